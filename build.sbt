@@ -1,0 +1,37 @@
+ThisBuild / scalaVersion := "2.13.18"
+
+lazy val sparkVersion = "4.2.0"
+
+lazy val root = (project in file("."))
+  .aggregate(jvm)
+  .settings(PythonPackage.settings)
+
+lazy val jvm = (project in file("jvm"))
+  .settings(
+    name := "streamjoin",
+    scalacOptions ++= Seq(
+      "-deprecation",
+      "-feature",
+      "-unchecked",
+      "-release:17",
+      "-Xlint:_,-byname-implicit,-missing-interpolator",
+      "-Wunused:imports,privates,locals,implicits",
+      "-Werror"
+    ),
+    Compile / resourceGenerators += Def.task {
+      val file = (Compile / resourceManaged).value / "streamjoin.properties"
+      IO.write(file, s"version=${version.value}\n")
+      Seq(file)
+    }.taskValue,
+    Test / fork := true,
+    Test / parallelExecution := false,
+    Test / javaOptions ++= JvmFlags.forSpark,
+    libraryDependencies ++= Seq(
+      "org.apache.spark" %% "spark-sql" % sparkVersion % Provided,
+      "org.scalatest" %% "scalatest" % "3.2.19" % Test,
+      "org.scalatestplus" %% "scalacheck-1-18" % "3.2.19.0" % Test,
+      "org.apache.spark" %% "spark-sql" % sparkVersion % Test classifier "tests",
+      "org.apache.spark" %% "spark-catalyst" % sparkVersion % Test classifier "tests",
+      "org.apache.spark" %% "spark-core" % sparkVersion % Test classifier "tests"
+    )
+  )

@@ -1,0 +1,20 @@
+package io.streamjoin.bounds
+
+/**
+ * Arithmetic on times and distances that stays at the ends of the range of `Long` instead of
+ * wrapping around: a bound that overflows must become no bound, never a tighter one.
+ */
+object Saturated {
+
+  def add(a: Long, b: Long): Long = {
+    val sum = a + b
+    if (((a ^ sum) & (b ^ sum)) < 0) if (a < 0) Long.MinValue else Long.MaxValue
+    else sum
+  }
+
+  def subtract(a: Long, b: Long): Long = {
+    val difference = a - b
+    if (((a ^ b) & (a ^ difference)) < 0) if (a < 0) Long.MinValue else Long.MaxValue
+    else difference
+  }
+}

@@ -1,0 +1,186 @@
+package io.streamjoin.core
+
+import io.streamjoin.bounds.{JoinBounds, RowBounds, RowTimes}
+import io.streamjoin.core.Side.{Left, Right}
+import io.streamjoin.state.{BufferedRow, JoinState}
+import io.streamjoin.watermark.Watermarks
+
+/**
+ * The event-time join of two streams: rows and watermarks in, rows out. It knows neither SQL nor a
+ * cluster; one instance is one partition.
+ *
+ * {{{
+ *   a row of one side                       a watermark
+ *     late?                -> dropped         for each side, rows below a limit
+ *     cannot match at all? -> unmatched         leave the buffer
+ *     buffered partners    -> joined              never joined? -> unmatched
+ *     out of bounds?       -> unmatched
+ *     else                 -> buffered
+ * }}}
+ *
+ *  1. A row is late if any of its times is ''strictly below'' a received watermark.
+ *  1. A row that is not late but can meet nothing still to come is joined with what is buffered and
+ *     never buffered itself.
+ *  1. A row is freed as soon as any bound proves that nothing still to come can match it, and it is
+ *     given out unmatched then, not later, if its side is preserved.
+ *  1. Semi: a left row comes out at its first match and is forgotten. Anti: it is forgotten at its
+ *     first match and comes out if it is freed before.
+ *
+ * Source: Hazelcast, "Stream to stream JOIN", section "Algorithm". Not thread-safe.
+ *
+ * @tparam R a row of either input
+ * @tparam O a row of the output
+ */
+final class JoinOperator[R, O](
+    joinType: JoinType,
+    bounds: JoinBounds,
+    rows: JoinRows[R],
+    output: JoinOutput[R, O],
+    state: JoinState[R],
+    val counters: JoinCounters
+) {
+
+  private val leftBounds = new RowBounds(bounds, Left)
+  private val rightBounds = new RowBounds(bounds, Right)
+  private val times = new RowTimes(bounds.columns.length)
+  private val limits = Map(
+    (Left: Side) -> new Array[Long](leftBounds.limitCount),
+    (Right: Side) -> new Array[Long](rightBounds.limitCount)
+  )
+
+  private var watermarks: Array[Long] = Array.fill(bounds.columns.length)(Watermarks.Unknown)
+
+  /** Takes up watermarks that an earlier run had received, without acting on them. */
+  def restore(received: Array[Long]): Unit = watermarks = received.clone()
+
+  /** The received watermarks, by column. */
+  def received: Array[Long] = watermarks.clone()
+
+  /**
+   * A row arrives.
+   *
+   * @param keepFor the watermarks that the row must survive to be buffered, where more is known than
+   *   was received: those of the end of the batch, once no row of the other input follows before them
+   * @return the rows to give out; must be read to its end before the next call
+   */
+  def process(side: Side, row: R, keepFor: Array[Long] = watermarks): Iterator[O] = {
+    rows.readTimes(side, row, times)
+    val own = boundsOf(side)
+    if (own.isLate(times, watermarks)) {
+      counters.countLate(side)
+      Iterator.empty
+    } else if (own.lacksTime(times)) {
+      counters.countNullTime(side)
+      unmatched(side, row)
+    } else if (bounds.contradictory || !rows.joinable(side, row) || !own.consistent(times)) {
+      unmatched(side, row)
+    } else {
+      new Probe(side, row, keepFor)
+    }
+  }
+
+  /**
+   * Watermarks arrive. A watermark that is lower than an earlier one of its column changes nothing.
+   *
+   * @return the rows that this frees and that were never joined; must be read to its end
+   */
+  def advance(received: Array[Long]): Iterator[O] = {
+    val before = watermarks
+    watermarks = before.zip(received).map { case (a, b) => math.max(a, b) }
+    Side.both.iterator.flatMap(evict(_, before))
+  }
+
+  private def boundsOf(side: Side): RowBounds = if (side == Left) leftBounds else rightBounds
+
+  private def evict(side: Side, before: Array[Long]): Iterator[O] = {
+    val own = boundsOf(side)
+    val columns = Array.tabulate(own.limitCount)(own.limitColumn)
+    val (from, to) = (columns.map(before(_)), columns.map(watermarks(_)))
+    if (from.sameElements(to)) Iterator.empty
+    else
+      state.evict(side, from, to).flatMap { gone =>
+        counters.countEvicted(side)
+        if (gone.matched) Iterator.empty else unmatched(side, gone.row)
+      }
+  }
+
+  private def unmatched(side: Side, row: R): Iterator[O] =
+    if (joinType.preserves(side)) {
+      counters.countNullPadded()
+      Iterator.single(output.unmatched(side, row))
+    } else {
+      Iterator.empty
+    }
+
+  /** One arriving row against the buffered rows of the other side, then its own fate. */
+  private final class Probe(side: Side, row: R, keepFor: Array[Long]) extends Iterator[O] {
+    private val own = boundsOf(side)
+    private val key = rows.key(side, row)
+    private val time = own.probeTime(times)
+    private val keep = own.survives(times, keepFor)
+    if (keep) {
+      val of = limits(side)
+      var k = 0
+      while (k < of.length) {
+        of(k) = own.limit(times, k)
+        k += 1
+      }
+    }
+    private val partners = state.probe(side.other, key, own.probeFrom(times), own.probeTo(times))
+    private var matched = false
+    private var settled = false
+    private var result: Option[O] = None
+
+    override def hasNext: Boolean = {
+      while (result.isEmpty && !settled) step()
+      result.nonEmpty
+    }
+
+    override def next(): O = {
+      if (!hasNext) throw new NoSuchElementException("no more rows of this probe")
+      val o = result.get
+      result = None
+      o
+    }
+
+    private def step(): Unit =
+      if (!done && partners.hasNext) meet(partners.next())
+      else settle()
+
+    /** A left row of a semi or anti join needs no second partner. */
+    private def done: Boolean = matched && joinType.leftOnly && side == Left
+
+    private def meet(partner: BufferedRow[R]): Unit = {
+      val pairs =
+        if (side == Left) rows.matches(row, partner.row) else rows.matches(partner.row, row)
+      if (pairs) {
+        matched = true
+        if (joinType.leftOnly) meetLeftOnly(partner)
+        else {
+          if (!partner.matched && joinType.preserves(side.other)) {
+            state.markMatched(side.other, partner)
+          }
+          result = Some(
+            if (side == Left) output.joined(row, partner.row) else output.joined(partner.row, row)
+          )
+        }
+      }
+    }
+
+    private def meetLeftOnly(partner: BufferedRow[R]): Unit = {
+      if (joinType == JoinType.LeftSemi) {
+        result = Some(output.matched(if (side == Left) row else partner.row))
+      }
+      if (side == Right) state.remove(Left, partner)
+    }
+
+    private def settle(): Unit = {
+      settled = true
+      partners.close()
+      if (!done) {
+        if (keep) state.append(side, key, time, limits(side), row, matched)
+        else if (!matched) result = unmatched(side, row).nextOption()
+      }
+    }
+  }
+}

@@ -1,0 +1,26 @@
+package io.streamjoin.core
+
+import io.streamjoin.bounds.RowTimes
+
+/**
+ * How the operator looks at rows, whatever they are made of.
+ *
+ * @tparam R a row of either input
+ */
+trait JoinRows[R] {
+
+  /** Fills in the time columns of the row's own side. */
+  def readTimes(side: Side, row: R, into: RowTimes): Unit
+
+  /**
+   * Whether the row can match at all as far as its own columns tell: no null in an equality key, and
+   * each conjunct on this input alone holds.
+   */
+  def joinable(side: Side, row: R): Boolean
+
+  /** A hash of the equality key; equal keys have equal hashes, the condition tells the rest. */
+  def key(side: Side, row: R): Long
+
+  /** Whether the whole condition holds. */
+  def matches(left: R, right: R): Boolean
+}

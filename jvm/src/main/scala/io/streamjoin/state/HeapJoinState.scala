@@ -1,0 +1,155 @@
+package io.streamjoin.state
+
+import java.util.Arrays
+
+import scala.collection.mutable
+
+import io.streamjoin.core.Side
+
+/**
+ * Buffered rows on the heap. Serves by itself where a join needs no checkpoint, and holds the rows
+ * of the running batch in front of a store.
+ *
+ * Rows of one key are sorted by time when they are first probed after an append; an eviction looks
+ * at every row, so the number of rows must be of the order of a batch.
+ *
+ * @param copy makes a row that outlives the call
+ */
+final class HeapJoinState[R](copy: R => R) extends JoinState[R] {
+
+  private val left = new HeapSide[R]
+  private val right = new HeapSide[R]
+  private var sequence = 0L
+
+  private def of(side: Side): HeapSide[R] = if (side == Side.Left) left else right
+
+  override def probe(side: Side, key: Long, from: Long, to: Long): Probed[R] =
+    new Probed(of(side).probe(key, from, to))
+
+  override def append(
+      side: Side,
+      key: Long,
+      time: Long,
+      limits: Array[Long],
+      row: R,
+      matched: Boolean
+  ): Unit = {
+    of(side).add(new BufferedRow(copy(row), key, time, sequence, limits.clone(), matched))
+    sequence += 1
+  }
+
+  override def markMatched(side: Side, row: BufferedRow[R]): Unit = row.matched = true
+
+  override def remove(side: Side, row: BufferedRow[R]): Unit = of(side).remove(row)
+
+  override def evict(
+      side: Side,
+      before: Array[Long],
+      now: Array[Long]
+  ): Iterator[BufferedRow[R]] = of(side).evict(now)
+
+  override def size(side: Side): Long = of(side).size
+
+  /** All rows of a side, in no order. */
+  def all(side: Side): Iterator[BufferedRow[R]] = of(side).all
+}
+
+/** The rows of one side by key; those of a key sorted by time whenever they are looked at. */
+private final class HeapSide[R] {
+  private val byKey = mutable.LongMap.empty[KeyRows[R]]
+  private var count = 0L
+
+  def size: Long = count
+
+  def add(row: BufferedRow[R]): Unit = {
+    byKey.getOrElseUpdate(row.key, new KeyRows[R]).add(row)
+    count += 1
+  }
+
+  def probe(key: Long, from: Long, to: Long): Iterator[BufferedRow[R]] =
+    byKey.get(key).fold(Iterator.empty[BufferedRow[R]])(_.range(from, to))
+
+  def remove(row: BufferedRow[R]): Unit =
+    if (!row.removed) {
+      byKey(row.key).remove(row)
+      count -= 1
+    }
+
+  def evict(now: Array[Long]): Iterator[BufferedRow[R]] = {
+    val gone = mutable.ArrayBuffer.empty[BufferedRow[R]]
+    byKey.filterInPlace { (_, rows) =>
+      rows.evict(now, gone)
+      rows.nonEmpty
+    }
+    count -= gone.length
+    gone.iterator
+  }
+
+  def all: Iterator[BufferedRow[R]] = byKey.valuesIterator.flatMap(_.all)
+}
+
+/**
+ * Rows of one key. A removed row stays in its place, so that the order by time holds, until more than
+ * half of the places are dead.
+ */
+private final class KeyRows[R] {
+  private var rows = new Array[BufferedRow[R]](4)
+  private var length = 0
+  private var dead = 0
+  private var sorted = true
+
+  def nonEmpty: Boolean = length > dead
+
+  def add(row: BufferedRow[R]): Unit = {
+    if (length == rows.length) rows = Arrays.copyOf(rows, length * 2)
+    sorted = sorted && (length == 0 || rows(length - 1).time <= row.time)
+    rows(length) = row
+    length += 1
+  }
+
+  def range(from: Long, to: Long): Iterator[BufferedRow[R]] = {
+    tidy()
+    rows.iterator.slice(firstFrom(from), length).takeWhile(_.time <= to).filterNot(_.removed)
+  }
+
+  def remove(row: BufferedRow[R]): Unit = {
+    row.removed = true
+    dead += 1
+  }
+
+  def evict(now: Array[Long], gone: mutable.ArrayBuffer[BufferedRow[R]]): Unit =
+    all.filter(_.expired(now)).foreach { row =>
+      gone += row
+      remove(row)
+    }
+
+  def all: Iterator[BufferedRow[R]] = rows.iterator.take(length).filterNot(_.removed)
+
+  private def tidy(): Unit = {
+    if (dead * 2 > length) {
+      val live = all.toArray[AnyRef]
+      System.arraycopy(live, 0, rows, 0, live.length)
+      Arrays.fill(rows.asInstanceOf[Array[AnyRef]], live.length, length, null)
+      length = live.length
+      dead = 0
+    }
+    if (!sorted) {
+      Arrays.sort(rows, 0, length, KeyRows.byTime[R])
+      sorted = true
+    }
+  }
+
+  private def firstFrom(from: Long): Int = {
+    var (lo, hi) = (0, length)
+    while (lo < hi) {
+      val middle = (lo + hi) >>> 1
+      if (rows(middle).time < from) lo = middle + 1 else hi = middle
+    }
+    lo
+  }
+}
+
+private object KeyRows {
+  def byTime[R]: java.util.Comparator[BufferedRow[R]] =
+    java.util.Comparator.comparingLong[BufferedRow[R]](_.time)
+}

@@ -1,0 +1,62 @@
+package io.streamjoin.watermark
+
+import io.streamjoin.bounds.JoinBounds
+
+/**
+ * How the watermark of one time column of a plan comes about from the watermarks of the source
+ * columns ("base" watermarks), so that any task can compute it without asking another.
+ *
+ * Every form is monotone in the base watermarks and depends on nothing else, least of all on what
+ * happens to be buffered: all partitions agree, and a restart cannot take a watermark back.
+ */
+sealed trait WatermarkPlan extends Serializable {
+  def eval(base: Array[Long]): Long
+
+  /** The same plan where the base columns are numbered from `by` on. */
+  def shift(by: Int): WatermarkPlan
+}
+
+object WatermarkPlan {
+
+  /** The watermark of a source column: the largest value seen minus the lag. */
+  final case class Base(index: Int) extends WatermarkPlan {
+    override def eval(base: Array[Long]): Long = base(index)
+    override def shift(by: Int): WatermarkPlan = Base(index + by)
+  }
+
+  /** A column of a union: the slowest of its inputs. */
+  final case class Least(inputs: Seq[WatermarkPlan]) extends WatermarkPlan {
+    override def eval(base: Array[Long]): Long = inputs.map(_.eval(base)).min
+    override def shift(by: Int): WatermarkPlan = Least(inputs.map(_.shift(by)))
+  }
+
+  /** A column that comes out of a join: held back as long as the join may hold rows back. */
+  final case class Joined(join: JoinWatermarks, column: Int) extends WatermarkPlan {
+    override def eval(base: Array[Long]): Long = join.output(base, column)
+    override def shift(by: Int): WatermarkPlan = Joined(join.shift(by), column)
+  }
+
+  /** A column whose rows may be of any age. */
+  case object Never extends WatermarkPlan {
+    override def eval(base: Array[Long]): Long = Watermarks.Unknown
+    override def shift(by: Int): WatermarkPlan = Never
+  }
+}
+
+/**
+ * The watermarks at one join.
+ *
+ * @param inputs for each column of `bounds`, how its watermark comes about below the join
+ */
+final class JoinWatermarks(val bounds: JoinBounds, val inputs: IndexedSeq[WatermarkPlan])
+    extends Serializable {
+
+  def shift(by: Int): JoinWatermarks = new JoinWatermarks(bounds, inputs.map(_.shift(by)))
+
+  /** The watermarks that arrive at the join, by column. */
+  def received(base: Array[Long]): Array[Long] = inputs.map(_.eval(base)).toArray
+
+  /** The watermark that leaves the join for a column of its output. */
+  def output(base: Array[Long], column: Int): Long =
+    bounds.outputWatermark(column, received(base))
+}

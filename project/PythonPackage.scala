@@ -1,0 +1,19 @@
+import sbt._
+import sbt.Keys._
+
+/** Hands the JVM side to the Python side: the wheel carries the packaged jar. */
+object PythonPackage {
+  val stagePython =
+    taskKey[File]("Copies the packaged jar into the Python package, as the only one.")
+
+  val settings: Seq[Setting[_]] = Seq(
+    stagePython := {
+      val jar = (LocalProject("jvm") / Compile / packageBin).value
+      val jars = baseDirectory.value / "python" / "src" / "streamjoin" / "jars"
+      IO.delete(jars)
+      val staged = jars / jar.getName
+      IO.copyFile(jar, staged)
+      staged
+    }
+  )
+}
