@@ -1,0 +1,24 @@
+package io.streamjoin
+
+import org.apache.spark.sql.{SparkSessionExtensions, SparkSessionExtensionsProvider}
+import org.apache.spark.sql.streamjoin.ExtensionPoints
+
+/**
+ * The extension: name it in `spark.sql.extensions`, or only put the jar on `spark.jars`, which
+ * registers it by itself.
+ *
+ * What it adds, in the order in which a query meets it:
+ *
+ *  1. hint resolution: `IMPOSE_ORDER(TABLE(t), DESCRIPTOR(c), lag)` becomes a plan node, before Spark
+ *     looks for a function `DESCRIPTOR`;
+ *  1. resolution: a join of streams with an imposed order becomes the stream join, or is refused;
+ *  1. planning: the physical operators.
+ *
+ * Applied twice, it changes nothing: every rule leaves alone what another copy of it has done.
+ */
+class StreamJoinExtensions extends SparkSessionExtensionsProvider {
+  override def apply(extensions: SparkSessionExtensions): Unit = {
+    Version.requireSpark(org.apache.spark.SPARK_VERSION)
+    ExtensionPoints.inject(extensions)
+  }
+}

@@ -1,0 +1,86 @@
+package org.apache.spark.sql.streamjoin
+
+import org.apache.spark.sql.{Column, DataFrame, SparkSession}
+import org.apache.spark.sql.catalyst.analysis.UnresolvedAttribute
+import org.apache.spark.sql.catalyst.plans.logical.{Join, LogicalPlan, Project}
+import org.apache.spark.sql.catalyst.trees.CurrentOrigin
+import org.apache.spark.sql.classic
+import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
+import org.apache.spark.sql.streamjoin.logical._
+import org.apache.spark.sql.streamjoin.physical.StreamJoinStrategy
+
+import io.streamjoin.core.Side
+
+/** The operations on DataFrames, where Spark's plans can be seen. Callers use `io.streamjoin`. */
+object DataFrameOperations {
+
+  def imposeOrder(
+      df: DataFrame,
+      column: String,
+      lag: String,
+      idleTimeout: Option[String]
+  ): DataFrame =
+    impose(df, column, OrderImposer.interval(lag, "lag", column, CurrentOrigin.get), idleTimeout)
+
+  def imposeOrder(
+      df: DataFrame,
+      column: String,
+      lag: Long,
+      idleTimeout: Option[String]
+  ): DataFrame = impose(df, column, Lag.Count(lag), idleTimeout)
+
+  private def impose(
+      df: DataFrame,
+      column: String,
+      lag: Lag,
+      idleTimeout: Option[String]
+  ): DataFrame = {
+    val dataset = classicOf(df)
+    val origin = CurrentOrigin.get
+    val plan = OrderImposer.impose(
+      dataset.logicalPlan,
+      UnresolvedAttribute.parseAttributeName(column),
+      lag,
+      idleTimeout.map(OrderImposer.interval(_, "idle_timeout", column, origin)),
+      dataset.sparkSession.sessionState.conf.resolver,
+      origin
+    )
+    classic.Dataset.ofRows(dataset.sparkSession, plan)
+  }
+
+  def streamJoin(left: DataFrame, right: DataFrame, on: Column, how: String): DataFrame =
+    joined(left, right, left.join(right, on, how))
+
+  def streamJoin(left: DataFrame, right: DataFrame, using: Seq[String], how: String): DataFrame =
+    joined(left, right, left.join(right, using, how))
+
+  /** What is wrong with a session, if anything. */
+  def check(session: SparkSession): Option[String] = {
+    val planner = session.asInstanceOf[classic.SparkSession].sessionState.planner
+    Option.when(!planner.strategies.exists(_.isInstanceOf[StreamJoinStrategy]))(
+      "the extension is not loaded in this session: set spark.sql.extensions=" +
+        "io.streamjoin.StreamJoinExtensions before the session is created"
+    )
+  }
+
+  /** Spark has resolved the join, its columns and its self-join; what is left is to make it ours. */
+  private def joined(left: DataFrame, right: DataFrame, join: DataFrame): DataFrame = {
+    val streaming = Seq(Side.Left -> left, Side.Right -> right).filter(_._2.isStreaming)
+    if (streaming.isEmpty) join
+    else if (streaming.length == 1) {
+      val (side, table) = if (left.isStreaming) Side.Right -> right else Side.Left -> left
+      throw StreamJoinErrors.staticInput(CurrentOrigin.get, side.name, table.columns.toSeq)
+    } else {
+      val dataset = classicOf(join)
+      classic.Dataset.ofRows(dataset.sparkSession, ours(dataset.logicalPlan))
+    }
+  }
+
+  private def ours(plan: LogicalPlan): LogicalPlan = plan match {
+    case p: Project => p.withNewChildren(Seq(ours(p.child)))
+    case j: Join    => StreamJoinBuilder.build(j)
+    case other      => other
+  }
+
+  private def classicOf(df: DataFrame): classic.DataFrame = df.asInstanceOf[classic.DataFrame]
+}

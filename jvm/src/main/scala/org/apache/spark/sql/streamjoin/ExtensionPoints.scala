@@ -1,0 +1,17 @@
+package org.apache.spark.sql.streamjoin
+
+import org.apache.spark.sql.SparkSessionExtensions
+import org.apache.spark.sql.streamjoin.logical.ResolveStreamJoin
+import org.apache.spark.sql.streamjoin.physical.StreamJoinStrategy
+import org.apache.spark.sql.streamjoin.sql.ResolveImposeOrder
+
+/** Where the project's rules hook into Spark. */
+object ExtensionPoints {
+
+  def inject(extensions: SparkSessionExtensions): Unit = {
+    // before Spark looks up functions, for DESCRIPTOR is none
+    extensions.injectHintResolutionRule(ResolveImposeOrder(_))
+    extensions.injectResolutionRule(_ => ResolveStreamJoin)
+    extensions.injectPlannerStrategy(StreamJoinStrategy(_))
+  }
+}

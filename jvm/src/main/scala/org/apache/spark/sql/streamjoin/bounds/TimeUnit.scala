@@ -1,0 +1,61 @@
+package org.apache.spark.sql.streamjoin.bounds
+
+import org.apache.spark.sql.catalyst.util.DateTimeConstants.{MICROS_PER_DAY, MILLIS_PER_DAY}
+import org.apache.spark.sql.catalyst.util.DateTimeUtils.microsToMillis
+import org.apache.spark.sql.types._
+
+/**
+ * The families of types that can hold an event time. Times of one family can be compared at a
+ * constant distance; times of different families cannot, for what lies between them depends on the
+ * session's time zone.
+ */
+private[streamjoin] sealed trait TimeUnit extends Serializable {
+
+  /** How a watermark of this family is shown: milliseconds since 1970, or the number itself. */
+  def shown(value: Long): Long
+
+  /** Parses nothing: gives `distance` as the person would write it in SQL. */
+  def sql(distance: Long): String
+}
+
+private[streamjoin] object TimeUnit {
+
+  case object Timestamp extends TimeUnit with Microseconds
+  case object TimestampNtz extends TimeUnit with Microseconds
+
+  case object Date extends TimeUnit {
+    override def shown(value: Long): Long = value * MILLIS_PER_DAY
+    override def sql(distance: Long): String = s"INTERVAL '$distance' DAY"
+  }
+
+  case object Number extends TimeUnit {
+    override def shown(value: Long): Long = value
+    override def sql(distance: Long): String = distance.toString
+  }
+
+  def of(dataType: DataType): Option[TimeUnit] = dataType match {
+    case TimestampType                                 => Some(Timestamp)
+    case TimestampNTZType                              => Some(TimestampNtz)
+    case DateType                                      => Some(Date)
+    case LongType | IntegerType | ShortType | ByteType => Some(Number)
+    case _                                             => None
+  }
+
+  sealed trait Microseconds { self: TimeUnit =>
+    override def shown(value: Long): Long = microsToMillis(value)
+
+    override def sql(distance: Long): String = {
+      val units = Seq(
+        "DAY" -> MICROS_PER_DAY,
+        "HOUR" -> 3600000000L,
+        "MINUTE" -> 60000000L,
+        "SECOND" -> 1000000L
+      )
+      units
+        .collectFirst {
+          case (u, size) if distance % size == 0 => s"INTERVAL '${distance / size}' $u"
+        }
+        .getOrElse(s"INTERVAL '${BigDecimal(distance, 6)}' SECOND")
+    }
+  }
+}

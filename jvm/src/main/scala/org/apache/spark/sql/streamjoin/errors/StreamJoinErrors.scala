@@ -1,0 +1,168 @@
+package org.apache.spark.sql.streamjoin.errors
+
+import org.apache.spark.sql.catalyst.expressions.Expression
+import org.apache.spark.sql.catalyst.trees.Origin
+import org.apache.spark.sql.types.DataType
+
+/** One factory for each error condition; the texts are in `streamjoin-error-conditions.json`. */
+private[streamjoin] object StreamJoinErrors {
+
+  private def analysis(subClass: String, origin: Origin, parameters: (String, String)*) =
+    new StreamJoinAnalysisException(s"STREAM_JOIN.$subClass", parameters.toMap, origin)
+
+  def missingWatermark(
+      origin: Origin,
+      side: String,
+      columns: Seq[String],
+      input: String,
+      candidate: String
+  ): StreamJoinAnalysisException =
+    analysis(
+      "MISSING_WATERMARK",
+      origin,
+      "side" -> side,
+      "columns" -> columns.mkString(", "),
+      "input" -> input,
+      "candidate" -> candidate
+    )
+
+  def unboundedState(
+      origin: Origin,
+      side: String,
+      condition: Expression,
+      leftTimes: Seq[String],
+      rightTimes: Seq[String],
+      suggestion: String
+  ): StreamJoinAnalysisException =
+    analysis(
+      "UNBOUNDED_STATE",
+      origin,
+      "side" -> side,
+      "condition" -> condition.sql,
+      "leftTimes" -> leftTimes.mkString(", "),
+      "rightTimes" -> rightTimes.mkString(", "),
+      "suggestion" -> suggestion
+    )
+
+  def disjunctiveBound(
+      origin: Origin,
+      side: String,
+      expression: Expression,
+      suggestion: String
+  ): StreamJoinAnalysisException =
+    analysis(
+      "DISJUNCTIVE_BOUND",
+      origin,
+      "side" -> side,
+      "expression" -> expression.sql,
+      "suggestion" -> suggestion
+    )
+
+  def nonConstantBound(
+      origin: Origin,
+      side: String,
+      expression: Expression,
+      suggestion: String
+  ): StreamJoinAnalysisException =
+    analysis(
+      "NON_CONSTANT_BOUND",
+      origin,
+      "side" -> side,
+      "expression" -> expression.sql,
+      "suggestion" -> suggestion
+    )
+
+  def calendarInterval(origin: Origin, expression: String): StreamJoinAnalysisException =
+    analysis("CALENDAR_INTERVAL", origin, "expression" -> expression)
+
+  def missingEquality(origin: Origin, condition: Expression): StreamJoinAnalysisException =
+    analysis("MISSING_EQUALITY", origin, "condition" -> condition.sql)
+
+  def staticInput(origin: Origin, side: String, columns: Seq[String]): StreamJoinAnalysisException =
+    analysis("STATIC_INPUT", origin, "side" -> side, "columns" -> columns.mkString(", "))
+
+  def unsupportedJoinType(origin: Origin, joinType: String): StreamJoinAnalysisException =
+    analysis("UNSUPPORTED_JOIN_TYPE", origin, "joinType" -> joinType)
+
+  def unsupportedTimeType(
+      origin: Origin,
+      column: String,
+      dataType: DataType
+  ): StreamJoinAnalysisException =
+    analysis("UNSUPPORTED_TIME_TYPE", origin, "column" -> column, "type" -> dataType.sql)
+
+  def invalidColumn(
+      origin: Origin,
+      column: String,
+      reason: String,
+      columns: Seq[String]
+  ): StreamJoinAnalysisException =
+    analysis(
+      "INVALID_COLUMN",
+      origin,
+      "column" -> column,
+      "reason" -> reason,
+      "columns" -> columns.mkString(", ")
+    )
+
+  def invalidLag(
+      origin: Origin,
+      parameter: String,
+      value: String,
+      column: String,
+      dataType: DataType,
+      reason: String,
+      expected: String
+  ): StreamJoinAnalysisException =
+    analysis(
+      "INVALID_LAG",
+      origin,
+      "parameter" -> parameter,
+      "value" -> value,
+      "column" -> column,
+      "type" -> dataType.sql,
+      "reason" -> reason,
+      "expected" -> expected
+    )
+
+  def negativeLag(
+      origin: Origin,
+      parameter: String,
+      value: String,
+      column: String
+  ): StreamJoinAnalysisException =
+    analysis("NEGATIVE_LAG", origin, "parameter" -> parameter, "value" -> value, "column" -> column)
+
+  def wrongUse(origin: Origin, reason: String): StreamJoinAnalysisException =
+    analysis("INVALID_IMPOSE_ORDER", origin, "reason" -> reason)
+
+  def bufferLimitExceeded(
+      partition: Int,
+      left: Long,
+      right: Long,
+      limit: Long
+  ): StreamJoinRuntimeException =
+    new StreamJoinRuntimeException(
+      "STREAM_JOIN.BUFFER_LIMIT_EXCEEDED",
+      Map(
+        "partition" -> partition.toString,
+        "rows" -> (left + right).toString,
+        "left" -> left.toString,
+        "right" -> right.toString,
+        "limit" -> limit.toString
+      )
+    )
+
+  def incompatibleCheckpoint(
+      location: String,
+      reason: String,
+      found: String,
+      expected: String,
+      cause: Throwable = null
+  ): StreamJoinRuntimeException =
+    new StreamJoinRuntimeException(
+      "STREAM_JOIN.INCOMPATIBLE_CHECKPOINT",
+      Map("location" -> location, "reason" -> reason, "found" -> found, "expected" -> expected),
+      cause
+    )
+}

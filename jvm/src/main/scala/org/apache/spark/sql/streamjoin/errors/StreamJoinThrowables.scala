@@ -1,0 +1,61 @@
+package org.apache.spark.sql.streamjoin.errors
+
+import scala.jdk.CollectionConverters._
+
+import org.apache.spark.{ErrorClassesJsonReader, QueryContext, SparkThrowable}
+import org.apache.spark.sql.AnalysisException
+import org.apache.spark.sql.catalyst.trees.Origin
+
+/** Messages and states of the error conditions of this project. */
+private[streamjoin] object StreamJoinConditions {
+  private val reader = new ErrorClassesJsonReader(
+    Seq(getClass.getClassLoader.getResource("error/streamjoin-error-conditions.json"))
+  )
+
+  def message(condition: String, parameters: Map[String, String]): String =
+    s"[$condition] ${reader.getErrorMessage(condition, parameters)} SQLSTATE: ${sqlState(condition)}"
+
+  def template(condition: String): String = reader.getMessageTemplate(condition)
+
+  def sqlState(condition: String): String = reader.getSqlState(condition)
+}
+
+/** A join, or an order, that is refused when the query is analysed. */
+class StreamJoinAnalysisException(
+    condition: String,
+    parameters: Map[String, String],
+    origin: Origin,
+    cause: Option[Throwable] = None
+) extends AnalysisException(
+      message = StreamJoinConditions.message(condition, parameters),
+      line = origin.line,
+      startPosition = origin.startPosition,
+      cause = cause,
+      errorClass = Some(condition),
+      messageParameters = parameters,
+      context = origin.getQueryContext
+    ) {
+
+  override def getSqlState: String = StreamJoinConditions.sqlState(condition)
+
+  override def getDefaultMessageTemplate: String = StreamJoinConditions.template(condition)
+}
+
+/** A failure while a query runs. */
+class StreamJoinRuntimeException(
+    condition: String,
+    parameters: Map[String, String],
+    cause: Throwable = null
+) extends RuntimeException(StreamJoinConditions.message(condition, parameters), cause)
+    with SparkThrowable {
+
+  override def getCondition: String = condition
+
+  override def getSqlState: String = StreamJoinConditions.sqlState(condition)
+
+  override def getMessageParameters: java.util.Map[String, String] = parameters.asJava
+
+  override def getQueryContext: Array[QueryContext] = Array.empty
+
+  override def getDefaultMessageTemplate: String = StreamJoinConditions.template(condition)
+}

@@ -1,0 +1,162 @@
+package org.apache.spark.sql.streamjoin.logical
+
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.optimizer.NormalizeFloatingNumbers
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.catalyst.types.DataTypeUtils
+import org.apache.spark.sql.streamjoin.bounds.{ConditionBounds, ExpressionKey, FoundBound}
+
+import io.streamjoin.bounds.{JoinBounds, TimeBound, TimeColumn}
+import io.streamjoin.core.{JoinType, Side}
+import io.streamjoin.watermark.{JoinWatermarks, WatermarkPlan}
+
+/** An equality between the inputs, by which rows are distributed and looked up. */
+private[streamjoin] final case class EquiKey(left: Expression, right: Expression, nullSafe: Boolean)
+
+/**
+ * All that follows from a join's condition and inputs: keys, predicates on one input, time columns,
+ * bounds and watermarks.
+ *
+ * @param bases the source columns below, in the order in which their watermarks are kept
+ * @param expressions the expression of each column of `bounds`
+ * @param found the bounds as found, with the conjunct each came from
+ * @param conditionBounds also what was no bound, and why
+ */
+private[streamjoin] final case class JoinAnalysis(
+    joinType: JoinType,
+    condition: Expression,
+    left: TimeColumns,
+    right: TimeColumns,
+    equiKeys: Seq[EquiKey],
+    leftOnly: Seq[Expression],
+    rightOnly: Seq[Expression],
+    expressions: IndexedSeq[Expression],
+    conditionBounds: ConditionBounds,
+    bounds: JoinBounds
+) {
+
+  val bases: Seq[BaseColumn] = (left ++ right).bases
+
+  val watermarks: JoinWatermarks = {
+    val plans = (left ++ right).columns
+    new JoinWatermarks(
+      bounds,
+      expressions.map {
+        case a: Attribute => plans.getOrElse(a.exprId, WatermarkPlan.Never)
+        case _            => WatermarkPlan.Never
+      }
+    )
+  }
+
+  private def attribute(column: Int): Option[Attribute] =
+    Some(expressions(column)).collect { case a: Attribute => a }
+
+  /** The event-time columns of the join's own output. */
+  def output: TimeColumns = {
+    val out = for {
+      i <- bounds.columns.indices if bounds.columns(i).watermarked
+      if !joinType.leftOnly || bounds.columns(i).side == Side.Left
+      a <- attribute(i)
+    } yield i -> a.exprId
+    val ids = out.toMap
+    TimeColumns(
+      bases,
+      out.map { case (i, id) => id -> WatermarkPlan.Joined(watermarks, i) }.toMap,
+      for (b <- bounds.outputFacts(joinType); l <- ids.get(b.later); e <- ids.get(b.earlier))
+        yield TimeFact(l, e, b.slack),
+      out.collect { case (i, id) if !bounds.nullableInOutput(i, joinType) => id }.toSet
+    )
+  }
+}
+
+private[streamjoin] object JoinAnalysis extends PredicateHelper {
+
+  /** @param watermarked the event-time columns of both inputs, as the person calls them */
+  def of(
+      left: LogicalPlan,
+      right: LogicalPlan,
+      joinType: JoinType,
+      condition: Expression,
+      watermarked: Seq[Attribute]
+  ): JoinAnalysis = {
+    val (leftTimes, rightTimes) = (TimeColumns.of(left), TimeColumns.of(right))
+    val conditionBounds =
+      ConditionBounds.of(condition, left.outputSet, right.outputSet, AttributeSet(watermarked))
+
+    val numbered = number(watermarked, conditionBounds.found, left.outputSet)
+    val place = numbered.map(new ExpressionKey(_)).zipWithIndex.toMap
+    val facts = leftTimes.facts ++ rightTimes.facts
+    val present = leftTimes.present ++ rightTimes.present
+    val columns = numbered.map { e =>
+      val side = if (e.references.subsetOf(left.outputSet)) Side.Left else Side.Right
+      e match {
+        case a: Attribute =>
+          val watermarkedHere = leftTimes.isWatermarked(a) || rightTimes.isWatermarked(a)
+          TimeColumn(side, nameOf(a), watermarkedHere, a.nullable && !present(a.exprId))
+        case _ => TimeColumn(side, e.sql, watermarked = false, e.nullable)
+      }
+    }
+    val byId = watermarked.map(a => a.exprId -> place(new ExpressionKey(a))).toMap
+    val conjuncts = splitConjunctivePredicates(condition)
+    JoinAnalysis(
+      joinType,
+      condition,
+      leftTimes,
+      rightTimes,
+      equiKeys(conjuncts, left, right),
+      oneSided(conjuncts, left),
+      oneSided(conjuncts, right),
+      numbered,
+      conditionBounds,
+      new JoinBounds(
+        columns,
+        conditionBounds.found.map { b =>
+          TimeBound(place(new ExpressionKey(b.later)), place(new ExpressionKey(b.earlier)), b.slack)
+        },
+        for (f <- facts; l <- byId.get(f.later); e <- byId.get(f.earlier))
+          yield TimeBound(l, e, f.slack)
+      )
+    )
+  }
+
+  /** The name the person knows a column by. */
+  def nameOf(a: Attribute): String = (a.qualifier.lastOption.toSeq :+ a.name).mkString(".")
+
+  private def number(
+      watermarked: Seq[Attribute],
+      found: Seq[FoundBound],
+      left: AttributeSet
+  ): IndexedSeq[Expression] = {
+    val all = (watermarked ++ found.flatMap(b => Seq(b.later, b.earlier))).map(new ExpressionKey(_))
+    val (ofLeft, ofRight) = all.distinct.map(_.expression).partition(_.references.subsetOf(left))
+    (ofLeft ++ ofRight).toIndexedSeq
+  }
+
+  private def oneSided(conjuncts: Seq[Expression], plan: LogicalPlan): Seq[Expression] =
+    conjuncts.filter(c => c.deterministic && c.references.subsetOf(plan.outputSet))
+
+  private def equiKeys(
+      conjuncts: Seq[Expression],
+      left: LogicalPlan,
+      right: LogicalPlan
+  ): Seq[EquiKey] = {
+    def usable(l: Expression, r: Expression): Boolean =
+      l.references.nonEmpty && r.references.nonEmpty &&
+        l.references.subsetOf(left.outputSet) && r.references.subsetOf(right.outputSet) &&
+        l.deterministic && r.deterministic && DataTypeUtils.sameType(l.dataType, r.dataType)
+    def key(l: Expression, r: Expression, nullSafe: Boolean): Option[EquiKey] =
+      Seq((l, r), (r, l)).collectFirst {
+        case (a, b) if usable(a, b) =>
+          EquiKey(
+            NormalizeFloatingNumbers.normalize(a),
+            NormalizeFloatingNumbers.normalize(b),
+            nullSafe
+          )
+      }
+    conjuncts.flatMap {
+      case EqualTo(l, r)       => key(l, r, nullSafe = false)
+      case EqualNullSafe(l, r) => key(l, r, nullSafe = true)
+      case _                   => None
+    }
+  }
+}

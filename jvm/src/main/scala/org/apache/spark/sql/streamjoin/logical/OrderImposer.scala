@@ -1,0 +1,185 @@
+package org.apache.spark.sql.streamjoin.logical
+
+import java.util.UUID
+import java.util.concurrent.TimeUnit.MICROSECONDS
+
+import scala.util.Try
+
+import org.apache.spark.sql.catalyst.analysis.Resolver
+import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression}
+import org.apache.spark.sql.catalyst.plans.logical.{EventTimeWatermark, LogicalPlan}
+import org.apache.spark.sql.catalyst.trees.Origin
+import org.apache.spark.sql.catalyst.util.DateTimeConstants.{MICROS_PER_DAY, MICROS_PER_MILLIS}
+import org.apache.spark.sql.catalyst.util.IntervalUtils
+import org.apache.spark.sql.streamjoin.bounds.TimeUnit
+import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
+import org.apache.spark.sql.types.{
+  DayTimeIntervalType,
+  IntegralType,
+  TimestampType,
+  YearMonthIntervalType
+}
+import org.apache.spark.unsafe.types.{CalendarInterval, UTF8String}
+
+/** The lag of an order as the person gave it. */
+private[streamjoin] sealed trait Lag
+
+private[streamjoin] object Lag {
+
+  /** For times: an interval. */
+  final case class Interval(value: CalendarInterval, text: String) extends Lag
+
+  /** For numbers: a number. */
+  final case class Count(value: Long) extends Lag
+}
+
+/**
+ * Makes an [[ImposeOrder]] node over a resolved plan, or refuses the column or the lag.
+ *
+ * A TIMESTAMP column gets Spark's own watermark too, where the plan has none yet, so that
+ * aggregations above see one.
+ */
+private[streamjoin] object OrderImposer {
+
+  def impose(
+      child: LogicalPlan,
+      column: Seq[String],
+      lag: Lag,
+      idleTimeout: Option[Lag],
+      resolver: Resolver,
+      origin: Origin
+  ): LogicalPlan = {
+    val attribute = resolve(child, column, resolver, origin)
+    val unit = TimeUnit
+      .of(attribute.dataType)
+      .getOrElse(
+        throw StreamJoinErrors.unsupportedTimeType(origin, attribute.name, attribute.dataType)
+      )
+    val units = inUnits(attribute, unit, lag, origin)
+    val idle = idleTimeout.map(inMillis(attribute, _, origin))
+    val below = sparkWatermark(child, attribute, units)
+    val marked = below.output.find(_.exprId == attribute.exprId).get
+    ImposeOrder(UUID.randomUUID(), marked, units, idle, imposed = true, below)
+  }
+
+  /** An interval as people write it: `1 minute`, `INTERVAL '1' MINUTE`. */
+  def interval(text: String, parameter: String, column: String, origin: Origin): Lag =
+    Try(
+      IntervalUtils.stringToInterval(UTF8String.fromString(text))
+    ).toOption.filter(_ != null) match {
+      case Some(value) => Lag.Interval(value, text)
+      case None =>
+        throw StreamJoinErrors.invalidLag(
+          origin,
+          parameter,
+          s"'$text'",
+          column,
+          TimestampType,
+          "it is not an interval",
+          "an interval such as '1 minute'"
+        )
+    }
+
+  /** A lag as an expression of SQL. */
+  def lag(e: Expression, parameter: String, column: String, origin: Origin): Lag = {
+    def refused(reason: String) =
+      StreamJoinErrors.invalidLag(
+        origin,
+        parameter,
+        e.sql,
+        column,
+        e.dataType,
+        reason,
+        "a constant interval or whole number"
+      )
+    if (!e.foldable) throw refused("it is not constant")
+    (e.eval(), e.dataType) match {
+      case (micros: Long, _: DayTimeIntervalType) =>
+        Lag.Interval(new CalendarInterval(0, 0, micros), e.sql)
+      case (i: CalendarInterval, _) => Lag.Interval(i, e.sql)
+      case (months: Int, _: YearMonthIntervalType) =>
+        Lag.Interval(new CalendarInterval(months, 0, 0), e.sql)
+      case (text: UTF8String, _)        => interval(text.toString, parameter, column, origin)
+      case (n: Number, _: IntegralType) => Lag.Count(n.longValue)
+      case _ => throw refused("it is neither an interval nor a whole number")
+    }
+  }
+
+  private def resolve(
+      child: LogicalPlan,
+      column: Seq[String],
+      resolver: Resolver,
+      origin: Origin
+  ): Attribute = {
+    val name = column.mkString(".")
+    def refused(reason: String) =
+      StreamJoinErrors.invalidColumn(origin, name, reason, child.output.map(JoinAnalysis.nameOf))
+    child.resolve(column, resolver) match {
+      case Some(a: Attribute) => a
+      case Some(_)            => throw refused("it is a field inside a column, not a column")
+      case None               => throw refused("there is no such column")
+    }
+  }
+
+  private def sparkWatermark(child: LogicalPlan, column: Attribute, lag: Long): LogicalPlan = {
+    val taken = child.exists(_.isInstanceOf[EventTimeWatermark]) || !child.isStreaming
+    if (column.dataType != TimestampType || taken) child
+    else {
+      EventTimeWatermark(UUID.randomUUID(), column, new CalendarInterval(0, 0, lag), child)
+    }
+  }
+
+  private def inUnits(column: Attribute, unit: TimeUnit, lag: Lag, origin: Origin): Long = {
+    def refused(value: String, reason: String, expected: String) =
+      StreamJoinErrors.invalidLag(
+        origin,
+        "lag",
+        value,
+        column.name,
+        column.dataType,
+        reason,
+        expected
+      )
+    (unit, lag) match {
+      case (TimeUnit.Number, Lag.Count(n)) =>
+        if (n < 0) throw StreamJoinErrors.negativeLag(origin, "lag", n.toString, column.name)
+        n
+      case (TimeUnit.Number, Lag.Interval(_, text)) =>
+        throw refused(s"'$text'", "the column holds numbers", "a whole number")
+      case (_, Lag.Count(n)) =>
+        throw refused(n.toString, "the column holds times", "an interval such as '1 minute'")
+      case (_, Lag.Interval(i, text)) =>
+        val micros = duration(column, "lag", i, text, origin)
+        if (unit == TimeUnit.Date) Math.floorDiv(micros, MICROS_PER_DAY) else micros
+    }
+  }
+
+  private def inMillis(column: Attribute, timeout: Lag, origin: Origin): Long = timeout match {
+    case Lag.Interval(i, text) =>
+      val micros = duration(column, "idle_timeout", i, text, origin)
+      Math.floorDiv(micros, MICROS_PER_MILLIS)
+    case Lag.Count(n) =>
+      throw StreamJoinErrors.invalidLag(
+        origin,
+        "idle_timeout",
+        n.toString,
+        column.name,
+        column.dataType,
+        "it is a span of wall-clock time",
+        "an interval such as '1 minute'"
+      )
+  }
+
+  private def duration(
+      column: Attribute,
+      parameter: String,
+      i: CalendarInterval,
+      text: String,
+      origin: Origin
+  ): Long = {
+    if (i.months != 0) throw StreamJoinErrors.calendarInterval(origin, s"the $parameter '$text'")
+    val micros = IntervalUtils.getDuration(i, MICROSECONDS)
+    if (micros < 0) throw StreamJoinErrors.negativeLag(origin, parameter, s"'$text'", column.name)
+    micros
+  }
+}

@@ -1,0 +1,70 @@
+package org.apache.spark.sql.streamjoin.logical
+
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.plans
+import org.apache.spark.sql.catalyst.plans.logical.{
+  BinaryNode,
+  LogicalPlan,
+  SupportsNonDeterministicExpression
+}
+
+import io.streamjoin.core.JoinType
+
+/**
+ * The event-time join of two streams.
+ *
+ * @param condition the whole condition; parts that bound times, or concern one input only, stay in it
+ * @param times the event-time columns of both inputs. They decide which rows are late, so they are
+ *   kept even where nobody above asks for them.
+ * @param batchTime when the batch began; Spark puts the recorded time of each batch in its place, so a
+ *   batch that is run again sees the same
+ */
+case class StreamJoin(
+    left: LogicalPlan,
+    right: LogicalPlan,
+    joinType: JoinType,
+    condition: Expression,
+    times: Seq[Attribute],
+    batchTime: Expression
+) extends BinaryNode
+    with SupportsNonDeterministicExpression {
+
+  /** Only the time of the batch: the condition itself must give the same each time. */
+  override def allowNonDeterministicExpression: Boolean = condition.deterministic
+
+  override def output: Seq[Attribute] = joinType match {
+    case JoinType.Inner      => left.output ++ right.output
+    case JoinType.LeftOuter  => left.output ++ right.output.map(_.withNullability(true))
+    case JoinType.RightOuter => left.output.map(_.withNullability(true)) ++ right.output
+    case JoinType.FullOuter  => (left.output ++ right.output).map(_.withNullability(true))
+    case JoinType.LeftSemi | JoinType.LeftAnti => left.output
+  }
+
+  override lazy val resolved: Boolean =
+    childrenResolved && expressions.forall(_.resolved) && left.outputSet.intersect(
+      right.outputSet
+    ).isEmpty
+
+  /** Valid once resolved. */
+  @transient lazy val analysis: JoinAnalysis =
+    JoinAnalysis.of(left, right, joinType, condition, times)
+
+  override protected def withNewChildrenInternal(
+      newLeft: LogicalPlan,
+      newRight: LogicalPlan
+  ): StreamJoin = copy(left = newLeft, right = newRight)
+}
+
+object StreamJoin {
+
+  /** Spark's name of a join type as ours, where it is one of ours. */
+  private[streamjoin] def typeOf(t: plans.JoinType): Option[JoinType] = t match {
+    case plans.Inner | plans.Cross => Some(JoinType.Inner)
+    case plans.LeftOuter           => Some(JoinType.LeftOuter)
+    case plans.RightOuter          => Some(JoinType.RightOuter)
+    case plans.FullOuter           => Some(JoinType.FullOuter)
+    case plans.LeftSemi            => Some(JoinType.LeftSemi)
+    case plans.LeftAnti            => Some(JoinType.LeftAnti)
+    case _                         => None
+  }
+}

@@ -1,0 +1,43 @@
+package org.apache.spark.sql.streamjoin.logical
+
+import java.util.UUID
+
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.plans.logical.{EventTimeWatermark, Join, LogicalPlan}
+import org.apache.spark.sql.catalyst.util.DateTimeConstants.MICROS_PER_MILLIS
+import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
+import org.apache.spark.sql.types.TimestampType
+
+/** Makes a [[StreamJoin]] of a join that Spark has resolved, or refuses it. */
+private[streamjoin] object StreamJoinBuilder {
+
+  def build(join: Join): StreamJoin = {
+    val (left, right) = (keyed(join.left), keyed(join.right))
+    val joinType = StreamJoin
+      .typeOf(join.joinType)
+      .getOrElse(throw StreamJoinErrors.unsupportedJoinType(join.origin, join.joinType.sql))
+    val times = Seq(left, right).flatMap(p => p.output.filter(TimeColumns.of(p).isWatermarked))
+    val condition = plain(join.condition.getOrElse(Literal.TrueLiteral))
+    val built = StreamJoin(left, right, joinType, condition, times, CurrentTimestamp())
+    built.copyTagsFrom(join)
+    JoinRefusals.check(built)
+    built
+  }
+
+  /** Spark's own watermarks as keyed ones, so that there is one way in which they are followed. */
+  private def keyed(plan: LogicalPlan): LogicalPlan = plan match {
+    case o @ ImposeOrder(_, _, _, _, _, w: EventTimeWatermark) =>
+      o.withNewChildren(Seq(w.mapChildren(keyed)))
+    case w @ EventTimeWatermark(_, column, delay, _) if column.dataType == TimestampType =>
+      val lag = EventTimeWatermark.getDelayMs(delay) * MICROS_PER_MILLIS
+      ImposeOrder(UUID.randomUUID(), column, lag, None, imposed = false, w.mapChildren(keyed))
+    case j: StreamJoin => j
+    case other         => other.mapChildren(keyed)
+  }
+
+  /** BETWEEN as the two comparisons it stands for: each can be a bound by itself. */
+  private def plain(condition: Expression): Expression = condition.transform {
+    case Between(input, lower, upper, _) =>
+      And(GreaterThanOrEqual(input, lower), LessThanOrEqual(input, upper))
+  }
+}

@@ -1,0 +1,161 @@
+package org.apache.spark.sql.streamjoin.logical
+
+import java.util.UUID
+
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.plans.logical._
+import org.apache.spark.sql.streamjoin.bounds.TimeUnit
+
+import io.streamjoin.watermark.WatermarkPlan
+
+/** Where a watermark starts. */
+private[streamjoin] sealed trait BaseColumn extends Serializable {
+  def name: String
+  def unit: TimeUnit
+}
+
+private[streamjoin] object BaseColumn {
+
+  /** A column on which an order was imposed (or that Spark's own watermark was defined on). */
+  final case class Imposed(
+      id: UUID,
+      name: String,
+      unit: TimeUnit,
+      lag: Long,
+      idleTimeoutMs: Option[Long],
+      imposed: Boolean
+  ) extends BaseColumn
+
+  /** A column of a stateful operator of Spark's below the join: the watermark that Spark propagates. */
+  final case class Propagated(name: String, unit: TimeUnit) extends BaseColumn
+}
+
+/** `later >= earlier - slack` for each row of a plan in which both columns are present. */
+private[streamjoin] final case class TimeFact(later: ExprId, earlier: ExprId, slack: Long)
+
+/**
+ * The event-time columns of a plan: how the watermark of each comes about, and what is known to hold
+ * between them.
+ *
+ * @param bases the columns in which watermarks start, left to right
+ * @param columns how the watermark of each event-time column comes about from those of `bases`
+ * @param facts bounds that joins below have enforced
+ * @param present columns that are never null, although their type allows it
+ */
+private[streamjoin] final case class TimeColumns(
+    bases: Seq[BaseColumn],
+    columns: Map[ExprId, WatermarkPlan],
+    facts: Seq[TimeFact],
+    present: Set[ExprId]
+) {
+
+  def isWatermarked(a: Attribute): Boolean = columns.contains(a.exprId)
+
+  /** Whether some watermark here was asked for in this project's own words. */
+  def imposed: Boolean = bases.exists {
+    case b: BaseColumn.Imposed => b.imposed
+    case _                     => false
+  }
+
+  private def shift(by: Int): TimeColumns =
+    copy(columns = columns.view.mapValues(_.shift(by)).toMap)
+
+  /** The columns of two plans side by side. */
+  def ++(right: TimeColumns): TimeColumns = {
+    val shifted = right.shift(bases.length)
+    TimeColumns(
+      bases ++ right.bases,
+      columns ++ shifted.columns,
+      facts ++ right.facts,
+      present ++ right.present
+    )
+  }
+
+  private def rename(mapping: Seq[(ExprId, ExprId)]): TimeColumns = {
+    val to = mapping.groupMap(_._1)(_._2)
+    def renamed(id: ExprId): Seq[ExprId] = to.getOrElse(id, Nil)
+    TimeColumns(
+      bases,
+      columns.flatMap { case (id, p) => renamed(id).map(_ -> p) },
+      for (f <- facts; l <- renamed(f.later); e <- renamed(f.earlier))
+        yield TimeFact(l, e, f.slack),
+      present.flatMap(renamed(_))
+    )
+  }
+}
+
+private[streamjoin] object TimeColumns {
+
+  private val none = TimeColumns(Nil, Map.empty, Nil, Set.empty)
+
+  /**
+   * The event-time columns of a resolved plan. Columns pass through projections as they are or
+   * renamed; a computed column has no watermark.
+   */
+  def of(plan: LogicalPlan): TimeColumns = plan match {
+    case o: ImposeOrder => imposed(o, of(o.child))
+    case j: StreamJoin  => j.analysis.output
+    case u: Union       => union(u)
+    case Project(list, child) =>
+      of(child).rename(list.collect {
+        case a: Attribute                => a.exprId -> a.exprId
+        case al @ Alias(a: Attribute, _) => a.exprId -> al.exprId
+      })
+    case a: Aggregate if a.isStreaming                        => propagated(a)
+    case d @ (_: Deduplicate | _: DeduplicateWithinWatermark) => of(d.children.head)
+    case j: Join if j.left.isStreaming && j.right.isStreaming => propagated(j)
+    case _ if isStateful(plan)                                => propagated(plan)
+    case _ =>
+      val below = plan.children.map(of).foldLeft(none)(_ ++ _)
+      below.rename(plan.output.map(a => a.exprId -> a.exprId))
+  }
+
+  private def isStateful(plan: LogicalPlan): Boolean = plan match {
+    case _: FlatMapGroupsWithState | _: TransformWithState | _: TransformWithStateInPySpark |
+        _: FlatMapGroupsInPandasWithState =>
+      true
+    case _ => false
+  }
+
+  private def imposed(o: ImposeOrder, below: TimeColumns): TimeColumns = {
+    val unit = TimeUnit.of(o.column.dataType).get
+    val base =
+      BaseColumn.Imposed(o.id, o.column.name, unit, o.lag, o.idleTimeoutMs, o.imposed)
+    TimeColumns(
+      below.bases :+ base,
+      below.columns + (o.column.exprId -> WatermarkPlan.Base(below.bases.length)),
+      below.facts,
+      below.present
+    )
+  }
+
+  private def union(u: Union): TimeColumns = {
+    val inputs = u.children.map(of)
+    val offsets = inputs.scanLeft(0)(_ + _.bases.length)
+    val columns = u.output.zipWithIndex.flatMap { case (out, i) =>
+      val plans = u.children.zip(inputs).zip(offsets).map { case ((child, times), offset) =>
+        times.columns.get(child.output(i).exprId).map(_.shift(offset))
+      }
+      Option.when(plans.forall(_.nonEmpty))(out.exprId -> WatermarkPlan.Least(plans.flatten))
+    }
+    TimeColumns(inputs.flatMap(_.bases), columns.toMap, Nil, Set.empty)
+  }
+
+  /**
+   * Behind a stateful operator of Spark's, rows lag behind the watermark of the source; what Spark
+   * propagates to the next operator is all that is known.
+   */
+  private def propagated(plan: LogicalPlan): TimeColumns = {
+    val times = plan.output.filter { a =>
+      a.metadata.contains(EventTimeWatermark.delayKey) && TimeUnit.of(
+        a.dataType
+      ).contains(TimeUnit.Timestamp)
+    }
+    TimeColumns(
+      times.map(a => BaseColumn.Propagated(a.name, TimeUnit.Timestamp)),
+      times.zipWithIndex.map { case (a, i) => a.exprId -> WatermarkPlan.Base(i) }.toMap,
+      Nil,
+      Set.empty
+    )
+  }
+}

@@ -1,0 +1,97 @@
+package org.apache.spark.sql.streamjoin.physical
+
+import org.apache.spark.sql.streamjoin.logical.BaseColumn
+import org.apache.spark.sql.streamjoin.state.StoredNumbers
+
+import io.streamjoin.bounds.Saturated
+import io.streamjoin.watermark.Watermarks
+
+/**
+ * What the driver tells the tasks of one batch about the source columns.
+ *
+ * @param arrivals for each source column, the largest value the batch brought; for a column of one of
+ *   Spark's own operators, nothing
+ * @param propagatedBefore Spark's watermark for the join's input at the end of the previous batch
+ * @param propagatedNow the same at the end of this one
+ * @param batchTimeMs when the batch began, as recorded in the offset log
+ */
+private[physical] final case class BatchArrivals(
+    arrivals: Seq[Arrival],
+    propagatedBefore: Option[Long],
+    propagatedNow: Option[Long],
+    batchTimeMs: Long
+)
+
+/**
+ * The watermarks of the source columns, before and after a batch, and when each input last brought a
+ * row. Every partition computes the same from the same; each keeps them beside its rows.
+ */
+private[physical] final case class BaseWatermarks(
+    before: Array[Long],
+    now: Array[Long],
+    lastActiveMs: Array[Long]
+) {
+
+  def save(numbers: StoredNumbers): Unit =
+    for (i <- now.indices) {
+      if (now(i) != Watermarks.Unknown) numbers.put(BaseWatermarks.watermark(i), now(i))
+      numbers.put(BaseWatermarks.active(i), lastActiveMs(i))
+    }
+}
+
+private[physical] object BaseWatermarks {
+
+  private def watermark(i: Int): String = s"watermark.$i"
+
+  private def active(i: Int): String = s"active.$i"
+
+  def next(bases: Seq[BaseColumn], batch: BatchArrivals, numbers: StoredNumbers): BaseWatermarks = {
+    val before = bases.indices.map(i =>
+      bases(i) match {
+        case _: BaseColumn.Propagated => propagated(batch.propagatedBefore)
+        case _                        => numbers.get(watermark(i)).getOrElse(Watermarks.Unknown)
+      }
+    )
+    val arrived = bases.indices.map { i =>
+      bases(i) match {
+        case _: BaseColumn.Propagated => propagated(batch.propagatedNow)
+        case b: BaseColumn.Imposed if batch.arrivals(i).largest != Watermarks.Unknown =>
+          math.max(before(i), Saturated.subtract(batch.arrivals(i).largest, b.lag))
+        case _ => before(i)
+      }
+    }
+    val lastActive = bases.indices.map { i =>
+      if (batch.arrivals(i).largest != Watermarks.Unknown) batch.batchTimeMs
+      else numbers.get(active(i)).getOrElse(batch.batchTimeMs)
+    }
+    val idle = bases.indices.map(i => isIdle(bases(i), lastActive(i), batch.batchTimeMs))
+    BaseWatermarks(
+      before.toArray,
+      bases.indices.map(i =>
+        if (idle(i)) followOthers(i, bases, arrived, idle) else arrived(i)
+      ).toArray,
+      lastActive.toArray
+    )
+  }
+
+  def isIdle(base: BaseColumn, lastActiveMs: Long, nowMs: Long): Boolean = base match {
+    case b: BaseColumn.Imposed => b.idleTimeoutMs.exists(nowMs - lastActiveMs >= _)
+    case _                     => false
+  }
+
+  /** An idle input goes with the slowest one that is not idle and has times of the same family. */
+  private def followOthers(
+      i: Int,
+      bases: Seq[BaseColumn],
+      arrived: Seq[Long],
+      idle: Seq[Boolean]
+  ): Long = {
+    val others =
+      bases.indices.filter(j => j != i && !idle(j) && bases(j).unit == bases(i).unit).map(arrived)
+    others.minOption.fold(arrived(i))(math.max(_, arrived(i)))
+  }
+
+  /** Spark gives milliseconds, and 0 while it knows nothing. */
+  private def propagated(ms: Option[Long]): Long =
+    ms.filter(_ > 0).fold(Watermarks.Unknown)(_ * 1000L)
+}

@@ -1,0 +1,68 @@
+package org.apache.spark.sql.streamjoin.physical
+
+import java.util.UUID
+
+import scala.concurrent.Future
+import scala.concurrent.duration.Duration
+
+import org.apache.spark.sql.catalyst.expressions.Expression
+import org.apache.spark.sql.catalyst.plans.physical.HashPartitioning
+import org.apache.spark.sql.execution.SparkPlan
+import org.apache.spark.sql.execution.exchange._
+import org.apache.spark.util.ThreadUtils
+
+/**
+ * Runs the inputs of a join up to their shuffles, so that all rows of the batch have been seen, and
+ * their largest event times are known, before the join itself is planned in detail.
+ */
+private[physical] object JoinInputs {
+
+  /** The input, with a shuffle where it would otherwise be computed by the join's own tasks. */
+  def shuffled(input: SparkPlan, keys: Seq[Expression], partitions: Int): SparkPlan =
+    if (unseen(input)) {
+      ShuffleExchangeExec(HashPartitioning(keys, partitions), input, REQUIRED_BY_STATEFUL_OPERATOR)
+    } else {
+      input
+    }
+
+  /** Runs all shuffles right below; joins of ours in between run theirs as they are executed. */
+  def materialize(inputs: Seq[SparkPlan]): Unit = {
+    inputs.foreach(executeJoins)
+    val jobs: Seq[Future[_]] = inputs.flatMap(shuffles).map(_.submitShuffleJob())
+    jobs.foreach(ThreadUtils.awaitReady(_, Duration.Inf).value.get.get)
+  }
+
+  /** The largest event times of this batch, by the id of the node that noted them. */
+  def arrivals(inputs: Seq[SparkPlan]): Map[UUID, Arrival] =
+    inputs
+      .flatMap(noted)
+      .groupMapReduce(_.orderId)(_.largest.value.longValue)(math.max)
+      .view
+      .mapValues(Arrival(_))
+      .toMap
+
+  private def unseen(plan: SparkPlan): Boolean = plan match {
+    case _: ShuffleExchangeLike | _: ReusedExchangeExec | _: StreamJoinExec => false
+    case _: ImposeOrderExec                                                 => true
+    case other => other.children.exists(unseen)
+  }
+
+  private def executeJoins(plan: SparkPlan): Unit = plan match {
+    case j: StreamJoinExec                              => j.execute()
+    case _: ShuffleExchangeLike | _: ReusedExchangeExec => ()
+    case other                                          => other.children.foreach(executeJoins)
+  }
+
+  private def shuffles(plan: SparkPlan): Seq[ShuffleExchangeLike] = plan match {
+    case s: ShuffleExchangeLike                        => Seq(s)
+    case ReusedExchangeExec(_, s: ShuffleExchangeLike) => Seq(s)
+    case _: StreamJoinExec                             => Nil
+    case other                                         => other.children.flatMap(shuffles)
+  }
+
+  private def noted(plan: SparkPlan): Seq[ImposeOrderExec] = plan match {
+    case o: ImposeOrderExec              => o +: noted(o.child)
+    case ReusedExchangeExec(_, original) => noted(original)
+    case other                           => other.children.flatMap(noted)
+  }
+}

@@ -1,0 +1,197 @@
+package org.apache.spark.sql.streamjoin.physical
+
+import org.apache.spark.broadcast.Broadcast
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{Attribute, UnsafeRow}
+import org.apache.spark.sql.catalyst.types.DataTypeUtils
+import org.apache.spark.sql.execution.metric.SQLMetric
+import org.apache.spark.sql.execution.streaming.operators.stateful.{
+  StatefulOpStateStoreCheckpointInfo,
+  StatefulOperatorStateInfo
+}
+import org.apache.spark.sql.execution.streaming.state.{
+  StateStore,
+  StateStoreConf,
+  StateStoreId,
+  StateStoreProviderId
+}
+import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
+import org.apache.spark.sql.streamjoin.state.{StateLayout, StateStoreJoinState, StoredNumbers}
+import org.apache.spark.util.{CollectionAccumulator, SerializableConfiguration}
+
+import io.streamjoin.bounds.{RowBounds, RowTimes}
+import io.streamjoin.core.{JoinCounters, JoinOperator, Side}
+
+/**
+ * One batch of one partition of a join, from opening its state to committing it.
+ *
+ * {{{
+ *   watermarks before = stored          watermarks now = before, and what the batch brought
+ *   left rows   --> late by before? partners in the store;  wait on the heap
+ *   right rows  --> late by before? partners in the store and on the heap
+ *   watermarks now --> evict, give out what never matched, write what is left, commit
+ * }}}
+ */
+private[physical] final class JoinTask(
+    spec: StreamJoinSpec,
+    leftOutput: Seq[Attribute],
+    rightOutput: Seq[Attribute],
+    batch: BatchArrivals,
+    stateInfo: StatefulOperatorStateInfo,
+    storeConf: StateStoreConf,
+    hadoopConf: Broadcast[SerializableConfiguration],
+    maxBufferedRows: Long,
+    metrics: Map[String, SQLMetric],
+    reported: LargestNumbers,
+    checkpoints: Option[CollectionAccumulator[StatefulOpStateStoreCheckpointInfo]]
+) extends Serializable {
+
+  def run(
+      partitionId: Int,
+      left: Iterator[InternalRow],
+      right: Iterator[InternalRow]
+  ): Iterator[InternalRow] = {
+    val started = System.nanoTime
+    val store = open(partitionId)
+    val numbers = new StoredNumbers(store)
+    checkFormat(numbers)
+    val base = BaseWatermarks.next(spec.bases, batch, numbers)
+    val rows = new UnsafeJoinRows(spec, leftOutput, rightOutput)
+    val state = new StateStoreJoinState(
+      store,
+      side => DataTypeUtils.fromAttributes(outputOf(side)),
+      side => new RowBounds(spec.bounds, side).limitCount,
+      limitsOf(rows),
+      spec.joinType.preserves(_)
+    )
+    val counters = new JoinCounters
+    val operator = new JoinOperator[UnsafeRow, InternalRow](
+      spec.joinType,
+      spec.bounds,
+      rows,
+      new JoinedRowOutput(spec.joinType, leftOutput, rightOutput),
+      state,
+      counters
+    )
+    val (before, now) = (spec.watermarks.received(base.before), spec.watermarks.received(base.now))
+    operator.restore(before)
+
+    // right rows come last: nothing of this batch can look for them any more
+    val output =
+      left.flatMap(r => operator.process(Side.Left, r.asInstanceOf[UnsafeRow])) ++
+        right.flatMap(r => operator.process(Side.Right, r.asInstanceOf[UnsafeRow], now)) ++
+        operator.advance(now)
+
+    new Iterator[InternalRow] {
+      private var done = false
+
+      override def hasNext: Boolean = {
+        val more = !done && output.hasNext
+        if (!more && !done) {
+          done = true
+          finish(partitionId, store, numbers, state, base, now, counters, started)
+        }
+        more
+      }
+
+      override def next(): InternalRow = {
+        metrics("numOutputRows") += 1
+        output.next()
+      }
+    }
+  }
+
+  private def outputOf(side: Side): Seq[Attribute] =
+    if (side == Side.Left) leftOutput else rightOutput
+
+  private def limitsOf(rows: UnsafeJoinRows): (Side, UnsafeRow) => Array[Long] = {
+    val times = new RowTimes(spec.bounds.columns.length)
+    val bounds = Side.both.map(s => s -> new RowBounds(spec.bounds, s)).toMap
+    (side, row) => {
+      rows.readTimes(side, row, times)
+      Array.tabulate(bounds(side).limitCount)(bounds(side).limit(times, _))
+    }
+  }
+
+  private def open(partition: Int): StateStore =
+    StateStore.get(
+      StateStoreProviderId(stateInfo, partition, StateStoreId.DEFAULT_STORE_NAME),
+      StateLayout.numberKey,
+      StateLayout.numberValue,
+      StateLayout.numberEncoder,
+      stateInfo.storeVersion,
+      stateInfo.getStateStoreCkptId(partition).map(_.head),
+      stateSchemaBroadcast = None,
+      useColumnFamilies = true,
+      storeConf,
+      hadoopConf.value.value
+    )
+
+  private def checkFormat(numbers: StoredNumbers): Unit = {
+    val found = numbers.get("format")
+    if (stateInfo.storeVersion > 0 && !found.contains(StateLayout.FormatVersion.toLong)) {
+      throw StreamJoinErrors.incompatibleCheckpoint(
+        stateInfo.checkpointLocation,
+        "the state has a format that this version does not read",
+        found.fold("none")(v => s"format $v"),
+        s"format ${StateLayout.FormatVersion}"
+      )
+    }
+  }
+
+  private def finish(
+      partitionId: Int,
+      store: StateStore,
+      numbers: StoredNumbers,
+      state: StateStoreJoinState,
+      base: BaseWatermarks,
+      now: Array[Long],
+      counters: JoinCounters,
+      started: Long
+  ): Unit = {
+    val (left, right) = (state.size(Side.Left), state.size(Side.Right))
+    if (maxBufferedRows > 0 && left + right > maxBufferedRows) {
+      throw StreamJoinErrors.bufferLimitExceeded(partitionId, left, right, maxBufferedRows)
+    }
+    val kept = state.flush()
+    numbers.put("format", StateLayout.FormatVersion.toLong)
+    base.save(numbers)
+    metrics("allUpdatesTimeMs") += millisSince(started)
+    val committing = System.nanoTime
+    store.commit()
+    metrics("commitTimeMs") += millisSince(committing)
+
+    metrics("numTotalStateRows") += left + right
+    metrics("numUpdatedStateRows") += kept
+    metrics("bufferedRowsLeft") += left
+    metrics("bufferedRowsRight") += right
+    metrics("numStateStoreInstances") += 1
+    metrics("stateMemory") += store.metrics.memoryUsedBytes
+    count(counters)
+    reported.add(now ++ base.lastActiveMs)
+    checkpoints.foreach { accumulator =>
+      val info = store.getStateStoreCheckpointInfo()
+      accumulator.add(
+        StatefulOpStateStoreCheckpointInfo(
+          info.partitionId,
+          info.batchVersion,
+          info.stateStoreCkptId.map(Array(_)),
+          info.baseStateStoreCkptId.map(Array(_))
+        )
+      )
+    }
+  }
+
+  private def count(counters: JoinCounters): Unit = {
+    for ((side, suffix) <- Seq(Side.Left -> "Left", Side.Right -> "Right")) {
+      metrics(s"lateRows$suffix") += counters.lateRows(side)
+      metrics(s"evictedRows$suffix") += counters.evictedRows(side)
+      metrics(s"nullTimeRows$suffix") += counters.nullTimeRows(side)
+      metrics("numRowsDroppedByWatermark") += counters.lateRows(side)
+      metrics("numRemovedStateRows") += counters.evictedRows(side)
+    }
+    metrics("nullPaddedRows") += counters.nullPaddedRows
+  }
+
+  private def millisSince(nanos: Long): Long = (System.nanoTime - nanos) / 1000000L
+}

@@ -1,0 +1,386 @@
+package org.apache.spark.sql.streamjoin.physical
+
+import org.apache.hadoop.conf.Configuration
+import org.apache.spark.broadcast.Broadcast
+import org.apache.spark.rdd.RDD
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression}
+import org.apache.spark.sql.catalyst.plans
+import org.apache.spark.sql.catalyst.plans.QueryPlan
+import org.apache.spark.sql.catalyst.plans.physical._
+import org.apache.spark.sql.catalyst.types.DataTypeUtils
+import org.apache.spark.sql.execution.SparkPlan
+import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
+import org.apache.spark.sql.execution.streaming.operators.stateful._
+import org.apache.spark.sql.execution.streaming.operators.stateful.join._
+import org.apache.spark.sql.execution.streaming.operators.stateful.join.StreamingSymmetricHashJoinHelper._
+import org.apache.spark.sql.execution.streaming.state._
+import org.apache.spark.sql.internal.{SQLConf, SessionState}
+import org.apache.spark.sql.streaming.{OutputMode, StateOperatorProgress}
+import org.apache.spark.sql.streamjoin.StreamJoinConf
+import org.apache.spark.sql.streamjoin.logical.BaseColumn
+import org.apache.spark.sql.streamjoin.state.{CheckpointFit, StateLayout}
+import org.apache.spark.util.SerializableConfiguration
+
+import io.streamjoin.core.{JoinType, Side}
+import io.streamjoin.watermark.Watermarks
+
+/**
+ * The event-time join as a physical operator.
+ *
+ * {{{
+ *   left input --(shuffle)--+                        1. the driver runs both inputs up to their
+ *                           +--> JoinTask             shuffles: the batch's event times are known
+ *   right input -(shuffle)--+    per partition        2. each task joins, evicts and commits
+ * }}}
+ *
+ * It is a subclass of Spark's own stream-stream join only for the plumbing: Spark's rules find that
+ * class and give it its state, watermarks and metadata. Nothing of the parent's join runs. The parent
+ * is always told it is an inner join without a condition, because it refuses types that this operator
+ * supports and would derive state predicates of its own.
+ *
+ * Works on driver and, through [[JoinTask]], on executors. Deterministic: a batch that is run again
+ * from the same state and offsets gives the same rows.
+ */
+class StreamJoinExec(
+    leftKeys: Seq[Expression],
+    rightKeys: Seq[Expression],
+    parentJoinType: plans.JoinType,
+    parentCondition: JoinConditionSplitPredicates,
+    stateInfo: Option[StatefulOperatorStateInfo],
+    eventTimeWatermarkForLateEvents: Option[Long],
+    eventTimeWatermarkForEviction: Option[Long],
+    stateWatermarkPredicates: JoinStateWatermarkPredicates,
+    stateFormatVersion: Int,
+    left: SparkPlan,
+    right: SparkPlan,
+    outputMode: Option[OutputMode],
+    val spec: StreamJoinSpec
+) extends StreamingSymmetricHashJoinExec(
+      leftKeys,
+      rightKeys,
+      parentJoinType,
+      parentCondition,
+      stateInfo,
+      eventTimeWatermarkForLateEvents,
+      eventTimeWatermarkForEviction,
+      stateWatermarkPredicates,
+      stateFormatVersion,
+      left,
+      right,
+      outputMode
+    ) {
+
+  override def nodeName: String = "StreamJoin"
+
+  override def shortName: String = StreamJoinExec.OperatorName
+
+  override def simpleString(maxFields: Int): String =
+    s"StreamJoin ${spec.joinType.name}, hash by ${leftKeys.map(_.sql).mkString("[", ", ", "]")} = " +
+      rightKeys.map(_.sql).mkString("[", ", ", "]")
+
+  override def verboseStringWithOperatorId(): String =
+    s"$formattedNodeName\n${(simpleString(0) +: spec.explained).mkString("\n")}\n"
+
+  override def innerChildren: Seq[QueryPlan[_]] = spec.explained.map(ExplainedLine(_))
+
+  override def output: Seq[Attribute] = spec.output
+
+  override def outputPartitioning: Partitioning = spec.joinType match {
+    case JoinType.Inner =>
+      PartitioningCollection(Seq(left.outputPartitioning, right.outputPartitioning))
+    case JoinType.RightOuter => right.outputPartitioning
+    case JoinType.FullOuter  => UnknownPartitioning(left.outputPartitioning.numPartitions)
+    case _                   => left.outputPartitioning
+  }
+
+  // ---- tree ----
+
+  override def copy(
+      leftKeys: Seq[Expression],
+      rightKeys: Seq[Expression],
+      joinType: plans.JoinType,
+      condition: JoinConditionSplitPredicates,
+      stateInfo: Option[StatefulOperatorStateInfo],
+      eventTimeWatermarkForLateEvents: Option[Long],
+      eventTimeWatermarkForEviction: Option[Long],
+      stateWatermarkPredicates: JoinStateWatermarkPredicates,
+      stateFormatVersion: Int,
+      left: SparkPlan,
+      right: SparkPlan,
+      outputMode: Option[OutputMode]
+  ): StreamJoinExec =
+    new StreamJoinExec(
+      leftKeys,
+      rightKeys,
+      joinType,
+      condition,
+      stateInfo,
+      eventTimeWatermarkForLateEvents,
+      eventTimeWatermarkForEviction,
+      stateWatermarkPredicates,
+      stateFormatVersion,
+      left,
+      right,
+      outputMode,
+      spec
+    )
+
+  override protected def otherCopyArgs: Seq[AnyRef] = Seq(spec)
+
+  override protected def withNewChildrenInternal(
+      newLeft: SparkPlan,
+      newRight: SparkPlan
+  ): StreamJoinExec = copy(left = newLeft, right = newRight)
+
+  // ---- state ----
+
+  override val stateStoreNames: Seq[String] = Seq(StateStoreId.DEFAULT_STORE_NAME)
+
+  override def operatorStateMetadataVersion: Int = 2
+
+  override def operatorStateMetadata(stateSchemaPaths: List[List[String]])
+      : OperatorStateMetadata = {
+    val info = getStateInfo
+    OperatorStateMetadataV2(
+      OperatorInfoV1(info.operatorId, shortName),
+      stateStoreNames
+        .zip(stateSchemaPaths)
+        .map { case (name, paths) => StateStoreMetadataV2(name, 0, info.numPartitions, paths) }
+        .toArray,
+      CheckpointFit.describe(spec)
+    )
+  }
+
+  override def validateNewMetadata(
+      oldMetadata: OperatorStateMetadata,
+      newMetadata: OperatorStateMetadata
+  ): Unit =
+    CheckpointFit.check(getStateInfo.checkpointLocation, oldMetadata, newMetadata)
+
+  override def getColFamilySchemas(
+      shouldBeNullable: Boolean
+  ): Map[String, StateStoreColFamilySchema] =
+    StateLayout.schemas {
+      case Side.Left  => DataTypeUtils.fromAttributes(left.output)
+      case Side.Right => DataTypeUtils.fromAttributes(right.output)
+    }
+
+  override def validateAndMaybeEvolveStateSchema(
+      hadoopConf: Configuration,
+      batchId: Long,
+      stateSchemaVersion: Int
+  ): List[StateSchemaValidationResult] =
+    CheckpointFit.guard(getStateInfo.checkpointLocation) {
+      validateAndWriteStateSchema(
+        hadoopConf,
+        batchId,
+        stateSchemaVersion = 3,
+        getStateInfo,
+        stateSchemaDirPath(),
+        session
+      )
+    }
+
+  // ---- watermarks ----
+
+  /** Rows that come out are at most this much older than the slowest watermark below. */
+  override def produceOutputWatermark(inputWatermarkMs: Long): Option[Long] =
+    StreamJoinExec.holdBackMs(spec).map(inputWatermarkMs - _)
+
+  override def shouldRunAnotherBatch(newInputWatermark: Long): Boolean = {
+    val propagated = spec.bases.exists(_.isInstanceOf[BaseColumn.Propagated]) &&
+      eventTimeWatermarkForEviction.exists(newInputWatermark > _)
+    propagated || turnsIdle(System.currentTimeMillis())
+  }
+
+  /** Whether an input would now count as idle that did not in this batch, while rows wait. */
+  private def turnsIdle(nowMs: Long): Boolean = {
+    val lastActive = reported.value.drop(spec.bounds.columns.length)
+    longMetric("numTotalStateRows").value > 0 && spec.bases.indices.exists { i =>
+      lastActive(i) != Watermarks.Unknown &&
+      BaseWatermarks.isIdle(spec.bases(i), lastActive(i), nowMs) &&
+      !spec.batchTimeMs.exists(BaseWatermarks.isIdle(spec.bases(i), lastActive(i), _))
+    }
+  }
+
+  // ---- execution ----
+
+  @transient private lazy val reported: LargestNumbers = {
+    val numbers = new LargestNumbers(spec.bounds.columns.length + spec.bases.length)
+    sparkContext.register(numbers)
+    numbers
+  }
+
+  override protected def doExecute(): RDD[InternalRow] = {
+    val info = getStateInfo
+    val l = JoinInputs.shuffled(left, leftKeys, info.numPartitions)
+    val r = JoinInputs.shuffled(right, rightKeys, info.numPartitions)
+    JoinInputs.materialize(Seq(l, r))
+    val task = new JoinTask(
+      spec,
+      left.output,
+      right.output,
+      arrivals(Seq(l, r)),
+      info,
+      StreamJoinExec.storeConf(conf),
+      hadoopConfBroadcast,
+      conf.getConf(StreamJoinConf.MaxBufferedRows),
+      metrics,
+      reported,
+      Option.when(StatefulOperatorStateInfo.enableStateStoreCheckpointIds(conf))(
+        checkpointInfoAccumulator
+      )
+    )
+    l.execute().stateStoreAwareZipPartitions(
+      r.execute(),
+      info,
+      stateStoreNames,
+      session.sessionState.streamingQueryManager.stateStoreCoordinator
+    )(task.run)
+  }
+
+  private def arrivals(inputs: Seq[SparkPlan]): BatchArrivals = {
+    val noted = JoinInputs.arrivals(inputs)
+    BatchArrivals(
+      spec.bases.map {
+        case b: BaseColumn.Imposed    => noted.getOrElse(b.id, Arrival(Watermarks.Unknown))
+        case _: BaseColumn.Propagated => Arrival(Watermarks.Unknown)
+      },
+      eventTimeWatermarkForLateEvents,
+      eventTimeWatermarkForEviction,
+      spec.batchTimeMs.getOrElse(
+        throw new IllegalStateException("the batch has no recorded time; the plan cannot be run")
+      )
+    )
+  }
+
+  private def hadoopConfBroadcast: Broadcast[SerializableConfiguration] =
+    SerializableConfiguration.broadcast(
+      sparkContext,
+      SessionState.newHadoopConf(sparkContext.hadoopConfiguration, conf)
+    )
+
+  // ---- metrics ----
+
+  override lazy val metrics: Map[String, SQLMetric] = {
+    def sum(name: String, text: String) = name -> SQLMetrics.createMetric(sparkContext, text)
+    def time(name: String, text: String) = name -> SQLMetrics.createTimingMetric(sparkContext, text)
+    Map(
+      sum("numOutputRows", "number of output rows"),
+      sum("numRowsDroppedByWatermark", "number of rows which are dropped by watermark"),
+      sum("numTotalStateRows", "number of buffered rows"),
+      sum("numUpdatedStateRows", "number of rows written to the state"),
+      sum("numRemovedStateRows", "number of rows evicted"),
+      time("allUpdatesTimeMs", "time to join"),
+      time("allRemovalsTimeMs", "time to remove"),
+      time("commitTimeMs", "time to commit changes"),
+      "stateMemory" -> SQLMetrics.createSizeMetric(sparkContext, "memory used by state"),
+      sum("numStateStoreInstances", "number of state store instances")
+    ) ++
+      StreamJoinExec.counts.map { case (name, text) => sum(name, text) }
+  }
+
+  override def getProgress(): StateOperatorProgress = {
+    val custom = new java.util.HashMap[String, java.lang.Long]
+    StreamJoinExec.counts.foreach { case (name, _) => custom.put(name, longMetric(name).value) }
+    for ((name, column) <- StreamJoinExec.watermarkNames(spec)) {
+      val value = reported.value(column)
+      if (value != Watermarks.Unknown) {
+        custom.put(name, StreamJoinExec.unit(spec, column).shown(value))
+      }
+    }
+    new StateOperatorProgress(
+      operatorName = shortName,
+      numRowsTotal = longMetric("numTotalStateRows").value,
+      numRowsUpdated = longMetric("numUpdatedStateRows").value,
+      allUpdatesTimeMs = longMetric("allUpdatesTimeMs").value,
+      numRowsRemoved = longMetric("numRemovedStateRows").value,
+      allRemovalsTimeMs = longMetric("allRemovalsTimeMs").value,
+      commitTimeMs = longMetric("commitTimeMs").value,
+      memoryUsedBytes = longMetric("stateMemory").value,
+      numRowsDroppedByWatermark = longMetric("numRowsDroppedByWatermark").value,
+      numShufflePartitions = stateInfo.map(_.numPartitions.toLong).getOrElse(-1L),
+      numStateStoreInstances = longMetric("numStateStoreInstances").value,
+      customMetrics = custom
+    )
+  }
+}
+
+object StreamJoinExec {
+
+  /** The name in progress reports and in the state's metadata. */
+  val OperatorName: String = "streamJoin"
+
+  /** Counts of one batch over all partitions. */
+  private val counts: Seq[(String, String)] = Seq(
+    "lateRowsLeft" -> "late rows, left",
+    "lateRowsRight" -> "late rows, right",
+    "bufferedRowsLeft" -> "buffered rows, left",
+    "bufferedRowsRight" -> "buffered rows, right",
+    "evictedRowsLeft" -> "evicted rows, left",
+    "evictedRowsRight" -> "evicted rows, right",
+    "nullTimeRowsLeft" -> "rows without a time, left",
+    "nullTimeRowsRight" -> "rows without a time, right",
+    "nullPaddedRows" -> "rows given out without a match"
+  )
+
+  private def unit(spec: StreamJoinSpec, column: Int) =
+    org.apache.spark.sql.streamjoin.bounds.TimeUnit.of(spec.times(column).dataType).get
+
+  /** `watermark.<column>`; with the alias or the side before it where two columns have one name. */
+  private[physical] def watermarkNames(spec: StreamJoinSpec): Seq[(String, Int)] = {
+    val columns = spec.bounds.columns.indices.filter(spec.bounds.columns(_).watermarked)
+    def plain(i: Int) = spec.bounds.columns(i).name.split('.').last
+    def qualified(i: Int) = spec.bounds.columns(i).name
+    def sided(i: Int) = s"${spec.bounds.columns(i).side.name}.${qualified(i)}"
+    columns.map { i =>
+      val name =
+        if (columns.count(plain(_) == plain(i)) == 1) plain(i)
+        else if (columns.count(qualified(_) == qualified(i)) == 1) qualified(i)
+        else sided(i)
+      s"watermark.$name" -> i
+    }
+  }
+
+  /**
+   * By how much Spark's watermark must be held back behind the join, in milliseconds; none where an
+   * event time of the output is not bounded at all.
+   */
+  private def holdBackMs(spec: StreamJoinSpec): Option[Long] = {
+    val bounds = spec.bounds
+    val kept = bounds.columns.indices.filter { i =>
+      bounds.columns(
+        i
+      ).watermarked && (!spec.joinType.leftOnly || bounds.columns(i).side == Side.Left)
+    }
+    val slacks = kept.map { i =>
+      bounds
+        .indices(bounds.columns(i).side.other)
+        .filter(bounds.columns(_).watermarked)
+        .map(bounds.slack(i, _))
+        .minOption
+        .filter(_ != io.streamjoin.bounds.JoinBounds.Unbounded)
+    }
+    // Spark calls a row at the watermark late, hence one millisecond more
+    Option.when(slacks.nonEmpty && slacks.forall(_.nonEmpty))(
+      math.floorDiv(math.max(slacks.flatten.max, 0L), 1000L) + 2
+    )
+  }
+
+  /** RocksDB, whatever the session's default: the operator needs ordered scans. */
+  private def storeConf(session: SQLConf): StateStoreConf = {
+    val own = session.clone()
+    own.setConfString(
+      SQLConf.STATE_STORE_PROVIDER_CLASS.key,
+      classOf[RocksDBStateStoreProvider].getName
+    )
+    own.setConfString(SQLConf.STREAMING_STATE_STORE_ENCODING_FORMAT.key, "unsaferow")
+    Seq("changelogCheckpointing.enabled" -> "true", "trackTotalNumberOfRows" -> "false").foreach {
+      case (name, value) =>
+        val key = s"spark.sql.streaming.stateStore.rocksdb.$name"
+        if (!session.contains(key)) own.setConfString(key, value)
+    }
+    new StateStoreConf(own)
+  }
+}

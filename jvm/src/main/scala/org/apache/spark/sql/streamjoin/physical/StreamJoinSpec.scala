@@ -1,0 +1,56 @@
+package org.apache.spark.sql.streamjoin.physical
+
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.streamjoin.logical.{BaseColumn, EquiKey, JoinAnalysis}
+
+import io.streamjoin.bounds.JoinBounds
+import io.streamjoin.core.JoinType
+import io.streamjoin.watermark.JoinWatermarks
+
+/**
+ * What the tasks of a join need to know of its analysis.
+ *
+ * @param output the columns that come out
+ * @param bases where the watermarks start, in the order in which they are stored
+ * @param times the expression behind each column of `watermarks.bounds`
+ * @param batchTimeMs when the batch began, as recorded; none where the plan is only explained
+ * @param explained the bounds found, in words
+ */
+private[streamjoin] final case class StreamJoinSpec(
+    joinType: JoinType,
+    equiKeys: Seq[EquiKey],
+    condition: Expression,
+    leftOnly: Seq[Expression],
+    rightOnly: Seq[Expression],
+    output: Seq[Attribute],
+    bases: Seq[BaseColumn],
+    times: IndexedSeq[Expression],
+    watermarks: JoinWatermarks,
+    batchTimeMs: Option[Long],
+    explained: Seq[String]
+) {
+
+  def bounds: JoinBounds = watermarks.bounds
+}
+
+private[streamjoin] object StreamJoinSpec {
+  def of(
+      analysis: JoinAnalysis,
+      output: Seq[Attribute],
+      batchTimeMs: Option[Long],
+      explained: Seq[String]
+  ): StreamJoinSpec =
+    StreamJoinSpec(
+      analysis.joinType,
+      analysis.equiKeys,
+      analysis.condition,
+      analysis.leftOnly,
+      analysis.rightOnly,
+      output,
+      analysis.bases,
+      analysis.expressions,
+      analysis.watermarks,
+      batchTimeMs,
+      explained
+    )
+}

@@ -1,0 +1,77 @@
+package org.apache.spark.sql.streamjoin.physical
+
+import org.apache.spark.sql.catalyst.expressions.{Left => _, Right => _, _}
+
+import io.streamjoin.bounds.RowTimes
+import io.streamjoin.core.{JoinRows, Side}
+import io.streamjoin.core.Side.{Left, Right}
+
+/** Looks at Spark's rows with generated code. One instance serves one task. */
+private[physical] final class UnsafeJoinRows(
+    spec: StreamJoinSpec,
+    leftOutput: Seq[Attribute],
+    rightOutput: Seq[Attribute]
+) extends JoinRows[UnsafeRow] {
+
+  private val left = new OneSide(Left, leftOutput, spec.equiKeys.map(_.left), spec.leftOnly)
+  private val right = new OneSide(Right, rightOutput, spec.equiKeys.map(_.right), spec.rightOnly)
+  private val condition = Predicate.create(spec.condition, leftOutput ++ rightOutput)
+  private val pair = new JoinedRow
+
+  private def of(side: Side): OneSide = if (side == Left) left else right
+
+  override def readTimes(side: Side, row: UnsafeRow, into: RowTimes): Unit =
+    of(side).readTimes(row, into)
+
+  override def joinable(side: Side, row: UnsafeRow): Boolean = of(side).joinable(row)
+
+  override def key(side: Side, row: UnsafeRow): Long = of(side).key(row)
+
+  override def matches(l: UnsafeRow, r: UnsafeRow): Boolean = condition.eval(pair(l, r))
+
+  private final class OneSide(
+      side: Side,
+      input: Seq[Attribute],
+      keys: Seq[Expression],
+      only: Seq[Expression]
+  ) {
+
+    private val columns = spec.bounds.indices(side).toArray
+    private val readers = columns.map(c => TimeReader.of(spec.times(c).dataType))
+
+    private val ordinals: Array[Int] =
+      columns.map(c => input.indexWhere(a => spec.times(c).semanticEquals(a)))
+
+    /** Times that are not simply columns of the row are computed. */
+    private val computed: Option[UnsafeProjection] =
+      Option.when(ordinals.contains(-1))(
+        UnsafeProjection.create(columns.map(spec.times(_)).toSeq, input)
+      )
+
+    private val mayMatch = Predicate.create(
+      (only ++ keys.zip(spec.equiKeys).collect {
+        case (k, e) if !e.nullSafe && k.nullable => IsNotNull(k)
+      })
+        .reduceOption(And(_, _))
+        .getOrElse(Literal.TrueLiteral),
+      input
+    )
+
+    private val hash = UnsafeProjection.create(Seq(CollationAwareXxHash64(keys, 42L)), input)
+
+    def readTimes(row: UnsafeRow, into: RowTimes): Unit = {
+      val source = computed.fold(row)(_(row))
+      var i = 0
+      while (i < columns.length) {
+        val ordinal = if (computed.isEmpty) ordinals(i) else i
+        if (source.isNullAt(ordinal)) into.setNull(columns(i))
+        else into.set(columns(i), readers(i)(source, ordinal))
+        i += 1
+      }
+    }
+
+    def joinable(row: UnsafeRow): Boolean = mayMatch.eval(row)
+
+    def key(row: UnsafeRow): Long = hash(row).getLong(0)
+  }
+}

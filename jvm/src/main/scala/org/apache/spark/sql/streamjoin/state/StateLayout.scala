@@ -1,0 +1,64 @@
+package org.apache.spark.sql.streamjoin.state
+
+import org.apache.spark.sql.execution.streaming.state._
+import org.apache.spark.sql.types._
+
+import io.streamjoin.core.Side
+
+/**
+ * How one partition's state lies in one state store: format version 1.
+ *
+ * {{{
+ *   column family   key                                          value
+ *   default         name                                         number   watermarks, sizes, format
+ *   rows-SIDE       key hash, time, sequence      (in order)      matched, row
+ *   limits-SIDE     number of the limit, limit,   (in order)      nothing
+ *                   key hash, time, sequence
+ * }}}
+ *
+ * `rows` is in the order of probes (one key, a range of times), `limits` in the order of eviction:
+ * what goes is a prefix. The row's equality key itself is not stored apart; equal hashes meet the
+ * condition like any other pair.
+ */
+private[streamjoin] object StateLayout {
+
+  /** Raised whenever a checkpoint of an earlier version could not be read any more. */
+  val FormatVersion: Int = 1
+
+  val Numbers: String = StateStore.DEFAULT_COL_FAMILY_NAME
+
+  def rows(side: Side): String = s"rows-${side.name}"
+
+  def limits(side: Side): String = s"limits-${side.name}"
+
+  val numberKey: StructType = new StructType().add("name", StringType, nullable = false)
+  val numberValue: StructType = new StructType().add("value", LongType, nullable = false)
+  val numberEncoder: KeyStateEncoderSpec = NoPrefixKeyStateEncoderSpec(numberKey)
+
+  private def longs(names: String*): StructType =
+    StructType(names.map(StructField(_, LongType, nullable = false)))
+
+  val rowKey: StructType = longs("keyHash", "time", "sequence")
+  val rowEncoder: KeyStateEncoderSpec = RangeKeyScanStateEncoderSpec(rowKey, rowKey.indices)
+
+  def rowValue(row: StructType): StructType = new StructType()
+    .add("matched", BooleanType, nullable = false)
+    .add("row", row, nullable = false)
+
+  val limitKey: StructType = longs("number", "limit", "keyHash", "time", "sequence")
+  val limitEncoder: KeyStateEncoderSpec = RangeKeyScanStateEncoderSpec(limitKey, limitKey.indices)
+  val limitValue: StructType = new StructType().add("empty", BooleanType, nullable = true)
+
+  /** The schemas that Spark writes beside the state and validates. */
+  def schemas(row: Side => StructType): Map[String, StateStoreColFamilySchema] = {
+    def schema(name: String, key: StructType, value: StructType, encoder: KeyStateEncoderSpec) =
+      name -> StateStoreColFamilySchema(name, 0, key, 0, value, Some(encoder))
+    val sides = Side.both.flatMap { side =>
+      Seq(
+        schema(rows(side), rowKey, rowValue(row(side)), rowEncoder),
+        schema(limits(side), limitKey, limitValue, limitEncoder)
+      )
+    }
+    (schema(Numbers, numberKey, numberValue, numberEncoder) +: sides).toMap
+  }
+}

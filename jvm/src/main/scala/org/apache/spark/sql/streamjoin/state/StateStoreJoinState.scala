@@ -1,0 +1,231 @@
+package org.apache.spark.sql.streamjoin.state
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{UnsafeProjection, UnsafeRow}
+import org.apache.spark.sql.execution.streaming.state.{
+  StateStore,
+  StateStoreIterator,
+  UnsafeRowPair
+}
+import org.apache.spark.sql.types.StructType
+
+import io.streamjoin.core.Side
+import io.streamjoin.state.{BufferedRow, HeapJoinState, JoinState, Probed}
+
+/**
+ * Buffered rows in Spark's `StateStore`, in the layout of [[StateLayout]].
+ *
+ * Rows of the running batch stay on the heap until [[flush]]; those that its own watermarks free
+ * never reach the store.
+ *
+ * @param schema the columns of each side's rows
+ * @param limits how many limits a row of each side has
+ * @param limitsOf the limits of a stored row, where a row that goes must leave several indexes
+ * @param rowNeeded whether rows of a side may come out when they are evicted; where not, what an
+ *   eviction returns has no row
+ */
+private[streamjoin] final class StateStoreJoinState(
+    store: StateStore,
+    schema: Side => StructType,
+    limits: Side => Int,
+    limitsOf: (Side, UnsafeRow) => Array[Long],
+    rowNeeded: Side => Boolean
+) extends JoinState[UnsafeRow] {
+
+  private val numbers = new StoredNumbers(store)
+  private val batch = new HeapJoinState[UnsafeRow](_.copy())
+  private val left = new StoredSide(Side.Left)
+  private val right = new StoredSide(Side.Right)
+  private var sequence = numbers.get("sequence").getOrElse(0L)
+
+  private def of(side: Side): StoredSide = if (side == Side.Left) left else right
+
+  override def probe(
+      side: Side,
+      key: Long,
+      from: Long,
+      to: Long
+  ): Probed[UnsafeRow] =
+    if (from > to) Probed.nothing
+    else {
+      val fresh = batch.probe(side, key, from, to)
+      of(side).scan(key, from, to).fold(fresh) { stored =>
+        new Probed(stored.map(of(side).read) ++ fresh, () => stored.close())
+      }
+    }
+
+  override def append(
+      side: Side,
+      key: Long,
+      time: Long,
+      limits: Array[Long],
+      row: UnsafeRow,
+      matched: Boolean
+  ): Unit = batch.append(side, key, time, limits, row, matched)
+
+  override def markMatched(side: Side, row: BufferedRow[UnsafeRow]): Unit = row match {
+    case stored: StoredRow => of(side).markMatched(stored)
+    case fresh             => batch.markMatched(side, fresh)
+  }
+
+  override def remove(side: Side, row: BufferedRow[UnsafeRow]): Unit = row match {
+    case stored: StoredRow => of(side).remove(stored, exceptLimit = -1)
+    case fresh             => batch.remove(side, fresh)
+  }
+
+  override def evict(
+      side: Side,
+      before: Array[Long],
+      now: Array[Long]
+  ): Iterator[BufferedRow[UnsafeRow]] =
+    of(side).evict(before, now) ++ batch.evict(side, before, now)
+
+  override def size(side: Side): Long = of(side).size + batch.size(side)
+
+  /** Writes what is left of the batch, and tells how many rows that was. */
+  def flush(): Long = {
+    val written = batch.size(Side.Left) + batch.size(Side.Right)
+    for (side <- Side.both; row <- batch.all(side)) {
+      of(side).put(row, sequence)
+      sequence += 1
+    }
+    Side.both.foreach(of(_).saveSize())
+    numbers.put("sequence", sequence)
+    written
+  }
+
+  private final class StoredSide(side: Side) {
+    private val rowsFamily = StateLayout.rows(side)
+    private val limitsFamily = StateLayout.limits(side)
+    private val fields = schema(side).length
+    private val sizeName = s"rows.${side.name}"
+    private val (from, to, rowKey) = (new LongRow(3), new LongRow(3), new LongRow(3))
+    private val (limitFrom, limitTo, limitKey) = (new LongRow(5), new LongRow(5), new LongRow(5))
+    private val toValue = UnsafeProjection.create(StateLayout.rowValue(schema(side)))
+    private val nothing = UnsafeProjection.create(StateLayout.limitValue)(InternalRow(null))
+    private var stored = numbers.get(sizeName).getOrElse(0L)
+
+    store.createColFamilyIfAbsent(
+      rowsFamily,
+      StateLayout.rowKey,
+      StateLayout.rowValue(schema(side)),
+      StateLayout.rowEncoder
+    )
+    store.createColFamilyIfAbsent(
+      limitsFamily,
+      StateLayout.limitKey,
+      StateLayout.limitValue,
+      StateLayout.limitEncoder
+    )
+
+    def size: Long = stored
+
+    def saveSize(): Unit = numbers.put(sizeName, stored)
+
+    private def value(matched: Boolean, row: UnsafeRow): UnsafeRow =
+      toValue(InternalRow(matched, row))
+
+    def put(row: BufferedRow[UnsafeRow], sequence: Long): Unit = {
+      store.put(
+        rowKey(row.key, row.time, sequence),
+        value(row.matched, row.row),
+        rowsFamily
+      )
+      for (k <- row.limits.indices) {
+        store.put(
+          limitKey(k, row.limits(k), row.key, row.time, sequence),
+          nothing,
+          limitsFamily
+        )
+      }
+      stored += 1
+    }
+
+    def scan(
+        key: Long,
+        least: Long,
+        greatest: Long
+    ): Option[StateStoreIterator[UnsafeRowPair]] =
+      Option.when(stored > 0) {
+        val last =
+          if (greatest == Long.MaxValue) to(key, greatest, Long.MaxValue)
+          else to(key, greatest + 1, Long.MinValue)
+        store.rangeScan(Some(from(key, least, Long.MinValue)), Some(last), rowsFamily)
+      }
+
+    def read(pair: UnsafeRowPair): BufferedRow[UnsafeRow] =
+      new StoredRow(
+        pair.value.getStruct(1, fields),
+        pair.key.getLong(0),
+        pair.key.getLong(1),
+        pair.key.getLong(2),
+        pair.value.getBoolean(0)
+      )
+
+    def markMatched(row: StoredRow): Unit = {
+      row.matched = true
+      store.put(rowKey(row.key, row.time, row.sequence), value(matched = true, row.row), rowsFamily)
+    }
+
+    def remove(row: StoredRow, exceptLimit: Int): Unit = {
+      store.remove(rowKey(row.key, row.time, row.sequence), rowsFamily)
+      stored -= 1
+      lazy val all = limitsOf(side, row.row)
+      for (k <- 0 until limits(side) if k != exceptLimit) {
+        store.remove(limitKey(k, all(k), row.key, row.time, row.sequence), limitsFamily)
+      }
+    }
+
+    def evict(before: Array[Long], now: Array[Long]): Iterator[BufferedRow[UnsafeRow]] =
+      if (stored == 0) Iterator.empty
+      else now.indices.iterator.filter(k => before(k) < now(k)).flatMap(k =>
+        evict(k, before(k), now(k))
+      )
+
+    /** Limits from `before` on: what was below it went when it was received. */
+    private def evict(k: Int, before: Long, now: Long): Iterator[BufferedRow[UnsafeRow]] = {
+      val least = Long.MinValue
+      def begin = limitFrom(k, before, least, least, least)
+      def end = limitTo(k, now, least, least, least)
+      val going = closing(store.rangeScan(Some(begin), Some(end), limitsFamily)).map { p =>
+        val row = take(p.key.getLong(2), p.key.getLong(3), p.key.getLong(4))
+        remove(row, exceptLimit = k)
+        row
+      }
+      going ++ finallyDo(store.deleteRange(begin, end, limitsFamily))
+    }
+
+    private def take(key: Long, time: Long, sequence: Long): StoredRow =
+      if (rowNeeded(side) || limits(side) > 1) {
+        val value = store.get(rowKey(key, time, sequence), rowsFamily)
+        new StoredRow(value.getStruct(1, fields), key, time, sequence, value.getBoolean(0))
+      } else {
+        new StoredRow(null, key, time, sequence, matched = false)
+      }
+
+    private def finallyDo(action: => Unit): Iterator[Nothing] = new Iterator[Nothing] {
+      private var done = false
+
+      override def hasNext: Boolean = {
+        if (!done) action
+        done = true
+        false
+      }
+
+      override def next(): Nothing = throw new NoSuchElementException
+    }
+
+    /** Frees the store's iterator as soon as it has been read. */
+    private def closing(found: StateStoreIterator[UnsafeRowPair]): Iterator[UnsafeRowPair] =
+      found ++ finallyDo(found.close())
+  }
+}
+
+/** A row that lies in the store; what is read of it stays valid. */
+private final class StoredRow(
+    row: UnsafeRow,
+    key: Long,
+    time: Long,
+    sequence: Long,
+    matched: Boolean
+) extends BufferedRow[UnsafeRow](row, key, time, sequence, Array.emptyLongArray, matched)
