@@ -1,0 +1,88 @@
+PYTHON ?= python3
+SBT ?= ./sbt
+VENV := .venv
+BIN := $(VENV)/bin
+DIST := dist
+# Outside target/, which sbt cleans at will.
+STAMPS := $(VENV)/.stamps
+
+VERSION := $(shell sed -n 's/^ThisBuild *\/ *version *:= *"\(.*\)"/\1/p' version.sbt)
+WHEEL := $(DIST)/pyspark_streamjoin-$(VERSION)-py3-none-any.whl
+JAR := python/src/streamjoin/jars/streamjoin_2.13-$(VERSION).jar
+
+BUILD := build.sbt version.sbt project/build.properties $(wildcard project/*.sbt project/*.scala)
+JVM_MAIN := $(shell find jvm/src/main -type f 2>/dev/null)
+JVM_TEST := $(shell find jvm/src/test -type f 2>/dev/null)
+PYTHON_PACKAGE := python/pyproject.toml python/README.md \
+  $(shell find python/src -type f -not -path '*/jars/*' -not -name '*.pyc')
+PYTHON_CODE := python/src tests examples docker
+RUFF := $(BIN)/ruff
+MYPY := $(BIN)/mypy --config-file python/pyproject.toml
+
+# Two sbt processes in one directory wait for each other's lock at best.
+.NOTPARALLEL:
+.DELETE_ON_ERROR:
+.PHONY: help demo test test-jvm test-python wheel jar lint lint-python format clean
+
+help:
+	@echo "make demo     run the two example pipelines; the plot goes to artifacts/"
+	@echo "make test     everything: formatting, linters, types, Scala tests, wheel, Python tests"
+	@echo "make wheel    build the wheel, with the jar inside, in dist/"
+	@echo "make lint     formatting, linters and types only"
+	@echo "make format   rewrite the sources in the project's format"
+	@echo "make clean    remove everything that was built; the virtual environment stays"
+
+demo: $(STAMPS)/installed
+	cd examples && $(abspath $(BIN))/python -m demo --plot ../artifacts/demo.png
+
+test: lint-python test-jvm test-python
+
+test-jvm: $(STAMPS)/jvm-tested
+
+test-python: $(STAMPS)/installed
+	$(BIN)/python -m pytest tests $(PYTEST_ARGS)
+
+wheel: $(WHEEL)
+
+jar: $(JAR)
+
+lint: lint-python
+	$(SBT) scalafmtCheckAll scalafmtSbtCheck
+
+lint-python: $(STAMPS)/venv
+	$(RUFF) check $(PYTHON_CODE)
+	$(RUFF) format --check $(PYTHON_CODE)
+	$(MYPY) $(PYTHON_CODE)
+
+format: $(STAMPS)/venv
+	$(RUFF) check --fix $(PYTHON_CODE)
+	$(RUFF) format $(PYTHON_CODE)
+	$(SBT) scalafmtAll scalafmtSbt
+
+clean:
+	rm -rf $(DIST) target jvm/target project/target project/project artifacts
+	rm -rf python/src/streamjoin/jars .pytest_cache .ruff_cache .mypy_cache
+	rm -f $(STAMPS)/jvm-tested $(STAMPS)/installed
+
+$(STAMPS)/venv: python/requirements-dev.txt
+	@scripts/check-prerequisites "$(PYTHON)"
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r $<
+	@mkdir -p $(@D) && touch $@
+
+# One start of sbt for all of it: the jar comes out of the run that tested it.
+$(STAMPS)/jvm-tested: $(BUILD) .scalafmt.conf $(JVM_MAIN) $(JVM_TEST) | $(STAMPS)/venv
+	$(SBT) scalafmtCheckAll scalafmtSbtCheck test stagePython
+	@touch $(JAR) $@
+
+$(JAR): $(BUILD) $(JVM_MAIN) | $(STAMPS)/venv
+	$(SBT) stagePython
+	@touch $@
+
+$(WHEEL): $(JAR) $(STAMPS)/venv $(PYTHON_PACKAGE)
+	rm -rf $(DIST)
+	$(BIN)/python -m build --wheel --no-isolation --outdir $(DIST) python
+
+$(STAMPS)/installed: $(WHEEL)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --force-reinstall --no-deps $<
+	@touch $@

@@ -1,0 +1,27 @@
+"""Stream-to-stream joins with a watermark per column for Spark Structured Streaming.
+
+Importing this package gives ``pyspark.sql.DataFrame`` the methods ``imposeOrder`` and
+``streamJoin``; the functions ``impose_order`` and ``stream_join`` are the same for code that is
+checked by a type checker. ``configure`` puts the jar, which this package carries, on a session
+builder.
+"""
+
+from __future__ import annotations
+
+from streamjoin._api import attach, impose_order, stream_join
+from streamjoin._errors import SetupError
+from streamjoin._jar import jar_path
+from streamjoin._session import conf, configure
+from streamjoin._version import __version__
+
+__all__ = [
+    "SetupError",
+    "__version__",
+    "conf",
+    "configure",
+    "impose_order",
+    "jar_path",
+    "stream_join",
+]
+
+attach()

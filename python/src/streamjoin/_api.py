@@ -1,0 +1,156 @@
+"""The two operations, as functions and as methods of DataFrame."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import timedelta
+
+from pyspark.sql import Column, DataFrame
+
+from streamjoin import _arguments
+from streamjoin._jvm import python_api
+
+
+def impose_order(
+    df: DataFrame,
+    column: str,
+    lag: str | int | timedelta,
+    *,
+    idle_timeout: str | timedelta | None = None,
+) -> DataFrame:
+    """Give an event-time column a watermark of its own; also ``df.imposeOrder(...)``.
+
+    The watermark of the column is the largest value seen in it minus ``lag``. A row strictly
+    below the watermark with which its batch began is late: a join drops and counts it. Rows are
+    not sorted.
+
+    Parameters
+    ----------
+    df : DataFrame
+        A streaming DataFrame of a classic (not Spark Connect) session.
+    column : str
+        Name of a top-level column of type TIMESTAMP, TIMESTAMP_NTZ, DATE, BIGINT or INT.
+    lag : str, int or datetime.timedelta
+        How far a row may be behind the largest value seen without being late; not negative. For
+        times an interval string (``"1 minute"``; no months or years, their length varies) or a
+        timedelta; for BIGINT and INT columns an int, in the unit of the column.
+    idle_timeout : str, datetime.timedelta or None, optional
+        After this long without a row (an interval string or a timedelta of wall-clock time), the
+        input stops holding others back. Default: None, an input is waited for without end.
+
+    Returns
+    -------
+    DataFrame
+        The same rows and columns; the column carries its watermark.
+
+    Raises
+    ------
+    pyspark.errors.PySparkTypeError
+        An argument is of another type than the ones above; bool is no int.
+    pyspark.errors.PySparkValueError
+        ``lag`` is an int that does not fit into a BIGINT.
+    pyspark.errors.AnalysisException
+        Error class ``STREAM_JOIN.NEGATIVE_LAG``, ``STREAM_JOIN.CALENDAR_INTERVAL`` or
+        ``STREAM_JOIN.UNSUPPORTED_TIME_TYPE``; or there is no such column.
+    SetupError
+        The session was started without the jar or the extension, or is a Spark Connect session,
+        or Spark is neither 4.2 nor 4.3.
+
+    Notes
+    -----
+    ``DataFrame.withWatermark`` and SQL's ``WATERMARK c DELAY OF ...`` count as the same thing.
+
+    Source: ``IMPOSE_ORDER`` and the keyed watermarks of Hazelcast's design document
+    "Stream to stream JOIN".
+
+    Examples
+    --------
+    >>> orders.imposeOrder("order_time", "1 minute")  # doctest: +SKIP
+    >>> trades.imposeOrder("sequence_number", 100)  # doctest: +SKIP
+    """
+    source = _arguments.dataframe("df", df, "imposeOrder")
+    name = _arguments.string("column", column)
+    behind = _arguments.lag(lag)
+    idle = _arguments.idle_timeout(idle_timeout)
+    api = python_api(source.sparkSession)
+    return DataFrame(api.imposeOrder(source._jdf, name, behind, idle), source.sparkSession)
+
+
+def stream_join(
+    left: DataFrame,
+    right: DataFrame,
+    on: Column | str | Sequence[str] | Sequence[Column],
+    how: str = "inner",
+) -> DataFrame:
+    """Join two streams, each with watermarks of its own; also ``left.streamJoin(...)``.
+
+    A row is kept exactly as long as the condition lets it match a row still to come: the
+    condition must bound the event times of both inputs against each other.
+
+    Parameters
+    ----------
+    left, right : DataFrame
+        Streaming DataFrames of one classic (not Spark Connect) session. Each has at least one
+        event-time column with a watermark (``imposeOrder``, ``withWatermark`` or SQL).
+    on : Column, str, list of str or list of Column
+        A condition; as a str, one in SQL, in which aliases may be used
+        (``left.alias("o")``: ``"o.id = d.id AND d.t BETWEEN o.t AND o.t + INTERVAL '1' HOUR"``).
+        A list of names asks for equality of these columns, with one copy of each in the result;
+        a list of conditions for all of them. Note that ``DataFrame.join`` takes a str for the
+        name of a column.
+    how : str, optional
+        ``"inner"`` (default), ``"left"``, ``"right"``, ``"full"``, ``"semi"`` or ``"anti"``, in
+        every spelling that ``DataFrame.join`` takes (``"left_outer"``, ``"leftanti"``, ...).
+
+    Returns
+    -------
+    DataFrame
+        Columns and their order as of ``DataFrame.join``. The time columns that come out are still
+        watermarked: the result can be joined again or aggregated by window.
+
+    Raises
+    ------
+    pyspark.errors.PySparkTypeError
+        An argument is of another type than the ones above.
+    pyspark.errors.PySparkValueError
+        ``on`` is an empty list.
+    pyspark.errors.AnalysisException
+        Error class ``STREAM_JOIN.*``, with the names of the columns and the inequality to add:
+        ``MISSING_WATERMARK``, ``UNBOUNDED_STATE``, ``DISJUNCTIVE_BOUND``, ``NON_CONSTANT_BOUND``,
+        ``CALENDAR_INTERVAL``, ``STATIC_INPUT``; or the condition does not parse or resolve.
+    SetupError
+        The session was started without the jar or the extension, or is a Spark Connect session,
+        or Spark is neither 4.2 nor 4.3.
+
+    Notes
+    -----
+    Source: Hazelcast's design document "Stream to stream JOIN" (watermarks per column, bounds
+    from the condition, output watermarks); types of join and output columns: Spark SQL.
+
+    Examples
+    --------
+    >>> orders.alias("o").streamJoin(
+    ...     deliveries.alias("d"),
+    ...     "o.order_id = d.order_id AND d.delivery_time "
+    ...     "BETWEEN o.order_time AND o.order_time + INTERVAL '1' HOUR",
+    ...     "left",
+    ... )  # doctest: +SKIP
+    """
+    source = _arguments.dataframe("left", left, "streamJoin")
+    other = _arguments.dataframe("right", right, "streamJoin")
+    condition = _arguments.condition(on)
+    kind = _arguments.string("how", how)
+    api = python_api(source.sparkSession)
+    if isinstance(condition, str):
+        joined = api.streamJoinExpr(source._jdf, other._jdf, condition, kind)
+    elif isinstance(condition, list):
+        joined = api.streamJoinUsing(source._jdf, other._jdf, condition, kind)
+    else:
+        joined = api.streamJoin(source._jdf, other._jdf, condition._jc, kind)
+    return DataFrame(joined, source.sparkSession)
+
+
+def attach() -> None:
+    """Give DataFrame the methods ``imposeOrder`` and ``streamJoin``."""
+    for name, function in {"imposeOrder": impose_order, "streamJoin": stream_join}.items():
+        setattr(DataFrame, name, function)

@@ -1,0 +1,110 @@
+"""Puts the jar and the extension on a session that is yet to be started."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pyspark.sql import SparkSession
+
+from streamjoin._errors import EXTENSION
+from streamjoin._jar import jar_path
+from streamjoin._launch import launch_setting
+from streamjoin._version import require_supported_pyspark
+
+_JARS_KEY = "spark.jars"
+_EXTENSIONS_KEY = "spark.sql.extensions"
+
+
+def configure(builder: SparkSession.Builder) -> SparkSession.Builder:
+    """Put the jar of this package and its extension on a session builder.
+
+    Parameters
+    ----------
+    builder : SparkSession.Builder
+        The builder, as ``SparkSession.builder`` or with options already set. The jar is added to
+        its ``spark.jars`` and the extension to its ``spark.sql.extensions``. Where the builder
+        has no value, the one of ``spark-submit``, ``PYSPARK_SUBMIT_ARGS`` or
+        ``spark-defaults.conf`` is added to. Nothing is added twice.
+
+    Returns
+    -------
+    SparkSession.Builder
+        The same builder.
+
+    Raises
+    ------
+    SetupError
+        The jar is not in the package or is of another version, or the installed pyspark is
+        neither 4.2 nor 4.3.
+
+    Notes
+    -----
+    A session that already runs takes up neither setting: call this before the first
+    ``getOrCreate()`` of the Python process.
+
+    Source: ``spark.jars`` and ``spark.sql.extensions`` as described in Spark's configuration page.
+
+    Examples
+    --------
+    >>> import streamjoin
+    >>> from pyspark.sql import SparkSession
+    >>> spark = streamjoin.configure(SparkSession.builder).getOrCreate()  # doctest: +SKIP
+    """
+    present: dict[str, str] = {}
+    for key in (_JARS_KEY, _EXTENSIONS_KEY):
+        value = builder._options.get(key)
+        if value is None:
+            value = launch_setting(key)
+        if value is not None:
+            present[key] = value
+    for key, value in conf(present).items():
+        builder.config(key, value)
+    return builder
+
+
+def conf(base: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Give the Spark settings that load streamjoin.
+
+    Parameters
+    ----------
+    base : Mapping of str to str, optional
+        Settings to start from; not changed. The jar and the extension are added to its
+        ``spark.jars`` and ``spark.sql.extensions`` (comma-separated lists), never twice; all its
+        other entries are in the result as they are. Default: none.
+
+    Returns
+    -------
+    dict of str to str
+        ``base`` with the jar and the extension, for ``SparkSession.builder.config(map=...)``.
+
+    Raises
+    ------
+    SetupError
+        The jar is not in the package or is of another version, or the installed pyspark is
+        neither 4.2 nor 4.3.
+
+    Notes
+    -----
+    Source: ``spark.jars`` and ``spark.sql.extensions`` as described in Spark's configuration page.
+    """
+    require_supported_pyspark()
+    settings = dict(base or {})
+    jars = _entries(settings.get(_JARS_KEY))
+    jar = jar_path()
+    # Cluster managers pass jars on under other folders and schemes; the file name stays.
+    if _file_name(jar) not in map(_file_name, jars):
+        jars.append(jar)
+    extensions = _entries(settings.get(_EXTENSIONS_KEY))
+    if EXTENSION not in extensions:
+        extensions.append(EXTENSION)
+    settings[_JARS_KEY] = ",".join(jars)
+    settings[_EXTENSIONS_KEY] = ",".join(extensions)
+    return settings
+
+
+def _entries(value: str | None) -> list[str]:
+    return [entry.strip() for entry in (value or "").split(",") if entry.strip()]
+
+
+def _file_name(path: str) -> str:
+    return path.replace("\\", "/").rpartition("/")[2]

@@ -1,0 +1,30 @@
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+import streamjoin
+
+
+@pytest.fixture(scope="session")
+def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
+    """A session as a user sets it up: no state store provider is chosen, on purpose."""
+    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    warehouse: Path = tmp_path_factory.mktemp("warehouse")
+    builder = SparkSession.builder.master("local[2]").appName("streamjoin tests")
+    session = (
+        streamjoin.configure(builder)
+        .config("spark.log.level", "ERROR")
+        .config("spark.ui.enabled", "false")
+        .config("spark.ui.showConsoleProgress", "false")
+        .config("spark.sql.shuffle.partitions", "2")
+        .config("spark.sql.session.timeZone", "UTC")
+        .config("spark.sql.warehouse.dir", str(warehouse))
+        .getOrCreate()
+    )
+    yield session
+    session.stop()

@@ -1,0 +1,35 @@
+"""Runs Python in a process of its own: a JVM takes its jars up only once, when it starts."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import textwrap
+from collections.abc import Mapping
+
+_STARTS_SPARK_ANEW = ("PYSPARK_SUBMIT_ARGS", "SPARK_CONF_DIR", "PYSPARK_GATEWAY_PORT")
+
+
+def run_python(code: str, **environment: str) -> str:
+    """Run code and give what it prints."""
+    return run([sys.executable, "-c", textwrap.dedent(code)], environment)
+
+
+def run(command: list[str], environment: Mapping[str, str] | None = None) -> str:
+    inherited = {k: v for k, v in os.environ.items() if k not in _STARTS_SPARK_ANEW}
+    done = subprocess.run(
+        command,
+        env={
+            **inherited,
+            "SPARK_LOCAL_IP": "127.0.0.1",
+            "PYSPARK_PYTHON": sys.executable,
+            **(environment or {}),
+        },
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout.strip()

@@ -1,0 +1,79 @@
+"""Arguments of the wrong type are named, before anything reaches the JVM."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from pyspark.errors import PySparkTypeError, PySparkValueError
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.functions import col
+
+import streamjoin
+from streamjoin import _arguments
+
+
+@pytest.fixture(scope="module")
+def rows(spark: SparkSession) -> DataFrame:
+    return spark.range(1)
+
+
+@pytest.mark.parametrize("lag", [True, 1.5, None, ["1 minute"]])
+def test_lag_of_wrong_type(rows: DataFrame, lag: object) -> None:
+    with pytest.raises(PySparkTypeError, match="`lag`"):
+        streamjoin.impose_order(rows, "id", lag)  # type: ignore[arg-type]
+
+
+def test_lag_that_is_no_bigint(rows: DataFrame) -> None:
+    with pytest.raises(PySparkValueError, match="`lag`"):
+        streamjoin.impose_order(rows, "id", 2**63)
+
+
+@pytest.mark.parametrize("idle", [5, True])
+def test_idle_timeout_of_wrong_type(rows: DataFrame, idle: object) -> None:
+    with pytest.raises(PySparkTypeError, match="`idle_timeout`"):
+        streamjoin.impose_order(rows, "id", 1, idle_timeout=idle)  # type: ignore[arg-type]
+
+
+def test_column_of_wrong_type(rows: DataFrame) -> None:
+    with pytest.raises(PySparkTypeError, match="`column`"):
+        streamjoin.impose_order(rows, col("id"), 1)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("on", [None, 1, ["id", 1], {"id"}])
+def test_on_of_wrong_type(rows: DataFrame, on: object) -> None:
+    with pytest.raises(PySparkTypeError, match="`on`"):
+        streamjoin.stream_join(rows, rows, on)  # type: ignore[arg-type]
+
+
+def test_on_without_a_column(rows: DataFrame) -> None:
+    with pytest.raises(PySparkValueError, match="`on`"):
+        streamjoin.stream_join(rows, rows, [])
+
+
+def test_how_of_wrong_type(rows: DataFrame) -> None:
+    with pytest.raises(PySparkTypeError, match="`how`"):
+        streamjoin.stream_join(rows, rows, ["id"], None)  # type: ignore[arg-type]
+
+
+def test_what_is_no_dataframe(rows: DataFrame) -> None:
+    with pytest.raises(PySparkTypeError, match="`right`"):
+        streamjoin.stream_join(rows, "t", ["id"])  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("given", "interval"),
+    [
+        (timedelta(minutes=1), "60000000 microseconds"),
+        (timedelta(seconds=-1), "-1000000 microseconds"),
+        (timedelta(milliseconds=1.5), "1500 microseconds"),
+    ],
+)
+def test_timedelta_becomes_an_interval(given: timedelta, interval: str) -> None:
+    assert _arguments.lag(given) == interval
+    assert _arguments.idle_timeout(given) == interval
+
+
+def test_methods_are_attached() -> None:
+    assert vars(DataFrame)["imposeOrder"] is streamjoin.impose_order
+    assert vars(DataFrame)["streamJoin"] is streamjoin.stream_join

@@ -1,0 +1,76 @@
+"""Settings are added to what is there, wherever it comes from, and never twice."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pyspark.sql import SparkSession
+
+import streamjoin
+
+from .processes import run_python
+
+EXTENSION = "io.streamjoin.StreamJoinExtensions"
+PRINT_SETTINGS = """
+    import streamjoin
+    from pyspark.sql import SparkSession
+    options = streamjoin.configure(SparkSession.builder)._options
+    print(options["spark.jars"], options["spark.sql.extensions"])
+"""
+
+
+def test_builder_options_are_kept() -> None:
+    builder = (
+        SparkSession.builder.config("spark.jars", "/a.jar, /b.jar")
+        .config("spark.sql.extensions", "x.One")
+        .config("spark.ui.enabled", "false")
+    )
+    assert streamjoin.configure(builder) is builder
+    assert builder._options == {
+        "spark.jars": f"/a.jar,/b.jar,{streamjoin.jar_path()}",
+        "spark.sql.extensions": f"x.One,{EXTENSION}",
+        "spark.ui.enabled": "false",
+    }
+
+
+def test_configure_twice_is_configure_once() -> None:
+    builder = SparkSession.builder.config("spark.jars", "/a.jar")
+    once = dict(streamjoin.configure(builder)._options)
+    assert streamjoin.configure(builder)._options == once
+
+
+def test_conf_without_base_is_the_two_settings() -> None:
+    assert streamjoin.conf() == {
+        "spark.jars": streamjoin.jar_path(),
+        "spark.sql.extensions": EXTENSION,
+    }
+
+
+def test_conf_adds_to_base_and_leaves_it_alone() -> None:
+    base = {"spark.jars": "/a.jar", "spark.app.name": "x"}
+    assert streamjoin.conf(base) == {
+        "spark.jars": f"/a.jar,{streamjoin.jar_path()}",
+        "spark.sql.extensions": EXTENSION,
+        "spark.app.name": "x",
+    }
+    assert base == {"spark.jars": "/a.jar", "spark.app.name": "x"}
+
+
+def test_same_jar_in_another_folder_is_not_added_again() -> None:
+    shipped = f"hdfs://cluster/lib/{Path(streamjoin.jar_path()).name}"
+    assert streamjoin.conf({"spark.jars": shipped})["spark.jars"] == shipped
+
+
+def test_submit_args_are_added_to() -> None:
+    printed = run_python(
+        PRINT_SETTINGS,
+        PYSPARK_SUBMIT_ARGS="--jars /a.jar --conf spark.sql.extensions=x.One pyspark-shell",
+    )
+    assert printed == f"/a.jar,{streamjoin.jar_path()} x.One,{EXTENSION}"
+
+
+def test_defaults_file_is_added_to(tmp_path: Path) -> None:
+    defaults = "# spark.jars /no.jar\nspark.jars   /a.jar\nspark.sql.extensions=x.One\n"
+    (tmp_path / "spark-defaults.conf").write_text(defaults, encoding="utf-8")
+    printed = run_python(PRINT_SETTINGS, SPARK_CONF_DIR=str(tmp_path))
+    assert printed == f"/a.jar,{streamjoin.jar_path()} x.One,{EXTENSION}"

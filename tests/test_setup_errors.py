@@ -1,0 +1,131 @@
+"""What is wrong with a set-up is said, with the line that puts it right."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from zipfile import ZipFile
+
+import pytest
+from pyspark.find_spark_home import _find_spark_home
+from pyspark.sql import DataFrame
+
+import streamjoin
+
+from .processes import run, run_python
+
+SERVICE = "META-INF/services/org.apache.spark.sql.SparkSessionExtensionsProvider"
+CONFIGURE_LINE = "spark = streamjoin.configure(SparkSession.builder).getOrCreate()"
+SUBMIT_LINE = (
+    "--jars $(python -m streamjoin.jar) "
+    "--conf spark.sql.extensions=io.streamjoin.StreamJoinExtensions"
+)
+
+
+def test_missing_jar(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("streamjoin._jar._JARS", tmp_path)
+    with pytest.raises(streamjoin.SetupError, match="pip install --force-reinstall") as caught:
+        streamjoin.conf()
+    assert isinstance(caught.value, RuntimeError)
+
+
+def test_jar_of_another_version(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("streamjoin._jar._JARS", tmp_path)
+    (tmp_path / "streamjoin_2.13-0.0.1.jar").touch()
+    with pytest.raises(streamjoin.SetupError, match=r"holds streamjoin_2\.13-0\.0\.1\.jar"):
+        streamjoin.jar_path()
+
+
+@pytest.mark.parametrize("version", ["3.5.7", "4.1.0", "4.4.0"])
+def test_other_pyspark_is_refused(version: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pyspark.__version__", version)
+    with pytest.raises(streamjoin.SetupError, match=rf"4\.2 or 4\.3; .* is {version}"):
+        streamjoin.conf()
+
+
+@pytest.mark.parametrize("version", ["4.2.1", "4.3.0.dev1"])
+def test_supported_pyspark_is_taken(version: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pyspark.__version__", version)
+    assert streamjoin.conf()
+
+
+def test_connect_dataframe_is_refused() -> None:
+    class RemoteDataFrame(DataFrame):
+        def __new__(cls) -> RemoteDataFrame:
+            return object.__new__(cls)
+
+        def __init__(self) -> None:
+            pass
+
+    with pytest.raises(streamjoin.SetupError, match="Spark Connect is not supported yet"):
+        streamjoin.impose_order(RemoteDataFrame(), "t", "1 minute")
+
+
+def test_session_without_the_jar() -> None:
+    printed = run_python(
+        """
+        import streamjoin
+        from pyspark.sql import SparkSession
+
+        def first_use(builder):
+            try:
+                builder.getOrCreate().range(1).imposeOrder("id", 1)
+            except streamjoin.SetupError as error:
+                print(error)
+
+        plain = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false")
+        first_use(plain)
+        print("---")
+        SparkSession.getActiveSession().stop()
+        first_use(streamjoin.configure(SparkSession.builder.master("local[1]")))
+        """
+    )
+    at_first, in_same_process = printed.split("---")
+    assert CONFIGURE_LINE in at_first
+    assert SUBMIT_LINE in at_first
+    assert "restart the Python process" in in_same_process
+
+
+def test_session_without_the_extension() -> None:
+    with ZipFile(streamjoin.jar_path()) as jar:
+        if SERVICE in jar.namelist():
+            pytest.skip("the jar registers the extension by itself")
+    printed = run_python(
+        """
+        import streamjoin
+        from pyspark.sql import SparkSession
+
+        builder = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false")
+        spark = builder.config("spark.jars", streamjoin.jar_path()).getOrCreate()
+        try:
+            spark.range(1).imposeOrder("id", 1)
+        except streamjoin.SetupError as error:
+            print(error)
+        """
+    )
+    assert CONFIGURE_LINE in printed
+    assert SUBMIT_LINE in printed
+
+
+def test_spark_submit_with_the_jar(tmp_path: Path) -> None:
+    script = tmp_path / "job.py"
+    script.write_text(
+        "import streamjoin\n"
+        "from pyspark.sql import SparkSession\n"
+        "spark = SparkSession.builder.getOrCreate()\n"
+        'rates = spark.readStream.format("rate").load()\n'
+        'print(rates.imposeOrder("timestamp", "1 minute").columns)\n',
+        encoding="utf-8",
+    )
+    home = _find_spark_home()
+    printed = run(
+        [
+            f"{home}/bin/spark-submit",
+            *("--master", "local[1]", "--conf", "spark.ui.enabled=false"),
+            *("--jars", streamjoin.jar_path()),
+            *("--conf", "spark.sql.extensions=io.streamjoin.StreamJoinExtensions"),
+            str(script),
+        ],
+        {"SPARK_HOME": home, "PYSPARK_DRIVER_PYTHON": sys.executable},
+    )
+    assert "['timestamp', 'value']" in printed
