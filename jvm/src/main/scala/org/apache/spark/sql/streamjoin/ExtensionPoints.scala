@@ -1,6 +1,7 @@
 package org.apache.spark.sql.streamjoin
 
 import org.apache.spark.sql.SparkSessionExtensions
+import org.apache.spark.sql.streamjoin.errors.StreamJoinConditions
 import org.apache.spark.sql.streamjoin.logical.ResolveStreamJoin
 import org.apache.spark.sql.streamjoin.physical.StreamJoinStrategy
 import org.apache.spark.sql.streamjoin.sql.ResolveImposeOrder
@@ -9,9 +10,12 @@ import org.apache.spark.sql.streamjoin.sql.ResolveImposeOrder
 object ExtensionPoints {
 
   def inject(extensions: SparkSessionExtensions): Unit = {
+    StreamJoinConditions.register()
     // before Spark looks up functions, for DESCRIPTOR is none
     extensions.injectHintResolutionRule(ResolveImposeOrder(_))
     extensions.injectResolutionRule(_ => ResolveStreamJoin)
+    // a query is checked for what Spark's own joins support as soon as it is resolved
+    extensions.injectHintResolutionRule(_ => ResolveStreamJoin)
     extensions.injectPlannerStrategy(StreamJoinStrategy(_))
   }
 }

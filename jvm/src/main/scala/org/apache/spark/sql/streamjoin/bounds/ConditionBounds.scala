@@ -1,6 +1,7 @@
 package org.apache.spark.sql.streamjoin.bounds
 
 import org.apache.spark.sql.catalyst.expressions.{Left => _, Right => _, _}
+import org.apache.spark.unsafe.types.CalendarInterval
 
 import io.streamjoin.bounds.Saturated
 
@@ -82,7 +83,14 @@ private[streamjoin] object ConditionBounds extends PredicateHelper {
       e.references.nonEmpty && (e.references.subsetOf(left) || e.references.subsetOf(right))
 
     private def mayBeTerm(e: Expression): Boolean =
-      e.deterministic && oneSided(e) && TimeUnit.of(e.dataType).nonEmpty
+      e.deterministic && oneSided(e) && TimeUnit.of(e.dataType).nonEmpty && !inMonths(e)
+
+    /** Months are refused even where each row by itself would say when it goes. */
+    private def inMonths(e: Expression): Boolean = e.exists {
+      case _: TimestampAddYMInterval | _: DateAddYMInterval => true
+      case Literal(i: CalendarInterval, _)                  => i.months != 0
+      case _                                                => false
+    }
 
     private val linear = new LinearTimes(mayBeTerm)
 

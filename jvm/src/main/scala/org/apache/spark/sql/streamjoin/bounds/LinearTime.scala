@@ -82,8 +82,8 @@ private[streamjoin] class LinearTimes(opaque: Expression => Boolean) {
     case DateSub(d, n) if n.foldable => minus(d, n).left.flatMap(_ => term(e))
     case s: SubtractTimestamps if !s.legacyInterval =>
       minus(s.left, s.right).map(_ + uncertainty(s.left.dataType, s.timeZoneId))
-    case y: TimestampAddYMInterval => term(y).left.map(_ => NotLinear.CalendarUnits)
-    case y: DateAddYMInterval      => term(y).left.map(_ => NotLinear.CalendarUnits)
+    case _: TimestampAddYMInterval => Left(NotLinear.CalendarUnits)
+    case _: DateAddYMInterval      => Left(NotLinear.CalendarUnits)
     case _                         => term(e)
   }
 

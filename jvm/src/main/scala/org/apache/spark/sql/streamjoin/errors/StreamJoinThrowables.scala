@@ -2,23 +2,9 @@ package org.apache.spark.sql.streamjoin.errors
 
 import scala.jdk.CollectionConverters._
 
-import org.apache.spark.{ErrorClassesJsonReader, QueryContext, SparkThrowable}
+import org.apache.spark.{QueryContext, SparkThrowable}
 import org.apache.spark.sql.AnalysisException
 import org.apache.spark.sql.catalyst.trees.Origin
-
-/** Messages and states of the error conditions of this project. */
-private[streamjoin] object StreamJoinConditions {
-  private val reader = new ErrorClassesJsonReader(
-    Seq(getClass.getClassLoader.getResource("error/streamjoin-error-conditions.json"))
-  )
-
-  def message(condition: String, parameters: Map[String, String]): String =
-    s"[$condition] ${reader.getErrorMessage(condition, parameters)} SQLSTATE: ${sqlState(condition)}"
-
-  def template(condition: String): String = reader.getMessageTemplate(condition)
-
-  def sqlState(condition: String): String = reader.getSqlState(condition)
-}
 
 /** A join, or an order, that is refused when the query is analysed. */
 class StreamJoinAnalysisException(

@@ -97,10 +97,7 @@ private[streamjoin] object TimeColumns {
     case j: StreamJoin  => j.analysis.output
     case u: Union       => union(u)
     case Project(list, child) =>
-      of(child).rename(list.collect {
-        case a: Attribute                => a.exprId -> a.exprId
-        case al @ Alias(a: Attribute, _) => a.exprId -> al.exprId
-      })
+      of(child).rename(list.flatMap(e => passed(e).map(_.exprId -> e.exprId)))
     case a: Aggregate if a.isStreaming                        => propagated(a)
     case d @ (_: Deduplicate | _: DeduplicateWithinWatermark) => of(d.children.head)
     case j: Join if j.left.isStreaming && j.right.isStreaming => propagated(j)
@@ -108,6 +105,14 @@ private[streamjoin] object TimeColumns {
     case _ =>
       val below = plan.children.map(of).foldLeft(none)(_ ++ _)
       below.rename(plan.output.map(a => a.exprId -> a.exprId))
+  }
+
+  /** The column that an expression of a projection passes on unchanged. */
+  private def passed(e: Expression): Option[Attribute] = e match {
+    case a: Attribute                                  => Some(a)
+    case Alias(child, _)                               => passed(child)
+    case Cast(child, to, _, _) if child.dataType == to => passed(child)
+    case _                                             => None
   }
 
   private def isStateful(plan: LogicalPlan): Boolean = plan match {

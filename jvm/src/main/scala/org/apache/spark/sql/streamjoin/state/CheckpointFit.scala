@@ -1,6 +1,7 @@
 package org.apache.spark.sql.streamjoin.state
 
 import org.apache.spark.SparkThrowable
+import org.apache.spark.sql.catalyst.expressions.Attribute
 import org.apache.spark.sql.execution.streaming.state.{
   OperatorStateMetadata,
   OperatorStateMetadataV2
@@ -21,7 +22,11 @@ private[streamjoin] object CheckpointFit {
 
   /** The join as it is written beside the state. */
   def describe(spec: StreamJoinSpec): String = {
-    val names = spec.bounds.columns.map(_.name)
+    // aliases come and go with the optimizer, the columns themselves stay
+    val names = spec.bounds.columns.zip(spec.times).map {
+      case (column, a: Attribute) => s"${column.side.name}.${a.name}"
+      case (column, _)            => s"${column.side.name}.(expression)"
+    }
     val description: JObject =
       ("format" -> StateLayout.FormatVersion.toString) ~
         ("joinType" -> spec.joinType.name) ~
