@@ -55,14 +55,20 @@ final class JoinBounds(
 
   def indices(side: Side): IndexedSeq[Int] = columns.indices.filter(columns(_).side == side)
 
+  /** The columns of the other input whose watermarks say how small this column can still be. */
+  def governing(column: Int): IndexedSeq[Int] =
+    indices(columns(column).side.other).filter { b =>
+      columns(b).watermarked && certain(b) && slack(column, b) != Unbounded
+    }
+
   /**
    * The watermarked columns of the other input that limit how long a row of `side` is kept; none
    * means that its state would grow without end.
    */
-  def limiting(side: Side): IndexedSeq[Int] =
-    indices(side.other).filter { b =>
-      columns(b).watermarked && certain(b) && indices(side).exists(slack(_, b) != Unbounded)
-    }
+  def limiting(side: Side): IndexedSeq[Int] = {
+    val limits = indices(side).flatMap(governing).toSet
+    indices(side.other).filter(limits)
+  }
 
   def bounded(side: Side): Boolean = contradictory || limiting(side).nonEmpty
 
@@ -80,8 +86,8 @@ final class JoinBounds(
    * given the received watermarks: `wmState` in the Hazelcast document.
    */
   def bound(column: Int, received: Array[Long]): Long =
-    indices(columns(column).side.other)
-      .filter(b => certain(b) && slack(column, b) != Unbounded && received(b) != Unknown)
+    governing(column)
+      .filter(received(_) != Unknown)
       .map(b => Saturated.subtract(received(b), slack(column, b)))
       .maxOption
       .getOrElse(Unknown)

@@ -56,6 +56,8 @@ private[streamjoin] final case class JoinAnalysis(
     val out = for {
       i <- bounds.columns.indices if bounds.columns(i).watermarked
       if !joinType.leftOnly || bounds.columns(i).side == Side.Left
+      // a column that nothing bounds may come out with any age: it is no event time any more
+      if bounds.governing(i).nonEmpty
       a <- attribute(i)
     } yield i -> a.exprId
     val ids = out.toMap

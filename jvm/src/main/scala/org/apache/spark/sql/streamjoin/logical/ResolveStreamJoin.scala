@@ -3,12 +3,15 @@ package org.apache.spark.sql.streamjoin.logical
 import java.util.UUID
 
 import org.apache.spark.sql.catalyst.expressions.Expression
-import org.apache.spark.sql.catalyst.plans.logical.{AnalysisHelper, Join, LogicalPlan}
+import org.apache.spark.sql.catalyst.optimizer.InlineCTE
+import org.apache.spark.sql.catalyst.plans.logical.{AnalysisHelper, Join, LogicalPlan, WithCTE}
 import org.apache.spark.sql.catalyst.rules.Rule
 
 /**
  * A join of two streams of which one has an imposed order becomes this project's join. An order
  * imposed on a table is dropped, as Spark drops watermarks in batch queries.
+ *
+ * Common table expressions with an order are put in their places first, where a join can see them.
  *
  * Looks into plans that have been analysed before, for a join may have had to wait there: see
  * [[isUnfinished]].
@@ -19,7 +22,9 @@ object ResolveStreamJoin extends Rule[LogicalPlan] {
     AnalysisHelper.allowInvokingTransformsInAnalyzer {
       plan.transformUp {
         case u: UnresolvedImposeOrder if u.childrenResolved && argumentsResolved(u) => impose(u)
-        case o: ImposeOrder if o.child.resolved && !o.child.isStreaming             => o.child
+        case w: WithCTE if w.resolved && w.isStreaming && orders(w).nonEmpty =>
+          InlineCTE(alwaysInline = true)(w)
+        case o: ImposeOrder if o.child.resolved && !o.child.isStreaming => o.child
         case j: Join if isOurs(j) && !((j eq plan) && isUnfinished(j)) => StreamJoinBuilder.build(j)
       }
     }

@@ -3,7 +3,7 @@ package org.apache.spark.sql.streamjoin.physical
 import org.apache.spark.sql.streamjoin.bounds.TimeUnit
 import org.apache.spark.sql.streamjoin.logical.{BaseColumn, JoinAnalysis}
 
-import io.streamjoin.bounds.{JoinBounds, Saturated}
+import io.streamjoin.bounds.Saturated
 import io.streamjoin.core.Side
 
 /** What `explain` says of a join, in words. */
@@ -39,8 +39,8 @@ private[physical] object JoinExplanation {
 
   private def kept(a: JoinAnalysis, side: Side): String = {
     val terms = for {
-      b <- a.bounds.limiting(side)
-      c <- a.bounds.indices(side) if a.bounds.slack(c, b) != JoinBounds.Unbounded
+      c <- a.bounds.indices(side)
+      b <- a.bounds.governing(c)
     } yield s"${name(a, c)} < watermark of ${name(a, b)}${minus(a, b, a.bounds.slack(c, b))}"
     if (a.bounds.contradictory)
       s"${side.name} rows are not kept: the time bounds contradict each other"
@@ -52,8 +52,7 @@ private[physical] object JoinExplanation {
     if !a.joinType.leftOnly || a.bounds.columns(i).side == Side.Left
   } yield {
     val from = a.bounds
-      .indices(a.bounds.columns(i).side.other)
-      .filter(b => a.bounds.columns(b).watermarked && a.bounds.slack(i, b) != JoinBounds.Unbounded)
+      .governing(i)
       .map(b => s"watermark of ${name(a, b)}${minus(a, b, a.bounds.slack(i, b))}")
     val limit =
       if (from.isEmpty) "none, for nothing bounds it"

@@ -354,14 +354,7 @@ object StreamJoinExec {
         i
       ).watermarked && (!spec.joinType.leftOnly || bounds.columns(i).side == Side.Left)
     }
-    val slacks = kept.map { i =>
-      bounds
-        .indices(bounds.columns(i).side.other)
-        .filter(bounds.columns(_).watermarked)
-        .map(bounds.slack(i, _))
-        .minOption
-        .filter(_ != io.streamjoin.bounds.JoinBounds.Unbounded)
-    }
+    val slacks = kept.map(i => bounds.governing(i).map(bounds.slack(i, _)).minOption)
     // Spark calls a row at the watermark late, hence one millisecond more
     Option.when(slacks.nonEmpty && slacks.forall(_.nonEmpty))(
       math.floorDiv(math.max(slacks.flatten.max, 0L), 1000L) + 2
