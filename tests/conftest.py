@@ -9,6 +9,8 @@ from pyspark.sql import SparkSession
 
 import streamjoin
 
+pytest_plugins = ["tests.differential.options"]
+
 
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:

@@ -1,0 +1,89 @@
+"""Streams that land when a test says so, and what comes out of a query, batch by batch."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.streaming import StreamingQuery
+
+
+class Landing:
+    """A folder of JSON files as a stream; each file appears whole."""
+
+    def __init__(self, session: SparkSession, folder: Path, schema: str) -> None:
+        self.session = session
+        self.folder = folder
+        self.schema = schema
+        self._files = 0
+        folder.mkdir(parents=True, exist_ok=True)
+
+    def land(self, *rows: Mapping[str, Any]) -> None:
+        hidden = self.folder / ".landing"
+        hidden.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+        hidden.rename(self.folder / f"{self._files:06d}.json")
+        self._files += 1
+
+    def stream(self) -> DataFrame:
+        return self.session.readStream.schema(self.schema).json(str(self.folder))
+
+
+class Run:
+    """A query run step by step: each takes in all that has landed, from the checkpoint on.
+
+    Every step is a start of its own (`availableNow`), so that what lands together is one batch.
+    """
+
+    def __init__(self, result: DataFrame, checkpoint: Path) -> None:
+        self.result = result
+        self.checkpoint = checkpoint
+        self.batches: dict[int, list[tuple[Any, ...]]] = {}
+        self.progress: dict[int, dict[str, Any]] = {}
+
+    def start(self, **trigger: Any) -> StreamingQuery:
+        def keep(batch: DataFrame, number: int) -> None:
+            self.batches[number] = [tuple(row) for row in batch.collect()]
+
+        return (
+            self.result.writeStream.foreachBatch(keep)
+            .trigger(**trigger)
+            .option("checkpointLocation", str(self.checkpoint))
+            .start()
+        )
+
+    def step(self, **trigger: Any) -> dict[int, list[tuple[Any, ...]]]:
+        """Give what came out, by batch."""
+        before = set(self.batches)
+        query = self.start(**(trigger or {"availableNow": True}))
+        if "availableNow" in trigger or not trigger:
+            query.awaitTermination()
+        else:
+            query.processAllAvailable()
+        for each in query.recentProgress:
+            report = json.loads(each.json)
+            self.progress[report["batchId"]] = report
+        query.stop()
+        return {n: rows for n, rows in sorted(self.batches.items()) if n not in before}
+
+    def rows(self) -> list[tuple[Any, ...]]:
+        return [row for number in sorted(self.batches) for row in self.batches[number]]
+
+    def operator(self, name: str = "streamJoin") -> dict[str, Any]:
+        """The last report of the (first) operator of this name."""
+        return self.operators(name)[-1]
+
+    def operators(self, name: str = "streamJoin") -> list[dict[str, Any]]:
+        """The reports of the first operator of this name, batch by batch."""
+        return [
+            next(s for s in self.progress[batch]["stateOperators"] if s["operatorName"] == name)
+            for batch in sorted(self.progress)
+        ]
+
+    def metrics(self) -> dict[str, int]:
+        return dict(self.operator()["customMetrics"])
+
+    def total(self, metric: str) -> int:
+        return sum(each["customMetrics"][metric] for each in self.operators())

@@ -1,0 +1,129 @@
+"""State and checkpoints: what Spark can read of them, restarts, and what is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from pyspark.errors import StreamingQueryException
+from pyspark.sql import SparkSession
+
+from tests.orders import WITHIN_THE_HOUR, Shop, met
+
+FORMAT = "spark.sql.streaming.stateStore.checkpointFormatVersion"
+
+
+@pytest.fixture
+def shop(spark: SparkSession, tmp_path: Path) -> Shop:
+    return Shop(spark, tmp_path)
+
+
+@pytest.mark.parametrize("version", ["1", "2"])
+def test_rows_matched_flags_and_watermarks_survive_restarts(
+    shop: Shop, spark: SparkSession, version: str
+) -> None:
+    before = spark.conf.get(FORMAT)
+    spark.conf.set(FORMAT, version)
+    try:
+        run = shop.joined("full")
+        shop.order((1, "10:00"), (2, "10:10"), (3, "10:20"))
+        shop.deliver((1, "10:30"), (9, "10:25"))
+        assert met(run.step()) == [(1, 1)]
+        shop.deliver((2, "10:40"))
+        assert met(run.step()) == [(2, 2)]
+        # both 1 and 2 have met someone: only 3 comes out alone, and of deliveries only 9
+        shop.order((8, "14:00"))
+        shop.deliver((7, "14:30"))
+        assert met(run.step()) == [(3, None), (None, 9)]
+        assert run.operator()["numRowsTotal"] == 2
+    finally:
+        spark.conf.set(FORMAT, before)
+
+
+def test_the_sessions_own_provider_need_not_be_rocksdb(shop: Shop, spark: SparkSession) -> None:
+    provider = spark.conf.get("spark.sql.streaming.stateStore.providerClass")
+    assert provider.endswith("HDFSBackedStateStoreProvider")
+    run = shop.joined()
+    shop.order((1, "10:00"))
+    shop.deliver((1, "10:30"))
+    assert met(run.step()) == [(1, 1)]
+
+
+def test_spark_reads_the_operators_metadata(shop: Shop, spark: SparkSession) -> None:
+    run = shop.joined("left")
+    shop.order((1, "10:00"))
+    run.step()
+    (row,) = spark.read.format("state-metadata").load(str(run.checkpoint)).collect()
+    assert (row.operatorName, row.stateStoreName, row.numPartitions) == ("streamJoin", "default", 2)
+
+
+def refused(shop: Shop, how: str = "left", on: str = WITHIN_THE_HOUR) -> str:
+    run = shop.joined(how, on)
+    with pytest.raises(StreamingQueryException) as failed:
+        run.step()
+    return str(failed.value)
+
+
+@pytest.mark.parametrize(
+    ("how", "on", "reason"),
+    [
+        ("full", WITHIN_THE_HOUR, "another 'joinType'"),
+        ("left", WITHIN_THE_HOUR.replace("'1' HOUR", "'2' HOUR"), "another 'bounds'"),
+        ("left", WITHIN_THE_HOUR + " AND o.id + 1 = d.id + 1", "another 'keys'"),
+    ],
+)
+def test_a_checkpoint_of_another_join_is_refused(
+    shop: Shop, how: str, on: str, reason: str
+) -> None:
+    run = shop.joined("left")
+    shop.order((1, "10:00"))
+    run.step()
+    shop.order((2, "10:00"))
+    message = refused(shop, how, on)
+    assert "STREAM_JOIN.INCOMPATIBLE_CHECKPOINT" in message
+    assert reason in message
+    # nothing was overwritten: the right query goes on
+    shop.deliver((1, "10:30"), (9, "12:00"))
+    assert met(run.step()) == [(1, 1), (2, None)]
+
+
+def test_a_checkpoint_whose_rows_have_other_columns_is_refused(shop: Shop) -> None:
+    run = shop.joined("left")
+    shop.order((1, "10:00"))
+    run.step()
+    shop.order((2, "10:00"))
+    shop.deliveries.schema = "id INT, delivery_time TIMESTAMP, note STRING"
+    message = refused(shop)
+    assert "STREAM_JOIN.INCOMPATIBLE_CHECKPOINT" in message
+    assert "other columns" in message
+
+
+def test_a_checkpoint_of_sparks_own_join_is_refused(shop: Shop) -> None:
+    from tests.test_same_batch import spark_join
+
+    theirs = spark_join(shop, "left")
+    shop.order((1, "10:00"))
+    theirs.step()
+    shop.order((2, "10:00"))
+    ours = shop.run(shop.ordered().streamJoin(shop.delivered(), WITHIN_THE_HOUR, "left"), "spark")
+    with pytest.raises(StreamingQueryException, match="symmetricHashJoin"):
+        ours.step()
+
+
+def test_too_many_buffered_rows_fail_the_query(shop: Shop, spark: SparkSession) -> None:
+    spark.conf.set("spark.sql.streamJoin.maxBufferedRows", "3")
+    try:
+        run = shop.joined("left")
+        # all of one partition, and the limit is a partition's
+        shop.order((1, "10:00"), (1, "10:01"), (1, "10:02"))
+        run.step()
+        shop.order((1, "10:03"))
+        with pytest.raises(StreamingQueryException) as failed:
+            run.step()
+        assert "STREAM_JOIN.BUFFER_LIMIT_EXCEEDED" in str(failed.value)
+        assert "would hold 4 rows (4 left, 0 right)" in str(failed.value)
+    finally:
+        spark.conf.unset("spark.sql.streamJoin.maxBufferedRows")
+    # nothing of the failed batch was kept
+    shop.deliver((1, "10:30"))
+    assert met(run.step()) == [(1, 1)] * 4

@@ -1,0 +1,82 @@
+"""What a batch proves happens in that batch; beside it, Spark's own join on the same files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
+
+from tests.orders import WITHIN_THE_HOUR, Shop, ids, met
+from tests.streams import Run
+
+
+@pytest.fixture
+def shop(spark: SparkSession, tmp_path: Path) -> Shop:
+    return Shop(spark, tmp_path)
+
+
+def spark_join(shop: Shop, how: str) -> Run:
+    orders = shop.orders.stream().withWatermark("order_time", "0 seconds").alias("o")
+    deliveries = shop.deliveries.stream().withWatermark("delivery_time", "0 seconds").alias("d")
+    return shop.run(orders.join(deliveries, F.expr(WITHIN_THE_HOUR), how), "spark")
+
+
+def test_null_padded_rows_come_out_in_the_batch_that_proves_them(shop: Shop) -> None:
+    ours, theirs = shop.joined("left"), spark_join(shop, "left")
+    shop.order((1, "10:00"), (2, "10:05"))
+    shop.deliver((1, "10:40"))
+    assert met(ours.step()) == met(theirs.step()) == [(1, 1)]
+    # the watermark of deliveries is 11:05:01 now: 10:05 + 1 hour is below it
+    shop.deliver((9, "11:05:01"))
+    data = max(ours.batches) + 1
+    assert {n: ids(rows) for n, rows in ours.step().items()} == {data: [(2, None)]}
+    assert met(theirs.step()) == []
+    # Spark waits for the slower input, and then for one more batch
+    shop.order((8, "11:06"))
+    shop.deliver((9, "11:06"))
+    data = max(theirs.batches) + 1
+    assert met(ours.step()) == []
+    assert {n: ids(rows) for n, rows in theirs.step().items()} == {data: [], data + 1: [(2, None)]}
+
+
+def test_rows_of_a_standing_input_leave_by_the_watermark_of_the_moving_one(shop: Shop) -> None:
+    ours, theirs = shop.joined("full"), spark_join(shop, "full")
+    shop.order((1, "10:00"))
+    shop.deliver((1, "10:30"), (7, "10:30"), (8, "10:31"))
+    ours.step()
+    theirs.step()
+    for hour in range(11, 16):
+        shop.order((hour, f"{hour}:00"))
+        came = ours.step()
+        theirs.step()
+        # 11:00 is the watermark of orders: no delivery before it can be met any more
+        assert met(came) == ([(None, 7), (None, 8)] if hour == 11 else [])
+        assert ours.metrics()["bufferedRowsRight"] == 0
+    # deliveries stand at 10:31: every order from 9:31 on may still be delivered
+    assert ours.metrics()["bufferedRowsLeft"] == ours.operator()["numRowsTotal"] == 6
+    # Spark's one watermark stands with the deliveries: all are still there
+    assert theirs.operator("symmetricHashJoin")["numRowsTotal"] == 9
+    assert ids(theirs.rows()) == [(1, 1)]
+
+
+def test_rows_that_a_batch_itself_frees_never_reach_the_state(shop: Shop) -> None:
+    run = shop.joined("left")
+    # one batch spans a day: whatever is older than an hour at its end has come and gone
+    shop.order(*((i, f"{i:02d}:00") for i in range(24)))
+    shop.deliver(*((i, f"{i:02d}:30") for i in range(0, 24, 2)), (99, "23:59:59"))
+    expected = [(i, i if i % 2 == 0 else None) for i in range(23)]
+    assert met(run.step()) == sorted(expected, key=str)
+    # of orders only the one of 23:00 is kept, of deliveries those not before it
+    assert run.metrics()["bufferedRowsLeft"] == 1
+    assert run.metrics()["bufferedRowsRight"] == 1
+    assert run.operator()["numRowsUpdated"] == 2
+
+
+def test_no_batch_without_data_is_run(shop: Shop) -> None:
+    run = shop.joined("left")
+    shop.order((1, "10:00"))
+    shop.deliver((2, "12:00"))
+    assert {n: ids(rows) for n, rows in run.step().items()} == {0: [(1, None)]}
+    assert run.step() == {}

@@ -1,0 +1,87 @@
+"""The join from Spark SQL."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from tests.orders import Shop, met
+
+O = "IMPOSE_ORDER(TABLE(orders), DESCRIPTOR(order_time), INTERVAL '0' SECOND) AS o"  # noqa: E741
+D = "IMPOSE_ORDER(TABLE(deliveries), DESCRIPTOR(delivery_time), INTERVAL '0' SECOND) AS d"
+ON = """o.id = d.id
+    AND d.delivery_time BETWEEN o.order_time AND o.order_time + INTERVAL '1' HOUR"""
+
+
+@pytest.fixture
+def shop(spark: SparkSession, tmp_path: Path) -> Shop:
+    shop = Shop(spark, tmp_path)
+    shop.orders.stream().createOrReplaceTempView("orders")
+    shop.deliveries.stream().createOrReplaceTempView("deliveries")
+    return shop
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        f"SELECT * FROM {O} LEFT JOIN {D} ON {ON}",
+        f"WITH o AS (SELECT * FROM {O}), d AS (SELECT * FROM {D}) "
+        f"SELECT * FROM o LEFT JOIN d ON {ON}",
+        f"SELECT o.*, d.* FROM (SELECT * FROM {O}) AS o LEFT JOIN {D} ON {ON}",
+        "SELECT * FROM IMPOSE_ORDER(lag => INTERVAL '0' SECOND, input => TABLE(SELECT * FROM "
+        f"orders), column => DESCRIPTOR(order_time)) AS o LEFT JOIN {D} ON {ON}",
+        "SELECT * FROM impose_order(TABLE(orders), 'order_time', '0 seconds') AS o "
+        f"LEFT JOIN {D} ON {ON}",
+        "SELECT * FROM STREAM(orders) WATERMARK order_time DELAY OF INTERVAL 0 SECONDS AS o "
+        f"LEFT JOIN {D} ON {ON}",
+        f"SELECT * FROM ordered AS o LEFT JOIN {D} ON {ON}",
+    ],
+)
+def test_left_join(shop: Shop, spark: SparkSession, query: str) -> None:
+    spark.sql(f"CREATE OR REPLACE TEMPORARY VIEW ordered AS SELECT * FROM {O}")
+    run = shop.run(spark.sql(query))
+    shop.order((1, "10:00"), (2, "10:05"))
+    shop.deliver((1, "10:40"), (9, "11:05:01"))
+    assert met(run.step()) == [(1, 1), (2, None)]
+    assert run.operator()["operatorName"] == "streamJoin"
+
+
+def test_using(shop: Shop, spark: SparkSession) -> None:
+    run = shop.run(
+        spark.sql(
+            """SELECT * FROM (SELECT id, order_time AS t FROM IMPOSE_ORDER(TABLE(orders),
+                 DESCRIPTOR(order_time), INTERVAL '0' SECOND))
+               FULL JOIN (SELECT id, delivery_time AS t FROM IMPOSE_ORDER(TABLE(deliveries),
+                 DESCRIPTOR(delivery_time), INTERVAL '0' SECOND)) USING (id, t)"""
+        )
+    )
+    shop.order((1, "10:00"), (2, "10:00"), (3, "10:00:01"))
+    shop.deliver((1, "10:00"), (4, "10:00"), (3, "10:00:01"))
+    came = run.step()
+    assert sorted(row[0] for rows in came.values() for row in rows) == [1, 2, 3, 4]
+
+
+def test_order_on_a_table_changes_nothing(spark: SparkSession) -> None:
+    rows = spark.sql(
+        "SELECT * FROM IMPOSE_ORDER(TABLE(SELECT 1 AS k, TIMESTAMP '2024-01-01' AS t), "
+        "DESCRIPTOR(t), INTERVAL '1' MINUTE)"
+    ).collect()
+    assert [row.k for row in rows] == [1]
+
+
+def test_window_aggregation_above_the_join(shop: Shop, spark: SparkSession) -> None:
+    run = shop.run(
+        spark.sql(
+            f"""SELECT window(order_time, '1 hour').start, count(*) AS n, 0 FROM {O} JOIN {D}
+                ON {ON} GROUP BY window(order_time, '1 hour')"""
+        )
+    )
+    for clock in ["10:00", "10:20", "12:00", "14:00", "16:00"]:
+        number = int(clock.replace(":", ""))
+        shop.order((number, clock))
+        shop.deliver((number, clock))
+        run.step()
+    counted = {row[0].hour: row[1] for row in run.rows()}
+    assert counted[10] == 2 and counted[12] == 1

@@ -1,0 +1,136 @@
+"""Keyed watermarks: one for each time column, kept with the rows, never going back."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from tests.orders import WITHIN_THE_HOUR, Shop, at, met
+from tests.streams import Landing, Run
+
+
+@pytest.fixture
+def shop(spark: SparkSession, tmp_path: Path) -> Shop:
+    return Shop(spark, tmp_path)
+
+
+def millis(spark: SparkSession, clock: str) -> int:
+    return int(spark.sql(f"SELECT unix_millis(TIMESTAMP '{at(clock)}')").head()[0])  # type: ignore[index]
+
+
+def test_late_is_strictly_below_and_judged_by_the_batch_before(shop: Shop) -> None:
+    run = shop.joined("left", lag="10 minutes")
+    # 10:00 in the batch that brings 12:00 is not late: what counts is the batch before
+    shop.order((1, "12:00"), (2, "10:00"))
+    shop.deliver((2, "10:30"))
+    assert met(run.step()) == [(2, 2)]
+    # the watermark of orders is 11:50
+    shop.order((3, "11:49:59.999999"), (4, "11:50"))
+    run.step()
+    assert run.metrics()["lateRowsLeft"] == 1
+    shop.deliver((3, "12:10"), (4, "12:20"))
+    assert met(run.step()) == [(4, 4)]
+    # a late row of the preserved side does not come out padded either
+    shop.deliver((0, "14:00"))
+    assert met(run.step()) == [(1, None)]
+    assert run.total("lateRowsLeft") == 1
+
+
+def test_watermarks_are_shown_in_milliseconds_as_at_the_end_of_the_batch(
+    shop: Shop, spark: SparkSession
+) -> None:
+    run = shop.joined(lag="10 minutes")
+    shop.order((1, "12:00"))
+    run.step()
+    assert run.metrics()["watermark.order_time"] == millis(spark, "11:50")
+    assert "watermark.delivery_time" not in run.metrics()
+
+
+def test_available_now_runs_that_see_the_inputs_in_turn(shop: Shop) -> None:
+    run = shop.joined("full")
+    for hour in range(8, 16):
+        if hour % 2:
+            shop.order((hour, f"{hour:02d}:00"))
+        else:
+            shop.deliver((hour, f"{hour:02d}:30"))
+        run.step()
+        assert run.operator()["numRowsTotal"] <= 3
+    padded = met({0: run.rows()})
+    assert (None, 8) in padded and (9, None) in padded and (None, 12) in padded
+    assert run.progress[max(run.progress)]["eventTime"].get("watermark", "1970").startswith(
+        ("1970", "2024")
+    )
+
+
+def test_watermarks_do_not_go_back_over_restarts_and_changed_triggers(shop: Shop) -> None:
+    run = shop.joined("left", lag="10 minutes")
+    triggers = [{"availableNow": True}, {"processingTime": "0 seconds"}, {"once": True}]
+    for number, clock in enumerate(["10:00", "12:00", "11:00", "11:30", "12:30", "09:00"]):
+        shop.order((number, clock))
+        run.step(**triggers[number % len(triggers)])  # type: ignore[arg-type]
+    seen = [each["customMetrics"]["watermark.order_time"] for each in run.operators()]
+    assert seen == sorted(seen) and len(set(seen)) == 3
+    # 11:00, 11:30 and 9:00 came when the watermark was at 11:50 or later
+    assert run.total("lateRowsLeft") == 3
+
+
+def test_a_larger_lag_after_a_restart_does_not_take_the_watermark_back(shop: Shop) -> None:
+    first = shop.joined("left", lag="0 seconds")
+    shop.order((1, "12:00"))
+    first.step()
+    second = shop.joined("left", lag="1 hour")
+    shop.order((2, "11:30"), (3, "12:15"))
+    second.step()
+    assert second.metrics()["lateRowsLeft"] == 1
+    assert second.metrics()["watermark.order_time"] == first.metrics()["watermark.order_time"]
+
+
+def test_several_watermarks_on_one_input_judge_lateness_each(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    left = Landing(spark, tmp_path / "l", "k INT, made TIMESTAMP, sent TIMESTAMP")
+    right = Landing(spark, tmp_path / "r", "k INT, t TIMESTAMP")
+    one = left.stream().imposeOrder("made", "1 hour").imposeOrder("sent", "0 seconds").alias("l")
+    other = right.stream().imposeOrder("t", "0 seconds").alias("r")
+    on = "l.k = r.k AND r.t BETWEEN l.made AND l.made + INTERVAL '10' MINUTE"
+    run = Run(one.streamJoin(other, on, "left"), tmp_path / "c")
+    left.land({"k": 1, "made": at("10:00"), "sent": at("10:05")})
+    run.step()
+    # in time by `made`, late by `sent`, which no bound mentions
+    left.land({"k": 2, "made": at("09:30"), "sent": at("10:04")})
+    left.land({"k": 3, "made": at("09:30"), "sent": at("10:06")})
+    run.step()
+    assert run.metrics()["lateRowsLeft"] == 1
+    assert set(run.metrics()) >= {"watermark.made", "watermark.sent"}
+
+
+def test_spark_watermarks_count_too(shop: Shop) -> None:
+    orders = shop.orders.stream().withWatermark("order_time", "10 minutes").alias("o")
+    deliveries = shop.deliveries.stream().withWatermark("delivery_time", "0 seconds").alias("d")
+    run = shop.run(orders.streamJoin(deliveries, WITHIN_THE_HOUR, "left"))
+    shop.order((1, "10:00"))
+    shop.deliver((2, "11:00:01"))
+    assert met(run.step()) == [(1, None)]
+
+
+def test_an_idle_input_stops_holding_the_other_back(shop: Shop) -> None:
+    result = shop.ordered().streamJoin(
+        shop.delivered(idle_timeout="2 seconds"), WITHIN_THE_HOUR, "left"
+    )
+    run = shop.run(result)
+    shop.order((1, "10:00"))
+    shop.deliver((5, "10:00"))
+    run.step()
+    query = run.start(processingTime="0 seconds")
+    shop.order((2, "12:00"))
+    # no delivery comes: after two seconds of the clock the orders' own watermark frees order 1
+    while (1, None) not in met(run.batches) and query.isActive:
+        query.processAllAvailable()
+    query.stop()
+    assert met(run.batches) == [(1, None)]
+    # a delivery that comes back with an old time is late now
+    shop.deliver((2, "11:00"))
+    run.step()
+    assert run.total("lateRowsRight") == 1
