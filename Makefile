@@ -2,6 +2,7 @@ PYTHON ?= python3
 SBT ?= ./sbt
 VENV := .venv
 BIN := $(VENV)/bin
+NEXT_VENV := .venv-spark-4.3
 DIST := dist
 # Outside target/, which sbt cleans at will.
 STAMPS := $(VENV)/.stamps
@@ -39,8 +40,9 @@ test: lint-python test-jvm test-python
 
 test-jvm: $(STAMPS)/jvm-tested
 
-test-python: $(STAMPS)/installed
-	$(BIN)/python -m pytest tests $(PYTEST_ARGS)
+test-python: $(STAMPS)/installed $(STAMPS)/next-spark
+	STREAMJOIN_SPARK_4_3_PYTHON=$(abspath $(NEXT_VENV))/bin/python \
+	  $(BIN)/python -m pytest tests $(PYTEST_ARGS)
 
 wheel: $(WHEEL)
 
@@ -82,6 +84,15 @@ $(JAR): $(BUILD) $(JVM_MAIN) | $(STAMPS)/venv
 $(WHEEL): $(JAR) $(STAMPS)/venv $(PYTHON_PACKAGE)
 	rm -rf $(DIST)
 	$(BIN)/python -m build --wheel --no-isolation --outdir $(DIST) python
+
+# The same wheel on the next version of Spark.
+$(STAMPS)/next-spark: $(WHEEL)
+	test -x $(NEXT_VENV)/bin/python || $(PYTHON) -m venv $(NEXT_VENV)
+	$(NEXT_VENV)/bin/python -m pip install --quiet --disable-pip-version-check \
+	  'pyspark==4.3.0' 'pandas<3' pyarrow
+	$(NEXT_VENV)/bin/python -m pip install --quiet --disable-pip-version-check \
+	  --force-reinstall --no-deps $<
+	@touch $@
 
 $(STAMPS)/installed: $(WHEEL)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --force-reinstall --no-deps $<

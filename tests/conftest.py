@@ -22,6 +22,8 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
         streamjoin.configure(builder)
         .config("spark.log.level", "ERROR")
         .config("spark.ui.enabled", "false")
+        # the tests are many short queries: compiling them well costs more than it saves
+        .config("spark.driver.extraJavaOptions", "-XX:TieredStopAtLevel=1")
         .config("spark.ui.showConsoleProgress", "false")
         .config("spark.sql.shuffle.partitions", "2")
         .config("spark.sql.session.timeZone", "UTC")

@@ -8,6 +8,7 @@ from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
+from streamjoin import impose_order
 from tests.streams import Landing, Run
 
 WITHIN_THE_HOUR = (
@@ -40,10 +41,11 @@ class Shop:
         self.deliveries.land(*({"id": i, "delivery_time": c and at(c)} for i, c in arrivals))
 
     def ordered(self, lag: str = "0 seconds", **options: Any) -> DataFrame:
-        return self.orders.stream().imposeOrder("order_time", lag, **options).alias("o")
+        return impose_order(self.orders.stream(), "order_time", lag, **options).alias("o")
 
     def delivered(self, lag: str = "0 seconds", **options: Any) -> DataFrame:
-        return self.deliveries.stream().imposeOrder("delivery_time", lag, **options).alias("d")
+        stream = self.deliveries.stream()
+        return impose_order(stream, "delivery_time", lag, **options).alias("d")
 
     def joined(self, how: str = "inner", on: str = WITHIN_THE_HOUR, lag: str = "0 seconds") -> Run:
         return self.run(self.ordered(lag).streamJoin(self.delivered(lag), on, how))

@@ -8,7 +8,7 @@ import sys
 import textwrap
 from collections.abc import Mapping
 
-_STARTS_SPARK_ANEW = ("PYSPARK_SUBMIT_ARGS", "SPARK_CONF_DIR", "PYSPARK_GATEWAY_PORT")
+_STARTS_SPARK_ANEW = ("SPARK_HOME", "PYSPARK_SUBMIT_ARGS", "SPARK_CONF_DIR", "PYSPARK_GATEWAY_PORT")
 
 
 def run_python(code: str, **environment: str) -> str:

@@ -22,7 +22,7 @@ def shop(spark: SparkSession, tmp_path: Path) -> Shop:
 def test_rows_matched_flags_and_watermarks_survive_restarts(
     shop: Shop, spark: SparkSession, version: str
 ) -> None:
-    before = spark.conf.get(FORMAT)
+    before = str(spark.conf.get(FORMAT))
     spark.conf.set(FORMAT, version)
     try:
         run = shop.joined("full")
@@ -41,7 +41,7 @@ def test_rows_matched_flags_and_watermarks_survive_restarts(
 
 
 def test_the_sessions_own_provider_need_not_be_rocksdb(shop: Shop, spark: SparkSession) -> None:
-    provider = spark.conf.get("spark.sql.streaming.stateStore.providerClass")
+    provider = str(spark.conf.get("spark.sql.streaming.stateStore.providerClass"))
     assert provider.endswith("HDFSBackedStateStoreProvider")
     run = shop.joined()
     shop.order((1, "10:00"))

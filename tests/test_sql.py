@@ -84,4 +84,5 @@ def test_window_aggregation_above_the_join(shop: Shop, spark: SparkSession) -> N
         shop.deliver((number, clock))
         run.step()
     counted = {row[0].hour: row[1] for row in run.rows()}
-    assert counted[10] == 2 and counted[12] == 1
+    assert counted[10] == 2
+    assert counted[12] == 1

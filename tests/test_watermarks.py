@@ -58,10 +58,7 @@ def test_available_now_runs_that_see_the_inputs_in_turn(shop: Shop) -> None:
         run.step()
         assert run.operator()["numRowsTotal"] <= 3
     padded = met({0: run.rows()})
-    assert (None, 8) in padded and (9, None) in padded and (None, 12) in padded
-    assert run.progress[max(run.progress)]["eventTime"].get("watermark", "1970").startswith(
-        ("1970", "2024")
-    )
+    assert {(None, 8), (9, None), (None, 12)} <= set(padded)
 
 
 def test_watermarks_do_not_go_back_over_restarts_and_changed_triggers(shop: Shop) -> None:
@@ -71,7 +68,8 @@ def test_watermarks_do_not_go_back_over_restarts_and_changed_triggers(shop: Shop
         shop.order((number, clock))
         run.step(**triggers[number % len(triggers)])  # type: ignore[arg-type]
     seen = [each["customMetrics"]["watermark.order_time"] for each in run.operators()]
-    assert seen == sorted(seen) and len(set(seen)) == 3
+    assert seen == sorted(seen)
+    assert len(set(seen)) == 3
     # 11:00, 11:30 and 9:00 came when the watermark was at 11:50 or later
     assert run.total("lateRowsLeft") == 3
 

@@ -1,7 +1,5 @@
 package org.apache.spark.sql.streamjoin.logical
 
-import java.util.UUID
-
 import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.catalyst.optimizer.InlineCTE
 import org.apache.spark.sql.catalyst.plans.logical.{AnalysisHelper, Join, LogicalPlan, WithCTE}
@@ -22,7 +20,7 @@ object ResolveStreamJoin extends Rule[LogicalPlan] {
     AnalysisHelper.allowInvokingTransformsInAnalyzer {
       plan.transformUp {
         case u: UnresolvedImposeOrder if u.childrenResolved && argumentsResolved(u) => impose(u)
-        case w: WithCTE if w.resolved && w.isStreaming && orders(w).nonEmpty =>
+        case w: WithCTE if w.resolved && w.isStreaming && w.exists(_.isInstanceOf[ImposeOrder]) =>
           InlineCTE(alwaysInline = true)(w)
         case o: ImposeOrder if o.child.resolved && !o.child.isStreaming => o.child
         case j: Join if isOurs(j) && !((j eq plan) && isUnfinished(j)) => StreamJoinBuilder.build(j)
@@ -53,9 +51,6 @@ object ResolveStreamJoin extends Rule[LogicalPlan] {
    * `df.join(df, ...)` of a DataFrame with itself is resolved in two steps, and in between Spark wants
    * to see a join of its own at the top. It becomes ours with whatever is put on top of it.
    */
-  private def isUnfinished(j: Join): Boolean = orders(j.left).intersect(orders(j.right)).nonEmpty
-
-  private def orders(plan: LogicalPlan): Set[UUID] = plan.collect { case o: ImposeOrder =>
-    o.id
-  }.toSet
+  private def isUnfinished(j: Join): Boolean =
+    j.left.collectLeaves().exists(l => j.right.collectLeaves().exists(l.sameResult(_)))
 }

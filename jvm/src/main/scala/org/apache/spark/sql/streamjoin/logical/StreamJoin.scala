@@ -32,12 +32,16 @@ case class StreamJoin(
   /** Only the time of the batch: the condition itself must give the same each time. */
   override def allowNonDeterministicExpression: Boolean = condition.deterministic
 
-  override def output: Seq[Attribute] = joinType match {
-    case JoinType.Inner      => left.output ++ right.output
-    case JoinType.LeftOuter  => left.output ++ right.output.map(_.withNullability(true))
-    case JoinType.RightOuter => left.output.map(_.withNullability(true)) ++ right.output
-    case JoinType.FullOuter  => (left.output ++ right.output).map(_.withNullability(true))
-    case JoinType.LeftSemi | JoinType.LeftAnti => left.output
+  override def output: Seq[Attribute] = {
+    val (l, r) = (left.output, right.output)
+    val columns = joinType match {
+      case JoinType.Inner                        => l ++ r
+      case JoinType.LeftOuter                    => l ++ r.map(_.withNullability(true))
+      case JoinType.RightOuter                   => l.map(_.withNullability(true)) ++ r
+      case JoinType.FullOuter                    => (l ++ r).map(_.withNullability(true))
+      case JoinType.LeftSemi | JoinType.LeftAnti => l
+    }
+    columns.map(DistinctAttributes.unmarked)
   }
 
   override lazy val resolved: Boolean =

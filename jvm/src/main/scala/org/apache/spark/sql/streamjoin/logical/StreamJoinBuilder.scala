@@ -12,7 +12,8 @@ import org.apache.spark.sql.types.TimestampType
 private[streamjoin] object StreamJoinBuilder {
 
   def build(join: Join): StreamJoin = {
-    val (left, right) = (keyed(join.left), keyed(join.right))
+    val left = keyed(DistinctAttributes.keep(join.left, join.right))
+    val right = keyed(DistinctAttributes.keep(join.right, join.left))
     val joinType = StreamJoin
       .typeOf(join.joinType)
       .getOrElse(throw StreamJoinErrors.unsupportedJoinType(join.origin, join.joinType.sql))

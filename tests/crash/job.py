@@ -1,0 +1,99 @@
+"""The process that gets killed: ``python -m tests.crash.job FOLDER [--builtin]``.
+
+It reads ``case.json`` and the files that land in ``source/``, keeps its checkpoint in
+``checkpoint/`` and writes one file an attempt of a batch to ``output/`` and one a batch to
+``progress/``. Once there is a file ``complete`` it works off the rest and ends.
+
+An idempotent sink would overwrite the output of a batch that runs again. This one keeps both, so
+that the test can also see whether they are equal.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from pathlib import Path
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.streaming.listener import (
+    QueryIdleEvent,
+    QueryProgressEvent,
+    QueryStartedEvent,
+    QueryTerminatedEvent,
+    StreamingQueryListener,
+)
+
+import streamjoin
+from tests.crash.whole import write_whole
+from tests.differential import builtin, plans
+from tests.differential.case import from_json
+from tests.differential.feeds import leaves, read_files
+from tests.differential.runner import session_of
+
+
+class ProgressFiles(StreamingQueryListener):
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def onQueryStarted(self, event: QueryStartedEvent) -> None: ...
+
+    def onQueryProgress(self, event: QueryProgressEvent) -> None:
+        write_whole(self.folder / f"{event.progress.batchId}.json", event.progress.json)
+
+    def onQueryIdle(self, event: QueryIdleEvent) -> None: ...
+
+    def onQueryTerminated(self, event: QueryTerminatedEvent) -> None: ...
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--builtin", action="store_true", help="Spark's own join, to test the test")
+    arguments = parser.parse_args()
+    folder: Path = arguments.folder
+    case = from_json((folder / "case.json").read_text())
+    spark = start_spark(folder, arguments.builtin)
+    session = session_of(case, spark)
+    session.streams.addListener(ProgressFiles(folder / "progress"))
+    inputs = leaves(case, read_files(case, session, folder / "source"))
+    build = builtin.stream if arguments.builtin else plans.stream
+    run(build(case, session, inputs), folder)
+    spark.stop()
+
+
+def start_spark(folder: Path, without_product: bool) -> SparkSession:
+    builder = SparkSession.builder.master("local[2]").appName("streamjoin crash test")
+    if not without_product:
+        builder = streamjoin.configure(builder)
+    return (
+        builder.config("spark.log.level", "ERROR")
+        .config("spark.ui.enabled", "false")
+        .config("spark.ui.showConsoleProgress", "false")
+        # A process that lives for seconds: the second compiler costs more than it gives.
+        .config("spark.driver.extraJavaOptions", "-XX:TieredStopAtLevel=1")
+        # What a killed process leaves behind goes with the folder of the test.
+        .config("spark.local.dir", str(folder / "local"))
+        .config("spark.sql.warehouse.dir", str(folder / "warehouse"))
+        .getOrCreate()
+    )
+
+
+def run(df: DataFrame, folder: Path) -> None:
+    def sink(rows: DataFrame, batch: int) -> None:
+        collected = [list(row) for row in rows.collect()]
+        attempt = len(list((folder / "output").glob(f"{batch}.*.json")))
+        write_whole(folder / "output" / f"{batch}.{attempt}.json", json.dumps(collected))
+
+    writer = df.writeStream.foreachBatch(sink)
+    query = writer.option("checkpointLocation", str(folder / "checkpoint")).start()
+    complete = False
+    while not complete:
+        complete = (folder / "complete").exists()
+        query.processAllAvailable()
+        time.sleep(0.05)
+    query.stop()
+
+
+if __name__ == "__main__":
+    main()

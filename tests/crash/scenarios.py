@@ -1,0 +1,57 @@
+"""The queries that are killed, with the streams that they read."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from random import Random
+
+from tests.differential.case import Case, Input, Join, TimeColumn
+from tests.differential.rows import arrivals
+
+SECOND_US = 1_000_000
+FULL = Join(
+    "a",
+    "b",
+    "full",
+    (
+        "a.k = b.k",
+        "b.t BETWEEN a.t - INTERVAL 5 SECONDS AND a.t + INTERVAL 8 SECONDS",
+        "a.p <> b.p OR b.q IS NULL",
+    ),
+)
+CHAIN = Join(
+    Join("a", "b", "left", ("a.k = b.k", "b.t >= a.t", "b.t <= a.t + INTERVAL 12 SECONDS")),
+    "c",
+    "full",
+    ("a.k = c.k", "c.t BETWEEN a.t - INTERVAL 2 SECONDS AND a.t + INTERVAL 6 SECONDS"),
+)
+SCENARIOS: dict[str, Join] = {"full_join": FULL, "chain": CHAIN}
+
+
+def scenario(name: str, seed: int, steps: int) -> Case:
+    rng = Random(f"{name}/{seed}")
+    aliases = "ab" if name == "full_join" else "abc"
+    inputs = tuple(
+        Input(alias, "int", (TimeColumn("t", "timestamp", rng.randint(2, 8) * SECOND_US),))
+        for alias in aliases
+    )
+    case = Case(
+        seed=seed,
+        index=0,
+        tick_us=SECOND_US,
+        number_base=0,
+        qualified=True,
+        through="dataframe",
+        feed="files",
+        files_per_trigger=1,
+        partitions=2,
+        # What each batch consisted of must still be in the checkpoint at the end.
+        settings={"spark.sql.streaming.minBatchesToRetain": "100000"},
+        inputs=inputs,
+        tree=SCENARIOS[name],
+        steps=(),
+        features=(name,),
+    )
+    drawn = arrivals(rng, case, steps)
+    # A step in which all inputs are idle would bring no file, hence no batch.
+    return replace(case, steps=tuple(step or {alias: [] for alias in aliases} for step in drawn))

@@ -1,0 +1,62 @@
+"""A query whose process is killed again and again gives what one that is never killed gives.
+
+The batches of a killed run are not those of a run in peace, and with the batches the late rows
+differ. So the answer is the batch join over the rows that were not late in the batches that the
+checkpoint recorded: what a run in peace with just these batches gives (the differential tests
+compare such runs with it).
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from random import Random
+
+import pytest
+from pyspark.sql import SparkSession
+
+from tests.crash.director import STEPS_FOR_EACH_PROCESS, Director, draw_kills
+from tests.crash.scenarios import SCENARIOS, scenario
+from tests.differential import recorded
+from tests.differential.case import Case
+from tests.differential.compare import difference, report, unstable
+from tests.differential.feeds import Arrived
+from tests.differential.invariants import violations
+from tests.differential.lateness import judge
+from tests.differential.oracle import answer
+from tests.differential.plans import output_columns
+from tests.differential.runner import Run
+
+
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_output_is_exact_after_kills(
+    name: str, spark: SparkSession, tmp_path: Path, pytestconfig: pytest.Config
+) -> None:
+    seed: int = pytestconfig.option.crash_seed
+    count = -(-pytestconfig.option.crash_kills // len(SCENARIOS))
+    kills = draw_kills(Random(f"{name}/{seed}/kills"), count)
+    case = scenario(name, seed, STEPS_FOR_EACH_PROCESS * (count + 1))
+    director = Director(case, tmp_path, kills)
+    director.direct()
+    result = read_run(case, tmp_path, director.landing.arrived)
+    arrivals = judge(case, result.batches)
+    found = difference(result.columns, result.rows, answer(case, spark, arrivals))
+    again = f"--crash-seed {seed} --crash-kills {pytestconfig.option.crash_kills}, kills: {kills}"
+    assert not found, f"{report(case, found, arrivals)}\n{again}"
+    assert unstable(result) == [], f"batches that gave other rows when they ran again; {again}"
+    assert violations(case, result, arrivals) == [], again
+
+
+def read_run(case: Case, folder: Path, arrived: Arrived) -> Run:
+    result = Run(columns=[name for _, name in output_columns(case)])
+    result.batches = recorded.batches(case, folder / "checkpoint", arrived)
+    for batch in range(len(result.batches)):
+        attempts = sorted(
+            (folder / "output").glob(f"{batch}.*.json"), key=lambda path: int(path.suffixes[0][1:])
+        )
+        result.attempts[batch] = [
+            [tuple(row) for row in json.loads(path.read_text())] for path in attempts
+        ]
+    for path in (folder / "progress").glob("[0-9]*.json"):
+        result.progress[int(path.stem)] = json.loads(path.read_text())
+    return result

@@ -1,0 +1,11 @@
+"""Files that are there whole or not at all, also if the writer is killed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+
+def write_whole(path: Path, text: str) -> None:
+    staged = path.with_name(f".{path.name}")
+    staged.write_text(text)
+    staged.replace(path)

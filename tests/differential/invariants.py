@@ -1,0 +1,79 @@
+"""What the progress of a query must show, whatever the rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from tests.differential.case import Case, inputs_of, joins_of
+from tests.differential.lateness import Arrival, count_late
+from tests.differential.runner import Run
+
+OPERATOR = "streamJoin"
+LATE = ("lateRowsLeft", "lateRowsRight")
+BUFFERED = ("bufferedRowsLeft", "bufferedRowsRight")
+
+
+def violations(case: Case, run: Run, arrivals: Sequence[Arrival]) -> list[str]:
+    return [
+        *_operators(case, run),
+        *_watermarks_back(run),
+        *_left_over(case, run),
+        *_late_counts(case, run, arrivals),
+    ]
+
+
+def operators(progress: dict[str, Any]) -> list[dict[str, Any]]:
+    return [each for each in progress["stateOperators"] if each["operatorName"] == OPERATOR]
+
+
+def _operators(case: Case, run: Run) -> Iterator[str]:
+    """Every join is one of ours: a case that Spark's own join answered has tested nothing."""
+    expected = len(list(joins_of(case.tree)))
+    for batch, progress in run.progress.items():
+        if len(operators(progress)) != expected:
+            names = [each["operatorName"] for each in progress["stateOperators"]]
+            yield f"batch {batch} has the operators {names}, not {expected} of {OPERATOR}"
+            return
+
+
+def _watermarks_back(run: Run) -> Iterator[str]:
+    seen: dict[tuple[int, str], int] = {}
+    for batch in sorted(run.progress):
+        for number, operator in enumerate(operators(run.progress[batch])):
+            for name, value in operator["customMetrics"].items():
+                if name.startswith("watermark."):
+                    before = seen.get((number, name), value)
+                    if value < before:
+                        yield f"batch {batch}: {name} went back from {before} to {value}"
+                    seen[number, name] = value
+
+
+def _left_over(case: Case, run: Run) -> Iterator[str]:
+    """After the closing steps only rows of the last one may be in a buffer.
+
+    A join without an equality keeps one of its sides once for each partition.
+    """
+    if not run.progress:
+        return
+    allowed = len(inputs_of(case.tree)) * max(1, case.partitions)
+    for operator in operators(run.progress[max(run.progress)]):
+        kept = sum(operator["customMetrics"][name] for name in BUFFERED)
+        if kept > allowed:
+            yield f"{kept} rows are still buffered at the end, at most {allowed} may be"
+
+
+def _late_counts(case: Case, run: Run, arrivals: Sequence[Arrival]) -> Iterator[str]:
+    """For one join, and if no batch is without its progress."""
+    leaves = inputs_of(case.tree)
+    if len(leaves) != 2 or case.restarts or len(run.progress) < len(run.batches):
+        return
+    for alias, name in zip(leaves, LATE, strict=True):
+        counted = sum(
+            operator["customMetrics"][name]
+            for progress in run.progress.values()
+            for operator in operators(progress)
+        )
+        expected = count_late(arrivals, alias)
+        if counted != expected:
+            yield f"{name} adds up to {counted}, late are {expected} rows of {alias}"

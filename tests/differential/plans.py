@@ -1,0 +1,181 @@
+"""The join of a case: as a batch query, as a stream, through DataFrames and through SQL."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from tests.differential.case import Case, Input, Join, Node, TimeColumn, visible
+from tests.differential.instants import delay
+
+RAW = "id STRING, k STRING, g INT, p INT, q INT, t BIGINT, u BIGINT, e BIGINT"
+"""What arrives. Times are integers here, so that every kind and every microsecond fits."""
+PLAIN = ("id", "k", "g", "p", "q")
+JoinNode = Callable[[DataFrame, DataFrame, Join], DataFrame]
+ImposeOrder = Callable[[DataFrame, str, TimeColumn], DataFrame]
+
+FROM_LONG: dict[str, Callable[[Column], Column]] = {
+    "timestamp": F.timestamp_micros,
+    # In a session in UTC the cast changes nothing but the type.
+    "timestamp_ntz": lambda value: F.timestamp_micros(value).cast("timestamp_ntz"),
+    "date": lambda value: F.date_from_unix_date(value.cast("int")),
+    "bigint": lambda value: value,
+    "int": lambda value: value.cast("int"),
+}
+
+
+def column(case: Case, alias: str, name: str) -> str:
+    """Name of a column in its input."""
+    return name if case.qualified else f"{alias}_{name}"
+
+
+def sql_of(case: Case, text: str) -> str:
+    """A condition, written with ``a.t``, in the names that this case uses."""
+    return text if case.qualified else re.sub(r"\b([a-d])\.([a-z]+)\b", r"\1_\2", text)
+
+
+def typed(case: Case, source: Input, raw: DataFrame) -> DataFrame:
+    """Rows as they arrive, with the types of this input."""
+    columns = [F.col(name) for name in PLAIN]
+    columns[1] = F.col("k").cast(source.key)
+    columns += [FROM_LONG[each.kind](F.col(each.name)) for each in source.times]
+    names = [*PLAIN, *(each.name for each in source.times)]
+    return raw.select(
+        *(
+            value.alias(column(case, source.alias, name))
+            for value, name in zip(columns, names, strict=True)
+        )
+    )
+
+
+def imposed(df: DataFrame, name: str, time: TimeColumn) -> DataFrame:
+    """A watermark as a user of the DataFrame API asks for one."""
+    assert time.lag is not None
+    if time.by == "withWatermark":
+        return df.withWatermark(name, delay(time.lag))
+    lag: str | int = time.lag if time.kind in ("bigint", "int") else delay(time.lag)
+    result: DataFrame = df.imposeOrder(name, lag)
+    return result
+
+
+def stream_join(case: Case) -> JoinNode:
+    """Join two streams by the product."""
+
+    def join(left: DataFrame, right: DataFrame, node: Join) -> DataFrame:
+        on: str | Column | list[str] = list(node.using)
+        if not node.using:
+            condition = sql_of(case, node.condition)
+            on = F.expr(condition) if node.as_column else condition
+        result: DataFrame = left.streamJoin(right, on, node.how)
+        return result
+
+    return join
+
+
+def plain_join(case: Case) -> JoinNode:
+    """Join by Spark itself, in a batch or a stream."""
+
+    def join(left: DataFrame, right: DataFrame, node: Join) -> DataFrame:
+        if node.using:
+            return left.join(right, list(node.using), node.how)
+        return left.join(right, F.expr(sql_of(case, node.condition)), node.how)
+
+    return join
+
+
+def with_watermarks(
+    case: Case, inputs: Mapping[str, DataFrame], impose: ImposeOrder
+) -> dict[str, DataFrame]:
+    result = {}
+    for alias, df in inputs.items():
+        for time in case.input(alias).watermarked:
+            df = impose(df, column(case, alias, time.name), time)
+        result[alias] = df
+    return result
+
+
+def join_tree(case: Case, node: Node, inputs: Mapping[str, DataFrame], join: JoinNode) -> DataFrame:
+    if isinstance(node, str):
+        return inputs[node].alias(node) if case.qualified else inputs[node]
+    left = join_tree(case, node.left, inputs, join)
+    joined = join(left, join_tree(case, node.right, inputs, join), node)
+    return joined.where(sql_of(case, node.where)) if node.where else joined
+
+
+def output_columns(case: Case) -> list[tuple[str, str]]:
+    """What is compared: pairs of an expression and the name it gets."""
+    tree = case.tree
+    pairs = [(name, name) for name in tree.using]
+    for alias in visible(tree):
+        names = [*PLAIN, *(time.name for time in case.input(alias).times)]
+        pairs += [
+            (sql_of(case, f"{alias}.{name}"), f"{alias}_{name}")
+            for name in names
+            if name not in tree.using
+        ]
+    return pairs
+
+
+def output(case: Case, joined: DataFrame) -> DataFrame:
+    """All columns of all visible inputs as text, which compares -0.0, NaN and NULL as they are."""
+    return joined.select(
+        *(F.expr(text).cast("string").alias(name) for text, name in output_columns(case))
+    )
+
+
+SQL_HOW = {
+    "inner": "JOIN",
+    "left": "LEFT JOIN",
+    "right": "RIGHT JOIN",
+    "full": "FULL JOIN",
+    "semi": "LEFT SEMI JOIN",
+    "anti": "LEFT ANTI JOIN",
+}
+
+
+def sql_text(case: Case) -> str:
+    """The streaming query in SQL, over views named ``source_a`` and so on."""
+    columns = ", ".join(f"CAST({text} AS STRING) AS {name}" for text, name in output_columns(case))
+    return f"SELECT {columns}\nFROM {_relation(case, case.tree)}"
+
+
+def _relation(case: Case, node: Node) -> str:
+    if isinstance(node, str):
+        return f"{_imposed_sql(case, case.input(node))} AS {node}"
+    right = _relation(case, node.right)
+    if isinstance(node.right, Join):
+        right = f"({right})"
+    left = _relation(case, node.left)
+    if node.using:
+        condition = f"USING ({', '.join(node.using)})"
+    else:
+        condition = f"ON {sql_of(case, node.condition)}"
+    return f"{left}\n  {SQL_HOW[node.how]} {right}\n  {condition}"
+
+
+def _imposed_sql(case: Case, source: Input) -> str:
+    relation = f"source_{source.alias}"
+    for number, time in enumerate(source.watermarked):
+        assert time.lag is not None
+        argument = relation if number == 0 else f"SELECT * FROM {relation}"
+        if time.kind in ("bigint", "int"):
+            lag = str(time.lag)
+        else:
+            lag = f"INTERVAL {time.lag} MICROSECONDS"
+        name = column(case, source.alias, time.name)
+        relation = f"IMPOSE_ORDER(TABLE({argument}), DESCRIPTOR({name}), {lag})"
+    return relation
+
+
+def stream(case: Case, session: SparkSession, inputs: Mapping[str, DataFrame]) -> DataFrame:
+    """The streaming query of the case by the product, ready to be started."""
+    if case.through == "sql":
+        for alias, df in inputs.items():
+            df.createOrReplaceTempView(f"source_{alias}")
+        return session.sql(sql_text(case))
+    return output(
+        case, join_tree(case, case.tree, with_watermarks(case, inputs, imposed), stream_join(case))
+    )

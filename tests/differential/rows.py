@@ -1,0 +1,140 @@
+"""Random arrivals: disorder, late rows, duplicates, nulls, skew, idle stretches, bursts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from random import Random
+
+from tests.differential.case import SENTINEL, Case, Input, Row, Step
+from tests.differential.instants import far
+
+CLOSING_STEPS = 2
+KEYS: dict[str, list[str]] = {
+    "int": ["0", "1", "2", "3", "4"],
+    "bigint": ["0", "1", "2", "3", "9000000000"],
+    "string": ["a", "b", "A", "", "long enough to be stored elsewhere"],
+    "double": ["0.0", "-0.0", "NaN", "1.5", "2.0"],
+}
+
+
+def arrivals(rng: Random, case: Case, count: int) -> tuple[Step, ...]:
+    """Draw what arrives in so many steps."""
+    steps: list[Step] = [{} for _ in range(count)]
+    common = _Common(rng.uniform(1.5, 7), rng.choice([1, 2, 2, 3, 3, 5]))
+    for alias in case.fed:
+        _Stream(rng, case, case.input(alias), count, common).fill(steps)
+    return tuple(steps)
+
+
+def closing(case: Case) -> tuple[Step, ...]:
+    """Steps after which every row of the case has expired.
+
+    Two of them: should a join hand on its last padded rows a batch later than the watermark that
+    released them, then the second closes the joins above it.
+    """
+    return tuple(
+        {alias: [_sentinel(case, case.input(alias), n)] for alias in case.fed}
+        for n in range(1, CLOSING_STEPS + 1)
+    )
+
+
+def _sentinel(case: Case, source: Input, round_: int) -> Row:
+    key = "of its own" if source.key == "string" else "-7"
+    row: Row = {"id": f"{source.alias}{SENTINEL}{round_}", "k": key, "g": -1, "p": 0, "q": 0}
+    for time in source.times:
+        row[time.name] = far(case, time.kind, round_)
+    return row
+
+
+@dataclass
+class _Common:
+    """What the inputs of a case share, so that their rows meet."""
+
+    speed: float
+    keys: int
+    events: list[tuple[str | None, int]] = field(default_factory=list)
+
+
+class _Stream:
+    def __init__(self, rng: Random, case: Case, source: Input, steps: int, common: _Common) -> None:
+        self.rng = rng
+        self.source = source
+        self.common = common
+        self.keys = KEYS[source.key][: common.keys]
+        self.same_kind = len({time.kind for time in source.times}) == 1
+        self.rate = rng.choice([2, 5, 7, 9] if len(case.inputs) == 2 else [4, 7])
+        self.speed = common.speed * rng.uniform(0.8, 1.25)
+        # Inputs ahead of and behind each other: what keyed watermarks are for.
+        self.clock = rng.choice([rng.uniform(-3, 3), rng.uniform(-3, 3), rng.uniform(-20, 20)])
+        self.hot = rng.choice(self.keys) if rng.random() < 0.3 else None
+        self.disorder = rng.randint(0, 12)
+        self.idle = self._idle(steps)
+        self.sent: list[Row] = []
+
+    def _idle(self, steps: int) -> range:
+        if self.rng.random() < 0.6:
+            return range(0)
+        start = self.rng.randrange(steps)
+        return range(start, start + self.rng.randint(1, 4))
+
+    def fill(self, steps: list[Step]) -> None:
+        for number, step in enumerate(steps):
+            jump = 4 if self.rng.random() < 0.1 else 1
+            self.clock += self.speed * jump
+            if number not in self.idle:
+                size = self.rng.randint(0, 2 * self.rate)
+                step[self.source.alias] = [self._row(f"{number}.{n}") for n in range(size)]
+
+    def _row(self, number: str) -> Row:
+        rng = self.rng
+        if self.sent and rng.random() < 0.06:
+            # The same content once more; now and then the whole row, id and all.
+            again = dict(rng.choice(self.sent))
+            return again if rng.random() < 0.3 else {**again, "id": f"{self.source.alias}{number}"}
+        key, t = self._key_and_time()
+        row: Row = {
+            "id": f"{self.source.alias}{number}",
+            "k": key,
+            "g": self._maybe(rng.randint(0, 1)),
+            "p": self._maybe(rng.randint(0, 6)),
+            "q": rng.choice([None, 0, 1]),
+            **self._times(t),
+        }
+        self.common.events.append((key, t))
+        self.sent.append(row)
+        return row
+
+    def _maybe(self, value: int, null: float = 0.08) -> int | None:
+        return None if self.rng.random() < null else value
+
+    def _key(self) -> str | None:
+        if self.rng.random() < 0.08:
+            return None
+        if self.hot is not None and self.rng.random() < 0.5:
+            return self.hot
+        return self.rng.choice(self.keys)
+
+    def _key_and_time(self) -> tuple[str | None, int]:
+        near = [each for each in self.common.events if abs(each[1] - self.clock) < 10]
+        if near and self.rng.random() < 0.4:
+            key, t = self.rng.choice(near)
+            return key, t + self.rng.choice([0, 0, self.rng.randint(-8, 8)])
+        return self._key(), self._time()
+
+    def _times(self, t: int) -> Row:
+        times = {"t": t}
+        for name in (time.name for time in self.source.times if time.name != "t"):
+            if name == "e":
+                times["e"] = t + self.rng.choice([-2, 0, 1, 3, 8, 30])
+            else:
+                times[name] = t + self.rng.randint(-5, 5) if self.same_kind else self._time()
+        return {name: self._maybe(value, 0.05) for name, value in times.items()}
+
+    def _time(self) -> int:
+        rng = self.rng
+        chance = rng.random()
+        if chance < 0.7:
+            return round(self.clock - rng.uniform(0, self.disorder))
+        if chance < 0.85:
+            return round(self.clock + rng.uniform(0, 5))
+        return round(self.clock - rng.uniform(self.disorder, 3 * self.disorder + 12))

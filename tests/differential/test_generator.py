@@ -1,0 +1,61 @@
+from __future__ import annotations
+
+from tests.differential.case import HOWS, SENTINEL, from_json, inputs_of, joins_of, to_json
+from tests.differential.generator import generate
+from tests.differential.lateness import judge
+from tests.differential.plans import sql_text
+from tests.differential.rows import closing
+
+MANY = [generate(1, number) for number in range(400)]
+
+
+def test_a_seed_and_a_number_give_the_same_case_again() -> None:
+    assert [generate(1, number) for number in range(20)] == MANY[:20]
+    assert generate(2, 0) != MANY[0]
+
+
+def test_a_printed_case_can_be_read() -> None:
+    assert all(from_json(to_json(case)) == case for case in MANY)
+
+
+def test_six_cases_have_all_join_types() -> None:
+    for start in range(0, 60, 6):
+        hows = {next(iter(joins_of(case.tree))).how for case in MANY[start : start + 6]}
+        assert hows == set(HOWS)
+
+
+def test_every_feature_is_drawn() -> None:
+    drawn = {feature for case in MANY for feature in case.features}
+    assert drawn >= {
+        "bigint", "contradiction", "date", "double_key", "expression_key", "files", "inputs_3",
+        "inputs_4", "int", "memory", "mixed_keys", "more_bounds", "no_key", "null_safe_key",
+        "odd_microseconds", "one_partition", "one_sided", "residual", "restart", "row_bound",
+        "self_join", "sql", "string_key", "timestamp", "timestamp_ntz", "two_keys",
+        "two_watermarks", "using", "where", "width_0", "with_watermark",
+    }  # fmt: skip
+
+
+def test_some_rows_are_late_and_most_are_not() -> None:
+    arrivals = []
+    for case in MANY:
+        batches = [
+            {alias: step.get(case.input(alias).same_as or alias, []) for alias in "abcd"[:n]}
+            for n in [len(case.inputs)]
+            for step in case.steps
+        ]
+        arrivals += judge(case, batches)
+    share = sum(each.late for each in arrivals) / len(arrivals)
+    assert 0.05 < share < 0.4
+
+
+def test_every_input_and_bound_is_in_the_query() -> None:
+    for case in MANY:
+        text = sql_text(case)
+        assert all(f"source_{alias}" in text for alias in inputs_of(case.tree))
+
+
+def test_closing_rows_are_sentinels_of_every_input() -> None:
+    for case in MANY:
+        for step in closing(case):
+            assert set(step) == set(case.fed)
+            assert all(SENTINEL in row["id"] for rows in step.values() for row in rows)

@@ -1,0 +1,43 @@
+"""The harness with Spark's own join in the product's place: it passes, and a broken one fails."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+
+from tests.differential import builtin
+from tests.differential.case import Case, How
+from tests.differential.check import check
+from tests.differential.rows import closing
+from tests.differential.samples import row, two_inputs
+
+
+@pytest.mark.parametrize(
+    ("how", "features"), [("full", ("memory", "restart")), ("left", ("files", "restart"))]
+)
+def test_spark_itself_passes(
+    how: How, features: tuple[str, ...], spark: SparkSession, tmp_path: Path
+) -> None:
+    case = builtin.suitable_case(1, how, *features)
+    verdict = check(case, spark, tmp_path, builtin.stream)
+    assert verdict.problems == ()
+    assert verdict.output_rows > 0
+    steps = (*case.steps, *closing(case))
+    assert verdict.input_rows == sum(len(rows) for step in steps for rows in step.values())
+
+
+def test_a_join_that_loses_matches_fails(spark: SparkSession, tmp_path: Path) -> None:
+    def broken(case: Case, session: SparkSession, inputs: Mapping[str, DataFrame]) -> DataFrame:
+        return builtin.stream(case, session, inputs).where("b_id <> 'b2'")
+
+    case = two_inputs(
+        "inner", "a.k = b.k", "a.t = b.t", lags=(builtin.LAG_US,) * 2, kind="timestamp"
+    )
+    steps = ({"a": [row("a1", 1), row("a2", 2)], "b": [row("b1", 1), row("b2", 2)]},)
+    (problem,) = check(case.with_steps(steps), spark, tmp_path, broken).problems
+    assert "missing: 1 rows" in problem
+    assert "superfluous: 0 rows" in problem
+    assert "batch 0 input b: {'id': 'b2'" in problem

@@ -1,0 +1,44 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+from tests.differential.case import Case, Restart
+from tests.differential.samples import row, two_inputs
+from tests.differential.shrink import shrink
+
+
+def ids(case: Case) -> set[str]:
+    return {row["id"] for step in case.steps for rows in step.values() for row in rows}
+
+
+def big_case() -> Case:
+    steps = tuple(
+        {alias: [row(f"{alias}{step}.{n}", step) for n in range(6)] for alias in "ab"}
+        for step in range(5)
+    )
+    return replace(two_inputs("inner"), steps=steps, restarts=(Restart(2, "before"),))
+
+
+def test_only_what_the_failure_needs_is_left() -> None:
+    needed = {"a1.2", "b3.0"}
+    small = shrink(big_case(), lambda case: needed <= ids(case), runs=500)
+    assert ids(small) == needed
+    assert len(small.steps) == 2
+    assert small.restarts == ()
+
+
+def test_a_restart_that_matters_moves_with_its_step() -> None:
+    small = shrink(big_case(), lambda case: bool(case.restarts) and "a2.1" in ids(case), runs=500)
+    assert small.restarts == (Restart(0, "before"),)
+    assert ids(small) == {"a2.1"}
+
+
+def test_the_number_of_runs_is_kept() -> None:
+    tried: list[Case] = []
+
+    def fails(case: Case) -> bool:
+        tried.append(case)
+        return True
+
+    shrink(big_case(), fails, runs=3)
+    assert len(tried) == 3

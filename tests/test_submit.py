@@ -1,0 +1,87 @@
+"""The jar by `spark-submit --jars`, executors of their own, and the next version of Spark."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from pathlib import Path
+
+import pyspark
+import pytest
+
+import streamjoin
+
+from .processes import run
+
+ROOT = Path(__file__).parents[1]
+JOB = ROOT / "tests" / "cluster_job.py"
+
+
+def result(printed: str) -> list[str]:
+    return sorted(line for line in printed.splitlines() if line.startswith("ROW"))
+
+
+@pytest.fixture(scope="module")
+def submitted(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    home = Path(pyspark.__file__).parent
+    printed = run(
+        [
+            str(home / "bin" / "spark-submit"),
+            *("--master", "local[2]"),
+            *("--jars", streamjoin.jar_path()),
+            *("--conf", "spark.sql.extensions=io.streamjoin.StreamJoinExtensions"),
+            *("--conf", "spark.sql.shuffle.partitions=2"),
+            *("--conf", "spark.ui.enabled=false"),
+            str(JOB),
+            str(tmp_path_factory.mktemp("submitted")),
+        ],
+        {"SPARK_HOME": str(home), "PYTHONPATH": str(ROOT)},
+    )
+    return result(printed)
+
+
+def test_spark_submit_with_the_jar(submitted: list[str]) -> None:
+    # of four hours, the fourth still waits; a third of the orders was delivered
+    assert len([row for row in submitted if '"None"' not in row]) == 80
+    assert len(submitted) > 150
+
+
+def test_executors_of_their_own_give_the_same(submitted: list[str], tmp_path: Path) -> None:
+    printed = run(
+        [sys.executable, str(JOB), str(tmp_path), "local-cluster[2,1,1024]"],
+        {"PYTHONPATH": str(ROOT)},
+    )
+    # Spark leaves its workers' folder in its own installation
+    shutil.rmtree(Path(pyspark.__file__).parent / "work", ignore_errors=True)
+    assert "EXECUTORS 3" in printed
+    assert result(printed) == submitted
+
+
+def test_the_jar_on_spark_4_3(submitted: list[str], tmp_path: Path) -> None:
+    python = os.environ.get("STREAMJOIN_SPARK_4_3_PYTHON")
+    if not python:
+        pytest.skip("STREAMJOIN_SPARK_4_3_PYTHON names no Python that has pyspark 4.3")
+    version = run([python, "-c", "import pyspark; print(pyspark.__version__)"])
+    assert version.startswith("4.3.")
+    printed = run(
+        [python, str(JOB), str(tmp_path), "local[2]"],
+        {"PYTHONPATH": str(ROOT), "PYSPARK_PYTHON": python},
+    )
+    assert result(printed) == submitted
+
+
+def test_another_spark_is_refused_when_the_jar_is_loaded() -> None:
+    code = f"""
+        from pyspark.sql import SparkSession
+        spark = SparkSession.builder.master("local[1]").config(
+            "spark.jars", {streamjoin.jar_path()!r}).getOrCreate()
+        try:
+            spark._jvm.io.streamjoin.Version.requireSpark("4.1.1")
+        except Exception as refused:
+            print(refused.java_exception.getMessage())
+    """
+    from .processes import run_python
+
+    printed = run_python(code)
+    assert "runs on Spark 4.2 and 4.3; this is Spark 4.1.1" in printed
