@@ -42,7 +42,7 @@ test-jvm: $(STAMPS)/jvm-tested
 
 test-python: $(STAMPS)/installed $(STAMPS)/next-spark
 	STREAMJOIN_SPARK_4_3_PYTHON=$(abspath $(NEXT_VENV))/bin/python \
-	  $(BIN)/python -m pytest tests $(PYTEST_ARGS)
+	  $(BIN)/python -m pytest $(PYTEST_ARGS)
 
 wheel: $(WHEEL)
 

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-DEFAULT_CASES = 240
+DEFAULT_CASES = 200
 # A join without an equality is refused, so there is nothing to compare.
 REFUSED = "no_key"
 DEFAULT_KILLS = 5

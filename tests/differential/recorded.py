@@ -26,8 +26,11 @@ def offsets(checkpoint: Path) -> list[list[str]]:
 def file_log(checkpoint: Path, source: int) -> dict[int, set[str]]:
     """Names of the files of a file source, by the log offset with which they came."""
     files: dict[int, set[str]] = {}
+    folder = checkpoint / "sources" / str(source)
+    # Both sides of a self-join may share one source, and then the log of the first.
+    shared = checkpoint / "sources" / "0"
     # A compacted log repeats the entries of those before it, hence sets.
-    for path in (checkpoint / "sources" / str(source)).glob("[0-9]*"):
+    for path in (folder if folder.exists() else shared).glob("[0-9]*"):
         for line in path.read_text().splitlines()[1:]:
             entry = json.loads(line)
             files.setdefault(entry["batchId"], set()).add(Path(entry["path"]).name)

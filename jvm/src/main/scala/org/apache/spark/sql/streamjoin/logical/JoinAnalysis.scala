@@ -73,14 +73,16 @@ private[streamjoin] final case class JoinAnalysis(
 
 private[streamjoin] object JoinAnalysis extends PredicateHelper {
 
-  /** @param watermarked the event-time columns of both inputs, as the person calls them */
+  /** @param named the event-time columns of both inputs, and what the person calls them */
   def of(
       left: LogicalPlan,
       right: LogicalPlan,
       joinType: JoinType,
       condition: Expression,
-      watermarked: Seq[Attribute]
+      named: Seq[(Attribute, String)]
   ): JoinAnalysis = {
+    val watermarked = named.map(_._1)
+    val names = named.map { case (a, name) => a.exprId -> name }.toMap
     val (leftTimes, rightTimes) = (TimeColumns.of(left), TimeColumns.of(right))
     val conditionBounds =
       ConditionBounds.of(condition, left.outputSet, right.outputSet, AttributeSet(watermarked))
@@ -94,7 +96,12 @@ private[streamjoin] object JoinAnalysis extends PredicateHelper {
       e match {
         case a: Attribute =>
           val watermarkedHere = leftTimes.isWatermarked(a) || rightTimes.isWatermarked(a)
-          TimeColumn(side, nameOf(a), watermarkedHere, a.nullable && !present(a.exprId))
+          TimeColumn(
+            side,
+            names.getOrElse(a.exprId, nameOf(a)),
+            watermarkedHere,
+            a.nullable && !present(a.exprId)
+          )
         case _ => TimeColumn(side, e.sql, watermarked = false, e.nullable)
       }
     }

@@ -16,6 +16,7 @@ import io.streamjoin.core.JoinType
  * @param condition the whole condition; parts that bound times, or concern one input only, stay in it
  * @param times the event-time columns of both inputs. They decide which rows are late, so they are
  *   kept even where nobody above asks for them.
+ * @param names what the person calls each of `times`; the optimizer forgets aliases
  * @param batchTime when the batch began; Spark puts the recorded time of each batch in its place, so a
  *   batch that is run again sees the same
  */
@@ -25,6 +26,7 @@ case class StreamJoin(
     joinType: JoinType,
     condition: Expression,
     times: Seq[Attribute],
+    names: Seq[String],
     batchTime: Expression
 ) extends BinaryNode
     with SupportsNonDeterministicExpression {
@@ -51,7 +53,7 @@ case class StreamJoin(
 
   /** Valid once resolved. */
   @transient lazy val analysis: JoinAnalysis =
-    JoinAnalysis.of(left, right, joinType, condition, times)
+    JoinAnalysis.of(left, right, joinType, condition, times.zip(names))
 
   override protected def withNewChildrenInternal(
       newLeft: LogicalPlan,

@@ -19,7 +19,15 @@ private[streamjoin] object StreamJoinBuilder {
       .getOrElse(throw StreamJoinErrors.unsupportedJoinType(join.origin, join.joinType.sql))
     val times = Seq(left, right).flatMap(p => p.output.filter(TimeColumns.of(p).isWatermarked))
     val condition = plain(join.condition.getOrElse(Literal.TrueLiteral))
-    val built = StreamJoin(left, right, joinType, condition, times, CurrentTimestamp())
+    val built = StreamJoin(
+      left,
+      right,
+      joinType,
+      condition,
+      times,
+      times.map(JoinAnalysis.nameOf),
+      CurrentTimestamp()
+    )
     built.copyTagsFrom(join)
     JoinRefusals.check(built)
     built

@@ -10,16 +10,17 @@ import org.apache.spark.sql.catalyst.plans.QueryPlan
 import org.apache.spark.sql.catalyst.plans.physical._
 import org.apache.spark.sql.catalyst.types.DataTypeUtils
 import org.apache.spark.sql.execution.SparkPlan
-import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
+import org.apache.spark.sql.execution.metric.SQLMetric
 import org.apache.spark.sql.execution.streaming.operators.stateful._
 import org.apache.spark.sql.execution.streaming.operators.stateful.join._
 import org.apache.spark.sql.execution.streaming.operators.stateful.join.StreamingSymmetricHashJoinHelper._
 import org.apache.spark.sql.execution.streaming.state._
-import org.apache.spark.sql.internal.{SQLConf, SessionState}
+import org.apache.spark.sql.internal.SessionState
 import org.apache.spark.sql.streaming.{OutputMode, StateOperatorProgress}
 import org.apache.spark.sql.streamjoin.StreamJoinConf
+import org.apache.spark.sql.streamjoin.bounds.TimeUnit
 import org.apache.spark.sql.streamjoin.logical.BaseColumn
-import org.apache.spark.sql.streamjoin.state.{CheckpointFit, StateLayout}
+import org.apache.spark.sql.streamjoin.state.{CheckpointFit, StateLayout, StoreSettings}
 import org.apache.spark.util.SerializableConfiguration
 
 import io.streamjoin.core.{JoinType, Side}
@@ -223,7 +224,7 @@ class StreamJoinExec(
       right.output,
       arrivals(Seq(l, r)),
       info,
-      StreamJoinExec.storeConf(conf),
+      StoreSettings.of(conf),
       hadoopConfBroadcast,
       conf.getConf(StreamJoinConf.MaxBufferedRows),
       metrics,
@@ -263,48 +264,15 @@ class StreamJoinExec(
 
   // ---- metrics ----
 
-  override lazy val metrics: Map[String, SQLMetric] = {
-    def sum(name: String, text: String) = name -> SQLMetrics.createMetric(sparkContext, text)
-    def time(name: String, text: String) = name -> SQLMetrics.createTimingMetric(sparkContext, text)
-    Map(
-      sum("numOutputRows", "number of output rows"),
-      sum("numRowsDroppedByWatermark", "number of rows which are dropped by watermark"),
-      sum("numTotalStateRows", "number of buffered rows"),
-      sum("numUpdatedStateRows", "number of rows written to the state"),
-      sum("numRemovedStateRows", "number of rows evicted"),
-      time("allUpdatesTimeMs", "time to join"),
-      time("allRemovalsTimeMs", "time to remove"),
-      time("commitTimeMs", "time to commit changes"),
-      "stateMemory" -> SQLMetrics.createSizeMetric(sparkContext, "memory used by state"),
-      sum("numStateStoreInstances", "number of state store instances")
-    ) ++
-      StreamJoinExec.counts.map { case (name, text) => sum(name, text) }
-  }
+  override lazy val metrics: Map[String, SQLMetric] = StreamJoinMetrics.create(sparkContext)
 
-  override def getProgress(): StateOperatorProgress = {
-    val custom = new java.util.HashMap[String, java.lang.Long]
-    StreamJoinExec.counts.foreach { case (name, _) => custom.put(name, longMetric(name).value) }
-    for ((name, column) <- StreamJoinExec.watermarkNames(spec)) {
-      val value = reported.value(column)
-      if (value != Watermarks.Unknown) {
-        custom.put(name, StreamJoinExec.unit(spec, column).shown(value))
-      }
-    }
-    new StateOperatorProgress(
-      operatorName = shortName,
-      numRowsTotal = longMetric("numTotalStateRows").value,
-      numRowsUpdated = longMetric("numUpdatedStateRows").value,
-      allUpdatesTimeMs = longMetric("allUpdatesTimeMs").value,
-      numRowsRemoved = longMetric("numRemovedStateRows").value,
-      allRemovalsTimeMs = longMetric("allRemovalsTimeMs").value,
-      commitTimeMs = longMetric("commitTimeMs").value,
-      memoryUsedBytes = longMetric("stateMemory").value,
-      numRowsDroppedByWatermark = longMetric("numRowsDroppedByWatermark").value,
-      numShufflePartitions = stateInfo.map(_.numPartitions.toLong).getOrElse(-1L),
-      numStateStoreInstances = longMetric("numStateStoreInstances").value,
-      customMetrics = custom
+  override def getProgress(): StateOperatorProgress =
+    StreamJoinMetrics.progress(
+      shortName,
+      longMetric(_).value,
+      StreamJoinMetrics.watermarks(spec, reported.value),
+      getStateInfo.numPartitions
     )
-  }
 }
 
 object StreamJoinExec {
@@ -312,68 +280,20 @@ object StreamJoinExec {
   /** The name in progress reports and in the state's metadata. */
   val OperatorName: String = "streamJoin"
 
-  /** Counts of one batch over all partitions. */
-  private val counts: Seq[(String, String)] = Seq(
-    "lateRowsLeft" -> "late rows, left",
-    "lateRowsRight" -> "late rows, right",
-    "bufferedRowsLeft" -> "buffered rows, left",
-    "bufferedRowsRight" -> "buffered rows, right",
-    "evictedRowsLeft" -> "evicted rows, left",
-    "evictedRowsRight" -> "evicted rows, right",
-    "nullTimeRowsLeft" -> "rows without a time, left",
-    "nullTimeRowsRight" -> "rows without a time, right",
-    "nullPaddedRows" -> "rows given out without a match"
-  )
-
-  private def unit(spec: StreamJoinSpec, column: Int) =
-    org.apache.spark.sql.streamjoin.bounds.TimeUnit.of(spec.times(column).dataType).get
-
-  /** `watermark.<column>`; with the alias or the side before it where two columns have one name. */
-  private[physical] def watermarkNames(spec: StreamJoinSpec): Seq[(String, Int)] = {
-    val columns = spec.bounds.columns.indices.filter(spec.bounds.columns(_).watermarked)
-    def plain(i: Int) = spec.bounds.columns(i).name.split('.').last
-    def qualified(i: Int) = spec.bounds.columns(i).name
-    def sided(i: Int) = s"${spec.bounds.columns(i).side.name}.${qualified(i)}"
-    columns.map { i =>
-      val name =
-        if (columns.count(plain(_) == plain(i)) == 1) plain(i)
-        else if (columns.count(qualified(_) == qualified(i)) == 1) qualified(i)
-        else sided(i)
-      s"watermark.$name" -> i
-    }
-  }
-
   /**
    * By how much Spark's watermark must be held back behind the join, in milliseconds; none where an
-   * event time of the output is not bounded at all.
+   * event time of the output that Spark knows is not bounded at all.
    */
   private def holdBackMs(spec: StreamJoinSpec): Option[Long] = {
     val bounds = spec.bounds
-    val kept = bounds.columns.indices.filter { i =>
-      bounds.columns(
-        i
-      ).watermarked && (!spec.joinType.leftOnly || bounds.columns(i).side == Side.Left)
-    }
-    val slacks = kept.map(i => bounds.governing(i).map(bounds.slack(i, _)).minOption)
+    val slacks = for {
+      (column, i) <- bounds.columns.zipWithIndex
+      if column.watermarked && TimeUnit.of(spec.times(i).dataType).contains(TimeUnit.Timestamp)
+      if !spec.joinType.leftOnly || column.side == Side.Left
+    } yield bounds.governing(i).map(bounds.slack(i, _)).minOption
     // Spark calls a row at the watermark late, hence one millisecond more
     Option.when(slacks.nonEmpty && slacks.forall(_.nonEmpty))(
       math.floorDiv(math.max(slacks.flatten.max, 0L), 1000L) + 2
     )
-  }
-
-  /** RocksDB, whatever the session's default: the operator needs ordered scans. */
-  private def storeConf(session: SQLConf): StateStoreConf = {
-    val own = session.clone()
-    own.setConfString(
-      SQLConf.STATE_STORE_PROVIDER_CLASS.key,
-      classOf[RocksDBStateStoreProvider].getName
-    )
-    own.setConfString(SQLConf.STREAMING_STATE_STORE_ENCODING_FORMAT.key, "unsaferow")
-    Seq("changelogCheckpointing.enabled" -> "true", "trackTotalNumberOfRows" -> "false").foreach {
-      case (name, value) =>
-        val key = s"spark.sql.streaming.stateStore.rocksdb.$name"
-        if (!session.contains(key)) own.setConfString(key, value)
-    }
-    new StateStoreConf(own)
   }
 }
