@@ -102,7 +102,7 @@ private[streamjoin] class LinearTimes(opaque: Expression => Boolean) {
 
   private def widens(from: DataType, to: DataType): Boolean = (from, to) match {
     case (f: IntegralType, t: IntegralType)               => f.defaultSize <= t.defaultSize
-    case (_: DayTimeIntervalType, _: DayTimeIntervalType) => true
+    case (f: DayTimeIntervalType, t: DayTimeIntervalType) => f.endField <= t.endField
     case (f, t)                                           => f == t
   }
 

@@ -11,14 +11,12 @@ import io.streamjoin.watermark.Watermarks
  *
  * @param arrivals for each source column, the largest value the batch brought; for a column of one of
  *   Spark's own operators, nothing
- * @param propagatedBefore Spark's watermark for the join's input at the end of the previous batch
- * @param propagatedNow the same at the end of this one
+ * @param propagated Spark's watermark for the join's input at the end of the batch
  * @param batchTimeMs when the batch began, as recorded in the offset log
  */
 private[physical] final case class BatchArrivals(
     arrivals: Seq[Arrival],
-    propagatedBefore: Option[Long],
-    propagatedNow: Option[Long],
+    propagated: Option[Long],
     batchTimeMs: Long
 )
 
@@ -46,15 +44,10 @@ private[physical] object BaseWatermarks {
   private def active(i: Int): String = s"active.$i"
 
   def next(bases: Seq[BaseColumn], batch: BatchArrivals, numbers: StoredNumbers): BaseWatermarks = {
-    val before = bases.indices.map(i =>
-      bases(i) match {
-        case _: BaseColumn.Propagated => propagated(batch.propagatedBefore)
-        case _                        => numbers.get(watermark(i)).getOrElse(Watermarks.Unknown)
-      }
-    )
+    val before = bases.indices.map(i => numbers.get(watermark(i)).getOrElse(Watermarks.Unknown))
     val arrived = bases.indices.map { i =>
       bases(i) match {
-        case _: BaseColumn.Propagated => propagated(batch.propagatedNow)
+        case _: BaseColumn.Propagated => math.max(before(i), propagated(batch.propagated))
         case b: BaseColumn.Imposed if batch.arrivals(i).largest != Watermarks.Unknown =>
           math.max(before(i), Saturated.subtract(batch.arrivals(i).largest, b.lag))
         case _ => before(i)

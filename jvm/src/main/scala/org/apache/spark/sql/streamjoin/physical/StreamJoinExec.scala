@@ -20,7 +20,12 @@ import org.apache.spark.sql.streaming.{OutputMode, StateOperatorProgress}
 import org.apache.spark.sql.streamjoin.StreamJoinConf
 import org.apache.spark.sql.streamjoin.bounds.TimeUnit
 import org.apache.spark.sql.streamjoin.logical.BaseColumn
-import org.apache.spark.sql.streamjoin.state.{CheckpointFit, StateLayout, StoreSettings}
+import org.apache.spark.sql.streamjoin.state.{
+  CheckpointFit,
+  StateLayout,
+  StateSchemaFiles,
+  StoreSettings
+}
 import org.apache.spark.util.SerializableConfiguration
 
 import io.streamjoin.core.{JoinType, Side}
@@ -173,12 +178,12 @@ class StreamJoinExec(
       stateSchemaVersion: Int
   ): List[StateSchemaValidationResult] =
     CheckpointFit.guard(getStateInfo.checkpointLocation) {
-      validateAndWriteStateSchema(
-        hadoopConf,
-        batchId,
-        stateSchemaVersion = 3,
+      StateSchemaFiles.validate(
         getStateInfo,
+        getColFamilySchemas(shouldBeNullable = false).values,
         stateSchemaDirPath(),
+        batchId,
+        hadoopConf,
         session
       )
     }
@@ -248,7 +253,6 @@ class StreamJoinExec(
         case b: BaseColumn.Imposed    => noted.getOrElse(b.id, Arrival(Watermarks.Unknown))
         case _: BaseColumn.Propagated => Arrival(Watermarks.Unknown)
       },
-      eventTimeWatermarkForLateEvents,
       eventTimeWatermarkForEviction,
       spec.batchTimeMs.getOrElse(
         throw new IllegalStateException("the batch has no recorded time; the plan cannot be run")

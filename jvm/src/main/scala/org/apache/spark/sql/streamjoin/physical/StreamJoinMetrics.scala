@@ -24,6 +24,8 @@ private[physical] object StreamJoinMetrics {
     "nullPaddedRows" -> "rows given out without a match"
   )
 
+  private val buffered = Set("bufferedRowsLeft", "bufferedRowsRight")
+
   def create(context: SparkContext): Map[String, SQLMetric] = {
     def sum(name: String, text: String) = name -> SQLMetrics.createMetric(context, text)
     def time(name: String, text: String) = name -> SQLMetrics.createTimingMetric(context, text)
@@ -50,20 +52,19 @@ private[physical] object StreamJoinMetrics {
     val custom = new java.util.HashMap[String, java.lang.Long]
     counts.foreach { case (name, _) => custom.put(name, value(name)) }
     watermarks.foreach { case (name, watermark) => custom.put(name, watermark) }
-    new StateOperatorProgress(
-      operatorName = operator,
-      numRowsTotal = value("numTotalStateRows"),
-      numRowsUpdated = value("numUpdatedStateRows"),
-      allUpdatesTimeMs = value("allUpdatesTimeMs"),
-      numRowsRemoved = value("numRemovedStateRows"),
-      allRemovalsTimeMs = value("allRemovalsTimeMs"),
-      commitTimeMs = value("commitTimeMs"),
-      memoryUsedBytes = value("stateMemory"),
-      numRowsDroppedByWatermark = value("numRowsDroppedByWatermark"),
-      numShufflePartitions = partitions.toLong,
-      numStateStoreInstances = value("numStateStoreInstances"),
-      customMetrics = custom
+    val numbers = Seq(
+      value("numTotalStateRows"),
+      value("numUpdatedStateRows"),
+      value("allUpdatesTimeMs"),
+      value("numRemovedStateRows"),
+      value("allRemovalsTimeMs"),
+      value("commitTimeMs"),
+      value("stateMemory"),
+      value("numRowsDroppedByWatermark"),
+      partitions.toLong,
+      value("numStateStoreInstances")
     )
+    ProgressOfSpark.of(operator, numbers, custom, watermarks.keySet ++ buffered)
   }
 
   /** The watermarks received so far, as shown: `watermark.<column>` in milliseconds, or the number. */

@@ -1,0 +1,63 @@
+package org.apache.spark.sql.streamjoin.state
+
+import java.util.UUID
+
+import org.apache.hadoop.conf.Configuration
+import org.apache.hadoop.fs.Path
+import org.apache.spark.sql.classic.SparkSession
+import org.apache.spark.sql.execution.streaming.operators.stateful.StatefulOperatorStateInfo
+import org.apache.spark.sql.execution.streaming.state._
+
+/**
+ * Writes the schemas of the state beside it, or checks them against those that are there.
+ *
+ * Spark's operators inherit the same; its signature differs between Spark 4.2 and 4.3, so it is
+ * called one level below.
+ */
+private[streamjoin] object StateSchemaFiles {
+
+  private val SchemaVersion = 3
+  private val MetadataVersion = 2
+
+  def validate(
+      info: StatefulOperatorStateInfo,
+      schemas: Iterable[StateStoreColFamilySchema],
+      folder: Path,
+      batchId: Long,
+      hadoopConf: Configuration,
+      session: SparkSession
+  ): List[StateSchemaValidationResult] =
+    List(
+      StateSchemaCompatibilityChecker.validateAndMaybeEvolveStateSchema(
+        info,
+        hadoopConf,
+        schemas.toList,
+        session.sessionState,
+        SchemaVersion,
+        oldSchemaFilePaths = written(info, batchId, hadoopConf),
+        newSchemaFilePath = Some(new Path(folder, s"${batchId}_${UUID.randomUUID()}"))
+      )
+    )
+
+  private def written(
+      info: StatefulOperatorStateInfo,
+      batchId: Long,
+      hadoopConf: Configuration
+  ): List[Path] = {
+    val operator = new Path(info.checkpointLocation, info.operatorId.toString)
+    val metadata =
+      try
+        OperatorStateMetadataReader
+          .createReader(operator, hadoopConf, MetadataVersion, batchId)
+          .read()
+      catch {
+        // nothing has been written before the first batch
+        case _: Exception if batchId == 0 => None
+      }
+    metadata match {
+      case Some(m: OperatorStateMetadataV2) =>
+        m.stateStoreInfo.head.stateSchemaFilePaths.map(new Path(_))
+      case _ => Nil
+    }
+  }
+}
