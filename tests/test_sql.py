@@ -48,6 +48,22 @@ def test_left_join(shop: Shop, spark: SparkSession, query: str) -> None:
     assert run.operator()["operatorName"] == "streamJoin"
 
 
+@pytest.mark.parametrize(
+    "query",
+    [
+        f"SELECT * FROM {O}, {D} WHERE {ON}",
+        f"WITH d AS (SELECT * FROM {D}) SELECT * FROM {O} JOIN d ON {ON}",
+        f"WITH o AS (SELECT * FROM {O}) SELECT * FROM o JOIN {D} ON {ON} WHERE o.id > 0",
+    ],
+)
+def test_inner_join(shop: Shop, spark: SparkSession, query: str) -> None:
+    run = shop.run(spark.sql(query))
+    shop.order((1, "10:00"), (2, "10:05"))
+    shop.deliver((1, "10:40"), (9, "11:05:01"))
+    assert met(run.step()) == [(1, 1)]
+    assert run.operator()["operatorName"] == "streamJoin"
+
+
 def test_using(shop: Shop, spark: SparkSession) -> None:
     run = shop.run(
         spark.sql(

@@ -2,7 +2,15 @@ package org.apache.spark.sql.streamjoin.logical
 
 import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.catalyst.optimizer.InlineCTE
-import org.apache.spark.sql.catalyst.plans.logical.{AnalysisHelper, Join, LogicalPlan, WithCTE}
+import org.apache.spark.sql.catalyst.plans.{Inner, InnerLike}
+import org.apache.spark.sql.catalyst.plans.logical.{
+  AnalysisHelper,
+  CTERelationRef,
+  Filter,
+  Join,
+  LogicalPlan,
+  WithCTE
+}
 import org.apache.spark.sql.catalyst.rules.Rule
 
 /**
@@ -23,6 +31,9 @@ object ResolveStreamJoin extends Rule[LogicalPlan] {
         case w: WithCTE if w.resolved && w.isStreaming && w.exists(_.isInstanceOf[ImposeOrder]) =>
           InlineCTE(alwaysInline = true)(w)
         case o: ImposeOrder if o.child.resolved && !o.child.isStreaming => o.child
+        case f @ Filter(condition, j: Join)
+            if f.resolved && isCrossJoin(j) && ofOrderedStreams(j) =>
+          StreamJoinBuilder.build(j.copy(joinType = Inner, condition = Some(condition)))
         case j: Join if isOurs(j) && !((j eq plan) && isUnfinished(j)) => StreamJoinBuilder.build(j)
       }
     }
@@ -42,8 +53,16 @@ object ResolveStreamJoin extends Rule[LogicalPlan] {
   private def argumentsResolved(u: UnresolvedImposeOrder): Boolean =
     u.lag.resolved && u.idleTimeout.forall(_.resolved)
 
+  /** `FROM a, b WHERE ...`: the condition stands above the join. */
+  private def isCrossJoin(j: Join): Boolean =
+    j.joinType.isInstanceOf[InnerLike] && j.condition.isEmpty
+
   private def isOurs(j: Join): Boolean =
-    j.resolved && j.condition.nonEmpty && j.left.isStreaming && j.right.isStreaming &&
+    j.resolved && j.condition.nonEmpty && ofOrderedStreams(j)
+
+  /** Two streams of which one has an imposed order, as far as can be seen. */
+  private def ofOrderedStreams(j: Join): Boolean =
+    !j.exists(_.isInstanceOf[CTERelationRef]) && j.left.isStreaming && j.right.isStreaming &&
       StreamJoin.typeOf(j.joinType).nonEmpty &&
       (TimeColumns.of(j.left).imposed || TimeColumns.of(j.right).imposed)
 

@@ -4,6 +4,7 @@ import java.util.UUID
 
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans.logical._
+import org.apache.spark.sql.catalyst.util.DateTimeConstants.MICROS_PER_MILLIS
 import org.apache.spark.sql.streamjoin.bounds.TimeUnit
 
 import io.streamjoin.watermark.WatermarkPlan
@@ -16,14 +17,19 @@ private[streamjoin] sealed trait BaseColumn extends Serializable {
 
 private[streamjoin] object BaseColumn {
 
-  /** A column on which an order was imposed (or that Spark's own watermark was defined on). */
+  /**
+   * A column on which an order was imposed (or that Spark's own watermark was defined on).
+   *
+   * @param sparkDelay the lag, in the unit of the column, of Spark's own watermark on this column
+   */
   final case class Imposed(
       id: UUID,
       name: String,
       unit: TimeUnit,
       lag: Long,
       idleTimeoutMs: Option[Long],
-      imposed: Boolean
+      imposed: Boolean,
+      sparkDelay: Option[Long]
   ) extends BaseColumn
 
   /** A column of a stateful operator of Spark's below the join: the watermark that Spark propagates. */
@@ -125,13 +131,26 @@ private[streamjoin] object TimeColumns {
   private def imposed(o: ImposeOrder, below: TimeColumns): TimeColumns = {
     val unit = TimeUnit.of(o.column.dataType).get
     val base =
-      BaseColumn.Imposed(o.id, o.column.name, unit, o.lag, o.idleTimeoutMs, o.imposed)
+      BaseColumn.Imposed(
+        o.id,
+        o.column.name,
+        unit,
+        o.lag,
+        o.idleTimeoutMs,
+        o.imposed,
+        sparkDelay(o)
+      )
     TimeColumns(
       below.bases :+ base,
       below.columns + (o.column.exprId -> WatermarkPlan.Base(below.bases.length)),
       below.facts,
       below.present
     )
+  }
+
+  private def sparkDelay(o: ImposeOrder): Option[Long] = o.child.collectFirst {
+    case w: EventTimeWatermark if w.eventTime.exprId == o.column.exprId =>
+      EventTimeWatermark.getDelayMs(w.delay) * MICROS_PER_MILLIS
   }
 
   private def union(u: Union): TimeColumns = {

@@ -7,6 +7,7 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression}
 import org.apache.spark.sql.catalyst.plans
 import org.apache.spark.sql.catalyst.plans.QueryPlan
+import org.apache.spark.sql.catalyst.plans.logical.EventTimeWatermark
 import org.apache.spark.sql.catalyst.plans.physical._
 import org.apache.spark.sql.catalyst.types.DataTypeUtils
 import org.apache.spark.sql.execution.SparkPlan
@@ -18,7 +19,6 @@ import org.apache.spark.sql.execution.streaming.state._
 import org.apache.spark.sql.internal.SessionState
 import org.apache.spark.sql.streaming.{OutputMode, StateOperatorProgress}
 import org.apache.spark.sql.streamjoin.StreamJoinConf
-import org.apache.spark.sql.streamjoin.bounds.TimeUnit
 import org.apache.spark.sql.streamjoin.logical.BaseColumn
 import org.apache.spark.sql.streamjoin.state.{
   CheckpointFit,
@@ -285,19 +285,31 @@ object StreamJoinExec {
   val OperatorName: String = "streamJoin"
 
   /**
-   * By how much Spark's watermark must be held back behind the join, in milliseconds; none where an
-   * event time of the output that Spark knows is not bounded at all.
+   * By how much Spark's watermark must be held back behind the join, in milliseconds; none where
+   * Spark's watermark says nothing of an event time of the output that Spark knows.
+   *
+   * Spark's watermark is at most the largest time seen minus Spark's delay, for each of its columns.
+   * So with Spark's watermark at 0, a keyed one is no lower than what its lag exceeds that delay by,
+   * and the watermarks of the output follow from those as in any batch.
    */
   private def holdBackMs(spec: StreamJoinSpec): Option[Long] = {
-    val bounds = spec.bounds
-    val slacks = for {
-      (column, i) <- bounds.columns.zipWithIndex
-      if column.watermarked && TimeUnit.of(spec.times(i).dataType).contains(TimeUnit.Timestamp)
-      if !spec.joinType.leftOnly || column.side == Side.Left
-    } yield bounds.governing(i).map(bounds.slack(i, _)).minOption
-    // Spark calls a row at the watermark late, hence one millisecond more
-    Option.when(slacks.nonEmpty && slacks.forall(_.nonEmpty))(
-      math.floorDiv(math.max(slacks.flatten.max, 0L), 1000L) + 2
+    val base = spec.bases.map {
+      case b: BaseColumn.Imposed =>
+        b.sparkDelay.fold(Watermarks.Unknown)(d => math.min(0L, d - b.lag))
+      case _: BaseColumn.Propagated => 0L
+    }.toArray
+    val known =
+      spec.output.filter(_.metadata.contains(EventTimeWatermark.delayKey)).map(_.exprId).toSet
+    val lowest = spec.times.indices.collect {
+      case i
+          if spec.times(i).references.exists(a => known(a.exprId)) && spec.bounds.columns(
+            i
+          ).watermarked =>
+        spec.watermarks.output(base, i)
+    }
+    // Spark calls a row at the watermark late, hence a millisecond more
+    Option.when(lowest.nonEmpty && !lowest.contains(Watermarks.Unknown))(
+      math.floorDiv(-math.min(lowest.min, 0L), 1000L) + 2
     )
   }
 }
