@@ -18,6 +18,24 @@ sealed trait WatermarkPlan extends Serializable {
 
 object WatermarkPlan {
 
+  /** The source columns that a watermark follows from without a join in between. */
+  private[watermark] def direct(plan: WatermarkPlan): Seq[Int] = plan match {
+    case Base(i)       => Seq(i)
+    case Least(inputs) => inputs.flatMap(direct)
+    case _             => Nil
+  }
+
+  /** The joins right below. */
+  private[watermark] def joins(plan: WatermarkPlan): Seq[JoinWatermarks] = plan match {
+    case Joined(join, _) => Seq(join)
+    case Least(inputs)   => inputs.flatMap(joins)
+    case _               => Nil
+  }
+
+  /** All source columns that a watermark follows from. */
+  private[watermark] def sources(plan: WatermarkPlan): Seq[Int] =
+    direct(plan) ++ joins(plan).flatMap(_.inputs).flatMap(sources)
+
   /** The watermark of a source column: the largest value seen minus the lag. */
   final case class Base(index: Int) extends WatermarkPlan {
     override def eval(base: Array[Long]): Long = base(index)
@@ -59,4 +77,19 @@ final class JoinWatermarks(val bounds: JoinBounds, val inputs: IndexedSeq[Waterm
   /** The watermark that leaves the join for a column of its output. */
   def output(base: Array[Long], column: Int): Long =
     bounds.outputWatermark(column, received(base))
+
+  /**
+   * For each source column, those that an idle input goes with: the columns of the other input of the
+   * lowest join it comes to. A join above must not believe more of a column than the join below does.
+   */
+  def rivals: Map[Int, Set[Int]] = {
+    val here = for {
+      c <- bounds.columns.indices
+      i <- WatermarkPlan.direct(inputs(c))
+    } yield i -> bounds
+      .indices(bounds.columns(c).side.other)
+      .flatMap(o => WatermarkPlan.sources(inputs(o)))
+      .toSet
+    inputs.flatMap(WatermarkPlan.joins).flatMap(_.rivals).toMap ++ here
+  }
 }

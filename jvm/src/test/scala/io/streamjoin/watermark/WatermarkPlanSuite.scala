@@ -53,6 +53,11 @@ class WatermarkPlanSuite extends AnyFunSuite {
     assert(above.received(noDeliveries).toSeq == Seq(Unknown, Unknown, 110))
   }
 
+  test("an idle source goes with the other input of the lowest join it comes to") {
+    assert(below.rivals == Map(0 -> Set(1), 1 -> Set(0)))
+    assert(above.rivals == Map(0 -> Set(1), 1 -> Set(0), 2 -> Set(0, 1)))
+  }
+
   test("a union is as slow as its slowest input") {
     assert(Least(Seq(Base(0), Base(1))).eval(Array(5L, 3L)) == 3)
     assert(Least(Seq(Base(0), Base(1))).eval(Array(5L, Unknown)) == Unknown)

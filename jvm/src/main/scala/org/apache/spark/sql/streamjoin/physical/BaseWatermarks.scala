@@ -43,7 +43,9 @@ private[physical] object BaseWatermarks {
 
   private def active(i: Int): String = s"active.$i"
 
-  def next(bases: Seq[BaseColumn], batch: BatchArrivals, numbers: StoredNumbers): BaseWatermarks = {
+  def next(spec: StreamJoinSpec, batch: BatchArrivals, numbers: StoredNumbers): BaseWatermarks = {
+    val bases = spec.bases
+    val rivals = spec.watermarks.rivals
     val before = bases.indices.map(i => numbers.get(watermark(i)).getOrElse(Watermarks.Unknown))
     val arrived = bases.indices.map { i =>
       bases(i) match {
@@ -61,7 +63,7 @@ private[physical] object BaseWatermarks {
     BaseWatermarks(
       before.toArray,
       bases.indices.map(i =>
-        if (idle(i)) followOthers(i, bases, arrived, idle) else arrived(i)
+        if (idle(i)) follow(i, rivals.getOrElse(i, Set.empty), bases, arrived, idle) else arrived(i)
       ).toArray,
       lastActive.toArray
     )
@@ -72,17 +74,19 @@ private[physical] object BaseWatermarks {
     case _                     => false
   }
 
-  /** An idle input goes with the slowest one that is not idle and has times of the same family. */
-  private def followOthers(
+  /** An idle input goes with the slowest rival that is not idle and has times of the same family. */
+  private def follow(
       i: Int,
+      rivals: Set[Int],
       bases: Seq[BaseColumn],
       arrived: Seq[Long],
       idle: Seq[Boolean]
-  ): Long = {
-    val others =
-      bases.indices.filter(j => j != i && !idle(j) && bases(j).unit == bases(i).unit).map(arrived)
-    others.minOption.fold(arrived(i))(math.max(_, arrived(i)))
-  }
+  ): Long =
+    rivals.toSeq
+      .filter(j => !idle(j) && bases(j).unit == bases(i).unit)
+      .map(arrived)
+      .minOption
+      .fold(arrived(i))(math.max(_, arrived(i)))
 
   /** Spark gives milliseconds, and 0 while it knows nothing. */
   private def propagated(ms: Option[Long]): Long =

@@ -55,7 +55,7 @@ private[physical] final class JoinTask(
     val store = open(partitionId)
     val numbers = new StoredNumbers(store)
     checkFormat(numbers)
-    val base = BaseWatermarks.next(spec.bases, batch, numbers)
+    val base = BaseWatermarks.next(spec, batch, numbers)
     val rows = new UnsafeJoinRows(spec, leftOutput, rightOutput)
     val state = new StateStoreJoinState(
       store,
