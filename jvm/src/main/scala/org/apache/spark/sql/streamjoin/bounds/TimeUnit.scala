@@ -14,7 +14,7 @@ private[streamjoin] sealed trait TimeUnit extends Serializable {
   /** How a watermark of this family is shown: milliseconds since 1970, or the number itself. */
   def shown(value: Long): Long
 
-  /** Parses nothing: gives `distance` as the person would write it in SQL. */
+  /** A distance as it is written in SQL. */
   def sql(distance: Long): String
 }
 
