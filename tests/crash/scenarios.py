@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from random import Random
 
-from tests.differential.case import Case, Input, Join, TimeColumn
+from tests.differential.case import Case, Input, Join, TimeColumn, inputs_of
 from tests.differential.rows import arrivals
 
 SECOND_US = 1_000_000
@@ -25,12 +25,18 @@ CHAIN = Join(
     "full",
     ("a.k = c.k", "c.t BETWEEN a.t - INTERVAL 2 SECONDS AND a.t + INTERVAL 6 SECONDS"),
 )
-SCENARIOS: dict[str, Join] = {"full_join": FULL, "chain": CHAIN}
+NO_EQUALITY = Join(
+    "a",
+    "b",
+    "full",
+    ("b.t BETWEEN a.t - INTERVAL 1 SECONDS AND a.t + INTERVAL 2 SECONDS", "a.p <> b.p"),
+)
+SCENARIOS: dict[str, Join] = {"full_join": FULL, "chain": CHAIN, "no_equality": NO_EQUALITY}
 
 
 def scenario(name: str, seed: int, steps: int) -> Case:
     rng = Random(f"{name}/{seed}")
-    aliases = "ab" if name == "full_join" else "abc"
+    aliases = inputs_of(SCENARIOS[name])
     inputs = tuple(
         Input(alias, "int", (TimeColumn("t", "timestamp", rng.randint(2, 8) * SECOND_US),))
         for alias in aliases

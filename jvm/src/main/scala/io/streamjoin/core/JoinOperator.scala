@@ -37,7 +37,8 @@ final class JoinOperator[R, O](
     rows: JoinRows[R],
     output: JoinOutput[R, O],
     state: JoinState[R],
-    val counters: JoinCounters
+    val counters: JoinCounters,
+    routing: Routing = Routing.ByKey
 ) {
 
   private val leftBounds = new RowBounds(bounds, Left)
@@ -61,21 +62,27 @@ final class JoinOperator[R, O](
    *
    * @param keepFor the watermarks that the row must survive to be buffered, where more is known than
    *   was received: those of the end of the batch, once no row of the other input follows before them
+   * @param guest whether another partition answers for the row, see [[Routing.Shared]]
    * @return the rows to give out; must be read to its end before the next call
    */
-  def process(side: Side, row: R, keepFor: Array[Long] = watermarks): Iterator[O] = {
+  def process(
+      side: Side,
+      row: R,
+      keepFor: Array[Long] = watermarks,
+      guest: Boolean = false
+  ): Iterator[O] = {
     rows.readTimes(side, row, times)
     val own = boundsOf(side)
     if (own.isLate(times, watermarks)) {
-      counters.countLate(side)
+      if (!guest) counters.countLate(side)
       Iterator.empty
     } else if (own.lacksTime(times)) {
-      counters.countNullTime(side)
-      unmatched(side, row)
+      if (!guest) counters.countNullTime(side)
+      unmatched(side, row, guest)
     } else if (bounds.contradictory || !rows.joinable(side, row) || !own.consistent(times)) {
-      unmatched(side, row)
+      unmatched(side, row, guest)
     } else {
-      new Probe(side, row, keepFor)
+      new Probe(side, row, keepFor, guest)
     }
   }
 
@@ -92,6 +99,9 @@ final class JoinOperator[R, O](
 
   private def boundsOf(side: Side): RowBounds = if (side == Left) leftBounds else rightBounds
 
+  private def isGuest(row: BufferedRow[R]): Boolean =
+    routing == Routing.Shared && row.key == Routing.GuestKey
+
   private def evict(side: Side, before: Array[Long]): Iterator[O] = {
     val own = boundsOf(side)
     val columns = Array.tabulate(own.limitCount)(own.limitColumn)
@@ -100,12 +110,13 @@ final class JoinOperator[R, O](
     else
       state.evict(side, from, to).flatMap { gone =>
         counters.countEvicted(side)
-        if (gone.matched) Iterator.empty else unmatched(side, gone.row)
+        if (gone.matched) Iterator.empty
+        else unmatched(side, gone.row, isGuest(gone))
       }
   }
 
-  private def unmatched(side: Side, row: R): Iterator[O] =
-    if (joinType.preserves(side)) {
+  private def unmatched(side: Side, row: R, guest: Boolean): Iterator[O] =
+    if (joinType.preserves(side) && !guest) {
       counters.countNullPadded()
       Iterator.single(output.unmatched(side, row))
     } else {
@@ -113,9 +124,10 @@ final class JoinOperator[R, O](
     }
 
   /** One arriving row against the buffered rows of the other side, then its own fate. */
-  private final class Probe(side: Side, row: R, keepFor: Array[Long]) extends Iterator[O] {
+  private final class Probe(side: Side, row: R, keepFor: Array[Long], guest: Boolean)
+      extends Iterator[O] {
     private val own = boundsOf(side)
-    private val key = rows.key(side, row)
+    private val key = if (guest) Routing.GuestKey else rows.key(side, row)
     private val time = own.probeTime(times)
     private val keep = own.survives(times, keepFor)
     if (keep) {
@@ -126,7 +138,10 @@ final class JoinOperator[R, O](
         k += 1
       }
     }
-    private val partners = state.probe(side.other, key, own.probeFrom(times), own.probeTo(times))
+    private val (from, to) = (own.probeFrom(times), own.probeTo(times))
+    private var partners =
+      state.probe(side.other, if (guest) Routing.NoKey else key, from, to)
+    private var guestsLeft = routing == Routing.Shared && !guest
     private var matched = false
     private var settled = false
     private var result: Option[O] = None
@@ -145,7 +160,10 @@ final class JoinOperator[R, O](
 
     private def step(): Unit =
       if (!done && partners.hasNext) meet(partners.next())
-      else settle()
+      else if (!done && guestsLeft) {
+        guestsLeft = false
+        partners = state.probe(side.other, Routing.GuestKey, from, to)
+      } else settle()
 
     /** A left row of a semi or anti join needs no second partner. */
     private def done: Boolean = matched && joinType.leftOnly && side == Left
@@ -157,12 +175,15 @@ final class JoinOperator[R, O](
         matched = true
         if (joinType.leftOnly) meetLeftOnly(partner)
         else {
-          if (!partner.matched && joinType.preserves(side.other)) {
+          if (!partner.matched && joinType.preserves(side.other) && !isGuest(partner)) {
             state.markMatched(side.other, partner)
           }
-          result = Some(
-            if (side == Left) output.joined(row, partner.row) else output.joined(partner.row, row)
-          )
+          val ofGuest = if (side == Left) guest else isGuest(partner)
+          if (!ofGuest) {
+            result = Some(
+              if (side == Left) output.joined(row, partner.row) else output.joined(partner.row, row)
+            )
+          }
         }
       }
     }
@@ -179,7 +200,7 @@ final class JoinOperator[R, O](
       partners.close()
       if (!done) {
         if (keep) state.append(side, key, time, limits(side), row, matched)
-        else if (!matched) result = unmatched(side, row).nextOption()
+        else if (!matched) result = unmatched(side, row, guest).nextOption()
       }
     }
   }

@@ -109,7 +109,7 @@ private final class KeyRows[R] {
 
   def range(from: Long, to: Long): Iterator[BufferedRow[R]] = {
     tidy()
-    rows.iterator.slice(firstFrom(from), length).takeWhile(_.time <= to).filterNot(_.removed)
+    new KeyRows.Range(rows, firstFrom(from), length, to)
   }
 
   def remove(row: BufferedRow[R]): Unit = {
@@ -150,6 +150,24 @@ private final class KeyRows[R] {
 }
 
 private object KeyRows {
+
+  /** The rows from `start` on that are not removed, as long as their time is at most `to`. */
+  final class Range[R](rows: Array[BufferedRow[R]], start: Int, end: Int, to: Long)
+      extends Iterator[BufferedRow[R]] {
+    private var i = start
+
+    override def hasNext: Boolean = {
+      while (i < end && rows(i).removed) i += 1
+      i < end && rows(i).time <= to
+    }
+
+    override def next(): BufferedRow[R] = {
+      if (!hasNext) throw new NoSuchElementException("no more rows in this range")
+      i += 1
+      rows(i - 1)
+    }
+  }
+
   def byTime[R]: java.util.Comparator[BufferedRow[R]] =
     java.util.Comparator.comparingLong[BufferedRow[R]](_.time)
 }

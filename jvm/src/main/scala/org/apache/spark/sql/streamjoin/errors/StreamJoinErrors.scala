@@ -75,9 +75,6 @@ private[streamjoin] object StreamJoinErrors {
   def calendarInterval(origin: Origin, expression: String): StreamJoinAnalysisException =
     analysis("CALENDAR_INTERVAL", origin, "expression" -> expression)
 
-  def missingEquality(origin: Origin, condition: Expression): StreamJoinAnalysisException =
-    analysis("MISSING_EQUALITY", origin, "condition" -> condition.sql)
-
   def staticInput(origin: Origin, side: String, columns: Seq[String]): StreamJoinAnalysisException =
     analysis("STATIC_INPUT", origin, "side" -> side, "columns" -> columns.mkString(", "))
 

@@ -16,9 +16,6 @@ private[streamjoin] object JoinRefusals {
 
   def check(join: StreamJoin): Unit = {
     Side.both.foreach(checkWatermark(join, _))
-    if (join.analysis.equiKeys.isEmpty) {
-      throw StreamJoinErrors.missingEquality(join.origin, join.condition)
-    }
     Side.both.foreach(checkBounded(join, _))
   }
 

@@ -4,13 +4,25 @@ import org.apache.spark.sql.streamjoin.bounds.TimeUnit
 import org.apache.spark.sql.streamjoin.logical.{BaseColumn, JoinAnalysis}
 
 import io.streamjoin.bounds.Saturated
-import io.streamjoin.core.Side
+import io.streamjoin.core.{Routing, Side}
 
 /** What `explain` says of a join, in words. */
 private[physical] object JoinExplanation {
 
   def lines(a: JoinAnalysis): Seq[String] =
     watermarks(a) ++ bounds(a) ++ noBounds(a) ++ Side.both.map(kept(a, _)) ++ outputs(a)
+
+  /** How rows reach the partitions. */
+  def routing(spec: StreamJoinSpec): String = spec.routing match {
+    case Routing.ByKey =>
+      val (left, right) = (spec.equiKeys.map(_.left), spec.equiKeys.map(_.right))
+      s"hash by ${left.map(_.sql).mkString("[", ", ", "]")} = " +
+        right.map(_.sql).mkString("[", ", ", "]")
+    case Routing.Broadcast(unicast) =>
+      s"no equality: ${unicast.name} rows spread over the partitions, " +
+        s"${unicast.other.name} rows copied to each"
+    case Routing.Shared => "no equality: all rows copied to each partition"
+  }
 
   private def unit(a: JoinAnalysis, i: Int): TimeUnit = TimeUnit.of(a.expressions(i).dataType).get
 

@@ -5,9 +5,10 @@ import java.util.UUID
 import scala.concurrent.Future
 import scala.concurrent.duration.Duration
 
-import org.apache.spark.sql.catalyst.expressions.Expression
-import org.apache.spark.sql.catalyst.plans.physical.HashPartitioning
-import org.apache.spark.sql.execution.SparkPlan
+import org.apache.spark.rdd.RDD
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.plans.physical.{AllTuples, Distribution}
+import org.apache.spark.sql.execution.{CoalescedPartitionSpec, ShufflePartitionSpec, SparkPlan}
 import org.apache.spark.sql.execution.exchange._
 import org.apache.spark.util.ThreadUtils
 
@@ -17,12 +18,31 @@ import org.apache.spark.util.ThreadUtils
  */
 private[physical] object JoinInputs {
 
-  /** The input, with a shuffle where it would otherwise be computed by the join's own tasks. */
-  def shuffled(input: SparkPlan, keys: Seq[Expression], partitions: Int): SparkPlan =
-    if (unseen(input)) {
-      ShuffleExchangeExec(HashPartitioning(keys, partitions), input, REQUIRED_BY_STATEFUL_OPERATOR)
+  /**
+   * The input, with a shuffle where it would otherwise be computed by the join's own tasks, or where
+   * all of them read all of it.
+   */
+  def shuffled(input: SparkPlan, distribution: Distribution): SparkPlan =
+    if (!isShuffle(input) && (distribution == AllTuples || unseen(input))) {
+      val partitions = distribution.requiredNumPartitions.get
+      ShuffleExchangeExec(
+        distribution.createPartitioning(partitions),
+        input,
+        REQUIRED_BY_STATEFUL_OPERATOR
+      )
     } else {
       input
+    }
+
+  /** The rows of an input by partition of the join; of what all partitions need, all of it each. */
+  def rows(input: SparkPlan, distribution: Distribution, partitions: Int): RDD[InternalRow] =
+    if (distribution == AllTuples) {
+      val everything: ShufflePartitionSpec = CoalescedPartitionSpec(0, 1)
+      shuffles(input).head
+        .getShuffleRDD(Array.fill(partitions)(everything))
+        .asInstanceOf[RDD[InternalRow]]
+    } else {
+      input.execute()
     }
 
   /** Runs all shuffles right below; joins of ours in between run theirs as they are executed. */
@@ -40,6 +60,11 @@ private[physical] object JoinInputs {
       .view
       .mapValues(Arrival(_))
       .toMap
+
+  private def isShuffle(plan: SparkPlan): Boolean = plan match {
+    case _: ShuffleExchangeLike | _: ReusedExchangeExec => true
+    case _                                              => false
+  }
 
   private def unseen(plan: SparkPlan): Boolean = plan match {
     case _: ShuffleExchangeLike | _: ReusedExchangeExec | _: StreamJoinExec => false

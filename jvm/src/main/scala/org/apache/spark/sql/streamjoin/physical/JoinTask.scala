@@ -20,7 +20,7 @@ import org.apache.spark.sql.streamjoin.state.{StateLayout, StateStoreJoinState, 
 import org.apache.spark.util.{CollectionAccumulator, SerializableConfiguration}
 
 import io.streamjoin.bounds.{RowBounds, RowTimes}
-import io.streamjoin.core.{JoinCounters, JoinOperator, Side}
+import io.streamjoin.core.{JoinCounters, JoinOperator, Routing, Side}
 
 /**
  * One batch of one partition of a join, from opening its state to committing it.
@@ -71,15 +71,20 @@ private[physical] final class JoinTask(
       rows,
       new JoinedRowOutput(spec.joinType, leftOutput, rightOutput),
       state,
-      counters
+      counters,
+      spec.routing
     )
     val (before, now) = (spec.watermarks.received(base.before), spec.watermarks.received(base.now))
     operator.restore(before)
 
     // right rows come last: nothing of this batch can look for them any more
     val output =
-      left.flatMap(r => operator.process(Side.Left, r.asInstanceOf[UnsafeRow])) ++
-        right.flatMap(r => operator.process(Side.Right, r.asInstanceOf[UnsafeRow], now)) ++
+      left.map(_.asInstanceOf[UnsafeRow]).flatMap(r =>
+        operator.process(Side.Left, r, guest = isGuest(r, partitionId))
+      ) ++
+        right.map(_.asInstanceOf[UnsafeRow]).flatMap(r =>
+          operator.process(Side.Right, r, now, isGuest(r, partitionId))
+        ) ++
         operator.advance(now)
 
     new Iterator[InternalRow] {
@@ -99,6 +104,17 @@ private[physical] final class JoinTask(
         output.next()
       }
     }
+  }
+
+  /** Whether another partition answers for the row; all agree, for they see the same bytes. */
+  private def isGuest(row: UnsafeRow, partition: Int): Boolean =
+    spec.routing == Routing.Shared &&
+      Math.floorMod(row.hashCode, stateInfo.numPartitions) != partition
+
+  /** Whether rows of the side that come here come nowhere else, or are to be counted here. */
+  private def counts(side: Side, partition: Int): Boolean = spec.routing match {
+    case Routing.Broadcast(unicast) => side == unicast || partition == 0
+    case _                          => true
   }
 
   private def outputOf(side: Side): Seq[Attribute] =
@@ -167,7 +183,7 @@ private[physical] final class JoinTask(
     metrics("bufferedRowsRight") += right
     metrics("numStateStoreInstances") += 1
     metrics("stateMemory") += store.metrics.memoryUsedBytes
-    count(counters)
+    count(counters, partitionId)
     reported.add(now ++ base.lastActiveMs)
     checkpoints.foreach { accumulator =>
       val info = store.getStateStoreCheckpointInfo()
@@ -182,12 +198,14 @@ private[physical] final class JoinTask(
     }
   }
 
-  private def count(counters: JoinCounters): Unit = {
+  private def count(counters: JoinCounters, partition: Int): Unit = {
     for ((side, suffix) <- Seq(Side.Left -> "Left", Side.Right -> "Right")) {
-      metrics(s"lateRows$suffix") += counters.lateRows(side)
+      if (counts(side, partition)) {
+        metrics(s"lateRows$suffix") += counters.lateRows(side)
+        metrics(s"nullTimeRows$suffix") += counters.nullTimeRows(side)
+        metrics("numRowsDroppedByWatermark") += counters.lateRows(side)
+      }
       metrics(s"evictedRows$suffix") += counters.evictedRows(side)
-      metrics(s"nullTimeRows$suffix") += counters.nullTimeRows(side)
-      metrics("numRowsDroppedByWatermark") += counters.lateRows(side)
       metrics("numRemovedStateRows") += counters.evictedRows(side)
     }
     metrics("nullPaddedRows") += counters.nullPaddedRows

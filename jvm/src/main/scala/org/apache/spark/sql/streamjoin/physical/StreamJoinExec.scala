@@ -28,7 +28,7 @@ import org.apache.spark.sql.streamjoin.state.{
 }
 import org.apache.spark.util.SerializableConfiguration
 
-import io.streamjoin.core.{JoinType, Side}
+import io.streamjoin.core.{JoinType, Routing, Side}
 import io.streamjoin.watermark.Watermarks
 
 /**
@@ -82,8 +82,7 @@ class StreamJoinExec(
   override def shortName: String = StreamJoinExec.OperatorName
 
   override def simpleString(maxFields: Int): String =
-    s"StreamJoin ${spec.joinType.name}, hash by ${leftKeys.map(_.sql).mkString("[", ", ", "]")} = " +
-      rightKeys.map(_.sql).mkString("[", ", ", "]")
+    s"StreamJoin ${spec.joinType.name}, ${JoinExplanation.routing(spec)}"
 
   override def verboseStringWithOperatorId(): String =
     s"$formattedNodeName\n${(simpleString(0) +: spec.explained).mkString("\n")}\n"
@@ -92,7 +91,12 @@ class StreamJoinExec(
 
   override def output: Seq[Attribute] = spec.output
 
+  override def requiredChildDistribution: Seq[Distribution] =
+    JoinDistribution.required(spec, left, right, getStateInfo.numPartitions)
+
   override def outputPartitioning: Partitioning = spec.joinType match {
+    case _ if spec.routing != Routing.ByKey =>
+      UnknownPartitioning(getStateInfo.numPartitions)
     case JoinType.Inner =>
       PartitioningCollection(Seq(left.outputPartitioning, right.outputPartitioning))
     case JoinType.RightOuter => right.outputPartitioning
@@ -220,8 +224,9 @@ class StreamJoinExec(
 
   override protected def doExecute(): RDD[InternalRow] = {
     val info = getStateInfo
-    val l = JoinInputs.shuffled(left, leftKeys, info.numPartitions)
-    val r = JoinInputs.shuffled(right, rightKeys, info.numPartitions)
+    val distribution = requiredChildDistribution
+    val l = JoinInputs.shuffled(left, distribution.head)
+    val r = JoinInputs.shuffled(right, distribution.last)
     JoinInputs.materialize(Seq(l, r))
     val task = new JoinTask(
       spec,
@@ -238,8 +243,8 @@ class StreamJoinExec(
         checkpointInfoAccumulator
       )
     )
-    l.execute().stateStoreAwareZipPartitions(
-      r.execute(),
+    JoinInputs.rows(l, distribution.head, info.numPartitions).stateStoreAwareZipPartitions(
+      JoinInputs.rows(r, distribution.last, info.numPartitions),
       info,
       stateStoreNames,
       session.sessionState.streamingQueryManager.stateStoreCoordinator

@@ -4,7 +4,7 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.streamjoin.logical.{BaseColumn, EquiKey, JoinAnalysis}
 
 import io.streamjoin.bounds.JoinBounds
-import io.streamjoin.core.JoinType
+import io.streamjoin.core.{JoinType, Routing}
 import io.streamjoin.watermark.JoinWatermarks
 
 /**
@@ -31,6 +31,8 @@ private[streamjoin] final case class StreamJoinSpec(
 ) {
 
   def bounds: JoinBounds = watermarks.bounds
+
+  def routing: Routing = Routing.of(joinType, equiKeys.nonEmpty)
 }
 
 private[streamjoin] object StreamJoinSpec {

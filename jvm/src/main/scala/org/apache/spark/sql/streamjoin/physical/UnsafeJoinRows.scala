@@ -3,7 +3,7 @@ package org.apache.spark.sql.streamjoin.physical
 import org.apache.spark.sql.catalyst.expressions.{Left => _, Right => _, _}
 
 import io.streamjoin.bounds.RowTimes
-import io.streamjoin.core.{JoinRows, Side}
+import io.streamjoin.core.{JoinRows, Routing, Side}
 import io.streamjoin.core.Side.{Left, Right}
 
 /** Looks at Spark's rows with generated code. One instance serves one task. */
@@ -72,6 +72,6 @@ private[physical] final class UnsafeJoinRows(
 
     def joinable(row: UnsafeRow): Boolean = mayMatch.eval(row)
 
-    def key(row: UnsafeRow): Long = hash(row).getLong(0)
+    def key(row: UnsafeRow): Long = if (keys.isEmpty) Routing.NoKey else hash(row).getLong(0)
   }
 }
