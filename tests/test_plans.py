@@ -6,11 +6,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from streamjoin import impose_order, stream_join
-from tests.orders import WITHIN_THE_HOUR, Shop, met
+from tests.orders import WITHIN_THE_HOUR, Shop, ids, met
 
 
 @pytest.fixture
@@ -126,3 +127,96 @@ def test_explain_says_how_long_rows_are_kept(
         "output watermark of d.delivery_time: the smaller of its own and the watermark of",
     ]:
         assert line in text
+
+
+def test_a_filter_above_goes_below_the_shuffle_and_columns_are_pruned(
+    shop: Shop, capsys: pytest.CaptureFixture[str]
+) -> None:
+    orders = shop.ordered().withColumn("price", F.col("id") * 10).withColumn("unused", F.lit("x"))
+    joined = orders.alias("o").streamJoin(shop.delivered(), WITHIN_THE_HOUR, "left")
+    joined.where("price > 10").select("o.id").explain()
+    plan = capsys.readouterr().out
+    below = plan[plan.index("Exchange") :]
+    assert "StreamJoin LEFT OUTER" in plan
+    assert "unused" not in plan
+    assert below.index("StreamJoinInput") < below.index("Filter") < below.index("ImposeOrder")
+    assert "Filter" not in plan[: plan.index("StreamJoin ")]
+
+
+@pytest.mark.parametrize(
+    ("how", "where", "narrower"),
+    [
+        ("left", "d.id > 0", "INNER"),
+        ("full", "d.id > 0", "RIGHT OUTER"),
+        ("full", "o.id > 0", "LEFT OUTER"),
+        ("full", "o.id > 0 AND d.id > 0", "INNER"),
+        ("right", "d.id > 0", "RIGHT OUTER"),
+    ],
+)
+def test_an_outer_join_whose_padded_rows_are_dropped_keeps_less(
+    shop: Shop, capsys: pytest.CaptureFixture[str], how: str, where: str, narrower: str
+) -> None:
+    on = WITHIN_THE_HOUR
+    stream_join(shop.ordered(), shop.delivered(), on, how).where(where).explain()
+    assert f"StreamJoin {narrower}, " in capsys.readouterr().out
+
+
+def test_filters_above_every_type_of_join(shop: Shop) -> None:
+    runs = {
+        how: shop.run(
+            stream_join(shop.ordered(), shop.delivered(), WITHIN_THE_HOUR, how).where(where), how
+        )
+        for how, where in {
+            "inner": "o.id > 1 AND d.id < 4",
+            "left": "o.id > 1 AND (d.id IS NULL OR d.id < 4)",
+            "full": "o.id > 1 OR d.id > 7",
+            "anti": "id > 1",
+        }.items()
+    }
+    shop.order((1, "10:00"), (2, "10:01"), (3, "10:02"), (4, "10:03"))
+    shop.deliver((1, "10:30"), (3, "10:31"), (4, "10:32"), (7, "10:33"), (8, "10:34"))
+    shop.order((9, "14:00"))
+    shop.deliver((9, "14:00"))
+    seen = {how: [row for rows in run.step().values() for row in rows] for how, run in runs.items()}
+    assert ids(seen["inner"]) == [(3, 3)]
+    assert ids(seen["left"]) == [(2, None), (3, 3)]
+    assert ids(seen["full"]) == [(2, None), (3, 3), (4, 4), (9, 9), (None, 8)]
+    assert [row[0] for row in seen["anti"]] == [2]
+
+
+def test_windowed_aggregation_below_the_join(shop: Shop) -> None:
+    """Spark gives a window out when its own watermark passes the end; no row is late for that."""
+    counted = (
+        shop.ordered()
+        .groupBy(F.window("order_time", "10 minutes"), "id")
+        .count()
+        .select("id", F.window_time("window").alias("closed"), "count")
+        .alias("o")
+    )
+    on = "o.id = d.id AND d.delivery_time BETWEEN o.closed AND o.closed + INTERVAL '1' HOUR"
+    run = shop.run(stream_join(counted, shop.delivered(), on, "left"))
+    shop.order((1, "10:00"), (1, "10:05"), (2, "10:05"))
+    shop.deliver((1, "10:30"), (5, "10:31"))
+    run.step()
+    shop.order((3, "13:05"))
+    shop.deliver((3, "13:15"))
+    run.step()
+    shop.order((4, "16:00"))
+    shop.deliver((4, "16:00"))
+    run.step()
+    met_in_the_end = sorted((row[0], row[2], row[3]) for row in run.rows())
+    assert met_in_the_end == [(1, 2, 1), (2, 1, None), (3, 1, 3)]
+    assert run.total("lateRowsLeft") == run.total("lateRowsRight") == 0
+
+
+def test_a_window_over_a_time_that_the_join_leaves_without_a_watermark_is_refused(
+    shop: Shop,
+) -> None:
+    """Nothing bounds `packed`, so it comes out with any age, and the window would never close."""
+    stamped = shop.orders.stream().withColumn("packed", F.col("order_time"))
+    orders = impose_order(impose_order(stamped, "order_time", "0 seconds"), "packed", "0 seconds")
+    joined = stream_join(orders.alias("o"), shop.delivered(), WITHIN_THE_HOUR)
+    windows = joined.groupBy(F.window("packed", "1 hour")).count()
+    with pytest.raises(AnalysisException) as refused:
+        windows.writeStream.format("noop").outputMode("append").start()
+    assert "watermark" in str(refused.value)

@@ -12,6 +12,7 @@ import org.apache.spark.sql.streamjoin.ExtensionPoints
  *  1. hint resolution: `IMPOSE_ORDER(TABLE(t), DESCRIPTOR(c), lag)` becomes a plan node, before Spark
  *     looks for a function `DESCRIPTOR`;
  *  1. resolution: a join of streams with an imposed order becomes the stream join, or is refused;
+ *  1. optimization: filters above the join go below it where that changes nothing;
  *  1. planning: the physical operators.
  *
  * Applied twice, it changes nothing: every rule leaves alone what another copy of it has done.

@@ -2,7 +2,7 @@ package org.apache.spark.sql.streamjoin
 
 import org.apache.spark.sql.SparkSessionExtensions
 import org.apache.spark.sql.streamjoin.errors.StreamJoinConditions
-import org.apache.spark.sql.streamjoin.logical.ResolveStreamJoin
+import org.apache.spark.sql.streamjoin.logical.{PushFilterThroughStreamJoin, ResolveStreamJoin}
 import org.apache.spark.sql.streamjoin.physical.StreamJoinStrategy
 import org.apache.spark.sql.streamjoin.sql.ResolveImposeOrder
 
@@ -16,6 +16,7 @@ object ExtensionPoints {
     extensions.injectResolutionRule(_ => ResolveStreamJoin)
     // a query is checked for what Spark's own joins support as soon as it is resolved
     extensions.injectHintResolutionRule(_ => ResolveStreamJoin)
+    extensions.injectOptimizerRule(_ => PushFilterThroughStreamJoin)
     extensions.injectPlannerStrategy(StreamJoinStrategy(_))
   }
 }

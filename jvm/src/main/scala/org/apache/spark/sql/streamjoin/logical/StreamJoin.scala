@@ -4,9 +4,11 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans
 import org.apache.spark.sql.catalyst.plans.logical.{
   BinaryNode,
+  EventTimeWatermark,
   LogicalPlan,
   SupportsNonDeterministicExpression
 }
+import org.apache.spark.sql.types.MetadataBuilder
 
 import io.streamjoin.core.JoinType
 
@@ -43,8 +45,21 @@ case class StreamJoin(
       case JoinType.FullOuter                    => (l ++ r).map(_.withNullability(true))
       case JoinType.LeftSemi | JoinType.LeftAnti => l
     }
-    columns.map(DistinctAttributes.unmarked)
+    columns.map(a => unmarkedUnlessTime(DistinctAttributes.unmarked(a)))
   }
+
+  /** A column that the join leaves without a watermark must not look as if it had one. */
+  private def unmarkedUnlessTime(a: Attribute): Attribute =
+    if (!a.metadata.contains(EventTimeWatermark.delayKey) || !untimed.contains(a)) a
+    else {
+      a.withMetadata(
+        new MetadataBuilder().withMetadata(a.metadata).remove(EventTimeWatermark.delayKey).build()
+      )
+    }
+
+  @transient private lazy val untimed: AttributeSet =
+    if (!resolved) AttributeSet.empty
+    else AttributeSet(times.filterNot(analysis.output.isWatermarked))
 
   override lazy val resolved: Boolean =
     childrenResolved && expressions.forall(_.resolved) && left.outputSet.intersect(
@@ -72,5 +87,14 @@ object StreamJoin {
     case plans.LeftSemi            => Some(JoinType.LeftSemi)
     case plans.LeftAnti            => Some(JoinType.LeftAnti)
     case _                         => None
+  }
+
+  private[streamjoin] def sparkTypeOf(t: JoinType): plans.JoinType = t match {
+    case JoinType.Inner      => plans.Inner
+    case JoinType.LeftOuter  => plans.LeftOuter
+    case JoinType.RightOuter => plans.RightOuter
+    case JoinType.FullOuter  => plans.FullOuter
+    case JoinType.LeftSemi   => plans.LeftSemi
+    case JoinType.LeftAnti   => plans.LeftAnti
   }
 }

@@ -96,18 +96,20 @@ private[streamjoin] object TimeColumns {
 
   /**
    * The event-time columns of a resolved plan. Columns pass through projections as they are or
-   * renamed; a computed column has no watermark.
+   * renamed; a computed column has a watermark only if Spark says so, as of `window_time`.
    */
   def of(plan: LogicalPlan): TimeColumns = plan match {
     case o: ImposeOrder => imposed(o, of(o.child))
     case j: StreamJoin  => j.analysis.output
     case u: Union       => union(u)
     case Project(list, child) =>
-      of(child).rename(list.flatMap(e => passed(e).map(_.exprId -> e.exprId)))
-    case a: Aggregate if a.isStreaming                        => propagated(a)
+      val (asTheyAre, computed) = list.partition(passed(_).nonEmpty)
+      of(child).rename(asTheyAre.flatMap(e => passed(e).map(_.exprId -> e.exprId))) ++
+        propagated(computed.map(_.toAttribute))
+    case a: Aggregate if a.isStreaming                        => propagated(a.output)
     case d @ (_: Deduplicate | _: DeduplicateWithinWatermark) => of(d.children.head)
-    case j: Join if j.left.isStreaming && j.right.isStreaming => propagated(j)
-    case _ if isStateful(plan)                                => propagated(plan)
+    case j: Join if j.left.isStreaming && j.right.isStreaming => propagated(j.output)
+    case _ if isStateful(plan)                                => propagated(plan.output)
     case _ =>
       val below = plan.children.map(of).foldLeft(none)(_ ++ _)
       below.rename(plan.output.map(a => a.exprId -> a.exprId))
@@ -169,8 +171,8 @@ private[streamjoin] object TimeColumns {
    * Behind a stateful operator of Spark's, rows lag behind the watermark of the source; what Spark
    * propagates to the next operator is all that is known.
    */
-  private def propagated(plan: LogicalPlan): TimeColumns = {
-    val times = plan.output.filter { a =>
+  private def propagated(columns: Seq[Attribute]): TimeColumns = {
+    val times = columns.filter { a =>
       a.metadata.contains(EventTimeWatermark.delayKey) && TimeUnit.of(
         a.dataType
       ).contains(TimeUnit.Timestamp)
