@@ -2,22 +2,24 @@ ThisBuild / scalaVersion := "2.13.18"
 
 lazy val sparkVersion = "4.2.0"
 
+lazy val strict = Seq(
+  "-deprecation",
+  "-feature",
+  "-unchecked",
+  "-release:17",
+  "-Xlint:_,-byname-implicit,-missing-interpolator",
+  "-Wunused:imports,privates,locals,implicits",
+  "-Werror"
+)
+
 lazy val root = (project in file("."))
-  .aggregate(jvm)
+  .aggregate(jvm, benchmarks, benchmarksSpark)
   .settings(PythonPackage.settings)
 
 lazy val jvm = (project in file("jvm"))
   .settings(
     name := "streamjoin",
-    scalacOptions ++= Seq(
-      "-deprecation",
-      "-feature",
-      "-unchecked",
-      "-release:17",
-      "-Xlint:_,-byname-implicit,-missing-interpolator",
-      "-Wunused:imports,privates,locals,implicits",
-      "-Werror"
-    ),
+    scalacOptions ++= strict,
     Compile / resourceGenerators += Def.task {
       val file = (Compile / resourceManaged).value / "streamjoin.properties"
       IO.write(file, s"version=${version.value}\n")
@@ -35,3 +37,24 @@ lazy val jvm = (project in file("jvm"))
       "org.apache.spark" %% "spark-core" % sparkVersion % Test classifier "tests"
     )
   )
+
+lazy val benchmarks = (project in file("benchmarks/jvm/core"))
+  .settings(Benchmarks.settings, scalacOptions ++= strict)
+
+lazy val benchmarksSpark = (project in file("benchmarks/jvm/spark"))
+  .dependsOn(benchmarks, jvm % Test)
+  .settings(
+    Benchmarks.settings,
+    scalacOptions ++= strict,
+    Test / fork := true,
+    Test / javaOptions ++= JvmFlags.forSpark,
+    libraryDependencies ++= Seq(
+      "org.apache.spark" %% "spark-sql" % sparkVersion % Provided,
+      "org.scalatest" %% "scalatest" % "3.2.19" % Test
+    )
+  )
+
+// Not among the aggregated: only who runs it needs Flink's jars.
+lazy val benchmarksFlink = (project in file("benchmarks/jvm/flink"))
+  .dependsOn(benchmarks)
+  .settings(Benchmarks.settings, scalacOptions ++= strict, Benchmarks.flink)

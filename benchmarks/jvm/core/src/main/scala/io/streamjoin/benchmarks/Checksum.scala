@@ -1,0 +1,42 @@
+package io.streamjoin.benchmarks
+
+/** How many result rows there are, and a sum over them that no order changes. */
+final class Checksum extends Serializable {
+  var rows: Long = 0
+  var sum: Long = 0
+  private var row = 0L
+  private var first = true
+  private var closing = false
+
+  /** A number, or the length of a text. */
+  def add(value: Long): Checksum = {
+    if (first) closing = value < 0
+    first = false
+    row = Hash.mix(row * 31 + value + 1)
+    this
+  }
+
+  def addNull(): Checksum = add(Checksum.Null)
+
+  /** Closes a row; what comes of a closing row counts for nothing. */
+  def end(): Unit = {
+    if (!closing) {
+      rows += 1
+      sum += row
+    }
+    row = 0
+    first = true
+    closing = false
+  }
+
+  def merge(other: Checksum): Unit = {
+    rows += other.rows
+    sum += other.sum
+  }
+
+  override def toString: String = f"$sum%016x"
+}
+
+object Checksum {
+  private val Null = 0x6e756c6cL
+}

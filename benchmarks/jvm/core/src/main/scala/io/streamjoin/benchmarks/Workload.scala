@@ -1,0 +1,64 @@
+package io.streamjoin.benchmarks
+
+import io.streamjoin.benchmarks.limit.Loop
+
+sealed trait Dialect
+
+object Dialect {
+  case object Spark extends Dialect
+
+  /** Spark's, with IMPOSE_ORDER where a query itself has to say what its watermarks are. */
+  case object StreamJoin extends Dialect
+  case object Flink extends Dialect
+}
+
+/**
+ * Inputs and a query over them. The query's columns are numbers and texts; the first is never NULL.
+ *
+ * @param parameters all that were used, defaults included
+ */
+abstract class Workload(val parameters: Parameters) extends Serializable {
+
+  def streams: IndexedSeq[RowStream]
+
+  /** Over relations that are named as the streams. */
+  def query(dialect: Dialect): String
+
+  /** Whether the query aggregates an input, for which Spark wants a watermark of its own kind. */
+  def aggregates: Boolean = false
+
+  /** The same without an engine. */
+  def loop(result: Checksum): Loop
+
+  final def steps: Long = streams.head.steps
+
+  final val batch: Long = parameters.number("batch")
+
+  /** The last one brings the closing rows. */
+  final def batches: Int = ((steps + batch - 1) / batch + 1).toInt
+
+  /** How many rows of a stream have arrived before a batch begins. */
+  final def arrivedBefore(stream: RowStream, number: Long): Long =
+    stream.arrivedBefore(if (number >= batches) steps + 1 else math.min(number * batch, steps))
+
+  final def rows: Long = streams.map(_.rows).sum
+
+  /** The input whose rows may come out without a partner, where there is one. */
+  def preserved: Option[Preserved] = None
+}
+
+/**
+ * @param opposite the input whose watermark says that a row has no partner
+ * @param until the time up to which a row of the preserved input may find one
+ */
+final case class Preserved(opposite: RowStream, until: Long => Long)
+
+object Workload {
+
+  /** An interval that both dialects read. */
+  def interval(ms: Long): String = {
+    val time =
+      f"${ms / 3600000 % 24}%02d:${ms / 60000 % 60}%02d:${ms / 1000 % 60}%02d.${ms % 1000}%03d"
+    s"INTERVAL '${ms / 86400000} $time' DAY TO SECOND"
+  }
+}
