@@ -1,0 +1,118 @@
+package io.streamjoin.benchmarks.spark
+
+import java.util
+import java.util.concurrent.ConcurrentHashMap
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.connector.catalog._
+import org.apache.spark.sql.connector.expressions.Transform
+import org.apache.spark.sql.connector.write._
+import org.apache.spark.sql.connector.write.streaming._
+import org.apache.spark.sql.types._
+import org.apache.spark.sql.util.CaseInsensitiveStringMap
+
+import io.streamjoin.benchmarks.Checksum
+
+/** Takes the result in and keeps what it comes to. Option: `received`, a key of [[Received.of]]. */
+final class CheckingSink extends TableProvider {
+  override def supportsExternalMetadata(): Boolean = true
+  override def inferSchema(options: CaseInsensitiveStringMap): StructType = new StructType
+
+  override def getTable(
+      schema: StructType,
+      partitioning: Array[Transform],
+      properties: util.Map[String, String]
+  ): Table = new SupportsWrite {
+    override def name(): String = "checked"
+    @deprecated("the interface has no other", "1") override def schema(): StructType =
+      new StructType
+
+    override def capabilities(): util.Set[TableCapability] =
+      util.EnumSet.of(TableCapability.STREAMING_WRITE, TableCapability.ACCEPT_ANY_SCHEMA)
+
+    override def newWriteBuilder(info: LogicalWriteInfo): WriteBuilder = new WriteBuilder {
+      override def build(): Write = new Write {
+        override def toStreaming: StreamingWrite =
+          new CheckingWrite(info.schema(), Received.of(info.options().get("received")))
+      }
+    }
+  }
+}
+
+private final class CheckingWrite(schema: StructType, received: Received) extends StreamingWrite {
+  override def createStreamingWriterFactory(
+      info: PhysicalWriteInfo
+  ): StreamingDataWriterFactory = {
+    val (texts, delays) = (schema.map(_.dataType == StringType).toArray, received.delays)
+    (_: Int, _: Long, _: Long) => new CheckingWriter(texts, delays)
+  }
+
+  override def useCommitCoordinator(): Boolean = false
+
+  override def commit(epoch: Long, messages: Array[WriterCommitMessage]): Unit =
+    received.add(epoch, messages.toSeq.map(_.asInstanceOf[Part]))
+
+  override def abort(epoch: Long, messages: Array[WriterCommitMessage]): Unit = ()
+}
+
+/** @param due how many rows without a partner there are, by the batch that first allowed them */
+private final case class Part(result: Checksum, due: Map[Int, Long]) extends WriterCommitMessage
+
+private final class CheckingWriter(texts: Array[Boolean], delays: Option[Due])
+    extends DataWriter[InternalRow] {
+  private val result = new Checksum
+  private val due = new util.HashMap[Int, Long]
+
+  override def write(row: InternalRow): Unit = {
+    CheckingWriter.add(row, texts, result)
+    for (d <- delays if row.isNullAt(1) && row.getLong(0) >= 0)
+      due.merge(d.batch(row.getLong(0)), 1L, (a, b) => a + b)
+  }
+
+  override def commit(): WriterCommitMessage = {
+    import scala.jdk.CollectionConverters._
+    Part(result, due.asScala.toMap)
+  }
+
+  override def abort(): Unit = ()
+  override def close(): Unit = ()
+}
+
+private object CheckingWriter {
+  def add(row: InternalRow, texts: Array[Boolean], result: Checksum): Unit = {
+    var c = 0
+    while (c < texts.length) {
+      if (row.isNullAt(c)) result.addNull()
+      else if (texts(c)) result.add(row.getUTF8String(c).numBytes.toLong)
+      else result.add(row.getLong(c))
+      c += 1
+    }
+    result.end()
+  }
+}
+
+/** What a query has given out so far. */
+private final class Received(val delays: Option[Due]) {
+  val result = new Checksum
+
+  /** Of each epoch: when it was committed, and its rows without a partner by the batch they were due. */
+  val epochs = new ConcurrentHashMap[Long, (Long, Map[Int, Long])]
+
+  def add(epoch: Long, parts: Seq[Part]): Unit = {
+    parts.foreach(part => result.merge(part.result))
+    val due = parts.flatMap(_.due).groupMapReduce(_._1)(_._2)(_ + _)
+    epochs.put(epoch, (System.currentTimeMillis, due))
+  }
+}
+
+private object Received {
+  private val all = new ConcurrentHashMap[String, Received]
+
+  def open(key: String, delays: Option[Due]): Received = {
+    val received = new Received(delays)
+    all.put(key, received)
+    received
+  }
+
+  def of(key: String): Received = all.get(key)
+}

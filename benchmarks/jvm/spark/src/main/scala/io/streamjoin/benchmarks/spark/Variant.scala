@@ -1,0 +1,79 @@
+package io.streamjoin.benchmarks.spark
+
+import org.apache.spark.sql.{DataFrame, SparkSession}
+
+import io.streamjoin.benchmarks.{Dialect, RowStream, Workload}
+
+/**
+ * Whose join a query gets, and on which state.
+ *
+ * @param imposesOrder whether the inputs get keyed watermarks, which makes the join this project's
+ * @param countsRows whether the state says how many rows it holds
+ */
+final case class Variant(
+    imposesOrder: Boolean = false,
+    countsRows: Boolean = true,
+    settings: Map[String, String] = Map.empty
+) {
+
+  def session(name: String): SparkSession = {
+    val cores = Runtime.getRuntime.availableProcessors
+    val common = Map(
+      "spark.master" -> s"local[$cores]",
+      "spark.app.name" -> name,
+      "spark.driver.host" -> "localhost",
+      "spark.log.level" -> "ERROR",
+      "spark.ui.enabled" -> "false",
+      "spark.sql.extensions" -> "io.streamjoin.StreamJoinExtensions",
+      "spark.sql.session.timeZone" -> "UTC",
+      "spark.sql.shuffle.partitions" -> cores.toString,
+      // what was checkpointed is counted at the end of a run
+      "spark.sql.streaming.minBatchesToRetain" -> "1000000",
+      "spark.sql.streaming.numRecentProgressUpdates" -> "1000000"
+    )
+    val builder = SparkSession.builder()
+    (common ++ settings).foreach { case (key, value) => builder.config(key, value) }
+    builder.getOrCreate()
+  }
+
+  def dialect: Dialect = if (imposesOrder) Dialect.StreamJoin else Dialect.Spark
+
+  def withWatermark(rows: DataFrame, stream: RowStream, workload: Workload): DataFrame =
+    if (imposesOrder && !workload.aggregates) {
+      rows.createOrReplaceTempView("arriving")
+      rows.sparkSession.sql(
+        s"""SELECT * FROM IMPOSE_ORDER(
+           |  TABLE(arriving), DESCRIPTOR(${stream.time}), INTERVAL '${stream.lag}' MILLISECOND)
+           |""".stripMargin
+      )
+    } else rows.withWatermark(stream.time, s"${stream.lag} milliseconds")
+}
+
+object Variant {
+  private val Streaming = "spark.sql.streaming"
+  private val State = s"$Streaming.stateStore"
+
+  private val rocksDb = Map(
+    s"$State.providerClass" ->
+      "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider",
+    s"$State.rocksdb.changelogCheckpointing.enabled" -> "true"
+  )
+
+  private val untracked = Map(s"$State.rocksdb.trackTotalNumberOfRows" -> "false")
+
+  private val rocksDbFormat = "spark-rocksdb-([234])(-untracked)?".r
+
+  def of(engine: String): Variant = engine match {
+    case "streamjoin"                 => Variant(imposesOrder = true)
+    case "spark-heap" | "spark-batch" => Variant()
+    case rocksDbFormat(format, tuned) =>
+      Variant(
+        countsRows = tuned == null,
+        settings = rocksDb ++ Option(tuned).fold(Map.empty[String, String])(_ => untracked) ++ Map(
+          s"$Streaming.join.stateFormatVersion" -> format,
+          s"$Streaming.join.stateFormatV4.enabled" -> (format == "4").toString
+        )
+      )
+    case other => throw new IllegalArgumentException(s"no engine $other")
+  }
+}
