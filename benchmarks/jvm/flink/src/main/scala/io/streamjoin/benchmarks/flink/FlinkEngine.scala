@@ -1,0 +1,115 @@
+package io.streamjoin.benchmarks.flink
+
+import java.nio.file.{Files, Path}
+import java.time.Duration
+import java.util.Comparator
+
+import scala.jdk.CollectionConverters._
+
+import org.apache.flink.api.common.JobID
+import org.apache.flink.configuration._
+import org.apache.flink.runtime.checkpoint.CheckpointStatsSnapshot
+import org.apache.flink.runtime.minicluster.{MiniCluster, MiniClusterConfiguration}
+import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment
+import org.apache.flink.table.api.bridge.java.StreamTableEnvironment
+import org.apache.flink.table.data.RowData
+
+import io.streamjoin.benchmarks._
+
+/**
+ * The query in Flink SQL on a cluster inside the process, with a task slot for each core.
+ *
+ * @param state `hashmap` or `rocksdb`
+ */
+final class FlinkEngine(state: String) extends Engine {
+  private val cores = Runtime.getRuntime.availableProcessors
+  private val folder = Files.createTempDirectory("streamjoin-benchmark")
+  private val settings = configuration
+
+  private val cluster = new MiniCluster(
+    new MiniClusterConfiguration.Builder()
+      .setNumTaskManagers(1)
+      .setNumSlotsPerTaskManager(cores)
+      .setConfiguration(settings)
+      .build()
+  )
+  cluster.start()
+
+  override def close(): Unit = {
+    cluster.close()
+    val files = Files.walk(folder)
+    try
+      files.sorted(Comparator.reverseOrder[Path]).forEach(file => Files.deleteIfExists(file): Unit)
+    finally files.close()
+  }
+
+  override def run(workload: Workload): Outcome = {
+    val environment = StreamExecutionEnvironment.getExecutionEnvironment(settings)
+    val received = Received.open()
+    plan(environment, workload, received)
+    val graph = environment.getStreamGraph.getJobGraph
+    val watch = new Stopwatch
+    val job = cluster.submitJob(graph).get.getJobID
+    cluster.requestJobResult(job).get.toJobExecutionResult(getClass.getClassLoader)
+    val (wall, cpu) = (watch.wallSeconds, watch.cpuSeconds)
+    val checkpoints = statistics(job)
+    Outcome(
+      received.result,
+      wall,
+      cpu,
+      peakBufferedBytes = checkpoints.map(_.getSummaryStats.getStateSizeStats.getMaximum),
+      bytesCheckpointed = checkpoints.map(_.getSummaryStats.getCheckpointedSize.getSum),
+      details = Seq("checkpoints" -> checkpoints.map(_.getCounts.getNumberOfCompletedCheckpoints))
+    )
+  }
+
+  private def plan(
+      environment: StreamExecutionEnvironment,
+      workload: Workload,
+      received: Received
+  ): Unit = {
+    val tables = StreamTableEnvironment.create(environment)
+    val steps = Arrivals.steps(environment, workload, cores)
+    workload.streams.foreach(stream => Arrivals.declare(tables, steps, stream))
+    val result = tables.sqlQuery(workload.query(Dialect.Flink))
+    val row = result.getResolvedSchema.toPhysicalRowDataType
+    val texts = row.getLogicalType.getChildren.asScala.map(_.getTypeRoot.name == "VARCHAR").toArray
+    tables
+      .toDataStream[RowData](result, row.notNull.bridgedTo(classOf[RowData]))
+      .sinkTo(new CheckingSink(texts, received.key))
+    ()
+  }
+
+  private def statistics(job: JobID): Option[CheckpointStatsSnapshot] =
+    Option(cluster.getExecutionGraph(job).get.getCheckpointStatsSnapshot)
+
+  private def configuration: Configuration = {
+    val c = new Configuration
+    c.set(StateBackendOptions.STATE_BACKEND, state)
+    c.set(CheckpointingOptions.INCREMENTAL_CHECKPOINTS, java.lang.Boolean.TRUE)
+    c.set(CheckpointingOptions.CHECKPOINTING_INTERVAL, FlinkEngine.CheckpointInterval)
+    c.set(CheckpointingOptions.CHECKPOINT_STORAGE, "filesystem")
+    c.set(CheckpointingOptions.CHECKPOINTS_DIRECTORY, folder.resolve("checkpoints").toUri.toString)
+    c.set(CoreOptions.DEFAULT_PARALLELISM, Integer.valueOf(cores))
+    // what a batch of Spark does: the same objects go from operator to operator
+    c.set(PipelineOptions.OBJECT_REUSE, java.lang.Boolean.TRUE)
+    c.set(TaskManagerOptions.MANAGED_MEMORY_SIZE, MemorySize.ofMebiBytes(512))
+    c.set(RestOptions.BIND_PORT, "0")
+    c
+  }
+}
+
+object FlinkEngine {
+
+  /** About what a batch of Spark takes. */
+  private val CheckpointInterval = Duration.ofSeconds(2)
+
+  def main(arguments: Array[String]): Unit =
+    Engine.main(arguments.toSeq) { (engine, _) =>
+      engine match {
+        case "flink-heap"    => new FlinkEngine("hashmap")
+        case "flink-rocksdb" => new FlinkEngine("rocksdb")
+        case other           => throw new IllegalArgumentException(s"no engine $other")
+      }
+    }
+}
