@@ -14,19 +14,22 @@ JAR := python/src/streamjoin/jars/streamjoin_2.13-$(VERSION).jar
 BUILD := build.sbt version.sbt project/build.properties $(wildcard project/*.sbt project/*.scala)
 JVM_MAIN := $(shell find jvm/src/main -type f 2>/dev/null)
 JVM_TEST := $(shell find jvm/src/test -type f 2>/dev/null)
+BENCHMARKS_JVM := $(shell find benchmarks/jvm/*/src -type f 2>/dev/null)
 PYTHON_PACKAGE := python/pyproject.toml python/README.md \
   $(shell find python/src -type f -not -path '*/jars/*' -not -name '*.pyc')
-PYTHON_CODE := python/src tests examples docker
+PYTHON_CODE := python/src tests examples docker benchmarks
 RUFF := $(BIN)/ruff
 MYPY := $(BIN)/mypy --config-file python/pyproject.toml
 
 # Two sbt processes in one directory wait for each other's lock at best.
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-jvm test-python wheel jar lint lint-python format clean
+.PHONY: help demo bench bench-full bench-jars test test-jvm test-python wheel jar lint lint-python format clean
 
 help:
 	@echo "make demo     run the two example pipelines; the plot goes to artifacts/"
+	@echo "make bench    the short benchmarks, ten minutes at most; table and plots go to artifacts/"
+	@echo "make bench-full  all benchmarks, hours; results go to results/"
 	@echo "make test     everything: formatting, linters, types, Scala tests, wheel, Python tests"
 	@echo "make wheel    build the wheel, with the jar inside, in dist/"
 	@echo "make lint     formatting, linters and types only"
@@ -35,6 +38,14 @@ help:
 
 demo: $(STAMPS)/installed
 	cd examples && $(abspath $(BIN))/python -m demo --plot ../artifacts/demo.png
+
+bench: $(STAMPS)/installed $(STAMPS)/benchmarks-staged
+	$(BIN)/python -m benchmarks run --short $(BENCH_ARGS) artifacts/benchmarks/short.jsonl
+
+bench-full: $(STAMPS)/installed $(STAMPS)/benchmarks-staged
+	$(BIN)/python -m benchmarks run --full $(BENCH_ARGS) results/$(shell date +%F).jsonl
+
+bench-jars: $(STAMPS)/benchmarks-staged
 
 test: lint-python test-jvm test-python
 
@@ -49,7 +60,7 @@ wheel: $(WHEEL)
 jar: $(JAR)
 
 lint: lint-python
-	$(SBT) scalafmtCheckAll scalafmtSbtCheck
+	$(SBT) scalafmtCheckAll benchmarksFlink/scalafmtCheckAll scalafmtSbtCheck
 
 lint-python: $(STAMPS)/venv
 	$(RUFF) check $(PYTHON_CODE)
@@ -62,9 +73,9 @@ format: $(STAMPS)/venv
 	$(SBT) scalafmtAll scalafmtSbt
 
 clean:
-	rm -rf $(DIST) target jvm/target project/target project/project artifacts
+	rm -rf $(DIST) target jvm/target benchmarks/jvm/*/target benchmarks/jars project/target project/project artifacts
 	rm -rf python/src/streamjoin/jars .pytest_cache .ruff_cache .mypy_cache
-	rm -f $(STAMPS)/jvm-tested $(STAMPS)/installed
+	rm -f $(STAMPS)/jvm-tested $(STAMPS)/installed $(STAMPS)/benchmarks-staged
 
 $(STAMPS)/venv: python/requirements-dev.txt
 	@scripts/check-prerequisites "$(PYTHON)"
@@ -72,9 +83,10 @@ $(STAMPS)/venv: python/requirements-dev.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r $<
 	@mkdir -p $(@D) && touch $@
 
-# One start of sbt for all of it: the jar comes out of the run that tested it.
-$(STAMPS)/jvm-tested: $(BUILD) .scalafmt.conf $(JVM_MAIN) $(JVM_TEST) | $(STAMPS)/venv
-	$(SBT) scalafmtCheckAll scalafmtSbtCheck test stagePython
+# One start of sbt for all of it: the jars come out of the run that tested them.
+$(STAMPS)/jvm-tested: $(BUILD) .scalafmt.conf $(JVM_MAIN) $(JVM_TEST) $(BENCHMARKS_JVM) | $(STAMPS)/venv
+	$(SBT) scalafmtCheckAll benchmarksFlink/scalafmtCheckAll scalafmtSbtCheck test stagePython \
+	  benchmarks/stageBenchmarks benchmarksSpark/stageBenchmarks
 	@touch $(JAR) $@
 
 $(JAR): $(BUILD) $(JVM_MAIN) | $(STAMPS)/venv
@@ -92,6 +104,11 @@ $(STAMPS)/next-spark: $(WHEEL)
 	  'pyspark==4.3.0' 'pandas<3' pyarrow
 	$(NEXT_VENV)/bin/python -m pip install --quiet --disable-pip-version-check \
 	  --force-reinstall --no-deps $<
+	@touch $@
+
+# Flink's jars are fetched here and nowhere else.
+$(STAMPS)/benchmarks-staged: $(BUILD) $(BENCHMARKS_JVM) | $(STAMPS)/venv
+	$(SBT) benchmarks/stageBenchmarks benchmarksSpark/stageBenchmarks benchmarksFlink/stageBenchmarks
 	@touch $@
 
 $(STAMPS)/installed: $(WHEEL)

@@ -47,7 +47,8 @@ lazy val benchmarksSpark = (project in file("benchmarks/jvm/spark"))
     Benchmarks.settings,
     scalacOptions ++= strict,
     Test / fork := true,
-    Test / javaOptions ++= JvmFlags.forSpark,
+    // many short queries: compiling them well costs more than it saves
+    Test / javaOptions ++= JvmFlags.forSpark :+ "-XX:TieredStopAtLevel=1",
     libraryDependencies ++= Seq(
       "org.apache.spark" %% "spark-sql" % sparkVersion % Provided,
       "org.scalatest" %% "scalatest" % "3.2.19" % Test

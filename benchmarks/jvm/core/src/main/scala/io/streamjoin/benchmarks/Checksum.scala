@@ -8,7 +8,7 @@ final class Checksum extends Serializable {
   private var first = true
   private var closing = false
 
-  /** A number, or the length of a text. */
+  /** A number, the milliseconds of a time, or the length of a text. */
   def add(value: Long): Checksum = {
     if (first) closing = value < 0
     first = false

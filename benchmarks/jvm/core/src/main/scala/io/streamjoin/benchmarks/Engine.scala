@@ -20,15 +20,14 @@ object Engine {
    * line), optional `warmup=` (rows of a run before the measured one, 0 for none) and `profile=` (a
    * file for collapsed stacks); all others are parameters of the workload.
    */
-  def main(arguments: Seq[String])(create: (String, String) => Engine): Unit = {
+  def main(arguments: Seq[String])(create: String => Engine): Unit = {
     val (control, parameters) = Parameters.parse(arguments).values.partition(a => own(a._1))
-    val (engine, name) = (control("engine"), control("workload"))
-    val workload = Workloads.of(name, new Parameters(parameters))
+    val engine = control("engine")
+    val workload = Workloads.of(control("workload"), new Parameters(parameters))
     val warmup = control.get("warmup").fold(0L)(_.toLong)
     val json =
-      try measured(create(engine, name), name, workload, warmup, control.get("profile"))
-          .json(engine, name, workload)
-      catch { case refused: Refused => refusal(engine, name, workload, refused) }
+      try measured(create(engine), workload, warmup, control.get("profile")).json(engine, workload)
+      catch { case refused: Refused => refusal(engine, workload, refused) }
     Files.writeString(Paths.get(control("out")), json + "\n")
   }
 
@@ -36,13 +35,13 @@ object Engine {
 
   private def measured(
       engine: Engine,
-      name: String,
       workload: Workload,
       warmup: Long,
       profile: Option[String]
   ): Outcome =
     try {
-      if (warmup > 0) engine.run(Workloads.of(name, workload.parameters.but("rows" -> warmup)))
+      if (warmup > 0)
+        engine.run(Workloads.of(workload.name, workload.parameters.but("rows" -> warmup)))
       System.gc()
       val profiling = profile.map(Profile.start)
       val outcome = engine.run(workload)
@@ -50,11 +49,11 @@ object Engine {
       outcome
     } finally engine.close()
 
-  private def refusal(engine: String, name: String, workload: Workload, refused: Refused): String =
+  private def refusal(engine: String, workload: Workload, refused: Refused): String =
     Json.of(
       Seq(
         "engine" -> engine,
-        "workload" -> name,
+        "workload" -> workload.name,
         "parameters" -> workload.parameters.values.toSeq.sorted,
         "refused" -> refused.getMessage
       )

@@ -18,12 +18,12 @@ final case class Outcome(
     details: Seq[(String, Any)] = Nil
 ) {
 
-  def json(engine: String, name: String, workload: Workload): String = {
+  def json(engine: String, workload: Workload): String = {
     val withRows = batches.filter(_.input > 0).map(_.ms).sorted
     Json.of(
       Seq(
         "engine" -> engine,
-        "workload" -> name,
+        "workload" -> workload.name,
         "parameters" -> workload.parameters.values.toSeq.sorted,
         "rows" -> workload.rows,
         "result_rows" -> result.rows,

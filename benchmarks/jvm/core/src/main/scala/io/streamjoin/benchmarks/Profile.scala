@@ -10,7 +10,7 @@ object Profile {
 
   def start(file: String): Profile = {
     val profiler = Class.forName("one.profiler.AsyncProfiler").getMethod("getInstance").invoke(null)
-    execute(profiler, "start,event=ctimer,interval=1ms,threads")
+    execute(profiler, "start,event=ctimer,interval=1ms,threads,cstack=vm")
     new Profile(profiler, file)
   }
 

@@ -13,11 +13,11 @@ object Dialect {
 }
 
 /**
- * Inputs and a query over them. The query's columns are numbers and texts; the first is never NULL.
+ * Inputs and a query over them. The query's first column is a number and never NULL.
  *
  * @param parameters all that were used, defaults included
  */
-abstract class Workload(val parameters: Parameters) extends Serializable {
+abstract class Workload(val name: String, val parameters: Parameters) extends Serializable {
 
   def streams: IndexedSeq[RowStream]
 

@@ -5,18 +5,18 @@ import io.streamjoin.benchmarks.workloads._
 /** Every workload by its name, with what makes it that workload. */
 object Workloads {
 
-  private val named: Map[String, Parameters => Workload] = Map(
-    "W1" -> (p => new Deliveries(p)),
-    "W1-hot" -> (p => new Deliveries(hot(p))),
-    "W1-catchup" -> (p => new Deliveries(catchup(p))),
-    "W2" -> (p => new Deliveries(p.or("behind" -> 120000))),
-    "W3" -> (p => new Returns(p)),
-    "N4" -> (p => new WinningBids(p.or("extra" -> "no"))),
-    "N7" -> (p => new HighestBid(p)),
-    "N8" -> (p => new NewSellers(p)),
-    "N9" -> (p => new WinningBids(p.or("extra" -> "yes"))),
-    "N20" -> (p => new WinningBids(p.or("extra" -> "yes", "category" -> 10))),
-    "LAT" -> (p => new Deliveries(p.or("batch" -> 1000, "how" -> "left", "rows" -> 60000)))
+  private val named: Map[String, (String, Parameters) => Workload] = Map(
+    "W1" -> ((n, p) => new Deliveries(n, p)),
+    "W1-hot" -> ((n, p) => new Deliveries(n, hot(p))),
+    "W1-catchup" -> ((n, p) => new Deliveries(n, catchup(p))),
+    "W2" -> ((n, p) => new Deliveries(n, p.or("behind" -> 120000))),
+    "W3" -> ((n, p) => new Returns(n, p)),
+    "N4" -> ((n, p) => new WinningBids(n, p.or("extra" -> "no"))),
+    "N7" -> ((n, p) => new HighestBid(n, p)),
+    "N8" -> ((n, p) => new NewSellers(n, p)),
+    "N9" -> ((n, p) => new WinningBids(n, p.or("extra" -> "yes"))),
+    "N20" -> ((n, p) => new WinningBids(n, p.or("extra" -> "yes", "category" -> 10))),
+    "LAT" -> ((n, p) => new Deliveries(n, p.or("batch" -> 1000, "how" -> "left", "rows" -> 60000)))
   )
 
   def names: Seq[String] = named.keys.toSeq.sorted
@@ -24,7 +24,7 @@ object Workloads {
   def of(name: String, parameters: Parameters): Workload =
     named
       .getOrElse(name, throw new IllegalArgumentException(s"$name is none of $names"))
-      .apply(parameters)
+      .apply(name, parameters)
 
   /** Few keys, so that a key holds far more than a row of it matches. */
   private def hot(p: Parameters): Parameters =

@@ -7,7 +7,7 @@ import io.streamjoin.benchmarks._
 /** The engine that is none: one thread, one loop. */
 object Limit extends Engine {
 
-  def main(arguments: Array[String]): Unit = Engine.main(arguments.toSeq)((_, _) => this)
+  def main(arguments: Array[String]): Unit = Engine.main(arguments.toSeq)(_ => this)
 
   override def run(workload: Workload): Outcome = {
     val result = new Checksum

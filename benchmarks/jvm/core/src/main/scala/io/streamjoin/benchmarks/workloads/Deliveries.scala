@@ -12,7 +12,8 @@ import io.streamjoin.benchmarks.limit.{IntervalLoop, Loop, Pairs}
  *   - `behind`: by how much the deliveries' clock is behind
  *   - `idle`: yes if no delivery arrives in the middle third, after which come all that were missed
  */
-final class Deliveries(asked: Parameters) extends Workload(Deliveries.defaults(asked)) {
+final class Deliveries(name: String, asked: Parameters)
+    extends Workload(name, Deliveries.defaults(asked)) {
   private val trade = new Trade(parameters)
   private val window = parameters.number("window")
   private val left = parameters.text("how") == "left"

@@ -6,7 +6,8 @@ import io.streamjoin.benchmarks._
 import io.streamjoin.benchmarks.limit.Loop
 
 /** Nexmark's q7: the bids that have the highest price of their tumbling window. */
-final class HighestBid(asked: Parameters) extends Workload(Auctions.defaults(asked)) {
+final class HighestBid(name: String, asked: Parameters)
+    extends Workload(name, Auctions.defaults(asked)) {
   import Auctions.Slot
 
   private val bids = new Auctions(parameters).bids

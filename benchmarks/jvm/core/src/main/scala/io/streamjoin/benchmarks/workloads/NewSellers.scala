@@ -4,7 +4,8 @@ import io.streamjoin.benchmarks._
 import io.streamjoin.benchmarks.limit.{IntervalLoop, Loop, Pairs}
 
 /** The join in Nexmark's q8: persons and their auctions in the same tumbling window. */
-final class NewSellers(asked: Parameters) extends Workload(Auctions.defaults(asked)) {
+final class NewSellers(name: String, asked: Parameters)
+    extends Workload(name, Auctions.defaults(asked)) {
   import Auctions.Slot
 
   private val nexmark = new Auctions(parameters)

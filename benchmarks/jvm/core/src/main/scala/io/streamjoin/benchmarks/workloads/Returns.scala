@@ -4,7 +4,8 @@ import io.streamjoin.benchmarks._
 import io.streamjoin.benchmarks.limit.{IntervalLoop, Loop, Pairs}
 
 /** Orders, their deliveries and the returns of those: two joins in a row, all event times kept. */
-final class Returns(asked: Parameters) extends Workload(Deliveries.defaults(asked)) {
+final class Returns(name: String, asked: Parameters)
+    extends Workload(name, Deliveries.defaults(asked)) {
   private val trade = new Trade(parameters)
   private val window = parameters.number("window")
 
@@ -12,7 +13,7 @@ final class Returns(asked: Parameters) extends Workload(Deliveries.defaults(aske
     IndexedSeq(trade.orders, trade.deliveries, trade.returns)
 
   override def query(dialect: Dialect): String =
-    s"""SELECT x.order_id, x.delivery_id, r.id AS return_id
+    s"""SELECT x.order_id, x.delivery_id, r.id, x.ordered, x.delivered
        |FROM (
        |  SELECT o.id AS order_id, d.id AS delivery_id, d.item, o.ordered, d.delivered
        |  FROM orders o JOIN deliveries d
@@ -30,7 +31,13 @@ final class Returns(asked: Parameters) extends Workload(Deliveries.defaults(aske
       bucket = math.max(window, 1),
       new Pairs {
         override def pair(order: Long, delivery: Long, returned: Long): Unit =
-          result.add(order).add(delivery).add(returned).end()
+          result
+            .add(order)
+            .add(delivery)
+            .add(returned)
+            .add(trade.orders.value(order, 2))
+            .add(trade.deliveries.value(delivery, 2))
+            .end()
 
         override def alone(order: Long, delivery: Long): Unit = ()
       }

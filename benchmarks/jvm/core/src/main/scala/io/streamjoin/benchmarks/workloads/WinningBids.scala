@@ -9,7 +9,8 @@ import io.streamjoin.benchmarks.limit.{IntervalLoop, Loop, Pairs}
  *   - `extra`: yes to carry the filler columns along
  *   - `category`: only auctions of this one
  */
-final class WinningBids(asked: Parameters) extends Workload(Auctions.defaults(asked)) {
+final class WinningBids(name: String, asked: Parameters)
+    extends Workload(name, Auctions.defaults(asked)) {
   private val nexmark = new Auctions(parameters)
   private val (auctions, bids) = (nexmark.auctions, nexmark.bids)
   private val extra = parameters.text("extra") == "yes"

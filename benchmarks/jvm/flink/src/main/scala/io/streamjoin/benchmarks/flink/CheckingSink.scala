@@ -6,10 +6,10 @@ import java.util.concurrent.ConcurrentHashMap
 import org.apache.flink.api.connector.sink2.{Sink, SinkWriter, WriterInitContext}
 import org.apache.flink.table.data.RowData
 
-import io.streamjoin.benchmarks.Checksum
+import io.streamjoin.benchmarks.{Checksum, Kind}
 
 /** Takes the result in and keeps what it comes to. */
-private final class CheckingSink(texts: Array[Boolean], key: String) extends Sink[RowData] {
+private final class CheckingSink(kinds: Array[Kind], key: String) extends Sink[RowData] {
 
   override def createWriter(context: WriterInitContext): SinkWriter[RowData] =
     new SinkWriter[RowData] {
@@ -17,10 +17,14 @@ private final class CheckingSink(texts: Array[Boolean], key: String) extends Sin
 
       override def write(row: RowData, context: SinkWriter.Context): Unit = {
         var c = 0
-        while (c < texts.length) {
+        while (c < kinds.length) {
           if (row.isNullAt(c)) part.addNull()
-          else if (texts(c)) part.add(row.getString(c).toBytes.length.toLong)
-          else part.add(row.getLong(c))
+          else
+            kinds(c) match {
+              case Kind.Number => part.add(row.getLong(c))
+              case Kind.Time   => part.add(row.getTimestamp(c, 3).getMillisecond)
+              case Kind.Text   => part.add(row.getString(c).toBytes.length.toLong)
+            }
           c += 1
         }
         part.end()

@@ -1,8 +1,6 @@
 package io.streamjoin.benchmarks.flink
 
-import java.nio.file.{Files, Path}
 import java.time.Duration
-import java.util.Comparator
 
 import scala.jdk.CollectionConverters._
 
@@ -23,7 +21,7 @@ import io.streamjoin.benchmarks._
  */
 final class FlinkEngine(state: String) extends Engine {
   private val cores = Runtime.getRuntime.availableProcessors
-  private val folder = Files.createTempDirectory("streamjoin-benchmark")
+  private val folder = new TemporaryFolder
   private val settings = configuration
 
   private val cluster = new MiniCluster(
@@ -37,19 +35,15 @@ final class FlinkEngine(state: String) extends Engine {
 
   override def close(): Unit = {
     cluster.close()
-    val files = Files.walk(folder)
-    try
-      files.sorted(Comparator.reverseOrder[Path]).forEach(file => Files.deleteIfExists(file): Unit)
-    finally files.close()
+    folder.delete()
   }
 
   override def run(workload: Workload): Outcome = {
     val environment = StreamExecutionEnvironment.getExecutionEnvironment(settings)
     val received = Received.open()
-    plan(environment, workload, received)
-    val graph = environment.getStreamGraph.getJobGraph
     val watch = new Stopwatch
-    val job = cluster.submitJob(graph).get.getJobID
+    plan(environment, workload, received)
+    val job = cluster.submitJob(environment.getStreamGraph.getJobGraph).get.getJobID
     cluster.requestJobResult(job).get.toJobExecutionResult(getClass.getClassLoader)
     val (wall, cpu) = (watch.wallSeconds, watch.cpuSeconds)
     val checkpoints = statistics(job)
@@ -73,15 +67,20 @@ final class FlinkEngine(state: String) extends Engine {
     workload.streams.foreach(stream => Arrivals.declare(tables, steps, stream))
     val result = tables.sqlQuery(workload.query(Dialect.Flink))
     val row = result.getResolvedSchema.toPhysicalRowDataType
-    val texts = row.getLogicalType.getChildren.asScala.map(_.getTypeRoot.name == "VARCHAR").toArray
+    val kinds = row.getLogicalType.getChildren.asScala.map(_.getTypeRoot.name match {
+      case "VARCHAR" => Kind.Text
+      case "BIGINT"  => Kind.Number
+      case _         => Kind.Time
+    })
     tables
       .toDataStream[RowData](result, row.notNull.bridgedTo(classOf[RowData]))
-      .sinkTo(new CheckingSink(texts, received.key))
+      .sinkTo(new CheckingSink(kinds.toArray[Kind], received.key))
     ()
   }
 
   private def statistics(job: JobID): Option[CheckpointStatsSnapshot] =
     Option(cluster.getExecutionGraph(job).get.getCheckpointStatsSnapshot)
+      .filter(_.getCounts.getNumberOfCompletedCheckpoints > 0)
 
   private def configuration: Configuration = {
     val c = new Configuration
@@ -89,7 +88,7 @@ final class FlinkEngine(state: String) extends Engine {
     c.set(CheckpointingOptions.INCREMENTAL_CHECKPOINTS, java.lang.Boolean.TRUE)
     c.set(CheckpointingOptions.CHECKPOINTING_INTERVAL, FlinkEngine.CheckpointInterval)
     c.set(CheckpointingOptions.CHECKPOINT_STORAGE, "filesystem")
-    c.set(CheckpointingOptions.CHECKPOINTS_DIRECTORY, folder.resolve("checkpoints").toUri.toString)
+    c.set(CheckpointingOptions.CHECKPOINTS_DIRECTORY, folder.path.toUri.toString)
     c.set(CoreOptions.DEFAULT_PARALLELISM, Integer.valueOf(cores))
     // what a batch of Spark does: the same objects go from operator to operator
     c.set(PipelineOptions.OBJECT_REUSE, java.lang.Boolean.TRUE)
@@ -105,11 +104,9 @@ object FlinkEngine {
   private val CheckpointInterval = Duration.ofSeconds(2)
 
   def main(arguments: Array[String]): Unit =
-    Engine.main(arguments.toSeq) { (engine, _) =>
-      engine match {
-        case "flink-heap"    => new FlinkEngine("hashmap")
-        case "flink-rocksdb" => new FlinkEngine("rocksdb")
-        case other           => throw new IllegalArgumentException(s"no engine $other")
-      }
+    Engine.main(arguments.toSeq) {
+      case "flink-heap"    => new FlinkEngine("hashmap")
+      case "flink-rocksdb" => new FlinkEngine("rocksdb")
+      case other           => throw new IllegalArgumentException(s"no engine $other")
     }
 }

@@ -11,7 +11,7 @@ import org.apache.spark.sql.connector.write.streaming._
 import org.apache.spark.sql.types._
 import org.apache.spark.sql.util.CaseInsensitiveStringMap
 
-import io.streamjoin.benchmarks.Checksum
+import io.streamjoin.benchmarks.{Checksum, Kind}
 
 /** Takes the result in and keeps what it comes to. Option: `received`, a key of [[Received.of]]. */
 final class CheckingSink extends TableProvider {
@@ -24,8 +24,7 @@ final class CheckingSink extends TableProvider {
       properties: util.Map[String, String]
   ): Table = new SupportsWrite {
     override def name(): String = "checked"
-    @deprecated("the interface has no other", "1") override def schema(): StructType =
-      new StructType
+    override def columns(): Array[Column] = Array.empty
 
     override def capabilities(): util.Set[TableCapability] =
       util.EnumSet.of(TableCapability.STREAMING_WRITE, TableCapability.ACCEPT_ANY_SCHEMA)
@@ -43,8 +42,8 @@ private final class CheckingWrite(schema: StructType, received: Received) extend
   override def createStreamingWriterFactory(
       info: PhysicalWriteInfo
   ): StreamingDataWriterFactory = {
-    val (texts, delays) = (schema.map(_.dataType == StringType).toArray, received.delays)
-    (_: Int, _: Long, _: Long) => new CheckingWriter(texts, delays)
+    val (kinds, delays) = (CheckingWriter.kinds(schema), received.delays)
+    (_: Int, _: Long, _: Long) => new CheckingWriter(kinds, delays)
   }
 
   override def useCommitCoordinator(): Boolean = false
@@ -58,13 +57,13 @@ private final class CheckingWrite(schema: StructType, received: Received) extend
 /** @param due how many rows without a partner there are, by the batch that first allowed them */
 private final case class Part(result: Checksum, due: Map[Int, Long]) extends WriterCommitMessage
 
-private final class CheckingWriter(texts: Array[Boolean], delays: Option[Due])
+private final class CheckingWriter(kinds: Array[Kind], delays: Option[Due])
     extends DataWriter[InternalRow] {
   private val result = new Checksum
   private val due = new util.HashMap[Int, Long]
 
   override def write(row: InternalRow): Unit = {
-    CheckingWriter.add(row, texts, result)
+    CheckingWriter.add(row, kinds, result)
     for (d <- delays if row.isNullAt(1) && row.getLong(0) >= 0)
       due.merge(d.batch(row.getLong(0)), 1L, (a, b) => a + b)
   }
@@ -79,12 +78,23 @@ private final class CheckingWriter(texts: Array[Boolean], delays: Option[Due])
 }
 
 private object CheckingWriter {
-  def add(row: InternalRow, texts: Array[Boolean], result: Checksum): Unit = {
+
+  def kinds(schema: StructType): Array[Kind] = schema.map(_.dataType match {
+    case LongType   => Kind.Number
+    case StringType => Kind.Text
+    case _          => Kind.Time
+  }).toArray[Kind]
+
+  def add(row: InternalRow, kinds: Array[Kind], result: Checksum): Unit = {
     var c = 0
-    while (c < texts.length) {
+    while (c < kinds.length) {
       if (row.isNullAt(c)) result.addNull()
-      else if (texts(c)) result.add(row.getUTF8String(c).numBytes.toLong)
-      else result.add(row.getLong(c))
+      else
+        kinds(c) match {
+          case Kind.Number => result.add(row.getLong(c))
+          case Kind.Time   => result.add(row.getLong(c) / 1000)
+          case Kind.Text   => result.add(row.getUTF8String(c).numBytes.toLong)
+        }
       c += 1
     }
     result.end()

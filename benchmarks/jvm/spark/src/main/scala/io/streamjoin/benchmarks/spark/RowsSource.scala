@@ -37,8 +37,8 @@ final class RowsSource extends TableProvider {
 
 object RowsSource {
 
-  def options(name: String, workload: Workload, stream: RowStream): Map[String, String] =
-    workload.parameters.values ++ Map("workload" -> name, "stream" -> stream.name)
+  def options(workload: Workload, stream: RowStream): Map[String, String] =
+    workload.parameters.values ++ Map("workload" -> workload.name, "stream" -> stream.name)
 
   private def stream(options: util.Map[String, String]): (Workload, RowStream) = {
     val workload =
@@ -57,8 +57,9 @@ object RowsSource {
 
 private final class RowsTable(workload: Workload, stream: RowStream) extends SupportsRead {
   override def name(): String = stream.name
-  @deprecated("the interface has no other", "1") override def schema(): StructType =
-    RowsSource.schema(stream)
+
+  override def columns(): Array[Column] =
+    RowsSource.schema(stream).fields.map(f => Column.create(f.name, f.dataType))
 
   override def capabilities(): util.Set[TableCapability] =
     util.EnumSet.of(TableCapability.MICRO_BATCH_READ, TableCapability.BATCH_READ)

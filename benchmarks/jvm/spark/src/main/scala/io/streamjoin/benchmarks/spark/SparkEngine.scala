@@ -1,30 +1,31 @@
 package io.streamjoin.benchmarks.spark
 
-import java.nio.file.{Files, Path}
-import java.util.{Comparator, UUID}
+import java.util.UUID
 
-import scala.jdk.CollectionConverters._
-
-import org.apache.spark.sql.{AnalysisException, DataFrame}
-import org.apache.spark.sql.streaming.{StreamingQuery, Trigger}
+import org.apache.spark.sql.AnalysisException
+import org.apache.spark.sql.streaming.{StreamingQuery, StreamingQueryException, Trigger}
 
 import io.streamjoin.benchmarks._
 
 /** A query of Structured Streaming over a workload's inputs, with this project's join or Spark's. */
-final class SparkEngine(name: String, workloadName: String, variant: Variant) extends Engine {
+final class SparkEngine(name: String, variant: Variant) extends Engine {
 
   private val session = variant.session(name)
 
   override def close(): Unit = session.stop()
 
   override def run(workload: Workload): Outcome = {
-    val folder = Files.createTempDirectory("streamjoin-benchmark")
+    val folder = new TemporaryFolder
     try stream(workload, folder)
-    catch { case e: AnalysisException => throw new Refused(e.getMessage) }
-    finally delete(folder)
+    catch {
+      case e: AnalysisException => throw new Refused(e.getMessage)
+      // what is found when the first batch is planned
+      case e: StreamingQueryException if e.getCause.isInstanceOf[AnalysisException] =>
+        throw new Refused(e.getCause.getMessage)
+    } finally folder.delete()
   }
 
-  private def stream(workload: Workload, folder: Path): Outcome = {
+  private def stream(workload: Workload, folder: TemporaryFolder): Outcome = {
     val key = UUID.randomUUID.toString
     val received = Received.open(key, Due.of(workload))
     workload.streams.foreach(declare(workload, _))
@@ -34,7 +35,7 @@ final class SparkEngine(name: String, workloadName: String, variant: Variant) ex
       .writeStream
       .format(classOf[CheckingSink].getName)
       .option("received", key)
-      .option("checkpointLocation", folder.toString)
+      .option("checkpointLocation", folder.path.toString)
       .trigger(Trigger.AvailableNow())
       .start()
     query.awaitTermination()
@@ -45,12 +46,16 @@ final class SparkEngine(name: String, workloadName: String, variant: Variant) ex
   private def declare(workload: Workload, stream: RowStream): Unit = {
     val rows = session.readStream
       .format(classOf[RowsSource].getName)
-      .options(RowsSource.options(workloadName, workload, stream))
+      .options(RowsSource.options(workload, stream))
       .load()
     variant.withWatermark(rows, stream, workload).createOrReplaceTempView(s"`${stream.name}`")
   }
 
-  private def outcome(query: StreamingQuery, received: Received, folder: Path): Outcome = {
+  private def outcome(
+      query: StreamingQuery,
+      received: Received,
+      folder: TemporaryFolder
+  ): Outcome = {
     val progress = query.recentProgress.toSeq
     val log = ProgressLog(progress, variant.countsRows)
     Outcome(
@@ -60,28 +65,15 @@ final class SparkEngine(name: String, workloadName: String, variant: Variant) ex
       batches = log.batches,
       peakBufferedRows = log.peakRows,
       peakBufferedBytes = log.peakBytes,
-      bytesCheckpointed = Some(bytesBelow(folder.resolve("state"))),
+      bytesCheckpointed = Some(folder.bytesIn("state")),
       stateRowsWritten = Some(log.rowsWritten),
       details = log.peaksBySide ++ log.delays(received)
     )
   }
-
-  private def bytesBelow(folder: Path): Long = {
-    val files = Files.walk(folder)
-    try files.iterator.asScala.filter(Files.isRegularFile(_)).map(Files.size).sum
-    finally files.close()
-  }
-
-  private def delete(folder: Path): Unit = {
-    val files = Files.walk(folder)
-    try
-      files.sorted(Comparator.reverseOrder[Path]).forEach(file => Files.deleteIfExists(file): Unit)
-    finally files.close()
-  }
 }
 
 /** The same query over the same rows as tables, which needs neither watermark nor state. */
-final class SparkBatch(workloadName: String, variant: Variant) extends Engine {
+final class SparkBatch(variant: Variant) extends Engine {
   private val session = variant.session("spark-batch")
 
   override def close(): Unit = session.stop()
@@ -90,18 +82,18 @@ final class SparkBatch(workloadName: String, variant: Variant) extends Engine {
     workload.streams.foreach { stream =>
       session.read
         .format(classOf[RowsSource].getName)
-        .options(RowsSource.options(workloadName, workload, stream))
+        .options(RowsSource.options(workload, stream))
         .load()
         .createOrReplaceTempView(s"`${stream.name}`")
     }
     val watch = new Stopwatch
-    val joined: DataFrame = session.sql(workload.query(Dialect.Spark))
-    val texts = joined.schema.map(_.dataType.typeName == "string").toArray
+    val joined = session.sql(workload.query(Dialect.Spark))
+    val kinds = CheckingWriter.kinds(joined.schema)
     val result = new Checksum
     joined.queryExecution.toRdd
       .mapPartitions { rows =>
         val part = new Checksum
-        rows.foreach(CheckingWriter.add(_, texts, part))
+        rows.foreach(CheckingWriter.add(_, kinds, part))
         Iterator(part)
       }
       .collect()
@@ -114,7 +106,7 @@ object SparkEngine {
 
   def main(arguments: Array[String]): Unit = Engine.main(arguments.toSeq)(of)
 
-  def of(engine: String, workload: String): Engine =
-    if (engine == "spark-batch") new SparkBatch(workload, Variant.of(engine))
-    else new SparkEngine(engine, workload, Variant.of(engine))
+  def of(name: String): Engine =
+    if (name == "spark-batch") new SparkBatch(Variant.of(name))
+    else new SparkEngine(name, Variant.of(name))
 }

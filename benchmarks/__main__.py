@@ -1,0 +1,92 @@
+"""``python -m benchmarks``: run a suite, show the results of one, split its profiles."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from . import profile, suite
+from .case import Case
+from .engine import LIMIT, OURS, NotStagedError
+from .report import write
+from .run import run
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    commands = parser.add_subparsers(required=True)
+
+    running = commands.add_parser("run", help="run a suite and show its results")
+    size = running.add_mutually_exclusive_group()
+    size.add_argument("--short", action="store_true", help="minutes; the default")
+    size.add_argument("--full", action="store_true", help="hours")
+    running.add_argument("--only", nargs="+", metavar="CASE", help="cases or workloads by name")
+    running.add_argument("--engines", nargs="+", metavar="ENGINE", help="these and the bare loop")
+    running.add_argument("--repetitions", type=int, help="for every case")
+    running.add_argument("--rows", type=int, help="for every case: rows a side, or events")
+    running.add_argument("--batch", type=int, help="for every case: the same of a batch")
+    running.add_argument("--profile", type=Path, metavar="FOLDER", help="keep collapsed stacks")
+    running.add_argument("results", type=Path, help="the file of JSON lines to write")
+    running.set_defaults(command=_run)
+
+    showing = commands.add_parser("report", help="write table and plots beside the results")
+    showing.add_argument("results", type=Path, help="a file of JSON lines")
+    showing.set_defaults(command=_report)
+
+    splitting = commands.add_parser("profile", help="split collapsed stacks into what a join does")
+    splitting.add_argument("stacks", type=Path, nargs="+", help="files of --profile")
+    splitting.set_defaults(command=_profile)
+
+    parsed = parser.parse_args(arguments)
+    try:
+        code: int = parsed.command(parsed)
+    except NotStagedError as missing:
+        sys.exit(str(missing))
+    return code
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    cases = suite.full() if arguments.full else suite.short()
+    arguments.results.unlink(missing_ok=True)
+    chosen = [_changed(case, arguments) for case in cases if _wanted(case, arguments.only)]
+    problems = run(chosen, arguments.results, arguments.profile)
+    print(f"\n{write(arguments.results)}")
+    if problems:
+        print(f"{len(problems)} runs did not give what they should:", *problems, sep="\n  ")
+    return 1 if problems else 0
+
+
+def _report(arguments: argparse.Namespace) -> int:
+    print(write(arguments.results))
+    return 0
+
+
+def _profile(arguments: argparse.Namespace) -> int:
+    print("\n\n".join(profile.table(file) for file in arguments.stacks))
+    return 0
+
+
+def _wanted(case: Case, only: Sequence[str] | None) -> bool:
+    return only is None or case.label in only or case.workload in only
+
+
+def _changed(case: Case, arguments: argparse.Namespace) -> Case:
+    sizes = {n: v for n in ("rows", "batch") if (v := getattr(arguments, n)) is not None}
+    return replace(
+        case,
+        parameters={**case.parameters, **sizes},
+        warmup=min(case.warmup, arguments.rows or case.warmup),
+        repetitions=arguments.repetitions or case.repetitions,
+        engines=(
+            [LIMIT, OURS, *(e for e in arguments.engines if e not in (LIMIT, OURS))]
+            if arguments.engines
+            else case.engines
+        ),
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,121 @@
+"""The page of a run: a table of each case, and the plots."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from . import plots
+from .process import Result
+from .summary import Summary, ours, read, summaries
+
+_COLUMNS = (
+    "engine",
+    "rows per CPU second",
+    "ours divided by it",
+    "CPU s per million rows",
+    "rows a second",
+    "peak rows held",
+    "checkpointed",
+    "rows written to state",
+    "batch ms, median and most",
+    "batches (without data)",
+    "result",
+)
+
+
+def write(results: Path) -> str:
+    """Write the page and the plots beside the results, and give the page."""
+    lines = read(results)
+    drawn = plots.draw(lines, results.with_suffix(""))
+    text = page(lines, [picture.name for picture in drawn])
+    results.with_suffix(".md").write_text(text, encoding="utf-8")
+    return text
+
+
+def page(lines: Sequence[Result], pictures: Sequence[str] = ()) -> str:
+    begin, end = lines[0], lines[-1]
+    loads = [line["load"] for line in lines]
+    parts = [
+        "# Benchmark results",
+        f"{begin['date']} to {end['date']}; {begin['machine']}; "
+        f"load {min(loads):.1f} to {max(loads):.1f}.",
+        "Medians, in brackets least and greatest of the repetitions. "
+        "Figures compare only within a case.",
+        *(_case(case, engines) for case, engines in summaries(lines).items()),
+        *(f"![]({picture})" for picture in pictures),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _case(case: str, engines: Mapping[str, Summary]) -> str:
+    first = next(iter(engines.values())).lines[0]
+    parameters = ", ".join(f"{k} {v}" for k, v in first.get("parameters", {}).items())
+    mine = ours(dict(engines))
+    rows = [_row(engine, mine) for engine in engines.values()]
+    head = [_joined(_COLUMNS), _joined(["---"] * len(_COLUMNS))]
+    table = "\n".join([*head, *(_joined(row) for row in rows)])
+    extras = [line for engine in engines.values() if (line := _delays(engine))]
+    return "\n\n".join([f"## {case}", f"{first['workload']}: {parameters}", table, *extras])
+
+
+def _row(engine: Summary, mine: Summary | None) -> list[str]:
+    if not engine.measured:
+        return [engine.engine, *[""] * (len(_COLUMNS) - 2), engine.outcome]
+    ratio = mine.ratio(engine, "rows_per_cpu_second") if mine else None
+    rows = engine.lines[0]["rows"]
+    batch_ms = [engine.median(name) for name in ("median_batch_ms", "max_batch_ms")]
+    return [
+        engine.engine,
+        _spread(engine, "rows_per_cpu_second", _whole),
+        "" if ratio is None or engine is mine else f"{ratio:.2f}",
+        _spread(engine, "cpu_seconds", lambda s: f"{s / rows * 1e6:.1f}"),
+        _spread(engine, "wall_seconds", lambda s: _whole(rows / s)),
+        _optional(engine.median("peak_buffered_rows"), _whole),
+        _optional(engine.median("bytes_checkpointed"), _megabytes),
+        _optional(engine.median("state_rows_written"), lambda n: f"{n / rows:.0%}"),
+        "" if batch_ms[0] is None else " / ".join(_optional(ms, _whole) for ms in batch_ms),
+        f"{engine.lines[0]['batches']} ({engine.lines[0]['no_data_batches']})",
+        engine.outcome,
+    ]
+
+
+def _delays(engine: Summary) -> str | None:
+    if not engine.values("unmatched_rows"):
+        return None
+    batches, ms = engine.median("median_delay_batches"), engine.median("median_delay_ms")
+    most, longest = engine.median("max_delay_batches"), engine.median("max_delay_ms")
+    return (
+        f"{engine.engine}: rows without a partner come out {batches:.0f} batches and {ms:.0f} ms "
+        f"(most: {most:.0f}, {longest:.0f} ms) after the batch that allows them."
+    )
+
+
+def _spread(engine: Summary, name: str, text: Callable[[float], str]) -> str:
+    values, middle = engine.values(name), engine.median(name)
+    if middle is None:
+        return ""
+    if len(values) == 1:
+        return text(middle)
+    low, high = sorted((text(min(values)), text(max(values))), key=_number)
+    return f"{text(middle)} ({low} to {high})"
+
+
+def _number(text: str) -> float:
+    return float(text.replace(",", ""))
+
+
+def _optional(value: float | None, text: Callable[[float], str]) -> str:
+    return "" if value is None else text(value)
+
+
+def _whole(value: float) -> str:
+    return f"{value:,.0f}"
+
+
+def _megabytes(value: float) -> str:
+    return f"{value / 1e6:.1f} MB"
+
+
+def _joined(cells: Sequence[str]) -> str:
+    return "| " + " | ".join(cells) + " |"

@@ -1,0 +1,108 @@
+"""Tables and plots from lines of results."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from benchmarks import plots, profile
+from benchmarks.process import Result
+from benchmarks.report import page
+from benchmarks.summary import summaries
+
+
+def line(engine: str, cpu_seconds: float, **more: object) -> Result:
+    return {
+        "date": "2026-01-02T03:04:05+00:00",
+        "machine": "a machine",
+        "load": 0.5,
+        "case": "W1",
+        "workload": "W1",
+        "parameters": {"window": "60000"},
+        "engine": engine,
+        "outcome": "correct",
+        "rows": 1_000_000,
+        "cpu_seconds": cpu_seconds,
+        "wall_seconds": cpu_seconds / 2,
+        "rows_per_cpu_second": 1_000_000 / cpu_seconds,
+        "batches": 3,
+        "no_data_batches": 1,
+        "peak_buffered_rows": 1234,
+        "median_batch_ms": 10.0,
+        "max_batch_ms": 20.0,
+        "batch_log": [[500_000, 10.0, 100, 1], [500_000, 20.0, 1234, 1], [0, 5.0, 0, 1]],
+        **more,
+    }
+
+
+@pytest.fixture
+def lines() -> list[Result]:
+    return [
+        line("streamjoin", 10),
+        line("spark-heap", 40, bytes_checkpointed=2_500_000),
+        line("streamjoin", 8),
+        line("spark-heap", 50),
+        line("streamjoin", 20),
+        line("spark-heap", 20),
+    ]
+
+
+def test_ratios_are_of_medians(lines: list[Result]) -> None:
+    engines = summaries(lines)["W1"]
+    assert engines["streamjoin"].median("cpu_seconds") == 10
+    assert engines["streamjoin"].ratio(engines["spark-heap"], "rows_per_cpu_second") == 4
+
+
+def test_the_page_has_a_row_for_each_engine(lines: list[Result]) -> None:
+    text = page(lines, ["p.png"])
+    ours, spark = (row for row in text.splitlines() if row.startswith("| s"))
+    assert ours.startswith("| streamjoin | 100,000 (50,000 to 125,000) |  | 10.0 (8.0 to 20.0) |")
+    assert spark.startswith("| spark-heap | 25,000 (20,000 to 50,000) | 4.00 | 40.0 (20.0 to 50.0)")
+    assert "| 1,234 | 2.5 MB |  | 10 / 20 | 3 (1) | correct |" in spark
+    assert "![](p.png)" in text
+
+
+def test_a_refusal_has_no_figures(lines: list[Result]) -> None:
+    refused = {
+        **{k: v for k, v in lines[0].items() if k in ("case", "workload", "date", "load")},
+        "engine": "spark-rocksdb-2",
+        "outcome": "refused",
+    }
+    (row,) = (r for r in page([*lines, refused]).splitlines() if "rocksdb" in r)
+    assert row.endswith("| refused |")
+
+
+def test_unmatched_rows_wait(lines: list[Result]) -> None:
+    waited = {"unmatched_rows": 9, "median_delay_batches": 1, "max_delay_batches": 2}
+    waited |= {"median_delay_ms": 30, "max_delay_ms": 40}
+    text = page([*lines, line("spark-heap", 30, **waited)])
+    assert (
+        "spark-heap: rows without a partner come out 1 batches and 30 ms (most: 2, 40 ms)" in text
+    )
+
+
+def test_plots(lines: list[Result], tmp_path: Path) -> None:
+    w2 = [{**each, "case": "W2"} for each in lines]
+    drawn = plots.draw([*lines, *w2], tmp_path / "results")
+    assert [file.name for file in drawn] == [
+        "results-throughput.png",
+        "results-batches.png",
+        "results-state.png",
+    ]
+    assert all(file.stat().st_size > 0 for file in drawn)
+
+
+def test_samples_are_split_by_the_innermost_telling_frame() -> None:
+    join = "[task];ShuffleMapTask.runTask;io/streamjoin/core/JoinOperator.process"
+    parts = profile.split(
+        [
+            f"{join} 5\n",
+            f"{join};org/HeapJoinState.append;java/util/ArrayList.add 3\n",
+            "[C2];CompileBroker::loop;x 2\n",
+            f"{join};JoinState.evict;rocksdb::DBImpl::Write 4\n",
+            "[task];java/lang/Thread.run;rocksdb::MemTable::Add;memcmp 6\n",
+            "[other];java/lang/Thread.run 1\n",
+        ]
+    )
+    assert parts == {"probe": 5, "evict": 4, "append": 9, "compilation": 2, "other": 1}
