@@ -6,6 +6,19 @@ import org.apache.spark.sql.internal.SQLConf
 /** The project's settings. */
 private[sql] object StreamJoinConf {
 
+  val ReplaceBuiltin: ConfigEntry[Boolean] =
+    SQLConf
+      .buildConf("spark.sql.streamJoin.replaceBuiltin")
+      .doc(
+        "Whether a join of two streams that carry Spark's own watermarks only becomes this project's " +
+          "join, wherever its condition bounds the state. Elsewhere the join stays Spark's, and " +
+          "explain says why. It counts as it is set when a query is analysed: when a DataFrame is " +
+          "made of the join, and at the latest when the query starts."
+      )
+      .version("0.1.0")
+      .booleanConf
+      .createWithDefault(false)
+
   val MaxBufferedRows: ConfigEntry[Long] =
     SQLConf
       .buildConf("spark.sql.streamJoin.maxBufferedRows")

@@ -39,6 +39,12 @@ private[streamjoin] object StreamJoinConditions extends Logging {
       context = ""
     )
 
+  /** What is wrong with a join, and what to write instead, without the class of the error. */
+  def reason(condition: String, parameters: Map[String, String]): Seq[String] = {
+    val general = reader.errorInfoMap(condition.takeWhile(_ != '.')).messageTemplate
+    reader.getErrorMessage(condition, parameters).stripPrefix(general).trim.linesIterator.toSeq
+  }
+
   def template(condition: String): String = reader.getMessageTemplate(condition)
 
   def sqlState(condition: String): String = reader.getSqlState(condition)

@@ -25,6 +25,9 @@ class StreamJoinAnalysisException(
   override def getSqlState: String = StreamJoinConditions.sqlState(condition)
 
   override def getDefaultMessageTemplate: String = StreamJoinConditions.template(condition)
+
+  /** What is wrong, and what to write instead: a line each, without the class of the error. */
+  def reason: Seq[String] = StreamJoinConditions.reason(condition, parameters)
 }
 
 /** A failure while a query runs. */

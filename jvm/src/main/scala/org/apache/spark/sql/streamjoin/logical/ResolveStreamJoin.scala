@@ -5,38 +5,51 @@ import org.apache.spark.sql.catalyst.optimizer.InlineCTE
 import org.apache.spark.sql.catalyst.plans.{Inner, InnerLike}
 import org.apache.spark.sql.catalyst.plans.logical.{
   AnalysisHelper,
-  CTERelationRef,
+  EventTimeWatermark,
   Filter,
   Join,
   LogicalPlan,
+  Project,
   WithCTE
 }
 import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.streamjoin.StreamJoinConf
 
 /**
- * A join of two streams of which one has an imposed order becomes this project's join. An order
- * imposed on a table is dropped, as Spark drops watermarks in batch queries.
+ * A join of two streams of which one has an imposed order becomes this project's join, and one of
+ * streams with Spark's own watermarks where the settings say so. An order imposed on a table is
+ * dropped, as Spark drops watermarks in batch queries.
  *
  * Common table expressions with an order are put in their places first, where a join can see them.
  *
  * Looks into plans that have been analysed before, for a join may have had to wait there: see
- * [[isUnfinished]].
+ * [[isAwaited]].
  */
 object ResolveStreamJoin extends Rule[LogicalPlan] {
 
   override def apply(plan: LogicalPlan): LogicalPlan =
     AnalysisHelper.allowInvokingTransformsInAnalyzer {
-      plan.transformUp {
-        case u: UnresolvedImposeOrder if u.childrenResolved && argumentsResolved(u) => impose(u)
-        case w: WithCTE if w.resolved && w.isStreaming && w.exists(_.isInstanceOf[ImposeOrder]) =>
-          InlineCTE(alwaysInline = true)(w)
-        case o: ImposeOrder if o.child.resolved && !o.child.isStreaming => o.child
-        case f @ Filter(condition, j: Join)
-            if f.resolved && isCrossJoin(j) && ofOrderedStreams(j) =>
-          StreamJoinBuilder.build(j.copy(joinType = Inner, condition = Some(condition)))
-        case j: Join if isOurs(j) && !((j eq plan) && isUnfinished(j)) => StreamJoinBuilder.build(j)
+      plan match {
+        case j: Join =>
+          j.mapChildren(_.transformUp(resolved)) match {
+            case k: Join if isAwaited(k) => k
+            case k                       => resolved.applyOrElse(k, identity[LogicalPlan])
+          }
+        case _ => plan.transformUp(resolved)
       }
     }
+
+  private val resolved: PartialFunction[LogicalPlan, LogicalPlan] = {
+    case u: UnresolvedImposeOrder if u.childrenResolved && argumentsResolved(u) => impose(u)
+    case w: WithCTE if w.resolved && w.isStreaming && hidesWatermarks(w) =>
+      InlineCTE(alwaysInline = true)(w)
+    case o: ImposeOrder if o.child.resolved && !o.child.isStreaming => o.child
+    case f @ Filter(condition, j: Join) if f.resolved && isCrossJoin(j) && isOrdered(j) =>
+      StreamJoinBuilder.build(j.copy(joinType = Inner, condition = Some(condition)))
+    case j: Join if j.resolved && j.condition.nonEmpty && isOrdered(j) => StreamJoinBuilder.build(j)
+    case BuiltinJoin(j)                                   => BuiltinJoin.replaced(j).getOrElse(j)
+    case f @ BuiltinJoin.Filtered(replaced) if f.resolved => replaced
+  }
 
   private def impose(u: UnresolvedImposeOrder): LogicalPlan = {
     def argument(e: Expression, name: String) = OrderImposer.lag(e, name, u.column.last, u.origin)
@@ -53,23 +66,34 @@ object ResolveStreamJoin extends Rule[LogicalPlan] {
   private def argumentsResolved(u: UnresolvedImposeOrder): Boolean =
     u.lag.resolved && u.idleTimeout.forall(_.resolved)
 
+  private def hidesWatermarks(w: WithCTE): Boolean = w.exists {
+    case _: ImposeOrder        => true
+    case _: EventTimeWatermark => conf.getConf(StreamJoinConf.ReplaceBuiltin) && w.deterministic
+    case _                     => false
+  }
+
   /** `FROM a, b WHERE ...`: the condition stands above the join. */
   private def isCrossJoin(j: Join): Boolean =
     j.joinType.isInstanceOf[InnerLike] && j.condition.isEmpty
 
-  private def isOurs(j: Join): Boolean =
-    j.resolved && j.condition.nonEmpty && ofOrderedStreams(j)
-
-  /** Two streams of which one has an imposed order, as far as can be seen. */
-  private def ofOrderedStreams(j: Join): Boolean =
-    !j.exists(_.isInstanceOf[CTERelationRef]) && j.left.isStreaming && j.right.isStreaming &&
-      StreamJoin.typeOf(j.joinType).nonEmpty &&
-      (TimeColumns.of(j.left).imposed || TimeColumns.of(j.right).imposed)
+  private def isOrdered(j: Join): Boolean = StreamJoin.ofStreams(j) && StreamJoin.imposed(j)
 
   /**
-   * `df.join(df, ...)` of a DataFrame with itself is resolved in two steps, and in between Spark wants
-   * to see a join of its own at the top. It becomes ours with whatever is put on top of it.
+   * Some of Spark's DataFrame operations resolve a join by itself, in a first step, and want to see
+   * one of their own then: `df.join(df, ...)` of a DataFrame with itself, `joinWith`, joins by column
+   * names. Such a join becomes ours with whatever is put on top of it, or with [[ResolveAwaitedJoin]].
    */
-  private def isUnfinished(j: Join): Boolean =
+  private def isAwaited(j: Join): Boolean =
+    j.resolved && isOrdered(j) && isSelfJoin(j) || BuiltinJoin.unapply(j).nonEmpty
+
+  private def isSelfJoin(j: Join): Boolean =
     j.left.collectLeaves().exists(l => j.right.collectLeaves().exists(l.sameResult(_)))
+}
+
+/** Makes a join ours on which nothing was put, before it is optimized. */
+object ResolveAwaitedJoin extends Rule[LogicalPlan] {
+  override def apply(plan: LogicalPlan): LogicalPlan = plan match {
+    case j: Join if j.isStreaming => ResolveStreamJoin(Project(j.output, j)).children.head
+    case _                        => plan
+  }
 }

@@ -4,7 +4,9 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans
 import org.apache.spark.sql.catalyst.plans.logical.{
   BinaryNode,
+  CTERelationRef,
   EventTimeWatermark,
+  Join,
   LogicalPlan,
   SupportsNonDeterministicExpression
 }
@@ -77,6 +79,15 @@ case class StreamJoin(
 }
 
 object StreamJoin {
+
+  /** Whether a join is one of two streams and of a type that is ours, as far as can be seen. */
+  private[streamjoin] def ofStreams(j: Join): Boolean =
+    j.left.isStreaming && j.right.isStreaming && typeOf(j.joinType).nonEmpty &&
+      !j.exists(_.isInstanceOf[CTERelationRef])
+
+  /** Whether an input has an imposed order. */
+  private[streamjoin] def imposed(j: Join): Boolean =
+    j.children.exists(TimeColumns.of(_).imposed)
 
   /** Spark's name of a join type as ours, where it is one of ours. */
   private[streamjoin] def typeOf(t: plans.JoinType): Option[JoinType] = t match {

@@ -1,0 +1,316 @@
+"""Plain joins of streams with Spark's own watermarks, with spark.sql.streamJoin.replaceBuiltin."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from pyspark.errors import AnalysisException, StreamingQueryException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from tests.orders import WITHIN_THE_HOUR, Shop, ids, met
+from tests.streams import Landing, Run
+
+SETTING = "spark.sql.streamJoin.replaceBuiltin"
+
+OURS = "StreamJoin "
+SPARKS = "StreamingSymmetricHashJoin"
+WHY_NOT = "StreamJoin not used: "
+
+
+@contextmanager
+def replacing(spark: SparkSession, value: str = "true") -> Iterator[None]:
+    spark.conf.set(SETTING, value)
+    try:
+        yield
+    finally:
+        spark.conf.unset(SETTING)
+
+
+@pytest.fixture
+def shop(spark: SparkSession, tmp_path: Path) -> Shop:
+    return Shop(spark, tmp_path)
+
+
+@pytest.fixture
+def replaced(spark: SparkSession) -> Iterator[None]:
+    with replacing(spark):
+        yield
+
+
+def orders(shop: Shop, lag: str = "0 seconds") -> DataFrame:
+    return shop.orders.stream().withWatermark("order_time", lag).alias("o")
+
+
+def deliveries(shop: Shop, lag: str = "0 seconds") -> DataFrame:
+    return shop.deliveries.stream().withWatermark("delivery_time", lag).alias("d")
+
+
+def plain_join(shop: Shop, how: str = "inner", on: str = WITHIN_THE_HOUR) -> DataFrame:
+    return orders(shop).join(deliveries(shop), F.expr(on), how)
+
+
+def explained(df: DataFrame, capsys: pytest.CaptureFixture[str]) -> str:
+    capsys.readouterr()
+    df.explain()
+    return capsys.readouterr().out
+
+
+def test_off_by_default(
+    shop: Shop, spark: SparkSession, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = explained(plain_join(shop), capsys)
+    assert SPARKS in text
+    assert OURS not in text
+    assert spark.conf.get(SETTING) == "false"
+
+
+@pytest.mark.parametrize(
+    ("how", "expected"),
+    [
+        ("inner", [(1, 1)]),
+        ("left", [(1, 1), (2, None)]),
+        ("right", [(1, 1), (None, 9)]),
+        ("full", [(1, 1), (2, None), (None, 9)]),
+        ("semi", [1]),
+        ("anti", [2]),
+    ],
+)
+def test_every_type_of_join_is_taken_over(
+    shop: Shop,
+    replaced: None,
+    how: str,
+    expected: list[object],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    joined = plain_join(shop, how)
+    text = explained(joined, capsys)
+    assert OURS in text
+    assert SPARKS not in text
+    run = shop.run(joined)
+    shop.order((1, "10:00"), (2, "10:05"), (3, "12:00"))
+    shop.deliver((1, "10:40"), (9, "10:50"), (8, "12:10"))
+    # all in the first batch, which proves it
+    rows = run.step()[0]
+    came: list[object] = (
+        sorted(row[0] for row in rows) if how in ("semi", "anti") else list(ids(rows))
+    )
+    assert came == sorted(expected, key=str)
+    assert run.operator()["operatorName"] == "streamJoin"
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT * FROM o JOIN d ON o.id = d.id AND {bounds}",
+        "SELECT * FROM o, d WHERE o.id = d.id AND {bounds}",
+        "SELECT * FROM o JOIN d ON o.id = d.id WHERE {bounds}",
+        "SELECT o.id, order_time, o.id, delivery_time FROM o JOIN d USING (id) WHERE {bounds}",
+        "SELECT o.id, order_time, o.id, delivery_time FROM o NATURAL JOIN d WHERE {bounds}",
+        "WITH a AS (SELECT * FROM o), b AS (SELECT * FROM d) "
+        "SELECT * FROM a o JOIN b d ON o.id = d.id AND {bounds}",
+        "SELECT id, order_time, id, delivery_time FROM "
+        "(SELECT o.*, delivery_time FROM o JOIN d ON o.id = d.id) "
+        "WHERE order_time <= delivery_time AND order_time >= delivery_time - INTERVAL '1' HOUR",
+    ],
+)
+def test_sql(shop: Shop, spark: SparkSession, replaced: None, query: str) -> None:
+    for view, stream, time in [
+        ("o", shop.orders.stream(), "order_time"),
+        ("d", shop.deliveries.stream(), "delivery_time"),
+    ]:
+        stream.createOrReplaceTempView("plain")
+        delayed = f"SELECT * FROM plain WATERMARK {time} DELAY OF INTERVAL 0 SECONDS"
+        spark.sql(delayed).createOrReplaceTempView(view)
+    bounds = "delivery_time BETWEEN order_time AND order_time + INTERVAL '1' HOUR"
+    joined = spark.sql(query.format(bounds=bounds))
+    run = shop.run(joined)
+    shop.order((1, "10:00"), (2, "10:05"), (3, "10:06"))
+    shop.deliver((1, "10:40"), (2, "11:30"))
+    assert met(run.step()) == [(1, 1)]
+    assert run.operator()["operatorName"] == "streamJoin"
+
+
+def test_a_chain_with_two_event_times_which_spark_refuses(
+    shop: Shop, spark: SparkSession, tmp_path: Path
+) -> None:
+    returns = Landing(spark, tmp_path / "returns", "id INT, return_time TIMESTAMP")
+
+    def chain() -> DataFrame:
+        returned = returns.stream().withWatermark("return_time", "0 seconds").alias("r")
+        on = (
+            "d.id = r.id AND r.return_time BETWEEN d.delivery_time "
+            "AND d.delivery_time + INTERVAL '2' HOURS"
+        )
+        return plain_join(shop, "left").join(returned, F.expr(on), "left")
+
+    shop.order((1, "10:00"), (2, "10:05"), (3, "15:00"))
+    shop.deliver((1, "10:40"), (3, "15:10"))
+    returns.land({"id": 1, "return_time": "2024-05-04T11:00:00"})
+    returns.land({"id": 3, "return_time": "2024-05-04T15:30:00"})
+    with pytest.raises((AnalysisException, StreamingQueryException)):
+        shop.run(chain(), "spark").step()
+    with replacing(spark):
+        run = shop.run(chain())
+        run.step()
+    assert sorted(((r[0], r[2], r[4]) for r in run.rows()), key=str) == [
+        (1, 1, 1),
+        (2, None, None),
+        (3, 3, 3),
+    ]
+
+
+def test_an_outer_join_without_the_conditions_spark_wants(shop: Shop, spark: SparkSession) -> None:
+    # the lower bound of orders follows from both conjuncts together only
+    on = "o.id = d.id AND abs(o.id) > 0 AND d.delivery_time - o.order_time <= INTERVAL '1' HOUR"
+    on += " AND NOT d.delivery_time < o.order_time"
+    run = shop.run(plain_join(shop, "full", on), "spark")
+    shop.order((1, "10:00"), (2, "10:05"), (3, "12:00"))
+    shop.deliver((1, "10:40"), (9, "10:50"), (8, "12:10"))
+    with pytest.raises(AnalysisException, match="(?i)not supported"):
+        run.step()
+    with replacing(spark):
+        assert met(shop.run(plain_join(shop, "full", on)).step()) == [
+            (1, 1),
+            (2, None),
+            (None, 9),
+        ]
+
+
+def test_update_mode_of_an_outer_join(shop: Shop, replaced: None) -> None:
+    rows: list[tuple[object, ...]] = []
+    shop.order((1, "10:00"), (2, "10:05"), (3, "12:00"))
+    shop.deliver((1, "10:40"), (8, "12:10"))
+    query = (
+        plain_join(shop, "left")
+        .writeStream.outputMode("update")
+        .foreachBatch(lambda batch, _: rows.extend(tuple(row) for row in batch.collect()))
+        .trigger(availableNow=True)
+        .option("checkpointLocation", str(shop.folder / "update"))
+        .start()
+    )
+    query.awaitTermination()
+    assert met({0: rows}) == [(1, 1), (2, None)]
+
+
+def test_a_stream_with_itself(
+    shop: Shop, replaced: None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    stream = shop.orders.stream().withWatermark("order_time", "0 seconds")
+    on = (
+        "a.id = b.id AND b.order_time > a.order_time "
+        "AND b.order_time <= a.order_time + INTERVAL '1' HOUR"
+    )
+    joined = stream.alias("a").join(stream.alias("b"), F.expr(on), "left")
+    assert OURS in explained(joined, capsys)
+    run = shop.run(joined)
+    shop.order((1, "10:00"), (1, "10:30"), (2, "10:05"), (3, "15:00"))
+    rows = run.step()[0]
+    assert sorted(str(r[3] and r[3].time()) for r in rows) == ["10:30:00", "None", "None"]
+    assert run.operator()["operatorName"] == "streamJoin"
+
+
+def test_a_stream_with_itself_by_its_columns(shop: Shop, replaced: None) -> None:
+    stream = shop.orders.stream().withWatermark("order_time", "0 seconds")
+    run = shop.run(stream.join(stream, ["id", "order_time"], "left"))
+    shop.order((1, "10:00"), (2, "10:05"), (3, "15:00"))
+    assert sorted(row[0] for row in run.step()[0]) == [1, 2, 3]
+    assert run.operator()["operatorName"] == "streamJoin"
+
+
+def test_aggregation_above_and_deduplication_below(shop: Shop, replaced: None) -> None:
+    distinct = orders(shop).dropDuplicates(["id", "order_time"]).alias("o")
+    joined = distinct.join(deliveries(shop), F.expr(WITHIN_THE_HOUR), "left")
+    counts = joined.groupBy(F.window("order_time", "1 hour")).count()
+    run = shop.run(counts.select("window.start", "count"))
+    shop.order((1, "10:00"), (1, "10:00"), (2, "10:05"), (3, "12:00"))
+    shop.deliver((1, "10:40"), (8, "12:10"))
+    run.step()
+    shop.order((4, "16:00"))
+    shop.deliver((8, "16:10"))
+    run.step()
+    assert sorted((r[0].hour, r[1]) for r in run.rows()) == [(10, 2), (12, 1)]
+    names = [s["operatorName"] for s in run.progress[0]["stateOperators"]]
+    assert names == ["stateStoreSave", "streamJoin", "dedupe"]
+
+
+def test_a_join_with_a_table_stays(
+    shop: Shop, spark: SparkSession, replaced: None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    names = spark.createDataFrame([(1, "one")], "id INT, name STRING")
+    text = explained(orders(shop).join(names, "id"), capsys)
+    assert "SortMergeJoin" in text or "BroadcastHashJoin" in text
+    assert "StreamJoin" not in text
+
+
+@pytest.mark.parametrize(
+    ("on", "reason"),
+    [
+        ("o.id = d.id", "nothing in the condition"),
+        ("o.id = d.id AND o.order_time >= d.delivery_time", "Add the missing inequality"),
+        (
+            "o.id = d.id AND (o.order_time = d.delivery_time OR o.id = 1)",
+            "the time bound stands inside OR",
+        ),
+    ],
+)
+def test_explain_says_why_a_join_stayed(
+    shop: Shop, replaced: None, on: str, reason: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = explained(plain_join(shop, on=on), capsys)
+    assert WHY_NOT in text
+    assert reason in text
+    assert SPARKS in text
+    run = shop.run(plain_join(shop, on=on))
+    shop.order((1, "10:00"))
+    shop.deliver((1, "10:00"))
+    assert met(run.step()) == [(1, 1)]
+    assert run.operator("symmetricHashJoin")["numRowsTotal"] == 2
+
+
+def test_explain_says_that_a_watermark_is_missing(
+    shop: Shop, replaced: None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    joined = orders(shop).join(shop.deliveries.stream().alias("d"), F.expr(WITHIN_THE_HOUR))
+    text = explained(joined, capsys)
+    assert f"{WHY_NOT}the right input (" in text
+    assert SPARKS in text
+
+
+def test_the_setting_counts_when_the_query_starts(shop: Shop, spark: SparkSession) -> None:
+    run = shop.run(plain_join(shop))
+    with replacing(spark):
+        shop.order((1, "10:00"))
+        shop.deliver((1, "10:30"))
+        assert met(run.step()) == [(1, 1)]
+    assert run.operator()["operatorName"] == "streamJoin"
+
+
+@pytest.mark.parametrize("first", ["true", "false"])
+def test_a_checkpoint_of_the_other_operator_is_refused(
+    shop: Shop, spark: SparkSession, first: str
+) -> None:
+    with replacing(spark, first):
+        run = shop.run(plain_join(shop, "left"))
+        shop.order((1, "10:00"))
+        run.step()
+    shop.deliver((1, "10:30"))
+    with replacing(spark, "false" if first == "true" else "true"):
+        other = Run(plain_join(shop, "left"), run.checkpoint)
+        with pytest.raises(StreamingQueryException) as failed:
+            other.step()
+    message = str(failed.value)
+    assert "STREAMING_STATEFUL_OPERATOR_NOT_MATCH_IN_STATE_METADATA" in message
+    assert "streamJoin" in message
+    assert "symmetricHashJoin" in message
+    # nothing was overwritten: the right setting goes on
+    with replacing(spark, first):
+        assert met(Run(plain_join(shop, "left"), run.checkpoint).step()) == [(1, 1)]
+
+
+def test_a_wrong_value_of_the_setting_is_refused(spark: SparkSession) -> None:
+    with pytest.raises(Exception, match=SETTING):
+        spark.conf.set(SETTING, "perhaps")
