@@ -170,7 +170,7 @@ def test_an_outer_join_without_the_conditions_spark_wants(shop: Shop, spark: Spa
     run = shop.run(plain_join(shop, "full", on), "spark")
     shop.order((1, "10:00"), (2, "10:05"), (3, "12:00"))
     shop.deliver((1, "10:40"), (9, "10:50"), (8, "12:10"))
-    with pytest.raises(AnalysisException, match="(?i)not supported"):
+    with pytest.raises(AnalysisException, match=r"(?i)not supported"):
         run.step()
     with replacing(spark):
         assert met(shop.run(plain_join(shop, "full", on)).step()) == [
