@@ -1,43 +1,117 @@
 package org.apache.spark.sql.streamjoin.bounds
 
-import java.time.{Instant, ZoneId}
-
-import scala.jdk.CollectionConverters._
-import scala.util.Try
-
-import org.apache.spark.sql.catalyst.expressions.{Left => _, Right => _, _}
-import org.apache.spark.sql.catalyst.util.DateTimeConstants.{MICROS_PER_DAY, MICROS_PER_SECOND}
-import org.apache.spark.sql.catalyst.util.DateTimeUtils
+import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.types._
-import org.apache.spark.unsafe.types.CalendarInterval
-
-import io.streamjoin.bounds.Saturated
 
 /**
- * A sum of times: `terms` with their factors, plus a constant that lies in `[low, high]`.
+ * What is known of a value as a sum of times: `scale * value` is the sum of `terms`, each times its
+ * factor, plus something in `[low, high]`.
  *
- * The constant is a range because a day of the session's time zone has 23 to 25 hours: `t + INTERVAL
- * '1' DAY` is a known distance only within the zone's changes of offset.
+ * {{{
+ *   a.t - b.t + INTERVAL '1' MINUTE    terms a.t, -b.t    [60000000, 60000000]    scale 1
+ *   unix_seconds(a.t)                  terms a.t          [-999999, 0]            scale 1000000
+ * }}}
+ *
+ * The range is wide where something is rounded, or where local time is involved: a day of a session's
+ * time zone has 23 to 25 hours.
+ *
+ * Arithmetic that leaves the range of `Long` throws an `ArithmeticException`: a bound that cannot be
+ * computed must become no bound, never a tighter one.
  */
 private[streamjoin] final case class LinearTime(
-    terms: Map[ExpressionKey, Int],
+    terms: Map[ExpressionKey, Long],
     low: Long,
-    high: Long
+    high: Long,
+    scale: Long
 ) {
+  import Math.{addExact, multiplyExact, negateExact, subtractExact}
 
-  def +(that: LinearTime): LinearTime = LinearTime(
-    (terms.toSeq ++ that.terms.toSeq).groupMapReduce(_._1)(_._2)(_ + _).filter(_._2 != 0),
-    Saturated.add(low, that.low),
-    Saturated.add(high, that.high)
-  )
+  def +(that: LinearTime): LinearTime = {
+    val common = lcm(scale, that.scale)
+    val (a, b) = (widened(common / scale), that.widened(common / that.scale))
+    LinearTime(
+      (a.terms.toSeq ++ b.terms.toSeq)
+        .groupMapReduce(_._1)(_._2)(addExact(_: Long, _: Long))
+        .filter(_._2 != 0),
+      addExact(a.low, b.low),
+      addExact(a.high, b.high),
+      common
+    )
+  }
 
   def unary_- : LinearTime = LinearTime(
-    terms.map { case (k, f) => k -> -f },
-    Saturated.subtract(0, high),
-    Saturated.subtract(0, low)
+    terms.map { case (k, f) => k -> negateExact(f) },
+    negateExact(high),
+    negateExact(low),
+    scale
   )
 
   def -(that: LinearTime): LinearTime = this + -that
+
+  def *(factor: Long): LinearTime =
+    if (factor < 0) -(this * negateExact(factor)) else widened(factor).copy(scale = scale)
+
+  /** The value moved by something in `[least, most]`, in the unit of the value. */
+  def moved(least: Long, most: Long): LinearTime = copy(
+    low = addExact(low, multiplyExact(scale, least)),
+    high = addExact(high, multiplyExact(scale, most))
+  )
+
+  /** The value divided by a positive number and rounded down. */
+  def floorDiv(by: Long): LinearTime = moved(1 - by, 0).over(by)
+
+  /** The value divided by a positive number and rounded towards zero. */
+  def truncateDiv(by: Long): LinearTime = moved(1 - by, by - 1).over(by)
+
+  /** The value divided by a positive number, without rounding. */
+  def over(by: Long): LinearTime = copy(scale = multiplyExact(scale, by))
+
+  /** Whether a value of this type can hold whatever comes out, so that it never wraps around. */
+  def fits(dataType: IntegralType): Boolean = {
+    val ends = terms.toSeq.map { case (term, factor) =>
+      val (least, most) = LinearTime.range(term.expression.dataType)
+      Seq(least * factor, most * factor)
+    }
+    val (least, most) = LinearTime.range(dataType)
+    ends.map(_.min).sum + low >= least * scale && ends.map(_.max).sum + high <= most * scale
+  }
+
+  /**
+   * The least `slack` with `x >= y - slack` wherever the value is at least (strictly: above) zero,
+   * where the terms are `x` and `-y`.
+   *
+   * @param whole whether the value is a whole number, so that above zero means at least one
+   */
+  def slackFromZero(factor: Long, strict: Boolean, whole: Boolean): Long = {
+    val step = if (!strict) 0 else if (whole) scale else 1
+    Math.floorDiv(subtractExact(high, step), factor)
+  }
+
+  private def widened(by: Long): LinearTime = LinearTime(
+    terms.map { case (k, f) => k -> multiplyExact(f, by) }.filter(_._2 != 0),
+    multiplyExact(low, by),
+    multiplyExact(high, by),
+    multiplyExact(scale, by)
+  )
+
+  private def lcm(a: Long, b: Long): Long =
+    if (a == b) a else multiplyExact(a, b / (BigInt(a) gcd BigInt(b)).toLong)
+}
+
+private[streamjoin] object LinearTime {
+
+  def constant(value: Long): LinearTime = LinearTime(Map.empty, value, value, 1)
+
+  def term(e: Expression): LinearTime = LinearTime(Map(new ExpressionKey(e) -> 1L), 0, 0, 1)
+
+  private def range(dataType: DataType): (BigInt, BigInt) = dataType match {
+    case ByteType    => (Byte.MinValue.toInt, Byte.MaxValue.toInt)
+    case ShortType   => (Short.MinValue.toInt, Short.MaxValue.toInt)
+    case IntegerType => (Int.MinValue, Int.MaxValue)
+    // days from 0001-01-01 to 9999-12-31
+    case DateType => (-719162, 2932896)
+    case _        => (Long.MinValue, Long.MaxValue)
+  }
 }
 
 /** An expression that counts as the same term wherever it occurs. */
@@ -49,128 +123,5 @@ private[streamjoin] final class ExpressionKey(val expression: Expression) {
   override def equals(other: Any): Boolean = other match {
     case that: ExpressionKey => canonical == that.canonical
     case _                   => false
-  }
-}
-
-/** Why an expression could not be brought into linear form. */
-private[streamjoin] sealed trait NotLinear
-
-private[streamjoin] object NotLinear {
-  case object CalendarUnits extends NotLinear
-  case object NotConstant extends NotLinear
-}
-
-/**
- * Brings expressions into the form of [[LinearTime]].
- *
- * @param opaque tells which expressions may stand as a term of their own
- */
-private[streamjoin] class LinearTimes(opaque: Expression => Boolean) {
-
-  type Result = Either[NotLinear, LinearTime]
-
-  def of(e: Expression): Result = e match {
-    case _ if e.foldable                             => constant(e)
-    case a: Attribute                                => term(a)
-    case Add(l, r, _) if isNumber(e)                 => plus(l, r)
-    case Subtract(l, r, _) if isNumber(e)            => minus(l, r)
-    case UnaryMinus(c, _) if isNumber(e)             => of(c).map(-_)
-    case Cast(c, to, _, _) if widens(c.dataType, to) => of(c)
-    case t: TimestampAddInterval     => shifted(t.start, t.interval, t.timeZoneId, e)
-    case d: DatetimeSub              => of(d.replacement)
-    case DateAdd(d, n) if n.foldable => plus(d, n).left.flatMap(_ => term(e))
-    case DateSub(d, n) if n.foldable => minus(d, n).left.flatMap(_ => term(e))
-    case s: SubtractTimestamps if !s.legacyInterval =>
-      minus(s.left, s.right).map(_ + uncertainty(s.left.dataType, s.timeZoneId))
-    case _: TimestampAddYMInterval => Left(NotLinear.CalendarUnits)
-    case _: DateAddYMInterval      => Left(NotLinear.CalendarUnits)
-    case _                         => term(e)
-  }
-
-  /** The expression as a single term. */
-  def term(e: Expression): Result =
-    if (opaque(e)) Right(LinearTime(Map(new ExpressionKey(e) -> 1), 0, 0))
-    else Left(NotLinear.NotConstant)
-
-  private def plus(l: Expression, r: Expression): Result =
-    for (a <- of(l); b <- of(r)) yield a + b
-
-  private def minus(l: Expression, r: Expression): Result =
-    for (a <- of(l); b <- of(r)) yield a - b
-
-  private def isNumber(e: Expression): Boolean = TimeUnit.of(e.dataType).contains(TimeUnit.Number)
-
-  private def widens(from: DataType, to: DataType): Boolean = (from, to) match {
-    case (f: IntegralType, t: IntegralType)               => f.defaultSize <= t.defaultSize
-    case (f: DayTimeIntervalType, t: DayTimeIntervalType) => f.endField <= t.endField
-    case (f, t)                                           => f == t
-  }
-
-  private def constant(e: Expression): Result = {
-    val value: Option[Long] = Try(e.eval()).toOption.flatMap {
-      case null      => None
-      case n: Number => Some(n.longValue)
-      case _         => None
-    }
-    e.dataType match {
-      case _: DayTimeIntervalType | _: IntegralType | TimestampType | TimestampNTZType | DateType =>
-        value.map(v => LinearTime(Map.empty, v, v)).toRight(NotLinear.NotConstant)
-      case _ => Left(NotLinear.NotConstant)
-    }
-  }
-
-  private def shifted(
-      start: Expression,
-      interval: Expression,
-      zone: Option[String],
-      whole: Expression
-  ): Result =
-    if (!interval.foldable) term(whole)
-    else
-      (Try(interval.eval()).toOption, interval.dataType) match {
-        case (Some(micros: Long), _: DayTimeIntervalType) =>
-          of(start).map(_ + distance(start.dataType, zone, micros / MICROS_PER_DAY, micros))
-        case (Some(i: CalendarInterval), CalendarIntervalType) if i.months == 0 =>
-          val micros = Saturated.add(i.days * MICROS_PER_DAY, i.microseconds)
-          of(start).map(_ + distance(start.dataType, zone, i.days, micros))
-        case (Some(_: CalendarInterval), _) => Left(NotLinear.CalendarUnits)
-        case _                              => Left(NotLinear.NotConstant)
-      }
-
-  private def distance(
-      of: DataType,
-      zone: Option[String],
-      days: Long,
-      micros: Long
-  ): LinearTime = {
-    val exact = LinearTime(Map.empty, micros, micros)
-    if (days == 0) exact else exact + uncertainty(of, zone)
-  }
-
-  /** By how much a distance that is counted in local time may differ from elapsed time. */
-  private def uncertainty(of: DataType, zone: Option[String]): LinearTime = {
-    val slack =
-      if (of != TimestampType) 0L
-      else LinearTimes.offsetRange(DateTimeUtils.getZoneId(zone.getOrElse("UTC")))
-    LinearTime(Map.empty, -slack, slack)
-  }
-}
-
-private[streamjoin] object LinearTimes {
-
-  /** The difference between the greatest and the least offset a zone has ever had, in microseconds. */
-  private def offsetRange(zone: ZoneId): Long = {
-    val rules = zone.getRules
-    if (rules.isFixedOffset) 0L
-    else {
-      val past = rules.getTransitions.asScala.flatMap(t => Seq(t.getOffsetBefore, t.getOffsetAfter))
-      val future =
-        rules.getTransitionRules.asScala.flatMap(r => Seq(r.getOffsetBefore, r.getOffsetAfter))
-      val offsets =
-        (past ++ future).map(_.getTotalSeconds.toLong) :+ rules.getOffset(
-          Instant.EPOCH
-        ).getTotalSeconds.toLong
-      (offsets.max - offsets.min) * MICROS_PER_SECOND
-    }
   }
 }

@@ -41,6 +41,12 @@ private[streamjoin] object TimeUnit {
     case _                                             => None
   }
 
+  /** Whether values of a type are whole numbers of some unit. */
+  def isWhole(dataType: DataType): Boolean = dataType match {
+    case _: DayTimeIntervalType => true
+    case _                      => of(dataType).nonEmpty
+  }
+
   sealed trait Microseconds { self: TimeUnit =>
     override def shown(value: Long): Long = microsToMillis(value)
 

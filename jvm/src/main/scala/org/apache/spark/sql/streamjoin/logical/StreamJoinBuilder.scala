@@ -45,9 +45,13 @@ private[streamjoin] object StreamJoinBuilder {
     case other         => other.mapChildren(keyed)
   }
 
-  /** BETWEEN as the two comparisons it stands for: each can be a bound by itself. */
-  private def plain(condition: Expression): Expression = condition.transform {
-    case Between(input, lower, upper, _) =>
-      And(GreaterThanOrEqual(input, lower), LessThanOrEqual(input, upper))
+  /**
+   * BETWEEN as the two comparisons it stands for: each can be a bound by itself. They are those that
+   * Spark has resolved, with the casts between operands of different types.
+   */
+  private[streamjoin] def plain(condition: Expression): Expression = condition.transformUp {
+    case b: Between if b.deterministic => b.replacement
+    case w: With if w.deterministic =>
+      w.child.transform { case r: CommonExpressionRef => w.defs.find(_.id == r.id).get.child }
   }
 }
