@@ -2,22 +2,28 @@ package org.apache.spark.sql.streamjoin
 
 import org.apache.spark.sql.SparkSessionExtensions
 import org.apache.spark.sql.streamjoin.errors.StreamJoinConditions
-import org.apache.spark.sql.streamjoin.logical.{
-  PushFilterThroughStreamJoin,
-  ResolveAwaitedJoin,
-  ResolveStreamJoin
-}
+import org.apache.spark.sql.streamjoin.logical._
 import org.apache.spark.sql.streamjoin.physical.{ExplainBuiltinJoin, StreamJoinStrategy}
-import org.apache.spark.sql.streamjoin.sql.ResolveImposeOrder
+import org.apache.spark.sql.streamjoin.sql.{
+  ResolveImposeOrder,
+  ResolveStreamWindow,
+  StreamSqlParser
+}
 
 /** Where the project's rules hook into Spark. */
 object ExtensionPoints {
 
   def inject(extensions: SparkSessionExtensions): Unit = {
     StreamJoinConditions.register()
+    extensions.injectParser((_, parser) => StreamSqlParser.around(parser))
     // before Spark looks up functions, for DESCRIPTOR is none
     extensions.injectHintResolutionRule(ResolveImposeOrder(_))
+    extensions.injectHintResolutionRule(_ => ResolveStreamWindow)
+    // windows first: they are part of what is looked at in a join
+    extensions.injectResolutionRule(_ => PlaceWindows)
     extensions.injectResolutionRule(_ => ResolveStreamJoin)
+    extensions.injectResolutionRule(_ => ResolveRowtime)
+    extensions.injectCheckRule(_ => PlaceWindows.check)
     // a query is checked for what Spark's own joins support as soon as it is resolved
     extensions.injectHintResolutionRule(_ => ResolveStreamJoin)
     extensions.injectPlanNormalizationRule(_ => ResolveAwaitedJoin)

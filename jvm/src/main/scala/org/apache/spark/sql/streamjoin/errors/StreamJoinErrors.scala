@@ -133,6 +133,18 @@ private[streamjoin] object StreamJoinErrors {
   def wrongUse(origin: Origin, reason: String): StreamJoinAnalysisException =
     analysis("INVALID_IMPOSE_ORDER", origin, "reason" -> reason)
 
+  def invalidWindow(origin: Origin, window: String, reason: String): StreamJoinAnalysisException =
+    analysis("INVALID_WINDOW", origin, "window" -> window, "reason" -> reason)
+
+  def invalidRowtime(
+      origin: Origin,
+      name: String,
+      columns: Seq[String]
+  ): StreamJoinAnalysisException = {
+    val found = if (columns.isEmpty) "none" else columns.mkString(", ")
+    analysis("INVALID_ROWTIME", origin, "name" -> name, "columns" -> found)
+  }
+
   def bufferLimitExceeded(
       partition: Int,
       left: Long,

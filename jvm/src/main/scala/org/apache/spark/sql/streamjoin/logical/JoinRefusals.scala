@@ -2,8 +2,9 @@ package org.apache.spark.sql.streamjoin.logical
 
 import org.apache.spark.sql.catalyst.expressions.Attribute
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.catalyst.trees.Origin
 import org.apache.spark.sql.streamjoin.bounds.{RejectedBound, TimeUnit}
-import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
+import org.apache.spark.sql.streamjoin.errors.{StreamJoinAnalysisException, StreamJoinErrors}
 
 import io.streamjoin.core.Side
 
@@ -26,18 +27,24 @@ private[streamjoin] object JoinRefusals {
     join.times.filter(input(join, side).outputSet.contains)
 
   private def checkWatermark(join: StreamJoin, side: Side): Unit =
-    if (times(join, side).isEmpty) {
-      val output = input(join, side).output
-      throw StreamJoinErrors.missingWatermark(
-        join.origin,
-        side.name,
-        output.map(JoinAnalysis.nameOf),
-        output.flatMap(_.qualifier.lastOption).headOption.getOrElse(side.name),
-        output.find(a => TimeUnit.of(a.dataType).exists(_ != TimeUnit.Number))
-          .orElse(output.find(a => TimeUnit.of(a.dataType).nonEmpty))
-          .fold("event_time")(_.name)
-      )
-    }
+    if (times(join, side).isEmpty) throw missingWatermark(join.origin, side, input(join, side))
+
+  def missingWatermark(
+      origin: Origin,
+      side: Side,
+      input: LogicalPlan
+  ): StreamJoinAnalysisException = {
+    val output = input.output
+    StreamJoinErrors.missingWatermark(
+      origin,
+      side.name,
+      output.map(JoinAnalysis.nameOf),
+      output.flatMap(_.qualifier.lastOption).headOption.getOrElse(side.name),
+      output.find(a => TimeUnit.of(a.dataType).exists(_ != TimeUnit.Number))
+        .orElse(output.find(a => TimeUnit.of(a.dataType).nonEmpty))
+        .fold("event_time")(_.name)
+    )
+  }
 
   private def checkBounded(join: StreamJoin, side: Side): Unit =
     if (!join.analysis.bounds.bounded(side)) {

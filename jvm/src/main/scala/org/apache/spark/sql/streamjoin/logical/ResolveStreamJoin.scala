@@ -2,11 +2,9 @@ package org.apache.spark.sql.streamjoin.logical
 
 import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.catalyst.optimizer.InlineCTE
-import org.apache.spark.sql.catalyst.plans.{Inner, InnerLike}
 import org.apache.spark.sql.catalyst.plans.logical.{
   AnalysisHelper,
   EventTimeWatermark,
-  Filter,
   Join,
   LogicalPlan,
   Project,
@@ -44,9 +42,8 @@ object ResolveStreamJoin extends Rule[LogicalPlan] {
     case w: WithCTE if w.resolved && w.isStreaming && hidesWatermarks(w) =>
       InlineCTE(alwaysInline = true)(w)
     case o: ImposeOrder if o.child.resolved && !o.child.isStreaming => o.child
-    case f @ Filter(condition, j: Join) if f.resolved && isCrossJoin(j) && isOrdered(j) =>
-      StreamJoinBuilder.build(j.copy(joinType = Inner, condition = Some(condition)))
-    case j: Join if j.resolved && j.condition.nonEmpty && isOrdered(j) => StreamJoinBuilder.build(j)
+    case j: Join if j.resolved && j.condition.nonEmpty && StreamJoin.isOrdered(j) =>
+      StreamJoinBuilder.build(j)
     case BuiltinJoin(j)                                   => BuiltinJoin.replaced(j).getOrElse(j)
     case f @ BuiltinJoin.Filtered(replaced) if f.resolved => replaced
   }
@@ -67,16 +64,10 @@ object ResolveStreamJoin extends Rule[LogicalPlan] {
     u.lag.resolved && u.idleTimeout.forall(_.resolved)
 
   private def hidesWatermarks(w: WithCTE): Boolean = w.exists {
-    case _: ImposeOrder        => true
+    case _: ImposeOrder | _: RelationWindow => true
     case _: EventTimeWatermark => conf.getConf(StreamJoinConf.ReplaceBuiltin) && w.deterministic
     case _                     => false
   }
-
-  /** `FROM a, b WHERE ...`: the condition stands above the join. */
-  private def isCrossJoin(j: Join): Boolean =
-    j.joinType.isInstanceOf[InnerLike] && j.condition.isEmpty
-
-  private def isOrdered(j: Join): Boolean = StreamJoin.ofStreams(j) && StreamJoin.imposed(j)
 
   /**
    * Some of Spark's DataFrame operations resolve a join by itself, in a first step, and want to see
@@ -84,7 +75,7 @@ object ResolveStreamJoin extends Rule[LogicalPlan] {
    * names. Such a join becomes ours with whatever is put on top of it, or with [[ResolveAwaitedJoin]].
    */
   private def isAwaited(j: Join): Boolean =
-    j.resolved && isOrdered(j) && isSelfJoin(j) || BuiltinJoin.unapply(j).nonEmpty
+    j.resolved && StreamJoin.isOrdered(j) && isSelfJoin(j) || BuiltinJoin.unapply(j).nonEmpty
 
   private def isSelfJoin(j: Join): Boolean =
     j.left.collectLeaves().exists(l => j.right.collectLeaves().exists(l.sameResult(_)))

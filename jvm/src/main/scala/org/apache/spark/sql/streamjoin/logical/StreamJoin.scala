@@ -85,9 +85,12 @@ object StreamJoin {
     j.left.isStreaming && j.right.isStreaming && typeOf(j.joinType).nonEmpty &&
       !j.exists(_.isInstanceOf[CTERelationRef])
 
-  /** Whether an input has an imposed order. */
+  /** Whether an input has an imposed order, or there were windows on the inputs. */
   private[streamjoin] def imposed(j: Join): Boolean =
-    j.children.exists(TimeColumns.of(_).imposed)
+    j.children.exists(TimeColumns.of(_).imposed) || j.getTagValue(JoinWindows.Placed).nonEmpty
+
+  /** Whether a join is this project's whatever the settings say. */
+  private[streamjoin] def isOrdered(j: Join): Boolean = ofStreams(j) && imposed(j)
 
   /** Spark's name of a join type as ours, where it is one of ours. */
   private[streamjoin] def typeOf(t: plans.JoinType): Option[JoinType] = t match {

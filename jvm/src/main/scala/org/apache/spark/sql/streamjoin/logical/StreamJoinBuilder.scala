@@ -34,7 +34,7 @@ private[streamjoin] object StreamJoinBuilder {
   }
 
   /** Spark's own watermarks as keyed ones, so that there is one way in which they are followed. */
-  private def keyed(plan: LogicalPlan): LogicalPlan = plan match {
+  def keyed(plan: LogicalPlan): LogicalPlan = plan match {
     case o @ ImposeOrder(_, _, _, _, _, w: EventTimeWatermark)
         if w.eventTime.exprId == o.column.exprId =>
       o.withNewChildren(Seq(w.mapChildren(keyed)))

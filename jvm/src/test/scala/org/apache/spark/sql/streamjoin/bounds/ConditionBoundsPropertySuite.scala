@@ -47,7 +47,11 @@ class ConditionBoundsPropertySuite extends AnyFunSuite {
     Shape("t", "unix_seconds(a.t) div 60 OP unix_seconds(b.t) div 60 + N", exact = false),
     Shape("t", "a.t OP b.t + INTERVAL 'N' DAY"),
     Shape("t", "date_trunc('HOUR', a.t) OP b.t + INTERVAL 'N' HOUR"),
-    Shape("t", "date_trunc('DAY', a.t) OP date_trunc('DAY', b.t) + INTERVAL 'N' DAY", exact = false),
+    Shape(
+      "t",
+      "date_trunc('DAY', a.t) OP date_trunc('DAY', b.t) + INTERVAL 'N' DAY",
+      exact = false
+    ),
     Shape("t", "date_trunc('MONTH', a.t) OP b.t + INTERVAL 'N' DAY", exact = false),
     Shape("t", "datediff(a.t, b.t) OP N"),
     Shape("t", "CAST(a.t AS DATE) OP CAST(b.t AS DATE) + N"),

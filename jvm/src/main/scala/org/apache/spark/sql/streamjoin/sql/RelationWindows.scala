@@ -1,0 +1,184 @@
+package org.apache.spark.sql.streamjoin.sql
+
+import scala.collection.mutable
+
+/**
+ * Finds windows on relations, `t OVER (RANGE INTERVAL '10' MINUTE FOLLOWING)`, in a text, and writes
+ * each as a call that Spark's grammar knows:
+ *
+ * {{{
+ *   STREAM_WINDOW(TABLE(SELECT * FROM t), INTERVAL '10' MINUTE, 'FOLLOWING')
+ * }}}
+ *
+ * The relation may be all that Spark takes there: a name, `STREAM t`, a function, a query or joins in
+ * parentheses. A window of a function, `rank() OVER (...)`, is left alone: it stands in a list of
+ * expressions, and this one behind FROM, JOIN or a comma of FROM.
+ *
+ * Source: SQLstream s-Server, "Streaming Joins".
+ */
+private[streamjoin] final class RelationWindows(tokens: IndexedSeq[SqlToken]) {
+  import RelationWindows._
+
+  /** @return the edits; the words of a window that has no meaning are refused. */
+  def edits: Seq[Edit] = {
+    val found = mutable.Buffer.empty[Edit]
+    val scopes = mutable.Stack(new Scope(expression = false))
+    for (i <- tokens.indices) {
+      val scope = scopes.top
+      tokens(i).kind match {
+        case "LEFT_PAREN" =>
+          val relation = scope.relation.contains(i)
+          val inner = new Scope(expression = i > 0 && tokens(i - 1).is(FromInside: _*))
+          if (relation) inner.begin(i + 1)
+          scopes.push(inner)
+        case "RIGHT_PAREN" => if (scopes.length > 1) scopes.pop()
+        case "SELECT"      => scope.leave()
+        case "FROM" if !scope.expression && !(i > 0 && tokens(i - 1).is("DISTINCT")) =>
+          scope.begin(i + 1)
+        case "JOIN" if scope.sawFrom                 => scope.begin(i + 1)
+        case "COMMA" if scope.inFrom                 => scope.begin(i + 1)
+        case "LATERAL" if scope.relation.contains(i) => scope.begin(i + 1)
+        case "ON" | "USING"                          => scope.relation = None
+        case kind if scope.inFrom && AfterFrom(kind) => scope.leave()
+        case "OVER" if scope.relation.exists(_ < i) =>
+          if (isWindow(i)) found ++= window(scope.relation.get, i)
+          scope.relation = None
+        case _ =>
+      }
+    }
+    found.toSeq
+  }
+
+  /** Not the alias `OVER`, with or without a list of columns. */
+  private def isWindow(over: Int): Boolean =
+    kind(over + 1) == "LEFT_PAREN" && kind(over + 2) != "RIGHT_PAREN" &&
+      !Seq("RIGHT_PAREN", "COMMA").contains(kind(over + 3))
+
+  private def kind(i: Int): String = if (i < tokens.length) tokens(i).kind else ""
+
+  private def window(relation: Int, over: Int): Seq[Edit] = {
+    val close = closing(over + 1)
+    val frame = over + 2 until close
+    def refuse(reason: String) =
+      throw new WrongWindow(tokens(over).start, tokens(close.min(tokens.length - 1)).end, reason)
+    if (close >= tokens.length) refuse("its parenthesis is not closed")
+    kind(frame.head) match {
+      case "RANGE" =>
+      case "ROWS"  => refuse("a number of rows does not bound a time")
+      case "PARTITION" | "DISTRIBUTE" | "ORDER" | "SORT" | "CLUSTER" =>
+        refuse("it has neither partitions nor an order of its own; the window is on event time")
+      case _ => refuse("it does not begin with RANGE")
+    }
+    val bounds =
+      if (kind(frame(1)) != "BETWEEN") Seq(frame.tail)
+      else {
+        val and = frame.drop(3).find(i => kind(i) == "AND" && BoundEnds(kind(i - 1)))
+        val at = and.getOrElse(refuse("BETWEEN lacks its second bound"))
+        Seq(frame(2) until at, at + 1 until close)
+      }
+    val pieces = bounds.map(bound(_, bounds.length == 2, refuse))
+    Edit(tokens(relation).start, tokens(relation).start, s"$Name(TABLE(SELECT * FROM ") +:
+      pieces.zip((tokens(over).start, "), ") +: pieces.map(p => (p.end, ", ")))
+        .flatMap { case (p, (from, separator)) => p.edits(from, separator) }
+  }
+
+  /** A bound of a window, or why it is none. */
+  private def bound(words: Range, second: Boolean, refuse: String => Nothing): Bound = {
+    val direction = words.lastOption.map(kind).getOrElse("")
+    val Zero = Seq("CURRENT", "ROW")
+    if (words.map(kind) == Zero) {
+      if (!second) refuse("CURRENT ROW alone gives it no length")
+      Bound(None, tokens(words.head).start, tokens(words.last).end, "FOLLOWING")
+    } else if (words.headOption.exists(kind(_) == "UNBOUNDED")) {
+      refuse("UNBOUNDED would keep rows for ever")
+    } else if (direction != "PRECEDING" && direction != "FOLLOWING") {
+      refuse("a bound is an interval and PRECEDING or FOLLOWING")
+    } else if (words.length == 1) refuse(s"$direction needs an interval before it")
+    else {
+      val value = (tokens(words.head).start, tokens(words(words.length - 2)).end)
+      Bound(Some(value), tokens(words.head).start, tokens(words.last).end, direction)
+    }
+  }
+
+  private def closing(open: Int): Int = {
+    var depth = 0
+    var i = open
+    do {
+      if (kind(i) == "LEFT_PAREN") depth += 1
+      else if (kind(i) == "RIGHT_PAREN") depth -= 1
+      i += 1
+    } while (depth > 0 && i < tokens.length)
+    if (depth > 0) tokens.length else i - 1
+  }
+}
+
+/** A window on a relation that is not understood, from `start` until `end` in the text. */
+private[streamjoin] final class WrongWindow(val start: Int, val end: Int, val reason: String)
+    extends RuntimeException(reason)
+
+private[streamjoin] object RelationWindows {
+
+  /** The function that stands for a window in what Spark reads, and in the text of a view. */
+  val Name = "STREAM_WINDOW"
+
+  private val BoundEnds = Set("PRECEDING", "FOLLOWING", "ROW")
+
+  /** Behind these a parenthesis may hold a FROM that lists no relations. */
+  private val FromInside = Seq("EXTRACT", "TRIM", "SUBSTR", "SUBSTRING", "OVERLAY")
+
+  private val AfterFrom = Set(
+    "WHERE",
+    "GROUP",
+    "HAVING",
+    "ORDER",
+    "SORT",
+    "CLUSTER",
+    "DISTRIBUTE",
+    "LIMIT",
+    "OFFSET",
+    "WINDOW",
+    "QUALIFY",
+    "UNION",
+    "EXCEPT",
+    "SETMINUS",
+    "INTERSECT",
+    "OPERATOR_PIPE",
+    "SET",
+    "SEMICOLON"
+  )
+
+  private final case class Bound(
+      value: Option[(Int, Int)],
+      start: Int,
+      end: Int,
+      direction: String
+  ) {
+
+    /** Replaces what stands from `from` until the value, and from the value to the bound's end. */
+    def edits(from: Int, separator: String): Seq[Edit] = value match {
+      case Some((first, last)) =>
+        Seq(Edit(from, first, separator), Edit(last, end, s", '$direction'"))
+      case None => Seq(Edit(from, end, s"${separator}INTERVAL '0' SECOND, '$direction'"))
+    }
+  }
+
+  /** What is known within one pair of parentheses. */
+  private final class Scope(val expression: Boolean) {
+    var inFrom = false
+    var sawFrom = false
+
+    /** Where the relation at hand begins. */
+    var relation = Option.empty[Int]
+
+    def begin(at: Int): Unit = {
+      inFrom = true
+      sawFrom = true
+      relation = Some(at)
+    }
+
+    def leave(): Unit = {
+      inFrom = false
+      relation = None
+    }
+  }
+}

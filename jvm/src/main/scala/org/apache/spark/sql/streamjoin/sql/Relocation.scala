@@ -1,0 +1,102 @@
+package org.apache.spark.sql.streamjoin.sql
+
+import java.lang.reflect.Field
+
+import scala.jdk.CollectionConverters._
+import scala.util.Try
+
+import org.apache.spark.sql.catalyst.parser.ParseException
+import org.apache.spark.sql.catalyst.trees.{Origin, SQLQueryContext, TreeNode}
+
+/** Moves the positions that a parser notes from an edited text to the text as it was written. */
+private[streamjoin] final class Relocation(edited: EditedText) {
+
+  def of(e: ParseException): ParseException = {
+    val place = for (line <- e.start.line; column <- e.start.startPosition)
+      yield edited.toOriginal(Relocation.offset(edited.text, line, column))
+    val start = place.fold(e.start)(p => Relocation.origin(edited.original, p, p))
+    val context = e.getQueryContext.collect {
+      case c: SQLQueryContext if c.sqlText.contains(edited.text) =>
+        relocated(c.originStartIndex.getOrElse(0), c.originStopIndex.getOrElse(0)).context
+      case other => other
+    }
+    val moved = new ParseException(
+      Some(edited.original),
+      start,
+      e.getCondition,
+      e.getMessageParameters.asScala.toMap,
+      context
+    )
+    moved.setStackTrace(e.getStackTrace)
+    moved
+  }
+
+  /** Changes the origin of a freshly parsed tree's nodes, also of those in sub-queries. */
+  def relocate(tree: TreeNode[_]): Unit = Relocation.field.foreach { field =>
+    val seen = java.util.Collections.newSetFromMap(
+      new java.util.IdentityHashMap[AnyRef, java.lang.Boolean]
+    )
+    def visit(any: Any): Unit = any match {
+      case node: TreeNode[_] =>
+        if (seen.add(node)) {
+          field.set(node, moved(node.origin))
+          node.productIterator.foreach(visit)
+        }
+      case i: Iterable[_] => i.foreach(visit)
+      case p: Product     => p.productIterator.foreach(visit)
+      case _              =>
+    }
+    visit(tree)
+  }
+
+  private def moved(o: Origin): Origin = (o.startIndex, o.stopIndex) match {
+    case (Some(start), Some(stop)) =>
+      // parameters are put in after our edits, so they are taken out before them
+      def unsubstituted(i: Int) = o.positionMapper.fold(i)(_.mapToOriginal(i))
+      val there = relocated(unsubstituted(start), unsubstituted(stop))
+      o.copy(
+        line = there.line,
+        startPosition = there.startPosition,
+        startIndex = there.startIndex,
+        stopIndex = there.stopIndex,
+        sqlText = there.sqlText,
+        positionMapper = None
+      )
+    case _ => o
+  }
+
+  private def relocated(start: Int, stop: Int): Origin =
+    Relocation.origin(
+      edited.original,
+      edited.toOriginal(start),
+      edited.toOriginal(stop, asEnd = true)
+    )
+}
+
+private[streamjoin] object Relocation {
+
+  /**
+   * Spark notes the origin of a node when it makes the node and has no way to correct it. Without this
+   * field positions are those of the edited text, and so is the text shown with them.
+   */
+  private val field: Option[Field] = Try {
+    val f = classOf[TreeNode[_]].getDeclaredField("origin")
+    f.setAccessible(true)
+    f
+  }.toOption
+
+  /** The origin of what stands from `start` to `stop` in a text. */
+  def origin(text: String, start: Int, stop: Int): Origin = {
+    val before = text.substring(0, start.min(text.length))
+    Origin(
+      line = Some(before.count(_ == '\n') + 1),
+      startPosition = Some(start - (before.lastIndexOf('\n') + 1)),
+      startIndex = Some(start),
+      stopIndex = Some(stop),
+      sqlText = Some(text)
+    )
+  }
+
+  private def offset(text: String, line: Int, column: Int): Int =
+    text.linesWithSeparators.take(line - 1).map(_.length).sum + column
+}

@@ -1,0 +1,40 @@
+package org.apache.spark.sql.streamjoin.sql
+
+import org.antlr.v4.runtime.{CharStreams, Token}
+
+import org.apache.spark.sql.catalyst.parser.SqlBaseLexer
+
+/**
+ * A word of a SQL text.
+ *
+ * @param kind the name that Spark's grammar gives it; the numbers of tokens change with the version
+ * @param start offset of its first character in the text
+ * @param end offset behind its last one
+ */
+private[streamjoin] final case class SqlToken(kind: String, start: Int, end: Int) {
+  def is(kinds: String*): Boolean = kinds.contains(kind)
+}
+
+private[streamjoin] object SqlToken {
+
+  /** The words of a text, without comments and white space. */
+  def all(text: String): IndexedSeq[SqlToken] = {
+    // the lexer knows keywords in capitals only; character by character, so that offsets stay
+    val lexer = new SqlBaseLexer(CharStreams.fromString(text.map(_.toUpper)))
+    lexer.removeErrorListeners()
+    val offset = offsets(text)
+    Iterator
+      .continually(lexer.nextToken())
+      .takeWhile(_.getType != Token.EOF)
+      .filter(_.getChannel == Token.DEFAULT_CHANNEL)
+      .map { t =>
+        val kind = SqlBaseLexer.VOCABULARY.getSymbolicName(t.getType)
+        SqlToken(kind, offset(t.getStartIndex), offset(t.getStopIndex + 1))
+      }
+      .toIndexedSeq
+  }
+
+  /** The lexer counts code points. */
+  private def offsets(text: String): Int => Int =
+    if (text.exists(Character.isSurrogate)) text.offsetByCodePoints(0, _) else identity
+}

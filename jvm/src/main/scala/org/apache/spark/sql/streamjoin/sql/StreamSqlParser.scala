@@ -1,0 +1,111 @@
+package org.apache.spark.sql.streamjoin.sql
+
+import scala.jdk.CollectionConverters._
+import scala.util.control.NonFatal
+
+import org.apache.spark.internal.Logging
+import org.apache.spark.sql.catalyst.{FunctionIdentifier, TableIdentifier}
+import org.apache.spark.sql.catalyst.expressions.Expression
+import org.apache.spark.sql.catalyst.parser.{ParameterContext, ParseException, ParserInterface}
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.catalyst.trees.TreeNode
+import org.apache.spark.sql.execution.SparkSqlParser
+import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
+import org.apache.spark.sql.types.{DataType, StructType}
+
+/**
+ * Reads windows on relations and the words of [[StreamWords]], and leaves the rest to the parser that
+ * was there before.
+ *
+ * It writes them in Spark's own grammar, lets the other parser read that, and then moves all positions
+ * back to the text as the person wrote it. A text without such words goes on as the same string.
+ *
+ * What later versions of Spark add to the interface is inherited from Spark's parser.
+ */
+private[streamjoin] final class StreamSqlParser(delegate: ParserInterface)
+    extends SparkSqlParser
+    with Logging {
+
+  override def parsePlan(sqlText: String): LogicalPlan = read(sqlText)(delegate.parsePlan)
+
+  override def parsePlanWithParameters(
+      sqlText: String,
+      parameterContext: ParameterContext
+  ): LogicalPlan = read(sqlText)(delegate.parsePlanWithParameters(_, parameterContext))
+
+  override def parseQuery(sqlText: String): LogicalPlan = read(sqlText)(delegate.parseQuery)
+
+  override def parseExpression(sqlText: String): Expression =
+    read(sqlText)(delegate.parseExpression)
+
+  override def parseTableIdentifier(sqlText: String): TableIdentifier =
+    delegate.parseTableIdentifier(sqlText)
+
+  override def parseFunctionIdentifier(sqlText: String): FunctionIdentifier =
+    delegate.parseFunctionIdentifier(sqlText)
+
+  override def parseMultipartIdentifier(sqlText: String): Seq[String] =
+    delegate.parseMultipartIdentifier(sqlText)
+
+  override def parseTableSchema(sqlText: String): StructType = delegate.parseTableSchema(sqlText)
+
+  override def parseDataType(sqlText: String): DataType = delegate.parseDataType(sqlText)
+
+  override def parseRoutineParam(sqlText: String): StructType = delegate.parseRoutineParam(sqlText)
+
+  private def read[T <: TreeNode[_]](text: String)(parse: String => T): T =
+    StreamSqlParser.edited(text, failed) match {
+      case None => parse(text)
+      case Some(edited) =>
+        val relocation = new Relocation(edited)
+        val parsed =
+          try parse(edited.text)
+          catch { case e: ParseException => throw relocation.of(e) }
+        relocation.relocate(parsed)
+        parsed
+    }
+
+  private def failed(e: Throwable): Unit =
+    logWarning("A statement could not be searched for windows on relations", e)
+}
+
+private[streamjoin] object StreamSqlParser {
+
+  /** Around a parser, once. */
+  def around(delegate: ParserInterface): ParserInterface = delegate match {
+    case p: StreamSqlParser => p
+    case p                  => new StreamSqlParser(p)
+  }
+
+  private val words = "(?i)\\b(over|stream|impose_order)\\b".r
+
+  /** The text in Spark's own grammar, if it is not in that already. */
+  private def edited(text: String, failed: Throwable => Unit): Option[EditedText] =
+    if (words.findFirstIn(text).isEmpty) None
+    else {
+      try {
+        val tokens = SqlToken.all(text)
+        val windows = new RelationWindows(tokens).edits
+        val edits = windows ++ new StreamWords(text, tokens).edits(windows.nonEmpty)
+        Option.when(edits.nonEmpty)(new EditedText(text, edits.sortBy(e => (e.start, e.end))))
+      } catch {
+        case w: WrongWindow => throw refusal(text, w)
+        // a mistake of ours must not keep other people's SQL from running
+        case NonFatal(e) =>
+          failed(e)
+          None
+      }
+    }
+
+  private def refusal(text: String, w: WrongWindow): ParseException = {
+    val origin = Relocation.origin(text, w.start, w.end - 1)
+    val e = StreamJoinErrors.invalidWindow(origin, text.substring(w.start, w.end), w.reason)
+    new ParseException(
+      Some(text),
+      origin,
+      e.getCondition,
+      e.getMessageParameters.asScala.toMap,
+      origin.getQueryContext
+    )
+  }
+}

@@ -1,0 +1,144 @@
+package org.apache.spark.sql.streamjoin.sql
+
+/**
+ * Words of streaming SQL dialects that Spark's grammar does not have and that add nothing to a plan:
+ * `SELECT STREAM`, and in a statement that has one, or a window on a relation, also `OUTER JOIN` for
+ * `FULL OUTER JOIN` and a comma before FROM; and `JOIN SELECT * FROM IMPOSE_ORDER(...)` without
+ * parentheses.
+ *
+ * Source: SQLstream s-Server, "Streaming Joins"; the first draft of Hazelcast's design document.
+ */
+private[streamjoin] final class StreamWords(text: String, tokens: IndexedSeq[SqlToken]) {
+
+  /** @param windowed whether the statement has a window on a relation */
+  def edits(windowed: Boolean): Seq[Edit] = {
+    val ours = windowed || tokens.indices.exists(isOurFunction)
+    val streams = tokens.indices.filter(isSelectStream(_, ours))
+    val orders = tokens.indices.filter(isBareOrder).map(i => remove(i + 1, i + 4))
+    val dropped = streams.map(i => remove(i, i + 1))
+    val dialect = windowed || streams.nonEmpty
+    dropped ++ orders ++ (if (dialect) tokens.indices.flatMap(other) else Nil)
+  }
+
+  /** Takes out the words from one until another. */
+  private def remove(from: Int, until: Int): Edit =
+    Edit(tokens(from).start, if (until < tokens.length) tokens(until).start else text.length, "")
+
+  private def kind(i: Int): String = if (i >= 0 && i < tokens.length) tokens(i).kind else ""
+
+  private def word(i: Int): String = text.substring(tokens(i).start, tokens(i).end).toUpperCase
+
+  private def isOurFunction(i: Int): Boolean =
+    kind(i) == "IDENTIFIER" && Seq("IMPOSE_ORDER", "ROWTIME").contains(word(i))
+
+  private def other(i: Int): Option[Edit] = kind(i) match {
+    case "OUTER" if kind(i + 1) == "JOIN" && !Seq("LEFT", "RIGHT", "FULL").contains(kind(i - 1)) =>
+      Some(Edit(tokens(i).start, tokens(i).start, "FULL "))
+    case "COMMA" if kind(i + 1) == "FROM" => Some(Edit(tokens(i).start, tokens(i).end, ""))
+    case _                                => None
+  }
+
+  private def isBareOrder(i: Int): Boolean =
+    Seq(i, i + 1, i + 2, i + 3, i + 4).map(kind) ==
+      Seq("JOIN", "SELECT", "ASTERISK", "FROM", "IDENTIFIER") && word(i + 4) == "IMPOSE_ORDER"
+
+  /**
+   * Whether STREAM at `i` is the word of `SELECT STREAM` rather than a column of that name. `STREAM a`
+   * can also be a column with an alias: it is, unless the statement has other words of ours.
+   */
+  private def isSelectStream(i: Int, ours: Boolean): Boolean =
+    kind(i) == "STREAM" && kind(i - 1) == "SELECT" && {
+      (kind(i + 1), kind(i + 2)) match {
+        case ("", _)            => false
+        case ("ASTERISK", next) => Seq("FROM", "COMMA", "EXCEPT", "").contains(next)
+        case ("NOT", next)      => !StreamWords.Predicates(next)
+        case (k, _) if k.endsWith("_LITERAL") || k.endsWith("_VALUE")       => true
+        case (k, _) if StreamWords.AfterColumn(k) || !StreamWords.isWord(k) => false
+        case (_, next) => ours || !StreamWords.AfterAlias(next)
+      }
+    }
+}
+
+private[streamjoin] object StreamWords {
+
+  private val Predicates = Set("IN", "LIKE", "ILIKE", "RLIKE", "BETWEEN")
+
+  /** What ends the element of a list, so that the word before it can be an alias. */
+  private val AfterAlias = Set(
+    "",
+    "COMMA",
+    "FROM",
+    "WHERE",
+    "GROUP",
+    "HAVING",
+    "ORDER",
+    "LIMIT",
+    "UNION",
+    "EXCEPT",
+    "INTERSECT",
+    "SETMINUS",
+    "LATERAL",
+    "RIGHT_PAREN",
+    "SEMICOLON"
+  )
+
+  /** What may follow a column in a list of expressions. */
+  private val AfterColumn = Predicates ++ AfterAlias ++ Set(
+    "AS",
+    "IS",
+    "AND",
+    "OR",
+    "DIV",
+    "COLLATE",
+    "AT",
+    "SORT",
+    "CLUSTER",
+    "DISTRIBUTE",
+    "OFFSET",
+    "WINDOW",
+    "OVER",
+    "INTO"
+  )
+
+  private val Symbols = Set(
+    "LEFT_PAREN",
+    "RIGHT_PAREN",
+    "COMMA",
+    "DOT",
+    "LEFT_BRACKET",
+    "RIGHT_BRACKET",
+    "SEMICOLON",
+    "EQ",
+    "NSEQ",
+    "NEQ",
+    "NEQJ",
+    "LT",
+    "LTE",
+    "GT",
+    "GTE",
+    "SHIFT_LEFT",
+    "SHIFT_RIGHT",
+    "SHIFT_RIGHT_UNSIGNED",
+    "PLUS",
+    "MINUS",
+    "ASTERISK",
+    "SLASH",
+    "PERCENT",
+    "TILDE",
+    "AMPERSAND",
+    "PIPE",
+    "CONCAT_PIPE",
+    "OPERATOR_PIPE",
+    "HAT",
+    "COLON",
+    "DOUBLE_COLON",
+    "ARROW",
+    "FAT_ARROW",
+    "HENT_START",
+    "HENT_END",
+    "BANG",
+    "UNRECOGNIZED"
+  )
+
+  private def isWord(kind: String): Boolean = !Symbols(kind)
+}
