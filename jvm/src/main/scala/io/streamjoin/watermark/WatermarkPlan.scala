@@ -1,6 +1,6 @@
 package io.streamjoin.watermark
 
-import io.streamjoin.bounds.JoinBounds
+import io.streamjoin.bounds.{JoinBounds, Saturated}
 
 /**
  * How the watermark of one time column of a plan comes about from the watermarks of the source
@@ -22,6 +22,7 @@ object WatermarkPlan {
   private[watermark] def direct(plan: WatermarkPlan): Seq[Int] = plan match {
     case Base(i)       => Seq(i)
     case Least(inputs) => inputs.flatMap(direct)
+    case WindowEnd(of) => direct(of)
     case _             => Nil
   }
 
@@ -29,6 +30,7 @@ object WatermarkPlan {
   private[watermark] def joins(plan: WatermarkPlan): Seq[JoinWatermarks] = plan match {
     case Joined(join, _) => Seq(join)
     case Least(inputs)   => inputs.flatMap(joins)
+    case WindowEnd(of)   => joins(of)
     case _               => Nil
   }
 
@@ -46,6 +48,15 @@ object WatermarkPlan {
   final case class Least(inputs: Seq[WatermarkPlan]) extends WatermarkPlan {
     override def eval(base: Array[Long]): Long = inputs.map(_.eval(base)).min
     override def shift(by: Int): WatermarkPlan = Least(inputs.map(_.shift(by)))
+  }
+
+  /** The end of the window that a time falls into: later than the time itself. */
+  final case class WindowEnd(of: WatermarkPlan) extends WatermarkPlan {
+    override def eval(base: Array[Long]): Long = {
+      val time = of.eval(base)
+      if (time == Watermarks.Unknown) time else Saturated.add(time, 1)
+    }
+    override def shift(by: Int): WatermarkPlan = WindowEnd(of.shift(by))
   }
 
   /** A column that comes out of a join: held back as long as the join may hold rows back. */

@@ -64,11 +64,24 @@ class WatermarkPlanSuite extends AnyFunSuite {
     assert(Least(Seq(Base(0), Never)).eval(Array(5L)) == Unknown)
   }
 
+  test("a window ends after each time in it") {
+    // no time before 5 comes any more, so no window that ends at 5
+    assert(WindowEnd(Base(0)).eval(Array(5L)) == 6)
+    assert(WindowEnd(Base(0)).eval(Array(Unknown)) == Unknown)
+  }
+
   test("a shifted plan finds its base columns further on") {
     val base = Array(103L, 106L, 110L)
     val shifted = Array(-1L, -2L) ++ base
     for (
-      plan <- Seq(Base(1), Least(Seq(Base(0), Base(2))), Joined(above, 0), Joined(above, 2), Never)
+      plan <- Seq(
+        Base(1),
+        Least(Seq(Base(0), Base(2))),
+        WindowEnd(Base(1)),
+        Joined(above, 0),
+        Joined(above, 2),
+        Never
+      )
     )
       assert(plan.shift(2).eval(shifted) == plan.eval(base), plan)
   }

@@ -33,8 +33,19 @@ private[streamjoin] object TimeUnit {
     override def sql(distance: Long): String = distance.toString
   }
 
+  /** A window as Spark's `window` makes it. It counts as the time of its end, as in Spark. */
+  object Window {
+    def unapply(dataType: DataType): Boolean = dataType match {
+      case StructType(Array(start, end)) =>
+        Seq(start -> "start", end -> "end").forall { case (field, name) =>
+          field.name == name && field.dataType == TimestampType
+        }
+      case _ => false
+    }
+  }
+
   def of(dataType: DataType): Option[TimeUnit] = dataType match {
-    case TimestampType                                 => Some(Timestamp)
+    case TimestampType | Window()                      => Some(Timestamp)
     case TimestampNTZType                              => Some(TimestampNtz)
     case DateType                                      => Some(Date)
     case LongType | IntegerType | ShortType | ByteType => Some(Number)

@@ -77,6 +77,15 @@ private[streamjoin] final case class TimeColumns(
     )
   }
 
+  /** With the windows among columns that are computed from those of `below`. */
+  private def withWindows(below: TimeColumns, computed: Seq[(Attribute, Seq[Expression])]) =
+    copy(columns = columns ++ (for {
+      (window, expressions) <- computed
+      if window.metadata.contains(TimeWindow.marker) && !isWatermarked(window)
+      Seq(time) <- Seq(expressions.flatMap(_.references).distinct)
+      plan <- below.columns.get(time.exprId)
+    } yield window.exprId -> WatermarkPlan.WindowEnd(plan)))
+
   private def rename(mapping: Seq[(ExprId, ExprId)]): TimeColumns = {
     val to = mapping.groupMap(_._1)(_._2)
     def renamed(id: ExprId): Seq[ExprId] = to.getOrElse(id, Nil)
@@ -103,9 +112,17 @@ private[streamjoin] object TimeColumns {
     case j: StreamJoin  => j.analysis.output
     case u: Union       => union(u)
     case Project(list, child) =>
+      val below = of(child)
       val (asTheyAre, computed) = list.partition(passed(_).nonEmpty)
-      of(child).rename(asTheyAre.flatMap(e => passed(e).map(_.exprId -> e.exprId))) ++
-        propagated(computed.map(_.toAttribute))
+      val known = below
+        .rename(asTheyAre.flatMap(e => passed(e).map(_.exprId -> e.exprId)))
+        .withWindows(below, computed.map(e => e.toAttribute -> Seq(e)))
+      known ++ propagated(computed.map(_.toAttribute).filterNot(known.isWatermarked))
+    case Expand(projections, output, child) =>
+      val below = of(child)
+      below
+        .rename(output.map(a => a.exprId -> a.exprId))
+        .withWindows(below, output.zip(projections.transpose))
     case a: Aggregate if a.isStreaming                        => propagated(a.output)
     case d @ (_: Deduplicate | _: DeduplicateWithinWatermark) => of(d.children.head)
     case j: Join if j.left.isStreaming && j.right.isStreaming => propagated(j.output)

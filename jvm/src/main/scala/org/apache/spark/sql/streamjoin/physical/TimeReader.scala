@@ -1,6 +1,7 @@
 package org.apache.spark.sql.streamjoin.physical
 
 import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.streamjoin.bounds.TimeUnit
 import org.apache.spark.sql.types._
 
 /** Reads a time of any supported type as a number in the unit of its family. */
@@ -14,6 +15,7 @@ private[physical] object TimeReader {
     case DateType | IntegerType                      => (row, i) => row.getInt(i)
     case ShortType                                   => (row, i) => row.getShort(i)
     case ByteType                                    => (row, i) => row.getByte(i)
+    case TimeUnit.Window()                           => (row, i) => row.getStruct(i, 2).getLong(1)
     case other => throw new IllegalArgumentException(s"${other.sql} cannot hold an event time")
   }
 }

@@ -1,0 +1,144 @@
+"""Joins by event-time windows: a window counts as an event time, that of its end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from streamjoin import impose_order, stream_join
+from tests.orders import Shop
+from tests.streams import Landing, Run
+
+
+@pytest.fixture
+def shop(spark: SparkSession, tmp_path: Path) -> Shop:
+    return Shop(spark, tmp_path)
+
+
+@pytest.fixture
+def replaced(spark: SparkSession) -> Iterator[None]:
+    spark.conf.set("spark.sql.streamJoin.replaceBuiltin", "true")
+    yield
+    spark.conf.unset("spark.sql.streamJoin.replaceBuiltin")
+
+
+def windowed(stream: DataFrame, time: str, *window: str) -> DataFrame:
+    marked = stream.withWatermark(time, "0 seconds")
+    return marked.select("id", F.window(time, *window).alias("w"), time)
+
+
+def orders(shop: Shop, *window: str) -> DataFrame:
+    return windowed(shop.orders.stream(), "order_time", *window)
+
+
+def deliveries(shop: Shop, *window: str) -> DataFrame:
+    return windowed(shop.deliveries.stream(), "delivery_time", *window)
+
+
+def clocks(rows: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
+    def clock(value: Any) -> Any:
+        return value.strftime("%H:%M") if hasattr(value, "strftime") else value
+
+    return sorted((tuple(clock(value) for value in row) for row in rows), key=str)
+
+
+def operators(run: Run) -> list[str]:
+    return [s["operatorName"] for s in run.progress[max(run.progress)]["stateOperators"]]
+
+
+def test_tumbling_windows(shop: Shop, replaced: None) -> None:
+    joined = orders(shop, "1 hour").join(deliveries(shop, "1 hour"), ["id", "w"], "full")
+    run = shop.run(joined.select("id", "w.start", "order_time", "delivery_time"))
+    shop.order((1, "10:10"), (2, "10:20"), (3, "11:20"))
+    shop.deliver((1, "10:40"), (3, "10:50"))
+    assert clocks(run.step()[0]) == [(1, "10:00", "10:10", "10:40"), (3, "10:00", None, "10:50")]
+    # a window goes when the other input's watermark has reached its end
+    shop.deliver((9, "10:59:59"))
+    assert run.step() == {1: [(9, *run.batches[1][0][1:])]}
+    assert run.metrics()["bufferedRowsLeft"] == 3
+    shop.deliver((9, "11:00"))
+    assert clocks(run.step()[2]) == [(2, "10:00", "10:20", None)]
+    assert run.metrics()["bufferedRowsLeft"] == 1
+    assert operators(run) == ["streamJoin"]
+    # ... and what comes for it then is late
+    shop.order((4, "10:59"))
+    shop.deliver((4, "10:59"))
+    assert run.step()[3] == []
+    assert (run.metrics()["lateRowsLeft"], run.metrics()["lateRowsRight"]) == (1, 1)
+
+
+def test_sliding_windows(shop: Shop, replaced: None) -> None:
+    sliding = ("1 hour", "30 minutes")
+    joined = orders(shop, *sliding).join(deliveries(shop, *sliding), ["id", "w"], "left")
+    run = shop.run(joined.select("id", "w.start", "delivery_time"))
+    shop.order((1, "10:10"), (2, "12:00"))
+    shop.deliver((1, "10:40"), (9, "12:00"))
+    assert clocks(run.step()[0]) == [(1, "09:30", None), (1, "10:00", "10:40")]
+    assert run.metrics()["bufferedRowsLeft"] == 2
+    assert operators(run) == ["streamJoin"]
+
+
+def test_a_chain_by_windows(
+    shop: Shop, spark: SparkSession, tmp_path: Path, replaced: None
+) -> None:
+    returns = Landing(spark, tmp_path / "returns", "id INT, return_time TIMESTAMP")
+    returned = windowed(returns.stream(), "return_time", "1 hour")
+    two = orders(shop, "1 hour").join(deliveries(shop, "1 hour"), ["id", "w"], "left")
+    run = shop.run(two.join(returned, ["id", "w"], "left").select("id", "w.start", "return_time"))
+    shop.order((1, "10:10"), (2, "10:20"), (3, "12:00"))
+    shop.deliver((1, "10:40"), (9, "12:00"))
+    returns.land(
+        {"id": 1, "return_time": "2024-05-04T10:50:00"},
+        {"id": 9, "return_time": "2024-05-04T12:00:00"},
+    )
+    assert clocks(run.step()[0]) == [(1, "10:00", "10:50"), (2, "10:00", None)]
+    assert operators(run) == ["streamJoin", "streamJoin"]
+
+
+def test_counts_by_window_of_two_streams(shop: Shop, replaced: None) -> None:
+    placed = orders(shop, "1 hour").groupBy("w").agg(F.count("*").alias("orders"))
+    delivered = deliveries(shop, "1 hour").groupBy("w").agg(F.count("*").alias("deliveries"))
+    run = shop.run(placed.join(delivered, "w", "left").select("w.start", "orders", "deliveries"))
+    shop.order((1, "10:10"), (2, "10:20"), (3, "11:20"), (4, "12:00"))
+    shop.deliver((1, "10:40"), (9, "12:00"))
+    run.step()
+    shop.order((5, "15:00"))
+    shop.deliver((5, "15:00"))
+    run.step()
+    assert clocks(run.rows()) == [("10:00", 2, 1), ("11:00", 1, None), ("12:00", 1, 1)]
+    assert operators(run) == ["streamJoin", "stateStoreSave", "stateStoreSave"]
+
+
+def test_windows_over_an_imposed_order(shop: Shop) -> None:
+    left = impose_order(shop.orders.stream(), "order_time", "10 minutes")
+    right = impose_order(shop.deliveries.stream(), "delivery_time", "0 seconds")
+    joined = stream_join(
+        left.select("id", F.window("order_time", "1 hour")).alias("o"),
+        right.select("id", F.window("delivery_time", "1 hour")).alias("d"),
+        "o.id = d.id AND o.window = d.window",
+        "full",
+    )
+    run = shop.run(joined.select("o.id", "o.window.start", "d.id"))
+    shop.order((1, "10:10"), (2, "11:09"))
+    shop.deliver((1, "10:40"), (3, "10:50"))
+    assert clocks(run.step()[0]) == [(1, "10:00", 1)]
+    # the watermark of orders is 10:59 so far
+    shop.order((2, "11:10"))
+    assert clocks(run.step()[1]) == [(None, None, 3)]
+
+
+def test_windows_that_are_not_equal_bound_nothing(shop: Shop, replaced: None) -> None:
+    # of different lengths: an earlier window, by start, may well end later
+    left = orders(shop, "2 hours").select("id", "w").alias("o")
+    right = deliveries(shop, "1 hour").select("id", "w").alias("d")
+    joined = left.join(right, F.expr("o.id = d.id AND o.w <= d.w AND o.w >= d.w"))
+    run = shop.run(joined)
+    shop.order((1, "10:10"))
+    shop.deliver((1, "10:40"))
+    assert run.step()[0] == []
+    assert operators(run) == ["symmetricHashJoin"]
