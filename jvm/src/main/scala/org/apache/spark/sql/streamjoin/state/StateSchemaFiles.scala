@@ -5,8 +5,11 @@ import java.util.UUID
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.classic.SparkSession
+import org.apache.spark.sql.execution.datasources.v2.state.StateDataSourceReadOperatorMetadataFailure
 import org.apache.spark.sql.execution.streaming.operators.stateful.StatefulOperatorStateInfo
 import org.apache.spark.sql.execution.streaming.state._
+import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
+import org.apache.spark.sql.streamjoin.physical.StreamJoinExec
 
 /**
  * Writes the schemas of the state beside it, or checks them against those that are there.
@@ -53,6 +56,14 @@ private[streamjoin] object StateSchemaFiles {
       catch {
         // nothing has been written before the first batch
         case _: Exception if batchId == 0 => None
+        case e: StateDataSourceReadOperatorMetadataFailure =>
+          throw StreamJoinErrors.incompatibleCheckpoint(
+            info.checkpointLocation,
+            "it does not say by which operator it was written, as those of Spark before 4.0",
+            "none",
+            StreamJoinExec.OperatorName,
+            e
+          )
       }
     metadata match {
       case Some(m: OperatorStateMetadataV2) =>

@@ -1,0 +1,161 @@
+package org.apache.spark.sql.streamjoin.builtin
+
+import java.io.{File, InputStream}
+import java.net.JarURLConnection
+import java.nio.file.Files
+import java.sql.Timestamp
+
+import scala.jdk.CollectionConverters._
+
+import org.apache.spark.SparkThrowable
+import org.apache.spark.sql.{DataFrame, Row}
+import org.apache.spark.sql.execution.streaming.runtime.MemoryStream
+import org.apache.spark.sql.functions._
+import org.apache.spark.sql.streaming._
+
+/** In the place of each test of Spark's that gives other rows here: the same steps, and our rows. */
+class CounterpartSuite extends StreamingJoinSuite with OnStreamJoin {
+
+  import testImplicits._
+
+  private def keyed(input: MemoryStream[(Int, Int)], side: String, lag: String): DataFrame =
+    input
+      .toDF()
+      .toDF(s"${side}Key", "time")
+      .select(col(s"${side}Key"), timestamp_seconds($"time") as s"${side}Time")
+      .withWatermark(s"${side}Time", lag)
+
+  test("two side conditions: a row is late by the watermark of its own column") {
+    val (leftInput, rightInput) = (MemoryStream[(Int, Int)], MemoryStream[(Int, Int)])
+    val joined = keyed(leftInput, "left", "20 seconds")
+      .join(
+        keyed(rightInput, "right", "30 seconds"),
+        expr(
+          "leftKey = rightKey AND leftTime BETWEEN rightTime - interval 10 seconds " +
+            "AND rightTime + interval 5 seconds"
+        )
+      )
+      .select($"leftKey", $"leftTime".cast("int"), $"rightTime".cast("int"))
+    testStream(joined)(
+      AddData(leftInput, (1, 20)),
+      CheckAnswer(),
+      AddData(rightInput, (1, 14), (1, 15), (1, 25), (1, 26), (1, 30), (1, 31)),
+      CheckNewAnswer((1, 20, 15), (1, 20, 25), (1, 20, 26), (1, 20, 30)),
+      assertNumStateRows(total = 7, updated = 7),
+      AddData(rightInput, (1, 60)),
+      CheckNewAnswer(),
+      // left watermark 66 - 20 = 46: of right rows all below 41 go; right watermark 60 - 30 = 30
+      AddData(leftInput, (1, 49), (1, 50), (1, 65), (1, 66)),
+      CheckNewAnswer((1, 50, 60), (1, 65, 60)),
+      assertNumStateRows(total = 6, updated = 5),
+      // 30 and 31 are below the left watermark, 46 is at it and not late
+      AddData(leftInput, (1, 30), (1, 31), (1, 46)),
+      CheckNewAnswer(),
+      assertNumStateRows(total = 7, updated = 1, droppedByWatermark = 2),
+      // right watermark 80 - 30 = 50: the left row 20, below 40, goes
+      AddData(rightInput, (1, 80)),
+      CheckNewAnswer(),
+      assertNumStateRows(total = 7, updated = 1),
+      AddData(rightInput, (1, 46), (1, 50)),
+      CheckNewAnswer((1, 46, 50), (1, 49, 50), (1, 50, 50)),
+      assertNumStateRows(total = 8, updated = 1, droppedByWatermark = 1)
+    )
+  }
+
+  for (
+    (joinType, atLast) <- Seq(
+      "right_outer" -> Nil,
+      "full_outer" -> Seq(Row(3, null, 5, null))
+    )
+  )
+    test(
+      s"$joinType with watermark range condition: unmatched as soon as the left input proves it"
+    ) {
+      val (leftInput, rightInput, joined) = setupJoinWithRangeCondition(joinType)
+      testStream(joined)(
+        AddData(leftInput, (1, 5), (3, 5)),
+        CheckAnswer(),
+        AddData(rightInput, (1, 10), (2, 5)),
+        CheckNewAnswer((1, 1, 5, 10)),
+        AddData(rightInput, (1, 11)),
+        CheckNewAnswer(),
+        assertNumStateRows(total = 5, updated = 5),
+        // left watermark 30 - 10 = 20: no left row can be met any more by a right one below 15
+        AddData(leftInput, (1, 7), (1, 30)),
+        CheckNewAnswer(Row(1, 1, 7, 10), Row(1, 1, 7, 11), Row(null, 2, null, 5)),
+        assertNumStateRows(total = 4, updated = 2),
+        AddData(rightInput, (0, 30)),
+        CheckNewAnswer(atLast: _*),
+        assertNumStateRows(total = 2, updated = 1)
+      )
+    }
+
+  test("SPARK-38684: rows of one key that come and go in one batch, and come out in it") {
+    val (leftInput, rightInput) =
+      (MemoryStream[(Timestamp, String, String)], MemoryStream[(Timestamp, String, String)])
+    def input(stream: MemoryStream[(Timestamp, String, String)]) = stream
+      .toDF()
+      .selectExpr("_1 as eventTime", "_2 as id", "_3 as comment")
+      .withWatermark("eventTime", "0 second")
+    def at(time: String) = Timestamp.valueOf(s"2020-01-02 $time")
+    val joined = input(leftInput)
+      .as("left")
+      .join(
+        input(rightInput).as("right"),
+        expr(
+          "left.id = right.id AND left.eventTime BETWEEN right.eventTime - INTERVAL 30 seconds " +
+            "AND right.eventTime + INTERVAL 30 seconds"
+        ),
+        "leftOuter"
+      )
+      .select("left.comment", "right.comment")
+    testStream(joined)(
+      MultiAddData(
+        (leftInput, Seq((at("00:00:00"), "abc", "left in batch 1"))),
+        (rightInput, Seq((at("00:01:00"), "abc", "right in batch 1")))
+      ),
+      CheckNewAnswer(("left in batch 1", null)),
+      MultiAddData(
+        (leftInput, Seq((at("01:00:00"), "abc", "left in batch 2"))),
+        (rightInput, Seq((at("01:01:00"), "abc", "right in batch 2")))
+      ),
+      CheckNewAnswer(("left in batch 2", null)),
+      AddData(leftInput, (at("01:30:00"), "abc", "left in batch 3")),
+      CheckNewAnswer(),
+      AddData(rightInput, (at("01:30:10"), "abc", "match with left in batch 3")),
+      CheckNewAnswer(("left in batch 3", "match with left in batch 3"))
+    )
+  }
+
+  for (version <- Seq("2.4.0", "3.5.1"); joinType <- Seq("inner", "left_outer"))
+    test(s"a checkpoint of Spark $version is refused - $joinType") {
+      withTempDir { checkpoint =>
+        copyFromJar(s"structured-streaming/checkpoint-version-$version-streaming-join", checkpoint)
+        val (input, joined) = setupSelfJoin(joinType)
+        input.addData((1, 1L), (2, 2L), (3, 3L), (4, 4L), (5, 5L))
+        val failure: Throwable = intercept[Exception] {
+          testStream(joined)(
+            StartStream(checkpointLocation = checkpoint.getAbsolutePath),
+            AddData(input, (6, 6L), (7, 7L), (8, 8L), (9, 9L), (10, 10L)),
+            CheckNewAnswer()
+          )
+        }
+        val causes = Iterator.iterate(failure)(_.getCause).takeWhile(_ != null)
+        val conditions = causes.collect { case e: SparkThrowable => e.getCondition }.toSeq
+        assert(conditions.contains("STREAM_JOIN.INCOMPATIBLE_CHECKPOINT"))
+      }
+    }
+
+  private def copyFromJar(folder: String, to: File): Unit = {
+    val connection = getClass.getResource(s"/$folder").openConnection()
+    val jar = connection.asInstanceOf[JarURLConnection].getJarFile
+    jar.entries().asScala.filter(e => e.getName.startsWith(s"$folder/") && !e.isDirectory).foreach {
+      entry =>
+        val file = to.toPath.resolve(entry.getName.stripPrefix(s"$folder/"))
+        Files.createDirectories(file.getParent)
+        val in: InputStream = jar.getInputStream(entry)
+        try Files.copy(in, file)
+        finally in.close()
+    }
+  }
+}
