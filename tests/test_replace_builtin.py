@@ -271,6 +271,24 @@ def test_explain_says_why_a_join_stayed(
     assert run.operator("symmetricHashJoin")["numRowsTotal"] == 2
 
 
+def test_a_python_function_of_both_inputs(
+    shop: Shop, replaced: None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    same = F.udf(lambda a, b: a == b, "BOOLEAN", useArrow=False)
+    condition = F.expr(WITHIN_THE_HOUR) & same("o.id", "d.id")
+    joined = orders(shop).join(deliveries(shop), condition)
+    text = explained(joined, capsys)
+    assert SPARKS in text
+    # of one input, or above the join, it stands in nobody's way
+    even = F.udf(lambda a: a % 2 == 0, "BOOLEAN", useArrow=False)
+    joined = orders(shop).join(deliveries(shop), F.expr(WITHIN_THE_HOUR) & even("o.id"), "left")
+    run = shop.run(joined.where(same(F.lit(1), F.lit(1)) | same("o.id", "d.id")))
+    shop.order((1, "10:00"), (2, "10:05"), (3, "12:00"))
+    shop.deliver((1, "10:40"), (2, "10:40"), (8, "12:10"))
+    assert met(run.step()) == [(1, None), (2, 2), (3, None)]
+    assert run.operator()["operatorName"] == "streamJoin"
+
+
 def test_explain_says_that_a_watermark_is_missing(
     shop: Shop, replaced: None, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -81,6 +81,13 @@ private[streamjoin] object StreamJoinErrors {
   def unsupportedJoinType(origin: Origin, joinType: String): StreamJoinAnalysisException =
     analysis("UNSUPPORTED_JOIN_TYPE", origin, "joinType" -> joinType)
 
+  def unsupportedCondition(
+      origin: Origin,
+      expression: Expression,
+      what: String
+  ): StreamJoinAnalysisException =
+    analysis("UNSUPPORTED_CONDITION", origin, "expression" -> expression.sql, "what" -> what)
+
   def unsupportedTimeType(
       origin: Origin,
       column: String,

@@ -3,7 +3,7 @@ package org.apache.spark.sql.streamjoin.logical
 import org.apache.spark.sql.catalyst.expressions.{
   And,
   Expression,
-  PredicateHelper,
+  PythonFuncExpression,
   SubqueryExpression
 }
 import org.apache.spark.sql.catalyst.plans.InnerLike
@@ -16,7 +16,7 @@ import org.apache.spark.sql.streamjoin.errors.StreamJoinAnalysisException
  * A join of two streams in Spark's own words: no order is imposed on either. It stays Spark's unless
  * `spark.sql.streamJoin.replaceBuiltin` is set and its condition bounds the state.
  */
-private[streamjoin] object BuiltinJoin extends PredicateHelper {
+private[streamjoin] object BuiltinJoin {
 
   def unapply(j: Join): Option[Join] =
     Option.when(
@@ -34,30 +34,36 @@ private[streamjoin] object BuiltinJoin extends PredicateHelper {
    * only after it has been decided whose join it is.
    */
   object Filtered {
-    def unapply(f: Filter): Option[LogicalPlan] = for {
-      (j, conditions, around) <- innerJoin(f)
-      if conditions.nonEmpty
-      condition = (j.condition.toSeq ++ conditions).reduceLeft(And)
-      ours <- replaced(j.copy(condition = Some(condition))).toOption
-    } yield around(ours)
+    def unapply(f: Filter): Option[LogicalPlan] =
+      if (!f.resolved) None
+      else
+        for {
+          (j, conditions, around) <- innerJoin(f)
+          if conditions.nonEmpty
+          condition = (j.condition.toSeq ++ conditions).reduceLeft(And)
+          ours <- replaced(j.copy(condition = Some(condition))).toOption
+        } yield around(ours)
 
-    private type Found = (Join, Seq[Expression], LogicalPlan => LogicalPlan)
-
-    private def innerJoin(plan: LogicalPlan): Option[Found] = plan match {
+    /** The join, the filters that may as well stand in its condition, and what else is above it. */
+    private def innerJoin(
+        plan: LogicalPlan
+    ): Option[(Join, Seq[Expression], LogicalPlan => LogicalPlan)] = plan match {
       case BuiltinJoin(j) if j.joinType.isInstanceOf[InnerLike] => Some((j, Nil, identity))
-      case Filter(condition, child) if movable(condition) =>
-        innerJoin(child).collect {
-          case (j, conditions, around) if condition.references.subsetOf(j.outputSet) =>
-            (j, conditions :+ condition, around)
-        }
-      case _: Project | _: SubqueryAlias if plan.expressions.forall(_.deterministic) =>
+      case _: Filter | _: Project | _: SubqueryAlias if plan.expressions.forall(_.deterministic) =>
         innerJoin(plan.children.head).map { case (j, conditions, around) =>
-          (j, conditions, ours => plan.withNewChildren(Seq(around(ours))))
+          plan match {
+            case Filter(condition, _) if belongs(condition, j) =>
+              (j, conditions :+ condition, around)
+            case _ => (j, conditions, ours => plan.withNewChildren(Seq(around(ours))))
+          }
         }
       case _ => None
     }
 
-    private def movable(condition: Expression): Boolean =
-      condition.deterministic && !SubqueryExpression.hasSubquery(condition)
+    private def belongs(condition: Expression, j: Join): Boolean =
+      condition.references.subsetOf(j.outputSet) && !condition.exists {
+        case _: SubqueryExpression | _: PythonFuncExpression => true
+        case _                                               => false
+      }
   }
 }

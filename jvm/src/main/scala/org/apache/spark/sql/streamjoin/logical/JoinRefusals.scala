@@ -1,6 +1,11 @@
 package org.apache.spark.sql.streamjoin.logical
 
-import org.apache.spark.sql.catalyst.expressions.Attribute
+import org.apache.spark.sql.catalyst.expressions.{
+  Attribute,
+  Expression,
+  PythonFuncExpression,
+  SubqueryExpression
+}
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.trees.Origin
 import org.apache.spark.sql.streamjoin.bounds.{RejectedBound, TimeUnit}
@@ -16,6 +21,7 @@ import io.streamjoin.core.Side
 private[streamjoin] object JoinRefusals {
 
   def check(join: StreamJoin): Unit = {
+    checkEvaluable(join)
     Side.both.foreach(checkWatermark(join, _))
     Side.both.foreach(checkBounded(join, _))
   }
@@ -25,6 +31,21 @@ private[streamjoin] object JoinRefusals {
 
   private def times(join: StreamJoin, side: Side): Seq[Attribute] =
     join.times.filter(input(join, side).outputSet.contains)
+
+  /** What only Spark's own operators evaluate, by ways of their own. */
+  private def checkEvaluable(join: StreamJoin): Unit = {
+    def refused(e: Expression, what: String) =
+      throw StreamJoinErrors.unsupportedCondition(join.origin, e, what)
+    def isOfOne(e: Expression) = join.children.exists(c => e.references.subsetOf(c.outputSet))
+    join.condition.foreach {
+      case s: SubqueryExpression => refused(s, "a subquery")
+      case f: PythonFuncExpression if !isOfOne(f) =>
+        refused(f, "a Python function of columns of both inputs")
+      case e if !e.deterministic && e.children.forall(_.deterministic) =>
+        refused(e, "an expression that is not deterministic")
+      case _ =>
+    }
+  }
 
   private def checkWatermark(join: StreamJoin, side: Side): Unit =
     if (times(join, side).isEmpty) throw missingWatermark(join.origin, side, input(join, side))

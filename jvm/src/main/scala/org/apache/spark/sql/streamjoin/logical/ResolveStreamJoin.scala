@@ -44,8 +44,8 @@ object ResolveStreamJoin extends Rule[LogicalPlan] {
     case o: ImposeOrder if o.child.resolved && !o.child.isStreaming => o.child
     case j: Join if j.resolved && j.condition.nonEmpty && StreamJoin.isOrdered(j) =>
       StreamJoinBuilder.build(j)
-    case BuiltinJoin(j)                                   => BuiltinJoin.replaced(j).getOrElse(j)
-    case f @ BuiltinJoin.Filtered(replaced) if f.resolved => replaced
+    case BuiltinJoin(j)                 => BuiltinJoin.replaced(j).getOrElse(j)
+    case BuiltinJoin.Filtered(replaced) => replaced
   }
 
   private def impose(u: UnresolvedImposeOrder): LogicalPlan = {
