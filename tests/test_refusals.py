@@ -55,6 +55,16 @@ def condition_of(action: Callable[[], object]) -> tuple[str, str]:
             "o.order_time >= d.delivery_time - INTERVAL '1' HOUR",
         ),
         (
+            KEY + "o.order_time <=> d.delivery_time",
+            "NON_CONSTANT_BOUND",
+            "NULL meet NULL",
+        ),
+        (
+            KEY + "abs(CAST(o.order_time AS DOUBLE) - CAST(d.delivery_time AS DOUBLE)) < 60",
+            "NON_CONSTANT_BOUND",
+            "unix_seconds",
+        ),
+        (
             KEY + AFTER + " AND d.delivery_time <= o.order_time + INTERVAL '1' MONTH",
             "CALENDAR_INTERVAL",
             "INTERVAL '31' DAY",
@@ -74,6 +84,32 @@ def test_condition(
     name, text = condition_of(lambda: left.streamJoin(right, on, "left"))
     assert name == condition
     assert hint in text
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        "o.id > (SELECT max(id) FROM limits)",
+        "EXISTS (SELECT 1 FROM limits WHERE limits.id = o.id)",
+        "d.id IN (SELECT id FROM limits)",
+        "o.id + of_python(d.id) > 3",
+        "of_python(o.id + d.id) > 3",
+    ],
+)
+def test_parts_that_cannot_be_evaluated_row_by_row(
+    orders: DataFrame, deliveries: DataFrame, spark: SparkSession, part: str
+) -> None:
+    spark.range(5).createOrReplaceTempView("limits")
+    spark.udf.register("of_python", lambda n: n, "int")
+    left = orders.imposeOrder("order_time", "1 minute").alias("o")
+    right = deliveries.imposeOrder("delivery_time", "1 minute").alias("d")
+    on = KEY + AFTER + " AND o.order_time >= d.delivery_time - INTERVAL '1' HOUR AND " + part
+    if part.startswith("o.id + of_python"):
+        assert left.streamJoin(right, on).isStreaming  # a function of one input is computed below
+        return
+    name, text = condition_of(lambda: left.streamJoin(right, on))
+    assert name == "UNSUPPORTED_CONDITION"
+    assert ("sub-query" in text) != ("Python function" in text)
 
 
 def test_missing_watermark(orders: DataFrame, deliveries: DataFrame) -> None:

@@ -81,6 +81,8 @@ def stream_join(
     right: DataFrame,
     on: Column | str | Sequence[str] | Sequence[Column],
     how: str = "inner",
+    *,
+    retention: str | int | timedelta | None = None,
 ) -> DataFrame:
     """Join two streams, each with watermarks of its own; also ``left.streamJoin(...)``.
 
@@ -101,6 +103,12 @@ def stream_join(
     how : str, optional
         ``"inner"`` (default), ``"left"``, ``"right"``, ``"full"``, ``"semi"`` or ``"anti"``, in
         every spelling that ``DataFrame.join`` takes (``"left_outer"``, ``"leftanti"``, ...).
+    retention : str, int, datetime.timedelta or None, optional
+        For how long rows are kept that the condition does not bound: an interval string
+        (``"1 hour"``) or a timedelta where the event times are times, an int in their unit where
+        they are numbers; not negative. The inequality that is missing is added to the condition,
+        so the result is that of the join with it, and ``explain`` shows it. Default: None, the
+        setting ``spark.sql.streamJoin.retention``; without that too, such a join is refused.
 
     Returns
     -------
@@ -113,11 +121,12 @@ def stream_join(
     pyspark.errors.PySparkTypeError
         An argument is of another type than the ones above.
     pyspark.errors.PySparkValueError
-        ``on`` is an empty list.
+        ``on`` is an empty list, or ``retention`` an int that does not fit into a BIGINT.
     pyspark.errors.AnalysisException
         Error class ``STREAM_JOIN.*``, with the names of the columns and the inequality to add:
         ``MISSING_WATERMARK``, ``UNBOUNDED_STATE``, ``DISJUNCTIVE_BOUND``, ``NON_CONSTANT_BOUND``,
-        ``CALENDAR_INTERVAL``, ``STATIC_INPUT``; or the condition does not parse or resolve.
+        ``CALENDAR_INTERVAL``, ``UNSUPPORTED_CONDITION``, ``STATIC_INPUT``; ``INVALID_LAG`` or
+        ``NEGATIVE_LAG`` of a ``retention``; or the condition does not parse or resolve.
     SetupError
         The session was started without the jar or the extension, or is a Spark Connect session,
         or Spark is neither 4.2 nor 4.3.
@@ -140,13 +149,14 @@ def stream_join(
     other = _arguments.dataframe("right", right, "streamJoin")
     condition = _arguments.condition(on)
     kind = _arguments.string("how", how)
+    kept = _arguments.retention(retention)
     api = python_api(source.sparkSession)
     if isinstance(condition, str):
-        joined = api.streamJoinExpr(source._jdf, other._jdf, condition, kind)
+        joined = api.streamJoinExpr(source._jdf, other._jdf, condition, kind, kept)
     elif isinstance(condition, list):
-        joined = api.streamJoinUsing(source._jdf, other._jdf, condition, kind)
+        joined = api.streamJoinUsing(source._jdf, other._jdf, condition, kind, kept)
     else:
-        joined = api.streamJoin(source._jdf, other._jdf, condition._jc, kind)
+        joined = api.streamJoin(source._jdf, other._jdf, condition._jc, kind, kept)
     return DataFrame(joined, source.sparkSession)
 
 

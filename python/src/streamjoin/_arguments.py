@@ -37,15 +37,25 @@ def string(name: str, value: object) -> str:
 
 
 def lag(value: object) -> str | int:
+    return _distance("lag", "str, int or datetime.timedelta", value)
+
+
+def retention(value: object) -> str | None:
+    if value is None:
+        return None
+    return str(_distance("retention", "str, int, datetime.timedelta or None", value))
+
+
+def _distance(name: str, expected: str, value: object) -> str | int:
     if isinstance(value, timedelta):
         return _interval(value)
-    # bool is a subclass of int, but True is no lag.
+    # bool is a subclass of int, but True is no distance.
     if isinstance(value, bool) or not isinstance(value, (str, int)):
-        raise _wrong_type("lag", "str, int or datetime.timedelta", value)
+        raise _wrong_type(name, expected, value)
     if isinstance(value, int) and not -_LONG <= value < _LONG:
         raise PySparkValueError(
             errorClass="VALUE_NOT_BETWEEN",
-            messageParameters={"arg_name": "lag", "min": str(-_LONG), "max": str(_LONG - 1)},
+            messageParameters={"arg_name": name, "min": str(-_LONG), "max": str(_LONG - 1)},
         )
     return value
 

@@ -22,20 +22,31 @@ object PythonApi {
   def imposeOrder(df: DataFrame, column: String, lag: Long, idleTimeout: String): DataFrame =
     DataFrameOperations.imposeOrder(df, column, lag, Option(idleTimeout))
 
-  /** Joins on a condition. */
-  def streamJoin(left: DataFrame, right: DataFrame, on: Column, how: String): DataFrame =
-    DataFrameOperations.streamJoin(left, right, on, how)
+  /** Joins on a condition; `retention` may be null. */
+  def streamJoin(
+      left: DataFrame,
+      right: DataFrame,
+      on: Column,
+      how: String,
+      retention: String
+  ): DataFrame = DataFrameOperations.streamJoin(left, right, on, how, Option(retention))
 
-  /** Joins on a condition written in SQL. */
-  def streamJoinExpr(left: DataFrame, right: DataFrame, on: String, how: String): DataFrame =
-    DataFrameOperations.streamJoin(left, right, functions.expr(on), how)
+  /** Joins on a condition written in SQL; `retention` may be null. */
+  def streamJoinExpr(
+      left: DataFrame,
+      right: DataFrame,
+      on: String,
+      how: String,
+      retention: String
+  ): DataFrame = streamJoin(left, right, functions.expr(on), how, retention)
 
-  /** Joins on equally named columns, of which one copy comes out. */
+  /** Joins on equally named columns, of which one copy comes out; `retention` may be null. */
   def streamJoinUsing(
       left: DataFrame,
       right: DataFrame,
       columns: java.util.List[String],
-      how: String
+      how: String,
+      retention: String
   ): DataFrame =
-    DataFrameOperations.streamJoin(left, right, columns.asScala.toSeq, how)
+    DataFrameOperations.streamJoin(left, right, columns.asScala.toSeq, how, Option(retention))
 }

@@ -92,12 +92,17 @@ final class JoinBounds(
       .maxOption
       .getOrElse(Unknown)
 
+  /** Whether a watermark speaks of this column in the output. */
+  def watermarkedInOutput(column: Int): Boolean =
+    columns(column).watermarked && (contradictory || governing(column).nonEmpty)
+
   /**
    * The watermark of a column of the output: `min(received, bound)`, the rule of the Hazelcast
-   * document's last section (with `wmState`, not with the least buffered time).
+   * document's last section (with `wmState`, not with the least buffered time). What is never held
+   * back comes out with the watermark it came in with.
    */
   def outputWatermark(column: Int, received: Array[Long]): Long =
-    math.min(received(column), bound(column, received))
+    if (contradictory) received(column) else math.min(received(column), bound(column, received))
 
   /**
    * What still holds between columns of the join's output, for a join above it: for rows in which

@@ -181,6 +181,11 @@ class JoinBoundsSuite extends AnyFunSuite {
     }
     assert(new Contradiction(3, 2).bounds.contradictory)
     assert(!new Contradiction(2, 2).bounds.contradictory)
+    // rows are never held back, so they come out with the watermarks they came in with
+    object never extends Contradiction(3, 2)
+    assert(outputWatermark(never)(never.a, 100, Unknown) == 100)
+    assert(outputWatermark(never)(never.b, 100, 90) == 90)
+    assert(never.bounds.watermarkedInOutput(never.a.index))
     object path extends TestJoin {
       val a = left("a")
       val x = left("x")

@@ -5,6 +5,7 @@ import org.apache.spark.sql.catalyst.analysis.UnresolvedAttribute
 import org.apache.spark.sql.catalyst.plans.logical.{Join, LogicalPlan, Project}
 import org.apache.spark.sql.catalyst.trees.CurrentOrigin
 import org.apache.spark.sql.classic
+import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
 import org.apache.spark.sql.streamjoin.logical._
 import org.apache.spark.sql.streamjoin.physical.StreamJoinStrategy
@@ -48,11 +49,29 @@ object DataFrameOperations {
     classic.Dataset.ofRows(dataset.sparkSession, plan)
   }
 
-  def streamJoin(left: DataFrame, right: DataFrame, on: Column, how: String): DataFrame =
-    joined(left, right, left.join(right, on, how))
+  def streamJoin(
+      left: DataFrame,
+      right: DataFrame,
+      on: Column,
+      how: String,
+      retention: Option[String]
+  ): DataFrame = keeping(left, retention)(joined(left, right, left.join(right, on, how)))
 
-  def streamJoin(left: DataFrame, right: DataFrame, using: Seq[String], how: String): DataFrame =
-    joined(left, right, left.join(right, using, how))
+  def streamJoin(
+      left: DataFrame,
+      right: DataFrame,
+      using: Seq[String],
+      how: String,
+      retention: Option[String]
+  ): DataFrame = keeping(left, retention)(joined(left, right, left.join(right, using, how)))
+
+  /** Runs with a retention in place of the session's. */
+  private def keeping[T](df: DataFrame, retention: Option[String])(f: => T): T =
+    retention.fold(f) { text =>
+      val settings = classicOf(df).sparkSession.sessionState.conf.clone()
+      settings.setConfString(StreamJoinConf.Retention.key, text)
+      SQLConf.withExistingConf(settings)(f)
+    }
 
   /** What is wrong with a session, if anything. */
   def check(session: SparkSession): Option[String] = {

@@ -1,6 +1,6 @@
 package org.apache.spark.sql.streamjoin
 
-import org.apache.spark.internal.config.ConfigEntry
+import org.apache.spark.internal.config.{ConfigEntry, OptionalConfigEntry}
 import org.apache.spark.sql.internal.SQLConf
 
 /** The project's settings. */
@@ -30,4 +30,17 @@ private[sql] object StreamJoinConf {
       .longConf
       .checkValue(_ >= 0, "must not be negative")
       .createWithDefault(0L)
+
+  val Retention: OptionalConfigEntry[String] =
+    SQLConf
+      .buildConf("spark.sql.streamJoin.retention")
+      .doc(
+        "For how long a stream-to-stream join keeps rows that its condition does not bound: an interval " +
+          "such as '1 hour' where the event times are times, a whole number where they are numbers. The " +
+          "inequality that is missing is added to the condition and shown by explain. Not set: such joins " +
+          "are refused with STREAM_JOIN.UNBOUNDED_STATE."
+      )
+      .version("0.1.0")
+      .stringConf
+      .createOptional
 }

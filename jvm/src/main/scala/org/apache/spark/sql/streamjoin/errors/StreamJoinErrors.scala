@@ -62,6 +62,7 @@ private[streamjoin] object StreamJoinErrors {
       origin: Origin,
       side: String,
       expression: Expression,
+      reason: String,
       suggestion: String
   ): StreamJoinAnalysisException =
     analysis(
@@ -69,7 +70,22 @@ private[streamjoin] object StreamJoinErrors {
       origin,
       "side" -> side,
       "expression" -> expression.sql,
+      "reason" -> reason,
       "suggestion" -> suggestion
+    )
+
+  def unsupportedCondition(
+      origin: Origin,
+      expression: Expression,
+      what: String,
+      instead: String
+  ): StreamJoinAnalysisException =
+    analysis(
+      "UNSUPPORTED_CONDITION",
+      origin,
+      "expression" -> expression.sql,
+      "what" -> what,
+      "instead" -> instead
     )
 
   def calendarInterval(origin: Origin, expression: String): StreamJoinAnalysisException =
@@ -80,13 +96,6 @@ private[streamjoin] object StreamJoinErrors {
 
   def unsupportedJoinType(origin: Origin, joinType: String): StreamJoinAnalysisException =
     analysis("UNSUPPORTED_JOIN_TYPE", origin, "joinType" -> joinType)
-
-  def unsupportedCondition(
-      origin: Origin,
-      expression: Expression,
-      what: String
-  ): StreamJoinAnalysisException =
-    analysis("UNSUPPORTED_CONDITION", origin, "expression" -> expression.sql, "what" -> what)
 
   def unsupportedTimeType(
       origin: Origin,

@@ -37,6 +37,22 @@ private[streamjoin] final case class JoinAnalysis(
 
   val bases: Seq[BaseColumn] = (left ++ right).bases
 
+  def conjuncts: Seq[Expression] = JoinAnalysis.conjuncts(condition)
+
+  /** The conjuncts on one input alone. */
+  def only(side: Side): Seq[Expression] = if (side == Side.Left) leftOnly else rightOnly
+
+  def isEquality(conjunct: Expression): Boolean = conjunct match {
+    case EqualTo(l, r)       => isKey(l, r)
+    case EqualNullSafe(l, r) => isKey(l, r)
+    case _                   => false
+  }
+
+  private def isKey(l: Expression, r: Expression): Boolean = {
+    val (x, y) = (NormalizeFloatingNumbers.normalize(l), NormalizeFloatingNumbers.normalize(r))
+    equiKeys.exists(k => (k.left == x && k.right == y) || (k.left == y && k.right == x))
+  }
+
   val watermarks: JoinWatermarks = {
     val plans = (left ++ right).columns
     new JoinWatermarks(
@@ -54,10 +70,9 @@ private[streamjoin] final case class JoinAnalysis(
   /** The event-time columns of the join's own output. */
   def output: TimeColumns = {
     val out = for {
-      i <- bounds.columns.indices if bounds.columns(i).watermarked
-      if !joinType.leftOnly || bounds.columns(i).side == Side.Left
       // a column that nothing bounds may come out with any age: it is no event time any more
-      if bounds.governing(i).nonEmpty
+      i <- bounds.columns.indices if bounds.watermarkedInOutput(i)
+      if !joinType.leftOnly || bounds.columns(i).side == Side.Left
       a <- attribute(i)
     } yield i -> a.exprId
     val ids = out.toMap
@@ -127,6 +142,9 @@ private[streamjoin] object JoinAnalysis extends PredicateHelper {
       )
     )
   }
+
+  private def conjuncts(condition: Expression): Seq[Expression] =
+    splitConjunctivePredicates(condition)
 
   /** The name the person knows a column by. */
   def nameOf(a: Attribute): String = (a.qualifier.lastOption.toSeq :+ a.name).mkString(".")

@@ -2,7 +2,6 @@ package org.apache.spark.sql.streamjoin.logical
 
 import org.apache.spark.sql.catalyst.expressions.{
   Attribute,
-  Expression,
   PythonFuncExpression,
   SubqueryExpression
 }
@@ -21,9 +20,36 @@ import io.streamjoin.core.Side
 private[streamjoin] object JoinRefusals {
 
   def check(join: StreamJoin): Unit = {
-    checkEvaluable(join)
+    checkCondition(join)
     Side.both.foreach(checkWatermark(join, _))
     Side.both.foreach(checkBounded(join, _))
+  }
+
+  /** What stands in the condition is evaluated row by row inside the join, from its two rows alone. */
+  private def checkCondition(join: StreamJoin): Unit = join.condition.foreach {
+    case s: SubqueryExpression =>
+      throw StreamJoinErrors.unsupportedCondition(
+        join.origin,
+        s,
+        "a sub-query",
+        "Join with the table of the sub-query before the join of the streams, filter an input by it, " +
+          "or read a single value first and write it as a constant"
+      )
+    case u: PythonFuncExpression if !join.children.exists(c => u.references.subsetOf(c.outputSet)) =>
+      throw StreamJoinErrors.unsupportedCondition(
+        join.origin,
+        u,
+        "a Python function of columns of both inputs",
+        "Use SQL functions, or filter the result of an inner join by it"
+      )
+    case e if !e.deterministic && e.children.forall(_.deterministic) =>
+      throw StreamJoinErrors.unsupportedCondition(
+        join.origin,
+        e,
+        "an expression that is not deterministic",
+        "Compute it as a column of one input, or filter the result of an inner join by it"
+      )
+    case _ =>
   }
 
   private def input(join: StreamJoin, side: Side): LogicalPlan =
@@ -31,21 +57,6 @@ private[streamjoin] object JoinRefusals {
 
   private def times(join: StreamJoin, side: Side): Seq[Attribute] =
     join.times.filter(input(join, side).outputSet.contains)
-
-  /** What only Spark's own operators evaluate, by ways of their own. */
-  private def checkEvaluable(join: StreamJoin): Unit = {
-    def refused(e: Expression, what: String) =
-      throw StreamJoinErrors.unsupportedCondition(join.origin, e, what)
-    def isOfOne(e: Expression) = join.children.exists(c => e.references.subsetOf(c.outputSet))
-    join.condition.foreach {
-      case s: SubqueryExpression => refused(s, "a subquery")
-      case f: PythonFuncExpression if !isOfOne(f) =>
-        refused(f, "a Python function of columns of both inputs")
-      case e if !e.deterministic && e.children.forall(_.deterministic) =>
-        refused(e, "an expression that is not deterministic")
-      case _ =>
-    }
-  }
 
   private def checkWatermark(join: StreamJoin, side: Side): Unit =
     if (times(join, side).isEmpty) throw missingWatermark(join.origin, side, input(join, side))
@@ -78,8 +89,8 @@ private[streamjoin] object JoinRefusals {
       val calendar = because(RejectedBound.CalendarInterval).map(c =>
         StreamJoinErrors.calendarInterval(join.origin, c.sql)
       )
-      val varying = because(RejectedBound.NotConstant).map(
-        StreamJoinErrors.nonConstantBound(join.origin, side.name, _, help)
+      val varying = rejected.headOption.map(r =>
+        StreamJoinErrors.nonConstantBound(join.origin, side.name, r.conjunct, r.reason.text, help)
       )
       throw calendar.orElse(or).orElse(varying).getOrElse(
         StreamJoinErrors.unboundedState(
@@ -95,16 +106,13 @@ private[streamjoin] object JoinRefusals {
 
   /** The inequality that would bound `side`: one of its times is at least one of the other's. */
   private def suggestion(join: StreamJoin, side: Side): String = {
-    val pairs = for {
-      a <- times(join, side)
-      b <- times(join, side.other)
-      unit <- TimeUnit.of(a.dataType) if TimeUnit.of(b.dataType).contains(unit)
-    } yield {
-      val distance = if (unit == TimeUnit.Number) "100"
-      else if (unit == TimeUnit.Date) "INTERVAL '1' DAY"
-      else "INTERVAL '1' HOUR"
-      s"${JoinAnalysis.nameOf(a)} >= ${JoinAnalysis.nameOf(b)} - $distance"
+    MissingBound.of(join, side).fold("a comparison of two event times of the same type") { m =>
+      val distance = m.unit match {
+        case TimeUnit.Number => "100"
+        case TimeUnit.Date   => "INTERVAL '1' DAY"
+        case _               => "INTERVAL '1' HOUR"
+      }
+      s"${JoinAnalysis.nameOf(m.later)} >= ${JoinAnalysis.nameOf(m.earlier)} - $distance"
     }
-    pairs.headOption.getOrElse("a comparison of two event times of the same type")
   }
 }

@@ -55,7 +55,7 @@ private[streamjoin] object OrderImposer {
       .getOrElse(
         throw StreamJoinErrors.unsupportedTimeType(origin, attribute.name, attribute.dataType)
       )
-    val units = inUnits(attribute, unit, lag, origin)
+    val units = inUnits(attribute, unit, "lag", lag, origin)
     val idle = idleTimeout.map(inMillis(attribute, _, origin))
     val below = sparkWatermark(child, attribute, units)
     val marked = below.output.find(_.exprId == attribute.exprId).get
@@ -79,6 +79,20 @@ private[streamjoin] object OrderImposer {
           "an interval such as '1 minute'"
         )
     }
+
+  /** A distance as text, in the unit of a column: an interval, or a whole number for numbers. */
+  def distance(
+      column: Attribute,
+      unit: TimeUnit,
+      parameter: String,
+      text: String,
+      origin: Origin
+  ): Long = {
+    val lag = text.trim.toLongOption.map(Lag.Count(_)).getOrElse(
+      interval(text, parameter, column.name, origin)
+    )
+    inUnits(column, unit, parameter, lag, origin)
+  }
 
   /** A lag as an expression of SQL. */
   def lag(e: Expression, parameter: String, column: String, origin: Origin): Lag = {
@@ -129,11 +143,17 @@ private[streamjoin] object OrderImposer {
     }
   }
 
-  private def inUnits(column: Attribute, unit: TimeUnit, lag: Lag, origin: Origin): Long = {
+  private def inUnits(
+      column: Attribute,
+      unit: TimeUnit,
+      parameter: String,
+      lag: Lag,
+      origin: Origin
+  ): Long = {
     def refused(value: String, reason: String, expected: String) =
       StreamJoinErrors.invalidLag(
         origin,
-        "lag",
+        parameter,
         value,
         column.name,
         column.dataType,
@@ -142,14 +162,14 @@ private[streamjoin] object OrderImposer {
       )
     (unit, lag) match {
       case (TimeUnit.Number, Lag.Count(n)) =>
-        if (n < 0) throw StreamJoinErrors.negativeLag(origin, "lag", n.toString, column.name)
+        if (n < 0) throw StreamJoinErrors.negativeLag(origin, parameter, n.toString, column.name)
         n
       case (TimeUnit.Number, Lag.Interval(_, text)) =>
         throw refused(s"'$text'", "the column holds numbers", "a whole number")
       case (_, Lag.Count(n)) =>
         throw refused(n.toString, "the column holds times", "an interval such as '1 minute'")
       case (_, Lag.Interval(i, text)) =>
-        val micros = duration(column, "lag", i, text, origin)
+        val micros = duration(column, parameter, i, text, origin)
         if (unit == TimeUnit.Date) Math.floorDiv(micros, MICROS_PER_DAY) else micros
     }
   }

@@ -19,7 +19,7 @@ private[streamjoin] object StreamJoinBuilder {
       .getOrElse(throw StreamJoinErrors.unsupportedJoinType(join.origin, join.joinType.sql))
     val times = Seq(left, right).flatMap(p => p.output.filter(TimeColumns.of(p).isWatermarked))
     val condition = plain(join.condition.getOrElse(Literal.TrueLiteral))
-    val built = StreamJoin(
+    val written = StreamJoin(
       left,
       right,
       joinType,
@@ -28,6 +28,7 @@ private[streamjoin] object StreamJoinBuilder {
       times.map(JoinAnalysis.nameOf),
       CurrentTimestamp()
     )
+    val built = Retention.limit(written)
     built.copyTagsFrom(join)
     JoinRefusals.check(built)
     built

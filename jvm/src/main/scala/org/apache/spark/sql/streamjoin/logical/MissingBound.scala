@@ -1,0 +1,37 @@
+package org.apache.spark.sql.streamjoin.logical
+
+import org.apache.spark.sql.catalyst.expressions.Attribute
+import org.apache.spark.sql.streamjoin.bounds.TimeUnit
+
+import io.streamjoin.bounds.JoinBounds
+import io.streamjoin.core.Side
+
+/** `later >= earlier - c`, which a condition lacks, with event times of one family. */
+private[streamjoin] final case class MissingBound(
+    later: Attribute,
+    earlier: Attribute,
+    unit: TimeUnit
+)
+
+private[streamjoin] object MissingBound {
+
+  /** The bounds without which rows of an input would be kept for ever. */
+  def of(join: StreamJoin): Seq[MissingBound] =
+    Side.both.filterNot(join.analysis.bounds.bounded).flatMap(of(join, _))
+
+  /** The bound that rows of `side` lack; if there is one, between columns bounded the other way. */
+  def of(join: StreamJoin, side: Side): Option[MissingBound] = {
+    val bounds = join.analysis.bounds
+    val candidates = for {
+      a <- bounds.indices(side) if bounds.columns(a).watermarked
+      b <- bounds.indices(side.other) if bounds.columns(b).watermarked
+      later <- column(join, a)
+      earlier <- column(join, b)
+      unit <- TimeUnit.of(later.dataType) if TimeUnit.of(earlier.dataType).contains(unit)
+    } yield (bounds.slack(b, a) == JoinBounds.Unbounded, MissingBound(later, earlier, unit))
+    candidates.sortBy(_._1).map(_._2).headOption
+  }
+
+  private def column(join: StreamJoin, index: Int): Option[Attribute] =
+    Some(join.analysis.expressions(index)).collect { case a: Attribute => a }
+}

@@ -1,0 +1,57 @@
+"""Time bounds that contradict each other: nothing is kept, and all is said at once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
+
+from streamjoin import stream_join
+from tests.orders import Shop, met
+
+NEVER = (
+    "o.id = d.id AND d.delivery_time >= o.order_time + INTERVAL '2' HOUR "
+    "AND d.delivery_time <= o.order_time + INTERVAL '1' HOUR"
+)
+
+
+@pytest.fixture
+def shop(spark: SparkSession, tmp_path: Path) -> Shop:
+    return Shop(spark, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("how", "expected"),
+    [("inner", []), ("left", [(1, None)]), ("full", [(1, None), (None, 1)])],
+)
+def test_rows_come_out_at_once_and_none_is_kept(
+    shop: Shop, how: str, expected: list[tuple[int | None, int | None]]
+) -> None:
+    run = shop.joined(how, NEVER)
+    shop.order((1, "10:00"))
+    shop.deliver((1, "11:30"))
+    assert met(run.step()) == expected
+    assert run.operator()["numRowsTotal"] == 0
+
+
+def test_an_aggregation_above_closes_its_windows(shop: Shop) -> None:
+    joined = stream_join(shop.ordered(), shop.delivered(), NEVER, "left")
+    hours = joined.groupBy(F.window("order_time", "1 hour")).count().select("window.start", "count")
+    run = shop.run(hours)
+    shop.order((1, "10:00"), (2, "10:30"))
+    shop.deliver((1, "10:00"))
+    run.step()
+    shop.order((3, "12:30"))
+    shop.deliver((2, "12:30"))
+    run.step()
+    assert [(start.hour, count) for start, count in run.rows()] == [(10, 2)]
+
+
+def test_explain_says_so(shop: Shop, capsys: pytest.CaptureFixture[str]) -> None:
+    stream_join(shop.ordered(), shop.delivered(), NEVER, "left").explain()
+    text = capsys.readouterr().out
+    reason = "is not kept: the time bounds contradict each other, so no two rows can match"
+    assert f"a row of o {reason}; it comes out at once\n" in text
+    assert f"a row of d {reason}\n" in text
