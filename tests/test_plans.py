@@ -109,26 +109,6 @@ def test_update_mode_does_the_same_as_append_mode(shop: Shop) -> None:
     assert met({0: rows}) == [(1, 1), (2, None)]
 
 
-def test_explain_says_how_long_rows_are_kept(
-    shop: Shop, capsys: pytest.CaptureFixture[str]
-) -> None:
-    on = WITHIN_THE_HOUR + " AND (o.order_time > d.delivery_time OR o.id > 3)"
-    stream_join(shop.ordered("1 minute"), shop.delivered("2 minutes"), on, "left").explain()
-    text = capsys.readouterr().out
-    for line in [
-        "StreamJoin LEFT OUTER, hash by [o.id] = [d.id]",
-        "watermark: largest order_time seen - INTERVAL '1' MINUTE",
-        "watermark: largest delivery_time seen - INTERVAL '2' MINUTE",
-        "bound: d.delivery_time >= o.order_time   from",
-        "bound: o.order_time >= d.delivery_time - INTERVAL '1' HOUR   from",
-        "(stands inside OR)",
-        "left rows are kept until o.order_time < watermark of d.delivery_time - INTERVAL '1' HOUR",
-        "right rows are kept until d.delivery_time < watermark of o.order_time",
-        "output watermark of d.delivery_time: the smaller of its own and the watermark of",
-    ]:
-        assert line in text
-
-
 def test_a_filter_above_goes_below_the_shuffle_and_columns_are_pruned(
     shop: Shop, capsys: pytest.CaptureFixture[str]
 ) -> None:

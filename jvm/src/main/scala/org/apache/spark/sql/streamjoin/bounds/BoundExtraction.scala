@@ -172,6 +172,7 @@ private[streamjoin] final class BoundExtraction(
               x.expression,
               y.expression,
               difference.slackFromZero(f, strict, whole),
+              widened = difference.low != difference.high,
               TrueLiteral
             )
           )

@@ -5,12 +5,14 @@ import org.apache.spark.sql.catalyst.expressions.{Left => _, Right => _, _}
 /**
  * A time bound found in a condition: `later >= earlier - slack`, between expressions of one row each.
  *
+ * @param widened whether rounding, or days of 23 to 25 hours, make the slack wider than what is written
  * @param conjunct the part of the condition it came from
  */
 private[streamjoin] final case class FoundBound(
     later: Expression,
     earlier: Expression,
     slack: Long,
+    widened: Boolean,
     conjunct: Expression
 )
 

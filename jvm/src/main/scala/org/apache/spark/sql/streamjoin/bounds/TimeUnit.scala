@@ -1,6 +1,8 @@
 package org.apache.spark.sql.streamjoin.bounds
 
-import org.apache.spark.sql.catalyst.util.DateTimeConstants.{MICROS_PER_DAY, MILLIS_PER_DAY}
+import java.util.Locale
+
+import org.apache.spark.sql.catalyst.util.DateTimeConstants._
 import org.apache.spark.sql.catalyst.util.DateTimeUtils.microsToMillis
 import org.apache.spark.sql.types._
 
@@ -16,6 +18,9 @@ private[streamjoin] sealed trait TimeUnit extends Serializable {
 
   /** A distance as it is written in SQL. */
   def sql(distance: Long): String
+
+  /** A distance, not negative, as people say it: `1 hour 30 minutes`. */
+  def words(distance: Long): String
 }
 
 private[streamjoin] object TimeUnit {
@@ -26,11 +31,13 @@ private[streamjoin] object TimeUnit {
   case object Date extends TimeUnit {
     override def shown(value: Long): Long = value * MILLIS_PER_DAY
     override def sql(distance: Long): String = s"INTERVAL '$distance' DAY"
+    override def words(distance: Long): String = counted(distance.toString, "day")
   }
 
   case object Number extends TimeUnit {
     override def shown(value: Long): Long = value
     override def sql(distance: Long): String = distance.toString
+    override def words(distance: Long): String = distance.toString
   }
 
   /** A window as Spark's `window` makes it. It counts as the time of its end, as in Spark. */
@@ -58,21 +65,40 @@ private[streamjoin] object TimeUnit {
     case _                      => of(dataType).nonEmpty
   }
 
+  private def counted(number: String, unit: String): String =
+    s"$number $unit${if (number == "1") "" else "s"}"
+
   sealed trait Microseconds { self: TimeUnit =>
+    private val units = Seq(
+      "DAY" -> MICROS_PER_DAY,
+      "HOUR" -> MICROS_PER_HOUR,
+      "MINUTE" -> MICROS_PER_MINUTE,
+      "SECOND" -> MICROS_PER_SECOND
+    )
+
     override def shown(value: Long): Long = microsToMillis(value)
 
-    override def sql(distance: Long): String = {
-      val units = Seq(
-        "DAY" -> MICROS_PER_DAY,
-        "HOUR" -> 3600000000L,
-        "MINUTE" -> 60000000L,
-        "SECOND" -> 1000000L
-      )
+    override def sql(distance: Long): String =
       units
         .collectFirst {
           case (u, size) if distance % size == 0 => s"INTERVAL '${distance / size}' $u"
         }
         .getOrElse(s"INTERVAL '${BigDecimal(distance, 6)}' SECOND")
+
+    override def words(distance: Long): String = {
+      val (rest, whole) = units.init.foldLeft((distance, Seq.empty[String])) {
+        case ((left, said), (unit, size)) =>
+          val n = left / size
+          (
+            left % size,
+            if (n == 0) said else said :+ counted(n.toString, unit.toLowerCase(Locale.ROOT))
+          )
+      }
+      val seconds = new java.math.BigDecimal(java.math.BigInteger.valueOf(rest), 6)
+      if (rest == 0 && whole.nonEmpty) whole.mkString(" ")
+      else {
+        (whole :+ counted(seconds.stripTrailingZeros.toPlainString, "second")).mkString(" ")
+      }
     }
   }
 }

@@ -1,16 +1,22 @@
 package org.apache.spark.sql.streamjoin.physical
 
-import org.apache.spark.sql.streamjoin.bounds.TimeUnit
-import org.apache.spark.sql.streamjoin.logical.{BaseColumn, JoinAnalysis}
+import org.apache.spark.sql.streamjoin.bounds.{FoundBound, RetentionLimit}
+import org.apache.spark.sql.streamjoin.logical.JoinAnalysis
 
-import io.streamjoin.bounds.Saturated
-import io.streamjoin.core.{Routing, Side}
+import io.streamjoin.bounds.JoinBounds
+import io.streamjoin.core.{JoinType, Routing, Side}
 
 /** What `explain` says of a join, in words. */
 private[physical] object JoinExplanation {
 
-  def lines(a: JoinAnalysis): Seq[String] =
-    watermarks(a) ++ bounds(a) ++ noBounds(a) ++ Side.both.map(kept(a, _)) ++ outputs(a)
+  def lines(a: JoinAnalysis): Seq[String] = {
+    val times = new TimeWords(a)
+    times.watermarks ++ conjuncts(a, times) ++ facts(
+      a,
+      times
+    ) ++ Side.both.map(kept(a, times, _)) ++
+      outputs(a, times)
+  }
 
   /** How rows reach the partitions. */
   def routing(spec: StreamJoinSpec): String = spec.routing match {
@@ -24,52 +30,64 @@ private[physical] object JoinExplanation {
     case Routing.Shared => "no equality: all rows copied to each partition"
   }
 
-  private def unit(a: JoinAnalysis, i: Int): TimeUnit = TimeUnit.of(a.expressions(i).dataType).get
-
-  private def name(a: JoinAnalysis, i: Int): String = a.bounds.columns(i).name
-
-  private def minus(a: JoinAnalysis, i: Int, distance: Long): String =
-    if (distance == 0) ""
-    else if (distance > 0) s" - ${unit(a, i).sql(distance)}"
-    else s" + ${unit(a, i).sql(Saturated.subtract(0, distance))}"
-
-  private def watermarks(a: JoinAnalysis): Seq[String] = a.bases.map {
-    case b: BaseColumn.Imposed =>
-      val idle = b.idleTimeoutMs.fold("")(ms => s", idle after $ms ms")
-      s"watermark: largest ${b.name} seen - ${b.unit.sql(b.lag)}$idle"
-    case b: BaseColumn.Propagated => s"watermark: ${b.name} by Spark's own operator below"
-  }
-
-  private def bounds(a: JoinAnalysis): Seq[String] =
-    a.bounds.conjuncts.zip(a.conditionBounds.found).map { case (b, f) =>
-      s"bound: ${name(a, b.later)} >= ${name(a, b.earlier)}${minus(a, b.earlier, b.slack)}" +
-        s"   from ${f.conjunct.sql}"
+  /** What each part of the condition is to the join. */
+  private def conjuncts(a: JoinAnalysis, times: TimeWords): Seq[String] =
+    a.conjuncts.map { c =>
+      val equality = Option.when(a.isEquality(c))("equality")
+      val bounds = a.bounds.conjuncts.zip(a.conditionBounds.found).collect {
+        case (b, f) if f.conjunct == c => "bound " + times.bound(b) + widened(f)
+      }
+      val no = a.conditionBounds.rejected.find(_.conjunct == c).map("no bound: " + _.reason.text)
+      val filter = Side.both.find(a.only(_).contains(c)).map { side =>
+        s"filter on rows of ${times.input(side)}, before they are kept"
+      }
+      val said = equality ++ bounds ++ no ++ filter
+      val origin = if (c.isInstanceOf[RetentionLimit]) "added by the retention, " else ""
+      s"condition ${c.sql}: $origin" +
+        (if (said.isEmpty) "no bound: it compares no event times of both inputs"
+         else said.mkString(", "))
     }
 
-  private def noBounds(a: JoinAnalysis): Seq[String] =
-    a.conditionBounds.rejected.map(r => s"no bound: ${r.conjunct.sql} (${r.reason.text})")
+  private def widened(found: FoundBound): String =
+    if (found.widened) " (with room for rounding and for changes of the clocks)" else ""
 
-  private def kept(a: JoinAnalysis, side: Side): String = {
-    val terms = for {
-      c <- a.bounds.indices(side)
-      b <- a.bounds.governing(c)
-    } yield s"${name(a, c)} < watermark of ${name(a, b)}${minus(a, b, a.bounds.slack(c, b))}"
-    if (a.bounds.contradictory)
-      s"${side.name} rows are not kept: the time bounds contradict each other"
-    else s"${side.name} rows are kept until ${terms.mkString(" or ")}"
+  private def facts(a: JoinAnalysis, times: TimeWords): Seq[String] =
+    a.bounds.facts.map(f => s"known from the joins below: ${times.bound(f)}")
+
+  private def kept(a: JoinAnalysis, times: TimeWords, side: Side): String = {
+    val row = s"a row of ${times.input(side)}"
+    if (a.bounds.contradictory) {
+      s"$row is not kept: the time bounds contradict each other, so no two rows can match" +
+        (if (a.joinType.preserves(side)) "; it comes out at once" else "")
+    } else {
+      val limits = a.bounds.limiting(side).map { b =>
+        val ends = a.bounds
+          .indices(side)
+          .filter(a.bounds.slack(_, b) != JoinBounds.Unbounded)
+          .map(c => times.passed(c, b, a.bounds.slack(c, b)))
+        s"${times.seen(b)} passes ${oneOf("the earliest of", ends)}"
+      }
+      val first = if (limits.length > 1) ", whichever comes first" else ""
+      val end =
+        if (a.joinType.preserves(side)) "; if it has not matched by then, it comes out"
+        else if (a.joinType == JoinType.LeftSemi && side == Side.Left) ", or until it matches"
+        else ""
+      s"$row is kept until ${limits.mkString(", or ")}$first$end"
+    }
   }
 
-  private def outputs(a: JoinAnalysis): Seq[String] = for {
+  private def outputs(a: JoinAnalysis, times: TimeWords): Seq[String] = for {
     i <- a.bounds.columns.indices if a.bounds.columns(i).watermarked
     if !a.joinType.leftOnly || a.bounds.columns(i).side == Side.Left
   } yield {
-    val from = a.bounds
-      .governing(i)
-      .map(b => s"watermark of ${name(a, b)}${minus(a, b, a.bounds.slack(i, b))}")
-    val limit =
-      if (from.isEmpty) "none, for nothing bounds it"
-      else if (from.length == 1) s"the smaller of its own and the ${from.head}"
-      else s"the smaller of its own and the largest of ${from.mkString(", ")}"
-    s"output watermark of ${name(a, i)}: $limit"
+    val limits = a.bounds.governing(i).map(b => times.behind(b, a.bounds.slack(i, b)))
+    val mark =
+      if (!a.bounds.watermarkedInOutput(i)) "none, for nothing bounds how old its values may be"
+      else if (a.bounds.contradictory) times.behind(i, 0)
+      else s"${times.behind(i, 0)}, or if that is less, ${oneOf("the largest of", limits)}"
+    s"output watermark of ${times.name(i)}: $mark"
   }
+
+  private def oneOf(which: String, texts: Seq[String]): String =
+    if (texts.length == 1) texts.head else texts.mkString(s"$which ", ", ", "")
 }

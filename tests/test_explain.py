@@ -1,0 +1,177 @@
+"""What explain says of a join, as whole texts."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+
+from streamjoin import impose_order, stream_join
+from tests.orders import WITHIN_THE_HOUR, Shop
+from tests.streams import Landing
+
+SAID = ("watermark of", "condition", "known from", "a row of", "output watermark")
+
+
+@pytest.fixture
+def shop(spark: SparkSession, tmp_path: Path) -> Shop:
+    return Shop(spark, tmp_path)
+
+
+def explained(result: DataFrame, capsys: pytest.CaptureFixture[str]) -> str:
+    """The lines about the joins, from the top of the plan down."""
+    capsys.readouterr()
+    result.explain()
+    lines = [re.sub(r"^[\s:+|*-]*", "", line) for line in capsys.readouterr().out.splitlines()]
+    return "".join(f"{line}\n" for line in lines if line.startswith(SAID))
+
+
+def test_a_join_within_an_hour(shop: Shop, capsys: pytest.CaptureFixture[str]) -> None:
+    left, right = shop.ordered("1 minute"), shop.delivered("90 seconds", idle_timeout="10 minutes")
+    assert (
+        explained(stream_join(left, right, WITHIN_THE_HOUR, "left"), capsys)
+        == """\
+watermark of order_time: the latest order_time seen - 1 minute
+watermark of delivery_time: the latest delivery_time seen - 1 minute 30 seconds; after 10 \
+minutes without a row, that of the slowest input it is joined with
+condition (o.id = d.id): equality
+condition (d.delivery_time >= o.order_time): bound d.delivery_time >= o.order_time
+condition (d.delivery_time <= o.order_time + INTERVAL '01' HOUR): bound o.order_time >= \
+d.delivery_time - 1 hour
+a row of o is kept until the latest d.delivery_time seen passes o.order_time + 1 hour 1 minute \
+30 seconds (bound 1 hour + lag 1 minute 30 seconds); if it has not matched by then, it comes out
+a row of d is kept until the latest o.order_time seen passes d.delivery_time + 1 minute (lag 1 \
+minute)
+output watermark of o.order_time: the latest o.order_time seen - 1 minute, or if that is less, \
+the latest d.delivery_time seen - 1 hour 1 minute 30 seconds
+output watermark of d.delivery_time: the latest d.delivery_time seen - 1 minute 30 seconds, or \
+if that is less, the latest o.order_time seen - 1 minute
+"""
+    )
+
+
+def test_what_bounds_nothing(shop: Shop, capsys: pytest.CaptureFixture[str]) -> None:
+    on = (
+        "o.id = d.id AND d.delivery_time >= o.order_time AND o.id > 3 AND o.id + d.id < 10 "
+        "AND (o.order_time > d.delivery_time OR o.id = 5)"
+    )
+    joined = stream_join(shop.ordered(), shop.delivered(), on, "semi", retention="1 hour")
+    assert (
+        explained(joined, capsys)
+        == """\
+watermark of order_time: the latest order_time seen
+watermark of delivery_time: the latest delivery_time seen
+condition (o.id = d.id): equality
+condition (d.delivery_time >= o.order_time): bound d.delivery_time >= o.order_time
+condition (o.id > 3): filter on rows of o, before they are kept
+condition ((o.id + d.id) < 10): no bound: it compares no event times of both inputs
+condition ((o.order_time > d.delivery_time) OR (o.id = 5)): no bound: it stands inside OR, and \
+not every branch bounds it
+condition (o.order_time >= d.delivery_time + INTERVAL '-01' HOUR): added by the retention, \
+bound o.order_time >= d.delivery_time - 1 hour
+a row of o is kept until the latest d.delivery_time seen passes o.order_time + 1 hour (bound 1 \
+hour), or until it matches
+a row of d is kept until the latest o.order_time seen passes d.delivery_time
+output watermark of o.order_time: the latest o.order_time seen, or if that is less, the latest \
+d.delivery_time seen - 1 hour
+"""
+    )
+
+
+def test_a_row_that_says_itself_when_it_goes(
+    spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    auctions = Landing(spark, tmp_path / "a", "id INT, start BIGINT, length INT, end BIGINT")
+    bids = Landing(spark, tmp_path / "b", "auction INT, at BIGINT")
+    joined = stream_join(
+        impose_order(auctions.stream(), "start", 5).alias("a"),
+        impose_order(bids.stream(), "at", 3).alias("b"),
+        "id = auction AND at BETWEEN start AND end AND at < start + length",
+        "full",
+    )
+    assert (
+        explained(joined, capsys)
+        == """\
+watermark of start: the largest start seen - 5
+watermark of at: the largest at seen - 3
+condition (a.id = b.auction): equality
+condition (b.at >= a.start): bound b.at >= a.start
+condition (b.at <= a.end): bound a.end >= b.at
+condition (b.at < (a.start + CAST(a.length AS BIGINT))): bound (a.start + CAST(a.length AS \
+BIGINT)) >= b.at + 1
+a row of a is kept until the largest b.at seen passes the earliest of a.end + 3 (lag 3), \
+(a.start + CAST(a.length AS BIGINT)) + 2 (bound -1 + lag 3); if it has not matched by then, it \
+comes out
+a row of b is kept until the largest a.start seen passes b.at + 5 (lag 5); if it has not \
+matched by then, it comes out
+output watermark of a.start: none, for nothing bounds how old its values may be
+output watermark of b.at: the largest b.at seen - 3, or if that is less, the largest a.start \
+seen - 5
+"""
+    )
+
+
+def test_a_chain(shop: Shop, capsys: pytest.CaptureFixture[str]) -> None:
+    first = stream_join(shop.ordered("1 minute"), shop.delivered(), WITHIN_THE_HOUR)
+    returns = Landing(shop.session, shop.folder / "returns", "id INT, return_time TIMESTAMP")
+    returned = impose_order(returns.stream(), "return_time", "2 minutes").alias("r")
+    on = (
+        "r.id = o.id AND r.return_time BETWEEN d.delivery_time "
+        "AND d.delivery_time + INTERVAL '2' HOUR"
+    )
+    text = explained(stream_join(first, returned, on, "left"), capsys)
+    assert (
+        text[: text.index("watermark of order_time", 20)]
+        == """\
+watermark of order_time: the latest order_time seen - 1 minute
+watermark of delivery_time: the latest delivery_time seen
+watermark of return_time: the latest return_time seen - 2 minutes
+condition (r.id = o.id): equality
+condition (r.return_time >= d.delivery_time): bound r.return_time >= d.delivery_time
+condition (r.return_time <= d.delivery_time + INTERVAL '02' HOUR): bound d.delivery_time >= \
+r.return_time - 2 hours
+known from the joins below: o.order_time >= d.delivery_time - 1 hour
+known from the joins below: d.delivery_time >= o.order_time
+a row of the left input is kept until the latest r.return_time seen passes the earliest of \
+o.order_time + 3 hours 2 minutes (bound 3 hours + lag 2 minutes), d.delivery_time + 2 hours 2 \
+minutes (bound 2 hours + lag 2 minutes); if it has not matched by then, it comes out
+a row of r is kept until the watermark of o.order_time passes r.return_time, or the watermark \
+of d.delivery_time passes r.return_time, whichever comes first
+output watermark of o.order_time: the watermark of o.order_time, or if that is less, the latest \
+r.return_time seen - 3 hours 2 minutes
+output watermark of d.delivery_time: the watermark of d.delivery_time, or if that is less, the \
+latest r.return_time seen - 2 hours 2 minutes
+output watermark of r.return_time: the latest r.return_time seen - 2 minutes, or if that is \
+less, the largest of the watermark of o.order_time, the watermark of d.delivery_time
+"""
+    )
+
+
+def test_days_of_a_zone(shop: Shop, capsys: pytest.CaptureFixture[str]) -> None:
+    on = WITHIN_THE_HOUR.replace("'1' HOUR", "'1' DAY")
+    shop.session.conf.set("spark.sql.session.timeZone", "Europe/Berlin")
+    try:
+        text = explained(stream_join(shop.ordered(), shop.delivered(), on), capsys)
+    finally:
+        shop.session.conf.set("spark.sql.session.timeZone", "UTC")
+    assert (
+        text
+        == """\
+watermark of order_time: the latest order_time seen
+watermark of delivery_time: the latest delivery_time seen
+condition (o.id = d.id): equality
+condition (d.delivery_time >= o.order_time): bound d.delivery_time >= o.order_time
+condition (d.delivery_time <= o.order_time + INTERVAL '1' DAY): bound o.order_time >= \
+d.delivery_time - 1 day 2 hours 6 minutes 32 seconds (with room for rounding and for changes of \
+the clocks)
+a row of o is kept until the latest d.delivery_time seen passes o.order_time + 1 day 2 hours 6 \
+minutes 32 seconds (bound 1 day 2 hours 6 minutes 32 seconds)
+a row of d is kept until the latest o.order_time seen passes d.delivery_time
+output watermark of o.order_time: the latest o.order_time seen, or if that is less, the latest \
+d.delivery_time seen - 1 day 2 hours 6 minutes 32 seconds
+output watermark of d.delivery_time: the latest d.delivery_time seen, or if that is less, the \
+latest o.order_time seen
+"""
+    )
