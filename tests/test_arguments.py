@@ -56,6 +56,12 @@ def test_how_of_wrong_type(rows: DataFrame) -> None:
         streamjoin.stream_join(rows, rows, ["id"], None)  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize("retention", [True, 1.5, ["1 hour"]])
+def test_retention_of_wrong_type(rows: DataFrame, retention: object) -> None:
+    with pytest.raises(PySparkTypeError, match="`retention`"):
+        streamjoin.stream_join(rows, rows, ["id"], retention=retention)  # type: ignore[arg-type]
+
+
 def test_what_is_no_dataframe(rows: DataFrame) -> None:
     with pytest.raises(PySparkTypeError, match="`right`"):
         streamjoin.stream_join(rows, "t", ["id"])  # type: ignore[arg-type]
