@@ -9,7 +9,7 @@ from pyspark.sql import SparkSession
 
 import streamjoin
 
-pytest_plugins = ["tests.differential.options"]
+pytest_plugins = ["tests.differential.options", "tests.golden.options"]
 
 
 @pytest.fixture(scope="session")

@@ -9,9 +9,13 @@ import org.apache.spark.sql.streamjoin.ExtensionPoints
  *
  * What it adds, in the order in which a query meets it:
  *
+ *  1. parsing: windows on relations, `t OVER (RANGE ...)`, and `SELECT STREAM`;
  *  1. hint resolution: `IMPOSE_ORDER(TABLE(t), DESCRIPTOR(c), lag)` becomes a plan node, before Spark
  *     looks for a function `DESCRIPTOR`;
- *  1. resolution: a join of streams with an imposed order becomes the stream join, or is refused;
+ *  1. resolution: windows become bounds of their join's condition, sub-queries over streams semi and
+ *     anti joins; a join of streams with an imposed order becomes the stream join, or is refused;
+ *     `ROWTIME` is found;
+ *  1. check: a window that no join has taken in is refused;
  *  1. optimization: filters above the join go below it where that changes nothing;
  *  1. planning: the physical operators.
  *

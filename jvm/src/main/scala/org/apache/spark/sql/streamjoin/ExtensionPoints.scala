@@ -21,6 +21,7 @@ object ExtensionPoints {
     extensions.injectHintResolutionRule(_ => ResolveStreamWindow)
     // windows first: they are part of what is looked at in a join
     extensions.injectResolutionRule(_ => PlaceWindows)
+    extensions.injectResolutionRule(_ => ResolveStreamSubqueries)
     extensions.injectResolutionRule(_ => ResolveStreamJoin)
     extensions.injectResolutionRule(_ => ResolveRowtime)
     extensions.injectCheckRule(_ => PlaceWindows.check)

@@ -15,6 +15,7 @@ private[streamjoin] object StreamJoinErrors {
       side: String,
       columns: Seq[String],
       input: String,
+      relation: String,
       candidate: String
   ): StreamJoinAnalysisException =
     analysis(
@@ -23,6 +24,7 @@ private[streamjoin] object StreamJoinErrors {
       "side" -> side,
       "columns" -> columns.mkString(", "),
       "input" -> input,
+      "relation" -> relation,
       "candidate" -> candidate
     )
 
@@ -160,6 +162,9 @@ private[streamjoin] object StreamJoinErrors {
     val found = if (columns.isEmpty) "none" else columns.mkString(", ")
     analysis("INVALID_ROWTIME", origin, "name" -> name, "columns" -> found)
   }
+
+  def unsupportedSubquery(origin: Origin, reason: String): StreamJoinAnalysisException =
+    analysis("UNSUPPORTED_SUBQUERY", origin, "reason" -> reason)
 
   def bufferLimitExceeded(
       partition: Int,

@@ -5,7 +5,7 @@ import org.apache.spark.sql.catalyst.expressions.{
   PythonFuncExpression,
   SubqueryExpression
 }
-import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project, SubqueryAlias}
 import org.apache.spark.sql.catalyst.trees.Origin
 import org.apache.spark.sql.streamjoin.bounds.{RejectedBound, TimeUnit}
 import org.apache.spark.sql.streamjoin.errors.{StreamJoinAnalysisException, StreamJoinErrors}
@@ -72,10 +72,18 @@ private[streamjoin] object JoinRefusals {
       side.name,
       output.map(JoinAnalysis.nameOf),
       output.flatMap(_.qualifier.lastOption).headOption.getOrElse(side.name),
+      relation(input).getOrElse(side.name),
       output.find(a => TimeUnit.of(a.dataType).exists(_ != TimeUnit.Number))
         .orElse(output.find(a => TimeUnit.of(a.dataType).nonEmpty))
         .fold("event_time")(_.name)
     )
+  }
+
+  /** The name of the relation that an alias was given to. */
+  private def relation(input: LogicalPlan): Option[String] = input match {
+    case a: SubqueryAlias => relation(a.child).orElse(Some(a.identifier.toString))
+    case p: Project       => relation(p.child)
+    case _                => None
   }
 
   private def checkBounded(join: StreamJoin, side: Side): Unit =

@@ -4,7 +4,7 @@ import java.util.concurrent.TimeUnit.MICROSECONDS
 
 import org.apache.spark.sql.catalyst.expressions.{Lag => _, _}
 import org.apache.spark.sql.catalyst.plans.logical.{Join, LogicalPlan}
-import org.apache.spark.sql.catalyst.trees.TreeNodeTag
+import org.apache.spark.sql.catalyst.trees.{SQLQueryContext, TreeNodeTag}
 import org.apache.spark.sql.catalyst.util.DateTimeConstants.MICROS_PER_DAY
 import org.apache.spark.sql.catalyst.util.IntervalUtils
 import org.apache.spark.sql.streamjoin.bounds.TimeUnit
@@ -63,7 +63,12 @@ private[streamjoin] object JoinWindows {
     }
 
   def refusal(w: RelationWindow, reason: String): StreamJoinAnalysisException =
-    StreamJoinErrors.invalidWindow(w.origin, w.lengths.map(_.sql).mkString(" AND "), reason)
+    StreamJoinErrors.invalidWindow(w.origin, written(w), reason)
+
+  private def written(w: RelationWindow): String = w.origin.context match {
+    case c: SQLQueryContext if c.isValid => c.fragment
+    case _                               => w.lengths.map(_.sql).mkString(" AND ")
+  }
 
   /** The length of a window in the unit of distances. */
   private def span(length: Expression, time: Attribute): Long = {

@@ -50,7 +50,7 @@ private[streamjoin] object StreamJoinBuilder {
    * BETWEEN as the two comparisons it stands for: each can be a bound by itself. They are those that
    * Spark has resolved, with the casts between operands of different types.
    */
-  private[streamjoin] def plain(condition: Expression): Expression = condition.transformUp {
+  def plain(condition: Expression): Expression = condition.transformUp {
     case b: Between if b.deterministic => b.replacement
     case w: With if w.deterministic =>
       w.child.transform { case r: CommonExpressionRef => w.defs.find(_.id == r.id).get.child }

@@ -49,10 +49,10 @@ private[streamjoin] final class RelationWindows(tokens: IndexedSeq[SqlToken]) {
     found.toSeq
   }
 
-  /** Not the alias `OVER`, with or without a list of columns. */
+  /** Not the alias `OVER`, with or without a list of columns, and not what has no words of a frame. */
   private def isWindow(over: Int): Boolean =
-    kind(over + 1) == "LEFT_PAREN" && kind(over + 2) != "RIGHT_PAREN" &&
-      !Seq("RIGHT_PAREN", "COMMA").contains(kind(over + 3))
+    kind(over + 1) == "LEFT_PAREN" && !Seq("RIGHT_PAREN", "COMMA").contains(kind(over + 3)) &&
+      (over + 2 until closing(over + 1)).exists(i => FrameWords(kind(i)))
 
   private def kind(i: Int): String = if (i < tokens.length) tokens(i).kind else ""
 
@@ -120,6 +120,8 @@ private[streamjoin] object RelationWindows {
 
   /** The function that stands for a window in what Spark reads, and in the text of a view. */
   val Name = "STREAM_WINDOW"
+
+  private val FrameWords = Set("RANGE", "ROWS", "PRECEDING", "FOLLOWING", "UNBOUNDED")
 
   private val BoundEnds = Set("PRECEDING", "FOLLOWING", "ROW")
 

@@ -39,7 +39,12 @@ case class ResolveImposeOrder(session: SparkSession) extends Rule[LogicalPlan] {
     val arguments = named(f)
     val child = arguments.get("input") match {
       case Some(t: FunctionTableSubqueryArgumentExpression) => t.plan
-      case _ => throw StreamJoinErrors.wrongUse(f.origin, "the first argument must be TABLE(...)")
+      case _ =>
+        throw StreamJoinErrors.wrongUse(
+          f.origin,
+          "the first argument must be TABLE(...); what another function gives goes in as " +
+            "TABLE(SELECT * FROM ...)"
+        )
     }
     val column = arguments.get("column") match {
       case Some(UnresolvedFunction(Seq(d), Seq(a: UnresolvedAttribute), _, _, _, _, _))
@@ -63,7 +68,7 @@ case class ResolveImposeOrder(session: SparkSession) extends Rule[LogicalPlan] {
     if (f.functionArgs.length > names.length) {
       throw StreamJoinErrors.wrongUse(f.origin, s"it takes at most ${names.length} arguments")
     }
-    f.functionArgs.zipWithIndex.map {
+    val arguments = f.functionArgs.zipWithIndex.map {
       case (NamedArgumentExpression(key, value), _) =>
         val name = key.toLowerCase(Locale.ROOT)
         if (!names.contains(name)) {
@@ -73,7 +78,18 @@ case class ResolveImposeOrder(session: SparkSession) extends Rule[LogicalPlan] {
           )
         }
         name -> value
-      case (value, i) => names(i) -> value
-    }.toMap
+      case (value, i) =>
+        if (f.functionArgs.take(i).exists(_.isInstanceOf[NamedArgumentExpression])) {
+          throw StreamJoinErrors.wrongUse(
+            f.origin,
+            "an argument without a name follows a named one"
+          )
+        }
+        names(i) -> value
+    }
+    arguments.map(_._1).diff(names).foreach { name =>
+      throw StreamJoinErrors.wrongUse(f.origin, s"the argument '$name' is there twice")
+    }
+    arguments.toMap
   }
 }

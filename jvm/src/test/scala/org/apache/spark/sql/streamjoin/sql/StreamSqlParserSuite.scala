@@ -11,9 +11,12 @@ import org.apache.spark.sql.catalyst.TableIdentifier
 import org.apache.spark.sql.catalyst.expressions.Literal
 import org.apache.spark.sql.catalyst.parser._
 import org.apache.spark.sql.catalyst.plans.logical.OneRowRelation
+import org.apache.spark.sql.streamjoin.errors.StreamJoinConditions
 import org.apache.spark.sql.types.{IntegerType, StructType}
 
 class StreamSqlParserSuite extends AnyFunSuite {
+
+  StreamJoinConditions.register()
 
   private val Window = "SELECT * FROM a JOIN t OVER (RANGE INTERVAL '1' DAY FOLLOWING) ON TRUE"
 
@@ -179,6 +182,7 @@ class StreamSqlParserSuite extends AnyFunSuite {
       "SELECT * FROM a JOIN t OVER (RANGE) ON TRUE",
       "SELECT * FROM a JOIN t OVER (RANGE, ROWS) ON TRUE",
       "SELECT * FROM t OVER",
+      "SELECT * FROM rank() OVER (ORDER BY random())",
       "SELECT a, rank() OVER (RANGE INTERVAL '1' DAY PRECEDING) FROM t",
       "SELECT EXTRACT(DAY FROM max(x) OVER (RANGE 1 PRECEDING)) FROM t",
       "SELECT * FROM a JOIN b ON a.x = max(b.x) OVER (ORDER BY b.y RANGE 1 PRECEDING)",
@@ -269,7 +273,8 @@ class StreamSqlParserSuite extends AnyFunSuite {
     val (condition, _, line, place) = refused(text)
     assert((condition, line) == (("PARSE_SYNTAX_ERROR", 2)))
     assert(text.linesIterator.toSeq(1).substring(place).startsWith("ONE"))
-    assert(intercept[ParseException](spark.parsePlan(text)).getMessage.contains(text))
+    val message = intercept[ParseException](spark.parsePlan(text)).getMessage
+    assert(text.linesIterator.forall(message.contains(_)))
   }
 
   test("every node has the place it has in the text as it was written") {
@@ -291,7 +296,7 @@ class StreamSqlParserSuite extends AnyFunSuite {
       f <- Seq(
         "x.a",
         "1 + b",
-        s"t $Frame",
+        s"t $Frame AS t",
         "INTERVAL '1' DAY",
         "x.a = (SELECT max(c) FROM d)",
         "max(c)"

@@ -1,0 +1,65 @@
+"""Files of statements, and the files of what they gave.
+
+An input holds statements that end in `;` at the end of a line, each with a comment above it that
+says what it is about. A result has, for each statement, its text and then either `-- !error`
+(class, SQLSTATE and message) or `-- !plan` and `-- !rows`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+HERE = Path(__file__).parent
+INPUTS = sorted((HERE / "inputs").glob("*.sql"))
+
+
+@dataclass(frozen=True)
+class Statement:
+    about: str
+    sql: str
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a statement gave: an error, or a plan and rows."""
+
+    error: str | None = None
+    plan: str = ""
+    rows: tuple[str, ...] = ()
+
+    def text(self) -> str:
+        if self.error is not None:
+            return f"-- !error\n{self.error}\n"
+        rows = "".join(f"{row}\n" for row in self.rows)
+        return f"-- !plan\n{self.plan}\n-- !rows\n{rows}"
+
+
+def statements(file: Path) -> list[Statement]:
+    found = []
+    for piece in file.read_text(encoding="utf-8").split(";\n"):
+        lines = piece.strip("\n").splitlines()
+        about = [line.removeprefix("-- ") for line in lines if line.startswith("-- ")]
+        sql = [line for line in lines if not line.startswith("-- ")]
+        if any(line.strip() for line in sql):
+            found.append(Statement(" ".join(about), "\n".join(sql).strip("\n")))
+    return found
+
+
+def results(file: Path) -> Path:
+    return HERE / "results" / f"{file.name}.out"
+
+
+def written(statement: Statement, outcome: Outcome) -> str:
+    return f"-- {statement.about}\n-- !query\n{statement.sql};\n{outcome.text()}"
+
+
+def recorded(file: Path) -> list[str]:
+    """The pieces of a result file, one for each statement."""
+    path = results(file)
+    text = path.read_text(encoding="utf-8") if path.exists() else ""
+    return [piece for piece in text.split("\n\n=====\n\n") if piece]
+
+
+def record(file: Path, pieces: list[str]) -> None:
+    results(file).write_text("\n\n=====\n\n".join(pieces), encoding="utf-8")

@@ -1,0 +1,105 @@
+-- the example of the documentation
+SELECT *
+FROM IMPOSE_ORDER(TABLE(orders), DESCRIPTOR(order_time), INTERVAL '1' MINUTE) AS o
+JOIN IMPOSE_ORDER(TABLE(deliveries), DESCRIPTOR(delivery_time), INTERVAL '1' MINUTE) AS d
+  ON o.id = d.id
+ AND d.delivery_time BETWEEN o.order_time AND o.order_time + INTERVAL '1' HOUR;
+
+-- named arguments in any order
+SELECT id FROM IMPOSE_ORDER(lag => INTERVAL '1' MINUTE, column => DESCRIPTOR(order_time), input => TABLE(orders));
+
+-- the column and the lag as strings
+SELECT id FROM impose_order(TABLE(orders), 'order_time', '90 seconds');
+
+-- a query as the input
+SELECT placed FROM IMPOSE_ORDER(TABLE(SELECT id, order_time AS placed FROM orders), DESCRIPTOR(placed), INTERVAL '1' MINUTE);
+
+-- a column of numbers
+SELECT n FROM IMPOSE_ORDER(TABLE(clicks), DESCRIPTOR(n), 5);
+
+-- an idle timeout
+SELECT id FROM IMPOSE_ORDER(TABLE(orders), DESCRIPTOR(order_time), INTERVAL '1' MINUTE, INTERVAL '10' SECOND);
+
+-- Spark's own watermark clause
+SELECT o.id, address FROM STREAM(orders) WATERMARK order_time DELAY OF INTERVAL 1 MINUTE AS o JOIN deliveries_ordered AS d ON o.id = d.id AND d.delivery_time BETWEEN o.order_time AND o.order_time + INTERVAL '1' HOUR;
+
+-- a table: nothing happens
+SELECT name FROM IMPOSE_ORDER(TABLE(customers), DESCRIPTOR(since), INTERVAL '1' MINUTE);
+
+-- a backquoted name and a comment within
+SELECT `o`.`id` FROM IMPOSE_ORDER(TABLE(`orders`), /* the time */ DESCRIPTOR(`order_time`), INTERVAL '1' MINUTE) AS `o`;
+
+-- the table without parentheses
+SELECT * FROM IMPOSE_ORDER(orders, DESCRIPTOR(order_time), INTERVAL '1' MINUTE);
+
+-- TABLE without parentheses
+SELECT * FROM IMPOSE_ORDER(TABLE orders, DESCRIPTOR(order_time), INTERVAL '1' MINUTE);
+
+-- no such stream
+SELECT * FROM IMPOSE_ORDER(TABLE(order), DESCRIPTOR(order_time), INTERVAL '1' MINUTE);
+
+-- no such column
+SELECT * FROM IMPOSE_ORDER(TABLE(orders), DESCRIPTOR(ordertime), INTERVAL '1' MINUTE);
+
+-- the column without DESCRIPTOR
+SELECT * FROM IMPOSE_ORDER(TABLE(orders), order_time, INTERVAL '1' MINUTE);
+
+-- two columns
+SELECT * FROM IMPOSE_ORDER(TABLE(orders), DESCRIPTOR(order_time, seq), INTERVAL '1' MINUTE);
+
+-- the lag is missing
+SELECT * FROM IMPOSE_ORDER(TABLE(orders), DESCRIPTOR(order_time));
+
+-- the column is missing
+SELECT * FROM IMPOSE_ORDER(TABLE(orders), INTERVAL '1' MINUTE);
+
+-- no arguments
+SELECT * FROM IMPOSE_ORDER();
+
+-- too many arguments
+SELECT * FROM IMPOSE_ORDER(TABLE(orders), DESCRIPTOR(order_time), INTERVAL '1' MINUTE, INTERVAL '1' MINUTE, 5);
+
+-- a name that is none of the arguments
+SELECT * FROM IMPOSE_ORDER(input => TABLE(orders), column => DESCRIPTOR(order_time), delay => INTERVAL '1' MINUTE);
+
+-- the same argument by place and by name
+SELECT * FROM IMPOSE_ORDER(TABLE(orders), DESCRIPTOR(order_time), INTERVAL '1' MINUTE, lag => INTERVAL '2' MINUTE);
+
+-- an argument by place behind one by name
+SELECT * FROM IMPOSE_ORDER(TABLE(orders), column => DESCRIPTOR(order_time), INTERVAL '1' MINUTE);
+
+-- a lag in months
+SELECT * FROM IMPOSE_ORDER(TABLE(orders), DESCRIPTOR(order_time), INTERVAL '1' MONTH);
+
+-- a negative lag
+SELECT * FROM IMPOSE_ORDER(TABLE(orders), DESCRIPTOR(order_time), INTERVAL '-1' MINUTE);
+
+-- a lag that is no interval
+SELECT * FROM IMPOSE_ORDER(TABLE(orders), DESCRIPTOR(order_time), 'a while');
+
+-- NULL as the lag
+SELECT * FROM IMPOSE_ORDER(TABLE(orders), DESCRIPTOR(order_time), NULL);
+
+-- a lag that is a column
+SELECT * FROM IMPOSE_ORDER(TABLE(orders), DESCRIPTOR(order_time), price);
+
+-- a number as the lag of a time
+SELECT * FROM IMPOSE_ORDER(TABLE(orders), DESCRIPTOR(order_time), 60);
+
+-- an interval as the lag of a number
+SELECT * FROM IMPOSE_ORDER(TABLE(clicks), DESCRIPTOR(n), INTERVAL '1' MINUTE);
+
+-- a column of another type
+SELECT * FROM IMPOSE_ORDER(TABLE(orders), DESCRIPTOR(item), INTERVAL '1' MINUTE);
+
+-- a field inside a column
+SELECT * FROM IMPOSE_ORDER(TABLE(SELECT struct(order_time AS t) AS s FROM orders), DESCRIPTOR(s.t), INTERVAL '1' MINUTE);
+
+-- one order inside another
+SELECT * FROM IMPOSE_ORDER(IMPOSE_ORDER(TABLE(orders), DESCRIPTOR(order_time), INTERVAL '1' MINUTE), DESCRIPTOR(seq), 5);
+
+-- as a scalar function
+SELECT IMPOSE_ORDER(order_time, INTERVAL '1' MINUTE) FROM orders;
+
+-- DESCRIPTOR alone
+SELECT DESCRIPTOR(order_time) FROM orders;

@@ -1,0 +1,96 @@
+"""Run statements, many in one streaming query, and note what each gave."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as f
+
+from tests.golden.files import Outcome, Statement
+from tests.streams import Run
+
+# Joins in one streaming query: more of them cost more to plan than a query costs to start.
+TOGETHER = 8
+
+VOLATILE = [
+    (r"#\d+L?", "#"),
+    (r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", "<id>"),
+    (r"FileSource\[[^\]]*\]", "FileSource[<folder>]"),
+    (r"FileStreamSource\[[^\]]*\]", "FileStreamSource[<folder>]"),
+]
+
+
+def stable(text: str) -> str:
+    for pattern, instead in VOLATILE:
+        text = re.sub(pattern, instead, text)
+    return "\n".join(line.rstrip() for line in text.strip().splitlines())
+
+
+def error(e: PySparkException) -> str:
+    """The class and the state, and the message without the plan that follows it."""
+    message = re.split(r";?\n['~+]", str(e), maxsplit=1)[0]
+    message = message.split("\n\nJVM stacktrace")[0]
+    return stable(f"{e.getCondition()} {e.getSqlState()}\n{message.strip()}")
+
+
+def outcomes(session: SparkSession, statements: Sequence[Statement], folder: Path) -> list[Outcome]:
+    found: list[Outcome | None] = []
+    streams: dict[int, DataFrame] = {}
+    plans: dict[int, str] = {}
+    for i, statement in enumerate(statements):
+        try:
+            result = session.sql(statement.sql)
+            plans[i] = stable(plan(result))
+            if result.isStreaming:
+                startable(session, result)
+                streams[i] = result
+                found.append(None)
+            else:
+                rows = tuple(sorted(" | ".join(map(str, row)) for row in result.collect()))
+                found.append(Outcome(plan=plans[i], rows=tuple(map(stable, rows))))
+        except PySparkException as e:
+            found.append(Outcome(error=error(e)))
+    numbers = list(streams)
+    for first in range(0, len(numbers), TOGETHER):
+        some = {i: streams[i] for i in numbers[first : first + TOGETHER]}
+        for i, rows in gathered(some, folder / str(first)).items():
+            found[i] = Outcome(plan=plans[i], rows=rows)
+    assert all(o is not None for o in found)
+    return [o for o in found if o is not None]
+
+
+def plan(result: DataFrame) -> str:
+    text: str = result._jdf.queryExecution().analyzed().toString()
+    return text
+
+
+def startable(session: SparkSession, result: DataFrame) -> None:
+    """Raise what Spark raises when a query is started, without starting it."""
+    jvm: Any = session._jvm
+    jvm.org.apache.spark.sql.catalyst.analysis.UnsupportedOperationChecker.checkForStreaming(
+        result._jdf.queryExecution().analyzed(),
+        jvm.org.apache.spark.sql.streaming.OutputMode.Append(),
+    )
+
+
+def gathered(streams: dict[int, DataFrame], folder: Path) -> dict[int, tuple[str, ...]]:
+    """The rows of each of several streams, by one streaming query over all that has landed."""
+    parts = []
+    for i, stream in streams.items():
+        names = [f"c{n}" for n in range(len(stream.columns))]
+        texts = [f.coalesce(f.col(n).cast("string"), f.lit("NULL")) for n in names]
+        parts.append(stream.toDF(*names).select(f.lit(i).alias("i"), f.array(*texts).alias("row")))
+    union = parts[0]
+    for part in parts[1:]:
+        union = union.union(part)
+    run = Run(union, folder)
+    run.step()
+    rows: dict[int, list[str]] = {i: [] for i in streams}
+    for i, row in run.rows():
+        rows[i].append(" | ".join(row))
+    return {i: tuple(sorted(found)) for i, found in rows.items()}
