@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
@@ -130,6 +131,17 @@ def test_windows_over_an_imposed_order(shop: Shop) -> None:
     # the watermark of orders is 10:59 so far
     shop.order((2, "11:10"))
     assert clocks(run.step()[1]) == [(None, None, 3)]
+
+
+def test_what_is_missing_between_windows(
+    shop: Shop, replaced: None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    left = orders(shop, "1 hour").select("id", "w").alias("o")
+    right = deliveries(shop, "1 hour").select("id", "w").alias("d")
+    left.join(right, F.expr("o.id = d.id")).explain()
+    assert "Add the missing inequality, for example w = w." in capsys.readouterr().out
+    with pytest.raises(AnalysisException, match=r"STREAM_JOIN\.UNSUPPORTED_TIME_TYPE"):
+        impose_order(left, "w", "1 minute")
 
 
 def test_windows_that_are_not_equal_bound_nothing(shop: Shop, replaced: None) -> None:

@@ -55,7 +55,7 @@ private[streamjoin] final class BoundExtraction(
       any(set.toSeq.filter(_ != null).map(x => implied(EqualTo(value, Literal(x, value.dataType)))))
     case EqualTo(l, r) => all(Seq(ordered(l, r, strict = false), ordered(r, l, strict = false)))
     // of windows, only equal ones say something of their ends
-    case c: BinaryComparison if TimeUnit.Window.unapply(c.left.dataType) => Result.none(NotConstant)
+    case c: BinaryComparison if TimeUnit.isWindow(c.left.dataType) => Result.none(NotConstant)
     case LessThanOrEqual(l, r)    => ordered(l, r, strict = false)
     case GreaterThanOrEqual(l, r) => ordered(r, l, strict = false)
     case LessThan(l, r)           => ordered(l, r, strict = true)

@@ -40,22 +40,21 @@ private[streamjoin] object TimeUnit {
     override def words(distance: Long): String = distance.toString
   }
 
-  /** A window as Spark's `window` makes it. It counts as the time of its end, as in Spark. */
-  object Window {
-    def unapply(dataType: DataType): Boolean = dataType match {
-      case StructType(Array(start, end)) =>
-        Seq(start -> "start", end -> "end").forall { case (field, name) =>
-          field.name == name && field.dataType == TimestampType
-        }
-      case _ => false
-    }
+  /** Whether it is a window as Spark's `window` makes it. It counts as the time of its end. */
+  def isWindow(dataType: DataType): Boolean = dataType match {
+    case StructType(Array(start, end)) =>
+      Seq(start -> "start", end -> "end").forall { case (field, name) =>
+        field.name == name && field.dataType == TimestampType
+      }
+    case _ => false
   }
 
   def of(dataType: DataType): Option[TimeUnit] = dataType match {
-    case TimestampType | Window()                      => Some(Timestamp)
+    case TimestampType                                 => Some(Timestamp)
     case TimestampNTZType                              => Some(TimestampNtz)
     case DateType                                      => Some(Date)
     case LongType | IntegerType | ShortType | ByteType => Some(Number)
+    case window if isWindow(window)                    => Some(Timestamp)
     case _                                             => None
   }
 

@@ -67,14 +67,17 @@ private[streamjoin] object JoinRefusals {
       input: LogicalPlan
   ): StreamJoinAnalysisException = {
     val output = input.output
+    val candidates = output.filter { a =>
+      TimeUnit.of(a.dataType).nonEmpty && !TimeUnit.isWindow(a.dataType)
+    }
     StreamJoinErrors.missingWatermark(
       origin,
       side.name,
       output.map(JoinAnalysis.nameOf),
       output.flatMap(_.qualifier.lastOption).headOption.getOrElse(side.name),
       relation(input).getOrElse(side.name),
-      output.find(a => TimeUnit.of(a.dataType).exists(_ != TimeUnit.Number))
-        .orElse(output.find(a => TimeUnit.of(a.dataType).nonEmpty))
+      candidates.find(a => !TimeUnit.of(a.dataType).contains(TimeUnit.Number))
+        .orElse(candidates.headOption)
         .fold("event_time")(_.name)
     )
   }
@@ -120,7 +123,8 @@ private[streamjoin] object JoinRefusals {
         case TimeUnit.Date   => "INTERVAL '1' DAY"
         case _               => "INTERVAL '1' HOUR"
       }
-      s"${JoinAnalysis.nameOf(m.later)} >= ${JoinAnalysis.nameOf(m.earlier)} - $distance"
+      val (later, earlier) = (JoinAnalysis.nameOf(m.later), JoinAnalysis.nameOf(m.earlier))
+      if (m.ofWindows) s"$later = $earlier" else s"$later >= $earlier - $distance"
     }
   }
 }

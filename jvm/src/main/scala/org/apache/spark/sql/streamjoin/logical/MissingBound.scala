@@ -11,13 +11,17 @@ private[streamjoin] final case class MissingBound(
     later: Attribute,
     earlier: Attribute,
     unit: TimeUnit
-)
+) {
+
+  /** Windows are bounded by being equal only. */
+  def ofWindows: Boolean = TimeUnit.isWindow(later.dataType)
+}
 
 private[streamjoin] object MissingBound {
 
-  /** The bounds without which rows of an input would be kept for ever. */
+  /** The inequalities without which rows of an input would be kept for ever. */
   def of(join: StreamJoin): Seq[MissingBound] =
-    Side.both.filterNot(join.analysis.bounds.bounded).flatMap(of(join, _))
+    Side.both.filterNot(join.analysis.bounds.bounded).flatMap(of(join, _)).filterNot(_.ofWindows)
 
   /** The bound that rows of `side` lack; if there is one, between columns bounded the other way. */
   def of(join: StreamJoin, side: Side): Option[MissingBound] = {
@@ -28,6 +32,7 @@ private[streamjoin] object MissingBound {
       later <- column(join, a)
       earlier <- column(join, b)
       unit <- TimeUnit.of(later.dataType) if TimeUnit.of(earlier.dataType).contains(unit)
+      if TimeUnit.isWindow(later.dataType) == TimeUnit.isWindow(earlier.dataType)
     } yield (bounds.slack(b, a) == JoinBounds.Unbounded, MissingBound(later, earlier, unit))
     candidates.sortBy(_._1).map(_._2).headOption
   }

@@ -52,6 +52,7 @@ private[streamjoin] object OrderImposer {
     val attribute = resolve(child, column, resolver, origin)
     val unit = TimeUnit
       .of(attribute.dataType)
+      .filterNot(_ => TimeUnit.isWindow(attribute.dataType))
       .getOrElse(
         throw StreamJoinErrors.unsupportedTimeType(origin, attribute.name, attribute.dataType)
       )

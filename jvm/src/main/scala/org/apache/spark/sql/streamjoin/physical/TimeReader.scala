@@ -15,7 +15,7 @@ private[physical] object TimeReader {
     case DateType | IntegerType                      => (row, i) => row.getInt(i)
     case ShortType                                   => (row, i) => row.getShort(i)
     case ByteType                                    => (row, i) => row.getByte(i)
-    case TimeUnit.Window()                           => (row, i) => row.getStruct(i, 2).getLong(1)
+    case window if TimeUnit.isWindow(window)         => (row, i) => row.getStruct(i, 2).getLong(1)
     case other => throw new IllegalArgumentException(s"${other.sql} cannot hold an event time")
   }
 }

@@ -1,19 +1,13 @@
 package org.apache.spark.sql.streamjoin.builtin
 
-import java.io.{File, InputStream}
-import java.net.JarURLConnection
-import java.nio.file.Files
 import java.sql.Timestamp
 
-import scala.jdk.CollectionConverters._
-
-import org.apache.spark.SparkThrowable
 import org.apache.spark.sql.{DataFrame, Row}
 import org.apache.spark.sql.execution.streaming.runtime.MemoryStream
 import org.apache.spark.sql.functions._
 import org.apache.spark.sql.streaming._
 
-/** In the place of each test of Spark's that gives other rows here: the same steps, and our rows. */
+/** In the place of tests of Spark's that give other rows here: the same steps, and our rows. */
 class CounterpartSuite extends StreamingJoinSuite with OnStreamJoin {
 
   import testImplicits._
@@ -125,37 +119,5 @@ class CounterpartSuite extends StreamingJoinSuite with OnStreamJoin {
       AddData(rightInput, (at("01:30:10"), "abc", "match with left in batch 3")),
       CheckNewAnswer(("left in batch 3", "match with left in batch 3"))
     )
-  }
-
-  for (version <- Seq("2.4.0", "3.5.1"); joinType <- Seq("inner", "left_outer"))
-    test(s"a checkpoint of Spark $version is refused - $joinType") {
-      withTempDir { checkpoint =>
-        copyFromJar(s"structured-streaming/checkpoint-version-$version-streaming-join", checkpoint)
-        val (input, joined) = setupSelfJoin(joinType)
-        input.addData((1, 1L), (2, 2L), (3, 3L), (4, 4L), (5, 5L))
-        val failure: Throwable = intercept[Exception] {
-          testStream(joined)(
-            StartStream(checkpointLocation = checkpoint.getAbsolutePath),
-            AddData(input, (6, 6L), (7, 7L), (8, 8L), (9, 9L), (10, 10L)),
-            CheckNewAnswer()
-          )
-        }
-        val causes = Iterator.iterate(failure)(_.getCause).takeWhile(_ != null)
-        val conditions = causes.collect { case e: SparkThrowable => e.getCondition }.toSeq
-        assert(conditions.contains("STREAM_JOIN.INCOMPATIBLE_CHECKPOINT"))
-      }
-    }
-
-  private def copyFromJar(folder: String, to: File): Unit = {
-    val connection = getClass.getResource(s"/$folder").openConnection()
-    val jar = connection.asInstanceOf[JarURLConnection].getJarFile
-    jar.entries().asScala.filter(e => e.getName.startsWith(s"$folder/") && !e.isDirectory).foreach {
-      entry =>
-        val file = to.toPath.resolve(entry.getName.stripPrefix(s"$folder/"))
-        Files.createDirectories(file.getParent)
-        val in: InputStream = jar.getInputStream(entry)
-        try Files.copy(in, file)
-        finally in.close()
-    }
   }
 }
