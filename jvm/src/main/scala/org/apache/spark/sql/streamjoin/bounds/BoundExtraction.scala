@@ -109,13 +109,10 @@ private[streamjoin] final class BoundExtraction(
         Seq(ordered(c, large, strict), ordered(UnaryMinus(large, failOnError = true), c, strict))
       case _ => Nil
     }
-    def solved =
-      MonotoneInverse.atMost(small, large, strict).map { case (x, most) =>
-        ordered(x, most, strict = false)
-      }
-        .orElse(MonotoneInverse.atLeast(large, small, strict).map { case (x, least) =>
-          ordered(least, x, strict = false)
-        })
+    def solved = MonotoneInverse
+      .atMost(small, large, strict)
+      .orElse(MonotoneInverse.atLeast(large, small, strict).map(_.swap))
+      .map { case (s, l) => ordered(s, l, strict = false) }
     all(parts ++ solved :+ compared(small, large, strict))
   }
 

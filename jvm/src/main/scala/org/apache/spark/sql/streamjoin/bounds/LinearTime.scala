@@ -3,6 +3,8 @@ package org.apache.spark.sql.streamjoin.bounds
 import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.types._
 
+import io.streamjoin.bounds.Saturated
+
 /**
  * What is known of a value as a sum of times: `scale * value` is the sum of `terms`, each times its
  * factor, plus something in `[low, high]`.
@@ -24,7 +26,7 @@ private[streamjoin] final case class LinearTime(
     high: Long,
     scale: Long
 ) {
-  import Math.{addExact, multiplyExact, negateExact, subtractExact}
+  import Math.{addExact, multiplyExact, negateExact}
 
   def +(that: LinearTime): LinearTime = {
     val common = lcm(scale, that.scale)
@@ -84,7 +86,7 @@ private[streamjoin] final case class LinearTime(
    */
   def slackFromZero(factor: Long, strict: Boolean, whole: Boolean): Long = {
     val step = if (!strict) 0 else if (whole) scale else 1
-    Math.floorDiv(subtractExact(high, step), factor)
+    Math.floorDiv(Saturated.subtract(high, step), factor)
   }
 
   private def widened(by: Long): LinearTime = LinearTime(

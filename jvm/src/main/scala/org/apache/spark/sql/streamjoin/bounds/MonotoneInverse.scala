@@ -20,11 +20,11 @@ import org.apache.spark.sql.types._
 private[streamjoin] object MonotoneInverse {
 
   /** @return the inner expression, and the greatest value at which the comparison holds, if any */
-  def atMost(f: Expression, limit: Expression, strict: Boolean): Option[(Expression, Literal)] =
+  def atMost(f: Expression, limit: Expression, strict: Boolean): Option[(Expression, Expression)] =
     solve(f, limit)((y, l) => if (strict) LessThan(y, l) else LessThanOrEqual(y, l), sign = 1)
 
   /** @return the inner expression, and the least value at which the comparison holds, if any */
-  def atLeast(f: Expression, limit: Expression, strict: Boolean): Option[(Expression, Literal)] =
+  def atLeast(f: Expression, limit: Expression, strict: Boolean): Option[(Expression, Expression)] =
     solve(f, limit)((y, l) => if (strict) GreaterThan(y, l) else GreaterThanOrEqual(y, l), -1)
 
   private def solve(f: Expression, limit: Expression)(

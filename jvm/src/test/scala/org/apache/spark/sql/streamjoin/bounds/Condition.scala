@@ -109,7 +109,7 @@ object Condition extends PlanTest {
 
   private def inWords(f: FoundBound): String = {
     val distance =
-      if (f.slack == 0) "" else if (f.slack > 0) s" - ${f.slack}" else s" + ${-f.slack}"
+      if (f.slack == 0) "" else if (f.slack > 0) s" - ${f.slack}" else s" + ${-BigInt(f.slack)}"
     s"${name(f.later)} >= ${name(f.earlier)}$distance"
   }
 }

@@ -192,6 +192,7 @@ class ConditionBoundsSuite extends AnyFunSuite {
   shape("a.seq * 4611686018427387904 >= b.seq * 4611686018427387904 + 9223372036854775807")(
     "a.seq >= b.seq + 2"
   )
+  shape("a.seq - 9223372036854775807 > b.seq + 1")("a.seq >= b.seq + 9223372036854775808")
   shape("a.seq - 9223372036854775807 >= b.seq + 9223372036854775807")(
     "row(a.seq) >= b.seq + 9223372036854775807"
   )
