@@ -67,11 +67,15 @@ private[streamjoin] object MonotoneInverse {
       chain(l).map(_.followedBy(x => d.copy(left = x)))
     case m @ Multiply(l, r, _) if isDouble(l) && positive(r) =>
       chain(l).map(_.followedBy(x => m.copy(left = x)))
-    case Floor(c) if isDouble(c) => chain(c).map(_.followedBy(Floor(_)))
-    case Ceil(c) if isDouble(c)  => chain(c).map(_.followedBy(Ceil(_)))
+    // not by their constructors, which Spark 4.3 has changed
+    case f: Floor if isDouble(f.child) => chain(f.child).map(_.followedBy(within(f)))
+    case c: Ceil if isDouble(c.child)  => chain(c.child).map(_.followedBy(within(c)))
     case _ if isWhole(e)         => Some(Chain(e, Literal(_), identity))
     case _                       => None
   }
+
+  private def within(e: Expression)(child: Expression): Expression =
+    e.withNewChildren(Seq(child))
 
   private def quotient(distance: SubtractTimestamps, micros: Long): Option[Chain] =
     Some(
