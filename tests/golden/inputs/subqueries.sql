@@ -22,6 +22,12 @@ SELECT o.id, d.address FROM orders_ordered o, deliveries_ordered d WHERE o.id = 
 -- a common table expression inside
 WITH d AS (SELECT * FROM deliveries_ordered) SELECT o.id FROM orders_ordered o WHERE EXISTS (SELECT 1 FROM d WHERE d.id = o.id AND d.delivery_time BETWEEN o.order_time AND o.order_time + INTERVAL '1' HOUR);
 
+-- a stream joined with a table inside
+SELECT o.id FROM orders_ordered o WHERE EXISTS (SELECT 1 FROM deliveries_ordered d JOIN customers c ON c.id = d.id WHERE d.id = o.id AND c.name = 'Ann' AND d.delivery_time BETWEEN o.order_time AND o.order_time + INTERVAL '1' HOUR);
+
+-- a window inside
+SELECT o.id FROM orders_ordered o WHERE EXISTS (SELECT 1 FROM deliveries_ordered d JOIN returns_ordered OVER (RANGE INTERVAL '1' HOUR FOLLOWING) r ON r.id = d.id WHERE d.id = o.id AND d.delivery_time BETWEEN o.order_time AND o.order_time + INTERVAL '1' HOUR);
+
 -- a table inside: Spark's own
 SELECT o.item FROM orders_ordered o WHERE o.id IN (SELECT id FROM customers);
 

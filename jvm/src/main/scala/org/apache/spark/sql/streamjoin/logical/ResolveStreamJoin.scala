@@ -4,6 +4,7 @@ import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.catalyst.optimizer.InlineCTE
 import org.apache.spark.sql.catalyst.plans.logical.{
   AnalysisHelper,
+  CTERelationRef,
   EventTimeWatermark,
   Join,
   LogicalPlan,
@@ -39,7 +40,7 @@ object ResolveStreamJoin extends Rule[LogicalPlan] {
 
   private val resolved: PartialFunction[LogicalPlan, LogicalPlan] = {
     case u: UnresolvedImposeOrder if u.childrenResolved && argumentsResolved(u) => impose(u)
-    case w: WithCTE if w.resolved && w.isStreaming && hidesWatermarks(w) =>
+    case w: WithCTE if w.isStreaming && hidesWatermarks(w) && isInlinable(w) =>
       InlineCTE(alwaysInline = true)(w)
     case o: ImposeOrder if o.child.resolved && !o.child.isStreaming => o.child
     case j: Join if j.resolved && j.condition.nonEmpty && StreamJoin.isOrdered(j) =>
@@ -68,6 +69,11 @@ object ResolveStreamJoin extends Rule[LogicalPlan] {
     case _: EventTimeWatermark => conf.getConf(StreamJoinConf.ReplaceBuiltin) && w.deterministic
     case _                     => false
   }
+
+  /** The query itself may wait for what is in the expressions: for ROWTIME, their event times. */
+  private def isInlinable(w: WithCTE): Boolean =
+    w.cteDefs.forall(_.resolved) &&
+      w.plan.collectWithSubqueries { case r: CTERelationRef => r }.forall(_.resolved)
 
   /**
    * Some of Spark's DataFrame operations resolve a join by itself, in a first step, and want to see

@@ -7,6 +7,7 @@ import org.apache.spark.sql.catalyst.optimizer.{
 }
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.catalyst.trees.TreePattern.PLAN_EXPRESSION
 import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
 
 /**
@@ -20,7 +21,7 @@ object ResolveStreamSubqueries extends Rule[LogicalPlan] with PredicateHelper {
 
   override def apply(plan: LogicalPlan): LogicalPlan =
     AnalysisHelper.allowInvokingTransformsInAnalyzer {
-      plan.transformUp {
+      plan.transformUpWithPruning(_.containsPattern(PLAN_EXPRESSION)) {
         case f @ Filter(condition, child) if f.resolved && isReady(child) =>
           val (ours, others) = splitConjunctivePredicates(condition).partition(isOurs(child, _))
           others.foreach(refuse)
@@ -48,7 +49,7 @@ object ResolveStreamSubqueries extends Rule[LogicalPlan] with PredicateHelper {
   }
 
   private def isReady(plan: LogicalPlan): Boolean =
-    plan.isStreaming && !plan.exists(p => p.isInstanceOf[CTERelationRef])
+    plan.isStreaming && !plan.exists(_.isInstanceOf[CTERelationRef])
 
   private def isOrdered(plan: LogicalPlan): Boolean =
     plan.resolved && isReady(plan) && TimeColumns.of(plan).imposed
@@ -84,7 +85,7 @@ object ResolveStreamSubqueries extends Rule[LogicalPlan] with PredicateHelper {
     }
     RewritePredicateSubquery(correlated).transformUp {
       case r: LocalRelation if r eq stub => outer
-      case j: Join                       =>
+      case j: Join if j.left eq outer    =>
         // only what the condition mentions comes out of a sub-query
         if (Rowtime.columns(j.right).isEmpty && query(conjunct).exists(q => isOrdered(q.plan))) {
           throw refused(

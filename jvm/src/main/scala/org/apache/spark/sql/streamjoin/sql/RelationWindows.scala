@@ -85,8 +85,7 @@ private[streamjoin] final class RelationWindows(tokens: IndexedSeq[SqlToken]) {
   /** A bound of a window, or why it is none. */
   private def bound(words: Range, second: Boolean, refuse: String => Nothing): Bound = {
     val direction = words.lastOption.map(kind).getOrElse("")
-    val Zero = Seq("CURRENT", "ROW")
-    if (words.map(kind) == Zero) {
+    if (words.map(kind) == Seq("CURRENT", "ROW")) {
       if (!second) refuse("CURRENT ROW alone gives it no length")
       Bound(None, tokens(words.head).start, tokens(words.last).end, "FOLLOWING")
     } else if (words.headOption.exists(kind(_) == "UNBOUNDED")) {

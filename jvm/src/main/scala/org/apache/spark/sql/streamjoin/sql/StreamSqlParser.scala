@@ -3,7 +3,6 @@ package org.apache.spark.sql.streamjoin.sql
 import scala.jdk.CollectionConverters._
 import scala.util.control.NonFatal
 
-import org.apache.spark.internal.Logging
 import org.apache.spark.sql.catalyst.{FunctionIdentifier, TableIdentifier}
 import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.catalyst.parser.{ParameterContext, ParseException, ParserInterface}
@@ -23,8 +22,7 @@ import org.apache.spark.sql.types.{DataType, StructType}
  * What later versions of Spark add to the interface is inherited from Spark's parser.
  */
 private[streamjoin] final class StreamSqlParser(delegate: ParserInterface)
-    extends SparkSqlParser
-    with Logging {
+    extends SparkSqlParser {
 
   override def parsePlan(sqlText: String): LogicalPlan = read(sqlText)(delegate.parsePlan)
 
