@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from unittest.mock import ANY
 
 import pytest
 from pyspark.errors import StreamingQueryException
@@ -55,6 +56,19 @@ def test_spark_reads_the_operators_metadata(shop: Shop, spark: SparkSession) -> 
     run.step()
     (row,) = spark.read.format("state-metadata").load(str(run.checkpoint)).collect()
     assert (row.operatorName, row.stateStoreName, row.numPartitions) == ("streamJoin", "default", 2)
+
+
+def test_the_optimizer_may_find_in_one_batch_only_that_a_column_is_never_null(shop: Shop) -> None:
+    # With rows, the constants are folded to literals; without, the input is empty before that.
+    constants = shop.ordered().selectExpr(
+        "*", "CAST('1' AS INT) AS one", "struct(CAST('1.5' AS DOUBLE) AS x) AS point"
+    )
+    run = shop.run(constants.alias("o").streamJoin(shop.delivered(), WITHIN_THE_HOUR))
+    shop.order((1, "10:00"))
+    shop.deliver((9, "10:00"))
+    assert run.step() == {0: []}
+    shop.deliver((1, "10:30"))
+    assert [row[:4] for rows in run.step().values() for row in rows] == [(1, ANY, 1, (1.5,))]
 
 
 def refused(shop: Shop, how: str = "left", on: str = WITHIN_THE_HOUR) -> str:

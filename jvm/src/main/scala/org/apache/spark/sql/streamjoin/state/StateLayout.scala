@@ -41,9 +41,10 @@ private[streamjoin] object StateLayout {
   val rowKey: StructType = longs("keyHash", "time", "sequence")
   val rowEncoder: KeyStateEncoderSpec = RangeKeyScanStateEncoderSpec(rowKey, rowKey.indices)
 
+  /** Whether a column may be NULL differs from batch to batch, with what the optimizer can see. */
   def rowValue(row: StructType): StructType = new StructType()
     .add("matched", BooleanType, nullable = false)
-    .add("row", row, nullable = false)
+    .add("row", row.asNullable, nullable = false)
 
   val limitKey: StructType = longs("number", "limit", "keyHash", "time", "sequence")
   val limitEncoder: KeyStateEncoderSpec = RangeKeyScanStateEncoderSpec(limitKey, limitKey.indices)
