@@ -7,15 +7,29 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
-Kind = Literal["timestamp", "timestamp_ntz", "date", "bigint", "int"]
-Key = Literal["int", "bigint", "string", "double"]
+Kind = Literal["timestamp", "timestamp_ntz", "date", "bigint", "int", "smallint"]
+Key = Literal[
+    "int", "bigint", "string", "double", "float", "decimal", "binary", "collated", "struct"
+]
 How = Literal["inner", "left", "right", "full", "semi", "anti"]
+Below = Literal[
+    "unseen_filter",
+    "filter",
+    "rename",
+    "project",
+    "table",
+    "distinct",
+    "distinct_within",
+    "windows",
+]
+Above = Literal["table", "distinct", "windows"]
 Row = dict[str, Any]
 """One arriving row. Times are whole numbers of ticks, see ``Case.tick_us``; ``None`` is NULL."""
 Step = dict[str, list[Row]]
 """What arrives together, by input. An input that is missing brings nothing, not even no rows."""
 
 HOWS: tuple[How, ...] = ("inner", "left", "right", "full", "semi", "anti")
+NUMBERS: tuple[Kind, ...] = ("bigint", "int", "smallint")
 SENTINEL = "!"
 """Part of the id of rows that only push watermarks; results that hold one are not compared."""
 
@@ -36,6 +50,10 @@ class Input:
     times: tuple[TimeColumn, ...]
     same_as: str | None = None
     """This input is the other one once more: a self-join."""
+    part_of: str | None = None
+    """The rows of this input are united with those of the other one, each with its watermarks."""
+    below: tuple[Below, ...] = ()
+    """What stands between the watermarks and the join, see ``shapes``."""
 
     def time(self, name: str) -> TimeColumn:
         return next(column for column in self.times if column.name == name)
@@ -67,7 +85,7 @@ Node = str | Join
 
 
 def inputs_of(node: Node) -> tuple[str, ...]:
-    """Aliases of the leaves, left to right: the order of the sources in the offset log."""
+    """Aliases of the leaves, left to right."""
     if isinstance(node, str):
         return (node,)
     return inputs_of(node.left) + inputs_of(node.right)
@@ -120,6 +138,13 @@ class Case:
     steps: tuple[Step, ...]
     restarts: tuple[Restart, ...] = ()
     features: tuple[str, ...] = field(default=())
+    above: Above | None = None
+    """What stands above the last join, see ``shapes``."""
+    at: tuple[str, str] | None = None
+    """Alias and name of the event time that it goes by."""
+    mode: Literal["append", "update"] = "append"
+    actions: int = 1
+    """How often the sink reads each batch."""
 
     @property
     def name(self) -> str:
@@ -132,6 +157,15 @@ class Case:
     def fed(self) -> tuple[str, ...]:
         """Inputs with a source of their own."""
         return tuple(each.alias for each in self.inputs if each.same_as is None)
+
+    def parts(self, alias: str) -> tuple[Input, ...]:
+        """The inputs that are united into a leaf of the tree: most often one."""
+        return tuple(each for each in self.inputs if alias in (each.alias, each.part_of))
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """Inputs in the order of the plan, which is that of the offset log."""
+        return tuple(each.alias for leaf in inputs_of(self.tree) for each in self.parts(leaf))
 
     def with_steps(self, steps: tuple[Step, ...]) -> Case:
         return replace(self, steps=steps)
@@ -156,13 +190,20 @@ def _step_json(step: Step) -> str:
 def from_json(text: str) -> Case:
     data = json.loads(text)
     data["inputs"] = tuple(
-        Input(**{**each, "times": tuple(TimeColumn(**t) for t in each["times"])})
+        Input(
+            **{
+                **each,
+                "times": tuple(TimeColumn(**t) for t in each["times"]),
+                "below": tuple(each["below"]),
+            }
+        )
         for each in data["inputs"]
     )
     data["tree"] = _node(data["tree"])
     data["steps"] = tuple(data["steps"])
     data["restarts"] = tuple(Restart(**each) for each in data["restarts"])
     data["features"] = tuple(data["features"])
+    data["at"] = data["at"] and tuple(data["at"])
     return Case(**data)
 
 

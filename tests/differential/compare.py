@@ -54,6 +54,7 @@ def report(case: Case, found: Difference, arrivals: Sequence[Arrival]) -> str:
         f"how: {case.through}, {case.partitions} partitions, restarts: {case.restarts or 'none'}",
         "the query, as SQL:",
         sql_text(case),
+        *_around(case),
     ]
     for title, rows in (("missing", found.missing), ("superfluous", found.superfluous)):
         parts.append(f"{title}: {rows.total()} rows")
@@ -61,6 +62,23 @@ def report(case: Case, found: Difference, arrivals: Sequence[Arrival]) -> str:
     parts.append("rows of the inputs that these hold, in the order of the batches:")
     parts += _history(found, arrivals)
     return "\n".join(parts)
+
+
+def _around(case: Case) -> list[str]:
+    """What the SQL text does not show."""
+    lines = [
+        f"between {each.alias} and the join: {', '.join(each.below)}"
+        for each in case.inputs
+        if each.below
+    ]
+    lines += [
+        f"united with {each.part_of}: {each.alias}, lags {[time.lag for time in each.watermarked]}"
+        for each in case.inputs
+        if each.part_of
+    ]
+    if case.above:
+        lines.append(f"above the joins: {case.above} by {case.at}")
+    return lines if case.mode == "append" else [*lines, f"output mode: {case.mode}"]
 
 
 def _shown(found: Difference, row: OutputRow, count: int) -> str:

@@ -10,12 +10,16 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from random import Random
 
-from tests.differential.case import HOWS, Case, How, Join, Kind, Node, visible
-from tests.differential.instants import amount, literal, moment
+from tests.differential.case import HOWS, NUMBERS, Case, How, Join, Node, visible
+from tests.differential.instants import moment
+from tests.differential.spelling import AWAITED, Reference, Spelling
 
+CONSTANTS = [
+    ("constant", "1 = 1"),
+    ("never_true", "1 > 2"),
+    ("never_true", "CAST(NULL AS BOOLEAN)"),
+]
 Shape = str | tuple["Shape", "Shape"]
-Reference = tuple[str, str]
-"""Alias and name of a column."""
 
 
 @dataclass(frozen=True)
@@ -25,8 +29,8 @@ class Built:
     """Time columns on which a further join may rely."""
 
 
-def _built(node: Join, x: Reference, y: Reference) -> Built:
-    return Built(node, tuple(at for at in (x, y) if at[0] in visible(node)))
+def _built(node: Join, bounded: tuple[Reference, ...]) -> Built:
+    return Built(node, tuple(at for at in bounded if at[0] in visible(node)))
 
 
 class Conditions:
@@ -35,6 +39,7 @@ class Conditions:
         self.case = case
         self.hows: list[How] = [first_how]
         self.features: set[str] = set()
+        self.spelling = Spelling(rng, case, self.features)
 
     def build(self, shape: Shape) -> Built:
         if isinstance(shape, str):
@@ -47,15 +52,25 @@ class Conditions:
         pairs = [(x, y) for x in left.bounded for y in right.bounded if self._comparable(x, y)]
         if len(self.case.inputs) == 4:
             # Of two joins that bound columns of different types a third could bound nothing.
-            pairs = [(x, y) for x, y in pairs if self._kind(x) == self._kind((x[0], "t"))]
+            pairs = [
+                (x, y) for x, y in pairs if self.spelling.kind(x) == self.spelling.kind((x[0], "t"))
+            ]
         x, y = self.rng.choice(pairs)
         node = Join(left.node, right.node, how, (), as_column=self._chance(0.2))
+        bounded: tuple[Reference, ...] = (x, y)
         if self._alone and self._chance(0.04) and self._using_works(x, y):
             self.features.add("using")
-            return _built(replace(node, using=("k", x[1])), x, y)
+            return _built(replace(node, using=("k", x[1])), bounded)
+        if self._chance(0.12):
+            # Of a semi or anti join only the left times come out: they need the constant bound.
+            expiring, bounding = (y, x) if how in ("semi", "anti") or self._chance(0.4) else (x, y)
+            bounds = self._row_bounds(expiring, bounding)
+            bounded = (bounding,)
+        else:
+            bounds = self._bounds(x, y)
         conjuncts = [
             *self._keys(left.node, right.node),
-            *self._bounds(x, y),
+            *bounds,
             *self._more_bounds(pairs),
             *self._residuals(left.node, right.node),
         ]
@@ -66,7 +81,7 @@ class Conditions:
             alias = self.rng.choice(visible(node))
             texts = [f"{alias}.p IS NULL OR {alias}.p <> 3", f"{alias}.p > 1"]
             node = replace(node, where=self.rng.choice(texts))
-        return _built(node, x, y)
+        return _built(node, bounded)
 
     @property
     def _alone(self) -> bool:
@@ -81,17 +96,19 @@ class Conditions:
     def _chance(self, probability: float) -> bool:
         return self.rng.random() < probability
 
-    def _kind(self, at: Reference) -> Kind:
-        return self.case.input(at[0]).time(at[1]).kind
-
     def _comparable(self, x: Reference, y: Reference) -> bool:
-        kinds = {self._kind(x), self._kind(y)}
-        return len(kinds) == 1 or kinds == {"bigint", "int"}
+        kinds = {self.spelling.kind(x), self.spelling.kind(y)}
+        return len(kinds) == 1 or kinds <= set(NUMBERS)
 
     def _using_works(self, x: Reference, y: Reference) -> bool:
         case = self.case
         same_key = len({each.key for each in case.inputs}) == 1
-        return case.qualified and same_key and x[1] == y[1] and self._kind(x) == self._kind(y)
+        return (
+            case.qualified
+            and same_key
+            and x[1] == y[1]
+            and self.spelling.kind(x) == self.spelling.kind(y)
+        )
 
     # Equality of keys
 
@@ -100,94 +117,102 @@ class Conditions:
             self.features.add("no_key")
             return []
         a, b = self.rng.choice(visible(left)), self.rng.choice(visible(right))
-        key = self.case.input(a).key
-        number = key != "string" and self.case.input(b).key != "string"
         texts = [f"{a}.k = {b}.k", f"{b}.k = {a}.k"]
         if self._chance(0.15):
             self.features.add("null_safe_key")
             texts = [f"{a}.k <=> {b}.k"]
-        elif self._chance(0.1 * self._often):
+        elif self._chance(0.15 * self._often):
             self.features.add("expression_key")
-            texts = [f"upper({a}.k) = upper({b}.k)"]
-            if number:
-                texts = [f"{a}.k % 3 = {b}.k % 3", f"{a}.k + 1 = {b}.k"]
-        if self._chance(0.2 * self._often):
+            texts = self._expression_keys(a, b)
+        if self._chance(0.25 * self._often):
             self.features.add("two_keys")
-            return [self.rng.choice(texts), f"{a}.g = {b}.g"]
+            second = self.rng.choice([f"{a}.g = {b}.g", f"{a}.g = {b}.g", f"{a}.g <=> {b}.g"])
+            return [self.rng.choice(texts), second]
         return [self.rng.choice(texts)]
+
+    def _expression_keys(self, a: str, b: str) -> list[str]:
+        keys = {self.case.input(each).key for each in (a, b)}
+        # NULL inside a struct meets NULL.
+        texts = [f"named_struct('k', {a}.k, 'g', {a}.g) = named_struct('k', {b}.k, 'g', {b}.g)"]
+        if keys <= {"string", "collated"}:
+            texts.append(f"upper({a}.k) = upper({b}.k)")
+        elif keys == {"binary"}:
+            texts.append(f"substr({a}.k, 1, 1) = substr({b}.k, 1, 1)")
+        elif keys == {"struct"}:
+            texts += [f"{a}.k.n = {b}.k.n", f"{a}.k.x = {b}.k.x"]
+        else:
+            texts += [f"{a}.k % 3 = {b}.k % 3", f"{a}.k + 1 = {b}.k"]
+        return texts
 
     # Bounds
 
     def _bounds(self, x: Reference, y: Reference) -> list[str]:
         """Y minus x lies between two numbers of ticks."""
-        expires = "e" in {time.name for time in self.case.input(x[0]).times}
-        if self._alone and expires and self._kind((x[0], "e")) == self._kind(y):
-            self.features.add("row_bound")
-            return self._row_bounds(x, y)
         draw = self.rng.randint
         low, high = self.rng.choice(
             [
                 (0, draw(1, 15)),
                 (-draw(1, 8), draw(1, 8)),
+                *([(-2, 2), (-6, 6)] if self._chance(0.2) else []),
                 (-draw(6, 12), -draw(1, 5)),
                 (draw(1, 5), draw(6, 12)),
                 (-draw(1, 15), 0),
                 *([(0, 0), (draw(-6, 6),) * 2] if self._chance(0.5 * self._often) else []),
             ]
         )
-        if self._alone and self._chance(0.04):
+        if self._chance(0.04 if self._alone else 0.02):
             self.features.add("contradiction")
             low, high = high + draw(1, 4), low
         if low == high:
             self.features.add("width_0")
-            return [self._compare(x, y, low, "=")]
+            return [self.spelling.compare(x, y, low, "=")]
         if self._chance(0.35):
-            return [self._between(x, y, low, high)]
+            return [self.spelling.between(x, y, low, high)]
+        if high - low > 3 and self._chance(0.08):
+            return [self.spelling.either(x, y, low, high)]
         lower = ">" if high - low > 2 and self._chance(0.3) else ">="
         upper = "<" if high - low > 2 and self._chance(0.3) else "<="
-        return [self._compare(x, y, low, lower), self._compare(x, y, high, upper)]
+        compare = self.spelling.compare
+        return [compare(x, y, low, lower), compare(x, y, high, upper)]
 
     def _row_bounds(self, x: Reference, y: Reference) -> list[str]:
-        """The left row itself says until when it matches."""
-        end = f"{x[0]}.e"
+        """Each row of x itself says until when it matches; those of y have a bound of x's time."""
+        self.features.add("row_bound")
+        end = self._end(x)
         if self._chance(0.5):
-            return [f"{y[0]}.{y[1]} BETWEEN {x[0]}.{x[1]} AND {end}"]
+            first = self.spelling.plus(x, self.rng.choice([0, 0, -4]))
+            return [f"{y[0]}.{y[1]} BETWEEN {first} AND {end}"]
         slack = self.rng.randint(0, 4)
-        return [self._compare(x, y, 0, ">="), self._compare((x[0], "e"), y, slack, "<=")]
+        first = self.spelling.compare(x, y, self.rng.choice([0, -3, 2]), ">=")
+        last = self.spelling.plus(y, -slack)
+        return [first, self.rng.choice([f"{end} >= {last}", f"{last} <= {end}"])]
+
+    def _end(self, x: Reference) -> str:
+        """An expression of one row for the last time that it can match."""
+        alias, kind = x[0], self.spelling.kind(x)
+        ends = {time.name for time in self.case.input(alias).times if time.kind == kind}
+        if "e" in ends:
+            return f"{alias}.e"
+        self.features.add("row_bound_expression")
+        time = f"{alias}.{x[1]}"
+        if kind == "date":
+            return f"date_add({time}, {alias}.p)"
+        return f"{time} + {alias}.p" + ("" if kind in NUMBERS else f" * {self.spelling.size(x, 1)}")
 
     def _more_bounds(self, pairs: list[tuple[Reference, Reference]]) -> list[str]:
         if not self._chance(0.2):
             return []
         self.features.add("more_bounds")
         x, y = self.rng.choice(pairs)
+        others = [(v, w) for v, w in pairs if v != x and w != y]
+        if others and self._chance(0.4):
+            # What holds between one pair of times follows for the other one.
+            self.features.add("equal_times")
+            return [self.spelling.compare(*self.rng.choice(others), 0, "=")]
         operator = self.rng.choice([">=", "<=", ">", "<"])
         ticks = self.rng.randint(2, 12)
-        return [self._compare(x, y, -ticks if operator.startswith(">") else ticks, operator)]
-
-    def _between(self, x: Reference, y: Reference, low: int, high: int) -> str:
-        if self._chance(0.3):
-            x, y, low, high = y, x, -high, -low
-        first, last = self._plus(x, low), self._plus(x, high)
-        return f"{y[0]}.{y[1]} BETWEEN {first} AND {last}"
-
-    def _compare(self, x: Reference, y: Reference, ticks: int, operator: str) -> str:
-        """Write ``y operator x + ticks`` in one of its spellings."""
-        flipped = operator.translate(str.maketrans("<>", "><"))
-        texts = [
-            f"{self._plus(y, 0)} {operator} {self._plus(x, ticks)}",
-            f"{self._plus(x, ticks)} {flipped} {self._plus(y, 0)}",
-            f"{self._plus(y, -ticks)} {operator} {self._plus(x, 0)}",
-            f"{self._plus(x, 0)} {flipped} {self._plus(y, -ticks)}",
-        ]
-        return self.rng.choice(texts)
-
-    def _plus(self, at: Reference, ticks: int) -> str:
-        kind = self._kind(at)
-        text = f"{at[0]}.{at[1]}"
-        if ticks == 0:
-            return text
-        size = literal(kind, amount(self.case, kind, abs(ticks)), self.rng.randrange(6))
-        return f"{text} {'+' if ticks > 0 else '-'} {size}"
+        ticks = -ticks if operator.startswith(">") else ticks
+        return [self.spelling.compare(x, y, ticks, operator)]
 
     # Conjuncts that bound nothing
 
@@ -196,37 +221,57 @@ class Conditions:
         texts: list[str] = []
         if self._chance(0.5 * self._often):
             self.features.add("residual")
-            texts.append(
-                self.rng.choice(
-                    [
-                        f"{a}.p + {b}.p < 7",
-                        f"{a}.p <> {b}.p OR {b}.q IS NULL",
-                        f"{a}.q IS NOT DISTINCT FROM {b}.q",
-                        f"coalesce({a}.p, 0) <= coalesce({b}.p, 3)",
-                        f"{a}.p < 4 OR {b}.p > 2",
-                        f"{b}.t >= {a}.t OR {b}.q IS NULL",
-                    ]
-                    if self._comparable((a, "t"), (b, "t"))
-                    else [f"{a}.p + {b}.p < 7"]
-                )
-            )
-        if self._chance(0.4 * self._often):
-            self.features.add("one_sided")
-            texts.append(self._one_sided(self.rng.choice([a, b])))
+            texts.append(self.rng.choice(self._of_both(a, b)))
+        for alias in (a, b):
+            if self._chance(0.25 * self._often):
+                self.features.add("one_sided")
+                texts.append(self._one_sided(alias))
+        feature, text = self.rng.choice(CONSTANTS)
+        if feature not in AWAITED and self._chance(0.03):
+            self.features.add(feature)
+            texts.append(text)
         return texts
 
+    def _of_both(self, a: str, b: str) -> list[str]:
+        texts = [
+            f"{a}.p + {b}.p < 7",
+            f"{a}.p <> {b}.p OR {b}.q IS NULL",
+            f"{a}.q IS NOT DISTINCT FROM {b}.q",
+            f"coalesce({a}.p, 0) <= coalesce({b}.p, 3)",
+            f"{a}.p < 4 OR {b}.p > 2",
+            f"NOT ({a}.p = {b}.p AND {a}.q = {b}.q)",
+            f"CASE WHEN {a}.q = 1 THEN {b}.p > 1 ELSE {a}.p < 5 END",
+            f"{a}.p IN ({b}.p, {b}.q, 3)",
+        ]
+        if not self._comparable((a, "t"), (b, "t")):
+            return texts
+        x, y = (a, "t"), (b, "t")
+        either = self.spelling.compare(x, y, self.rng.randint(-3, 3), self.rng.choice(["<", ">="]))
+        times = [
+            f"{b}.t >= {a}.t OR {b}.q IS NULL",
+            f"({either}) OR {a}.p < {b}.p",
+            f"NOT ({self.spelling.between(x, y, -1, self.rng.randint(0, 2))})",
+            f"{a}.t <=> {b}.t",
+            f"{a}.t <> {b}.t",
+        ]
+        return [*texts, *times]
+
     def _one_sided(self, alias: str) -> str:
-        kind = self._kind((alias, "t"))
+        kind = self.spelling.kind((alias, "t"))
+        at = moment(self.case, kind, self.rng.randint(5, 30))
         texts = [
             f"{alias}.p > 1",
             f"{alias}.q IS NOT NULL",
             f"{alias}.q IS NULL",
             f"{alias}.p IN (1, 2, 3, 5)",
-            f"{alias}.t > {moment(self.case, kind, self.rng.randint(5, 30))}",
+            f"{alias}.t > {at}",
+            f"NOT ({at} >= {alias}.t)",
+            f"{alias}.t < {at} OR {alias}.q = 1",
+            f"{alias}.k IS NOT NULL",
         ]
         names = {time.name for time in self.case.input(alias).times}
-        if "u" in names and self._kind((alias, "u")) == kind:
+        if "u" in names and self.spelling.kind((alias, "u")) == kind:
             # Looks like a bound, and is none: both columns are of one row.
             inside = (alias, "t"), (alias, "u")
-            texts += [self._compare(*inside, self.rng.randint(-4, 4), ">=")] * 5
+            texts += [self.spelling.compare(*inside, self.rng.randint(-4, 4), ">=")] * 5
         return self.rng.choice(texts)

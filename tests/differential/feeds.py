@@ -16,7 +16,8 @@ from pyspark.sql import functions as F
 
 from tests.differential.case import Case, Row, Step
 from tests.differential.instants import stored
-from tests.differential.plans import PLAIN, RAW, typed
+from tests.differential.plans import RAW, typed
+from tests.differential.shapes import PLAIN
 
 Arrived = Mapping[str, Mapping[str | int, list[Row]]]
 

@@ -5,11 +5,30 @@ from __future__ import annotations
 from dataclasses import replace
 from random import Random
 
-from tests.differential.case import HOWS, Case, Input, Join, Key, Kind, Restart, TimeColumn
+from tests.differential.case import (
+    HOWS,
+    NUMBERS,
+    Below,
+    Case,
+    Input,
+    Join,
+    Key,
+    Kind,
+    Restart,
+    TimeColumn,
+    inputs_of,
+)
 from tests.differential.conditions import Conditions, Shape
 from tests.differential.rows import arrivals
+from tests.differential.spelling import Reference
 
 DAY_US = 86_400_000_000
+KEYS: dict[Key, int] = {
+    "int": 46, "string": 10, "bigint": 8, "double": 8, "float": 4, "decimal": 6, "binary": 6,
+    "collated": 5, "struct": 7,
+}  # fmt: skip
+"""Types of keys by how often they are drawn."""
+MIXED_KEYS: list[Key] = ["bigint", "decimal", "double"]
 SHAPES: dict[int, list[Shape]] = {
     2: [("a", "b")],
     3: [(("a", "b"), "c"), (("a", "b"), "c"), ("a", ("b", "c"))],
@@ -30,10 +49,15 @@ def generate(seed: int, index: int) -> Case:
     rng = Random(f"{seed}/{index}")
     count = rng.choices([2, 3, 4], [62, 27, 11])[0]
     case = _inputs(rng, _skeleton(rng, seed, index), count)
+    if case.through == "dataframe":
+        case = _below(rng, case)
     conditions = Conditions(rng, case, HOWS[index % len(HOWS)])
-    tree = conditions.build(rng.choice(SHAPES[count])).node
-    assert isinstance(tree, Join)
-    case = replace(case, tree=tree, steps=arrivals(rng, case, rng.randint(4, 7)))
+    built = conditions.build(rng.choice(SHAPES[count]))
+    assert isinstance(built.node, Join)
+    case = replace(case, tree=built.node)
+    if case.through == "dataframe":
+        case = _above(rng, case, built.bounded)
+    case = replace(case, steps=arrivals(rng, case, rng.randint(4, 7)))
     case = replace(case, restarts=_restarts(rng, len(case.steps)))
     return replace(case, features=tuple(sorted(conditions.features | set(_features(case)))))
 
@@ -70,33 +94,86 @@ def _skeleton(rng: Random, seed: int, index: int) -> Case:
 
 
 def _inputs(rng: Random, case: Case, count: int) -> Case:
-    kinds: list[Kind] = ["timestamp", "timestamp_ntz", "date", "bigint", "int"]
-    kind = rng.choices(kinds, [52, 10, 12, 16, 10])[0]
-    keys: list[Key] = ["int", "string", "bigint", "double"]
-    key = rng.choices(keys, [60, 16, 12, 12])[0]
+    kinds: list[Kind] = ["timestamp", "timestamp_ntz", "date", "bigint", "int", "smallint"]
+    kind = rng.choices(kinds, [52, 10, 12, 12, 8, 6])[0]
+    keys = list(KEYS)
+    key = rng.choices(keys, [KEYS[each] for each in keys])[0]
     second: Kind | None = None
     if rng.random() < 0.35:
         second = kind if rng.random() < 0.6 else rng.choice(kinds)
     second_marked = rng.random() < 0.7
-    expiry = count == 2 and rng.random() < 0.1
+    # The input whose rows say themselves until when they match.
+    expiring = rng.randrange(count) if rng.random() < 0.3 else None
     inputs: list[Input] = []
     for number, alias in enumerate("abcd"[:count]):
         times = [_time(rng, case, "t", kind)]
         if second is not None:
             times.append(_time(rng, case, "u", second, marked=second_marked))
-        elif expiry and number == 0:
+        if number == expiring:
             times.append(TimeColumn("e", kind, None))
         inputs.append(Input(alias, key, tuple(times)))
     if count == 2:
         chance = rng.random()
-        if chance < 0.05 and not expiry:
+        if chance < 0.05 and expiring is None:
             inputs[1] = _once_more(rng, case, inputs[0])
             case = replace(case, qualified=True)
-        elif chance < 0.10 and key == "int":
-            inputs[1] = replace(inputs[1], key="bigint")
-        elif chance < 0.15 and kind == "bigint":
-            inputs[1] = replace(inputs[1], times=(_time(rng, case, "t", "int"),))
+        elif chance < 0.12 and key == "int":
+            inputs[1] = replace(inputs[1], key=rng.choice(MIXED_KEYS))
+        elif chance < 0.5 and kind in NUMBERS and second is None and expiring is None:
+            inputs[1] = replace(inputs[1], times=(_time(rng, case, "t", rng.choice(NUMBERS)),))
+    if any(time.kind == "smallint" for each in inputs for time in each.times):
+        case = replace(case, number_base=rng.choice([0, -50, 2_000]))
     return replace(case, inputs=tuple(_builtin_watermark(rng, case, each) for each in inputs))
+
+
+def _below(rng: Random, case: Case) -> Case:
+    """Put something between a source and its join."""
+    simple: list[Below] = ["unseen_filter", "filter", "rename", "project", "table"]
+    inputs = [
+        replace(each, below=tuple(rng.sample(simple, rng.choice([1, 1, 2]))))
+        if rng.random() < 0.15
+        else each
+        for each in case.inputs
+    ]
+    case = replace(case, inputs=tuple(inputs))
+    chosen = rng.choice([each for each in inputs if each.same_as is None])
+    selfjoin = any(each.same_as for each in inputs)
+    chance = rng.random()
+    if chance < 0.09 and not selfjoin:
+        lags = tuple(
+            replace(_time(rng, case, t.name, t.kind), by=t.by) if t.lag is not None else t
+            for t in chosen.times
+        )
+        part = replace(chosen, alias=chosen.alias.upper(), times=lags, part_of=chosen.alias)
+        return replace(case, inputs=(*case.inputs, part))
+    spark_marks_t = chosen.time("t").kind == "timestamp" and not selfjoin
+    if chance < 0.20 and spark_marks_t:
+        stateful: list[Below] = ["distinct", "distinct_within"]
+        if len(chosen.times) == 1 and rng.random() < 0.7:
+            stateful = ["windows"]
+        last = replace(chosen, below=(*chosen.below, rng.choice(stateful)))
+        inputs = [last if each is chosen else each for each in inputs]
+    return replace(case, inputs=tuple(inputs))
+
+
+def _above(rng: Random, case: Case, bounded: tuple[Reference, ...]) -> Case:
+    """Put something above the last join."""
+    chance = rng.random()
+    # A window closes only where Spark knows all watermarks that hold its rows back, and Spark has
+    # one for each input, on its first TIMESTAMP column.
+    known = all(len(each.watermarked) == 1 for each in case.inputs)
+    marked = [at for at in bounded if known and case.input(at[0]).time("t").kind == "timestamp"]
+    if chance < 0.06:
+        case = replace(case, above="table")
+    elif chance < 0.14 and bounded:
+        case = replace(case, above="distinct", at=rng.choice(bounded))
+    elif chance < 0.34 and marked:
+        case = replace(case, above="windows", at=rng.choice(marked))
+    stateful = {"distinct", "distinct_within", "windows"}
+    stateful_below = any(stateful & set(each.below) for each in case.inputs)
+    if rng.random() < 0.12 and not stateful_below:
+        case = replace(case, mode="update")
+    return replace(case, actions=2 if rng.random() < 0.06 else 1)
 
 
 def _once_more(rng: Random, case: Case, first: Input) -> Input:
@@ -111,7 +188,7 @@ def _time(rng: Random, case: Case, name: str, kind: Kind, marked: bool = True) -
     if not marked:
         return TimeColumn(name, kind, None)
     ticks = rng.choice([0, rng.randint(1, 4), rng.randint(3, 12)])
-    if kind in ("bigint", "int"):
+    if kind in NUMBERS:
         return TimeColumn(name, kind, ticks)
     if kind == "date":
         # Half a day more: the watermark is then no date.
@@ -151,7 +228,12 @@ def _restarts(rng: Random, steps: int) -> tuple[Restart, ...]:
 
 def _features(case: Case) -> list[str]:
     """Name what is special in the case, for ``--diff-skip`` and for the report."""
-    found = [case.feed, case.through, f"inputs_{len(case.inputs)}", case.inputs[0].key + "_key"]
+    found = [
+        case.feed,
+        case.through,
+        f"inputs_{len(inputs_of(case.tree))}",
+        case.inputs[0].key + "_key",
+    ]
     found += [time.kind for source in case.inputs for time in source.watermarked]
     if any(source.same_as for source in case.inputs):
         found.append("self_join")
@@ -169,4 +251,13 @@ def _features(case: Case) -> list[str]:
         found.append("one_partition")
     if case.restarts:
         found.append("restart")
+    found += [f"{step}_below" for source in case.inputs for step in source.below]
+    if any(source.part_of for source in case.inputs):
+        found.append("union")
+    if case.above:
+        found.append(f"{case.above}_above")
+    if case.mode == "update":
+        found.append("update")
+    if case.actions > 1:
+        found.append("two_actions")
     return found

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from datetime import date, datetime, timedelta, timezone
 
-from tests.differential.case import Case, Kind
+from tests.differential.case import NUMBERS, Case, Kind
 
 EPOCH_US = int(datetime(2024, 1, 1, tzinfo=timezone.utc).timestamp()) * 1_000_000
 DAY_US = 86_400_000_000
 FAR_US = 75 * 365 * DAY_US
 FAR_NUMBER = 100_000_000
+FAR_SMALLINT = 9_000
 
 
 def stored(case: Case, kind: Kind, ticks: int) -> int:
     """The value as it is fed: microseconds, days or the number."""
     if kind == "date":
         return EPOCH_US // DAY_US + ticks
-    if kind in ("bigint", "int"):
+    if kind in NUMBERS:
         return case.number_base + ticks
     return EPOCH_US + ticks * case.tick_us
 
@@ -31,19 +32,21 @@ def far(case: Case, kind: Kind, round_: int) -> int:
     """Ticks so far ahead that every row of the case expires; further with each round."""
     if kind == "date":
         return round_ * FAR_US // DAY_US
-    if kind in ("bigint", "int"):
+    if kind == "smallint":
+        return round_ * FAR_SMALLINT
+    if kind in NUMBERS:
         return round_ * FAR_NUMBER
     return round_ * FAR_US // case.tick_us
 
 
 def amount(case: Case, kind: Kind, ticks: int) -> int:
     """A distance in ticks as microseconds, days or a number."""
-    return ticks if kind in ("date", "bigint", "int") else ticks * case.tick_us
+    return ticks if kind == "date" or kind in NUMBERS else ticks * case.tick_us
 
 
 def literal(kind: Kind, size: int, form: int) -> str:
     """A distance (not negative) as a literal of SQL; ``form`` picks one of several spellings."""
-    if kind in ("bigint", "int"):
+    if kind in NUMBERS:
         return str(size)
     if kind == "date":
         return f"INTERVAL '{size}' DAY" if form % 2 else f"INTERVAL {size} DAYS"
@@ -64,7 +67,7 @@ def literal(kind: Kind, size: int, form: int) -> str:
 def moment(case: Case, kind: Kind, ticks: int) -> str:
     """A value of a time column as a literal of SQL."""
     value = stored(case, kind, ticks)
-    if kind in ("bigint", "int"):
+    if kind in NUMBERS:
         return f"{value}" if value >= 0 else f"({value})"
     if kind == "date":
         return f"DATE '{date(1970, 1, 1) + timedelta(days=value)}'"

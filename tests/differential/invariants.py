@@ -56,7 +56,8 @@ def _left_over(case: Case, run: Run) -> Iterator[str]:
     """
     if not run.progress:
         return
-    allowed = len(inputs_of(case.tree)) * max(1, case.partitions)
+    # Each action on a batch counts once more.
+    allowed = len(case.inputs) * max(1, case.partitions) * case.actions
     for operator in operators(run.progress[max(run.progress)]):
         kept = sum(operator["customMetrics"][name] for name in BUFFERED)
         if kept > allowed:
@@ -64,12 +65,14 @@ def _left_over(case: Case, run: Run) -> Iterator[str]:
 
 
 def _late_counts(case: Case, run: Run, arrivals: Sequence[Arrival]) -> Iterator[str]:
-    """For one join, and if no batch is without its progress.
+    """For one join right above its sources, and if no batch is without its progress.
 
     A filter above the join goes below it where it can, and what it drops is not seen by the join.
     """
     leaves = inputs_of(case.tree)
     if len(leaves) != 2 or case.restarts or len(run.progress) < len(run.batches):
+        return
+    if any(each.below for each in case.inputs) or case.actions > 1:
         return
     filtered = case.tree.where is not None
     for alias, name in zip(leaves, LATE, strict=True):
@@ -78,6 +81,6 @@ def _late_counts(case: Case, run: Run, arrivals: Sequence[Arrival]) -> Iterator[
             for progress in run.progress.values()
             for operator in operators(progress)
         )
-        expected = count_late(arrivals, alias)
+        expected = sum(count_late(arrivals, part.alias) for part in case.parts(alias))
         if counted > expected or (counted < expected and not filtered):
             yield f"{name} adds up to {counted}, late are {expected} rows of {alias}"

@@ -5,6 +5,11 @@ its lag. The rows of a batch are judged by the watermarks that the batches befor
 strictly below the watermark of any of its columns is late and takes part in nothing. NULL is never
 late. Times count to the microsecond, finer than Spark's own statistics. What a join above another
 one receives from it is never late, so this is all of it.
+
+Of a union the smaller watermark counts, once all of it have one. A filter below a watermark hides
+rows from it. Spark's own operators below a join drop what is late by Spark's one watermark, which
+is taken from the offset log: a row **at** the watermark of the batch before is late for them. What
+a windowed aggregation gives is never late for the join, which goes by the same watermark.
 """
 
 from __future__ import annotations
@@ -12,8 +17,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tests.differential.case import Case, Input, Row, Step, TimeColumn
+from tests.differential.case import Below, Case, Input, Row, Step, TimeColumn, inputs_of
 from tests.differential.instants import instant
+from tests.differential.shapes import window_us
 
 
 @dataclass(frozen=True)
@@ -24,28 +30,60 @@ class Arrival:
     late: bool
 
 
-def judge(case: Case, batches: Sequence[Step]) -> list[Arrival]:
+def judge(case: Case, batches: Sequence[Step], spark_ms: Sequence[int] = ()) -> list[Arrival]:
+    """Say of each row whether it is late; ``spark_ms`` is Spark's watermark in each batch."""
     arrivals: list[Arrival] = []
-    for each in case.inputs:
-        arrivals += _judge_input(case, each, [batch.get(each.alias, []) for batch in batches])
+    for leaf in inputs_of(case.tree):
+        arrivals += _judge_leaf(case, leaf, batches, spark_ms)
     return arrivals
 
 
-def _judge_input(case: Case, source: Input, batches: Sequence[list[Row]]) -> list[Arrival]:
+def _judge_leaf(
+    case: Case, leaf: str, batches: Sequence[Step], spark_ms: Sequence[int]
+) -> list[Arrival]:
     arrivals: list[Arrival] = []
-    watermarks: dict[str, int] = {}
-    for number, rows in enumerate(batches):
-        for row in rows:
-            late = any(
-                column.name in watermarks
-                and row[column.name] is not None
-                and instant(case, column.kind, row[column.name]) < watermarks[column.name]
-                for column in source.watermarked
-            )
-            arrivals.append(Arrival(source.alias, number, row, late))
-        for column in source.watermarked:
-            _advance(case, column, rows, watermarks)
+    parts = case.parts(leaf)
+    below = case.input(leaf).below
+    watermarks: list[dict[str, int]] = [{} for _ in parts]
+    for number, batch in enumerate(batches):
+        brought = [[row for row in batch.get(part.alias, []) if _seen(part, row)] for part in parts]
+        # Spark's aggregations and deduplications go by the watermark that the batch before had.
+        spark_us = spark_ms[number - 1] * 1000 if 0 < number <= len(spark_ms) else 0
+        for part, rows in zip(parts, brought, strict=True):
+            for row in rows:
+                late = _late_for_spark(case, part, below, row, spark_us)
+                if "windows" not in below:
+                    late = late or _late(case, part, row, watermarks)
+                arrivals.append(Arrival(part.alias, number, row, late))
+        for part, rows, reached in zip(parts, brought, watermarks, strict=True):
+            for column in part.watermarked:
+                _advance(case, column, rows, reached)
     return arrivals
+
+
+def _seen(source: Input, row: Row) -> bool:
+    return "unseen_filter" not in source.below or row["p"] != 2
+
+
+def _late(case: Case, source: Input, row: Row, watermarks: Sequence[dict[str, int]]) -> bool:
+    return any(
+        row[column.name] is not None
+        and all(column.name in each for each in watermarks)
+        and instant(case, column.kind, row[column.name])
+        < min(each[column.name] for each in watermarks)
+        for column in source.watermarked
+    )
+
+
+def _late_for_spark(
+    case: Case, source: Input, below: Sequence[Below], row: Row, spark_us: int
+) -> bool:
+    if row["t"] is None or source.time("t").kind != "timestamp":
+        return False
+    at = instant(case, "timestamp", row["t"])
+    if "windows" in below:
+        return at // window_us(case) * window_us(case) + window_us(case) <= spark_us
+    return ("distinct" in below or "distinct_within" in below) and at <= spark_us
 
 
 def _advance(case: Case, column: TimeColumn, rows: list[Row], watermarks: dict[str, int]) -> None:

@@ -10,7 +10,7 @@ from pyspark.sql import DataFrame, SparkSession
 from tests.differential.case import SENTINEL, Case, Row
 from tests.differential.feeds import lines, parsed
 from tests.differential.lateness import Arrival, on_time
-from tests.differential.plans import join_tree, output, plain_join, typed
+from tests.differential.plans import join_inputs, join_tree, plain_join, typed, whole
 from tests.differential.runner import OutputRow, session_of
 
 
@@ -20,7 +20,7 @@ def answer(case: Case, spark: SparkSession, arrivals: Sequence[Arrival]) -> list
     session.conf.set("spark.sql.adaptive.enabled", "false")
     session.conf.set("spark.sql.codegen.wholeStage", "false")
     rows = {each.alias: _real(on_time(arrivals, each.alias)) for each in case.inputs}
-    return [tuple(row) for row in output(case, batch_join(case, session, rows)).collect()]
+    return [tuple(row) for row in whole(case, batch_join(case, session, rows)).collect()]
 
 
 def batch_join(case: Case, session: SparkSession, rows: dict[str, list[Row]]) -> DataFrame:
@@ -28,7 +28,7 @@ def batch_join(case: Case, session: SparkSession, rows: dict[str, list[Row]]) ->
         alias: typed(case, case.input(alias), _table(case, session, alias, each))
         for alias, each in rows.items()
     }
-    return join_tree(case, case.tree, inputs, plain_join(case))
+    return join_tree(case, case.tree, join_inputs(case, inputs, None), plain_join(case))
 
 
 def _real(rows: Sequence[Row]) -> list[Row]:

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from functools import reduce
 
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from tests.differential.case import Case, Input, Join, Node, TimeColumn, visible
+from tests.differential.case import NUMBERS, Case, Input, Join, Node, TimeColumn, inputs_of, visible
 from tests.differential.instants import delay
+from tests.differential.shapes import PLAIN, above_join, before_watermark, below_join, column
 
 RAW = "id STRING, k STRING, g INT, p INT, q INT, t BIGINT, u BIGINT, e BIGINT"
 """What arrives. Times are integers here, so that every kind and every microsecond fits."""
-PLAIN = ("id", "k", "g", "p", "q")
 JoinNode = Callable[[DataFrame, DataFrame, Join], DataFrame]
 ImposeOrder = Callable[[DataFrame, str, TimeColumn], DataFrame]
 
@@ -24,12 +25,10 @@ FROM_LONG: dict[str, Callable[[Column], Column]] = {
     "date": lambda value: F.date_from_unix_date(value.cast("int")),
     "bigint": lambda value: value,
     "int": lambda value: value.cast("int"),
+    "smallint": lambda value: value.cast("smallint"),
 }
-
-
-def column(case: Case, alias: str, name: str) -> str:
-    """Name of a column in its input."""
-    return name if case.qualified else f"{alias}_{name}"
+KEY_TYPES = {"decimal": "decimal(10,2)", "collated": "string collate utf8_lcase"}
+"""Types of keys that are no words of SQL."""
 
 
 def sql_of(case: Case, text: str) -> str:
@@ -40,7 +39,7 @@ def sql_of(case: Case, text: str) -> str:
 def typed(case: Case, source: Input, raw: DataFrame) -> DataFrame:
     """Rows as they arrive, with the types of this input."""
     columns = [F.col(name) for name in PLAIN]
-    columns[1] = F.col("k").cast(source.key)
+    columns[1] = _key(source)
     columns += [FROM_LONG[each.kind](F.col(each.name)) for each in source.times]
     names = [*PLAIN, *(each.name for each in source.times)]
     return raw.select(
@@ -51,12 +50,28 @@ def typed(case: Case, source: Input, raw: DataFrame) -> DataFrame:
     )
 
 
+def _key(source: Input) -> Column:
+    key = F.col("k")
+    if source.key == "struct":
+        # Parts that are NULL or NaN, and zeros of both signs.
+        parts = F.struct(
+            F.nullif(key, F.lit("2")).cast("int").alias("n"),
+            F.when(key == "1", F.lit("-0.0"))
+            .when(key == "3", "NaN")
+            .otherwise("0.0")
+            .cast("double")
+            .alias("x"),
+        )
+        return F.when(key.isNotNull(), parts)
+    return key.cast(KEY_TYPES.get(source.key, source.key))
+
+
 def imposed(df: DataFrame, name: str, time: TimeColumn) -> DataFrame:
     """A watermark as a user of the DataFrame API asks for one."""
     assert time.lag is not None
     if time.by == "withWatermark":
         return df.withWatermark(name, delay(time.lag))
-    lag: str | int = time.lag if time.kind in ("bigint", "int") else delay(time.lag)
+    lag: str | int = time.lag if time.kind in NUMBERS else delay(time.lag)
     result: DataFrame = df.imposeOrder(name, lag)
     return result
 
@@ -97,6 +112,23 @@ def with_watermarks(
     return result
 
 
+def join_inputs(
+    case: Case, inputs: Mapping[str, DataFrame], watermarks: ImposeOrder | None
+) -> dict[str, DataFrame]:
+    """What the joins get, by leaf of their tree; a batch query needs no watermarks."""
+    seen = {each.alias: before_watermark(case, each, inputs[each.alias]) for each in case.inputs}
+    if watermarks is not None:
+        seen = with_watermarks(case, seen, watermarks)
+    return {
+        leaf: below_join(
+            case,
+            case.input(leaf),
+            reduce(DataFrame.union, (seen[part.alias] for part in case.parts(leaf))),
+        )
+        for leaf in inputs_of(case.tree)
+    }
+
+
 def join_tree(case: Case, node: Node, inputs: Mapping[str, DataFrame], join: JoinNode) -> DataFrame:
     if isinstance(node, str):
         return inputs[node].alias(node) if case.qualified else inputs[node]
@@ -121,9 +153,16 @@ def output_columns(case: Case) -> list[tuple[str, str]]:
 
 def output(case: Case, joined: DataFrame) -> DataFrame:
     """All columns of all visible inputs as text, which compares -0.0, NaN and NULL as they are."""
-    return joined.select(
-        *(F.expr(text).cast("string").alias(name) for text, name in output_columns(case))
-    )
+    columns = [F.expr(text).cast("string").alias(name) for text, name in output_columns(case)]
+    if case.at is not None:
+        columns.append(F.expr(sql_of(case, ".".join(case.at))).alias("at"))
+    return joined.select(*columns)
+
+
+def whole(case: Case, joined: DataFrame) -> DataFrame:
+    """All that comes out of the query, as text."""
+    result = above_join(case, joined.sparkSession, output(case, joined))
+    return result.drop("at")
 
 
 SQL_HOW = {
@@ -161,10 +200,7 @@ def _imposed_sql(case: Case, source: Input) -> str:
     for number, time in enumerate(source.watermarked):
         assert time.lag is not None
         argument = relation if number == 0 else f"SELECT * FROM {relation}"
-        if time.kind in ("bigint", "int"):
-            lag = str(time.lag)
-        else:
-            lag = f"INTERVAL {time.lag} MICROSECONDS"
+        lag = str(time.lag) if time.kind in NUMBERS else f"INTERVAL {time.lag} MICROSECONDS"
         name = column(case, source.alias, time.name)
         relation = f"IMPOSE_ORDER(TABLE({argument}), DESCRIPTOR({name}), {lag})"
     return relation
@@ -176,6 +212,6 @@ def stream(case: Case, session: SparkSession, inputs: Mapping[str, DataFrame]) -
         for alias, df in inputs.items():
             df.createOrReplaceTempView(f"source_{alias}")
         return session.sql(sql_text(case))
-    return output(
-        case, join_tree(case, case.tree, with_watermarks(case, inputs, imposed), stream_join(case))
+    return whole(
+        case, join_tree(case, case.tree, join_inputs(case, inputs, imposed), stream_join(case))
     )

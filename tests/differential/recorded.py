@@ -6,13 +6,17 @@ import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from tests.differential.case import Case, Row, Step, inputs_of
+from tests.differential.case import Case, Row, Step
 
 NOTHING_YET = "-"
 
 
 def offsets(checkpoint: Path) -> list[list[str]]:
     """For each batch, the offset that each source had reached at its end."""
+    return [each[2:] for each in _log(checkpoint)]
+
+
+def _log(checkpoint: Path) -> list[list[str]]:
     files = {int(path.name): path for path in (checkpoint / "offsets").glob("[0-9]*")}
     if sorted(files) != list(range(len(files))):
         raise ValueError(f"the offset log has gaps: {sorted(files)}")
@@ -20,7 +24,12 @@ def offsets(checkpoint: Path) -> list[list[str]]:
     for each in lines:
         if each[0] != "v1":
             raise ValueError(f"unknown version of the offset log: {each[0]}")
-    return [each[2:] for each in lines]
+    return lines
+
+
+def spark_watermarks(checkpoint: Path) -> list[int]:
+    """Spark's one watermark in each batch, in milliseconds."""
+    return [json.loads(each[1])["batchWatermarkMs"] for each in _log(checkpoint)]
 
 
 def file_log(checkpoint: Path, source: int) -> dict[int, set[str]]:
@@ -54,7 +63,7 @@ def batches(
     addition to a memory source.
     """
     log = offsets(checkpoint)
-    leaves = inputs_of(case.tree)
+    leaves = case.sources
     sources = _sources(case, leaves, len(log[0]))
     steps: list[Step] = [{} for _ in log]
     for leaf in leaves:

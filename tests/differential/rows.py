@@ -9,11 +9,17 @@ from tests.differential.case import SENTINEL, Case, Input, Row, Step
 from tests.differential.instants import far
 
 CLOSING_STEPS = 2
+MORE_CLOSING_STEPS = 3
 KEYS: dict[str, list[str]] = {
     "int": ["0", "1", "2", "3", "4"],
     "bigint": ["0", "1", "2", "3", "9000000000"],
     "string": ["a", "b", "A", "", "long enough to be stored elsewhere"],
     "double": ["0.0", "-0.0", "NaN", "1.5", "2.0"],
+    "float": ["-0.0", "0.0", "NaN", "1.5", "2.0"],
+    "decimal": ["0.00", "1.00", "2.00", "-3.25", "99999999.99"],
+    "binary": ["a", "A", "", "\u00e9", "long enough to be stored elsewhere"],
+    "collated": ["a", "A", "b", "B", ""],
+    "struct": ["0", "1", "2", "3", "4"],
 }
 
 
@@ -30,16 +36,19 @@ def closing(case: Case) -> tuple[Step, ...]:
     """Steps after which every row of the case has expired.
 
     Two of them: should a join hand on its last padded rows a batch later than the watermark that
-    released them, then the second closes the joins above it.
+    released them, then the second closes the joins above it. Spark's own aggregations give a window
+    out a batch after the watermark has passed it.
     """
+    windows = case.above == "windows" or any("windows" in each.below for each in case.inputs)
+    count = MORE_CLOSING_STEPS if windows else CLOSING_STEPS
     return tuple(
         {alias: [_sentinel(case, case.input(alias), n)] for alias in case.fed}
-        for n in range(1, CLOSING_STEPS + 1)
+        for n in range(1, count + 1)
     )
 
 
 def _sentinel(case: Case, source: Input, round_: int) -> Row:
-    key = "of its own" if source.key == "string" else "-7"
+    key = "of its own" if source.key in ("string", "collated", "binary") else "-7"
     row: Row = {"id": f"{source.alias}{SENTINEL}{round_}", "k": key, "g": -1, "p": 0, "q": 0}
     for time in source.times:
         row[time.name] = far(case, time.kind, round_)

@@ -26,12 +26,15 @@ BuildStream = Callable[[Case, SparkSession, Mapping[str, DataFrame]], DataFrame]
 @dataclass
 class Run:
     attempts: dict[int, list[list[OutputRow]]] = field(default_factory=dict)
-    """What came out, by batch: once, or again if the query was stopped inside that batch."""
+    """What came out, by batch: once; again if the sink reads it twice, or if the query was stopped
+    inside that batch."""
     progress: dict[int, dict[str, Any]] = field(default_factory=dict)
     """Progress by batch. A batch in which the query was stopped may be missing."""
     columns: list[str] = field(default_factory=list)
     batches: list[Step] = field(default_factory=list)
     """What went in, by batch, from the checkpoint."""
+    spark_ms: list[int] = field(default_factory=list)
+    """Spark's own watermark, by batch, from the checkpoint."""
 
     @property
     def rows(self) -> list[OutputRow]:
@@ -75,6 +78,7 @@ class _Runner:
                 query = self._step(query, step, restarts.get(number))
         finally:
             self._stop(query)
+        self.result.spark_ms = recorded.spark_watermarks(self.checkpoint)
         self.result.batches = recorded.batches(self.case, self.checkpoint, self.feed.arrived)
         return self.result
 
@@ -129,7 +133,7 @@ class _Runner:
         return self._start()
 
     def _start(self, available_now: bool = False) -> StreamingQuery:
-        writer = self.df.writeStream.foreachBatch(self._sink)
+        writer = self.df.writeStream.outputMode(self.case.mode).foreachBatch(self._sink)
         writer = writer.option("checkpointLocation", str(self.checkpoint))
         if available_now:
             writer = writer.trigger(availableNow=True)
@@ -142,10 +146,12 @@ class _Runner:
 
     def _sink(self, df: DataFrame, batch: int) -> None:
         try:
-            rows: list[OutputRow] = [tuple(row) for row in df.collect()]
+            attempts: list[list[OutputRow]] = [
+                [tuple(row) for row in df.collect()] for _ in range(self.case.actions)
+            ]
         except Exception as error:
             self.failure = error
             # Short, since Spark runs a regular expression over it that overflows the stack when
             # all of a cancelled job's trace is in it.
             raise RuntimeError(f"batch {batch} was not finished") from None
-        self.result.attempts.setdefault(batch, []).append(rows)
+        self.result.attempts.setdefault(batch, []).extend(attempts)

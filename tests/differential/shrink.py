@@ -1,4 +1,4 @@
-"""Make a failing case smaller: leave out restarts, steps and rows."""
+"""Make a failing case smaller: leave out restarts, what stands around the joins, steps and rows."""
 
 from __future__ import annotations
 
@@ -29,6 +29,12 @@ def shrink(case: Case, fails: Callable[[Case], bool], runs: int) -> Case:
 def _smaller(case: Case) -> Iterator[Case]:
     if case.restarts:
         yield replace(case, restarts=())
+    if case.above is not None:
+        yield replace(case, above=None, at=None)
+    for each in case.inputs:
+        if each.below:
+            bare = replace(each, below=())
+            yield replace(case, inputs=tuple(bare if i is each else i for i in case.inputs))
     for number in range(len(case.steps)):
         yield _without_step(case, number)
     positions = _positions(case)

@@ -14,7 +14,7 @@ from tests.differential.check import Verdict, check
 from tests.differential.feeds import MemoryFeed
 from tests.differential.generator import generate
 from tests.differential.oracle import batch_join
-from tests.differential.plans import imposed, join_tree, stream_join, with_watermarks
+from tests.differential.plans import imposed, join_inputs, join_tree, stream_join
 from tests.differential.pool import Pool
 from tests.differential.runner import session_of
 from tests.differential.shrink import shrink
@@ -126,7 +126,7 @@ def explanation(case: Case, problems: tuple[str, ...], folder: Path) -> str:
 
 def test_columns_are_those_of_a_batch_join(case: Case, spark: SparkSession) -> None:
     session = session_of(case, spark)
-    inputs = with_watermarks(case, MemoryFeed(case, session).inputs, imposed)
+    inputs = join_inputs(case, MemoryFeed(case, session).inputs, imposed)
     streaming = join_tree(case, case.tree, inputs, stream_join(case))
     batch = batch_join(case, session, {each.alias: [] for each in case.inputs})
     assert streaming.dtypes == batch.dtypes

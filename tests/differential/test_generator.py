@@ -3,10 +3,12 @@ from __future__ import annotations
 from tests.differential.case import HOWS, SENTINEL, from_json, inputs_of, joins_of, to_json
 from tests.differential.generator import generate
 from tests.differential.lateness import judge
+from tests.differential.options import DEFAULT_CASES
 from tests.differential.plans import sql_text
 from tests.differential.rows import closing
 
-MANY = [generate(1, number) for number in range(400)]
+MANY = [generate(1, number) for number in range(DEFAULT_CASES)]
+"""The cases of a run without options."""
 
 
 def test_a_seed_and_a_number_give_the_same_case_again() -> None:
@@ -27,11 +29,19 @@ def test_six_cases_have_all_join_types() -> None:
 def test_every_feature_is_drawn() -> None:
     drawn = {feature for case in MANY for feature in case.features}
     assert drawn >= {
-        "bigint", "contradiction", "date", "double_key", "expression_key", "files", "inputs_3",
-        "inputs_4", "int", "memory", "mixed_keys", "more_bounds", "no_key", "null_safe_key",
-        "odd_microseconds", "one_partition", "one_sided", "residual", "restart", "row_bound",
-        "self_join", "sql", "string_key", "timestamp", "timestamp_ntz", "two_keys",
-        "two_watermarks", "using", "where", "width_0", "with_watermark",
+        "absolute", "bigint", "bigint_key", "binary_key", "both_sides", "collated_key",
+        "constant", "constant_first", "contradiction", "date", "date_add", "datediff",
+        "decimal_key", "difference", "distinct_above", "distinct_below",
+        "distinct_within_below", "double_key", "double_negation", "either_range", "equal_times",
+        "expression_key", "files", "filter_below", "float_key", "inputs_3", "inputs_4", "int",
+        "memory", "mixed_keys", "mixed_times", "more_bounds", "negated", "negative_size",
+        "no_key", "null_safe_key", "odd_microseconds", "one_partition", "one_sided",
+        "project_below", "rename_below", "residual", "restart", "row_bound",
+        "row_bound_expression", "self_join", "smallint", "sql", "string_key", "struct_key",
+        "table_above", "table_below", "timestamp", "timestamp_ntz", "timestampadd",
+        "timestampdiff", "truncated", "two_actions", "two_keys", "two_watermarks", "union",
+        "unix", "unseen_filter_below", "update", "using", "where", "wider_cast", "width_0",
+        "windows_above", "windows_below", "with_watermark",
     }  # fmt: skip
 
 
@@ -39,8 +49,7 @@ def test_some_rows_are_late_and_most_are_not() -> None:
     arrivals = []
     for case in MANY:
         batches = [
-            {alias: step.get(case.input(alias).same_as or alias, []) for alias in "abcd"[:n]}
-            for n in [len(case.inputs)]
+            {each.alias: step.get(each.same_as or each.alias, []) for each in case.inputs}
             for step in case.steps
         ]
         arrivals += judge(case, batches)

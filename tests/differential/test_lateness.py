@@ -1,6 +1,9 @@
 from __future__ import annotations
 
-from tests.differential.case import Case, Row
+from dataclasses import replace
+
+from tests.differential.case import Below, Case, Kind, Row, TimeColumn
+from tests.differential.instants import instant
 from tests.differential.lateness import count_late, judge, on_time
 from tests.differential.samples import row, two_inputs
 
@@ -51,3 +54,61 @@ def test_inputs_are_judged_by_their_own_watermarks() -> None:
 def test_lag_of_a_date_may_be_part_of_a_day() -> None:
     case = two_inputs("inner", kind="date", lags=(3 * DAY_US // 2, 0))
     assert late(case, [row("x", 10)], [row("y", 9), row("z", 8)]) == {"z"}
+
+
+def united(case: Case, lag: int) -> Case:
+    part = replace(case.inputs[0], alias="A", part_of="a")
+    times = tuple(replace(time, lag=lag) for time in part.times)
+    return replace(case, inputs=(*case.inputs, replace(part, times=times)))
+
+
+def test_of_a_union_the_smaller_watermark_counts_once_there_are_both() -> None:
+    case = united(two_inputs("inner"), lag=5)
+    arrivals = judge(
+        case,
+        [
+            {"a": [row("x", 100)]},
+            {"a": [row("no watermark yet", 1)], "A": [row("y", 20)]},
+            {"a": [row("below", 14), row("at", 15)], "A": [row("below too", 14)]},
+        ],
+    )
+    assert {each.row["id"] for each in arrivals if each.late} == {"below", "below too"}
+    assert count_late(arrivals, "A") == 1
+
+
+def below(step: Below, kind: Kind = "bigint") -> Case:
+    case = two_inputs("inner", kind=kind)
+    return replace(case, inputs=(replace(case.inputs[0], below=(step,)), case.inputs[1]))
+
+
+def test_a_row_that_is_filtered_out_below_the_watermark_does_not_move_it() -> None:
+    hidden = {**row("hidden", 100), "p": 2}
+    arrivals = judge(below("unseen_filter"), [{"a": [hidden, row("x", 10)]}, {"a": [row("y", 10)]}])
+    assert [(each.row["id"], each.late) for each in arrivals] == [("x", False), ("y", False)]
+
+
+def at_second(case: Case, seconds: int) -> int:
+    """Spark's watermark at so many ticks, in milliseconds."""
+    return instant(case, "timestamp", seconds) // 1000
+
+
+def test_a_deduplication_goes_by_sparks_watermark_of_the_batch_before() -> None:
+    case = below("distinct", "timestamp")
+    case = replace(case, inputs=(replace(case.inputs[0], times=(lagging(case),)), case.inputs[1]))
+    batches = [{"a": [row("x", 10)]}, {"a": [row("early", 3)]}, {"a": [row("at", 3), row("y", 4)]}]
+    spark_ms = [0, at_second(case, 3), at_second(case, 3)]
+    late = {each.row["id"] for each in judge(case, batches, spark_ms) if each.late}
+    assert late == {"at"}
+
+
+def lagging(case: Case) -> TimeColumn:
+    return replace(case.inputs[0].times[0], lag=100_000_000)
+
+
+def test_a_window_is_late_when_its_end_is() -> None:
+    case = below("windows", "timestamp")
+    # Windows of 4 seconds: the first two rows are in one that ends at 12.
+    batches = [{"a": [row("x", 100)]}, {"a": [row("y", 8), row("z", 11), row("w", 12)]}]
+    for watermark, late in ((11, set()), (12, {"y", "z"})):
+        arrivals = judge(case, batches, [at_second(case, watermark), 0])
+        assert {each.row["id"] for each in arrivals if each.late} == late

@@ -11,7 +11,7 @@ from tests.differential.case import Case, Row
 from tests.differential.samples import row, two_inputs
 
 
-def write_offsets(checkpoint: Path, *batches: tuple[str, str]) -> None:
+def write_offsets(checkpoint: Path, *batches: tuple[str, ...]) -> None:
     (checkpoint / "offsets").mkdir(parents=True)
     for number, lines in enumerate(batches):
         text = "\n".join(["v1", "{}", *lines])
@@ -65,6 +65,22 @@ def test_self_join_may_have_one_source_or_two(tmp_path: Path) -> None:
         text = "\n".join(["v1", "{}", *offsets])
         (tmp_path / folder / "offsets" / "0").write_text(text)
         assert ids(case, tmp_path / folder) == [{"a": ["a0", "a1"], "b": ["a0", "a1"]}]
+
+
+def test_parts_of_a_union_come_one_after_the_other(tmp_path: Path) -> None:
+    case = two_inputs("inner")
+    part = replace(case.inputs[0], alias="A", part_of="a")
+    write_offsets(tmp_path, ("0", "1", "-"))
+    batches = ids(replace(case, inputs=(*case.inputs, part)), tmp_path)
+    assert batches == [{"a": ["a0"], "A": ["A0", "A1"], "b": []}]
+
+
+def test_sparks_watermarks(tmp_path: Path) -> None:
+    (tmp_path / "offsets").mkdir()
+    for number, watermark in enumerate((0, 5)):
+        lines = ["v1", json.dumps({"batchWatermarkMs": watermark}), "0", "0"]
+        (tmp_path / "offsets" / str(number)).write_text("\n".join(lines))
+    assert recorded.spark_watermarks(tmp_path) == [0, 5]
 
 
 def test_a_gap_in_the_log_is_no_answer(tmp_path: Path) -> None:

@@ -27,6 +27,15 @@ def test_only_what_the_failure_needs_is_left() -> None:
     assert small.restarts == ()
 
 
+def test_what_stands_around_the_joins_is_left_out() -> None:
+    case = big_case()
+    inputs = tuple(replace(each, below=("filter", "rename")) for each in case.inputs)
+    case = replace(case, inputs=inputs, above="distinct", at=("a", "t"))
+    small = shrink(case, lambda each: bool(each.input("b").below), runs=500)
+    assert small.input("b").below == ("filter", "rename")
+    assert (small.input("a").below, small.above, small.at) == ((), None, None)
+
+
 def test_a_restart_that_matters_moves_with_its_step() -> None:
     small = shrink(big_case(), lambda case: bool(case.restarts) and "a2.1" in ids(case), runs=500)
     assert small.restarts == (Restart(0, "before"),)
