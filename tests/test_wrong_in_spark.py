@@ -41,7 +41,8 @@ class Auctions:
             for each, name in [(self.auctions, "auction"), (self.bids, "bid")]
         )
         within = F.expr("id = auction AND bid.t BETWEEN auction.t AND auction.expires")
-        return auction.join(bid, within, how).select("id", "bid.t")
+        joined: DataFrame = auction.join(bid, within, how).select("id", "bid.t")
+        return joined
 
     def as_tables(self, how: str) -> list[tuple[Any, ...]]:
         return [tuple(row) for row in self.joined(how, "read").collect()]

@@ -14,7 +14,7 @@ Reference = tuple[str, str]
 """Alias and name of a column."""
 
 MICROSECONDS: tuple[Kind, ...] = ("timestamp", "timestamp_ntz")
-AWAITED = frozenset({"absolute_smallint", "never_true"})
+AWAITED = frozenset({"absolute_smallint"})
 """Features that are not drawn, for a join still refuses them; to draw one, take it out of here."""
 NEGATED = {"<": ">=", "<=": ">", ">": "<=", ">=": "<"}
 FLIPPED = str.maketrans("<>", "><")

@@ -24,11 +24,13 @@ import io.streamjoin.core.{JoinType, Side}
  * @param conjuncts bounds that the condition demands of each joined pair
  * @param facts bounds between columns of one input that hold for each of its rows in which both
  *   columns are present (an upstream join has enforced them)
+ * @param neverTrue whether the condition is known to hold for no pair for another reason than time
  */
 final class JoinBounds(
     val columns: IndexedSeq[TimeColumn],
     val conjuncts: Seq[TimeBound],
-    val facts: Seq[TimeBound]
+    val facts: Seq[TimeBound],
+    neverTrue: Boolean = false
 ) extends Serializable {
 
   import JoinBounds.{Unbounded, Unknown}
@@ -51,9 +53,12 @@ final class JoinBounds(
   def slack(later: Int, earlier: Int): Long = closure(later)(earlier)
 
   /** No pair of rows can satisfy the condition: nothing needs to be kept. */
-  val contradictory: Boolean = columns.indices.exists(i => certain(i) && closure(i)(i) < 0)
+  val contradictory: Boolean =
+    neverTrue || columns.indices.exists(i => certain(i) && closure(i)(i) < 0)
 
-  def indices(side: Side): IndexedSeq[Int] = columns.indices.filter(columns(_).side == side)
+  private val (ofLeft, ofRight) = columns.indices.partition(columns(_).side == Side.Left)
+
+  def indices(side: Side): IndexedSeq[Int] = if (side == Side.Left) ofLeft else ofRight
 
   /** The columns of the other input whose watermarks say how small this column can still be. */
   def governing(column: Int): IndexedSeq[Int] =

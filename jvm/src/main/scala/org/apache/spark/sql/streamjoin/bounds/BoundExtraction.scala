@@ -56,12 +56,12 @@ private[streamjoin] final class BoundExtraction(
     case EqualTo(l, r) => all(Seq(ordered(l, r, strict = false), ordered(r, l, strict = false)))
     // of windows, only equal ones say something of their ends
     case c: BinaryComparison if TimeUnit.isWindow(c.left.dataType) => Result.none(NotConstant)
-    case LessThanOrEqual(l, r)    => ordered(l, r, strict = false)
-    case GreaterThanOrEqual(l, r) => ordered(r, l, strict = false)
-    case LessThan(l, r)           => ordered(l, r, strict = true)
-    case GreaterThan(l, r)        => ordered(r, l, strict = true)
-    case r: RuntimeReplaceable    => implied(r.replacement)
-    case _                        => Result.none(NotConstant)
+    case LessThanOrEqual(l, r)                                     => ordered(l, r, strict = false)
+    case GreaterThanOrEqual(l, r)                                  => ordered(r, l, strict = false)
+    case LessThan(l, r)                                            => ordered(l, r, strict = true)
+    case GreaterThan(l, r)                                         => ordered(r, l, strict = true)
+    case r: RuntimeReplaceable                                     => implied(r.replacement)
+    case _                                                         => Result.none(NotConstant)
   }
 
   private def all(results: Seq[Result]): Result =

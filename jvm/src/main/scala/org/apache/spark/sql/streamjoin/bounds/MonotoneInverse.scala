@@ -70,8 +70,8 @@ private[streamjoin] object MonotoneInverse {
     // not by their constructors, which Spark 4.3 has changed
     case f: Floor if isDouble(f.child) => chain(f.child).map(_.followedBy(within(f)))
     case c: Ceil if isDouble(c.child)  => chain(c.child).map(_.followedBy(within(c)))
-    case _ if isWhole(e)         => Some(Chain(e, Literal(_), identity))
-    case _                       => None
+    case _ if isWhole(e)               => Some(Chain(e, Literal(_), identity))
+    case _                             => None
   }
 
   private def within(e: Expression)(child: Expression): Expression =

@@ -5,6 +5,7 @@ import org.apache.spark.sql.catalyst.optimizer.NormalizeFloatingNumbers
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.types.DataTypeUtils
 import org.apache.spark.sql.streamjoin.bounds.{ConditionBounds, ExpressionKey, FoundBound}
+import org.apache.spark.sql.types.BooleanType
 
 import io.streamjoin.bounds.{JoinBounds, TimeBound, TimeColumn}
 import io.streamjoin.core.{JoinType, Side}
@@ -138,9 +139,16 @@ private[streamjoin] object JoinAnalysis extends PredicateHelper {
           TimeBound(place(new ExpressionKey(b.later)), place(new ExpressionKey(b.earlier)), b.slack)
         },
         for (f <- facts; l <- byId.get(f.later); e <- byId.get(f.earlier))
-          yield TimeBound(l, e, f.slack)
+          yield TimeBound(l, e, f.slack),
+        neverTrue = conjuncts.exists(isNeverTrue)
       )
     )
+  }
+
+  /** Spark's optimizer makes one FALSE of a condition of which a part is false. */
+  private def isNeverTrue(conjunct: Expression): Boolean = conjunct match {
+    case Literal(value, BooleanType) => value != true
+    case _                           => false
   }
 
   private def conjuncts(condition: Expression): Seq[Expression] =

@@ -35,7 +35,8 @@ private[streamjoin] object JoinRefusals {
         "Join with the table of the sub-query before the join of the streams, filter an input by it, " +
           "or read a single value first and write it as a constant"
       )
-    case u: PythonFuncExpression if !join.children.exists(c => u.references.subsetOf(c.outputSet)) =>
+    case u: PythonFuncExpression
+        if !join.children.exists(c => u.references.subsetOf(c.outputSet)) =>
       throw StreamJoinErrors.unsupportedCondition(
         join.origin,
         u,

@@ -60,7 +60,7 @@ private[physical] final class JoinTask(
     val state = new StateStoreJoinState(
       store,
       side => DataTypeUtils.fromAttributes(outputOf(side)),
-      side => new RowBounds(spec.bounds, side).limitCount,
+      side => spec.bounds.limiting(side).length,
       limitsOf(rows),
       spec.joinType.preserves(_)
     )

@@ -98,6 +98,7 @@ private[streamjoin] final class StateStoreJoinState(
     private val rowsFamily = StateLayout.rows(side)
     private val limitsFamily = StateLayout.limits(side)
     private val fields = schema(side).length
+    private val limitCount = limits(side)
     private val sizeName = s"rows.${side.name}"
     private val (from, to, rowKey) = (new LongRow(3), new LongRow(3), new LongRow(3))
     private val (limitFrom, limitTo, limitKey) = (new LongRow(5), new LongRow(5), new LongRow(5))
@@ -171,7 +172,7 @@ private[streamjoin] final class StateStoreJoinState(
       store.remove(rowKey(row.key, row.time, row.sequence), rowsFamily)
       stored -= 1
       lazy val all = limitsOf(side, row.row)
-      for (k <- 0 until limits(side) if k != exceptLimit) {
+      for (k <- 0 until limitCount if k != exceptLimit) {
         store.remove(limitKey(k, all(k), row.key, row.time, row.sequence), limitsFamily)
       }
     }
@@ -196,7 +197,7 @@ private[streamjoin] final class StateStoreJoinState(
     }
 
     private def take(key: Long, time: Long, sequence: Long): StoredRow =
-      if (rowNeeded(side) || limits(side) > 1) {
+      if (rowNeeded(side) || limitCount > 1) {
         val value = store.get(rowKey(key, time, sequence), rowsFamily)
         new StoredRow(value.getStruct(1, fields), key, time, sequence, value.getBoolean(0))
       } else {
