@@ -28,7 +28,7 @@ MYPY := $(BIN)/mypy --config-file python/pyproject.toml
 
 help:
 	@echo "make demo     run the two example pipelines; the plot goes to artifacts/"
-	@echo "make bench    the short benchmarks, ten minutes at most; table and plots go to artifacts/"
+	@echo "make bench    the short benchmarks, about ten minutes; table and plots go to artifacts/"
 	@echo "make bench-full  all benchmarks, hours; results go to results/"
 	@echo "make test     everything: formatting, linters, types, Scala tests, wheel, Python tests"
 	@echo "make wheel    build the wheel, with the jar inside, in dist/"
