@@ -12,6 +12,11 @@ import streamjoin
 pytest_plugins = ["tests.differential.options", "tests.golden.options"]
 
 
+# The tests are many short queries: compiling them well costs more than it saves. What is compiled
+# of all of them needs more room than the JVM leaves to its first compiler alone.
+COMPILE_LITTLE = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=512m"
+
+
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     """A session as a user sets it up: no state store provider is chosen, on purpose."""
@@ -22,8 +27,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
         streamjoin.configure(builder)
         .config("spark.log.level", "ERROR")
         .config("spark.ui.enabled", "false")
-        # the tests are many short queries: compiling them well costs more than it saves
-        .config("spark.driver.extraJavaOptions", "-XX:TieredStopAtLevel=1")
+        .config("spark.driver.extraJavaOptions", COMPILE_LITTLE)
         .config("spark.ui.showConsoleProgress", "false")
         .config("spark.sql.shuffle.partitions", "2")
         .config("spark.sql.session.timeZone", "UTC")
