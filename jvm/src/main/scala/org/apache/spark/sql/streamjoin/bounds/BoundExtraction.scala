@@ -103,8 +103,10 @@ private[streamjoin] final class BoundExtraction(
   /** What follows from `small <= large`, or from `small < large`. */
   private def ordered(small: Expression, large: Expression, strict: Boolean): Result = {
     val parts: Seq[Result] = (small, large) match {
-      case (Greatest(all), _) => all.filter(isPresent).map(ordered(_, large, strict))
-      case (_, Least(all))    => all.filter(isPresent).map(ordered(small, _, strict))
+      case (Greatest(all), _) if !TimeUnit.isWindow(large.dataType) =>
+        all.filter(isPresent).map(ordered(_, large, strict))
+      case (_, Least(all)) if !TimeUnit.isWindow(small.dataType) =>
+        all.filter(isPresent).map(ordered(small, _, strict))
       case (Abs(c, failOnError), _) if negates(c, failOnError) =>
         Seq(ordered(c, large, strict), ordered(UnaryMinus(large, failOnError = true), c, strict))
       case _ => Nil

@@ -1,11 +1,6 @@
 package org.apache.spark.sql.streamjoin.logical
 
-import org.apache.spark.sql.catalyst.expressions.{
-  And,
-  Expression,
-  PythonFuncExpression,
-  SubqueryExpression
-}
+import org.apache.spark.sql.catalyst.expressions.{And, Expression}
 import org.apache.spark.sql.catalyst.plans.InnerLike
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.internal.SQLConf
@@ -26,7 +21,7 @@ private[streamjoin] object BuiltinJoin {
 
   /** This project's join in its place, or why it has to stay. */
   def replaced(j: Join): Either[StreamJoinAnalysisException, StreamJoin] =
-    try Right(StreamJoinBuilder.build(j))
+    try Right(StreamJoinBuilder.build(j, retained = false))
     catch { case refused: StreamJoinAnalysisException => Left(refused) }
 
   /**
@@ -61,9 +56,6 @@ private[streamjoin] object BuiltinJoin {
     }
 
     private def belongs(condition: Expression, j: Join): Boolean =
-      condition.references.subsetOf(j.outputSet) && !condition.exists {
-        case _: SubqueryExpression | _: PythonFuncExpression => true
-        case _                                               => false
-      }
+      condition.references.subsetOf(j.outputSet) && StreamJoin.mayDemand(condition)
   }
 }

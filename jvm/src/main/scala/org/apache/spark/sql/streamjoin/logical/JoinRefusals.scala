@@ -2,11 +2,13 @@ package org.apache.spark.sql.streamjoin.logical
 
 import org.apache.spark.sql.catalyst.expressions.{
   Attribute,
+  OuterReference,
   PythonFuncExpression,
   SubqueryExpression
 }
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project, SubqueryAlias}
 import org.apache.spark.sql.catalyst.trees.Origin
+import org.apache.spark.sql.catalyst.trees.TreePattern.CURRENT_LIKE
 import org.apache.spark.sql.streamjoin.bounds.{RejectedBound, TimeUnit}
 import org.apache.spark.sql.streamjoin.errors.{StreamJoinAnalysisException, StreamJoinErrors}
 
@@ -42,6 +44,20 @@ private[streamjoin] object JoinRefusals {
         u,
         "a Python function of columns of both inputs",
         "Use SQL functions, or filter the result of an inner join by it"
+      )
+    case o: OuterReference =>
+      throw StreamJoinErrors.unsupportedCondition(
+        join.origin,
+        o,
+        "a column of the query outside",
+        "Compare it in WHERE of the sub-query"
+      )
+    case t if t.children.isEmpty && t.containsPattern(CURRENT_LIKE) =>
+      throw StreamJoinErrors.unsupportedCondition(
+        join.origin,
+        t,
+        "the time at which it runs",
+        "Filter the result of an inner join by it"
       )
     case e if !e.deterministic && e.children.forall(_.deterministic) =>
       throw StreamJoinErrors.unsupportedCondition(
@@ -85,9 +101,11 @@ private[streamjoin] object JoinRefusals {
 
   /** The name of the relation that an alias was given to. */
   private def relation(input: LogicalPlan): Option[String] = input match {
-    case a: SubqueryAlias => relation(a.child).orElse(Some(a.identifier.toString))
-    case p: Project       => relation(p.child)
-    case _                => None
+    case a: SubqueryAlias   => relation(a.child).orElse(Some(a.identifier.toString))
+    case w: RelationWindow  => relation(w.child)
+    case i: StreamJoinInput => relation(i.child)
+    case p: Project         => relation(p.child)
+    case _                  => None
   }
 
   private def checkBounded(join: StreamJoin, side: Side): Unit =

@@ -2,6 +2,8 @@ package org.apache.spark.sql.streamjoin.logical
 
 import java.util.concurrent.TimeUnit.MICROSECONDS
 
+import scala.util.Try
+
 import org.apache.spark.sql.catalyst.expressions.{Lag => _, _}
 import org.apache.spark.sql.catalyst.plans.logical.{Join, LogicalPlan}
 import org.apache.spark.sql.catalyst.trees.{SQLQueryContext, TreeNodeTag}
@@ -31,6 +33,12 @@ private[streamjoin] final case class Window(from: Long, to: Long)
  */
 private[streamjoin] final case class JoinWindows(left: Window, right: Window) {
 
+  /** Whether the distances between matching rows can be told. */
+  def fits: Boolean = Try {
+    Math.subtractExact(left.to, right.from)
+    Math.subtractExact(right.to, left.from)
+  }.isSuccess
+
   /** Between the event times of the inputs. */
   def condition(leftTime: Expression, rightTime: Expression): Expression = And(
     LessThanOrEqual(leftTime, JoinWindows.plus(rightTime, left.to - right.from)),
@@ -46,8 +54,14 @@ private[streamjoin] object JoinWindows {
   val NoWindow: Window = Window(0, 0)
 
   /** The windows on the inputs of a join, whose event times are `left` and `right`. */
-  def of(join: Join, left: Attribute, right: Attribute): JoinWindows =
-    JoinWindows(window(join.left, left), window(join.right, right))
+  def of(join: Join, left: Attribute, right: Attribute): JoinWindows = {
+    val windows = JoinWindows(window(join.left, left), window(join.right, right))
+    if (!windows.fits) {
+      val written = Seq(join.left, join.right).flatMap(RelationWindow.on(_)).head
+      throw refusal(written, "it is out of range")
+    }
+    windows
+  }
 
   private def window(input: LogicalPlan, time: Attribute): Window =
     RelationWindow.on(input).fold(NoWindow) { w =>

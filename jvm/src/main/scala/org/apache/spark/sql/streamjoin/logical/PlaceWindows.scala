@@ -31,7 +31,7 @@ object PlaceWindows extends Rule[LogicalPlan] with PredicateHelper {
       else if (!inputs.exists(isOurs)) f.withNewChildren(Seq(inputs))
       else {
         val (conjuncts, others) = splitConjunctivePredicates(condition)
-          .partition(c => c.deterministic && !SubqueryExpression.hasSubquery(c))
+          .partition(StreamJoin.mayDemand)
         val (joined, rest) = distribute(inputs, conjuncts)
         (rest ++ others).reduceOption(And).fold(joined)(Filter(_, joined))
       }

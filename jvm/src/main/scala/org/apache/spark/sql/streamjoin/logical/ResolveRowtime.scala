@@ -45,10 +45,20 @@ object ResolveRowtime extends Rule[LogicalPlan] {
     }
 
   private def isRowtime(p: LogicalPlan, u: UnresolvedAttribute): Boolean =
-    u.nameParts.last.equalsIgnoreCase("ROWTIME") && p.resolveChildren(
-      u.nameParts,
-      conf.resolver
-    ).isEmpty
+    isCalledRowtime(u.nameParts.last) && !isTaken(p) &&
+      p.resolveChildren(u.nameParts, conf.resolver).isEmpty
+
+  private def isCalledRowtime(name: String): Boolean = name.equalsIgnoreCase("ROWTIME")
+
+  /** Whether Spark may still find a column or an alias of that name, here or below. */
+  private def isTaken(p: LogicalPlan): Boolean =
+    p.expressions.exists(_.exists {
+      case Alias(u: UnresolvedAttribute, _) if isCalledRowtime(u.nameParts.last) => false
+      case a: Alias => isCalledRowtime(a.name)
+      case _        => false
+    }) || p.children.exists(_.exists(q =>
+      q.resolved && q.output.exists(a => isCalledRowtime(a.name))
+    ))
 
   private def value(p: LogicalPlan, u: UnresolvedAttribute): Option[Expression] =
     if (!isRowtime(p, u)) None

@@ -12,7 +12,7 @@ import org.apache.spark.sql.catalyst.plans.logical.{
   WithCTE
 }
 import org.apache.spark.sql.catalyst.rules.Rule
-import org.apache.spark.sql.streamjoin.StreamJoinConf
+import org.apache.spark.sql.streamjoin.{SparkCaseClass, StreamJoinConf}
 
 /**
  * A join of two streams of which one has an imposed order becomes this project's join, and one of
@@ -41,13 +41,19 @@ object ResolveStreamJoin extends Rule[LogicalPlan] {
   private val resolved: PartialFunction[LogicalPlan, LogicalPlan] = {
     case u: UnresolvedImposeOrder if u.childrenResolved && argumentsResolved(u) => impose(u)
     case w: WithCTE if w.isStreaming && hidesWatermarks(w) && isInlinable(w) =>
-      InlineCTE(alwaysInline = true)(w)
+      inlineAll(w)
     case o: ImposeOrder if o.child.resolved && !o.child.isStreaming => o.child
     case j: Join if j.resolved && j.condition.nonEmpty && StreamJoin.isOrdered(j) =>
       StreamJoinBuilder.build(j)
     case BuiltinJoin(j)                 => BuiltinJoin.replaced(j).getOrElse(j)
     case BuiltinJoin.Filtered(replaced) => replaced
   }
+
+  private val inlineAll: InlineCTE = SparkCaseClass.make(
+    classOf[InlineCTE],
+    /* alwaysInline = */ Boolean.box(true),
+    /* keepDanglingRelations = */ Boolean.box(false)
+  )
 
   private def impose(u: UnresolvedImposeOrder): LogicalPlan = {
     def argument(e: Expression, name: String) = OrderImposer.lag(e, name, u.column.last, u.origin)
@@ -87,10 +93,18 @@ object ResolveStreamJoin extends Rule[LogicalPlan] {
     j.left.collectLeaves().exists(l => j.right.collectLeaves().exists(l.sameResult(_)))
 }
 
-/** Makes a join ours on which nothing was put, before it is optimized. */
+/**
+ * Makes a join ours on which nothing was put, before it is optimized; and one that still has no
+ * condition, or refuses it.
+ */
 object ResolveAwaitedJoin extends Rule[LogicalPlan] {
-  override def apply(plan: LogicalPlan): LogicalPlan = plan match {
-    case j: Join if j.isStreaming => ResolveStreamJoin(Project(j.output, j)).children.head
-    case _                        => plan
+  override def apply(plan: LogicalPlan): LogicalPlan = {
+    val taken = plan match {
+      case j: Join if j.isStreaming => ResolveStreamJoin(Project(j.output, j)).children.head
+      case _                        => plan
+    }
+    taken.transform {
+      case j: Join if j.condition.isEmpty && StreamJoin.isOrdered(j) => StreamJoinBuilder.build(j)
+    }
   }
 }

@@ -1,5 +1,6 @@
 package org.apache.spark.sql.streamjoin.logical
 
+import org.apache.spark.sql.catalyst.analysis.ValidateSubqueryExpression
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.optimizer.{
   PullupCorrelatedPredicates,
@@ -27,6 +28,8 @@ object ResolveStreamSubqueries extends Rule[LogicalPlan] with PredicateHelper {
           others.foreach(refuse)
           if (ours.isEmpty) f
           else {
+            // Spark checks what is left of sub-queries; none of these will be
+            ours.flatMap(query).foreach(ValidateSubqueryExpression(f, _))
             val filtered = others.reduceOption(And).fold(child)(Filter(_, child))
             ours.foldLeft(filtered)(joined)
           }

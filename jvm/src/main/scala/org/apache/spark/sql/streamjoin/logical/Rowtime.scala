@@ -21,7 +21,8 @@ private[streamjoin] object Rowtime {
     case j: Join if j.getTagValue(JoinWindows.Placed).nonEmpty =>
       StreamJoin.typeOf(j.joinType).fold(column(plan))(joined(j, j.left, j.right, _))
     case j: StreamJoin => joined(j, j.left, j.right, j.joinType)
-    case _: Filter | _: SubqueryAlias | _: View | _: RelationWindow => of(plan.children.head)
+    case _: Filter | _: SubqueryAlias | _: View | _: RelationWindow | _: StreamJoinInput =>
+      of(plan.children.head)
     case p: Project =>
       of(p.child).filterOrElse(_.references.subsetOf(p.outputSet), Nil).orElse(column(p))
     case _ => column(plan)

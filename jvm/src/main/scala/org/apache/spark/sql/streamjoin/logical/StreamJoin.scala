@@ -85,6 +85,13 @@ object StreamJoin {
     j.left.isStreaming && j.right.isStreaming && typeOf(j.joinType).nonEmpty &&
       !j.exists(_.isInstanceOf[CTERelationRef])
 
+  /** Whether a part of WHERE may stand in the condition of a join instead. */
+  private[streamjoin] def mayDemand(part: Expression): Boolean =
+    part.deterministic && !part.exists {
+      case _: SubqueryExpression | _: PythonFuncExpression | _: OuterReference => true
+      case _                                                                   => false
+    }
+
   /** Whether an input has an imposed order, or there were windows on the inputs. */
   private[streamjoin] def imposed(j: Join): Boolean =
     j.children.exists(TimeColumns.of(_).imposed) || j.getTagValue(JoinWindows.Placed).nonEmpty

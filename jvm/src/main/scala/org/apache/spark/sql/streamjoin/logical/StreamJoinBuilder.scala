@@ -11,9 +11,10 @@ import org.apache.spark.sql.types.TimestampType
 /** Makes a [[StreamJoin]] of a join that Spark has resolved, or refuses it. */
 private[streamjoin] object StreamJoinBuilder {
 
-  def build(join: Join): StreamJoin = {
-    val left = keyed(DistinctAttributes.keep(join.left, join.right))
-    val right = keyed(DistinctAttributes.keep(join.right, join.left))
+  /** @param retained whether a retention may bound what the condition does not */
+  def build(join: Join, retained: Boolean = true): StreamJoin = {
+    val left = StreamJoinInput.of(keyed(DistinctAttributes.keep(join.left, join.right)))
+    val right = StreamJoinInput.of(keyed(DistinctAttributes.keep(join.right, join.left)))
     val joinType = StreamJoin
       .typeOf(join.joinType)
       .getOrElse(throw StreamJoinErrors.unsupportedJoinType(join.origin, join.joinType.sql))
@@ -28,7 +29,7 @@ private[streamjoin] object StreamJoinBuilder {
       times.map(JoinAnalysis.nameOf),
       CurrentTimestamp()
     )
-    val built = Retention.limit(written)
+    val built = if (retained) Retention.limit(written) else written
     built.copyTagsFrom(join)
     JoinRefusals.check(built)
     built
@@ -53,6 +54,8 @@ private[streamjoin] object StreamJoinBuilder {
   def plain(condition: Expression): Expression = condition.transformUp {
     case b: Between if b.deterministic => b.replacement
     case w: With if w.deterministic =>
-      w.child.transform { case r: CommonExpressionRef => w.defs.find(_.id == r.id).get.child }
+      w.child.transform { case r: CommonExpressionRef =>
+        w.defs.find(_.id == r.id).fold[Expression](r)(_.child)
+      }
   }
 }

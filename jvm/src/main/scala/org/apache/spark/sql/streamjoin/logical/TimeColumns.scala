@@ -6,6 +6,7 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.util.DateTimeConstants.MICROS_PER_MILLIS
 import org.apache.spark.sql.streamjoin.bounds.TimeUnit
+import org.apache.spark.sql.types.{LongType, TimestampType}
 
 import io.streamjoin.watermark.WatermarkPlan
 
@@ -77,12 +78,18 @@ private[streamjoin] final case class TimeColumns(
     )
   }
 
+  /** The times of which windows are made. */
+  private def windowed(e: Expression): Seq[Expression] = e.collect {
+    case PreciseTimestampConversion(time, TimestampType, LongType) => time
+  }
+
   /** With the windows among columns that are computed from those of `below`. */
   private def withWindows(below: TimeColumns, computed: Seq[(Attribute, Seq[Expression])]) =
     copy(columns = columns ++ (for {
       (window, expressions) <- computed
-      if window.metadata.contains(TimeWindow.marker) && !isWatermarked(window)
-      Seq(time) <- Seq(expressions.flatMap(_.references).distinct)
+      if window.metadata.contains(TimeWindow.marker) && TimeUnit.isWindow(window.dataType) &&
+        !isWatermarked(window)
+      Seq(time: Attribute) <- Seq(expressions.flatMap(windowed).distinct)
       plan <- below.columns.get(time.exprId)
     } yield window.exprId -> WatermarkPlan.WindowEnd(plan)))
 

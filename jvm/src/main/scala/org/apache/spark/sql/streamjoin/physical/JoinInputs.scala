@@ -10,6 +10,7 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.plans.physical.{AllTuples, Distribution}
 import org.apache.spark.sql.execution.{CoalescedPartitionSpec, ShufflePartitionSpec, SparkPlan}
 import org.apache.spark.sql.execution.exchange._
+import org.apache.spark.sql.streamjoin.SparkCaseClass
 import org.apache.spark.util.ThreadUtils
 
 /**
@@ -25,10 +26,12 @@ private[physical] object JoinInputs {
   def shuffled(input: SparkPlan, distribution: Distribution): SparkPlan =
     if (!isShuffle(input) && (distribution == AllTuples || unseen(input))) {
       val partitions = distribution.requiredNumPartitions.get
-      ShuffleExchangeExec(
+      SparkCaseClass.make(
+        classOf[ShuffleExchangeExec],
         distribution.createPartitioning(partitions),
         input,
-        REQUIRED_BY_STATEFUL_OPERATOR
+        REQUIRED_BY_STATEFUL_OPERATOR,
+        None
       )
     } else {
       input

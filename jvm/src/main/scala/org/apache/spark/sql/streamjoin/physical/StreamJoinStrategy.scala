@@ -6,14 +6,20 @@ import org.apache.spark.sql.catalyst.plans.{logical => _, Inner}
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.execution.{SparkPlan, SparkStrategy}
 import org.apache.spark.sql.execution.streaming.operators.stateful.join.StreamingSymmetricHashJoinHelper._
-import org.apache.spark.sql.streamjoin.logical.{ImposeOrder, JoinRefusals, StreamJoin}
+import org.apache.spark.sql.streamjoin.logical.{
+  ImposeOrder,
+  JoinRefusals,
+  StreamJoin,
+  StreamJoinInput
+}
 import org.apache.spark.sql.types.TimestampType
 
 /** Plans this project's two logical nodes. */
 case class StreamJoinStrategy(session: SparkSession) extends SparkStrategy {
 
   override def apply(plan: LogicalPlan): Seq[SparkPlan] = plan match {
-    case o: ImposeOrder => Seq(ImposeOrderExec(o.id, o.column, o.lag, planLater(o.child)))
+    case o: ImposeOrder     => Seq(ImposeOrderExec(o.id, o.column, o.lag, planLater(o.child)))
+    case i: StreamJoinInput => Seq(StreamJoinInputExec(i.present, planLater(i.child)))
     case j: StreamJoin =>
       JoinRefusals.check(j)
       Seq(planJoin(j))
@@ -21,8 +27,7 @@ case class StreamJoinStrategy(session: SparkSession) extends SparkStrategy {
   }
 
   private def planJoin(j: StreamJoin): SparkPlan = {
-    val (left, right) =
-      (StreamJoinInputExec(planLater(j.left)), StreamJoinInputExec(planLater(j.right)))
+    val (left, right) = (planInput(j.left), planInput(j.right))
     new StreamJoinExec(
       j.analysis.equiKeys.map(_.left),
       j.analysis.equiKeys.map(_.right),
@@ -43,6 +48,12 @@ case class StreamJoinStrategy(session: SparkSession) extends SparkStrategy {
         JoinExplanation.lines(j.analysis)
       )
     )
+  }
+
+  private def planInput(input: LogicalPlan): SparkPlan = input match {
+    case i: StreamJoinInput => planLater(i)
+    case other =>
+      StreamJoinInputExec(StreamJoinInput.of(other).present, planLater(other))
   }
 
   private def batchTimeMs(time: Expression): Option[Long] = time match {

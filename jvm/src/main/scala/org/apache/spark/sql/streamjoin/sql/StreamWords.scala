@@ -1,5 +1,7 @@
 package org.apache.spark.sql.streamjoin.sql
 
+import java.util.Locale
+
 /**
  * Words of streaming SQL dialects that Spark's grammar does not have and that add nothing to a plan:
  * `SELECT STREAM`, and in a statement that has one, or a window on a relation, also `OUTER JOIN` for
@@ -26,10 +28,11 @@ private[streamjoin] final class StreamWords(text: String, tokens: IndexedSeq[Sql
 
   private def kind(i: Int): String = if (i >= 0 && i < tokens.length) tokens(i).kind else ""
 
-  private def word(i: Int): String = text.substring(tokens(i).start, tokens(i).end).toUpperCase
+  private def word(i: Int): String =
+    text.substring(tokens(i).start, tokens(i).end).toUpperCase(Locale.ROOT)
 
   private def isOurFunction(i: Int): Boolean =
-    kind(i) == "IDENTIFIER" && Seq("IMPOSE_ORDER", "ROWTIME").contains(word(i))
+    kind(i) == "IDENTIFIER" && word(i) == "IMPOSE_ORDER"
 
   private def other(i: Int): Option[Edit] = kind(i) match {
     case "OUTER" if kind(i + 1) == "JOIN" && !Seq("LEFT", "RIGHT", "FULL").contains(kind(i - 1)) =>
@@ -54,6 +57,7 @@ private[streamjoin] final class StreamWords(text: String, tokens: IndexedSeq[Sql
         case ("NOT", next)      => !StreamWords.Predicates(next)
         case (k, _) if k.endsWith("_LITERAL") || k.endsWith("_VALUE")       => true
         case (k, _) if StreamWords.AfterColumn(k) || !StreamWords.isWord(k) => false
+        case ("IDENTIFIER", _) if word(i + 1) == "ROWTIME"                  => true
         case (_, next) => ours || !StreamWords.AfterAlias(next)
       }
     }
