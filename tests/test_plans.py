@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,7 +12,8 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from streamjoin import impose_order, stream_join
-from tests.orders import WITHIN_THE_HOUR, Shop, ids, met
+from tests.orders import WITHIN_THE_HOUR, Shop, at, ids, met
+from tests.streams import Landing
 
 
 @pytest.fixture
@@ -200,3 +202,49 @@ def test_a_window_over_a_time_that_the_join_leaves_without_a_watermark_is_refuse
     with pytest.raises(AnalysisException) as refused:
         windows.writeStream.format("noop").outputMode("append").start()
     assert "watermark" in str(refused.value)
+
+
+def test_a_branch_of_a_union_without_rows_changes_nothing(shop: Shop, spark: SparkSession) -> None:
+    """Spark's optimizer looks at one batch: here one in which no channel can be NULL."""
+    app = Landing(spark, shop.folder / "app", "id INT, order_time TIMESTAMP, channel INT")
+    web = shop.orders.stream().withColumn("channel", F.lit(7))
+    both = web.unionByName(app.stream()).imposeOrder("order_time", "0 seconds").alias("o")
+    on = WITHIN_THE_HOUR + " AND (o.channel IS NULL OR o.channel = d.id + 6)"
+    run = shop.run(stream_join(both, shop.delivered(), on, "left"))
+    shop.order((5, "10:00"))
+    app.land({"id": 1, "order_time": at("10:00"), "channel": None})
+    run.step()
+    shop.order((2, "10:01"))
+    shop.deliver((1, "10:30"))
+    run.step()
+    assert [(row[0], row[2], row[3]) for row in run.rows()] == [(1, None, 1)]
+
+
+def test_a_window_of_a_computed_time_is_no_event_time(shop: Shop) -> None:
+    """Rows in order would be late by it, for the window lies hours before their time."""
+    early = F.window(F.col("order_time") - F.expr("INTERVAL 2 HOURS"), "1 hour").alias("w")
+    orders = impose_order(shop.orders.stream(), "order_time", "0 seconds")
+    joined = stream_join(
+        orders.select("id", "order_time", early).alias("o"), shop.delivered(), WITHIN_THE_HOUR
+    )
+    run = shop.run(joined)
+    shop.order((1, "12:30"))
+    shop.deliver((1, "12:30"))
+    run.step()
+    shop.order((2, "12:40"))
+    shop.deliver((2, "12:40"))
+    run.step()
+    assert sorted(row[0] for row in run.rows()) == [1, 2]
+    assert run.total("lateRowsLeft") == 0
+
+
+def test_a_python_function_of_both_inputs_filters_above_the_join(
+    shop: Shop, spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(spark.sparkContext, "pythonExec", sys.executable)
+    odd = F.udf(lambda x, y: (x + y) % 4 == 2, "boolean")
+    joined = stream_join(shop.ordered(), shop.delivered(), WITHIN_THE_HOUR)
+    run = shop.run(joined.where(odd("o.id", "d.id")))
+    shop.order((1, "10:00"), (2, "10:00"), (3, "10:00"))
+    shop.deliver((1, "10:10"), (2, "10:10"), (3, "10:10"))
+    assert met(run.step()) == [(1, 1), (3, 3)]

@@ -332,3 +332,16 @@ def test_a_checkpoint_of_the_other_operator_is_refused(
 def test_a_wrong_value_of_the_setting_is_refused(spark: SparkSession) -> None:
     with pytest.raises(Exception, match=SETTING):
         spark.conf.set(SETTING, "perhaps")
+
+
+def test_a_retention_bounds_no_join_of_sparks(
+    shop: Shop, replaced: None, spark: SparkSession, capsys: pytest.CaptureFixture[str]
+) -> None:
+    spark.conf.set("spark.sql.streamJoin.retention", "1 hour")
+    try:
+        left = shop.orders.stream().withWatermark("order_time", "0 seconds").alias("o")
+        right = shop.deliveries.stream().withWatermark("delivery_time", "0 seconds").alias("d")
+        left.join(right, F.expr("o.id = d.id")).explain()
+    finally:
+        spark.conf.unset("spark.sql.streamJoin.retention")
+    assert "StreamJoin not used" in capsys.readouterr().out
