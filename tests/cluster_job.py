@@ -1,5 +1,7 @@
 """A whole application: four batches of orders and deliveries, left join, the result as JSON lines.
 
+Then the same files once more in SQL, joined by time alone.
+
 Started as a user starts one (`spark-submit --jars`, or a cluster of processes), so it takes its
 session as it finds it: master, jars and extensions come from outside unless `configure` is given.
 """
@@ -14,6 +16,16 @@ from pyspark.sql import SparkSession
 
 import streamjoin
 from tests.orders import Shop
+
+BY_TIME = """
+    WITH o AS (
+      SELECT * FROM IMPOSE_ORDER(TABLE(orders), DESCRIPTOR(order_time), INTERVAL '10' MINUTE)
+    ), d AS (
+      SELECT * FROM IMPOSE_ORDER(TABLE(deliveries), DESCRIPTOR(delivery_time), INTERVAL '10' MINUTE)
+    )
+    SELECT o.id, order_time, d.id AS delivered, delivery_time
+    FROM o JOIN d OVER (RANGE INTERVAL '30' SECOND FOLLOWING)
+"""
 
 
 def main(folder: Path, master: str) -> None:
@@ -30,6 +42,12 @@ def main(folder: Path, master: str) -> None:
         run.step()
     for row in run.rows():
         print("ROW", json.dumps([str(value) for value in row]))
+    shop.orders.stream().createOrReplaceTempView("orders")
+    shop.deliveries.stream().createOrReplaceTempView("deliveries")
+    by_time = shop.run(spark.sql(BY_TIME), "by_time")
+    by_time.step()
+    for row in by_time.rows():
+        print("BY TIME", json.dumps([str(value) for value in row]))
     print("EXECUTORS", spark.sparkContext._jsc.sc().getExecutorMemoryStatus().size())
     spark.stop()
 
