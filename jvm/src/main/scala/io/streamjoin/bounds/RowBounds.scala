@@ -62,6 +62,15 @@ final class RowBounds(bounds: JoinBounds, side: Side) extends Serializable {
     least
   }
 
+  /** All limits of the row. */
+  def limits(times: RowTimes, into: Array[Long]): Unit = {
+    var k = 0
+    while (k < limiting.length) {
+      into(k) = limit(times, k)
+      k += 1
+    }
+  }
+
   /** Whether the row can still meet a row that is not late by these watermarks. */
   def survives(times: RowTimes, watermarks: Array[Long]): Boolean = {
     var k = 0

@@ -130,14 +130,7 @@ final class JoinOperator[R, O](
     private val key = if (guest) Routing.GuestKey else rows.key(side, row)
     private val time = own.probeTime(times)
     private val keep = own.survives(times, keepFor)
-    if (keep) {
-      val of = limits(side)
-      var k = 0
-      while (k < of.length) {
-        of(k) = own.limit(times, k)
-        k += 1
-      }
-    }
+    if (keep) own.limits(times, limits(side))
     private val (from, to) = (own.probeFrom(times), own.probeTo(times))
     private var partners =
       state.probe(side.other, if (guest) Routing.NoKey else key, from, to)

@@ -1,6 +1,6 @@
 package org.apache.spark.sql.streamjoin.logical
 
-import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, AttributeSet, Cast, Expression}
+import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, AttributeSet}
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project}
 import org.apache.spark.sql.types.MetadataBuilder
 
@@ -21,23 +21,14 @@ private[streamjoin] object DistinctAttributes {
       case Project(list, child) =>
         Project(
           list.map {
-            case a @ Alias(Renamed(c), name) if name == c.name && taken.contains(c) => mark(a)
-            case e                                                                  => e
+            case a @ Alias(SameColumn(c), name) if name == c.name && taken.contains(c) => mark(a)
+            case e                                                                     => e
           },
           child
         )
       case q => q
     }
     if (plan.exists(_.output.exists(taken.contains))) marked(plan) else plan
-  }
-
-  /** A column, also cast to its own type, as the columns of a view are. */
-  private object Renamed {
-    def unapply(e: Expression): Option[Attribute] = e match {
-      case a: Attribute                                  => Some(a)
-      case Cast(child, to, _, _) if child.dataType == to => unapply(child)
-      case _                                             => None
-    }
   }
 
   private def mark(a: Alias): Alias = {

@@ -65,7 +65,8 @@ private[streamjoin] final case class JoinAnalysis(
     )
   }
 
-  private def attribute(column: Int): Option[Attribute] =
+  /** A time column that is a column of its input, not computed from one row. */
+  def attribute(column: Int): Option[Attribute] =
     Some(expressions(column)).collect { case a: Attribute => a }
 
   /** The event-time columns of the join's own output. */

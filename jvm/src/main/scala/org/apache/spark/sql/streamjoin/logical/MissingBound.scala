@@ -29,14 +29,11 @@ private[streamjoin] object MissingBound {
     val candidates = for {
       a <- bounds.indices(side) if bounds.columns(a).watermarked
       b <- bounds.indices(side.other) if bounds.columns(b).watermarked
-      later <- column(join, a)
-      earlier <- column(join, b)
+      later <- join.analysis.attribute(a)
+      earlier <- join.analysis.attribute(b)
       unit <- TimeUnit.of(later.dataType) if TimeUnit.of(earlier.dataType).contains(unit)
       if TimeUnit.isWindow(later.dataType) == TimeUnit.isWindow(earlier.dataType)
     } yield (bounds.slack(b, a) == JoinBounds.Unbounded, MissingBound(later, earlier, unit))
     candidates.sortBy(_._1).map(_._2).headOption
   }
-
-  private def column(join: StreamJoin, index: Int): Option[Attribute] =
-    Some(join.analysis.expressions(index)).collect { case a: Attribute => a }
 }

@@ -4,6 +4,7 @@ import org.apache.spark.sql.catalyst.expressions.{Left => _, Right => _, _}
 import org.apache.spark.sql.catalyst.plans.{Inner, InnerLike, NaturalJoin, UsingJoin}
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.catalyst.trees.TreePattern.JOIN
 import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
 
 import io.streamjoin.core.Side
@@ -15,7 +16,8 @@ import io.streamjoin.core.Side
 object PlaceWindows extends Rule[LogicalPlan] with PredicateHelper {
 
   override def apply(plan: LogicalPlan): LogicalPlan =
-    AnalysisHelper.allowInvokingTransformsInAnalyzer(placed(plan))
+    if (!plan.containsPattern(JOIN)) plan
+    else AnalysisHelper.allowInvokingTransformsInAnalyzer(placed(plan))
 
   /** Refuses a window that no join has taken in. */
   def check(plan: LogicalPlan): Unit = plan.foreach {

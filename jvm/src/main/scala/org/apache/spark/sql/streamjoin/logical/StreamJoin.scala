@@ -99,23 +99,19 @@ object StreamJoin {
   /** Whether a join is this project's whatever the settings say. */
   private[streamjoin] def isOrdered(j: Join): Boolean = ofStreams(j) && imposed(j)
 
-  /** Spark's name of a join type as ours, where it is one of ours. */
-  private[streamjoin] def typeOf(t: plans.JoinType): Option[JoinType] = t match {
-    case plans.Inner | plans.Cross => Some(JoinType.Inner)
-    case plans.LeftOuter           => Some(JoinType.LeftOuter)
-    case plans.RightOuter          => Some(JoinType.RightOuter)
-    case plans.FullOuter           => Some(JoinType.FullOuter)
-    case plans.LeftSemi            => Some(JoinType.LeftSemi)
-    case plans.LeftAnti            => Some(JoinType.LeftAnti)
-    case _                         => None
-  }
+  private val types: Seq[(plans.JoinType, JoinType)] = Seq(
+    plans.Inner -> JoinType.Inner,
+    plans.LeftOuter -> JoinType.LeftOuter,
+    plans.RightOuter -> JoinType.RightOuter,
+    plans.FullOuter -> JoinType.FullOuter,
+    plans.LeftSemi -> JoinType.LeftSemi,
+    plans.LeftAnti -> JoinType.LeftAnti
+  )
 
-  private[streamjoin] def sparkTypeOf(t: JoinType): plans.JoinType = t match {
-    case JoinType.Inner      => plans.Inner
-    case JoinType.LeftOuter  => plans.LeftOuter
-    case JoinType.RightOuter => plans.RightOuter
-    case JoinType.FullOuter  => plans.FullOuter
-    case JoinType.LeftSemi   => plans.LeftSemi
-    case JoinType.LeftAnti   => plans.LeftAnti
-  }
+  /** Spark's name of a join type as ours, where it is one of ours. */
+  private[streamjoin] def typeOf(t: plans.JoinType): Option[JoinType] =
+    if (t == plans.Cross) Some(JoinType.Inner) else types.collectFirst { case (`t`, ours) => ours }
+
+  private[streamjoin] def sparkTypeOf(t: JoinType): plans.JoinType =
+    types.collectFirst { case (sparks, `t`) => sparks }.get
 }

@@ -141,10 +141,8 @@ private[streamjoin] object TimeColumns {
 
   /** The column that an expression of a projection passes on unchanged. */
   private def passed(e: Expression): Option[Attribute] = e match {
-    case a: Attribute                                  => Some(a)
-    case Alias(child, _)                               => passed(child)
-    case Cast(child, to, _, _) if child.dataType == to => passed(child)
-    case _                                             => None
+    case Alias(child, _) => passed(child)
+    case other           => SameColumn.unapply(other)
   }
 
   private def isStateful(plan: LogicalPlan): Boolean = plan match {

@@ -125,7 +125,9 @@ private[physical] final class JoinTask(
     val bounds = Side.both.map(s => s -> new RowBounds(spec.bounds, s)).toMap
     (side, row) => {
       rows.readTimes(side, row, times)
-      Array.tabulate(bounds(side).limitCount)(bounds(side).limit(times, _))
+      val limits = new Array[Long](bounds(side).limitCount)
+      bounds(side).limits(times, limits)
+      limits
     }
   }
 

@@ -14,7 +14,7 @@ import org.apache.spark.sql.streamjoin.logical.{
 }
 import org.apache.spark.sql.types.TimestampType
 
-/** Plans this project's two logical nodes. */
+/** Plans this project's logical nodes. */
 case class StreamJoinStrategy(session: SparkSession) extends SparkStrategy {
 
   override def apply(plan: LogicalPlan): Seq[SparkPlan] = plan match {
@@ -50,11 +50,11 @@ case class StreamJoinStrategy(session: SparkSession) extends SparkStrategy {
     )
   }
 
-  private def planInput(input: LogicalPlan): SparkPlan = input match {
-    case i: StreamJoinInput => planLater(i)
-    case other =>
-      StreamJoinInputExec(StreamJoinInput.of(other).present, planLater(other))
-  }
+  /** The optimizer may have put a projection on top of an input. */
+  private def planInput(input: LogicalPlan): SparkPlan = planLater(input match {
+    case i: StreamJoinInput => i
+    case other              => StreamJoinInput.of(other)
+  })
 
   private def batchTimeMs(time: Expression): Option[Long] = time match {
     case Literal(micros: Long, TimestampType) => Some(Math.floorDiv(micros, 1000L))
