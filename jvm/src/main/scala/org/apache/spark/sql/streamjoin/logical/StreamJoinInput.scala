@@ -16,6 +16,11 @@ case class StreamJoinInput(present: Set[ExprId], child: LogicalPlan) extends Una
 
   override def output: Seq[Attribute] = StreamJoinInput.nullable(child.output, present)
 
+  override protected def stringArgs: Iterator[Any] = {
+    val never = output.filterNot(_.nullable)
+    if (never.isEmpty) Iterator.empty else Iterator(never.mkString("never null: ", ", ", ""))
+  }
+
   override protected def withNewChildInternal(newChild: LogicalPlan): StreamJoinInput =
     copy(child = newChild)
 }
