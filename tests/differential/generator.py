@@ -75,6 +75,8 @@ def _skeleton(rng: Random, seed: int, index: int) -> Case:
     if rng.random() < 0.3:
         switches["spark.sql.streaming.stateStore.providerClass"] = provider
         switches["spark.sql.streaming.stateStore.checkpointFormatVersion"] = rng.choice(["1", "2"])
+    if index % 5 == 3:
+        switches["spark.sql.streamJoin.stateFormat"] = "rocksdb"
     through = rng.choices(["dataframe", "sql"], [85, 15])[0]
     return Case(
         seed=seed,

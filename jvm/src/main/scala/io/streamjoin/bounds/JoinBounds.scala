@@ -78,13 +78,19 @@ final class JoinBounds(
   def bounded(side: Side): Boolean = contradictory || limiting(side).nonEmpty
 
   /** The column by which rows of `side` are looked up: the one with the narrowest range. */
-  def probeColumn(side: Side): Int = {
-    def width(a: Int): Long = indices(side.other).map { b =>
-      val (down, up) = (slack(a, b), slack(b, a))
-      if (down == Unbounded || up == Unbounded) Unbounded else Saturated.add(down, up)
-    }.minOption.getOrElse(Unbounded)
+  def probeColumn(side: Side): Int =
     indices(side).minBy(a => (!constrained(a), width(a), !columns(a).watermarked, a))
-  }
+
+  /**
+   * How far apart the rows of `side` are that one row of the other input can match, by the column by
+   * which they are looked up; [[JoinBounds.Unbounded]] if that differs from row to row.
+   */
+  def probeWidth(side: Side): Long = width(probeColumn(side))
+
+  private def width(column: Int): Long = indices(columns(column).side.other).map { b =>
+    val (down, up) = (slack(column, b), slack(b, column))
+    if (down == Unbounded || up == Unbounded) Unbounded else Saturated.add(down, up)
+  }.minOption.getOrElse(Unbounded)
 
   /**
    * The lower end of what a time column of a row that is still buffered, or still to come, can be,

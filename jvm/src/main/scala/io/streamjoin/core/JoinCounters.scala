@@ -10,7 +10,7 @@ final class JoinCounters extends Serializable {
   private def slot(side: Side): Int = if (side == Side.Left) 0 else 1
 
   def countLate(side: Side): Unit = late(slot(side)) += 1
-  def countEvicted(side: Side): Unit = evicted(slot(side)) += 1
+  def countEvicted(side: Side, rows: Long): Unit = evicted(slot(side)) += rows
   def countNullTime(side: Side): Unit = timeless(slot(side)) += 1
   def countNullPadded(): Unit = padded += 1
 

@@ -2,7 +2,7 @@ package io.streamjoin.core
 
 import io.streamjoin.bounds.{JoinBounds, RowBounds, RowTimes}
 import io.streamjoin.core.Side.{Left, Right}
-import io.streamjoin.state.{BufferedRow, JoinState}
+import io.streamjoin.state.{BufferedRow, JoinState, Probed}
 import io.streamjoin.watermark.Watermarks
 
 /**
@@ -44,10 +44,10 @@ final class JoinOperator[R, O](
   private val leftBounds = new RowBounds(bounds, Left)
   private val rightBounds = new RowBounds(bounds, Right)
   private val times = new RowTimes(bounds.columns.length)
-  private val limits = Map(
-    (Left: Side) -> new Array[Long](leftBounds.limitCount),
-    (Right: Side) -> new Array[Long](rightBounds.limitCount)
-  )
+  private val leftLimits = new Array[Long](leftBounds.limitCount)
+  private val rightLimits = new Array[Long](rightBounds.limitCount)
+
+  private val probe = new Probe
 
   private var watermarks: Array[Long] = Array.fill(bounds.columns.length)(Watermarks.Unknown)
 
@@ -82,7 +82,8 @@ final class JoinOperator[R, O](
     } else if (bounds.contradictory || !rows.joinable(side, row) || !own.consistent(times)) {
       unmatched(side, row, guest)
     } else {
-      new Probe(side, row, keepFor, guest)
+      probe.start(side, row, keepFor, guest)
+      probe
     }
   }
 
@@ -99,6 +100,8 @@ final class JoinOperator[R, O](
 
   private def boundsOf(side: Side): RowBounds = if (side == Left) leftBounds else rightBounds
 
+  private def limitsOf(side: Side): Array[Long] = if (side == Left) leftLimits else rightLimits
+
   private def isGuest(row: BufferedRow[R]): Boolean =
     routing == Routing.Shared && row.key == Routing.GuestKey
 
@@ -107,12 +110,18 @@ final class JoinOperator[R, O](
     val columns = Array.tabulate(own.limitCount)(own.limitColumn)
     val (from, to) = (columns.map(before(_)), columns.map(watermarks(_)))
     if (from.sameElements(to)) Iterator.empty
-    else
+    else if (joinType.preserves(side)) {
       state.evict(side, from, to).flatMap { gone =>
-        counters.countEvicted(side)
+        counters.countEvicted(side, 1)
         if (gone.matched) Iterator.empty
         else unmatched(side, gone.row, isGuest(gone))
       }
+    } else {
+      val buffered = state.size(side)
+      state.discard(side, from, to)
+      counters.countEvicted(side, buffered - state.size(side))
+      Iterator.empty
+    }
   }
 
   private def unmatched(side: Side, row: R, guest: Boolean): Iterator[O] =
@@ -123,21 +132,40 @@ final class JoinOperator[R, O](
       Iterator.empty
     }
 
-  /** One arriving row against the buffered rows of the other side, then its own fate. */
-  private final class Probe(side: Side, row: R, keepFor: Array[Long], guest: Boolean)
-      extends Iterator[O] {
-    private val own = boundsOf(side)
-    private val key = if (guest) Routing.GuestKey else rows.key(side, row)
-    private val time = own.probeTime(times)
-    private val keep = own.survives(times, keepFor)
-    if (keep) own.limits(times, limits(side))
-    private val (from, to) = (own.probeFrom(times), own.probeTo(times))
-    private var partners =
-      state.probe(side.other, if (guest) Routing.NoKey else key, from, to)
-    private var guestsLeft = routing == Routing.Shared && !guest
+  /**
+   * One arriving row against the buffered rows of the other side, then its own fate. One object serves
+   * one row after another.
+   */
+  private final class Probe extends Iterator[O] {
+    private var side: Side = _
+    private var row: R = _
+    private var guest = false
+    private var key = 0L
+    private var time = 0L
+    private var (from, to) = (0L, 0L)
+    private var keep = false
+    private var partners: Probed[R] = _
+    private var guestsLeft = false
     private var matched = false
-    private var settled = false
+    private var settled = true
     private var result: Option[O] = None
+
+    def start(side: Side, row: R, keepFor: Array[Long], guest: Boolean): Unit = {
+      this.side = side
+      this.row = row
+      this.guest = guest
+      val own = boundsOf(side)
+      key = if (guest) Routing.GuestKey else rows.key(side, row)
+      time = own.probeTime(times)
+      keep = own.survives(times, keepFor)
+      if (keep) own.limits(times, limitsOf(side))
+      from = own.probeFrom(times)
+      to = own.probeTo(times)
+      partners = state.probe(side.other, if (guest) Routing.NoKey else key, from, to)
+      guestsLeft = routing == Routing.Shared && !guest
+      matched = false
+      settled = false
+    }
 
     override def hasNext: Boolean = {
       while (result.isEmpty && !settled) step()
@@ -192,7 +220,7 @@ final class JoinOperator[R, O](
       settled = true
       partners.close()
       if (!done) {
-        if (keep) state.append(side, key, time, limits(side), row, matched)
+        if (keep) state.append(side, key, time, limitsOf(side), row, matched)
         else if (!matched) result = unmatched(side, row, guest).nextOption()
       }
     }

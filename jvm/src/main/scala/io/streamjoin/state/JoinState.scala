@@ -11,7 +11,7 @@ import io.streamjoin.core.Side
  */
 trait JoinState[R] {
 
-  /** Rows of `side` with this key and `from <= time <= to`, in ascending time. */
+  /** Rows of `side` with this key and `from <= time <= to`, in no order. */
   def probe(side: Side, key: Long, from: Long, to: Long): Probed[R]
 
   /** Keeps a row. The caller may change `row` and `limits` afterwards. */
@@ -38,6 +38,9 @@ trait JoinState[R] {
    * @param now the watermarks, by limit
    */
   def evict(side: Side, before: Array[Long], now: Array[Long]): Iterator[BufferedRow[R]]
+
+  /** The same where nobody wants to see the rows. */
+  def discard(side: Side, before: Array[Long], now: Array[Long]): Unit
 
   /** How many rows of `side` are buffered. */
   def size(side: Side): Long

@@ -6,20 +6,32 @@ import io.streamjoin.testing._
 import io.streamjoin.testing.Checked.{assertSame, rows}
 import io.streamjoin.testing.RandomCases.onFailure
 
-/** A batch at a time gives what an event at a time gives, although fewer rows are ever kept. */
+/**
+ * A batch at a time gives what an event at a time gives, although fewer rows are ever kept, and
+ * whatever befalls the state in between.
+ */
 class BatchPropertySuite extends AnyFunSuite {
 
   test("a batch gives what its rows, and then its watermarks, give one by one") {
-    RandomCases.forAll(500) { random =>
+    RandomCases.forAll(800) { random =>
       val joinType = JoinType.all(random.nextInt(JoinType.all.length))
       val join = RandomJoin.admissible(random, maxColumns = 2)
-      val (steady, batched) = (new Driver(join, joinType), new BatchDriver(join, joinType))
+      val (steady, batched) =
+        (new Driver(join, joinType), new BatchDriver(join, joinType, 1L << random.nextInt(7)))
       val events = join.events(40).grouped(1 + random.nextInt(12)).toSeq :+ join.end
       withClue(onFailure(s"${joinType.name}, $join\n${events.mkString("\n")}\n")) {
         for (batch <- events) {
           val first = Side.both(random.nextInt(2))
           val (one, two) = batch.collect { case r: TestRow => r }.partition(_.side == first)
           val expected = (one ++ two ++ batch.collect { case w: Wm => w }).flatMap(steady.send)
+          random.nextInt(4) match {
+            case 0 =>
+              val some = (one ++ two).take(random.nextInt(one.length + two.length + 1))
+              batched.failedBatch(first, some, steady.received)
+            case 1 => batched.restart()
+            case 2 => if (random.nextBoolean()) batched.compact()
+            case _ =>
+          }
           val actual = batched.batch(first, one ++ two, steady.received)
           assertSame(s"$batch", actual, rows(expected))
           for (side <- Side.both) assertSame(side.name, batched.buffer(side), steady.buffer(side))

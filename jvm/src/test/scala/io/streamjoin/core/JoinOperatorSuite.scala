@@ -2,8 +2,7 @@ package io.streamjoin.core
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import io.streamjoin.state.HeapJoinState
-import io.streamjoin.testing.{Emitted, Joined, TestJoin, TestRow, Unmatched}
+import io.streamjoin.testing.{Emitted, HeapJoinState, Joined, TestJoin, TestRow, Unmatched}
 import io.streamjoin.watermark.Watermarks.Unknown
 
 class JoinOperatorSuite extends AnyFunSuite {

@@ -1,17 +1,29 @@
 package io.streamjoin.testing
 
+import java.io._
+
+import scala.collection.mutable
+
 import io.streamjoin.core.{JoinCounters, JoinOperator, JoinType, Side}
-import io.streamjoin.state.HeapJoinState
+import io.streamjoin.state.segment.{History, SegmentJoinState}
 
 /**
  * A join fed batch by batch: the rows of a batch are late by the watermarks of the batch before,
- * and rows of the side that comes second are kept only if they survive those of its end.
+ * and rows of the side that comes second are kept only if they survive those of its end. Each batch
+ * ends a version of the state.
  */
-final class BatchDriver(join: TestJoin, joinType: JoinType) {
+final class BatchDriver(join: TestJoin, joinType: JoinType, span: Long = 8) {
 
-  val counters = new JoinCounters
-  private val state = new HeapJoinState[TestRow](identity)
-  private val operator = new JoinOperator[TestRow, Emitted](
+  private val codecs = Side.both.map(_ -> new TestRowCodec).toMap
+  private val versions = mutable.ArrayBuffer.empty[Array[Byte]]
+  private var state = empty()
+  var counters = new JoinCounters
+  private var operator = start(state)
+
+  private def empty() =
+    new SegmentJoinState[TestRow](join.bounds.limiting(_).length, _ => span, codecs)
+
+  private def start(state: SegmentJoinState[TestRow]) = new JoinOperator[TestRow, Emitted](
     joinType,
     join.bounds,
     join.rows,
@@ -22,11 +34,63 @@ final class BatchDriver(join: TestJoin, joinType: JoinType) {
 
   /** @param watermarks what has been received by the end of the batch, by column */
   def batch(first: Side, rows: Seq[TestRow], watermarks: Array[Long]): Seq[Emitted] = {
+    val emitted = process(first, rows, watermarks)
+    state.number()
+    versions += bytes(state.writeChange)
+    state.seal()
+    emitted
+  }
+
+  /** The batch is begun, gets as far as `rows`, and fails. */
+  def failedBatch(first: Side, rows: Seq[TestRow], watermarks: Array[Long]): Unit = {
+    val (received, counted) = (operator.received, counters)
+    counters = new JoinCounters
+    operator = start(state)
+    operator.restore(received)
+    process(first, rows, watermarks)
+    state.rollback()
+    counters = counted
+    operator = start(state)
+    operator.restore(received)
+  }
+
+  /** Goes on with nothing but what has been written. */
+  def restart(): Unit = {
+    val received = operator.received
+    state = empty()
+    if (versions.nonEmpty) state.restore(newestFirst)
+    operator = start(state)
+    operator.restore(received)
+  }
+
+  /** Puts all that has been written together. */
+  def compact(): Unit = if (versions.nonEmpty) {
+    val merged = bytes(History.merge(_)(newestFirst))
+    versions.clear()
+    versions += merged
+  }
+
+  def buffer(side: Side): Seq[TestRow] = {
+    val rows = mutable.ArrayBuffer.empty[TestRow]
+    state.foreach(side)(rows += _.row)
+    rows.toSeq
+  }
+
+  private def process(first: Side, rows: Seq[TestRow], watermarks: Array[Long]): Seq[Emitted] = {
     val (one, two) = rows.partition(_.side == first)
     one.flatMap(row => operator.process(row.side, row).toList) ++
       two.flatMap(row => operator.process(row.side, row, keepFor = watermarks).toList) ++
       operator.advance(watermarks).toList
   }
 
-  def buffer(side: Side): Seq[TestRow] = state.all(side).map(_.row).toSeq
+  private def bytes(write: DataOutputStream => Unit): Array[Byte] = {
+    val buffer = new ByteArrayOutputStream
+    val out = new DataOutputStream(buffer)
+    write(out)
+    out.flush()
+    buffer.toByteArray
+  }
+
+  private def newestFirst(read: DataInputStream => Unit): Unit =
+    versions.reverseIterator.foreach(v => read(new DataInputStream(new ByteArrayInputStream(v))))
 }

@@ -3,7 +3,6 @@ package io.streamjoin.testing
 import scala.collection.mutable
 
 import io.streamjoin.core.{JoinEvent, JoinType, Side, StreamJoin}
-import io.streamjoin.state.HeapJoinState
 
 /** A [[StreamJoin]] over a heap state, fed one event at a time. */
 class Driver(val join: TestJoin, joinType: JoinType) {

@@ -2,7 +2,6 @@ package io.streamjoin.testing
 
 import io.streamjoin.bounds.RowTimes
 import io.streamjoin.core._
-import io.streamjoin.state.HeapJoinState
 
 /**
  * A join without an equality over several partitions. Rows go where the routing sends them; what the

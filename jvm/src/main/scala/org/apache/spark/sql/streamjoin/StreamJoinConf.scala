@@ -31,6 +31,19 @@ private[sql] object StreamJoinConf {
       .checkValue(_ >= 0, "must not be negative")
       .createWithDefault(0L)
 
+  val StateFormat: ConfigEntry[String] =
+    SQLConf
+      .buildConf("spark.sql.streamJoin.stateFormat")
+      .doc(
+        "Where a stream-to-stream join keeps the rows that it holds back: 'segments', in memory, what a " +
+          "batch brought being one file of the checkpoint; or 'rocksdb', on the local disk, for state " +
+          "that is larger than memory. A checkpoint can only be continued in the format it has."
+      )
+      .version("0.1.0")
+      .stringConf
+      .checkValues(Set("segments", "rocksdb"))
+      .createWithDefault("segments")
+
   val Retention: OptionalConfigEntry[String] =
     SQLConf
       .buildConf("spark.sql.streamJoin.retention")

@@ -16,10 +16,10 @@ import org.apache.spark.sql.execution.streaming.state.{
   StateStoreProviderId
 }
 import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
-import org.apache.spark.sql.streamjoin.state.{StateLayout, StateStoreJoinState, StoredNumbers}
+import org.apache.spark.sql.streamjoin.state.{StateFormat, StateShape, StoredNumbers, StoredState}
 import org.apache.spark.util.{CollectionAccumulator, SerializableConfiguration}
 
-import io.streamjoin.bounds.{RowBounds, RowTimes}
+import io.streamjoin.bounds.{JoinBounds, RowBounds, RowTimes}
 import io.streamjoin.core.{JoinCounters, JoinOperator, Routing, Side}
 
 /**
@@ -38,6 +38,7 @@ private[physical] final class JoinTask(
     rightOutput: Seq[Attribute],
     batch: BatchArrivals,
     stateInfo: StatefulOperatorStateInfo,
+    format: StateFormat,
     storeConf: StateStoreConf,
     hadoopConf: Broadcast[SerializableConfiguration],
     maxBufferedRows: Long,
@@ -53,24 +54,18 @@ private[physical] final class JoinTask(
   ): Iterator[InternalRow] = {
     val started = System.nanoTime
     val store = open(partitionId)
+    val rows = new UnsafeJoinRows(spec, leftOutput, rightOutput)
+    val state = format.open(store, shapeOf(rows))
     val numbers = new StoredNumbers(store)
     checkFormat(numbers)
     val base = BaseWatermarks.next(spec, batch, numbers)
-    val rows = new UnsafeJoinRows(spec, leftOutput, rightOutput)
-    val state = new StateStoreJoinState(
-      store,
-      side => DataTypeUtils.fromAttributes(outputOf(side)),
-      side => spec.bounds.limiting(side).length,
-      limitsOf(rows),
-      spec.joinType.preserves(_)
-    )
     val counters = new JoinCounters
     val operator = new JoinOperator[UnsafeRow, InternalRow](
       spec.joinType,
       spec.bounds,
       rows,
       new JoinedRowOutput(spec.joinType, leftOutput, rightOutput),
-      state,
+      state.rows,
       counters,
       spec.routing
     )
@@ -120,6 +115,20 @@ private[physical] final class JoinTask(
   private def outputOf(side: Side): Seq[Attribute] =
     if (side == Side.Left) leftOutput else rightOutput
 
+  private def shapeOf(rows: UnsafeJoinRows): StateShape =
+    StateShape(
+      side => DataTypeUtils.fromAttributes(outputOf(side)),
+      side => spec.bounds.limiting(side).length,
+      spanOf,
+      limitsOf(rows)
+    )
+
+  /** An eighth of what one row can match, so that a probe looks at little else. */
+  private def spanOf(side: Side): Long = spec.bounds.probeWidth(side) match {
+    case JoinBounds.Unbounded => 1L
+    case width                => math.max(1L, width / 8)
+  }
+
   private def limitsOf(rows: UnsafeJoinRows): (Side, UnsafeRow) => Array[Long] = {
     val times = new RowTimes(spec.bounds.columns.length)
     val bounds = Side.both.map(s => s -> new RowBounds(spec.bounds, s)).toMap
@@ -134,9 +143,9 @@ private[physical] final class JoinTask(
   private def open(partition: Int): StateStore =
     StateStore.get(
       StateStoreProviderId(stateInfo, partition, StateStoreId.DEFAULT_STORE_NAME),
-      StateLayout.numberKey,
-      StateLayout.numberValue,
-      StateLayout.numberEncoder,
+      StoredNumbers.key,
+      StoredNumbers.value,
+      StoredNumbers.encoder,
       stateInfo.storeVersion,
       stateInfo.getStateStoreCkptId(partition).map(_.head),
       stateSchemaBroadcast = None,
@@ -147,12 +156,12 @@ private[physical] final class JoinTask(
 
   private def checkFormat(numbers: StoredNumbers): Unit = {
     val found = numbers.get("format")
-    if (stateInfo.storeVersion > 0 && !found.contains(StateLayout.FormatVersion.toLong)) {
+    if (stateInfo.storeVersion > 0 && !found.contains(format.version.toLong)) {
       throw StreamJoinErrors.incompatibleCheckpoint(
         stateInfo.checkpointLocation,
         "the state has a format that this version does not read",
         found.fold("none")(v => s"format $v"),
-        s"format ${StateLayout.FormatVersion}"
+        s"format ${format.version}"
       )
     }
   }
@@ -161,18 +170,18 @@ private[physical] final class JoinTask(
       partitionId: Int,
       store: StateStore,
       numbers: StoredNumbers,
-      state: StateStoreJoinState,
+      state: StoredState,
       base: BaseWatermarks,
       now: Array[Long],
       counters: JoinCounters,
       started: Long
   ): Unit = {
-    val (left, right) = (state.size(Side.Left), state.size(Side.Right))
+    val (left, right) = (state.rows.size(Side.Left), state.rows.size(Side.Right))
     if (maxBufferedRows > 0 && left + right > maxBufferedRows) {
       throw StreamJoinErrors.bufferLimitExceeded(partitionId, left, right, maxBufferedRows)
     }
     val kept = state.flush()
-    numbers.put("format", StateLayout.FormatVersion.toLong)
+    numbers.put("format", format.version.toLong)
     base.save(numbers)
     metrics("allUpdatesTimeMs") += millisSince(started)
     val committing = System.nanoTime

@@ -20,12 +20,7 @@ import org.apache.spark.sql.internal.SessionState
 import org.apache.spark.sql.streaming.{OutputMode, StateOperatorProgress}
 import org.apache.spark.sql.streamjoin.StreamJoinConf
 import org.apache.spark.sql.streamjoin.logical.BaseColumn
-import org.apache.spark.sql.streamjoin.state.{
-  CheckpointFit,
-  StateLayout,
-  StateSchemaFiles,
-  StoreSettings
-}
+import org.apache.spark.sql.streamjoin.state.{CheckpointFit, StateFormat, StateSchemaFiles}
 import org.apache.spark.util.SerializableConfiguration
 
 import io.streamjoin.core.{JoinType, Routing, Side}
@@ -145,6 +140,8 @@ class StreamJoinExec(
 
   // ---- state ----
 
+  private def format: StateFormat = StateFormat.of(conf.getConf(StreamJoinConf.StateFormat))
+
   override val stateStoreNames: Seq[String] = Seq(StateStoreId.DEFAULT_STORE_NAME)
 
   override def operatorStateMetadataVersion: Int = 2
@@ -158,7 +155,7 @@ class StreamJoinExec(
         .zip(stateSchemaPaths)
         .map { case (name, paths) => StateStoreMetadataV2(name, 0, info.numPartitions, paths) }
         .toArray,
-      CheckpointFit.describe(spec)
+      CheckpointFit.describe(spec, format)
     )
   }
 
@@ -171,7 +168,7 @@ class StreamJoinExec(
   override def getColFamilySchemas(
       shouldBeNullable: Boolean
   ): Map[String, StateStoreColFamilySchema] =
-    StateLayout.schemas {
+    format.schemas {
       case Side.Left  => DataTypeUtils.fromAttributes(left.output)
       case Side.Right => DataTypeUtils.fromAttributes(right.output)
     }
@@ -183,6 +180,7 @@ class StreamJoinExec(
   ): List[StateSchemaValidationResult] =
     CheckpointFit.guard(getStateInfo.checkpointLocation) {
       StateSchemaFiles.validate(
+        validateNewMetadata(_, operatorStateMetadata(Nil)),
         getStateInfo,
         getColFamilySchemas(shouldBeNullable = false).values,
         stateSchemaDirPath(),
@@ -234,7 +232,8 @@ class StreamJoinExec(
       right.output,
       arrivals(Seq(l, r)),
       info,
-      StoreSettings.of(conf),
+      format,
+      format.settings(conf),
       hadoopConfBroadcast,
       conf.getConf(StreamJoinConf.MaxBufferedRows),
       metrics,

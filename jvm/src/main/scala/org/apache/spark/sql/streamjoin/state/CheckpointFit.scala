@@ -21,14 +21,14 @@ import org.json4s.jackson.JsonMethods.{compact, parse, render}
 private[streamjoin] object CheckpointFit {
 
   /** The join as it is written beside the state. */
-  def describe(spec: StreamJoinSpec): String = {
+  def describe(spec: StreamJoinSpec, format: StateFormat): String = {
     // aliases come and go with the optimizer, the columns themselves stay
     val names = spec.bounds.columns.zip(spec.times).map {
       case (column, a: Attribute) => s"${column.side.name}.${a.name}"
       case (column, _)            => s"${column.side.name}.(expression)"
     }
     val description: JObject =
-      ("format" -> StateLayout.FormatVersion.toString) ~
+      ("format" -> s"${format.name} ${format.version}") ~
         ("joinType" -> spec.joinType.name) ~
         ("keys" -> spec.equiKeys.map(k =>
           s"${k.left.dataType.sql}${if (k.nullSafe) " <=>" else ""}"

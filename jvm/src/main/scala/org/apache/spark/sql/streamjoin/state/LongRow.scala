@@ -3,7 +3,7 @@ package org.apache.spark.sql.streamjoin.state
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
 /** A reusable row of numbers that are never null: the keys of the state. */
-private[state] final class LongRow(fields: Int) {
+private[streamjoin] final class LongRow(fields: Int) {
   private val row = new UnsafeRow(fields)
   private val bytes = UnsafeRow.calculateBitSetWidthInBytes(fields) + fields * 8
   row.pointTo(new Array[Byte](bytes), bytes)

@@ -22,7 +22,9 @@ private[streamjoin] object StateSchemaFiles {
   private val SchemaVersion = 3
   private val MetadataVersion = 2
 
+  /** @param fits throws if the operator that has written the state was another */
   def validate(
+      fits: OperatorStateMetadata => Unit,
       info: StatefulOperatorStateInfo,
       schemas: Iterable[StateStoreColFamilySchema],
       folder: Path,
@@ -37,12 +39,13 @@ private[streamjoin] object StateSchemaFiles {
         schemas.toList,
         session.sessionState,
         SchemaVersion,
-        oldSchemaFilePaths = written(info, batchId, hadoopConf),
+        oldSchemaFilePaths = written(fits, info, batchId, hadoopConf),
         newSchemaFilePath = Some(new Path(folder, s"${batchId}_${UUID.randomUUID()}"))
       )
     )
 
   private def written(
+      fits: OperatorStateMetadata => Unit,
       info: StatefulOperatorStateInfo,
       batchId: Long,
       hadoopConf: Configuration
@@ -67,6 +70,7 @@ private[streamjoin] object StateSchemaFiles {
       }
     metadata match {
       case Some(m: OperatorStateMetadataV2) =>
+        fits(m)
         m.stateStoreInfo.head.stateSchemaFilePaths.map(new Path(_))
       case _ => Nil
     }

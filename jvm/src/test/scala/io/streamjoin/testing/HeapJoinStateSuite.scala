@@ -1,4 +1,4 @@
-package io.streamjoin.state
+package io.streamjoin.testing
 
 import scala.collection.mutable
 
@@ -6,7 +6,6 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import io.streamjoin.core.Side
 import io.streamjoin.core.Side.{Left, Right}
-import io.streamjoin.testing.RandomCases
 
 class HeapJoinStateSuite extends AnyFunSuite {
 

@@ -1,17 +1,15 @@
-package io.streamjoin.state
+package io.streamjoin.testing
 
 import java.util.Arrays
 
 import scala.collection.mutable
 
 import io.streamjoin.core.Side
+import io.streamjoin.state.{BufferedRow, JoinState, Probed}
 
 /**
- * Buffered rows on the heap. Serves by itself where a join needs no checkpoint, and holds the rows
- * of the running batch in front of a store.
- *
- * Rows of one key are sorted by time when they are first probed after an append; an eviction looks
- * at every row, so the number of rows must be of the order of a batch.
+ * Buffered rows as plainly as possible: by key, those of one key sorted by time when they are first
+ * probed after an append. An eviction looks at every row.
  *
  * @param copy makes a row that outlives the call
  */
@@ -24,7 +22,7 @@ final class HeapJoinState[R](copy: R => R) extends JoinState[R] {
   private def of(side: Side): HeapSide[R] = if (side == Side.Left) left else right
 
   override def probe(side: Side, key: Long, from: Long, to: Long): Probed[R] =
-    new Probed(of(side).probe(key, from, to))
+    Probed(of(side).probe(key, from, to))
 
   override def append(
       side: Side,
@@ -34,13 +32,15 @@ final class HeapJoinState[R](copy: R => R) extends JoinState[R] {
       row: R,
       matched: Boolean
   ): Unit = {
-    of(side).add(new BufferedRow(copy(row), key, time, sequence, limits.clone(), matched))
+    of(side).add(new HeapRow(copy(row), key, time, sequence, limits.clone(), matched))
     sequence += 1
   }
 
-  override def markMatched(side: Side, row: BufferedRow[R]): Unit = row.matched = true
+  override def markMatched(side: Side, row: BufferedRow[R]): Unit =
+    row.asInstanceOf[HeapRow[R]].matched = true
 
-  override def remove(side: Side, row: BufferedRow[R]): Unit = of(side).remove(row)
+  override def remove(side: Side, row: BufferedRow[R]): Unit =
+    of(side).remove(row.asInstanceOf[HeapRow[R]])
 
   override def evict(
       side: Side,
@@ -48,10 +48,43 @@ final class HeapJoinState[R](copy: R => R) extends JoinState[R] {
       now: Array[Long]
   ): Iterator[BufferedRow[R]] = of(side).evict(now)
 
+  override def discard(side: Side, before: Array[Long], now: Array[Long]): Unit =
+    evict(side, before, now).foreach(_ => ())
+
   override def size(side: Side): Long = of(side).size
 
   /** All rows of a side, in no order. */
-  def all(side: Side): Iterator[BufferedRow[R]] = of(side).all
+  def all(side: Side): Iterator[HeapRow[R]] = of(side).all
+}
+
+/**
+ * A row on the heap.
+ *
+ * @param time the time by which it is looked up
+ * @param sequence tells rows of the same key and time apart
+ * @param limits for each limit of its side, the watermark above which it goes
+ */
+final class HeapRow[R](
+    override val row: R,
+    override val key: Long,
+    val time: Long,
+    val sequence: Long,
+    val limits: Array[Long],
+    var matched: Boolean
+) extends BufferedRow[R] {
+
+  /** Whether it has been taken away from the buffer it was in. */
+  private[testing] var removed: Boolean = false
+
+  /** Whether some limit is below its watermark. */
+  private[testing] def expired(watermarks: Array[Long]): Boolean = {
+    var k = 0
+    while (k < watermarks.length) {
+      if (limits(k) < watermarks(k)) return true
+      k += 1
+    }
+    false
+  }
 }
 
 /** The rows of one side by key; those of a key sorted by time whenever they are looked at. */
@@ -61,22 +94,22 @@ private final class HeapSide[R] {
 
   def size: Long = count
 
-  def add(row: BufferedRow[R]): Unit = {
+  def add(row: HeapRow[R]): Unit = {
     byKey.getOrElseUpdate(row.key, new KeyRows[R]).add(row)
     count += 1
   }
 
-  def probe(key: Long, from: Long, to: Long): Iterator[BufferedRow[R]] =
-    byKey.get(key).fold(Iterator.empty[BufferedRow[R]])(_.range(from, to))
+  def probe(key: Long, from: Long, to: Long): Iterator[HeapRow[R]] =
+    byKey.get(key).fold(Iterator.empty[HeapRow[R]])(_.range(from, to))
 
-  def remove(row: BufferedRow[R]): Unit =
+  def remove(row: HeapRow[R]): Unit =
     if (!row.removed) {
       byKey(row.key).remove(row)
       count -= 1
     }
 
-  def evict(now: Array[Long]): Iterator[BufferedRow[R]] = {
-    val gone = mutable.ArrayBuffer.empty[BufferedRow[R]]
+  def evict(now: Array[Long]): Iterator[HeapRow[R]] = {
+    val gone = mutable.ArrayBuffer.empty[HeapRow[R]]
     byKey.filterInPlace { (_, rows) =>
       rows.evict(now, gone)
       rows.nonEmpty
@@ -85,7 +118,7 @@ private final class HeapSide[R] {
     gone.iterator
   }
 
-  def all: Iterator[BufferedRow[R]] = byKey.valuesIterator.flatMap(_.all)
+  def all: Iterator[HeapRow[R]] = byKey.valuesIterator.flatMap(_.all)
 }
 
 /**
@@ -93,37 +126,37 @@ private final class HeapSide[R] {
  * half of the places are dead.
  */
 private final class KeyRows[R] {
-  private var rows = new Array[BufferedRow[R]](4)
+  private var rows = new Array[HeapRow[R]](4)
   private var length = 0
   private var dead = 0
   private var sorted = true
 
   def nonEmpty: Boolean = length > dead
 
-  def add(row: BufferedRow[R]): Unit = {
+  def add(row: HeapRow[R]): Unit = {
     if (length == rows.length) rows = Arrays.copyOf(rows, length * 2)
     sorted = sorted && (length == 0 || rows(length - 1).time <= row.time)
     rows(length) = row
     length += 1
   }
 
-  def range(from: Long, to: Long): Iterator[BufferedRow[R]] = {
+  def range(from: Long, to: Long): Iterator[HeapRow[R]] = {
     tidy()
     new KeyRows.Range(rows, firstFrom(from), length, to)
   }
 
-  def remove(row: BufferedRow[R]): Unit = {
+  def remove(row: HeapRow[R]): Unit = {
     row.removed = true
     dead += 1
   }
 
-  def evict(now: Array[Long], gone: mutable.ArrayBuffer[BufferedRow[R]]): Unit =
+  def evict(now: Array[Long], gone: mutable.ArrayBuffer[HeapRow[R]]): Unit =
     all.filter(_.expired(now)).foreach { row =>
       gone += row
       remove(row)
     }
 
-  def all: Iterator[BufferedRow[R]] = rows.iterator.take(length).filterNot(_.removed)
+  def all: Iterator[HeapRow[R]] = rows.iterator.take(length).filterNot(_.removed)
 
   private def tidy(): Unit = {
     if (dead * 2 > length) {
@@ -152,8 +185,8 @@ private final class KeyRows[R] {
 private object KeyRows {
 
   /** The rows from `start` on that are not removed, as long as their time is at most `to`. */
-  final class Range[R](rows: Array[BufferedRow[R]], start: Int, end: Int, to: Long)
-      extends Iterator[BufferedRow[R]] {
+  final class Range[R](rows: Array[HeapRow[R]], start: Int, end: Int, to: Long)
+      extends Iterator[HeapRow[R]] {
     private var i = start
 
     override def hasNext: Boolean = {
@@ -161,13 +194,13 @@ private object KeyRows {
       i < end && rows(i).time <= to
     }
 
-    override def next(): BufferedRow[R] = {
+    override def next(): HeapRow[R] = {
       if (!hasNext) throw new NoSuchElementException("no more rows in this range")
       i += 1
       rows(i - 1)
     }
   }
 
-  def byTime[R]: java.util.Comparator[BufferedRow[R]] =
-    java.util.Comparator.comparingLong[BufferedRow[R]](_.time)
+  def byTime[R]: java.util.Comparator[HeapRow[R]] =
+    java.util.Comparator.comparingLong[HeapRow[R]](_.time)
 }

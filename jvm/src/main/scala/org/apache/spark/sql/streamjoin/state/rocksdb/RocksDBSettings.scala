@@ -1,10 +1,10 @@
-package org.apache.spark.sql.streamjoin.state
+package org.apache.spark.sql.streamjoin.state.rocksdb
 
 import org.apache.spark.sql.execution.streaming.state.{RocksDBStateStoreProvider, StateStoreConf}
 import org.apache.spark.sql.internal.SQLConf
 
-/** The settings of the operator's own state store. */
-private[streamjoin] object StoreSettings {
+/** The settings of the operator's own state store, where that is RocksDB. */
+private[rocksdb] object RocksDBSettings {
 
   private val unlessSet = Seq(
     "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled" -> "true",

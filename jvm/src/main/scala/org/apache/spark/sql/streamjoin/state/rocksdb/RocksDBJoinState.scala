@@ -1,4 +1,4 @@
-package org.apache.spark.sql.streamjoin.state
+package org.apache.spark.sql.streamjoin.state.rocksdb
 
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{UnsafeProjection, UnsafeRow}
@@ -7,33 +7,28 @@ import org.apache.spark.sql.execution.streaming.state.{
   StateStoreIterator,
   UnsafeRowPair
 }
-import org.apache.spark.sql.types.StructType
+import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
+import org.apache.spark.sql.streamjoin.state.{LongRow, StateShape, StoredNumbers, UnsafeRowCodec}
 
 import io.streamjoin.core.Side
-import io.streamjoin.state.{BufferedRow, HeapJoinState, JoinState, Probed}
+import io.streamjoin.state.{BufferedRow, JoinState, Probed}
+import io.streamjoin.state.segment.{HeldRow, SegmentJoinState}
 
 /**
- * Buffered rows in Spark's `StateStore`, in the layout of [[StateLayout]].
+ * Buffered rows in Spark's `StateStore`, in the layout of [[RocksDBLayout]].
  *
- * Rows of the running batch stay on the heap until [[flush]]; those that its own watermarks free
- * never reach the store.
- *
- * @param schema the columns of each side's rows
- * @param limits how many limits a row of each side has
- * @param limitsOf the limits of a stored row, where a row that goes must leave several indexes
- * @param rowNeeded whether rows of a side may come out when they are evicted; where not, what an
- *   eviction returns has no row
+ * Rows of the running batch stay in memory until [[flush]]; those that its own watermarks free never
+ * reach the store.
  */
-private[streamjoin] final class StateStoreJoinState(
-    store: StateStore,
-    schema: Side => StructType,
-    limits: Side => Int,
-    limitsOf: (Side, UnsafeRow) => Array[Long],
-    rowNeeded: Side => Boolean
-) extends JoinState[UnsafeRow] {
+private[rocksdb] final class RocksDBJoinState(store: StateStore, shape: StateShape)
+    extends JoinState[UnsafeRow] {
 
   private val numbers = new StoredNumbers(store)
-  private val batch = new HeapJoinState[UnsafeRow](_.copy())
+  private val batch = new SegmentJoinState[UnsafeRow](
+    shape.limits,
+    shape.span,
+    side => new UnsafeRowCodec(shape.schema(side).length)
+  )
   private val left = new StoredSide(Side.Left)
   private val right = new StoredSide(Side.Right)
   private var sequence = numbers.get("sequence").getOrElse(0L)
@@ -50,7 +45,7 @@ private[streamjoin] final class StateStoreJoinState(
     else {
       val fresh = batch.probe(side, key, from, to)
       of(side).scan(key, from, to).fold(fresh) { stored =>
-        new Probed(stored.map(of(side).read) ++ fresh, () => stored.close())
+        Probed(stored.map(of(side).read) ++ fresh, () => stored.close())
       }
     }
 
@@ -78,14 +73,19 @@ private[streamjoin] final class StateStoreJoinState(
       before: Array[Long],
       now: Array[Long]
   ): Iterator[BufferedRow[UnsafeRow]] =
-    of(side).evict(before, now) ++ batch.evict(side, before, now)
+    of(side).evict(before, now, rowNeeded = true) ++ batch.evict(side, before, now)
+
+  override def discard(side: Side, before: Array[Long], now: Array[Long]): Unit = {
+    of(side).evict(before, now, rowNeeded = false).foreach(_ => ())
+    batch.discard(side, before, now)
+  }
 
   override def size(side: Side): Long = of(side).size + batch.size(side)
 
   /** Writes what is left of the batch, and tells how many rows that was. */
   def flush(): Long = {
     val written = batch.size(Side.Left) + batch.size(Side.Right)
-    for (side <- Side.both; row <- batch.all(side)) {
+    for (side <- Side.both) batch.foreach(side) { row =>
       of(side).put(row, sequence)
       sequence += 1
     }
@@ -95,28 +95,28 @@ private[streamjoin] final class StateStoreJoinState(
   }
 
   private final class StoredSide(side: Side) {
-    private val rowsFamily = StateLayout.rows(side)
-    private val limitsFamily = StateLayout.limits(side)
-    private val fields = schema(side).length
-    private val limitCount = limits(side)
+    private val rowsFamily = RocksDBLayout.rows(side)
+    private val limitsFamily = RocksDBLayout.limits(side)
+    private val fields = shape.schema(side).length
+    private val limitCount = shape.limits(side)
     private val sizeName = s"rows.${side.name}"
     private val (from, to, rowKey) = (new LongRow(3), new LongRow(3), new LongRow(3))
     private val (limitFrom, limitTo, limitKey) = (new LongRow(5), new LongRow(5), new LongRow(5))
-    private val toValue = UnsafeProjection.create(StateLayout.rowValue(schema(side)))
-    private val nothing = UnsafeProjection.create(StateLayout.limitValue)(InternalRow(null))
+    private val toValue = UnsafeProjection.create(RocksDBLayout.rowValue(shape.schema(side)))
+    private val nothing = UnsafeProjection.create(RocksDBLayout.limitValue)(InternalRow(null))
     private var stored = numbers.get(sizeName).getOrElse(0L)
 
     store.createColFamilyIfAbsent(
       rowsFamily,
-      StateLayout.rowKey,
-      StateLayout.rowValue(schema(side)),
-      StateLayout.rowEncoder
+      RocksDBLayout.rowKey,
+      RocksDBLayout.rowValue(shape.schema(side)),
+      RocksDBLayout.rowEncoder
     )
     store.createColFamilyIfAbsent(
       limitsFamily,
-      StateLayout.limitKey,
-      StateLayout.limitValue,
-      StateLayout.limitEncoder
+      RocksDBLayout.limitKey,
+      RocksDBLayout.limitValue,
+      RocksDBLayout.limitEncoder
     )
 
     def size: Long = stored
@@ -126,15 +126,15 @@ private[streamjoin] final class StateStoreJoinState(
     private def value(matched: Boolean, row: UnsafeRow): UnsafeRow =
       toValue(InternalRow(matched, row))
 
-    def put(row: BufferedRow[UnsafeRow], sequence: Long): Unit = {
+    def put(row: HeldRow[UnsafeRow], sequence: Long): Unit = {
       store.put(
         rowKey(row.key, row.time, sequence),
         value(row.matched, row.row),
         rowsFamily
       )
-      for (k <- row.limits.indices) {
+      for (k <- 0 until limitCount) {
         store.put(
-          limitKey(k, row.limits(k), row.key, row.time, sequence),
+          limitKey(k, row.limit(k), row.key, row.time, sequence),
           nothing,
           limitsFamily
         )
@@ -171,34 +171,52 @@ private[streamjoin] final class StateStoreJoinState(
     def remove(row: StoredRow, exceptLimit: Int): Unit = {
       store.remove(rowKey(row.key, row.time, row.sequence), rowsFamily)
       stored -= 1
-      lazy val all = limitsOf(side, row.row)
+      lazy val all = shape.limitsOf(side, row.row)
       for (k <- 0 until limitCount if k != exceptLimit) {
         store.remove(limitKey(k, all(k), row.key, row.time, row.sequence), limitsFamily)
       }
     }
 
-    def evict(before: Array[Long], now: Array[Long]): Iterator[BufferedRow[UnsafeRow]] =
+    /** @param rowNeeded whether the rows are to be looked at; where not, they have none */
+    def evict(
+        before: Array[Long],
+        now: Array[Long],
+        rowNeeded: Boolean
+    ): Iterator[BufferedRow[UnsafeRow]] =
       if (stored == 0) Iterator.empty
       else now.indices.iterator.filter(k => before(k) < now(k)).flatMap(k =>
-        evict(k, before(k), now(k))
+        evict(k, before(k), now(k), rowNeeded)
       )
 
     /** Limits from `before` on: what was below it went when it was received. */
-    private def evict(k: Int, before: Long, now: Long): Iterator[BufferedRow[UnsafeRow]] = {
+    private def evict(
+        k: Int,
+        before: Long,
+        now: Long,
+        rowNeeded: Boolean
+    ): Iterator[BufferedRow[UnsafeRow]] = {
       val least = Long.MinValue
       def begin = limitFrom(k, before, least, least, least)
       def end = limitTo(k, now, least, least, least)
       val going = closing(store.rangeScan(Some(begin), Some(end), limitsFamily)).map { p =>
-        val row = take(p.key.getLong(2), p.key.getLong(3), p.key.getLong(4))
+        val row = take(p.key.getLong(2), p.key.getLong(3), p.key.getLong(4), rowNeeded)
         remove(row, exceptLimit = k)
         row
       }
       going ++ finallyDo(store.deleteRange(begin, end, limitsFamily))
     }
 
-    private def take(key: Long, time: Long, sequence: Long): StoredRow =
-      if (rowNeeded(side) || limitCount > 1) {
+    private def take(key: Long, time: Long, sequence: Long, rowNeeded: Boolean): StoredRow =
+      if (rowNeeded || limitCount > 1) {
         val value = store.get(rowKey(key, time, sequence), rowsFamily)
+        if (value == null) {
+          throw StreamJoinErrors.incompatibleCheckpoint(
+            store.id.storeCheckpointLocation().toString,
+            s"a row of the ${side.name} input is missing",
+            "its expiry",
+            "the row and its expiry"
+          )
+        }
         new StoredRow(value.getStruct(1, fields), key, time, sequence, value.getBoolean(0))
       } else {
         new StoredRow(null, key, time, sequence, matched = false)
@@ -224,9 +242,9 @@ private[streamjoin] final class StateStoreJoinState(
 
 /** A row that lies in the store; what is read of it stays valid. */
 private final class StoredRow(
-    row: UnsafeRow,
-    key: Long,
-    time: Long,
-    sequence: Long,
-    matched: Boolean
-) extends BufferedRow[UnsafeRow](row, key, time, sequence, Array.emptyLongArray, matched)
+    override val row: UnsafeRow,
+    override val key: Long,
+    val time: Long,
+    val sequence: Long,
+    var matched: Boolean
+) extends BufferedRow[UnsafeRow]

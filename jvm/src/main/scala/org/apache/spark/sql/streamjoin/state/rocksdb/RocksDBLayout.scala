@@ -1,12 +1,13 @@
-package org.apache.spark.sql.streamjoin.state
+package org.apache.spark.sql.streamjoin.state.rocksdb
 
 import org.apache.spark.sql.execution.streaming.state._
+import org.apache.spark.sql.streamjoin.state.StoredNumbers
 import org.apache.spark.sql.types._
 
 import io.streamjoin.core.Side
 
 /**
- * How one partition's state lies in one state store: format version 1.
+ * How one partition's state lies in one state store.
  *
  * {{{
  *   column family   key                                          value
@@ -20,20 +21,11 @@ import io.streamjoin.core.Side
  * what goes is a prefix. The row's equality key itself is not stored apart; equal hashes meet the
  * condition like any other pair.
  */
-private[streamjoin] object StateLayout {
-
-  /** Raised whenever a checkpoint of an earlier version could not be read any more. */
-  val FormatVersion: Int = 1
-
-  val Numbers: String = StateStore.DEFAULT_COL_FAMILY_NAME
+private[rocksdb] object RocksDBLayout {
 
   def rows(side: Side): String = s"rows-${side.name}"
 
   def limits(side: Side): String = s"limits-${side.name}"
-
-  val numberKey: StructType = new StructType().add("name", StringType, nullable = false)
-  val numberValue: StructType = new StructType().add("value", LongType, nullable = false)
-  val numberEncoder: KeyStateEncoderSpec = NoPrefixKeyStateEncoderSpec(numberKey)
 
   private def longs(names: String*): StructType =
     StructType(names.map(StructField(_, LongType, nullable = false)))
@@ -60,6 +52,6 @@ private[streamjoin] object StateLayout {
         schema(limits(side), limitKey, limitValue, limitEncoder)
       )
     }
-    (schema(Numbers, numberKey, numberValue, numberEncoder) +: sides).toMap
+    ((StoredNumbers.Family -> StoredNumbers.schema) +: sides).toMap
   }
 }

@@ -1,0 +1,305 @@
+package io.streamjoin.state.segment
+
+import java.util.Arrays
+
+import scala.collection.mutable
+
+import io.streamjoin.bounds.Saturated
+import io.streamjoin.state.{BufferedRow, Probed}
+
+/**
+ * The buffered rows of one side, in segments in ascending order of their first limit.
+ *
+ * Everything done since the last version was sealed can be undone, for a task may fail, or run once
+ * more.
+ *
+ * @param limitCount how many limits a row has
+ * @param span how far apart the first limits of rows of one segment may be; more while segments have
+ *   few rows
+ */
+private[segment] final class SegmentSide[R](limitCount: Int, span: Long, codec: RowCodec[R]) {
+  import SegmentSide._
+
+  private var segments = new Array[Segment](16)
+  private var used = 0
+  private var width = math.max(1L, span)
+  private var total = 0L
+
+  private var evictedTo = Array.fill(limitCount)(Long.MinValue)
+  private var sealedEvictedTo = evictedTo
+
+  private val undo = new Undo
+  private val cursor = new Cursor
+  private val shown = new Shown
+
+  def size: Long = total
+
+  /** The watermarks, by limit, of the last eviction. */
+  def watermarks: Array[Long] = evictedTo
+
+  def append(
+      key: Long,
+      time: Long,
+      limits: Array[Long],
+      row: R,
+      matched: Boolean,
+      id: Long = NoId
+  ): Unit = {
+    val segment = segmentFor(limits(0))
+    segment.append(key, time, limits, segment.bytes.append(row, codec), matched, id)
+    total += 1
+  }
+
+  /** Rows of this key and time, in no order. */
+  def probe(key: Long, from: Long, to: Long): Probed[R] = {
+    cursor.start(key, from, to)
+    cursor
+  }
+
+  def markMatched(row: BufferedRow[R]): Unit = {
+    val shown = row.asInstanceOf[Shown]
+    if (!shown.matched) {
+      shown.segment.setMatched(shown.at, matched = true)
+      undo.marked.add(shown.segment, shown.at)
+    }
+  }
+
+  def remove(row: BufferedRow[R]): Unit = {
+    val shown = row.asInstanceOf[Shown]
+    if (!shown.segment.isGone(shown.at)) lose(shown.segment, shown.at, undo.removed)
+  }
+
+  /** Takes away each row of which some limit is below its watermark; to be read to its end. */
+  def evict(watermarks: Array[Long]): Iterator[BufferedRow[R]] = {
+    val whole = drop(watermarks)
+    rowsOf(whole) ++ segments.iterator.take(used).filter(_.mayBeBelow(watermarks)).flatMap(
+      rowsBelow(_, watermarks)
+    )
+  }
+
+  /** The same without a look at rows that go with all others of their segment. */
+  def discard(watermarks: Array[Long]): Unit = {
+    drop(watermarks)
+    for (s <- 0 until used if segments(s).mayBeBelow(watermarks))
+      rowsBelow(segments(s), watermarks).foreach(_ => ())
+  }
+
+  /** Numbers the rows that were appended since the last version was sealed, and tells how many. */
+  def number(firstId: Long): Long = {
+    var id = firstId
+    foreachFresh { (segment, i) =>
+      segment.setId(i, id)
+      id += 1
+    }
+    id - firstId
+  }
+
+  /** The rows that were appended since the last version was sealed, without those that have gone. */
+  def foreachFresh(visit: (Segment, Int) => Unit): Unit =
+    for (s <- 0 until used) {
+      val segment = segments(s)
+      var i = segment.old
+      while (i < segment.length) {
+        if (!segment.isGone(i)) visit(segment, i)
+        i += 1
+      }
+    }
+
+  /** The ids of rows of earlier versions that have been joined since. */
+  def markedIds: Array[Long] = idsOf(undo.marked)
+
+  /** The ids of rows of earlier versions that have been taken away one by one since. */
+  def removedIds: Array[Long] = idsOf(undo.removed)
+
+  private def idsOf(list: RowList): Array[Long] = {
+    val ids = mutable.ArrayBuilder.make[Long]
+    list.foreach((segment, i) => if (i < segment.old) ids += segment.id(i))
+    ids.result()
+  }
+
+  /** All rows, shown one after another. */
+  def foreach(visit: HeldRow[R] => Unit): Unit =
+    rowsOf(segments.iterator.take(used)).foreach(visit)
+
+  def seal(): Unit = {
+    undo.clear()
+    sealedEvictedTo = evictedTo
+    for (s <- 0 until used) segments(s).seal()
+  }
+
+  /** Begins with what earlier evictions took away already gone. */
+  def restore(watermarks: Array[Long]): Unit = evictedTo = watermarks.clone()
+
+  def rollback(): Unit = {
+    undo.marked.foreach(_.setMatched(_, matched = false))
+    for (list <- Seq(undo.removed, undo.evicted)) list.foreach { (segment, i) =>
+      segment.setGone(i, gone = false)
+    }
+    val all = segments.take(used) ++ undo.dropped
+    undo.clear()
+    all.foreach(_.rollback())
+    val left = all.filter(_.live > 0).sortBy(_.low)
+    segments = Arrays.copyOf(left, math.max(16, left.length))
+    used = left.length
+    total = left.map(_.live.toLong).sum
+    evictedTo = sealedEvictedTo
+  }
+
+  def allocated: Long = segments.iterator.take(used).map(_.allocated).sum
+
+  private def lose(segment: Segment, i: Int, list: RowList): Unit = {
+    segment.setGone(i, gone = true)
+    list.add(segment, i)
+    total -= 1
+  }
+
+  // ---- where a row belongs ----
+
+  /** The number of the first segment whose rows may have limits of this or more. */
+  private def place(limit: Long): Int = {
+    // almost all rows belong to the last segments
+    if (used > 0 && limit >= segments(used - 1).low) {
+      return if (limit <= segments(used - 1).high) used - 1 else used
+    }
+    var (lo, hi) = (0, used)
+    while (lo < hi) {
+      val middle = (lo + hi) >>> 1
+      if (segments(middle).high < limit) lo = middle + 1 else hi = middle
+    }
+    lo
+  }
+
+  private def segmentFor(limit: Long): Segment = {
+    val at = place(limit)
+    if (at < used && segments(at).low <= limit) segments(at) else insert(at, limit)
+  }
+
+  private def insert(at: Int, limit: Long): Segment = {
+    if (at == used && used > 0) adapt(segments(used - 1).length)
+    val start = limit - Math.floorMod(limit, width)
+    val low = if (at == 0) start else math.max(start, segments(at - 1).high + 1)
+    val end = Saturated.add(start, width - 1)
+    val high = if (at == used) end else math.min(end, segments(at).low - 1)
+    if (used == segments.length) segments = Arrays.copyOf(segments, used * 2)
+    System.arraycopy(segments, at, segments, at + 1, used - at)
+    val segment = new Segment(math.min(low, limit), math.max(high, limit), limitCount)
+    segments(at) = segment
+    used += 1
+    segment
+  }
+
+  private def adapt(rows: Int): Unit =
+    if (rows < FewRows) width = Saturated.add(width, width)
+    else if (rows > ManyRows) width = math.max(math.max(1L, span), width / 2)
+
+  // ---- what goes ----
+
+  /** Takes the segments away of which all rows go, and returns them. */
+  private def drop(watermarks: Array[Long]): Iterator[Segment] = {
+    evictedTo = watermarks.clone()
+    val first = undo.dropped.length
+    var kept = 0
+    for (s <- 0 until used) {
+      val segment = segments(s)
+      if (segment.live == 0 || segment.allBelow(watermarks)) {
+        undo.dropped += segment
+        total -= segment.live
+      } else {
+        segments(kept) = segment
+        kept += 1
+      }
+    }
+    Arrays.fill(segments.asInstanceOf[Array[AnyRef]], kept, used, null)
+    used = kept
+    undo.dropped.iterator.drop(first)
+  }
+
+  private def rowsOf(some: Iterator[Segment]): Iterator[HeldRow[R]] =
+    some.flatMap { segment =>
+      shown.segment = segment
+      (0 until segment.length).iterator.filterNot(segment.isGone).map { i =>
+        shown.at = i
+        shown
+      }
+    }
+
+  private def rowsBelow(segment: Segment, watermarks: Array[Long]): Iterator[BufferedRow[R]] =
+    watermarks.indices.iterator.flatMap { k =>
+      Iterator.continually(segment.nextBelow(k, watermarks(k))).takeWhile(_ >= 0).map { i =>
+        lose(segment, i, undo.evicted)
+        shown.segment = segment
+        shown.at = i
+        shown
+      }
+    }
+
+  /** A row in its place. */
+  private class Shown extends HeldRow[R] {
+    var segment: Segment = _
+    var at: Int = -1
+
+    override def row: R = segment.bytes.read(segment.place(at), codec)
+    override def key: Long = segment.key(at)
+    override def time: Long = segment.time(at)
+    override def limit(k: Int): Long = segment.limit(at, k)
+    override def matched: Boolean = segment.isMatched(at)
+  }
+
+  private final class Cursor extends Shown with Probed[R] {
+    private var wanted = 0L
+    private var from = 0L
+    private var to = 0L
+    private var s = 0
+    private var upcoming = -1
+
+    def start(key: Long, least: Long, greatest: Long): Unit = {
+      wanted = key
+      from = least
+      to = greatest
+      s = -1
+      upcoming = -1
+      if (from <= to) seek()
+    }
+
+    override def hasNext: Boolean = upcoming >= 0
+
+    override def next(): BufferedRow[R] = {
+      if (upcoming < 0) throw new NoSuchElementException("no more rows of this probe")
+      segment = segments(s)
+      at = upcoming
+      upcoming = wantedFrom(segment, segment.next(at))
+      if (upcoming < 0) seek()
+      this
+    }
+
+    override def close(): Unit = upcoming = -1
+
+    private def seek(): Unit =
+      while (upcoming < 0 && s + 1 < used) {
+        s += 1
+        val candidate = segments(s)
+        if (candidate.mayHold(from, to)) {
+          upcoming = wantedFrom(candidate, candidate.newest(wanted))
+        }
+      }
+
+    private def wantedFrom(segment: Segment, start: Int): Int = {
+      var i = start
+      while (i >= 0 && !isWanted(segment, i)) i = segment.next(i)
+      i
+    }
+
+    private def isWanted(segment: Segment, i: Int): Boolean =
+      segment.key(i) == wanted && segment.time(i) >= from && segment.time(i) <= to &&
+        !segment.isGone(i)
+  }
+}
+
+private[segment] object SegmentSide {
+
+  /** The number of a row that has not been committed. */
+  val NoId: Long = -1L
+
+  private val FewRows = 256
+  private val ManyRows = 8192
+}

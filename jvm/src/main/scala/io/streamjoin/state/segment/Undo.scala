@@ -1,0 +1,60 @@
+package io.streamjoin.state.segment
+
+import java.util.Arrays
+
+import scala.collection.mutable
+
+/** Rows of segments, in the order in which something happened to them. */
+private[segment] final class RowList {
+  private var segments = new Array[Segment](16)
+  private var rows = new Array[Int](16)
+  private var count = 0
+
+  def length: Int = count
+
+  def add(segment: Segment, row: Int): Unit = {
+    if (count == rows.length) {
+      segments = Arrays.copyOf(segments, count * 2)
+      rows = Arrays.copyOf(rows, count * 2)
+    }
+    segments(count) = segment
+    rows(count) = row
+    count += 1
+  }
+
+  def foreach(visit: (Segment, Int) => Unit): Unit = {
+    var i = 0
+    while (i < count) {
+      visit(segments(i), rows(i))
+      i += 1
+    }
+  }
+
+  def clear(): Unit = {
+    Arrays.fill(segments.asInstanceOf[Array[AnyRef]], 0, count, null)
+    count = 0
+  }
+}
+
+/** What has been done to one side since the last version was sealed, beside rows that were appended. */
+private[segment] final class Undo {
+
+  /** Rows that have been joined for the first time. */
+  val marked: RowList = new RowList
+
+  /** Rows that were taken away one by one. */
+  val removed: RowList = new RowList
+
+  /** Rows that went because of a watermark. */
+  val evicted: RowList = new RowList
+
+  /** Segments of which no row is left. */
+  val dropped: mutable.ArrayBuffer[Segment] = mutable.ArrayBuffer.empty
+
+  def clear(): Unit = {
+    marked.clear()
+    removed.clear()
+    evicted.clear()
+    dropped.clear()
+  }
+}

@@ -1,0 +1,65 @@
+package org.apache.spark.sql.streamjoin.state
+
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+import org.apache.spark.sql.execution.streaming.state.{
+  StateStore,
+  StateStoreColFamilySchema,
+  StateStoreConf
+}
+import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.streamjoin.state.rocksdb.RocksDBFormat
+import org.apache.spark.sql.streamjoin.state.segment.SegmentFormat
+import org.apache.spark.sql.types.StructType
+
+import io.streamjoin.core.Side
+import io.streamjoin.state.JoinState
+
+/** Where and how the buffered rows of a partition lie between batches. */
+private[streamjoin] trait StateFormat extends Serializable {
+
+  /** As it is chosen by `spark.sql.streamJoin.stateFormat`. */
+  def name: String
+
+  /** Raised whenever a checkpoint of an earlier version could not be read any more. */
+  def version: Int
+
+  /** The schemas that Spark writes beside the state and validates. */
+  def schemas(row: Side => StructType): Map[String, StateStoreColFamilySchema]
+
+  /** The settings of the store, whatever provider the session has. */
+  def settings(session: SQLConf): StateStoreConf
+
+  /** The rows in a store of this format. */
+  def open(store: StateStore, shape: StateShape): StoredState
+}
+
+private[streamjoin] object StateFormat {
+
+  val all: Seq[StateFormat] = Seq(SegmentFormat, RocksDBFormat)
+
+  def of(name: String): StateFormat =
+    all.find(_.name == name).getOrElse(throw new NoSuchElementException(s"no state format $name"))
+}
+
+/**
+ * What a format must know of the rows that it is to hold.
+ *
+ * @param schema the columns of each side's rows
+ * @param limits how many limits a row of each side has
+ * @param span how far apart the limits of rows may be that lie together
+ * @param limitsOf the limits of a row
+ */
+private[streamjoin] final case class StateShape(
+    schema: Side => StructType,
+    limits: Side => Int,
+    span: Side => Long,
+    limitsOf: (Side, UnsafeRow) => Array[Long]
+)
+
+/**
+ * The rows of one version of a store.
+ *
+ * @param flush hands what has changed to the store, to be called once before it commits; tells how many
+ *   rows are new
+ */
+private[streamjoin] final case class StoredState(rows: JoinState[UnsafeRow], flush: () => Long)

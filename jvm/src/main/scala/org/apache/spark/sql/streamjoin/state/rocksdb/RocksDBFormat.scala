@@ -1,0 +1,30 @@
+package org.apache.spark.sql.streamjoin.state.rocksdb
+
+import org.apache.spark.sql.execution.streaming.state.{
+  StateStore,
+  StateStoreColFamilySchema,
+  StateStoreConf
+}
+import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.streamjoin.state.{StateFormat, StateShape, StoredState}
+import org.apache.spark.sql.types.StructType
+
+import io.streamjoin.core.Side
+
+/** Rows in RocksDB, through Spark's own provider: for state that is larger than memory. */
+private[state] object RocksDBFormat extends StateFormat {
+
+  override val name: String = "rocksdb"
+
+  override val version: Int = 1
+
+  override def schemas(row: Side => StructType): Map[String, StateStoreColFamilySchema] =
+    RocksDBLayout.schemas(row)
+
+  override def settings(session: SQLConf): StateStoreConf = RocksDBSettings.of(session)
+
+  override def open(store: StateStore, shape: StateShape): StoredState = {
+    val rows = new RocksDBJoinState(store, shape)
+    StoredState(rows, () => rows.flush())
+  }
+}

@@ -1,0 +1,55 @@
+package org.apache.spark.sql.streamjoin.state.segment
+
+import org.apache.spark.sql.execution.streaming.state._
+import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.streamjoin.state.{StateFormat, StateShape, StoredNumbers, StoredState}
+import org.apache.spark.sql.types._
+
+import io.streamjoin.core.Side
+
+/** Rows in memory, in segments by expiry; what a batch brought is one file of the checkpoint. */
+private[state] object SegmentFormat extends StateFormat {
+
+  override val name: String = "segments"
+
+  override val version: Int = 1
+
+  private val rowKey: StructType = new StructType().add("id", LongType, nullable = false)
+
+  /** Whether a column may be NULL differs from batch to batch, with what the optimizer can see. */
+  private def rowValue(row: StructType): StructType = new StructType()
+    .add("matched", BooleanType, nullable = false)
+    .add("row", row.asNullable, nullable = false)
+
+  override def schemas(row: Side => StructType): Map[String, StateStoreColFamilySchema] = {
+    val rows = Side.both.map { side =>
+      val name = s"rows-${side.name}"
+      name -> StateStoreColFamilySchema(
+        name,
+        0,
+        rowKey,
+        0,
+        rowValue(row(side)),
+        Some(NoPrefixKeyStateEncoderSpec(rowKey))
+      )
+    }
+    ((StoredNumbers.Family -> StoredNumbers.schema) +: rows).toMap
+  }
+
+  override def settings(session: SQLConf): StateStoreConf = {
+    val own = session.clone()
+    own.setConfString(
+      SQLConf.STATE_STORE_PROVIDER_CLASS.key,
+      classOf[SegmentStateStoreProvider].getName
+    )
+    own.setConfString(SQLConf.STREAMING_STATE_STORE_ENCODING_FORMAT.key, "unsaferow")
+    new StateStoreConf(own)
+  }
+
+  override def open(store: StateStore, shape: StateShape): StoredState = store match {
+    case s: SegmentStateStore =>
+      val rows = s.open(shape)
+      StoredState(rows, () => rows.number())
+    case other => throw new IllegalArgumentException(s"$other has no segments")
+  }
+}

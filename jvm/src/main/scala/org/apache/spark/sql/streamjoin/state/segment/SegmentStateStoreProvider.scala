@@ -1,0 +1,247 @@
+package org.apache.spark.sql.streamjoin.state.segment
+
+import java.io.DataInputStream
+import java.util.UUID
+import java.util.concurrent.locks.ReentrantReadWriteLock
+
+import scala.collection.mutable
+
+import org.apache.hadoop.conf.Configuration
+import org.apache.spark.internal.Logging
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+import org.apache.spark.sql.execution.streaming.state._
+import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
+import org.apache.spark.sql.streamjoin.state.{StateShape, UnsafeRowCodec}
+import org.apache.spark.sql.types.StructType
+
+import io.streamjoin.state.segment.{History, SegmentJoinState}
+
+/**
+ * The state of one partition between batches: the rows in memory, as they were after the last batch,
+ * and the files from which they can be read again.
+ *
+ * {{{
+ *   version   1       2       3       4       5
+ *   files     change  change  whole   change  change      a change needs the file before it
+ *                             (1..3)                       maintenance writes wholes, and deletes
+ * }}}
+ *
+ * Whoever opens a version takes the rows away from here and brings them back, with what it has done
+ * or without. They serve the version they are at and, by undoing, the one before it. Whoever finds
+ * them taken, or at another version, reads its own from the files: two tasks never share rows.
+ *
+ * Source: the division of work of Spark's own providers (changes on commit, snapshots in maintenance).
+ */
+private[sql] final class SegmentStateStoreProvider extends StateStoreProvider with Logging {
+
+  private var storeId: StateStoreId = _
+  private var conf: StateStoreConf = _
+  private var hadoop: Configuration = _
+  private var files: StateFiles = _
+
+  /** The rows, unless a task has them. */
+  private var resident: Option[Resident] = None
+
+  /** The newest version that was committed or read here. */
+  private var newest: Option[Version] = None
+  private var lastMerged: Option[StateFile] = None
+  private var closed = false
+
+  override def init(
+      stateStoreId: StateStoreId,
+      keySchema: StructType,
+      valueSchema: StructType,
+      keyStateEncoderSpec: KeyStateEncoderSpec,
+      useColumnFamilies: Boolean,
+      storeConfs: StateStoreConf,
+      hadoopConf: Configuration,
+      useMultipleValuesPerKey: Boolean,
+      stateSchemaProvider: Option[StateSchemaProvider]
+  ): Unit = {
+    storeId = stateStoreId
+    conf = storeConfs
+    hadoop = hadoopConf
+    files =
+      new StateFiles(stateStoreId.storeCheckpointLocation(), hadoopConf, conf.compressionCodec)
+    files.create()
+  }
+
+  override def stateStoreId: StateStoreId = storeId
+
+  override def getStore(
+      version: Long,
+      stateStoreCkptId: Option[String],
+      forceSnapshotOnCommit: Boolean,
+      loadEmpty: Boolean
+  ): StateStore =
+    new SegmentStateStore(this, version, if (loadEmpty) None else Some(stateStoreCkptId))
+
+  override def close(): Unit = synchronized {
+    closed = true
+    resident = None
+    files.close()
+  }
+
+  override def toString: String = s"SegmentStateStoreProvider[$storeId]"
+
+  // ---- rows ----
+
+  /** The rows of a version, to be given back; nobody else has them meanwhile. */
+  def take(number: Long, id: Option[String], shape: StateShape): Resident = {
+    val present = synchronized {
+      val found = resident.flatMap(_.at(number, id))
+      // what is at another version will not be asked for again
+      resident = None
+      found
+    }
+    present.getOrElse(load(number, id, shape))
+  }
+
+  def give(rows: Resident): Unit = synchronized {
+    val stale = newest.exists(_.number > rows.version.number)
+    if (!closed && !stale) {
+      lastMerged.foreach(rows.mergedTo)
+      resident = Some(rows)
+      newest = Some(rows.version)
+    }
+  }
+
+  /** Writes the next version of rows that have been taken. */
+  def commit(taken: Resident, numbers: Map[String, Long]): Resident = {
+    val before = taken.version
+    val file = StateFile(before.number + 1, UUID.randomUUID().toString, whole = false)
+    files.write(file, before.newestFile) { out =>
+      StoredMap.write(numbers, out)
+      taken.rows.writeChange(out)
+    }
+    if (conf.commitValidationEnabled) {
+      StateStore.reportCommitToCoordinator(file.version, storeId, hadoop)
+    }
+    taken.committed(before.next(file, numbers))
+  }
+
+  def empty(number: Long, shape: StateShape): Resident =
+    new Resident(rowsOf(shape), Version(number, Nil, Nil, Map.empty), None)
+
+  /** Whether the ids of files are Spark's to choose from. */
+  def reportsIds: Boolean = conf.enableStateStoreCheckpointIds
+
+  private def rowsOf(shape: StateShape) =
+    new SegmentJoinState[UnsafeRow](
+      shape.limits,
+      shape.span,
+      side => new UnsafeRowCodec(shape.schema(side).length)
+    )
+
+  private def load(number: Long, id: Option[String], shape: StateShape): Resident =
+    if (number == 0) empty(0, shape)
+    else {
+      val rows = rowsOf(shape)
+      val chain = mutable.ListBuffer.empty[StateFile]
+      var numbers = Map.empty[String, Long]
+      rows.restore { version =>
+        readChain(find(number, id), chain) { (found, in) =>
+          if (numbers.isEmpty) numbers = found
+          version(in)
+        }
+      }
+      logInfo(s"Read version $number of $storeId from ${chain.length} files")
+      val version = Version(number, chain.toList, chain.lastOption.filter(_.whole).toList, numbers)
+      val result = new Resident(rows, version, None)
+      synchronized(if (newest.forall(_.number <= number)) newest = Some(version))
+      result
+    }
+
+  /** Reads a file and those before it that it needs. */
+  private def readChain(from: StateFile, chain: mutable.Buffer[StateFile])(
+      visit: (Map[String, Long], DataInputStream) => Unit
+  ): Unit = {
+    lazy val wholes = files.list().filter(_.whole).toSet
+    var next: Option[StateFile] = Some(from)
+    while (next.nonEmpty) {
+      val file = next.get
+      chain += file
+      val (_, before) = files.read(file)(in => visit(StoredMap.read(in), in))
+      next = before.map { id =>
+        val change = StateFile(file.version - 1, id, whole = false)
+        val whole = change.copy(whole = true)
+        if (wholes(whole)) whole else change
+      }
+    }
+  }
+
+  /** The file of a version: the one with this id, or the one that was written last. */
+  private def find(number: Long, id: Option[String]): StateFile = {
+    val found = files.list().filter(f => f.version == number && id.forall(_ == f.id))
+    found.lastOption.fold(throw missing(number)) { last =>
+      found.find(f => f.id == last.id && f.whole).getOrElse(last)
+    }
+  }
+
+  private def missing(number: Long) =
+    StreamJoinErrors.incompatibleCheckpoint(
+      files.toString,
+      s"there is no state of version $number",
+      files.list().map(_.name).mkString("files ", ", ", ""),
+      s"a file ${number}_*"
+    )
+
+  // ---- maintenance ----
+
+  override def doMaintenance(): Unit =
+    synchronized(newest).foreach { version =>
+      val whole = if (worthMerging(version)) merge(version) else version
+      cleanUp(whole)
+    }
+
+  /** Whether the changes since the last whole are many, and at least as large as it. */
+  private def worthMerging(version: Version): Boolean = {
+    val (whole, changes) = version.files.partition(_.whole)
+    changes.length >= math.max(1, conf.minDeltasForSnapshot) && {
+      val size = files.sizes()
+      def bytes(some: Seq[StateFile]) = some.map(size.getOrElse(_, 0L)).sum
+      bytes(changes) >= bytes(whole)
+    }
+  }
+
+  /** Writes what the version comes to as one file, from the files alone. */
+  private def merge(version: Version): Version = {
+    val newestFile = version.files.head
+    val whole = newestFile.copy(whole = true)
+    files.write(whole, None) { out =>
+      StoredMap.write(version.numbers, out)
+      History.merge(out) { read =>
+        readChain(newestFile, mutable.Buffer.empty)((_, in) => read(in))
+      }
+    }
+    synchronized {
+      lastMerged = Some(whole)
+      resident.foreach(_.mergedTo(whole))
+      newest = newest.map(_.mergedTo(whole))
+    }
+    logInfo(s"Merged version ${version.number} of $storeId")
+    version.mergedTo(whole)
+  }
+
+  /** Deletes what no version that is to be kept needs. */
+  private def cleanUp(version: Version): Unit = {
+    val keepFrom = version.number - conf.minVersionsToRetain
+    version.wholes.find(_.version <= keepFrom).foreach { whole =>
+      files.list().filter(_.version < whole.version).foreach(files.delete)
+      synchronized {
+        newest = newest.map(_.forgetBefore(whole))
+      }
+    }
+  }
+
+  // ---- members that Spark 4.3 adds to the interface, under their names there ----
+
+  def maintenanceLock: ReentrantReadWriteLock = lock
+  private val lock = new ReentrantReadWriteLock
+
+  def org$apache$spark$sql$execution$streaming$state$StateStoreProvider$_setter_$maintenanceLock_=(
+      of: ReentrantReadWriteLock
+  ): Unit = ()
+
+  @volatile var unloaded: Boolean = false
+}

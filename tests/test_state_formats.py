@@ -1,0 +1,102 @@
+"""Where the buffered rows lie between batches: in segments, or in RocksDB."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from pyspark.errors import IllegalArgumentException, StreamingQueryException
+from pyspark.sql import SparkSession
+
+from tests.orders import Shop, met
+
+FORMAT = "spark.sql.streamJoin.stateFormat"
+
+
+@pytest.fixture
+def shop(spark: SparkSession, tmp_path: Path) -> Shop:
+    return Shop(spark, tmp_path)
+
+
+@pytest.fixture(params=["segments", "rocksdb"])
+def state_format(spark: SparkSession, request: pytest.FixtureRequest) -> Iterator[str]:
+    spark.conf.set(FORMAT, request.param)
+    yield request.param
+    spark.conf.unset(FORMAT)
+
+
+@pytest.mark.parametrize("how", ["inner", "left", "right", "full", "left_semi", "left_anti"])
+def test_each_holds_rows_and_what_became_of_them(shop: Shop, state_format: str, how: str) -> None:
+    run = shop.joined(how)
+    shop.order((1, "10:00"), (2, "10:10"), (3, "10:20"), (3, "10:21"))
+    shop.deliver((1, "10:30"), (9, "10:25"))
+    run.step()
+    shop.deliver((2, "10:40"), (3, "10:45"))
+    run.step()
+    shop.order((4, "10:50"))
+    run.step()
+    shop.deliver((1, "10:55"), (4, "11:00"))
+    run.step()
+    shop.order((8, "14:00"))
+    shop.deliver((7, "14:30"))
+    run.step()
+    pairs = [(1, 1), (1, 1), (2, 2), (3, 3), (3, 3), (4, 4)]
+    expected = {
+        "inner": pairs,
+        "left": pairs,
+        "right": [*pairs, (None, 9)],
+        "full": [*pairs, (None, 9)],
+        "left_semi": [(1,), (2,), (3,), (3,), (4,)],
+        "left_anti": [],
+    }[how]
+    if how.startswith("left_"):
+        assert sorted(row[:1] for row in run.rows()) == expected
+    else:
+        assert met(run.batches) == sorted(expected, key=str)
+    # the two that wait
+    assert run.operator()["numRowsTotal"] == 2
+    kinds = {file.suffix for file in (run.checkpoint / "state").rglob("*") if file.is_file()}
+    assert (".change" in kinds) == (state_format == "segments")
+
+
+def test_a_checkpoint_goes_on_in_its_own_format_only(shop: Shop, spark: SparkSession) -> None:
+    run = shop.joined()
+    shop.order((1, "10:00"))
+    run.step()
+    shop.deliver((1, "10:30"))
+    spark.conf.set(FORMAT, "rocksdb")
+    try:
+        with pytest.raises(StreamingQueryException) as failed:
+            run.step()
+    finally:
+        spark.conf.unset(FORMAT)
+    assert "STREAM_JOIN.INCOMPATIBLE_CHECKPOINT" in str(failed.value)
+    assert "segments 1" in str(failed.value)
+    assert met(run.step()) == [(1, 1)]
+
+
+def test_there_is_no_third_format(spark: SparkSession) -> None:
+    with pytest.raises(IllegalArgumentException, match="segments, rocksdb"):
+        spark.conf.set(FORMAT, "heap")
+
+
+def test_a_damaged_file_is_refused_and_named(shop: Shop) -> None:
+    run = shop.joined("left")
+    shop.order((1, "10:00"), (2, "10:01"))
+    run.step()
+    shop.order((1, "10:10"))
+    run.step()
+    damaged = sorted((run.checkpoint / "state").rglob("1_*.change"))[0]
+    whole = damaged.read_bytes()
+    damaged.write_bytes(whole[: len(whole) // 2])
+    checksum = damaged.with_name(f".{damaged.name}.crc")
+    checksum.rename(checksum.with_suffix(".aside"))
+    shop.deliver((1, "10:30"), (2, "10:31"))
+    with pytest.raises(StreamingQueryException) as failed:
+        run.step()
+    assert "STREAM_JOIN.INCOMPATIBLE_CHECKPOINT" in str(failed.value)
+    assert damaged.name in str(failed.value)
+    # nothing was overwritten: with the file as it was, the query goes on
+    damaged.write_bytes(whole)
+    assert met(run.step()) == [(1, 1), (1, 1), (2, 2)]
