@@ -17,20 +17,23 @@ JVM_TEST := $(shell find jvm/src/test -type f 2>/dev/null)
 BENCHMARKS_JVM := $(shell find benchmarks/jvm/*/src -type f 2>/dev/null)
 PYTHON_PACKAGE := python/pyproject.toml python/README.md \
   $(shell find python/src -type f -not -path '*/jars/*' -not -name '*.pyc')
-PYTHON_CODE := python/src tests examples docker benchmarks
+PYTHON_CODE := python/src tests examples docker benchmarks scripts
+# What the Python tests run under: WITH=docker/with-engine brings a Docker engine for their Kafka broker.
+WITH :=
 RUFF := $(BIN)/ruff
 MYPY := $(BIN)/mypy --config-file python/pyproject.toml
 
 # Two sbt processes in one directory wait for each other's lock at best.
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help demo bench bench-full bench-jars test test-jvm test-python wheel jar lint lint-python format clean
+.PHONY: help demo bench bench-full bench-jars kafka-jars test test-jvm test-python wheel jar lint lint-python format clean
 
 help:
 	@echo "make demo     run the two example pipelines; the plot goes to artifacts/"
 	@echo "make bench    the short benchmarks, about ten minutes; table and plots go to artifacts/"
 	@echo "make bench-full  all benchmarks, hours; results go to results/"
 	@echo "make test     everything: formatting, linters, types, Scala tests, wheel, Python tests"
+	@echo "make kafka-jars  a Kafka broker and Spark's connector, in docker/kafka/jars"
 	@echo "make wheel    build the wheel, with the jar inside, in dist/"
 	@echo "make lint     formatting, linters and types only"
 	@echo "make format   rewrite the sources in the project's format"
@@ -47,13 +50,15 @@ bench-full: $(STAMPS)/installed $(STAMPS)/benchmarks-staged
 
 bench-jars: $(STAMPS)/benchmarks-staged
 
+kafka-jars: $(STAMPS)/kafka-staged
+
 test: lint-python test-jvm test-python
 
 test-jvm: $(STAMPS)/jvm-tested
 
-test-python: $(STAMPS)/installed $(STAMPS)/next-spark
+test-python: $(STAMPS)/installed $(STAMPS)/next-spark $(STAMPS)/kafka-staged
 	STREAMJOIN_SPARK_4_3_PYTHON=$(abspath $(NEXT_VENV))/bin/python \
-	  $(BIN)/python -m pytest $(PYTEST_ARGS)
+	  $(WITH) $(BIN)/python -m pytest $(PYTEST_ARGS)
 
 wheel: $(WHEEL)
 
@@ -73,9 +78,9 @@ format: $(STAMPS)/venv
 	$(SBT) scalafmtAll scalafmtSbt
 
 clean:
-	rm -rf $(DIST) target jvm/target benchmarks/jvm/*/target benchmarks/jars project/target project/project artifacts
+	rm -rf $(DIST) target jvm/target docker/kafka/target benchmarks/jvm/*/target benchmarks/jars docker/kafka/jars project/target project/project artifacts
 	rm -rf python/src/streamjoin/jars .pytest_cache .ruff_cache .mypy_cache
-	rm -f $(STAMPS)/jvm-tested $(STAMPS)/installed $(STAMPS)/benchmarks-staged
+	rm -f $(STAMPS)/jvm-tested $(STAMPS)/installed $(STAMPS)/benchmarks-staged $(STAMPS)/kafka-staged
 
 $(STAMPS)/venv: python/requirements-dev.txt
 	@scripts/check-prerequisites "$(PYTHON)"
@@ -86,8 +91,8 @@ $(STAMPS)/venv: python/requirements-dev.txt
 # One start of sbt for all of it: the jars come out of the run that tested them.
 $(STAMPS)/jvm-tested: $(BUILD) .scalafmt.conf $(JVM_MAIN) $(JVM_TEST) $(BENCHMARKS_JVM) | $(STAMPS)/venv
 	$(SBT) scalafmtCheckAll benchmarksFlink/scalafmtCheckAll scalafmtSbtCheck test stagePython \
-	  benchmarks/stageBenchmarks benchmarksSpark/stageBenchmarks
-	@touch $(JAR) $@
+	  benchmarks/stageBenchmarks benchmarksSpark/stageBenchmarks kafka/stageKafka
+	@touch $(JAR) $(STAMPS)/kafka-staged $@
 
 $(JAR): $(BUILD) $(JVM_MAIN) | $(STAMPS)/venv
 	$(SBT) stagePython
@@ -109,6 +114,10 @@ $(STAMPS)/next-spark: $(WHEEL)
 # Flink's jars are fetched here and nowhere else.
 $(STAMPS)/benchmarks-staged: $(BUILD) $(BENCHMARKS_JVM) | $(STAMPS)/venv
 	$(SBT) benchmarks/stageBenchmarks benchmarksSpark/stageBenchmarks benchmarksFlink/stageBenchmarks
+	@touch $@
+
+$(STAMPS)/kafka-staged: $(BUILD) | $(STAMPS)/venv
+	$(SBT) kafka/stageKafka
 	@touch $@
 
 $(STAMPS)/installed: $(WHEEL)

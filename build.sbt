@@ -59,3 +59,7 @@ lazy val benchmarksSpark = (project in file("benchmarks/jvm/spark"))
 lazy val benchmarksFlink = (project in file("benchmarks/jvm/flink"))
   .dependsOn(benchmarks)
   .settings(Benchmarks.settings, scalacOptions ++= strict, Benchmarks.flink)
+
+// Nothing of it is compiled: a broker for the tests and for docker/, and Spark's connector to it.
+lazy val kafka = (project in file("docker/kafka"))
+  .settings(Kafka.settings(sparkVersion))

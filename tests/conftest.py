@@ -8,8 +8,13 @@ import pytest
 from pyspark.sql import SparkSession
 
 import streamjoin
+from tests.kafka.jars import connector_jars
 
-pytest_plugins = ["tests.differential.options", "tests.golden.options"]
+pytest_plugins = [
+    "tests.differential.options",
+    "tests.golden.options",
+    "tests.kafka.fixtures",
+]
 
 
 # The tests are many short queries: compiling them well costs more than it saves. What is compiled
@@ -23,6 +28,8 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     warehouse: Path = tmp_path_factory.mktemp("warehouse")
     builder = SparkSession.builder.master("local[2]").appName("streamjoin tests")
+    if connector_jars():
+        builder = builder.config("spark.jars", ",".join(connector_jars()))
     session = (
         streamjoin.configure(builder)
         .config("spark.log.level", "ERROR")
