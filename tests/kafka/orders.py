@@ -1,0 +1,131 @@
+"""What is sent to the topics of examples/kafka_pipeline.py, and what must come out in the end."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Iterator
+from datetime import datetime, timedelta, timezone
+from random import Random
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+
+from examples.kafka_pipeline import DELIVERED, RETURNED, SCHEMAS, rows
+from tests.kafka.topics import Topics
+
+RESULT = (
+    "order_id BIGINT, order_time TIMESTAMP, delivery_time TIMESTAMP, courier STRING, "
+    "return_time TIMESTAMP"
+)
+START = datetime(2024, 5, 4, tzinfo=timezone.utc)
+LATER = timedelta(days=2)
+PARTITIONS = 3
+MOST_HOURS_LATE = 1
+Message = tuple[str, dict[str, Any]]
+Row = tuple[Any, ...]
+
+
+class Waves:
+    """Messages, an hour of event time a wave.
+
+    A message is up to an hour late and goes to any partition: out of order in each of them and
+    between them, and yet never below a watermark with the pipeline's lag of three hours.
+    """
+
+    def __init__(self, topics: Topics, seed: int, hours: int, orders_an_hour: int = 40) -> None:
+        self.topics = topics
+        self._rng = Random(f"waves/{seed}")
+        self._waves: list[list[Message]] = [[] for _ in range(hours + 6)]
+        numbers = itertools.count()
+        for hour in range(hours):
+            for _ in range(orders_an_hour):
+                for message in self._order(next(numbers), hour):
+                    self._put(message)
+        topics.create(PARTITIONS, *SCHEMAS)
+
+    def __len__(self) -> int:
+        return len(self._waves)
+
+    def send(self) -> None:
+        """Send the next wave."""
+        wave = self._waves.pop(0)
+        self._rng.shuffle(wave)
+        for topic, row in wave:
+            self.topics.send(topic, self._rng.randrange(PARTITIONS), row)
+        self.topics.flush()
+
+    def send_all(self) -> None:
+        while self._waves:
+            self.send()
+        self.close()
+
+    def close(self) -> None:
+        """Send what is so much later that everything before it is decided; nothing of it meets."""
+        after = START + LATER
+        self.topics.send("orders", 0, {"order_id": -1, "order_time": _text(after)})
+        self.topics.send("deliveries", 0, {"order_id": -2, "delivery_time": _text(after)})
+        self.topics.send("returns", 0, {"order_id": -3, "return_time": _text(after)})
+        self.topics.flush()
+
+    def _order(self, number: int, hour: int) -> Iterator[Message]:
+        rng = self._rng
+        placed = START + timedelta(hours=hour, seconds=rng.randrange(3600))
+        yield "orders", {"order_id": number, "order_time": _text(placed)}
+        delivered = placed
+        # no two rows of the result are equal: what Kafka's sink gives twice can be told
+        for courier in rng.sample(["Ada", "Émile", None], rng.choice([0, 1, 1, 1, 2])):
+            # some too late to count, and some at the very bound
+            delivered = placed + timedelta(minutes=rng.choice([60, rng.randrange(80)]))
+            row = {"order_id": number, "delivery_time": _text(delivered), "courier": courier}
+            yield "deliveries", row
+        for _ in range(rng.choice([0, 0, 1])):
+            returned = delivered + timedelta(minutes=rng.choice([120, rng.randrange(150)]))
+            yield "returns", {"order_id": number, "return_time": _text(returned)}
+
+    def _put(self, message: Message) -> None:
+        (time,) = (value for name, value in message[1].items() if name.endswith("_time"))
+        hours = (datetime.fromisoformat(time) - START) // timedelta(hours=1)
+        self._waves[hours + self._rng.randint(0, MOST_HOURS_LATE)].append(message)
+
+
+def _text(time: datetime) -> str:
+    return time.isoformat()
+
+
+def batch_join(spark: SparkSession, topics: Topics) -> list[Row]:
+    """The same join as a batch query over all that is in the topics now."""
+
+    def read(name: str) -> DataFrame:
+        messages = (
+            spark.read.format("kafka")
+            .option("kafka.bootstrap.servers", topics.broker.bootstrap)
+            .option("subscribe", topics.prefix + name)
+            .load()
+        )
+        return rows(messages, name)
+
+    tables = {name: f"batch_{name}" for name in SCHEMAS}
+    for name, view in tables.items():
+        read(name).createOrReplaceTempView(view)
+    result = spark.sql(
+        f"""
+        SELECT o.order_id, order_time, delivery_time, courier, return_time
+        FROM {tables["orders"]} o
+        LEFT JOIN {tables["deliveries"]} d ON {DELIVERED}
+        LEFT JOIN {tables["returns"]} r ON {RETURNED}
+        """
+    )
+    return completed(result)
+
+
+def distinct_rows(spark: SparkSession, topics: Topics, name: str) -> list[Row]:
+    """What the pipeline has put into a topic, each row once: none missing is all it promises."""
+    lines = sorted({json.dumps(value) for value in topics.values(name)})
+    return completed(spark.read.schema(RESULT).json(spark.sparkContext.parallelize(lines)))
+
+
+def completed(result: DataFrame) -> list[Row]:
+    """The rows without those of ``close``, in an order of their own."""
+    kept = result.where("order_id IS NULL OR order_id >= 0")
+    return sorted((tuple(row) for row in kept.collect()), key=str)

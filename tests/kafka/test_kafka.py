@@ -1,0 +1,125 @@
+"""From topics of a real broker to a topic and to a table, against the batch join of the topics."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.streaming.query import StreamingQuery
+from pyspark.sql.streaming.readwriter import DataStreamWriter
+
+from examples import kafka_pipeline
+from tests.kafka.broker import Broker
+from tests.kafka.orders import Row, Waves, batch_join, completed, distinct_rows
+from tests.kafka.topics import Topics
+
+
+@pytest.fixture
+def topics(kafka: Broker, request: pytest.FixtureRequest) -> Topics:
+    return Topics(kafka, f"{request.node.name}-")
+
+
+class Pipeline:
+    """The example's pipeline on the topics of one test."""
+
+    def __init__(self, spark: SparkSession, topics: Topics, folder: Path) -> None:
+        self.spark = spark
+        self.topics = topics
+        self.table = folder / "table"
+        self._checkpoint = folder / "checkpoint"
+
+    def joined(self) -> DataFrame:
+        return kafka_pipeline.joined(self.spark, self.topics.broker.bootstrap, self.topics.prefix)
+
+    def to_table(self) -> DataStreamWriter:
+        return self._writer(kafka_pipeline.to_table(self.joined(), str(self.table)))
+
+    def to_topic(self) -> DataStreamWriter:
+        name = self.topics.prefix + "completed"
+        return self._writer(
+            kafka_pipeline.to_topic(self.joined(), self.topics.broker.bootstrap, name)
+        )
+
+    def in_table(self) -> list[Row]:
+        return completed(self.spark.read.parquet(str(self.table)).drop("batch"))
+
+    def _writer(self, writer: DataStreamWriter) -> DataStreamWriter:
+        return writer.option("checkpointLocation", str(self._checkpoint))
+
+
+def take_in(writer: DataStreamWriter) -> StreamingQuery:
+    query = writer.trigger(availableNow=True).start()
+    query.awaitTermination()
+    return query
+
+
+def late_rows(query: StreamingQuery) -> int:
+    return sum(
+        join["customMetrics"][f"lateRows{side}"]
+        for each in query.recentProgress
+        for join in json.loads(each.json)["stateOperators"]
+        for side in ("Left", "Right")
+    )
+
+
+def test_topics_to_a_topic_with_restarts(
+    spark: SparkSession, topics: Topics, tmp_path: Path
+) -> None:
+    waves = Waves(topics, seed=1, hours=3)
+    topics.create(2, "completed")
+    pipeline = Pipeline(spark, topics, tmp_path)
+    for _ in range(2):
+        waves.send()
+        waves.send()
+        assert late_rows(take_in(pipeline.to_topic())) == 0
+    waves.send_all()
+    take_in(pipeline.to_topic())
+    expected = batch_join(spark, topics)
+    assert len(expected) > 120
+    assert distinct_rows(spark, topics, "completed") == expected
+
+
+def test_topics_to_a_table_while_the_broker_is_killed(
+    spark: SparkSession, kafka: Broker, topics: Topics, tmp_path: Path
+) -> None:
+    waves = Waves(topics, seed=2, hours=3)
+    pipeline = Pipeline(spark, topics, tmp_path)
+    query = pipeline.to_table().start()
+    try:
+        waves.send()
+        query.processAllAvailable()
+        for _ in range(2):
+            waves.send()
+            kafka.kill()
+            kafka.start()
+            waves.send()
+            query.processAllAvailable()
+        waves.send_all()
+        query.processAllAvailable()
+        assert late_rows(query) == 0
+    finally:
+        query.stop()
+    assert pipeline.in_table() == batch_join(spark, topics)
+
+
+def test_values_that_are_no_json_of_the_schema(
+    spark: SparkSession, topics: Topics, tmp_path: Path
+) -> None:
+    waves = Waves(topics, seed=3, hours=1)
+    for topic in ("orders", "deliveries"):
+        topics.send(topic, 0, b"{ no json")
+        topics.send(topic, 1, None)
+        topics.send(topic, 2, {"order_id": "seven", "order_time": "yesterday"})
+    waves.send_all()
+    pipeline = Pipeline(spark, topics, tmp_path)
+    query = take_in(pipeline.to_table())
+    lower = min(
+        json.loads(query.recentProgress[0].json)["stateOperators"],
+        key=lambda join: join["customMetrics"]["bufferedRowsRight"],
+    )
+    assert lower["customMetrics"]["nullTimeRowsLeft"] >= 3
+    expected = batch_join(spark, topics)
+    assert [row for row in expected if row[0] is None] == [(None,) * 5] * 3
+    assert pipeline.in_table() == expected

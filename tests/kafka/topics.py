@@ -1,0 +1,70 @@
+"""Topics of a test: rows go in as JSON to a partition of one's choice, and come out as written."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from confluent_kafka import Consumer, KafkaError, Producer, TopicPartition
+from confluent_kafka.admin import AdminClient
+from confluent_kafka.cimpl import NewTopic
+
+from tests.kafka.broker import Address
+
+WITHIN_S = 120
+
+
+class Topics:
+    def __init__(self, broker: Address, prefix: str) -> None:
+        self.broker = broker
+        self.prefix = prefix
+        self._admin = AdminClient(broker.client_settings)
+        # Once in the topic, also if the broker goes away between a message and its confirmation.
+        self._producer = Producer({**broker.client_settings, "enable.idempotence": True})
+
+    def create(self, partitions: int, *names: str) -> None:
+        made = self._admin.create_topics(
+            [NewTopic(self.prefix + name, partitions, 1) for name in names]
+        )
+        for topic in made.values():
+            topic.result(WITHIN_S)
+
+    def send(self, name: str, partition: int, row: Mapping[str, Any] | bytes | None) -> None:
+        """Send a row, or what is none; it is in the topic after ``flush``."""
+        value = row if row is None or isinstance(row, bytes) else json.dumps(row).encode()
+        self._producer.produce(self.prefix + name, value=value, partition=partition)
+
+    def flush(self) -> None:
+        left = self._producer.flush(WITHIN_S)
+        assert left == 0, f"{left} messages were not taken by {self.broker.bootstrap}"
+
+    def values(self, name: str) -> list[Any]:
+        """All that is in the topic."""
+        settings = {
+            **self.broker.client_settings,
+            "group.id": "tests",
+            "enable.partition.eof": True,
+        }
+        consumer = Consumer(settings)
+        try:
+            partitions = (
+                consumer.list_topics(self.prefix + name).topics[self.prefix + name].partitions
+            )
+            consumer.assign([TopicPartition(self.prefix + name, p, 0) for p in partitions])
+            return list(_until_the_end(consumer, len(partitions)))
+        finally:
+            consumer.close()
+
+
+def _until_the_end(consumer: Consumer, partitions: int) -> Iterable[Any]:
+    while partitions:
+        message = consumer.poll(WITHIN_S)
+        assert message is not None, "the broker says nothing"
+        error = message.error()
+        if error is None:
+            yield json.loads(message.value() or b"null")
+        elif error.code() == KafkaError._PARTITION_EOF:
+            partitions -= 1
+        else:
+            raise RuntimeError(str(error))
