@@ -14,6 +14,7 @@ pytest_plugins = [
     "tests.differential.options",
     "tests.golden.options",
     "tests.kafka.fixtures",
+    "tests.cluster.options",
 ]
 
 
