@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 
 def write_whole(path: Path, text: str) -> None:
-    staged = path.with_name(f".{path.name}")
+    staged = path.with_name(f".{path.name}.{os.getpid()}")
     staged.write_text(text)
     staged.replace(path)

@@ -1,0 +1,220 @@
+"""Executors and workers that die, tasks that fail or run twice: the answer stays the same."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+
+from scripts.standalone_cluster import StandaloneCluster
+from tests.faults.day import MOST_HOURS, Day, decided, plain
+from tests.orders import Shop
+
+JOB = Path(__file__).with_name("job.py")
+SILENT_FOR_S = 240
+CONFLICT = "CONCURRENT_STREAM_LOG_UPDATE"
+MOST_DELAY_S = 2.0
+
+
+@pytest.fixture(scope="module")
+def cluster(
+    pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[StandaloneCluster]:
+    if not pytestconfig.option.faults:
+        pytest.skip("faults on a cluster are tried with --faults")
+    with StandaloneCluster(tmp_path_factory.mktemp("cluster")) as running:
+        yield running
+
+
+class Job:
+    """One run of ``job.py``, to which files land as it proceeds."""
+
+    def __init__(
+        self,
+        cluster: StandaloneCluster,
+        shop: Shop,
+        disturbance: str,
+        name: str = "job",
+        **conf: str,
+    ) -> None:
+        self.folder = shop.folder
+        self.log = shop.folder / f"{name}.log"
+        (self.folder / "output").mkdir(exist_ok=True)
+        settings = {
+            "spark.sql.shuffle.partitions": "2",
+            **{key.replace("_", "."): value for key, value in conf.items()},
+        }
+        arguments = (str(shop.folder), disturbance)
+        self._process = cluster.submit(JOB, *arguments, conf=settings, log=self.log)
+
+    def runs(self) -> bool:
+        return self._process.poll() is None
+
+    def said(self) -> str:
+        return self.log.read_text(errors="replace")
+
+    def wait_for(self, what: str, happened: Callable[[], bool]) -> None:
+        try:
+            wait_for(what, happened, self.runs)
+        except TimeoutError as error:
+            raise TimeoutError(
+                f"{error}; the end of the job's log:\n{self.said()[-4000:]}"
+            ) from None
+
+    def wait_for_batches(self, log: str, count: int) -> None:
+        """Wait until so many batches are planned (``offsets``) or done (``commits``)."""
+        self.wait_for(f"batch in {log}", self.has(log, count))
+
+    def has(self, log: str, count: int) -> Callable[[], bool]:
+        return lambda: self.batches(log) >= count
+
+    def batches(self, log: str) -> int:
+        return len(list((self.folder / "checkpoint" / log).glob("[0-9]*")))
+
+    def end(self) -> dict[str, Any]:
+        """Let it work off what has landed; give its last progress."""
+        (self.folder / "complete").touch()
+        done = self._process.wait(SILENT_FOR_S)
+        assert done == 0, self.said()[-4000:]
+        progress: dict[str, Any] = json.loads((self.folder / "progress.json").read_text())
+        return progress
+
+    def lost_tasks(self) -> int:
+        return self.said().count("Lost task 0.0 in stage")
+
+    def kill(self) -> None:
+        with suppress(ProcessLookupError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.wait()
+
+
+def wait_for(what: str, happened: Callable[[], bool], runs: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + SILENT_FOR_S
+    while not happened():
+        if not runs() or time.monotonic() > deadline:
+            raise TimeoutError(f"no {what} comes")
+        time.sleep(0.02)
+
+
+@pytest.fixture
+def day(spark: SparkSession, tmp_path: Path, pytestconfig: pytest.Config) -> Day:
+    return Day(Shop(spark, tmp_path), pytestconfig.option.faults_seed)
+
+
+def check(day: Day, progress: dict[str, Any]) -> None:
+    given = [
+        tuple(row)
+        for path in (day.shop.folder / "output").glob("[0-9]*.json")
+        for row in json.loads(path.read_text())
+    ]
+    assert decided(given) == sorted(map(plain, day.answer()), key=str)
+    (join,) = (s for s in progress["stateOperators"] if s["operatorName"] == "streamJoin")
+    # the two rows of the closing files: what was taken in twice would be here twice
+    assert join["numRowsTotal"] == 2
+    assert join["customMetrics"]["lateRowsLeft"] + join["customMetrics"]["lateRowsRight"] == 0
+
+
+@pytest.mark.parametrize("disturbance", ["fail_before_commit", "fail_after_commit"])
+def test_tasks_that_fail_are_tried_again(
+    cluster: StandaloneCluster, day: Day, disturbance: str
+) -> None:
+    job = Job(cluster, day.shop, disturbance)
+    try:
+        for hour in range(1, 4):
+            day.land()
+            job.wait_for_batches("commits", hour)
+        day.close()
+        job.wait_for_batches("commits", 4)
+        progress = job.end()
+        # at least one in each batch
+        assert job.lost_tasks() >= 4
+        check(day, progress)
+    finally:
+        job.kill()
+
+
+@pytest.mark.parametrize("disturbance", ["straggle_before_commit", "straggle_after_commit"])
+def test_speculative_copies_of_tasks(
+    cluster: StandaloneCluster, day: Day, disturbance: str
+) -> None:
+    """First attempts sleep for longer than the test waits: each batch ends by the copy of one."""
+    speculation = {
+        "spark_speculation": "true",
+        "spark_speculation_interval": "100ms",
+        "spark_speculation_quantile": "0.5",
+        "spark_speculation_multiplier": "1.5",
+    }
+    job = Job(cluster, day.shop, disturbance, **speculation)
+    try:
+        for hour in range(1, 4):
+            day.land()
+            job.wait_for_batches("commits", hour)
+        day.close()
+        job.wait_for_batches("commits", 4)
+        check(day, job.end())
+    finally:
+        job.kill()
+
+
+@pytest.mark.parametrize("victim", ["executor", "worker"])
+def test_kills(
+    cluster: StandaloneCluster, day: Day, pytestconfig: pytest.Config, victim: str
+) -> None:
+    seed: int = pytestconfig.option.faults_seed
+    rng = Random(f"{victim}/{seed}")
+    job = Job(cluster, day.shop, "as_it_is")
+    try:
+        day.land()
+        job.wait_for_batches("commits", 1)
+        for _ in range(pytestconfig.option.faults_kills):
+            planned = job.batches("offsets")
+            day.land()
+            # somewhere in the next batch, or between two
+            job.wait_for_batches("offsets", planned + 1)
+            time.sleep(rng.uniform(0, MOST_DELAY_S))
+            worker = rng.randrange(cluster.workers)
+            if victim == "executor":
+                job.wait_for("executor", lambda: bool(cluster.executors()))
+                os.kill(rng.choice(sorted(cluster.executors())), signal.SIGKILL)
+            else:
+                cluster.kill_worker(worker)
+                cluster.start_worker(worker)
+            job.wait_for_batches("commits", planned + 1)
+        day.close()
+        check(day, job.end())
+    finally:
+        job.kill()
+
+
+def test_two_drivers_on_one_checkpoint(cluster: StandaloneCluster, day: Day) -> None:
+    """One finds an entry of the other in the log and ends with an error; the other goes on."""
+    half = {"spark_cores_max": "1"}
+    jobs = [Job(cluster, day.shop, "as_it_is", "one", **half)]
+    try:
+        day.land()
+        jobs[0].wait_for_batches("commits", 1)
+        jobs.append(Job(cluster, day.shop, "as_it_is", "two", **half))
+        started = day.shop.folder.glob
+        jobs[1].wait_for("start", lambda: len(list(started("started.*"))) == 2)
+        while not any(CONFLICT in job.said() for job in jobs):
+            assert day.hours < MOST_HOURS, "two queries share a checkpoint, and neither says so"
+            one_more = jobs[0].has("commits", jobs[0].batches("commits") + 1)
+            day.land()
+            wait_for("batch", one_more, lambda: any(job.runs() for job in jobs))
+        (loser,) = (job for job in jobs if CONFLICT in job.said())
+        (winner,) = (job for job in jobs if job is not loser)
+        wait_for("end", lambda: not loser.runs(), winner.runs)
+        day.close()
+        check(day, winner.end())
+    finally:
+        for job in jobs:
+            job.kill()
