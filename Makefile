@@ -18,8 +18,6 @@ BENCHMARKS_JVM := $(shell find benchmarks/jvm/*/src -type f 2>/dev/null)
 PYTHON_PACKAGE := python/pyproject.toml python/README.md \
   $(shell find python/src -type f -not -path '*/jars/*' -not -name '*.pyc')
 PYTHON_CODE := python/src tests examples docker benchmarks scripts
-# What the Python tests run under: WITH=docker/with-engine brings a Docker engine for their Kafka broker.
-WITH :=
 RUFF := $(BIN)/ruff
 MYPY := $(BIN)/mypy --config-file python/pyproject.toml
 
@@ -58,7 +56,7 @@ test-jvm: $(STAMPS)/jvm-tested
 
 test-python: $(STAMPS)/installed $(STAMPS)/next-spark $(STAMPS)/kafka-staged
 	STREAMJOIN_SPARK_4_3_PYTHON=$(abspath $(NEXT_VENV))/bin/python \
-	  $(WITH) $(BIN)/python -m pytest $(PYTEST_ARGS)
+	  $(BIN)/python -m pytest $(PYTEST_ARGS)
 
 wheel: $(WHEEL)
 
