@@ -137,6 +137,15 @@ def test_the_second_join_of_a_chain(orders: DataFrame, deliveries: DataFrame) ->
     assert "o.order_time, d.delivery_time" in text
 
 
+def test_a_lag_that_cannot_be_read(orders: DataFrame) -> None:
+    """The column is named with its own type, and what fits that."""
+    _, text = condition_of(lambda: orders.imposeOrder("seq", "soon"))
+    assert "column seq of type BIGINT" in text
+    assert "Give a whole number" in text
+    _, text = condition_of(lambda: orders.imposeOrder("order_time", "soon"))
+    assert "Give an interval such as '1 minute'" in text
+
+
 @pytest.mark.parametrize(
     ("column", "lag", "condition"),
     [

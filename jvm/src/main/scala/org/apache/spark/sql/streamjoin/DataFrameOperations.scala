@@ -21,7 +21,7 @@ object DataFrameOperations {
       lag: String,
       idleTimeout: Option[String]
   ): DataFrame =
-    impose(df, column, OrderImposer.interval(lag, "lag", column, CurrentOrigin.get), idleTimeout)
+    impose(df, column, OrderImposer.interval(lag), idleTimeout)
 
   def imposeOrder(
       df: DataFrame,
@@ -37,14 +37,13 @@ object DataFrameOperations {
       idleTimeout: Option[String]
   ): DataFrame = {
     val dataset = classicOf(df)
-    val origin = CurrentOrigin.get
     val plan = OrderImposer.impose(
       dataset.logicalPlan,
       UnresolvedAttribute.parseAttributeName(column),
       lag,
-      idleTimeout.map(OrderImposer.interval(_, "idle_timeout", column, origin)),
+      idleTimeout.map(OrderImposer.interval),
       dataset.sparkSession.sessionState.conf.resolver,
-      origin
+      CurrentOrigin.get
     )
     classic.Dataset.ofRows(dataset.sparkSession, plan)
   }

@@ -2,6 +2,7 @@ package org.apache.spark.sql.streamjoin.errors
 
 import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.catalyst.trees.Origin
+import org.apache.spark.sql.streamjoin.ColumnNames
 import org.apache.spark.sql.types.DataType
 
 /** One factory for each error condition; the texts are in `streamjoin-error-conditions.json`. */
@@ -14,18 +15,14 @@ private[streamjoin] object StreamJoinErrors {
       origin: Origin,
       side: String,
       columns: Seq[String],
-      input: String,
-      relation: String,
-      candidate: String
+      instead: String
   ): StreamJoinAnalysisException =
     analysis(
       "MISSING_WATERMARK",
       origin,
       "side" -> side,
       "columns" -> columns.mkString(", "),
-      "input" -> input,
-      "relation" -> relation,
-      "candidate" -> candidate
+      "instead" -> instead
     )
 
   def unboundedState(
@@ -40,7 +37,7 @@ private[streamjoin] object StreamJoinErrors {
       "UNBOUNDED_STATE",
       origin,
       "side" -> side,
-      "condition" -> condition.sql,
+      "condition" -> ColumnNames.sql(condition),
       "leftTimes" -> leftTimes.mkString(", "),
       "rightTimes" -> rightTimes.mkString(", "),
       "suggestion" -> suggestion
@@ -56,7 +53,7 @@ private[streamjoin] object StreamJoinErrors {
       "DISJUNCTIVE_BOUND",
       origin,
       "side" -> side,
-      "expression" -> expression.sql,
+      "expression" -> ColumnNames.sql(expression),
       "suggestion" -> suggestion
     )
 
@@ -71,7 +68,7 @@ private[streamjoin] object StreamJoinErrors {
       "NON_CONSTANT_BOUND",
       origin,
       "side" -> side,
-      "expression" -> expression.sql,
+      "expression" -> ColumnNames.sql(expression),
       "reason" -> reason,
       "suggestion" -> suggestion
     )
@@ -85,7 +82,7 @@ private[streamjoin] object StreamJoinErrors {
     analysis(
       "UNSUPPORTED_CONDITION",
       origin,
-      "expression" -> expression.sql,
+      "expression" -> ColumnNames.sql(expression),
       "what" -> what,
       "instead" -> instead
     )

@@ -4,6 +4,7 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.optimizer.NormalizeFloatingNumbers
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.types.DataTypeUtils
+import org.apache.spark.sql.streamjoin.ColumnNames
 import org.apache.spark.sql.streamjoin.bounds.{ConditionBounds, ExpressionKey, FoundBound}
 import org.apache.spark.sql.types.BooleanType
 
@@ -115,11 +116,11 @@ private[streamjoin] object JoinAnalysis extends PredicateHelper {
           val watermarkedHere = leftTimes.isWatermarked(a) || rightTimes.isWatermarked(a)
           TimeColumn(
             side,
-            names.getOrElse(a.exprId, nameOf(a)),
+            names.getOrElse(a.exprId, ColumnNames.of(a)),
             watermarkedHere,
             a.nullable && !present(a.exprId)
           )
-        case _ => TimeColumn(side, e.sql, watermarked = false, e.nullable)
+        case _ => TimeColumn(side, ColumnNames.sql(e), watermarked = false, e.nullable)
       }
     }
     val byId = watermarked.map(a => a.exprId -> place(new ExpressionKey(a))).toMap
@@ -154,9 +155,6 @@ private[streamjoin] object JoinAnalysis extends PredicateHelper {
 
   private def conjuncts(condition: Expression): Seq[Expression] =
     splitConjunctivePredicates(condition)
-
-  /** The name the person knows a column by. */
-  def nameOf(a: Attribute): String = (a.qualifier.lastOption.toSeq :+ a.name).mkString(".")
 
   private def number(
       watermarked: Seq[Attribute],

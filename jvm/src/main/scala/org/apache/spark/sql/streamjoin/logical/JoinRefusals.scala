@@ -6,11 +6,11 @@ import org.apache.spark.sql.catalyst.expressions.{
   PythonFuncExpression,
   SubqueryExpression
 }
-import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project, SubqueryAlias}
-import org.apache.spark.sql.catalyst.trees.Origin
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.trees.TreePattern.CURRENT_LIKE
+import org.apache.spark.sql.streamjoin.ColumnNames
 import org.apache.spark.sql.streamjoin.bounds.{RejectedBound, TimeUnit}
-import org.apache.spark.sql.streamjoin.errors.{StreamJoinAnalysisException, StreamJoinErrors}
+import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
 
 import io.streamjoin.core.Side
 
@@ -76,37 +76,15 @@ private[streamjoin] object JoinRefusals {
     join.times.filter(input(join, side).outputSet.contains)
 
   private def checkWatermark(join: StreamJoin, side: Side): Unit =
-    if (times(join, side).isEmpty) throw missingWatermark(join.origin, side, input(join, side))
-
-  def missingWatermark(
-      origin: Origin,
-      side: Side,
-      input: LogicalPlan
-  ): StreamJoinAnalysisException = {
-    val output = input.output
-    val candidates = output.filter { a =>
-      TimeUnit.of(a.dataType).nonEmpty && !TimeUnit.isWindow(a.dataType)
+    if (times(join, side).isEmpty) {
+      throw MissingWatermark.refusal(
+        join.origin,
+        side,
+        join.left,
+        join.right,
+        Some(join.condition)
+      )
     }
-    StreamJoinErrors.missingWatermark(
-      origin,
-      side.name,
-      output.map(JoinAnalysis.nameOf),
-      output.flatMap(_.qualifier.lastOption).headOption.getOrElse(side.name),
-      relation(input).getOrElse(side.name),
-      candidates.find(a => !TimeUnit.of(a.dataType).contains(TimeUnit.Number))
-        .orElse(candidates.headOption)
-        .fold("event_time")(_.name)
-    )
-  }
-
-  /** The name of the relation that an alias was given to. */
-  private def relation(input: LogicalPlan): Option[String] = input match {
-    case a: SubqueryAlias   => relation(a.child).orElse(Some(a.identifier.toString))
-    case w: RelationWindow  => relation(w.child)
-    case i: StreamJoinInput => relation(i.child)
-    case p: Project         => relation(p.child)
-    case _                  => None
-  }
 
   private def checkBounded(join: StreamJoin, side: Side): Unit =
     if (!join.analysis.bounds.bounded(side)) {
@@ -117,7 +95,7 @@ private[streamjoin] object JoinRefusals {
         StreamJoinErrors.disjunctiveBound(join.origin, side.name, _, help)
       )
       val calendar = because(RejectedBound.CalendarInterval).map(c =>
-        StreamJoinErrors.calendarInterval(join.origin, c.sql)
+        StreamJoinErrors.calendarInterval(join.origin, ColumnNames.sql(c))
       )
       val varying = rejected.headOption.map(r =>
         StreamJoinErrors.nonConstantBound(join.origin, side.name, r.conjunct, r.reason.text, help)
@@ -127,8 +105,8 @@ private[streamjoin] object JoinRefusals {
           join.origin,
           side.name,
           join.condition,
-          times(join, Side.Left).map(JoinAnalysis.nameOf),
-          times(join, Side.Right).map(JoinAnalysis.nameOf),
+          times(join, Side.Left).map(ColumnNames.of),
+          times(join, Side.Right).map(ColumnNames.of),
           help
         )
       )
@@ -142,8 +120,18 @@ private[streamjoin] object JoinRefusals {
         case TimeUnit.Date   => "INTERVAL '1' DAY"
         case _               => "INTERVAL '1' HOUR"
       }
-      val (later, earlier) = (JoinAnalysis.nameOf(m.later), JoinAnalysis.nameOf(m.earlier))
-      if (m.ofWindows) s"$later = $earlier" else s"$later >= $earlier - $distance"
+      val columns = join.left.output ++ join.right.output
+      val aliases = if (side == Side.Left) ("l", "r") else ("r", "l")
+      (ColumnNames.among(columns, m.later), ColumnNames.among(columns, m.earlier)) match {
+        case (Some(later), Some(earlier)) => inequality(m, later, earlier, distance)
+        case _ =>
+          def aliased(alias: String, a: Attribute) = ColumnNames.written(Seq(alias, a.name))
+          inequality(m, aliased(aliases._1, m.later), aliased(aliases._2, m.earlier), distance) +
+            ", where l and r are aliases that the left and the right input still need"
+      }
     }
   }
+
+  private def inequality(m: MissingBound, later: String, earlier: String, distance: String) =
+    if (m.ofWindows) s"$later = $earlier" else s"$later >= $earlier - $distance"
 }

@@ -96,9 +96,12 @@ private[streamjoin] object JoinWindows {
       reason,
       expected
     )
-    val lag = OrderImposer.lag(length, parameter, time.name, length.origin)
-    val distance = (TimeUnit.of(time.dataType), lag) match {
+    val distance = (TimeUnit.of(time.dataType), OrderImposer.lag(length)) match {
       case (Some(TimeUnit.Number), Lag.Count(n)) => n
+      case (Some(TimeUnit.Number), Lag.Unreadable(_, reason)) =>
+        throw refused(reason, "a whole number")
+      case (_, Lag.Unreadable(_, reason)) =>
+        throw refused(reason, "an interval such as INTERVAL '1' MINUTE")
       case (Some(TimeUnit.Number), _) =>
         throw refused("the column holds numbers", "a whole number")
       case (_, Lag.Count(_)) =>

@@ -11,6 +11,7 @@ import org.apache.spark.sql.catalyst.plans.logical.{EventTimeWatermark, LogicalP
 import org.apache.spark.sql.catalyst.trees.Origin
 import org.apache.spark.sql.catalyst.util.DateTimeConstants.{MICROS_PER_DAY, MICROS_PER_MILLIS}
 import org.apache.spark.sql.catalyst.util.IntervalUtils
+import org.apache.spark.sql.streamjoin.ColumnNames
 import org.apache.spark.sql.streamjoin.bounds.TimeUnit
 import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
 import org.apache.spark.sql.types.{
@@ -31,6 +32,9 @@ private[streamjoin] object Lag {
 
   /** For numbers: a number. */
   final case class Count(value: Long) extends Lag
+
+  /** Neither; whose column it was meant for decides what is to be written instead. */
+  final case class Unreadable(text: String, reason: String) extends Lag
 }
 
 /**
@@ -64,22 +68,10 @@ private[streamjoin] object OrderImposer {
   }
 
   /** An interval as people write it: `1 minute`, `INTERVAL '1' MINUTE`. */
-  def interval(text: String, parameter: String, column: String, origin: Origin): Lag =
-    Try(
-      IntervalUtils.stringToInterval(UTF8String.fromString(text))
-    ).toOption.filter(_ != null) match {
-      case Some(value) => Lag.Interval(value, text)
-      case None =>
-        throw StreamJoinErrors.invalidLag(
-          origin,
-          parameter,
-          s"'$text'",
-          column,
-          TimestampType,
-          "it is not an interval",
-          "an interval such as '1 minute'"
-        )
-    }
+  def interval(text: String): Lag =
+    Try(IntervalUtils.stringToInterval(UTF8String.fromString(text))).toOption
+      .filter(_ != null)
+      .fold[Lag](Lag.Unreadable(s"'$text'", "it is not an interval"))(Lag.Interval(_, text))
 
   /** A distance as text, in the unit of a column: an interval, or a whole number for numbers. */
   def distance(
@@ -89,36 +81,25 @@ private[streamjoin] object OrderImposer {
       text: String,
       origin: Origin
   ): Long = {
-    val lag = text.trim.toLongOption.map(Lag.Count(_)).getOrElse(
-      interval(text, parameter, column.name, origin)
-    )
+    val lag = text.trim.toLongOption.map(Lag.Count(_)).getOrElse(interval(text))
     inUnits(column, unit, parameter, lag, origin)
   }
 
   /** A lag as an expression of SQL. */
-  def lag(e: Expression, parameter: String, column: String, origin: Origin): Lag = {
-    def refused(reason: String) =
-      StreamJoinErrors.invalidLag(
-        origin,
-        parameter,
-        e.sql,
-        column,
-        e.dataType,
-        reason,
-        "a constant interval or whole number"
-      )
-    if (!e.foldable) throw refused("it is not constant")
-    (e.eval(), e.dataType) match {
-      case (micros: Long, _: DayTimeIntervalType) =>
-        Lag.Interval(new CalendarInterval(0, 0, micros), e.sql)
-      case (i: CalendarInterval, _) => Lag.Interval(i, e.sql)
-      case (months: Int, _: YearMonthIntervalType) =>
-        Lag.Interval(new CalendarInterval(months, 0, 0), e.sql)
-      case (text: UTF8String, _)        => interval(text.toString, parameter, column, origin)
-      case (n: Number, _: IntegralType) => Lag.Count(n.longValue)
-      case _ => throw refused("it is neither an interval nor a whole number")
+  def lag(e: Expression): Lag =
+    if (!e.foldable) Lag.Unreadable(e.sql, "it is not constant")
+    else {
+      (e.eval(), e.dataType) match {
+        case (micros: Long, _: DayTimeIntervalType) =>
+          Lag.Interval(new CalendarInterval(0, 0, micros), e.sql)
+        case (i: CalendarInterval, _) => Lag.Interval(i, e.sql)
+        case (months: Int, _: YearMonthIntervalType) =>
+          Lag.Interval(new CalendarInterval(months, 0, 0), e.sql)
+        case (text: UTF8String, _)        => interval(text.toString)
+        case (n: Number, _: IntegralType) => Lag.Count(n.longValue)
+        case _ => Lag.Unreadable(e.sql, "it is neither an interval nor a whole number")
+      }
     }
-  }
 
   private def resolve(
       child: LogicalPlan,
@@ -126,9 +107,9 @@ private[streamjoin] object OrderImposer {
       resolver: Resolver,
       origin: Origin
   ): Attribute = {
-    val name = column.mkString(".")
+    val name = ColumnNames.written(column)
     def refused(reason: String) =
-      StreamJoinErrors.invalidColumn(origin, name, reason, child.output.map(JoinAnalysis.nameOf))
+      StreamJoinErrors.invalidColumn(origin, name, reason, child.output.map(ColumnNames.of))
     child.resolve(column, resolver) match {
       case Some(a: Attribute) => a
       case Some(_)            => throw refused("it is a field inside a column, not a column")
@@ -167,6 +148,10 @@ private[streamjoin] object OrderImposer {
         n
       case (TimeUnit.Number, Lag.Interval(_, text)) =>
         throw refused(s"'$text'", "the column holds numbers", "a whole number")
+      case (TimeUnit.Number, Lag.Unreadable(text, reason)) =>
+        throw refused(text, reason, "a whole number")
+      case (_, Lag.Unreadable(text, reason)) =>
+        throw refused(text, reason, "an interval such as '1 minute'")
       case (_, Lag.Count(n)) =>
         throw refused(n.toString, "the column holds times", "an interval such as '1 minute'")
       case (_, Lag.Interval(i, text)) =>
@@ -175,20 +160,23 @@ private[streamjoin] object OrderImposer {
     }
   }
 
-  private def inMillis(column: Attribute, timeout: Lag, origin: Origin): Long = timeout match {
-    case Lag.Interval(i, text) =>
-      val micros = duration(column, "idle_timeout", i, text, origin)
-      Math.floorDiv(micros, MICROS_PER_MILLIS)
-    case Lag.Count(n) =>
-      throw StreamJoinErrors.invalidLag(
-        origin,
-        "idle_timeout",
-        n.toString,
-        column.name,
-        column.dataType,
-        "it is a span of wall-clock time",
-        "an interval such as '1 minute'"
-      )
+  private def inMillis(column: Attribute, timeout: Lag, origin: Origin): Long = {
+    def refused(value: String, reason: String) = StreamJoinErrors.invalidLag(
+      origin,
+      "idle_timeout",
+      value,
+      column.name,
+      column.dataType,
+      reason,
+      "an interval such as '1 minute'"
+    )
+    timeout match {
+      case Lag.Interval(i, text) =>
+        val micros = duration(column, "idle_timeout", i, text, origin)
+        Math.floorDiv(micros, MICROS_PER_MILLIS)
+      case Lag.Count(n) => throw refused(n.toString, "it is a span of wall-clock time")
+      case Lag.Unreadable(text, reason) => throw refused(text, reason)
+    }
   }
 
   private def duration(

@@ -5,6 +5,7 @@ import org.apache.spark.sql.catalyst.plans.{Inner, InnerLike, NaturalJoin, Using
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.trees.TreePattern.JOIN
+import org.apache.spark.sql.streamjoin.ColumnNames
 import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
 
 import io.streamjoin.core.Side
@@ -107,13 +108,14 @@ object PlaceWindows extends Rule[LogicalPlan] with PredicateHelper {
     val input = if (side == Side.Left) j.left else j.right
     val written = Seq(j.left, j.right).flatMap(RelationWindow.on(_)).head
     if (!input.isStreaming) {
-      throw StreamJoinErrors.staticInput(j.origin, side.name, input.output.map(JoinAnalysis.nameOf))
+      throw StreamJoinErrors.staticInput(j.origin, side.name, input.output.map(ColumnNames.of))
     }
     Rowtime.of(input) match {
       case Right(a: Attribute) => a
-      case Left(Nil)           => throw JoinRefusals.missingWatermark(j.origin, side, input)
+      case Left(Nil) =>
+        throw MissingWatermark.refusal(j.origin, side, j.left, j.right, j.condition)
       case _ =>
-        val names = Rowtime.columns(input).map(JoinAnalysis.nameOf)
+        val names = Rowtime.columns(input).map(ColumnNames.of)
         throw JoinWindows.refusal(
           written,
           s"the ${side.name} input has several event-time columns, ${names.mkString(" and ")}; " +

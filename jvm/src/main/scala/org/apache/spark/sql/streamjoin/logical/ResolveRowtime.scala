@@ -4,6 +4,7 @@ import org.apache.spark.sql.catalyst.analysis.UnresolvedAttribute
 import org.apache.spark.sql.catalyst.expressions.{Left => _, Right => _, _}
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.streamjoin.ColumnNames
 import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
 
 /**
@@ -82,5 +83,5 @@ object ResolveRowtime extends Rule[LogicalPlan] {
   }
 
   private def refusal(u: UnresolvedAttribute, among: Seq[Attribute]) =
-    StreamJoinErrors.invalidRowtime(u.origin, u.name, among.map(JoinAnalysis.nameOf))
+    StreamJoinErrors.invalidRowtime(u.origin, u.name, among.map(ColumnNames.of))
 }

@@ -1,6 +1,5 @@
 package org.apache.spark.sql.streamjoin.logical
 
-import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.catalyst.optimizer.InlineCTE
 import org.apache.spark.sql.catalyst.plans.logical.{
   AnalysisHelper,
@@ -55,17 +54,14 @@ object ResolveStreamJoin extends Rule[LogicalPlan] {
     /* keepDanglingRelations = */ Boolean.box(false)
   )
 
-  private def impose(u: UnresolvedImposeOrder): LogicalPlan = {
-    def argument(e: Expression, name: String) = OrderImposer.lag(e, name, u.column.last, u.origin)
-    OrderImposer.impose(
-      u.child,
-      u.column,
-      argument(u.lag, "lag"),
-      u.idleTimeout.map(argument(_, "idle_timeout")),
-      conf.resolver,
-      u.origin
-    )
-  }
+  private def impose(u: UnresolvedImposeOrder): LogicalPlan = OrderImposer.impose(
+    u.child,
+    u.column,
+    OrderImposer.lag(u.lag),
+    u.idleTimeout.map(OrderImposer.lag),
+    conf.resolver,
+    u.origin
+  )
 
   private def argumentsResolved(u: UnresolvedImposeOrder): Boolean =
     u.lag.resolved && u.idleTimeout.forall(_.resolved)

@@ -5,8 +5,11 @@ import java.util.UUID
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans.logical.{EventTimeWatermark, Join, LogicalPlan}
 import org.apache.spark.sql.catalyst.util.DateTimeConstants.MICROS_PER_MILLIS
+import org.apache.spark.sql.streamjoin.ColumnNames
 import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
 import org.apache.spark.sql.types.TimestampType
+
+import io.streamjoin.core.Side
 
 /** Makes a [[StreamJoin]] of a join that Spark has resolved, or refuses it. */
 private[streamjoin] object StreamJoinBuilder {
@@ -26,7 +29,13 @@ private[streamjoin] object StreamJoinBuilder {
       joinType,
       condition,
       times,
-      times.map(JoinAnalysis.nameOf),
+      times.map { a =>
+        val side = if (left.outputSet.contains(a)) Side.Left else Side.Right
+        ColumnNames.among(
+          left.output ++ right.output,
+          a
+        ).getOrElse(s"${side.name}.${ColumnNames.of(a)}")
+      },
       CurrentTimestamp()
     )
     val built = if (retained) Retention.limit(written) else written

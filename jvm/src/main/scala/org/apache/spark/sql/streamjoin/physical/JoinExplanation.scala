@@ -1,5 +1,6 @@
 package org.apache.spark.sql.streamjoin.physical
 
+import org.apache.spark.sql.streamjoin.ColumnNames
 import org.apache.spark.sql.streamjoin.bounds.{FoundBound, RetentionLimit}
 import org.apache.spark.sql.streamjoin.logical.JoinAnalysis
 
@@ -43,7 +44,7 @@ private[physical] object JoinExplanation {
       }
       val said = equality ++ bounds ++ no ++ filter
       val origin = if (c.isInstanceOf[RetentionLimit]) "added by the retention, " else ""
-      s"condition ${c.sql}: $origin" +
+      s"condition ${ColumnNames.sql(c)}: $origin" +
         (if (said.isEmpty) "no bound: it compares no event times of both inputs"
          else said.mkString(", "))
     }

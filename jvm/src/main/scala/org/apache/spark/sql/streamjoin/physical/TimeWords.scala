@@ -1,5 +1,7 @@
 package org.apache.spark.sql.streamjoin.physical
 
+import org.apache.spark.sql.catalyst.analysis.UnresolvedAttribute
+import org.apache.spark.sql.streamjoin.ColumnNames
 import org.apache.spark.sql.streamjoin.bounds.TimeUnit
 import org.apache.spark.sql.streamjoin.logical.{BaseColumn, JoinAnalysis}
 
@@ -15,10 +17,10 @@ private[physical] final class TimeWords(a: JoinAnalysis) {
   /** `o`, where all columns of the input are called `o.something`. */
   def input(side: Side): String =
     a.bounds.indices(side).filter(a.bounds.columns(_).watermarked).map(name).map { n =>
-      n.take(n.lastIndexOf('.'))
+      UnresolvedAttribute.parseAttributeName(n).init
     }.distinct match {
-      case Seq(alias) if alias.nonEmpty => alias
-      case _                            => s"the ${side.name} input"
+      case Seq(alias) if alias.nonEmpty && alias != Seq(side.name) => ColumnNames.written(alias)
+      case _                                                       => s"the ${side.name} input"
     }
 
   def bound(b: TimeBound): String =
