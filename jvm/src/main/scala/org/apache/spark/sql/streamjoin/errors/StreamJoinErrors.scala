@@ -163,6 +163,13 @@ private[streamjoin] object StreamJoinErrors {
   def unsupportedSubquery(origin: Origin, reason: String): StreamJoinAnalysisException =
     analysis("UNSUPPORTED_SUBQUERY", origin, "reason" -> reason)
 
+  def sharedExpression(
+      origin: Origin,
+      name: String,
+      expression: String
+  ): StreamJoinAnalysisException =
+    analysis("SHARED_EXPRESSION", origin, "name" -> name, "expression" -> expression)
+
   def bufferLimitExceeded(
       partition: Int,
       left: Long,

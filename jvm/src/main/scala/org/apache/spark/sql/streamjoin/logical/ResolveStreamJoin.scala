@@ -8,10 +8,12 @@ import org.apache.spark.sql.catalyst.plans.logical.{
   Join,
   LogicalPlan,
   Project,
+  SubqueryAlias,
   WithCTE
 }
 import org.apache.spark.sql.catalyst.rules.Rule
-import org.apache.spark.sql.streamjoin.{SparkCaseClass, StreamJoinConf}
+import org.apache.spark.sql.streamjoin.{ColumnNames, SparkCaseClass, StreamJoinConf}
+import org.apache.spark.sql.streamjoin.errors.{StreamJoinAnalysisException, StreamJoinErrors}
 
 /**
  * A join of two streams of which one has an imposed order becomes this project's join, and one of
@@ -40,7 +42,7 @@ object ResolveStreamJoin extends Rule[LogicalPlan] {
   private val resolved: PartialFunction[LogicalPlan, LogicalPlan] = {
     case u: UnresolvedImposeOrder if u.childrenResolved && argumentsResolved(u) => impose(u)
     case w: WithCTE if w.isStreaming && hidesWatermarks(w) && isInlinable(w) =>
-      inlineAll(w)
+      inlined(w)
     case o: ImposeOrder if o.child.resolved && !o.child.isStreaming => o.child
     case j: Join if j.resolved && j.condition.nonEmpty && StreamJoin.isOrdered(j) =>
       StreamJoinBuilder.build(j)
@@ -48,11 +50,42 @@ object ResolveStreamJoin extends Rule[LogicalPlan] {
     case BuiltinJoin.Filtered(replaced) => replaced
   }
 
-  private val inlineAll: InlineCTE = SparkCaseClass.make(
+  private val inline: InlineCTE = SparkCaseClass.make(
     classOf[InlineCTE],
-    /* alwaysInline = */ Boolean.box(true),
+    /* alwaysInline = */ Boolean.box(false),
     /* keepDanglingRelations = */ Boolean.box(false)
   )
+
+  /** Spark lets stand what is read more than once and would give other values each time. */
+  private def inlined(w: WithCTE): LogicalPlan = inline(w) match {
+    case rest: WithCTE if rest.exists(isOurs) && rest.exists(readsShared) => throw shared(rest)
+    case plan                                                             => plan
+  }
+
+  private def readsShared(plan: LogicalPlan): Boolean = plan match {
+    case j: Join => j.children.forall(_.isStreaming) && j.exists(isReference)
+    case p       => p.subqueries.exists(q => q.isStreaming && q.exists(isReference))
+  }
+
+  private def isReference(plan: LogicalPlan): Boolean = plan.isInstanceOf[CTERelationRef]
+
+  private def shared(w: WithCTE): StreamJoinAnalysisException = {
+    val definition = w.cteDefs.head
+    val varying = definition.flatMap(_.expressions).flatMap(_.find { e =>
+      !e.deterministic && e.children.forall(_.deterministic)
+    }).headOption
+    val name = definition.collectFirst { case a: SubqueryAlias => a.alias }
+    StreamJoinErrors.sharedExpression(
+      varying.fold(definition.origin)(_.origin),
+      name.fold("WITH")(n => ColumnNames.written(Seq(n))),
+      varying.fold("it")(ColumnNames.sql)
+    )
+  }
+
+  private def isOurs(plan: LogicalPlan): Boolean = plan match {
+    case _: ImposeOrder | _: RelationWindow | _: StreamJoin => true
+    case _                                                  => false
+  }
 
   private def impose(u: UnresolvedImposeOrder): LogicalPlan = OrderImposer.impose(
     u.child,
@@ -67,8 +100,8 @@ object ResolveStreamJoin extends Rule[LogicalPlan] {
     u.lag.resolved && u.idleTimeout.forall(_.resolved)
 
   private def hidesWatermarks(w: WithCTE): Boolean = w.exists {
-    case _: ImposeOrder | _: RelationWindow => true
-    case _: EventTimeWatermark => conf.getConf(StreamJoinConf.ReplaceBuiltin) && w.deterministic
+    case p if isOurs(p)        => true
+    case _: EventTimeWatermark => conf.getConf(StreamJoinConf.ReplaceBuiltin)
     case _                     => false
   }
 
