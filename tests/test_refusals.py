@@ -137,6 +137,18 @@ def test_the_second_join_of_a_chain(orders: DataFrame, deliveries: DataFrame) ->
     assert "o.order_time, d.delivery_time" in text
 
 
+def test_a_join_without_any_condition(orders: DataFrame, deliveries: DataFrame) -> None:
+    """Refused as soon as nothing can be put on top of it that would be its condition."""
+    left = orders.imposeOrder("order_time", "1 minute").alias("o")
+    right = deliveries.imposeOrder("delivery_time", "1 minute").alias("d")
+    bounds = "d.delivery_time BETWEEN o.order_time AND o.order_time + INTERVAL '1' HOUR"
+    joined = left.crossJoin(right)
+    assert joined.where(bounds).isStreaming
+    name, text = condition_of(lambda: joined.select("o.id"))
+    assert name == "UNBOUNDED_STATE"
+    assert "o.order_time >= d.delivery_time - INTERVAL '1' HOUR" in text
+
+
 def test_a_lag_that_cannot_be_read(orders: DataFrame) -> None:
     """The column is named with its own type, and what fits that."""
     _, text = condition_of(lambda: orders.imposeOrder("seq", "soon"))

@@ -25,6 +25,7 @@ object ExtensionPoints {
     extensions.injectResolutionRule(_ => ResolveStreamJoin)
     extensions.injectResolutionRule(_ => ResolveRowtime)
     extensions.injectCheckRule(_ => PlaceWindows.check)
+    extensions.injectCheckRule(_ => ResolveAwaitedJoin.check)
     // a query is checked for what Spark's own joins support as soon as it is resolved
     extensions.injectHintResolutionRule(_ => ResolveStreamJoin)
     extensions.injectPlanNormalizationRule(_ => ResolveAwaitedJoin)

@@ -12,6 +12,7 @@ import org.apache.spark.sql.catalyst.plans.logical.{
   WithCTE
 }
 import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.catalyst.trees.CurrentOrigin
 import org.apache.spark.sql.streamjoin.{ColumnNames, SparkCaseClass, StreamJoinConf}
 import org.apache.spark.sql.streamjoin.errors.{StreamJoinAnalysisException, StreamJoinErrors}
 
@@ -127,6 +128,19 @@ object ResolveStreamJoin extends Rule[LogicalPlan] {
  * condition, or refuses it.
  */
 object ResolveAwaitedJoin extends Rule[LogicalPlan] {
+
+  /** Refuses a join without a condition, unless one may still be put on top of it. */
+  def check(plan: LogicalPlan): Unit = plan match {
+    case j: Join if j.condition.isEmpty => j.children.foreach(check)
+    case _                              => refuse(plan)
+  }
+
+  private def refuse(plan: LogicalPlan): Unit = plan.foreach {
+    case j: Join if j.condition.isEmpty && StreamJoin.isOrdered(j) =>
+      CurrentOrigin.withOrigin(j.origin)(StreamJoinBuilder.build(j))
+    case _ =>
+  }
+
   override def apply(plan: LogicalPlan): LogicalPlan = {
     val taken = plan match {
       case j: Join if j.isStreaming => ResolveStreamJoin(Project(j.output, j)).children.head
