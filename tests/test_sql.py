@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
+from pyspark.errors import AnalysisException
 from pyspark.sql import SparkSession
 
 from tests.orders import Shop, met
@@ -102,3 +105,68 @@ def test_window_aggregation_above_the_join(shop: Shop, spark: SparkSession) -> N
     counted = {row[0].hour: row[1] for row in run.rows()}
     assert counted[10] == 2
     assert counted[12] == 1
+
+
+@pytest.mark.parametrize(
+    ("markers", "args"),
+    [
+        ((":lag", ":far"), {"lag": timedelta(0), "far": timedelta(hours=1)}),
+        (("?", "?"), [timedelta(0), timedelta(hours=1)]),
+    ],
+    ids=["named", "positional"],
+)
+def test_parameters(
+    shop: Shop, spark: SparkSession, markers: tuple[str, str], args: dict[str, Any] | list[Any]
+) -> None:
+    lag, far = markers
+    run = shop.run(
+        spark.sql(
+            f"SELECT * FROM IMPOSE_ORDER(TABLE(orders), DESCRIPTOR(order_time), {lag}) AS o "
+            f"LEFT JOIN {D} ON o.id = d.id AND d.delivery_time BETWEEN o.order_time "
+            f"AND o.order_time + {far}",
+            args=args,
+        )
+    )
+    shop.order((1, "10:00"), (2, "10:05"))
+    shop.deliver((1, "10:40"), (9, "11:05:01"))
+    assert met(run.step()) == [(1, 1), (2, None)]
+
+
+@pytest.mark.parametrize(
+    ("where", "fragment"),
+    [
+        ("EXISTS (\n SELECT 1 FROM deliveries d WHERE d.id = o.id)", "SELECT 1 FROM deliveries d"),
+        ("o.id IN (\n SELECT d.id FROM {d})", "IN ("),
+        ("NOT EXISTS (\n SELECT 1 FROM {d} WHERE d.id = o.id)", "SELECT 1 FROM IMPOSE_ORDER"),
+        (
+            "EXISTS (\n SELECT 1 FROM {d} WHERE d.id = o.id AND d.delivery_time >= o.order_time)",
+            "SELECT 1 FROM IMPOSE_ORDER",
+        ),
+    ],
+    ids=["watermark", "in", "no time", "one bound"],
+)
+def test_the_place_of_a_sub_query(
+    shop: Shop, spark: SparkSession, where: str, fragment: str
+) -> None:
+    with pytest.raises(AnalysisException) as refused:
+        spark.sql(f"SELECT o.id\nFROM {O}\nWHERE o.id > 0 AND {where.format(d=D)}")
+    (context,) = refused.value.getQueryContext()
+    assert context.fragment().startswith(fragment)
+
+
+def test_sub_queries_inside_sub_queries(shop: Shop, spark: SparkSession) -> None:
+    """Conditions on the row outside stay above the inner join, where Spark looks for them."""
+    again = D.replace("AS d", "AS e")
+    run = shop.run(
+        spark.sql(
+            f"""SELECT o.id, o.order_time FROM {O} WHERE EXISTS (SELECT 1 FROM {D} WHERE {ON}
+                  AND NOT EXISTS (SELECT 1 FROM {again} WHERE e.id = d.id AND e.delivery_time
+                    BETWEEN d.delivery_time + INTERVAL '1' SECOND
+                    AND d.delivery_time + INTERVAL '1' MINUTE))"""
+        )
+    )
+    shop.order((1, "10:00"), (2, "10:00"), (9, "13:00"))
+    # the second one's delivery is followed by another, which itself is too late
+    shop.deliver((1, "10:40"), (2, "11:00"), (2, "11:00:30"), (9, "12:00"))
+    run.step()
+    assert [row[0] for row in run.rows()] == [1]

@@ -8,6 +8,7 @@ import org.apache.spark.sql.catalyst.optimizer.{
 }
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.catalyst.trees.{CurrentOrigin, Origin}
 import org.apache.spark.sql.catalyst.trees.TreePattern.PLAN_EXPRESSION
 import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
 
@@ -29,15 +30,22 @@ object ResolveStreamSubqueries extends Rule[LogicalPlan] with PredicateHelper {
           if (ours.isEmpty) f
           else {
             // Spark checks what is left of sub-queries; none of these will be
-            ours.flatMap(query).foreach(ValidateSubqueryExpression(f, _))
-            val filtered = others.reduceOption(And).fold(child)(Filter(_, child))
-            ours.foldLeft(filtered)(joined)
+            ours.flatMap(query).foreach { q =>
+              PlaceWindows.check(q.plan)
+              ValidateSubqueryExpression(f, q)
+            }
+            // a query around this one only looks for what mentions it above joins
+            val (correlated, own) = others.partition(_.exists(_.isInstanceOf[OuterReference]))
+            filtered(correlated, ours.foldLeft(filtered(own, child))(joined))
           }
         case p if p.resolved && isReady(p) =>
           p.expressions.foreach(refuse)
           p
       }
     }
+
+  private def filtered(conditions: Seq[Expression], plan: LogicalPlan): LogicalPlan =
+    conditions.reduceOption(And).fold(plan)(Filter(_, plan))
 
   /** Refuses what would not become a join. */
   private def refuse(e: Expression): Unit = e.foreach {
@@ -47,7 +55,7 @@ object ResolveStreamSubqueries extends Rule[LogicalPlan] with PredicateHelper {
         case _: ScalarSubquery            => "a value of a stream is not known before its end"
         case _                            => "it is not a condition of WHERE of its own"
       }
-      throw StreamJoinErrors.unsupportedSubquery(s.origin, reason)
+      throw StreamJoinErrors.unsupportedSubquery(place(s), reason)
     case _ =>
   }
 
@@ -70,8 +78,15 @@ object ResolveStreamSubqueries extends Rule[LogicalPlan] with PredicateHelper {
     case _                                => None
   }
 
+  /** Where a sub-query stands: Spark notes it of an IN, and of an EXISTS only what is inside. */
+  private def place(s: SubqueryExpression): Origin = s match {
+    case e: Exists if e.plan.origin.startIndex.nonEmpty => e.plan.origin
+    case _                                              => s.origin
+  }
+
   private def joined(outer: LogicalPlan, conjunct: Expression): LogicalPlan = {
-    def refused(reason: String) = StreamJoinErrors.unsupportedSubquery(conjunct.origin, reason)
+    val origin = query(conjunct).fold(conjunct.origin)(place)
+    def refused(reason: String) = StreamJoinErrors.unsupportedSubquery(origin, reason)
     conjunct match {
       case Not(InSubquery(values, q)) if (values ++ q.plan.output).exists(_.nullable) =>
         throw refused(
@@ -82,7 +97,8 @@ object ResolveStreamSubqueries extends Rule[LogicalPlan] with PredicateHelper {
     }
     // the rules look at the whole plan they are given
     val stub = LocalRelation(outer.output)
-    val correlated = PullupCorrelatedPredicates(Filter(plain(conjunct), stub))
+    val filter = CurrentOrigin.withOrigin(origin)(Filter(plain(conjunct), stub))
+    val correlated = PullupCorrelatedPredicates(filter)
     if (correlated.expressions.flatMap(query).exists(_.plan.exists(_.isInstanceOf[DomainJoin]))) {
       throw refused("an aggregate or a limit in it depends on the row it is asked for")
     }

@@ -16,6 +16,7 @@ private[streamjoin] object StreamJoinBuilder {
 
   /** @param retained whether a retention may bound what the condition does not */
   def build(join: Join, retained: Boolean = true): StreamJoin = {
+    join.children.foreach(PlaceWindows.check)
     val left = StreamJoinInput.of(keyed(DistinctAttributes.keep(join.left, join.right)))
     val right = StreamJoinInput.of(keyed(DistinctAttributes.keep(join.right, join.left)))
     val joinType = StreamJoin
