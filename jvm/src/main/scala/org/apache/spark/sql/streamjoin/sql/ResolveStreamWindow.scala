@@ -2,7 +2,11 @@ package org.apache.spark.sql.streamjoin.sql
 
 import java.util.Locale
 
-import org.apache.spark.sql.catalyst.analysis.UnresolvedTableValuedFunction
+import org.apache.spark.sql.catalyst.analysis.{
+  UnresolvedSubqueryColumnAliases,
+  UnresolvedTVFAliases,
+  UnresolvedTableValuedFunction
+}
 import org.apache.spark.sql.catalyst.expressions.{
   Expression,
   FunctionTableSubqueryArgumentExpression,
@@ -22,12 +26,17 @@ import org.apache.spark.sql.types.StringType
 object ResolveStreamWindow extends Rule[LogicalPlan] {
 
   override def apply(plan: LogicalPlan): LogicalPlan = plan.resolveOperatorsDown {
-    case f: UnresolvedTableValuedFunction
-        if f.name.length == 1 && f.name.head.toUpperCase(Locale.ROOT) == RelationWindows.Name =>
-      window(f)
+    case UnresolvedTVFAliases(_, f: UnresolvedTableValuedFunction, columns) if isWindow(f) =>
+      val w = window(f)
+      // the window stays on top, where the join looks for it
+      w.copy(child = UnresolvedSubqueryColumnAliases(columns, w.child))
+    case f: UnresolvedTableValuedFunction if isWindow(f) => window(f)
   }
 
-  private def window(f: UnresolvedTableValuedFunction): LogicalPlan = f.functionArgs match {
+  private def isWindow(f: UnresolvedTableValuedFunction): Boolean =
+    f.name.length == 1 && f.name.head.toUpperCase(Locale.ROOT) == RelationWindows.Name
+
+  private def window(f: UnresolvedTableValuedFunction): RelationWindow = f.functionArgs match {
     case Seq(t: FunctionTableSubqueryArgumentExpression, bounds @ _*)
         if bounds.length == 2 || bounds.length == 4 =>
       val (lengths, directions) = bounds.grouped(2).map(b => (b.head, b.last)).toSeq.unzip

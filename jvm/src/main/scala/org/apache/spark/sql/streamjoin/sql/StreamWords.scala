@@ -50,7 +50,7 @@ private[streamjoin] final class StreamWords(text: String, tokens: IndexedSeq[Sql
    * can also be a column with an alias: it is, unless the statement has other words of ours.
    */
   private def isSelectStream(i: Int, ours: Boolean): Boolean =
-    kind(i) == "STREAM" && kind(i - 1) == "SELECT" && {
+    kind(i) == "STREAM" && Seq("SELECT", "HENT_END").contains(kind(i - 1)) && {
       (kind(i + 1), kind(i + 2)) match {
         case ("", _)            => false
         case ("ASTERISK", next) => Seq("FROM", "COMMA", "EXCEPT", "").contains(next)
