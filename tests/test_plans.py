@@ -95,6 +95,17 @@ def test_a_batch_that_is_read_twice_gives_the_same_twice(shop: Shop) -> None:
     assert seen == [(2, 2)]
 
 
+@pytest.mark.parametrize("how", ["inner", "semi"])
+def test_a_self_join_of_columns_that_were_renamed_to_and_fro(shop: Shop, how: str) -> None:
+    # Renames in a row become one, from the old name to the old name: it must stay all the same.
+    there = shop.ordered().toDF("x", "y").toDF("id", "order_time").alias("d")
+    on = "o.id = d.id AND d.order_time BETWEEN o.order_time AND o.order_time + INTERVAL '1' HOUR"
+    joined = stream_join(shop.ordered(), there, on, how)
+    run = shop.run(joined.where("o.id > 1").selectExpr("o.id", "o.order_time", "o.id"))
+    shop.order((1, "10:00"), (2, "10:05"))
+    assert met(run.step()) == [(2, 2)]
+
+
 def test_update_mode_does_the_same_as_append_mode(shop: Shop) -> None:
     run = shop.joined("left")
     shop.order((1, "10:00"), (2, "10:05"))

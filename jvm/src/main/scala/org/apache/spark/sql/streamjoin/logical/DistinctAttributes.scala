@@ -8,8 +8,9 @@ import org.apache.spark.sql.types.MetadataBuilder
  * Keeps the columns of a join's inputs apart where both read the same source.
  *
  * Spark tells them apart by renaming one side's (`id#1 AS id#7`). Its optimizer takes such renames
- * away as redundant and knows only for its own join that they are not. It leaves alone what changes
- * a column's metadata, so these renames get a mark there, which the join's output takes off again.
+ * away as redundant and knows only for its own join that they are not: also several in a row that end
+ * in the old name (`id#1 AS key#5`, `key#5 AS id#7`). It leaves alone what changes a column's
+ * metadata, so these renames get a mark there, which the join's output takes off again.
  */
 private[streamjoin] object DistinctAttributes {
 
@@ -21,8 +22,8 @@ private[streamjoin] object DistinctAttributes {
       case Project(list, child) =>
         Project(
           list.map {
-            case a @ Alias(SameColumn(c), name) if name == c.name && taken.contains(c) => mark(a)
-            case e                                                                     => e
+            case a @ Alias(SameColumn(c), _) if taken.contains(c) || isMarked(c, child) => mark(a)
+            case e                                                                      => e
           },
           child
         )
@@ -30,6 +31,9 @@ private[streamjoin] object DistinctAttributes {
     }
     if (plan.exists(_.output.exists(taken.contains))) marked(plan) else plan
   }
+
+  private def isMarked(column: Attribute, plan: LogicalPlan): Boolean =
+    plan.output.exists(o => o.exprId == column.exprId && o.metadata.contains(Mark))
 
   private def mark(a: Alias): Alias = {
     val metadata = new MetadataBuilder().withMetadata(a.metadata).putBoolean(Mark, true).build()
