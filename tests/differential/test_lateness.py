@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from tests.differential.case import Below, Case, Kind, Row, TimeColumn
 from tests.differential.instants import instant
-from tests.differential.lateness import count_late, judge, on_time
+from tests.differential.lateness import judge, late_rows, on_time
 from tests.differential.samples import row, two_inputs
 
 DAY_US = 86_400_000_000
@@ -12,7 +12,7 @@ DAY_US = 86_400_000_000
 
 def late(case: Case, *batches: list[Row]) -> set[str]:
     arrivals = judge(case, [{"a": rows} for rows in batches])
-    assert count_late(arrivals, "a") + len(on_time(arrivals, "a")) == sum(map(len, batches))
+    assert len(late_rows(arrivals, "a")) + len(on_time(arrivals, "a")) == sum(map(len, batches))
     return {each.row["id"] for each in arrivals if each.late}
 
 
@@ -73,7 +73,7 @@ def test_of_a_union_the_smaller_watermark_counts_once_there_are_both() -> None:
         ],
     )
     assert {each.row["id"] for each in arrivals if each.late} == {"below", "below too"}
-    assert count_late(arrivals, "A") == 1
+    assert len(late_rows(arrivals, "A")) == 1
 
 
 def below(step: Below, kind: Kind = "bigint") -> Case:

@@ -16,7 +16,8 @@ import org.apache.spark.sql.streamjoin.ExtensionPoints
  *     anti joins; a join of streams with an imposed order becomes the stream join, or is refused;
  *     `ROWTIME` is found;
  *  1. check: a window that no join has taken in is refused;
- *  1. optimization: filters above the join go below it where that changes nothing;
+ *  1. optimization: filters above the join go below it where that changes nothing, and structs are cut
+ *     down to the fields that are asked for;
  *  1. planning: the physical operators.
  *
  * Applied twice, it changes nothing: every rule leaves alone what another copy of it has done.

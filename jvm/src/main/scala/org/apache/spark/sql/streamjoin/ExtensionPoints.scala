@@ -30,6 +30,7 @@ object ExtensionPoints {
     extensions.injectHintResolutionRule(_ => ResolveStreamJoin)
     extensions.injectPlanNormalizationRule(_ => ResolveAwaitedJoin)
     extensions.injectOptimizerRule(_ => PushFilterThroughStreamJoin)
+    extensions.injectOptimizerRule(_ => PruneNestedColumns)
     extensions.injectPlannerStrategy(StreamJoinStrategy(_))
     extensions.injectColumnar(_ => ExplainBuiltinJoin)
   }

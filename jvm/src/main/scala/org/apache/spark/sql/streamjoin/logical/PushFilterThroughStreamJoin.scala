@@ -1,6 +1,12 @@
 package org.apache.spark.sql.streamjoin.logical
 
-import org.apache.spark.sql.catalyst.expressions.{And, Expression, PredicateHelper}
+import org.apache.spark.sql.catalyst.expressions.{
+  And,
+  AttributeSet,
+  Expression,
+  ExpressionSet,
+  PredicateHelper
+}
 import org.apache.spark.sql.catalyst.optimizer.{EliminateOuterJoin, PushPredicateThroughJoin}
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.rules.Rule
@@ -9,9 +15,8 @@ import org.apache.spark.sql.catalyst.rules.Rule
  * A filter above a join goes below it where Spark would push it below a join of its own, and an outer
  * join of which it drops the padded rows becomes a narrower one.
  *
- * What Spark's rules do is asked of them, with a join of Spark's over empty relations as a stand-in.
- * Its condition stays out of it: what is demanded of one input in the join's own condition is tested
- * by the join, after late rows have been counted.
+ * What Spark's rules do is asked of them, with a join of Spark's over leaves as a stand-in. What then
+ * follows for the inputs together with the join's own condition is found as for any: [[InputFilters]].
  */
 object PushFilterThroughStreamJoin extends Rule[LogicalPlan] with PredicateHelper {
 
@@ -28,7 +33,8 @@ object PushFilterThroughStreamJoin extends Rule[LogicalPlan] with PredicateHelpe
   }
 
   private def pushAll(condition: Expression, join: StreamJoin): LogicalPlan = {
-    val (left, right) = (LocalRelation(join.left.output), LocalRelation(join.right.output))
+    def leaf(input: LogicalPlan) = InputFilters.Leaf(input.output)(ExpressionSet())
+    val (left, right) = (leaf(join.left), leaf(join.right))
     val standIn = Join(left, right, StreamJoin.sparkTypeOf(join.joinType), None, JoinHint.NONE)
     val pushed = PushPredicateThroughJoin(EliminateOuterJoin(Filter(condition, standIn)))
 
@@ -37,12 +43,15 @@ object PushFilterThroughStreamJoin extends Rule[LogicalPlan] with PredicateHelpe
       case `right`            => join.right
       case Filter(c, `left`)  => StreamJoinInput.filtered(join.left, c)
       case Filter(c, `right`) => StreamJoinInput.filtered(join.right, c)
-      case Join(l, r, joinType, condition, _) =>
+      case j @ Join(l, r, joinType, condition, _) =>
+        val whole = condition.fold(join.condition)(And(join.condition, _))
+        val (onLeft, onRight) =
+          InputFilters.of(j.copy(condition = Some(whole)), AttributeSet(join.times))
         join.copy(
-          left = back(l),
-          right = back(r),
+          left = InputFilters.filtered(back(l), onLeft),
+          right = InputFilters.filtered(back(r), onRight),
           joinType = StreamJoin.typeOf(joinType).get,
-          condition = condition.fold(join.condition)(And(join.condition, _))
+          condition = whole
         )
       case other => other.mapChildren(back)
     }

@@ -10,6 +10,7 @@ import org.apache.spark.sql.catalyst.plans.logical.{
   LogicalPlan,
   SupportsNonDeterministicExpression
 }
+import org.apache.spark.sql.catalyst.trees.TreePattern.CURRENT_LIKE
 import org.apache.spark.sql.types.MetadataBuilder
 
 import io.streamjoin.core.JoinType
@@ -85,9 +86,9 @@ object StreamJoin {
     j.left.isStreaming && j.right.isStreaming && typeOf(j.joinType).nonEmpty &&
       !j.exists(_.isInstanceOf[CTERelationRef])
 
-  /** Whether a part of WHERE may stand in the condition of a join instead. */
+  /** Whether a part of WHERE may stand in the condition of a join instead, or below it. */
   private[streamjoin] def mayDemand(part: Expression): Boolean =
-    part.deterministic && !part.exists {
+    part.deterministic && !part.containsPattern(CURRENT_LIKE) && !part.exists {
       case _: SubqueryExpression | _: PythonFuncExpression | _: OuterReference => true
       case _                                                                   => false
     }

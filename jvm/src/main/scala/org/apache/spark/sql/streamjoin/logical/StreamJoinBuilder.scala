@@ -42,7 +42,9 @@ private[streamjoin] object StreamJoinBuilder {
     val built = if (retained) Retention.limit(written) else written
     built.copyTagsFrom(join)
     JoinRefusals.check(built)
-    built
+    val filtered = InputFilters.place(built)
+    filtered.copyTagsFrom(built)
+    filtered
   }
 
   /** Spark's own watermarks as keyed ones, so that there is one way in which they are followed. */

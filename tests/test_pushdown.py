@@ -1,0 +1,175 @@
+"""Filters and columns go below the join, as with Spark's own, and change no row by that."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from streamjoin import impose_order, stream_join
+from tests.orders import WITHIN_THE_HOUR, Shop, at, met
+from tests.streams import Landing
+
+
+@pytest.fixture
+def shop(spark: SparkSession, tmp_path: Path) -> Shop:
+    return Shop(spark, tmp_path)
+
+
+def filters(df: DataFrame, capsys: pytest.CaptureFixture[str]) -> tuple[list[str], list[str]]:
+    """The filters on the left and on the right input, below the shuffles."""
+    df.explain()
+    plan = capsys.readouterr().out
+    # each input begins with its shuffle
+    _, left, right = plan.split("Exchange ")
+
+    def below(text: str) -> list[str]:
+        return [line.split("Filter ")[1] for line in text.splitlines() if "Filter " in line]
+
+    return below(left), below(right)
+
+
+@pytest.mark.parametrize(
+    ("how", "where", "on_left", "on_right"),
+    [
+        ("inner", "o.id = 5", "= 5", "= 5"),
+        ("inner", "d.id > 5", "> 5", "> 5"),
+        ("left", "o.id = 5", "= 5", "= 5"),
+        ("right", "d.id = 5", "= 5", "= 5"),
+        ("full", "o.id = 5", "= 5", "= 5"),
+        ("semi", "o.id = 5", "= 5", "= 5"),
+        ("anti", "o.id = 5", "= 5", "= 5"),
+        ("inner", "(o.id = 5 AND d.id < 9) OR (o.id = 6 AND d.id < 8)", "= 5", "< 9"),
+        ("left", "o.id IS NULL", "isnull", "isnotnull"),
+    ],
+)
+def test_a_filter_on_a_key_is_one_on_both_inputs(
+    shop: Shop,
+    capsys: pytest.CaptureFixture[str],
+    how: str,
+    where: str,
+    on_left: str,
+    on_right: str,
+) -> None:
+    joined = stream_join(shop.ordered(), shop.delivered(), WITHIN_THE_HOUR, how)
+    (left,), (right,) = filters(joined.where(where), capsys)
+    assert on_left in left
+    assert on_right in right
+
+
+@pytest.mark.parametrize(
+    ("how", "on_left", "on_right"),
+    [
+        ("inner", True, True),
+        ("left", False, True),
+        ("right", True, False),
+        ("full", False, False),
+        ("semi", True, True),
+        ("anti", False, True),
+    ],
+)
+def test_what_the_condition_demands_of_one_input_is_a_filter_unless_its_side_is_preserved(
+    shop: Shop, capsys: pytest.CaptureFixture[str], how: str, on_left: bool, on_right: bool
+) -> None:
+    on = f"{WITHIN_THE_HOUR} AND o.id <> 3 AND d.id <> 4"
+    joined = stream_join(shop.ordered(), shop.delivered(), on, how)
+    left, right = filters(joined, capsys)
+    demanded = ("isnotnull(id", "= 3", "= 4")
+    assert [all(each in str(left) for each in demanded), left == []] == [on_left, not on_left]
+    assert [all(each in str(right) for each in demanded), right == []] == [on_right, not on_right]
+
+
+def test_event_times_are_left_to_the_join_which_counts_by_them(
+    shop: Shop, capsys: pytest.CaptureFixture[str]
+) -> None:
+    on = f"{WITHIN_THE_HOUR} AND d.delivery_time > TIMESTAMP'2024-05-04 09:00:00'"
+    left, right = filters(stream_join(shop.ordered(), shop.delivered(), on), capsys)
+    assert "time" not in str(left + right)
+    run = shop.joined("inner", on)
+    shop.order((1, None), (2, "10:00"))
+    shop.deliver((1, "08:00"), (2, "10:10"))
+    assert met(run.step()) == [(2, 2)]
+    assert run.total("nullTimeRowsLeft") == 1
+
+
+def test_a_filter_on_one_input_is_one_on_the_other(
+    shop: Shop, capsys: pytest.CaptureFixture[str]
+) -> None:
+    few = shop.ordered().where("o.id IN (5, 6)")
+    (left,), (right,) = filters(stream_join(few, shop.delivered(), WITHIN_THE_HOUR), capsys)
+    assert "IN (5,6)" in left
+    assert "IN (5,6)" in right
+
+
+def test_what_holds_in_one_batch_only_is_no_filter(shop: Shop, spark: SparkSession) -> None:
+    # While the second half of the union brings nothing, Spark's optimizer sees only the first.
+    more = Shop(spark, shop.folder / "more")
+    either = shop.ordered().where("o.id = 1").union(more.ordered()).alias("o")
+    run = shop.run(stream_join(either, shop.delivered(), WITHIN_THE_HOUR))
+    more.order((9, "10:00"))
+    shop.order((9, "10:00"))
+    run.step()
+    shop.order((1, "10:10"))
+    shop.deliver((1, "10:20"), (2, "10:20"))
+    assert met(run.step()) == [(1, 1)]
+    more.order((2, "10:10"))
+    assert met(run.step()) == [(2, 2)]
+
+
+def test_a_filter_by_the_time_of_day_is_not_one_on_the_other_input(
+    shop: Shop, capsys: pytest.CaptureFixture[str]
+) -> None:
+    # What is too early in one batch, by the clock, may not be so in a later one.
+    orders, deliveries = (
+        df.withColumn("until", F.col(time) + F.expr("INTERVAL 1 DAY"))
+        for df, time in ((shop.ordered(), "order_time"), (shop.delivered(), "delivery_time"))
+    )
+    on = f"{WITHIN_THE_HOUR} AND o.until = d.until"
+    early = orders.where("until < current_timestamp()").alias("o")
+    left, right = filters(stream_join(early, deliveries.alias("d"), on), capsys)
+    assert " < " in str(left)
+    assert " < " not in str(right)
+
+
+def test_what_holds_of_a_key_need_not_hold_of_one_that_is_only_equal(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    def input_of(name: str) -> tuple[Landing, DataFrame]:
+        folder = Landing(spark, tmp_path / name, "k STRING, t TIMESTAMP")
+        stream = folder.stream().withColumn("k", F.expr("k COLLATE UTF8_LCASE"))
+        return folder, impose_order(stream, "t", "0 seconds").alias(name)
+
+    (a, left), (b, right) = input_of("a"), input_of("b")
+    capitals = left.where("k COLLATE UTF8_BINARY = 'A'")
+    run = Shop(spark, tmp_path).run(stream_join(capitals, right, "a.k = b.k AND a.t = b.t"))
+    a.land({"k": "A", "t": at("10:00")}, {"k": "a", "t": at("10:01")})
+    b.land({"k": "a", "t": at("10:00")}, {"k": "a", "t": at("10:01")})
+    run.step()
+    assert [(row[0], row[2]) for row in run.rows()] == [("A", "a")]
+
+
+def test_only_the_fields_of_a_struct_that_are_asked_for_go_into_the_join(
+    spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    schema = "t TIMESTAMP, s STRUCT<id: INT, price: INT, note: STRING, big: STRUCT<x: INT, y: INT>>"
+    a, b = (Landing(spark, tmp_path / name, schema) for name in "ab")
+    left, right = (impose_order(each.stream(), "t", "0 seconds") for each in (a, b))
+    on = "a.s.id = b.s.id AND a.t = b.t AND a.s.price < b.s.big.x"
+    joined = stream_join(left.alias("a"), right.alias("b"), on, "left")
+    result = joined.where("b.s.price IS NULL").select("a.s.note", "b.s.id", "b.s.big.y")
+    result.explain()
+    plan = capsys.readouterr().out
+    into_the_join = plan[plan.index("Exchange") : plan.index("ImposeOrder")]
+    assert "_extract_note" in into_the_join
+    assert not re.search(r"\bs#\d+[],]", into_the_join)
+    run = Shop(spark, tmp_path).run(result)
+    for step in (1, 2):
+        big = {"x": 10, "y": 20 + step}
+        row = {"id": step, "price": step, "note": f"n{step}", "big": big}
+        a.land({"t": at(f"10:0{step}"), "s": row})
+        b.land({"t": at(f"10:0{step}"), "s": {**row, "price": None}})
+        run.step()
+    assert run.rows() == [("n1", 1, 21), ("n2", 2, 22)]
