@@ -43,6 +43,23 @@ def test_rows_come_out_at_once_and_none_is_kept(
     assert run.operator()["numRowsTotal"] == 0
 
 
+@pytest.mark.parametrize(
+    "on", [NEVER.replace("o.id = d.id AND ", ""), f"{WITHIN_THE_HOUR} AND 1 > 2"]
+)
+def test_no_row_is_copied_for_none_to_meet(
+    shop: Shop, capsys: pytest.CaptureFixture[str], on: str
+) -> None:
+    result = stream_join(shop.ordered(), shop.delivered(), on, "full")
+    result.explain()
+    plan = capsys.readouterr().out
+    assert "no two rows can match: each goes to one partition" in plan
+    assert plan.count("Exchange hashpartitioning") == 2
+    run = shop.run(result)
+    shop.order((1, "10:00"), (2, "10:01"), (3, None))
+    shop.deliver((1, "11:30"), (4, "11:31"))
+    assert met(run.step()) == [(1, None), (2, None), (3, None), (None, 1), (None, 4)]
+
+
 def test_an_aggregation_above_closes_its_windows(shop: Shop) -> None:
     joined = stream_join(shop.ordered(), shop.delivered(), NEVER, "left")
     hours = joined.groupBy(F.window("order_time", "1 hour")).count().select("window.start", "count")

@@ -27,6 +27,8 @@ private[physical] object JoinDistribution {
   ): Seq[Distribution] = {
     def spread(keys: Seq[Expression]) = StatefulOpClusteredDistribution(keys, partitions)
     spec.routing match {
+      case Routing.ByKey if spec.equiKeys.isEmpty =>
+        Seq(spread(hashable(left)), spread(hashable(right)))
       case Routing.ByKey =>
         Seq(spread(spec.equiKeys.map(_.left)), spread(spec.equiKeys.map(_.right)))
       case Routing.Broadcast(Side.Left)  => Seq(spread(hashable(left)), AllTuples)

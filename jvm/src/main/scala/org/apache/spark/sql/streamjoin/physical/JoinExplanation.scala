@@ -21,6 +21,8 @@ private[physical] object JoinExplanation {
 
   /** How rows reach the partitions. */
   def routing(spec: StreamJoinSpec): String = spec.routing match {
+    case Routing.ByKey if spec.equiKeys.isEmpty =>
+      "no two rows can match: each goes to one partition"
     case Routing.ByKey =>
       val (left, right) = (spec.equiKeys.map(_.left), spec.equiKeys.map(_.right))
       s"hash by ${left.map(_.sql).mkString("[", ", ", "]")} = " +

@@ -32,7 +32,8 @@ private[streamjoin] final case class StreamJoinSpec(
 
   def bounds: JoinBounds = watermarks.bounds
 
-  def routing: Routing = Routing.of(joinType, equiKeys.nonEmpty)
+  /** Where no two rows can match, none need to meet: each goes to one partition. */
+  def routing: Routing = Routing.of(joinType, equiKeys.nonEmpty || bounds.contradictory)
 }
 
 private[streamjoin] object StreamJoinSpec {
