@@ -84,6 +84,7 @@ def refused(shop: Shop, how: str = "left", on: str = WITHIN_THE_HOUR) -> str:
         ("full", WITHIN_THE_HOUR, "another 'joinType'"),
         ("left", WITHIN_THE_HOUR.replace("'1' HOUR", "'2' HOUR"), "another 'bounds'"),
         ("left", WITHIN_THE_HOUR + " AND o.id + 1 = d.id + 1", "another 'keys'"),
+        ("left", WITHIN_THE_HOUR.replace("o.id =", "o.id + 1 ="), "another 'keys'"),
     ],
 )
 def test_a_checkpoint_of_another_join_is_refused(
@@ -99,6 +100,38 @@ def test_a_checkpoint_of_another_join_is_refused(
     # nothing was overwritten: the right query goes on
     shop.deliver((1, "10:30"), (9, "12:00"))
     assert met(run.step()) == [(1, 1), (2, None)]
+
+
+UNTIL_IT_EXPIRES = (
+    "o.id = d.id AND d.delivery_time >= o.order_time "
+    "AND d.delivery_time <= o.order_time + o.id * INTERVAL '10' MINUTE"
+)
+
+
+@pytest.mark.parametrize(
+    "on",
+    [
+        UNTIL_IT_EXPIRES,
+        "o.id = d.id AND o.order_time + o.id * INTERVAL '10' MINUTE >= d.delivery_time "
+        "AND NOT (d.delivery_time < o.order_time) "
+        "AND d.delivery_time >= o.order_time - INTERVAL '1' DAY",
+    ],
+)
+def test_another_way_to_write_the_same_bounds_goes_on(shop: Shop, on: str) -> None:
+    shop.order((1, "10:00"), (2, "10:00"))
+    shop.joined("left", UNTIL_IT_EXPIRES).step()
+    shop.deliver((1, "10:10:01"), (2, "10:20"))
+    run = shop.joined("left", on)
+    assert met(run.step()) == [(1, None), (2, 2)]
+
+
+def test_a_time_that_is_computed_in_another_way_is_another_bound(shop: Shop) -> None:
+    shop.order((1, "10:00"))
+    shop.joined("left", UNTIL_IT_EXPIRES).step()
+    shop.order((2, "10:00"))
+    message = refused(shop, "left", UNTIL_IT_EXPIRES.replace("'10'", "'20'"))
+    assert "STREAM_JOIN.INCOMPATIBLE_CHECKPOINT" in message
+    assert "another 'bounds'" in message
 
 
 def test_a_checkpoint_whose_rows_have_other_columns_is_refused(shop: Shop) -> None:

@@ -1,45 +1,76 @@
 package org.apache.spark.sql.streamjoin.state
 
 import org.apache.spark.SparkThrowable
-import org.apache.spark.sql.catalyst.expressions.Attribute
+import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression}
 import org.apache.spark.sql.execution.streaming.state.{
   OperatorStateMetadata,
   OperatorStateMetadataV2
 }
 import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
+import org.apache.spark.sql.streamjoin.logical.EquiKey
 import org.apache.spark.sql.streamjoin.physical.StreamJoinSpec
 import org.json4s.{JObject, JString}
 import org.json4s.JsonDSL._
 import org.json4s.jackson.JsonMethods.{compact, parse, render}
 
+import io.streamjoin.bounds.JoinBounds
+import io.streamjoin.core.Side
+
 /**
  * Whether a checkpoint belongs to the join that is about to go on from it.
  *
- * What decides which rows were kept or already given out must be as it was: the type of the join, its
- * keys, its times and its bounds. Lags may change; a watermark never goes back.
+ * What decides which rows were kept, or already given out, and where they are found must be as it was:
+ * the type of the join, its keys, its times and what is proved of them. How the condition is written
+ * does not matter. Lags may change; a watermark never goes back.
  */
 private[streamjoin] object CheckpointFit {
 
   /** The join as it is written beside the state. */
   def describe(spec: StreamJoinSpec, format: StateFormat): String = {
-    // aliases come and go with the optimizer, the columns themselves stay
-    val names = spec.bounds.columns.zip(spec.times).map {
-      case (column, a: Attribute) => s"${column.side.name}.${a.name}"
-      case (column, _)            => s"${column.side.name}.(expression)"
-    }
+    val names = timeNames(spec)
     val description: JObject =
       ("format" -> s"${format.name} ${format.version}") ~
         ("joinType" -> spec.joinType.name) ~
-        ("keys" -> spec.equiKeys.map(k =>
-          s"${k.left.dataType.sql}${if (k.nullSafe) " <=>" else ""}"
-        ).mkString(", ")) ~
+        ("keys" -> spec.equiKeys.map(key).mkString(", ")) ~
         ("sources" -> spec.bases.map(_.name).mkString(", ")) ~
-        ("bounds" -> spec.bounds.conjuncts
-          .map(b => s"${names(b.later)} >= ${names(b.earlier)} - ${b.slack}")
-          .sorted
-          .mkString("; "))
+        ("bounds" -> bounds(spec.bounds, names)) ~
+        ("lookup" -> Side.both.map(s => names(spec.bounds.probeColumn(s))).mkString(", ")) ~
+        // a stored row has its limits in this order
+        ("limits" -> Side.both.flatMap(spec.bounds.limiting(_).map(names)).mkString(", "))
     compact(render(description))
   }
+
+  private def key(k: EquiKey): String =
+    s"${text(k.left)} ${if (k.nullSafe) "<=>" else "="} ${text(k.right)}: ${k.left.dataType.sql}"
+
+  /** All that follows from the condition, so that another way to write it is the same. */
+  private def bounds(bounds: JoinBounds, names: IndexedSeq[String]): String =
+    if (bounds.contradictory) "no two rows can match"
+    else {
+      val proved = for {
+        later <- names.indices
+        earlier <- names.indices
+        if later != earlier && bounds.slack(later, earlier) != JoinBounds.Unbounded
+      } yield s"${names(later)} >= ${names(earlier)} - ${bounds.slack(later, earlier)}"
+      proved.sorted.mkString("; ")
+    }
+
+  /** Names for the times of a join: those of one input that are called the same are numbered. */
+  private def timeNames(spec: StreamJoinSpec): IndexedSeq[String] = {
+    val plain = spec.bounds.columns.zip(spec.times).map { case (column, time) =>
+      s"${column.side.name}.${text(time)}"
+    }
+    plain.zipWithIndex.map { case (name, i) =>
+      plain.take(i).count(_ == name) match {
+        case 0      => name
+        case before => s"$name (${before + 1})"
+      }
+    }
+  }
+
+  /** Aliases come and go with the optimizer, ids with each run; the columns themselves stay. */
+  private def text(e: Expression): String =
+    e.transform { case a: Attribute => a.withQualifier(Nil) }.sql
 
   def check(location: String, old: OperatorStateMetadata, now: OperatorStateMetadata): Unit =
     (old, now) match {
