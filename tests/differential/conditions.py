@@ -12,7 +12,7 @@ from random import Random
 
 from tests.differential.case import HOWS, NUMBERS, Case, How, Join, Node, visible
 from tests.differential.instants import moment
-from tests.differential.spelling import AWAITED, Reference, Spelling
+from tests.differential.spelling import Reference, Spelling
 
 CONSTANTS = [
     ("constant", "1 = 1"),
@@ -227,7 +227,7 @@ class Conditions:
                 self.features.add("one_sided")
                 texts.append(self._one_sided(alias))
         feature, text = self.rng.choice(CONSTANTS)
-        if feature not in AWAITED and self._chance(0.03):
+        if self._chance(0.03):
             self.features.add(feature)
             texts.append(text)
         return texts

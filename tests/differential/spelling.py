@@ -14,8 +14,6 @@ Reference = tuple[str, str]
 """Alias and name of a column."""
 
 MICROSECONDS: tuple[Kind, ...] = ("timestamp", "timestamp_ntz")
-AWAITED = frozenset({"absolute_smallint"})
-"""Features that are not drawn, for a join still refuses them; to draw one, take it out of here."""
 NEGATED = {"<": ">=", "<=": ">", ">": "<=", ">=": "<"}
 FLIPPED = str.maketrans("<>", "><")
 
@@ -79,10 +77,8 @@ class Spelling:
         """Write that y minus x lies between two numbers of ticks."""
         if self.rng.random() < 0.3:
             x, y, low, high = y, x, -high, -low
-        short = {self.kind(x), self.kind(y)} == {"smallint"}
-        absolute = "absolute_smallint" if short else "absolute"
-        if low == -high and absolute not in AWAITED and self.rng.random() < 0.6:
-            self.features.add(absolute)
+        if low == -high and self.rng.random() < 0.6:
+            self.features.add("absolute")
             return f"abs({_name(y)} - {_name(x)}) <= {self.size(x, high)}"
         if self.rng.random() < 0.3:
             self.features.add("difference")

@@ -2,7 +2,7 @@ package org.apache.spark.sql.streamjoin.bounds
 
 import org.apache.spark.sql.catalyst.expressions.{Left => _, Right => _, _}
 import org.apache.spark.sql.catalyst.expressions.Literal.TrueLiteral
-import org.apache.spark.sql.types.{BooleanType, DataType, DoubleType, FloatType}
+import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.{CalendarInterval => Interval}
 
 /**
@@ -23,7 +23,7 @@ private[streamjoin] final class BoundExtraction(
 ) {
   import RejectedBound._
 
-  import BoundExtraction.Result
+  import BoundExtraction.{Result, Widened}
 
   private val linear = new LinearTimes(mayBeTerm)
 
@@ -103,19 +103,45 @@ private[streamjoin] final class BoundExtraction(
   /** What follows from `small <= large`, or from `small < large`. */
   private def ordered(small: Expression, large: Expression, strict: Boolean): Result = {
     val parts: Seq[Result] = (small, large) match {
-      case (Greatest(all), _) if !TimeUnit.isWindow(large.dataType) =>
-        all.filter(isPresent).map(ordered(_, large, strict))
-      case (_, Least(all)) if !TimeUnit.isWindow(small.dataType) =>
-        all.filter(isPresent).map(ordered(small, _, strict))
-      case (Abs(c, failOnError), _) if negates(c, failOnError) =>
-        Seq(ordered(c, large, strict), ordered(UnaryMinus(large, failOnError = true), c, strict))
+      case (Widened(Greatest(all), widen), _) if !TimeUnit.isWindow(large.dataType) =>
+        all.filter(isPresent).map(x => ordered(widen(x), large, strict))
+      case (_, Widened(Least(all), widen)) if !TimeUnit.isWindow(small.dataType) =>
+        all.filter(isPresent).map(x => ordered(small, widen(x), strict))
+      case (Widened(Abs(c, failOnError), widen), _) if negates(c, failOnError) =>
+        Seq(
+          ordered(widen(c), large, strict),
+          ordered(UnaryMinus(large, failOnError = true), widen(c), strict)
+        )
       case _ => Nil
     }
     def solved = MonotoneInverse
       .atMost(small, large, strict)
       .orElse(MonotoneInverse.atLeast(large, small, strict).map(_.swap))
       .map { case (s, l) => ordered(s, l, strict = false) }
-    all(parts ++ solved :+ compared(small, large, strict))
+    all(parts ++ chosen(small, large, strict) ++ solved :+ compared(small, large, strict))
+  }
+
+  /** Of `greatest` and `least` across both inputs, what follows whichever of the times it is. */
+  private def chosen(small: Expression, large: Expression, strict: Boolean): Option[Result] =
+    Seq(small, large).flatMap(_.find(isChoice)).headOption.map { choice =>
+      val times = choice.children
+      if (!times.forall(isPresent)) Result.none(SkipsNull)
+      else
+        any(times.map { time =>
+          def put(e: Expression) = e.transform { case c if c.semanticEquals(choice) => time }
+          val others = times.filterNot(_ eq time).map { other =>
+            if (choice.isInstanceOf[Greatest]) ordered(other, time, strict = false)
+            else ordered(time, other, strict = false)
+          }
+          all(ordered(put(small), put(large), strict) +: others)
+        })
+    }
+
+  private def isChoice(e: Expression): Boolean = e match {
+    case _: Greatest | _: Least =>
+      e.deterministic && TimeUnit.of(e.dataType).nonEmpty && !TimeUnit.isWindow(e.dataType) &&
+      !oneSided(e) && e.children.forall(_.references.nonEmpty)
+    case _ => false
   }
 
   /** Whether the negative of a value is not the value itself, as that of the least number is. */
@@ -204,6 +230,18 @@ private[streamjoin] final class BoundExtraction(
 
 private[streamjoin] object BoundExtraction {
   import RejectedBound._
+
+  /** An expression below casts to wider whole numbers, and how they are put around another. */
+  private object Widened {
+    def unapply(e: Expression): Option[(Expression, Expression => Expression)] = e match {
+      case c @ Cast(inner, to: IntegralType, _, _)
+          if inner.dataType.isInstanceOf[IntegralType] && Cast.canUpCast(inner.dataType, to) =>
+        unapply(inner).map { case (core, widen) =>
+          (core, (x: Expression) => c.withNewChildren(Seq(widen(x))))
+        }
+      case _ => Some((e, identity[Expression]))
+    }
+  }
 
   /** @param reasons why an expression did not have the form of a bound */
   final case class Result(found: Seq[FoundBound], reasons: Seq[Reason]) {

@@ -37,6 +37,11 @@ private[streamjoin] object RejectedBound {
       )
   case object NullSafe
       extends Reason("<=> also lets NULL meet NULL, and such rows would be kept for ever")
+  case object SkipsNull
+      extends Reason(
+        "greatest and least pass over NULL, so a row without one of the times could match any; " +
+          "add IS NOT NULL for each of them"
+      )
   case object FloatingPoint
       extends Reason(
         "floating-point numbers are rounded; use unix_micros, unix_millis or unix_seconds"

@@ -101,8 +101,8 @@ private[streamjoin] class LinearTimes(opaque: Expression => Boolean) {
           form(start).map(shifted(_, start.dataType, zone, days, micros))
         }
       }
-    case d @ DateAdd(date, n) => whole(n).fold(term(d))(n => form(date).map(_.moved(n, n)))
-    case d @ DateSub(date, n) => whole(n).fold(term(d))(n => form(date).map(_.moved(-n, -n)))
+    case d @ DateAdd(date, n) => whole(n).fold(term(d))(movedByDays(d, date, _))
+    case d @ DateSub(date, n) => whole(n).fold(term(d))(n => movedByDays(d, date, -n))
     case d @ DateAddInterval(date, interval, _, _) =>
       value(interval) match {
         case Some(i: CalendarInterval) if i.months != 0 => Left(NotLinear.CalendarUnits)
@@ -113,6 +113,12 @@ private[streamjoin] class LinearTimes(opaque: Expression => Boolean) {
     case _: TimestampAddYMInterval | _: DateAddYMInterval | _: AddMonths =>
       Left(NotLinear.CalendarUnits)
   }
+
+  /** Spark adds days without a check: far enough they come out in the past, of each row by itself. */
+  private def movedByDays(sum: Expression, date: Expression, days: Long): Result =
+    form(date).map(_.moved(days, days)).flatMap { x =>
+      if (x.fits(IntegerType)) Right(x) else term(sum)
+    }
 
   private def movedBy(start: Expression, interval: Expression, zone: Option[String]): Result =
     (value(interval), interval.dataType) match {

@@ -80,6 +80,9 @@ class ConditionBoundsSuite extends AnyFunSuite {
   shape("INTERVAL '1' HOUR > a.t - b.t")(s"b.t >= a.t - ${Hour - 1}")
   shape("-(a.t - b.t) <= INTERVAL '1' HOUR")(s"a.t >= b.t - $Hour")
   shape("abs(a.t - b.t) <= INTERVAL '1' HOUR")(s"b.t >= a.t - $Hour", s"a.t >= b.t - $Hour")
+  shape("abs(a.s - b.s) <= 5")("b.s >= a.s - 5", "a.s >= b.s - 5")
+  shape("abs(a.i - b.i) < 10L")("b.i >= a.i - 9", "a.i >= b.i - 9")
+  shape("abs(datediff(a.d, b.d)) <= 3")("b.d >= a.d - 3", "a.d >= b.d - 3")
   shape("abs(a.seq - b.seq) < 10")("b.seq >= a.seq - 9", "a.seq >= b.seq - 9")
   refused("abs(a.t - b.t) >= INTERVAL '1' HOUR", RejectedBound.NotConstant)
   shape("(a.t - b.t) div INTERVAL '1' MINUTE <= 5")(s"b.t >= a.t - ${6 * Minute - 1}")
@@ -164,6 +167,23 @@ class ConditionBoundsSuite extends AnyFunSuite {
   shape("b.t <= a.until")("a.until >= b.t")
   shape("b.t < a.t + a.wait")("row(a.t, a.wait) >= b.t + 1")
   shape("b.seq <= a.seq + a.k")("row(a.k, a.seq) >= b.seq")
+  // whichever of both inputs it is
+  shape("greatest(a.sure, b.sure) - least(a.sure, b.sure) <= INTERVAL '5' MINUTE")(
+    s"a.sure >= b.sure - ${5 * Minute}",
+    s"b.sure >= a.sure - ${5 * Minute}"
+  )
+  shape("greatest(a.sure, b.sure) < least(a.sure, b.sure) + INTERVAL '1' MINUTE")(
+    s"a.sure >= b.sure - ${Minute - 1}",
+    s"b.sure >= a.sure - ${Minute - 1}"
+  )
+  shape("a.seq IS NOT NULL AND b.seq IS NOT NULL AND greatest(a.seq, b.seq) - a.seq <= 7")(
+    "a.seq >= b.seq - 7"
+  )
+  refused("greatest(a.t, b.t) - least(a.t, b.t) <= INTERVAL '5' MINUTE", RejectedBound.SkipsNull)
+  refused("greatest(a.sure, b.sure) >= a.t", RejectedBound.InsideOr)
+  // days are added without a check for the end of the range
+  shape("a.d >= date_add(b.d, 2147483647)")("a.d >= row(b.d)")
+  shape("date_sub(a.d, -2147483647) <= b.d")("b.d >= row(a.d)")
   shape("greatest(a.t, a.until) >= b.t")("row(a.t, a.until) >= b.t")
   shape("CASE WHEN a.k > 1 THEN a.t ELSE a.u END >= b.t")(
     "row(a.k, a.t, a.u) >= b.t"
