@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pyspark.errors import IllegalArgumentException, StreamingQueryException
@@ -42,14 +43,15 @@ def test_each_holds_rows_and_what_became_of_them(shop: Shop, state_format: str, 
     shop.deliver((7, "14:30"))
     run.step()
     pairs = [(1, 1), (1, 1), (2, 2), (3, 3), (3, 3), (4, 4)]
-    expected = {
+    by_type: dict[str, list[Any]] = {
         "inner": pairs,
         "left": pairs,
         "right": [*pairs, (None, 9)],
         "full": [*pairs, (None, 9)],
         "left_semi": [(1,), (2,), (3,), (3,), (4,)],
         "left_anti": [],
-    }[how]
+    }
+    expected = by_type[how]
     if how.startswith("left_"):
         assert sorted(row[:1] for row in run.rows()) == expected
     else:
