@@ -48,13 +48,13 @@ bench-full: $(STAMPS)/installed $(STAMPS)/benchmarks-staged
 
 bench-jars: $(STAMPS)/benchmarks-staged
 
-kafka-jars: $(STAMPS)/kafka-staged
+kafka-jars: $(STAMPS)/test-jars-staged
 
 test: lint-python test-jvm test-python
 
 test-jvm: $(STAMPS)/jvm-tested
 
-test-python: $(STAMPS)/installed $(STAMPS)/next-spark $(STAMPS)/kafka-staged
+test-python: $(STAMPS)/installed $(STAMPS)/next-spark $(STAMPS)/test-jars-staged
 	STREAMJOIN_SPARK_4_3_PYTHON=$(abspath $(NEXT_VENV))/bin/python \
 	  $(BIN)/python -m pytest $(PYTEST_ARGS)
 
@@ -76,9 +76,9 @@ format: $(STAMPS)/venv
 	$(SBT) scalafmtAll scalafmtSbt
 
 clean:
-	rm -rf $(DIST) target jvm/target docker/kafka/target benchmarks/jvm/*/target benchmarks/jars docker/kafka/jars project/target project/project artifacts
+	rm -rf $(DIST) target jvm/target docker/kafka/target benchmarks/jvm/*/target benchmarks/jars docker/kafka/jars tests/jars project/target project/project artifacts
 	rm -rf python/src/streamjoin/jars .pytest_cache .ruff_cache .mypy_cache
-	rm -f $(STAMPS)/jvm-tested $(STAMPS)/installed $(STAMPS)/benchmarks-staged $(STAMPS)/kafka-staged
+	rm -f $(STAMPS)/jvm-tested $(STAMPS)/installed $(STAMPS)/benchmarks-staged $(STAMPS)/test-jars-staged
 
 $(STAMPS)/venv: python/requirements-dev.txt
 	@scripts/check-prerequisites "$(PYTHON)"
@@ -89,8 +89,8 @@ $(STAMPS)/venv: python/requirements-dev.txt
 # One start of sbt for all of it: the jars come out of the run that tested them.
 $(STAMPS)/jvm-tested: $(BUILD) .scalafmt.conf $(JVM_MAIN) $(JVM_TEST) $(BENCHMARKS_JVM) | $(STAMPS)/venv
 	$(SBT) scalafmtCheckAll benchmarksFlink/scalafmtCheckAll scalafmtSbtCheck test stagePython \
-	  benchmarks/stageBenchmarks benchmarksSpark/stageBenchmarks kafka/stageKafka
-	@touch $(JAR) $(STAMPS)/kafka-staged $@
+	  benchmarks/stageBenchmarks benchmarksSpark/stageBenchmarks kafka/stageKafka jvm/stageTestJars
+	@touch $(JAR) $(STAMPS)/test-jars-staged $@
 
 $(JAR): $(BUILD) $(JVM_MAIN) | $(STAMPS)/venv
 	$(SBT) stagePython
@@ -114,8 +114,8 @@ $(STAMPS)/benchmarks-staged: $(BUILD) $(BENCHMARKS_JVM) | $(STAMPS)/venv
 	$(SBT) benchmarks/stageBenchmarks benchmarksSpark/stageBenchmarks benchmarksFlink/stageBenchmarks
 	@touch $@
 
-$(STAMPS)/kafka-staged: $(BUILD) | $(STAMPS)/venv
-	$(SBT) kafka/stageKafka
+$(STAMPS)/test-jars-staged: $(BUILD) | $(STAMPS)/venv
+	$(SBT) kafka/stageKafka jvm/stageTestJars
 	@touch $@
 
 $(STAMPS)/installed: $(WHEEL)

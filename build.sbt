@@ -18,6 +18,7 @@ lazy val root = (project in file("."))
 
 lazy val jvm = (project in file("jvm"))
   .settings(
+    LocalFiles.settings,
     name := "streamjoin",
     scalacOptions ++= strict,
     Compile / resourceGenerators += Def.task {

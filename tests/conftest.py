@@ -22,6 +22,18 @@ pytest_plugins = [
 # of all of them needs more room than the JVM leaves to its first compiler alone.
 COMPILE_LITTLE = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=512m"
 
+JARS = Path(__file__).parent / "jars"
+
+# Hadoop's local file system starts a process or two for each file that it makes. Tests whose Spark
+# runs in processes of its own have that one.
+WITHOUT_FORKS = {
+    "spark.hadoop.fs.file.impl": "com.globalmentor.apache.hadoop.fs.BareLocalFileSystem",
+    "spark.hadoop.spark.sql.streaming.checkpointFileManagerClass": (
+        "org.apache.spark.sql.execution.streaming.checkpointing."
+        "FileSystemBasedCheckpointFileManager"
+    ),
+}
+
 
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
@@ -31,6 +43,8 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     builder = SparkSession.builder.master("local[2]").appName("streamjoin tests")
     if connector_jars():
         builder = builder.config("spark.jars", ",".join(connector_jars()))
+    for jar in JARS.glob("hadoop-bare-naked-local-fs-*.jar"):
+        builder = builder.config("spark.driver.extraClassPath", str(jar)).config(map=WITHOUT_FORKS)
     session = (
         streamjoin.configure(builder)
         .config("spark.log.level", "ERROR")
