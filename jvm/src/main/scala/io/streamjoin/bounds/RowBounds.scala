@@ -71,11 +71,11 @@ final class RowBounds(bounds: JoinBounds, side: Side) extends Serializable {
     }
   }
 
-  /** Whether the row can still meet a row that is not late by these watermarks. */
-  def survives(times: RowTimes, watermarks: Array[Long]): Boolean = {
+  /** Whether a row with these limits can still meet a row that is not late by these watermarks. */
+  def survives(limits: Array[Long], watermarks: Array[Long]): Boolean = {
     var k = 0
     while (k < limiting.length) {
-      if (limit(times, k) < watermarks(limiting(k))) return false
+      if (limits(k) < watermarks(limiting(k))) return false
       k += 1
     }
     true

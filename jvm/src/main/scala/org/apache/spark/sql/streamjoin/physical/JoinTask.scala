@@ -72,33 +72,20 @@ private[physical] final class JoinTask(
     val (before, now) = (spec.watermarks.received(base.before), spec.watermarks.received(base.now))
     operator.restore(before)
 
-    // right rows come last: nothing of this batch can look for them any more
-    val output =
-      left.map(_.asInstanceOf[UnsafeRow]).flatMap(r =>
-        operator.process(Side.Left, r, guest = isGuest(r, partitionId))
-      ) ++
-        right.map(_.asInstanceOf[UnsafeRow]).flatMap(r =>
-          operator.process(Side.Right, r, now, isGuest(r, partitionId))
-        ) ++
-        operator.advance(now)
-
-    new Iterator[InternalRow] {
-      private var done = false
-
-      override def hasNext: Boolean = {
-        val more = !done && output.hasNext
-        if (!more && !done) {
-          done = true
-          finish(partitionId, store, numbers, state, base, now, counters, started)
-        }
-        more
-      }
-
-      override def next(): InternalRow = {
-        metrics("numOutputRows") += 1
-        output.next()
-      }
-    }
+    new BatchOutput(
+      left,
+      right,
+      (side, row) =>
+        operator.process(
+          side,
+          row,
+          keepFor = if (side == Side.Left) before else now,
+          guest = isGuest(row, partitionId)
+        ),
+      () => operator.advance(now),
+      () => finish(partitionId, store, numbers, state, base, now, counters, started),
+      metrics("numOutputRows")
+    )
   }
 
   /** Whether another partition answers for the row; all agree, for they see the same bytes. */
