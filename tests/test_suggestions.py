@@ -80,7 +80,7 @@ def test_windows_without_aliases_in_explain(
         ordered = stream(session, tmp_path, name, "t", "TIMESTAMP").withWatermark("t", "1 minute")
         ordered.createOrReplaceTempView(name)
     session.sql(
-        "SELECT i FROM (SELECT window(t, '1 hour') AS w, id AS i FROM l) "
+        "SELECT * FROM (SELECT window(t, '1 hour') AS w, id AS i FROM l) "
         "JOIN (SELECT window(t, '1 hour') AS w, id FROM r) ON i = id"
     ).select("*").explain()
     text = capsys.readouterr().out
