@@ -296,3 +296,18 @@ def test_places_of_errors(market: Market) -> None:
     assert f"line 2 pos {place}" in str(error)
     (context,) = error.getQueryContext()
     assert context.fragment() == "t.nothing"
+
+
+@pytest.mark.parametrize(
+    "inputs",
+    [
+        f"JOIN Trades {FRAME} t ON o.orderId = t.orderId AND rand() < 1",
+        "JOIN Trades t ON o.orderId = t.orderId",
+        "CROSS JOIN Trades t WHERE o.orderId = t.orderId",
+    ],
+)
+def test_the_join_that_an_error_is_about(market: Market, inputs: str) -> None:
+    with pytest.raises(AnalysisException) as refused:
+        market.session.sql(f"SELECT 1\nFROM Orders o\n{inputs}")
+    (context,) = refused.value.getQueryContext()
+    assert context.fragment() == inputs.split(" WHERE ")[0]

@@ -4,6 +4,7 @@ import org.apache.spark.sql.catalyst.expressions.{Left => _, Right => _, _}
 import org.apache.spark.sql.catalyst.plans.{Inner, InnerLike, NaturalJoin, UsingJoin}
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.catalyst.trees.CurrentOrigin
 import org.apache.spark.sql.catalyst.trees.TreePattern.JOIN
 import org.apache.spark.sql.streamjoin.ColumnNames
 import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
@@ -68,12 +69,14 @@ object PlaceWindows extends Rule[LogicalPlan] with PredicateHelper {
       val (left, afterLeft) = distribute(j.left, conjuncts)
       val (right, afterRight) = distribute(j.right, afterLeft)
       val (here, above) = afterRight.partition(_.references.subsetOf(j.outputSet))
-      val join = j.copy(
-        left = left,
-        right = right,
-        joinType = if (here.isEmpty) j.joinType else Inner,
-        condition = here.reduceOption(And)
-      )
+      val join = CurrentOrigin.withOrigin(j.origin) {
+        j.copy(
+          left = left,
+          right = right,
+          joinType = if (here.isEmpty) j.joinType else Inner,
+          condition = here.reduceOption(And)
+        )
+      }
       (window(join), above)
     case input => (input, conjuncts)
   }
@@ -84,12 +87,14 @@ object PlaceWindows extends Rule[LogicalPlan] with PredicateHelper {
       val (left, right) = (time(j, Side.Left), time(j, Side.Right))
       val windows = JoinWindows.of(j, left, right)
       val bounds = windows.condition(left, right)
-      val join = j.copy(
-        left = RelationWindow.off(j.left),
-        right = RelationWindow.off(j.right),
-        joinType = if (isCross(j)) Inner else j.joinType,
-        condition = Some(j.condition.fold[Expression](bounds)(And(_, bounds)))
-      )
+      val join = CurrentOrigin.withOrigin(j.origin) {
+        j.copy(
+          left = RelationWindow.off(j.left),
+          right = RelationWindow.off(j.right),
+          joinType = if (isCross(j)) Inner else j.joinType,
+          condition = Some(j.condition.fold[Expression](bounds)(And(_, bounds)))
+        )
+      }
       join.copyTagsFrom(j)
       join.setTagValue(JoinWindows.Placed, windows)
       join
