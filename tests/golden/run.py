@@ -20,6 +20,7 @@ TOGETHER = 8
 VOLATILE = [
     (r"#\d+L?", "#"),
     (r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", "<id>"),
+    (r"(CTERelation(Def|Ref)) \d+", r"\1 <id>"),
     (r"FileSource\[[^\]]*\]", "FileSource[<folder>]"),
     (r"FileStreamSource\[[^\]]*\]", "FileStreamSource[<folder>]"),
 ]

@@ -48,6 +48,19 @@ ROWS: dict[str, list[Row]] = {
 ORDERED = {"orders": "order_time", "deliveries": "delivery_time", "returns": "return_time"}
 
 
+TABLES = {
+    "shop_orders": "id INT, order_time TIMESTAMP",
+    "shop_deliveries": "id INT, delivery_time TIMESTAMP",
+}
+
+
+def drop(session: SparkSession) -> None:
+    """Take away what other sessions would see too."""
+    session.sql("DROP VIEW IF EXISTS shop_joined")
+    for name in TABLES:
+        session.sql(f"DROP TABLE IF EXISTS {name}")
+
+
 def create(session: SparkSession, folder: Path) -> None:
     """Make each stream a temporary view, with an order (`orders_ordered`) and without."""
     for name, schema in SCHEMAS.items():
@@ -60,6 +73,10 @@ def create(session: SparkSession, folder: Path) -> None:
             f"CREATE OR REPLACE TEMPORARY VIEW {name}_ordered AS SELECT * FROM IMPOSE_ORDER("
             f"TABLE({name}), DESCRIPTOR({column}), INTERVAL '1' MINUTE)"
         )
+    for name, schema in TABLES.items():
+        session.sql(f"CREATE TABLE {name} ({schema}) USING parquet")
+    session.sql("INSERT INTO shop_orders VALUES (1, TIMESTAMP '2024-05-04 10:00:00')")
+    session.sql("INSERT INTO shop_deliveries VALUES (1, TIMESTAMP '2024-05-04 10:40:00')")
     session.sql(
         "CREATE OR REPLACE TEMPORARY VIEW customers AS SELECT * FROM VALUES "
         "(1, 'Ann', TIMESTAMP '2024-05-04 10:05:00'), (2, 'Bob', TIMESTAMP '2024-05-04 10:06:00') "

@@ -103,3 +103,21 @@ SELECT IMPOSE_ORDER(order_time, INTERVAL '1' MINUTE) FROM orders;
 
 -- DESCRIPTOR alone
 SELECT DESCRIPTOR(order_time) FROM orders;
+
+-- a union as the input
+SELECT o.id, o.t FROM IMPOSE_ORDER(TABLE(SELECT id, order_time AS t FROM orders UNION ALL SELECT id, return_time FROM returns), DESCRIPTOR(t), INTERVAL '1' MINUTE) o LEFT SEMI JOIN deliveries_ordered d ON o.id = d.id AND d.delivery_time BETWEEN o.t AND o.t + INTERVAL '1' HOUR;
+
+-- a common table expression as the input
+SELECT id FROM IMPOSE_ORDER(TABLE(WITH dear AS (SELECT * FROM orders WHERE price > 4) SELECT * FROM dear), DESCRIPTOR(order_time), INTERVAL '1' MINUTE);
+
+-- an order on a second column of a query with an order
+SELECT o.id FROM IMPOSE_ORDER(TABLE(SELECT * FROM IMPOSE_ORDER(TABLE(orders), DESCRIPTOR(order_time), INTERVAL '1' MINUTE)), DESCRIPTOR(seq), 5) o JOIN deliveries_ordered d ON o.id = d.id AND d.delivery_time BETWEEN o.order_time AND o.order_time + INTERVAL '1' HOUR;
+
+-- names for the columns
+SELECT o.a, o.b FROM IMPOSE_ORDER(TABLE(returns), DESCRIPTOR(return_time), INTERVAL '1' MINUTE) AS o(a, b);
+
+-- a text that is no number as the lag of a number
+SELECT * FROM IMPOSE_ORDER(TABLE(clicks), DESCRIPTOR(n), 'a while');
+
+-- an idle timeout that is no interval
+SELECT * FROM IMPOSE_ORDER(TABLE(orders), DESCRIPTOR(order_time), INTERVAL '1' MINUTE, 'a while');

@@ -128,3 +128,68 @@ SELECT o.item FROM orders_ordered o JOIN deliveries_ordered d ON o.id = d.id AND
 SELECT * FROM IMPOSE_ORDER(TABLE(orders), DESCRIPTOR(order_time), INTERVAL '1' MINUTE) AS o
  JOIN SELECT * FROM IMPOSE_ORDER(TABLE(deliveries), DESCRIPTOR(order_time), INTERVAL '1' MINUTE) AS d
  ON d.delivery_time BETWEEN o.order_time AND o.order_time + INTERVAL '1' HOUR;
+
+-- a hint
+SELECT /*+ BROADCAST(d) */ o.id FROM orders_ordered o JOIN deliveries_ordered d ON o.id = d.id AND d.delivery_time BETWEEN o.order_time AND o.order_time + INTERVAL '1' HOUR;
+
+-- an input in parentheses, comments and odd spaces
+select o . id, -- JOIN deliveries OVER (RANGE
+  `d`.`address` from ((`orders_ordered` as `o`)	join/**/(deliveries_ordered) as d
+  on ((o.id) = (d.id)) and d.delivery_time BETWEEN o.order_time AND o.order_time + INTERVAL '1' HOUR);
+
+-- common table expressions inside common table expressions
+WITH a AS (SELECT * FROM orders_ordered), b AS (WITH c AS (SELECT a.id, d.address FROM a JOIN deliveries_ordered d ON a.id = d.id AND d.delivery_time BETWEEN a.order_time AND a.order_time + INTERVAL '1' HOUR) SELECT * FROM c) SELECT * FROM b;
+
+-- two event times of one input
+SELECT o.id FROM orders_ordered o JOIN IMPOSE_ORDER(TABLE(SELECT * FROM deliveries_ordered), DESCRIPTOR(due), INTERVAL '1' MINUTE) d ON o.id = d.id AND d.due >= o.order_time AND d.delivery_time <= o.order_time + INTERVAL '1' HOUR;
+
+-- BETWEEN the wrong way round: no row can match
+SELECT o.id FROM orders_ordered o LEFT JOIN deliveries_ordered d ON o.id = d.id AND d.delivery_time BETWEEN o.order_time + INTERVAL '1' HOUR AND o.order_time;
+
+-- random values read once
+WITH o AS (SELECT *, rand(7) AS r FROM orders_ordered) SELECT o.id, o.r < 1 FROM o JOIN deliveries_ordered d ON o.id = d.id AND d.delivery_time BETWEEN o.order_time AND o.order_time + INTERVAL '1' HOUR;
+
+-- random values of a table, read twice around a join of streams
+WITH r AS (SELECT id, rand(7) AS r FROM customers) SELECT o.id, a.r = b.r FROM orders_ordered o JOIN deliveries_ordered d ON o.id = d.id AND d.delivery_time BETWEEN o.order_time AND o.order_time + INTERVAL '1' HOUR JOIN r a ON a.id = o.id JOIN r b ON b.id = o.id;
+
+-- random values read twice by a union
+WITH o AS (SELECT *, rand(7) AS r FROM orders_ordered) SELECT id FROM o WHERE r < 2 UNION ALL SELECT id FROM o WHERE r < 2;
+
+-- random values read twice by a join
+WITH o AS (SELECT *, rand(7) AS r FROM orders_ordered) SELECT a.id, a.r = b.r FROM o a JOIN o b ON a.item = b.item AND a.order_time = b.order_time;
+
+-- random values of a table read by an input of a join, and above it
+WITH r AS (SELECT id, rand(7) AS r FROM customers) SELECT o.id FROM orders_ordered o JOIN (SELECT d.*, r.r FROM deliveries_ordered d JOIN r ON d.id = r.id) d ON o.id = d.id AND d.delivery_time BETWEEN o.order_time AND o.order_time + INTERVAL '1' HOUR JOIN r ON o.id = r.id AND r.r = d.r;
+
+-- no condition at all
+SELECT o.id FROM orders_ordered o CROSS JOIN deliveries_ordered d;
+
+-- a list of inputs of which one has no condition
+SELECT o.id FROM orders_ordered o, deliveries_ordered d, returns_ordered r WHERE o.id = d.id AND d.delivery_time BETWEEN o.order_time AND o.order_time + INTERVAL '1' HOUR;
+
+-- the bounds stand in WHERE
+SELECT o.id FROM orders_ordered o JOIN deliveries_ordered d ON o.id = d.id WHERE d.delivery_time BETWEEN o.order_time AND o.order_time + INTERVAL '1' HOUR;
+
+-- a time bounded by itself
+SELECT o.id FROM orders_ordered o JOIN deliveries_ordered d ON o.id = d.id AND o.order_time BETWEEN o.order_time AND o.order_time + INTERVAL '1' HOUR;
+
+-- names that need quotes
+SELECT * FROM IMPOSE_ORDER(TABLE(SELECT id, order_time AS `order time` FROM orders), DESCRIPTOR(`order time`), INTERVAL '1' MINUTE) AS `my o` JOIN IMPOSE_ORDER(TABLE(SELECT id, delivery_time AS `a.b` FROM deliveries), DESCRIPTOR(`a.b`), INTERVAL '1' MINUTE) AS d ON `my o`.id = d.id;
+
+-- inputs without aliases and times of one name
+SELECT * FROM (SELECT order_time AS t, id AS i FROM orders_ordered) JOIN (SELECT delivery_time AS t, id FROM deliveries_ordered) ON i = id;
+
+-- windows of one name
+SELECT * FROM (SELECT window(order_time, '10 minutes') AS w, id AS i FROM orders_ordered) JOIN (SELECT window(delivery_time, '10 minutes') AS w, id FROM deliveries_ordered) ON i = id;
+
+-- no watermark on numbers
+SELECT * FROM IMPOSE_ORDER(TABLE(clicks), DESCRIPTOR(n), 0) c JOIN purchases p ON c.id = p.id AND p.n BETWEEN c.n AND c.n + 5;
+
+-- no watermark on dates
+SELECT * FROM shipments s JOIN IMPOSE_ORDER(TABLE(holidays), DESCRIPTOR(day), INTERVAL '0' DAY) h ON s.id = h.id AND h.day BETWEEN s.day AND s.day + INTERVAL '2' DAY;
+
+-- no watermark on a query with an odd name
+SELECT * FROM (SELECT id, order_time AS `order time` FROM orders) AS `my o` JOIN deliveries_ordered AS d ON `my o`.id = d.id AND d.delivery_time >= `my o`.`order time`;
+
+-- nothing that could be a time
+SELECT * FROM (SELECT item FROM orders) i JOIN orders_ordered AS o ON i.item = o.item;

@@ -57,3 +57,26 @@ SELECT o.id FROM orders_ordered o WHERE o.order_time < (SELECT max(delivery_time
 
 -- a stream without a watermark inside
 SELECT o.id FROM orders_ordered o WHERE EXISTS (SELECT 1 FROM deliveries d WHERE d.id = o.id AND d.delivery_time BETWEEN o.order_time AND o.order_time + INTERVAL '1' HOUR);
+
+-- EXISTS inside EXISTS
+SELECT o.id FROM orders_ordered o WHERE EXISTS (SELECT 1 FROM deliveries_ordered d WHERE d.id = o.id AND d.delivery_time BETWEEN o.order_time AND o.order_time + INTERVAL '1' HOUR AND EXISTS (SELECT 1 FROM returns_ordered r WHERE r.id = d.id AND r.return_time BETWEEN d.delivery_time AND d.delivery_time + INTERVAL '1' HOUR));
+
+-- IN of several columns
+SELECT o.item FROM orders_ordered o WHERE (o.id, 'Ash St') IN (SELECT d.id, d.address FROM deliveries_ordered d WHERE d.delivery_time BETWEEN o.order_time AND o.order_time + INTERVAL '1' HOUR);
+
+-- NOT IN of several columns that may be NULL
+SELECT o.item FROM orders_ordered o
+WHERE (o.id, o.item) NOT IN (SELECT d.id, d.address FROM deliveries_ordered d WHERE d.delivery_time BETWEEN o.order_time AND o.order_time + INTERVAL '1' HOUR);
+
+-- a window that no join takes in
+SELECT o.id FROM orders_ordered o WHERE EXISTS (SELECT 1 FROM deliveries_ordered OVER (RANGE INTERVAL '1' HOUR FOLLOWING) d WHERE d.id = o.id);
+
+-- one bound, in lines
+SELECT o.id
+FROM orders_ordered o
+WHERE EXISTS (
+  SELECT 1 FROM deliveries_ordered d
+  WHERE d.id = o.id AND d.delivery_time >= o.order_time);
+
+-- random values read twice
+WITH o AS (SELECT *, rand(7) AS r FROM orders_ordered) SELECT a.id FROM o a WHERE EXISTS (SELECT 1 FROM o b WHERE b.r = a.r AND b.order_time = a.order_time);

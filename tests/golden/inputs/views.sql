@@ -21,3 +21,18 @@ CREATE OR REPLACE TEMPORARY VIEW unbounded AS SELECT o.id FROM orders_ordered o 
 
 -- a persistent view of temporary ones
 CREATE VIEW kept AS SELECT o.id FROM orders_ordered o JOIN deliveries_ordered d ON o.id = d.id AND d.delivery_time BETWEEN o.order_time AND o.order_time + INTERVAL '1' HOUR;
+
+-- a persistent view over tables that can be streamed
+CREATE VIEW shop_joined AS SELECT o.id, o.order_time, d.delivery_time FROM IMPOSE_ORDER(TABLE(SELECT * FROM STREAM shop_orders), DESCRIPTOR(order_time), INTERVAL '1' HOUR) AS o JOIN IMPOSE_ORDER(TABLE(SELECT * FROM STREAM shop_deliveries), DESCRIPTOR(delivery_time), INTERVAL '1' HOUR) AS d ON o.id = d.id AND d.delivery_time BETWEEN o.order_time AND o.order_time + INTERVAL '1' HOUR;
+
+-- and a query of it
+SELECT * FROM shop_joined;
+
+-- a persistent view joins again
+SELECT s.id, r.return_time FROM shop_joined s JOIN returns_ordered r ON s.id = r.id AND r.return_time BETWEEN s.order_time AND s.order_time + INTERVAL '1' HOUR;
+
+-- a persistent view, replaced, with a window
+CREATE OR REPLACE VIEW shop_joined AS SELECT STREAM ROWTIME, o.id FROM IMPOSE_ORDER(TABLE(SELECT * FROM STREAM shop_orders), DESCRIPTOR(order_time), INTERVAL '1' HOUR) AS o JOIN IMPOSE_ORDER(TABLE(SELECT * FROM STREAM shop_deliveries), DESCRIPTOR(delivery_time), INTERVAL '1' HOUR) OVER (RANGE INTERVAL '1' HOUR FOLLOWING) AS d ON o.id = d.id;
+
+-- the table of a stream without a watermark
+SELECT * FROM STREAM shop_orders AS o JOIN deliveries_ordered d ON o.id = d.id AND d.delivery_time BETWEEN o.order_time AND o.order_time + INTERVAL '1' HOUR;

@@ -149,3 +149,30 @@ SELECT * FROM orders_ordered o JOIN STREAM_WINDOW(TABLE(deliveries_ordered), INT
 
 -- STREAM_WINDOW by hand, without a direction
 SELECT * FROM orders_ordered o JOIN STREAM_WINDOW(TABLE(deliveries_ordered), INTERVAL '1' HOUR) d ON o.id = d.id;
+
+-- names for the columns behind a window
+SELECT o.id, d.c FROM orders_ordered o JOIN deliveries_ordered OVER (RANGE INTERVAL '1' HOUR FOLLOWING) AS d(a, b, c, e) ON o.id = d.a;
+
+-- the alias before the window
+SELECT o.id, d.*, d.ROWTIME FROM orders_ordered o JOIN deliveries_ordered AS d OVER (RANGE INTERVAL '1' HOUR FOLLOWING) ON o.id = d.id;
+
+-- a hint before STREAM
+SELECT /*+ REPARTITION(1) */ STREAM ROWTIME, o.id FROM orders_ordered o JOIN deliveries_ordered OVER (RANGE INTERVAL '1' HOUR FOLLOWING) d ON o.id = d.id;
+
+-- a join with a window in pipe syntax
+FROM orders_ordered o |> JOIN deliveries_ordered OVER (RANGE INTERVAL '1' HOUR FOLLOWING) AS d ON o.id = d.id |> SELECT o.id, d.address;
+
+-- OVER as an alias, a column and a window, with comments
+select /* over (range */ over.id as over from orders_ordered as over join deliveries_ordered/**/over/* w */(
+    range -- a window
+    interval 1 hour following) as d
+on over.id = d.id;
+
+-- a window inside a sub-query of FROM
+SELECT o.id FROM orders_ordered o JOIN (SELECT * FROM deliveries_ordered OVER (RANGE INTERVAL '1' HOUR FOLLOWING)) d ON o.id = d.id;
+
+-- too few names for the columns
+SELECT o.id FROM orders_ordered o JOIN deliveries_ordered OVER (RANGE INTERVAL '1' HOUR FOLLOWING) AS d(a, b) ON o.id = d.a;
+
+-- a length that is no interval
+SELECT o.id FROM orders_ordered o JOIN deliveries_ordered OVER (RANGE 'an hour' FOLLOWING) AS d ON o.id = d.id;
