@@ -26,7 +26,7 @@ JARS = Path(__file__).parent / "jars"
 
 # Hadoop's local file system starts a process or two for each file that it makes. Tests whose Spark
 # runs in processes of its own have that one.
-WITHOUT_FORKS = {
+WITHOUT_FORKS: dict[str, bool | float | int | str | None] = {
     "spark.hadoop.fs.file.impl": "com.globalmentor.apache.hadoop.fs.BareLocalFileSystem",
     "spark.hadoop.spark.sql.streaming.checkpointFileManagerClass": (
         "org.apache.spark.sql.execution.streaming.checkpointing."
