@@ -84,11 +84,6 @@ private[builtin] object Deviations {
           rows(3, 2, 1) -> rows(3, 2, 0),
           rows(5, 1, 0) -> rows(2, 1, 3),
           rows(2, 1, 4) -> rows(2, 1, 1)
-        ),
-        "self left semi join" -> Map(
-          rows(2, 2, 0) -> rows(5, 5, 0),
-          rows(3, 3, 2) -> rows(8, 5, 2),
-          rows(3, 2, 2) -> rows(9, 5, 4)
         )
       )
       test <- inBothModes(name)
