@@ -112,6 +112,8 @@ private[streamjoin] final class BoundExtraction(
           ordered(widen(c), large, strict),
           ordered(UnaryMinus(large, failOnError = true), widen(c), strict)
         )
+      case (Widened(Abs(c, failOnError), _), _) if !isFloating(c.dataType) =>
+        linear.of(UnaryMinus(c, failOnError)).left.toSeq.map(n => Result.none(reason(n)))
       case _ => Nil
     }
     def solved = MonotoneInverse

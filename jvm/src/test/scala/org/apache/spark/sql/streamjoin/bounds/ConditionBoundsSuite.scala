@@ -232,6 +232,8 @@ class ConditionBoundsSuite extends AnyFunSuite {
         assert(Condition(sql).words.forall(_.contains("row(")), sql)
         assert(Condition(sql).reasons == Set(RejectedBound.WrapsAround), sql)
       }
+      assert(Condition("abs(a.s - b.s) <= 5").words.isEmpty)
+      assert(Condition("abs(a.s - b.s) <= 5").reasons == Set(RejectedBound.WrapsAround))
       assert(Condition("a.seq >= try_subtract(b.seq, 5)").words == Set("a.seq >= b.seq - 5"))
       assert(Condition("CAST(a.i AS BIGINT) + 5 >= b.i").words == Set("a.i >= b.i - 5"))
       assert(Condition("a.s + 5 >= b.s").words == Set("a.s >= b.s - 5"))
