@@ -106,6 +106,20 @@ def test_a_self_join_of_columns_that_were_renamed_to_and_fro(shop: Shop, how: st
     assert met(run.step()) == [(2, 2)]
 
 
+def test_a_window_above_a_time_that_was_cast_below_closes(shop: Shop) -> None:
+    cast = shop.ordered().selectExpr("id", "CAST(order_time AS TIMESTAMP) AS order_time")
+    joined = stream_join(cast.alias("o"), shop.delivered(), WITHIN_THE_HOUR, "left")
+    hours = joined.groupBy(F.window("order_time", "1 hour")).count()
+    run = shop.run(hours.select("window.start", "count"))
+    shop.order((1, "10:00"), (2, "10:30"))
+    shop.deliver((1, "10:00"))
+    run.step()
+    shop.order((3, "12:30"))
+    shop.deliver((2, "12:30"))
+    run.step()
+    assert [(start.hour, count) for start, count in run.rows()] == [(10, 2)]
+
+
 def test_update_mode_does_the_same_as_append_mode(shop: Shop) -> None:
     run = shop.joined("left")
     shop.order((1, "10:00"), (2, "10:05"))

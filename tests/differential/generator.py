@@ -162,8 +162,8 @@ def _above(rng: Random, case: Case, bounded: tuple[Reference, ...]) -> Case:
     """Put something above the last join."""
     chance = rng.random()
     # A window closes only where Spark knows all watermarks that hold its rows back, and Spark has
-    # one for each input, on its first TIMESTAMP column. It forgets that of a column that is cast.
-    known = all(len(each.watermarked) == 1 and "project" not in each.below for each in case.inputs)
+    # one for each input, on its first TIMESTAMP column.
+    known = all(len(each.watermarked) == 1 for each in case.inputs)
     marked = [at for at in bounded if known and case.input(at[0]).time("t").kind == "timestamp"]
     if chance < 0.06:
         case = replace(case, above="table")

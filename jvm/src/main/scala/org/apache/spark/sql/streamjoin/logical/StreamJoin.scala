@@ -11,9 +11,10 @@ import org.apache.spark.sql.catalyst.plans.logical.{
   SupportsNonDeterministicExpression
 }
 import org.apache.spark.sql.catalyst.trees.TreePattern.CURRENT_LIKE
-import org.apache.spark.sql.types.MetadataBuilder
+import org.apache.spark.sql.types.{MetadataBuilder, TimestampType}
 
 import io.streamjoin.core.JoinType
+import io.streamjoin.watermark.Watermarks
 
 /**
  * The event-time join of two streams.
@@ -48,21 +49,36 @@ case class StreamJoin(
       case JoinType.FullOuter                    => (l ++ r).map(_.withNullability(true))
       case JoinType.LeftSemi | JoinType.LeftAnti => l
     }
-    columns.map(a => unmarkedUnlessTime(DistinctAttributes.unmarked(a)))
+    columns.map(a => markedAsTime(DistinctAttributes.unmarked(a)))
   }
 
-  /** A column that the join leaves without a watermark must not look as if it had one. */
-  private def unmarkedUnlessTime(a: Attribute): Attribute =
-    if (!a.metadata.contains(EventTimeWatermark.delayKey) || !untimed.contains(a)) a
-    else {
-      a.withMetadata(
-        new MetadataBuilder().withMetadata(a.metadata).remove(EventTimeWatermark.delayKey).build()
-      )
-    }
+  /**
+   * A column that the join leaves without a watermark must not look as if it had one; one that lost
+   * its mark in a cast gets it back.
+   */
+  private def markedAsTime(a: Attribute): Attribute = {
+    val marked = a.metadata.contains(EventTimeWatermark.delayKey)
+    def changed(change: MetadataBuilder => MetadataBuilder): Attribute =
+      a.withMetadata(change(new MetadataBuilder().withMetadata(a.metadata)).build())
+    if (marked && untimed.contains(a)) changed(_.remove(EventTimeWatermark.delayKey))
+    else if (!marked && knownToSpark.contains(a)) {
+      changed(_.putLong(EventTimeWatermark.delayKey, 0L))
+    } else a
+  }
 
   @transient private lazy val untimed: AttributeSet =
     if (!resolved) AttributeSet.empty
     else AttributeSet(times.filterNot(analysis.output.isWatermarked))
+
+  @transient private lazy val knownToSpark: AttributeSet =
+    if (!resolved) AttributeSet.empty
+    else {
+      val besideSparks = BaseColumn.besideSparks(analysis.bases)
+      AttributeSet(times.filter { t =>
+        t.dataType == TimestampType && analysis.output.columns.get(t.exprId)
+          .exists(_.eval(besideSparks) != Watermarks.Unknown)
+      })
+    }
 
   override lazy val resolved: Boolean =
     childrenResolved && expressions.forall(_.resolved) && left.outputSet.intersect(

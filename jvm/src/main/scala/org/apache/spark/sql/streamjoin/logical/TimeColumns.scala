@@ -8,7 +8,7 @@ import org.apache.spark.sql.catalyst.util.DateTimeConstants.MICROS_PER_MILLIS
 import org.apache.spark.sql.streamjoin.bounds.TimeUnit
 import org.apache.spark.sql.types.{LongType, TimestampType}
 
-import io.streamjoin.watermark.WatermarkPlan
+import io.streamjoin.watermark.{WatermarkPlan, Watermarks}
 
 /** Where a watermark starts. */
 private[streamjoin] sealed trait BaseColumn extends Serializable {
@@ -35,6 +35,16 @@ private[streamjoin] object BaseColumn {
 
   /** A column of a stateful operator of Spark's below the join: the watermark that Spark propagates. */
   final case class Propagated(name: String, unit: TimeUnit) extends BaseColumn
+
+  /**
+   * How low watermarks of these columns can be while Spark's stands at 0. Spark's is at most the
+   * largest time seen minus Spark's delay, for each of its columns; so a keyed one is no lower than
+   * what its lag exceeds that delay by.
+   */
+  def besideSparks(bases: Seq[BaseColumn]): Array[Long] = bases.map {
+    case b: Imposed    => b.sparkDelay.fold(Watermarks.Unknown)(d => math.min(0L, d - b.lag))
+    case _: Propagated => 0L
+  }.toArray
 }
 
 /** `later >= earlier - slack` for each row of a plan in which both columns are present. */

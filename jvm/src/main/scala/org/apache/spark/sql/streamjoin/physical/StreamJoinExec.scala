@@ -292,16 +292,11 @@ object StreamJoinExec {
    * By how much Spark's watermark must be held back behind the join, in milliseconds; none where
    * Spark's watermark says nothing of an event time of the output that Spark knows.
    *
-   * Spark's watermark is at most the largest time seen minus Spark's delay, for each of its columns.
-   * So with Spark's watermark at 0, a keyed one is no lower than what its lag exceeds that delay by,
-   * and the watermarks of the output follow from those as in any batch.
+   * With Spark's watermark at 0 the watermarks of the output follow from those of the source columns
+   * as in any batch.
    */
   private def holdBackMs(spec: StreamJoinSpec): Option[Long] = {
-    val base = spec.bases.map {
-      case b: BaseColumn.Imposed =>
-        b.sparkDelay.fold(Watermarks.Unknown)(d => math.min(0L, d - b.lag))
-      case _: BaseColumn.Propagated => 0L
-    }.toArray
+    val base = BaseColumn.besideSparks(spec.bases)
     val known =
       spec.output.filter(_.metadata.contains(EventTimeWatermark.delayKey)).map(_.exprId).toSet
     val lowest = spec.times.indices.collect {
