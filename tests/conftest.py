@@ -9,6 +9,7 @@ from pyspark.sql import SparkSession
 
 import streamjoin
 from tests.kafka.jars import connector_jars
+from tests.orders import Shop
 
 pytest_plugins = [
     "tests.differential.options",
@@ -58,3 +59,8 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     )
     yield session
     session.stop()
+
+
+@pytest.fixture
+def shop(spark: SparkSession, tmp_path: Path) -> Shop:
+    return Shop(spark, tmp_path)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from unittest.mock import ANY
 
 import pytest
@@ -12,11 +11,6 @@ from pyspark.sql import SparkSession
 from tests.orders import WITHIN_THE_HOUR, Shop, met
 
 FORMAT = "spark.sql.streaming.stateStore.checkpointFormatVersion"
-
-
-@pytest.fixture
-def shop(spark: SparkSession, tmp_path: Path) -> Shop:
-    return Shop(spark, tmp_path)
 
 
 @pytest.mark.parametrize("version", ["1", "2"])

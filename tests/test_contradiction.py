@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
-from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 from streamjoin import stream_join
@@ -15,11 +12,6 @@ NEVER = (
     "o.id = d.id AND d.delivery_time >= o.order_time + INTERVAL '2' HOUR "
     "AND d.delivery_time <= o.order_time + INTERVAL '1' HOUR"
 )
-
-
-@pytest.fixture
-def shop(spark: SparkSession, tmp_path: Path) -> Shop:
-    return Shop(spark, tmp_path)
 
 
 @pytest.mark.parametrize(

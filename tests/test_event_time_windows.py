@@ -17,11 +17,6 @@ from tests.streams import Landing, Run
 
 
 @pytest.fixture
-def shop(spark: SparkSession, tmp_path: Path) -> Shop:
-    return Shop(spark, tmp_path)
-
-
-@pytest.fixture
 def replaced(spark: SparkSession) -> Iterator[None]:
     spark.conf.set("spark.sql.streamJoin.replaceBuiltin", "true")
     yield

@@ -15,11 +15,6 @@ from tests.streams import Landing
 SAID = ("watermark of", "condition", "known from", "a row of", "output watermark")
 
 
-@pytest.fixture
-def shop(spark: SparkSession, tmp_path: Path) -> Shop:
-    return Shop(spark, tmp_path)
-
-
 def explained(result: DataFrame, capsys: pytest.CaptureFixture[str]) -> str:
     """The lines about the joins, from the top of the plan down."""
     capsys.readouterr()

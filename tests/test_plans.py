@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from pyspark.errors import AnalysisException
@@ -14,11 +13,6 @@ from pyspark.sql import functions as F
 from streamjoin import impose_order, stream_join
 from tests.orders import WITHIN_THE_HOUR, Shop, at, ids, met
 from tests.streams import Landing
-
-
-@pytest.fixture
-def shop(spark: SparkSession, tmp_path: Path) -> Shop:
-    return Shop(spark, tmp_path)
 
 
 @pytest.fixture

@@ -14,11 +14,6 @@ from tests.orders import WITHIN_THE_HOUR, Shop, at, met
 from tests.streams import Landing
 
 
-@pytest.fixture
-def shop(spark: SparkSession, tmp_path: Path) -> Shop:
-    return Shop(spark, tmp_path)
-
-
 def filters(df: DataFrame, capsys: pytest.CaptureFixture[str]) -> tuple[list[str], list[str]]:
     """The filters on the left and on the right input, below the shuffles."""
     df.explain()

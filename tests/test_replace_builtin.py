@@ -31,11 +31,6 @@ def replacing(spark: SparkSession, value: str = "true") -> Iterator[None]:
 
 
 @pytest.fixture
-def shop(spark: SparkSession, tmp_path: Path) -> Shop:
-    return Shop(spark, tmp_path)
-
-
-@pytest.fixture
 def replaced(spark: SparkSession) -> Iterator[None]:
     with replacing(spark):
         yield

@@ -19,11 +19,6 @@ AFTER = "o.id = d.id AND d.delivery_time >= o.order_time"
 
 
 @pytest.fixture
-def shop(spark: SparkSession, tmp_path: Path) -> Shop:
-    return Shop(spark, tmp_path)
-
-
-@pytest.fixture
 def one_hour(spark: SparkSession) -> Iterator[None]:
     spark.conf.set("spark.sql.streamJoin.retention", "1 hour")
     yield

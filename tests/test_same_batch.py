@@ -2,19 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-import pytest
-from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 from tests.orders import WITHIN_THE_HOUR, Shop, ids, met
 from tests.streams import Run
-
-
-@pytest.fixture
-def shop(spark: SparkSession, tmp_path: Path) -> Shop:
-    return Shop(spark, tmp_path)
 
 
 def spark_join(shop: Shop, how: str) -> Run:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,11 +12,6 @@ from pyspark.sql import SparkSession
 from tests.orders import Shop, met
 
 FORMAT = "spark.sql.streamJoin.stateFormat"
-
-
-@pytest.fixture
-def shop(spark: SparkSession, tmp_path: Path) -> Shop:
-    return Shop(spark, tmp_path)
 
 
 @pytest.fixture(params=["segments", "rocksdb"])

@@ -4,16 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
 from pyspark.sql import SparkSession
 
 from tests.orders import WITHIN_THE_HOUR, Shop, at, met
 from tests.streams import Landing, Run
-
-
-@pytest.fixture
-def shop(spark: SparkSession, tmp_path: Path) -> Shop:
-    return Shop(spark, tmp_path)
 
 
 def millis(spark: SparkSession, clock: str) -> int:

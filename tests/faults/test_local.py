@@ -14,16 +14,10 @@ from random import Random
 import pytest
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException, StreamingQueryException
-from pyspark.sql import SparkSession
 
 from tests.faults.day import LAG, Day, decided
 from tests.orders import Shop
 from tests.streams import Run
-
-
-@pytest.fixture
-def shop(spark: SparkSession, tmp_path: Path) -> Shop:
-    return Shop(spark, tmp_path)
 
 
 def query(shop: Shop, checkpoint: Path) -> Run:
