@@ -9,7 +9,7 @@ import org.apache.spark.sql.execution.streaming.state.{
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.streamjoin.state.rocksdb.RocksDBFormat
 import org.apache.spark.sql.streamjoin.state.segment.SegmentFormat
-import org.apache.spark.sql.types.StructType
+import org.apache.spark.sql.types.{BooleanType, StructType}
 
 import io.streamjoin.core.Side
 import io.streamjoin.state.JoinState
@@ -36,6 +36,14 @@ private[streamjoin] trait StateFormat extends Serializable {
 private[streamjoin] object StateFormat {
 
   val all: Seq[StateFormat] = Seq(SegmentFormat, RocksDBFormat)
+
+  /**
+   * A row as it is described to Spark. Whether a column may be NULL differs from batch to batch, with
+   * what the optimizer can see.
+   */
+  def rowValue(row: StructType): StructType = new StructType()
+    .add("matched", BooleanType, nullable = false)
+    .add("row", row.asNullable, nullable = false)
 
   def of(name: String): StateFormat =
     all.find(_.name == name).getOrElse(throw new NoSuchElementException(s"no state format $name"))

@@ -8,7 +8,13 @@ import org.apache.spark.sql.execution.streaming.state.{
   UnsafeRowPair
 }
 import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
-import org.apache.spark.sql.streamjoin.state.{LongRow, StateShape, StoredNumbers, UnsafeRowCodec}
+import org.apache.spark.sql.streamjoin.state.{
+  LongRow,
+  StateFormat,
+  StateShape,
+  StoredNumbers,
+  UnsafeRowCodec
+}
 
 import io.streamjoin.core.Side
 import io.streamjoin.state.{BufferedRow, JoinState, Probed}
@@ -102,14 +108,14 @@ private[rocksdb] final class RocksDBJoinState(store: StateStore, shape: StateSha
     private val sizeName = s"rows.${side.name}"
     private val (from, to, rowKey) = (new LongRow(3), new LongRow(3), new LongRow(3))
     private val (limitFrom, limitTo, limitKey) = (new LongRow(5), new LongRow(5), new LongRow(5))
-    private val toValue = UnsafeProjection.create(RocksDBLayout.rowValue(shape.schema(side)))
+    private val toValue = UnsafeProjection.create(StateFormat.rowValue(shape.schema(side)))
     private val nothing = UnsafeProjection.create(RocksDBLayout.limitValue)(InternalRow(null))
     private var stored = numbers.get(sizeName).getOrElse(0L)
 
     store.createColFamilyIfAbsent(
       rowsFamily,
       RocksDBLayout.rowKey,
-      RocksDBLayout.rowValue(shape.schema(side)),
+      StateFormat.rowValue(shape.schema(side)),
       RocksDBLayout.rowEncoder
     )
     store.createColFamilyIfAbsent(

@@ -1,7 +1,7 @@
 package org.apache.spark.sql.streamjoin.state.rocksdb
 
 import org.apache.spark.sql.execution.streaming.state._
-import org.apache.spark.sql.streamjoin.state.StoredNumbers
+import org.apache.spark.sql.streamjoin.state.{StateFormat, StoredNumbers}
 import org.apache.spark.sql.types._
 
 import io.streamjoin.core.Side
@@ -33,11 +33,6 @@ private[rocksdb] object RocksDBLayout {
   val rowKey: StructType = longs("keyHash", "time", "sequence")
   val rowEncoder: KeyStateEncoderSpec = RangeKeyScanStateEncoderSpec(rowKey, rowKey.indices)
 
-  /** Whether a column may be NULL differs from batch to batch, with what the optimizer can see. */
-  def rowValue(row: StructType): StructType = new StructType()
-    .add("matched", BooleanType, nullable = false)
-    .add("row", row.asNullable, nullable = false)
-
   val limitKey: StructType = longs("number", "limit", "keyHash", "time", "sequence")
   val limitEncoder: KeyStateEncoderSpec = RangeKeyScanStateEncoderSpec(limitKey, limitKey.indices)
   val limitValue: StructType = new StructType().add("empty", BooleanType, nullable = true)
@@ -48,7 +43,7 @@ private[rocksdb] object RocksDBLayout {
       name -> StateStoreColFamilySchema(name, 0, key, 0, value, Some(encoder))
     val sides = Side.both.flatMap { side =>
       Seq(
-        schema(rows(side), rowKey, rowValue(row(side)), rowEncoder),
+        schema(rows(side), rowKey, StateFormat.rowValue(row(side)), rowEncoder),
         schema(limits(side), limitKey, limitValue, limitEncoder)
       )
     }

@@ -16,11 +16,6 @@ private[state] object SegmentFormat extends StateFormat {
 
   private val rowKey: StructType = new StructType().add("id", LongType, nullable = false)
 
-  /** Whether a column may be NULL differs from batch to batch, with what the optimizer can see. */
-  private def rowValue(row: StructType): StructType = new StructType()
-    .add("matched", BooleanType, nullable = false)
-    .add("row", row.asNullable, nullable = false)
-
   override def schemas(row: Side => StructType): Map[String, StateStoreColFamilySchema] = {
     val rows = Side.both.map { side =>
       val name = s"rows-${side.name}"
@@ -29,7 +24,7 @@ private[state] object SegmentFormat extends StateFormat {
         0,
         rowKey,
         0,
-        rowValue(row(side)),
+        StateFormat.rowValue(row(side)),
         Some(NoPrefixKeyStateEncoderSpec(rowKey))
       )
     }
