@@ -148,7 +148,9 @@ def _below(rng: Random, case: Case) -> Case:
         )
         part = replace(chosen, alias=chosen.alias.upper(), times=lags, part_of=chosen.alias)
         return replace(case, inputs=(*case.inputs, part))
-    spark_marks_t = chosen.time("t").kind == "timestamp" and not selfjoin
+    # Spark's own operators, unlike a join of ours, see no event time in a column that is cast.
+    cast = "project" in chosen.below
+    spark_marks_t = chosen.time("t").kind == "timestamp" and not selfjoin and not cast
     if chance < 0.20 and spark_marks_t:
         stateful: list[Below] = ["distinct", "distinct_within"]
         if len(chosen.times) == 1 and rng.random() < 0.7:
