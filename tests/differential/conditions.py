@@ -50,7 +50,7 @@ class Conditions:
     def _join(self, left: Built, right: Built) -> Built:
         how = self.hows.pop() if self.hows else self.rng.choice(HOWS)
         pairs = [(x, y) for x in left.bounded for y in right.bounded if self._comparable(x, y)]
-        if len(self.case.inputs) == 4:
+        if sum(each.part_of is None for each in self.case.inputs) == 4:
             # Of two joins that bound columns of different types a third could bound nothing.
             pairs = [
                 (x, y) for x, y in pairs if self.spelling.kind(x) == self.spelling.kind((x[0], "t"))
