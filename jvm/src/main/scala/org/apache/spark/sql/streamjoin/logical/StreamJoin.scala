@@ -7,8 +7,7 @@ import org.apache.spark.sql.catalyst.plans.logical.{
   CTERelationRef,
   EventTimeWatermark,
   Join,
-  LogicalPlan,
-  SupportsNonDeterministicExpression
+  LogicalPlan
 }
 import org.apache.spark.sql.catalyst.trees.TreePattern.CURRENT_LIKE
 import org.apache.spark.sql.types.{MetadataBuilder, TimestampType}
@@ -23,8 +22,6 @@ import io.streamjoin.watermark.Watermarks
  * @param times the event-time columns of both inputs. They decide which rows are late, so they are
  *   kept even where nobody above asks for them.
  * @param names what the person calls each of `times`; the optimizer forgets aliases
- * @param batchTime when the batch began; Spark puts the recorded time of each batch in its place, so a
- *   batch that is run again sees the same
  */
 case class StreamJoin(
     left: LogicalPlan,
@@ -32,13 +29,8 @@ case class StreamJoin(
     joinType: JoinType,
     condition: Expression,
     times: Seq[Attribute],
-    names: Seq[String],
-    batchTime: Expression
-) extends BinaryNode
-    with SupportsNonDeterministicExpression {
-
-  /** Only the time of the batch: the condition itself must give the same each time. */
-  override def allowNonDeterministicExpression: Boolean = condition.deterministic
+    names: Seq[String]
+) extends BinaryNode {
 
   override def output: Seq[Attribute] = {
     val (l, r) = (left.output, right.output)

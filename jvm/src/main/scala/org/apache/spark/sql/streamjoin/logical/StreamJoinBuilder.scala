@@ -36,8 +36,7 @@ private[streamjoin] object StreamJoinBuilder {
           left.output ++ right.output,
           a
         ).getOrElse(s"${side.name}.${ColumnNames.of(a)}")
-      },
-      CurrentTimestamp()
+      }
     )
     val built = if (retained) Retention.limit(written) else written
     built.copyTagsFrom(join)

@@ -4,8 +4,7 @@ import org.apache.hadoop.conf.Configuration
 import org.apache.spark.broadcast.Broadcast
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression}
-import org.apache.spark.sql.catalyst.plans
+import org.apache.spark.sql.catalyst.expressions.Attribute
 import org.apache.spark.sql.catalyst.plans.QueryPlan
 import org.apache.spark.sql.catalyst.plans.logical.EventTimeWatermark
 import org.apache.spark.sql.catalyst.plans.physical._
@@ -13,11 +12,10 @@ import org.apache.spark.sql.catalyst.types.DataTypeUtils
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.metric.SQLMetric
 import org.apache.spark.sql.execution.streaming.operators.stateful._
-import org.apache.spark.sql.execution.streaming.operators.stateful.join._
-import org.apache.spark.sql.execution.streaming.operators.stateful.join.StreamingSymmetricHashJoinHelper._
+import org.apache.spark.sql.execution.streaming.operators.stateful.join.StreamingSymmetricHashJoinHelper.StateStoreAwareZipPartitionsHelper
 import org.apache.spark.sql.execution.streaming.state._
 import org.apache.spark.sql.internal.SessionState
-import org.apache.spark.sql.streaming.{OutputMode, StateOperatorProgress}
+import org.apache.spark.sql.streaming.StateOperatorProgress
 import org.apache.spark.sql.streamjoin.StreamJoinConf
 import org.apache.spark.sql.streamjoin.logical.BaseColumn
 import org.apache.spark.sql.streamjoin.state.{CheckpointFit, StateFormat, StateSchemaFiles}
@@ -35,42 +33,15 @@ import io.streamjoin.watermark.Watermarks
  *   right input -(shuffle)--+    per partition        2. each task joins, evicts and commits
  * }}}
  *
- * It is a subclass of Spark's own stream-stream join only for the plumbing: Spark's rules find that
- * class and give it its state, watermarks and metadata. Nothing of the parent's join runs. The parent
- * is always told it is an inner join without a condition, because it refuses types that this operator
- * supports and would derive state predicates of its own.
- *
  * Works on driver and, through [[JoinTask]], on executors. Deterministic: a batch that is run again
  * from the same state and offsets gives the same rows.
  */
 class StreamJoinExec(
-    leftKeys: Seq[Expression],
-    rightKeys: Seq[Expression],
-    parentJoinType: plans.JoinType,
-    parentCondition: JoinConditionSplitPredicates,
-    stateInfo: Option[StatefulOperatorStateInfo],
-    eventTimeWatermarkForLateEvents: Option[Long],
-    eventTimeWatermarkForEviction: Option[Long],
-    stateWatermarkPredicates: JoinStateWatermarkPredicates,
-    stateFormatVersion: Int,
-    left: SparkPlan,
-    right: SparkPlan,
-    outputMode: Option[OutputMode],
+    leftInput: SparkPlan,
+    rightInput: SparkPlan,
+    batch: BatchInfo,
     val spec: StreamJoinSpec
-) extends StreamingSymmetricHashJoinExec(
-      leftKeys,
-      rightKeys,
-      parentJoinType,
-      parentCondition,
-      stateInfo,
-      eventTimeWatermarkForLateEvents,
-      eventTimeWatermarkForEviction,
-      stateWatermarkPredicates,
-      stateFormatVersion,
-      left,
-      right,
-      outputMode
-    ) {
+) extends StatefulBinaryExec(leftInput, rightInput, batch) {
 
   override def nodeName: String = "StreamJoin"
 
@@ -101,48 +72,17 @@ class StreamJoinExec(
 
   // ---- tree ----
 
-  override def copy(
-      leftKeys: Seq[Expression],
-      rightKeys: Seq[Expression],
-      joinType: plans.JoinType,
-      condition: JoinConditionSplitPredicates,
-      stateInfo: Option[StatefulOperatorStateInfo],
-      eventTimeWatermarkForLateEvents: Option[Long],
-      eventTimeWatermarkForEviction: Option[Long],
-      stateWatermarkPredicates: JoinStateWatermarkPredicates,
-      stateFormatVersion: Int,
+  override protected def planned(
       left: SparkPlan,
       right: SparkPlan,
-      outputMode: Option[OutputMode]
-  ): StreamJoinExec =
-    new StreamJoinExec(
-      leftKeys,
-      rightKeys,
-      joinType,
-      condition,
-      stateInfo,
-      eventTimeWatermarkForLateEvents,
-      eventTimeWatermarkForEviction,
-      stateWatermarkPredicates,
-      stateFormatVersion,
-      left,
-      right,
-      outputMode,
-      spec
-    )
+      batch: BatchInfo
+  ): StreamJoinExec = new StreamJoinExec(left, right, batch, spec)
 
-  override protected def otherCopyArgs: Seq[AnyRef] = Seq(spec)
-
-  override protected def withNewChildrenInternal(
-      newLeft: SparkPlan,
-      newRight: SparkPlan
-  ): StreamJoinExec = copy(left = newLeft, right = newRight)
+  override protected def arguments: IndexedSeq[Any] = IndexedSeq(left, right, batch, spec)
 
   // ---- state ----
 
   private def format: StateFormat = StateFormat.of(conf.getConf(StreamJoinConf.StateFormat))
-
-  override val stateStoreNames: Seq[String] = Seq(StateStoreId.DEFAULT_STORE_NAME)
 
   override def operatorStateMetadataVersion: Int = 2
 
@@ -165,9 +105,7 @@ class StreamJoinExec(
   ): Unit =
     CheckpointFit.check(getStateInfo.checkpointLocation, oldMetadata, newMetadata)
 
-  override def getColFamilySchemas(
-      shouldBeNullable: Boolean
-  ): Map[String, StateStoreColFamilySchema] =
+  private def stateSchemas: Map[String, StateStoreColFamilySchema] =
     format.schemas {
       case Side.Left  => DataTypeUtils.fromAttributes(left.output)
       case Side.Right => DataTypeUtils.fromAttributes(right.output)
@@ -182,7 +120,7 @@ class StreamJoinExec(
       StateSchemaFiles.validate(
         validateNewMetadata(_, operatorStateMetadata(Nil)),
         getStateInfo,
-        getColFamilySchemas(shouldBeNullable = false).values,
+        stateSchemas.values,
         stateSchemaDirPath(),
         batchId,
         hadoopConf,
@@ -198,7 +136,7 @@ class StreamJoinExec(
 
   override def shouldRunAnotherBatch(newInputWatermark: Long): Boolean = {
     val propagated = spec.bases.exists(_.isInstanceOf[BaseColumn.Propagated]) &&
-      eventTimeWatermarkForEviction.exists(newInputWatermark > _)
+      batch.watermarkForEviction.exists(newInputWatermark > _)
     propagated || turnsIdle(System.currentTimeMillis())
   }
 
@@ -208,7 +146,7 @@ class StreamJoinExec(
     longMetric("numTotalStateRows").value > 0 && spec.bases.indices.exists { i =>
       lastActive(i) != Watermarks.Unknown &&
       BaseWatermarks.isIdle(spec.bases(i), lastActive(i), nowMs) &&
-      !spec.batchTimeMs.exists(BaseWatermarks.isIdle(spec.bases(i), lastActive(i), _))
+      !batch.timeMs.exists(BaseWatermarks.isIdle(spec.bases(i), lastActive(i), _))
     }
   }
 
@@ -257,8 +195,8 @@ class StreamJoinExec(
         case b: BaseColumn.Imposed    => noted.getOrElse(b.id, Arrival(Watermarks.Unknown))
         case _: BaseColumn.Propagated => Arrival(Watermarks.Unknown)
       },
-      eventTimeWatermarkForEviction,
-      spec.batchTimeMs.getOrElse(
+      batch.watermarkForEviction,
+      batch.timeMs.getOrElse(
         throw new IllegalStateException("the batch has no recorded time; the plan cannot be run")
       )
     )

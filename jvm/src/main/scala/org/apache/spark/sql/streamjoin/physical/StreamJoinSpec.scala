@@ -13,7 +13,6 @@ import io.streamjoin.watermark.JoinWatermarks
  * @param output the columns that come out
  * @param bases where the watermarks start, in the order in which they are stored
  * @param times the expression behind each column of `watermarks.bounds`
- * @param batchTimeMs when the batch began, as recorded; none where the plan is only explained
  * @param explained the bounds found, in words
  */
 private[streamjoin] final case class StreamJoinSpec(
@@ -26,7 +25,6 @@ private[streamjoin] final case class StreamJoinSpec(
     bases: Seq[BaseColumn],
     times: IndexedSeq[Expression],
     watermarks: JoinWatermarks,
-    batchTimeMs: Option[Long],
     explained: Seq[String]
 ) {
 
@@ -40,7 +38,6 @@ private[streamjoin] object StreamJoinSpec {
   def of(
       analysis: JoinAnalysis,
       output: Seq[Attribute],
-      batchTimeMs: Option[Long],
       explained: Seq[String]
   ): StreamJoinSpec =
     StreamJoinSpec(
@@ -53,7 +50,6 @@ private[streamjoin] object StreamJoinSpec {
       analysis.bases,
       analysis.expressions,
       analysis.watermarks,
-      batchTimeMs,
       explained
     )
 }
