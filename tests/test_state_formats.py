@@ -68,7 +68,7 @@ def test_a_checkpoint_goes_on_in_its_own_format_only(shop: Shop, spark: SparkSes
     finally:
         spark.conf.unset(FORMAT)
     assert "STREAM_JOIN.INCOMPATIBLE_CHECKPOINT" in str(failed.value)
-    assert "segments 1" in str(failed.value)
+    assert "Found: segments. Expected: rocksdb." in str(failed.value)
     assert met(run.step()) == [(1, 1)]
 
 

@@ -8,19 +8,19 @@ import io.streamjoin.core.Side.{Left, Right}
  *
  * Source: Hazelcast, "Stream to stream JOIN" (broadcast-unicast); [[Routing.Shared]] goes beyond it.
  */
-sealed trait Routing extends Serializable
+sealed abstract class Routing(val name: String) extends Serializable
 
 object Routing {
 
   /** Rows with equal keys meet in the partition of their key. */
-  case object ByKey extends Routing
+  case object ByKey extends Routing("BY KEY")
 
   /**
    * Without an equality: each row of `unicast` goes to one partition, each of the other input to all.
    * Only a row of `unicast` meets all its possible partners in one place, so the other input must not
    * be preserved.
    */
-  final case class Broadcast(unicast: Side) extends Routing
+  final case class Broadcast(unicast: Side) extends Routing(s"UNICAST ${unicast.name}")
 
   /**
    * Without an equality, where both inputs are preserved: each row goes to all partitions, and one of
@@ -28,13 +28,15 @@ object Routing {
    * that they have a partner. A pair comes out where its left row is answered for; two guests never
    * meet, so the work of a partition is its share.
    */
-  case object Shared extends Routing
+  case object Shared extends Routing("SHARED")
 
   /** The equality key of all rows where there is none, in the partition that answers for them. */
   val NoKey: Long = 0L
 
   /** What guests have in its place. */
   val GuestKey: Long = 1L
+
+  val all: Seq[Routing] = Seq(ByKey, Broadcast(Left), Broadcast(Right), Shared)
 
   def of(joinType: JoinType, hasEquality: Boolean): Routing =
     if (hasEquality) ByKey

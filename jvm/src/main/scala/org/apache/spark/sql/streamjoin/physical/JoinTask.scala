@@ -57,7 +57,6 @@ private[physical] final class JoinTask(
     val rows = new UnsafeJoinRows(spec, leftOutput, rightOutput)
     val state = format.open(store, shapeOf(rows))
     val numbers = new StoredNumbers(store)
-    checkFormat(numbers)
     val base = BaseWatermarks.next(spec, batch, numbers)
     val counters = new JoinCounters
     val operator = new JoinOperator[UnsafeRow, InternalRow](
@@ -141,18 +140,6 @@ private[physical] final class JoinTask(
       hadoopConf.value.value
     )
 
-  private def checkFormat(numbers: StoredNumbers): Unit = {
-    val found = numbers.get("format")
-    if (stateInfo.storeVersion > 0 && !found.contains(format.version.toLong)) {
-      throw StreamJoinErrors.incompatibleCheckpoint(
-        stateInfo.checkpointLocation,
-        "the state has a format that this version does not read",
-        found.fold("none")(v => s"format $v"),
-        s"format ${format.version}"
-      )
-    }
-  }
-
   private def finish(
       partitionId: Int,
       store: StateStore,
@@ -168,7 +155,6 @@ private[physical] final class JoinTask(
       throw StreamJoinErrors.bufferLimitExceeded(partitionId, left, right, maxBufferedRows)
     }
     val kept = state.flush()
-    numbers.put("format", format.version.toLong)
     base.save(numbers)
     metrics("allUpdatesTimeMs") += millisSince(started)
     val committing = System.nanoTime

@@ -18,7 +18,12 @@ import org.apache.spark.sql.internal.SessionState
 import org.apache.spark.sql.streaming.StateOperatorProgress
 import org.apache.spark.sql.streamjoin.StreamJoinConf
 import org.apache.spark.sql.streamjoin.logical.BaseColumn
-import org.apache.spark.sql.streamjoin.state.{CheckpointFit, StateFormat, StateSchemaFiles}
+import org.apache.spark.sql.streamjoin.state.{
+  CheckpointFit,
+  JoinDescription,
+  StateFormat,
+  StateSchemaFiles
+}
 import org.apache.spark.util.SerializableConfiguration
 
 import io.streamjoin.core.{JoinType, Routing, Side}
@@ -95,7 +100,7 @@ class StreamJoinExec(
         .zip(stateSchemaPaths)
         .map { case (name, paths) => StateStoreMetadataV2(name, 0, info.numPartitions, paths) }
         .toArray,
-      CheckpointFit.describe(spec, format)
+      JoinDescription.of(spec, format).json
     )
   }
 

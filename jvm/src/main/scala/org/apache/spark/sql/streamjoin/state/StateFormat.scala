@@ -7,6 +7,7 @@ import org.apache.spark.sql.execution.streaming.state.{
   StateStoreConf
 }
 import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
 import org.apache.spark.sql.streamjoin.state.rocksdb.RocksDBFormat
 import org.apache.spark.sql.streamjoin.state.segment.SegmentFormat
 import org.apache.spark.sql.types.{BooleanType, StructType}
@@ -20,8 +21,24 @@ private[streamjoin] trait StateFormat extends Serializable {
   /** As it is chosen by `spark.sql.streamJoin.stateFormat`. */
   def name: String
 
-  /** Raised whenever a checkpoint of an earlier version could not be read any more. */
+  /**
+   * Stands for all that a checkpoint holds of ours: files, keys, numbers, the description. It is raised
+   * whenever code of this version could not go on from what the next one writes, or the next one not
+   * from what this one has written.
+   */
   def version: Int
+
+  /** Refuses what was written under another number. */
+  final def checkVersion(location: String, found: Option[Long]): Unit =
+    if (!found.contains(version.toLong)) {
+      throw StreamJoinErrors.incompatibleCheckpoint(
+        location,
+        "its state was written by another version of streamjoin, in a format that this one does " +
+          "not read",
+        found.fold(s"format $name without a number")(v => s"format $name $v"),
+        s"format $name $version"
+      )
+    }
 
   /** The schemas that Spark writes beside the state and validates. */
   def schemas(row: Side => StructType): Map[String, StateStoreColFamilySchema]
@@ -36,6 +53,9 @@ private[streamjoin] trait StateFormat extends Serializable {
 private[streamjoin] object StateFormat {
 
   val all: Seq[StateFormat] = Seq(SegmentFormat, RocksDBFormat)
+
+  /** The column family that the rows of a side are described in. */
+  def rowsFamily(side: Side): String = s"rows-${side.name}"
 
   /**
    * A row as it is described to Spark. Whether a column may be NULL differs from batch to batch, with

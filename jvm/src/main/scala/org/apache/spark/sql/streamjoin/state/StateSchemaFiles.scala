@@ -39,14 +39,21 @@ private[streamjoin] object StateSchemaFiles {
         schemas.toList,
         session.sessionState,
         SchemaVersion,
-        oldSchemaFilePaths = written(fits, info, batchId, hadoopConf),
+        oldSchemaFilePaths = written(fits, info, folder, batchId, hadoopConf),
         newSchemaFilePath = Some(new Path(folder, s"${batchId}_${UUID.randomUUID()}"))
       )
     )
 
+  /** Where the schemas of an operator are, as Spark has it. */
+  def folder(operator: Path): Path = new Path(new Path(operator, "_stateSchema"), "default")
+
+  /** A file that Spark has noted by its whole path, where the checkpoint lies now. */
+  def here(folder: Path, noted: String): Path = new Path(folder, new Path(noted).getName)
+
   private def written(
       fits: OperatorStateMetadata => Unit,
       info: StatefulOperatorStateInfo,
+      folder: Path,
       batchId: Long,
       hadoopConf: Configuration
   ): List[Path] = {
@@ -71,7 +78,7 @@ private[streamjoin] object StateSchemaFiles {
     metadata match {
       case Some(m: OperatorStateMetadataV2) =>
         fits(m)
-        m.stateStoreInfo.head.stateSchemaFilePaths.map(new Path(_))
+        m.stateStoreInfo.head.stateSchemaFilePaths.map(here(folder, _))
       case _ => Nil
     }
   }

@@ -19,6 +19,7 @@ import org.apache.spark.sql.streamjoin.state.{
 import io.streamjoin.core.Side
 import io.streamjoin.state.{BufferedRow, JoinState, Probed}
 import io.streamjoin.state.segment.{HeldRow, SegmentJoinState}
+import io.streamjoin.watermark.Watermarks
 
 /**
  * Buffered rows in Spark's `StateStore`, in the layout of [[RocksDBLayout]].
@@ -30,6 +31,13 @@ private[rocksdb] final class RocksDBJoinState(store: StateStore, shape: StateSha
     extends JoinState[UnsafeRow] {
 
   private val numbers = new StoredNumbers(store)
+  if (store.version > 0) {
+    RocksDBFormat.checkVersion(
+      store.id.storeCheckpointLocation().toString,
+      numbers.get(RocksDBLayout.FormatName)
+    )
+  }
+
   private val batch = new SegmentJoinState[UnsafeRow](
     shape.limits,
     shape.span,
@@ -95,8 +103,9 @@ private[rocksdb] final class RocksDBJoinState(store: StateStore, shape: StateSha
       of(side).put(row, sequence)
       sequence += 1
     }
-    Side.both.foreach(of(_).saveSize())
+    Side.both.foreach(of(_).saveNumbers())
     numbers.put("sequence", sequence)
+    numbers.put(RocksDBLayout.FormatName, RocksDBFormat.version.toLong)
     written
   }
 
@@ -105,12 +114,13 @@ private[rocksdb] final class RocksDBJoinState(store: StateStore, shape: StateSha
     private val limitsFamily = RocksDBLayout.limits(side)
     private val fields = shape.schema(side).length
     private val limitCount = shape.limits(side)
-    private val sizeName = s"rows.${side.name}"
+    private val sizeName = RocksDBLayout.sizeName(side)
     private val (from, to, rowKey) = (new LongRow(3), new LongRow(3), new LongRow(3))
     private val (limitFrom, limitTo, limitKey) = (new LongRow(5), new LongRow(5), new LongRow(5))
     private val toValue = UnsafeProjection.create(StateFormat.rowValue(shape.schema(side)))
     private val nothing = UnsafeProjection.create(RocksDBLayout.limitValue)(InternalRow(null))
     private var stored = numbers.get(sizeName).getOrElse(0L)
+    private var evictedTo = Array.emptyLongArray
 
     store.createColFamilyIfAbsent(
       rowsFamily,
@@ -127,7 +137,12 @@ private[rocksdb] final class RocksDBJoinState(store: StateStore, shape: StateSha
 
     def size: Long = stored
 
-    def saveSize(): Unit = numbers.put(sizeName, stored)
+    def saveNumbers(): Unit = {
+      numbers.put(sizeName, stored)
+      for (k <- evictedTo.indices if evictedTo(k) != Watermarks.Unknown) {
+        numbers.put(RocksDBLayout.evictedName(side, k), evictedTo(k))
+      }
+    }
 
     private def value(matched: Boolean, row: UnsafeRow): UnsafeRow =
       toValue(InternalRow(matched, row))
@@ -188,11 +203,13 @@ private[rocksdb] final class RocksDBJoinState(store: StateStore, shape: StateSha
         before: Array[Long],
         now: Array[Long],
         rowNeeded: Boolean
-    ): Iterator[BufferedRow[UnsafeRow]] =
+    ): Iterator[BufferedRow[UnsafeRow]] = {
+      evictedTo = now
       if (stored == 0) Iterator.empty
       else now.indices.iterator.filter(k => before(k) < now(k)).flatMap(k =>
         evict(k, before(k), now(k), rowNeeded)
       )
+    }
 
     /** Limits from `before` on: what was below it went when it was received. */
     private def evict(

@@ -23,9 +23,16 @@ import io.streamjoin.core.Side
  */
 private[rocksdb] object RocksDBLayout {
 
-  def rows(side: Side): String = s"rows-${side.name}"
+  def rows(side: Side): String = StateFormat.rowsFamily(side)
 
   def limits(side: Side): String = s"limits-${side.name}"
+
+  /** Of the layout's own numbers: its version, and for each side the rows, the last eviction. */
+  val FormatName: String = "format"
+
+  def sizeName(side: Side): String = s"rows.${side.name}"
+
+  def evictedName(side: Side, limit: Int): String = s"evicted.${side.name}.$limit"
 
   private def longs(names: String*): StructType =
     StructType(names.map(StructField(_, LongType, nullable = false)))

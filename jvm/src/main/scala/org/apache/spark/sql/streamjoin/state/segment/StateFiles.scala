@@ -109,15 +109,7 @@ private[segment] final class StateFiles(
       try {
         val head = new DataInputStream(raw)
         if (head.readInt() != Magic) throw new IOException("it does not begin as a state does")
-        val format = head.readInt()
-        if (format != SegmentFormat.version) {
-          throw StreamJoinErrors.incompatibleCheckpoint(
-            path.toString,
-            "the state has a format that this version does not read",
-            s"format $format",
-            s"format ${SegmentFormat.version}"
-          )
-        }
+        SegmentFormat.checkVersion(path.toString, Some(head.readInt().toLong))
         if (head.readLong() != file.version) throw new IOException("it is of another version")
         val before = Some(head.readUTF()).filter(_.nonEmpty)
         val checked = new CheckedInputStream(
