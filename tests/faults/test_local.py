@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import shutil
 import subprocess
@@ -16,6 +15,7 @@ from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException, StreamingQueryException
 
 from tests.faults.day import LAG, Day, decided
+from tests.fingerprints import fingerprints
 from tests.orders import Shop
 from tests.streams import Run
 
@@ -49,14 +49,6 @@ class Damage:
     def put_back(self) -> None:
         for path, content in self._whole.items():
             path.write_bytes(content)
-
-
-def fingerprints(folder: Path) -> dict[str, str]:
-    return {
-        str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest()
-        for path in sorted(folder.rglob("*"))
-        if path.is_file()
-    }
 
 
 def newest(folder: Path) -> list[Path]:

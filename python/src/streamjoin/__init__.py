@@ -2,8 +2,8 @@
 
 Importing this package gives ``pyspark.sql.DataFrame`` the methods ``imposeOrder`` and
 ``streamJoin``; the functions ``impose_order`` and ``stream_join`` are the same for code that is
-checked by a type checker. ``configure`` puts the jar, which this package carries, on a session
-builder.
+checked by a type checker. ``pending`` shows the rows that a join holds back. ``configure`` puts
+the jar, which this package carries, on a session builder.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 from streamjoin._api import attach, impose_order, stream_join
 from streamjoin._errors import SetupError
 from streamjoin._jar import jar_path
+from streamjoin._pending import pending
 from streamjoin._session import conf, configure
 from streamjoin._version import __version__
 
@@ -21,6 +22,7 @@ __all__ = [
     "configure",
     "impose_order",
     "jar_path",
+    "pending",
     "stream_join",
 ]
 

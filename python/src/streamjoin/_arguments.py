@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from datetime import timedelta
 from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 from pyspark.errors import PySparkTypeError, PySparkValueError
 from pyspark.sql import Column, DataFrame
+from pyspark.sql.streaming.query import StreamingQuery
 
 from streamjoin import _errors
 from streamjoin._version import require_supported_pyspark
@@ -82,6 +84,32 @@ def condition(on: object) -> Column | str | list[str]:
             joined: Column = reduce(Column.__and__, on)
             return joined
     raise _wrong_type("on", "Column, str, list of str or list of Column", on)
+
+
+def checkpoint(source: object) -> str | StreamingQuery:
+    require_supported_pyspark()
+    if isinstance(source, StreamingQuery):
+        return source
+    if isinstance(source, (str, os.PathLike)):
+        return str(source)
+    raise _wrong_type("source", "str, os.PathLike or StreamingQuery", source)
+
+
+def side(value: object) -> str | None:
+    if value is not None and not isinstance(value, str):
+        raise _wrong_type("side", "str or None", value)
+    if value not in (None, "left", "right"):
+        raise PySparkValueError(
+            errorClass="VALUE_NOT_ALLOWED",
+            messageParameters={"arg_name": "side", "allowed_values": "None, 'left', 'right'"},
+        )
+    return value
+
+
+def whole(name: str, value: object) -> int | None:
+    if value is not None and (isinstance(value, bool) or not isinstance(value, int)):
+        raise _wrong_type(name, "int or None", value)
+    return value
 
 
 def _interval(value: timedelta) -> str:

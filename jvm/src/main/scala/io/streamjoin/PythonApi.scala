@@ -3,7 +3,9 @@ package io.streamjoin
 import scala.jdk.CollectionConverters._
 
 import org.apache.spark.sql.{functions, Column, DataFrame, SparkSession}
+import org.apache.spark.sql.streaming.StreamingQuery
 import org.apache.spark.sql.streamjoin.DataFrameOperations
+import org.apache.spark.sql.streamjoin.state.pending.PendingRows
 
 /** What the Python package calls. Plain types only, for py4j. */
 object PythonApi {
@@ -49,4 +51,23 @@ object PythonApi {
       retention: String
   ): DataFrame =
     DataFrameOperations.streamJoin(left, right, columns.asScala.toSeq, how, Option(retention))
+
+  /** Where a query has its checkpoint. */
+  def checkpointOf(query: StreamingQuery): String = PendingRows.checkpoint(query)
+
+  /** The rows that wait in a checkpoint; all but the first two may be null. */
+  def pending(
+      session: SparkSession,
+      checkpoint: String,
+      side: String,
+      operator: java.lang.Long,
+      batch: java.lang.Long
+  ): DataFrame =
+    PendingRows.of(
+      session,
+      checkpoint,
+      Option(side),
+      Option(operator).map(_.longValue),
+      Option(batch).map(_.longValue)
+    )
 }

@@ -18,6 +18,9 @@ final class History {
   private[segment] def head: ChangeHead =
     newest.getOrElse(throw new IllegalStateException("no version has been read"))
 
+  /** By limit, those of the last eviction. */
+  def watermarks(side: Side): Array[Long] = head.watermarks(side)
+
   /** Shows the rows of the version that belong to the newest. */
   def add(version: DataInputStream)(visit: StoredRow => Unit): Unit = {
     val reader = new ChangeReader(version)

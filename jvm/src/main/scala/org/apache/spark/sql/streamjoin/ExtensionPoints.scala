@@ -9,6 +9,7 @@ import org.apache.spark.sql.streamjoin.sql.{
   ResolveStreamWindow,
   StreamSqlParser
 }
+import org.apache.spark.sql.streamjoin.state.pending.RefuseStateReader
 
 /** Where the project's rules hook into Spark. */
 object ExtensionPoints {
@@ -26,6 +27,7 @@ object ExtensionPoints {
     extensions.injectResolutionRule(_ => ResolveRowtime)
     extensions.injectCheckRule(_ => PlaceWindows.check)
     extensions.injectCheckRule(_ => ResolveAwaitedJoin.check)
+    extensions.injectCheckRule(RefuseStateReader(_))
     // a query is checked for what Spark's own joins support as soon as it is resolved
     extensions.injectHintResolutionRule(_ => ResolveStreamJoin)
     extensions.injectPlanNormalizationRule(_ => ResolveAwaitedJoin)

@@ -187,6 +187,16 @@ private[streamjoin] object StreamJoinErrors {
       )
     )
 
+  /** @param what goes on as "there is ..." */
+  def stateNotFound(location: String, what: String): StreamJoinAnalysisException =
+    state("NOT_FOUND", "location" -> location, "what" -> what)
+
+  def otherStateReader(location: String, operator: Long): StreamJoinAnalysisException =
+    state("OTHER_READER", "location" -> location, "operator" -> operator.toString)
+
+  private def state(subClass: String, parameters: (String, String)*) =
+    new StreamJoinAnalysisException(s"STREAM_JOIN_STATE.$subClass", parameters.toMap, Origin())
+
   def incompatibleCheckpoint(
       location: String,
       reason: String,

@@ -1,5 +1,6 @@
 package org.apache.spark.sql.streamjoin.state
 
+import org.apache.hadoop.conf.Configuration
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.execution.streaming.state.{
   StateStore,
@@ -45,6 +46,9 @@ private[streamjoin] trait StateFormat extends Serializable {
 
   /** The settings of the store, whatever provider the session has. */
   def settings(session: SQLConf): StateStoreConf
+
+  /** What a committed version holds, for whoever wants to look at it. */
+  def read(version: StoredVersion, hadoopConf: Configuration): StoredRows
 
   /** The rows in a store of this format. */
   def open(store: StateStore, shape: StateShape): StoredState

@@ -1,12 +1,13 @@
 package org.apache.spark.sql.streamjoin.state.rocksdb
 
+import org.apache.hadoop.conf.Configuration
 import org.apache.spark.sql.execution.streaming.state.{
   StateStore,
   StateStoreColFamilySchema,
   StateStoreConf
 }
 import org.apache.spark.sql.internal.SQLConf
-import org.apache.spark.sql.streamjoin.state.{StateFormat, StateShape, StoredState}
+import org.apache.spark.sql.streamjoin.state._
 import org.apache.spark.sql.types.StructType
 
 import io.streamjoin.core.Side
@@ -22,6 +23,9 @@ private[state] object RocksDBFormat extends StateFormat {
     RocksDBLayout.schemas(row)
 
   override def settings(session: SQLConf): StateStoreConf = RocksDBSettings.of(session)
+
+  override def read(version: StoredVersion, hadoopConf: Configuration): StoredRows =
+    new RocksDBReader(version, hadoopConf).read()
 
   override def open(store: StateStore, shape: StateShape): StoredState = {
     val rows = new RocksDBJoinState(store, shape)

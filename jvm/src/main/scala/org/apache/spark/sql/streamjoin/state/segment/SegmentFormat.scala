@@ -1,8 +1,9 @@
 package org.apache.spark.sql.streamjoin.state.segment
 
+import org.apache.hadoop.conf.Configuration
 import org.apache.spark.sql.execution.streaming.state._
 import org.apache.spark.sql.internal.SQLConf
-import org.apache.spark.sql.streamjoin.state.{StateFormat, StateShape, StoredNumbers, StoredState}
+import org.apache.spark.sql.streamjoin.state._
 import org.apache.spark.sql.types._
 
 import io.streamjoin.core.Side
@@ -18,7 +19,7 @@ private[state] object SegmentFormat extends StateFormat {
 
   override def schemas(row: Side => StructType): Map[String, StateStoreColFamilySchema] = {
     val rows = Side.both.map { side =>
-      val name = s"rows-${side.name}"
+      val name = StateFormat.rowsFamily(side)
       name -> StateStoreColFamilySchema(
         name,
         0,
@@ -40,6 +41,16 @@ private[state] object SegmentFormat extends StateFormat {
     own.setConfString(SQLConf.STREAMING_STATE_STORE_ENCODING_FORMAT.key, "unsaferow")
     new StateStoreConf(own)
   }
+
+  override def read(version: StoredVersion, hadoopConf: Configuration): StoredRows =
+    new SegmentReader(
+      new StateFiles(
+        version.store.storeCheckpointLocation(),
+        hadoopConf,
+        version.conf.compressionCodec
+      ),
+      version
+    ).read()
 
   override def open(store: StateStore, shape: StateShape): StoredState = store match {
     case s: SegmentStateStore =>

@@ -1,16 +1,12 @@
 package org.apache.spark.sql.streamjoin.state.segment
 
-import java.io.DataInputStream
 import java.util.UUID
 import java.util.concurrent.locks.ReentrantReadWriteLock
-
-import scala.collection.mutable
 
 import org.apache.hadoop.conf.Configuration
 import org.apache.spark.internal.Logging
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.execution.streaming.state._
-import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
 import org.apache.spark.sql.streamjoin.state.{StateShape, UnsafeRowCodec}
 import org.apache.spark.sql.types.StructType
 
@@ -38,6 +34,7 @@ private[sql] final class SegmentStateStoreProvider extends StateStoreProvider wi
   private var conf: StateStoreConf = _
   private var hadoop: Configuration = _
   private var files: StateFiles = _
+  private var versions: StoredVersions = _
 
   /** The rows, unless a task has them. */
   private var resident: Option[Resident] = None
@@ -64,6 +61,7 @@ private[sql] final class SegmentStateStoreProvider extends StateStoreProvider wi
     files =
       new StateFiles(stateStoreId.storeCheckpointLocation(), hadoopConf, conf.compressionCodec)
     files.create()
+    versions = new StoredVersions(files)
   }
 
   override def stateStoreId: StateStoreId = storeId
@@ -137,54 +135,20 @@ private[sql] final class SegmentStateStoreProvider extends StateStoreProvider wi
     if (number == 0) empty(0, shape)
     else {
       val rows = rowsOf(shape)
-      val chain = mutable.ListBuffer.empty[StateFile]
+      var chain = List.empty[StateFile]
       var numbers = Map.empty[String, Long]
       rows.restore { version =>
-        readChain(find(number, id), chain) { (found, in) =>
+        chain = versions.read(versions.find(number, id)) { (found, in) =>
           if (numbers.isEmpty) numbers = found
           version(in)
         }
       }
       logInfo(s"Read version $number of $storeId from ${chain.length} files")
-      val version = Version(number, chain.toList, chain.lastOption.filter(_.whole).toList, numbers)
+      val version = Version(number, chain, chain.lastOption.filter(_.whole).toList, numbers)
       val result = new Resident(rows, version, None)
       synchronized(if (newest.forall(_.number <= number)) newest = Some(version))
       result
     }
-
-  /** Reads a file and those before it that it needs. */
-  private def readChain(from: StateFile, chain: mutable.Buffer[StateFile])(
-      visit: (Map[String, Long], DataInputStream) => Unit
-  ): Unit = {
-    lazy val wholes = files.list().filter(_.whole).toSet
-    var next: Option[StateFile] = Some(from)
-    while (next.nonEmpty) {
-      val file = next.get
-      chain += file
-      val (_, before) = files.read(file)(in => visit(StoredMap.read(in), in))
-      next = before.map { id =>
-        val change = StateFile(file.version - 1, id, whole = false)
-        val whole = change.copy(whole = true)
-        if (wholes(whole)) whole else change
-      }
-    }
-  }
-
-  /** The file of a version: the one with this id, or the one that was written last. */
-  private def find(number: Long, id: Option[String]): StateFile = {
-    val found = files.list().filter(f => f.version == number && id.forall(_ == f.id))
-    found.lastOption.fold(throw missing(number)) { last =>
-      found.find(f => f.id == last.id && f.whole).getOrElse(last)
-    }
-  }
-
-  private def missing(number: Long) =
-    StreamJoinErrors.incompatibleCheckpoint(
-      files.toString,
-      s"there is no state of version $number",
-      files.list().map(_.name).mkString("files ", ", ", ""),
-      s"a file ${number}_*"
-    )
 
   // ---- maintenance ----
 
@@ -211,7 +175,7 @@ private[sql] final class SegmentStateStoreProvider extends StateStoreProvider wi
     files.write(whole, None) { out =>
       StoredMap.write(version.numbers, out)
       History.merge(out) { read =>
-        readChain(newestFile, mutable.Buffer.empty)((_, in) => read(in))
+        versions.read(newestFile)((_, in) => read(in))
       }
     }
     synchronized {

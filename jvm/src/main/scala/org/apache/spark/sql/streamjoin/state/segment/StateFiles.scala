@@ -40,7 +40,7 @@ private[segment] object StateFile {
  *   compressed:  content, checksum of the content
  * }}}
  */
-private[segment] final class StateFiles(
+private[segment] class StateFiles(
     folder: Path,
     hadoopConf: Configuration,
     compression: String

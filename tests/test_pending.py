@@ -1,0 +1,325 @@
+"""What waits in a join, as `pending` shows it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.errors import AnalysisException, PySparkTypeError, PySparkValueError
+from pyspark.sql import DataFrame, Row, SparkSession
+
+from streamjoin import impose_order, pending
+from tests.fingerprints import fingerprints
+from tests.orders import Shop, met
+from tests.streams import Landing, Run
+
+FORMAT = "spark.sql.streamJoin.stateFormat"
+IDS = "spark.sql.streaming.stateStore.checkpointFormatVersion"
+
+
+def clock(text: str) -> datetime:
+    return datetime.fromisoformat(f"2024-05-04T{text}")
+
+
+@pytest.fixture(params=["segments 1", "segments 2", "rocksdb 1", "rocksdb 2"])
+def stored(spark: SparkSession, request: pytest.FixtureRequest) -> Iterator[str]:
+    """Each state format, and each of Spark's formats of a checkpoint."""
+    before = str(spark.conf.get(IDS))
+    name, version = request.param.split()
+    spark.conf.set(FORMAT, name)
+    spark.conf.set(IDS, version)
+    yield name
+    spark.conf.unset(FORMAT)
+    spark.conf.set(IDS, before)
+
+
+def waiting(shop: Shop) -> Run:
+    """A full join after two batches: orders 2 and 3 have met nobody, nor has delivery 9."""
+    run = shop.joined("full")
+    shop.order((1, "10:00"), (2, "10:10"))
+    shop.deliver((9, "10:25"))
+    run.step()
+    shop.order((3, "10:20"))
+    shop.deliver((1, "10:30"))
+    assert met(run.step()) == [(1, 1)]
+    return run
+
+
+def test_rows_of_both_sides_and_what_they_wait_for(shop: Shop, stored: str) -> None:
+    run = waiting(shop)
+    before = fingerprints(run.checkpoint)
+    rows = pending(run.checkpoint)
+    shown = sorted(
+        (r.side, json.loads(r.row)["id"], r.time, r.waits_for, r.expires, r.watermark, r.matched)
+        for r in rows.collect()
+    )
+    delivered, ordered = clock("10:30"), clock("10:20")
+    assert shown == [
+        ("left", 1, clock("10:00"), "right.delivery_time", clock("11:00"), delivered, True),
+        ("left", 2, clock("10:10"), "right.delivery_time", clock("11:10"), delivered, False),
+        ("left", 3, clock("10:20"), "right.delivery_time", clock("11:20"), delivered, False),
+        ("right", 1, clock("10:30"), "left.order_time", clock("10:30"), ordered, True),
+        ("right", 9, clock("10:25"), "left.order_time", clock("10:25"), ordered, False),
+    ]
+    for r in rows.collect():
+        assert (r.batch_id, r.operator_id) == (1, 0)
+        assert r.limits == [Row(waits_for=r.waits_for, expires=r.expires, watermark=r.watermark)]
+    assert {r.partition_id for r in rows.collect()} <= {0, 1}
+    assert fingerprints(run.checkpoint) == before
+    # the query goes on as if nobody had looked
+    shop.order((8, "14:00"))
+    shop.deliver((7, "14:30"))
+    assert met(run.step()) == [(2, None), (3, None), (None, 9)]
+    assert pending(run.checkpoint).count() == run.operator()["numRowsTotal"] == 2
+
+
+def test_the_columns_of_one_side(shop: Shop, stored: str) -> None:
+    run = waiting(shop)
+    left = pending(str(run.checkpoint), "left")
+    assert sorted(map(tuple, left.where("NOT matched").select("row.*").collect())) == [
+        (2, clock("10:10")),
+        (3, clock("10:20")),
+    ]
+    assert left.select("row.order_time").schema[0].dataType.simpleString() == "timestamp"
+    assert {r.side for r in pending(run.checkpoint, "right").collect()} == {"right"}
+
+
+def test_an_earlier_batch(shop: Shop, stored: str) -> None:
+    run = waiting(shop)
+    assert sorted(
+        (r.row.id, r.watermark) for r in pending(run.checkpoint, "left", batch_id=0).collect()
+    ) == [(1, clock("10:25")), (2, clock("10:25"))]
+    with pytest.raises(AnalysisException) as failed:
+        pending(run.checkpoint, batch_id=2)
+    assert failed.value.getCondition() == "STREAM_JOIN_STATE.NOT_FOUND"
+    assert "no batch 2; those from 0 to 1 are kept" in str(failed.value)
+
+
+def test_only_what_a_join_depends_on_is_told_of_matches(shop: Shop) -> None:
+    shop.order((1, "10:00"), (2, "10:00"))
+    shop.deliver((1, "10:30"))
+    for how, left, right in (
+        ("inner", {None}, {None}),
+        ("left", {True, False}, {None}),
+        ("right", {None}, {True}),
+        ("semi", {False}, {None}),
+        ("anti", {False}, {None}),
+    ):
+        run = shop.run(shop.joined(how).result, how)
+        run.step()
+        rows = pending(run.checkpoint).collect()
+        assert {r.matched for r in rows if r.side == "left"} == left, how
+        assert {r.matched for r in rows if r.side == "right"} == right, how
+
+
+def test_a_watermark_that_is_not_known_yet(shop: Shop, stored: str) -> None:
+    run = shop.joined("left")
+    shop.order((1, "10:00"))
+    run.step()
+    (row,) = pending(run.checkpoint, "left").collect()
+    assert (row.expires, row.watermark, row.matched) == (clock("11:00"), None, False)
+
+
+def test_a_query_that_runs(shop: Shop) -> None:
+    run = shop.joined("left")
+    shop.order((1, "10:00"))
+    query = run.start(processingTime="0 seconds")
+    try:
+        query.processAllAvailable()
+        first = pending(query)
+        assert first.count() == 1
+        shop.order((2, "10:10"))
+        query.processAllAvailable()
+        assert pending(query).count() == 2
+        # what was asked for then is of then
+        assert first.count() == 1
+        shop.deliver((2, "10:20"))
+        query.processAllAvailable()
+    finally:
+        query.stop()
+    assert sorted(r.matched for r in pending(query, "left").collect()) == [False, True]
+
+
+def test_several_joins_and_several_limits(shop: Shop, stored: str) -> None:
+    calls = Landing(shop.session, shop.folder / "calls", "id INT, called TIMESTAMP")
+    delivered = (
+        shop.ordered()
+        .streamJoin(
+            shop.delivered(),
+            "o.id = d.id "
+            "AND d.delivery_time BETWEEN o.order_time AND o.order_time + INTERVAL '1' HOUR",
+            "left",
+        )
+        .selectExpr("o.id", "order_time", "delivery_time")
+        .alias("x")
+    )
+    called = impose_order(calls.stream(), "called", "0 seconds").alias("c")
+    run = shop.run(
+        called.streamJoin(
+            delivered,
+            "c.id = x.id AND x.order_time BETWEEN c.called - INTERVAL '2' HOURS AND c.called "
+            "AND x.delivery_time BETWEEN c.called - INTERVAL '3' HOURS AND c.called",
+        )
+    )
+    shop.order((1, "10:00"), (2, "10:10"))
+    shop.deliver((1, "10:30"))
+    calls.land({"id": 5, "called": "2024-05-04T10:35:00"})
+    run.step()
+    rows = pending(run.checkpoint).collect()
+    assert {r.operator_id for r in rows} == {0, 1}
+    call = next(r for r in rows if "called" in r.row)
+    assert json.loads(call.row)["id"] == 5
+    # its order may be too late already while its delivery is not
+    limits = {limit.waits_for: limit for limit in call.limits}
+    assert set(limits) == {"right.order_time", "right.delivery_time"}
+    assert {limit.expires for limit in limits.values()} == {clock("10:35")}
+    assert call.waits_for in limits
+    assert limits[call.waits_for].watermark == call.watermark
+    with pytest.raises(AnalysisException, match="more than one streamJoin: 0, 1"):
+        pending(run.checkpoint, "left")
+    lower = call.operator_id ^ 1
+    assert {r.row.id for r in pending(run.checkpoint, "left", operator=lower).collect()} == {1, 2}
+    with pytest.raises(AnalysisException, match="no streamJoin with the number 7; there are 0, 1"):
+        pending(run.checkpoint, operator=7)
+
+
+@pytest.mark.parametrize("how", ["inner", "full"])
+def test_rows_that_several_partitions_hold_are_shown_once(
+    shop: Shop, stored: str, how: str
+) -> None:
+    near = "d.delivery_time BETWEEN o.order_time AND o.order_time + INTERVAL '1' HOUR"
+    run = shop.joined(how, near)
+    shop.order((1, "10:00"), (2, "10:10"), (3, "10:20"), (4, "10:20"))
+    shop.deliver((8, "10:25"), (9, "10:25"))
+    run.step()
+    assert run.operator()["numRowsTotal"] > 6
+    rows = pending(run.checkpoint).collect()
+    assert sorted(json.loads(r.row)["id"] for r in rows) == [1, 2, 3, 4, 8, 9]
+    copied = {"right"} if how == "inner" else set()
+    assert {r.side for r in rows if r.partition_id is None} == copied
+
+
+def test_each_type_of_time_as_it_is(spark: SparkSession, tmp_path: Path, stored: str) -> None:
+    for number, (kind, low, high) in enumerate(
+        (
+            ("DATE", "2024-05-04", "2024-05-05"),
+            ("TIMESTAMP_NTZ", "2024-05-04T10:00:00", "2024-05-05T10:00:00"),
+            ("SMALLINT", 32767, 32768),
+            ("INT", 2**31 - 1, 2**31),
+            ("BIGINT", -5, -4),
+        )
+    ):
+        folder = tmp_path / str(number)
+        left = Landing(spark, folder / "left", f"id INT, t {kind}")
+        right = Landing(spark, folder / "right", f"id INT, t {kind}")
+        step = "INTERVAL '1' DAY" if isinstance(low, str) else "1"
+        ordered = [
+            impose_order(side.stream(), "t", "0 days" if isinstance(low, str) else 0).alias(name)
+            for side, name in ((left, "l"), (right, "r"))
+        ]
+        # numbers that wrap around would be no bound
+        on = f"l.id = r.id AND r.t >= l.t AND CAST(r.t AS {wider(kind)}) <= l.t + {step}"
+        run = Run(ordered[0].streamJoin(ordered[1], on, "left"), folder / "checkpoint")
+        left.land({"id": 1, "t": low})
+        run.step()
+        (row,) = pending(run.checkpoint, "left").collect()
+        assert str(row.time).replace(" ", "T") == str(low), kind
+        assert str(row.expires).replace(" ", "T") == str(high), kind
+        assert row.row.t == row.time
+
+
+def wider(kind: str) -> str:
+    return {"SMALLINT": "BIGINT", "INT": "BIGINT"}.get(kind, kind)
+
+
+def test_rows_of_every_type_as_json_and_as_they_are(spark: SparkSession, tmp_path: Path) -> None:
+    schema = "id INT, t TIMESTAMP, tags ARRAY<STRING>, at STRUCT<x: DOUBLE>, note STRING"
+    side = Landing(spark, tmp_path / "rows", schema)
+    stream = impose_order(side.stream(), "t", "0 seconds")
+    on = "l.id = r.id + 1 AND l.t = r.t"
+    run = Run(stream.alias("l").streamJoin(stream.alias("r"), on), tmp_path / "checkpoint")
+    side.land({"id": 1, "t": "2024-05-04T10:00:00", "tags": ["a", None], "at": {"x": 1.5}})
+    run.step()
+    rows = pending(run.checkpoint).collect()
+    assert len(rows) == 2
+    for row in rows:
+        shown = json.loads(row.row)
+        assert (shown["tags"], shown["at"], shown["note"]) == (["a", None], {"x": 1.5}, None)
+    (one,) = pending(run.checkpoint, "left").collect()
+    assert (one.row.tags, one.row["at"].x, one.row.note) == (["a", None], 1.5, None)
+
+
+def test_a_batch_is_whole_while_files_are_put_together(spark: SparkSession, tmp_path: Path) -> None:
+    settings = {
+        "spark.sql.streaming.stateStore.minDeltasForSnapshot": "1",
+        "spark.sql.streaming.stateStore.maintenanceInterval": "50ms",
+        "spark.sql.streaming.minBatchesToRetain": "8",
+    }
+    before = {key: spark.conf.get(key, None) for key in settings}
+    for key, value in settings.items():
+        spark.conf.set(key, value)
+    side = Landing(spark, tmp_path / "rows", "b INT, t BIGINT")
+    stream = impose_order(side.stream(), "t", 0)
+    joined = stream.alias("l").streamJoin(
+        stream.alias("r"), "l.b = r.b + 1000 AND l.t BETWEEN r.t - 1000 AND r.t + 1000"
+    )
+    run = Run(joined, tmp_path / "checkpoint")
+    query = run.start(processingTime="0 seconds")
+    try:
+        for batch in range(24):
+            side.land(*({"b": batch, "t": batch} for _ in range(5)))
+            query.processAllAvailable()
+            rows = pending(query)
+            shown = rows.select("batch_id").distinct().collect()
+            assert len(shown) == 1
+            assert rows.count() == 2 * 5 * (batch + 1)
+    finally:
+        query.stop()
+        for key, old in before.items():
+            if old is None:
+                spark.conf.unset(key)
+            else:
+                spark.conf.set(key, old)
+
+
+def test_what_is_no_checkpoint_of_a_join(shop: Shop, spark: SparkSession, tmp_path: Path) -> None:
+    def refused(source: Any) -> str:
+        with pytest.raises(AnalysisException) as failed:
+            pending(source)
+        assert failed.value.getCondition() == "STREAM_JOIN_STATE.NOT_FOUND"
+        return str(failed.value)
+
+    missing = tmp_path / "missing"
+    assert "no batch that was committed" in refused(missing)
+    assert not missing.exists()
+    shop.order((1, "10:00"))
+    counted: DataFrame = shop.ordered().groupBy("order_time").count()
+    run = shop.run(counted, "counted")
+    run.step()
+    assert "no state of a streamJoin" in refused(run.checkpoint)
+
+
+def test_arguments_of_a_wrong_type(spark: SparkSession) -> None:
+    with pytest.raises(PySparkTypeError, match="source"):
+        pending(spark)  # type: ignore[arg-type]
+    with pytest.raises(PySparkTypeError, match="side"):
+        pending("x", 1)  # type: ignore[arg-type]
+    with pytest.raises(PySparkValueError, match="side"):
+        pending("x", "both")
+    with pytest.raises(PySparkTypeError, match="batch_id"):
+        pending("x", batch_id="last")  # type: ignore[arg-type]
+
+
+def test_sparks_own_readers(shop: Shop, spark: SparkSession, stored: str) -> None:
+    run = waiting(shop)
+    (row,) = spark.read.format("state-metadata").load(str(run.checkpoint)).collect()
+    assert (row.operatorId, row.operatorName, row.stateStoreName) == (0, "streamJoin", "default")
+    assert (row.numPartitions, row.minBatchId, row.maxBatchId) == (2, 0, 1)
+    with pytest.raises(AnalysisException) as failed:
+        spark.read.format("statestore").load(str(run.checkpoint))
+    assert failed.value.getCondition() == "STREAM_JOIN_STATE.OTHER_READER"
+    assert f"streamjoin.pending({run.checkpoint}, operator=0)" in str(failed.value)
