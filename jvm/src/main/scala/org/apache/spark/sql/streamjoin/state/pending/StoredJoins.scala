@@ -36,7 +36,11 @@ private[pending] final class StoredJoins(
 ) {
 
   private val hadoopConf = session.sessionState.newHadoopConf()
-  private val root = new Path(location)
+  // tasks elsewhere have another working directory
+  private val root = {
+    val path = new Path(location)
+    path.getFileSystem(hadoopConf).makeQualified(path)
+  }
   private val state = new Path(root, StreamingCheckpointConstants.DIR_NAME_STATE)
   private lazy val manager = CheckpointFileManager.create(root, hadoopConf)
 

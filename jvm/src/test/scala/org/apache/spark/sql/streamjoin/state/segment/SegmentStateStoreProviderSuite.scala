@@ -10,7 +10,7 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.execution.streaming.state._
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.streamjoin.errors.StreamJoinRuntimeException
-import org.apache.spark.sql.streamjoin.state.{LongRow, StateShape, StoredNumbers}
+import org.apache.spark.sql.streamjoin.state.{LongRow, StateShape, StoredNumbers, StoredVersion}
 import org.apache.spark.sql.types.{LongType, StructType}
 import org.scalatest.funsuite.AnyFunSuite
 
@@ -145,6 +145,32 @@ class SegmentStateStoreProviderSuite extends AnyFunSuite {
     }
   }
 
+  test("a version is read whole while its files are put together and deleted") {
+    in { state =>
+      val provider = state.provider()
+      for (n <- 1L to 5L) state.batch(provider, n - 1)(add(_, n))
+      var looks = 0
+      val files = new StateFiles(state.id.storeCheckpointLocation(), new Configuration, "lz4") {
+        override def list(): Seq[StateFile] = {
+          val found = super.list()
+          looks += 1
+          if (looks == 2) {
+            provider.doMaintenance()
+            for (n <- 6L to 5L + Retained + 1) state.batch(provider, n - 1)(add(_, n))
+            provider.doMaintenance()
+          }
+          found
+        }
+      }
+      val version = StoredVersion(state.id, 5, None, Side.both.map(_ -> schema).toMap, state.conf())
+      val rows = new SegmentReader(files, version).read().rows
+      assert(rows.map(_.row.getLong(0)).toSeq.sorted == (1L to 5L))
+      // what the reader had seen at first is not there any more
+      assert(looks > 2)
+      assert(!state.names.exists(_.startsWith("4_")))
+    }
+  }
+
   test("with ids, each file is the one that is asked for") {
     in { state =>
       val provider = state.provider("spark.sql.streaming.stateStore.checkpointFormatVersion" -> "2")
@@ -212,19 +238,25 @@ private object SegmentStateStoreProviderSuite {
 
   private final class State(folder: LocalPath) {
 
-    def provider(settings: (String, String)*): SegmentStateStoreProvider = {
+    val id: StateStoreId = StateStoreId(folder.toString, 0, 0)
+
+    def conf(settings: (String, String)*): StateStoreConf = {
       val conf = new SQLConf
       conf.setConfString("spark.sql.streaming.minBatchesToRetain", s"$Retained")
       conf.setConfString("spark.sql.streaming.stateStore.minDeltasForSnapshot", s"$Deltas")
       for ((name, value) <- settings) conf.setConfString(name, value)
+      SegmentFormat.settings(conf)
+    }
+
+    def provider(settings: (String, String)*): SegmentStateStoreProvider = {
       val provider = new SegmentStateStoreProvider
       provider.init(
-        StateStoreId(folder.toString, 0, 0),
+        id,
         StoredNumbers.key,
         StoredNumbers.value,
         StoredNumbers.encoder,
         useColumnFamilies = true,
-        SegmentFormat.settings(conf),
+        conf(settings: _*),
         new Configuration,
         useMultipleValuesPerKey = false,
         None

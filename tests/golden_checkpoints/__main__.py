@@ -1,0 +1,45 @@
+"""Makes the kept checkpoints that are not there: `python -m tests.golden_checkpoints`.
+
+Those that are there stay as they are, for they are what the code has promised to read. To make one
+anew, delete it first; that is right only while its format has not been released.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+from pyspark.sql import SparkSession
+
+import streamjoin
+from tests.golden_checkpoints.archive import Morning, archive, pack
+from tests.golden_checkpoints.cases import CASES, Case
+from tests.golden_checkpoints.day import FORMATS, Day, settings
+
+
+def keep(session: SparkSession, case: Case, kept: Path) -> None:
+    with tempfile.TemporaryDirectory() as temporary:
+        day = Day(session, case, Path(temporary))
+        if case.merged:
+            day.play_until_merged(case.morning)
+        else:
+            day.play(case.morning)
+        output = [list(row) for row in day.run.rows()]
+        pack(day.run.checkpoint, Morning(case.morning, output), kept)
+
+
+def main() -> None:
+    builder = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false")
+    session = streamjoin.configure(builder).getOrCreate()
+    for case in CASES:
+        for state_format, version in FORMATS.items():
+            kept = archive(state_format, version, case.name)
+            if not kept.exists():
+                with settings(session, case, state_format):
+                    keep(session, case, kept)
+                print(f"{kept.parent.name}/{kept.name}: {kept.stat().st_size} bytes")
+    session.stop()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,64 @@
+"""A checkpoint in one file, without the place where it was made."""
+
+from __future__ import annotations
+
+import io
+import json
+import tarfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.golden_checkpoints.cases import Batch
+
+KEPT = Path(__file__).parent / "kept"
+ELSEWHERE = "/where/it/was/made"
+"""Some files of a checkpoint name others by their whole path; nothing is there any more."""
+
+
+@dataclass(frozen=True)
+class Morning:
+    """What a checkpoint has behind it.
+
+    Parameters
+    ----------
+    batches : list of Batch
+        The rows that it has read.
+    output : list of list
+        The rows that have come out.
+    """
+
+    batches: list[Batch]
+    output: list[list[int | None]]
+
+
+def archive(state_format: str, version: int, case: str) -> Path:
+    """Where the checkpoint of a case in a version of a format is kept."""
+    return KEPT / f"{state_format}-{version}" / f"{case}.tar.gz"
+
+
+def pack(checkpoint: Path, morning: Morning, into: Path) -> None:
+    """Keep a checkpoint."""
+    into.parent.mkdir(parents=True, exist_ok=True)
+    made = str(checkpoint.parent).encode()
+    with tarfile.open(into, "w:gz") as tar:
+        story = json.dumps({"batches": morning.batches, "output": morning.output}, indent=1)
+        _add(tar, "morning.json", story.encode())
+        for path in sorted(checkpoint.rglob("*")):
+            # the sums of Hadoop's local file system would be those of the files as they were
+            if path.is_file() and path.suffix != ".crc":
+                name = f"checkpoint/{path.relative_to(checkpoint)}"
+                _add(tar, name, path.read_bytes().replace(made, ELSEWHERE.encode()))
+
+
+def unpack(kept: Path, folder: Path) -> Morning:
+    """Lay a checkpoint out in a folder, as `checkpoint`."""
+    with tarfile.open(kept) as tar:
+        tar.extractall(folder, filter="data")
+    story = json.loads((folder / "morning.json").read_text(encoding="utf-8"))
+    return Morning(story["batches"], story["output"])
+
+
+def _add(tar: tarfile.TarFile, name: str, content: bytes) -> None:
+    entry = tarfile.TarInfo(name)
+    entry.size = len(content)
+    tar.addfile(entry, io.BytesIO(content))

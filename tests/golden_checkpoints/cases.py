@@ -1,0 +1,239 @@
+"""The queries whose checkpoints are kept: what each of them reads, and in which batches."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from pyspark.sql import DataFrame
+
+from streamjoin import impose_order, stream_join
+
+Row = dict[str, Any]
+Batch = dict[str, list[Row]]
+"""The rows of each input."""
+
+CLOSING = -1
+"""The number of a row that is there to move watermarks only."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """A query over some inputs, and a day of them.
+
+    Every row has a number `n`; that of each input comes out of the query under the input's name.
+    """
+
+    name: str
+    schemas: dict[str, str]
+    query: Callable[[dict[str, DataFrame]], DataFrame]
+    morning: list[Batch]
+    evening: list[Batch]
+    settings: dict[str, str] = field(default_factory=dict)
+    merged: bool = False
+    """Whether maintenance has put files together when the checkpoint is kept."""
+
+
+def at(clock: str, day: int = 4) -> str:
+    return f"2024-05-{day:02d}T{clock}:00"
+
+
+def ordered(inputs: dict[str, DataFrame], name: str, lag: str | int = "0 seconds") -> DataFrame:
+    return impose_order(inputs[name], "t", lag).alias(name)
+
+
+def both(on: str, how: str, lag: str | int = "0 seconds") -> Callable[..., DataFrame]:
+    def query(inputs: dict[str, DataFrame]) -> DataFrame:
+        joined = stream_join(ordered(inputs, "l", lag), ordered(inputs, "r", lag), on, how)
+        alone = how in ("semi", "anti")
+        return joined.selectExpr("l.n AS l", "NULL AS r" if alone else "r.n AS r")
+
+    return query
+
+
+WITHIN_THE_HOUR = "r.t BETWEEN l.t AND l.t + INTERVAL '1' HOUR"
+
+
+def orders(key: str, kind: str, keys: list[Any], time: str = "TIMESTAMP") -> dict[str, Any]:
+    """Four orders, of which the first two are delivered, one before noon and one after."""
+    a, b, c, d = keys
+    schema = f"n INT, {key} {kind}, t {time}"
+    return {
+        "schemas": {"l": schema, "r": schema},
+        "morning": [
+            {
+                "l": [{"n": 1, key: a, "t": at("10:00")}, {"n": 2, key: b, "t": at("10:10")}],
+                "r": [{"n": 11, key: d, "t": at("10:05")}],
+            },
+            {
+                "l": [{"n": 3, key: c, "t": at("10:20")}, {"n": 4, key: d, "t": at("10:21")}],
+                "r": [{"n": 12, key: a, "t": at("10:30")}, {"n": 13, key: c, "t": at("10:25")}],
+            },
+        ],
+        "evening": [
+            {
+                "l": [{"n": 5, key: c, "t": at("10:24")}, {"n": 6, key: a, "t": at("10:40")}],
+                "r": [{"n": 14, key: b, "t": at("10:50")}, {"n": 15, key: a, "t": at("11:00")}],
+            },
+            {"r": [{"n": 16, key: d, "t": at("11:21")}]},
+            *closing(at("20:00", 6)),
+        ],
+    }
+
+
+def closing(time: Any) -> list[Batch]:
+    return [{"l": [{"n": CLOSING, "t": time}], "r": [{"n": CLOSING, "t": time}]}]
+
+
+def numbers() -> dict[str, Any]:
+    schema = "n INT, k BOOLEAN, t BIGINT"
+
+    def row(n: int, k: bool, t: int) -> Row:
+        return {"n": n, "k": k, "t": t}
+
+    return {
+        "schemas": {"l": schema, "r": schema},
+        "morning": [
+            {"l": [row(1, True, 100), row(2, False, 105)], "r": [row(11, True, 104)]},
+            {"l": [row(3, True, 110), row(4, False, 111)], "r": [row(12, False, 109)]},
+        ],
+        "evening": [
+            {"r": [row(13, False, 114), row(14, True, 120)]},
+            {"l": [row(5, False, 121)], "r": [row(15, False, 121)]},
+            *closing(10_000),
+        ],
+    }
+
+
+def expiring() -> dict[str, Any]:
+    """Auctions that each say how long they are open."""
+
+    def auction(n: int, k: str, t: str, until: str) -> Row:
+        return {"n": n, "k": k, "t": at(t), "until": at(until)}
+
+    def bid(n: int, k: str, t: str) -> Row:
+        return {"n": n, "k": k, "t": at(t)}
+
+    last = {"n": CLOSING, "t": at("20:00"), "until": at("21:00")}
+    return {
+        "schemas": {
+            "l": "n INT, k STRING, t TIMESTAMP, until TIMESTAMP",
+            "r": "n INT, k STRING, t TIMESTAMP",
+        },
+        "morning": [
+            {
+                "l": [auction(1, "a", "10:00", "10:05"), auction(2, "b", "10:00", "12:00")],
+                "r": [bid(11, "b", "10:04")],
+            },
+            {
+                "l": [auction(3, "c", "10:06", "11:00"), auction(4, "ü", "10:07", "10:30")],
+                "r": [bid(12, "x", "10:06")],
+            },
+        ],
+        "evening": [
+            {"r": [bid(13, "b", "10:20"), bid(14, "ü", "10:30"), bid(15, "c", "11:00")]},
+            {"r": [bid(16, "b", "12:00"), bid(17, "b", "12:01")]},
+            {"l": [last], "r": [{"n": CLOSING, "t": at("20:00")}]},
+        ],
+    }
+
+
+def chain(inputs: dict[str, DataFrame]) -> DataFrame:
+    delivered = stream_join(
+        ordered(inputs, "l"),
+        ordered(inputs, "r", "5 minutes"),
+        f"l.k = r.k AND {WITHIN_THE_HOUR}",
+        "left",
+    )
+    returned = stream_join(
+        delivered,
+        ordered(inputs, "b"),
+        "b.k = l.k AND b.t BETWEEN l.t AND l.t + INTERVAL '2' HOURS",
+        "left",
+    )
+    return returned.selectExpr("l.n AS l", "r.n AS r", "b.n AS b")
+
+
+def three() -> dict[str, Any]:
+    two = orders("k", "INT", [1, 2, 3, 4])
+    back = "n INT, k INT, t TIMESTAMP"
+    morning, evening = two["morning"], two["evening"]
+    return {
+        "schemas": {**two["schemas"], "b": back},
+        "morning": [
+            {**morning[0], "b": [{"n": 21, "k": 1, "t": at("10:20")}]},
+            {**morning[1], "b": [{"n": 22, "k": 4, "t": at("10:25")}]},
+        ],
+        "evening": [
+            {**evening[0], "b": [{"n": 23, "k": 2, "t": at("12:10")}]},
+            evening[1],
+            {**evening[2], "b": [{"n": CLOSING, "t": at("20:00", 6)}]},
+            *closing(at("21:00", 6)),
+        ],
+    }
+
+
+COMPOSITE = "d DATE, price DECIMAL(20, 4), s STRUCT<a: INT, b: STRING>"
+COMPOSITE_KEYS = [
+    {"d": "2024-05-04", "price": "1.5000", "s": {"a": 1, "b": "x"}},
+    {"d": "2024-05-05", "price": "12345678901234.5", "s": {"a": 1, "b": None}},
+    {"d": None, "price": "1.5000", "s": {"a": 1, "b": "x"}},
+    {"d": None, "price": "2.5000", "s": None},
+]
+
+CASES = [
+    Case(
+        "inner",
+        query=both(f"l.k.d <=> r.k.d AND l.k.price = r.k.price AND {WITHIN_THE_HOUR}", "inner"),
+        **orders("k", f"STRUCT<{COMPOSITE}>", COMPOSITE_KEYS),
+    ),
+    Case("left", query=both("l.k = r.k AND r.t BETWEEN l.t AND l.until", "left"), **expiring()),
+    Case(
+        "right",
+        query=both(f"l.k = r.k AND {WITHIN_THE_HOUR}", "right", "10 minutes"),
+        **orders("k", "STRING", ["a", "b", "", "ß"], "TIMESTAMP_NTZ"),
+    ),
+    Case(
+        "full",
+        query=both(f"l.k = r.k AND {WITHIN_THE_HOUR}", "full"),
+        **orders("k", "INT", [1, 2, 3, 4]),
+    ),
+    Case(
+        "full_merged",
+        query=both(f"l.k = r.k AND {WITHIN_THE_HOUR}", "full"),
+        **orders("k", "BIGINT", [1, 2**40, -3, 4]),
+        settings={
+            "spark.sql.streaming.stateStore.minDeltasForSnapshot": "1",
+            "spark.sql.streaming.stateStore.maintenanceInterval": "100ms",
+        },
+        merged=True,
+    ),
+    Case(
+        "full_with_ids",
+        query=both(f"l.k = r.k AND {WITHIN_THE_HOUR}", "full"),
+        **orders("k", "DOUBLE", [0.0, 1.5, -2.25, 1e300]),
+        settings={"spark.sql.streaming.stateStore.checkpointFormatVersion": "2"},
+    ),
+    Case(
+        "full_no_equality",
+        query=both(f"l.k < r.k AND {WITHIN_THE_HOUR}", "full"),
+        **orders("k", "INT", [1, 2, 3, 4]),
+    ),
+    Case(
+        "left_no_equality",
+        query=both(f"l.k <> r.k AND {WITHIN_THE_HOUR}", "left"),
+        **orders("k", "INT", [1, 2, 3, 4]),
+    ),
+    Case(
+        "semi",
+        query=both("l.k = r.k AND r.t BETWEEN l.t AND l.t + 10", "semi", 0),
+        **numbers(),
+    ),
+    Case(
+        "anti",
+        query=both("l.k = r.k AND r.t BETWEEN l.t AND l.t + 10", "anti", 0),
+        **numbers(),
+    ),
+    Case("chain", query=chain, **three()),
+]

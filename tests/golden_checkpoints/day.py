@@ -1,0 +1,102 @@
+"""Runs a day of a case, with a break in the middle."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.streaming.query import StreamingQuery
+
+from tests.golden_checkpoints.cases import CLOSING, Batch, Case
+from tests.streams import Landing, Run
+
+PARTITIONS = 2
+FORMATS = {"segments": 1, "rocksdb": 1}
+"""The state formats, and the version of each that is written now."""
+
+
+class Day:
+    """A case whose inputs land in a folder."""
+
+    def __init__(self, session: SparkSession, case: Case, folder: Path) -> None:
+        self.session = session
+        self.case = case
+        self.inputs = {
+            name: Landing(session, folder / name, schema) for name, schema in case.schemas.items()
+        }
+        streams = {name: side.stream() for name, side in self.inputs.items()}
+        self.run = Run(case.query(streams), folder / "checkpoint")
+
+    def play(self, batches: list[Batch]) -> None:
+        """Run each batch as a start of its own."""
+        for batch in batches:
+            self.land(batch)
+            self.run.step()
+
+    def play_until_merged(self, batches: list[Batch]) -> None:
+        """Run all batches in one start, and wait for maintenance to put their files together."""
+        query = self.run.start(processingTime="0 seconds")
+        try:
+            for batch in batches:
+                self.land(batch)
+                query.processAllAvailable()
+            self._wait_for_maintenance(query)
+        finally:
+            query.stop()
+
+    def land(self, batch: Batch) -> None:
+        for name, rows in batch.items():
+            self.inputs[name].land(*rows)
+
+    def _wait_for_maintenance(self, query: StreamingQuery) -> None:
+        deadline = time.monotonic() + 120
+        folders = [self.run.checkpoint / "state" / "0" / str(p) for p in range(PARTITIONS)]
+        while not all([*f.glob("*.whole"), *f.glob("*.zip")] for f in folders):
+            if time.monotonic() > deadline:
+                raise TimeoutError(f"no maintenance of {self.run.checkpoint}")
+            time.sleep(0.1)
+
+
+def decided(rows: list[tuple[Any, ...]]) -> list[str]:
+    """The rows in which none of those that only move watermarks takes part."""
+    return sorted(json.dumps(row) for row in rows if CLOSING not in row)
+
+
+def answer(session: SparkSession, case: Case, batches: list[Batch]) -> list[str]:
+    """The batch join of all these rows."""
+
+    def table(name: str, schema: str) -> DataFrame:
+        rows = [json.dumps(row) for batch in batches for row in batch.get(name, [])]
+        text = session.createDataFrame([(row,) for row in rows], "value STRING")
+        parsed = text.selectExpr(f"from_json(value, '{schema}') AS row")
+        return parsed.select("row.*")
+
+    inputs = {name: table(name, schema) for name, schema in case.schemas.items()}
+    return decided([tuple(row) for row in case.query(inputs).collect()])
+
+
+@contextmanager
+def settings(session: SparkSession, case: Case, state_format: str) -> Iterator[None]:
+    """The session as the checkpoint of a case was made."""
+    wanted = {
+        **case.settings,
+        "spark.sql.streamJoin.stateFormat": state_format,
+        "spark.sql.shuffle.partitions": str(PARTITIONS),
+        "spark.sql.session.timeZone": "UTC",
+    }
+    before = {key: session.conf.get(key, None) for key in wanted}
+    for key, value in wanted.items():
+        session.conf.set(key, value)
+    try:
+        yield
+    finally:
+        for key, old in before.items():
+            if old is None:
+                session.conf.unset(key)
+            else:
+                session.conf.set(key, old)

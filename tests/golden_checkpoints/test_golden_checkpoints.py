@@ -1,0 +1,120 @@
+"""Kept checkpoints of released formats go on with the code as it is, and give what they must."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from pyspark.errors import PySparkException, StreamingQueryException
+from pyspark.sql import SparkSession
+
+from streamjoin import pending
+from tests.fingerprints import fingerprints
+from tests.golden_checkpoints.archive import KEPT, Morning, archive, unpack
+from tests.golden_checkpoints.cases import CASES, Case
+from tests.golden_checkpoints.day import FORMATS, Day, answer, decided, settings
+
+BY_NAME = {case.name: case for case in CASES}
+ARCHIVES = sorted(KEPT.rglob("*.tar.gz"))
+
+
+def restored(session: SparkSession, kept: Path, folder: Path) -> tuple[Day, Morning]:
+    morning = unpack(kept, folder)
+    return Day(session, BY_NAME[kept.name.removesuffix(".tar.gz")], folder), morning
+
+
+@pytest.mark.parametrize("kept", ARCHIVES, ids=lambda path: f"{path.parent.name}-{path.stem[:-4]}")
+def test_a_kept_checkpoint_goes_on(spark: SparkSession, tmp_path: Path, kept: Path) -> None:
+    day, morning = restored(spark, kept, tmp_path)
+    case, state_format = day.case, kept.parent.name.rpartition("-")[0]
+    with settings(spark, case, state_format):
+        waiting = pending(day.run.checkpoint)
+        assert 0 < waiting.count() <= sum(len(rows) for b in morning.batches for rows in b.values())
+        day.play(case.evening)
+        assert pending(day.run.checkpoint).where("batch_id > 1").count() > 0
+        given = decided([*map(tuple, morning.output), *day.run.rows()])
+        assert given == answer(spark, case, [*morning.batches, *case.evening])
+    # something was left to do
+    assert decided(day.run.rows())
+
+
+def test_each_case_is_kept_in_each_format() -> None:
+    wanted = {
+        archive(name, version, case.name) for name, version in FORMATS.items() for case in CASES
+    }
+    assert wanted <= set(ARCHIVES)
+
+
+def test_merged_state_is_among_them(tmp_path: Path) -> None:
+    for state_format, suffix in (("segments", "*.whole"), ("rocksdb", "*.zip")):
+        folder = tmp_path / state_format
+        unpack(archive(state_format, FORMATS[state_format], "full_merged"), folder)
+        assert list(folder.rglob(suffix))
+
+
+def later_description(checkpoint: Path) -> list[Path]:
+    (description,) = (checkpoint / "state" / "0" / "_metadata" / "v2").glob("0")
+    written = json.loads(description.read_text(encoding="utf-8").partition("\n")[2])
+    properties = json.loads(written["operatorPropertiesJson"])
+    assert properties["version"] == 1
+    # a later version may say other things in other ways
+    later = json.dumps(
+        {"version": 2, "format": properties["format"], "joinType": ["FULL", "OUTER"]}
+    )
+    text = description.read_text(encoding="utf-8")
+    written["operatorPropertiesJson"] = later
+    description.write_text(f"{text.partition(chr(10))[0]}\n{json.dumps(written)}", encoding="utf-8")
+    return [description]
+
+
+def later_segments(checkpoint: Path) -> list[Path]:
+    files = sorted((checkpoint / "state" / "0").rglob("*.change"))
+    for path in files:
+        content = path.read_bytes()
+        assert content[4:8] == bytes([0, 0, 0, 1])
+        path.write_bytes(content[:4] + bytes([0, 0, 0, 2]) + content[8:])
+    return files
+
+
+@pytest.mark.parametrize(
+    ("state_format", "later", "found"),
+    [
+        ("segments", later_description, "format segments 2"),
+        ("rocksdb", later_description, "format rocksdb 2"),
+        ("segments", later_segments, "format segments 2"),
+    ],
+)
+def test_a_format_of_a_later_version_is_refused(
+    spark: SparkSession,
+    tmp_path: Path,
+    state_format: str,
+    later: Callable[[Path], list[Path]],
+    found: str,
+) -> None:
+    kept = archive(state_format, FORMATS[state_format], "full")
+    day, morning = restored(spark, kept, tmp_path)
+    original = {path: path.read_bytes() for path in day.run.checkpoint.rglob("*") if path.is_file()}
+    changed = later(day.run.checkpoint)
+    before = fingerprints(day.run.checkpoint)
+    case: Case = day.case
+    with settings(spark, case, state_format):
+        day.land(case.evening[0])
+        with pytest.raises(StreamingQueryException) as refused:
+            day.run.step()
+        with pytest.raises(PySparkException) as unseen:
+            pending(day.run.checkpoint).collect()
+        for error in (refused, unseen):
+            assert "STREAM_JOIN.INCOMPATIBLE_CHECKPOINT" in str(error.value)
+            assert f"Found: {found}. Expected: format {state_format} 1." in str(error.value)
+        after = fingerprints(day.run.checkpoint)
+        assert {name: after.get(name) for name in before} == before
+        # of the batch that was begun there is its plan, and nothing else
+        assert {Path(name).parts[0] for name in set(after) - set(before)} <= {"offsets", "sources"}
+        for path in changed:
+            path.write_bytes(original[path])
+        day.run.step()
+        day.play(case.evening[1:])
+        given = decided([*map(tuple, morning.output), *day.run.rows()])
+        assert given == answer(spark, case, [*morning.batches, *case.evening])
