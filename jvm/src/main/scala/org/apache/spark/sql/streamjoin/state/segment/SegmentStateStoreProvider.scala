@@ -158,13 +158,16 @@ private[sql] final class SegmentStateStoreProvider extends StateStoreProvider wi
       cleanUp(whole)
     }
 
-  /** Whether the changes since the last whole are many, and at least as large as it. */
+  /**
+   * Whether the changes since the last whole are many, and either at least as large as it or as many
+   * as there are versions to keep: files that are needed for nothing else would become ever more.
+   */
   private def worthMerging(version: Version): Boolean = {
     val (whole, changes) = version.files.partition(_.whole)
     changes.length >= math.max(1, conf.minDeltasForSnapshot) && {
-      val size = files.sizes()
+      lazy val size = files.sizes()
       def bytes(some: Seq[StateFile]) = some.map(size.getOrElse(_, 0L)).sum
-      bytes(changes) >= bytes(whole)
+      changes.length >= conf.minVersionsToRetain || bytes(changes) >= bytes(whole)
     }
   }
 
@@ -191,7 +194,7 @@ private[sql] final class SegmentStateStoreProvider extends StateStoreProvider wi
   private def cleanUp(version: Version): Unit = {
     val keepFrom = version.number - conf.minVersionsToRetain
     version.wholes.find(_.version <= keepFrom).foreach { whole =>
-      files.list().filter(_.version < whole.version).foreach(files.delete)
+      files.deleteBefore(whole.version)
       synchronized {
         newest = newest.map(_.forgetBefore(whole))
       }

@@ -25,10 +25,17 @@ private[segment] final case class StateFile(version: Long, id: String, whole: Bo
 
 private[segment] object StateFile {
   private val Name = raw"(\d+)_([^.]+)\.(whole|change)".r
+  private val Begin = raw"(\d+)_.*".r
 
   def of(name: String): Option[StateFile] = name match {
     case Name(version, id, kind) => Some(StateFile(version.toLong, id, kind == "whole"))
     case _                       => None
+  }
+
+  /** The version that a file is of, also one that is being written under another name. */
+  def versionOf(name: String): Option[Long] = name.stripPrefix(".") match {
+    case Begin(version) => Some(version.toLong)
+    case _              => None
   }
 }
 
@@ -128,7 +135,11 @@ private[segment] class StateFiles(
     }
   }
 
-  def delete(file: StateFile): Unit = manager.delete(new Path(folder, file.name))
+  /** Deletes the files of all earlier versions, with those that a killed process did not finish. */
+  def deleteBefore(version: Long): Unit =
+    manager.list(folder).map(_.getPath).foreach { path =>
+      if (StateFile.versionOf(path.getName).exists(_ < version)) manager.delete(path)
+    }
 
   private def damaged(path: Path, reason: String, cause: Throwable) =
     StreamJoinErrors.incompatibleCheckpoint(

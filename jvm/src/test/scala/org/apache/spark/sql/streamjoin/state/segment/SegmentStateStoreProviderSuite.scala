@@ -130,6 +130,38 @@ class SegmentStateStoreProviderSuite extends AnyFunSuite {
     }
   }
 
+  test("a large state that hardly changes has no more files than versions to keep call for") {
+    in { state =>
+      val provider = state.provider()
+      state.batch(provider, 0)(add(_, 1L to 5000L: _*))
+      for (n <- 1L to 60L) {
+        state.batch(provider, n)(add(_, 5000 + n))
+        provider.doMaintenance()
+        assert(state.names.length <= 2 * Retained + 3, state.names)
+      }
+      assert(state.read(state.provider(), 61 - Retained) == (1L to 5060L - Retained).toSet)
+    }
+  }
+
+  test("what a killed process did not finish goes with its version") {
+    in { state =>
+      val provider = state.provider()
+      state.batch(provider, 0)(add(_, 0L))
+      val folder = state.files.head.getParent
+      def unfinished(version: Long) =
+        Files.createFile(folder.resolve(s".${version}_a-b.change.c-d.tmp"))
+      val old = unfinished(2)
+      val newest = unfinished(41)
+      for (n <- 1L to 39L) {
+        state.batch(provider, n)(add(_, n))
+        provider.doMaintenance()
+      }
+      assert(!Files.exists(old))
+      // of another task that is at it, for all that is known
+      assert(Files.exists(newest))
+    }
+  }
+
   test("maintenance while a task has the rows") {
     in { state =>
       val provider = state.provider()
