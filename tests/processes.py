@@ -7,7 +7,9 @@ import subprocess
 import sys
 import textwrap
 from collections.abc import Mapping
+from pathlib import Path
 
+ROOT = Path(__file__).resolve().parents[1]
 _STARTS_SPARK_ANEW = ("SPARK_HOME", "PYSPARK_SUBMIT_ARGS", "SPARK_CONF_DIR", "PYSPARK_GATEWAY_PORT")
 
 
@@ -17,15 +19,9 @@ def run_python(code: str, **environment: str) -> str:
 
 
 def run(command: list[str], environment: Mapping[str, str] | None = None) -> str:
-    inherited = {k: v for k, v in os.environ.items() if k not in _STARTS_SPARK_ANEW}
     done = subprocess.run(
         command,
-        env={
-            **inherited,
-            "SPARK_LOCAL_IP": "127.0.0.1",
-            "PYSPARK_PYTHON": sys.executable,
-            **(environment or {}),
-        },
+        env={**_environment(), **(environment or {})},
         capture_output=True,
         text=True,
         timeout=300,
@@ -33,3 +29,22 @@ def run(command: list[str], environment: Mapping[str, str] | None = None) -> str
     )
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout.strip()
+
+
+def spawn(module: str, *arguments: str, log: Path) -> subprocess.Popen[bytes]:
+    """Start ``python -m module``; its process group, Python and its JVM, is its own."""
+    with log.open("wb") as out:
+        return subprocess.Popen(
+            [sys.executable, "-m", module, *arguments],
+            cwd=ROOT,
+            env=_environment(),
+            stdin=subprocess.DEVNULL,
+            stdout=out,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+
+
+def _environment() -> dict[str, str]:
+    inherited = {k: v for k, v in os.environ.items() if k not in _STARTS_SPARK_ANEW}
+    return {**inherited, "SPARK_LOCAL_IP": "127.0.0.1", "PYSPARK_PYTHON": sys.executable}

@@ -1,8 +1,9 @@
 """Starts the job, lets files land while it runs, and kills it at the moments that a seed gives.
 
 A moment is told by what the job has done (a batch was planned, its output was written, it was
-committed) and a delay after that. Nothing here depends on how fast the machine is: each thing that
-is waited for comes sooner or later, and a job from which nothing comes fails the test.
+committed, maintenance began to write a state as one file) and a delay after that. Nothing here
+depends on how fast the machine is: each thing that is waited for comes sooner or later, and a job
+from which nothing comes fails the test.
 """
 
 from __future__ import annotations
@@ -10,7 +11,6 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -22,16 +22,15 @@ from tests.crash.whole import write_whole
 from tests.differential.case import Case, Step, to_json
 from tests.differential.feeds import Landing
 from tests.differential.rows import closing
+from tests.processes import spawn
 
-ROOT = Path(__file__).resolve().parents[2]
 SILENT_FOR_S = 240
 LANDS_AFTER_S = 3
-LEFT_FROM_ANOTHER_START = ("PYSPARK_SUBMIT_ARGS", "SPARK_CONF_DIR", "PYSPARK_GATEWAY_PORT")
 MOST_BATCHES = 3
 STEPS_FOR_EACH_PROCESS = 8
 """Every step brings a file of at least one of three inputs, every batch takes at most one of each:
 these are enough for the most batches that a kill waits for."""
-Phase = Literal["planned", "written", "committed"]
+Phase = Literal["planned", "written", "committed", "merging"]
 
 
 @dataclass(frozen=True)
@@ -52,7 +51,7 @@ def _draw_kill(rng: Random) -> Kill:
     # A batch that runs again is planned already.
     phases: list[Phase] = ["written", "committed"]
     if batches:
-        phases += ["planned", "planned"]
+        phases += ["planned", "planned", "merging"]
     return Kill(batches, rng.choice(phases), rng.choice([0, 0, rng.randint(1, 300)]))
 
 
@@ -92,19 +91,7 @@ class Director:
                 process.wait()
 
     def _start(self) -> subprocess.Popen[bytes]:
-        inherited = {k: v for k, v in os.environ.items() if k not in LEFT_FROM_ANOTHER_START}
-        environment = {**inherited, "SPARK_LOCAL_IP": "127.0.0.1", "PYSPARK_PYTHON": sys.executable}
-        command = [sys.executable, "-m", "tests.crash.job", str(self.folder), *self._job_options]
-        with self.log.open("wb") as log:
-            # A session of its own, hence a process group of its own: Python and its JVM.
-            return subprocess.Popen(
-                command,
-                cwd=ROOT,
-                env=environment,
-                stdout=log,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
-            )
+        return spawn("tests.crash.job", str(self.folder), *self._job_options, log=self.log)
 
     def _run_until(self, process: subprocess.Popen[bytes], kill: Kill) -> None:
         """Land this process's share of the files until the moment comes, and the rest after it."""
@@ -132,6 +119,9 @@ class Director:
         if phase == "written":
             written = len(self._attempts(batch))
             return lambda: len(self._attempts(batch)) > written
+        if phase == "merging":
+            merged = self._merged()
+            return lambda: not self._merged() <= merged
         log = "offsets" if phase == "planned" else "commits"
         return lambda: batch in self._in_checkpoint(log)
 
@@ -165,6 +155,11 @@ class Director:
 
     def _in_checkpoint(self, log: str) -> set[int]:
         return {int(path.name) for path in (self.folder / "checkpoint" / log).glob("[0-9]*")}
+
+    def _merged(self) -> set[str]:
+        """What the state of all partitions was merged to, and what that is being written to."""
+        files = (self.folder / "checkpoint" / "state").glob("*/*/*.whole*")
+        return {path.name for path in files}
 
     def _attempts(self, batch: int) -> list[Path]:
         return list((self.folder / "output").glob(f"{batch}.*.json"))

@@ -51,8 +51,13 @@ def scenario(name: str, seed: int, steps: int) -> Case:
         feed="files",
         files_per_trigger=1,
         partitions=2,
-        # What each batch consisted of must still be in the checkpoint at the end.
-        settings={"spark.sql.streaming.minBatchesToRetain": "100000"},
+        settings={
+            # What each batch consisted of must still be in the checkpoint at the end.
+            "spark.sql.streaming.minBatchesToRetain": "100000",
+            # Maintenance has something to do all the time.
+            "spark.sql.streaming.stateStore.maintenanceInterval": "100ms",
+            "spark.sql.streaming.stateStore.minDeltasForSnapshot": "1",
+        },
         inputs=inputs,
         tree=SCENARIOS[name],
         steps=(),

@@ -9,13 +9,14 @@ compare such runs with it).
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from random import Random
 
 import pytest
 from pyspark.sql import SparkSession
 
-from tests.crash.director import STEPS_FOR_EACH_PROCESS, Director, draw_kills
+from tests.crash.director import STEPS_FOR_EACH_PROCESS, Director, Kill, draw_kills
 from tests.crash.scenarios import SCENARIOS, scenario
 from tests.differential import recorded
 from tests.differential.case import Case
@@ -35,7 +36,26 @@ def test_output_is_exact_after_kills(
     seed: int = pytestconfig.option.crash_seed
     count = -(-pytestconfig.option.crash_kills // len(SCENARIOS))
     kills = draw_kills(Random(f"{name}/{seed}/kills"), count)
-    case = scenario(name, seed, STEPS_FOR_EACH_PROCESS * (count + 1))
+    check_kills(name, spark, tmp_path, pytestconfig, kills)
+
+
+def test_output_is_exact_after_kills_while_state_is_merged(
+    spark: SparkSession, tmp_path: Path, pytestconfig: pytest.Config
+) -> None:
+    """At once when a file appears, and a moment later."""
+    kills = [Kill(1, "merging", delay_ms) for delay_ms in (0, 20)]
+    check_kills("chain", spark, tmp_path, pytestconfig, kills)
+
+
+def check_kills(
+    name: str,
+    spark: SparkSession,
+    tmp_path: Path,
+    pytestconfig: pytest.Config,
+    kills: Sequence[Kill],
+) -> None:
+    seed: int = pytestconfig.option.crash_seed
+    case = scenario(name, seed, STEPS_FOR_EACH_PROCESS * (len(kills) + 1))
     director = Director(case, tmp_path, kills)
     director.direct()
     result = read_run(case, tmp_path, director.landing.arrived)
