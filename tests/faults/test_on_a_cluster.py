@@ -7,7 +7,7 @@ import os
 import signal
 import time
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -91,7 +91,10 @@ class Job:
     def lost_tasks(self) -> int:
         return self.said().count("Lost task 0.0 in stage")
 
-    def kill(self) -> None:
+    def __enter__(self) -> Job:
+        return self
+
+    def __exit__(self, *_: object) -> None:
         with suppress(ProcessLookupError):
             os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
@@ -123,23 +126,24 @@ def check(day: Day, progress: dict[str, Any]) -> None:
     assert join["customMetrics"]["lateRowsLeft"] + join["customMetrics"]["lateRowsRight"] == 0
 
 
+def work_through(day: Day, job: Job) -> None:
+    """Three hours of the day and its close, a batch each, and the answer."""
+    for hour in range(1, 4):
+        day.land()
+        job.wait_for_batches("commits", hour)
+    day.close()
+    job.wait_for_batches("commits", 4)
+    check(day, job.end())
+
+
 @pytest.mark.parametrize("disturbance", ["fail_before_commit", "fail_after_commit"])
 def test_tasks_that_fail_are_tried_again(
     cluster: StandaloneCluster, day: Day, disturbance: str
 ) -> None:
-    job = Job(cluster, day.shop, disturbance)
-    try:
-        for hour in range(1, 4):
-            day.land()
-            job.wait_for_batches("commits", hour)
-        day.close()
-        job.wait_for_batches("commits", 4)
-        progress = job.end()
+    with Job(cluster, day.shop, disturbance) as job:
+        work_through(day, job)
         # at least one in each batch
         assert job.lost_tasks() >= 4
-        check(day, progress)
-    finally:
-        job.kill()
 
 
 @pytest.mark.parametrize("disturbance", ["straggle_before_commit", "straggle_after_commit"])
@@ -153,16 +157,8 @@ def test_speculative_copies_of_tasks(
         "spark_speculation_quantile": "0.5",
         "spark_speculation_multiplier": "1.5",
     }
-    job = Job(cluster, day.shop, disturbance, **speculation)
-    try:
-        for hour in range(1, 4):
-            day.land()
-            job.wait_for_batches("commits", hour)
-        day.close()
-        job.wait_for_batches("commits", 4)
-        check(day, job.end())
-    finally:
-        job.kill()
+    with Job(cluster, day.shop, disturbance, **speculation) as job:
+        work_through(day, job)
 
 
 @pytest.mark.parametrize("victim", ["executor", "worker"])
@@ -171,8 +167,7 @@ def test_kills(
 ) -> None:
     seed: int = pytestconfig.option.faults_seed
     rng = Random(f"{victim}/{seed}")
-    job = Job(cluster, day.shop, "as_it_is")
-    try:
+    with Job(cluster, day.shop, "as_it_is") as job:
         day.land()
         job.wait_for_batches("commits", 1)
         for _ in range(pytestconfig.option.faults_kills):
@@ -191,18 +186,16 @@ def test_kills(
             job.wait_for_batches("commits", planned + 1)
         day.close()
         check(day, job.end())
-    finally:
-        job.kill()
 
 
 def test_two_drivers_on_one_checkpoint(cluster: StandaloneCluster, day: Day) -> None:
     """One finds an entry of the other in the log and ends with an error; the other goes on."""
     half = {"spark_cores_max": "1"}
-    jobs = [Job(cluster, day.shop, "as_it_is", "one", **half)]
-    try:
+    with ExitStack() as running:
+        jobs = [running.enter_context(Job(cluster, day.shop, "as_it_is", "one", **half))]
         day.land()
         jobs[0].wait_for_batches("commits", 1)
-        jobs.append(Job(cluster, day.shop, "as_it_is", "two", **half))
+        jobs.append(running.enter_context(Job(cluster, day.shop, "as_it_is", "two", **half)))
         started = day.shop.folder.glob
         jobs[1].wait_for("start", lambda: len(list(started("started.*"))) == 2)
         while not any(CONFLICT in job.said() for job in jobs):
@@ -215,6 +208,3 @@ def test_two_drivers_on_one_checkpoint(cluster: StandaloneCluster, day: Day) -> 
         wait_for("end", lambda: not loser.runs(), winner.runs)
         day.close()
         check(day, winner.end())
-    finally:
-        for job in jobs:
-            job.kill()
