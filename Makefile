@@ -21,16 +21,21 @@ PYTHON_CODE := python/src tests examples docker benchmarks scripts
 RUFF := $(BIN)/ruff
 MYPY := $(BIN)/mypy --config-file python/pyproject.toml
 
+MINUTES ?= 10
+SEED ?= 1
+
 # Two sbt processes in one directory wait for each other's lock at best.
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help demo bench bench-full bench-jars kafka-jars test test-jvm test-python wheel jar lint lint-python format clean
+.PHONY: help demo bench bench-full bench-jars kafka-jars soak throughput test test-jvm test-python wheel jar lint lint-python format clean
 
 help:
 	@echo "make demo     run the two example pipelines; the plot goes to artifacts/"
 	@echo "make bench    the short benchmarks, about ten minutes; table and plots go to artifacts/"
 	@echo "make bench-full  all benchmarks, hours; results go to results/"
 	@echo "make test     everything: formatting, linters, types, Scala tests, wheel, Python tests"
+	@echo "make soak     the Kafka pipeline for MINUTES=10, with things going wrong; report and plots go to artifacts/soak"
+	@echo "make throughput  rows a second through Kafka, without faults and with"
 	@echo "make kafka-jars  a Kafka broker and Spark's connector, in docker/kafka/jars"
 	@echo "make wheel    build the wheel, with the jar inside, in dist/"
 	@echo "make lint     formatting, linters and types only"
@@ -49,6 +54,12 @@ bench-full: $(STAMPS)/installed $(STAMPS)/benchmarks-staged
 bench-jars: $(STAMPS)/benchmarks-staged
 
 kafka-jars: $(STAMPS)/test-jars-staged
+
+soak: $(STAMPS)/installed $(STAMPS)/test-jars-staged
+	$(BIN)/python -m tests.soak run --minutes $(MINUTES) --seed $(SEED)
+
+throughput: $(STAMPS)/installed $(STAMPS)/test-jars-staged
+	$(BIN)/python -m tests.soak throughput --seed $(SEED)
 
 test: lint-python test-jvm test-python
 

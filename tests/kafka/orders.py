@@ -40,7 +40,8 @@ class Waves:
         numbers = itertools.count()
         for hour in range(hours):
             for _ in range(orders_an_hour):
-                for message in self._order(next(numbers), hour):
+                placed = START + timedelta(hours=hour, seconds=self._rng.randrange(3600))
+                for message in messages_of_order(self._rng, next(numbers), placed):
                     self._put(message)
         topics.create(PARTITIONS, *SCHEMAS)
 
@@ -68,25 +69,29 @@ class Waves:
         self.topics.send("returns", 0, {"order_id": -3, "return_time": _text(after)})
         self.topics.flush()
 
-    def _order(self, number: int, hour: int) -> Iterator[Message]:
-        rng = self._rng
-        placed = START + timedelta(hours=hour, seconds=rng.randrange(3600))
-        yield "orders", {"order_id": number, "order_time": _text(placed)}
-        delivered = placed
-        # no two rows of the result are equal: what Kafka's sink gives twice can be told
-        for courier in rng.sample(["Ada", "Émile", None], rng.choice([0, 1, 1, 1, 2])):
-            # some too late to count, and some at the very bound
-            delivered = placed + timedelta(minutes=rng.choice([60, rng.randrange(80)]))
-            row = {"order_id": number, "delivery_time": _text(delivered), "courier": courier}
-            yield "deliveries", row
-        for _ in range(rng.choice([0, 0, 1])):
-            returned = delivered + timedelta(minutes=rng.choice([120, rng.randrange(150)]))
-            yield "returns", {"order_id": number, "return_time": _text(returned)}
-
     def _put(self, message: Message) -> None:
-        (time,) = (value for name, value in message[1].items() if name.endswith("_time"))
-        hours = (datetime.fromisoformat(time) - START) // timedelta(hours=1)
+        hours = (datetime.fromisoformat(time_of(message)) - START) // timedelta(hours=1)
         self._waves[hours + self._rng.randint(0, MOST_HOURS_LATE)].append(message)
+
+
+def messages_of_order(rng: Random, number: int, placed: datetime) -> Iterator[Message]:
+    """Give an order, its deliveries and their returns."""
+    yield "orders", {"order_id": number, "order_time": _text(placed)}
+    delivered = placed
+    # no two rows of the result are equal: what Kafka's sink gives twice can be told
+    for courier in rng.sample(["Ada", "Émile", None], rng.choice([0, 1, 1, 1, 2])):
+        # some too late to count, and some at the very bound
+        delivered = placed + timedelta(minutes=rng.choice([60, rng.randrange(80)]))
+        row = {"order_id": number, "delivery_time": _text(delivered), "courier": courier}
+        yield "deliveries", row
+    for _ in range(rng.choice([0, 0, 1])):
+        returned = delivered + timedelta(minutes=rng.choice([120, rng.randrange(150)]))
+        yield "returns", {"order_id": number, "return_time": _text(returned)}
+
+
+def time_of(message: Message) -> str:
+    (time,) = (value for name, value in message[1].items() if name.endswith("_time"))
+    return str(time)
 
 
 def _text(time: datetime) -> str:

@@ -1,0 +1,62 @@
+"""The process of the pipeline's driver: started, asked to end, killed."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+from pathlib import Path
+
+from tests.kafka.broker import Address
+from tests.processes import spawn
+
+ENDS_WITHIN_S = 180
+
+
+class Driver:
+    def __init__(self, folder: Path, broker: Address, prefix: str, trigger: str) -> None:
+        self.starts = 0
+        self._folder = folder
+        self._arguments = (broker.bootstrap, prefix)
+        self._trigger = trigger
+        self._process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def log(self) -> Path:
+        return self._folder / f"driver-{self.starts}.log"
+
+    def start(self) -> None:
+        self.starts += 1
+        what = (str(self._folder), *self._arguments, str(self.starts), "--trigger", self._trigger)
+        self._process = spawn("tests.soak.job", *what, log=self.log)
+
+    def check(self) -> None:
+        """Raise RuntimeError if it has ended by itself."""
+        assert self._process is not None
+        if self._process.poll() is not None:
+            tail = self.log.read_text(errors="replace")[-4000:]
+            raise RuntimeError(f"the driver ended with {self._process.returncode}:\n{tail}")
+
+    def stop(self) -> None:
+        """Let it stop its query in the middle of a batch, and end."""
+        assert self._process is not None
+        (self._folder / "stop").touch()
+        status = self._process.wait(ENDS_WITHIN_S)
+        (self._folder / "stop").unlink()
+        if status != 0:
+            self.check()
+        self._process = None
+        self._tidy()
+
+    def kill(self) -> None:
+        if self._process is not None:
+            if self._process.poll() is None:
+                os.killpg(self._process.pid, signal.SIGKILL)
+            self._process.wait()
+            self._process = None
+            self._tidy()
+
+    def _tidy(self) -> None:
+        """Take away what a killed process leaves of what is its own."""
+        shutil.rmtree(self._folder / f"local-{self.starts}", ignore_errors=True)

@@ -1,0 +1,199 @@
+"""Feeds the pipeline, lets things go wrong, checks all that comes out, and watches for growth."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from examples.kafka_pipeline import SCHEMAS
+from tests.kafka.broker import Broker
+from tests.kafka.orders import Message
+from tests.soak.checks import check, joins
+from tests.soak.feed import Feed
+from tests.soak.oracle import After, Oracle, WrongResultError
+from tests.soak.outcome import Outcome, growth
+from tests.soak.pipeline import Pipeline
+from tests.soak.vitals import size
+from tests.soak.weather import OF_THE_DRIVER, Happening, happenings
+
+WAVE_EVERY_S = 1.0
+ORDERS_A_WAVE = 300
+MOST_WAITING = 60 * 3 * ORDERS_A_WAVE
+"""Messages: a machine that is too slow for the pace is waited for, not flooded."""
+SAMPLE_EVERY_S = 4.0
+SILENT_FOR_S = 300
+QUIET_SHARE = 1 / 3
+"""The share of the time, at the end, in which the driver lives on: what it holds can be seen to
+grow only within one life."""
+MOST_PAUSE_S = 8.0
+MOST_STALLED_WAVES = 12
+MOST_BURST = 8
+
+
+class Soak:
+    def __init__(self, broker: Broker, folder: Path, seed: int, minutes: float) -> None:
+        self.outcome = Outcome(seed, minutes)
+        self._pipeline = Pipeline(broker, folder, seed, trigger="500 milliseconds")
+        self._feed = Feed(seed, ORDERS_A_WAVE)
+        self._weather = happenings(seed)
+        self._oracle = Oracle()
+        self._after: dict[int, After] = {}
+        self._reports: dict[int, dict[str, Any]] = {}
+        self._held_back: dict[str, tuple[int, list[Message]]] = {}
+        self._started = time.time()
+        self._begun = self._last_news = self._next_sample = time.monotonic()
+        self._state: dict[str, float] = {}
+
+    def run(self) -> Outcome:
+        """Run for the minutes that were asked for; what is wrong is in the outcome."""
+        try:
+            self._pipeline.driver.start()
+            self._wave()
+            self._until_a_batch_is_finished()
+            self._begun = time.monotonic()
+            self._under_way()
+            self._to_the_end()
+        except Exception as error:
+            self.outcome.failure = f"{type(error).__name__}: {error}"
+        finally:
+            self._pipeline.driver.kill()
+            self._sum_up()
+        return self.outcome
+
+    @property
+    def _seconds(self) -> float:
+        return time.monotonic() - self._begun
+
+    def _under_way(self) -> None:
+        whole = self.outcome.minutes * 60
+        due = 0.0
+        next_happening = next(self._weather)
+        waves_left = next_happening.after_waves
+        while self._seconds < whole:
+            self._look()
+            if self._seconds < due or self._pipeline.waiting > MOST_WAITING:
+                time.sleep(0.05)
+                continue
+            self._wave()
+            due = max(due + WAVE_EVERY_S, self._seconds)
+            waves_left -= 1
+            if waves_left <= 0:
+                quiet = self._seconds > whole * (1 - QUIET_SHARE)
+                if not (quiet and next_happening.event in OF_THE_DRIVER):
+                    due += self._happen(next_happening)
+                next_happening = next(self._weather)
+                waves_left = next_happening.after_waves
+
+    def _happen(self, happening: Happening) -> float:
+        """Let it happen, and give the seconds without waves that follow."""
+        event, strength = happening.event, happening.strength
+        self.outcome.events[event] = self.outcome.events.get(event, 0) + 1
+        pipeline = self._pipeline
+        if event == "pause":
+            return MOST_PAUSE_S * strength
+        if event == "burst":
+            for _ in range(1 + round(MOST_BURST * strength)):
+                self._wave()
+        elif event == "topic stalls":
+            topic = sorted(SCHEMAS)[self._feed.waves % len(SCHEMAS)]
+            until = self._feed.waves + 1 + round(MOST_STALLED_WAVES * strength)
+            self._held_back.setdefault(topic, (until, []))
+        elif event == "broker killed":
+            pipeline.broker.kill()
+            pipeline.broker.start()
+        elif event == "driver restarted":
+            pipeline.driver.stop()
+            pipeline.driver.start()
+            self._until_a_batch_is_finished()
+        else:
+            time.sleep(strength)
+            pipeline.driver.kill()
+            pipeline.driver.start()
+            self._until_a_batch_is_finished()
+        return 0.0
+
+    def _wave(self) -> None:
+        messages = self._feed.wave()
+        for topic, (until, held) in list(self._held_back.items()):
+            held += [message for message in messages if message[0] == topic]
+            messages = [message for message in messages if message[0] != topic]
+            if self._feed.waves >= until:
+                messages = held + messages
+                del self._held_back[topic]
+        self._pipeline.send(self._pipeline.encoded(messages))
+
+    def _until_a_batch_is_finished(self) -> None:
+        """Waves go on while the driver starts, so that a backlog waits for it."""
+        finished = self._pipeline.finished()
+        due = self._seconds + WAVE_EVERY_S
+        while self._pipeline.finished() == finished:
+            self._look()
+            time.sleep(0.05)
+            if self._seconds >= due and self._pipeline.waiting < MOST_WAITING:
+                self._wave()
+                due += WAVE_EVERY_S
+
+    def _to_the_end(self) -> None:
+        held = [message for _, messages in self._held_back.values() for message in messages]
+        self._pipeline.send(self._pipeline.encoded([*held, *self._feed.rest()]))
+        while self._pipeline.waiting or self._after:
+            self._look()
+            time.sleep(0.05)
+        undecided = [number for number in self._oracle.undecided() if number >= 0]
+        if undecided:
+            raise WrongResultError(f"orders {undecided[:10]} were never decided")
+
+    def _look(self) -> None:
+        """Take in what is new."""
+        self._pipeline.driver.check()
+        now = time.monotonic()
+        for batch in self._pipeline.batches():
+            self._after[batch.number] = self._oracle.take(batch)
+            self.outcome.batches += 1
+            self._last_news = now
+        for report in self._pipeline.progress.new():
+            self._reports[report["batchId"]] = report
+        for number in sorted(self._reports.keys() & self._after.keys()):
+            self._check(self._reports.pop(number), self._after.pop(number))
+        for vitals in self._pipeline.vitals.new():
+            self.outcome.vitals.append(vitals | {"at": vitals["at"] - self._started})
+        if (self._pipeline.waiting or self._after) and now - self._last_news > SILENT_FOR_S:
+            raise RuntimeError(f"no news for {SILENT_FOR_S} s, with messages waiting")
+        if now >= self._next_sample:
+            self._next_sample = now + SAMPLE_EVERY_S
+            self._sample()
+
+    def _check(self, report: Mapping[str, Any], after: After) -> None:
+        check(report, after)
+        self.outcome.checked_reports += 1
+        # a batch before it whose report went with its process is not reported any more
+        for number in [n for n in self._after if n < report["batchId"]]:
+            del self._after[number]
+        self._state = {
+            "buffered_rows": sum(join["numRowsTotal"] for join in joins(report)),
+            "state_bytes": sum(join["memoryUsedBytes"] for join in joins(report)),
+            "undecided_rows": after.most_buffered,
+        }
+
+    def _sample(self) -> None:
+        files, total = size(self._pipeline.checkpoint)
+        on_disk = {"checkpoint_files": files, "checkpoint_bytes": total}
+        where = {"at": time.time() - self._started, "batches": self.outcome.batches}
+        if self._state:
+            self.outcome.samples.append(where | self._state | on_disk)
+
+    def _sum_up(self) -> None:
+        outcome, oracle = self.outcome, self._oracle
+        outcome.seconds = self._seconds
+        outcome.waves = self._feed.waves
+        outcome.messages = self._pipeline.sent
+        outcome.decided_orders = oracle.decided
+        outcome.checked_rows = oracle.checked_rows
+        outcome.late_rows = dict(oracle.late)
+        outcome.driver_starts = self._pipeline.driver.starts
+        outcome.growth = growth(outcome)
+        growing = [each["what"] for each in outcome.growth if each["grows"]]
+        if growing and outcome.failure is None:
+            outcome.failure = f"grows without end: {', '.join(growing)}"

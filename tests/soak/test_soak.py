@@ -1,0 +1,48 @@
+"""A minute of it, so that the commands are known to work; what lasts longer is run by hand."""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from tests.soak import oracle
+from tests.soak.__main__ import main
+
+BEGINS_WITH_KILLS = 9
+"""A seed: at first the driver is killed, then the broker."""
+
+
+def test_a_minute(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["--minutes", "1", "--seed", str(BEGINS_WITH_KILLS), "--out", str(tmp_path)]
+    status = main(["run", *arguments])
+    assert status == 0, capsys.readouterr().out
+    outcome = json.loads((tmp_path / "soak.json").read_text())
+    assert outcome["events"]["driver killed"] >= 1
+    assert outcome["driver_starts"] >= 2
+    assert outcome["messages"] > outcome["decided_orders"] > 0
+    assert outcome["checked_rows"] >= outcome["decided_orders"]
+    assert outcome["checked_reports"] > 0
+    assert outcome["samples"]
+    assert outcome["vitals"]
+    assert "# Soak: as it should be" in (tmp_path / "soak.md").read_text()
+    assert (tmp_path / "soak.png").stat().st_size > 0
+
+
+def test_a_run_that_goes_wrong(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """To an oracle with another lag, the watermarks are wrong."""
+    monkeypatch.setattr(oracle, "LAG", timedelta(hours=2))
+    assert main(["run", "--minutes", "1", "--out", str(tmp_path)]) == 1
+    assert "WrongResultError: batch 0: the watermark of" in capsys.readouterr().out
+    assert (tmp_path / "failed" / "checkpoint" / "metadata").exists()
+
+
+def test_throughput(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["--waves", "10", "--faults", "1", "--out", str(tmp_path)]
+    status = main(["throughput", *arguments])
+    assert status == 0, capsys.readouterr().out
+    assert "| driver killed 1 times, broker 1 times |" in (tmp_path / "throughput.md").read_text()
