@@ -124,7 +124,12 @@ class _Stream:
         return self.rng.choice(self.keys)
 
     def _key_and_time(self) -> tuple[str | None, int]:
-        near = [each for each in self.common.events if abs(each[1] - self.clock) < 10]
+        # keys of another type may be none of this one
+        near = [
+            (key, t)
+            for key, t in self.common.events
+            if abs(t - self.clock) < 10 and (key is None or key in self.keys)
+        ]
         if near and self.rng.random() < 0.4:
             key, t = self.rng.choice(near)
             return key, t + self.rng.choice([0, 0, self.rng.randint(-8, 8)])
