@@ -12,13 +12,16 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 
 class Landing:
-    """A folder of JSON files as a stream; each file appears whole."""
+    """A folder of JSON files as a stream; each file appears whole.
 
-    def __init__(self, session: SparkSession, folder: Path, schema: str) -> None:
+    Where it goes on from a folder that is not there any more, `files` is how many that had.
+    """
+
+    def __init__(self, session: SparkSession, folder: Path, schema: str, files: int = 0) -> None:
         self.session = session
         self.folder = folder
         self.schema = schema
-        self._files = 0
+        self._files = files
         folder.mkdir(parents=True, exist_ok=True)
 
     def land(self, *rows: Mapping[str, Any]) -> None:

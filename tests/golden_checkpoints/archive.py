@@ -54,6 +54,11 @@ def unpack(kept: Path, folder: Path) -> Morning:
     """Lay a checkpoint out in a folder, as `checkpoint`."""
     with tarfile.open(kept) as tar:
         tar.extractall(folder, filter="data")
+    # Spark's file source refuses a file outside of its folder, even one that it has read
+    for path in (folder / "checkpoint" / "sources").rglob("*"):
+        if path.is_file():
+            text = path.read_text(encoding="utf-8")
+            path.write_text(text.replace(ELSEWHERE, str(folder)), encoding="utf-8")
     story = json.loads((folder / "morning.json").read_text(encoding="utf-8"))
     return Morning(story["batches"], story["output"])
 

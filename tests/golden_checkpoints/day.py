@@ -21,13 +21,16 @@ FORMATS = {"segments": 1, "rocksdb": 1}
 
 
 class Day:
-    """A case whose inputs land in a folder."""
+    """A case whose inputs land in a folder, after those that had landed elsewhere."""
 
-    def __init__(self, session: SparkSession, case: Case, folder: Path) -> None:
+    def __init__(
+        self, session: SparkSession, case: Case, folder: Path, landed: list[Batch] | None = None
+    ) -> None:
         self.session = session
         self.case = case
         self.inputs = {
-            name: Landing(session, folder / name, schema) for name, schema in case.schemas.items()
+            name: Landing(session, folder / name, schema, sum(name in b for b in landed or []))
+            for name, schema in case.schemas.items()
         }
         streams = {name: side.stream() for name, side in self.inputs.items()}
         self.run = Run(case.query(streams), folder / "checkpoint")

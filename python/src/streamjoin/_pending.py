@@ -73,9 +73,9 @@ def pending(
     pyspark.errors.AnalysisException
         Error class ``STREAM_JOIN_STATE.NOT_FOUND``: no committed batch (or not this one) or no
         state of a ``streamJoin`` is there.
-    pyspark.errors.SparkRuntimeException
-        Error class ``STREAM_JOIN.INCOMPATIBLE_CHECKPOINT``: the state has a format that this
-        version of streamjoin does not read, or a file of it is damaged.
+    py4j.protocol.Py4JJavaError
+        With the error class ``STREAM_JOIN.INCOMPATIBLE_CHECKPOINT``: the state has a format that
+        this version of streamjoin does not read, or a file of it is damaged.
     SetupError
         The session was started without the jar or the extension, or is a Spark Connect session,
         or Spark is neither 4.2 nor 4.3.

@@ -126,6 +126,8 @@ private[pending] final class StoredJoins(
   private def settings(ids: Boolean): SQLConf = {
     val own = session.sessionState.conf.clone()
     own.setConf(SQLConf.STATE_STORE_CHECKPOINT_FORMAT_VERSION, if (ids) 2 else 1)
+    // whoever only looks has nothing to say to the query's coordinator, which may not be there
+    own.setConf(SQLConf.STATE_STORE_COORDINATOR_REPORT_SNAPSHOT_UPLOAD_LAG, false)
     own
   }
 
