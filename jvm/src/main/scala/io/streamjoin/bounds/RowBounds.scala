@@ -81,15 +81,18 @@ final class RowBounds(bounds: JoinBounds, side: Side) extends Serializable {
     true
   }
 
-  /** Strictly below the watermark of any of its event-time columns. A null time is never late. */
-  def isLate(times: RowTimes, watermarks: Array[Long]): Boolean = {
+  /**
+   * The first of its event-time columns that is strictly below its watermark, or -1: the row is not
+   * late. A null time is never late.
+   */
+  def lateBy(times: RowTimes, watermarks: Array[Long]): Int = {
     var i = 0
     while (i < watermarked.length) {
       val c = watermarked(i)
-      if (!times.isNull(c) && times(c) < watermarks(c)) return true
+      if (!times.isNull(c) && times(c) < watermarks(c)) return c
       i += 1
     }
-    false
+    -1
   }
 
   /** Whether a time that the condition bounds is missing: the row can match nothing. */

@@ -18,7 +18,8 @@ import io.streamjoin.watermark.Watermarks
  *     else                 -> buffered
  * }}}
  *
- *  1. A row is late if any of its times is ''strictly below'' a received watermark.
+ *  1. A row is late if any of its times is ''strictly below'' a received watermark. It is dropped, or
+ *     given out as late, with that time and watermark; as is a row that a join below gave out as late.
  *  1. A row that is not late but can meet nothing still to come is joined with what is buffered and
  *     never buffered itself.
  *  1. A row is freed as soon as any bound proves that nothing still to come can match it, and it is
@@ -73,9 +74,11 @@ final class JoinOperator[R, O](
   ): Iterator[O] = {
     rows.readTimes(side, row, times)
     val own = boundsOf(side)
-    if (own.isLate(times, watermarks)) {
-      if (!guest) counters.countLate(side)
-      Iterator.empty
+    val lateBy = own.lateBy(times, watermarks)
+    if (rows.foundLate(side, row)) {
+      if (guest) Iterator.empty else output.foundLate(side, row).iterator
+    } else if (lateBy >= 0) {
+      late(side, row, lateBy, guest)
     } else if (own.lacksTime(times)) {
       if (!guest) counters.countNullTime(side)
       unmatched(side, row, guest)
@@ -123,6 +126,13 @@ final class JoinOperator[R, O](
       Iterator.empty
     }
   }
+
+  private def late(side: Side, row: R, column: Int, guest: Boolean): Iterator[O] =
+    if (guest) Iterator.empty
+    else {
+      counters.countLate(side)
+      output.late(side, row, column, watermarks(column)).iterator
+    }
 
   private def unmatched(side: Side, row: R, guest: Boolean): Iterator[O] =
     if (joinType.preserves(side) && !guest) {

@@ -18,6 +18,9 @@ trait JoinRows[R] {
    */
   def joinable(side: Side, row: R): Boolean
 
+  /** Whether the row comes from a join below, which found it late and gave it out as such. */
+  def foundLate(side: Side, row: R): Boolean = false
+
   /** A hash of the equality key; equal keys have equal hashes, the condition tells the rest. */
   def key(side: Side, row: R): Long
 

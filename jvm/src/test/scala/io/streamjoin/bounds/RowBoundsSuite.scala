@@ -69,9 +69,9 @@ class RowBoundsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     import auctions._
     val rows = boundsOf(auctions, Side.Left)
     val watermarks = Array(10L, 100L, 1000L)
-    assert(!rows.isLate(times(auctions, l(10, 17)), watermarks))
-    assert(rows.isLate(times(auctions, l(9, 17)), watermarks))
-    assert(!rows.isLate(times(auctions, l(9, 17).without(time)), watermarks))
+    assert(rows.lateBy(times(auctions, l(10, 17)), watermarks) == -1)
+    assert(rows.lateBy(times(auctions, l(9, 17)), watermarks) == time.index)
+    assert(rows.lateBy(times(auctions, l(9, 17).without(time)), watermarks) == -1)
   }
 
   test("the probed range is what the condition allows, from all columns of the row") {

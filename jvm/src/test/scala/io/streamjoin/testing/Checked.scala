@@ -67,7 +67,9 @@ object Checked {
     case Joined(l, r) => l.times ++ r.times
     case Unmatched(r) => r.times
     case Matched(l)   => l.times
-    case _: Wm        => Map.empty
+    // no watermark is promised for them
+    case _: Late | _: FoundLate => Map.empty
+    case _: Wm                  => Map.empty
   }
 
   /** The same things equally often, in any order. */

@@ -4,14 +4,24 @@ import scala.collection.mutable
 
 import io.streamjoin.core.{JoinEvent, JoinType, Side, StreamJoin}
 
-/** A [[StreamJoin]] over a heap state, fed one event at a time. */
-class Driver(val join: TestJoin, joinType: JoinType) {
+/**
+ * A [[StreamJoin]] over a heap state, fed one event at a time.
+ *
+ * @param emitsLate whether late rows come out
+ */
+class Driver(val join: TestJoin, joinType: JoinType, emitsLate: Boolean = false) {
 
   private var state = new HeapJoinState[TestRow](identity)
   private var running = start(state)
 
   private def start(state: HeapJoinState[TestRow]) =
-    new StreamJoin[TestRow, Emitted](joinType, join.bounds, join.rows, join.output, state)
+    new StreamJoin[TestRow, Emitted](
+      joinType,
+      join.bounds,
+      join.rows,
+      if (emitsLate) join.outputWithLate else join.output,
+      state
+    )
 
   def send(event: Given): Seq[Emitted] = {
     val events = event match {

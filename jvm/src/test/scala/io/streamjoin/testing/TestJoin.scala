@@ -66,6 +66,8 @@ abstract class TestJoin {
         row.times.get(c).fold(into.setNull(c))(into.set(c, _))
       }
 
+    override def foundLate(side: Side, row: TestRow): Boolean = row.foundLate
+
     override def joinable(side: Side, row: TestRow): Boolean = row.joinable && row.key.nonEmpty
 
     override def key(side: Side, row: TestRow): Long = row.key.get
@@ -74,7 +76,17 @@ abstract class TestJoin {
       TestJoin.this.matches(left, right)
   }
 
-  object output extends JoinOutput[TestRow, Emitted] {
+  object output extends Output
+
+  /** Gives late rows out too. */
+  object outputWithLate extends Output {
+    override def late(side: Side, row: TestRow, column: Int, watermark: Long): Option[Emitted] =
+      Some(Late(row, Wm(column, watermark)))
+
+    override def foundLate(side: Side, row: TestRow): Option[Emitted] = Some(FoundLate(row))
+  }
+
+  class Output extends JoinOutput[TestRow, Emitted] {
     override def joined(left: TestRow, right: TestRow): Emitted = Joined(left, right)
 
     override def unmatched(side: Side, row: TestRow): Emitted = {

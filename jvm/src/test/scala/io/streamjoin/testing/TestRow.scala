@@ -17,6 +17,7 @@ sealed trait Emitted
  * @param times by column number; a missing one is null
  * @param key the equality key; None is null
  * @param joinable whether the conjuncts on this input alone hold
+ * @param foundLate whether a join below gave it out as late
  * @param name tells rows with equal values apart
  */
 final case class TestRow(
@@ -24,6 +25,7 @@ final case class TestRow(
     times: Map[Int, Long],
     key: Option[Long] = Some(0L),
     joinable: Boolean = true,
+    foundLate: Boolean = false,
     name: String = ""
 ) extends Given {
 
@@ -59,6 +61,16 @@ final case class Joined(left: TestRow, right: TestRow) extends Emitted {
 /** A row without a match: padded with nulls, or as it is (anti join). */
 final case class Unmatched(row: TestRow) extends Emitted {
   override def toString: String = s"unmatched($row)"
+}
+
+/** A late row, with the watermark that it is below. */
+final case class Late(row: TestRow, below: Wm) extends Emitted {
+  override def toString: String = s"late($row, $below)"
+}
+
+/** A row that a join below found late. */
+final case class FoundLate(row: TestRow) extends Emitted {
+  override def toString: String = s"foundLate($row)"
 }
 
 /** A left row with a match (semi join). */
