@@ -83,6 +83,7 @@ def stream_join(
     how: str = "inner",
     *,
     retention: str | int | timedelta | None = None,
+    late: str = "drop",
 ) -> DataFrame:
     """Join two streams, each with watermarks of its own; also ``left.streamJoin(...)``.
 
@@ -109,24 +110,39 @@ def stream_join(
         they are numbers; not negative. The inequality that is missing is added to the condition,
         so the result is that of the join with it, and ``explain`` shows it. Default: None, the
         setting ``spark.sql.streamJoin.retention``; without that too, such a join is refused.
+    late : str, optional
+        What becomes of late rows, those strictly below the watermark with which their batch began.
+        ``"drop"`` (default): they are counted only. ``"emit"``: they are counted and come out, each
+        once, in the batch in which it arrives, with the columns of its own input and NULL in those
+        of the other. A column ``late`` is added as the last one, NULL in all other rows:
+        ``STRUCT<input: STRING, column: STRING, watermark: STRING>``. It names the input (``left``
+        or ``right``), its first time column that is late, as in the metric ``watermark.<column>``,
+        and the watermark that it is below, written as a value of that column in the session's time
+        zone. Of a semi or anti join only late left rows come out. A join above must have
+        ``late="emit"`` too, which gives such rows out again, or they are filtered out before it:
+        ``where("late IS NULL")``. No filter above is moved below the join.
 
     Returns
     -------
     DataFrame
-        Columns and their order as of ``DataFrame.join``. The time columns that come out are still
-        watermarked: the result can be joined again or aggregated by window.
+        Columns and their order as of ``DataFrame.join``, and ``late`` if asked for. The time
+        columns that come out are still watermarked: the result can be joined again or aggregated
+        by window.
 
     Raises
     ------
     pyspark.errors.PySparkTypeError
         An argument is of another type than the ones above.
     pyspark.errors.PySparkValueError
-        ``on`` is an empty list, or ``retention`` an int that does not fit into a BIGINT.
+        ``on`` is an empty list, ``retention`` an int that does not fit into a BIGINT, or ``late``
+        another word.
     pyspark.errors.AnalysisException
         Error class ``STREAM_JOIN.*``, with the names of the columns and the inequality to add:
         ``MISSING_WATERMARK``, ``UNBOUNDED_STATE``, ``DISJUNCTIVE_BOUND``, ``NON_CONSTANT_BOUND``,
         ``CALENDAR_INTERVAL``, ``UNSUPPORTED_CONDITION``, ``STATIC_INPUT``; ``INVALID_LAG`` or
-        ``NEGATIVE_LAG`` of a ``retention``; or the condition does not parse or resolve.
+        ``NEGATIVE_LAG`` of a ``retention``; ``LATE_COLUMN_EXISTS`` or ``LATE_ROWS_BELOW`` where
+        late rows come out of this join or of one below; or the condition does not parse or
+        resolve.
     SetupError
         The session was started without the jar or the extension, or is a Spark Connect session,
         or Spark is neither 4.2 nor 4.3.
@@ -149,14 +165,14 @@ def stream_join(
     other = _arguments.dataframe("right", right, "streamJoin")
     condition = _arguments.condition(on)
     kind = _arguments.string("how", how)
-    kept = _arguments.retention(retention)
+    options = _arguments.retention(retention), _arguments.late(late)
     api = python_api(source.sparkSession)
     if isinstance(condition, str):
-        joined = api.streamJoinExpr(source._jdf, other._jdf, condition, kind, kept)
+        joined = api.streamJoinExpr(source._jdf, other._jdf, condition, kind, *options)
     elif isinstance(condition, list):
-        joined = api.streamJoinUsing(source._jdf, other._jdf, condition, kind, kept)
+        joined = api.streamJoinUsing(source._jdf, other._jdf, condition, kind, *options)
     else:
-        joined = api.streamJoin(source._jdf, other._jdf, condition._jc, kind, kept)
+        joined = api.streamJoin(source._jdf, other._jdf, condition._jc, kind, *options)
     return DataFrame(joined, source.sparkSession)
 
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pyspark.sql.classic.dataframe import DataFrame as ClassicDataFrame
 
 _LONG = 2**63
+LATE = ("drop", "emit")
 
 
 def dataframe(name: str, value: object, method: str) -> ClassicDataFrame:
@@ -46,6 +47,16 @@ def retention(value: object) -> str | None:
     if value is None:
         return None
     return str(_distance("retention", "str, int, datetime.timedelta or None", value))
+
+
+def late(value: object) -> str:
+    word = string("late", value)
+    if word not in LATE:
+        raise PySparkValueError(
+            errorClass="VALUE_NOT_ALLOWED",
+            messageParameters={"arg_name": "late", "allowed_values": str(list(LATE))},
+        )
+    return word
 
 
 def _distance(name: str, expected: str, value: object) -> str | int:

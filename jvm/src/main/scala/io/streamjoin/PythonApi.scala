@@ -4,7 +4,7 @@ import scala.jdk.CollectionConverters._
 
 import org.apache.spark.sql.{functions, Column, DataFrame, SparkSession}
 import org.apache.spark.sql.streaming.StreamingQuery
-import org.apache.spark.sql.streamjoin.DataFrameOperations
+import org.apache.spark.sql.streamjoin.{DataFrameOperations, JoinOptions}
 import org.apache.spark.sql.streamjoin.state.pending.PendingRows
 
 /** What the Python package calls. Plain types only, for py4j. */
@@ -24,33 +24,39 @@ object PythonApi {
   def imposeOrder(df: DataFrame, column: String, lag: Long, idleTimeout: String): DataFrame =
     DataFrameOperations.imposeOrder(df, column, lag, Option(idleTimeout))
 
-  /** Joins on a condition; `retention` may be null. */
+  /** Joins on a condition; `retention` and `late` may be null. */
   def streamJoin(
       left: DataFrame,
       right: DataFrame,
       on: Column,
       how: String,
-      retention: String
-  ): DataFrame = DataFrameOperations.streamJoin(left, right, on, how, Option(retention))
+      retention: String,
+      late: String
+  ): DataFrame =
+    DataFrameOperations.streamJoin(left, right, on, how, JoinOptions.of(retention, late))
 
-  /** Joins on a condition written in SQL; `retention` may be null. */
+  /** Joins on a condition written in SQL; `retention` and `late` may be null. */
   def streamJoinExpr(
       left: DataFrame,
       right: DataFrame,
       on: String,
       how: String,
-      retention: String
-  ): DataFrame = streamJoin(left, right, functions.expr(on), how, retention)
+      retention: String,
+      late: String
+  ): DataFrame = streamJoin(left, right, functions.expr(on), how, retention, late)
 
-  /** Joins on equally named columns, of which one copy comes out; `retention` may be null. */
+  /** Joins on equally named columns, of which one copy comes out; `retention` and `late` may be null. */
   def streamJoinUsing(
       left: DataFrame,
       right: DataFrame,
       columns: java.util.List[String],
       how: String,
-      retention: String
-  ): DataFrame =
-    DataFrameOperations.streamJoin(left, right, columns.asScala.toSeq, how, Option(retention))
+      retention: String,
+      late: String
+  ): DataFrame = {
+    val options = JoinOptions.of(retention, late)
+    DataFrameOperations.streamJoin(left, right, columns.asScala.toSeq, how, options)
+  }
 
   /** Where a query has its checkpoint. */
   def checkpointOf(query: StreamingQuery): String = PendingRows.checkpoint(query)

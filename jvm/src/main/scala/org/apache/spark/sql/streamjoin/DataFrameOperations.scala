@@ -53,16 +53,24 @@ object DataFrameOperations {
       right: DataFrame,
       on: Column,
       how: String,
-      retention: Option[String]
-  ): DataFrame = keeping(left, retention)(joined(left, right, left.join(right, on, how)))
+      options: JoinOptions
+  ): DataFrame = streamJoin(left, right, options)(left.join(right, on, how))
 
   def streamJoin(
       left: DataFrame,
       right: DataFrame,
       using: Seq[String],
       how: String,
-      retention: Option[String]
-  ): DataFrame = keeping(left, retention)(joined(left, right, left.join(right, using, how)))
+      options: JoinOptions
+  ): DataFrame = streamJoin(left, right, options)(left.join(right, using, how))
+
+  private def streamJoin(left: DataFrame, right: DataFrame, options: JoinOptions)(
+      join: => DataFrame
+  ): DataFrame = keeping(left, options.retention) {
+    // Spark only resolves it: made ours without late rows, it might be refused
+    val resolved = if (options.emitLate) ResolveStreamJoin.leavingTop(join) else join
+    joined(left, right, resolved, options.emitLate)
+  }
 
   /** Runs with a retention in place of the session's. */
   private def keeping[T](df: DataFrame, retention: Option[String])(f: => T): T =
@@ -82,15 +90,23 @@ object DataFrameOperations {
   }
 
   /** Spark has resolved the join, its columns and its self-join; what is left is to make it ours. */
-  private def joined(left: DataFrame, right: DataFrame, join: DataFrame): DataFrame = {
+  private def joined(
+      left: DataFrame,
+      right: DataFrame,
+      join: DataFrame,
+      emitLate: Boolean
+  ): DataFrame = {
     val streaming = Seq(Side.Left -> left, Side.Right -> right).filter(_._2.isStreaming)
-    if (streaming.isEmpty) join
-    else if (streaming.length == 1) {
+    if (streaming.length == 1) {
       val (side, table) = if (left.isStreaming) Side.Right -> right else Side.Left -> left
       throw StreamJoinErrors.staticInput(CurrentOrigin.get, side.name, table.columns.toSeq)
-    } else {
+    }
+    val make: LogicalPlan => LogicalPlan =
+      if (streaming.isEmpty) LateColumn.empty else if (emitLate) emitting else ours
+    if (streaming.isEmpty && !emitLate) join
+    else {
       val dataset = classicOf(join)
-      classic.Dataset.ofRows(dataset.sparkSession, ours(dataset.logicalPlan))
+      classic.Dataset.ofRows(dataset.sparkSession, make(dataset.logicalPlan))
     }
   }
 
@@ -98,6 +114,13 @@ object DataFrameOperations {
     case p: Project => p.withNewChildren(Seq(ours(p.child)))
     case j: Join    => StreamJoinBuilder.build(j)
     case other      => other
+  }
+
+  /** A join by column names has a projection on top, with one copy of each. */
+  private def emitting(plan: LogicalPlan): LogicalPlan = plan match {
+    case Project(columns, j: Join) => LateColumn.emit(j, columns, byNames = true)
+    case j: Join                   => LateColumn.emit(j, j.output, byNames = false)
+    case other => throw new IllegalStateException(s"no join, but ${other.nodeName}")
   }
 
   private def classicOf(df: DataFrame): classic.DataFrame = df.asInstanceOf[classic.DataFrame]

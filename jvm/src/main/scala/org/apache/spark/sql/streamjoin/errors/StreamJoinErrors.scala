@@ -1,6 +1,6 @@
 package org.apache.spark.sql.streamjoin.errors
 
-import org.apache.spark.sql.catalyst.expressions.Expression
+import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression}
 import org.apache.spark.sql.catalyst.trees.Origin
 import org.apache.spark.sql.streamjoin.ColumnNames
 import org.apache.spark.sql.types.DataType
@@ -169,6 +169,30 @@ private[streamjoin] object StreamJoinErrors {
       expression: String
   ): StreamJoinAnalysisException =
     analysis("SHARED_EXPRESSION", origin, "name" -> name, "expression" -> expression)
+
+  def lateColumnExists(
+      origin: Origin,
+      column: Attribute,
+      columns: Seq[Attribute]
+  ): StreamJoinAnalysisException =
+    analysis(
+      "LATE_COLUMN_EXISTS",
+      origin,
+      "column" -> ColumnNames.of(column),
+      "columns" -> columns.map(ColumnNames.of).mkString(", ")
+    )
+
+  def lateRowsBelow(
+      origin: Origin,
+      side: String,
+      columns: Seq[Attribute]
+  ): StreamJoinAnalysisException =
+    analysis(
+      "LATE_ROWS_BELOW",
+      origin,
+      "side" -> side,
+      "columns" -> columns.map(ColumnNames.of).mkString(", ")
+    )
 
   def bufferLimitExceeded(
       partition: Int,

@@ -29,9 +29,12 @@ private[logical] object InputFilters extends PredicateHelper {
    * The join with such filters on its inputs.
    *
    * For a query as it is analysed: the optimizer looks at one batch, and what an input promises there
-   * need not hold for the rows of another.
+   * need not hold for the rows of another. None where late rows come out: those that can match nothing
+   * are among them.
    */
-  def place(join: StreamJoin): StreamJoin = {
+  def place(join: StreamJoin): StreamJoin = if (join.late.nonEmpty) join else placed(join)
+
+  private def placed(join: StreamJoin): StreamJoin = {
     def leaf(input: LogicalPlan) = Leaf(input.output)(asSparks(input).constraints)
     val (onLeft, onRight) = of(
       asSparks(join.copy(left = leaf(join.left), right = leaf(join.right))),

@@ -21,7 +21,8 @@ import org.apache.spark.sql.catalyst.rules.Rule
 object PushFilterThroughStreamJoin extends Rule[LogicalPlan] with PredicateHelper {
 
   override def apply(plan: LogicalPlan): LogicalPlan = plan.transform {
-    case f @ Filter(_, j: StreamJoin) if j.resolved => push(f, j)
+    // a late row is tested as it comes out: without the columns of the other input
+    case f @ Filter(_, j: StreamJoin) if j.resolved && j.late.isEmpty => push(f, j)
   }
 
   private def push(filter: Filter, join: StreamJoin): LogicalPlan = {

@@ -36,9 +36,19 @@ object ResolveStreamJoin extends Rule[LogicalPlan] {
             case k: Join if isAwaited(k) => k
             case k                       => resolved.applyOrElse(k, identity[LogicalPlan])
           }
-        case _ => plan.transformUp(resolved)
+        case Project(_, _: Join) if leavesTop.get => plan.mapChildren(apply)
+        case _                                    => plan.transformUp(resolved)
       }
     }
+
+  private val leavesTop = ThreadLocal.withInitial[Boolean](() => false)
+
+  /** Has Spark resolve a join, in this thread, that is then made ours by whoever asked for it. */
+  private[streamjoin] def leavingTop[T](join: => T): T = {
+    leavesTop.set(true)
+    try join
+    finally leavesTop.remove()
+  }
 
   private val resolved: PartialFunction[LogicalPlan, LogicalPlan] = {
     case u: UnresolvedImposeOrder if u.childrenResolved && argumentsResolved(u) => impose(u)
@@ -117,7 +127,8 @@ object ResolveStreamJoin extends Rule[LogicalPlan] {
    * names. Such a join becomes ours with whatever is put on top of it, or with [[ResolveAwaitedJoin]].
    */
   private def isAwaited(j: Join): Boolean =
-    j.resolved && StreamJoin.isOrdered(j) && isSelfJoin(j) || BuiltinJoin.unapply(j).nonEmpty
+    leavesTop.get || j.resolved && StreamJoin.isOrdered(j) && isSelfJoin(j) ||
+      BuiltinJoin.unapply(j).nonEmpty
 
   private def isSelfJoin(j: Join): Boolean =
     j.left.collectLeaves().exists(l => j.right.collectLeaves().exists(l.sameResult(_)))

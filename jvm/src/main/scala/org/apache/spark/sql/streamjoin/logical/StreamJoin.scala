@@ -22,6 +22,9 @@ import io.streamjoin.watermark.Watermarks
  * @param times the event-time columns of both inputs. They decide which rows are late, so they are
  *   kept even where nobody above asks for them.
  * @param names what the person calls each of `times`; the optimizer forgets aliases
+ * @param late the column by which late rows come out, see [[LateColumn]]; none where they are dropped
+ * @param lateBelow the columns by which those of joins below come in
+ * @param sharedKeys equalities of columns of which one copy comes out: a late row has its own in it
  */
 case class StreamJoin(
     left: LogicalPlan,
@@ -29,7 +32,10 @@ case class StreamJoin(
     joinType: JoinType,
     condition: Expression,
     times: Seq[Attribute],
-    names: Seq[String]
+    names: Seq[String],
+    late: Option[Attribute] = None,
+    lateBelow: Seq[Attribute] = Nil,
+    sharedKeys: Seq[Expression] = Nil
 ) extends BinaryNode {
 
   override def output: Seq[Attribute] = {
@@ -41,7 +47,9 @@ case class StreamJoin(
       case JoinType.FullOuter                    => (l ++ r).map(_.withNullability(true))
       case JoinType.LeftSemi | JoinType.LeftAnti => l
     }
-    columns.map(a => markedAsTime(DistinctAttributes.unmarked(a)))
+    // a late row has columns of its own input only
+    val nullable = if (late.isEmpty) columns else columns.map(_.withNullability(true))
+    nullable.map(a => markedAsTime(DistinctAttributes.unmarked(a))) ++ late
   }
 
   /**
@@ -71,6 +79,8 @@ case class StreamJoin(
           .exists(_.eval(besideSparks) != Watermarks.Unknown)
       })
     }
+
+  override def producedAttributes: AttributeSet = AttributeSet(late)
 
   override lazy val resolved: Boolean =
     childrenResolved && expressions.forall(_.resolved) && left.outputSet.intersect(

@@ -14,8 +14,17 @@ import io.streamjoin.core.Side
 /** Makes a [[StreamJoin]] of a join that Spark has resolved, or refuses it. */
 private[streamjoin] object StreamJoinBuilder {
 
-  /** @param retained whether a retention may bound what the condition does not */
-  def build(join: Join, retained: Boolean = true): StreamJoin = {
+  /**
+   * @param retained whether a retention may bound what the condition does not
+   * @param late the column by which late rows are to come out
+   * @param sharedKeys the equalities of a join by column names, where late rows come out
+   */
+  def build(
+      join: Join,
+      retained: Boolean = true,
+      late: Option[Attribute] = None,
+      sharedKeys: Seq[Expression] = Nil
+  ): StreamJoin = {
     join.children.foreach(PlaceWindows.check)
     val left = StreamJoinInput.of(keyed(DistinctAttributes.keep(join.left, join.right)))
     val right = StreamJoinInput.of(keyed(DistinctAttributes.keep(join.right, join.left)))
@@ -36,10 +45,14 @@ private[streamjoin] object StreamJoinBuilder {
           left.output ++ right.output,
           a
         ).getOrElse(s"${side.name}.${ColumnNames.of(a)}")
-      }
+      },
+      late,
+      if (late.isEmpty) Nil else Seq(left, right).flatMap(LateRows.columns),
+      sharedKeys
     )
     val built = if (retained) Retention.limit(written) else written
     built.copyTagsFrom(join)
+    LateRows.check(built)
     JoinRefusals.check(built)
     val filtered = InputFilters.place(built)
     filtered.copyTagsFrom(built)

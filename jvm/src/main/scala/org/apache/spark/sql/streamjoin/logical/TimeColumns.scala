@@ -150,12 +150,12 @@ private[streamjoin] object TimeColumns {
   }
 
   /** The column that an expression of a projection passes on unchanged. */
-  private def passed(e: Expression): Option[Attribute] = e match {
+  private[logical] def passed(e: Expression): Option[Attribute] = e match {
     case Alias(child, _) => passed(child)
     case other           => SameColumn.unapply(other)
   }
 
-  private def isStateful(plan: LogicalPlan): Boolean = plan match {
+  private[logical] def isStateful(plan: LogicalPlan): Boolean = plan match {
     case _: FlatMapGroupsWithState | _: TransformWithState | _: TransformWithStateInPySpark |
         _: FlatMapGroupsInPandasWithState =>
       true

@@ -1,5 +1,6 @@
 package org.apache.spark.sql.streamjoin.physical
 
+import org.apache.spark.sql.catalyst.expressions.Attribute
 import org.apache.spark.sql.streamjoin.ColumnNames
 import org.apache.spark.sql.streamjoin.bounds.{FoundBound, RetentionLimit}
 import org.apache.spark.sql.streamjoin.logical.JoinAnalysis
@@ -10,13 +11,14 @@ import io.streamjoin.core.{JoinType, Routing, Side}
 /** What `explain` says of a join, in words. */
 private[physical] object JoinExplanation {
 
-  def lines(a: JoinAnalysis): Seq[String] = {
+  /** @param late the column by which late rows come out */
+  def lines(a: JoinAnalysis, late: Option[Attribute]): Seq[String] = {
     val times = new TimeWords(a)
     times.watermarks ++ conjuncts(a, times) ++ facts(
       a,
       times
     ) ++ Side.both.map(kept(a, times, _)) ++
-      outputs(a, times)
+      outputs(a, times) ++ late.map(lateRows(a, times, _))
   }
 
   /** How rows reach the partitions. */
@@ -89,6 +91,11 @@ private[physical] object JoinExplanation {
       else if (a.bounds.contradictory) times.behind(i, 0)
       else s"${times.behind(i, 0)}, or if that is less, ${oneOf("the largest of", limits)}"
     s"output watermark of ${times.name(i)}: $mark"
+  }
+
+  private def lateRows(a: JoinAnalysis, times: TimeWords, column: Attribute): String = {
+    val rows = if (a.joinType.leftOnly) s"late rows of ${times.input(Side.Left)}" else "late rows"
+    s"$rows come out, with the reason in ${column.name}"
   }
 
   private def oneOf(which: String, texts: Seq[String]): String =

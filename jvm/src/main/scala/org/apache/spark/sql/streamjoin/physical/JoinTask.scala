@@ -63,7 +63,7 @@ private[physical] final class JoinTask(
       spec.joinType,
       spec.bounds,
       rows,
-      new JoinedRowOutput(spec.joinType, leftOutput, rightOutput),
+      new JoinedRowOutput(spec, leftOutput, rightOutput, counts(_, partitionId)),
       state.rows,
       counters,
       spec.routing

@@ -9,30 +9,53 @@ import org.apache.spark.sql.catalyst.expressions.{
   UnsafeRow
 }
 
-import io.streamjoin.core.{JoinOutput, JoinType, Side}
+import io.streamjoin.core.{JoinOutput, Side}
 
-/** Output rows as Spark wants them: each overwrites the one before. */
+/**
+ * Output rows as Spark wants them: each overwrites the one before.
+ *
+ * @param answers whether late rows of a side come out of this partition
+ */
 private[physical] final class JoinedRowOutput(
-    joinType: JoinType,
+    spec: StreamJoinSpec,
     left: Seq[Attribute],
-    right: Seq[Attribute]
+    right: Seq[Attribute],
+    answers: Side => Boolean
 ) extends JoinOutput[UnsafeRow, InternalRow] {
 
+  private val leftOnly = spec.joinType.leftOnly
+  private val lateRows = spec.late.map(new LateRowOutput(_, spec, left, right))
+
+  private val project = {
+    val own = if (leftOnly) left else left ++ right
+    val columns = (own ++ spec.late.map(_.column)).map(_.withNullability(true))
+    UnsafeProjection.create(columns, columns)
+  }
+
   private val pair = new JoinedRow
+  private val whole = new JoinedRow
   private val nullLeft = new GenericInternalRow(left.length)
   private val nullRight = new GenericInternalRow(right.length)
+  private val notLate = new GenericInternalRow(1)
 
-  private val project = UnsafeProjection.create(
-    left.map(_.withNullability(true)) ++ right.map(_.withNullability(true)),
-    left.map(_.withNullability(true)) ++ right.map(_.withNullability(true))
-  )
-
-  override def joined(l: UnsafeRow, r: UnsafeRow): InternalRow = project(pair(l, r))
+  override def joined(l: UnsafeRow, r: UnsafeRow): InternalRow = inTime(pair(l, r))
 
   override def unmatched(side: Side, row: UnsafeRow): InternalRow =
-    if (joinType.leftOnly) row
-    else if (side == Side.Left) project(pair(row, nullRight))
-    else project(pair(nullLeft, row))
+    if (leftOnly) matched(row)
+    else if (side == Side.Left) inTime(pair(row, nullRight))
+    else inTime(pair(nullLeft, row))
 
-  override def matched(l: UnsafeRow): InternalRow = l
+  override def matched(l: UnsafeRow): InternalRow = if (lateRows.isEmpty) l else inTime(l)
+
+  override def late(side: Side, row: UnsafeRow, column: Int, watermark: Long): Option[InternalRow] =
+    shown(side).map(_.late(side, row, column, watermark))
+
+  override def foundLate(side: Side, row: UnsafeRow): Option[InternalRow] =
+    shown(side).map(_.foundLate(side, row))
+
+  private def shown(side: Side): Option[LateRowOutput] =
+    lateRows.filter(_ => answers(side) && !(leftOnly && side == Side.Right))
+
+  private def inTime(row: InternalRow): InternalRow =
+    project(if (lateRows.isEmpty) row else whole(row, notLate))
 }

@@ -68,6 +68,9 @@ class StreamJoinExec(
   override def outputPartitioning: Partitioning = spec.joinType match {
     case _ if spec.routing != Routing.ByKey =>
       UnknownPartitioning(getStateInfo.numPartitions)
+    // a late row is where its own key is, and has NULL for that of the other input
+    case _ if spec.late.nonEmpty && !spec.joinType.leftOnly =>
+      UnknownPartitioning(getStateInfo.numPartitions)
     case JoinType.Inner =>
       PartitioningCollection(Seq(left.outputPartitioning, right.outputPartitioning))
     case JoinType.RightOuter => right.outputPartitioning

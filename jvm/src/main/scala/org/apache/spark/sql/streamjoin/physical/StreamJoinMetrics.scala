@@ -76,7 +76,7 @@ private[physical] object StreamJoinMetrics {
     } yield s"watermark.$name" -> unit.shown(received(column))).toMap
 
   /** The column; with the alias or the side before it where two columns have one name. */
-  private def names(spec: StreamJoinSpec): Seq[(String, Int)] = {
+  def names(spec: StreamJoinSpec): Seq[(String, Int)] = {
     val columns = spec.bounds.columns.indices.filter(spec.bounds.columns(_).watermarked)
     def plain(i: Int) = spec.times(i) match {
       case a: Attribute => a.name

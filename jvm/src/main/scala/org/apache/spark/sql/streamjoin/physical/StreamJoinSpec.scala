@@ -11,6 +11,7 @@ import io.streamjoin.watermark.JoinWatermarks
  * What the tasks of a join need to know of its analysis.
  *
  * @param output the columns that come out
+ * @param late how late rows come out; none where they are dropped
  * @param bases where the watermarks start, in the order in which they are stored
  * @param times the expression behind each column of `watermarks.bounds`
  * @param explained the bounds found, in words
@@ -22,6 +23,7 @@ private[streamjoin] final case class StreamJoinSpec(
     leftOnly: Seq[Expression],
     rightOnly: Seq[Expression],
     output: Seq[Attribute],
+    late: Option[LateSpec],
     bases: Seq[BaseColumn],
     times: IndexedSeq[Expression],
     watermarks: JoinWatermarks,
@@ -38,6 +40,7 @@ private[streamjoin] object StreamJoinSpec {
   def of(
       analysis: JoinAnalysis,
       output: Seq[Attribute],
+      late: Option[LateSpec],
       explained: Seq[String]
   ): StreamJoinSpec =
     StreamJoinSpec(
@@ -47,6 +50,7 @@ private[streamjoin] object StreamJoinSpec {
       analysis.leftOnly,
       analysis.rightOnly,
       output,
+      late,
       analysis.bases,
       analysis.expressions,
       analysis.watermarks,

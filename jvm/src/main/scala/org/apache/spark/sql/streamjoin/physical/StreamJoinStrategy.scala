@@ -3,6 +3,7 @@ package org.apache.spark.sql.streamjoin.physical
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.execution.{SparkPlan, SparkStrategy}
+import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.streamjoin.logical.{
   ImposeOrder,
   JoinRefusals,
@@ -27,7 +28,12 @@ case class StreamJoinStrategy(session: SparkSession) extends SparkStrategy {
       planInput(j.left),
       planInput(j.right),
       BatchInfo(),
-      StreamJoinSpec.of(j.analysis, j.output, JoinExplanation.lines(j.analysis))
+      StreamJoinSpec.of(
+        j.analysis,
+        j.output,
+        j.late.map(LateSpec(_, j.lateBelow, j.sharedKeys, SQLConf.get.sessionLocalTimeZone)),
+        JoinExplanation.lines(j.analysis, j.late)
+      )
     )
 
   /** The optimizer may have put a projection on top of an input. */

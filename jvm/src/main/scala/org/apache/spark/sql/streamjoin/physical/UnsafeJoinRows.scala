@@ -25,6 +25,8 @@ private[physical] final class UnsafeJoinRows(
 
   override def joinable(side: Side, row: UnsafeRow): Boolean = of(side).joinable(row)
 
+  override def foundLate(side: Side, row: UnsafeRow): Boolean = of(side).foundLate(row)
+
   override def key(side: Side, row: UnsafeRow): Long = of(side).key(row)
 
   override def matches(l: UnsafeRow, r: UnsafeRow): Boolean = condition.eval(pair(l, r))
@@ -57,6 +59,10 @@ private[physical] final class UnsafeJoinRows(
       input
     )
 
+    private val lateBelow: Array[Int] = input.indices
+      .filter(i => spec.late.exists(_.below.exists(_.exprId == input(i).exprId)))
+      .toArray
+
     private val hash = UnsafeProjection.create(Seq(CollationAwareXxHash64(keys, 42L)), input)
 
     def readTimes(row: UnsafeRow, into: RowTimes): Unit = {
@@ -71,6 +77,15 @@ private[physical] final class UnsafeJoinRows(
     }
 
     def joinable(row: UnsafeRow): Boolean = mayMatch.eval(row)
+
+    def foundLate(row: UnsafeRow): Boolean = {
+      var i = 0
+      while (i < lateBelow.length) {
+        if (!row.isNullAt(lateBelow(i))) return true
+        i += 1
+      }
+      false
+    }
 
     def key(row: UnsafeRow): Long = if (keys.isEmpty) Routing.NoKey else hash(row).getLong(0)
   }
