@@ -41,7 +41,7 @@ def _suits(case: Case) -> bool:
         "string_key", "two_keys",
     }  # fmt: skip
     around = {each for each in case.features if each.endswith(("_below", "_above"))}
-    around |= {"two_actions", "update"}
+    around |= {"late", "two_actions", "update"}
     suitable = wanted <= set(case.features) <= wanted | plain | around
     return suitable and all(len(each.times) == 1 for each in case.inputs)
 
@@ -57,4 +57,4 @@ def _tamed(case: Case) -> Case:
     )
     settings = {**case.settings, "spark.sql.streaming.noDataMicroBatches.enabled": "true"}
     tamed = replace(case, inputs=inputs, steps=steps, settings=settings)
-    return replace(tamed, above=None, at=None, mode="append", actions=1)
+    return replace(tamed, above=None, at=None, mode="append", actions=1, late=False)

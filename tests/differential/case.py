@@ -145,6 +145,8 @@ class Case:
     mode: Literal["append", "update"] = "append"
     actions: int = 1
     """How often the sink reads each batch."""
+    late: bool = False
+    """Late rows come out too."""
 
     @property
     def name(self) -> str:

@@ -21,10 +21,10 @@ from pathlib import Path
 from pyspark.sql import SparkSession
 
 from tests.differential.case import Case
-from tests.differential.compare import difference, report, unstable
+from tests.differential.compare import difference, late_difference, report, unstable
 from tests.differential.invariants import violations
 from tests.differential.lateness import judge
-from tests.differential.oracle import answer
+from tests.differential.oracle import answer, late_ids
 from tests.differential.plans import stream
 from tests.differential.runner import BuildStream, OutputRow, Run, run
 
@@ -43,8 +43,14 @@ def check(case: Case, spark: SparkSession, folder: Path, build: BuildStream = st
     result = run(case, spark, folder, build)
     arrivals = judge(case, result.batches, result.spark_ms)
     rows = _latest(case, result)
+    columns = result.columns
     problems: list[str] = []
-    found = difference(result.columns, rows, answer(case, spark, arrivals))
+    if case.late:
+        late = [row[:-1] for row in rows if row[-1] is not None]
+        rows = [row[:-1] for row in rows if row[-1] is None]
+        columns = columns[:-1]
+        problems += late_difference(columns, late, late_ids(case, spark, arrivals))
+    found = difference(columns, rows, answer(case, spark, arrivals))
     if found:
         problems.append(report(case, found, arrivals))
     problems += [f"batch {each} gave other rows when it ran again" for each in unstable(result)]

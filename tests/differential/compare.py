@@ -35,6 +35,21 @@ def difference(
     return Difference(tuple(columns), wanted - actual, actual - wanted)
 
 
+def late_difference(
+    columns: Sequence[str], got: Iterable[OutputRow], expected: Iterable[tuple[str, str]]
+) -> list[str]:
+    """What is wrong with the rows that came out as late; each has the id of one input alone."""
+    ids = [number for number, name in enumerate(columns) if name.endswith("_id")]
+    rows = _without_sentinels(got, ids)
+    found = Counter(tuple((columns[n][:-3], row[n]) for n in ids if row[n]) for row in rows)
+    wanted = Counter((each,) for each in expected)
+    return [
+        f"{what} late rows: {dict(rows)}"
+        for what, rows in (("missing", wanted - found), ("superfluous", found - wanted))
+        if rows
+    ]
+
+
 def _without_sentinels(rows: Iterable[OutputRow], ids: list[int]) -> Iterable[OutputRow]:
     return (row for row in rows if not any(SENTINEL in (row[each] or "") for each in ids))
 

@@ -17,6 +17,7 @@ from tests.differential.case import (
     Restart,
     TimeColumn,
     inputs_of,
+    joins_of,
 )
 from tests.differential.conditions import Conditions, Shape
 from tests.differential.rows import arrivals
@@ -59,6 +60,7 @@ def generate(seed: int, index: int) -> Case:
         case = _above(rng, case, built.bounded)
     case = replace(case, steps=arrivals(rng, case, rng.randint(4, 7)))
     case = replace(case, restarts=_restarts(rng, len(case.steps)))
+    case = replace(case, late=_emits_late(case))
     return replace(case, features=tuple(sorted(conditions.features | set(_features(case)))))
 
 
@@ -216,6 +218,20 @@ def _builtin_watermark(rng: Random, case: Case, source: Input) -> Input:
     return replace(source, times=times)
 
 
+def _emits_late(case: Case) -> bool:
+    """Draw, apart from all else, whether late rows come out, where nothing takes them away."""
+    stateful = {"distinct", "distinct_within", "windows"}
+    joins = list(joins_of(case.tree))
+    return (
+        Random(f"late/{case.seed}/{case.index}").random() < 0.6
+        and case.through == "dataframe"
+        and case.above is None
+        and not any(stateful & set(each.below) for each in case.inputs)
+        and all(each.where is None for each in joins)
+        and not any(each.how in ("semi", "anti") and isinstance(each.right, Join) for each in joins)
+    )
+
+
 def _restarts(rng: Random, steps: int) -> tuple[Restart, ...]:
     if rng.random() < 0.55:
         return ()
@@ -265,4 +281,6 @@ def _features(case: Case) -> list[str]:
         found.append("update")
     if case.actions > 1:
         found.append("two_actions")
+    if case.late:
+        found.append("late")
     return found

@@ -84,9 +84,11 @@ def _late_counts(case: Case, run: Run, arrivals: Sequence[Arrival]) -> Iterator[
             for operator in operators(progress)
         )
         late = [each for part in case.parts(alias) for each in late_rows(arrivals, part.alias)]
-        whole = sum(None not in each.row.values() for each in late)
+        whole = sum(None not in each.values() for each in late)
         demanded = case.above == "table" or alias in dropped_below(case)
-        least = 0 if filtered else whole if demanded else len(late)
+        # Where late rows come out, nothing is dropped below the join.
+        certain = case.late or not (filtered or demanded)
+        least = len(late) if certain else 0 if filtered else whole
         if not least <= counted <= len(late):
             yield f"{name} adds up to {counted}, late are {len(late)} rows of {alias}"
 

@@ -99,5 +99,5 @@ def on_time(arrivals: Sequence[Arrival], alias: str) -> list[Row]:
     return [each.row for each in arrivals if each.alias == alias and not each.late]
 
 
-def late_rows(arrivals: Sequence[Arrival], alias: str) -> list[Arrival]:
-    return [each for each in arrivals if each.alias == alias and each.late]
+def late_rows(arrivals: Sequence[Arrival], alias: str) -> list[Row]:
+    return [each.row for each in arrivals if each.alias == alias and each.late]

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import reduce
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
 
-from tests.differential.case import SENTINEL, Case, Row
+from tests.differential.case import SENTINEL, Case, Row, visible
 from tests.differential.feeds import lines, parsed
-from tests.differential.lateness import Arrival, on_time
+from tests.differential.lateness import Arrival, late_rows, on_time
 from tests.differential.plans import join_inputs, join_tree, plain_join, typed, whole
 from tests.differential.runner import OutputRow, session_of
+from tests.differential.shapes import column
 
 
 def answer(case: Case, spark: SparkSession, arrivals: Sequence[Arrival]) -> list[OutputRow]:
@@ -24,11 +27,26 @@ def answer(case: Case, spark: SparkSession, arrivals: Sequence[Arrival]) -> list
 
 
 def batch_join(case: Case, session: SparkSession, rows: dict[str, list[Row]]) -> DataFrame:
-    inputs = {
+    inputs = join_inputs(case, _tables(case, session, rows), None)
+    return join_tree(case, case.tree, inputs, plain_join(case))
+
+
+def late_ids(case: Case, spark: SparkSession, arrivals: Sequence[Arrival]) -> list[tuple[str, str]]:
+    """Which rows must come out as late: of which input, and their ids."""
+    rows = {each.alias: _real(late_rows(arrivals, each.alias)) for each in case.inputs}
+    inputs = join_inputs(case, _tables(case, session_of(case, spark), rows), None)
+    ids = [
+        inputs[alias].select(F.lit(alias), F.col(column(case, alias, "id")))
+        for alias in visible(case.tree)
+    ]
+    return [(row[0], row[1]) for row in reduce(DataFrame.union, ids).collect()]
+
+
+def _tables(case: Case, session: SparkSession, rows: dict[str, list[Row]]) -> dict[str, DataFrame]:
+    return {
         alias: typed(case, case.input(alias), _table(case, session, alias, each))
         for alias, each in rows.items()
     }
-    return join_tree(case, case.tree, join_inputs(case, inputs, None), plain_join(case))
 
 
 def _real(rows: Sequence[Row]) -> list[Row]:

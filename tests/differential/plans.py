@@ -84,7 +84,8 @@ def stream_join(case: Case) -> JoinNode:
         if not node.using:
             condition = sql_of(case, node.condition)
             on = F.expr(condition) if node.as_column else condition
-        result: DataFrame = left.streamJoin(right, on, node.how)
+        late = "emit" if case.late else "drop"
+        result: DataFrame = left.streamJoin(right, on, node.how, late=late)
         return result
 
     return join
@@ -156,6 +157,8 @@ def output(case: Case, joined: DataFrame) -> DataFrame:
     columns = [F.expr(text).cast("string").alias(name) for text, name in output_columns(case)]
     if case.at is not None:
         columns.append(F.expr(sql_of(case, ".".join(case.at))).alias("at"))
+    if case.late and joined.isStreaming:
+        columns.append(F.col("late.input").alias("late"))
     return joined.select(*columns)
 
 

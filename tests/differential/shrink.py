@@ -31,6 +31,8 @@ def _smaller(case: Case) -> Iterator[Case]:
         yield replace(case, restarts=())
     if case.above is not None:
         yield replace(case, above=None, at=None)
+    if case.late:
+        yield replace(case, late=False)
     for each in case.inputs:
         if each.below:
             bare = replace(each, below=())

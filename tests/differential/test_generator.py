@@ -32,7 +32,7 @@ def test_every_feature_is_drawn() -> None:
         "decimal_key", "difference", "distinct_above", "distinct_below",
         "distinct_within_below", "double_key", "double_negation", "either_range", "equal_times",
         "expression_key", "files", "filter_below", "float_key", "inputs_3", "inputs_4", "int",
-        "memory", "mixed_keys", "mixed_times", "more_bounds", "negated", "negative_size",
+        "late", "memory", "mixed_keys", "mixed_times", "more_bounds", "negated", "negative_size",
         "no_key", "null_safe_key", "odd_microseconds", "one_partition", "one_sided",
         "project_below", "rename_below", "residual", "restart", "row_bound",
         "row_bound_expression", "self_join", "smallint", "sql", "string_key", "struct_key",
