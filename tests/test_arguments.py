@@ -35,6 +35,21 @@ def test_idle_timeout_of_wrong_type(rows: DataFrame, idle: object) -> None:
         streamjoin.impose_order(rows, "id", 1, idle_timeout=idle)  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize("limit", [5, True])
+def test_max_ahead_of_wrong_type(rows: DataFrame, limit: object) -> None:
+    with pytest.raises(PySparkTypeError, match="`max_ahead`"):
+        streamjoin.impose_order(rows, "id", 1, max_ahead=limit)  # type: ignore[arg-type]
+
+
+def test_ahead_is_one_of_two_words_and_needs_a_limit(rows: DataFrame) -> None:
+    with pytest.raises(PySparkTypeError, match="`ahead`"):
+        streamjoin.impose_order(rows, "id", 1, max_ahead="1 hour", ahead=1)  # type: ignore[arg-type]
+    with pytest.raises(PySparkValueError, match="'reject', 'keep'"):
+        streamjoin.impose_order(rows, "id", 1, max_ahead="1 hour", ahead="cap")
+    with pytest.raises(PySparkValueError, match="`max_ahead` is required"):
+        streamjoin.impose_order(rows, "id", 1, ahead="keep")
+
+
 def test_column_of_wrong_type(rows: DataFrame) -> None:
     with pytest.raises(PySparkTypeError, match="`column`"):
         streamjoin.impose_order(rows, col("id"), 1)  # type: ignore[arg-type]
@@ -77,7 +92,7 @@ def test_what_is_no_dataframe(rows: DataFrame) -> None:
 )
 def test_timedelta_becomes_an_interval(given: timedelta, interval: str) -> None:
     assert _arguments.lag(given) == interval
-    assert _arguments.idle_timeout(given) == interval
+    assert _arguments.duration("idle_timeout", given) == interval
 
 
 def test_methods_are_attached() -> None:

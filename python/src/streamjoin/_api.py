@@ -17,6 +17,8 @@ def impose_order(
     lag: str | int | timedelta,
     *,
     idle_timeout: str | timedelta | None = None,
+    max_ahead: str | timedelta | None = None,
+    ahead: str | None = None,
 ) -> DataFrame:
     """Give an event-time column a watermark of its own; also ``df.imposeOrder(...)``.
 
@@ -37,6 +39,16 @@ def impose_order(
     idle_timeout : str, datetime.timedelta or None, optional
         After this long without a row (an interval string or a timedelta of wall-clock time), the
         input stops holding others back. Default: None, an input is waited for without end.
+    max_ahead : str, datetime.timedelta or None, optional
+        How far a time may be ahead of the batch that brings it (an interval string or a timedelta,
+        not negative), for columns of times. The clock is the recorded time of the batch, the one
+        that ``current_timestamp()`` gives in it. A time further ahead moves no watermark, is
+        counted in the join's metrics ``aheadRowsLeft`` and ``aheadRowsRight``, and does not end
+        ``idle_timeout``. Default: None, every time is believed.
+    ahead : str or None, optional
+        What becomes of a row further ahead than ``max_ahead``: ``"reject"`` drops it, ``"keep"``
+        joins it like any other; it then waits until the watermarks reach it. Default: None, which
+        is ``"reject"`` where there is a ``max_ahead``.
 
     Returns
     -------
@@ -48,10 +60,12 @@ def impose_order(
     pyspark.errors.PySparkTypeError
         An argument is of another type than the ones above; bool is no int.
     pyspark.errors.PySparkValueError
-        ``lag`` is an int that does not fit into a BIGINT.
+        ``lag`` is an int that does not fit into a BIGINT, ``ahead`` none of the words above, or
+        given without ``max_ahead``.
     pyspark.errors.AnalysisException
-        Error class ``STREAM_JOIN.NEGATIVE_LAG``, ``STREAM_JOIN.CALENDAR_INTERVAL`` or
-        ``STREAM_JOIN.UNSUPPORTED_TIME_TYPE``; or there is no such column.
+        Error class ``STREAM_JOIN.NEGATIVE_LAG``, ``STREAM_JOIN.CALENDAR_INTERVAL``,
+        ``STREAM_JOIN.INVALID_LAG`` (a distance that is none, or a ``max_ahead`` for a column of
+        numbers) or ``STREAM_JOIN.UNSUPPORTED_TIME_TYPE``; or there is no such column.
     SetupError
         The session was started without the jar or the extension, or is a Spark Connect session,
         or Spark is neither 4.2 nor 4.3.
@@ -71,9 +85,12 @@ def impose_order(
     source = _arguments.dataframe("df", df, "imposeOrder")
     name = _arguments.string("column", column)
     behind = _arguments.lag(lag)
-    idle = _arguments.idle_timeout(idle_timeout)
+    idle = _arguments.duration("idle_timeout", idle_timeout)
+    limit = _arguments.duration("max_ahead", max_ahead)
+    fate = _arguments.ahead(ahead, limit)
     api = python_api(source.sparkSession)
-    return DataFrame(api.imposeOrder(source._jdf, name, behind, idle), source.sparkSession)
+    ordered = api.imposeOrder(source._jdf, name, behind, idle, limit, fate)
+    return DataFrame(ordered, source.sparkSession)
 
 
 def stream_join(

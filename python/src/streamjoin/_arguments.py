@@ -73,12 +73,30 @@ def _distance(name: str, expected: str, value: object) -> str | int:
     return value
 
 
-def idle_timeout(value: object) -> str | None:
+def duration(name: str, value: object) -> str | None:
     if value is None or isinstance(value, str):
         return value
     if isinstance(value, timedelta):
         return _interval(value)
-    raise _wrong_type("idle_timeout", "str, datetime.timedelta or None", value)
+    raise _wrong_type(name, "str, datetime.timedelta or None", value)
+
+
+def ahead(value: object, max_ahead: str | None) -> str | None:
+    if value is None:
+        return None
+    if not isinstance(value, str):
+        raise _wrong_type("ahead", "str or None", value)
+    if value not in ("reject", "keep"):
+        raise PySparkValueError(
+            errorClass="VALUE_NOT_ALLOWED",
+            messageParameters={"arg_name": "ahead", "allowed_values": "'reject', 'keep'"},
+        )
+    if max_ahead is None:
+        raise PySparkValueError(
+            errorClass="ARGUMENT_REQUIRED",
+            messageParameters={"arg_name": "max_ahead", "condition": "`ahead` is given"},
+        )
+    return value
 
 
 def condition(on: object) -> Column | str | list[str]:

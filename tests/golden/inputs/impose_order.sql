@@ -20,6 +20,21 @@ SELECT n FROM IMPOSE_ORDER(TABLE(clicks), DESCRIPTOR(n), 5);
 -- an idle timeout
 SELECT id FROM IMPOSE_ORDER(TABLE(orders), DESCRIPTOR(order_time), INTERVAL '1' MINUTE, INTERVAL '10' SECOND);
 
+-- how far times may be ahead
+SELECT id FROM IMPOSE_ORDER(TABLE(orders), DESCRIPTOR(order_time), INTERVAL '1' MINUTE, max_ahead => INTERVAL '1' HOUR, ahead => 'keep');
+
+-- the same without names
+SELECT id FROM IMPOSE_ORDER(TABLE(orders), DESCRIPTOR(order_time), INTERVAL '1' MINUTE, INTERVAL '10' SECOND, INTERVAL '1' HOUR, 'reject');
+
+-- numbers have no clock to be ahead of
+SELECT n FROM IMPOSE_ORDER(TABLE(clicks), DESCRIPTOR(n), 5, max_ahead => INTERVAL '1' HOUR);
+
+-- rows ahead can be rejected or kept
+SELECT id FROM IMPOSE_ORDER(TABLE(orders), DESCRIPTOR(order_time), INTERVAL '1' MINUTE, max_ahead => INTERVAL '1' HOUR, ahead => 'cap');
+
+-- ahead of what?
+SELECT id FROM IMPOSE_ORDER(TABLE(orders), DESCRIPTOR(order_time), INTERVAL '1' MINUTE, ahead => 'keep');
+
 -- Spark's own watermark clause
 SELECT o.id, address FROM STREAM(orders) WATERMARK order_time DELAY OF INTERVAL 1 MINUTE AS o JOIN deliveries_ordered AS d ON o.id = d.id AND d.delivery_time BETWEEN o.order_time AND o.order_time + INTERVAL '1' HOUR;
 
@@ -57,7 +72,7 @@ SELECT * FROM IMPOSE_ORDER(TABLE(orders), INTERVAL '1' MINUTE);
 SELECT * FROM IMPOSE_ORDER();
 
 -- too many arguments
-SELECT * FROM IMPOSE_ORDER(TABLE(orders), DESCRIPTOR(order_time), INTERVAL '1' MINUTE, INTERVAL '1' MINUTE, 5);
+SELECT * FROM IMPOSE_ORDER(TABLE(orders), DESCRIPTOR(order_time), INTERVAL '1' MINUTE, INTERVAL '1' MINUTE, INTERVAL '1' MINUTE, 'keep', 5);
 
 -- a name that is none of the arguments
 SELECT * FROM IMPOSE_ORDER(input => TABLE(orders), column => DESCRIPTOR(order_time), delay => INTERVAL '1' MINUTE);

@@ -16,13 +16,41 @@ object PythonApi {
   /** What is wrong with the session as a sentence, or null. */
   def check(session: SparkSession): String = DataFrameOperations.check(session).orNull
 
-  /** Imposes an order on a column of times; `idleTimeout` may be null. */
-  def imposeOrder(df: DataFrame, column: String, lag: String, idleTimeout: String): DataFrame =
-    DataFrameOperations.imposeOrder(df, column, lag, Option(idleTimeout))
+  /** Imposes an order on a column of times; the options may be null. */
+  def imposeOrder(
+      df: DataFrame,
+      column: String,
+      lag: String,
+      idleTimeout: String,
+      maxAhead: String,
+      ahead: String
+  ): DataFrame =
+    DataFrameOperations.imposeOrder(
+      df,
+      column,
+      lag,
+      Option(idleTimeout),
+      Option(maxAhead),
+      Option(ahead)
+    )
 
-  /** Imposes an order on a column of numbers; `idleTimeout` may be null. */
-  def imposeOrder(df: DataFrame, column: String, lag: Long, idleTimeout: String): DataFrame =
-    DataFrameOperations.imposeOrder(df, column, lag, Option(idleTimeout))
+  /** Imposes an order on a column of numbers; the options may be null. */
+  def imposeOrder(
+      df: DataFrame,
+      column: String,
+      lag: Long,
+      idleTimeout: String,
+      maxAhead: String,
+      ahead: String
+  ): DataFrame =
+    DataFrameOperations.imposeOrder(
+      df,
+      column,
+      lag,
+      Option(idleTimeout),
+      Option(maxAhead),
+      Option(ahead)
+    )
 
   /** Joins on a condition; `retention` and `late` may be null. */
   def streamJoin(

@@ -19,29 +19,44 @@ object DataFrameOperations {
       df: DataFrame,
       column: String,
       lag: String,
-      idleTimeout: Option[String]
+      idleTimeout: Option[String],
+      maxAhead: Option[String],
+      ahead: Option[String]
   ): DataFrame =
-    impose(df, column, OrderImposer.interval(lag), idleTimeout)
+    impose(df, column, OrderImposer.interval(lag), options(idleTimeout, maxAhead, ahead))
 
   def imposeOrder(
       df: DataFrame,
       column: String,
       lag: Long,
-      idleTimeout: Option[String]
-  ): DataFrame = impose(df, column, Lag.Count(lag), idleTimeout)
+      idleTimeout: Option[String],
+      maxAhead: Option[String],
+      ahead: Option[String]
+  ): DataFrame = impose(df, column, Lag.Count(lag), options(idleTimeout, maxAhead, ahead))
+
+  private def options(
+      idleTimeout: Option[String],
+      maxAhead: Option[String],
+      ahead: Option[String]
+  ): OrderOptions =
+    OrderOptions(
+      idleTimeout.map(OrderImposer.interval),
+      maxAhead.map(OrderImposer.interval),
+      ahead
+    )
 
   private def impose(
       df: DataFrame,
       column: String,
       lag: Lag,
-      idleTimeout: Option[String]
+      options: OrderOptions
   ): DataFrame = {
     val dataset = classicOf(df)
     val plan = OrderImposer.impose(
       dataset.logicalPlan,
       UnresolvedAttribute.parseAttributeName(column),
       lag,
-      idleTimeout.map(OrderImposer.interval),
+      options,
       dataset.sparkSession.sessionState.conf.resolver,
       CurrentOrigin.get
     )

@@ -17,6 +17,7 @@ import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
 import org.apache.spark.sql.types.{
   DayTimeIntervalType,
   IntegralType,
+  StringType,
   TimestampType,
   YearMonthIntervalType
 }
@@ -38,6 +39,17 @@ private[streamjoin] object Lag {
 }
 
 /**
+ * What may be said of an order besides its column and lag.
+ *
+ * @param ahead what becomes of rows further ahead than `maxAhead`: `reject` or `keep`
+ */
+private[streamjoin] final case class OrderOptions(
+    idleTimeout: Option[Lag],
+    maxAhead: Option[Lag],
+    ahead: Option[String]
+)
+
+/**
  * Makes an [[ImposeOrder]] node over a resolved plan, or refuses the column or the lag.
  *
  * A TIMESTAMP column gets Spark's own watermark too, where the plan has none yet, so that
@@ -49,7 +61,7 @@ private[streamjoin] object OrderImposer {
       child: LogicalPlan,
       column: Seq[String],
       lag: Lag,
-      idleTimeout: Option[Lag],
+      options: OrderOptions,
       resolver: Resolver,
       origin: Origin
   ): LogicalPlan = {
@@ -61,10 +73,22 @@ private[streamjoin] object OrderImposer {
         throw StreamJoinErrors.unsupportedTimeType(origin, attribute.name, attribute.dataType)
       )
     val units = inUnits(attribute, unit, "lag", lag, origin)
-    val idle = idleTimeout.map(inMillis(attribute, _, origin))
+    val idle = options.idleTimeout.map { timeout =>
+      Math.floorDiv(span(attribute, "idle_timeout", timeout, origin), MICROS_PER_MILLIS)
+    }
+    val ahead = maxAhead(attribute, unit, options, origin)
     val below = sparkWatermark(child, attribute, units)
     val marked = below.output.find(_.exprId == attribute.exprId).get
-    ImposeOrder(UUID.randomUUID(), marked, units, idle, imposed = true, below)
+    ImposeOrder(
+      UUID.randomUUID(),
+      marked,
+      units,
+      idle,
+      imposed = true,
+      ahead,
+      ahead.map(_ => BatchTime.forType(attribute.dataType)),
+      below
+    )
   }
 
   /** An interval as people write it: `1 minute`, `INTERVAL '1' MINUTE`. */
@@ -100,6 +124,51 @@ private[streamjoin] object OrderImposer {
         case _ => Lag.Unreadable(e.sql, "it is neither an interval nor a whole number")
       }
     }
+
+  /** An option as an expression of SQL. */
+  def word(e: Expression, origin: Origin): String =
+    if (e.foldable && e.dataType.isInstanceOf[StringType]) String.valueOf(e.eval())
+    else throw StreamJoinErrors.wrongUse(origin, s"${e.sql} is no constant string")
+
+  private def maxAhead(
+      column: Attribute,
+      unit: TimeUnit,
+      options: OrderOptions,
+      origin: Origin
+  ): Option[MaxAhead] = {
+    val rejects = options.ahead.forall {
+      case "reject" => true
+      case "keep"   => false
+      case other =>
+        throw StreamJoinErrors.wrongUse(origin, s"ahead is 'reject' or 'keep', not '$other'")
+    }
+    if (options.ahead.nonEmpty && options.maxAhead.isEmpty) {
+      throw StreamJoinErrors.wrongUse(
+        origin,
+        "ahead says what becomes of rows further ahead than max_ahead, and there is no max_ahead"
+      )
+    }
+    options.maxAhead.map { limit =>
+      if (unit == TimeUnit.Number) {
+        throw StreamJoinErrors.invalidLag(
+          origin,
+          "max_ahead",
+          text(limit),
+          column.name,
+          column.dataType,
+          "numbers cannot be held against a clock",
+          s"it for a column of times, such as timestamp_millis(${column.name}), or leave it out"
+        )
+      }
+      MaxAhead(span(column, "max_ahead", limit, origin), rejects)
+    }
+  }
+
+  private def text(lag: Lag): String = lag match {
+    case Lag.Interval(_, text)   => s"'$text'"
+    case Lag.Count(n)            => n.toString
+    case Lag.Unreadable(text, _) => text
+  }
 
   private def resolve(
       child: LogicalPlan,
@@ -160,21 +229,20 @@ private[streamjoin] object OrderImposer {
     }
   }
 
-  private def inMillis(column: Attribute, timeout: Lag, origin: Origin): Long = {
+  /** A span of wall-clock time, in microseconds. */
+  private def span(column: Attribute, parameter: String, value: Lag, origin: Origin): Long = {
     def refused(value: String, reason: String) = StreamJoinErrors.invalidLag(
       origin,
-      "idle_timeout",
+      parameter,
       value,
       column.name,
       column.dataType,
       reason,
       "an interval such as '1 minute'"
     )
-    timeout match {
-      case Lag.Interval(i, text) =>
-        val micros = duration(column, "idle_timeout", i, text, origin)
-        Math.floorDiv(micros, MICROS_PER_MILLIS)
-      case Lag.Count(n) => throw refused(n.toString, "it is a span of wall-clock time")
+    value match {
+      case Lag.Interval(i, text) => duration(column, parameter, i, text, origin)
+      case Lag.Count(n)          => throw refused(n.toString, "it is a span of wall-clock time")
       case Lag.Unreadable(text, reason) => throw refused(text, reason)
     }
   }

@@ -102,13 +102,17 @@ object ResolveStreamJoin extends Rule[LogicalPlan] {
     u.child,
     u.column,
     OrderImposer.lag(u.lag),
-    u.idleTimeout.map(OrderImposer.lag),
+    OrderOptions(
+      u.idleTimeout.map(OrderImposer.lag),
+      u.maxAhead.map(OrderImposer.lag),
+      u.ahead.map(OrderImposer.word(_, u.origin))
+    ),
     conf.resolver,
     u.origin
   )
 
   private def argumentsResolved(u: UnresolvedImposeOrder): Boolean =
-    u.lag.resolved && u.idleTimeout.forall(_.resolved)
+    u.expressions.forall(_.resolved)
 
   private def hidesWatermarks(w: WithCTE): Boolean = w.exists {
     case p if isOurs(p)        => true

@@ -61,12 +61,24 @@ private[streamjoin] object StreamJoinBuilder {
 
   /** Spark's own watermarks as keyed ones, so that there is one way in which they are followed. */
   def keyed(plan: LogicalPlan): LogicalPlan = plan match {
-    case o @ ImposeOrder(_, _, _, _, _, w: EventTimeWatermark)
-        if w.eventTime.exprId == o.column.exprId =>
-      o.withNewChildren(Seq(w.mapChildren(keyed)))
+    case o: ImposeOrder =>
+      o.child match {
+        case w: EventTimeWatermark if w.eventTime.exprId == o.column.exprId =>
+          o.withNewChildren(Seq(w.mapChildren(keyed)))
+        case _ => o.mapChildren(keyed)
+      }
     case w @ EventTimeWatermark(_, column, delay, _) if column.dataType == TimestampType =>
       val lag = EventTimeWatermark.getDelayMs(delay) * MICROS_PER_MILLIS
-      ImposeOrder(UUID.randomUUID(), column, lag, None, imposed = false, w.mapChildren(keyed))
+      ImposeOrder(
+        UUID.randomUUID(),
+        column,
+        lag,
+        None,
+        imposed = false,
+        maxAhead = None,
+        batchTime = None,
+        w.mapChildren(keyed)
+      )
     case j: StreamJoin => j
     case other         => other.mapChildren(keyed)
   }

@@ -30,6 +30,7 @@ private[streamjoin] object BaseColumn {
       lag: Long,
       idleTimeoutMs: Option[Long],
       imposed: Boolean,
+      maxAhead: Option[MaxAhead],
       sparkDelay: Option[Long]
   ) extends BaseColumn
 
@@ -172,6 +173,7 @@ private[streamjoin] object TimeColumns {
         o.lag,
         o.idleTimeoutMs,
         o.imposed,
+        o.maxAhead,
         sparkDelay(o)
       )
     TimeColumns(

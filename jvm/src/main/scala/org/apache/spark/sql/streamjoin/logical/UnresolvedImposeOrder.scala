@@ -8,6 +8,8 @@ case class UnresolvedImposeOrder(
     column: Seq[String],
     lag: Expression,
     idleTimeout: Option[Expression],
+    maxAhead: Option[Expression],
+    ahead: Option[Expression],
     child: LogicalPlan
 ) extends UnaryNode {
 

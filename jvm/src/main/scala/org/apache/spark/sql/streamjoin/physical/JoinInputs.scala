@@ -64,6 +64,14 @@ private[physical] object JoinInputs {
       .mapValues(Arrival(_))
       .toMap
 
+  /** How many rows of this batch were too far ahead; those below another join count there. */
+  def ahead(input: SparkPlan): Long = input match {
+    case _: StreamJoinExec               => 0L
+    case o: ImposeOrderExec              => o.ahead + ahead(o.child)
+    case ReusedExchangeExec(_, original) => ahead(original)
+    case other                           => other.children.map(ahead).sum
+  }
+
   private def isShuffle(plan: SparkPlan): Boolean = plan match {
     case _: ShuffleExchangeLike | _: ReusedExchangeExec => true
     case _                                              => false

@@ -9,8 +9,8 @@ import org.apache.spark.sql.catalyst.plans.QueryPlan
 import org.apache.spark.sql.catalyst.plans.logical.EventTimeWatermark
 import org.apache.spark.sql.catalyst.plans.physical._
 import org.apache.spark.sql.catalyst.types.DataTypeUtils
-import org.apache.spark.sql.execution.SparkPlan
-import org.apache.spark.sql.execution.metric.SQLMetric
+import org.apache.spark.sql.execution.{SQLExecution, SparkPlan}
+import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
 import org.apache.spark.sql.execution.streaming.operators.stateful._
 import org.apache.spark.sql.execution.streaming.operators.stateful.join.StreamingSymmetricHashJoinHelper.StateStoreAwareZipPartitionsHelper
 import org.apache.spark.sql.execution.streaming.state._
@@ -172,6 +172,7 @@ class StreamJoinExec(
     val l = JoinInputs.shuffled(left, distribution.head)
     val r = JoinInputs.shuffled(right, distribution.last)
     JoinInputs.materialize(Seq(l, r))
+    countAhead(l, r)
     val task = new JoinTask(
       spec,
       left.output,
@@ -194,6 +195,16 @@ class StreamJoinExec(
       stateStoreNames,
       session.sessionState.streamingQueryManager.stateStoreCoordinator
     )(task.run)
+  }
+
+  private def countAhead(l: SparkPlan, r: SparkPlan): Unit = {
+    val counts = Seq("aheadRowsLeft" -> l, "aheadRowsRight" -> r).map { case (name, input) =>
+      val metric = longMetric(name)
+      metric.set(JoinInputs.ahead(input))
+      metric
+    }
+    val execution = sparkContext.getLocalProperty(SQLExecution.EXECUTION_ID_KEY)
+    SQLMetrics.postDriverMetricUpdates(sparkContext, execution, counts)
   }
 
   private def arrivals(inputs: Seq[SparkPlan]): BatchArrivals = {

@@ -15,6 +15,8 @@ private[physical] object StreamJoinMetrics {
   private val counts: Seq[(String, String)] = Seq(
     "lateRowsLeft" -> "late rows, left",
     "lateRowsRight" -> "late rows, right",
+    "aheadRowsLeft" -> "rows too far ahead, left",
+    "aheadRowsRight" -> "rows too far ahead, right",
     "bufferedRowsLeft" -> "buffered rows, left",
     "bufferedRowsRight" -> "buffered rows, right",
     "evictedRowsLeft" -> "evicted rows, left",

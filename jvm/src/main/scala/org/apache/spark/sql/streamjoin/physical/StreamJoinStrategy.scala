@@ -1,8 +1,14 @@
 package org.apache.spark.sql.streamjoin.physical
 
 import org.apache.spark.sql.SparkSession
-import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
-import org.apache.spark.sql.execution.{SparkPlan, SparkStrategy}
+import org.apache.spark.sql.catalyst.expressions.Attribute
+import org.apache.spark.sql.catalyst.plans.logical.{
+  EventTimeWatermark,
+  Filter,
+  LogicalPlan,
+  Project
+}
+import org.apache.spark.sql.execution.{FilterExec, ProjectExec, SparkPlan, SparkStrategy}
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.streamjoin.logical.{
   ImposeOrder,
@@ -15,12 +21,27 @@ import org.apache.spark.sql.streamjoin.logical.{
 case class StreamJoinStrategy(session: SparkSession) extends SparkStrategy {
 
   override def apply(plan: LogicalPlan): Seq[SparkPlan] = plan match {
-    case o: ImposeOrder     => Seq(ImposeOrderExec(o.id, o.column, o.lag, planLater(o.child)))
+    case o: ImposeOrder     => Seq(planOrder(o))
     case i: StreamJoinInput => Seq(StreamJoinInputExec(i.present, planLater(i.child)))
     case j: StreamJoin =>
       JoinRefusals.check(j)
       Seq(planJoin(j))
     case _ => Nil
+  }
+
+  private def planOrder(o: ImposeOrder): SparkPlan = {
+    val (latest, rejects) = (o.latest, o.maxAhead.exists(_.rejects))
+    val child = latest.fold(planLater(o.child))(believed(o.child, o.column, _))
+    ImposeOrderExec(o.id, o.column, o.lag, latest.getOrElse(Long.MaxValue), rejects, child)
+  }
+
+  /** Spark's own watermark of the column is right below; the optimizer may have put something on it. */
+  private def believed(plan: LogicalPlan, column: Attribute, latest: Long): SparkPlan = plan match {
+    case w: EventTimeWatermark if w.eventTime.exprId == column.exprId =>
+      new BelievedWatermarkExec(w.nodeId, w.eventTime, w.delay, planLater(w.child), latest)
+    case Project(list, child)     => ProjectExec(list, believed(child, column, latest))
+    case Filter(condition, child) => FilterExec(condition, believed(child, column, latest))
+    case other                    => planLater(other)
   }
 
   private def planJoin(j: StreamJoin): SparkPlan =

@@ -33,7 +33,12 @@ private[physical] final class TimeWords(a: JoinAnalysis) {
         s"; after ${TimeUnit.Timestamp.words(ms * 1000)} without a row, that of the slowest input " +
           "it is joined with"
       }
-      s"watermark of ${b.name}: ${moved(latest(b.name, b.unit), b.unit, -b.lag)}$idle"
+      val ahead = b.maxAhead.fold("") { a =>
+        val dropped = if (a.rejects) ", and its row is dropped" else ""
+        s"; a time more than ${TimeUnit.Timestamp.words(a.micros)} ahead of its batch does not " +
+          s"count$dropped"
+      }
+      s"watermark of ${b.name}: ${moved(latest(b.name, b.unit), b.unit, -b.lag)}$idle$ahead"
     case b: BaseColumn.Propagated =>
       s"watermark of ${b.name}: that of Spark's own operator below"
   }

@@ -17,8 +17,9 @@ import org.apache.spark.sql.streamjoin.logical.UnresolvedImposeOrder
 import org.apache.spark.sql.types.StringType
 
 /**
- * `IMPOSE_ORDER(TABLE(t), DESCRIPTOR(c), lag [, idle_timeout])`, with the arguments in this order or
- * by the names `input`, `column`, `lag`, `idle_timeout`; the column also as a string.
+ * `IMPOSE_ORDER(TABLE(t), DESCRIPTOR(c), lag [, idle_timeout [, max_ahead [, ahead]]])`, with the
+ * arguments in this order or by the names `input`, `column`, `lag`, `idle_timeout`, `max_ahead`,
+ * `ahead`; the column also as a string.
  *
  * Spark's grammar reads it as a table function; this rule takes it from there.
  *
@@ -26,7 +27,7 @@ import org.apache.spark.sql.types.StringType
  */
 case class ResolveImposeOrder(session: SparkSession) extends Rule[LogicalPlan] {
 
-  private val names = Seq("input", "column", "lag", "idle_timeout")
+  private val names = Seq("input", "column", "lag", "idle_timeout", "max_ahead", "ahead")
 
   override def apply(plan: LogicalPlan): LogicalPlan = plan.resolveOperatorsDown {
     case f: UnresolvedTableValuedFunction if isImposeOrder(f.name) => order(f)
@@ -61,7 +62,14 @@ case class ResolveImposeOrder(session: SparkSession) extends Rule[LogicalPlan] {
       "lag",
       throw StreamJoinErrors.wrongUse(f.origin, "the third argument, the lag, is missing")
     )
-    UnresolvedImposeOrder(column, lag, arguments.get("idle_timeout"), child)
+    UnresolvedImposeOrder(
+      column,
+      lag,
+      arguments.get("idle_timeout"),
+      arguments.get("max_ahead"),
+      arguments.get("ahead"),
+      child
+    )
   }
 
   private def named(f: UnresolvedTableValuedFunction): Map[String, Expression] = {
