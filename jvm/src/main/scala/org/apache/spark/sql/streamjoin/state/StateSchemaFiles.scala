@@ -4,6 +4,7 @@ import java.util.UUID
 
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
+import org.apache.spark.sql.catalyst.types.DataTypeUtils
 import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.execution.datasources.v2.state.StateDataSourceReadOperatorMetadataFailure
 import org.apache.spark.sql.execution.streaming.operators.stateful.StatefulOperatorStateInfo
@@ -31,7 +32,9 @@ private[streamjoin] object StateSchemaFiles {
       batchId: Long,
       hadoopConf: Configuration,
       session: SparkSession
-  ): List[StateSchemaValidationResult] =
+  ): List[StateSchemaValidationResult] = {
+    val old = written(fits, info, folder, batchId, hadoopConf)
+    sameColumns(info, schemas, old, hadoopConf)
     List(
       StateSchemaCompatibilityChecker.validateAndMaybeEvolveStateSchema(
         info,
@@ -39,10 +42,38 @@ private[streamjoin] object StateSchemaFiles {
         schemas.toList,
         session.sessionState,
         SchemaVersion,
-        oldSchemaFilePaths = written(fits, info, folder, batchId, hadoopConf),
+        oldSchemaFilePaths = old,
         newSchemaFilePath = Some(new Path(folder, s"${batchId}_${UUID.randomUUID()}"))
       )
     )
+  }
+
+  /** Spark compares types and places only: columns that changed places would be read as each other. */
+  private def sameColumns(
+      info: StatefulOperatorStateInfo,
+      schemas: Iterable[StateStoreColFamilySchema],
+      old: List[Path],
+      hadoopConf: Configuration
+  ): Unit = if (old.nonEmpty) {
+    val store = StateStoreId(info.checkpointLocation, info.operatorId, 0)
+    val found = new StateSchemaCompatibilityChecker(
+      StateStoreProviderId(store, info.queryRunId),
+      hadoopConf,
+      old,
+      newSchemaFilePath = None,
+      createSchemaDir = false
+    ).readSchemaFiles()
+    for (now <- schemas; before <- found.get(now.colFamilyName).flatMap(_.lastOption)) {
+      if (!DataTypeUtils.sameType(before.valueSchema, now.valueSchema)) {
+        throw StreamJoinErrors.incompatibleCheckpoint(
+          info.checkpointLocation,
+          "its rows have other columns, or in another order",
+          before.valueSchema.sql,
+          now.valueSchema.sql
+        )
+      }
+    }
+  }
 
   /** Where the schemas of an operator are, as Spark has it. */
   def folder(operator: Path): Path = new Path(new Path(operator, "_stateSchema"), "default")
