@@ -126,9 +126,9 @@ private final class Chain(
     for (f <- upper.facts if times.contains(f.later) && times.contains(f.earlier))
       assert(TestJoin.holds(f, times), s"$out does not obey $f")
     val key = out match {
-      case Joined(l, _)                    => l.key
-      case Unmatched(r)                    => r.key
-      case Matched(l)                      => l.key
+      case Joined(l, _)                   => l.key
+      case Unmatched(r)                   => r.key
+      case Matched(l)                     => l.key
       case _: Late | _: FoundLate | _: Wm => None
     }
     TestRow(Side.Left, times, key, name = s"[$out]")
