@@ -99,8 +99,8 @@ def numbers() -> dict[str, Any]:
             {"l": [row(3, True, 110), row(4, False, 111)], "r": [row(12, False, 109)]},
         ],
         "evening": [
-            {"r": [row(13, False, 114), row(14, True, 120)]},
-            {"l": [row(5, False, 121)], "r": [row(15, False, 121)]},
+            {"r": [row(13, True, 114), row(14, True, 120)]},
+            {"l": [row(5, False, 121)], "r": [row(15, False, 122)]},
             *closing(10_000),
         ],
     }
