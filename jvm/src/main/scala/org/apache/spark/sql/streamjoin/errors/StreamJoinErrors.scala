@@ -1,5 +1,7 @@
 package org.apache.spark.sql.streamjoin.errors
 
+import scala.jdk.CollectionConverters._
+
 import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression}
 import org.apache.spark.sql.catalyst.trees.Origin
 import org.apache.spark.sql.streamjoin.ColumnNames
@@ -220,6 +222,15 @@ private[streamjoin] object StreamJoinErrors {
 
   private def state(subClass: String, parameters: (String, String)*) =
     new StreamJoinAnalysisException(s"STREAM_JOIN_STATE.$subClass", parameters.toMap, Origin())
+
+  /** A failure of a query that runs, met where none does. */
+  def atAnalysis(failure: StreamJoinRuntimeException): StreamJoinAnalysisException =
+    new StreamJoinAnalysisException(
+      failure.getCondition,
+      failure.getMessageParameters.asScala.toMap,
+      Origin(),
+      Some(failure)
+    )
 
   def incompatibleCheckpoint(
       location: String,

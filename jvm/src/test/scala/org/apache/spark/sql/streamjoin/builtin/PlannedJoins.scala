@@ -11,6 +11,7 @@ import org.apache.spark.sql.execution.{ColumnarRule, SparkPlan}
 import org.apache.spark.sql.execution.streaming.operators.stateful.join.StreamingSymmetricHashJoinExec
 import org.apache.spark.sql.internal.{SQLConf, StaticSQLConf}
 import org.apache.spark.sql.streamjoin.StreamJoinConf
+import org.apache.spark.sql.streamjoin.physical.StreamJoinExec
 
 import io.streamjoin.StreamJoinExtensions
 
@@ -33,6 +34,7 @@ class PlannedJoins extends (SparkSessionExtensions => Unit) {
         override def preColumnarTransitions: Rule[SparkPlan] = (plan: SparkPlan) => {
           plan.foreach {
             case j: StreamingSymmetricHashJoinExec => PlannedJoins.noted.add(j.shortName)
+            case j: StreamJoinExec                 => PlannedJoins.noted.add(j.shortName)
             case _                                 =>
           }
           plan

@@ -8,7 +8,7 @@ import org.apache.spark.sql.execution.streaming.checkpointing.{CheckpointFileMan
 import org.apache.spark.sql.execution.streaming.runtime.StreamingCheckpointConstants
 import org.apache.spark.sql.execution.streaming.state._
 import org.apache.spark.sql.internal.SQLConf
-import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
+import org.apache.spark.sql.streamjoin.errors.{StreamJoinErrors, StreamJoinRuntimeException}
 import org.apache.spark.sql.streamjoin.physical.StreamJoinExec
 import org.apache.spark.sql.streamjoin.state._
 import org.apache.spark.sql.types.StructType
@@ -101,7 +101,8 @@ private[pending] final class StoredJoins(
     val json = metadata.operatorPropertiesJson
     val format = JoinDescription.format(json).flatMap(f => StateFormat.all.find(_.name == f))
       .getOrElse(throw absent("no state of a streamJoin in a format that is known"))
-    format.checkVersion(location, JoinDescription.version(json).map(_.toLong))
+    try format.checkVersion(location, JoinDescription.version(json).map(_.toLong))
+    catch { case e: StreamJoinRuntimeException => throw StreamJoinErrors.atAnalysis(e) }
     val store = metadata.stateStoreInfo.head
     val rows = schemas(operator, store.stateSchemaFilePaths)
     val ids = commits.get(batch).flatMap(_.stateUniqueIds).flatMap(_.get(operator))
