@@ -4,9 +4,10 @@ from tests.differential.case import HOWS, SENTINEL, from_json, inputs_of, joins_
 from tests.differential.generator import generate
 from tests.differential.lateness import judge
 from tests.differential.plans import sql_text
-from tests.differential.rows import closing
+from tests.differential.rows import KEYS, closing
 
 MANY = [generate(1, number) for number in range(200)]
+MORE = [*MANY, *(generate(33, number) for number in range(140))]
 
 
 def test_a_seed_and_a_number_give_the_same_case_again() -> None:
@@ -53,6 +54,24 @@ def test_some_rows_are_late_and_most_are_not() -> None:
         arrivals += judge(case, batches)
     share = sum(each.late for each in arrivals) / len(arrivals)
     assert 0.05 < share < 0.4
+
+
+def test_keys_are_of_the_type_of_their_input() -> None:
+    mixed = [case for case in MORE if "mixed_keys" in case.features]
+    assert mixed
+    for case in mixed:
+        for step in case.steps:
+            for alias, rows in step.items():
+                source = case.input(alias)
+                keys = {row["k"] for row in rows if SENTINEL not in row["id"]}
+                assert keys <= {None, *KEYS[source.key]}, f"{case.name}, {alias}"
+
+
+def test_no_state_of_sparks_has_collated_keys() -> None:
+    stateful = {"distinct", "distinct_within", "windows"}
+    for case in MORE:
+        for each in case.inputs:
+            assert not (each.key == "collated" and stateful & set(each.below)), case.name
 
 
 def test_every_input_and_bound_is_in_the_query() -> None:
