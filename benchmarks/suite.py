@@ -34,7 +34,7 @@ def short() -> list[Case]:
 
 def full() -> list[Case]:
     """Everything; hours, most of them for the peers with RocksDB."""
-    # Compilation goes on for a million rows and more; peers that need minutes for them have less of it.
+    # Compilation goes on for a million rows and more, which not every peer does in minutes.
     large, warm = {"rows": 1_000_000, "batch": 125_000}, 1_000_000
     sweep = {"rows": 600_000, "batch": 25_000}
     half = {"rows": 500_000, "batch": 50_000}
