@@ -13,7 +13,9 @@ Expected = Literal["correct", "wrong", "refused"]
 class Case:
     """A workload as every engine of a suite runs it.
 
-    ``warmup`` are the rows of a run in the same process before the one that is measured.
+    ``warmup`` are the rows of a run in the same process before the ``repetitions`` that are
+    measured, in ``warmup_batches`` batches: what an engine does once a batch is compiled after many
+    of them.
     ``expected`` has the engines whose result is not the right one, for a reason that the page on
     the benchmarks gives.
     """
@@ -23,6 +25,7 @@ class Case:
     engines: Sequence[str]
     warmup: int
     parameters: Mapping[str, str | int] = field(default_factory=dict)
+    warmup_batches: int = 200
     repetitions: int = 3
     expected: Mapping[str, Expected] = field(default_factory=dict)
 

@@ -7,7 +7,7 @@ from .case import Case, Expected
 from .engine import BATCH, LIMIT
 from .process import FailedRunError, Result
 
-CHECKED_ROWS = 150_000
+CHECKED_ROWS = 50_000
 
 
 def outcome(result: Result, reference: Result) -> Expected:

@@ -1,11 +1,11 @@
-"""One run in one process."""
+"""An engine in a process of its own."""
 
 from __future__ import annotations
 
 import json
 import os
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -20,45 +20,55 @@ class FailedRunError(RuntimeError):
     """A process ended without a result."""
 
 
-def run(
-    engine: str,
-    case: Case,
-    profile: Path | None = None,
-    timeout: float | None = None,
-    **changes: str | int,
-) -> Result:
-    """Run a case on an engine, in a fresh process, and give its line of results.
+def run(engine: str, case: Case, **changes: str | int) -> Result:
+    """Run a case once on an engine, in a fresh process, and give its line of results.
 
     Raises
     ------
     FailedRunError
-        The process failed or took longer than ``timeout`` seconds.
+        The process failed.
     """
+    return _lines(engine, case, case.arguments(**changes))[0]
+
+
+def measure(engine: str, case: Case, profile: Path | None = None) -> list[Result]:
+    """Give a line for each repetition of a case in one process, after a warm-up.
+
+    Raises
+    ------
+    FailedRunError
+        The process failed.
+    """
+    arguments = case.arguments(
+        **{
+            "runs": case.repetitions,
+            "warmup": case.warmup,
+            "warmup-batches": case.warmup_batches,
+        }
+    )
+    if profile is not None:
+        arguments.append(f"profile={profile.resolve()}")
+    return _lines(engine, case, arguments)
+
+
+def _lines(engine: str, case: Case, arguments: Sequence[str]) -> list[Result]:
     with TemporaryDirectory(prefix="streamjoin-benchmark-") as name:
         folder = Path(name)
-        out = folder / "result.json"
-        arguments = [f"engine={engine}", f"out={out}", *case.arguments(**changes)]
-        if profile is not None:
-            arguments.append(f"profile={profile.resolve()}")
-        log = folder / "log"
+        out, log = folder / "result.json", folder / "log"
+        profiled = any(argument.startswith("profile=") for argument in arguments)
         with log.open("wb") as stream:
-            try:
-                code = subprocess.run(
-                    Engine(engine).command(arguments),
-                    stdout=stream,
-                    stderr=subprocess.STDOUT,
-                    env=_environment(folder, profiled=profile is not None),
-                    cwd=folder,
-                    timeout=timeout,
-                    check=False,
-                ).returncode
-            except subprocess.TimeoutExpired as late:
-                raise FailedRunError(f"{engine} on {case.label}: no end in {timeout} s") from late
+            code = subprocess.run(
+                Engine(engine).command([f"engine={engine}", f"out={out}", *arguments]),
+                stdout=stream,
+                stderr=subprocess.STDOUT,
+                env=_environment(folder, profiled=profiled),
+                cwd=folder,
+                check=False,
+            ).returncode
         if code != 0 or not out.exists():
             tail = log.read_text(encoding="utf-8", errors="replace")[-4000:]
             raise FailedRunError(f"{engine} on {case.label} ended with {code}:\n{tail}")
-        result: Result = json.loads(out.read_text(encoding="utf-8"))
-        return result
+        return [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
 
 
 def _environment(folder: Path, profiled: bool) -> Mapping[str, str]:

@@ -1,4 +1,4 @@
-"""Runs a suite: engines take turns, every result is compared, every run is a line of JSON."""
+"""Runs a suite: every result is compared, every run is a line of JSON."""
 
 from __future__ import annotations
 
@@ -45,22 +45,17 @@ def run(cases: Sequence[Case], results: Path, profiles: Path | None = None) -> l
 
 
 def _runs(case: Case, reference: Result, profiles: Path | None) -> Iterator[Result]:
-    """Let the engines take turns, once for each repetition; who gave no result is left out."""
-    gone: set[str] = set()
-    for repetition in range(case.repetitions):
-        for engine in case.engines:
-            if engine in gone:
-                continue
-            line = _circumstances(case, engine, repetition)
-            profile = _profile(profiles, case, engine)
-            try:
-                line |= process.run(engine, case, profile=profile, warmup=case.warmup)
-                line["outcome"] = outcome(line, reference)
-            except FailedRunError as failure:
-                line |= {"outcome": "failed", "failure": str(failure)}
-            if line["outcome"] in ("failed", "refused"):
-                gone.add(engine)
-            yield line
+    """Give the lines of each engine, of which one that failed or refused has only one."""
+    for engine in case.engines:
+        circumstances = _circumstances(case, engine)
+        try:
+            lines = process.measure(engine, case, _profile(profiles, case, engine))
+        except FailedRunError as failure:
+            yield circumstances | {"repetition": 0, "outcome": "failed", "failure": str(failure)}
+            continue
+        for repetition, line in enumerate(lines):
+            compared = {"repetition": repetition, "outcome": outcome(line, reference)}
+            yield circumstances | compared | line
 
 
 def _problems(case: Case, line: Result, reference: Result) -> list[str]:
@@ -87,15 +82,15 @@ def _profile(folder: Path | None, case: Case, engine: str) -> Path | None:
     return folder / f"{label}.{engine}.collapsed"
 
 
-def _circumstances(case: Case, engine: str, repetition: int) -> Result:
+def _circumstances(case: Case, engine: str) -> Result:
     return {
         "date": datetime.now(timezone.utc).isoformat(timespec="seconds"),
         "machine": f"{platform.machine()}, {os.cpu_count()} cores, {platform.system()}",
         "load": os.getloadavg()[0],
         "case": case.label,
         "engine": engine,
-        "repetition": repetition,
         "warmup": case.warmup,
+        "warmup_batches": case.warmup_batches,
     }
 
 

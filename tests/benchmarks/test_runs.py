@@ -44,14 +44,19 @@ TINY: dict[str, str | int] = {
 
 @pytest.fixture
 def case() -> Case:
-    return Case("tiny", "W1", [LIMIT, OURS], warmup=1000, parameters=TINY, repetitions=1)
+    return Case(
+        "tiny", "W1", [LIMIT, OURS], warmup=1000, warmup_batches=2, parameters=TINY, repetitions=2
+    )
 
 
 def test_a_run_of_this_projects_join_has_every_field(case: Case, tmp_path: Path) -> None:
     file = tmp_path / "results.jsonl"
     assert run([case], file) == []
-    limit, ours = read(file)
-    assert [line["outcome"] for line in (limit, ours)] == ["correct", "correct"]
+    lines = read(file)
+    assert [(line["engine"], line["repetition"], line["outcome"]) for line in lines] == [
+        (engine, repetition, "correct") for engine in (LIMIT, OURS) for repetition in (0, 1)
+    ]
+    limit, ours = lines[0], lines[-1]
     assert {name: type(ours[name]) for name in FIELDS} == FIELDS
     assert (ours["rows"], ours["batches"], ours["no_data_batches"]) == (10000, 4, 0)
     assert ours["result_rows"] == limit["result_rows"] > 5000
@@ -68,11 +73,12 @@ def test_flink(case: Case, engine: str) -> None:
 def test_a_wrong_result_is_a_problem(
     case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def other_rows(engine: str, case: Case, **options: object) -> process.Result:
+    def other_rows(engine: str, *_: object, **changes: object) -> process.Result:
         wrong = engine == OURS
         return {"engine": engine, "result_rows": 7, "checksum": "ab" if wrong else "cd"}
 
     monkeypatch.setattr(process, "run", other_rows)
+    monkeypatch.setattr(process, "measure", lambda engine, *_: [other_rows(engine)])
     monkeypatch.setattr("benchmarks.run._tell", lambda line: None)
     (problem,) = run([case], tmp_path / "results.jsonl")
     assert problem == "streamjoin on tiny: wrong, not correct: 7 rows, ab; the bare loop 7, cd"

@@ -16,38 +16,52 @@ final class Refused(message: String) extends Exception(message)
 object Engine {
 
   /**
-   * The command line of every engine's process: `engine=`, `workload=`, `out=` (the file for the JSON
-   * line), optional `warmup=` (rows of a run before the measured one, 0 for none) and `profile=` (a
-   * file for collapsed stacks); all others are parameters of the workload.
+   * The command line of every engine's process: `engine=`, `workload=`, `out=` (the file for a JSON line
+   * of each measured run), and where they are wanted
+   *
+   *   - `runs=`: how many measured runs, 1
+   *   - `warmup=`: rows of a run before them, 0 for none
+   *   - `warmup-batches=`: how many batches these are
+   *   - `profile=`: a file for collapsed stacks of the last run
+   *
+   * All others are parameters of the workload.
    */
   def main(arguments: Seq[String])(create: String => Engine): Unit = {
     val (control, parameters) = Parameters.parse(arguments).values.partition(a => own(a._1))
-    val engine = control("engine")
+    val name = control("engine")
     val workload = Workloads.of(control("workload"), new Parameters(parameters))
-    val warmup = control.get("warmup").fold(0L)(_.toLong)
-    val json =
-      try measured(create(engine), workload, warmup, control.get("profile")).json(engine, workload)
-      catch { case refused: Refused => refusal(engine, workload, refused) }
-    Files.writeString(Paths.get(control("out")), json + "\n")
+    val lines =
+      try {
+        val engine = create(name)
+        try {
+          warmupOf(workload, control).foreach(engine.run)
+          val runs = control.get("runs").fold(1)(_.toInt)
+          for (run <- 1 to runs) yield {
+            val profile = control.get("profile").filter(_ => run == runs)
+            measured(engine, workload, profile).json(name, workload)
+          }
+        } finally engine.close()
+      } catch { case refused: Refused => Seq(refusal(name, workload, refused)) }
+    Files.writeString(Paths.get(control("out")), lines.map(_ + "\n").mkString)
   }
 
-  private val own = Set("engine", "workload", "out", "warmup", "profile")
+  private val own = Set("engine", "workload", "out", "runs", "warmup", "warmup-batches", "profile")
 
-  private def measured(
-      engine: Engine,
-      workload: Workload,
-      warmup: Long,
-      profile: Option[String]
-  ): Outcome =
-    try {
-      if (warmup > 0)
-        engine.run(Workloads.of(workload.name, workload.parameters.but("rows" -> warmup)))
-      System.gc()
-      val profiling = profile.map(Profile.start)
-      val outcome = engine.run(workload)
-      profiling.foreach(_.stop())
-      outcome
-    } finally engine.close()
+  /** The same on fewer rows in smaller batches: what runs once a batch is compiled after many. */
+  private def warmupOf(workload: Workload, control: Map[String, String]): Option[Workload] =
+    control.get("warmup").map(_.toLong).filter(_ > 0).map { rows =>
+      val batch = control.get("warmup-batches").map(n => "batch" -> math.max(1, rows / n.toLong))
+      val changes = Seq("rows" -> rows) ++ batch
+      Workloads.of(workload.name, workload.parameters.but(changes: _*))
+    }
+
+  private def measured(engine: Engine, workload: Workload, profile: Option[String]): Outcome = {
+    System.gc()
+    val profiling = profile.map(Profile.start)
+    val outcome = engine.run(workload)
+    profiling.foreach(_.stop())
+    outcome
+  }
 
   private def refusal(engine: String, workload: Workload, refused: Refused): String =
     Json.of(
