@@ -11,8 +11,10 @@ import java.util.Arrays
  *
  * {{{
  *   index   slot of a key -> newest row -> older row -> ...
- *   row i   key(i)  time(i)  limit(i, 0..)  flags(i)  place(i) --> bytes
+ *   row i   key, time, older and flags, place --> bytes, id, limits...
  * }}}
+ *
+ * All of a row lies together, for a probe comes to rows in no order of memory.
  *
  * @param low no first limit of its rows is less
  * @param high no first limit of its rows is greater
@@ -20,13 +22,8 @@ import java.util.Arrays
 private[segment] final class Segment(val low: Long, val high: Long, limitCount: Int) {
   import Segment._
 
-  private var keys = new Array[Long](InitialRows)
-  private var times = new Array[Long](InitialRows)
-  private var places = new Array[Long](InitialRows)
-  private var ids = new Array[Long](InitialRows)
-  private var limits = new Array[Long](InitialRows * limitCount)
-  private var flags = new Array[Byte](InitialRows)
-  private var older = new Array[Int](InitialRows)
+  private val width = FirstLimit + limitCount
+  private var rows = new Array[Long](InitialRows * width)
   private var index = emptyIndex(InitialRows)
   private var count = 0
   private var alive = 0
@@ -50,13 +47,13 @@ private[segment] final class Segment(val low: Long, val high: Long, limitCount: 
   /** How many rows were there when the last version was sealed, gone ones too. */
   def old: Int = sealedCount
 
-  def key(i: Int): Long = keys(i)
-  def time(i: Int): Long = times(i)
-  def place(i: Int): Long = places(i)
-  def id(i: Int): Long = ids(i)
-  def limit(i: Int, k: Int): Long = limits(i * limitCount + k)
-  def isGone(i: Int): Boolean = (flags(i) & Gone) != 0
-  def isMatched(i: Int): Boolean = (flags(i) & Matched) != 0
+  def key(i: Int): Long = rows(i * width + Key)
+  def time(i: Int): Long = rows(i * width + Time)
+  def place(i: Int): Long = rows(i * width + Place)
+  def id(i: Int): Long = rows(i * width + Id)
+  def limit(i: Int, k: Int): Long = rows(i * width + FirstLimit + k)
+  def isGone(i: Int): Boolean = (rows(i * width + Link) & Gone) != 0
+  def isMatched(i: Int): Boolean = (rows(i * width + Link) & Matched) != 0
 
   /** Whether a row may have a time in this range. */
   def mayHold(from: Long, to: Long): Boolean = leastTime <= to && greatestTime >= from
@@ -105,16 +102,16 @@ private[segment] final class Segment(val low: Long, val high: Long, limitCount: 
       matched: Boolean,
       id: Long
   ): Unit = {
-    if (count == keys.length) grow()
-    val i = count
-    keys(i) = key
-    times(i) = time
-    places(i) = place
-    ids(i) = id
-    flags(i) = if (matched) Matched else 0
+    if ((count + 1) * width > rows.length) grow()
+    val at = count * width
+    rows(at + Key) = key
+    rows(at + Time) = time
+    rows(at + Link) = if (matched) Matched else 0L
+    rows(at + Place) = place
+    rows(at + Id) = id
     var k = 0
     while (k < limitCount) {
-      limits(i * limitCount + k) = of(k)
+      rows(at + FirstLimit + k) = of(k)
       leastLimit(k) = math.min(leastLimit(k), of(k))
       greatestLimit(k) = math.max(greatestLimit(k), of(k))
       queues(k) = null
@@ -122,19 +119,23 @@ private[segment] final class Segment(val low: Long, val high: Long, limitCount: 
     }
     leastTime = math.min(leastTime, time)
     greatestTime = math.max(greatestTime, time)
-    link(i)
+    link(count)
     count += 1
     alive += 1
   }
 
-  def setId(i: Int, id: Long): Unit = ids(i) = id
+  def setId(i: Int, id: Long): Unit = rows(i * width + Id) = id
 
-  def setMatched(i: Int, matched: Boolean): Unit =
-    flags(i) = (if (matched) flags(i) | Matched else flags(i) & ~Matched).toByte
+  def setMatched(i: Int, matched: Boolean): Unit = setFlag(i, Matched, matched)
 
   def setGone(i: Int, gone: Boolean): Unit = {
-    flags(i) = (if (gone) flags(i) | Gone else flags(i) & ~Gone).toByte
+    setFlag(i, Gone, gone)
     alive += (if (gone) -1 else 1)
+  }
+
+  private def setFlag(i: Int, flag: Long, on: Boolean): Unit = {
+    val at = i * width + Link
+    rows(at) = if (on) rows(at) | flag else rows(at) & ~flag
   }
 
   /** The newest row in the chain of a key, or -1; rows of other keys are in it too. */
@@ -143,9 +144,11 @@ private[segment] final class Segment(val low: Long, val high: Long, limitCount: 
   /** The next older row in the chain, or -1. */
   def next(i: Int): Int = older(i) - 1
 
+  private def older(i: Int): Int = (rows(i * width + Link) >>> OlderShift).toInt
+
   /** Bytes held in memory. */
   def allocated: Long =
-    bytes.allocated + keys.length * (4L * 8 + 1 + 4) + limits.length * 8L + index.length * 4L
+    bytes.allocated + rows.length * 8L + index.length * 4L
 
   def seal(): Unit = {
     sealedCount = count
@@ -157,7 +160,7 @@ private[segment] final class Segment(val low: Long, val high: Long, limitCount: 
     while (count > sealedCount) {
       count -= 1
       if (!isGone(count)) alive -= 1
-      index(slot(keys(count))) = older(count)
+      index(slot(key(count))) = older(count)
     }
     bytes.reset(sealedBytes)
     // rows that had gone may be back: a lower bound that is too low makes them be looked for
@@ -166,8 +169,8 @@ private[segment] final class Segment(val low: Long, val high: Long, limitCount: 
   }
 
   private def link(i: Int): Unit = {
-    val s = slot(keys(i))
-    older(i) = index(s)
+    val (s, at) = (slot(key(i)), i * width + Link)
+    rows(at) = rows(at) & (1L << OlderShift) - 1 | index(s).toLong << OlderShift
     index(s) = i + 1
   }
 
@@ -177,23 +180,27 @@ private[segment] final class Segment(val low: Long, val high: Long, limitCount: 
   }
 
   private def grow(): Unit = {
-    val capacity = keys.length * 2
-    keys = Arrays.copyOf(keys, capacity)
-    times = Arrays.copyOf(times, capacity)
-    places = Arrays.copyOf(places, capacity)
-    ids = Arrays.copyOf(ids, capacity)
-    limits = Arrays.copyOf(limits, capacity * limitCount)
-    flags = Arrays.copyOf(flags, capacity)
-    older = Arrays.copyOf(older, capacity)
-    index = emptyIndex(capacity)
+    rows = Arrays.copyOf(rows, rows.length * 2)
+    index = emptyIndex(rows.length / width)
     for (i <- 0 until count) link(i)
   }
 }
 
 private object Segment {
   private val InitialRows = 64
-  private val Matched: Byte = 1
-  private val Gone: Byte = 2
+
+  // where in a row
+  private val Key = 0
+  private val Time = 1
+  private val Link = 2
+  private val Place = 3
+  private val Id = 4
+  private val FirstLimit = 5
+
+  // the link: flags, and above them the number of the older row, plus one
+  private val Matched = 1L
+  private val Gone = 2L
+  private val OlderShift = 8
 
   private def emptyIndex(rows: Int): Array[Int] = new Array[Int](rows * 2)
 }

@@ -109,10 +109,10 @@ private[physical] final class JoinTask(
       limitsOf(rows)
     )
 
-  /** An eighth of what one row can match, so that a probe looks at little else. */
+  /** A quarter of what one row can match, so that a probe looks at little else. */
   private def spanOf(side: Side): Long = spec.bounds.probeWidth(side) match {
     case JoinBounds.Unbounded => 1L
-    case width                => math.max(1L, width / 8)
+    case width                => math.max(1L, width / 4)
   }
 
   private def limitsOf(rows: UnsafeJoinRows): (Side, UnsafeRow) => Array[Long] = {
