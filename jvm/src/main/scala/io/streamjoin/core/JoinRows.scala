@@ -24,6 +24,6 @@ trait JoinRows[R] {
   /** A hash of the equality key; equal keys have equal hashes, the condition tells the rest. */
   def key(side: Side, row: R): Long
 
-  /** Whether the whole condition holds. */
+  /** Whether the whole condition holds for two joinable rows of which a probe found one for the other. */
   def matches(left: R, right: R): Boolean
 }

@@ -1,6 +1,7 @@
 package org.apache.spark.sql.streamjoin.bounds
 
 import org.apache.spark.sql.catalyst.expressions.{Left => _, Right => _, _}
+import org.apache.spark.sql.types.{TimestampNTZType, TimestampType}
 
 /**
  * A time bound found in a condition: `later >= earlier - slack`, between expressions of one row each.
@@ -14,7 +15,24 @@ private[streamjoin] final case class FoundBound(
     slack: Long,
     widened: Boolean,
     conjunct: Expression
-)
+) {
+
+  /** Whether the conjunct says this and no more: it compares two timestamps at a constant distance. */
+  def isWholeConjunct: Boolean = !widened && (conjunct match {
+    case _: EqualTo | _: EqualNullSafe => false
+    case c: BinaryComparison           => c.children.forall(FoundBound.isMoved)
+    case _                             => false
+  })
+}
+
+private[streamjoin] object FoundBound {
+
+  private def isMoved(e: Expression): Boolean = e match {
+    case a: Attribute => a.dataType == TimestampType || a.dataType == TimestampNTZType
+    case TimestampAddInterval(t, by, _) => isMoved(t) && by.foldable
+    case _                              => false
+  }
+}
 
 /** A conjunct that compares times of both inputs and yet bounds nothing, or less than it may seem. */
 private[streamjoin] final case class RejectedBound(

@@ -44,6 +44,22 @@ private[streamjoin] final case class JoinAnalysis(
   /** The conjuncts on one input alone. */
   def only(side: Side): Seq[Expression] = if (side == Side.Left) leftOnly else rightOnly
 
+  /**
+   * What of the condition is still to be seen of two rows of which a probe has found one for the
+   * other, and of which each by itself can match.
+   */
+  def residual: Expression = {
+    def ends(some: Seq[Expression]) = some.map(new ExpressionKey(_)).toSet
+    val probed = ends(Side.both.map(side => expressions(bounds.probeColumn(side))))
+    val settled = leftOnly ++ rightOnly ++ conditionBounds.found.collect {
+      case b if b.isWholeConjunct && ends(Seq(b.later, b.earlier)) == probed => b.conjunct
+    }
+    conjuncts
+      .filterNot(c => settled.exists(_ eq c))
+      .reduceOption(And(_, _))
+      .getOrElse(Literal.TrueLiteral)
+  }
+
   def isEquality(conjunct: Expression): Boolean = conjunct match {
     case EqualTo(l, r)       => isKey(l, r)
     case EqualNullSafe(l, r) => isKey(l, r)

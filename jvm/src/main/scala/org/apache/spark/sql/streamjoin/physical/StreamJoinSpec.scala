@@ -10,6 +10,7 @@ import io.streamjoin.watermark.JoinWatermarks
 /**
  * What the tasks of a join need to know of its analysis.
  *
+ * @param residual what of the condition a probe does not settle
  * @param output the columns that come out
  * @param late how late rows come out; none where they are dropped
  * @param bases where the watermarks start, in the order in which they are stored
@@ -19,7 +20,7 @@ import io.streamjoin.watermark.JoinWatermarks
 private[streamjoin] final case class StreamJoinSpec(
     joinType: JoinType,
     equiKeys: Seq[EquiKey],
-    condition: Expression,
+    residual: Expression,
     leftOnly: Seq[Expression],
     rightOnly: Seq[Expression],
     output: Seq[Attribute],
@@ -46,7 +47,7 @@ private[streamjoin] object StreamJoinSpec {
     StreamJoinSpec(
       analysis.joinType,
       analysis.equiKeys,
-      analysis.condition,
+      analysis.residual,
       analysis.leftOnly,
       analysis.rightOnly,
       output,

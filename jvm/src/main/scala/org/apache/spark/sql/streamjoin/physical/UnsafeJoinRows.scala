@@ -15,7 +15,7 @@ private[physical] final class UnsafeJoinRows(
 
   private val left = new OneSide(Left, leftOutput, spec.equiKeys.map(_.left), spec.leftOnly)
   private val right = new OneSide(Right, rightOutput, spec.equiKeys.map(_.right), spec.rightOnly)
-  private val condition = Predicate.create(spec.condition, leftOutput ++ rightOutput)
+  private val residual = Predicate.create(spec.residual, leftOutput ++ rightOutput)
   private val pair = new JoinedRow
 
   private def of(side: Side): OneSide = if (side == Left) left else right
@@ -29,7 +29,7 @@ private[physical] final class UnsafeJoinRows(
 
   override def key(side: Side, row: UnsafeRow): Long = of(side).key(row)
 
-  override def matches(l: UnsafeRow, r: UnsafeRow): Boolean = condition.eval(pair(l, r))
+  override def matches(l: UnsafeRow, r: UnsafeRow): Boolean = residual.eval(pair(l, r))
 
   private final class OneSide(
       side: Side,
