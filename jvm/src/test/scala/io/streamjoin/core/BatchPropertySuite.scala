@@ -13,11 +13,13 @@ import io.streamjoin.testing.RandomCases.onFailure
 class BatchPropertySuite extends AnyFunSuite {
 
   test("a batch gives what its rows, and then its watermarks, give one by one") {
+    var onDisk = 0L
     RandomCases.forAll(800) { random =>
       val joinType = JoinType.all(random.nextInt(JoinType.all.length))
       val join = RandomJoin.admissible(random, maxColumns = 2)
-      val (steady, batched) =
-        (new Driver(join, joinType), new BatchDriver(join, joinType, 1L << random.nextInt(7)))
+      val memory = if (random.nextInt(3) == 0) Long.MaxValue else 1L + random.nextInt(30000)
+      val steady = new Driver(join, joinType)
+      val batched = new BatchDriver(join, joinType, 1L << random.nextInt(7), memory)
       val events = join.events(40).grouped(1 + random.nextInt(12)).toSeq :+ join.end
       withClue(onFailure(s"${joinType.name}, $join\n${events.mkString("\n")}\n")) {
         for (batch <- events) {
@@ -32,6 +34,8 @@ class BatchPropertySuite extends AnyFunSuite {
             case 2 => if (random.nextBoolean()) batched.compact()
             case _ =>
           }
+          if (random.nextBoolean()) batched.shrink()
+          onDisk += batched.spilled
           val actual = batched.batch(first, one ++ two, steady.received)
           assertSame(s"$batch", actual, rows(expected))
           for (side <- Side.both) assertSame(side.name, batched.buffer(side), steady.buffer(side))
@@ -39,6 +43,8 @@ class BatchPropertySuite extends AnyFunSuite {
         for (side <- Side.both)
           assert(batched.counters.lateRows(side) == steady.counters.lateRows(side))
       }
+      batched.close()
     }
+    if (RandomCases.all) assert(onDisk > 0)
   }
 }

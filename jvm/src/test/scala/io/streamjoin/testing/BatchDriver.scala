@@ -5,14 +5,21 @@ import java.io._
 import scala.collection.mutable
 
 import io.streamjoin.core.{JoinCounters, JoinOperator, JoinType, Side}
-import io.streamjoin.state.segment.{History, SegmentJoinState}
+import io.streamjoin.state.segment.{History, MemoryPool, SegmentJoinState, Spilling}
 
 /**
  * A join fed batch by batch: the rows of a batch are late by the watermarks of the batch before,
  * and rows of the side that comes second are kept only if they survive those of its end. Each batch
  * ends a version of the state.
+ *
+ * @param memory how many bytes the state may hold where [[shrink]] is called
  */
-final class BatchDriver(join: TestJoin, joinType: JoinType, span: Long = 8) {
+final class BatchDriver(
+    join: TestJoin,
+    joinType: JoinType,
+    span: Long = 8,
+    memory: Long = Long.MaxValue
+) {
 
   private val codecs = Side.both.map(_ -> new TestRowCodec).toMap
   private val versions = mutable.ArrayBuffer.empty[Array[Byte]]
@@ -21,7 +28,12 @@ final class BatchDriver(join: TestJoin, joinType: JoinType, span: Long = 8) {
   private var operator = start(state)
 
   private def empty() =
-    new SegmentJoinState[TestRow](join.bounds.limiting(_).length, _ => span, codecs)
+    new SegmentJoinState[TestRow](
+      join.bounds.limiting(_).length,
+      _ => span,
+      codecs,
+      Spilling(new MemoryPool, memory, LocalFiles.create)
+    )
 
   private def start(state: SegmentJoinState[TestRow]) = new JoinOperator[TestRow, Emitted](
     joinType,
@@ -57,6 +69,7 @@ final class BatchDriver(join: TestJoin, joinType: JoinType, span: Long = 8) {
   /** Goes on with nothing but what has been written. */
   def restart(): Unit = {
     val received = operator.received
+    state.close()
     state = empty()
     if (versions.nonEmpty) state.restore(newestFirst)
     operator = start(state)
@@ -69,6 +82,14 @@ final class BatchDriver(join: TestJoin, joinType: JoinType, span: Long = 8) {
     versions.clear()
     versions += merged
   }
+
+  /** Memory is found to be short. */
+  def shrink(): Unit = state.shrink()
+
+  /** Bytes on the disk. */
+  def spilled: Long = state.spilled
+
+  def close(): Unit = state.close()
 
   def buffer(side: Side): Seq[TestRow] = {
     val rows = mutable.ArrayBuffer.empty[TestRow]

@@ -19,7 +19,12 @@ import java.util.Arrays
  * @param low no first limit of its rows is less
  * @param high no first limit of its rows is greater
  */
-private[segment] final class Segment(val low: Long, val high: Long, limitCount: Int) {
+private[segment] final class Segment(
+    val low: Long,
+    val high: Long,
+    limitCount: Int,
+    disk: SpilledBytes
+) {
   import Segment._
 
   private val width = FirstLimit + limitCount
@@ -34,7 +39,7 @@ private[segment] final class Segment(val low: Long, val high: Long, limitCount: 
   private var greatestTime = Long.MinValue
   private val queues = new Array[LimitQueue](limitCount)
 
-  val bytes: RowBytes = new RowBytes
+  val bytes: RowBytes = new RowBytes(disk)
   private var sealedCount = 0
   private var sealedBytes = bytes.mark
 
@@ -153,6 +158,17 @@ private[segment] final class Segment(val low: Long, val high: Long, limitCount: 
   def seal(): Unit = {
     sealedCount = count
     sealedBytes = bytes.mark
+  }
+
+  /**
+   * Moves bytes of rows to the disk until so much memory is free, or nothing is left to move. There
+   * must be no row that can be undone.
+   *
+   * @return how many bytes have become free
+   */
+  def spill(wanted: Long): Long = {
+    if (count > sealedCount) throw new IllegalStateException("some rows can be undone")
+    bytes.spill(wanted)
   }
 
   /** Forgets the rows that were appended since the last version was sealed. */

@@ -6,7 +6,8 @@ import io.streamjoin.core.Side
 import io.streamjoin.state.{BufferedRow, JoinState, Probed}
 
 /**
- * Buffered rows in memory, in segments by expiry.
+ * Buffered rows in memory, in segments by expiry, with a file on the local disk for what memory is too
+ * short for.
  *
  * Appending is appending to arrays, a probe follows one chain in each segment that its range of times
  * touches, and what a watermark frees is mostly whole segments. What has happened since the last
@@ -15,19 +16,25 @@ import io.streamjoin.state.{BufferedRow, JoinState, Probed}
  * @param limitCount how many limits a row of each side has
  * @param span how far apart the first limits of rows that lie together may be
  * @param codec rows as bytes; one for each side, since each may show one row after another
+ * @param spilling when rows go to the disk, and where
  */
 final class SegmentJoinState[R](
     limitCount: Side => Int,
     span: Side => Long,
-    codec: Side => RowCodec[R]
+    codec: Side => RowCodec[R],
+    spilling: Spilling = Spilling.Never
 ) extends JoinState[R] {
+  import SegmentJoinState._
 
+  private val file = new SpillFile(spilling.newFile)
+  private val share = spilling.pool.share()
   private val left = sideOf(Side.Left)
   private val right = sideOf(Side.Right)
   private var nextId = 0L
   private var sealedNextId = 0L
 
-  private def sideOf(side: Side) = new SegmentSide[R](limitCount(side), span(side), codec(side))
+  private def sideOf(side: Side) =
+    new SegmentSide[R](limitCount(side), span(side), codec(side), file)
 
   private def of(side: Side): SegmentSide[R] = if (side == Side.Left) left else right
 
@@ -66,6 +73,40 @@ final class SegmentJoinState[R](
 
   /** Bytes held in memory. */
   def allocated: Long = left.allocated + right.allocated
+
+  // ---- memory and disk ----
+
+  /** Bytes on the local disk. */
+  def spilled: Long = file.size
+
+  /** Whether the local disk has failed: then the rows are of no more use. */
+  def broken: Boolean = file.failed
+
+  /** Tells the pool what is held now. */
+  def report(): Unit = share.hold(allocated)
+
+  /**
+   * Moves rows to the local disk until no more is held than this state's part of the limit. To be
+   * called while nothing can be undone.
+   *
+   * @throws java.io.UncheckedIOException if they cannot be written
+   */
+  def shrink(): Unit = {
+    report()
+    val excess = share.excess(spilling.limit)
+    if (excess > 0) {
+      val rowBytes = left.rowBytes + right.rowBytes
+      for (side <- Seq(left, right) if rowBytes > 0)
+        side.spill(math.ceil(excess.toDouble * side.rowBytes / rowBytes).toLong)
+      report()
+    }
+  }
+
+  /** Gives memory and disk back; the state is used no more. */
+  def close(): Unit = {
+    share.hold(0L)
+    file.close()
+  }
 
   // ---- versions ----
 
@@ -110,12 +151,14 @@ final class SegmentJoinState[R](
   }
 
   /**
-   * Takes in what was written of it. The state must be empty.
+   * Takes in what was written of it, within the limit of memory. The state must be empty.
    *
    * @param versions calls what it is given for each version, the newest first
    */
   def restore(versions: (DataInputStream => Unit) => Unit): Unit = {
     val history = new History
+    val step = math.max(RowBytes.FirstChunk, spilling.limit / RestoreSteps)
+    var taken = 0L
     versions(history.add(_) { row =>
       of(row.side).append(
         row.key,
@@ -125,9 +168,22 @@ final class SegmentJoinState[R](
         row.matched,
         row.id
       )
+      taken += row.size
+      if (taken >= step) {
+        taken = 0L
+        seal()
+        shrink()
+      }
     })
     nextId = history.head.nextId
     for (side <- Side.both) of(side).restore(history.head.watermarks(side))
     seal()
+    shrink()
   }
+}
+
+private object SegmentJoinState {
+
+  /** In how many steps the memory is filled: other tasks fill it at the same time. */
+  private val RestoreSteps = 64
 }

@@ -16,8 +16,14 @@ import io.streamjoin.state.{BufferedRow, Probed}
  * @param limitCount how many limits a row has
  * @param span how far apart the first limits of rows of one segment may be; more while segments have
  *   few rows
+ * @param file for rows that memory is too short for
  */
-private[segment] final class SegmentSide[R](limitCount: Int, span: Long, codec: RowCodec[R]) {
+private[segment] final class SegmentSide[R](
+    limitCount: Int,
+    span: Long,
+    codec: RowCodec[R],
+    file: SpillFile
+) {
   import SegmentSide._
 
   private var segments = new Array[Segment](16)
@@ -29,6 +35,7 @@ private[segment] final class SegmentSide[R](limitCount: Int, span: Long, codec: 
   private var sealedEvictedTo = evictedTo
 
   private val undo = new Undo
+  private val disk = new SpilledBytes(file)
   private val cursor = new Cursor
   private val shown = new Shown
 
@@ -122,6 +129,7 @@ private[segment] final class SegmentSide[R](limitCount: Int, span: Long, codec: 
     rowsOf(segments.iterator.take(used)).foreach(visit)
 
   def seal(): Unit = {
+    undo.dropped.foreach(_.bytes.release())
     undo.clear()
     sealedEvictedTo = evictedTo
     for (s <- 0 until used) segments(s).seal()
@@ -138,7 +146,9 @@ private[segment] final class SegmentSide[R](limitCount: Int, span: Long, codec: 
     val all = segments.take(used) ++ undo.dropped
     undo.clear()
     all.foreach(_.rollback())
-    val left = all.filter(_.live > 0).sortBy(_.low)
+    val (some, none) = all.partition(_.live > 0)
+    none.foreach(_.bytes.release())
+    val left = some.sortBy(_.low)
     segments = Arrays.copyOf(left, math.max(16, left.length))
     used = left.length
     total = left.map(_.live.toLong).sum
@@ -146,6 +156,22 @@ private[segment] final class SegmentSide[R](limitCount: Int, span: Long, codec: 
   }
 
   def allocated: Long = segments.iterator.take(used).map(_.allocated).sum
+
+  /** How many bytes of rows are in memory. */
+  def rowBytes: Long = segments.iterator.take(used).map(_.bytes.allocated).sum
+
+  /**
+   * Moves bytes of rows to the disk until so much memory is free, or nothing is left to move: those
+   * first that stay longest, for what goes soon would be written for nothing.
+   */
+  def spill(wanted: Long): Unit = {
+    var freed = 0L
+    var s = used - 1
+    while (freed < wanted && s >= 0) {
+      freed += segments(s).spill(wanted - freed)
+      s -= 1
+    }
+  }
 
   private def lose(segment: Segment, i: Int, list: RowList): Unit = {
     segment.setGone(i, gone = true)
@@ -182,7 +208,7 @@ private[segment] final class SegmentSide[R](limitCount: Int, span: Long, codec: 
     val high = if (at == used) end else math.min(end, segments(at).low - 1)
     if (used == segments.length) segments = Arrays.copyOf(segments, used * 2)
     System.arraycopy(segments, at, segments, at + 1, used - at)
-    val segment = new Segment(math.min(low, limit), math.max(high, limit), limitCount)
+    val segment = new Segment(math.min(low, limit), math.max(high, limit), limitCount, disk)
     segments(at) = segment
     used += 1
     segment

@@ -1,23 +1,37 @@
 package io.streamjoin.state.segment
 
+import java.io._
+
 import scala.collection.mutable
 
 import org.scalatest.funsuite.AnyFunSuite
 
 import io.streamjoin.core.Side
 import io.streamjoin.core.Side.{Left, Right}
-import io.streamjoin.testing.RandomCases
+import io.streamjoin.testing.{LocalFiles, RandomCases}
 
 class SegmentJoinStateSuite extends AnyFunSuite {
   import SegmentJoinStateSuite._
 
-  private def state(limits: Int = 1, span: Long = 10): SegmentJoinState[String] =
-    new SegmentJoinState[String](_ => limits, _ => span, _ => TextCodec)
+  private def state(
+      limits: Int = 1,
+      span: Long = 10,
+      memory: Long = Long.MaxValue,
+      codec: RowCodec[String] = TextCodec
+  ): SegmentJoinState[String] =
+    new SegmentJoinState[String](
+      _ => limits,
+      _ => span,
+      _ => codec,
+      Spilling(new MemoryPool, memory, LocalFiles.create)
+    )
 
   test("what is appended, joined, taken away and evicted is as in a plain list") {
+    var onDisk = 0L
     RandomCases.forAll(400) { random =>
       val limits = 1 + random.nextInt(2)
-      val tested = state(limits, 1L << random.nextInt(6))
+      val memory = if (random.nextBoolean()) Long.MaxValue else 1L + random.nextInt(40000)
+      val tested = state(limits, 1L << random.nextInt(6), memory)
       val model = new Model
       val watermarks = Array.fill(limits)(0L)
       for (step <- 0 until 120) {
@@ -33,9 +47,11 @@ class SegmentJoinStateSuite extends AnyFunSuite {
           case 1 =>
             tested.seal()
             model.commit()
+            if (random.nextBoolean()) tested.shrink()
           case 2 if random.nextInt(4) == 0 =>
             tested.rollback()
             model.rollback()
+            if (random.nextBoolean()) tested.shrink()
           case 3 | 4 =>
             val (key, from) = (random.nextInt(4).toLong, random.nextInt(60).toLong)
             val (found, expected) =
@@ -58,8 +74,11 @@ class SegmentJoinStateSuite extends AnyFunSuite {
             model.append(side, row)
         }
         for (s <- Side.both) assert(tested.size(s) == model.rows(s).length, s"$s at step $step")
+        onDisk += tested.spilled
       }
+      tested.close()
     }
+    if (RandomCases.all) assert(onDisk > 0)
   }
 
   test("one key and many segments: a probe finds its range only") {
@@ -104,6 +123,91 @@ class SegmentJoinStateSuite extends AnyFunSuite {
     }
     assert(tested.size(Left) < 1600)
     assert(tested.allocated < (4 << 20))
+  }
+
+  test("rows that stay longest go to the disk first, and no more than must") {
+    val memory = 3L << 20
+    val tested = state(span = 100, memory = memory)
+    for (time <- 0L until 5000L)
+      tested.append(Left, time, time, Array(time), "z" * 1000, matched = false)
+    tested.seal()
+    val before = tested.allocated
+    tested.shrink()
+    assert(tested.allocated <= memory && tested.allocated > memory - (1 << 19))
+    val spilled = tested.spilled
+    assert(spilled >= before - tested.allocated)
+    tested.shrink()
+    assert(tested.spilled == spilled)
+    // what goes first is in memory: nothing becomes free on the disk
+    tested.discard(Left, Array(0L), Array(1000L))
+    tested.seal()
+    assert(tested.spilled == spilled)
+    tested.discard(Left, Array(1000L), Array(5000L))
+    tested.seal()
+    assert(tested.spilled == 0)
+    tested.close()
+  }
+
+  test("rows that can still be undone stay in memory") {
+    val tested = state(memory = 1)
+    tested.append(Left, 1, 1, Array(1L), "new", matched = false)
+    intercept[IllegalStateException](tested.shrink())
+    tested.close()
+  }
+
+  test("the file does not grow while the state turns over") {
+    val tested = state(span = 100, memory = 1)
+    var (early, late) = (0L, 0L)
+    for (time <- 0L until 60000L) {
+      tested.append(Left, time, time, Array(time), "z" * 100, matched = false)
+      if (time % 500 == 0) {
+        for (row <- tested.evict(Left, Array(0L), Array(time - 1000))) assert(row.row == "z" * 100)
+        tested.seal()
+        tested.shrink()
+        if (time < 20000) early = math.max(early, tested.spilled)
+        else late = math.max(late, tested.spilled)
+      }
+    }
+    assert(early > 0 && late <= early)
+    tested.close()
+  }
+
+  test("a state larger than the memory is read within it") {
+    val rows = for (n <- 0 until 20000) yield s"$n " + "z" * (500 + n % 1000)
+    val written = state(span = 1000)
+    for (n <- rows.indices) {
+      val side = Side.both(n % 2)
+      written.append(side, n.toLong, n.toLong, Array(n.toLong), rows(n), matched = n % 3 == 0)
+    }
+    written.number()
+    val buffer = new ByteArrayOutputStream
+    written.writeChange(new DataOutputStream(buffer))
+
+    val memory = 5L << 20
+    var peak = 0L
+    var target = Option.empty[SegmentJoinState[String]]
+    val watching = new RowCodec[String] {
+      override def size(row: String): Int = TextCodec.size(row)
+      override def write(row: String, into: Array[Byte], at: Int): Unit =
+        TextCodec.write(row, into, at)
+      override def read(from: Array[Byte], at: Int, size: Int): String = {
+        peak = math.max(peak, target.get.allocated)
+        TextCodec.read(from, at, size)
+      }
+    }
+    val restored = state(span = 1000, memory = memory, codec = watching)
+    target = Some(restored)
+    restored.restore(_(new DataInputStream(new ByteArrayInputStream(buffer.toByteArray))))
+    assert(written.allocated > 3 * memory)
+    assert(peak > memory && peak < memory + (1 << 20))
+    assert(restored.allocated <= memory)
+    assert(restored.spilled > 2 * memory)
+    for (n <- rows.indices) {
+      val found = restored.probe(Side.both(n % 2), n.toLong, n.toLong, n.toLong)
+        .map(r => (r.row, r.matched)).toList
+      assert(found == List((rows(n), n % 3 == 0)))
+    }
+    restored.close()
   }
 }
 

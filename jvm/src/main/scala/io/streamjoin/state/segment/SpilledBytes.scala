@@ -1,0 +1,50 @@
+package io.streamjoin.state.segment
+
+/**
+ * What one side has in the file. It is read through a window: what follows a row in its extent is read
+ * with it, for rows that go together lie together, and a row is looked at more than once.
+ */
+private[segment] final class SpilledBytes(file: SpillFile) {
+  import SpilledBytes._
+
+  private var window = Array.emptyByteArray
+  private var from = 0L
+  private var until = 0L
+
+  def write(bytes: Array[Byte], length: Int): Extent = {
+    // what it shows may be written over
+    forget()
+    file.write(bytes, length)
+  }
+
+  /** The row at an offset in the extent; it counts until the next is read. */
+  def read[R](extent: Extent, offset: Int, size: Int, codec: RowCodec[R]): R = {
+    val position = extent.position + offset
+    if (position < from || position + size > until) {
+      show(position, math.max(size, math.min(extent.length - offset, WindowBytes)))
+    }
+    codec.read(window, (position - from).toInt, size)
+  }
+
+  def release(extent: Extent): Unit = file.release(extent)
+
+  private def show(position: Long, length: Int): Unit = {
+    forget()
+    if (window.length < length) window = new Array[Byte](math.max(length, WindowBytes))
+    file.read(position, window, length)
+    from = position
+    until = position + length
+  }
+
+  private def forget(): Unit = {
+    from = 0L
+    until = 0L
+    if (window.length > WindowBytes) window = Array.emptyByteArray
+  }
+}
+
+private object SpilledBytes {
+
+  /** As many as the JVM reads without memory of its own. */
+  private val WindowBytes = 1 << 13
+}
