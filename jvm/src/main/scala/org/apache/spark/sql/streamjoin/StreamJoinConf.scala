@@ -1,6 +1,7 @@
 package org.apache.spark.sql.streamjoin
 
 import org.apache.spark.internal.config.{ConfigEntry, OptionalConfigEntry}
+import org.apache.spark.network.util.ByteUnit
 import org.apache.spark.sql.internal.SQLConf
 
 /** The project's settings. */
@@ -35,14 +36,29 @@ private[sql] object StreamJoinConf {
     SQLConf
       .buildConf("spark.sql.streamJoin.stateFormat")
       .doc(
-        "Where a stream-to-stream join keeps the rows that it holds back: 'segments', in memory, what a " +
-          "batch brought being one file of the checkpoint; or 'rocksdb', on the local disk, for state " +
-          "that is larger than memory. A checkpoint can only be continued in the format it has."
+        "Where a stream-to-stream join keeps the rows that it holds back: 'segments', in memory, and on " +
+          "the local disk beyond segmentMemory, what a batch brought being one file of the checkpoint; " +
+          "or 'rocksdb', on the local disk. A checkpoint can only be continued in the format it has."
       )
       .version("0.1.0")
       .stringConf
       .checkValues(Set("segments", "rocksdb"))
       .createWithDefault("segments")
+
+  val SegmentMemory: OptionalConfigEntry[Long] =
+    SQLConf
+      .buildConf("spark.sql.streamJoin.segmentMemory")
+      .doc(
+        "How much memory of an executor the rows that stream-to-stream joins hold back in the format " +
+          "'segments' may take between two batches, all joins and partitions together. Beyond it the " +
+          "rows themselves go to the local disk (spark.local.dir); what they are found by, some 60 to " +
+          "100 bytes a row, stays. Not set: 30 % of the executor's heap. It counts from the next start " +
+          "of a query on."
+      )
+      .version("0.1.0")
+      .bytesConf(ByteUnit.BYTE)
+      .checkValue(_ > 0, "must be positive")
+      .createOptional
 
   val Retention: OptionalConfigEntry[String] =
     SQLConf

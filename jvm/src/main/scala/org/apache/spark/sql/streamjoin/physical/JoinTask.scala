@@ -154,7 +154,7 @@ private[physical] final class JoinTask(
     if (maxBufferedRows > 0 && left + right > maxBufferedRows) {
       throw StreamJoinErrors.bufferLimitExceeded(partitionId, left, right, maxBufferedRows)
     }
-    val kept = state.flush()
+    val (kept, spilled) = (state.flush(), state.spilled())
     base.save(numbers)
     metrics("allUpdatesTimeMs") += millisSince(started)
     val committing = System.nanoTime
@@ -167,6 +167,7 @@ private[physical] final class JoinTask(
     metrics("bufferedRowsRight") += right
     metrics("numStateStoreInstances") += 1
     metrics("stateMemory") += store.metrics.memoryUsedBytes
+    metrics("spilledBytes") += spilled
     count(counters, partitionId)
     reported.add(now ++ base.lastActiveMs)
     checkpoints.foreach { accumulator =>

@@ -26,7 +26,8 @@ private[physical] object StreamJoinMetrics {
     "nullPaddedRows" -> "rows given out without a match"
   )
 
-  private val buffered = Set("bufferedRowsLeft", "bufferedRowsRight")
+  /** What there is at the end of a batch, rather than what it did. */
+  private val readings = Set("bufferedRowsLeft", "bufferedRowsRight", "spilledBytes")
 
   def create(context: SparkContext): Map[String, SQLMetric] = {
     def sum(name: String, text: String) = name -> SQLMetrics.createMetric(context, text)
@@ -41,6 +42,7 @@ private[physical] object StreamJoinMetrics {
       time("allRemovalsTimeMs", "time to remove"),
       time("commitTimeMs", "time to commit changes"),
       "stateMemory" -> SQLMetrics.createSizeMetric(context, "memory used by state"),
+      "spilledBytes" -> SQLMetrics.createSizeMetric(context, "local disk used by state"),
       sum("numStateStoreInstances", "number of state store instances")
     ) ++ counts.map { case (name, text) => sum(name, text) }
   }
@@ -53,6 +55,7 @@ private[physical] object StreamJoinMetrics {
   ): StateOperatorProgress = {
     val custom = new java.util.HashMap[String, java.lang.Long]
     counts.foreach { case (name, _) => custom.put(name, value(name)) }
+    custom.put("spilledBytes", value("spilledBytes"))
     watermarks.foreach { case (name, watermark) => custom.put(name, watermark) }
     val numbers = Seq(
       value("numTotalStateRows"),
@@ -66,7 +69,7 @@ private[physical] object StreamJoinMetrics {
       partitions.toLong,
       value("numStateStoreInstances")
     )
-    ProgressOfSpark.of(operator, numbers, custom, watermarks.keySet ++ buffered)
+    ProgressOfSpark.of(operator, numbers, custom, watermarks.keySet ++ readings)
   }
 
   /** The watermarks received so far, as shown: `watermark.<column>` in milliseconds, or the number. */

@@ -93,5 +93,10 @@ private[streamjoin] final case class StateShape(
  *
  * @param flush hands what has changed to the store, to be called once before it commits; tells how many
  *   rows are new
+ * @param spilled tells how many bytes lie on the local disk because memory is short
  */
-private[streamjoin] final case class StoredState(rows: JoinState[UnsafeRow], flush: () => Long)
+private[streamjoin] final case class StoredState(
+    rows: JoinState[UnsafeRow],
+    flush: () => Long,
+    spilled: () => Long
+)

@@ -29,6 +29,6 @@ private[state] object RocksDBFormat extends StateFormat {
 
   override def open(store: StateStore, shape: StateShape): StoredState = {
     val rows = new RocksDBJoinState(store, shape)
-    StoredState(rows, () => rows.flush())
+    StoredState(rows, () => rows.flush(), () => 0L)
   }
 }

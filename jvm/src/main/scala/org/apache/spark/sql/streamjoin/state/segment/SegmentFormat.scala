@@ -8,7 +8,10 @@ import org.apache.spark.sql.types._
 
 import io.streamjoin.core.Side
 
-/** Rows in memory, in segments by expiry; what a batch brought is one file of the checkpoint. */
+/**
+ * Rows in memory, in segments by expiry, and on the local disk where memory is short; what a batch
+ * brought is one file of the checkpoint.
+ */
 private[state] object SegmentFormat extends StateFormat {
 
   override val name: String = "segments"
@@ -39,7 +42,7 @@ private[state] object SegmentFormat extends StateFormat {
       classOf[SegmentStateStoreProvider].getName
     )
     own.setConfString(SQLConf.STREAMING_STATE_STORE_ENCODING_FORMAT.key, "unsaferow")
-    new StateStoreConf(own)
+    new StateStoreConf(own, LocalDisk.options(session))
   }
 
   override def read(version: StoredVersion, hadoopConf: Configuration): StoredRows =
@@ -55,7 +58,7 @@ private[state] object SegmentFormat extends StateFormat {
   override def open(store: StateStore, shape: StateShape): StoredState = store match {
     case s: SegmentStateStore =>
       val rows = s.open(shape)
-      StoredState(rows, () => rows.number())
+      StoredState(rows, () => rows.number(), () => rows.spilled)
     case other => throw new IllegalArgumentException(s"$other has no segments")
   }
 }

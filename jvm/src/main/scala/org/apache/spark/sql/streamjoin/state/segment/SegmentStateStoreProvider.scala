@@ -10,7 +10,7 @@ import org.apache.spark.sql.execution.streaming.state._
 import org.apache.spark.sql.streamjoin.state.{StateShape, UnsafeRowCodec}
 import org.apache.spark.sql.types.StructType
 
-import io.streamjoin.state.segment.{History, SegmentJoinState}
+import io.streamjoin.state.segment.{History, SegmentJoinState, Spilling}
 
 /**
  * The state of one partition between batches: the rows in memory, as they were after the last batch,
@@ -24,17 +24,26 @@ import io.streamjoin.state.segment.{History, SegmentJoinState}
  *
  * Whoever opens a version takes the rows away from here and brings them back, with what it has done
  * or without. They serve the version they are at and, by undoing, the one before it. Whoever finds
- * them taken, or at another version, reads its own from the files: two tasks never share rows.
+ * them taken, or at another version, reads its own from the files: two tasks never share rows, nor
+ * the file on the local disk of those that memory is too short for.
  *
  * Source: the division of work of Spark's own providers (changes on commit, snapshots in maintenance).
+ *
+ * @param spillingOf when rows go to the local disk, and where, by the settings of the store
  */
-private[sql] final class SegmentStateStoreProvider extends StateStoreProvider with Logging {
+private[sql] final class SegmentStateStoreProvider(spillingOf: StateStoreConf => Spilling)
+    extends StateStoreProvider
+    with Logging {
+
+  /** As Spark makes it. */
+  def this() = this(LocalDisk.spilling)
 
   private var storeId: StateStoreId = _
   private var conf: StateStoreConf = _
   private var hadoop: Configuration = _
   private var files: StateFiles = _
   private var versions: StoredVersions = _
+  private var spilling: Spilling = _
 
   /** The rows, unless a task has them. */
   private var resident: Option[Resident] = None
@@ -62,6 +71,7 @@ private[sql] final class SegmentStateStoreProvider extends StateStoreProvider wi
       new StateFiles(stateStoreId.storeCheckpointLocation(), hadoopConf, conf.compressionCodec)
     files.create()
     versions = new StoredVersions(files)
+    spilling = spillingOf(conf)
   }
 
   override def stateStoreId: StateStoreId = storeId
@@ -76,6 +86,7 @@ private[sql] final class SegmentStateStoreProvider extends StateStoreProvider wi
 
   override def close(): Unit = synchronized {
     closed = true
+    resident.foreach(_.rows.close())
     resident = None
     files.close()
   }
@@ -86,18 +97,36 @@ private[sql] final class SegmentStateStoreProvider extends StateStoreProvider wi
 
   /** The rows of a version, to be given back; nobody else has them meanwhile. */
   def take(number: Long, id: Option[String], shape: StateShape): Resident = {
-    val present = synchronized {
-      val found = resident.flatMap(_.at(number, id))
-      // what is at another version will not be asked for again
+    val held = synchronized {
+      val found = resident
       resident = None
       found
     }
-    present.getOrElse(load(number, id, shape))
+    held.flatMap(bringTo(number, id, _)).getOrElse(load(number, id, shape))
   }
+
+  private def bringTo(number: Long, id: Option[String], held: Resident): Option[Resident] =
+    closingIfItFails(held.rows) {
+      val found = held.at(number, id)
+      // what is at another version will not be asked for again
+      if (found.isEmpty) held.rows.close() else held.rows.shrink()
+      found
+    }
+
+  private def closingIfItFails[T](rows: SegmentJoinState[_])(action: => T): T =
+    try action
+    catch {
+      case e: Throwable =>
+        rows.close()
+        throw e
+    }
 
   def give(rows: Resident): Unit = synchronized {
     val stale = newest.exists(_.number > rows.version.number)
-    if (!closed && !stale) {
+    if (closed || stale || rows.rows.broken) rows.rows.close()
+    else {
+      rows.rows.report()
+      resident.foreach(_.rows.close())
       lastMerged.foreach(rows.mergedTo)
       resident = Some(rows)
       newest = Some(rows.version)
@@ -128,7 +157,8 @@ private[sql] final class SegmentStateStoreProvider extends StateStoreProvider wi
     new SegmentJoinState[UnsafeRow](
       shape.limits,
       shape.span,
-      side => new UnsafeRowCodec(shape.schema(side).length)
+      side => new UnsafeRowCodec(shape.schema(side).length),
+      spilling
     )
 
   private def load(number: Long, id: Option[String], shape: StateShape): Resident =
@@ -137,10 +167,12 @@ private[sql] final class SegmentStateStoreProvider extends StateStoreProvider wi
       val rows = rowsOf(shape)
       var chain = List.empty[StateFile]
       var numbers = Map.empty[String, Long]
-      rows.restore { version =>
-        chain = versions.read(versions.find(number, id)) { (found, in) =>
-          if (numbers.isEmpty) numbers = found
-          version(in)
+      closingIfItFails(rows) {
+        rows.restore { version =>
+          chain = versions.read(versions.find(number, id)) { (found, in) =>
+            if (numbers.isEmpty) numbers = found
+            version(in)
+          }
         }
       }
       logInfo(s"Read version $number of $storeId from ${chain.length} files")

@@ -21,6 +21,10 @@ import io.streamjoin.state.segment.SegmentJoinState
 class SegmentStateStoreProviderSuite extends AnyFunSuite {
   import SegmentStateStoreProviderSuite._
 
+  protected def settings: Seq[(String, String)] = Nil
+
+  protected def in(body: State => Unit): Unit = inFolder(settings, body)
+
   test("each version is there again, from memory and from the files") {
     in { state =>
       val provider = state.provider()
@@ -251,24 +255,24 @@ class SegmentStateStoreProviderSuite extends AnyFunSuite {
   }
 }
 
-private object SegmentStateStoreProviderSuite {
+private[segment] object SegmentStateStoreProviderSuite {
   private val Retained = 5
   private val Deltas = 4
 
   private val schema = new StructType().add("n", LongType)
-  private val shape = StateShape(_ => schema, _ => 1, _ => 4, (_, row) => Array(row.getLong(0)))
+  val shape: StateShape = StateShape(_ => schema, _ => 1, _ => 4, (_, row) => Array(row.getLong(0)))
   private val row = new LongRow(1)
 
-  private def add(rows: SegmentJoinState[UnsafeRow], values: Long*): Unit =
+  def add(rows: SegmentJoinState[UnsafeRow], values: Long*): Unit =
     for (n <- values) rows.append(Left, n, n, Array(n), row(n), matched = false)
 
-  private def in(body: State => Unit): Unit = {
+  private def inFolder(settings: Seq[(String, String)], body: State => Unit): Unit = {
     val folder = Files.createTempDirectory("segments")
-    try body(new State(folder))
+    try body(new State(folder, settings))
     finally Files.walk(folder).iterator.asScala.toSeq.reverse.foreach(Files.delete)
   }
 
-  private final class State(folder: LocalPath) {
+  final class State(folder: LocalPath, common: Seq[(String, String)]) {
 
     val id: StateStoreId = StateStoreId(folder.toString, 0, 0)
 
@@ -276,12 +280,17 @@ private object SegmentStateStoreProviderSuite {
       val conf = new SQLConf
       conf.setConfString("spark.sql.streaming.minBatchesToRetain", s"$Retained")
       conf.setConfString("spark.sql.streaming.stateStore.minDeltasForSnapshot", s"$Deltas")
-      for ((name, value) <- settings) conf.setConfString(name, value)
+      for ((name, value) <- common ++ settings) conf.setConfString(name, value)
       SegmentFormat.settings(conf)
     }
 
-    def provider(settings: (String, String)*): SegmentStateStoreProvider = {
-      val provider = new SegmentStateStoreProvider
+    def provider(settings: (String, String)*): SegmentStateStoreProvider =
+      begun(new SegmentStateStoreProvider, settings: _*)
+
+    def begun(
+        provider: SegmentStateStoreProvider,
+        settings: (String, String)*
+    ): SegmentStateStoreProvider = {
       provider.init(
         id,
         StoredNumbers.key,
