@@ -79,6 +79,9 @@ def _skeleton(rng: Random, seed: int, index: int) -> Case:
         switches["spark.sql.streaming.stateStore.checkpointFormatVersion"] = rng.choice(["1", "2"])
     if index % 5 == 3:
         switches["spark.sql.streamJoin.stateFormat"] = "rocksdb"
+    if index % 5 == 1:
+        # All rows that wait are on the local disk, or those that stay longest.
+        switches["spark.sql.streamJoin.segmentMemory"] = "1" if index % 2 else "48k"
     through = rng.choices(["dataframe", "sql"], [85, 15])[0]
     return Case(
         seed=seed,
