@@ -172,6 +172,19 @@ class SegmentJoinStateSuite extends AnyFunSuite {
     tested.close()
   }
 
+  test("a segment that is left without rows by an undoing gives its place on the disk back") {
+    val tested = state(memory = 1)
+    tested.append(Left, 1, 1, Array(1L), "one", matched = false)
+    tested.seal()
+    tested.shrink()
+    assert(tested.spilled > 0)
+    tested.probe(Left, 1, 1, 1).foreach(tested.remove(Left, _))
+    tested.seal()
+    tested.rollback()
+    assert(tested.spilled == 0)
+    tested.close()
+  }
+
   test("a state larger than the memory is read within it") {
     val rows = for (n <- 0 until 20000) yield s"$n " + "z" * (500 + n % 1000)
     val written = state(span = 1000)

@@ -52,7 +52,7 @@ private[sql] object StreamJoinConf {
         "How much memory of an executor the rows that stream-to-stream joins hold back in the format " +
           "'segments' may take between two batches, all joins and partitions together. Beyond it the " +
           "rows themselves go to the local disk (spark.local.dir); what they are found by, some 60 to " +
-          "100 bytes a row, stays. Not set: 30 % of the executor's heap. It counts from the next start " +
+          "110 bytes a row, stays. Not set: 30 % of the executor's heap. It counts from the next start " +
           "of a query on."
       )
       .version("0.1.0")
