@@ -17,20 +17,22 @@ private[streamjoin] final case class FoundBound(
     conjunct: Expression
 ) {
 
-  /** Whether the conjunct says this and no more: it compares two timestamps at a constant distance. */
-  def isWholeConjunct: Boolean = !widened && (conjunct match {
+  /**
+   * Whether the conjunct says this and no more, and cannot fail: it compares two timestamps as they
+   * are. To add an interval to one may overflow, which is an error that a person must see.
+   */
+  def isWholeConjunct: Boolean = conjunct match {
     case _: EqualTo | _: EqualNullSafe => false
-    case c: BinaryComparison           => c.children.forall(FoundBound.isMoved)
+    case c: BinaryComparison           => c.children.forall(FoundBound.isTimestamp)
     case _                             => false
-  })
+  }
 }
 
 private[streamjoin] object FoundBound {
 
-  private def isMoved(e: Expression): Boolean = e match {
+  private def isTimestamp(e: Expression): Boolean = e match {
     case a: Attribute => a.dataType == TimestampType || a.dataType == TimestampNTZType
-    case TimestampAddInterval(t, by, _) => isMoved(t) && by.foldable
-    case _                              => false
+    case _            => false
   }
 }
 

@@ -25,6 +25,7 @@ class ConditionBoundsPropertySuite extends AnyFunSuite {
   private val operators = Seq("<", "<=", ">", ">=", "=")
 
   private val shapes = Seq(
+    Shape("t", "a.t OP b.t"),
     Shape("t", "a.t OP b.t + INTERVAL 'N' SECOND"),
     Shape("t", "a.t - b.t OP INTERVAL 'N' MINUTE"),
     Shape("t", "INTERVAL 'N' HOUR OP a.t - b.t"),
@@ -143,7 +144,7 @@ class ConditionBoundsPropertySuite extends AnyFunSuite {
         }
       }
     }
-    if (RandomCases.all) assert(reached > bounds / 2 && refused > 500, s"$bounds $reached $refused")
+    if (RandomCases.all) assert(reached > bounds / 2 && refused > 100, s"$bounds $reached $refused")
   }
 
   test("no pair breaks a bound of AND, OR, NOT, IN, abs, greatest, least and <=> of these") {
