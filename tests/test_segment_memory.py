@@ -24,7 +24,7 @@ CLOSING = 10**6
 Row = tuple[Any, ...]
 
 
-@pytest.fixture(params=["1", "24k"])
+@pytest.fixture(params=["1", "64k"])
 def memory(spark: SparkSession, request: pytest.FixtureRequest) -> Iterator[None]:
     """Too little for any row, or enough for some."""
     spark.conf.set(MEMORY, request.param)
