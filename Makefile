@@ -74,7 +74,7 @@ wheel: $(WHEEL)
 jar: $(JAR)
 
 lint: lint-python
-	$(SBT) scalafmtCheckAll benchmarksFlink/scalafmtCheckAll scalafmtSbtCheck
+	$(SBT) scalafmtCheckAll benchmarksFlink/scalafmtCheckAll benchmarksHazelcast/scalafmtCheckAll scalafmtSbtCheck
 
 lint-python: $(STAMPS)/venv
 	$(RUFF) check $(PYTHON_CODE)
@@ -99,8 +99,8 @@ $(STAMPS)/venv: python/requirements-dev.txt
 
 # One start of sbt for all of it: the jars come out of the run that tested them.
 $(STAMPS)/jvm-tested: $(BUILD) .scalafmt.conf $(JVM_MAIN) $(JVM_TEST) $(BENCHMARKS_JVM) | $(STAMPS)/venv
-	$(SBT) scalafmtCheckAll benchmarksFlink/scalafmtCheckAll scalafmtSbtCheck test stagePython \
-	  benchmarks/stageBenchmarks benchmarksSpark/stageBenchmarks kafka/stageKafka jvm/stageTestJars
+	$(SBT) scalafmtCheckAll benchmarksFlink/scalafmtCheckAll benchmarksHazelcast/scalafmtCheckAll scalafmtSbtCheck \
+	  test stagePython benchmarks/stageBenchmarks benchmarksSpark/stageBenchmarks kafka/stageKafka jvm/stageTestJars
 	@touch $(JAR) $(STAMPS)/test-jars-staged $@
 
 $(JAR): $(BUILD) $(JVM_MAIN) | $(STAMPS)/venv
@@ -120,9 +120,10 @@ $(STAMPS)/next-spark: $(WHEEL)
 	  --force-reinstall --no-deps $<
 	@touch $@
 
-# Flink's jars are fetched here and nowhere else.
+# Flink's and Hazelcast's jars are fetched here and nowhere else.
 $(STAMPS)/benchmarks-staged: $(BUILD) $(BENCHMARKS_JVM) | $(STAMPS)/venv
-	$(SBT) benchmarks/stageBenchmarks benchmarksSpark/stageBenchmarks benchmarksFlink/stageBenchmarks
+	$(SBT) benchmarks/stageBenchmarks benchmarksSpark/stageBenchmarks \
+	  benchmarksFlink/stageBenchmarks benchmarksHazelcast/stageBenchmarks
 	@touch $@
 
 $(STAMPS)/test-jars-staged: $(BUILD) | $(STAMPS)/venv

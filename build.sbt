@@ -61,6 +61,11 @@ lazy val benchmarksFlink = (project in file("benchmarks/jvm/flink"))
   .dependsOn(benchmarks)
   .settings(Benchmarks.settings, scalacOptions ++= strict, Benchmarks.flink)
 
+// Nor is this, for Hazelcast's.
+lazy val benchmarksHazelcast = (project in file("benchmarks/jvm/hazelcast"))
+  .dependsOn(benchmarks)
+  .settings(Benchmarks.settings, scalacOptions ++= strict, Benchmarks.hazelcast)
+
 // Nothing of it is compiled: a broker for the tests and for docker/, and Spark's connector to it.
 lazy val kafka = (project in file("docker/kafka"))
   .settings(Kafka.settings(sparkVersion))

@@ -18,12 +18,22 @@ SPARK_HEAP = "spark-heap"
 SPARK_ROCKSDB = [f"spark-rocksdb-{v}{tuned}" for v in (2, 3, 4) for tuned in ("", "-untracked")]
 SPARK_ROCKSDB_TUNED = [name for name in SPARK_ROCKSDB if name.endswith("-untracked")]
 FLINK = ["flink-heap", "flink-rocksdb"]
+HAZELCAST = "hazelcast"
 
 _HEAP = "3g"
 _JARS = Path(__file__).resolve().parent / "jars"
 _PACKAGE = "io.streamjoin.benchmarks"
 # Flink serializes what it has no serializer for by reflection.
 _FLINK_OPENS = ("java.lang", "java.util", "java.time", "java.net", "java.nio")
+# What Hazelcast asks for when it starts, to be as fast as it can.
+_HAZELCAST_OPTIONS = (
+    "--add-modules=java.se",
+    "--add-exports=java.base/jdk.internal.ref=ALL-UNNAMED",
+    "--add-opens=java.base/java.lang=ALL-UNNAMED",
+    "--add-opens=java.base/sun.nio.ch=ALL-UNNAMED",
+    "--add-opens=java.management/sun.management=ALL-UNNAMED",
+    "--add-opens=jdk.management/com.sun.management.internal=ALL-UNNAMED",
+)
 
 
 class NotStagedError(RuntimeError):
@@ -43,6 +53,9 @@ class Engine:
         if self.name in FLINK:
             opens = [f"--add-opens=java.base/{p}=ALL-UNNAMED" for p in _FLINK_OPENS]
             return self._java("flink", f"{_PACKAGE}.flink.FlinkEngine", opens, arguments)
+        if self.name == HAZELCAST:
+            main = f"{_PACKAGE}.hazelcast.HazelcastEngine"
+            return self._java("hazelcast", main, _HAZELCAST_OPTIONS, arguments)
         return [
             str(Path(pyspark.__file__).parent / "bin" / "spark-submit"),
             *("--class", f"{_PACKAGE}.spark.SparkEngine"),
@@ -70,7 +83,11 @@ def staged(name: str) -> bool:
 
 
 def _folder(name: str) -> str:
-    return "core" if name == LIMIT else "flink" if name in FLINK else "spark"
+    if name == LIMIT:
+        return "core"
+    if name == HAZELCAST:
+        return "hazelcast"
+    return "flink" if name in FLINK else "spark"
 
 
 def _jars(folder: str) -> list[Path]:

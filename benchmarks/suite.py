@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from .case import Case
-from .engine import FLINK, LIMIT, OURS, SPARK_HEAP, SPARK_ROCKSDB, SPARK_ROCKSDB_TUNED
+from .engine import FLINK, HAZELCAST, LIMIT, OURS, SPARK_HEAP, SPARK_ROCKSDB, SPARK_ROCKSDB_TUNED
 
 _BEST_ROCKSDB = "spark-rocksdb-4-untracked"
 
@@ -52,6 +52,9 @@ def full() -> list[Case]:
     return [
         Case("W1 inner", "W1", everyone, warm, large),
         Case("W1 left", "W1", [LIMIT, OURS, *spark, *FLINK], warm, large | {"how": "left"}),
+        _with_hazelcast("W1 inner", "W1"),
+        _with_hazelcast("W1 left", "W1", how="left"),
+        _with_hazelcast("W1-hot", "W1-hot"),
         *(_window(seconds, warm, keys=100_000) for seconds in _WINDOWS),
         *(
             _window(seconds, warm, keys=seconds * 5000 // 3)
@@ -85,7 +88,11 @@ def full() -> list[Case]:
         ),
         *(
             Case(name, name, [LIMIT, OURS, *spark, *FLINK], warm, events)
-            for name in ("N4", "N7", "N8", "N9", "N20")
+            for name in ("N4", "N9", "N20")
+        ),
+        *(
+            Case(name, name, [LIMIT, OURS, *spark, *FLINK, HAZELCAST], warm, events)
+            for name in ("N7", "N8")
         ),
         Case("LAT", "LAT", [LIMIT, OURS, *spark], 200_000, {"rows": 200_000}),
     ]
@@ -95,3 +102,14 @@ def _window(seconds: int, warmup: int, keys: int) -> Case:
     """W1 with a wider window: with as many keys the more partners, or with more keys as many."""
     rows = {"rows": 1_200_000, "batch": 125_000, "window": seconds * 1000, "keys": keys}
     return Case(f"W1 inner, W = {seconds} s, {keys:,} keys", "W1", [LIMIT, OURS], warmup, rows)
+
+
+def _with_hazelcast(label: str, workload: str, **changes: str | int) -> Case:
+    """As many rows as end in minutes where each is compared with all that are held."""
+    return Case(
+        f"{label}, 100,000 rows a side",
+        workload,
+        [LIMIT, OURS, SPARK_HEAP, *FLINK, HAZELCAST],
+        warmup=50_000,
+        parameters={"rows": 100_000, "batch": 12_500, **changes},
+    )

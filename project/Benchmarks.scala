@@ -7,6 +7,7 @@ object Benchmarks {
     taskKey[File]("Copies the jars that an engine's process needs, but for Spark's own.")
 
   private val flinkVersion = "2.3.0"
+  private val hazelcastVersion = "5.7.0"
   private val profilerVersion = "4.6"
 
   val settings: Seq[Setting[_]] = Seq(
@@ -31,5 +32,10 @@ object Benchmarks {
       "flink-table-runtime",
       "flink-statebackend-rocksdb"
     ).map("org.apache.flink" % _ % flinkVersion)
+  )
+
+  val hazelcast: Seq[Setting[_]] = Seq(
+    libraryDependencies ++= Seq("hazelcast", "hazelcast-sql")
+      .map("com.hazelcast" % _ % hazelcastVersion)
   )
 }

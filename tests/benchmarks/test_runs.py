@@ -8,7 +8,7 @@ import pytest
 
 from benchmarks import check, process
 from benchmarks.case import Case
-from benchmarks.engine import FLINK, LIMIT, OURS, staged
+from benchmarks.engine import FLINK, HAZELCAST, LIMIT, OURS, staged
 from benchmarks.run import run
 from benchmarks.summary import read
 
@@ -68,6 +68,13 @@ def test_flink(case: Case, engine: str) -> None:
     if not staged(engine):
         pytest.skip("Flink's jars are not here: make bench-jars")
     assert check.outcome(process.run(engine, case), process.run(LIMIT, case)) == "correct"
+
+
+def test_hazelcast(case: Case) -> None:
+    if not staged(HAZELCAST):
+        pytest.skip("Hazelcast's jars are not here: make bench-jars")
+    result = process.run(HAZELCAST, case)
+    assert check.outcome(result, process.run(LIMIT, case)) == "correct"
 
 
 def test_a_wrong_result_is_a_problem(

@@ -10,6 +10,7 @@ object Dialect {
   /** Spark's, with IMPOSE_ORDER where a query itself has to say what its watermarks are. */
   case object StreamJoin extends Dialect
   case object Flink extends Dialect
+  case object Hazelcast extends Dialect
 }
 
 /**
@@ -55,7 +56,7 @@ final case class Preserved(opposite: RowStream, until: Long => Long)
 
 object Workload {
 
-  /** An interval that both dialects read. */
+  /** An interval that all dialects read. */
   def interval(ms: Long): String = {
     val time =
       f"${ms / 3600000 % 24}%02d:${ms / 60000 % 60}%02d:${ms / 1000 % 60}%02d.${ms % 1000}%03d"

@@ -34,6 +34,10 @@ final class HighestBid(name: String, asked: Parameters)
       s"""SELECT window_time AS closed, MAX(price) AS highest
          |FROM TABLE(TUMBLE(TABLE bids, DESCRIPTOR(ts), ${Workload.interval(Slot)}))
          |GROUP BY window_start, window_end, window_time""".stripMargin
+    case Dialect.Hazelcast =>
+      s"""SELECT window_end - INTERVAL '0.001' SECOND AS closed, MAX(price) AS highest
+         |FROM TABLE(TUMBLE(TABLE bids, DESCRIPTOR(ts), ${Workload.interval(Slot)}))
+         |GROUP BY window_end""".stripMargin
   }
 
   private def highestInSpark: String =

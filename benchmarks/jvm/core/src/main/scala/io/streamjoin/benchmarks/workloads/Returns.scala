@@ -19,10 +19,14 @@ final class Returns(name: String, asked: Parameters)
        |  FROM orders o JOIN deliveries d
        |    ON o.item = d.item
        |   AND d.delivered BETWEEN o.ordered AND o.ordered + ${Workload.interval(window)}
-       |) x JOIN `returns` r
+       |) x JOIN ${reserved(dialect)} r
        |  ON x.item = r.item
        | AND r.returned BETWEEN x.delivered AND x.delivered + ${Workload.interval(window)}
        |""".stripMargin
+
+  /** The name of the third input, which is a word of SQL. */
+  private def reserved(dialect: Dialect): String =
+    if (dialect == Dialect.Hazelcast) "\"returns\"" else "`returns`"
 
   override def loop(result: Checksum): Loop = new Loop {
     private var (orderWatermark, deliveryWatermark) = (Long.MinValue, Long.MinValue)
