@@ -17,4 +17,10 @@ object Saturated {
     if (((a ^ b) & (a ^ difference)) < 0) if (a < 0) Long.MinValue else Long.MaxValue
     else difference
   }
+
+  /** Whether a distance of at most [[OrdinaryDistance]] can be added to the time without overflow. */
+  def isOrdinary(time: Long): Boolean = time > -OrdinaryDistance && time < OrdinaryDistance
+
+  /** In microseconds, some 73,000 years. */
+  val OrdinaryDistance: Long = 1L << 61
 }

@@ -1,6 +1,6 @@
 package io.streamjoin.core
 
-import io.streamjoin.bounds.{JoinBounds, RowBounds, RowTimes}
+import io.streamjoin.bounds.{JoinBounds, RowBounds, RowTimes, Saturated}
 import io.streamjoin.core.Side.{Left, Right}
 import io.streamjoin.state.{BufferedRow, JoinState, Probed}
 import io.streamjoin.watermark.Watermarks
@@ -153,6 +153,7 @@ final class JoinOperator[R, O](
     private var key = 0L
     private var time = 0L
     private var (from, to) = (0L, 0L)
+    private var ordinary = true
     private var keep = false
     private var partners: Probed[R] = _
     private var guestsLeft = false
@@ -171,6 +172,8 @@ final class JoinOperator[R, O](
       keep = own.survives(limitsOf(side), keepFor)
       from = own.probeFrom(times)
       to = own.probeTo(times)
+      ordinary =
+        Saturated.isOrdinary(time) && Saturated.isOrdinary(from) && Saturated.isOrdinary(to)
       partners = state.probe(side.other, if (guest) Routing.NoKey else key, from, to)
       guestsLeft = routing == Routing.Shared && !guest
       matched = false
@@ -201,7 +204,8 @@ final class JoinOperator[R, O](
 
     private def meet(partner: BufferedRow[R]): Unit = {
       val pairs =
-        if (side == Left) rows.matches(row, partner.row) else rows.matches(partner.row, row)
+        if (side == Left) rows.matches(row, partner.row, ordinary)
+        else rows.matches(partner.row, row, ordinary)
       if (pairs) {
         matched = true
         if (joinType.leftOnly) meetLeftOnly(partner)

@@ -24,6 +24,11 @@ trait JoinRows[R] {
   /** A hash of the equality key; equal keys have equal hashes, the condition tells the rest. */
   def key(side: Side, row: R): Long
 
-  /** Whether the whole condition holds for two joinable rows of which a probe found one for the other. */
-  def matches(left: R, right: R): Boolean
+  /**
+   * Whether the whole condition holds for two joinable rows of which a probe found one for the other.
+   *
+   * @param ordinary whether the times that the probe compared are all [[io.streamjoin.bounds.Saturated.isOrdinary]], so that no
+   *   sum of them fails
+   */
+  def matches(left: R, right: R, ordinary: Boolean): Boolean
 }

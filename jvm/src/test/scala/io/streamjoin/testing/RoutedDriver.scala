@@ -51,6 +51,7 @@ final class RoutedDriver(join: TestJoin, joinType: JoinType, partitions: Int) {
 
     override def key(side: Side, row: TestRow): Long = Routing.NoKey
 
-    override def matches(left: TestRow, right: TestRow): Boolean = join.rows.matches(left, right)
+    override def matches(left: TestRow, right: TestRow, ordinary: Boolean): Boolean =
+      join.matches(left, right)
   }
 }

@@ -72,7 +72,7 @@ abstract class TestJoin {
 
     override def key(side: Side, row: TestRow): Long = row.key.get
 
-    override def matches(left: TestRow, right: TestRow): Boolean =
+    override def matches(left: TestRow, right: TestRow, ordinary: Boolean): Boolean =
       TestJoin.this.matches(left, right)
   }
 

@@ -12,8 +12,13 @@ import io.streamjoin.bounds.{JoinBounds, TimeBound, TimeColumn}
 import io.streamjoin.core.{JoinType, Side}
 import io.streamjoin.watermark.{JoinWatermarks, WatermarkPlan}
 
-/** An equality between the inputs, by which rows are distributed and looked up. */
-private[streamjoin] final case class EquiKey(left: Expression, right: Expression, nullSafe: Boolean)
+/**
+ * What of a condition is computed for a pair of rows.
+ *
+ * @param ofAny for any pair
+ * @param ofOrdinary for a pair whose times are ordinary, see [[io.streamjoin.bounds.Saturated.isOrdinary]]
+ */
+private[streamjoin] final case class Residual(ofAny: Expression, ofOrdinary: Expression)
 
 /**
  * All that follows from a join's condition and inputs: keys, predicates on one input, time columns,
@@ -48,17 +53,25 @@ private[streamjoin] final case class JoinAnalysis(
    * What of the condition is still to be seen of two rows of which a probe has found one for the
    * other, and of which each by itself can match.
    */
-  def residual: Expression = {
+  def residual: Residual = {
     def ends(some: Seq[Expression]) = some.map(new ExpressionKey(_)).toSet
     val probed = ends(Side.both.map(side => expressions(bounds.probeColumn(side))))
-    val settled = leftOnly ++ rightOnly ++ conditionBounds.found.collect {
-      case b if b.isWholeConjunct && ends(Seq(b.later, b.earlier)) == probed => b.conjunct
-    }
+    val (sums, plain) = conditionBounds.found
+      .filter(b => b.isWholeConjunct && ends(Seq(b.later, b.earlier)) == probed)
+      .partition(_.hasSum)
+    val settled = leftOnly ++ rightOnly ++ exactKey ++ plain.map(_.conjunct)
+    Residual(without(settled), without(settled ++ sums.map(_.conjunct)))
+  }
+
+  private def without(settled: Seq[Expression]): Expression =
     conjuncts
       .filterNot(c => settled.exists(_ eq c))
       .reduceOption(And(_, _))
       .getOrElse(Literal.TrueLiteral)
-  }
+
+  /** The equality, where rows whose keys have one hash have one key. */
+  private def exactKey: Option[Expression] =
+    if (KeyHash.isExact(equiKeys)) conjuncts.find(isEquality) else None
 
   def isEquality(conjunct: Expression): Boolean = conjunct match {
     case EqualTo(l, r)       => isKey(l, r)

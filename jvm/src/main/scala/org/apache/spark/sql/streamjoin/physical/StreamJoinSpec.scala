@@ -1,7 +1,7 @@
 package org.apache.spark.sql.streamjoin.physical
 
 import org.apache.spark.sql.catalyst.expressions._
-import org.apache.spark.sql.streamjoin.logical.{BaseColumn, EquiKey, JoinAnalysis}
+import org.apache.spark.sql.streamjoin.logical.{BaseColumn, EquiKey, JoinAnalysis, Residual}
 
 import io.streamjoin.bounds.JoinBounds
 import io.streamjoin.core.{JoinType, Routing}
@@ -20,7 +20,7 @@ import io.streamjoin.watermark.JoinWatermarks
 private[streamjoin] final case class StreamJoinSpec(
     joinType: JoinType,
     equiKeys: Seq[EquiKey],
-    residual: Expression,
+    residual: Residual,
     leftOnly: Seq[Expression],
     rightOnly: Seq[Expression],
     output: Seq[Attribute],

@@ -1,6 +1,7 @@
 package org.apache.spark.sql.streamjoin.physical
 
 import org.apache.spark.sql.catalyst.expressions.{Left => _, Right => _, _}
+import org.apache.spark.sql.streamjoin.logical.KeyHash
 
 import io.streamjoin.bounds.RowTimes
 import io.streamjoin.core.{JoinRows, Routing, Side}
@@ -15,7 +16,8 @@ private[physical] final class UnsafeJoinRows(
 
   private val left = new OneSide(Left, leftOutput, spec.equiKeys.map(_.left), spec.leftOnly)
   private val right = new OneSide(Right, rightOutput, spec.equiKeys.map(_.right), spec.rightOnly)
-  private val residual = Predicate.create(spec.residual, leftOutput ++ rightOutput)
+  private val ofAny = Predicate.create(spec.residual.ofAny, leftOutput ++ rightOutput)
+  private val ofOrdinary = Predicate.create(spec.residual.ofOrdinary, leftOutput ++ rightOutput)
   private val pair = new JoinedRow
 
   private def of(side: Side): OneSide = if (side == Left) left else right
@@ -29,7 +31,8 @@ private[physical] final class UnsafeJoinRows(
 
   override def key(side: Side, row: UnsafeRow): Long = of(side).key(row)
 
-  override def matches(l: UnsafeRow, r: UnsafeRow): Boolean = residual.eval(pair(l, r))
+  override def matches(l: UnsafeRow, r: UnsafeRow, ordinary: Boolean): Boolean =
+    (if (ordinary) ofOrdinary else ofAny).eval(pair(l, r))
 
   private final class OneSide(
       side: Side,
@@ -63,7 +66,7 @@ private[physical] final class UnsafeJoinRows(
       .filter(i => spec.late.exists(_.below.exists(_.exprId == input(i).exprId)))
       .toArray
 
-    private val hash = UnsafeProjection.create(Seq(CollationAwareXxHash64(keys, 42L)), input)
+    private val hash = UnsafeProjection.create(Seq(KeyHash.of(keys)), input)
 
     def readTimes(row: UnsafeRow, into: RowTimes): Unit = {
       val source = computed.fold(row)(_(row))
