@@ -26,6 +26,8 @@ final case class Variant(
       "spark.ui.enabled" -> "false",
       "spark.sql.extensions" -> "io.streamjoin.StreamJoinExtensions",
       "spark.sql.session.timeZone" -> "UTC",
+      // else every query has a class loader of its own, and its generated code is compiled anew
+      "spark.sql.artifact.isolation.enabled" -> "false",
       "spark.sql.shuffle.partitions" -> cores.toString,
       // what was checkpointed is counted at the end of a run
       "spark.sql.streaming.minBatchesToRetain" -> "1000000",
