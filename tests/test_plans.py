@@ -210,6 +210,25 @@ def test_windowed_aggregation_below_the_join(shop: Shop) -> None:
     assert run.total("lateRowsLeft") == run.total("lateRowsRight") == 0
 
 
+@pytest.mark.parametrize("mode", ["update", "complete"])
+@pytest.mark.parametrize("below", ["windows", "distinct"])
+def test_an_aggregation_below_the_join_is_refused_where_it_gives_out_unfinished_groups(
+    shop: Shop, below: str, mode: str
+) -> None:
+    """An earlier count of a window would have been joined, and stay so."""
+    hours = shop.ordered().groupBy(F.window("order_time", "1 hour").alias("hour"), "id").count()
+    closed = hours.select("id", F.window_time("hour").alias("order_time"))
+    shop.ordered().createOrReplaceTempView("ordered")
+    distinct = shop.session.sql("SELECT DISTINCT * FROM ordered")
+    left = closed if below == "windows" else distinct
+    joined = stream_join(left.alias("o"), shop.delivered(), WITHIN_THE_HOUR)
+    writer = joined.writeStream.format("noop").outputMode(mode)
+    with pytest.raises(AnalysisException) as refused:
+        writer.start()
+    assert refused.value.getCondition() == "STREAM_JOIN.UNSUPPORTED_OUTPUT_MODE"
+    assert "append mode" in str(refused.value)
+
+
 def test_a_window_over_a_time_that_the_join_leaves_without_a_watermark_is_refused(
     shop: Shop,
 ) -> None:

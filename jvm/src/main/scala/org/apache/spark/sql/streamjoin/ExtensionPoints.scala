@@ -27,6 +27,7 @@ object ExtensionPoints {
     extensions.injectResolutionRule(_ => ResolveRowtime)
     extensions.injectCheckRule(_ => PlaceWindows.check)
     extensions.injectCheckRule(_ => ResolveAwaitedJoin.check)
+    extensions.injectCheckRule(_ => CheckOutputMode)
     extensions.injectCheckRule(RefuseStateReader(_))
     // a query is checked for what Spark's own joins support as soon as it is resolved
     extensions.injectHintResolutionRule(_ => ResolveStreamJoin)

@@ -196,6 +196,20 @@ private[streamjoin] object StreamJoinErrors {
       "columns" -> columns.map(ColumnNames.of).mkString(", ")
     )
 
+  def unsupportedOutputMode(
+      origin: Origin,
+      side: String,
+      columns: Seq[Attribute],
+      mode: String
+  ): StreamJoinAnalysisException =
+    analysis(
+      "UNSUPPORTED_OUTPUT_MODE",
+      origin,
+      "side" -> side,
+      "columns" -> columns.map(ColumnNames.of).mkString(", "),
+      "mode" -> mode
+    )
+
   def bufferLimitExceeded(
       partition: Int,
       left: Long,
