@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Iterator
 
@@ -87,6 +88,10 @@ def test_a_batch_that_is_read_twice_gives_the_same_twice(shop: Shop) -> None:
     )
     query.awaitTermination()
     assert seen == [(2, 2)]
+    report = json.loads(query.recentProgress[0].json)["stateOperators"][0]
+    once = {"bufferedRowsLeft": 0, "bufferedRowsRight": 2, "nullPaddedRows": 1}
+    assert report["numRowsTotal"] == 2
+    assert {name: report["customMetrics"][name] for name in once} == once
 
 
 @pytest.mark.parametrize("how", ["inner", "semi"])

@@ -48,3 +48,28 @@ private[physical] final class LargestNumbers(size: Int)
   override def merge(other: AccumulatorV2[Array[Long], Array[Long]]): Unit = add(other.value)
   override def value: Array[Long] = numbers.clone()
 }
+
+/**
+ * What the partitions of one batch have counted, summed up. A partition that is run once more, by a
+ * second action on the batch or a second attempt, counts once.
+ */
+private[physical] final class PartitionCounts
+    extends AccumulatorV2[(Int, Map[String, Long]), Map[String, Long]] {
+  private var counts = Map.empty[Int, Map[String, Long]]
+
+  override def isZero: Boolean = counts.isEmpty
+  override def copy(): PartitionCounts = {
+    val c = new PartitionCounts
+    c.counts = counts
+    c
+  }
+  override def reset(): Unit = counts = Map.empty
+  override def add(partition: (Int, Map[String, Long])): Unit = counts += partition
+  override def merge(other: AccumulatorV2[(Int, Map[String, Long]), Map[String, Long]]): Unit =
+    other match {
+      case c: PartitionCounts => counts ++= c.counts
+      case _ => throw new UnsupportedOperationException(s"${other.getClass} holds other values")
+    }
+  override def value: Map[String, Long] =
+    counts.values.flatten.groupMapReduce(_._1)(_._2)(_ + _)
+}

@@ -44,6 +44,7 @@ private[physical] final class JoinTask(
     maxBufferedRows: Long,
     metrics: Map[String, SQLMetric],
     reported: LargestNumbers,
+    ofPartitions: PartitionCounts,
     checkpoints: Option[CollectionAccumulator[StatefulOpStateStoreCheckpointInfo]]
 ) extends Serializable {
 
@@ -156,19 +157,22 @@ private[physical] final class JoinTask(
     }
     val (kept, spilled) = (state.flush(), state.spilled())
     base.save(numbers)
-    metrics("allUpdatesTimeMs") += millisSince(started)
+    val updating = millisSince(started)
     val committing = System.nanoTime
     store.commit()
-    metrics("commitTimeMs") += millisSince(committing)
-
-    metrics("numTotalStateRows") += left + right
-    metrics("numUpdatedStateRows") += kept
-    metrics("bufferedRowsLeft") += left
-    metrics("bufferedRowsRight") += right
-    metrics("numStateStoreInstances") += 1
-    metrics("stateMemory") += store.metrics.memoryUsedBytes
-    metrics("spilledBytes") += spilled
-    count(counters, partitionId)
+    val counts = counted(counters, partitionId) ++ Map(
+      "allUpdatesTimeMs" -> updating,
+      "commitTimeMs" -> millisSince(committing),
+      "numTotalStateRows" -> (left + right),
+      "numUpdatedStateRows" -> kept,
+      "bufferedRowsLeft" -> left,
+      "bufferedRowsRight" -> right,
+      "numStateStoreInstances" -> 1L,
+      "stateMemory" -> store.metrics.memoryUsedBytes,
+      "spilledBytes" -> spilled
+    )
+    counts.foreach { case (name, value) => metrics(name) += value }
+    ofPartitions.add(partitionId -> counts)
     reported.add(now ++ base.lastActiveMs)
     checkpoints.foreach { accumulator =>
       val info = store.getStateStoreCheckpointInfo()
@@ -183,17 +187,20 @@ private[physical] final class JoinTask(
     }
   }
 
-  private def count(counters: JoinCounters, partition: Int): Unit = {
-    for ((side, suffix) <- Seq(Side.Left -> "Left", Side.Right -> "Right")) {
-      if (counts(side, partition)) {
-        metrics(s"lateRows$suffix") += counters.lateRows(side)
-        metrics(s"nullTimeRows$suffix") += counters.nullTimeRows(side)
-        metrics("numRowsDroppedByWatermark") += counters.lateRows(side)
-      }
-      metrics(s"evictedRows$suffix") += counters.evictedRows(side)
-      metrics("numRemovedStateRows") += counters.evictedRows(side)
-    }
-    metrics("nullPaddedRows") += counters.nullPaddedRows
+  private def counted(counters: JoinCounters, partition: Int): Map[String, Long] = {
+    def here(side: Side, rows: Long): Long = if (counts(side, partition)) rows else 0L
+    val late = Side.both.map(s => s -> here(s, counters.lateRows(s))).toMap
+    Map(
+      "lateRowsLeft" -> late(Side.Left),
+      "lateRowsRight" -> late(Side.Right),
+      "numRowsDroppedByWatermark" -> late.values.sum,
+      "nullTimeRowsLeft" -> here(Side.Left, counters.nullTimeRows(Side.Left)),
+      "nullTimeRowsRight" -> here(Side.Right, counters.nullTimeRows(Side.Right)),
+      "evictedRowsLeft" -> counters.evictedRows(Side.Left),
+      "evictedRowsRight" -> counters.evictedRows(Side.Right),
+      "numRemovedStateRows" -> Side.both.map(counters.evictedRows).sum,
+      "nullPaddedRows" -> counters.nullPaddedRows
+    )
   }
 
   private def millisSince(nanos: Long): Long = (System.nanoTime - nanos) / 1000000L

@@ -166,6 +166,12 @@ class StreamJoinExec(
     numbers
   }
 
+  @transient private lazy val ofPartitions: PartitionCounts = {
+    val counts = new PartitionCounts
+    sparkContext.register(counts)
+    counts
+  }
+
   override protected def doExecute(): RDD[InternalRow] = {
     val info = getStateInfo
     val distribution = requiredChildDistribution
@@ -185,6 +191,7 @@ class StreamJoinExec(
       conf.getConf(StreamJoinConf.MaxBufferedRows),
       metrics,
       reported,
+      ofPartitions,
       Option.when(StatefulOperatorStateInfo.enableStateStoreCheckpointIds(conf))(
         checkpointInfoAccumulator
       )
@@ -231,13 +238,15 @@ class StreamJoinExec(
 
   override lazy val metrics: Map[String, SQLMetric] = StreamJoinMetrics.create(sparkContext)
 
-  override def getProgress(): StateOperatorProgress =
+  override def getProgress(): StateOperatorProgress = {
+    val counts = ofPartitions.value
     StreamJoinMetrics.progress(
       shortName,
-      longMetric(_).value,
+      name => counts.getOrElse(name, longMetric(name).value),
       StreamJoinMetrics.watermarks(spec, reported.value),
       getStateInfo.numPartitions
     )
+  }
 }
 
 object StreamJoinExec {
