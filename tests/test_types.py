@@ -119,6 +119,33 @@ def test_numbers_of_different_width(
     assert check(Run(stream, tmp_path / "checkpoint"), table) == [(1, 1), (2, None)]
 
 
+def test_a_number_keeps_its_watermark_as_a_wider_one(spark: SparkSession, tmp_path: Path) -> None:
+    """Cast by the person, and by Spark in a union."""
+    inputs = Inputs(spark, tmp_path)
+
+    def made(frame: DataFrame, number: str, where: str = "true") -> DataFrame:
+        rows = frame.where(where).selectExpr("id", "k", f"CAST(t AS {number}) AS time")
+        return impose_order(rows, "time", 1)
+
+    def sides(left: DataFrame, right: DataFrame) -> tuple[DataFrame, DataFrame]:
+        return (
+            made(left, "SMALLINT").selectExpr("id", "k", "CAST(time AS BIGINT) AS time").alias("l"),
+            made(right, "INT", f"id < 10 OR id = {END}")
+            .union(made(right, "BIGINT", "id >= 10"))
+            .alias("r"),
+        )
+
+    on = "l.k = r.k AND r.time BETWEEN l.time AND l.time + 2"
+    ids = ["l.id AS l", "r.id AS r"]
+    left, right = sides(*(landing.stream() for landing in inputs.landings.values()))
+    run = Run(left.streamJoin(right, on, "full").selectExpr(*ids), tmp_path / "checkpoint")
+    inputs.land("left", (1, "a", 100), (2, "a", 103), (END, "end", 200))
+    inputs.land("right", (1, "a", 101), (12, "a", 104), (13, "b", 106), (END, "end", 300))
+    left, right = sides(inputs.batch("left"), inputs.batch("right"))
+    table = left.join(right, F.expr(on), "full").selectExpr(*ids)
+    assert check(run, table) == [(1, 1), (2, 12), (None, 13)]
+
+
 @pytest.mark.parametrize(
     ("left", "right"),
     [("TIMESTAMP", "DATE"), ("TIMESTAMP", "TIMESTAMP_NTZ"), ("DATE", "TIMESTAMP_NTZ")],

@@ -236,8 +236,7 @@ private[streamjoin] object BoundExtraction {
   /** An expression below casts to wider whole numbers, and how they are put around another. */
   private object Widened {
     def unapply(e: Expression): Option[(Expression, Expression => Expression)] = e match {
-      case c @ Cast(inner, to: IntegralType, _, _)
-          if inner.dataType.isInstanceOf[IntegralType] && Cast.canUpCast(inner.dataType, to) =>
+      case c @ Cast(inner, to, _, _) if TimeUnit.widens(inner.dataType, to) =>
         unapply(inner).map { case (core, widen) =>
           (core, (x: Expression) => c.withNewChildren(Seq(widen(x))))
         }

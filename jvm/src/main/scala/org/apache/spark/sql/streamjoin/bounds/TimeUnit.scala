@@ -2,6 +2,7 @@ package org.apache.spark.sql.streamjoin.bounds
 
 import java.util.Locale
 
+import org.apache.spark.sql.catalyst.expressions.Cast
 import org.apache.spark.sql.catalyst.util.DateTimeConstants._
 import org.apache.spark.sql.catalyst.util.DateTimeUtils.microsToMillis
 import org.apache.spark.sql.types._
@@ -62,6 +63,12 @@ private[streamjoin] object TimeUnit {
   def isWhole(dataType: DataType): Boolean = dataType match {
     case _: DayTimeIntervalType => true
     case _                      => of(dataType).nonEmpty
+  }
+
+  /** Whether a cast is one of whole numbers to a type that holds all of them. */
+  def widens(from: DataType, to: DataType): Boolean = (from, to) match {
+    case (_: IntegralType, _: IntegralType) => Cast.canUpCast(from, to)
+    case _                                  => false
   }
 
   private def counted(number: String, unit: String): String =

@@ -122,8 +122,9 @@ private[streamjoin] object TimeColumns {
   private val none = TimeColumns(Nil, Map.empty, Nil, Set.empty)
 
   /**
-   * The event-time columns of a resolved plan. Columns pass through projections as they are or
-   * renamed; a computed column has a watermark only if Spark says so, as of `window_time`.
+   * The event-time columns of a resolved plan. Columns pass through projections as they are,
+   * renamed, or as wider numbers; a computed column has a watermark only if Spark says so, as of
+   * `window_time`.
    */
   def of(plan: LogicalPlan): TimeColumns = plan match {
     case o: ImposeOrder => imposed(o, of(o.child))
@@ -150,10 +151,11 @@ private[streamjoin] object TimeColumns {
       below.rename(plan.output.map(a => a.exprId -> a.exprId))
   }
 
-  /** The column that an expression of a projection passes on unchanged. */
+  /** The column whose values an expression of a projection passes on unchanged. */
   private[logical] def passed(e: Expression): Option[Attribute] = e match {
-    case Alias(child, _) => passed(child)
-    case other           => SameColumn.unapply(other)
+    case Alias(child, _)                                              => passed(child)
+    case Cast(child, to, _, _) if TimeUnit.widens(child.dataType, to) => passed(child)
+    case other                                                        => SameColumn.unapply(other)
   }
 
   private[logical] def isStateful(plan: LogicalPlan): Boolean = plan match {
