@@ -1,7 +1,7 @@
 package org.apache.spark.sql.streamjoin.bounds
 
 import org.apache.spark.sql.catalyst.expressions.{Left => _, Right => _, _}
-import org.apache.spark.sql.catalyst.expressions.Literal.TrueLiteral
+import org.apache.spark.sql.catalyst.expressions.Literal.{FalseLiteral, TrueLiteral}
 import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.{CalendarInterval => Interval}
 
@@ -23,7 +23,7 @@ private[streamjoin] final class BoundExtraction(
 ) {
   import RejectedBound._
 
-  import BoundExtraction.{Result, Widened}
+  import BoundExtraction.{IsFalse, Result, Widened}
 
   private val linear = new LinearTimes(mayBeTerm)
 
@@ -48,6 +48,7 @@ private[streamjoin] final class BoundExtraction(
     case EqualTo(TrueLiteral, c)       => implied(c)
     case EqualNullSafe(c, TrueLiteral) => implied(c)
     case EqualNullSafe(TrueLiteral, c) => implied(c)
+    case IsFalse(c)                    => implied(Not(c))
     case EqualNullSafe(l, r) =>
       if (isPresent(l) || isPresent(r)) implied(EqualTo(l, r)) else Result.none(NullSafe)
     case In(value, list) => any(list.map(x => implied(EqualTo(value, x))))
@@ -90,6 +91,10 @@ private[streamjoin] final class BoundExtraction(
     case Not(c)                   => Some(c)
     case And(l, r)                => Some(Or(Not(l), Not(r)))
     case Or(l, r)                 => Some(And(Not(l), Not(r)))
+    case EqualTo(c, TrueLiteral)  => Some(Not(c))
+    case EqualTo(TrueLiteral, c)  => Some(Not(c))
+    case EqualTo(c, FalseLiteral) => Some(c)
+    case EqualTo(FalseLiteral, c) => Some(c)
     case LessThan(l, r)           => Some(GreaterThanOrEqual(l, r))
     case LessThanOrEqual(l, r)    => Some(GreaterThan(l, r))
     case GreaterThan(l, r)        => Some(LessThanOrEqual(l, r))
@@ -232,6 +237,17 @@ private[streamjoin] final class BoundExtraction(
 
 private[streamjoin] object BoundExtraction {
   import RejectedBound._
+
+  /** A predicate that is asked to be FALSE, and so not NULL either. */
+  private object IsFalse {
+    def unapply(e: Expression): Option[Expression] = e match {
+      case EqualTo(c, FalseLiteral)       => Some(c)
+      case EqualTo(FalseLiteral, c)       => Some(c)
+      case EqualNullSafe(c, FalseLiteral) => Some(c)
+      case EqualNullSafe(FalseLiteral, c) => Some(c)
+      case _                              => None
+    }
+  }
 
   /** An expression below casts to wider whole numbers, and how they are put around another. */
   private object Widened {

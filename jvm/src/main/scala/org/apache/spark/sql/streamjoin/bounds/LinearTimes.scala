@@ -162,10 +162,14 @@ private[streamjoin] class LinearTimes(opaque: Expression => Boolean) {
 
   /** Times as numbers, and times that are rounded. */
   private def rounded: Shape = {
-    case UnixMicros(t)                               => form(t)
-    case UnixMillis(t)                               => form(t).map(_.floorDiv(MICROS_PER_MILLIS))
-    case UnixSeconds(t)                              => form(t).map(_.floorDiv(MICROS_PER_SECOND))
-    case UnixDate(d)                                 => form(d)
+    case UnixMicros(t)  => form(t)
+    case UnixMillis(t)  => form(t).map(_.floorDiv(MICROS_PER_MILLIS))
+    case UnixSeconds(t) => form(t).map(_.floorDiv(MICROS_PER_SECOND))
+    case UnixDate(d)    => form(d)
+    // numbers for which there is no timestamp are an error
+    case SecondsToTimestamp(n) if isWhole(n)         => form(n).map(_ * MICROS_PER_SECOND)
+    case MillisToTimestamp(n)                        => form(n).map(_ * MICROS_PER_MILLIS)
+    case MicrosToTimestamp(n)                        => form(n)
     case UnixTimestamp(t, _, zone, _) if isTime(t)   => seconds(t, zone)
     case ToUnixTimestamp(t, _, zone, _) if isTime(t) => seconds(t, zone)
     case r @ TruncTimestamp(format, t, zone) =>
@@ -180,6 +184,8 @@ private[streamjoin] class LinearTimes(opaque: Expression => Boolean) {
       }
     case LastDay(date) => form(date).map(_.moved(0, 30))
   }
+
+  private def isWhole(e: Expression): Boolean = e.dataType.isInstanceOf[IntegralType]
 
   private def isTime(e: Expression): Boolean = TimeUnit.of(e.dataType).exists(_ != TimeUnit.Number)
 

@@ -70,6 +70,11 @@ class ConditionBoundsPropertySuite extends AnyFunSuite {
     Shape("seq", "a.seq - b.seq OP N"),
     Shape("seq", "2 * a.seq OP 2 * b.seq + N", exact = false),
     Shape("seq", "(a.seq - b.seq) / 3 OP N", exact = false),
+    Shape("seq", "timestamp_seconds(a.seq) OP timestamp_seconds(b.seq) + INTERVAL 'N' SECOND"),
+    Shape(
+      "seq",
+      "timestamp_millis(a.seq) - timestamp_millis(b.seq) OP INTERVAL 'N' SECOND / 1000"
+    ),
     Shape("i", "a.i OP b.i - N"),
     Shape("s", "a.s - N OP b.s")
   )

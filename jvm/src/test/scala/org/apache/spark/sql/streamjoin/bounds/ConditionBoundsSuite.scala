@@ -48,6 +48,15 @@ class ConditionBoundsSuite extends AnyFunSuite {
   )
   shape("(a.t >= b.t) = true")("a.t >= b.t")
   shape("(a.t >= b.t) IS TRUE")("a.t >= b.t")
+  shape("(a.t < b.t) = false")("a.t >= b.t")
+  shape("(b.t NOT BETWEEN a.t AND a.t + INTERVAL '1' HOUR) IS FALSE")(
+    "b.t >= a.t",
+    s"a.t >= b.t - $Hour"
+  )
+  shape("(a.t < b.t) <> true")("a.t >= b.t")
+  shape("(a.t >= b.t) <> false")("a.t >= b.t")
+  refused("(a.t >= b.t) IS NOT FALSE", RejectedBound.NotConstant)
+  refused("(a.t < b.t) IS NOT TRUE", RejectedBound.NotConstant)
   shape("a.t IN (b.t + INTERVAL '1' HOUR)")(s"a.t >= b.t + $Hour", s"b.t >= a.t - $Hour")
   shape("a.seq - b.seq IN (3, 5, 4)")("a.seq >= b.seq + 3", "b.seq >= a.seq - 5")
   shape("a.t <> b.t")()
@@ -162,6 +171,18 @@ class ConditionBoundsSuite extends AnyFunSuite {
   shape("a.seq - b.seq + 3 >= 0")("a.seq >= b.seq - 3")
   shape("CAST(a.i AS BIGINT) >= CAST(b.i AS BIGINT)")("a.i >= b.i")
   shape("2 * a.seq <= b.seq")("b.seq >= row(a.seq)")
+
+  // numbers as times
+  shape("timestamp_seconds(a.seq) >= timestamp_seconds(b.seq) - INTERVAL '1' MINUTE")(
+    "a.seq >= b.seq - 60"
+  )
+  shape("timestamp_millis(a.seq) - timestamp_millis(b.seq) < INTERVAL '1' SECOND")(
+    "b.seq >= a.seq - 999"
+  )
+  shape("timestamp_micros(a.i) <= timestamp_micros(b.i) + INTERVAL '0.000007' SECOND")(
+    "b.i >= a.i - 7"
+  )
+  shape("timestamp_seconds(CAST(a.i AS DOUBLE)) <= timestamp_seconds(CAST(b.i AS DOUBLE))")()
 
   // one row's own values
   shape("b.t <= a.until")("a.until >= b.t")
