@@ -179,6 +179,8 @@ def test_order(orders: DataFrame, column: str, lag: str | int, condition: str) -
 @pytest.mark.parametrize(
     ("arguments", "condition"),
     [
+        ("order_time", "200000000 days", "INVALID_LAG"),
+        ("day", "200000000 days", "INVALID_LAG"),
         ("TABLE(shop_orders), INTERVAL '1' MINUTE", "INVALID_IMPOSE_ORDER"),
         ("TABLE(shop_orders), DESCRIPTOR(order_time)", "INVALID_IMPOSE_ORDER"),
         ("TABLE(shop_orders), DESCRIPTOR(a, b), INTERVAL '1' MINUTE", "INVALID_IMPOSE_ORDER"),

@@ -1,14 +1,11 @@
 package org.apache.spark.sql.streamjoin.logical
 
-import java.util.concurrent.TimeUnit.MICROSECONDS
-
 import scala.util.Try
 
 import org.apache.spark.sql.catalyst.expressions.{Lag => _, _}
 import org.apache.spark.sql.catalyst.plans.logical.{Join, LogicalPlan}
 import org.apache.spark.sql.catalyst.trees.{SQLQueryContext, TreeNodeTag}
 import org.apache.spark.sql.catalyst.util.DateTimeConstants.MICROS_PER_DAY
-import org.apache.spark.sql.catalyst.util.IntervalUtils
 import org.apache.spark.sql.streamjoin.bounds.TimeUnit
 import org.apache.spark.sql.streamjoin.errors.{StreamJoinAnalysisException, StreamJoinErrors}
 import org.apache.spark.sql.types.DayTimeIntervalType
@@ -108,7 +105,9 @@ private[streamjoin] object JoinWindows {
         throw refused("the column holds times", "an interval such as INTERVAL '1' MINUTE")
       case (unit, Lag.Interval(i, text)) =>
         if (i.months != 0) throw StreamJoinErrors.calendarInterval(length.origin, text)
-        val micros = IntervalUtils.getDuration(i, MICROSECONDS)
+        val micros = OrderImposer.microsOf(i).getOrElse(
+          throw refused("it is out of range", "a shorter interval")
+        )
         if (unit.contains(TimeUnit.Date) && micros % MICROS_PER_DAY != 0) {
           throw refused("the column holds dates", "an interval of whole days")
         }

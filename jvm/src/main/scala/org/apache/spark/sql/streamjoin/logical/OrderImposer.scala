@@ -109,6 +109,10 @@ private[streamjoin] object OrderImposer {
     inUnits(column, unit, parameter, lag, origin)
   }
 
+  /** The length of an interval of days and less; none where no BIGINT can hold it. */
+  def microsOf(i: CalendarInterval): Option[Long] =
+    Try(IntervalUtils.getDuration(i, MICROSECONDS)).toOption
+
   /** A lag as an expression of SQL. */
   def lag(e: Expression): Lag =
     if (!e.foldable) Lag.Unreadable(e.sql, "it is not constant")
@@ -255,7 +259,17 @@ private[streamjoin] object OrderImposer {
       origin: Origin
   ): Long = {
     if (i.months != 0) throw StreamJoinErrors.calendarInterval(origin, s"the $parameter '$text'")
-    val micros = IntervalUtils.getDuration(i, MICROSECONDS)
+    val micros = microsOf(i).getOrElse(
+      throw StreamJoinErrors.invalidLag(
+        origin,
+        parameter,
+        s"'$text'",
+        column.name,
+        column.dataType,
+        "it is out of range",
+        s"an interval of at most ${Long.MaxValue / MICROS_PER_DAY} days"
+      )
+    )
     if (micros < 0) throw StreamJoinErrors.negativeLag(origin, parameter, s"'$text'", column.name)
     micros
   }
