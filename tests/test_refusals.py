@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
 
 KEY = "o.id = d.id AND "
 AFTER = "d.delivery_time >= o.order_time"
@@ -65,6 +66,12 @@ def condition_of(action: Callable[[], object]) -> tuple[str, str]:
             "unix_seconds",
         ),
         (
+            KEY + "window(o.order_time, '1 hour') = window(d.delivery_time, '1 hour')",
+            "UNSUPPORTED_CONDITION",
+            "column of each input",
+        ),
+        (KEY + AFTER + " AND current_user() = 'me'", "UNSUPPORTED_CONDITION", "constant"),
+        (
             KEY + AFTER + " AND d.delivery_time <= o.order_time + INTERVAL '1' MONTH",
             "CALENDAR_INTERVAL",
             "INTERVAL '31' DAY",
@@ -110,6 +117,13 @@ def test_parts_that_cannot_be_evaluated_row_by_row(
     name, text = condition_of(lambda: left.streamJoin(right, on))
     assert name == "UNSUPPORTED_CONDITION"
     assert ("sub-query" in text) != ("Python function" in text)
+
+
+def test_a_condition_that_has_a_name(orders: DataFrame, deliveries: DataFrame) -> None:
+    left = orders.imposeOrder("order_time", "1 minute").alias("o")
+    right = deliveries.imposeOrder("delivery_time", "1 minute").alias("d")
+    bounds = "d.delivery_time BETWEEN o.order_time AND o.order_time + INTERVAL '1' HOUR"
+    assert left.streamJoin(right, F.expr(KEY + bounds).alias("delivered")).isStreaming
 
 
 def test_missing_watermark(orders: DataFrame, deliveries: DataFrame) -> None:
@@ -165,6 +179,8 @@ def test_a_lag_that_cannot_be_read(orders: DataFrame) -> None:
         ("seq", -1, "NEGATIVE_LAG"),
         ("order_time", "1 month", "CALENDAR_INTERVAL"),
         ("order_time", "soon", "INVALID_LAG"),
+        ("order_time", "200000000 days", "INVALID_LAG"),
+        ("day", "200000000 days", "INVALID_LAG"),
         ("order_time", 5, "INVALID_LAG"),
         ("seq", "5 minutes", "INVALID_LAG"),
         ("price", 5, "UNSUPPORTED_TIME_TYPE"),
@@ -179,8 +195,6 @@ def test_order(orders: DataFrame, column: str, lag: str | int, condition: str) -
 @pytest.mark.parametrize(
     ("arguments", "condition"),
     [
-        ("order_time", "200000000 days", "INVALID_LAG"),
-        ("day", "200000000 days", "INVALID_LAG"),
         ("TABLE(shop_orders), INTERVAL '1' MINUTE", "INVALID_IMPOSE_ORDER"),
         ("TABLE(shop_orders), DESCRIPTOR(order_time)", "INVALID_IMPOSE_ORDER"),
         ("TABLE(shop_orders), DESCRIPTOR(a, b), INTERVAL '1' MINUTE", "INVALID_IMPOSE_ORDER"),

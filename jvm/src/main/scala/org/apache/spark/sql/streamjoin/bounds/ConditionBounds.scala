@@ -86,7 +86,10 @@ private[streamjoin] object RejectedBound {
         "floating-point numbers are rounded; use unix_micros, unix_millis or unix_seconds"
       )
   case object NotConstant
-      extends Reason("it is not a constant distance between one time of each input")
+      extends Reason(
+        "it is not a constant distance between one time of each input; a distance that a row brings " +
+          "along is added to its own time (o.time + o.wait >= d.time)"
+      )
 }
 
 /**

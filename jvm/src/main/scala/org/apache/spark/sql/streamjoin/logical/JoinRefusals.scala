@@ -2,11 +2,18 @@ package org.apache.spark.sql.streamjoin.logical
 
 import org.apache.spark.sql.catalyst.expressions.{
   Attribute,
+  CurrentCatalog,
+  CurrentDatabase,
+  CurrentUser,
+  Expression,
   OuterReference,
   PythonFuncExpression,
-  SubqueryExpression
+  SessionWindow,
+  SubqueryExpression,
+  TimeWindow
 }
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.catalyst.trees.Origin
 import org.apache.spark.sql.catalyst.trees.TreePattern.CURRENT_LIKE
 import org.apache.spark.sql.streamjoin.ColumnNames
 import org.apache.spark.sql.streamjoin.bounds.{RejectedBound, TimeUnit}
@@ -52,6 +59,13 @@ private[streamjoin] object JoinRefusals {
         "a column of the query outside",
         "Compare it in WHERE of the sub-query"
       )
+    case s if isOfSession(s) =>
+      throw StreamJoinErrors.unsupportedCondition(
+        join.origin,
+        s,
+        "a value of the session it runs in",
+        "Write the value as a constant"
+      )
     case t if t.children.isEmpty && t.containsPattern(CURRENT_LIKE) =>
       throw StreamJoinErrors.unsupportedCondition(
         join.origin,
@@ -67,6 +81,23 @@ private[streamjoin] object JoinRefusals {
         "Compute it as a column of one input, or filter the result of an inner join by it"
       )
     case _ =>
+  }
+
+  /** Spark makes windows where columns are computed only, and leaves such a join unresolved. */
+  def checkWindows(condition: Expression, origin: Origin): Unit = condition.foreach {
+    case w @ (_: TimeWindow | _: SessionWindow) =>
+      throw StreamJoinErrors.unsupportedCondition(
+        origin,
+        w,
+        "a window that it makes itself",
+        "Make it a column of each input, as in window(order_time, '1 hour') AS w, and compare these"
+      )
+    case _ =>
+  }
+
+  private def isOfSession(e: Expression): Boolean = e match {
+    case _: CurrentUser | _: CurrentDatabase | _: CurrentCatalog => true
+    case _                                                       => false
   }
 
   private def input(join: StreamJoin, side: Side): LogicalPlan =

@@ -153,6 +153,8 @@ object ResolveAwaitedJoin extends Rule[LogicalPlan] {
   private def refuse(plan: LogicalPlan): Unit = plan.foreach {
     case j: Join if j.condition.isEmpty && StreamJoin.isOrdered(j) =>
       CurrentOrigin.withOrigin(j.origin)(StreamJoinBuilder.build(j))
+    case j: Join if !j.resolved && j.childrenResolved && StreamJoin.isOrdered(j) =>
+      j.condition.foreach(JoinRefusals.checkWindows(_, j.origin))
     case _ =>
   }
 

@@ -85,9 +85,11 @@ private[streamjoin] object StreamJoinBuilder {
 
   /**
    * BETWEEN as the two comparisons it stands for: each can be a bound by itself. They are those that
-   * Spark has resolved, with the casts between operands of different types.
+   * Spark has resolved, with the casts between operands of different types. A part that was given a
+   * name, as a Column may be, has none any more.
    */
   def plain(condition: Expression): Expression = condition.transformUp {
+    case Alias(part, _)                => part
     case b: Between if b.deterministic => b.replacement
     case w: With if w.deterministic =>
       w.child.transform { case r: CommonExpressionRef =>
