@@ -71,3 +71,14 @@ def test_explain_says_so(shop: Shop, capsys: pytest.CaptureFixture[str]) -> None
     reason = "is not kept: the time bounds contradict each other, so no two rows can match"
     assert f"a row of o {reason}; it comes out at once\n" in text
     assert f"a row of d {reason}\n" in text
+
+
+def test_explain_of_a_condition_that_is_never_true(
+    shop: Shop, capsys: pytest.CaptureFixture[str]
+) -> None:
+    never = WITHIN_THE_HOUR + " AND 1 = 2"
+    stream_join(shop.ordered(), shop.delivered(), never, "left").explain()
+    text = capsys.readouterr().out
+    reason = "is not kept: the condition is never true, so no two rows can match"
+    assert f"a row of o {reason}; it comes out at once\n" in text
+    assert "condition false: no bound: it is the same for all rows\n" in text

@@ -170,3 +170,28 @@ output watermark of d.delivery_time: the latest d.delivery_time seen, or if that
 latest o.order_time seen
 """
     )
+
+
+def test_times_of_one_name(
+    spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Each watermark is told by the alias under which it comes to its first join."""
+    streams = {
+        name: impose_order(
+            Landing(spark, tmp_path / name, "id INT, t TIMESTAMP").stream(), "t", f"{lag} minutes"
+        ).alias(name)
+        for lag, name in enumerate("abc", start=1)
+    }
+
+    def within(x: str, y: str) -> str:
+        return f"{x}.id = {y}.id AND {y}.t BETWEEN {x}.t AND {x}.t + INTERVAL '1' HOUR"
+
+    pair = stream_join(streams["a"], streams["b"], within("a", "b"))
+    lines = explained(stream_join(pair, streams["c"], within("b", "c")), capsys).splitlines()
+    assert [line for line in lines if line.startswith("watermark of")] == [
+        "watermark of a.t: the latest a.t seen - 1 minute",
+        "watermark of b.t: the latest b.t seen - 2 minutes",
+        "watermark of c.t: the latest c.t seen - 3 minutes",
+        "watermark of a.t: the latest a.t seen - 1 minute",
+        "watermark of b.t: the latest b.t seen - 2 minutes",
+    ]

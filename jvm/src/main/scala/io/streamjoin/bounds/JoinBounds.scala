@@ -30,7 +30,7 @@ final class JoinBounds(
     val columns: IndexedSeq[TimeColumn],
     val conjuncts: Seq[TimeBound],
     val facts: Seq[TimeBound],
-    neverTrue: Boolean = false
+    val neverTrue: Boolean = false
 ) extends Serializable {
 
   import JoinBounds.{Unbounded, Unknown}

@@ -89,6 +89,13 @@ final class JoinWatermarks(val bounds: JoinBounds, val inputs: IndexedSeq[Waterm
   def output(base: Array[Long], column: Int): Long =
     bounds.outputWatermark(column, received(base))
 
+  /** What the lowest join that a source column comes to as it is calls it. */
+  def nameOf(base: Int): Option[String] =
+    inputs.indices
+      .find(c => inputs(c) == WatermarkPlan.Base(base))
+      .map(bounds.columns(_).name)
+      .orElse(inputs.flatMap(WatermarkPlan.joins).flatMap(_.nameOf(base)).headOption)
+
   /**
    * For each source column, those that an idle input goes with: the columns of the other input of the
    * lowest join it comes to. A join above must not believe more of a column than the join below does.

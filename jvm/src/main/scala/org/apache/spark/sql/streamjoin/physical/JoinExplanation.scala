@@ -49,7 +49,8 @@ private[physical] object JoinExplanation {
       val said = equality ++ bounds ++ no ++ filter
       val origin = if (c.isInstanceOf[RetentionLimit]) "added by the retention, " else ""
       s"condition ${ColumnNames.sql(c)}: $origin" +
-        (if (said.isEmpty) "no bound: it compares no event times of both inputs"
+        (if (c.references.isEmpty) "no bound: it is the same for all rows"
+         else if (said.isEmpty) "no bound: it compares no event times of both inputs"
          else said.mkString(", "))
     }
 
@@ -62,7 +63,10 @@ private[physical] object JoinExplanation {
   private def kept(a: JoinAnalysis, times: TimeWords, side: Side): String = {
     val row = s"a row of ${times.input(side)}"
     if (a.bounds.contradictory) {
-      s"$row is not kept: the time bounds contradict each other, so no two rows can match" +
+      val why =
+        if (a.bounds.neverTrue) "the condition is never true"
+        else "the time bounds contradict each other"
+      s"$row is not kept: $why, so no two rows can match" +
         (if (a.joinType.preserves(side)) "; it comes out at once" else "")
     } else {
       val limits = a.bounds.limiting(side).map { b =>

@@ -27,8 +27,8 @@ private[physical] final class TimeWords(a: JoinAnalysis) {
     s"${name(b.later)} >= ${moved(name(b.earlier), unit(b.earlier), Saturated.subtract(0, b.slack))}"
 
   /** The watermarks in which times start. */
-  def watermarks: Seq[String] = a.bases.map {
-    case b: BaseColumn.Imposed =>
+  def watermarks: Seq[String] = a.bases.zip(sources).map {
+    case (b: BaseColumn.Imposed, source) =>
       val idle = b.idleTimeoutMs.fold("") { ms =>
         s"; after ${TimeUnit.Timestamp.words(ms * 1000)} without a row, that of the slowest input " +
           "it is joined with"
@@ -38,9 +38,17 @@ private[physical] final class TimeWords(a: JoinAnalysis) {
         s"; a time more than ${TimeUnit.Timestamp.words(a.micros)} ahead of its batch does not " +
           s"count$dropped"
       }
-      s"watermark of ${b.name}: ${moved(latest(b.name, b.unit), b.unit, -b.lag)}$idle$ahead"
-    case b: BaseColumn.Propagated =>
-      s"watermark of ${b.name}: that of Spark's own operator below"
+      s"watermark of $source: ${moved(latest(source, b.unit), b.unit, -b.lag)}$idle$ahead"
+    case (_: BaseColumn.Propagated, source) =>
+      s"watermark of $source: that of Spark's own operator below"
+  }
+
+  /** The columns in which watermarks start; as a join calls them, where several have one name. */
+  private def sources: Seq[String] = {
+    val names = a.bases.map(_.name)
+    names.zipWithIndex.map { case (name, i) =>
+      if (names.count(_ == name) == 1) name else a.watermarks.nameOf(i).getOrElse(name)
+    }
   }
 
   /** What moves the watermark of a column. */
