@@ -303,6 +303,26 @@ def test_what_is_no_checkpoint_of_a_join(shop: Shop, spark: SparkSession, tmp_pa
     assert "no state of a streamJoin" in refused(run.checkpoint)
 
 
+@pytest.mark.parametrize(
+    ("files", "content", "named"),
+    [
+        ("state/0/_metadata/v2/*", b"{", "state/0"),
+        ("state/0/_stateSchema/default/*", b"", "state/0"),
+        ("commits/1", b"v1\nnonsense", "commits/1"),
+    ],
+)
+def test_a_damaged_file_is_named(shop: Shop, files: str, content: bytes, named: str) -> None:
+    run = waiting(shop)
+    damaged = [f for f in run.checkpoint.glob(files) if not f.name.startswith(".")]
+    assert damaged
+    for file in damaged:
+        file.write_bytes(content)
+    with pytest.raises(AnalysisException) as failed:
+        pending(run.checkpoint)
+    assert failed.value.getCondition() == "STREAM_JOIN.INCOMPATIBLE_CHECKPOINT"
+    assert f"{named} " in str(failed.value)
+
+
 def test_arguments_of_a_wrong_type(spark: SparkSession) -> None:
     with pytest.raises(PySparkTypeError, match="source"):
         pending(spark)  # type: ignore[arg-type]

@@ -72,10 +72,11 @@ def pending(
         ``side`` is neither ``"left"`` nor ``"right"``.
     pyspark.errors.AnalysisException
         Error class ``STREAM_JOIN_STATE.NOT_FOUND``: no committed batch (or not this one) or no
-        state of a ``streamJoin`` is there.
+        state of a ``streamJoin`` is there. ``STREAM_JOIN.INCOMPATIBLE_CHECKPOINT``: the state has
+        a format that this version of streamjoin does not read, or what describes it is damaged.
     py4j.protocol.Py4JJavaError
-        With the error class ``STREAM_JOIN.INCOMPATIBLE_CHECKPOINT``: the state has a format that
-        this version of streamjoin does not read, or a file of it is damaged.
+        When the rows are computed, with the error class ``STREAM_JOIN.INCOMPATIBLE_CHECKPOINT``: a
+        file that holds them is damaged.
     SetupError
         The session was started without the jar or the extension, or is a Spark Connect session,
         or Spark is neither 4.2 nor 4.3.

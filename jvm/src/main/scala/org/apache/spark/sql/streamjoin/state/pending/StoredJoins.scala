@@ -1,6 +1,7 @@
 package org.apache.spark.sql.streamjoin.state.pending
 
 import scala.util.Using
+import scala.util.control.NonFatal
 
 import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.classic.SparkSession
@@ -8,7 +9,11 @@ import org.apache.spark.sql.execution.streaming.checkpointing.{CheckpointFileMan
 import org.apache.spark.sql.execution.streaming.runtime.StreamingCheckpointConstants
 import org.apache.spark.sql.execution.streaming.state._
 import org.apache.spark.sql.internal.SQLConf
-import org.apache.spark.sql.streamjoin.errors.{StreamJoinErrors, StreamJoinRuntimeException}
+import org.apache.spark.sql.streamjoin.errors.{
+  StreamJoinAnalysisException,
+  StreamJoinErrors,
+  StreamJoinRuntimeException
+}
 import org.apache.spark.sql.streamjoin.physical.StreamJoinExec
 import org.apache.spark.sql.streamjoin.state._
 import org.apache.spark.sql.types.StructType
@@ -46,7 +51,7 @@ private[pending] final class StoredJoins(
 
   private val commits = {
     val folder = new Path(root, StreamingCheckpointConstants.DIR_NAME_COMMITS)
-    if (!manager.exists(folder)) throw absent("no batch that was committed")
+    if (!readable("commits")(manager.exists(folder))) throw absent("no batch that was committed")
     new CommitLog(session, folder.toString, true)
   }
 
@@ -84,7 +89,27 @@ private[pending] final class StoredJoins(
 
   private def absent(what: String) = StreamJoinErrors.stateNotFound(location, what)
 
-  private def join(operator: Long): Option[StoredJoin] = {
+  /** A failure to read what describes the state, as one of the checkpoint. */
+  private def readable[T](what: String)(read: => T): T =
+    try read
+    catch {
+      case e: StreamJoinAnalysisException => throw e
+      case NonFatal(e) =>
+        throw StreamJoinErrors.atAnalysis(
+          StreamJoinErrors.incompatibleCheckpoint(
+            location,
+            s"$what cannot be read",
+            String.valueOf(e.getMessage),
+            "the file as it was written",
+            e
+          )
+        )
+    }
+
+  private def join(operator: Long): Option[StoredJoin] =
+    readable(s"what state/$operator says of its operator")(described(operator))
+
+  private def described(operator: Long): Option[StoredJoin] = {
     val folder = new Path(state, operator.toString)
     val reader =
       OperatorStateMetadataReader.createReader(folder, hadoopConf, 2, batch, false)
@@ -105,7 +130,9 @@ private[pending] final class StoredJoins(
     catch { case e: StreamJoinRuntimeException => throw StreamJoinErrors.atAnalysis(e) }
     val store = metadata.stateStoreInfo.head
     val rows = schemas(operator, store.stateSchemaFilePaths)
-    val ids = commits.get(batch).flatMap(_.stateUniqueIds).flatMap(_.get(operator))
+    val ids = readable(
+      s"commits/$batch"
+    )(commits.get(batch)).flatMap(_.stateUniqueIds).flatMap(_.get(operator))
     val conf = format.settings(settings(ids.nonEmpty))
     StoredJoin(
       operator,
