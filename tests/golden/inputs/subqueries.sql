@@ -46,6 +46,9 @@ SELECT o.item FROM orders_ordered o WHERE EXISTS (SELECT 1 FROM deliveries_order
 -- EXISTS inside OR
 SELECT o.id FROM orders_ordered o WHERE o.price > 5 OR EXISTS (SELECT 1 FROM deliveries_ordered d WHERE d.id = o.id AND d.delivery_time BETWEEN o.order_time AND o.order_time + INTERVAL '1' HOUR);
 
+-- EXISTS that a NOT before OR makes a condition of its own
+SELECT o.item FROM orders_ordered o WHERE NOT (o.price > 5 OR NOT EXISTS (SELECT 1 FROM deliveries_ordered d WHERE d.id = o.id AND d.delivery_time BETWEEN o.order_time AND o.order_time + INTERVAL '1' HOUR));
+
 -- EXISTS in a list
 SELECT o.id, EXISTS (SELECT 1 FROM deliveries_ordered d WHERE d.id = o.id AND d.delivery_time BETWEEN o.order_time AND o.order_time + INTERVAL '1' HOUR) FROM orders_ordered o;
 

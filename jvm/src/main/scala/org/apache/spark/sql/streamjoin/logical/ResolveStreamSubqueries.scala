@@ -19,13 +19,13 @@ import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
  * Spark makes joins of them when it optimizes; a stream join must be there when the query is checked
  * and started. What is done is Spark's own doing, on the one condition alone.
  */
-object ResolveStreamSubqueries extends Rule[LogicalPlan] with PredicateHelper {
+object ResolveStreamSubqueries extends Rule[LogicalPlan] {
 
   override def apply(plan: LogicalPlan): LogicalPlan =
     AnalysisHelper.allowInvokingTransformsInAnalyzer {
       plan.transformUpWithPruning(_.containsPattern(PLAN_EXPRESSION)) {
         case f @ Filter(condition, child) if f.resolved && isReady(child) =>
-          val (ours, others) = splitConjunctivePredicates(condition).partition(isOurs(child, _))
+          val (ours, others) = conjuncts(condition).partition(isOurs(child, _))
           others.foreach(refuse)
           if (ours.isEmpty) f
           else {
@@ -43,6 +43,14 @@ object ResolveStreamSubqueries extends Rule[LogicalPlan] with PredicateHelper {
           p
       }
     }
+
+  /** AND-ed parts, and those that a NOT makes so: `NOT (a OR NOT b)` is `NOT a AND b`. */
+  private def conjuncts(condition: Expression): Seq[Expression] = condition match {
+    case And(a, b)     => conjuncts(a) ++ conjuncts(b)
+    case Not(Or(a, b)) => conjuncts(Not(a)) ++ conjuncts(Not(b))
+    case Not(Not(a))   => conjuncts(a)
+    case _             => Seq(condition)
+  }
 
   private def filtered(conditions: Seq[Expression], plan: LogicalPlan): LogicalPlan =
     conditions.reduceOption(And).fold(plan)(Filter(_, plan))
