@@ -1,0 +1,25 @@
+"""What the tests from Flink share."""
+
+from __future__ import annotations
+
+import pytest
+from pyspark.errors import AnalysisException
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
+
+SECOND = 1000
+# A row of each input after all others, that meets nobody: with it everything before is decided.
+THE_END = 100 * SECOND
+
+
+def tables(session: SparkSession, lag: str = "INTERVAL '0.001' SECOND", **streams: str) -> None:
+    """Views with an order on the column that is called rowtime there."""
+    for table, stream in streams.items():
+        order = f"SELECT * FROM IMPOSE_ORDER(TABLE({stream}), DESCRIPTOR(rowtime), {lag})"
+        session.sql(f"CREATE OR REPLACE TEMPORARY VIEW {table} AS {order}")
+
+
+def refusal(session: SparkSession, query: str) -> str:
+    with pytest.raises(AnalysisException) as refused:
+        session.sql(query).select(F.lit(1)).explain()
+    return str(refused.value.getCondition()).removeprefix("STREAM_JOIN.")
