@@ -145,12 +145,5 @@ class TestWindowJoin:
                 [*self.MATCHED, *self.LEFT_ONLY, *self.RIGHT_ONLY, both],
             ),
         }
-        # behind an aggregation the watermark is Spark's own
-        spark.conf.set("spark.sql.streamJoin.replaceBuiltin", "true")
-        try:
-            found = feeds.run_all(
-                {name: joined(how, equal) for name, (how, equal, _) in cases.items()}
-            )
-        finally:
-            spark.conf.unset("spark.sql.streamJoin.replaceBuiltin")
+        found = feeds.run_all({name: joined(how, equal) for name, (how, equal, _) in cases.items()})
         assert found == {name: in_order(rows) for name, (_, _, rows) in cases.items()}

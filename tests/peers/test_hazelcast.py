@@ -5,7 +5,6 @@ What its SQL calls TABLE(IMPOSE_ORDER(TABLE s, ...)) is IMPOSE_ORDER(TABLE(s), .
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import ClassVar
 
@@ -287,11 +286,8 @@ class TestJoinAndAggregation:
     RIGHT: ClassVar[list[Row]] = [(0, 0), (2, 2), (4, 4), (6, 6), (41, 41)]
 
     @pytest.fixture
-    def feeds(self, spark: SparkSession, tmp_path: Path) -> Iterator[Feeds]:
-        # behind an aggregation the watermark is Spark's own
-        spark.conf.set("spark.sql.streamJoin.replaceBuiltin", "true")
-        yield Feeds(spark, tmp_path, stream1="a INT, b TIMESTAMP", stream2="c TIMESTAMP, d INT")
-        spark.conf.unset("spark.sql.streamJoin.replaceBuiltin")
+    def feeds(self, spark: SparkSession, tmp_path: Path) -> Feeds:
+        return Feeds(spark, tmp_path, stream1="a INT, b TIMESTAMP", stream2="c TIMESTAMP, d INT")
 
     @staticmethod
     def aggregated(session: SparkSession, lag: int, window: str) -> None:

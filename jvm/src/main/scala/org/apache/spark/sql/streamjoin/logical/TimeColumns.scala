@@ -14,6 +14,9 @@ import io.streamjoin.watermark.{WatermarkPlan, Watermarks}
 private[streamjoin] sealed trait BaseColumn extends Serializable {
   def name: String
   def unit: TimeUnit
+
+  /** Whether it comes from this project's own words. */
+  def imposed: Boolean
 }
 
 private[streamjoin] object BaseColumn {
@@ -34,8 +37,12 @@ private[streamjoin] object BaseColumn {
       sparkDelay: Option[Long]
   ) extends BaseColumn
 
-  /** A column of a stateful operator of Spark's below the join: the watermark that Spark propagates. */
-  final case class Propagated(name: String, unit: TimeUnit) extends BaseColumn
+  /**
+   * A column of a stateful operator of Spark's below the join: the watermark that Spark propagates.
+   *
+   * @param imposed whether an order was imposed below that operator
+   */
+  final case class Propagated(name: String, unit: TimeUnit, imposed: Boolean) extends BaseColumn
 
   /**
    * How low watermarks of these columns can be while Spark's stands at 0. Spark's is at most the
@@ -70,10 +77,7 @@ private[streamjoin] final case class TimeColumns(
   def isWatermarked(a: Attribute): Boolean = columns.contains(a.exprId)
 
   /** Whether some watermark here was asked for in this project's own words. */
-  def imposed: Boolean = bases.exists {
-    case b: BaseColumn.Imposed => b.imposed
-    case _                     => false
-  }
+  def imposed: Boolean = bases.exists(_.imposed)
 
   private def shift(by: Int): TimeColumns =
     copy(columns = columns.view.mapValues(_.shift(by)).toMap)
@@ -136,16 +140,19 @@ private[streamjoin] object TimeColumns {
       val known = below
         .rename(asTheyAre.flatMap(e => passed(e).map(_.exprId -> e.exprId)))
         .withWindows(below, computed.map(e => e.toAttribute -> Seq(e)))
-      known ++ propagated(computed.map(_.toAttribute).filterNot(known.isWatermarked))
+      known ++ propagated(
+        computed.map(_.toAttribute).filterNot(known.isWatermarked),
+        below.imposed
+      )
     case Expand(projections, output, child) =>
       val below = of(child)
       below
         .rename(output.map(a => a.exprId -> a.exprId))
         .withWindows(below, output.zip(projections.transpose))
-    case a: Aggregate if a.isStreaming                        => propagated(a.output)
+    case a: Aggregate if a.isStreaming                        => behind(a)
     case d @ (_: Deduplicate | _: DeduplicateWithinWatermark) => of(d.children.head)
-    case j: Join if j.left.isStreaming && j.right.isStreaming => propagated(j.output)
-    case _ if isStateful(plan)                                => propagated(plan.output)
+    case j: Join if j.left.isStreaming && j.right.isStreaming => behind(j)
+    case _ if isStateful(plan)                                => behind(plan)
     case _ =>
       val below = plan.children.map(of).foldLeft(none)(_ ++ _)
       below.rename(plan.output.map(a => a.exprId -> a.exprId))
@@ -207,14 +214,17 @@ private[streamjoin] object TimeColumns {
    * Behind a stateful operator of Spark's, rows lag behind the watermark of the source; what Spark
    * propagates to the next operator is all that is known.
    */
-  private def propagated(columns: Seq[Attribute]): TimeColumns = {
+  private def behind(operator: LogicalPlan): TimeColumns =
+    propagated(operator.output, operator.children.exists(of(_).imposed))
+
+  private def propagated(columns: Seq[Attribute], imposed: Boolean): TimeColumns = {
     val times = columns.filter { a =>
       a.metadata.contains(EventTimeWatermark.delayKey) && TimeUnit.of(
         a.dataType
       ).contains(TimeUnit.Timestamp)
     }
     TimeColumns(
-      times.map(a => BaseColumn.Propagated(a.name, TimeUnit.Timestamp)),
+      times.map(a => BaseColumn.Propagated(a.name, TimeUnit.Timestamp, imposed)),
       times.zipWithIndex.map { case (a, i) => a.exprId -> WatermarkPlan.Base(i) }.toMap,
       Nil,
       Set.empty
