@@ -9,13 +9,14 @@ from typing import Any
 import pytest
 from pyspark.errors import AnalysisException
 from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
 
 from tests.orders import Shop, met
 
 O = "IMPOSE_ORDER(TABLE(orders), DESCRIPTOR(order_time), INTERVAL '0' SECOND) AS o"  # noqa: E741
 D = "IMPOSE_ORDER(TABLE(deliveries), DESCRIPTOR(delivery_time), INTERVAL '0' SECOND) AS d"
-ON = """o.id = d.id
-    AND d.delivery_time BETWEEN o.order_time AND o.order_time + INTERVAL '1' HOUR"""
+BOUNDS = "d.delivery_time BETWEEN o.order_time AND o.order_time + INTERVAL '1' HOUR"
+ON = f"o.id = d.id AND {BOUNDS}"
 
 
 @pytest.fixture
@@ -57,6 +58,12 @@ def test_left_join(shop: Shop, spark: SparkSession, query: str) -> None:
         f"SELECT * FROM {O}, {D} WHERE {ON}",
         f"WITH d AS (SELECT * FROM {D}) SELECT * FROM {O} JOIN d ON {ON}",
         f"WITH o AS (SELECT * FROM {O}) SELECT * FROM o JOIN {D} ON {ON} WHERE o.id > 0",
+        f"SELECT * FROM {O} JOIN {D} ON o.id = d.id WHERE {BOUNDS} AND o.id > 0",
+        f"SELECT o.*, d.* FROM {O} JOIN {D} USING (id) WHERE {BOUNDS}",
+        f"SELECT * FROM {O} JOIN {D} ON d.delivery_time >= o.order_time "
+        "WHERE o.id = d.id AND NOT d.delivery_time > o.order_time + INTERVAL '1' HOUR",
+        f"SELECT * FROM (SELECT o.id, order_time, d.id AS of, delivery_time FROM {O} JOIN {D} "
+        "ON o.id = d.id) WHERE delivery_time BETWEEN order_time AND order_time + INTERVAL '1' HOUR",
     ],
 )
 def test_inner_join(shop: Shop, spark: SparkSession, query: str) -> None:
@@ -64,6 +71,92 @@ def test_inner_join(shop: Shop, spark: SparkSession, query: str) -> None:
     shop.order((1, "10:00"), (2, "10:05"))
     shop.deliver((1, "10:40"), (9, "11:05:01"))
     assert met(run.step()) == [(1, 1)]
+    assert run.operator()["operatorName"] == "streamJoin"
+
+
+def test_chain_with_its_bounds_in_where(shop: Shop, spark: SparkSession) -> None:
+    again = D.replace("AS d", "AS e")
+    run = shop.run(
+        spark.sql(
+            f"""SELECT o.id, o.order_time, d.id, e.delivery_time
+                FROM {O} JOIN {D} ON o.id = d.id JOIN {again} ON e.id = d.id
+                WHERE {BOUNDS} AND e.delivery_time >= d.delivery_time
+                  AND e.delivery_time <= d.delivery_time + INTERVAL '10' MINUTE"""
+        )
+    )
+    shop.order((1, "10:00"), (2, "10:05"))
+    shop.deliver((1, "10:40"), (2, "10:50"), (2, "10:55"), (2, "11:30"))
+    run.step()
+    assert sorted((row[0], row[3].minute) for row in run.rows()) == [
+        (1, 40),
+        (2, 50),
+        (2, 55),
+        (2, 55),
+    ]
+    assert [s["operatorName"] for s in run.progress[0]["stateOperators"]] == ["streamJoin"] * 2
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        f"SELECT * FROM {O} LEFT JOIN {D} ON o.id = d.id WHERE {BOUNDS}",
+        f"SELECT * FROM {O} JOIN {D} ON o.id = d.id WHERE d.delivery_time >= o.order_time",
+        f"SELECT * FROM {O} JOIN {D} ON o.id = d.id WHERE {BOUNDS} OR o.id = 1",
+        f"SELECT * FROM {O} JOIN {D} ON o.id = d.id",
+        f"SELECT count(*) FROM {O} JOIN {D} ON o.id = d.id GROUP BY o.id",
+    ],
+    ids=["outer", "one bound", "inside or", "no where", "no where below"],
+)
+def test_a_join_that_where_does_not_bound(shop: Shop, spark: SparkSession, query: str) -> None:
+    with pytest.raises(AnalysisException) as refused:
+        spark.sql(query)
+    assert refused.value.getCondition() in (
+        "STREAM_JOIN.UNBOUNDED_STATE",
+        "STREAM_JOIN.DISJUNCTIVE_BOUND",
+    )
+
+
+def test_a_self_join_of_a_dataframe_that_nothing_bounds(shop: Shop) -> None:
+    """It waits for what is put on top of it, and is refused once nothing is."""
+    orders = shop.ordered()
+    joined = orders.alias("a").join(orders.alias("b"), F.expr("a.id = b.id"))
+    with pytest.raises(AnalysisException, match=r"STREAM_JOIN\.UNBOUNDED_STATE"):
+        joined.explain()
+    with pytest.raises(AnalysisException, match=r"STREAM_JOIN\.UNBOUNDED_STATE"):
+        joined.writeStream.format("noop").start()
+    bounded = joined.where("b.order_time BETWEEN a.order_time AND a.order_time + INTERVAL 1 HOUR")
+    run = shop.run(bounded)
+    shop.order((1, "10:00"), (1, "10:30"), (2, "12:00"))
+    run.step()
+    assert sorted((row[1].minute, row[3].minute) for row in run.rows()) == [
+        (0, 0),
+        (0, 0),
+        (0, 30),
+        (30, 30),
+    ]
+    assert run.operator()["operatorName"] == "streamJoin"
+
+
+def test_a_join_behind_aggregations_of_ordered_streams_is_ours(
+    shop: Shop, spark: SparkSession
+) -> None:
+    def hours(source: str, time: str) -> str:
+        return f"""(SELECT id, window, count(*) AS n FROM {source}
+                    GROUP BY id, window({time}, '1 hour'))"""
+
+    run = shop.run(
+        spark.sql(
+            f"""SELECT * FROM {hours(O, "order_time")} AS o
+                FULL JOIN {hours(D, "delivery_time")} AS d ON o.id = d.id AND o.window = d.window"""
+        )
+    )
+    shop.order((1, "10:00"), (1, "10:30"), (None, "10:00"), (9, "13:00"))
+    shop.deliver((1, "10:40"), (2, "10:40"), (None, "10:00"), (9, "13:00"))
+    run.step()
+    counted = [(row[0], row[2], row[3], row[5]) for row in run.rows()]
+    assert sorted(counted, key=str) == sorted(
+        [(1, 2, 1, 1), (None, 1, None, None), (None, None, None, 1), (None, None, 2, 1)], key=str
+    )
     assert run.operator()["operatorName"] == "streamJoin"
 
 

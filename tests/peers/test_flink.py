@@ -380,7 +380,7 @@ class TestIntervalJoinPrograms:
         ("query", "before", "after"),
         [
             pytest.param(
-                "JOIN shipments_t s ON o.id = s.order_id AND o.rowtime "
+                "JOIN shipments_t s ON o.id = s.order_id WHERE o.rowtime "
                 "BETWEEN s.rowtime - INTERVAL '5' SECOND AND s.rowtime + INTERVAL '5' SECOND",
                 [(1, 1, 2), (2, 2, 5), (5, 5, 6)],
                 [(10, 11, 16)],
@@ -403,7 +403,7 @@ class TestIntervalJoinPrograms:
         before: list[Row],
         after: list[Row],
     ) -> None:
-        """The program of the id, with the bounds in ON, stopped and started again in the middle."""
+        """The program of the id, stopped and started again in the middle."""
         feeds = Feeds(
             spark,
             tmp_path,

@@ -173,13 +173,6 @@ class TestIntervalJoinPlans:
                 "UNSUPPORTED_CONDITION",
                 id="testWindowOuterJoinWithPythonFunctionInCondition",
             ),
-            # runs there, and here with FROM a, b, or the bounds in ON
-            pytest.param(
-                "SELECT t1.a FROM MyTable t1 JOIN MyTable2 t2 ON t1.a = t2.a WHERE t1.rowtime "
-                "BETWEEN t2.rowtime - INTERVAL '5' SECOND AND t2.rowtime + INTERVAL '5' SECOND",
-                "UNBOUNDED_STATE",
-                id="INTERVAL_JOIN_EVENT_TIME",
-            ),
         ],
     )
     def test_refusals(self, feeds: Feeds, query: str, refused: str) -> None:

@@ -13,7 +13,8 @@ import io.streamjoin.core.Side
 
 /**
  * Gives each join of streams its whole condition: the windows on its inputs as bounds, and, where it
- * is written `FROM a, b WHERE ...`, the parts of WHERE that concern its columns.
+ * is an inner join, the parts of WHERE that concern both inputs; all that concern its columns, where
+ * it is written `FROM a, b WHERE ...`.
  */
 object PlaceWindows extends Rule[LogicalPlan] with PredicateHelper {
 
@@ -29,10 +30,9 @@ object PlaceWindows extends Rule[LogicalPlan] with PredicateHelper {
   }
 
   private def placed(plan: LogicalPlan): LogicalPlan = plan match {
-    case f @ Filter(condition, j: Join) if isCross(j) =>
-      val inputs = below(j)
-      if (!f.resolved) f.withNewChildren(Seq(inputs))
-      else if (!inputs.exists(isOurs)) f.withNewChildren(Seq(inputs))
+    case f @ Filter(condition, child) if isOfInner(child) =>
+      val inputs = below(child)
+      if (!f.resolved || !inputs.exists(isOurs)) f.withNewChildren(Seq(inputs))
       else {
         val (conjuncts, others) = splitConjunctivePredicates(condition)
           .partition(StreamJoin.mayDemand)
@@ -43,8 +43,21 @@ object PlaceWindows extends Rule[LogicalPlan] with PredicateHelper {
     case other   => other.mapChildren(placed)
   }
 
-  private def isCross(j: Join): Boolean =
-    j.joinType.isInstanceOf[InnerLike] && j.condition.isEmpty
+  private def isInner(j: Join): Boolean = j.joinType.isInstanceOf[InnerLike]
+
+  private def isCross(j: Join): Boolean = isInner(j) && j.condition.isEmpty
+
+  /** Whether conditions on rows of the plan may as well be conditions of an inner join in it. */
+  private def isOfInner(plan: LogicalPlan): Boolean = plan match {
+    case j: Join => isInner(j)
+    case p       => passesConditions(p) && isOfInner(p.children.head)
+  }
+
+  private def passesConditions(plan: LogicalPlan): Boolean = plan match {
+    case Project(list, _) => list.forall(_.deterministic)
+    case _: SubqueryAlias => true
+    case _                => false
+  }
 
   private def isOurs(plan: LogicalPlan): Boolean = plan match {
     case j: Join => hasWindow(j) || (j.resolved && StreamJoin.isOrdered(j))
@@ -54,10 +67,12 @@ object PlaceWindows extends Rule[LogicalPlan] with PredicateHelper {
   private def hasWindow(j: Join): Boolean =
     Seq(j.left, j.right).exists(RelationWindow.on(_).nonEmpty)
 
-  /** The inputs of a chain of cross joins, each with its own joins done. */
+  /** A chain of inner joins, with what is below it done. */
   private def below(plan: LogicalPlan): LogicalPlan = plan match {
-    case j: Join if isCross(j) => j.mapChildren(below)
-    case input                 => placed(input)
+    case j: Join if isCross(j)     => j.mapChildren(below)
+    case j: Join if isInner(j)     => window(j.mapChildren(below).asInstanceOf[Join])
+    case other if isOfInner(other) => other.mapChildren(below)
+    case input                     => placed(input)
   }
 
   /** @return the joins, and what is left of the condition */
@@ -65,21 +80,30 @@ object PlaceWindows extends Rule[LogicalPlan] with PredicateHelper {
       plan: LogicalPlan,
       conjuncts: Seq[Expression]
   ): (LogicalPlan, Seq[Expression]) = plan match {
-    case j: Join if isCross(j) =>
+    case j: Join if isInner(j) =>
       val (left, afterLeft) = distribute(j.left, conjuncts)
       val (right, afterRight) = distribute(j.right, afterLeft)
-      val (here, above) = afterRight.partition(_.references.subsetOf(j.outputSet))
+      val (here, above) = afterRight.partition(belongs(_, j))
       val join = CurrentOrigin.withOrigin(j.origin) {
         j.copy(
           left = left,
           right = right,
           joinType = if (here.isEmpty) j.joinType else Inner,
-          condition = here.reduceOption(And)
+          condition = (j.condition ++ here).reduceOption(And)
         )
       }
+      join.copyTagsFrom(j)
       (window(join), above)
+    case p if passesConditions(p) && isOfInner(p) =>
+      val (child, above) = distribute(p.children.head, conjuncts)
+      (p.withNewChildren(Seq(child)), above)
     case input => (input, conjuncts)
   }
+
+  /** A part of WHERE that concerns one input is left to the optimizer, which puts it below the join. */
+  private def belongs(part: Expression, j: Join): Boolean =
+    part.references.subsetOf(j.outputSet) &&
+      (isCross(j) || j.children.forall(input => !part.references.subsetOf(input.outputSet)))
 
   private def window(j: Join): Join =
     if (!hasWindow(j) || !isReady(j)) j

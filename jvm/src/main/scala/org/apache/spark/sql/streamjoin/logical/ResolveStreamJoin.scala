@@ -1,6 +1,7 @@
 package org.apache.spark.sql.streamjoin.logical
 
 import org.apache.spark.sql.catalyst.optimizer.InlineCTE
+import org.apache.spark.sql.catalyst.plans.InnerLike
 import org.apache.spark.sql.catalyst.plans.logical.{
   AnalysisHelper,
   CTERelationRef,
@@ -54,12 +55,20 @@ object ResolveStreamJoin extends Rule[LogicalPlan] {
     case u: UnresolvedImposeOrder if u.childrenResolved && argumentsResolved(u) => impose(u)
     case w: WithCTE if w.isStreaming && hidesWatermarks(w) && isInlinable(w) =>
       inlined(w)
-    case o: ImposeOrder if o.child.resolved && !o.child.isStreaming => o.child
-    case j: Join if j.resolved && j.condition.nonEmpty && StreamJoin.isOrdered(j) =>
-      StreamJoinBuilder.build(j)
+    case o: ImposeOrder if o.child.resolved && !o.child.isStreaming               => o.child
+    case j: Join if j.resolved && j.condition.nonEmpty && StreamJoin.isOrdered(j) => built(j)
     case BuiltinJoin(j)                 => BuiltinJoin.replaced(j).getOrElse(j)
     case BuiltinJoin.Filtered(replaced) => replaced
   }
+
+  /** A join that lacks bounds stays as it is for now, for WHERE may have them. */
+  private def built(j: Join): LogicalPlan =
+    try StreamJoinBuilder.build(j)
+    catch {
+      case unbounded: StreamJoinAnalysisException
+          if j.joinType.isInstanceOf[InnerLike] && StreamJoinErrors.lacksBound(unbounded) =>
+        j
+    }
 
   private val inline: InlineCTE = SparkCaseClass.make(
     classOf[InlineCTE],
@@ -130,7 +139,7 @@ object ResolveStreamJoin extends Rule[LogicalPlan] {
    * one of their own then: `df.join(df, ...)` of a DataFrame with itself, `joinWith`, joins by column
    * names. Such a join becomes ours with whatever is put on top of it, or with [[ResolveAwaitedJoin]].
    */
-  private def isAwaited(j: Join): Boolean =
+  private[logical] def isAwaited(j: Join): Boolean =
     leavesTop.get || j.resolved && StreamJoin.isOrdered(j) && isSelfJoin(j) ||
       BuiltinJoin.unapply(j).nonEmpty
 
@@ -139,19 +148,20 @@ object ResolveStreamJoin extends Rule[LogicalPlan] {
 }
 
 /**
- * Makes a join ours on which nothing was put, before it is optimized; and one that still has no
- * condition, or refuses it.
+ * Makes a join ours on which nothing was put, before it is optimized; and one that still lacks its
+ * condition or bounds, or refuses it.
  */
 object ResolveAwaitedJoin extends Rule[LogicalPlan] {
 
-  /** Refuses a join without a condition, unless one may still be put on top of it. */
+  /** Refuses a join without a condition or bounds, unless they may still be put on top of it. */
   def check(plan: LogicalPlan): Unit = plan match {
-    case j: Join if j.condition.isEmpty => j.children.foreach(check)
-    case _                              => refuse(plan)
+    case j: Join if j.condition.isEmpty || ResolveStreamJoin.isAwaited(j) =>
+      j.children.foreach(check)
+    case _ => refuse(plan)
   }
 
   private def refuse(plan: LogicalPlan): Unit = plan.foreach {
-    case j: Join if j.condition.isEmpty && StreamJoin.isOrdered(j) =>
+    case j: Join if j.resolved && StreamJoin.isOrdered(j) =>
       CurrentOrigin.withOrigin(j.origin)(StreamJoinBuilder.build(j))
     case j: Join if !j.resolved && j.childrenResolved && StreamJoin.isOrdered(j) =>
       j.condition.foreach(JoinRefusals.checkWindows(_, j.origin))
@@ -163,8 +173,6 @@ object ResolveAwaitedJoin extends Rule[LogicalPlan] {
       case j: Join if j.isStreaming => ResolveStreamJoin(Project(j.output, j)).children.head
       case _                        => plan
     }
-    taken.transform {
-      case j: Join if j.condition.isEmpty && StreamJoin.isOrdered(j) => StreamJoinBuilder.build(j)
-    }
+    taken.transform { case j: Join if StreamJoin.isOrdered(j) => StreamJoinBuilder.build(j) }
   }
 }
