@@ -47,6 +47,38 @@ def some_late(shop: Shop, run: Run) -> None:
     run.step()
 
 
+@pytest.mark.parametrize("how", ["inner", "full"])
+def test_of_some_columns_and_in_another_order(shop: Shop, how: str) -> None:
+    joined = emitting(shop, how)
+    reason = joined.columns[-1]
+    run = shop.run(joined.select(F.col(reason).alias("why"), "d.id", "o.id"), "renamed")
+    as_it_is = shop.run(joined.select(reason, "d.id", "o.id"), "as_it_is")
+    only_why = shop.run(joined.select(reason), "only_why")
+    without = shop.run(joined.select("o.id"), "without")
+    shop.order((1, "10:00"), (2, "12:00"))
+    shop.deliver((1, "10:30"), (2, "12:30"))
+    runs = (run, as_it_is, only_why, without)
+    for each in runs:
+        each.step()
+    shop.order((3, "11:49"), (4, "11:50"))
+    shop.deliver((3, "12:19"), (4, "12:20"))
+    for each in runs:
+        each.step()
+    found = {(why and tuple(why), delivery, order) for why, delivery, order in run.rows()}
+    assert found == {
+        (None, 1, 1),
+        (None, 2, 2),
+        (None, 4, 4),
+        (ORDER_LATE, None, 3),
+        (DELIVERY_LATE, 3, None),
+    }
+    assert sorted(as_it_is.rows(), key=str) == sorted(run.rows(), key=str)
+    assert sorted((row[0] for row in run.rows()), key=str) == sorted(
+        (row[0] for row in only_why.rows()), key=str
+    )
+    assert sorted(str(row[0]) for row in without.rows()) == ["1", "2", "3", "4", "None"]
+
+
 @pytest.mark.parametrize("how", ["inner", "left", "right", "full"])
 def test_they_come_out_once_with_their_own_columns_and_why(shop: Shop, how: str) -> None:
     run = shop.run(emitting(shop, how))

@@ -149,6 +149,62 @@ def test_a_filter_above_goes_below_the_shuffle_and_columns_are_pruned(
     assert "Filter" not in plan[: plan.index("StreamJoin ")]
 
 
+def test_columns_come_out_as_they_are_asked_for(
+    shop: Shop, capsys: pytest.CaptureFixture[str]
+) -> None:
+    stream_join(shop.ordered(), shop.delivered(), WITHIN_THE_HOUR).select("d.id", "o.id").explain()
+    plan = capsys.readouterr().out
+    assert "Project" not in plan[: plan.index("StreamJoin ")]
+
+
+ASKED = [
+    ["d.id", "order_time"],
+    ["delivery_time", "d.id", "order_time", "o.id"],
+    ["o.id", "o.id AS again"],
+    ["coalesce(o.id, d.id) * 10 AS either"],
+    ["1 AS one"],
+]
+
+
+@pytest.mark.parametrize("how", ["inner", "full"])
+@pytest.mark.parametrize("columns", ASKED, ids=str)
+def test_any_columns_of_a_join(
+    shop: Shop, spark: SparkSession, how: str, columns: list[str]
+) -> None:
+    joined = stream_join(shop.ordered(), shop.delivered(), WITHIN_THE_HOUR, how)
+    run = shop.run(joined.selectExpr(*columns))
+    shop.order((1, "10:00"), (2, "10:05"), (3, "10:06"))
+    shop.deliver((1, "10:40"), (3, "10:30"), (3, "10:45"), (7, "10:31"))
+    landed = [
+        stream.session.read.schema(stream.schema) for stream in (shop.orders, shop.deliveries)
+    ]
+    orders = landed[0].json(str(shop.orders.folder)).alias("o").cache()
+    deliveries = landed[1].json(str(shop.deliveries.folder)).alias("d").cache()
+    batch = orders.join(deliveries, F.expr(WITHIN_THE_HOUR), how).selectExpr(*columns).collect()
+    run.step()
+    shop.order((9, "20:00"))
+    shop.deliver((8, "20:00"))
+    run.step()
+    assert sorted(run.rows(), key=str) == sorted(map(tuple, batch), key=str)
+
+
+@pytest.mark.parametrize(("how", "met"), [("semi", {1, 3}), ("anti", {2})])
+@pytest.mark.parametrize("columns", [["id", "order_time"], ["order_time", "id"], ["id"]], ids=str)
+def test_any_columns_of_a_join_that_gives_left_rows_only(
+    shop: Shop, how: str, met: set[int], columns: list[str]
+) -> None:
+    joined = stream_join(shop.ordered(), shop.delivered(), WITHIN_THE_HOUR, how)
+    run = shop.run(joined.select(*columns))
+    shop.order((1, "10:00"), (2, "10:05"), (3, "10:06"))
+    shop.deliver((1, "10:40"), (3, "10:30"))
+    run.step()
+    shop.order((9, "20:00"))
+    shop.deliver((8, "20:00"))
+    run.step()
+    assert {row[columns.index("id")] for row in run.rows()} == met
+    assert {len(row) for row in run.rows()} == {len(columns)}
+
+
 @pytest.mark.parametrize(
     ("how", "where", "narrower"),
     [

@@ -12,7 +12,7 @@ import org.apache.spark.sql.catalyst.expressions.{
 import io.streamjoin.core.{JoinOutput, Side}
 
 /**
- * Output rows as Spark wants them: each overwrites the one before.
+ * Output rows as Spark wants them, with the columns that are asked for: each overwrites the one before.
  *
  * @param answers whether late rows of a side come out of this partition
  */
@@ -28,9 +28,13 @@ private[physical] final class JoinedRowOutput(
 
   private val project = {
     val own = if (leftOnly) left else left ++ right
-    val columns = (own ++ spec.late.map(_.column)).map(_.withNullability(true))
-    UnsafeProjection.create(columns, columns)
+    UnsafeProjection.create(
+      spec.shown.map(_.withNullability(true)),
+      (own ++ spec.late.map(_.column)).map(_.withNullability(true))
+    )
   }
+
+  private val wholeLeft = spec.late.isEmpty && spec.shown.map(_.exprId) == left.map(_.exprId)
 
   private val pair = new JoinedRow
   private val whole = new JoinedRow
@@ -45,7 +49,7 @@ private[physical] final class JoinedRowOutput(
     else if (side == Side.Left) inTime(pair(row, nullRight))
     else inTime(pair(nullLeft, row))
 
-  override def matched(l: UnsafeRow): InternalRow = if (lateRows.isEmpty) l else inTime(l)
+  override def matched(l: UnsafeRow): InternalRow = if (wholeLeft) l else inTime(l)
 
   override def late(side: Side, row: UnsafeRow, column: Int, watermark: Long): Option[InternalRow] =
     shown(side).map(_.late(side, row, column, watermark))

@@ -63,18 +63,21 @@ private[physical] final class LateRowOutput(
 
   private final class OneSide(side: Side) {
     private val own = if (side == Side.Left) left else right
-    private val columns =
-      (if (spec.joinType.leftOnly) left else left ++ right).map(c => ofOwn(c).getOrElse(keyFor(c)))
 
     val explained: UnsafeProjection =
-      UnsafeProjection.create(columns :+ late.column, own :+ late.column)
+      UnsafeProjection.create(columns(reason = late.column), own :+ late.column)
 
     val passed: UnsafeProjection = {
       val reasons = late.below.flatMap(ofOwn)
       val reason =
         if (reasons.isEmpty) Literal(null, late.column.dataType) else Coalesce(reasons)
-      UnsafeProjection.create(columns :+ reason, own)
+      UnsafeProjection.create(columns(reason), own)
     }
+
+    private def columns(reason: Expression): Seq[Expression] =
+      spec.shown.map(c =>
+        if (c.exprId == late.column.exprId) reason else ofOwn(c).getOrElse(keyFor(c))
+      )
 
     private def ofOwn(column: Attribute): Option[Attribute] =
       own.find(_.exprId == column.exprId)

@@ -60,7 +60,7 @@ class StreamJoinExec(
 
   override def innerChildren: Seq[QueryPlan[_]] = spec.explained.map(ExplainedLine(_))
 
-  override def output: Seq[Attribute] = spec.output
+  override def output: Seq[Attribute] = spec.shown
 
   override def requiredChildDistribution: Seq[Distribution] =
     JoinDistribution.required(spec, left, right, getStateInfo.numPartitions)

@@ -11,7 +11,8 @@ import io.streamjoin.watermark.JoinWatermarks
  * What the tasks of a join need to know of its analysis.
  *
  * @param residual what of the condition a probe does not settle
- * @param output the columns that come out
+ * @param output the columns that may come out
+ * @param shown those of them that somebody asks for, in the order in which they come out
  * @param late how late rows come out; none where they are dropped
  * @param bases where the watermarks start, in the order in which they are stored
  * @param times the expression behind each column of `watermarks.bounds`
@@ -24,6 +25,7 @@ private[streamjoin] final case class StreamJoinSpec(
     leftOnly: Seq[Expression],
     rightOnly: Seq[Expression],
     output: Seq[Attribute],
+    shown: Seq[Attribute],
     late: Option[LateSpec],
     bases: Seq[BaseColumn],
     times: IndexedSeq[Expression],
@@ -41,6 +43,7 @@ private[streamjoin] object StreamJoinSpec {
   def of(
       analysis: JoinAnalysis,
       output: Seq[Attribute],
+      shown: Seq[Attribute],
       late: Option[LateSpec],
       explained: Seq[String]
   ): StreamJoinSpec =
@@ -51,6 +54,7 @@ private[streamjoin] object StreamJoinSpec {
       analysis.leftOnly,
       analysis.rightOnly,
       output,
+      shown,
       late,
       analysis.bases,
       analysis.expressions,

@@ -1,7 +1,7 @@
 package org.apache.spark.sql.streamjoin.physical
 
 import org.apache.spark.sql.SparkSession
-import org.apache.spark.sql.catalyst.expressions.Attribute
+import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeSet, NamedExpression}
 import org.apache.spark.sql.catalyst.plans.logical.{
   EventTimeWatermark,
   Filter,
@@ -21,12 +21,11 @@ import org.apache.spark.sql.streamjoin.logical.{
 case class StreamJoinStrategy(session: SparkSession) extends SparkStrategy {
 
   override def apply(plan: LogicalPlan): Seq[SparkPlan] = plan match {
-    case o: ImposeOrder     => Seq(planOrder(o))
-    case i: StreamJoinInput => Seq(StreamJoinInputExec(i.present, planLater(i.child)))
-    case j: StreamJoin =>
-      JoinRefusals.check(j)
-      Seq(planJoin(j))
-    case _ => Nil
+    case o: ImposeOrder               => Seq(planOrder(o))
+    case i: StreamJoinInput           => Seq(StreamJoinInputExec(i.present, planLater(i.child)))
+    case Project(list, j: StreamJoin) => Seq(ProjectExec(list, planJoin(j, asked(list, j))))
+    case j: StreamJoin                => Seq(planJoin(j, j.output))
+    case _                            => Nil
   }
 
   private def planOrder(o: ImposeOrder): SparkPlan = {
@@ -44,7 +43,15 @@ case class StreamJoinStrategy(session: SparkSession) extends SparkStrategy {
     case other                    => planLater(other)
   }
 
-  private def planJoin(j: StreamJoin): SparkPlan =
+  /** Columns that come out as they are asked for leave nothing to do for a projection. */
+  private def asked(list: Seq[NamedExpression], j: StreamJoin): Seq[Attribute] = {
+    val inOrder = list.flatMap(a => j.output.find(_.exprId == a.exprId)).distinct
+    if (inOrder.length == list.length) inOrder
+    else j.output.filter(AttributeSet.fromAttributeSets(list.map(_.references)).contains)
+  }
+
+  private def planJoin(j: StreamJoin, shown: Seq[Attribute]): SparkPlan = {
+    JoinRefusals.check(j)
     new StreamJoinExec(
       planInput(j.left),
       planInput(j.right),
@@ -52,10 +59,12 @@ case class StreamJoinStrategy(session: SparkSession) extends SparkStrategy {
       StreamJoinSpec.of(
         j.analysis,
         j.output,
+        shown,
         j.late.map(LateSpec(_, j.lateBelow, j.sharedKeys, SQLConf.get.sessionLocalTimeZone)),
         JoinExplanation.lines(j.analysis, j.late)
       )
     )
+  }
 
   /** The optimizer may have put a projection on top of an input. */
   private def planInput(input: LogicalPlan): SparkPlan = planLater(input match {
