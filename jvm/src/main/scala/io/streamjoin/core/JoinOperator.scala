@@ -81,9 +81,9 @@ final class JoinOperator[R, O](
       late(side, row, lateBy, guest)
     } else if (own.lacksTime(times)) {
       if (!guest) counters.countNullTime(side)
-      unmatched(side, row, guest)
+      unmatched(side, row, guest).iterator
     } else if (bounds.contradictory || !rows.joinable(side, row) || !own.consistent(times)) {
-      unmatched(side, row, guest)
+      unmatched(side, row, guest).iterator
     } else {
       probe.start(side, row, keepFor, guest)
       probe
@@ -116,7 +116,7 @@ final class JoinOperator[R, O](
     else if (joinType.preserves(side)) {
       state.evict(side, from, to).flatMap { gone =>
         counters.countEvicted(side, 1)
-        if (gone.matched) Iterator.empty
+        if (gone.matched) None
         else unmatched(side, gone.row, isGuest(gone))
       }
     } else {
@@ -134,17 +134,17 @@ final class JoinOperator[R, O](
       output.late(side, row, column, watermarks(column)).iterator
     }
 
-  private def unmatched(side: Side, row: R, guest: Boolean): Iterator[O] =
+  private def unmatched(side: Side, row: R, guest: Boolean): Option[O] =
     if (joinType.preserves(side) && !guest) {
       counters.countNullPadded()
-      Iterator.single(output.unmatched(side, row))
+      Some(output.unmatched(side, row))
     } else {
-      Iterator.empty
+      None
     }
 
   /**
    * One arriving row against the buffered rows of the other side, then its own fate. One object serves
-   * one row after another.
+   * one row after another, and allocates nothing for those that match.
    */
   private final class Probe extends Iterator[O] {
     private var side: Side = _
@@ -159,7 +159,8 @@ final class JoinOperator[R, O](
     private var guestsLeft = false
     private var matched = false
     private var settled = true
-    private var result: Option[O] = None
+    private var ready = false
+    private var result: O = _
 
     def start(side: Side, row: R, keepFor: Array[Long], guest: Boolean): Unit = {
       this.side = side
@@ -181,15 +182,19 @@ final class JoinOperator[R, O](
     }
 
     override def hasNext: Boolean = {
-      while (result.isEmpty && !settled) step()
-      result.nonEmpty
+      while (!ready && !settled) step()
+      ready
     }
 
     override def next(): O = {
       if (!hasNext) throw new NoSuchElementException("no more rows of this probe")
-      val o = result.get
-      result = None
-      o
+      ready = false
+      result
+    }
+
+    private def give(o: O): Unit = {
+      result = o
+      ready = true
     }
 
     private def step(): Unit =
@@ -215,7 +220,7 @@ final class JoinOperator[R, O](
           }
           val ofGuest = if (side == Left) guest else isGuest(partner)
           if (!ofGuest) {
-            result = Some(
+            give(
               if (side == Left) output.joined(row, partner.row) else output.joined(partner.row, row)
             )
           }
@@ -225,7 +230,7 @@ final class JoinOperator[R, O](
 
     private def meetLeftOnly(partner: BufferedRow[R]): Unit = {
       if (joinType == JoinType.LeftSemi) {
-        result = Some(output.matched(if (side == Left) row else partner.row))
+        give(output.matched(if (side == Left) row else partner.row))
       }
       if (side == Right) state.remove(Left, partner)
     }
@@ -235,7 +240,7 @@ final class JoinOperator[R, O](
       partners.close()
       if (!done) {
         if (keep) state.append(side, key, time, limitsOf(side), row, matched)
-        else if (!matched) result = unmatched(side, row, guest).nextOption()
+        else if (!matched) unmatched(side, row, guest).foreach(give)
       }
     }
   }

@@ -101,14 +101,16 @@ private[segment] final class RowBytes(disk: SpilledBytes) {
 
 private[segment] object RowBytes {
   val FirstChunk: Int = 1 << 12
-  private val LargestChunk = 1L << 20
-  private val MaxChunks = 1 << 14
 
-  // 14 bits of chunk, 22 of offset (32 MiB), 28 of size (2 GiB)
-  private val ChunkShift = 50
+  /** Less than half of the smallest region of G1, which gives larger arrays regions of their own. */
+  private val LargestChunk = 1L << 18
+  private val MaxChunks = 1 << 20
+
+  // 20 bits of chunk, 15 of offset (256 KiB: a larger row is alone in its chunk), 28 of size (2 GiB)
+  private val ChunkShift = 43
   private val OffsetShift = 28
 
   private def chunkNumber(place: Long): Int = (place >>> ChunkShift).toInt
-  def offset(place: Long): Int = ((place >>> OffsetShift).toInt & 0x3fffff) << 3
+  def offset(place: Long): Int = ((place >>> OffsetShift).toInt & 0x7fff) << 3
   def size(place: Long): Int = (place.toInt & 0xfffffff) << 3
 }

@@ -14,29 +14,33 @@ import java.util.Arrays
  *   row i   key, time, older and flags, place --> bytes, id, limits...
  * }}}
  *
- * All of a row lies together, for a probe comes to rows in no order of memory.
+ * All of a row lies together, for a probe comes to rows in no order of memory. Rows and index are in
+ * pages: no array is copied to make room, and none is so large that the garbage collector treats it
+ * by itself.
  *
  * @param low no first limit of its rows is less
  * @param high no first limit of its rows is greater
+ * @param expected how many rows there may be
  */
 private[segment] final class Segment(
     val low: Long,
     val high: Long,
     limitCount: Int,
-    disk: SpilledBytes
+    disk: SpilledBytes,
+    expected: Int = 0
 ) {
   import Segment._
 
   private val width = FirstLimit + limitCount
-  private var rows = new Array[Long](InitialRows * width)
-  private var index = emptyIndex(InitialRows)
+  private var pages = new Array[Array[Long]](1)
+  private var index = new SlotPages(expected)
   private var count = 0
   private var alive = 0
 
   private val leastLimit = Array.fill(limitCount)(Long.MaxValue)
   private val greatestLimit = Array.fill(limitCount)(Long.MinValue)
-  private var leastTime = Long.MaxValue
-  private var greatestTime = Long.MinValue
+  private var least = Long.MaxValue
+  private var greatest = Long.MinValue
   private val queues = new Array[LimitQueue](limitCount)
 
   val bytes: RowBytes = new RowBytes(disk)
@@ -52,16 +56,34 @@ private[segment] final class Segment(
   /** How many rows were there when the last version was sealed, gone ones too. */
   def old: Int = sealedCount
 
-  def key(i: Int): Long = rows(i * width + Key)
-  def time(i: Int): Long = rows(i * width + Time)
-  def place(i: Int): Long = rows(i * width + Place)
-  def id(i: Int): Long = rows(i * width + Id)
-  def limit(i: Int, k: Int): Long = rows(i * width + FirstLimit + k)
-  def isGone(i: Int): Boolean = (rows(i * width + Link) & Gone) != 0
-  def isMatched(i: Int): Boolean = (rows(i * width + Link) & Matched) != 0
+  def key(i: Int): Long = page(i)(start(i) + Key)
+  def time(i: Int): Long = page(i)(start(i) + Time)
+  def place(i: Int): Long = page(i)(start(i) + Place)
+  def id(i: Int): Long = page(i)(start(i) + Id)
+  def limit(i: Int, k: Int): Long = page(i)(start(i) + FirstLimit + k)
+  def isGone(i: Int): Boolean = (link(i) & Gone) != 0
+  def isMatched(i: Int): Boolean = (link(i) & Matched) != 0
+
+  /** Whether a row has this key and a time in this range, and has not gone. */
+  def isWanted(i: Int, key: Long, from: Long, to: Long): Boolean = {
+    val rows = page(i)
+    val at = start(i)
+    val time = rows(at + Time)
+    rows(at + Key) == key && time >= from && time <= to && (rows(at + Link) & Gone) == 0
+  }
+
+  private def page(i: Int): Array[Long] = pages(i >>> PageShift)
+  private def start(i: Int): Int = (i & PageRows - 1) * width
+  private def link(i: Int): Long = page(i)(start(i) + Link)
+
+  /** No row ever had a lower time. */
+  def leastTime: Long = least
+
+  /** No row ever had a higher time. */
+  def greatestTime: Long = greatest
 
   /** Whether a row may have a time in this range. */
-  def mayHold(from: Long, to: Long): Boolean = leastTime <= to && greatestTime >= from
+  def mayHold(from: Long, to: Long): Boolean = least <= to && greatest >= from
 
   /** Whether some limit of every row is below its watermark, as far as that is plain. */
   def allBelow(watermarks: Array[Long]): Boolean = {
@@ -107,8 +129,10 @@ private[segment] final class Segment(
       matched: Boolean,
       id: Long
   ): Unit = {
-    if ((count + 1) * width > rows.length) grow()
-    val at = count * width
+    if (count == index.rows) reindex()
+    makeRoom(count >>> PageShift)
+    val rows = page(count)
+    val at = start(count)
     rows(at + Key) = key
     rows(at + Time) = time
     rows(at + Link) = if (matched) Matched else 0L
@@ -122,14 +146,14 @@ private[segment] final class Segment(
       queues(k) = null
       k += 1
     }
-    leastTime = math.min(leastTime, time)
-    greatestTime = math.max(greatestTime, time)
-    link(count)
+    least = math.min(least, time)
+    greatest = math.max(greatest, time)
+    chain(count)
     count += 1
     alive += 1
   }
 
-  def setId(i: Int, id: Long): Unit = rows(i * width + Id) = id
+  def setId(i: Int, id: Long): Unit = page(i)(start(i) + Id) = id
 
   def setMatched(i: Int, matched: Boolean): Unit = setFlag(i, Matched, matched)
 
@@ -139,21 +163,22 @@ private[segment] final class Segment(
   }
 
   private def setFlag(i: Int, flag: Long, on: Boolean): Unit = {
-    val at = i * width + Link
-    rows(at) = if (on) rows(at) | flag else rows(at) & ~flag
+    setLink(i, if (on) link(i) | flag else link(i) & ~flag)
   }
 
+  private def setLink(i: Int, link: Long): Unit = page(i)(start(i) + Link) = link
+
   /** The newest row in the chain of a key, or -1; rows of other keys are in it too. */
-  def newest(key: Long): Int = index(slot(key)) - 1
+  def newest(key: Long): Int = index(index.slot(key)) - 1
 
   /** The next older row in the chain, or -1. */
   def next(i: Int): Int = older(i) - 1
 
-  private def older(i: Int): Int = (rows(i * width + Link) >>> OlderShift).toInt
+  private def older(i: Int): Int = (link(i) >>> OlderShift).toInt
 
   /** Bytes held in memory. */
   def allocated: Long =
-    bytes.allocated + rows.length * 8L + index.length * 4L
+    bytes.allocated + index.allocated + pages.iterator.filter(_ != null).map(_.length * 8L).sum
 
   def seal(): Unit = {
     sealedCount = count
@@ -176,7 +201,7 @@ private[segment] final class Segment(
     while (count > sealedCount) {
       count -= 1
       if (!isGone(count)) alive -= 1
-      index(slot(key(count))) = older(count)
+      index(index.slot(key(count))) = older(count)
     }
     bytes.reset(sealedBytes)
     // rows that had gone may be back: a lower bound that is too low makes them be looked for
@@ -184,26 +209,31 @@ private[segment] final class Segment(
     Arrays.fill(queues.asInstanceOf[Array[AnyRef]], null)
   }
 
-  private def link(i: Int): Unit = {
-    val (s, at) = (slot(key(i)), i * width + Link)
-    rows(at) = rows(at) & (1L << OlderShift) - 1 | index(s).toLong << OlderShift
-    index(s) = i + 1
+  private def chain(i: Int): Unit = {
+    val slot = index.slot(key(i))
+    setLink(i, link(i) & (1L << OlderShift) - 1 | index(slot).toLong << OlderShift)
+    index(slot) = i + 1
   }
 
-  private def slot(key: Long): Int = {
-    val h = key * 0x9e3779b97f4a7c15L
-    (h >>> 32).toInt & (index.length - 1)
+  private def reindex(): Unit = {
+    index = new SlotPages(index.rows * 2)
+    for (i <- 0 until count) chain(i)
   }
 
-  private def grow(): Unit = {
-    rows = Arrays.copyOf(rows, rows.length * 2)
-    index = emptyIndex(rows.length / width)
-    for (i <- 0 until count) link(i)
+  /** The first page grows, for many segments have few rows. */
+  private def makeRoom(p: Int): Unit = {
+    if (p == pages.length) pages = Arrays.copyOf(pages, p * 2)
+    if (pages(p) == null) pages(p) = new Array[Long]((if (p == 0) FirstRows else PageRows) * width)
+    else if (p == 0 && start(count) == pages(0).length) {
+      pages(0) = Arrays.copyOf(pages(0), pages(0).length * 2)
+    }
   }
 }
 
 private object Segment {
-  private val InitialRows = 64
+  private val FirstRows = 64
+  private val PageShift = 10
+  private val PageRows = 1 << PageShift
 
   // where in a row
   private val Key = 0
@@ -217,6 +247,4 @@ private object Segment {
   private val Matched = 1L
   private val Gone = 2L
   private val OlderShift = 8
-
-  private def emptyIndex(rows: Int): Array[Int] = new Array[Int](rows * 2)
 }

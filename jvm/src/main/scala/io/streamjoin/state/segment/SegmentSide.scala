@@ -34,6 +34,9 @@ private[segment] final class SegmentSide[R](
   private var evictedTo = Array.fill(limitCount)(Long.MinValue)
   private var sealedEvictedTo = evictedTo
 
+  private val times = new TimeRanges
+  private var timesChanged = true
+
   private val undo = new Undo
   private val disk = new SpilledBytes(file)
   private val cursor = new Cursor
@@ -55,10 +58,15 @@ private[segment] final class SegmentSide[R](
     val segment = segmentFor(limits(0))
     segment.append(key, time, limits, segment.bytes.append(row, codec), matched, id)
     total += 1
+    timesChanged = true
   }
 
   /** Rows of this key and time, in no order. */
   def probe(key: Long, from: Long, to: Long): Probed[R] = {
+    if (timesChanged) {
+      times.gather(segments, used)
+      timesChanged = false
+    }
     cursor.start(key, from, to)
     cursor
   }
@@ -151,6 +159,7 @@ private[segment] final class SegmentSide[R](
     val left = some.sortBy(_.low)
     segments = Arrays.copyOf(left, math.max(16, left.length))
     used = left.length
+    timesChanged = true
     total = left.map(_.live.toLong).sum
     evictedTo = sealedEvictedTo
   }
@@ -208,7 +217,10 @@ private[segment] final class SegmentSide[R](
     val high = if (at == used) end else math.min(end, segments(at).low - 1)
     if (used == segments.length) segments = Arrays.copyOf(segments, used * 2)
     System.arraycopy(segments, at, segments, at + 1, used - at)
-    val segment = new Segment(math.min(low, limit), math.max(high, limit), limitCount, disk)
+    // the newest one will be as full as the one before it
+    val expected = if (at == used && used > 0) segments(used - 1).length else 0
+    val segment =
+      new Segment(math.min(low, limit), math.max(high, limit), limitCount, disk, expected)
     segments(at) = segment
     used += 1
     segment
@@ -237,6 +249,7 @@ private[segment] final class SegmentSide[R](
     }
     Arrays.fill(segments.asInstanceOf[Array[AnyRef]], kept, used, null)
     used = kept
+    timesChanged = true
     undo.dropped.iterator.drop(first)
   }
 
@@ -282,42 +295,40 @@ private[segment] final class SegmentSide[R](
       wanted = key
       from = least
       to = greatest
-      s = -1
       upcoming = -1
-      if (from <= to) seek()
+      if (from <= to) seek(times.first(from))
     }
 
     override def hasNext: Boolean = upcoming >= 0
 
     override def next(): BufferedRow[R] = {
       if (upcoming < 0) throw new NoSuchElementException("no more rows of this probe")
-      segment = segments(s)
+      // a reference that is set costs more than one that is compared
+      if (segment ne segments(s)) segment = segments(s)
       at = upcoming
       upcoming = wantedFrom(segment, segment.next(at))
-      if (upcoming < 0) seek()
+      if (upcoming < 0) seek(s + 1)
       this
     }
 
     override def close(): Unit = upcoming = -1
 
-    private def seek(): Unit =
-      while (upcoming < 0 && s + 1 < used) {
-        s += 1
+    private def seek(first: Int): Unit = {
+      s = first
+      while (upcoming < 0 && times.goesOn(s, to)) {
         val candidate = segments(s)
         if (candidate.mayHold(from, to)) {
           upcoming = wantedFrom(candidate, candidate.newest(wanted))
         }
+        if (upcoming < 0) s += 1
       }
+    }
 
     private def wantedFrom(segment: Segment, start: Int): Int = {
       var i = start
-      while (i >= 0 && !isWanted(segment, i)) i = segment.next(i)
+      while (i >= 0 && !segment.isWanted(i, wanted, from, to)) i = segment.next(i)
       i
     }
-
-    private def isWanted(segment: Segment, i: Int): Boolean =
-      segment.key(i) == wanted && segment.time(i) >= from && segment.time(i) <= to &&
-        !segment.isGone(i)
   }
 }
 
@@ -326,6 +337,6 @@ private[segment] object SegmentSide {
   /** The number of a row that has not been committed. */
   val NoId: Long = -1L
 
-  private val FewRows = 256
+  private val FewRows = 64
   private val ManyRows = 8192
 }

@@ -1,0 +1,46 @@
+package io.streamjoin.state.segment
+
+/**
+ * Where, among segments in the order of their limits, rows of a range of times may be. Times mostly
+ * ascend with limits, so that a probe has to look at few segments of many.
+ *
+ * What is known is gathered when it is asked for: a batch appends all rows of a side before it probes
+ * them.
+ */
+private[segment] final class TimeRanges {
+  private var greatestUntil = Array.emptyLongArray
+  private var leastFrom = Array.emptyLongArray
+  private var known = 0
+
+  /** Takes in segments that have changed. */
+  def gather(segments: Array[Segment], count: Int): Unit = {
+    if (greatestUntil.length < count) {
+      greatestUntil = new Array[Long](segments.length)
+      leastFrom = new Array[Long](segments.length)
+    }
+    known = count
+    var greatest = Long.MinValue
+    for (s <- 0 until count) {
+      greatest = math.max(greatest, segments(s).greatestTime)
+      greatestUntil(s) = greatest
+    }
+    var least = Long.MaxValue
+    for (s <- count - 1 to 0 by -1) {
+      least = math.min(least, segments(s).leastTime)
+      leastFrom(s) = least
+    }
+  }
+
+  /** The first segment that may hold a row of this time or later; those before hold none. */
+  def first(time: Long): Int = {
+    var (low, high) = (0, known)
+    while (low < high) {
+      val middle = (low + high) >>> 1
+      if (greatestUntil(middle) < time) low = middle + 1 else high = middle
+    }
+    low
+  }
+
+  /** Whether this segment or a later one may hold a row of this time or earlier. */
+  def goesOn(segment: Int, time: Long): Boolean = segment < known && leastFrom(segment) <= time
+}
