@@ -29,6 +29,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     running.add_argument("--rows", type=int, help="for every case: rows a side, or events")
     running.add_argument("--batch", type=int, help="for every case: the same of a batch")
     running.add_argument("--profile", type=Path, metavar="FOLDER", help="keep collapsed stacks")
+    running.add_argument("--append", action="store_true", help="keep the results of other cases")
     running.add_argument("results", type=Path, help="the file of JSON lines to write")
     running.set_defaults(command=_run)
 
@@ -50,8 +51,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _run(arguments: argparse.Namespace) -> int:
     cases = suite.full() if arguments.full else suite.short()
-    arguments.results.unlink(missing_ok=True)
-    chosen = [_changed(case, arguments) for case in cases if _wanted(case, arguments.only)]
+    if not arguments.append:
+        arguments.results.unlink(missing_ok=True)
+    chosen = [_changed(case, arguments) for case in _wanted(cases, arguments.only)]
     problems = run(chosen, arguments.results, arguments.profile)
     print(f"\n{write(arguments.results)}")
     if problems:
@@ -69,8 +71,12 @@ def _profile(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _wanted(case: Case, only: Sequence[str] | None) -> bool:
-    return only is None or case.label in only or case.workload in only
+def _wanted(cases: Sequence[Case], only: Sequence[str] | None) -> list[Case]:
+    """Choose cases by their labels; what is no label is the workload of all its cases."""
+    if only is None:
+        return list(cases)
+    workloads = set(only) - {case.label for case in cases}
+    return [case for case in cases if case.label in only or case.workload in workloads]
 
 
 def _changed(case: Case, arguments: argparse.Namespace) -> Case:

@@ -15,7 +15,8 @@ class Case:
 
     ``warmup`` are the rows of a run in the same process before the ``repetitions`` that are
     measured, in ``warmup_batches`` batches: what an engine does once a batch is compiled after many
-    of them.
+    of them. After it come ``settling`` runs of the case itself that are not measured, since what is
+    done once a row is compiled anew where the batches are large.
     ``expected`` has the engines whose result is not the right one, for a reason that the page on
     the benchmarks gives.
     """
@@ -26,6 +27,7 @@ class Case:
     warmup: int
     parameters: Mapping[str, str | int] = field(default_factory=dict)
     warmup_batches: int = 200
+    settling: int = 1
     repetitions: int = 3
     expected: Mapping[str, Expected] = field(default_factory=dict)
 

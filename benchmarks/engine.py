@@ -24,7 +24,10 @@ _HEAP = "3g"
 _JARS = Path(__file__).resolve().parent / "jars"
 _PACKAGE = "io.streamjoin.benchmarks"
 # Flink serializes what it has no serializer for by reflection.
-_FLINK_OPENS = ("java.lang", "java.util", "java.time", "java.net", "java.nio")
+_FLINK_OPENS = [
+    f"--add-opens=java.base/{package}=ALL-UNNAMED"
+    for package in ("java.lang", "java.util", "java.time", "java.net", "java.nio")
+]
 # What Hazelcast asks for when it starts, to be as fast as it can.
 _HAZELCAST_OPTIONS = (
     "--add-modules=java.se",
@@ -42,56 +45,52 @@ class NotStagedError(RuntimeError):
 
 @dataclass(frozen=True)
 class Engine:
-    """What runs a workload, by the name that results carry."""
+    """What runs a workload: the folder of its jars, its main class, and how it is started."""
 
-    name: str
+    folder: str
+    main: str
+    options: Sequence[str] = ()
+    submitted: bool = False
+
+    @staticmethod
+    def of(name: str) -> Engine:
+        """Give the engine of a name that results carry."""
+        return _ALONE.get(name, _SPARK)
 
     def command(self, arguments: Sequence[str]) -> list[str]:
-        """Give the command of a process of its own."""
-        if self.name == LIMIT:
-            return self._java("core", f"{_PACKAGE}.limit.Limit", (), arguments)
-        if self.name in FLINK:
-            opens = [f"--add-opens=java.base/{p}=ALL-UNNAMED" for p in _FLINK_OPENS]
-            return self._java("flink", f"{_PACKAGE}.flink.FlinkEngine", opens, arguments)
-        if self.name == HAZELCAST:
-            main = f"{_PACKAGE}.hazelcast.HazelcastEngine"
-            return self._java("hazelcast", main, _HAZELCAST_OPTIONS, arguments)
-        return [
-            str(Path(pyspark.__file__).parent / "bin" / "spark-submit"),
-            *("--class", f"{_PACKAGE}.spark.SparkEngine"),
-            *("--driver-memory", _HEAP),
-            *(
-                "--driver-class-path",
-                os.pathsep.join([*map(str, _jars("spark")), streamjoin.jar_path()]),
-            ),
-            "spark-internal",
-            *arguments,
-        ]
+        """Give the command of a process of its own.
 
-    def _java(
-        self, folder: str, main: str, options: Sequence[str], arguments: Sequence[str]
-    ) -> list[str]:
+        Raises
+        ------
+        NotStagedError
+            Its jars have not been built.
+        """
+        main = f"{_PACKAGE}.{self.main}"
+        if self.submitted:
+            path = os.pathsep.join([*map(str, self._jars()), streamjoin.jar_path()])
+            submit = str(Path(pyspark.__file__).parent / "bin" / "spark-submit")
+            options = ["--driver-memory", _HEAP, "--driver-class-path", path]
+            return [submit, "--class", main, *options, "spark-internal", *arguments]
         home = os.environ.get("JAVA_HOME")
         java = str(Path(home) / "bin" / "java") if home else "java"
-        path = os.pathsep.join(map(str, _jars(folder)))
-        return [java, f"-Xmx{_HEAP}", *options, "-cp", path, main, *arguments]
+        path = os.pathsep.join(map(str, self._jars()))
+        return [java, f"-Xmx{_HEAP}", *self.options, "-cp", path, main, *arguments]
+
+    def staged(self) -> bool:
+        """Tell whether the jars that it needs are there."""
+        return any((_JARS / self.folder).glob("*.jar"))
+
+    def _jars(self) -> list[Path]:
+        jars = sorted((_JARS / self.folder).glob("*.jar"))
+        if not jars:
+            raise NotStagedError(f"no jars in {_JARS / self.folder}; run: make bench-jars")
+        return jars
 
 
-def staged(name: str) -> bool:
-    """Tell whether the jars that an engine needs are there."""
-    return any((_JARS / _folder(name)).glob("*.jar"))
-
-
-def _folder(name: str) -> str:
-    if name == LIMIT:
-        return "core"
-    if name == HAZELCAST:
-        return "hazelcast"
-    return "flink" if name in FLINK else "spark"
-
-
-def _jars(folder: str) -> list[Path]:
-    jars = sorted((_JARS / folder).glob("*.jar"))
-    if not jars:
-        raise NotStagedError(f"no jars in {_JARS / folder}; run: make bench-jars")
-    return jars
+_SPARK = Engine("spark", "spark.SparkEngine", submitted=True)
+_FLINK = Engine("flink", "flink.FlinkEngine", _FLINK_OPENS)
+_ALONE = {
+    LIMIT: Engine("core", "limit.Limit"),
+    HAZELCAST: Engine("hazelcast", "hazelcast.HazelcastEngine", _HAZELCAST_OPTIONS),
+    **dict.fromkeys(FLINK, _FLINK),
+}

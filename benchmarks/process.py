@@ -41,14 +41,15 @@ def measure(engine: str, case: Case, profile: Path | None = None) -> list[Result
     """
     arguments = case.arguments(
         **{
-            "runs": case.repetitions,
+            "runs": case.settling + case.repetitions,
             "warmup": case.warmup,
             "warmup-batches": case.warmup_batches,
         }
     )
     if profile is not None:
         arguments.append(f"profile={profile.resolve()}")
-    return _lines(engine, case, arguments)
+    lines = _lines(engine, case, arguments)
+    return lines[case.settling :] or lines[-1:]
 
 
 def _lines(engine: str, case: Case, arguments: Sequence[str]) -> list[Result]:
@@ -58,7 +59,7 @@ def _lines(engine: str, case: Case, arguments: Sequence[str]) -> list[Result]:
         profiled = any(argument.startswith("profile=") for argument in arguments)
         with log.open("wb") as stream:
             code = subprocess.run(
-                Engine(engine).command([f"engine={engine}", f"out={out}", *arguments]),
+                Engine.of(engine).command([f"engine={engine}", f"out={out}", *arguments]),
                 stdout=stream,
                 stderr=subprocess.STDOUT,
                 env=_environment(folder, profiled=profiled),

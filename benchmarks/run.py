@@ -12,7 +12,7 @@ from pathlib import Path
 from . import process
 from .case import Case
 from .check import cross_check, outcome
-from .engine import LIMIT, NotStagedError, staged
+from .engine import LIMIT, Engine, NotStagedError
 from .process import FailedRunError, Result
 
 
@@ -24,7 +24,9 @@ def run(cases: Sequence[Case], results: Path, profiles: Path | None = None) -> l
     NotStagedError
         The jars of an engine that takes part have not been built.
     """
-    missing = {engine for case in cases for engine in case.engines if not staged(engine)}
+    missing = {
+        engine for case in cases for engine in case.engines if not Engine.of(engine).staged()
+    }
     if missing:
         raise NotStagedError(f"{', '.join(sorted(missing))}: no jars; run: make bench-jars")
     results.parent.mkdir(parents=True, exist_ok=True)
@@ -91,6 +93,7 @@ def _circumstances(case: Case, engine: str) -> Result:
         "engine": engine,
         "warmup": case.warmup,
         "warmup_batches": case.warmup_batches,
+        "settling": case.settling,
     }
 
 

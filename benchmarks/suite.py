@@ -24,6 +24,7 @@ def short() -> list[Case]:
             engines,
             warmup=50_000,
             warmup_batches=20,
+            settling=0,
             parameters=rows | changes,
             repetitions=1,
         )
@@ -62,6 +63,14 @@ def full() -> list[Case]:
             if seconds != 60
         ),
         Case("W1-hot", "W1-hot", [LIMIT, OURS, _BEST_ROCKSDB], warm, large),
+        # as many matches a row as in W1
+        Case(
+            "W1-hot, W = 60 ms",
+            "W1-hot",
+            [LIMIT, OURS, _BEST_ROCKSDB],
+            warm,
+            large | {"window": 60},
+        ),
         Case("W1-hot, 400,000 rows a side", "W1-hot", [LIMIT, OURS, *spark], warm, hot),
         Case(
             "W1-hot, one key in half the rows",
@@ -95,7 +104,7 @@ def full() -> list[Case]:
             Case(name, name, [LIMIT, OURS, *spark, *FLINK, HAZELCAST], warm, events)
             for name in ("N7", "N8")
         ),
-        Case("LAT", "LAT", [LIMIT, OURS, *spark], 200_000, {"rows": 200_000}),
+        Case("LAT", "LAT", [LIMIT, OURS, *spark], 200_000, {"rows": 200_000}, settling=0),
     ]
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from benchmarks import check, process
 from benchmarks.case import Case
-from benchmarks.engine import FLINK, HAZELCAST, LIMIT, OURS, staged
+from benchmarks.engine import FLINK, HAZELCAST, LIMIT, OURS, Engine
 from benchmarks.run import run
 from benchmarks.summary import read
 
@@ -65,13 +65,13 @@ def test_a_run_of_this_projects_join_has_every_field(case: Case, tmp_path: Path)
 
 @pytest.mark.parametrize("engine", FLINK)
 def test_flink(case: Case, engine: str) -> None:
-    if not staged(engine):
+    if not Engine.of(engine).staged():
         pytest.skip("Flink's jars are not here: make bench-jars")
     assert check.outcome(process.run(engine, case), process.run(LIMIT, case)) == "correct"
 
 
 def test_hazelcast(case: Case) -> None:
-    if not staged(HAZELCAST):
+    if not Engine.of(HAZELCAST).staged():
         pytest.skip("Hazelcast's jars are not here: make bench-jars")
     result = process.run(HAZELCAST, case)
     assert check.outcome(result, process.run(LIMIT, case)) == "correct"

@@ -64,8 +64,8 @@ private final class CheckingWriter(kinds: Array[Kind], delays: Option[Due])
 
   override def write(row: InternalRow): Unit = {
     CheckingWriter.add(row, kinds, result)
-    for (d <- delays if row.isNullAt(1) && row.getLong(0) >= 0)
-      due.merge(d.batch(row.getLong(0)), 1L, (a, b) => a + b)
+    if (delays.nonEmpty && row.isNullAt(1) && row.getLong(0) >= 0)
+      due.merge(delays.get.batch(row.getLong(0)), 1L, (a, b) => a + b)
   }
 
   override def commit(): WriterCommitMessage = {
