@@ -46,10 +46,10 @@ demo: $(STAMPS)/installed
 	cd examples && $(abspath $(BIN))/python -m demo --plot ../artifacts/demo.png
 
 bench: $(STAMPS)/installed $(STAMPS)/benchmarks-staged
-	$(BIN)/python -m benchmarks run --short $(BENCH_ARGS) artifacts/benchmarks/short.jsonl
+	$(BIN)/python -m benchmarks run --short $(BENCH_ARGS) -- artifacts/benchmarks/short.jsonl
 
 bench-full: $(STAMPS)/installed $(STAMPS)/benchmarks-staged
-	$(BIN)/python -m benchmarks run --full $(BENCH_ARGS) results/$(shell date +%F).jsonl
+	$(BIN)/python -m benchmarks run --full $(BENCH_ARGS) -- results/$(shell date +%F).jsonl
 
 bench-jars: $(STAMPS)/benchmarks-staged
 

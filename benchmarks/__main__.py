@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
@@ -23,7 +24,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     size = running.add_mutually_exclusive_group()
     size.add_argument("--short", action="store_true", help="minutes; the default")
     size.add_argument("--full", action="store_true", help="hours")
-    running.add_argument("--only", nargs="+", metavar="CASE", help="cases or workloads by name")
+    running.add_argument(
+        "--only", nargs="+", metavar="CASE", help="cases by name, or all of a workload"
+    )
     running.add_argument("--engines", nargs="+", metavar="ENGINE", help="these and the bare loop")
     running.add_argument("--repetitions", type=int, help="for every case")
     running.add_argument("--rows", type=int, help="for every case: rows a side, or events")
@@ -51,9 +54,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _run(arguments: argparse.Namespace) -> int:
     cases = suite.full() if arguments.full else suite.short()
-    if not arguments.append:
-        arguments.results.unlink(missing_ok=True)
     chosen = [_changed(case, arguments) for case in _wanted(cases, arguments.only)]
+    kept = _others(arguments.results, chosen) if arguments.append else ""
+    arguments.results.parent.mkdir(parents=True, exist_ok=True)
+    arguments.results.write_text(kept, encoding="utf-8")
     problems = run(chosen, arguments.results, arguments.profile)
     print(f"\n{write(arguments.results)}")
     if problems:
@@ -77,6 +81,13 @@ def _wanted(cases: Sequence[Case], only: Sequence[str] | None) -> list[Case]:
         return list(cases)
     workloads = set(only) - {case.label for case in cases}
     return [case for case in cases if case.label in only or case.workload in workloads]
+
+
+def _others(results: Path, chosen: Sequence[Case]) -> str:
+    """Give the lines of cases that are not run anew: what is compared was measured together."""
+    labels = {case.label for case in chosen}
+    lines = results.read_text(encoding="utf-8").splitlines() if results.exists() else []
+    return "".join(f"{line}\n" for line in lines if json.loads(line)["case"] not in labels)
 
 
 def _changed(case: Case, arguments: argparse.Namespace) -> Case:

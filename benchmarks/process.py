@@ -32,7 +32,7 @@ def run(engine: str, case: Case, **changes: str | int) -> Result:
 
 
 def measure(engine: str, case: Case, profile: Path | None = None) -> list[Result]:
-    """Give a line for each repetition of a case in one process, after a warm-up.
+    """Give a line for each run of a case in one process, after a warm-up; settling runs come first.
 
     Raises
     ------
@@ -48,8 +48,7 @@ def measure(engine: str, case: Case, profile: Path | None = None) -> list[Result
     )
     if profile is not None:
         arguments.append(f"profile={profile.resolve()}")
-    lines = _lines(engine, case, arguments)
-    return lines[case.settling :] or lines[-1:]
+    return _lines(engine, case, arguments)
 
 
 def _lines(engine: str, case: Case, arguments: Sequence[str]) -> list[Result]:

@@ -55,9 +55,12 @@ def _runs(case: Case, reference: Result, profiles: Path | None) -> Iterator[Resu
         except FailedRunError as failure:
             yield circumstances | {"repetition": 0, "outcome": "failed", "failure": str(failure)}
             continue
-        for repetition, line in enumerate(lines):
-            compared = {"repetition": repetition, "outcome": outcome(line, reference)}
-            yield circumstances | compared | line
+        for run_number, line in enumerate(lines):
+            repetition, result = run_number - case.settling, outcome(line, reference)
+            # a settling run counts for nothing but a result that is not right
+            if repetition >= 0 or result != "correct":
+                compared = {"repetition": max(0, repetition), "outcome": result}
+                yield circumstances | compared | line
 
 
 def _problems(case: Case, line: Result, reference: Result) -> list[str]:

@@ -157,6 +157,17 @@ def test_columns_come_out_as_they_are_asked_for(
     assert "Project" not in plan[: plan.index("StreamJoin ")]
 
 
+@pytest.mark.parametrize("columns", [["o.id"], ["d.id", "o.id AS again"], ["1 AS one"]], ids=str)
+def test_any_columns_above_a_filter_that_stays_there(shop: Shop, columns: list[str]) -> None:
+    joined = stream_join(shop.ordered(), shop.delivered(), WITHIN_THE_HOUR, "left")
+    run = shop.run(joined.where("d.delivery_time IS NULL").selectExpr(*columns))
+    shop.order((1, "10:00"), (2, "10:05"))
+    shop.deliver((1, "10:40"), (9, "20:00"))
+    run.step()
+    expected = {"o.id": 2, "d.id": None, "o.id AS again": 2, "1 AS one": 1}
+    assert run.rows() == [tuple(expected[column] for column in columns)]
+
+
 ASKED = [
     ["d.id", "order_time"],
     ["delivery_time", "d.id", "order_time", "o.id"],

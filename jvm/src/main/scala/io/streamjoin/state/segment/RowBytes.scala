@@ -70,8 +70,8 @@ private[segment] final class RowBytes(disk: SpilledBytes) {
    */
   def spill(wanted: Long): Long = {
     var freed = 0L
-    // the open chunk is closed by it, and there must always be another number for the next
-    while (freed < wanted && (spilled < last || spilled == last && last < MaxChunks / 2)) {
+    // the open chunk is closed by it, and there are only so many, each with what is known of it in memory
+    while (freed < wanted && (spilled < last || spilled == last && last < MostClosedEarly)) {
       val chunk = chunks(spilled)
       freed += chunk.length
       if (spilled == extents.length) extents = Arrays.copyOf(extents, math.max(4, spilled * 2))
@@ -105,6 +105,7 @@ private[segment] object RowBytes {
   /** Less than half of the smallest region of G1, which gives larger arrays regions of their own. */
   private val LargestChunk = 1L << 18
   private val MaxChunks = 1 << 20
+  private val MostClosedEarly = 1 << 13
 
   // 20 bits of chunk, 15 of offset (256 KiB: a larger row is alone in its chunk), 28 of size (2 GiB)
   private val ChunkShift = 43

@@ -15,8 +15,7 @@ import java.util.Arrays
  * }}}
  *
  * All of a row lies together, for a probe comes to rows in no order of memory. Rows and index are in
- * pages: no array is copied to make room, and none is so large that the garbage collector treats it
- * by itself.
+ * pages, so that no array is as large as those that the garbage collector treats by themselves.
  *
  * @param low no first limit of its rows is less
  * @param high no first limit of its rows is greater

@@ -14,8 +14,8 @@ import io.streamjoin.state.{BufferedRow, Probed}
  * more.
  *
  * @param limitCount how many limits a row has
- * @param span how far apart the first limits of rows of one segment may be; more while segments have
- *   few rows
+ * @param span how far apart the first limits of rows of one segment may be, more while segments have
+ *   few rows; 1 where a row can match at any distance, so that a probe goes through all segments
  * @param file for rows that memory is too short for
  */
 private[segment] final class SegmentSide[R](
@@ -29,6 +29,7 @@ private[segment] final class SegmentSide[R](
   private var segments = new Array[Segment](16)
   private var used = 0
   private var width = math.max(1L, span)
+  private val fewRows = if (span > 1) FewOfARange else FewOfAll
   private var total = 0L
 
   private var evictedTo = Array.fill(limitCount)(Long.MinValue)
@@ -227,7 +228,7 @@ private[segment] final class SegmentSide[R](
   }
 
   private def adapt(rows: Int): Unit =
-    if (rows < FewRows) width = Saturated.add(width, width)
+    if (rows < fewRows) width = Saturated.add(width, width)
     else if (rows > ManyRows) width = math.max(math.max(1L, span), width / 2)
 
   // ---- what goes ----
@@ -337,6 +338,7 @@ private[segment] object SegmentSide {
   /** The number of a row that has not been committed. */
   val NoId: Long = -1L
 
-  private val FewRows = 64
+  private val FewOfARange = 64
+  private val FewOfAll = 256
   private val ManyRows = 8192
 }

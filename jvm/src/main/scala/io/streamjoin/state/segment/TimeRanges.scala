@@ -33,7 +33,8 @@ private[segment] final class TimeRanges {
 
   /** The first segment that may hold a row of this time or later; those before hold none. */
   def first(time: Long): Int = {
-    var (low, high) = (0, known)
+    var low = 0
+    var high = known
     while (low < high) {
       val middle = (low + high) >>> 1
       if (greatestUntil(middle) < time) low = middle + 1 else high = middle

@@ -90,6 +90,40 @@ class SegmentJoinStateSuite extends AnyFunSuite {
     assert(tested.probe(Left, 2, 0, 5000).isEmpty)
   }
 
+  test("many rows in one segment, of which some are undone") {
+    val tested = state(span = 1 << 20)
+    def append(from: Int, until: Int): Unit =
+      for (n <- from until until)
+        tested.append(Left, n % 97, n, Array(n.toLong), s"$n", matched = false)
+    def check(count: Int): Unit = {
+      assert(tested.size(Left) == count)
+      for (key <- 0 until 97) {
+        val found = tested.probe(Left, key, 1000, 30000).map(_.row.toInt).toList.sorted
+        assert(found == (1000 until count).filter(n => n % 97 == key && n <= 30000).toList)
+      }
+    }
+    append(0, 3000)
+    tested.seal()
+    check(3000)
+    for (count <- Seq(3001, 5000, 40000)) {
+      append(3000, count)
+      check(count)
+      tested.rollback()
+      check(3000)
+    }
+    append(3000, 40000)
+    tested.seal()
+    check(40000)
+  }
+
+  test("a segment after a large one begins with room for as many rows") {
+    val tested = state(span = 1 << 12)
+    for (n <- 0 until 20000) tested.append(Left, n, n, Array(n.toLong), s"$n", matched = false)
+    assert((0 until 20000 by 7).forall(n =>
+      tested.probe(Left, n, n, n).map(_.row).toList == List(s"$n")
+    ))
+  }
+
   test("limits and times at the ends of Long") {
     val tested = state()
     val ends = Seq(Long.MaxValue, Long.MinValue, 0L)

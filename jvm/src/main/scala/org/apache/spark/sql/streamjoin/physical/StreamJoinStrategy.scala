@@ -1,7 +1,12 @@
 package org.apache.spark.sql.streamjoin.physical
 
 import org.apache.spark.sql.SparkSession
-import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeSet, NamedExpression}
+import org.apache.spark.sql.catalyst.expressions.{
+  Attribute,
+  AttributeSet,
+  Expression,
+  NamedExpression
+}
 import org.apache.spark.sql.catalyst.plans.logical.{
   EventTimeWatermark,
   Filter,
@@ -23,9 +28,11 @@ case class StreamJoinStrategy(session: SparkSession) extends SparkStrategy {
   override def apply(plan: LogicalPlan): Seq[SparkPlan] = plan match {
     case o: ImposeOrder               => Seq(planOrder(o))
     case i: StreamJoinInput           => Seq(StreamJoinInputExec(i.present, planLater(i.child)))
-    case Project(list, j: StreamJoin) => Seq(ProjectExec(list, planJoin(j, asked(list, j))))
-    case j: StreamJoin                => Seq(planJoin(j, j.output))
-    case _                            => Nil
+    case Project(list, j: StreamJoin) => Seq(ProjectExec(list, planJoin(j, shown(list, j))))
+    case Project(list, Filter(condition, j: StreamJoin)) =>
+      Seq(ProjectExec(list, FilterExec(condition, planJoin(j, named(list :+ condition, j)))))
+    case j: StreamJoin => Seq(planJoin(j, j.output))
+    case _             => Nil
   }
 
   private def planOrder(o: ImposeOrder): SparkPlan = {
@@ -44,11 +51,14 @@ case class StreamJoinStrategy(session: SparkSession) extends SparkStrategy {
   }
 
   /** Columns that come out as they are asked for leave nothing to do for a projection. */
-  private def asked(list: Seq[NamedExpression], j: StreamJoin): Seq[Attribute] = {
-    val inOrder = list.flatMap(a => j.output.find(_.exprId == a.exprId)).distinct
-    if (inOrder.length == list.length) inOrder
-    else j.output.filter(AttributeSet.fromAttributeSets(list.map(_.references)).contains)
+  private def shown(list: Seq[NamedExpression], j: StreamJoin): Seq[Attribute] = {
+    val columns = list.collect { case a: Attribute => a }
+    if (columns.length == list.length && AttributeSet(columns).size == list.length) columns
+    else named(list, j)
   }
+
+  private def named(expressions: Seq[Expression], j: StreamJoin): Seq[Attribute] =
+    j.output.filter(AttributeSet.fromAttributeSets(expressions.map(_.references)).contains)
 
   private def planJoin(j: StreamJoin, shown: Seq[Attribute]): SparkPlan = {
     JoinRefusals.check(j)
