@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-DEFAULT_CASES = 150
+DEFAULT_CASES = 80
 DEFAULT_KILLS = 5
 
 
