@@ -46,6 +46,7 @@ lazy val benchmarksSpark = (project in file("benchmarks/jvm/spark"))
   .dependsOn(benchmarks, jvm % Test)
   .settings(
     Benchmarks.settings,
+    LocalFiles.atRuntime,
     scalacOptions ++= strict,
     Test / fork := true,
     // many short queries: compiling them well costs more than it saves

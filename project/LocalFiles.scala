@@ -2,8 +2,8 @@ import sbt._
 import sbt.Keys._
 
 /**
- * The file system of the tests. Hadoop's own starts a process or two for each file that it makes, a
- * third of all that a streaming test costs; this one does the same without.
+ * The file system of tests and benchmarks. Hadoop's own starts processes for each file that it makes,
+ * a third of all that a streaming test costs; this one does the same without.
  */
 object LocalFiles {
   val stageTestJars = taskKey[File]("Copies jars that the Python tests need.")
@@ -15,6 +15,8 @@ object LocalFiles {
     "spark.sql.streaming.checkpointFileManagerClass" ->
       "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
   ).map { case (name, value) => s"-Dspark.hadoop.$name=$value" }
+
+  val atRuntime: Setting[_] = libraryDependencies += (library % Runtime).intransitive()
 
   val settings: Seq[Setting[_]] = Seq(
     libraryDependencies += (library % Test).intransitive(),

@@ -82,13 +82,10 @@ private[segment] class StateFiles(
       head.writeUTF(before.fold("")(_.id))
       head.writeUTF(compression)
       val checked = new CheckedOutputStream(
-        new BufferedOutputStream(
-          codec(compression).compressedOutputStream(CloseShieldOutputStream.wrap(head)),
-          BufferBytes
-        ),
+        codec(compression).compressedOutputStream(CloseShieldOutputStream.wrap(head)),
         new CRC32C
       )
-      val out = new DataOutputStream(checked)
+      val out = new DataOutputStream(new BufferedOutputStream(checked, BufferBytes))
       content(out)
       out.flush()
       out.writeLong(checked.getChecksum.getValue)
