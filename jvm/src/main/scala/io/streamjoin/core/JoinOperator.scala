@@ -208,30 +208,27 @@ final class JoinOperator[R, O](
     private def done: Boolean = matched && joinType.leftOnly && side == Left
 
     private def meet(partner: BufferedRow[R]): Unit = {
+      val other = partner.row
       val pairs =
-        if (side == Left) rows.matches(row, partner.row, ordinary)
-        else rows.matches(partner.row, row, ordinary)
+        if (side == Left) rows.matches(row, other, ordinary)
+        else rows.matches(other, row, ordinary)
       if (pairs) {
         matched = true
-        if (joinType.leftOnly) meetLeftOnly(partner)
+        if (joinType.leftOnly) meetLeftOnly(partner, other)
         else {
           if (!partner.matched && joinType.preserves(side.other) && !isGuest(partner)) {
             state.markMatched(side.other, partner)
           }
           val ofGuest = if (side == Left) guest else isGuest(partner)
           if (!ofGuest) {
-            give(
-              if (side == Left) output.joined(row, partner.row) else output.joined(partner.row, row)
-            )
+            give(if (side == Left) output.joined(row, other) else output.joined(other, row))
           }
         }
       }
     }
 
-    private def meetLeftOnly(partner: BufferedRow[R]): Unit = {
-      if (joinType == JoinType.LeftSemi) {
-        give(output.matched(if (side == Left) row else partner.row))
-      }
+    private def meetLeftOnly(partner: BufferedRow[R], other: R): Unit = {
+      if (joinType == JoinType.LeftSemi) give(output.matched(if (side == Left) row else other))
       if (side == Right) state.remove(Left, partner)
     }
 

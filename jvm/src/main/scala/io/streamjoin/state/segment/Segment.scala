@@ -63,14 +63,6 @@ private[segment] final class Segment(
   def isGone(i: Int): Boolean = (link(i) & Gone) != 0
   def isMatched(i: Int): Boolean = (link(i) & Matched) != 0
 
-  /** Whether a row has this key and a time in this range, and has not gone. */
-  def isWanted(i: Int, key: Long, from: Long, to: Long): Boolean = {
-    val rows = page(i)
-    val at = start(i)
-    val time = rows(at + Time)
-    rows(at + Key) == key && time >= from && time <= to && (rows(at + Link) & Gone) == 0
-  }
-
   private def page(i: Int): Array[Long] = pages(i >>> PageShift)
   private def start(i: Int): Int = (i & PageRows - 1) * width
   private def link(i: Int): Long = page(i)(start(i) + Link)
@@ -167,11 +159,28 @@ private[segment] final class Segment(
 
   private def setLink(i: Int, link: Long): Unit = page(i)(start(i) + Link) = link
 
-  /** The newest row in the chain of a key, or -1; rows of other keys are in it too. */
-  def newest(key: Long): Int = index(index.slot(key)) - 1
+  /** The newest row that has this key and a time in this range and has not gone, or -1. */
+  def newest(key: Long, from: Long, to: Long): Int =
+    wantedFrom(index(index.slot(key)), key, from, to)
 
-  /** The next older row in the chain, or -1. */
-  def next(i: Int): Int = older(i) - 1
+  /** The next one that is older than row `i`, or -1. */
+  def next(i: Int, key: Long, from: Long, to: Long): Int = wantedFrom(older(i), key, from, to)
+
+  /** The first such row from a number in a chain on, where 0 is the end; other keys are in it too. */
+  private def wantedFrom(first: Int, key: Long, from: Long, to: Long): Int = {
+    var number = first
+    while (number > 0) {
+      val rows = page(number - 1)
+      val at = start(number - 1)
+      val link = rows(at + Link)
+      val time = rows(at + Time)
+      if (rows(at + Key) == key && time >= from && time <= to && (link & Gone) == 0) {
+        return number - 1
+      }
+      number = (link >>> OlderShift).toInt
+    }
+    -1
+  }
 
   private def older(i: Int): Int = (link(i) >>> OlderShift).toInt
 

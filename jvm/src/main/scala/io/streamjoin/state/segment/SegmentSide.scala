@@ -307,7 +307,7 @@ private[segment] final class SegmentSide[R](
       // a reference that is set costs more than one that is compared
       if (segment ne segments(s)) segment = segments(s)
       at = upcoming
-      upcoming = wantedFrom(segment, segment.next(at))
+      upcoming = segment.next(at, wanted, from, to)
       if (upcoming < 0) seek(s + 1)
       this
     }
@@ -318,17 +318,9 @@ private[segment] final class SegmentSide[R](
       s = first
       while (upcoming < 0 && times.goesOn(s, to)) {
         val candidate = segments(s)
-        if (candidate.mayHold(from, to)) {
-          upcoming = wantedFrom(candidate, candidate.newest(wanted))
-        }
+        if (candidate.mayHold(from, to)) upcoming = candidate.newest(wanted, from, to)
         if (upcoming < 0) s += 1
       }
-    }
-
-    private def wantedFrom(segment: Segment, start: Int): Int = {
-      var i = start
-      while (i >= 0 && !segment.isWanted(i, wanted, from, to)) i = segment.next(i)
-      i
     }
   }
 }

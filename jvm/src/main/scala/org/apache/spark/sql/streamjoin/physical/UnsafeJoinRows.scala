@@ -16,8 +16,8 @@ private[physical] final class UnsafeJoinRows(
 
   private val left = new OneSide(Left, leftOutput, spec.equiKeys.map(_.left), spec.leftOnly)
   private val right = new OneSide(Right, rightOutput, spec.equiKeys.map(_.right), spec.rightOnly)
-  private val ofAny = Predicate.create(spec.residual.ofAny, leftOutput ++ rightOutput)
-  private val ofOrdinary = Predicate.create(spec.residual.ofOrdinary, leftOutput ++ rightOutput)
+  private val ofAny = pairs(spec.residual.ofAny)
+  private val ofOrdinary = pairs(spec.residual.ofOrdinary)
   private val pair = new JoinedRow
 
   private def of(side: Side): OneSide = if (side == Left) left else right
@@ -32,7 +32,16 @@ private[physical] final class UnsafeJoinRows(
   override def key(side: Side, row: UnsafeRow): Long = of(side).key(row)
 
   override def matches(l: UnsafeRow, r: UnsafeRow, ordinary: Boolean): Boolean =
-    (if (ordinary) ofOrdinary else ofAny).eval(pair(l, r))
+    (if (ordinary) ofOrdinary else ofAny) match {
+      case Some(predicate) => predicate.eval(pair(l, r))
+      case None            => true
+    }
+
+  /** Nothing where key and times leave nothing to ask. */
+  private def pairs(residual: Expression): Option[BasePredicate] =
+    Option.when(residual != Literal.TrueLiteral)(
+      Predicate.create(residual, leftOutput ++ rightOutput)
+    )
 
   private final class OneSide(
       side: Side,
