@@ -18,17 +18,24 @@ def outcome(result: Result, reference: Result) -> Expected:
     return "correct" if same else "wrong"
 
 
+def checked_rows(case: Case) -> int:
+    """Give a size at which a batch join of few keys still ends, and something matches.
+
+    A row is a millisecond: while the second input is behind, it has nothing for the first.
+    """
+    rows = CHECKED_ROWS + int(case.parameters.get("behind", 0))
+    return min(rows, int(case.parameters.get("rows", rows)))
+
+
 def cross_check(case: Case) -> None:
     """Hold the bare loop, which is the reference of all others, against a batch join of Spark.
-
-    At a size at which a batch join of few keys still ends.
 
     Raises
     ------
     FailedRunError
         They differ, or there is no result to compare, or a process failed.
     """
-    rows = min(int(case.parameters.get("rows", CHECKED_ROWS)), CHECKED_ROWS)
+    rows = checked_rows(case)
     loop, batch = (process.run(engine, case, rows=rows) for engine in (LIMIT, BATCH))
     if outcome(batch, loop) != "correct" or loop["result_rows"] == 0:
         raise FailedRunError(

@@ -80,7 +80,13 @@ def full() -> list[Case]:
             parameters={"rows": 100_000, "batch": 12_500, "skew": "half"},
         ),
         Case("W1-catchup", "W1-catchup", [LIMIT, OURS, *spark], warm, large),
-        Case("W2, deliveries 120 s behind", "W2", [LIMIT, OURS, *spark], warm, large),
+        Case(
+            "W2, deliveries 120 s behind",
+            "W2",
+            [LIMIT, OURS, *spark],
+            warm,
+            large | {"behind": 120_000},
+        ),
         Case(
             "W2, deliveries idle",
             "W2",

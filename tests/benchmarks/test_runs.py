@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import check, process
+from benchmarks import check, process, suite
 from benchmarks.case import Case
 from benchmarks.engine import FLINK, HAZELCAST, LIMIT, OURS, Engine
 from benchmarks.run import run
@@ -89,6 +89,11 @@ def test_a_wrong_result_is_a_problem(
     monkeypatch.setattr("benchmarks.run._tell", lambda line: None)
     (problem,) = run([case], tmp_path / "results.jsonl")
     assert problem == "streamjoin on tiny: wrong, not correct: 7 rows, ab; the bare loop 7, cd"
+
+
+@pytest.mark.parametrize("case", [*suite.short(), *suite.full()], ids=lambda case: case.label)
+def test_what_is_held_against_a_batch_join_has_results(case: Case) -> None:
+    assert process.run(LIMIT, case, rows=check.checked_rows(case))["result_rows"] > 0
 
 
 def test_a_process_that_fails_says_why(case: Case) -> None:

@@ -29,7 +29,7 @@ final case class Variant(
       // else every query has a class loader of its own, and its generated code is compiled anew
       "spark.sql.artifact.isolation.enabled" -> "false",
       "spark.sql.shuffle.partitions" -> cores.toString,
-      // Hadoop's own starts a dozen processes for each file of a checkpoint on the local disk
+      // Hadoop's own starts several processes for each file of a checkpoint on the local disk
       "spark.hadoop.fs.file.impl" -> "com.globalmentor.apache.hadoop.fs.BareLocalFileSystem",
       "spark.hadoop.spark.sql.streaming.checkpointFileManagerClass" ->
         "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager",
