@@ -28,8 +28,7 @@ private[segment] final class SegmentSide[R](
 
   private var segments = new Array[Segment](16)
   private var used = 0
-  private var width = math.max(1L, span)
-  private val fewRows = if (span > 1) FewOfARange else FewOfAll
+  private val width = new SegmentWidth(span)
   private var total = 0L
 
   private var evictedTo = Array.fill(limitCount)(Long.MinValue)
@@ -59,6 +58,7 @@ private[segment] final class SegmentSide[R](
     val segment = segmentFor(limits(0))
     segment.append(key, time, limits, segment.bytes.append(row, codec), matched, id)
     total += 1
+    width.rowCame()
     timesChanged = true
   }
 
@@ -211,25 +211,21 @@ private[segment] final class SegmentSide[R](
   }
 
   private def insert(at: Int, limit: Long): Segment = {
-    if (at == used && used > 0) adapt(segments(used - 1).length)
-    val start = limit - Math.floorMod(limit, width)
+    width.opens()
+    val start = limit - Math.floorMod(limit, width.ofNext)
     val low = if (at == 0) start else math.max(start, segments(at - 1).high + 1)
-    val end = Saturated.add(start, width - 1)
+    val end = Saturated.add(start, width.ofNext - 1)
     val high = if (at == used) end else math.min(end, segments(at).low - 1)
     if (used == segments.length) segments = Arrays.copyOf(segments, used * 2)
     System.arraycopy(segments, at, segments, at + 1, used - at)
-    // the newest one will be as full as the one before it
-    val expected = if (at == used && used > 0) segments(used - 1).length else 0
+    // it will be as full as the one before it
+    val expected = if (at > 0) segments(at - 1).length else 0
     val segment =
       new Segment(math.min(low, limit), math.max(high, limit), limitCount, disk, expected)
     segments(at) = segment
     used += 1
     segment
   }
-
-  private def adapt(rows: Int): Unit =
-    if (rows < fewRows) width = Saturated.add(width, width)
-    else if (rows > ManyRows) width = math.max(math.max(1L, span), width / 2)
 
   // ---- what goes ----
 
@@ -329,8 +325,4 @@ private[segment] object SegmentSide {
 
   /** The number of a row that has not been committed. */
   val NoId: Long = -1L
-
-  private val FewOfARange = 64
-  private val FewOfAll = 256
-  private val ManyRows = 8192
 }
