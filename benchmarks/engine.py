@@ -21,6 +21,9 @@ FLINK = ["flink-heap", "flink-rocksdb"]
 HAZELCAST = "hazelcast"
 
 _HEAP = "3g"
+# A heap that grows takes its memory from the system page by page; a query does so once, not for
+# each row.
+_HEAP_OPTIONS = [f"-Xms{_HEAP}", "-XX:+AlwaysPreTouch"]
 _JARS = Path(__file__).resolve().parent / "jars"
 _PACKAGE = "io.streamjoin.benchmarks"
 # Flink serializes what it has no serializer for by reflection.
@@ -69,12 +72,14 @@ class Engine:
         if self.submitted:
             path = os.pathsep.join([*map(str, self._jars()), streamjoin.jar_path()])
             submit = str(Path(pyspark.__file__).parent / "bin" / "spark-submit")
-            options = ["--driver-memory", _HEAP, "--driver-class-path", path]
-            return [submit, "--class", main, *options, "spark-internal", *arguments]
+            heap = ["--driver-memory", _HEAP, "--driver-java-options", " ".join(_HEAP_OPTIONS)]
+            options = ["--class", main, *heap, "--driver-class-path", path]
+            return [submit, *options, "spark-internal", *arguments]
         home = os.environ.get("JAVA_HOME")
         java = str(Path(home) / "bin" / "java") if home else "java"
         path = os.pathsep.join(map(str, self._jars()))
-        return [java, f"-Xmx{_HEAP}", *self.options, "-cp", path, main, *arguments]
+        heap = [f"-Xmx{_HEAP}", *_HEAP_OPTIONS]
+        return [java, *heap, *self.options, "-cp", path, main, *arguments]
 
     def staged(self) -> bool:
         """Tell whether the jars that it needs are there."""
