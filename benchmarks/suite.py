@@ -75,9 +75,9 @@ def full() -> list[Case]:
         Case(
             "W1-hot, one key in half the rows",
             "W1-hot",
-            [LIMIT, OURS, SPARK_HEAP, _BEST_ROCKSDB],
-            warmup=50_000,
-            parameters={"rows": 100_000, "batch": 12_500, "skew": "half"},
+            [LIMIT, OURS, _BEST_ROCKSDB],
+            warm,
+            large | {"skew": "half"},
         ),
         Case("W1-catchup", "W1-catchup", [LIMIT, OURS, *spark], warm, large),
         Case(
