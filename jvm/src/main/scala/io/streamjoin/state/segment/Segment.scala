@@ -139,7 +139,7 @@ private[segment] final class Segment(
     }
     least = math.min(least, time)
     greatest = math.max(greatest, time)
-    chain(count)
+    enchain(count)
     count += 1
     alive += 1
   }
@@ -159,30 +159,23 @@ private[segment] final class Segment(
 
   private def setLink(i: Int, link: Long): Unit = page(i)(start(i) + Link) = link
 
-  /** The newest row that has this key and a time in this range and has not gone, or -1. */
-  def newest(key: Long, from: Long, to: Long): Int =
-    wantedFrom(index(index.slot(key)), key, from, to)
+  /**
+   * The newest row of the chain of a key with this hash, and of others, as its number plus one; 0 where
+   * there is none.
+   */
+  def chain(hash: Int): Int = index.ofHash(hash)
 
-  /** The next one that is older than row `i`, or -1. */
-  def next(i: Int, key: Long, from: Long, to: Long): Int = wantedFrom(older(i), key, from, to)
+  /** The next older row of the same chain, as its number plus one; 0 where there is none. */
+  def older(i: Int): Int = (link(i) >>> OlderShift).toInt
 
-  /** The first such row from a number in a chain on, where 0 is the end; other keys are in it too. */
-  private def wantedFrom(first: Int, key: Long, from: Long, to: Long): Int = {
-    var number = first
-    while (number > 0) {
-      val rows = page(number - 1)
-      val at = start(number - 1)
-      val link = rows(at + Link)
-      val time = rows(at + Time)
-      if (rows(at + Key) == key && time >= from && time <= to && (link & Gone) == 0) {
-        return number - 1
-      }
-      number = (link >>> OlderShift).toInt
-    }
-    -1
+  /** Whether the row has this key and a time in this range and has not gone. */
+  def isWanted(i: Int, key: Long, from: Long, to: Long): Boolean = {
+    val rows = page(i)
+    val at = start(i)
+    val time = rows(at + Time)
+    // all of it is in one place: cheaper compared than guessed
+    rows(at + Key) == key & time >= from & time <= to & (rows(at + Link) & Gone) == 0
   }
-
-  private def older(i: Int): Int = (link(i) >>> OlderShift).toInt
 
   /** Bytes held in memory. */
   def allocated: Long =
@@ -217,7 +210,7 @@ private[segment] final class Segment(
     Arrays.fill(queues.asInstanceOf[Array[AnyRef]], null)
   }
 
-  private def chain(i: Int): Unit = {
+  private def enchain(i: Int): Unit = {
     val slot = index.slot(key(i))
     setLink(i, link(i) & (1L << OlderShift) - 1 | index(slot).toLong << OlderShift)
     index(slot) = i + 1
@@ -225,7 +218,7 @@ private[segment] final class Segment(
 
   private def reindex(): Unit = {
     index = new SlotPages(index.rows * 2)
-    for (i <- 0 until count) chain(i)
+    for (i <- 0 until count) enchain(i)
   }
 
   /** The first page grows, for many segments have few rows. */

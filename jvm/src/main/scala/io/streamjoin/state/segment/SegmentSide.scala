@@ -73,7 +73,7 @@ private[segment] final class SegmentSide[R](
   }
 
   def markMatched(row: BufferedRow[R]): Unit = {
-    val shown = row.asInstanceOf[Shown]
+    val shown = row.asInstanceOf[Placed]
     if (!shown.matched) {
       shown.segment.setMatched(shown.at, matched = true)
       undo.marked.add(shown.segment, shown.at)
@@ -81,7 +81,7 @@ private[segment] final class SegmentSide[R](
   }
 
   def remove(row: BufferedRow[R]): Unit = {
-    val shown = row.asInstanceOf[Shown]
+    val shown = row.asInstanceOf[Placed]
     if (!shown.segment.isGone(shown.at)) lose(shown.segment, shown.at, undo.removed)
   }
 
@@ -270,9 +270,9 @@ private[segment] final class SegmentSide[R](
     }
 
   /** A row in its place. */
-  private class Shown extends HeldRow[R] {
-    var segment: Segment = _
-    var at: Int = -1
+  private abstract class Placed extends HeldRow[R] {
+    def segment: Segment
+    def at: Int
 
     override def row: R = segment.bytes.read(segment.place(at), codec)
     override def key: Long = segment.key(at)
@@ -281,43 +281,29 @@ private[segment] final class SegmentSide[R](
     override def matched: Boolean = segment.isMatched(at)
   }
 
-  private final class Cursor extends Shown with Probed[R] {
-    private var wanted = 0L
-    private var from = 0L
-    private var to = 0L
-    private var s = 0
-    private var upcoming = -1
+  private final class Shown extends Placed {
+    var segment: Segment = _
+    var at: Int = -1
+  }
 
-    def start(key: Long, least: Long, greatest: Long): Unit = {
-      wanted = key
-      from = least
-      to = greatest
-      upcoming = -1
-      if (from <= to) seek(times.first(from))
-    }
+  private final class Cursor extends Placed with Probed[R] {
+    private val walk = new ChainWalk
 
-    override def hasNext: Boolean = upcoming >= 0
+    override def segment: Segment = segments(walk.segment)
+    override def at: Int = walk.row
+
+    def start(key: Long, from: Long, to: Long): Unit =
+      walk.start(key, from, to, segments, used, times)
+
+    override def hasNext: Boolean = walk.hasNext(segments)
 
     override def next(): BufferedRow[R] = {
-      if (upcoming < 0) throw new NoSuchElementException("no more rows of this probe")
-      // a reference that is set costs more than one that is compared
-      if (segment ne segments(s)) segment = segments(s)
-      at = upcoming
-      upcoming = segment.next(at, wanted, from, to)
-      if (upcoming < 0) seek(s + 1)
+      if (!hasNext) throw new NoSuchElementException("no more rows of this probe")
+      walk.next()
       this
     }
 
-    override def close(): Unit = upcoming = -1
-
-    private def seek(first: Int): Unit = {
-      s = first
-      while (upcoming < 0 && times.goesOn(s, to)) {
-        val candidate = segments(s)
-        if (candidate.mayHold(from, to)) upcoming = candidate.newest(wanted, from, to)
-        if (upcoming < 0) s += 1
-      }
-    }
+    override def close(): Unit = walk.stop()
   }
 }
 

@@ -16,7 +16,10 @@ private[segment] final class SlotPages(expected: Int) {
   private val pages: Array[Array[Int]] =
     Array.fill(math.max(1, rows * 2 / PageSlots))(new Array[Int](math.min(rows * 2, PageSlots)))
 
-  def slot(key: Long): Int = (key * 0x9e3779b97f4a7c15L >>> 32).toInt & mask
+  def slot(key: Long): Int = hash(key) & mask
+
+  /** The number in the slot of the keys with this hash. */
+  def ofHash(hash: Int): Int = apply(hash & mask)
 
   def apply(slot: Int): Int = pages(slot >>> PageShift)(slot & PageSlots - 1)
 
@@ -27,8 +30,11 @@ private[segment] final class SlotPages(expected: Int) {
   def allocated: Long = pages.length.toLong * pages(0).length * 4L
 }
 
-private object SlotPages {
+private[segment] object SlotPages {
   private val FewestRows = 64
   private val PageShift = 14
   private val PageSlots = 1 << PageShift
+
+  /** What a key's slot is taken from, however many slots there are. */
+  def hash(key: Long): Int = (key * 0x9e3779b97f4a7c15L >>> 32).toInt
 }

@@ -1,0 +1,116 @@
+package io.streamjoin.state.segment
+
+/**
+ * The rows of a key and a range of times in several segments, found by walking the chains of all of
+ * them side by side, one row of each chain in a round. Rows are rarely in the processor's caches, and
+ * those of a round do not wait for one another, where those of one chain do.
+ *
+ * Numbers say where a row is: a reference that is set costs the garbage collector's barrier.
+ */
+private[segment] final class ChainWalk {
+  private var key = 0L
+  private var from = 0L
+  private var to = 0L
+
+  /** The chains that go on, each with the number of its next row, plus one. */
+  private var chains = 0
+  private var chainSegment = new Array[Int](16)
+  private var chainNext = new Array[Int](16)
+
+  /** What the last round has found, and how much of it was shown. */
+  private var found = 0
+  private var shown = 0
+  private var foundSegment = new Array[Int](16)
+  private var foundRow = new Array[Int](16)
+
+  /** Where the row is that [[next]] has gone on to. */
+  var segment: Int = 0
+  var row: Int = -1
+
+  /** Begins anew, with the segments that may have such rows. */
+  def start(
+      key: Long,
+      from: Long,
+      to: Long,
+      segments: Array[Segment],
+      count: Int,
+      times: TimeRanges
+  ): Unit = {
+    this.key = key
+    this.from = from
+    this.to = to
+    stop()
+    if (from <= to) {
+      if (count >= chainNext.length) makeRoom(count)
+      val hash = SlotPages.hash(key)
+      var s = times.first(from)
+      var goOn = 0
+      while (times.goesOn(s, to)) {
+        if (segments(s).mayHold(from, to)) {
+          val newest = segments(s).chain(hash)
+          chainSegment(goOn) = s
+          chainNext(goOn) = newest
+          goOn += oneIfAny(newest)
+        }
+        s += 1
+      }
+      chains = goOn
+    }
+  }
+
+  /** Ends it before its end. */
+  def stop(): Unit = {
+    chains = 0
+    found = 0
+    shown = 0
+  }
+
+  def hasNext(segments: Array[Segment]): Boolean = {
+    while (shown == found && chains > 0) round(segments)
+    shown < found
+  }
+
+  /** Goes on to the row that [[hasNext]] has found. */
+  def next(): Unit = {
+    segment = foundSegment(shown)
+    row = foundRow(shown)
+    shown += 1
+  }
+
+  /**
+   * All that depends on a row's numbers is added, not branched upon, as far as can be: a wrong guess
+   * would be found out only when the row has come from memory.
+   */
+  private def round(segments: Array[Segment]): Unit = {
+    var c = 0
+    var goOn = 0
+    var hits = 0
+    while (c < chains) {
+      val s = chainSegment(c)
+      val i = chainNext(c) - 1
+      val segment = segments(s)
+      foundSegment(hits) = s
+      foundRow(hits) = i
+      val older = segment.older(i)
+      if (segment.isWanted(i, key, from, to)) hits += 1
+      chainSegment(goOn) = s
+      chainNext(goOn) = older
+      goOn += oneIfAny(older)
+      c += 1
+    }
+    chains = goOn
+    found = hits
+    shown = 0
+  }
+
+  private def oneIfAny(number: Int): Int = -number >>> 31
+
+  /** What is written beyond the last chain counts for nothing, but needs a place. */
+  private def makeRoom(count: Int): Unit = {
+    val room = count * 2
+    chainSegment = new Array[Int](room)
+    chainNext = new Array[Int](room)
+    foundSegment = new Array[Int](room)
+    foundRow = new Array[Int](room)
+  }
+}
