@@ -53,7 +53,7 @@ private object SegmentWidth {
    */
   private final case class Rule(few: Long, many: Long, judged: Int)
 
-  private val OfARange = Rule(few = 64, many = 256, judged = 16)
+  private val OfARange = Rule(few = 32, many = 128, judged = 16)
 
   /** The fewer segments the better, and at once. */
   private val OfAll = Rule(few = 256, many = 8192, judged = 1)

@@ -41,7 +41,7 @@ class SegmentWidthSuite extends AnyFunSuite {
     val sparse = (0L until 100000L).map(_ * 10)
     val dense = (0L until 100000L).map(sparse.last + _ / 10)
     val rows = rowsOfSegments(span = 16)(sparse.iterator ++ dense.iterator)
-    val (first, last) = (rows.take(rows.size / 4), rows.takeRight(rows.size / 4))
+    val (first, last) = (rows.take(rows.size / 4), rows.takeRight(rows.size / 8))
     assert(first.drop(200).forall(n => n >= 32 && n <= 128))
     assert(last.forall(_ <= 256))
   }
