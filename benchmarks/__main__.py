@@ -59,6 +59,7 @@ def _run(arguments: argparse.Namespace) -> int:
     arguments.results.parent.mkdir(parents=True, exist_ok=True)
     arguments.results.write_text(kept, encoding="utf-8")
     problems = run(chosen, arguments.results, arguments.profile)
+    _sort(arguments.results, cases)
     print(f"\n{write(arguments.results)}")
     if problems:
         print(f"{len(problems)} runs did not give what they should:", *problems, sep="\n  ")
@@ -88,6 +89,14 @@ def _others(results: Path, chosen: Sequence[Case]) -> str:
     labels = {case.label for case in chosen}
     lines = results.read_text(encoding="utf-8").splitlines() if results.exists() else []
     return "".join(f"{line}\n" for line in lines if json.loads(line)["case"] not in labels)
+
+
+def _sort(results: Path, cases: Sequence[Case]) -> None:
+    """Bring the lines into the order of the suite, whichever cases were run last."""
+    place = {case.label: n for n, case in enumerate(cases)}
+    lines = results.read_text(encoding="utf-8").splitlines(keepends=True)
+    lines.sort(key=lambda line: place.get(json.loads(line)["case"], len(place)))
+    results.write_text("".join(lines), encoding="utf-8")
 
 
 def _changed(case: Case, arguments: argparse.Namespace) -> Case:

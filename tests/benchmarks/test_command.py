@@ -50,4 +50,13 @@ def test_what_is_run_anew_replaces_what_was_there(
     file.write_text("".join(json.dumps(line) + "\n" for line in before), encoding="utf-8")
     option = ["--append"] if append else []
     assert command.main(["run", "--full", "--only", "W1 inner", *option, "--", str(file)]) == 0
-    assert lines(file) == [*([("LAT", False)] if append else []), ("W1 inner", True)]
+    assert lines(file) == [("W1 inner", True), *([("LAT", False)] if append else [])]
+
+
+def test_results_are_in_the_order_of_the_suite(ran: list[str], tmp_path: Path) -> None:
+    file = tmp_path / "results.jsonl"
+    before = [{"case": label, "new": False} for label in ("no case any more", "LAT", "W1-hot")]
+    file.write_text("".join(json.dumps(line) + "\n" for line in before), encoding="utf-8")
+    assert command.main(["run", "--full", "--only", "W1-catchup", "--append", "--", str(file)]) == 0
+    labels = [label for label, _ in lines(file)]
+    assert labels == ["W1-hot", "W1-catchup", "LAT", "no case any more"]
