@@ -11,7 +11,7 @@ from pathlib import Path
 
 from . import profile, suite
 from .case import Case
-from .engine import LIMIT, OURS, NotStagedError
+from .engine import LIMIT, NotStagedError
 from .report import write
 from .run import run
 
@@ -27,7 +27,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     running.add_argument(
         "--only", nargs="+", metavar="CASE", help="cases by name, or all of a workload"
     )
-    running.add_argument("--engines", nargs="+", metavar="ENGINE", help="these and the bare loop")
+    running.add_argument("--engines", nargs="+", metavar="ENGINE", help="these, and the bare loop")
     running.add_argument("--repetitions", type=int, help="for every case")
     running.add_argument("--rows", type=int, help="for every case: rows a side, or events")
     running.add_argument("--batch", type=int, help="for every case: the same of a batch")
@@ -106,11 +106,9 @@ def _changed(case: Case, arguments: argparse.Namespace) -> Case:
         parameters={**case.parameters, **sizes},
         warmup=min(case.warmup, arguments.rows or case.warmup),
         repetitions=arguments.repetitions or case.repetitions,
-        engines=(
-            [LIMIT, OURS, *(e for e in arguments.engines if e not in (LIMIT, OURS))]
-            if arguments.engines
-            else case.engines
-        ),
+        engines=[LIMIT, *(e for e in arguments.engines if e != LIMIT)]
+        if arguments.engines
+        else case.engines,
     )
 
 

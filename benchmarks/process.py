@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from .case import Case
+from .case import Case, named
 from .engine import Engine
 
 Result = dict[str, Any]
@@ -18,6 +19,90 @@ Result = dict[str, Any]
 
 class FailedRunError(RuntimeError):
     """A process ended without a result."""
+
+
+class Runner:
+    """A process that runs a case each time it is asked to, and waits in between."""
+
+    def __init__(self, engine: str, case: Case, process: subprocess.Popen[str], log: Path) -> None:
+        self.engine = engine
+        self.case = case
+        self._process = process
+        self._log = log
+
+    def run(self, **changes: str | int) -> Result:
+        """Run the case once, on other parameters where some are given.
+
+        ``profile=`` is a file for collapsed stacks; the process has to be started for it.
+
+        Raises
+        ------
+        FailedRunError
+            The process failed.
+        """
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        try:
+            self._process.stdin.write("\t".join(named(changes)) + "\n")
+            self._process.stdin.flush()
+            # a JVM's own warnings go there too
+            answer = next((line for line in self._process.stdout if line.startswith("{")), "")
+        except BrokenPipeError:
+            answer = ""
+        if not answer:
+            tail = self._log.read_text(encoding="utf-8", errors="replace")[-4000:]
+            code = self._process.wait()
+            raise FailedRunError(f"{self.engine} on {self.case.label} ended with {code}:\n{tail}")
+        result: Result = json.loads(answer)
+        return result
+
+    def alive(self) -> bool:
+        return self._process.poll() is None
+
+    def warm_up(self) -> Iterator[Result]:
+        """Give the results of what the case says has to be run before something is measured.
+
+        Raises
+        ------
+        FailedRunError
+            The process failed.
+        """
+        if self.case.warmup > 0:
+            batch = max(1, self.case.warmup // self.case.warmup_batches)
+            first = self.run(rows=self.case.warmup, batch=batch)
+            if "refused" in first:
+                yield first
+                return
+        seconds = 0.0
+        while seconds < self.case.settling:
+            result = self.run()
+            yield result
+            seconds += result.get("wall_seconds", self.case.settling)
+
+
+@contextmanager
+def started(engine: str, case: Case, *, profiled: bool = False) -> Iterator[Runner]:
+    """Start an engine's process for a case, and end it."""
+    with TemporaryDirectory(prefix="streamjoin-benchmark-") as name:
+        folder = Path(name)
+        log = folder / "log"
+        with (
+            log.open("wb") as stream,
+            subprocess.Popen(
+                Engine.of(engine).command([f"engine={engine}", *case.arguments()]),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=stream,
+                env=_environment(folder, profiled=profiled),
+                cwd=folder,
+                text=True,
+            ) as process,
+        ):
+            try:
+                yield Runner(engine, case, process, log)
+            finally:
+                # a process that ends with its input has closed what it opened
+                process.communicate()
 
 
 def run(engine: str, case: Case, **changes: str | int) -> Result:
@@ -28,47 +113,8 @@ def run(engine: str, case: Case, **changes: str | int) -> Result:
     FailedRunError
         The process failed.
     """
-    return _lines(engine, case, case.arguments(**changes))[0]
-
-
-def measure(engine: str, case: Case, profile: Path | None = None) -> list[Result]:
-    """Give a line for each run of a case in one process, after a warm-up; settling runs come first.
-
-    Raises
-    ------
-    FailedRunError
-        The process failed.
-    """
-    arguments = case.arguments(
-        **{
-            "runs": case.settling + case.repetitions,
-            "warmup": case.warmup,
-            "warmup-batches": case.warmup_batches,
-        }
-    )
-    if profile is not None:
-        arguments.append(f"profile={profile.resolve()}")
-    return _lines(engine, case, arguments)
-
-
-def _lines(engine: str, case: Case, arguments: Sequence[str]) -> list[Result]:
-    with TemporaryDirectory(prefix="streamjoin-benchmark-") as name:
-        folder = Path(name)
-        out, log = folder / "result.json", folder / "log"
-        profiled = any(argument.startswith("profile=") for argument in arguments)
-        with log.open("wb") as stream:
-            code = subprocess.run(
-                Engine.of(engine).command([f"engine={engine}", f"out={out}", *arguments]),
-                stdout=stream,
-                stderr=subprocess.STDOUT,
-                env=_environment(folder, profiled=profiled),
-                cwd=folder,
-                check=False,
-            ).returncode
-        if code != 0 or not out.exists():
-            tail = log.read_text(encoding="utf-8", errors="replace")[-4000:]
-            raise FailedRunError(f"{engine} on {case.label} ended with {code}:\n{tail}")
-        return [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
+    with started(engine, case) as runner:
+        return runner.run(**changes)
 
 
 def _environment(folder: Path, profiled: bool) -> Mapping[str, str]:

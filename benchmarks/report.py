@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from statistics import median
 
 from . import plots
 from .process import Result
@@ -41,7 +42,7 @@ def page(lines: Sequence[Result], pictures: Sequence[str] = ()) -> str:
         f"{begin['date']} to {end['date']}; {begin['machine']}; "
         f"load {min(loads):.1f} to {max(loads):.1f}.",
         "Medians, in brackets least and greatest of the repetitions. "
-        "Figures compare only within a case.",
+        "A ratio is that of two runs next to each other.",
         *(_case(case, engines) for case, engines in summaries(lines).items()),
         *(f"![]({picture})" for picture in pictures),
     ]
@@ -62,15 +63,15 @@ def _case(case: str, engines: Mapping[str, Summary]) -> str:
 def _row(engine: Summary, mine: Summary | None) -> list[str]:
     if not engine.measured:
         return [engine.engine, *[""] * (len(_COLUMNS) - 2), engine.outcome]
-    ratio = mine.ratio(engine, "rows_per_cpu_second") if mine else None
+    ratios = mine.ratios(engine, "rows_per_cpu_second") if mine else []
     rows = engine.lines[0]["rows"]
     batch_ms = [engine.median(name) for name in ("median_batch_ms", "max_batch_ms")]
     return [
         engine.engine,
-        _spread(engine, "rows_per_cpu_second", _whole),
-        "" if ratio is None or engine is mine else f"{ratio:.2f}",
-        _spread(engine, "cpu_seconds", lambda s: f"{s / rows * 1e6:.1f}"),
-        _spread(engine, "wall_seconds", lambda s: _whole(rows / s)),
+        _spread(engine.values("rows_per_cpu_second"), _whole),
+        _spread(ratios, lambda ratio: f"{ratio:.2f}"),
+        _spread(engine.values("cpu_seconds"), lambda s: f"{s / rows * 1e6:.1f}"),
+        _spread(engine.values("wall_seconds"), lambda s: _whole(rows / s)),
         _optional(engine.median("peak_buffered_rows"), _whole),
         _optional(engine.median("bytes_checkpointed"), _megabytes),
         _optional(engine.median("state_rows_written"), lambda n: f"{n / rows:.0%}"),
@@ -91,14 +92,14 @@ def _delays(engine: Summary) -> str | None:
     )
 
 
-def _spread(engine: Summary, name: str, text: Callable[[float], str]) -> str:
-    values, middle = engine.values(name), engine.median(name)
-    if middle is None:
+def _spread(values: Sequence[float], text: Callable[[float], str]) -> str:
+    if not values:
         return ""
+    middle = text(median(values))
     if len(values) == 1:
-        return text(middle)
+        return middle
     low, high = sorted((text(min(values)), text(max(values))), key=_number)
-    return f"{text(middle)} ({low} to {high})"
+    return f"{middle} ({low} to {high})"
 
 
 def _number(text: str) -> float:

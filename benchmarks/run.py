@@ -10,10 +10,10 @@ from datetime import datetime, timezone
 from pathlib import Path
 
 from . import process
-from .case import Case
+from .case import Case, Rival
 from .check import cross_check, outcome
-from .engine import LIMIT, Engine, NotStagedError
-from .process import FailedRunError, Result
+from .engine import LIMIT, OURS, Engine, NotStagedError
+from .process import FailedRunError, Result, Runner
 
 
 def run(cases: Sequence[Case], results: Path, profiles: Path | None = None) -> list[str]:
@@ -24,9 +24,8 @@ def run(cases: Sequence[Case], results: Path, profiles: Path | None = None) -> l
     NotStagedError
         The jars of an engine that takes part have not been built.
     """
-    missing = {
-        engine for case in cases for engine in case.engines if not Engine.of(engine).staged()
-    }
+    engines = {engine for case in cases for engine in (OURS, *case.engines)}
+    missing = {engine for engine in engines if not Engine.of(engine).staged()}
     if missing:
         raise NotStagedError(f"{', '.join(sorted(missing))}: no jars; run: make bench-jars")
     results.parent.mkdir(parents=True, exist_ok=True)
@@ -34,36 +33,82 @@ def run(cases: Sequence[Case], results: Path, profiles: Path | None = None) -> l
     for case in cases:
         try:
             cross_check(case)
-            reference = process.run(LIMIT, case)
+            for line in _lines(case, profiles):
+                with results.open("a", encoding="utf-8") as stream:
+                    stream.write(json.dumps(line) + "\n")
+                _tell(line)
+                problems += _problems(case, line)
         except FailedRunError as failure:
             problems.append(str(failure))
-            continue
-        for line in _runs(case, reference, profiles):
-            with results.open("a", encoding="utf-8") as stream:
-                stream.write(json.dumps(line) + "\n")
-            _tell(line)
-            problems += _problems(case, line, reference)
     return problems
 
 
-def _runs(case: Case, reference: Result, profiles: Path | None) -> Iterator[Result]:
-    """Give the lines of each engine, of which one that failed or refused has only one."""
-    for engine in case.engines:
-        circumstances = _circumstances(case, engine)
-        try:
-            lines = process.measure(engine, case, _profile(profiles, case, engine))
-        except FailedRunError as failure:
-            yield circumstances | {"repetition": 0, "outcome": "failed", "failure": str(failure)}
-            continue
-        for run_number, line in enumerate(lines):
-            repetition, result = run_number - case.settling, outcome(line, reference)
-            # a settling run counts for nothing but a result that is not right
-            if repetition >= 0 or result != "correct":
-                compared = {"repetition": max(0, repetition), "outcome": result}
-                yield circumstances | compared | line
+def _lines(case: Case, profiles: Path | None) -> Iterator[Result]:
+    """Give the lines of a case: this project's join in turns with each of its rivals."""
+    profiled = profiles is not None
+    us = Rival(OURS, OURS, case)
+    with process.started(OURS, case, profiled=profiled) as runner:
+        ours = _Contestant(us, runner, process.run(LIMIT, case), profiles)
+        yield from ours.warm_up()
+        for rival in case.rivals():
+            try:
+                reference = process.run(LIMIT, rival.case)
+                with process.started(rival.engine, rival.case, profiled=profiled) as their_runner:
+                    theirs = _Contestant(rival, their_runner, reference, profiles)
+                    yield from theirs.warm_up()
+                    yield from _turns(ours, theirs, case.repetitions)
+            except FailedRunError as failure:
+                if not runner.alive():
+                    raise
+                yield _circumstances(rival) | {"outcome": "failed", "failure": str(failure)}
 
 
-def _problems(case: Case, line: Result, reference: Result) -> list[str]:
+class _Contestant:
+    """A running engine, whose results are held against those of the bare loop."""
+
+    def __init__(
+        self, rival: Rival, runner: Runner, reference: Result, profiles: Path | None
+    ) -> None:
+        self.name = rival.name
+        self.refused = False
+        self._rival = rival
+        self._runner = runner
+        self._reference = reference
+        self._profile = None if profiles is None else _profile(profiles, rival)
+
+    def warm_up(self) -> Iterator[Result]:
+        """Give the lines of results that are not right; all others count for nothing."""
+        for result in self._runner.warm_up():
+            line = self._line(result)
+            if line["outcome"] != "correct":
+                yield line
+            self.refused = self.refused or line["outcome"] == "refused"
+
+    def turn(self, against: str, repetition: int, *, last: bool) -> Result:
+        """Give the line of one run, the last of which is profiled where it was asked for."""
+        profiling = {"profile": str(self._profile)} if last and self._profile is not None else {}
+        taken = {"against": against, "repetition": repetition}
+        return self._line(self._runner.run(**profiling)) | taken
+
+    def _line(self, result: Result) -> Result:
+        compared = {"outcome": outcome(result, self._reference)}
+        return result | _circumstances(self._rival) | compared
+
+
+def _turns(ours: _Contestant, theirs: _Contestant, repetitions: int) -> Iterator[Result]:
+    """Give the lines of runs in pairs: the machine's speed differs less within one of them.
+
+    Who is first in a pair is second in the next.
+    """
+    if ours.refused or theirs.refused:
+        return
+    pair = [(ours, theirs), (theirs, ours)]
+    for repetition in range(repetitions):
+        for contestant, other in pair if repetition % 2 == 0 else reversed(pair):
+            yield contestant.turn(other.name, repetition, last=repetition == repetitions - 1)
+
+
+def _problems(case: Case, line: Result) -> list[str]:
     engine = line["engine"]
     expected = case.expected.get(engine, "correct")
     if line["outcome"] == expected:
@@ -71,32 +116,27 @@ def _problems(case: Case, line: Result, reference: Result) -> list[str]:
     found = (
         line.get("failure")
         or line.get("refused")
-        or (
-            f"{line['result_rows']} rows, {line['checksum']}; "
-            f"the bare loop {reference['result_rows']}, {reference['checksum']}"
-        )
+        or f"{line['result_rows']} rows, {line['checksum']}"
     )
     return [f"{engine} on {case.label}: {line['outcome']}, not {expected}: {found}"]
 
 
-def _profile(folder: Path | None, case: Case, engine: str) -> Path | None:
-    if folder is None:
-        return None
+def _profile(folder: Path, rival: Rival) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
-    label = "".join(c if c.isalnum() else "-" for c in case.label)
-    return folder / f"{label}.{engine}.collapsed"
+    label = "".join(c if c.isalnum() else "-" for c in rival.case.label)
+    return folder.resolve() / f"{label}.{rival.name}.collapsed"
 
 
-def _circumstances(case: Case, engine: str) -> Result:
+def _circumstances(rival: Rival) -> Result:
     return {
         "date": datetime.now(timezone.utc).isoformat(timespec="seconds"),
         "machine": f"{platform.machine()}, {os.cpu_count()} cores, {platform.system()}",
         "load": os.getloadavg()[0],
-        "case": case.label,
-        "engine": engine,
-        "warmup": case.warmup,
-        "warmup_batches": case.warmup_batches,
-        "settling": case.settling,
+        "case": rival.case.label,
+        "engine": rival.name,
+        "warmup": rival.case.warmup,
+        "warmup_batches": rival.case.warmup_batches,
+        "settling": rival.case.settling,
     }
 
 

@@ -5,12 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from .case import Case
-from .engine import FLINK, HAZELCAST, LIMIT, OURS, SPARK_HEAP, SPARK_ROCKSDB, SPARK_ROCKSDB_TUNED
+from .engine import FLINK, HAZELCAST, LIMIT, SPARK_HEAP, SPARK_ROCKSDB, SPARK_ROCKSDB_TUNED
 
 _BEST_ROCKSDB = "spark-rocksdb-4-untracked"
-
-
-_WINDOWS = (10, 60, 180, 600)
 
 
 def short() -> list[Case]:
@@ -29,14 +26,14 @@ def short() -> list[Case]:
             repetitions=1,
         )
 
-    several = [LIMIT, OURS, SPARK_HEAP]
+    several = [LIMIT, SPARK_HEAP]
     return [
         replace(case("W1", [*several, _BEST_ROCKSDB]), label="W1 inner", repetitions=3),
         case("W1-hot", several),
         case("W1-catchup", several),
         case("W2", several, behind=30_000),
-        case("W3", [LIMIT, OURS]),
-        case("N9", [LIMIT, OURS], rows=200_000, batch=25_000),
+        case("W3", [LIMIT]),
+        case("N9", [LIMIT], rows=200_000, batch=25_000),
         case("LAT", several, rows=30_000, batch=1_000),
     ]
 
@@ -49,75 +46,70 @@ def full() -> list[Case]:
     # what a key holds is what Spark's own join looks at for each row, but for its format 4
     hot = {"rows": 400_000, "batch": 25_000}
     spark = [SPARK_HEAP, *SPARK_ROCKSDB_TUNED]
-    everyone = [LIMIT, OURS, SPARK_HEAP, *SPARK_ROCKSDB, *FLINK]
+    everyone = [LIMIT, SPARK_HEAP, *SPARK_ROCKSDB, *FLINK]
     return [
         Case("W1 inner", "W1", everyone, warm, large),
-        Case("W1 left", "W1", [LIMIT, OURS, *spark, *FLINK], warm, large | {"how": "left"}),
+        Case("W1 left", "W1", [LIMIT, *spark, *FLINK], warm, large | {"how": "left"}),
         _with_hazelcast("W1 inner", "W1"),
         _with_hazelcast("W1 left", "W1", how="left"),
         _with_hazelcast("W1-hot", "W1-hot"),
-        *(_window(seconds, warm, keys=100_000) for seconds in _WINDOWS),
-        *(
-            _window(seconds, warm, keys=seconds * 5000 // 3)
-            for seconds in _WINDOWS
-            if seconds != 60
-        ),
-        Case("W1-hot", "W1-hot", [LIMIT, OURS, _BEST_ROCKSDB], warm, large),
+        *(_wider(seconds, warm, keys=100_000) for seconds in (60, 180, 600)),
+        *(_wider(seconds, warm, keys=seconds * 5000 // 3) for seconds in (180, 600)),
+        Case("W1-hot", "W1-hot", [LIMIT, _BEST_ROCKSDB], warm, large),
         # as many matches a row as in W1
         Case(
             "W1-hot, W = 60 ms",
             "W1-hot",
-            [LIMIT, OURS, _BEST_ROCKSDB],
+            [LIMIT, _BEST_ROCKSDB],
             warm,
             large | {"window": 60},
         ),
-        Case("W1-hot, 400,000 rows a side", "W1-hot", [LIMIT, OURS, *spark], warm, hot),
+        Case("W1-hot, 400,000 rows a side", "W1-hot", [LIMIT, *spark], warm, hot),
         Case(
             "W1-hot, one key in half the rows",
             "W1-hot",
-            [LIMIT, OURS, _BEST_ROCKSDB],
+            [LIMIT, _BEST_ROCKSDB],
             warm,
             large | {"skew": "half"},
         ),
-        Case("W1-catchup", "W1-catchup", [LIMIT, OURS, *spark], warm, large),
+        Case("W1-catchup", "W1-catchup", [LIMIT, *spark], warm, large),
         Case(
             "W2, deliveries 120 s behind",
             "W2",
-            [LIMIT, OURS, *spark],
+            [LIMIT, *spark],
             warm,
             large | {"behind": 120_000},
         ),
         Case(
             "W2, deliveries idle",
             "W2",
-            [LIMIT, OURS, *spark],
+            [LIMIT, *spark],
             warm,
             large | {"behind": 0, "idle": "yes"},
         ),
         Case(
             "W3",
             "W3",
-            [LIMIT, OURS, SPARK_HEAP, *FLINK],
+            [LIMIT, SPARK_HEAP, *FLINK],
             warm,
             large,
             expected={SPARK_HEAP: "refused"},
         ),
+        *(Case(name, name, [LIMIT, *spark, *FLINK], warm, events) for name in ("N4", "N9", "N20")),
         *(
-            Case(name, name, [LIMIT, OURS, *spark, *FLINK], warm, events)
-            for name in ("N4", "N9", "N20")
-        ),
-        *(
-            Case(name, name, [LIMIT, OURS, *spark, *FLINK, HAZELCAST], warm, events)
+            Case(name, name, [LIMIT, *spark, *FLINK, HAZELCAST], warm, events)
             for name in ("N7", "N8")
         ),
-        Case("LAT", "LAT", [LIMIT, OURS, *spark], 200_000, {"rows": 200_000}, settling=0),
+        Case("LAT", "LAT", [LIMIT, *spark], 200_000, {"rows": 200_000}, settling=0),
     ]
 
 
-def _window(seconds: int, warmup: int, keys: int) -> Case:
-    """W1 with a wider window: with as many keys the more partners, or with more keys as many."""
+def _wider(seconds: int, warmup: int, keys: int) -> Case:
+    """W1 with a wide window beside ten seconds: as many keys and more partners, or more of both."""
     rows = {"rows": 1_200_000, "batch": 125_000, "window": seconds * 1000, "keys": keys}
-    return Case(f"W1 inner, W = {seconds} s, {keys:,} keys", "W1", [LIMIT, OURS], warmup, rows)
+    narrow = {"window": 10_000, "keys": 100_000 if keys == 100_000 else 10 * 5000 // 3}
+    label = f"W1 inner, W = {seconds} s, {keys:,} keys"
+    return Case(label, "W1", [LIMIT], warmup, rows, itself=[narrow])
 
 
 def _with_hazelcast(label: str, workload: str, **changes: str | int) -> Case:
@@ -125,7 +117,7 @@ def _with_hazelcast(label: str, workload: str, **changes: str | int) -> Case:
     return Case(
         f"{label}, 100,000 rows a side",
         workload,
-        [LIMIT, OURS, SPARK_HEAP, *FLINK, HAZELCAST],
+        [LIMIT, SPARK_HEAP, *FLINK, HAZELCAST],
         warmup=50_000,
         parameters={"rows": 100_000, "batch": 12_500, **changes},
     )

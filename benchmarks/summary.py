@@ -1,4 +1,4 @@
-"""Medians over the repetitions of a run, and ratios between engines."""
+"""Medians over the repetitions of a run, and ratios of the runs that took turns."""
 
 from __future__ import annotations
 
@@ -35,10 +35,14 @@ class Summary:
         values = self.values(name)
         return median(values) if values else None
 
-    def ratio(self, other: Summary, name: str) -> float | None:
-        """By how much the median is above another engine's."""
-        mine, theirs = self.median(name), other.median(name)
-        return mine / theirs if mine is not None and theirs else None
+    def ratios(self, other: Summary, name: str) -> list[float]:
+        """By how much each run is above the other's next to it."""
+        mine = {line["repetition"]: line for line in self.lines if line["against"] == other.engine}
+        return [
+            line_of_mine[name] / line[name]
+            for line in other.lines
+            if line["against"] == self.engine and (line_of_mine := mine.get(line["repetition"]))
+        ]
 
 
 def read(results: Path) -> list[Result]:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -45,7 +48,15 @@ TINY: dict[str, str | int] = {
 @pytest.fixture
 def case() -> Case:
     return Case(
-        "tiny", "W1", [LIMIT, OURS], warmup=1000, warmup_batches=2, parameters=TINY, repetitions=2
+        "tiny",
+        "W1",
+        [LIMIT],
+        warmup=1000,
+        warmup_batches=2,
+        parameters=TINY,
+        settling=0,
+        repetitions=2,
+        itself=[{"window": 100}],
     )
 
 
@@ -53,10 +64,13 @@ def test_a_run_of_this_projects_join_has_every_field(case: Case, tmp_path: Path)
     file = tmp_path / "results.jsonl"
     assert run([case], file) == []
     lines = read(file)
+    narrow = f"{OURS}, window 100"
     assert [(line["engine"], line["repetition"], line["outcome"]) for line in lines] == [
-        (engine, repetition, "correct") for engine in (LIMIT, OURS) for repetition in (0, 1)
+        (engine, repetition, "correct")
+        for rival in (LIMIT, narrow)
+        for repetition, engine in [(0, OURS), (0, rival), (1, rival), (1, OURS)]
     ]
-    limit, ours = lines[0], lines[-1]
+    ours, limit = lines[:2]
     assert {name: type(ours[name]) for name in FIELDS} == FIELDS
     assert (ours["rows"], ours["batches"], ours["no_data_batches"]) == (10000, 4, 0)
     assert ours["result_rows"] == limit["result_rows"] > 5000
@@ -77,18 +91,82 @@ def test_hazelcast(case: Case) -> None:
     assert check.outcome(result, process.run(LIMIT, case)) == "correct"
 
 
-def test_a_wrong_result_is_a_problem(
-    case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def other_rows(engine: str, *_: object, **changes: object) -> process.Result:
-        wrong = engine == OURS
-        return {"engine": engine, "result_rows": 7, "checksum": "ab" if wrong else "cd"}
+class Told(process.Runner):
+    """A runner of no process, which takes part of its results from what it is told."""
 
-    monkeypatch.setattr(process, "run", other_rows)
-    monkeypatch.setattr(process, "measure", lambda engine, *_: [other_rows(engine)])
-    monkeypatch.setattr("benchmarks.run._tell", lambda line: None)
-    (problem,) = run([case], tmp_path / "results.jsonl")
-    assert problem == "streamjoin on tiny: wrong, not correct: 7 rows, ab; the bare loop 7, cd"
+    def __init__(self, engine: str, case: Case, answer: process.Result) -> None:
+        self.engine = engine
+        self.case = case
+        self._answer = answer
+
+    def run(self, **changes: object) -> process.Result:
+        if "failure" in self._answer:
+            raise process.FailedRunError(self._answer["failure"])
+        return {"result_rows": 7, "checksum": "cd", "wall_seconds": 4, **self._answer}
+
+    def alive(self) -> bool:
+        return "failure" not in self._answer
+
+
+@pytest.fixture
+def told(monkeypatch: pytest.MonkeyPatch) -> dict[str, process.Result]:
+    """Give what the engines answer, to be filled."""
+    answers: dict[str, process.Result] = {}
+
+    @contextmanager
+    def started(engine: str, case: Case, **_: object) -> Iterator[process.Runner]:
+        yield Told(engine, case, answers.get(engine, {}))
+
+    monkeypatch.setattr(process, "started", started)
+    return answers
+
+
+def outcomes(file: Path) -> list[tuple[str, str]]:
+    return [(line["engine"], line["outcome"]) for line in read(file)]
+
+
+def test_a_wrong_result_is_a_problem(
+    case: Case, told: dict[str, process.Result], tmp_path: Path
+) -> None:
+    told["spark-heap"] = {"checksum": "ab"}
+    settled = replace(case, engines=["spark-heap"], settling=5, repetitions=1, itself=[])
+    problems = run([settled], tmp_path / "results.jsonl")
+    assert set(problems) == {"spark-heap on tiny: wrong, not correct: 7 rows, ab"}
+    # also where it is not measured: 5 seconds are two runs
+    assert outcomes(tmp_path / "results.jsonl") == [
+        ("spark-heap", "wrong"),
+        ("spark-heap", "wrong"),
+        ("streamjoin", "correct"),
+        ("spark-heap", "wrong"),
+    ]
+
+
+def test_who_refuses_or_fails_takes_no_turns(
+    case: Case, told: dict[str, process.Result], tmp_path: Path
+) -> None:
+    told["spark-heap"] = {"refused": "no"}
+    told["flink-heap"] = {"failure": "it broke"}
+    rivals = replace(case, engines=["spark-heap", "flink-heap", "hazelcast"], itself=[])
+    problems = run([rivals], tmp_path / "results.jsonl")
+    assert outcomes(tmp_path / "results.jsonl") == [
+        ("spark-heap", "refused"),
+        ("flink-heap", "failed"),
+        ("streamjoin", "correct"),
+        ("hazelcast", "correct"),
+        ("hazelcast", "correct"),
+        ("streamjoin", "correct"),
+    ]
+    assert problems == [
+        "spark-heap on tiny: refused, not correct: no",
+        "flink-heap on tiny: failed, not correct: it broke",
+    ]
+
+
+def test_where_this_projects_join_fails_the_case_ends(
+    case: Case, told: dict[str, process.Result], tmp_path: Path
+) -> None:
+    told[OURS] = {"failure": "it broke"}
+    assert run([case], tmp_path / "results.jsonl") == ["it broke"]
 
 
 @pytest.mark.parametrize("case", [*suite.short(), *suite.full()], ids=lambda case: case.label)

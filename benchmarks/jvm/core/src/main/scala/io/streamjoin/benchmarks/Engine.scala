@@ -1,6 +1,6 @@
 package io.streamjoin.benchmarks
 
-import java.nio.file.{Files, Paths}
+import scala.io.Source
 
 /** Something that runs a workload from its first row to its last result. */
 trait Engine {
@@ -16,52 +16,40 @@ final class Refused(message: String) extends Exception(message)
 object Engine {
 
   /**
-   * The command line of every engine's process: `engine=`, `workload=`, `out=` (the file for a JSON line
-   * of each measured run), and where they are wanted
+   * Every engine's process: it runs its workload once for each line of its input, and answers with a
+   * line of JSON. So runs of several engines can take turns.
    *
-   *   - `runs=`: how many measured runs, 1
-   *   - `warmup=`: rows of a run before them, 0 for none
-   *   - `warmup-batches=`: how many batches these are
-   *   - `profile=`: a file for collapsed stacks of the last run
-   *
-   * All others are parameters of the workload.
+   * The command line has `engine=` and the parameters of the workload. A line has, between tabs, the
+   * parameters that are other in its run, and `profile=`, a file for collapsed stacks, where one is
+   * wanted.
    */
   def main(arguments: Seq[String])(create: String => Engine): Unit = {
-    val (control, parameters) = Parameters.parse(arguments).values.partition(a => own(a._1))
-    val name = control("engine")
-    val workload = Workloads.of(control("workload"), new Parameters(parameters))
-    val lines =
-      try {
-        val engine = create(name)
-        try {
-          warmupOf(workload, control).foreach(engine.run)
-          val runs = control.get("runs").fold(1)(_.toInt)
-          for (run <- 1 to runs) yield {
-            val profile = control.get("profile").filter(_ => run == runs)
-            measured(engine, workload, profile).json(name, workload)
-          }
-        } finally engine.close()
-      } catch { case refused: Refused => Seq(refusal(name, workload, refused)) }
-    Files.writeString(Paths.get(control("out")), lines.map(_ + "\n").mkString)
+    // whatever an engine prints is no answer
+    val answers = System.out
+    System.setOut(System.err)
+    val parameters = Parameters.parse(arguments)
+    val name = parameters.text("engine")
+    val engine = create(name)
+    try
+      Source.fromInputStream(System.in).getLines().foreach { line =>
+        val changes = Parameters.parse(line.split('\t').toSeq.filter(_.nonEmpty))
+        answers.println(answer(engine, name, parameters.but(changes.values.toSeq: _*)))
+        answers.flush()
+      }
+    finally engine.close()
   }
 
-  private val own = Set("engine", "workload", "out", "runs", "warmup", "warmup-batches", "profile")
-
-  /** The same on fewer rows in smaller batches: what runs once a batch is compiled after many. */
-  private def warmupOf(workload: Workload, control: Map[String, String]): Option[Workload] =
-    control.get("warmup").map(_.toLong).filter(_ > 0).map { rows =>
-      val batch = control.get("warmup-batches").map(n => "batch" -> math.max(1, rows / n.toLong))
-      val changes = Seq("rows" -> rows) ++ batch
-      Workloads.of(workload.name, workload.parameters.but(changes: _*))
-    }
-
-  private def measured(engine: Engine, workload: Workload, profile: Option[String]): Outcome = {
+  private def answer(engine: Engine, name: String, parameters: Parameters): String = {
+    val (control, own) = parameters.values.partition(p => Control(p._1))
+    val workload = Workloads.of(control("workload"), new Parameters(own))
     System.gc()
-    val profiling = profile.map(Profile.start)
-    val outcome = engine.run(workload)
-    profiling.foreach(_.stop())
-    outcome
+    val profiling = control.get("profile").map(Profile.start)
+    try engine.run(workload).json(name, workload)
+    catch { case refused: Refused => refusal(name, workload, refused) }
+    finally profiling.foreach(_.stop())
   }
+
+  private val Control = Set("engine", "workload", "profile")
 
   private def refusal(engine: String, workload: Workload, refused: Refused): String =
     Json.of(
