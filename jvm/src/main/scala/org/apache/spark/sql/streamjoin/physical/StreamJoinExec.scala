@@ -1,7 +1,6 @@
 package org.apache.spark.sql.streamjoin.physical
 
 import org.apache.hadoop.conf.Configuration
-import org.apache.spark.broadcast.Broadcast
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.Attribute
@@ -14,7 +13,6 @@ import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
 import org.apache.spark.sql.execution.streaming.operators.stateful._
 import org.apache.spark.sql.execution.streaming.operators.stateful.join.StreamingSymmetricHashJoinHelper.StateStoreAwareZipPartitionsHelper
 import org.apache.spark.sql.execution.streaming.state._
-import org.apache.spark.sql.internal.SessionState
 import org.apache.spark.sql.streaming.StateOperatorProgress
 import org.apache.spark.sql.streamjoin.StreamJoinConf
 import org.apache.spark.sql.streamjoin.logical.BaseColumn
@@ -24,7 +22,6 @@ import org.apache.spark.sql.streamjoin.state.{
   StateFormat,
   StateSchemaFiles
 }
-import org.apache.spark.util.SerializableConfiguration
 
 import io.streamjoin.core.{JoinType, Routing, Side}
 import io.streamjoin.watermark.Watermarks
@@ -187,7 +184,7 @@ class StreamJoinExec(
       info,
       format,
       format.settings(conf),
-      hadoopConfBroadcast,
+      HadoopSettings.broadcast(session),
       conf.getConf(StreamJoinConf.MaxBufferedRows),
       metrics,
       reported,
@@ -227,12 +224,6 @@ class StreamJoinExec(
       )
     )
   }
-
-  private def hadoopConfBroadcast: Broadcast[SerializableConfiguration] =
-    SerializableConfiguration.broadcast(
-      sparkContext,
-      SessionState.newHadoopConf(sparkContext.hadoopConfiguration, conf)
-    )
 
   // ---- metrics ----
 
