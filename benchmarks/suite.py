@@ -9,6 +9,15 @@ from .engine import FLINK, HAZELCAST, LIMIT, SPARK_HEAP, SPARK_ROCKSDB, SPARK_RO
 
 _BEST_ROCKSDB = "spark-rocksdb-4-untracked"
 
+_HOT: dict[str, dict[str, str | int]] = {
+    "": {},
+    # as many matches a row as in W1
+    ", W = 60 ms": {"window": 60},
+    ", one key in half the rows": {"skew": "half"},
+    # as many matches a row as in W1-hot
+    ", one key in half the rows, W = 40 ms": {"skew": "half", "window": 40},
+}
+
 
 def short() -> list[Case]:
     """Ten minutes at most on two cores: sizes that show only which engine is ahead."""
@@ -55,22 +64,10 @@ def full() -> list[Case]:
         _with_hazelcast("W1-hot", "W1-hot"),
         *(_wider(seconds, warm, keys=100_000) for seconds in (60, 180, 600)),
         *(_wider(seconds, warm, keys=seconds * 5000 // 3) for seconds in (180, 600)),
-        Case("W1-hot", "W1-hot", [LIMIT, _BEST_ROCKSDB], warm, large),
-        # as many matches a row as in W1
-        Case(
-            "W1-hot, W = 60 ms",
-            "W1-hot",
-            [LIMIT, _BEST_ROCKSDB],
-            warm,
-            large | {"window": 60},
-        ),
         Case("W1-hot, 400,000 rows a side", "W1-hot", [LIMIT, *spark], warm, hot),
-        Case(
-            "W1-hot, one key in half the rows",
-            "W1-hot",
-            [LIMIT, _BEST_ROCKSDB],
-            warm,
-            large | {"skew": "half"},
+        *(
+            Case(f"W1-hot{about}", "W1-hot", [LIMIT, _BEST_ROCKSDB], warm, large | changes)
+            for about, changes in _HOT.items()
         ),
         Case("W1-catchup", "W1-catchup", [LIMIT, *spark], warm, large),
         Case(
