@@ -145,20 +145,20 @@ def test_who_refuses_or_fails_takes_no_turns(
     case: Case, told: dict[str, process.Result], tmp_path: Path
 ) -> None:
     told["spark-heap"] = {"refused": "no"}
-    told["flink-heap"] = {"failure": "it broke"}
-    rivals = replace(case, engines=["spark-heap", "flink-heap", "hazelcast"], itself=[])
+    told["spark-rocksdb-3"] = {"failure": "it broke"}
+    rivals = replace(case, engines=["spark-heap", "spark-rocksdb-3", "spark-rocksdb-4"], itself=[])
     problems = run([rivals], tmp_path / "results.jsonl")
     assert outcomes(tmp_path / "results.jsonl") == [
         ("spark-heap", "refused"),
-        ("flink-heap", "failed"),
+        ("spark-rocksdb-3", "failed"),
         ("streamjoin", "correct"),
-        ("hazelcast", "correct"),
-        ("hazelcast", "correct"),
+        ("spark-rocksdb-4", "correct"),
+        ("spark-rocksdb-4", "correct"),
         ("streamjoin", "correct"),
     ]
     assert problems == [
         "spark-heap on tiny: refused, not correct: no",
-        "flink-heap on tiny: failed, not correct: it broke",
+        "spark-rocksdb-3 on tiny: failed, not correct: it broke",
     ]
 
 
