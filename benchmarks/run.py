@@ -48,13 +48,15 @@ def _lines(case: Case, profiles: Path | None) -> Iterator[Result]:
     profiled = profiles is not None
     us = Rival(OURS, OURS, case)
     with process.started(OURS, case, profiled=profiled) as runner:
-        ours = _Contestant(us, runner, process.run(LIMIT, case), profiles)
+        reference = process.run(LIMIT, case)
+        ours = _Contestant(us, runner, reference, profiles)
         yield from ours.warm_up()
         for rival in case.rivals():
             try:
-                reference = process.run(LIMIT, rival.case)
+                same = rival.case is case
+                their_reference = reference if same else process.run(LIMIT, rival.case)
                 with process.started(rival.engine, rival.case, profiled=profiled) as their_runner:
-                    theirs = _Contestant(rival, their_runner, reference, profiles)
+                    theirs = _Contestant(rival, their_runner, their_reference, profiles)
                     yield from theirs.warm_up()
                     yield from _turns(ours, theirs, case.repetitions)
             except FailedRunError as failure:

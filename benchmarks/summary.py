@@ -36,12 +36,14 @@ class Summary:
         return median(values) if values else None
 
     def ratios(self, other: Summary, name: str) -> list[float]:
-        """By how much each run is above the other's next to it."""
-        mine = {line["repetition"]: line for line in self.lines if line["against"] == other.engine}
+        """By how much each run is above the other's next to it; a warm-up took no turn."""
+        mine = {
+            line["repetition"]: line for line in self.lines if line.get("against") == other.engine
+        }
         return [
             line_of_mine[name] / line[name]
             for line in other.lines
-            if line["against"] == self.engine and (line_of_mine := mine.get(line["repetition"]))
+            if line.get("against") == self.engine and (line_of_mine := mine.get(line["repetition"]))
         ]
 
 

@@ -78,6 +78,14 @@ def test_a_refusal_has_no_figures(lines: list[Result]) -> None:
     assert row.endswith("| refused |")
 
 
+def test_a_warm_up_that_was_wrong_took_no_turn(lines: list[Result]) -> None:
+    wrong = line("spark-heap", 30, outcome="wrong")
+    del wrong["against"], wrong["repetition"]
+    (row,) = (r for r in page([*lines, wrong]).splitlines() if r.startswith("| spark-heap"))
+    assert "| 4.00 (1.00 to 6.25) |" in row
+    assert row.endswith("| wrong |")
+
+
 def test_unmatched_rows_wait(lines: list[Result]) -> None:
     waited = {"unmatched_rows": 9, "median_delay_batches": 1, "max_delay_batches": 2}
     waited |= {"median_delay_ms": 30, "max_delay_ms": 40}
