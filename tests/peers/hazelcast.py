@@ -9,7 +9,7 @@ from pyspark.sql import functions as F
 
 
 def ordered(column: str, lag: str, stream: str) -> str:
-    return f"SELECT * FROM IMPOSE_ORDER(TABLE({stream}), DESCRIPTOR({column}), {lag})"
+    return f"SELECT * FROM TABLE(IMPOSE_ORDER(TABLE({stream}), DESCRIPTOR({column}), {lag}))"
 
 
 def millis(count: int) -> str:

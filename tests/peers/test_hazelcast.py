@@ -1,7 +1,4 @@
-"""Hazelcast's own tests of its join of streams in SQL.
-
-What its SQL calls TABLE(IMPOSE_ORDER(TABLE s, ...)) is IMPOSE_ORDER(TABLE(s), ...) here.
-"""
+"""Hazelcast's own tests of its join of streams in SQL."""
 
 from __future__ import annotations
 

@@ -99,11 +99,12 @@ class TestImposeOrder:
             "test_projectedInput": "TABLE(SELECT ts FROM people), DESCRIPTOR(ts), {lag}",
             "test_filteredAndProjectedInput": "TABLE(SELECT ts FROM people "
             "WHERE name != 'Alice'), DESCRIPTOR(ts), {lag}",
-            "test_namedParameters": "lag => {lag}, input => TABLE(people), "
-            "column => DESCRIPTOR(ts)",
+            "test_namedParameters": "lag => {lag}, input => TABLE people, column => DESCRIPTOR(ts)",
         }
         results = {
-            name: people.session.sql(f"SELECT * FROM IMPOSE_ORDER({call.format(lag=millis(1))})")
+            name: people.session.sql(
+                f"SELECT * FROM TABLE(IMPOSE_ORDER({call.format(lag=millis(1))}))"
+            )
             for name, call in arguments.items()
         }
         assert people.run_all(results) == {

@@ -50,6 +50,12 @@ SELECT * FROM IMPOSE_ORDER(orders, DESCRIPTOR(order_time), INTERVAL '1' MINUTE);
 -- TABLE without parentheses
 SELECT * FROM IMPOSE_ORDER(TABLE orders, DESCRIPTOR(order_time), INTERVAL '1' MINUTE);
 
+-- as Hazelcast writes it
+SELECT * FROM TABLE(IMPOSE_ORDER(TABLE orders, DESCRIPTOR(order_time), INTERVAL '1' MINUTE)) AS o;
+
+-- an error in it
+SELECT * FROM TABLE(IMPOSE_ORDER(TABLE orders, DESCRIPTOR(no_such), INTERVAL '1' MINUTE)) AS o;
+
 -- no such stream
 SELECT * FROM IMPOSE_ORDER(TABLE(order), DESCRIPTOR(order_time), INTERVAL '1' MINUTE);
 

@@ -99,16 +99,7 @@ private[streamjoin] final class RelationWindows(tokens: IndexedSeq[SqlToken]) {
     }
   }
 
-  private def closing(open: Int): Int = {
-    var depth = 0
-    var i = open
-    do {
-      if (kind(i) == "LEFT_PAREN") depth += 1
-      else if (kind(i) == "RIGHT_PAREN") depth -= 1
-      i += 1
-    } while (depth > 0 && i < tokens.length)
-    if (depth > 0) tokens.length else i - 1
-  }
+  private def closing(open: Int): Int = SqlToken.closing(tokens, open)
 }
 
 /** A window on a relation that is not understood, from `start` until `end` in the text. */

@@ -34,6 +34,18 @@ private[streamjoin] object SqlToken {
       .toIndexedSeq
   }
 
+  /** The parenthesis that closes the one at `open`; behind all words if none does. */
+  def closing(tokens: IndexedSeq[SqlToken], open: Int): Int = {
+    var depth = 0
+    var i = open
+    do {
+      if (tokens(i).is("LEFT_PAREN")) depth += 1
+      else if (tokens(i).is("RIGHT_PAREN")) depth -= 1
+      i += 1
+    } while (depth > 0 && i < tokens.length)
+    if (depth > 0) tokens.length else i - 1
+  }
+
   /** The lexer counts code points. */
   private def offsets(text: String): Int => Int =
     if (text.exists(Character.isSurrogate)) text.offsetByCodePoints(0, _) else identity

@@ -5,10 +5,11 @@ import java.util.Locale
 /**
  * Words of streaming SQL dialects that Spark's grammar does not have and that add nothing to a plan:
  * `SELECT STREAM`, and in a statement that has one, or a window on a relation, also `OUTER JOIN` for
- * `FULL OUTER JOIN` and a comma before FROM; and `JOIN SELECT * FROM IMPOSE_ORDER(...)` without
- * parentheses.
+ * `FULL OUTER JOIN` and a comma before FROM; `JOIN SELECT * FROM IMPOSE_ORDER(...)` without
+ * parentheses; and `TABLE(IMPOSE_ORDER(TABLE t, ...))`.
  *
- * Source: SQLstream s-Server, "Streaming Joins"; the first draft of Hazelcast's design document.
+ * Source: SQLstream s-Server, "Streaming Joins"; the first draft of Hazelcast's design document;
+ * Hazelcast SQL, where a table function stands in TABLE.
  */
 private[streamjoin] final class StreamWords(text: String, tokens: IndexedSeq[SqlToken]) {
 
@@ -18,8 +19,9 @@ private[streamjoin] final class StreamWords(text: String, tokens: IndexedSeq[Sql
     val streams = tokens.indices.filter(isSelectStream(_, ours))
     val orders = tokens.indices.filter(isBareOrder).map(i => remove(i + 1, i + 4))
     val dropped = streams.map(i => remove(i, i + 1))
+    val tables = tokens.indices.flatMap(i => wrapper(i) ++ bareTable(i))
     val dialect = windowed || streams.nonEmpty
-    dropped ++ orders ++ (if (dialect) tokens.indices.flatMap(other) else Nil)
+    dropped ++ orders ++ tables ++ (if (dialect) tokens.indices.flatMap(other) else Nil)
   }
 
   /** Takes out the words from one until another. */
@@ -44,6 +46,34 @@ private[streamjoin] final class StreamWords(text: String, tokens: IndexedSeq[Sql
   private def isBareOrder(i: Int): Boolean =
     Seq(i, i + 1, i + 2, i + 3, i + 4).map(kind) ==
       Seq("JOIN", "SELECT", "ASTERISK", "FROM", "IDENTIFIER") && word(i + 4) == "IMPOSE_ORDER"
+
+  /** `TABLE(` at `i` and its parenthesis, if an imposed order stands in it as a relation. */
+  private def wrapper(i: Int): Seq[Edit] =
+    if (isWrappedOrder(i)) {
+      val close = SqlToken.closing(tokens, i + 3) + 1
+      if (kind(close) == "RIGHT_PAREN") {
+        Seq(remove(i, i + 2), Edit(tokens(close).start, tokens(close).end, ""))
+      } else Nil
+    } else Nil
+
+  private def isWrappedOrder(i: Int): Boolean =
+    kind(i) == "TABLE" && Seq("FROM", "JOIN", "COMMA").contains(kind(i - 1)) &&
+      kind(i + 1) == "LEFT_PAREN" && isOurFunction(i + 2) && kind(i + 3) == "LEFT_PAREN"
+
+  /** Parentheses around the name of `TABLE t` at `i`, if it is the input of an imposed order. */
+  private def bareTable(i: Int): Seq[Edit] =
+    if (isBareTable(i)) {
+      val last = Iterator.iterate(i + 1)(_ + 2).find(n => kind(n + 1) != "DOT").get
+      def insert(place: Int, parenthesis: String) = Edit(place, place, parenthesis)
+      Seq(insert(tokens(i + 1).start, "("), insert(tokens(last).end, ")"))
+    } else Nil
+
+  private def isBareTable(i: Int): Boolean =
+    kind(i) == "TABLE" && StreamWords.isWord(kind(i + 1)) && (kind(i - 1) match {
+      case "LEFT_PAREN" => isOurFunction(i - 2)
+      case "FAT_ARROW"  => word(i - 2) == "INPUT"
+      case _            => false
+    })
 
   /**
    * Whether STREAM at `i` is the word of `SELECT STREAM` rather than a column of that name. `STREAM a`

@@ -235,6 +235,38 @@ class StreamSqlParserSuite extends AnyFunSuite {
     )
   }
 
+  test("TABLE around IMPOSE_ORDER") {
+    val order = "IMPOSE_ORDER(TABLE(t), DESCRIPTOR(c), INTERVAL '1' DAY)"
+    assert(read(s"SELECT * FROM TABLE($order)") == s"SELECT * FROM $order")
+    assert(
+      read(s"SELECT * FROM a, TABLE ( $order ) AS o JOIN TABLE($order) p ON TRUE") ==
+        s"SELECT * FROM a, $order  AS o JOIN $order p ON TRUE"
+    )
+    assert(
+      read(s"SELECT * FROM TABLE($order) $Frame AS o JOIN t ON TRUE") ==
+        s"SELECT * FROM ${window(order)} AS o JOIN t ON TRUE"
+    )
+    for (other <- Seq(s"IMPOSE_ORDER(TABLE($order), 'c', 1)", s"f(TABLE($order))", "table(t)")) {
+      assert(read(s"SELECT impose_order FROM $other") == s"SELECT impose_order FROM $other")
+    }
+    assert(read(s"SELECT * FROM TABLE($order") == s"SELECT * FROM TABLE($order")
+  }
+
+  test("TABLE t as the input of IMPOSE_ORDER") {
+    for (name <- Seq("t", "db.t", "`a b`.date.t")) {
+      assert(
+        read(s"SELECT * FROM impose_order(TABLE $name, 'c', 1)") ==
+          s"SELECT * FROM impose_order(TABLE ($name), 'c', 1)"
+      )
+      assert(
+        read(s"SELECT * FROM impose_order(lag => 1, input=>TABLE $name , column => 'c')") ==
+          s"SELECT * FROM impose_order(lag => 1, input=>TABLE ($name) , column => 'c')"
+      )
+    }
+    val others = "impose_order(TABLE (t), 'c', 1), f(TABLE t), (TABLE t), f(x => TABLE t)"
+    assert(read(s"SELECT * FROM $others") == s"SELECT * FROM $others")
+  }
+
   private val spark = StreamSqlParser.around(new org.apache.spark.sql.execution.SparkSqlParser)
 
   /** What of a text an error points at, and the place it names. */
