@@ -35,11 +35,12 @@ def write(results: Path) -> str:
 
 
 def page(lines: Sequence[Result], pictures: Sequence[str] = ()) -> str:
-    begin, end = lines[0], lines[-1]
+    dates = [line["date"] for line in lines]
+    machines = sorted({line["machine"] for line in lines})
     loads = [line["load"] for line in lines]
     parts = [
         "# Benchmark results",
-        f"{begin['date']} to {end['date']}; {begin['machine']}; "
+        f"{min(dates)} to {max(dates)}; {'; '.join(machines)}; "
         f"load {min(loads):.1f} to {max(loads):.1f}.",
         "Medians, in brackets least and greatest of the repetitions. "
         "A ratio is that of two runs next to each other.",

@@ -68,9 +68,18 @@ def test_the_page_has_a_row_for_each_engine(lines: list[Result]) -> None:
     assert "![](p.png)" in text
 
 
+def test_the_page_has_the_time_of_all_runs(lines: list[Result]) -> None:
+    """A part that was measured anew stands between others of another day."""
+    later = line("limit", 1, date="2026-01-03T04:05:06+00:00", load=2.25)
+    text = page([lines[0], later, *lines[1:]])
+    assert (
+        "2026-01-02T03:04:05+00:00 to 2026-01-03T04:05:06+00:00; a machine; load 0.5 to 2.2" in text
+    )
+
+
 def test_a_refusal_has_no_figures(lines: list[Result]) -> None:
     refused = {
-        **{k: v for k, v in lines[0].items() if k in ("case", "workload", "date", "load")},
+        **{name: lines[0][name] for name in ("case", "workload", "date", "machine", "load")},
         "engine": "spark-rocksdb-2",
         "outcome": "refused",
     }
