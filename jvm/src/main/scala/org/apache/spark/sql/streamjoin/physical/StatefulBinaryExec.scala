@@ -80,6 +80,12 @@ abstract class StatefulBinaryExec(
 
   override def productElement(i: Int): Any = arguments(i)
 
+  /** As the hash code, which is that of a product: the parent compares its own parameters. */
+  final override def equals(other: Any): Boolean = other match {
+    case o: StatefulBinaryExec => (this eq o) || getClass == o.getClass && arguments == o.arguments
+    case _                     => false
+  }
+
   override def producedAttributes: AttributeSet = AttributeSet.empty
 
   override def requiredChildOrdering: Seq[Seq[SortOrder]] = Seq(Nil, Nil)
