@@ -81,6 +81,42 @@ def test_what_the_condition_bounds_stays_as_it_is(shop: Shop, one_hour: None) ->
     ]
 
 
+@pytest.mark.parametrize(
+    "where",
+    [
+        "d.delivery_time BETWEEN o.order_time AND o.order_time + INTERVAL '3' HOUR",
+        "d.ROWTIME BETWEEN o.ROWTIME AND o.ROWTIME + INTERVAL '3' HOUR",
+        "d.delivery_time BETWEEN o.order_time AND o.order_time + INTERVAL '3' HOUR "
+        "AND ROWTIME > TIMESTAMP '2024-01-01'",
+        "d.delivery_time BETWEEN o.order_time AND o.order_time + INTERVAL '3' HOUR "
+        "AND EXISTS (SELECT 1 FROM range(9) r WHERE r.id = o.id)",
+    ],
+)
+@pytest.mark.parametrize(
+    "joined",
+    [
+        "bound_orders o JOIN bound_deliveries d ON o.id = d.id",
+        "bound_orders o JOIN bound_deliveries d ON o.id = CAST(d.id AS BIGINT)",
+        "bound_orders o JOIN bound_deliveries d USING (id)",
+        "bound_orders o, bound_deliveries d",
+    ],
+)
+def test_what_where_bounds_stays_as_it_is(
+    shop: Shop, one_hour: None, joined: str, where: str
+) -> None:
+    for landing, name, time in (
+        (shop.orders, "orders", "order_time"),
+        (shop.deliveries, "deliveries", "delivery_time"),
+    ):
+        landing.stream().createOrReplaceTempView(f"unbound_{name}")
+        shop.session.sql(
+            f"CREATE OR REPLACE TEMPORARY VIEW bound_{name} AS SELECT * FROM IMPOSE_ORDER("
+            f"TABLE(unbound_{name}), DESCRIPTOR({time}), INTERVAL '0' SECOND)"
+        )
+    sql = f"SELECT o.id, order_time, d.id FROM {joined} WHERE o.id = d.id AND {where}"
+    assert fed(shop, shop.run(shop.session.sql(sql))) == [(1, 1), (2, 2)]
+
+
 @pytest.mark.parametrize(("column", "on"), [("n", "INT"), ("n", "BIGINT"), ("n", "SMALLINT")])
 def test_numbers(spark: SparkSession, tmp_path: Path, column: str, on: str) -> None:
     left = Landing(spark, tmp_path / "left", f"id INT, {column} {on}")

@@ -29,13 +29,32 @@ object PlaceWindows extends Rule[LogicalPlan] with PredicateHelper {
     case _ =>
   }
 
+  /** Whether parts of WHERE above inner joins, from which bounds may come, are not resolved yet. */
+  def mayBringBounds(plan: LogicalPlan): Boolean = plan match {
+    case Filter(condition, child) =>
+      val (joined, inputs) = chain(child).partition(isOfInner)
+      joined.nonEmpty && inputs.forall(_.resolved) &&
+      !joined.exists(_.expressions.exists(ResolveRowtime.isUnqualifiedIn)) &&
+      splitConjunctivePredicates(condition).exists(part => !part.resolved && !followsJoin(part))
+    case _ => false
+  }
+
+  /** What is no bound, and may be resolved only when the join is ours. */
+  private def followsJoin(part: Expression): Boolean =
+    ResolveRowtime.isUnqualifiedIn(part) || part.exists(_.isInstanceOf[SubqueryExpression])
+
+  /** Inner joins, what is between them, and their inputs. */
+  private def chain(plan: LogicalPlan): Seq[LogicalPlan] =
+    if (isOfInner(plan)) plan +: plan.children.flatMap(chain) else Seq(plan)
+
   private def placed(plan: LogicalPlan): LogicalPlan = plan match {
     case f @ Filter(condition, child) if isOfInner(child) =>
       val inputs = below(child)
-      if (!f.resolved || !inputs.exists(isOurs)) f.withNewChildren(Seq(inputs))
+      if (!child.resolved || mayBringBounds(f) || !inputs.exists(isOurs))
+        f.withNewChildren(Seq(inputs))
       else {
         val (conjuncts, others) = splitConjunctivePredicates(condition)
-          .partition(StreamJoin.mayDemand)
+          .partition(part => part.resolved && StreamJoin.mayDemand(part))
         val (joined, rest) = distribute(inputs, conjuncts)
         (rest ++ others).reduceOption(And).fold(joined)(Filter(_, joined))
       }

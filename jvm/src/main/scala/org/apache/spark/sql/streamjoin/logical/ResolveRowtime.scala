@@ -26,6 +26,12 @@ object ResolveRowtime extends Rule[LogicalPlan] {
       }
   }
 
+  /** Whether ROWTIME of no input in particular, which may be that of a join, stands in an expression. */
+  private[logical] def isUnqualifiedIn(e: Expression): Boolean = e.exists {
+    case UnresolvedAttribute(Seq(name)) => isCalledRowtime(name)
+    case _                              => false
+  }
+
   /** An element of a list keeps the name it was written with. */
   private def named(p: LogicalPlan, e: NamedExpression): NamedExpression = e match {
     case u: UnresolvedAttribute =>
@@ -64,6 +70,7 @@ object ResolveRowtime extends Rule[LogicalPlan] {
   private def value(p: LogicalPlan, u: UnresolvedAttribute): Option[Expression] =
     if (!isRowtime(p, u)) None
     else if (u.nameParts.length > 1) qualified(p, u)
+    else if (PlaceWindows.mayBringBounds(p)) None
     else
       p.children.map(Rowtime.of) match {
         case Seq(Right(e))    => Some(e)

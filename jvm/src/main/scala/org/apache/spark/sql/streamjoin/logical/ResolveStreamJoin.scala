@@ -31,16 +31,24 @@ object ResolveStreamJoin extends Rule[LogicalPlan] {
 
   override def apply(plan: LogicalPlan): LogicalPlan =
     AnalysisHelper.allowInvokingTransformsInAnalyzer {
-      plan match {
-        case j: Join =>
-          j.mapChildren(_.transformUp(resolved)) match {
-            case k: Join if isAwaited(k) => k
-            case k                       => resolved.applyOrElse(k, identity[LogicalPlan])
-          }
-        case Project(_, _: Join) if leavesTop.get => plan.mapChildren(apply)
-        case _                                    => plan.transformUp(resolved)
-      }
+      val ordered = plan.transformUp(orders)
+      // a join whose inputs have just been given their orders takes bounds from WHERE first
+      if (ordered.fastEquals(plan)) joined(plan) else ordered
     }
+
+  private def joined(plan: LogicalPlan): LogicalPlan = {
+    val made = joins(retained = !plan.exists(PlaceWindows.mayBringBounds))
+    def below(top: LogicalPlan): LogicalPlan = top match {
+      case j: Join =>
+        j.mapChildren(_.transformUp(made)) match {
+          case k: Join if isAwaited(k) => k
+          case k                       => made.applyOrElse(k, identity[LogicalPlan])
+        }
+      case Project(_, _: Join) if leavesTop.get => top.mapChildren(below)
+      case _                                    => top.transformUp(made)
+    }
+    below(plan)
+  }
 
   private val leavesTop = ThreadLocal.withInitial[Boolean](() => false)
 
@@ -51,24 +59,30 @@ object ResolveStreamJoin extends Rule[LogicalPlan] {
     finally leavesTop.remove()
   }
 
-  private val resolved: PartialFunction[LogicalPlan, LogicalPlan] = {
+  private val orders: PartialFunction[LogicalPlan, LogicalPlan] = {
     case u: UnresolvedImposeOrder if u.childrenResolved && argumentsResolved(u) => impose(u)
-    case w: WithCTE if w.isStreaming && hidesWatermarks(w) && isInlinable(w) =>
-      inlined(w)
-    case o: ImposeOrder if o.child.resolved && !o.child.isStreaming               => o.child
-    case j: Join if j.resolved && j.condition.nonEmpty && StreamJoin.isOrdered(j) => built(j)
+    case w: WithCTE if w.isStreaming && hidesWatermarks(w) && isInlinable(w)    => inlined(w)
+    case o: ImposeOrder if o.child.resolved && !o.child.isStreaming             => o.child
+  }
+
+  /** @param retained whether a retention may stand in for bounds of inner joins */
+  private def joins(retained: Boolean): PartialFunction[LogicalPlan, LogicalPlan] = {
+    case j: Join if j.resolved && j.condition.nonEmpty && StreamJoin.isOrdered(j) =>
+      built(j, retained)
     case BuiltinJoin(j)                 => BuiltinJoin.replaced(j).getOrElse(j)
     case BuiltinJoin.Filtered(replaced) => replaced
   }
 
-  /** A join that lacks bounds stays as it is for now, for WHERE may have them. */
-  private def built(j: Join): LogicalPlan =
-    try StreamJoinBuilder.build(j)
+  /** An inner join that lacks bounds stays as it is for now, for WHERE may have them. */
+  private def built(j: Join, retained: Boolean): LogicalPlan = {
+    val isInner = j.joinType.isInstanceOf[InnerLike]
+    try StreamJoinBuilder.build(j, retained || !isInner)
     catch {
       case unbounded: StreamJoinAnalysisException
-          if j.joinType.isInstanceOf[InnerLike] && StreamJoinErrors.lacksBound(unbounded) =>
+          if isInner && StreamJoinErrors.lacksBound(unbounded) =>
         j
     }
+  }
 
   private val inline: InlineCTE = SparkCaseClass.make(
     classOf[InlineCTE],
