@@ -110,6 +110,9 @@ def test_every_type_of_join_is_taken_over(
         "SELECT id, order_time, id, delivery_time FROM "
         "(SELECT o.*, delivery_time FROM o JOIN d ON o.id = d.id) "
         "WHERE order_time <= delivery_time AND order_time >= delivery_time - INTERVAL '1' HOUR",
+        "SELECT id, made, id, came FROM "
+        "(SELECT o.id, order_time AS made, delivery_time AS came FROM o JOIN d ON o.id = d.id) "
+        "WHERE came BETWEEN made AND made + INTERVAL '1' HOUR",
     ],
 )
 def test_sql(shop: Shop, spark: SparkSession, replaced: None, query: str) -> None:

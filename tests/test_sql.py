@@ -64,6 +64,11 @@ def test_left_join(shop: Shop, spark: SparkSession, query: str) -> None:
         "WHERE o.id = d.id AND NOT d.delivery_time > o.order_time + INTERVAL '1' HOUR",
         f"SELECT * FROM (SELECT o.id, order_time, d.id AS of, delivery_time FROM {O} JOIN {D} "
         "ON o.id = d.id) WHERE delivery_time BETWEEN order_time AND order_time + INTERVAL '1' HOUR",
+        "SELECT * FROM (SELECT o.id, order_time AS ordered, d.id AS of, delivery_time AS at, "
+        f"order_time + INTERVAL '1' HOUR AS due FROM {O} JOIN {D} ON o.id = d.id) "
+        "WHERE at BETWEEN ordered AND due AND ordered IS NOT NULL AND rand() >= 0",
+        "SELECT * FROM (SELECT o.id AS i, order_time AS ordered, d.id AS of, delivery_time AS at "
+        f"FROM {O}, {D}) WHERE i = of AND at BETWEEN ordered AND ordered + INTERVAL '1' HOUR",
     ],
 )
 def test_inner_join(shop: Shop, spark: SparkSession, query: str) -> None:

@@ -33,27 +33,43 @@ private[streamjoin] object BuiltinJoin {
       if (!f.resolved) None
       else
         for {
-          (j, conditions, around) <- innerJoin(f)
-          if conditions.nonEmpty
-          condition = (j.condition.toSeq ++ conditions).reduceLeft(And)
-          ours <- replaced(j.copy(condition = Some(condition))).toOption
-        } yield around(ours)
+          below <- inner(f)
+          if below.conditions.nonEmpty
+          condition = (below.join.condition.toSeq ++ below.conditions).reduceLeft(And)
+          ours <- replaced(below.join.copy(condition = Some(condition))).toOption
+        } yield below.around(ours)
 
-    /** The join, the filters that may as well stand in its condition, and what else is above it. */
-    private def innerJoin(
-        plan: LogicalPlan
-    ): Option[(Join, Seq[Expression], LogicalPlan => LogicalPlan)] = plan match {
-      case BuiltinJoin(j) if j.joinType.isInstanceOf[InnerLike] => Some((j, Nil, identity))
-      case _: Filter | _: Project | _: SubqueryAlias if plan.expressions.forall(_.deterministic) =>
-        innerJoin(plan.children.head).map { case (j, conditions, around) =>
-          plan match {
-            case Filter(condition, _) if belongs(condition, j) =>
-              (j, conditions :+ condition, around)
-            case _ => (j, conditions, ours => plan.withNewChildren(Seq(around(ours))))
-          }
+    /**
+     * An inner join somewhere below.
+     *
+     * @param conditions of filters above it that may as well be its own
+     * @param around puts what else is above the join on top of another
+     * @param lowered makes of a condition on rows that come out one on rows of the join
+     */
+    private case class Inner(
+        join: Join,
+        conditions: Seq[Expression] = Nil,
+        around: LogicalPlan => LogicalPlan = identity,
+        lowered: Expression => Expression = identity
+    )
+
+    private def inner(plan: LogicalPlan): Option[Inner] = plan match {
+      case BuiltinJoin(j) if j.joinType.isInstanceOf[InnerLike] => Some(Inner(j))
+      case Filter(condition, child) if condition.deterministic =>
+        inner(child).map { below =>
+          val part = below.lowered(condition)
+          if (belongs(part, below.join)) below.copy(conditions = below.conditions :+ part)
+          else below.copy(around = top(plan, below))
         }
+      case PassesConditions(child, lower) =>
+        inner(child).map(below =>
+          below.copy(around = top(plan, below), lowered = lower.andThen(below.lowered))
+        )
       case _ => None
     }
+
+    private def top(plan: LogicalPlan, below: Inner): LogicalPlan => LogicalPlan =
+      ours => plan.withNewChildren(Seq(below.around(ours)))
 
     private def belongs(condition: Expression, j: Join): Boolean =
       condition.references.subsetOf(j.outputSet) && StreamJoin.mayDemand(condition)

@@ -68,14 +68,9 @@ object PlaceWindows extends Rule[LogicalPlan] with PredicateHelper {
 
   /** Whether conditions on rows of the plan may as well be conditions of an inner join in it. */
   private def isOfInner(plan: LogicalPlan): Boolean = plan match {
-    case j: Join => isInner(j)
-    case p       => passesConditions(p) && isOfInner(p.children.head)
-  }
-
-  private def passesConditions(plan: LogicalPlan): Boolean = plan match {
-    case Project(list, _) => list.forall(_.deterministic)
-    case _: SubqueryAlias => true
-    case _                => false
+    case j: Join                    => isInner(j)
+    case PassesConditions(input, _) => isOfInner(input)
+    case _                          => false
   }
 
   private def isOurs(plan: LogicalPlan): Boolean = plan match {
@@ -113,9 +108,12 @@ object PlaceWindows extends Rule[LogicalPlan] with PredicateHelper {
       }
       join.copyTagsFrom(j)
       (window(join), above)
-    case p if passesConditions(p) && isOfInner(p) =>
-      val (child, above) = distribute(p.children.head, conjuncts)
-      (p.withNewChildren(Seq(child)), above)
+    case p @ PassesConditions(input, below) if isOfInner(input) =>
+      val lowered = conjuncts.map(below)
+      val (child, above) = distribute(input, lowered)
+      val rest =
+        conjuncts.zip(lowered).collect { case (part, low) if above.exists(_ eq low) => part }
+      (p.withNewChildren(Seq(child)), rest)
     case input => (input, conjuncts)
   }
 
