@@ -79,6 +79,30 @@ def test_inner_join(shop: Shop, spark: SparkSession, query: str) -> None:
     assert run.operator()["operatorName"] == "streamJoin"
 
 
+@pytest.mark.parametrize(
+    "days",
+    ["datediff(current_date(), '2024-01-01')", "(SELECT max(id) FROM range(9))"],
+)
+def test_what_stays_above_a_join_that_where_bounds(
+    shop: Shop, spark: SparkSession, days: str
+) -> None:
+    """A column that a condition of a join cannot have, in a condition on both inputs."""
+    run = shop.run(
+        spark.sql(
+            f"""SELECT id, order_time, of, at
+                FROM (SELECT o.id, order_time, d.id AS of, delivery_time AS at,
+                             CAST({days} AS INT) AS days
+                      FROM {O} JOIN {D} ON o.id = d.id)
+                WHERE at BETWEEN order_time AND order_time + INTERVAL '1' HOUR
+                  AND at - order_time < make_dt_interval(days)"""
+        )
+    )
+    shop.order((1, "10:00"), (2, "10:05"))
+    shop.deliver((1, "10:40"), (9, "11:05:01"))
+    assert met(run.step()) == [(1, 1)]
+    assert run.operator()["operatorName"] == "streamJoin"
+
+
 def test_chain_with_its_bounds_in_where(shop: Shop, spark: SparkSession) -> None:
     again = D.replace("AS d", "AS e")
     run = shop.run(

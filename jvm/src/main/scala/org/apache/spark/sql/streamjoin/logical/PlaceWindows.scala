@@ -53,8 +53,7 @@ object PlaceWindows extends Rule[LogicalPlan] with PredicateHelper {
       if (!child.resolved || mayBringBounds(f) || !inputs.exists(isOurs))
         f.withNewChildren(Seq(inputs))
       else {
-        val (conjuncts, others) = splitConjunctivePredicates(condition)
-          .partition(part => part.resolved && StreamJoin.mayDemand(part))
+        val (conjuncts, others) = splitConjunctivePredicates(condition).partition(_.resolved)
         val (joined, rest) = distribute(inputs, conjuncts)
         (rest ++ others).reduceOption(And).fold(joined)(Filter(_, joined))
       }
@@ -119,7 +118,7 @@ object PlaceWindows extends Rule[LogicalPlan] with PredicateHelper {
 
   /** A part of WHERE that concerns one input is left to the optimizer, which puts it below the join. */
   private def belongs(part: Expression, j: Join): Boolean =
-    part.references.subsetOf(j.outputSet) &&
+    part.references.subsetOf(j.outputSet) && StreamJoin.mayDemand(part) &&
       (isCross(j) || j.children.forall(input => !part.references.subsetOf(input.outputSet)))
 
   private def window(j: Join): Join =
