@@ -2,25 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 import pytest
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import SparkSession
 
 from streamjoin import impose_order, stream_join
+from tests.explained import explained
 from tests.orders import WITHIN_THE_HOUR, Shop
 from tests.streams import Landing
-
-SAID = ("watermark of", "condition", "known from", "a row of", "output watermark")
-
-
-def explained(result: DataFrame, capsys: pytest.CaptureFixture[str]) -> str:
-    """The lines about the joins, from the top of the plan down."""
-    capsys.readouterr()
-    result.explain()
-    lines = [re.sub(r"^[\s:+|*-]*", "", line) for line in capsys.readouterr().out.splitlines()]
-    return "".join(f"{line}\n" for line in lines if line.startswith(SAID))
 
 
 def test_a_join_within_an_hour(shop: Shop, capsys: pytest.CaptureFixture[str]) -> None:
