@@ -103,6 +103,21 @@ def test_what_stays_above_a_join_that_where_bounds(
     assert run.operator()["operatorName"] == "streamJoin"
 
 
+@pytest.mark.parametrize("how", ["INNER", "LEFT", "FULL"])
+def test_the_rowtime_of_each_side_of_a_self_join(shop: Shop, spark: SparkSession, how: str) -> None:
+    later = O.replace("AS o", "AS p")
+    run = shop.run(
+        spark.sql(
+            f"""SELECT o.id, o.order_time, p.id FROM {O} {how} JOIN {later} ON o.id <> p.id
+                AND p.ROWTIME BETWEEN o.ROWTIME AND o.ROWTIME + INTERVAL '5' MINUTE"""
+        )
+    )
+    shop.order((1, "10:00"), (2, "10:05"), (3, "10:11"), (9, "11:00"))
+    run.step()
+    alone = [] if how == "INNER" else [(2, None), (3, None)]
+    assert [pair for pair in met(run.batches) if pair[0] is not None] == [(1, 2), *alone]
+
+
 def test_chain_with_its_bounds_in_where(shop: Shop, spark: SparkSession) -> None:
     again = D.replace("AS d", "AS e")
     run = shop.run(

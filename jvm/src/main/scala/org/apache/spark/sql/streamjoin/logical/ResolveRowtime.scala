@@ -14,7 +14,7 @@ import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
 object ResolveRowtime extends Rule[LogicalPlan] {
 
   override def apply(plan: LogicalPlan): LogicalPlan = plan.resolveOperatorsUp {
-    case p if p.childrenResolved && p.children.exists(_.isStreaming) =>
+    case p if p.childrenResolved && p.children.exists(_.isStreaming) && !isAmbiguous(p) =>
       p match {
         case Project(list, child) => Project(list.map(named(p, _)), child)
         case a: Aggregate =>
@@ -24,6 +24,12 @@ object ResolveRowtime extends Rule[LogicalPlan] {
           )
         case _ => p.mapExpressions(replaced(p, _))
       }
+  }
+
+  /** A column of an input that Spark is yet to tell from the other input's would be either's. */
+  private def isAmbiguous(plan: LogicalPlan): Boolean = plan match {
+    case j: Join => !j.duplicateResolved
+    case _       => false
   }
 
   /** Whether ROWTIME of no input in particular, which may be that of a join, stands in an expression. */
