@@ -14,9 +14,9 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from streamjoin import impose_order
+from tests.explained import explained
 from tests.orders import WITHIN_THE_HOUR, Shop, at, met
 from tests.streams import Landing, Run
-from tests.test_explain import explained
 
 POISON = "2200-01-01T00:00:00"
 
