@@ -50,7 +50,7 @@ object PlaceWindows extends Rule[LogicalPlan] with PredicateHelper {
   private def placed(plan: LogicalPlan): LogicalPlan = plan match {
     case f @ Filter(condition, child) if isOfInner(child) =>
       val inputs = below(child)
-      if (!child.resolved || mayBringBounds(f) || !inputs.exists(isOurs))
+      if (!child.resolved || !inputs.exists(isOurs) || mayBringBounds(f))
         f.withNewChildren(Seq(inputs))
       else {
         val (conjuncts, others) = splitConjunctivePredicates(condition).partition(_.resolved)
@@ -107,8 +107,8 @@ object PlaceWindows extends Rule[LogicalPlan] with PredicateHelper {
       }
       join.copyTagsFrom(j)
       (window(join), above)
-    case p @ PassesConditions(input, below) if isOfInner(input) =>
-      val lowered = conjuncts.map(below)
+    case p @ PassesConditions(input, lower) if isOfInner(input) =>
+      val lowered = conjuncts.map(lower)
       val (child, above) = distribute(input, lowered)
       val rest =
         conjuncts.zip(lowered).collect { case (part, low) if above.exists(_ eq low) => part }

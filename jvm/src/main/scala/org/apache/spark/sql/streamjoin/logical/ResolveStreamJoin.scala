@@ -14,6 +14,7 @@ import org.apache.spark.sql.catalyst.plans.logical.{
 }
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.trees.CurrentOrigin
+import org.apache.spark.sql.catalyst.trees.TreePattern.JOIN
 import org.apache.spark.sql.streamjoin.{ColumnNames, SparkCaseClass, StreamJoinConf}
 import org.apache.spark.sql.streamjoin.errors.{StreamJoinAnalysisException, StreamJoinErrors}
 
@@ -33,11 +34,12 @@ object ResolveStreamJoin extends Rule[LogicalPlan] {
     AnalysisHelper.allowInvokingTransformsInAnalyzer {
       val ordered = plan.transformUp(orders)
       // a join whose inputs have just been given their orders takes bounds from WHERE first
-      if (ordered.fastEquals(plan)) joined(plan) else ordered
+      if (!ordered.fastEquals(plan) || !plan.containsPattern(JOIN)) ordered else joined(plan)
     }
 
   private def joined(plan: LogicalPlan): LogicalPlan = {
-    val made = joins(retained = !plan.exists(PlaceWindows.mayBringBounds))
+    lazy val retained = !plan.exists(PlaceWindows.mayBringBounds)
+    val made = joins(retained)
     def below(top: LogicalPlan): LogicalPlan = top match {
       case j: Join =>
         j.mapChildren(_.transformUp(made)) match {
@@ -66,7 +68,7 @@ object ResolveStreamJoin extends Rule[LogicalPlan] {
   }
 
   /** @param retained whether a retention may stand in for bounds of inner joins */
-  private def joins(retained: Boolean): PartialFunction[LogicalPlan, LogicalPlan] = {
+  private def joins(retained: => Boolean): PartialFunction[LogicalPlan, LogicalPlan] = {
     case j: Join if j.resolved && j.condition.nonEmpty && StreamJoin.isOrdered(j) =>
       built(j, retained)
     case BuiltinJoin(j)                 => BuiltinJoin.replaced(j).getOrElse(j)
@@ -74,9 +76,9 @@ object ResolveStreamJoin extends Rule[LogicalPlan] {
   }
 
   /** An inner join that lacks bounds stays as it is for now, for WHERE may have them. */
-  private def built(j: Join, retained: Boolean): LogicalPlan = {
+  private def built(j: Join, retained: => Boolean): LogicalPlan = {
     val isInner = j.joinType.isInstanceOf[InnerLike]
-    try StreamJoinBuilder.build(j, retained || !isInner)
+    try StreamJoinBuilder.build(j, !isInner || retained)
     catch {
       case unbounded: StreamJoinAnalysisException
           if isInner && StreamJoinErrors.lacksBound(unbounded) =>
