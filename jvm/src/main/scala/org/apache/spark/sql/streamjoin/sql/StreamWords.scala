@@ -19,9 +19,10 @@ private[streamjoin] final class StreamWords(text: String, tokens: IndexedSeq[Sql
     val streams = tokens.indices.filter(isSelectStream(_, ours))
     val orders = tokens.indices.filter(isBareOrder).map(i => remove(i + 1, i + 4))
     val dropped = streams.map(i => remove(i, i + 1))
-    val tables = tokens.indices.flatMap(i => wrapper(i) ++ bareTable(i))
+    val wrappers = tokens.indices.filter(isWrappedOrder).flatMap(unwrapped)
+    val tables = tokens.indices.filter(isBareTable).flatMap(parenthesized)
     val dialect = windowed || streams.nonEmpty
-    dropped ++ orders ++ tables ++ (if (dialect) tokens.indices.flatMap(other) else Nil)
+    dropped ++ orders ++ wrappers ++ tables ++ (if (dialect) tokens.indices.flatMap(other) else Nil)
   }
 
   /** Takes out the words from one until another. */
@@ -31,7 +32,8 @@ private[streamjoin] final class StreamWords(text: String, tokens: IndexedSeq[Sql
   private def kind(i: Int): String = if (i >= 0 && i < tokens.length) tokens(i).kind else ""
 
   private def word(i: Int): String =
-    text.substring(tokens(i).start, tokens(i).end).toUpperCase(Locale.ROOT)
+    if (kind(i).isEmpty) ""
+    else text.substring(tokens(i).start, tokens(i).end).toUpperCase(Locale.ROOT)
 
   private def isOurFunction(i: Int): Boolean =
     kind(i) == "IDENTIFIER" && word(i) == "IMPOSE_ORDER"
@@ -44,36 +46,34 @@ private[streamjoin] final class StreamWords(text: String, tokens: IndexedSeq[Sql
   }
 
   private def isBareOrder(i: Int): Boolean =
-    Seq(i, i + 1, i + 2, i + 3, i + 4).map(kind) ==
-      Seq("JOIN", "SELECT", "ASTERISK", "FROM", "IDENTIFIER") && word(i + 4) == "IMPOSE_ORDER"
-
-  /** `TABLE(` at `i` and its parenthesis, if an imposed order stands in it as a relation. */
-  private def wrapper(i: Int): Seq[Edit] =
-    if (isWrappedOrder(i)) {
-      val close = SqlToken.closing(tokens, i + 3) + 1
-      if (kind(close) == "RIGHT_PAREN") {
-        Seq(remove(i, i + 2), Edit(tokens(close).start, tokens(close).end, ""))
-      } else Nil
-    } else Nil
+    Seq(i, i + 1, i + 2, i + 3).map(kind) == Seq("JOIN", "SELECT", "ASTERISK", "FROM") &&
+      isOurFunction(i + 4)
 
   private def isWrappedOrder(i: Int): Boolean =
     kind(i) == "TABLE" && Seq("FROM", "JOIN", "COMMA").contains(kind(i - 1)) &&
       kind(i + 1) == "LEFT_PAREN" && isOurFunction(i + 2) && kind(i + 3) == "LEFT_PAREN"
 
-  /** Parentheses around the name of `TABLE t` at `i`, if it is the input of an imposed order. */
-  private def bareTable(i: Int): Seq[Edit] =
-    if (isBareTable(i)) {
-      val last = Iterator.iterate(i + 1)(_ + 2).find(n => kind(n + 1) != "DOT").get
-      def insert(place: Int, parenthesis: String) = Edit(place, place, parenthesis)
-      Seq(insert(tokens(i + 1).start, "("), insert(tokens(last).end, ")"))
-    } else Nil
+  /** Takes away `TABLE(` at `i` and its parenthesis. */
+  private def unwrapped(i: Int): Seq[Edit] = {
+    val close = SqlToken.closing(tokens, i + 3) + 1
+    if (kind(close) != "RIGHT_PAREN") Nil
+    else Seq(remove(i, i + 2), Edit(tokens(close).start, tokens(close).end, ""))
+  }
 
+  /** Whether `TABLE t` at `i` is the input of an imposed order. */
   private def isBareTable(i: Int): Boolean =
     kind(i) == "TABLE" && StreamWords.isWord(kind(i + 1)) && (kind(i - 1) match {
       case "LEFT_PAREN" => isOurFunction(i - 2)
       case "FAT_ARROW"  => word(i - 2) == "INPUT"
       case _            => false
     })
+
+  /** Puts parentheses around the name behind `i`. */
+  private def parenthesized(i: Int): Seq[Edit] = {
+    val last = Iterator.iterate(i + 1)(_ + 2).find(n => kind(n + 1) != "DOT").get
+    def insert(place: Int, parenthesis: String) = Edit(place, place, parenthesis)
+    Seq(insert(tokens(i + 1).start, "("), insert(tokens(last).end, ")"))
+  }
 
   /**
    * Whether STREAM at `i` is the word of `SELECT STREAM` rather than a column of that name. `STREAM a`
