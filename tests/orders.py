@@ -54,6 +54,15 @@ class Shop:
         return Run(result, self.folder / name)
 
 
+def ordered_view(stream: DataFrame, time: str, name: str, minutes: int = 0) -> None:
+    """A view whose text imposes the order."""
+    stream.createOrReplaceTempView(f"{name}_without")
+    stream.sparkSession.sql(
+        f"CREATE OR REPLACE TEMPORARY VIEW {name} AS SELECT * FROM IMPOSE_ORDER("
+        f"TABLE({name}_without), DESCRIPTOR({time}), INTERVAL '{minutes}' MINUTE)"
+    )
+
+
 Ids = list[tuple[int | None, int | None]]
 
 

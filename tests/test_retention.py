@@ -12,7 +12,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from streamjoin import impose_order, stream_join
-from tests.orders import Shop, met
+from tests.orders import Shop, met, ordered_view
 from tests.streams import Landing, Run
 
 AFTER = "o.id = d.id AND d.delivery_time >= o.order_time"
@@ -104,15 +104,8 @@ def test_what_the_condition_bounds_stays_as_it_is(shop: Shop, one_hour: None) ->
 def test_what_where_bounds_stays_as_it_is(
     shop: Shop, one_hour: None, joined: str, where: str
 ) -> None:
-    for landing, name, time in (
-        (shop.orders, "orders", "order_time"),
-        (shop.deliveries, "deliveries", "delivery_time"),
-    ):
-        landing.stream().createOrReplaceTempView(f"unbound_{name}")
-        shop.session.sql(
-            f"CREATE OR REPLACE TEMPORARY VIEW bound_{name} AS SELECT * FROM IMPOSE_ORDER("
-            f"TABLE(unbound_{name}), DESCRIPTOR({time}), INTERVAL '0' SECOND)"
-        )
+    ordered_view(shop.orders.stream(), "order_time", "bound_orders")
+    ordered_view(shop.deliveries.stream(), "delivery_time", "bound_deliveries")
     sql = f"SELECT o.id, order_time, d.id FROM {joined} WHERE o.id = d.id AND {where}"
     assert fed(shop, shop.run(shop.session.sql(sql))) == [(1, 1), (2, 2)]
 

@@ -10,7 +10,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from streamjoin import impose_order
 from tests.explained import explained
-from tests.orders import Shop
+from tests.orders import Shop, ordered_view
 
 SETTINGS = {"replaceBuiltin": "true", "retention": "1 minute"}
 COLUMNS = "o.id, o.order_time, d.id AS of, d.delivery_time"
@@ -18,11 +18,7 @@ RENAMED = "o.id, o.order_time AS placed, d.id AS of, d.delivery_time AS arrived"
 
 
 def as_view(stream: DataFrame, time: str, name: str) -> None:
-    stream.createOrReplaceTempView(f"{name}_without")
-    stream.sparkSession.sql(
-        f"CREATE OR REPLACE TEMPORARY VIEW {name} AS SELECT * FROM "
-        f"IMPOSE_ORDER(TABLE({name}_without), DESCRIPTOR({time}), INTERVAL '1' MINUTE)"
-    )
+    ordered_view(stream, time, name, minutes=1)
 
 
 def as_dataframe(stream: DataFrame, time: str, name: str) -> None:
