@@ -12,8 +12,8 @@ WHEEL := $(DIST)/pyspark_streamjoin-$(VERSION)-py3-none-any.whl
 JAR := python/src/streamjoin/jars/streamjoin_2.13-$(VERSION).jar
 
 BUILD := build.sbt version.sbt project/build.properties $(wildcard project/*.sbt project/*.scala)
-JVM_MAIN := $(shell find jvm/src/main -type f 2>/dev/null)
-JVM_TEST := $(shell find jvm/src/test -type f 2>/dev/null)
+JVM_MAIN := $(shell find jvm/*/src/main -type f 2>/dev/null)
+JVM_TEST := $(shell find jvm/*/src/test -type f 2>/dev/null)
 BENCHMARKS_JVM := $(shell find benchmarks/jvm/*/src -type f 2>/dev/null)
 PYTHON_PACKAGE := python/pyproject.toml python/README.md \
   $(shell find python/src -type f -not -path '*/jars/*' -not -name '*.pyc')
@@ -87,7 +87,7 @@ format: $(STAMPS)/venv
 	$(SBT) scalafmtAll scalafmtSbt
 
 clean:
-	rm -rf $(DIST) target jvm/target docker/kafka/target benchmarks/jvm/*/target benchmarks/jars docker/kafka/jars tests/jars project/target project/project artifacts
+	rm -rf $(DIST) target jvm/*/target docker/kafka/target benchmarks/jvm/*/target benchmarks/jars docker/kafka/jars tests/jars project/target project/project artifacts
 	rm -rf python/src/streamjoin/jars .pytest_cache .ruff_cache .mypy_cache
 	rm -f $(STAMPS)/jvm-tested $(STAMPS)/installed $(STAMPS)/benchmarks-staged $(STAMPS)/test-jars-staged
 
@@ -100,7 +100,7 @@ $(STAMPS)/venv: python/requirements-dev.txt
 # One start of sbt for all of it: the jars come out of the run that tested them.
 $(STAMPS)/jvm-tested: $(BUILD) .scalafmt.conf $(JVM_MAIN) $(JVM_TEST) $(BENCHMARKS_JVM) | $(STAMPS)/venv
 	$(SBT) scalafmtCheckAll benchmarksFlink/scalafmtCheckAll benchmarksHazelcast/scalafmtCheckAll scalafmtSbtCheck \
-	  test stagePython benchmarks/stageBenchmarks benchmarksSpark/stageBenchmarks kafka/stageKafka jvm/stageTestJars
+	  test stagePython benchmarks/stageBenchmarks benchmarksSpark/stageBenchmarks kafka/stageKafka spark/stageTestJars
 	@touch $(JAR) $(STAMPS)/test-jars-staged $@
 
 $(JAR): $(BUILD) $(JVM_MAIN) | $(STAMPS)/venv
@@ -127,7 +127,7 @@ $(STAMPS)/benchmarks-staged: $(BUILD) $(BENCHMARKS_JVM) | $(STAMPS)/venv
 	@touch $@
 
 $(STAMPS)/test-jars-staged: $(BUILD) | $(STAMPS)/venv
-	$(SBT) kafka/stageKafka jvm/stageTestJars
+	$(SBT) kafka/stageKafka spark/stageTestJars
 	@touch $@
 
 $(STAMPS)/installed: $(WHEEL)

@@ -12,15 +12,31 @@ lazy val strict = Seq(
   "-Werror"
 )
 
+lazy val scalaTest = Seq(
+  "org.scalatest" %% "scalatest" % "3.2.19" % Test,
+  "org.scalatestplus" %% "scalacheck-1-18" % "3.2.19.0" % Test
+)
+
 lazy val root = (project in file("."))
-  .aggregate(jvm, benchmarks, benchmarksSpark)
+  .aggregate(core, spark, benchmarks, benchmarksSpark)
   .settings(PythonPackage.settings)
 
-lazy val jvm = (project in file("jvm"))
+// Without Spark on its class path: what it is to know nothing of is what it cannot see.
+lazy val core = (project in file("jvm/core"))
+  .settings(
+    name := "streamjoin-core",
+    scalacOptions ++= strict,
+    libraryDependencies ++= scalaTest
+  )
+
+// One jar has both: `spark-submit --jars` takes a single file.
+lazy val spark = (project in file("jvm/spark"))
+  .dependsOn(core % "provided->compile;test->test")
   .settings(
     LocalFiles.settings,
     name := "streamjoin",
     scalacOptions ++= strict,
+    Compile / packageBin / mappings ++= (core / Compile / packageBin / mappings).value,
     Compile / resourceGenerators += Def.task {
       val file = (Compile / resourceManaged).value / "streamjoin.properties"
       IO.write(file, s"version=${version.value}\n")
@@ -29,10 +45,8 @@ lazy val jvm = (project in file("jvm"))
     Test / fork := true,
     Test / parallelExecution := false,
     Test / javaOptions ++= JvmFlags.forSpark,
-    libraryDependencies ++= Seq(
+    libraryDependencies ++= scalaTest ++ Seq(
       "org.apache.spark" %% "spark-sql" % sparkVersion % Provided,
-      "org.scalatest" %% "scalatest" % "3.2.19" % Test,
-      "org.scalatestplus" %% "scalacheck-1-18" % "3.2.19.0" % Test,
       "org.apache.spark" %% "spark-sql" % sparkVersion % Test classifier "tests",
       "org.apache.spark" %% "spark-catalyst" % sparkVersion % Test classifier "tests",
       "org.apache.spark" %% "spark-core" % sparkVersion % Test classifier "tests"
@@ -43,7 +57,7 @@ lazy val benchmarks = (project in file("benchmarks/jvm/core"))
   .settings(Benchmarks.settings, scalacOptions ++= strict)
 
 lazy val benchmarksSpark = (project in file("benchmarks/jvm/spark"))
-  .dependsOn(benchmarks, jvm % Test)
+  .dependsOn(benchmarks, spark % Test, core % Test)
   .settings(
     Benchmarks.settings,
     LocalFiles.atRuntime,

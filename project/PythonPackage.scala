@@ -8,7 +8,7 @@ object PythonPackage {
 
   val settings: Seq[Setting[_]] = Seq(
     stagePython := {
-      val jar = (LocalProject("jvm") / Compile / packageBin).value
+      val jar = (LocalProject("spark") / Compile / packageBin).value
       val jars = baseDirectory.value / "python" / "src" / "streamjoin" / "jars"
       IO.delete(jars)
       val staged = jars / jar.getName

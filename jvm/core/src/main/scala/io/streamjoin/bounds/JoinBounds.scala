@@ -1,0 +1,163 @@
+package io.streamjoin.bounds
+
+import io.streamjoin.model.{JoinType, Side}
+
+/**
+ * Everything the condition of a join proves about time: a system of difference constraints between
+ * the time columns of both inputs, closed under addition (shortest paths).
+ *
+ * {{{
+ *   d.time BETWEEN o.time - 1 AND o.time + 3
+ *
+ *        d >= o - 1                       o >= d - 3
+ *   a buffered d goes when               a buffered o goes when
+ *   d < W(o) - 1                         o < W(d) - 3
+ * }}}
+ *
+ * Only an edge from a column of the ''other'' input removes buffered rows, for only that input's
+ * watermark speaks of the rows still to come that a buffered row could meet. An edge inside one
+ * input that follows from the condition is a filter on its rows.
+ *
+ * Source: Hazelcast, "Stream to stream JOIN"; the closure and the use of facts go beyond it.
+ *
+ * @param columns the time columns of both inputs
+ * @param conjuncts bounds that the condition demands of each joined pair
+ * @param facts bounds between columns of one input that hold for each of its rows in which both
+ *   columns are present (an upstream join has enforced them)
+ * @param neverTrue whether the condition is known to hold for no pair for another reason than time
+ */
+final class JoinBounds(
+    val columns: IndexedSeq[TimeColumn],
+    val conjuncts: Seq[TimeBound],
+    val facts: Seq[TimeBound],
+    val neverTrue: Boolean = false
+) extends Serializable {
+
+  import JoinBounds.{Unbounded, Unknown}
+
+  private val n = columns.length
+
+  /** Columns in a conjunct: a row in which one of them is null matches nothing. */
+  val constrained: Set[Int] = conjuncts.flatMap(b => Seq(b.later, b.earlier)).toSet
+
+  private val closure: Array[Array[Long]] =
+    JoinBounds.close(n, conjuncts ++ facts, certain)
+
+  /**
+   * Whether each joined pair has a time in this column. A fact says nothing of a row without it, so
+   * nothing follows through the column, nor from its watermark.
+   */
+  private def certain(column: Int): Boolean = constrained(column) || !columns(column).nullable
+
+  /** The least `c` with `later >= earlier - c` for each joined pair, or [[Unbounded]]. */
+  def slack(later: Int, earlier: Int): Long = closure(later)(earlier)
+
+  /** No pair of rows can satisfy the condition: nothing needs to be kept. */
+  val contradictory: Boolean =
+    neverTrue || columns.indices.exists(i => certain(i) && closure(i)(i) < 0)
+
+  private val (ofLeft, ofRight) = columns.indices.partition(columns(_).side == Side.Left)
+
+  def indices(side: Side): IndexedSeq[Int] = if (side == Side.Left) ofLeft else ofRight
+
+  /** The columns of the other input whose watermarks say how small this column can still be. */
+  def governing(column: Int): IndexedSeq[Int] =
+    indices(columns(column).side.other).filter { b =>
+      columns(b).watermarked && certain(b) && slack(column, b) != Unbounded
+    }
+
+  /**
+   * The watermarked columns of the other input that limit how long a row of `side` is kept; none
+   * means that its state would grow without end.
+   */
+  def limiting(side: Side): IndexedSeq[Int] = {
+    val limits = indices(side).flatMap(governing).toSet
+    indices(side.other).filter(limits)
+  }
+
+  def bounded(side: Side): Boolean = contradictory || limiting(side).nonEmpty
+
+  /** The column by which rows of `side` are looked up: the one with the narrowest range. */
+  def probeColumn(side: Side): Int =
+    indices(side).minBy(a => (!constrained(a), width(a), !columns(a).watermarked, a))
+
+  /**
+   * How far apart the rows of `side` are that one row of the other input can match, by the column by
+   * which they are looked up; [[JoinBounds.Unbounded]] if that differs from row to row.
+   */
+  def probeWidth(side: Side): Long = width(probeColumn(side))
+
+  private def width(column: Int): Long = indices(columns(column).side.other).map { b =>
+    val (down, up) = (slack(column, b), slack(b, column))
+    if (down == Unbounded || up == Unbounded) Unbounded else Saturated.add(down, up)
+  }.minOption.getOrElse(Unbounded)
+
+  /**
+   * The lower end of what a time column of a row that is still buffered, or still to come, can be,
+   * given the received watermarks: `wmState` in the Hazelcast document.
+   */
+  def bound(column: Int, received: Array[Long]): Long =
+    governing(column)
+      .filter(received(_) != Unknown)
+      .map(b => Saturated.subtract(received(b), slack(column, b)))
+      .maxOption
+      .getOrElse(Unknown)
+
+  /** Whether a watermark speaks of this column in the output. */
+  def watermarkedInOutput(column: Int): Boolean =
+    columns(column).watermarked && (contradictory || governing(column).nonEmpty)
+
+  /**
+   * The watermark of a column of the output: `min(received, bound)`, the rule of the Hazelcast
+   * document's last section (with `wmState`, not with the least buffered time). What is never held
+   * back comes out with the watermark it came in with.
+   */
+  def outputWatermark(column: Int, received: Array[Long]): Long =
+    if (contradictory) received(column) else math.min(received(column), bound(column, received))
+
+  /**
+   * What still holds between columns of the join's output, for a join above it: for rows in which
+   * both columns are present. Rows that may come out unmatched obey only what their own input
+   * promised.
+   */
+  def outputFacts(joinType: JoinType): Seq[TimeBound] = {
+    def preserved(i: Int) = joinType.preserves(columns(i).side)
+    val kept = if (joinType.leftOnly) indices(Side.Left) else columns.indices
+    for {
+      i <- kept
+      j <- kept if i != j
+      sameSide = columns(i).side == columns(j).side
+      bound <-
+        if (sameSide && preserved(i)) facts.filter(f => f.later == i && f.earlier == j)
+        else if (slack(i, j) == Unbounded) Nil
+        else Seq(TimeBound(i, j, slack(i, j)))
+    } yield bound
+  }
+
+  /** Whether the column may be null in the join's output. */
+  def nullableInOutput(column: Int, joinType: JoinType): Boolean = {
+    val side = columns(column).side
+    val ownMayBeNull =
+      columns(column).nullable && (!constrained(column) || joinType.preserves(side))
+    ownMayBeNull || joinType.preserves(side.other)
+  }
+}
+
+object JoinBounds {
+
+  /** The slack of a pair that nothing bounds. */
+  val Unbounded: Long = Long.MaxValue
+
+  /** The watermark of a column of which none has been received, and the bound that follows. */
+  val Unknown: Long = Long.MinValue
+
+  /** Shortest paths (Floyd and Warshall), through the columns that `through` allows. */
+  private def close(n: Int, edges: Seq[TimeBound], through: Int => Boolean): Array[Array[Long]] = {
+    val d = Array.fill(n, n)(Unbounded)
+    for (i <- 0 until n) d(i)(i) = 0L
+    for (e <- edges) d(e.later)(e.earlier) = math.min(d(e.later)(e.earlier), e.slack)
+    for (k <- 0 until n if through(k); i <- 0 until n if d(i)(k) != Unbounded; j <- 0 until n)
+      if (d(k)(j) != Unbounded) d(i)(j) = math.min(d(i)(j), Saturated.add(d(i)(k), d(k)(j)))
+    d
+  }
+}

@@ -1,0 +1,152 @@
+package io.streamjoin.bounds
+
+import io.streamjoin.model.Side
+
+/**
+ * What [[JoinBounds]] says of single rows of one input, with the distances laid out in arrays.
+ *
+ * {{{
+ *   buffered row of this side          row of this side looking for partners
+ *     limit(0): goes when W > limit      [from, to] of the other side's probe column
+ * }}}
+ */
+final class RowBounds(bounds: JoinBounds, side: Side) extends Serializable {
+
+  import JoinBounds.Unbounded
+
+  private val own: Array[Int] = bounds.indices(side).toArray
+  private val required: Array[Int] = own.filter(bounds.constrained)
+  private val watermarked: Array[Int] = own.filter(bounds.columns(_).watermarked)
+
+  private val filters: Array[TimeBound] =
+    for (i <- own; j <- own if i != j && bounds.slack(i, j) != Unbounded)
+      yield TimeBound(i, j, bounds.slack(i, j))
+
+  private val limiting: Array[Int] = bounds.limiting(side).toArray
+
+  private val limits: Array[Array[TimeBound]] = limiting.map { b =>
+    own.filter(bounds.slack(_, b) != Unbounded).map(a => TimeBound(a, b, bounds.slack(a, b)))
+  }
+
+  private val probed: Int = bounds.probeColumn(side)
+  private val target: Int = bounds.probeColumn(side.other)
+
+  private val lower: Array[TimeBound] =
+    own.filter(bounds.slack(target, _) != Unbounded).map(a =>
+      TimeBound(target, a, bounds.slack(target, a))
+    )
+
+  private val upper: Array[TimeBound] =
+    own.filter(bounds.slack(_, target) != Unbounded).map(a =>
+      TimeBound(a, target, bounds.slack(a, target))
+    )
+
+  /** How many limits a buffered row has: one for each column of the other input that frees it. */
+  def limitCount: Int = limiting.length
+
+  /** The column of the other input whose watermark is held against limit `k`. */
+  def limitColumn(k: Int): Int = limiting(k)
+
+  /** The row goes as soon as the watermark of `limitColumn(k)` is above this. */
+  def limit(times: RowTimes, k: Int): Long = {
+    val terms = limits(k)
+    var least = Long.MaxValue
+    var i = 0
+    while (i < terms.length) {
+      val t = terms(i)
+      if (!times.isNull(t.later)) {
+        least = math.min(least, Saturated.add(times(t.later), t.slack))
+      }
+      i += 1
+    }
+    least
+  }
+
+  /** All limits of the row. */
+  def limits(times: RowTimes, into: Array[Long]): Unit = {
+    var k = 0
+    while (k < limiting.length) {
+      into(k) = limit(times, k)
+      k += 1
+    }
+  }
+
+  /** Whether a row with these limits can still meet a row that is not late by these watermarks. */
+  def survives(limits: Array[Long], watermarks: Array[Long]): Boolean = {
+    var k = 0
+    while (k < limiting.length) {
+      if (limits(k) < watermarks(limiting(k))) return false
+      k += 1
+    }
+    true
+  }
+
+  /**
+   * The first of its event-time columns that is strictly below its watermark, or -1: the row is not
+   * late. A null time is never late.
+   */
+  def lateBy(times: RowTimes, watermarks: Array[Long]): Int = {
+    var i = 0
+    while (i < watermarked.length) {
+      val c = watermarked(i)
+      if (!times.isNull(c) && times(c) < watermarks(c)) return c
+      i += 1
+    }
+    -1
+  }
+
+  /** Whether a time that the condition bounds is missing: the row can match nothing. */
+  def lacksTime(times: RowTimes): Boolean = {
+    var i = 0
+    while (i < required.length) {
+      if (times.isNull(required(i))) return true
+      i += 1
+    }
+    false
+  }
+
+  /** Whether the row satisfies what the condition demands between its own times. */
+  def consistent(times: RowTimes): Boolean = {
+    var i = 0
+    while (i < filters.length) {
+      val f = filters(i)
+      if (
+        !times.isNull(f.later) && !times.isNull(f.earlier) &&
+        times(f.later) < Saturated.subtract(times(f.earlier), f.slack)
+      ) {
+        return false
+      }
+      i += 1
+    }
+    true
+  }
+
+  /** The time by which the row is found while it is buffered. */
+  def probeTime(times: RowTimes): Long = times(probed)
+
+  /** The least probe time of a row of the other input that could match. */
+  def probeFrom(times: RowTimes): Long = {
+    var from = Long.MinValue
+    var i = 0
+    while (i < lower.length) {
+      val t = lower(i)
+      if (!times.isNull(t.earlier)) {
+        from = math.max(from, Saturated.subtract(times(t.earlier), t.slack))
+      }
+      i += 1
+    }
+    from
+  }
+
+  /** The greatest probe time of a row of the other input that could match. */
+  def probeTo(times: RowTimes): Long = {
+    var to = Long.MaxValue
+    var i = 0
+    while (i < upper.length) {
+      val t = upper(i)
+      if (!times.isNull(t.later)) to = math.min(to, Saturated.add(times(t.later), t.slack))
+      i += 1
+    }
+    to
+  }
+}

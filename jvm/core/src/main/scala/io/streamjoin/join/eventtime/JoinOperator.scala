@@ -1,0 +1,244 @@
+package io.streamjoin.join.eventtime
+
+import io.streamjoin.bounds.{JoinBounds, RowBounds, RowTimes, Saturated}
+import io.streamjoin.model.Side.{Left, Right}
+import io.streamjoin.model.{JoinType, Routing, Side, Watermarks}
+import io.streamjoin.state.{BufferedRow, JoinState, Probed}
+
+/**
+ * The event-time join of two streams: rows and watermarks in, rows out. It knows neither SQL nor a
+ * cluster; one instance is one partition.
+ *
+ * {{{
+ *   a row of one side                       a watermark
+ *     late?                -> dropped         for each side, rows below a limit
+ *     cannot match at all? -> unmatched         leave the buffer
+ *     buffered partners    -> joined              never joined? -> unmatched
+ *     out of bounds?       -> unmatched
+ *     else                 -> buffered
+ * }}}
+ *
+ *  1. A row is late if any of its times is ''strictly below'' a received watermark. It is dropped, or
+ *     given out as late, with that time and watermark; as is a row that a join below gave out as late.
+ *  1. A row that is not late but can meet nothing still to come is joined with what is buffered and
+ *     never buffered itself.
+ *  1. A row is freed as soon as any bound proves that nothing still to come can match it, and it is
+ *     given out unmatched then, not later, if its side is preserved.
+ *  1. Semi: a left row comes out at its first match and is forgotten. Anti: it is forgotten at its
+ *     first match and comes out if it is freed before.
+ *
+ * Source: Hazelcast, "Stream to stream JOIN", section "Algorithm". Not thread-safe.
+ *
+ * @tparam R a row of either input
+ * @tparam O a row of the output
+ */
+final class JoinOperator[R, O](
+    joinType: JoinType,
+    bounds: JoinBounds,
+    rows: JoinRows[R],
+    output: JoinOutput[R, O],
+    state: JoinState[R],
+    val counters: JoinCounters,
+    routing: Routing = Routing.ByKey
+) {
+
+  private val leftBounds = new RowBounds(bounds, Left)
+  private val rightBounds = new RowBounds(bounds, Right)
+  private val times = new RowTimes(bounds.columns.length)
+  private val leftLimits = new Array[Long](leftBounds.limitCount)
+  private val rightLimits = new Array[Long](rightBounds.limitCount)
+
+  private val probe = new Probe
+
+  private var watermarks: Array[Long] = Array.fill(bounds.columns.length)(Watermarks.Unknown)
+
+  /** Takes up watermarks that an earlier run had received, without acting on them. */
+  def restore(received: Array[Long]): Unit = watermarks = received.clone()
+
+  /** The received watermarks, by column. */
+  def received: Array[Long] = watermarks.clone()
+
+  /**
+   * A row arrives.
+   *
+   * @param keepFor the watermarks that the row must survive to be buffered, where more is known than
+   *   was received: those of the end of the batch, once no row of the other input follows before them
+   * @param guest whether another partition answers for the row, see [[Routing.Shared]]
+   * @return the rows to give out; must be read to its end before the next call
+   */
+  def process(
+      side: Side,
+      row: R,
+      keepFor: Array[Long] = watermarks,
+      guest: Boolean = false
+  ): Iterator[O] = {
+    rows.readTimes(side, row, times)
+    val own = boundsOf(side)
+    val lateBy = own.lateBy(times, watermarks)
+    if (rows.foundLate(side, row)) {
+      if (guest) Iterator.empty else output.foundLate(side, row).iterator
+    } else if (lateBy >= 0) {
+      late(side, row, lateBy, guest)
+    } else if (own.lacksTime(times)) {
+      if (!guest) counters.countNullTime(side)
+      unmatched(side, row, guest).iterator
+    } else if (bounds.contradictory || !rows.joinable(side, row) || !own.consistent(times)) {
+      unmatched(side, row, guest).iterator
+    } else {
+      probe.start(side, row, keepFor, guest)
+      probe
+    }
+  }
+
+  /**
+   * Watermarks arrive. A watermark that is lower than an earlier one of its column changes nothing.
+   *
+   * @return the rows that this frees and that were never joined; must be read to its end
+   */
+  def advance(received: Array[Long]): Iterator[O] = {
+    val before = watermarks
+    watermarks = before.zip(received).map { case (a, b) => math.max(a, b) }
+    Side.both.iterator.flatMap(evict(_, before))
+  }
+
+  private def boundsOf(side: Side): RowBounds = if (side == Left) leftBounds else rightBounds
+
+  private def limitsOf(side: Side): Array[Long] = if (side == Left) leftLimits else rightLimits
+
+  private def isGuest(row: BufferedRow[R]): Boolean =
+    routing == Routing.Shared && row.key == Routing.GuestKey
+
+  private def evict(side: Side, before: Array[Long]): Iterator[O] = {
+    val own = boundsOf(side)
+    val columns = Array.tabulate(own.limitCount)(own.limitColumn)
+    val (from, to) = (columns.map(before(_)), columns.map(watermarks(_)))
+    if (from.sameElements(to)) Iterator.empty
+    else if (joinType.preserves(side)) {
+      state.evict(side, from, to).flatMap { gone =>
+        counters.countEvicted(side, 1)
+        if (gone.matched) None
+        else unmatched(side, gone.row, isGuest(gone))
+      }
+    } else {
+      val buffered = state.size(side)
+      state.discard(side, from, to)
+      counters.countEvicted(side, buffered - state.size(side))
+      Iterator.empty
+    }
+  }
+
+  private def late(side: Side, row: R, column: Int, guest: Boolean): Iterator[O] =
+    if (guest) Iterator.empty
+    else {
+      counters.countLate(side)
+      output.late(side, row, column, watermarks(column)).iterator
+    }
+
+  private def unmatched(side: Side, row: R, guest: Boolean): Option[O] =
+    if (joinType.preserves(side) && !guest) {
+      counters.countNullPadded()
+      Some(output.unmatched(side, row))
+    } else {
+      None
+    }
+
+  /**
+   * One arriving row against the buffered rows of the other side, then its own fate. One object serves
+   * one row after another, and allocates nothing for those that match.
+   */
+  private final class Probe extends Iterator[O] {
+    private var side: Side = _
+    private var row: R = _
+    private var guest = false
+    private var key = 0L
+    private var time = 0L
+    private var (from, to) = (0L, 0L)
+    private var ordinary = true
+    private var keep = false
+    private var partners: Probed[R] = _
+    private var guestsLeft = false
+    private var matched = false
+    private var settled = true
+    private var ready = false
+    private var result: O = _
+
+    def start(side: Side, row: R, keepFor: Array[Long], guest: Boolean): Unit = {
+      this.side = side
+      this.row = row
+      this.guest = guest
+      val own = boundsOf(side)
+      key = if (guest) Routing.GuestKey else rows.key(side, row)
+      time = own.probeTime(times)
+      own.limits(times, limitsOf(side))
+      keep = own.survives(limitsOf(side), keepFor)
+      from = own.probeFrom(times)
+      to = own.probeTo(times)
+      ordinary =
+        Saturated.isOrdinary(time) && Saturated.isOrdinary(from) && Saturated.isOrdinary(to)
+      partners = state.probe(side.other, if (guest) Routing.NoKey else key, from, to)
+      guestsLeft = routing == Routing.Shared && !guest
+      matched = false
+      settled = false
+    }
+
+    override def hasNext: Boolean = {
+      while (!ready && !settled) step()
+      ready
+    }
+
+    override def next(): O = {
+      if (!hasNext) throw new NoSuchElementException("no more rows of this probe")
+      ready = false
+      result
+    }
+
+    private def give(o: O): Unit = {
+      result = o
+      ready = true
+    }
+
+    private def step(): Unit =
+      if (!done && partners.hasNext) meet(partners.next())
+      else if (!done && guestsLeft) {
+        guestsLeft = false
+        partners = state.probe(side.other, Routing.GuestKey, from, to)
+      } else settle()
+
+    /** A left row of a semi or anti join needs no second partner. */
+    private def done: Boolean = matched && joinType.leftOnly && side == Left
+
+    private def meet(partner: BufferedRow[R]): Unit = {
+      val other = partner.row
+      val pairs =
+        if (side == Left) rows.matches(row, other, ordinary)
+        else rows.matches(other, row, ordinary)
+      if (pairs) {
+        matched = true
+        if (joinType.leftOnly) meetLeftOnly(partner, other)
+        else {
+          if (!partner.matched && joinType.preserves(side.other) && !isGuest(partner)) {
+            state.markMatched(side.other, partner)
+          }
+          val ofGuest = if (side == Left) guest else isGuest(partner)
+          if (!ofGuest) {
+            give(if (side == Left) output.joined(row, other) else output.joined(other, row))
+          }
+        }
+      }
+    }
+
+    private def meetLeftOnly(partner: BufferedRow[R], other: R): Unit = {
+      if (joinType == JoinType.LeftSemi) give(output.matched(if (side == Left) row else other))
+      if (side == Right) state.remove(Left, partner)
+    }
+
+    private def settle(): Unit = {
+      settled = true
+      partners.close()
+      if (!done) {
+        if (keep) state.append(side, key, time, limitsOf(side), row, matched)
+        else if (!matched) unmatched(side, row, guest).foreach(give)
+      }
+    }
+  }
+}

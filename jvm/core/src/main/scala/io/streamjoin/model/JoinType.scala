@@ -1,0 +1,35 @@
+package io.streamjoin.model
+
+import io.streamjoin.model.Side.{Left, Right}
+
+/**
+ * What a join gives out for rows with and without a match.
+ *
+ * @param name the SQL name
+ * @param preserved the sides whose unmatched rows come out, padded with nulls (for an anti join: as
+ *   they are)
+ */
+sealed abstract class JoinType(val name: String, val preserved: Set[Side]) extends Serializable {
+
+  /** Semi and anti joins give out columns of the left input only, each left row at most once. */
+  def leftOnly: Boolean = false
+
+  def preserves(side: Side): Boolean = preserved(side)
+}
+
+object JoinType {
+  case object Inner extends JoinType("INNER", Set.empty)
+  case object LeftOuter extends JoinType("LEFT OUTER", Set(Left))
+  case object RightOuter extends JoinType("RIGHT OUTER", Set(Right))
+  case object FullOuter extends JoinType("FULL OUTER", Set(Left, Right))
+
+  case object LeftSemi extends JoinType("LEFT SEMI", Set.empty) {
+    override def leftOnly: Boolean = true
+  }
+
+  case object LeftAnti extends JoinType("LEFT ANTI", Set(Left)) {
+    override def leftOnly: Boolean = true
+  }
+
+  val all: Seq[JoinType] = Seq(Inner, LeftOuter, RightOuter, FullOuter, LeftSemi, LeftAnti)
+}

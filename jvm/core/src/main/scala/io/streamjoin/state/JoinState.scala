@@ -1,0 +1,47 @@
+package io.streamjoin.state
+
+import io.streamjoin.model.Side
+
+/**
+ * The rows that one partition of a join holds back, and nothing else: what is late, what matches and
+ * what is given out is decided by the operator.
+ *
+ * Costs are those of what is asked for: a probe of the rows in its range, an eviction of the rows
+ * that go. Whatever an iterator has returned stays valid until the next call on it.
+ */
+trait JoinState[R] {
+
+  /** Rows of `side` with this key and `from <= time <= to`, in no order. */
+  def probe(side: Side, key: Long, from: Long, to: Long): Probed[R]
+
+  /** Keeps a row. The caller may change `row` and `limits` afterwards. */
+  def append(
+      side: Side,
+      key: Long,
+      time: Long,
+      limits: Array[Long],
+      row: R,
+      matched: Boolean
+  ): Unit
+
+  /** Notes that a row that a probe has returned has been joined. */
+  def markMatched(side: Side, row: BufferedRow[R]): Unit
+
+  /** Takes away a row that a probe has returned. */
+  def remove(side: Side, row: BufferedRow[R]): Unit
+
+  /**
+   * Takes away, and returns, each row of `side` of which some limit is below its watermark. The
+   * iterator must be read to its end.
+   *
+   * @param before the watermarks, by limit, of the last eviction
+   * @param now the watermarks, by limit
+   */
+  def evict(side: Side, before: Array[Long], now: Array[Long]): Iterator[BufferedRow[R]]
+
+  /** The same where nobody wants to see the rows. */
+  def discard(side: Side, before: Array[Long], now: Array[Long]): Unit
+
+  /** How many rows of `side` are buffered. */
+  def size(side: Side): Long
+}

@@ -1,0 +1,192 @@
+package io.streamjoin.state.segment
+
+import java.io.{DataInputStream, DataOutputStream, EOFException}
+
+import io.streamjoin.model.Side
+
+/**
+ * What stands at the beginning of a version.
+ *
+ * @param nextId the number of the next row that is stored
+ * @param watermarks for each side and by limit, those of the last eviction
+ */
+private[segment] final case class ChangeHead(nextId: Long, watermarks: Side => Array[Long])
+
+/**
+ * A row of a version, with all that is known of it. One object shows one row after another.
+ *
+ * @param bytes hold the row from 0 on
+ */
+final class StoredRow {
+  var side: Side = _
+  var matched: Boolean = false
+  var id: Long = 0L
+  var key: Long = 0L
+  var time: Long = 0L
+  var limits: Array[Long] = Array.emptyLongArray
+  var bytes: Array[Byte] = new Array[Byte](256)
+  var size: Int = 0
+}
+
+/**
+ * How one version of a state is written: rows that came and are still there, and of rows of earlier
+ * versions which were joined for the first time or taken away one by one. What watermarks have freed
+ * is not written: the watermarks tell.
+ *
+ * {{{
+ *   head      next id, for each side: count, watermarks
+ *   rows      for each: 1 + (size/8, matched, side), distance of its id, key, distance of its time,
+ *             distance of each limit from the time, bytes;   then 0
+ *   ids       for each side: those marked, those removed: count, distances
+ * }}}
+ *
+ * Numbers take 7 bits a byte, the lowest first; distances, which may be negative, have their sign
+ * lowest.
+ */
+private[segment] final class ChangeWriter(out: DataOutputStream) {
+  import ChangeFormat._
+
+  private var lastId = 0L
+  private val lastTime = Array(0L, 0L)
+  private val limitCount = Array(0, 0)
+
+  def begin(head: ChangeHead): Unit = {
+    putNumber(out, head.nextId)
+    for (side <- Side.both) {
+      val watermarks = head.watermarks(side)
+      limitCount(slot(side)) = watermarks.length
+      putNumber(out, watermarks.length)
+      watermarks.foreach(out.writeLong)
+    }
+  }
+
+  def row(
+      side: Side,
+      matched: Boolean,
+      id: Long,
+      key: Long,
+      time: Long,
+      limit: Int => Long,
+      bytes: Array[Byte],
+      offset: Int,
+      size: Int
+  ): Unit = {
+    val s = slot(side)
+    putNumber(out, 1 + ((size.toLong >>> 3) << 2 | (if (matched) 2L else 0L) | s))
+    putDistance(out, id - lastId)
+    lastId = id
+    out.writeLong(key)
+    putDistance(out, time - lastTime(s))
+    lastTime(s) = time
+    var k = 0
+    while (k < limitCount(s)) {
+      putDistance(out, limit(k) - time)
+      k += 1
+    }
+    out.write(bytes, offset, size)
+  }
+
+  def end(marked: Side => Array[Long], removed: Side => Array[Long]): Unit = {
+    putNumber(out, 0L)
+    for (side <- Side.both; ids <- Seq(marked(side), removed(side))) putIds(out, ids)
+  }
+}
+
+/** Reads what a [[ChangeWriter]] has written. */
+private[segment] final class ChangeReader(in: DataInputStream) {
+  import ChangeFormat._
+
+  val head: ChangeHead = {
+    val nextId = number(in)
+    val watermarks = Side.both.map(_ -> Array.fill(number(in).toInt)(in.readLong())).toMap
+    ChangeHead(nextId, watermarks)
+  }
+
+  /** To be called once, then [[ids]]. */
+  def foreachRow(visit: StoredRow => Unit): Unit = {
+    val row = new StoredRow
+    val lastTime = Array(0L, 0L)
+    val limits = Side.both.map(side => new Array[Long](head.watermarks(side).length)).toArray
+    var lastId = 0L
+    var first = number(in)
+    while (first != 0) {
+      val code = first - 1
+      val s = (code & 1).toInt
+      row.side = Side.both(s)
+      row.matched = (code & 2) != 0
+      row.size = (code >>> 2 << 3).toInt
+      lastId += distance(in)
+      row.id = lastId
+      row.key = in.readLong()
+      lastTime(s) += distance(in)
+      row.time = lastTime(s)
+      row.limits = limits(s)
+      for (k <- row.limits.indices) row.limits(k) = row.time + distance(in)
+      if (row.size > row.bytes.length) {
+        row.bytes = new Array[Byte](math.max(row.size, row.bytes.length * 2))
+      }
+      in.readFully(row.bytes, 0, row.size)
+      visit(row)
+      first = number(in)
+    }
+  }
+
+  /** Of each side, the ids of rows that were marked, and of those that were removed. */
+  def ids(): Map[Side, (Array[Long], Array[Long])] =
+    Side.both.map { side =>
+      val marked = readIds(in)
+      side -> (marked -> readIds(in))
+    }.toMap
+}
+
+private object ChangeFormat {
+
+  def slot(side: Side): Int = if (side == Side.Left) 0 else 1
+
+  def putNumber(out: DataOutputStream, n: Long): Unit = {
+    var rest = n
+    while ((rest & ~0x7fL) != 0) {
+      out.writeByte((rest.toInt & 0x7f) | 0x80)
+      rest >>>= 7
+    }
+    out.writeByte(rest.toInt)
+  }
+
+  def number(in: DataInputStream): Long = {
+    var (n, shift, more) = (0L, 0, true)
+    while (more) {
+      val b = in.read()
+      if (b < 0) throw new EOFException("the state ends within a number")
+      n |= (b & 0x7fL) << shift
+      shift += 7
+      more = (b & 0x80) != 0
+    }
+    n
+  }
+
+  def putDistance(out: DataOutputStream, n: Long): Unit = putNumber(out, n << 1 ^ n >> 63)
+
+  def distance(in: DataInputStream): Long = {
+    val n = number(in)
+    n >>> 1 ^ -(n & 1)
+  }
+
+  def putIds(out: DataOutputStream, ids: Array[Long]): Unit = {
+    putNumber(out, ids.length)
+    var last = 0L
+    ids.sorted.foreach { id =>
+      putDistance(out, id - last)
+      last = id
+    }
+  }
+
+  def readIds(in: DataInputStream): Array[Long] = {
+    val result = new Array[Long](number(in).toInt)
+    var last = 0L
+    for (i <- result.indices) {
+      last += distance(in)
+      result(i) = last
+    }
+    result
+  }
+}

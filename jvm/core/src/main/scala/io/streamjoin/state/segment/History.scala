@@ -1,0 +1,86 @@
+package io.streamjoin.state.segment
+
+import java.io.{DataInputStream, DataOutputStream}
+
+import scala.collection.mutable
+
+import io.streamjoin.model.Side
+
+/**
+ * Reads the versions that make up a state from the newest to the oldest, so that what happened to a
+ * row is known before the row is met.
+ */
+final class History {
+  private var newest: Option[ChangeHead] = None
+  private val marked = Side.both.map(_ -> mutable.LongMap.empty[Unit]).toMap
+  private val removed = Side.both.map(_ -> mutable.LongMap.empty[Unit]).toMap
+
+  private[segment] def head: ChangeHead =
+    newest.getOrElse(throw new IllegalStateException("no version has been read"))
+
+  /** By limit, those of the last eviction. */
+  def watermarks(side: Side): Array[Long] = head.watermarks(side)
+
+  /** Shows the rows of the version that belong to the newest. */
+  def add(version: DataInputStream)(visit: StoredRow => Unit): Unit = {
+    val reader = new ChangeReader(version)
+    if (newest.isEmpty) newest = Some(reader.head)
+    reader.foreachRow { row =>
+      if (!removed(row.side).contains(row.id) && !expired(row)) {
+        row.matched = row.matched || marked(row.side).contains(row.id)
+        visit(row)
+      }
+    }
+    // they speak of rows of versions before this one
+    for ((side, (joined, gone)) <- reader.ids()) {
+      joined.foreach(marked(side)(_) = ())
+      gone.foreach(removed(side)(_) = ())
+    }
+  }
+
+  private def expired(row: StoredRow): Boolean = {
+    val watermarks = head.watermarks(row.side)
+    var k = 0
+    while (k < watermarks.length) {
+      if (row.limits(k) < watermarks(k)) return true
+      k += 1
+    }
+    false
+  }
+}
+
+object History {
+
+  /**
+   * Writes what several versions come to, as one that needs none before it.
+   *
+   * @param versions calls what it is given for each version, the newest first
+   */
+  def merge(out: DataOutputStream)(versions: (DataInputStream => Unit) => Unit): Unit = {
+    val history = new History
+    val writer = new ChangeWriter(out)
+    var begun = false
+    def begin(): Unit = if (!begun) {
+      writer.begin(history.head)
+      begun = true
+    }
+    versions { version =>
+      history.add(version) { row =>
+        begin()
+        writer.row(
+          row.side,
+          row.matched,
+          row.id,
+          row.key,
+          row.time,
+          row.limits(_),
+          row.bytes,
+          0,
+          row.size
+        )
+      }
+      begin()
+    }
+    writer.end(_ => Array.emptyLongArray, _ => Array.emptyLongArray)
+  }
+}

@@ -1,0 +1,189 @@
+package io.streamjoin.state.segment
+
+import java.io.{DataInputStream, DataOutputStream}
+
+import io.streamjoin.model.Side
+import io.streamjoin.state.{BufferedRow, JoinState, Probed}
+
+/**
+ * Buffered rows in memory, in segments by expiry, with a file on the local disk for what memory is too
+ * short for.
+ *
+ * Appending is appending to arrays, a probe follows one chain in each segment that its range of times
+ * touches, and what a watermark frees is mostly whole segments. What has happened since the last
+ * version was sealed can be written, for a checkpoint, or undone.
+ *
+ * @param limitCount how many limits a row of each side has
+ * @param span how far apart the first limits of rows that lie together may be
+ * @param codec rows as bytes; one for each side, since each may show one row after another
+ * @param spilling when rows go to the disk, and where
+ */
+final class SegmentJoinState[R](
+    limitCount: Side => Int,
+    span: Side => Long,
+    codec: Side => RowCodec[R],
+    spilling: Spilling = Spilling.Never
+) extends JoinState[R] {
+  import SegmentJoinState._
+
+  private val file = new SpillFile(spilling.newFile)
+  private val share = spilling.pool.share()
+  private val left = sideOf(Side.Left)
+  private val right = sideOf(Side.Right)
+  private var nextId = 0L
+  private var sealedNextId = 0L
+
+  private def sideOf(side: Side) =
+    new SegmentSide[R](limitCount(side), span(side), codec(side), file)
+
+  private def of(side: Side): SegmentSide[R] = if (side == Side.Left) left else right
+
+  override def probe(side: Side, key: Long, from: Long, to: Long): Probed[R] =
+    of(side).probe(key, from, to)
+
+  override def append(
+      side: Side,
+      key: Long,
+      time: Long,
+      limits: Array[Long],
+      row: R,
+      matched: Boolean
+  ): Unit = of(side).append(key, time, limits, row, matched)
+
+  override def markMatched(side: Side, row: BufferedRow[R]): Unit = of(side).markMatched(row)
+
+  override def remove(side: Side, row: BufferedRow[R]): Unit = of(side).remove(row)
+
+  override def evict(
+      side: Side,
+      before: Array[Long],
+      now: Array[Long]
+  ): Iterator[BufferedRow[R]] = of(side).evict(now)
+
+  override def discard(side: Side, before: Array[Long], now: Array[Long]): Unit =
+    of(side).discard(now)
+
+  override def size(side: Side): Long = of(side).size
+
+  /** How many rows of both sides are buffered. */
+  def rowCount: Long = left.size + right.size
+
+  /** All rows of a side, in no order; shown like those of a probe. */
+  def foreach(side: Side)(visit: HeldRow[R] => Unit): Unit = of(side).foreach(visit)
+
+  /** Bytes held in memory. */
+  def allocated: Long = left.allocated + right.allocated
+
+  // ---- memory and disk ----
+
+  /** Bytes on the local disk. */
+  def spilled: Long = file.size
+
+  /** Whether the local disk has failed: then the rows are of no more use. */
+  def broken: Boolean = file.failed
+
+  /** Tells the pool what is held now. */
+  def report(): Unit = share.hold(allocated)
+
+  /**
+   * Moves rows to the local disk until no more is held than this state's part of the limit. To be
+   * called while nothing can be undone.
+   *
+   * @throws java.io.UncheckedIOException if they cannot be written
+   */
+  def shrink(): Unit = {
+    report()
+    val excess = share.excess(spilling.limit)
+    if (excess > 0) {
+      val rowBytes = left.rowBytes + right.rowBytes
+      for (side <- Seq(left, right) if rowBytes > 0)
+        side.spill(math.ceil(excess.toDouble * side.rowBytes / rowBytes).toLong)
+      report()
+    }
+  }
+
+  /** Gives memory and disk back; the state is used no more. */
+  def close(): Unit = {
+    share.hold(0L)
+    file.close()
+  }
+
+  // ---- versions ----
+
+  /** Ends a version: nothing that was done until now can be undone any more. */
+  def seal(): Unit = {
+    sealedNextId = nextId
+    Side.both.foreach(of(_).seal())
+  }
+
+  /** Undoes what was done since the last version was sealed. */
+  def rollback(): Unit = {
+    nextId = sealedNextId
+    Side.both.foreach(of(_).rollback())
+  }
+
+  /** Numbers the rows that came since the last version and are still there, and tells how many. */
+  def number(): Long = {
+    val before = nextId
+    for (side <- Side.both) nextId += of(side).number(nextId)
+    nextId - before
+  }
+
+  /** Writes what has changed since the last version was sealed; rows must have been numbered. */
+  def writeChange(out: DataOutputStream): Unit = {
+    val writer = new ChangeWriter(out)
+    writer.begin(ChangeHead(nextId, side => of(side).watermarks))
+    for (side <- Side.both) of(side).foreachFresh { (segment, i) =>
+      val place = segment.place(i)
+      writer.row(
+        side,
+        segment.isMatched(i),
+        segment.id(i),
+        segment.key(i),
+        segment.time(i),
+        segment.limit(i, _),
+        segment.bytes.chunk(place),
+        RowBytes.offset(place),
+        RowBytes.size(place)
+      )
+    }
+    writer.end(side => of(side).markedIds, side => of(side).removedIds)
+  }
+
+  /**
+   * Takes in what was written of it, within the limit of memory. The state must be empty.
+   *
+   * @param versions calls what it is given for each version, the newest first
+   */
+  def restore(versions: (DataInputStream => Unit) => Unit): Unit = {
+    val history = new History
+    val step = math.max(RowBytes.FirstChunk, spilling.limit / RestoreSteps)
+    var taken = 0L
+    versions(history.add(_) { row =>
+      of(row.side).append(
+        row.key,
+        row.time,
+        row.limits,
+        codec(row.side).read(row.bytes, 0, row.size),
+        row.matched,
+        row.id
+      )
+      taken += row.size
+      if (taken >= step) {
+        taken = 0L
+        seal()
+        shrink()
+      }
+    })
+    nextId = history.head.nextId
+    for (side <- Side.both) of(side).restore(history.head.watermarks(side))
+    seal()
+    shrink()
+  }
+}
+
+private object SegmentJoinState {
+
+  /** In how many steps the memory is filled: other tasks fill it at the same time. */
+  private val RestoreSteps = 64
+}

@@ -1,0 +1,114 @@
+package io.streamjoin.watermark
+
+import io.streamjoin.bounds.{JoinBounds, Saturated}
+import io.streamjoin.model.Watermarks
+
+/**
+ * How the watermark of one time column of a plan comes about from the watermarks of the source
+ * columns ("base" watermarks), so that any task can compute it without asking another.
+ *
+ * Every form is monotone in the base watermarks and depends on nothing else, least of all on what
+ * happens to be buffered: all partitions agree, and a restart cannot take a watermark back.
+ */
+sealed trait WatermarkPlan extends Serializable {
+  def eval(base: Array[Long]): Long
+
+  /** The same plan where the base columns are numbered from `by` on. */
+  def shift(by: Int): WatermarkPlan
+}
+
+object WatermarkPlan {
+
+  /** The source columns that a watermark follows from without a join in between. */
+  private[watermark] def direct(plan: WatermarkPlan): Seq[Int] = plan match {
+    case Base(i)       => Seq(i)
+    case Least(inputs) => inputs.flatMap(direct)
+    case WindowEnd(of) => direct(of)
+    case _             => Nil
+  }
+
+  /** The joins right below. */
+  private[watermark] def joins(plan: WatermarkPlan): Seq[JoinWatermarks] = plan match {
+    case Joined(join, _) => Seq(join)
+    case Least(inputs)   => inputs.flatMap(joins)
+    case WindowEnd(of)   => joins(of)
+    case _               => Nil
+  }
+
+  /** All source columns that a watermark follows from. */
+  private[watermark] def sources(plan: WatermarkPlan): Seq[Int] =
+    direct(plan) ++ joins(plan).flatMap(_.inputs).flatMap(sources)
+
+  /** The watermark of a source column: the largest value seen minus the lag. */
+  final case class Base(index: Int) extends WatermarkPlan {
+    override def eval(base: Array[Long]): Long = base(index)
+    override def shift(by: Int): WatermarkPlan = Base(index + by)
+  }
+
+  /** A column of a union: the slowest of its inputs. */
+  final case class Least(inputs: Seq[WatermarkPlan]) extends WatermarkPlan {
+    override def eval(base: Array[Long]): Long = inputs.map(_.eval(base)).min
+    override def shift(by: Int): WatermarkPlan = Least(inputs.map(_.shift(by)))
+  }
+
+  /** The end of the window that a time falls into: later than the time itself. */
+  final case class WindowEnd(of: WatermarkPlan) extends WatermarkPlan {
+    override def eval(base: Array[Long]): Long = {
+      val time = of.eval(base)
+      if (time == Watermarks.Unknown) time else Saturated.add(time, 1)
+    }
+    override def shift(by: Int): WatermarkPlan = WindowEnd(of.shift(by))
+  }
+
+  /** A column that comes out of a join: held back as long as the join may hold rows back. */
+  final case class Joined(join: JoinWatermarks, column: Int) extends WatermarkPlan {
+    override def eval(base: Array[Long]): Long = join.output(base, column)
+    override def shift(by: Int): WatermarkPlan = Joined(join.shift(by), column)
+  }
+
+  /** A column whose rows may be of any age. */
+  case object Never extends WatermarkPlan {
+    override def eval(base: Array[Long]): Long = Watermarks.Unknown
+    override def shift(by: Int): WatermarkPlan = Never
+  }
+}
+
+/**
+ * The watermarks at one join.
+ *
+ * @param inputs for each column of `bounds`, how its watermark comes about below the join
+ */
+final class JoinWatermarks(val bounds: JoinBounds, val inputs: IndexedSeq[WatermarkPlan])
+    extends Serializable {
+
+  def shift(by: Int): JoinWatermarks = new JoinWatermarks(bounds, inputs.map(_.shift(by)))
+
+  /** The watermarks that arrive at the join, by column. */
+  def received(base: Array[Long]): Array[Long] = inputs.map(_.eval(base)).toArray
+
+  /** The watermark that leaves the join for a column of its output. */
+  def output(base: Array[Long], column: Int): Long =
+    bounds.outputWatermark(column, received(base))
+
+  /** What the lowest join that a source column comes to as it is calls it. */
+  def nameOf(base: Int): Option[String] =
+    inputs.indices
+      .find(c => inputs(c) == WatermarkPlan.Base(base))
+      .map(bounds.columns(_).name)
+      .orElse(inputs.flatMap(WatermarkPlan.joins).flatMap(_.nameOf(base)).headOption)
+
+  /**
+   * For each source column, those that an idle input goes with: the columns of the other input of the
+   * lowest join it comes to. A join above must not believe more of a column than the join below does.
+   */
+  def rivals: Map[Int, Set[Int]] = {
+    val here = for {
+      c <- bounds.columns.indices
+      i <- WatermarkPlan.direct(inputs(c))
+    } yield i -> bounds
+      .indices(bounds.columns(c).side.other)
+      .flatMap(o => WatermarkPlan.sources(inputs(o)))
+      .toSet
+    inputs.flatMap(WatermarkPlan.joins).flatMap(_.rivals).toMap ++ here
+  }
+}

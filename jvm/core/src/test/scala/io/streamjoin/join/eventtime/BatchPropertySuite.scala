@@ -1,0 +1,51 @@
+package io.streamjoin.join.eventtime
+
+import org.scalatest.funsuite.AnyFunSuite
+
+import io.streamjoin.model.{JoinType, Side}
+import io.streamjoin.testing.Checked.{assertSame, rows}
+import io.streamjoin.testing.RandomCases.onFailure
+import io.streamjoin.testing.{BatchDriver, Driver, RandomCases, RandomJoin, TestRow, Wm}
+
+/**
+ * A batch at a time gives what an event at a time gives, although fewer rows are ever kept, and
+ * whatever befalls the state in between.
+ */
+class BatchPropertySuite extends AnyFunSuite {
+
+  test("a batch gives what its rows, and then its watermarks, give one by one") {
+    var onDisk = 0L
+    RandomCases.forAll(800) { random =>
+      val joinType = JoinType.all(random.nextInt(JoinType.all.length))
+      val join = RandomJoin.admissible(random, maxColumns = 2)
+      val memory = if (random.nextInt(3) == 0) Long.MaxValue else 1L + random.nextInt(30000)
+      val steady = new Driver(join, joinType)
+      val batched = new BatchDriver(join, joinType, 1L << random.nextInt(7), memory)
+      val events = join.events(40).grouped(1 + random.nextInt(12)).toSeq :+ join.end
+      withClue(onFailure(s"${joinType.name}, $join\n${events.mkString("\n")}\n")) {
+        for (batch <- events) {
+          val first = Side.both(random.nextInt(2))
+          val (one, two) = batch.collect { case r: TestRow => r }.partition(_.side == first)
+          val expected = (one ++ two ++ batch.collect { case w: Wm => w }).flatMap(steady.send)
+          random.nextInt(4) match {
+            case 0 =>
+              val some = (one ++ two).take(random.nextInt(one.length + two.length + 1))
+              batched.failedBatch(first, some, steady.received)
+            case 1 => batched.restart()
+            case 2 => if (random.nextBoolean()) batched.compact()
+            case _ =>
+          }
+          if (random.nextBoolean()) batched.shrink()
+          onDisk += batched.spilled
+          val actual = batched.batch(first, one ++ two, steady.received)
+          assertSame(s"$batch", actual, rows(expected))
+          for (side <- Side.both) assertSame(side.name, batched.buffer(side), steady.buffer(side))
+        }
+        for (side <- Side.both)
+          assert(batched.counters.lateRows(side) == steady.counters.lateRows(side))
+      }
+      batched.close()
+    }
+    if (RandomCases.all) assert(onDisk > 0)
+  }
+}

@@ -1,0 +1,81 @@
+package io.streamjoin.join.eventtime
+
+import org.scalatest.funsuite.AnyFunSuite
+
+import io.streamjoin.model.Watermarks.Unknown
+import io.streamjoin.model.{JoinType, Side}
+import io.streamjoin.testing.{Emitted, HeapJoinState, Joined, TestJoin, TestRow, Unmatched}
+
+class JoinOperatorSuite extends AnyFunSuite {
+
+  private object sameTime extends TestJoin {
+    val lTime = left("l.time")
+    val rTime = right("r.time")
+    on(lTime === rTime)
+  }
+
+  import sameTime._
+
+  private class Fixture(joinType: JoinType) {
+    val state = new HeapJoinState[TestRow](identity)
+    val counters = new JoinCounters
+    val operator =
+      new JoinOperator[TestRow, Emitted](joinType, bounds, rows, output, state, counters)
+  }
+
+  test("a row that the end of the batch would free at once is joined but not kept") {
+    new Fixture(JoinType.LeftOuter) {
+      assert(operator.process(Side.Right, r(5)).isEmpty)
+      val endOfBatch = Array(Unknown, 8L)
+      assert(operator.process(Side.Left, l(5), endOfBatch).toSeq == Seq(Joined(l(5), r(5))))
+      assert(operator.process(Side.Left, l(7), endOfBatch).toSeq == Seq(Unmatched(l(7))))
+      assert(operator.process(Side.Left, l(8), endOfBatch).isEmpty)
+      assert(state.all(Side.Left).map(_.row).toSeq == Seq(l(8)))
+      // late is still judged by what was received before the batch
+      assert(counters.lateRows(Side.Left) == 0)
+      assert(operator.advance(endOfBatch).isEmpty)
+      assert(state.size(Side.Left) == 1)
+    }
+  }
+
+  test("restored watermarks judge what is late and free nothing by themselves") {
+    new Fixture(JoinType.LeftOuter) {
+      assert(operator.process(Side.Left, l(5)).isEmpty)
+      operator.restore(Array(Unknown, 10L))
+      assert(state.size(Side.Left) == 1)
+      assert(operator.received.toSeq == Seq(Unknown, 10L))
+      assert(operator.process(Side.Right, r(9)).isEmpty)
+      assert(counters.lateRows(Side.Right) == 1)
+    }
+  }
+
+  test("the received watermarks that are handed out are a copy") {
+    new Fixture(JoinType.Inner) {
+      operator.received(0) = 100
+      assert(operator.process(Side.Left, l(5)).isEmpty)
+      assert(counters.lateRows(Side.Left) == 0)
+    }
+  }
+
+  test("the rows of a probe end with an exception, not with a null") {
+    new Fixture(JoinType.Inner) {
+      assert(operator.process(Side.Right, r(5)).isEmpty)
+      val found = operator.process(Side.Left, l(5))
+      assert(found.next() == Joined(l(5), r(5)))
+      assertThrows[NoSuchElementException](found.next())
+    }
+  }
+
+  test("what happened is counted by side") {
+    new Fixture(JoinType.FullOuter) {
+      Seq(l(1), l(2), l(3)).foreach(operator.process(Side.Left, _).toSeq)
+      Seq(r(2), r(9)).foreach(operator.process(Side.Right, _).toSeq)
+      // both sides at once: l{1}, l{2}, l{3} and r{2} go, all but l{2} and r{2} unmatched
+      assert(operator.advance(Array(5L, 5L)).toSet == Set(Unmatched(l(1)), Unmatched(l(3))))
+      assert(operator.process(Side.Left, l(4)).isEmpty)
+      assert(Side.both.map(counters.evictedRows) == Seq(3, 1))
+      assert(Side.both.map(counters.lateRows) == Seq(1, 0))
+      assert(counters.nullPaddedRows == 2)
+    }
+  }
+}

@@ -1,0 +1,135 @@
+package io.streamjoin.join.eventtime
+
+import org.scalatest.funsuite.AnyFunSuite
+
+import io.streamjoin.model.JoinType._
+import io.streamjoin.model.{JoinType, Routing, Side}
+import io.streamjoin.testing.Checked.assertSame
+import io.streamjoin.testing.RandomCases.onFailure
+import io.streamjoin.testing.Timeline._
+import io.streamjoin.testing.{
+  Driver,
+  Emitted,
+  FoundLate,
+  Given,
+  HeapJoinState,
+  Late,
+  RandomCases,
+  RandomJoin,
+  TestJoin,
+  TestRow,
+  Wm
+}
+
+/** Late rows where they come out. */
+class LateRowsSuite extends AnyFunSuite {
+
+  private object twoTimes extends TestJoin {
+    val lTime = left("l.time")
+    val seen = left("l.seen", nullable = true)
+    val rTime = right("r.time")
+    on(rTime.between(lTime - 5, lTime + 5))
+  }
+
+  import twoTimes._
+
+  test("a late row comes out with the first of its times that is late, and its watermark") {
+    trace(new Driver(twoTimes, Inner, emitsLate = true)) { t =>
+      import t._
+      in(r(30))
+      in(wm(lTime, 30))
+      in(wm(seen, 100))
+      in(l(29, 99))
+      out(Late(l(29, 99), wm(lTime, 30)))
+      in(l(30, 99))
+      out(Late(l(30, 99), wm(seen, 100)))
+      in(l(30, 100))
+      out(joined(l(30, 100), r(30)))
+      // of a NULL time nothing is late
+      in(l(29, 0).without(seen))
+      out(Late(l(29, 0).without(seen), wm(lTime, 30)))
+      lateRows(left = 3, right = 0)
+      leftBuffer(l(30, 100))
+    }
+  }
+
+  test("a late row is not padded as well, and a padded row is not late") {
+    trace(new Driver(twoTimes, FullOuter, emitsLate = true)) { t =>
+      import t._
+      in(l(10, 10))
+      in(wm(rTime, 16))
+      out(unmatched(l(10, 10)))
+      in(r(15))
+      out(Late(r(15), wm(rTime, 16)))
+      // not late, but too old for anything to come
+      in(l(10, 10))
+      out(unmatched(l(10, 10)))
+    }
+  }
+
+  test("a row that a join below found late comes out as it came in, and is not late once more") {
+    trace(new Driver(twoTimes, FullOuter, emitsLate = true)) { t =>
+      import t._
+      in(wm(lTime, 30))
+      in(r(30))
+      for (old <- Seq(l(30, 30), l(2, 2), l(0, 0).without(lTime)).map(_.copy(foundLate = true))) {
+        in(old)
+        out(FoundLate(old))
+      }
+      leftBuffer()
+      rightUsed()
+      lateRows(left = 0, right = 0)
+    }
+  }
+
+  test("of a row that another partition answers for, nothing comes out") {
+    val operator = new JoinOperator[TestRow, Emitted](
+      FullOuter,
+      bounds,
+      rows,
+      outputWithLate,
+      new HeapJoinState[TestRow](identity),
+      new JoinCounters,
+      Routing.Shared
+    )
+    operator.restore(Array(30L, 30L, 30L))
+    for (row <- Seq(l(29, 30), r(29), l(31, 31).copy(foundLate = true))) {
+      assert(operator.process(row.side, row, guest = true).isEmpty)
+      assert(operator.process(row.side, row).length == 1)
+    }
+    assert(Side.both.map(operator.counters.lateRows) == Seq(1, 1))
+  }
+
+  for (joinType <- JoinType.all) {
+    test(s"${joinType.name}: late rows come out at once, and nothing else changes") {
+      var lateRows = 0
+      RandomCases.forAll(200) { random =>
+        val join = RandomJoin.admissible(random, maxColumns = 2)
+        val dropping = new Driver(join, joinType)
+        val emitting = new Driver(join, joinType, emitsLate = true)
+        withClue(onFailure(s"$join\n")) {
+          for (event <- join.events(30) ++ join.end) {
+            if (random.nextInt(8) == 0) Seq(dropping, emitting).foreach(_.restart())
+            val watermarks = emitting.received
+            val (late, others) = emitting.send(event).partition(_.isInstanceOf[Late])
+            assert(others == dropping.send(event), s"$event")
+            assertSame(s"late of $event", late, reason(join, watermarks, event).toSeq)
+            lateRows += late.length
+          }
+        }
+      }
+      if (RandomCases.all) assert(lateRows > 100)
+    }
+  }
+
+  /** Why a row is late, if it is: by the order of its columns. */
+  private def reason(join: TestJoin, watermarks: Array[Long], event: Given): Option[Late] =
+    event match {
+      case row: TestRow =>
+        row.times.toSeq.sorted.collectFirst {
+          case (c, time) if join.columns(c).watermarked && time < watermarks(c) =>
+            Late(row, Wm(c, watermarks(c)))
+        }
+      case _ => None
+    }
+}

@@ -1,0 +1,64 @@
+package io.streamjoin.join.eventtime
+
+import org.scalatest.funsuite.AnyFunSuite
+
+import io.streamjoin.model.{JoinType, Routing, Side}
+import io.streamjoin.testing.Checked.assertSame
+import io.streamjoin.testing.RandomCases.onFailure
+import io.streamjoin.testing.{
+  BatchDriver,
+  Driver,
+  RandomCases,
+  RandomJoin,
+  RoutedDriver,
+  TestRow,
+  Wm
+}
+
+/** A join without an equality gives the same from any number of partitions. */
+class RoutingPropertySuite extends AnyFunSuite {
+
+  for (joinType <- JoinType.all) {
+    test(s"${joinType.name}: several partitions without an equality give what one gives") {
+      var outputRows = 0
+      RandomCases.forAll(300) { random =>
+        val join = RandomJoin.admissible(random, maxColumns = 2)
+        val partitions = 2 + random.nextInt(3)
+        val one = new BatchDriver(join, joinType)
+        val many = new RoutedDriver(join, joinType, partitions)
+        val watermarks = new Driver(join, joinType)
+        val events = join.events(40).grouped(1 + random.nextInt(12)).toSeq :+ join.end
+        withClue(onFailure(s"$join\n${events.mkString("\n")}\n")) {
+          for (batch <- events) {
+            val rows = batch.collect { case r: TestRow => r }
+            batch.foreach { case w: Wm => watermarks.send(w); case _ => () }
+            val homes = rows.map(_ -> random.nextInt(partitions)).toMap
+            val expected = one.batch(Side.Left, rows, watermarks.received)
+            assertSame(s"$batch", many.batch(rows, homes, watermarks.received), expected)
+            outputRows += expected.length
+            for (side <- Side.both) {
+              val copies = Routing.of(joinType, hasEquality = false) match {
+                case Routing.Broadcast(`side`) => 1
+                case _                         => partitions
+              }
+              val expected = one.buffer(side).length.toLong
+              if (joinType.leftOnly) assert(many.buffered(side) <= expected * copies)
+              else assert(many.buffered(side) == expected * copies, side.name)
+            }
+          }
+        }
+      }
+      if (RandomCases.all) assert(outputRows > 300)
+    }
+  }
+
+  test("only a side that is not preserved is broadcast without being answered for") {
+    for (joinType <- JoinType.all)
+      Routing.of(joinType, hasEquality = false) match {
+        case Routing.Broadcast(unicast) => assert(!joinType.preserves(unicast.other))
+        case Routing.Shared             => assert(joinType == JoinType.FullOuter)
+        case Routing.ByKey              => fail("there is no key")
+      }
+    assert(JoinType.all.forall(Routing.of(_, hasEquality = true) == Routing.ByKey))
+  }
+}

@@ -1,0 +1,118 @@
+package io.streamjoin.testing
+
+import java.io._
+
+import scala.collection.mutable
+
+import io.streamjoin.join.eventtime.{JoinCounters, JoinOperator}
+import io.streamjoin.model.{JoinType, Side}
+import io.streamjoin.state.segment.{History, MemoryPool, SegmentJoinState, Spilling}
+
+/**
+ * A join fed batch by batch: the rows of a batch are late by the watermarks of the batch before,
+ * and rows of the side that comes second are kept only if they survive those of its end. Each batch
+ * ends a version of the state.
+ *
+ * @param memory how many bytes the state may hold where [[shrink]] is called
+ */
+final class BatchDriver(
+    join: TestJoin,
+    joinType: JoinType,
+    span: Long = 8,
+    memory: Long = Long.MaxValue
+) {
+
+  private val codecs = Side.both.map(_ -> new TestRowCodec).toMap
+  private val versions = mutable.ArrayBuffer.empty[Array[Byte]]
+  private var state = empty()
+  var counters = new JoinCounters
+  private var operator = start(state)
+
+  private def empty() =
+    new SegmentJoinState[TestRow](
+      join.bounds.limiting(_).length,
+      _ => span,
+      codecs,
+      Spilling(new MemoryPool, memory, LocalFiles.create)
+    )
+
+  private def start(state: SegmentJoinState[TestRow]) = new JoinOperator[TestRow, Emitted](
+    joinType,
+    join.bounds,
+    join.rows,
+    join.output,
+    state,
+    counters
+  )
+
+  /** @param watermarks what has been received by the end of the batch, by column */
+  def batch(first: Side, rows: Seq[TestRow], watermarks: Array[Long]): Seq[Emitted] = {
+    val emitted = process(first, rows, watermarks)
+    state.number()
+    versions += bytes(state.writeChange)
+    state.seal()
+    emitted
+  }
+
+  /** The batch is begun, gets as far as `rows`, and fails. */
+  def failedBatch(first: Side, rows: Seq[TestRow], watermarks: Array[Long]): Unit = {
+    val (received, counted) = (operator.received, counters)
+    counters = new JoinCounters
+    operator = start(state)
+    operator.restore(received)
+    process(first, rows, watermarks)
+    state.rollback()
+    counters = counted
+    operator = start(state)
+    operator.restore(received)
+  }
+
+  /** Goes on with nothing but what has been written. */
+  def restart(): Unit = {
+    val received = operator.received
+    state.close()
+    state = empty()
+    if (versions.nonEmpty) state.restore(newestFirst)
+    operator = start(state)
+    operator.restore(received)
+  }
+
+  /** Puts all that has been written together. */
+  def compact(): Unit = if (versions.nonEmpty) {
+    val merged = bytes(History.merge(_)(newestFirst))
+    versions.clear()
+    versions += merged
+  }
+
+  /** Memory is found to be short. */
+  def shrink(): Unit = state.shrink()
+
+  /** Bytes on the disk. */
+  def spilled: Long = state.spilled
+
+  def close(): Unit = state.close()
+
+  def buffer(side: Side): Seq[TestRow] = {
+    val rows = mutable.ArrayBuffer.empty[TestRow]
+    state.foreach(side)(rows += _.row)
+    rows.toSeq
+  }
+
+  private def process(first: Side, rows: Seq[TestRow], watermarks: Array[Long]): Seq[Emitted] = {
+    val (one, two) = rows.partition(_.side == first)
+    one.flatMap(row => operator.process(row.side, row).toList) ++
+      two.flatMap(row => operator.process(row.side, row, keepFor = watermarks).toList) ++
+      operator.advance(watermarks).toList
+  }
+
+  private def bytes(write: DataOutputStream => Unit): Array[Byte] = {
+    val buffer = new ByteArrayOutputStream
+    val out = new DataOutputStream(buffer)
+    write(out)
+    out.flush()
+    buffer.toByteArray
+  }
+
+  private def newestFirst(read: DataInputStream => Unit): Unit =
+    versions.reverseIterator.foreach(v => read(new DataInputStream(new ByteArrayInputStream(v))))
+}

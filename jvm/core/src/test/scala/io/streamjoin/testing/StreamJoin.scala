@@ -1,0 +1,67 @@
+package io.streamjoin.testing
+
+import io.streamjoin.bounds.JoinBounds
+import io.streamjoin.join.eventtime.{JoinCounters, JoinOperator, JoinOutput, JoinRows}
+import io.streamjoin.model.{JoinType, Side, Watermarks}
+import io.streamjoin.state.JoinState
+
+/** What comes out of a join driven event by event. */
+sealed trait JoinEvent[+O]
+
+object JoinEvent {
+  final case class Row[O](row: O) extends JoinEvent[O]
+
+  /** The watermark of a time column has moved to `value`. */
+  final case class Watermark(column: Int, value: Long) extends JoinEvent[Nothing]
+}
+
+/**
+ * The join without any engine: rows and keyed watermarks go in one at a time, rows and keyed
+ * watermarks come out. The rows that a watermark frees precede the watermarks it causes.
+ *
+ * Source: the processor of Hazelcast, "Stream to stream JOIN".
+ *
+ * @tparam R a row of either input
+ * @tparam O a row of the output
+ */
+final class StreamJoin[R, O](
+    joinType: JoinType,
+    bounds: JoinBounds,
+    rows: JoinRows[R],
+    output: JoinOutput[R, O],
+    state: JoinState[R]
+) {
+
+  val counters = new JoinCounters
+
+  private val operator = new JoinOperator(joinType, bounds, rows, output, state, counters)
+  private val emitted = Array.fill(bounds.columns.length)(Watermarks.Unknown)
+
+  /** A row arrives on one side. */
+  def onRow(side: Side, row: R): Seq[JoinEvent[O]] =
+    operator.process(side, row).map(JoinEvent.Row(_)).toSeq
+
+  /** The watermark of one column arrives: no row with a smaller value of it comes any more. */
+  def onWatermark(column: Int, value: Long): Seq[JoinEvent[O]] = {
+    val received = operator.received
+    received(column) = math.max(received(column), value)
+    val freed = operator.advance(received).map(JoinEvent.Row(_)).toSeq
+    freed ++ bounds.columns.indices.flatMap(emit(_, received))
+  }
+
+  /** The watermarks received so far: with the buffered rows, all that a restart needs. */
+  def received: Array[Long] = operator.received
+
+  /** Goes on from what an earlier instance had received. */
+  def restore(received: Array[Long]): Unit = {
+    operator.restore(received)
+    bounds.columns.indices.foreach(c => emitted(c) = bounds.outputWatermark(c, received))
+  }
+
+  private def emit(column: Int, received: Array[Long]): Option[JoinEvent[O]] = {
+    val value = bounds.outputWatermark(column, received)
+    val moved = value > emitted(column)
+    if (moved) emitted(column) = value
+    Option.when(moved)(JoinEvent.Watermark(column, value))
+  }
+}

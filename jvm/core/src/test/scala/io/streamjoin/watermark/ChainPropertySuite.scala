@@ -1,0 +1,234 @@
+package io.streamjoin.watermark
+
+import scala.util.Random
+
+import org.scalatest.funsuite.AnyFunSuite
+
+import io.streamjoin.bounds.{TimeBound, TimeColumn}
+import io.streamjoin.model.{JoinType, Side, Watermarks}
+import io.streamjoin.testing.Checked.{rows, timesOf, watermarks}
+import io.streamjoin.testing.RandomCases.onFailure
+import io.streamjoin.testing.{
+  BatchDriver,
+  Checked,
+  Emitted,
+  FoundLate,
+  Given,
+  Joined,
+  Late,
+  Matched,
+  RandomCases,
+  RandomJoin,
+  Reference,
+  TestJoin,
+  TestRow,
+  Unmatched,
+  Wm
+}
+
+/** What comes out of one join goes into another, with what the first promises about it. */
+class ChainPropertySuite extends AnyFunSuite {
+
+  test("event by event: what the first join gives out is never late at the second") {
+    var throughBoth = 0
+    RandomCases.forAll(200) { random =>
+      val chain = Chain.random(random)
+      val lower = new Checked(chain.lower, chain.lowerType)
+      val upper = new Checked(chain.upper, chain.upperType)
+      withClue(onFailure(s"${chain.lower}\n${chain.upper}\n")) {
+        for (event <- chain.events(random)) event match {
+          case Chain.Lower(given) =>
+            val out = lower.send(given)
+            rows(out).foreach(row => upper.send(chain.lift(row)))
+            for (wm <- watermarks(out)) {
+              assert(chain.plan(wm.column).eval(lower.driver.received) == wm.value)
+              if (chain.carried.contains(wm.column)) upper.send(wm)
+            }
+          case Chain.Upper(given) => upper.send(given)
+        }
+        lower.assertComplete()
+        upper.assertComplete()
+        assert(upper.driver.counters.lateRows(Side.Left) == 0)
+        throughBoth += upper.outputRows
+      }
+    }
+    if (RandomCases.all) assert(throughBoth > 200)
+  }
+
+  test("batch by batch: what the first join gives out is never late at the second") {
+    RandomCases.forAll(500) { random =>
+      val chain = Chain.random(random)
+      val lower = new BatchDriver(chain.lower, chain.lowerType)
+      val upper = new BatchDriver(chain.upper, chain.upperType)
+      val (lowerTruth, upperTruth) =
+        (new Reference(chain.lower, chain.lowerType), new Reference(chain.upper, chain.upperType))
+      var (lowerOut, upperOut) = (Seq.empty[Emitted], Seq.empty[Emitted])
+      withClue(onFailure(s"${chain.lower}\n${chain.upper}\n")) {
+        val base = Array.fill(chain.baseColumns)(Watermarks.Unknown)
+        for (batch <- chain.batches(random)) {
+          val below = batch.collect { case Chain.Lower(r: TestRow) => r }
+          val beside = batch.collect { case Chain.Upper(r: TestRow) => r }
+          chain.advance(base, batch)
+          val out = lower.batch(Side.both(random.nextInt(2)), below, chain.lowerMarks(base))
+          lowerOut ++= out
+          val lifted = out.map(chain.lift)
+          below.foreach(lowerTruth.see)
+          chain.marks(chain.lowerMarks(base)).foreach(lowerTruth.see)
+          upperOut ++= upper.batch(
+            Side.both(random.nextInt(2)),
+            random.shuffle(lifted ++ beside),
+            chain.upperMarks(base)
+          )
+          (lifted ++ beside).foreach(upperTruth.see)
+          chain.marks(chain.upperMarks(base)).foreach(upperTruth.see)
+          assert(upper.counters.lateRows(Side.Left) == 0)
+        }
+        Checked.assertSame("out of the lower join", lowerOut, lowerTruth.finalOutput)
+        Checked.assertSame("out of the upper join", upperOut, upperTruth.finalOutput)
+      }
+    }
+  }
+}
+
+/**
+ * Two joins, the left input of the upper one being the output of the lower one. The columns that
+ * the lower one gives out have the same numbers in both.
+ */
+private final class Chain(
+    val lower: RandomJoin,
+    val lowerType: JoinType,
+    val upper: Chain.UpperJoin,
+    val upperType: JoinType
+) {
+
+  /** The columns of the lower join that come out of it. */
+  val carried: Range = 0 until upper.bounds.indices(Side.Left).length
+
+  private val beside = upper.bounds.indices(Side.Right)
+
+  /** One base watermark for each column of the lower join, and for each of the third input. */
+  val baseColumns: Int = lower.columns.length + beside.length
+
+  private val below =
+    new JoinWatermarks(lower.bounds, lower.columns.indices.map(WatermarkPlan.Base(_)))
+
+  private val above = new JoinWatermarks(
+    upper.bounds,
+    carried.map(plan) ++ beside.map(c => WatermarkPlan.Base(baseOf(c)))
+  )
+
+  def plan(column: Int): WatermarkPlan = WatermarkPlan.Joined(below, column)
+
+  private def baseOf(column: Int): Int = lower.columns.length + column - carried.length
+
+  def lowerMarks(base: Array[Long]): Array[Long] = below.received(base)
+
+  def upperMarks(base: Array[Long]): Array[Long] = above.received(base)
+
+  def marks(received: Array[Long]): Seq[Wm] =
+    received.indices.filter(received(_) != Watermarks.Unknown).map(c => Wm(c, received(c)))
+
+  def advance(base: Array[Long], batch: Seq[Chain.Event]): Unit = batch.foreach {
+    case Chain.Lower(Wm(c, value)) => base(c) = math.max(base(c), value)
+    case Chain.Upper(Wm(c, value)) => base(baseOf(c)) = math.max(base(baseOf(c)), value)
+    case _                         =>
+  }
+
+  /** A row of the lower join as a row of the upper one; it must be what was promised. */
+  def lift(out: Emitted): TestRow = {
+    val times = timesOf(out).filter(t => carried.contains(t._1))
+    for (c <- carried if !upper.columns(c).nullable)
+      assert(times.contains(c), s"$out lacks column $c")
+    for (f <- upper.facts if times.contains(f.later) && times.contains(f.earlier))
+      assert(TestJoin.holds(f, times), s"$out does not obey $f")
+    val key = out match {
+      case Joined(l, _)                   => l.key
+      case Unmatched(r)                   => r.key
+      case Matched(l)                     => l.key
+      case _: Late | _: FoundLate | _: Wm => None
+    }
+    TestRow(Side.Left, times, key, name = s"[$out]")
+  }
+
+  def events(random: Random): Seq[Chain.Event] = {
+    def merge(a: List[Given], b: List[Given]): List[Chain.Event] =
+      if (a.isEmpty) b.map(Chain.Upper)
+      else if (b.isEmpty) a.map(Chain.Lower)
+      else if (random.nextInt(a.length + b.length) < a.length)
+        Chain.Lower(a.head) :: merge(a.tail, b)
+      else Chain.Upper(b.head) :: merge(a, b.tail)
+    merge(lower.events(20).toList, upper.thirdInput(12).toList) ++
+      lower.end.map(Chain.Lower) ++ upper.thirdEnd.map(Chain.Upper)
+  }
+
+  def batches(random: Random): Seq[Seq[Chain.Event]] = {
+    val (end, before) = events(random).partition {
+      case Chain.Lower(Wm(_, value)) => value == Reference.endOfTime
+      case Chain.Upper(Wm(_, value)) => value == Reference.endOfTime
+      case _                         => false
+    }
+    before.grouped(1 + random.nextInt(10)).toSeq :+ end
+  }
+}
+
+private object Chain {
+
+  sealed trait Event
+  final case class Lower(event: Given) extends Event
+  final case class Upper(event: Given) extends Event
+
+  def random(random: Random): Chain = Iterator
+    .continually {
+      val lower = RandomJoin.admissible(random, maxColumns = 2)
+      val lowerType = pick(random, JoinType.all)
+      val upper = new UpperJoin(lower, lowerType, random)
+      new Chain(lower, lowerType, upper, pick(random, JoinType.all))
+    }
+    .find(chain => Side.both.forall(chain.upper.bounds.bounded))
+    .get
+
+  private def pick[A](random: Random, of: Seq[A]): A = of(random.nextInt(of.length))
+
+  /** A join of what comes out of `lower` with a third input of one column. */
+  final class UpperJoin(lower: RandomJoin, lowerType: JoinType, random: Random) extends TestJoin {
+
+    private val carried =
+      if (lowerType.leftOnly) lower.bounds.indices(Side.Left) else lower.columns.indices
+
+    for (c <- carried) {
+      val nullable = lower.bounds.nullableInOutput(c, lowerType)
+      column(TimeColumn(Side.Left, lower.columns(c).name, leaves(c), nullable))
+    }
+    private val third = right("third").index
+
+    for (_ <- 0 to random.nextInt(2)) {
+      on(Seq(TimeBound(pick(random, carried), third, random.nextInt(7) - 1L)))
+      on(Seq(TimeBound(third, pick(random, carried), random.nextInt(7) - 1L)))
+    }
+    known(lower.bounds.outputFacts(lowerType))
+
+    /** Whether a watermark of the column ever leaves the lower join. */
+    private def leaves(c: Int): Boolean = {
+      val received = lower.columns.map { column =>
+        if (column.watermarked) Reference.endOfTime.toLong else Watermarks.Unknown
+      }
+      lower.bounds.outputWatermark(c, received.toArray) != Watermarks.Unknown
+    }
+
+    def thirdInput(count: Int): Seq[Given] = (0 until count).map { i =>
+      if (random.nextInt(3) == 0) Wm(third, i - random.nextInt(4).toLong)
+      else
+        TestRow(
+          Side.Right,
+          Map(third -> (i + random.nextInt(7) - 3L)),
+          key = Some(random.nextInt(2).toLong),
+          name = s"t$i"
+        )
+    }
+
+    def thirdEnd: Seq[Wm] = Seq(Wm(third, Reference.endOfTime.toLong))
+
+    override def toString: String =
+      s"${columns.mkString(", ")} on ${conjuncts.mkString(", ")} known ${facts.mkString(", ")}"
+  }
+}

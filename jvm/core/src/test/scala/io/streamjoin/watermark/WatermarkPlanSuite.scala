@@ -1,0 +1,107 @@
+package io.streamjoin.watermark
+
+import org.scalatest.funsuite.AnyFunSuite
+
+import io.streamjoin.model.Watermarks.Unknown
+import io.streamjoin.model.{JoinType, Side}
+import io.streamjoin.testing.{RandomCases, RandomJoin, TestJoin}
+import io.streamjoin.watermark.WatermarkPlan._
+
+class WatermarkPlanSuite extends AnyFunSuite {
+
+  /** `orders o JOIN deliveries d ON d.time BETWEEN o.time - 1 AND o.time + 3` */
+  private object join1 extends TestJoin {
+    val o = left("o.time")
+    val d = right("d.time")
+    on(d.between(o - 1, o + 3))
+  }
+
+  /** `JOIN returns r ON r.time BETWEEN d.time - 1 AND d.time + 4`, above it */
+  private object join2 extends TestJoin {
+    val o = left("o.time")
+    val d = left("d.time")
+    val r = right("r.time")
+    known(join1.bounds.outputFacts(JoinType.Inner))
+    on(r.between(d - 1, d + 4))
+  }
+
+  private val below = new JoinWatermarks(join1.bounds, Vector(Base(0), Base(1)))
+  private val above =
+    new JoinWatermarks(join2.bounds, Vector(Joined(below, 0), Joined(below, 1), Base(2)))
+
+  test("orders, deliveries, returns: what join1 has enforced arrives at join2 as facts") {
+    // d >= o - 1, o >= d - 3
+    assert(join2.facts.toSet == (join2.d >= join2.o - 1).toSet ++ (join2.o >= join2.d - 3))
+  }
+
+  test("orders, deliveries, returns: every watermark comes out of the second join") {
+    val base = Array(103L, 106L, 110L)
+    // o: min(103, 106 - 3) = 103    d: min(106, 103 - 1) = 102
+    assert(above.received(base).toSeq == Seq(103, 102, 110))
+    // o: min(103, 110 - 7) = 103    d: min(102, 110 - 4) = 102
+    // r: min(110, the higher one of 102 - 1 and 103 - 2) = 101
+    assert(Seq(0, 1, 2).map(above.output(base, _)) == Seq(103, 102, 101))
+  }
+
+  test("a silent source holds back what depends on it, and only that") {
+    // no returns yet: rows of o and d may wait for them for any time
+    val noReturns = Array(103L, 106L, Unknown)
+    assert(above.received(noReturns).toSeq == Seq(103, 102, Unknown))
+    assert(Seq(0, 1, 2).map(above.output(noReturns, _)) == Seq(Unknown, Unknown, Unknown))
+    // no deliveries yet: nothing is known of o either, for each of its rows may wait for one
+    val noDeliveries = Array(103L, Unknown, 110L)
+    assert(above.received(noDeliveries).toSeq == Seq(Unknown, Unknown, 110))
+  }
+
+  test("an idle source goes with the other input of the lowest join it comes to") {
+    assert(below.rivals == Map(0 -> Set(1), 1 -> Set(0)))
+    assert(above.rivals == Map(0 -> Set(1), 1 -> Set(0), 2 -> Set(0, 1)))
+  }
+
+  test("a union is as slow as its slowest input") {
+    assert(Least(Seq(Base(0), Base(1))).eval(Array(5L, 3L)) == 3)
+    assert(Least(Seq(Base(0), Base(1))).eval(Array(5L, Unknown)) == Unknown)
+    assert(Least(Seq(Base(0), Never)).eval(Array(5L)) == Unknown)
+  }
+
+  test("a window ends after each time in it") {
+    // no time before 5 comes any more, so no window that ends at 5
+    assert(WindowEnd(Base(0)).eval(Array(5L)) == 6)
+    assert(WindowEnd(Base(0)).eval(Array(Unknown)) == Unknown)
+  }
+
+  test("a shifted plan finds its base columns further on") {
+    val base = Array(103L, 106L, 110L)
+    val shifted = Array(-1L, -2L) ++ base
+    for (
+      plan <- Seq(
+        Base(1),
+        Least(Seq(Base(0), Base(2))),
+        WindowEnd(Base(1)),
+        Joined(above, 0),
+        Joined(above, 2),
+        Never
+      )
+    )
+      assert(plan.shift(2).eval(shifted) == plan.eval(base), plan)
+  }
+
+  test("a plan only rises with its base watermarks") {
+    RandomCases.forAll(500) { random =>
+      val join = RandomJoin.admissible(random, maxColumns = 2)
+      val plans = join.columns.indices.map { c =>
+        Joined(new JoinWatermarks(join.bounds, join.columns.indices.map(Base(_))), c)
+      }
+      val base = Array.fill(join.columns.length)(Unknown)
+      var before = plans.map(_.eval(base))
+      for (_ <- 0 until 20) {
+        val c = random.nextInt(base.length)
+        if (join.columns(c).watermarked) base(c) = math.max(base(c), random.nextInt(30).toLong)
+        val now = plans.map(_.eval(base))
+        assert(now.zip(before).forall { case (a, b) => a >= b })
+        for (side <- Side.both; i <- join.bounds.indices(side)) assert(now(i) <= base(i))
+        before = now
+      }
+    }
+  }
+}

@@ -1,0 +1,30 @@
+package io.streamjoin
+
+import org.apache.spark.sql.streamjoin.api.ExtensionPoints
+import org.apache.spark.sql.{SparkSessionExtensions, SparkSessionExtensionsProvider}
+
+/**
+ * The extension: name it in `spark.sql.extensions`, or only put the jar on `spark.jars`, which
+ * registers it by itself.
+ *
+ * What it adds, in the order in which a query meets it:
+ *
+ *  1. parsing: windows on relations, `t OVER (RANGE ...)`, and `SELECT STREAM`;
+ *  1. hint resolution: `IMPOSE_ORDER(TABLE(t), DESCRIPTOR(c), lag)` becomes a plan node, before Spark
+ *     looks for a function `DESCRIPTOR`;
+ *  1. resolution: windows become bounds of their join's condition, sub-queries over streams semi and
+ *     anti joins; a join of streams with an imposed order becomes the stream join, or is refused;
+ *     `ROWTIME` is found;
+ *  1. check: a window that no join has taken in is refused;
+ *  1. optimization: filters above the join go below it where that changes nothing, and structs are cut
+ *     down to the fields that are asked for;
+ *  1. planning: the physical operators.
+ *
+ * Applied twice, it changes nothing: every rule leaves alone what another copy of it has done.
+ */
+class StreamJoinExtensions extends SparkSessionExtensionsProvider {
+  override def apply(extensions: SparkSessionExtensions): Unit = {
+    Version.requireSpark(org.apache.spark.SPARK_VERSION)
+    ExtensionPoints.inject(extensions)
+  }
+}

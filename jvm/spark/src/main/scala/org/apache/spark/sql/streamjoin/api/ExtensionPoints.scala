@@ -1,0 +1,51 @@
+package org.apache.spark.sql.streamjoin.api
+
+import org.apache.spark.sql.SparkSessionExtensions
+import org.apache.spark.sql.streamjoin.checkpoint.pending.RefuseStateReader
+import org.apache.spark.sql.streamjoin.errors.StreamJoinConditions
+import org.apache.spark.sql.streamjoin.logical.optimize.{
+  PruneNestedColumns,
+  PushFilterThroughStreamJoin
+}
+import org.apache.spark.sql.streamjoin.logical.resolve.{
+  CheckOutputMode,
+  PlaceWindows,
+  ResolveAwaitedJoin,
+  ResolveRowtime,
+  ResolveStreamJoin,
+  ResolveStreamSubqueries
+}
+import org.apache.spark.sql.streamjoin.physical.{ExplainBuiltinJoin, StreamJoinStrategy}
+import org.apache.spark.sql.streamjoin.sql.{
+  ResolveImposeOrder,
+  ResolveStreamWindow,
+  StreamSqlParser
+}
+
+/** Where the project's rules hook into Spark. */
+object ExtensionPoints {
+
+  def inject(extensions: SparkSessionExtensions): Unit = {
+    StreamJoinConditions.register()
+    extensions.injectParser((_, parser) => StreamSqlParser.around(parser))
+    // before Spark looks up functions, for DESCRIPTOR is none
+    extensions.injectHintResolutionRule(ResolveImposeOrder(_))
+    extensions.injectHintResolutionRule(_ => ResolveStreamWindow)
+    // windows first: they are part of what is looked at in a join
+    extensions.injectResolutionRule(_ => PlaceWindows)
+    extensions.injectResolutionRule(_ => ResolveStreamSubqueries)
+    extensions.injectResolutionRule(_ => ResolveStreamJoin)
+    extensions.injectResolutionRule(_ => ResolveRowtime)
+    extensions.injectCheckRule(_ => PlaceWindows.check)
+    extensions.injectCheckRule(_ => ResolveAwaitedJoin.check)
+    extensions.injectCheckRule(_ => CheckOutputMode)
+    extensions.injectCheckRule(RefuseStateReader(_))
+    // a query is checked for what Spark's own joins support as soon as it is resolved
+    extensions.injectHintResolutionRule(_ => ResolveStreamJoin)
+    extensions.injectPlanNormalizationRule(_ => ResolveAwaitedJoin)
+    extensions.injectOptimizerRule(_ => PushFilterThroughStreamJoin)
+    extensions.injectOptimizerRule(_ => PruneNestedColumns)
+    extensions.injectPlannerStrategy(StreamJoinStrategy(_))
+    extensions.injectColumnar(_ => ExplainBuiltinJoin)
+  }
+}

@@ -1,0 +1,65 @@
+package org.apache.spark.sql.streamjoin.checkpoint
+
+import org.apache.spark.SparkThrowable
+import org.apache.spark.sql.execution.streaming.state.{
+  OperatorStateMetadata,
+  OperatorStateMetadataV2
+}
+import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
+
+/**
+ * Whether a checkpoint belongs to the join that is about to go on from it.
+ *
+ * What decides which rows were kept, or already given out, and where they are found must be as it was:
+ * the type of the join, its keys, its times and what is proved of them. How the condition is written
+ * does not matter. Lags may change; a watermark never goes back.
+ */
+private[streamjoin] object CheckpointFit {
+
+  def check(location: String, old: OperatorStateMetadata, now: OperatorStateMetadata): Unit =
+    (old, now) match {
+      case (o: OperatorStateMetadataV2, n: OperatorStateMetadataV2) =>
+        compare(location, o.operatorPropertiesJson, n.operatorPropertiesJson)
+      case _ =>
+        throw StreamJoinErrors.incompatibleCheckpoint(
+          location,
+          "it was not written by this operator",
+          old.toString,
+          now.toString
+        )
+    }
+
+  private def compare(location: String, old: String, now: String): Unit = {
+    val (found, expected) = (JoinDescription.fields(old), JoinDescription.fields(now))
+    def same(name: String): Boolean = found.get(name) == expected.get(name)
+    def require(name: String): Unit = if (!same(name)) {
+      throw StreamJoinErrors.incompatibleCheckpoint(
+        location,
+        s"it was written by a join with another '$name'",
+        found.get(name).fold("none")(JoinDescription.shown),
+        JoinDescription.shown(expected(name))
+      )
+    }
+    // what the rest means depends on these
+    require("format")
+    JoinDescription.format(now).map(StateFormat.of).foreach(
+      _.checkVersion(location, JoinDescription.version(old).map(_.toLong))
+    )
+    expected.keys.toSeq.sorted.foreach(require)
+  }
+
+  /** Spark's own complaint about another schema, as one of ours. */
+  def guard[T](location: String)(validation: => T): T =
+    try validation
+    catch {
+      case e: SparkThrowable if String.valueOf(e.getCondition).startsWith("STATE_STORE") =>
+        val parameters = e.getMessageParameters
+        throw StreamJoinErrors.incompatibleCheckpoint(
+          location,
+          "its rows have other columns",
+          String.valueOf(parameters.getOrDefault("storedValueSchema", parameters.toString)),
+          String.valueOf(parameters.getOrDefault("newValueSchema", "those of this query")),
+          e.asInstanceOf[Throwable]
+        )
+    }
+}

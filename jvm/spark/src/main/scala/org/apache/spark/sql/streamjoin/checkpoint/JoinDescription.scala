@@ -1,0 +1,166 @@
+package org.apache.spark.sql.streamjoin.checkpoint
+
+import scala.util.Try
+
+import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression}
+import org.apache.spark.sql.streamjoin.conditions.TimeUnit
+import org.apache.spark.sql.streamjoin.logical.plan.EquiKey
+import org.apache.spark.sql.streamjoin.physical.eventtime.StreamJoinSpec
+import org.apache.spark.sql.types.{DataType, TimestampType}
+import org.json4s._
+import org.json4s.JsonDSL._
+import org.json4s.jackson.JsonMethods.{compact, parse, render}
+
+import io.streamjoin.bounds.JoinBounds
+import io.streamjoin.model.{JoinType, Routing, Side}
+
+/**
+ * A time of a join as its rows have it stored.
+ *
+ * @param name with the side in front; several of one input that are called the same are numbered
+ * @param dataType of its values; a window counts as its end
+ */
+private[streamjoin] final case class StoredTime(name: String, dataType: DataType)
+
+/**
+ * A join as it is written beside its state, in JSON.
+ *
+ * @param format the name of the [[StateFormat]]
+ * @param version its number, which stands for everything in the checkpoint that is ours: this
+ *   description, too
+ * @param keys the equalities
+ * @param sources where watermarks start, in the order in which they are stored
+ * @param bounds all that follows from the condition, so that another way to write it is the same
+ * @param lookup for each side, the time by which a stored row is found
+ * @param limits for each side, the times of the other side whose watermarks free a row, in the order
+ *   of its stored limits
+ */
+private[streamjoin] final case class JoinDescription(
+    format: String,
+    version: Int,
+    joinType: JoinType,
+    routing: Routing,
+    keys: Seq[String],
+    sources: Seq[String],
+    bounds: Seq[String],
+    lookup: Map[Side, StoredTime],
+    limits: Map[Side, Seq[StoredTime]]
+) {
+
+  def json: String = {
+    val fields: JObject =
+      ("format" -> format) ~
+        ("version" -> version) ~
+        ("joinType" -> joinType.name) ~
+        ("routing" -> routing.name) ~
+        ("keys" -> keys) ~
+        ("sources" -> sources) ~
+        ("bounds" -> bounds) ~
+        ("lookup" -> bySide(lookup(_))(written)) ~
+        ("limits" -> bySide(limits(_))(times => JArray(times.map(written).toList)))
+    compact(render(fields))
+  }
+
+  private def bySide[T](of: Side => T)(json: T => JValue): JObject =
+    JObject(Side.both.map(side => JField(side.name, json(of(side)))).toList)
+
+  private def written(time: StoredTime): JValue =
+    ("name" -> time.name) ~ ("type" -> time.dataType.typeName)
+}
+
+private[streamjoin] object JoinDescription {
+
+  def of(spec: StreamJoinSpec, format: StateFormat): JoinDescription = {
+    val names = timeNames(spec)
+    def time(column: Int) = StoredTime(names(column), typeOf(spec.times(column)))
+    JoinDescription(
+      format.name,
+      format.version,
+      spec.joinType,
+      spec.routing,
+      spec.equiKeys.map(key),
+      spec.bases.map(_.name),
+      proved(spec.bounds, names),
+      Side.both.map(s => s -> time(spec.bounds.probeColumn(s))).toMap,
+      Side.both.map(s => s -> spec.bounds.limiting(s).map(time)).toMap
+    )
+  }
+
+  /** What was written under the version of this code. */
+  def read(json: String): JoinDescription = {
+    val all = fields(json)
+    JoinDescription(
+      text(all("format")),
+      version(json).getOrElse(0),
+      JoinType.all.find(_.name == text(all("joinType"))).get,
+      Routing.all.find(_.name == text(all("routing"))).get,
+      texts(all("keys")),
+      texts(all("sources")),
+      texts(all("bounds")),
+      Side.both.map(s => s -> storedTime(all("lookup") \ s.name)).toMap,
+      Side.both.map(s => s -> (all("limits") \ s.name).children.map(storedTime)).toMap
+    )
+  }
+
+  def format(json: String): Option[String] = fields(json).get("format").collect { case JString(f) =>
+    f
+  }
+
+  def version(json: String): Option[Int] = fields(json).get("version").collect { case JInt(v) =>
+    v.toInt
+  }
+
+  /** What of a description is to be compared, whatever wrote it. */
+  def fields(json: String): Map[String, JValue] = Try(parse(json)).toOption match {
+    case Some(JObject(fields)) => fields.toMap
+    case _                     => Map.empty
+  }
+
+  /** A part of a description as it is shown. */
+  def shown(value: JValue): String = value match {
+    case JString(text)  => text
+    case JArray(values) => values.map(shown).mkString(", ")
+    case other          => compact(render(other))
+  }
+
+  private def text(value: JValue): String = value.asInstanceOf[JString].s
+
+  private def texts(value: JValue): Seq[String] = value.children.map(text)
+
+  private def storedTime(value: JValue): StoredTime =
+    StoredTime(text(value \ "name"), DataType.fromJson(compact(render(value \ "type"))))
+
+  private def key(k: EquiKey): String =
+    s"${sql(k.left)} ${if (k.nullSafe) "<=>" else "="} ${sql(k.right)}: ${k.left.dataType.sql}"
+
+  private def proved(bounds: JoinBounds, names: IndexedSeq[String]): Seq[String] =
+    if (bounds.contradictory) Seq("no two rows can match")
+    else {
+      val all = for {
+        later <- names.indices
+        earlier <- names.indices
+        if later != earlier && bounds.slack(later, earlier) != JoinBounds.Unbounded
+      } yield s"${names(later)} >= ${names(earlier)} - ${bounds.slack(later, earlier)}"
+      all.sorted
+    }
+
+  /** Names for the times of a join: those of one input that are called the same are numbered. */
+  private def timeNames(spec: StreamJoinSpec): IndexedSeq[String] = {
+    val plain = spec.bounds.columns.zip(spec.times).map { case (column, time) =>
+      s"${column.side.name}.${sql(time)}"
+    }
+    plain.zipWithIndex.map { case (name, i) =>
+      plain.take(i).count(_ == name) match {
+        case 0      => name
+        case before => s"$name (${before + 1})"
+      }
+    }
+  }
+
+  private def typeOf(time: Expression): DataType =
+    if (TimeUnit.isWindow(time.dataType)) TimestampType else time.dataType
+
+  /** Aliases come and go with the optimizer, ids with each run; the columns themselves stay. */
+  private def sql(e: Expression): String =
+    e.transform { case a: Attribute => a.withQualifier(Nil) }.sql
+}

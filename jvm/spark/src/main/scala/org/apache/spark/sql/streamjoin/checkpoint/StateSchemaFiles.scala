@@ -1,0 +1,116 @@
+package org.apache.spark.sql.streamjoin.checkpoint
+
+import java.util.UUID
+
+import org.apache.hadoop.conf.Configuration
+import org.apache.hadoop.fs.Path
+import org.apache.spark.sql.catalyst.types.DataTypeUtils
+import org.apache.spark.sql.classic.SparkSession
+import org.apache.spark.sql.execution.datasources.v2.state.StateDataSourceReadOperatorMetadataFailure
+import org.apache.spark.sql.execution.streaming.operators.stateful.StatefulOperatorStateInfo
+import org.apache.spark.sql.execution.streaming.state._
+import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
+import org.apache.spark.sql.streamjoin.physical.eventtime.StreamJoinExec
+
+/**
+ * Writes the schemas of the state beside it, or checks them against those that are there.
+ *
+ * Spark's operators inherit the same; its signature differs between Spark 4.2 and 4.3, so it is
+ * called one level below.
+ */
+private[streamjoin] object StateSchemaFiles {
+
+  private val SchemaVersion = 3
+  private val MetadataVersion = 2
+
+  /** @param fits throws if the operator that has written the state was another */
+  def validate(
+      fits: OperatorStateMetadata => Unit,
+      info: StatefulOperatorStateInfo,
+      schemas: Iterable[StateStoreColFamilySchema],
+      folder: Path,
+      batchId: Long,
+      hadoopConf: Configuration,
+      session: SparkSession
+  ): List[StateSchemaValidationResult] = {
+    val old = written(fits, info, folder, batchId, hadoopConf)
+    sameColumns(info, schemas, old, hadoopConf)
+    List(
+      StateSchemaCompatibilityChecker.validateAndMaybeEvolveStateSchema(
+        info,
+        hadoopConf,
+        schemas.toList,
+        session.sessionState,
+        SchemaVersion,
+        oldSchemaFilePaths = old,
+        newSchemaFilePath = Some(new Path(folder, s"${batchId}_${UUID.randomUUID()}"))
+      )
+    )
+  }
+
+  /** Spark compares types and places only: columns that changed places would be read as each other. */
+  private def sameColumns(
+      info: StatefulOperatorStateInfo,
+      schemas: Iterable[StateStoreColFamilySchema],
+      old: List[Path],
+      hadoopConf: Configuration
+  ): Unit = if (old.nonEmpty) {
+    val store = StateStoreId(info.checkpointLocation, info.operatorId, 0)
+    val found = new StateSchemaCompatibilityChecker(
+      StateStoreProviderId(store, info.queryRunId),
+      hadoopConf,
+      old,
+      newSchemaFilePath = None,
+      createSchemaDir = false
+    ).readSchemaFiles()
+    for (now <- schemas; before <- found.get(now.colFamilyName).flatMap(_.lastOption)) {
+      if (!DataTypeUtils.sameType(before.valueSchema, now.valueSchema)) {
+        throw StreamJoinErrors.incompatibleCheckpoint(
+          info.checkpointLocation,
+          "its rows have other columns, or in another order",
+          before.valueSchema.sql,
+          now.valueSchema.sql
+        )
+      }
+    }
+  }
+
+  /** Where the schemas of an operator are, as Spark has it. */
+  def folder(operator: Path): Path = new Path(new Path(operator, "_stateSchema"), "default")
+
+  /** A file that Spark has noted by its whole path, where the checkpoint lies now. */
+  def here(folder: Path, noted: String): Path = new Path(folder, new Path(noted).getName)
+
+  private def written(
+      fits: OperatorStateMetadata => Unit,
+      info: StatefulOperatorStateInfo,
+      folder: Path,
+      batchId: Long,
+      hadoopConf: Configuration
+  ): List[Path] = {
+    val operator = new Path(info.checkpointLocation, info.operatorId.toString)
+    val metadata =
+      try
+        OperatorStateMetadataReader
+          .createReader(operator, hadoopConf, MetadataVersion, batchId)
+          .read()
+      catch {
+        // nothing has been written before the first batch
+        case _: Exception if batchId == 0 => None
+        case e: StateDataSourceReadOperatorMetadataFailure =>
+          throw StreamJoinErrors.incompatibleCheckpoint(
+            info.checkpointLocation,
+            "it does not say by which operator it was written, as those of Spark before 4.0",
+            "none",
+            StreamJoinExec.OperatorName,
+            e
+          )
+      }
+    metadata match {
+      case Some(m: OperatorStateMetadataV2) =>
+        fits(m)
+        m.stateStoreInfo.head.stateSchemaFilePaths.map(here(folder, _))
+      case _ => Nil
+    }
+  }
+}

@@ -1,0 +1,33 @@
+package org.apache.spark.sql.streamjoin.checkpoint
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{UnsafeProjection, UnsafeRow}
+import org.apache.spark.sql.execution.streaming.state._
+import org.apache.spark.sql.types.{LongType, StringType, StructType}
+import org.apache.spark.unsafe.types.UTF8String
+
+/** Single numbers in the same version of the store as the rows they belong to. */
+private[streamjoin] final class StoredNumbers(store: StateStore) {
+  private val toKey = UnsafeProjection.create(StoredNumbers.key)
+  private val value = new LongRow(1)
+
+  private def key(name: String): UnsafeRow = toKey(InternalRow(UTF8String.fromString(name)))
+
+  def get(name: String): Option[Long] =
+    Option(store.get(key(name), StoredNumbers.Family)).map(_.getLong(0))
+
+  def put(name: String, number: Long): Unit =
+    store.put(key(name), value(number), StoredNumbers.Family)
+}
+
+private[streamjoin] object StoredNumbers {
+
+  val Family: String = StateStore.DEFAULT_COL_FAMILY_NAME
+
+  val key: StructType = new StructType().add("name", StringType, nullable = false)
+  val value: StructType = new StructType().add("value", LongType, nullable = false)
+  val encoder: KeyStateEncoderSpec = NoPrefixKeyStateEncoderSpec(key)
+
+  val schema: StateStoreColFamilySchema =
+    StateStoreColFamilySchema(Family, 0, key, 0, value, Some(encoder))
+}

@@ -1,0 +1,21 @@
+package org.apache.spark.sql.streamjoin.checkpoint
+
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+import org.apache.spark.unsafe.Platform
+
+import io.streamjoin.state.segment.RowCodec
+
+/** Spark's rows are bytes already. What is read is one row that points to where they lie. */
+private[checkpoint] final class UnsafeRowCodec(fields: Int) extends RowCodec[UnsafeRow] {
+  private val row = new UnsafeRow(fields)
+
+  override def size(row: UnsafeRow): Int = row.getSizeInBytes
+
+  override def write(row: UnsafeRow, into: Array[Byte], at: Int): Unit =
+    row.writeToMemory(into, Platform.BYTE_ARRAY_OFFSET + at)
+
+  override def read(from: Array[Byte], at: Int, size: Int): UnsafeRow = {
+    row.pointTo(from, Platform.BYTE_ARRAY_OFFSET + at, size)
+    row
+  }
+}

@@ -1,0 +1,94 @@
+package org.apache.spark.sql.streamjoin.checkpoint.pending
+
+import org.apache.spark.sql.catalyst.expressions.{BoundReference, Cast, StructsToJson}
+import org.apache.spark.sql.streamjoin.checkpoint.StoredTime
+import org.apache.spark.sql.streamjoin.conditions.TimeUnit
+import org.apache.spark.sql.types._
+
+import io.streamjoin.model.{JoinType, Side}
+
+/**
+ * The columns in which waiting rows are shown.
+ *
+ * A time has its own type where it is the same for all that is shown, else it is a text. A row is a
+ * struct where one side is asked for, else JSON.
+ */
+private[pending] final class PendingShape(joins: Seq[StoredJoin], sides: Seq[Side], zone: String) {
+
+  private val shown = for (join <- joins; side <- sides) yield (join, side)
+
+  private val time = common(shown.map { case (j, s) => j.description.lookup(s).dataType })
+
+  private val limit = common(for {
+    (join, side) <- shown
+    limit <- join.description.limits(side)
+  } yield PendingShape.limitType(limit))
+
+  private val row = shown match {
+    case Seq((join, side)) => join.rows(side)
+    case _                 => StringType
+  }
+
+  val schema: StructType = PendingShape.columns(time, limit, row)
+
+  def side(join: StoredJoin, side: Side): PendingSide = {
+    val limits = join.description.limits(side)
+    val limitType = common(limits.map(PendingShape.limitType))
+    val time = join.description.lookup(side).dataType
+    val own = PendingShape.columns(time, limitType, join.rows(side))
+    PendingSide(
+      side,
+      PendingShape.notesMatches(join.description.joinType, side),
+      time,
+      limits,
+      limitType,
+      zone,
+      own.fields.toSeq.zip(schema.fields).zipWithIndex.map { case ((from, to), i) =>
+        val value = BoundReference(i, from.dataType, nullable = true)
+        if (from.dataType == to.dataType) value
+        else if (from.name == "row") {
+          StructsToJson(Map("ignoreNullFields" -> "false"), value, Some(zone)).replacement
+        } else Cast(value, to.dataType, Some(zone))
+      }
+    )
+  }
+
+  private def common(types: Seq[DataType]): DataType = types.distinct match {
+    case Seq(one) => one
+    case _        => StringType
+  }
+}
+
+private[pending] object PendingShape {
+
+  /**
+   * @param time by which a row is found
+   * @param limit of the watermarks that it waits for
+   */
+  def columns(time: DataType, limit: DataType, row: DataType): StructType = {
+    val limits = new StructType()
+      .add("waits_for", StringType, nullable = false)
+      .add("expires", limit)
+      .add("watermark", limit)
+    new StructType()
+      .add("batch_id", LongType, nullable = false)
+      .add("operator_id", LongType, nullable = false)
+      .add("partition_id", IntegerType)
+      .add("side", StringType, nullable = false)
+      .add("time", time)
+      .add("waits_for", StringType)
+      .add("expires", limit)
+      .add("watermark", limit)
+      .add("matched", BooleanType)
+      .add("limits", ArrayType(limits, containsNull = false), nullable = false)
+      .add("row", row)
+  }
+
+  /** A limit is a sum: one of whole numbers may go beyond the type of the column. */
+  def limitType(time: StoredTime): DataType =
+    if (TimeUnit.of(time.dataType).contains(TimeUnit.Number)) LongType else time.dataType
+
+  /** Whether a join keeps note of it; else nothing would depend on it. */
+  def notesMatches(joinType: JoinType, side: Side): Boolean =
+    joinType.preserves(side) || joinType.leftOnly && side == Side.Left
+}

@@ -1,0 +1,26 @@
+package org.apache.spark.sql.streamjoin.checkpoint.pending
+
+import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
+import org.apache.spark.sql.{classic, SparkSession}
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation
+import org.apache.spark.sql.execution.datasources.v2.state.{StateSourceOptions, StateTable}
+
+/**
+ * Refuses to read the state of a join of ours with Spark's `statestore`, which knows the stores of the
+ * session's provider only: it looks for files that are not there, and says that they are missing.
+ */
+private[streamjoin] final case class RefuseStateReader(session: SparkSession)
+    extends (LogicalPlan => Unit) {
+
+  override def apply(plan: LogicalPlan): Unit = plan.foreach {
+    case r: DataSourceV2Relation if r.table.isInstanceOf[StateTable] =>
+      val location = r.options.get(StateSourceOptions.PATH)
+      val operator = r.options.getLong(StateSourceOptions.OPERATOR_ID, 0L)
+      val stored = new StoredJoins(session.asInstanceOf[classic.SparkSession], location, None)
+      if (stored.all.exists(_.operator == operator)) {
+        throw StreamJoinErrors.otherStateReader(location, operator)
+      }
+    case _ =>
+  }
+}

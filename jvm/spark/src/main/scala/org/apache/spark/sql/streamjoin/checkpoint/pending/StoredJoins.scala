@@ -1,0 +1,177 @@
+package org.apache.spark.sql.streamjoin.checkpoint.pending
+
+import scala.util.Using
+import scala.util.control.NonFatal
+
+import org.apache.hadoop.fs.Path
+import org.apache.spark.sql.classic.SparkSession
+import org.apache.spark.sql.execution.streaming.checkpointing.{CheckpointFileManager, CommitLog}
+import org.apache.spark.sql.execution.streaming.runtime.StreamingCheckpointConstants
+import org.apache.spark.sql.execution.streaming.state._
+import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.streamjoin.checkpoint.{
+  JoinDescription,
+  StateFormat,
+  StateSchemaFiles,
+  StoredVersion
+}
+import org.apache.spark.sql.streamjoin.errors.{
+  StreamJoinAnalysisException,
+  StreamJoinErrors,
+  StreamJoinRuntimeException
+}
+import org.apache.spark.sql.streamjoin.physical.eventtime.StreamJoinExec
+import org.apache.spark.sql.types.StructType
+
+import io.streamjoin.model.Side
+
+/**
+ * A join with what a batch has committed of it.
+ *
+ * @param rows the columns of each side's rows
+ */
+private[pending] final case class StoredJoin(
+    operator: Long,
+    partitions: Int,
+    description: JoinDescription,
+    rows: Map[Side, StructType],
+    version: Int => StoredVersion
+)
+
+/** The joins in a checkpoint as of a batch. Nothing there is written or locked. */
+private[pending] final class StoredJoins(
+    session: SparkSession,
+    location: String,
+    asOf: Option[Long]
+) {
+
+  private val hadoopConf = session.sessionState.newHadoopConf()
+  // tasks elsewhere have another working directory
+  private val root = {
+    val path = new Path(location)
+    path.getFileSystem(hadoopConf).makeQualified(path)
+  }
+  private val state = new Path(root, StreamingCheckpointConstants.DIR_NAME_STATE)
+  private lazy val manager = CheckpointFileManager.create(root, hadoopConf)
+
+  private val commits = {
+    val folder = new Path(root, StreamingCheckpointConstants.DIR_NAME_COMMITS)
+    if (!readable("commits")(manager.exists(folder))) throw absent("no batch that was committed")
+    new CommitLog(session, folder.toString, true)
+  }
+
+  /** The batch that is looked at: the one asked for, or the last that was committed. */
+  val batch: Long = {
+    val kept = commits.listBatchesOnDisk.sorted
+    if (kept.isEmpty) throw absent("no batch that was committed")
+    asOf.foreach { b =>
+      if (!kept.contains(b)) {
+        throw absent(s"no batch $b; those from ${kept.head} to ${kept.last} are kept")
+      }
+    }
+    asOf.getOrElse(kept.last)
+  }
+
+  /** All joins of this project, the lowest number first. */
+  lazy val all: Seq[StoredJoin] = {
+    val operators =
+      if (!manager.exists(state)) Nil
+      else manager.list(state).toSeq.flatMap(_.getPath.getName.toLongOption).sorted
+    operators.flatMap(join)
+  }
+
+  /** The join with this number; where none is asked for, all. */
+  def of(operator: Option[Long]): Seq[StoredJoin] = {
+    val found = all.filter(join => operator.forall(_ == join.operator))
+    if (all.isEmpty) throw absent("no state of a streamJoin")
+    if (found.isEmpty) {
+      throw absent(s"no streamJoin with the number ${operator.get}; there are ${numbers(all)}")
+    }
+    found
+  }
+
+  def numbers(joins: Seq[StoredJoin]): String = joins.map(_.operator).mkString(", ")
+
+  private def absent(what: String) = StreamJoinErrors.stateNotFound(location, what)
+
+  /** A failure to read what describes the state, as one of the checkpoint. */
+  private def readable[T](what: String)(read: => T): T =
+    try read
+    catch {
+      case e: StreamJoinAnalysisException => throw e
+      case NonFatal(e) =>
+        throw StreamJoinErrors.atAnalysis(
+          StreamJoinErrors.incompatibleCheckpoint(
+            location,
+            s"$what cannot be read",
+            String.valueOf(e.getMessage),
+            "the file as it was written",
+            e
+          )
+        )
+    }
+
+  private def join(operator: Long): Option[StoredJoin] =
+    readable(s"what state/$operator says of its operator")(described(operator))
+
+  private def described(operator: Long): Option[StoredJoin] = {
+    val folder = new Path(state, operator.toString)
+    val reader =
+      OperatorStateMetadataReader.createReader(folder, hadoopConf, 2, batch, false)
+    if (!manager.exists(OperatorStateMetadataV2.metadataDirPath(folder))) None
+    else
+      reader.read().collect {
+        case m: OperatorStateMetadataV2
+            if m.operatorInfo.operatorName == StreamJoinExec.OperatorName =>
+          join(operator, m)
+      }
+  }
+
+  private def join(operator: Long, metadata: OperatorStateMetadataV2): StoredJoin = {
+    val json = metadata.operatorPropertiesJson
+    val format = JoinDescription.format(json).flatMap(f => StateFormat.all.find(_.name == f))
+      .getOrElse(throw absent("no state of a streamJoin in a format that is known"))
+    try format.checkVersion(location, JoinDescription.version(json).map(_.toLong))
+    catch { case e: StreamJoinRuntimeException => throw StreamJoinErrors.atAnalysis(e) }
+    val store = metadata.stateStoreInfo.head
+    val rows = schemas(operator, store.stateSchemaFilePaths)
+    val ids = readable(
+      s"commits/$batch"
+    )(commits.get(batch)).flatMap(_.stateUniqueIds).flatMap(_.get(operator))
+    val conf = format.settings(settings(ids.nonEmpty))
+    StoredJoin(
+      operator,
+      store.numPartitions,
+      JoinDescription.read(json),
+      rows,
+      partition =>
+        StoredVersion(
+          StateStoreId(state.toString, operator, partition),
+          batch + 1,
+          ids.map(_(partition).head),
+          rows,
+          conf
+        )
+    )
+  }
+
+  /** The session's, but for what is of the checkpoint. */
+  private def settings(ids: Boolean): SQLConf = {
+    val own = session.sessionState.conf.clone()
+    own.setConf(SQLConf.STATE_STORE_CHECKPOINT_FORMAT_VERSION, if (ids) 2 else 1)
+    // whoever only looks has nothing to say to the query's coordinator, which may not be there
+    own.setConf(SQLConf.STATE_STORE_COORDINATOR_REPORT_SNAPSHOT_UPLOAD_LAG, false)
+    own
+  }
+
+  private def schemas(operator: Long, noted: List[String]): Map[Side, StructType] = {
+    val folder = StateSchemaFiles.folder(new Path(state, operator.toString))
+    val families = Using.resource(manager.open(StateSchemaFiles.here(folder, noted.last))) { in =>
+      StateSchemaCompatibilityChecker.readSchemaFile(in)
+    }
+    Side.both.map { side =>
+      val family = families.find(_.colFamilyName == StateFormat.rowsFamily(side)).get
+      side -> family.valueSchema("row").dataType.asInstanceOf[StructType]
+    }.toMap
+  }
+}

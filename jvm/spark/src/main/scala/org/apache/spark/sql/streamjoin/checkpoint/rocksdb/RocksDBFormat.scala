@@ -1,0 +1,40 @@
+package org.apache.spark.sql.streamjoin.checkpoint.rocksdb
+
+import org.apache.hadoop.conf.Configuration
+import org.apache.spark.sql.execution.streaming.state.{
+  StateStore,
+  StateStoreColFamilySchema,
+  StateStoreConf
+}
+import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.streamjoin.checkpoint.{
+  StateFormat,
+  StateShape,
+  StoredRows,
+  StoredState,
+  StoredVersion
+}
+import org.apache.spark.sql.types.StructType
+
+import io.streamjoin.model.Side
+
+/** Rows in RocksDB, through Spark's own provider: for state that is larger than memory. */
+private[checkpoint] object RocksDBFormat extends StateFormat {
+
+  override val name: String = "rocksdb"
+
+  override val version: Int = 1
+
+  override def schemas(row: Side => StructType): Map[String, StateStoreColFamilySchema] =
+    RocksDBLayout.schemas(row)
+
+  override def settings(session: SQLConf): StateStoreConf = RocksDBSettings.of(session)
+
+  override def read(version: StoredVersion, hadoopConf: Configuration): StoredRows =
+    new RocksDBReader(version, hadoopConf).read()
+
+  override def open(store: StateStore, shape: StateShape): StoredState = {
+    val rows = new RocksDBJoinState(store, shape)
+    StoredState(rows, () => rows.flush(), () => 0L)
+  }
+}

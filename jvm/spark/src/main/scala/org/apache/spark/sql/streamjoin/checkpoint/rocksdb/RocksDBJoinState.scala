@@ -1,0 +1,272 @@
+package org.apache.spark.sql.streamjoin.checkpoint.rocksdb
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{UnsafeProjection, UnsafeRow}
+import org.apache.spark.sql.execution.streaming.state.{
+  StateStore,
+  StateStoreIterator,
+  UnsafeRowPair
+}
+import org.apache.spark.sql.streamjoin.checkpoint.{
+  LongRow,
+  StateFormat,
+  StateShape,
+  StoredNumbers,
+  UnsafeRowCodec
+}
+import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
+
+import io.streamjoin.model.{Side, Watermarks}
+import io.streamjoin.state.segment.{HeldRow, SegmentJoinState}
+import io.streamjoin.state.{BufferedRow, JoinState, Probed}
+
+/**
+ * Buffered rows in Spark's `StateStore`, in the layout of [[RocksDBLayout]].
+ *
+ * Rows of the running batch stay in memory until [[flush]]; those that its own watermarks free never
+ * reach the store.
+ */
+private[rocksdb] final class RocksDBJoinState(store: StateStore, shape: StateShape)
+    extends JoinState[UnsafeRow] {
+
+  private val numbers = new StoredNumbers(store)
+  if (store.version > 0) {
+    RocksDBFormat.checkVersion(
+      store.id.storeCheckpointLocation().toString,
+      numbers.get(RocksDBLayout.FormatName)
+    )
+  }
+
+  private val batch = new SegmentJoinState[UnsafeRow](
+    shape.limits,
+    shape.span,
+    side => new UnsafeRowCodec(shape.schema(side).length)
+  )
+  private val left = new StoredSide(Side.Left)
+  private val right = new StoredSide(Side.Right)
+  private var sequence = numbers.get("sequence").getOrElse(0L)
+
+  private def of(side: Side): StoredSide = if (side == Side.Left) left else right
+
+  override def probe(
+      side: Side,
+      key: Long,
+      from: Long,
+      to: Long
+  ): Probed[UnsafeRow] =
+    if (from > to) Probed.nothing
+    else {
+      val fresh = batch.probe(side, key, from, to)
+      of(side).scan(key, from, to).fold(fresh) { stored =>
+        Probed(stored.map(of(side).read) ++ fresh, () => stored.close())
+      }
+    }
+
+  override def append(
+      side: Side,
+      key: Long,
+      time: Long,
+      limits: Array[Long],
+      row: UnsafeRow,
+      matched: Boolean
+  ): Unit = batch.append(side, key, time, limits, row, matched)
+
+  override def markMatched(side: Side, row: BufferedRow[UnsafeRow]): Unit = row match {
+    case stored: StoredRow => of(side).markMatched(stored)
+    case fresh             => batch.markMatched(side, fresh)
+  }
+
+  override def remove(side: Side, row: BufferedRow[UnsafeRow]): Unit = row match {
+    case stored: StoredRow => of(side).remove(stored, exceptLimit = -1)
+    case fresh             => batch.remove(side, fresh)
+  }
+
+  override def evict(
+      side: Side,
+      before: Array[Long],
+      now: Array[Long]
+  ): Iterator[BufferedRow[UnsafeRow]] =
+    of(side).evict(before, now, rowNeeded = true) ++ batch.evict(side, before, now)
+
+  override def discard(side: Side, before: Array[Long], now: Array[Long]): Unit = {
+    of(side).evict(before, now, rowNeeded = false).foreach(_ => ())
+    batch.discard(side, before, now)
+  }
+
+  override def size(side: Side): Long = of(side).size + batch.size(side)
+
+  /** Writes what is left of the batch, and tells how many rows that was. */
+  def flush(): Long = {
+    val written = batch.size(Side.Left) + batch.size(Side.Right)
+    for (side <- Side.both) batch.foreach(side) { row =>
+      of(side).put(row, sequence)
+      sequence += 1
+    }
+    Side.both.foreach(of(_).saveNumbers())
+    numbers.put("sequence", sequence)
+    numbers.put(RocksDBLayout.FormatName, RocksDBFormat.version.toLong)
+    written
+  }
+
+  private final class StoredSide(side: Side) {
+    private val rowsFamily = RocksDBLayout.rows(side)
+    private val limitsFamily = RocksDBLayout.limits(side)
+    private val fields = shape.schema(side).length
+    private val limitCount = shape.limits(side)
+    private val sizeName = RocksDBLayout.sizeName(side)
+    private val (from, to, rowKey) = (new LongRow(3), new LongRow(3), new LongRow(3))
+    private val (limitFrom, limitTo, limitKey) = (new LongRow(5), new LongRow(5), new LongRow(5))
+    private val toValue = UnsafeProjection.create(StateFormat.rowValue(shape.schema(side)))
+    private val nothing = UnsafeProjection.create(RocksDBLayout.limitValue)(InternalRow(null))
+    private var stored = numbers.get(sizeName).getOrElse(0L)
+    private var evictedTo = Array.emptyLongArray
+
+    store.createColFamilyIfAbsent(
+      rowsFamily,
+      RocksDBLayout.rowKey,
+      StateFormat.rowValue(shape.schema(side)),
+      RocksDBLayout.rowEncoder
+    )
+    store.createColFamilyIfAbsent(
+      limitsFamily,
+      RocksDBLayout.limitKey,
+      RocksDBLayout.limitValue,
+      RocksDBLayout.limitEncoder
+    )
+
+    def size: Long = stored
+
+    def saveNumbers(): Unit = {
+      numbers.put(sizeName, stored)
+      for (k <- evictedTo.indices if evictedTo(k) != Watermarks.Unknown) {
+        numbers.put(RocksDBLayout.evictedName(side, k), evictedTo(k))
+      }
+    }
+
+    private def value(matched: Boolean, row: UnsafeRow): UnsafeRow =
+      toValue(InternalRow(matched, row))
+
+    def put(row: HeldRow[UnsafeRow], sequence: Long): Unit = {
+      store.put(
+        rowKey(row.key, row.time, sequence),
+        value(row.matched, row.row),
+        rowsFamily
+      )
+      for (k <- 0 until limitCount) {
+        store.put(
+          limitKey(k, row.limit(k), row.key, row.time, sequence),
+          nothing,
+          limitsFamily
+        )
+      }
+      stored += 1
+    }
+
+    def scan(
+        key: Long,
+        least: Long,
+        greatest: Long
+    ): Option[StateStoreIterator[UnsafeRowPair]] =
+      Option.when(stored > 0) {
+        val last =
+          if (greatest == Long.MaxValue) to(key, greatest, Long.MaxValue)
+          else to(key, greatest + 1, Long.MinValue)
+        store.rangeScan(Some(from(key, least, Long.MinValue)), Some(last), rowsFamily)
+      }
+
+    def read(pair: UnsafeRowPair): BufferedRow[UnsafeRow] =
+      new StoredRow(
+        pair.value.getStruct(1, fields),
+        pair.key.getLong(0),
+        pair.key.getLong(1),
+        pair.key.getLong(2),
+        pair.value.getBoolean(0)
+      )
+
+    def markMatched(row: StoredRow): Unit = {
+      row.matched = true
+      store.put(rowKey(row.key, row.time, row.sequence), value(matched = true, row.row), rowsFamily)
+    }
+
+    def remove(row: StoredRow, exceptLimit: Int): Unit = {
+      store.remove(rowKey(row.key, row.time, row.sequence), rowsFamily)
+      stored -= 1
+      lazy val all = shape.limitsOf(side, row.row)
+      for (k <- 0 until limitCount if k != exceptLimit) {
+        store.remove(limitKey(k, all(k), row.key, row.time, row.sequence), limitsFamily)
+      }
+    }
+
+    /** @param rowNeeded whether the rows are to be looked at; where not, they have none */
+    def evict(
+        before: Array[Long],
+        now: Array[Long],
+        rowNeeded: Boolean
+    ): Iterator[BufferedRow[UnsafeRow]] = {
+      evictedTo = now
+      if (stored == 0) Iterator.empty
+      else now.indices.iterator.filter(k => before(k) < now(k)).flatMap(k =>
+        evict(k, before(k), now(k), rowNeeded)
+      )
+    }
+
+    /** Limits from `before` on: what was below it went when it was received. */
+    private def evict(
+        k: Int,
+        before: Long,
+        now: Long,
+        rowNeeded: Boolean
+    ): Iterator[BufferedRow[UnsafeRow]] = {
+      val least = Long.MinValue
+      def begin = limitFrom(k, before, least, least, least)
+      def end = limitTo(k, now, least, least, least)
+      val going = closing(store.rangeScan(Some(begin), Some(end), limitsFamily)).map { p =>
+        val row = take(p.key.getLong(2), p.key.getLong(3), p.key.getLong(4), rowNeeded)
+        remove(row, exceptLimit = k)
+        row
+      }
+      going ++ finallyDo(store.deleteRange(begin, end, limitsFamily))
+    }
+
+    private def take(key: Long, time: Long, sequence: Long, rowNeeded: Boolean): StoredRow =
+      if (rowNeeded || limitCount > 1) {
+        val value = store.get(rowKey(key, time, sequence), rowsFamily)
+        if (value == null) {
+          throw StreamJoinErrors.incompatibleCheckpoint(
+            store.id.storeCheckpointLocation().toString,
+            s"a row of the ${side.name} input is missing",
+            "its expiry",
+            "the row and its expiry"
+          )
+        }
+        new StoredRow(value.getStruct(1, fields), key, time, sequence, value.getBoolean(0))
+      } else {
+        new StoredRow(null, key, time, sequence, matched = false)
+      }
+
+    private def finallyDo(action: => Unit): Iterator[Nothing] = new Iterator[Nothing] {
+      private var done = false
+
+      override def hasNext: Boolean = {
+        if (!done) action
+        done = true
+        false
+      }
+
+      override def next(): Nothing = throw new NoSuchElementException
+    }
+
+    /** Frees the store's iterator as soon as it has been read. */
+    private def closing(found: StateStoreIterator[UnsafeRowPair]): Iterator[UnsafeRowPair] =
+      found ++ finallyDo(found.close())
+  }
+}
+
+/** A row that lies in the store; what is read of it stays valid. */
+private final class StoredRow(
+    override val row: UnsafeRow,
+    override val key: Long,
+    val time: Long,
+    val sequence: Long,
+    var matched: Boolean
+) extends BufferedRow[UnsafeRow]

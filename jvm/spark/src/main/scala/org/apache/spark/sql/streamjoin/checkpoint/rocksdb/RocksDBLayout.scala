@@ -1,0 +1,59 @@
+package org.apache.spark.sql.streamjoin.checkpoint.rocksdb
+
+import org.apache.spark.sql.execution.streaming.state._
+import org.apache.spark.sql.streamjoin.checkpoint.{StateFormat, StoredNumbers}
+import org.apache.spark.sql.types._
+
+import io.streamjoin.model.Side
+
+/**
+ * How one partition's state lies in one state store.
+ *
+ * {{{
+ *   column family   key                                          value
+ *   default         name                                         number   watermarks, sizes, format
+ *   rows-SIDE       key hash, time, sequence      (in order)      matched, row
+ *   limits-SIDE     number of the limit, limit,   (in order)      nothing
+ *                   key hash, time, sequence
+ * }}}
+ *
+ * `rows` is in the order of probes (one key, a range of times), `limits` in the order of eviction:
+ * what goes is a prefix. The row's equality key itself is not stored apart; equal hashes meet the
+ * condition like any other pair.
+ */
+private[rocksdb] object RocksDBLayout {
+
+  def rows(side: Side): String = StateFormat.rowsFamily(side)
+
+  def limits(side: Side): String = s"limits-${side.name}"
+
+  /** Of the layout's own numbers: its version, and for each side the rows, the last eviction. */
+  val FormatName: String = "format"
+
+  def sizeName(side: Side): String = s"rows.${side.name}"
+
+  def evictedName(side: Side, limit: Int): String = s"evicted.${side.name}.$limit"
+
+  private def longs(names: String*): StructType =
+    StructType(names.map(StructField(_, LongType, nullable = false)))
+
+  val rowKey: StructType = longs("keyHash", "time", "sequence")
+  val rowEncoder: KeyStateEncoderSpec = RangeKeyScanStateEncoderSpec(rowKey, rowKey.indices)
+
+  val limitKey: StructType = longs("number", "limit", "keyHash", "time", "sequence")
+  val limitEncoder: KeyStateEncoderSpec = RangeKeyScanStateEncoderSpec(limitKey, limitKey.indices)
+  val limitValue: StructType = new StructType().add("empty", BooleanType, nullable = true)
+
+  /** The schemas that Spark writes beside the state and validates. */
+  def schemas(row: Side => StructType): Map[String, StateStoreColFamilySchema] = {
+    def schema(name: String, key: StructType, value: StructType, encoder: KeyStateEncoderSpec) =
+      name -> StateStoreColFamilySchema(name, 0, key, 0, value, Some(encoder))
+    val sides = Side.both.flatMap { side =>
+      Seq(
+        schema(rows(side), rowKey, StateFormat.rowValue(row(side)), rowEncoder),
+        schema(limits(side), limitKey, limitValue, limitEncoder)
+      )
+    }
+    ((StoredNumbers.Family -> StoredNumbers.schema) +: sides).toMap
+  }
+}

@@ -1,0 +1,101 @@
+package org.apache.spark.sql.streamjoin.checkpoint.rocksdb
+
+import java.util.UUID
+
+import scala.collection.mutable
+
+import org.apache.hadoop.conf.Configuration
+import org.apache.spark.sql.execution.streaming.state._
+import org.apache.spark.sql.streamjoin.checkpoint.{
+  LongRow,
+  StoredNumbers,
+  StoredRow,
+  StoredRows,
+  StoredVersion
+}
+
+import io.streamjoin.model.{Side, Watermarks}
+
+/**
+ * Reads a version of the state into a database of its own, which is deleted at the end; nothing is
+ * committed.
+ */
+private[rocksdb] final class RocksDBReader(version: StoredVersion, hadoopConf: Configuration) {
+
+  private val provider = StateStoreProvider.createAndInit(
+    StateStoreProviderId(version.store, UUID.randomUUID()),
+    StoredNumbers.key,
+    StoredNumbers.value,
+    StoredNumbers.encoder,
+    useColumnFamilies = true,
+    version.conf,
+    new Configuration(hadoopConf),
+    useMultipleValuesPerKey = false,
+    stateSchemaProvider = None
+  )
+
+  def read(): StoredRows =
+    try read(provider.getStore(version.number, version.checkpointId))
+    catch {
+      case e: Throwable =>
+        provider.close()
+        throw e
+    }
+
+  private def read(store: StateStore): StoredRows =
+    try {
+      val numbers = new StoredNumbers(store)
+      RocksDBFormat.checkVersion(
+        version.store.storeCheckpointLocation().toString,
+        numbers.get(RocksDBLayout.FormatName)
+      )
+      for ((name, family) <- RocksDBLayout.schemas(version.rows) if name != StoredNumbers.Family)
+        store.createColFamilyIfAbsent(
+          name,
+          family.keySchema,
+          family.valueSchema,
+          family.keyStateEncoderSpec.get
+        )
+      StoredRows(
+        side => watermarks(numbers, side),
+        Side.both.iterator.flatMap(rows(store, _)),
+        () => {
+          store.abort()
+          provider.close()
+        }
+      )
+    } catch {
+      case e: Throwable =>
+        // a provider waits for its store when it is closed
+        store.abort()
+        throw e
+    }
+
+  private def watermarks(numbers: StoredNumbers, side: Side): Int => Long = k =>
+    numbers.get(RocksDBLayout.evictedName(side, k)).getOrElse(Watermarks.Unknown)
+
+  /** In the order of the first limit; what other limits a row has is known before. */
+  private def rows(store: StateStore, side: Side): Iterator[StoredRow] = {
+    val fields = version.rows(side).length
+    val others = mutable.HashMap.empty[(Long, Long, Long), mutable.ArrayBuffer[Long]]
+    val key = new LongRow(3)
+    def limits(first: Boolean): Iterator[(Int, Long, (Long, Long, Long))] =
+      store.iterator(RocksDBLayout.limits(side)).map { pair =>
+        val k = pair.key
+        (k.getLong(0).toInt, k.getLong(1), (k.getLong(2), k.getLong(3), k.getLong(4)))
+      }.filter(_._1 == 0 == first)
+    for ((_, limit, place) <- limits(first = false))
+      others.getOrElseUpdate(place, mutable.ArrayBuffer.empty) += limit
+    limits(first = true).map { case (_, limit, place @ (hash, time, sequence)) =>
+      val value = store.get(key(hash, time, sequence), RocksDBLayout.rows(side)).copy()
+      StoredRow(
+        side,
+        hash,
+        time,
+        (limit +: others.remove(place).toSeq.flatten).toArray,
+        value.getBoolean(0),
+        value.getStruct(1, fields)
+      )
+    }
+  }
+}

@@ -1,0 +1,26 @@
+package org.apache.spark.sql.streamjoin.checkpoint.rocksdb
+
+import org.apache.spark.sql.execution.streaming.state.{RocksDBStateStoreProvider, StateStoreConf}
+import org.apache.spark.sql.internal.SQLConf
+
+/** The settings of the operator's own state store, where that is RocksDB. */
+private[rocksdb] object RocksDBSettings {
+
+  private val unlessSet = Seq(
+    "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled" -> "true",
+    // the operator counts its rows itself
+    "spark.sql.streaming.stateStore.rocksdb.trackTotalNumberOfRows" -> "false"
+  )
+
+  /** RocksDB, whatever the session's provider: the operator needs ordered scans. */
+  def of(session: SQLConf): StateStoreConf = {
+    val own = session.clone()
+    own.setConfString(
+      SQLConf.STATE_STORE_PROVIDER_CLASS.key,
+      classOf[RocksDBStateStoreProvider].getName
+    )
+    own.setConfString(SQLConf.STREAMING_STATE_STORE_ENCODING_FORMAT.key, "unsaferow")
+    for ((key, value) <- unlessSet if !session.contains(key)) own.setConfString(key, value)
+    new StateStoreConf(own)
+  }
+}

@@ -1,0 +1,91 @@
+package org.apache.spark.sql.streamjoin.checkpoint.segment
+
+import java.io.{DataInputStream, DataOutputStream}
+
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+
+import io.streamjoin.state.segment.SegmentJoinState
+
+/**
+ * A version of a partition's state.
+ *
+ * @param files those from which it can be read, the newest first, the last of them whole
+ * @param wholes the whole files known on the way to it, the newest first
+ * @param numbers what is stored beside the rows
+ */
+private[segment] final case class Version(
+    number: Long,
+    files: List[StateFile],
+    wholes: List[StateFile],
+    numbers: Map[String, Long]
+) {
+
+  def newestFile: Option[StateFile] = files.headOption
+
+  def next(file: StateFile, numbers: Map[String, Long]): Version =
+    copy(number + 1, file :: files, wholes, numbers)
+
+  /** After the file of that version, if it is one of these, was written as a whole. */
+  def mergedTo(whole: StateFile): Version =
+    if (files.contains(whole.change)) {
+      copy(files = files.takeWhile(_ != whole.change) :+ whole, wholes = whole :: wholes)
+    } else this
+
+  def forgetBefore(whole: StateFile): Version =
+    copy(wholes = wholes.takeWhile(_ != whole) :+ whole)
+}
+
+/**
+ * Rows in memory, at a version.
+ *
+ * @param before the version to which what was done can be undone
+ */
+private[segment] final class Resident(
+    val rows: SegmentJoinState[UnsafeRow],
+    var version: Version,
+    var before: Option[Version]
+) {
+
+  /** The same rows brought to a version, if they can be. */
+  def at(number: Long, id: Option[String]): Option[Resident] = {
+    def fits(v: Version) = v.number == number && id.forall(i => v.newestFile.exists(_.id == i))
+    if (fits(version)) {
+      rows.seal()
+      Some(new Resident(rows, version, None))
+    } else {
+      before.filter(fits).map { v =>
+        rows.rollback()
+        new Resident(rows, v, None)
+      }
+    }
+  }
+
+  /** After what was done has been written. */
+  def committed(next: Version): Resident = new Resident(rows, next, Some(version))
+
+  /** After what was done has been given up. */
+  def aborted(): Resident = {
+    rows.rollback()
+    new Resident(rows, version, None)
+  }
+
+  def mergedTo(whole: StateFile): Unit = {
+    version = version.mergedTo(whole)
+    before = before.map(_.mergedTo(whole))
+  }
+}
+
+/** Numbers by name, as they are written. */
+private[segment] object StoredMap {
+
+  def write(numbers: Map[String, Long], out: DataOutputStream): Unit = {
+    out.writeInt(numbers.size)
+    for ((name, number) <- numbers.toSeq.sorted) {
+      out.writeUTF(name)
+      out.writeLong(number)
+    }
+  }
+
+  def read(in: DataInputStream): Map[String, Long] =
+    Seq.fill(in.readInt())(in.readUTF() -> in.readLong()).toMap
+}

@@ -1,0 +1,71 @@
+package org.apache.spark.sql.streamjoin.checkpoint.segment
+
+import org.apache.hadoop.conf.Configuration
+import org.apache.spark.sql.execution.streaming.state._
+import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.streamjoin.checkpoint.{
+  StateFormat,
+  StateShape,
+  StoredNumbers,
+  StoredRows,
+  StoredState,
+  StoredVersion
+}
+import org.apache.spark.sql.types._
+
+import io.streamjoin.model.Side
+
+/**
+ * Rows in memory, in segments by expiry, and on the local disk where memory is short; what a batch
+ * brought is one file of the checkpoint.
+ */
+private[checkpoint] object SegmentFormat extends StateFormat {
+
+  override val name: String = "segments"
+
+  override val version: Int = 1
+
+  private val rowKey: StructType = new StructType().add("id", LongType, nullable = false)
+
+  override def schemas(row: Side => StructType): Map[String, StateStoreColFamilySchema] = {
+    val rows = Side.both.map { side =>
+      val name = StateFormat.rowsFamily(side)
+      name -> StateStoreColFamilySchema(
+        name,
+        0,
+        rowKey,
+        0,
+        StateFormat.rowValue(row(side)),
+        Some(NoPrefixKeyStateEncoderSpec(rowKey))
+      )
+    }
+    ((StoredNumbers.Family -> StoredNumbers.schema) +: rows).toMap
+  }
+
+  override def settings(session: SQLConf): StateStoreConf = {
+    val own = session.clone()
+    own.setConfString(
+      SQLConf.STATE_STORE_PROVIDER_CLASS.key,
+      classOf[SegmentStateStoreProvider].getName
+    )
+    own.setConfString(SQLConf.STREAMING_STATE_STORE_ENCODING_FORMAT.key, "unsaferow")
+    new StateStoreConf(own, LocalDisk.options(session))
+  }
+
+  override def read(version: StoredVersion, hadoopConf: Configuration): StoredRows =
+    new SegmentReader(
+      new StateFiles(
+        version.store.storeCheckpointLocation(),
+        hadoopConf,
+        version.conf.compressionCodec
+      ),
+      version
+    ).read()
+
+  override def open(store: StateStore, shape: StateShape): StoredState = store match {
+    case s: SegmentStateStore =>
+      val rows = s.open(shape)
+      StoredState(rows, () => rows.number(), () => rows.spilled)
+    case other => throw new IllegalArgumentException(s"$other has no segments")
+  }
+}

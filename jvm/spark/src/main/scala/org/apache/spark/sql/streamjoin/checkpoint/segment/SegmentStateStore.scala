@@ -1,0 +1,142 @@
+package org.apache.spark.sql.streamjoin.checkpoint.segment
+
+import org.apache.spark.sql.streamjoin.checkpoint.{LongRow, StateShape}
+import org.apache.spark.TaskContext
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+import org.apache.spark.sql.execution.streaming.state._
+import org.apache.spark.sql.types.StructType
+
+import io.streamjoin.state.segment.SegmentJoinState
+
+/**
+ * One version of a partition's state in the hands of one task. Of Spark's interface it serves what
+ * holds for every store (versions, commit, abort, metrics) and the numbers by name; the rows are had by
+ * [[open]], which comes first.
+ *
+ * @param source the id of the version's file, if it is told; None begins without rows
+ */
+private[segment] final class SegmentStateStore(
+    provider: SegmentStateStoreProvider,
+    override val version: Long,
+    source: Option[Option[String]]
+) extends StateStore {
+
+  private var taken: Option[Resident] = None
+  private var committed: Option[Resident] = None
+  private var ended = false
+  private var numbers = Map.empty[String, Long]
+  private val number = new LongRow(1)
+
+  Option(TaskContext.get()).foreach(_.addTaskCompletionListener[Unit](_ => abort()))
+
+  override def id: StateStoreId = provider.stateStoreId
+
+  /** The rows. */
+  def open(shape: StateShape): SegmentJoinState[UnsafeRow] = {
+    if (ended) throw new IllegalStateException(s"$this has been committed or given up")
+    val rows = source.fold(provider.empty(version, shape))(provider.take(version, _, shape))
+    taken = Some(rows)
+    numbers = rows.version.numbers
+    rows.rows
+  }
+
+  override def commit(): Long = {
+    val rows = taken.filterNot(_ => ended).getOrElse(
+      throw new IllegalStateException(s"$this has no rows to commit")
+    )
+    val next = provider.commit(rows, numbers)
+    ended = true
+    committed = Some(next)
+    provider.give(next)
+    next.version.number
+  }
+
+  override def abort(): Unit = if (!ended) {
+    ended = true
+    taken.foreach(rows => provider.give(rows.aborted()))
+  }
+
+  override def release(): Unit = abort()
+
+  override def hasCommitted: Boolean = committed.nonEmpty
+
+  override def metrics: StateStoreMetrics = {
+    val rows = taken.map(_.rows)
+    StateStoreMetrics(
+      rows.fold(0L)(_.rowCount),
+      rows.fold(0L)(_.allocated),
+      Map.empty
+    )
+  }
+
+  override def getStateStoreCheckpointInfo(): StateStoreCheckpointInfo = {
+    def idOf(rows: Option[Resident]) =
+      rows.filter(_ => provider.reportsIds).flatMap(_.version.newestFile).map(_.id)
+    val base = committed.flatMap(_.before).flatMap(_.newestFile).map(_.id)
+    StateStoreCheckpointInfo(
+      id.partitionId,
+      version + 1,
+      idOf(committed),
+      base.filter(_ => provider.reportsIds)
+    )
+  }
+
+  // ---- numbers ----
+
+  override def get(key: UnsafeRow, colFamilyName: String): UnsafeRow =
+    numbers.get(key.getString(0)).map(number(_)).orNull
+
+  override def put(key: UnsafeRow, value: UnsafeRow, colFamilyName: String): Unit =
+    numbers += key.getString(0) -> value.getLong(0)
+
+  override def allColumnFamilyNames: Set[String] = Set(StateStore.DEFAULT_COL_FAMILY_NAME)
+
+  override def toString: String = s"SegmentStateStore[$id, version $version]"
+
+  // ---- what it does not serve ----
+
+  private def unsupported(operation: String): Nothing =
+    throw StateStoreErrors.unsupportedOperationException(operation, "SegmentStateStoreProvider")
+
+  override def valuesIterator(key: UnsafeRow, colFamilyName: String): Iterator[UnsafeRow] =
+    unsupported("valuesIterator")
+
+  override def prefixScan(
+      prefixKey: UnsafeRow,
+      colFamilyName: String
+  ): StateStoreIterator[UnsafeRowPair] = unsupported("prefixScan")
+
+  override def prefixScanWithMultiValues(
+      prefixKey: UnsafeRow,
+      colFamilyName: String
+  ): StateStoreIterator[UnsafeRowPair] = unsupported("prefixScanWithMultiValues")
+
+  override def iterator(colFamilyName: String): StateStoreIterator[UnsafeRowPair] =
+    unsupported("iterator")
+
+  override def iteratorWithMultiValues(colFamilyName: String): StateStoreIterator[UnsafeRowPair] =
+    unsupported("iteratorWithMultiValues")
+
+  override def removeColFamilyIfExists(colFamilyName: String): Boolean =
+    unsupported("removeColFamilyIfExists")
+
+  override def createColFamilyIfAbsent(
+      colFamilyName: String,
+      keySchema: StructType,
+      valueSchema: StructType,
+      keyStateEncoderSpec: KeyStateEncoderSpec,
+      useMultipleValuesPerKey: Boolean,
+      isInternal: Boolean
+  ): Unit = unsupported("createColFamilyIfAbsent")
+
+  override def putList(key: UnsafeRow, values: Array[UnsafeRow], colFamilyName: String): Unit =
+    unsupported("putList")
+
+  override def remove(key: UnsafeRow, colFamilyName: String): Unit = unsupported("remove")
+
+  override def merge(key: UnsafeRow, value: UnsafeRow, colFamilyName: String): Unit =
+    unsupported("merge")
+
+  override def mergeList(key: UnsafeRow, values: Array[UnsafeRow], colFamilyName: String): Unit =
+    unsupported("mergeList")
+}

@@ -1,0 +1,246 @@
+package org.apache.spark.sql.streamjoin.checkpoint.segment
+
+import java.util.UUID
+import java.util.concurrent.locks.ReentrantReadWriteLock
+
+import org.apache.hadoop.conf.Configuration
+import org.apache.spark.internal.Logging
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+import org.apache.spark.sql.execution.streaming.state._
+import org.apache.spark.sql.streamjoin.checkpoint.{StateShape, UnsafeRowCodec}
+import org.apache.spark.sql.types.StructType
+
+import io.streamjoin.state.segment.{History, SegmentJoinState, Spilling}
+
+/**
+ * The state of one partition between batches: the rows in memory, as they were after the last batch,
+ * and the files from which they can be read again.
+ *
+ * {{{
+ *   version   1       2       3       4       5
+ *   files     change  change  whole   change  change      a change needs the file before it
+ *                             (1..3)                       maintenance writes wholes, and deletes
+ * }}}
+ *
+ * Whoever opens a version takes the rows away from here and brings them back, with what it has done
+ * or without. They serve the version they are at and, by undoing, the one before it. Whoever finds
+ * them taken, or at another version, reads its own from the files: two tasks never share rows, nor
+ * the file on the local disk of those that memory is too short for.
+ *
+ * Source: the division of work of Spark's own providers (changes on commit, snapshots in maintenance).
+ *
+ * @param spillingOf when rows go to the local disk, and where, by the settings of the store
+ */
+private[sql] final class SegmentStateStoreProvider(spillingOf: StateStoreConf => Spilling)
+    extends StateStoreProvider
+    with Logging {
+
+  /** As Spark makes it. */
+  def this() = this(LocalDisk.spilling)
+
+  private var storeId: StateStoreId = _
+  private var conf: StateStoreConf = _
+  private var hadoop: Configuration = _
+  private var files: StateFiles = _
+  private var versions: StoredVersions = _
+  private var spilling: Spilling = _
+
+  /** The rows, unless a task has them. */
+  private var resident: Option[Resident] = None
+
+  /** The newest version that was committed or read here. */
+  private var newest: Option[Version] = None
+  private var lastMerged: Option[StateFile] = None
+  private var closed = false
+
+  override def init(
+      stateStoreId: StateStoreId,
+      keySchema: StructType,
+      valueSchema: StructType,
+      keyStateEncoderSpec: KeyStateEncoderSpec,
+      useColumnFamilies: Boolean,
+      storeConfs: StateStoreConf,
+      hadoopConf: Configuration,
+      useMultipleValuesPerKey: Boolean,
+      stateSchemaProvider: Option[StateSchemaProvider]
+  ): Unit = {
+    storeId = stateStoreId
+    conf = storeConfs
+    hadoop = hadoopConf
+    files =
+      new StateFiles(stateStoreId.storeCheckpointLocation(), hadoopConf, conf.compressionCodec)
+    files.create()
+    versions = new StoredVersions(files)
+    spilling = spillingOf(conf)
+  }
+
+  override def stateStoreId: StateStoreId = storeId
+
+  override def getStore(
+      version: Long,
+      stateStoreCkptId: Option[String],
+      forceSnapshotOnCommit: Boolean,
+      loadEmpty: Boolean
+  ): StateStore =
+    new SegmentStateStore(this, version, if (loadEmpty) None else Some(stateStoreCkptId))
+
+  override def close(): Unit = synchronized {
+    closed = true
+    resident.foreach(_.rows.close())
+    resident = None
+    files.close()
+  }
+
+  override def toString: String = s"SegmentStateStoreProvider[$storeId]"
+
+  // ---- rows ----
+
+  /** The rows of a version, to be given back; nobody else has them meanwhile. */
+  def take(number: Long, id: Option[String], shape: StateShape): Resident = {
+    val held = synchronized {
+      val found = resident
+      resident = None
+      found
+    }
+    held.flatMap(bringTo(number, id, _)).getOrElse(load(number, id, shape))
+  }
+
+  private def bringTo(number: Long, id: Option[String], held: Resident): Option[Resident] =
+    closingIfItFails(held.rows) {
+      val found = held.at(number, id)
+      // what is at another version will not be asked for again
+      if (found.isEmpty) held.rows.close() else held.rows.shrink()
+      found
+    }
+
+  private def closingIfItFails[T](rows: SegmentJoinState[_])(action: => T): T =
+    try action
+    catch {
+      case e: Throwable =>
+        rows.close()
+        throw e
+    }
+
+  def give(rows: Resident): Unit = synchronized {
+    val stale = newest.exists(_.number > rows.version.number)
+    if (closed || stale || rows.rows.broken) rows.rows.close()
+    else {
+      rows.rows.report()
+      resident.foreach(_.rows.close())
+      lastMerged.foreach(rows.mergedTo)
+      resident = Some(rows)
+      newest = Some(rows.version)
+    }
+  }
+
+  /** Writes the next version of rows that have been taken. */
+  def commit(taken: Resident, numbers: Map[String, Long]): Resident = {
+    val before = taken.version
+    val file = StateFile(before.number + 1, UUID.randomUUID().toString, whole = false)
+    files.write(file, before.newestFile) { out =>
+      StoredMap.write(numbers, out)
+      taken.rows.writeChange(out)
+    }
+    if (conf.commitValidationEnabled) {
+      StateStore.reportCommitToCoordinator(file.version, storeId, hadoop)
+    }
+    taken.committed(before.next(file, numbers))
+  }
+
+  def empty(number: Long, shape: StateShape): Resident =
+    new Resident(rowsOf(shape), Version(number, Nil, Nil, Map.empty), None)
+
+  /** Whether the ids of files are Spark's to choose from. */
+  def reportsIds: Boolean = conf.enableStateStoreCheckpointIds
+
+  private def rowsOf(shape: StateShape) =
+    new SegmentJoinState[UnsafeRow](
+      shape.limits,
+      shape.span,
+      side => new UnsafeRowCodec(shape.schema(side).length),
+      spilling
+    )
+
+  private def load(number: Long, id: Option[String], shape: StateShape): Resident =
+    if (number == 0) empty(0, shape)
+    else {
+      val rows = rowsOf(shape)
+      var chain = List.empty[StateFile]
+      var numbers = Map.empty[String, Long]
+      closingIfItFails(rows) {
+        rows.restore { version =>
+          chain = versions.read(versions.find(number, id)) { (found, in) =>
+            if (numbers.isEmpty) numbers = found
+            version(in)
+          }
+        }
+      }
+      logInfo(s"Read version $number of $storeId from ${chain.length} files")
+      val version = Version(number, chain, chain.lastOption.filter(_.whole).toList, numbers)
+      val result = new Resident(rows, version, None)
+      synchronized(if (newest.forall(_.number <= number)) newest = Some(version))
+      result
+    }
+
+  // ---- maintenance ----
+
+  override def doMaintenance(): Unit =
+    synchronized(newest).foreach { version =>
+      val whole = if (worthMerging(version)) merge(version) else version
+      cleanUp(whole)
+    }
+
+  /**
+   * Whether the changes since the last whole are many, and either at least as large as it or as many
+   * as there are versions to keep: files that are needed for nothing else would become ever more.
+   */
+  private def worthMerging(version: Version): Boolean = {
+    val (whole, changes) = version.files.partition(_.whole)
+    changes.length >= math.max(1, conf.minDeltasForSnapshot) && {
+      lazy val size = files.sizes()
+      def bytes(some: Seq[StateFile]) = some.map(size.getOrElse(_, 0L)).sum
+      changes.length >= conf.minVersionsToRetain || bytes(changes) >= bytes(whole)
+    }
+  }
+
+  /** Writes what the version comes to as one file, from the files alone. */
+  private def merge(version: Version): Version = {
+    val newestFile = version.files.head
+    val whole = newestFile.copy(whole = true)
+    files.write(whole, None) { out =>
+      StoredMap.write(version.numbers, out)
+      History.merge(out) { read =>
+        versions.read(newestFile)((_, in) => read(in))
+      }
+    }
+    synchronized {
+      lastMerged = Some(whole)
+      resident.foreach(_.mergedTo(whole))
+      newest = newest.map(_.mergedTo(whole))
+    }
+    logInfo(s"Merged version ${version.number} of $storeId")
+    version.mergedTo(whole)
+  }
+
+  /** Deletes what no version that is to be kept needs. */
+  private def cleanUp(version: Version): Unit = {
+    val keepFrom = version.number - conf.minVersionsToRetain
+    version.wholes.find(_.version <= keepFrom).foreach { whole =>
+      files.deleteBefore(whole.version)
+      synchronized {
+        newest = newest.map(_.forgetBefore(whole))
+      }
+    }
+  }
+
+  // ---- members that Spark 4.3 adds to the interface, under their names there ----
+
+  def maintenanceLock: ReentrantReadWriteLock = lock
+  private val lock = new ReentrantReadWriteLock
+
+  def org$apache$spark$sql$execution$streaming$state$StateStoreProvider$_setter_$maintenanceLock_=(
+      of: ReentrantReadWriteLock
+  ): Unit = ()
+
+  @volatile var unloaded: Boolean = false
+}

@@ -1,0 +1,279 @@
+package org.apache.spark.sql.streamjoin.conditions
+
+import org.apache.spark.sql.catalyst.expressions.{Left => _, Right => _, _}
+import org.apache.spark.sql.catalyst.expressions.Literal.{FalseLiteral, TrueLiteral}
+import org.apache.spark.sql.types._
+import org.apache.spark.unsafe.types.{CalendarInterval => Interval}
+
+/**
+ * Finds the time bounds that follow from one conjunct of a condition.
+ *
+ * {{{
+ *   NOT (x OR y), BETWEEN, IN, abs, greatest, ...   -->   comparisons   -->   later >= earlier - slack
+ *                                              (here)              ([[LinearTimes]])
+ * }}}
+ *
+ * @param present columns that are not null in any pair of rows that the condition lets through
+ */
+private[streamjoin] final class BoundExtraction(
+    left: AttributeSet,
+    right: AttributeSet,
+    watermarked: AttributeSet,
+    present: AttributeSet
+) {
+  import RejectedBound._
+
+  import BoundExtraction.{IsFalse, Result, Widened}
+
+  private val linear = new LinearTimes(mayBeTerm)
+
+  def of(conjunct: Expression): Result = {
+    val result = implied(conjunct)
+    result.copy(found = tightest(result.found).map(_.copy(conjunct = conjunct)))
+  }
+
+  def mentionsTimesOfBoth(e: Expression): Boolean =
+    e.references.exists(watermarked.contains) &&
+      e.references.intersect(left).nonEmpty && e.references.intersect(right).nonEmpty
+
+  // ---- logic ----
+
+  private def implied(e: Expression): Result = e match {
+    case And(l, r)                     => all(Seq(implied(l), implied(r)))
+    case Or(l, r)                      => any(Seq(implied(l), implied(r)))
+    case Not(c)                        => negated(c).fold(Result.none(NotConstant))(implied)
+    case RetentionLimit(c)             => implied(c)
+    case Cast(c, BooleanType, _, _)    => implied(c)
+    case EqualTo(c, TrueLiteral)       => implied(c)
+    case EqualTo(TrueLiteral, c)       => implied(c)
+    case EqualNullSafe(c, TrueLiteral) => implied(c)
+    case EqualNullSafe(TrueLiteral, c) => implied(c)
+    case IsFalse(c)                    => implied(Not(c))
+    case EqualNullSafe(l, r) =>
+      if (isPresent(l) || isPresent(r)) implied(EqualTo(l, r)) else Result.none(NullSafe)
+    case In(value, list) => any(list.map(x => implied(EqualTo(value, x))))
+    case InSet(value, set) =>
+      any(set.toSeq.filter(_ != null).map(x => implied(EqualTo(value, Literal(x, value.dataType)))))
+    case EqualTo(l, r) => all(Seq(ordered(l, r, strict = false), ordered(r, l, strict = false)))
+    // of windows, only equal ones say something of their ends
+    case c: BinaryComparison if TimeUnit.isWindow(c.left.dataType) => Result.none(NotConstant)
+    case LessThanOrEqual(l, r)                                     => ordered(l, r, strict = false)
+    case GreaterThanOrEqual(l, r)                                  => ordered(r, l, strict = false)
+    case LessThan(l, r)                                            => ordered(l, r, strict = true)
+    case GreaterThan(l, r)                                         => ordered(r, l, strict = true)
+    case r: RuntimeReplaceable                                     => implied(r.replacement)
+    case _                                                         => Result.none(NotConstant)
+  }
+
+  private def all(results: Seq[Result]): Result =
+    Result(results.flatMap(_.found), results.flatMap(_.reasons))
+
+  /** What every branch of a disjunction bounds is bounded, by the widest of them. */
+  private def any(branches: Seq[Result]): Result = {
+    val common = branches
+      .flatMap(b => tightest(b.found))
+      .groupBy(ends)
+      .values
+      .filter(_.length == branches.length)
+      .map(_.maxBy(_.slack))
+    if (common.nonEmpty || branches.length == 1) {
+      Result(common.toSeq, branches.flatMap(_.reasons))
+    } else Result.none(InsideOr)
+  }
+
+  private def tightest(found: Seq[FoundBound]): Seq[FoundBound] =
+    found.map(ends).distinct.map(pair => found.filter(ends(_) == pair).minBy(_.slack))
+
+  private def ends(b: FoundBound): (ExpressionKey, ExpressionKey) =
+    (new ExpressionKey(b.later), new ExpressionKey(b.earlier))
+
+  private def negated(e: Expression): Option[Expression] = e match {
+    case Not(c)                   => Some(c)
+    case And(l, r)                => Some(Or(Not(l), Not(r)))
+    case Or(l, r)                 => Some(And(Not(l), Not(r)))
+    case EqualTo(c, TrueLiteral)  => Some(Not(c))
+    case EqualTo(TrueLiteral, c)  => Some(Not(c))
+    case EqualTo(c, FalseLiteral) => Some(c)
+    case EqualTo(FalseLiteral, c) => Some(c)
+    case LessThan(l, r)           => Some(GreaterThanOrEqual(l, r))
+    case LessThanOrEqual(l, r)    => Some(GreaterThan(l, r))
+    case GreaterThan(l, r)        => Some(LessThanOrEqual(l, r))
+    case GreaterThanOrEqual(l, r) => Some(LessThan(l, r))
+    case r: RuntimeReplaceable    => negated(r.replacement)
+    case _                        => None
+  }
+
+  // ---- comparisons ----
+
+  /** What follows from `small <= large`, or from `small < large`. */
+  private def ordered(small: Expression, large: Expression, strict: Boolean): Result = {
+    val parts: Seq[Result] = (small, large) match {
+      case (Widened(Greatest(all), widen), _) if !TimeUnit.isWindow(large.dataType) =>
+        all.filter(isPresent).map(x => ordered(widen(x), large, strict))
+      case (_, Widened(Least(all), widen)) if !TimeUnit.isWindow(small.dataType) =>
+        all.filter(isPresent).map(x => ordered(small, widen(x), strict))
+      case (Widened(Abs(c, failOnError), widen), _) if negates(c, failOnError) =>
+        Seq(
+          ordered(widen(c), large, strict),
+          ordered(UnaryMinus(large, failOnError = true), widen(c), strict)
+        )
+      case (Widened(Abs(c, failOnError), _), _) if !isFloating(c.dataType) =>
+        linear.of(UnaryMinus(c, failOnError)).left.toSeq.map(n => Result.none(reason(n)))
+      case _ => Nil
+    }
+    def solved = MonotoneInverse
+      .atMost(small, large, strict)
+      .orElse(MonotoneInverse.atLeast(large, small, strict).map(_.swap))
+      .map { case (s, l) => ordered(s, l, strict = false) }
+    all(parts ++ chosen(small, large, strict) ++ solved :+ compared(small, large, strict))
+  }
+
+  /** Of `greatest` and `least` across both inputs, what follows whichever of the times it is. */
+  private def chosen(small: Expression, large: Expression, strict: Boolean): Option[Result] =
+    Seq(small, large).flatMap(_.find(isChoice)).headOption.map { choice =>
+      val times = choice.children
+      if (!times.forall(isPresent)) Result.none(SkipsNull)
+      else
+        any(times.map { time =>
+          def put(e: Expression) = e.transform { case c if c.semanticEquals(choice) => time }
+          val others = times.filterNot(_ eq time).map { other =>
+            if (choice.isInstanceOf[Greatest]) ordered(other, time, strict = false)
+            else ordered(time, other, strict = false)
+          }
+          all(ordered(put(small), put(large), strict) +: others)
+        })
+    }
+
+  private def isChoice(e: Expression): Boolean = e match {
+    case _: Greatest | _: Least =>
+      e.deterministic && TimeUnit.of(e.dataType).nonEmpty && !TimeUnit.isWindow(e.dataType) &&
+      !oneSided(e) && e.children.forall(_.references.nonEmpty)
+    case _ => false
+  }
+
+  /** Whether the negative of a value is not the value itself, as that of the least number is. */
+  private def negates(e: Expression, failOnError: Boolean): Boolean = e.dataType match {
+    case DoubleType => true
+    case _          => linear.of(UnaryMinus(e, failOnError)).isRight
+  }
+
+  private def isPresent(e: Expression): Boolean = e match {
+    case a: Attribute => !a.nullable || present.contains(a)
+    case _            => !e.nullable
+  }
+
+  private def compared(small: Expression, large: Expression, strict: Boolean): Result = {
+    val attempts = for {
+      s <- Seq(linear.of(small), linear.term(small)).distinct
+      l <- Seq(linear.of(large), linear.term(large)).distinct
+    } yield for {
+      a <- s.left.map(reason)
+      b <- l.left.map(reason)
+      difference <- linear.difference(b, a).left.map(reason)
+      bound <- between(difference, strict, TimeUnit.isWhole(small.dataType))
+    } yield bound
+    val reasons =
+      if (isFloating(small.dataType)) Seq(FloatingPoint)
+      else attempts.collect { case Left(r) => r }
+    Result(attempts.collectFirst { case Right(bound) => bound }.toSeq, reasons)
+  }
+
+  private def isFloating(t: DataType): Boolean = t == DoubleType || t == FloatType
+
+  private def reason(n: NotLinear): Reason = n match {
+    case NotLinear.CalendarUnits => CalendarInterval
+    case NotLinear.WrapsAround   => WrapsAround
+    case NotLinear.NotConstant   => NotConstant
+  }
+
+  /** The bound that a difference has which is not negative: it must have the form `x - y + c`. */
+  private def between(
+      difference: LinearTime,
+      strict: Boolean,
+      whole: Boolean
+  ): Either[Reason, FoundBound] = {
+    val (plus, minus) = difference.terms.toSeq.partition(_._2 > 0)
+    (plus, minus) match {
+      case (Seq((x, f)), Seq((y, g))) =>
+        val sameUnit = TimeUnit.of(x.expression.dataType) == TimeUnit.of(y.expression.dataType)
+        if (!sameUnit) Left(MixedTypes)
+        else if (f != -g || !comparable(x.expression, y.expression)) Left(NotConstant)
+        else
+          Right(
+            FoundBound(
+              x.expression,
+              y.expression,
+              difference.slackFromZero(f, strict, whole),
+              widened = difference.low != difference.high,
+              TrueLiteral
+            )
+          )
+      case _ => Left(NotConstant)
+    }
+  }
+
+  /** Two columns of one input are related only where both are event times. */
+  private def comparable(x: Expression, y: Expression): Boolean = {
+    val sameInput = x.references.subsetOf(left) == y.references.subsetOf(left)
+    !sameInput || Seq(x, y).forall(_.references.subsetOf(watermarked))
+  }
+
+  // ---- terms ----
+
+  private def mayBeTerm(e: Expression): Boolean =
+    e.deterministic && oneSided(e) && TimeUnit.of(e.dataType).nonEmpty && !inMonths(e)
+
+  private def oneSided(e: Expression): Boolean =
+    e.references.nonEmpty && (e.references.subsetOf(left) || e.references.subsetOf(right))
+
+  /** Months are refused even where each row by itself would say when it goes. */
+  private def inMonths(e: Expression): Boolean = e.exists {
+    case _: TimestampAddYMInterval | _: DateAddYMInterval | _: AddMonths => true
+    case TimestampAdd(unit, _, _, _) => TimestampUnits.micros(unit).isEmpty
+    case Literal(i: Interval, _)     => i.months != 0
+    case _                           => false
+  }
+}
+
+private[streamjoin] object BoundExtraction {
+  import RejectedBound._
+
+  /** A predicate that is asked to be FALSE, and so not NULL either. */
+  private object IsFalse {
+    def unapply(e: Expression): Option[Expression] = e match {
+      case EqualTo(c, FalseLiteral)       => Some(c)
+      case EqualTo(FalseLiteral, c)       => Some(c)
+      case EqualNullSafe(c, FalseLiteral) => Some(c)
+      case EqualNullSafe(FalseLiteral, c) => Some(c)
+      case _                              => None
+    }
+  }
+
+  /** An expression below casts to wider whole numbers, and how they are put around another. */
+  private object Widened {
+    def unapply(e: Expression): Option[(Expression, Expression => Expression)] = e match {
+      case c @ Cast(inner, to, _, _) if TimeUnit.widens(inner.dataType, to) =>
+        unapply(inner).map { case (core, widen) =>
+          (core, (x: Expression) => c.withNewChildren(Seq(widen(x))))
+        }
+      case _ => Some((e, identity[Expression]))
+    }
+  }
+
+  /** @param reasons why an expression did not have the form of a bound */
+  final case class Result(found: Seq[FoundBound], reasons: Seq[Reason]) {
+
+    /**
+     * Why there is no bound; or why there is none between two event times, where each row has been
+     * taken by itself in place of that.
+     */
+    def reason: Option[Reason] =
+      reasons
+        .find(r => r != NotConstant && (found.isEmpty || r == MixedTypes || r == WrapsAround))
+        .orElse(Option.when(found.isEmpty)(NotConstant))
+  }
+
+  object Result {
+    def none(reason: Reason): Result = Result(Nil, Seq(reason))
+  }
+}

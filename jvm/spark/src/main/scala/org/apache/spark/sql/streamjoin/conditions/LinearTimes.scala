@@ -1,0 +1,257 @@
+package org.apache.spark.sql.streamjoin.conditions
+
+import scala.util.Try
+
+import org.apache.spark.sql.catalyst.expressions.{Left => _, Right => _, _}
+import org.apache.spark.sql.catalyst.util.DateTimeConstants._
+import org.apache.spark.sql.types._
+import org.apache.spark.unsafe.types.CalendarInterval
+
+/** Why an expression could not be brought into linear form. */
+private[streamjoin] sealed trait NotLinear
+
+private[streamjoin] object NotLinear {
+  case object CalendarUnits extends NotLinear
+  case object WrapsAround extends NotLinear
+  case object NotConstant extends NotLinear
+}
+
+/**
+ * Brings expressions into the form of [[LinearTime]].
+ *
+ * @param opaque tells which expressions may stand as a term of their own
+ */
+private[streamjoin] class LinearTimes(opaque: Expression => Boolean) {
+
+  type Result = Either[NotLinear, LinearTime]
+
+  def of(e: Expression): Result = inLongs(form(e))
+
+  def difference(a: LinearTime, b: LinearTime): Result = inLongs(Right(a - b))
+
+  private def inLongs(result: => Result): Result =
+    try result
+    catch { case _: ArithmeticException => Left(NotLinear.NotConstant) }
+
+  /** The expression as a single term. */
+  def term(e: Expression): Result =
+    if (opaque(e)) Right(LinearTime.term(e)) else Left(NotLinear.NotConstant)
+
+  private type Shape = PartialFunction[Expression, Result]
+
+  private lazy val shapes: Shape = arithmetic.orElse(moved).orElse(distances).orElse(rounded)
+
+  private def form(e: Expression): Result = e match {
+    case _ if e.foldable       => constant(e)
+    case _: Attribute          => term(e)
+    case r: RuntimeReplaceable => form(r.replacement)
+    case c: Cast               => cast(c)
+    case _                     => shapes.applyOrElse(e, term(_: Expression))
+  }
+
+  private def both(l: Expression, r: Expression)(f: (LinearTime, LinearTime) => LinearTime) =
+    for (a <- form(l); b <- form(r)) yield f(a, b)
+
+  private def arithmetic: Shape = {
+    case UnaryPositive(c) => form(c)
+    case UnaryMinus(c, failOnError) if sums(c) =>
+      form(c).map(-_).flatMap(inRange(c.dataType, failOnError))
+    case a @ Add(l, r, context) if sums(a, l, r) =>
+      both(l, r)(_ + _).flatMap(inRange(a.dataType, fails(context.evalMode)))
+    case s @ Subtract(l, r, context) if sums(s, l, r) =>
+      both(l, r)(_ - _).flatMap(inRange(s.dataType, fails(context.evalMode)))
+    case m @ Multiply(l, r, context) if m.dataType.isInstanceOf[IntegralType] =>
+      (whole(l).map(_ -> r) orElse whole(r).map(_ -> l)).fold(term(m)) { case (n, e) =>
+        form(e).map(_ * n).flatMap(inRange(m.dataType, fails(context.evalMode)))
+      }
+    case m @ MultiplyDTInterval(i, n) => whole(n).fold(term(m))(n => form(i).map(_ * n))
+    case d @ IntegralDivide(l, r, _) =>
+      whole(r).filter(_ > 0).fold(term(d))(n => form(l).map(_.truncateDiv(n)))
+  }
+
+  private def sums(e: Expression, operands: Expression*): Boolean = e.dataType match {
+    case _: IntegralType | _: DayTimeIntervalType => true
+    // digits that the result has no room for are rounded away
+    case d: DecimalType =>
+      operands.map(_.dataType).forall {
+        case o: DecimalType => o.scale <= d.scale
+        case _              => false
+      }
+    case _ => false
+  }
+
+  private def fails(mode: EvalMode.Value): Boolean = mode != EvalMode.LEGACY
+
+  /** Numbers that wrap around at the end of their range are no sums. */
+  private def inRange(dataType: DataType, failOnError: Boolean)(x: LinearTime): Result =
+    dataType match {
+      case t: IntegralType if !failOnError && !x.fits(t) => Left(NotLinear.WrapsAround)
+      case _                                             => Right(x)
+    }
+
+  /** A time that is moved by a constant. */
+  private def moved: Shape = {
+    case t @ TimestampAddInterval(start, interval, zone) =>
+      if (interval.foldable) movedBy(start, interval, zone) else term(t)
+    case t @ TimestampAdd(unit, n, start, zone) =>
+      TimestampUnits.micros(unit).toRight(NotLinear.CalendarUnits).flatMap { size =>
+        whole(n).fold(term(t)) { n =>
+          val days = if (size >= MICROS_PER_DAY) n else 0
+          val micros = Math.multiplyExact(n, size)
+          form(start).map(shifted(_, start.dataType, zone, days, micros))
+        }
+      }
+    case d @ DateAdd(date, n) => whole(n).fold(term(d))(movedByDays(d, date, _))
+    case d @ DateSub(date, n) => whole(n).fold(term(d))(n => movedByDays(d, date, -n))
+    case d @ DateAddInterval(date, interval, _, _) =>
+      value(interval) match {
+        case Some(i: CalendarInterval) if i.months != 0 => Left(NotLinear.CalendarUnits)
+        case Some(i: CalendarInterval) if i.microseconds == 0 =>
+          form(date).map(_.moved(i.days, i.days))
+        case _ => term(d)
+      }
+    case _: TimestampAddYMInterval | _: DateAddYMInterval | _: AddMonths =>
+      Left(NotLinear.CalendarUnits)
+  }
+
+  /** Spark adds days without a check: far enough they come out in the past, of each row by itself. */
+  private def movedByDays(sum: Expression, date: Expression, days: Long): Result =
+    form(date).map(_.moved(days, days)).flatMap { x =>
+      if (x.fits(IntegerType)) Right(x) else term(sum)
+    }
+
+  private def movedBy(start: Expression, interval: Expression, zone: Option[String]): Result =
+    (value(interval), interval.dataType) match {
+      case (Some(micros: Long), _: DayTimeIntervalType) =>
+        form(start).map(shifted(_, start.dataType, zone, micros / MICROS_PER_DAY, micros))
+      case (Some(i: CalendarInterval), CalendarIntervalType) if i.months == 0 =>
+        val micros = Math.addExact(i.days * MICROS_PER_DAY, i.microseconds)
+        form(start).map(shifted(_, start.dataType, zone, i.days, micros))
+      case (Some(_: CalendarInterval), _) => Left(NotLinear.CalendarUnits)
+      case _                              => Left(NotLinear.NotConstant)
+    }
+
+  /** Spark counts whole days in local time, whatever the interval is written in, and the rest in UTC. */
+  private def shifted(
+      time: LinearTime,
+      dataType: DataType,
+      zone: Option[String],
+      days: Long,
+      micros: Long
+  ): LinearTime = {
+    val uncertain = if (days == 0) 0 else localTime(dataType, zone).range
+    time.moved(Math.subtractExact(micros, uncertain), Math.addExact(micros, uncertain))
+  }
+
+  /** Distances between two times. */
+  private def distances: Shape = {
+    case SubtractTimestamps(l, r, false, zone) => localDistance(l, r, zone)
+    case SubtractDates(l, r, false)            => both(l, r)(_ - _).map(_ * MICROS_PER_DAY)
+    case DateDiff(l, r)                        => both(l, r)(_ - _)
+    case TimestampDiff(unit, start, end, zone) =>
+      TimestampUnits.micros(unit).toRight(NotLinear.CalendarUnits).flatMap { size =>
+        localDistance(end, start, zone).map(_.truncateDiv(size))
+      }
+  }
+
+  private def localDistance(l: Expression, r: Expression, zone: Option[String]): Result =
+    both(l, r) { (a, b) =>
+      val uncertain = Seq(l, r).map(e => localTime(e.dataType, zone).range).max
+      (a - b).moved(-uncertain, uncertain)
+    }
+
+  /** Times as numbers, and times that are rounded. */
+  private def rounded: Shape = {
+    case UnixMicros(t)  => form(t)
+    case UnixMillis(t)  => form(t).map(_.floorDiv(MICROS_PER_MILLIS))
+    case UnixSeconds(t) => form(t).map(_.floorDiv(MICROS_PER_SECOND))
+    case UnixDate(d)    => form(d)
+    // numbers for which there is no timestamp are an error
+    case SecondsToTimestamp(n) if isWhole(n)         => form(n).map(_ * MICROS_PER_SECOND)
+    case MillisToTimestamp(n)                        => form(n).map(_ * MICROS_PER_MILLIS)
+    case MicrosToTimestamp(n)                        => form(n)
+    case UnixTimestamp(t, _, zone, _) if isTime(t)   => seconds(t, zone)
+    case ToUnixTimestamp(t, _, zone, _) if isTime(t) => seconds(t, zone)
+    case r @ TruncTimestamp(format, t, zone) =>
+      value(format).flatMap(TimestampUnits.longest).fold(term(r)) { micros =>
+        val uncertain =
+          if (micros <= MICROS_PER_SECOND) 0 else localTime(TimestampType, zone).range
+        form(t).map(_.moved(1 - micros - uncertain, uncertain))
+      }
+    case r @ TruncDate(date, format) =>
+      value(format).flatMap(TimestampUnits.longest).filter(_ > MICROS_PER_DAY).fold(term(r)) { n =>
+        form(date).map(_.moved(1 - n / MICROS_PER_DAY, 0))
+      }
+    case LastDay(date) => form(date).map(_.moved(0, 30))
+  }
+
+  private def isWhole(e: Expression): Boolean = e.dataType.isInstanceOf[IntegralType]
+
+  private def isTime(e: Expression): Boolean = TimeUnit.of(e.dataType).exists(_ != TimeUnit.Number)
+
+  private def seconds(time: Expression, zone: Option[String]): Result = {
+    val instant =
+      if (time.dataType != DateType) form(time)
+      else form(time).map(midnight(_, TimestampType, zone))
+    instant.map(_.truncateDiv(MICROS_PER_SECOND))
+  }
+
+  private def cast(c: Cast): Result = {
+    def inner = form(c.child)
+    (c.child.dataType, c.dataType) match {
+      case (from, to) if from == to => inner
+      case (_: IntegralType, to: IntegralType) =>
+        inner.flatMap(inRange(to, fails(c.evalMode)))
+      case (from: DayTimeIntervalType, to: DayTimeIntervalType) if from.endField <= to.endField =>
+        inner
+      case (_: IntegralType, _: DecimalType)                              => inner
+      case (from: DecimalType, to: DecimalType) if from.scale <= to.scale => inner
+      case (TimestampType, to: IntegralType) =>
+        inner.map(_.floorDiv(MICROS_PER_SECOND)).flatMap(inRange(to, fails(c.evalMode)))
+      case (TimestampType, to: DecimalType) if to.scale >= 6 =>
+        inner.map(_.over(MICROS_PER_SECOND))
+      case (DateType, to @ (TimestampType | TimestampNTZType)) =>
+        inner.map(midnight(_, to, c.timeZoneId))
+      case (from @ (TimestampType | TimestampNTZType), DateType) =>
+        val offsets = localTime(from, c.timeZoneId)
+        inner.map(_.moved(offsets.least, offsets.most).floorDiv(MICROS_PER_DAY))
+      case (TimestampType, TimestampNTZType) =>
+        val offsets = ZoneOffsets.of(c.timeZoneId)
+        inner.map(_.moved(offsets.least, offsets.most))
+      case (TimestampNTZType, TimestampType) =>
+        val offsets = ZoneOffsets.of(c.timeZoneId)
+        inner.map(_.moved(-offsets.most, -offsets.least))
+      case _ => term(c)
+    }
+  }
+
+  private def midnight(date: LinearTime, to: DataType, zone: Option[String]): LinearTime = {
+    val offsets = localTime(to, zone)
+    (date * MICROS_PER_DAY).moved(-offsets.most, -offsets.least)
+  }
+
+  /** The offsets between a value of this type and local time. */
+  private def localTime(dataType: DataType, zone: Option[String]): ZoneOffsets =
+    if (dataType == TimestampType) ZoneOffsets.of(zone) else ZoneOffsets.none
+
+  private def value(e: Expression): Option[Any] =
+    if (e.foldable) Try(e.eval()).toOption.filter(_ != null) else None
+
+  private def whole(e: Expression): Option[Long] = e.dataType match {
+    case _: IntegralType | _: DayTimeIntervalType =>
+      value(e).collect { case n: Number => n.longValue }
+    case _ => None
+  }
+
+  private def constant(e: Expression): Result = {
+    val found = (e.dataType, value(e)) match {
+      case (d: DecimalType, Some(n: Decimal)) =>
+        Some(LinearTime.constant(n.toJavaBigDecimal.setScale(d.scale).unscaledValue.longValueExact)
+          .over(BigInt(10).pow(d.scale).bigInteger.longValueExact))
+      case (DateType | TimestampType | TimestampNTZType, Some(n: Number)) =>
+        Some(LinearTime.constant(n.longValue))
+      case _ => whole(e).map(LinearTime.constant)
+    }
+    found.toRight(NotLinear.NotConstant)
+  }
+}

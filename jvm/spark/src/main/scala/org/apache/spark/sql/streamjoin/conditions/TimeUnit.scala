@@ -1,0 +1,110 @@
+package org.apache.spark.sql.streamjoin.conditions
+
+import java.util.Locale
+
+import org.apache.spark.sql.catalyst.expressions.Cast
+import org.apache.spark.sql.catalyst.util.DateTimeConstants._
+import org.apache.spark.sql.catalyst.util.DateTimeUtils.microsToMillis
+import org.apache.spark.sql.types._
+
+/**
+ * The families of types that can hold an event time. Times of one family can be compared at a
+ * constant distance; times of different families cannot, for what lies between them depends on the
+ * session's time zone.
+ */
+private[streamjoin] sealed trait TimeUnit extends Serializable {
+
+  /** How a watermark of this family is shown: milliseconds since 1970, or the number itself. */
+  def shown(value: Long): Long
+
+  /** A distance as it is written in SQL. */
+  def sql(distance: Long): String
+
+  /** A distance, not negative, as people say it: `1 hour 30 minutes`. */
+  def words(distance: Long): String
+}
+
+private[streamjoin] object TimeUnit {
+
+  case object Timestamp extends TimeUnit with Microseconds
+  case object TimestampNtz extends TimeUnit with Microseconds
+
+  case object Date extends TimeUnit {
+    override def shown(value: Long): Long = value * MILLIS_PER_DAY
+    override def sql(distance: Long): String = s"INTERVAL '$distance' DAY"
+    override def words(distance: Long): String = counted(distance.toString, "day")
+  }
+
+  case object Number extends TimeUnit {
+    override def shown(value: Long): Long = value
+    override def sql(distance: Long): String = distance.toString
+    override def words(distance: Long): String = distance.toString
+  }
+
+  /** Whether it is a window as Spark's `window` makes it. It counts as the time of its end. */
+  def isWindow(dataType: DataType): Boolean = dataType match {
+    case StructType(Array(start, end)) =>
+      Seq(start -> "start", end -> "end").forall { case (field, name) =>
+        field.name == name && field.dataType == TimestampType
+      }
+    case _ => false
+  }
+
+  def of(dataType: DataType): Option[TimeUnit] = dataType match {
+    case TimestampType                                 => Some(Timestamp)
+    case TimestampNTZType                              => Some(TimestampNtz)
+    case DateType                                      => Some(Date)
+    case LongType | IntegerType | ShortType | ByteType => Some(Number)
+    case window if isWindow(window)                    => Some(Timestamp)
+    case _                                             => None
+  }
+
+  /** Whether values of a type are whole numbers of some unit. */
+  def isWhole(dataType: DataType): Boolean = dataType match {
+    case _: DayTimeIntervalType => true
+    case _                      => of(dataType).nonEmpty
+  }
+
+  /** Whether a cast is one of whole numbers to a type that holds all of them. */
+  def widens(from: DataType, to: DataType): Boolean = (from, to) match {
+    case (_: IntegralType, _: IntegralType) => Cast.canUpCast(from, to)
+    case _                                  => false
+  }
+
+  private def counted(number: String, unit: String): String =
+    s"$number $unit${if (number == "1") "" else "s"}"
+
+  sealed trait Microseconds { self: TimeUnit =>
+    private val units = Seq(
+      "DAY" -> MICROS_PER_DAY,
+      "HOUR" -> MICROS_PER_HOUR,
+      "MINUTE" -> MICROS_PER_MINUTE,
+      "SECOND" -> MICROS_PER_SECOND
+    )
+
+    override def shown(value: Long): Long = microsToMillis(value)
+
+    override def sql(distance: Long): String =
+      units
+        .collectFirst {
+          case (u, size) if distance % size == 0 => s"INTERVAL '${distance / size}' $u"
+        }
+        .getOrElse(s"INTERVAL '${BigDecimal(distance, 6)}' SECOND")
+
+    override def words(distance: Long): String = {
+      val (rest, whole) = units.init.foldLeft((distance, Seq.empty[String])) {
+        case ((left, said), (unit, size)) =>
+          val n = left / size
+          (
+            left % size,
+            if (n == 0) said else said :+ counted(n.toString, unit.toLowerCase(Locale.ROOT))
+          )
+      }
+      val seconds = new java.math.BigDecimal(java.math.BigInteger.valueOf(rest), 6)
+      if (rest == 0 && whole.nonEmpty) whole.mkString(" ")
+      else {
+        (whole :+ counted(seconds.stripTrailingZeros.toPlainString, "second")).mkString(" ")
+      }
+    }
+  }
+}

@@ -1,0 +1,23 @@
+package org.apache.spark.sql.streamjoin.logical.optimize
+
+import org.apache.spark.sql.catalyst.optimizer.NestedColumnAliasing.rewritePlanIfSubsetFieldsUsed
+import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan, Project}
+import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.streamjoin.logical.plan.StreamJoin
+
+/**
+ * Of a struct only the fields that are asked for go into a join, as with Spark's own join, whose rule
+ * does it. Whole columns that nobody asks for are left out by Spark's rules for any node.
+ */
+object PruneNestedColumns extends Rule[LogicalPlan] {
+
+  override def apply(plan: LogicalPlan): LogicalPlan =
+    if (!conf.nestedSchemaPruningEnabled) plan
+    else
+      plan.transform {
+        case p @ Project(list, Filter(condition, j: StreamJoin)) =>
+          rewritePlanIfSubsetFieldsUsed(p, (list :+ condition) ++ j.expressions, Nil).getOrElse(p)
+        case p @ Project(list, j: StreamJoin) =>
+          rewritePlanIfSubsetFieldsUsed(p, list ++ j.expressions, Nil).getOrElse(p)
+      }
+}

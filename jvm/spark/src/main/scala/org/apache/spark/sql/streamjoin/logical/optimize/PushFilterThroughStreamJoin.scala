@@ -1,0 +1,62 @@
+package org.apache.spark.sql.streamjoin.logical.optimize
+
+import org.apache.spark.sql.catalyst.expressions.{
+  And,
+  AttributeSet,
+  Expression,
+  ExpressionSet,
+  PredicateHelper
+}
+import org.apache.spark.sql.catalyst.optimizer.{EliminateOuterJoin, PushPredicateThroughJoin}
+import org.apache.spark.sql.catalyst.plans.logical._
+import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.streamjoin.logical.plan.{StreamJoin, StreamJoinInput}
+
+/**
+ * A filter above a join goes below it where Spark would push it below a join of its own, and an outer
+ * join of which it drops the padded rows becomes a narrower one.
+ *
+ * What Spark's rules do is asked of them, with a join of Spark's over leaves as a stand-in. What then
+ * follows for the inputs together with the join's own condition is found as for any: [[InputFilters]].
+ */
+object PushFilterThroughStreamJoin extends Rule[LogicalPlan] with PredicateHelper {
+
+  override def apply(plan: LogicalPlan): LogicalPlan = plan.transform {
+    // a late row is tested as it comes out: without the columns of the other input
+    case f @ Filter(_, j: StreamJoin) if j.resolved && j.late.isEmpty => push(f, j)
+  }
+
+  private def push(filter: Filter, join: StreamJoin): LogicalPlan = {
+    val (candidates, others) = splitConjunctivePredicates(filter.condition).partition { c =>
+      StreamJoin.mayDemand(c) || join.children.exists(i => c.references.subsetOf(i.outputSet))
+    }
+    val pushed = candidates.reduceOption(And).fold[LogicalPlan](join)(pushAll(_, join))
+    others.reduceOption(And).fold(pushed)(Filter(_, pushed))
+  }
+
+  private def pushAll(condition: Expression, join: StreamJoin): LogicalPlan = {
+    def leaf(input: LogicalPlan) = InputFilters.Leaf(input.output)(ExpressionSet())
+    val (left, right) = (leaf(join.left), leaf(join.right))
+    val standIn = Join(left, right, StreamJoin.sparkTypeOf(join.joinType), None, JoinHint.NONE)
+    val pushed = PushPredicateThroughJoin(EliminateOuterJoin(Filter(condition, standIn)))
+
+    def back(plan: LogicalPlan): LogicalPlan = plan match {
+      case `left`             => join.left
+      case `right`            => join.right
+      case Filter(c, `left`)  => StreamJoinInput.filtered(join.left, c)
+      case Filter(c, `right`) => StreamJoinInput.filtered(join.right, c)
+      case j @ Join(l, r, joinType, condition, _) =>
+        val whole = condition.fold(join.condition)(And(join.condition, _))
+        val (onLeft, onRight) =
+          InputFilters.of(j.copy(condition = Some(whole)), AttributeSet(join.times))
+        join.copy(
+          left = InputFilters.filtered(back(l), onLeft),
+          right = InputFilters.filtered(back(r), onRight),
+          joinType = StreamJoin.typeOf(joinType).get,
+          condition = whole
+        )
+      case other => other.mapChildren(back)
+    }
+    back(pushed)
+  }
+}

@@ -1,0 +1,42 @@
+package org.apache.spark.sql.streamjoin.logical.plan
+
+import java.util.UUID
+
+import org.apache.spark.sql.catalyst.expressions.Attribute
+import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, UnaryNode}
+import org.apache.spark.sql.streamjoin.conditions.TimeUnit
+import org.apache.spark.sql.streamjoin.logical.times.{BatchTime, MaxAhead}
+
+/**
+ * Gives a column a watermark of its own: the largest value seen minus `lag`. Rows pass unchanged and
+ * in no particular order; those too far ahead may be dropped.
+ *
+ * @param id tells this node from others for as long as the query runs
+ * @param column the event-time column
+ * @param lag in the unit of the column: microseconds, days, or the number itself
+ * @param idleTimeoutMs after how long without a row the input stops holding others back
+ * @param imposed whether the person asked for it (rather than for Spark's own watermark)
+ * @param maxAhead how far values may be ahead of the batch; none: every value is believed
+ * @param batchTime when the batch began, where there is a `maxAhead`
+ */
+case class ImposeOrder(
+    id: UUID,
+    column: Attribute,
+    lag: Long,
+    idleTimeoutMs: Option[Long],
+    imposed: Boolean,
+    maxAhead: Option[MaxAhead],
+    batchTime: Option[BatchTime],
+    child: LogicalPlan
+) extends UnaryNode {
+
+  /** The latest value that the batch believes, in the unit of the column. */
+  def latest: Option[Long] =
+    for (a <- maxAhead; now <- batchTime; unit <- TimeUnit.of(column.dataType))
+      yield a.latest(unit, now)
+
+  override def output: Seq[Attribute] = child.output
+
+  override protected def withNewChildInternal(newChild: LogicalPlan): ImposeOrder =
+    copy(child = newChild)
+}

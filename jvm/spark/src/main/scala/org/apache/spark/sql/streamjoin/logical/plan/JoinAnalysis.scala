@@ -1,0 +1,226 @@
+package org.apache.spark.sql.streamjoin.logical.plan
+
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.optimizer.NormalizeFloatingNumbers
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.catalyst.types.DataTypeUtils
+import org.apache.spark.sql.streamjoin.ColumnNames
+import org.apache.spark.sql.streamjoin.conditions.{ConditionBounds, ExpressionKey, FoundBound}
+import org.apache.spark.sql.streamjoin.logical.times.{BaseColumn, TimeColumns, TimeFact}
+import org.apache.spark.sql.types.BooleanType
+
+import io.streamjoin.bounds.{JoinBounds, TimeBound, TimeColumn}
+import io.streamjoin.model.{JoinType, Side}
+import io.streamjoin.watermark.{JoinWatermarks, WatermarkPlan}
+
+/**
+ * What of a condition is computed for a pair of rows.
+ *
+ * @param ofAny for any pair
+ * @param ofOrdinary for a pair whose times are ordinary, see [[io.streamjoin.bounds.Saturated.isOrdinary]]
+ */
+private[streamjoin] final case class Residual(ofAny: Expression, ofOrdinary: Expression)
+
+/**
+ * All that follows from a join's condition and inputs: keys, predicates on one input, time columns,
+ * bounds and watermarks.
+ *
+ * @param bases the source columns below, in the order in which their watermarks are kept
+ * @param expressions the expression of each column of `bounds`
+ * @param found the bounds as found, with the conjunct each came from
+ * @param conditionBounds also what was no bound, and why
+ */
+private[streamjoin] final case class JoinAnalysis(
+    joinType: JoinType,
+    condition: Expression,
+    left: TimeColumns,
+    right: TimeColumns,
+    equiKeys: Seq[EquiKey],
+    leftOnly: Seq[Expression],
+    rightOnly: Seq[Expression],
+    expressions: IndexedSeq[Expression],
+    conditionBounds: ConditionBounds,
+    bounds: JoinBounds
+) {
+
+  val bases: Seq[BaseColumn] = (left ++ right).bases
+
+  def conjuncts: Seq[Expression] = JoinAnalysis.conjuncts(condition)
+
+  /** The conjuncts on one input alone. */
+  def only(side: Side): Seq[Expression] = if (side == Side.Left) leftOnly else rightOnly
+
+  /**
+   * What of the condition is still to be seen of two rows of which a probe has found one for the
+   * other, and of which each by itself can match.
+   */
+  def residual: Residual = {
+    def ends(some: Seq[Expression]) = some.map(new ExpressionKey(_)).toSet
+    val probed = ends(Side.both.map(side => expressions(bounds.probeColumn(side))))
+    val (sums, plain) = conditionBounds.found
+      .filter(b => b.isWholeConjunct && ends(Seq(b.later, b.earlier)) == probed)
+      .partition(_.hasSum)
+    val settled = leftOnly ++ rightOnly ++ exactKey ++ plain.map(_.conjunct)
+    Residual(without(settled), without(settled ++ sums.map(_.conjunct)))
+  }
+
+  private def without(settled: Seq[Expression]): Expression =
+    conjuncts
+      .filterNot(c => settled.exists(_ eq c))
+      .reduceOption(And(_, _))
+      .getOrElse(Literal.TrueLiteral)
+
+  /** The equality, where rows whose keys have one hash have one key. */
+  private def exactKey: Option[Expression] =
+    if (KeyHash.isExact(equiKeys)) conjuncts.find(isEquality) else None
+
+  def isEquality(conjunct: Expression): Boolean = conjunct match {
+    case EqualTo(l, r)       => isKey(l, r)
+    case EqualNullSafe(l, r) => isKey(l, r)
+    case _                   => false
+  }
+
+  private def isKey(l: Expression, r: Expression): Boolean = {
+    val (x, y) = (NormalizeFloatingNumbers.normalize(l), NormalizeFloatingNumbers.normalize(r))
+    equiKeys.exists(k => (k.left == x && k.right == y) || (k.left == y && k.right == x))
+  }
+
+  val watermarks: JoinWatermarks = {
+    val plans = (left ++ right).columns
+    new JoinWatermarks(
+      bounds,
+      expressions.map {
+        case a: Attribute => plans.getOrElse(a.exprId, WatermarkPlan.Never)
+        case _            => WatermarkPlan.Never
+      }
+    )
+  }
+
+  /** A time column that is a column of its input, not computed from one row. */
+  def attribute(column: Int): Option[Attribute] =
+    Some(expressions(column)).collect { case a: Attribute => a }
+
+  /** The event-time columns of the join's own output. */
+  def output: TimeColumns = {
+    val out = for {
+      // a column that nothing bounds may come out with any age: it is no event time any more
+      i <- bounds.columns.indices if bounds.watermarkedInOutput(i)
+      if !joinType.leftOnly || bounds.columns(i).side == Side.Left
+      a <- attribute(i)
+    } yield i -> a.exprId
+    val ids = out.toMap
+    TimeColumns(
+      bases,
+      out.map { case (i, id) => id -> WatermarkPlan.Joined(watermarks, i) }.toMap,
+      for (b <- bounds.outputFacts(joinType); l <- ids.get(b.later); e <- ids.get(b.earlier))
+        yield TimeFact(l, e, b.slack),
+      out.collect { case (i, id) if !bounds.nullableInOutput(i, joinType) => id }.toSet
+    )
+  }
+}
+
+private[streamjoin] object JoinAnalysis extends PredicateHelper {
+
+  /** @param named the event-time columns of both inputs, and what the person calls them */
+  def of(
+      left: LogicalPlan,
+      right: LogicalPlan,
+      joinType: JoinType,
+      condition: Expression,
+      named: Seq[(Attribute, String)]
+  ): JoinAnalysis = {
+    val watermarked = named.map(_._1)
+    val names = named.map { case (a, name) => a.exprId -> name }.toMap
+    val (leftTimes, rightTimes) = (TimeColumns.of(left), TimeColumns.of(right))
+    val conditionBounds =
+      ConditionBounds.of(condition, left.outputSet, right.outputSet, AttributeSet(watermarked))
+
+    val numbered = number(watermarked, conditionBounds.found, left.outputSet)
+    val place = numbered.map(new ExpressionKey(_)).zipWithIndex.toMap
+    val facts = leftTimes.facts ++ rightTimes.facts
+    val present = leftTimes.present ++ rightTimes.present
+    val columns = numbered.map { e =>
+      val side = if (e.references.subsetOf(left.outputSet)) Side.Left else Side.Right
+      e match {
+        case a: Attribute =>
+          val watermarkedHere = leftTimes.isWatermarked(a) || rightTimes.isWatermarked(a)
+          TimeColumn(
+            side,
+            names.getOrElse(a.exprId, ColumnNames.of(a)),
+            watermarkedHere,
+            a.nullable && !present(a.exprId)
+          )
+        case _ => TimeColumn(side, ColumnNames.sql(e), watermarked = false, e.nullable)
+      }
+    }
+    val byId = watermarked.map(a => a.exprId -> place(new ExpressionKey(a))).toMap
+    val conjuncts = splitConjunctivePredicates(condition)
+    JoinAnalysis(
+      joinType,
+      condition,
+      leftTimes,
+      rightTimes,
+      equiKeys(conjuncts, left, right),
+      oneSided(conjuncts, left),
+      oneSided(conjuncts, right),
+      numbered,
+      conditionBounds,
+      new JoinBounds(
+        columns,
+        conditionBounds.found.map { b =>
+          TimeBound(place(new ExpressionKey(b.later)), place(new ExpressionKey(b.earlier)), b.slack)
+        },
+        for (f <- facts; l <- byId.get(f.later); e <- byId.get(f.earlier))
+          yield TimeBound(l, e, f.slack),
+        neverTrue = conjuncts.exists(isNeverTrue)
+      )
+    )
+  }
+
+  /** Spark's optimizer makes one FALSE of a condition of which a part is false. */
+  private def isNeverTrue(conjunct: Expression): Boolean = conjunct match {
+    case Literal(value, BooleanType) => value != true
+    case _                           => false
+  }
+
+  private def conjuncts(condition: Expression): Seq[Expression] =
+    splitConjunctivePredicates(condition)
+
+  private def number(
+      watermarked: Seq[Attribute],
+      found: Seq[FoundBound],
+      left: AttributeSet
+  ): IndexedSeq[Expression] = {
+    val all = (watermarked ++ found.flatMap(b => Seq(b.later, b.earlier))).map(new ExpressionKey(_))
+    val (ofLeft, ofRight) = all.distinct.map(_.expression).partition(_.references.subsetOf(left))
+    (ofLeft ++ ofRight).toIndexedSeq
+  }
+
+  private def oneSided(conjuncts: Seq[Expression], plan: LogicalPlan): Seq[Expression] =
+    conjuncts.filter(c => c.deterministic && c.references.subsetOf(plan.outputSet))
+
+  private def equiKeys(
+      conjuncts: Seq[Expression],
+      left: LogicalPlan,
+      right: LogicalPlan
+  ): Seq[EquiKey] = {
+    def usable(l: Expression, r: Expression): Boolean =
+      l.references.nonEmpty && r.references.nonEmpty &&
+        l.references.subsetOf(left.outputSet) && r.references.subsetOf(right.outputSet) &&
+        l.deterministic && r.deterministic && DataTypeUtils.sameType(l.dataType, r.dataType)
+    def key(l: Expression, r: Expression, nullSafe: Boolean): Option[EquiKey] =
+      Seq((l, r), (r, l)).collectFirst {
+        case (a, b) if usable(a, b) =>
+          EquiKey(
+            NormalizeFloatingNumbers.normalize(a),
+            NormalizeFloatingNumbers.normalize(b),
+            nullSafe
+          )
+      }
+    conjuncts.flatMap {
+      case EqualTo(l, r)       => key(l, r, nullSafe = false)
+      case EqualNullSafe(l, r) => key(l, r, nullSafe = true)
+      case _                   => None
+    }
+  }
+}

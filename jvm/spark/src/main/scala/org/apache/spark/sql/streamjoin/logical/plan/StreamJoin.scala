@@ -1,0 +1,137 @@
+package org.apache.spark.sql.streamjoin.logical.plan
+
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.plans
+import org.apache.spark.sql.catalyst.plans.logical.{
+  BinaryNode,
+  CTERelationRef,
+  EventTimeWatermark,
+  Join,
+  LogicalPlan
+}
+import org.apache.spark.sql.catalyst.trees.TreePattern.CURRENT_LIKE
+import org.apache.spark.sql.streamjoin.logical.resolve.JoinWindows
+import org.apache.spark.sql.streamjoin.logical.times.{BaseColumn, DistinctAttributes, TimeColumns}
+import org.apache.spark.sql.types.{MetadataBuilder, TimestampType}
+
+import io.streamjoin.model.{JoinType, Watermarks}
+
+/**
+ * The event-time join of two streams.
+ *
+ * @param condition the whole condition; parts that bound times, or concern one input only, stay in it
+ * @param times the event-time columns of both inputs. They decide which rows are late, so they are
+ *   kept even where nobody above asks for them.
+ * @param names what the person calls each of `times`; the optimizer forgets aliases
+ * @param late the column by which late rows come out, see [[LateColumn]]; none where they are dropped
+ * @param lateBelow the columns by which those of joins below come in
+ * @param sharedKeys equalities of columns of which one copy comes out: a late row has its own in it
+ */
+case class StreamJoin(
+    left: LogicalPlan,
+    right: LogicalPlan,
+    joinType: JoinType,
+    condition: Expression,
+    times: Seq[Attribute],
+    names: Seq[String],
+    late: Option[Attribute] = None,
+    lateBelow: Seq[Attribute] = Nil,
+    sharedKeys: Seq[Expression] = Nil
+) extends BinaryNode {
+
+  override def output: Seq[Attribute] = {
+    val (l, r) = (left.output, right.output)
+    val columns = joinType match {
+      case JoinType.Inner                        => l ++ r
+      case JoinType.LeftOuter                    => l ++ r.map(_.withNullability(true))
+      case JoinType.RightOuter                   => l.map(_.withNullability(true)) ++ r
+      case JoinType.FullOuter                    => (l ++ r).map(_.withNullability(true))
+      case JoinType.LeftSemi | JoinType.LeftAnti => l
+    }
+    // a late row has columns of its own input only
+    val nullable = if (late.isEmpty) columns else columns.map(_.withNullability(true))
+    nullable.map(a => markedAsTime(DistinctAttributes.unmarked(a))) ++ late
+  }
+
+  /**
+   * A column that the join leaves without a watermark must not look as if it had one; one that lost
+   * its mark in a cast gets it back.
+   */
+  private def markedAsTime(a: Attribute): Attribute = {
+    val marked = a.metadata.contains(EventTimeWatermark.delayKey)
+    def changed(change: MetadataBuilder => MetadataBuilder): Attribute =
+      a.withMetadata(change(new MetadataBuilder().withMetadata(a.metadata)).build())
+    if (marked && untimed.contains(a)) changed(_.remove(EventTimeWatermark.delayKey))
+    else if (!marked && knownToSpark.contains(a)) {
+      changed(_.putLong(EventTimeWatermark.delayKey, 0L))
+    } else a
+  }
+
+  @transient private lazy val untimed: AttributeSet =
+    if (!resolved) AttributeSet.empty
+    else AttributeSet(times.filterNot(analysis.output.isWatermarked))
+
+  @transient private lazy val knownToSpark: AttributeSet =
+    if (!resolved) AttributeSet.empty
+    else {
+      val besideSparks = BaseColumn.besideSparks(analysis.bases)
+      AttributeSet(times.filter { t =>
+        t.dataType == TimestampType && analysis.output.columns.get(t.exprId)
+          .exists(_.eval(besideSparks) != Watermarks.Unknown)
+      })
+    }
+
+  override def producedAttributes: AttributeSet = AttributeSet(late)
+
+  override lazy val resolved: Boolean =
+    childrenResolved && expressions.forall(_.resolved) && left.outputSet.intersect(
+      right.outputSet
+    ).isEmpty
+
+  /** Valid once resolved. */
+  @transient lazy val analysis: JoinAnalysis =
+    JoinAnalysis.of(left, right, joinType, condition, times.zip(names))
+
+  override protected def withNewChildrenInternal(
+      newLeft: LogicalPlan,
+      newRight: LogicalPlan
+  ): StreamJoin = copy(left = newLeft, right = newRight)
+}
+
+object StreamJoin {
+
+  /** Whether a join is one of two streams and of a type that is ours, as far as can be seen. */
+  private[streamjoin] def ofStreams(j: Join): Boolean =
+    j.left.isStreaming && j.right.isStreaming && typeOf(j.joinType).nonEmpty &&
+      !j.exists(_.isInstanceOf[CTERelationRef])
+
+  /** Whether a part of WHERE may stand in the condition of a join instead, or below it. */
+  private[streamjoin] def mayDemand(part: Expression): Boolean =
+    part.deterministic && !part.containsPattern(CURRENT_LIKE) && !part.exists {
+      case _: SubqueryExpression | _: PythonFuncExpression | _: OuterReference => true
+      case _                                                                   => false
+    }
+
+  /** Whether an input has an imposed order, or there were windows on the inputs. */
+  private[streamjoin] def imposed(j: Join): Boolean =
+    j.children.exists(TimeColumns.of(_).imposed) || j.getTagValue(JoinWindows.Placed).nonEmpty
+
+  /** Whether a join is this project's whatever the settings say. */
+  private[streamjoin] def isOrdered(j: Join): Boolean = ofStreams(j) && imposed(j)
+
+  private val types: Seq[(plans.JoinType, JoinType)] = Seq(
+    plans.Inner -> JoinType.Inner,
+    plans.LeftOuter -> JoinType.LeftOuter,
+    plans.RightOuter -> JoinType.RightOuter,
+    plans.FullOuter -> JoinType.FullOuter,
+    plans.LeftSemi -> JoinType.LeftSemi,
+    plans.LeftAnti -> JoinType.LeftAnti
+  )
+
+  /** Spark's name of a join type as ours, where it is one of ours. */
+  private[streamjoin] def typeOf(t: plans.JoinType): Option[JoinType] =
+    if (t == plans.Cross) Some(JoinType.Inner) else types.collectFirst { case (`t`, ours) => ours }
+
+  private[streamjoin] def sparkTypeOf(t: JoinType): plans.JoinType =
+    types.collectFirst { case (sparks, `t`) => sparks }.get
+}

@@ -1,0 +1,41 @@
+package org.apache.spark.sql.streamjoin.logical.plan
+
+import org.apache.spark.sql.catalyst.expressions.{Attribute, ExprId, Expression}
+import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan, UnaryNode}
+
+/**
+ * An input of a join, whose columns may be NULL whenever they may be when the query is analysed.
+ *
+ * Spark's optimizer looks at one batch. Where a branch of a union brings nothing, it finds columns that
+ * are never NULL in this batch and simplifies the join's condition by that; but the join also meets
+ * rows of other batches.
+ *
+ * @param present the columns that are never NULL
+ */
+case class StreamJoinInput(present: Set[ExprId], child: LogicalPlan) extends UnaryNode {
+
+  override def output: Seq[Attribute] = StreamJoinInput.nullable(child.output, present)
+
+  override protected def stringArgs: Iterator[Any] = {
+    val never = output.filterNot(_.nullable)
+    if (never.isEmpty) Iterator.empty else Iterator(never.mkString("never null: ", ", ", ""))
+  }
+
+  override protected def withNewChildInternal(newChild: LogicalPlan): StreamJoinInput =
+    copy(child = newChild)
+}
+
+private[streamjoin] object StreamJoinInput {
+
+  def of(input: LogicalPlan): StreamJoinInput =
+    StreamJoinInput(input.output.filterNot(_.nullable).map(_.exprId).toSet, input)
+
+  /** The input with a filter on its rows. */
+  def filtered(input: LogicalPlan, condition: Expression): LogicalPlan = input match {
+    case i: StreamJoinInput => i.copy(child = Filter(condition, i.child))
+    case other              => Filter(condition, other)
+  }
+
+  def nullable(columns: Seq[Attribute], present: Set[ExprId]): Seq[Attribute] =
+    columns.map(a => a.withNullability(!present(a.exprId)))
+}

@@ -1,0 +1,169 @@
+package org.apache.spark.sql.streamjoin.logical.resolve
+
+import org.apache.spark.sql.catalyst.expressions.{
+  Attribute,
+  CurrentCatalog,
+  CurrentDatabase,
+  CurrentUser,
+  Expression,
+  OuterReference,
+  PythonFuncExpression,
+  SessionWindow,
+  SubqueryExpression,
+  TimeWindow
+}
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.catalyst.trees.Origin
+import org.apache.spark.sql.catalyst.trees.TreePattern.CURRENT_LIKE
+import org.apache.spark.sql.streamjoin.ColumnNames
+import org.apache.spark.sql.streamjoin.conditions.{RejectedBound, TimeUnit}
+import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
+import org.apache.spark.sql.streamjoin.logical.plan.StreamJoin
+
+import io.streamjoin.model.Side
+
+/**
+ * Refuses joins whose state could not be bounded, each with the condition that would mend it.
+ *
+ * Fails closed: what cannot be proven is refused, never run with state that grows without end.
+ */
+private[streamjoin] object JoinRefusals {
+
+  def check(join: StreamJoin): Unit = {
+    checkCondition(join)
+    Side.both.foreach(checkWatermark(join, _))
+    Side.both.foreach(checkBounded(join, _))
+  }
+
+  /** What stands in the condition is evaluated row by row inside the join, from its two rows alone. */
+  private def checkCondition(join: StreamJoin): Unit = join.condition.foreach {
+    case s: SubqueryExpression =>
+      throw StreamJoinErrors.unsupportedCondition(
+        join.origin,
+        s,
+        "a sub-query",
+        "Join with the table of the sub-query before the join of the streams, filter an input by it, " +
+          "or read a single value first and write it as a constant"
+      )
+    case u: PythonFuncExpression
+        if !join.children.exists(c => u.references.subsetOf(c.outputSet)) =>
+      throw StreamJoinErrors.unsupportedCondition(
+        join.origin,
+        u,
+        "a Python function of columns of both inputs",
+        "Use SQL functions, or filter the result of an inner join by it"
+      )
+    case o: OuterReference =>
+      throw StreamJoinErrors.unsupportedCondition(
+        join.origin,
+        o,
+        "a column of the query outside",
+        "Compare it in WHERE of the sub-query"
+      )
+    case s if isOfSession(s) =>
+      throw StreamJoinErrors.unsupportedCondition(
+        join.origin,
+        s,
+        "a value of the session it runs in",
+        "Write the value as a constant"
+      )
+    case t if t.children.isEmpty && t.containsPattern(CURRENT_LIKE) =>
+      throw StreamJoinErrors.unsupportedCondition(
+        join.origin,
+        t,
+        "the time at which it runs",
+        "Filter the result of an inner join by it"
+      )
+    case e if !e.deterministic && e.children.forall(_.deterministic) =>
+      throw StreamJoinErrors.unsupportedCondition(
+        join.origin,
+        e,
+        "an expression that is not deterministic",
+        "Compute it as a column of one input, or filter the result of an inner join by it"
+      )
+    case _ =>
+  }
+
+  /** Spark makes windows where columns are computed only, and leaves such a join unresolved. */
+  def checkWindows(condition: Expression, origin: Origin): Unit = condition.foreach {
+    case w @ (_: TimeWindow | _: SessionWindow) =>
+      throw StreamJoinErrors.unsupportedCondition(
+        origin,
+        w,
+        "a window that it makes itself",
+        "Make it a column of each input, as in window(order_time, '1 hour') AS w, and compare these"
+      )
+    case _ =>
+  }
+
+  private def isOfSession(e: Expression): Boolean = e match {
+    case _: CurrentUser | _: CurrentDatabase | _: CurrentCatalog => true
+    case _                                                       => false
+  }
+
+  private def input(join: StreamJoin, side: Side): LogicalPlan =
+    if (side == Side.Left) join.left else join.right
+
+  private def times(join: StreamJoin, side: Side): Seq[Attribute] =
+    join.times.filter(input(join, side).outputSet.contains)
+
+  private def checkWatermark(join: StreamJoin, side: Side): Unit =
+    if (times(join, side).isEmpty) {
+      throw MissingWatermark.refusal(
+        join.origin,
+        side,
+        join.left,
+        join.right,
+        Some(join.condition)
+      )
+    }
+
+  private def checkBounded(join: StreamJoin, side: Side): Unit =
+    if (!join.analysis.bounds.bounded(side)) {
+      val help = suggestion(join, side)
+      val rejected = join.analysis.conditionBounds.rejected
+      def because(reason: RejectedBound.Reason) = rejected.find(_.reason == reason).map(_.conjunct)
+      val or = because(RejectedBound.InsideOr).map(
+        StreamJoinErrors.disjunctiveBound(join.origin, side.name, _, help)
+      )
+      val calendar = because(RejectedBound.CalendarInterval).map(c =>
+        StreamJoinErrors.calendarInterval(join.origin, ColumnNames.sql(c))
+      )
+      val varying = rejected.headOption.map(r =>
+        StreamJoinErrors.nonConstantBound(join.origin, side.name, r.conjunct, r.reason.text, help)
+      )
+      throw calendar.orElse(or).orElse(varying).getOrElse(
+        StreamJoinErrors.unboundedState(
+          join.origin,
+          side.name,
+          join.condition,
+          times(join, Side.Left).map(ColumnNames.of),
+          times(join, Side.Right).map(ColumnNames.of),
+          help
+        )
+      )
+    }
+
+  /** The inequality that would bound `side`: one of its times is at least one of the other's. */
+  private def suggestion(join: StreamJoin, side: Side): String = {
+    MissingBound.of(join, side).fold("a comparison of two event times of the same type") { m =>
+      val distance = m.unit match {
+        case TimeUnit.Number => "100"
+        case TimeUnit.Date   => "INTERVAL '1' DAY"
+        case _               => "INTERVAL '1' HOUR"
+      }
+      val columns = join.left.output ++ join.right.output
+      val aliases = if (side == Side.Left) ("l", "r") else ("r", "l")
+      (ColumnNames.among(columns, m.later), ColumnNames.among(columns, m.earlier)) match {
+        case (Some(later), Some(earlier)) => inequality(m, later, earlier, distance)
+        case _ =>
+          def aliased(alias: String, a: Attribute) = ColumnNames.written(Seq(alias, a.name))
+          inequality(m, aliased(aliases._1, m.later), aliased(aliases._2, m.earlier), distance) +
+            ", where l and r are aliases that the left and the right input still need"
+      }
+    }
+  }
+
+  private def inequality(m: MissingBound, later: String, earlier: String, distance: String) =
+    if (m.ofWindows) s"$later = $earlier" else s"$later >= $earlier - $distance"
+}

@@ -1,0 +1,77 @@
+package org.apache.spark.sql.streamjoin.logical.resolve
+
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.plans.logical._
+import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
+import org.apache.spark.sql.streamjoin.logical.plan.StreamJoin
+import org.apache.spark.sql.streamjoin.logical.times.TimeColumns
+
+import io.streamjoin.model.Side
+
+/**
+ * The late rows that one join gives out, somewhere above it.
+ *
+ * @param columns those that say why a row is late, NULL in all others; none where they were left out
+ * @param present whether such rows may still be there
+ */
+private[logical] final case class LateRows(columns: Set[ExprId], present: Boolean)
+
+/**
+ * Late rows of a join must not go into another one as if they were in time: neither the watermarks of
+ * their columns nor what is known of their times holds for them. A join above gives them out again, if
+ * it gives out late rows at all and can tell them from others; else it is refused.
+ */
+private[logical] object LateRows extends PredicateHelper {
+
+  /** Refuses a join that late rows of a join below would reach, unless it gives them out again. */
+  def check(join: StreamJoin): Unit =
+    for ((side, input) <- Side.both.zip(join.children); rows <- of(input) if rows.present) {
+      val shown = !join.joinType.leftOnly || side == Side.Left
+      if (join.late.isEmpty || rows.columns.isEmpty || !shown) {
+        throw StreamJoinErrors.lateRowsBelow(join.origin, side.name, input.output)
+      }
+    }
+
+  /** The columns of a plan that say why rows are late. */
+  def columns(plan: LogicalPlan): Seq[Attribute] = {
+    val ids = of(plan).flatMap(_.columns).toSet
+    plan.output.filter(a => ids(a.exprId))
+  }
+
+  private def of(plan: LogicalPlan): Seq[LateRows] = plan match {
+    case j: StreamJoin if j.late.nonEmpty =>
+      Seq(LateRows(j.late.map(_.exprId).toSet, present = true))
+    case Filter(condition, child) => of(child).map(without(_, condition))
+    case Project(list, child) =>
+      of(child).map(rows => renamed(rows, list.map(e => TimeColumns.passed(e) -> e.exprId)))
+    case u: Union =>
+      u.children.flatMap { child =>
+        of(child).map(renamed(_, child.output.map(Some(_)).zip(u.output.map(_.exprId))))
+      }
+    case _: Aggregate                      => Nil
+    case _ if TimeColumns.isStateful(plan) => Nil
+    case _ =>
+      val kept = plan.outputSet
+      plan.children.flatMap(of).map { rows =>
+        rows.copy(columns = kept.collect { case a if rows.columns(a.exprId) => a.exprId }.toSet)
+      }
+  }
+
+  private def renamed(rows: LateRows, columns: Seq[(Option[Attribute], ExprId)]): LateRows =
+    rows.copy(columns = columns.collect {
+      case (Some(from), to) if rows.columns(from.exprId) => to
+    }.toSet)
+
+  private def without(rows: LateRows, condition: Expression): LateRows = {
+    def isLate(e: Expression): Boolean = e match {
+      case a: Attribute                => rows.columns(a.exprId)
+      case GetStructField(child, _, _) => isLate(child)
+      case _                           => false
+    }
+    rows.copy(present = rows.present && !splitConjunctivePredicates(condition).exists {
+      case IsNull(e)         => isLate(e)
+      case Not(IsNotNull(e)) => isLate(e)
+      case _                 => false
+    })
+  }
+}

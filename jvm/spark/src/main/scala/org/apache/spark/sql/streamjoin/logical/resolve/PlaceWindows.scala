@@ -1,0 +1,172 @@
+package org.apache.spark.sql.streamjoin.logical.resolve
+
+import org.apache.spark.sql.catalyst.expressions.{Left => _, Right => _, _}
+import org.apache.spark.sql.catalyst.plans.{Inner, InnerLike, NaturalJoin, UsingJoin}
+import org.apache.spark.sql.catalyst.plans.logical._
+import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.catalyst.trees.CurrentOrigin
+import org.apache.spark.sql.catalyst.trees.TreePattern.JOIN
+import org.apache.spark.sql.streamjoin.ColumnNames
+import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
+import org.apache.spark.sql.streamjoin.logical.plan.{RelationWindow, StreamJoin}
+
+import io.streamjoin.model.Side
+
+/**
+ * Gives each join of streams its whole condition: the windows on its inputs as bounds, and, where it
+ * is an inner join, the parts of WHERE that concern both inputs; all that concern its columns, where
+ * it is written `FROM a, b WHERE ...`.
+ */
+object PlaceWindows extends Rule[LogicalPlan] with PredicateHelper {
+
+  override def apply(plan: LogicalPlan): LogicalPlan =
+    if (!plan.containsPattern(JOIN)) plan
+    else AnalysisHelper.allowInvokingTransformsInAnalyzer(placed(plan))
+
+  /** Refuses a window that no join has taken in. */
+  def check(plan: LogicalPlan): Unit = plan.foreach {
+    case w: RelationWindow =>
+      throw JoinWindows.refusal(w, "it stands on a relation that is no input of a join")
+    case _ =>
+  }
+
+  /** Whether parts of WHERE above inner joins, from which bounds may come, are not resolved yet. */
+  def mayBringBounds(plan: LogicalPlan): Boolean = plan match {
+    case Filter(condition, child) =>
+      val (joined, inputs) = chain(child).partition(isOfInner)
+      joined.nonEmpty && inputs.forall(_.resolved) &&
+      !joined.exists(_.expressions.exists(ResolveRowtime.isUnqualifiedIn)) &&
+      splitConjunctivePredicates(condition).exists(part => !part.resolved && !followsJoin(part))
+    case _ => false
+  }
+
+  /** What is no bound, and may be resolved only when the join is ours. */
+  private def followsJoin(part: Expression): Boolean =
+    ResolveRowtime.isUnqualifiedIn(part) || part.exists(_.isInstanceOf[SubqueryExpression])
+
+  /** Inner joins, what is between them, and their inputs. */
+  private def chain(plan: LogicalPlan): Seq[LogicalPlan] =
+    if (isOfInner(plan)) plan +: plan.children.flatMap(chain) else Seq(plan)
+
+  private def placed(plan: LogicalPlan): LogicalPlan = plan match {
+    case f @ Filter(condition, child) if isOfInner(child) =>
+      val inputs = below(child)
+      if (!child.resolved || !inputs.exists(isOurs) || mayBringBounds(f))
+        f.withNewChildren(Seq(inputs))
+      else {
+        val (conjuncts, others) = splitConjunctivePredicates(condition).partition(_.resolved)
+        val (joined, rest) = distribute(inputs, conjuncts)
+        (rest ++ others).reduceOption(And).fold(joined)(Filter(_, joined))
+      }
+    case j: Join => window(j.mapChildren(placed).asInstanceOf[Join])
+    case other   => other.mapChildren(placed)
+  }
+
+  private def isInner(j: Join): Boolean = j.joinType.isInstanceOf[InnerLike]
+
+  private def isCross(j: Join): Boolean = isInner(j) && j.condition.isEmpty
+
+  /** Whether conditions on rows of the plan may as well be conditions of an inner join in it. */
+  private def isOfInner(plan: LogicalPlan): Boolean = plan match {
+    case j: Join                    => isInner(j)
+    case PassesConditions(input, _) => isOfInner(input)
+    case _                          => false
+  }
+
+  private def isOurs(plan: LogicalPlan): Boolean = plan match {
+    case j: Join => hasWindow(j) || (j.resolved && StreamJoin.isOrdered(j))
+    case _       => false
+  }
+
+  private def hasWindow(j: Join): Boolean =
+    Seq(j.left, j.right).exists(RelationWindow.on(_).nonEmpty)
+
+  /** A chain of inner joins, with what is below it done. */
+  private def below(plan: LogicalPlan): LogicalPlan = plan match {
+    case j: Join if isCross(j)     => j.mapChildren(below)
+    case j: Join if isInner(j)     => window(j.mapChildren(below).asInstanceOf[Join])
+    case other if isOfInner(other) => other.mapChildren(below)
+    case input                     => placed(input)
+  }
+
+  /** @return the joins, and what is left of the condition */
+  private def distribute(
+      plan: LogicalPlan,
+      conjuncts: Seq[Expression]
+  ): (LogicalPlan, Seq[Expression]) = plan match {
+    case j: Join if isInner(j) =>
+      val (left, afterLeft) = distribute(j.left, conjuncts)
+      val (right, afterRight) = distribute(j.right, afterLeft)
+      val (here, above) = afterRight.partition(belongs(_, j))
+      val join = CurrentOrigin.withOrigin(j.origin) {
+        j.copy(
+          left = left,
+          right = right,
+          joinType = if (here.isEmpty) j.joinType else Inner,
+          condition = (j.condition ++ here).reduceOption(And)
+        )
+      }
+      join.copyTagsFrom(j)
+      (window(join), above)
+    case p @ PassesConditions(input, lower) if isOfInner(input) =>
+      val lowered = conjuncts.map(lower)
+      val (child, above) = distribute(input, lowered)
+      val rest =
+        conjuncts.zip(lowered).collect { case (part, low) if above.exists(_ eq low) => part }
+      (p.withNewChildren(Seq(child)), rest)
+    case input => (input, conjuncts)
+  }
+
+  /** A part of WHERE that concerns one input is left to the optimizer, which puts it below the join. */
+  private def belongs(part: Expression, j: Join): Boolean =
+    part.references.subsetOf(j.outputSet) && StreamJoin.mayDemand(part) &&
+      (isCross(j) || j.children.forall(input => !part.references.subsetOf(input.outputSet)))
+
+  private def window(j: Join): Join =
+    if (!hasWindow(j) || !isReady(j)) j
+    else {
+      val (left, right) = (time(j, Side.Left), time(j, Side.Right))
+      val windows = JoinWindows.of(j, left, right)
+      val bounds = windows.condition(left, right)
+      val join = CurrentOrigin.withOrigin(j.origin) {
+        j.copy(
+          left = RelationWindow.off(j.left),
+          right = RelationWindow.off(j.right),
+          joinType = if (isCross(j)) Inner else j.joinType,
+          condition = Some(j.condition.fold[Expression](bounds)(And(_, bounds)))
+        )
+      }
+      join.copyTagsFrom(j)
+      join.setTagValue(JoinWindows.Placed, windows)
+      join
+    }
+
+  private def isReady(j: Join): Boolean = {
+    val waits = j.joinType match {
+      case _: NaturalJoin | _: UsingJoin => true
+      case _                             => false
+    }
+    !waits && j.childrenResolved && j.duplicateResolved && !j.exists(_.isInstanceOf[CTERelationRef])
+  }
+
+  /** The column that the window of a side, or of the other one, is about. */
+  private def time(j: Join, side: Side): Attribute = {
+    val input = if (side == Side.Left) j.left else j.right
+    val written = Seq(j.left, j.right).flatMap(RelationWindow.on(_)).head
+    if (!input.isStreaming) {
+      throw StreamJoinErrors.staticInput(j.origin, side.name, input.output.map(ColumnNames.of))
+    }
+    Rowtime.of(input) match {
+      case Right(a: Attribute) => a
+      case Left(Nil) =>
+        throw MissingWatermark.refusal(j.origin, side, j.left, j.right, j.condition)
+      case _ =>
+        val names = Rowtime.columns(input).map(ColumnNames.of)
+        throw JoinWindows.refusal(
+          written,
+          s"the ${side.name} input has several event-time columns, ${names.mkString(" and ")}; " +
+            "leave the window out and compare the one you mean in ON"
+        )
+    }
+  }
+}

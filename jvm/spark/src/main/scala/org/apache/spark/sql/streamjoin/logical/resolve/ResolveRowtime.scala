@@ -1,0 +1,100 @@
+package org.apache.spark.sql.streamjoin.logical.resolve
+
+import org.apache.spark.sql.catalyst.analysis.UnresolvedAttribute
+import org.apache.spark.sql.catalyst.expressions.{Left => _, Right => _, _}
+import org.apache.spark.sql.catalyst.plans.logical._
+import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.streamjoin.ColumnNames
+import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
+
+/**
+ * The pseudo-column `ROWTIME`, or `t.ROWTIME`, of a stream: see [[Rowtime]]. A column that has this
+ * name comes first; on a table the name means nothing.
+ */
+object ResolveRowtime extends Rule[LogicalPlan] {
+
+  override def apply(plan: LogicalPlan): LogicalPlan = plan.resolveOperatorsUp {
+    case p if p.childrenResolved && p.children.exists(_.isStreaming) && !isAmbiguous(p) =>
+      p match {
+        case Project(list, child) => Project(list.map(named(p, _)), child)
+        case a: Aggregate =>
+          a.copy(
+            groupingExpressions = a.groupingExpressions.map(replaced(p, _)),
+            aggregateExpressions = a.aggregateExpressions.map(named(p, _))
+          )
+        case _ => p.mapExpressions(replaced(p, _))
+      }
+  }
+
+  /** A column of an input that Spark is yet to tell from the other input's would be either's. */
+  private def isAmbiguous(plan: LogicalPlan): Boolean = plan match {
+    case j: Join => !j.duplicateResolved
+    case _       => false
+  }
+
+  /** Whether ROWTIME of no input in particular, which may be that of a join, stands in an expression. */
+  private[logical] def isUnqualifiedIn(e: Expression): Boolean = e.exists {
+    case UnresolvedAttribute(Seq(name)) => isCalledRowtime(name)
+    case _                              => false
+  }
+
+  /** An element of a list keeps the name it was written with. */
+  private def named(p: LogicalPlan, e: NamedExpression): NamedExpression = e match {
+    case u: UnresolvedAttribute =>
+      value(p, u).fold[NamedExpression](u)(Alias(_, u.nameParts.last)())
+    case other => replaced(p, other).asInstanceOf[NamedExpression]
+  }
+
+  private def replaced(p: LogicalPlan, e: Expression): Expression = e.transform {
+    case u: UnresolvedAttribute                    => value(p, u).getOrElse(u)
+    case s: SubqueryExpression if !s.plan.resolved => s.withNewPlan(ofOuter(p, s.plan))
+  }
+
+  /** What a sub-query calls the ROWTIME of a stream outside, by the name of its column. */
+  private def ofOuter(p: LogicalPlan, query: LogicalPlan): LogicalPlan =
+    query.transformAllExpressions {
+      case u: UnresolvedAttribute if u.nameParts.length > 1 && isRowtime(p, u) =>
+        qualified(p, u).fold(u)(a => UnresolvedAttribute(u.nameParts.init :+ a.name))
+    }
+
+  private def isRowtime(p: LogicalPlan, u: UnresolvedAttribute): Boolean =
+    isCalledRowtime(u.nameParts.last) && !isTaken(p) &&
+      p.resolveChildren(u.nameParts, conf.resolver).isEmpty
+
+  private def isCalledRowtime(name: String): Boolean = name.equalsIgnoreCase("ROWTIME")
+
+  /** Whether Spark may still find a column or an alias of that name, here or below. */
+  private def isTaken(p: LogicalPlan): Boolean =
+    p.expressions.exists(_.exists {
+      case Alias(u: UnresolvedAttribute, _) if isCalledRowtime(u.nameParts.last) => false
+      case a: Alias => isCalledRowtime(a.name)
+      case _        => false
+    }) || p.children.exists(_.exists(q =>
+      q.resolved && q.output.exists(a => isCalledRowtime(a.name))
+    ))
+
+  private def value(p: LogicalPlan, u: UnresolvedAttribute): Option[Expression] =
+    if (!isRowtime(p, u)) None
+    else if (u.nameParts.length > 1) qualified(p, u)
+    else if (PlaceWindows.mayBringBounds(p)) None
+    else
+      p.children.map(Rowtime.of) match {
+        case Seq(Right(e))    => Some(e)
+        case Seq(Left(among)) => throw refusal(u, among)
+        case _                => throw refusal(u, p.children.flatMap(Rowtime.columns))
+      }
+
+  private def qualified(p: LogicalPlan, u: UnresolvedAttribute): Option[Attribute] = {
+    val qualifier = u.nameParts.init
+    def isOf(a: Attribute) = a.qualifier.length >= qualifier.length &&
+      a.qualifier.takeRight(qualifier.length).corresponds(qualifier)(conf.resolver)
+    p.children.flatMap(Rowtime.columns).filter(isOf) match {
+      case Seq(one)                                          => Some(one)
+      case Nil if !p.children.flatMap(_.output).exists(isOf) => None
+      case others                                            => throw refusal(u, others)
+    }
+  }
+
+  private def refusal(u: UnresolvedAttribute, among: Seq[Attribute]) =
+    StreamJoinErrors.invalidRowtime(u.origin, u.name, among.map(ColumnNames.of))
+}

@@ -1,0 +1,201 @@
+package org.apache.spark.sql.streamjoin.logical.resolve
+
+import org.apache.spark.sql.catalyst.optimizer.InlineCTE
+import org.apache.spark.sql.catalyst.plans.InnerLike
+import org.apache.spark.sql.catalyst.plans.logical.{
+  AnalysisHelper,
+  CTERelationRef,
+  EventTimeWatermark,
+  Join,
+  LogicalPlan,
+  Project,
+  SubqueryAlias,
+  WithCTE
+}
+import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.catalyst.trees.CurrentOrigin
+import org.apache.spark.sql.catalyst.trees.TreePattern.JOIN
+import org.apache.spark.sql.streamjoin.errors.{StreamJoinAnalysisException, StreamJoinErrors}
+import org.apache.spark.sql.streamjoin.logical.plan.{
+  ImposeOrder,
+  RelationWindow,
+  StreamJoin,
+  UnresolvedImposeOrder
+}
+import org.apache.spark.sql.streamjoin.shims.SparkCaseClass
+import org.apache.spark.sql.streamjoin.{ColumnNames, StreamJoinConf}
+
+/**
+ * A join of two streams of which one has an imposed order becomes this project's join, and one of
+ * streams with Spark's own watermarks where the settings say so. An order imposed on a table is
+ * dropped, as Spark drops watermarks in batch queries.
+ *
+ * Common table expressions with an order are put in their places first, where a join can see them.
+ *
+ * Looks into plans that have been analysed before, for a join may have had to wait there: see
+ * [[isAwaited]].
+ */
+object ResolveStreamJoin extends Rule[LogicalPlan] {
+
+  override def apply(plan: LogicalPlan): LogicalPlan =
+    AnalysisHelper.allowInvokingTransformsInAnalyzer {
+      val ordered = plan.transformUp(orders)
+      // a join whose inputs have just been given their orders takes bounds from WHERE first
+      if (!ordered.fastEquals(plan) || !plan.containsPattern(JOIN)) ordered else joined(plan)
+    }
+
+  private def joined(plan: LogicalPlan): LogicalPlan = {
+    lazy val retained = !plan.exists(PlaceWindows.mayBringBounds)
+    val made = joins(retained)
+    def below(top: LogicalPlan): LogicalPlan = top match {
+      case j: Join =>
+        j.mapChildren(_.transformUp(made)) match {
+          case k: Join if isAwaited(k) => k
+          case k                       => made.applyOrElse(k, identity[LogicalPlan])
+        }
+      case Project(_, _: Join) if leavesTop.get => top.mapChildren(below)
+      case _                                    => top.transformUp(made)
+    }
+    below(plan)
+  }
+
+  private val leavesTop = ThreadLocal.withInitial[Boolean](() => false)
+
+  /** Has Spark resolve a join, in this thread, that is then made ours by whoever asked for it. */
+  private[streamjoin] def leavingTop[T](join: => T): T = {
+    leavesTop.set(true)
+    try join
+    finally leavesTop.remove()
+  }
+
+  private val orders: PartialFunction[LogicalPlan, LogicalPlan] = {
+    case u: UnresolvedImposeOrder if u.childrenResolved && argumentsResolved(u) => impose(u)
+    case w: WithCTE if w.isStreaming && hidesWatermarks(w) && isInlinable(w)    => inlined(w)
+    case o: ImposeOrder if o.child.resolved && !o.child.isStreaming             => o.child
+  }
+
+  /** @param retained whether a retention may stand in for bounds of inner joins */
+  private def joins(retained: => Boolean): PartialFunction[LogicalPlan, LogicalPlan] = {
+    case j: Join if j.resolved && j.condition.nonEmpty && StreamJoin.isOrdered(j) =>
+      built(j, retained)
+    case BuiltinJoin(j)                 => BuiltinJoin.replaced(j).getOrElse(j)
+    case BuiltinJoin.Filtered(replaced) => replaced
+  }
+
+  /** An inner join that lacks bounds stays as it is for now, for WHERE may have them. */
+  private def built(j: Join, retained: => Boolean): LogicalPlan = {
+    val isInner = j.joinType.isInstanceOf[InnerLike]
+    try StreamJoinBuilder.build(j, !isInner || retained)
+    catch {
+      case unbounded: StreamJoinAnalysisException
+          if isInner && StreamJoinErrors.lacksBound(unbounded) =>
+        j
+    }
+  }
+
+  private val inline: InlineCTE = SparkCaseClass.make(
+    classOf[InlineCTE],
+    /* alwaysInline = */ Boolean.box(false),
+    /* keepDanglingRelations = */ Boolean.box(false)
+  )
+
+  /** Spark lets stand what is read more than once and would give other values each time. */
+  private def inlined(w: WithCTE): LogicalPlan = inline(w) match {
+    case rest: WithCTE if rest.exists(isOurs) && rest.exists(readsShared) => throw shared(rest)
+    case plan                                                             => plan
+  }
+
+  private def readsShared(plan: LogicalPlan): Boolean = plan match {
+    case j: Join => j.children.forall(_.isStreaming) && j.exists(isReference)
+    case p       => p.subqueries.exists(q => q.isStreaming && q.exists(isReference))
+  }
+
+  private def isReference(plan: LogicalPlan): Boolean = plan.isInstanceOf[CTERelationRef]
+
+  private def shared(w: WithCTE): StreamJoinAnalysisException = {
+    val definition = w.cteDefs.head
+    val varying = definition.flatMap(_.expressions).flatMap(_.find { e =>
+      !e.deterministic && e.children.forall(_.deterministic)
+    }).headOption
+    val name = definition.collectFirst { case a: SubqueryAlias => a.alias }
+    StreamJoinErrors.sharedExpression(
+      varying.fold(definition.origin)(_.origin),
+      name.fold("WITH")(n => ColumnNames.written(Seq(n))),
+      varying.fold("it")(ColumnNames.sql)
+    )
+  }
+
+  private def isOurs(plan: LogicalPlan): Boolean = plan match {
+    case _: ImposeOrder | _: RelationWindow | _: StreamJoin => true
+    case _                                                  => false
+  }
+
+  private def impose(u: UnresolvedImposeOrder): LogicalPlan = OrderImposer.impose(
+    u.child,
+    u.column,
+    OrderImposer.lag(u.lag),
+    OrderOptions(
+      u.idleTimeout.map(OrderImposer.lag),
+      u.maxAhead.map(OrderImposer.lag),
+      u.ahead.map(OrderImposer.word(_, u.origin))
+    ),
+    conf.resolver,
+    u.origin
+  )
+
+  private def argumentsResolved(u: UnresolvedImposeOrder): Boolean =
+    u.expressions.forall(_.resolved)
+
+  private def hidesWatermarks(w: WithCTE): Boolean = w.exists {
+    case p if isOurs(p)        => true
+    case _: EventTimeWatermark => conf.getConf(StreamJoinConf.ReplaceBuiltin)
+    case _                     => false
+  }
+
+  /** The query itself may wait for what is in the expressions: for ROWTIME, their event times. */
+  private def isInlinable(w: WithCTE): Boolean =
+    w.cteDefs.forall(_.resolved) &&
+      w.plan.collectWithSubqueries { case r: CTERelationRef => r }.forall(_.resolved)
+
+  /**
+   * Some of Spark's DataFrame operations resolve a join by itself, in a first step, and want to see
+   * one of their own then: `df.join(df, ...)` of a DataFrame with itself, `joinWith`, joins by column
+   * names. Such a join becomes ours with whatever is put on top of it, or with [[ResolveAwaitedJoin]].
+   */
+  private[logical] def isAwaited(j: Join): Boolean =
+    leavesTop.get || j.resolved && StreamJoin.isOrdered(j) && isSelfJoin(j) ||
+      BuiltinJoin.unapply(j).nonEmpty
+
+  private def isSelfJoin(j: Join): Boolean =
+    j.left.collectLeaves().exists(l => j.right.collectLeaves().exists(l.sameResult(_)))
+}
+
+/**
+ * Makes a join ours on which nothing was put, before it is optimized; and one that still lacks its
+ * condition or bounds, or refuses it.
+ */
+object ResolveAwaitedJoin extends Rule[LogicalPlan] {
+
+  /** Refuses a join without a condition or bounds, unless they may still be put on top of it. */
+  def check(plan: LogicalPlan): Unit = plan match {
+    case j: Join if j.condition.isEmpty || ResolveStreamJoin.isAwaited(j) =>
+      j.children.foreach(check)
+    case _ => refuse(plan)
+  }
+
+  private def refuse(plan: LogicalPlan): Unit = plan.foreach {
+    case j: Join if j.resolved && StreamJoin.isOrdered(j) =>
+      CurrentOrigin.withOrigin(j.origin)(StreamJoinBuilder.build(j))
+    case j: Join if !j.resolved && j.childrenResolved && StreamJoin.isOrdered(j) =>
+      j.condition.foreach(JoinRefusals.checkWindows(_, j.origin))
+    case _ =>
+  }
+
+  override def apply(plan: LogicalPlan): LogicalPlan = {
+    val taken = plan match {
+      case j: Join if j.isStreaming => ResolveStreamJoin(Project(j.output, j)).children.head
+      case _                        => plan
+    }
+    taken.transform { case j: Join if StreamJoin.isOrdered(j) => StreamJoinBuilder.build(j) }
+  }
+}

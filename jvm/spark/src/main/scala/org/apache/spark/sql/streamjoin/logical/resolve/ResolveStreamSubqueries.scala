@@ -1,0 +1,139 @@
+package org.apache.spark.sql.streamjoin.logical.resolve
+
+import org.apache.spark.sql.catalyst.analysis.ValidateSubqueryExpression
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.optimizer.{
+  PullupCorrelatedPredicates,
+  RewritePredicateSubquery
+}
+import org.apache.spark.sql.catalyst.plans.logical._
+import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.catalyst.trees.{CurrentOrigin, Origin}
+import org.apache.spark.sql.catalyst.trees.TreePattern.PLAN_EXPRESSION
+import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
+import org.apache.spark.sql.streamjoin.logical.times.TimeColumns
+
+/**
+ * `WHERE [NOT] EXISTS (...)` and `WHERE c [NOT] IN (...)` over streams with an imposed order, as the
+ * LEFT SEMI and LEFT ANTI joins that they are.
+ *
+ * Spark makes joins of them when it optimizes; a stream join must be there when the query is checked
+ * and started. What is done is Spark's own doing, on the one condition alone.
+ */
+object ResolveStreamSubqueries extends Rule[LogicalPlan] {
+
+  override def apply(plan: LogicalPlan): LogicalPlan =
+    AnalysisHelper.allowInvokingTransformsInAnalyzer {
+      plan.transformUpWithPruning(_.containsPattern(PLAN_EXPRESSION)) {
+        case f @ Filter(condition, child) if f.resolved && isReady(child) =>
+          val (ours, others) = conjuncts(condition).partition(isOurs(child, _))
+          others.foreach(refuse)
+          if (ours.isEmpty) f
+          else {
+            // Spark checks what is left of sub-queries; none of these will be
+            ours.flatMap(query).foreach { q =>
+              PlaceWindows.check(q.plan)
+              ValidateSubqueryExpression(f, q)
+            }
+            // a query around this one only looks for what mentions it above joins
+            val (correlated, own) = others.partition(_.exists(_.isInstanceOf[OuterReference]))
+            filtered(correlated, ours.foldLeft(filtered(own, child))(joined))
+          }
+        case p if p.resolved && isReady(p) =>
+          p.expressions.foreach(refuse)
+          p
+      }
+    }
+
+  /** AND-ed parts, and those that a NOT makes so: `NOT (a OR NOT b)` is `NOT a AND b`. */
+  private def conjuncts(condition: Expression): Seq[Expression] = condition match {
+    case And(a, b)     => conjuncts(a) ++ conjuncts(b)
+    case Not(Or(a, b)) => conjuncts(Not(a)) ++ conjuncts(Not(b))
+    case Not(Not(a))   => conjuncts(a)
+    case _             => Seq(condition)
+  }
+
+  private def filtered(conditions: Seq[Expression], plan: LogicalPlan): LogicalPlan =
+    conditions.reduceOption(And).fold(plan)(Filter(_, plan))
+
+  /** Refuses what would not become a join. */
+  private def refuse(e: Expression): Unit = e.foreach {
+    case s: SubqueryExpression if isOrdered(s.plan) =>
+      val reason = s match {
+        case x: Exists if !x.isCorrelated => "it does not mention the row it is asked for"
+        case _: ScalarSubquery            => "a value of a stream is not known before its end"
+        case _                            => "it is not a condition of WHERE of its own"
+      }
+      throw StreamJoinErrors.unsupportedSubquery(place(s), reason)
+    case _ =>
+  }
+
+  private def isReady(plan: LogicalPlan): Boolean =
+    plan.isStreaming && !plan.exists(_.isInstanceOf[CTERelationRef])
+
+  private def isOrdered(plan: LogicalPlan): Boolean =
+    plan.resolved && isReady(plan) && TimeColumns.of(plan).imposed
+
+  private def isOurs(outer: LogicalPlan, conjunct: Expression): Boolean =
+    query(conjunct).exists { q =>
+      q.plan.resolved && isReady(q.plan) && (isOrdered(q.plan) || TimeColumns.of(outer).imposed)
+    }
+
+  private def query(conjunct: Expression): Option[SubqueryExpression] = conjunct match {
+    case e: Exists if e.isCorrelated      => Some(e)
+    case Not(e: Exists) if e.isCorrelated => Some(e)
+    case InSubquery(_, q)                 => Some(q)
+    case Not(InSubquery(_, q))            => Some(q)
+    case _                                => None
+  }
+
+  /** Where a sub-query stands: Spark notes it of an IN, and of an EXISTS only what is inside. */
+  private def place(s: SubqueryExpression): Origin = s match {
+    case e: Exists if e.plan.origin.startIndex.nonEmpty => e.plan.origin
+    case _                                              => s.origin
+  }
+
+  private def joined(outer: LogicalPlan, conjunct: Expression): LogicalPlan = {
+    val origin = query(conjunct).fold(conjunct.origin)(place)
+    def refused(reason: String) = StreamJoinErrors.unsupportedSubquery(origin, reason)
+    conjunct match {
+      case Not(InSubquery(values, q)) if (values ++ q.plan.output).exists(_.nullable) =>
+        throw refused(
+          "NOT IN is true of no row as soon as one NULL is compared, and these columns may be NULL; " +
+            "NOT EXISTS is what can be answered in time"
+        )
+      case _ =>
+    }
+    // the rules look at the whole plan they are given
+    val stub = LocalRelation(outer.output)
+    val filter = CurrentOrigin.withOrigin(origin)(Filter(plain(conjunct), stub))
+    val correlated = PullupCorrelatedPredicates(filter)
+    if (correlated.expressions.flatMap(query).exists(_.plan.exists(_.isInstanceOf[DomainJoin]))) {
+      throw refused("an aggregate or a limit in it depends on the row it is asked for")
+    }
+    RewritePredicateSubquery(correlated).transformUp {
+      case r: LocalRelation if r eq stub => outer
+      case j: Join if j.left eq outer    =>
+        // only what the condition mentions comes out of a sub-query
+        if (Rowtime.columns(j.right).isEmpty && query(conjunct).exists(q => isOrdered(q.plan))) {
+          throw refused(
+            "nothing in it says how far its event time is from that of the row asked for"
+          )
+        }
+        j.copy(condition = j.condition.map(withoutNulls))
+    }
+  }
+
+  /** BETWEEN keeps what it was written with out of sight of the rules that follow. */
+  private def plain(conjunct: Expression): Expression = conjunct.transform {
+    case s: SubqueryExpression =>
+      s.withNewPlan(s.plan.transformAllExpressions { case b: Between =>
+        StreamJoinBuilder.plain(b)
+      })
+  }
+
+  /** Spark's NOT IN asks for NULL also where none can be. */
+  private def withoutNulls(condition: Expression): Expression = condition.transform {
+    case Or(c, IsNull(same)) if c.fastEquals(same) && !c.nullable => c
+  }
+}

@@ -1,0 +1,85 @@
+package org.apache.spark.sql.streamjoin.logical.resolve
+
+import org.apache.spark.sql.catalyst.expressions.{Left => _, Right => _, _}
+import org.apache.spark.sql.catalyst.plans.logical._
+import org.apache.spark.sql.streamjoin.logical.plan.{RelationWindow, StreamJoin, StreamJoinInput}
+import org.apache.spark.sql.streamjoin.logical.times.TimeColumns
+
+import io.streamjoin.model.JoinType
+
+/**
+ * The event time of a row, `ROWTIME`.
+ *
+ * Of a stream it is its column with a watermark. A row of a join has the time at which its match is
+ * found, the first at which both rows are in their windows: that of the row without a window, or the
+ * later one. An unmatched row has the time at which it leaves its window.
+ *
+ * Source: SQLstream s-Server, "Streaming Joins".
+ */
+private[streamjoin] object Rowtime {
+
+  /** @return the event time of a plan's rows, or the columns among which there is none to choose */
+  def of(plan: LogicalPlan): Either[Seq[Attribute], Expression] = plan match {
+    case j: Join if j.getTagValue(JoinWindows.Placed).nonEmpty =>
+      StreamJoin.typeOf(j.joinType).fold(column(plan))(joined(j, j.left, j.right, _))
+    case j: StreamJoin => joined(j, j.left, j.right, j.joinType)
+    case _: Filter | _: SubqueryAlias | _: View | _: RelationWindow | _: StreamJoinInput =>
+      of(plan.children.head)
+    case p: Project =>
+      of(p.child).filterOrElse(_.references.subsetOf(p.outputSet), Nil).orElse(column(p))
+    case _ => column(plan)
+  }
+
+  /** The columns of a plan that carry a watermark. */
+  def columns(plan: LogicalPlan): Seq[Attribute] = plan match {
+    // before it is known whose join it is
+    case _: Join | _: Filter | _: SubqueryAlias =>
+      val below = AttributeSet(plan.children.flatMap(columns))
+      plan.output.filter(below.contains)
+    case _ =>
+      val times = TimeColumns.of(StreamJoinBuilder.keyed(plan))
+      plan.output.filter(times.isWatermarked)
+  }
+
+  private def column(plan: LogicalPlan): Either[Seq[Attribute], Expression] = columns(plan) match {
+    case Seq(one) => Right(one)
+    case several  => Left(several)
+  }
+
+  private def joined(
+      join: LogicalPlan,
+      left: LogicalPlan,
+      right: LogicalPlan,
+      joinType: JoinType
+  ): Either[Seq[Attribute], Expression] =
+    (of(left), of(right)) match {
+      case (Right(l), Right(r)) if !joinType.leftOnly =>
+        join.getTagValue(JoinWindows.Placed) match {
+          case Some(windows)                      => Right(inWindows(windows, joinType, l, r))
+          case None if joinType == JoinType.Inner => Right(Greatest(Seq(l, r)))
+          case None                               => column(join)
+        }
+      case _ => column(join)
+    }
+
+  private def inWindows(
+      windows: JoinWindows,
+      joinType: JoinType,
+      left: Expression,
+      right: Expression
+  ): Expression = {
+    import JoinWindows.{plus, NoWindow}
+    val JoinWindows(l, r) = windows
+    val leftKept = joinType == JoinType.LeftOuter || joinType == JoinType.FullOuter
+    val rightKept = joinType == JoinType.RightOuter || joinType == JoinType.FullOuter
+    // what an unmatched row leaves its window at: the time at which the window has gone past it
+    val (leftGone, rightGone) = (plus(left, -l.from), plus(right, -r.from))
+    if (l == NoWindow) { if (rightKept) Coalesce(Seq(left, rightGone)) else left }
+    else if (r == NoWindow) { if (leftKept) Coalesce(Seq(right, leftGone)) else right }
+    else {
+      val met = Greatest(Seq(plus(left, -l.to), plus(right, -r.to)))
+      val orRight = if (rightKept) If(IsNull(left), rightGone, met) else met
+      if (leftKept) If(IsNull(right), leftGone, orRight) else orRight
+    }
+  }
+}

@@ -1,0 +1,48 @@
+package org.apache.spark.sql.streamjoin.logical.times
+
+import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, AttributeSet}
+import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project}
+import org.apache.spark.sql.types.MetadataBuilder
+
+/**
+ * Keeps the columns of a join's inputs apart where both read the same source.
+ *
+ * Spark tells them apart by renaming one side's (`id#1 AS id#7`). Its optimizer takes such renames
+ * away as redundant and knows only for its own join that they are not: also several in a row that end
+ * in the old name (`id#1 AS key#5`, `key#5 AS id#7`). It leaves alone what changes a column's
+ * metadata, so these renames get a mark there, which the join's output takes off again.
+ */
+private[streamjoin] object DistinctAttributes {
+
+  private val Mark = "streamjoin.renamed"
+
+  def keep(plan: LogicalPlan, other: LogicalPlan): LogicalPlan = {
+    val taken = AttributeSet(other.collect { case p => p.output }.flatten)
+    def marked(p: LogicalPlan): LogicalPlan = p.mapChildren(marked) match {
+      case Project(list, child) =>
+        Project(
+          list.map {
+            case a @ Alias(SameColumn(c), _) if taken.contains(c) || isMarked(c, child) => mark(a)
+            case e                                                                      => e
+          },
+          child
+        )
+      case q => q
+    }
+    if (plan.exists(_.output.exists(taken.contains))) marked(plan) else plan
+  }
+
+  private def isMarked(column: Attribute, plan: LogicalPlan): Boolean =
+    plan.output.exists(o => o.exprId == column.exprId && o.metadata.contains(Mark))
+
+  private def mark(a: Alias): Alias = {
+    val metadata = new MetadataBuilder().withMetadata(a.metadata).putBoolean(Mark, true).build()
+    Alias(a.child, a.name)(a.exprId, a.qualifier, Some(metadata), a.nonInheritableMetadataKeys)
+  }
+
+  /** The column as the person knows it. */
+  def unmarked(a: Attribute): Attribute =
+    if (a.metadata.contains(Mark)) {
+      a.withMetadata(new MetadataBuilder().withMetadata(a.metadata).remove(Mark).build())
+    } else a
+}

@@ -1,0 +1,12 @@
+package org.apache.spark.sql.streamjoin.logical.times
+
+import org.apache.spark.sql.catalyst.expressions.{Attribute, Cast, Expression}
+
+/** A column as it is, also cast to its own type, as the columns of a view are. */
+private[logical] object SameColumn {
+  def unapply(e: Expression): Option[Attribute] = e match {
+    case a: Attribute                                  => Some(a)
+    case Cast(child, to, _, _) if child.dataType == to => unapply(child)
+    case _                                             => None
+  }
+}

@@ -1,0 +1,235 @@
+package org.apache.spark.sql.streamjoin.logical.times
+
+import java.util.UUID
+
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.plans.logical._
+import org.apache.spark.sql.catalyst.util.DateTimeConstants.MICROS_PER_MILLIS
+import org.apache.spark.sql.streamjoin.conditions.TimeUnit
+import org.apache.spark.sql.streamjoin.logical.plan.{ImposeOrder, StreamJoin}
+import org.apache.spark.sql.types.{LongType, TimestampType}
+
+import io.streamjoin.model.Watermarks
+import io.streamjoin.watermark.WatermarkPlan
+
+/** Where a watermark starts. */
+private[streamjoin] sealed trait BaseColumn extends Serializable {
+  def name: String
+  def unit: TimeUnit
+
+  /** Whether it comes from this project's own words. */
+  def imposed: Boolean
+}
+
+private[streamjoin] object BaseColumn {
+
+  /**
+   * A column on which an order was imposed (or that Spark's own watermark was defined on).
+   *
+   * @param sparkDelay the lag, in the unit of the column, of Spark's own watermark on this column
+   */
+  final case class Imposed(
+      id: UUID,
+      name: String,
+      unit: TimeUnit,
+      lag: Long,
+      idleTimeoutMs: Option[Long],
+      imposed: Boolean,
+      maxAhead: Option[MaxAhead],
+      sparkDelay: Option[Long]
+  ) extends BaseColumn
+
+  /**
+   * A column of a stateful operator of Spark's below the join: the watermark that Spark propagates.
+   *
+   * @param imposed whether an order was imposed below that operator
+   */
+  final case class Propagated(name: String, unit: TimeUnit, imposed: Boolean) extends BaseColumn
+
+  /**
+   * How low watermarks of these columns can be while Spark's stands at 0. Spark's is at most the
+   * largest time seen minus Spark's delay, for each of its columns; so a keyed one is no lower than
+   * what its lag exceeds that delay by.
+   */
+  def besideSparks(bases: Seq[BaseColumn]): Array[Long] = bases.map {
+    case b: Imposed    => b.sparkDelay.fold(Watermarks.Unknown)(d => math.min(0L, d - b.lag))
+    case _: Propagated => 0L
+  }.toArray
+}
+
+/** `later >= earlier - slack` for each row of a plan in which both columns are present. */
+private[streamjoin] final case class TimeFact(later: ExprId, earlier: ExprId, slack: Long)
+
+/**
+ * The event-time columns of a plan: how the watermark of each comes about, and what is known to hold
+ * between them.
+ *
+ * @param bases the columns in which watermarks start, left to right
+ * @param columns how the watermark of each event-time column comes about from those of `bases`
+ * @param facts bounds that joins below have enforced
+ * @param present columns that are never null, although their type allows it
+ */
+private[streamjoin] final case class TimeColumns(
+    bases: Seq[BaseColumn],
+    columns: Map[ExprId, WatermarkPlan],
+    facts: Seq[TimeFact],
+    present: Set[ExprId]
+) {
+
+  def isWatermarked(a: Attribute): Boolean = columns.contains(a.exprId)
+
+  /** Whether some watermark here was asked for in this project's own words. */
+  def imposed: Boolean = bases.exists(_.imposed)
+
+  private def shift(by: Int): TimeColumns =
+    copy(columns = columns.view.mapValues(_.shift(by)).toMap)
+
+  /** The columns of two plans side by side. */
+  def ++(right: TimeColumns): TimeColumns = {
+    val shifted = right.shift(bases.length)
+    TimeColumns(
+      bases ++ right.bases,
+      columns ++ shifted.columns,
+      facts ++ right.facts,
+      present ++ right.present
+    )
+  }
+
+  /** The times of which windows are made. */
+  private def windowed(e: Expression): Seq[Expression] = e.collect {
+    case PreciseTimestampConversion(time, TimestampType, LongType) => time
+  }
+
+  /** With the windows among columns that are computed from those of `below`. */
+  private def withWindows(below: TimeColumns, computed: Seq[(Attribute, Seq[Expression])]) =
+    copy(columns = columns ++ (for {
+      (window, expressions) <- computed
+      if window.metadata.contains(TimeWindow.marker) && TimeUnit.isWindow(window.dataType) &&
+        !isWatermarked(window)
+      Seq(time: Attribute) <- Seq(expressions.flatMap(windowed).distinct)
+      plan <- below.columns.get(time.exprId)
+    } yield window.exprId -> WatermarkPlan.WindowEnd(plan)))
+
+  private def rename(mapping: Seq[(ExprId, ExprId)]): TimeColumns = {
+    val to = mapping.groupMap(_._1)(_._2)
+    def renamed(id: ExprId): Seq[ExprId] = to.getOrElse(id, Nil)
+    TimeColumns(
+      bases,
+      columns.flatMap { case (id, p) => renamed(id).map(_ -> p) },
+      for (f <- facts; l <- renamed(f.later); e <- renamed(f.earlier))
+        yield TimeFact(l, e, f.slack),
+      present.flatMap(renamed(_))
+    )
+  }
+}
+
+private[streamjoin] object TimeColumns {
+
+  private val none = TimeColumns(Nil, Map.empty, Nil, Set.empty)
+
+  /**
+   * The event-time columns of a resolved plan. Columns pass through projections as they are,
+   * renamed, or as wider numbers; a computed column has a watermark only if Spark says so, as of
+   * `window_time`.
+   */
+  def of(plan: LogicalPlan): TimeColumns = plan match {
+    case o: ImposeOrder => imposed(o, of(o.child))
+    case j: StreamJoin  => j.analysis.output
+    case u: Union       => union(u)
+    case Project(list, child) =>
+      val below = of(child)
+      val (asTheyAre, computed) = list.partition(passed(_).nonEmpty)
+      val known = below
+        .rename(asTheyAre.flatMap(e => passed(e).map(_.exprId -> e.exprId)))
+        .withWindows(below, computed.map(e => e.toAttribute -> Seq(e)))
+      known ++ propagated(
+        computed.map(_.toAttribute).filterNot(known.isWatermarked),
+        below.imposed
+      )
+    case Expand(projections, output, child) =>
+      val below = of(child)
+      below
+        .rename(output.map(a => a.exprId -> a.exprId))
+        .withWindows(below, output.zip(projections.transpose))
+    case a: Aggregate if a.isStreaming                        => behind(a)
+    case d @ (_: Deduplicate | _: DeduplicateWithinWatermark) => of(d.children.head)
+    case j: Join if j.left.isStreaming && j.right.isStreaming => behind(j)
+    case _ if isStateful(plan)                                => behind(plan)
+    case _ =>
+      val below = plan.children.map(of).foldLeft(none)(_ ++ _)
+      below.rename(plan.output.map(a => a.exprId -> a.exprId))
+  }
+
+  /** The column whose values an expression of a projection passes on unchanged. */
+  private[logical] def passed(e: Expression): Option[Attribute] = e match {
+    case Alias(child, _)                                              => passed(child)
+    case Cast(child, to, _, _) if TimeUnit.widens(child.dataType, to) => passed(child)
+    case other                                                        => SameColumn.unapply(other)
+  }
+
+  private[logical] def isStateful(plan: LogicalPlan): Boolean = plan match {
+    case _: FlatMapGroupsWithState | _: TransformWithState | _: TransformWithStateInPySpark |
+        _: FlatMapGroupsInPandasWithState =>
+      true
+    case _ => false
+  }
+
+  private def imposed(o: ImposeOrder, below: TimeColumns): TimeColumns = {
+    val unit = TimeUnit.of(o.column.dataType).get
+    val base =
+      BaseColumn.Imposed(
+        o.id,
+        o.column.name,
+        unit,
+        o.lag,
+        o.idleTimeoutMs,
+        o.imposed,
+        o.maxAhead,
+        sparkDelay(o)
+      )
+    TimeColumns(
+      below.bases :+ base,
+      below.columns + (o.column.exprId -> WatermarkPlan.Base(below.bases.length)),
+      below.facts,
+      below.present
+    )
+  }
+
+  private def sparkDelay(o: ImposeOrder): Option[Long] = o.child.collectFirst {
+    case w: EventTimeWatermark if w.eventTime.exprId == o.column.exprId =>
+      EventTimeWatermark.getDelayMs(w.delay) * MICROS_PER_MILLIS
+  }
+
+  private def union(u: Union): TimeColumns = {
+    val inputs = u.children.map(of)
+    val offsets = inputs.scanLeft(0)(_ + _.bases.length)
+    val columns = u.output.zipWithIndex.flatMap { case (out, i) =>
+      val plans = u.children.zip(inputs).zip(offsets).map { case ((child, times), offset) =>
+        times.columns.get(child.output(i).exprId).map(_.shift(offset))
+      }
+      Option.when(plans.forall(_.nonEmpty))(out.exprId -> WatermarkPlan.Least(plans.flatten))
+    }
+    TimeColumns(inputs.flatMap(_.bases), columns.toMap, Nil, Set.empty)
+  }
+
+  /**
+   * Behind a stateful operator of Spark's, rows lag behind the watermark of the source; what Spark
+   * propagates to the next operator is all that is known.
+   */
+  private def behind(operator: LogicalPlan): TimeColumns =
+    propagated(operator.output, operator.children.exists(of(_).imposed))
+
+  private def propagated(columns: Seq[Attribute], imposed: Boolean): TimeColumns = {
+    val times = columns.filter { a =>
+      a.metadata.contains(EventTimeWatermark.delayKey) && TimeUnit.of(
+        a.dataType
+      ).contains(TimeUnit.Timestamp)
+    }
+    TimeColumns(
+      times.map(a => BaseColumn.Propagated(a.name, TimeUnit.Timestamp, imposed)),
+      times.zipWithIndex.map { case (a, i) => a.exprId -> WatermarkPlan.Base(i) }.toMap,
+      Nil,
+      Set.empty
+    )
+  }
+}

@@ -1,0 +1,65 @@
+package org.apache.spark.sql.streamjoin.physical
+
+import org.apache.spark.rdd.RDD
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{Attribute, SortOrder}
+import org.apache.spark.sql.catalyst.plans.QueryPlan
+import org.apache.spark.sql.catalyst.plans.physical.Partitioning
+import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.execution.{ColumnarRule, SparkPlan, UnaryExecNode}
+import org.apache.spark.sql.execution.streaming.operators.stateful.join.StreamingSymmetricHashJoinExec
+import org.apache.spark.sql.streamjoin.logical.resolve.BuiltinJoin
+import org.apache.spark.sql.streamjoin.physical.eventtime.StreamJoinExec
+import org.apache.spark.sql.streamjoin.physical.stateful.ExplainedLine
+
+/**
+ * Says in `explain` why a join stayed Spark's although it was to be replaced.
+ *
+ * It stands among the columnar rules because those are what Spark lets an extension do to the plan of
+ * a batch of a stream once all operators are in it.
+ */
+object ExplainBuiltinJoin extends ColumnarRule {
+
+  override def preColumnarTransitions: Rule[SparkPlan] = (plan: SparkPlan) => explained(plan)
+
+  private def explained(plan: SparkPlan): SparkPlan = plan match {
+    case kept: BuiltinJoinExec => kept
+    case ours: StreamJoinExec  => ours.mapChildren(explained)
+    case j: StreamingSymmetricHashJoinExec =>
+      val below = j.mapChildren(explained)
+      whyKept(j).fold(below)(BuiltinJoinExec(_, below))
+    case other => other.mapChildren(explained)
+  }
+
+  private def whyKept(j: StreamingSymmetricHashJoinExec): Option[Seq[String]] =
+    j.logicalLink.collect { case BuiltinJoin(join) =>
+      BuiltinJoin.replaced(join) match {
+        case Left(refused) => refused.reason
+        case Right(_)      => Seq("its bounds did not stand in its condition when it was analysed.")
+      }
+    }
+}
+
+/** A join of Spark's, and why it is not this project's. Rows pass as they are. */
+case class BuiltinJoinExec(reason: Seq[String], child: SparkPlan) extends UnaryExecNode {
+
+  override def nodeName: String = "StreamJoin not used"
+
+  override def simpleString(maxFields: Int): String = s"$nodeName: ${reason.head}"
+
+  override def verboseStringWithOperatorId(): String =
+    s"$formattedNodeName\n${reason.mkString("\n")}\n"
+
+  override def innerChildren: Seq[QueryPlan[_]] = reason.tail.map(ExplainedLine(_))
+
+  override def output: Seq[Attribute] = child.output
+
+  override def outputPartitioning: Partitioning = child.outputPartitioning
+
+  override def outputOrdering: Seq[SortOrder] = child.outputOrdering
+
+  override protected def doExecute(): RDD[InternalRow] = child.execute()
+
+  override protected def withNewChildInternal(newChild: SparkPlan): BuiltinJoinExec =
+    copy(child = newChild)
+}

@@ -1,0 +1,92 @@
+package org.apache.spark.sql.streamjoin.physical
+
+import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.catalyst.expressions.{
+  Attribute,
+  AttributeSet,
+  Expression,
+  NamedExpression
+}
+import org.apache.spark.sql.catalyst.plans.logical.{
+  EventTimeWatermark,
+  Filter,
+  LogicalPlan,
+  Project
+}
+import org.apache.spark.sql.execution.{FilterExec, ProjectExec, SparkPlan, SparkStrategy}
+import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.streamjoin.logical.plan.{ImposeOrder, StreamJoin, StreamJoinInput}
+import org.apache.spark.sql.streamjoin.logical.resolve.JoinRefusals
+import org.apache.spark.sql.streamjoin.physical.eventtime.{
+  JoinExplanation,
+  LateSpec,
+  StreamJoinExec,
+  StreamJoinInputExec,
+  StreamJoinSpec
+}
+import org.apache.spark.sql.streamjoin.physical.stateful.{
+  BatchInfo,
+  BelievedWatermarkExec,
+  ImposeOrderExec
+}
+
+/** Plans this project's logical nodes. */
+case class StreamJoinStrategy(session: SparkSession) extends SparkStrategy {
+
+  override def apply(plan: LogicalPlan): Seq[SparkPlan] = plan match {
+    case o: ImposeOrder               => Seq(planOrder(o))
+    case i: StreamJoinInput           => Seq(StreamJoinInputExec(i.present, planLater(i.child)))
+    case Project(list, j: StreamJoin) => Seq(ProjectExec(list, planJoin(j, shown(list, j))))
+    case Project(list, Filter(condition, j: StreamJoin)) =>
+      Seq(ProjectExec(list, FilterExec(condition, planJoin(j, named(list :+ condition, j)))))
+    case j: StreamJoin => Seq(planJoin(j, j.output))
+    case _             => Nil
+  }
+
+  private def planOrder(o: ImposeOrder): SparkPlan = {
+    val (latest, rejects) = (o.latest, o.maxAhead.exists(_.rejects))
+    val child = latest.fold(planLater(o.child))(believed(o.child, o.column, _))
+    ImposeOrderExec(o.id, o.column, o.lag, latest.getOrElse(Long.MaxValue), rejects, child)
+  }
+
+  /** Spark's own watermark of the column is right below; the optimizer may have put something on it. */
+  private def believed(plan: LogicalPlan, column: Attribute, latest: Long): SparkPlan = plan match {
+    case w: EventTimeWatermark if w.eventTime.exprId == column.exprId =>
+      new BelievedWatermarkExec(w.nodeId, w.eventTime, w.delay, planLater(w.child), latest)
+    case Project(list, child)     => ProjectExec(list, believed(child, column, latest))
+    case Filter(condition, child) => FilterExec(condition, believed(child, column, latest))
+    case other                    => planLater(other)
+  }
+
+  /** Columns that come out as they are asked for leave nothing to do for a projection. */
+  private def shown(list: Seq[NamedExpression], j: StreamJoin): Seq[Attribute] = {
+    val columns = list.collect { case a: Attribute => a }
+    if (columns.length == list.length && AttributeSet(columns).size == list.length) columns
+    else named(list, j)
+  }
+
+  private def named(expressions: Seq[Expression], j: StreamJoin): Seq[Attribute] =
+    j.output.filter(AttributeSet.fromAttributeSets(expressions.map(_.references)).contains)
+
+  private def planJoin(j: StreamJoin, shown: Seq[Attribute]): SparkPlan = {
+    JoinRefusals.check(j)
+    new StreamJoinExec(
+      planInput(j.left),
+      planInput(j.right),
+      BatchInfo(),
+      StreamJoinSpec.of(
+        j.analysis,
+        j.output,
+        shown,
+        j.late.map(LateSpec(_, j.lateBelow, j.sharedKeys, SQLConf.get.sessionLocalTimeZone)),
+        JoinExplanation.lines(j.analysis, j.late)
+      )
+    )
+  }
+
+  /** The optimizer may have put a projection on top of an input. */
+  private def planInput(input: LogicalPlan): SparkPlan = planLater(input match {
+    case i: StreamJoinInput => i
+    case other              => StreamJoinInput.of(other)
+  })
+}

@@ -1,0 +1,218 @@
+package org.apache.spark.sql.streamjoin.physical.eventtime
+
+import org.apache.spark.broadcast.Broadcast
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{Attribute, UnsafeRow}
+import org.apache.spark.sql.catalyst.types.DataTypeUtils
+import org.apache.spark.sql.execution.metric.SQLMetric
+import org.apache.spark.sql.execution.streaming.operators.stateful.{
+  StatefulOpStateStoreCheckpointInfo,
+  StatefulOperatorStateInfo
+}
+import org.apache.spark.sql.execution.streaming.state.{
+  StateStore,
+  StateStoreConf,
+  StateStoreId,
+  StateStoreProviderId
+}
+import org.apache.spark.sql.streamjoin.checkpoint.{
+  StateFormat,
+  StateShape,
+  StoredNumbers,
+  StoredState
+}
+import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
+import org.apache.spark.sql.streamjoin.physical.stateful.{
+  BatchOutput,
+  LargestNumbers,
+  PartitionCounts
+}
+import org.apache.spark.util.{CollectionAccumulator, SerializableConfiguration}
+
+import io.streamjoin.bounds.{JoinBounds, RowBounds, RowTimes}
+import io.streamjoin.join.eventtime.{JoinCounters, JoinOperator}
+import io.streamjoin.model.{Routing, Side}
+
+/**
+ * One batch of one partition of a join, from opening its state to committing it.
+ *
+ * {{{
+ *   watermarks before = stored          watermarks now = before, and what the batch brought
+ *   left rows   --> late by before? partners in the store;  wait on the heap
+ *   right rows  --> late by before? partners in the store and on the heap
+ *   watermarks now --> evict, give out what never matched, write what is left, commit
+ * }}}
+ */
+private[physical] final class JoinTask(
+    spec: StreamJoinSpec,
+    leftOutput: Seq[Attribute],
+    rightOutput: Seq[Attribute],
+    batch: BatchArrivals,
+    stateInfo: StatefulOperatorStateInfo,
+    format: StateFormat,
+    storeConf: StateStoreConf,
+    hadoopConf: Broadcast[SerializableConfiguration],
+    maxBufferedRows: Long,
+    metrics: Map[String, SQLMetric],
+    reported: LargestNumbers,
+    ofPartitions: PartitionCounts,
+    checkpoints: Option[CollectionAccumulator[StatefulOpStateStoreCheckpointInfo]]
+) extends Serializable {
+
+  def run(
+      partitionId: Int,
+      left: Iterator[InternalRow],
+      right: Iterator[InternalRow]
+  ): Iterator[InternalRow] = {
+    val started = System.nanoTime
+    val store = open(partitionId)
+    val rows = new UnsafeJoinRows(spec, leftOutput, rightOutput)
+    val state = format.open(store, shapeOf(rows))
+    val numbers = new StoredNumbers(store)
+    val base = BaseWatermarks.next(spec, batch, numbers)
+    val counters = new JoinCounters
+    val operator = new JoinOperator[UnsafeRow, InternalRow](
+      spec.joinType,
+      spec.bounds,
+      rows,
+      new JoinedRowOutput(spec, leftOutput, rightOutput, counts(_, partitionId)),
+      state.rows,
+      counters,
+      spec.routing
+    )
+    val (before, now) = (spec.watermarks.received(base.before), spec.watermarks.received(base.now))
+    operator.restore(before)
+
+    new BatchOutput(
+      left,
+      right,
+      (side, row) =>
+        operator.process(
+          side,
+          row,
+          keepFor = if (side == Side.Left) before else now,
+          guest = isGuest(row, partitionId)
+        ),
+      () => operator.advance(now),
+      () => finish(partitionId, store, numbers, state, base, now, counters, started),
+      metrics("numOutputRows")
+    )
+  }
+
+  /** Whether another partition answers for the row; all agree, for they see the same bytes. */
+  private def isGuest(row: UnsafeRow, partition: Int): Boolean =
+    spec.routing == Routing.Shared &&
+      Math.floorMod(row.hashCode, stateInfo.numPartitions) != partition
+
+  /** Whether rows of the side that come here come nowhere else, or are to be counted here. */
+  private def counts(side: Side, partition: Int): Boolean = spec.routing match {
+    case Routing.Broadcast(unicast) => side == unicast || partition == 0
+    case _                          => true
+  }
+
+  private def outputOf(side: Side): Seq[Attribute] =
+    if (side == Side.Left) leftOutput else rightOutput
+
+  private def shapeOf(rows: UnsafeJoinRows): StateShape =
+    StateShape(
+      side => DataTypeUtils.fromAttributes(outputOf(side)),
+      side => spec.bounds.limiting(side).length,
+      spanOf,
+      limitsOf(rows)
+    )
+
+  /** A quarter of what one row can match, so that a probe looks at little else. */
+  private def spanOf(side: Side): Long = spec.bounds.probeWidth(side) match {
+    case JoinBounds.Unbounded => 1L
+    case width                => math.max(1L, width / 4)
+  }
+
+  private def limitsOf(rows: UnsafeJoinRows): (Side, UnsafeRow) => Array[Long] = {
+    val times = new RowTimes(spec.bounds.columns.length)
+    val bounds = Side.both.map(s => s -> new RowBounds(spec.bounds, s)).toMap
+    (side, row) => {
+      rows.readTimes(side, row, times)
+      val limits = new Array[Long](bounds(side).limitCount)
+      bounds(side).limits(times, limits)
+      limits
+    }
+  }
+
+  private def open(partition: Int): StateStore =
+    StateStore.get(
+      StateStoreProviderId(stateInfo, partition, StateStoreId.DEFAULT_STORE_NAME),
+      StoredNumbers.key,
+      StoredNumbers.value,
+      StoredNumbers.encoder,
+      stateInfo.storeVersion,
+      stateInfo.getStateStoreCkptId(partition).map(_.head),
+      stateSchemaBroadcast = None,
+      useColumnFamilies = true,
+      storeConf,
+      hadoopConf.value.value
+    )
+
+  private def finish(
+      partitionId: Int,
+      store: StateStore,
+      numbers: StoredNumbers,
+      state: StoredState,
+      base: BaseWatermarks,
+      now: Array[Long],
+      counters: JoinCounters,
+      started: Long
+  ): Unit = {
+    val (left, right) = (state.rows.size(Side.Left), state.rows.size(Side.Right))
+    if (maxBufferedRows > 0 && left + right > maxBufferedRows) {
+      throw StreamJoinErrors.bufferLimitExceeded(partitionId, left, right, maxBufferedRows)
+    }
+    val (kept, spilled) = (state.flush(), state.spilled())
+    base.save(numbers)
+    val updating = millisSince(started)
+    val committing = System.nanoTime
+    store.commit()
+    val counts = counted(counters, partitionId) ++ Map(
+      "allUpdatesTimeMs" -> updating,
+      "commitTimeMs" -> millisSince(committing),
+      "numTotalStateRows" -> (left + right),
+      "numUpdatedStateRows" -> kept,
+      "bufferedRowsLeft" -> left,
+      "bufferedRowsRight" -> right,
+      "numStateStoreInstances" -> 1L,
+      "stateMemory" -> store.metrics.memoryUsedBytes,
+      "spilledBytes" -> spilled
+    )
+    counts.foreach { case (name, value) => metrics(name) += value }
+    ofPartitions.add(partitionId -> counts)
+    reported.add(now ++ base.lastActiveMs)
+    checkpoints.foreach { accumulator =>
+      val info = store.getStateStoreCheckpointInfo()
+      accumulator.add(
+        StatefulOpStateStoreCheckpointInfo(
+          info.partitionId,
+          info.batchVersion,
+          info.stateStoreCkptId.map(Array(_)),
+          info.baseStateStoreCkptId.map(Array(_))
+        )
+      )
+    }
+  }
+
+  private def counted(counters: JoinCounters, partition: Int): Map[String, Long] = {
+    def here(side: Side, rows: Long): Long = if (counts(side, partition)) rows else 0L
+    val late = Side.both.map(s => s -> here(s, counters.lateRows(s))).toMap
+    Map(
+      "lateRowsLeft" -> late(Side.Left),
+      "lateRowsRight" -> late(Side.Right),
+      "numRowsDroppedByWatermark" -> late.values.sum,
+      "nullTimeRowsLeft" -> here(Side.Left, counters.nullTimeRows(Side.Left)),
+      "nullTimeRowsRight" -> here(Side.Right, counters.nullTimeRows(Side.Right)),
+      "evictedRowsLeft" -> counters.evictedRows(Side.Left),
+      "evictedRowsRight" -> counters.evictedRows(Side.Right),
+      "numRemovedStateRows" -> Side.both.map(counters.evictedRows).sum,
+      "nullPaddedRows" -> counters.nullPaddedRows
+    )
+  }
+
+  private def millisSince(nanos: Long): Long = (System.nanoTime - nanos) / 1000000L
+}

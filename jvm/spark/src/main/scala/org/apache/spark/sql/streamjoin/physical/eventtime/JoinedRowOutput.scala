@@ -1,0 +1,66 @@
+package org.apache.spark.sql.streamjoin.physical.eventtime
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{
+  Attribute,
+  GenericInternalRow,
+  JoinedRow,
+  UnsafeProjection,
+  UnsafeRow
+}
+
+import io.streamjoin.join.eventtime.JoinOutput
+import io.streamjoin.model.Side
+
+/**
+ * Output rows as Spark wants them, with the columns that are asked for: each overwrites the one before.
+ *
+ * @param answers whether late rows of a side come out of this partition
+ */
+private[physical] final class JoinedRowOutput(
+    spec: StreamJoinSpec,
+    left: Seq[Attribute],
+    right: Seq[Attribute],
+    answers: Side => Boolean
+) extends JoinOutput[UnsafeRow, InternalRow] {
+
+  private val leftOnly = spec.joinType.leftOnly
+  private val lateRows = spec.late.map(new LateRowOutput(_, spec, left, right))
+
+  private val project = {
+    val own = if (leftOnly) left else left ++ right
+    UnsafeProjection.create(
+      spec.shown.map(_.withNullability(true)),
+      (own ++ spec.late.map(_.column)).map(_.withNullability(true))
+    )
+  }
+
+  private val wholeLeft = spec.late.isEmpty && spec.shown.map(_.exprId) == left.map(_.exprId)
+
+  private val pair = new JoinedRow
+  private val whole = new JoinedRow
+  private val nullLeft = new GenericInternalRow(left.length)
+  private val nullRight = new GenericInternalRow(right.length)
+  private val notLate = new GenericInternalRow(1)
+
+  override def joined(l: UnsafeRow, r: UnsafeRow): InternalRow = inTime(pair(l, r))
+
+  override def unmatched(side: Side, row: UnsafeRow): InternalRow =
+    if (leftOnly) matched(row)
+    else if (side == Side.Left) inTime(pair(row, nullRight))
+    else inTime(pair(nullLeft, row))
+
+  override def matched(l: UnsafeRow): InternalRow = if (wholeLeft) l else inTime(l)
+
+  override def late(side: Side, row: UnsafeRow, column: Int, watermark: Long): Option[InternalRow] =
+    shown(side).map(_.late(side, row, column, watermark))
+
+  override def foundLate(side: Side, row: UnsafeRow): Option[InternalRow] =
+    shown(side).map(_.foundLate(side, row))
+
+  private def shown(side: Side): Option[LateRowOutput] =
+    lateRows.filter(_ => answers(side) && !(leftOnly && side == Side.Right))
+
+  private def inTime(row: InternalRow): InternalRow =
+    project(if (lateRows.isEmpty) row else whole(row, notLate))
+}

@@ -1,0 +1,95 @@
+package org.apache.spark.sql.streamjoin.physical.eventtime
+
+import scala.collection.mutable
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.streamjoin.conditions.TimeUnit
+import org.apache.spark.sql.types._
+import org.apache.spark.unsafe.types.UTF8String
+
+import io.streamjoin.model.Side
+
+/**
+ * How late rows come out of a join.
+ *
+ * @param column the one that says why
+ * @param below those by which late rows of joins below come in
+ * @param sharedKeys equalities of columns of which one copy is shown
+ * @param zone the time zone in which watermarks are written
+ */
+private[streamjoin] final case class LateSpec(
+    column: Attribute,
+    below: Seq[Attribute],
+    sharedKeys: Seq[Expression],
+    zone: String
+)
+
+/** Late rows as they come out: the columns of their own input, NULL in those of the other, and why. */
+private[physical] final class LateRowOutput(
+    late: LateSpec,
+    spec: StreamJoinSpec,
+    left: Seq[Attribute],
+    right: Seq[Attribute]
+) {
+
+  private val names = StreamJoinMetrics.names(spec).map(_.swap).toMap
+  private val sides = Side.both.map(s => s -> new OneSide(s)).toMap
+  private val withReason = new JoinedRow
+
+  /** The same for all late rows of a batch, but for the column. */
+  private val reasons = mutable.Map.empty[(Int, Long), InternalRow]
+
+  def late(side: Side, row: UnsafeRow, column: Int, watermark: Long): InternalRow = {
+    def reason =
+      InternalRow(InternalRow(text(side.name), text(names(column)), written(column, watermark)))
+    sides(side).explained(withReason(row, reasons.getOrElseUpdate((column, watermark), reason)))
+  }
+
+  def foundLate(side: Side, row: UnsafeRow): InternalRow = sides(side).passed(row)
+
+  /** As Spark writes a value of the column. */
+  private def written(column: Int, watermark: Long): UTF8String = {
+    val value = TimeUnit.of(spec.times(column).dataType).get match {
+      case TimeUnit.Timestamp    => Literal(watermark, TimestampType)
+      case TimeUnit.TimestampNtz => Literal(watermark, TimestampNTZType)
+      case TimeUnit.Date         => Literal(watermark.toInt, DateType)
+      case TimeUnit.Number       => Literal(watermark, LongType)
+    }
+    Cast(value, StringType, Some(late.zone)).eval().asInstanceOf[UTF8String]
+  }
+
+  private def text(s: String): UTF8String = UTF8String.fromString(s)
+
+  private final class OneSide(side: Side) {
+    private val own = if (side == Side.Left) left else right
+
+    val explained: UnsafeProjection =
+      UnsafeProjection.create(columns(reason = late.column), own :+ late.column)
+
+    val passed: UnsafeProjection = {
+      val reasons = late.below.flatMap(ofOwn)
+      val reason =
+        if (reasons.isEmpty) Literal(null, late.column.dataType) else Coalesce(reasons)
+      UnsafeProjection.create(columns(reason), own)
+    }
+
+    private def columns(reason: Expression): Seq[Expression] =
+      spec.shown.map(c =>
+        if (c.exprId == late.column.exprId) reason else ofOwn(c).getOrElse(keyFor(c))
+      )
+
+    private def ofOwn(column: Attribute): Option[Attribute] =
+      own.find(_.exprId == column.exprId)
+
+    /** What a column of the other input shows: the key where both have one copy, or NULL. */
+    private def keyFor(column: Attribute): Expression =
+      late.sharedKeys.map(_.references).find(_.contains(column)).flatMap(both =>
+        own.find(both.contains)
+      ) match {
+        case Some(key) if key.dataType == column.dataType => key
+        case Some(key) => Cast(key, column.dataType, Some(late.zone), EvalMode.TRY)
+        case None      => Literal(null, column.dataType)
+      }
+  }
+}

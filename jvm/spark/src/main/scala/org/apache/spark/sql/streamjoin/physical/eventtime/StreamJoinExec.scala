@@ -1,0 +1,280 @@
+package org.apache.spark.sql.streamjoin.physical.eventtime
+
+import org.apache.hadoop.conf.Configuration
+import org.apache.spark.rdd.RDD
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.Attribute
+import org.apache.spark.sql.catalyst.plans.QueryPlan
+import org.apache.spark.sql.catalyst.plans.logical.EventTimeWatermark
+import org.apache.spark.sql.catalyst.plans.physical._
+import org.apache.spark.sql.catalyst.types.DataTypeUtils
+import org.apache.spark.sql.execution.{SQLExecution, SparkPlan}
+import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
+import org.apache.spark.sql.execution.streaming.operators.stateful._
+import org.apache.spark.sql.execution.streaming.operators.stateful.join.StreamingSymmetricHashJoinHelper.StateStoreAwareZipPartitionsHelper
+import org.apache.spark.sql.execution.streaming.state._
+import org.apache.spark.sql.streaming.StateOperatorProgress
+import org.apache.spark.sql.streamjoin.checkpoint.{
+  CheckpointFit,
+  JoinDescription,
+  StateFormat,
+  StateSchemaFiles
+}
+import org.apache.spark.sql.streamjoin.logical.times.BaseColumn
+import org.apache.spark.sql.streamjoin.physical.stateful.{
+  Arrival,
+  BatchInfo,
+  ExplainedLine,
+  HadoopSettings,
+  JoinInputs,
+  LargestNumbers,
+  PartitionCounts,
+  StatefulBinaryExec
+}
+import org.apache.spark.sql.streamjoin.StreamJoinConf
+
+import io.streamjoin.model.{JoinType, Routing, Side, Watermarks}
+
+/**
+ * The event-time join as a physical operator.
+ *
+ * {{{
+ *   left input --(shuffle)--+                        1. the driver runs both inputs up to their
+ *                           +--> JoinTask             shuffles: the batch's event times are known
+ *   right input -(shuffle)--+    per partition        2. each task joins, evicts and commits
+ * }}}
+ *
+ * Works on driver and, through [[JoinTask]], on executors. Deterministic: a batch that is run again
+ * from the same state and offsets gives the same rows.
+ */
+class StreamJoinExec(
+    leftInput: SparkPlan,
+    rightInput: SparkPlan,
+    batch: BatchInfo,
+    val spec: StreamJoinSpec
+) extends StatefulBinaryExec(leftInput, rightInput, batch) {
+
+  override def nodeName: String = "StreamJoin"
+
+  override def shortName: String = StreamJoinExec.OperatorName
+
+  override def simpleString(maxFields: Int): String =
+    s"StreamJoin ${spec.joinType.name}, ${JoinExplanation.routing(spec)}"
+
+  override def verboseStringWithOperatorId(): String =
+    s"$formattedNodeName\n${(simpleString(0) +: spec.explained).mkString("\n")}\n"
+
+  override def innerChildren: Seq[QueryPlan[_]] = spec.explained.map(ExplainedLine(_))
+
+  override def output: Seq[Attribute] = spec.shown
+
+  override def requiredChildDistribution: Seq[Distribution] =
+    JoinDistribution.required(spec, left, right, getStateInfo.numPartitions)
+
+  override def outputPartitioning: Partitioning = spec.joinType match {
+    case _ if spec.routing != Routing.ByKey =>
+      UnknownPartitioning(getStateInfo.numPartitions)
+    // a late row is where its own key is, and has NULL for that of the other input
+    case _ if spec.late.nonEmpty && !spec.joinType.leftOnly =>
+      UnknownPartitioning(getStateInfo.numPartitions)
+    case JoinType.Inner =>
+      PartitioningCollection(Seq(left.outputPartitioning, right.outputPartitioning))
+    case JoinType.RightOuter => right.outputPartitioning
+    case JoinType.FullOuter  => UnknownPartitioning(left.outputPartitioning.numPartitions)
+    case _                   => left.outputPartitioning
+  }
+
+  // ---- tree ----
+
+  override protected def planned(
+      left: SparkPlan,
+      right: SparkPlan,
+      batch: BatchInfo
+  ): StreamJoinExec = new StreamJoinExec(left, right, batch, spec)
+
+  override protected def arguments: IndexedSeq[Any] = IndexedSeq(left, right, batch, spec)
+
+  // ---- state ----
+
+  private def format: StateFormat = StateFormat.of(conf.getConf(StreamJoinConf.StateFormat))
+
+  override def operatorStateMetadataVersion: Int = 2
+
+  override def operatorStateMetadata(stateSchemaPaths: List[List[String]])
+      : OperatorStateMetadata = {
+    val info = getStateInfo
+    OperatorStateMetadataV2(
+      OperatorInfoV1(info.operatorId, shortName),
+      stateStoreNames
+        .zip(stateSchemaPaths)
+        .map { case (name, paths) => StateStoreMetadataV2(name, 0, info.numPartitions, paths) }
+        .toArray,
+      JoinDescription.of(spec, format).json
+    )
+  }
+
+  override def validateNewMetadata(
+      oldMetadata: OperatorStateMetadata,
+      newMetadata: OperatorStateMetadata
+  ): Unit =
+    CheckpointFit.check(getStateInfo.checkpointLocation, oldMetadata, newMetadata)
+
+  private def stateSchemas: Map[String, StateStoreColFamilySchema] =
+    format.schemas {
+      case Side.Left  => DataTypeUtils.fromAttributes(left.output)
+      case Side.Right => DataTypeUtils.fromAttributes(right.output)
+    }
+
+  override def validateAndMaybeEvolveStateSchema(
+      hadoopConf: Configuration,
+      batchId: Long,
+      stateSchemaVersion: Int
+  ): List[StateSchemaValidationResult] =
+    CheckpointFit.guard(getStateInfo.checkpointLocation) {
+      StateSchemaFiles.validate(
+        validateNewMetadata(_, operatorStateMetadata(Nil)),
+        getStateInfo,
+        stateSchemas.values,
+        stateSchemaDirPath(),
+        batchId,
+        hadoopConf,
+        session
+      )
+    }
+
+  // ---- watermarks ----
+
+  /** Rows that come out are at most this much older than the slowest watermark below. */
+  override def produceOutputWatermark(inputWatermarkMs: Long): Option[Long] =
+    StreamJoinExec.holdBackMs(spec).map(inputWatermarkMs - _)
+
+  override def shouldRunAnotherBatch(newInputWatermark: Long): Boolean = {
+    val propagated = spec.bases.exists(_.isInstanceOf[BaseColumn.Propagated]) &&
+      batch.watermarkForEviction.exists(newInputWatermark > _)
+    propagated || turnsIdle(System.currentTimeMillis())
+  }
+
+  /** Whether an input would now count as idle that did not in this batch, while rows wait. */
+  private def turnsIdle(nowMs: Long): Boolean = {
+    val lastActive = reported.value.drop(spec.bounds.columns.length)
+    longMetric("numTotalStateRows").value > 0 && spec.bases.indices.exists { i =>
+      lastActive(i) != Watermarks.Unknown &&
+      BaseWatermarks.isIdle(spec.bases(i), lastActive(i), nowMs) &&
+      !batch.timeMs.exists(BaseWatermarks.isIdle(spec.bases(i), lastActive(i), _))
+    }
+  }
+
+  // ---- execution ----
+
+  @transient private lazy val reported: LargestNumbers = {
+    val numbers = new LargestNumbers(spec.bounds.columns.length + spec.bases.length)
+    sparkContext.register(numbers)
+    numbers
+  }
+
+  @transient private lazy val ofPartitions: PartitionCounts = {
+    val counts = new PartitionCounts
+    sparkContext.register(counts)
+    counts
+  }
+
+  override protected def doExecute(): RDD[InternalRow] = {
+    val info = getStateInfo
+    val distribution = requiredChildDistribution
+    val l = JoinInputs.shuffled(left, distribution.head)
+    val r = JoinInputs.shuffled(right, distribution.last)
+    JoinInputs.materialize(Seq(l, r))
+    countAhead(l, r)
+    val task = new JoinTask(
+      spec,
+      left.output,
+      right.output,
+      arrivals(Seq(l, r)),
+      info,
+      format,
+      format.settings(conf),
+      HadoopSettings.broadcast(session),
+      conf.getConf(StreamJoinConf.MaxBufferedRows),
+      metrics,
+      reported,
+      ofPartitions,
+      Option.when(StatefulOperatorStateInfo.enableStateStoreCheckpointIds(conf))(
+        checkpointInfoAccumulator
+      )
+    )
+    JoinInputs.rows(l, distribution.head, info.numPartitions).stateStoreAwareZipPartitions(
+      JoinInputs.rows(r, distribution.last, info.numPartitions),
+      info,
+      stateStoreNames,
+      session.sessionState.streamingQueryManager.stateStoreCoordinator
+    )(task.run)
+  }
+
+  private def countAhead(l: SparkPlan, r: SparkPlan): Unit = {
+    val counts = Seq("aheadRowsLeft" -> l, "aheadRowsRight" -> r).map { case (name, input) =>
+      val metric = longMetric(name)
+      metric.set(JoinInputs.ahead(input))
+      metric
+    }
+    val execution = sparkContext.getLocalProperty(SQLExecution.EXECUTION_ID_KEY)
+    SQLMetrics.postDriverMetricUpdates(sparkContext, execution, counts)
+  }
+
+  private def arrivals(inputs: Seq[SparkPlan]): BatchArrivals = {
+    val noted = JoinInputs.arrivals(inputs)
+    BatchArrivals(
+      spec.bases.map {
+        case b: BaseColumn.Imposed    => noted.getOrElse(b.id, Arrival(Watermarks.Unknown))
+        case _: BaseColumn.Propagated => Arrival(Watermarks.Unknown)
+      },
+      batch.watermarkForEviction,
+      batch.timeMs.getOrElse(
+        throw new IllegalStateException("the batch has no recorded time; the plan cannot be run")
+      )
+    )
+  }
+
+  // ---- metrics ----
+
+  override lazy val metrics: Map[String, SQLMetric] = StreamJoinMetrics.create(sparkContext)
+
+  override def getProgress(): StateOperatorProgress = {
+    val counts = ofPartitions.value
+    StreamJoinMetrics.progress(
+      shortName,
+      name => counts.getOrElse(name, longMetric(name).value),
+      StreamJoinMetrics.watermarks(spec, reported.value),
+      getStateInfo.numPartitions
+    )
+  }
+}
+
+object StreamJoinExec {
+
+  /** The name in progress reports and in the state's metadata. */
+  val OperatorName: String = "streamJoin"
+
+  /**
+   * By how much Spark's watermark must be held back behind the join, in milliseconds; none where
+   * Spark's watermark says nothing of an event time of the output that Spark knows.
+   *
+   * With Spark's watermark at 0 the watermarks of the output follow from those of the source columns
+   * as in any batch.
+   */
+  private def holdBackMs(spec: StreamJoinSpec): Option[Long] = {
+    val base = BaseColumn.besideSparks(spec.bases)
+    val known =
+      spec.output.filter(_.metadata.contains(EventTimeWatermark.delayKey)).map(_.exprId).toSet
+    val lowest = spec.times.indices.collect {
+      case i
+          if spec.times(i).references.exists(a => known(a.exprId)) && spec.bounds.columns(
+            i
+          ).watermarked =>
+        spec.watermarks.output(base, i)
+    }
+    // Spark calls a row at the watermark late, hence a millisecond more
+    Option.when(lowest.nonEmpty && !lowest.contains(Watermarks.Unknown))(
+      math.floorDiv(-math.min(lowest.min, 0L), 1000L) + 2
+    )
+  }
+}

@@ -1,0 +1,27 @@
+package org.apache.spark.sql.streamjoin.physical.eventtime
+
+import org.apache.spark.rdd.RDD
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{Attribute, ExprId, SortOrder}
+import org.apache.spark.sql.catalyst.plans.physical.Partitioning
+import org.apache.spark.sql.execution.{SparkPlan, UnaryExecNode}
+import org.apache.spark.sql.streamjoin.logical.plan.StreamJoinInput
+
+/** The input of a join, with columns that may be NULL where they may be so in any batch. */
+case class StreamJoinInputExec(present: Set[ExprId], child: SparkPlan) extends UnaryExecNode {
+
+  override def nodeName: String = "StreamJoinInput"
+
+  override def simpleString(maxFields: Int): String = nodeName
+
+  override def output: Seq[Attribute] = StreamJoinInput.nullable(child.output, present)
+
+  override def outputPartitioning: Partitioning = child.outputPartitioning
+
+  override def outputOrdering: Seq[SortOrder] = child.outputOrdering
+
+  override protected def doExecute(): RDD[InternalRow] = child.execute()
+
+  override protected def withNewChildInternal(newChild: SparkPlan): StreamJoinInputExec =
+    copy(child = newChild)
+}

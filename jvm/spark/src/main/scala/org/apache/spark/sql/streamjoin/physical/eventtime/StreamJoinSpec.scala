@@ -1,0 +1,65 @@
+package org.apache.spark.sql.streamjoin.physical.eventtime
+
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.streamjoin.logical.plan.{EquiKey, JoinAnalysis, Residual}
+import org.apache.spark.sql.streamjoin.logical.times.BaseColumn
+
+import io.streamjoin.bounds.JoinBounds
+import io.streamjoin.model.{JoinType, Routing}
+import io.streamjoin.watermark.JoinWatermarks
+
+/**
+ * What the tasks of a join need to know of its analysis.
+ *
+ * @param residual what of the condition a probe does not settle
+ * @param output the columns that may come out
+ * @param shown those of them that somebody asks for, in the order in which they come out
+ * @param late how late rows come out; none where they are dropped
+ * @param bases where the watermarks start, in the order in which they are stored
+ * @param times the expression behind each column of `watermarks.bounds`
+ * @param explained the bounds found, in words
+ */
+private[streamjoin] final case class StreamJoinSpec(
+    joinType: JoinType,
+    equiKeys: Seq[EquiKey],
+    residual: Residual,
+    leftOnly: Seq[Expression],
+    rightOnly: Seq[Expression],
+    output: Seq[Attribute],
+    shown: Seq[Attribute],
+    late: Option[LateSpec],
+    bases: Seq[BaseColumn],
+    times: IndexedSeq[Expression],
+    watermarks: JoinWatermarks,
+    explained: Seq[String]
+) {
+
+  def bounds: JoinBounds = watermarks.bounds
+
+  /** Where no two rows can match, none need to meet: each goes to one partition. */
+  def routing: Routing = Routing.of(joinType, equiKeys.nonEmpty || bounds.contradictory)
+}
+
+private[streamjoin] object StreamJoinSpec {
+  def of(
+      analysis: JoinAnalysis,
+      output: Seq[Attribute],
+      shown: Seq[Attribute],
+      late: Option[LateSpec],
+      explained: Seq[String]
+  ): StreamJoinSpec =
+    StreamJoinSpec(
+      analysis.joinType,
+      analysis.equiKeys,
+      analysis.residual,
+      analysis.leftOnly,
+      analysis.rightOnly,
+      output,
+      shown,
+      late,
+      analysis.bases,
+      analysis.expressions,
+      analysis.watermarks,
+      explained
+    )
+}

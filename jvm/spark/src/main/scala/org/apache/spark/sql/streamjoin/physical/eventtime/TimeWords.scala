@@ -1,0 +1,92 @@
+package org.apache.spark.sql.streamjoin.physical.eventtime
+
+import org.apache.spark.sql.catalyst.analysis.UnresolvedAttribute
+import org.apache.spark.sql.streamjoin.ColumnNames
+import org.apache.spark.sql.streamjoin.conditions.TimeUnit
+import org.apache.spark.sql.streamjoin.logical.plan.JoinAnalysis
+import org.apache.spark.sql.streamjoin.logical.times.BaseColumn
+
+import io.streamjoin.bounds.{Saturated, TimeBound}
+import io.streamjoin.model.Side
+import io.streamjoin.watermark.WatermarkPlan
+
+/** Times, distances and watermarks of a join as people say them, with the lags put in. */
+private[physical] final class TimeWords(a: JoinAnalysis) {
+
+  def name(column: Int): String = a.bounds.columns(column).name
+
+  /** `o`, where all columns of the input are called `o.something`. */
+  def input(side: Side): String =
+    a.bounds.indices(side).filter(a.bounds.columns(_).watermarked).map(name).map { n =>
+      UnresolvedAttribute.parseAttributeName(n).init
+    }.distinct match {
+      case Seq(alias) if alias.nonEmpty && alias != Seq(side.name) => ColumnNames.written(alias)
+      case _                                                       => s"the ${side.name} input"
+    }
+
+  def bound(b: TimeBound): String =
+    s"${name(b.later)} >= ${moved(name(b.earlier), unit(b.earlier), Saturated.subtract(0, b.slack))}"
+
+  /** The watermarks in which times start. */
+  def watermarks: Seq[String] = a.bases.zip(sources).map {
+    case (b: BaseColumn.Imposed, source) =>
+      val idle = b.idleTimeoutMs.fold("") { ms =>
+        s"; after ${TimeUnit.Timestamp.words(ms * 1000)} without a row, that of the slowest input " +
+          "it is joined with"
+      }
+      val ahead = b.maxAhead.fold("") { a =>
+        val dropped = if (a.rejects) ", and its row is dropped" else ""
+        s"; a time more than ${TimeUnit.Timestamp.words(a.micros)} ahead of its batch does not " +
+          s"count$dropped"
+      }
+      s"watermark of $source: ${moved(latest(source, b.unit), b.unit, -b.lag)}$idle$ahead"
+    case (_: BaseColumn.Propagated, source) =>
+      s"watermark of $source: that of Spark's own operator below"
+  }
+
+  /** The columns in which watermarks start; as a join calls them, where several have one name. */
+  private def sources: Seq[String] = {
+    val names = a.bases.map(_.name)
+    names.zipWithIndex.map { case (name, i) =>
+      if (names.count(_ == name) == 1) name else a.watermarks.nameOf(i).getOrElse(name)
+    }
+  }
+
+  /** What moves the watermark of a column. */
+  def seen(column: Int): String =
+    if (lag(column).nonEmpty) latest(name(column), unit(column))
+    else s"the watermark of ${name(column)}"
+
+  /** What `seen(other)` must pass until `other`'s watermark has passed the time and the slack. */
+  def passed(column: Int, other: Int, slack: Long): String = {
+    val behind = lag(other).getOrElse(0L)
+    val parts = Seq("bound" -> slack, "lag" -> behind).filter(_._2 != 0).map { case (what, d) =>
+      s"$what ${if (d < 0) "-" else ""}${unit(column).words(Saturated.subtract(0, d).max(d))}"
+    }
+    moved(name(column), unit(column), Saturated.add(slack, behind)) +
+      (if (parts.isEmpty) "" else parts.mkString(" (", " + ", ")"))
+  }
+
+  /** The watermark of a column, less a distance. */
+  def behind(column: Int, distance: Long): String = {
+    val total = Saturated.add(distance, lag(column).getOrElse(0L))
+    moved(seen(column), unit(column), Saturated.subtract(0, total))
+  }
+
+  private def unit(column: Int): TimeUnit = TimeUnit.of(a.expressions(column).dataType).get
+
+  private def latest(name: String, unit: TimeUnit): String =
+    s"the ${if (unit == TimeUnit.Number) "largest" else "latest"} $name seen"
+
+  /** The lag of a column whose watermark follows from its own values alone. */
+  private def lag(column: Int): Option[Long] = a.watermarks.inputs(column) match {
+    case WatermarkPlan.Base(i) =>
+      Some(a.bases(i)).collect { case b: BaseColumn.Imposed => b.lag }
+    case _ => None
+  }
+
+  private def moved(what: String, unit: TimeUnit, by: Long): String =
+    if (by == 0) what
+    else if (by > 0) s"$what + ${unit.words(by)}"
+    else s"$what - ${unit.words(Saturated.subtract(0, by))}"
+}

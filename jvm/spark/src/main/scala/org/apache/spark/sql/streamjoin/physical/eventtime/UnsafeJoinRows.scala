@@ -1,0 +1,106 @@
+package org.apache.spark.sql.streamjoin.physical.eventtime
+
+import org.apache.spark.sql.catalyst.expressions.{Left => _, Right => _, _}
+import org.apache.spark.sql.streamjoin.logical.plan.KeyHash
+import org.apache.spark.sql.streamjoin.physical.stateful.TimeReader
+
+import io.streamjoin.bounds.RowTimes
+import io.streamjoin.join.eventtime.JoinRows
+import io.streamjoin.model.Side.{Left, Right}
+import io.streamjoin.model.{Routing, Side}
+
+/** Looks at Spark's rows with generated code. One instance serves one task. */
+private[physical] final class UnsafeJoinRows(
+    spec: StreamJoinSpec,
+    leftOutput: Seq[Attribute],
+    rightOutput: Seq[Attribute]
+) extends JoinRows[UnsafeRow] {
+
+  private val left = new OneSide(Left, leftOutput, spec.equiKeys.map(_.left), spec.leftOnly)
+  private val right = new OneSide(Right, rightOutput, spec.equiKeys.map(_.right), spec.rightOnly)
+  private val ofAny = pairs(spec.residual.ofAny)
+  private val ofOrdinary = pairs(spec.residual.ofOrdinary)
+  private val pair = new JoinedRow
+
+  private def of(side: Side): OneSide = if (side == Left) left else right
+
+  override def readTimes(side: Side, row: UnsafeRow, into: RowTimes): Unit =
+    of(side).readTimes(row, into)
+
+  override def joinable(side: Side, row: UnsafeRow): Boolean = of(side).joinable(row)
+
+  override def foundLate(side: Side, row: UnsafeRow): Boolean = of(side).foundLate(row)
+
+  override def key(side: Side, row: UnsafeRow): Long = of(side).key(row)
+
+  override def matches(l: UnsafeRow, r: UnsafeRow, ordinary: Boolean): Boolean =
+    (if (ordinary) ofOrdinary else ofAny) match {
+      case Some(predicate) => predicate.eval(pair(l, r))
+      case None            => true
+    }
+
+  /** Nothing where key and times leave nothing to ask. */
+  private def pairs(residual: Expression): Option[BasePredicate] =
+    Option.when(residual != Literal.TrueLiteral)(
+      Predicate.create(residual, leftOutput ++ rightOutput)
+    )
+
+  private final class OneSide(
+      side: Side,
+      input: Seq[Attribute],
+      keys: Seq[Expression],
+      only: Seq[Expression]
+  ) {
+
+    private val columns = spec.bounds.indices(side).toArray
+    private val readers = columns.map(c => TimeReader.of(spec.times(c).dataType))
+
+    private val ordinals: Array[Int] =
+      columns.map(c => input.indexWhere(a => spec.times(c).semanticEquals(a)))
+
+    /** Times that are not simply columns of the row are computed. */
+    private val computed: Option[UnsafeProjection] =
+      Option.when(ordinals.contains(-1))(
+        UnsafeProjection.create(columns.map(spec.times(_)).toSeq, input)
+      )
+
+    private val mayMatch = Predicate.create(
+      (only ++ keys.zip(spec.equiKeys).collect {
+        case (k, e) if !e.nullSafe && k.nullable => IsNotNull(k)
+      })
+        .reduceOption(And(_, _))
+        .getOrElse(Literal.TrueLiteral),
+      input
+    )
+
+    private val lateBelow: Array[Int] = input.indices
+      .filter(i => spec.late.exists(_.below.exists(_.exprId == input(i).exprId)))
+      .toArray
+
+    private val hash = UnsafeProjection.create(Seq(KeyHash.of(keys)), input)
+
+    def readTimes(row: UnsafeRow, into: RowTimes): Unit = {
+      val source = computed.fold(row)(_(row))
+      var i = 0
+      while (i < columns.length) {
+        val ordinal = if (computed.isEmpty) ordinals(i) else i
+        if (source.isNullAt(ordinal)) into.setNull(columns(i))
+        else into.set(columns(i), readers(i)(source, ordinal))
+        i += 1
+      }
+    }
+
+    def joinable(row: UnsafeRow): Boolean = mayMatch.eval(row)
+
+    def foundLate(row: UnsafeRow): Boolean = {
+      var i = 0
+      while (i < lateBelow.length) {
+        if (!row.isNullAt(lateBelow(i))) return true
+        i += 1
+      }
+      false
+    }
+
+    def key(row: UnsafeRow): Long = if (keys.isEmpty) Routing.NoKey else hash(row).getLong(0)
+  }
+}

@@ -1,0 +1,75 @@
+package org.apache.spark.sql.streamjoin.physical.stateful
+
+import org.apache.spark.util.AccumulatorV2
+
+import io.streamjoin.model.Watermarks
+
+/**
+ * The largest event time that a batch brought in one column.
+ *
+ * A task that is run twice adds the same value again, which changes nothing.
+ */
+private[physical] final class LargestTime extends AccumulatorV2[Long, Long] {
+  private var largest = Watermarks.Unknown
+
+  override def isZero: Boolean = largest == Watermarks.Unknown
+  override def copy(): LargestTime = {
+    val c = new LargestTime
+    c.largest = largest
+    c
+  }
+  override def reset(): Unit = largest = Watermarks.Unknown
+  override def add(v: Long): Unit = if (v > largest) largest = v
+  override def merge(other: AccumulatorV2[Long, Long]): Unit = add(other.value)
+  override def value: Long = largest
+}
+
+/**
+ * What one batch brought in one source column.
+ *
+ * @param largest the largest value, or `Watermarks.Unknown` if none came
+ */
+private[physical] final case class Arrival(largest: Long)
+
+/** A vector of numbers of which every task reports the same, or a lower, value. */
+private[physical] final class LargestNumbers(size: Int)
+    extends AccumulatorV2[Array[Long], Array[Long]] {
+  private val numbers = Array.fill(size)(Watermarks.Unknown)
+
+  override def isZero: Boolean = numbers.forall(_ == Watermarks.Unknown)
+  override def copy(): LargestNumbers = {
+    val c = new LargestNumbers(size)
+    c.add(numbers)
+    c
+  }
+  override def reset(): Unit = java.util.Arrays.fill(numbers, Watermarks.Unknown)
+  override def add(v: Array[Long]): Unit =
+    for (i <- numbers.indices) numbers(i) = math.max(numbers(i), v(i))
+  override def merge(other: AccumulatorV2[Array[Long], Array[Long]]): Unit = add(other.value)
+  override def value: Array[Long] = numbers.clone()
+}
+
+/**
+ * What the partitions of one batch have counted, summed up. A partition that is run once more, by a
+ * second action on the batch or a second attempt, counts once.
+ */
+private[physical] final class PartitionCounts
+    extends AccumulatorV2[(Int, Map[String, Long]), Map[String, Long]] {
+  private var counts = Map.empty[Int, Map[String, Long]]
+
+  override def isZero: Boolean = counts.isEmpty
+  override def copy(): PartitionCounts = {
+    val c = new PartitionCounts
+    c.counts = counts
+    c
+  }
+  override def reset(): Unit = counts = Map.empty
+  override def add(partition: (Int, Map[String, Long])): Unit = counts += partition
+  override def merge(other: AccumulatorV2[(Int, Map[String, Long]), Map[String, Long]]): Unit =
+    other match {
+      case c: PartitionCounts => counts ++= c.counts
+      case _ => throw new UnsupportedOperationException(s"${other.getClass} holds other values")
+    }
+  override def value: Map[String, Long] =
+    counts.values.flatten.groupMapReduce(_._1)(_._2)(_ + _)
+}

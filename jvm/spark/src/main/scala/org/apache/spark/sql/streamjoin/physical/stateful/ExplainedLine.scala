@@ -1,0 +1,15 @@
+package org.apache.spark.sql.streamjoin.physical.stateful
+
+import org.apache.spark.rdd.RDD
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.Attribute
+import org.apache.spark.sql.execution.LeafExecNode
+
+/** A line of text under an operator in `explain`. It is never run. */
+private[physical] case class ExplainedLine(text: String) extends LeafExecNode {
+  override def output: Seq[Attribute] = Nil
+  override def simpleString(maxFields: Int): String = text
+  override def verboseString(maxFields: Int): String = text
+  override protected def doExecute(): RDD[InternalRow] =
+    throw new UnsupportedOperationException("a line of explain cannot be run")
+}

@@ -1,0 +1,139 @@
+package org.apache.spark.sql.streamjoin.physical.stateful
+
+import org.apache.spark.sql.catalyst.encoders.ExpressionEncoder
+import org.apache.spark.sql.catalyst.expressions.{
+  Attribute,
+  AttributeReference,
+  AttributeSet,
+  Expression,
+  Literal,
+  SortOrder
+}
+import org.apache.spark.sql.catalyst.plans.logical.{LogicalGroupState, NoTimeout}
+import org.apache.spark.sql.catalyst.streaming.InternalOutputModes
+import org.apache.spark.sql.execution.SparkPlan
+import org.apache.spark.sql.execution.streaming.operators.stateful.StatefulOperatorStateInfo
+import org.apache.spark.sql.execution.streaming.operators.stateful.flatmapgroupswithstate.FlatMapGroupsWithStateExec
+import org.apache.spark.sql.streaming.{GroupStateTimeout, OutputMode}
+import org.apache.spark.sql.types.NullType
+
+/**
+ * What a stateful operator learns of the micro-batch in which it runs; nothing while a plan is only
+ * explained.
+ *
+ * @param stateInfo where its state is, and of which version
+ * @param timeMs when the batch began, in milliseconds, as the offset log has it: a batch that is run
+ *   again sees the same
+ * @param watermarkForLateEvents Spark's watermark below the operator, in milliseconds, at the end of the
+ *   batch before
+ * @param watermarkForEviction the same for this batch
+ */
+final case class BatchInfo(
+    stateInfo: Option[StatefulOperatorStateInfo] = None,
+    timeMs: Option[Long] = None,
+    watermarkForLateEvents: Option[Long] = None,
+    watermarkForEviction: Option[Long] = None
+)
+
+/**
+ * A stateful operator of two inputs, to which Spark's planner of micro-batches gives a [[BatchInfo]].
+ *
+ * That planner knows the classes to which it gives something. This is a subclass of one of them for that
+ * plumbing only, and hides it: nothing of the parent's runs, and as a product it is what its own
+ * constructor takes. Why this parent, and not Spark's join: docs/design.md.
+ */
+abstract class StatefulBinaryExec(
+    leftInput: SparkPlan,
+    rightInput: SparkPlan,
+    val batch: BatchInfo
+) extends FlatMapGroupsWithStateExec(
+      StatefulBinaryExec.NoFunction,
+      keyDeserializer = Literal(null),
+      valueDeserializer = Literal(null),
+      initialStateDeserializer = Literal(null),
+      groupingAttributes = Nil,
+      initialStateGroupAttrs = Nil,
+      dataAttributes = Nil,
+      initialStateDataAttrs = Nil,
+      StatefulBinaryExec.NoObject,
+      batch.stateInfo,
+      stateEncoder = null,
+      stateFormatVersion = 2,
+      InternalOutputModes.Append,
+      NoTimeout,
+      batch.timeMs,
+      batch.watermarkForLateEvents,
+      batch.watermarkForEviction,
+      initialState = rightInput,
+      hasInitialState = false,
+      skipEmittingInitialStateKeys = false,
+      child = leftInput
+    ) {
+
+  /** The same operator with other inputs, in another batch. */
+  protected def planned(left: SparkPlan, right: SparkPlan, batch: BatchInfo): StatefulBinaryExec
+
+  /** The arguments of the operator's own constructor. */
+  protected def arguments: IndexedSeq[Any]
+
+  override def productArity: Int = arguments.length
+
+  override def productElement(i: Int): Any = arguments(i)
+
+  /** As the hash code, which is that of a product: the parent compares its own parameters. */
+  final override def equals(other: Any): Boolean = other match {
+    case o: StatefulBinaryExec => (this eq o) || getClass == o.getClass && arguments == o.arguments
+    case _                     => false
+  }
+
+  override def producedAttributes: AttributeSet = AttributeSet.empty
+
+  override def requiredChildOrdering: Seq[Seq[SortOrder]] = Seq(Nil, Nil)
+
+  final override def copy(
+      func: (Any, Iterator[Any], LogicalGroupState[Any]) => Iterator[Any],
+      keyDeserializer: Expression,
+      valueDeserializer: Expression,
+      initialStateDeserializer: Expression,
+      groupingAttributes: Seq[Attribute],
+      initialStateGroupAttrs: Seq[Attribute],
+      dataAttributes: Seq[Attribute],
+      initialStateDataAttrs: Seq[Attribute],
+      outputObjAttr: Attribute,
+      stateInfo: Option[StatefulOperatorStateInfo],
+      stateEncoder: ExpressionEncoder[Any],
+      stateFormatVersion: Int,
+      outputMode: OutputMode,
+      timeoutConf: GroupStateTimeout,
+      batchTimestampMs: Option[Long],
+      eventTimeWatermarkForLateEvents: Option[Long],
+      eventTimeWatermarkForEviction: Option[Long],
+      initialState: SparkPlan,
+      hasInitialState: Boolean,
+      skipEmittingInitialStateKeys: Boolean,
+      child: SparkPlan
+  ): StatefulBinaryExec =
+    planned(
+      child,
+      initialState,
+      BatchInfo(
+        stateInfo,
+        batchTimestampMs,
+        eventTimeWatermarkForLateEvents,
+        eventTimeWatermarkForEviction
+      )
+    )
+
+  final override protected def withNewChildrenInternal(
+      newLeft: SparkPlan,
+      newRight: SparkPlan
+  ): StatefulBinaryExec = planned(newLeft, newRight, batch)
+}
+
+private object StatefulBinaryExec {
+
+  private val NoFunction: (Any, Iterator[Any], LogicalGroupState[Any]) => Iterator[Any] =
+    (_, _, _) => Iterator.empty
+
+  private val NoObject: Attribute = AttributeReference("none", NullType)()
+}

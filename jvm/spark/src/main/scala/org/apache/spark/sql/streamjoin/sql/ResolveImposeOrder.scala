@@ -1,0 +1,103 @@
+package org.apache.spark.sql.streamjoin.sql
+
+import java.util.Locale
+
+import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.catalyst.analysis._
+import org.apache.spark.sql.catalyst.expressions.{
+  Expression,
+  FunctionTableSubqueryArgumentExpression,
+  Literal,
+  NamedArgumentExpression
+}
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
+import org.apache.spark.sql.streamjoin.logical.plan.UnresolvedImposeOrder
+import org.apache.spark.sql.types.StringType
+
+/**
+ * `IMPOSE_ORDER(TABLE(t), DESCRIPTOR(c), lag [, idle_timeout [, max_ahead [, ahead]]])`, with the
+ * arguments in this order or by the names `input`, `column`, `lag`, `idle_timeout`, `max_ahead`,
+ * `ahead`; the column also as a string.
+ *
+ * Spark's grammar reads it as a table function; this rule takes it from there.
+ *
+ * Source: Hazelcast SQL, `IMPOSE_ORDER`.
+ */
+case class ResolveImposeOrder(session: SparkSession) extends Rule[LogicalPlan] {
+
+  private val names = Seq("input", "column", "lag", "idle_timeout", "max_ahead", "ahead")
+
+  override def apply(plan: LogicalPlan): LogicalPlan = plan.resolveOperatorsDown {
+    case f: UnresolvedTableValuedFunction if isImposeOrder(f.name) => order(f)
+  }
+
+  private def isImposeOrder(name: Seq[String]): Boolean =
+    name.length == 1 && name.head.toLowerCase(Locale.ROOT) == "impose_order"
+
+  private def order(f: UnresolvedTableValuedFunction): LogicalPlan = {
+    val arguments = named(f)
+    val child = arguments.get("input") match {
+      case Some(t: FunctionTableSubqueryArgumentExpression) => t.plan
+      case _ =>
+        throw StreamJoinErrors.wrongUse(
+          f.origin,
+          "the first argument must be TABLE(...); what another function gives goes in as " +
+            "TABLE(SELECT * FROM ...)"
+        )
+    }
+    val column = arguments.get("column") match {
+      case Some(UnresolvedFunction(Seq(d), Seq(a: UnresolvedAttribute), _, _, _, _, _))
+          if d.equalsIgnoreCase("DESCRIPTOR") =>
+        a.nameParts
+      case Some(Literal(name, StringType)) => UnresolvedAttribute.parseAttributeName(name.toString)
+      case _ =>
+        throw StreamJoinErrors.wrongUse(
+          f.origin,
+          "the second argument must be DESCRIPTOR(column), with one column"
+        )
+    }
+    val lag = arguments.getOrElse(
+      "lag",
+      throw StreamJoinErrors.wrongUse(f.origin, "the third argument, the lag, is missing")
+    )
+    UnresolvedImposeOrder(
+      column,
+      lag,
+      arguments.get("idle_timeout"),
+      arguments.get("max_ahead"),
+      arguments.get("ahead"),
+      child
+    )
+  }
+
+  private def named(f: UnresolvedTableValuedFunction): Map[String, Expression] = {
+    if (f.functionArgs.length > names.length) {
+      throw StreamJoinErrors.wrongUse(f.origin, s"it takes at most ${names.length} arguments")
+    }
+    val arguments = f.functionArgs.zipWithIndex.map {
+      case (NamedArgumentExpression(key, value), _) =>
+        val name = key.toLowerCase(Locale.ROOT)
+        if (!names.contains(name)) {
+          throw StreamJoinErrors.wrongUse(
+            f.origin,
+            s"it has no argument '$key', only ${names.mkString(", ")}"
+          )
+        }
+        name -> value
+      case (value, i) =>
+        if (f.functionArgs.take(i).exists(_.isInstanceOf[NamedArgumentExpression])) {
+          throw StreamJoinErrors.wrongUse(
+            f.origin,
+            "an argument without a name follows a named one"
+          )
+        }
+        names(i) -> value
+    }
+    arguments.map(_._1).diff(names).foreach { name =>
+      throw StreamJoinErrors.wrongUse(f.origin, s"the argument '$name' is there twice")
+    }
+    arguments.toMap
+  }
+}

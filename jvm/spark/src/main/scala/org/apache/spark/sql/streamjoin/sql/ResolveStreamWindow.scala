@@ -1,0 +1,60 @@
+package org.apache.spark.sql.streamjoin.sql
+
+import java.util.Locale
+
+import org.apache.spark.sql.catalyst.analysis.{
+  UnresolvedSubqueryColumnAliases,
+  UnresolvedTVFAliases,
+  UnresolvedTableValuedFunction
+}
+import org.apache.spark.sql.catalyst.expressions.{
+  Expression,
+  FunctionTableSubqueryArgumentExpression,
+  Literal
+}
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
+import org.apache.spark.sql.streamjoin.logical.plan.RelationWindow
+import org.apache.spark.sql.types.StringType
+
+/**
+ * `STREAM_WINDOW(TABLE(t), INTERVAL '10' MINUTE, 'FOLLOWING')`: what [[RelationWindows]] writes for a
+ * window on a relation, and what the text of a view holds. A second interval and direction make it
+ * the window BETWEEN the two.
+ */
+object ResolveStreamWindow extends Rule[LogicalPlan] {
+
+  override def apply(plan: LogicalPlan): LogicalPlan = plan.resolveOperatorsDown {
+    case UnresolvedTVFAliases(_, f: UnresolvedTableValuedFunction, columns) if isWindow(f) =>
+      val w = window(f)
+      // the window stays on top, where the join looks for it
+      w.copy(child = UnresolvedSubqueryColumnAliases(columns, w.child))
+    case f: UnresolvedTableValuedFunction if isWindow(f) => window(f)
+  }
+
+  private def isWindow(f: UnresolvedTableValuedFunction): Boolean =
+    f.name.length == 1 && f.name.head.toUpperCase(Locale.ROOT) == RelationWindows.Name
+
+  private def window(f: UnresolvedTableValuedFunction): RelationWindow = f.functionArgs match {
+    case Seq(t: FunctionTableSubqueryArgumentExpression, bounds @ _*)
+        if bounds.length == 2 || bounds.length == 4 =>
+      val (lengths, directions) = bounds.grouped(2).map(b => (b.head, b.last)).toSeq.unzip
+      RelationWindow(lengths, directions.map(preceding(f, _)), t.plan)
+    case _ =>
+      throw wrong(
+        f,
+        "the arguments are TABLE(...) and one or two times an interval and a direction"
+      )
+  }
+
+  private def preceding(f: UnresolvedTableValuedFunction, direction: Expression): Boolean =
+    direction match {
+      case Literal(d, StringType) if d.toString.equalsIgnoreCase("PRECEDING") => true
+      case Literal(d, StringType) if d.toString.equalsIgnoreCase("FOLLOWING") => false
+      case _ => throw wrong(f, "the direction is 'PRECEDING' or 'FOLLOWING'")
+    }
+
+  private def wrong(f: UnresolvedTableValuedFunction, reason: String) =
+    StreamJoinErrors.invalidWindow(f.origin, f.name.mkString("."), reason)
+}

@@ -1,0 +1,78 @@
+package org.apache.spark.sql.streamjoin.checkpoint.rocksdb
+
+import java.nio.file.{Files, Path}
+import java.util.UUID
+
+import scala.jdk.CollectionConverters._
+
+import org.apache.hadoop.conf.Configuration
+import org.apache.spark.sql.execution.streaming.state._
+import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.streamjoin.checkpoint.{StateShape, StoredNumbers, StoredVersion}
+import org.apache.spark.sql.streamjoin.errors.StreamJoinRuntimeException
+import org.apache.spark.sql.types.{LongType, StructType}
+import org.scalatest.funsuite.AnyFunSuite
+
+import io.streamjoin.model.Side
+
+class RocksDBFormatSuite extends AnyFunSuite {
+
+  private val schema = new StructType().add("n", LongType)
+  private val shape = StateShape(_ => schema, _ => 1, _ => 4, (_, row) => Array(row.getLong(0)))
+  private val conf = RocksDBFormat.settings(new SQLConf)
+
+  test("a store of another version is refused, to go on from and to look at, and stays as it is") {
+    in { folder =>
+      val id = StateStoreId(folder.toString, 0, 0)
+      withStore(id, 0) { store =>
+        RocksDBFormat.open(store, shape).flush()
+        new StoredNumbers(store).put(RocksDBLayout.FormatName, RocksDBFormat.version + 1L)
+        store.commit()
+      }
+      val before = files(folder)
+      val refused = Seq(
+        intercept[StreamJoinRuntimeException] {
+          withStore(id, 1) { store =>
+            try RocksDBFormat.open(store, shape)
+            finally store.abort()
+          }
+        },
+        intercept[StreamJoinRuntimeException] {
+          val version = StoredVersion(id, 1, None, Side.both.map(_ -> schema).toMap, conf)
+          RocksDBFormat.read(version, new Configuration)
+        }
+      )
+      for (e <- refused) {
+        assert(e.getCondition == "STREAM_JOIN.INCOMPATIBLE_CHECKPOINT")
+        assert(e.getMessage.contains("Found: format rocksdb 2. Expected: format rocksdb 1."))
+      }
+      assert(files(folder) == before)
+    }
+  }
+
+  private def withStore[T](id: StateStoreId, version: Long)(body: StateStore => T): T = {
+    val provider = StateStoreProvider.createAndInit(
+      StateStoreProviderId(id, UUID.randomUUID()),
+      StoredNumbers.key,
+      StoredNumbers.value,
+      StoredNumbers.encoder,
+      useColumnFamilies = true,
+      conf,
+      new Configuration,
+      useMultipleValuesPerKey = false,
+      None
+    )
+    try body(provider.getStore(version, None))
+    finally provider.close()
+  }
+
+  private def files(folder: Path): Map[Path, Seq[Byte]] =
+    Files.walk(folder).iterator.asScala.filter(Files.isRegularFile(_))
+      .map(f => f -> Files.readAllBytes(f).toSeq).toMap
+
+  private def in(body: Path => Unit): Unit = {
+    val folder = Files.createTempDirectory("rocksdb")
+    try body(folder)
+    finally Files.walk(folder).iterator.asScala.toSeq.reverse.foreach(Files.delete)
+  }
+}

@@ -1,0 +1,354 @@
+package org.apache.spark.sql.streamjoin.checkpoint.segment
+
+import java.nio.file.{Files, Path => LocalPath}
+
+import scala.collection.mutable
+import scala.jdk.CollectionConverters._
+
+import org.apache.hadoop.conf.Configuration
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+import org.apache.spark.sql.execution.streaming.state._
+import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.streamjoin.checkpoint.{
+  LongRow,
+  StateShape,
+  StoredNumbers,
+  StoredVersion
+}
+import org.apache.spark.sql.streamjoin.errors.StreamJoinRuntimeException
+import org.apache.spark.sql.types.{LongType, StructType}
+import org.scalatest.funsuite.AnyFunSuite
+
+import io.streamjoin.model.Side
+import io.streamjoin.model.Side.{Left, Right}
+import io.streamjoin.state.segment.SegmentJoinState
+
+class SegmentStateStoreProviderSuite extends AnyFunSuite {
+  import SegmentStateStoreProviderSuite._
+
+  protected def settings: Seq[(String, String)] = Nil
+
+  protected def in(body: State => Unit): Unit = inFolder(settings, body)
+
+  test("each version is there again, from memory and from the files") {
+    in { state =>
+      val provider = state.provider()
+      for (n <- 1L to 4L) state.batch(provider, n - 1)(add(_, n))
+      for (reader <- Seq(provider, state.provider()); n <- Seq(4L, 3L, 1L, 2L, 4L)) {
+        assert(state.read(reader, n) == (1L to n).toSet, s"version $n")
+      }
+    }
+  }
+
+  test("a batch that is run again undoes what it had done") {
+    in { state =>
+      val provider = state.provider()
+      state.batch(provider, 0)(add(_, 1L, 2L))
+      for (_ <- 1 to 3) {
+        state.batch(provider, 1) { rows =>
+          rows.probe(Left, 1, 1, 1).foreach(rows.remove(Left, _))
+          rows.probe(Left, 2, 2, 2).foreach(rows.markMatched(Left, _))
+          add(rows, 3L)
+        }
+        assert(state.read(provider, 2) == Set(2L, 3L))
+      }
+      val again = state.provider()
+      assert(state.read(again, 2) == Set(2L, 3L))
+      assert(state.read(again, 2, matched = true) == Set(2L))
+      assert(state.read(again, 1, matched = true).isEmpty)
+    }
+  }
+
+  test("what a task gives up leaves no trace") {
+    in { state =>
+      val provider = state.provider()
+      state.batch(provider, 0)(add(_, 1L))
+      val store = provider.getStore(1, None, false, false).asInstanceOf[SegmentStateStore]
+      val rows = store.open(shape)
+      add(rows, 2L)
+      rows.discard(Left, Array(0L), Array(2L))
+      store.abort()
+      assert(state.read(provider, 1) == Set(1L))
+      assert(state.names.count(_.endsWith(".change")) == 1)
+    }
+  }
+
+  test("two tasks at one version do not see each other's rows") {
+    in { state =>
+      val provider = state.provider()
+      state.batch(provider, 0)(add(_, 1L))
+      val stores =
+        Seq.fill(2)(provider.getStore(1, None, false, false).asInstanceOf[SegmentStateStore])
+      val rows = stores.map(_.open(shape))
+      add(rows.head, 10L)
+      add(rows.last, 10L)
+      assert(rows.map(_.size(Left)) == Seq(2L, 2L))
+      for ((store, some) <- stores.zip(rows)) {
+        some.number()
+        store.commit()
+      }
+      assert(state.read(provider, 2) == Set(1L, 10L))
+      state.batch(provider, 2)(add(_, 11L))
+      assert(state.read(state.provider(), 3) == Set(1L, 10L, 11L))
+    }
+  }
+
+  test("what watermarks have freed is not read again") {
+    in { state =>
+      val provider = state.provider()
+      state.batch(provider, 0)(add(_, 1L, 5L, 9L))
+      state.batch(provider, 1)(_.discard(Left, Array(Long.MinValue), Array(6L)))
+      state.batch(provider, 2)(add(_, 20L))
+      assert(state.read(state.provider(), 3) == Set(9L, 20L))
+      assert(state.read(state.provider(), 1) == Set(1L, 5L, 9L))
+    }
+  }
+
+  test("numbers are of the version of the rows") {
+    in { state =>
+      val provider = state.provider()
+      for (n <- 1L to 3L) state.batch(provider, n - 1, Map("watermark.0" -> n * 10))(add(_, n))
+      for (reader <- Seq(provider, state.provider()); n <- Seq(2L, 3L, 1L)) {
+        val store = reader.getStore(n, None, false, false).asInstanceOf[SegmentStateStore]
+        store.open(shape)
+        assert(new StoredNumbers(store).get("watermark.0").contains(n * 10))
+        assert(new StoredNumbers(store).get("watermark.1").isEmpty)
+        store.abort()
+      }
+    }
+  }
+
+  test("maintenance puts changes together, and keeps the versions that are to be kept") {
+    in { state =>
+      val provider = state.provider()
+      for (n <- 1L to 60L) {
+        state.batch(provider, n - 1) { rows =>
+          add(rows, n)
+          rows.probe(Left, n - 2, n - 2, n - 2).foreach(rows.remove(Left, _))
+          rows.discard(Left, Array(0L), Array(n - 10))
+        }
+        if (n % 7 == 0) provider.doMaintenance()
+      }
+      provider.doMaintenance()
+      // the kept versions, those since the whole before them, and no more
+      assert(state.names.length < Retained + 4 * Deltas, state.names)
+      assert(state.names.count(_.endsWith(".whole")) >= 2)
+      for (reader <- Seq(provider, state.provider()); n <- 60L - Retained to 60L) {
+        assert(state.read(reader, n) == Set(n, n - 1), s"version $n")
+      }
+    }
+  }
+
+  test("a large state that hardly changes has no more files than versions to keep call for") {
+    in { state =>
+      val provider = state.provider()
+      state.batch(provider, 0)(add(_, 1L to 5000L: _*))
+      for (n <- 1L to 60L) {
+        state.batch(provider, n)(add(_, 5000 + n))
+        provider.doMaintenance()
+        assert(state.names.length <= 2 * Retained + 3, state.names)
+      }
+      assert(state.read(state.provider(), 61 - Retained) == (1L to 5060L - Retained).toSet)
+    }
+  }
+
+  test("what a killed process did not finish goes with its version") {
+    in { state =>
+      val provider = state.provider()
+      state.batch(provider, 0)(add(_, 0L))
+      val folder = state.files.head.getParent
+      def unfinished(version: Long) =
+        Files.createFile(folder.resolve(s".${version}_a-b.change.c-d.tmp"))
+      val old = unfinished(2)
+      val newest = unfinished(41)
+      for (n <- 1L to 39L) {
+        state.batch(provider, n)(add(_, n))
+        provider.doMaintenance()
+      }
+      assert(!Files.exists(old))
+      // of another task that is at it, for all that is known
+      assert(Files.exists(newest))
+    }
+  }
+
+  test("maintenance while a task has the rows") {
+    in { state =>
+      val provider = state.provider()
+      for (n <- 1L to 20L) state.batch(provider, n - 1)(add(_, n))
+      state.batch(provider, 20) { rows =>
+        add(rows, 21L)
+        provider.doMaintenance()
+      }
+      provider.doMaintenance()
+      assert(state.names.count(_.endsWith(".whole")) == 1)
+      assert(state.read(state.provider(), 21) == (1L to 21L).toSet)
+      assert(state.read(state.provider(), 20) == (1L to 20L).toSet)
+    }
+  }
+
+  test("a version is read whole while its files are put together and deleted") {
+    in { state =>
+      val provider = state.provider()
+      for (n <- 1L to 5L) state.batch(provider, n - 1)(add(_, n))
+      var looks = 0
+      val files = new StateFiles(state.id.storeCheckpointLocation(), new Configuration, "lz4") {
+        override def list(): Seq[StateFile] = {
+          val found = super.list()
+          looks += 1
+          if (looks == 2) {
+            provider.doMaintenance()
+            for (n <- 6L to 5L + Retained + 1) state.batch(provider, n - 1)(add(_, n))
+            provider.doMaintenance()
+          }
+          found
+        }
+      }
+      val version = StoredVersion(state.id, 5, None, Side.both.map(_ -> schema).toMap, state.conf())
+      val rows = new SegmentReader(files, version).read().rows
+      assert(rows.map(_.row.getLong(0)).toSeq.sorted == (1L to 5L))
+      // what the reader had seen at first is not there any more
+      assert(looks > 2)
+      assert(!state.names.exists(_.startsWith("4_")))
+    }
+  }
+
+  test("with ids, each file is the one that is asked for") {
+    in { state =>
+      val provider = state.provider("spark.sql.streaming.stateStore.checkpointFormatVersion" -> "2")
+      val ids = Seq(1L, 2L).map(row => state.batch(provider, 0)(add(_, row)).stateStoreCkptId.get)
+      val info = state.batch(provider, 1, id = Some(ids.head))(add(_, 3L))
+      assert(info.baseStateStoreCkptId == ids.headOption)
+      assert(state.read(provider, 1, id = ids.headOption) == Set(1L))
+      assert(state.read(provider, 1, id = ids.lastOption) == Set(2L))
+      assert(state.read(provider, 2, id = info.stateStoreCkptId) == Set(1L, 3L))
+    }
+  }
+
+  private val harm: Seq[(String, LocalPath => Unit)] = Seq(
+    "missing" -> (Files.delete(_)),
+    "empty" -> (Files.write(_, Array.emptyByteArray)),
+    "cut off" -> (f => Files.write(f, Files.readAllBytes(f).take(60))),
+    "changed" -> { f =>
+      val bytes = Files.readAllBytes(f)
+      bytes(bytes.length / 2) = (bytes(bytes.length / 2) ^ 4).toByte
+      Files.write(f, bytes)
+    }
+  )
+
+  for ((what, change) <- harm)
+    test(s"a file that is $what is refused, and nothing is overwritten") {
+      in { state =>
+        val provider = state.provider()
+        for (n <- 1L to 3L) state.batch(provider, n - 1)(add(_, n))
+        val file = state.files.find(_.getFileName.toString.startsWith("2_")).get
+        change(file)
+        Files.deleteIfExists(file.resolveSibling(s".${file.getFileName}.crc"))
+        val names = state.names
+        val e = intercept[StreamJoinRuntimeException](state.read(state.provider(), 3))
+        assert(e.getCondition == "STREAM_JOIN.INCOMPATIBLE_CHECKPOINT")
+        assert(e.getMessage.contains(file.getFileName.toString))
+        assert(state.names == names)
+      }
+    }
+
+  test("a version that was never written is refused") {
+    in { state =>
+      state.batch(state.provider(), 0)(add(_, 1L))
+      val e = intercept[StreamJoinRuntimeException](state.read(state.provider(), 5))
+      assert(e.getMessage.contains("there is no state of version 5"))
+    }
+  }
+}
+
+private[segment] object SegmentStateStoreProviderSuite {
+  private val Retained = 5
+  private val Deltas = 4
+
+  private val schema = new StructType().add("n", LongType)
+  val shape: StateShape = StateShape(_ => schema, _ => 1, _ => 4, (_, row) => Array(row.getLong(0)))
+  private val row = new LongRow(1)
+
+  def add(rows: SegmentJoinState[UnsafeRow], values: Long*): Unit =
+    for (n <- values) rows.append(Left, n, n, Array(n), row(n), matched = false)
+
+  private def inFolder(settings: Seq[(String, String)], body: State => Unit): Unit = {
+    val folder = Files.createTempDirectory("segments")
+    try body(new State(folder, settings))
+    finally Files.walk(folder).iterator.asScala.toSeq.reverse.foreach(Files.delete)
+  }
+
+  final class State(folder: LocalPath, common: Seq[(String, String)]) {
+
+    val id: StateStoreId = StateStoreId(folder.toString, 0, 0)
+
+    def conf(settings: (String, String)*): StateStoreConf = {
+      val conf = new SQLConf
+      conf.setConfString("spark.sql.streaming.minBatchesToRetain", s"$Retained")
+      conf.setConfString("spark.sql.streaming.stateStore.minDeltasForSnapshot", s"$Deltas")
+      for ((name, value) <- common ++ settings) conf.setConfString(name, value)
+      SegmentFormat.settings(conf)
+    }
+
+    def provider(settings: (String, String)*): SegmentStateStoreProvider =
+      begun(new SegmentStateStoreProvider, settings: _*)
+
+    def begun(
+        provider: SegmentStateStoreProvider,
+        settings: (String, String)*
+    ): SegmentStateStoreProvider = {
+      provider.init(
+        id,
+        StoredNumbers.key,
+        StoredNumbers.value,
+        StoredNumbers.encoder,
+        useColumnFamilies = true,
+        conf(settings: _*),
+        new Configuration,
+        useMultipleValuesPerKey = false,
+        None
+      )
+      provider
+    }
+
+    def batch(
+        provider: SegmentStateStoreProvider,
+        version: Long,
+        numbers: Map[String, Long] = Map.empty,
+        id: Option[String] = None
+    )(change: SegmentJoinState[UnsafeRow] => Unit): StateStoreCheckpointInfo = {
+      val store = provider.getStore(version, id, false, false).asInstanceOf[SegmentStateStore]
+      val state = SegmentFormat.open(store, shape)
+      change(state.rows.asInstanceOf[SegmentJoinState[UnsafeRow]])
+      state.flush()
+      val stored = new StoredNumbers(store)
+      numbers.foreach { case (name, number) => stored.put(name, number) }
+      assert(store.commit() == version + 1)
+      assert(store.hasCommitted)
+      store.getStateStoreCheckpointInfo()
+    }
+
+    def read(
+        provider: SegmentStateStoreProvider,
+        version: Long,
+        matched: Boolean = false,
+        id: Option[String] = None
+    ): Set[Long] = {
+      val store = provider.getStore(version, id, false, false).asInstanceOf[SegmentStateStore]
+      val rows = store.open(shape)
+      val found = mutable.ListBuffer.empty[Long]
+      for (side <- Side.both)
+        rows.foreach(side)(r => if (r.matched || !matched) found += r.row.getLong(0))
+      assert(rows.size(Left) + rows.size(Right) == found.length || matched)
+      assert(found.distinct.length == found.length)
+      store.abort()
+      found.toSet
+    }
+
+    def files: Seq[LocalPath] =
+      Files.walk(folder).iterator.asScala.toSeq
+        .filter(f => Files.isRegularFile(f) && !f.getFileName.toString.startsWith("."))
+        .sortBy(_.getFileName.toString)
+
+    def names: Seq[String] = files.map(_.getFileName.toString)
+  }
+}

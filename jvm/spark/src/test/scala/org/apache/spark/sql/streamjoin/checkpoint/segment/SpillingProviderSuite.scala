@@ -1,0 +1,144 @@
+package org.apache.spark.sql.streamjoin.checkpoint.segment
+
+import java.io.{File, RandomAccessFile, UncheckedIOException}
+import java.nio.file.{Files, Path, Paths}
+
+import scala.util.Try
+
+import org.apache.spark.sql.execution.streaming.state.StateStoreConf
+
+import io.streamjoin.model.Side.Left
+import io.streamjoin.state.segment.{MemoryPool, Spilling}
+import io.streamjoin.testing.LocalFiles
+
+/** The same where memory is so short that all rows of earlier batches are on the local disk. */
+class SpillingProviderSuite extends SegmentStateStoreProviderSuite {
+  import SegmentStateStoreProviderSuite._
+  import SpillingProviderSuite._
+
+  override protected def settings: Seq[(String, String)] =
+    Seq("spark.sql.streamJoin.segmentMemory" -> "1")
+
+  private val many = (1L to 1000L).toSet
+
+  private def open(provider: SegmentStateStoreProvider, version: Long): SegmentStateStore =
+    provider.getStore(version, None, false, false).asInstanceOf[SegmentStateStore]
+
+  test("two tasks at one version have a file each") {
+    in { state =>
+      val provider = state.provider()
+      state.batch(provider, 0)(add(_, many.toSeq: _*))
+      val stores = Seq.fill(2)(open(provider, 1))
+      val rows = stores.map(_.open(shape))
+      for (some <- rows) assert(some.spilled > 1000 * 16)
+      for (n <- many; some <- rows)
+        assert(some.probe(Left, n, n, n).map(_.row.getLong(0)).toList == List(n))
+      stores.foreach(_.abort())
+      provider.close()
+    }
+  }
+
+  test("without a limit in the settings it is a share of the heap") {
+    val spilling = LocalDisk.spilling(new StateStoreConf)
+    assert(spilling.limit == (Runtime.getRuntime.maxMemory * 0.3).toLong)
+  }
+
+  test("a local disk that is full fails the task; when there is space, nothing is missing") {
+    assume(Files.exists(Paths.get("/dev/full")))
+    in { state =>
+      val disk = new Disk
+      val provider = state.begun(disk.provider())
+      state.batch(provider, 0)(add(_, many.toSeq: _*))
+      assert(disk.pool.held > 0)
+      disk.newFile = LocalFiles.full
+      // the rows from memory, then from the checkpoint
+      for (_ <- 1 to 2) {
+        val e = intercept[UncheckedIOException](state.read(provider, 1))
+        assert(e.getMessage.endsWith("No space left on device"))
+        assert(disk.pool.held == 0)
+      }
+      disk.newFile = LocalFiles.create
+      state.batch(provider, 1)(add(_, 2000L))
+      assert(state.read(provider, 2) == many + 2000L)
+      provider.close()
+    }
+  }
+
+  test("rows that cannot be read fail the task; the next takes them from the checkpoint") {
+    in { state =>
+      LocalFiles.in { folder =>
+        val link = folder.resolve("link")
+        val disk = new Disk
+        val provider = state.begun(disk.provider())
+        disk.newFile = () => {
+          val file = LocalFiles.create()
+          Files.createLink(link, file.toPath)
+          file
+        }
+        state.batch(provider, 0)(add(_, many.toSeq: _*))
+        val store = open(provider, 1)
+        val rows = store.open(shape)
+        val file = new RandomAccessFile(link.toFile, "rw")
+        file.setLength(1000)
+        file.close()
+        intercept[UncheckedIOException](rows.probe(Left, 900, 900, 900).foreach(_.row))
+        store.abort()
+        assert(disk.pool.held == 0)
+        disk.newFile = LocalFiles.create
+        assert(state.read(provider, 1) == many)
+        provider.close()
+      }
+    }
+  }
+
+  test("rows that nobody will ask for give memory and disk back") {
+    assume(Files.exists(Paths.get("/proc/self/fd")))
+    in { state =>
+      LocalFiles.in { folder =>
+        val disk = new Disk
+        val provider = state.begun(disk.provider())
+        disk.newFile = () => Files.createTempFile(folder, "rows", "").toFile
+        state.batch(provider, 0)(add(_, 1L))
+        assert(opened(folder) == 0)
+        val stores = Seq.fill(2)(open(provider, 1))
+        stores.foreach { store =>
+          store.open(shape).number()
+        }
+        assert(opened(folder) == 2)
+        stores.foreach(_.commit())
+        assert(opened(folder) == 1)
+        // of a version that is gone by, nothing is kept
+        state.batch(provider, 2)(add(_, 2L))
+        state.read(provider, 1)
+        assert(opened(folder) == 0)
+        assert(disk.pool.held == 0)
+        state.read(provider, 3)
+        assert(opened(folder) == 1)
+        val late = open(provider, 3)
+        late.open(shape)
+        provider.close()
+        late.abort()
+        assert(opened(folder) == 0)
+        assert(disk.pool.held == 0)
+      }
+    }
+  }
+}
+
+private object SpillingProviderSuite {
+
+  /** Without memory for any row. */
+  final class Disk {
+    val pool = new MemoryPool
+    var newFile: () => File = LocalFiles.create
+
+    def provider(): SegmentStateStoreProvider =
+      new SegmentStateStoreProvider(_ => Spilling(pool, 1, () => newFile()))
+  }
+
+  /** How many files that were in the folder this process has open. */
+  private def opened(folder: Path): Int =
+    new File("/proc/self/fd").listFiles.toSeq
+      .flatMap(link => Try(Files.readSymbolicLink(link.toPath)).toOption)
+      .count(_.startsWith(folder.toRealPath()))
+}
