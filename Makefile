@@ -80,6 +80,8 @@ lint-python: $(STAMPS)/venv
 	$(RUFF) check $(PYTHON_CODE)
 	$(RUFF) format --check $(PYTHON_CODE)
 	$(MYPY) $(PYTHON_CODE)
+	@mkdir -p artifacts && $(BIN)/python scripts/readme_example.py > artifacts/readme_example.py
+	$(MYPY) artifacts/readme_example.py
 
 format: $(STAMPS)/venv
 	$(RUFF) check --fix $(PYTHON_CODE)
