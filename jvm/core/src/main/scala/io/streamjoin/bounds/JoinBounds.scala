@@ -1,6 +1,7 @@
 package io.streamjoin.bounds
 
 import io.streamjoin.model.{JoinType, Side}
+import io.streamjoin.model.Watermarks.Unknown
 
 /**
  * Everything the condition of a join proves about time: a system of difference constraints between
@@ -33,7 +34,7 @@ final class JoinBounds(
     val neverTrue: Boolean = false
 ) extends Serializable {
 
-  import JoinBounds.{Unbounded, Unknown}
+  import JoinBounds.Unbounded
 
   private val n = columns.length
 
@@ -147,9 +148,6 @@ object JoinBounds {
 
   /** The slack of a pair that nothing bounds. */
   val Unbounded: Long = Long.MaxValue
-
-  /** The watermark of a column of which none has been received, and the bound that follows. */
-  val Unknown: Long = Long.MinValue
 
   /** Shortest paths (Floyd and Warshall), through the columns that `through` allows. */
   private def close(n: Int, edges: Seq[TimeBound], through: Int => Boolean): Array[Array[Long]] = {

@@ -2,9 +2,10 @@ package io.streamjoin.bounds
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import io.streamjoin.bounds.JoinBounds.{Unbounded, Unknown}
+import io.streamjoin.bounds.JoinBounds.Unbounded
 import io.streamjoin.model.JoinType._
 import io.streamjoin.model.Side.{Left, Right}
+import io.streamjoin.model.Watermarks.Unknown
 import io.streamjoin.testing.TestJoin
 import io.streamjoin.testing.TestJoin.Col
 

@@ -4,7 +4,7 @@ import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
-import io.streamjoin.bounds.JoinBounds.Unknown
+import io.streamjoin.model.Watermarks.Unknown
 import io.streamjoin.model.Side
 import io.streamjoin.testing.{TestJoin, TestRow}
 

@@ -3,8 +3,7 @@ package io.streamjoin.testing
 import org.scalactic.source.Position
 import org.scalatest.Assertions._
 
-import io.streamjoin.bounds.JoinBounds
-import io.streamjoin.model.Side
+import io.streamjoin.model.{Side, Watermarks}
 import io.streamjoin.testing.TestJoin.Col
 
 /**
@@ -53,7 +52,7 @@ final class Timeline(driver: Driver) {
   def wmState(expected: (Col, Option[Long])*)(implicit pos: Position): Unit =
     for ((column, value) <- expected) {
       val bound = driver.join.bounds.bound(column.index, driver.received)
-      assert(Option.when(bound != JoinBounds.Unknown)(bound) == value, s"wmState($column)")
+      assert(Option.when(bound != Watermarks.Unknown)(bound) == value, s"wmState($column)")
     }
 
   def lateRows(left: Long, right: Long)(implicit pos: Position): Unit =

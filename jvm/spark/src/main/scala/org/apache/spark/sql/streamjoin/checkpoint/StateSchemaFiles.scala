@@ -10,7 +10,6 @@ import org.apache.spark.sql.execution.datasources.v2.state.StateDataSourceReadOp
 import org.apache.spark.sql.execution.streaming.operators.stateful.StatefulOperatorStateInfo
 import org.apache.spark.sql.execution.streaming.state._
 import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
-import org.apache.spark.sql.streamjoin.physical.eventtime.StreamJoinExec
 
 /**
  * Writes the schemas of the state beside it, or checks them against those that are there.
@@ -102,7 +101,7 @@ private[streamjoin] object StateSchemaFiles {
             info.checkpointLocation,
             "it does not say by which operator it was written, as those of Spark before 4.0",
             "none",
-            StreamJoinExec.OperatorName,
+            JoinDescription.Operator,
             e
           )
       }

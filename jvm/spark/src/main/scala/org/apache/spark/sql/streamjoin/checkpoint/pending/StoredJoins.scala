@@ -20,7 +20,6 @@ import org.apache.spark.sql.streamjoin.errors.{
   StreamJoinErrors,
   StreamJoinRuntimeException
 }
-import org.apache.spark.sql.streamjoin.physical.eventtime.StreamJoinExec
 import org.apache.spark.sql.types.StructType
 
 import io.streamjoin.model.Side
@@ -122,7 +121,7 @@ private[pending] final class StoredJoins(
     else
       reader.read().collect {
         case m: OperatorStateMetadataV2
-            if m.operatorInfo.operatorName == StreamJoinExec.OperatorName =>
+            if m.operatorInfo.operatorName == JoinDescription.Operator =>
           join(operator, m)
       }
   }

@@ -10,21 +10,6 @@ import org.apache.spark.unsafe.types.UTF8String
 
 import io.streamjoin.model.Side
 
-/**
- * How late rows come out of a join.
- *
- * @param column the one that says why
- * @param below those by which late rows of joins below come in
- * @param sharedKeys equalities of columns of which one copy is shown
- * @param zone the time zone in which watermarks are written
- */
-private[streamjoin] final case class LateSpec(
-    column: Attribute,
-    below: Seq[Attribute],
-    sharedKeys: Seq[Expression],
-    zone: String
-)
-
 /** Late rows as they come out: the columns of their own input, NULL in those of the other, and why. */
 private[physical] final class LateRowOutput(
     late: LateSpec,

@@ -56,7 +56,7 @@ class StreamJoinExec(
 
   override def nodeName: String = "StreamJoin"
 
-  override def shortName: String = StreamJoinExec.OperatorName
+  override def shortName: String = JoinDescription.Operator
 
   override def simpleString(maxFields: Int): String =
     s"StreamJoin ${spec.joinType.name}, ${JoinExplanation.routing(spec)}"
@@ -109,7 +109,7 @@ class StreamJoinExec(
         .zip(stateSchemaPaths)
         .map { case (name, paths) => StateStoreMetadataV2(name, 0, info.numPartitions, paths) }
         .toArray,
-      JoinDescription.of(spec, format).json
+      DescribedJoin.of(spec, format).json
     )
   }
 
@@ -250,9 +250,6 @@ class StreamJoinExec(
 }
 
 object StreamJoinExec {
-
-  /** The name in progress reports and in the state's metadata. */
-  val OperatorName: String = "streamJoin"
 
   /**
    * By how much Spark's watermark must be held back behind the join, in milliseconds; none where

@@ -10,7 +10,6 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.plans.physical.{AllTuples, Distribution}
 import org.apache.spark.sql.execution.{CoalescedPartitionSpec, ShufflePartitionSpec, SparkPlan}
 import org.apache.spark.sql.execution.exchange._
-import org.apache.spark.sql.streamjoin.physical.eventtime.StreamJoinExec
 import org.apache.spark.sql.streamjoin.shims.SparkCaseClass
 import org.apache.spark.util.ThreadUtils
 
@@ -67,7 +66,7 @@ private[physical] object JoinInputs {
 
   /** How many rows of this batch were too far ahead; those below another join count there. */
   def ahead(input: SparkPlan): Long = input match {
-    case _: StreamJoinExec               => 0L
+    case _: StatefulBinaryExec           => 0L
     case o: ImposeOrderExec              => o.ahead + ahead(o.child)
     case ReusedExchangeExec(_, original) => ahead(original)
     case other                           => other.children.map(ahead).sum
@@ -79,13 +78,13 @@ private[physical] object JoinInputs {
   }
 
   private def unseen(plan: SparkPlan): Boolean = plan match {
-    case _: ShuffleExchangeLike | _: ReusedExchangeExec | _: StreamJoinExec => false
-    case _: ImposeOrderExec                                                 => true
+    case _: ShuffleExchangeLike | _: ReusedExchangeExec | _: StatefulBinaryExec => false
+    case _: ImposeOrderExec                                                     => true
     case other => other.children.exists(unseen)
   }
 
   private def executeJoins(plan: SparkPlan): Unit = plan match {
-    case j: StreamJoinExec                              => j.execute()
+    case j: StatefulBinaryExec                          => j.execute()
     case _: ShuffleExchangeLike | _: ReusedExchangeExec => ()
     case other                                          => other.children.foreach(executeJoins)
   }
@@ -93,7 +92,7 @@ private[physical] object JoinInputs {
   private def shuffles(plan: SparkPlan): Seq[ShuffleExchangeLike] = plan match {
     case s: ShuffleExchangeLike                        => Seq(s)
     case ReusedExchangeExec(_, s: ShuffleExchangeLike) => Seq(s)
-    case _: StreamJoinExec                             => Nil
+    case _: StatefulBinaryExec                         => Nil
     case other                                         => other.children.flatMap(shuffles)
   }
 
