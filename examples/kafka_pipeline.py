@@ -7,7 +7,8 @@ r"""Orders, their deliveries and their returns: three topics of Kafka, joined by
 Every order comes out: with its deliveries, if there were any within the hour, and with their
 returns, if there were any within two hours of the delivery. With ``--to-topic`` as JSON in another
 topic, at least once, for Kafka's sink can do no better; with ``--to-table`` in Parquet files,
-exactly once, for a batch that runs again overwrites what it wrote before.
+exactly once, for a batch that runs again overwrites what it wrote before, and a new checkpoint
+writes beside what an earlier one has written.
 """
 
 from __future__ import annotations
@@ -83,11 +84,21 @@ def to_topic(result: DataFrame, bootstrap: str, name: str) -> DataStreamWriter:
     )
 
 
-def to_table(result: DataFrame, folder: str) -> DataStreamWriter:
-    def write(batch: DataFrame, number: int) -> None:
-        batch.write.mode("overwrite").parquet(f"{folder}/batch={number}")
+def run_of(spark: SparkSession, checkpoint: str) -> str:
+    """The id of the query, which its checkpoint keeps: a new checkpoint has a new one."""
+    metadata = spark.read.schema("id STRING").option("mode", "FAILFAST")
+    [row] = metadata.json(f"{checkpoint}/metadata").collect()
+    return str(row["id"])
 
-    return result.writeStream.foreachBatch(write)
+
+def to_table(result: DataFrame, folder: str, checkpoint: str) -> DataStreamWriter:
+    """Parquet files in ``run=<id>/batch=<number>``, as each checkpoint counts from 0 again."""
+
+    def write(batch: DataFrame, number: int) -> None:
+        run = run_of(batch.sparkSession, checkpoint)
+        batch.write.mode("overwrite").parquet(f"{folder}/run={run}/batch={number}")
+
+    return result.writeStream.foreachBatch(write).option("checkpointLocation", checkpoint)
 
 
 def main() -> None:
@@ -105,7 +116,7 @@ def main() -> None:
     writer = (
         to_topic(result, arguments.bootstrap, arguments.prefix + arguments.to_topic)
         if arguments.to_topic
-        else to_table(result, arguments.to_table)
+        else to_table(result, arguments.to_table, arguments.checkpoint)
     )
     writer = writer.option("checkpointLocation", arguments.checkpoint)
     if arguments.once:

@@ -10,6 +10,7 @@ from pyspark.errors import AnalysisException, PySparkTypeError, PySparkValueErro
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from examples.kafka_pipeline import run_of
 from streamjoin import impose_order, stream_join
 from tests.orders import WITHIN_THE_HOUR, Ids, Shop, at, ids
 from tests.streams import Landing, Run
@@ -295,12 +296,14 @@ def test_a_batch_that_runs_again_gives_the_same_late_rows(shop: Shop) -> None:
 
 def test_late_rows_to_one_table_joined_rows_to_another(shop: Shop, tmp_path: Path) -> None:
     def write(batch: DataFrame, number: int) -> None:
+        run = run_of(batch.sparkSession, str(tmp_path / "checkpoint"))
         batch.persist()
         for table, rows in (
             ("late", batch.where("late IS NOT NULL").select("o.id", "late.*")),
             ("joined", batch.where("late IS NULL").select("o.id", "d.delivery_time")),
         ):
-            rows.write.mode("overwrite").parquet(str(tmp_path / table / f"batch={number}"))
+            folder = tmp_path / table / f"run={run}" / f"batch={number}"
+            rows.write.mode("overwrite").parquet(str(folder))
         batch.unpersist()
 
     def step() -> None:
@@ -314,7 +317,7 @@ def test_late_rows_to_one_table_joined_rows_to_another(shop: Shop, tmp_path: Pat
     shop.order((2, "10:00"))
     step()
     late_table, joined = (
-        shop.session.read.parquet(str(tmp_path / table)).drop("batch").collect()
+        shop.session.read.parquet(str(tmp_path / table)).drop("run", "batch").collect()
         for table in ("late", "joined")
     )
     assert [tuple(row) for row in late_table] == [(2, *ORDER_LATE)]

@@ -34,19 +34,15 @@ class Pipeline:
         return kafka_pipeline.joined(self.spark, self.topics.broker.bootstrap, self.topics.prefix)
 
     def to_table(self) -> DataStreamWriter:
-        return self._writer(kafka_pipeline.to_table(self.joined(), str(self.table)))
+        return kafka_pipeline.to_table(self.joined(), str(self.table), str(self._checkpoint))
 
     def to_topic(self) -> DataStreamWriter:
         name = self.topics.prefix + "completed"
-        return self._writer(
-            kafka_pipeline.to_topic(self.joined(), self.topics.broker.bootstrap, name)
-        )
+        writer = kafka_pipeline.to_topic(self.joined(), self.topics.broker.bootstrap, name)
+        return writer.option("checkpointLocation", str(self._checkpoint))
 
     def in_table(self) -> list[Row]:
-        return completed(self.spark.read.parquet(str(self.table)).drop("batch"))
-
-    def _writer(self, writer: DataStreamWriter) -> DataStreamWriter:
-        return writer.option("checkpointLocation", str(self._checkpoint))
+        return completed(self.spark.read.parquet(str(self.table)).drop("run", "batch"))
 
 
 def take_in(writer: DataStreamWriter) -> StreamingQuery:
