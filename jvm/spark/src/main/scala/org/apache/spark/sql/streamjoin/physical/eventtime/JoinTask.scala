@@ -1,33 +1,12 @@
 package org.apache.spark.sql.streamjoin.physical.eventtime
 
-import org.apache.spark.broadcast.Broadcast
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Attribute, UnsafeRow}
 import org.apache.spark.sql.catalyst.types.DataTypeUtils
-import org.apache.spark.sql.execution.metric.SQLMetric
-import org.apache.spark.sql.execution.streaming.operators.stateful.{
-  StatefulOpStateStoreCheckpointInfo,
-  StatefulOperatorStateInfo
-}
-import org.apache.spark.sql.execution.streaming.state.{
-  StateStore,
-  StateStoreConf,
-  StateStoreId,
-  StateStoreProviderId
-}
-import org.apache.spark.sql.streamjoin.checkpoint.{
-  StateFormat,
-  StateShape,
-  StoredNumbers,
-  StoredState
-}
+import org.apache.spark.sql.execution.streaming.state.StateStore
+import org.apache.spark.sql.streamjoin.checkpoint.{StateShape, StoredNumbers, StoredState}
 import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
-import org.apache.spark.sql.streamjoin.physical.stateful.{
-  BatchOutput,
-  LargestNumbers,
-  PartitionCounts
-}
-import org.apache.spark.util.{CollectionAccumulator, SerializableConfiguration}
+import org.apache.spark.sql.streamjoin.physical.stateful.{BatchOutput, BatchReport, PartitionState}
 
 import io.streamjoin.bounds.{JoinBounds, RowBounds, RowTimes}
 import io.streamjoin.join.eventtime.{JoinCounters, JoinOperator}
@@ -48,15 +27,9 @@ private[physical] final class JoinTask(
     leftOutput: Seq[Attribute],
     rightOutput: Seq[Attribute],
     batch: BatchArrivals,
-    stateInfo: StatefulOperatorStateInfo,
-    format: StateFormat,
-    storeConf: StateStoreConf,
-    hadoopConf: Broadcast[SerializableConfiguration],
+    partitions: PartitionState,
     maxBufferedRows: Long,
-    metrics: Map[String, SQLMetric],
-    reported: LargestNumbers,
-    ofPartitions: PartitionCounts,
-    checkpoints: Option[CollectionAccumulator[StatefulOpStateStoreCheckpointInfo]]
+    report: BatchReport
 ) extends Serializable {
 
   def run(
@@ -65,9 +38,9 @@ private[physical] final class JoinTask(
       right: Iterator[InternalRow]
   ): Iterator[InternalRow] = {
     val started = System.nanoTime
-    val store = open(partitionId)
+    val store = partitions.open(partitionId)
     val rows = new UnsafeJoinRows(spec, leftOutput, rightOutput)
-    val state = format.open(store, shapeOf(rows))
+    val state = partitions.format.open(store, shapeOf(rows))
     val numbers = new StoredNumbers(store)
     val base = BaseWatermarks.next(spec, batch, numbers)
     val counters = new JoinCounters
@@ -95,14 +68,14 @@ private[physical] final class JoinTask(
         ),
       () => operator.advance(now),
       () => finish(partitionId, store, numbers, state, base, now, counters, started),
-      metrics("numOutputRows")
+      report.metrics("numOutputRows")
     )
   }
 
   /** Whether another partition answers for the row; all agree, for they see the same bytes. */
   private def isGuest(row: UnsafeRow, partition: Int): Boolean =
     spec.routing == Routing.Shared &&
-      Math.floorMod(row.hashCode, stateInfo.numPartitions) != partition
+      Math.floorMod(row.hashCode, partitions.info.numPartitions) != partition
 
   /** Whether rows of the side that come here come nowhere else, or are to be counted here. */
   private def counts(side: Side, partition: Int): Boolean = spec.routing match {
@@ -138,20 +111,6 @@ private[physical] final class JoinTask(
     }
   }
 
-  private def open(partition: Int): StateStore =
-    StateStore.get(
-      StateStoreProviderId(stateInfo, partition, StateStoreId.DEFAULT_STORE_NAME),
-      StoredNumbers.key,
-      StoredNumbers.value,
-      StoredNumbers.encoder,
-      stateInfo.storeVersion,
-      stateInfo.getStateStoreCkptId(partition).map(_.head),
-      stateSchemaBroadcast = None,
-      useColumnFamilies = true,
-      storeConf,
-      hadoopConf.value.value
-    )
-
   private def finish(
       partitionId: Int,
       store: StateStore,
@@ -170,7 +129,7 @@ private[physical] final class JoinTask(
     base.save(numbers)
     val updating = millisSince(started)
     val committing = System.nanoTime
-    store.commit()
+    partitions.commit(store)
     val counts = counted(counters, partitionId) ++ Map(
       "allUpdatesTimeMs" -> updating,
       "commitTimeMs" -> millisSince(committing),
@@ -182,20 +141,7 @@ private[physical] final class JoinTask(
       "stateMemory" -> store.metrics.memoryUsedBytes,
       "spilledBytes" -> spilled
     )
-    counts.foreach { case (name, value) => metrics(name) += value }
-    ofPartitions.add(partitionId -> counts)
-    reported.add(now ++ base.lastActiveMs)
-    checkpoints.foreach { accumulator =>
-      val info = store.getStateStoreCheckpointInfo()
-      accumulator.add(
-        StatefulOpStateStoreCheckpointInfo(
-          info.partitionId,
-          info.batchVersion,
-          info.stateStoreCkptId.map(Array(_)),
-          info.baseStateStoreCkptId.map(Array(_))
-        )
-      )
-    }
+    report.add(partitionId, counts, now, base.lastActiveMs)
   }
 
   private def counted(counters: JoinCounters, partition: Int): Map[String, Long] = {

@@ -1,6 +1,5 @@
 package org.apache.spark.sql.streamjoin.physical.eventtime
 
-import org.apache.hadoop.conf.Configuration
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.Attribute
@@ -10,28 +9,14 @@ import org.apache.spark.sql.catalyst.plans.physical._
 import org.apache.spark.sql.catalyst.types.DataTypeUtils
 import org.apache.spark.sql.execution.{SQLExecution, SparkPlan}
 import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
-import org.apache.spark.sql.execution.streaming.operators.stateful._
 import org.apache.spark.sql.execution.streaming.operators.stateful.join.StreamingSymmetricHashJoinHelper.StateStoreAwareZipPartitionsHelper
-import org.apache.spark.sql.execution.streaming.state._
 import org.apache.spark.sql.streaming.StateOperatorProgress
-import org.apache.spark.sql.streamjoin.checkpoint.{
-  CheckpointFit,
-  JoinDescription,
-  StateFormat,
-  StateSchemaFiles
-}
-import org.apache.spark.sql.streamjoin.logical.times.BaseColumn
-import org.apache.spark.sql.streamjoin.physical.stateful.{
-  Arrival,
-  BatchInfo,
-  ExplainedLine,
-  HadoopSettings,
-  JoinInputs,
-  LargestNumbers,
-  PartitionCounts,
-  StatefulBinaryExec
-}
 import org.apache.spark.sql.streamjoin.StreamJoinConf
+import org.apache.spark.sql.streamjoin.checkpoint.{JoinDescription, StateFormat}
+import org.apache.spark.sql.streamjoin.logical.times.BaseColumn
+import org.apache.spark.sql.streamjoin.physical.stateful._
+import org.apache.spark.sql.types.StructType
+import org.apache.spark.util.AccumulatorV2
 
 import io.streamjoin.model.{JoinType, Routing, Side, Watermarks}
 
@@ -52,7 +37,8 @@ class StreamJoinExec(
     rightInput: SparkPlan,
     batch: BatchInfo,
     val spec: StreamJoinSpec
-) extends StatefulBinaryExec(leftInput, rightInput, batch) {
+) extends StatefulBinaryExec(leftInput, rightInput, batch)
+    with CheckpointedState {
 
   override def nodeName: String = "StreamJoin"
 
@@ -96,51 +82,11 @@ class StreamJoinExec(
 
   // ---- state ----
 
-  private def format: StateFormat = StateFormat.of(conf.getConf(StreamJoinConf.StateFormat))
+  override protected def description(format: StateFormat): String =
+    DescribedJoin.of(spec, format).json
 
-  override def operatorStateMetadataVersion: Int = 2
-
-  override def operatorStateMetadata(stateSchemaPaths: List[List[String]])
-      : OperatorStateMetadata = {
-    val info = getStateInfo
-    OperatorStateMetadataV2(
-      OperatorInfoV1(info.operatorId, shortName),
-      stateStoreNames
-        .zip(stateSchemaPaths)
-        .map { case (name, paths) => StateStoreMetadataV2(name, 0, info.numPartitions, paths) }
-        .toArray,
-      DescribedJoin.of(spec, format).json
-    )
-  }
-
-  override def validateNewMetadata(
-      oldMetadata: OperatorStateMetadata,
-      newMetadata: OperatorStateMetadata
-  ): Unit =
-    CheckpointFit.check(getStateInfo.checkpointLocation, oldMetadata, newMetadata)
-
-  private def stateSchemas: Map[String, StateStoreColFamilySchema] =
-    format.schemas {
-      case Side.Left  => DataTypeUtils.fromAttributes(left.output)
-      case Side.Right => DataTypeUtils.fromAttributes(right.output)
-    }
-
-  override def validateAndMaybeEvolveStateSchema(
-      hadoopConf: Configuration,
-      batchId: Long,
-      stateSchemaVersion: Int
-  ): List[StateSchemaValidationResult] =
-    CheckpointFit.guard(getStateInfo.checkpointLocation) {
-      StateSchemaFiles.validate(
-        validateNewMetadata(_, operatorStateMetadata(Nil)),
-        getStateInfo,
-        stateSchemas.values,
-        stateSchemaDirPath(),
-        batchId,
-        hadoopConf,
-        session
-      )
-    }
+  override protected def storedRows(side: Side): StructType =
+    DataTypeUtils.fromAttributes((if (side == Side.Left) left else right).output)
 
   // ---- watermarks ----
 
@@ -156,7 +102,7 @@ class StreamJoinExec(
 
   /** Whether an input would now count as idle that did not in this batch, while rows wait. */
   private def turnsIdle(nowMs: Long): Boolean = {
-    val lastActive = reported.value.drop(spec.bounds.columns.length)
+    val lastActive = lastActiveMs.value
     longMetric("numTotalStateRows").value > 0 && spec.bases.indices.exists { i =>
       lastActive(i) != Watermarks.Unknown &&
       BaseWatermarks.isIdle(spec.bases(i), lastActive(i), nowMs) &&
@@ -166,16 +112,17 @@ class StreamJoinExec(
 
   // ---- execution ----
 
-  @transient private lazy val reported: LargestNumbers = {
-    val numbers = new LargestNumbers(spec.bounds.columns.length + spec.bases.length)
-    sparkContext.register(numbers)
-    numbers
-  }
+  @transient private lazy val received: LargestNumbers =
+    registered(new LargestNumbers(spec.bounds.columns.length))
 
-  @transient private lazy val ofPartitions: PartitionCounts = {
-    val counts = new PartitionCounts
-    sparkContext.register(counts)
-    counts
+  @transient private lazy val lastActiveMs: LargestNumbers =
+    registered(new LargestNumbers(spec.bases.length))
+
+  @transient private lazy val ofPartitions: PartitionCounts = registered(new PartitionCounts)
+
+  private def registered[A <: AccumulatorV2[_, _]](accumulator: A): A = {
+    sparkContext.register(accumulator)
+    accumulator
   }
 
   override protected def doExecute(): RDD[InternalRow] = {
@@ -190,17 +137,9 @@ class StreamJoinExec(
       left.output,
       right.output,
       arrivals(Seq(l, r)),
-      info,
-      format,
-      format.settings(conf),
-      HadoopSettings.broadcast(session),
+      partitionState,
       conf.getConf(StreamJoinConf.MaxBufferedRows),
-      metrics,
-      reported,
-      ofPartitions,
-      Option.when(StatefulOperatorStateInfo.enableStateStoreCheckpointIds(conf))(
-        checkpointInfoAccumulator
-      )
+      new BatchReport(metrics, ofPartitions, received, lastActiveMs)
     )
     JoinInputs.rows(l, distribution.head, info.numPartitions).stateStoreAwareZipPartitions(
       JoinInputs.rows(r, distribution.last, info.numPartitions),
@@ -243,7 +182,7 @@ class StreamJoinExec(
     StreamJoinMetrics.progress(
       shortName,
       name => counts.getOrElse(name, longMetric(name).value),
-      StreamJoinMetrics.watermarks(spec, reported.value),
+      StreamJoinMetrics.watermarks(spec, received.value),
       getStateInfo.numPartitions
     )
   }

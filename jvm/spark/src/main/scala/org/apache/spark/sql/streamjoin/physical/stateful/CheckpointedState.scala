@@ -1,0 +1,80 @@
+package org.apache.spark.sql.streamjoin.physical.stateful
+
+import org.apache.hadoop.conf.Configuration
+import org.apache.spark.sql.execution.streaming.operators.stateful.{
+  StateStoreWriter,
+  StatefulOperatorStateInfo
+}
+import org.apache.spark.sql.execution.streaming.state._
+import org.apache.spark.sql.streamjoin.StreamJoinConf
+import org.apache.spark.sql.streamjoin.checkpoint.{CheckpointFit, StateFormat, StateSchemaFiles}
+import org.apache.spark.sql.types.StructType
+
+import io.streamjoin.model.Side
+
+/**
+ * What every stateful operator of this project has to do with its checkpoint, whatever it keeps there:
+ * its state lies in a [[StateFormat]], a description of the operator lies beside it, and a checkpoint of
+ * another operator is refused before the first batch.
+ */
+private[physical] trait CheckpointedState extends StateStoreWriter {
+
+  /** The operator as it is written beside its state, in JSON, with the number of its format. */
+  protected def description(format: StateFormat): String
+
+  /** The columns of the rows that are kept. */
+  protected def storedRows(side: Side): StructType
+
+  protected final def format: StateFormat =
+    StateFormat.of(conf.getConf(StreamJoinConf.StateFormat))
+
+  /** The state of single partitions, for the tasks of this batch. */
+  protected final def partitionState: PartitionState =
+    new PartitionState(
+      getStateInfo,
+      format,
+      format.settings(conf),
+      HadoopSettings.broadcast(session),
+      Option.when(StatefulOperatorStateInfo.enableStateStoreCheckpointIds(conf))(
+        checkpointInfoAccumulator
+      )
+    )
+
+  override def operatorStateMetadataVersion: Int = 2
+
+  override def operatorStateMetadata(
+      stateSchemaPaths: List[List[String]]
+  ): OperatorStateMetadata = {
+    val info = getStateInfo
+    OperatorStateMetadataV2(
+      OperatorInfoV1(info.operatorId, shortName),
+      stateStoreNames
+        .zip(stateSchemaPaths)
+        .map { case (name, paths) => StateStoreMetadataV2(name, 0, info.numPartitions, paths) }
+        .toArray,
+      description(format)
+    )
+  }
+
+  override def validateNewMetadata(
+      oldMetadata: OperatorStateMetadata,
+      newMetadata: OperatorStateMetadata
+  ): Unit = CheckpointFit.check(getStateInfo.checkpointLocation, oldMetadata, newMetadata)
+
+  override def validateAndMaybeEvolveStateSchema(
+      hadoopConf: Configuration,
+      batchId: Long,
+      stateSchemaVersion: Int
+  ): List[StateSchemaValidationResult] =
+    CheckpointFit.guard(getStateInfo.checkpointLocation) {
+      StateSchemaFiles.validate(
+        validateNewMetadata(_, operatorStateMetadata(Nil)),
+        getStateInfo,
+        format.schemas(storedRows).values,
+        stateSchemaDirPath(),
+        batchId,
+        hadoopConf,
+        session
+      )
+    }
+}

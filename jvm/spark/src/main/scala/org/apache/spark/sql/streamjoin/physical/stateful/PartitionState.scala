@@ -1,0 +1,60 @@
+package org.apache.spark.sql.streamjoin.physical.stateful
+
+import org.apache.spark.broadcast.Broadcast
+import org.apache.spark.sql.execution.streaming.operators.stateful.{
+  StatefulOpStateStoreCheckpointInfo,
+  StatefulOperatorStateInfo
+}
+import org.apache.spark.sql.execution.streaming.state.{
+  StateStore,
+  StateStoreConf,
+  StateStoreId,
+  StateStoreProviderId
+}
+import org.apache.spark.sql.streamjoin.checkpoint.{StateFormat, StoredNumbers}
+import org.apache.spark.util.{CollectionAccumulator, SerializableConfiguration}
+
+/**
+ * How the tasks of one batch reach the state of their partitions.
+ *
+ * @param checkpoints takes the ids of what was committed, where Spark's checkpoints have such
+ */
+private[physical] final class PartitionState(
+    val info: StatefulOperatorStateInfo,
+    val format: StateFormat,
+    settings: StateStoreConf,
+    hadoopConf: Broadcast[SerializableConfiguration],
+    checkpoints: Option[CollectionAccumulator[StatefulOpStateStoreCheckpointInfo]]
+) extends Serializable {
+
+  /** The partition's store at the version with which the batch begins. */
+  def open(partition: Int): StateStore =
+    StateStore.get(
+      StateStoreProviderId(info, partition, StateStoreId.DEFAULT_STORE_NAME),
+      StoredNumbers.key,
+      StoredNumbers.value,
+      StoredNumbers.encoder,
+      info.storeVersion,
+      info.getStateStoreCkptId(partition).map(_.head),
+      stateSchemaBroadcast = None,
+      useColumnFamilies = true,
+      settings,
+      hadoopConf.value.value
+    )
+
+  /** Makes what has changed in a store its next version. */
+  def commit(store: StateStore): Unit = {
+    store.commit()
+    checkpoints.foreach { accumulator =>
+      val info = store.getStateStoreCheckpointInfo()
+      accumulator.add(
+        StatefulOpStateStoreCheckpointInfo(
+          info.partitionId,
+          info.batchVersion,
+          info.stateStoreCkptId.map(Array(_)),
+          info.baseStateStoreCkptId.map(Array(_))
+        )
+      )
+    }
+  }
+}
