@@ -169,8 +169,7 @@ private[streamjoin] final class BoundExtraction(
     } yield for {
       a <- s.left.map(reason)
       b <- l.left.map(reason)
-      difference <- linear.difference(b, a).left.map(reason)
-      bound <- between(difference, strict, TimeUnit.isWhole(small.dataType))
+      bound <- between(b - a, strict)
     } yield bound
     val reasons =
       if (isFloating(small.dataType)) Seq(FloatingPoint)
@@ -189,8 +188,7 @@ private[streamjoin] final class BoundExtraction(
   /** The bound that a difference has which is not negative: it must have the form `x - y + c`. */
   private def between(
       difference: LinearTime,
-      strict: Boolean,
-      whole: Boolean
+      strict: Boolean
   ): Either[Reason, FoundBound] = {
     val (plus, minus) = difference.terms.toSeq.partition(_._2 > 0)
     (plus, minus) match {
@@ -199,15 +197,10 @@ private[streamjoin] final class BoundExtraction(
         if (!sameUnit) Left(MixedTypes)
         else if (f != -g || !comparable(x.expression, y.expression)) Left(NotConstant)
         else
-          Right(
-            FoundBound(
-              x.expression,
-              y.expression,
-              difference.slackFromZero(f, strict, whole),
-              widened = difference.low != difference.high,
-              TrueLiteral
-            )
-          )
+          difference.slackFromZero(f, strict).toRight(NotConstant).map { slack =>
+            val widened = difference.low != difference.high
+            FoundBound(x.expression, y.expression, slack, widened, TrueLiteral)
+          }
       case _ => Left(NotConstant)
     }
   }

@@ -3,11 +3,9 @@ package org.apache.spark.sql.streamjoin.conditions
 import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.types._
 
-import io.streamjoin.bounds.Saturated
-
 /**
  * What is known of a value as a sum of times: `scale * value` is the sum of `terms`, each times its
- * factor, plus something in `[low, high]`.
+ * factor, plus something in `[low, high]`; and it is one of the points of `grid`.
  *
  * {{{
  *   a.t - b.t + INTERVAL '1' MINUTE    terms a.t, -b.t    [60000000, 60000000]    scale 1
@@ -15,96 +13,98 @@ import io.streamjoin.bounds.Saturated
  * }}}
  *
  * The range is wide where something is rounded, or where local time is involved: a day of a session's
- * time zone has 23 to 25 hours.
- *
- * Arithmetic that leaves the range of `Long` throws an `ArithmeticException`: a bound that cannot be
- * computed must become no bound, never a tighter one.
+ * time zone has 23 to 25 hours. The grid makes up for what rounding has taken: the difference of two
+ * numbers of whole seconds that is above zero is at least one second.
  */
 private[streamjoin] final case class LinearTime(
-    terms: Map[ExpressionKey, Long],
-    low: Long,
-    high: Long,
-    scale: Long
+    terms: Map[ExpressionKey, BigInt],
+    low: BigInt,
+    high: BigInt,
+    scale: BigInt,
+    grid: Grid
 ) {
-  import Math.{addExact, multiplyExact, negateExact}
 
   def +(that: LinearTime): LinearTime = {
-    val common = lcm(scale, that.scale)
+    val common = scale / (scale gcd that.scale) * that.scale
     val (a, b) = (widened(common / scale), that.widened(common / that.scale))
     LinearTime(
-      (a.terms.toSeq ++ b.terms.toSeq)
-        .groupMapReduce(_._1)(_._2)(addExact(_: Long, _: Long))
-        .filter(_._2 != 0),
-      addExact(a.low, b.low),
-      addExact(a.high, b.high),
-      common
+      (a.terms.toSeq ++ b.terms.toSeq).groupMapReduce(_._1)(_._2)(_ + _).filter(_._2 != 0),
+      a.low + b.low,
+      a.high + b.high,
+      common,
+      a.grid + b.grid
     )
   }
 
-  def unary_- : LinearTime = LinearTime(
-    terms.map { case (k, f) => k -> negateExact(f) },
-    negateExact(high),
-    negateExact(low),
-    scale
-  )
+  def unary_- : LinearTime =
+    LinearTime(terms.map { case (k, f) => k -> -f }, -high, -low, scale, -grid)
 
   def -(that: LinearTime): LinearTime = this + -that
 
   def *(factor: Long): LinearTime =
-    if (factor < 0) -(this * negateExact(factor)) else widened(factor).copy(scale = scale)
+    if (factor < 0) -(this * -factor) else widened(factor).copy(scale = scale)
 
-  /** The value moved by something in `[least, most]`, in the unit of the value. */
-  def moved(least: Long, most: Long): LinearTime = copy(
-    low = addExact(low, multiplyExact(scale, least)),
-    high = addExact(high, multiplyExact(scale, most))
-  )
+  /** The value moved by something in `[least, most]`, by a whole number in the unit of the value. */
+  def moved(least: BigInt, most: BigInt): LinearTime = {
+    val by = if (least == most) Grid(0, scale * least) else Grid(scale, 0)
+    copy(low = low + scale * least, high = high + scale * most, grid = grid + by)
+  }
 
   /** The value divided by a positive number and rounded down. */
-  def floorDiv(by: Long): LinearTime = moved(1 - by, 0).over(by)
+  def floorDiv(by: Long): LinearTime = rounded(by, 1 - by, 0)
 
-  /** The value divided by a positive number and rounded towards zero. */
-  def truncateDiv(by: Long): LinearTime = moved(1 - by, by - 1).over(by)
+  /** The value, a whole number, divided by a positive number and rounded towards zero. */
+  def truncateDiv(by: Long): LinearTime = rounded(by, 1 - by, by - 1)
+
+  /** The value, a whole number, divided by a positive number and rounded to the nearest. */
+  def nearestDiv(by: Long): LinearTime = rounded(by, -by / 2, by / 2)
+
+  private def rounded(by: Long, least: Long, most: Long): LinearTime = {
+    val quotient = moved(least, most).over(by)
+    quotient.copy(grid = Grid(quotient.scale, 0))
+  }
 
   /** The value divided by a positive number, without rounding. */
-  def over(by: Long): LinearTime = copy(scale = multiplyExact(scale, by))
+  def over(by: BigInt): LinearTime = copy(scale = scale * by)
 
   /** Whether a value of this type can hold whatever comes out, so that it never wraps around. */
   def fits(dataType: IntegralType): Boolean = {
     val ends = terms.toSeq.map { case (term, factor) =>
       val (least, most) = LinearTime.range(term.expression.dataType)
-      Seq(least * factor, most * factor)
+      Seq(factor * least, factor * most)
     }
     val (least, most) = LinearTime.range(dataType)
-    ends.map(_.min).sum + low >= least * scale && ends.map(_.max).sum + high <= most * scale
+    ends.map(_.min).sum + low >= scale * least && ends.map(_.max).sum + high <= scale * most
   }
 
   /**
    * The least `slack` with `x >= y - slack` wherever the value is at least (strictly: above) zero,
-   * where the terms are `x` and `-y`.
-   *
-   * @param whole whether the value is a whole number, so that above zero means at least one
+   * where the terms are `x` and `-y`, each times `factor`. None where no BIGINT is large enough.
    */
-  def slackFromZero(factor: Long, strict: Boolean, whole: Boolean): Long = {
-    val step = if (!strict) 0 else if (whole) scale else 1
-    Math.floorDiv(Saturated.subtract(high, step), factor)
+  def slackFromZero(factor: BigInt, strict: Boolean): Option[Long] = {
+    val least = if (strict) grid.above(0) else grid.atLeast(0)
+    val slack = floor(high - least, factor)
+    Option.when(slack <= Long.MaxValue)(slack.max(Long.MinValue).toLong)
   }
 
-  private def widened(by: Long): LinearTime = LinearTime(
-    terms.map { case (k, f) => k -> multiplyExact(f, by) }.filter(_._2 != 0),
-    multiplyExact(low, by),
-    multiplyExact(high, by),
-    multiplyExact(scale, by)
-  )
+  private def floor(a: BigInt, by: BigInt): BigInt = if (a >= 0) a / by else -((by - 1 - a) / by)
 
-  private def lcm(a: Long, b: Long): Long =
-    if (a == b) a else multiplyExact(a, b / (BigInt(a) gcd BigInt(b)).toLong)
+  private def widened(by: BigInt): LinearTime = LinearTime(
+    terms.map { case (k, f) => k -> f * by }.filter(_._2 != 0),
+    low * by,
+    high * by,
+    scale * by,
+    grid * by
+  )
 }
 
 private[streamjoin] object LinearTime {
 
-  def constant(value: Long): LinearTime = LinearTime(Map.empty, value, value, 1)
+  def constant(value: BigInt): LinearTime = LinearTime(Map.empty, value, value, 1, Grid(0, value))
 
-  def term(e: Expression): LinearTime = LinearTime(Map(new ExpressionKey(e) -> 1L), 0, 0, 1)
+  /** A value that is a whole number, as all times are. */
+  def term(e: Expression): LinearTime =
+    LinearTime(Map(new ExpressionKey(e) -> 1), 0, 0, 1, Grid(1, 0))
 
   private def range(dataType: DataType): (BigInt, BigInt) = dataType match {
     case ByteType    => (Byte.MinValue.toInt, Byte.MaxValue.toInt)
@@ -114,6 +114,28 @@ private[streamjoin] object LinearTime {
     case DateType => (-719162, 2932896)
     case _        => (Long.MinValue, Long.MaxValue)
   }
+}
+
+/**
+ * The points `start + n * step`, for all whole numbers `n`.
+ *
+ * @param step 0 where there is one point only
+ */
+private[streamjoin] final case class Grid(step: BigInt, start: BigInt) {
+
+  /** The sums of a point of each. */
+  def +(that: Grid): Grid = Grid(step gcd that.step, start + that.start)
+
+  def *(factor: BigInt): Grid = Grid(step * factor, start * factor)
+
+  def unary_- : Grid = Grid(step, -start)
+
+  /** The least point that is no less than a number; the number where there is none. */
+  def atLeast(n: BigInt): BigInt =
+    if (step == 0) start.max(n) else n + ((start - n) mod step)
+
+  /** The least point that is above a number; the number itself and one where there is none. */
+  def above(n: BigInt): BigInt = atLeast(n + 1)
 }
 
 /** An expression that counts as the same term wherever it occurs. */

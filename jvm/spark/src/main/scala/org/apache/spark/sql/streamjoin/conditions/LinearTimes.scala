@@ -25,13 +25,7 @@ private[streamjoin] class LinearTimes(opaque: Expression => Boolean) {
 
   type Result = Either[NotLinear, LinearTime]
 
-  def of(e: Expression): Result = inLongs(form(e))
-
-  def difference(a: LinearTime, b: LinearTime): Result = inLongs(Right(a - b))
-
-  private def inLongs(result: => Result): Result =
-    try result
-    catch { case _: ArithmeticException => Left(NotLinear.NotConstant) }
+  def of(e: Expression): Result = form(e)
 
   /** The expression as a single term. */
   def term(e: Expression): Result =
@@ -65,8 +59,15 @@ private[streamjoin] class LinearTimes(opaque: Expression => Boolean) {
         form(e).map(_ * n).flatMap(inRange(m.dataType, fails(context.evalMode)))
       }
     case m @ MultiplyDTInterval(i, n) => whole(n).fold(term(m))(n => form(i).map(_ * n))
-    case d @ IntegralDivide(l, r, _) =>
-      whole(r).filter(_ > 0).fold(term(d))(n => form(l).map(_.truncateDiv(n)))
+    case d @ IntegralDivide(l, r, _)  => quotient(d, l, r)(_.truncateDiv(_))
+    case d @ DivideDTInterval(i, n)   => quotient(d, i, n)(_.nearestDiv(_))
+  }
+
+  /** Both ways of rounding are alike on either side of zero. */
+  private def quotient(e: Expression, dividend: Expression, divisor: Expression)(
+      divided: (LinearTime, Long) => LinearTime
+  ): Result = whole(divisor).filter(n => n != 0 && n != Long.MinValue).fold(term(e)) { n =>
+    form(dividend).map(x => if (n > 0) divided(x, n) else -divided(x, -n))
   }
 
   private def sums(e: Expression, operands: Expression*): Boolean = e.dataType match {
@@ -97,7 +98,7 @@ private[streamjoin] class LinearTimes(opaque: Expression => Boolean) {
       TimestampUnits.micros(unit).toRight(NotLinear.CalendarUnits).flatMap { size =>
         whole(n).fold(term(t)) { n =>
           val days = if (size >= MICROS_PER_DAY) n else 0
-          val micros = Math.multiplyExact(n, size)
+          val micros = BigInt(n) * size
           form(start).map(shifted(_, start.dataType, zone, days, micros))
         }
       }
@@ -125,7 +126,7 @@ private[streamjoin] class LinearTimes(opaque: Expression => Boolean) {
       case (Some(micros: Long), _: DayTimeIntervalType) =>
         form(start).map(shifted(_, start.dataType, zone, micros / MICROS_PER_DAY, micros))
       case (Some(i: CalendarInterval), CalendarIntervalType) if i.months == 0 =>
-        val micros = Math.addExact(i.days * MICROS_PER_DAY, i.microseconds)
+        val micros = BigInt(i.days) * MICROS_PER_DAY + i.microseconds
         form(start).map(shifted(_, start.dataType, zone, i.days, micros))
       case (Some(_: CalendarInterval), _) => Left(NotLinear.CalendarUnits)
       case _                              => Left(NotLinear.NotConstant)
@@ -137,10 +138,10 @@ private[streamjoin] class LinearTimes(opaque: Expression => Boolean) {
       dataType: DataType,
       zone: Option[String],
       days: Long,
-      micros: Long
+      micros: BigInt
   ): LinearTime = {
     val uncertain = if (days == 0) 0 else localTime(dataType, zone).range
-    time.moved(Math.subtractExact(micros, uncertain), Math.addExact(micros, uncertain))
+    time.moved(micros - uncertain, micros + uncertain)
   }
 
   /** Distances between two times. */
@@ -246,11 +247,11 @@ private[streamjoin] class LinearTimes(opaque: Expression => Boolean) {
   private def constant(e: Expression): Result = {
     val found = (e.dataType, value(e)) match {
       case (d: DecimalType, Some(n: Decimal)) =>
-        Some(LinearTime.constant(n.toJavaBigDecimal.setScale(d.scale).unscaledValue.longValueExact)
-          .over(BigInt(10).pow(d.scale).bigInteger.longValueExact))
+        val unscaled = BigInt(n.toJavaBigDecimal.setScale(d.scale).unscaledValue)
+        Some(LinearTime.constant(unscaled).over(BigInt(10).pow(d.scale)))
       case (DateType | TimestampType | TimestampNTZType, Some(n: Number)) =>
         Some(LinearTime.constant(n.longValue))
-      case _ => whole(e).map(LinearTime.constant)
+      case _ => whole(e).map(LinearTime.constant(_))
     }
     found.toRight(NotLinear.NotConstant)
   }

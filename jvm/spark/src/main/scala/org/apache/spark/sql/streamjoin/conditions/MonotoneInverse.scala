@@ -7,8 +7,8 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.types._
 
 /**
- * Solves `f(x) <= limit` and `f(x) >= limit` for whole numbers `x`, where `f` grows with `x` and is
- * built of quotients, floating-point numbers and roundings.
+ * Solves `f(x) <= limit` and `f(x) >= limit` for whole numbers `x`, intervals and decimals, where `f`
+ * grows with `x` and is built of quotients, products, floating-point numbers and roundings.
  *
  * {{{
  *   timestampdiff(MINUTE, o.t, d.t) <= 60                         d.t - o.t <= 3659999999 us
@@ -35,17 +35,26 @@ private[streamjoin] object MonotoneInverse {
     else
       chain(f).filter(c => c.inner ne f).flatMap { c =>
         // ~x turns the order of all whole numbers round
-        def holds(x: Long): Boolean = Try(
-          comparison(c.outer(Literal(if (sign > 0) x else ~x)), limit).eval() == true
-        ).getOrElse(false)
-        greatest(holds).map(x => c.inner -> c.literal(if (sign > 0) x else ~x))
+        def at(x: Long): Literal = c.literal(if (sign > 0) x else ~x)
+        // out of range at the near end, nothing is known; at the far end, no pair gets through
+        def holds(x: Long): Boolean =
+          try Option(comparison(c.outer(at(x)), limit).eval()).fold(x < 0)(_ == true)
+          catch { case _: ArithmeticException => x < 0 }
+        Try(greatest(holds)).toOption.flatten
+          .filter(x => c.makesAll || x != Long.MaxValue)
+          .map(x => c.inner -> at(x))
       }
 
-  /** `outer(x)` is the whole expression, with `x` in place of `inner`. */
+  /**
+   * `outer(x)` is the whole expression, with `x` in place of `inner`.
+   *
+   * @param makesAll whether `literal` makes all values of `inner`
+   */
   private final case class Chain(
       inner: Expression,
       literal: Long => Literal,
-      outer: Expression => Expression
+      outer: Expression => Expression,
+      makesAll: Boolean
   ) {
     def followedBy(step: Expression => Expression): Chain = copy(outer = x => step(outer(x)))
   }
@@ -55,45 +64,60 @@ private[streamjoin] object MonotoneInverse {
       chain(l).map(_.followedBy(x => i.copy(left = x, right = Cast(r, LongType))))
     case IntegralDivide(s: SubtractTimestamps, r, _) if positive(r) =>
       r.eval() match {
-        case micros: Long => quotient(s, micros)
+        case micros: Long => Some(quotient(s, micros))
         case _            => None
       }
     case TimestampDiff(unit, start, end, zone) =>
-      TimestampUnits.micros(unit).flatMap { micros =>
+      TimestampUnits.micros(unit).map { micros =>
         quotient(SubtractTimestamps(end, start, legacyInterval = false, zone), micros)
       }
-    case Cast(c, DoubleType, _, _) if isWhole(c) => chain(c).map(_.followedBy(Cast(_, DoubleType)))
-    case d @ Divide(l, r, _) if isDouble(l) && positive(r) =>
-      chain(l).map(_.followedBy(x => d.copy(left = x)))
-    case m @ Multiply(l, r, _) if isDouble(l) && positive(r) =>
-      chain(l).map(_.followedBy(x => m.copy(left = x)))
-    // not by their constructors, which Spark 4.3 has changed
-    case f: Floor if isDouble(f.child) => chain(f.child).map(_.followedBy(within(f)))
-    case c: Ceil if isDouble(c.child)  => chain(c.child).map(_.followedBy(within(c)))
-    case _ if isWhole(e)               => Some(Chain(e, Literal(_), identity))
-    case _                             => None
+    case Cast(c, DoubleType, _, _) if isWhole(c)           => followed(e, c)
+    case Cast(c, _: DecimalType, _, _) if isWhole(c)       => followed(e, c)
+    case Divide(l, r, _) if isFraction(l) && positive(r)   => followed(e, l)
+    case Multiply(l, r, _) if isFraction(l) && positive(r) => followed(e, l)
+    case DivideDTInterval(l, r) if positive(r)             => followed(e, l)
+    case MultiplyDTInterval(l, r) if positive(r)           => followed(e, l)
+    case f: Floor if isFraction(f.child)                   => followed(f, f.child)
+    case c: Ceil if isFraction(c.child)                    => followed(c, c.child)
+    case _ =>
+      literals(e.dataType).map { case (literal, makesAll) =>
+        Chain(e, literal, identity, makesAll)
+      }
   }
 
-  private def within(e: Expression)(child: Expression): Expression =
-    e.withNewChildren(Seq(child))
+  /** A step that grows with one of its operands; the others are constant. */
+  private def followed(e: Expression, operand: Expression): Option[Chain] =
+    chain(operand).map(_.followedBy { x =>
+      e.withNewChildren(e.children.map(c => if (c eq operand) x else c))
+    })
 
-  private def quotient(distance: SubtractTimestamps, micros: Long): Option[Chain] =
-    Some(
-      Chain(
-        distance,
-        Literal(_, DayTimeIntervalType()),
-        x => IntegralDivide(x, Literal(micros))
-      )
-    )
+  private def literals(dataType: DataType): Option[(Long => Literal, Boolean)] = dataType match {
+    case _: IntegralType        => Some((Literal(_: Long), true))
+    case i: DayTimeIntervalType => Some((Literal(_: Long, i), true))
+    case d: DecimalType =>
+      Some(((x: Long) => Literal(Decimal(x, d.precision, d.scale), d), false))
+    case _ => None
+  }
+
+  private def quotient(distance: SubtractTimestamps, micros: Long): Chain = Chain(
+    distance,
+    Literal(_, DayTimeIntervalType()),
+    x => IntegralDivide(x, Literal(micros)),
+    makesAll = true
+  )
 
   private def isWhole(e: Expression): Boolean = e.dataType.isInstanceOf[IntegralType]
 
-  private def isDouble(e: Expression): Boolean = e.dataType == DoubleType
+  private def isFraction(e: Expression): Boolean = e.dataType match {
+    case DoubleType | _: DecimalType => true
+    case _                           => false
+  }
 
   private def positive(e: Expression): Boolean = e.foldable && Try(e.eval()).toOption.exists {
-    case d: Double => d > 0 && !d.isInfinite
-    case n: Number => n.longValue > 0
-    case _         => false
+    case d: Double  => d > 0 && !d.isInfinite
+    case d: Decimal => d.toJavaBigDecimal.signum > 0
+    case n: Number  => n.longValue > 0
+    case _          => false
   }
 
   /** The greatest number at which a predicate holds that holds up to there; none if it never does. */

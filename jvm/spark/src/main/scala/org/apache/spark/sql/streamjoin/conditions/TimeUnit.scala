@@ -59,12 +59,6 @@ private[streamjoin] object TimeUnit {
     case _                                             => None
   }
 
-  /** Whether values of a type are whole numbers of some unit. */
-  def isWhole(dataType: DataType): Boolean = dataType match {
-    case _: DayTimeIntervalType => true
-    case _                      => of(dataType).nonEmpty
-  }
-
   /** Whether a cast is one of whole numbers to a type that holds all of them. */
   def widens(from: DataType, to: DataType): Boolean = (from, to) match {
     case (_: IntegralType, _: IntegralType) => Cast.canUpCast(from, to)

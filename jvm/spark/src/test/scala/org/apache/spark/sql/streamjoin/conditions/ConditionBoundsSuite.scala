@@ -96,6 +96,18 @@ class ConditionBoundsSuite extends AnyFunSuite {
   refused("abs(a.t - b.t) >= INTERVAL '1' HOUR", RejectedBound.NotConstant)
   shape("(a.t - b.t) div INTERVAL '1' MINUTE <= 5")(s"b.t >= a.t - ${6 * Minute - 1}")
 
+  shape("(a.t - b.t) / 2 <= INTERVAL '1' HOUR")(s"b.t >= a.t - ${2 * Hour}")
+  shape("(a.t - b.t) / 3 < INTERVAL '1' SECOND")(s"b.t >= a.t - ${3 * Second - 2}")
+  shape("abs((a.t - b.t) / 2) <= INTERVAL '1' HOUR")(
+    s"b.t >= a.t - ${2 * Hour}",
+    s"a.t >= b.t - ${2 * Hour}"
+  )
+  shape("(a.t - b.t) / 2.5 <= INTERVAL '1' HOUR")(s"b.t >= a.t - ${150 * Minute + 1}")
+  shape("(a.t - b.t) * 0.5D >= INTERVAL '1' HOUR")(s"a.t >= b.t + ${2 * Hour - 1}")
+  shape("(a.t - b.t) * 1.5 <= INTERVAL '3' HOUR")(s"b.t >= a.t - ${2 * Hour}")
+  shape("a.t - b.t <= (b.t - a.t) / 2 + INTERVAL '3' HOUR")(s"b.t >= a.t - ${2 * Hour}")
+  shape("(a.t - b.t) / -2 <= INTERVAL '1' HOUR")(s"a.t >= b.t - ${2 * Hour + 1}")
+
   // units
   shape("timestampdiff(MINUTE, a.t, b.t) <= 60")(s"a.t >= b.t - ${61 * Minute - 1}")
   shape("timestampdiff(MINUTE, a.t, b.t) >= 5")(s"b.t >= a.t + ${5 * Minute}")
@@ -152,7 +164,32 @@ class ConditionBoundsSuite extends AnyFunSuite {
   )
   refused("a.d >= add_months(b.d, -1)", RejectedBound.CalendarInterval)
 
+  shape("a.t >= CAST(b.t AS DATE) AND a.t < date_add(CAST(b.t AS DATE), 1)")(
+    s"a.t >= b.t - ${Day - 1}",
+    s"b.t >= a.t - ${Day - 1}"
+  )
+  shape("a.t BETWEEN to_date(b.t) AND b.t")(s"a.t >= b.t - ${Day - 1}", "b.t >= a.t")
+  shape("CAST(a.t AS DATE) <= b.t AND CAST(a.t AS DATE) >= b.t - INTERVAL 1 DAY")(
+    s"b.t >= a.t - ${Day - 1}",
+    s"a.t >= b.t - $Day"
+  )
+  shape("CAST(a.t AS DATE) - CAST(b.t AS DATE) BETWEEN INTERVAL '0' DAY AND INTERVAL '1' DAY")(
+    s"a.t >= b.t - ${Day - 1}",
+    s"b.t >= a.t - ${2 * Day - 1}"
+  )
+  shape("CAST(date_trunc('HOUR', a.t) AS DATE) <= CAST(CAST(b.n AS DATE) AS TIMESTAMP)")(
+    s"row(b.n) >= a.t - ${Day + Hour - 2}"
+  )
+
   // rounding
+  shape("CAST(a.t AS BIGINT) + 0.5 > CAST(b.t AS BIGINT)")(s"a.t >= b.t - ${Second - 1}")
+  shape("CAST(a.t AS BIGINT) + 0.5 >= CAST(b.t AS BIGINT)")(s"a.t >= b.t - ${Second - 1}")
+  shape("CAST(a.t AS BIGINT) - 1.5 <= CAST(b.t AS BIGINT)")(s"b.t >= a.t - ${2 * Second - 1}")
+  shape("2 * unix_seconds(a.t) + 3 >= 2 * unix_seconds(b.t)")(s"a.t >= b.t - ${2 * Second - 1}")
+  shape("(unix_seconds(a.t) - unix_seconds(b.t)) / 60.5 <= 2")(s"b.t >= a.t - ${122 * Second - 1}")
+  shape("(CAST(a.t AS DECIMAL(20, 6)) - CAST(b.t AS DECIMAL(20, 6))) / 2 <= 1")(
+    s"b.t >= a.t - ${2 * Second}"
+  )
   shape("date_trunc('HOUR', a.t) = date_trunc('HOUR', b.t)")(
     s"a.t >= b.t - ${Hour - 1}",
     s"b.t >= a.t - ${Hour - 1}"
@@ -235,7 +272,7 @@ class ConditionBoundsSuite extends AnyFunSuite {
   )
   shape("a.seq - 9223372036854775807 > b.seq + 1")("a.seq >= b.seq + 9223372036854775808")
   shape("a.seq - 9223372036854775807 >= b.seq + 9223372036854775807")(
-    "row(a.seq) >= b.seq + 9223372036854775807"
+    "a.seq >= b.seq + 9223372036854775808"
   )
 
   test("times of different types are compared row by row, and the reason is kept") {
