@@ -1,0 +1,25 @@
+package io.streamjoin.join.changelog
+
+/**
+ * A row of an input as it came or went.
+ *
+ * @param row as it is kept: it outlives the call, and does not tell its kind
+ * @param added whether the row is there from now on (`insert`, `update_postimage`), or no more
+ *   (`delete`, `update_preimage`)
+ */
+final case class Change[R](row: R, added: Boolean)
+
+/** A row of the output as it comes or goes. */
+final case class Changed[O](kind: ChangeKind, row: O)
+
+/** The kinds of changes that come out; their names are those of Spark's change feeds. */
+sealed abstract class ChangeKind(val name: String, val added: Boolean) extends Serializable
+
+object ChangeKind {
+  case object Insert extends ChangeKind("insert", added = true)
+  case object Preimage extends ChangeKind("update_preimage", added = false)
+  case object Postimage extends ChangeKind("update_postimage", added = true)
+  case object Delete extends ChangeKind("delete", added = false)
+
+  val all: Seq[ChangeKind] = Seq(Insert, Preimage, Postimage, Delete)
+}

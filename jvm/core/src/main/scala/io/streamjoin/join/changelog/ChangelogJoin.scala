@@ -1,0 +1,208 @@
+package io.streamjoin.join.changelog
+
+import io.streamjoin.model.Side.{Left, Right}
+import io.streamjoin.model.{JoinType, Side}
+import io.streamjoin.state.JoinState
+
+import ChangelogCounters.{Expired, Inserted}
+
+/**
+ * The join of two changelogs: rows that come and go, and results that are corrected when they do. It
+ * knows neither SQL nor a cluster; one instance is one partition, one call the changes of one join key
+ * in one batch.
+ *
+ * What comes out is exactly the result after the batch less the result before it:
+ *
+ * {{{
+ *   K = rows of the key that stay, L- and R- those that go, L+ and R+ those that come
+ *
+ *                 taken back                       given
+ *   pairs         L- x (KR and R-),  KL x R-       L+ x (KR and R+),  KL x R+
+ *   alone, L-     had no partner in KR and R-
+ *   alone, L+                                      has no partner in KR and R+
+ *   alone, KL     none in KR, some in R+,          none in KR, some in R-,
+ *                 none in R-                       none in R+
+ * }}}
+ *
+ * and the same for the rows of the right that come out alone. "Alone" is padded with NULLs for outer
+ * joins and the row itself for anti joins; a semi join gives what an anti join takes back. The sets of
+ * pairs are disjoint, so nothing is ever given that a later change of the batch takes back. What is
+ * equal in the columns that come out cancels.
+ *
+ * How many partners a row has is not stored: it follows from the rows.
+ *
+ * A row that leaves the state by its age takes nothing back. It is noted at the partners that come out
+ * alone otherwise ([[io.streamjoin.state.BufferedRow.matched]]), so that they do not when they have
+ * lost it.
+ *
+ * Source: Flink SQL's regular join (`StreamingJoinOperator`, `StreamingSemiAntiJoinOperator`), whose
+ * effects these are once a batch is over, without those in between. Not thread-safe.
+ *
+ * @tparam R a row of either input
+ * @tparam O a row of the output
+ */
+final class ChangelogJoin[R, O](
+    joinType: JoinType,
+    rows: ChangelogRows[R],
+    output: ChangelogOutput[R, O],
+    state: JoinState[R],
+    val counters: ChangelogCounters
+) {
+
+  private val effects = new Effects[O](output, counters)
+  private val changes = new NetChanges[R](rows, state, counters, keeps)
+
+  /** A row that can match nothing is of no use where it does not come out alone. */
+  private def keeps(side: Side, row: R): Boolean =
+    joinType.preserves(side) || rows.joinable(side, row)
+
+  /** Whether a row of this side comes or goes with its first and last partner. */
+  private def depends(side: Side): Boolean =
+    joinType.preserves(side) || joinType.leftOnly && side == Left
+
+  /**
+   * The changes of one join key.
+   *
+   * @param key a hash of it; equal keys have equal hashes, the condition tells the rest
+   * @return what comes out; removals first
+   */
+  def process(
+      key: Long,
+      left: collection.Seq[Change[R]],
+      right: collection.Seq[Change[R]]
+  ): Iterator[Changed[O]] = {
+    val l = changes.of(Left, key, left)
+    val r = changes.of(Right, key, right)
+    if (!l.isEmpty || !r.isEmpty) {
+      val (ofLeft, ofRight) = (new Moving(Left, l), new Moving(Right, r))
+      meetKept(key, ofLeft)
+      meetKept(key, ofRight)
+      meetEachOther(ofLeft, ofRight)
+      for (side <- Seq(ofLeft, ofRight)) side.finish(key)
+    }
+    effects.settle()
+  }
+
+  /**
+   * Takes rows out whose limit the clock has passed.
+   *
+   * @param before the clock of the last batch
+   * @param now the clock of this one
+   */
+  def expire(before: Long, now: Long): Unit =
+    for (side <- Side.both) {
+      val (from, to) = (Array(before), Array(now))
+      if (depends(side.other)) {
+        state.evict(side, from, to).foreach { gone =>
+          counters.count(side, Expired)
+          note(side, gone.key, rows.copy(side, gone.row))
+        }
+      } else {
+        val held = state.size(side)
+        state.discard(side, from, to)
+        counters.count(side, Expired, held - state.size(side))
+      }
+    }
+
+  /** Notes at the partners of a row that has expired that they had one. */
+  private def note(side: Side, key: Long, gone: R): Unit = {
+    val partners = state.probe(side.other, key, Long.MinValue, Long.MaxValue)
+    partners.foreach { partner =>
+      if (!partner.matched && pairs(side, gone, partner.row)) {
+        state.markMatched(side.other, partner)
+      }
+    }
+  }
+
+  private def pairs(side: Side, row: R, other: R): Boolean =
+    if (side == Left) rows.matches(row, other) else rows.matches(other, row)
+
+  private def joined(side: Side, row: R, other: R): O =
+    if (side == Left) output.joined(row, other) else output.joined(other, row)
+
+  /** The rows of one side that go and come, and which of them had or have a partner. */
+  private final class Moving(val side: Side, net: Net[R]) {
+    val removed: IndexedSeq[R] = net.removed.map(_.row).toIndexedSeq
+    val added: IndexedSeq[R] = net.added.toIndexedSeq
+    val hadPartner: Array[Boolean] = net.removed.map(_.matched).toArray
+    val hasPartner: Array[Boolean] = new Array[Boolean](added.length)
+
+    def isEmpty: Boolean = removed.isEmpty && added.isEmpty
+
+    /** Whether there is nothing more to find out of them. */
+    def settled: Boolean =
+      joinType.leftOnly && hadPartner.forall(identity) && hasPartner.forall(identity)
+
+    def finish(key: Long): Unit = {
+      if (depends(side)) {
+        for (i <- removed.indices if isAlone(hadPartner(i)))
+          effects.remove(output.alone(side, removed(i)))
+        for (i <- added.indices if isAlone(hasPartner(i))) effects.add(output.alone(side, added(i)))
+      }
+      added.foreach(changes.append(side, key, _, matched = false))
+      counters.count(side, Inserted, added.length.toLong)
+    }
+  }
+
+  /** Whether a row comes out by itself, by whether it has a partner. */
+  private def isAlone(partner: Boolean): Boolean =
+    if (joinType == JoinType.LeftSemi) partner else !partner
+
+  /** The rows of one side that go and come, against those of the other that stay. */
+  private def meetKept(key: Long, moving: Moving): Unit = {
+    val (side, other) = (moving.side, moving.side.other)
+    if (!moving.isEmpty) {
+      val kept = state.probe(other, key, Long.MinValue, Long.MaxValue)
+      while ((depends(other) || !moving.settled) && kept.hasNext) {
+        val partner = kept.next()
+        val row = partner.row
+        val lost = meet(side, moving.removed, row, moving.hadPartner, effects.remove)
+        val won = meet(side, moving.added, row, moving.hasPartner, effects.add)
+        if (depends(other) && lost != won && !partner.matched && !hasKept(side, key, row)) {
+          val alone = output.alone(other, row)
+          if (isAlone(won)) effects.add(alone) else effects.remove(alone)
+        }
+      }
+      kept.close()
+    }
+  }
+
+  /** Whether some of the rows match the other one; what they give together goes to `effect`. */
+  private def meet(
+      side: Side,
+      some: IndexedSeq[R],
+      other: R,
+      found: Array[Boolean],
+      effect: O => Unit
+  ): Boolean = {
+    var any = false
+    var i = 0
+    while (i < some.length) {
+      if (pairs(side, some(i), other)) {
+        any = true
+        found(i) = true
+        if (!joinType.leftOnly) effect(joined(side, some(i), other))
+      }
+      i += 1
+    }
+    any
+  }
+
+  /** Whether a row of the other side has a partner among those of `side` that stay. */
+  private def hasKept(side: Side, key: Long, row: R): Boolean = {
+    val kept = state.probe(side, key, Long.MinValue, Long.MaxValue)
+    var found = false
+    while (!found && kept.hasNext) found = pairs(side, kept.next().row, row)
+    kept.close()
+    found
+  }
+
+  private def meetEachOther(left: Moving, right: Moving): Unit = {
+    for (i <- right.removed.indices)
+      if (meet(Left, left.removed, right.removed(i), left.hadPartner, effects.remove))
+        right.hadPartner(i) = true
+    for (i <- right.added.indices)
+      if (meet(Left, left.added, right.added(i), left.hasPartner, effects.add))
+        right.hasPartner(i) = true
+  }
+}

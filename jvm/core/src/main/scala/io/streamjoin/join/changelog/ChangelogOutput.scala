@@ -1,0 +1,21 @@
+package io.streamjoin.join.changelog
+
+import io.streamjoin.model.Side
+
+/**
+ * Makes output rows, with the columns that are asked for. Each outlives the call; rows that are equal in
+ * all columns are equal as objects.
+ *
+ * @tparam R a row of either input
+ * @tparam O a row of the output
+ */
+trait ChangelogOutput[R, O] {
+
+  def joined(left: R, right: R): O
+
+  /** A row of `side` by itself; padded with nulls where the join type has other columns. */
+  def alone(side: Side, row: R): O
+
+  /** By what an output row is told from the others, for `equals`; none where the output has no key. */
+  def key(row: O): Option[AnyRef]
+}

@@ -1,0 +1,41 @@
+package io.streamjoin.join.changelog
+
+import io.streamjoin.model.Side
+
+/**
+ * How the operator looks at rows, whatever they are made of.
+ *
+ * @tparam R a row of either input, as it is kept
+ */
+trait ChangelogRows[R] {
+
+  /** Whether rows of the side have a unique key; else they are told apart by all their columns, and counted. */
+  def keyed(side: Side): Boolean
+
+  /** A hash of the unique key, or of the whole row; the number by which a row is found among those of its join key. */
+  def identity(side: Side, row: R): Long
+
+  /** Whether two rows have one unique key, where the side has one. */
+  def sameUniqueKey(side: Side, a: R, b: R): Boolean
+
+  /** Which of two rows of one unique key is later; 0 where nothing tells. */
+  def compareSequence(side: Side, a: R, b: R): Int
+
+  /** An order of all rows of a side; 0 for rows that are equal in each column. */
+  def compare(side: Side, a: R, b: R): Int
+
+  /**
+   * Whether the row can match at all as far as its own columns tell: no NULL in an equality, and each
+   * conjunct on this input alone holds.
+   */
+  def joinable(side: Side, row: R): Boolean
+
+  /** Whether the whole condition holds for the two rows. */
+  def matches(left: R, right: R): Boolean
+
+  /** The row where it is shown by the state, such that it outlives the call. */
+  def copy(side: Side, row: R): R
+
+  /** The clock beyond which the row goes, see `state_ttl`; `Long.MaxValue`: never. */
+  def limit(side: Side, row: R): Long
+}

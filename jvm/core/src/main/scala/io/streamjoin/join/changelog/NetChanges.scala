@@ -1,0 +1,211 @@
+package io.streamjoin.join.changelog
+
+import scala.collection.mutable
+
+import io.streamjoin.model.Side
+import io.streamjoin.state.JoinState
+
+import ChangelogCounters.{Cancelled, Deleted, Stale, Unknown}
+
+/**
+ * A row as it was held.
+ *
+ * @param matched whether a partner of it has expired
+ */
+private[changelog] final case class Held[R](row: R, matched: Boolean)
+
+/** What the changes of one join key come to, of one side. */
+private[changelog] final case class Net[R](
+    removed: collection.IndexedSeq[Held[R]],
+    added: collection.IndexedSeq[R]
+) {
+  def isEmpty: Boolean = removed.isEmpty && added.isEmpty
+}
+
+/**
+ * Nets the changes of a batch by the identity of their rows, and takes what goes out of the state. The
+ * order in which changes come has no say.
+ *
+ * {{{
+ *   with a unique key                          without
+ *     ascending by sequence; of each step        for each row: how often it came, less how often
+ *       equal rows of both kinds cancel          it went
+ *       a row is left     -> is held now           more  -> so many are added
+ *       only removals are -> nothing is held       fewer -> so many of those held are removed
+ * }}}
+ */
+private[changelog] final class NetChanges[R](
+    rows: ChangelogRows[R],
+    state: JoinState[R],
+    counters: ChangelogCounters,
+    keeps: (Side, R) => Boolean
+) {
+
+  def of(side: Side, key: Long, changes: collection.Seq[Change[R]]): Net[R] = {
+    val removed = mutable.ArrayBuffer.empty[Held[R]]
+    val added = mutable.ArrayBuffer.empty[R]
+    for (one <- byIdentity(side, changes)) {
+      if (rows.keyed(side)) keyed(side, key, one, removed, added)
+      else counted(side, key, one, removed, added)
+    }
+    counters.count(
+      side,
+      Cancelled,
+      math.max(0L, (changes.length - removed.length - added.length).toLong - ignored)
+    )
+    ignored = 0L
+    counters.count(side, Deleted, removed.length.toLong)
+    Net(removed, added)
+  }
+
+  /** Changes that are counted as something else than cancelled. */
+  private var ignored = 0L
+
+  private def ignore(side: Side, why: ChangelogCounters.Count, changes: Long): Unit = {
+    counters.count(side, why, changes)
+    ignored += changes
+  }
+
+  /** The changes of each row; in the order in which a row first comes. */
+  private def byIdentity(
+      side: Side,
+      changes: collection.Seq[Change[R]]
+  ): Iterable[collection.Seq[Change[R]]] =
+    if (changes.length == 1) Seq(changes)
+    else {
+      val found =
+        mutable.LinkedHashMap.empty[Long, mutable.ArrayBuffer[mutable.ArrayBuffer[Change[R]]]]
+      for (change <- changes) {
+        // rows of one hash are hardly ever different ones
+        val sameHash = found.getOrElseUpdate(
+          rows.identity(side, change.row),
+          mutable.ArrayBuffer.empty
+        )
+        sameHash.find(one => isSame(side, one.head.row, change.row)) match {
+          case Some(one) => one += change
+          case None      => sameHash += mutable.ArrayBuffer(change)
+        }
+      }
+      found.values.flatten
+    }
+
+  private def isSame(side: Side, a: R, b: R): Boolean =
+    if (rows.keyed(side)) rows.sameUniqueKey(side, a, b) else rows.compare(side, a, b) == 0
+
+  // ---- rows with a unique key ----
+
+  private def keyed(
+      side: Side,
+      key: Long,
+      changes: collection.Seq[Change[R]],
+      removed: mutable.ArrayBuffer[Held[R]],
+      added: mutable.ArrayBuffer[R]
+  ): Unit = {
+    val before = take(side, key, changes.head.row, 1)(rows.sameUniqueKey(side, _, changes.head.row))
+    val held = before.headOption
+    val (stale, fresh) = held.fold((changes.take(0), changes)) { h =>
+      changes.partition(c => rows.compareSequence(side, c.row, h.row) < 0)
+    }
+    if (stale.nonEmpty) ignore(side, Stale, stale.length.toLong)
+    val after = steps(side, fresh).foldLeft(held.map(_.row))(step(side))
+      .filter(row => keeps(side, row))
+    if (held.isEmpty && !fresh.exists(_.added)) {
+      ignore(side, Unknown, fresh.count(c => keeps(side, c.row)).toLong)
+    }
+    (held, after) match {
+      case (Some(h), Some(row)) if rows.compare(side, h.row, row) == 0 =>
+        // a write all the same: it begins its time in the state anew
+        val written = if (fresh.isEmpty) h.row else row
+        append(side, key, written, h.matched)
+      case _ =>
+        removed ++= held
+        added ++= after
+    }
+  }
+
+  /** Changes of one sequence, the earliest first. */
+  private def steps(
+      side: Side,
+      changes: collection.Seq[Change[R]]
+  ): Iterator[collection.Seq[Change[R]]] =
+    if (changes.length <= 1) Iterator(changes).filter(_.nonEmpty)
+    else {
+      val sorted = changes.sortWith((a, b) => rows.compareSequence(side, a.row, b.row) < 0)
+      var rest: collection.Seq[Change[R]] = sorted
+      Iterator.continually {
+        val (one, others) = rest.span(c => rows.compareSequence(side, c.row, rest.head.row) == 0)
+        rest = others
+        one
+      }.takeWhile(_.nonEmpty)
+    }
+
+  private def step(side: Side)(before: Option[R], changes: collection.Seq[Change[R]]): Option[R] = {
+    val left = net(side, changes)
+    val come = left.filter(_._2 > 0).map(_._1)
+    if (come.nonEmpty) Some(come.reduce((a, b) => if (rows.compare(side, a, b) < 0) b else a))
+    else if (left.exists(_._2 < 0)) None
+    else before
+  }
+
+  /** Each row, with how often it came, less how often it went. */
+  private def net(side: Side, changes: collection.Seq[Change[R]]): collection.Seq[(R, Int)] =
+    if (changes.length == 1) Seq(changes.head.row -> (if (changes.head.added) 1 else -1))
+    else {
+      val sums = mutable.ArrayBuffer.empty[(R, Int)]
+      for (c <- changes.sortWith((a, b) => rows.compare(side, a.row, b.row) < 0)) {
+        val weight = if (c.added) 1 else -1
+        if (sums.nonEmpty && rows.compare(side, sums.last._1, c.row) == 0) {
+          sums(sums.length - 1) = (sums.last._1, sums.last._2 + weight)
+        } else sums += c.row -> weight
+      }
+      sums
+    }
+
+  // ---- rows without ----
+
+  private def counted(
+      side: Side,
+      key: Long,
+      changes: collection.Seq[Change[R]],
+      removed: mutable.ArrayBuffer[Held[R]],
+      added: mutable.ArrayBuffer[R]
+  ): Unit = {
+    val row = changes.head.row
+    val weight = changes.count(_.added) - changes.count(!_.added)
+    if (keeps(side, row)) {
+      if (weight > 0) added ++= Iterator.fill(weight)(row)
+      else if (weight < 0) {
+        val gone = take(side, key, row, -weight)(rows.compare(side, _, row) == 0)
+        if (gone.length < -weight) ignore(side, Unknown, (-weight - gone.length).toLong)
+        removed ++= gone
+      }
+    }
+  }
+
+  // ---- the state ----
+
+  /** Takes as many rows out of the state, at most, and returns them. */
+  private def take(side: Side, key: Long, like: R, atMost: Int)(
+      isSame: R => Boolean
+  ): collection.IndexedSeq[Held[R]] = {
+    val id = rows.identity(side, like)
+    val found = mutable.ArrayBuffer.empty[Held[R]]
+    val held = state.probe(side, key, id, id)
+    while (found.length < atMost && held.hasNext) {
+      val one = held.next()
+      if (isSame(one.row)) {
+        found += Held(rows.copy(side, one.row), one.matched)
+        state.remove(side, one)
+      }
+    }
+    held.close()
+    found
+  }
+
+  private val limits = new Array[Long](1)
+
+  def append(side: Side, key: Long, row: R, matched: Boolean): Unit = {
+    limits(0) = rows.limit(side, row)
+    state.append(side, key, rows.identity(side, row), limits, row, matched)
+  }
+}

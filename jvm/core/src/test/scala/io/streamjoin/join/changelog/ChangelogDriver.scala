@@ -1,0 +1,162 @@
+package io.streamjoin.join.changelog
+
+import java.nio.ByteBuffer
+
+import scala.collection.mutable
+
+import io.streamjoin.model.{JoinType, Side}
+import io.streamjoin.state.JoinState
+import io.streamjoin.state.segment.{RowCodec, SegmentJoinState}
+import io.streamjoin.testing.HeapJoinState
+
+/**
+ * A row of a changelog.
+ *
+ * @param join the join key; None is NULL
+ * @param unique the unique key, where the side has one
+ * @param value what else there is; odd values fail a conjunct on the input alone, where there is one
+ * @param sequence which of two changes of one unique key is later
+ */
+private[changelog] final case class Row(
+    join: Option[Int],
+    unique: Int,
+    value: Int,
+    sequence: Int = 0,
+    expires: Long = Long.MaxValue
+)
+
+/** What comes out: images of both sides, None where there is none. */
+private[changelog] final case class Out(left: Option[Row], right: Option[Row])
+
+/** How the rows of a side are told apart. */
+private[changelog] sealed trait Layout
+private[changelog] object Layout {
+
+  /** The join key contains the unique key. */
+  case object OneAKey extends Layout
+  case object UniqueKey extends Layout
+  case object NoKey extends Layout
+  val all: Seq[Layout] = Seq(OneAKey, UniqueKey, NoKey)
+}
+
+/**
+ * @param residual whether a pair must have values of equal parity of their thirds
+ * @param hashes how many different hashes of keys there are: few, so that different keys meet
+ */
+private[changelog] final case class TestChangelog(
+    joinType: JoinType,
+    left: Layout,
+    right: Layout,
+    residual: Boolean = false,
+    filtered: Boolean = false,
+    hashes: Int = 1 << 20
+) extends ChangelogRows[Row] {
+
+  def layout(side: Side): Layout = if (side == Side.Left) left else right
+
+  def hash(join: Option[Int]): Long = Math.floorMod(join.hashCode, hashes).toLong
+
+  override def keyed(side: Side): Boolean = layout(side) != Layout.NoKey
+
+  override def identity(side: Side, row: Row): Long = layout(side) match {
+    case Layout.OneAKey   => 0L
+    case Layout.UniqueKey => (row.unique % 3).toLong
+    case Layout.NoKey     => (row.value % 3).toLong
+  }
+
+  override def sameUniqueKey(side: Side, a: Row, b: Row): Boolean =
+    a.join == b.join && (layout(side) == Layout.OneAKey || a.unique == b.unique)
+
+  override def compareSequence(side: Side, a: Row, b: Row): Int =
+    Integer.compare(a.sequence, b.sequence)
+
+  override def compare(side: Side, a: Row, b: Row): Int = bytes(a).compareTo(bytes(b))
+
+  private def bytes(row: Row): String = row.copy(expires = 0L).toString
+
+  override def joinable(side: Side, row: Row): Boolean =
+    row.join.nonEmpty && (!filtered || row.value % 2 == 0)
+
+  override def matches(l: Row, r: Row): Boolean =
+    l.join.nonEmpty && l.join == r.join && joinable(Side.Left, l) && joinable(Side.Right, r) &&
+      (!residual || l.value / 3 % 2 == r.value / 3 % 2)
+
+  override def copy(side: Side, row: Row): Row = row
+
+  override def limit(side: Side, row: Row): Long = row.expires
+
+  /** The result of two tables. */
+  def result(l: Seq[Row], r: Seq[Row]): Seq[Out] = {
+    val pairs = for (a <- l; b <- r if matches(a, b)) yield (a, b)
+    val aloneLeft = l.filterNot(a => r.exists(matches(a, _))).map(a => Out(Some(a), None))
+    val aloneRight = r.filterNot(b => l.exists(matches(_, b))).map(b => Out(None, Some(b)))
+    val joined = pairs.map { case (a, b) => Out(Some(a), Some(b)) }
+    joinType match {
+      case JoinType.Inner      => joined
+      case JoinType.LeftOuter  => joined ++ aloneLeft
+      case JoinType.RightOuter => joined ++ aloneRight
+      case JoinType.FullOuter  => joined ++ aloneLeft ++ aloneRight
+      case JoinType.LeftSemi =>
+        l.filter(a => r.exists(matches(a, _))).map(a => Out(Some(a), None))
+      case JoinType.LeftAnti => aloneLeft
+    }
+  }
+}
+
+/** A join on the heap, or in segments, to which batches are given. */
+private[changelog] final class ChangelogDriver(join: TestChangelog, segments: Boolean = false) {
+
+  private val state: JoinState[Row] =
+    if (segments) new SegmentJoinState[Row](_ => 1, _ => 1L, _ => new Codec)
+    else new HeapJoinState[Row](identity)
+
+  private val output = new ChangelogOutput[Row, Out] {
+    // neither sequence nor age come out
+    private def shown(row: Row) = Some(row.copy(sequence = 0, expires = Long.MaxValue))
+    override def joined(l: Row, r: Row): Out = Out(shown(l), shown(r))
+    override def alone(side: Side, row: Row): Out =
+      if (side == Side.Left) Out(shown(row), None) else Out(None, shown(row))
+    override def key(row: Out): Option[AnyRef] =
+      Option.when(join.keyed(Side.Left) && join.keyed(Side.Right)) {
+        (row.left.map(r => (r.join, r.unique)), row.right.map(r => (r.join, r.unique)))
+      }
+  }
+
+  val counters = new ChangelogCounters
+  private val operator =
+    new ChangelogJoin[Row, Out](join.joinType, join, output, state, counters)
+  private var clock = Long.MinValue
+
+  def at(now: Long): Unit = {
+    operator.expire(clock, now)
+    clock = now
+  }
+
+  def batch(left: Seq[Change[Row]], right: Seq[Change[Row]]): Seq[Changed[Out]] = {
+    val (l, r) =
+      (left.groupBy(c => join.hash(c.row.join)), right.groupBy(c => join.hash(c.row.join)))
+    val out = (l.keySet ++ r.keySet).toSeq.sorted.flatMap { key =>
+      operator.process(key, l.getOrElse(key, Nil), r.getOrElse(key, Nil)).toVector
+    }
+    state match {
+      case s: SegmentJoinState[Row] =>
+        s.number()
+        s.seal()
+      case _ =>
+    }
+    out
+  }
+
+  def held(side: Side): Long = state.size(side)
+
+  private final class Codec extends RowCodec[Row] {
+    private val rows = mutable.ArrayBuffer.empty[Row]
+    override def size(row: Row): Int = 8
+    override def write(row: Row, into: Array[Byte], at: Int): Unit = {
+      ByteBuffer.wrap(into).putLong(at, rows.length.toLong)
+      rows += row
+    }
+    override def read(from: Array[Byte], at: Int, size: Int): Row =
+      rows(ByteBuffer.wrap(from).getLong(at).toInt)
+  }
+}

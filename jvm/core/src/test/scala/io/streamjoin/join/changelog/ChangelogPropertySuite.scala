@@ -1,0 +1,159 @@
+package io.streamjoin.join.changelog
+
+import scala.collection.mutable
+import scala.util.Random
+
+import org.scalatest.funsuite.AnyFunSuite
+
+import io.streamjoin.model.{JoinType, Side}
+import io.streamjoin.testing.Checked.assertSame
+import io.streamjoin.testing.RandomCases
+import io.streamjoin.testing.RandomCases.onFailure
+
+/** Random changelogs of all layouts and types against the join of the tables they stand for. */
+class ChangelogPropertySuite extends AnyFunSuite {
+
+  /** A table, and the changes that lead from one of its states to the next. */
+  private final class Table(join: TestChangelog, side: Side, random: Random) {
+    private val layout = join.layout(side)
+    private var sequence = 0
+    val rows: mutable.ArrayBuffer[Row] = mutable.ArrayBuffer.empty
+
+    private def fresh(): Row =
+      Row(
+        if (random.nextInt(8) == 0) None else Some(random.nextInt(2)),
+        random.nextInt(4),
+        random.nextInt(8)
+      )
+
+    private def occupant(row: Row): Option[Row] = layout match {
+      case Layout.OneAKey => rows.find(_.join == row.join)
+      // the unique key decides: it may move to another join key
+      case Layout.UniqueKey => rows.find(_.unique == row.unique)
+      case Layout.NoKey     => None
+    }
+
+    private def write(row: Row): Row = {
+      sequence += 1
+      val sequenced = layout != Layout.NoKey
+      if (sequenced) row.copy(sequence = sequence) else row
+    }
+
+    def change(): Seq[Change[Row]] = {
+      val row = fresh()
+      if (rows.nonEmpty && random.nextInt(3) == 0) {
+        val gone = rows.remove(random.nextInt(rows.length))
+        Seq(Change(write(gone), added = false))
+      } else {
+        val before = occupant(row)
+        before.foreach(b => rows.remove(rows.indexOf(b)))
+        val after = write(row)
+        rows += after
+        before.toSeq.map(b => Change(b.copy(sequence = after.sequence), added = false)) :+
+          Change(after, added = true)
+      }
+    }
+  }
+
+  private def randomJoin(random: Random, joinType: JoinType): TestChangelog = {
+    def layout() = Layout.all(random.nextInt(3))
+    TestChangelog(
+      joinType,
+      layout(),
+      layout(),
+      random.nextBoolean(),
+      random.nextBoolean(),
+      if (random.nextBoolean()) 1 else 1 << 20
+    )
+  }
+
+  private def shown(rows: Seq[Out]): Seq[Out] = rows.map { o =>
+    Out(o.left.map(_.copy(sequence = 0)), o.right.map(_.copy(sequence = 0)))
+  }
+
+  private def fold(table: mutable.Map[Out, Int], changes: Seq[Changed[Out]]): Unit =
+    for (c <- changes) {
+      val n = table.getOrElse(c.row, 0) + (if (c.kind.added) 1 else -1)
+      if (n == 0) table.remove(c.row) else table(c.row) = n
+      assert(n >= 0, s"$c was never there")
+    }
+
+  private def listed(table: mutable.Map[Out, Int]): Seq[Out] =
+    table.toSeq.flatMap { case (o, n) => Seq.fill(n)(o) }
+
+  for (joinType <- JoinType.all; segments <- Seq(false, true)) {
+    val where = if (segments) "in segments" else "on the heap"
+    test(
+      s"${joinType.name}, $where: each batch gives the result after it less the result before it"
+    ) {
+      var (changesOut, updates) = (0L, 0)
+      RandomCases.forAll(200) { random =>
+        val join = randomJoin(random, joinType)
+        val driver = new ChangelogDriver(join, segments)
+        val (l, r) = (new Table(join, Side.Left, random), new Table(join, Side.Right, random))
+        val table = mutable.HashMap.empty[Out, Int]
+        val history = mutable.ArrayBuffer.empty[Any]
+        withClue(onFailure(s"$join\n${history.mkString("\n")}\n")) {
+          for (_ <- 0 until 1 + random.nextInt(8)) {
+            val left = random.shuffle(Seq.fill(random.nextInt(7))(l.change()).flatten)
+            val right = random.shuffle(Seq.fill(random.nextInt(7))(r.change()).flatten)
+            history += left -> right
+            val out = driver.batch(left, right)
+            history += out
+            val before = listed(table)
+            fold(table, out)
+            assertSame("table", listed(table), shown(join.result(l.rows.toSeq, r.rows.toSeq)))
+            // exactly the difference, and nothing both ways
+            val (come, gone) = out.partition(_.kind.added)
+            assertSame("given", come.map(_.row), listed(table).diff(before))
+            assertSame("taken back", gone.map(_.row), before.diff(listed(table)))
+            checkUpdates(out)
+            updates += out.count(_.kind == ChangeKind.Preimage)
+          }
+          changesOut += driver.counters.changesOut
+        }
+      }
+      if (RandomCases.all) {
+        assert(changesOut > 500)
+        assert(updates > 5)
+      }
+    }
+  }
+
+  /** The two images of an update follow each other, of one key, and differ. */
+  private def checkUpdates(out: Seq[Changed[Out]]): Unit =
+    out.zipAll(out.drop(1), null, null).foreach {
+      case (Changed(ChangeKind.Preimage, before), Changed(ChangeKind.Postimage, after)) =>
+        assert(before != after)
+        assert(before.left.map(_.unique) == after.left.map(_.unique))
+      case (a, b) =>
+        assert(a == null || a.kind != ChangeKind.Preimage, s"$a without its other half")
+        assert(b == null || b.kind != ChangeKind.Postimage || a.kind == ChangeKind.Preimage)
+    }
+
+  test("any cut into batches ends in the same table") {
+    RandomCases.forAll(400) { random =>
+      val join = randomJoin(random, JoinType.all(random.nextInt(JoinType.all.length)))
+      val (l, r) = (new Table(join, Side.Left, random), new Table(join, Side.Right, random))
+      val steps = Seq.fill(12)(
+        if (random.nextBoolean()) l.change().map(Side.Left -> _)
+        else r.change().map(Side.Right -> _)
+      )
+      withClue(onFailure(s"$join\n${steps.mkString("\n")}\n")) {
+        for (_ <- 0 until 3) {
+          val driver = new ChangelogDriver(join)
+          val table = mutable.HashMap.empty[Out, Int]
+          var rest = steps.flatten
+          while (rest.nonEmpty) {
+            // also between the two images of an update
+            val (now, later) = rest.splitAt(1 + random.nextInt(rest.length))
+            rest = later
+            def of(side: Side) = random.shuffle(now.collect { case (`side`, c) => c })
+            fold(table, driver.batch(of(Side.Left), of(Side.Right)))
+          }
+          assertSame("table", listed(table), shown(join.result(l.rows.toSeq, r.rows.toSeq)))
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,76 @@
+package io.streamjoin.join.changelog
+
+import org.scalatest.funsuite.AnyFunSuite
+
+import io.streamjoin.model.JoinType
+import io.streamjoin.model.Side.{Left, Right}
+
+/** Rows that leave the state by their age: their results stay, and nothing comes out twice. */
+class ExpirySuite extends AnyFunSuite {
+
+  private def row(value: Int, expires: Long = Long.MaxValue, sequence: Int = 0): Row =
+    Row(Some(1), 1, value, sequence, expires)
+  private def acc(r: Row) = Change(r, added = true)
+  private def retract(r: Row) = Change(r, added = false)
+  private def shown(r: Row): Option[Row] = Some(r.copy(expires = Long.MaxValue, sequence = 0))
+
+  private def driver(joinType: JoinType, layout: Layout = Layout.NoKey) =
+    new ChangelogDriver(TestChangelog(joinType, layout, layout))
+
+  test("a row goes when the clock has passed its limit, and takes nothing back") {
+    val d = driver(JoinType.Inner)
+    d.at(0)
+    d.batch(Seq(acc(row(2, expires = 10))), Seq(acc(row(4))))
+    d.at(10)
+    assert(d.held(Left) == 1)
+    d.at(11)
+    assert(d.held(Left) == 0)
+    assert(d.counters.rows(Left, ChangelogCounters.Expired) == 1)
+    assert(d.batch(Nil, Seq(acc(row(6)))).isEmpty)
+  }
+
+  test("no pad is taken back that never came out") {
+    val d = driver(JoinType.LeftOuter)
+    d.at(0)
+    d.batch(Seq(acc(row(2))), Seq(acc(row(4, expires = 10))))
+    d.at(11)
+    assert(d.held(Right) == 0)
+    // the left row was never padded
+    assert(d.batch(Nil, Seq(acc(row(6)))) ==
+      Seq(Changed(ChangeKind.Insert, Out(shown(row(2)), shown(row(6))))))
+    assert(d.batch(Nil, Seq(retract(row(6)))) ==
+      Seq(Changed(ChangeKind.Delete, Out(shown(row(2)), shown(row(6))))))
+    assert(d.batch(Seq(retract(row(2))), Nil).isEmpty)
+  }
+
+  test("a semi join gives no left row twice, and takes back the one it gave") {
+    val d = driver(JoinType.LeftSemi)
+    d.at(0)
+    d.batch(Seq(acc(row(2))), Seq(acc(row(4, expires = 10))))
+    d.at(11)
+    assert(d.batch(Nil, Seq(acc(row(6)))).isEmpty)
+    assert(d.batch(Nil, Seq(retract(row(6)))).isEmpty)
+    assert(d.batch(Seq(retract(row(2))), Nil) ==
+      Seq(Changed(ChangeKind.Delete, Out(shown(row(2)), None))))
+  }
+
+  test("a write of the same row begins its time anew") {
+    val d = driver(JoinType.LeftSemi, Layout.UniqueKey)
+    d.at(0)
+    d.batch(Seq(acc(row(2, expires = 10, sequence = 1))), Nil)
+    d.at(5)
+    d.batch(Seq(acc(row(2, expires = 15, sequence = 1))), Nil)
+    d.at(12)
+    assert(d.held(Left) == 1)
+    d.at(16)
+    assert(d.held(Left) == 0)
+  }
+
+  test("a change older than the row that is held is counted, and changes nothing") {
+    val d = driver(JoinType.LeftAnti, Layout.UniqueKey)
+    d.batch(Seq(acc(row(2, sequence = 5))), Nil)
+    assert(d.batch(Seq(acc(row(4, sequence = 4)), retract(row(4, sequence = 3))), Nil).isEmpty)
+    assert(d.counters.rows(Left, ChangelogCounters.Stale) == 2)
+    assert(d.held(Left) == 1)
+  }
+}

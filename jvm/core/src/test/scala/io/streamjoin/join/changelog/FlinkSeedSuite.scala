@@ -1,0 +1,171 @@
+package io.streamjoin.join.changelog
+
+import scala.collection.mutable
+import scala.util.Random
+
+import org.scalatest.funsuite.AnyFunSuite
+
+import io.streamjoin.model.JoinType
+import io.streamjoin.model.Side
+import io.streamjoin.model.Side.{Left, Right}
+import io.streamjoin.testing.Checked.assertSame
+import io.streamjoin.testing.RandomCases
+import io.streamjoin.testing.RandomCases.onFailure
+
+/**
+ * The pseudo-code of the seed (Flink SQL's regular join, one record at a time) and its two examples: an
+ * inner and a full outer join of inputs without unique keys. What Flink sends in the course of a batch
+ * sums up to what comes out here at its end.
+ */
+class FlinkSeedSuite extends AnyFunSuite {
+  import FlinkSeedSuite._
+
+  private def join(joinType: JoinType) = TestChangelog(joinType, Layout.NoKey, Layout.NoKey)
+
+  private def row(key: Int, value: Int): Row = Row(Some(key), 0, value)
+
+  private def give(o: Out) = Changed(ChangeKind.Insert, o)
+  private def takeBack(o: Out) = Changed(ChangeKind.Delete, o)
+  private def acc(r: Row) = Change(r, added = true)
+  private def retract(r: Row) = Change(r, added = false)
+
+  test("inner join: ACC gives all pairs with the other side's records, RETRACT takes them back") {
+    val driver = new ChangelogDriver(join(JoinType.Inner))
+    val (l, r1, r2) = (row(1, 10), row(1, 20), row(1, 21))
+    // no matched row on the other side: nothing to send
+    assert(driver.batch(Seq(acc(l)), Nil).isEmpty)
+    assert(driver.batch(Nil, Seq(acc(r1))) == Seq(give(Out(Some(l), Some(r1)))))
+    // records that are equal are counted
+    assert(driver.batch(Nil, Seq(acc(r1), acc(r2))).toSet ==
+      Set(give(Out(Some(l), Some(r1))), give(Out(Some(l), Some(r2)))))
+    assert(driver.held(Right) == 3)
+    // -[record, other]s: as many as there are
+    assertSame(
+      "taken back",
+      driver.batch(Seq(retract(l)), Nil),
+      Seq(
+        takeBack(Out(Some(l), Some(r1))),
+        takeBack(Out(Some(l), Some(r1))),
+        takeBack(Out(Some(l), Some(r2)))
+      )
+    )
+    assert(driver.held(Left) == 0)
+  }
+
+  test("full outer join: pads come with the last partner's end and go with the first one") {
+    val driver = new ChangelogDriver(join(JoinType.FullOuter))
+    val (l, r1, r2) = (row(1, 10), row(1, 20), row(1, 21))
+    // send +[record + null]
+    assert(driver.batch(Seq(acc(l)), Nil) == Seq(give(Out(Some(l), None))))
+    // send -[other + null], then +[other, record]
+    assert(driver.batch(Nil, Seq(acc(r1))) ==
+      Seq(takeBack(Out(Some(l), None)), give(Out(Some(l), Some(r1)))))
+    // a second partner leaves the pad where it is
+    assert(driver.batch(Nil, Seq(acc(r2))) == Seq(give(Out(Some(l), Some(r2)))))
+    // matched num > 1: skip
+    assert(driver.batch(Nil, Seq(retract(r1))) == Seq(takeBack(Out(Some(l), Some(r1)))))
+    // matched num == 1: send +[other + null]
+    assert(driver.batch(Nil, Seq(retract(r2))) ==
+      Seq(takeBack(Out(Some(l), Some(r2))), give(Out(Some(l), None))))
+    // the same from the other side
+    assert(driver.batch(Seq(retract(l)), Seq(acc(r1))) ==
+      Seq(takeBack(Out(Some(l), None)), give(Out(None, Some(r1)))))
+  }
+
+  test("a partner that comes and goes within a batch leaves no trace") {
+    val driver = new ChangelogDriver(join(JoinType.FullOuter))
+    val (l, r) = (row(1, 10), row(1, 20))
+    driver.batch(Seq(acc(l)), Nil)
+    assert(driver.batch(Nil, Seq(acc(r), retract(r))).isEmpty)
+    assert(driver.counters.rows(Right, ChangelogCounters.Cancelled) == 2)
+  }
+
+  test("what is not held cannot be taken back: ignored and counted") {
+    val driver = new ChangelogDriver(join(JoinType.FullOuter))
+    assert(driver.batch(Seq(retract(row(1, 10))), Nil).isEmpty)
+    assert(driver.counters.rows(Left, ChangelogCounters.Unknown) == 1)
+  }
+
+  for (joinType <- JoinType.all if !joinType.leftOnly)
+    test(s"${joinType.name}: what the pseudo-code sends sums up to what comes out") {
+      RandomCases.forAll(300) { random =>
+        val model = new PseudoCode(joinType, join(joinType))
+        val driver = new ChangelogDriver(join(joinType))
+        val held =
+          Map[Side, mutable.ArrayBuffer[Row]](
+            Left -> mutable.ArrayBuffer.empty[Row],
+            Right -> mutable.ArrayBuffer.empty[Row]
+          )
+        for (_ <- 0 until 5) {
+          val records = Seq.fill(random.nextInt(6))(record(random, held))
+          def of(side: Side) = records.collect { case (`side`, c) => c }
+          val sent = records.flatMap { case (side, c) => model.process(side, c) }
+          withClue(onFailure(s"$records\n")) {
+            assertSame(
+              "what comes out",
+              driver.batch(of(Left), of(Right)).map(c => c.row -> c.kind.added),
+              netted(sent)
+            )
+          }
+        }
+      }
+    }
+
+  private def record(random: Random, held: Map[Side, mutable.ArrayBuffer[Row]]) = {
+    val side = if (random.nextBoolean()) Left else Right
+    val rows = held(side)
+    if (rows.nonEmpty && random.nextInt(3) == 0) {
+      side -> retract(rows.remove(random.nextInt(rows.length)))
+    } else {
+      rows += row(random.nextInt(2), random.nextInt(3))
+      side -> acc(rows.last)
+    }
+  }
+
+  private def netted(sent: Seq[(Out, Int)]): Seq[(Out, Boolean)] =
+    sent.groupMapReduce(_._1)(_._2)(_ + _).toSeq.flatMap { case (row, n) =>
+      Seq.fill(math.abs(n))(row -> (n > 0))
+    }
+}
+
+private object FlinkSeedSuite {
+
+  /** The seed's pseudo-code, line by line; what is sent as a row and +1 or -1. */
+  private final class PseudoCode(joinType: JoinType, join: TestChangelog) {
+
+    private final class Record(val row: Row, var associated: Int)
+
+    private val states = Map[Side, mutable.ArrayBuffer[Record]](
+      Left -> mutable.ArrayBuffer.empty[Record],
+      Right -> mutable.ArrayBuffer.empty[Record]
+    )
+
+    private def out(side: Side, own: Option[Row], other: Option[Row]): Out =
+      if (side == Left) Out(own, other) else Out(other, own)
+
+    def process(side: Side, change: Change[Row]): Seq[(Out, Int)] = {
+      val (state, otherState, row) = (states(side), states(side.other), change.row)
+      val (isOuter, otherIsOuter) = (joinType.preserves(side), joinType.preserves(side.other))
+      val sent = mutable.ArrayBuffer.empty[(Out, Int)]
+      if (!change.added) state.remove(state.indexWhere(_.row == row))
+      val matched = otherState.filter { o =>
+        if (side == Left) join.matches(row, o.row) else join.matches(o.row, row)
+      }
+      val sign = if (change.added) 1 else -1
+      if (matched.isEmpty) {
+        if (isOuter) sent += out(side, Some(row), None) -> sign
+      } else {
+        matched.foreach { o =>
+          if (otherIsOuter) {
+            if (change.added && o.associated == 0) sent += out(side, None, Some(o.row)) -> -1
+            if (!change.added && o.associated == 1) sent += out(side, None, Some(o.row)) -> 1
+          }
+          o.associated += sign
+          sent += out(side, Some(row), Some(o.row)) -> sign
+        }
+      }
+      if (change.added) state += new Record(row, matched.length)
+      sent.toSeq
+    }
+  }
+}
