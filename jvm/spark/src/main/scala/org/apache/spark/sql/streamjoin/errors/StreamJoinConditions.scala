@@ -1,35 +1,17 @@
 package org.apache.spark.sql.streamjoin.errors
 
-import scala.util.control.NonFatal
-
 import org.apache.spark.{ErrorClassesJsonReader, SparkThrowableHelper}
-import org.apache.spark.internal.Logging
+import org.apache.spark.sql.streamjoin.shims.SparksErrorTable
 
 /** The error conditions of this project: their messages and states. */
-private[streamjoin] object StreamJoinConditions extends Logging {
+private[streamjoin] object StreamJoinConditions {
 
   private val reader = new ErrorClassesJsonReader(
     Seq(getClass.getClassLoader.getResource("error/streamjoin-error-conditions.json"))
   )
 
-  /**
-   * Makes the conditions known to Spark's own reader.
-   *
-   * PySpark does not ask an exception for its text but looks the condition up there; what it does not
-   * find comes out as an internal error in place of the message. There is no hook to add conditions,
-   * hence the reflection. Where it fails, everything but `getMessage()` in Python still works.
-   */
-  def register(): Unit =
-    try {
-      val spark = SparkThrowableHelper.errorReader
-      if (!reader.errorInfoMap.keySet.subsetOf(spark.errorInfoMap.keySet)) {
-        val field = classOf[ErrorClassesJsonReader].getDeclaredField("errorInfoMap")
-        field.setAccessible(true)
-        field.set(spark, spark.errorInfoMap ++ reader.errorInfoMap)
-      }
-    } catch {
-      case NonFatal(e) => logWarning("Spark does not know the conditions of streamjoin", e)
-    }
+  /** Makes the conditions known to Spark. */
+  def register(): Unit = SparksErrorTable.add(reader)
 
   def message(condition: String, parameters: Map[String, String]): String =
     SparkThrowableHelper.formatErrorMessage(

@@ -1,12 +1,10 @@
 package org.apache.spark.sql.streamjoin.sql
 
-import java.lang.reflect.Field
-
 import scala.jdk.CollectionConverters._
-import scala.util.Try
 
 import org.apache.spark.sql.catalyst.parser.ParseException
 import org.apache.spark.sql.catalyst.trees.{Origin, SQLQueryContext, TreeNode}
+import org.apache.spark.sql.streamjoin.shims.OriginOfNode
 
 /** Moves the positions that a parser notes from an edited text to the text as it was written. */
 private[streamjoin] final class Relocation(edited: EditedText) {
@@ -32,14 +30,14 @@ private[streamjoin] final class Relocation(edited: EditedText) {
   }
 
   /** Changes the origin of a freshly parsed tree's nodes, also of those in sub-queries. */
-  def relocate(tree: TreeNode[_]): Unit = Relocation.field.foreach { field =>
+  def relocate(tree: TreeNode[_]): Unit = if (OriginOfNode.canBeSet) {
     val seen = java.util.Collections.newSetFromMap(
       new java.util.IdentityHashMap[AnyRef, java.lang.Boolean]
     )
     def visit(any: Any): Unit = any match {
       case node: TreeNode[_] =>
         if (seen.add(node)) {
-          field.set(node, moved(node.origin))
+          OriginOfNode.set(node, moved(node.origin))
           node.productIterator.foreach(visit)
         }
       case i: Iterable[_] => i.foreach(visit)
@@ -74,16 +72,6 @@ private[streamjoin] final class Relocation(edited: EditedText) {
 }
 
 private[streamjoin] object Relocation {
-
-  /**
-   * Spark notes the origin of a node when it makes the node and has no way to correct it. Without this
-   * field positions are those of the edited text, and so is the text shown with them.
-   */
-  private val field: Option[Field] = Try {
-    val f = classOf[TreeNode[_]].getDeclaredField("origin")
-    f.setAccessible(true)
-    f
-  }.toOption
 
   /** The origin of what stands from `start` to `stop` in a text. */
   def origin(text: String, start: Int, stop: Int): Origin = {

@@ -1,13 +1,13 @@
 package org.apache.spark.sql.streamjoin.checkpoint.segment
 
 import java.util.UUID
-import java.util.concurrent.locks.ReentrantReadWriteLock
 
 import org.apache.hadoop.conf.Configuration
 import org.apache.spark.internal.Logging
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.execution.streaming.state._
 import org.apache.spark.sql.streamjoin.checkpoint.{StateShape, UnsafeRowCodec}
+import org.apache.spark.sql.streamjoin.shims.ProviderOfSpark43
 import org.apache.spark.sql.types.StructType
 
 import io.streamjoin.state.segment.{History, SegmentJoinState, Spilling}
@@ -33,6 +33,7 @@ import io.streamjoin.state.segment.{History, SegmentJoinState, Spilling}
  */
 private[sql] final class SegmentStateStoreProvider(spillingOf: StateStoreConf => Spilling)
     extends StateStoreProvider
+    with ProviderOfSpark43
     with Logging {
 
   /** As Spark makes it. */
@@ -232,15 +233,4 @@ private[sql] final class SegmentStateStoreProvider(spillingOf: StateStoreConf =>
       }
     }
   }
-
-  // ---- members that Spark 4.3 adds to the interface, under their names there ----
-
-  def maintenanceLock: ReentrantReadWriteLock = lock
-  private val lock = new ReentrantReadWriteLock
-
-  def org$apache$spark$sql$execution$streaming$state$StateStoreProvider$_setter_$maintenanceLock_=(
-      of: ReentrantReadWriteLock
-  ): Unit = ()
-
-  @volatile var unloaded: Boolean = false
 }
