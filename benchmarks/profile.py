@@ -26,7 +26,7 @@ _PARTS: dict[str, tuple[str, ...]] = {
         "uploadSnapshot",
     ),
     "evict": (
-        "JoinOperator.advance",
+        "EventTimeJoin.advance",
         "JoinState.evict",
         "StoredSide.evict",
         "StoredSide.remove",
@@ -56,7 +56,7 @@ _PARTS: dict[str, tuple[str, ...]] = {
         "MapState.put",
     ),
     "probe": (
-        "JoinOperator.process",
+        "EventTimeJoin.process",
         "StateStoreJoinState.probe",
         "StoredSide.scan",
         "StoredSide.read",

@@ -116,7 +116,7 @@ def test_plots(lines: list[Result], tmp_path: Path) -> None:
 
 
 def test_samples_are_split_by_the_innermost_telling_frame() -> None:
-    join = "[task];ShuffleMapTask.runTask;io/streamjoin/core/JoinOperator.process"
+    join = "[task];ShuffleMapTask.runTask;io/streamjoin/core/EventTimeJoin.process"
     parts = profile.split(
         [
             f"{join} 5\n",

@@ -4,14 +4,18 @@ import io.streamjoin.model.Side
 
 /**
  * The rows that one partition of a join holds back, and nothing else: what is late, what matches and
- * what is given out is decided by the operator.
+ * what is emitted is decided by the operator.
+ *
+ * A row is found by its key and one more number, its time; of a join without times that is whatever
+ * tells rows of a key apart. It goes when some limit of it is below a watermark, or when it is taken
+ * away; a row without limits, or with limits of `Long.MaxValue`, stays until then.
  *
  * Costs are those of what is asked for: a probe of the rows in its range, an eviction of the rows
  * that go. Whatever an iterator has returned stays valid until the next call on it.
  */
 trait JoinState[R] {
 
-  /** Rows of `side` with this key and `from <= time <= to`, in no order. */
+  /** Rows of `side` with this key and `from <= time <= to`, in no order; one probe of a side at a time. */
   def probe(side: Side, key: Long, from: Long, to: Long): Probed[R]
 
   /** Keeps a row. The caller may change `row` and `limits` afterwards. */
@@ -23,12 +27,6 @@ trait JoinState[R] {
       row: R,
       matched: Boolean
   ): Unit
-
-  /** Notes that a row that a probe has returned has been joined. */
-  def markMatched(side: Side, row: BufferedRow[R]): Unit
-
-  /** Takes away a row that a probe has returned. */
-  def remove(side: Side, row: BufferedRow[R]): Unit
 
   /**
    * Takes away, and returns, each row of `side` of which some limit is below its watermark. The

@@ -4,7 +4,7 @@ import java.io._
 
 import scala.collection.mutable
 
-import io.streamjoin.join.eventtime.{JoinCounters, JoinOperator}
+import io.streamjoin.join.eventtime.{EventTimeJoin, JoinCounters}
 import io.streamjoin.model.{JoinType, Side}
 import io.streamjoin.state.segment.{History, MemoryPool, SegmentJoinState, Spilling}
 
@@ -36,7 +36,7 @@ final class BatchDriver(
       Spilling(new MemoryPool, memory, LocalFiles.create)
     )
 
-  private def start(state: SegmentJoinState[TestRow]) = new JoinOperator[TestRow, Emitted](
+  private def start(state: SegmentJoinState[TestRow]) = new EventTimeJoin[TestRow, Emitted](
     joinType,
     join.bounds,
     join.rows,

@@ -4,7 +4,7 @@ import java.util.Arrays
 
 import scala.collection.mutable
 
-import io.streamjoin.model.Side
+import io.streamjoin.model.{BySide, Side}
 import io.streamjoin.state.{BufferedRow, JoinState, Probed}
 
 /**
@@ -15,14 +15,11 @@ import io.streamjoin.state.{BufferedRow, JoinState, Probed}
  */
 final class HeapJoinState[R](copy: R => R) extends JoinState[R] {
 
-  private val left = new HeapSide[R]
-  private val right = new HeapSide[R]
+  private val of = BySide.of(_ => new HeapSide[R])
   private var sequence = 0L
 
-  private def of(side: Side): HeapSide[R] = if (side == Side.Left) left else right
-
   override def probe(side: Side, key: Long, from: Long, to: Long): Probed[R] =
-    Probed(of(side).probe(key, from, to))
+    new HeapCursor(of(side), of(side).probe(key, from, to))
 
   override def append(
       side: Side,
@@ -35,12 +32,6 @@ final class HeapJoinState[R](copy: R => R) extends JoinState[R] {
     of(side).add(new HeapRow(copy(row), key, time, sequence, limits.clone(), matched))
     sequence += 1
   }
-
-  override def markMatched(side: Side, row: BufferedRow[R]): Unit =
-    row.asInstanceOf[HeapRow[R]].matched = true
-
-  override def remove(side: Side, row: BufferedRow[R]): Unit =
-    of(side).remove(row.asInstanceOf[HeapRow[R]])
 
   override def evict(
       side: Side,
@@ -85,6 +76,24 @@ final class HeapRow[R](
     }
     false
   }
+}
+
+private final class HeapCursor[R](side: HeapSide[R], found: Iterator[HeapRow[R]])
+    extends Probed[R] {
+  private var at: HeapRow[R] = _
+
+  override def hasNext: Boolean = found.hasNext
+
+  override def next(): HeapRow[R] = {
+    at = found.next()
+    at
+  }
+
+  override def setMatched(): Unit = at.matched = true
+
+  override def remove(): Unit = side.remove(at)
+
+  override def close(): Unit = ()
 }
 
 /** The rows of one side by key; those of a key sorted by time whenever they are looked at. */

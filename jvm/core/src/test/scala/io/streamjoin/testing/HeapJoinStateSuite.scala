@@ -56,7 +56,8 @@ class HeapJoinStateSuite extends AnyFunSuite {
     val state = empty
     put(state, 1, 1, "a")
     put(state, 1, 2, "b")
-    state.probe(Left, 1, 2, 2).foreach(state.markMatched(Left, _))
+    val probe = state.probe(Left, 1, 2, 2)
+    probe.foreach(_ => probe.setMatched())
     val gone = state.evict(Left, Array(0L), Array(9L)).map(b => b.row -> b.matched).toMap
     assert(gone == Map("a" -> false, "b" -> true))
   }
@@ -76,8 +77,9 @@ class HeapJoinStateSuite extends AnyFunSuite {
   test("a row may be removed while the probe that found it goes on") {
     val state = empty
     for (i <- 1 to 10) put(state, 1, i.toLong, s"$i")
-    val seen = state.probe(Left, 1, 1, 10).map { row =>
-      state.remove(Left, row)
+    val probe = state.probe(Left, 1, 1, 10)
+    val seen = probe.map { row =>
+      probe.remove()
       row.row
     }.toSeq
     assert(seen == (1 to 10).map(_.toString))
@@ -88,9 +90,10 @@ class HeapJoinStateSuite extends AnyFunSuite {
   test("removing a row twice counts once") {
     val state = empty
     put(state, 1, 1, "a")
-    val row = state.probe(Left, 1, 1, 1).next()
-    state.remove(Left, row)
-    state.remove(Left, row)
+    val probe = state.probe(Left, 1, 1, 1)
+    probe.next()
+    probe.remove()
+    probe.remove()
     assert(state.size(Left) == 0)
   }
 
@@ -116,8 +119,9 @@ class HeapJoinStateSuite extends AnyFunSuite {
             assert(gone == expected)
             model --= expected.map(_.id)
           case 1 | 2 =>
-            for (row <- state.probe(side, key, small(), 30) if random.nextInt(3) == 0) {
-              state.remove(side, row)
+            val probe = state.probe(side, key, small(), 30)
+            for (row <- probe if random.nextInt(3) == 0) {
+              probe.remove()
               model -= row.row.id
             }
           case 3 | 4 | 5 =>

@@ -1,7 +1,7 @@
 package io.streamjoin.testing
 
 import io.streamjoin.bounds.RowTimes
-import io.streamjoin.join.eventtime.{JoinCounters, JoinOperator, JoinRows}
+import io.streamjoin.join.eventtime.{EventTimeJoin, JoinCounters, JoinRows}
 import io.streamjoin.model.{JoinType, Routing, Side}
 
 /**
@@ -16,7 +16,7 @@ final class RoutedDriver(join: TestJoin, joinType: JoinType, partitions: Int) {
   private val states = Seq.fill(partitions)(new HeapJoinState[TestRow](identity))
 
   private val operators = states.zip(counters).map { case (state, counters) =>
-    new JoinOperator[TestRow, Emitted](
+    new EventTimeJoin[TestRow, Emitted](
       joinType,
       join.bounds,
       keyless,

@@ -109,7 +109,7 @@ final class ChangelogJoin[R, O](
     val partners = state.probe(side.other, key, Long.MinValue, Long.MaxValue)
     partners.foreach { partner =>
       if (!partner.matched && pairs(side, gone, partner.row)) {
-        state.markMatched(side.other, partner)
+        partners.setMatched()
       }
     }
   }

@@ -195,7 +195,7 @@ private[changelog] final class NetChanges[R](
       val one = held.next()
       if (isSame(one.row)) {
         found += Held(rows.copy(side, one.row), one.matched)
-        state.remove(side, one)
+        held.remove()
       }
     }
     held.close()

@@ -25,6 +25,6 @@ final class JoinCounters extends Serializable {
   /** Rows that could match nothing because a time that the condition bounds is null. */
   def nullTimeRows(side: Side): Long = timeless(slot(side))
 
-  /** Rows given out without a match. */
+  /** Rows emitted without a match. */
   def nullPaddedRows: Long = padded
 }

@@ -17,7 +17,7 @@ private[segment] final case class ChangeHead(nextId: Long, watermarks: Side => A
  *
  * @param bytes hold the row from 0 on
  */
-final class StoredRow {
+final class ChangeRow {
   var side: Side = _
   var matched: Boolean = false
   var id: Long = 0L
@@ -103,8 +103,8 @@ private[segment] final class ChangeReader(in: DataInputStream) {
   }
 
   /** To be called once, then [[ids]]. */
-  def foreachRow(visit: StoredRow => Unit): Unit = {
-    val row = new StoredRow
+  def foreachRow(visit: ChangeRow => Unit): Unit = {
+    val row = new ChangeRow
     val lastTime = Array(0L, 0L)
     val limits = Side.both.map(side => new Array[Long](head.watermarks(side).length)).toArray
     var lastId = 0L

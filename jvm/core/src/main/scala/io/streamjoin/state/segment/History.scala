@@ -4,7 +4,7 @@ import java.io.{DataInputStream, DataOutputStream}
 
 import scala.collection.mutable
 
-import io.streamjoin.model.Side
+import io.streamjoin.model.{BySide, Side}
 
 /**
  * Reads the versions that make up a state from the newest to the oldest, so that what happened to a
@@ -12,8 +12,8 @@ import io.streamjoin.model.Side
  */
 final class History {
   private var newest: Option[ChangeHead] = None
-  private val marked = Side.both.map(_ -> mutable.LongMap.empty[Unit]).toMap
-  private val removed = Side.both.map(_ -> mutable.LongMap.empty[Unit]).toMap
+  private val marked = BySide.of(_ => mutable.LongMap.empty[Unit])
+  private val removed = BySide.of(_ => mutable.LongMap.empty[Unit])
 
   private[segment] def head: ChangeHead =
     newest.getOrElse(throw new IllegalStateException("no version has been read"))
@@ -22,7 +22,7 @@ final class History {
   def watermarks(side: Side): Array[Long] = head.watermarks(side)
 
   /** Shows the rows of the version that belong to the newest. */
-  def add(version: DataInputStream)(visit: StoredRow => Unit): Unit = {
+  def add(version: DataInputStream)(visit: ChangeRow => Unit): Unit = {
     val reader = new ChangeReader(version)
     if (newest.isEmpty) newest = Some(reader.head)
     reader.foreachRow { row =>
@@ -38,7 +38,7 @@ final class History {
     }
   }
 
-  private def expired(row: StoredRow): Boolean = {
+  private def expired(row: ChangeRow): Boolean = {
     val watermarks = head.watermarks(row.side)
     var k = 0
     while (k < watermarks.length) {

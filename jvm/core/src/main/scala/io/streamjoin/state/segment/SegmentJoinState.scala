@@ -2,7 +2,7 @@ package io.streamjoin.state.segment
 
 import java.io.{DataInputStream, DataOutputStream}
 
-import io.streamjoin.model.Side
+import io.streamjoin.model.{BySide, Side}
 import io.streamjoin.state.{BufferedRow, JoinState, Probed}
 
 /**
@@ -28,18 +28,14 @@ final class SegmentJoinState[R](
 
   private val file = new SpillFile(spilling.newFile)
   private val share = spilling.pool.share()
-  private val left = sideOf(Side.Left)
-  private val right = sideOf(Side.Right)
+  private val sides = BySide.of { side =>
+    new SegmentSide[R](limitCount(side), span(side), codec(side), file)
+  }
   private var nextId = 0L
   private var sealedNextId = 0L
 
-  private def sideOf(side: Side) =
-    new SegmentSide[R](limitCount(side), span(side), codec(side), file)
-
-  private def of(side: Side): SegmentSide[R] = if (side == Side.Left) left else right
-
   override def probe(side: Side, key: Long, from: Long, to: Long): Probed[R] =
-    of(side).probe(key, from, to)
+    sides(side).probe(key, from, to)
 
   override def append(
       side: Side,
@@ -48,31 +44,27 @@ final class SegmentJoinState[R](
       limits: Array[Long],
       row: R,
       matched: Boolean
-  ): Unit = of(side).append(key, time, limits, row, matched)
-
-  override def markMatched(side: Side, row: BufferedRow[R]): Unit = of(side).markMatched(row)
-
-  override def remove(side: Side, row: BufferedRow[R]): Unit = of(side).remove(row)
+  ): Unit = sides(side).append(key, time, limits, row, matched)
 
   override def evict(
       side: Side,
       before: Array[Long],
       now: Array[Long]
-  ): Iterator[BufferedRow[R]] = of(side).evict(now)
+  ): Iterator[BufferedRow[R]] = sides(side).evict(now)
 
   override def discard(side: Side, before: Array[Long], now: Array[Long]): Unit =
-    of(side).discard(now)
+    sides(side).discard(now)
 
-  override def size(side: Side): Long = of(side).size
+  override def size(side: Side): Long = sides(side).size
 
   /** How many rows of both sides are buffered. */
-  def rowCount: Long = left.size + right.size
+  def rowCount: Long = sides.left.size + sides.right.size
 
   /** All rows of a side, in no order; shown like those of a probe. */
-  def foreach(side: Side)(visit: HeldRow[R] => Unit): Unit = of(side).foreach(visit)
+  def foreach(side: Side)(visit: HeldRow[R] => Unit): Unit = sides(side).foreach(visit)
 
   /** Bytes held in memory. */
-  def allocated: Long = left.allocated + right.allocated
+  def allocated: Long = sides.left.allocated + sides.right.allocated
 
   // ---- memory and disk ----
 
@@ -95,8 +87,8 @@ final class SegmentJoinState[R](
     report()
     val excess = share.excess(spilling.limit)
     if (excess > 0) {
-      val rowBytes = left.rowBytes + right.rowBytes
-      for (side <- Seq(left, right) if rowBytes > 0)
+      val rowBytes = sides.left.rowBytes + sides.right.rowBytes
+      for (side <- Side.both.map(sides) if rowBytes > 0)
         side.spill(math.ceil(excess.toDouble * side.rowBytes / rowBytes).toLong)
       report()
     }
@@ -113,27 +105,27 @@ final class SegmentJoinState[R](
   /** Ends a version: nothing that was done until now can be undone any more. */
   def seal(): Unit = {
     sealedNextId = nextId
-    Side.both.foreach(of(_).seal())
+    Side.both.foreach(sides(_).seal())
   }
 
   /** Undoes what was done since the last version was sealed. */
   def rollback(): Unit = {
     nextId = sealedNextId
-    Side.both.foreach(of(_).rollback())
+    Side.both.foreach(sides(_).rollback())
   }
 
   /** Numbers the rows that came since the last version and are still there, and tells how many. */
   def number(): Long = {
     val before = nextId
-    for (side <- Side.both) nextId += of(side).number(nextId)
+    for (side <- Side.both) nextId += sides(side).number(nextId)
     nextId - before
   }
 
   /** Writes what has changed since the last version was sealed; rows must have been numbered. */
   def writeChange(out: DataOutputStream): Unit = {
     val writer = new ChangeWriter(out)
-    writer.begin(ChangeHead(nextId, side => of(side).watermarks))
-    for (side <- Side.both) of(side).foreachFresh { (segment, i) =>
+    writer.begin(ChangeHead(nextId, side => sides(side).watermarks))
+    for (side <- Side.both) sides(side).foreachFresh { (segment, i) =>
       val place = segment.place(i)
       writer.row(
         side,
@@ -147,7 +139,7 @@ final class SegmentJoinState[R](
         RowBytes.size(place)
       )
     }
-    writer.end(side => of(side).markedIds, side => of(side).removedIds)
+    writer.end(side => sides(side).markedIds, side => sides(side).removedIds)
   }
 
   /**
@@ -160,7 +152,7 @@ final class SegmentJoinState[R](
     val step = math.max(RowBytes.FirstChunk, spilling.limit / RestoreSteps)
     var taken = 0L
     versions(history.add(_) { row =>
-      of(row.side).append(
+      sides(row.side).append(
         row.key,
         row.time,
         row.limits,
@@ -176,7 +168,7 @@ final class SegmentJoinState[R](
       }
     })
     nextId = history.head.nextId
-    for (side <- Side.both) of(side).restore(history.head.watermarks(side))
+    for (side <- Side.both) sides(side).restore(history.head.watermarks(side))
     seal()
     shrink()
   }

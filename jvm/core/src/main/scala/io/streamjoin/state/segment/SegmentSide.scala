@@ -72,19 +72,6 @@ private[segment] final class SegmentSide[R](
     cursor
   }
 
-  def markMatched(row: BufferedRow[R]): Unit = {
-    val shown = row.asInstanceOf[Placed]
-    if (!shown.matched) {
-      shown.segment.setMatched(shown.at, matched = true)
-      undo.marked.add(shown.segment, shown.at)
-    }
-  }
-
-  def remove(row: BufferedRow[R]): Unit = {
-    val shown = row.asInstanceOf[Placed]
-    if (!shown.segment.isGone(shown.at)) lose(shown.segment, shown.at, undo.removed)
-  }
-
   /** Takes away each row of which some limit is below its watermark; to be read to its end. */
   def evict(watermarks: Array[Long]): Iterator[BufferedRow[R]] = {
     val whole = drop(watermarks)
@@ -302,6 +289,13 @@ private[segment] final class SegmentSide[R](
       walk.next()
       this
     }
+
+    override def setMatched(): Unit = if (!matched) {
+      segment.setMatched(at, matched = true)
+      undo.marked.add(segment, at)
+    }
+
+    override def remove(): Unit = if (!segment.isGone(at)) lose(segment, at, undo.removed)
 
     override def close(): Unit = walk.stop()
   }

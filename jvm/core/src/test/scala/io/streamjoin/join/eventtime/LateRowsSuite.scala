@@ -83,7 +83,7 @@ class LateRowsSuite extends AnyFunSuite {
   }
 
   test("of a row that another partition answers for, nothing comes out") {
-    val operator = new JoinOperator[TestRow, Emitted](
+    val operator = new EventTimeJoin[TestRow, Emitted](
       FullOuter,
       bounds,
       rows,

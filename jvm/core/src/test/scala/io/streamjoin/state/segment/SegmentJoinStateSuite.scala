@@ -8,6 +8,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import io.streamjoin.model.Side
 import io.streamjoin.model.Side.{Left, Right}
+import io.streamjoin.state.Probed
 import io.streamjoin.testing.{LocalFiles, RandomCases}
 
 class SegmentJoinStateSuite extends AnyFunSuite {
@@ -57,8 +58,8 @@ class SegmentJoinStateSuite extends AnyFunSuite {
             val (found, expected) =
               (tested.probe(side, key, from, from + 20), model.probe(side, key, from, from + 20))
             val rows = found.map { row =>
-              if (row.row.hashCode % 3 == 0) tested.markMatched(side, row)
-              if (row.row.hashCode % 7 == 0) tested.remove(side, row)
+              if (row.row.hashCode % 3 == 0) found.setMatched()
+              if (row.row.hashCode % 7 == 0) found.remove()
               row.row
             }.toList
             assert(rows.sorted == expected.map(_.row).sorted)
@@ -212,7 +213,7 @@ class SegmentJoinStateSuite extends AnyFunSuite {
     tested.seal()
     tested.shrink()
     assert(tested.spilled > 0)
-    tested.probe(Left, 1, 1, 1).foreach(tested.remove(Left, _))
+    takeAway(tested.probe(Left, 1, 1, 1))
     tested.seal()
     tested.rollback()
     assert(tested.spilled == 0)
@@ -259,6 +260,8 @@ class SegmentJoinStateSuite extends AnyFunSuite {
 }
 
 private object SegmentJoinStateSuite {
+
+  def takeAway(found: Probed[_]): Unit = found.foreach(_ => found.remove())
 
   object TextCodec extends RowCodec[String] {
     private def padded(n: Int) = (n + 4 + 7) / 8 * 8

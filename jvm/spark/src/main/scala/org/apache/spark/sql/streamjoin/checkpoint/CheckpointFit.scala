@@ -42,8 +42,8 @@ private[streamjoin] object CheckpointFit {
     }
     // what the rest means depends on these
     require("format")
-    JoinDescription.format(now).map(StateFormat.of).foreach(
-      _.checkVersion(location, JoinDescription.version(old).map(_.toLong))
+    JoinDescription.format(now).map(StateFormats.of).foreach(
+      _.number.check(location, JoinDescription.version(old).map(_.toLong))
     )
     expected.keys.toSeq.sorted.foreach(require)
   }

@@ -8,9 +8,6 @@ import org.apache.spark.sql.execution.streaming.state.{
   StateStoreConf
 }
 import org.apache.spark.sql.internal.SQLConf
-import org.apache.spark.sql.streamjoin.checkpoint.rocksdb.RocksDBFormat
-import org.apache.spark.sql.streamjoin.checkpoint.segment.SegmentFormat
-import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
 import org.apache.spark.sql.types.{BooleanType, StructType}
 
 import io.streamjoin.model.Side
@@ -20,26 +17,10 @@ import io.streamjoin.state.JoinState
 private[streamjoin] trait StateFormat extends Serializable {
 
   /** As it is chosen by `spark.sql.streamJoin.stateFormat`. */
-  def name: String
+  final def name: String = number.format
 
-  /**
-   * Stands for all that a checkpoint holds of ours: files, keys, numbers, the description. It is raised
-   * whenever code of this version could not go on from what the next one writes, or the next one not
-   * from what this one has written.
-   */
-  def version: Int
-
-  /** Refuses what was written under another number. */
-  final def checkVersion(location: String, found: Option[Long]): Unit =
-    if (!found.contains(version.toLong)) {
-      throw StreamJoinErrors.incompatibleCheckpoint(
-        location,
-        "its state was written by another version of streamjoin, in a format that this one does " +
-          "not read",
-        found.fold(s"format $name without a number")(v => s"format $name $v"),
-        s"format $name $version"
-      )
-    }
+  /** The number that stands for all that is written. */
+  def number: FormatNumber
 
   /** The schemas that Spark writes beside the state and validates. */
   def schemas(row: Side => StructType): Map[String, StateStoreColFamilySchema]
@@ -56,8 +37,6 @@ private[streamjoin] trait StateFormat extends Serializable {
 
 private[streamjoin] object StateFormat {
 
-  val all: Seq[StateFormat] = Seq(SegmentFormat, RocksDBFormat)
-
   /** The column family that the rows of a side are described in. */
   def rowsFamily(side: Side): String = s"rows-${side.name}"
 
@@ -68,9 +47,6 @@ private[streamjoin] object StateFormat {
   def rowValue(row: StructType): StructType = new StructType()
     .add("matched", BooleanType, nullable = false)
     .add("row", row.asNullable, nullable = false)
-
-  def of(name: String): StateFormat =
-    all.find(_.name == name).getOrElse(throw new NoSuchElementException(s"no state format $name"))
 }
 
 /**

@@ -1,6 +1,6 @@
 package org.apache.spark.sql.streamjoin.checkpoint.pending
 
-import org.apache.spark.sql.streamjoin.checkpoint.{StateFormat, StoredRow, StoredVersion}
+import org.apache.spark.sql.streamjoin.checkpoint.{StateFormats, StoredRow, StoredVersion}
 import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
 import org.apache.spark.TaskContext
 import org.apache.spark.broadcast.Broadcast
@@ -75,7 +75,7 @@ private final case class PendingPart(
 ) {
 
   def rows(hadoopConf: Broadcast[SerializableConfiguration]): Iterator[InternalRow] = {
-    val stored = StateFormat.of(format).read(version, hadoopConf.value.value)
+    val stored = StateFormats.of(format).read(version, hadoopConf.value.value)
     TaskContext.get().addTaskCompletionListener[Unit](_ => stored.close())
     val projections = sides.map { case (side, p) =>
       side -> UnsafeProjection.create(p.expressions)
@@ -89,14 +89,8 @@ private final case class PendingPart(
   }
 
   /** Copies of a row that several partitions hold are shown once. */
-  private def isShown(row: StoredRow): Boolean = routing match {
-    case Routing.Broadcast(unicast) => row.side == unicast || partition == 0
-    case Routing.Shared             => row.key != Routing.GuestKey
-    case Routing.ByKey              => true
-  }
+  private def isShown(row: StoredRow): Boolean =
+    routing.countsIn(partition, row.side) && !routing.isGuest(row.key)
 
-  private def place(side: Side): Option[Int] = routing match {
-    case Routing.Broadcast(unicast) if side != unicast => None
-    case _                                             => Some(partition)
-  }
+  private def place(side: Side): Option[Int] = Option.when(!routing.copies(side))(partition)
 }

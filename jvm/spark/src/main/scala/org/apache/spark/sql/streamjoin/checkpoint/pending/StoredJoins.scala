@@ -12,6 +12,7 @@ import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.streamjoin.checkpoint.{
   JoinDescription,
   StateFormat,
+  StateFormats,
   StateSchemaFiles,
   StoredVersion
 }
@@ -128,9 +129,9 @@ private[pending] final class StoredJoins(
 
   private def join(operator: Long, metadata: OperatorStateMetadataV2): StoredJoin = {
     val json = metadata.operatorPropertiesJson
-    val format = JoinDescription.format(json).flatMap(f => StateFormat.all.find(_.name == f))
+    val format = JoinDescription.format(json).flatMap(StateFormats.find)
       .getOrElse(throw absent("no state of a streamJoin in a format that is known"))
-    try format.checkVersion(location, JoinDescription.version(json).map(_.toLong))
+    try format.number.check(location, JoinDescription.version(json).map(_.toLong))
     catch { case e: StreamJoinRuntimeException => throw StreamJoinErrors.atAnalysis(e) }
     val store = metadata.stateStoreInfo.head
     val rows = schemas(operator, store.stateSchemaFilePaths)

@@ -8,6 +8,7 @@ import org.apache.spark.sql.execution.streaming.state.{
 }
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.streamjoin.checkpoint.{
+  FormatNumber,
   StateFormat,
   StateShape,
   StoredRows,
@@ -21,9 +22,7 @@ import io.streamjoin.model.Side
 /** Rows in RocksDB, through Spark's own provider: for state that is larger than memory. */
 private[checkpoint] object RocksDBFormat extends StateFormat {
 
-  override val name: String = "rocksdb"
-
-  override val version: Int = 1
+  override val number: FormatNumber = RocksDBLayout.Number
 
   override def schemas(row: Side => StructType): Map[String, StateStoreColFamilySchema] =
     RocksDBLayout.schemas(row)

@@ -16,7 +16,7 @@ import org.apache.spark.sql.streamjoin.checkpoint.{
 }
 import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
 
-import io.streamjoin.model.{Side, Watermarks}
+import io.streamjoin.model.{BySide, Side, Watermarks}
 import io.streamjoin.state.segment.{HeldRow, SegmentJoinState}
 import io.streamjoin.state.{BufferedRow, JoinState, Probed}
 
@@ -31,7 +31,7 @@ private[rocksdb] final class RocksDBJoinState(store: StateStore, shape: StateSha
 
   private val numbers = new StoredNumbers(store)
   if (store.version > 0) {
-    RocksDBFormat.checkVersion(
+    RocksDBLayout.Number.check(
       store.id.storeCheckpointLocation().toString,
       numbers.get(RocksDBLayout.FormatName)
     )
@@ -42,11 +42,8 @@ private[rocksdb] final class RocksDBJoinState(store: StateStore, shape: StateSha
     shape.span,
     side => new UnsafeRowCodec(shape.schema(side).length)
   )
-  private val left = new StoredSide(Side.Left)
-  private val right = new StoredSide(Side.Right)
+  private val stored = BySide.of(new StoredSide(_))
   private var sequence = numbers.get("sequence").getOrElse(0L)
-
-  private def of(side: Side): StoredSide = if (side == Side.Left) left else right
 
   override def probe(
       side: Side,
@@ -57,9 +54,7 @@ private[rocksdb] final class RocksDBJoinState(store: StateStore, shape: StateSha
     if (from > to) Probed.nothing
     else {
       val fresh = batch.probe(side, key, from, to)
-      of(side).scan(key, from, to).fold(fresh) { stored =>
-        Probed(stored.map(of(side).read) ++ fresh, () => stored.close())
-      }
+      stored(side).scan(key, from, to).fold(fresh)(new Cursor(stored(side), _, fresh))
     }
 
   override def append(
@@ -71,41 +66,65 @@ private[rocksdb] final class RocksDBJoinState(store: StateStore, shape: StateSha
       matched: Boolean
   ): Unit = batch.append(side, key, time, limits, row, matched)
 
-  override def markMatched(side: Side, row: BufferedRow[UnsafeRow]): Unit = row match {
-    case stored: StoredRow => of(side).markMatched(stored)
-    case fresh             => batch.markMatched(side, fresh)
-  }
-
-  override def remove(side: Side, row: BufferedRow[UnsafeRow]): Unit = row match {
-    case stored: StoredRow => of(side).remove(stored, exceptLimit = -1)
-    case fresh             => batch.remove(side, fresh)
-  }
-
   override def evict(
       side: Side,
       before: Array[Long],
       now: Array[Long]
   ): Iterator[BufferedRow[UnsafeRow]] =
-    of(side).evict(before, now, rowNeeded = true) ++ batch.evict(side, before, now)
+    stored(side).evict(before, now, rowNeeded = true) ++ batch.evict(side, before, now)
 
   override def discard(side: Side, before: Array[Long], now: Array[Long]): Unit = {
-    of(side).evict(before, now, rowNeeded = false).foreach(_ => ())
+    stored(side).evict(before, now, rowNeeded = false).foreach(_ => ())
     batch.discard(side, before, now)
   }
 
-  override def size(side: Side): Long = of(side).size + batch.size(side)
+  override def size(side: Side): Long = stored(side).size + batch.size(side)
 
   /** Writes what is left of the batch, and tells how many rows that was. */
   def flush(): Long = {
     val written = batch.size(Side.Left) + batch.size(Side.Right)
     for (side <- Side.both) batch.foreach(side) { row =>
-      of(side).put(row, sequence)
+      stored(side).put(row, sequence)
       sequence += 1
     }
-    Side.both.foreach(of(_).saveNumbers())
+    Side.both.foreach(stored(_).saveNumbers())
     numbers.put("sequence", sequence)
-    numbers.put(RocksDBLayout.FormatName, RocksDBFormat.version.toLong)
+    numbers.put(RocksDBLayout.FormatName, RocksDBLayout.Number.current.toLong)
     written
+  }
+
+  /** What lies in the store, then what the batch has brought. */
+  private final class Cursor(
+      side: StoredSide,
+      found: StateStoreIterator[UnsafeRowPair],
+      fresh: Probed[UnsafeRow]
+  ) extends Probed[UnsafeRow] {
+    private var at: Option[InStore] = None
+    private var open = true
+
+    override def hasNext: Boolean = open && found.hasNext || {
+      close()
+      fresh.hasNext
+    }
+
+    override def next(): BufferedRow[UnsafeRow] =
+      if (open && found.hasNext) {
+        val row = side.read(found.next())
+        at = Some(row)
+        row
+      } else {
+        at = None
+        fresh.next()
+      }
+
+    override def setMatched(): Unit = at.fold(fresh.setMatched())(side.markMatched)
+
+    override def remove(): Unit = at.fold(fresh.remove())(side.remove(_, exceptLimit = -1))
+
+    override def close(): Unit = if (open) {
+      open = false
+      found.close()
+    }
   }
 
   private final class StoredSide(side: Side) {
@@ -118,7 +137,7 @@ private[rocksdb] final class RocksDBJoinState(store: StateStore, shape: StateSha
     private val (limitFrom, limitTo, limitKey) = (new LongRow(5), new LongRow(5), new LongRow(5))
     private val toValue = UnsafeProjection.create(StateFormat.rowValue(shape.schema(side)))
     private val nothing = UnsafeProjection.create(RocksDBLayout.limitValue)(InternalRow(null))
-    private var stored = numbers.get(sizeName).getOrElse(0L)
+    private var count = numbers.get(sizeName).getOrElse(0L)
     private var evictedTo = Array.emptyLongArray
 
     store.createColFamilyIfAbsent(
@@ -134,10 +153,10 @@ private[rocksdb] final class RocksDBJoinState(store: StateStore, shape: StateSha
       RocksDBLayout.limitEncoder
     )
 
-    def size: Long = stored
+    def size: Long = count
 
     def saveNumbers(): Unit = {
-      numbers.put(sizeName, stored)
+      numbers.put(sizeName, count)
       for (k <- evictedTo.indices if evictedTo(k) != Watermarks.Unknown) {
         numbers.put(RocksDBLayout.evictedName(side, k), evictedTo(k))
       }
@@ -159,7 +178,7 @@ private[rocksdb] final class RocksDBJoinState(store: StateStore, shape: StateSha
           limitsFamily
         )
       }
-      stored += 1
+      count += 1
     }
 
     def scan(
@@ -167,15 +186,15 @@ private[rocksdb] final class RocksDBJoinState(store: StateStore, shape: StateSha
         least: Long,
         greatest: Long
     ): Option[StateStoreIterator[UnsafeRowPair]] =
-      Option.when(stored > 0) {
+      Option.when(count > 0) {
         val last =
           if (greatest == Long.MaxValue) to(key, greatest, Long.MaxValue)
           else to(key, greatest + 1, Long.MinValue)
         store.rangeScan(Some(from(key, least, Long.MinValue)), Some(last), rowsFamily)
       }
 
-    def read(pair: UnsafeRowPair): BufferedRow[UnsafeRow] =
-      new StoredRow(
+    def read(pair: UnsafeRowPair): InStore =
+      new InStore(
         pair.value.getStruct(1, fields),
         pair.key.getLong(0),
         pair.key.getLong(1),
@@ -183,14 +202,15 @@ private[rocksdb] final class RocksDBJoinState(store: StateStore, shape: StateSha
         pair.value.getBoolean(0)
       )
 
-    def markMatched(row: StoredRow): Unit = {
+    def markMatched(row: InStore): Unit = {
       row.matched = true
       store.put(rowKey(row.key, row.time, row.sequence), value(matched = true, row.row), rowsFamily)
     }
 
-    def remove(row: StoredRow, exceptLimit: Int): Unit = {
+    def remove(row: InStore, exceptLimit: Int): Unit = if (!row.removed) {
+      row.removed = true
       store.remove(rowKey(row.key, row.time, row.sequence), rowsFamily)
-      stored -= 1
+      count -= 1
       lazy val all = shape.limitsOf(side, row.row)
       for (k <- 0 until limitCount if k != exceptLimit) {
         store.remove(limitKey(k, all(k), row.key, row.time, row.sequence), limitsFamily)
@@ -204,7 +224,7 @@ private[rocksdb] final class RocksDBJoinState(store: StateStore, shape: StateSha
         rowNeeded: Boolean
     ): Iterator[BufferedRow[UnsafeRow]] = {
       evictedTo = now
-      if (stored == 0) Iterator.empty
+      if (count == 0) Iterator.empty
       else now.indices.iterator.filter(k => before(k) < now(k)).flatMap(k =>
         evict(k, before(k), now(k), rowNeeded)
       )
@@ -228,7 +248,7 @@ private[rocksdb] final class RocksDBJoinState(store: StateStore, shape: StateSha
       going ++ finallyDo(store.deleteRange(begin, end, limitsFamily))
     }
 
-    private def take(key: Long, time: Long, sequence: Long, rowNeeded: Boolean): StoredRow =
+    private def take(key: Long, time: Long, sequence: Long, rowNeeded: Boolean): InStore =
       if (rowNeeded || limitCount > 1) {
         val value = store.get(rowKey(key, time, sequence), rowsFamily)
         if (value == null) {
@@ -239,9 +259,9 @@ private[rocksdb] final class RocksDBJoinState(store: StateStore, shape: StateSha
             "the row and its expiry"
           )
         }
-        new StoredRow(value.getStruct(1, fields), key, time, sequence, value.getBoolean(0))
+        new InStore(value.getStruct(1, fields), key, time, sequence, value.getBoolean(0))
       } else {
-        new StoredRow(null, key, time, sequence, matched = false)
+        new InStore(null, key, time, sequence, matched = false)
       }
 
     private def finallyDo(action: => Unit): Iterator[Nothing] = new Iterator[Nothing] {
@@ -263,10 +283,12 @@ private[rocksdb] final class RocksDBJoinState(store: StateStore, shape: StateSha
 }
 
 /** A row that lies in the store; what is read of it stays valid. */
-private final class StoredRow(
+private final class InStore(
     override val row: UnsafeRow,
     override val key: Long,
     val time: Long,
     val sequence: Long,
     var matched: Boolean
-) extends BufferedRow[UnsafeRow]
+) extends BufferedRow[UnsafeRow] {
+  var removed: Boolean = false
+}

@@ -1,7 +1,7 @@
 package org.apache.spark.sql.streamjoin.checkpoint.rocksdb
 
 import org.apache.spark.sql.execution.streaming.state._
-import org.apache.spark.sql.streamjoin.checkpoint.{StateFormat, StoredNumbers}
+import org.apache.spark.sql.streamjoin.checkpoint.{FormatNumber, StateFormat, StoredNumbers}
 import org.apache.spark.sql.types._
 
 import io.streamjoin.model.Side
@@ -22,6 +22,8 @@ import io.streamjoin.model.Side
  * condition like any other pair.
  */
 private[rocksdb] object RocksDBLayout {
+
+  val Number: FormatNumber = FormatNumber("rocksdb", 1)
 
   def rows(side: Side): String = StateFormat.rowsFamily(side)
 

@@ -45,7 +45,7 @@ private[rocksdb] final class RocksDBReader(version: StoredVersion, hadoopConf: C
   private def read(store: StateStore): StoredRows =
     try {
       val numbers = new StoredNumbers(store)
-      RocksDBFormat.checkVersion(
+      RocksDBLayout.Number.check(
         version.store.storeCheckpointLocation().toString,
         numbers.get(RocksDBLayout.FormatName)
       )

@@ -4,6 +4,7 @@ import org.apache.hadoop.conf.Configuration
 import org.apache.spark.sql.execution.streaming.state._
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.streamjoin.checkpoint.{
+  FormatNumber,
   StateFormat,
   StateShape,
   StoredNumbers,
@@ -21,9 +22,7 @@ import io.streamjoin.model.Side
  */
 private[checkpoint] object SegmentFormat extends StateFormat {
 
-  override val name: String = "segments"
-
-  override val version: Int = 1
+  override val number: FormatNumber = StateFiles.Number
 
   private val rowKey: StructType = new StructType().add("id", LongType, nullable = false)
 

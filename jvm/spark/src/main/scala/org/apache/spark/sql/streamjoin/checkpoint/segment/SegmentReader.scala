@@ -10,7 +10,7 @@ import org.apache.spark.sql.streamjoin.checkpoint.{StoredRow, StoredRows, Stored
 import org.apache.spark.sql.streamjoin.errors.StreamJoinRuntimeException
 import org.apache.spark.unsafe.Platform
 
-import io.streamjoin.state.segment.{History, StoredRow => SegmentRow}
+import io.streamjoin.state.segment.{ChangeRow, History}
 
 /** Reads a version of the state from the files, beside whoever goes on with it. */
 private[segment] final class SegmentReader(files: StateFiles, version: StoredVersion) {
@@ -36,7 +36,7 @@ private[segment] final class SegmentReader(files: StateFiles, version: StoredVer
         read(attempts - 1)
     }
 
-  private def copy(stored: SegmentRow): StoredRow = {
+  private def copy(stored: ChangeRow): StoredRow = {
     val row = new UnsafeRow(version.rows(stored.side).length)
     row.pointTo(Arrays.copyOf(stored.bytes, stored.size), Platform.BYTE_ARRAY_OFFSET, stored.size)
     StoredRow(stored.side, stored.key, stored.time, stored.limits.clone(), stored.matched, row)

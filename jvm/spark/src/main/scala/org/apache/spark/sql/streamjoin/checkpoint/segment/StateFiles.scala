@@ -6,6 +6,7 @@ import java.util.zip.{CRC32C, CheckedInputStream, CheckedOutputStream}
 import org.apache.commons.io.output.CloseShieldOutputStream
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
+import org.apache.spark.sql.streamjoin.checkpoint.FormatNumber
 import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
 import org.apache.spark.{SparkConf, SparkEnv}
 import org.apache.spark.io.CompressionCodec
@@ -77,7 +78,7 @@ private[segment] class StateFiles(
     try {
       val head = new DataOutputStream(raw)
       head.writeInt(Magic)
-      head.writeInt(SegmentFormat.version)
+      head.writeInt(Number.current)
       head.writeLong(file.version)
       head.writeUTF(before.fold("")(_.id))
       head.writeUTF(compression)
@@ -113,7 +114,7 @@ private[segment] class StateFiles(
       try {
         val head = new DataInputStream(raw)
         if (head.readInt() != Magic) throw new IOException("it does not begin as a state does")
-        SegmentFormat.checkVersion(path.toString, Some(head.readInt().toLong))
+        Number.check(path.toString, Some(head.readInt().toLong))
         if (head.readLong() != file.version) throw new IOException("it is of another version")
         val before = Some(head.readUTF()).filter(_.nonEmpty)
         val checked = new CheckedInputStream(
@@ -153,7 +154,10 @@ private[segment] class StateFiles(
   override def toString: String = folder.toString
 }
 
-private object StateFiles {
+private[segment] object StateFiles {
+
+  val Number: FormatNumber = FormatNumber("segments", 1)
+
   private val Magic = 0x534a5347 // SJSG
   private val BufferBytes = 1 << 16
 }

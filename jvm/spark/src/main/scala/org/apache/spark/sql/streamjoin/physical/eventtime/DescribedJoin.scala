@@ -17,7 +17,7 @@ private[physical] object DescribedJoin {
     def time(column: Int) = StoredTime(names(column), typeOf(spec.times(column)))
     JoinDescription(
       format.name,
-      format.version,
+      format.number.current,
       spec.joinType,
       spec.routing,
       spec.equiKeys.map(key),

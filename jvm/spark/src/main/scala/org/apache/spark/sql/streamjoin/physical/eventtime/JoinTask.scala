@@ -9,8 +9,8 @@ import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
 import org.apache.spark.sql.streamjoin.physical.stateful.{BatchOutput, BatchReport, PartitionState}
 
 import io.streamjoin.bounds.{JoinBounds, RowBounds, RowTimes}
-import io.streamjoin.join.eventtime.{JoinCounters, JoinOperator}
-import io.streamjoin.model.{Routing, Side}
+import io.streamjoin.join.eventtime.{EventTimeJoin, JoinCounters}
+import io.streamjoin.model.Side
 
 /**
  * One batch of one partition of a join, from opening its state to committing it.
@@ -44,11 +44,11 @@ private[physical] final class JoinTask(
     val numbers = new StoredNumbers(store)
     val base = BaseWatermarks.next(spec, batch, numbers)
     val counters = new JoinCounters
-    val operator = new JoinOperator[UnsafeRow, InternalRow](
+    val operator = new EventTimeJoin[UnsafeRow, InternalRow](
       spec.joinType,
       spec.bounds,
       rows,
-      new JoinedRowOutput(spec, leftOutput, rightOutput, counts(_, partitionId)),
+      new JoinedRowOutput(spec, leftOutput, rightOutput, spec.routing.countsIn(partitionId, _)),
       state.rows,
       counters,
       spec.routing
@@ -64,23 +64,12 @@ private[physical] final class JoinTask(
           side,
           row,
           keepFor = if (side == Side.Left) before else now,
-          guest = isGuest(row, partitionId)
+          guest = spec.routing.isGuest(row, partitionId, partitions.info.numPartitions)
         ),
       () => operator.advance(now),
       () => finish(partitionId, store, numbers, state, base, now, counters, started),
       report.metrics("numOutputRows")
     )
-  }
-
-  /** Whether another partition answers for the row; all agree, for they see the same bytes. */
-  private def isGuest(row: UnsafeRow, partition: Int): Boolean =
-    spec.routing == Routing.Shared &&
-      Math.floorMod(row.hashCode, partitions.info.numPartitions) != partition
-
-  /** Whether rows of the side that come here come nowhere else, or are to be counted here. */
-  private def counts(side: Side, partition: Int): Boolean = spec.routing match {
-    case Routing.Broadcast(unicast) => side == unicast || partition == 0
-    case _                          => true
   }
 
   private def outputOf(side: Side): Seq[Attribute] =
@@ -145,7 +134,8 @@ private[physical] final class JoinTask(
   }
 
   private def counted(counters: JoinCounters, partition: Int): Map[String, Long] = {
-    def here(side: Side, rows: Long): Long = if (counts(side, partition)) rows else 0L
+    def here(side: Side, rows: Long): Long =
+      if (spec.routing.countsIn(partition, side)) rows else 0L
     val late = Side.both.map(s => s -> here(s, counters.lateRows(s))).toMap
     Map(
       "lateRowsLeft" -> late(Side.Left),

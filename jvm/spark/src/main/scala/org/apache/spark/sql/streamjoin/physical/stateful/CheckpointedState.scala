@@ -7,7 +7,12 @@ import org.apache.spark.sql.execution.streaming.operators.stateful.{
 }
 import org.apache.spark.sql.execution.streaming.state._
 import org.apache.spark.sql.streamjoin.StreamJoinConf
-import org.apache.spark.sql.streamjoin.checkpoint.{CheckpointFit, StateFormat, StateSchemaFiles}
+import org.apache.spark.sql.streamjoin.checkpoint.{
+  CheckpointFit,
+  StateFormat,
+  StateFormats,
+  StateSchemaFiles
+}
 import org.apache.spark.sql.types.StructType
 
 import io.streamjoin.model.Side
@@ -26,7 +31,7 @@ private[physical] trait CheckpointedState extends StateStoreWriter {
   protected def storedRows(side: Side): StructType
 
   protected final def format: StateFormat =
-    StateFormat.of(conf.getConf(StreamJoinConf.StateFormat))
+    StateFormats.of(conf.getConf(StreamJoinConf.StateFormat))
 
   /** The state of single partitions, for the tasks of this batch. */
   protected final def partitionState: PartitionState =

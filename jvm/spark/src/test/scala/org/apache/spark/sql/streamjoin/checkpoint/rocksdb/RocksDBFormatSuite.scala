@@ -26,7 +26,7 @@ class RocksDBFormatSuite extends AnyFunSuite {
       val id = StateStoreId(folder.toString, 0, 0)
       withStore(id, 0) { store =>
         RocksDBFormat.open(store, shape).flush()
-        new StoredNumbers(store).put(RocksDBLayout.FormatName, RocksDBFormat.version + 1L)
+        new StoredNumbers(store).put(RocksDBLayout.FormatName, RocksDBLayout.Number.current + 1L)
         store.commit()
       }
       val before = files(folder)

@@ -21,6 +21,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import io.streamjoin.model.Side
 import io.streamjoin.model.Side.{Left, Right}
+import io.streamjoin.state.Probed
 import io.streamjoin.state.segment.SegmentJoinState
 
 class SegmentStateStoreProviderSuite extends AnyFunSuite {
@@ -46,8 +47,8 @@ class SegmentStateStoreProviderSuite extends AnyFunSuite {
       state.batch(provider, 0)(add(_, 1L, 2L))
       for (_ <- 1 to 3) {
         state.batch(provider, 1) { rows =>
-          rows.probe(Left, 1, 1, 1).foreach(rows.remove(Left, _))
-          rows.probe(Left, 2, 2, 2).foreach(rows.markMatched(Left, _))
+          takeAway(rows.probe(Left, 1, 1, 1))
+          mark(rows.probe(Left, 2, 2, 2))
           add(rows, 3L)
         }
         assert(state.read(provider, 2) == Set(2L, 3L))
@@ -124,7 +125,7 @@ class SegmentStateStoreProviderSuite extends AnyFunSuite {
       for (n <- 1L to 60L) {
         state.batch(provider, n - 1) { rows =>
           add(rows, n)
-          rows.probe(Left, n - 2, n - 2, n - 2).foreach(rows.remove(Left, _))
+          takeAway(rows.probe(Left, n - 2, n - 2, n - 2))
           rows.discard(Left, Array(0L), Array(n - 10))
         }
         if (n % 7 == 0) provider.doMaintenance()
@@ -270,6 +271,10 @@ private[segment] object SegmentStateStoreProviderSuite {
 
   def add(rows: SegmentJoinState[UnsafeRow], values: Long*): Unit =
     for (n <- values) rows.append(Left, n, n, Array(n), row(n), matched = false)
+
+  def takeAway(found: Probed[_]): Unit = found.foreach(_ => found.remove())
+
+  def mark(found: Probed[_]): Unit = found.foreach(_ => found.setMatched())
 
   private def inFolder(settings: Seq[(String, String)], body: State => Unit): Unit = {
     val folder = Files.createTempDirectory("segments")

@@ -2,7 +2,7 @@ package io.streamjoin.join.eventtime
 
 import io.streamjoin.bounds.{JoinBounds, RowBounds, RowTimes, Saturated}
 import io.streamjoin.model.Side.{Left, Right}
-import io.streamjoin.model.{JoinType, Routing, Side, Watermarks}
+import io.streamjoin.model.{BySide, JoinType, Routing, Side, Watermarks}
 import io.streamjoin.state.{BufferedRow, JoinState, Probed}
 
 /**
@@ -32,7 +32,7 @@ import io.streamjoin.state.{BufferedRow, JoinState, Probed}
  * @tparam R a row of either input
  * @tparam O a row of the output
  */
-final class JoinOperator[R, O](
+final class EventTimeJoin[R, O](
     joinType: JoinType,
     bounds: JoinBounds,
     rows: JoinRows[R],
@@ -42,11 +42,9 @@ final class JoinOperator[R, O](
     routing: Routing = Routing.ByKey
 ) {
 
-  private val leftBounds = new RowBounds(bounds, Left)
-  private val rightBounds = new RowBounds(bounds, Right)
+  private val boundsOf = BySide.of(new RowBounds(bounds, _))
   private val times = new RowTimes(bounds.columns.length)
-  private val leftLimits = new Array[Long](leftBounds.limitCount)
-  private val rightLimits = new Array[Long](rightBounds.limitCount)
+  private val limitsOf = boundsOf.map(own => new Array[Long](own.limitCount))
 
   private val probe = new Probe
 
@@ -101,12 +99,7 @@ final class JoinOperator[R, O](
     Side.both.iterator.flatMap(evict(_, before))
   }
 
-  private def boundsOf(side: Side): RowBounds = if (side == Left) leftBounds else rightBounds
-
-  private def limitsOf(side: Side): Array[Long] = if (side == Left) leftLimits else rightLimits
-
-  private def isGuest(row: BufferedRow[R]): Boolean =
-    routing == Routing.Shared && row.key == Routing.GuestKey
+  private def isGuest(row: BufferedRow[R]): Boolean = routing.isGuest(row.key)
 
   private def evict(side: Side, before: Array[Long]): Iterator[O] = {
     val own = boundsOf(side)
@@ -217,7 +210,7 @@ final class JoinOperator[R, O](
         if (joinType.leftOnly) meetLeftOnly(partner, other)
         else {
           if (!partner.matched && joinType.preserves(side.other) && !isGuest(partner)) {
-            state.markMatched(side.other, partner)
+            partners.setMatched()
           }
           val ofGuest = if (side == Left) guest else isGuest(partner)
           if (!ofGuest) {
@@ -229,7 +222,7 @@ final class JoinOperator[R, O](
 
     private def meetLeftOnly(partner: BufferedRow[R], other: R): Unit = {
       if (joinType == JoinType.LeftSemi) give(output.matched(if (side == Left) row else other))
-      if (side == Right) state.remove(Left, partner)
+      if (side == Right) partners.remove()
     }
 
     private def settle(): Unit = {

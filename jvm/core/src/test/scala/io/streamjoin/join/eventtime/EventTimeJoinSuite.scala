@@ -6,7 +6,7 @@ import io.streamjoin.model.Watermarks.Unknown
 import io.streamjoin.model.{JoinType, Side}
 import io.streamjoin.testing.{Emitted, HeapJoinState, Joined, TestJoin, TestRow, Unmatched}
 
-class JoinOperatorSuite extends AnyFunSuite {
+class EventTimeJoinSuite extends AnyFunSuite {
 
   private object sameTime extends TestJoin {
     val lTime = left("l.time")
@@ -20,7 +20,7 @@ class JoinOperatorSuite extends AnyFunSuite {
     val state = new HeapJoinState[TestRow](identity)
     val counters = new JoinCounters
     val operator =
-      new JoinOperator[TestRow, Emitted](joinType, bounds, rows, output, state, counters)
+      new EventTimeJoin[TestRow, Emitted](joinType, bounds, rows, output, state, counters)
   }
 
   test("a row that the end of the batch would free at once is joined but not kept") {

@@ -1,0 +1,15 @@
+package org.apache.spark.sql.streamjoin.checkpoint
+
+import org.apache.spark.sql.streamjoin.checkpoint.rocksdb.RocksDBFormat
+import org.apache.spark.sql.streamjoin.checkpoint.segment.SegmentFormat
+
+/** The formats that there are. */
+private[streamjoin] object StateFormats {
+
+  val all: Seq[StateFormat] = Seq(SegmentFormat, RocksDBFormat)
+
+  def find(name: String): Option[StateFormat] = all.find(_.name == name)
+
+  def of(name: String): StateFormat =
+    find(name).getOrElse(throw new NoSuchElementException(s"no state format $name"))
+}
