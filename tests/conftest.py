@@ -51,6 +51,8 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
         .config("spark.log.level", "ERROR")
         .config("spark.ui.enabled", "false")
         .config("spark.driver.extraJavaOptions", COMPILE_LITTLE)
+        # isolated, a query has a class loader of its own, and compiles anew what it generates
+        .config("spark.sql.artifact.isolation.enabled", "false")
         .config("spark.ui.showConsoleProgress", "false")
         .config("spark.sql.shuffle.partitions", "2")
         .config("spark.sql.session.timeZone", "UTC")
