@@ -24,6 +24,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     running.add_argument("--minutes", type=float, default=10)
     running.add_argument("--seed", type=int, default=1, help="of rows and of what goes wrong when")
     running.add_argument("--out", type=Path, default=Path("artifacts/soak"))
+    running.add_argument(
+        "--verdict", action="store_true", help="fail with 2 if the run was too short to tell"
+    )
     running.set_defaults(command=_run)
 
     measuring = commands.add_parser("throughput", help="rows a second, without faults and with")
@@ -45,7 +48,7 @@ def _run(given: argparse.Namespace) -> int:
         outcome = Soak(broker, folder / "pipeline", given.seed, given.minutes).run()
         print(report.write(outcome, given.out))
         if outcome.failure is None:
-            return 0
+            return 2 if given.verdict and outcome.lacks else 0
         kept = given.out / "failed"
         shutil.rmtree(kept, ignore_errors=True)
         shutil.copytree(folder / "pipeline", kept)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -11,6 +12,10 @@ from tests.soak.job import MIN_BATCHES_TO_RETAIN
 
 STEADY_AFTER = 2 * MIN_BATCHES_TO_RETAIN
 """Batches after which all that is kept of the past is there, on disk and in a driver's memory."""
+
+LEAST_BATCHES = 50
+LEAST_EVENTS = {"driver killed": 2, "broker killed": 1}
+"""What a run must have been through before it says that all is as it should be."""
 
 OF_THE_DRIVERS_LIFE = {
     "heap": 16e6,
@@ -26,6 +31,7 @@ OF_THE_RUN = {
     "checkpoint_bytes": 1e6,
 }
 """What is watched, and how much it may rise within a run whatever there was."""
+BYTES = ("heap", "resident", "state_bytes", "checkpoint_bytes")
 
 
 @dataclass
@@ -40,15 +46,44 @@ class Outcome:
     checked_rows: int = 0
     checked_reports: int = 0
     late_rows: dict[str, int] = field(default_factory=dict)
-    events: dict[str, int] = field(default_factory=dict)
+    happened: list[dict[str, Any]] = field(default_factory=list)
+    """What went wrong: ``event``, and ``at`` how many seconds after the start."""
     driver_starts: int = 0
     growth: list[dict[str, Any]] = field(default_factory=list)
     failure: str | None = None
     samples: list[dict[str, float]] = field(default_factory=list)
     vitals: list[dict[str, float]] = field(default_factory=list)
 
+    @property
+    def events(self) -> dict[str, int]:
+        """How often each thing went wrong."""
+        return dict(Counter(each["event"] for each in self.happened))
+
+    @property
+    def lacks(self) -> list[str]:
+        """What is missing to say that all is as it should be."""
+        missing = [
+            f"{what} {self.events.get(what, 0)} times of {least}"
+            for what, least in LEAST_EVENTS.items()
+            if self.events.get(what, 0) < least
+        ]
+        if self.checked_reports < LEAST_BATCHES:
+            missing.append(f"{self.checked_reports} batches of {LEAST_BATCHES}")
+        if not self.growth:
+            missing.append("too few values to see anything grow")
+        return missing
+
+    @property
+    def verdict(self) -> str:
+        if self.failure is not None:
+            return self.failure
+        if self.lacks:
+            return f"nothing wrong so far, too short to tell: {', '.join(self.lacks)}"
+        return "as it should be"
+
     def as_json(self) -> str:
-        return json.dumps(asdict(self), indent=1)
+        derived = {"events": self.events, "verdict": self.verdict}
+        return json.dumps(asdict(self) | derived, indent=1)
 
 
 def growth(outcome: Outcome) -> list[dict[str, Any]]:

@@ -89,7 +89,7 @@ class Soak:
     def _happen(self, happening: Happening) -> float:
         """Let it happen, and give the seconds without waves that follow."""
         event, strength = happening.event, happening.strength
-        self.outcome.events[event] = self.outcome.events.get(event, 0) + 1
+        self.outcome.happened.append({"at": time.time() - self._started, "event": event})
         pipeline = self._pipeline
         if event == "pause":
             return MOST_PAUSE_S * strength

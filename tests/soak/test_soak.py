@@ -27,7 +27,8 @@ def test_a_minute(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert outcome["checked_reports"] > 0
     assert outcome["samples"]
     assert outcome["vitals"]
-    assert "# Soak: as it should be" in (tmp_path / "soak.md").read_text()
+    assert outcome["failure"] is None
+    assert f"# Soak: {outcome['verdict']}" in (tmp_path / "soak.md").read_text()
     assert (tmp_path / "soak.png").stat().st_size > 0
 
 

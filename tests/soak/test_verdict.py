@@ -1,0 +1,69 @@
+"""What a run says of itself, on made-up ones: no praise without batches and faults enough."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.soak.outcome import (
+    LEAST_BATCHES,
+    LEAST_EVENTS,
+    OF_THE_RUN,
+    STEADY_AFTER,
+    Outcome,
+    growth,
+)
+from tests.soak.plot import MARKS, drawn
+
+
+def outcome(batches: int = 200, failure: str | None = None, **events: int) -> Outcome:
+    """A run with these events, by default just enough of them, and a steady driver."""
+    count = LEAST_EVENTS | {name.replace("_", " "): number for name, number in events.items()}
+    happened = [
+        {"at": 10.0 * number, "event": event}
+        for event, times in count.items()
+        for number in range(times)
+    ]
+    samples: list[dict[str, Any]] = [
+        {"at": 1.0 * n, "batches": n, **dict.fromkeys(OF_THE_RUN, 100.0)} for n in range(batches)
+    ]
+    made = Outcome(1, 1, checked_reports=batches, happened=happened, samples=samples)
+    made.driver_starts = 1
+    made.vitals = [{"life": 1, "at": 1.0 * n, "batches": n, "heap": 1e8} for n in range(batches)]
+    made.failure = failure
+    made.growth = growth(made)
+    return made
+
+
+def test_as_it_should_be() -> None:
+    assert outcome().verdict == "as it should be"
+
+
+@pytest.mark.parametrize(
+    ("run", "lacking"),
+    [
+        (outcome(batches=8), f"8 batches of {LEAST_BATCHES}, too few values to see anything grow"),
+        (outcome(batches=STEADY_AFTER + 20), "too few values to see anything grow"),
+        (outcome(driver_killed=0), "driver killed 0 times of 2"),
+        (outcome(broker_killed=0), "broker killed 0 times of 1"),
+    ],
+)
+def test_too_short_to_tell(run: Outcome, lacking: str) -> None:
+    assert run.verdict == f"nothing wrong so far, too short to tell: {lacking}"
+
+
+def test_what_is_wrong_is_wrong_however_short() -> None:
+    assert outcome(batches=1, failure="WrongResultError: 1 row too many").verdict == (
+        "WrongResultError: 1 row too many"
+    )
+
+
+def test_the_picture_says_what_its_lines_are() -> None:
+    [legend] = drawn(outcome(driver_restarted=1)).legends
+    assert {text.get_text() for text in legend.get_texts()} == {
+        "the run",
+        "a life of the driver",
+        "its trend (thick: grows)",
+        *MARKS,
+    }
