@@ -3,6 +3,7 @@ SBT ?= ./sbt
 VENV := .venv
 BIN := $(VENV)/bin
 NEXT_VENV := .venv-spark-4.3
+RELEASE_VENV := .venv-release
 DIST := dist
 # Outside target/, which sbt cleans at will.
 STAMPS := $(VENV)/.stamps
@@ -15,25 +16,30 @@ BUILD := build.sbt version.sbt project/build.properties $(wildcard project/*.sbt
 JVM_MAIN := $(shell find jvm/*/src/main -type f 2>/dev/null)
 JVM_TEST := $(shell find jvm/*/src/test -type f 2>/dev/null)
 BENCHMARKS_JVM := $(shell find benchmarks/jvm/*/src -type f 2>/dev/null)
-PYTHON_PACKAGE := python/pyproject.toml python/README.md \
+PYTHON_PACKAGE := python/pyproject.toml python/hatch_build.py python/README.md LICENSE NOTICE \
   $(shell find python/src -type f -not -path '*/jars/*' -not -name '*.pyc')
-PYTHON_CODE := python/src tests examples docker benchmarks scripts
+PYTHON_CODE := python/src python/hatch_build.py tests examples docker benchmarks scripts
 RUFF := $(BIN)/ruff
 MYPY := $(BIN)/mypy --config-file python/pyproject.toml
 
 MINUTES ?= 10
 SEED ?= 1
+CASES ?= 4000
+KILLS ?= 100
 
 # Two sbt processes in one directory wait for each other's lock at best.
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help demo bench bench-full bench-jars kafka-jars soak throughput test test-jvm test-python wheel jar lint lint-python format clean
+.PHONY: help demo bench bench-full bench-jars kafka-jars soak throughput test test-jvm test-python nightly docs release wheel jar lint lint-python format clean
 
 help:
 	@echo "make demo     run the two example pipelines; the plot goes to artifacts/"
 	@echo "make bench    the short benchmarks, about ten minutes; table and plots go to artifacts/"
 	@echo "make bench-full  all benchmarks, hours; results go to results/"
 	@echo "make test     everything: formatting, linters, types, Scala tests, wheel, Python tests"
+	@echo "make nightly  what takes hours: CASES=4000 differential cases, KILLS=100, faults on a cluster, a soak of MINUTES=180; SEED=1"
+	@echo "make docs     the site of the documentation, every link checked, in artifacts/site"
+	@echo "make release  all of a release but the upload; STREAMJOIN_HOME_PAGE and STREAMJOIN_SIGN_WITH say where and by whom"
 	@echo "make soak     the Kafka pipeline for MINUTES=10, with things going wrong; report and plots go to artifacts/soak"
 	@echo "make throughput  rows a second through Kafka, without faults and with"
 	@echo "make kafka-jars  a Kafka broker and Spark's connector, in docker/kafka/jars"
@@ -69,6 +75,32 @@ test-python: $(STAMPS)/installed $(STAMPS)/next-spark $(STAMPS)/test-jars-staged
 	STREAMJOIN_SPARK_4_3_PYTHON=$(abspath $(NEXT_VENV))/bin/python \
 	  $(BIN)/python -m pytest $(PYTEST_ARGS)
 
+# Each part runs whatever became of the one before; what failed is said at the end.
+nightly: MINUTES = 180
+nightly: $(STAMPS)/installed $(STAMPS)/test-jars-staged
+	@failed=; \
+	for part in \
+	  "-m pytest tests/differential --diff-cases $(CASES) --diff-seed $(SEED)" \
+	  "-m pytest tests/crash --crash-kills $(KILLS) --crash-seed $(SEED)" \
+	  "-m pytest tests/faults --faults" \
+	  "-m tests.soak throughput --seed $(SEED)" \
+	  "-m tests.soak run --minutes $(MINUTES) --seed $(SEED) --verdict"; \
+	do echo "python $$part"; $(BIN)/python $$part || failed="$$failed; python $$part"; done; \
+	[ -z "$$failed" ] || { echo "failed: $${failed#; }"; exit 1; }
+
+docs: $(STAMPS)/release-venv
+	$(PYTHON) scripts/site_sources.py target/site-sources
+	NO_MKDOCS_2_WARNING=1 $(RELEASE_VENV)/bin/mkdocs build
+
+# The wheel is built anew: it takes the address of the repository into its metadata.
+release: $(STAMPS)/release-venv docs
+	rm -rf target/release $(DIST)
+	$(SBT) stagePython spark/publish
+	@touch $(JAR)
+	$(MAKE) wheel
+	$(RELEASE_VENV)/bin/twine check --strict $(DIST)/*.whl
+	$(PYTHON) scripts/release.py
+
 wheel: $(WHEEL)
 
 jar: $(JAR)
@@ -98,6 +130,12 @@ $(STAMPS)/venv: python/requirements-dev.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r $<
 	@mkdir -p $(@D) && touch $@
+
+# In an environment of its own: tests need none of it.
+$(STAMPS)/release-venv: python/requirements-release.txt | $(STAMPS)/venv
+	test -x $(RELEASE_VENV)/bin/python || $(PYTHON) -m venv $(RELEASE_VENV)
+	$(RELEASE_VENV)/bin/python -m pip install --quiet --disable-pip-version-check -r $<
+	@touch $@
 
 # One start of sbt for all of it: the jars come out of the run that tested them.
 $(STAMPS)/jvm-tested: $(BUILD) .scalafmt.conf $(JVM_MAIN) $(JVM_TEST) $(BENCHMARKS_JVM) | $(STAMPS)/venv

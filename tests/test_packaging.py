@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from email import message_from_bytes
 from pathlib import Path
 from zipfile import ZipFile
 
@@ -37,3 +38,18 @@ def test_module_prints_the_path_of_the_jar() -> None:
     printed = run([sys.executable, "-m", "streamjoin.jar"])
     assert printed == streamjoin.jar_path()
     assert Path(printed).is_file()
+
+
+def test_wheel_says_what_it_is_and_under_which_licence() -> None:
+    (wheel,) = (ROOT / "dist").glob("*.whl")
+    with ZipFile(wheel) as contents:
+        (name,) = (n for n in contents.namelist() if n.endswith(".dist-info/METADATA"))
+        metadata = message_from_bytes(contents.read(name))
+        for text in metadata.get_all("License-File", []):
+            kept = name.replace("METADATA", f"licenses/{text}")
+            assert contents.read(kept) == (ROOT / text).read_bytes()
+    assert metadata["License-Expression"] == "Apache-2.0"
+    assert metadata.get_all("License-File") == ["LICENSE", "NOTICE"]
+    assert metadata["Description-Content-Type"] == "text/markdown"
+    for wanted in ("Summary", "Author", "Keywords", "Classifier", "Requires-Python"):
+        assert metadata[wanted]
