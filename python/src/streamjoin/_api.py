@@ -88,9 +88,9 @@ def impose_order(
     idle = _arguments.duration("idle_timeout", idle_timeout)
     limit = _arguments.duration("max_ahead", max_ahead)
     fate = _arguments.ahead(ahead, limit)
+    options = _given(lag=behind, idle_timeout=idle, max_ahead=limit, ahead=fate)
     api = python_api(source.sparkSession)
-    ordered = api.imposeOrder(source._jdf, name, behind, idle, limit, fate)
-    return DataFrame(ordered, source.sparkSession)
+    return DataFrame(api.imposeOrder(source._jdf, name, options), source.sparkSession)
 
 
 def stream_join(
@@ -182,15 +182,15 @@ def stream_join(
     other = _arguments.dataframe("right", right, "streamJoin")
     condition = _arguments.condition(on)
     kind = _arguments.string("how", how)
-    options = _arguments.retention(retention), _arguments.late(late)
+    options = _given(retention=_arguments.retention(retention), late=_arguments.late(late))
     api = python_api(source.sparkSession)
-    if isinstance(condition, str):
-        joined = api.streamJoinExpr(source._jdf, other._jdf, condition, kind, *options)
-    elif isinstance(condition, list):
-        joined = api.streamJoinUsing(source._jdf, other._jdf, condition, kind, *options)
-    else:
-        joined = api.streamJoin(source._jdf, other._jdf, condition._jc, kind, *options)
+    asked = condition._jc if isinstance(condition, Column) else condition
+    joined = api.streamJoin(source._jdf, other._jdf, asked, kind, options)
     return DataFrame(joined, source.sparkSession)
+
+
+def _given(**options: str | int | None) -> dict[str, str | int]:
+    return {name: value for name, value in options.items() if value is not None}
 
 
 def attach() -> None:

@@ -1,8 +1,10 @@
 package io.streamjoin
 
+import java.util.{List => JList, Map => JMap}
+
 import scala.jdk.CollectionConverters._
 
-import org.apache.spark.sql.streamjoin.api.{DataFrameOperations, JoinOptions}
+import org.apache.spark.sql.streamjoin.api.DataFrameOperations
 import org.apache.spark.sql.streamjoin.checkpoint.pending.PendingRows
 import org.apache.spark.sql.{functions, Column, DataFrame, SparkSession}
 import org.apache.spark.sql.streaming.StreamingQuery
@@ -16,75 +18,31 @@ object PythonApi {
   /** What is wrong with the session as a sentence, or null. */
   def check(session: SparkSession): String = DataFrameOperations.check(session).orNull
 
-  /** Imposes an order on a column of times; the options may be null. */
-  def imposeOrder(
-      df: DataFrame,
-      column: String,
-      lag: String,
-      idleTimeout: String,
-      maxAhead: String,
-      ahead: String
-  ): DataFrame =
-    DataFrameOperations.imposeOrder(
-      df,
-      column,
-      lag,
-      Option(idleTimeout),
-      Option(maxAhead),
-      Option(ahead)
-    )
+  /** Imposes an order on a column, with the options of `IMPOSE_ORDER` by name. */
+  def imposeOrder(df: DataFrame, column: String, options: JMap[String, Any]): DataFrame =
+    DataFrameOperations.imposeOrder(df, column, options.asScala.toSeq)
 
-  /** Imposes an order on a column of numbers; the options may be null. */
-  def imposeOrder(
-      df: DataFrame,
-      column: String,
-      lag: Long,
-      idleTimeout: String,
-      maxAhead: String,
-      ahead: String
-  ): DataFrame =
-    DataFrameOperations.imposeOrder(
-      df,
-      column,
-      lag,
-      Option(idleTimeout),
-      Option(maxAhead),
-      Option(ahead)
-    )
-
-  /** Joins on a condition; `retention` and `late` may be null. */
+  /**
+   * Joins with the options of a join by name.
+   *
+   * @param on a Column; a condition written in SQL; or a list of column names, of which one copy
+   *   comes out
+   */
   def streamJoin(
       left: DataFrame,
       right: DataFrame,
-      on: Column,
+      on: Any,
       how: String,
-      retention: String,
-      late: String
+      options: JMap[String, Any]
   ): DataFrame =
-    DataFrameOperations.streamJoin(left, right, on, how, JoinOptions.of(retention, late))
-
-  /** Joins on a condition written in SQL; `retention` and `late` may be null. */
-  def streamJoinExpr(
-      left: DataFrame,
-      right: DataFrame,
-      on: String,
-      how: String,
-      retention: String,
-      late: String
-  ): DataFrame = streamJoin(left, right, functions.expr(on), how, retention, late)
-
-  /** Joins on equally named columns, of which one copy comes out; `retention` and `late` may be null. */
-  def streamJoinUsing(
-      left: DataFrame,
-      right: DataFrame,
-      columns: java.util.List[String],
-      how: String,
-      retention: String,
-      late: String
-  ): DataFrame = {
-    val options = JoinOptions.of(retention, late)
-    DataFrameOperations.streamJoin(left, right, columns.asScala.toSeq, how, options)
-  }
+    DataFrameOperations.streamJoin(left, options.asScala.toSeq) { asked =>
+      on match {
+        case condition: Column => asked.join(right, condition, how)
+        case condition: String => asked.join(right, functions.expr(condition), how)
+        case columns: JList[_] => asked.join(right, columns.asScala.map(_.toString).toSeq, how)
+        case other             => throw new IllegalArgumentException(s"no condition: $other")
+      }
+    }
 
   /** Where a query has its checkpoint. */
   def checkpointOf(query: StreamingQuery): String = PendingRows.checkpoint(query)

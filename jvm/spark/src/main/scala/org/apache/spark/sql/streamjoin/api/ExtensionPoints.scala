@@ -8,7 +8,9 @@ import org.apache.spark.sql.streamjoin.logical.optimize.{
   PushFilterThroughStreamJoin
 }
 import org.apache.spark.sql.streamjoin.logical.resolve.{
+  CheckJoinHints,
   CheckOutputMode,
+  HoldHintedJoins,
   PlaceWindows,
   ResolveAwaitedJoin,
   ResolveRowtime,
@@ -18,6 +20,7 @@ import org.apache.spark.sql.streamjoin.logical.resolve.{
 import org.apache.spark.sql.streamjoin.physical.{ExplainBuiltinJoin, StreamJoinStrategy}
 import org.apache.spark.sql.streamjoin.sql.{
   ResolveImposeOrder,
+  ResolveStreamHints,
   ResolveStreamWindow,
   StreamSqlParser
 }
@@ -31,6 +34,9 @@ object ExtensionPoints {
     // before Spark looks up functions, for DESCRIPTOR is none
     extensions.injectHintResolutionRule(ResolveImposeOrder(_))
     extensions.injectHintResolutionRule(_ => ResolveStreamWindow)
+    extensions.injectHintResolutionRule(_ => ResolveStreamHints)
+    // before a star is written out
+    extensions.injectHintResolutionRule(_ => HoldHintedJoins)
     // windows first: they are part of what is looked at in a join
     extensions.injectResolutionRule(_ => PlaceWindows)
     extensions.injectResolutionRule(_ => ResolveStreamSubqueries)
@@ -38,6 +44,7 @@ object ExtensionPoints {
     extensions.injectResolutionRule(_ => ResolveRowtime)
     extensions.injectCheckRule(_ => PlaceWindows.check)
     extensions.injectCheckRule(_ => ResolveAwaitedJoin.check)
+    extensions.injectCheckRule(_ => CheckJoinHints)
     extensions.injectCheckRule(_ => CheckOutputMode)
     extensions.injectCheckRule(RefuseStateReader(_))
     // a query is checked for what Spark's own joins support as soon as it is resolved

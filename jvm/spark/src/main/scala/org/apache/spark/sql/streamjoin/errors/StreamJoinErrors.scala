@@ -152,6 +152,14 @@ private[streamjoin] object StreamJoinErrors {
   ): StreamJoinAnalysisException =
     analysis("NEGATIVE_LAG", origin, "parameter" -> parameter, "value" -> value, "column" -> column)
 
+  /** @param options those that there are */
+  def invalidOption(
+      origin: Origin,
+      reason: String,
+      options: String
+  ): StreamJoinAnalysisException =
+    analysis("INVALID_OPTION", origin, "reason" -> reason, "options" -> options)
+
   def wrongUse(origin: Origin, reason: String): StreamJoinAnalysisException =
     analysis("INVALID_IMPOSE_ORDER", origin, "reason" -> reason)
 

@@ -13,7 +13,7 @@ import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
 import org.apache.spark.sql.types.{DataType, StructType}
 
 /**
- * Reads windows on relations and the words of [[StreamWords]], and leaves the rest to the parser that
+ * Reads windows on relations and the words of [[StreamWords]] and [[StreamHintWords]], and leaves the rest to the parser that
  * was there before.
  *
  * It writes them in Spark's own grammar, lets the other parser read that, and then moves all positions
@@ -75,7 +75,7 @@ private[streamjoin] object StreamSqlParser {
     case p                  => new StreamSqlParser(p)
   }
 
-  private val words = "(?i)\\b(over|stream|impose_order)\\b".r
+  private val words = "(?i)\\b(over|stream|impose_order|stream_join)\\b".r
 
   /** The text in Spark's own grammar, if it is not in that already. */
   private def edited(text: String, failed: Throwable => Unit): Option[EditedText] =
@@ -84,7 +84,8 @@ private[streamjoin] object StreamSqlParser {
       try {
         val tokens = SqlToken.all(text)
         val windows = new RelationWindows(tokens).edits
-        val edits = windows ++ new StreamWords(text, tokens).edits(windows.nonEmpty)
+        val edits = windows ++ new StreamWords(text, tokens).edits(windows.nonEmpty) ++
+          new StreamHintWords(text, tokens).edits
         Option.when(edits.nonEmpty)(new EditedText(text, edits.sortBy(e => (e.start, e.end))))
       } catch {
         case w: WrongWindow => throw refusal(text, w)

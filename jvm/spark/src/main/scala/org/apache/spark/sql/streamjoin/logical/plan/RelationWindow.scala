@@ -25,6 +25,7 @@ private[streamjoin] object RelationWindow {
   def on(input: LogicalPlan): Option[RelationWindow] = input match {
     case w: RelationWindow => Some(w)
     case a: SubqueryAlias  => on(a.child)
+    case h: StreamJoinHint => on(h.child)
     case _                 => None
   }
 
@@ -32,6 +33,7 @@ private[streamjoin] object RelationWindow {
   def off(input: LogicalPlan): LogicalPlan = input match {
     case w: RelationWindow                        => w.child
     case a: SubqueryAlias if on(a.child).nonEmpty => a.withNewChildren(Seq(off(a.child)))
+    case h: StreamJoinHint                        => h.withNewChildren(Seq(off(h.child)))
     case other                                    => other
   }
 }

@@ -23,6 +23,7 @@ import io.streamjoin.model.{JoinType, Watermarks}
  * @param times the event-time columns of both inputs. They decide which rows are late, so they are
  *   kept even where nobody above asks for them.
  * @param names what the person calls each of `times`; the optimizer forgets aliases
+ * @param options what the person asked of it
  * @param late the column by which late rows come out, see [[LateColumn]]; none where they are dropped
  * @param lateBelow the columns by which those of joins below come in
  * @param sharedKeys equalities of columns of which one copy comes out: a late row has its own in it
@@ -34,6 +35,7 @@ case class StreamJoin(
     condition: Expression,
     times: Seq[Attribute],
     names: Seq[String],
+    options: JoinOptions = JoinOptions(),
     late: Option[Attribute] = None,
     lateBelow: Seq[Attribute] = Nil,
     sharedKeys: Seq[Expression] = Nil
@@ -112,9 +114,11 @@ object StreamJoin {
       case _                                                                   => false
     }
 
-  /** Whether an input has an imposed order, or there were windows on the inputs. */
+  /** Whether it is asked for: by an imposed order on an input, windows on the inputs, or a hint. */
   private[streamjoin] def imposed(j: Join): Boolean =
-    j.children.exists(TimeColumns.of(_).imposed) || j.getTagValue(JoinWindows.Placed).nonEmpty
+    StreamJoinHint.on(j).nonEmpty || j.children.exists(TimeColumns.of(_).imposed) || j.getTagValue(
+      JoinWindows.Placed
+    ).nonEmpty
 
   /** Whether a join is this project's whatever the settings say. */
   private[streamjoin] def isOrdered(j: Join): Boolean = ofStreams(j) && imposed(j)

@@ -2,6 +2,7 @@ package org.apache.spark.sql.streamjoin.logical.resolve
 
 import org.apache.spark.sql.catalyst.expressions.{AliasHelper, Expression}
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project, SubqueryAlias}
+import org.apache.spark.sql.streamjoin.logical.plan.StreamJoinHint
 
 /** What may stand between an inner join and a filter whose conditions may as well be the join's. */
 private[logical] object PassesConditions extends AliasHelper {
@@ -13,6 +14,7 @@ private[logical] object PassesConditions extends AliasHelper {
       lazy val aliases = getAliasMap(list)
       Some((input, replaceAlias(_, aliases)))
     case SubqueryAlias(_, input) => Some((input, identity))
+    case h: StreamJoinHint       => Some((h.child, identity))
     case _                       => None
   }
 }

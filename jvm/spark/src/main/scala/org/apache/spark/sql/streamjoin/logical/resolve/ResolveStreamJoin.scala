@@ -20,7 +20,9 @@ import org.apache.spark.sql.streamjoin.logical.plan.{
   ImposeOrder,
   RelationWindow,
   StreamJoin,
-  UnresolvedImposeOrder
+  StreamJoinHint,
+  UnresolvedImposeOrder,
+  UnresolvedStreamJoin
 }
 import org.apache.spark.sql.streamjoin.shims.SparkCaseClass
 import org.apache.spark.sql.streamjoin.{ColumnNames, StreamJoinConf}
@@ -53,19 +55,9 @@ object ResolveStreamJoin extends Rule[LogicalPlan] {
           case k: Join if isAwaited(k) => k
           case k                       => made.applyOrElse(k, identity[LogicalPlan])
         }
-      case Project(_, _: Join) if leavesTop.get => top.mapChildren(below)
-      case _                                    => top.transformUp(made)
+      case _ => top.transformUp(made)
     }
     below(plan)
-  }
-
-  private val leavesTop = ThreadLocal.withInitial[Boolean](() => false)
-
-  /** Has Spark resolve a join, in this thread, that is then made ours by whoever asked for it. */
-  private[streamjoin] def leavingTop[T](join: => T): T = {
-    leavesTop.set(true)
-    try join
-    finally leavesTop.remove()
   }
 
   private val orders: PartialFunction[LogicalPlan, LogicalPlan] = {
@@ -76,19 +68,27 @@ object ResolveStreamJoin extends Rule[LogicalPlan] {
 
   /** @param retained whether a retention may stand in for bounds of inner joins */
   private def joins(retained: => Boolean): PartialFunction[LogicalPlan, LogicalPlan] = {
-    case j: Join if j.resolved && j.condition.nonEmpty && StreamJoin.isOrdered(j) =>
+    case j: Join if isComplete(j) && StreamJoin.isOrdered(j) =>
       built(j, retained)
+    case j: Join if isComplete(j) && HintedJoin.isOfTables(j) => HintedJoin.ours(j)
+    case UnresolvedStreamJoin(child) if child.resolved        => HintedJoin.released(child)
     case BuiltinJoin(j)                 => BuiltinJoin.replaced(j).getOrElse(j)
     case BuiltinJoin.Filtered(replaced) => replaced
   }
 
-  /** An inner join that lacks bounds stays as it is for now, for WHERE may have them. */
+  private def isComplete(j: Join): Boolean =
+    j.resolved && j.condition.nonEmpty && !HintedJoin.isHeld(j)
+
+  /**
+   * An inner join that lacks bounds stays as it is for now, for WHERE may have them; but not one out
+   * of which late rows come, which WHERE would be tested on.
+   */
   private def built(j: Join, retained: => Boolean): LogicalPlan = {
     val isInner = j.joinType.isInstanceOf[InnerLike]
-    try StreamJoinBuilder.build(j, !isInner || retained)
+    try HintedJoin.ours(j, !isInner || retained)
     catch {
       case unbounded: StreamJoinAnalysisException
-          if isInner && StreamJoinErrors.lacksBound(unbounded) =>
+          if isInner && !HintedJoin.emitsLate(j) && StreamJoinErrors.lacksBound(unbounded) =>
         j
     }
   }
@@ -163,7 +163,7 @@ object ResolveStreamJoin extends Rule[LogicalPlan] {
    * names. Such a join becomes ours with whatever is put on top of it, or with [[ResolveAwaitedJoin]].
    */
   private[logical] def isAwaited(j: Join): Boolean =
-    leavesTop.get || j.resolved && StreamJoin.isOrdered(j) && isSelfJoin(j) ||
+    j.resolved && (StreamJoin.isOrdered(j) || HintedJoin.isOfTables(j)) && isSelfJoin(j) ||
       BuiltinJoin.unapply(j).nonEmpty
 
   private def isSelfJoin(j: Join): Boolean =
@@ -193,9 +193,14 @@ object ResolveAwaitedJoin extends Rule[LogicalPlan] {
 
   override def apply(plan: LogicalPlan): LogicalPlan = {
     val taken = plan match {
-      case j: Join if j.isStreaming => ResolveStreamJoin(Project(j.output, j)).children.head
-      case _                        => plan
+      case j: Join if StreamJoinHint.on(j).exists(_.addsColumns) =>
+        throw CheckJoinHints.lacksColumns(j)
+      case j: Join if j.isStreaming || HintedJoin.isOfTables(j) =>
+        ResolveStreamJoin(Project(j.output, j)).children.head
+      case _ => plan
     }
-    taken.transform { case j: Join if StreamJoin.isOrdered(j) => StreamJoinBuilder.build(j) }
+    CheckJoinHints.settled(taken.transform {
+      case j: Join if StreamJoin.isOrdered(j) => StreamJoinBuilder.build(j)
+    })
   }
 }

@@ -16,9 +16,10 @@ import org.apache.spark.sql.types.LongType
 private[streamjoin] object Retention {
 
   def limit(join: StreamJoin): StreamJoin =
-    SQLConf.get.getConf(StreamJoinConf.Retention).fold(join) { retention =>
-      val missing = MissingBound.of(join).map(inequality(_, retention))
-      join.copy(condition = (join.condition +: missing).reduce(And(_, _)))
+    join.options.retention.orElse(SQLConf.get.getConf(StreamJoinConf.Retention)).fold(join) {
+      retention =>
+        val missing = MissingBound.of(join).map(inequality(_, retention))
+        join.copy(condition = (join.condition +: missing).reduce(And(_, _)))
     }
 
   private def inequality(missing: MissingBound, retention: String): Expression = {

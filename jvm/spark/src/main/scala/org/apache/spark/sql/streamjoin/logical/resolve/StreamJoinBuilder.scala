@@ -8,7 +8,13 @@ import org.apache.spark.sql.catalyst.util.DateTimeConstants.MICROS_PER_MILLIS
 import org.apache.spark.sql.streamjoin.ColumnNames
 import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
 import org.apache.spark.sql.streamjoin.logical.optimize.InputFilters
-import org.apache.spark.sql.streamjoin.logical.plan.{ImposeOrder, StreamJoin, StreamJoinInput}
+import org.apache.spark.sql.streamjoin.logical.plan.{
+  ImposeOrder,
+  JoinOptions,
+  StreamJoin,
+  StreamJoinHint,
+  StreamJoinInput
+}
 import org.apache.spark.sql.streamjoin.logical.times.{DistinctAttributes, TimeColumns}
 import org.apache.spark.sql.types.TimestampType
 
@@ -29,8 +35,10 @@ private[streamjoin] object StreamJoinBuilder {
       sharedKeys: Seq[Expression] = Nil
   ): StreamJoin = {
     join.children.foreach(PlaceWindows.check)
-    val left = StreamJoinInput.of(keyed(DistinctAttributes.keep(join.left, join.right)))
-    val right = StreamJoinInput.of(keyed(DistinctAttributes.keep(join.right, join.left)))
+    val options = StreamJoinHint.on(join).getOrElse(JoinOptions())
+    val inputs = StreamJoinHint.changed(join)(_.child)
+    val left = StreamJoinInput.of(keyed(DistinctAttributes.keep(inputs.left, inputs.right)))
+    val right = StreamJoinInput.of(keyed(DistinctAttributes.keep(inputs.right, inputs.left)))
     val joinType = StreamJoin
       .typeOf(join.joinType)
       .getOrElse(throw StreamJoinErrors.unsupportedJoinType(join.origin, join.joinType.sql))
@@ -49,6 +57,7 @@ private[streamjoin] object StreamJoinBuilder {
           a
         ).getOrElse(s"${side.name}.${ColumnNames.of(a)}")
       },
+      options,
       late,
       if (late.isEmpty) Nil else Seq(left, right).flatMap(LateRows.columns),
       sharedKeys

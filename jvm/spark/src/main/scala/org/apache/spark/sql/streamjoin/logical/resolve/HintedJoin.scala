@@ -1,0 +1,54 @@
+package org.apache.spark.sql.streamjoin.logical.resolve
+
+import org.apache.spark.sql.catalyst.expressions.NamedExpression
+import org.apache.spark.sql.catalyst.plans.logical.{Join, LogicalPlan, Project}
+import org.apache.spark.sql.streamjoin.logical.plan.{
+  StreamJoin,
+  StreamJoinHint,
+  UnresolvedStreamJoin
+}
+
+/** A join with a [[StreamJoinHint]] becomes what was asked for. */
+private[streamjoin] object HintedJoin {
+
+  def emitsLate(j: Join): Boolean = StreamJoinHint.on(j).exists(_.emitLate)
+
+  /** Whether options were asked of a join in which no stream takes part. */
+  def isOfTables(j: Join): Boolean = StreamJoinHint.on(j).nonEmpty && !j.isStreaming
+
+  def isHeld(j: Join): Boolean = StreamJoinHint.of(j.left).exists(_.held)
+
+  /** Keeps what is above a join from being resolved until the join is released. */
+  def hold(j: Join): UnresolvedStreamJoin =
+    UnresolvedStreamJoin(StreamJoinHint.changed(j)(_.copy(held = true)))
+
+  /** A join that was held, with the columns that it adds. */
+  def released(held: LogicalPlan): LogicalPlan = held match {
+    case p @ Project(columns, j: Join) =>
+      ours(j, columns, byNames = true).getOrElse(p.copy(child = free(j)))
+    case j: Join => ours(j, j.output, byNames = false).getOrElse(free(j))
+    case other   => throw new IllegalStateException(s"no join, but ${other.nodeName}")
+  }
+
+  /** A join of two streams, or of two tables, that Spark has resolved. */
+  def ours(j: Join, retained: Boolean = true): LogicalPlan =
+    ours(j, j.output, byNames = false).getOrElse(StreamJoinBuilder.build(j, retained))
+
+  /** With the columns that it adds; none where it adds none, or a table is joined with a stream. */
+  private def ours(
+      j: Join,
+      columns: Seq[NamedExpression],
+      byNames: Boolean
+  ): Option[LogicalPlan] =
+    if (isOfTables(j)) Some(ofTables(j, columns))
+    else Option.when(emitsLate(j) && StreamJoin.isOrdered(j))(LateColumn.emit(j, columns, byNames))
+
+  /** It stays Spark's, with the columns that a join of streams would have. */
+  private def ofTables(j: Join, columns: Seq[NamedExpression]): LogicalPlan = {
+    val plain = StreamJoinHint.changed(j)(_.child)
+    if (!emitsLate(j)) plain
+    else LateColumn.empty(if (columns == j.output) plain else Project(columns, plain))
+  }
+
+  private def free(j: Join): Join = StreamJoinHint.changed(j)(_.copy(held = false))
+}

@@ -1,0 +1,113 @@
+package org.apache.spark.sql.streamjoin.sql
+
+import java.util.Locale
+
+import org.apache.spark.sql.catalyst.analysis.{UnresolvedAttribute, UnresolvedSubqueryColumnAliases}
+import org.apache.spark.sql.catalyst.expressions.{Expression, Literal}
+import org.apache.spark.sql.catalyst.plans.logical.{
+  Join,
+  LogicalPlan,
+  SubqueryAlias,
+  UnaryNode,
+  UnresolvedHint
+}
+import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.catalyst.trees.{CurrentOrigin, Origin}
+import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
+import org.apache.spark.sql.streamjoin.logical.plan.{
+  JoinOptions,
+  OptionValue,
+  StreamJoinHint,
+  UnresolvedImposeOrder
+}
+import org.apache.spark.sql.types.StringType
+
+/**
+ * The hints by which a join or an order is asked for where Spark's grammar, or its DataFrame, has no
+ * other place for it: on classic sessions, over Spark Connect and in SQL alike.
+ *
+ *  - `left.hint("stream_join", "late=emit", "retention=1 hour").join(right, ...)` speaks of this join;
+ *  - `SELECT /*+ STREAM_JOIN(late => 'emit') */ ...` of all joins in FROM of this SELECT;
+ *  - `df.hint("impose_order", "order_time", "1 minute", "max_ahead=1 hour")` is `IMPOSE_ORDER` of df.
+ */
+object ResolveStreamHints extends Rule[LogicalPlan] {
+
+  override def apply(plan: LogicalPlan): LogicalPlan = plan.resolveOperatorsDown {
+    case h: UnresolvedHint if isCalled(h, "stream_join") =>
+      CurrentOrigin.withOrigin(h.origin) {
+        h.parameters match {
+          case Seq(StreamHintWords.Select(arguments)) =>
+            asked(h.child, options(arguments, h.origin))
+          case arguments => StreamJoinHint(options(arguments, h.origin), held = false, h.child)
+        }
+      }
+    case h: UnresolvedHint if isCalled(h, "impose_order") =>
+      CurrentOrigin.withOrigin(h.origin)(order(h))
+  }
+
+  private def isCalled(h: UnresolvedHint, name: String): Boolean =
+    h.name.toLowerCase(Locale.ROOT) == name
+
+  private def options(arguments: Seq[Expression], origin: Origin): JoinOptions =
+    JoinOptions.of(
+      arguments.map { a =>
+        OptionValue.written(a).getOrElse(
+          throw invalid(origin, s"${a.sql} is no option, which has a name and a value")
+        )
+      },
+      origin
+    )
+
+  /** A SELECT with the options at each join in its FROM. */
+  private def asked(select: LogicalPlan, options: JoinOptions): LogicalPlan = {
+    var found = false
+    def within(plan: LogicalPlan): LogicalPlan = plan match {
+      case j: Join =>
+        found = true
+        if (StreamJoinHint.on(j).nonEmpty) {
+          throw invalid(CurrentOrigin.get, "STREAM_JOIN is there twice")
+        }
+        val inputs = j.mapChildren(within).asInstanceOf[Join]
+        inputs.withNewChildren(
+          Seq(StreamJoinHint(options, held = false, inputs.left), inputs.right)
+        )
+      case _: SubqueryAlias | _: UnresolvedSubqueryColumnAliases => plan
+      case clause: UnaryNode                                     => clause.mapChildren(within)
+      case relation                                              => relation
+    }
+    val marked = within(select)
+    if (!found) throw invalid(CurrentOrigin.get, "FROM of this SELECT has no join")
+    marked
+  }
+
+  private def order(h: UnresolvedHint): LogicalPlan = h.parameters match {
+    case Seq(Literal(column, StringType), lag, more @ _*) =>
+      val options = more.map(a => OptionValue.written(a).getOrElse(throw unknown(a.sql)))
+      options.map(_.name).diff(ImposeOrderOptions).headOption.foreach(name => throw unknown(name))
+      def option(name: String) = options.find(_.name == name).map(_.value)
+      UnresolvedImposeOrder(
+        UnresolvedAttribute.parseAttributeName(column.toString),
+        lag,
+        option("idle_timeout"),
+        option("max_ahead"),
+        option("ahead"),
+        h.child
+      )
+    case _ =>
+      throw StreamJoinErrors.wrongUse(
+        h.origin,
+        "as a hint it takes the name of the column, the lag, and options such as 'max_ahead=1 hour'"
+      )
+  }
+
+  private val ImposeOrderOptions = Seq("idle_timeout", "max_ahead", "ahead")
+
+  private def unknown(option: String) =
+    StreamJoinErrors.wrongUse(
+      CurrentOrigin.get,
+      s"it has no option $option, or twice, only ${ImposeOrderOptions.mkString(", ")}"
+    )
+
+  private def invalid(origin: Origin, reason: String) =
+    StreamJoinErrors.invalidOption(origin, reason, JoinOptions.allowed)
+}

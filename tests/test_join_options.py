@@ -1,0 +1,218 @@
+"""Options of a join, by the same road from a call, a DataFrame's hint and SQL."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from pyspark.errors import AnalysisException
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from streamjoin import stream_join
+from tests.orders import WITHIN_THE_HOUR, Shop, met
+from tests.streams import Run
+
+LAG = "10 minutes"
+AFTER = "o.id = d.id AND d.delivery_time >= o.order_time"
+
+
+@pytest.fixture
+def views(shop: Shop) -> Shop:
+    shop.ordered(LAG).createOrReplaceTempView("hinted_orders")
+    shop.delivered(LAG).createOrReplaceTempView("hinted_deliveries")
+    return shop
+
+
+def late(run: Run) -> list[tuple[Any, ...]]:
+    return sorted((row[:-1:2] for row in run.rows() if row[-1] is not None), key=str)
+
+
+def fed(shop: Shop, joined: DataFrame, name: str = "run") -> Run:
+    run = shop.run(joined, name)
+    shop.order((1, "10:00"), (2, "12:00"))
+    shop.deliver((1, "10:30"), (2, "12:30"))
+    run.step()
+    shop.order((3, "11:49"))
+    run.step()
+    return run
+
+
+def sql(hint: str, rest: str, select: str = "*") -> str:
+    return (
+        f"SELECT /*+ {hint} */ {select} FROM hinted_orders AS o JOIN hinted_deliveries AS d {rest}"
+    )
+
+
+@pytest.mark.parametrize("hint", ["STREAM_JOIN(late => 'emit')", "stream_join('late=emit')"])
+def test_sql_asks_for_late_rows(views: Shop, hint: str) -> None:
+    joined = views.session.sql(sql(hint, f"ON {WITHIN_THE_HOUR}"))
+    assert joined.columns == ["id", "order_time", "id", "delivery_time", "late"]
+    assert late(fed(views, joined)) == [(3, None)]
+
+
+def test_the_column_is_there_for_whatever_is_above(views: Shop) -> None:
+    joined = views.session.sql(
+        sql(
+            "STREAM_JOIN(late => 'emit', retention => '1 hour')",
+            "USING (id) WHERE late.input = 'left'",
+            "id, late.*",
+        )
+    )
+    assert joined.columns == ["id", "input", "column", "watermark"]
+    assert [row[:2] for row in fed(views, joined).rows()] == [(3, "left")]
+
+
+@pytest.mark.parametrize(
+    ("retention", "expected"), [("'1 hour'", [(1, 1)]), ("INTERVAL '2' HOUR", [(1, 1), (2, 2)])]
+)
+@pytest.mark.parametrize("rest", [f"ON {AFTER}", f"WHERE {AFTER}"])
+def test_sql_asks_for_a_retention(
+    views: Shop, retention: str, expected: list[tuple[int, int]], rest: str
+) -> None:
+    joined = views.session.sql(sql(f"STREAM_JOIN(retention => {retention})", rest))
+    run = views.run(joined)
+    views.order((1, "10:00"), (2, "10:00"))
+    views.deliver((1, "11:00"), (2, "11:00:01"))
+    run.step()
+    assert met(run.batches) == expected
+
+
+def hinted(shop: Shop, *options: str) -> DataFrame:
+    return shop.ordered(LAG).hint("stream_join", *options)
+
+
+def test_a_hint_of_a_dataframe(shop: Shop) -> None:
+    left, right = shop.ordered(LAG), shop.delivered(LAG)
+    joined = left.hint("stream_join", "late=emit", "retention = 1 hour").join(
+        right, (left["id"] == right["id"]) & (right["delivery_time"] >= left["order_time"]), "left"
+    )
+    assert joined.columns[-1] == "late"
+    assert late(fed(shop, joined)) == [(3, None)]
+    aliased = (
+        hinted(shop, "late=emit")
+        .alias("o")
+        .join(shop.delivered().alias("d"), F.expr(WITHIN_THE_HOUR))
+    )
+    assert aliased.columns[-1] == "late"
+
+
+@pytest.mark.parametrize("how", ["inner", "full"])
+def test_by_column_names(shop: Shop, how: str) -> None:
+    joined = hinted(shop, "late=emit", "retention=1 hour").join(shop.delivered(LAG), ["id"], how)
+    assert joined.columns == ["id", "order_time", "delivery_time", "late"]
+    run = fed(shop, joined)
+    assert [row[0] for row in run.rows() if row[-1]] == [3]
+
+
+def test_with_itself(shop: Shop) -> None:
+    orders = shop.ordered(LAG)
+    asked = orders.hint("stream_join", "late=emit", "retention=1 hour")
+    joined = asked.join(orders, orders["id"] == orders["id"])
+    assert joined.columns == ["id", "order_time", "id", "order_time", "late"]
+    run = fed(shop, joined)
+    assert late(run) == [(3, None), (None, 3)]
+    assert asked.join(orders, "id").columns == ["id", "order_time", "order_time", "late"]
+
+
+def test_of_late_rows_the_condition_stands_in_on(views: Shop) -> None:
+    with pytest.raises(AnalysisException, match="UNBOUNDED_STATE"):
+        views.session.sql(sql("STREAM_JOIN(late => 'emit')", f"WHERE {WITHIN_THE_HOUR}"))
+
+
+def test_watermarks_of_sparks_own(shop: Shop) -> None:
+    orders = shop.orders.stream().withWatermark("order_time", LAG).alias("o")
+    deliveries = shop.deliveries.stream().withWatermark("delivery_time", LAG).alias("d")
+    joined = orders.hint("stream_join").join(deliveries, F.expr(WITHIN_THE_HOUR), "anti")
+    run = fed(shop, joined)
+    assert run.total("lateRowsLeft") == 1
+
+
+def test_all_joins_of_the_select_and_no_others(views: Shop) -> None:
+    chain = (
+        "SELECT /*+ STREAM_JOIN(late => 'emit') */ * FROM hinted_orders o "
+        f"JOIN hinted_deliveries d ON {WITHIN_THE_HOUR} "
+        "JOIN hinted_orders r ON r.id = o.id AND r.order_time = o.order_time"
+    )
+    assert views.session.sql(chain).columns.count("late") == 1
+    below = (
+        "SELECT o.id FROM (SELECT /*+ STREAM_JOIN(late => 'emit') */ o.id, o.order_time FROM "
+        f"hinted_orders o JOIN hinted_deliveries d ON {WITHIN_THE_HOUR} WHERE late IS NULL) o "
+        "JOIN hinted_orders r ON r.id = o.id AND r.order_time = o.order_time"
+    )
+    assert views.session.sql(below).columns == ["id"]
+    table = chain.replace("hinted_orders r", "(SELECT 1 id, current_timestamp() order_time) r")
+    assert views.session.sql(table).columns.count("late") == 1
+
+
+def test_on_tables(views: Shop) -> None:
+    batch = views.session.sql(
+        "SELECT /*+ STREAM_JOIN(late => 'emit') */ * FROM VALUES (1) a(x) "
+        "JOIN VALUES (1) b(x) USING (x)"
+    )
+    assert [tuple(row) for row in batch.collect()] == [(1, None)]
+    plain = views.session.sql(
+        "SELECT /*+ STREAM_JOIN */ * FROM VALUES (1) a(x) JOIN VALUES (1) b(y)"
+    )
+    assert [tuple(row) for row in plain.collect()] == [(1, 1)]
+
+
+@pytest.mark.parametrize(
+    ("hint", "said"),
+    [
+        ("STREAM_JOIN(lat => 'emit')", "there is no option lat"),
+        ("STREAM_JOIN(late => 'emti')", "late is 'drop' or 'emit', not 'emti'"),
+        ("STREAM_JOIN(late => 'emit', late => 'drop')", "late is there twice"),
+        ("STREAM_JOIN('emit')", "'emit' is no option"),
+        ("STREAM_JOIN(late = 'emit')", "is no option"),
+        ("STREAM_JOIN(retention => TRUE)", "retention is an interval"),
+        ("STREAM_JOIN, STREAM_JOIN", "there twice"),
+    ],
+)
+def test_a_wrong_option_is_refused(views: Shop, hint: str, said: str) -> None:
+    with pytest.raises(AnalysisException, match=said) as refused:
+        views.session.sql(sql(hint, f"ON {WITHIN_THE_HOUR}"))
+    assert refused.value.getCondition() == "STREAM_JOIN.INVALID_OPTION"
+    assert "late ('drop' or 'emit'), retention" in str(refused.value)
+
+
+def test_a_hint_without_a_join_of_streams_is_refused(views: Shop) -> None:
+    with pytest.raises(AnalysisException, match="FROM of this SELECT has no join"):
+        views.session.sql("SELECT /*+ STREAM_JOIN */ * FROM hinted_orders")
+    with pytest.raises(AnalysisException, match="not on the left input of a join"):
+        hinted(views).select("id")
+    with pytest.raises(AnalysisException, match="not on the left input of a join"):
+        hinted(views).writeStream.format("noop").start()
+    with pytest.raises(AnalysisException, match="not on the left input of a join"):
+        views.delivered().join(hinted(views), ["id"])
+    with pytest.raises(AnalysisException, match="STATIC_INPUT"):
+        views.session.sql(
+            "SELECT /*+ STREAM_JOIN */ * FROM hinted_orders o JOIN VALUES (1) t(id) ON o.id = t.id"
+        )
+
+
+def test_a_view_keeps_them(views: Shop) -> None:
+    views.session.sql(
+        "CREATE OR REPLACE TEMP VIEW hinted AS "
+        + sql("STREAM_JOIN(late => 'emit')", f"ON {WITHIN_THE_HOUR}", "o.id, late")
+    )
+    assert views.session.table("hinted").columns == ["id", "late"]
+
+
+def test_a_call_sends_the_same_value(shop: Shop) -> None:
+    joined = stream_join(shop.ordered(LAG), shop.delivered(LAG), WITHIN_THE_HOUR, late="emit")
+    assert late(fed(shop, joined)) == [(3, None)]
+
+
+def test_an_order_by_a_hint(shop: Shop) -> None:
+    orders = shop.orders.stream()
+    ordered = orders.hint("impose_order", "order_time", LAG, "max_ahead=1 hour").alias("o")
+    run = fed(shop, ordered.join(shop.delivered(LAG), F.expr(WITHIN_THE_HOUR)))
+    assert run.total("lateRowsLeft") == 1
+    for options, said in (
+        ([], "name of the column"),
+        (["order_time"], "name of the column"),
+        (["order_time", LAG, "idle=1 hour"], "no option idle"),
+    ):
+        with pytest.raises(AnalysisException, match=said):
+            orders.hint("impose_order", *options)
