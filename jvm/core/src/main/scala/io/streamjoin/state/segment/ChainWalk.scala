@@ -11,6 +11,7 @@ private[segment] final class ChainWalk {
   private var key = 0L
   private var from = 0L
   private var to = 0L
+  private var kind = ChainKind.OfKey
 
   /** The chains that go on, each with the number of its next row, plus one. */
   private var chains = 0
@@ -27,14 +28,19 @@ private[segment] final class ChainWalk {
   var segment: Int = 0
   var row: Int = -1
 
-  /** Begins anew, with the segments that may have such rows. */
+  /**
+   * Begins anew, with the segments that may have such rows.
+   *
+   * @param timeIndex whether they have an index by key and time
+   */
   def start(
       key: Long,
       from: Long,
       to: Long,
       segments: Array[Segment],
       count: Int,
-      times: TimeRanges
+      times: TimeRanges,
+      timeIndex: Boolean = false
   ): Unit = {
     this.key = key
     this.from = from
@@ -42,12 +48,14 @@ private[segment] final class ChainWalk {
     stop()
     if (from <= to) {
       if (count >= chainNext.length) makeRoom(count)
-      val hash = SlotPages.hash(key)
+      val oneTime = timeIndex && from == to
+      kind = if (oneTime) ChainKind.OfTime else ChainKind.OfKey
+      val hash = SlotPages.hash(if (oneTime) Segment.keyAndTime(key, from) else key)
       var s = times.first(from)
       var goOn = 0
       while (times.goesOn(s, to)) {
         if (segments(s).mayHold(from, to)) {
-          val newest = segments(s).chain(hash)
+          val newest = if (oneTime) segments(s).timeChain(hash) else segments(s).chain(hash)
           chainSegment(goOn) = s
           chainNext(goOn) = newest
           goOn += oneIfAny(newest)
@@ -82,6 +90,7 @@ private[segment] final class ChainWalk {
    * would be found out only when the row has come from memory.
    */
   private def round(segments: Array[Segment]): Unit = {
+    val kind = this.kind
     var c = 0
     var goOn = 0
     var hits = 0
@@ -91,7 +100,7 @@ private[segment] final class ChainWalk {
       val segment = segments(s)
       foundSegment(hits) = s
       foundRow(hits) = i
-      val older = segment.older(i)
+      val older = segment.older(i, kind)
       if (segment.isWanted(i, key, from, to)) hits += 1
       chainSegment(goOn) = s
       chainNext(goOn) = older

@@ -26,14 +26,42 @@ private[segment] final class RowBytes(disk: SpilledBytes) {
   private var extents = new Array[Extent](0)
   private var spilled = 0
 
+  /** Bytes of all rows that were ever appended, and of those that are still of use. */
+  private var written = 0L
+  private var live = 0L
+
+  private var sealedLast = -1
+  private var sealedUsed = 0
+  private var sealedWritten = 0L
+  private var sealedLive = 0L
+
   def append[R](row: R, codec: RowCodec[R]): Long = {
     val size = codec.size(row)
     if (used + size > room) open(size)
     codec.write(row, chunks(last), used)
+    appended(size)
+  }
+
+  private def appended(size: Int): Long = {
     val place = last.toLong << ChunkShift | (used.toLong >>> 3) << OffsetShift | (size >>> 3)
     used += size
+    written += size
+    live += size
     place
   }
+
+  /** Puts a row where one lay that is of no more use, if there is room enough, else at the end. */
+  def replace[R](place: Long, row: R, codec: RowCodec[R]): Long = {
+    val size = codec.size(row)
+    if (size > 0 && size <= RowBytes.size(place) && chunkNumber(place) >= spilled) {
+      codec.write(row, chunks(chunkNumber(place)), offset(place))
+      live += size
+      place - (RowBytes.size(place) >>> 3) + (size >>> 3)
+    } else append(row, codec)
+  }
+
+  /** The row is of no more use; not to be called while something can be undone. */
+  def free(place: Long): Unit = live -= size(place)
 
   def read[R](place: Long, codec: RowCodec[R]): R = {
     val c = chunkNumber(place)
@@ -44,19 +72,86 @@ private[segment] final class RowBytes(disk: SpilledBytes) {
   /** The bytes in memory among which the row lies. */
   def chunk(place: Long): Array[Byte] = chunks(chunkNumber(place))
 
-  /** Where the next row goes, for [[reset]]. */
-  def mark: Long = last.toLong << 32 | used
+  /** What is there now is not forgotten by [[rollback]]. */
+  def seal(): Unit = {
+    sealedLast = last
+    sealedUsed = used
+    sealedWritten = written
+    sealedLive = live
+  }
 
-  /** Forgets what was appended since the mark was taken. */
-  def reset(mark: Long): Unit = {
-    val keep = (mark >> 32).toInt
-    for (c <- keep + 1 to last) {
+  /** Forgets what was appended since; what was replaced is of no more use. */
+  def rollback(): Unit = {
+    for (c <- sealedLast + 1 to last) {
       inMemory -= chunks(c).length
       chunks(c) = null
     }
-    last = keep
-    used = mark.toInt
+    last = sealedLast
+    used = sealedUsed
+    written = sealedWritten
+    live = sealedLive
     room = if (last >= spilled) chunks(last).length else 0
+  }
+
+  /** Whether there is something at a place after a [[rollback]]. */
+  def holds(place: Long): Boolean = {
+    val c = chunkNumber(place)
+    c < last || c == last && offset(place) < used
+  }
+
+  /** Whether most bytes are of rows of no more use. */
+  def isSparse: Boolean = written - live > live + 4 * FirstChunk
+
+  /** One more than the greatest number of a chunk. */
+  def chunkCount: Int = last + 1
+
+  /**
+   * Moves rows together; of what is not among them nothing is left. Each chunk is given back as soon as
+   * it is behind, and what comes from the disk goes there: no more memory is needed for it than for
+   * some chunks. Nothing must be to be undone.
+   *
+   * @param count how many rows
+   * @param place of each, in the order of their chunks
+   * @param moved is told the new place of each
+   */
+  def compact(count: Int, place: Int => Long, moved: (Int, Long) => Unit): Unit = {
+    val to = new RowBytes(disk)
+    var from = -1
+    var source = Array.emptyByteArray
+    def leave(until: Int): Unit =
+      for (c <- math.max(0, from) until until) {
+        if (c < spilled) {
+          disk.release(extents(c))
+          to.spill(to.allocated - to.room)
+        } else chunks(c) = null
+      }
+    for (n <- 0 until count) {
+      val at = place(n)
+      val c = chunkNumber(at)
+      if (c != from) {
+        leave(c)
+        from = c
+        source = if (c < spilled) disk.readAll(extents(c)) else chunks(c)
+      }
+      moved(n, to.copy(source, offset(at), size(at)))
+    }
+    leave(last + 1)
+    chunks = to.chunks
+    last = to.last
+    used = to.used
+    room = to.room
+    inMemory = to.inMemory
+    extents = to.extents
+    spilled = to.spilled
+    written = to.written
+    live = to.live
+    seal()
+  }
+
+  private def copy(source: Array[Byte], at: Int, size: Int): Long = {
+    if (used + size > room) open(size)
+    System.arraycopy(source, at, chunks(last), used, size)
+    appended(size)
   }
 
   /** Bytes held in memory. */
@@ -111,7 +206,10 @@ private[segment] object RowBytes {
   private val ChunkShift = 43
   private val OffsetShift = 28
 
-  private def chunkNumber(place: Long): Int = (place >>> ChunkShift).toInt
+  /** No row lies there. */
+  val Nowhere: Long = 0L
+
+  def chunkNumber(place: Long): Int = (place >>> ChunkShift).toInt
   def offset(place: Long): Int = ((place >>> OffsetShift).toInt & 0x7fff) << 3
   def size(place: Long): Int = (place.toInt & 0xfffffff) << 3
 }

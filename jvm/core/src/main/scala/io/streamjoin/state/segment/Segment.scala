@@ -6,19 +6,18 @@ import java.util.Arrays
  * Buffered rows of one side whose first limit lies in one range, with an index by key: what is freed
  * together lies together, and goes as a whole.
  *
- * Rows are numbered in the order in which they came. Each belongs to the chain of its slot in the
- * index, the newest first. Only ever appended to; a row that goes by itself is marked.
- *
  * {{{
  *   index   slot of a key -> newest row -> older row -> ...
  *   row i   key, time, older and flags, place --> bytes, id, limits...
  * }}}
  *
- * All of a row lies together, for a probe comes to rows in no order of memory. Rows and index are in
- * pages, so that no array is as large as those that the garbage collector treats by themselves.
+ * Rows are numbered in the order in which they came. One that goes by itself is marked, and when no
+ * version can want it back its number and its bytes are another's: a segment that stays for ever, of
+ * rows that are replaced, is as large as what is in it.
  *
  * @param low no first limit of its rows is less
  * @param high no first limit of its rows is greater
+ * @param timeIndex whether rows of a key are found by one time without a walk over the others
  * @param expected how many rows there may be
  */
 private[segment] final class Segment(
@@ -26,13 +25,15 @@ private[segment] final class Segment(
     val high: Long,
     limitCount: Int,
     disk: SpilledBytes,
+    timeIndex: Boolean = false,
     expected: Int = 0
-) {
+) extends RowPages(limitCount) {
+  import RowPages._
   import Segment._
 
-  private val width = FirstLimit + limitCount
-  private var pages = new Array[Array[Long]](1)
-  private var index = new SlotPages(expected)
+  private val byKey = new Chains(this, ChainKind.OfKey, expected)
+  private val byTime = if (timeIndex) new Chains(this, ChainKind.OfTime, expected) else null
+  private var free: FreeRows = _
   private var count = 0
   private var alive = 0
 
@@ -44,28 +45,23 @@ private[segment] final class Segment(
 
   val bytes: RowBytes = new RowBytes(disk)
   private var sealedCount = 0
-  private var sealedBytes = bytes.mark
 
-  /** How many rows were ever appended, gone ones too. */
+  /** No row has this number or a greater one. */
   def length: Int = count
 
   /** How many rows have not gone. */
   def live: Int = alive
 
-  /** How many rows were there when the last version was sealed, gone ones too. */
-  def old: Int = sealedCount
+  /** Whether the row has come since the last version was sealed. */
+  def isFresh(i: Int): Boolean = i >= sealedCount || has(i, Reused)
 
-  def key(i: Int): Long = page(i)(start(i) + Key)
-  def time(i: Int): Long = page(i)(start(i) + Time)
-  def place(i: Int): Long = page(i)(start(i) + Place)
-  def id(i: Int): Long = page(i)(start(i) + Id)
-  def limit(i: Int, k: Int): Long = page(i)(start(i) + FirstLimit + k)
-  def isGone(i: Int): Boolean = (link(i) & Gone) != 0
-  def isMatched(i: Int): Boolean = (link(i) & Matched) != 0
+  /** The rows that have come since the last version was sealed, in that order, without those that have gone. */
+  def foreachFresh(visit: Int => Unit): Unit = {
+    for (n <- 0 until taken if !isGone(free.taken(n))) visit(free.taken(n))
+    for (i <- sealedCount until count if !isGone(i)) visit(i)
+  }
 
-  private def page(i: Int): Array[Long] = pages(i >>> PageShift)
-  private def start(i: Int): Int = (i & PageRows - 1) * width
-  private def link(i: Int): Long = page(i)(start(i) + Link)
+  private def taken: Int = if (free == null) 0 else free.taken
 
   /** No row ever had a lower time. */
   def leastTime: Long = least
@@ -112,26 +108,29 @@ private[segment] final class Segment(
     -1
   }
 
-  def append(
+  def append[R](
       key: Long,
       time: Long,
       of: Array[Long],
-      place: Long,
+      row: R,
+      codec: RowCodec[R],
       matched: Boolean,
       id: Long
   ): Unit = {
-    if (count == index.rows) reindex()
-    makeRoom(count >>> PageShift)
-    val rows = page(count)
-    val at = start(count)
-    rows(at + Key) = key
-    rows(at + Time) = time
-    rows(at + Link) = if (matched) Matched else 0L
-    rows(at + Place) = place
-    rows(at + Id) = id
+    val flags = (if (matched) Matched else 0L) | (if (timeIndex) 0L else ChainKind.OfTime.off)
+    val i = if (free != null && free.nonEmpty) {
+      val i = free.take()
+      put(i, key, time, flags | Reused, bytes.replace(place(i), row, codec), id, of)
+      i
+    } else {
+      if (count == byKey.rows) reindex(count * 2)
+      if (count == MostRows) throw new IllegalStateException("too many rows in one segment")
+      put(count, key, time, flags, bytes.append(row, codec), id, of)
+      count += 1
+      count - 1
+    }
     var k = 0
     while (k < limitCount) {
-      rows(at + FirstLimit + k) = of(k)
       leastLimit(k) = math.min(leastLimit(k), of(k))
       greatestLimit(k) = math.max(greatestLimit(k), of(k))
       queues(k) = null
@@ -139,52 +138,83 @@ private[segment] final class Segment(
     }
     least = math.min(least, time)
     greatest = math.max(greatest, time)
-    enchain(count)
-    count += 1
+    enchain(i)
     alive += 1
   }
-
-  def setId(i: Int, id: Long): Unit = page(i)(start(i) + Id) = id
-
-  def setMatched(i: Int, matched: Boolean): Unit = setFlag(i, Matched, matched)
 
   def setGone(i: Int, gone: Boolean): Unit = {
     setFlag(i, Gone, gone)
     alive += (if (gone) -1 else 1)
   }
 
-  private def setFlag(i: Int, flag: Long, on: Boolean): Unit = {
-    setLink(i, if (on) link(i) | flag else link(i) & ~flag)
-  }
-
-  private def setLink(i: Int, link: Long): Unit = page(i)(start(i) + Link) = link
+  // ---- chains ----
 
   /**
    * The newest row of the chain of a key with this hash, and of others, as its number plus one; 0 where
    * there is none.
    */
-  def chain(hash: Int): Int = index.ofHash(hash)
+  def chain(hash: Int): Int = byKey.ofHash(hash)
 
-  /** The next older row of the same chain, as its number plus one; 0 where there is none. */
-  def older(i: Int): Int = (link(i) >>> OlderShift).toInt
+  /** The same of a key and a time, see [[Segment.keyAndTime]]. */
+  def timeChain(hash: Int): Int = byTime.ofHash(hash)
 
-  /** Whether the row has this key and a time in this range and has not gone. */
-  def isWanted(i: Int, key: Long, from: Long, to: Long): Boolean = {
-    val rows = page(i)
-    val at = start(i)
-    val time = rows(at + Time)
-    // all of it is in one place: cheaper compared than guessed
-    rows(at + Key) == key & time >= from & time <= to & (rows(at + Link) & Gone) == 0
+  private def enchain(i: Int): Unit = {
+    byKey.add(i, key(i))
+    if (timeIndex) byTime.add(i, keyAndTime(key(i), time(i)))
   }
+
+  private def unchain(i: Int): Unit = {
+    byKey.undo(i, key(i))
+    if (timeIndex) byTime.undo(i, keyAndTime(key(i), time(i)))
+  }
+
+  /** Rows that can be undone come last, in the order in which they came. */
+  private def reindex(expected: Int): Unit = {
+    byKey.clear(expected)
+    if (timeIndex) byTime.clear(expected)
+    for (i <- 0 until sealedCount if !has(i, Reused)) {
+      if (!isOff(i, ChainKind.OfKey)) byKey.add(i, key(i))
+      if (!isOff(i, ChainKind.OfTime)) byTime.add(i, keyAndTime(key(i), time(i)))
+    }
+    for (n <- 0 until taken) enchain(free.taken(n))
+    for (i <- sealedCount until count) enchain(i)
+  }
+
+  // ---- versions ----
 
   /** Bytes held in memory. */
-  def allocated: Long =
-    bytes.allocated + index.allocated + pages.iterator.filter(_ != null).map(_.length * 8L).sum
+  def allocated: Long = bytes.allocated + byKey.allocated + pagesAllocated +
+    (if (timeIndex) byTime.allocated else 0L) + (if (free == null) 0L else free.allocated)
 
   def seal(): Unit = {
+    for (n <- 0 until taken) setFlag(free.taken(n), Reused, on = false)
+    if (free != null) free.seal()
     sealedCount = count
-    sealedBytes = bytes.mark
+    bytes.seal()
   }
+
+  /** Forgets the rows that were appended since the last version was sealed. */
+  def rollback(): Unit = {
+    while (count > sealedCount) {
+      count -= 1
+      if (!isGone(count)) alive -= 1
+      unchain(count)
+    }
+    bytes.rollback()
+    for (n <- taken - 1 to 0 by -1) {
+      val i = free.taken(n)
+      if (!isGone(i)) alive -= 1
+      unchain(i)
+      setLink(i, Gone | ChainKind.OfKey.off | ChainKind.OfTime.off)
+      if (!bytes.holds(place(i))) setPlace(i, RowBytes.Nowhere)
+    }
+    if (free != null) free.rollback()
+    // rows that had gone may be back: a lower bound that is too low makes them be looked for
+    Arrays.fill(leastLimit, Long.MinValue)
+    Arrays.fill(queues.asInstanceOf[Array[AnyRef]], null)
+  }
+
+  // ---- memory ----
 
   /**
    * Moves bytes of rows to the disk until so much memory is free, or nothing is left to move. There
@@ -193,59 +223,77 @@ private[segment] final class Segment(
    * @return how many bytes have become free
    */
   def spill(wanted: Long): Long = {
-    if (count > sealedCount) throw new IllegalStateException("some rows can be undone")
+    if (count > sealedCount || taken > 0) throw new IllegalStateException("some rows can be undone")
     bytes.spill(wanted)
   }
 
-  /** Forgets the rows that were appended since the last version was sealed. */
-  def rollback(): Unit = {
-    while (count > sealedCount) {
-      count -= 1
-      if (!isGone(count)) alive -= 1
-      index(index.slot(key(count))) = older(count)
+  /** Another may have the place of a row that has gone. There must be nothing that can be undone. */
+  def reclaim(i: Int): Unit = {
+    bytes.free(place(i))
+    byKey.forget(i, key(i))
+    if (timeIndex) byTime.forget(i, keyAndTime(key(i), time(i)))
+  }
+
+  override def setOff(i: Int, kind: ChainKind): Unit = {
+    setFlag(i, kind.off, on = true)
+    if (isOff(i, ChainKind.OfKey) && isOff(i, ChainKind.OfTime)) {
+      if (free == null) free = new FreeRows
+      free.add(i)
     }
-    bytes.reset(sealedBytes)
-    // rows that had gone may be back: a lower bound that is too low makes them be looked for
-    Arrays.fill(leastLimit, Long.MinValue)
+  }
+
+  /** Gives memory back where most of it is of rows that have gone; nothing must be to be undone. */
+  def compact(): Unit = if (free != null) {
+    if (free.length > FewRows && free.length > count / 2) moveTogether()
+    if (bytes.isSparse) {
+      for (i <- 0 until count if isGone(i)) setPlace(i, RowBytes.Nowhere)
+      val rows = byChunk()
+      bytes.compact(alive, n => place(rows(n)), (n, place) => setPlace(rows(n), place))
+    }
+  }
+
+  /** The rows that have not gone, in the order of the chunks of their bytes. */
+  private def byChunk(): Array[Int] = {
+    val next = new Array[Int](bytes.chunkCount + 1)
+    for (i <- 0 until count if !isGone(i)) next(RowBytes.chunkNumber(place(i)) + 1) += 1
+    for (c <- 1 until next.length) next(c) += next(c - 1)
+    val rows = new Array[Int](alive)
+    for (i <- 0 until count if !isGone(i)) {
+      val c = RowBytes.chunkNumber(place(i))
+      rows(next(c)) = i
+      next(c) += 1
+    }
+    rows
+  }
+
+  /** Rows from the end take the numbers of those that have gone. */
+  private def moveTogether(): Unit = {
+    var to = 0
+    var from = count - 1
+    while (to < from) {
+      if (!isGone(to)) to += 1
+      else if (isGone(from)) from -= 1
+      else {
+        copy(from, to)
+        setFlag(from, Gone, on = true)
+      }
+    }
+    count = alive
+    sealedCount = count
+    truncate(count)
+    free = null
     Arrays.fill(queues.asInstanceOf[Array[AnyRef]], null)
-  }
-
-  private def enchain(i: Int): Unit = {
-    val slot = index.slot(key(i))
-    setLink(i, link(i) & (1L << OlderShift) - 1 | index(slot).toLong << OlderShift)
-    index(slot) = i + 1
-  }
-
-  private def reindex(): Unit = {
-    index = new SlotPages(index.rows * 2)
-    for (i <- 0 until count) enchain(i)
-  }
-
-  /** The first page grows, for many segments have few rows. */
-  private def makeRoom(p: Int): Unit = {
-    if (p == pages.length) pages = Arrays.copyOf(pages, p * 2)
-    if (pages(p) == null) pages(p) = new Array[Long]((if (p == 0) FirstRows else PageRows) * width)
-    else if (p == 0 && start(count) == pages(0).length) {
-      pages(0) = Arrays.copyOf(pages(0), pages(0).length * 2)
-    }
+    reindex(count)
   }
 }
 
-private object Segment {
-  private val FirstRows = 64
-  private val PageShift = 10
-  private val PageRows = 1 << PageShift
+private[segment] object Segment {
 
-  // where in a row
-  private val Key = 0
-  private val Time = 1
-  private val Link = 2
-  private val Place = 3
-  private val Id = 4
-  private val FirstLimit = 5
+  /** What rows of one key and one time are found by. */
+  def keyAndTime(key: Long, time: Long): Long = key + time * 0xbf58476d1ce4e5b9L
 
-  // the link: flags, and above them the number of the older row, plus one
-  private val Matched = 1L
-  private val Gone = 2L
-  private val OlderShift = 8
+  private val MostRows = (1 << ChainKind.Bits) - 2
+
+  /** Not worth a thought. */
+  private val FewRows = 64
 }

@@ -17,19 +17,22 @@ import io.streamjoin.state.{BufferedRow, JoinState, Probed}
  * @param span how far apart the first limits of rows that lie together may be
  * @param codec rows as bytes; one for each side, since each may show one row after another
  * @param spilling when rows go to the disk, and where
+ * @param timeIndex whether rows of a side and a key are found by one time without a walk over the
+ *   others of the key, for 8 to 16 bytes more a row
  */
 final class SegmentJoinState[R](
     limitCount: Side => Int,
     span: Side => Long,
     codec: Side => RowCodec[R],
-    spilling: Spilling = Spilling.Never
+    spilling: Spilling = Spilling.Never,
+    timeIndex: Side => Boolean = _ => false
 ) extends JoinState[R] {
   import SegmentJoinState._
 
   private val file = new SpillFile(spilling.newFile)
   private val share = spilling.pool.share()
   private val sides = BySide.of { side =>
-    new SegmentSide[R](limitCount(side), span(side), codec(side), file)
+    new SegmentSide[R](limitCount(side), span(side), codec(side), file, timeIndex(side))
   }
   private var nextId = 0L
   private var sealedNextId = 0L

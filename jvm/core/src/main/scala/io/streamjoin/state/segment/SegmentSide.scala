@@ -17,12 +17,14 @@ import io.streamjoin.state.{BufferedRow, Probed}
  * @param span how far apart the first limits of rows of one segment may be, more while segments have
  *   few rows; 1 where a row can match at any distance, so that a probe goes through all segments
  * @param file for rows that memory is too short for
+ * @param timeIndex whether rows of a key are found by one time without a walk over the others
  */
 private[segment] final class SegmentSide[R](
     limitCount: Int,
     span: Long,
     codec: RowCodec[R],
-    file: SpillFile
+    file: SpillFile,
+    timeIndex: Boolean = false
 ) {
   import SegmentSide._
 
@@ -55,8 +57,8 @@ private[segment] final class SegmentSide[R](
       matched: Boolean,
       id: Long = NoId
   ): Unit = {
-    val segment = segmentFor(limits(0))
-    segment.append(key, time, limits, segment.bytes.append(row, codec), matched, id)
+    val segment = segmentFor(if (limitCount == 0) Long.MaxValue else limits(0))
+    segment.append(key, time, limits, row, codec, matched, id)
     total += 1
     width.rowCame()
     timesChanged = true
@@ -99,14 +101,7 @@ private[segment] final class SegmentSide[R](
 
   /** The rows that were appended since the last version was sealed, without those that have gone. */
   def foreachFresh(visit: (Segment, Int) => Unit): Unit =
-    for (s <- 0 until used) {
-      val segment = segments(s)
-      var i = segment.old
-      while (i < segment.length) {
-        if (!segment.isGone(i)) visit(segment, i)
-        i += 1
-      }
-    }
+    for (s <- 0 until used) segments(s).foreachFresh(visit(segments(s), _))
 
   /** The ids of rows of earlier versions that have been joined since. */
   def markedIds: Array[Long] = idsOf(undo.marked)
@@ -116,7 +111,7 @@ private[segment] final class SegmentSide[R](
 
   private def idsOf(list: RowList): Array[Long] = {
     val ids = mutable.ArrayBuilder.make[Long]
-    list.foreach((segment, i) => if (i < segment.old) ids += segment.id(i))
+    list.foreach((segment, i) => if (!segment.isFresh(i)) ids += segment.id(i))
     ids.result()
   }
 
@@ -126,9 +121,12 @@ private[segment] final class SegmentSide[R](
 
   def seal(): Unit = {
     undo.dropped.foreach(_.bytes.release())
-    undo.clear()
     sealedEvictedTo = evictedTo
     for (s <- 0 until used) segments(s).seal()
+    for (list <- Seq(undo.removed, undo.outlived)) list.foreach(_.reclaim(_))
+    if (undo.removed.length + undo.outlived.length > 0)
+      for (s <- 0 until used) segments(s).compact()
+    undo.clear()
   }
 
   /** Begins with what earlier evictions took away already gone. */
@@ -136,7 +134,7 @@ private[segment] final class SegmentSide[R](
 
   def rollback(): Unit = {
     undo.marked.foreach(_.setMatched(_, matched = false))
-    for (list <- Seq(undo.removed, undo.evicted)) list.foreach { (segment, i) =>
+    for (list <- Seq(undo.removed, undo.evicted, undo.outlived)) list.foreach { (segment, i) =>
       segment.setGone(i, gone = false)
     }
     val all = segments.take(used) ++ undo.dropped
@@ -208,7 +206,14 @@ private[segment] final class SegmentSide[R](
     // it will be as full as the one before it
     val expected = if (at > 0) segments(at - 1).length else 0
     val segment =
-      new Segment(math.min(low, limit), math.max(high, limit), limitCount, disk, expected)
+      new Segment(
+        math.min(low, limit),
+        math.max(high, limit),
+        limitCount,
+        disk,
+        timeIndex,
+        expected
+      )
     segments(at) = segment
     used += 1
     segment
@@ -249,7 +254,7 @@ private[segment] final class SegmentSide[R](
   private def rowsBelow(segment: Segment, watermarks: Array[Long]): Iterator[BufferedRow[R]] =
     watermarks.indices.iterator.flatMap { k =>
       Iterator.continually(segment.nextBelow(k, watermarks(k))).takeWhile(_ >= 0).map { i =>
-        lose(segment, i, undo.evicted)
+        lose(segment, i, if (k == 0) undo.evicted else undo.outlived)
         shown.segment = segment
         shown.at = i
         shown
@@ -280,7 +285,7 @@ private[segment] final class SegmentSide[R](
     override def at: Int = walk.row
 
     def start(key: Long, from: Long, to: Long): Unit =
-      walk.start(key, from, to, segments, used, times)
+      walk.start(key, from, to, segments, used, times, timeIndex)
 
     override def hasNext: Boolean = walk.hasNext(segments)
 

@@ -5,25 +5,31 @@ package io.streamjoin.state.segment
  *
  * @param expected for how many keys
  */
-private[segment] final class SlotPages(expected: Int) {
+private[segment] class SlotPages(expected: Int) {
   import SlotPages._
 
+  private var mask = 0
+  private var pages: Array[Array[Int]] = _
+  clear(expected)
+
   /** For how many keys there are slots enough, two for each. */
-  val rows: Int = math.max(FewestRows, Integer.highestOneBit(math.max(1, expected) * 2 - 1))
+  final def rows: Int = (mask + 1) / 2
 
-  private val mask = rows * 2 - 1
+  /** Begins anew. */
+  def clear(expected: Int): Unit = {
+    val slots = 2 * math.max(FewestRows, Integer.highestOneBit(math.max(1, expected) * 2 - 1))
+    mask = slots - 1
+    pages = Array.fill(math.max(1, slots / PageSlots))(new Array[Int](math.min(slots, PageSlots)))
+  }
 
-  private val pages: Array[Array[Int]] =
-    Array.fill(math.max(1, rows * 2 / PageSlots))(new Array[Int](math.min(rows * 2, PageSlots)))
-
-  def slot(key: Long): Int = hash(key) & mask
+  final def slot(key: Long): Int = hash(key) & mask
 
   /** The number in the slot of the keys with this hash. */
-  def ofHash(hash: Int): Int = apply(hash & mask)
+  final def ofHash(hash: Int): Int = apply(hash & mask)
 
-  def apply(slot: Int): Int = pages(slot >>> PageShift)(slot & PageSlots - 1)
+  final def apply(slot: Int): Int = pages(slot >>> PageShift)(slot & PageSlots - 1)
 
-  def update(slot: Int, number: Int): Unit =
+  final def update(slot: Int, number: Int): Unit =
     pages(slot >>> PageShift)(slot & PageSlots - 1) = number
 
   /** Bytes held in memory. */

@@ -26,6 +26,12 @@ private[segment] final class SpilledBytes(file: SpillFile) {
     codec.read(window, (position - from).toInt, size)
   }
 
+  def readAll(extent: Extent): Array[Byte] = {
+    val bytes = new Array[Byte](extent.length)
+    file.read(extent.position, bytes, extent.length)
+    bytes
+  }
+
   def release(extent: Extent): Unit = file.release(extent)
 
   private def show(position: Long, length: Int): Unit = {

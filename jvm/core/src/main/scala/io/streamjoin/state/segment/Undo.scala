@@ -45,8 +45,11 @@ private[segment] final class Undo {
   /** Rows that were taken away one by one. */
   val removed: RowList = new RowList
 
-  /** Rows that went because of a watermark. */
+  /** Rows that went because of the watermark by which segments go: the rest of theirs follows. */
   val evicted: RowList = new RowList
+
+  /** Rows that went because of another watermark, and that their segment may outlive by far. */
+  val outlived: RowList = new RowList
 
   /** Segments of which no row is left. */
   val dropped: mutable.ArrayBuffer[Segment] = mutable.ArrayBuffer.empty
@@ -55,6 +58,7 @@ private[segment] final class Undo {
     marked.clear()
     removed.clear()
     evicted.clear()
+    outlived.clear()
     dropped.clear()
   }
 }

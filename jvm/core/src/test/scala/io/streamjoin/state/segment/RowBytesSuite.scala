@@ -15,23 +15,23 @@ class RowBytesSuite extends AnyFunSuite {
     finally file.close()
   }
 
-  test("a place is good wherever its bytes lie, and what came after a mark can be forgotten") {
+  test("a place is good wherever its bytes lie, and what came after a version can be forgotten") {
     var onDisk = 0L
     RandomCases.forAll(200) { random =>
       in { (bytes, file) =>
         val rows = mutable.ArrayBuffer.empty[(Long, String)]
-        var (mark, kept) = (bytes.mark, 0)
+        var kept = 0
         for (step <- 0 until 200) random.nextInt(12) match {
           case 0 =>
-            mark = bytes.mark
+            bytes.seal()
             kept = rows.length
             bytes.spill(random.nextInt(4) * 5000L)
-            if (random.nextBoolean()) mark = bytes.mark
+            if (random.nextBoolean()) bytes.seal()
           case 1 =>
-            bytes.reset(mark)
+            bytes.rollback()
             rows.takeInPlace(kept)
           case 2 =>
-            mark = bytes.mark
+            bytes.seal()
             kept = rows.length
           case _ =>
             val text = s"$step " + "x" * random.nextInt(if (random.nextInt(9) == 0) 20000 else 900)
@@ -42,6 +42,30 @@ class RowBytesSuite extends AnyFunSuite {
       }
     }
     if (RandomCases.all) assert(onDisk > 0)
+  }
+
+  test("rows that are left are moved together, from memory and from the disk, in little memory") {
+    RandomCases.forAll(50) { random =>
+      in { (bytes, file) =>
+        def text(i: Int) = s"$i " + "x" * (i * 7919L % 900).toInt
+        val places = (0 until 3000).map(i => bytes.append(text(i), TextCodec)).toArray
+        bytes.seal()
+        bytes.spill(random.nextInt(4) * 400000L)
+        assert(!bytes.isSparse)
+        val (left, gone) = places.indices.partition(_ => random.nextInt(5) == 0)
+        for (i <- gone) bytes.free(places(i))
+        assert(bytes.isSparse)
+        val (memory, disk) = (bytes.allocated, file.size)
+        bytes.compact(left.length, n => places(left(n)), (n, place) => places(left(n)) = place)
+        assert(!bytes.isSparse)
+        assert(bytes.allocated <= memory + (1 << 19) && file.size <= disk)
+        val more = bytes.append("one more", TextCodec)
+        for (i <- left) assert(bytes.read(places(i), TextCodec) == text(i))
+        bytes.rollback()
+        assert(!bytes.holds(more) && left.forall(i => bytes.holds(places(i))))
+        bytes.release()
+      }
+    }
   }
 
   test("as much memory is given back as is asked for, by chunks") {

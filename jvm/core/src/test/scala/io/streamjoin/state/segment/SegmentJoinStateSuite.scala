@@ -18,13 +18,15 @@ class SegmentJoinStateSuite extends AnyFunSuite {
       limits: Int = 1,
       span: Long = 10,
       memory: Long = Long.MaxValue,
-      codec: RowCodec[String] = TextCodec
+      codec: RowCodec[String] = TextCodec,
+      timeIndex: Boolean = false
   ): SegmentJoinState[String] =
     new SegmentJoinState[String](
       _ => limits,
       _ => span,
       _ => codec,
-      Spilling(new MemoryPool, memory, LocalFiles.create)
+      Spilling(new MemoryPool, memory, LocalFiles.create),
+      _ => timeIndex
     )
 
   test("what is appended, joined, taken away and evicted is as in a plain list") {

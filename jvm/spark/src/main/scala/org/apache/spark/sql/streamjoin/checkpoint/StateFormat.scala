@@ -56,12 +56,15 @@ private[streamjoin] object StateFormat {
  * @param limits how many limits a row of each side has
  * @param span how far apart the limits of rows may be that lie together
  * @param limitsOf the limits of a row
+ * @param timeIndex whether rows of a side and a key are often looked for by one time, so that it shall
+ *   not cost a walk over the others of the key
  */
 private[streamjoin] final case class StateShape(
     schema: Side => StructType,
     limits: Side => Int,
     span: Side => Long,
-    limitsOf: (Side, UnsafeRow) => Array[Long]
+    limitsOf: (Side, UnsafeRow) => Array[Long],
+    timeIndex: Side => Boolean = _ => false
 )
 
 /**

@@ -40,7 +40,8 @@ private[rocksdb] final class RocksDBJoinState(store: StateStore, shape: StateSha
   private val batch = new SegmentJoinState[UnsafeRow](
     shape.limits,
     shape.span,
-    side => new UnsafeRowCodec(shape.schema(side).length)
+    side => new UnsafeRowCodec(shape.schema(side).length),
+    timeIndex = shape.timeIndex
   )
   private val stored = BySide.of(new StoredSide(_))
   private var sequence = numbers.get("sequence").getOrElse(0L)

@@ -74,8 +74,26 @@ private[rocksdb] final class RocksDBReader(version: StoredVersion, hadoopConf: C
   private def watermarks(numbers: StoredNumbers, side: Side): Int => Long = k =>
     numbers.get(RocksDBLayout.evictedName(side, k)).getOrElse(Watermarks.Unknown)
 
-  /** In the order of the first limit; what other limits a row has is known before. */
   private def rows(store: StateStore, side: Side): Iterator[StoredRow] = {
+    val byLimit = rowsByLimit(store, side)
+    if (byLimit.hasNext) byLimit else rowsWithoutLimits(store, side)
+  }
+
+  private def rowsWithoutLimits(store: StateStore, side: Side): Iterator[StoredRow] =
+    store.iterator(RocksDBLayout.rows(side)).map { pair =>
+      val (key, value) = (pair.key, pair.value.copy())
+      StoredRow(
+        side,
+        key.getLong(0),
+        key.getLong(1),
+        Array.emptyLongArray,
+        value.getBoolean(0),
+        value.getStruct(1, version.rows(side).length)
+      )
+    }
+
+  /** In the order of the first limit; what other limits a row has is known before. */
+  private def rowsByLimit(store: StateStore, side: Side): Iterator[StoredRow] = {
     val fields = version.rows(side).length
     val others = mutable.HashMap.empty[(Long, Long, Long), mutable.ArrayBuffer[Long]]
     val key = new LongRow(3)

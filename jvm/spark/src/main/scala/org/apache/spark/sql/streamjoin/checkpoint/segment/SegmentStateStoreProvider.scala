@@ -159,7 +159,8 @@ private[sql] final class SegmentStateStoreProvider(spillingOf: StateStoreConf =>
       shape.limits,
       shape.span,
       side => new UnsafeRowCodec(shape.schema(side).length),
-      spilling
+      spilling,
+      shape.timeIndex
     )
 
   private def load(number: Long, id: Option[String], shape: StateShape): Resident =

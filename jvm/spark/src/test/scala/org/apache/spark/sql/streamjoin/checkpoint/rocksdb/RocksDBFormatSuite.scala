@@ -8,7 +8,12 @@ import scala.jdk.CollectionConverters._
 import org.apache.hadoop.conf.Configuration
 import org.apache.spark.sql.execution.streaming.state._
 import org.apache.spark.sql.internal.SQLConf
-import org.apache.spark.sql.streamjoin.checkpoint.{StateShape, StoredNumbers, StoredVersion}
+import org.apache.spark.sql.streamjoin.checkpoint.{
+  LongRow,
+  StateShape,
+  StoredNumbers,
+  StoredVersion
+}
 import org.apache.spark.sql.streamjoin.errors.StreamJoinRuntimeException
 import org.apache.spark.sql.types.{LongType, StructType}
 import org.scalatest.funsuite.AnyFunSuite
@@ -47,6 +52,38 @@ class RocksDBFormatSuite extends AnyFunSuite {
         assert(e.getMessage.contains("Found: format rocksdb 2. Expected: format rocksdb 1."))
       }
       assert(files(folder) == before)
+    }
+  }
+
+  test("rows without limits stay until they are taken away, and are there to look at") {
+    in { folder =>
+      val id = StateStoreId(folder.toString, 0, 0)
+      val shape =
+        StateShape(_ => schema, _ => 0, _ => 1, (_, _) => Array.emptyLongArray, _ => true)
+      val row = new LongRow(1)
+      for (version <- 0L to 3L) withStore(id, version) { store =>
+        val state = RocksDBFormat.open(store, shape)
+        for (n <- 0L until 5L) {
+          val held = state.rows.probe(Side.Left, n, 0, 0)
+          held.foreach(_ => held.remove())
+          held.close()
+          state.rows.append(
+            Side.Left,
+            n,
+            0,
+            Array.emptyLongArray,
+            row(n * 10 + version),
+            matched = false
+          )
+        }
+        assert(state.rows.size(Side.Left) == 5)
+        state.flush()
+        store.commit()
+      }
+      val version = StoredVersion(id, 4, None, Side.both.map(_ -> schema).toMap, conf)
+      val stored = RocksDBFormat.read(version, new Configuration)
+      assert(stored.rows.map(_.row.getLong(0)).toSet == Set(3L, 13L, 23L, 33L, 43L))
+      stored.close()
     }
   }
 

@@ -105,6 +105,39 @@ class SegmentStateStoreProviderSuite extends AnyFunSuite {
     }
   }
 
+  test(
+    "rows without limits that are replaced for ever are as many as they are, and no more is held"
+  ) {
+    val forEver = shape.copy(
+      limits = _ => 0,
+      limitsOf = (_, _) => Array.emptyLongArray,
+      timeIndex = _ => true
+    )
+    in { state =>
+      val provider = state.provider()
+      var held = Seq.empty[Long]
+      for (n <- 0L until 40L) {
+        state.batch(provider, n, of = forEver) { rows =>
+          for (key <- 0L until 500L) {
+            takeAway(rows.probe(Left, key, key, key))
+            rows.append(Left, key, key, Array.emptyLongArray, value(n), matched = false)
+          }
+          held :+= rows.allocated
+        }
+        if (n % 3 == 0) provider.doMaintenance()
+      }
+      assert(held.last <= held(3))
+      for (reader <- Seq(provider, state.provider())) {
+        val store = reader.getStore(40, None, false, false).asInstanceOf[SegmentStateStore]
+        val rows = store.open(forEver)
+        assert(rows.size(Left) == 500)
+        for (key <- 0L until 500L)
+          assert(rows.probe(Left, key, key, key).map(_.row.getLong(0)).toList == List(39L))
+        store.abort()
+      }
+    }
+  }
+
   test("numbers are of the version of the rows") {
     in { state =>
       val provider = state.provider()
@@ -272,6 +305,8 @@ private[segment] object SegmentStateStoreProviderSuite {
   def add(rows: SegmentJoinState[UnsafeRow], values: Long*): Unit =
     for (n <- values) rows.append(Left, n, n, Array(n), row(n), matched = false)
 
+  def value(n: Long): UnsafeRow = row(n)
+
   def takeAway(found: Probed[_]): Unit = found.foreach(_ => found.remove())
 
   def mark(found: Probed[_]): Unit = found.foreach(_ => found.setMatched())
@@ -319,10 +354,11 @@ private[segment] object SegmentStateStoreProviderSuite {
         provider: SegmentStateStoreProvider,
         version: Long,
         numbers: Map[String, Long] = Map.empty,
-        id: Option[String] = None
+        id: Option[String] = None,
+        of: StateShape = shape
     )(change: SegmentJoinState[UnsafeRow] => Unit): StateStoreCheckpointInfo = {
       val store = provider.getStore(version, id, false, false).asInstanceOf[SegmentStateStore]
-      val state = SegmentFormat.open(store, shape)
+      val state = SegmentFormat.open(store, of)
       change(state.rows.asInstanceOf[SegmentJoinState[UnsafeRow]])
       state.flush()
       val stored = new StoredNumbers(store)

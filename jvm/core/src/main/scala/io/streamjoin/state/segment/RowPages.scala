@@ -1,0 +1,131 @@
+package io.streamjoin.state.segment
+
+import java.util.Arrays
+
+/**
+ * The numbers of the rows of a segment, all of a row beside each other, for a probe comes to rows in no
+ * order of memory. They lie in pages, so that no array is as large as those that the garbage
+ * collector treats by themselves.
+ *
+ * {{{
+ *   row i    key, time, link, place, id, limits...
+ *   link     older row of its key, older row of its key and time, flags
+ * }}}
+ */
+private[segment] abstract class RowPages(limitCount: Int) extends ChainedRows {
+  import RowPages._
+
+  private val width = FirstLimit + limitCount
+  private var pages = new Array[Array[Long]](1)
+
+  final def key(i: Int): Long = page(i)(start(i) + Key)
+  final def time(i: Int): Long = page(i)(start(i) + Time)
+  final def place(i: Int): Long = page(i)(start(i) + Place)
+  final def id(i: Int): Long = page(i)(start(i) + Id)
+  final def limit(i: Int, k: Int): Long = page(i)(start(i) + FirstLimit + k)
+
+  final def isMatched(i: Int): Boolean = has(i, Matched)
+
+  /** Whether the row has been taken away or evicted, and no other has its number. */
+  override final def isGone(i: Int): Boolean = has(i, Gone)
+
+  /** Whether the row has this key and a time in this range and has not gone. */
+  final def isWanted(i: Int, key: Long, from: Long, to: Long): Boolean = {
+    val rows = page(i)
+    val at = start(i)
+    val time = rows(at + Time)
+    // all of it is in one place: cheaper compared than guessed
+    rows(at + Key) == key & time >= from & time <= to & (rows(at + Link) & Gone) == 0
+  }
+
+  final def setId(i: Int, id: Long): Unit = page(i)(start(i) + Id) = id
+
+  final def setPlace(i: Int, place: Long): Unit = page(i)(start(i) + Place) = place
+
+  final def setMatched(i: Int, matched: Boolean): Unit = setFlag(i, Matched, matched)
+
+  override final def older(i: Int, kind: ChainKind): Int =
+    (link(i) >>> kind.shift).toInt & ChainKind.Mask
+
+  override final def setOlder(i: Int, kind: ChainKind, older: Int): Unit =
+    setLink(i, link(i) & ~(ChainKind.Mask.toLong << kind.shift) | older.toLong << kind.shift)
+
+  override final def isOff(i: Int, kind: ChainKind): Boolean = has(i, kind.off)
+
+  protected final def has(i: Int, flag: Long): Boolean = (link(i) & flag) != 0
+
+  protected final def setFlag(i: Int, flag: Long, on: Boolean): Unit =
+    setLink(i, if (on) link(i) | flag else link(i) & ~flag)
+
+  protected final def link(i: Int): Long = page(i)(start(i) + Link)
+
+  protected final def setLink(i: Int, link: Long): Unit = page(i)(start(i) + Link) = link
+
+  /** Writes a row, in no chain yet. */
+  protected final def put(
+      i: Int,
+      key: Long,
+      time: Long,
+      flags: Long,
+      place: Long,
+      id: Long,
+      limits: Array[Long]
+  ): Unit = {
+    makeRoom(i >>> PageShift, i)
+    val rows = page(i)
+    val at = start(i)
+    rows(at + Key) = key
+    rows(at + Time) = time
+    rows(at + Link) = flags
+    rows(at + Place) = place
+    rows(at + Id) = id
+    var k = 0
+    while (k < limitCount) {
+      rows(at + FirstLimit + k) = limits(k)
+      k += 1
+    }
+  }
+
+  protected final def copy(from: Int, to: Int): Unit =
+    System.arraycopy(page(from), start(from), page(to), start(to), width)
+
+  /** Gives pages back of which no row is below this one. */
+  protected final def truncate(count: Int): Unit =
+    for (p <- (count + PageRows - 1) / PageRows until pages.length) pages(p) = null
+
+  protected final def pagesAllocated: Long =
+    pages.iterator.filter(_ != null).map(_.length * 8L).sum
+
+  private def page(i: Int): Array[Long] = pages(i >>> PageShift)
+  private def start(i: Int): Int = (i & PageRows - 1) * width
+
+  /** The first page grows, for many segments have few rows. */
+  private def makeRoom(p: Int, i: Int): Unit = {
+    if (p >= pages.length) pages = Arrays.copyOf(pages, math.max(p + 1, pages.length * 2))
+    if (pages(p) == null) pages(p) = new Array[Long]((if (p == 0) FirstRows else PageRows) * width)
+    else if (p == 0 && start(i) >= pages(0).length) {
+      pages(0) = Arrays.copyOf(pages(0), pages(0).length * 2)
+    }
+  }
+}
+
+private[segment] object RowPages {
+  private val FirstRows = 64
+  private val PageShift = 10
+  private val PageRows = 1 << PageShift
+
+  // where in a row
+  private val Key = 0
+  private val Time = 1
+  private val Link = 2
+  private val Place = 3
+  private val Id = 4
+  private val FirstLimit = 5
+
+  // of the link
+  val Matched = 1L
+  val Gone = 2L
+
+  /** It lies, since the last version, where another has gone. */
+  val Reused = 4L
+}

@@ -1,0 +1,215 @@
+package io.streamjoin.state.segment
+
+import java.io._
+
+import scala.collection.mutable
+
+import org.scalatest.funsuite.AnyFunSuite
+
+import io.streamjoin.model.Side.Left
+import io.streamjoin.testing.{LocalFiles, RandomCases}
+
+/** Rows that are taken away one by one, and come again, while their segment stays. */
+class ReclaimSuite extends AnyFunSuite {
+  import ReclaimSuite._
+  import SegmentJoinStateSuite.TextCodec
+
+  test("rows that come and go in segments that stay are as in a plain map, at every version") {
+    var onDisk = 0L
+    RandomCases.forAll(300) { random =>
+      val limits = random.nextInt(3)
+      val memory = if (random.nextBoolean()) Long.MaxValue else 1L + random.nextInt(20000)
+      val keys = 1 + random.nextInt(40)
+      val tested = state(limits, random.nextBoolean(), memory)
+      val written = mutable.ArrayBuffer.empty[Array[Byte]]
+      // by key and time: the row, and its second limit
+      var (now, kept) =
+        (Map.empty[(Long, Long), (String, Long)], Map.empty[(Long, Long), (String, Long)])
+      var time = 0L
+      def check(): Unit = {
+        assert(tested.size(Left) == now.size)
+        for (key <- 0L until keys.toLong) {
+          val found = tested.probe(Left, key, Long.MinValue, Long.MaxValue).map(_.row).toList
+          assert(found.sorted == now.collect { case ((`key`, _), (row, _)) => row }.toList.sorted)
+        }
+      }
+      for (step <- 0 until 60) {
+        for (n <- 0 until random.nextInt(60)) {
+          val place = (random.nextInt(keys).toLong, random.nextInt(6).toLong)
+          val probe = tested.probe(Left, place._1, place._2, place._2)
+          assert(probe.map { row =>
+            probe.remove()
+            row.row
+          }.toList == now.get(place).map(_._1).toList)
+          now -= place
+          if (random.nextInt(3) > 0) {
+            val row = s"$step.$n " + "x" * random.nextInt(if (random.nextInt(9) == 0) 300 else 20)
+            // the first limit is for ever; those of the second go one by one
+            val due = time + random.nextInt(20)
+            val of = Array(Long.MaxValue, due).take(limits)
+            tested.append(Left, place._1, place._2, of, row, matched = false)
+            now += place -> (row -> due)
+          }
+        }
+        if (limits == 2 && random.nextInt(4) == 0) {
+          time += random.nextInt(10)
+          tested.discard(Left, Array(0L, 0L), Array(0L, time))
+          now = now.filter { case (_, (_, due)) => due >= time }
+        }
+        if (random.nextInt(4) == 0) {
+          tested.rollback()
+          now = kept
+        } else {
+          tested.number()
+          written += bytes(tested.writeChange)
+          tested.seal()
+          kept = now
+          if (random.nextInt(3) == 0) tested.shrink()
+        }
+        check()
+        onDisk += tested.spilled
+      }
+      tested.close()
+      if (written.nonEmpty) {
+        val again = state(limits, timeIndex = true)
+        again.restore(read =>
+          written.reverseIterator.foreach(v =>
+            read(new DataInputStream(new ByteArrayInputStream(v)))
+          )
+        )
+        val rows = mutable.ListBuffer.empty[String]
+        again.foreach(Left)(rows += _.row)
+        assert(rows.sorted == kept.values.map(_._1).toList.sorted)
+      }
+    }
+    if (RandomCases.all) assert(onDisk > 0)
+  }
+
+  for (timeIndex <- Seq(false, true))
+    test(s"a key that is replaced for ever costs what a key costs, index by time: $timeIndex") {
+      val tested = state(timeIndex = timeIndex)
+      for (n <- 0 until 1000) add(tested, key = n, time = 0, row = s"$n")
+      tested.seal()
+      val before = tested.allocated
+      for (n <- 0 until 200000) {
+        replace(tested, key = 7, time = 0, row = s"$n " + "x" * (n % 50))
+        if (n % 2 == 0) tested.seal()
+      }
+      tested.seal()
+      assert(tested.size(Left) == 1000)
+      assert(tested.allocated < before + (1 << 16))
+    }
+
+  test("rows of one key that many rows have are replaced without a walk over the others") {
+    val tested = state(timeIndex = true)
+    val rows = 50000
+    for (n <- 0 until rows) add(tested, key = 1, time = n, row = s"$n")
+    tested.seal()
+    val before = tested.allocated
+    // with a walk over the chain of the key for each it would be minutes
+    for (round <- 1 to 6; n <- 0 until rows) {
+      replace(tested, key = 1, time = n, row = s"$n.$round")
+      if (n % 1000 == 0) tested.seal()
+    }
+    tested.seal()
+    assert(tested.size(Left) == rows)
+    assert(tested.allocated < before * 2)
+    assert(tested.probe(Left, 1, Long.MinValue, Long.MaxValue).length == rows)
+    for (n <- 0 until rows by 997)
+      assert(tested.probe(Left, 1, n, n).map(_.row).toList == List(s"$n.6"))
+  }
+
+  test("no chain is much longer than the rows that are in it") {
+    val segment = new Segment(0, 9, 0, new SpilledBytes(new SpillFile(LocalFiles.create)))
+    def append(n: Int): Unit =
+      segment.append(5, n, Array.emptyLongArray, s"$n", TextCodec, matched = false, n)
+    def length: Int = {
+      var (count, i) = (0, segment.chain(SlotPages.hash(5)))
+      while (i != 0) {
+        count += 1
+        i = segment.older(i - 1, ChainKind.OfKey)
+      }
+      count
+    }
+    val rows = mutable.Queue.empty[Int]
+    for (n <- 0 until 1000) append(n)
+    segment.seal()
+    rows ++= 0 until 1000
+    for (_ <- 0 until 5000) {
+      val gone = rows.dequeue()
+      segment.setGone(gone, gone = true)
+      segment.reclaim(gone)
+      val before = segment.length
+      append(0)
+      // the number that was free, or a new one
+      rows += (if (segment.length > before) before else freshOf(segment))
+      segment.seal()
+      assert(length <= 1600)
+    }
+    assert(segment.length <= 1600 && segment.live == 1000)
+  }
+
+  test("memory comes back when most rows have been taken away, and the others are found") {
+    for (memory <- Seq(Long.MaxValue, 1L << 18)) {
+      val tested = state(timeIndex = true, memory = memory)
+      for (n <- 0 until 20000) add(tested, key = n, time = n, row = s"$n " + "x" * 100)
+      tested.seal()
+      tested.shrink()
+      val (before, disk) = (tested.allocated, tested.spilled)
+      for (n <- 0 until 20000 if n % 10 != 0) takeAway(tested, n, n)
+      tested.seal()
+      assert(tested.allocated < before / 4)
+      assert(tested.spilled <= disk)
+      for (n <- 0 until 20000 by 10)
+        assert(tested.probe(Left, n, n, n).map(_.row).toList == List(s"$n " + "x" * 100))
+      // what is undone is what came after
+      for (n <- 0 until 500) replace(tested, n * 10L, n * 10L, "new")
+      tested.rollback()
+      for (n <- 0 until 20000 by 10)
+        assert(tested.probe(Left, n, n, n).map(_.row).toList == List(s"$n " + "x" * 100))
+      tested.close()
+    }
+  }
+}
+
+private object ReclaimSuite {
+  import SegmentJoinStateSuite.TextCodec
+
+  def state(
+      limits: Int = 0,
+      timeIndex: Boolean = false,
+      memory: Long = Long.MaxValue
+  ): SegmentJoinState[String] =
+    new SegmentJoinState[String](
+      _ => limits,
+      _ => 1,
+      _ => TextCodec,
+      Spilling(new MemoryPool, memory, LocalFiles.create),
+      _ => timeIndex
+    )
+
+  def add(state: SegmentJoinState[String], key: Long, time: Long, row: String): Unit =
+    state.append(Left, key, time, Array.emptyLongArray, row, matched = false)
+
+  def takeAway(state: SegmentJoinState[String], key: Long, time: Long): Unit =
+    SegmentJoinStateSuite.takeAway(state.probe(Left, key, time, time))
+
+  def replace(state: SegmentJoinState[String], key: Long, time: Long, row: String): Unit = {
+    takeAway(state, key, time)
+    add(state, key, time, row)
+  }
+
+  def freshOf(segment: Segment): Int = {
+    var found = -1
+    segment.foreachFresh(found = _)
+    found
+  }
+
+  def bytes(write: DataOutputStream => Unit): Array[Byte] = {
+    val buffer = new ByteArrayOutputStream
+    val out = new DataOutputStream(buffer)
+    write(out)
+    out.flush()
+    buffer.toByteArray
+  }
+}
