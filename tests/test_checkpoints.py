@@ -75,10 +75,10 @@ def refused(shop: Shop, how: str = "left", on: str = WITHIN_THE_HOUR) -> str:
 @pytest.mark.parametrize(
     ("how", "on", "reason"),
     [
-        ("full", WITHIN_THE_HOUR, "another 'joinType'"),
-        ("left", WITHIN_THE_HOUR.replace("'1' HOUR", "'2' HOUR"), "another 'bounds'"),
-        ("left", WITHIN_THE_HOUR + " AND o.id + 1 = d.id + 1", "another 'keys'"),
-        ("left", WITHIN_THE_HOUR.replace("o.id =", "o.id + 1 ="), "another 'keys'"),
+        ("full", WITHIN_THE_HOUR, "another join type"),
+        ("left", WITHIN_THE_HOUR.replace("'1' HOUR", "'2' HOUR"), "other time bounds"),
+        ("left", WITHIN_THE_HOUR + " AND o.id + 1 = d.id + 1", "other equalities as keys"),
+        ("left", WITHIN_THE_HOUR.replace("o.id =", "o.id + 1 ="), "other equalities as keys"),
     ],
 )
 def test_a_checkpoint_of_another_join_is_refused(
@@ -125,7 +125,30 @@ def test_a_time_that_is_computed_in_another_way_is_another_bound(shop: Shop) -> 
     shop.order((2, "10:00"))
     message = refused(shop, "left", UNTIL_IT_EXPIRES.replace("'10'", "'20'"))
     assert "STREAM_JOIN.INCOMPATIBLE_CHECKPOINT" in message
-    assert "another 'bounds'" in message
+    assert "other time bounds" in message
+
+
+DAY = WITHIN_THE_HOUR.replace("'1' HOUR", "'24' HOUR")
+
+
+def test_a_checkpoint_goes_on_in_another_time_zone_unless_its_bounds_depend_on_it(
+    shop: Shop, spark: SparkSession
+) -> None:
+    """Days of a condition are as long as those of the session's time zone."""
+    zone = spark.conf.get("spark.sql.session.timeZone")
+    assert zone is not None
+    shop.order((1, "10:00"))
+    shop.joined("left", DAY).step()
+    shop.order((2, "10:00"))
+    try:
+        spark.conf.set("spark.sql.session.timeZone", "America/New_York")
+        message = refused(shop, "left", DAY)
+    finally:
+        spark.conf.set("spark.sql.session.timeZone", zone)
+    assert f"Found: spark.sql.session.timeZone = {zone}." in message
+    assert f"Set spark.sql.session.timeZone to '{zone}' and start the query again" in message
+    shop.deliver((1, "10:30"), (9, "12:00"))
+    assert met(shop.joined("left", DAY).step()) == [(1, 1)]
 
 
 def test_a_checkpoint_whose_rows_have_other_columns_is_refused(shop: Shop) -> None:

@@ -12,7 +12,8 @@ import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
  *
  * What decides which rows were kept, or already given out, and where they are found must be as it was:
  * the type of the join, its keys, its times and what is proved of them. How the condition is written
- * does not matter. Lags may change; a watermark never goes back.
+ * does not matter. Lags may change; a watermark never goes back. So may the session's time zone, where
+ * nothing of that depends on it.
  */
 private[streamjoin] object CheckpointFit {
 
@@ -30,22 +31,13 @@ private[streamjoin] object CheckpointFit {
     }
 
   private def compare(location: String, old: String, now: String): Unit = {
-    val (found, expected) = (JoinDescription.fields(old), JoinDescription.fields(now))
-    def same(name: String): Boolean = found.get(name) == expected.get(name)
-    def require(name: String): Unit = if (!same(name)) {
-      throw StreamJoinErrors.incompatibleCheckpoint(
-        location,
-        s"it was written by a join with another '$name'",
-        found.get(name).fold("none")(JoinDescription.shown),
-        JoinDescription.shown(expected(name))
-      )
-    }
+    val comparison = new DescriptionComparison(location, old, now)
     // what the rest means depends on these
-    require("format")
+    comparison.require("format")
     JoinDescription.format(now).map(StateFormats.of).foreach(
       _.number.check(location, JoinDescription.version(old).map(_.toLong))
     )
-    expected.keys.toSeq.sorted.foreach(require)
+    comparison.requireAll()
   }
 
   /** Spark's own complaint about another schema, as one of ours. */

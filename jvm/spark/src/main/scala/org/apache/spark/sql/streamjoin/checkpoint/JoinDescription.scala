@@ -18,6 +18,15 @@ import io.streamjoin.model.{JoinType, Routing, Side}
 private[streamjoin] final case class StoredTime(name: String, dataType: DataType)
 
 /**
+ * The time zone that something of a join depends on.
+ *
+ * @param id of the session's zone
+ * @param stored the keys, and the times computed from one row, that other zones would give other
+ *   values; where there are none, only what is proved of times may depend on the zone
+ */
+private[streamjoin] final case class DescribedZone(id: String, stored: Seq[String])
+
+/**
  * A join as it is written beside its state, in JSON.
  *
  * @param format the name of the [[StateFormat]]
@@ -25,10 +34,13 @@ private[streamjoin] final case class StoredTime(name: String, dataType: DataType
  *   description, too
  * @param keys the equalities
  * @param sources where watermarks start, in the order in which they are stored
- * @param bounds all that follows from the condition, so that another way to write it is the same
+ * @param bounds all that follows from the condition, so that another way to write it is the same; each
+ *   as a [[StoredBound]]
  * @param lookup for each side, the time by which a stored row is found
  * @param limits for each side, the times of the other side whose watermarks free a row, in the order
  *   of its stored limits
+ * @param times the times of both sides, each with what the person called it; nothing is compared
+ * @param zone the time zone, where something depends on it
  */
 private[streamjoin] final case class JoinDescription(
     format: String,
@@ -39,7 +51,9 @@ private[streamjoin] final case class JoinDescription(
     sources: Seq[String],
     bounds: Seq[String],
     lookup: Map[Side, StoredTime],
-    limits: Map[Side, Seq[StoredTime]]
+    limits: Map[Side, Seq[StoredTime]],
+    times: Seq[(StoredTime, String)],
+    zone: Option[DescribedZone]
 ) {
 
   def json: String = {
@@ -52,14 +66,16 @@ private[streamjoin] final case class JoinDescription(
         ("sources" -> sources) ~
         ("bounds" -> bounds) ~
         ("lookup" -> bySide(lookup(_))(written)) ~
-        ("limits" -> bySide(limits(_))(times => JArray(times.map(written).toList)))
+        ("limits" -> bySide(limits(_))(times => JArray(times.map(written).toList))) ~
+        ("times" -> times.map { case (time, said) => written(time) ~ ("said" -> said) }) ~
+        ("zone" -> zone.map(z => ("id" -> z.id) ~ ("stored" -> z.stored)))
     compact(render(fields))
   }
 
   private def bySide[T](of: Side => T)(json: T => JValue): JObject =
     JObject(Side.both.map(side => JField(side.name, json(of(side)))).toList)
 
-  private def written(time: StoredTime): JValue =
+  private def written(time: StoredTime): JObject =
     ("name" -> time.name) ~ ("type" -> time.dataType.typeName)
 }
 
@@ -80,7 +96,9 @@ private[streamjoin] object JoinDescription {
       texts(all("sources")),
       texts(all("bounds")),
       Side.both.map(s => s -> storedTime(all("lookup") \ s.name)).toMap,
-      Side.both.map(s => s -> (all("limits") \ s.name).children.map(storedTime)).toMap
+      Side.both.map(s => s -> (all("limits") \ s.name).children.map(storedTime)).toMap,
+      times(json),
+      zone(json)
     )
   }
 
@@ -92,9 +110,18 @@ private[streamjoin] object JoinDescription {
     v.toInt
   }
 
-  /** What of a description is to be compared, whatever wrote it. */
+  /** None in what was written before times were. */
+  def times(json: String): Seq[(StoredTime, String)] =
+    fields(json).get("times").toSeq.flatMap(_.children).map(t => storedTime(t) -> text(t \ "said"))
+
+  /** None, too, in what was written before it was. */
+  def zone(json: String): Option[DescribedZone] = fields(json).get("zone").collect {
+    case z: JObject => DescribedZone(text(z \ "id"), texts(z \ "stored"))
+  }
+
+  /** The parts of a description, whatever wrote it. */
   def fields(json: String): Map[String, JValue] = Try(parse(json)).toOption match {
-    case Some(JObject(fields)) => fields.toMap
+    case Some(JObject(fields)) => fields.filterNot(_._2 == JNothing).toMap
     case _                     => Map.empty
   }
 

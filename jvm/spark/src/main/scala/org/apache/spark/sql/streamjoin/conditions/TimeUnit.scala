@@ -7,6 +7,8 @@ import org.apache.spark.sql.catalyst.util.DateTimeConstants._
 import org.apache.spark.sql.catalyst.util.DateTimeUtils.microsToMillis
 import org.apache.spark.sql.types._
 
+import io.streamjoin.bounds.Saturated
+
 /**
  * The families of types that can hold an event time. Times of one family can be compared at a
  * constant distance; times of different families cannot, for what lies between them depends on the
@@ -22,6 +24,17 @@ private[streamjoin] sealed trait TimeUnit extends Serializable {
 
   /** A distance, not negative, as people say it: `1 hour 30 minutes`. */
   def words(distance: Long): String
+
+  /** What is called `time`, moved by a distance, as it is written in SQL. */
+  final def moved(time: String, by: Long): String = moved(time, by, sql)
+
+  /** The same, as people say it. */
+  final def movedInWords(time: String, by: Long): String = moved(time, by, words)
+
+  private def moved(time: String, by: Long, written: Long => String): String =
+    if (by == 0) time
+    else if (by > 0) s"$time + ${written(by)}"
+    else s"$time - ${written(Saturated.subtract(0, by))}"
 }
 
 private[streamjoin] object TimeUnit {

@@ -264,11 +264,19 @@ private[streamjoin] object StreamJoinErrors {
       reason: String,
       found: String,
       expected: String,
-      cause: Throwable = null
+      cause: Throwable = null,
+      instead: String =
+        "Start the query with a new checkpoint location, or restore the query as it was"
   ): StreamJoinRuntimeException =
     new StreamJoinRuntimeException(
       "STREAM_JOIN.INCOMPATIBLE_CHECKPOINT",
-      Map("location" -> location, "reason" -> reason, "found" -> found, "expected" -> expected),
+      Map(
+        "location" -> location,
+        "reason" -> reason,
+        "found" -> found,
+        "expected" -> expected,
+        "instead" -> instead
+      ),
       cause
     )
 }

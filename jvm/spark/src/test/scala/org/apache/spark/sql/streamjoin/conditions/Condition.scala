@@ -18,7 +18,7 @@ import org.apache.spark.sql.types._
  * A condition between two inputs `a` and `b` as the analyzer leaves it, and as the optimizer does: the
  * bounds are taken from both in the life of a query.
  */
-final class Condition private (sql: String, analyzed: Expression, optimized: Expression) {
+final class Condition private (sql: String, val analyzed: Expression, optimized: Expression) {
   import Condition._
 
   private def bounds(e: Expression): ConditionBounds =

@@ -5,7 +5,12 @@ import org.apache.spark.sql.catalyst.optimizer.NormalizeFloatingNumbers
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.types.DataTypeUtils
 import org.apache.spark.sql.streamjoin.ColumnNames
-import org.apache.spark.sql.streamjoin.conditions.{ConditionBounds, ExpressionKey, FoundBound}
+import org.apache.spark.sql.streamjoin.conditions.{
+  ConditionBounds,
+  ExpressionKey,
+  FoundBound,
+  SessionZone
+}
 import org.apache.spark.sql.streamjoin.logical.times.{BaseColumn, TimeColumns, TimeFact}
 import org.apache.spark.sql.types.BooleanType
 
@@ -29,6 +34,7 @@ private[streamjoin] final case class Residual(ofAny: Expression, ofOrdinary: Exp
  * @param expressions the expression of each column of `bounds`
  * @param found the bounds as found, with the conjunct each came from
  * @param conditionBounds also what was no bound, and why
+ * @param zones the time zones of the session that the bounds depend on, of joins below too
  */
 private[streamjoin] final case class JoinAnalysis(
     joinType: JoinType,
@@ -40,7 +46,8 @@ private[streamjoin] final case class JoinAnalysis(
     rightOnly: Seq[Expression],
     expressions: IndexedSeq[Expression],
     conditionBounds: ConditionBounds,
-    bounds: JoinBounds
+    bounds: JoinBounds,
+    zones: Set[String]
 ) {
 
   val bases: Seq[BaseColumn] = (left ++ right).bases
@@ -173,7 +180,9 @@ private[streamjoin] object JoinAnalysis extends PredicateHelper {
         for (f <- facts; l <- byId.get(f.later); e <- byId.get(f.earlier))
           yield TimeBound(l, e, f.slack),
         neverTrue = conjuncts.exists(isNeverTrue)
-      )
+      ),
+      conditionBounds.found.flatMap(b => SessionZone.of(b.conjunct)).toSet ++
+        Seq(left, right).flatMap(_.collect { case j: StreamJoin => j.analysis.zones }).flatten
     )
   }
 

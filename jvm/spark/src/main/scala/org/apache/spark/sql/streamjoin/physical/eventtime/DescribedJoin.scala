@@ -1,8 +1,15 @@
 package org.apache.spark.sql.streamjoin.physical.eventtime
 
 import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression}
-import org.apache.spark.sql.streamjoin.checkpoint.{JoinDescription, StateFormat, StoredTime}
-import org.apache.spark.sql.streamjoin.conditions.TimeUnit
+import org.apache.spark.sql.streamjoin.ColumnNames
+import org.apache.spark.sql.streamjoin.checkpoint.{
+  DescribedZone,
+  JoinDescription,
+  StateFormat,
+  StoredBound,
+  StoredTime
+}
+import org.apache.spark.sql.streamjoin.conditions.{SessionZone, TimeUnit}
 import org.apache.spark.sql.streamjoin.logical.plan.EquiKey
 import org.apache.spark.sql.types.{DataType, TimestampType}
 
@@ -24,8 +31,19 @@ private[physical] object DescribedJoin {
       spec.bases.map(_.name),
       proved(spec.bounds, names),
       Side.both.map(s => s -> time(spec.bounds.probeColumn(s))).toMap,
-      Side.both.map(s => s -> spec.bounds.limiting(s).map(time)).toMap
+      Side.both.map(s => s -> spec.bounds.limiting(s).map(time)).toMap,
+      names.indices.map(i => time(i) -> spec.bounds.columns(i).name),
+      zone(spec)
     )
+  }
+
+  private def zone(spec: StreamJoinSpec): Option[DescribedZone] = {
+    val stored = (spec.equiKeys.flatMap(k => Seq(k.left, k.right)) ++ spec.times)
+      .filter(SessionZone.of(_).nonEmpty)
+    val zones = spec.zones ++ stored.flatMap(SessionZone.of)
+    Option.when(zones.nonEmpty) {
+      DescribedZone(zones.toSeq.sorted.mkString(", "), stored.map(ColumnNames.sql).distinct)
+    }
   }
 
   private def key(k: EquiKey): String =
@@ -38,7 +56,7 @@ private[physical] object DescribedJoin {
         later <- names.indices
         earlier <- names.indices
         if later != earlier && bounds.slack(later, earlier) != JoinBounds.Unbounded
-      } yield s"${names(later)} >= ${names(earlier)} - ${bounds.slack(later, earlier)}"
+      } yield StoredBound(names(later), names(earlier), bounds.slack(later, earlier))
       all.sorted
     }
 

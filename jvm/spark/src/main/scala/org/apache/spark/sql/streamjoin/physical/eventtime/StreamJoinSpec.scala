@@ -17,6 +17,7 @@ import io.streamjoin.watermark.JoinWatermarks
  * @param late how late rows come out; none where they are dropped
  * @param bases where the watermarks start, in the order in which they are stored
  * @param times the expression behind each column of `watermarks.bounds`
+ * @param zones the time zones of the session that the bounds depend on
  * @param explained the bounds found, in words
  */
 private[streamjoin] final case class StreamJoinSpec(
@@ -31,6 +32,7 @@ private[streamjoin] final case class StreamJoinSpec(
     bases: Seq[BaseColumn],
     times: IndexedSeq[Expression],
     watermarks: JoinWatermarks,
+    zones: Set[String],
     explained: Seq[String]
 ) {
 
@@ -60,6 +62,7 @@ private[streamjoin] object StreamJoinSpec {
       analysis.bases,
       analysis.expressions,
       analysis.watermarks,
+      analysis.zones,
       explained
     )
 }

@@ -85,8 +85,5 @@ private[physical] final class TimeWords(a: JoinAnalysis) {
     case _ => None
   }
 
-  private def moved(what: String, unit: TimeUnit, by: Long): String =
-    if (by == 0) what
-    else if (by > 0) s"$what + ${unit.words(by)}"
-    else s"$what - ${unit.words(Saturated.subtract(0, by))}"
+  private def moved(what: String, unit: TimeUnit, by: Long): String = unit.movedInWords(what, by)
 }

@@ -1,0 +1,159 @@
+package org.apache.spark.sql.streamjoin.checkpoint
+
+import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.streamjoin.conditions.SessionZone
+import org.apache.spark.sql.streamjoin.errors.{StreamJoinErrors, StreamJoinRuntimeException}
+import org.json4s._
+
+/**
+ * Compares how a checkpoint's operator was described with the one that is about to go on from it, and
+ * refuses it in the words of the query: with names of columns and intervals.
+ *
+ * A part that one of the two lacks, because the code that wrote it did not know of it, stands for its
+ * default.
+ *
+ * @param old the description in the checkpoint, in JSON
+ * @param now that of the query
+ */
+private[checkpoint] final class DescriptionComparison(location: String, old: String, now: String) {
+  import DescriptionComparison._
+
+  private val (found, expected) = (JoinDescription.fields(old), JoinDescription.fields(now))
+  private val (zoneThen, zoneNow) = (JoinDescription.zone(old), JoinDescription.zone(now))
+
+  def requireAll(): Unit = {
+    requireZoneOfStored()
+    val compared = (expected.keySet ++ found.keySet).toSeq.filterNot(Apart)
+    compared.sortBy(name => (order(name), name)).foreach(require)
+  }
+
+  def require(name: String): Unit = {
+    val (before, after) = (part(found, name), part(expected, name))
+    if (before != after) {
+      name match {
+        case "bounds" if otherZone                              => throw zoneOfBounds
+        case "bounds" if zoneThen.isEmpty && knowsNoZone(found) => throw bounds(PerhapsZone)
+        case "bounds"                                           => throw bounds(AsItWas)
+        case _ =>
+          throw refusal(
+            s"it was written by a join with ${words.getOrElse(name, s"another '$name'")}",
+            before.fold("none")(shown(_, timesThen)),
+            after.fold("none")(shown(_, timesNow))
+          )
+      }
+    }
+  }
+
+  private def part(of: Map[String, JValue], name: String): Option[JValue] =
+    of.get(name).orElse(Defaults.get(name))
+
+  private def refusal(
+      reason: String,
+      before: String,
+      after: String,
+      instead: String = AsItWas
+  ): StreamJoinRuntimeException =
+    StreamJoinErrors.incompatibleCheckpoint(location, reason, before, after, null, instead)
+
+  // ---- bounds ----
+
+  private def timesNow = JoinDescription.times(now)
+
+  /** What was not called anything when it was written is called as it is now. */
+  private def timesThen = JoinDescription.times(old) match {
+    case Nil   => timesNow
+    case times => times
+  }
+
+  private def bounds(instead: String): StreamJoinRuntimeException = {
+    val (before, after) = (texts(found), texts(expected))
+    def only(these: Seq[String], others: Seq[String], times: Seq[(StoredTime, String)]) =
+      these.diff(others).map(StoredBound.words(_, times)) match {
+        case Nil  => "nothing else"
+        case said => said.mkString(" AND ")
+      }
+    refusal(
+      "it was written by a join with other time bounds",
+      only(before, after, timesThen),
+      only(after, before, timesNow),
+      instead
+    )
+  }
+
+  private def texts(of: Map[String, JValue]): Seq[String] =
+    of.get("bounds").toSeq.flatMap(_.children).map(JoinDescription.shown)
+
+  // ---- the time zone ----
+
+  private def otherZone: Boolean =
+    zoneThen.exists(a => zoneNow.exists(b => !SessionZone.same(a.id, b.id)))
+
+  private def knowsNoZone(description: Map[String, JValue]): Boolean =
+    zoneNow.nonEmpty && !description.contains("times")
+
+  /** Keys and times that were stored in one zone are not found by those of another. */
+  private def requireZoneOfStored(): Unit =
+    for (stored <- zoneNow.map(_.stored) if stored.nonEmpty && otherZone)
+      throw zone(s"what ${stored.mkString(", ")} gives depends on it")
+
+  private def zoneOfBounds =
+    zone("how long rows are kept depends on it, by days or local times in the condition")
+
+  private def zone(why: String): StreamJoinRuntimeException = {
+    def id(zone: Option[DescribedZone]) = zone.fold("")(_.id)
+    val before = id(zoneThen)
+    refusal(
+      s"it was written in another time zone of the session, and $why",
+      setting(before),
+      setting(id(zoneNow)),
+      s"Set $Zone to '$before' and start the query again, or start it with a new checkpoint location"
+    )
+  }
+}
+
+private object DescriptionComparison {
+
+  private val AsItWas =
+    "Start the query with a new checkpoint location, or restore the query as it was"
+
+  private val Zone = SQLConf.SESSION_LOCAL_TIMEZONE.key
+
+  private val PerhapsZone = AsItWas +
+    s" (if it was written in another time zone of the session, set $Zone to that)"
+
+  private def setting(zone: String): String = s"$Zone = $zone"
+
+  /** What the absence of a part means that released checkpoints lack. */
+  private val Defaults: Map[String, JValue] = Map.empty
+
+  /** Parts that are not compared as they are. */
+  private val Apart = Set("times", "zone")
+
+  private val words = Map(
+    "joinType" -> "another join type",
+    "keys" -> "other equalities as keys",
+    "sources" -> "other event-time columns that have a watermark",
+    "lookup" -> "another time by which rows are looked up",
+    "limits" -> "other times by which rows go",
+    "routing" -> "another way for rows to reach the partitions"
+  )
+
+  private val first = Seq("joinType", "keys", "sources", "bounds")
+
+  private def order(name: String): Int = first.indexOf(name) match {
+    case -1 => first.length
+    case i  => i
+  }
+
+  /** A part as it is shown, with times called as people call them. */
+  private def shown(value: JValue, times: Seq[(StoredTime, String)]): String = value match {
+    case JArray(values) if values.isEmpty => "none"
+    case JArray(values)                   => values.map(shown(_, times)).mkString(", ")
+    case o: JObject if o.values.contains("name") =>
+      val name = JoinDescription.shown(o \ "name")
+      times.collectFirst { case (time, said) if time.name == name => said }.getOrElse(name)
+    case JObject(sides) =>
+      sides.map { case (side, v) => s"$side ${shown(v, times)}" }.mkString("; ")
+    case other => JoinDescription.shown(other)
+  }
+}

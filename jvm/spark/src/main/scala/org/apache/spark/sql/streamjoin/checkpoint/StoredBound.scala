@@ -1,0 +1,26 @@
+package org.apache.spark.sql.streamjoin.checkpoint
+
+import org.apache.spark.sql.streamjoin.conditions.TimeUnit
+
+import io.streamjoin.bounds.Saturated
+
+/** A time bound as it is written beside the state: `left.t >= right.t - 3600000000`. */
+private[streamjoin] object StoredBound {
+
+  def apply(later: String, earlier: String, slack: Long): String = s"$later >= $earlier - $slack"
+
+  /**
+   * A bound as a person would write it: `o.t >= d.t - INTERVAL '1' HOUR`.
+   *
+   * @param times what people call the times in it; a bound between others is shown as it is stored
+   */
+  def words(bound: String, times: Seq[(StoredTime, String)]): String = {
+    val said = for {
+      (later, laterName) <- times
+      (earlier, earlierName) <- times
+      slack <- bound.stripPrefix(apply(later.name, earlier.name, 0).stripSuffix("0")).toLongOption
+      unit <- TimeUnit.of(later.dataType)
+    } yield s"$laterName >= ${unit.moved(earlierName, Saturated.subtract(0, slack))}"
+    said.headOption.getOrElse(bound)
+  }
+}

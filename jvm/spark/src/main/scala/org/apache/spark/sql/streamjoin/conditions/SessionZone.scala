@@ -1,0 +1,47 @@
+package org.apache.spark.sql.streamjoin.conditions
+
+import scala.util.Try
+
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.util.DateTimeConstants.{MICROS_PER_DAY, MICROS_PER_SECOND}
+import org.apache.spark.sql.catalyst.util.DateTimeUtils
+import org.apache.spark.sql.types._
+import org.apache.spark.unsafe.types.CalendarInterval
+
+/** What of a condition comes out otherwise in another time zone of the session. */
+private[streamjoin] object SessionZone {
+
+  /** The zones that the value of an expression depends on; none if it is the same in all. */
+  def of(e: Expression): Set[String] =
+    e.collect { case z: TimeZoneAwareExpression if depends(z) => z.timeZoneId }.flatten.toSet
+
+  /** Whether clocks are the same in two zones at all times, as in `UTC` and `Etc/UTC`. */
+  def same(a: String, b: String): Boolean = a == b || Try {
+    def rules(zone: String) = DateTimeUtils.getZoneId(zone).getRules
+    rules(a) == rules(b)
+  }.getOrElse(false)
+
+  private def depends(e: TimeZoneAwareExpression): Boolean = e match {
+    case c: Cast => Cast.needsTimeZone(c.child.dataType, c.dataType)
+    case TimestampAddInterval(start, interval, _) => isInstant(start) && !isBelowADay(interval)
+    case TimestampAdd(unit, _, start, _) =>
+      isInstant(start) && TimestampUnits.micros(unit).forall(_ >= MICROS_PER_DAY)
+    case TruncTimestamp(format, _, _) if format.foldable =>
+      Option(format.eval()).flatMap(TimestampUnits.longest).forall(_ > MICROS_PER_SECOND)
+    case UnixTimestamp(time, _, _, _) if isInstant(time)   => false
+    case ToUnixTimestamp(time, _, _, _) if isInstant(time) => false
+    case _ => e.children.exists(c => isInstant(c) || isText(c)) || isInstant(e)
+  }
+
+  /** Spark counts what an interval has of whole days in local time. */
+  private def isBelowADay(interval: Expression): Boolean =
+    interval.foldable && Try(interval.eval()).toOption.exists {
+      case micros: Long        => micros.abs < MICROS_PER_DAY
+      case i: CalendarInterval => i.months == 0 && i.days == 0
+      case _                   => false
+    }
+
+  private def isInstant(e: Expression): Boolean = e.dataType == TimestampType
+
+  private def isText(e: Expression): Boolean = e.dataType.isInstanceOf[StringType]
+}

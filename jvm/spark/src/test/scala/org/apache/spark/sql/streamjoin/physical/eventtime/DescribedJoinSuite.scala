@@ -1,0 +1,170 @@
+package org.apache.spark.sql.streamjoin.physical.eventtime
+
+import org.scalatest.funsuite.AnyFunSuite
+
+import org.apache.spark.sql.catalyst.plans.logical.LocalRelation
+import org.apache.spark.sql.execution.streaming.state.{
+  OperatorInfoV1,
+  OperatorStateMetadataV2,
+  StateStoreMetadataV2
+}
+import org.apache.spark.sql.streamjoin.checkpoint.{CheckpointFit, JoinDescription, StateFormats}
+import org.apache.spark.sql.streamjoin.conditions.Condition
+import org.apache.spark.sql.streamjoin.conditions.Condition.withSettings
+import org.apache.spark.sql.streamjoin.errors.StreamJoinRuntimeException
+import org.apache.spark.sql.streamjoin.logical.plan.JoinAnalysis
+
+import io.streamjoin.model.JoinType
+
+/** What is written of a join beside its state, and whether another goes on from it. */
+class DescribedJoinSuite extends AnyFunSuite {
+
+  private def described(
+      on: String,
+      joinType: JoinType = JoinType.LeftOuter,
+      zone: String = "UTC",
+      times: Set[String] = Set("t")
+  ): String = withSettings("spark.sql.session.timeZone" -> zone) {
+    val (a, b) = (Condition.a, Condition.b)
+    val named = Condition.times.filter(c => times(c.name)).map { c =>
+      c -> s"${if (a.contains(c)) "o" else "d"}.${c.name}"
+    }
+    val analysis = JoinAnalysis
+      .of(LocalRelation(a), LocalRelation(b), joinType, Condition(on).analyzed, named)
+    DescribedJoin.of(
+      StreamJoinSpec.of(analysis, a ++ b, a ++ b, None, Nil),
+      StateFormats.of("segments")
+    ).json
+  }
+
+  /** Why a checkpoint of one join is refused by another; none where it goes on. */
+  private def refusal(old: String, now: String): Option[String] = {
+    def metadata(json: String) = OperatorStateMetadataV2(
+      OperatorInfoV1(0, JoinDescription.Operator),
+      Array.empty[StateStoreMetadataV2],
+      json
+    )
+    try {
+      CheckpointFit.check("/checkpoint", metadata(old), metadata(now))
+      None
+    } catch {
+      case e: StreamJoinRuntimeException =>
+        assert(e.getCondition == "STREAM_JOIN.INCOMPATIBLE_CHECKPOINT")
+        val said = e.getMessage
+        assert(!said.contains("left.") && !said.contains("000000"), said)
+        Some(said)
+    }
+  }
+
+  private def refused(old: String, now: String)(parts: String*): Unit =
+    refusal(old, now) match {
+      case None       => fail(s"$old goes on as $now")
+      case Some(said) => for (part <- parts) assert(said.contains(part))
+    }
+
+  /** As it was written before times and zones were. */
+  private def released(json: String): String =
+    json.replaceFirst(",\"times\":.*", "}")
+
+  private val Hour = "a.k = b.k AND b.t BETWEEN a.t AND a.t + INTERVAL '1' HOUR"
+  private val Day = Hour.replace("'1' HOUR", "'24' HOUR")
+
+  test("another way to write it goes on") {
+    val other = "b.k = a.k AND NOT b.t < a.t AND b.t - INTERVAL '3600' SECOND <= a.t"
+    assert(refusal(described(Hour), described(other)).isEmpty)
+  }
+
+  test("other bounds are said as people write them, and only those that differ") {
+    refused(described(Hour), described(Hour.replace("'1' HOUR", "'90' MINUTE")))(
+      "other time bounds",
+      "Found: o.t >= d.t - INTERVAL '1' HOUR.",
+      "Expected: o.t >= d.t - INTERVAL '90' MINUTE.",
+      "restore the query as it was."
+    )
+    refused(described(Hour), described(Hour + " AND b.t > a.t"))(
+      "Found: d.t >= o.t.",
+      "Expected: d.t >= o.t + INTERVAL '0.000001' SECOND."
+    )
+    refused(
+      described("a.k = b.k AND a.seq BETWEEN b.seq - 5 AND b.seq + 5", times = Set("seq")),
+      described("a.k = b.k AND a.seq BETWEEN b.seq - 5 AND b.seq + 7", times = Set("seq"))
+    )("Found: d.seq >= o.seq - 5.", "Expected: d.seq >= o.seq - 7.")
+    refused(
+      described("a.k = b.k AND a.d BETWEEN b.d AND b.d + 3", times = Set("d")),
+      described("a.k = b.k AND a.d BETWEEN b.d AND b.d + INTERVAL '2' DAY", times = Set("d"))
+    )("Found: d.d >= o.d - INTERVAL '3' DAY.", "Expected: d.d >= o.d - INTERVAL '2' DAY.")
+  }
+
+  test("a time that is computed in another way is said as it is written") {
+    val until = "a.k = b.k AND b.t BETWEEN a.t AND a.t + a.k * INTERVAL '10' MINUTE"
+    refused(
+      described(until),
+      described(until.replace("'10'", "'20'"))
+    )("'10' MINUTE", "'20' MINUTE")
+  }
+
+  test("another type, and other keys, are called so") {
+    refused(described(Hour), described(Hour, JoinType.FullOuter))(
+      "another join type. Found: LEFT OUTER. Expected: FULL OUTER."
+    )
+    refused(
+      described(Hour),
+      described(Hour + " AND a.seq = b.seq")
+    )("other equalities as keys", "Found: k = k: INT. Expected: k = k: INT, seq = seq: BIGINT.")
+  }
+
+  test("released descriptions go on, and are refused in the words of the query") {
+    for (on <- Seq(Hour, Day, "a.k = b.k AND CAST(a.t AS DATE) = CAST(b.t AS DATE)")) {
+      val now = described(on)
+      assert(released(now) != now)
+      assert(refusal(released(now), now).isEmpty)
+    }
+    refused(released(described(Hour)), described(Hour.replace("'1' HOUR", "'2' HOUR")))(
+      "Found: o.t >= d.t - INTERVAL '1' HOUR. Expected: o.t >= d.t - INTERVAL '2' HOUR."
+    )
+    refused(released(described(Day)), described(Day, zone = "America/New_York"))(
+      "other time bounds",
+      "(if it was written in another time zone of the session, set spark.sql.session.timeZone to that)"
+    )
+  }
+
+  test("what does not depend on the session's time zone goes on in another") {
+    for (zone <- Seq("America/New_York", "+05:30")) {
+      assert(refusal(described(Hour), described(Hour, zone = zone)).isEmpty)
+    }
+    // days of both zones have 24 hours
+    assert(refusal(described(Day), described(Day, zone = "+05:30")).isEmpty)
+    assert(refusal(described(Day), described(Day, zone = "Etc/UTC")).isEmpty)
+    val filtered = Hour + " AND hour(a.t) > 3"
+    assert(refusal(described(filtered), described(filtered, zone = "+05:30")).isEmpty)
+  }
+
+  test("what does is refused with the zone and the setting") {
+    refused(described(Day), described(Day, zone = "America/New_York"))(
+      "another time zone of the session",
+      "Found: spark.sql.session.timeZone = UTC. Expected: spark.sql.session.timeZone = America/New_York.",
+      "Set spark.sql.session.timeZone to 'UTC' and start the query again"
+    )
+    // a key, or a time, that is stored as it was in the zone
+    for (
+      part <- Seq(
+        "hour(a.t) = hour(b.t)",
+        "CAST(a.t AS DATE) = CAST(b.t AS DATE)",
+        "b.t <= a.t + a.wait"
+      )
+    ) {
+      val on = Hour + " AND " + part
+      refused(described(on), described(on, zone = "+05:30"))(
+        "another time zone of the session",
+        "Set spark.sql.session.timeZone to 'UTC'"
+      )
+      assert(refusal(described(on), described(on, zone = "Etc/UTC")).isEmpty)
+    }
+  }
+
+  test("a part that neither default nor query knows is refused") {
+    val now = described(Hour)
+    val other = now.replaceFirst("\\{", "{\"weather\":\"fine\",")
+    refused(other, now)("another 'weather'", "Found: fine. Expected: none.")
+  }
+}
