@@ -19,7 +19,9 @@ import org.apache.spark.sql.streamjoin.logical.resolve.{
 }
 import org.apache.spark.sql.streamjoin.physical.{ExplainBuiltinJoin, StreamJoinStrategy}
 import org.apache.spark.sql.streamjoin.sql.{
+  ExplainStream,
   ResolveImposeOrder,
+  ResolveSelectStream,
   ResolveStreamHints,
   ResolveStreamWindow,
   StreamSqlParser
@@ -37,6 +39,8 @@ object ExtensionPoints {
     extensions.injectHintResolutionRule(_ => ResolveStreamHints)
     // before a star is written out
     extensions.injectHintResolutionRule(_ => HoldHintedJoins)
+    extensions.injectHintResolutionRule(ExplainStream(_))
+    extensions.injectResolutionRule(_ => ResolveSelectStream)
     // windows first: they are part of what is looked at in a join
     extensions.injectResolutionRule(_ => PlaceWindows)
     extensions.injectResolutionRule(_ => ResolveStreamSubqueries)

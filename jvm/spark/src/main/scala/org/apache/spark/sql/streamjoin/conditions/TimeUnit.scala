@@ -57,10 +57,15 @@ private[streamjoin] object TimeUnit {
   /** Whether it is a window as Spark's `window` makes it. It counts as the time of its end. */
   def isWindow(dataType: DataType): Boolean = dataType match {
     case StructType(Array(start, end)) =>
-      Seq(start -> "start", end -> "end").forall { case (field, name) =>
-        field.name == name && field.dataType == TimestampType
-      }
+      start.name == "start" && end.name == "end" && start.dataType == end.dataType &&
+      Seq(TimestampType, TimestampNTZType).contains(end.dataType)
     case _ => false
+  }
+
+  /** The type of the time that a value counts as: of a window, that of its end. */
+  def timeOf(dataType: DataType): DataType = dataType match {
+    case StructType(Array(_, end)) if isWindow(dataType) => end.dataType
+    case other                                           => other
   }
 
   def of(dataType: DataType): Option[TimeUnit] = dataType match {
@@ -68,7 +73,7 @@ private[streamjoin] object TimeUnit {
     case TimestampNTZType                              => Some(TimestampNtz)
     case DateType                                      => Some(Date)
     case LongType | IntegerType | ShortType | ByteType => Some(Number)
-    case window if isWindow(window)                    => Some(Timestamp)
+    case window if isWindow(window)                    => of(timeOf(window))
     case _                                             => None
   }
 

@@ -4,12 +4,7 @@ import java.util.Locale
 
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.analysis._
-import org.apache.spark.sql.catalyst.expressions.{
-  Expression,
-  FunctionTableSubqueryArgumentExpression,
-  Literal,
-  NamedArgumentExpression
-}
+import org.apache.spark.sql.catalyst.expressions.{Expression, Literal, NamedArgumentExpression}
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
@@ -39,12 +34,12 @@ case class ResolveImposeOrder(session: SparkSession) extends Rule[LogicalPlan] {
   private def order(f: UnresolvedTableValuedFunction): LogicalPlan = {
     val arguments = named(f)
     val child = arguments.get("input") match {
-      case Some(t: FunctionTableSubqueryArgumentExpression) => t.plan
+      case Some(TableArgument(plan)) => plan
       case _ =>
         throw StreamJoinErrors.wrongUse(
           f.origin,
-          "the first argument must be TABLE(...); what another function gives goes in as " +
-            "TABLE(SELECT * FROM ...)"
+          "the first argument must be TABLE(...), STREAM(...) or a query in parentheses; what another " +
+            "function gives goes in as TABLE(SELECT * FROM ...)"
         )
     }
     val column = arguments.get("column") match {

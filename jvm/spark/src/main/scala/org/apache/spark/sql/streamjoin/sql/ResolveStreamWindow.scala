@@ -7,11 +7,7 @@ import org.apache.spark.sql.catalyst.analysis.{
   UnresolvedTVFAliases,
   UnresolvedTableValuedFunction
 }
-import org.apache.spark.sql.catalyst.expressions.{
-  Expression,
-  FunctionTableSubqueryArgumentExpression,
-  Literal
-}
+import org.apache.spark.sql.catalyst.expressions.{Expression, Literal}
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
@@ -37,10 +33,9 @@ object ResolveStreamWindow extends Rule[LogicalPlan] {
     f.name.length == 1 && f.name.head.toUpperCase(Locale.ROOT) == RelationWindows.Name
 
   private def window(f: UnresolvedTableValuedFunction): RelationWindow = f.functionArgs match {
-    case Seq(t: FunctionTableSubqueryArgumentExpression, bounds @ _*)
-        if bounds.length == 2 || bounds.length == 4 =>
+    case Seq(TableArgument(plan), bounds @ _*) if bounds.length == 2 || bounds.length == 4 =>
       val (lengths, directions) = bounds.grouped(2).map(b => (b.head, b.last)).toSeq.unzip
-      RelationWindow(lengths, directions.map(preceding(f, _)), t.plan)
+      RelationWindow(lengths, directions.map(preceding(f, _)), plan)
     case _ =>
       throw wrong(
         f,

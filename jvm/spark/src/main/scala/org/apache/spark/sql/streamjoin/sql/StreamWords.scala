@@ -6,7 +6,8 @@ import java.util.Locale
  * Words of streaming SQL dialects that Spark's grammar does not have and that add nothing to a plan:
  * `SELECT STREAM`, and in a statement that has one, or a window on a relation, also `OUTER JOIN` for
  * `FULL OUTER JOIN` and a comma before FROM; `JOIN SELECT * FROM IMPOSE_ORDER(...)` without
- * parentheses; and `TABLE(IMPOSE_ORDER(TABLE t, ...))`.
+ * parentheses; and `TABLE(IMPOSE_ORDER(TABLE t, ...))`. A stream as the input of an order, in all the
+ * places where one tries it, is [[StreamInputs]].
  *
  * Source: SQLstream s-Server, "Streaming Joins"; the first draft of Hazelcast's design document;
  * Hazelcast SQL, where a table function stands in TABLE.
@@ -15,14 +16,14 @@ private[streamjoin] final class StreamWords(text: String, tokens: IndexedSeq[Sql
 
   /** @param windowed whether the statement has a window on a relation */
   def edits(windowed: Boolean): Seq[Edit] = {
-    val ours = windowed || tokens.indices.exists(isOurFunction)
+    val ours = windowed || tokens.indices.exists(i => isOurFunction(i) || isDialect(i))
     val streams = tokens.indices.filter(isSelectStream(_, ours))
     val orders = tokens.indices.filter(isBareOrder).map(i => remove(i + 1, i + 4))
     val dropped = streams.map(i => remove(i, i + 1))
     val wrappers = tokens.indices.filter(isWrappedOrder).flatMap(unwrapped)
-    val tables = tokens.indices.filter(isBareTable).flatMap(parenthesized)
+    val inputs = new StreamInputs(text, tokens).edits
     val dialect = windowed || streams.nonEmpty
-    dropped ++ orders ++ wrappers ++ tables ++ (if (dialect) tokens.indices.flatMap(other) else Nil)
+    dropped ++ orders ++ wrappers ++ inputs ++ (if (dialect) tokens.indices.flatMap(other) else Nil)
   }
 
   /** Takes out the words from one until another. */
@@ -38,12 +39,37 @@ private[streamjoin] final class StreamWords(text: String, tokens: IndexedSeq[Sql
   private def isOurFunction(i: Int): Boolean =
     kind(i) == "IDENTIFIER" && word(i) == "IMPOSE_ORDER"
 
-  private def other(i: Int): Option[Edit] = kind(i) match {
-    case "OUTER" if kind(i + 1) == "JOIN" && !Seq("LEFT", "RIGHT", "FULL").contains(kind(i - 1)) =>
-      Some(Edit(tokens(i).start, tokens(i).start, "FULL "))
-    case "COMMA" if kind(i + 1) == "FROM" => Some(Edit(tokens(i).start, tokens(i).end, ""))
-    case _                                => None
+  private def other(i: Int): Option[Edit] =
+    if (isOuterAlone(i)) Some(Edit(tokens(i).start, tokens(i).start, "FULL "))
+    else if (isLastComma(i)) Some(Edit(tokens(i).start, tokens(i).end, ""))
+    else None
+
+  private def isOuterAlone(i: Int): Boolean = kind(i) == "OUTER" && kind(i + 1) == "JOIN" &&
+    !Seq("LEFT", "RIGHT", "FULL").contains(kind(i - 1))
+
+  /** Whether the comma at `i` ends a list: what follows is FROM, and no column of that name. */
+  private def isLastComma(i: Int): Boolean =
+    kind(i) == "COMMA" && kind(i + 1) == "FROM" && !Seq("", "COMMA").contains(kind(i + 2)) &&
+      !secondFrom(i + 2)
+
+  /** Whether the words from `i` on come to a FROM before anything that only follows a relation. */
+  private def secondFrom(i: Int): Boolean = {
+    var (n, depth) = (i, 0)
+    while (
+      n < tokens.length && depth >= 0 &&
+      !(depth == 0 && (kind(n) == "FROM" || StreamWords.AfterRelation(kind(n))))
+    ) {
+      if (kind(n) == "LEFT_PAREN") depth += 1 else if (kind(n) == "RIGHT_PAREN") depth -= 1
+      n += 1
+    }
+    depth == 0 && kind(n) == "FROM"
   }
+
+  /** Whether what stands at `i` has a meaning in a dialect with `SELECT STREAM` only. */
+  private def isDialect(i: Int): Boolean = isLastComma(i) || isOuterAlone(i) && !isOuterAnAlias
+
+  private lazy val isOuterAnAlias: Boolean =
+    tokens.indices.exists(i => kind(i) == "OUTER" && kind(i + 1) == "DOT")
 
   private def isBareOrder(i: Int): Boolean =
     Seq(i, i + 1, i + 2, i + 3).map(kind) == Seq("JOIN", "SELECT", "ASTERISK", "FROM") &&
@@ -58,21 +84,6 @@ private[streamjoin] final class StreamWords(text: String, tokens: IndexedSeq[Sql
     val close = SqlToken.closing(tokens, i + 3) + 1
     if (kind(close) != "RIGHT_PAREN") Nil
     else Seq(remove(i, i + 2), Edit(tokens(close).start, tokens(close).end, ""))
-  }
-
-  /** Whether `TABLE t` at `i` is the input of an imposed order. */
-  private def isBareTable(i: Int): Boolean =
-    kind(i) == "TABLE" && StreamWords.isWord(kind(i + 1)) && (kind(i - 1) match {
-      case "LEFT_PAREN" => isOurFunction(i - 2)
-      case "FAT_ARROW"  => word(i - 2) == "INPUT"
-      case _            => false
-    })
-
-  /** Puts parentheses around the name behind `i`. */
-  private def parenthesized(i: Int): Seq[Edit] = {
-    val last = Iterator.iterate(i + 1)(_ + 2).find(n => kind(n + 1) != "DOT").get
-    def insert(place: Int, parenthesis: String) = Edit(place, place, parenthesis)
-    Seq(insert(tokens(i + 1).start, "("), insert(tokens(last).end, ")"))
   }
 
   /**
@@ -114,6 +125,21 @@ private[streamjoin] object StreamWords {
     "LATERAL",
     "RIGHT_PAREN",
     "SEMICOLON"
+  )
+
+  /** What may follow a relation of FROM, but not a column with an alias. */
+  private val AfterRelation = AfterAlias - "COMMA" - "FROM" - "" ++ Set(
+    "JOIN",
+    "INNER",
+    "LEFT",
+    "RIGHT",
+    "FULL",
+    "CROSS",
+    "NATURAL",
+    "SEMI",
+    "ANTI",
+    "ON",
+    "USING"
   )
 
   /** What may follow a column in a list of expressions. */
@@ -174,5 +200,6 @@ private[streamjoin] object StreamWords {
     "UNRECOGNIZED"
   )
 
-  private def isWord(kind: String): Boolean = !Symbols(kind)
+  /** Whether a token of this kind may be a name. */
+  def isWord(kind: String): Boolean = !Symbols(kind)
 }

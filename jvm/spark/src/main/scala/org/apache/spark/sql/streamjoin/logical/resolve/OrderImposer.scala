@@ -6,7 +6,8 @@ import java.util.concurrent.TimeUnit.MICROSECONDS
 import scala.util.Try
 
 import org.apache.spark.sql.catalyst.analysis.Resolver
-import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression}
+import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, Literal}
+import org.apache.spark.sql.catalyst.parser.CatalystSqlParser
 import org.apache.spark.sql.catalyst.plans.logical.{EventTimeWatermark, LogicalPlan}
 import org.apache.spark.sql.catalyst.trees.Origin
 import org.apache.spark.sql.catalyst.util.DateTimeConstants.{MICROS_PER_DAY, MICROS_PER_MILLIS}
@@ -97,7 +98,13 @@ private[streamjoin] object OrderImposer {
   def interval(text: String): Lag =
     Try(IntervalUtils.stringToInterval(UTF8String.fromString(text))).toOption
       .filter(_ != null)
+      .orElse(literal(text))
       .fold[Lag](Lag.Unreadable(s"'$text'", "it is not an interval"))(Lag.Interval(_, text))
+
+  /** What Spark reads only where it expects SQL: fields, `INTERVAL '01:30' MINUTE TO SECOND`. */
+  private def literal(text: String): Option[CalendarInterval] =
+    Try(CatalystSqlParser.parseExpression(text)).toOption.collect { case l: Literal => lag(l) }
+      .collect { case Lag.Interval(i, _) if !text.trim.startsWith("'") => i }
 
   /** A distance as text, in the unit of a column: an interval, or a whole number for numbers. */
   def distance(

@@ -1,6 +1,6 @@
 package org.apache.spark.sql.streamjoin.logical.resolve
 
-import org.apache.spark.sql.catalyst.expressions.{AliasHelper, Expression}
+import org.apache.spark.sql.catalyst.expressions.{AliasHelper, Expression, PipeOperator}
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project, SubqueryAlias}
 import org.apache.spark.sql.streamjoin.logical.plan.StreamJoinHint
 
@@ -15,6 +15,7 @@ private[logical] object PassesConditions extends AliasHelper {
       Some((input, replaceAlias(_, aliases)))
     case SubqueryAlias(_, input) => Some((input, identity))
     case h: StreamJoinHint       => Some((h.child, identity))
+    case PipeOperator(input)     => Some((input, identity))
     case _                       => None
   }
 }

@@ -63,15 +63,25 @@ object ResolveRowtime extends Rule[LogicalPlan] {
 
   private def isCalledRowtime(name: String): Boolean = name.equalsIgnoreCase("ROWTIME")
 
-  /** Whether Spark may still find a column or an alias of that name, here or below. */
+  /** Whether Spark may still find a column or an alias of that name. */
   private def isTaken(p: LogicalPlan): Boolean =
     p.expressions.exists(_.exists {
       case Alias(u: UnresolvedAttribute, _) if isCalledRowtime(u.nameParts.last) => false
       case a: Alias => isCalledRowtime(a.name)
       case _        => false
-    }) || p.children.exists(_.exists(q =>
-      q.resolved && q.output.exists(a => isCalledRowtime(a.name))
-    ))
+    }) || p.children.exists(isVisible(p, _))
+
+  /** Conditions and orders of rows find columns that a list right below them has left out. */
+  private def isVisible(p: LogicalPlan, below: LogicalPlan): Boolean =
+    below.resolved && below.output.exists(a => isCalledRowtime(a.name)) || (p match {
+      case _: Filter | _: Sort =>
+        below match {
+          case _: SubqueryAlias => false
+          case u: UnaryNode     => isVisible(p, u.child)
+          case _                => false
+        }
+      case _ => false
+    })
 
   private def value(p: LogicalPlan, u: UnresolvedAttribute): Option[Expression] =
     if (!isRowtime(p, u)) None

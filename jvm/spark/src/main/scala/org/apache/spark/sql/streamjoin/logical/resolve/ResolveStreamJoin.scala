@@ -41,7 +41,7 @@ object ResolveStreamJoin extends Rule[LogicalPlan] {
 
   override def apply(plan: LogicalPlan): LogicalPlan =
     AnalysisHelper.allowInvokingTransformsInAnalyzer {
-      val ordered = plan.transformUp(orders)
+      val ordered = plan.transformUp(orders(plan))
       // a join whose inputs have just been given their orders takes bounds from WHERE first
       if (!ordered.fastEquals(plan) || !plan.containsPattern(JOIN)) ordered else joined(plan)
     }
@@ -60,9 +60,9 @@ object ResolveStreamJoin extends Rule[LogicalPlan] {
     below(plan)
   }
 
-  private val orders: PartialFunction[LogicalPlan, LogicalPlan] = {
+  private def orders(whole: LogicalPlan): PartialFunction[LogicalPlan, LogicalPlan] = {
     case u: UnresolvedImposeOrder if u.childrenResolved && argumentsResolved(u) => impose(u)
-    case w: WithCTE if w.isStreaming && hidesWatermarks(w) && isInlinable(w)    => inlined(w)
+    case w: WithCTE if w.isStreaming && hidesStreams(whole) && isInlinable(w)   => inlined(w)
     case o: ImposeOrder if o.child.resolved && !o.child.isStreaming             => o.child
   }
 
@@ -146,7 +146,8 @@ object ResolveStreamJoin extends Rule[LogicalPlan] {
   private def argumentsResolved(u: UnresolvedImposeOrder): Boolean =
     u.expressions.forall(_.resolved)
 
-  private def hidesWatermarks(w: WithCTE): Boolean = w.exists {
+  /** Whether there is anything about which it must be seen what is read from where. */
+  private def hidesStreams(plan: LogicalPlan): Boolean = plan.exists {
     case p if isOurs(p)        => true
     case _: EventTimeWatermark => conf.getConf(StreamJoinConf.ReplaceBuiltin)
     case _                     => false

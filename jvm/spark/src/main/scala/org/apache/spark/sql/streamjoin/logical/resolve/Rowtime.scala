@@ -28,8 +28,8 @@ private[streamjoin] object Rowtime {
     case j: Join if j.getTagValue(JoinWindows.Placed).nonEmpty =>
       StreamJoin.typeOf(j.joinType).fold(column(plan))(joined(j, j.left, j.right, _))
     case j: StreamJoin => joined(j, j.left, j.right, j.joinType)
-    case _: Filter | _: SubqueryAlias | _: View | _: RelationWindow | _: StreamJoinInput |
-        _: StreamJoinHint =>
+    case _: Filter | _: SubqueryAlias | _: View | _: PipeOperator | _: RelationWindow |
+        _: StreamJoinInput | _: StreamJoinHint =>
       of(plan.children.head)
     case p: Project =>
       of(p.child).filterOrElse(_.references.subsetOf(p.outputSet), Nil).orElse(column(p))
@@ -39,7 +39,7 @@ private[streamjoin] object Rowtime {
   /** The columns of a plan that carry a watermark. */
   def columns(plan: LogicalPlan): Seq[Attribute] = plan match {
     // before it is known whose join it is
-    case _: Join | _: Filter | _: SubqueryAlias | _: StreamJoinHint =>
+    case _: Join | _: Filter | _: SubqueryAlias | _: PipeOperator | _: StreamJoinHint =>
       val below = AttributeSet(plan.children.flatMap(columns))
       plan.output.filter(below.contains)
     case _ =>

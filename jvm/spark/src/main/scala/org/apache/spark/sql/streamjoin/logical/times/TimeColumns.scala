@@ -7,7 +7,7 @@ import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.util.DateTimeConstants.MICROS_PER_MILLIS
 import org.apache.spark.sql.streamjoin.conditions.TimeUnit
 import org.apache.spark.sql.streamjoin.logical.plan.{ImposeOrder, StreamJoin}
-import org.apache.spark.sql.types.{LongType, TimestampType}
+import org.apache.spark.sql.types.{LongType, TimestampNTZType, TimestampType}
 
 import io.streamjoin.model.Watermarks
 import io.streamjoin.watermark.WatermarkPlan
@@ -97,7 +97,7 @@ private[streamjoin] final case class TimeColumns(
 
   /** The times of which windows are made. */
   private def windowed(e: Expression): Seq[Expression] = e.collect {
-    case PreciseTimestampConversion(time, TimestampType, LongType) => time
+    case PreciseTimestampConversion(time, TimestampType | TimestampNTZType, LongType) => time
   }
 
   /** With the windows among columns that are computed from those of `below`. */
@@ -154,7 +154,9 @@ private[streamjoin] object TimeColumns {
     case a: Aggregate if a.isStreaming                        => behind(a)
     case d @ (_: Deduplicate | _: DeduplicateWithinWatermark) => of(d.children.head)
     case j: Join if j.left.isStreaming && j.right.isStreaming => behind(j)
-    case _ if isStateful(plan)                                => behind(plan)
+    // the event time that such an operator gives out
+    case u: UpdateEventTimeWatermarkColumn => behind(u)
+    case _ if isStateful(plan)             => behind(plan)
     case _ =>
       val below = plan.children.map(of).foldLeft(none)(_ ++ _)
       below.rename(plan.output.map(a => a.exprId -> a.exprId))

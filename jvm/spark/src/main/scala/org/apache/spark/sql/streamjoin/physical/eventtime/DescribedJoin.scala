@@ -11,7 +11,7 @@ import org.apache.spark.sql.streamjoin.checkpoint.{
 }
 import org.apache.spark.sql.streamjoin.conditions.{SessionZone, TimeUnit}
 import org.apache.spark.sql.streamjoin.logical.plan.EquiKey
-import org.apache.spark.sql.types.{DataType, TimestampType}
+import org.apache.spark.sql.types.DataType
 
 import io.streamjoin.bounds.JoinBounds
 import io.streamjoin.model.Side
@@ -74,7 +74,7 @@ private[physical] object DescribedJoin {
   }
 
   private def typeOf(time: Expression): DataType =
-    if (TimeUnit.isWindow(time.dataType)) TimestampType else time.dataType
+    TimeUnit.timeOf(time.dataType)
 
   /** Aliases come and go with the optimizer, ids with each run; the columns themselves stay. */
   private def sql(e: Expression): String =

@@ -1,0 +1,51 @@
+package org.apache.spark.sql.streamjoin.sql
+
+import org.apache.spark.sql.catalyst.analysis.{AnalysisContext, UnresolvedAttribute}
+import org.apache.spark.sql.catalyst.expressions.{Alias, Expression, NamedExpression}
+import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, LogicalPlan, Project}
+import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.catalyst.trees.{CurrentOrigin, SQLQueryContext}
+
+/**
+ * `SELECT STREAM id`, which by its words alone may as well be a column STREAM that is to be called id:
+ * it is, where the relation has such a column, and else it is the column id.
+ *
+ * Source: SQLstream s-Server, "Streaming Joins" (`SELECT STREAM`).
+ */
+object ResolveSelectStream extends Rule[LogicalPlan] {
+
+  override def apply(plan: LogicalPlan): LogicalPlan = plan.resolveOperatorsUp {
+    case p @ Project(Element(column) +: others, child) if hasNone(child) =>
+      p.copy(projectList = column +: others)
+    case a: Aggregate if hasNone(a.child) =>
+      a.aggregateExpressions match {
+        case Element(column) +: others => a.copy(aggregateExpressions = column +: others)
+        case _                         => a
+      }
+  }
+
+  /** Whether a name STREAM means nothing in the list of a query, nor in one around it. */
+  private def hasNone(child: LogicalPlan): Boolean =
+    child.resolved && (child +: AnalysisContext.get.outerPlan.toSeq).forall {
+      _.resolve(Seq(Word), conf.resolver).isEmpty
+    }
+
+  private val Word = "STREAM"
+
+  /** The first element of a list, written `STREAM id`, as the column id. */
+  private object Element {
+    def unapply(e: Expression): Option[NamedExpression] = e match {
+      case Alias(u @ UnresolvedAttribute(Seq(word)), name)
+          if word.equalsIgnoreCase(Word) && isTwoWords(e) =>
+        Some(CurrentOrigin.withOrigin(u.origin)(UnresolvedAttribute(Seq(name))))
+      case _ => None
+    }
+  }
+
+  private def isTwoWords(e: Expression): Boolean = e.origin.context match {
+    case c: SQLQueryContext if c.isValid =>
+      val words = SqlToken.all(c.fragment)
+      words.length == 2 && words.head.is(Word)
+    case _ => false
+  }
+}

@@ -1,0 +1,47 @@
+package org.apache.spark.sql.streamjoin
+
+import org.scalatest.BeforeAndAfterAll
+import org.scalatest.funsuite.AnyFunSuite
+
+import org.apache.spark.sql.{classic, DataFrame}
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.internal.StaticSQLConf
+import org.apache.spark.sql.streamjoin.errors.StreamJoinAnalysisException
+import org.apache.spark.sql.streamjoin.logical.plan.StreamJoin
+
+import io.streamjoin.{PythonApi, StreamJoinExtensions}
+
+/** A session with the extension in which statements over streams are analysed, and none is run. */
+trait AnalysisSession extends AnyFunSuite with BeforeAndAfterAll {
+
+  protected lazy val session: classic.SparkSession = classic.SparkSession
+    .builder()
+    .master("local[1]")
+    .config("spark.ui.enabled", "false")
+    .config(StaticSQLConf.SPARK_SESSION_EXTENSIONS.key, classOf[StreamJoinExtensions].getName)
+    .getOrCreate()
+
+  override protected def afterAll(): Unit =
+    try session.stop()
+    finally super.afterAll()
+
+  /** A stream with columns of the rate source, `timestamp` and `value`, made into others. */
+  protected def stream(columns: String*): DataFrame =
+    session.readStream.format("rate").load().selectExpr(columns: _*)
+
+  protected def ordered(df: DataFrame, column: String, lag: String = "1 minute"): DataFrame =
+    PythonApi.imposeOrder(df, column, lag, null, null, null)
+
+  protected def joined(left: DataFrame, right: DataFrame, on: String, how: String = "inner") =
+    PythonApi.streamJoinExpr(left, right, on, how, null, null)
+
+  protected def analyzed(text: String): LogicalPlan = planOf(session.sql(text))
+
+  protected def planOf(df: DataFrame): LogicalPlan =
+    df.asInstanceOf[classic.DataFrame].queryExecution.analyzed
+
+  protected def isOurs(plan: LogicalPlan): Boolean = plan.exists(_.isInstanceOf[StreamJoin])
+
+  protected def refusal(f: => Any): StreamJoinAnalysisException =
+    intercept[StreamJoinAnalysisException](f)
+}
