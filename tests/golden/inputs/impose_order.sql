@@ -142,3 +142,21 @@ SELECT * FROM IMPOSE_ORDER(TABLE(clicks), DESCRIPTOR(n), 'a while');
 
 -- an idle timeout that is no interval
 SELECT * FROM IMPOSE_ORDER(TABLE(orders), DESCRIPTOR(order_time), INTERVAL '1' MINUTE, 'a while');
+
+-- Hazelcast's own form, a query
+SELECT * FROM TABLE(IMPOSE_ORDER((SELECT id, order_time FROM orders), DESCRIPTOR(order_time), INTERVAL '1' MINUTE)) AS o;
+
+-- Hazelcast's own form, named
+SELECT id FROM TABLE(IMPOSE_ORDER(input => (TABLE orders), column => DESCRIPTOR(order_time), lag => INTERVAL '1' MINUTE));
+
+-- STREAM inside TABLE
+SELECT id FROM IMPOSE_ORDER(TABLE(STREAM orders), DESCRIPTOR(order_time), INTERVAL '1' MINUTE);
+
+-- STREAM as the input
+SELECT o.id FROM IMPOSE_ORDER(STREAM(orders), DESCRIPTOR(order_time), INTERVAL '1' MINUTE) o JOIN deliveries_ordered d ON o.id = d.id AND d.delivery_time BETWEEN o.order_time AND o.order_time + INTERVAL '1' HOUR;
+
+-- an interval of SQL as a string
+SELECT id FROM IMPOSE_ORDER(TABLE orders, 'order_time', "INTERVAL '1' MINUTE");
+
+-- no such stream inside TABLE
+SELECT id FROM IMPOSE_ORDER(TABLE(STREAM nothing), DESCRIPTOR(order_time), INTERVAL '1' MINUTE);

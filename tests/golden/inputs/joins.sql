@@ -193,3 +193,21 @@ SELECT * FROM (SELECT id, order_time AS `order time` FROM orders) AS `my o` JOIN
 
 -- nothing that could be a time
 SELECT * FROM (SELECT item FROM orders) i JOIN orders_ordered AS o ON i.item = o.item;
+
+-- bounds in the WHERE of a pipe
+FROM orders_ordered AS o |> JOIN deliveries_ordered AS d ON o.id = d.id |> WHERE d.delivery_time BETWEEN o.order_time AND o.order_time + INTERVAL '1' HOUR |> SELECT o.id, d.address;
+
+-- SELECT STREAM and a column without alias
+SELECT STREAM item, address FROM orders_ordered AS o JOIN deliveries_ordered AS d ON o.id = d.id AND d.delivery_time BETWEEN o.order_time AND o.order_time + INTERVAL '1' HOUR;
+
+-- the same with a comma before FROM
+SELECT STREAM item, FROM orders_ordered WHERE price > 4;
+
+-- windows of times without a zone
+SELECT o.id FROM (SELECT id, window(t, '1 hour') AS w FROM IMPOSE_ORDER((SELECT id, CAST(order_time AS TIMESTAMP_NTZ) AS t FROM orders), 't', '1 minute')) o JOIN (SELECT id, window(t, '1 hour') AS w FROM IMPOSE_ORDER((SELECT id, CAST(return_time AS TIMESTAMP_NTZ) AS t FROM returns), 't', '1 minute')) r ON o.id = r.id AND o.w = r.w;
+
+-- a query WITH on one side
+SELECT o.id FROM orders_ordered o JOIN IMPOSE_ORDER((WITH r AS (SELECT id, return_time AS t FROM returns) SELECT * FROM r), 't', '1 minute') y ON o.id = y.id AND y.t BETWEEN o.order_time AND o.order_time + INTERVAL '1' HOUR;
+
+-- a column called rowtime that was renamed below
+SELECT ROWTIME, id FROM IMPOSE_ORDER((SELECT id, rowtime AS ts FROM (SELECT id, order_time AS rowtime FROM orders)), 'ts', '1 minute') WHERE id < 3;
