@@ -30,10 +30,14 @@ trait AnalysisSession extends AnyFunSuite with BeforeAndAfterAll {
     session.readStream.format("rate").load().selectExpr(columns: _*)
 
   protected def ordered(df: DataFrame, column: String, lag: String = "1 minute"): DataFrame =
-    PythonApi.imposeOrder(df, column, lag, null, null, null)
+    PythonApi.imposeOrder(df, column, java.util.Map.of("lag", lag))
 
-  protected def joined(left: DataFrame, right: DataFrame, on: String, how: String = "inner") =
-    PythonApi.streamJoinExpr(left, right, on, how, null, null)
+  protected def joined(
+      left: DataFrame,
+      right: DataFrame,
+      on: String,
+      how: String = "inner"
+  ): DataFrame = PythonApi.streamJoin(left, right, on, how, java.util.Map.of())
 
   protected def analyzed(text: String): LogicalPlan = planOf(session.sql(text))
 

@@ -75,7 +75,7 @@ private[streamjoin] object StreamSqlParser {
     case p                  => new StreamSqlParser(p)
   }
 
-  private val words = "(?i)\b(over|stream|stream_window|stream_join|impose_order)\b".r
+  private val words = "(?i)\\b(over|stream|stream_window|stream_join|impose_order)\\b".r
 
   /** The text in Spark's own grammar, if it is not in that already. */
   private def edited(text: String, failed: Throwable => Unit): Option[EditedText] =
