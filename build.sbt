@@ -17,13 +17,16 @@ lazy val scalaTest = Seq(
   "org.scalatestplus" %% "scalacheck-1-18" % "3.2.19.0" % Test
 )
 
+inThisBuild(Publishing.everywhere)
+
 lazy val root = (project in file("."))
   .aggregate(core, spark, benchmarks, benchmarksSpark)
-  .settings(PythonPackage.settings)
+  .settings(PythonPackage.settings, Publishing.nowhere)
 
 // Without Spark on its class path: what it is to know nothing of is what it cannot see.
 lazy val core = (project in file("jvm/core"))
   .settings(
+    Publishing.nowhere,
     name := "streamjoin-core",
     scalacOptions ++= strict,
     libraryDependencies ++= scalaTest
@@ -34,9 +37,9 @@ lazy val spark = (project in file("jvm/spark"))
   .dependsOn(core % "provided->compile;test->test")
   .settings(
     LocalFiles.settings,
+    Publishing.withInside(core),
     name := "streamjoin",
     scalacOptions ++= strict,
-    Compile / packageBin / mappings ++= (core / Compile / packageBin / mappings).value,
     Compile / resourceGenerators += Def.task {
       val file = (Compile / resourceManaged).value / "streamjoin.properties"
       IO.write(file, s"version=${version.value}\n")
