@@ -122,7 +122,7 @@ format: $(STAMPS)/venv
 
 clean:
 	rm -rf $(DIST) target jvm/*/target docker/kafka/target benchmarks/jvm/*/target benchmarks/jars docker/kafka/jars tests/jars project/target project/project artifacts
-	rm -rf python/src/streamjoin/jars .pytest_cache .ruff_cache .mypy_cache
+	rm -rf python/src/streamjoin/jars python/src/streamjoin/version.txt .pytest_cache .ruff_cache .mypy_cache
 	rm -f $(STAMPS)/jvm-tested $(STAMPS)/installed $(STAMPS)/benchmarks-staged $(STAMPS)/test-jars-staged
 
 $(STAMPS)/venv: python/requirements-dev.txt

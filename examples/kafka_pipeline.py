@@ -1,7 +1,6 @@
 r"""Orders, their deliveries and their returns: three topics of Kafka, joined by event time.
 
     spark-submit --jars <the jars of streamjoin and of Spark's Kafka connector> \
-      --conf spark.sql.extensions=io.streamjoin.StreamJoinExtensions \
       kafka_pipeline.py --bootstrap broker:9092 --checkpoint FOLDER --to-topic completed
 
 Every order comes out: with its deliveries, if there were any within the hour, and with their

@@ -45,7 +45,7 @@ def test_ahead_is_one_of_two_words_and_needs_a_limit(rows: DataFrame) -> None:
     with pytest.raises(PySparkTypeError, match="`ahead`"):
         streamjoin.impose_order(rows, "id", 1, max_ahead="1 hour", ahead=1)  # type: ignore[arg-type]
     with pytest.raises(PySparkValueError, match="'reject', 'keep'"):
-        streamjoin.impose_order(rows, "id", 1, max_ahead="1 hour", ahead="cap")
+        streamjoin.impose_order(rows, "id", 1, max_ahead="1 hour", ahead="cap")  # type: ignore[arg-type]
     with pytest.raises(PySparkValueError, match="`max_ahead` is required"):
         streamjoin.impose_order(rows, "id", 1, ahead="keep")
 
@@ -59,6 +59,21 @@ def test_column_of_wrong_type(rows: DataFrame) -> None:
 def test_on_of_wrong_type(rows: DataFrame, on: object) -> None:
     with pytest.raises(PySparkTypeError, match="`on`"):
         streamjoin.stream_join(rows, rows, on)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", ["ad_id", "o.ad_id", "`ad id`", " Ad_id "])
+def test_on_that_is_only_a_name(rows: DataFrame, name: str) -> None:
+    with pytest.raises(PySparkValueError) as refused:
+        streamjoin.stream_join(rows, rows, name)
+    assert f'write ["{name}"]' in str(refused.value)
+
+
+def test_a_list_of_names_and_conditions_asks_for_all_of_them(rows: DataFrame) -> None:
+    other = rows.withColumn("n", col("id") + 1)
+    joined = streamjoin.stream_join(rows, other, ["id", other["n"] > 0])
+    assert joined.columns == ["id", "id", "n"]
+    assert joined.collect() == [(0, 0, 1)]
+    assert streamjoin.stream_join(rows, other, "true").columns == joined.columns
 
 
 def test_on_without_a_column(rows: DataFrame) -> None:

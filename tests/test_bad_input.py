@@ -147,7 +147,7 @@ def test_a_bound_beyond_its_type_fails_and_goes_on_once_the_row_is_kept_out(
     # no TIMESTAMP is an hour later than this: Spark cannot compute the condition
     greatest = "TIMESTAMP_MICROS(9223372036854775807)"
 
-    def spoilt(landing: Landing, time: str, **options: str) -> DataFrame:
+    def spoilt(landing: Landing, time: str, **options: Any) -> DataFrame:
         made = landing.stream().selectExpr("id", f"IF(id = 7, {greatest}, {time}) AS {time}")
         return impose_order(made, time, "0 seconds", **options)
 

@@ -11,7 +11,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from examples.kafka_pipeline import run_of
-from streamjoin import impose_order, stream_join
+from streamjoin import How, impose_order, stream_join
 from tests.orders import WITHIN_THE_HOUR, Ids, Shop, at, ids
 from tests.streams import Landing, Run
 
@@ -21,7 +21,7 @@ DELIVERY_LATE = ("right", "delivery_time", "2024-05-04 12:20:00")
 ON_TIME_ALONE = "d.delivery_time BETWEEN o.order_time AND o.order_time + INTERVAL '1' HOUR"
 
 
-def emitting(shop: Shop, how: str = "inner", on: Any = WITHIN_THE_HOUR) -> DataFrame:
+def emitting(shop: Shop, how: How = "inner", on: Any = WITHIN_THE_HOUR) -> DataFrame:
     return stream_join(shop.ordered(LAG), shop.delivered(LAG), on, how, late="emit")
 
 
@@ -49,7 +49,7 @@ def some_late(shop: Shop, run: Run) -> None:
 
 
 @pytest.mark.parametrize("how", ["inner", "full"])
-def test_of_some_columns_and_in_another_order(shop: Shop, how: str) -> None:
+def test_of_some_columns_and_in_another_order(shop: Shop, how: How) -> None:
     joined = emitting(shop, how)
     reason = joined.columns[-1]
     run = shop.run(joined.select(F.col(reason).alias("why"), "d.id", "o.id"), "renamed")
@@ -81,7 +81,7 @@ def test_of_some_columns_and_in_another_order(shop: Shop, how: str) -> None:
 
 
 @pytest.mark.parametrize("how", ["inner", "left", "right", "full"])
-def test_they_come_out_once_with_their_own_columns_and_why(shop: Shop, how: str) -> None:
+def test_they_come_out_once_with_their_own_columns_and_why(shop: Shop, how: How) -> None:
     run = shop.run(emitting(shop, how))
     some_late(shop, run)
     assert late(run) == [
@@ -98,7 +98,7 @@ def test_they_come_out_once_with_their_own_columns_and_why(shop: Shop, how: str)
 
 @pytest.mark.parametrize(("how", "expected"), [("semi", [1, 2, 4]), ("anti", [5])])
 def test_of_semi_and_anti_joins_late_left_rows_come_out(
-    shop: Shop, how: str, expected: list[int]
+    shop: Shop, how: How, expected: list[int]
 ) -> None:
     run = shop.run(emitting(shop, how))
     some_late(shop, run)
@@ -170,7 +170,7 @@ def test_a_filter_above_does_not_go_below(shop: Shop) -> None:
 
 
 @pytest.mark.parametrize("how", ["inner", "right", "full"])
-def test_by_column_names_a_late_row_keeps_its_keys(shop: Shop, how: str) -> None:
+def test_by_column_names_a_late_row_keeps_its_keys(shop: Shop, how: How) -> None:
     orders = shop.ordered().selectExpr("id", "order_time AS t", "'o' AS of")
     deliveries = shop.delivered().selectExpr(
         "CAST(id AS BIGINT)", "delivery_time AS t", "'d' AS by"
@@ -225,7 +225,7 @@ def test_a_stream_joined_with_itself(shop: Shop) -> None:
 
 @pytest.mark.parametrize("how", ["inner", "left", "right", "full", "semi", "anti"])
 def test_without_an_equality_each_comes_out_once(
-    spark: SparkSession, tmp_path: Path, how: str
+    spark: SparkSession, tmp_path: Path, how: How
 ) -> None:
     shop = partitioned(spark, tmp_path, 4)
     run = shop.run(emitting(shop, how, ON_TIME_ALONE))
@@ -384,7 +384,7 @@ def test_explain_says_it(shop: Shop, capsys: pytest.CaptureFixture[str]) -> None
 
 def test_another_word_is_refused(shop: Shop) -> None:
     with pytest.raises(PySparkValueError, match="late"):
-        stream_join(shop.ordered(), shop.delivered(), WITHIN_THE_HOUR, late="keep")
+        stream_join(shop.ordered(), shop.delivered(), WITHIN_THE_HOUR, late="keep")  # type: ignore[arg-type]
     with pytest.raises(PySparkTypeError):
         stream_join(shop.ordered(), shop.delivered(), WITHIN_THE_HOUR, late=True)  # type: ignore[arg-type]
 
@@ -454,7 +454,7 @@ def test_a_join_above_gives_them_out_again(shop: Shop, returns: Landing) -> None
 
 
 @pytest.mark.parametrize("how", ["inner", "left", "right", "full", "semi", "anti"])
-def test_they_pass_joins_on_time_alone_once(spark: SparkSession, tmp_path: Path, how: str) -> None:
+def test_they_pass_joins_on_time_alone_once(spark: SparkSession, tmp_path: Path, how: How) -> None:
     shop = partitioned(spark, tmp_path, 3)
     returns = landing_returns(shop)
     on = "r.return_time BETWEEN o.order_time AND o.order_time + INTERVAL '3' HOUR"

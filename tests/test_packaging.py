@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import re
+import shutil
 import sys
+import textwrap
 from email import message_from_bytes
+from importlib import metadata
 from pathlib import Path
 from zipfile import ZipFile
+
+import pytest
 
 import streamjoin
 
@@ -32,6 +37,41 @@ def test_version_is_that_of_version_sbt() -> None:
 
 def test_installed_package_is_tested_not_the_sources() -> None:
     assert ROOT / "python" not in Path(streamjoin.__file__).parents
+
+
+def test_no_pyspark_is_installed_in_the_place_of_another() -> None:
+    asked = metadata.requires("pyspark-streamjoin")
+    assert asked == ["pyspark<4.4,>=4.2; extra == 'spark'"]
+
+
+@pytest.mark.parametrize("archive", [False, True])
+def test_it_is_imported_where_nothing_installed_it(tmp_path: Path, archive: bool) -> None:
+    """From a folder on PYTHONPATH, and from an archive as `--py-files` takes it."""
+    package = Path(streamjoin.__file__).parent
+    path = tmp_path / ("package.zip" if archive else "package")
+    if archive:
+        with ZipFile(path, "w") as into:
+            for file in package.rglob("*"):
+                into.write(file, Path("streamjoin") / file.relative_to(package))
+    else:
+        shutil.copytree(package, path / "streamjoin")
+    code = """
+        import sys
+
+        sys.path[:0] = [sys.argv[1]]
+        import streamjoin
+        from streamjoin import SetupError
+
+        assert sys.argv[1] in streamjoin.__file__
+        print(streamjoin.__version__)
+        try:
+            print(streamjoin.jar_path())
+        except SetupError as error:
+            print(error)
+    """
+    version, jar = run([sys.executable, "-c", textwrap.dedent(code), str(path)]).split("\n", 1)
+    assert version == streamjoin.__version__
+    assert ("imported from an archive" in jar) is archive
 
 
 def test_module_prints_the_path_of_the_jar() -> None:

@@ -11,7 +11,7 @@ from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from streamjoin import impose_order, stream_join
+from streamjoin import How, impose_order, stream_join
 from tests.orders import WITHIN_THE_HOUR, Shop, at, ids, met
 from tests.streams import Landing
 
@@ -95,7 +95,7 @@ def test_a_batch_that_is_read_twice_gives_the_same_twice(shop: Shop) -> None:
 
 
 @pytest.mark.parametrize("how", ["inner", "semi"])
-def test_a_self_join_of_columns_that_were_renamed_to_and_fro(shop: Shop, how: str) -> None:
+def test_a_self_join_of_columns_that_were_renamed_to_and_fro(shop: Shop, how: How) -> None:
     # Renames in a row become one, from the old name to the old name: it must stay all the same.
     there = shop.ordered().toDF("x", "y").toDF("id", "order_time").alias("d")
     on = "o.id = d.id AND d.order_time BETWEEN o.order_time AND o.order_time + INTERVAL '1' HOUR"
@@ -180,7 +180,7 @@ ASKED = [
 @pytest.mark.parametrize("how", ["inner", "full"])
 @pytest.mark.parametrize("columns", ASKED, ids=str)
 def test_any_columns_of_a_join(
-    shop: Shop, spark: SparkSession, how: str, columns: list[str]
+    shop: Shop, spark: SparkSession, how: How, columns: list[str]
 ) -> None:
     joined = stream_join(shop.ordered(), shop.delivered(), WITHIN_THE_HOUR, how)
     run = shop.run(joined.selectExpr(*columns))
@@ -202,7 +202,7 @@ def test_any_columns_of_a_join(
 @pytest.mark.parametrize(("how", "met"), [("semi", {1, 3}), ("anti", {2})])
 @pytest.mark.parametrize("columns", [["id", "order_time"], ["order_time", "id"], ["id"]], ids=str)
 def test_any_columns_of_a_join_that_gives_left_rows_only(
-    shop: Shop, how: str, met: set[int], columns: list[str]
+    shop: Shop, how: How, met: set[int], columns: list[str]
 ) -> None:
     joined = stream_join(shop.ordered(), shop.delivered(), WITHIN_THE_HOUR, how)
     run = shop.run(joined.select(*columns))
@@ -227,7 +227,7 @@ def test_any_columns_of_a_join_that_gives_left_rows_only(
     ],
 )
 def test_an_outer_join_whose_padded_rows_are_dropped_keeps_less(
-    shop: Shop, capsys: pytest.CaptureFixture[str], how: str, where: str, narrower: str
+    shop: Shop, capsys: pytest.CaptureFixture[str], how: How, where: str, narrower: str
 ) -> None:
     on = WITHIN_THE_HOUR
     stream_join(shop.ordered(), shop.delivered(), on, how).where(where).explain()
@@ -235,16 +235,17 @@ def test_an_outer_join_whose_padded_rows_are_dropped_keeps_less(
 
 
 def test_filters_above_every_type_of_join(shop: Shop) -> None:
+    filters: dict[How, str] = {
+        "inner": "o.id > 1 AND d.id < 4",
+        "left": "o.id > 1 AND (d.id IS NULL OR d.id < 4)",
+        "full": "o.id > 1 OR d.id > 7",
+        "anti": "id > 1",
+    }
     runs = {
         how: shop.run(
             stream_join(shop.ordered(), shop.delivered(), WITHIN_THE_HOUR, how).where(where), how
         )
-        for how, where in {
-            "inner": "o.id > 1 AND d.id < 4",
-            "left": "o.id > 1 AND (d.id IS NULL OR d.id < 4)",
-            "full": "o.id > 1 OR d.id > 7",
-            "anti": "id > 1",
-        }.items()
+        for how, where in filters.items()
     }
     shop.order((1, "10:00"), (2, "10:01"), (3, "10:02"), (4, "10:03"))
     shop.deliver((1, "10:30"), (3, "10:31"), (4, "10:32"), (7, "10:33"), (8, "10:34"))

@@ -9,7 +9,7 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from streamjoin import impose_order, stream_join
+from streamjoin import How, impose_order, stream_join
 from tests.orders import WITHIN_THE_HOUR, Shop, at, met
 from tests.streams import Landing
 
@@ -44,7 +44,7 @@ def filters(df: DataFrame, capsys: pytest.CaptureFixture[str]) -> tuple[list[str
 def test_a_filter_on_a_key_is_one_on_both_inputs(
     shop: Shop,
     capsys: pytest.CaptureFixture[str],
-    how: str,
+    how: How,
     where: str,
     on_left: str,
     on_right: str,
@@ -67,7 +67,7 @@ def test_a_filter_on_a_key_is_one_on_both_inputs(
     ],
 )
 def test_what_the_condition_demands_of_one_input_is_a_filter_unless_its_side_is_preserved(
-    shop: Shop, capsys: pytest.CaptureFixture[str], how: str, on_left: bool, on_right: bool
+    shop: Shop, capsys: pytest.CaptureFixture[str], how: How, on_left: bool, on_right: bool
 ) -> None:
     on = f"{WITHIN_THE_HOUR} AND o.id <> 3 AND d.id <> 4"
     joined = stream_join(shop.ordered(), shop.delivered(), on, how)

@@ -11,7 +11,7 @@ from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from streamjoin import impose_order, stream_join
+from streamjoin import How, impose_order, stream_join
 from tests.orders import Shop, met, ordered_view
 from tests.streams import Landing, Run
 
@@ -35,7 +35,7 @@ def fed(shop: Shop, run: Run) -> list[tuple[int | None, int | None]]:
     return met(run.batches)
 
 
-def as_tables(shop: Shop, on: str, how: str) -> list[tuple[int | None, int | None]]:
+def as_tables(shop: Shop, on: str, how: How) -> list[tuple[int | None, int | None]]:
     def table(landing: Landing) -> DataFrame:
         return shop.session.read.schema(landing.schema).json(str(landing.folder))
 
@@ -44,7 +44,7 @@ def as_tables(shop: Shop, on: str, how: str) -> list[tuple[int | None, int | Non
 
 
 @pytest.mark.parametrize("how", ["inner", "left", "full"])
-def test_the_missing_inequality_is_added(shop: Shop, how: str) -> None:
+def test_the_missing_inequality_is_added(shop: Shop, how: How) -> None:
     joined = stream_join(shop.ordered(), shop.delivered(), AFTER, how, retention="1 hour")
     found = fed(shop, shop.run(joined))
     limited = AFTER + " AND o.order_time >= d.delivery_time - INTERVAL '1' HOUR"

@@ -8,7 +8,6 @@ from zipfile import ZipFile
 
 import pytest
 from pyspark.find_spark_home import _find_spark_home
-from pyspark.sql import DataFrame
 
 import streamjoin
 
@@ -16,10 +15,7 @@ from .processes import run, run_python
 
 SERVICE = "META-INF/services/org.apache.spark.sql.SparkSessionExtensionsProvider"
 CONFIGURE_LINE = "spark = streamjoin.configure(SparkSession.builder).getOrCreate()"
-SUBMIT_LINE = (
-    "--jars $(python -m streamjoin.jar) "
-    "--conf spark.sql.extensions=io.streamjoin.StreamJoinExtensions"
-)
+SUBMIT_LINE = "--jars $(python -m streamjoin.jar)"
 
 
 def test_missing_jar(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -27,6 +23,14 @@ def test_missing_jar(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(streamjoin.SetupError, match="pip install --force-reinstall") as caught:
         streamjoin.conf()
     assert isinstance(caught.value, RuntimeError)
+
+
+def test_an_archive_has_no_jar_that_can_be_loaded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("streamjoin._jar._JARS", tmp_path / "a.zip" / "streamjoin" / "jars")
+    with pytest.raises(streamjoin.SetupError, match=r"archive, .*a\.zip,"):
+        streamjoin.jar_path()
 
 
 def test_jar_of_another_version(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -47,18 +51,6 @@ def test_other_pyspark_is_refused(version: str, monkeypatch: pytest.MonkeyPatch)
 def test_supported_pyspark_is_taken(version: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("pyspark.__version__", version)
     assert streamjoin.conf()
-
-
-def test_connect_dataframe_is_refused() -> None:
-    class RemoteDataFrame(DataFrame):
-        def __new__(cls) -> RemoteDataFrame:
-            return object.__new__(cls)
-
-        def __init__(self) -> None:
-            pass
-
-    with pytest.raises(streamjoin.SetupError, match="Spark Connect is not supported yet"):
-        streamjoin.impose_order(RemoteDataFrame(), "t", "1 minute")
 
 
 def test_session_without_the_jar() -> None:
@@ -123,7 +115,6 @@ def test_spark_submit_with_the_jar(tmp_path: Path) -> None:
             f"{home}/bin/spark-submit",
             *("--master", "local[1]", "--conf", "spark.ui.enabled=false"),
             *("--jars", streamjoin.jar_path()),
-            *("--conf", "spark.sql.extensions=io.streamjoin.StreamJoinExtensions"),
             str(script),
         ],
         {"SPARK_HOME": home, "PYSPARK_DRIVER_PYTHON": sys.executable},

@@ -8,7 +8,7 @@ from typing import Any
 
 from pyspark.sql import DataFrame
 
-from streamjoin import impose_order, stream_join
+from streamjoin import How, impose_order, stream_join
 
 Row = dict[str, Any]
 Batch = dict[str, list[Row]]
@@ -43,7 +43,7 @@ def ordered(inputs: dict[str, DataFrame], name: str, lag: str | int = "0 seconds
     return impose_order(inputs[name], "t", lag).alias(name)
 
 
-def both(on: str, how: str, lag: str | int = "0 seconds") -> Callable[..., DataFrame]:
+def both(on: str, how: How, lag: str | int = "0 seconds") -> Callable[..., DataFrame]:
     def query(inputs: dict[str, DataFrame]) -> DataFrame:
         joined = stream_join(ordered(inputs, "l", lag), ordered(inputs, "r", lag), on, how)
         alone = how in ("semi", "anti")

@@ -14,7 +14,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import TimestampNTZType, TimestampType
 
-from streamjoin import impose_order, pending, stream_join
+from streamjoin import How, impose_order, pending, stream_join
 from tests.streams import Landing, Run
 
 Row = tuple[Any, ...]
@@ -164,12 +164,12 @@ class Harness:
             ordered = impose_order(ordered, time, self.LAG)
         return ordered.alias(side[0])
 
-    def run(self, how: str, condition: str, **options: Any) -> Trace:
+    def run(self, how: How, condition: str, **options: Any) -> Trace:
         """The rows of one key meet where their times fit the condition."""
         joined = self.joined(how, condition, **options)
         return Trace(self.feeds.run(joined, f"checkpoint of {how}"))
 
-    def joined(self, how: str, condition: str, **options: Any) -> DataFrame:
+    def joined(self, how: How, condition: str, **options: Any) -> DataFrame:
         on = f"l.k = r.k AND {condition}"
         return stream_join(self.input("left"), self.input("right"), on, how, **options)
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
+from streamjoin import How
 from tests.peers.feeds import Harness, Row, Rows, in_order
 
 BAND = "l.t BETWEEN r.t - 1 AND r.t + 1"
@@ -109,7 +110,7 @@ class TestOuterProcessor:
     """com.hazelcast.jet.sql.impl.processors.StreamToStreamJoinPOuterTest"""
 
     @staticmethod
-    def step(harness: Harness, how: str, kept: Rows = (), other: Rows = (), wm: int = 0) -> None:
+    def step(harness: Harness, how: How, kept: Rows = (), other: Rows = (), wm: int = 0) -> None:
         """Rows of the side whose rows are all kept and of the other one, and its watermark."""
         if how == "left":
             harness.step(left=kept, right=other, right_watermark=wm or None)
@@ -117,7 +118,7 @@ class TestOuterProcessor:
             harness.step(left=other, right=kept, left_watermark=wm or None)
 
     @staticmethod
-    def padded(how: str, *rows: Row) -> list[Row]:
+    def padded(how: How, *rows: Row) -> list[Row]:
         blank = (None, None)
         return [(*row, *blank) if how == "left" else (*blank, *row) for row in rows]
 
@@ -129,7 +130,7 @@ class TestOuterProcessor:
         ],
     )
     def test_unmatched_rows(
-        self, spark: SparkSession, tmp_path: Path, how: str, condition: str
+        self, spark: SparkSession, tmp_path: Path, how: How, condition: str
     ) -> None:
         """The test of the id."""
         harness = Harness(spark, tmp_path)
@@ -140,7 +141,7 @@ class TestOuterProcessor:
         assert trace.out == [[], [], self.padded(how, ("k", 3), ("k", 4))]
         assert trace.buffered(2, how) == []
 
-    def test_rows_that_are_not_kept(self, spark: SparkSession, tmp_path: Path, how: str) -> None:
+    def test_rows_that_are_not_kept(self, spark: SparkSession, tmp_path: Path, how: How) -> None:
         """test_nonLateItemOutOfLimit"""
         harness = Harness(spark, tmp_path)
         self.step(harness, how, wm=10)
@@ -150,7 +151,7 @@ class TestOuterProcessor:
         assert trace.buffered(1, how) == []
 
     def test_rows_that_are_not_kept_but_met(
-        self, spark: SparkSession, tmp_path: Path, how: str
+        self, spark: SparkSession, tmp_path: Path, how: How
     ) -> None:
         """test_nonLateItemOutOfLimit_hasMatchInBuffer"""
         harness = Harness(spark, tmp_path)
@@ -161,7 +162,7 @@ class TestOuterProcessor:
         assert trace.out == [[], [("k", 0, "k", 0)], self.padded(how, ("k", 1))]
         assert trace.buffered(1, how) == []
 
-    def test_a_row_already_there(self, spark: SparkSession, tmp_path: Path, how: str) -> None:
+    def test_a_row_already_there(self, spark: SparkSession, tmp_path: Path, how: How) -> None:
         """test_matchingRowAlreadyInBuffer"""
         harness = Harness(spark, tmp_path)
         self.step(harness, how, other=[("k", 42)])
@@ -169,7 +170,7 @@ class TestOuterProcessor:
         assert harness.run(how, "l.t = r.t").out == [[], [("k", 42, "k", 42)]]
 
     def test_a_row_that_is_late_and_out_of_bounds(
-        self, spark: SparkSession, tmp_path: Path, how: str
+        self, spark: SparkSession, tmp_path: Path, how: How
     ) -> None:
         """when_offLimitAccordingToWm1_and_lateAccordingToWm2_then_handleAsLate"""
         harness = Harness(spark, tmp_path, left=("t", "u"))

@@ -14,7 +14,7 @@ from pyspark.errors import AnalysisException
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
-from streamjoin import impose_order, pending, stream_join
+from streamjoin import How, impose_order, pending, stream_join
 from tests.peers.feeds import Feeds, Row, in_order
 from tests.streams import Run
 
@@ -30,7 +30,7 @@ def feeds(session: SparkSession, folder: Path, *inserts: tuple[str, int, int]) -
     return feeds
 
 
-def joined(feeds: Feeds, how: str, on: str, retention: str | None = None) -> Run:
+def joined(feeds: Feeds, how: How, on: str, retention: str | None = None) -> Run:
     a, b = (impose_order(feeds.stream(name), "ts", "5 seconds").alias(name) for name in ("a", "b"))
     result = stream_join(a, b, on, how, retention=retention)
     return feeds.run(result.select("a.id", F.unix_seconds("a.ts"), "b.id", F.unix_seconds("b.ts")))

@@ -8,7 +8,7 @@ the jar, which this package carries, on a session builder.
 
 from __future__ import annotations
 
-from streamjoin._api import attach, impose_order, stream_join
+from streamjoin._api import How, attach, impose_order, stream_join
 from streamjoin._errors import SetupError
 from streamjoin._jar import jar_path
 from streamjoin._pending import pending
@@ -16,6 +16,7 @@ from streamjoin._session import conf, configure
 from streamjoin._version import __version__
 
 __all__ = [
+    "How",
     "SetupError",
     "__version__",
     "conf",

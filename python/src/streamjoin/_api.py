@@ -4,11 +4,37 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import timedelta
+from typing import TYPE_CHECKING, Literal, TypeAlias, cast
 
 from pyspark.sql import Column, DataFrame
 
-from streamjoin import _arguments
+from streamjoin import _arguments, _connect
 from streamjoin._jvm import python_api
+
+if TYPE_CHECKING:
+    from pyspark.sql.classic.column import Column as ClassicColumn
+    from pyspark.sql.classic.dataframe import DataFrame as ClassicDataFrame
+
+How: TypeAlias = Literal[
+    "inner",
+    "cross",
+    "left",
+    "leftouter",
+    "left_outer",
+    "right",
+    "rightouter",
+    "right_outer",
+    "full",
+    "fullouter",
+    "full_outer",
+    "outer",
+    "semi",
+    "leftsemi",
+    "left_semi",
+    "anti",
+    "leftanti",
+    "left_anti",
+]
 
 
 def impose_order(
@@ -18,7 +44,7 @@ def impose_order(
     *,
     idle_timeout: str | timedelta | None = None,
     max_ahead: str | timedelta | None = None,
-    ahead: str | None = None,
+    ahead: Literal["reject", "keep"] | None = None,
 ) -> DataFrame:
     """Give an event-time column a watermark of its own; also ``df.imposeOrder(...)``.
 
@@ -29,13 +55,14 @@ def impose_order(
     Parameters
     ----------
     df : DataFrame
-        A streaming DataFrame of a classic (not Spark Connect) session.
+        A streaming DataFrame, of a classic session or of Spark Connect.
     column : str
-        Name of a top-level column of type TIMESTAMP, TIMESTAMP_NTZ, DATE, BIGINT or INT.
+        Name of a top-level column of type TIMESTAMP, TIMESTAMP_NTZ, DATE, BIGINT, INT, SMALLINT
+        or TINYINT.
     lag : str, int or datetime.timedelta
         How far a row may be behind the largest value seen without being late; not negative. For
         times an interval string (``"1 minute"``; no months or years, their length varies) or a
-        timedelta; for BIGINT and INT columns an int, in the unit of the column.
+        timedelta; for columns of numbers an int, in the unit of the column.
     idle_timeout : str, datetime.timedelta or None, optional
         After this long without a row (an interval string or a timedelta of wall-clock time), the
         input stops holding others back. Default: None, an input is waited for without end.
@@ -67,8 +94,8 @@ def impose_order(
         ``STREAM_JOIN.INVALID_LAG`` (a distance that is none, or a ``max_ahead`` for a column of
         numbers) or ``STREAM_JOIN.UNSUPPORTED_TIME_TYPE``; or there is no such column.
     SetupError
-        The session was started without the jar or the extension, or is a Spark Connect session,
-        or Spark is neither 4.2 nor 4.3.
+        The session, or the Spark Connect server, was started without the jar or with one of another
+        version, or Spark is neither 4.2 nor 4.3.
 
     Notes
     -----
@@ -82,25 +109,27 @@ def impose_order(
     >>> orders.imposeOrder("order_time", "1 minute")  # doctest: +SKIP
     >>> trades.imposeOrder("sequence_number", 100)  # doctest: +SKIP
     """
-    source = _arguments.dataframe("df", df, "imposeOrder")
+    source = _arguments.dataframe("df", df)
     name = _arguments.string("column", column)
     behind = _arguments.lag(lag)
     idle = _arguments.duration("idle_timeout", idle_timeout)
     limit = _arguments.duration("max_ahead", max_ahead)
     fate = _arguments.ahead(ahead, limit)
     options = _given(lag=behind, idle_timeout=idle, max_ahead=limit, ahead=fate)
+    if _connect.is_connect(source):
+        return _connect.impose_order(source, name, options)
     api = python_api(source.sparkSession)
-    return DataFrame(api.imposeOrder(source._jdf, name, options), source.sparkSession)
+    return DataFrame(api.imposeOrder(_jdf(source), name, options), source.sparkSession)
 
 
 def stream_join(
     left: DataFrame,
     right: DataFrame,
-    on: Column | str | Sequence[str] | Sequence[Column],
-    how: str = "inner",
+    on: Column | str | Sequence[str | Column],
+    how: How = "inner",
     *,
     retention: str | int | timedelta | None = None,
-    late: str = "drop",
+    late: Literal["drop", "emit"] = "drop",
 ) -> DataFrame:
     """Join two streams, each with watermarks of its own; also ``left.streamJoin(...)``.
 
@@ -110,14 +139,15 @@ def stream_join(
     Parameters
     ----------
     left, right : DataFrame
-        Streaming DataFrames of one classic (not Spark Connect) session. Each has at least one
+        Streaming DataFrames of one session, classic or Spark Connect. Each has at least one
         event-time column with a watermark (``imposeOrder``, ``withWatermark`` or SQL).
-    on : Column, str, list of str or list of Column
+    on : Column, str, list of str or Column
         A condition; as a str, one in SQL, in which aliases may be used
         (``left.alias("o")``: ``"o.id = d.id AND d.t BETWEEN o.t AND o.t + INTERVAL '1' HOUR"``).
         A list of names asks for equality of these columns, with one copy of each in the result;
-        a list of conditions for all of them. Note that ``DataFrame.join`` takes a str for the
-        name of a column.
+        a list of conditions for all of them; a list of both for all of it, where the columns come
+        out as of a condition, both copies. Note that ``DataFrame.join`` takes a str for the name
+        of a column: here that is ``["id"]``.
     how : str, optional
         ``"inner"`` (default), ``"left"``, ``"right"``, ``"full"``, ``"semi"`` or ``"anti"``, in
         every spelling that ``DataFrame.join`` takes (``"left_outer"``, ``"leftanti"``, ...).
@@ -151,8 +181,8 @@ def stream_join(
     pyspark.errors.PySparkTypeError
         An argument is of another type than the ones above.
     pyspark.errors.PySparkValueError
-        ``on`` is an empty list, ``retention`` an int that does not fit into a BIGINT, or ``late``
-        another word.
+        ``on`` is an empty list or a str that is only a name, ``retention`` an int that does not
+        fit into a BIGINT, or ``late`` another word.
     pyspark.errors.AnalysisException
         Error class ``STREAM_JOIN.*``, with the names of the columns and the inequality to add:
         ``MISSING_WATERMARK``, ``UNBOUNDED_STATE``, ``DISJUNCTIVE_BOUND``, ``NON_CONSTANT_BOUND``,
@@ -161,11 +191,14 @@ def stream_join(
         late rows come out of this join or of one below; or the condition does not parse or
         resolve.
     SetupError
-        The session was started without the jar or the extension, or is a Spark Connect session,
-        or Spark is neither 4.2 nor 4.3.
+        The session, or the Spark Connect server, was started without the jar or with one of another
+        version, or Spark is neither 4.2 nor 4.3.
 
     Notes
     -----
+    On Spark Connect the join is analysed, and refused, where its columns are asked for or the query
+    is started.
+
     Source: Hazelcast's design document "Stream to stream JOIN" (watermarks per column, bounds
     from the condition, output watermarks); types of join and output columns: Spark SQL.
 
@@ -178,15 +211,21 @@ def stream_join(
     ...     "left",
     ... )  # doctest: +SKIP
     """
-    source = _arguments.dataframe("left", left, "streamJoin")
-    other = _arguments.dataframe("right", right, "streamJoin")
-    condition = _arguments.condition(on)
+    source = _arguments.dataframe("left", left)
+    other = _arguments.dataframe("right", right)
+    condition = _arguments.condition(on, source, other)
     kind = _arguments.string("how", how)
     options = _given(retention=_arguments.retention(retention), late=_arguments.late(late))
+    if _connect.is_connect(source):
+        return _connect.stream_join(source, other, condition, kind, options)
     api = python_api(source.sparkSession)
-    asked = condition._jc if isinstance(condition, Column) else condition
-    joined = api.streamJoin(source._jdf, other._jdf, asked, kind, options)
+    asked = cast("ClassicColumn", condition)._jc if isinstance(condition, Column) else condition
+    joined = api.streamJoin(_jdf(source), _jdf(other), asked, kind, options)
     return DataFrame(joined, source.sparkSession)
+
+
+def _jdf(df: DataFrame) -> object:
+    return cast("ClassicDataFrame", df)._jdf
 
 
 def _given(**options: str | int | None) -> dict[str, str | int]:

@@ -3,33 +3,29 @@
 from __future__ import annotations
 
 import os
+import re
 from datetime import timedelta
 from functools import reduce
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pyspark.errors import PySparkTypeError, PySparkValueError
 from pyspark.sql import Column, DataFrame
 from pyspark.sql.streaming.query import StreamingQuery
 
-from streamjoin import _errors
 from streamjoin._version import require_supported_pyspark
-
-if TYPE_CHECKING:
-    from pyspark.sql.classic.dataframe import DataFrame as ClassicDataFrame
 
 _LONG = 2**63
 LATE = ("drop", "emit")
 
+# A name, perhaps with an alias before it, and nothing else.
+_NAME = re.compile(r"\s*(\w+|`[^`]+`)(\.(\w+|`[^`]+`))*\s*")
+_NO_NAMES = ("true", "false", "null")
 
-def dataframe(name: str, value: object, method: str) -> ClassicDataFrame:
+
+def dataframe(name: str, value: object) -> DataFrame:
     require_supported_pyspark()
-    # Older versions of pyspark have no such module, and must get as far as the line above.
-    from pyspark.sql.classic.dataframe import DataFrame as ClassicDataFrame
-
-    if isinstance(value, ClassicDataFrame):
-        return value
     if isinstance(value, DataFrame):
-        raise _errors.connect_unsupported(method)
+        return value
     raise _wrong_type(name, "DataFrame", value)
 
 
@@ -99,7 +95,14 @@ def ahead(value: object, max_ahead: str | None) -> str | None:
     return value
 
 
-def condition(on: object) -> Column | str | list[str]:
+def condition(on: object, left: DataFrame, right: DataFrame) -> Column | str | list[str]:
+    if isinstance(on, str) and _NAME.fullmatch(on) and on.strip().lower() not in _NO_NAMES:
+        raise PySparkValueError(
+            f'`on` is a condition where it is a str, and "{on}" is only the name of a column. For '
+            f'equality of the columns of that name write ["{on}"], with the bound between the '
+            "event times as a Column in that list or as retention=; or all of it as a condition, "
+            f'"l.{on} = r.{on} AND ...", with aliases l and r.'
+        )
     if isinstance(on, (Column, str)):
         return on
     if isinstance(on, (list, tuple)):
@@ -109,10 +112,11 @@ def condition(on: object) -> Column | str | list[str]:
             )
         if all(isinstance(entry, str) for entry in on):
             return list(on)
-        if all(isinstance(entry, Column) for entry in on):
-            joined: Column = reduce(Column.__and__, on)
+        if all(isinstance(entry, (Column, str)) for entry in on):
+            parts = [left[e] == right[e] if isinstance(e, str) else e for e in on]
+            joined: Column = reduce(Column.__and__, parts)
             return joined
-    raise _wrong_type("on", "Column, str, list of str or list of Column", on)
+    raise _wrong_type("on", "Column, str, list of str or Column", on)
 
 
 def checkpoint(source: object) -> str | StreamingQuery:

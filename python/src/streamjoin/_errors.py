@@ -6,11 +6,17 @@ from pathlib import Path
 
 EXTENSION = "io.streamjoin.StreamJoinExtensions"
 
-_SET_UP = f"""\
+_SET_UP = """\
   in Python:        spark = streamjoin.configure(SparkSession.builder).getOrCreate()
-  on spark-submit:  --jars $(python -m streamjoin.jar) --conf spark.sql.extensions={EXTENSION}
+  on spark-submit:  --jars $(python -m streamjoin.jar)
 A session that runs already cannot take it up: stop it and restart the Python process (in a \
 notebook, the kernel) first."""
+
+
+_REINSTALL = """\
+Install the wheel again, from where you had it:
+  pip install --force-reinstall --no-deps pyspark_streamjoin-VERSION-py3-none-any.whl
+In a checkout of the sources, `make wheel` builds it, into dist/."""
 
 
 class SetupError(RuntimeError):
@@ -23,17 +29,22 @@ class SetupError(RuntimeError):
 def jar_missing(jar: Path) -> SetupError:
     return SetupError(
         f"The jar {jar.name} is not in {jar.parent}: this installation of pyspark-streamjoin is "
-        "incomplete. Install the wheel again:\n"
-        "  pip install --force-reinstall --no-deps pyspark-streamjoin\n"
-        "In a checkout of the sources, `make wheel` builds it."
+        f"incomplete. {_REINSTALL}"
     )
 
 
 def jar_of_other_version(jar: Path, found: list[str]) -> SetupError:
     return SetupError(
         f"pyspark-streamjoin needs {jar.name}, but {jar.parent} holds {', '.join(found)}. "
-        "Install the wheel again:\n"
-        "  pip install --force-reinstall --no-deps pyspark-streamjoin"
+        f"{_REINSTALL}"
+    )
+
+
+def jar_in_archive(jar: Path) -> SetupError:
+    return SetupError(
+        f"This package is imported from an archive, {jar.parents[2]}, out of which Spark loads no "
+        "jar. Give the session the jar itself (spark-submit --jars, spark.jars), or install the "
+        "wheel."
     )
 
 
@@ -51,7 +62,7 @@ def loaded_jar_of_other_version(loaded: str, package: str) -> SetupError:
 
 
 def session_unfit(problem: str) -> SetupError:
-    return SetupError(f"{problem}\nStart the session with both settings:\n{_SET_UP}")
+    return SetupError(f"{problem}\nStart the session with the jar:\n{_SET_UP}")
 
 
 def spark_unsupported(what: str, version: str, supported: str) -> SetupError:
@@ -61,9 +72,27 @@ def spark_unsupported(what: str, version: str, supported: str) -> SetupError:
     )
 
 
-def connect_unsupported(what: str) -> SetupError:
+def jar_not_on_server() -> SetupError:
     return SetupError(
-        f"{what} got a Spark Connect DataFrame; Spark Connect is not supported yet. Start a "
-        "classic session, without remote() and with SPARK_REMOTE and SPARK_API_MODE unset:\n"
+        "This Spark Connect server was started without the streamjoin jar, and cannot take it up "
+        "any more (addArtifact is too late). Start the server with it:\n"
+        "  start-connect-server.sh --jars streamjoin_2.13-VERSION.jar\n"
+        "or, for a server in this process, the session:\n"
+        '  spark = streamjoin.configure(SparkSession.builder.remote("local")).getOrCreate()'
+    )
+
+
+def server_of_other_version(server: str, package: str) -> SetupError:
+    return SetupError(
+        f"The Spark Connect server has the streamjoin jar {server}, but the Python package here is "
+        f"{package}. Install the package of the server's version, or start the server with the "
+        "other jar."
+    )
+
+
+def classic_only(what: str) -> SetupError:
+    return SetupError(
+        f"{what} reads a checkpoint through the JVM of its own process, and over Spark Connect "
+        "there is none. Call it in a classic session that reaches the checkpoint:\n"
         "  spark = streamjoin.configure(SparkSession.builder).getOrCreate()"
     )

@@ -31,5 +31,7 @@ def jar_path() -> str:
     jar = _JARS / f"streamjoin_2.13-{__version__}.jar"
     if jar.is_file():
         return str(jar)
+    if not _JARS.parent.is_dir():
+        raise _errors.jar_in_archive(jar)
     found = sorted(other.name for other in _JARS.glob("*.jar"))
     raise _errors.jar_of_other_version(jar, found) if found else _errors.jar_missing(jar)

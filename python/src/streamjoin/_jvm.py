@@ -1,10 +1,12 @@
-"""The way to the JVM: the class that serves Python calls, once the session is known to fit."""
+"""The way to the JVM: the class that serves Python calls, once the session is known to fit.
+
+What is imported here needs no py4j: where only Spark Connect is installed there is none.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
-from py4j.java_gateway import JavaClass
 from pyspark.sql import SparkSession
 
 from streamjoin import _errors
@@ -12,6 +14,8 @@ from streamjoin._version import __version__, require_supported, require_supporte
 
 
 def python_api(session: SparkSession) -> Any:
+    from py4j.java_gateway import JavaClass
+
     require_supported_pyspark()
     require_supported("the Spark of this session", session.version)
     jvm: Any = session._jvm

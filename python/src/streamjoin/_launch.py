@@ -11,13 +11,16 @@ import re
 import shlex
 from pathlib import Path
 
-from pyspark import SparkConf, SparkContext
-from pyspark.find_spark_home import _find_spark_home
+from pyspark.util import is_remote_only
 
 _PROPERTY = re.compile(r"\s*([^\s=:#!][^\s=:]*)\s*[\s=:]\s*(.*?)\s*$")
 
 
 def launch_setting(key: str) -> str | None:
+    if is_remote_only():
+        return None
+    from pyspark import SparkContext
+
     if SparkContext._gateway is not None or "PYSPARK_GATEWAY_PORT" in os.environ:
         return _of_running_jvm(key)
     value = _of_submit_args(key, os.environ.get("PYSPARK_SUBMIT_ARGS", ""))
@@ -25,6 +28,8 @@ def launch_setting(key: str) -> str | None:
 
 
 def _of_running_jvm(key: str) -> str | None:
+    from pyspark import SparkConf, SparkContext
+
     context = SparkContext._active_spark_context
     if context is not None:
         return context.getConf().get(key)
@@ -47,6 +52,8 @@ def _of_submit_args(key: str, submit_args: str) -> str | None:
 
 
 def _defaults_file() -> Path:
+    from pyspark.find_spark_home import _find_spark_home
+
     folder = os.environ.get("SPARK_CONF_DIR") or Path(_find_spark_home()) / "conf"
     return Path(folder) / "spark-defaults.conf"
 

@@ -7,7 +7,8 @@ import os
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
-from streamjoin import _arguments
+from streamjoin import _arguments, _errors
+from streamjoin._connect import is_connect
 from streamjoin._jvm import python_api
 
 
@@ -90,11 +91,15 @@ def pending(
     >>> streamjoin.pending(query).groupBy("side", "waits_for").count()  # doctest: +SKIP
     >>> streamjoin.pending("/checkpoints/orders", "left").select("row.*")  # doctest: +SKIP
     """
+    if is_connect(source):
+        raise _errors.classic_only("pending")
     where = _arguments.checkpoint(source)
     which = _arguments.side(side)
     number = _arguments.whole("operator", operator)
     batch = _arguments.whole("batch_id", batch_id)
     session = SparkSession.active()
+    if is_connect(session):
+        raise _errors.classic_only("pending")
     api = python_api(session)
     location = api.checkpointOf(where._jsq) if isinstance(where, StreamingQuery) else where
     rows = api.pending(session._jsparkSession, location, which, number, batch)

@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
-from importlib.metadata import version as _installed
+from importlib.resources import files
 
 import pyspark
 
 from streamjoin import _errors
 
-__version__ = _installed("pyspark-streamjoin")
+
+def _built() -> str:
+    """Give the version that the build has noted; also on PYTHONPATH and in an archive."""
+    try:
+        return files("streamjoin").joinpath("version.txt").read_text(encoding="utf-8").strip()
+    except FileNotFoundError:
+        raise ImportError(
+            "These are the sources of streamjoin, of which nothing has been built: there is "
+            "neither version.txt nor the jar. `make wheel` in the checkout makes both."
+        ) from None
+
+
+__version__ = _built()
 
 _SUPPORTED = ("4.2", "4.3")
 

@@ -32,6 +32,7 @@ object ExtensionPoints {
 
   def inject(extensions: SparkSessionExtensions): Unit = {
     StreamJoinConditions.register()
+    extensions.injectFunction(VersionFunction.description)
     extensions.injectParser((_, parser) => StreamSqlParser.around(parser))
     // before Spark looks up functions, for DESCRIPTOR is none
     extensions.injectHintResolutionRule(ResolveImposeOrder(_))

@@ -1,0 +1,40 @@
+package org.apache.spark.sql.streamjoin.api
+
+import org.apache.spark.sql.catalyst.FunctionIdentifier
+import org.apache.spark.sql.catalyst.expressions.{Expression, ExpressionInfo, Literal}
+import org.apache.spark.sql.catalyst.trees.CurrentOrigin
+import org.apache.spark.sql.errors.QueryCompilationErrors
+import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
+import org.apache.spark.sql.streamjoin.logical.plan.JoinOptions
+
+import io.streamjoin.Version
+
+/**
+ * `streamjoin_version()`: the version of the jar. A client of Spark Connect asks for it, since a server
+ * without the jar only warns of hints that it does not know.
+ */
+private[streamjoin] object VersionFunction {
+
+  type Description = (FunctionIdentifier, ExpressionInfo, Seq[Expression] => Expression)
+
+  val name: String = "streamjoin_version"
+
+  val description: Description = (
+    FunctionIdentifier(name),
+    new ExpressionInfo(getClass.getName.stripSuffix("$"), name),
+    arguments => {
+      if (arguments.nonEmpty) {
+        throw QueryCompilationErrors.wrongNumArgsError(name, Seq(0), arguments.length)
+      }
+      if (SQLConf.get.getConf(SQLConf.DISABLE_HINTS)) throw withoutHints
+      Literal(Version.current)
+    }
+  )
+
+  private def withoutHints = StreamJoinErrors.invalidOption(
+    CurrentOrigin.get,
+    s"joins and orders are asked for by hints, and ${SQLConf.DISABLE_HINTS.key} has Spark drop them",
+    JoinOptions.allowed
+  )
+}

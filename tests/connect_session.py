@@ -1,0 +1,109 @@
+"""What a Spark Connect session does with streamjoin, in a process of its own; prints JSON."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, SparkSession
+
+import streamjoin
+from streamjoin import impose_order, stream_join
+
+WITHIN = "o.id = d.id AND d.dt BETWEEN o.ot AND o.ot + INTERVAL '1' HOUR"
+
+
+def land(folder: Path, number: int, *rows: tuple[int, str, str]) -> None:
+    lines = [json.dumps({"id": i, name: f"2024-05-04T{clock}:00"}) for i, name, clock in rows]
+    (folder / f"{number}.json").write_text("\n".join(lines), encoding="utf-8")
+
+
+def refusal(call: Callable[[], object]) -> str:
+    try:
+        call()
+    except (PySparkException, streamjoin.SetupError) as error:
+        return str(error)
+    return ""
+
+
+def main(folder: Path) -> None:
+    builder = SparkSession.builder.remote("local[2]")
+    spark = (
+        streamjoin.configure(builder)
+        .config("spark.ui.enabled", "false")
+        .config("spark.sql.shuffle.partitions", "2")
+        .config("spark.sql.session.timeZone", "UTC")
+        .getOrCreate()
+    )
+    for name in ("orders", "deliveries"):
+        (folder / name).mkdir()
+
+    def stream(name: str, time: str) -> DataFrame:
+        schema = f"id INT, {time} TIMESTAMP"
+        return spark.readStream.schema(schema).json(str(folder / name))
+
+    orders, deliveries = stream("orders", "ot"), stream("deliveries", "dt")
+    placed = impose_order(orders, "ot", "10 minutes").alias("o")
+    delivered = impose_order(deliveries, "dt", "10 minutes", max_ahead="10000 days").alias("d")
+    columns = (orders["id"] == deliveries["id"]) & deliveries["dt"].between(
+        orders["ot"], orders["ot"] + _hour()
+    )
+    joined = stream_join(placed, delivered, WITHIN, "left", late="emit")
+    placed.createOrReplaceTempView("o")
+    delivered.createOrReplaceTempView("d")
+    steps = [
+        ([(1, "ot", "10:00"), (2, "ot", "12:00")], [(1, "dt", "10:30"), (2, "dt", "12:30")]),
+        ([(3, "ot", "11:49")], []),
+    ]
+
+    def rows(result: DataFrame, name: str) -> list[Any]:
+        for number, (left, right) in enumerate(steps):
+            land(folder / "orders", number, *left)
+            land(folder / "deliveries", number, *right)
+            query = (
+                result.writeStream.format("parquet")
+                .option("checkpointLocation", str(folder / f"{name}-checkpoint"))
+                .trigger(availableNow=True)
+                .start(str(folder / name))
+            )
+            query.awaitTermination()
+        return [list(row) for row in spark.read.parquet(str(folder / name)).collect()]
+
+    missing = stream_join(placed, delivered, "o.id = d.id AND d.dt >= o.ot")
+    print(
+        json.dumps(
+            {
+                "columns": joined.columns,
+                "rows": rows(joined.select("o.id", "late.input"), "out"),
+                "by_columns": stream_join(placed, delivered, columns).columns,
+                "by_names": stream_join(
+                    placed, delivered, ["id"], "full", retention="1 hour", late="emit"
+                ).columns,
+                "mixed": stream_join(placed, delivered, ["id"], retention="1 hour").columns,
+                "itself": placed.streamJoin(
+                    placed.alias("p"), "o.id = p.id AND o.ot = p.ot", late="emit"
+                ).columns,
+                "sql": spark.sql(
+                    f"SELECT /*+ STREAM_JOIN(late => 'emit') */ * FROM o JOIN d ON {WITHIN}"
+                ).columns,
+                "missing": refusal(lambda: missing.columns),
+                "pending": refusal(lambda: streamjoin.pending(str(folder / "out-checkpoint"))),
+                "explained": joined._explain_string(),
+            }
+        )
+    )
+    spark.stop()
+
+
+def _hour() -> Any:
+    from pyspark.sql import functions as F
+
+    return F.expr("INTERVAL '1' HOUR")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

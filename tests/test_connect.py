@@ -1,0 +1,91 @@
+"""Spark Connect: the same methods, by hints; one session for all of it."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.errors import AnalysisException
+from pyspark.sql import SparkSession
+
+import streamjoin
+from streamjoin import _connect
+
+from .processes import ROOT, run, run_python
+
+
+@pytest.fixture(scope="module")
+def seen(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    folder: Path = tmp_path_factory.mktemp("connect")
+    printed = run(
+        [sys.executable, "-m", "tests.connect_session", str(folder)],
+        {"PYTHONPATH": str(ROOT), "SPARK_LOCAL_DIRS": str(folder)},
+    )
+    found: dict[str, Any] = json.loads(printed.splitlines()[-1])
+    return found
+
+
+def test_rows_late_ones_among_them(seen: dict[str, Any]) -> None:
+    assert seen["columns"] == ["id", "ot", "id", "dt", "late"]
+    assert sorted(seen["rows"]) == [[1, None], [2, None], [3, "left"]]
+
+
+def test_conditions_of_every_kind(seen: dict[str, Any]) -> None:
+    assert seen["by_columns"] == ["id", "ot", "id", "dt"]
+    assert seen["by_names"] == ["id", "ot", "dt", "late"]
+    assert seen["itself"] == ["id", "ot", "id", "ot", "late"]
+    assert seen["sql"] == ["id", "ot", "id", "dt", "late"]
+
+
+def test_what_is_refused_and_explained(seen: dict[str, Any]) -> None:
+    assert "STREAM_JOIN.UNBOUNDED_STATE" in seen["missing"]
+    assert "over Spark Connect there is none" in seen["pending"]
+    assert "StreamJoin LEFT OUTER" in seen["explained"]
+
+
+def test_import_needs_no_py4j() -> None:
+    printed = run_python(
+        """
+        import sys
+
+        sys.modules["py4j"] = None
+        import streamjoin
+
+        print(streamjoin.__version__, "grpc" in sys.modules)
+        """,
+        SPARK_SKIP_CONNECT_COMPAT_TESTS="1",
+    )
+    assert printed == f"{streamjoin.__version__} False"
+
+
+class Server:
+    """As much of a session as is asked before a hint is sent."""
+
+    version = "4.2.0"
+
+    def __init__(self, spark: SparkSession, query: str) -> None:
+        self.spark, self.query, self.asked = spark, query, 0
+
+    def sql(self, query: str) -> object:
+        self.asked += 1
+        return self.spark.sql(query.replace("streamjoin_version()", self.query))
+
+
+def test_a_session_is_asked_once_and_a_server_without_the_jar_is_refused(
+    spark: SparkSession,
+) -> None:
+    good = Server(spark, "streamjoin_version()")
+    for _ in range(2):
+        _connect._check(good)  # type: ignore[arg-type]
+    assert good.asked == 1
+    with pytest.raises(streamjoin.SetupError, match="was started without the streamjoin jar"):
+        _connect._check(Server(spark, "not_there()"))  # type: ignore[arg-type]
+    with pytest.raises(streamjoin.SetupError, match=r"jar 0\.0\.1, but the Python package"):
+        _connect._check(Server(spark, "'0.0.1'"))  # type: ignore[arg-type]
+    dropping = spark.newSession()
+    dropping.conf.set("spark.sql.optimizer.disableHints", "true")
+    with pytest.raises(AnalysisException, match="has Spark drop them"):
+        _connect._check(Server(dropping, "streamjoin_version()"))  # type: ignore[arg-type]
