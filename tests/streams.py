@@ -88,5 +88,5 @@ class Run:
     def metrics(self) -> dict[str, int]:
         return dict(self.operator()["customMetrics"])
 
-    def total(self, metric: str) -> int:
-        return sum(each["customMetrics"][metric] for each in self.operators())
+    def total(self, metric: str, name: str = "streamJoin") -> int:
+        return sum(each["customMetrics"][metric] for each in self.operators(name))

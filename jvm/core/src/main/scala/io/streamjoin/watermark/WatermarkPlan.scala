@@ -21,18 +21,40 @@ object WatermarkPlan {
 
   /** The source columns that a watermark follows from without a join in between. */
   private[watermark] def direct(plan: WatermarkPlan): Seq[Int] = plan match {
-    case Base(i)       => Seq(i)
-    case Least(inputs) => inputs.flatMap(direct)
-    case WindowEnd(of) => direct(of)
-    case _             => Nil
+    case Base(i)          => Seq(i)
+    case Least(inputs)    => inputs.flatMap(direct)
+    case Greatest(inputs) => inputs.flatMap(direct)
+    case WindowEnd(of)    => direct(of)
+    case Shifted(of, _)   => direct(of)
+    case _                => Nil
   }
 
   /** The joins right below. */
   private[watermark] def joins(plan: WatermarkPlan): Seq[JoinWatermarks] = plan match {
-    case Joined(join, _) => Seq(join)
-    case Least(inputs)   => inputs.flatMap(joins)
-    case WindowEnd(of)   => joins(of)
-    case _               => Nil
+    case Joined(join, _)  => Seq(join)
+    case Least(inputs)    => inputs.flatMap(joins)
+    case Greatest(inputs) => inputs.flatMap(joins)
+    case WindowEnd(of)    => joins(of)
+    case Shifted(of, _)   => joins(of)
+    case _                => Nil
+  }
+
+  /**
+   * For each source column, those that an idle input goes with: in a join those of the other input,
+   * in a union those of its other inputs.
+   */
+  def rivals(plan: WatermarkPlan): Map[Int, Set[Int]] = plan match {
+    case Joined(join, _)  => join.rivals
+    case WindowEnd(of)    => rivals(of)
+    case Shifted(of, _)   => rivals(of)
+    case Greatest(inputs) => inputs.flatMap(rivals).toMap
+    case Least(inputs) =>
+      val others = for {
+        input <- inputs
+        i <- direct(input)
+      } yield i -> inputs.filter(_ != input).flatMap(sources).toSet
+      others.toMap ++ inputs.flatMap(rivals)
+    case _ => Map.empty
   }
 
   /** All source columns that a watermark follows from. */
@@ -49,6 +71,21 @@ object WatermarkPlan {
   final case class Least(inputs: Seq[WatermarkPlan]) extends WatermarkPlan {
     override def eval(base: Array[Long]): Long = inputs.map(_.eval(base)).min
     override def shift(by: Int): WatermarkPlan = Least(inputs.map(_.shift(by)))
+  }
+
+  /** The greatest of several times of which a row has all: no less than the one that is furthest. */
+  final case class Greatest(inputs: Seq[WatermarkPlan]) extends WatermarkPlan {
+    override def eval(base: Array[Long]): Long = inputs.map(_.eval(base)).max
+    override def shift(by: Int): WatermarkPlan = Greatest(inputs.map(_.shift(by)))
+  }
+
+  /** A time at a constant distance from another. */
+  final case class Shifted(of: WatermarkPlan, distance: Long) extends WatermarkPlan {
+    override def eval(base: Array[Long]): Long = {
+      val time = of.eval(base)
+      if (time == Watermarks.Unknown) time else Saturated.add(time, distance)
+    }
+    override def shift(by: Int): WatermarkPlan = Shifted(of.shift(by), distance)
   }
 
   /** The end of the window that a time falls into: later than the time itself. */

@@ -4,6 +4,7 @@ import org.apache.spark.sql.SparkSessionExtensions
 import org.apache.spark.sql.streamjoin.checkpoint.pending.RefuseStateReader
 import org.apache.spark.sql.streamjoin.errors.StreamJoinConditions
 import org.apache.spark.sql.streamjoin.logical.optimize.{
+  OrderInOnePartition,
   PruneNestedColumns,
   PushFilterThroughStreamJoin
 }
@@ -15,6 +16,7 @@ import org.apache.spark.sql.streamjoin.logical.resolve.{
   ResolveAwaitedJoin,
   ResolveRowtime,
   ResolveStreamJoin,
+  ResolveStreamOrder,
   ResolveStreamSubqueries
 }
 import org.apache.spark.sql.streamjoin.physical.{ExplainBuiltinJoin, StreamJoinStrategy}
@@ -47,16 +49,20 @@ object ExtensionPoints {
     extensions.injectResolutionRule(_ => ResolveStreamSubqueries)
     extensions.injectResolutionRule(_ => ResolveStreamJoin)
     extensions.injectResolutionRule(_ => ResolveRowtime)
+    extensions.injectResolutionRule(_ => ResolveStreamOrder)
     extensions.injectCheckRule(_ => PlaceWindows.check)
     extensions.injectCheckRule(_ => ResolveAwaitedJoin.check)
     extensions.injectCheckRule(_ => CheckJoinHints)
     extensions.injectCheckRule(_ => CheckOutputMode)
+    extensions.injectCheckRule(_ => ResolveStreamOrder.check)
     extensions.injectCheckRule(RefuseStateReader(_))
     // a query is checked for what Spark's own joins support as soon as it is resolved
     extensions.injectHintResolutionRule(_ => ResolveStreamJoin)
+    extensions.injectHintResolutionRule(_ => ResolveStreamOrder)
     extensions.injectPlanNormalizationRule(_ => ResolveAwaitedJoin)
     extensions.injectOptimizerRule(_ => PushFilterThroughStreamJoin)
     extensions.injectOptimizerRule(_ => PruneNestedColumns)
+    extensions.injectOptimizerRule(_ => OrderInOnePartition)
     extensions.injectPlannerStrategy(StreamJoinStrategy(_))
     extensions.injectColumnar(_ => ExplainBuiltinJoin)
   }

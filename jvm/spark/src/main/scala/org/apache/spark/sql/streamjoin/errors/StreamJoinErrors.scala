@@ -223,6 +223,13 @@ private[streamjoin] object StreamJoinErrors {
       "mode" -> mode
     )
 
+  def unsupportedOrder(
+      origin: Origin,
+      reason: String,
+      instead: String
+  ): StreamJoinAnalysisException =
+    analysis("UNSUPPORTED_ORDER", origin, "reason" -> reason, "instead" -> instead)
+
   def bufferLimitExceeded(
       partition: Int,
       left: Long,

@@ -15,7 +15,12 @@ import org.apache.spark.sql.catalyst.plans.logical.{
 }
 import org.apache.spark.sql.execution.{FilterExec, ProjectExec, SparkPlan, SparkStrategy}
 import org.apache.spark.sql.internal.SQLConf
-import org.apache.spark.sql.streamjoin.logical.plan.{ImposeOrder, StreamJoin, StreamJoinInput}
+import org.apache.spark.sql.streamjoin.logical.plan.{
+  ImposeOrder,
+  StreamJoin,
+  StreamJoinInput,
+  StreamOrder
+}
 import org.apache.spark.sql.streamjoin.logical.resolve.JoinRefusals
 import org.apache.spark.sql.streamjoin.physical.eventtime.{
   JoinExplanation,
@@ -24,6 +29,7 @@ import org.apache.spark.sql.streamjoin.physical.eventtime.{
   StreamJoinInputExec,
   StreamJoinSpec
 }
+import org.apache.spark.sql.streamjoin.physical.ordered.{OrderSpec, StreamOrderExec}
 import org.apache.spark.sql.streamjoin.physical.stateful.{
   BatchInfo,
   BelievedWatermarkExec,
@@ -34,7 +40,9 @@ import org.apache.spark.sql.streamjoin.physical.stateful.{
 case class StreamJoinStrategy(session: SparkSession) extends SparkStrategy {
 
   override def apply(plan: LogicalPlan): Seq[SparkPlan] = plan match {
-    case o: ImposeOrder               => Seq(planOrder(o))
+    case o: ImposeOrder => Seq(planOrder(o))
+    case o: StreamOrder =>
+      Seq(new StreamOrderExec(planLater(o.child), BatchInfo(), OrderSpec.of(o)))
     case i: StreamJoinInput           => Seq(StreamJoinInputExec(i.present, planLater(i.child)))
     case Project(list, j: StreamJoin) => Seq(ProjectExec(list, planJoin(j, shown(list, j))))
     case Project(list, Filter(condition, j: StreamJoin)) =>

@@ -32,6 +32,9 @@ private[logical] object LateRows extends PredicateHelper {
       }
     }
 
+  /** Whether late rows of a join come up to here among the others. */
+  def reach(plan: LogicalPlan): Boolean = of(plan).exists(_.present)
+
   /** The columns of a plan that say why rows are late. */
   def columns(plan: LogicalPlan): Seq[Attribute] = {
     val ids = of(plan).flatMap(_.columns).toSet

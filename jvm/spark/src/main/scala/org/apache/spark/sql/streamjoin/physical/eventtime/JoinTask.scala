@@ -6,7 +6,13 @@ import org.apache.spark.sql.catalyst.types.DataTypeUtils
 import org.apache.spark.sql.execution.streaming.state.StateStore
 import org.apache.spark.sql.streamjoin.checkpoint.{StateShape, StoredNumbers, StoredState}
 import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
-import org.apache.spark.sql.streamjoin.physical.stateful.{BatchOutput, BatchReport, PartitionState}
+import org.apache.spark.sql.streamjoin.physical.stateful.{
+  BaseWatermarks,
+  BatchArrivals,
+  BatchOutput,
+  BatchReport,
+  PartitionState
+}
 
 import io.streamjoin.bounds.{JoinBounds, RowBounds, RowTimes}
 import io.streamjoin.join.eventtime.{EventTimeJoin, JoinCounters}
@@ -42,7 +48,7 @@ private[physical] final class JoinTask(
     val rows = new UnsafeJoinRows(spec, leftOutput, rightOutput)
     val state = partitions.format.open(store, shapeOf(rows))
     val numbers = new StoredNumbers(store)
-    val base = BaseWatermarks.next(spec, batch, numbers)
+    val base = BaseWatermarks.next(spec.bases, spec.watermarks.rivals, batch, numbers)
     val counters = new JoinCounters
     val operator = new EventTimeJoin[UnsafeRow, InternalRow](
       spec.joinType,

@@ -97,17 +97,12 @@ class StreamJoinExec(
   override def shouldRunAnotherBatch(newInputWatermark: Long): Boolean = {
     val propagated = spec.bases.exists(_.isInstanceOf[BaseColumn.Propagated]) &&
       batch.watermarkForEviction.exists(newInputWatermark > _)
-    propagated || turnsIdle(System.currentTimeMillis())
-  }
-
-  /** Whether an input would now count as idle that did not in this batch, while rows wait. */
-  private def turnsIdle(nowMs: Long): Boolean = {
-    val lastActive = lastActiveMs.value
-    longMetric("numTotalStateRows").value > 0 && spec.bases.indices.exists { i =>
-      lastActive(i) != Watermarks.Unknown &&
-      BaseWatermarks.isIdle(spec.bases(i), lastActive(i), nowMs) &&
-      !batch.timeMs.exists(BaseWatermarks.isIdle(spec.bases(i), lastActive(i), _))
-    }
+    propagated || longMetric("numTotalStateRows").value > 0 && BaseWatermarks.turnsIdle(
+      spec.bases,
+      lastActiveMs.value,
+      batch.timeMs,
+      System.currentTimeMillis()
+    )
   }
 
   // ---- execution ----
@@ -136,7 +131,7 @@ class StreamJoinExec(
       spec,
       left.output,
       right.output,
-      arrivals(Seq(l, r)),
+      BatchArrivals.of(spec.bases, Seq(l, r), batch),
       partitionState,
       conf.getConf(StreamJoinConf.MaxBufferedRows),
       new BatchReport(metrics, ofPartitions, received, lastActiveMs)
@@ -157,20 +152,6 @@ class StreamJoinExec(
     }
     val execution = sparkContext.getLocalProperty(SQLExecution.EXECUTION_ID_KEY)
     SQLMetrics.postDriverMetricUpdates(sparkContext, execution, counts)
-  }
-
-  private def arrivals(inputs: Seq[SparkPlan]): BatchArrivals = {
-    val noted = JoinInputs.arrivals(inputs)
-    BatchArrivals(
-      spec.bases.map {
-        case b: BaseColumn.Imposed    => noted.getOrElse(b.id, Arrival(Watermarks.Unknown))
-        case _: BaseColumn.Propagated => Arrival(Watermarks.Unknown)
-      },
-      batch.watermarkForEviction,
-      batch.timeMs.getOrElse(
-        throw new IllegalStateException("the batch has no recorded time; the plan cannot be run")
-      )
-    )
   }
 
   // ---- metrics ----

@@ -5,6 +5,8 @@ import org.apache.spark.sql.streamjoin.ColumnNames
 import org.apache.spark.sql.streamjoin.conditions.TimeUnit
 import org.apache.spark.sql.streamjoin.logical.plan.JoinAnalysis
 import org.apache.spark.sql.streamjoin.logical.times.BaseColumn
+import org.apache.spark.sql.streamjoin.physical.stateful.WatermarkWords
+import org.apache.spark.sql.streamjoin.physical.stateful.WatermarkWords.latest
 
 import io.streamjoin.bounds.{Saturated, TimeBound}
 import io.streamjoin.model.Side
@@ -28,21 +30,8 @@ private[physical] final class TimeWords(a: JoinAnalysis) {
     s"${name(b.later)} >= ${moved(name(b.earlier), unit(b.earlier), Saturated.subtract(0, b.slack))}"
 
   /** The watermarks in which times start. */
-  def watermarks: Seq[String] = a.bases.zip(sources).map {
-    case (b: BaseColumn.Imposed, source) =>
-      val idle = b.idleTimeoutMs.fold("") { ms =>
-        s"; after ${TimeUnit.Timestamp.words(ms * 1000)} without a row, that of the slowest input " +
-          "it is joined with"
-      }
-      val ahead = b.maxAhead.fold("") { a =>
-        val dropped = if (a.rejects) ", and its row is dropped" else ""
-        s"; a time more than ${TimeUnit.Timestamp.words(a.micros)} ahead of its batch does not " +
-          s"count$dropped"
-      }
-      s"watermark of $source: ${moved(latest(source, b.unit), b.unit, -b.lag)}$idle$ahead"
-    case (_: BaseColumn.Propagated, source) =>
-      s"watermark of $source: that of Spark's own operator below"
-  }
+  def watermarks: Seq[String] =
+    a.bases.zip(sources).map { case (base, source) => WatermarkWords.of(base, source) }
 
   /** The columns in which watermarks start; as a join calls them, where several have one name. */
   private def sources: Seq[String] = {
@@ -74,9 +63,6 @@ private[physical] final class TimeWords(a: JoinAnalysis) {
   }
 
   private def unit(column: Int): TimeUnit = TimeUnit.of(a.expressions(column).dataType).get
-
-  private def latest(name: String, unit: TimeUnit): String =
-    s"the ${if (unit == TimeUnit.Number) "largest" else "latest"} $name seen"
 
   /** The lag of a column whose watermark follows from its own values alone. */
   private def lag(column: Int): Option[Long] = a.watermarks.inputs(column) match {

@@ -1,8 +1,8 @@
-package org.apache.spark.sql.streamjoin.physical.eventtime
+package org.apache.spark.sql.streamjoin.physical.stateful
 
+import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.streamjoin.checkpoint.StoredNumbers
 import org.apache.spark.sql.streamjoin.logical.times.BaseColumn
-import org.apache.spark.sql.streamjoin.physical.stateful.Arrival
 
 import io.streamjoin.bounds.Saturated
 import io.streamjoin.model.Watermarks
@@ -20,6 +20,24 @@ private[physical] final case class BatchArrivals(
     propagated: Option[Long],
     batchTimeMs: Long
 )
+
+private[physical] object BatchArrivals {
+
+  /** What a batch has brought, once the inputs have been run up to their shuffles. */
+  def of(bases: Seq[BaseColumn], inputs: Seq[SparkPlan], batch: BatchInfo): BatchArrivals = {
+    val noted = JoinInputs.arrivals(inputs)
+    BatchArrivals(
+      bases.map {
+        case b: BaseColumn.Imposed    => noted.getOrElse(b.id, Arrival(Watermarks.Unknown))
+        case _: BaseColumn.Propagated => Arrival(Watermarks.Unknown)
+      },
+      batch.watermarkForEviction,
+      batch.timeMs.getOrElse(
+        throw new IllegalStateException("the batch has no recorded time; the plan cannot be run")
+      )
+    )
+  }
+}
 
 /**
  * The watermarks of the source columns, before and after a batch, and when each input last brought a
@@ -44,9 +62,16 @@ private[physical] object BaseWatermarks {
 
   private def active(i: Int): String = s"active.$i"
 
-  def next(spec: StreamJoinSpec, batch: BatchArrivals, numbers: StoredNumbers): BaseWatermarks = {
-    val bases = spec.bases
-    val rivals = spec.watermarks.rivals
+  /**
+   * @param bases the source columns, in the order in which they are stored
+   * @param rivals for each source column, those that it goes with while its input is idle
+   */
+  def next(
+      bases: Seq[BaseColumn],
+      rivals: Map[Int, Set[Int]],
+      batch: BatchArrivals,
+      numbers: StoredNumbers
+  ): BaseWatermarks = {
     val before = bases.indices.map(i => numbers.get(watermark(i)).getOrElse(Watermarks.Unknown))
     val arrived = bases.indices.map { i =>
       bases(i) match {
@@ -70,7 +95,22 @@ private[physical] object BaseWatermarks {
     )
   }
 
-  def isIdle(base: BaseColumn, lastActiveMs: Long, nowMs: Long): Boolean = base match {
+  /**
+   * Whether an input would now count as idle that did not in a batch.
+   *
+   * @param lastActiveMs when each source last brought a row, or `Watermarks.Unknown`
+   */
+  def turnsIdle(
+      bases: Seq[BaseColumn],
+      lastActiveMs: Array[Long],
+      batchTimeMs: Option[Long],
+      nowMs: Long
+  ): Boolean = bases.indices.exists { i =>
+    lastActiveMs(i) != Watermarks.Unknown && isIdle(bases(i), lastActiveMs(i), nowMs) &&
+    !batchTimeMs.exists(isIdle(bases(i), lastActiveMs(i), _))
+  }
+
+  private def isIdle(base: BaseColumn, lastActiveMs: Long, nowMs: Long): Boolean = base match {
     case b: BaseColumn.Imposed => b.idleTimeoutMs.exists(nowMs - lastActiveMs >= _)
     case _                     => false
   }

@@ -1,0 +1,28 @@
+package org.apache.spark.sql.streamjoin.logical.optimize
+
+import org.apache.spark.sql.catalyst.plans.logical.{
+  GlobalLimit,
+  LocalLimit,
+  LogicalPlan,
+  Repartition
+}
+import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.streamjoin.logical.plan.StreamOrder
+
+/**
+ * Where all rows are brought into one partition above an order, as for LIMIT, they come in one: Spark
+ * would fetch those of several in whatever order they arrive.
+ */
+object OrderInOnePartition extends Rule[LogicalPlan] {
+
+  override def apply(plan: LogicalPlan): LogicalPlan = plan.transform {
+    case gathered @ (_: GlobalLimit | _: LocalLimit | Repartition(1, _, _)) =>
+      gathered.mapChildren(inOne)
+  }
+
+  private def inOne(plan: LogicalPlan): LogicalPlan = plan match {
+    case o: StreamOrder if !o.single  => o.copy(single = true)
+    case p if StreamOrder.isKeptBy(p) => p.mapChildren(inOne)
+    case p                            => p
+  }
+}

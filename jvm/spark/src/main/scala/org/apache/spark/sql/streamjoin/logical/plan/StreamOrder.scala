@@ -1,0 +1,62 @@
+package org.apache.spark.sql.streamjoin.logical.plan
+
+import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, SortOrder}
+import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, UnaryNode}
+import org.apache.spark.sql.streamjoin.logical.times.{BaseColumn, TimeColumns, TimeExpression}
+
+import io.streamjoin.watermark.WatermarkPlan
+
+/**
+ * The rows of a stream in ascending order of an event time, over the whole query: each is held back
+ * until nothing can come any more that belongs before it.
+ *
+ * @param order the time first, ascending; then what rows of one time are sorted by
+ * @param name what the person calls the time
+ * @param column what the metrics call it
+ * @param single whether all rows of a batch are wanted in one partition
+ */
+case class StreamOrder(
+    order: Seq[SortOrder],
+    name: String,
+    column: String,
+    single: Boolean,
+    child: LogicalPlan
+) extends UnaryNode {
+
+  /** The time by which the rows are ordered. */
+  def time: Expression = order.head.child
+
+  override def output: Seq[Attribute] = child.output
+
+  override def maxRows: Option[Long] = child.maxRows
+
+  /** Where watermarks start, and how that of the time comes about; valid once resolved. */
+  @transient lazy val watermark: (Seq[BaseColumn], Option[WatermarkPlan]) = {
+    val times = TimeColumns.of(child)
+    (times.bases, TimeExpression.watermark(time, times))
+  }
+
+  override protected def withNewChildInternal(newChild: LogicalPlan): StreamOrder =
+    copy(child = newChild)
+}
+
+object StreamOrder {
+
+  /** Whether a node hands the rows of its one child on in the order in which they come. */
+  def isKeptBy(plan: LogicalPlan): Boolean = {
+    import org.apache.spark.sql.catalyst.plans.logical._
+    plan match {
+      case _: Project | _: Filter | _: SubqueryAlias | _: View | _: GlobalLimit | _: LocalLimit |
+          _: Generate | _: CollectMetrics | _: ResolvedHint | _: MapElements | _: MapPartitions |
+          _: TypedFilter | _: SerializeFromObject | _: DeserializeToObject | _: StreamJoinInput |
+          _: ImposeOrder | _: EventTimeWatermark =>
+        true
+      case Repartition(1, _, _) => true
+      case _                    => PythonRows.contains(plan.nodeName)
+    }
+  }
+
+  /** Nodes of Spark's that hand rows to Python and back; their classes differ between versions. */
+  private val PythonRows =
+    Set("MapInPandas", "MapInArrow", "BatchEvalPython", "ArrowEvalPython", "PythonMapInArrow")
+}

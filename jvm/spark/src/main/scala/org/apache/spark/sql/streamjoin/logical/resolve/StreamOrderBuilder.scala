@@ -1,0 +1,116 @@
+package org.apache.spark.sql.streamjoin.logical.resolve
+
+import org.apache.spark.sql.catalyst.expressions.{Left => _, Right => _, _}
+import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project, Sort, SubqueryAlias}
+import org.apache.spark.sql.streamjoin.ColumnNames
+import org.apache.spark.sql.streamjoin.conditions.TimeUnit
+import org.apache.spark.sql.streamjoin.errors.{StreamJoinAnalysisException, StreamJoinErrors}
+import org.apache.spark.sql.streamjoin.logical.plan.StreamOrder
+import org.apache.spark.sql.streamjoin.logical.times.TimeColumns
+
+/** Makes a [[StreamOrder]] of a sort that Spark has resolved, or says why it cannot be one. */
+private[logical] object StreamOrderBuilder extends AliasHelper {
+
+  def build(sort: Sort): Either[StreamJoinAnalysisException, LogicalPlan] = {
+    val keys = sort.order
+    val child = StreamJoinBuilder.keyed(sort.child)
+    def refused(why: String, instead: String) =
+      Left(StreamJoinErrors.unsupportedOrder(sort.origin, why, instead))
+    val first = keys.head
+    val name = ColumnNames.sql(first.child)
+    if (!sort.global) {
+      refused(
+        "rows sorted within partitions have no order that lasts from batch to batch",
+        s"Write ORDER BY $name, or df.orderBy(...): the order is that of the whole query"
+      )
+    } else if (!keys.forall(_.deterministic)) {
+      refused("it sorts by values that are not deterministic", "Sort by columns of the rows")
+    } else if (LateRows.reach(child)) {
+      refused(
+        "late rows of a join below come out after their time, so they have no place in the order",
+        "Filter them out by late IS NULL first, or leave late = 'emit' out"
+      )
+    } else {
+      placed(first.child, child) match {
+        case None => refused(unordered(first.child), instead(child))
+        case Some(_) if first.direction != Ascending =>
+          refused(
+            s"$name comes first in descending order, and of a stream that has no end the last row " +
+              "never comes",
+            s"Sort by $name ascending"
+          )
+        case Some(_) if first.nullOrdering == NullsLast && first.child.nullable =>
+          refused(
+            s"rows whose $name is NULL would come last, when the stream has ended",
+            s"Leave NULLS LAST out: they come first in their batch; or filter by $name IS NOT NULL"
+          )
+        case Some(depth) => Right(under(keys, child, name, depth))
+      }
+    }
+  }
+
+  private def unordered(e: Expression): String =
+    s"${ColumnNames.sql(e)}, which comes first, is no event time with a watermark, so nothing says " +
+      "when all rows that belong before one have come"
+
+  private def instead(child: LogicalPlan): String = {
+    val (times, others) = child.output.filterNot(a => TimeUnit.isWindow(a.dataType)).partition(
+      TimeColumns.of(child).isWatermarked
+    )
+    def named(a: Attribute) = ColumnNames.written(Seq(a.name))
+    (
+      times.headOption,
+      others.find(a => TimeUnit.of(a.dataType).exists(_ != TimeUnit.Number))
+    ) match {
+      case (Some(t), _) => s"Sort by ${named(t)} first, ascending: ORDER BY ${named(t)}, ..."
+      case (None, Some(t)) =>
+        "Give an event-time column a watermark below, as in " +
+          s"""df.imposeOrder("${named(t)}", "1 minute"), and sort by it first"""
+      case _ =>
+        "Let an event-time column with an imposed order pass up to here, and sort by it first"
+    }
+  }
+
+  /**
+   * How many projections down the time has a watermark; there, what is sorted by is an expression of
+   * times.
+   */
+  private def placed(time: Expression, child: LogicalPlan): Option[Int] =
+    if (
+      StreamOrder(
+        Seq(SortOrder(time, Ascending)),
+        "",
+        "",
+        single = false,
+        child
+      ).watermark._2.nonEmpty
+    )
+      Some(0)
+    else
+      child match {
+        case Project(list, below) if list.forall(_.deterministic) =>
+          placed(replaceAlias(time, getAliasMap(list)), below).map(_ + 1)
+        case SubqueryAlias(_, below) => placed(time, below).map(_ + 1)
+        case _                       => None
+      }
+
+  private def under(
+      keys: Seq[SortOrder],
+      child: LogicalPlan,
+      name: String,
+      depth: Int
+  ): LogicalPlan =
+    (child, depth) match {
+      case (_, 0) => StreamOrder(keys, name, columnOf(keys.head.child), single = false, child)
+      case (Project(list, below), _) =>
+        val aliases = getAliasMap(list)
+        val replaced = keys.map(k => replaceAlias(k, aliases).asInstanceOf[SortOrder])
+        child.withNewChildren(Seq(under(replaced, below, name, depth - 1)))
+      case _ => child.withNewChildren(Seq(under(keys, child.children.head, name, depth - 1)))
+    }
+
+  private def columnOf(time: Expression): String = time match {
+    case a: Attribute => a.name
+    case _            => "rowtime"
+  }
+}

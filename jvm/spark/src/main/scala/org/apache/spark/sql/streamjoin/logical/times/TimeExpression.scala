@@ -1,0 +1,63 @@
+package org.apache.spark.sql.streamjoin.logical.times
+
+import org.apache.spark.sql.catalyst.expressions.{Greatest => GreatestOf, Least => LeastOf, _}
+import org.apache.spark.sql.streamjoin.conditions.{LinearTimes, TimeUnit}
+
+import io.streamjoin.watermark.WatermarkPlan
+
+/**
+ * The watermark of a time that is computed from columns of a plan, such as `ROWTIME` of a join's rows:
+ * what none of its values still to come will be below. None where that cannot be told.
+ */
+private[streamjoin] object TimeExpression {
+
+  def watermark(e: Expression, times: TimeColumns): Option[WatermarkPlan] =
+    if (TimeUnit.of(e.dataType).isEmpty) None else of(e, times)
+
+  private def of(e: Expression, times: TimeColumns): Option[WatermarkPlan] = e match {
+    case SameColumn(a) if times.columns.contains(a.exprId) => times.columns.get(a.exprId)
+    case Alias(child, _)                                   => of(child, times)
+    // of a value that may be NULL nothing is known: one of the others comes out then
+    case GreatestOf(values) =>
+      val certain = values.filterNot(mayBeNull(_, times)).flatMap(of(_, times))
+      if (certain.nonEmpty) Some(WatermarkPlan.Greatest(certain)) else least(values, times)
+    case LeastOf(values)     => least(values, times)
+    case Coalesce(values)    => least(values, times)
+    case If(_, a, b)         => least(Seq(a, b), times)
+    case CaseWhen(cases, or) => least(cases.map(_._2) ++ or, times)
+    case other               => moved(other, times)
+  }
+
+  private def mayBeNull(e: Expression, times: TimeColumns): Boolean = e match {
+    case SameColumn(a) => a.nullable && !times.present(a.exprId)
+    case other         => other.nullable
+  }
+
+  /** One of several values; a row without any has no time. */
+  private def least(values: Seq[Expression], times: TimeColumns): Option[WatermarkPlan] = {
+    val plans = values.filterNot(isNull).map(of(_, times))
+    Option.when(plans.nonEmpty && plans.forall(_.nonEmpty))(WatermarkPlan.Least(plans.flatten))
+  }
+
+  private def isNull(e: Expression): Boolean = e match {
+    case Literal(null, _) => true
+    case _                => false
+  }
+
+  private val linear = new LinearTimes(_ => true)
+
+  private def sameUnit(a: Expression, b: Expression): Boolean =
+    TimeUnit.of(a.dataType) == TimeUnit.of(b.dataType)
+
+  /** A time and an interval. */
+  private def moved(e: Expression, times: TimeColumns): Option[WatermarkPlan] =
+    linear.of(e).toOption.filter(_.scale == 1).flatMap { sum =>
+      sum.terms.toSeq match {
+        case Seq((term, factor))
+            if factor == 1 && sum.low.isValidLong && term.expression != e &&
+              sameUnit(term.expression, e) =>
+          of(term.expression, times).map(WatermarkPlan.Shifted(_, sum.low.toLong))
+        case _ => None
+      }
+    }
+}

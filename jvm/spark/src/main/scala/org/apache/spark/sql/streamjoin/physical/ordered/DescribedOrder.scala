@@ -1,0 +1,26 @@
+package org.apache.spark.sql.streamjoin.physical.ordered
+
+import org.apache.spark.sql.catalyst.expressions.Attribute
+import org.apache.spark.sql.streamjoin.checkpoint.StateFormat
+import org.json4s.JsonDSL._
+import org.json4s.jackson.JsonMethods.{compact, render}
+
+/**
+ * An order as it is written beside its state, in JSON: by what its rows are held back, and where
+ * watermarks start. What rows of one time are sorted by may change.
+ */
+private[ordered] object DescribedOrder {
+
+  def json(spec: OrderSpec, format: StateFormat): String = {
+    // ids differ with each run, aliases with the optimizer
+    val time = spec.time.transform { case a: Attribute => a.withQualifier(Nil) }
+    compact(
+      render(
+        ("format" -> format.name) ~
+          ("version" -> format.number.current) ~
+          ("order" -> s"${time.sql}: ${spec.time.dataType.sql}") ~
+          ("sources" -> spec.bases.map(_.name))
+      )
+    )
+  }
+}

@@ -1,0 +1,59 @@
+package org.apache.spark.sql.streamjoin.physical.ordered
+
+import org.apache.spark.sql.catalyst.expressions.{Expression, SortOrder}
+import org.apache.spark.sql.streamjoin.ColumnNames
+import org.apache.spark.sql.streamjoin.conditions.TimeUnit
+import org.apache.spark.sql.streamjoin.logical.plan.StreamOrder
+import org.apache.spark.sql.streamjoin.logical.times.BaseColumn
+import org.apache.spark.sql.streamjoin.physical.stateful.WatermarkWords
+
+import io.streamjoin.watermark.WatermarkPlan
+
+/**
+ * What the tasks of an order need to know.
+ *
+ * @param order the time first, ascending; then what rows of one time are sorted by
+ * @param column what the metrics call the time
+ * @param single whether all rows of a batch come out in one partition
+ * @param bases where the watermarks start, in the order in which they are stored
+ * @param watermark how that of the time comes about
+ * @param explained the order, in words
+ */
+private[physical] final case class OrderSpec(
+    order: Seq[SortOrder],
+    column: String,
+    single: Boolean,
+    bases: Seq[BaseColumn],
+    watermark: WatermarkPlan,
+    explained: Seq[String]
+) {
+
+  def time: Expression = order.head.child
+
+  /** Whether rows of one time are sorted further. */
+  def tied: Boolean = order.length > 1
+
+  def unit: TimeUnit = TimeUnit.of(time.dataType).get
+}
+
+private[physical] object OrderSpec {
+
+  def of(o: StreamOrder): OrderSpec = o.watermark match {
+    case (bases, Some(watermark)) =>
+      OrderSpec(o.order, o.column, o.single, bases, watermark, explained(o, bases))
+    case _ =>
+      throw new IllegalStateException(s"the watermark of ${o.name} was lost by the optimizer")
+  }
+
+  private def explained(o: StreamOrder, bases: Seq[BaseColumn]): Seq[String] = {
+    val further =
+      if (o.order.length == 1) "rows of one time by their bytes"
+      else s"rows of one time by ${o.order.tail.map(k => ColumnNames.sql(k)).mkString(", ")}"
+    val passed = if (o.order.length == 1) "reached" else "passed"
+    bases.distinct.map(b => WatermarkWords.of(b, b.name)) ++ Seq(
+      s"order: ${o.name}, $further",
+      s"each row is held back until the watermark of ${o.name} has $passed it; rows below it are late " +
+        "and dropped"
+    ) ++ Option.when(o.single)("all rows of a batch come out in one partition")
+  }
+}

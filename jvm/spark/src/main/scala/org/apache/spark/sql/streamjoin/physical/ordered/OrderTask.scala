@@ -1,0 +1,126 @@
+package org.apache.spark.sql.streamjoin.physical.ordered
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{Attribute, UnsafeProjection, UnsafeRow}
+import org.apache.spark.sql.catalyst.types.DataTypeUtils
+import org.apache.spark.sql.execution.streaming.state.StateStore
+import org.apache.spark.sql.streamjoin.checkpoint.{StateShape, StoredNumbers, StoredState}
+import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
+import org.apache.spark.sql.streamjoin.physical.stateful._
+import org.apache.spark.sql.types.StructType
+
+import io.streamjoin.join.ordered.{OrderCounters, OrderOperator, TimeBuckets}
+import io.streamjoin.model.Watermarks
+import io.streamjoin.watermark.WatermarkPlan
+
+/**
+ * One batch of one partition of an order, from opening its state to committing it: what comes out, in
+ * no order yet, each row with the number of the range of times that it belongs to.
+ *
+ * {{{
+ *   limit before = stored      limit now = the watermark of the time at the end of the batch
+ *   rows --> late by before? reached by now? --> (range, row)
+ *                            else held back
+ *   limit now --> rows of earlier batches --> (range, row);   write what is left, commit
+ * }}}
+ */
+private[ordered] final class OrderTask(
+    spec: OrderSpec,
+    output: Seq[Attribute],
+    batch: BatchArrivals,
+    partitions: PartitionState,
+    maxBufferedRows: Long,
+    report: BatchReport
+) extends Serializable {
+
+  def run(partitionId: Int, input: Iterator[InternalRow]): Iterator[Product2[Int, InternalRow]] = {
+    val started = System.nanoTime
+    val store = partitions.open(partitionId)
+    val rows = new TimedRows(spec, output)
+    val state = partitions.format.open(store, OrderTask.shape(output, rows))
+    val numbers = new StoredNumbers(store)
+    val base = BaseWatermarks.next(spec.bases, WatermarkPlan.rivals(spec.watermark), batch, numbers)
+    val counters = new OrderCounters
+    val operator = new OrderOperator[UnsafeRow](rows, spec.tied, state.rows, counters)
+    operator.begin(
+      numbers.get(OrderTask.Limit).getOrElse(Watermarks.Unknown),
+      spec.watermark.eval(base.now)
+    )
+    val limit = operator.limit
+    val buckets = new TimeBuckets(limit)
+    val emitted = report.metrics("numOutputRows")
+    def placed(row: UnsafeRow): Product2[Int, InternalRow] = {
+      emitted += 1
+      (if (rows.isTimeless(row)) TimeBuckets.Timeless else buckets.of(rows.time(row)), row)
+    }
+    def finish(): Iterator[Nothing] = {
+      if (limit != Watermarks.Unknown) numbers.put(OrderTask.Limit, limit)
+      base.save(numbers)
+      commit(partitionId, store, state, counters, limit, base, started)
+      Iterator.empty
+    }
+    // what a projection below computes is one row that shows one after another
+    val unsafe = UnsafeProjection.create(output, output)
+    input
+      .map {
+        case row: UnsafeRow => row
+        case other          => unsafe(other)
+      }
+      .filter(operator.passes)
+      .map(placed) ++ operator.release().map(placed) ++ finish()
+  }
+
+  private def commit(
+      partitionId: Int,
+      store: StateStore,
+      state: StoredState,
+      counters: OrderCounters,
+      limit: Long,
+      base: BaseWatermarks,
+      started: Long
+  ): Unit = {
+    val held = state.rows.size(OrderOperator.Held)
+    if (maxBufferedRows > 0 && held > maxBufferedRows) {
+      throw StreamJoinErrors.bufferLimitExceeded(partitionId, held, 0L, maxBufferedRows)
+    }
+    val (kept, spilled) = (state.flush(), state.spilled())
+    val updating = OrderTask.millisSince(started)
+    val committing = System.nanoTime
+    partitions.commit(store)
+    report.add(
+      partitionId,
+      Map(
+        "heldRows" -> held,
+        "lateRows" -> counters.lateRows,
+        "nullTimeRows" -> counters.nullTimeRows,
+        "numRowsDroppedByWatermark" -> counters.lateRows,
+        "numRemovedStateRows" -> counters.freedRows,
+        "numTotalStateRows" -> held,
+        "numUpdatedStateRows" -> kept,
+        "allUpdatesTimeMs" -> updating,
+        "commitTimeMs" -> OrderTask.millisSince(committing),
+        "numStateStoreInstances" -> 1L,
+        "stateMemory" -> store.metrics.memoryUsedBytes,
+        "spilledBytes" -> spilled
+      ),
+      Array(limit),
+      base.lastActiveMs
+    )
+  }
+}
+
+private[ordered] object OrderTask {
+
+  /** The name of the stored limit. */
+  val Limit: String = "limit"
+
+  private def shape(output: Seq[Attribute], rows: TimedRows): StateShape = StateShape(
+    side =>
+      if (side == OrderOperator.Held) DataTypeUtils.fromAttributes(output) else new StructType(),
+    _ => 1,
+    _ => 1L,
+    (_, row) => Array(rows.time(row))
+  )
+
+  private def millisSince(nanos: Long): Long = (System.nanoTime - nanos) / 1000000L
+}

@@ -1,0 +1,80 @@
+package org.apache.spark.sql.streamjoin.physical.ordered
+
+import scala.collection.mutable
+import scala.concurrent.duration.Duration
+
+import org.apache.spark.{Partitioner, ShuffleDependency}
+import org.apache.spark.rdd.RDD
+import org.apache.spark.shuffle.ShuffleWriteProcessor
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.execution.{CoalescedPartitionSpec, ShuffledRowRDD, UnsafeRowSerializer}
+import org.apache.spark.sql.execution.exchange.ShuffleExchangeExec
+import org.apache.spark.sql.execution.metric.SQLMetric
+import org.apache.spark.util.ThreadUtils
+
+import io.streamjoin.join.ordered.TimeBuckets
+
+/**
+ * Brings rows that carry the number of their range of times into partitions of which each is above
+ * those before it. How many, and where one ends, is decided by how many bytes there are: what is little
+ * is one partition.
+ */
+private[ordered] object OrderedRanges {
+
+  private val LeastBytes = 1L << 20
+
+  /**
+   * Runs the rows up to a shuffle and reads that by ranges.
+   *
+   * @param fields how many columns a row has
+   * @param single whether one partition is wanted, however large
+   * @param largest how many bytes a partition should have at most
+   */
+  def of(
+      rows: RDD[Product2[Int, InternalRow]],
+      fields: Int,
+      single: Boolean,
+      largest: Long,
+      metrics: Map[String, SQLMetric]
+  ): RDD[InternalRow] = {
+    val context = rows.context
+    val shuffle = new ShuffleDependency[Int, InternalRow, InternalRow](
+      rows,
+      ByRange,
+      new UnsafeRowSerializer(fields, metrics("dataSize")),
+      None,
+      None,
+      false,
+      writer(metrics)
+    )
+    val written = ThreadUtils.awaitResult(context.submitMapStage(shuffle), Duration.Inf)
+    val bytes = written.bytesByPartitionId
+    val wanted =
+      if (single) Long.MaxValue
+      else math.max(LeastBytes, math.min(largest, bytes.sum / context.defaultParallelism))
+    new ShuffledRowRDD(shuffle, metrics, ranges(bytes, wanted).toArray)
+  }
+
+  /** Neighbours together, as long as they have no more than the bytes that are wanted. */
+  private[ordered] def ranges(bytes: Array[Long], wanted: Long): Seq[CoalescedPartitionSpec] = {
+    val ends = mutable.ArrayBuffer.empty[Int]
+    var size = 0L
+    for (i <- bytes.indices) {
+      if (size > 0 && bytes(i) > 0 && size + bytes(i) > wanted) {
+        ends += i
+        size = 0L
+      }
+      size += bytes(i)
+    }
+    ends += bytes.length
+    (0 +: ends.toSeq).zip(ends.toSeq).map { case (from, to) => CoalescedPartitionSpec(from, to) }
+  }
+
+  private def writer(metrics: Map[String, SQLMetric]): ShuffleWriteProcessor =
+    ShuffleExchangeExec.createShuffleWriteProcessor(metrics)
+
+  private object ByRange extends Partitioner {
+    override def numPartitions: Int = TimeBuckets.Count
+    override def getPartition(key: Any): Int = key.asInstanceOf[Int]
+  }
+}
