@@ -130,6 +130,7 @@ def stream_join(
     *,
     retention: str | int | timedelta | None = None,
     late: Literal["drop", "emit"] = "drop",
+    order_by: str | Sequence[str] | None = None,
 ) -> DataFrame:
     """Join two streams, each with watermarks of its own; also ``left.streamJoin(...)``.
 
@@ -168,6 +169,14 @@ def stream_join(
         zone. Of a semi or anti join only late left rows come out. A join above must have
         ``late="emit"`` too, which gives such rows out again, or they are filtered out before it:
         ``where("late IS NULL")``. No filter above is moved below the join.
+    order_by : str, list of str or None, optional
+        The order in which the rows come out, over the whole query, in append mode: ``"rowtime"``,
+        the later of the two times (of an unmatched row, the time by which no partner can come any
+        more; with a window on one input, the time of the other's row); or names of columns, the
+        first of them an event time that is still watermarked (``["d.delivery_time",
+        "o.order_time"]``). The same as ``orderBy`` of the result, or ``ORDER BY`` in SQL: rows wait
+        until nothing before them can come. Not together with ``late="emit"``, whose rows come
+        after their time. Default: None, in no particular order.
 
     Returns
     -------
@@ -187,9 +196,9 @@ def stream_join(
         Error class ``STREAM_JOIN.*``, with the names of the columns and the inequality to add:
         ``MISSING_WATERMARK``, ``UNBOUNDED_STATE``, ``DISJUNCTIVE_BOUND``, ``NON_CONSTANT_BOUND``,
         ``CALENDAR_INTERVAL``, ``UNSUPPORTED_CONDITION``, ``STATIC_INPUT``; ``INVALID_LAG`` or
-        ``NEGATIVE_LAG`` of a ``retention``; ``LATE_COLUMN_EXISTS`` or ``LATE_ROWS_BELOW`` where
-        late rows come out of this join or of one below; or the condition does not parse or
-        resolve.
+        ``NEGATIVE_LAG`` of a ``retention``; ``UNSUPPORTED_ORDER`` or ``INVALID_ROWTIME`` of
+        ``order_by``; ``LATE_COLUMN_EXISTS`` or ``LATE_ROWS_BELOW`` where late rows come out of this
+        join or of one below; or the condition does not parse or resolve.
     SetupError
         The session, or the Spark Connect server, was started without the jar or with one of another
         version, or Spark is neither 4.2 nor 4.3.
@@ -216,12 +225,15 @@ def stream_join(
     condition = _arguments.condition(on, source, other)
     kind = _arguments.string("how", how)
     options = _given(retention=_arguments.retention(retention), late=_arguments.late(late))
+    order = _arguments.order_by(order_by)
     if _connect.is_connect(source):
-        return _connect.stream_join(source, other, condition, kind, options)
-    api = python_api(source.sparkSession)
-    asked = cast("ClassicColumn", condition)._jc if isinstance(condition, Column) else condition
-    joined = api.streamJoin(_jdf(source), _jdf(other), asked, kind, options)
-    return DataFrame(joined, source.sparkSession)
+        result = _connect.stream_join(source, other, condition, kind, options)
+    else:
+        api = python_api(source.sparkSession)
+        asked = cast("ClassicColumn", condition)._jc if isinstance(condition, Column) else condition
+        joined = api.streamJoin(_jdf(source), _jdf(other), asked, kind, options)
+        result = DataFrame(joined, source.sparkSession)
+    return result.orderBy(*order) if order else result
 
 
 def _jdf(df: DataFrame) -> object:

@@ -55,6 +55,19 @@ def late(value: object) -> str:
     return word
 
 
+def order_by(value: object) -> list[str]:
+    names = [value] if isinstance(value, str) else value
+    if value is None:
+        return []
+    if not isinstance(names, (list, tuple)) or not all(isinstance(name, str) for name in names):
+        raise _wrong_type("order_by", "str, list of str or None", value)
+    if not names:
+        raise PySparkValueError(
+            errorClass="CANNOT_BE_EMPTY", messageParameters={"item": "order_by"}
+        )
+    return list(names)
+
+
 def _distance(name: str, expected: str, value: object) -> str | int:
     if isinstance(value, timedelta):
         return _interval(value)

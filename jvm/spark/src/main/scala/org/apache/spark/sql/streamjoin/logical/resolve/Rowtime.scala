@@ -10,7 +10,8 @@ import org.apache.spark.sql.streamjoin.logical.plan.{
 }
 import org.apache.spark.sql.streamjoin.logical.times.TimeColumns
 
-import io.streamjoin.model.JoinType
+import io.streamjoin.bounds.JoinBounds
+import io.streamjoin.model.{JoinType, Side}
 
 /**
  * The event time of a row, `ROWTIME`.
@@ -63,9 +64,37 @@ private[streamjoin] object Rowtime {
         join.getTagValue(JoinWindows.Placed) match {
           case Some(windows)                      => Right(inWindows(windows, joinType, l, r))
           case None if joinType == JoinType.Inner => Right(Greatest(Seq(l, r)))
-          case None                               => column(join)
+          case None => unmatched(join, l, r).fold(column(join))(Right(_))
         }
       case _ => column(join)
+    }
+
+  /**
+   * Of an outer join without windows: the later time, or that by which the bounds say of a row that no
+   * partner can come any more.
+   */
+  private def unmatched(
+      join: LogicalPlan,
+      left: Expression,
+      right: Expression
+  ): Option[Expression] =
+    join match {
+      case j: StreamJoin =>
+        def column(e: Expression) = Some(j.analysis.expressions.indexWhere(_.semanticEquals(e)))
+          .filter(_ >= 0)
+        def gone(own: Expression, other: Expression) = for {
+          a <- column(own)
+          b <- column(other)
+          reach = j.analysis.bounds.slack(a, b)
+          if reach != JoinBounds.Unbounded
+        } yield JoinWindows.plus(own, math.max(reach, 0L))
+        def orElse(kept: Side, gone: => Option[Expression], other: Expression, e: Expression) =
+          if (j.joinType.preserves(kept)) gone.map(If(IsNull(other), _, e)) else Some(e)
+        for {
+          inner <- orElse(Side.Right, gone(right, left), left, Greatest(Seq(left, right)))
+          whole <- orElse(Side.Left, gone(left, right), right, inner)
+        } yield whole
+      case _ => None
     }
 
   private def inWindows(

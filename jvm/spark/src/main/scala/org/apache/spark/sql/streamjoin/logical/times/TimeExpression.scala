@@ -15,14 +15,17 @@ private[streamjoin] object TimeExpression {
     if (TimeUnit.of(e.dataType).isEmpty) None else of(e, times)
 
   private def of(e: Expression, times: TimeColumns): Option[WatermarkPlan] = e match {
-    case SameColumn(a) if times.columns.contains(a.exprId) => times.columns.get(a.exprId)
-    case Alias(child, _)                                   => of(child, times)
+    case SameColumn(a) if times.columns.contains(a.exprId)            => times.columns.get(a.exprId)
+    case Alias(child, _)                                              => of(child, times)
+    case Cast(child, to, _, _) if TimeUnit.widens(child.dataType, to) => of(child, times)
     // of a value that may be NULL nothing is known: one of the others comes out then
     case GreatestOf(values) =>
       val certain = values.filterNot(mayBeNull(_, times)).flatMap(of(_, times))
       if (certain.nonEmpty) Some(WatermarkPlan.Greatest(certain)) else least(values, times)
-    case LeastOf(values)     => least(values, times)
-    case Coalesce(values)    => least(values, times)
+    case LeastOf(values)  => least(values, times)
+    case Coalesce(values) => least(values, times)
+    case If(IsNull(SameColumn(a)), without, rest) =>
+      either(of(without, times), of(rest, times.copy(present = times.present + a.exprId)))
     case If(_, a, b)         => least(Seq(a, b), times)
     case CaseWhen(cases, or) => least(cases.map(_._2) ++ or, times)
     case other               => moved(other, times)
@@ -38,6 +41,9 @@ private[streamjoin] object TimeExpression {
     val plans = values.filterNot(isNull).map(of(_, times))
     Option.when(plans.nonEmpty && plans.forall(_.nonEmpty))(WatermarkPlan.Least(plans.flatten))
   }
+
+  private def either(a: Option[WatermarkPlan], b: Option[WatermarkPlan]): Option[WatermarkPlan] =
+    for (x <- a; y <- b) yield WatermarkPlan.Least(Seq(x, y))
 
   private def isNull(e: Expression): Boolean = e match {
     case Literal(null, _) => true
