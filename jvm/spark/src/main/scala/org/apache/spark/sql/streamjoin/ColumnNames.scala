@@ -5,7 +5,7 @@ import java.util.Locale
 import scala.util.Try
 
 import org.apache.spark.sql.catalyst.analysis.UnresolvedAttribute
-import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression}
+import org.apache.spark.sql.catalyst.expressions.{Attribute, Cast, Expression}
 import org.apache.spark.sql.catalyst.parser.CatalystSqlParser
 import org.apache.spark.sql.catalyst.plans.logical.SubqueryAlias
 import org.apache.spark.sql.catalyst.util.QuotingUtils
@@ -31,8 +31,11 @@ private[streamjoin] object ColumnNames {
   def alias(columns: Seq[Attribute]): Option[String] =
     columns.flatMap(qualifier(_).lastOption).headOption
 
-  def sql(e: Expression): String =
-    e.transform { case a: Attribute => a.withQualifier(qualifier(a).takeRight(1)) }.sql
+  /** An expression without the casts that Spark has put between operands of different types. */
+  def sql(e: Expression): String = e.transform {
+    case c: Cast if c.getTagValue(Cast.USER_SPECIFIED_CAST).isEmpty => c.child
+    case a: Attribute => a.withQualifier(qualifier(a).takeRight(1))
+  }.sql
 
   def written(name: Seq[String]): String = name.map(quoted).mkString(".")
 

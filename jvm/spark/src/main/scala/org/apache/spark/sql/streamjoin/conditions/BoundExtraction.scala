@@ -41,7 +41,7 @@ private[streamjoin] final class BoundExtraction(
   private def implied(e: Expression): Result = e match {
     case And(l, r)                     => all(Seq(implied(l), implied(r)))
     case Or(l, r)                      => any(Seq(implied(l), implied(r)))
-    case Not(c)                        => negated(c).fold(Result.none(NotConstant))(implied)
+    case Not(c)                        => not(c)
     case RetentionLimit(c)             => implied(c)
     case Cast(c, BooleanType, _, _)    => implied(c)
     case EqualTo(c, TrueLiteral)       => implied(c)
@@ -87,6 +87,20 @@ private[streamjoin] final class BoundExtraction(
   private def ends(b: FoundBound): (ExpressionKey, ExpressionKey) =
     (new ExpressionKey(b.later), new ExpressionKey(b.earlier))
 
+  private def not(e: Expression): Result = (e, negated(e).map(implied)) match {
+    // what is not between two times lies before or after them
+    case (_: And, Some(Result(Nil, _)))    => Result.none(AnyDistance)
+    case (_, Some(result))                 => result
+    case (_, None) if isEqualityOfTimes(e) => Result.none(AnyDistance)
+    case _                                 => Result.none(NotConstant)
+  }
+
+  private def isEqualityOfTimes(e: Expression): Boolean = e match {
+    case _: EqualTo | _: EqualNullSafe => e.children.head.dataType != BooleanType
+    case _: In | _: InSet              => true
+    case _                             => false
+  }
+
   private def negated(e: Expression): Option[Expression] = e match {
     case Not(c)                   => Some(c)
     case And(l, r)                => Some(Or(Not(l), Not(r)))
@@ -119,7 +133,8 @@ private[streamjoin] final class BoundExtraction(
         )
       case (Widened(Abs(c, failOnError), _), _) if !isFloating(c.dataType) =>
         linear.of(UnaryMinus(c, failOnError)).left.toSeq.map(n => Result.none(reason(n)))
-      case _ => Nil
+      case (_, Widened(_: Abs, _)) => Seq(Result.none(AnyDistance))
+      case _                       => Nil
     }
     def solved = MonotoneInverse
       .atMost(small, large, strict)
@@ -171,8 +186,10 @@ private[streamjoin] final class BoundExtraction(
       b <- l.left.map(reason)
       bound <- between(b - a, strict)
     } yield bound
+    // what the first attempt finds is between the times themselves
     val reasons =
-      if (isFloating(small.dataType)) Seq(FloatingPoint)
+      if (attempts.head.isRight) Nil
+      else if (isFloating(small.dataType)) Seq(FloatingPoint)
       else attempts.collect { case Left(r) => r }
     Result(attempts.collectFirst { case Right(bound) => bound }.toSeq, reasons)
   }

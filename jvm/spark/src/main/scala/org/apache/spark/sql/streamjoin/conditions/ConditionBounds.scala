@@ -1,6 +1,11 @@
 package org.apache.spark.sql.streamjoin.conditions
 
-import org.apache.spark.sql.catalyst.expressions.{AttributeSet, Expression, PredicateHelper}
+import org.apache.spark.sql.catalyst.expressions.{
+  Attribute,
+  AttributeSet,
+  Expression,
+  PredicateHelper
+}
 
 /**
  * The time bounds of a join condition.
@@ -39,7 +44,11 @@ private[streamjoin] object ConditionBounds extends PredicateHelper {
     ConditionBounds(
       connected(results.flatMap(_._2.found), watermarked),
       for ((c, result) <- results if extraction.mentionsTimesOfBoth(c); reason <- result.reason)
-        yield RejectedBound(c, reason)
+        yield RejectedBound(
+          c,
+          reason,
+          c.collect { case a: Attribute if watermarked.contains(a) => a.dataType }.distinct
+        )
     )
   }
 

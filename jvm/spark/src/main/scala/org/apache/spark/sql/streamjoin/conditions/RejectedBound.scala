@@ -1,16 +1,37 @@
 package org.apache.spark.sql.streamjoin.conditions
 
 import org.apache.spark.sql.catalyst.expressions.Expression
+import org.apache.spark.sql.types.DataType
 
-/** A conjunct that compares times of both inputs and yet bounds nothing, or less than it may seem. */
+/**
+ * A conjunct that compares times of both inputs and yet bounds nothing, or less than it may seem.
+ *
+ * @param types of the event times in it
+ */
 private[streamjoin] final case class RejectedBound(
     conjunct: Expression,
-    reason: RejectedBound.Reason
-)
+    reason: RejectedBound.Reason,
+    types: Seq[DataType]
+) {
+
+  /** Why, as the person is told. */
+  def text: String = reason match {
+    case RejectedBound.MixedTypes if types.length > 1 =>
+      val named = types.map(_.sql).mkString(" and ")
+      if (types.exists(TimeUnit.of(_).contains(TimeUnit.Number))) {
+        s"its event times are $named, and a number is compared with a time row by row only"
+      } else {
+        s"its event times are $named, and how far these lie apart depends on the time zone"
+      }
+    case other => other.text
+  }
+}
 
 private[streamjoin] object RejectedBound {
   sealed abstract class Reason(val text: String)
   case object InsideOr extends Reason("it stands inside OR, and not every branch bounds it")
+  case object AnyDistance
+      extends Reason("it also holds for times that lie any distance apart")
   case object CalendarInterval extends Reason("months and years have no constant length")
   case object MixedTypes
       extends Reason(

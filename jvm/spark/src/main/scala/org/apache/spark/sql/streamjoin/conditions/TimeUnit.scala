@@ -22,6 +22,9 @@ private[streamjoin] sealed trait TimeUnit extends Serializable {
   /** A distance as it is written in SQL. */
   def sql(distance: Long): String
 
+  /** A distance as one may be in an example: an hour, a day, a hundred. */
+  def example: Long
+
   /** A distance, not negative, as people say it: `1 hour 30 minutes`. */
   def words(distance: Long): String
 
@@ -45,12 +48,14 @@ private[streamjoin] object TimeUnit {
   case object Date extends TimeUnit {
     override def shown(value: Long): Long = value * MILLIS_PER_DAY
     override def sql(distance: Long): String = s"INTERVAL '$distance' DAY"
+    override def example: Long = 1
     override def words(distance: Long): String = counted(distance.toString, "day")
   }
 
   case object Number extends TimeUnit {
     override def shown(value: Long): Long = value
     override def sql(distance: Long): String = distance.toString
+    override def example: Long = 100
     override def words(distance: Long): String = distance.toString
   }
 
@@ -95,6 +100,8 @@ private[streamjoin] object TimeUnit {
     )
 
     override def shown(value: Long): Long = microsToMillis(value)
+
+    override def example: Long = MICROS_PER_HOUR
 
     override def sql(distance: Long): String =
       units

@@ -33,7 +33,7 @@ private[streamjoin] object StreamJoinErrors {
       condition: Expression,
       leftTimes: Seq[String],
       rightTimes: Seq[String],
-      suggestion: String
+      instead: String
   ): StreamJoinAnalysisException =
     analysis(
       "UNBOUNDED_STATE",
@@ -42,21 +42,21 @@ private[streamjoin] object StreamJoinErrors {
       "condition" -> ColumnNames.sql(condition),
       "leftTimes" -> leftTimes.mkString(", "),
       "rightTimes" -> rightTimes.mkString(", "),
-      "suggestion" -> suggestion
+      "instead" -> instead
     )
 
   def disjunctiveBound(
       origin: Origin,
       side: String,
       expression: Expression,
-      suggestion: String
+      instead: String
   ): StreamJoinAnalysisException =
     analysis(
       "DISJUNCTIVE_BOUND",
       origin,
       "side" -> side,
       "expression" -> ColumnNames.sql(expression),
-      "suggestion" -> suggestion
+      "instead" -> instead
     )
 
   def nonConstantBound(
@@ -64,7 +64,7 @@ private[streamjoin] object StreamJoinErrors {
       side: String,
       expression: Expression,
       reason: String,
-      suggestion: String
+      instead: String
   ): StreamJoinAnalysisException =
     analysis(
       "NON_CONSTANT_BOUND",
@@ -72,7 +72,7 @@ private[streamjoin] object StreamJoinErrors {
       "side" -> side,
       "expression" -> ColumnNames.sql(expression),
       "reason" -> reason,
-      "suggestion" -> suggestion
+      "instead" -> instead
     )
 
   /** Whether a condition was refused for nothing but a bound that it lacks. */

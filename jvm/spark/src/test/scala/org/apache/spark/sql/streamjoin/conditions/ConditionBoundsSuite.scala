@@ -31,7 +31,7 @@ class ConditionBoundsSuite extends AnyFunSuite {
   shape("a.t <= b.t")("b.t >= a.t")
   shape("a.t > b.t")("a.t >= b.t + 1")
   shape("b.t BETWEEN a.t AND a.t + INTERVAL '1' HOUR")("b.t >= a.t", s"a.t >= b.t - $Hour")
-  shape("b.t NOT BETWEEN a.t AND a.t + INTERVAL '1' HOUR")()
+  refused("b.t NOT BETWEEN a.t AND a.t + INTERVAL '1' HOUR", RejectedBound.AnyDistance)
   shape("NOT (a.t > b.t)")("b.t >= a.t")
   shape("NOT (a.t >= b.t OR a.t < b.t - INTERVAL '1' MINUTE)")(
     "b.t >= a.t + 1",
@@ -59,7 +59,9 @@ class ConditionBoundsSuite extends AnyFunSuite {
   refused("(a.t < b.t) IS NOT TRUE", RejectedBound.NotConstant)
   shape("a.t IN (b.t + INTERVAL '1' HOUR)")(s"a.t >= b.t + $Hour", s"b.t >= a.t - $Hour")
   shape("a.seq - b.seq IN (3, 5, 4)")("a.seq >= b.seq + 3", "b.seq >= a.seq - 5")
-  shape("a.t <> b.t")()
+  refused("a.t <> b.t", RejectedBound.AnyDistance)
+  refused("CAST(a.t AS BIGINT) <> CAST(b.t AS BIGINT)", RejectedBound.AnyDistance)
+  refused("a.seq - b.seq NOT IN (3, 5)", RejectedBound.AnyDistance)
 
   // null-safe
   refused("a.t <=> b.t", RejectedBound.NullSafe)
@@ -93,7 +95,7 @@ class ConditionBoundsSuite extends AnyFunSuite {
   shape("abs(a.i - b.i) < 10L")("b.i >= a.i - 9", "a.i >= b.i - 9")
   shape("abs(datediff(a.d, b.d)) <= 3")("b.d >= a.d - 3", "a.d >= b.d - 3")
   shape("abs(a.seq - b.seq) < 10")("b.seq >= a.seq - 9", "a.seq >= b.seq - 9")
-  refused("abs(a.t - b.t) >= INTERVAL '1' HOUR", RejectedBound.NotConstant)
+  refused("abs(a.t - b.t) >= INTERVAL '1' HOUR", RejectedBound.AnyDistance)
   shape("(a.t - b.t) div INTERVAL '1' MINUTE <= 5")(s"b.t >= a.t - ${6 * Minute - 1}")
 
   shape("(a.t - b.t) / 2 <= INTERVAL '1' HOUR")(s"b.t >= a.t - ${2 * Hour}")
@@ -280,6 +282,22 @@ class ConditionBoundsSuite extends AnyFunSuite {
       assert(Condition(sql).words.exists(_.contains("row(")), sql)
       assert(Condition(sql).reasons == Set(RejectedBound.MixedTypes), sql)
     }
+  }
+
+  test("what bounds one direction has no reason beside that") {
+    for (
+      sql <-
+        Seq("CAST(a.t AS BIGINT) < CAST(b.t AS BIGINT)", "unix_seconds(a.t) <= unix_seconds(b.t)")
+    )
+      assert(Condition(sql).reasons.isEmpty, sql)
+  }
+
+  test("the reason names the types that do not fit") {
+    def text(sql: String) = Condition(sql).found.head.rejected.map(_.text).mkString
+    assert(
+      text("a.t >= b.n").startsWith("its event times are TIMESTAMP and TIMESTAMP_NTZ, and how")
+    )
+    assert(text("unix_seconds(a.t) = b.seq").startsWith("its event times are TIMESTAMP and BIGINT"))
   }
 
   test("numbers that may wrap around bound nothing") {

@@ -15,8 +15,6 @@ import org.apache.spark.sql.catalyst.expressions.{
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.trees.Origin
 import org.apache.spark.sql.catalyst.trees.TreePattern.CURRENT_LIKE
-import org.apache.spark.sql.streamjoin.ColumnNames
-import org.apache.spark.sql.streamjoin.conditions.{RejectedBound, TimeUnit}
 import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
 import org.apache.spark.sql.streamjoin.logical.plan.StreamJoin
 
@@ -32,7 +30,7 @@ private[streamjoin] object JoinRefusals {
   def check(join: StreamJoin): Unit = {
     checkCondition(join)
     Side.both.foreach(checkWatermark(join, _))
-    Side.both.foreach(checkBounded(join, _))
+    UnboundedJoin.check(join)
   }
 
   /** What stands in the condition is evaluated row by row inside the join, from its two rows alone. */
@@ -117,53 +115,4 @@ private[streamjoin] object JoinRefusals {
         Some(join.condition)
       )
     }
-
-  private def checkBounded(join: StreamJoin, side: Side): Unit =
-    if (!join.analysis.bounds.bounded(side)) {
-      val help = suggestion(join, side)
-      val rejected = join.analysis.conditionBounds.rejected
-      def because(reason: RejectedBound.Reason) = rejected.find(_.reason == reason).map(_.conjunct)
-      val or = because(RejectedBound.InsideOr).map(
-        StreamJoinErrors.disjunctiveBound(join.origin, side.name, _, help)
-      )
-      val calendar = because(RejectedBound.CalendarInterval).map(c =>
-        StreamJoinErrors.calendarInterval(join.origin, ColumnNames.sql(c))
-      )
-      val varying = rejected.headOption.map(r =>
-        StreamJoinErrors.nonConstantBound(join.origin, side.name, r.conjunct, r.reason.text, help)
-      )
-      throw calendar.orElse(or).orElse(varying).getOrElse(
-        StreamJoinErrors.unboundedState(
-          join.origin,
-          side.name,
-          join.condition,
-          times(join, Side.Left).map(ColumnNames.of),
-          times(join, Side.Right).map(ColumnNames.of),
-          help
-        )
-      )
-    }
-
-  /** The inequality that would bound `side`: one of its times is at least one of the other's. */
-  private def suggestion(join: StreamJoin, side: Side): String = {
-    MissingBound.of(join, side).fold("a comparison of two event times of the same type") { m =>
-      val distance = m.unit match {
-        case TimeUnit.Number => "100"
-        case TimeUnit.Date   => "INTERVAL '1' DAY"
-        case _               => "INTERVAL '1' HOUR"
-      }
-      val columns = join.left.output ++ join.right.output
-      val aliases = if (side == Side.Left) ("l", "r") else ("r", "l")
-      (ColumnNames.among(columns, m.later), ColumnNames.among(columns, m.earlier)) match {
-        case (Some(later), Some(earlier)) => inequality(m, later, earlier, distance)
-        case _ =>
-          def aliased(alias: String, a: Attribute) = ColumnNames.written(Seq(alias, a.name))
-          inequality(m, aliased(aliases._1, m.later), aliased(aliases._2, m.earlier), distance) +
-            ", where l and r are aliases that the left and the right input still need"
-      }
-    }
-  }
-
-  private def inequality(m: MissingBound, later: String, earlier: String, distance: String) =
-    if (m.ofWindows) s"$later = $earlier" else s"$later >= $earlier - $distance"
 }

@@ -16,6 +16,10 @@ private[streamjoin] final case class MissingBound(
 
   /** Windows are bounded by being equal only. */
   def ofWindows: Boolean = TimeUnit.isWindow(later.dataType)
+
+  /** An inequality that would do, between columns as they are called. */
+  def sql(later: String, earlier: String): String =
+    if (ofWindows) s"$later = $earlier" else s"$later >= ${unit.moved(earlier, -unit.example)}"
 }
 
 private[streamjoin] object MissingBound {
