@@ -2,7 +2,7 @@ package org.apache.spark.sql.streamjoin.conditions
 
 import java.util.Locale
 
-import org.apache.spark.sql.catalyst.expressions.Cast
+import org.apache.spark.sql.catalyst.expressions.{Cast, Literal}
 import org.apache.spark.sql.catalyst.util.DateTimeConstants._
 import org.apache.spark.sql.catalyst.util.DateTimeUtils.microsToMillis
 import org.apache.spark.sql.types._
@@ -18,6 +18,12 @@ private[streamjoin] sealed trait TimeUnit extends Serializable {
 
   /** How a watermark of this family is shown: milliseconds since 1970, or the number itself. */
   def shown(value: Long): Long
+
+  /** A time of this family, as an expression. */
+  def literal(time: Long): Literal
+
+  /** What is added to a time to move it by a distance. */
+  def distance(by: Long): Literal
 
   /** A distance as it is written in SQL. */
   def sql(distance: Long): String
@@ -42,11 +48,21 @@ private[streamjoin] sealed trait TimeUnit extends Serializable {
 
 private[streamjoin] object TimeUnit {
 
-  case object Timestamp extends TimeUnit with Microseconds
-  case object TimestampNtz extends TimeUnit with Microseconds
+  case object Timestamp extends TimeUnit with Microseconds {
+    override def literal(time: Long): Literal = Literal(time, TimestampType)
+  }
+
+  case object TimestampNtz extends TimeUnit with Microseconds {
+    override def literal(time: Long): Literal = Literal(time, TimestampNTZType)
+  }
 
   case object Date extends TimeUnit {
     override def shown(value: Long): Long = value * MILLIS_PER_DAY
+    override def literal(time: Long): Literal = Literal(time.toInt, DateType)
+    override def distance(by: Long): Literal = Literal(
+      Math.multiplyExact(by, MICROS_PER_DAY),
+      DayTimeIntervalType(DayTimeIntervalType.DAY)
+    )
     override def sql(distance: Long): String = s"INTERVAL '$distance' DAY"
     override def example: Long = 1
     override def words(distance: Long): String = counted(distance.toString, "day")
@@ -54,6 +70,8 @@ private[streamjoin] object TimeUnit {
 
   case object Number extends TimeUnit {
     override def shown(value: Long): Long = value
+    override def literal(time: Long): Literal = Literal(time)
+    override def distance(by: Long): Literal = Literal(by)
     override def sql(distance: Long): String = distance.toString
     override def example: Long = 100
     override def words(distance: Long): String = distance.toString
@@ -100,6 +118,8 @@ private[streamjoin] object TimeUnit {
     )
 
     override def shown(value: Long): Long = microsToMillis(value)
+
+    override def distance(by: Long): Literal = Literal(by, DayTimeIntervalType())
 
     override def example: Long = MICROS_PER_HOUR
 

@@ -30,10 +30,12 @@ private[streamjoin] final case class Residual(ofAny: Expression, ofOrdinary: Exp
  * All that follows from a join's condition and inputs: keys, predicates on one input, time columns,
  * bounds and watermarks.
  *
- * @param bases the source columns below, in the order in which their watermarks are kept
+ * @param left the event-time columns of the left input
+ * @param equiKeys the conjuncts by which rows are distributed and looked up
+ * @param leftFilters the conjuncts on the left input alone
  * @param expressions the expression of each column of `bounds`
- * @param found the bounds as found, with the conjunct each came from
- * @param conditionBounds also what was no bound, and why
+ * @param conditionBounds the bounds as found, each with its conjunct; and what was no bound, and why
+ * @param bounds what follows from all of them, and from what joins below have enforced
  * @param zones the time zones of the session that the bounds depend on, of joins below too
  */
 private[streamjoin] final case class JoinAnalysis(
@@ -42,20 +44,22 @@ private[streamjoin] final case class JoinAnalysis(
     left: TimeColumns,
     right: TimeColumns,
     equiKeys: Seq[EquiKey],
-    leftOnly: Seq[Expression],
-    rightOnly: Seq[Expression],
+    leftFilters: Seq[Expression],
+    rightFilters: Seq[Expression],
     expressions: IndexedSeq[Expression],
     conditionBounds: ConditionBounds,
     bounds: JoinBounds,
     zones: Set[String]
 ) {
 
+  /** The source columns below, in the order in which their watermarks are kept. */
   val bases: Seq[BaseColumn] = (left ++ right).bases
 
   def conjuncts: Seq[Expression] = JoinAnalysis.conjuncts(condition)
 
   /** The conjuncts on one input alone. */
-  def only(side: Side): Seq[Expression] = if (side == Side.Left) leftOnly else rightOnly
+  def filters(side: Side): Seq[Expression] =
+    if (side == Side.Left) leftFilters else rightFilters
 
   /**
    * What of the condition is still to be seen of two rows of which a probe has found one for the
@@ -67,7 +71,7 @@ private[streamjoin] final case class JoinAnalysis(
     val (sums, plain) = conditionBounds.found
       .filter(b => b.isWholeConjunct && ends(Seq(b.later, b.earlier)) == probed)
       .partition(_.hasSum)
-    val settled = leftOnly ++ rightOnly ++ exactKey ++ plain.map(_.conjunct)
+    val settled = leftFilters ++ rightFilters ++ exactKey ++ plain.map(_.conjunct)
     Residual(without(settled), without(settled ++ sums.map(_.conjunct)))
   }
 

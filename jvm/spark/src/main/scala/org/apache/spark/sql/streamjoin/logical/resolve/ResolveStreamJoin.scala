@@ -133,10 +133,10 @@ object ResolveStreamJoin extends Rule[LogicalPlan] {
   private def impose(u: UnresolvedImposeOrder): LogicalPlan = OrderImposer.impose(
     u.child,
     u.column,
-    OrderImposer.lag(u.lag),
+    Distance.of(u.lag),
     OrderOptions(
-      u.idleTimeout.map(OrderImposer.lag),
-      u.maxAhead.map(OrderImposer.lag),
+      u.idleTimeout.map(Distance.of(_)),
+      u.maxAhead.map(Distance.of(_)),
       u.ahead.map(OrderImposer.word(_, u.origin))
     ),
     conf.resolver,

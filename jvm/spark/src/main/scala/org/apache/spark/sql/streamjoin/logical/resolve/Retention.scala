@@ -24,7 +24,7 @@ private[streamjoin] object Retention {
 
   private def inequality(missing: MissingBound, retention: String): Expression = {
     val MissingBound(later, earlier, unit) = missing
-    val kept = OrderImposer.distance(later, unit, "retention", retention, later.origin)
+    val kept = new Distances("retention", later, later.origin).inUnits(Distance.of(retention))
     val bound = unit match {
       case TimeUnit.Number =>
         val context = NumericEvalContext(EvalMode.ANSI)

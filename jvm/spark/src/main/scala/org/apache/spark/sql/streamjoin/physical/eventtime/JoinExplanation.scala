@@ -43,7 +43,7 @@ private[physical] object JoinExplanation {
         case (b, f) if f.conjunct == c => "bound " + times.bound(b) + widened(f)
       }
       val no = a.conditionBounds.rejected.find(_.conjunct == c).map("no bound: " + _.text)
-      val filter = Side.both.find(a.only(_).contains(c)).map { side =>
+      val filter = Side.both.find(a.filters(_).contains(c)).map { side =>
         s"filter on rows of ${times.input(side)}, before they are kept"
       }
       val said = equality ++ bounds ++ no ++ filter

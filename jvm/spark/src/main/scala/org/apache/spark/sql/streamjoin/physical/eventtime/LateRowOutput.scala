@@ -35,12 +35,7 @@ private[physical] final class LateRowOutput(
 
   /** As Spark writes a value of the column. */
   private def written(column: Int, watermark: Long): UTF8String = {
-    val value = TimeUnit.of(spec.times(column).dataType).get match {
-      case TimeUnit.Timestamp    => Literal(watermark, TimestampType)
-      case TimeUnit.TimestampNtz => Literal(watermark, TimestampNTZType)
-      case TimeUnit.Date         => Literal(watermark.toInt, DateType)
-      case TimeUnit.Number       => Literal(watermark, LongType)
-    }
+    val value = TimeUnit.of(spec.times(column).dataType).get.literal(watermark)
     Cast(value, StringType, Some(late.zone)).eval().asInstanceOf[UTF8String]
   }
 

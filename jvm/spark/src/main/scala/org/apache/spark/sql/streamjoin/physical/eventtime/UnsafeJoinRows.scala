@@ -16,8 +16,8 @@ private[physical] final class UnsafeJoinRows(
     rightOutput: Seq[Attribute]
 ) extends JoinRows[UnsafeRow] {
 
-  private val left = new OneSide(Left, leftOutput, spec.equiKeys.map(_.left), spec.leftOnly)
-  private val right = new OneSide(Right, rightOutput, spec.equiKeys.map(_.right), spec.rightOnly)
+  private val left = new OneSide(Left, leftOutput, spec.equiKeys.map(_.left), spec.leftFilters)
+  private val right = new OneSide(Right, rightOutput, spec.equiKeys.map(_.right), spec.rightFilters)
   private val ofAny = pairs(spec.residual.ofAny)
   private val ofOrdinary = pairs(spec.residual.ofOrdinary)
   private val pair = new JoinedRow
