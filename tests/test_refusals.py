@@ -91,6 +91,10 @@ def test_condition(
     name, text = condition_of(lambda: left.streamJoin(right, on, "left"))
     assert name == condition
     assert hint in text
+    # an inner join is refused in the end only, where Spark adds the plan to what is said
+    name, text = condition_of(lambda: left.streamJoin(right, on))
+    assert name == condition
+    assert "ImposeOrder" not in text
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ import org.apache.spark.sql.catalyst.expressions.{Attribute, Cast, Expression}
 import org.apache.spark.sql.catalyst.parser.CatalystSqlParser
 import org.apache.spark.sql.catalyst.plans.logical.SubqueryAlias
 import org.apache.spark.sql.catalyst.util.QuotingUtils
+import org.apache.spark.sql.types.{DateType, NumericType, TimestampNTZType, TimestampType}
 
 /** Columns and expressions as the person who wrote the query can write them again. */
 private[streamjoin] object ColumnNames {
@@ -33,9 +34,18 @@ private[streamjoin] object ColumnNames {
 
   /** An expression without the casts that Spark has put between operands of different types. */
   def sql(e: Expression): String = e.transform {
-    case c: Cast if c.getTagValue(Cast.USER_SPECIFIED_CAST).isEmpty => c.child
-    case a: Attribute => a.withQualifier(qualifier(a).takeRight(1))
+    case c: Cast if isInserted(c) => c.child
+    case a: Attribute             => a.withQualifier(qualifier(a).takeRight(1))
   }.sql
+
+  /** Casts that are written as functions, `bigint(t)`, bear no mark: such ones Spark does not insert. */
+  private def isInserted(c: Cast): Boolean =
+    c.getTagValue(Cast.USER_SPECIFIED_CAST).isEmpty && ((c.child.dataType, c.dataType) match {
+      case (from, to) if from == to             => true
+      case (from: NumericType, to: NumericType) => Cast.canUpCast(from, to)
+      case (DateType | TimestampNTZType, TimestampType | TimestampNTZType) => true
+      case _                                                               => false
+    })
 
   def written(name: Seq[String]): String = name.map(quoted).mkString(".")
 

@@ -2,6 +2,7 @@ package org.apache.spark.sql.streamjoin.errors
 
 import scala.jdk.CollectionConverters._
 
+import org.apache.spark.sql.catalyst.ExtendedAnalysisException
 import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression}
 import org.apache.spark.sql.catalyst.trees.Origin
 import org.apache.spark.sql.streamjoin.ColumnNames
@@ -74,6 +75,24 @@ private[streamjoin] object StreamJoinErrors {
       "reason" -> reason,
       "instead" -> instead
     )
+
+  /** What Spark has hung a picture of the whole plan on is refused without it: the message says it all. */
+  def withoutPlan[T](analysis: => T): T =
+    try analysis
+    catch {
+      case e: ExtendedAnalysisException
+          if e.getCondition != null && e.getCondition.startsWith("STREAM_JOIN") =>
+        throw new StreamJoinAnalysisException(
+          e.getCondition,
+          e.getMessageParameters.asScala.toMap,
+          Origin(line = e.line, startPosition = e.startPosition),
+          e.getCause match {
+            case null  => None
+            case cause => Some(cause)
+          },
+          Some(e.getQueryContext)
+        )
+    }
 
   /** Whether a condition was refused for nothing but a bound that it lacks. */
   def lacksBound(refusal: StreamJoinAnalysisException): Boolean =

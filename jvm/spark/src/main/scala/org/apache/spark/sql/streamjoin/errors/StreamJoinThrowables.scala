@@ -11,7 +11,8 @@ class StreamJoinAnalysisException(
     condition: String,
     parameters: Map[String, String],
     origin: Origin,
-    cause: Option[Throwable] = None
+    cause: Option[Throwable] = None,
+    queryContext: Option[Array[QueryContext]] = None
 ) extends AnalysisException(
       message = StreamJoinConditions.message(condition, parameters),
       line = origin.line,
@@ -19,7 +20,7 @@ class StreamJoinAnalysisException(
       cause = cause,
       errorClass = Some(condition),
       messageParameters = parameters,
-      context = origin.getQueryContext
+      context = queryContext.getOrElse(origin.getQueryContext)
     ) {
 
   override def getSqlState: String = StreamJoinConditions.sqlState(condition)

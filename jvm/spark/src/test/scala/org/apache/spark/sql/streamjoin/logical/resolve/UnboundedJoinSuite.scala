@@ -90,6 +90,10 @@ class UnboundedJoinSuite extends AnyFunSuite {
     "(CAST(a.t AS BIGINT) < CAST(b.t AS BIGINT))",
     "for example a.t >= b.t - INTERVAL '1' HOUR. Or"
   )
+  says("a.k = b.k AND bigint(a.t) < bigint(b.t)")(
+    "UNBOUNDED_STATE",
+    "(CAST(a.t AS BIGINT) < CAST(b.t AS BIGINT))"
+  )
   says("a.k = b.k AND a.t >= b.t + INTERVAL '1' HOUR AND a.x > 5")(
     "UNBOUNDED_STATE",
     // without the casts that nobody wrote
