@@ -84,10 +84,9 @@ watermark of at: the largest at seen - 3
 condition (a.id = b.auction): equality
 condition (b.at >= a.start): bound b.at >= a.start
 condition (b.at <= a.end): bound a.end >= b.at
-condition (b.at < (a.start + CAST(a.length AS BIGINT))): bound (a.start + CAST(a.length AS \
-BIGINT)) >= b.at + 1
+condition (b.at < (a.start + a.length)): bound (a.start + a.length) >= b.at + 1
 a row of a is kept until the largest b.at seen passes the earliest of a.end + 3 (lag 3), \
-(a.start + CAST(a.length AS BIGINT)) + 2 (bound -1 + lag 3); if it has not matched by then, it \
+(a.start + a.length) + 2 (bound -1 + lag 3); if it has not matched by then, it \
 comes out
 a row of b is kept until the largest a.start seen passes b.at + 5 (lag 5); if it has not \
 matched by then, it comes out
