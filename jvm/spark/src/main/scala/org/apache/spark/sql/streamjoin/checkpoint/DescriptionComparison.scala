@@ -36,7 +36,7 @@ private[checkpoint] final class DescriptionComparison(location: String, old: Str
         case "bounds"                                           => throw bounds(AsItWas)
         case _ =>
           throw refusal(
-            s"it was written by a join with ${words.getOrElse(name, s"another '$name'")}",
+            s"it was written with ${words.getOrElse(name, s"another '$name'")}",
             before.fold("none")(shown(_, timesThen)),
             after.fold("none")(shown(_, timesNow))
           )
@@ -73,7 +73,7 @@ private[checkpoint] final class DescriptionComparison(location: String, old: Str
         case said => said.mkString(" AND ")
       }
     refusal(
-      "it was written by a join with other time bounds",
+      "it was written with other time bounds",
       only(before, after, timesThen),
       only(after, before, timesNow),
       instead
@@ -131,6 +131,7 @@ private object DescriptionComparison {
 
   private val words = Map(
     "joinType" -> "another join type",
+    "order" -> "another time that rows are ordered by",
     "keys" -> "other equalities as keys",
     "sources" -> "other event-time columns that have a watermark",
     "lookup" -> "another time by which rows are looked up",

@@ -2,6 +2,9 @@ package org.apache.spark.sql.streamjoin.checkpoint
 
 import scala.util.Try
 
+import org.apache.spark.sql.catalyst.expressions.Expression
+import org.apache.spark.sql.streamjoin.ColumnNames
+import org.apache.spark.sql.streamjoin.conditions.SessionZone
 import org.apache.spark.sql.types.DataType
 import org.json4s._
 import org.json4s.JsonDSL._
@@ -25,6 +28,22 @@ private[streamjoin] final case class StoredTime(name: String, dataType: DataType
  *   values; where there are none, only what is proved of times may depend on the zone
  */
 private[streamjoin] final case class DescribedZone(id: String, stored: Seq[String])
+
+private[streamjoin] object DescribedZone {
+
+  /**
+   * @param stored what is stored: keys, and times computed from one row
+   * @param bounds the zones that what is proved of times depends on
+   * @return none where all is the same in every zone
+   */
+  def of(stored: Seq[Expression], bounds: Set[String]): Option[DescribedZone] = {
+    val depending = stored.filter(SessionZone.of(_).nonEmpty)
+    val zones = bounds ++ depending.flatMap(SessionZone.of)
+    Option.when(zones.nonEmpty) {
+      DescribedZone(zones.toSeq.sorted.mkString(", "), depending.map(ColumnNames.sql).distinct)
+    }
+  }
+}
 
 /**
  * A join as it is written beside its state, in JSON.

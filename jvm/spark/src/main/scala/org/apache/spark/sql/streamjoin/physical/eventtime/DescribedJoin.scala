@@ -1,7 +1,6 @@
 package org.apache.spark.sql.streamjoin.physical.eventtime
 
 import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression}
-import org.apache.spark.sql.streamjoin.ColumnNames
 import org.apache.spark.sql.streamjoin.checkpoint.{
   DescribedZone,
   JoinDescription,
@@ -9,7 +8,7 @@ import org.apache.spark.sql.streamjoin.checkpoint.{
   StoredBound,
   StoredTime
 }
-import org.apache.spark.sql.streamjoin.conditions.{SessionZone, TimeUnit}
+import org.apache.spark.sql.streamjoin.conditions.TimeUnit
 import org.apache.spark.sql.streamjoin.logical.plan.EquiKey
 import org.apache.spark.sql.types.DataType
 
@@ -33,17 +32,8 @@ private[physical] object DescribedJoin {
       Side.both.map(s => s -> time(spec.bounds.probeColumn(s))).toMap,
       Side.both.map(s => s -> spec.bounds.limiting(s).map(time)).toMap,
       names.indices.map(i => time(i) -> spec.bounds.columns(i).name),
-      zone(spec)
+      DescribedZone.of(spec.equiKeys.flatMap(k => Seq(k.left, k.right)) ++ spec.times, spec.zones)
     )
-  }
-
-  private def zone(spec: StreamJoinSpec): Option[DescribedZone] = {
-    val stored = (spec.equiKeys.flatMap(k => Seq(k.left, k.right)) ++ spec.times)
-      .filter(SessionZone.of(_).nonEmpty)
-    val zones = spec.zones ++ stored.flatMap(SessionZone.of)
-    Option.when(zones.nonEmpty) {
-      DescribedZone(zones.toSeq.sorted.mkString(", "), stored.map(ColumnNames.sql).distinct)
-    }
   }
 
   private def key(k: EquiKey): String =
