@@ -9,6 +9,7 @@ the jar, which this package carries, on a session builder.
 from __future__ import annotations
 
 from streamjoin._api import How, attach, impose_order, stream_join
+from streamjoin._changelog import from_changelog, from_debezium, from_upserts, to_upserts
 from streamjoin._errors import SetupError
 from streamjoin._jar import jar_path
 from streamjoin._pending import pending
@@ -21,10 +22,14 @@ __all__ = [
     "__version__",
     "conf",
     "configure",
+    "from_changelog",
+    "from_debezium",
+    "from_upserts",
     "impose_order",
     "jar_path",
     "pending",
     "stream_join",
+    "to_upserts",
 ]
 
 attach()

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING, Literal, TypeAlias, cast
 
+from pyspark.errors import PySparkValueError
 from pyspark.sql import Column, DataFrame
 
-from streamjoin import _arguments, _connect
+from streamjoin import _arguments, _changelog, _connect
 from streamjoin._jvm import python_api
 
 if TYPE_CHECKING:
@@ -131,6 +132,8 @@ def stream_join(
     retention: str | int | timedelta | None = None,
     late: Literal["drop", "emit"] = "drop",
     order_by: str | Sequence[str] | None = None,
+    mode: Literal["event_time", "changelog"] | None = None,
+    state_ttl: _changelog.Ttl = None,
 ) -> DataFrame:
     """Join two streams, each with watermarks of its own; also ``left.streamJoin(...)``.
 
@@ -177,6 +180,17 @@ def stream_join(
         "o.order_time"]``). The same as ``orderBy`` of the result, or ``ORDER BY`` in SQL: rows wait
         until nothing before them can come. Not together with ``late="emit"``, whose rows come
         after their time. Default: None, in no particular order.
+
+    mode : str or None, optional
+        ``"event_time"``: the join that is described above. ``"changelog"``: rows come and go, and
+        results are corrected when they do; no watermark and no bound is needed. An input that is no
+        changelog only has rows that come. The columns ``_change_type``, ``_commit_version`` and
+        ``_commit_timestamp`` come out behind those of the join, the two latter with the number and
+        the time of the batch. Default: None, ``"changelog"`` where an input is declared as one.
+    state_ttl : str, datetime.timedelta, mapping or None, optional
+        Of a changelog join: for how long a row is kept after it was last written, by the recorded
+        time of the batches; for both inputs, or as ``{"left": ..., "right": ...}``. What came out
+        stays when a row goes by its age. Default: None, a row is kept until it goes.
 
     Returns
     -------
@@ -225,6 +239,16 @@ def stream_join(
     condition = _arguments.condition(on, source, other)
     kind = _arguments.string("how", how)
     options = _given(retention=_arguments.retention(retention), late=_arguments.late(late))
+    if _changelog.joins_changes(source, other, mode, state_ttl):
+        if order_by is not None or set(options) - {"late"} or options.get("late") == "emit":
+            raise PySparkValueError(
+                errorClass="VALUE_NOT_ALLOWED",
+                messageParameters={
+                    "arg_name": "retention, late, order_by",
+                    "allowed_values": "those of an event-time join",
+                },
+            )
+        return _changelog.join_changes(source, other, condition, kind, state_ttl)
     order = _arguments.order_by(order_by)
     if _connect.is_connect(source):
         result = _connect.stream_join(source, other, condition, kind, options)
@@ -245,6 +269,14 @@ def _given(**options: str | int | None) -> dict[str, str | int]:
 
 
 def attach() -> None:
-    """Give DataFrame the methods ``imposeOrder`` and ``streamJoin``."""
-    for name, function in {"imposeOrder": impose_order, "streamJoin": stream_join}.items():
+    """Give DataFrame the methods of this package."""
+    methods = {
+        "imposeOrder": impose_order,
+        "streamJoin": stream_join,
+        "fromChangelog": _changelog.from_changelog,
+        "fromUpserts": _changelog.from_upserts,
+        "fromDebezium": _changelog.from_debezium,
+        "toUpserts": _changelog.to_upserts,
+    }
+    for name, function in methods.items():
         setattr(DataFrame, name, function)

@@ -96,3 +96,10 @@ def classic_only(what: str) -> SetupError:
         "there is none. Call it in a classic session that reaches the checkpoint:\n"
         "  spark = streamjoin.configure(SparkSession.builder).getOrCreate()"
     )
+
+
+def changes_classic_only(what: str) -> SetupError:
+    return SetupError(
+        f"{what} works in classic sessions only. Over Spark Connect declare changes in SQL, with "
+        "FROM_CHANGELOG, FROM_UPSERTS or FROM_DEBEZIUM, and join them there."
+    )

@@ -4,7 +4,7 @@ import java.util.{List => JList, Map => JMap}
 
 import scala.jdk.CollectionConverters._
 
-import org.apache.spark.sql.streamjoin.api.DataFrameOperations
+import org.apache.spark.sql.streamjoin.api.{ChangelogOperations, DataFrameOperations}
 import org.apache.spark.sql.streamjoin.checkpoint.pending.PendingRows
 import org.apache.spark.sql.{functions, Column, DataFrame, SparkSession}
 import org.apache.spark.sql.streaming.StreamingQuery
@@ -35,13 +35,68 @@ object PythonApi {
       how: String,
       options: JMap[String, Any]
   ): DataFrame =
-    DataFrameOperations.streamJoin(left, options.asScala.toSeq) { asked =>
-      on match {
-        case condition: Column => asked.join(right, condition, how)
-        case condition: String => asked.join(right, functions.expr(condition), how)
-        case columns: JList[_] => asked.join(right, columns.asScala.map(_.toString).toSeq, how)
-        case other             => throw new IllegalArgumentException(s"no condition: $other")
-      }
+    DataFrameOperations.streamJoin(left, options.asScala.toSeq)(joined(_, right, on, how))
+
+  /** Declares rows with a kind; `sequenceBy` may be null. */
+  def fromChangelog(
+      df: DataFrame,
+      key: JList[String],
+      op: String,
+      mapping: JMap[String, String],
+      sequenceBy: String
+  ): DataFrame =
+    ChangelogOperations.fromChangelog(
+      df,
+      key.asScala.toSeq,
+      op,
+      mapping.asScala.toMap,
+      Option(sequenceBy)
+    )
+
+  /** Declares latest images; `deletes` may be null. */
+  def fromUpserts(
+      df: DataFrame,
+      key: JList[String],
+      sequenceBy: String,
+      deletes: Column
+  ): DataFrame =
+    ChangelogOperations.fromUpserts(df, key.asScala.toSeq, sequenceBy, Option(deletes))
+
+  /** Declares Debezium's envelopes; `sequenceBy` may be null. */
+  def fromDebezium(
+      df: DataFrame,
+      key: JList[String],
+      value: String,
+      sequenceBy: String
+  ): DataFrame =
+    ChangelogOperations.fromDebezium(df, key.asScala.toSeq, value, Option(sequenceBy))
+
+  /** One row for each key and batch; an empty key: the one that is known. */
+  def toUpserts(df: DataFrame, key: JList[String]): DataFrame =
+    ChangelogOperations.toUpserts(df, key.asScala.toSeq)
+
+  /** Whether the rows of a DataFrame are changes. */
+  def isChangelog(df: DataFrame): Boolean = ChangelogOperations.isChangelog(df)
+
+  /** Joins changelogs, on what [[streamJoin]] takes; the limits may be null. */
+  def changelogJoin(
+      left: DataFrame,
+      right: DataFrame,
+      on: Any,
+      how: String,
+      leftTtl: String,
+      rightTtl: String
+  ): DataFrame =
+    ChangelogOperations.join(left, right, (Option(leftTtl), Option(rightTtl))) { (l, r) =>
+      joined(l, r, on, how)
+    }
+
+  private def joined(left: DataFrame, right: DataFrame, on: Any, how: String): DataFrame =
+    on match {
+      case condition: Column => left.join(right, condition, how)
+      case condition: String => left.join(right, functions.expr(condition), how)
+      case columns: JList[_] => left.join(right, columns.asScala.map(_.toString).toSeq, how)
+      case other             => throw new IllegalArgumentException(s"no condition: $other")
     }
 
   /** Where a query has its checkpoint. */

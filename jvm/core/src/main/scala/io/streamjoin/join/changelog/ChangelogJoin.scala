@@ -86,23 +86,23 @@ final class ChangelogJoin[R, O](
   /**
    * Takes rows out whose limit the clock has passed.
    *
+   * @param side a side whose rows have a limit
    * @param before the clock of the last batch
    * @param now the clock of this one
    */
-  def expire(before: Long, now: Long): Unit =
-    for (side <- Side.both) {
-      val (from, to) = (Array(before), Array(now))
-      if (depends(side.other)) {
-        state.evict(side, from, to).foreach { gone =>
-          counters.count(side, Expired)
-          note(side, gone.key, rows.copy(side, gone.row))
-        }
-      } else {
-        val held = state.size(side)
-        state.discard(side, from, to)
-        counters.count(side, Expired, held - state.size(side))
+  def expire(side: Side, before: Long, now: Long): Unit = {
+    val (from, to) = (Array(before), Array(now))
+    if (depends(side.other)) {
+      state.evict(side, from, to).foreach { gone =>
+        counters.count(side, Expired)
+        note(side, gone.key, rows.copy(side, gone.row))
       }
+    } else {
+      val held = state.size(side)
+      state.discard(side, from, to)
+      counters.count(side, Expired, held - state.size(side))
     }
+  }
 
   /** Notes at the partners of a row that has expired that they had one. */
   private def note(side: Side, key: Long, gone: R): Unit = {

@@ -128,7 +128,7 @@ private[changelog] final class ChangelogDriver(join: TestChangelog, segments: Bo
   private var clock = Long.MinValue
 
   def at(now: Long): Unit = {
-    operator.expire(clock, now)
+    Side.both.foreach(operator.expire(_, clock, now))
     clock = now
   }
 

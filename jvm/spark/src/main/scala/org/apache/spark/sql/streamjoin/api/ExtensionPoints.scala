@@ -9,11 +9,15 @@ import org.apache.spark.sql.streamjoin.logical.optimize.{
   PushFilterThroughStreamJoin
 }
 import org.apache.spark.sql.streamjoin.logical.resolve.{
+  AwaitChangeColumns,
+  Changelogs,
   CheckJoinHints,
   CheckOutputMode,
   HoldHintedJoins,
   PlaceWindows,
   ResolveAwaitedJoin,
+  ResolveChangelog,
+  ResolveChangelogJoin,
   ResolveRowtime,
   ResolveStreamJoin,
   ResolveStreamOrder,
@@ -22,6 +26,7 @@ import org.apache.spark.sql.streamjoin.logical.resolve.{
 import org.apache.spark.sql.streamjoin.physical.{ExplainBuiltinJoin, StreamJoinStrategy}
 import org.apache.spark.sql.streamjoin.sql.{
   ExplainStream,
+  ResolveChangelogFunctions,
   ResolveImposeOrder,
   ResolveSelectStream,
   ResolveStreamHints,
@@ -38,6 +43,8 @@ object ExtensionPoints {
     extensions.injectParser((_, parser) => StreamSqlParser.around(parser))
     // before Spark looks up functions, for DESCRIPTOR is none
     extensions.injectHintResolutionRule(ResolveImposeOrder(_))
+    extensions.injectHintResolutionRule(_ => ResolveChangelogFunctions)
+    extensions.injectHintResolutionRule(_ => AwaitChangeColumns)
     extensions.injectHintResolutionRule(_ => ResolveStreamWindow)
     extensions.injectHintResolutionRule(_ => ResolveStreamHints)
     // before a star is written out
@@ -47,6 +54,10 @@ object ExtensionPoints {
     // windows first: they are part of what is looked at in a join
     extensions.injectResolutionRule(_ => PlaceWindows)
     extensions.injectResolutionRule(_ => ResolveStreamSubqueries)
+    // before the event-time join, which takes each row for one that stays
+    extensions.injectResolutionRule(_ => ResolveChangelog)
+    extensions.injectResolutionRule(_ => ResolveChangelogJoin)
+    extensions.injectResolutionRule(_ => AwaitChangeColumns.Release)
     extensions.injectResolutionRule(_ => ResolveStreamJoin)
     extensions.injectResolutionRule(_ => ResolveRowtime)
     extensions.injectResolutionRule(_ => ResolveStreamOrder)
@@ -55,8 +66,10 @@ object ExtensionPoints {
     extensions.injectCheckRule(_ => CheckJoinHints)
     extensions.injectCheckRule(_ => CheckOutputMode)
     extensions.injectCheckRule(_ => ResolveStreamOrder.check)
+    extensions.injectCheckRule(_ => Changelogs)
     extensions.injectCheckRule(RefuseStateReader(_))
     // a query is checked for what Spark's own joins support as soon as it is resolved
+    extensions.injectHintResolutionRule(_ => ResolveChangelogJoin)
     extensions.injectHintResolutionRule(_ => ResolveStreamJoin)
     extensions.injectHintResolutionRule(_ => ResolveStreamOrder)
     extensions.injectPlanNormalizationRule(_ => ResolveAwaitedJoin)

@@ -60,6 +60,8 @@ private[streamjoin] object DescribedZone {
  *   of its stored limits
  * @param times the times of both sides, each with what the person called it; nothing is compared
  * @param zone the time zone, where something depends on it
+ * @param changelog of a changelog join, how the rows of each side are told apart; none: the join is by
+ *   event time
  */
 private[streamjoin] final case class JoinDescription(
     format: String,
@@ -72,7 +74,8 @@ private[streamjoin] final case class JoinDescription(
     lookup: Map[Side, StoredTime],
     limits: Map[Side, Seq[StoredTime]],
     times: Seq[(StoredTime, String)],
-    zone: Option[DescribedZone]
+    zone: Option[DescribedZone],
+    changelog: Option[Seq[String]] = None
 ) {
 
   def json: String = {
@@ -87,7 +90,8 @@ private[streamjoin] final case class JoinDescription(
         ("lookup" -> bySide(lookup(_))(written)) ~
         ("limits" -> bySide(limits(_))(times => JArray(times.map(written).toList))) ~
         ("times" -> times.map { case (time, said) => written(time) ~ ("said" -> said) }) ~
-        ("zone" -> zone.map(z => ("id" -> z.id) ~ ("stored" -> z.stored)))
+        ("zone" -> zone.map(z => ("id" -> z.id) ~ ("stored" -> z.stored))) ~
+        ("changelog" -> changelog)
     compact(render(fields))
   }
 
@@ -117,7 +121,8 @@ private[streamjoin] object JoinDescription {
       Side.both.map(s => s -> storedTime(all("lookup") \ s.name)).toMap,
       Side.both.map(s => s -> (all("limits") \ s.name).children.map(storedTime)).toMap,
       times(json),
-      zone(json)
+      zone(json),
+      all.get("changelog").map(texts)
     )
   }
 

@@ -16,12 +16,15 @@ import org.apache.spark.sql.catalyst.plans.logical.{
 import org.apache.spark.sql.execution.{FilterExec, ProjectExec, SparkPlan, SparkStrategy}
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.streamjoin.logical.plan.{
+  ChangelogJoin,
   ImposeOrder,
   StreamJoin,
   StreamJoinInput,
-  StreamOrder
+  StreamOrder,
+  ToUpserts
 }
 import org.apache.spark.sql.streamjoin.logical.resolve.JoinRefusals
+import org.apache.spark.sql.streamjoin.physical.changelog.{PlanChangelogJoin, ToUpsertsExec}
 import org.apache.spark.sql.streamjoin.physical.eventtime.{
   JoinExplanation,
   LateSpec,
@@ -48,7 +51,14 @@ case class StreamJoinStrategy(session: SparkSession) extends SparkStrategy {
     case Project(list, Filter(condition, j: StreamJoin)) =>
       Seq(ProjectExec(list, FilterExec(condition, planJoin(j, named(list :+ condition, j)))))
     case j: StreamJoin => Seq(planJoin(j, j.output))
-    case _             => Nil
+    case Project(list, j: ChangelogJoin) =>
+      Seq(ProjectExec(
+        list,
+        PlanChangelogJoin(j, AttributeSet.fromAttributeSets(list.map(_.references)), planInput)
+      ))
+    case u: ToUpserts     => Seq(ToUpsertsExec(u.key, u.kind, planLater(u.child)))
+    case j: ChangelogJoin => Seq(PlanChangelogJoin(j, j.outputSet, planInput))
+    case _                => Nil
   }
 
   private def planOrder(o: ImposeOrder): SparkPlan = {

@@ -4,12 +4,10 @@ import java.util.Locale
 
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.analysis._
-import org.apache.spark.sql.catalyst.expressions.{Expression, Literal, NamedArgumentExpression}
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
 import org.apache.spark.sql.streamjoin.logical.plan.UnresolvedImposeOrder
-import org.apache.spark.sql.types.StringType
 
 /**
  * `IMPOSE_ORDER(TABLE(t), DESCRIPTOR(c), lag [, idle_timeout [, max_ahead [, ahead]]])`, with the
@@ -32,7 +30,8 @@ case class ResolveImposeOrder(session: SparkSession) extends Rule[LogicalPlan] {
     name.length == 1 && name.head.toLowerCase(Locale.ROOT) == "impose_order"
 
   private def order(f: UnresolvedTableValuedFunction): LogicalPlan = {
-    val arguments = named(f)
+    val arguments =
+      FunctionArguments.of(f, names)(StreamJoinErrors.wrongUse(f.origin, _))
     val child = arguments.get("input") match {
       case Some(TableArgument(plan)) => plan
       case _ =>
@@ -42,11 +41,8 @@ case class ResolveImposeOrder(session: SparkSession) extends Rule[LogicalPlan] {
             "function gives goes in as TABLE(SELECT * FROM ...)"
         )
     }
-    val column = arguments.get("column") match {
-      case Some(UnresolvedFunction(Seq(d), Seq(a: UnresolvedAttribute), _, _, _, _, _))
-          if d.equalsIgnoreCase("DESCRIPTOR") =>
-        a.nameParts
-      case Some(Literal(name, StringType)) => UnresolvedAttribute.parseAttributeName(name.toString)
+    val column = arguments.get("column").flatMap(FunctionArguments.columns) match {
+      case Some(Seq(one)) => one
       case _ =>
         throw StreamJoinErrors.wrongUse(
           f.origin,
@@ -65,34 +61,5 @@ case class ResolveImposeOrder(session: SparkSession) extends Rule[LogicalPlan] {
       arguments.get("ahead"),
       child
     )
-  }
-
-  private def named(f: UnresolvedTableValuedFunction): Map[String, Expression] = {
-    if (f.functionArgs.length > names.length) {
-      throw StreamJoinErrors.wrongUse(f.origin, s"it takes at most ${names.length} arguments")
-    }
-    val arguments = f.functionArgs.zipWithIndex.map {
-      case (NamedArgumentExpression(key, value), _) =>
-        val name = key.toLowerCase(Locale.ROOT)
-        if (!names.contains(name)) {
-          throw StreamJoinErrors.wrongUse(
-            f.origin,
-            s"it has no argument '$key', only ${names.mkString(", ")}"
-          )
-        }
-        name -> value
-      case (value, i) =>
-        if (f.functionArgs.take(i).exists(_.isInstanceOf[NamedArgumentExpression])) {
-          throw StreamJoinErrors.wrongUse(
-            f.origin,
-            "an argument without a name follows a named one"
-          )
-        }
-        names(i) -> value
-    }
-    arguments.map(_._1).diff(names).foreach { name =>
-      throw StreamJoinErrors.wrongUse(f.origin, s"the argument '$name' is there twice")
-    }
-    arguments.toMap
   }
 }

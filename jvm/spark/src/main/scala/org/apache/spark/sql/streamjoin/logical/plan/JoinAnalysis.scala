@@ -209,10 +209,10 @@ private[streamjoin] object JoinAnalysis extends PredicateHelper {
     (ofLeft ++ ofRight).toIndexedSeq
   }
 
-  private def oneSided(conjuncts: Seq[Expression], plan: LogicalPlan): Seq[Expression] =
+  private[plan] def oneSided(conjuncts: Seq[Expression], plan: LogicalPlan): Seq[Expression] =
     conjuncts.filter(c => c.deterministic && c.references.subsetOf(plan.outputSet))
 
-  private def equiKeys(
+  private[plan] def equiKeys(
       conjuncts: Seq[Expression],
       left: LogicalPlan,
       right: LogicalPlan

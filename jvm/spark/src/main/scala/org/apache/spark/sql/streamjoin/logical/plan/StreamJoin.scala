@@ -105,7 +105,11 @@ object StreamJoin {
   /** Whether a join is one of two streams and of a type that is ours, as far as can be seen. */
   private[streamjoin] def ofStreams(j: Join): Boolean =
     j.left.isStreaming && j.right.isStreaming && typeOf(j.joinType).nonEmpty &&
-      !j.exists(_.isInstanceOf[CTERelationRef])
+      !j.exists(_.isInstanceOf[CTERelationRef]) && !j.children.exists(isChangelog)
+
+  /** Whether rows come and go, so that the join is another one: [[ChangelogJoin]]. */
+  private def isChangelog(input: LogicalPlan): Boolean =
+    input.resolved && ChangelogMarks.kind(input.output).nonEmpty
 
   /** Whether a part of WHERE may stand in the condition of a join instead, or below it. */
   private[streamjoin] def mayDemand(part: Expression): Boolean =

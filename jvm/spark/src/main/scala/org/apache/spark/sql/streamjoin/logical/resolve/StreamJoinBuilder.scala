@@ -64,6 +64,7 @@ private[streamjoin] object StreamJoinBuilder {
     )
     val built = if (retained) Retention.limit(written) else written
     built.copyTagsFrom(join)
+    Changelogs.refuse(built)
     LateRows.check(built)
     JoinRefusals.check(built)
     val filtered = InputFilters.place(built)

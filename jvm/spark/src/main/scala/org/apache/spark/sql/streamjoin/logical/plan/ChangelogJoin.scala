@@ -1,0 +1,102 @@
+package org.apache.spark.sql.streamjoin.logical.plan
+
+import org.apache.spark.sql.catalyst.expressions.{
+  And,
+  Attribute,
+  AttributeSet,
+  Expression,
+  PredicateHelper
+}
+import org.apache.spark.sql.catalyst.plans.logical.{BinaryNode, EventTimeWatermark, LogicalPlan}
+import org.apache.spark.sql.types.MetadataBuilder
+import org.apache.spark.sql.streamjoin.logical.times.DistinctAttributes
+
+import io.streamjoin.model.{JoinType, Side}
+
+/**
+ * The join of two changelogs.
+ *
+ * @param condition the whole condition
+ * @param added for each side, the column that says whether a row is there from now on, or no more; the
+ *   first of the left
+ * @param leftKey the unique key of the left input; empty: rows are told apart by all columns, and counted
+ * @param leftSequence which of two changes of one key is later
+ * @param leftTtl for how long a row of the left is kept after it was written, in milliseconds
+ * @param changes the columns that say what became of a row: kind, batch and time of the batch
+ * @param normalizes whether it only gives the changes of one input with both images, see
+ *   [[org.apache.spark.sql.streamjoin.logical.resolve.ChangelogBuilder]]
+ */
+case class ChangelogJoin(
+    left: LogicalPlan,
+    right: LogicalPlan,
+    joinType: JoinType,
+    condition: Expression,
+    added: Seq[Attribute],
+    leftKey: Seq[Attribute],
+    rightKey: Seq[Attribute],
+    leftSequence: Option[Attribute],
+    rightSequence: Option[Attribute],
+    leftTtl: Option[Long],
+    rightTtl: Option[Long],
+    changes: Seq[Attribute],
+    normalizes: Boolean
+) extends BinaryNode
+    with PredicateHelper {
+
+  def input(side: Side): LogicalPlan = if (side == Side.Left) left else right
+
+  def key(side: Side): Seq[Attribute] = if (side == Side.Left) leftKey else rightKey
+
+  def sequence(side: Side): Option[Attribute] =
+    if (side == Side.Left) leftSequence else rightSequence
+
+  def ttl(side: Side): Option[Long] = if (side == Side.Left) leftTtl else rightTtl
+
+  override def output: Seq[Attribute] = {
+    def shown(input: LogicalPlan) =
+      input.output.filterNot(a => added.contains(a) || ChangelogMarks.isCommit(a) && !normalizes)
+    def nullable(columns: Seq[Attribute]) = columns.map(_.withNullability(true))
+    val (l, r) = (shown(left), shown(right))
+    val columns = joinType match {
+      case JoinType.Inner                        => l ++ r
+      case JoinType.LeftOuter                    => l ++ nullable(r)
+      case JoinType.RightOuter                   => nullable(l) ++ r
+      case JoinType.FullOuter                    => nullable(l ++ r)
+      case JoinType.LeftSemi | JoinType.LeftAnti => l
+    }
+    columns.map(plain) ++ changes
+  }
+
+  /** A time may come out at any age: it has no watermark any more. */
+  private def plain(a: Attribute): Attribute = {
+    val column = DistinctAttributes.unmarked(if (normalizes) a else ChangelogMarks.unmarked(a))
+    if (!column.metadata.contains(EventTimeWatermark.delayKey)) column
+    else {
+      column.withMetadata(
+        new MetadataBuilder()
+          .withMetadata(column.metadata)
+          .remove(EventTimeWatermark.delayKey)
+          .build()
+      )
+    }
+  }
+
+  def equiKeys: Seq[EquiKey] = JoinAnalysis.equiKeys(conjuncts, left, right)
+
+  def conjuncts: Seq[Expression] = splitConjunctivePredicates(condition)
+
+  /** What of the condition concerns one side alone. */
+  def only(side: Side): Option[Expression] =
+    JoinAnalysis.oneSided(conjuncts, input(side)).reduceOption(And(_, _))
+
+  override def producedAttributes: AttributeSet = AttributeSet(changes)
+
+  override lazy val resolved: Boolean =
+    childrenResolved && expressions.filterNot(changes.contains).forall(_.resolved) &&
+      left.outputSet.intersect(right.outputSet).isEmpty
+
+  override protected def withNewChildrenInternal(
+      newLeft: LogicalPlan,
+      newRight: LogicalPlan
+  ): ChangelogJoin = copy(left = newLeft, right = newRight)
+}

@@ -1,0 +1,75 @@
+package org.apache.spark.sql.streamjoin.logical.plan
+
+import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, Expression, NamedExpression}
+import org.apache.spark.sql.types.{Metadata, MetadataBuilder}
+
+/**
+ * What is known of a changelog, kept where Spark takes it along by itself: in the metadata of its columns.
+ *
+ * {{{
+ *   column of the kinds   Kind: of how many columns the unique key is; Limit: state_ttl;
+ *                         Appends: rows only come
+ *   key columns           Key: their place in the key
+ *   sequence              Sequence
+ *   commit columns        Commit: no part of a row's identity
+ * }}}
+ */
+private[streamjoin] object ChangelogMarks {
+
+  /** The words of Spark's change feeds. */
+  val ChangeType = "_change_type"
+  val CommitVersion = "_commit_version"
+  val CommitTimestamp = "_commit_timestamp"
+
+  val Kind = "streamjoin.changelog"
+  val Key = "streamjoin.changelog.key"
+  val Sequence = "streamjoin.changelog.sequence"
+  val Commit = "streamjoin.changelog.commit"
+  val Limit = "streamjoin.changelog.ttl"
+  val Appends = "streamjoin.changelog.appends"
+
+  private val all = Seq(Kind, Key, Sequence, Commit, Limit, Appends)
+
+  /** The column that says which kind of change a row is. */
+  def kind(columns: Seq[Attribute]): Option[Attribute] = columns.find(_.metadata.contains(Kind))
+
+  /** Whether rows only come, of a plan that would be no changelog by itself. */
+  def onlyAppends(kind: Attribute): Boolean = kind.metadata.contains(Appends)
+
+  def isCommit(a: Attribute): Boolean = a.metadata.contains(Commit)
+
+  /** How many columns the unique key has; 0: there is none. */
+  def keySize(kind: Attribute): Int = kind.metadata.getLong(Kind).toInt
+
+  /** The unique key, where all its columns are still there. */
+  def key(columns: Seq[Attribute]): Seq[Attribute] = {
+    val found = columns.filter(_.metadata.contains(Key)).sortBy(_.metadata.getLong(Key))
+    val wanted = kind(columns).fold(0)(keySize)
+    if (found.map(_.metadata.getLong(Key)) == (0L until wanted.toLong)) found else Nil
+  }
+
+  def sequence(columns: Seq[Attribute]): Option[Attribute] =
+    columns.find(_.metadata.contains(Sequence))
+
+  /** For how long rows are kept, in milliseconds. */
+  def limit(columns: Seq[Attribute]): Option[Long] =
+    kind(columns).filter(_.metadata.contains(Limit)).map(_.metadata.getLong(Limit))
+
+  /** The expression under a name, with marks. */
+  def marked(e: Expression, name: String, metadata: Metadata, marks: (String, Long)*): Alias = {
+    val builder = new MetadataBuilder().withMetadata(metadata)
+    marks.foreach { case (mark, value) => builder.putLong(mark, value) }
+    Alias(e, name)(explicitMetadata = Some(builder.build()))
+  }
+
+  def marked(a: Attribute, marks: (String, Long)*): NamedExpression =
+    if (marks.isEmpty) a else marked(a, a.name, a.metadata, marks: _*)
+
+  /** The column as one of no changelog. */
+  def unmarked(a: Attribute): Attribute =
+    if (all.exists(a.metadata.contains)) {
+      val builder = new MetadataBuilder().withMetadata(a.metadata)
+      all.foreach(builder.remove)
+      a.withMetadata(builder.build())
+    } else a
+}

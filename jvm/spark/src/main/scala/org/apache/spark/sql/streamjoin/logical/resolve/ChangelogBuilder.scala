@@ -1,0 +1,322 @@
+package org.apache.spark.sql.streamjoin.logical.resolve
+
+import org.apache.spark.sql.catalyst.expressions.{
+  Alias,
+  And,
+  Attribute,
+  AttributeReference,
+  CommonExpressionRef,
+  EqualNullSafe,
+  Expression,
+  In,
+  Literal,
+  NamedExpression,
+  PythonFuncExpression,
+  SubqueryExpression
+}
+import org.apache.spark.sql.catalyst.plans.logical._
+import org.apache.spark.sql.catalyst.trees.TreePattern.CURRENT_LIKE
+import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
+import org.apache.spark.sql.streamjoin.logical.plan.{
+  ChangelogJoin,
+  ChangelogMarks,
+  StreamJoin,
+  StreamJoinInput
+}
+import org.apache.spark.sql.streamjoin.logical.times.DistinctAttributes
+import org.apache.spark.sql.types.{LongType, MetadataBuilder, StringType, TimestampType}
+
+import io.streamjoin.join.changelog.ChangeKind
+import io.streamjoin.model.{JoinType, Side}
+
+/**
+ * Makes a [[ChangelogJoin]] of a join that Spark has resolved, or refuses it.
+ *
+ * {{{
+ *   the input's unique key             rows of one key          state
+ *     is the join key, or more of it   are in one partition     by unique key, in the join
+ *     else                             may change partitions    their last image by unique key below,
+ *                                                               with which the change gets both images
+ *     there is none                    each is its own image    rows, counted
+ * }}}
+ *
+ * The same where something between the declaration and the join may drop an image of a row.
+ */
+private[streamjoin] object ChangelogBuilder {
+
+  /** Whether a plan's rows are changes, as far as its columns tell. */
+  def isChangelog(plan: LogicalPlan): Boolean = ChangelogMarks.kind(plan.output).nonEmpty
+
+  /** Whether somewhere below rows are changes. */
+  def hasChangelog(plan: LogicalPlan): Boolean = plan.exists(p => p.resolved && isChangelog(p))
+
+  /** The join, with columns of its own for the changes: where it is joined with itself Spark renews them. */
+  def build(join: Join): LogicalPlan = {
+    val joinType = StreamJoin
+      .typeOf(join.joinType)
+      .getOrElse(throw StreamJoinErrors.unsupportedJoinType(join.origin, join.joinType.sql))
+    for ((side, input) <- Side.both.zip(join.children)) check(join, side, input)
+    val condition =
+      StreamJoinBuilder.plain(join.condition.getOrElse(Literal.TrueLiteral))
+    checkCondition(join, condition)
+    val (l, r) = (
+      DistinctAttributes.keep(join.left, join.right),
+      DistinctAttributes.keep(join.right, join.left)
+    )
+    // which key it has decides what must be below it
+    val draft = of(l, r, joinType, condition)
+    val built = of(
+      withImages(l, joinKey(draft, Side.Left)),
+      withImages(r, joinKey(draft, Side.Right)),
+      joinType,
+      condition
+    )
+    built.copyTagsFrom(join)
+    Project(
+      built.output.map(a => if (built.changes.contains(a)) Alias(a, a.name)() else a),
+      built
+    )
+  }
+
+  /** The columns of an input by which it is joined, where all of its keys are such. */
+  private def joinKey(j: ChangelogJoin, side: Side): Option[Seq[Attribute]] = {
+    val keys = j.equiKeys.map(k => if (side == Side.Left) k.left else k.right)
+    Option.when(keys.forall(_.isInstanceOf[Attribute]))(keys.collect { case a: Attribute => a })
+  }
+
+  private def of(
+      left: LogicalPlan,
+      right: LogicalPlan,
+      joinType: JoinType,
+      condition: Expression,
+      normalizes: Boolean = false
+  ): ChangelogJoin = {
+    val (l, r) = (arriving(left), arriving(right))
+    def keyOf(plan: LogicalPlan) = ChangelogMarks.key(plan.output)
+    def sequenceOf(plan: LogicalPlan) =
+      if (keyOf(plan).isEmpty) None else ChangelogMarks.sequence(plan.output)
+    ChangelogJoin(
+      StreamJoinInput.of(l),
+      StreamJoinInput.of(r),
+      joinType,
+      condition,
+      Seq(l.output.last, r.output.last),
+      keyOf(left),
+      keyOf(right),
+      sequenceOf(left),
+      sequenceOf(right),
+      ChangelogMarks.limit(left.output),
+      ChangelogMarks.limit(right.output),
+      Seq(
+        AttributeReference(
+          ChangelogMarks.ChangeType,
+          StringType,
+          nullable = false,
+          new MetadataBuilder().putLong(ChangelogMarks.Kind, 0L).build()
+        )(),
+        commit(AttributeReference(ChangelogMarks.CommitVersion, LongType, nullable = false)()),
+        commit(AttributeReference(
+          ChangelogMarks.CommitTimestamp,
+          TimestampType,
+          nullable = false
+        )())
+      ),
+      normalizes
+    )
+  }
+
+  private def commit(a: Attribute): Attribute =
+    a.withMetadata(new MetadataBuilder().putLong(ChangelogMarks.Commit, 1L).build())
+
+  /** The input as it goes into the join: the columns of its rows, and whether they come or go. */
+  private def arriving(input: LogicalPlan): LogicalPlan = {
+    val kind = ChangelogMarks.kind(input.output)
+    val sequence =
+      if (ChangelogMarks.key(input.output).isEmpty) None
+      else ChangelogMarks.sequence(input.output)
+    val columns = input.output.filterNot { a =>
+      kind.exists(_.exprId == a.exprId) ||
+      ChangelogMarks.isCommit(a) && !sequence.exists(_.exprId == a.exprId)
+    }
+    val added = kind.fold[Expression](Literal.TrueLiteral) { k =>
+      In(k, ChangeKind.all.filter(_.added).map(a => Literal(a.name)))
+    }
+    Project(columns :+ Alias(added, "_added")(), input)
+  }
+
+  // ---- both images ----
+
+  /**
+   * The input, with the last image of each key kept right above its declaration where a change could
+   * miss the one that it replaces.
+   */
+  private def withImages(input: LogicalPlan, joinKey: Option[Seq[Attribute]]): LogicalPlan = {
+    val size = ChangelogMarks.kind(input.output).fold(0)(ChangelogMarks.keySize)
+    val key = ChangelogMarks.key(input.output)
+    val together = joinKey.exists(_.forall(k => key.exists(_.exprId == k.exprId)))
+    if (size == 0 || key.nonEmpty && together && passesAll(input)) input
+    else normalized(input)
+  }
+
+  /** Whether each change that was declared comes here. */
+  private def passesAll(plan: LogicalPlan): Boolean = plan match {
+    case p if isDeclaration(p)   => true
+    case Project(_, child)       => passesAll(child)
+    case SubqueryAlias(_, child) => passesAll(child)
+    case v: View                 => passesAll(v.child)
+    case _                       => false
+  }
+
+  /** Where rows become changes. */
+  private def isDeclaration(plan: LogicalPlan): Boolean = plan match {
+    case Project(_, child) => isChangelog(plan) && !isChangelog(child)
+    case _: ChangelogJoin  => true
+    case _                 => false
+  }
+
+  private def normalized(plan: LogicalPlan): LogicalPlan =
+    if (isDeclaration(plan)) images(plan) else plan.mapChildren(normalized)
+
+  /**
+   * The changes of a keyed input with both images: a join with nothing, by its key, of the rows that
+   * have no partner. Its columns are those of the input, so what is above goes on as it is.
+   */
+  private def images(declared: LogicalPlan): LogicalPlan = {
+    val kind = ChangelogMarks.kind(declared.output).get
+    val key = ChangelogMarks.key(declared.output)
+    val nothing = LocalRelation(
+      key.map(k => AttributeReference(k.name, k.dataType)()),
+      Nil,
+      isStreaming = true
+    )
+    val condition = key
+      .zip(nothing.output)
+      .map { case (k, n) => EqualNullSafe(k, n): Expression }
+      .reduce(And(_, _))
+    // commit columns are part of what is kept: what is above may ask for them
+    val whole = Project(
+      declared.output.map { a =>
+        if (a.exprId == kind.exprId) Alias(a, a.name)(explicitMetadata = Some(a.metadata)) else a
+      },
+      declared
+    )
+    val join = of(whole, nothing, JoinType.LeftAnti, condition, normalizes = true)
+    val input = {
+      val k = ChangelogMarks.kind(whole.output).get
+      val added = In(k, ChangeKind.all.filter(_.added).map(a => Literal(a.name)))
+      Project(
+        whole.output.filterNot(_.exprId == k.exprId) :+ Alias(added, "_added")(),
+        whole
+      )
+    }
+    val complete = join.copy(
+      left = StreamJoinInput.of(input),
+      added = Seq(input.output.last, join.added(1)),
+      leftTtl = None
+    )
+    val back: Seq[NamedExpression] = declared.output.map { a =>
+      if (a.exprId != kind.exprId) a
+      else
+        Alias(complete.changes.head, a.name)(exprId = a.exprId, explicitMetadata = Some(a.metadata))
+    }
+    Project(back, complete)
+  }
+
+  // ---- refusals ----
+
+  private def check(join: Join, side: Side, input: LogicalPlan): Unit = {
+    if (!input.isStreaming) {
+      throw StreamJoinErrors.staticInput(join.origin, side.name, input.output.map(_.name))
+    }
+    val appends = ChangelogMarks.kind(input.output).forall(ChangelogMarks.onlyAppends)
+    if (appends) {
+      if (input.children.exists(hasChangelog)) {
+        throw StreamJoinErrors.changeTypeDropped(
+          join.origin,
+          s"the ${side.name} input",
+          input.output.map(_.name)
+        )
+      }
+      Changelogs.undeclared(join, side, input)
+      onlyAppends(join, side, input)
+    } else above(join, side, input)
+  }
+
+  /** What stands between the declaration of changes and the join. */
+  private def above(join: Join, side: Side, plan: LogicalPlan): Unit = plan match {
+    case p if isDeclaration(p) =>
+      p match {
+        case Project(_, child)
+            if ChangelogMarks.kind(p.output).exists(ChangelogMarks.keySize(_) == 0) =>
+          child.foreach(steady(join, side, _))
+        case _ =>
+      }
+    case _: Project | _: Filter | _: SubqueryAlias | _: View | _: EventTimeWatermark |
+        _: org.apache.spark.sql.streamjoin.logical.plan.ImposeOrder =>
+      steady(join, side, plan)
+      plan.children.foreach(above(join, side, _))
+    case other =>
+      throw StreamJoinErrors.unsupportedChangelog(
+        join.origin,
+        s"${other.nodeName} stands between the changes of the ${side.name} input and the join, and " +
+          "may make other rows of them",
+        "the projection or filter of columns only, or declare the changes above it"
+      )
+  }
+
+  /** A row that goes must be what it was when it came. */
+  private def steady(join: Join, side: Side, plan: LogicalPlan): Unit =
+    plan.expressions.foreach { e =>
+      if (!e.deterministic || e.containsPattern(CURRENT_LIKE)) {
+        throw StreamJoinErrors.nondeterministicChange(join.origin, side.name, e)
+      }
+    }
+
+  private def onlyAppends(join: Join, side: Side, input: LogicalPlan): Unit = input.foreach {
+    case a @ (_: Aggregate | _: Distinct) if a.isStreaming =>
+      throw StreamJoinErrors.unsupportedChangelog(
+        join.origin,
+        s"the ${side.name} input is an aggregation, whose rows come again when they change",
+        "fromUpserts on its result, written to a table or topic first"
+      )
+    case s: StreamJoin if s.late.nonEmpty =>
+      throw StreamJoinErrors.lateRowsBelow(join.origin, side.name, input.output)
+    case _ =>
+  }
+
+  private def checkCondition(join: Join, condition: Expression): Unit = {
+    val hidden = join.children.flatMap(_.output).filter { a =>
+      a.metadata.contains(ChangelogMarks.Kind) || ChangelogMarks.isCommit(a)
+    }
+    val known = join.inputSet
+    condition.references.find { a =>
+      hidden.exists(_.exprId == a.exprId) || !known.contains(a)
+    }.foreach { a =>
+      throw StreamJoinErrors.unsupportedCondition(
+        join.origin,
+        condition,
+        s"the column ${a.name}, which tells of a change and is no part of its row",
+        "a filter below fromChangelog, or the condition without it"
+      )
+    }
+    condition.foreach {
+      case e @ (_: SubqueryExpression | _: PythonFuncExpression) =>
+        throw StreamJoinErrors.unsupportedCondition(
+          join.origin,
+          e,
+          "a sub-query or a Python function",
+          "it as a column of one of the inputs"
+        )
+      case _: CommonExpressionRef =>
+      case e if !e.deterministic || e.containsPattern(CURRENT_LIKE) && e.children.isEmpty =>
+        throw StreamJoinErrors.unsupportedCondition(
+          join.origin,
+          e,
+          "a value that differs from batch to batch, so that a pair would not end as it began",
+          "a column of one of the inputs"
+        )
+      case _ =>
+    }
+  }
+
+}

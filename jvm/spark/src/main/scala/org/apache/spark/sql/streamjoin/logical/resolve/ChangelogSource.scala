@@ -1,0 +1,249 @@
+package org.apache.spark.sql.streamjoin.logical.resolve
+
+import java.util.Locale
+
+import org.apache.spark.sql.catalyst.analysis.Resolver
+import org.apache.spark.sql.catalyst.expressions.{
+  Attribute,
+  EqualTo,
+  Expression,
+  GetStructField,
+  If,
+  IsNotNull,
+  Literal,
+  NamedExpression
+}
+import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan, Project}
+import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
+import org.apache.spark.sql.streamjoin.logical.plan.ChangelogMarks._
+import org.apache.spark.sql.streamjoin.logical.plan.{ChangeKindOf, ChangelogMarks, ToUpserts}
+import org.apache.spark.sql.types.{DataType, IntegralType, Metadata, StringType, StructType}
+
+import io.streamjoin.join.changelog.ChangeKind
+
+/**
+ * Declares what rows of an input are as changes: a projection of Spark's own whose columns carry
+ * [[ChangelogMarks]], so that whatever Spark does with it, they go along.
+ */
+private[streamjoin] final class ChangelogSource(input: LogicalPlan, resolver: Resolver) {
+
+  private def column(parameter: String, name: String): Attribute =
+    input.output.filter(a => resolver(a.name, name)) match {
+      case Seq(one) => one
+      case _ =>
+        throw StreamJoinErrors.invalidChangelog(
+          input.origin,
+          s"there is no single column $name, given as $parameter",
+          s"one of ${input.output.map(_.name).mkString(", ")}"
+        )
+    }
+
+  private def marks(a: Attribute, key: Seq[Attribute], sequence: Option[Attribute]) = {
+    val place = key.indexWhere(_.exprId == a.exprId)
+    Seq(
+      Option.when(place >= 0)(Key -> place.toLong),
+      Option.when(sequence.exists(_.exprId == a.exprId))(Sequence -> 1L),
+      Option.when(isNamed(a, CommitVersion) || isNamed(a, CommitTimestamp))(Commit -> 1L)
+    ).flatten
+  }
+
+  private def isNamed(a: Attribute, name: String): Boolean =
+    a.name.toLowerCase(Locale.ROOT) == name
+
+  private def declared(
+      columns: Seq[Attribute],
+      kind: Expression,
+      key: Seq[Attribute],
+      sequence: Option[Attribute],
+      below: LogicalPlan = input
+  ): LogicalPlan = {
+    val data: Seq[NamedExpression] = columns.map(a => marked(a, marks(a, key, sequence): _*))
+    Project(data :+ marked(kind, ChangeType, Metadata.empty, Kind -> key.length.toLong), below)
+  }
+
+  /** Rows with a kind. */
+  def changes(
+      key: Seq[String],
+      op: String,
+      mapping: Map[String, String],
+      sequenceBy: Option[String]
+  ): LogicalPlan = {
+    val kind = column("op", op)
+    if (kind.dataType != StringType) {
+      throw StreamJoinErrors.invalidChangelog(
+        input.origin,
+        s"the column $op of the kinds has the type ${kind.dataType.sql}",
+        "a column of type STRING"
+      )
+    }
+    val keys = key.map(column("key", _))
+    val sequence = sequenceBy.map(column("sequence_by", _)).orElse(
+      Option.when(keys.nonEmpty)(input.output.find(isNamed(_, CommitVersion))).flatten
+    )
+    declared(
+      input.output.filterNot(_.exprId == kind.exprId),
+      ChangeKindOf(kind, words(mapping)),
+      keys,
+      sequence
+    )
+  }
+
+  private def words(mapping: Map[String, String]): Map[String, String] =
+    if (mapping.isEmpty) ChangeKindOf.known
+    else
+      mapping.map { case (word, kind) =>
+        val known = ChangeKindOf.known.getOrElse(
+          kind.trim.toLowerCase(Locale.ROOT),
+          throw StreamJoinErrors.invalidChangelog(
+            input.origin,
+            s"op_mapping makes '$kind' of '$word'",
+            ChangeKind.all.map(_.name).mkString("one of ", ", ", "")
+          )
+        )
+        word.trim.toLowerCase(Locale.ROOT) -> known
+      }
+
+  /** The latest image of each row. */
+  def upserts(key: Seq[String], sequenceBy: String, deletes: Option[Expression]): LogicalPlan = {
+    val kind = deletes.fold[Expression](Literal(ChangeKind.Postimage.name)) { condition =>
+      If(condition, Literal(ChangeKind.Delete.name), Literal(ChangeKind.Postimage.name))
+    }
+    declared(
+      input.output.filterNot(isNamed(_, ChangeType)),
+      kind,
+      key.map(column("key", _)),
+      Some(column("sequence_by", sequenceBy))
+    )
+  }
+
+  /** Rows that only come. */
+  private def inserts: LogicalPlan =
+    Project(
+      input.output :+ marked(
+        Literal(ChangeKind.Insert.name),
+        ChangeType,
+        Metadata.empty,
+        Kind -> 0L,
+        Appends -> 1L
+      ),
+      input
+    )
+
+  /** Debezium's envelopes: a message is the latest image of its key. */
+  def debezium(key: Seq[String], value: String, sequenceBy: Option[String]): LogicalPlan = {
+    val envelope = column("value", value)
+    val (op, before, after) = envelope.dataType match {
+      case s: StructType => (field(s, "op"), field(s, "before"), field(s, "after"))
+      case _             => (None, None, None)
+    }
+    val images = Seq(before, after).flatten.map(_._2)
+    images match {
+      case Seq(b: StructType, a: StructType) if op.nonEmpty && sameFields(a, b) =>
+        val word = GetStructField(envelope, op.get._1)
+        val isDelete = EqualTo(word, Literal("d"))
+        val image = If(
+          isDelete,
+          GetStructField(envelope, before.get._1),
+          GetStructField(envelope, after.get._1)
+        )
+        val sequence = sequenceBy.map(sequenceOf(envelope, _)).orElse(
+          input.output.find(c => isNamed(c, "offset") && c.dataType.isInstanceOf[IntegralType])
+        ).getOrElse(throw StreamJoinErrors.missingSequence(
+          input.origin,
+          "fromDebezium",
+          "sequence_by=\"source.lsn\", or another number of the source that grows with each change; " +
+            "or keep Kafka's column offset beside the value"
+        ))
+        val fields = a.fields.toSeq.zipWithIndex.map { case (f, i) =>
+          val place = key.indexWhere(resolver(_, f.name))
+          val own = if (place >= 0) Seq(Key -> place.toLong) else Nil
+          marked(GetStructField(image, i, Some(f.name)), f.name, Metadata.empty, own: _*)
+        }
+        if (key.exists(k => !a.fields.exists(f => resolver(f.name, k)))) {
+          throw StreamJoinErrors.invalidChangelog(
+            input.origin,
+            s"the key ${key.mkString(", ")} is no part of the rows",
+            s"columns of ${a.fieldNames.mkString(", ")}"
+          )
+        }
+        val kind = ChangeKindOf(word, Debezium)
+        Project(
+          fields ++ Seq(
+            marked(sequence, CommitVersion, Metadata.empty, Sequence -> 1L, Commit -> 1L),
+            marked(kind, ChangeType, Metadata.empty, Kind -> key.length.toLong)
+          ),
+          // a tombstone only tells a compacted topic what the delete before it has told
+          Filter(IsNotNull(envelope), input)
+        )
+      case _ =>
+        throw StreamJoinErrors.invalidChangelog(
+          input.origin,
+          s"the column $value is no envelope of Debezium's: ${envelope.dataType.sql}",
+          "a STRUCT with op, before and after, as from_json gives it"
+        )
+    }
+  }
+
+  private def sameFields(a: StructType, b: StructType): Boolean =
+    DataType.equalsIgnoreNullability(a, b)
+
+  private def field(s: StructType, name: String): Option[(Int, DataType)] =
+    s.fields.zipWithIndex.collectFirst {
+      case (f, i) if f.name.toLowerCase(Locale.ROOT) == name => (i, f.dataType)
+    }
+
+  /** A field of the envelope, also nested; or a column beside it. */
+  private def sequenceOf(envelope: Attribute, path: String): Expression = {
+    val found = path.split('.').foldLeft(Option[Expression](envelope)) { (at, name) =>
+      at.flatMap(e =>
+        e.dataType match {
+          case s: StructType =>
+            s.fields.zipWithIndex.collectFirst {
+              case (f, i) if resolver(f.name, name) => GetStructField(e, i, Some(f.name))
+            }
+          case _ => None
+        }
+      )
+    }
+    found.getOrElse(column("sequence_by", path))
+  }
+
+  private val Debezium: Map[String, String] = Map(
+    "c" -> ChangeKind.Postimage.name,
+    "r" -> ChangeKind.Postimage.name,
+    "u" -> ChangeKind.Postimage.name,
+    "d" -> ChangeKind.Delete.name
+  )
+
+  /** Of the changes of each key in a batch, the one that counts. */
+  def upsertsOf(key: Seq[String]): LogicalPlan = {
+    val kind = ChangelogMarks.kind(input.output).getOrElse(
+      throw StreamJoinErrors.invalidChangelog(
+        input.origin,
+        "the rows are no changes, or do not say any more which come and which go",
+        "a changelog or a join of such, with the column _change_type"
+      )
+    )
+    val known = if (key.isEmpty) ChangelogMarks.key(input.output) else key.map(column("key", _))
+    if (known.isEmpty) {
+      throw StreamJoinErrors.invalidChangelog(
+        input.origin,
+        "no key of the rows is known",
+        "toUpserts(key=...) with columns of the result"
+      )
+    }
+    ToUpserts(known, kind, input)
+  }
+
+  /** The input with a limit of how long its rows are kept; rows that only come, if it is no changelog. */
+  def kept(ttlMs: Option[Long]): LogicalPlan = ChangelogMarks.kind(input.output) match {
+    case None => new ChangelogSource(inserts, resolver).kept(ttlMs)
+    case Some(kind) =>
+      ttlMs.fold(input) { ms =>
+        Project(
+          input.output.map(a => if (a.exprId == kind.exprId) marked(a, Limit -> ms) else a),
+          input
+        )
+      }
+  }
+}

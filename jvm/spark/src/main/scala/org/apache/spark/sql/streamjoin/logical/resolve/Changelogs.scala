@@ -1,0 +1,107 @@
+package org.apache.spark.sql.streamjoin.logical.resolve
+
+import java.util.Locale
+
+import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, Sum}
+import org.apache.spark.sql.catalyst.expressions.AttributeSet
+import org.apache.spark.sql.catalyst.plans.logical._
+import org.apache.spark.sql.catalyst.streaming.WriteToStream
+import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
+import org.apache.spark.sql.streamjoin.logical.plan.{
+  ChangelogJoin,
+  ChangelogMarks,
+  StreamJoin,
+  ToUpserts
+}
+
+import io.streamjoin.model.Side
+
+/** Refuses plans that would take changes for rows. */
+private[streamjoin] object Changelogs extends (LogicalPlan => Unit) {
+
+  /** An input of a join has a column that looks like the kinds of changes. */
+  def undeclared(join: LogicalPlan, side: Side, input: LogicalPlan): Unit =
+    input.output.find { a =>
+      a.name.toLowerCase(Locale.ROOT) == ChangelogMarks.ChangeType &&
+      !a.metadata.contains(ChangelogMarks.Kind)
+    }.foreach(a => throw StreamJoinErrors.undeclaredChangelog(join.origin, side.name, a.name))
+
+  /** A changelog, declared or not, below an event-time join. */
+  def refuse(join: StreamJoin): Unit =
+    for ((side, input) <- Side.both.zip(join.children)) {
+      undeclared(join, side, input)
+      if (ChangelogBuilder.hasChangelog(input)) {
+        throw StreamJoinErrors.unsupportedChangelog(
+          join.origin,
+          s"the ${side.name} input has changes, and this join takes each row for one that stays",
+          "streamJoin(..., mode=\"changelog\") with the column _change_type kept"
+        )
+      }
+    }
+
+  /** A query that runs: the kind must reach the sink, or the sums above must count with it. */
+  override def apply(plan: LogicalPlan): Unit = plan match {
+    case w: WriteToStream if ChangelogBuilder.hasChangelog(w.inputQuery) => reaches(w.inputQuery)
+    case _                                                               =>
+  }
+
+  private def reaches(plan: LogicalPlan): Unit = plan match {
+    case _ if ChangelogBuilder.isChangelog(plan) => stays(plan)
+    case a: Aggregate                            => counts(a)
+    case Project(_, a: Aggregate)                => counts(a)
+    case Filter(_, a: Aggregate)                 => counts(a)
+    case _ if plan.children.exists(ChangelogBuilder.hasChangelog) =>
+      throw StreamJoinErrors.changeTypeDropped(
+        plan.origin,
+        "the result",
+        plan.output.map(_.name)
+      )
+    case _ =>
+  }
+
+  /** Operators that let changes through as they are. */
+  private def stays(plan: LogicalPlan): Unit = plan match {
+    case _: ChangelogJoin                                            =>
+    case u: Union if u.children.forall(ChangelogBuilder.isChangelog) => u.children.foreach(stays)
+    case _: Project | _: Filter | _: SubqueryAlias | _: View | _: ToUpserts =>
+      plan.children.filter(ChangelogBuilder.isChangelog).foreach(stays)
+    case other if other.children.exists(ChangelogBuilder.isChangelog) =>
+      throw StreamJoinErrors.unsupportedChangelog(
+        other.origin,
+        s"${other.nodeName} above changes takes each for a row that stays",
+        "the projection or filter of columns only, or go on with a table that the changes were " +
+          "merged into"
+      )
+    case _ =>
+  }
+
+  /** Sums are right where the kind says with which sign a row counts. */
+  private def counts(a: Aggregate): Unit = {
+    val kinds = AttributeSet(ChangelogMarks.kind(a.child.output))
+    if (kinds.isEmpty) {
+      throw StreamJoinErrors.changeTypeDropped(
+        a.origin,
+        "the aggregation",
+        a.child.output.map(_.name)
+      )
+    }
+    val wrong = a.aggregateExpressions.flatMap(_.collect { case e: AggregateExpression =>
+      e
+    }).find {
+      e =>
+        e.aggregateFunction match {
+          case s: Sum => e.isDistinct || s.references.intersect(kinds).isEmpty
+          case _      => true
+        }
+    }
+    wrong.foreach { e =>
+      throw StreamJoinErrors.unsupportedChangelog(
+        a.origin,
+        s"${e.sql} counts a row that goes as one that comes",
+        "sum(CASE WHEN _change_type IN ('insert', 'update_postimage') THEN x ELSE -x END), with 1 " +
+          "for x to count"
+      )
+    }
+    stays(a.child)
+  }
+}

@@ -1,0 +1,70 @@
+package org.apache.spark.sql.streamjoin.logical.resolve
+
+import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeReference, NamedExpression}
+import org.apache.spark.sql.catalyst.plans.logical.{AnalysisHelper, Join, LogicalPlan, Project}
+import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
+import org.apache.spark.sql.streamjoin.logical.plan.ChangelogMarks
+
+/**
+ * A join of which an input is a changelog becomes this project's. What Spark has put on top of it by
+ * then, the columns of `*` or of USING, has the inputs' kinds in it: the result's come in their place.
+ *
+ * A join that is all of the plan stays as it is: Spark's DataFrame operations resolve joins by
+ * themselves, in a first step, and want to see one of their own.
+ */
+private[streamjoin] object ResolveChangelogJoin extends Rule[LogicalPlan] {
+
+  override def apply(plan: LogicalPlan): LogicalPlan =
+    AnalysisHelper.allowInvokingTransformsInAnalyzer {
+      if (!plan.exists(isOurs)) plan
+      else
+        plan match {
+          case j: Join => j.mapChildren(made)
+          case other   => made(other)
+        }
+    }
+
+  /** The plan with all its joins of changelogs made ours. */
+  def all(plan: LogicalPlan): LogicalPlan =
+    AnalysisHelper.allowInvokingTransformsInAnalyzer(made(plan))
+
+  def isOurs(plan: LogicalPlan): Boolean = plan match {
+    case j: Join => j.resolved && j.children.exists(ChangelogBuilder.isChangelog)
+    case _       => false
+  }
+
+  private def made(plan: LogicalPlan): LogicalPlan = plan match {
+    case j: Join if isOurs(j) => ChangelogBuilder.build(j.mapChildren(made).asInstanceOf[Join])
+    case other =>
+      other.mapChildren(made) match {
+        case same if same.fastEquals(other) => other
+        case Project(list, child)           => Project(columns(list, child), child)
+        case p if p.resolved && p.missingInput.nonEmpty =>
+          throw hidden(p, p.missingInput.head)
+        case p => p
+      }
+  }
+
+  /** The columns that were asked for, with the result's kind in the place of those of the inputs. */
+  private def columns(list: Seq[NamedExpression], child: LogicalPlan): Seq[NamedExpression] = {
+    val (gone, stay) = list.partition {
+      case a: AttributeReference => !child.outputSet.contains(a)
+      case _                     => false
+    }
+    def isGone(a: Attribute) = a.resolved && !child.outputSet.contains(a)
+    for (e <- stay; a <- e.references.find(isGone)) throw hidden(child, a)
+    val changes = child.output.filter { a =>
+      a.metadata.contains(ChangelogMarks.Kind) || ChangelogMarks.isCommit(a)
+    }
+    if (gone.isEmpty) stay else stay ++ changes.filterNot(stay.contains)
+  }
+
+  private def hidden(plan: LogicalPlan, column: Attribute) =
+    StreamJoinErrors.unsupportedChangelog(
+      plan.origin,
+      s"the column ${column.name} tells of a change of an input, and rows of the result have changes " +
+        "of their own",
+      s"a query around the join, in which ${ChangelogMarks.ChangeType} is that of the result"
+    )
+}

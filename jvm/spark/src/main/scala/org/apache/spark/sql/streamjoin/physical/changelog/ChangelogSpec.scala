@@ -1,0 +1,70 @@
+package org.apache.spark.sql.streamjoin.physical.changelog
+
+import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression}
+import org.apache.spark.sql.catalyst.types.DataTypeUtils
+import org.apache.spark.sql.streamjoin.logical.plan.EquiKey
+import org.apache.spark.sql.types.{LongType, StructType}
+
+import io.streamjoin.model.{JoinType, Side}
+
+/**
+ * One input of a changelog join.
+ *
+ * @param columns as they arrive
+ * @param added whether a row is there from now on, or no more
+ * @param key the unique key; empty: there is none
+ * @param oneAKey whether there is at most one row of a join key
+ * @param only what of the condition concerns this input alone
+ * @param ttlMs for how long a row is kept after it was written
+ */
+private[changelog] final case class ChangelogSide(
+    columns: Seq[Attribute],
+    added: Attribute,
+    key: Seq[Attribute],
+    oneAKey: Boolean,
+    sequence: Option[Attribute],
+    only: Option[Expression],
+    ttlMs: Option[Long]
+) {
+
+  /** What is kept of a row. */
+  val kept: Seq[Attribute] = columns.filterNot(_.exprId == added.exprId)
+
+  /** The same as it lies in the state: with the clock beyond which it goes, if it does. */
+  def stored: StructType = {
+    val own = DataTypeUtils.fromAttributes(kept)
+    if (ttlMs.isEmpty) own else own.add(ChangelogSide.Expires, LongType, nullable = false)
+  }
+}
+
+private[changelog] object ChangelogSide {
+  val Expires = "_expires"
+}
+
+/**
+ * What the tasks of a changelog join need to know.
+ *
+ * @param data the columns of the inputs that somebody asks for
+ * @param changes the columns that say what became of a row
+ * @param shown those of both that somebody asks for, in the order in which they come out
+ * @param outputKey the columns by which rows of the output are told apart; empty: there are none, or not
+ *   all of them are asked for
+ * @param explained in words
+ */
+private[changelog] final case class ChangelogSpec(
+    joinType: JoinType,
+    equiKeys: Seq[EquiKey],
+    condition: Expression,
+    left: ChangelogSide,
+    right: ChangelogSide,
+    data: Seq[Attribute],
+    changes: Seq[Attribute],
+    shown: Seq[Attribute],
+    outputKey: Seq[Attribute],
+    explained: Seq[String]
+) {
+  def side(side: Side): ChangelogSide = if (side == Side.Left) left else right
+
+  def keys(side: Side): Seq[Expression] =
+    equiKeys.map(k => if (side == Side.Left) k.left else k.right)
+}

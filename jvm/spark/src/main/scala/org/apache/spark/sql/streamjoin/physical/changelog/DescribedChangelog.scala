@@ -1,0 +1,43 @@
+package org.apache.spark.sql.streamjoin.physical.changelog
+
+import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression}
+import org.apache.spark.sql.streamjoin.checkpoint.{JoinDescription, StateFormat, StoredTime}
+import org.apache.spark.sql.types.{LongType, TimestampType}
+
+import io.streamjoin.model.{Routing, Side}
+
+/** A changelog join as it is written beside its state. */
+private[changelog] object DescribedChangelog {
+
+  def of(spec: ChangelogSpec, format: StateFormat): JoinDescription =
+    JoinDescription(
+      format.name,
+      format.number.current,
+      spec.joinType,
+      Routing.ByKey,
+      spec.equiKeys.map { k =>
+        s"${sql(k.left)} ${if (k.nullSafe) "<=>" else "="} ${sql(k.right)}: ${k.left.dataType.sql}"
+      },
+      Nil,
+      Nil,
+      Side.both.map(_ -> StoredTime("identity", LongType)).toMap,
+      Side.both.map { side =>
+        side -> spec.side(side).ttlMs.map(_ => StoredTime("state_ttl", TimestampType)).toSeq
+      }.toMap,
+      Nil,
+      None,
+      Some(Side.both.map(side => s"${side.name}: ${identity(spec.side(side))}"))
+    )
+
+  private def identity(side: ChangelogSide): String = {
+    val told =
+      if (side.key.isEmpty) "all columns, counted"
+      else side.key.map(_.name).mkString("key ", ", ", if (side.oneAKey) ", one a join key" else "")
+    val sequence = side.sequence.fold("")(s => s", sequence ${s.name}")
+    told + sequence + (if (side.ttlMs.isEmpty) "" else ", with state_ttl")
+  }
+
+  /** Aliases come and go with the optimizer, ids with each run; the columns themselves stay. */
+  private def sql(e: Expression): String =
+    e.transform { case a: Attribute => a.withQualifier(Nil) }.sql
+}

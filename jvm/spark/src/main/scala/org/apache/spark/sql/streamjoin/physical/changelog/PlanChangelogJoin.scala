@@ -1,0 +1,71 @@
+package org.apache.spark.sql.streamjoin.physical.changelog
+
+import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeSet}
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.execution.SparkPlan
+import org.apache.spark.sql.streamjoin.logical.plan.ChangelogJoin
+import org.apache.spark.sql.streamjoin.physical.stateful.BatchInfo
+
+import io.streamjoin.model.{JoinType, Side}
+
+/** Plans a changelog join: which columns come out, and how rows are told apart. */
+private[physical] object PlanChangelogJoin {
+
+  /** @param asked the columns that somebody asks for */
+  def apply(
+      j: ChangelogJoin,
+      asked: AttributeSet,
+      planInput: LogicalPlan => SparkPlan
+  ): SparkPlan = {
+    val (left, right) = (planInput(j.left), planInput(j.right))
+    val (l, r) = (side(j, Side.Left, left.output), side(j, Side.Right, right.output))
+    val shown = j.output.filter(asked.contains)
+    val spec = ChangelogSpec(
+      j.joinType,
+      j.equiKeys,
+      j.condition,
+      l,
+      r,
+      shown.filterNot(j.changes.contains),
+      j.changes,
+      shown,
+      outputKey(j.joinType, l, r).filter(_.forall(k => shown.exists(_.exprId == k.exprId)))
+        .getOrElse(Nil),
+      Nil
+    )
+    new ChangelogJoinExec(
+      left,
+      right,
+      BatchInfo(),
+      spec.copy(explained = ChangelogExplanation.lines(spec, j))
+    )
+  }
+
+  private def side(j: ChangelogJoin, side: Side, columns: Seq[Attribute]): ChangelogSide = {
+    val joinKeys = j.equiKeys.map(k => if (side == Side.Left) k.left else k.right)
+    val key = j.key(side)
+    ChangelogSide(
+      columns,
+      j.added(if (side == Side.Left) 0 else 1),
+      key,
+      key.nonEmpty && key.forall(k => joinKeys.exists(_.semanticEquals(k))),
+      j.sequence(side),
+      j.only(side),
+      j.ttl(side)
+    )
+  }
+
+  /** By which columns rows of the output are told apart; none: there are no such. */
+  def outputKey(
+      joinType: JoinType,
+      left: ChangelogSide,
+      right: ChangelogSide
+  ): Option[Seq[Attribute]] = {
+    def padded(side: Side) = joinType.preserves(side)
+    if (left.key.nonEmpty && (joinType.leftOnly || right.oneAKey && !padded(Side.Right))) {
+      Some(left.key)
+    } else if (joinType.leftOnly) None
+    else if (right.key.nonEmpty && left.oneAKey && !padded(Side.Left)) Some(right.key)
+    else Option.when(left.key.nonEmpty && right.key.nonEmpty)(left.key ++ right.key)
+  }
+}

@@ -1,0 +1,103 @@
+package org.apache.spark.sql.streamjoin.physical.changelog
+
+import org.apache.spark.rdd.RDD
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{
+  Ascending,
+  Attribute,
+  Literal,
+  RowOrdering,
+  SortOrder,
+  UnsafeProjection,
+  UnsafeRow
+}
+import org.apache.spark.sql.catalyst.plans.physical.{
+  ClusteredDistribution,
+  Distribution,
+  Partitioning
+}
+import org.apache.spark.sql.execution.{SparkPlan, UnaryExecNode}
+import org.apache.spark.unsafe.types.{ByteArray, UTF8String}
+
+import io.streamjoin.join.changelog.ChangeKind
+
+/**
+ * One row for each key of a batch. The two halves of a row whose join key has changed come from two
+ * partitions: they meet here, and nothing has to be kept for it.
+ *
+ * {{{
+ *   rows that come   rows that go
+ *   some             none            -> insert
+ *   some             some            -> update_postimage
+ *   none             some            -> delete
+ * }}}
+ */
+case class ToUpsertsExec(key: Seq[Attribute], kind: Attribute, child: SparkPlan)
+    extends UnaryExecNode {
+
+  override def output: Seq[Attribute] = child.output
+
+  override def outputPartitioning: Partitioning = child.outputPartitioning
+
+  override def requiredChildDistribution: Seq[Distribution] = Seq(ClusteredDistribution(key))
+
+  override def requiredChildOrdering: Seq[Seq[SortOrder]] =
+    Seq(key.map(SortOrder(_, Ascending)))
+
+  override protected def doExecute(): RDD[InternalRow] = {
+    val (by, columns, ofKind) = (key, child.output, kind)
+    child.execute().mapPartitionsInternal { rows =>
+      new UpsertRuns(by, columns, ofKind, rows.asInstanceOf[Iterator[UnsafeRow]])
+    }
+  }
+
+  override protected def withNewChildInternal(newChild: SparkPlan): ToUpsertsExec =
+    copy(child = newChild)
+}
+
+private final class UpsertRuns(
+    key: Seq[Attribute],
+    columns: Seq[Attribute],
+    kind: Attribute,
+    rows: Iterator[UnsafeRow]
+) extends Iterator[InternalRow] {
+
+  private val byKey = RowOrdering.create(key.map(SortOrder(_, Ascending)), columns)
+  private val kindAt = columns.indexWhere(_.exprId == kind.exprId)
+  private val added =
+    ChangeKind.all.filter(_.added).map(k => UTF8String.fromString(k.name)).toSet
+
+  private val as: Map[ChangeKind, UnsafeProjection] = ChangeKind.all.map { k =>
+    k -> UnsafeProjection.create(
+      columns.map(a => if (a.exprId == kind.exprId) Literal(k.name) else a),
+      columns
+    )
+  }.toMap
+
+  private var ahead: Option[UnsafeRow] = next(rows)
+
+  private def next(rows: Iterator[UnsafeRow]): Option[UnsafeRow] =
+    Option.when(rows.hasNext)(rows.next().copy())
+
+  override def hasNext: Boolean = ahead.nonEmpty
+
+  override def next(): InternalRow = {
+    val first = ahead.get
+    var (came, went) = (Option.empty[UnsafeRow], Option.empty[UnsafeRow])
+    while (ahead.exists(byKey.compare(first, _) == 0)) {
+      val row = ahead.get
+      if (added(row.getUTF8String(kindAt))) came = Some(largest(came, row))
+      else went = Some(largest(went, row))
+      ahead = next(rows)
+    }
+    (came, went) match {
+      case (Some(row), None)    => as(ChangeKind.Insert)(row)
+      case (Some(row), Some(_)) => as(ChangeKind.Postimage)(row)
+      case (None, row)          => as(ChangeKind.Delete)(row.get)
+    }
+  }
+
+  /** Where a key is none, and several rows have it, the same one of them each time. */
+  private def largest(a: Option[UnsafeRow], b: UnsafeRow): UnsafeRow =
+    a.filter(x => ByteArray.compareBinary(x.getBytes, b.getBytes) >= 0).getOrElse(b)
+}

@@ -1,0 +1,75 @@
+package org.apache.spark.sql.streamjoin.physical.changelog
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{
+  Attribute,
+  AttributeReference,
+  GenericInternalRow,
+  JoinedRow,
+  UnsafeProjection,
+  UnsafeRow
+}
+import org.apache.spark.sql.types.LongType
+import org.apache.spark.unsafe.types.UTF8String
+
+import io.streamjoin.join.changelog.{ChangeKind, Changed, ChangelogOutput}
+import io.streamjoin.model.Side
+
+/**
+ * Output rows as Spark wants them, with the columns that are asked for.
+ *
+ * @param version the number of the batch
+ * @param nowMs the recorded time of the batch
+ */
+private[changelog] final class UnsafeChangelogOutput(
+    spec: ChangelogSpec,
+    version: Long,
+    nowMs: Long
+) extends ChangelogOutput[UnsafeRow, UnsafeRow] {
+
+  private val leftOnly = spec.joinType.leftOnly
+
+  private def stored(side: Side): Seq[Attribute] = {
+    val own = spec.side(side)
+    own.kept ++ own.ttlMs.map(_ => AttributeReference(ChangelogSide.Expires, LongType)())
+  }
+
+  private val (left, right) = (stored(Side.Left), stored(Side.Right))
+
+  private def nullable(some: Seq[Attribute]) = some.map(_.withNullability(true))
+
+  private val project =
+    UnsafeProjection.create(
+      nullable(spec.data),
+      nullable(if (leftOnly) left else left ++ right)
+    )
+
+  private val keyOf = Option.when(spec.outputKey.nonEmpty)(
+    UnsafeProjection.create(nullable(spec.outputKey), nullable(spec.data))
+  )
+
+  private val pair = new JoinedRow
+  private val nullLeft = new GenericInternalRow(left.length)
+  private val nullRight = new GenericInternalRow(right.length)
+
+  override def joined(l: UnsafeRow, r: UnsafeRow): UnsafeRow = project(pair(l, r)).copy()
+
+  override def alone(side: Side, row: UnsafeRow): UnsafeRow =
+    if (leftOnly) project(row).copy()
+    else project(if (side == Side.Left) pair(row, nullRight) else pair(nullLeft, row)).copy()
+
+  override def key(row: UnsafeRow): Option[AnyRef] = keyOf.map(_(row).copy())
+
+  private val shown =
+    UnsafeProjection.create(nullable(spec.shown), nullable(spec.data) ++ spec.changes)
+
+  private val whole = new JoinedRow
+
+  private val words: Map[ChangeKind, InternalRow] = ChangeKind.all.map { kind =>
+    kind -> InternalRow(UTF8String.fromString(kind.name), version, nowMs * 1000L)
+  }.toMap
+
+  /** The row that comes out; each overwrites the one before. */
+  def row(changed: Changed[UnsafeRow]): InternalRow =
+    shown(whole(changed.row, words(changed.kind)))
+}

@@ -1,0 +1,139 @@
+package org.apache.spark.sql.streamjoin.physical.changelog
+
+import org.apache.spark.sql.catalyst.expressions.{
+  And,
+  Ascending,
+  Attribute,
+  BaseOrdering,
+  Expression,
+  IsNotNull,
+  JoinedRow,
+  Literal,
+  Predicate,
+  RowOrdering,
+  SortOrder,
+  UnsafeProjection,
+  UnsafeRow,
+  XXH64
+}
+import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
+import org.apache.spark.sql.streamjoin.logical.plan.KeyHash
+import org.apache.spark.unsafe.types.ByteArray
+
+import io.streamjoin.join.changelog.{Change, ChangelogRows}
+import io.streamjoin.model.Side
+import io.streamjoin.model.Side.{Left, Right}
+
+/**
+ * Looks at Spark's rows with generated code. One instance serves one task.
+ *
+ * @param nowMs the recorded time of the batch
+ */
+private[changelog] final class UnsafeChangelogRows(spec: ChangelogSpec, nowMs: Long)
+    extends ChangelogRows[UnsafeRow] {
+
+  private val left = new OneSide(Left)
+  private val right = new OneSide(Right)
+  private val condition =
+    Predicate.create(spec.condition, storedAttributes(Left) ++ storedAttributes(Right))
+  private val pair = new JoinedRow
+
+  private def of(side: Side): OneSide = if (side == Left) left else right
+
+  /** With a place for the limit, which nobody looks at. */
+  private def storedAttributes(side: Side): Seq[Attribute] = {
+    val own = spec.side(side)
+    own.kept ++ own.ttlMs.map(_ => UnsafeChangelogRows.expires)
+  }
+
+  override def keyed(side: Side): Boolean = spec.side(side).key.nonEmpty
+  override def identity(side: Side, row: UnsafeRow): Long = of(side).identity(row)
+  override def sameUniqueKey(side: Side, a: UnsafeRow, b: UnsafeRow): Boolean =
+    of(side).byKey.compare(a, b) == 0
+  override def compareSequence(side: Side, a: UnsafeRow, b: UnsafeRow): Int =
+    of(side).bySequence.fold(0)(_.compare(a, b))
+  override def compare(side: Side, a: UnsafeRow, b: UnsafeRow): Int = of(side).compare(a, b)
+  override def joinable(side: Side, row: UnsafeRow): Boolean = of(side).mayMatch.eval(row)
+  override def matches(l: UnsafeRow, r: UnsafeRow): Boolean = condition.eval(pair(l, r))
+  override def copy(side: Side, row: UnsafeRow): UnsafeRow = row.copy()
+  override def limit(side: Side, row: UnsafeRow): Long = of(side).limit(row)
+
+  /** A hash of the join key of a row as it arrives. */
+  def joinKey(side: Side, row: UnsafeRow): Long = of(side).joinKey(row)
+
+  /** A row as it arrives, as a change. */
+  def change(side: Side, row: UnsafeRow): Change[UnsafeRow] = of(side).change(row)
+
+  private final class OneSide(side: Side) {
+    private val own = spec.side(side)
+    private val stored = storedAttributes(side)
+
+    private val toStored = UnsafeProjection.create(
+      own.kept ++ own.ttlMs.map(ms => Literal((nowMs + ms) * 1000L)),
+      own.columns
+    )
+    private val addedAt = own.columns.indexWhere(_.exprId == own.added.exprId)
+    private val hash = {
+      val keys = spec.keys(side)
+      Option.when(keys.nonEmpty)(UnsafeProjection.create(Seq(KeyHash.of(keys)), own.columns))
+    }
+    private val keyHash =
+      Option.when(own.key.nonEmpty)(UnsafeProjection.create(Seq(KeyHash.of(own.key)), stored))
+    private val keyAt = own.key.map(k => stored.indexWhere(_.exprId == k.exprId)).toArray
+
+    /** What a row is told apart by: not the limit. */
+    private val data = own.ttlMs.map { _ =>
+      (UnsafeProjection.create(own.kept, stored), UnsafeProjection.create(own.kept, stored))
+    }
+
+    val byKey: BaseOrdering = ordering(own.key)
+    val bySequence: Option[BaseOrdering] = own.sequence.map(s => ordering(Seq(s)))
+
+    val mayMatch = Predicate.create(
+      (own.only.toSeq ++ spec.keys(side).zip(spec.equiKeys).collect {
+        case (k, e) if !e.nullSafe && k.nullable => IsNotNull(k): Expression
+      }).reduceOption(And(_, _)).getOrElse(Literal.TrueLiteral),
+      stored
+    )
+
+    private def ordering(by: Seq[Attribute]): BaseOrdering =
+      RowOrdering.create(by.map(SortOrder(_, Ascending)), stored)
+
+    def joinKey(row: UnsafeRow): Long = hash.fold(0L)(_(row).getLong(0))
+
+    def change(row: UnsafeRow): Change[UnsafeRow] = {
+      val kept = toStored(row).copy()
+      for (i <- keyAt if kept.isNullAt(i)) {
+        throw StreamJoinErrors.nullKey(side.name, own.key.map(_.name))
+      }
+      Change(kept, row.getBoolean(addedAt))
+    }
+
+    def identity(row: UnsafeRow): Long =
+      if (own.oneAKey) 0L
+      else
+        keyHash match {
+          case Some(h) => h(row).getLong(0)
+          case None =>
+            val told = data.fold(row)(_._1(row))
+            XXH64.hashUnsafeBytes(told.getBaseObject, told.getBaseOffset, told.getSizeInBytes, 42L)
+        }
+
+    def compare(a: UnsafeRow, b: UnsafeRow): Int = data match {
+      case None => ByteArray.compareBinary(a.getBytes, b.getBytes)
+      case Some((first, second)) =>
+        ByteArray.compareBinary(first(a).getBytes, second(b).getBytes)
+    }
+
+    def limit(row: UnsafeRow): Long =
+      if (own.ttlMs.isEmpty) Long.MaxValue else row.getLong(stored.length - 1)
+  }
+}
+
+private object UnsafeChangelogRows {
+  import org.apache.spark.sql.catalyst.expressions.AttributeReference
+  import org.apache.spark.sql.types.LongType
+
+  private val expires: Attribute =
+    AttributeReference(ChangelogSide.Expires, LongType, nullable = false)()
+}

@@ -1,0 +1,54 @@
+package org.apache.spark.sql.streamjoin.sql
+
+import java.util.Locale
+
+import org.apache.spark.sql.catalyst.analysis.{
+  UnresolvedAttribute,
+  UnresolvedFunction,
+  UnresolvedTableValuedFunction
+}
+import org.apache.spark.sql.catalyst.expressions.{Expression, Literal, NamedArgumentExpression}
+import org.apache.spark.sql.types.StringType
+
+/** The arguments of a table function, by their places or names. */
+private[sql] object FunctionArguments {
+
+  /**
+   * @param names in the order of the arguments
+   * @param refused makes an error of what is wrong
+   */
+  def of(f: UnresolvedTableValuedFunction, names: Seq[String])(
+      refused: String => Throwable
+  ): Map[String, Expression] = {
+    if (f.functionArgs.length > names.length) {
+      throw refused(s"it takes at most ${names.length} arguments")
+    }
+    val arguments = f.functionArgs.zipWithIndex.map {
+      case (NamedArgumentExpression(key, value), _) =>
+        val name = key.toLowerCase(Locale.ROOT)
+        if (!names.contains(name)) {
+          throw refused(s"it has no argument '$key', only ${names.mkString(", ")}")
+        }
+        name -> value
+      case (value, i) =>
+        if (f.functionArgs.take(i).exists(_.isInstanceOf[NamedArgumentExpression])) {
+          throw refused("an argument without a name follows a named one")
+        }
+        names(i) -> value
+    }
+    arguments.map(_._1).diff(names).foreach { name =>
+      throw refused(s"the argument '$name' is there twice")
+    }
+    arguments.toMap
+  }
+
+  /** The columns of `DESCRIPTOR(a, b)`, or one as a string. */
+  def columns(e: Expression): Option[Seq[Seq[String]]] = e match {
+    case UnresolvedFunction(Seq(d), columns, _, _, _, _, _) if d.equalsIgnoreCase("DESCRIPTOR") =>
+      val names = columns.collect { case a: UnresolvedAttribute => a.nameParts }
+      Option.when(names.length == columns.length && names.nonEmpty)(names)
+    case Literal(name, StringType) if name != null =>
+      Some(Seq(UnresolvedAttribute.parseAttributeName(name.toString)))
+    case _ => None
+  }
+}

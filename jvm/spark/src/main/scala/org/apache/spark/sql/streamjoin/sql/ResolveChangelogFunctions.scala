@@ -1,0 +1,67 @@
+package org.apache.spark.sql.streamjoin.sql
+
+import java.util.Locale
+
+import org.apache.spark.sql.catalyst.analysis.{UnresolvedAttribute, UnresolvedTableValuedFunction}
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
+import org.apache.spark.sql.streamjoin.logical.plan.UnresolvedChangelog
+
+/**
+ * `FROM_CHANGELOG(TABLE(t) [, key [, op [, op_mapping [, sequence_by]]]])`,
+ * `FROM_UPSERTS(TABLE(t), key, sequence_by [, deletes])` and
+ * `FROM_DEBEZIUM(TABLE(t), key [, value [, sequence_by]])`, with the arguments in this order or by name;
+ * columns as `DESCRIPTOR(a, b)` or, one, as a string.
+ *
+ * Spark's grammar reads them as table functions; this rule takes them from there.
+ *
+ * Source: Flink SQL, `FROM_CHANGELOG` (FLIP-564).
+ */
+object ResolveChangelogFunctions extends Rule[LogicalPlan] {
+
+  private val arguments: Map[String, Seq[String]] = Map(
+    "from_changelog" -> Seq("input", "key", "op", "op_mapping", "sequence_by"),
+    "from_upserts" -> Seq("input", "key", "sequence_by", "deletes"),
+    "from_debezium" -> Seq("input", "key", "value", "sequence_by")
+  )
+
+  private val values = Set("op_mapping", "deletes")
+
+  override def apply(plan: LogicalPlan): LogicalPlan = plan.resolveOperatorsDown {
+    case f: UnresolvedTableValuedFunction
+        if f.name.length == 1 && arguments.contains(f.name.head.toLowerCase(Locale.ROOT)) =>
+      changelog(f, f.name.head.toLowerCase(Locale.ROOT))
+  }
+
+  private def changelog(f: UnresolvedTableValuedFunction, function: String): LogicalPlan = {
+    val name = function.toUpperCase(Locale.ROOT)
+    def refused(reason: String) =
+      StreamJoinErrors.invalidChangelog(
+        f.origin,
+        s"$name: $reason",
+        s"$name(TABLE(t), key => DESCRIPTOR(id)), with ${arguments(function).mkString(", ")}"
+      )
+    val passed = FunctionArguments.of(f, arguments(function))(refused)
+    val child = passed.get("input") match {
+      case Some(TableArgument(plan)) => plan
+      case _                         => throw refused("the first argument must be TABLE(...)")
+    }
+    val (others, columns) = (passed - "input").partition { case (n, _) => values(n) }
+    val named = columns.map { case (n, e) =>
+      val found = FunctionArguments.columns(e).getOrElse(
+        throw refused(
+          s"the argument $n must be DESCRIPTOR(column), or the name of a column as a string"
+        )
+      )
+      n -> found.map(parts =>
+        if (n == "sequence_by") parts.mkString(".") else single(parts, refused)
+      )
+    }
+    UnresolvedChangelog(function, named, others.keys.toSeq, others.values.toSeq, child)
+  }
+
+  private def single(parts: Seq[String], refused: String => Throwable): String =
+    if (parts.length == 1) parts.head
+    else throw refused(s"${UnresolvedAttribute(parts).name} is no column of the input's own")
+}

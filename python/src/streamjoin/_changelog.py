@@ -1,0 +1,334 @@
+"""Rows that come and go: how inputs say so, and their join."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+from typing import TYPE_CHECKING, cast
+
+from pyspark.errors import PySparkTypeError, PySparkValueError
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from streamjoin import _arguments, _connect, _errors
+from streamjoin._jvm import python_api
+
+if TYPE_CHECKING:
+    from pyspark.sql.classic.column import Column as ClassicColumn
+    from pyspark.sql.classic.dataframe import DataFrame as ClassicDataFrame
+
+Ttl = str | timedelta | Mapping[str, str | timedelta] | None
+
+
+def from_changelog(
+    df: DataFrame,
+    *,
+    key: str | Sequence[str] | None = None,
+    op: str = "_change_type",
+    op_mapping: Mapping[str, str] | None = None,
+    sequence_by: str | None = None,
+) -> DataFrame:
+    """Declare rows with a kind of change; also ``df.fromChangelog(...)``.
+
+    Parameters
+    ----------
+    df : DataFrame
+        A streaming DataFrame of a classic (not Spark Connect) session.
+    key : str, sequence of str or None, optional
+        The unique key. A change of a key that is held replaces its row, and a delete needs no more
+        than the key. Default: None, rows are told apart by all their columns, and counted; each
+        change then needs the whole image of its row.
+    op : str, optional
+        The column of the kinds, of type STRING. Default: ``"_change_type"``.
+    op_mapping : mapping of str to str or None, optional
+        What the words of ``op`` stand for: ``"insert"``, ``"update_preimage"``,
+        ``"update_postimage"`` or ``"delete"``. Default: None, these words (Spark, Delta),
+        ``+I -U +U -D`` (Flink) and ``INSERT UPDATE_BEFORE UPDATE_AFTER DELETE`` (Iceberg).
+        Upper and lower case are the same.
+    sequence_by : str or None, optional
+        The column that says which of two changes of a key is later. Default: None, with a key the
+        column ``_commit_version`` if there is one; else changes of one batch are netted by their
+        images, and a row that is left replaces the one held.
+
+    Returns
+    -------
+    DataFrame
+        The columns without ``op``, then ``_change_type``. ``_commit_version`` and
+        ``_commit_timestamp`` are no part of a row.
+
+    Raises
+    ------
+    pyspark.errors.PySparkTypeError
+        An argument is of another type than the ones above.
+    pyspark.errors.AnalysisException
+        Error class ``STREAM_JOIN.INVALID_CHANGELOG``. While the query runs:
+        ``STREAM_JOIN.UNKNOWN_CHANGE_TYPE``, ``STREAM_JOIN.NULL_KEY``.
+
+    Notes
+    -----
+    Source: Flink's ``FROM_CHANGELOG`` (FLIP-564); Spark's ``Changelog`` (SPARK-55668 and others).
+
+    Examples
+    --------
+    >>> spark.readStream.option("readChangeFeed", True).table("orders").fromChangelog(
+    ...     key="order_id"
+    ... )  # doctest: +SKIP
+    """
+    source = _classic(df, "fromChangelog")
+    keys = _names("key", key)
+    column = _arguments.string("op", op)
+    sequence = None if sequence_by is None else _arguments.string("sequence_by", sequence_by)
+    words = dict(op_mapping or {})
+    if not all(isinstance(w, str) for pair in words.items() for w in pair):
+        raise _wrong("op_mapping", "mapping of str to str or None", op_mapping)
+    api = python_api(source.sparkSession)
+    declared = api.fromChangelog(source._jdf, keys, column, words, sequence)
+    return DataFrame(declared, source.sparkSession)
+
+
+def from_upserts(
+    df: DataFrame,
+    key: str | Sequence[str],
+    sequence_by: str,
+    *,
+    deletes: Column | str | None = None,
+) -> DataFrame:
+    """Declare rows that are each the latest image of their key; also ``df.fromUpserts(...)``.
+
+    Parameters
+    ----------
+    df : DataFrame
+        A streaming DataFrame of a classic (not Spark Connect) session.
+    key : str or sequence of str
+        The unique key.
+    sequence_by : str
+        The column that says which of two changes of a key is later.
+    deletes : Column, str or None, optional
+        A condition, as a str one in SQL: such a row says that its key is gone. Default: None, no
+        row does.
+
+    Returns
+    -------
+    DataFrame
+        The columns, then ``_change_type``: ``update_postimage`` or ``delete``.
+
+    Raises
+    ------
+    pyspark.errors.PySparkTypeError
+        An argument is of another type than the ones above.
+    pyspark.errors.AnalysisException
+        Error class ``STREAM_JOIN.INVALID_CHANGELOG``; or the condition does not resolve. While the
+        query runs: ``STREAM_JOIN.NULL_KEY``.
+
+    Notes
+    -----
+    Source: Flink's upsert streams; ``apply_as_deletes`` of Spark's AUTO CDC.
+
+    Examples
+    --------
+    >>> customers.fromUpserts("id", "updated_at", deletes="closed")  # doctest: +SKIP
+    """
+    source = _classic(df, "fromUpserts")
+    keys = _names("key", key)
+    if not keys:
+        raise PySparkValueError(errorClass="CANNOT_BE_EMPTY", messageParameters={"item": "key"})
+    sequence = _arguments.string("sequence_by", sequence_by)
+    condition = F.expr(deletes) if isinstance(deletes, str) else deletes
+    if condition is not None and not isinstance(condition, Column):
+        raise _wrong("deletes", "Column, str or None", deletes)
+    api = python_api(source.sparkSession)
+    jc = None if condition is None else cast("ClassicColumn", condition)._jc
+    declared = api.fromUpserts(source._jdf, keys, sequence, jc)
+    return DataFrame(declared, source.sparkSession)
+
+
+def from_debezium(
+    df: DataFrame,
+    key: str | Sequence[str],
+    *,
+    value: str = "value",
+    sequence_by: str | None = None,
+) -> DataFrame:
+    """Declare Debezium's messages as the changes of their rows; also ``df.fromDebezium(...)``.
+
+    Parameters
+    ----------
+    df : DataFrame
+        A streaming DataFrame of a classic (not Spark Connect) session.
+    key : str or sequence of str
+        The unique key, as columns of the row.
+    value : str, optional
+        The column of the messages: a STRUCT with ``op`` (``c``, ``r``, ``u`` or ``d``), ``before``
+        and ``after``, as ``from_json`` gives it. A NULL is a tombstone and is left out. ``before``
+        is looked at for a delete only, and needs no more than the key. Default: ``"value"``.
+    sequence_by : str or None, optional
+        What says which of two changes of a key is later: a path in the message
+        (``"source.lsn"``), or a column beside it. Default: None, Kafka's column ``offset`` beside
+        the message.
+
+    Returns
+    -------
+    DataFrame
+        The columns of the row, ``_commit_version`` (the sequence) and ``_change_type``.
+
+    Raises
+    ------
+    pyspark.errors.PySparkTypeError
+        An argument is of another type than the ones above.
+    pyspark.errors.AnalysisException
+        Error class ``STREAM_JOIN.INVALID_CHANGELOG`` or ``STREAM_JOIN.MISSING_SEQUENCE``. While the
+        query runs: ``STREAM_JOIN.UNKNOWN_CHANGE_TYPE`` (a truncate, too),
+        ``STREAM_JOIN.NULL_KEY``.
+
+    Notes
+    -----
+    Source: Debezium's envelope for change events.
+
+    Examples
+    --------
+    >>> messages.fromDebezium("id", sequence_by="source.lsn")  # doctest: +SKIP
+    """
+    source = _classic(df, "fromDebezium")
+    keys = _names("key", key)
+    if not keys:
+        raise PySparkValueError(errorClass="CANNOT_BE_EMPTY", messageParameters={"item": "key"})
+    column = _arguments.string("value", value)
+    sequence = None if sequence_by is None else _arguments.string("sequence_by", sequence_by)
+    api = python_api(source.sparkSession)
+    declared = api.fromDebezium(source._jdf, keys, column, sequence)
+    return DataFrame(declared, source.sparkSession)
+
+
+def to_upserts(df: DataFrame, key: str | Sequence[str] | None = None) -> DataFrame:
+    """Give one row for each key and batch; also ``df.toUpserts(...)``.
+
+    Parameters
+    ----------
+    df : DataFrame
+        Changes: a declared input, or the result of a changelog join.
+    key : str, sequence of str or None, optional
+        The columns by which rows of the result are told apart. Default: None, the key of a declared
+        input; the result of a join needs one.
+
+    Returns
+    -------
+    DataFrame
+        The same columns. ``_change_type`` is ``insert`` or ``update_postimage`` with the row that
+        is there after the batch, or ``delete``: ready for MERGE and for a compacted topic.
+
+    Raises
+    ------
+    pyspark.errors.PySparkTypeError
+        An argument is of another type than the ones above.
+    pyspark.errors.AnalysisException
+        Error class ``STREAM_JOIN.INVALID_CHANGELOG``: the rows are no changes, or no key is known.
+
+    Notes
+    -----
+    Keeps no state: both halves of a row whose join key changed are in one batch.
+    Source: Flink's ``SinkUpsertMaterializer``, which keeps a history for each key.
+
+    Examples
+    --------
+    >>> wide.toUpserts(key="order_id")  # doctest: +SKIP
+    """
+    source = _classic(df, "toUpserts")
+    keys = _names("key", key)
+    api = python_api(source.sparkSession)
+    return DataFrame(api.toUpserts(source._jdf, keys), source.sparkSession)
+
+
+def joins_changes(left: DataFrame, right: DataFrame, mode: str | None, state_ttl: Ttl) -> bool:
+    """Whether a join is one of changelogs: said so, or because an input is one."""
+    if mode is not None and mode not in ("changelog", "event_time"):
+        raise PySparkValueError(
+            errorClass="VALUE_NOT_ALLOWED",
+            messageParameters={
+                "arg_name": "mode",
+                "allowed_values": str(["changelog", "event_time"]),
+            },
+        )
+    if _connect.is_connect(left):
+        if mode is not None or state_ttl is not None:
+            raise _errors.changes_classic_only("streamJoin(..., mode='changelog')")
+        return False
+    api = python_api(left.sparkSession)
+    implied = any(api.isChangelog(_jdf(df)) for df in (left, right))
+    if implied and mode == "event_time":
+        raise PySparkValueError(
+            errorClass="VALUE_NOT_ALLOWED",
+            messageParameters={
+                "arg_name": "mode of a join with changes",
+                "allowed_values": str(["changelog"]),
+            },
+        )
+    if implied or mode == "changelog":
+        return True
+    if state_ttl is not None:
+        raise PySparkValueError(
+            errorClass="ARGUMENT_REQUIRED",
+            messageParameters={"arg_name": "mode", "condition": "`state_ttl` is given"},
+        )
+    return False
+
+
+def join_changes(
+    left: DataFrame,
+    right: DataFrame,
+    condition: Column | str | list[str],
+    how: str,
+    state_ttl: Ttl,
+) -> DataFrame:
+    limits = _limits(state_ttl)
+    api = python_api(left.sparkSession)
+    asked = cast("ClassicColumn", condition)._jc if isinstance(condition, Column) else condition
+    joined = api.changelogJoin(_jdf(left), _jdf(right), asked, how, *limits)
+    return DataFrame(joined, left.sparkSession)
+
+
+def _classic(df: DataFrame, method: str) -> ClassicDataFrame:
+    source = _arguments.dataframe("df", df)
+    if _connect.is_connect(source):
+        raise _errors.changes_classic_only(method)
+    return cast("ClassicDataFrame", source)
+
+
+def _jdf(df: DataFrame) -> object:
+    return cast("ClassicDataFrame", df)._jdf
+
+
+def _limits(state_ttl: Ttl) -> tuple[str | None, str | None]:
+    if isinstance(state_ttl, Mapping):
+        if not state_ttl or not set(state_ttl) <= {"left", "right"}:
+            raise PySparkValueError(
+                errorClass="VALUE_NOT_ALLOWED",
+                messageParameters={"arg_name": "state_ttl", "allowed_values": "left, right"},
+            )
+        return _limit(state_ttl.get("left")), _limit(state_ttl.get("right"))
+    both = _limit(state_ttl)
+    return both, both
+
+
+def _limit(value: object) -> str | None:
+    return _arguments.duration("state_ttl", value)
+
+
+def _names(name: str, value: object) -> list[str]:
+    if value is None:
+        return []
+    if isinstance(value, str):
+        return [value]
+    if isinstance(value, Sequence) and all(isinstance(entry, str) for entry in value):
+        return list(value)
+    raise _wrong(name, "str or sequence of str", value)
+
+
+def _wrong(name: str, expected: str, value: object) -> PySparkTypeError:
+    return PySparkTypeError(
+        errorClass="NOT_EXPECTED_TYPE",
+        messageParameters={
+            "arg_name": name,
+            "expected_type": expected,
+            "arg_type": type(value).__name__,
+        },
+    )

@@ -1,0 +1,358 @@
+"""The changelog join: rows that come and go, against a batch join of the tables they stand for."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from functools import reduce
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.errors import AnalysisException, PySparkValueError, StreamingQueryException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+import streamjoin
+from tests.streams import Landing, Run
+
+TYPES = ["inner", "left", "right", "full", "semi", "anti"]
+ORDERS = "id INT, customer INT, amount INT, seq INT, _change_type STRING"
+CUSTOMERS = "id INT, name STRING, seq INT, _change_type STRING"
+ADDED = ("insert", "update_postimage")
+
+
+def change(kind: str, **row: Any) -> dict[str, Any]:
+    return {**row, "_change_type": kind}
+
+
+class Feed:
+    """Two tables with their change feeds."""
+
+    def __init__(self, spark: SparkSession, folder: Path) -> None:
+        self.spark = spark
+        self.orders = Landing(spark, folder / "orders", ORDERS)
+        self.customers = Landing(spark, folder / "customers", CUSTOMERS)
+        self.tables: dict[str, dict[int, dict[str, Any]]] = {"orders": {}, "customers": {}}
+        self.random = random.Random(7)
+        self.seq = 0
+
+    def write(self, table: str, row: dict[str, Any] | None, key: int) -> list[dict[str, Any]]:
+        self.seq += 1
+        before = self.tables[table].pop(key, None)
+        changes = []
+        if before is not None:
+            kind = "delete" if row is None else "update_preimage"
+            changes.append(change(kind, **{**before, "seq": self.seq}))
+        if row is not None:
+            kind = "insert" if before is None else "update_postimage"
+            self.tables[table][key] = {**row, "seq": self.seq}
+            changes.append(change(kind, **self.tables[table][key]))
+        return changes
+
+    def order(self) -> list[dict[str, Any]]:
+        key, amount = self.random.randrange(6), self.random.randrange(3)
+        customer = self.random.choice([None, 1, 2, 3])
+        gone = self.random.random() < 0.25
+        row = {"id": key, "customer": customer, "amount": amount}
+        return self.write("orders", None if gone else row, key)
+
+    def customer(self) -> list[dict[str, Any]]:
+        key = self.random.randrange(1, 4)
+        gone = self.random.random() < 0.3
+        row = {"id": key, "name": self.random.choice("ab")}
+        return self.write("customers", None if gone else row, key)
+
+    def land(self, keep: Any = lambda row: True) -> None:
+        """A batch of random changes, in no order."""
+        for table, make in ((self.orders, self.order), (self.customers, self.customer)):
+            rows = [row for _ in range(self.random.randrange(1, 8)) for row in make()]
+            self.random.shuffle(rows)
+            table.land(*filter(keep, rows))
+
+    def table(self, name: str, schema: str) -> DataFrame:
+        columns = [c.split()[0] for c in schema.split(", ")]
+        rows = [tuple(row[c] for c in columns) for row in self.tables[name].values()]
+        return self.spark.createDataFrame(rows, schema)
+
+
+def shown(joined: DataFrame, how: str) -> DataFrame:
+    """The same columns for all types of join, so that all are one query."""
+    left_only = how in ("semi", "anti")
+    return joined.select(
+        F.lit(how).alias("how"),
+        F.col("o.id").alias("order"),
+        "o.amount",
+        (F.lit(None).cast("int") if left_only else F.col("c.id")).alias("customer"),
+        (F.lit(None).cast("string") if left_only else F.col("c.name")).alias("name"),
+        *(c for c in ("_change_type",) if c in joined.columns),
+    )
+
+
+def all_types(orders: DataFrame, customers: DataFrame, on: str, types: Sequence[str]) -> DataFrame:
+    left, right = orders.alias("o"), customers.alias("c")
+    joins = (
+        shown(
+            left.streamJoin(right, on, how)
+            if orders.isStreaming
+            else left.join(right, F.expr(on), how),
+            how,
+        )
+        for how in types
+    )
+    return reduce(DataFrame.union, joins)
+
+
+def fold(table: Counter[Any], rows: Iterable[tuple[Any, ...]]) -> None:
+    """Takes the changes of a batch in; none may be taken back that is not there."""
+    for *row, kind in sorted(rows, key=lambda row: str(row[-1]) in ADDED):
+        table[tuple(row)] += 1 if kind in ADDED else -1
+        assert table[tuple(row)] >= 0, (row, kind)
+    for row in [row for row, n in table.items() if n == 0]:
+        del table[row]
+
+
+LAYOUTS: dict[str, tuple[Any, Any, Any]] = {
+    "keyed": (
+        lambda o: o.fromChangelog(key="id", sequence_by="seq"),
+        lambda c: c.fromChangelog(key="id", sequence_by="seq"),
+        lambda row: True,
+    ),
+    "images": (
+        lambda o: o.fromChangelog(key="id"),
+        lambda c: c.fromChangelog(key=["id"]),
+        lambda row: True,
+    ),
+    "counted": (
+        lambda o: o.drop("seq").fromChangelog(),
+        lambda c: c.drop("seq").fromChangelog(),
+        lambda row: True,
+    ),
+    "upserts": (
+        lambda o: o.fromUpserts("id", "seq", deletes="_change_type = 'delete'"),
+        lambda c: c.fromUpserts("id", "seq", deletes=F.col("_change_type") == "delete"),
+        lambda row: row["_change_type"] != "update_preimage",
+    ),
+}
+
+
+@pytest.mark.parametrize(
+    ("layout", "on", "types", "state_format"),
+    [
+        ("images", "o.customer = c.id AND o.amount + c.id > 2", TYPES, "segments"),
+        ("counted", "o.customer = c.id", ["left", "semi"], "rocksdb"),
+        ("upserts", "o.customer <=> c.id AND c.name = 'a'", ["right"], "rocksdb"),
+        ("keyed", "o.customer < c.id", ["full"], "segments"),
+    ],
+)
+def test_after_every_batch_the_result_is_that_of_the_tables(
+    spark: SparkSession, tmp_path: Path, layout: str, on: str, types: list[str], state_format: str
+) -> None:
+    session = spark.newSession()
+    session.conf.set("spark.sql.streamJoin.stateFormat", state_format)
+    feed = Feed(session, tmp_path)
+    orders, customers, keep = LAYOUTS[layout]
+    feed.land(keep)
+    joined = all_types(orders(feed.orders.stream()), customers(feed.customers.stream()), on, types)
+    run = Run(joined, tmp_path / "checkpoint")
+    table: Counter[Any] = Counter()
+    for _ in range(3):
+        # each step is a restart from the checkpoint
+        batches = run.step()
+        assert len(batches) == 1
+        for rows in batches.values():
+            fold(table, rows)
+            expected = all_types(
+                feed.table("orders", ORDERS.rpartition(",")[0]),
+                feed.table("customers", CUSTOMERS.rpartition(",")[0]),
+                on,
+                types,
+            )
+            assert table == Counter(tuple(row) for row in expected.collect())
+            # both images of an update, or none
+            assert sum(1 for row in rows if row[-1] == "update_preimage") == sum(
+                1 for row in rows if row[-1] == "update_postimage"
+            )
+        feed.land(keep)
+
+
+MESSAGES = (
+    "value STRUCT<op: STRING, before: STRUCT<id: INT, name: STRING>, "
+    "after: STRUCT<id: INT, name: STRING>, source: STRUCT<lsn: BIGINT>>"
+)
+
+
+def message(op: str, lsn: int, before: Any = None, after: Any = None) -> dict[str, Any]:
+    return {"value": {"op": op, "before": before, "after": after, "source": {"lsn": lsn}}}
+
+
+def kinds(rows: Iterable[tuple[Any, ...]]) -> set[tuple[Any, ...]]:
+    return {tuple(row) for row in rows}
+
+
+def test_debezium_joined_to_upserts_for_a_merge(spark: SparkSession, tmp_path: Path) -> None:
+    orders = Landing(spark, tmp_path / "orders", ORDERS)
+    customers = Landing(spark, tmp_path / "customers", MESSAGES)
+    changes = orders.stream().fromChangelog(key="id", sequence_by="seq").alias("o")
+    names = customers.stream().fromDebezium("id", sequence_by="source.lsn").alias("c")
+    joined = changes.streamJoin(names, "o.customer = c.id", "left")
+    assert joined.columns == [
+        *("id", "customer", "amount", "seq", "id", "name"),
+        *("_change_type", "_commit_version", "_commit_timestamp"),
+    ]
+    result = joined.select("o.id", "c.name", "_commit_version", "_change_type").toUpserts(key="id")
+    run = Run(result, tmp_path / "checkpoint")
+
+    orders.land(change("insert", id=1, customer=1, amount=1, seq=1))
+    customers.land(message("c", 1, after={"id": 2, "name": "b"}), {"value": None})
+    assert kinds(*run.step().values()) == {(1, None, 0, "insert")}
+
+    # the join key changes, without the image that was before: the row may be in another partition
+    orders.land(change("update_postimage", id=1, customer=2, amount=1, seq=2))
+    customers.land(message("u", 2, after={"id": 2, "name": "B"}))
+    assert kinds(*run.step().values()) == {(1, "B", 1, "update_postimage")}
+
+    held = streamjoin.pending(str(tmp_path / "checkpoint")).groupBy("side").count().collect()
+    assert {row["side"]: row["count"] for row in held} == {"left": 2, "right": 1}
+
+    # what changes nothing in the columns asked for is no update
+    orders.land(change("update_postimage", id=1, customer=2, amount=5, seq=3))
+    customers.land(message("u", 3, after={"id": 2, "name": "B"}))
+    assert kinds(*run.step().values()) == set()
+
+    orders.land(change("insert", id=1, customer=2, amount=9, seq=1))
+    customers.land(message("d", 4, before={"id": 2, "name": None}))
+    assert kinds(*run.step().values()) == {(1, None, 3, "update_postimage")}
+
+    orders.land(change("delete", id=1, seq=4))
+    customers.land(message("t", 5))
+    with pytest.raises(StreamingQueryException, match="UNKNOWN_CHANGE_TYPE"):
+        run.step()
+
+
+def test_sql_chain_self_join_and_expiry(spark: SparkSession, tmp_path: Path) -> None:
+    orders = Landing(spark, tmp_path / "orders", "id INT, parent INT, op STRING")
+    orders.stream().createOrReplaceTempView("raw_orders")
+    spark.sql(
+        "CREATE OR REPLACE TEMP VIEW changed_orders AS SELECT * FROM FROM_CHANGELOG("
+        "TABLE(raw_orders), op => DESCRIPTOR(op), op_mapping => MAP('I', 'insert', 'D', '-D'))"
+    )
+    pairs = spark.sql(
+        "SELECT * FROM changed_orders AS a JOIN changed_orders AS b ON a.parent = b.id"
+    )
+    named = spark.sql(
+        "SELECT a.id, _change_type AS kind FROM changed_orders AS a JOIN changed_orders AS b "
+        "ON a.parent = b.id WHERE _change_type <> 'insert'"
+    )
+    assert named.columns == ["id", "kind"]
+    plain = spark.sql(
+        "SELECT a.id, _change_type FROM changed_orders a LEFT JOIN changed_orders b ON a.id = b.id"
+    )
+    assert plain.columns == ["id", "_change_type"]
+    assert pairs.columns[:4] == ["id", "parent", "id", "parent"]
+    assert pairs.columns[4:] == ["_change_type", "_commit_version", "_commit_timestamp"]
+    more = spark.sql("SELECT * FROM changed_orders").alias("c")
+    chain = pairs.toDF("child", "x", "mid", "y", *pairs.columns[4:]).alias("p")
+    result = chain.streamJoin(more, "p.y = c.id", state_ttl={"right": "1 millisecond"})
+    run = Run(result.select("child", "mid", "c.id", "_change_type"), tmp_path / "checkpoint")
+
+    orders.land(*({"id": n, "parent": n - 1, "op": "I"} for n in (1, 2, 3)))
+    assert kinds(*run.step().values()) == {(3, 2, 1, "insert")}
+    # by now the third input's rows have gone by their age: what came out stays
+    orders.land({"id": 4, "parent": 3, "op": "I"}, {"id": 1, "parent": 0, "op": "D"})
+    assert kinds(*run.step().values()) == set()
+    assert {r["customMetrics"]["expiredRowsRight"] for r in run.progress[1]["stateOperators"]} == {
+        0,
+        3,
+    }
+    orders.land({"id": 2, "parent": 1, "op": "i"})
+    # the right row that is new meets the pair that is held
+    assert kinds(*run.step().values()) == {(4, 3, 2, "insert")}
+
+
+def test_what_is_refused(spark: SparkSession, tmp_path: Path) -> None:
+    raw = Landing(spark, tmp_path / "orders", ORDERS + ", t TIMESTAMP").stream()
+    customers = Landing(spark, tmp_path / "customers", CUSTOMERS).stream()
+    orders = raw.fromChangelog(key="id")
+    named = customers.fromUpserts("id", "seq").alias("c")
+    on = "o.customer = c.id"
+
+    def refused(condition: str, action: Any) -> None:
+        with pytest.raises(AnalysisException) as error:
+            action()
+        assert error.value.getCondition() == f"STREAM_JOIN.{condition}"
+
+    timed = raw.imposeOrder("t", "1 minute")
+    refused(
+        "UNDECLARED_CHANGELOG",
+        lambda: timed.alias("a").streamJoin(timed.alias("b"), "a.id = b.id AND a.t = b.t"),
+    )
+    refused("UNDECLARED_CHANGELOG", lambda: raw.alias("o").streamJoin(named, on))
+    kindless = orders.select("id", "customer").alias("o")
+    refused("CHANGE_TYPE_DROPPED", lambda: kindless.streamJoin(named, on))
+    refused(
+        "CHANGE_TYPE_DROPPED",
+        lambda: kindless.writeStream.format("noop").start(),
+    )
+    refused(
+        "NONDETERMINISTIC_CHANGE",
+        lambda: orders.withColumn("r", F.rand()).alias("o").streamJoin(named, on),
+    )
+    refused(
+        "UNSUPPORTED_CONDITION",
+        lambda: orders.alias("o").streamJoin(named, on + " AND o._change_type = 'insert'"),
+    )
+    for ttl in ("1 month", "-1 day", "soon"):
+        refused(
+            "INVALID_STATE_TTL",
+            lambda ttl=ttl: orders.alias("o").streamJoin(named, on, state_ttl=ttl),
+        )
+    counted = customers.groupBy("id").count().alias("n")
+    refused(
+        "UNSUPPORTED_CHANGELOG",
+        lambda: orders.alias("o").streamJoin(counted, "o.id = n.id"),
+    )
+    with pytest.raises(PySparkValueError):
+        orders.alias("o").streamJoin(named, on, mode="event_time")
+    refused("INVALID_CHANGELOG", lambda: raw.fromChangelog(op="kind"))
+    refused("INVALID_CHANGELOG", lambda: raw.fromChangelog(op_mapping={"I": "in"}))
+    refused("INVALID_CHANGELOG", lambda: raw.toUpserts("id"))
+    refused("INVALID_CHANGELOG", lambda: raw.fromDebezium("id", value="id"))
+    messages = Landing(spark, tmp_path / "messages", MESSAGES).stream()
+    refused("MISSING_SEQUENCE", lambda: messages.fromDebezium("id"))
+    refused("STATIC_INPUT", lambda: orders.alias("o").streamJoin(spark.range(1).alias("c"), on))
+    wide = orders.alias("o").streamJoin(named, on)
+    refused(
+        "UNSUPPORTED_CHANGELOG",
+        lambda: (
+            wide.groupBy("name")
+            .agg(F.max("amount"))
+            .writeStream.outputMode("update")
+            .format("noop")
+            .start()
+        ),
+    )
+    refused(
+        "UNSUPPORTED_CHANGELOG", lambda: orders.dropDuplicates().alias("o").streamJoin(named, on)
+    )
+
+
+def test_explain_says_how_rows_are_told_apart(
+    spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    orders = Landing(spark, tmp_path / "orders", ORDERS).stream().fromChangelog(key="id")
+    customers = Landing(spark, tmp_path / "customers", CUSTOMERS).stream()
+    joined = orders.alias("o").streamJoin(
+        customers.fromUpserts("id", "seq").alias("c"),
+        "o.customer = c.id",
+        "left",
+        state_ttl={"right": "30 days"},
+    )
+    joined.explain(mode="extended")
+    text = capsys.readouterr().out
+    assert "the last image of each key (id) is kept" in text
+    assert "rows of the left input are told apart by key id, several rows for each join key" in text
+    assert "rows of the right input are told apart by key id, one row for each join key" in text
+    assert "a row of the left input is kept until it goes: without limit" in text
+    assert "output key: id" in text
