@@ -15,7 +15,7 @@ from pyspark.errors import StreamingQueryException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from streamjoin import impose_order
+from streamjoin import impose_order, stream_join
 from tests.orders import WITHIN_THE_HOUR, Shop, at, met
 from tests.streams import Landing, Run
 
@@ -106,6 +106,21 @@ def test_a_row_without_a_time_is_counted_and_meets_nothing(shop: Shop) -> None:
     shop.order((9, "12:00"))
     shop.deliver((9, "12:00"))
     assert met(run.step()) == [(2, None), (9, 9), (None, 1)]
+
+
+def test_a_time_that_a_join_below_padded_is_not_counted(shop: Shop) -> None:
+    below = stream_join(shop.ordered(), shop.delivered(), WITHIN_THE_HOUR, "left")
+    first = below.selectExpr("o.id", "order_time", "delivery_time AS came").alias("x")
+    on = "x.id = d.id AND d.delivery_time BETWEEN x.came AND x.came + INTERVAL '1' HOUR"
+    run = shop.run(stream_join(first, shop.delivered(), on, "left"))
+    shop.order((1, "10:00"), (2, "10:00"), (3, None), (9, "14:00"))
+    shop.deliver((1, "10:30"), (9, "14:00"))
+    run.step()
+    found = sorted((row[0], row[3] is not None) for row in run.rows())
+    assert found == [(1, True), (2, False), (3, False), (9, True)]
+    # order 3, in the join below alone
+    operators = [o for report in run.progress.values() for o in report["stateOperators"]]
+    assert sum(o["customMetrics"]["nullTimeRowsLeft"] for o in operators) == 1
 
 
 ENDS: dict[str, tuple[str, str | int, str, int, int]] = {

@@ -9,13 +9,14 @@ import org.apache.spark.sql.{SparkSessionExtensions, SparkSessionExtensionsProvi
  *
  * What it adds, in the order in which a query meets it:
  *
- *  1. parsing: windows on relations, `t OVER (RANGE ...)`, and `SELECT STREAM`;
+ *  1. parsing: windows on relations, `t OVER (RANGE ...)`, `SELECT STREAM`, and the hint `STREAM_JOIN`;
  *  1. hint resolution: `IMPOSE_ORDER(TABLE(t), DESCRIPTOR(c), lag)` becomes a plan node, before Spark
- *     looks for a function `DESCRIPTOR`;
+ *     looks for a function `DESCRIPTOR`; so do the hints `stream_join` and `impose_order`, and what is above
+ *     a join that adds columns waits for them;
  *  1. resolution: windows become bounds of their join's condition, sub-queries over streams semi and
  *     anti joins; a join of streams with an imposed order becomes the stream join, or is refused;
  *     `ROWTIME` is found;
- *  1. check: a window that no join has taken in is refused;
+ *  1. check: a window or a hint that no join has taken in is refused;
  *  1. optimization: filters above the join go below it where that changes nothing, and structs are cut
  *     down to the fields that are asked for;
  *  1. planning: the physical operators.

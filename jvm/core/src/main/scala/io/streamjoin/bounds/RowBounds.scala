@@ -16,6 +16,7 @@ final class RowBounds(bounds: JoinBounds, side: Side) extends Serializable {
 
   private val own: Array[Int] = bounds.indices(side).toArray
   private val required: Array[Int] = own.filter(bounds.constrained)
+  private val ofSource: Array[Int] = required.filterNot(bounds.columns(_).padded)
   private val watermarked: Array[Int] = own.filter(bounds.columns(_).watermarked)
 
   private val filters: Array[TimeBound] =
@@ -96,10 +97,15 @@ final class RowBounds(bounds: JoinBounds, side: Side) extends Serializable {
   }
 
   /** Whether a time that the condition bounds is missing: the row can match nothing. */
-  def lacksTime(times: RowTimes): Boolean = {
+  def lacksTime(times: RowTimes): Boolean = anyNull(required, times)
+
+  /** Whether it is missing from where the row comes, and not since a join below found no match. */
+  def lacksSourceTime(times: RowTimes): Boolean = anyNull(ofSource, times)
+
+  private def anyNull(columns: Array[Int], times: RowTimes): Boolean = {
     var i = 0
-    while (i < required.length) {
-      if (times.isNull(required(i))) return true
+    while (i < columns.length) {
+      if (times.isNull(columns(i))) return true
       i += 1
     }
     false

@@ -10,5 +10,12 @@ import io.streamjoin.model.Side
  * @param name how the person calls it
  * @param watermarked whether a watermark speaks of its values still to come
  * @param nullable whether a row may lack it
+ * @param padded whether a join below puts NULL in its place in rows without a match
  */
-final case class TimeColumn(side: Side, name: String, watermarked: Boolean, nullable: Boolean)
+final case class TimeColumn(
+    side: Side,
+    name: String,
+    watermarked: Boolean,
+    nullable: Boolean,
+    padded: Boolean = false
+)

@@ -78,7 +78,7 @@ final class EventTimeJoin[R, O](
     } else if (lateBy >= 0) {
       late(side, row, lateBy, guest)
     } else if (own.lacksTime(times)) {
-      if (!guest) counters.countNullTime(side)
+      if (!guest && own.lacksSourceTime(times)) counters.countNullTime(side)
       unmatched(side, row, guest).iterator
     } else if (bounds.contradictory || !rows.joinable(side, row) || !own.consistent(times)) {
       unmatched(side, row, guest).iterator

@@ -22,7 +22,10 @@ final class JoinCounters extends Serializable {
   /** Rows that were buffered and went because nothing can match them any more. */
   def evictedRows(side: Side): Long = evicted(slot(side))
 
-  /** Rows that could match nothing because a time that the condition bounds is null. */
+  /**
+   * Rows that could match nothing because a time that the condition bounds is null, other than where a
+   * join below found no match.
+   */
   def nullTimeRows(side: Side): Long = timeless(slot(side))
 
   /** Rows emitted without a match. */

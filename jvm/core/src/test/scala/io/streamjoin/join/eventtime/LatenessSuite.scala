@@ -2,6 +2,7 @@ package io.streamjoin.join.eventtime
 
 import org.scalatest.funsuite.AnyFunSuite
 
+import io.streamjoin.bounds.TimeColumn
 import io.streamjoin.model.JoinType._
 import io.streamjoin.model.Side
 import io.streamjoin.testing.Timeline._
@@ -100,6 +101,35 @@ class LatenessSuite extends AnyFunSuite {
     }
     assert(Side.both.map(driver.counters.nullTimeRows) == Seq(1, 1))
     assert(driver.counters.nullPaddedRows == 1)
+  }
+
+  /** The left input is a join, which gives rows without a match out with NULL for `l.padded`. */
+  private object chained extends TestJoin {
+    val lTime = left("l.time", nullable = true)
+    val lPadded =
+      column(TimeColumn(Side.Left, "l.padded", watermarked = true, nullable = true, padded = true))
+    val rTime = right("r.time", nullable = true)
+    on(rTime.between(lPadded, lPadded + 5), rTime >= lTime)
+  }
+
+  test("a time that a join below has padded with null is not counted as one that is missing") {
+    import chained._
+    val driver = new Driver(chained, LeftOuter)
+    trace(driver) { t =>
+      import t._
+      in(l(0, 1).without(lPadded))
+      out(unmatched(l(0, 1).without(lPadded)))
+      leftBuffer()
+    }
+    assert(Side.both.map(driver.counters.nullTimeRows) == Seq(0, 0))
+    trace(driver) { t =>
+      import t._
+      in(l(0, 1).without(lPadded).without(lTime))
+      out(unmatched(l(0, 1).without(lPadded).without(lTime)))
+      in(r(0).without(rTime))
+    }
+    assert(Side.both.map(driver.counters.nullTimeRows) == Seq(1, 1))
+    assert(driver.counters.nullPaddedRows == 2)
   }
 
   test("a watermark that goes back changes nothing") {

@@ -37,6 +37,7 @@ private[streamjoin] final case class Residual(ofAny: Expression, ofOrdinary: Exp
  * @param conditionBounds the bounds as found, each with its conjunct; and what was no bound, and why
  * @param bounds what follows from all of them, and from what joins below have enforced
  * @param zones the time zones of the session that the bounds depend on, of joins below too
+ * @param padded the columns in whose place this join or one below puts NULL
  */
 private[streamjoin] final case class JoinAnalysis(
     joinType: JoinType,
@@ -49,7 +50,8 @@ private[streamjoin] final case class JoinAnalysis(
     expressions: IndexedSeq[Expression],
     conditionBounds: ConditionBounds,
     bounds: JoinBounds,
-    zones: Set[String]
+    zones: Set[String],
+    padded: Set[ExprId]
 ) {
 
   /** The source columns below, in the order in which their watermarks are kept. */
@@ -125,7 +127,8 @@ private[streamjoin] final case class JoinAnalysis(
       out.map { case (i, id) => id -> WatermarkPlan.Joined(watermarks, i) }.toMap,
       for (b <- bounds.outputFacts(joinType); l <- ids.get(b.later); e <- ids.get(b.earlier))
         yield TimeFact(l, e, b.slack),
-      out.collect { case (i, id) if !bounds.nullableInOutput(i, joinType) => id }.toSet
+      out.collect { case (i, id) if !bounds.nullableInOutput(i, joinType) => id }.toSet,
+      padded
     )
   }
 }
@@ -150,6 +153,7 @@ private[streamjoin] object JoinAnalysis extends PredicateHelper {
     val place = numbered.map(new ExpressionKey(_)).zipWithIndex.toMap
     val facts = leftTimes.facts ++ rightTimes.facts
     val present = leftTimes.present ++ rightTimes.present
+    val padded = leftTimes.padded ++ rightTimes.padded
     val columns = numbered.map { e =>
       val side = if (e.references.subsetOf(left.outputSet)) Side.Left else Side.Right
       e match {
@@ -159,9 +163,12 @@ private[streamjoin] object JoinAnalysis extends PredicateHelper {
             side,
             names.getOrElse(a.exprId, ColumnNames.of(a)),
             watermarkedHere,
-            a.nullable && !present(a.exprId)
+            a.nullable && !present(a.exprId),
+            padded(a.exprId)
           )
-        case _ => TimeColumn(side, ColumnNames.sql(e), watermarked = false, e.nullable)
+        case _ =>
+          val ofPadded = e.references.exists(a => padded(a.exprId))
+          TimeColumn(side, ColumnNames.sql(e), watermarked = false, e.nullable, ofPadded)
       }
     }
     val byId = watermarked.map(a => a.exprId -> place(new ExpressionKey(a))).toMap
@@ -186,9 +193,16 @@ private[streamjoin] object JoinAnalysis extends PredicateHelper {
         neverTrue = conjuncts.exists(isNeverTrue)
       ),
       conditionBounds.found.flatMap(b => SessionZone.of(b.conjunct)).toSet ++
-        Seq(left, right).flatMap(_.collect { case j: StreamJoin => j.analysis.zones }).flatten
+        Seq(left, right).flatMap(_.collect { case j: StreamJoin => j.analysis.zones }).flatten,
+      padded ++ Side.both.zip(Seq(left, right)).flatMap { case (side, input) =>
+        if (pads(joinType, side)) input.output.map(_.exprId) else Nil
+      }
     )
   }
+
+  /** Whether rows come out with NULL in the place of the columns of a side. */
+  private def pads(joinType: JoinType, side: Side): Boolean =
+    joinType.preserves(side.other) && !joinType.leftOnly
 
   /** Spark's optimizer makes one FALSE of a condition of which a part is false. */
   private def isNeverTrue(conjunct: Expression): Boolean = conjunct match {

@@ -28,19 +28,21 @@ final case class JoinOptions(
 
 object JoinOptions {
 
-  private type Reader = (JoinOptions, OptionValue) => JoinOptions
+  /** Takes a value up, unless it is none for the option. */
+  private type Reader = (JoinOptions, OptionValue) => Option[JoinOptions]
 
   /** For each option its name, the values it takes, and what becomes of one. */
   private val readers: Seq[(String, String, Reader)] = Seq(
     (
       "late",
       "'drop' or 'emit'",
-      (options, value) => options.copy(emitLate = value.word("drop", "emit") == "emit")
+      (options, value) =>
+        value.word("drop", "emit").map(word => options.copy(emitLate = word == "emit"))
     ),
     (
       "retention",
       "an interval such as '1 hour', or a whole number where event times are numbers",
-      (options, value) => options.copy(retention = Some(value.distance))
+      (options, value) => value.distance.map(kept => options.copy(retention = Some(kept)))
     )
   )
 
@@ -55,15 +57,27 @@ object JoinOptions {
    *   there twice, and for a value that it does not take
    */
   def of(arguments: Seq[OptionValue], origin: Origin): JoinOptions = {
-    arguments.map(_.name).diff(readers.map(_._1)).headOption.foreach { name =>
-      val reason =
-        if (readers.exists(_._1 == name)) s"the option $name is there twice"
-        else s"there is no option $name"
-      throw StreamJoinErrors.invalidOption(origin, reason, allowed)
+    val names = readers.map(_._1)
+    arguments.map(_.name).diff(names).headOption.foreach { name =>
+      throw StreamJoinErrors.invalidOption(
+        origin,
+        if (names.contains(name)) s"the option $name is there twice"
+        else s"there is no option $name",
+        allowed
+      )
     }
-    arguments.filterNot(_.isNull).foldLeft(JoinOptions(hint = Some(UUID.randomUUID()))) {
-      (options, value) =>
-        readers.collectFirst { case (value.name, _, read) => read(options, value) }.get
-    }
+    val none = JoinOptions(hint = Some(UUID.randomUUID()))
+    arguments.filterNot(_.isNull).foldLeft(none)(read(_, _, origin))
+  }
+
+  private def read(options: JoinOptions, value: OptionValue, origin: Origin): JoinOptions = {
+    val (name, values, reader) = readers.find(_._1 == value.name).get
+    reader(options, value).getOrElse(
+      throw StreamJoinErrors.invalidOption(
+        origin,
+        s"the option $name is $values, not ${value.value.sql}",
+        allowed
+      )
+    )
   }
 }

@@ -68,12 +68,14 @@ private[streamjoin] final case class TimeFact(later: ExprId, earlier: ExprId, sl
  * @param columns how the watermark of each event-time column comes about from those of `bases`
  * @param facts bounds that joins below have enforced
  * @param present columns that are never null, although their type allows it
+ * @param padded columns in whose place outer joins below put NULL
  */
 private[streamjoin] final case class TimeColumns(
     bases: Seq[BaseColumn],
     columns: Map[ExprId, WatermarkPlan],
     facts: Seq[TimeFact],
-    present: Set[ExprId]
+    present: Set[ExprId],
+    padded: Set[ExprId]
 ) {
 
   def isWatermarked(a: Attribute): Boolean = columns.contains(a.exprId)
@@ -91,7 +93,8 @@ private[streamjoin] final case class TimeColumns(
       bases ++ right.bases,
       columns ++ shifted.columns,
       facts ++ right.facts,
-      present ++ right.present
+      present ++ right.present,
+      padded ++ right.padded
     )
   }
 
@@ -118,14 +121,15 @@ private[streamjoin] final case class TimeColumns(
       columns.flatMap { case (id, p) => renamed(id).map(_ -> p) },
       for (f <- facts; l <- renamed(f.later); e <- renamed(f.earlier))
         yield TimeFact(l, e, f.slack),
-      present.flatMap(renamed(_))
+      present.flatMap(renamed(_)),
+      padded.flatMap(renamed(_))
     )
   }
 }
 
 private[streamjoin] object TimeColumns {
 
-  private val none = TimeColumns(Nil, Map.empty, Nil, Set.empty)
+  private val none = TimeColumns(Nil, Map.empty, Nil, Set.empty, Set.empty)
 
   /**
    * The event-time columns of a resolved plan. Columns pass through projections as they are,
@@ -193,7 +197,8 @@ private[streamjoin] object TimeColumns {
       below.bases :+ base,
       below.columns + (o.column.exprId -> WatermarkPlan.Base(below.bases.length)),
       below.facts,
-      below.present
+      below.present,
+      below.padded
     )
   }
 
@@ -211,7 +216,16 @@ private[streamjoin] object TimeColumns {
       }
       Option.when(plans.forall(_.nonEmpty))(out.exprId -> WatermarkPlan.Least(plans.flatten))
     }
-    TimeColumns(inputs.flatMap(_.bases), columns.toMap, Nil, Set.empty)
+    val padded = u.output.indices.filter { i =>
+      u.children.zip(inputs).exists { case (child, times) => times.padded(child.output(i).exprId) }
+    }
+    TimeColumns(
+      inputs.flatMap(_.bases),
+      columns.toMap,
+      Nil,
+      Set.empty,
+      padded.map(u.output(_).exprId).toSet
+    )
   }
 
   /**
@@ -231,6 +245,7 @@ private[streamjoin] object TimeColumns {
       times.map(a => BaseColumn.Propagated(a.name, TimeUnit.Timestamp, imposed)),
       times.zipWithIndex.map { case (a, i) => a.exprId -> WatermarkPlan.Base(i) }.toMap,
       Nil,
+      Set.empty,
       Set.empty
     )
   }
