@@ -400,3 +400,37 @@ def test_an_outer_join_by_its_rowtime(spark: SparkSession, shop: Shop) -> None:
     assert run.step() == {0: [(2, 2), (1, None)]}
     shop.order((9, "11:30"))
     assert run.step() == {1: [(3, 3)]}
+
+
+def test_a_watermark_of_sparks_alone(spark: SparkSession, tmp_path: Path) -> None:
+    source = events(spark, tmp_path)
+    run = Run(
+        source.stream().withWatermark("t", "10 minutes").orderBy("t"), tmp_path / "checkpoint"
+    )
+    source.land(*({"t": at(c), "k": 1, "v": "x"} for c in ("10:20", "10:05", "10:00")))
+    assert clocks(run.step()) == ["10:00", "10:05"]
+
+
+def test_an_order_imposed_above_a_join(spark: SparkSession, shop: Shop) -> None:
+    joined = shop.ordered().streamJoin(shop.delivered(), WITHIN_THE_HOUR)
+    placed = joined.select("o.id", F.unix_seconds("delivery_time").alias("n"))
+    run = shop.run(impose_order(placed, "n", 60).orderBy("n").select("id"))
+    shop.order((1, "10:00"), (2, "10:01"), (3, "10:02"))
+    shop.deliver((3, "10:04"), (1, "10:03"), (2, "10:05"))
+    assert run.step() == {0: [(1,), (3,)]}
+
+
+def test_rowtime_of_a_view_with_windows_on_both_inputs(spark: SparkSession, tmp_path: Path) -> None:
+    for name in ("L", "R"):
+        landing = Landing(spark, tmp_path / name, "id INT, sn BIGINT")
+        landing.land(*({"id": i, "sn": n} for i, n in [(1, 10), (2, 14), (3, 12), (9, 40)]))
+        impose_order(landing.stream(), "sn", 0).createOrReplaceTempView(name)
+    spark.sql(
+        "CREATE OR REPLACE TEMPORARY VIEW met AS SELECT ROWTIME AS rt, l.id FROM "
+        "L OVER (RANGE 5 PRECEDING) AS l JOIN R OVER (RANGE 5 PRECEDING) AS r ON l.id = r.id"
+    )
+    run = Run(
+        spark.sql("SELECT id, rt FROM met WHERE id <> 9 ORDER BY rt"), tmp_path / "checkpoint"
+    )
+    run.step()
+    assert run.rows() == [(1, 10), (3, 12), (2, 14)]

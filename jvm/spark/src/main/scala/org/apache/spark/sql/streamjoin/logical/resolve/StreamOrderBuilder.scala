@@ -1,7 +1,14 @@
 package org.apache.spark.sql.streamjoin.logical.resolve
 
 import org.apache.spark.sql.catalyst.expressions.{Left => _, Right => _, _}
-import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project, Sort, SubqueryAlias}
+import org.apache.spark.sql.catalyst.plans.logical.{
+  Filter,
+  LogicalPlan,
+  Project,
+  Sort,
+  SubqueryAlias,
+  View
+}
 import org.apache.spark.sql.streamjoin.ColumnNames
 import org.apache.spark.sql.streamjoin.conditions.TimeUnit
 import org.apache.spark.sql.streamjoin.errors.{StreamJoinAnalysisException, StreamJoinErrors}
@@ -90,8 +97,9 @@ private[logical] object StreamOrderBuilder extends AliasHelper {
       child match {
         case Project(list, below) if list.forall(_.deterministic) =>
           placed(replaceAlias(time, getAliasMap(list)), below).map(_ + 1)
-        case SubqueryAlias(_, below) => placed(time, below).map(_ + 1)
-        case _                       => None
+        case _: SubqueryAlias | _: View | _: Filter =>
+          placed(time, child.children.head).map(_ + 1)
+        case _ => None
       }
 
   private def under(

@@ -124,7 +124,7 @@ class StreamOrderExec(child: SparkPlan, batch: BatchInfo, val spec: OrderSpec)
 
   override protected def doExecute(): RDD[InternalRow] = {
     val info = getStateInfo
-    val input = if (staysWhereItIs) left else JoinInputs.shuffled(left, spread)
+    val input = JoinInputs.shuffled(left, spread)
     JoinInputs.materialize(Seq(input))
     countAhead(input)
     val task = new OrderTask(
