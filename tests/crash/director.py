@@ -158,8 +158,8 @@ class Director:
 
     def _merged(self) -> set[str]:
         """What the state of all partitions was merged to, and what that is being written to."""
-        files = (self.folder / "checkpoint" / "state").glob("*/*/*.whole*")
-        return {path.name for path in files}
+        state = self.folder / "checkpoint" / "state"
+        return {path.name for kind in ("whole", "range") for path in state.glob(f"*/*/*.{kind}*")}
 
     def _attempts(self, batch: int) -> list[Path]:
         return list((self.folder / "output").glob(f"{batch}.*.json"))

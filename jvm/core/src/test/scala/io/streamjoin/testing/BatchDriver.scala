@@ -72,17 +72,22 @@ final class BatchDriver(
     val received = operator.received
     state.close()
     state = empty()
-    if (versions.nonEmpty) state.restore(newestFirst)
+    if (versions.nonEmpty) state.restore(newestFirst(versions, _))
     operator = start(state)
     operator.restore(received)
   }
 
-  /** Puts all that has been written together. */
-  def compact(): Unit = if (versions.nonEmpty) {
-    val merged = bytes(History.merge(_)(newestFirst))
-    versions.clear()
-    versions += merged
+  /** Puts some that follow each other of what has been written together, the oldest ones or later ones. */
+  def merge(from: Int, until: Int): Unit = {
+    val some = versions.slice(from, until)
+    if (some.nonEmpty) {
+      val merged = bytes(History.merge(_, whole = from == 0)(newestFirst(some, _)))
+      versions.patchInPlace(from, Seq(merged), some.length)
+    }
   }
+
+  /** How many versions have been written, each or some together. */
+  def written: Int = versions.length
 
   /** Memory is found to be short. */
   def shrink(): Unit = state.shrink()
@@ -113,6 +118,9 @@ final class BatchDriver(
     buffer.toByteArray
   }
 
-  private def newestFirst(read: DataInputStream => Unit): Unit =
-    versions.reverseIterator.foreach(v => read(new DataInputStream(new ByteArrayInputStream(v))))
+  private def newestFirst(
+      some: collection.Seq[Array[Byte]],
+      read: DataInputStream => Unit
+  ): Unit =
+    some.reverseIterator.foreach(v => read(new DataInputStream(new ByteArrayInputStream(v))))
 }

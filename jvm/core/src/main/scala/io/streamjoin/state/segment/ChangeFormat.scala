@@ -1,8 +1,10 @@
 package io.streamjoin.state.segment
 
-import java.io.{DataInputStream, DataOutputStream, EOFException}
+import java.io.{DataInputStream, DataOutputStream, EOFException, IOException}
 
-import io.streamjoin.model.Side
+import scala.collection.mutable
+
+import io.streamjoin.model.{BySide, Side}
 
 /**
  * What stands at the beginning of a version.
@@ -34,11 +36,13 @@ final class ChangeRow {
  * is not written: the watermarks tell.
  *
  * {{{
- *   head      next id, for each side: count, watermarks
- *   rows      for each: 1 + (size/8, matched, side), distance of its id, key, distance of its time,
+ *   head      -1, next id, number of sets of rows, for each: name, count, watermarks
+ *   rows      for each: 1 + (size/8, matched, set), distance of its id, key, distance of its time,
  *             distance of each limit from the time, bytes;   then 0
- *   ids       for each side: those marked, those removed: count, distances
+ *   ids       for each set: those marked, those removed: count, distances
  * }}}
+ *
+ * The sets of rows are those of the sides, under their names. Format 1 had no names, and no -1.
  *
  * Numbers take 7 bits a byte, the lowest first; distances, which may be negative, have their sign
  * lowest.
@@ -51,8 +55,11 @@ private[segment] final class ChangeWriter(out: DataOutputStream) {
   private val limitCount = Array(0, 0)
 
   def begin(head: ChangeHead): Unit = {
+    putNumber(out, Named)
     putNumber(out, head.nextId)
+    putNumber(out, Side.both.length)
     for (side <- Side.both) {
+      out.writeUTF(side.name)
       val watermarks = head.watermarks(side)
       limitCount(slot(side)) = watermarks.length
       putNumber(out, watermarks.length)
@@ -97,8 +104,14 @@ private[segment] final class ChangeReader(in: DataInputStream) {
   import ChangeFormat._
 
   val head: ChangeHead = {
-    val nextId = number(in)
-    val watermarks = Side.both.map(_ -> Array.fill(number(in).toInt)(in.readLong())).toMap
+    val first = number(in)
+    val named = first == Named
+    val nextId = if (named) number(in) else first
+    if (named && number(in) != Side.both.length) throw new IOException("it has other sets of rows")
+    val watermarks = BySide.of { side =>
+      if (named && in.readUTF() != side.name) throw new IOException("it has other sets of rows")
+      Array.fill(sized(number(in)))(in.readLong())
+    }
     ChangeHead(nextId, watermarks)
   }
 
@@ -114,7 +127,7 @@ private[segment] final class ChangeReader(in: DataInputStream) {
       val s = (code & 1).toInt
       row.side = Side.both(s)
       row.matched = (code & 2) != 0
-      row.size = (code >>> 2 << 3).toInt
+      row.size = sized(code >>> 2 << 3)
       lastId += distance(in)
       row.id = lastId
       row.key = in.readLong()
@@ -141,7 +154,16 @@ private[segment] final class ChangeReader(in: DataInputStream) {
 
 private object ChangeFormat {
 
+  /** In the place of the next id, which is never negative. */
+  val Named: Long = -1L
+
+  /** A number of bytes or of things to come, which may be damaged. */
+  def sized(n: Long): Int =
+    if (n < 0 || n > Int.MaxValue - 16) throw new IOException(s"it has a size of $n") else n.toInt
+
   def slot(side: Side): Int = if (side == Side.Left) 0 else 1
+
+  private val MostAtOnce = 1 << 16
 
   def putNumber(out: DataOutputStream, n: Long): Unit = {
     var rest = n
@@ -181,12 +203,15 @@ private object ChangeFormat {
   }
 
   def readIds(in: DataInputStream): Array[Long] = {
-    val result = new Array[Long](number(in).toInt)
+    val count = sized(number(in))
+    // what is damaged says anything: no more memory is taken than there are bytes
+    val result = mutable.ArrayBuilder.make[Long]
+    result.sizeHint(math.min(count, MostAtOnce))
     var last = 0L
-    for (i <- result.indices) {
+    for (_ <- 0 until count) {
       last += distance(in)
-      result(i) = last
+      result += last
     }
-    result
+    result.result()
   }
 }

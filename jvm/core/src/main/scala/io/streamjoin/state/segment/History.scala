@@ -26,8 +26,11 @@ final class History {
     val reader = new ChangeReader(version)
     if (newest.isEmpty) newest = Some(reader.head)
     reader.foreachRow { row =>
-      if (!removed(row.side).contains(row.id) && !expired(row)) {
-        row.matched = row.matched || marked(row.side).contains(row.id)
+      // a row is met once: what is known of it is of no more use
+      val gone = removed(row.side).remove(row.id).nonEmpty
+      val joined = marked(row.side).remove(row.id).nonEmpty
+      if (!gone && !expired(row)) {
+        row.matched = row.matched || joined
         visit(row)
       }
     }
@@ -37,6 +40,13 @@ final class History {
       gone.foreach(removed(side)(_) = ())
     }
   }
+
+  /** The ids of rows of earlier versions that have been joined since, and are still there. */
+  private[segment] def markedIds(side: Side): Array[Long] =
+    marked(side).keysIterator.filterNot(removed(side).contains).toArray
+
+  /** The ids of rows of earlier versions that have been taken away since. */
+  private[segment] def removedIds(side: Side): Array[Long] = removed(side).keysIterator.toArray
 
   private def expired(row: ChangeRow): Boolean = {
     val watermarks = head.watermarks(row.side)
@@ -52,11 +62,15 @@ final class History {
 object History {
 
   /**
-   * Writes what several versions come to, as one that needs none before it.
+   * Writes what several versions that follow each other come to, as one.
    *
+   * @param whole whether they are all there are, so that it needs none before it
    * @param versions calls what it is given for each version, the newest first
    */
-  def merge(out: DataOutputStream)(versions: (DataInputStream => Unit) => Unit): Unit = {
+  def merge(
+      out: DataOutputStream,
+      whole: Boolean = true
+  )(versions: (DataInputStream => Unit) => Unit): Unit = {
     val history = new History
     val writer = new ChangeWriter(out)
     var begun = false
@@ -81,6 +95,7 @@ object History {
       }
       begin()
     }
-    writer.end(_ => Array.emptyLongArray, _ => Array.emptyLongArray)
+    if (whole) writer.end(_ => Array.emptyLongArray, _ => Array.emptyLongArray)
+    else writer.end(history.markedIds, history.removedIds)
   }
 }

@@ -5,22 +5,29 @@ import java.util.concurrent.atomic.AtomicLong
 /** What the states of one process hold in memory together. */
 final class MemoryPool {
   private val total = new AtomicLong
+  private val lasting = new AtomicLong
 
   /** In bytes, as each state has last told. */
   def held: Long = total.get
 
-  private[segment] def share(): MemoryPool.Share = new MemoryPool.Share(total)
+  /** What of it cannot go to the disk: all but the bytes of rows. */
+  def fixed: Long = lasting.get
+
+  private[segment] def share(): MemoryPool.Share = new MemoryPool.Share(total, lasting)
 }
 
 private[segment] object MemoryPool {
 
   /** What one state holds of it. */
-  final class Share(total: AtomicLong) {
+  final class Share(total: AtomicLong, lasting: AtomicLong) {
     private var own = 0L
+    private var ownFixed = 0L
 
-    def hold(bytes: Long): Unit = {
+    def hold(bytes: Long, fixed: Long): Unit = {
       total.addAndGet(bytes - own)
+      lasting.addAndGet(fixed - ownFixed)
       own = bytes
+      ownFixed = fixed
     }
 
     /** How many bytes less it must hold for all to be within the limit, if each does its part. */

@@ -12,11 +12,14 @@ import java.util.Arrays
  *   link     older row of its key, older row of its key and time, flags
  * }}}
  */
-private[segment] abstract class RowPages(limitCount: Int) extends ChainedRows {
+private[segment] abstract class RowPages(limitCount: Int, expected: Int) extends ChainedRows {
   import RowPages._
 
   private val width = FirstLimit + limitCount
   private var pages = new Array[Array[Long]](1)
+
+  private def firstRows: Int =
+    math.max(FewestRows, math.min(PageRows, Integer.highestOneBit(math.max(1, expected))))
 
   final def key(i: Int): Long = page(i)(start(i) + Key)
   final def time(i: Int): Long = page(i)(start(i) + Time)
@@ -102,7 +105,7 @@ private[segment] abstract class RowPages(limitCount: Int) extends ChainedRows {
   /** The first page grows, for many segments have few rows. */
   private def makeRoom(p: Int, i: Int): Unit = {
     if (p >= pages.length) pages = Arrays.copyOf(pages, math.max(p + 1, pages.length * 2))
-    if (pages(p) == null) pages(p) = new Array[Long]((if (p == 0) FirstRows else PageRows) * width)
+    if (pages(p) == null) pages(p) = new Array[Long]((if (p == 0) firstRows else PageRows) * width)
     else if (p == 0 && start(i) >= pages(0).length) {
       pages(0) = Arrays.copyOf(pages(0), pages(0).length * 2)
     }
@@ -110,7 +113,7 @@ private[segment] abstract class RowPages(limitCount: Int) extends ChainedRows {
 }
 
 private[segment] object RowPages {
-  private val FirstRows = 64
+  private val FewestRows = 16
   private val PageShift = 10
   private val PageRows = 1 << PageShift
 

@@ -27,7 +27,7 @@ private[segment] final class Segment(
     disk: SpilledBytes,
     timeIndex: Boolean = false,
     expected: Int = 0
-) extends RowPages(limitCount) {
+) extends RowPages(limitCount, expected) {
   import RowPages._
   import Segment._
 
@@ -183,7 +183,7 @@ private[segment] final class Segment(
   // ---- versions ----
 
   /** Bytes held in memory. */
-  def allocated: Long = bytes.allocated + byKey.allocated + pagesAllocated +
+  def allocated: Long = OwnBytes + bytes.allocated + byKey.allocated + pagesAllocated +
     (if (timeIndex) byTime.allocated else 0L) + (if (free == null) 0L else free.allocated)
 
   def seal(): Unit = {
@@ -293,6 +293,9 @@ private[segment] object Segment {
   def keyAndTime(key: Long, time: Long): Long = key + time * 0xbf58476d1ce4e5b9L
 
   private val MostRows = (1 << ChainKind.Bits) - 2
+
+  /** Of the objects that a segment consists of, whatever is in it. */
+  private val OwnBytes = 600L
 
   /** Not worth a thought. */
   private val FewRows = 64

@@ -78,28 +78,45 @@ final class SegmentJoinState[R](
   def broken: Boolean = file.failed
 
   /** Tells the pool what is held now. */
-  def report(): Unit = share.hold(allocated)
+  def report(): Unit = {
+    val all = allocated
+    share.hold(all, all - rowBytes)
+  }
+
+  private def rowBytes: Long = sides.left.rowBytes + sides.right.rowBytes
+
+  /**
+   * Refuses to go on where all states together hold more than may be held that cannot go to the disk.
+   *
+   * @throws java.lang.RuntimeException that of [[Spilling.exceeded]]
+   */
+  def check(): Unit = {
+    report()
+    val fixed = spilling.pool.fixed
+    if (fixed > spilling.most) throw spilling.exceeded(fixed)
+  }
 
   /**
    * Moves rows to the local disk until no more is held than this state's part of the limit. To be
    * called while nothing can be undone.
    *
    * @throws java.io.UncheckedIOException if they cannot be written
+   * @throws java.lang.RuntimeException as [[check]] does
    */
   def shrink(): Unit = {
     report()
     val excess = share.excess(spilling.limit)
     if (excess > 0) {
-      val rowBytes = sides.left.rowBytes + sides.right.rowBytes
+      val rowBytes = this.rowBytes
       for (side <- Side.both.map(sides) if rowBytes > 0)
         side.spill(math.ceil(excess.toDouble * side.rowBytes / rowBytes).toLong)
-      report()
     }
+    check()
   }
 
   /** Gives memory and disk back; the state is used no more. */
   def close(): Unit = {
-    share.hold(0L)
+    share.hold(0L, 0L)
     file.close()
   }
 

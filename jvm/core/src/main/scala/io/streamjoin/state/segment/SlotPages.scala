@@ -37,7 +37,7 @@ private[segment] class SlotPages(expected: Int) {
 }
 
 private[segment] object SlotPages {
-  private val FewestRows = 64
+  private val FewestRows = 16
   private val PageShift = 14
   private val PageSlots = 1 << PageShift
 

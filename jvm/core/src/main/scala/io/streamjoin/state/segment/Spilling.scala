@@ -9,8 +9,18 @@ import java.io.File
  * @param limit how many bytes they may hold together between two versions; what the next version
  *   brings comes on top
  * @param newFile gives a file to be used by nobody else
+ * @param most how many bytes of what cannot go to the disk there may be; beyond it a state says so,
+ *   before memory is gone
+ * @param exceeded what it says then, of so many bytes
  */
-final case class Spilling(pool: MemoryPool, limit: Long, newFile: () => File)
+final case class Spilling(
+    pool: MemoryPool,
+    limit: Long,
+    newFile: () => File,
+    most: Long = Long.MaxValue,
+    exceeded: Long => RuntimeException =
+      bytes => new IllegalStateException(s"$bytes bytes are held")
+)
 
 object Spilling {
 

@@ -32,7 +32,9 @@ class BatchPropertySuite extends AnyFunSuite {
               val some = (one ++ two).take(random.nextInt(one.length + two.length + 1))
               batched.failedBatch(first, some, steady.received)
             case 1 => batched.restart()
-            case 2 => if (random.nextBoolean()) batched.compact()
+            case 2 =>
+              val from = if (random.nextBoolean()) 0 else random.nextInt(batched.written + 1)
+              batched.merge(from, from + random.nextInt(6))
             case _ =>
           }
           if (random.nextBoolean()) batched.shrink()

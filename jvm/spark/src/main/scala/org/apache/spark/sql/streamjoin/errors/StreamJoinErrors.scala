@@ -7,6 +7,7 @@ import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression}
 import org.apache.spark.sql.catalyst.trees.Origin
 import org.apache.spark.sql.streamjoin.ColumnNames
 import org.apache.spark.sql.types.DataType
+import org.apache.spark.util.Utils
 
 /** One factory for each error condition; the texts are in `streamjoin-error-conditions.json`. */
 private[streamjoin] object StreamJoinErrors {
@@ -335,6 +336,24 @@ private[streamjoin] object StreamJoinErrors {
         "right" -> right.toString,
         "limit" -> limit.toString
       )
+    )
+
+  /**
+   * @param held bytes of all joins of the process that cannot go to the disk
+   * @param limit from which on rows go there
+   * @param most of what cannot
+   */
+  def stateMemoryExceeded(
+      held: Long,
+      limit: Long,
+      most: Long,
+      heap: Long
+  ): StreamJoinRuntimeException =
+    new StreamJoinRuntimeException(
+      "STREAM_JOIN.STATE_MEMORY_EXCEEDED",
+      Map("held" -> held, "limit" -> limit, "most" -> most, "heap" -> heap).map {
+        case (name, bytes) => name -> Utils.bytesToString(bytes)
+      }
     )
 
   /** @param what goes on as "there is ..." */

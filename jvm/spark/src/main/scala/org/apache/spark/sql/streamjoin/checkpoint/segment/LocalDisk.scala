@@ -6,6 +6,7 @@ import org.apache.spark.SparkEnv
 import org.apache.spark.sql.execution.streaming.state.StateStoreConf
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.streamjoin.StreamJoinConf
+import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
 
 import io.streamjoin.state.segment.{MemoryPool, Spilling}
 
@@ -14,6 +15,9 @@ private[segment] object LocalDisk {
 
   /** Of the heap. Spark leaves 40 % of it to user code; a batch in the making needs the rest. */
   private val DefaultShare = 0.3
+
+  /** Of the heap. With what a batch needs beside it, little more would be its end. */
+  private val GreatestShare = 0.6
 
   private val pool = new MemoryPool
 
@@ -24,11 +28,20 @@ private[segment] object LocalDisk {
     }.toMap
 
   def spilling(conf: StateStoreConf): Spilling = {
-    val limit = conf.extraOptions.get(StreamJoinConf.SegmentMemory.key).map(_.toLong)
-    Spilling(pool, limit.getOrElse(heapShare), () => newFile())
+    val set = conf.extraOptions.get(StreamJoinConf.SegmentMemory.key).map(_.toLong)
+    val limit = set.getOrElse(heap(DefaultShare))
+    // whoever sets more than that knows of a heap without other use
+    val most = math.max(limit, heap(GreatestShare))
+    Spilling(
+      pool,
+      limit,
+      () => newFile(),
+      most,
+      StreamJoinErrors.stateMemoryExceeded(_, limit, most, Runtime.getRuntime.maxMemory)
+    )
   }
 
-  private def heapShare: Long = (Runtime.getRuntime.maxMemory * DefaultShare).toLong
+  private def heap(share: Double): Long = (Runtime.getRuntime.maxMemory * share).toLong
 
   /** In one of Spark's local folders, a different one each time. */
   private def newFile(): File =

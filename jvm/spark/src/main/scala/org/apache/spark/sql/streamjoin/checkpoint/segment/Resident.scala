@@ -9,30 +9,27 @@ import io.streamjoin.state.segment.SegmentJoinState
 /**
  * A version of a partition's state.
  *
- * @param files those from which it can be read, the newest first, the last of them whole
- * @param wholes the whole files known on the way to it, the newest first
+ * @param files those from which it can be read, the newest first
  * @param numbers what is stored beside the rows
  */
 private[segment] final case class Version(
     number: Long,
     files: List[StateFile],
-    wholes: List[StateFile],
     numbers: Map[String, Long]
 ) {
 
   def newestFile: Option[StateFile] = files.headOption
 
   def next(file: StateFile, numbers: Map[String, Long]): Version =
-    copy(number + 1, file :: files, wholes, numbers)
+    copy(number + 1, file :: files, numbers)
 
-  /** After the file of that version, if it is one of these, was written as a whole. */
-  def mergedTo(whole: StateFile): Version =
-    if (files.contains(whole.change)) {
-      copy(files = files.takeWhile(_ != whole.change) :+ whole, wholes = whole :: wholes)
+  /** After some of the files, if they are of these, were written as one. */
+  def mergedTo(one: StateFile): Version =
+    if (files.exists(f => f.version == one.version && f.id == one.id && f.from > one.from)) {
+      copy(files =
+        files.takeWhile(_.version > one.version) ++ (one :: files.dropWhile(_.version > one.from))
+      )
     } else this
-
-  def forgetBefore(whole: StateFile): Version =
-    copy(wholes = wholes.takeWhile(_ != whole) :+ whole)
 }
 
 /**
@@ -69,9 +66,9 @@ private[segment] final class Resident(
     new Resident(rows, version, None)
   }
 
-  def mergedTo(whole: StateFile): Unit = {
-    version = version.mergedTo(whole)
-    before = before.map(_.mergedTo(whole))
+  def mergedTo(one: StateFile): Unit = {
+    version = version.mergedTo(one)
+    before = before.map(_.mergedTo(one))
   }
 }
 

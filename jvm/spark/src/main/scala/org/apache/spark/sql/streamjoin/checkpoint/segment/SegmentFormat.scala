@@ -64,7 +64,11 @@ private[checkpoint] object SegmentFormat extends StateFormat {
   override def open(store: StateStore, shape: StateShape): StoredState = store match {
     case s: SegmentStateStore =>
       val rows = s.open(shape)
-      StoredState(rows, () => rows.number(), () => rows.spilled)
+      def flush(): Long = {
+        rows.check()
+        rows.number()
+      }
+      StoredState(rows, () => flush(), () => rows.spilled)
     case other => throw new IllegalArgumentException(s"$other has no segments")
   }
 }

@@ -2,13 +2,17 @@ package org.apache.spark.sql.streamjoin.checkpoint.segment
 
 import java.util.UUID
 
+import scala.annotation.tailrec
+
 import org.apache.hadoop.conf.Configuration
 import org.apache.spark.internal.Logging
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.execution.streaming.state._
+import org.apache.spark.sql.streamjoin.StreamJoinConf
 import org.apache.spark.sql.streamjoin.checkpoint.{StateShape, UnsafeRowCodec}
 import org.apache.spark.sql.streamjoin.shims.ProviderOfSpark43
 import org.apache.spark.sql.types.StructType
+import org.apache.spark.util.Utils
 
 import io.streamjoin.state.segment.{History, SegmentJoinState, Spilling}
 
@@ -19,7 +23,7 @@ import io.streamjoin.state.segment.{History, SegmentJoinState, Spilling}
  * {{{
  *   version   1       2       3       4       5
  *   files     change  change  whole   change  change      a change needs the file before it
- *                             (1..3)                       maintenance writes wholes, and deletes
+ *                             (1..3)                       maintenance merges, by [[MergeRule]]
  * }}}
  *
  * Whoever opens a version takes the rows away from here and brings them back, with what it has done
@@ -45,14 +49,18 @@ private[sql] final class SegmentStateStoreProvider(spillingOf: StateStoreConf =>
   private var files: StateFiles = _
   private var versions: StoredVersions = _
   private var spilling: Spilling = _
+  private var rule: MergeRule = _
 
   /** The rows, unless a task has them. */
   private var resident: Option[Resident] = None
 
   /** The newest version that was committed or read here. */
   private var newest: Option[Version] = None
-  private var lastMerged: Option[StateFile] = None
+
+  /** What maintenance has written that a task may not know of yet, the newest first. */
+  private var merged = List.empty[StateFile]
   private var closed = false
+  @volatile private var warned = false
 
   override def init(
       stateStoreId: StateStoreId,
@@ -72,6 +80,7 @@ private[sql] final class SegmentStateStoreProvider(spillingOf: StateStoreConf =>
       new StateFiles(stateStoreId.storeCheckpointLocation(), hadoopConf, conf.compressionCodec)
     files.create()
     versions = new StoredVersions(files)
+    rule = new MergeRule(conf.minDeltasForSnapshot)
     spilling = spillingOf(conf)
   }
 
@@ -103,7 +112,24 @@ private[sql] final class SegmentStateStoreProvider(spillingOf: StateStoreConf =>
       resident = None
       found
     }
-    held.flatMap(bringTo(number, id, _)).getOrElse(load(number, id, shape))
+    val taken = held.flatMap(bringTo(number, id, _)).getOrElse(load(number, id, shape))
+    warnOfMemory()
+    taken
+  }
+
+  private def warnOfMemory(): Unit = {
+    val fixed = spilling.pool.fixed
+    if (fixed > spilling.limit && !warned) {
+      warned = true
+      logWarning(
+        s"What the rows of all stream-to-stream joins of this executor are found by takes " +
+          s"${Utils.bytesToString(fixed)}, more than ${StreamJoinConf.SegmentMemory.key} = " +
+          s"${Utils.bytesToString(spilling.limit)}. It cannot go to the local disk: of the rows " +
+          s"all that can are there, and beyond ${Utils.bytesToString(spilling.most)} the query " +
+          "fails with STREAM_JOIN.STATE_MEMORY_EXCEEDED. More memory or more executors, narrower " +
+          "time bounds, or stateFormat 'rocksdb' with a new checkpoint prevent it"
+      )
+    }
   }
 
   private def bringTo(number: Long, id: Option[String], held: Resident): Option[Resident] =
@@ -128,7 +154,8 @@ private[sql] final class SegmentStateStoreProvider(spillingOf: StateStoreConf =>
     else {
       rows.rows.report()
       resident.foreach(_.rows.close())
-      lastMerged.foreach(rows.mergedTo)
+      // oldest first: what was merged since the rows were taken
+      merged.reverseIterator.foreach(rows.mergedTo)
       resident = Some(rows)
       newest = Some(rows.version)
     }
@@ -137,7 +164,7 @@ private[sql] final class SegmentStateStoreProvider(spillingOf: StateStoreConf =>
   /** Writes the next version of rows that have been taken. */
   def commit(taken: Resident, numbers: Map[String, Long]): Resident = {
     val before = taken.version
-    val file = StateFile(before.number + 1, UUID.randomUUID().toString, whole = false)
+    val file = StateFile.change(before.number + 1, UUID.randomUUID().toString)
     files.write(file, before.newestFile) { out =>
       StoredMap.write(numbers, out)
       taken.rows.writeChange(out)
@@ -149,7 +176,7 @@ private[sql] final class SegmentStateStoreProvider(spillingOf: StateStoreConf =>
   }
 
   def empty(number: Long, shape: StateShape): Resident =
-    new Resident(rowsOf(shape), Version(number, Nil, Nil, Map.empty), None)
+    new Resident(rowsOf(shape), Version(number, Nil, Map.empty), None)
 
   /** Whether the ids of files are Spark's to choose from. */
   def reportsIds: Boolean = conf.enableStateStoreCheckpointIds
@@ -178,7 +205,7 @@ private[sql] final class SegmentStateStoreProvider(spillingOf: StateStoreConf =>
         }
       }
       logInfo(s"Read version $number of $storeId from ${chain.length} files")
-      val version = Version(number, chain, chain.lastOption.filter(_.whole).toList, numbers)
+      val version = Version(number, chain, numbers)
       val result = new Resident(rows, version, None)
       synchronized(if (newest.forall(_.number <= number)) newest = Some(version))
       result
@@ -188,50 +215,38 @@ private[sql] final class SegmentStateStoreProvider(spillingOf: StateStoreConf =>
 
   override def doMaintenance(): Unit =
     synchronized(newest).foreach { version =>
-      val whole = if (worthMerging(version)) merge(version) else version
-      cleanUp(whole)
+      mergeAll(version)
+      versions.keep(from = version.number - conf.minVersionsToRetain)
     }
 
-  /**
-   * Whether the changes since the last whole are many, and either at least as large as it or as many
-   * as there are versions to keep: files that are needed for nothing else would become ever more.
-   */
-  private def worthMerging(version: Version): Boolean = {
-    val (whole, changes) = version.files.partition(_.whole)
-    changes.length >= math.max(1, conf.minDeltasForSnapshot) && {
-      lazy val size = files.sizes()
-      def bytes(some: Seq[StateFile]) = some.map(size.getOrElse(_, 0L)).sum
-      changes.length >= conf.minVersionsToRetain || bytes(changes) >= bytes(whole)
-    }
+  @tailrec
+  private def mergeAll(version: Version): Unit = {
+    lazy val size = files.sizes()
+    val some = rule.next(version.files, size.getOrElse(_, 0L))
+    if (some.length > 1) mergeAll(merge(version, some))
   }
 
-  /** Writes what the version comes to as one file, from the files alone. */
-  private def merge(version: Version): Version = {
-    val newestFile = version.files.head
-    val whole = newestFile.copy(whole = true)
-    files.write(whole, None) { out =>
-      StoredMap.write(version.numbers, out)
-      History.merge(out) { read =>
-        versions.read(newestFile)((_, in) => read(in))
+  /** Writes what some files that follow each other come to as one, from the files alone. */
+  private def merge(version: Version, some: List[StateFile]): Version = {
+    val before = version.files.dropWhile(_ != some.last).drop(1).headOption
+    val one = some.head.copy(from = if (before.isEmpty) 0 else some.last.from)
+    files.write(one, before) { out =>
+      var begun = false
+      History.merge(out, whole = before.isEmpty) { read =>
+        for (file <- some) versions.readOne(file) { (numbers, in) =>
+          // those of the newest
+          if (!begun) StoredMap.write(numbers, out)
+          begun = true
+          read(in)
+        }
       }
     }
     synchronized {
-      lastMerged = Some(whole)
-      resident.foreach(_.mergedTo(whole))
-      newest = newest.map(_.mergedTo(whole))
+      merged = one :: merged.filter(_.version >= version.number - conf.minVersionsToRetain)
+      resident.foreach(_.mergedTo(one))
+      newest = newest.map(_.mergedTo(one))
     }
-    logInfo(s"Merged version ${version.number} of $storeId")
-    version.mergedTo(whole)
-  }
-
-  /** Deletes what no version that is to be kept needs. */
-  private def cleanUp(version: Version): Unit = {
-    val keepFrom = version.number - conf.minVersionsToRetain
-    version.wholes.find(_.version <= keepFrom).foreach { whole =>
-      files.deleteBefore(whole.version)
-      synchronized {
-        newest = newest.map(_.forgetBefore(whole))
-      }
-    }
+    logInfo(s"Merged ${some.length} files of $storeId to ${one.name}")
+    version.mergedTo(one)
   }
 }

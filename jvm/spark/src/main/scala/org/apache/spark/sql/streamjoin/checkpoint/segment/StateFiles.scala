@@ -13,40 +13,15 @@ import org.apache.spark.io.CompressionCodec
 import org.apache.spark.sql.execution.streaming.checkpointing.CheckpointFileManager
 
 /**
- * A file of a partition's state. Several may stand for one version, of tasks that ran twice.
- *
- * @param id tells them apart
- * @param whole whether it needs no file before it
- */
-private[segment] final case class StateFile(version: Long, id: String, whole: Boolean) {
-  def name: String = s"${version}_$id.${if (whole) "whole" else "change"}"
-
-  def change: StateFile = copy(whole = false)
-}
-
-private[segment] object StateFile {
-  private val Name = raw"(\d+)_([^.]+)\.(whole|change)".r
-  private val Begin = raw"(\d+)_.*".r
-
-  def of(name: String): Option[StateFile] = name match {
-    case Name(version, id, kind) => Some(StateFile(version.toLong, id, kind == "whole"))
-    case _                       => None
-  }
-
-  /** The version that a file is of, also one that is being written under another name. */
-  def versionOf(name: String): Option[Long] = name.stripPrefix(".") match {
-    case Begin(version) => Some(version.toLong)
-    case _              => None
-  }
-}
-
-/**
  * The files of one partition's state.
  *
  * {{{
- *   magic, format, version, id of the version before ("" if none is needed), name of the compression
+ *   magic, format, version, version before, its id ("" if none is needed), name of the compression
+ *   checksum of all that
  *   compressed:  content, checksum of the content
  * }}}
+ *
+ * Format 1 had neither the version before, which was always the one below, nor the first checksum.
  */
 private[segment] class StateFiles(
     folder: Path,
@@ -72,16 +47,23 @@ private[segment] class StateFiles(
   def sizes(): Map[StateFile, Long] =
     manager.list(folder).flatMap(s => StateFile.of(s.getPath.getName).map(_ -> s.getLen)).toMap
 
-  /** @return how many bytes were written */
+  /**
+   * @param before what it goes on from, where it is no whole
+   * @return how many bytes were written
+   */
   def write(file: StateFile, before: Option[StateFile])(content: DataOutputStream => Unit): Long = {
     val raw = manager.createAtomic(new Path(folder, file.name), overwriteIfPossible = true)
     try {
       val head = new DataOutputStream(raw)
-      head.writeInt(Magic)
-      head.writeInt(Number.current)
-      head.writeLong(file.version)
-      head.writeUTF(before.fold("")(_.id))
-      head.writeUTF(compression)
+      val said = new CheckedOutputStream(head, new CRC32C)
+      val begin = new DataOutputStream(said)
+      begin.writeInt(Magic)
+      begin.writeInt(Number.current)
+      begin.writeLong(file.version)
+      begin.writeLong(file.from)
+      begin.writeUTF(before.fold("")(_.id))
+      begin.writeUTF(compression)
+      begin.writeLong(said.getChecksum.getValue)
       val checked = new CheckedOutputStream(
         codec(compression).compressedOutputStream(CloseShieldOutputStream.wrap(head)),
         new CRC32C
@@ -112,13 +94,9 @@ private[segment] class StateFiles(
     try {
       val raw = manager.open(path)
       try {
-        val head = new DataInputStream(raw)
-        if (head.readInt() != Magic) throw new IOException("it does not begin as a state does")
-        Number.check(path.toString, Some(head.readInt().toLong))
-        if (head.readLong() != file.version) throw new IOException("it is of another version")
-        val before = Some(head.readUTF()).filter(_.nonEmpty)
+        val (before, codecName) = begin(file, path, raw)
         val checked = new CheckedInputStream(
-          new BufferedInputStream(codec(head.readUTF()).compressedInputStream(head), BufferBytes),
+          new BufferedInputStream(known(codecName).compressedInputStream(raw), BufferBytes),
           new CRC32C
         )
         val in = new DataInputStream(checked)
@@ -133,11 +111,43 @@ private[segment] class StateFiles(
     }
   }
 
-  /** Deletes the files of all earlier versions, with those that a killed process did not finish. */
-  def deleteBefore(version: Long): Unit =
-    manager.list(folder).map(_.getPath).foreach { path =>
-      if (StateFile.versionOf(path.getName).exists(_ < version)) manager.delete(path)
+  /** What is said before the content: the id of the file before, and the name of the compression. */
+  private def begin(file: StateFile, path: Path, raw: InputStream): (Option[String], String) = {
+    val read = new CheckedInputStream(raw, new CRC32C)
+    val head = new DataInputStream(read)
+    if (head.readInt() != Magic) throw new IOException("it does not begin as a state does")
+    val format = head.readInt()
+    Number.check(path.toString, Some(format.toLong))
+    val version = head.readLong()
+    val from = if (format == 1) file.from else head.readLong()
+    val before = Some(head.readUTF()).filter(_.nonEmpty)
+    val codecName = head.readUTF()
+    if (format > 1) {
+      val found = read.getChecksum.getValue
+      if (head.readLong() != found) throw new IOException("the checksum of its beginning is wrong")
     }
+    if (version != file.version || from != file.from)
+      throw new IOException("it is of another version")
+    (before, codecName)
+  }
+
+  /** Spark's own, and the one that is set: what else a file may say is damage. */
+  private def known(name: String): CompressionCodec =
+    if (name == compression || CompressionCodec.shortCompressionCodecNames.contains(name)) {
+      codec(name)
+    } else throw new IOException(s"it is said to be compressed by '$name'")
+
+  /**
+   * Deletes files of versions before this one, with those that a killed process did not finish, but for
+   * those that are needed of all that are there.
+   */
+  def deleteBefore(version: Long)(needed: Seq[StateFile] => Set[StateFile]): Unit = {
+    val paths = manager.list(folder).toSeq.map(_.getPath)
+    val butFor = needed(paths.flatMap(path => StateFile.of(path.getName)))
+    for (path <- paths; name = path.getName)
+      if (StateFile.versionOf(name).exists(_ < version) && !StateFile.of(name).exists(butFor))
+        manager.delete(path)
+  }
 
   private def damaged(path: Path, reason: String, cause: Throwable) =
     StreamJoinErrors.incompatibleCheckpoint(
@@ -156,7 +166,7 @@ private[segment] class StateFiles(
 
 private[segment] object StateFiles {
 
-  val Number: FormatNumber = FormatNumber("segments", 1)
+  val Number: FormatNumber = FormatNumber("segments", 2, alsoRead = Set(1))
 
   private val Magic = 0x534a5347 // SJSG
   private val BufferBytes = 1 << 16

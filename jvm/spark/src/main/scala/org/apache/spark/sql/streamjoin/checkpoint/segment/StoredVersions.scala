@@ -12,9 +12,7 @@ private[segment] final class StoredVersions(files: StateFiles) {
   /** The file of a version: the one with this id, or the one that was written last. */
   def find(number: Long, id: Option[String]): StateFile = {
     val found = files.list().filter(f => f.version == number && id.forall(_ == f.id))
-    found.lastOption.fold(throw missing(number)) { last =>
-      found.find(f => f.id == last.id && f.whole).getOrElse(last)
-    }
+    found.lastOption.fold(throw missing(number))(last => widest(found.filter(_.id == last.id)))
   }
 
   /**
@@ -28,20 +26,45 @@ private[segment] final class StoredVersions(files: StateFiles) {
       DataInputStream
   ) => Unit): List[StateFile] = {
     val chain = mutable.ListBuffer.empty[StateFile]
-    lazy val wholes = files.list().filter(_.whole).toSet
+    lazy val merged = files.list().filter(_.span > 1).groupBy(f => (f.version, f.id))
     var next: Option[StateFile] = Some(from)
     while (next.nonEmpty) {
       val file = next.get
       chain += file
       val (_, before) = files.read(file)(in => visit(StoredMap.read(in), in))
       next = before.map { id =>
-        val change = StateFile(file.version - 1, id, whole = false)
-        val whole = change.copy(whole = true)
-        if (wholes(whole)) whole else change
+        merged.get((file.from, id)).fold(StateFile.change(file.from, id))(widest)
       }
     }
     chain.toList
   }
+
+  /** Reads one file, which may be of a version in between. */
+  def readOne(file: StateFile)(visit: (Map[String, Long], DataInputStream) => Unit): Unit =
+    files.read(file)(in => visit(StoredMap.read(in), in))
+
+  /** Deletes what none of the versions from this one on needs. */
+  def keep(from: Long): Unit = if (from > 1) files.deleteBefore(from)(neededFrom(from, _))
+
+  private def neededFrom(from: Long, listed: Seq[StateFile]): Set[StateFile] = {
+    val all = listed.groupBy(_.version)
+    val needed = mutable.Set.empty[StateFile]
+    // each file that stays is followed to the version that it goes on from
+    val asked = mutable.Queue.from(all.keysIterator.filter(_ >= from).flatMap { version =>
+      all(version)
+    })
+    while (asked.nonEmpty) {
+      val file = asked.dequeue()
+      if (needed.add(file)) {
+        val below = all.getOrElse(file.from, Nil).groupBy(_.id).values.map(widest)
+        if (file.from < from) asked ++= below
+      }
+    }
+    needed.toSet
+  }
+
+  /** Of files that stand for one version, the one that needs the fewest others. */
+  private def widest(some: Iterable[StateFile]): StateFile = some.minBy(_.from)
 
   private def missing(number: Long) =
     StreamJoinErrors.incompatibleCheckpoint(

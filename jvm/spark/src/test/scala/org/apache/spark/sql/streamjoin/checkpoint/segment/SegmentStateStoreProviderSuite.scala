@@ -4,6 +4,7 @@ import java.nio.file.{Files, Path => LocalPath}
 
 import scala.collection.mutable
 import scala.jdk.CollectionConverters._
+import scala.util.{Failure, Success, Try}
 
 import org.apache.hadoop.conf.Configuration
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
@@ -23,6 +24,7 @@ import io.streamjoin.model.Side
 import io.streamjoin.model.Side.{Left, Right}
 import io.streamjoin.state.Probed
 import io.streamjoin.state.segment.SegmentJoinState
+import io.streamjoin.testing.RandomCases
 
 class SegmentStateStoreProviderSuite extends AnyFunSuite {
   import SegmentStateStoreProviderSuite._
@@ -166,23 +168,81 @@ class SegmentStateStoreProviderSuite extends AnyFunSuite {
       provider.doMaintenance()
       // the kept versions, those since the whole before them, and no more
       assert(state.names.length < Retained + 4 * Deltas, state.names)
-      assert(state.names.count(_.endsWith(".whole")) >= 2)
+      assert(state.names.count(_.endsWith(".whole")) >= 1)
       for (reader <- Seq(provider, state.provider()); n <- 60L - Retained to 60L) {
         assert(state.read(reader, n) == Set(n, n - 1), s"version $n")
       }
     }
   }
 
-  test("a large state that hardly changes has no more files than versions to keep call for") {
+  test(
+    "a large state that hardly changes is not written again and again, and read from few files"
+  ) {
     in { state =>
       val provider = state.provider()
-      state.batch(provider, 0)(add(_, 1L to 5000L: _*))
-      for (n <- 1L to 60L) {
-        state.batch(provider, n)(add(_, 5000 + n))
-        provider.doMaintenance()
-        assert(state.names.length <= 2 * Retained + 3, state.names)
+      val batches = 110L
+      state.batch(provider, 0)(add(_, 1L to 20000L: _*))
+      def sizes = state.files.map(f => f.getFileName.toString -> Files.size(f)).toMap
+      val whole = sizes.values.max
+      var merged = Set.empty[String]
+      var written = 0L
+      for (n <- 1L to batches) {
+        state.batch(provider, n) { rows =>
+          // one that stays, one that goes before its files are merged, one of long ago
+          add(rows, 20000 + n, 50000 + n)
+          takeAway(rows.probe(Left, 50000 + n - 3, 50000 + n - 3, 50000 + n - 3))
+          takeAway(rows.probe(Left, n, n, n))
+          mark(rows.probe(Left, n + 1, n + 1, n + 1))
+        }
+        if (n % 4 == 0) provider.doMaintenance()
+        for ((name, bytes) <- sizes if !name.endsWith("change") && !merged(name)) {
+          merged += name
+          written += bytes
+        }
       }
-      assert(state.read(state.provider(), 61 - Retained) == (1L to 5060L - Retained).toSet)
+      assert(merged.exists(_.endsWith("range")))
+      // the whole that there must be, once
+      assert(written < whole * 1.2, merged)
+      assert(state.names.length <= Retained + 45, state.names)
+      // each batch has taken the one with its number, and what came three before it
+      def left(n: Long) = (n + 1 to 20000 + n).toSet ++ (50000 + n - 2 to 50000 + n)
+      for (reader <- Seq(provider, state.provider()); n <- Seq(batches, batches - Retained))
+        assert(state.read(reader, n + 1) == left(n))
+      assert(state.read(state.provider(), batches + 1, matched = true) == Set(batches + 1))
+    }
+  }
+
+  test("merged files of random states are what their versions are") {
+    RandomCases.forAll(4) { random =>
+      in { state =>
+        var provider = state.provider()
+        var at = Map(0L -> Set.empty[Long])
+        var newest, watermark = 0L
+        for (step <- 1L to 45L) {
+          var now = at(newest)
+          state.batch(provider, newest) { rows =>
+            for (n <- now if random.nextInt(4) == 0) {
+              takeAway(rows.probe(Left, n, n, n))
+              now -= n
+            }
+            for (i <- 0 until random.nextInt(5)) {
+              add(rows, step * 10 + i)
+              now += step * 10 + i
+            }
+            if (random.nextInt(9) == 0) {
+              watermark = math.max(watermark, step * 10 - random.nextInt(200))
+              rows.discard(Left, Array(0L), Array(watermark))
+              now = now.filter(_ >= watermark)
+            }
+          }
+          newest += 1
+          at += newest -> now
+          if (random.nextInt(3) == 0) provider.doMaintenance()
+          if (random.nextInt(6) == 0) provider = state.provider()
+          for (version <- Seq(newest, math.max(1, newest - random.nextInt(Retained))))
+            assert(state.read(state.provider(), version) == at(version), s"version $version")
+        }
+      }
     }
   }
 
@@ -284,6 +344,32 @@ class SegmentStateStoreProviderSuite extends AnyFunSuite {
         assert(state.names == names)
       }
     }
+
+  test("each byte of a file's beginning is checked before anything is made of it") {
+    in { state =>
+      val provider = state.provider()
+      state.batch(provider, 0)(add(_, 1L))
+      val file = state.files.head
+      Files.deleteIfExists(file.resolveSibling(s".${file.getFileName}.crc"))
+      val bytes = Files.readAllBytes(file)
+      // magic, format, two versions, two texts, their checksum
+      val beginning = 4 + 4 + 8 + 8 + 2 + 5 + 8
+      for (at <- bytes.indices; bit = 1 << at % 8) {
+        val harmed = bytes.clone()
+        harmed(at) = (harmed(at) ^ bit).toByte
+        Files.write(file, harmed)
+        Try(state.read(state.provider(), 1)) match {
+          case Failure(e: StreamJoinRuntimeException) =>
+            assert(e.getCondition == "STREAM_JOIN.INCOMPATIBLE_CHECKPOINT", s"byte $at")
+            assert(at >= beginning || !e.getMessage.contains("CODEC"), s"byte $at")
+          // the end of what is compressed is of no use
+          case read => assert(read == Success(Set(1L)) && at >= beginning, s"byte $at")
+        }
+      }
+      Files.write(file, bytes)
+      assert(state.read(state.provider(), 1) == Set(1L))
+    }
+  }
 
   test("a version that was never written is refused") {
     in { state =>

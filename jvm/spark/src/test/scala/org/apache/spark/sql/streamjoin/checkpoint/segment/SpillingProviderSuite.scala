@@ -6,6 +6,7 @@ import java.nio.file.{Files, Path, Paths}
 import scala.util.Try
 
 import org.apache.spark.sql.execution.streaming.state.StateStoreConf
+import org.apache.spark.sql.streamjoin.errors.{StreamJoinErrors, StreamJoinRuntimeException}
 
 import io.streamjoin.model.Side.Left
 import io.streamjoin.state.segment.{MemoryPool, Spilling}
@@ -41,6 +42,40 @@ class SpillingProviderSuite extends SegmentStateStoreProviderSuite {
   test("without a limit in the settings it is a share of the heap") {
     val spilling = LocalDisk.spilling(new StateStoreConf)
     assert(spilling.limit == (Runtime.getRuntime.maxMemory * 0.3).toLong)
+  }
+
+  test("what cannot go to the disk fails the query before memory is gone, with what to do") {
+    in { state =>
+      val disk = new Disk
+      val first = state.begun(disk.provider())
+      state.batch(first, 0)(add(_, many.toSeq: _*))
+      val fixed = disk.pool.fixed
+      first.close()
+      disk.most = fixed * 5 / 4
+      val provider = state.begun(disk.provider())
+      val version = state.names
+      val e = intercept[StreamJoinRuntimeException] {
+        state.batch(provider, 1)(add(_, 1001L to 3000L: _*))
+      }
+      assert(e.getCondition == "STREAM_JOIN.STATE_MEMORY_EXCEEDED")
+      for (word <- Seq("segmentMemory", "maxBufferedRows", "rocksdb", "bounds", "executors"))
+        assert(e.getMessage.contains(word))
+      // nothing of the batch has been committed
+      assert(state.names == version)
+      // a restart says the same, and does not die of it
+      provider.close()
+      disk.most = fixed / 2
+      // the harness does not give up what has failed, as a task's end does
+      val held = disk.pool.held
+      val again = state.begun(disk.provider())
+      assert(intercept[StreamJoinRuntimeException](state.read(
+        again,
+        1
+      )).getCondition == e.getCondition)
+      assert(disk.pool.held == held)
+      disk.most = Long.MaxValue
+      assert(state.read(state.begun(disk.provider()), 1) == many)
+    }
   }
 
   test("a local disk that is full fails the task; when there is space, nothing is missing") {
@@ -130,10 +165,19 @@ private object SpillingProviderSuite {
   /** Without memory for any row. */
   final class Disk {
     val pool = new MemoryPool
+    var most: Long = Long.MaxValue
     var newFile: () => File = LocalFiles.create
 
     def provider(): SegmentStateStoreProvider =
-      new SegmentStateStoreProvider(_ => Spilling(pool, 1, () => newFile()))
+      new SegmentStateStoreProvider(_ =>
+        Spilling(
+          pool,
+          1,
+          () => newFile(),
+          most,
+          StreamJoinErrors.stateMemoryExceeded(_, 1, most, 1L << 30)
+        )
+      )
   }
 
   /** How many files that were in the folder this process has open. */

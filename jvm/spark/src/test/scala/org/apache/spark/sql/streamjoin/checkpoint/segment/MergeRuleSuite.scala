@@ -1,0 +1,97 @@
+package org.apache.spark.sql.streamjoin.checkpoint.segment
+
+import scala.annotation.tailrec
+import scala.collection.mutable
+
+import org.scalatest.funsuite.AnyFunSuite
+
+class MergeRuleSuite extends AnyFunSuite {
+
+  private val rule = new MergeRule(fewest = 10)
+
+  /** What becomes of a state of files of which each version brings one, and what is written for it. */
+  private final class Files(wholeBytes: Long, changeBytes: Long) {
+    private val bytes = mutable.Map.empty[StateFile, Long]
+    var files: List[StateFile] = List(StateFile(2, "first", 0))
+    bytes(files.head) = wholeBytes
+    var merged = 0L
+    var version = 2L
+
+    def change(): Unit = {
+      version += 1
+      files ::= StateFile.change(version, "id")
+      bytes(files.head) = changeBytes
+    }
+
+    @tailrec
+    def maintain(): Unit = {
+      val some = rule.next(files, bytes)
+      if (some.length > 1) {
+        assert(files.containsSlice(some))
+        val whole = some.last == files.last
+        val one = some.head.copy(from = if (whole) 0 else some.last.from)
+        // rows are replaced, so that a whole is as large as ever
+        bytes(one) = if (whole) wholeBytes else some.map(bytes).sum
+        merged += bytes(one)
+        files = files.takeWhile(_ != some.head) ++ (one :: files.dropWhile(_ != some.last).drop(1))
+        maintain()
+      }
+    }
+  }
+
+  test("a large state that hardly changes is not written for the sake of the number of versions") {
+    val state = new Files(wholeBytes = 26000000, changeBytes = 1000)
+    for (n <- 1 to 300) {
+      state.change()
+      if (n % 7 == 0) state.maintain()
+    }
+    assert(state.merged < 3 * 300 * 1000)
+    assert(state.files.length <= 30)
+  }
+
+  test(
+    "what is written is a small multiple of what changed, and few files are read, at any length"
+  ) {
+    for (changeBytes <- Seq(100L, 10000L, 1000000L); every <- Seq(1, 3, 10, 64)) {
+      val state = new Files(wholeBytes = 10000000, changeBytes)
+      var most = 0
+      for (n <- 1 to 5000) {
+        state.change()
+        if (n % every == 0) {
+          state.maintain()
+          most = math.max(most, state.files.length)
+        }
+      }
+      withClue(s"$changeBytes bytes, every $every: ") {
+        assert(state.merged <= 5 * 5000 * changeBytes)
+        assert(most <= 40)
+      }
+    }
+  }
+
+  test("files of one state follow each other without a gap") {
+    val state = new Files(wholeBytes = 1000000, changeBytes = 100)
+    for (n <- 1 to 1234) {
+      state.change()
+      if (n % 5 == 0) state.maintain()
+      for ((newer, older) <- state.files.zip(state.files.drop(1)))
+        assert(newer.from == older.version)
+      assert(state.files.head.version == state.version && state.files.last.isWhole)
+    }
+  }
+
+  test("names say what a file stands for, those of before too") {
+    val files = Seq(
+      "7_a-b.change" -> StateFile(7, "a-b", 6),
+      "7_a-b.whole" -> StateFile(7, "a-b", 0),
+      "40_a-b.30.range" -> StateFile(40, "a-b", 30),
+      "1_a-b.change" -> StateFile(1, "a-b", 0)
+    )
+    for ((name, file) <- files) {
+      assert(StateFile.of(name).contains(file))
+      assert(file.name == name)
+    }
+    for (other <- Seq("7_a-b.range", ".7_a-b.change.c.tmp", "7_a-b", "x_a.change", "7_a.3.whole"))
+      assert(StateFile.of(other).isEmpty, other)
+  }
+}
