@@ -13,15 +13,19 @@ import org.apache.spark.sql.streamjoin.logical.resolve.{
   Changelogs,
   CheckJoinHints,
   CheckOutputMode,
+  CheckSecondWatermark,
   HoldHintedJoins,
+  OneEventTime,
   PlaceWindows,
+  RefuseWindowsInConditions,
   ResolveAwaitedJoin,
   ResolveChangelog,
   ResolveChangelogJoin,
   ResolveRowtime,
   ResolveStreamJoin,
   ResolveStreamOrder,
-  ResolveStreamSubqueries
+  ResolveStreamSubqueries,
+  WarnAtAnalysis
 }
 import org.apache.spark.sql.streamjoin.physical.{ExplainBuiltinJoin, StreamJoinStrategy}
 import org.apache.spark.sql.streamjoin.sql.{
@@ -59,6 +63,7 @@ object ExtensionPoints {
     extensions.injectResolutionRule(_ => ResolveChangelogJoin)
     extensions.injectResolutionRule(_ => AwaitChangeColumns.Release)
     extensions.injectResolutionRule(_ => ResolveStreamJoin)
+    extensions.injectResolutionRule(_ => RefuseWindowsInConditions)
     extensions.injectResolutionRule(_ => ResolveRowtime)
     extensions.injectResolutionRule(_ => ResolveStreamOrder)
     extensions.injectCheckRule(_ => PlaceWindows.check)
@@ -67,12 +72,15 @@ object ExtensionPoints {
     extensions.injectCheckRule(_ => CheckOutputMode)
     extensions.injectCheckRule(_ => ResolveStreamOrder.check)
     extensions.injectCheckRule(_ => Changelogs)
+    extensions.injectCheckRule(_ => CheckSecondWatermark)
+    extensions.injectCheckRule(_ => new WarnAtAnalysis)
     extensions.injectCheckRule(RefuseStateReader(_))
     // a query is checked for what Spark's own joins support as soon as it is resolved
     extensions.injectHintResolutionRule(_ => ResolveChangelogJoin)
     extensions.injectHintResolutionRule(_ => ResolveStreamJoin)
     extensions.injectHintResolutionRule(_ => ResolveStreamOrder)
     extensions.injectPlanNormalizationRule(_ => ResolveAwaitedJoin)
+    extensions.injectPlanNormalizationRule(_ => OneEventTime)
     extensions.injectOptimizerRule(_ => PushFilterThroughStreamJoin)
     extensions.injectOptimizerRule(_ => PruneNestedColumns)
     extensions.injectOptimizerRule(_ => OrderInOnePartition)

@@ -229,6 +229,18 @@ private[streamjoin] object StreamJoinErrors {
       "columns" -> columns.map(ColumnNames.of).mkString(", ")
     )
 
+  def secondWatermark(
+      origin: Origin,
+      column: String,
+      columns: Seq[String]
+  ): StreamJoinAnalysisException =
+    analysis(
+      "SECOND_WATERMARK",
+      origin,
+      "column" -> column,
+      "columns" -> (if (columns.isEmpty) "none that passed up to here" else columns.mkString(", "))
+    )
+
   def unsupportedOutputMode(
       origin: Origin,
       side: String,

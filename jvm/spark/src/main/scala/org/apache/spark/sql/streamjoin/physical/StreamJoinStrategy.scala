@@ -17,6 +17,7 @@ import org.apache.spark.sql.execution.{FilterExec, ProjectExec, SparkPlan, Spark
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.streamjoin.logical.plan.{
   ChangelogJoin,
+  EventTimeMarks,
   ImposeOrder,
   StreamJoin,
   StreamJoinInput,
@@ -36,6 +37,7 @@ import org.apache.spark.sql.streamjoin.physical.ordered.{OrderSpec, StreamOrderE
 import org.apache.spark.sql.streamjoin.physical.stateful.{
   BatchInfo,
   BelievedWatermarkExec,
+  EventTimeMarksExec,
   ImposeOrderExec
 }
 
@@ -46,6 +48,7 @@ case class StreamJoinStrategy(session: SparkSession) extends SparkStrategy {
     case o: ImposeOrder => Seq(planOrder(o))
     case o: StreamOrder =>
       Seq(new StreamOrderExec(planLater(o.child), BatchInfo(), OrderSpec.of(o)))
+    case m: EventTimeMarks            => Seq(EventTimeMarksExec(m.delays, planLater(m.child)))
     case i: StreamJoinInput           => Seq(StreamJoinInputExec(i.present, planLater(i.child)))
     case Project(list, j: StreamJoin) => Seq(ProjectExec(list, planJoin(j, shown(list, j))))
     case Project(list, Filter(condition, j: StreamJoin)) =>

@@ -29,13 +29,16 @@ private[streamjoin] object MissingWatermark extends PredicateHelper {
   ): StreamJoinAnalysisException = {
     val (input, other) = if (side == Side.Left) (left, right) else (right, left)
     val types = Rowtime.columns(other).map(_.dataType)
-    val instead = candidate(input, types.flatMap(TimeUnit.of(_)).toSet, condition) match {
-      case Some(column) => order(input, side, column)
-      case None =>
-        val wanted = if (types.isEmpty) "TIMESTAMP" else types.map(_.sql).distinct.mkString(" or ")
+    def wanted = if (types.isEmpty) "TIMESTAMP" else types.map(_.sql).distinct.mkString(" or ")
+    val instead = LostOrder
+      .of(input)
+      .orElse(
+        candidate(input, types.flatMap(TimeUnit.of(_)).toSet, condition).map(order(input, side, _))
+      )
+      .getOrElse(
         s"None of these columns can have one that helps: let a column of type $wanted pass up to " +
           "this join, with its order imposed"
-    }
+      )
     StreamJoinErrors.missingWatermark(origin, side.name, input.output.map(ColumnNames.of), instead)
   }
 
@@ -66,11 +69,13 @@ private[streamjoin] object MissingWatermark extends PredicateHelper {
     }
     def mentioned(in: Seq[Expression]) = AttributeSet(in.flatMap(_.references))
     def isNumber(a: Attribute) = TimeUnit.of(a.dataType).contains(TimeUnit.Number)
-    def fits(a: Attribute) = !TimeUnit.isWindow(a.dataType) &&
+    def isCompared(a: Attribute) = mentioned(others).contains(a)
+    // a number that the condition does not bound is as well a key, or a price
+    def fits(a: Attribute) = !TimeUnit.isWindow(a.dataType) && (!isNumber(a) || isCompared(a)) &&
       TimeUnit.of(a.dataType).exists(unit => units.isEmpty || units(unit))
     input.output
       .filter(fits)
-      .sortBy(a => (!mentioned(others).contains(a), isNumber(a), mentioned(equalities).contains(a)))
+      .sortBy(a => (!isCompared(a), isNumber(a), mentioned(equalities).contains(a)))
       .headOption
   }
 

@@ -63,7 +63,9 @@ object ResolveStreamJoin extends Rule[LogicalPlan] {
   private def orders(whole: LogicalPlan): PartialFunction[LogicalPlan, LogicalPlan] = {
     case u: UnresolvedImposeOrder if u.childrenResolved && argumentsResolved(u) => impose(u)
     case w: WithCTE if w.isStreaming && hidesStreams(whole) && isInlinable(w)   => inlined(w)
-    case o: ImposeOrder if o.child.resolved && !o.child.isStreaming             => o.child
+    case o: ImposeOrder if o.child.resolved && !o.child.isStreaming =>
+      o.child.setTagValue(WarnAtAnalysis.OrderOfTable, o.column.name)
+      o.child
   }
 
   /** @param retained whether a retention may stand in for bounds of inner joins */

@@ -1,0 +1,23 @@
+package org.apache.spark.sql.streamjoin.physical.stateful
+
+import org.apache.spark.rdd.RDD
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{Attribute, ExprId, SortOrder}
+import org.apache.spark.sql.catalyst.plans.physical.Partitioning
+import org.apache.spark.sql.execution.{SparkPlan, UnaryExecNode}
+import org.apache.spark.sql.streamjoin.logical.plan.EventTimeMarks
+
+/** See [[EventTimeMarks]]. Rows pass as they are. */
+case class EventTimeMarksExec(delays: Map[ExprId, Long], child: SparkPlan) extends UnaryExecNode {
+
+  override def output: Seq[Attribute] = EventTimeMarks.marked(child.output, delays)
+
+  override def outputPartitioning: Partitioning = child.outputPartitioning
+
+  override def outputOrdering: Seq[SortOrder] = child.outputOrdering
+
+  override protected def doExecute(): RDD[InternalRow] = child.execute()
+
+  override protected def withNewChildInternal(newChild: SparkPlan): EventTimeMarksExec =
+    copy(child = newChild)
+}
