@@ -95,11 +95,6 @@ private[streamjoin] object StreamJoinErrors {
         )
     }
 
-  /** Whether a condition was refused for nothing but a bound that it lacks. */
-  def lacksBound(refusal: StreamJoinAnalysisException): Boolean =
-    Seq("UNBOUNDED_STATE", "DISJUNCTIVE_BOUND", "NON_CONSTANT_BOUND")
-      .exists(subClass => refusal.getCondition == s"STREAM_JOIN.$subClass")
-
   def unsupportedCondition(
       origin: Origin,
       expression: Expression,

@@ -34,7 +34,7 @@ object ExplainBuiltinJoin extends ColumnarRule {
   private def whyKept(j: StreamingSymmetricHashJoinExec): Option[Seq[String]] =
     j.logicalLink.collect { case BuiltinJoin(join) =>
       BuiltinJoin.replaced(join) match {
-        case Left(refused) => refused.reason
+        case Left(refused) => refused.error.reason
         case Right(_)      => Seq("its bounds did not stand in its condition when it was analysed.")
       }
     }

@@ -90,7 +90,7 @@ case class StreamJoinStrategy(session: SparkSession) extends SparkStrategy {
     j.output.filter(AttributeSet.fromAttributeSets(expressions.map(_.references)).contains)
 
   private def planJoin(j: StreamJoin, shown: Seq[Attribute]): SparkPlan = {
-    JoinRefusals.check(j)
+    JoinRefusals.of(j).foreach(refusal => throw refusal.error)
     new StreamJoinExec(
       planInput(j.left),
       planInput(j.right),

@@ -11,7 +11,6 @@ import org.apache.spark.sql.catalyst.parser.CatalystSqlParser
 import org.apache.spark.sql.catalyst.plans.{Inner, PlanTest}
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.connector.catalog.DefaultCatalogManager
-import org.apache.spark.sql.streamjoin.logical.resolve.StreamJoinBuilder
 import org.apache.spark.sql.types._
 
 /**
@@ -86,7 +85,7 @@ object Condition extends PlanTest {
     val plan = analyzer.execute(Project(Seq(Alias(condition, "c")()), join))
     analyzer.checkAnalysis(plan)
     val plain = plan.transformExpressions { case alias @ Alias(e, _) =>
-      alias.withNewChildren(Seq(StreamJoinBuilder.plain(e)))
+      alias.withNewChildren(Seq(PlainCondition.of(e)))
     }
     new Condition(sql, conditionOf(plain), conditionOf(SimpleTestOptimizer.execute(plain)))
   }

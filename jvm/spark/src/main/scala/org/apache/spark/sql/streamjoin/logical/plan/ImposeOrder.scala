@@ -3,9 +3,16 @@ package org.apache.spark.sql.streamjoin.logical.plan
 import java.util.UUID
 
 import org.apache.spark.sql.catalyst.expressions.Attribute
-import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, UnaryNode}
+import org.apache.spark.sql.catalyst.plans.logical.{EventTimeWatermark, LogicalPlan, UnaryNode}
+import org.apache.spark.sql.catalyst.util.DateTimeConstants.MICROS_PER_MILLIS
 import org.apache.spark.sql.streamjoin.conditions.TimeUnit
-import org.apache.spark.sql.streamjoin.logical.times.{BatchTime, MaxAhead}
+import org.apache.spark.sql.streamjoin.logical.times.{
+  BaseColumn,
+  BatchTime,
+  HasTimeColumns,
+  MaxAhead,
+  TimeColumns
+}
 
 /**
  * Gives a column a watermark of its own: the largest value seen minus `lag`. Rows pass unchanged and
@@ -28,7 +35,29 @@ case class ImposeOrder(
     maxAhead: Option[MaxAhead],
     batchTime: Option[BatchTime],
     child: LogicalPlan
-) extends UnaryNode {
+) extends UnaryNode
+    with HasTimeColumns {
+
+  override def timeColumns: TimeColumns = TimeColumns
+    .of(child)
+    .withBase(
+      column,
+      BaseColumn.Imposed(
+        id,
+        column.name,
+        TimeUnit.of(column.dataType).get,
+        lag,
+        idleTimeoutMs,
+        imposed,
+        maxAhead,
+        sparkDelay
+      )
+    )
+
+  private def sparkDelay: Option[Long] = child.collectFirst {
+    case w: EventTimeWatermark if w.eventTime.exprId == column.exprId =>
+      EventTimeWatermark.getDelayMs(w.delay) * MICROS_PER_MILLIS
+  }
 
   /** The latest value that the batch believes, in the unit of the column. */
   def latest: Option[Long] =

@@ -128,7 +128,8 @@ private[streamjoin] final case class JoinAnalysis(
       for (b <- bounds.outputFacts(joinType); l <- ids.get(b.later); e <- ids.get(b.earlier))
         yield TimeFact(l, e, b.slack),
       out.collect { case (i, id) if !bounds.nullableInOutput(i, joinType) => id }.toSet,
-      padded
+      padded,
+      left.imposed || right.imposed
     )
   }
 }

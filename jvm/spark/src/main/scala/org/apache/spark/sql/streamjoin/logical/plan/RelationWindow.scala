@@ -2,6 +2,7 @@ package org.apache.spark.sql.streamjoin.logical.plan
 
 import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression}
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, SubqueryAlias, UnaryNode}
+import org.apache.spark.sql.streamjoin.logical.times.{HasTimeColumns, TimeColumns}
 
 /**
  * A window on an input of a join: `child OVER (RANGE INTERVAL '10' MINUTE FOLLOWING)`. The join takes
@@ -11,7 +12,10 @@ import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, SubqueryAlias, 
  * @param preceding for each length, whether it goes back in time
  */
 case class RelationWindow(lengths: Seq[Expression], preceding: Seq[Boolean], child: LogicalPlan)
-    extends UnaryNode {
+    extends UnaryNode
+    with HasTimeColumns {
+
+  override def timeColumns: TimeColumns = TimeColumns.of(child)
 
   override def output: Seq[Attribute] = child.output
 

@@ -11,7 +11,12 @@ import org.apache.spark.sql.catalyst.plans.logical.{
 }
 import org.apache.spark.sql.catalyst.trees.TreePattern.CURRENT_LIKE
 import org.apache.spark.sql.streamjoin.logical.resolve.JoinWindows
-import org.apache.spark.sql.streamjoin.logical.times.{BaseColumn, DistinctAttributes, TimeColumns}
+import org.apache.spark.sql.streamjoin.logical.times.{
+  BaseColumn,
+  DistinctAttributes,
+  HasTimeColumns,
+  TimeColumns
+}
 import org.apache.spark.sql.types.{MetadataBuilder, TimestampType}
 
 import io.streamjoin.model.{JoinType, Watermarks}
@@ -39,7 +44,8 @@ case class StreamJoin(
     late: Option[Attribute] = None,
     lateBelow: Seq[Attribute] = Nil,
     sharedKeys: Seq[Expression] = Nil
-) extends BinaryNode {
+) extends BinaryNode
+    with HasTimeColumns {
 
   override def output: Seq[Attribute] = {
     val (l, r) = (left.output, right.output)
@@ -89,6 +95,8 @@ case class StreamJoin(
     childrenResolved && expressions.forall(_.resolved) && left.outputSet.intersect(
       right.outputSet
     ).isEmpty
+
+  override def timeColumns: TimeColumns = analysis.output
 
   /** Valid once resolved. */
   @transient lazy val analysis: JoinAnalysis =

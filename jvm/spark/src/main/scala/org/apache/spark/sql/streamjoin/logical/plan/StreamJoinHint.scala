@@ -2,6 +2,7 @@ package org.apache.spark.sql.streamjoin.logical.plan
 
 import org.apache.spark.sql.catalyst.expressions.Attribute
 import org.apache.spark.sql.catalyst.plans.logical.{Join, LogicalPlan, SubqueryAlias, UnaryNode}
+import org.apache.spark.sql.streamjoin.logical.times.{HasTimeColumns, TimeColumns}
 
 /**
  * On the left input of a join: if both inputs are streams the join is to be this project's, whatever
@@ -12,7 +13,10 @@ import org.apache.spark.sql.catalyst.plans.logical.{Join, LogicalPlan, SubqueryA
  * @param held whether an [[UnresolvedStreamJoin]] is on the join, to be taken with it
  */
 case class StreamJoinHint(options: JoinOptions, held: Boolean, child: LogicalPlan)
-    extends UnaryNode {
+    extends UnaryNode
+    with HasTimeColumns {
+
+  override def timeColumns: TimeColumns = TimeColumns.of(child)
 
   override def output: Seq[Attribute] = child.output
 

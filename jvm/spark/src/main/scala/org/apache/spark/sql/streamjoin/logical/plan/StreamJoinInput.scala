@@ -2,6 +2,7 @@ package org.apache.spark.sql.streamjoin.logical.plan
 
 import org.apache.spark.sql.catalyst.expressions.{Attribute, ExprId, Expression}
 import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan, UnaryNode}
+import org.apache.spark.sql.streamjoin.logical.times.{HasTimeColumns, InputColumns, TimeColumns}
 
 /**
  * An input of a join, whose columns may be NULL whenever they may be when the query is analysed.
@@ -12,7 +13,11 @@ import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan, UnaryNo
  *
  * @param present the columns that are never NULL
  */
-case class StreamJoinInput(present: Set[ExprId], child: LogicalPlan) extends UnaryNode {
+case class StreamJoinInput(present: Set[ExprId], child: LogicalPlan)
+    extends UnaryNode
+    with HasTimeColumns {
+
+  override def timeColumns: TimeColumns = TimeColumns.of(child)
 
   override def output: Seq[Attribute] = StreamJoinInput.nullable(child.output, present)
 
@@ -30,10 +35,10 @@ private[streamjoin] object StreamJoinInput {
   def of(input: LogicalPlan): StreamJoinInput =
     StreamJoinInput(input.output.filterNot(_.nullable).map(_.exprId).toSet, input)
 
-  /** The input with a filter on its rows. */
+  /** The input with a filter on its rows, written for rows as they come out of the join. */
   def filtered(input: LogicalPlan, condition: Expression): LogicalPlan = input match {
-    case i: StreamJoinInput => i.copy(child = Filter(condition, i.child))
-    case other              => Filter(condition, other)
+    case i: StreamJoinInput => i.copy(child = filtered(i.child, condition))
+    case other              => Filter(InputColumns.in(condition, other.output), other)
   }
 
   def nullable(columns: Seq[Attribute], present: Set[ExprId]): Seq[Attribute] =

@@ -16,6 +16,7 @@ import org.apache.spark.sql.catalyst.expressions.{
 }
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.trees.TreePattern.CURRENT_LIKE
+import org.apache.spark.sql.streamjoin.conditions.PlainCondition
 import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
 import org.apache.spark.sql.streamjoin.logical.plan.{
   ChangelogJoin,
@@ -57,7 +58,7 @@ private[streamjoin] object ChangelogBuilder {
       .getOrElse(throw StreamJoinErrors.unsupportedJoinType(join.origin, join.joinType.sql))
     for ((side, input) <- Side.both.zip(join.children)) check(join, side, input)
     val condition =
-      StreamJoinBuilder.plain(join.condition.getOrElse(Literal.TrueLiteral))
+      PlainCondition.of(join.condition.getOrElse(Literal.TrueLiteral))
     checkCondition(join, condition)
     val (l, r) = (
       DistinctAttributes.keep(join.left, join.right),
@@ -237,7 +238,7 @@ private[streamjoin] object ChangelogBuilder {
           input.output.map(_.name)
         )
       }
-      Changelogs.undeclared(join, side, input)
+      Changelogs.undeclared(join, side, input).foreach(refusal => throw refusal.error)
       onlyAppends(join, side, input)
     } else above(join, side, input)
   }

@@ -20,24 +20,27 @@ import io.streamjoin.model.Side
 private[streamjoin] object Changelogs extends (LogicalPlan => Unit) {
 
   /** An input of a join has a column that looks like the kinds of changes. */
-  def undeclared(join: LogicalPlan, side: Side, input: LogicalPlan): Unit =
+  def undeclared(join: LogicalPlan, side: Side, input: LogicalPlan): Option[Refusal] =
     input.output.find { a =>
       a.name.toLowerCase(Locale.ROOT) == ChangelogMarks.ChangeType &&
       !a.metadata.contains(ChangelogMarks.Kind)
-    }.foreach(a => throw StreamJoinErrors.undeclaredChangelog(join.origin, side.name, a.name))
+    }.map(a => Refusal(StreamJoinErrors.undeclaredChangelog(join.origin, side.name, a.name)))
 
   /** A changelog, declared or not, below an event-time join. */
-  def refuse(join: StreamJoin): Unit =
-    for ((side, input) <- Side.both.zip(join.children)) {
-      undeclared(join, side, input)
-      if (ChangelogBuilder.hasChangelog(input)) {
-        throw StreamJoinErrors.unsupportedChangelog(
-          join.origin,
-          s"the ${side.name} input has changes, and this join takes each row for one that stays",
-          "streamJoin(..., mode=\"changelog\") with the column _change_type kept"
+  def refusal(join: StreamJoin): Option[Refusal] =
+    Side.both.zip(join.children).flatMap { case (side, input) =>
+      undeclared(join, side, input).orElse(
+        Option.when(ChangelogBuilder.hasChangelog(input))(
+          Refusal(
+            StreamJoinErrors.unsupportedChangelog(
+              join.origin,
+              s"the ${side.name} input has changes, and this join takes each row for one that stays",
+              "streamJoin(..., mode=\"changelog\") with the column _change_type kept"
+            )
+          )
         )
-      }
-    }
+      )
+    }.headOption
 
   /** A query that runs: the kind must reach the sink, or the sums above must count with it. */
   override def apply(plan: LogicalPlan): Unit = plan match {

@@ -31,8 +31,13 @@ private[streamjoin] object HintedJoin {
   }
 
   /** A join of two streams, or of two tables, that Spark has resolved. */
-  def ours(j: Join, retained: Boolean = true): LogicalPlan =
-    ours(j, j.output, byNames = false).getOrElse(StreamJoinBuilder.build(j, retained))
+  def ours(j: Join, retained: Boolean = true): Either[Refusal, LogicalPlan] =
+    ours(j, j.output, byNames = false).fold[Either[Refusal, LogicalPlan]](
+      StreamJoinBuilder.build(j, retained)
+    )(Right(_))
+
+  /** The same, or the error that it is refused with. */
+  def required(j: Join): LogicalPlan = ours(j).fold(refusal => throw refusal.error, identity)
 
   /** With the columns that it adds; none where it adds none, or a table is joined with a stream. */
   private def ours(

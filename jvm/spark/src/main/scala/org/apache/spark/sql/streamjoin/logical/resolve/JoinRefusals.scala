@@ -15,7 +15,7 @@ import org.apache.spark.sql.catalyst.expressions.{
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.trees.Origin
 import org.apache.spark.sql.catalyst.trees.TreePattern.CURRENT_LIKE
-import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
+import org.apache.spark.sql.streamjoin.errors.{StreamJoinAnalysisException, StreamJoinErrors}
 import org.apache.spark.sql.streamjoin.logical.plan.StreamJoin
 
 import io.streamjoin.model.Side
@@ -27,60 +27,62 @@ import io.streamjoin.model.Side
  */
 private[streamjoin] object JoinRefusals {
 
-  def check(join: StreamJoin): Unit = {
-    checkCondition(join)
-    Side.both.foreach(checkWatermark(join, _))
-    UnboundedJoin.check(join)
+  /** What is wrong with a join; none: it can run. */
+  def of(join: StreamJoin): Option[Refusal] =
+    ofCondition(join)
+      .orElse(Side.both.flatMap(ofWatermark(join, _)).headOption)
+      .map(Refusal(_))
+      .orElse(UnboundedJoin.refusal(join))
   }
 
   /** What stands in the condition is evaluated row by row inside the join, from its two rows alone. */
-  private def checkCondition(join: StreamJoin): Unit = join.condition.foreach {
-    case s: SubqueryExpression =>
-      throw StreamJoinErrors.unsupportedCondition(
-        join.origin,
-        s,
-        "a sub-query",
-        "Join with the table of the sub-query before the join of the streams, filter an input by it, " +
-          "or read a single value first and write it as a constant"
-      )
-    case u: PythonFuncExpression
-        if !join.children.exists(c => u.references.subsetOf(c.outputSet)) =>
-      throw StreamJoinErrors.unsupportedCondition(
-        join.origin,
-        u,
-        "a Python function of columns of both inputs",
-        "Use SQL functions, or filter the result of an inner join by it"
-      )
-    case o: OuterReference =>
-      throw StreamJoinErrors.unsupportedCondition(
-        join.origin,
-        o,
-        "a column of the query outside",
-        "Compare it in WHERE of the sub-query"
-      )
-    case s if isOfSession(s) =>
-      throw StreamJoinErrors.unsupportedCondition(
-        join.origin,
-        s,
-        "a value of the session it runs in",
-        "Write the value as a constant"
-      )
-    case t if t.children.isEmpty && t.containsPattern(CURRENT_LIKE) =>
-      throw StreamJoinErrors.unsupportedCondition(
-        join.origin,
-        t,
-        "the time at which it runs",
-        "Filter the result of an inner join by it"
-      )
-    case e if !e.deterministic && e.children.forall(_.deterministic) =>
-      throw StreamJoinErrors.unsupportedCondition(
-        join.origin,
-        e,
-        "an expression that is not deterministic",
-        "Compute it as a column of one input, or filter the result of an inner join by it"
-      )
-    case _ =>
-  }
+  private def ofCondition(join: StreamJoin): Option[StreamJoinAnalysisException] =
+    join.condition.collectFirst {
+      case s: SubqueryExpression =>
+        StreamJoinErrors.unsupportedCondition(
+          join.origin,
+          s,
+          "a sub-query",
+          "Join with the table of the sub-query before the join of the streams, filter an input by it, " +
+            "or read a single value first and write it as a constant"
+        )
+      case u: PythonFuncExpression
+          if !join.children.exists(c => u.references.subsetOf(c.outputSet)) =>
+        StreamJoinErrors.unsupportedCondition(
+          join.origin,
+          u,
+          "a Python function of columns of both inputs",
+          "Use SQL functions, or filter the result of an inner join by it"
+        )
+      case o: OuterReference =>
+        StreamJoinErrors.unsupportedCondition(
+          join.origin,
+          o,
+          "a column of the query outside",
+          "Compare it in WHERE of the sub-query"
+        )
+      case s if isOfSession(s) =>
+        StreamJoinErrors.unsupportedCondition(
+          join.origin,
+          s,
+          "a value of the session it runs in",
+          "Write the value as a constant"
+        )
+      case t if t.children.isEmpty && t.containsPattern(CURRENT_LIKE) =>
+        StreamJoinErrors.unsupportedCondition(
+          join.origin,
+          t,
+          "the time at which it runs",
+          "Filter the result of an inner join by it"
+        )
+      case e if !e.deterministic && e.children.forall(_.deterministic) =>
+        StreamJoinErrors.unsupportedCondition(
+          join.origin,
+          e,
+          "an expression that is not deterministic",
+          "Compute it as a column of one input, or filter the result of an inner join by it"
+        )
+    }
 
   /** Spark makes windows where columns are computed only, and leaves such a join unresolved. */
   def checkWindows(condition: Expression, origin: Origin): Unit = condition.foreach {
@@ -105,14 +107,8 @@ private[streamjoin] object JoinRefusals {
   private def times(join: StreamJoin, side: Side): Seq[Attribute] =
     join.times.filter(input(join, side).outputSet.contains)
 
-  private def checkWatermark(join: StreamJoin, side: Side): Unit =
-    if (times(join, side).isEmpty) {
-      throw MissingWatermark.refusal(
-        join.origin,
-        side,
-        join.left,
-        join.right,
-        Some(join.condition)
-      )
-    }
+  private def ofWatermark(join: StreamJoin, side: Side): Option[StreamJoinAnalysisException] =
+    Option.when(times(join, side).isEmpty)(
+      MissingWatermark.refusal(join.origin, side, join.left, join.right, Some(join.condition))
+    )
 }

@@ -25,7 +25,7 @@ private[streamjoin] object LateColumn extends PredicateHelper {
   def emit(join: Join, columns: Seq[NamedExpression], byNames: Boolean): LogicalPlan = {
     val late = AttributeReference(Name, dataType)()
     val keys = if (byNames) join.condition.toSeq.flatMap(splitConjunctivePredicates) else Nil
-    val ours = StreamJoinBuilder.build(join, late = Some(late), sharedKeys = keys)
+    val ours = StreamJoinBuilder.required(join, late = Some(late), sharedKeys = keys)
     val found = AttributeSet(ours.lateBelow)
     val shown = columns.filterNot(c => found.contains(c.toAttribute))
     refuseTaken(join, shown)

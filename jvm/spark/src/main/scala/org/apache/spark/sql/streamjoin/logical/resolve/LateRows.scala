@@ -23,14 +23,13 @@ private[logical] final case class LateRows(columns: Set[ExprId], present: Boolea
  */
 private[logical] object LateRows extends PredicateHelper {
 
-  /** Refuses a join that late rows of a join below would reach, unless it gives them out again. */
-  def check(join: StreamJoin): Unit =
-    for ((side, input) <- Side.both.zip(join.children); rows <- of(input) if rows.present) {
-      val shown = !join.joinType.leftOnly || side == Side.Left
-      if (join.late.isEmpty || rows.columns.isEmpty || !shown) {
-        throw StreamJoinErrors.lateRowsBelow(join.origin, side.name, input.output)
-      }
-    }
+  /** Why a join cannot be: late rows of a join below would reach it, and it does not emit them again. */
+  def refusal(join: StreamJoin): Option[Refusal] = (for {
+    (side, input) <- Side.both.zip(join.children)
+    rows <- of(input) if rows.present
+    shown = !join.joinType.leftOnly || side == Side.Left
+    if join.late.isEmpty || rows.columns.isEmpty || !shown
+  } yield Refusal(StreamJoinErrors.lateRowsBelow(join.origin, side.name, input.output))).headOption
 
   /** Whether late rows of a join come up to here among the others. */
   def reach(plan: LogicalPlan): Boolean = of(plan).exists(_.present)

@@ -8,7 +8,8 @@ import org.apache.spark.sql.catalyst.trees.CurrentOrigin
 import org.apache.spark.sql.catalyst.trees.TreePattern.JOIN
 import org.apache.spark.sql.streamjoin.ColumnNames
 import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
-import org.apache.spark.sql.streamjoin.logical.plan.{RelationWindow, StreamJoin}
+import org.apache.spark.sql.streamjoin.logical.plan.{ImposeOrder, RelationWindow, StreamJoin}
+import org.apache.spark.sql.streamjoin.logical.times.InputColumns
 
 import io.streamjoin.model.Side
 
@@ -16,18 +17,28 @@ import io.streamjoin.model.Side
  * Gives each join of streams its whole condition: the windows on its inputs as bounds, and, where it
  * is an inner join, the parts of WHERE that concern both inputs; all that concern its columns, where
  * it is written `FROM a, b WHERE ...`.
+ *
+ * A part of WHERE goes to the lowest join that it bounds, whether that will be this project's or stay
+ * Spark's: what Spark bounds only later, when it optimizes, would look unbounded to a join above.
  */
 object PlaceWindows extends Rule[LogicalPlan] with PredicateHelper {
 
   override def apply(plan: LogicalPlan): LogicalPlan =
-    if (!plan.containsPattern(JOIN)) plan
+    if (!plan.containsPattern(JOIN) || !concerns(plan)) plan
     else AnalysisHelper.allowInvokingTransformsInAnalyzer(placed(plan))
 
+  /** Whether a query has joins that are, or may become, this project's. */
+  private def concerns(plan: LogicalPlan): Boolean = BuiltinJoin.isSought || plan.exists {
+    case _: RelationWindow | _: ImposeOrder | _: StreamJoin => true
+    case _                                                  => false
+  }
+
   /** Refuses a window that no join has taken in. */
-  def check(plan: LogicalPlan): Unit = plan.foreach {
-    case w: RelationWindow =>
-      throw JoinWindows.refusal(w, "it stands on a relation that is no input of a join")
-    case _ =>
+  def check(plan: LogicalPlan): Unit = misplaced(plan).foreach(refusal => throw refusal.error)
+
+  /** Why a plan cannot be: a window in it that is not on an input of a join. */
+  def misplaced(plan: LogicalPlan): Option[Refusal] = plan.collectFirst { case w: RelationWindow =>
+    Refusal(JoinWindows.refusal(w, "it stands on a relation that is no input of a join"))
   }
 
   /** Whether parts of WHERE above inner joins, from which bounds may come, are not resolved yet. */
@@ -51,7 +62,7 @@ object PlaceWindows extends Rule[LogicalPlan] with PredicateHelper {
   private def placed(plan: LogicalPlan): LogicalPlan = plan match {
     case f @ Filter(condition, child) if isOfInner(child) =>
       val inputs = below(child)
-      if (!child.resolved || !inputs.exists(isOurs) || mayBringBounds(f))
+      if (!child.resolved || !inputs.exists(isOfStreams) || mayBringBounds(f))
         f.withNewChildren(Seq(inputs))
       else {
         val (conjuncts, others) = splitConjunctivePredicates(condition).partition(_.resolved)
@@ -68,13 +79,13 @@ object PlaceWindows extends Rule[LogicalPlan] with PredicateHelper {
 
   /** Whether conditions on rows of the plan may as well be conditions of an inner join in it. */
   private def isOfInner(plan: LogicalPlan): Boolean = plan match {
-    case j: Join                    => isInner(j)
-    case PassesConditions(input, _) => isOfInner(input)
-    case _                          => false
+    case j: Join if isInner(j)         => true
+    case PassesConditions(input, _, _) => isOfInner(input)
+    case _                             => false
   }
 
-  private def isOurs(plan: LogicalPlan): Boolean = plan match {
-    case j: Join => hasWindow(j) || (j.resolved && StreamJoin.isOrdered(j))
+  private def isOfStreams(plan: LogicalPlan): Boolean = plan match {
+    case j: Join => hasWindow(j) || (j.resolved && StreamJoin.ofStreams(j))
     case _       => false
   }
 
@@ -85,8 +96,16 @@ object PlaceWindows extends Rule[LogicalPlan] with PredicateHelper {
   private def below(plan: LogicalPlan): LogicalPlan = plan match {
     case j: Join if isCross(j)     => j.mapChildren(below)
     case j: Join if isInner(j)     => window(j.mapChildren(below).asInstanceOf[Join])
+    case j: Join if isOfInner(j)   => window(preserving(j, below))
+    case f: Filter                 => placed(f)
     case other if isOfInner(other) => other.mapChildren(below)
     case input                     => placed(input)
+  }
+
+  /** An outer join, with something done to the input that it preserves. */
+  private def preserving(j: Join, change: LogicalPlan => LogicalPlan): Join = {
+    val preserved = PassesConditions.unapply(j).map(_._1)
+    j.mapChildren(c => if (preserved.exists(_ eq c)) change(c) else placed(c)).asInstanceOf[Join]
   }
 
   /** @return the joins, and what is left of the condition */
@@ -98,22 +117,23 @@ object PlaceWindows extends Rule[LogicalPlan] with PredicateHelper {
       val (left, afterLeft) = distribute(j.left, conjuncts)
       val (right, afterRight) = distribute(j.right, afterLeft)
       val (here, above) = afterRight.partition(belongs(_, j))
+      val inputs = j.children.flatMap(_.output)
       val join = CurrentOrigin.withOrigin(j.origin) {
         j.copy(
           left = left,
           right = right,
           joinType = if (here.isEmpty) j.joinType else Inner,
-          condition = (j.condition ++ here).reduceOption(And)
+          condition = (j.condition ++ here.map(InputColumns.in(_, inputs))).reduceOption(And)
         )
       }
       join.copyTagsFrom(j)
       (window(join), above)
-    case p @ PassesConditions(input, lower) if isOfInner(input) =>
+    case PassesConditions(input, lower, on) if isOfInner(input) =>
       val lowered = conjuncts.map(lower)
       val (child, above) = distribute(input, lowered)
       val rest =
         conjuncts.zip(lowered).collect { case (part, low) if above.exists(_ eq low) => part }
-      (p.withNewChildren(Seq(child)), rest)
+      (on(child), rest)
     case input => (input, conjuncts)
   }
 

@@ -29,7 +29,7 @@ object HoldHintedJoins extends Rule[LogicalPlan] {
     else
       AnalysisHelper.allowInvokingTransformsInAnalyzer {
         plan match {
-          case j: Join if isSecondStep(j) => HintedJoin.ours(j)
+          case j: Join if isSecondStep(j) => HintedJoin.required(j)
           case j: Join if isFirstStep(j)  => j.mapChildren(held)
           case _                          => held(plan)
         }

@@ -72,28 +72,24 @@ object ResolveStreamJoin extends Rule[LogicalPlan] {
   private def joins(retained: => Boolean): PartialFunction[LogicalPlan, LogicalPlan] = {
     case j: Join if isComplete(j) && StreamJoin.isOrdered(j) =>
       built(j, retained)
-    case j: Join if isComplete(j) && HintedJoin.isOfTables(j) => HintedJoin.ours(j)
+    case j: Join if isComplete(j) && HintedJoin.isOfTables(j) => HintedJoin.required(j)
     case UnresolvedStreamJoin(child) if child.resolved        => HintedJoin.released(child)
-    case BuiltinJoin(j)                 => BuiltinJoin.replaced(j).getOrElse(j)
-    case BuiltinJoin.Filtered(replaced) => replaced
+    case BuiltinJoin(j)                                       => BuiltinJoin.replaced(j).getOrElse(j)
+    case o: ImposeOrder if o.imposed =>
+      StreamJoinBuilder.bounded(o.child).fold(later(_, o), child => o.withNewChildren(Seq(child)))
   }
 
   private def isComplete(j: Join): Boolean =
     j.resolved && j.condition.nonEmpty && !HintedJoin.isHeld(j)
 
-  /**
-   * An inner join that lacks bounds stays as it is for now, for WHERE may have them; but not one out
-   * of which late rows come, which WHERE would be tested on.
-   */
-  private def built(j: Join, retained: => Boolean): LogicalPlan = {
-    val isInner = j.joinType.isInstanceOf[InnerLike]
-    try HintedJoin.ours(j, !isInner || retained)
-    catch {
-      case unbounded: StreamJoinAnalysisException
-          if isInner && !HintedJoin.emitsLate(j) && StreamJoinErrors.lacksBound(unbounded) =>
-        j
-    }
-  }
+  private def built(j: Join, retained: => Boolean): LogicalPlan =
+    HintedJoin
+      .ours(j, !j.joinType.isInstanceOf[InnerLike] || retained)
+      .fold(later(_, j), identity)
+
+  /** What lacks bounds, here or in a join below, stays as it is for now, for WHERE may have them. */
+  private def later(refusal: Refusal, plan: LogicalPlan): LogicalPlan =
+    if (refusal.awaitsBound) plan else throw refusal.error
 
   private val inline: InlineCTE = SparkCaseClass.make(
     classOf[InlineCTE],
@@ -188,7 +184,9 @@ object ResolveAwaitedJoin extends Rule[LogicalPlan] {
 
   private def refuse(plan: LogicalPlan): Unit = plan.foreach {
     case j: Join if j.resolved && StreamJoin.isOrdered(j) =>
-      CurrentOrigin.withOrigin(j.origin)(StreamJoinBuilder.build(j))
+      CurrentOrigin.withOrigin(j.origin)(StreamJoinBuilder.required(j))
+    case o: ImposeOrder if o.imposed && o.resolved =>
+      StreamJoinBuilder.bounded(o.child).swap.foreach(refusal => throw refusal.error)
     case j: Join if !j.resolved && j.childrenResolved && StreamJoin.isOrdered(j) =>
       j.condition.foreach(JoinRefusals.checkWindows(_, j.origin))
     case _ =>
@@ -203,7 +201,7 @@ object ResolveAwaitedJoin extends Rule[LogicalPlan] {
       case _ => plan
     }
     CheckJoinHints.settled(taken.transform {
-      case j: Join if StreamJoin.isOrdered(j) => StreamJoinBuilder.build(j)
+      case j: Join if StreamJoin.isOrdered(j) => StreamJoinBuilder.required(j)
     })
   }
 }

@@ -10,6 +10,7 @@ import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.trees.{CurrentOrigin, Origin}
 import org.apache.spark.sql.catalyst.trees.TreePattern.PLAN_EXPRESSION
+import org.apache.spark.sql.streamjoin.conditions.PlainCondition
 import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
 import org.apache.spark.sql.streamjoin.logical.times.TimeColumns
 
@@ -128,7 +129,7 @@ object ResolveStreamSubqueries extends Rule[LogicalPlan] {
   private def plain(conjunct: Expression): Expression = conjunct.transform {
     case s: SubqueryExpression =>
       s.withNewPlan(s.plan.transformAllExpressions { case b: Between =>
-        StreamJoinBuilder.plain(b)
+        PlainCondition.of(b)
       })
   }
 

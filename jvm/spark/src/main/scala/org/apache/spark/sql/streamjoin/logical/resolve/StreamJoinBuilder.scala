@@ -2,10 +2,17 @@ package org.apache.spark.sql.streamjoin.logical.resolve
 
 import java.util.UUID
 
-import org.apache.spark.sql.catalyst.expressions._
-import org.apache.spark.sql.catalyst.plans.logical.{EventTimeWatermark, Join, LogicalPlan}
+import org.apache.spark.sql.catalyst.expressions.{Left => _, Right => _, _}
+import org.apache.spark.sql.catalyst.plans.logical.{
+  Aggregate,
+  Distinct,
+  EventTimeWatermark,
+  Join,
+  LogicalPlan
+}
 import org.apache.spark.sql.catalyst.util.DateTimeConstants.MICROS_PER_MILLIS
 import org.apache.spark.sql.streamjoin.ColumnNames
+import org.apache.spark.sql.streamjoin.conditions.PlainCondition
 import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
 import org.apache.spark.sql.streamjoin.logical.optimize.InputFilters
 import org.apache.spark.sql.streamjoin.logical.plan.{
@@ -15,15 +22,18 @@ import org.apache.spark.sql.streamjoin.logical.plan.{
   StreamJoinHint,
   StreamJoinInput
 }
-import org.apache.spark.sql.streamjoin.logical.times.{DistinctAttributes, TimeColumns}
+import org.apache.spark.sql.streamjoin.logical.times.{DistinctAttributes, SparksJoin, TimeColumns}
 import org.apache.spark.sql.types.TimestampType
 
-import io.streamjoin.model.Side
+import io.streamjoin.model.{JoinType, Side}
 
 /** Makes a [[StreamJoin]] of a join that Spark has resolved, or refuses it. */
 private[streamjoin] object StreamJoinBuilder {
 
   /**
+   * Joins of Spark's below, of which it would keep rows for ever, become ours with it: nothing of their
+   * output can be relied on otherwise.
+   *
    * @param retained whether a retention may bound what the condition does not
    * @param late the column by which late rows are to come out
    * @param sharedKeys the equalities of a join by column names, where late rows come out
@@ -33,18 +43,62 @@ private[streamjoin] object StreamJoinBuilder {
       retained: Boolean = true,
       late: Option[Attribute] = None,
       sharedKeys: Seq[Expression] = Nil
+  ): Either[Refusal, StreamJoin] = for {
+    _ <- PlaceWindows.misplaced(join).toLeft(())
+    joinType <- StreamJoin.typeOf(join.joinType).toRight(
+      Refusal(StreamJoinErrors.unsupportedJoinType(join.origin, join.joinType.sql))
+    )
+    inputs = StreamJoinHint.changed(join)(_.child)
+    left <- bounded(inputs.left)
+    right <- bounded(inputs.right)
+    written = assembled(join, left, right, joinType, late, sharedKeys)
+    built = if (retained) Retention.limit(written) else written
+    _ = built.copyTagsFrom(join)
+    _ <- Changelogs
+      .refusal(built)
+      .orElse(LateRows.refusal(built))
+      .orElse(JoinRefusals.of(built))
+      .toLeft(())
+  } yield {
+    val filtered = InputFilters.place(built)
+    filtered.copyTagsFrom(built)
+    filtered
+  }
+
+  /** The join, or the error that it is refused with. */
+  def required(
+      join: Join,
+      late: Option[Attribute] = None,
+      sharedKeys: Seq[Expression] = Nil
+  ): StreamJoin =
+    build(join, late = late, sharedKeys = sharedKeys).fold(r => throw r.error, identity)
+
+  /** A plan without joins of Spark's that keep rows for ever, up to where its rows are sorted out anew. */
+  def bounded(plan: LogicalPlan): Either[Refusal, LogicalPlan] = plan match {
+    case SparksJoin(j) if StreamJoin.ofStreams(j) && !SparksJoin.isBounded(j) =>
+      build(j, retained = false)
+    case _: StreamJoin | _: Aggregate | _: Distinct => Right(plan)
+    case _ =>
+      plan.children
+        .foldLeft[Either[Refusal, Seq[LogicalPlan]]](Right(Nil)) { (done, child) =>
+          done.flatMap(some => bounded(child).map(some :+ _))
+        }
+        .map(plan.withNewChildren)
+  }
+
+  private def assembled(
+      join: Join,
+      leftInput: LogicalPlan,
+      rightInput: LogicalPlan,
+      joinType: JoinType,
+      late: Option[Attribute],
+      sharedKeys: Seq[Expression]
   ): StreamJoin = {
-    join.children.foreach(PlaceWindows.check)
-    val options = StreamJoinHint.on(join).getOrElse(JoinOptions())
-    val inputs = StreamJoinHint.changed(join)(_.child)
-    val left = StreamJoinInput.of(keyed(DistinctAttributes.keep(inputs.left, inputs.right)))
-    val right = StreamJoinInput.of(keyed(DistinctAttributes.keep(inputs.right, inputs.left)))
-    val joinType = StreamJoin
-      .typeOf(join.joinType)
-      .getOrElse(throw StreamJoinErrors.unsupportedJoinType(join.origin, join.joinType.sql))
+    val left = StreamJoinInput.of(keyed(DistinctAttributes.keep(leftInput, rightInput)))
+    val right = StreamJoinInput.of(keyed(DistinctAttributes.keep(rightInput, leftInput)))
     val times = Seq(left, right).flatMap(p => p.output.filter(TimeColumns.of(p).isWatermarked))
-    val condition = plain(join.condition.getOrElse(Literal.TrueLiteral))
-    val written = StreamJoin(
+    val condition = PlainCondition.of(join.condition.getOrElse(Literal.TrueLiteral))
+    StreamJoin(
       left,
       right,
       joinType,
@@ -57,19 +111,11 @@ private[streamjoin] object StreamJoinBuilder {
           a
         ).getOrElse(s"${side.name}.${ColumnNames.of(a)}")
       },
-      options,
+      StreamJoinHint.on(join).getOrElse(JoinOptions()),
       late,
       if (late.isEmpty) Nil else Seq(left, right).flatMap(LateRows.columns),
       sharedKeys
     )
-    val built = if (retained) Retention.limit(written) else written
-    built.copyTagsFrom(join)
-    Changelogs.refuse(built)
-    LateRows.check(built)
-    JoinRefusals.check(built)
-    val filtered = InputFilters.place(built)
-    filtered.copyTagsFrom(built)
-    filtered
   }
 
   /** Spark's own watermarks as keyed ones, so that there is one way in which they are followed. */
@@ -94,19 +140,5 @@ private[streamjoin] object StreamJoinBuilder {
       )
     case j: StreamJoin => j
     case other         => other.mapChildren(keyed)
-  }
-
-  /**
-   * BETWEEN as the two comparisons it stands for: each can be a bound by itself. They are those that
-   * Spark has resolved, with the casts between operands of different types. A part that was given a
-   * name, as a Column may be, has none any more.
-   */
-  def plain(condition: Expression): Expression = condition.transformUp {
-    case Alias(part, _)                => part
-    case b: Between if b.deterministic => b.replacement
-    case w: With if w.deterministic =>
-      w.child.transform { case r: CommonExpressionRef =>
-        w.defs.find(_.id == r.id).fold[Expression](r)(_.child)
-      }
   }
 }

@@ -6,7 +6,7 @@ import org.apache.spark.sql.streamjoin.conditions.{RejectedBound, TimeUnit}
 import org.apache.spark.sql.streamjoin.errors.{StreamJoinAnalysisException, StreamJoinErrors}
 import org.apache.spark.sql.streamjoin.logical.plan.StreamJoin
 
-import io.streamjoin.model.Side
+import io.streamjoin.model.{JoinType, Side}
 
 /**
  * Refuses a join whose condition does not bound how long rows are kept, with the reason that is nearest
@@ -14,12 +14,14 @@ import io.streamjoin.model.Side
  */
 private[streamjoin] object UnboundedJoin {
 
-  def check(join: StreamJoin): Unit = {
+  def refusal(join: StreamJoin): Option[Refusal] = {
     val sides = Side.both.filterNot(join.analysis.bounds.bounded)
-    if (sides.nonEmpty) throw refusal(join, sides)
+    Option.when(sides.nonEmpty)(
+      Refusal(error(join, sides), awaitsBound = join.joinType == JoinType.Inner)
+    )
   }
 
-  private def refusal(join: StreamJoin, sides: Seq[Side]): StreamJoinAnalysisException = {
+  private[resolve] def error(join: StreamJoin, sides: Seq[Side]): StreamJoinAnalysisException = {
     val rejected = join.analysis.conditionBounds.rejected
     def because(reason: RejectedBound.Reason) = rejected.find(_.reason == reason).map(_.conjunct)
     val side = sides.map(_.name).mkString(" or ")

@@ -4,9 +4,7 @@ import java.util.UUID
 
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans.logical._
-import org.apache.spark.sql.catalyst.util.DateTimeConstants.MICROS_PER_MILLIS
 import org.apache.spark.sql.streamjoin.conditions.TimeUnit
-import org.apache.spark.sql.streamjoin.logical.plan.{ImposeOrder, StreamJoin}
 import org.apache.spark.sql.types.{LongType, TimestampNTZType, TimestampType}
 
 import io.streamjoin.model.Watermarks
@@ -69,19 +67,28 @@ private[streamjoin] final case class TimeFact(later: ExprId, earlier: ExprId, sl
  * @param facts bounds that joins below have enforced
  * @param present columns that are never null, although their type allows it
  * @param padded columns in whose place outer joins below put NULL
+ * @param imposed whether an order was imposed below, also where its column does not come up to here
  */
 private[streamjoin] final case class TimeColumns(
     bases: Seq[BaseColumn],
     columns: Map[ExprId, WatermarkPlan],
     facts: Seq[TimeFact],
     present: Set[ExprId],
-    padded: Set[ExprId]
+    padded: Set[ExprId],
+    imposed: Boolean
 ) {
 
   def isWatermarked(a: Attribute): Boolean = columns.contains(a.exprId)
 
-  /** Whether some watermark here was asked for in this project's own words. */
-  def imposed: Boolean = bases.exists(_.imposed)
+  /** With a column in which a watermark starts. */
+  def withBase(column: Attribute, base: BaseColumn): TimeColumns = copy(
+    bases = bases :+ base,
+    columns = columns + (column.exprId -> WatermarkPlan.Base(bases.length)),
+    imposed = imposed || base.imposed
+  )
+
+  /** What of it belongs to columns that come out. */
+  def among(output: Seq[Attribute]): TimeColumns = rename(output.map(a => a.exprId -> a.exprId))
 
   private def shift(by: Int): TimeColumns =
     copy(columns = columns.view.mapValues(_.shift(by)).toMap)
@@ -94,7 +101,8 @@ private[streamjoin] final case class TimeColumns(
       columns ++ shifted.columns,
       facts ++ right.facts,
       present ++ right.present,
-      padded ++ right.padded
+      padded ++ right.padded,
+      imposed || right.imposed
     )
   }
 
@@ -113,6 +121,13 @@ private[streamjoin] final case class TimeColumns(
       plan <- below.columns.get(time.exprId)
     } yield window.exprId -> WatermarkPlan.WindowEnd(plan)))
 
+  /** With the ends of windows: a window counts as the time of its end. */
+  private def withEnds(below: TimeColumns, computed: Seq[NamedExpression]) =
+    copy(columns = columns ++ (for {
+      end @ Alias(TimeColumns.WindowEnd(window), _) <- computed
+      plan <- below.columns.get(window.exprId)
+    } yield end.exprId -> plan))
+
   private def rename(mapping: Seq[(ExprId, ExprId)]): TimeColumns = {
     val to = mapping.groupMap(_._1)(_._2)
     def renamed(id: ExprId): Seq[ExprId] = to.getOrElse(id, Nil)
@@ -122,49 +137,59 @@ private[streamjoin] final case class TimeColumns(
       for (f <- facts; l <- renamed(f.later); e <- renamed(f.earlier))
         yield TimeFact(l, e, f.slack),
       present.flatMap(renamed(_)),
-      padded.flatMap(renamed(_))
+      padded.flatMap(renamed(_)),
+      imposed
     )
   }
 }
 
 private[streamjoin] object TimeColumns {
 
-  private val none = TimeColumns(Nil, Map.empty, Nil, Set.empty, Set.empty)
+  private val none =
+    TimeColumns(Nil, Map.empty, Nil, Set.empty, Set.empty, imposed = false)
 
   /**
    * The event-time columns of a resolved plan. Columns pass through projections as they are,
    * renamed, or as wider numbers; a computed column has a watermark only if Spark says so, as of
-   * `window_time`.
+   * `window_time`. Where it is not known that a node keeps them, they end.
    */
   def of(plan: LogicalPlan): TimeColumns = plan match {
-    case o: ImposeOrder => imposed(o, of(o.child))
-    case j: StreamJoin  => j.analysis.output
-    case u: Union       => union(u)
+    case own: HasTimeColumns => own.timeColumns
+    case u: Union            => union(u)
     case Project(list, child) =>
       val below = of(child)
       val (asTheyAre, computed) = list.partition(passed(_).nonEmpty)
       val known = below
         .rename(asTheyAre.flatMap(e => passed(e).map(_.exprId -> e.exprId)))
         .withWindows(below, computed.map(e => e.toAttribute -> Seq(e)))
+        .withEnds(below, computed)
       known ++ propagated(
-        computed.map(_.toAttribute).filterNot(known.isWatermarked),
+        computed.map(_.toAttribute).filter(a => isMarked(a) && !known.isWatermarked(a)),
         below.imposed
       )
     case Expand(projections, output, child) =>
       val below = of(child)
       below
-        .rename(output.map(a => a.exprId -> a.exprId))
+        .among(output)
         .withWindows(below, output.zip(projections.transpose))
-    case a: Aggregate if a.isStreaming                        => behind(a)
-    case d @ (_: Deduplicate | _: DeduplicateWithinWatermark) => of(d.children.head)
-    case j: Join if j.left.isStreaming && j.right.isStreaming => behind(j)
-    // the event time that such an operator gives out
+    case SparksJoin(j) =>
+      val kept = SparksJoin.keptTimes(j)
+      propagated(j.output.filter(kept.contains), imposedBelow(j))
+    case a: Aggregate if a.isStreaming =>
+      val ends = a.aggregateExpressions.collect {
+        case e @ Alias(WindowEnd(window), _) if isMarked(window) => e.toAttribute
+      }
+      propagated(a.output.filter(isMarked) ++ ends, imposedBelow(a))
+    case d: Distinct if d.isStreaming => behind(d)
+    // the event time that a stateful operator emits
     case u: UpdateEventTimeWatermarkColumn => behind(u)
     case _ if isStateful(plan)             => behind(plan)
-    case _ =>
-      val below = plan.children.map(of).foldLeft(none)(_ ++ _)
-      below.rename(plan.output.map(a => a.exprId -> a.exprId))
+    case KeepsTimes() => plan.children.map(of).foldLeft(none)(_ ++ _).among(plan.output)
+    case w: WithCTE   => of(w.plan)
+    case _            => none.copy(imposed = imposedBelow(plan))
   }
+
+  private def imposedBelow(plan: LogicalPlan): Boolean = plan.children.exists(of(_).imposed)
 
   /** The column whose values an expression of a projection passes on unchanged. */
   private[logical] def passed(e: Expression): Option[Attribute] = e match {
@@ -173,38 +198,21 @@ private[streamjoin] object TimeColumns {
     case other                                                        => SameColumn.unapply(other)
   }
 
+  /** The end of a window. */
+  private[times] object WindowEnd {
+    def unapply(e: Expression): Option[Attribute] = e match {
+      case g @ GetStructField(a: Attribute, _, _)
+          if TimeUnit.isWindow(a.dataType) && g.extractFieldName == "end" =>
+        Some(a)
+      case _ => None
+    }
+  }
+
   private[logical] def isStateful(plan: LogicalPlan): Boolean = plan match {
     case _: FlatMapGroupsWithState | _: TransformWithState | _: TransformWithStateInPySpark |
         _: FlatMapGroupsInPandasWithState =>
       true
     case _ => false
-  }
-
-  private def imposed(o: ImposeOrder, below: TimeColumns): TimeColumns = {
-    val unit = TimeUnit.of(o.column.dataType).get
-    val base =
-      BaseColumn.Imposed(
-        o.id,
-        o.column.name,
-        unit,
-        o.lag,
-        o.idleTimeoutMs,
-        o.imposed,
-        o.maxAhead,
-        sparkDelay(o)
-      )
-    TimeColumns(
-      below.bases :+ base,
-      below.columns + (o.column.exprId -> WatermarkPlan.Base(below.bases.length)),
-      below.facts,
-      below.present,
-      below.padded
-    )
-  }
-
-  private def sparkDelay(o: ImposeOrder): Option[Long] = o.child.collectFirst {
-    case w: EventTimeWatermark if w.eventTime.exprId == o.column.exprId =>
-      EventTimeWatermark.getDelayMs(w.delay) * MICROS_PER_MILLIS
   }
 
   private def union(u: Union): TimeColumns = {
@@ -224,7 +232,8 @@ private[streamjoin] object TimeColumns {
       columns.toMap,
       Nil,
       Set.empty,
-      padded.map(u.output(_).exprId).toSet
+      padded.map(u.output(_).exprId).toSet,
+      inputs.exists(_.imposed)
     )
   }
 
@@ -233,20 +242,19 @@ private[streamjoin] object TimeColumns {
    * propagates to the next operator is all that is known.
    */
   private def behind(operator: LogicalPlan): TimeColumns =
-    propagated(operator.output, operator.children.exists(of(_).imposed))
+    propagated(operator.output.filter(isMarked), imposedBelow(operator))
+
+  private def isMarked(a: Attribute): Boolean = a.metadata.contains(EventTimeWatermark.delayKey)
 
   private def propagated(columns: Seq[Attribute], imposed: Boolean): TimeColumns = {
-    val times = columns.filter { a =>
-      a.metadata.contains(EventTimeWatermark.delayKey) && TimeUnit.of(
-        a.dataType
-      ).contains(TimeUnit.Timestamp)
-    }
+    val times = columns.filter(a => TimeUnit.of(a.dataType).contains(TimeUnit.Timestamp))
     TimeColumns(
       times.map(a => BaseColumn.Propagated(a.name, TimeUnit.Timestamp, imposed)),
       times.zipWithIndex.map { case (a, i) => a.exprId -> WatermarkPlan.Base(i) }.toMap,
       Nil,
       Set.empty,
-      Set.empty
+      Set.empty,
+      imposed
     )
   }
 }
