@@ -15,12 +15,14 @@ import org.apache.spark.sql.streamjoin.logical.resolve.{
   CheckOutputMode,
   CheckSecondWatermark,
   HoldHintedJoins,
+  InlineOrderedCTE,
   OneEventTime,
   PlaceWindows,
   RefuseWindowsInConditions,
   ResolveAwaitedJoin,
   ResolveChangelog,
   ResolveChangelogJoin,
+  ResolveOrders,
   ResolveRowtime,
   ResolveStreamJoin,
   ResolveStreamOrder,
@@ -55,7 +57,9 @@ object ExtensionPoints {
     extensions.injectHintResolutionRule(_ => HoldHintedJoins)
     extensions.injectHintResolutionRule(ExplainStream(_))
     extensions.injectResolutionRule(_ => ResolveSelectStream)
-    // windows first: they are part of what is looked at in a join
+    // what is looked at in a join first: orders on its inputs, windows, bounds in WHERE
+    extensions.injectResolutionRule(_ => ResolveOrders)
+    extensions.injectResolutionRule(_ => InlineOrderedCTE)
     extensions.injectResolutionRule(_ => PlaceWindows)
     extensions.injectResolutionRule(_ => ResolveStreamSubqueries)
     // before the event-time join, which takes each row for one that stays
@@ -77,6 +81,8 @@ object ExtensionPoints {
     extensions.injectCheckRule(RefuseStateReader(_))
     // a query is checked for what Spark's own joins support as soon as it is resolved
     extensions.injectHintResolutionRule(_ => ResolveChangelogJoin)
+    extensions.injectHintResolutionRule(_ => InlineOrderedCTE)
+    extensions.injectHintResolutionRule(_ => PlaceWindows)
     extensions.injectHintResolutionRule(_ => ResolveStreamJoin)
     extensions.injectHintResolutionRule(_ => ResolveStreamOrder)
     extensions.injectPlanNormalizationRule(_ => ResolveAwaitedJoin)

@@ -24,7 +24,7 @@ import org.apache.spark.sql.streamjoin.logical.plan.{
   StreamOrder,
   ToUpserts
 }
-import org.apache.spark.sql.streamjoin.logical.resolve.JoinRefusals
+import org.apache.spark.sql.streamjoin.logical.resolve.{JoinRefusals, UnboundedJoins}
 import org.apache.spark.sql.streamjoin.physical.changelog.{PlanChangelogJoin, ToUpsertsExec}
 import org.apache.spark.sql.streamjoin.physical.eventtime.{
   JoinExplanation,
@@ -44,7 +44,12 @@ import org.apache.spark.sql.streamjoin.physical.stateful.{
 /** Plans this project's logical nodes. */
 case class StreamJoinStrategy(session: SparkSession) extends SparkStrategy {
 
-  override def apply(plan: LogicalPlan): Seq[SparkPlan] = plan match {
+  override def apply(plan: LogicalPlan): Seq[SparkPlan] = {
+    UnboundedJoins.check(plan)
+    planned(plan)
+  }
+
+  private def planned(plan: LogicalPlan): Seq[SparkPlan] = plan match {
     case o: ImposeOrder => Seq(planOrder(o))
     case o: StreamOrder =>
       Seq(new StreamOrderExec(planLater(o.child), BatchInfo(), OrderSpec.of(o)))

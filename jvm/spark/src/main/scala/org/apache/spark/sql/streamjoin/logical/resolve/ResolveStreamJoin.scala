@@ -1,38 +1,20 @@
 package org.apache.spark.sql.streamjoin.logical.resolve
 
-import org.apache.spark.sql.catalyst.optimizer.InlineCTE
 import org.apache.spark.sql.catalyst.plans.InnerLike
-import org.apache.spark.sql.catalyst.plans.logical.{
-  AnalysisHelper,
-  CTERelationRef,
-  EventTimeWatermark,
-  Join,
-  LogicalPlan,
-  Project,
-  SubqueryAlias,
-  WithCTE
-}
+import org.apache.spark.sql.catalyst.plans.logical.{AnalysisHelper, Join, LogicalPlan, Project}
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.trees.CurrentOrigin
 import org.apache.spark.sql.catalyst.trees.TreePattern.JOIN
-import org.apache.spark.sql.streamjoin.errors.{StreamJoinAnalysisException, StreamJoinErrors}
 import org.apache.spark.sql.streamjoin.logical.plan.{
   ImposeOrder,
-  RelationWindow,
   StreamJoin,
   StreamJoinHint,
-  UnresolvedImposeOrder,
   UnresolvedStreamJoin
 }
-import org.apache.spark.sql.streamjoin.shims.SparkCaseClass
-import org.apache.spark.sql.streamjoin.{ColumnNames, StreamJoinConf}
 
 /**
  * A join of two streams of which one has an imposed order becomes this project's join, and one of
- * streams with Spark's own watermarks where the settings say so. An order imposed on a table is
- * dropped, as Spark drops watermarks in batch queries.
- *
- * Common table expressions with an order are put in their places first, where a join can see them.
+ * streams with Spark's own watermarks where the settings say so.
  *
  * Looks into plans that have been analysed before, for a join may have had to wait there: see
  * [[isAwaited]].
@@ -41,9 +23,7 @@ object ResolveStreamJoin extends Rule[LogicalPlan] {
 
   override def apply(plan: LogicalPlan): LogicalPlan =
     AnalysisHelper.allowInvokingTransformsInAnalyzer {
-      val ordered = plan.transformUp(orders(plan))
-      // a join whose inputs have just been given their orders takes bounds from WHERE first
-      if (!ordered.fastEquals(plan) || !plan.containsPattern(JOIN)) ordered else joined(plan)
+      if (plan.containsPattern(JOIN)) joined(plan) else plan
     }
 
   private def joined(plan: LogicalPlan): LogicalPlan = {
@@ -60,14 +40,6 @@ object ResolveStreamJoin extends Rule[LogicalPlan] {
     below(plan)
   }
 
-  private def orders(whole: LogicalPlan): PartialFunction[LogicalPlan, LogicalPlan] = {
-    case u: UnresolvedImposeOrder if u.childrenResolved && argumentsResolved(u) => impose(u)
-    case w: WithCTE if w.isStreaming && hidesStreams(whole) && isInlinable(w)   => inlined(w)
-    case o: ImposeOrder if o.child.resolved && !o.child.isStreaming =>
-      o.child.setTagValue(WarnAtAnalysis.OrderOfTable, o.column.name)
-      o.child
-  }
-
   /** @param retained whether a retention may stand in for bounds of inner joins */
   private def joins(retained: => Boolean): PartialFunction[LogicalPlan, LogicalPlan] = {
     case j: Join if isComplete(j) && StreamJoin.isOrdered(j) =>
@@ -76,7 +48,9 @@ object ResolveStreamJoin extends Rule[LogicalPlan] {
     case UnresolvedStreamJoin(child) if child.resolved        => HintedJoin.released(child)
     case BuiltinJoin(j)                                       => BuiltinJoin.replaced(j).getOrElse(j)
     case o: ImposeOrder if o.imposed =>
-      StreamJoinBuilder.bounded(o.child).fold(later(_, o), child => o.withNewChildren(Seq(child)))
+      StreamJoinBuilder
+        .bounded(o.child, behindStateful = true)
+        .fold(later(_, o), child => o.withNewChildren(Seq(child)))
   }
 
   private def isComplete(j: Join): Boolean =
@@ -90,71 +64,6 @@ object ResolveStreamJoin extends Rule[LogicalPlan] {
   /** What lacks bounds, here or in a join below, stays as it is for now, for WHERE may have them. */
   private def later(refusal: Refusal, plan: LogicalPlan): LogicalPlan =
     if (refusal.awaitsBound) plan else throw refusal.error
-
-  private val inline: InlineCTE = SparkCaseClass.make(
-    classOf[InlineCTE],
-    /* alwaysInline = */ Boolean.box(false),
-    /* keepDanglingRelations = */ Boolean.box(false)
-  )
-
-  /** Spark lets stand what is read more than once and would give other values each time. */
-  private def inlined(w: WithCTE): LogicalPlan = inline(w) match {
-    case rest: WithCTE if rest.exists(isOurs) && rest.exists(readsShared) => throw shared(rest)
-    case plan                                                             => plan
-  }
-
-  private def readsShared(plan: LogicalPlan): Boolean = plan match {
-    case j: Join => j.children.forall(_.isStreaming) && j.exists(isReference)
-    case p       => p.subqueries.exists(q => q.isStreaming && q.exists(isReference))
-  }
-
-  private def isReference(plan: LogicalPlan): Boolean = plan.isInstanceOf[CTERelationRef]
-
-  private def shared(w: WithCTE): StreamJoinAnalysisException = {
-    val definition = w.cteDefs.head
-    val varying = definition.flatMap(_.expressions).flatMap(_.find { e =>
-      !e.deterministic && e.children.forall(_.deterministic)
-    }).headOption
-    val name = definition.collectFirst { case a: SubqueryAlias => a.alias }
-    StreamJoinErrors.sharedExpression(
-      varying.fold(definition.origin)(_.origin),
-      name.fold("WITH")(n => ColumnNames.written(Seq(n))),
-      varying.fold("it")(ColumnNames.sql)
-    )
-  }
-
-  private def isOurs(plan: LogicalPlan): Boolean = plan match {
-    case _: ImposeOrder | _: RelationWindow | _: StreamJoin => true
-    case _                                                  => false
-  }
-
-  private def impose(u: UnresolvedImposeOrder): LogicalPlan = OrderImposer.impose(
-    u.child,
-    u.column,
-    Distance.of(u.lag),
-    OrderOptions(
-      u.idleTimeout.map(Distance.of(_)),
-      u.maxAhead.map(Distance.of(_)),
-      u.ahead.map(OrderImposer.word(_, u.origin))
-    ),
-    conf.resolver,
-    u.origin
-  )
-
-  private def argumentsResolved(u: UnresolvedImposeOrder): Boolean =
-    u.expressions.forall(_.resolved)
-
-  /** Whether there is anything about which it must be seen what is read from where. */
-  private def hidesStreams(plan: LogicalPlan): Boolean = plan.exists {
-    case p if isOurs(p)        => true
-    case _: EventTimeWatermark => conf.getConf(StreamJoinConf.ReplaceBuiltin)
-    case _                     => false
-  }
-
-  /** The query itself may wait for what is in the expressions: for ROWTIME, their event times. */
-  private def isInlinable(w: WithCTE): Boolean =
-    w.cteDefs.forall(_.resolved) &&
-      w.plan.collectWithSubqueries { case r: CTERelationRef => r }.forall(_.resolved)
 
   /**
    * Some of Spark's DataFrame operations resolve a join by itself, in a first step, and want to see
@@ -186,7 +95,9 @@ object ResolveAwaitedJoin extends Rule[LogicalPlan] {
     case j: Join if j.resolved && StreamJoin.isOrdered(j) =>
       CurrentOrigin.withOrigin(j.origin)(StreamJoinBuilder.required(j))
     case o: ImposeOrder if o.imposed && o.resolved =>
-      StreamJoinBuilder.bounded(o.child).swap.foreach(refusal => throw refusal.error)
+      StreamJoinBuilder
+        .bounded(o.child, behindStateful = true)
+        .left.foreach(refusal => throw refusal.error)
     case j: Join if !j.resolved && j.childrenResolved && StreamJoin.isOrdered(j) =>
       j.condition.foreach(JoinRefusals.checkWindows(_, j.origin))
     case _ =>

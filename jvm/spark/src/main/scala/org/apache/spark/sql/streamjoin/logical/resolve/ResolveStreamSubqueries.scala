@@ -1,7 +1,7 @@
 package org.apache.spark.sql.streamjoin.logical.resolve
 
 import org.apache.spark.sql.catalyst.analysis.ValidateSubqueryExpression
-import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.expressions.{Left => _, Right => _, _}
 import org.apache.spark.sql.catalyst.optimizer.{
   PullupCorrelatedPredicates,
   RewritePredicateSubquery
@@ -15,8 +15,8 @@ import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
 import org.apache.spark.sql.streamjoin.logical.times.TimeColumns
 
 /**
- * `WHERE [NOT] EXISTS (...)` and `WHERE c [NOT] IN (...)` over streams with an imposed order, as the
- * LEFT SEMI and LEFT ANTI joins that they are.
+ * `WHERE [NOT] EXISTS (...)` and `WHERE c [NOT] IN (...)` over streams with an imposed order, or where
+ * Spark's joins are to be replaced, as the LEFT SEMI and LEFT ANTI joins that they are.
  *
  * Spark makes joins of them when it optimizes; a stream join must be there when the query is checked
  * and started. What is done is Spark's own doing, on the one condition alone.
@@ -75,9 +75,12 @@ object ResolveStreamSubqueries extends Rule[LogicalPlan] {
   private def isOrdered(plan: LogicalPlan): Boolean =
     plan.resolved && isReady(plan) && TimeColumns.of(plan).imposed
 
+  private def isOrdered(outer: LogicalPlan, query: SubqueryExpression): Boolean =
+    isOrdered(query.plan) || TimeColumns.of(outer).imposed
+
   private def isOurs(outer: LogicalPlan, conjunct: Expression): Boolean =
     query(conjunct).exists { q =>
-      q.plan.resolved && isReady(q.plan) && (isOrdered(q.plan) || TimeColumns.of(outer).imposed)
+      q.plan.resolved && isReady(q.plan) && (isOrdered(outer, q) || BuiltinJoin.isSought)
     }
 
   private def query(conjunct: Expression): Option[SubqueryExpression] = conjunct match {
@@ -121,7 +124,12 @@ object ResolveStreamSubqueries extends Rule[LogicalPlan] {
             "nothing in it says how far its event time is from that of the row asked for"
           )
         }
-        j.copy(condition = j.condition.map(withoutNulls))
+        val join = j.copy(condition = j.condition.map(withoutNulls))
+        // Spark has no such join of its own that it could stay
+        if (!query(conjunct).exists(isOrdered(outer, _))) {
+          BuiltinJoin.replaced(join).left.foreach(refusal => throw refusal.error)
+        }
+        join
     }
   }
 

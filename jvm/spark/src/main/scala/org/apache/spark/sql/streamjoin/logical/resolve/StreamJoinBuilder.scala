@@ -73,15 +73,23 @@ private[streamjoin] object StreamJoinBuilder {
   ): StreamJoin =
     build(join, late = late, sharedKeys = sharedKeys).fold(r => throw r.error, identity)
 
-  /** A plan without joins of Spark's that keep rows for ever, up to where its rows are sorted out anew. */
-  def bounded(plan: LogicalPlan): Either[Refusal, LogicalPlan] = plan match {
+  /**
+   * A plan without joins of Spark's that keep rows for ever.
+   *
+   * @param behindStateful whether also where an aggregation sorts their rows out by Spark's watermark
+   */
+  def bounded(
+      plan: LogicalPlan,
+      behindStateful: Boolean = false
+  ): Either[Refusal, LogicalPlan] = plan match {
     case SparksJoin(j) if StreamJoin.ofStreams(j) && !SparksJoin.isBounded(j) =>
       build(j, retained = false)
-    case _: StreamJoin | _: Aggregate | _: Distinct => Right(plan)
+    case _: StreamJoin                                    => Right(plan)
+    case _: Aggregate | _: Distinct if !behindStateful => Right(plan)
     case _ =>
       plan.children
         .foldLeft[Either[Refusal, Seq[LogicalPlan]]](Right(Nil)) { (done, child) =>
-          done.flatMap(some => bounded(child).map(some :+ _))
+          done.flatMap(some => bounded(child, behindStateful).map(some :+ _))
         }
         .map(plan.withNewChildren)
   }

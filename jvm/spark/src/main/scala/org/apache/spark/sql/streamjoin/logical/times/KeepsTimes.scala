@@ -18,7 +18,7 @@ private[logical] object KeepsTimes {
     case _: GlobalLimit | _: LocalLimit | _: Offset | _: Tail                     => true
     case _: RepartitionOperation | _: RebalancePartitions                         => true
     case _: ResolvedHint | _: UnresolvedHint | _: CollectMetrics                  => true
-    case _: EventTimeWatermark | _: UpdateEventTimeWatermarkColumn                => true
+    case _: EventTimeWatermark | _: PipeOperator => true
     case _: Deduplicate | _: DeduplicateWithinWatermark                           => true
     case _: Generate | _: BaseEvalPython | _: BaseEvalPythonUDTF | _: LateralJoin => true
     // of a stream and a table; of two streams, see SparksJoin

@@ -1,5 +1,7 @@
 package org.apache.spark.sql.streamjoin.logical.resolve
 
+import org.apache.spark.sql.AnalysisException
+import org.apache.spark.sql.streamjoin.logical.plan.ImposeOrder
 import org.apache.spark.sql.streamjoin.logical.StreamsInSql
 import org.apache.spark.sql.streamjoin.logical.StreamsInSql._
 
@@ -46,6 +48,25 @@ class OrdersBesideSparksJoinsSuite extends StreamsInSql {
     assert(joins(over(meets("o", "d"), s"WHERE ${near("o", "d")}")) == "sparks(dt-ot)")
   }
 
+  test("an order above an aggregation of a join of Spark's") {
+    def over(on: String) =
+      s"SELECT w FROM IMPOSE_ORDER(TABLE(SELECT window.end AS w, count(*) AS n FROM o JOIN d ON $on " +
+        "GROUP BY window(ot, '4 seconds')), DESCRIPTOR(w), INTERVAL '1' MINUTE)"
+    assert(refusal(over(meets("o", "d"))) == "UNBOUNDED_STATE")
+    assert(joins(over(s"${meets("o", "d")} AND ${near("o", "d")}")) == "sparks(dt-ot)")
+  }
+
+  test("what the rules overlook is refused when it is planned") {
+    val unbounded = s"SELECT o.ot FROM o JOIN d ON ${meets("o", "d")}"
+    val below = spark.sql(unbounded).queryExecution.analyzed
+    val order = spark.table("oi").queryExecution.analyzed.collectFirst { case o: ImposeOrder => o }.get
+    val column = below.output.head
+    val above = order.copy(column = column, child = below)
+    intercept[AnalysisException](UnboundedJoins.check(above))
+    UnboundedJoins.check(below)
+    UnboundedJoins.check(above.copy(imposed = false))
+  }
+
   test("an ordered join above a join of Spark's") {
     def over(on: String, where: String = "") =
       s"SELECT o.id FROM o JOIN d ON $on JOIN xi x ON ${meets("d", "x")} AND ${near("d", "x")} $where"
@@ -62,6 +83,13 @@ class OrdersBesideSparksJoinsSuite extends StreamsInSql {
     val query =
       s"SELECT o.id FROM o JOIN d ON $lower JOIN xi x ON ${meets("d", "x")} AND ${near("d", "x")}"
     assert(joins(query) == "ours(dt-xt ours(dt-ot))")
+  }
+
+  test("DISTINCT lets no order of numbers pass") {
+    val numbers = "IMPOSE_ORDER(TABLE(oi), DESCRIPTOR(id), 10)"
+    val query = s"SELECT a.k FROM (SELECT DISTINCT id, k FROM $numbers) a JOIN $numbers b " +
+      "ON a.k = b.k AND a.id BETWEEN b.id AND b.id + 5"
+    assert(refusal(query) == "MISSING_WATERMARK")
   }
 
   test("DISTINCT is a stateful operator: only Spark's watermark passes it") {

@@ -1,0 +1,42 @@
+package org.apache.spark.sql.streamjoin.logical.resolve
+
+import org.apache.spark.sql.streamjoin.logical.StreamsInSql
+import org.apache.spark.sql.streamjoin.logical.StreamsInSql._
+
+/** EXISTS and IN over streams, as the joins that they are. */
+class ResolveStreamSubqueriesSuite extends StreamsInSql {
+
+  private def exists(o: String, d: String, where: String) =
+    s"SELECT o.id FROM $o o WHERE EXISTS (SELECT 1 FROM $d d WHERE $where)"
+
+  private val bounded = s"${meets("o", "d")} AND ${near("o", "d")}"
+
+  test("with orders") {
+    assert(joins(exists("oi", "di", bounded)) == "ours(dt-ot)")
+    assert(refusal(exists("oi", "di", meets("o", "d"))) == "UNBOUNDED_STATE")
+  }
+
+  test("in the place of Spark's") {
+    replacing {
+      assert(joins(exists("o", "d", bounded)) == "ours(dt-ot)")
+      assert(joins(exists("o", "d", bounded).replace("EXISTS", "NOT EXISTS")) == "ours(dt-ot)")
+      assert(joins("SELECT id FROM o WHERE (k, ot) IN (SELECT k, dt FROM d)") == "ours(dt-ot)")
+      // as a condition above a join
+      val chain = s"SELECT o.id FROM o JOIN d ON ${meets("o", "d")} WHERE ${near("o", "d")} AND " +
+        s"EXISTS (SELECT 1 FROM x WHERE ${meets("d", "x")} AND ${near("d", "x")})"
+      assert(joins(chain) == "ours(dt-xt ours(dt-ot))")
+    }
+  }
+
+  test("what bounds nothing is refused with the line that is missing") {
+    replacing {
+      assert(refusal(exists("o", "d", meets("o", "d"))) == "UNBOUNDED_STATE")
+      assert(refusal("SELECT id FROM o WHERE k IN (SELECT k FROM d)") == "MISSING_WATERMARK")
+    }
+  }
+
+  test("without either they are Spark's to refuse") {
+    val condition = refusal(exists("o", "d", bounded))
+    assert(condition == "INVALID_SUBQUERY_EXPRESSION.STREAMING_QUERY")
+  }
+}
