@@ -33,7 +33,6 @@ private[streamjoin] object JoinRefusals {
       .orElse(Side.both.flatMap(ofWatermark(join, _)).headOption)
       .map(Refusal(_))
       .orElse(UnboundedJoin.refusal(join))
-  }
 
   /** What stands in the condition is evaluated row by row inside the join, from its two rows alone. */
   private def ofCondition(join: StreamJoin): Option[StreamJoinAnalysisException] =

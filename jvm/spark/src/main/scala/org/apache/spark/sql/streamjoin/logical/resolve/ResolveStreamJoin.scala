@@ -46,7 +46,7 @@ object ResolveStreamJoin extends Rule[LogicalPlan] {
       built(j, retained)
     case j: Join if isComplete(j) && HintedJoin.isOfTables(j) => HintedJoin.required(j)
     case UnresolvedStreamJoin(child) if child.resolved        => HintedJoin.released(child)
-    case BuiltinJoin(j)                                       => BuiltinJoin.replaced(j).getOrElse(j)
+    case BuiltinJoin(j) => BuiltinJoin.replaced(j).getOrElse(j)
     case o: ImposeOrder if o.imposed =>
       StreamJoinBuilder
         .bounded(o.child, behindStateful = true)

@@ -75,6 +75,9 @@ object ResolveStreamSubqueries extends Rule[LogicalPlan] {
   private def isOrdered(plan: LogicalPlan): Boolean =
     plan.resolved && isReady(plan) && TimeColumns.of(plan).imposed
 
+  private def hasTimes(plan: LogicalPlan): Boolean =
+    isOrdered(plan) || plan.exists(_.isInstanceOf[EventTimeWatermark])
+
   private def isOrdered(outer: LogicalPlan, query: SubqueryExpression): Boolean =
     isOrdered(query.plan) || TimeColumns.of(outer).imposed
 
@@ -119,7 +122,7 @@ object ResolveStreamSubqueries extends Rule[LogicalPlan] {
       case r: LocalRelation if r eq stub => outer
       case j: Join if j.left eq outer    =>
         // only what the condition mentions comes out of a sub-query
-        if (Rowtime.columns(j.right).isEmpty && query(conjunct).exists(q => isOrdered(q.plan))) {
+        if (Rowtime.columns(j.right).isEmpty && query(conjunct).exists(q => hasTimes(q.plan))) {
           throw refused(
             "nothing in it says how far its event time is from that of the row asked for"
           )

@@ -84,7 +84,7 @@ private[streamjoin] object StreamJoinBuilder {
   ): Either[Refusal, LogicalPlan] = plan match {
     case SparksJoin(j) if StreamJoin.ofStreams(j) && !SparksJoin.isBounded(j) =>
       build(j, retained = false)
-    case _: StreamJoin                                    => Right(plan)
+    case _: StreamJoin                                 => Right(plan)
     case _: Aggregate | _: Distinct if !behindStateful => Right(plan)
     case _ =>
       plan.children

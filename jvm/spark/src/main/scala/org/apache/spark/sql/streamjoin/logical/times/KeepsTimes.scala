@@ -13,16 +13,20 @@ import org.apache.spark.sql.catalyst.plans.logical._
 private[logical] object KeepsTimes {
 
   def unapply(plan: LogicalPlan): Boolean = plan match {
-    case _: SubqueryAlias | _: View | _: Subquery | _: CTERelationDef             => true
-    case _: Filter | _: TypedFilter | _: Sample | _: Sort                         => true
-    case _: GlobalLimit | _: LocalLimit | _: Offset | _: Tail                     => true
-    case _: RepartitionOperation | _: RebalancePartitions                         => true
-    case _: ResolvedHint | _: UnresolvedHint | _: CollectMetrics                  => true
-    case _: EventTimeWatermark | _: PipeOperator => true
-    case _: Deduplicate | _: DeduplicateWithinWatermark                           => true
-    case _: Generate | _: BaseEvalPython | _: BaseEvalPythonUDTF | _: LateralJoin => true
+    case _: SubqueryAlias | _: View | _: Subquery | _: CTERelationDef => true
+    case _: Filter | _: TypedFilter | _: Sample | _: Sort             => true
+    case _: GlobalLimit | _: LocalLimit | _: Offset | _: Tail         => true
+    case _: RepartitionOperation | _: RebalancePartitions             => true
+    case _: ResolvedHint | _: UnresolvedHint | _: CollectMetrics      => true
+    case _: EventTimeWatermark | _: PipeOperator                      => true
+    case _: Deduplicate | _: DeduplicateWithinWatermark               => true
+    case _: Generate | _: LateralJoin                                 => true
     // of a stream and a table; of two streams, see SparksJoin
     case _: Join => true
-    case _       => false
+    case _       => PythonFunctions.contains(plan.nodeName)
   }
+
+  /** By name: their classes are not the same in all versions of Spark. */
+  private val PythonFunctions =
+    Set("BatchEvalPython", "ArrowEvalPython", "BatchEvalPythonUDTF", "ArrowEvalPythonUDTF")
 }

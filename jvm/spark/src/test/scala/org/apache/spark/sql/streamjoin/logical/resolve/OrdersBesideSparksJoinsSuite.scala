@@ -59,7 +59,9 @@ class OrdersBesideSparksJoinsSuite extends StreamsInSql {
   test("what the rules overlook is refused when it is planned") {
     val unbounded = s"SELECT o.ot FROM o JOIN d ON ${meets("o", "d")}"
     val below = spark.sql(unbounded).queryExecution.analyzed
-    val order = spark.table("oi").queryExecution.analyzed.collectFirst { case o: ImposeOrder => o }.get
+    val order = spark.table("oi").queryExecution.analyzed.collectFirst { case o: ImposeOrder =>
+      o
+    }.get
     val column = below.output.head
     val above = order.copy(column = column, child = below)
     intercept[AnalysisException](UnboundedJoins.check(above))

@@ -13,7 +13,9 @@ class ResolveStreamSubqueriesSuite extends StreamsInSql {
 
   test("with orders") {
     assert(joins(exists("oi", "di", bounded)) == "ours(dt-ot)")
-    assert(refusal(exists("oi", "di", meets("o", "d"))) == "UNBOUNDED_STATE")
+    assert(refusal(exists("oi", "di", meets("o", "d"))) == "UNSUPPORTED_SUBQUERY")
+    val half = s"${meets("o", "d")} AND d.dt >= o.ot"
+    assert(refusal(exists("oi", "di", half)) == "UNBOUNDED_STATE")
   }
 
   test("in the place of Spark's") {
@@ -30,8 +32,9 @@ class ResolveStreamSubqueriesSuite extends StreamsInSql {
 
   test("what bounds nothing is refused with the line that is missing") {
     replacing {
-      assert(refusal(exists("o", "d", meets("o", "d"))) == "UNBOUNDED_STATE")
-      assert(refusal("SELECT id FROM o WHERE k IN (SELECT k FROM d)") == "MISSING_WATERMARK")
+      assert(refusal(exists("o", "d", meets("o", "d"))) == "UNSUPPORTED_SUBQUERY")
+      assert(refusal(exists("o", "d", s"${meets("o", "d")} AND d.dt >= o.ot")) == "UNBOUNDED_STATE")
+      assert(refusal("SELECT id FROM o WHERE k IN (SELECT k FROM d)") == "UNSUPPORTED_SUBQUERY")
     }
   }
 
