@@ -56,13 +56,19 @@ def outcomes(session: SparkSession, statements: Sequence[Statement], folder: Pat
                 found.append(Outcome(plan=plans[i], rows=tuple(map(stable, rows))))
         except PySparkException as e:
             found.append(Outcome(error=error(e)))
-    numbers = list(streams)
-    for first in range(0, len(numbers), TOGETHER):
-        some = {i: streams[i] for i in numbers[first : first + TOGETHER]}
-        for i, rows in gathered(some, folder / str(first)).items():
+    for number, some in enumerate(groups(streams, plans)):
+        for i, rows in gathered(some, folder / str(number)).items():
             found[i] = Outcome(plan=plans[i], rows=rows)
     assert all(o is not None for o in found)
     return [o for o in found if o is not None]
+
+
+def groups(streams: dict[int, DataFrame], plans: dict[int, str]) -> list[dict[int, DataFrame]]:
+    """What runs in one query: a stream in order by itself, for a union would have no order."""
+    alone = [i for i in streams if "StreamOrder" in plans[i]]
+    numbers = [i for i in streams if i not in alone]
+    together = [numbers[first : first + TOGETHER] for first in range(0, len(numbers), TOGETHER)]
+    return [{i: streams[i] for i in some} for some in [*together, *([i] for i in alone)]]
 
 
 def plan(result: DataFrame) -> str:

@@ -26,9 +26,10 @@ object ResolveSelectStream extends Rule[LogicalPlan] {
 
   /** Whether a name STREAM means nothing in the list of a query, nor in one around it. */
   private def hasNone(child: LogicalPlan): Boolean =
-    child.resolved && (child +: AnalysisContext.get.outerPlan.toSeq).forall {
-      _.resolve(Seq(Word), conf.resolver).isEmpty
-    }
+    child.resolved && child.resolve(Seq(Word), conf.resolver).isEmpty &&
+      AnalysisContext.get.outerPlan.forall { outer =>
+        outer.childrenResolved && outer.resolveChildren(Seq(Word), conf.resolver).isEmpty
+      }
 
   private val Word = "STREAM"
 
