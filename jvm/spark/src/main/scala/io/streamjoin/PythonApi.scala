@@ -4,6 +4,7 @@ import java.util.{List => JList, Map => JMap}
 
 import scala.jdk.CollectionConverters._
 
+import org.apache.spark.sql.streamjoin.Version
 import org.apache.spark.sql.streamjoin.api.{ChangelogOperations, DataFrameOperations}
 import org.apache.spark.sql.streamjoin.checkpoint.pending.PendingRows
 import org.apache.spark.sql.{functions, Column, DataFrame, SparkSession}

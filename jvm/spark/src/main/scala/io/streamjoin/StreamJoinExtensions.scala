@@ -1,5 +1,6 @@
 package io.streamjoin
 
+import org.apache.spark.sql.streamjoin.Version
 import org.apache.spark.sql.streamjoin.api.ExtensionPoints
 import org.apache.spark.sql.{SparkSessionExtensions, SparkSessionExtensionsProvider}
 

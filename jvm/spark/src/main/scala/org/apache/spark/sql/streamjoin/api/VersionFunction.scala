@@ -5,10 +5,9 @@ import org.apache.spark.sql.catalyst.expressions.{Expression, ExpressionInfo, Li
 import org.apache.spark.sql.catalyst.trees.CurrentOrigin
 import org.apache.spark.sql.errors.QueryCompilationErrors
 import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.streamjoin.Version
 import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
 import org.apache.spark.sql.streamjoin.logical.plan.JoinOptions
-
-import io.streamjoin.Version
 
 /**
  * `streamjoin_version()`: the version of the jar. A client of Spark Connect asks for it, since a server

@@ -1,6 +1,7 @@
 package org.apache.spark.sql.streamjoin.checkpoint.pending
 
-import org.apache.spark.sql.streamjoin.checkpoint.{StateFormats, StoredRow, StoredVersion}
+import org.apache.spark.sql.streamjoin.checkpoint.formats.StateFormats
+import org.apache.spark.sql.streamjoin.checkpoint.{StoredRow, StoredVersion}
 import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
 import org.apache.spark.TaskContext
 import org.apache.spark.broadcast.Broadcast

@@ -9,10 +9,10 @@ import org.apache.spark.sql.execution.streaming.checkpointing.{CheckpointFileMan
 import org.apache.spark.sql.execution.streaming.runtime.StreamingCheckpointConstants
 import org.apache.spark.sql.execution.streaming.state._
 import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.streamjoin.checkpoint.formats.StateFormats
 import org.apache.spark.sql.streamjoin.checkpoint.{
   JoinDescription,
   StateFormat,
-  StateFormats,
   StateSchemaFiles,
   StoredVersion
 }

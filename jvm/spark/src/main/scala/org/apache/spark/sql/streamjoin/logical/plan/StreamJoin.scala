@@ -10,7 +10,6 @@ import org.apache.spark.sql.catalyst.plans.logical.{
   LogicalPlan
 }
 import org.apache.spark.sql.catalyst.trees.TreePattern.CURRENT_LIKE
-import org.apache.spark.sql.streamjoin.logical.resolve.JoinWindows
 import org.apache.spark.sql.streamjoin.logical.times.{
   BaseColumn,
   DistinctAttributes,

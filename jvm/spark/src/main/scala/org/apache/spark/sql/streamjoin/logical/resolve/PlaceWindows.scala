@@ -8,7 +8,12 @@ import org.apache.spark.sql.catalyst.trees.CurrentOrigin
 import org.apache.spark.sql.catalyst.trees.TreePattern.JOIN
 import org.apache.spark.sql.streamjoin.ColumnNames
 import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
-import org.apache.spark.sql.streamjoin.logical.plan.{ImposeOrder, RelationWindow, StreamJoin}
+import org.apache.spark.sql.streamjoin.logical.plan.{
+  ImposeOrder,
+  JoinWindows,
+  RelationWindow,
+  StreamJoin
+}
 import org.apache.spark.sql.streamjoin.logical.times.InputColumns
 
 import io.streamjoin.model.Side
@@ -38,7 +43,7 @@ object PlaceWindows extends Rule[LogicalPlan] with PredicateHelper {
 
   /** Why a plan cannot be: a window in it that is not on an input of a join. */
   def misplaced(plan: LogicalPlan): Option[Refusal] = plan.collectFirst { case w: RelationWindow =>
-    Refusal(JoinWindows.refusal(w, "it stands on a relation that is no input of a join"))
+    Refusal(WindowsOfInputs.refusal(w, "it stands on a relation that is no input of a join"))
   }
 
   /** Whether parts of WHERE above inner joins, from which bounds may come, are not resolved yet. */
@@ -146,7 +151,7 @@ object PlaceWindows extends Rule[LogicalPlan] with PredicateHelper {
     if (!hasWindow(j) || !isReady(j)) j
     else {
       val (left, right) = (time(j, Side.Left), time(j, Side.Right))
-      val windows = JoinWindows.of(j, left, right)
+      val windows = WindowsOfInputs.of(j, left, right)
       val bounds = windows.condition(left, right)
       val join = CurrentOrigin.withOrigin(j.origin) {
         j.copy(
@@ -182,7 +187,7 @@ object PlaceWindows extends Rule[LogicalPlan] with PredicateHelper {
         throw MissingWatermark.refusal(j.origin, side, j.left, j.right, j.condition)
       case _ =>
         val names = Rowtime.columns(input).map(ColumnNames.of)
-        throw JoinWindows.refusal(
+        throw WindowsOfInputs.refusal(
           written,
           s"the ${side.name} input has several event-time columns, ${names.mkString(" and ")}; " +
             "leave the window out and compare the one you mean in ON"

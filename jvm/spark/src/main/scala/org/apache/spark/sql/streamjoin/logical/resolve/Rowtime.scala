@@ -3,6 +3,7 @@ package org.apache.spark.sql.streamjoin.logical.resolve
 import org.apache.spark.sql.catalyst.expressions.{Left => _, Right => _, _}
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.streamjoin.logical.plan.{
+  JoinWindows,
   RelationWindow,
   StreamJoin,
   StreamJoinHint,

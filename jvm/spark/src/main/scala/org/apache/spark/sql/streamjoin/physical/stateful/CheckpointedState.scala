@@ -7,12 +7,8 @@ import org.apache.spark.sql.execution.streaming.operators.stateful.{
 }
 import org.apache.spark.sql.execution.streaming.state._
 import org.apache.spark.sql.streamjoin.StreamJoinConf
-import org.apache.spark.sql.streamjoin.checkpoint.{
-  CheckpointFit,
-  StateFormat,
-  StateFormats,
-  StateSchemaFiles
-}
+import org.apache.spark.sql.streamjoin.checkpoint.formats.{CheckpointFit, StateFormats}
+import org.apache.spark.sql.streamjoin.checkpoint.{StateFormat, StateSchemaFiles}
 import org.apache.spark.sql.types.StructType
 
 import io.streamjoin.model.Side

@@ -8,7 +8,8 @@ import org.apache.spark.sql.execution.streaming.state.{
   OperatorStateMetadataV2,
   StateStoreMetadataV2
 }
-import org.apache.spark.sql.streamjoin.checkpoint.{CheckpointFit, JoinDescription, StateFormats}
+import org.apache.spark.sql.streamjoin.checkpoint.JoinDescription
+import org.apache.spark.sql.streamjoin.checkpoint.formats.{CheckpointFit, StateFormats}
 import org.apache.spark.sql.streamjoin.conditions.Condition
 import org.apache.spark.sql.streamjoin.conditions.Condition.withSettings
 import org.apache.spark.sql.streamjoin.errors.StreamJoinRuntimeException

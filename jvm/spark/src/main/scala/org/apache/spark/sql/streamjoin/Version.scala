@@ -1,4 +1,4 @@
-package io.streamjoin
+package org.apache.spark.sql.streamjoin
 
 import java.util.Properties
 

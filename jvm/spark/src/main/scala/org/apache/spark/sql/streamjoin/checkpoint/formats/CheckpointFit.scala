@@ -1,10 +1,11 @@
-package org.apache.spark.sql.streamjoin.checkpoint
+package org.apache.spark.sql.streamjoin.checkpoint.formats
 
 import org.apache.spark.SparkThrowable
 import org.apache.spark.sql.execution.streaming.state.{
   OperatorStateMetadata,
   OperatorStateMetadataV2
 }
+import org.apache.spark.sql.streamjoin.checkpoint.{DescriptionComparison, JoinDescription}
 import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
 
 /**

@@ -1,5 +1,6 @@
-package org.apache.spark.sql.streamjoin.checkpoint
+package org.apache.spark.sql.streamjoin.checkpoint.formats
 
+import org.apache.spark.sql.streamjoin.checkpoint.StateFormat
 import org.apache.spark.sql.streamjoin.checkpoint.rocksdb.RocksDBFormat
 import org.apache.spark.sql.streamjoin.checkpoint.segment.SegmentFormat
 

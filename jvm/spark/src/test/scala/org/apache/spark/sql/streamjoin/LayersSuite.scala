@@ -1,0 +1,101 @@
+package org.apache.spark.sql.streamjoin
+
+import java.nio.file.{Files, Path, Paths}
+
+import scala.jdk.CollectionConverters._
+
+import org.scalatest.funsuite.AnyFunSuite
+
+/**
+ * The packages in one order, from what everything stands on to what people call. An import may only
+ * go down, so no two packages can need each other.
+ */
+class LayersSuite extends AnyFunSuite {
+
+  private val core = Seq(
+    "model",
+    "bounds",
+    "watermark",
+    "state",
+    "state.segment",
+    "join.eventtime",
+    "join.changelog",
+    "join.ordered"
+  )
+
+  private val spark = Seq(
+    "",
+    "shims",
+    "errors",
+    "conditions",
+    "logical.times",
+    "logical.plan",
+    "logical.optimize",
+    "logical.resolve",
+    "checkpoint",
+    "checkpoint.segment",
+    "checkpoint.rocksdb",
+    "checkpoint.formats",
+    "checkpoint.pending",
+    "physical.stateful",
+    "physical.eventtime",
+    "physical.changelog",
+    "physical.ordered",
+    "physical",
+    "sql",
+    "api"
+  )
+
+  private val floors: Map[String, Int] =
+    (core.map("io.streamjoin." + _) ++
+      spark.map(p => if (p.isEmpty) LayersSuite.Spark else s"${LayersSuite.Spark}.$p") :+
+      "io.streamjoin").zipWithIndex.toMap
+
+  private val files: Seq[SourceFile] = Seq("core", "spark").flatMap { project =>
+    val root = Paths.get("..", project, "src", "main", "scala")
+    val found = Files.walk(root)
+    try found.iterator.asScala.filter(_.toString.endsWith(".scala")).map(SourceFile.read).toList
+    finally found.close()
+  }
+
+  test("every package has its floor") {
+    assert(files.nonEmpty)
+    assert(files.map(_.packageName).toSet -- floors.keySet == Set.empty)
+  }
+
+  test("no import runs upwards") {
+    val upwards = for {
+      file <- files
+      imported <- file.imports(floors.keySet)
+      if floors(imported) > floors(file.packageName)
+    } yield s"${file.path}: $imported"
+    assert(upwards.isEmpty, upwards.mkString("\n", "\n", ""))
+  }
+}
+
+private object LayersSuite {
+  val Spark = "org.apache.spark.sql.streamjoin"
+}
+
+private final case class SourceFile(path: Path, packageName: String, imported: Seq[String]) {
+
+  /** The packages of this project that the file imports something of. */
+  def imports(packages: Set[String]): Seq[String] =
+    imported.flatMap(name => name.split('.').inits.map(_.mkString(".")).find(packages)).distinct
+}
+
+private object SourceFile {
+
+  private val Package = """(?m)^package (\S+)""".r
+  private val Import =
+    """(?m)^\s*import ((?:io\.streamjoin|org\.apache\.spark\.sql\.streamjoin)[\w.]*)""".r
+
+  def read(path: Path): SourceFile = {
+    val text = Files.readString(path)
+    SourceFile(
+      path,
+      Package.findFirstMatchIn(text).get.group(1),
+      Import.findAllMatchIn(text).map(_.group(1).stripSuffix(".")).toSeq
+    )
+  }
+}
