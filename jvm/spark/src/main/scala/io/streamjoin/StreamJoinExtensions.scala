@@ -8,21 +8,43 @@ import org.apache.spark.sql.{SparkSessionExtensions, SparkSessionExtensionsProvi
  * The extension: name it in `spark.sql.extensions`, or only put the jar on `spark.jars`, which
  * registers it by itself.
  *
- * What it adds, in the order in which a query meets it:
+ * What it adds, in the order in which a query meets it; within a stage, in the order of the rules.
  *
- *  1. parsing: windows on relations, `t OVER (RANGE ...)`, `SELECT STREAM`, and the hint `STREAM_JOIN`;
- *  1. hint resolution: `IMPOSE_ORDER(TABLE(t), DESCRIPTOR(c), lag)` becomes a plan node, before Spark
- *     looks for a function `DESCRIPTOR`; so do the hints `stream_join` and `impose_order`, and what is above
- *     a join that adds columns waits for them;
- *  1. resolution: orders are imposed, common table expressions with one put in their places; windows
- *     and parts of WHERE become bounds of the joins they bound, sub-queries over streams semi and anti
- *     joins; a join of streams with an imposed order becomes the stream join, or is refused; `ROWTIME`
- *     is found;
- *  1. check: a window or a hint that no join has taken in is refused;
- *  1. optimization: filters above the join go below it where that changes nothing, and structs are cut
- *     down to the fields that are asked for;
- *  1. planning: the physical operators; a join of Spark's that keeps rows for ever, below or above an
- *     order, is refused.
+ *  - Parsing. `StreamSqlParser`: windows on relations, `t OVER (RANGE ...)`, `SELECT STREAM`, arguments of the
+ *    hint `STREAM_JOIN`, all written in Spark's own grammar.
+ *  - Hint resolution, before Spark looks up functions and writes out stars.
+ *    - `ResolveImposeOrder`: `IMPOSE_ORDER(TABLE(t), DESCRIPTOR(c), lag)` becomes a plan node.
+ *    - `ResolveChangelogFunctions`: so do `FROM_CHANGELOG`, `FROM_UPSERTS` and `FROM_DEBEZIUM`.
+ *    - `AwaitChangeColumns`: `_change_type` above a join of changelogs is that of the result.
+ *    - `ResolveStreamWindow`: and windows on relations.
+ *    - `ResolveStreamHints`: the hints `stream_join` and `impose_order` become plan nodes.
+ *    - `HoldHintedJoins`: what is above a join that adds columns waits for them.
+ *    - `ExplainStream`: `EXPLAIN SELECT ...` of a stream shows what `df.explain()` shows.
+ *    - `ResolveChangelogJoin`, `InlineOrderedCTE`, `PlaceWindows`, `ResolveStreamJoin`, `ResolveStreamOrder`: as
+ *      below, for what was resolved before; Spark checks what it supports as soon as a query is resolved.
+ *  - Resolution.
+ *    - `ResolveSelectStream`: `SELECT STREAM id` is the column id, where there is no column STREAM.
+ *    - `ResolveOrders`: an order becomes a watermark of its column, or is refused.
+ *    - `InlineOrderedCTE`: common table expressions with an order come to their places.
+ *    - `PlaceWindows`: windows and parts of WHERE become bounds of the lowest join that they bound.
+ *    - `ResolveStreamSubqueries`: sub-queries over streams become semi and anti joins.
+ *    - `ResolveChangelog`, `ResolveChangelogJoin`: joins of changelogs, before the event-time join, which takes
+ *      each row for one that stays.
+ *    - `AwaitChangeColumns.Release`: `_change_type` is given back.
+ *    - `ResolveStreamJoin`: a join of streams with an imposed order becomes the event-time join, or is refused.
+ *    - `RefuseWindowsInConditions`: a window made in a condition is refused before Spark finds another fault.
+ *    - `ResolveRowtime`: `ROWTIME` is found.
+ *    - `ResolveStreamOrder`: `ORDER BY` an event time becomes this project's, or is refused.
+ *  - Check, of the whole query: `PlaceWindows.check`, `ResolveAwaitedJoin.check`, `CheckJoinHints`,
+ *    `CheckOutputMode`, `ResolveStreamOrder.check`, `Changelogs`, `CheckSecondWatermark`, `WarnAtAnalysis`,
+ *    `RefuseStateReader`.
+ *  - Normalization. `ResolveAwaitedJoin`: a join on which nothing was put becomes ours. `OneEventTime`:
+ *    deduplication above a join sees one event time.
+ *  - Optimization. `PushFilterThroughStreamJoin`: filters go below the join where that changes nothing.
+ *    `PruneNestedColumns`: structs are cut down to what is asked for. `OrderInOnePartition`: above an order that is
+ *    brought into one partition.
+ *  - Planning. `StreamJoinStrategy`: the physical operators; a join of Spark's that keeps rows for ever, below or
+ *    above an order, is refused. `ExplainBuiltinJoin`: why a join stayed Spark's.
  *
  * Applied twice, it changes nothing: every rule leaves alone what another copy of it has done.
  */

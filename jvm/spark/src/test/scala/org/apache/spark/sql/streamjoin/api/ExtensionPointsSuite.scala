@@ -1,0 +1,55 @@
+package org.apache.spark.sql.streamjoin.api
+
+import java.nio.file.{Files, Path, Paths}
+
+import org.scalatest.funsuite.AnyFunSuite
+
+/** The extension's documentation lists the rules as they are registered: all of them, stage by stage, in order. */
+class ExtensionPointsSuite extends AnyFunSuite {
+
+  private val sources = Paths.get("src", "main", "scala")
+
+  private val stages = Seq(
+    "Parsing" -> "Parser",
+    "Hint resolution" -> "HintResolutionRule",
+    "Resolution" -> "ResolutionRule",
+    "Check" -> "CheckRule",
+    "Normalization" -> "PlanNormalizationRule",
+    "Optimization" -> "OptimizerRule",
+    "Planning" -> "PlannerStrategy|Columnar"
+  )
+
+  private def read(path: Path): String = Files.readString(sources.resolve(path))
+
+  private val registered: Map[String, Seq[String]] = {
+    val text = read(Paths.get("org/apache/spark/sql/streamjoin/api/ExtensionPoints.scala"))
+    stages.map { case (stage, hooks) =>
+      val injected = s"""inject(?:$hooks)\\((?:\\(?[\\w, ]+\\)? => )?(?:new )?([A-Z][\\w.]*)""".r
+      stage -> injected.findAllMatchIn(text).map(m => plain(m.group(1))).toSeq
+    }.toMap
+  }
+
+  private val listed: Map[String, Seq[String]] = {
+    val text = read(Paths.get("io/streamjoin/StreamJoinExtensions.scala"))
+    val doc = text.substring(text.indexOf("/**"), text.indexOf("Applied twice"))
+    val starts = stages.map { case (stage, _) =>
+      stage -> s"(?m)^ \\*  - $stage[.,]".r.findFirstMatchIn(doc).fold(-1)(_.start)
+    }
+    val ends = starts.map(_._2).tail :+ doc.length
+    starts.zip(ends).map { case ((stage, from), to) =>
+      assert(from >= 0, s"there is no stage $stage")
+      stage -> "`([A-Z]\\w*(?:\\.\\w+)?)`".r
+        .findAllMatchIn(doc.substring(from, to))
+        .map(_.group(1))
+        .filter(name => registered.values.exists(_.contains(name)))
+        .toSeq
+    }.toMap
+  }
+
+  private def plain(name: String): String = name.stripSuffix(".around").stripSuffix(".")
+
+  for ((stage, _) <- stages) test(stage) {
+    assert(registered(stage).nonEmpty)
+    assert(listed(stage) == registered(stage))
+  }
+}
