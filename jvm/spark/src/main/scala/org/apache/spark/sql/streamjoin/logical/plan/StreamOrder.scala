@@ -2,7 +2,12 @@ package org.apache.spark.sql.streamjoin.logical.plan
 
 import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, SortOrder}
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, UnaryNode}
-import org.apache.spark.sql.streamjoin.logical.times.{BaseColumn, TimeColumns, TimeExpression}
+import org.apache.spark.sql.streamjoin.logical.times.{
+  BaseColumn,
+  HasTimeColumns,
+  TimeColumns,
+  TimeExpression
+}
 
 import io.streamjoin.watermark.WatermarkPlan
 
@@ -21,7 +26,8 @@ case class StreamOrder(
     column: String,
     single: Boolean,
     child: LogicalPlan
-) extends UnaryNode {
+) extends UnaryNode
+    with HasTimeColumns {
 
   /** The time by which the rows are ordered. */
   def time: Expression = order.head.child
@@ -35,6 +41,10 @@ case class StreamOrder(
     val times = TimeColumns.of(child)
     (times.bases, TimeExpression.watermark(time, times))
   }
+
+  /** Rows come out when the time's own watermark lets them, later than by those of other columns. */
+  override def timeColumns: TimeColumns =
+    TimeColumns.of(child).among(Seq(time).collect { case a: Attribute => a })
 
   override protected def withNewChildInternal(newChild: LogicalPlan): StreamOrder =
     copy(child = newChild)
