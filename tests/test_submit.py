@@ -80,7 +80,7 @@ def test_another_spark_is_refused_when_the_jar_is_loaded() -> None:
         spark = SparkSession.builder.master("local[1]").config(
             "spark.jars", {streamjoin.jar_path()!r}).getOrCreate()
         try:
-            spark._jvm.io.streamjoin.Version.requireSpark("4.1.1")
+            spark._jvm.org.apache.spark.sql.streamjoin.Version.requireSpark("4.1.1")
         except Exception as refused:
             print(refused.java_exception.getMessage())
     """

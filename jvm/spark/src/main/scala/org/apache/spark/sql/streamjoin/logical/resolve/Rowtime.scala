@@ -44,6 +44,14 @@ private[streamjoin] object Rowtime {
     case _: Join | _: Filter | _: SubqueryAlias | _: PipeOperator | _: StreamJoinHint =>
       val below = AttributeSet(plan.children.flatMap(columns))
       plan.output.filter(below.contains)
+    // as that of USING, above such a join
+    case Project(list, child) =>
+      val below = AttributeSet(columns(child))
+      val times = TimeColumns.of(StreamJoinBuilder.keyed(plan))
+      list.collect {
+        case e if times.isWatermarked(e.toAttribute)           => e.toAttribute
+        case e if TimeColumns.passed(e).exists(below.contains) => e.toAttribute
+      }
     case _ =>
       val times = TimeColumns.of(StreamJoinBuilder.keyed(plan))
       plan.output.filter(times.isWatermarked)
