@@ -34,13 +34,21 @@ private[streamjoin] object DescribedZone {
   /**
    * @param stored what is stored: keys, and times computed from one row
    * @param bounds the zones that what is proved of times depends on
+   * @param more what is stored and is written otherwise, and its zones
    * @return none where all is the same in every zone
    */
-  def of(stored: Seq[Expression], bounds: Set[String]): Option[DescribedZone] = {
-    val depending = stored.filter(SessionZone.of(_).nonEmpty)
-    val zones = bounds ++ depending.flatMap(SessionZone.of)
+  def of(
+      stored: Seq[Expression],
+      bounds: Set[String],
+      more: Seq[(String, Set[String])] = Nil
+  ): Option[DescribedZone] = {
+    val depending = stored.map(e => ColumnNames.sql(e) -> SessionZone.of(e)) ++ more
+    val zones = bounds ++ depending.flatMap(_._2)
     Option.when(zones.nonEmpty) {
-      DescribedZone(zones.toSeq.sorted.mkString(", "), depending.map(ColumnNames.sql).distinct)
+      DescribedZone(
+        zones.toSeq.sorted.mkString(", "),
+        depending.filter(_._2.nonEmpty).map(_._1).distinct
+      )
     }
   }
 }

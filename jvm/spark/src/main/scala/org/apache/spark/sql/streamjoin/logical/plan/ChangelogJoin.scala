@@ -23,6 +23,7 @@ import io.streamjoin.model.{JoinType, Side}
  * @param leftSequence which of two changes of one key is later
  * @param leftTtl for how long a row of the left is kept after it was written, in milliseconds
  * @param changes the columns that say what became of a row: kind, batch and time of the batch
+ * @param leftZoned what of the left input depends on the time zone of the session
  * @param normalizes whether it only gives the changes of one input with both images, see
  *   [[org.apache.spark.sql.streamjoin.logical.resolve.ChangelogBuilder]]
  */
@@ -39,6 +40,8 @@ case class ChangelogJoin(
     leftTtl: Option[Long],
     rightTtl: Option[Long],
     changes: Seq[Attribute],
+    leftZoned: Seq[ZonedPart],
+    rightZoned: Seq[ZonedPart],
     normalizes: Boolean
 ) extends BinaryNode
     with PredicateHelper {
@@ -51,6 +54,8 @@ case class ChangelogJoin(
     if (side == Side.Left) leftSequence else rightSequence
 
   def ttl(side: Side): Option[Long] = if (side == Side.Left) leftTtl else rightTtl
+
+  def zoned(side: Side): Seq[ZonedPart] = if (side == Side.Left) leftZoned else rightZoned
 
   override def output: Seq[Attribute] = {
     def shown(input: LogicalPlan) =

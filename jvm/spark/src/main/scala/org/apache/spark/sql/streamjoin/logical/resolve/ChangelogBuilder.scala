@@ -122,6 +122,8 @@ private[streamjoin] object ChangelogBuilder {
           nullable = false
         )())
       ),
+      ZonedInput.of(l),
+      ZonedInput.of(r),
       normalizes
     )
   }

@@ -2,7 +2,7 @@ package org.apache.spark.sql.streamjoin.physical.changelog
 
 import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression}
 import org.apache.spark.sql.catalyst.types.DataTypeUtils
-import org.apache.spark.sql.streamjoin.logical.plan.EquiKey
+import org.apache.spark.sql.streamjoin.logical.plan.{EquiKey, ZonedPart}
 import org.apache.spark.sql.types.{LongType, StructType}
 
 import io.streamjoin.model.{JoinType, Side}
@@ -49,6 +49,7 @@ private[changelog] object ChangelogSide {
  * @param shown those of both that somebody asks for, in the order in which they come out
  * @param outputKey the columns by which rows of the output are told apart; empty: there are none, or not
  *   all of them are asked for
+ * @param zoned what of the inputs depends on the time zone of the session
  * @param explained in words
  */
 private[changelog] final case class ChangelogSpec(
@@ -61,6 +62,7 @@ private[changelog] final case class ChangelogSpec(
     changes: Seq[Attribute],
     shown: Seq[Attribute],
     outputKey: Seq[Attribute],
+    zoned: Seq[ZonedPart],
     explained: Seq[String]
 ) {
   def side(side: Side): ChangelogSide = if (side == Side.Left) left else right

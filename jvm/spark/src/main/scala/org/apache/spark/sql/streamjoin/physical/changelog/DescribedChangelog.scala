@@ -1,7 +1,12 @@
 package org.apache.spark.sql.streamjoin.physical.changelog
 
-import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression}
-import org.apache.spark.sql.streamjoin.checkpoint.{JoinDescription, StateFormat, StoredTime}
+import org.apache.spark.sql.catalyst.expressions.{And, Attribute, Expression}
+import org.apache.spark.sql.streamjoin.checkpoint.{
+  DescribedZone,
+  JoinDescription,
+  StateFormat,
+  StoredTime
+}
 import org.apache.spark.sql.types.{LongType, TimestampType}
 
 import io.streamjoin.model.{Routing, Side}
@@ -25,9 +30,22 @@ private[changelog] object DescribedChangelog {
         side -> spec.side(side).ttlMs.map(_ => StoredTime("state_ttl", TimestampType)).toSeq
       }.toMap,
       Nil,
-      None,
+      zone(spec),
       Some(Side.both.map(side => s"${side.name}: ${identity(spec.side(side))}"))
     )
+
+  /** What came in one zone is taken back by what the condition, and the inputs, say in the same. */
+  private def zone(spec: ChangelogSpec): Option[DescribedZone] =
+    DescribedZone.of(
+      spec.equiKeys.flatMap(k => Seq(k.left, k.right)) ++ conjuncts(spec.condition),
+      Set.empty,
+      spec.zoned.map(part => part.sql -> part.zones)
+    )
+
+  private def conjuncts(e: Expression): Seq[Expression] = e match {
+    case And(a, b) => conjuncts(a) ++ conjuncts(b)
+    case other     => Seq(other)
+  }
 
   private def identity(side: ChangelogSide): String = {
     val told =

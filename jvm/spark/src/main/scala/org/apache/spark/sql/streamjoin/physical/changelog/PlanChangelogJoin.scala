@@ -31,6 +31,9 @@ private[physical] object PlanChangelogJoin {
       shown,
       outputKey(j.joinType, l, r).filter(_.forall(k => shown.exists(_.exprId == k.exprId)))
         .getOrElse(Nil),
+      Side.both.zip(Seq(l, r)).flatMap { case (side, own) =>
+        j.zoned(side).filter(_.column.forall(name => own.kept.exists(_.name == name)))
+      },
       Nil
     )
     new ChangelogJoinExec(

@@ -1,0 +1,105 @@
+package org.apache.spark.sql.streamjoin.physical.changelog
+
+import org.apache.spark.sql.execution.LocalTableScanExec
+import org.apache.spark.sql.execution.streaming.state.{
+  OperatorInfoV1,
+  OperatorStateMetadataV2,
+  StateStoreMetadataV2
+}
+import org.apache.spark.sql.streamjoin.AnalysisSession
+import org.apache.spark.sql.streamjoin.checkpoint.JoinDescription
+import org.apache.spark.sql.streamjoin.checkpoint.formats.{CheckpointFit, StateFormats}
+import org.apache.spark.sql.streamjoin.errors.StreamJoinRuntimeException
+import org.apache.spark.sql.streamjoin.logical.plan.ChangelogJoin
+
+/** What is written of a changelog join beside its state, and whether another goes on from it. */
+class DescribedChangelogSuite extends AnalysisSession {
+
+  private val source = "SELECT value AS id, value % 3 AS k, timestamp AS t FROM rates"
+
+  /** The joins of a query with only these columns, in a session of the zone. */
+  private def described(
+      on: String,
+      left: String = source,
+      asked: String = "a.id",
+      zone: String = "UTC"
+  ): Seq[String] = {
+    session.conf.set("spark.sql.session.timeZone", zone)
+    stream("value", "timestamp").createOrReplaceTempView("rates")
+    val join = session.sql(
+      s"SELECT $asked, _change_type FROM FROM_UPSERTS(TABLE($left), key => DESCRIPTOR(id), " +
+        "sequence_by => DESCRIPTOR(id)) a LEFT JOIN FROM_UPSERTS(TABLE(" + source +
+        s"), key => DESCRIPTOR(id), sequence_by => DESCRIPTOR(id)) b ON $on"
+    )
+    val pruned = session.sessionState.optimizer.execute(planOf(join))
+    pruned.collect { case j: ChangelogJoin =>
+      val exec = PlanChangelogJoin(j, j.outputSet, p => LocalTableScanExec(p.output, Nil, None))
+      DescribedChangelog.of(
+        exec.asInstanceOf[ChangelogJoinExec].spec,
+        StateFormats.of("segments")
+      ).json
+    }
+  }
+
+  private def refusal(old: Seq[String], now: Seq[String]): Option[String] = {
+    assert(old.length == now.length)
+    old.zip(now).flatMap { case (a, b) => refusal(a, b) }.headOption
+  }
+
+  private def refusal(old: String, now: String): Option[String] = {
+    def metadata(json: String) = OperatorStateMetadataV2(
+      OperatorInfoV1(0, JoinDescription.Operator),
+      Array.empty[StateStoreMetadataV2],
+      json
+    )
+    try {
+      CheckpointFit.check("/checkpoint", metadata(old), metadata(now))
+      None
+    } catch {
+      case e: StreamJoinRuntimeException =>
+        assert(e.getCondition == "STREAM_JOIN.INCOMPATIBLE_CHECKPOINT")
+        Some(e.getMessage)
+    }
+  }
+
+  private def refusedIn(zone: String, same: String)(describe: String => Seq[String]): Unit = {
+    val old = describe("UTC")
+    val said = refusal(old, describe(zone)).getOrElse(fail(s"goes on from $old"))
+    assert(said.contains("another time zone of the session"))
+    assert(said.contains("Set spark.sql.session.timeZone to 'UTC'"))
+    assert(refusal(old, describe(same)).isEmpty)
+  }
+
+  private val Zone = "America/New_York"
+
+  test("what does not depend on the session's time zone goes on in another") {
+    for (on <- Seq("a.k = b.k", "a.k = b.k AND a.t < b.t + INTERVAL '1' HOUR", "a.t = b.t"))
+      assert(refusal(described(on), described(on, zone = Zone)).isEmpty, on)
+  }
+
+  test("keys and other parts of the condition that depend on the zone") {
+    for (
+      on <- Seq(
+        "CAST(a.t AS DATE) = CAST(b.t AS DATE)",
+        "a.k = b.k AND hour(a.t) = 3",
+        "a.k = b.k AND hour(a.t) < hour(b.t)"
+      )
+    )
+      refusedIn(Zone, "Etc/UTC")(zone => described(on, zone = zone))
+  }
+
+  test("columns of an input that do, if somebody asks for them") {
+    val days = "SELECT value AS id, value % 3 AS k, CAST(timestamp AS DATE) AS day FROM rates"
+    val on = "a.k = b.k"
+    refusedIn(Zone, "Etc/UTC")(zone => described(on, days, "a.id, a.day", zone))
+    refusedIn(Zone, "Etc/UTC") { zone =>
+      described(on, s"SELECT id, k, day + 1 AS next FROM ($days)", "a.id, a.next", zone)
+    }
+    assert(refusal(described(on, days), described(on, days, zone = Zone)).isEmpty)
+  }
+
+  test("a filter below that does: a row that came might not go") {
+    val some = source + " WHERE hour(timestamp) > 3"
+    refusedIn(Zone, "Etc/UTC")(zone => described("a.k = b.k", some, zone = zone))
+  }
+}
