@@ -17,19 +17,13 @@ import org.apache.spark.sql.catalyst.plans.physical.{
   UnknownPartitioning
 }
 import org.apache.spark.sql.execution.SparkPlan
-import org.apache.spark.sql.execution.metric.SQLMetric
-import org.apache.spark.sql.execution.streaming.operators.stateful.join.StreamingSymmetricHashJoinHelper.StateStoreAwareZipPartitionsHelper
-import org.apache.spark.sql.streaming.StateOperatorProgress
-import org.apache.spark.sql.streamjoin.StreamJoinConf
 import org.apache.spark.sql.streamjoin.checkpoint.{JoinDescription, StateFormat}
 import org.apache.spark.sql.streamjoin.logical.plan.KeyHash
 import org.apache.spark.sql.streamjoin.physical.stateful.{
   BatchInfo,
-  BatchReport,
-  CheckpointedState,
   ExplainedLine,
-  LargestNumbers,
-  PartitionCounts,
+  OperatorMetrics,
+  ReportingExec,
   StatefulBinaryExec
 }
 import org.apache.spark.sql.types.StructType
@@ -48,7 +42,7 @@ class ChangelogJoinExec(
     batch: BatchInfo,
     val spec: ChangelogSpec
 ) extends StatefulBinaryExec(leftInput, rightInput, batch)
-    with CheckpointedState {
+    with ReportingExec {
 
   override def nodeName: String = "ChangelogJoin"
 
@@ -56,8 +50,7 @@ class ChangelogJoinExec(
 
   override def simpleString(maxFields: Int): String = s"ChangelogJoin ${spec.joinType.name}"
 
-  override def verboseStringWithOperatorId(): String =
-    s"$formattedNodeName\n${(simpleString(0) +: spec.explained).mkString("\n")}\n"
+  override protected def explained: Seq[String] = spec.explained
 
   override def innerChildren: Seq[QueryPlan[_]] = spec.explained.map(ExplainedLine(_))
 
@@ -103,47 +96,13 @@ class ChangelogJoinExec(
 
   // ---- execution ----
 
-  @transient private lazy val ofPartitions: PartitionCounts = {
-    val counts = new PartitionCounts
-    sparkContext.register(counts)
-    counts
-  }
-
-  private def noNumbers(): LargestNumbers = {
-    val none = new LargestNumbers(0)
-    sparkContext.register(none)
-    none
-  }
-
   override protected def doExecute(): RDD[InternalRow] = {
     val now = batch.timeMs.getOrElse(
       throw new IllegalStateException("the batch has no recorded time; the plan cannot be run")
     )
-    val task = new ChangelogTask(
-      spec,
-      now,
-      partitionState,
-      conf.getConf(StreamJoinConf.MaxBufferedRows),
-      new BatchReport(metrics, ofPartitions, noNumbers(), noNumbers())
-    )
-    left.execute().stateStoreAwareZipPartitions(
-      right.execute(),
-      getStateInfo,
-      stateStoreNames,
-      session.sessionState.streamingQueryManager.stateStoreCoordinator
-    )(task.run)
+    val task = new ChangelogTask(spec, now, partitionState, report)
+    perPartition(left.execute(), right.execute())(task.run)
   }
 
-  // ---- metrics ----
-
-  override lazy val metrics: Map[String, SQLMetric] = ChangelogMetrics.create(sparkContext)
-
-  override def getProgress(): StateOperatorProgress = {
-    val counts = ofPartitions.value
-    ChangelogMetrics.progress(
-      shortName,
-      name => counts.getOrElse(name, longMetric(name).value),
-      getStateInfo.numPartitions
-    )
-  }
+  override protected def figures: OperatorMetrics = ChangelogMetrics.figures
 }

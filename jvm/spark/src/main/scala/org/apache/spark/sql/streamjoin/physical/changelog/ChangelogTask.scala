@@ -4,9 +4,7 @@ import scala.collection.mutable
 
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
-import org.apache.spark.sql.execution.streaming.state.StateStore
-import org.apache.spark.sql.streamjoin.checkpoint.{StateShape, StoredNumbers, StoredState}
-import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
+import org.apache.spark.sql.streamjoin.checkpoint.StateShape
 import org.apache.spark.sql.streamjoin.physical.stateful.{BatchReport, PartitionState}
 
 import io.streamjoin.join.changelog.{Change, Changed, ChangelogCounters, ChangelogJoin}
@@ -24,7 +22,6 @@ private[changelog] final class ChangelogTask(
     spec: ChangelogSpec,
     nowMs: Long,
     partitions: PartitionState,
-    maxBufferedRows: Long,
     report: BatchReport
 ) extends Serializable {
 
@@ -33,12 +30,9 @@ private[changelog] final class ChangelogTask(
       left: Iterator[InternalRow],
       right: Iterator[InternalRow]
   ): Iterator[InternalRow] = {
-    val started = System.nanoTime
-    val store = partitions.open(partitionId)
     val rows = new UnsafeChangelogRows(spec, nowMs)
     val output = new UnsafeChangelogOutput(spec, partitions.info.storeVersion, nowMs)
-    val state = partitions.format.open(store, shapeOf(rows))
-    val numbers = new StoredNumbers(store)
+    val state = partitions.open(partitionId, shapeOf(rows))
     val counters = new ChangelogCounters
     val operator = new ChangelogJoin[UnsafeRow, UnsafeRow](
       spec.joinType,
@@ -49,16 +43,16 @@ private[changelog] final class ChangelogTask(
     )
     val limited = Side.both.filter(spec.side(_).ttlMs.nonEmpty)
     if (limited.nonEmpty) {
-      val before = numbers.get(ChangelogTask.Clock).getOrElse(Watermarks.Unknown)
+      val before = state.numbers.get(ChangelogTask.Clock).getOrElse(Watermarks.Unknown)
       limited.foreach(operator.expire(_, before, nowMs * 1000L))
-      numbers.put(ChangelogTask.Clock, nowMs * 1000L)
+      state.numbers.put(ChangelogTask.Clock, nowMs * 1000L)
     }
     val (l, r) = (new KeyRuns(rows, Side.Left, left), new KeyRuns(rows, Side.Right, right))
     val changes = Iterator
       .continually(Seq(l, r).flatMap(_.key).minOption)
       .takeWhile(_.nonEmpty)
       .flatMap(key => operator.process(key.get, l.take(key.get), r.take(key.get)))
-    lazy val finished: Unit = finish(partitionId, store, state, counters, started)
+    lazy val finished: Unit = state.commit(report, ChangelogMetrics.counted(counters, state.rows))
     val end = new Iterator[Changed[UnsafeRow]] {
       override def hasNext: Boolean = {
         finished
@@ -80,35 +74,6 @@ private[changelog] final class ChangelogTask(
       (side, row) => Array(rows.limit(side, row)),
       side => !spec.side(side).oneAKey
     )
-
-  private def finish(
-      partitionId: Int,
-      store: StateStore,
-      state: StoredState,
-      counters: ChangelogCounters,
-      started: Long
-  ): Unit = {
-    val (left, right) = (state.rows.size(Side.Left), state.rows.size(Side.Right))
-    if (maxBufferedRows > 0 && left + right > maxBufferedRows) {
-      throw StreamJoinErrors.bufferLimitExceeded(partitionId, left, right, maxBufferedRows)
-    }
-    val (kept, spilled) = (state.flush(), state.spilled())
-    val updating = (System.nanoTime - started) / 1000000L
-    val committing = System.nanoTime
-    partitions.commit(store)
-    val counts = ChangelogMetrics.counted(counters) ++ Map(
-      "allUpdatesTimeMs" -> updating,
-      "commitTimeMs" -> (System.nanoTime - committing) / 1000000L,
-      "numTotalStateRows" -> (left + right),
-      "numUpdatedStateRows" -> kept,
-      "bufferedRowsLeft" -> left,
-      "bufferedRowsRight" -> right,
-      "numStateStoreInstances" -> 1L,
-      "stateMemory" -> store.metrics.memoryUsedBytes,
-      "spilledBytes" -> spilled
-    )
-    report.add(partitionId, counts, Array.emptyLongArray, Array.emptyLongArray)
-  }
 }
 
 private object ChangelogTask {

@@ -3,9 +3,7 @@ package org.apache.spark.sql.streamjoin.physical.eventtime
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Attribute, UnsafeRow}
 import org.apache.spark.sql.catalyst.types.DataTypeUtils
-import org.apache.spark.sql.execution.streaming.state.StateStore
-import org.apache.spark.sql.streamjoin.checkpoint.{StateShape, StoredNumbers, StoredState}
-import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
+import org.apache.spark.sql.streamjoin.checkpoint.StateShape
 import org.apache.spark.sql.streamjoin.physical.stateful.{
   BaseWatermarks,
   BatchArrivals,
@@ -17,6 +15,7 @@ import org.apache.spark.sql.streamjoin.physical.stateful.{
 import io.streamjoin.bounds.{JoinBounds, RowBounds, RowTimes}
 import io.streamjoin.join.eventtime.{EventTimeJoin, JoinCounters}
 import io.streamjoin.model.Side
+import io.streamjoin.state.JoinState
 
 /**
  * One batch of one partition of a join, from opening its state to committing it.
@@ -34,7 +33,6 @@ private[physical] final class JoinTask(
     rightOutput: Seq[Attribute],
     batch: BatchArrivals,
     partitions: PartitionState,
-    maxBufferedRows: Long,
     report: BatchReport
 ) extends Serializable {
 
@@ -43,12 +41,9 @@ private[physical] final class JoinTask(
       left: Iterator[InternalRow],
       right: Iterator[InternalRow]
   ): Iterator[InternalRow] = {
-    val started = System.nanoTime
-    val store = partitions.open(partitionId)
     val rows = new UnsafeJoinRows(spec, leftOutput, rightOutput)
-    val state = partitions.format.open(store, shapeOf(rows))
-    val numbers = new StoredNumbers(store)
-    val base = BaseWatermarks.next(spec.bases, spec.watermarks.rivals, batch, numbers)
+    val state = partitions.open(partitionId, shapeOf(rows))
+    val base = BaseWatermarks.next(spec.bases, spec.watermarks.rivals, batch, state.numbers)
     val counters = new JoinCounters
     val operator = new EventTimeJoin[UnsafeRow, InternalRow](
       spec.joinType,
@@ -73,7 +68,10 @@ private[physical] final class JoinTask(
           guest = spec.routing.isGuest(row, partitionId, partitions.info.numPartitions)
         ),
       () => operator.advance(now),
-      () => finish(partitionId, store, numbers, state, base, now, counters, started),
+      () => {
+        base.save(state.numbers)
+        state.commit(report, counted(counters, partitionId, state.rows), now, base.lastActiveMs)
+      },
       report.metrics("numOutputRows")
     )
   }
@@ -106,40 +104,11 @@ private[physical] final class JoinTask(
     }
   }
 
-  private def finish(
-      partitionId: Int,
-      store: StateStore,
-      numbers: StoredNumbers,
-      state: StoredState,
-      base: BaseWatermarks,
-      now: Array[Long],
+  private def counted(
       counters: JoinCounters,
-      started: Long
-  ): Unit = {
-    val (left, right) = (state.rows.size(Side.Left), state.rows.size(Side.Right))
-    if (maxBufferedRows > 0 && left + right > maxBufferedRows) {
-      throw StreamJoinErrors.bufferLimitExceeded(partitionId, left, right, maxBufferedRows)
-    }
-    val (kept, spilled) = (state.flush(), state.spilled())
-    base.save(numbers)
-    val updating = millisSince(started)
-    val committing = System.nanoTime
-    partitions.commit(store)
-    val counts = counted(counters, partitionId) ++ Map(
-      "allUpdatesTimeMs" -> updating,
-      "commitTimeMs" -> millisSince(committing),
-      "numTotalStateRows" -> (left + right),
-      "numUpdatedStateRows" -> kept,
-      "bufferedRowsLeft" -> left,
-      "bufferedRowsRight" -> right,
-      "numStateStoreInstances" -> 1L,
-      "stateMemory" -> store.metrics.memoryUsedBytes,
-      "spilledBytes" -> spilled
-    )
-    report.add(partitionId, counts, now, base.lastActiveMs)
-  }
-
-  private def counted(counters: JoinCounters, partition: Int): Map[String, Long] = {
+      partition: Int,
+      buffered: JoinState[UnsafeRow]
+  ): Map[String, Long] = {
     def here(side: Side, rows: Long): Long =
       if (spec.routing.countsIn(partition, side)) rows else 0L
     val late = Side.both.map(s => s -> here(s, counters.lateRows(s))).toMap
@@ -152,9 +121,9 @@ private[physical] final class JoinTask(
       "evictedRowsLeft" -> counters.evictedRows(Side.Left),
       "evictedRowsRight" -> counters.evictedRows(Side.Right),
       "numRemovedStateRows" -> Side.both.map(counters.evictedRows).sum,
-      "nullPaddedRows" -> counters.nullPaddedRows
+      "nullPaddedRows" -> counters.nullPaddedRows,
+      "bufferedRowsLeft" -> buffered.size(Side.Left),
+      "bufferedRowsRight" -> buffered.size(Side.Right)
     )
   }
-
-  private def millisSince(nanos: Long): Long = (System.nanoTime - nanos) / 1000000L
 }

@@ -7,16 +7,11 @@ import org.apache.spark.sql.catalyst.plans.QueryPlan
 import org.apache.spark.sql.catalyst.plans.logical.EventTimeWatermark
 import org.apache.spark.sql.catalyst.plans.physical._
 import org.apache.spark.sql.catalyst.types.DataTypeUtils
-import org.apache.spark.sql.execution.{SQLExecution, SparkPlan}
-import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
-import org.apache.spark.sql.execution.streaming.operators.stateful.join.StreamingSymmetricHashJoinHelper.StateStoreAwareZipPartitionsHelper
-import org.apache.spark.sql.streaming.StateOperatorProgress
-import org.apache.spark.sql.streamjoin.StreamJoinConf
+import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.streamjoin.checkpoint.{JoinDescription, StateFormat}
 import org.apache.spark.sql.streamjoin.logical.times.BaseColumn
 import org.apache.spark.sql.streamjoin.physical.stateful._
 import org.apache.spark.sql.types.StructType
-import org.apache.spark.util.AccumulatorV2
 
 import io.streamjoin.model.{JoinType, Routing, Side, Watermarks}
 
@@ -38,7 +33,7 @@ class StreamJoinExec(
     batch: BatchInfo,
     val spec: StreamJoinSpec
 ) extends StatefulBinaryExec(leftInput, rightInput, batch)
-    with CheckpointedState {
+    with EventTimeExec {
 
   override def nodeName: String = "StreamJoin"
 
@@ -47,8 +42,7 @@ class StreamJoinExec(
   override def simpleString(maxFields: Int): String =
     s"StreamJoin ${spec.joinType.name}, ${JoinExplanation.routing(spec)}"
 
-  override def verboseStringWithOperatorId(): String =
-    s"$formattedNodeName\n${(simpleString(0) +: spec.explained).mkString("\n")}\n"
+  override protected def explained: Seq[String] = spec.explained
 
   override def innerChildren: Seq[QueryPlan[_]] = spec.explained.map(ExplainedLine(_))
 
@@ -94,78 +88,28 @@ class StreamJoinExec(
   override def produceOutputWatermark(inputWatermarkMs: Long): Option[Long] =
     StreamJoinExec.holdBackMs(spec).map(inputWatermarkMs - _)
 
-  override def shouldRunAnotherBatch(newInputWatermark: Long): Boolean = {
-    val propagated = spec.bases.exists(_.isInstanceOf[BaseColumn.Propagated]) &&
-      batch.watermarkForEviction.exists(newInputWatermark > _)
-    propagated || longMetric("numTotalStateRows").value > 0 && BaseWatermarks.turnsIdle(
-      spec.bases,
-      lastActiveMs.value,
-      batch.timeMs,
-      System.currentTimeMillis()
-    )
-  }
+  override protected def bases: Seq[BaseColumn] = spec.bases
+
+  override protected def watermarkCount: Int = spec.bounds.columns.length
+
+  override protected def shownWatermarks(received: Array[Long]): Map[String, Long] =
+    StreamJoinMetrics.watermarks(spec, received)
+
+  override protected def figures: OperatorMetrics = StreamJoinMetrics.figures
 
   // ---- execution ----
 
-  @transient private lazy val received: LargestNumbers =
-    registered(new LargestNumbers(spec.bounds.columns.length))
-
-  @transient private lazy val lastActiveMs: LargestNumbers =
-    registered(new LargestNumbers(spec.bases.length))
-
-  @transient private lazy val ofPartitions: PartitionCounts = registered(new PartitionCounts)
-
-  private def registered[A <: AccumulatorV2[_, _]](accumulator: A): A = {
-    sparkContext.register(accumulator)
-    accumulator
-  }
-
   override protected def doExecute(): RDD[InternalRow] = {
-    val info = getStateInfo
+    val partitions = getStateInfo.numPartitions
     val distribution = requiredChildDistribution
     val l = JoinInputs.shuffled(left, distribution.head)
     val r = JoinInputs.shuffled(right, distribution.last)
-    JoinInputs.materialize(Seq(l, r))
-    countAhead(l, r)
-    val task = new JoinTask(
-      spec,
-      left.output,
-      right.output,
-      BatchArrivals.of(spec.bases, Seq(l, r), batch),
-      partitionState,
-      conf.getConf(StreamJoinConf.MaxBufferedRows),
-      new BatchReport(metrics, ofPartitions, received, lastActiveMs)
-    )
-    JoinInputs.rows(l, distribution.head, info.numPartitions).stateStoreAwareZipPartitions(
-      JoinInputs.rows(r, distribution.last, info.numPartitions),
-      info,
-      stateStoreNames,
-      session.sessionState.streamingQueryManager.stateStoreCoordinator
+    val arrived = arrivals("aheadRowsLeft" -> l, "aheadRowsRight" -> r)
+    val task = new JoinTask(spec, left.output, right.output, arrived, partitionState, report)
+    perPartition(
+      JoinInputs.rows(l, distribution.head, partitions),
+      JoinInputs.rows(r, distribution.last, partitions)
     )(task.run)
-  }
-
-  private def countAhead(l: SparkPlan, r: SparkPlan): Unit = {
-    val counts = Seq("aheadRowsLeft" -> l, "aheadRowsRight" -> r).map { case (name, input) =>
-      val metric = longMetric(name)
-      metric.set(JoinInputs.ahead(input))
-      metric
-    }
-    val execution = sparkContext.getLocalProperty(SQLExecution.EXECUTION_ID_KEY)
-    SQLMetrics.postDriverMetricUpdates(sparkContext, execution, counts)
-  }
-
-  // ---- metrics ----
-
-  override lazy val metrics: Map[String, SQLMetric] = StreamJoinMetrics.create(sparkContext)
-
-  override def getProgress(): StateOperatorProgress = {
-    val counts = ofPartitions.value
-    StreamJoinMetrics.progress(
-      shortName,
-      name => counts.getOrElse(name, longMetric(name).value),
-      StreamJoinMetrics.watermarks(spec, received.value),
-      getStateInfo.numPartitions
-    )
   }
 }
 

@@ -3,9 +3,7 @@ package org.apache.spark.sql.streamjoin.physical.ordered
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Attribute, UnsafeProjection, UnsafeRow}
 import org.apache.spark.sql.catalyst.types.DataTypeUtils
-import org.apache.spark.sql.execution.streaming.state.StateStore
-import org.apache.spark.sql.streamjoin.checkpoint.{StateShape, StoredNumbers, StoredState}
-import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
+import org.apache.spark.sql.streamjoin.checkpoint.StateShape
 import org.apache.spark.sql.streamjoin.physical.stateful._
 import org.apache.spark.sql.types.StructType
 
@@ -29,21 +27,22 @@ private[ordered] final class OrderTask(
     output: Seq[Attribute],
     batch: BatchArrivals,
     partitions: PartitionState,
-    maxBufferedRows: Long,
     report: BatchReport
 ) extends Serializable {
 
   def run(partitionId: Int, input: Iterator[InternalRow]): Iterator[Product2[Int, InternalRow]] = {
-    val started = System.nanoTime
-    val store = partitions.open(partitionId)
     val rows = new TimedRows(spec, output)
-    val state = partitions.format.open(store, OrderTask.shape(output, rows))
-    val numbers = new StoredNumbers(store)
-    val base = BaseWatermarks.next(spec.bases, WatermarkPlan.rivals(spec.watermark), batch, numbers)
+    val state = partitions.open(partitionId, OrderTask.shape(output, rows))
+    val base = BaseWatermarks.next(
+      spec.bases,
+      WatermarkPlan.rivals(spec.watermark),
+      batch,
+      state.numbers
+    )
     val counters = new OrderCounters
     val operator = new OrderOperator[UnsafeRow](rows, spec.tied, state.rows, counters)
     operator.begin(
-      numbers.get(OrderTask.Limit).getOrElse(Watermarks.Unknown),
+      state.numbers.get(OrderTask.Limit).getOrElse(Watermarks.Unknown),
       spec.watermark.eval(base.now)
     )
     val limit = operator.limit
@@ -54,9 +53,10 @@ private[ordered] final class OrderTask(
       (if (rows.isTimeless(row)) TimeBuckets.Timeless else buckets.of(rows.time(row)), row)
     }
     def finish(): Iterator[Nothing] = {
-      if (limit != Watermarks.Unknown) numbers.put(OrderTask.Limit, limit)
-      base.save(numbers)
-      commit(partitionId, store, state, counters, limit, base, started)
+      if (limit != Watermarks.Unknown) state.numbers.put(OrderTask.Limit, limit)
+      base.save(state.numbers)
+      val counts = OrderTask.counted(counters, state.rows.size(OrderOperator.Held))
+      state.commit(report, counts, Array(limit), base.lastActiveMs)
       Iterator.empty
     }
     // what a projection below computes is one row that shows one after another
@@ -68,44 +68,6 @@ private[ordered] final class OrderTask(
       }
       .filter(operator.passes)
       .map(placed) ++ operator.release().map(placed) ++ finish()
-  }
-
-  private def commit(
-      partitionId: Int,
-      store: StateStore,
-      state: StoredState,
-      counters: OrderCounters,
-      limit: Long,
-      base: BaseWatermarks,
-      started: Long
-  ): Unit = {
-    val held = state.rows.size(OrderOperator.Held)
-    if (maxBufferedRows > 0 && held > maxBufferedRows) {
-      throw StreamJoinErrors.bufferLimitExceeded(partitionId, held, 0L, maxBufferedRows)
-    }
-    val (kept, spilled) = (state.flush(), state.spilled())
-    val updating = OrderTask.millisSince(started)
-    val committing = System.nanoTime
-    partitions.commit(store)
-    report.add(
-      partitionId,
-      Map(
-        "heldRows" -> held,
-        "lateRows" -> counters.lateRows,
-        "nullTimeRows" -> counters.nullTimeRows,
-        "numRowsDroppedByWatermark" -> counters.lateRows,
-        "numRemovedStateRows" -> counters.freedRows,
-        "numTotalStateRows" -> held,
-        "numUpdatedStateRows" -> kept,
-        "allUpdatesTimeMs" -> updating,
-        "commitTimeMs" -> OrderTask.millisSince(committing),
-        "numStateStoreInstances" -> 1L,
-        "stateMemory" -> store.metrics.memoryUsedBytes,
-        "spilledBytes" -> spilled
-      ),
-      Array(limit),
-      base.lastActiveMs
-    )
   }
 }
 
@@ -122,5 +84,11 @@ private[ordered] object OrderTask {
     (_, row) => Array(rows.time(row))
   )
 
-  private def millisSince(nanos: Long): Long = (System.nanoTime - nanos) / 1000000L
+  private def counted(counters: OrderCounters, held: Long): Map[String, Long] = Map(
+    "heldRows" -> held,
+    "lateRows" -> counters.lateRows,
+    "nullTimeRows" -> counters.nullTimeRows,
+    "numRowsDroppedByWatermark" -> counters.lateRows,
+    "numRemovedStateRows" -> counters.freedRows
+  )
 }

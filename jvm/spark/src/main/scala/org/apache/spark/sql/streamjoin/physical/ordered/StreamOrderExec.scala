@@ -6,17 +6,18 @@ import org.apache.spark.sql.catalyst.expressions.{Attribute, SortOrder}
 import org.apache.spark.sql.catalyst.plans.QueryPlan
 import org.apache.spark.sql.catalyst.plans.physical._
 import org.apache.spark.sql.catalyst.types.DataTypeUtils
-import org.apache.spark.sql.execution.{SQLExecution, SparkPlan}
-import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
-import org.apache.spark.sql.execution.streaming.operators.stateful.join.StreamingSymmetricHashJoinHelper.StateStoreAwareZipPartitionsHelper
+import org.apache.spark.sql.execution.SparkPlan
+import org.apache.spark.sql.execution.metric.{
+  SQLMetric,
+  SQLMetrics,
+  SQLShuffleReadMetricsReporter,
+  SQLShuffleWriteMetricsReporter
+}
 import org.apache.spark.sql.internal.SQLConf
-import org.apache.spark.sql.streaming.StateOperatorProgress
-import org.apache.spark.sql.streamjoin.StreamJoinConf
 import org.apache.spark.sql.streamjoin.checkpoint.StateFormat
 import org.apache.spark.sql.streamjoin.logical.times.BaseColumn
 import org.apache.spark.sql.streamjoin.physical.stateful._
 import org.apache.spark.sql.types.{MapType, StructType, VariantType}
-import org.apache.spark.util.AccumulatorV2
 
 import io.streamjoin.join.ordered.OrderOperator
 import io.streamjoin.model.{Side, Watermarks}
@@ -38,7 +39,7 @@ import io.streamjoin.model.{Side, Watermarks}
  */
 class StreamOrderExec(child: SparkPlan, batch: BatchInfo, val spec: OrderSpec)
     extends StatefulBinaryExec(child, ExplainedLine(spec.explained.last), batch)
-    with CheckpointedState {
+    with EventTimeExec {
 
   override def nodeName: String = "StreamOrder"
 
@@ -47,8 +48,7 @@ class StreamOrderExec(child: SparkPlan, batch: BatchInfo, val spec: OrderSpec)
   override def simpleString(maxFields: Int): String =
     s"StreamOrder ${spec.order.map(_.sql).mkString("[", ", ", "]")}"
 
-  override def verboseStringWithOperatorId(): String =
-    s"$formattedNodeName\n${(simpleString(0) +: spec.explained).mkString("\n")}\n"
+  override protected def explained: Seq[String] = spec.explained
 
   override def innerChildren: Seq[QueryPlan[_]] = spec.explained.init.map(ExplainedLine(_))
 
@@ -97,50 +97,33 @@ class StreamOrderExec(child: SparkPlan, batch: BatchInfo, val spec: OrderSpec)
 
   override def produceOutputWatermark(inputWatermarkMs: Long): Option[Long] = None
 
-  override def shouldRunAnotherBatch(newInputWatermark: Long): Boolean = {
-    val propagated = spec.bases.exists(_.isInstanceOf[BaseColumn.Propagated]) &&
-      batch.watermarkForEviction.exists(newInputWatermark > _)
-    propagated || longMetric("numTotalStateRows").value > 0 && BaseWatermarks.turnsIdle(
-      spec.bases,
-      lastActiveMs.value,
-      batch.timeMs,
-      System.currentTimeMillis()
-    )
-  }
+  override protected def bases: Seq[BaseColumn] = spec.bases
+
+  override protected def watermarkCount: Int = 1
+
+  override protected def shownWatermarks(received: Array[Long]): Map[String, Long] =
+    received.headOption.filter(_ != Watermarks.Unknown).map { limit =>
+      s"watermark.${spec.column}" -> spec.unit.shown(limit)
+    }.toMap
+
+  override protected def figures: OperatorMetrics = StreamOrderExec.Figures
+
+  /** The ranges in which rows come out are a shuffle of their own. */
+  override protected def furtherMetrics: Map[String, SQLMetric] =
+    Map("dataSize" -> SQLMetrics.createSizeMetric(sparkContext, "data size")) ++
+      SQLShuffleReadMetricsReporter.createShuffleReadMetrics(sparkContext) ++
+      SQLShuffleWriteMetricsReporter.createShuffleWriteMetrics(sparkContext)
 
   // ---- execution ----
 
-  @transient private lazy val reached: LargestNumbers = registered(new LargestNumbers(1))
-
-  @transient private lazy val lastActiveMs: LargestNumbers =
-    registered(new LargestNumbers(spec.bases.length))
-
-  @transient private lazy val ofPartitions: PartitionCounts = registered(new PartitionCounts)
-
-  private def registered[A <: AccumulatorV2[_, _]](accumulator: A): A = {
-    sparkContext.register(accumulator)
-    accumulator
-  }
-
   override protected def doExecute(): RDD[InternalRow] = {
-    val info = getStateInfo
     val input = JoinInputs.shuffled(left, spread)
-    JoinInputs.materialize(Seq(input))
-    countAhead(input)
-    val task = new OrderTask(
-      spec,
-      left.output,
-      BatchArrivals.of(spec.bases, Seq(input), batch),
-      partitionState,
-      conf.getConf(StreamJoinConf.MaxBufferedRows),
-      new BatchReport(metrics, ofPartitions, reached, lastActiveMs)
+    val arrived = arrivals("aheadRows" -> input)
+    val task = new OrderTask(spec, left.output, arrived, partitionState, report)
+    val nothing = sparkContext.parallelize(Seq.empty[InternalRow], getStateInfo.numPartitions)
+    val held = perPartition(input.execute(), nothing)((partition, rows, _) =>
+      task.run(partition, rows)
     )
-    val held = input.execute().stateStoreAwareZipPartitions(
-      sparkContext.parallelize(Seq.empty[InternalRow], info.numPartitions),
-      info,
-      stateStoreNames,
-      session.sessionState.streamingQueryManager.stateStoreCoordinator
-    )((partition, rows, _) => task.run(partition, rows))
     val range = new SortedRange(spec, left.output)
     OrderedRanges
       .of(
@@ -152,33 +135,19 @@ class StreamOrderExec(child: SparkPlan, batch: BatchInfo, val spec: OrderSpec)
       )
       .mapPartitionsInternal(range.sorted)
   }
-
-  private def countAhead(input: SparkPlan): Unit = {
-    val metric = longMetric("aheadRows")
-    metric.set(JoinInputs.ahead(input))
-    val execution = sparkContext.getLocalProperty(SQLExecution.EXECUTION_ID_KEY)
-    SQLMetrics.postDriverMetricUpdates(sparkContext, execution, Seq(metric))
-  }
-
-  // ---- metrics ----
-
-  override lazy val metrics: Map[String, SQLMetric] = OrderMetrics.create(sparkContext)
-
-  override def getProgress(): StateOperatorProgress = {
-    val counts = ofPartitions.value
-    OrderMetrics.progress(
-      shortName,
-      name => counts.getOrElse(name, longMetric(name).value),
-      Some(reached.value(0)).filter(_ != Watermarks.Unknown).map { limit =>
-        s"watermark.${spec.column}" -> spec.unit.shown(limit)
-      },
-      getStateInfo.numPartitions
-    )
-  }
 }
 
 object StreamOrderExec {
 
   /** The operator's name in progress reports and in the state's metadata. */
   val Operator: String = "streamOrder"
+
+  private val Figures = new OperatorMetrics(
+    Seq(
+      Figure("heldRows", "rows held back", isReading = true),
+      Figure("lateRows", "late rows"),
+      Figure("nullTimeRows", "rows without a time"),
+      Figure("aheadRows", "rows too far ahead")
+    )
+  )
 }

@@ -1,6 +1,11 @@
 package org.apache.spark.sql.streamjoin.physical.stateful
 
+import scala.reflect.ClassTag
+
 import org.apache.hadoop.conf.Configuration
+import org.apache.spark.rdd.RDD
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.execution.streaming.operators.stateful.join.StreamingSymmetricHashJoinHelper.StateStoreAwareZipPartitionsHelper
 import org.apache.spark.sql.execution.streaming.operators.stateful.{
   StateStoreWriter,
   StatefulOperatorStateInfo
@@ -34,12 +39,24 @@ private[physical] trait CheckpointedState extends StateStoreWriter {
     new PartitionState(
       getStateInfo,
       format,
+      conf.getConf(StreamJoinConf.MaxBufferedRows),
       format.settings(conf),
       HadoopSettings.broadcast(session),
       Option.when(StatefulOperatorStateInfo.enableStateStoreCheckpointIds(conf))(
         checkpointInfoAccumulator
       )
     )
+
+  /** Runs a task per partition where its state is. */
+  protected final def perPartition[T: ClassTag](left: RDD[InternalRow], right: RDD[InternalRow])(
+      task: (Int, Iterator[InternalRow], Iterator[InternalRow]) => Iterator[T]
+  ): RDD[T] =
+    left.stateStoreAwareZipPartitions(
+      right,
+      getStateInfo,
+      stateStoreNames,
+      session.sessionState.streamingQueryManager.stateStoreCoordinator
+    )(task)
 
   override def operatorStateMetadataVersion: Int = 2
 

@@ -11,24 +11,39 @@ import org.apache.spark.sql.execution.streaming.state.{
   StateStoreId,
   StateStoreProviderId
 }
-import org.apache.spark.sql.streamjoin.checkpoint.{StateFormat, StoredNumbers}
+import org.apache.spark.sql.streamjoin.checkpoint.{StateFormat, StateShape, StoredNumbers}
 import org.apache.spark.util.{CollectionAccumulator, SerializableConfiguration}
 
 /**
  * How the tasks of one batch reach the state of their partitions.
  *
+ * @param maxBufferedRows the most rows that a partition may hold at the end of a batch; 0 is no limit
  * @param checkpoints takes the ids of what was committed, where Spark's checkpoints have such
  */
 private[physical] final class PartitionState(
     val info: StatefulOperatorStateInfo,
-    val format: StateFormat,
+    format: StateFormat,
+    maxBufferedRows: Long,
     settings: StateStoreConf,
     hadoopConf: Broadcast[SerializableConfiguration],
     checkpoints: Option[CollectionAccumulator[StatefulOpStateStoreCheckpointInfo]]
 ) extends Serializable {
 
-  /** The partition's store at the version with which the batch begins. */
-  def open(partition: Int): StateStore =
+  /** The partition's state at the version with which the batch begins. */
+  def open(partition: Int, shape: StateShape): OpenPartition = {
+    val started = System.nanoTime
+    val opened = store(partition)
+    new OpenPartition(
+      partition,
+      opened,
+      format.open(opened, shape),
+      maxBufferedRows,
+      () => commit(opened),
+      started
+    )
+  }
+
+  private def store(partition: Int): StateStore =
     StateStore.get(
       StateStoreProviderId(info, partition, StateStoreId.DEFAULT_STORE_NAME),
       StoredNumbers.key,
@@ -42,8 +57,7 @@ private[physical] final class PartitionState(
       hadoopConf.value.value
     )
 
-  /** Makes what has changed in a store its next version. */
-  def commit(store: StateStore): Unit = {
+  private def commit(store: StateStore): Unit = {
     store.commit()
     checkpoints.foreach { accumulator =>
       val info = store.getStateStoreCheckpointInfo()

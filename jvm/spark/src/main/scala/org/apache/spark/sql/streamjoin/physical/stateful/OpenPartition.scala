@@ -1,0 +1,65 @@
+package org.apache.spark.sql.streamjoin.physical.stateful
+
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+import org.apache.spark.sql.execution.streaming.state.StateStore
+import org.apache.spark.sql.streamjoin.checkpoint.{StoredNumbers, StoredState}
+import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
+
+import io.streamjoin.model.Side
+import io.streamjoin.state.JoinState
+
+/**
+ * The state of one partition from the begin of a batch to its end.
+ *
+ * @param makeVersion makes what has changed in the store its next version
+ * @param started when the batch began in this partition, in nanoseconds
+ */
+private[physical] final class OpenPartition(
+    partition: Int,
+    store: StateStore,
+    state: StoredState,
+    maxBufferedRows: Long,
+    makeVersion: () => Unit,
+    started: Long
+) {
+
+  val rows: JoinState[UnsafeRow] = state.rows
+
+  /** Numbers that become part of the same version. */
+  val numbers: StoredNumbers = new StoredNumbers(store)
+
+  /**
+   * Ends the batch.
+   *
+   * @param counts what the operator has counted
+   * @param received the watermarks at the end of the batch
+   * @param lastActiveMs when each source last brought a row, in milliseconds
+   */
+  def commit(
+      report: BatchReport,
+      counts: Map[String, Long],
+      received: Array[Long] = Array.emptyLongArray,
+      lastActiveMs: Array[Long] = Array.emptyLongArray
+  ): Unit = {
+    val (left, right) = (rows.size(Side.Left), rows.size(Side.Right))
+    if (maxBufferedRows > 0 && left + right > maxBufferedRows) {
+      throw StreamJoinErrors.bufferLimitExceeded(partition, left, right, maxBufferedRows)
+    }
+    val (kept, spilled) = (state.flush(), state.spilled())
+    val updating = millisSince(started)
+    val committing = System.nanoTime
+    makeVersion()
+    val ofState = Map(
+      "allUpdatesTimeMs" -> updating,
+      "commitTimeMs" -> millisSince(committing),
+      "numTotalStateRows" -> (left + right),
+      "numUpdatedStateRows" -> kept,
+      "numStateStoreInstances" -> 1L,
+      "stateMemory" -> store.metrics.memoryUsedBytes,
+      "spilledBytes" -> spilled
+    )
+    report.add(partition, counts ++ ofState, received, lastActiveMs)
+  }
+
+  private def millisSince(nanos: Long): Long = (System.nanoTime - nanos) / 1000000L
+}
