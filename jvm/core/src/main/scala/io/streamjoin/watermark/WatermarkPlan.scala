@@ -115,10 +115,9 @@ object WatermarkPlan {
  *
  * @param inputs for each column of `bounds`, how its watermark comes about below the join
  */
-final class JoinWatermarks(val bounds: JoinBounds, val inputs: IndexedSeq[WatermarkPlan])
-    extends Serializable {
+final case class JoinWatermarks(bounds: JoinBounds, inputs: IndexedSeq[WatermarkPlan]) {
 
-  def shift(by: Int): JoinWatermarks = new JoinWatermarks(bounds, inputs.map(_.shift(by)))
+  def shift(by: Int): JoinWatermarks = JoinWatermarks(bounds, inputs.map(_.shift(by)))
 
   /** The watermarks that arrive at the join, by column. */
   def received(base: Array[Long]): Array[Long] = inputs.map(_.eval(base)).toArray

@@ -86,13 +86,14 @@ case class ChangelogJoin(
     }
   }
 
-  def equiKeys: Seq[EquiKey] = JoinAnalysis.equiKeys(conjuncts, left, right)
+  def equiKeys: Seq[EquiKey] =
+    JoinAnalysis.equiKeys(conjuncts, left.outputSet, right.outputSet)
 
   def conjuncts: Seq[Expression] = splitConjunctivePredicates(condition)
 
   /** What of the condition concerns one side alone. */
   def only(side: Side): Option[Expression] =
-    JoinAnalysis.oneSided(conjuncts, input(side)).reduceOption(And(_, _))
+    JoinAnalysis.oneSided(conjuncts, input(side).outputSet).reduceOption(And(_, _))
 
   override def producedAttributes: AttributeSet = AttributeSet(changes)
 

@@ -2,7 +2,6 @@ package org.apache.spark.sql.streamjoin.logical.plan
 
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.optimizer.NormalizeFloatingNumbers
-import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.types.DataTypeUtils
 import org.apache.spark.sql.streamjoin.ColumnNames
 import org.apache.spark.sql.streamjoin.conditions.{
@@ -30,7 +29,7 @@ private[streamjoin] final case class Residual(ofAny: Expression, ofOrdinary: Exp
  * All that follows from a join's condition and inputs: keys, predicates on one input, time columns,
  * bounds and watermarks.
  *
- * @param left the event-time columns of the left input
+ * @param question what it is the analysis of
  * @param equiKeys the conjuncts by which rows are distributed and looked up
  * @param leftFilters the conjuncts on the left input alone
  * @param expressions the expression of each column of `bounds`
@@ -40,10 +39,7 @@ private[streamjoin] final case class Residual(ofAny: Expression, ofOrdinary: Exp
  * @param padded the columns in whose place this join or one below puts NULL
  */
 private[streamjoin] final case class JoinAnalysis(
-    joinType: JoinType,
-    condition: Expression,
-    left: TimeColumns,
-    right: TimeColumns,
+    question: JoinQuestion,
     equiKeys: Seq[EquiKey],
     leftFilters: Seq[Expression],
     rightFilters: Seq[Expression],
@@ -54,8 +50,14 @@ private[streamjoin] final case class JoinAnalysis(
     padded: Set[ExprId]
 ) {
 
+  def joinType: JoinType = question.joinType
+
+  def condition: Expression = question.condition
+
+  private val inputs: TimeColumns = question.left.times ++ question.right.times
+
   /** The source columns below, in the order in which their watermarks are kept. */
-  val bases: Seq[BaseColumn] = (left ++ right).bases
+  val bases: Seq[BaseColumn] = inputs.bases
 
   def conjuncts: Seq[Expression] = JoinAnalysis.conjuncts(condition)
 
@@ -99,7 +101,7 @@ private[streamjoin] final case class JoinAnalysis(
   }
 
   val watermarks: JoinWatermarks = {
-    val plans = (left ++ right).columns
+    val plans = inputs.columns
     new JoinWatermarks(
       bounds,
       expressions.map {
@@ -129,41 +131,32 @@ private[streamjoin] final case class JoinAnalysis(
         yield TimeFact(l, e, b.slack),
       out.collect { case (i, id) if !bounds.nullableInOutput(i, joinType) => id }.toSet,
       padded,
-      left.imposed || right.imposed
+      inputs.imposed
     )
   }
 }
 
 private[streamjoin] object JoinAnalysis extends PredicateHelper {
 
-  /** @param named the event-time columns of both inputs, and what the person calls them */
-  def of(
-      left: LogicalPlan,
-      right: LogicalPlan,
-      joinType: JoinType,
-      condition: Expression,
-      named: Seq[(Attribute, String)]
-  ): JoinAnalysis = {
+  def of(question: JoinQuestion): JoinAnalysis = {
+    import question.{condition, joinType, named}
     val watermarked = named.map(_._1)
     val names = named.map { case (a, name) => a.exprId -> name }.toMap
-    val (leftTimes, rightTimes) = (TimeColumns.of(left), TimeColumns.of(right))
-    val conditionBounds =
-      ConditionBounds.of(condition, left.outputSet, right.outputSet, AttributeSet(watermarked))
+    val (left, right) = (AttributeSet(question.left.output), AttributeSet(question.right.output))
+    val inputTimes = question.left.times ++ question.right.times
+    val conditionBounds = ConditionBounds.of(condition, left, right, AttributeSet(watermarked))
 
-    val numbered = number(watermarked, conditionBounds.found, left.outputSet)
+    val numbered = number(watermarked, conditionBounds.found, left)
     val place = numbered.map(new ExpressionKey(_)).zipWithIndex.toMap
-    val facts = leftTimes.facts ++ rightTimes.facts
-    val present = leftTimes.present ++ rightTimes.present
-    val padded = leftTimes.padded ++ rightTimes.padded
+    import inputTimes.{facts, padded, present}
     val columns = numbered.map { e =>
-      val side = if (e.references.subsetOf(left.outputSet)) Side.Left else Side.Right
+      val side = if (e.references.subsetOf(left)) Side.Left else Side.Right
       e match {
         case a: Attribute =>
-          val watermarkedHere = leftTimes.isWatermarked(a) || rightTimes.isWatermarked(a)
           TimeColumn(
             side,
             names.getOrElse(a.exprId, ColumnNames.of(a)),
-            watermarkedHere,
+            inputTimes.isWatermarked(a),
             a.nullable && !present(a.exprId),
             padded(a.exprId)
           )
@@ -175,10 +168,7 @@ private[streamjoin] object JoinAnalysis extends PredicateHelper {
     val byId = watermarked.map(a => a.exprId -> place(new ExpressionKey(a))).toMap
     val conjuncts = splitConjunctivePredicates(condition)
     JoinAnalysis(
-      joinType,
-      condition,
-      leftTimes,
-      rightTimes,
+      question,
       equiKeys(conjuncts, left, right),
       oneSided(conjuncts, left),
       oneSided(conjuncts, right),
@@ -194,8 +184,8 @@ private[streamjoin] object JoinAnalysis extends PredicateHelper {
         neverTrue = conjuncts.exists(isNeverTrue)
       ),
       conditionBounds.found.flatMap(b => SessionZone.of(b.conjunct)).toSet ++
-        Seq(left, right).flatMap(_.collect { case j: StreamJoin => j.analysis.zones }).flatten,
-      padded ++ Side.both.zip(Seq(left, right)).flatMap { case (side, input) =>
+        question.inputs.flatMap(_.zones),
+      padded ++ Side.both.zip(question.inputs).flatMap { case (side, input) =>
         if (pads(joinType, side)) input.output.map(_.exprId) else Nil
       }
     )
@@ -224,17 +214,17 @@ private[streamjoin] object JoinAnalysis extends PredicateHelper {
     (ofLeft ++ ofRight).toIndexedSeq
   }
 
-  private[plan] def oneSided(conjuncts: Seq[Expression], plan: LogicalPlan): Seq[Expression] =
-    conjuncts.filter(c => c.deterministic && c.references.subsetOf(plan.outputSet))
+  private[plan] def oneSided(conjuncts: Seq[Expression], input: AttributeSet): Seq[Expression] =
+    conjuncts.filter(c => c.deterministic && c.references.subsetOf(input))
 
   private[plan] def equiKeys(
       conjuncts: Seq[Expression],
-      left: LogicalPlan,
-      right: LogicalPlan
+      left: AttributeSet,
+      right: AttributeSet
   ): Seq[EquiKey] = {
     def usable(l: Expression, r: Expression): Boolean =
       l.references.nonEmpty && r.references.nonEmpty &&
-        l.references.subsetOf(left.outputSet) && r.references.subsetOf(right.outputSet) &&
+        l.references.subsetOf(left) && r.references.subsetOf(right) &&
         l.deterministic && r.deterministic && DataTypeUtils.sameType(l.dataType, r.dataType)
     def key(l: Expression, r: Expression, nullSafe: Boolean): Option[EquiKey] =
       Seq((l, r), (r, l)).collectFirst {

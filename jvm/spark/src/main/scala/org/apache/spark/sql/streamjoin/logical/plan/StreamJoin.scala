@@ -9,6 +9,7 @@ import org.apache.spark.sql.catalyst.plans.logical.{
   Join,
   LogicalPlan
 }
+import org.apache.spark.sql.catalyst.trees.TreeNodeTag
 import org.apache.spark.sql.catalyst.trees.TreePattern.CURRENT_LIKE
 import org.apache.spark.sql.streamjoin.logical.times.{
   BaseColumn,
@@ -98,8 +99,20 @@ case class StreamJoin(
   override def timeColumns: TimeColumns = analysis.output
 
   /** Valid once resolved. */
-  @transient lazy val analysis: JoinAnalysis =
-    JoinAnalysis.of(left, right, joinType, condition, times.zip(names))
+  @transient lazy val analysis: JoinAnalysis = {
+    val question =
+      JoinQuestion(asked(left), asked(right), joinType, condition, times.zip(names))
+    getTagValue(StreamJoin.Analysed).filter(_.question == question).getOrElse {
+      val analysed = JoinAnalysis.of(question)
+      setTagValue(StreamJoin.Analysed, analysed)
+      analysed
+    }
+  }
+
+  private def asked(input: LogicalPlan): JoinQuestion.Input = JoinQuestion.Input.of(
+    input,
+    input.collect { case j: StreamJoin => j.analysis.zones }.flatten.toSet
+  )
 
   override protected def withNewChildrenInternal(
       newLeft: LogicalPlan,
@@ -108,6 +121,9 @@ case class StreamJoin(
 }
 
 object StreamJoin {
+
+  /** The analysis of a join, or of the one that it was copied from: Spark copies tags with nodes. */
+  private val Analysed = TreeNodeTag[JoinAnalysis]("streamjoin.analysed")
 
   /** Whether a join is one of two streams and of a type that is ours, as far as can be seen. */
   private[streamjoin] def ofStreams(j: Join): Boolean =

@@ -28,13 +28,13 @@ class ResidualSuite extends AnyFunSuite {
 
   private def residual(conjuncts: Expression*): Residual =
     JoinAnalysis
-      .of(
-        LocalRelation(leftId, leftText, earlier, ntz),
-        LocalRelation(rightId, rightText, later, laterNtz),
+      .of(JoinQuestion(
+        JoinQuestion.Input.of(LocalRelation(leftId, leftText, earlier, ntz)),
+        JoinQuestion.Input.of(LocalRelation(rightId, rightText, later, laterNtz)),
         JoinType.Inner,
         conjuncts.reduce(And(_, _)),
         Seq(earlier -> "earlier", later -> "later")
-      )
+      ))
       .residual
 
   test("nothing is left where a probe settles all, but a sum that may overflow") {

@@ -13,7 +13,7 @@ import org.apache.spark.sql.streamjoin.checkpoint.formats.{CheckpointFit, StateF
 import org.apache.spark.sql.streamjoin.conditions.Condition
 import org.apache.spark.sql.streamjoin.conditions.Condition.withSettings
 import org.apache.spark.sql.streamjoin.errors.StreamJoinRuntimeException
-import org.apache.spark.sql.streamjoin.logical.plan.JoinAnalysis
+import org.apache.spark.sql.streamjoin.logical.plan.{JoinAnalysis, JoinQuestion}
 
 import io.streamjoin.model.JoinType
 
@@ -31,7 +31,13 @@ class DescribedJoinSuite extends AnyFunSuite {
       c -> s"${if (a.contains(c)) "o" else "d"}.${c.name}"
     }
     val analysis = JoinAnalysis
-      .of(LocalRelation(a), LocalRelation(b), joinType, Condition(on).analyzed, named)
+      .of(JoinQuestion(
+        JoinQuestion.Input.of(LocalRelation(a)),
+        JoinQuestion.Input.of(LocalRelation(b)),
+        joinType,
+        Condition(on).analyzed,
+        named
+      ))
     DescribedJoin.of(
       StreamJoinSpec.of(analysis, a ++ b, a ++ b, None, Nil),
       StateFormats.of("segments")

@@ -1,0 +1,38 @@
+package org.apache.spark.sql.streamjoin.logical.plan
+
+import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression}
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.streamjoin.logical.times.TimeColumns
+
+import io.streamjoin.model.JoinType
+
+/**
+ * All that the analysis of a join depends on: two joins of which it is equal have the same analysis.
+ *
+ * @param named the event-time columns of both inputs, and what the person calls them
+ */
+private[streamjoin] final case class JoinQuestion(
+    left: JoinQuestion.Input,
+    right: JoinQuestion.Input,
+    joinType: JoinType,
+    condition: Expression,
+    named: Seq[(Attribute, String)]
+) {
+
+  def inputs: Seq[JoinQuestion.Input] = Seq(left, right)
+}
+
+private[streamjoin] object JoinQuestion {
+
+  /**
+   * What counts of an input.
+   *
+   * @param zones the time zones of the session that the bounds of joins below depend on
+   */
+  final case class Input(output: Seq[Attribute], times: TimeColumns, zones: Set[String])
+
+  object Input {
+    def of(plan: LogicalPlan, zones: Set[String] = Set.empty): Input =
+      Input(plan.output, TimeColumns.of(plan), zones)
+  }
+}

@@ -1,0 +1,61 @@
+package org.apache.spark.sql.streamjoin.logical.plan
+
+import org.apache.spark.sql.catalyst.expressions.{And, Expression}
+import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project}
+import org.apache.spark.sql.streamjoin.AnalysisSession
+
+/** A join is copied many times in a batch, and analysed anew only where something has changed. */
+class AnalysisOfCopiesSuite extends AnalysisSession {
+
+  private def plan: LogicalPlan = {
+    val o = ordered(stream("value AS id", "timestamp AS ot"), "ot").as("o")
+    val d = ordered(stream("value AS id", "timestamp AS dt"), "dt").as("d")
+    val x = ordered(stream("value AS id", "timestamp AS xt"), "xt").as("x")
+    val lower =
+      joined(o, d, "o.id = d.id AND dt BETWEEN ot AND ot + INTERVAL '4' SECONDS", "left")
+    planOf(joined(lower, x, "o.id = x.id AND xt BETWEEN ot AND ot + INTERVAL '4' SECONDS"))
+  }
+
+  private def joins(plan: LogicalPlan): Seq[StreamJoin] = plan.collect { case j: StreamJoin => j }
+
+  /** As a rule of Spark's changes an expression. */
+  private def changed(join: StreamJoin, condition: Expression): StreamJoin =
+    join
+      .mapExpressions(e => if (e eq join.condition) condition else e)
+      .asInstanceOf[StreamJoin]
+
+  test("a copy in which nothing has changed has the analysis of the first") {
+    val first = plan
+    val copy = first.clone()
+    assert(joins(first).length == 2)
+    joins(first).zip(joins(copy)).foreach { case (before, after) =>
+      assert(before ne after)
+      assert(before.analysis eq after.analysis)
+    }
+  }
+
+  test("a copy with another condition has its own") {
+    val first = joins(plan).head
+    val part = first.analysis.conjuncts.head
+    val copy = changed(first, part)
+    assert(copy.analysis.condition == part)
+    assert(copy.analysis.bounds.columns.map(_.name) == first.analysis.bounds.columns.map(_.name))
+    assert(copy.analysis.conditionBounds.found.isEmpty)
+    assert(changed(first, And(first.condition, part)).analysis ne first.analysis)
+  }
+
+  test("a copy above an input that has lost its watermark has its own") {
+    val first = joins(plan).head
+    val lost = first.right.transformUp { case o: ImposeOrder => o.child }
+    val copy = first.withNewChildren(Seq(first.left, lost)).asInstanceOf[StreamJoin]
+    assert(copy.analysis.bounds.columns.count(_.watermarked) == 2)
+    assert(first.analysis.bounds.columns.count(_.watermarked) == 3)
+  }
+
+  test("and so has one whose input gives out other columns") {
+    val first = joins(plan).head
+    val fewer = Project(first.right.output.filterNot(_.name == "id"), first.right)
+    val copy = first.withNewChildren(Seq(first.left, fewer)).asInstanceOf[StreamJoin]
+    assert(copy.analysis.equiKeys.isEmpty && first.analysis.equiKeys.length == 1)
+  }
+}
