@@ -49,4 +49,47 @@ private[streamjoin] object SqlToken {
   /** The lexer counts code points. */
   private def offsets(text: String): Int => Int =
     if (text.exists(Character.isSurrogate)) text.offsetByCodePoints(0, _) else identity
+
+  private val Symbols = Set(
+    "LEFT_PAREN",
+    "RIGHT_PAREN",
+    "COMMA",
+    "DOT",
+    "LEFT_BRACKET",
+    "RIGHT_BRACKET",
+    "SEMICOLON",
+    "EQ",
+    "NSEQ",
+    "NEQ",
+    "NEQJ",
+    "LT",
+    "LTE",
+    "GT",
+    "GTE",
+    "SHIFT_LEFT",
+    "SHIFT_RIGHT",
+    "SHIFT_RIGHT_UNSIGNED",
+    "PLUS",
+    "MINUS",
+    "ASTERISK",
+    "SLASH",
+    "PERCENT",
+    "TILDE",
+    "AMPERSAND",
+    "PIPE",
+    "CONCAT_PIPE",
+    "OPERATOR_PIPE",
+    "HAT",
+    "COLON",
+    "DOUBLE_COLON",
+    "ARROW",
+    "FAT_ARROW",
+    "HENT_START",
+    "HENT_END",
+    "BANG",
+    "UNRECOGNIZED"
+  )
+
+  /** Whether a token of this kind may be a name. */
+  def isWord(kind: String): Boolean = !Symbols(kind)
 }

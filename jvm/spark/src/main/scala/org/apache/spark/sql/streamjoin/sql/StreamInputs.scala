@@ -47,12 +47,12 @@ private[streamjoin] final class StreamInputs(text: String, tokens: IndexedSeq[Sq
     else if (kind(i + 1) == "LEFT_PAREN") {
       if (isStream(i + 2)) Seq(insert(i + 2, Query)) else Nil
     } else if (isStream(i + 1)) Seq(insert(i + 1, s"($Query"), close(i + 1))
-    else if (StreamWords.isWord(kind(i + 1))) Seq(insert(i + 1, "("), close(i + 1))
+    else if (SqlToken.isWord(kind(i + 1))) Seq(insert(i + 1, "("), close(i + 1))
     else Nil
 
   /** Whether STREAM at `i` says that what follows is a stream, rather than being a name itself. */
   private def isStream(i: Int): Boolean = kind(i) == "STREAM" &&
-    (kind(i + 1) == "LEFT_PAREN" || kind(i + 1).nonEmpty && StreamWords.isWord(kind(i + 1)))
+    (kind(i + 1) == "LEFT_PAREN" || kind(i + 1).nonEmpty && SqlToken.isWord(kind(i + 1)))
 
   private def insert(i: Int, what: String): Edit = Edit(tokens(i).start, tokens(i).start, what)
 

@@ -96,9 +96,9 @@ private[streamjoin] final class StreamWords(text: String, tokens: IndexedSeq[Sql
         case ("", _)            => false
         case ("ASTERISK", next) => Seq("FROM", "COMMA", "EXCEPT", "").contains(next)
         case ("NOT", next)      => !StreamWords.Predicates(next)
-        case (k, _) if k.endsWith("_LITERAL") || k.endsWith("_VALUE")       => true
-        case (k, _) if StreamWords.AfterColumn(k) || !StreamWords.isWord(k) => false
-        case ("IDENTIFIER", _) if word(i + 1) == "ROWTIME"                  => true
+        case (k, _) if k.endsWith("_LITERAL") || k.endsWith("_VALUE")    => true
+        case (k, _) if StreamWords.AfterColumn(k) || !SqlToken.isWord(k) => false
+        case ("IDENTIFIER", _) if word(i + 1) == "ROWTIME"               => true
         case (_, next) => ours || !StreamWords.AfterAlias(next)
       }
     }
@@ -159,47 +159,4 @@ private[streamjoin] object StreamWords {
     "OVER",
     "INTO"
   )
-
-  private val Symbols = Set(
-    "LEFT_PAREN",
-    "RIGHT_PAREN",
-    "COMMA",
-    "DOT",
-    "LEFT_BRACKET",
-    "RIGHT_BRACKET",
-    "SEMICOLON",
-    "EQ",
-    "NSEQ",
-    "NEQ",
-    "NEQJ",
-    "LT",
-    "LTE",
-    "GT",
-    "GTE",
-    "SHIFT_LEFT",
-    "SHIFT_RIGHT",
-    "SHIFT_RIGHT_UNSIGNED",
-    "PLUS",
-    "MINUS",
-    "ASTERISK",
-    "SLASH",
-    "PERCENT",
-    "TILDE",
-    "AMPERSAND",
-    "PIPE",
-    "CONCAT_PIPE",
-    "OPERATOR_PIPE",
-    "HAT",
-    "COLON",
-    "DOUBLE_COLON",
-    "ARROW",
-    "FAT_ARROW",
-    "HENT_START",
-    "HENT_END",
-    "BANG",
-    "UNRECOGNIZED"
-  )
-
-  /** Whether a token of this kind may be a name. */
-  def isWord(kind: String): Boolean = !Symbols(kind)
 }

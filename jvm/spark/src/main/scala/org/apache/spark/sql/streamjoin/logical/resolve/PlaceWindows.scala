@@ -39,26 +39,22 @@ object PlaceWindows extends Rule[LogicalPlan] with PredicateHelper {
   }
 
   /** Refuses a window that no join has taken in. */
-  def check(plan: LogicalPlan): Unit = misplaced(plan).foreach(refusal => throw refusal.error)
-
-  /** Why a plan cannot be: a window in it that is not on an input of a join. */
-  def misplaced(plan: LogicalPlan): Option[Refusal] = plan.collectFirst { case w: RelationWindow =>
-    Refusal(WindowsOfInputs.refusal(w, "it stands on a relation that is no input of a join"))
-  }
+  def check(plan: LogicalPlan): Unit =
+    WindowsOfInputs.misplaced(plan).foreach(refusal => throw refusal.error)
 
   /** Whether parts of WHERE above inner joins, from which bounds may come, are not resolved yet. */
   def mayBringBounds(plan: LogicalPlan): Boolean = plan match {
     case Filter(condition, child) =>
       val (joined, inputs) = chain(child).partition(isOfInner)
       joined.nonEmpty && inputs.forall(_.resolved) &&
-      !joined.exists(_.expressions.exists(ResolveRowtime.isUnqualifiedIn)) &&
+      !joined.exists(_.expressions.exists(Rowtime.isUnqualifiedIn)) &&
       splitConjunctivePredicates(condition).exists(part => !part.resolved && !followsJoin(part))
     case _ => false
   }
 
   /** What is no bound, and may be resolved only when the join is ours. */
   private def followsJoin(part: Expression): Boolean =
-    ResolveRowtime.isUnqualifiedIn(part) || part.exists(_.isInstanceOf[SubqueryExpression])
+    Rowtime.isUnqualifiedIn(part) || part.exists(_.isInstanceOf[SubqueryExpression])
 
   /** Inner joins, what is between them, and their inputs. */
   private def chain(plan: LogicalPlan): Seq[LogicalPlan] =

@@ -32,12 +32,6 @@ object ResolveRowtime extends Rule[LogicalPlan] {
     case _       => false
   }
 
-  /** Whether ROWTIME of no input in particular, which may be that of a join, stands in an expression. */
-  private[logical] def isUnqualifiedIn(e: Expression): Boolean = e.exists {
-    case UnresolvedAttribute(Seq(name)) => isCalledRowtime(name)
-    case _                              => false
-  }
-
   /** An element of a list keeps the name it was written with. */
   private def named(p: LogicalPlan, e: NamedExpression): NamedExpression = e match {
     case u: UnresolvedAttribute =>
@@ -58,22 +52,20 @@ object ResolveRowtime extends Rule[LogicalPlan] {
     }
 
   private def isRowtime(p: LogicalPlan, u: UnresolvedAttribute): Boolean =
-    isCalledRowtime(u.nameParts.last) && !isTaken(p) &&
+    Rowtime.isCalled(u.nameParts.last) && !isTaken(p) &&
       p.resolveChildren(u.nameParts, conf.resolver).isEmpty
-
-  private def isCalledRowtime(name: String): Boolean = name.equalsIgnoreCase("ROWTIME")
 
   /** Whether Spark may still find a column or an alias of that name. */
   private def isTaken(p: LogicalPlan): Boolean =
     p.expressions.exists(_.exists {
-      case Alias(u: UnresolvedAttribute, _) if isCalledRowtime(u.nameParts.last) => false
-      case a: Alias => isCalledRowtime(a.name)
+      case Alias(u: UnresolvedAttribute, _) if Rowtime.isCalled(u.nameParts.last) => false
+      case a: Alias => Rowtime.isCalled(a.name)
       case _        => false
     }) || p.children.exists(isVisible(p, _))
 
   /** Conditions and orders of rows find columns that a list right below them has left out. */
   private def isVisible(p: LogicalPlan, below: LogicalPlan): Boolean =
-    below.resolved && below.output.exists(a => isCalledRowtime(a.name)) || (p match {
+    below.resolved && below.output.exists(a => Rowtime.isCalled(a.name)) || (p match {
       case _: Filter | _: Sort =>
         below match {
           case _: SubqueryAlias => false

@@ -1,9 +1,11 @@
 package org.apache.spark.sql.streamjoin.logical.resolve
 
+import org.apache.spark.sql.catalyst.analysis.UnresolvedAttribute
 import org.apache.spark.sql.catalyst.expressions.{Left => _, Right => _, _}
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.streamjoin.logical.plan.{
   JoinWindows,
+  KeyedWatermarks,
   RelationWindow,
   StreamJoin,
   StreamJoinHint,
@@ -24,6 +26,14 @@ import io.streamjoin.model.{JoinType, Side}
  * Source: SQLstream s-Server, "Streaming Joins".
  */
 private[streamjoin] object Rowtime {
+
+  /** Whether ROWTIME of no input in particular, which may be that of a join, stands in an expression. */
+  private[logical] def isUnqualifiedIn(e: Expression): Boolean = e.exists {
+    case UnresolvedAttribute(Seq(name)) => isCalled(name)
+    case _                              => false
+  }
+
+  private[logical] def isCalled(name: String): Boolean = name.equalsIgnoreCase("ROWTIME")
 
   /** @return the event time of a plan's rows, or the columns among which there is none to choose */
   def of(plan: LogicalPlan): Either[Seq[Attribute], Expression] = plan match {
@@ -47,13 +57,13 @@ private[streamjoin] object Rowtime {
     // as that of USING, above such a join
     case Project(list, child) =>
       val below = AttributeSet(columns(child))
-      val times = TimeColumns.of(StreamJoinBuilder.keyed(plan))
+      val times = TimeColumns.of(KeyedWatermarks.of(plan))
       list.collect {
         case e if times.isWatermarked(e.toAttribute)           => e.toAttribute
         case e if TimeColumns.passed(e).exists(below.contains) => e.toAttribute
       }
     case _ =>
-      val times = TimeColumns.of(StreamJoinBuilder.keyed(plan))
+      val times = TimeColumns.of(KeyedWatermarks.of(plan))
       plan.output.filter(times.isWatermarked)
   }
 

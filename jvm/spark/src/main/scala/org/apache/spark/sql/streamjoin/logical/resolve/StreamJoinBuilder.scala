@@ -1,29 +1,19 @@
 package org.apache.spark.sql.streamjoin.logical.resolve
 
-import java.util.UUID
-
 import org.apache.spark.sql.catalyst.expressions.{Left => _, Right => _, _}
-import org.apache.spark.sql.catalyst.plans.logical.{
-  Aggregate,
-  Distinct,
-  EventTimeWatermark,
-  Join,
-  LogicalPlan
-}
-import org.apache.spark.sql.catalyst.util.DateTimeConstants.MICROS_PER_MILLIS
+import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, Distinct, Join, LogicalPlan}
 import org.apache.spark.sql.streamjoin.ColumnNames
 import org.apache.spark.sql.streamjoin.conditions.PlainCondition
 import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
 import org.apache.spark.sql.streamjoin.logical.optimize.InputFilters
 import org.apache.spark.sql.streamjoin.logical.plan.{
-  ImposeOrder,
   JoinOptions,
+  KeyedWatermarks,
   StreamJoin,
   StreamJoinHint,
   StreamJoinInput
 }
 import org.apache.spark.sql.streamjoin.logical.times.{DistinctAttributes, SparksJoin, TimeColumns}
-import org.apache.spark.sql.types.TimestampType
 
 import io.streamjoin.model.{JoinType, Side}
 
@@ -44,7 +34,7 @@ private[streamjoin] object StreamJoinBuilder {
       late: Option[Attribute] = None,
       sharedKeys: Seq[Expression] = Nil
   ): Either[Refusal, StreamJoin] = for {
-    _ <- PlaceWindows.misplaced(join).toLeft(())
+    _ <- WindowsOfInputs.misplaced(join).toLeft(())
     joinType <- StreamJoin.typeOf(join.joinType).toRight(
       Refusal(StreamJoinErrors.unsupportedJoinType(join.origin, join.joinType.sql))
     )
@@ -102,8 +92,10 @@ private[streamjoin] object StreamJoinBuilder {
       late: Option[Attribute],
       sharedKeys: Seq[Expression]
   ): StreamJoin = {
-    val left = StreamJoinInput.of(keyed(DistinctAttributes.keep(leftInput, rightInput)))
-    val right = StreamJoinInput.of(keyed(DistinctAttributes.keep(rightInput, leftInput)))
+    val left =
+      StreamJoinInput.of(KeyedWatermarks.of(DistinctAttributes.keep(leftInput, rightInput)))
+    val right =
+      StreamJoinInput.of(KeyedWatermarks.of(DistinctAttributes.keep(rightInput, leftInput)))
     val times = Seq(left, right).flatMap(p => p.output.filter(TimeColumns.of(p).isWatermarked))
     val condition = PlainCondition.of(join.condition.getOrElse(Literal.TrueLiteral))
     StreamJoin(
@@ -124,29 +116,5 @@ private[streamjoin] object StreamJoinBuilder {
       if (late.isEmpty) Nil else Seq(left, right).flatMap(LateRows.columns),
       sharedKeys
     )
-  }
-
-  /** Spark's own watermarks as keyed ones, so that there is one way in which they are followed. */
-  def keyed(plan: LogicalPlan): LogicalPlan = plan match {
-    case o: ImposeOrder =>
-      o.child match {
-        case w: EventTimeWatermark if w.eventTime.exprId == o.column.exprId =>
-          o.withNewChildren(Seq(w.mapChildren(keyed)))
-        case _ => o.mapChildren(keyed)
-      }
-    case w @ EventTimeWatermark(_, column, delay, _) if column.dataType == TimestampType =>
-      val lag = EventTimeWatermark.getDelayMs(delay) * MICROS_PER_MILLIS
-      ImposeOrder(
-        UUID.randomUUID(),
-        column,
-        lag,
-        None,
-        imposed = false,
-        maxAhead = None,
-        batchTime = None,
-        w.mapChildren(keyed)
-      )
-    case j: StreamJoin => j
-    case other         => other.mapChildren(keyed)
   }
 }

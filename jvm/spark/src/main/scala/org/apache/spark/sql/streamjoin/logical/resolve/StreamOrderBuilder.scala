@@ -12,7 +12,7 @@ import org.apache.spark.sql.catalyst.plans.logical.{
 import org.apache.spark.sql.streamjoin.ColumnNames
 import org.apache.spark.sql.streamjoin.conditions.TimeUnit
 import org.apache.spark.sql.streamjoin.errors.{StreamJoinAnalysisException, StreamJoinErrors}
-import org.apache.spark.sql.streamjoin.logical.plan.StreamOrder
+import org.apache.spark.sql.streamjoin.logical.plan.{KeyedWatermarks, StreamOrder}
 import org.apache.spark.sql.streamjoin.logical.times.TimeColumns
 
 /** Makes a [[StreamOrder]] of a sort that Spark has resolved, or says why it cannot be one. */
@@ -20,7 +20,7 @@ private[logical] object StreamOrderBuilder extends AliasHelper {
 
   def build(sort: Sort): Either[StreamJoinAnalysisException, LogicalPlan] = {
     val keys = sort.order
-    val child = StreamJoinBuilder.keyed(sort.child)
+    val child = KeyedWatermarks.of(sort.child)
     def refused(why: String, instead: String) =
       Left(StreamJoinErrors.unsupportedOrder(sort.origin, why, instead))
     val first = keys.head

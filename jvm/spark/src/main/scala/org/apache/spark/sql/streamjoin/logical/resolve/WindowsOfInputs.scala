@@ -34,6 +34,11 @@ private[streamjoin] object WindowsOfInputs {
       }
     }
 
+  /** Why a plan cannot be: a window in it that is not on an input of a join. */
+  def misplaced(plan: LogicalPlan): Option[Refusal] = plan.collectFirst { case w: RelationWindow =>
+    Refusal(refusal(w, "it stands on a relation that is no input of a join"))
+  }
+
   def refusal(w: RelationWindow, reason: String): StreamJoinAnalysisException =
     StreamJoinErrors.invalidWindow(w.origin, written(w), reason)
 
