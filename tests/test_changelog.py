@@ -314,7 +314,12 @@ def test_what_is_refused(spark: SparkSession, tmp_path: Path) -> None:
         lambda: orders.alias("o").streamJoin(counted, "o.id = n.id"),
     )
     with pytest.raises(PySparkValueError):
-        orders.alias("o").streamJoin(named, on, mode="event_time")
+        orders.alias("o").streamJoin(named, on, mode="changes")
+    for options in ({"mode": "event_time"}, {"retention": "1 day"}, {"late": "emit"}):
+        refused(
+            "INVALID_OPTION",
+            lambda options=options: orders.alias("o").streamJoin(named, on, **options),
+        )
     refused("INVALID_CHANGELOG", lambda: raw.fromChangelog(op="kind"))
     refused("INVALID_CHANGELOG", lambda: raw.fromChangelog(op_mapping={"I": "in"}))
     refused("INVALID_CHANGELOG", lambda: raw.toUpserts("id"))

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING, Literal, TypeAlias, cast
 
-from pyspark.errors import PySparkValueError
 from pyspark.sql import Column, DataFrame
 
 from streamjoin import _arguments, _changelog, _connect
@@ -205,14 +204,15 @@ def stream_join(
         An argument is of another type than the ones above.
     pyspark.errors.PySparkValueError
         ``on`` is an empty list or a str that is only a name, ``retention`` an int that does not
-        fit into a BIGINT, or ``late`` another word.
+        fit into a BIGINT, or ``late`` or ``mode`` another word.
     pyspark.errors.AnalysisException
         Error class ``STREAM_JOIN.*``, with the names of the columns and the inequality to add:
         ``MISSING_WATERMARK``, ``UNBOUNDED_STATE``, ``DISJUNCTIVE_BOUND``, ``NON_CONSTANT_BOUND``,
         ``CALENDAR_INTERVAL``, ``UNSUPPORTED_CONDITION``, ``STATIC_INPUT``; ``INVALID_LAG`` or
         ``NEGATIVE_LAG`` of a ``retention``; ``UNSUPPORTED_ORDER`` or ``INVALID_ROWTIME`` of
-        ``order_by``; ``LATE_COLUMN_EXISTS`` or ``LATE_ROWS_BELOW`` where late rows come out of this
-        join or of one below; or the condition does not parse or resolve.
+        ``order_by``; ``INVALID_OPTION`` of an option that is one of the other mode,
+        ``INVALID_STATE_TTL``; ``LATE_COLUMN_EXISTS`` or ``LATE_ROWS_BELOW`` where late rows come
+        out of this join or of one below; or the condition does not parse or resolve.
     SetupError
         The session, or the Spark Connect server, was started without the jar or with one of another
         version, or Spark is neither 4.2 nor 4.3.
@@ -238,17 +238,12 @@ def stream_join(
     other = _arguments.dataframe("right", right)
     condition = _arguments.condition(on, source, other)
     kind = _arguments.string("how", how)
-    options = _given(retention=_arguments.retention(retention), late=_arguments.late(late))
-    if _changelog.joins_changes(source, other, mode, state_ttl):
-        if order_by is not None or set(options) - {"late"} or options.get("late") == "emit":
-            raise PySparkValueError(
-                errorClass="VALUE_NOT_ALLOWED",
-                messageParameters={
-                    "arg_name": "retention, late, order_by",
-                    "allowed_values": "those of an event-time join",
-                },
-            )
-        return _changelog.join_changes(source, other, condition, kind, state_ttl)
+    options = _given(
+        retention=_arguments.retention(retention),
+        late=_arguments.late(late),
+        mode=_changelog.mode(mode),
+        state_ttl=_changelog.state_ttl(state_ttl),
+    )
     order = _arguments.order_by(order_by)
     if _connect.is_connect(source):
         result = _connect.stream_join(source, other, condition, kind, options)

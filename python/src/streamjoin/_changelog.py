@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 Ttl = str | timedelta | Mapping[str, str | timedelta] | None
 
+MODES = ("event_time", "changelog")
+
 
 def from_changelog(
     df: DataFrame,
@@ -238,52 +240,30 @@ def to_upserts(df: DataFrame, key: str | Sequence[str] | None = None) -> DataFra
     return DataFrame(api.toUpserts(source._jdf, keys), source.sparkSession)
 
 
-def joins_changes(left: DataFrame, right: DataFrame, mode: str | None, state_ttl: Ttl) -> bool:
-    """Whether a join is one of changelogs: said so, or because an input is one."""
-    if mode is not None and mode not in ("changelog", "event_time"):
+def mode(value: object) -> str | None:
+    """The option of a join, checked."""
+    if value is None:
+        return None
+    word = _arguments.string("mode", value)
+    if word not in MODES:
         raise PySparkValueError(
             errorClass="VALUE_NOT_ALLOWED",
-            messageParameters={
-                "arg_name": "mode",
-                "allowed_values": str(["changelog", "event_time"]),
-            },
+            messageParameters={"arg_name": "mode", "allowed_values": str(list(MODES))},
         )
-    if _connect.is_connect(left):
-        if mode is not None or state_ttl is not None:
-            raise _errors.changes_classic_only("streamJoin(..., mode='changelog')")
-        return False
-    api = python_api(left.sparkSession)
-    implied = any(api.isChangelog(_jdf(df)) for df in (left, right))
-    if implied and mode == "event_time":
+    return word
+
+
+def state_ttl(value: object) -> str | None:
+    """The option of a join: an interval, or ``left=..., right=...``."""
+    if not isinstance(value, Mapping):
+        return _arguments.duration("state_ttl", value)
+    limits = {side: _arguments.duration("state_ttl", limit) for side, limit in value.items()}
+    if not limits or not set(limits) <= {"left", "right"}:
         raise PySparkValueError(
             errorClass="VALUE_NOT_ALLOWED",
-            messageParameters={
-                "arg_name": "mode of a join with changes",
-                "allowed_values": str(["changelog"]),
-            },
+            messageParameters={"arg_name": "state_ttl", "allowed_values": "left, right"},
         )
-    if implied or mode == "changelog":
-        return True
-    if state_ttl is not None:
-        raise PySparkValueError(
-            errorClass="ARGUMENT_REQUIRED",
-            messageParameters={"arg_name": "mode", "condition": "`state_ttl` is given"},
-        )
-    return False
-
-
-def join_changes(
-    left: DataFrame,
-    right: DataFrame,
-    condition: Column | str | list[str],
-    how: str,
-    state_ttl: Ttl,
-) -> DataFrame:
-    limits = _limits(state_ttl)
-    api = python_api(left.sparkSession)
-    asked = cast("ClassicColumn", condition)._jc if isinstance(condition, Column) else condition
-    joined = api.changelogJoin(_jdf(left), _jdf(right), asked, how, *limits)
-    return DataFrame(joined, left.sparkSession)
+    return ", ".join(f"{side}={limit}" for side, limit in limits.items() if limit) or None
 
 
 def _classic(df: DataFrame, method: str) -> ClassicDataFrame:
@@ -291,26 +271,6 @@ def _classic(df: DataFrame, method: str) -> ClassicDataFrame:
     if _connect.is_connect(source):
         raise _errors.changes_classic_only(method)
     return cast("ClassicDataFrame", source)
-
-
-def _jdf(df: DataFrame) -> object:
-    return cast("ClassicDataFrame", df)._jdf
-
-
-def _limits(state_ttl: Ttl) -> tuple[str | None, str | None]:
-    if isinstance(state_ttl, Mapping):
-        if not state_ttl or not set(state_ttl) <= {"left", "right"}:
-            raise PySparkValueError(
-                errorClass="VALUE_NOT_ALLOWED",
-                messageParameters={"arg_name": "state_ttl", "allowed_values": "left, right"},
-            )
-        return _limit(state_ttl.get("left")), _limit(state_ttl.get("right"))
-    both = _limit(state_ttl)
-    return both, both
-
-
-def _limit(value: object) -> str | None:
-    return _arguments.duration("state_ttl", value)
 
 
 def _names(name: str, value: object) -> list[str]:

@@ -76,22 +76,6 @@ object PythonApi {
   def toUpserts(df: DataFrame, key: JList[String]): DataFrame =
     ChangelogOperations.toUpserts(df, key.asScala.toSeq)
 
-  /** Whether the rows of a DataFrame are changes. */
-  def isChangelog(df: DataFrame): Boolean = ChangelogOperations.isChangelog(df)
-
-  /** Joins changelogs, on what [[streamJoin]] takes; the limits may be null. */
-  def changelogJoin(
-      left: DataFrame,
-      right: DataFrame,
-      on: Any,
-      how: String,
-      leftTtl: String,
-      rightTtl: String
-  ): DataFrame =
-    ChangelogOperations.join(left, right, (Option(leftTtl), Option(rightTtl))) { (l, r) =>
-      joined(l, r, on, how)
-    }
-
   private def joined(left: DataFrame, right: DataFrame, on: Any, how: String): DataFrame =
     on match {
       case condition: Column => left.join(right, condition, how)

@@ -13,7 +13,11 @@ import org.apache.spark.sql.streamjoin.logical.plan.{
   StreamJoinHint,
   UnresolvedImposeOrder
 }
-import org.apache.spark.sql.streamjoin.logical.resolve.{HoldHintedJoins, ResolveAwaitedJoin}
+import org.apache.spark.sql.streamjoin.logical.resolve.{
+  HoldHintedJoins,
+  ResolveAwaitedJoin,
+  ResolveChangelogJoin
+}
 import org.apache.spark.sql.streamjoin.physical.StreamJoinStrategy
 
 /** The operations on DataFrames, where Spark's plans can be seen. Callers use `io.streamjoin`. */
@@ -46,7 +50,7 @@ object DataFrameOperations {
     val joined =
       StreamJoinErrors.withoutPlan(join(on(left)(StreamJoinHint(asked, held = false, _))))
     // what Spark leaves for a second step is done, or refused, here
-    on(joined)(plan => ResolveAwaitedJoin(HoldHintedJoins(plan)))
+    on(joined)(plan => ResolveAwaitedJoin(ResolveChangelogJoin.all(HoldHintedJoins(plan))))
   }
 
   /** What is wrong with a session, if anything. */

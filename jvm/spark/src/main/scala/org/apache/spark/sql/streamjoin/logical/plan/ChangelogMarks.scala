@@ -7,8 +7,7 @@ import org.apache.spark.sql.types.{Metadata, MetadataBuilder}
  * What is known of a changelog, kept where Spark takes it along by itself: in the metadata of its columns.
  *
  * {{{
- *   column of the kinds   Kind: of how many columns the unique key is; Limit: state_ttl;
- *                         Appends: rows only come
+ *   column of the kinds   Kind: of how many columns the unique key is
  *   key columns           Key: their place in the key
  *   sequence              Sequence
  *   commit columns        Commit: no part of a row's identity
@@ -25,16 +24,11 @@ private[streamjoin] object ChangelogMarks {
   val Key = "streamjoin.changelog.key"
   val Sequence = "streamjoin.changelog.sequence"
   val Commit = "streamjoin.changelog.commit"
-  val Limit = "streamjoin.changelog.ttl"
-  val Appends = "streamjoin.changelog.appends"
 
-  private val all = Seq(Kind, Key, Sequence, Commit, Limit, Appends)
+  private val all = Seq(Kind, Key, Sequence, Commit)
 
   /** The column that says which kind of change a row is. */
   def kind(columns: Seq[Attribute]): Option[Attribute] = columns.find(_.metadata.contains(Kind))
-
-  /** Whether rows only come, of a plan that would be no changelog by itself. */
-  def onlyAppends(kind: Attribute): Boolean = kind.metadata.contains(Appends)
 
   def isCommit(a: Attribute): Boolean = a.metadata.contains(Commit)
 
@@ -50,10 +44,6 @@ private[streamjoin] object ChangelogMarks {
 
   def sequence(columns: Seq[Attribute]): Option[Attribute] =
     columns.find(_.metadata.contains(Sequence))
-
-  /** For how long rows are kept, in milliseconds. */
-  def limit(columns: Seq[Attribute]): Option[Long] =
-    kind(columns).filter(_.metadata.contains(Limit)).map(_.metadata.getLong(Limit))
 
   /** The expression under a name, with marks. */
   def marked(e: Expression, name: String, metadata: Metadata, marks: (String, Long)*): Alias = {

@@ -14,19 +14,30 @@ import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
  * @param retention for how long rows are kept that the condition does not bound: an interval, or a
  *   whole number, as text; none: as the session says
  * @param emitLate whether late rows come out, with a column that says why, instead of being dropped
+ * @param mode `event_time` or `changelog`; none: as the inputs are
+ * @param leftTtl for how long rows of the left are kept after they were written, as text
  * @param hint the hint by which they came: joins of one SELECT share it
  */
 final case class JoinOptions(
     retention: Option[String] = None,
     emitLate: Boolean = false,
+    mode: Option[String] = None,
+    leftTtl: Option[String] = None,
+    rightTtl: Option[String] = None,
     hint: Option[UUID] = None
 ) {
 
   /** Whether columns come out of the join that none of its inputs has. */
-  def addsColumns: Boolean = emitLate
+  def addsColumns: Boolean = emitLate || isChangelog
+
+  /** Whether rows are to come and go, see [[ChangelogJoin]]. */
+  def isChangelog: Boolean = mode.contains(JoinOptions.Changelog)
 }
 
 object JoinOptions {
+
+  val EventTime: String = "event_time"
+  val Changelog: String = "changelog"
 
   /** Takes a value up, unless it is none for the option. */
   private type Reader = (JoinOptions, OptionValue) => Option[JoinOptions]
@@ -43,6 +54,18 @@ object JoinOptions {
       "retention",
       "an interval such as '1 hour', or a whole number where event times are numbers",
       (options, value) => value.distance.map(kept => options.copy(retention = Some(kept)))
+    ),
+    (
+      "mode",
+      s"'$EventTime' or '$Changelog'",
+      (options, value) =>
+        value.word(EventTime, Changelog).map(word => options.copy(mode = Some(word)))
+    ),
+    (
+      "state_ttl",
+      "an interval such as '30 days', for both inputs, or map('right', '30 days')",
+      (options, value) =>
+        value.bySide.map { case (left, right) => options.copy(leftTtl = left, rightTtl = right) }
     )
   )
 

@@ -2,7 +2,13 @@ package org.apache.spark.sql.streamjoin.logical.plan
 
 import java.util.Locale
 
-import org.apache.spark.sql.catalyst.expressions.{Expression, Literal, NamedArgumentExpression}
+import org.apache.spark.sql.catalyst.analysis.UnresolvedFunction
+import org.apache.spark.sql.catalyst.expressions.{
+  CreateMap,
+  Expression,
+  Literal,
+  NamedArgumentExpression
+}
 import org.apache.spark.sql.types.{DayTimeIntervalType, IntegralType, StringType}
 import org.apache.spark.unsafe.types.CalendarInterval
 
@@ -18,6 +24,33 @@ private[streamjoin] final case class OptionValue(name: String, value: Expression
   def word(words: String*): Option[String] = value match {
     case Literal(text, StringType) => Some(text.toString).filter(words.contains)
     case _                         => None
+  }
+
+  /**
+   * An interval for both sides, as text, or one for each in a map; as a text, that is
+   * `left=1 day, right=30 days`.
+   */
+  def bySide: Option[(Option[String], Option[String])] = value match {
+    case UnresolvedFunction(Seq(map), arguments, _, _, _, _, _) if map.equalsIgnoreCase("map") =>
+      ofSides(arguments)
+    case CreateMap(arguments, _) => ofSides(arguments)
+    case Literal(text, StringType) if text.toString.contains('=') =>
+      ofSides(text.toString.split(',').toSeq.flatMap(_.split("=", 2)).map(s => Literal(s.trim)))
+    case _ => distance.map(text => (Some(text), Some(text)))
+  }
+
+  private def ofSides(arguments: Seq[Expression]): Option[(Option[String], Option[String])] = {
+    val pairs = arguments.grouped(2).toSeq.map {
+      case Seq(Literal(side, StringType), value) =>
+        OptionValue(side.toString.toLowerCase(Locale.ROOT), value).distance.map(side.toString -> _)
+      case _ => None
+    }
+    val limits = pairs.flatten.map { case (side, value) => side.toLowerCase(Locale.ROOT) -> value }
+    val sides = limits.map(_._1)
+    Option.when(
+      pairs.nonEmpty && pairs.forall(_.nonEmpty) && sides.distinct == sides &&
+        sides.forall(Set("left", "right"))
+    )((limits.toMap.get("left"), limits.toMap.get("right")))
   }
 
   /** An interval or a whole number, as text; whether it is one is seen where its column is known. */

@@ -128,7 +128,8 @@ object StreamJoin {
   /** Whether a join is one of two streams and of a type that is ours, as far as can be seen. */
   private[streamjoin] def ofStreams(j: Join): Boolean =
     j.left.isStreaming && j.right.isStreaming && typeOf(j.joinType).nonEmpty &&
-      !j.exists(_.isInstanceOf[CTERelationRef]) && !j.children.exists(isChangelog)
+      !j.exists(_.isInstanceOf[CTERelationRef]) && !j.children.exists(isChangelog) &&
+      !StreamJoinHint.on(j).exists(_.isChangelog)
 
   /** Whether rows come and go, so that the join is another one: [[ChangelogJoin]]. */
   private def isChangelog(input: LogicalPlan): Boolean =

@@ -21,7 +21,9 @@ import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
 import org.apache.spark.sql.streamjoin.logical.plan.{
   ChangelogJoin,
   ChangelogMarks,
+  JoinOptions,
   StreamJoin,
+  StreamJoinHint,
   StreamJoinInput
 }
 import org.apache.spark.sql.streamjoin.logical.times.DistinctAttributes
@@ -52,7 +54,11 @@ private[streamjoin] object ChangelogBuilder {
   def hasChangelog(plan: LogicalPlan): Boolean = plan.exists(p => p.resolved && isChangelog(p))
 
   /** The join, with columns of its own for the changes: where it is joined with itself Spark renews them. */
-  def build(join: Join): LogicalPlan = {
+  def build(asked: Join): LogicalPlan = {
+    StateTtl.misfit(asked).foreach(throw _)
+    val options = StreamJoinHint.on(asked).getOrElse(JoinOptions())
+    def ttl(text: Option[String]) = text.map(StateTtl.millis(_, asked.origin))
+    val join = StreamJoinHint.changed(asked)(_.child)
     val joinType = StreamJoin
       .typeOf(join.joinType)
       .getOrElse(throw StreamJoinErrors.unsupportedJoinType(join.origin, join.joinType.sql))
@@ -71,7 +77,7 @@ private[streamjoin] object ChangelogBuilder {
       withImages(r, joinKey(draft, Side.Right)),
       joinType,
       condition
-    )
+    ).copy(leftTtl = ttl(options.leftTtl), rightTtl = ttl(options.rightTtl))
     built.copyTagsFrom(join)
     Project(
       built.output.map(a => if (built.changes.contains(a)) Alias(a, a.name)() else a),
@@ -106,8 +112,8 @@ private[streamjoin] object ChangelogBuilder {
       keyOf(right),
       sequenceOf(left),
       sequenceOf(right),
-      ChangelogMarks.limit(left.output),
-      ChangelogMarks.limit(right.output),
+      None,
+      None,
       Seq(
         AttributeReference(
           ChangelogMarks.ChangeType,
@@ -214,8 +220,7 @@ private[streamjoin] object ChangelogBuilder {
     }
     val complete = join.copy(
       left = StreamJoinInput.of(input),
-      added = Seq(input.output.last, join.added(1)),
-      leftTtl = None
+      added = Seq(input.output.last, join.added(1))
     )
     val back: Seq[NamedExpression] = declared.output.map { a =>
       if (a.exprId != kind.exprId) a
@@ -231,9 +236,8 @@ private[streamjoin] object ChangelogBuilder {
     if (!input.isStreaming) {
       throw StreamJoinErrors.staticInput(join.origin, side.name, input.output.map(_.name))
     }
-    val appends = ChangelogMarks.kind(input.output).forall(ChangelogMarks.onlyAppends)
-    if (appends) {
-      if (input.children.exists(hasChangelog)) {
+    if (!isChangelog(input)) {
+      if (hasChangelog(input)) {
         throw StreamJoinErrors.changeTypeDropped(
           join.origin,
           s"the ${side.name} input",

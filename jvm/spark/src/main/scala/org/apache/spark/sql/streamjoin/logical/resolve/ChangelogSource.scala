@@ -116,19 +116,6 @@ private[streamjoin] final class ChangelogSource(input: LogicalPlan, resolver: Re
     )
   }
 
-  /** Rows that only come. */
-  private def inserts: LogicalPlan =
-    Project(
-      input.output :+ marked(
-        Literal(ChangeKind.Insert.name),
-        ChangeType,
-        Metadata.empty,
-        Kind -> 0L,
-        Appends -> 1L
-      ),
-      input
-    )
-
   /** Debezium's envelopes: a message is the latest image of its key. */
   def debezium(key: Seq[String], value: String, sequenceBy: Option[String]): LogicalPlan = {
     val envelope = column("value", value)
@@ -233,17 +220,5 @@ private[streamjoin] final class ChangelogSource(input: LogicalPlan, resolver: Re
       )
     }
     ToUpserts(known, kind, input)
-  }
-
-  /** The input with a limit of how long its rows are kept; rows that only come, if it is no changelog. */
-  def kept(ttlMs: Option[Long]): LogicalPlan = ChangelogMarks.kind(input.output) match {
-    case None => new ChangelogSource(inserts, resolver).kept(ttlMs)
-    case Some(kind) =>
-      ttlMs.fold(input) { ms =>
-        Project(
-          input.output.map(a => if (a.exprId == kind.exprId) marked(a, Limit -> ms) else a),
-          input
-        )
-      }
   }
 }

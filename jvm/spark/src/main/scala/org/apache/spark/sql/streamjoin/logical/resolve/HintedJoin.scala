@@ -13,6 +13,9 @@ private[streamjoin] object HintedJoin {
 
   def emitsLate(j: Join): Boolean = StreamJoinHint.on(j).exists(_.emitLate)
 
+  /** Whether rows of it are to come and go. */
+  def isChangelog(j: Join): Boolean = StreamJoinHint.on(j).exists(_.isChangelog)
+
   /** Whether options were asked of a join in which no stream takes part. */
   def isOfTables(j: Join): Boolean = StreamJoinHint.on(j).nonEmpty && !j.isStreaming
 
@@ -24,6 +27,9 @@ private[streamjoin] object HintedJoin {
 
   /** A join that was held, with the columns that it adds. */
   def released(held: LogicalPlan): LogicalPlan = held match {
+    case Project(columns, j: Join) if hasChanges(j) =>
+      ResolveChangelogJoin.released(columns, free(j))
+    case j: Join if hasChanges(j) => ResolveChangelogJoin.all(free(j))
     case p @ Project(columns, j: Join) =>
       ours(j, columns, byNames = true).getOrElse(p.copy(child = free(j)))
     case j: Join => ours(j, j.output, byNames = false).getOrElse(free(j))
@@ -45,7 +51,8 @@ private[streamjoin] object HintedJoin {
       columns: Seq[NamedExpression],
       byNames: Boolean
   ): Option[LogicalPlan] =
-    if (isOfTables(j)) Some(ofTables(j, columns))
+    if (hasChanges(j)) Some(ResolveChangelogJoin.all(free(j)))
+    else if (isOfTables(j)) Some(ofTables(j, columns))
     else Option.when(emitsLate(j) && StreamJoin.isOrdered(j))(LateColumn.emit(j, columns, byNames))
 
   /** It stays Spark's, with the columns that a join of streams would have. */
@@ -54,6 +61,9 @@ private[streamjoin] object HintedJoin {
     if (!emitsLate(j)) plain
     else LateColumn.empty(if (columns == j.output) plain else Project(columns, plain))
   }
+
+  /** Whether it is another join, whose rows come and go. */
+  private def hasChanges(j: Join): Boolean = ResolveChangelogJoin.isOurs(free(j))
 
   private def free(j: Join): Join = StreamJoinHint.changed(j)(_.copy(held = false))
 }

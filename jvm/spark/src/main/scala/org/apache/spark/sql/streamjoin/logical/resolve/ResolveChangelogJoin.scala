@@ -29,9 +29,17 @@ private[streamjoin] object ResolveChangelogJoin extends Rule[LogicalPlan] {
   def all(plan: LogicalPlan): LogicalPlan =
     AnalysisHelper.allowInvokingTransformsInAnalyzer(made(plan))
 
+  /** A join by column names that was held, as [[UnresolvedStreamJoin]], with all that it adds. */
+  def released(list: Seq[NamedExpression], join: Join): LogicalPlan =
+    AnalysisHelper.allowInvokingTransformsInAnalyzer {
+      val built = made(join)
+      Project(columns(list, built, all = true), built)
+    }
+
   def isOurs(plan: LogicalPlan): Boolean = plan match {
-    case j: Join => j.resolved && j.children.exists(ChangelogBuilder.isChangelog)
-    case _       => false
+    case j: Join if j.resolved && !HintedJoin.isHeld(j) =>
+      j.children.exists(ChangelogBuilder.isChangelog) || HintedJoin.isChangelog(j)
+    case _ => false
   }
 
   private def made(plan: LogicalPlan): LogicalPlan = plan match {
@@ -47,7 +55,11 @@ private[streamjoin] object ResolveChangelogJoin extends Rule[LogicalPlan] {
   }
 
   /** The columns that were asked for, with the result's kind in the place of those of the inputs. */
-  private def columns(list: Seq[NamedExpression], child: LogicalPlan): Seq[NamedExpression] = {
+  private def columns(
+      list: Seq[NamedExpression],
+      child: LogicalPlan,
+      all: Boolean = false
+  ): Seq[NamedExpression] = {
     val (gone, stay) = list.partition {
       case a: AttributeReference => !child.outputSet.contains(a)
       case _                     => false
@@ -57,7 +69,7 @@ private[streamjoin] object ResolveChangelogJoin extends Rule[LogicalPlan] {
     val changes = child.output.filter { a =>
       a.metadata.contains(ChangelogMarks.Kind) || ChangelogMarks.isCommit(a)
     }
-    if (gone.isEmpty) stay else stay ++ changes.filterNot(stay.contains)
+    if (gone.isEmpty && !all) stay else stay ++ changes.filterNot(stay.contains)
   }
 
   private def hidden(plan: LogicalPlan, column: Attribute) =

@@ -76,7 +76,8 @@ object CheckJoinHints extends (LogicalPlan => Unit) {
       joins.filter(StreamJoin.ofStreams).flatMap(StreamJoinHint.on).map(_.hint)
     joins.foreach { j =>
       if (
-        j.isStreaming && !StreamJoin.ofStreams(j) && !served.contains(StreamJoinHint.on(j).get.hint)
+        j.isStreaming && !StreamJoin.ofStreams(j) && !ResolveChangelogJoin.isOurs(j) &&
+        !served.contains(StreamJoinHint.on(j).get.hint)
       )
         throw notOfStreams(j)
     }

@@ -35,6 +35,7 @@ private[streamjoin] object StreamJoinBuilder {
       sharedKeys: Seq[Expression] = Nil
   ): Either[Refusal, StreamJoin] = for {
     _ <- WindowsOfInputs.misplaced(join).toLeft(())
+    _ <- StateTtl.misfitOfEventTime(join).map(Refusal(_)).toLeft(())
     joinType <- StreamJoin.typeOf(join.joinType).toRight(
       Refusal(StreamJoinErrors.unsupportedJoinType(join.origin, join.joinType.sql))
     )

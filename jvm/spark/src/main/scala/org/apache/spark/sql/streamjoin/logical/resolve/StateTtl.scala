@@ -1,0 +1,50 @@
+package org.apache.spark.sql.streamjoin.logical.resolve
+
+import java.util.concurrent.TimeUnit.MILLISECONDS
+
+import scala.util.Try
+
+import org.apache.spark.sql.catalyst.plans.logical.Join
+import org.apache.spark.sql.catalyst.trees.Origin
+import org.apache.spark.sql.catalyst.util.IntervalUtils
+import org.apache.spark.sql.streamjoin.errors.{StreamJoinAnalysisException, StreamJoinErrors}
+import org.apache.spark.sql.streamjoin.logical.plan.{JoinOptions, StreamJoinHint}
+import org.apache.spark.unsafe.types.UTF8String
+
+/** For how long rows of a changelog join are kept, and which options there are for which join. */
+private[resolve] object StateTtl {
+
+  /** In milliseconds. */
+  def millis(text: String, origin: Origin): Long = {
+    def refused(reason: String) = StreamJoinErrors.invalidStateTtl(origin, s"'$text'", reason)
+    val interval = Try(IntervalUtils.stringToInterval(UTF8String.fromString(text)))
+      .getOrElse(throw refused("it is no interval"))
+    if (interval.months != 0) throw refused("months and years have no constant length")
+    val ms = IntervalUtils.getDuration(interval, MILLISECONDS)
+    if (ms <= 0) throw refused("it is not positive")
+    ms
+  }
+
+  /** Why the options of a join are none of a changelog join. */
+  def misfit(join: Join): Option[StreamJoinAnalysisException] =
+    StreamJoinHint.on(join).flatMap { o =>
+      if (o.mode.contains(JoinOptions.EventTime))
+        Some("an input has rows that come and go, and the mode is event_time")
+      else if (o.emitLate) Some("late => 'emit' is an option of an event-time join")
+      else if (o.retention.nonEmpty)
+        Some("retention is an option of an event-time join; here it is state_ttl")
+      else None
+    }.map(invalid(join.origin, _))
+
+  /** Why they are none of an event-time join. */
+  def misfitOfEventTime(join: Join): Option[StreamJoinAnalysisException] =
+    StreamJoinHint.on(join).filter(o => o.leftTtl.nonEmpty || o.rightTtl.nonEmpty).map { _ =>
+      invalid(
+        join.origin,
+        "state_ttl is an option of a changelog join: give mode => 'changelog', too"
+      )
+    }
+
+  private def invalid(origin: Origin, reason: String) =
+    StreamJoinErrors.invalidOption(origin, reason, JoinOptions.allowed)
+}
