@@ -91,12 +91,30 @@ def main(folder: Path) -> None:
                     f"SELECT /*+ STREAM_JOIN(late => 'emit') */ * FROM o JOIN d ON {WITHIN}"
                 ).columns,
                 "missing": refusal(lambda: missing.columns),
-                "pending": refusal(lambda: streamjoin.pending(str(folder / "out-checkpoint"))),
+                "pending": waiting(spark, joined, folder),
                 "explained": joined._explain_string(),
             }
         )
     )
     spark.stop()
+
+
+def waiting(spark: SparkSession, joined: DataFrame, folder: Path) -> dict[str, Any]:
+    """What a client sees of the state: by folder, by query, and in SQL."""
+    checkpoint = str(folder / "out-checkpoint")
+    out = joined.writeStream.format("noop").option("checkpointLocation", checkpoint).start()
+    out.processAllAvailable()
+    by_query = streamjoin.pending(out, "left").select("row.id").collect()
+    out.stop()
+    asked = streamjoin.pending(checkpoint).groupBy("side").count().orderBy("side")
+    sql = f"SELECT count(*) FROM `streamjoin-pending`.`{checkpoint}` WHERE side = 'left'"
+    return {
+        "by_folder": [list(row) for row in asked.collect()],
+        "by_query": sorted(row.id for row in by_query),
+        "sql": spark.sql(sql).collect()[0][0],
+        "missing": refusal(lambda: streamjoin.pending(str(folder / "missing")).schema),
+        "ended": refusal(lambda: streamjoin.pending(out).schema),
+    }
 
 
 def _hour() -> Any:

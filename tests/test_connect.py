@@ -42,8 +42,15 @@ def test_conditions_of_every_kind(seen: dict[str, Any]) -> None:
 
 def test_what_is_refused_and_explained(seen: dict[str, Any]) -> None:
     assert "STREAM_JOIN.UNBOUNDED_STATE" in seen["missing"]
-    assert "over Spark Connect there is none" in seen["pending"]
     assert "StreamJoin LEFT OUTER" in seen["explained"]
+
+
+def test_what_waits(seen: dict[str, Any]) -> None:
+    waiting = seen["pending"]
+    assert waiting["by_folder"] == [["left", 1], ["right", 1]]
+    assert (waiting["by_query"], waiting["sql"]) == ([2], 1)
+    assert "STREAM_JOIN_STATE.NOT_FOUND" in waiting["missing"]
+    assert "STREAM_JOIN_STATE.QUERY_NOT_RUNNING" in waiting["ended"]
 
 
 def test_import_needs_no_py4j() -> None:
@@ -79,13 +86,13 @@ def test_a_session_is_asked_once_and_a_server_without_the_jar_is_refused(
 ) -> None:
     good = Server(spark, "streamjoin_version()")
     for _ in range(2):
-        _connect._check(good)  # type: ignore[arg-type]
+        _connect.check(good)  # type: ignore[arg-type]
     assert good.asked == 1
     with pytest.raises(streamjoin.SetupError, match="was started without the streamjoin jar"):
-        _connect._check(Server(spark, "not_there()"))  # type: ignore[arg-type]
+        _connect.check(Server(spark, "not_there()"))  # type: ignore[arg-type]
     with pytest.raises(streamjoin.SetupError, match=r"jar 0\.0\.1, but the Python package"):
-        _connect._check(Server(spark, "'0.0.1'"))  # type: ignore[arg-type]
+        _connect.check(Server(spark, "'0.0.1'"))  # type: ignore[arg-type]
     dropping = spark.newSession()
     dropping.conf.set("spark.sql.optimizer.disableHints", "true")
     with pytest.raises(AnalysisException, match="has Spark drop them"):
-        _connect._check(Server(dropping, "streamjoin_version()"))  # type: ignore[arg-type]
+        _connect.check(Server(dropping, "streamjoin_version()"))  # type: ignore[arg-type]

@@ -343,3 +343,58 @@ def test_sparks_own_readers(shop: Shop, spark: SparkSession, stored: str) -> Non
         spark.read.format("statestore").load(str(run.checkpoint))
     assert failed.value.getCondition() == "STREAM_JOIN_STATE.OTHER_READER"
     assert f"streamjoin.pending({run.checkpoint}, operator=0)" in str(failed.value)
+
+
+def test_as_a_data_source_in_sql(shop: Shop, spark: SparkSession) -> None:
+    run = waiting(shop)
+    where = f"`streamjoin-pending`.`{run.checkpoint}`"
+    expected = sorted(pending(run.checkpoint).collect())
+
+    def rows(query: str) -> list[Row]:
+        return sorted(spark.sql(query).collect())
+
+    assert sorted(spark.read.format("streamjoin-pending").load(str(run.checkpoint)).collect()) == (
+        expected
+    )
+    assert rows(f"SELECT * FROM {where} AS w") == expected
+    assert rows(f"SELECT row.id FROM {where} WITH ('side' = 'left', 'batch' = 0)") == [
+        Row(id=1),
+        Row(id=2),
+    ]
+    spark.sql(
+        "CREATE OR REPLACE TEMPORARY VIEW waiting USING `streamjoin-pending` "
+        f"OPTIONS (path '{run.checkpoint}', side 'right', operator 0)"
+    )
+    assert rows("SELECT row.id FROM waiting WHERE NOT matched") == [Row(id=9)]
+
+
+def test_only_what_is_asked_for_is_read(shop: Shop, spark: SparkSession) -> None:
+    rows = pending(waiting(shop).checkpoint)
+    assert rows.rdd.getNumPartitions() == 2
+    one = rows.where("partition_id = 1 AND side = 'left' AND NOT matched")
+    assert one.rdd.getNumPartitions() == 1
+    shown = one.select("time")._jdf.queryExecution().executedPlan().toString()
+    assert "join 0, left, partitions 1" in shown
+    assert "row#" not in shown
+    assert sorted(map(tuple, rows.where("side = 'right'").select("side", "time").collect())) == [
+        ("right", clock("10:25")),
+        ("right", clock("10:30")),
+    ]
+    both = [rows.where(f"partition_id = {n}").count() for n in (0, 1)]
+    assert sum(both) == rows.count() == 5
+    assert rows.where("side = 'neither'").count() == 0
+    assert rows.where("side = 'left' OR time < '2024-05-04T10:26:00'").count() == 4
+
+
+def test_options_that_there_are_not(shop: Shop, spark: SparkSession) -> None:
+    reader = spark.read.format("streamjoin-pending")
+    for options, said in (
+        ({"path": "x", "side": "both"}, "it must be left or right"),
+        ({"path": "x", "batch": "last"}, "a whole number"),
+        ({"path": "x", "batch_id": "1"}, "one of path, query, side, operator, batch"),
+        ({}, "the folder of a checkpoint"),
+    ):
+        with pytest.raises(AnalysisException, match=said) as failed:
+            reader.options(**options).load()
+        assert failed.value.getCondition() == "STREAM_JOIN_STATE.INVALID_OPTION"
+        reader = spark.read.format("streamjoin-pending")

@@ -6,7 +6,7 @@ import os
 import re
 from datetime import timedelta
 from functools import reduce
-from typing import Any
+from typing import Any, cast
 
 from pyspark.errors import PySparkTypeError, PySparkValueError
 from pyspark.sql import Column, DataFrame
@@ -134,11 +134,20 @@ def condition(on: object, left: DataFrame, right: DataFrame) -> Column | str | l
 
 def checkpoint(source: object) -> str | StreamingQuery:
     require_supported_pyspark()
-    if isinstance(source, StreamingQuery):
-        return source
+    if isinstance(source, StreamingQuery) or _is_connect_query(source):
+        return cast("StreamingQuery", source)
     if isinstance(source, (str, os.PathLike)):
         return str(source)
     raise _wrong_type("source", "str, os.PathLike or StreamingQuery", source)
+
+
+def _is_connect_query(source: object) -> bool:
+    """By its name, for its class needs libraries that a classic session has not."""
+    kind = type(source)
+    return (kind.__module__, kind.__name__) == (
+        "pyspark.sql.connect.streaming.query",
+        "StreamingQuery",
+    )
 
 
 def side(value: object) -> str | None:

@@ -24,7 +24,7 @@ def is_connect(thing: object) -> bool:
 
 
 def impose_order(df: DataFrame, column: str, options: dict[str, str | int]) -> DataFrame:
-    _check(df.sparkSession)
+    check(df.sparkSession)
     lag = options["lag"]
     more = {name: value for name, value in options.items() if name != "lag"}
     return df.hint("impose_order", column, lag, *_written(more))
@@ -37,7 +37,7 @@ def stream_join(
     how: str,
     options: dict[str, str | int],
 ) -> DataFrame:
-    _check(left.sparkSession)
+    check(left.sparkSession)
     if isinstance(on, str):
         on = sys.modules["pyspark.sql.connect.functions"].expr(on)
     return left.hint("stream_join", *_written(options)).join(right, on, how)
@@ -47,7 +47,7 @@ def _written(options: dict[str, str | int]) -> list[str]:
     return [f"{name}={value}" for name, value in options.items()]
 
 
-def _check(session: SparkSession) -> None:
+def check(session: SparkSession) -> None:
     """Ask a session once: a server without the jar would only warn of an unknown hint."""
     if session in _checked:
         return

@@ -90,14 +90,6 @@ def server_of_other_version(server: str, package: str) -> SetupError:
     )
 
 
-def classic_only(what: str) -> SetupError:
-    return SetupError(
-        f"{what} reads a checkpoint through the JVM of its own process, and over Spark Connect "
-        "there is none. Call it in a classic session that reaches the checkpoint:\n"
-        "  spark = streamjoin.configure(SparkSession.builder).getOrCreate()"
-    )
-
-
 def changes_classic_only(what: str) -> SetupError:
     return SetupError(
         f"{what} works in classic sessions only. Over Spark Connect declare changes in SQL, with "

@@ -7,8 +7,7 @@ import os
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
-from streamjoin import _arguments, _errors
-from streamjoin._connect import is_connect
+from streamjoin import _arguments, _connect
 from streamjoin._jvm import python_api
 
 
@@ -28,7 +27,8 @@ def pending(
     Parameters
     ----------
     source : str, os.PathLike or StreamingQuery
-        The checkpoint folder of a query, or a query of this session, running or stopped.
+        The checkpoint folder of a query, or a query of this session, running or stopped; on
+        Spark Connect one that runs.
     side : str or None, optional
         ``"left"`` or ``"right"``: rows of this input only, and their columns in the column
         ``row``, as they were (``select("row.*")``). Default: None, both, with ``row`` as JSON.
@@ -79,11 +79,17 @@ def pending(
         When the rows are computed, with the error class ``STREAM_JOIN.INCOMPATIBLE_CHECKPOINT``: a
         file that holds them is damaged.
     SetupError
-        The session was started without the jar or the extension, or is a Spark Connect session,
-        or Spark is neither 4.2 nor 4.3.
+        The session, or the Spark Connect server, was started without the jar or with one of another
+        version, or Spark is neither 4.2 nor 4.3.
 
     Notes
     -----
+    The same rows in Scala and SQL: ``spark.read.format("streamjoin-pending")``, with the options
+    ``side``, ``operator`` and ``batch``, and ``FROM `streamjoin-pending`.`/checkpoint` ``.
+
+    On Spark Connect a DataFrame is analysed, and refused, when it is computed, each time anew: it
+    is of the batch that is the last one then, or of ``batch_id``.
+
     Source: the ``statestore`` reader of Spark, which shows the state of Spark's own operators.
 
     Examples
@@ -91,16 +97,20 @@ def pending(
     >>> streamjoin.pending(query).groupBy("side", "waits_for").count()  # doctest: +SKIP
     >>> streamjoin.pending("/checkpoints/orders", "left").select("row.*")  # doctest: +SKIP
     """
-    if is_connect(source):
-        raise _errors.classic_only("pending")
     where = _arguments.checkpoint(source)
     which = _arguments.side(side)
     number = _arguments.whole("operator", operator)
     batch = _arguments.whole("batch_id", batch_id)
     session = SparkSession.active()
-    if is_connect(session):
-        raise _errors.classic_only("pending")
+    options = {"side": which, "operator": number, "batch": batch, **_place(session, where)}
+    reader = session.read.format("streamjoin-pending")
+    return reader.options(**{k: v for k, v in options.items() if v is not None}).load()
+
+
+def _place(session: SparkSession, where: str | StreamingQuery) -> dict[str, str]:
+    """Say where to read, to a session that is known to have the jar."""
+    if _connect.is_connect(session):
+        _connect.check(session)
+        return {"path": where} if isinstance(where, str) else {"query": where.id}
     api = python_api(session)
-    location = api.checkpointOf(where._jsq) if isinstance(where, StreamingQuery) else where
-    rows = api.pending(session._jsparkSession, location, which, number, batch)
-    return DataFrame(rows, session)
+    return {"path": where if isinstance(where, str) else api.checkpointOf(where._jsq)}

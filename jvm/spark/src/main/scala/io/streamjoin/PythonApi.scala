@@ -6,7 +6,7 @@ import scala.jdk.CollectionConverters._
 
 import org.apache.spark.sql.streamjoin.Version
 import org.apache.spark.sql.streamjoin.api.{ChangelogOperations, DataFrameOperations}
-import org.apache.spark.sql.streamjoin.checkpoint.pending.PendingRows
+import org.apache.spark.sql.streamjoin.checkpoint.pending.QueryCheckpoint
 import org.apache.spark.sql.{functions, Column, DataFrame, SparkSession}
 import org.apache.spark.sql.streaming.StreamingQuery
 
@@ -85,21 +85,5 @@ object PythonApi {
     }
 
   /** Where a query has its checkpoint. */
-  def checkpointOf(query: StreamingQuery): String = PendingRows.checkpoint(query)
-
-  /** The rows that wait in a checkpoint; all but the first two may be null. */
-  def pending(
-      session: SparkSession,
-      checkpoint: String,
-      side: String,
-      operator: java.lang.Long,
-      batch: java.lang.Long
-  ): DataFrame =
-    PendingRows.of(
-      session,
-      checkpoint,
-      Option(side),
-      Option(operator).map(_.longValue),
-      Option(batch).map(_.longValue)
-    )
+  def checkpointOf(query: StreamingQuery): String = QueryCheckpoint.of(query)
 }

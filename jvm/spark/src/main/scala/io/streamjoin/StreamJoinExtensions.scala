@@ -20,6 +20,7 @@ import org.apache.spark.sql.{SparkSessionExtensions, SparkSessionExtensionsProvi
  *    - `ResolveStreamHints`: the hints `stream_join` and `impose_order` become plan nodes.
  *    - `HoldHintedJoins`: what is above a join that adds columns waits for them.
  *    - `ExplainStream`: `EXPLAIN SELECT ...` of a stream shows what `df.explain()` shows.
+ *    - `ResolvePendingPath`: the rows that wait, read as ``FROM `streamjoin-pending`.`/checkpoint` ``.
  *    - `ResolveChangelogJoin`, `InlineOrderedCTE`, `PlaceWindows`, `ResolveStreamJoin`, `ResolveStreamOrder`: as
  *      below, for what was resolved before; Spark checks what it supports as soon as a query is resolved.
  *  - Resolution.

@@ -1,6 +1,6 @@
 package io.streamjoin.bounds
 
-import io.streamjoin.model.Side
+import io.streamjoin.model.{Side, Watermarks}
 
 /**
  * What [[JoinBounds]] says of single rows of one input, with the distances laid out in arrays.
@@ -94,6 +94,18 @@ final class RowBounds(bounds: JoinBounds, side: Side) extends Serializable {
       i += 1
     }
     -1
+  }
+
+  /** Notes, by column, how far the row is below its watermarks, where that is more than was noted. */
+  def noteBehind(times: RowTimes, watermarks: Array[Long], furthest: Array[Long]): Unit = {
+    var i = 0
+    while (i < watermarked.length) {
+      val c = watermarked(i)
+      if (!times.isNull(c) && watermarks(c) != Watermarks.Unknown) {
+        furthest(c) = math.max(furthest(c), Saturated.subtract(watermarks(c), times(c)))
+      }
+      i += 1
+    }
   }
 
   /** Whether a time that the condition bounds is missing: the row can match nothing. */

@@ -48,6 +48,16 @@ final class EventTimeJoin[R, O](
 
   private val probe = new Probe
 
+  private val misses = new Misses(rows, boundsOf, bounds.columns.length, state, counters)
+
+  private val furthest = Array.fill(bounds.columns.length)(Watermarks.Unknown)
+
+  /**
+   * By column, how far the row furthest back was below the received watermark, negative above it;
+   * `Watermarks.Unknown` while there was no watermark, or no row.
+   */
+  def furthestBehind: Array[Long] = furthest.clone()
+
   private var watermarks: Array[Long] = Array.fill(bounds.columns.length)(Watermarks.Unknown)
 
   /** Takes up watermarks that an earlier run had received, without acting on them. */
@@ -72,6 +82,10 @@ final class EventTimeJoin[R, O](
   ): Iterator[O] = {
     rows.readTimes(side, row, times)
     val own = boundsOf(side)
+    if (!guest) {
+      counters.countInput(side)
+      own.noteBehind(times, watermarks, furthest)
+    }
     val lateBy = own.lateBy(times, watermarks)
     if (rows.foundLate(side, row)) {
       if (guest) Iterator.empty else output.foundLate(side, row).iterator
@@ -207,13 +221,16 @@ final class EventTimeJoin[R, O](
         else rows.matches(other, row, ordinary)
       if (pairs) {
         matched = true
-        if (joinType.leftOnly) meetLeftOnly(partner, other)
-        else {
+        if (joinType.leftOnly) {
+          counters.countJoined()
+          meetLeftOnly(partner, other)
+        } else {
           if (!partner.matched && joinType.preserves(side.other) && !isGuest(partner)) {
             partners.setMatched()
           }
           val ofGuest = if (side == Left) guest else isGuest(partner)
           if (!ofGuest) {
+            counters.countJoined()
             give(if (side == Left) output.joined(row, other) else output.joined(other, row))
           }
         }
@@ -228,6 +245,7 @@ final class EventTimeJoin[R, O](
     private def settle(): Unit = {
       settled = true
       partners.close()
+      if (!matched && Misses.isWorthwhile(key)) misses.missed(side, key, time, from, to)
       if (!done) {
         if (keep) state.append(side, key, time, limitsOf(side), row, matched)
         else if (!matched) unmatched(side, row, guest).foreach(give)

@@ -7,14 +7,49 @@ final class JoinCounters extends Serializable {
   private val late = new Array[Long](2)
   private val evicted = new Array[Long](2)
   private val timeless = new Array[Long](2)
+  private val input = new Array[Long](2)
   private var padded = 0L
+  private var joined = 0L
+  private var looked = 0L
+  private var met = 0L
+  private var tooLate = Long.MaxValue
+  private var tooEarly = Long.MaxValue
 
   private def slot(side: Side): Int = if (side == Side.Left) 0 else 1
 
+  def countInput(side: Side): Unit = input(slot(side)) += 1
+  def countJoined(): Unit = joined += 1
   def countLate(side: Side): Unit = late(slot(side)) += 1
   def countEvicted(side: Side, rows: Long): Unit = evicted(slot(side)) += rows
   def countNullTime(side: Side): Unit = timeless(slot(side)) += 1
   def countNullPadded(): Unit = padded += 1
+
+  def countLookedInto(metKey: Boolean): Unit = {
+    looked += 1
+    if (metKey) met += 1
+  }
+
+  /** @param by how far the right row's time is beyond what the left row's allows; negative: before it */
+  def countMiss(by: Long): Unit =
+    if (by >= 0) tooLate = math.min(tooLate, by) else tooEarly = math.min(tooEarly, -by)
+
+  /** Rows that came, late ones among them. */
+  def inputRows(side: Side): Long = input(slot(side))
+
+  /** Pairs that were joined; of a semi or anti join, left rows that have met a partner. */
+  def joinedRows: Long = joined
+
+  /** Rows that found no partner and of which it was looked into why, see [[Misses]]. */
+  def lookedIntoRows: Long = looked
+
+  /** Those of them of whose key the other input has a row. */
+  def keyMetRows: Long = met
+
+  /** By how little the right row of a pair of one key was too late, of the closest; none: no such pair. */
+  def closestTooLate: Option[Long] = Option.when(tooLate != Long.MaxValue)(tooLate)
+
+  /** The same of pairs whose right row was too early. */
+  def closestTooEarly: Option[Long] = Option.when(tooEarly != Long.MaxValue)(tooEarly)
 
   /** Rows dropped because they were below a watermark. */
   def lateRows(side: Side): Long = late(slot(side))

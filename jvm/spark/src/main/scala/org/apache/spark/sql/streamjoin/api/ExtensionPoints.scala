@@ -1,7 +1,11 @@
 package org.apache.spark.sql.streamjoin.api
 
 import org.apache.spark.sql.SparkSessionExtensions
-import org.apache.spark.sql.streamjoin.checkpoint.pending.RefuseStateReader
+import org.apache.spark.sql.streamjoin.checkpoint.pending.{
+  JoinsFunction,
+  RefuseStateReader,
+  ResolvePendingPath
+}
 import org.apache.spark.sql.streamjoin.errors.StreamJoinConditions
 import org.apache.spark.sql.streamjoin.logical.optimize.{
   OrderInOnePartition,
@@ -46,6 +50,7 @@ object ExtensionPoints {
   def inject(extensions: SparkSessionExtensions): Unit = {
     StreamJoinConditions.register()
     extensions.injectFunction(VersionFunction.description)
+    extensions.injectFunction(JoinsFunction.description)
     extensions.injectParser((_, parser) => StreamSqlParser.around(parser))
     // before Spark looks up functions, for DESCRIPTOR is none
     extensions.injectHintResolutionRule(ResolveImposeOrder(_))
@@ -56,6 +61,8 @@ object ExtensionPoints {
     // before a star is written out
     extensions.injectHintResolutionRule(_ => HoldHintedJoins)
     extensions.injectHintResolutionRule(ExplainStream(_))
+    // before Spark looks for a file format of this name
+    extensions.injectHintResolutionRule(ResolvePendingPath(_))
     extensions.injectResolutionRule(_ => ResolveSelectStream)
     // what is looked at in a join first: orders on its inputs, windows, bounds in WHERE
     extensions.injectResolutionRule(_ => ResolveOrders)

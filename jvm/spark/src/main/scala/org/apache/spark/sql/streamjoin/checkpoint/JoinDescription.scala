@@ -115,6 +115,9 @@ private[streamjoin] object JoinDescription {
   /** The operator's name in progress reports and in the state's metadata. */
   val Operator: String = "streamJoin"
 
+  /** What stands in the place of the bounds where these contradict each other. */
+  val Contradiction: String = "no two rows can match"
+
   /** What was written under the version of this code. */
   def read(json: String): JoinDescription = {
     val all = fields(json)

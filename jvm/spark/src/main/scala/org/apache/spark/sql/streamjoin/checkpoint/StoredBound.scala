@@ -10,17 +10,32 @@ private[streamjoin] object StoredBound {
   def apply(later: String, earlier: String, slack: Long): String = s"$later >= $earlier - $slack"
 
   /**
+   * A bound between times that people have a name for.
+   *
+   * @return the later time with its name, the name of the earlier one, and the slack
+   */
+  def read(
+      bound: String,
+      times: Seq[(StoredTime, String)]
+  ): Option[((StoredTime, String), String, Long)] = {
+    val read = for {
+      (later, laterName) <- times
+      (earlier, earlierName) <- times
+      slack <- bound.stripPrefix(apply(later.name, earlier.name, 0).stripSuffix("0")).toLongOption
+    } yield ((later, laterName), earlierName, slack)
+    read.headOption
+  }
+
+  /**
    * A bound as a person would write it: `o.t >= d.t - INTERVAL '1' HOUR`.
    *
    * @param times what people call the times in it; a bound between others is shown as it is stored
    */
   def words(bound: String, times: Seq[(StoredTime, String)]): String = {
     val said = for {
-      (later, laterName) <- times
-      (earlier, earlierName) <- times
-      slack <- bound.stripPrefix(apply(later.name, earlier.name, 0).stripSuffix("0")).toLongOption
+      ((later, laterName), earlierName, slack) <- read(bound, times)
       unit <- TimeUnit.of(later.dataType)
     } yield s"$laterName >= ${unit.moved(earlierName, Saturated.subtract(0, slack))}"
-    said.headOption.getOrElse(bound)
+    said.getOrElse(bound)
   }
 }

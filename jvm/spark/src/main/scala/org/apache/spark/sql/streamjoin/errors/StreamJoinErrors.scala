@@ -370,6 +370,22 @@ private[streamjoin] object StreamJoinErrors {
   def otherStateReader(location: String, operator: Long): StreamJoinAnalysisException =
     state("OTHER_READER", "location" -> location, "operator" -> operator.toString)
 
+  def invalidStateOption(
+      format: String,
+      option: String,
+      value: String,
+      expected: String
+  ): StreamJoinAnalysisException = state(
+    "INVALID_OPTION",
+    "format" -> format,
+    "option" -> option,
+    "value" -> value,
+    "expected" -> expected
+  )
+
+  def queryNotRunning(id: String): StreamJoinAnalysisException =
+    state("QUERY_NOT_RUNNING", "id" -> id)
+
   private def state(subClass: String, parameters: (String, String)*) =
     new StreamJoinAnalysisException(s"STREAM_JOIN_STATE.$subClass", parameters.toMap, Origin())
 

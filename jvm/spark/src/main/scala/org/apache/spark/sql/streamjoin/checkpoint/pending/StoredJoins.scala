@@ -5,7 +5,11 @@ import scala.util.control.NonFatal
 
 import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.classic.SparkSession
-import org.apache.spark.sql.execution.streaming.checkpointing.{CheckpointFileManager, CommitLog}
+import org.apache.spark.sql.execution.streaming.checkpointing.{
+  CheckpointFileManager,
+  CommitLog,
+  OffsetSeqLog
+}
 import org.apache.spark.sql.execution.streaming.runtime.StreamingCheckpointConstants
 import org.apache.spark.sql.execution.streaming.state._
 import org.apache.spark.sql.internal.SQLConf
@@ -70,6 +74,14 @@ private[pending] final class StoredJoins(
       }
     }
     asOf.getOrElse(kept.last)
+  }
+
+  /** When the batch began, by the clock of the query that ran it. */
+  def batchTimeMs: Option[Long] = {
+    val folder = new Path(root, StreamingCheckpointConstants.DIR_NAME_OFFSETS)
+    readable(s"offsets/$batch") {
+      new OffsetSeqLog(session, folder.toString, true).offsetSeqMetadataForBatchId(batch)
+    }.map(_.batchTimestampMs)
   }
 
   /** All joins of this project, the lowest number first. */

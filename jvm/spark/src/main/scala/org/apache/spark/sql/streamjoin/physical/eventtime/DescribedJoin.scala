@@ -40,7 +40,7 @@ private[physical] object DescribedJoin {
     s"${sql(k.left)} ${if (k.nullSafe) "<=>" else "="} ${sql(k.right)}: ${k.left.dataType.sql}"
 
   private def proved(bounds: JoinBounds, names: IndexedSeq[String]): Seq[String] =
-    if (bounds.contradictory) Seq("no two rows can match")
+    if (bounds.contradictory) Seq(JoinDescription.Contradiction)
     else {
       val all = for {
         later <- names.indices

@@ -9,6 +9,7 @@ import org.apache.spark.sql.streamjoin.physical.stateful.{
   BatchArrivals,
   BatchOutput,
   BatchReport,
+  LargestNumbers,
   PartitionState
 }
 
@@ -33,7 +34,8 @@ private[physical] final class JoinTask(
     rightOutput: Seq[Attribute],
     batch: BatchArrivals,
     partitions: PartitionState,
-    report: BatchReport
+    report: BatchReport,
+    furthest: LargestNumbers
 ) extends Serializable {
 
   def run(
@@ -70,6 +72,7 @@ private[physical] final class JoinTask(
       () => operator.advance(now),
       () => {
         base.save(state.numbers)
+        furthest.add(JoinExtremes.of(operator))
         state.commit(report, counted(counters, partitionId, state.rows), now, base.lastActiveMs)
       },
       report.metrics("numOutputRows")
@@ -113,6 +116,11 @@ private[physical] final class JoinTask(
       if (spec.routing.countsIn(partition, side)) rows else 0L
     val late = Side.both.map(s => s -> here(s, counters.lateRows(s))).toMap
     Map(
+      "inputRowsLeft" -> here(Side.Left, counters.inputRows(Side.Left)),
+      "inputRowsRight" -> here(Side.Right, counters.inputRows(Side.Right)),
+      "joinedRows" -> counters.joinedRows,
+      "lookedIntoRows" -> counters.lookedIntoRows,
+      "keyMetRows" -> counters.keyMetRows,
       "lateRowsLeft" -> late(Side.Left),
       "lateRowsRight" -> late(Side.Right),
       "numRowsDroppedByWatermark" -> late.values.sum,

@@ -97,6 +97,14 @@ class StreamJoinExec(
 
   override protected def figures: OperatorMetrics = StreamJoinMetrics.figures
 
+  @transient private lazy val furthest: LargestNumbers =
+    registered(new LargestNumbers(JoinExtremes.size(spec)))
+
+  override protected def shownReadings: Map[String, Long] = JoinExtremes.lags(spec)
+
+  override protected def shownExtremes: Map[String, Long] =
+    JoinExtremes.metrics(spec, furthest.value)
+
   // ---- execution ----
 
   override protected def doExecute(): RDD[InternalRow] = {
@@ -105,7 +113,8 @@ class StreamJoinExec(
     val l = JoinInputs.shuffled(left, distribution.head)
     val r = JoinInputs.shuffled(right, distribution.last)
     val arrived = arrivals("aheadRowsLeft" -> l, "aheadRowsRight" -> r)
-    val task = new JoinTask(spec, left.output, right.output, arrived, partitionState, report)
+    val task =
+      new JoinTask(spec, left.output, right.output, arrived, partitionState, report, furthest)
     perPartition(
       JoinInputs.rows(l, distribution.head, partitions),
       JoinInputs.rows(r, distribution.last, partitions)

@@ -11,6 +11,11 @@ private[physical] object StreamJoinMetrics {
 
   val figures: OperatorMetrics = new OperatorMetrics(
     Seq(
+      Figure("inputRowsLeft", "input rows, left"),
+      Figure("inputRowsRight", "input rows, right"),
+      Figure("joinedRows", "pairs joined"),
+      Figure("lookedIntoRows", "rows without a partner that were looked into"),
+      Figure("keyMetRows", "of these, rows whose key the other input has"),
       Figure("lateRowsLeft", "late rows, left"),
       Figure("lateRowsRight", "late rows, right"),
       Figure("aheadRowsLeft", "rows too far ahead, left"),

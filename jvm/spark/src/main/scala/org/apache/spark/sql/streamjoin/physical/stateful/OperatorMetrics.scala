@@ -33,23 +33,25 @@ private[physical] final class OperatorMetrics(own: Seq[Figure]) {
 
   /**
    * @param value of a figure by its name
-   * @param watermarks by name, as they are shown
+   * @param more other readings by name, as they are shown: watermarks above all
+   * @param extremes other figures of the batch, by name
    */
   def progress(
       operator: String,
       value: String => Long,
-      watermarks: Map[String, Long],
+      more: Map[String, Long],
+      extremes: Map[String, Long],
       partitions: Int
   ): StateOperatorProgress = {
     val custom = new java.util.HashMap[String, java.lang.Long]
     (own :+ Spilled).foreach(f => custom.put(f.name, value(f.name)))
-    watermarks.foreach { case (name, watermark) => custom.put(name, watermark) }
+    (more ++ extremes).foreach { case (name, value) => custom.put(name, value) }
     val readings = (own :+ Spilled).filter(_.isReading).map(_.name).toSet
     ProgressOfSpark.of(
       operator,
       asked.map(value) ++ Seq(partitions.toLong, value(Stores.name)),
       custom,
-      readings ++ watermarks.keySet
+      readings ++ more.keySet
     )
   }
 }

@@ -24,6 +24,12 @@ private[physical] trait ReportingExec extends StatefulBinaryExec with Checkpoint
   /** The watermarks as the progress shows them. */
   protected def shownWatermarks(received: Array[Long]): Map[String, Long] = Map.empty
 
+  /** What else stays as it is from batch to batch, by name. */
+  protected def shownReadings: Map[String, Long] = Map.empty
+
+  /** What else the batch did that is no sum over partitions, by name. */
+  protected def shownExtremes: Map[String, Long] = Map.empty
+
   final override def verboseStringWithOperatorId(): String =
     s"$formattedNodeName\n${(simpleString(0) +: explained).mkString("\n")}\n"
 
@@ -41,7 +47,7 @@ private[physical] trait ReportingExec extends StatefulBinaryExec with Checkpoint
 
   @transient private lazy val ofPartitions: PartitionCounts = registered(new PartitionCounts)
 
-  private def registered[A <: AccumulatorV2[_, _]](accumulator: A): A = {
+  protected final def registered[A <: AccumulatorV2[_, _]](accumulator: A): A = {
     sparkContext.register(accumulator)
     accumulator
   }
@@ -58,7 +64,8 @@ private[physical] trait ReportingExec extends StatefulBinaryExec with Checkpoint
     figures.progress(
       shortName,
       name => counts.getOrElse(name, longMetric(name).value),
-      shownWatermarks(received.value),
+      shownWatermarks(received.value) ++ shownReadings,
+      shownExtremes,
       getStateInfo.numPartitions
     )
   }

@@ -1,0 +1,71 @@
+package org.apache.spark.sql.streamjoin.checkpoint.pending
+
+import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.catalyst.FunctionIdentifier
+import org.apache.spark.sql.catalyst.expressions.{Expression, ExpressionInfo, Literal}
+import org.apache.spark.sql.classic
+import org.apache.spark.sql.errors.QueryCompilationErrors
+import org.apache.spark.sql.streamjoin.checkpoint.{JoinDescription, StoredBound, StoredTime}
+import org.apache.spark.sql.streamjoin.conditions.TimeUnit
+import org.json4s._
+import org.json4s.JsonDSL._
+import org.json4s.jackson.JsonMethods.{compact, render}
+
+import io.streamjoin.model.Side
+
+/**
+ * `streamjoin_joins(where)`: the joins in a checkpoint, by its folder or by the id of a query that runs,
+ * as JSON. What `streamjoin.doctor` asks, on every kind of session.
+ */
+private[streamjoin] object JoinsFunction {
+
+  private val name = "streamjoin_joins"
+
+  val description: (FunctionIdentifier, ExpressionInfo, Seq[Expression] => Expression) = (
+    FunctionIdentifier(name),
+    new ExpressionInfo(getClass.getName.stripSuffix("$"), name),
+    {
+      case Seq(where) if where.foldable && where.eval() != null =>
+        Literal(json(SparkSession.active, where.eval().toString))
+      case arguments =>
+        throw QueryCompilationErrors.wrongNumArgsError(name, Seq(1), arguments.length)
+    }
+  )
+
+  private def json(session: SparkSession, where: String): String = {
+    val spark = session.asInstanceOf[classic.SparkSession]
+    val location = QueryCheckpoint.running(spark, where).getOrElse(where)
+    val stored = new StoredJoins(spark, location, None)
+    compact(render(stored.of(None).map(shown(stored, _))))
+  }
+
+  private def shown(stored: StoredJoins, join: StoredJoin): JValue = {
+    val d = join.description
+    val said = d.times.toMap
+    ("operator" -> join.operator) ~
+      ("batch" -> stored.batch) ~
+      ("batchTimeMs" -> stored.batchTimeMs) ~
+      ("joinType" -> d.joinType.name) ~
+      ("keys" -> d.keys) ~
+      ("changelog" -> d.changelog.nonEmpty) ~
+      ("contradiction" -> (d.bounds == Seq(JoinDescription.Contradiction))) ~
+      ("bounds" -> d.bounds.flatMap(bound(_, d.times))) ~
+      ("times" -> JObject(Side.both.map { side =>
+        val own = d.times.collect {
+          case (time, called) if time.name.startsWith(s"${side.name}.") =>
+            called -> (JString(time.dataType.typeName): JValue)
+        }
+        side.name -> (JObject(own.toList): JValue)
+      }.toList)) ~
+      ("lookup" -> JObject(Side.both.map { side =>
+        side.name -> (d.lookup.get(side).flatMap(said.get): JValue)
+      }.toList))
+  }
+
+  /** In milliseconds, or in the unit of the numbers. */
+  private def bound(bound: String, times: Seq[(StoredTime, String)]): Option[JValue] =
+    StoredBound.read(bound, times).map { case ((time, later), earlier, slack) =>
+      ("later" -> later) ~ ("earlier" -> earlier) ~
+        ("slack" -> TimeUnit.of(time.dataType).fold(slack)(_.shown(slack)))
+    }
+}

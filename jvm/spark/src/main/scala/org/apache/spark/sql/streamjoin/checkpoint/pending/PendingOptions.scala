@@ -1,0 +1,57 @@
+package org.apache.spark.sql.streamjoin.checkpoint.pending
+
+import scala.jdk.CollectionConverters._
+
+import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
+import org.apache.spark.sql.util.CaseInsensitiveStringMap
+
+import io.streamjoin.model.Side
+
+/**
+ * What a reader of waiting rows is asked for.
+ *
+ * @param where the folder of a checkpoint, or the id of a query
+ * @param side rows of this input only, their columns as they are
+ * @param operator one join only
+ * @param batch the batch after which to look; none: the last that was committed
+ */
+private[pending] final case class PendingOptions(
+    where: Either[String, String],
+    side: Option[Side],
+    operator: Option[Long],
+    batch: Option[Long]
+)
+
+private[pending] object PendingOptions {
+
+  private val known = Seq("path", "query", "side", "operator", "batch")
+
+  def of(options: CaseInsensitiveStringMap): PendingOptions = {
+    def said(name: String): Option[String] = Option(options.get(name))
+    def number(name: String): Option[Long] = said(name).map { text =>
+      text.toLongOption.filter(_ >= 0).getOrElse(throw invalid(
+        name,
+        text,
+        "a whole number from 0 on"
+      ))
+    }
+    options.asScala.keys.find(!known.contains(_)).foreach { other =>
+      throw invalid(other, options.get(other), s"one of ${known.mkString(", ")}")
+    }
+    PendingOptions(
+      said("path").map(Left(_)).orElse(said("query").map(Right(_))).getOrElse(
+        throw invalid("path", "", "the folder of a checkpoint, as in load(checkpoint)")
+      ),
+      said("side").map { text =>
+        Side.both.find(_.name.equalsIgnoreCase(text)).getOrElse(
+          throw invalid("side", text, "left or right")
+        )
+      },
+      number("operator"),
+      number("batch")
+    )
+  }
+
+  private def invalid(option: String, value: String, expected: String) =
+    StreamJoinErrors.invalidStateOption(PendingSource.Name, option, value, expected)
+}

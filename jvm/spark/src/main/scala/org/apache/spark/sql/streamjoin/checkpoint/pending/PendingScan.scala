@@ -1,0 +1,78 @@
+package org.apache.spark.sql.streamjoin.checkpoint.pending
+
+import org.apache.spark.broadcast.Broadcast
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.Expression
+import org.apache.spark.sql.classic.SparkSession
+import org.apache.spark.sql.connector.expressions.filter.Predicate
+import org.apache.spark.sql.connector.read._
+import org.apache.spark.sql.internal.connector.SupportsPushDownCatalystFilters
+import org.apache.spark.sql.types.StructType
+import org.apache.spark.util.SerializableConfiguration
+
+/** Leaves out what nobody asks for: columns, and parts and sides that a filter drops as a whole. */
+private[pending] final class PendingScanBuilder(
+    session: SparkSession,
+    location: String,
+    parts: Seq[PendingPart],
+    all: StructType
+) extends ScanBuilder
+    with SupportsPushDownRequiredColumns
+    with SupportsPushDownCatalystFilters {
+
+  private var wanted = parts
+  private var columns = all
+
+  override def pruneColumns(required: StructType): Unit =
+    columns = StructType(required.map(field => all(field.name)))
+
+  override def pushFilters(filters: Seq[Expression]): Seq[Expression] = {
+    val (settled, others) = filters.partition(PendingPart.settled)
+    wanted = settled.foldLeft(wanted)((left, f) => left.map(_.where(f))).filter(_.sides.nonEmpty)
+    others
+  }
+
+  /** None in Spark's own form; [[PendingScan.description]] shows what is left. */
+  override def pushedFilters: Array[Predicate] = Array.empty
+
+  override def build(): Scan = new PendingScan(session, location, wanted, all, columns)
+}
+
+private[pending] final class PendingScan(
+    session: SparkSession,
+    location: String,
+    parts: Seq[PendingPart],
+    all: StructType,
+    columns: StructType
+) extends Scan
+    with Batch {
+
+  override def readSchema(): StructType = columns
+
+  override def toBatch: Batch = this
+
+  override def description(): String = {
+    val joins = parts.groupBy(_.operator).toSeq.sortBy(_._1).map { case (operator, of) =>
+      val sides = of.flatMap(_.sides.keys.map(_.name)).distinct.sorted.mkString(" and ")
+      s"join $operator, $sides, partitions ${of.map(_.partition).mkString(" ")}"
+    }
+    s"${PendingSource.Name} $location: ${if (joins.isEmpty) "nothing" else joins.mkString("; ")}"
+  }
+
+  override def planInputPartitions(): Array[InputPartition] = parts.toArray
+
+  override def createReaderFactory(): PartitionReaderFactory = new PendingReaders(
+    SerializableConfiguration.broadcast(session.sparkContext, session.sessionState.newHadoopConf()),
+    columns.map(field => all.fieldIndex(field.name))
+  )
+}
+
+/** Reads parts on executors. */
+private final class PendingReaders(
+    hadoopConf: Broadcast[SerializableConfiguration],
+    columns: Seq[Int]
+) extends PartitionReaderFactory {
+
+  override def createReader(part: InputPartition): PartitionReader[InternalRow] =
+    part.asInstanceOf[PendingPart].read(hadoopConf.value.value, columns)
+}

@@ -1,0 +1,63 @@
+package org.apache.spark.sql.streamjoin.checkpoint.pending
+
+import java.util.{Set => JSet}
+
+import org.apache.spark.sql.connector.catalog.{SupportsRead, Table, TableCapability}
+import org.apache.spark.sql.connector.read.ScanBuilder
+import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
+import org.apache.spark.sql.types.StructType
+import org.apache.spark.sql.util.CaseInsensitiveStringMap
+import org.apache.spark.sql.{classic, SparkSession}
+
+import io.streamjoin.model.Side
+
+/** The rows that joins of a checkpoint hold back after a batch. */
+private[pending] final class PendingTable(
+    session: classic.SparkSession,
+    location: String,
+    parts: Seq[PendingPart],
+    shown: StructType
+) extends Table
+    with SupportsRead {
+
+  override def name(): String = s"${PendingSource.Name} $location"
+
+  override def schema(): StructType = shown
+
+  override def capabilities(): JSet[TableCapability] = JSet.of(TableCapability.BATCH_READ)
+
+  override def newScanBuilder(options: CaseInsensitiveStringMap): ScanBuilder =
+    new PendingScanBuilder(session, location, parts, shown)
+}
+
+private[pending] object PendingTable {
+
+  def of(session: SparkSession, asked: PendingOptions): PendingTable = {
+    val spark = session.asInstanceOf[classic.SparkSession]
+    val location = asked.where.fold(identity, QueryCheckpoint.of(spark, _))
+    val stored = new StoredJoins(spark, location, asked.batch)
+    val joins = stored.of(asked.operator)
+    val sides = asked.side.fold(Side.both)(Seq(_))
+    asked.side.filter(_ => joins.length > 1).foreach { side =>
+      throw StreamJoinErrors.stateNotFound(
+        location,
+        s"more than one streamJoin: ${stored.numbers(joins)}. Say by operator whose " +
+          s"${side.name} rows are meant"
+      )
+    }
+    val shape = new PendingShape(joins, sides, spark.sessionState.conf.sessionLocalTimeZone)
+    val parts = for {
+      join <- joins
+      partition <- 0 until join.partitions
+    } yield PendingPart(
+      stored.batch,
+      join.operator,
+      partition,
+      join.description.format,
+      join.description.routing,
+      join.version(partition),
+      sides.map(s => s -> shape.side(join, s)).toMap
+    )
+    new PendingTable(spark, location, parts, shape.schema)
+  }
+}

@@ -1,0 +1,22 @@
+package org.apache.spark.sql.streamjoin.checkpoint.pending
+
+import org.apache.spark.sql.classic.SparkSession
+import org.apache.spark.sql.execution.streaming.runtime.StreamingQueryWrapper
+import org.apache.spark.sql.streaming.StreamingQuery
+import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
+
+/** Where a query has its checkpoint. */
+object QueryCheckpoint {
+
+  def of(query: StreamingQuery): String = query match {
+    case q: StreamingQueryWrapper => q.streamingQuery.resolvedCheckpointRoot
+    case other => throw new IllegalArgumentException(s"$other runs in no session of this process")
+  }
+
+  /** Of a query that runs, by its id. */
+  private[pending] def of(session: SparkSession, id: String): String =
+    running(session, id).getOrElse(throw StreamJoinErrors.queryNotRunning(id))
+
+  private[pending] def running(session: SparkSession, id: String): Option[String] =
+    session.streams.active.find(_.id.toString.equalsIgnoreCase(id)).map(of)
+}

@@ -1,0 +1,67 @@
+package org.apache.spark.sql.streamjoin.physical.eventtime
+
+import org.apache.spark.sql.streamjoin.conditions.TimeUnit
+import org.apache.spark.sql.streamjoin.logical.times.BaseColumn
+
+import io.streamjoin.bounds.Saturated
+import io.streamjoin.join.eventtime.EventTimeJoin
+import io.streamjoin.model.{Side, Watermarks}
+import io.streamjoin.watermark.WatermarkPlan
+
+/**
+ * What of a batch is the greatest rather than a sum: how far rows were behind their watermarks, by
+ * column, and by how little the closest pairs of a key missed their bounds. As a vector of which the
+ * greatest over all partitions counts.
+ */
+private[physical] object JoinExtremes {
+
+  def size(spec: StreamJoinSpec): Int = spec.bounds.columns.length + 2
+
+  def of(operator: EventTimeJoin[_, _]): Array[Long] = {
+    def least(distance: Option[Long]) = distance.fold(Watermarks.Unknown)(-_)
+    val counters = operator.counters
+    operator.furthestBehind ++
+      Array(least(counters.closestTooLate), least(counters.closestTooEarly))
+  }
+
+  /** As shown: in milliseconds, or in the unit of a column of numbers. */
+  def metrics(spec: StreamJoinSpec, extremes: Array[Long]): Map[String, Long] = {
+    val columns = for {
+      (name, i) <- StreamJoinMetrics.names(spec)
+      if extremes(i) != Watermarks.Unknown
+      unit <- TimeUnit.of(spec.times(i).dataType).toSeq
+      lateness = s"latestBy.$name" -> unit.shown(math.max(extremes(i), 0L))
+      disorder = lagOf(spec, i).map { lag =>
+        s"disorder.$name" -> unit.shown(math.max(Saturated.add(extremes(i), lag), 0L))
+      }
+      metric <- disorder.toSeq :+ lateness
+    } yield metric
+    (columns ++ closestMiss(spec, extremes)).toMap
+  }
+
+  /** The lag of each column that has one, in the same units. */
+  def lags(spec: StreamJoinSpec): Map[String, Long] =
+    (for {
+      (name, i) <- StreamJoinMetrics.names(spec)
+      unit <- TimeUnit.of(spec.times(i).dataType)
+      lag <- lagOf(spec, i)
+    } yield s"lag.$name" -> unit.shown(lag)).toMap
+
+  /** Positive where the right row's time was too late for the left row's. */
+  private def closestMiss(spec: StreamJoinSpec, extremes: Array[Long]): Option[(String, Long)] = {
+    val n = spec.bounds.columns.length
+    val misses = Seq(extremes(n) -> -1L, extremes(n + 1) -> 1L).collect {
+      case (least, sign) if least != Watermarks.Unknown => least * sign
+    }
+    val unit = TimeUnit.of(spec.times(spec.bounds.probeColumn(Side.Right)).dataType)
+    misses.minByOption(math.abs).zip(unit).map { case (miss, u) => "closestMiss" -> u.shown(miss) }
+  }
+
+  /** Of a column whose watermark follows from its own values alone. */
+  private def lagOf(spec: StreamJoinSpec, column: Int): Option[Long] =
+    spec.watermarks.inputs(column) match {
+      case WatermarkPlan.Base(i) =>
+        Some(spec.bases(i)).collect { case b: BaseColumn.Imposed => b.lag }
+      case _ => None
+    }
+}
