@@ -25,6 +25,10 @@ class Case:
     After it the case itself is run until ``settling`` seconds have gone into it, since what is done
     once a row is compiled anew where the batches are large.
 
+    ``plain`` gives each engine of Spark a session as a user finds it: this project's has what
+    ``streamjoin.configure`` sets, the others nothing. Else what costs all of them alike is taken
+    away.
+
     ``expected`` has the engines whose result is not the right one, for a reason that the page on
     the benchmarks gives.
     """
@@ -38,6 +42,7 @@ class Case:
     settling: float = 20
     repetitions: int = 3
     itself: Sequence[Parameters] = ()
+    plain: bool = False
     expected: Mapping[str, Expected] = field(default_factory=dict)
 
     def arguments(self) -> list[str]:

@@ -89,7 +89,7 @@ def started(engine: str, case: Case, *, profiled: bool = False) -> Iterator[Runn
         with (
             log.open("wb") as stream,
             subprocess.Popen(
-                Engine.of(engine).command([f"engine={engine}", *case.arguments()]),
+                Engine.of(engine).command([f"engine={_named(engine, case)}", *case.arguments()]),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=stream,
@@ -115,6 +115,10 @@ def run(engine: str, case: Case, **changes: str | int) -> Result:
     """
     with started(engine, case) as runner:
         return runner.run(**changes)
+
+
+def _named(engine: str, case: Case) -> str:
+    return f"{engine}-plain" if case.plain and Engine.of(engine).submitted else engine
 
 
 def _environment(folder: Path, profiled: bool) -> Mapping[str, str]:

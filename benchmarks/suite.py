@@ -44,6 +44,7 @@ def short() -> list[Case]:
         case("W3", [LIMIT]),
         case("N9", [LIMIT], rows=200_000, batch=25_000),
         case("LAT", several, rows=30_000, batch=1_000),
+        _plain(case("LAT", [SPARK_HEAP], rows=30_000, batch=1_000)),
     ]
 
 
@@ -98,7 +99,14 @@ def full() -> list[Case]:
             for name in ("N7", "N8")
         ),
         Case("LAT", "LAT", [LIMIT, *spark], 200_000, {"rows": 200_000}, settling=0),
+        _plain(Case("W1 inner", "W1", [*spark, *FLINK], warm, large)),
+        _plain(Case("W1 left", "W1", spark, warm, large | {"how": "left"})),
+        _plain(Case("LAT", "LAT", spark, 200_000, {"rows": 200_000}, settling=0)),
     ]
+
+
+def _plain(case: Case) -> Case:
+    return replace(case, label=f"{case.label}, plain sessions", plain=True)
 
 
 def _wider(seconds: int, warmup: int, keys: int) -> Case:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from pyspark.sql import SparkSession
 
 import streamjoin
@@ -11,6 +12,8 @@ import streamjoin
 from .processes import run_python
 
 EXTENSION = "io.streamjoin.StreamJoinExtensions"
+FILES_KEY = "spark.sql.streaming.checkpointFileManagerClass"
+FILES = "org.apache.spark.sql.streamjoin.checkpoint.LocalCheckpointFiles"
 PRINT_SETTINGS = """
     import streamjoin
     from pyspark.sql import SparkSession
@@ -30,6 +33,7 @@ def test_builder_options_are_kept() -> None:
         "spark.jars": f"/a.jar,/b.jar,{streamjoin.jar_path()}",
         "spark.sql.extensions": f"x.One,{EXTENSION}",
         "spark.ui.enabled": "false",
+        FILES_KEY: FILES,
     }
 
 
@@ -39,11 +43,19 @@ def test_configure_twice_is_configure_once() -> None:
     assert streamjoin.configure(builder)._options == once
 
 
-def test_conf_without_base_is_the_two_settings() -> None:
+def test_conf_without_base_is_what_loads_it_and_who_writes_checkpoints() -> None:
     assert streamjoin.conf() == {
         "spark.jars": streamjoin.jar_path(),
         "spark.sql.extensions": EXTENSION,
+        FILES_KEY: FILES,
     }
+
+
+@pytest.mark.parametrize("key", [FILES_KEY, f"spark.hadoop.{FILES_KEY}"])
+def test_who_writes_checkpoints_is_left_to_whoever_chose(key: str) -> None:
+    settings = streamjoin.conf({key: "x.Files"})
+    assert settings[key] == "x.Files"
+    assert {name for name in settings if name.endswith(FILES_KEY)} == {key}
 
 
 def test_conf_adds_to_base_and_leaves_it_alone() -> None:
@@ -52,6 +64,7 @@ def test_conf_adds_to_base_and_leaves_it_alone() -> None:
         "spark.jars": f"/a.jar,{streamjoin.jar_path()}",
         "spark.sql.extensions": EXTENSION,
         "spark.app.name": "x",
+        FILES_KEY: FILES,
     }
     assert base == {"spark.jars": "/a.jar", "spark.app.name": "x"}
 

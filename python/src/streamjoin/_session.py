@@ -13,6 +13,10 @@ from streamjoin._version import require_supported_pyspark
 
 _JARS_KEY = "spark.jars"
 _EXTENSIONS_KEY = "spark.sql.extensions"
+_FILES_KEY = "spark.sql.streaming.checkpointFileManagerClass"
+# Spark reads it from Hadoop's settings, into which either key leads.
+_CHOSEN_FILES = (_FILES_KEY, f"spark.hadoop.{_FILES_KEY}")
+_FILES = "org.apache.spark.sql.streamjoin.checkpoint.LocalCheckpointFiles"
 
 
 def configure(builder: SparkSession.Builder) -> SparkSession.Builder:
@@ -24,7 +28,9 @@ def configure(builder: SparkSession.Builder) -> SparkSession.Builder:
         The builder, as ``SparkSession.builder`` or with options already set. The jar is added to
         its ``spark.jars`` and the extension to its ``spark.sql.extensions``. Where the builder
         has no value, the one of ``spark-submit``, ``PYSPARK_SUBMIT_ARGS`` or
-        ``spark-defaults.conf`` is added to. Nothing is added twice.
+        ``spark-defaults.conf`` is added to. Nothing is added twice. Where nobody has chosen who
+        writes checkpoints (``spark.sql.streaming.checkpointFileManagerClass``), those on a local
+        disk are written without the processes that Hadoop starts for each file.
 
     Returns
     -------
@@ -51,7 +57,7 @@ def configure(builder: SparkSession.Builder) -> SparkSession.Builder:
     >>> spark = streamjoin.configure(SparkSession.builder).getOrCreate()  # doctest: +SKIP
     """
     present: dict[str, str] = {}
-    for key in (_JARS_KEY, _EXTENSIONS_KEY):
+    for key in (_JARS_KEY, _EXTENSIONS_KEY, *_CHOSEN_FILES):
         value = builder._options.get(key)
         if value is None:
             value = launch_setting(key)
@@ -75,7 +81,8 @@ def conf(base: Mapping[str, str] | None = None) -> dict[str, str]:
     Returns
     -------
     dict of str to str
-        ``base`` with the jar and the extension, for ``SparkSession.builder.config(map=...)``.
+        ``base`` with the jar and the extension, for ``SparkSession.builder.config(map=...)``, and
+        with this package's writer of checkpoints on local disks, if ``base`` names none.
 
     Raises
     ------
@@ -99,6 +106,8 @@ def conf(base: Mapping[str, str] | None = None) -> dict[str, str]:
         extensions.append(EXTENSION)
     settings[_JARS_KEY] = ",".join(jars)
     settings[_EXTENSIONS_KEY] = ",".join(extensions)
+    if not any(key in settings for key in _CHOSEN_FILES):
+        settings[_FILES_KEY] = _FILES
     return settings
 
 

@@ -9,10 +9,12 @@ import io.streamjoin.benchmarks.{Dialect, RowStream, Workload}
  *
  * @param imposesOrder whether the inputs get keyed watermarks, which makes the join this project's
  * @param countsRows whether the state says how many rows it holds
+ * @param plain whether its session is as a user finds it, which has no more than `streamjoin.configure` sets
  */
 final case class Variant(
     imposesOrder: Boolean = false,
     countsRows: Boolean = true,
+    plain: Boolean = false,
     settings: Map[String, String] = Map.empty
 ) {
 
@@ -26,20 +28,30 @@ final case class Variant(
       "spark.ui.enabled" -> "false",
       "spark.sql.extensions" -> "io.streamjoin.StreamJoinExtensions",
       "spark.sql.session.timeZone" -> "UTC",
-      // else every query has a class loader of its own, and its generated code is compiled anew
-      "spark.sql.artifact.isolation.enabled" -> "false",
       "spark.sql.shuffle.partitions" -> cores.toString,
-      // Hadoop's own starts several processes for each file of a checkpoint on the local disk
-      "spark.hadoop.fs.file.impl" -> "com.globalmentor.apache.hadoop.fs.BareLocalFileSystem",
-      "spark.hadoop.spark.sql.streaming.checkpointFileManagerClass" ->
-        "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager",
       // what was checkpointed is counted at the end of a run
       "spark.sql.streaming.minBatchesToRetain" -> "1000000",
       "spark.sql.streaming.numRecentProgressUpdates" -> "1000000"
     )
     val builder = SparkSession.builder()
-    (common ++ settings).foreach { case (key, value) => builder.config(key, value) }
+    (common ++ around ++ settings).foreach { case (key, value) => builder.config(key, value) }
     builder.getOrCreate()
+  }
+
+  private def around: Map[String, String] = {
+    val files = "spark.sql.streaming.checkpointFileManagerClass"
+    if (!plain) {
+      Map(
+        // else every query has a class loader of its own, and its generated code is compiled anew
+        "spark.sql.artifact.isolation.enabled" -> "false",
+        // Hadoop's own starts several processes for each file of a checkpoint on the local disk
+        "spark.hadoop.fs.file.impl" -> "com.globalmentor.apache.hadoop.fs.BareLocalFileSystem",
+        s"spark.hadoop.$files" ->
+          "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
+      )
+    } else if (imposesOrder) {
+      Map(files -> "org.apache.spark.sql.streamjoin.checkpoint.LocalCheckpointFiles")
+    } else Map.empty
   }
 
   def dialect: Dialect = if (imposesOrder) Dialect.StreamJoin else Dialect.Spark
@@ -69,7 +81,10 @@ object Variant {
 
   private val rocksDbFormat = "spark-rocksdb-([234])(-untracked)?".r
 
+  private val plainly = "(.*)-plain".r
+
   def of(engine: String): Variant = engine match {
+    case plainly(other)               => of(other).copy(plain = true)
     case "streamjoin"                 => Variant(imposesOrder = true)
     case "spark-heap" | "spark-batch" => Variant()
     case rocksDbFormat(format, tuned) =>

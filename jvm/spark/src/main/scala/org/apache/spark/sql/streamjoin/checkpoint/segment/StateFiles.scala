@@ -6,11 +6,10 @@ import java.util.zip.{CRC32C, CheckedInputStream, CheckedOutputStream}
 import org.apache.commons.io.output.CloseShieldOutputStream
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
-import org.apache.spark.sql.streamjoin.checkpoint.FormatNumber
+import org.apache.spark.sql.streamjoin.checkpoint.{FormatNumber, LocalCheckpointFiles}
 import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
 import org.apache.spark.{SparkConf, SparkEnv}
 import org.apache.spark.io.CompressionCodec
-import org.apache.spark.sql.execution.streaming.checkpointing.CheckpointFileManager
 
 /**
  * The files of one partition's state.
@@ -30,7 +29,7 @@ private[segment] class StateFiles(
 ) {
   import StateFiles._
 
-  private lazy val manager = CheckpointFileManager.create(folder, hadoopConf)
+  private lazy val manager = LocalCheckpointFiles.manager(folder, hadoopConf)
   private lazy val sparkConf = Option(SparkEnv.get).fold(new SparkConf)(_.conf)
 
   def create(): Unit = manager.mkdirs(folder)
