@@ -59,23 +59,26 @@ def test_session_without_the_jar() -> None:
         import streamjoin
         from pyspark.sql import SparkSession
 
-        def first_use(builder):
+        def refused(use):
             try:
-                builder.getOrCreate().range(1).imposeOrder("id", 1)
+                use()
             except streamjoin.SetupError as error:
                 print(error)
+            print("---")
 
         plain = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false")
-        first_use(plain)
-        print("---")
-        SparkSession.getActiveSession().stop()
-        first_use(streamjoin.configure(SparkSession.builder.master("local[1]")))
+        spark = plain.getOrCreate()
+        refused(lambda: spark.range(1).imposeOrder("id", 1))
+        refused(lambda: streamjoin.configure(SparkSession.builder))
+        spark.stop()
+        refused(lambda: streamjoin.configure(SparkSession.builder))
         """
     )
-    at_first, in_same_process = printed.split("---")
-    assert CONFIGURE_LINE in at_first
-    assert SUBMIT_LINE in at_first
-    assert "restart the Python process" in in_same_process
+    at_first_use, beside_it, after_it, _ = printed.split("---")
+    assert CONFIGURE_LINE in at_first_use
+    assert SUBMIT_LINE in at_first_use
+    assert "restart the Python process" in beside_it
+    assert "restart the Python process" in after_it
 
 
 def test_session_without_the_extension() -> None:

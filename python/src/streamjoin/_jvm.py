@@ -5,6 +5,7 @@ What is imported here needs no py4j: where only Spark Connect is installed there
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 from pyspark.sql import SparkSession
@@ -13,16 +14,29 @@ from streamjoin import _errors
 from streamjoin._version import __version__, require_supported, require_supported_pyspark
 
 
-def python_api(session: SparkSession) -> Any:
+def require_jar(jvm: Any) -> Any:
+    """The class in a JVM that was started with the jar; one without it takes up none any more."""
     from py4j.java_gateway import JavaClass
 
-    require_supported_pyspark()
-    require_supported("the Spark of this session", session.version)
-    jvm: Any = session._jvm
     api = jvm.io.streamjoin.PythonApi
     # py4j takes the name of a class that it cannot find for that of a package.
     if not isinstance(api, JavaClass):
         raise _errors.jar_not_loaded()
+    return api
+
+
+def require_jar_in_process() -> None:
+    """Refuse a JVM that this process has started without the jar, if it has started one."""
+    context = sys.modules.get("pyspark.core.context")
+    jvm = context.SparkContext._jvm if context else None
+    if jvm is not None:
+        require_jar(jvm)
+
+
+def python_api(session: SparkSession) -> Any:
+    require_supported_pyspark()
+    require_supported("the Spark of this session", session.version)
+    api = require_jar(session._jvm)
     loaded = api.version()
     if loaded != __version__:
         raise _errors.loaded_jar_of_other_version(loaded, __version__)

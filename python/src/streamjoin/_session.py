@@ -8,6 +8,7 @@ from pyspark.sql import SparkSession
 
 from streamjoin._errors import EXTENSION
 from streamjoin._jar import jar_path
+from streamjoin._jvm import require_jar_in_process
 from streamjoin._launch import launch_setting
 from streamjoin._version import require_supported_pyspark
 
@@ -40,13 +41,13 @@ def configure(builder: SparkSession.Builder) -> SparkSession.Builder:
     Raises
     ------
     SetupError
-        The jar is not in the package or is of another version, or the installed pyspark is
-        neither 4.2 nor 4.3.
+        The jar is not in the package or is of another version, the installed pyspark is
+        neither 4.2 nor 4.3, or this process has started Spark without the jar already, which
+        takes it up no more.
 
     Notes
     -----
-    A session that already runs takes up neither setting: call this before the first
-    ``getOrCreate()`` of the Python process.
+    Call this before the first ``getOrCreate()`` of the Python process.
 
     Source: ``spark.jars`` and ``spark.sql.extensions`` as described in Spark's configuration page.
 
@@ -56,6 +57,7 @@ def configure(builder: SparkSession.Builder) -> SparkSession.Builder:
     >>> from pyspark.sql import SparkSession
     >>> spark = streamjoin.configure(SparkSession.builder).getOrCreate()  # doctest: +SKIP
     """
+    require_jar_in_process()
     present: dict[str, str] = {}
     for key in (_JARS_KEY, _EXTENSIONS_KEY, *_CHOSEN_FILES):
         value = builder._options.get(key)

@@ -102,11 +102,13 @@ case class StreamJoin(
   @transient lazy val analysis: JoinAnalysis = {
     val question =
       JoinQuestion(asked(left), asked(right), joinType, condition, times.zip(names))
-    getTagValue(StreamJoin.Analysed).filter(_.question == question).getOrElse {
-      val analysed = JoinAnalysis.of(question)
-      setTagValue(StreamJoin.Analysed, analysed)
-      analysed
-    }
+    analyses.of(question)
+  }
+
+  private def analyses: RecentAnalyses = getTagValue(StreamJoin.Analysed).getOrElse {
+    val none = new RecentAnalyses
+    setTagValue(StreamJoin.Analysed, none)
+    none
   }
 
   private def asked(input: LogicalPlan): JoinQuestion.Input = JoinQuestion.Input.of(
@@ -122,8 +124,8 @@ case class StreamJoin(
 
 object StreamJoin {
 
-  /** The analysis of a join, or of the one that it was copied from: Spark copies tags with nodes. */
-  private val Analysed = TreeNodeTag[JoinAnalysis]("streamjoin.analysed")
+  /** Shared with the joins that are copied from this one: Spark copies tags with nodes. */
+  private val Analysed = TreeNodeTag[RecentAnalyses]("streamjoin.analysed")
 
   /** Whether a join is one of two streams and of a type that is ours, as far as can be seen. */
   private[streamjoin] def ofStreams(j: Join): Boolean =

@@ -104,5 +104,10 @@ class ChangelogJoinExec(
     perPartition(left.execute(), right.execute())(task.run)
   }
 
-  override protected def figures: OperatorMetrics = ChangelogMetrics.figures
+  override protected def figures: OperatorMetrics = ChangelogJoinExec.Figures
+}
+
+object ChangelogJoinExec {
+
+  private[physical] val Figures: OperatorMetrics = ChangelogMetrics.figures
 }

@@ -95,7 +95,7 @@ class StreamJoinExec(
   override protected def shownWatermarks(received: Array[Long]): Map[String, Long] =
     StreamJoinMetrics.watermarks(spec, received)
 
-  override protected def figures: OperatorMetrics = StreamJoinMetrics.figures
+  override protected def figures: OperatorMetrics = StreamJoinExec.Figures
 
   @transient private lazy val furthest: LargestNumbers =
     registered(new LargestNumbers(JoinExtremes.size(spec)))
@@ -123,6 +123,8 @@ class StreamJoinExec(
 }
 
 object StreamJoinExec {
+
+  private[physical] val Figures: OperatorMetrics = StreamJoinMetrics.figures
 
   /**
    * By how much Spark's watermark must be held back behind the join, in milliseconds; none where

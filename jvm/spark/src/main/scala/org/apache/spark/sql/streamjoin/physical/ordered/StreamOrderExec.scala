@@ -142,7 +142,7 @@ object StreamOrderExec {
   /** The operator's name in progress reports and in the state's metadata. */
   val Operator: String = "streamOrder"
 
-  private val Figures = new OperatorMetrics(
+  private[physical] val Figures = new OperatorMetrics(
     Seq(
       Figure("heldRows", "rows held back", isReading = true),
       Figure("lateRows", "late rows"),

@@ -21,6 +21,9 @@ private[physical] final case class Figure(name: String, text: String, isReading:
 private[physical] final class OperatorMetrics(own: Seq[Figure]) {
   import OperatorMetrics._
 
+  /** Those that the progress shows as the operator's own. */
+  def names: Seq[String] = (own :+ Spilled).map(_.name)
+
   def create(context: SparkContext): Map[String, SQLMetric] = {
     def sums(figures: Seq[Figure]) =
       figures.map(f => f.name -> SQLMetrics.createMetric(context, f.text))

@@ -44,6 +44,12 @@ class AnalysisOfCopiesSuite extends AnalysisSession {
     assert(changed(first, And(first.condition, part)).analysis ne first.analysis)
   }
 
+  test("and shares it with another that is changed alike, as in the next batch") {
+    val first = joins(plan).head
+    val condition = And(first.condition, first.analysis.conjuncts.head)
+    assert(changed(first, condition).analysis eq changed(first, condition).analysis)
+  }
+
   test("a copy above an input that has lost its watermark has its own") {
     val first = joins(plan).head
     val lost = first.right.transformUp { case o: ImposeOrder => o.child }

@@ -1,0 +1,110 @@
+package org.apache.spark.sql.streamjoin.physical
+
+import java.nio.file.{Files, Path, Paths}
+
+import scala.jdk.CollectionConverters._
+
+import com.fasterxml.jackson.databind.ObjectMapper
+import org.scalatest.funsuite.AnyFunSuite
+
+import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.streamjoin.StreamJoinConf
+import org.apache.spark.sql.streamjoin.physical.changelog.ChangelogJoinExec
+import org.apache.spark.sql.streamjoin.physical.eventtime.StreamJoinExec
+import org.apache.spark.sql.streamjoin.physical.ordered.StreamOrderExec
+
+/** The tables of settings, errors and metrics name all that there are, and none that there is not. */
+class ReferencePagesSuite extends AnyFunSuite {
+
+  private val docs = Paths.get("..", "..", "docs")
+
+  private val reference: String = Files.readString(docs.resolve("reference.md"))
+
+  private val pages: Seq[Path] = {
+    val found = Files.list(docs)
+    try found.iterator.asScala.filter(_.toString.endsWith(".md")).toList
+    finally found.close()
+  } :+ Paths.get("..", "..", "README.md")
+
+  /** The rows of the tables below a heading of second rank, cell by cell. */
+  private def table(text: String, heading: String): Seq[Seq[String]] =
+    text
+      .split("(?m)^## ")
+      .find(_.startsWith(heading + "\n"))
+      .getOrElse(fail(s"there is no heading $heading"))
+      .linesIterator
+      .filter(line => line.startsWith("| ") && line.contains("`"))
+      .map(_.stripPrefix("|").stripSuffix("|").split('|').map(_.trim).toSeq)
+      .toSeq
+
+  private def quoted(cell: String): Seq[String] =
+    "`([^`]+)`".r.findAllMatchIn(cell).map(_.group(1)).toSeq
+
+  private def all(text: String, name: String): Set[String] = name.r.findAllIn(text).toSet
+
+  private val settings: Map[String, String] = {
+    // they register as they are made
+    val prefix = StreamJoinConf.ReplaceBuiltin.key.stripSuffix("replaceBuiltin")
+    SQLConf
+      .getConfigEntries()
+      .asScala
+      .filter(_.key.startsWith(prefix))
+      .map(e => e.key -> e.defaultValueString)
+      .toMap
+  }
+
+  private val errors: Set[String] = {
+    val stream =
+      getClass.getClassLoader.getResourceAsStream("error/streamjoin-error-conditions.json")
+    val tree =
+      try new ObjectMapper().readTree(stream)
+      finally stream.close()
+    (for {
+      name <- tree.fieldNames.asScala
+      subClass <- tree.get(name).get("subClass").fieldNames.asScala
+    } yield s"$name.$subClass").toSet
+  }
+
+  test("settings, with their defaults") {
+    val rows = table(reference, "Settings").map(cells => quoted(cells.head).head -> cells(1)).toMap
+    assert(rows.keySet == settings.keySet)
+    for ((key, default) <- settings if quoted(rows(key)).nonEmpty)
+      assert(quoted(rows(key)) == Seq(default), key)
+    for ((key, default) <- settings if quoted(rows(key)).isEmpty)
+      assert(default == "<undefined>", key)
+  }
+
+  test("errors") {
+    val rows = table(reference, "Errors").map(_.head).flatMap { cell =>
+      val names = quoted(cell)
+      val prefix = names.head.takeWhile(_ != '.')
+      names.map(n => if (n.contains('.')) n else s"$prefix.$n")
+    }
+    assert(rows.toSet == errors)
+    assert(rows.distinct == rows)
+  }
+
+  test("metrics of a join") {
+    val rows = table(reference, "What can be seen").flatMap(cells => quoted(cells.head))
+    val ofColumns = Seq("watermark", "lag", "latestBy", "disorder").map(_ + ".<column>")
+    assert(rows.toSet == (StreamJoinExec.Figures.names ++ ofColumns).toSet + "closestMiss")
+  }
+
+  test("metrics of an ordered output and of a changelog join") {
+    def unnamed(figures: Seq[String], page: String): Set[String] = {
+      val text = Files.readString(docs.resolve(page))
+      figures.filterNot(name => text.contains(s"`$name`")).toSet
+    }
+    val sided = ChangelogJoinExec.Figures.names.map(_.stripSuffix("Left").stripSuffix("Right"))
+    assert(unnamed(StreamOrderExec.Figures.names, "ordered.md") == Set.empty)
+    assert(unnamed(sided, "changelog.md") == Set.empty)
+  }
+
+  for (page <- pages) test(s"what ${page.getFileName} names is there") {
+    val text = Files.readString(page)
+    val named = all(text, """spark\.sql\.streamJoin\.\w+""")
+    assert(named -- settings.keySet == Set.empty)
+    val refused = all(text, """STREAM_JOIN(_STATE)?\.[A-Z][A-Z_]*[A-Z]""")
+    assert(refused -- errors == Set.empty)
+  }
+}
