@@ -271,6 +271,139 @@ def test_sql_chain_self_join_and_expiry(spark: SparkSession, tmp_path: Path) -> 
     assert kinds(*run.step().values()) == {(4, 3, 2, "insert")}
 
 
+TIMED = "id INT, k INT, v INT, t TIMESTAMP, _change_type STRING"
+
+
+def at(second: int) -> str:
+    return f"2024-01-01T00:{second // 60:02}:{second % 60:02}Z"
+
+
+class Timed:
+    """An input whose rows keep their times, and what its changes come to that were not late."""
+
+    def __init__(self, spark: SparkSession, folder: Path, lag: int, seed: int) -> None:
+        self.source = Landing(spark, folder, TIMED)
+        self.random = random.Random(seed)
+        self.lag = lag
+        self.now = 60
+        self.seen = self.watermark = 0
+        self.rows: dict[int, tuple[int, int, int, int]] = {}
+        self.known: dict[int, tuple[int, int, int, int]] = {}
+        self.late = 0
+        self.ids = 0
+
+    def land(self, now: int | None = None) -> None:
+        batch = [change for _ in range(self.random.randrange(2, 9)) for change in self.changes()]
+        if now is not None:
+            batch += self.write("insert", (1000, 1, 1, now))
+        self.random.shuffle(batch)
+        self.source.land(*batch)
+        self.watermark = self.seen - self.lag
+
+    def changes(self) -> list[dict[str, Any]]:
+        self.now += self.random.randrange(3)
+        if self.rows and self.random.random() < 0.5:
+            number, k, v, t = before = self.random.choice(list(self.rows.values()))
+            if self.random.random() < 0.5:
+                return self.write("delete", before)
+            after = (number, k, v + 1, t)
+            return self.write("update_preimage", before) + self.write("update_postimage", after)
+        self.ids += 1
+        time = self.now - self.random.randrange(6)
+        return self.write("insert", (self.ids, self.random.randrange(2), 0, time))
+
+    def write(self, kind: str, row: tuple[int, int, int, int]) -> list[dict[str, Any]]:
+        number, k, v, t = row
+        late = t < self.watermark
+        self.late += late
+        self.seen = max(self.seen, t)
+        for table in (self.rows, *(() if late else (self.known,))):
+            table.pop(number, None)
+            if kind in ADDED:
+                table[number] = row
+        return [change(kind, id=number, k=k, v=v, t=at(t))]
+
+
+def timed_result(left: Timed, right: Timed) -> Counter[Any]:
+    result: Counter[Any] = Counter()
+    met = set()
+    for a, k, v, t in left.known.values():
+        pairs = [r for r in right.known.values() if r[1] == k and t <= r[3] <= t + 4]
+        met.update(r[0] for r in pairs)
+        result.update(("full", a, v, r[0], r[2]) for r in pairs or [(None, None, None, None)])
+        if not pairs:
+            result[("anti", a, v, None, None)] += 1
+    result.update(("full", None, None, *r[::2]) for r in right.known.values() if r[0] not in met)
+    return result
+
+
+@pytest.mark.parametrize(("layout", "state_format"), [("key", "segments"), ("", "rocksdb")])
+def test_rows_leave_by_watermark_and_by_retraction(
+    spark: SparkSession, tmp_path: Path, layout: str, state_format: str
+) -> None:
+    session = spark.newSession()
+    session.conf.set("spark.sql.streamJoin.stateFormat", state_format)
+    left = Timed(session, tmp_path / "left", 4, seed=1)
+    right = Timed(session, tmp_path / "right", 2, seed=2)
+    key = {"key": "id"} if layout else {}
+    a = left.source.stream().fromChangelog(**key).imposeOrder("t", "4 seconds").alias("a")
+    b = right.source.stream().withWatermark("t", "2 seconds").fromChangelog(**key).alias("b")
+    on = "a.k = b.k AND b.t BETWEEN a.t AND a.t + INTERVAL 4 SECONDS"
+    none = F.lit(None).cast("int")
+    full = a.streamJoin(b, on, "full").select(
+        F.lit("full"), "a.id", "a.v", "b.id", "b.v", "_change_type"
+    )
+    anti = a.streamJoin(b, on, "anti").select(F.lit("anti"), "id", "v", none, none, "_change_type")
+    run = Run(full.union(anti), tmp_path / "checkpoint")
+    table: Counter[Any] = Counter()
+    late = 0
+    for step in range(6):
+        left.land(900 if step == 5 else None)
+        right.land(900 if step == 5 else None)
+        # each step is a restart from the checkpoint
+        for rows in run.step().values():
+            fold(table, rows)
+        assert table == timed_result(left, right)
+        for operator in run.progress[max(run.progress)]["stateOperators"]:
+            late += sum(operator["customMetrics"][f"lateRows{side}"] for side in ("Left", "Right"))
+    # of both joins
+    assert late == 2 * (left.late + right.late) > 0
+    operators = run.progress[max(run.progress)]["stateOperators"]
+    # nothing is left but the two rows that moved the watermarks
+    assert {operator["numRowsTotal"] for operator in operators} <= {1, 2}
+
+
+def test_the_age_of_rows_with_an_order_counts_by_their_time(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    left, right = (Landing(spark, tmp_path / name, TIMED) for name in ("left", "right"))
+    joined = (
+        left.stream()
+        .imposeOrder("t", "1 second")
+        .fromChangelog()
+        .alias("a")
+        .streamJoin(
+            right.stream().drop("t").fromChangelog().alias("b"),
+            "a.k = b.k",
+            state_ttl={"left": "10 seconds"},
+        )
+        .select("a.id", "b.id", "_change_type")
+    )
+    run = Run(joined, tmp_path / "checkpoint")
+    row = {"k": 1, "v": 1, "_change_type": "insert"}
+    left.land({**row, "id": 1, "t": at(10)}, {**row, "id": 2, "t": at(21)})
+    assert kinds(*run.step().values()) == set()
+    # the watermark has passed neither: a change that it has passed is no less a change
+    right.land({**row, "id": 7, "t": None})
+    left.land({**row, "id": 3, "t": at(22)}, {**row, "id": 4, "t": at(13)})
+    expected = {(n, 7, "insert") for n in (1, 2, 3, 4)}
+    assert kinds(*run.step().values()) == expected
+    assert run.metrics()["expiredRowsLeft"] == 1
+    assert run.metrics()["lateRowsLeft"] == 0
+    right.land({**row, "id": 7, "t": None, "_change_type": "delete"})
+    assert kinds(*run.step().values()) == {(n, 7, "delete") for n in (2, 3, 4)}
+
+
 def test_what_is_refused(spark: SparkSession, tmp_path: Path) -> None:
     raw = Landing(spark, tmp_path / "orders", ORDERS + ", t TIMESTAMP").stream()
     customers = Landing(spark, tmp_path / "customers", CUSTOMERS).stream()

@@ -187,9 +187,11 @@ def stream_join(
         ``_commit_timestamp`` come out behind those of the join, the two latter with the number and
         the time of the batch. Default: None, ``"changelog"`` where an input is declared as one.
     state_ttl : str, datetime.timedelta, mapping or None, optional
-        Of a changelog join: for how long a row is kept after it was last written, by the recorded
-        time of the batches; for both inputs, or as ``{"left": ..., "right": ...}``. What came out
-        stays when a row goes by its age. Default: None, a row is kept until it goes.
+        Of a changelog join: for how long a row is kept, by the event time of an input that has an
+        order, else from when it was last written, by the recorded time of the batches; for both
+        inputs, or as ``{"left": ..., "right": ...}``. What came out stays when a row goes by its
+        age. Default: None, a row is kept until it goes, or until a bound and the watermarks of both
+        inputs say that nothing of it can change any more.
 
     Returns
     -------

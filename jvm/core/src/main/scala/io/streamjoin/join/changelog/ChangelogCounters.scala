@@ -51,7 +51,14 @@ object ChangelogCounters {
   /** Rows that left the state by `state_ttl`. */
   case object Expired extends Count("expiredRows", 5)
 
+  /** Changes that are late: ignored. */
+  case object Late extends Count("lateRows", 6)
+
+  /** Rows that left the state by watermarks: nothing can change of them any more. */
+  case object Evicted extends Count("evictedRows", 7)
+
   object Count {
-    val values: Seq[Count] = Seq(Inserted, Deleted, Cancelled, Unknown, Stale, Expired)
+    val values: Seq[Count] =
+      Seq(Inserted, Deleted, Cancelled, Unknown, Stale, Expired, Late, Evicted)
   }
 }

@@ -1,10 +1,12 @@
 package io.streamjoin.join.changelog
 
+import scala.collection.mutable
+
 import io.streamjoin.model.Side.{Left, Right}
 import io.streamjoin.model.{JoinType, Side}
 import io.streamjoin.state.JoinState
 
-import ChangelogCounters.{Expired, Inserted}
+import ChangelogCounters.{Count, Inserted}
 
 /**
  * The join of two changelogs: rows that come and go, and results that are corrected when they do. It
@@ -31,7 +33,14 @@ import ChangelogCounters.{Expired, Inserted}
  *
  * How many partners a row has is not stored: it follows from the rows.
  *
- * A row that leaves the state by its age takes nothing back. It is noted at the partners that come out
+ * A row that leaves the state by its age takes nothing back. By watermarks it leaves once neither a change of
+ * its own nor one of a partner can come that is not late: with the bounds of the condition
+ *
+ * {{{
+ *   time of the row < min(watermark of this time, largest of (watermark - slack) of the other input)
+ * }}}
+ *
+ * which is the watermark that the column has behind an event-time join, and here. It is noted at the partners that come out
  * alone otherwise ([[io.streamjoin.state.BufferedRow.matched]]), so that they do not when they have
  * lost it.
  *
@@ -84,23 +93,23 @@ final class ChangelogJoin[R, O](
   }
 
   /**
-   * Takes rows out whose limit the clock has passed.
+   * Takes rows out of which a limit is below its clock.
    *
-   * @param side a side whose rows have a limit
-   * @param before the clock of the last batch
-   * @param now the clock of this one
+   * @param side a side whose rows have limits
+   * @param before the clocks, by limit, when this was done last
+   * @param now the same now
+   * @param why as what they count
    */
-  def expire(side: Side, before: Long, now: Long): Unit = {
-    val (from, to) = (Array(before), Array(now))
+  def expire(side: Side, before: Array[Long], now: Array[Long], why: Count): Unit = {
     if (depends(side.other)) {
-      state.evict(side, from, to).foreach { gone =>
-        counters.count(side, Expired)
+      state.evict(side, before, now).foreach { gone =>
+        counters.count(side, why)
         note(side, gone.key, rows.copy(side, gone.row))
       }
     } else {
       val held = state.size(side)
-      state.discard(side, from, to)
-      counters.count(side, Expired, held - state.size(side))
+      state.discard(side, before, now)
+      counters.count(side, why, held - state.size(side))
     }
   }
 
@@ -153,17 +162,20 @@ final class ChangelogJoin[R, O](
     val (side, other) = (moving.side, moving.side.other)
     if (!moving.isEmpty) {
       val kept = state.probe(other, key, Long.MinValue, Long.MaxValue)
+      val turned = mutable.ArrayBuffer.empty[Turned[R]]
       while ((depends(other) || !moving.settled) && kept.hasNext) {
         val partner = kept.next()
         val row = partner.row
         val lost = meet(side, moving.removed, row, moving.hadPartner, effects.remove)
         val won = meet(side, moving.added, row, moving.hasPartner, effects.add)
-        if (depends(other) && lost != won && !partner.matched && !hasKept(side, key, row)) {
-          val alone = output.alone(other, row)
-          if (isAlone(won)) effects.add(alone) else effects.remove(alone)
-        }
+        if (depends(other) && lost != won && !partner.matched)
+          turned += Turned(rows.copy(other, row), won)
       }
       kept.close()
+      for (Turned(row, won) <- withoutKept(side, key, turned)) {
+        val alone = output.alone(other, row)
+        if (isAlone(won)) effects.add(alone) else effects.remove(alone)
+      }
     }
   }
 
@@ -188,13 +200,21 @@ final class ChangelogJoin[R, O](
     any
   }
 
-  /** Whether a row of the other side has a partner among those of `side` that stay. */
-  private def hasKept(side: Side, key: Long, row: R): Boolean = {
-    val kept = state.probe(side, key, Long.MinValue, Long.MaxValue)
-    var found = false
-    while (!found && kept.hasNext) found = pairs(side, kept.next().row, row)
-    kept.close()
-    found
+  /** Those of the other side's rows that have no partner among the rows of `side` that stay: one walk. */
+  private def withoutKept(
+      side: Side,
+      key: Long,
+      turned: mutable.ArrayBuffer[Turned[R]]
+  ): collection.Seq[Turned[R]] = {
+    if (turned.nonEmpty) {
+      val kept = state.probe(side, key, Long.MinValue, Long.MaxValue)
+      while (turned.nonEmpty && kept.hasNext) {
+        val row = kept.next().row
+        turned.filterInPlace(t => !pairs(side, row, t.row))
+      }
+      kept.close()
+    }
+    turned
   }
 
   private def meetEachOther(left: Moving, right: Moving): Unit = {
@@ -206,3 +226,10 @@ final class ChangelogJoin[R, O](
         right.hasPartner(i) = true
   }
 }
+
+/**
+ * A row that stays, of which partners have come or gone.
+ *
+ * @param won whether it has some among those that came; else it had some among those that went
+ */
+private final case class Turned[R](row: R, won: Boolean)

@@ -36,6 +36,15 @@ trait ChangelogRows[R] {
   /** The row where it is shown by the state, such that it outlives the call. */
   def copy(side: Side, row: R): R
 
-  /** The clock beyond which the row goes, see `state_ttl`; `Long.MaxValue`: never. */
-  def limit(side: Side, row: R): Long
+  /**
+   * Whether a change is late, by the times of its row and whatever its kind: rows that it would concern
+   * may have left the state.
+   */
+  def late(side: Side, row: R): Boolean
+
+  /** How many limits rows of the side have, each with a clock of its own. */
+  def limitCount(side: Side): Int
+
+  /** The clocks beyond which the row goes; `Long.MaxValue`: never. */
+  def limits(side: Side, row: R, into: Array[Long]): Unit
 }

@@ -2,10 +2,10 @@ package io.streamjoin.join.changelog
 
 import scala.collection.mutable
 
-import io.streamjoin.model.Side
+import io.streamjoin.model.{BySide, Side}
 import io.streamjoin.state.JoinState
 
-import ChangelogCounters.{Cancelled, Deleted, Stale, Unknown}
+import ChangelogCounters.{Cancelled, Deleted, Late, Stale, Unknown}
 
 /**
  * A row as it was held.
@@ -41,7 +41,9 @@ private[changelog] final class NetChanges[R](
     keeps: (Side, R) => Boolean
 ) {
 
-  def of(side: Side, key: Long, changes: collection.Seq[Change[R]]): Net[R] = {
+  def of(side: Side, key: Long, arrived: collection.Seq[Change[R]]): Net[R] = {
+    val (late, changes) = arrived.partition(c => rows.late(side, c.row))
+    counters.count(side, Late, late.length.toLong)
     val removed = mutable.ArrayBuffer.empty[Held[R]]
     val added = mutable.ArrayBuffer.empty[R]
     for (one <- byIdentity(side, changes)) {
@@ -71,7 +73,7 @@ private[changelog] final class NetChanges[R](
       side: Side,
       changes: collection.Seq[Change[R]]
   ): Iterable[collection.Seq[Change[R]]] =
-    if (changes.length == 1) Seq(changes)
+    if (changes.length <= 1) Seq(changes).filter(_.nonEmpty)
     else {
       val found =
         mutable.LinkedHashMap.empty[Long, mutable.ArrayBuffer[mutable.ArrayBuffer[Change[R]]]]
@@ -202,10 +204,11 @@ private[changelog] final class NetChanges[R](
     found
   }
 
-  private val limits = new Array[Long](1)
+  private val limitsOf = BySide.of(side => new Array[Long](rows.limitCount(side)))
 
   def append(side: Side, key: Long, row: R, matched: Boolean): Unit = {
-    limits(0) = rows.limit(side, row)
+    val limits = limitsOf(side)
+    rows.limits(side, row, limits)
     state.append(side, key, rows.identity(side, row), limits, row, matched)
   }
 }

@@ -4,7 +4,8 @@ import java.nio.ByteBuffer
 
 import scala.collection.mutable
 
-import io.streamjoin.model.{JoinType, Side}
+import io.streamjoin.bounds.{JoinBounds, RowTimes, TimeBound, TimeColumn}
+import io.streamjoin.model.{JoinType, Side, Watermarks}
 import io.streamjoin.state.JoinState
 import io.streamjoin.state.segment.{RowCodec, SegmentJoinState}
 import io.streamjoin.testing.HeapJoinState
@@ -15,6 +16,7 @@ import io.streamjoin.testing.HeapJoinState
  * @param join the join key; None is NULL
  * @param unique the unique key, where the side has one
  * @param value what else there is; odd values fail a conjunct on the input alone, where there is one
+ * @param time the event time, where the join bounds it
  * @param sequence which of two changes of one unique key is later
  */
 private[changelog] final case class Row(
@@ -22,7 +24,8 @@ private[changelog] final case class Row(
     unique: Int,
     value: Int,
     sequence: Int = 0,
-    expires: Long = Long.MaxValue
+    expires: Long = Long.MaxValue,
+    time: Long = 0
 )
 
 /** What comes out: images of both sides, None where there is none. */
@@ -41,6 +44,7 @@ private[changelog] object Layout {
 
 /**
  * @param residual whether a pair must have values of equal parity of their thirds
+ * @param within the right's time is at most so much later than the left's, and not earlier; none: no bound
  * @param hashes how many different hashes of keys there are: few, so that different keys meet
  */
 private[changelog] final case class TestChangelog(
@@ -49,6 +53,7 @@ private[changelog] final case class TestChangelog(
     right: Layout,
     residual: Boolean = false,
     filtered: Boolean = false,
+    within: Option[Long] = None,
     hashes: Int = 1 << 20
 ) extends ChangelogRows[Row] {
 
@@ -79,11 +84,43 @@ private[changelog] final case class TestChangelog(
 
   override def matches(l: Row, r: Row): Boolean =
     l.join.nonEmpty && l.join == r.join && joinable(Side.Left, l) && joinable(Side.Right, r) &&
-      (!residual || l.value / 3 % 2 == r.value / 3 % 2)
+      (!residual || l.value / 3 % 2 == r.value / 3 % 2) &&
+      within.forall(w => r.time >= l.time && r.time <= l.time + w)
 
   override def copy(side: Side, row: Row): Row = row
 
-  override def limit(side: Side, row: Row): Long = row.expires
+  private val columns =
+    Side.both.map(s => TimeColumn(s, s"${s.name}.time", watermarked = true, nullable = false))
+
+  val bounds: JoinBounds = new JoinBounds(
+    columns.toIndexedSeq,
+    within.toSeq.flatMap(w => Seq(TimeBound(1, 0, 0L), TimeBound(0, 1, w))),
+    Nil
+  )
+
+  /** The watermarks, by side, below which a change is late. */
+  val watermarks: Array[Long] = Array.fill(2)(Watermarks.Unknown)
+
+  private def column(side: Side): Int = if (side == Side.Left) 0 else 1
+
+  private val leaving = new Leaving(bounds, alone = false)
+  private val times = new RowTimes(2)
+
+  override def late(side: Side, row: Row): Boolean = {
+    times.set(column(side), row.time)
+    leaving.late(side, times, watermarks)
+  }
+
+  override def limitCount(side: Side): Int = 2
+
+  override def limits(side: Side, row: Row, into: Array[Long]): Unit = {
+    into(0) = row.expires
+    into(1) = if (within.isEmpty) Long.MaxValue else row.time
+  }
+
+  /** The clock by which rows of a side leave. */
+  def clock(side: Side, received: Array[Long]): Long =
+    if (within.isEmpty) Watermarks.Unknown else leaving.clock(column(side), received)
 
   /** The result of two tables. */
   def result(l: Seq[Row], r: Seq[Row]): Seq[Out] = {
@@ -107,7 +144,7 @@ private[changelog] final case class TestChangelog(
 private[changelog] final class ChangelogDriver(join: TestChangelog, segments: Boolean = false) {
 
   private val state: JoinState[Row] =
-    if (segments) new SegmentJoinState[Row](_ => 1, _ => 1L, _ => new Codec)
+    if (segments) new SegmentJoinState[Row](_ => 2, _ => 1L, _ => new Codec)
     else new HeapJoinState[Row](identity)
 
   private val output = new ChangelogOutput[Row, Out] {
@@ -128,7 +165,14 @@ private[changelog] final class ChangelogDriver(join: TestChangelog, segments: Bo
   private var clock = Long.MinValue
 
   def at(now: Long): Unit = {
-    Side.both.foreach(operator.expire(_, clock, now))
+    Side.both.foreach { side =>
+      operator.expire(
+        side,
+        Array(clock, Watermarks.Unknown),
+        Array(now, Watermarks.Unknown),
+        ChangelogCounters.Expired
+      )
+    }
     clock = now
   }
 
@@ -145,6 +189,20 @@ private[changelog] final class ChangelogDriver(join: TestChangelog, segments: Bo
       case _ =>
     }
     out
+  }
+
+  /** The watermarks rise. */
+  def advance(received: Array[Long]): Unit = {
+    val before = join.watermarks.clone()
+    for (i <- received.indices) join.watermarks(i) = math.max(before(i), received(i))
+    Side.both.foreach { side =>
+      operator.expire(
+        side,
+        Array(clock, join.clock(side, before)),
+        Array(clock, join.clock(side, join.watermarks)),
+        ChangelogCounters.Evicted
+      )
+    }
   }
 
   def held(side: Side): Long = state.size(side)

@@ -63,7 +63,7 @@ class ChangelogPropertySuite extends AnyFunSuite {
       layout(),
       random.nextBoolean(),
       random.nextBoolean(),
-      if (random.nextBoolean()) 1 else 1 << 20
+      hashes = if (random.nextBoolean()) 1 else 1 << 20
     )
   }
 

@@ -8,9 +8,16 @@ import org.apache.spark.sql.catalyst.expressions.{
   PredicateHelper
 }
 import org.apache.spark.sql.catalyst.plans.logical.{BinaryNode, EventTimeWatermark, LogicalPlan}
+import org.apache.spark.sql.catalyst.trees.TreeNodeTag
 import org.apache.spark.sql.types.MetadataBuilder
-import org.apache.spark.sql.streamjoin.logical.times.DistinctAttributes
+import org.apache.spark.sql.streamjoin.conditions.TimeUnit
+import org.apache.spark.sql.streamjoin.logical.times.{
+  DistinctAttributes,
+  HasTimeColumns,
+  TimeColumns
+}
 
+import io.streamjoin.join.changelog.Leaving
 import io.streamjoin.model.{JoinType, Side}
 
 /**
@@ -22,6 +29,9 @@ import io.streamjoin.model.{JoinType, Side}
  * @param leftKey the unique key of the left input; empty: rows are told apart by all columns, and counted
  * @param leftSequence which of two changes of one key is later
  * @param leftTtl for how long a row of the left is kept after it was written, in milliseconds
+ * @param times the event-time columns by which rows leave, or by which their age counts; kept even where
+ *   nobody above asks for them
+ * @param names what the person calls each of `times`
  * @param changes the columns that say what became of a row: kind, batch and time of the batch
  * @param leftZoned what of the left input depends on the time zone of the session
  * @param normalizes whether it only gives the changes of one input with both images, see
@@ -39,12 +49,15 @@ case class ChangelogJoin(
     rightSequence: Option[Attribute],
     leftTtl: Option[Long],
     rightTtl: Option[Long],
+    times: Seq[Attribute],
+    names: Seq[String],
     changes: Seq[Attribute],
     leftZoned: Seq[ZonedPart],
     rightZoned: Seq[ZonedPart],
     normalizes: Boolean
 ) extends BinaryNode
-    with PredicateHelper {
+    with PredicateHelper
+    with HasTimeColumns {
 
   def input(side: Side): LogicalPlan = if (side == Side.Left) left else right
 
@@ -56,6 +69,42 @@ case class ChangelogJoin(
   def ttl(side: Side): Option[Long] = if (side == Side.Left) leftTtl else rightTtl
 
   def zoned(side: Side): Seq[ZonedPart] = if (side == Side.Left) leftZoned else rightZoned
+
+  /** The time by which the age of a side's rows counts; none: by when they were written. */
+  def ttlTime(side: Side): Option[Attribute] = ttl(side).flatMap { _ =>
+    times.find { a =>
+      input(side).outputSet.contains(a) && TimeUnit.of(a.dataType).exists {
+        case TimeUnit.Timestamp | TimeUnit.TimestampNtz => !TimeUnit.isWindow(a.dataType)
+        case _                                          => false
+      }
+    }
+  }
+
+  /** What follows from the condition for the times. Valid once resolved. */
+  @transient lazy val analysis: JoinAnalysis = {
+    def asked(input: LogicalPlan) = JoinQuestion.Input.of(
+      input,
+      input.collect { case j: StreamJoin => j.analysis.zones }.flatten.toSet
+    )
+    analyses.of(JoinQuestion(asked(left), asked(right), joinType, condition, times.zip(names)))
+  }
+
+  private def analyses: RecentAnalyses = getTagValue(ChangelogJoin.Analysed).getOrElse {
+    val none = new RecentAnalyses
+    setTagValue(ChangelogJoin.Analysed, none)
+    none
+  }
+
+  /** By which of the times rows leave. Valid once resolved. */
+  @transient lazy val leaving: Leaving = new Leaving(analysis.bounds, alone = normalizes)
+
+  override def timeColumns: TimeColumns =
+    if (!normalizes) analysis.output
+    else {
+      val ids = times.map(_.exprId).toSet
+      val below = TimeColumns.of(left).among(output)
+      below.copy(columns = below.columns.filter { case (id, _) => ids(id) })
+    }
 
   override def output: Seq[Attribute] = {
     def shown(input: LogicalPlan) =
@@ -72,7 +121,7 @@ case class ChangelogJoin(
     columns.map(plain) ++ changes
   }
 
-  /** A time may come out at any age: it has no watermark any more. */
+  /** Spark knows nothing of the times of changes: their watermarks are [[timeColumns]]. */
   private def plain(a: Attribute): Attribute = {
     val column = DistinctAttributes.unmarked(if (normalizes) a else ChangelogMarks.unmarked(a))
     if (!column.metadata.contains(EventTimeWatermark.delayKey)) column
@@ -105,4 +154,10 @@ case class ChangelogJoin(
       newLeft: LogicalPlan,
       newRight: LogicalPlan
   ): ChangelogJoin = copy(left = newLeft, right = newRight)
+}
+
+object ChangelogJoin {
+
+  /** Shared with the joins that are copied from this one: Spark copies tags with nodes. */
+  private val Analysed = TreeNodeTag[RecentAnalyses]("streamjoin.analysed.changelog")
 }

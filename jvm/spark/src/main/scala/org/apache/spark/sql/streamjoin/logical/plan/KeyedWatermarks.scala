@@ -28,7 +28,8 @@ private[streamjoin] object KeyedWatermarks {
         batchTime = None,
         w.mapChildren(of)
       )
-    case j: StreamJoin => j
-    case other         => other.mapChildren(of)
+    case j: StreamJoin    => j
+    case j: ChangelogJoin => j
+    case other            => other.mapChildren(of)
   }
 }

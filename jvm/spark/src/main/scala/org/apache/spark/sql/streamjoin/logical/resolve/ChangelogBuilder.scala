@@ -16,17 +16,20 @@ import org.apache.spark.sql.catalyst.expressions.{
 }
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.trees.TreePattern.CURRENT_LIKE
+import org.apache.spark.sql.streamjoin.ColumnNames
 import org.apache.spark.sql.streamjoin.conditions.PlainCondition
 import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
 import org.apache.spark.sql.streamjoin.logical.plan.{
   ChangelogJoin,
   ChangelogMarks,
+  ImposeOrder,
   JoinOptions,
+  KeyedWatermarks,
   StreamJoin,
   StreamJoinHint,
   StreamJoinInput
 }
-import org.apache.spark.sql.streamjoin.logical.times.DistinctAttributes
+import org.apache.spark.sql.streamjoin.logical.times.{DistinctAttributes, TimeColumns}
 import org.apache.spark.sql.types.{LongType, MetadataBuilder, StringType, TimestampType}
 
 import io.streamjoin.join.changelog.ChangeKind
@@ -70,14 +73,22 @@ private[streamjoin] object ChangelogBuilder {
       DistinctAttributes.keep(join.left, join.right),
       DistinctAttributes.keep(join.right, join.left)
     )
-    // which key it has decides what must be below it
-    val draft = of(l, r, joinType, condition)
-    val built = of(
-      withImages(l, joinKey(draft, Side.Left)),
-      withImages(r, joinKey(draft, Side.Right)),
+    // which key it has decides what must be below it; so do the times by which rows leave
+    val (timedLeft, timedRight) = (KeyedWatermarks.of(l), KeyedWatermarks.of(r))
+    val draft = withTimes(
+      of(timedLeft, timedRight, joinType, condition)
+        .copy(leftTtl = ttl(options.leftTtl), rightTtl = ttl(options.rightTtl))
+    )
+    val leaves = draft.leaving.exists
+    val aging = Side.both.flatMap(draft.ttlTime(_))
+    val (x, y) = if (leaves || aging.nonEmpty) (timedLeft, timedRight) else (l, r)
+    val imaged = of(
+      withImages(x, joinKey(draft, Side.Left), leaves, draft.leftTtl),
+      withImages(y, joinKey(draft, Side.Right), leaves, draft.rightTtl),
       joinType,
       condition
-    ).copy(leftTtl = ttl(options.leftTtl), rightTtl = ttl(options.rightTtl))
+    ).copy(leftTtl = draft.leftTtl, rightTtl = draft.rightTtl)
+    val built = withTimes(imaged, a => leaves || aging.exists(_.exprId == a.exprId))
     built.copyTagsFrom(join)
     Project(
       built.output.map(a => if (built.changes.contains(a)) Alias(a, a.name)() else a),
@@ -89,6 +100,25 @@ private[streamjoin] object ChangelogBuilder {
   private def joinKey(j: ChangelogJoin, side: Side): Option[Seq[Attribute]] = {
     val keys = j.equiKeys.map(k => if (side == Side.Left) k.left else k.right)
     Option.when(keys.forall(_.isInstanceOf[Attribute]))(keys.collect { case a: Attribute => a })
+  }
+
+  /** The join with those of its event times, as the person calls them. */
+  private def withTimes(
+      j: ChangelogJoin,
+      wanted: Attribute => Boolean = _ => true
+  ): ChangelogJoin = {
+    val times = j.children.flatMap { p =>
+      val own = TimeColumns.of(p)
+      p.output.filter(a => own.isWatermarked(a) && wanted(a))
+    }
+    j.copy(
+      times = times,
+      names = times.map { a =>
+        val side = if (j.left.outputSet.contains(a)) Side.Left else Side.Right
+        ColumnNames.among(j.children.flatMap(_.output), a)
+          .getOrElse(s"${side.name}.${ColumnNames.of(a)}")
+      }
+    )
   }
 
   private def of(
@@ -114,6 +144,8 @@ private[streamjoin] object ChangelogBuilder {
       sequenceOf(right),
       None,
       None,
+      Nil,
+      Nil,
       Seq(
         AttributeReference(
           ChangelogMarks.ChangeType,
@@ -159,12 +191,17 @@ private[streamjoin] object ChangelogBuilder {
    * The input, with the last image of each key kept right above its declaration where a change could
    * miss the one that it replaces.
    */
-  private def withImages(input: LogicalPlan, joinKey: Option[Seq[Attribute]]): LogicalPlan = {
+  private def withImages(
+      input: LogicalPlan,
+      joinKey: Option[Seq[Attribute]],
+      leaves: Boolean,
+      ttl: Option[Long]
+  ): LogicalPlan = {
     val size = ChangelogMarks.kind(input.output).fold(0)(ChangelogMarks.keySize)
     val key = ChangelogMarks.key(input.output)
     val together = joinKey.exists(_.forall(k => key.exists(_.exprId == k.exprId)))
     if (size == 0 || key.nonEmpty && together && passesAll(input)) input
-    else normalized(input)
+    else normalized(input, images(_, leaves, ttl))
   }
 
   /** Whether each change that was declared comes here. */
@@ -173,6 +210,8 @@ private[streamjoin] object ChangelogBuilder {
     case Project(_, child)       => passesAll(child)
     case SubqueryAlias(_, child) => passesAll(child)
     case v: View                 => passesAll(v.child)
+    case w: EventTimeWatermark   => passesAll(w.child)
+    case o: ImposeOrder          => !o.maxAhead.exists(_.rejects) && passesAll(o.child)
     case _                       => false
   }
 
@@ -183,14 +222,29 @@ private[streamjoin] object ChangelogBuilder {
     case _                 => false
   }
 
-  private def normalized(plan: LogicalPlan): LogicalPlan =
-    if (isDeclaration(plan)) images(plan) else plan.mapChildren(normalized)
+  private def normalized(plan: LogicalPlan, images: LogicalPlan => LogicalPlan): LogicalPlan =
+    if (isDeclaration(plan) || isOrdered(plan)) images(plan)
+    else plan.mapChildren(normalized(_, images))
+
+  /** A declaration with orders on top of it: those say when the last image of a key may go. */
+  private def isOrdered(plan: LogicalPlan): Boolean = {
+    def declared(p: LogicalPlan): Boolean = p match {
+      case _: EventTimeWatermark | _: ImposeOrder | _: SubqueryAlias | _: View =>
+        p.children.forall(declared)
+      case _ => isDeclaration(p)
+    }
+    plan match {
+      case w: EventTimeWatermark => declared(w)
+      case o: ImposeOrder        => declared(o)
+      case _                     => false
+    }
+  }
 
   /**
    * The changes of a keyed input with both images: a join with nothing, by its key, of the rows that
    * have no partner. Its columns are those of the input, so what is above goes on as it is.
    */
-  private def images(declared: LogicalPlan): LogicalPlan = {
+  private def images(declared: LogicalPlan, leaves: Boolean, ttl: Option[Long]): LogicalPlan = {
     val kind = ChangelogMarks.kind(declared.output).get
     val key = ChangelogMarks.key(declared.output)
     val nothing = LocalRelation(
@@ -218,10 +272,12 @@ private[streamjoin] object ChangelogBuilder {
         whole
       )
     }
-    val complete = join.copy(
+    val untimed = join.copy(
       left = StreamJoinInput.of(input),
-      added = Seq(input.output.last, join.added(1))
+      added = Seq(input.output.last, join.added(1)),
+      leftTtl = ttl
     )
+    val complete = if (leaves) withTimes(untimed) else untimed
     val back: Seq[NamedExpression] = declared.output.map { a =>
       if (a.exprId != kind.exprId) a
       else
@@ -259,7 +315,7 @@ private[streamjoin] object ChangelogBuilder {
         case _ =>
       }
     case _: Project | _: Filter | _: SubqueryAlias | _: View | _: EventTimeWatermark |
-        _: org.apache.spark.sql.streamjoin.logical.plan.ImposeOrder =>
+        _: ImposeOrder =>
       steady(join, side, plan)
       plan.children.foreach(above(join, side, _))
     case other =>

@@ -4,6 +4,7 @@ import org.apache.spark.sql.catalyst.expressions.Attribute
 import org.apache.spark.sql.streamjoin.ColumnNames
 import org.apache.spark.sql.streamjoin.conditions.TimeUnit
 import org.apache.spark.sql.streamjoin.logical.plan.ChangelogJoin
+import org.apache.spark.sql.streamjoin.physical.stateful.TimeWords
 
 import io.streamjoin.model.Side
 
@@ -11,7 +12,7 @@ import io.streamjoin.model.Side
 private[changelog] object ChangelogExplanation {
 
   def lines(spec: ChangelogSpec, j: ChangelogJoin): Seq[String] =
-    if (j.normalizes) normalizing(spec)
+    if (j.normalizes) normalizing(spec) ++ watermarks(j) ++ Seq(kept(spec, j, Side.Left))
     else {
       val keys = spec.equiKeys.map { k =>
         s"${ColumnNames.sql(k.left)} ${if (k.nullSafe) "<=>" else "="} ${ColumnNames.sql(k.right)}"
@@ -26,7 +27,27 @@ private[changelog] object ChangelogExplanation {
             "and delete"
         case None => "output key: none is known; changes come out as insert and delete"
       }
-      (routing +: Side.both.map(told(spec, _))) ++ Side.both.map(kept(spec, _)) :+ output
+      (routing +: Side.both.map(told(spec, _))) ++ watermarks(j) ++
+        Side.both.map(kept(spec, j, _)) :+ output
+    }
+
+  /** What is kept for ever, for the log. */
+  def forEver(spec: ChangelogSpec, j: ChangelogJoin): Seq[String] =
+    Side.both.filter { side =>
+      spec.side(side).limitCount == 0 && !(j.normalizes && side == Side.Right)
+    }.map(kept(spec, j, _))
+
+  /** The watermarks, and the bounds by which rows leave. */
+  private def watermarks(j: ChangelogJoin): Seq[String] =
+    if (j.times.isEmpty) Nil
+    else {
+      val times = new TimeWords(j.analysis)
+      times.watermarks ++ j.analysis.bounds.conjuncts.zip(j.analysis.conditionBounds.found).map {
+        case (bound, found) =>
+          s"condition ${ColumnNames.sql(found.conjunct)}: bound ${times.bound(bound)}"
+      } ++ Option.when(j.leaving.exists)(
+        "a change is late, and ignored, if a time of its row is below its watermark, whatever its kind"
+      )
     }
 
   private def normalizing(spec: ChangelogSpec): Seq[String] = Seq(
@@ -46,11 +67,33 @@ private[changelog] object ChangelogExplanation {
       own.sequence.fold("")(s => s"; of one key the largest ${s.name} counts")
   }
 
-  private def kept(spec: ChangelogSpec, side: Side): String =
-    spec.side(side).ttlMs match {
-      case Some(ms) =>
-        s"a row of the ${side.name} input is kept until it goes, or ${TimeUnit.Timestamp.words(ms * 1000L)} " +
-          "after it was last written"
-      case None => s"a row of the ${side.name} input is kept until it goes: without limit"
+  private def kept(spec: ChangelogSpec, j: ChangelogJoin, side: Side): String = {
+    val own = spec.side(side)
+    val times = new TimeWords(j.analysis)
+    val leaves = own.leaves.map { c =>
+      s"nothing of it can change any more: ${times.name(c)} is below ${clock(j, times, c)}"
     }
+    val ages = own.ttlMs.map(ms => TimeUnit.Timestamp.words(ms * 1000L)).map { limit =>
+      own.ttlTime.fold(s"$limit after it was last written") { c =>
+        s"${times.behind(c, 0)} passes ${times.name(c)} + $limit"
+      }
+    }
+    s"a row of the ${side.name} input is kept until it goes" + (leaves ++ ages match {
+      case Nil  => ": without limit"
+      case ends => ends.mkString(", or ", ", or ", "")
+    })
+  }
+
+  /** The watermark that a time has behind the join. */
+  private def clock(j: ChangelogJoin, times: TimeWords, column: Int): String = {
+    val bounds = j.analysis.bounds
+    val others =
+      if (j.normalizes) Nil
+      else bounds.governing(column).map(b => times.behind(b, bounds.slack(column, b)))
+    others match {
+      case Nil      => times.behind(column, 0)
+      case Seq(one) => s"${times.behind(column, 0)} and $one"
+      case several  => s"${times.behind(column, 0)} and the largest of ${several.mkString(", ")}"
+    }
+  }
 }

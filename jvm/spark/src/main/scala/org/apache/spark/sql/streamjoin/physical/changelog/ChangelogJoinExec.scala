@@ -16,14 +16,17 @@ import org.apache.spark.sql.catalyst.plans.physical.{
   StatefulOpClusteredDistribution,
   UnknownPartitioning
 }
-import org.apache.spark.sql.execution.SparkPlan
+import org.apache.spark.sql.execution.{SortExec, SparkPlan}
 import org.apache.spark.sql.streamjoin.checkpoint.{JoinDescription, StateFormat}
 import org.apache.spark.sql.streamjoin.logical.plan.KeyHash
+import org.apache.spark.sql.streamjoin.logical.times.BaseColumn
 import org.apache.spark.sql.streamjoin.physical.stateful.{
   BatchInfo,
+  EventTimeExec,
   ExplainedLine,
+  JoinInputs,
   OperatorMetrics,
-  ReportingExec,
+  ShownWatermarks,
   StatefulBinaryExec
 }
 import org.apache.spark.sql.types.StructType
@@ -42,7 +45,7 @@ class ChangelogJoinExec(
     batch: BatchInfo,
     val spec: ChangelogSpec
 ) extends StatefulBinaryExec(leftInput, rightInput, batch)
-    with ReportingExec {
+    with EventTimeExec {
 
   override def nodeName: String = "ChangelogJoin"
 
@@ -92,16 +95,35 @@ class ChangelogJoinExec(
   /** Rows come out at any age. */
   override def produceOutputWatermark(inputWatermarkMs: Long): Option[Long] = None
 
-  override def shouldRunAnotherBatch(newInputWatermark: Long): Boolean = false
+  override protected def bases: Seq[BaseColumn] = spec.bases
+
+  override protected def watermarkCount: Int = spec.times.length
+
+  override protected def shownWatermarks(received: Array[Long]): Map[String, Long] =
+    new ShownWatermarks(spec.times, spec.bounds).of(received)
 
   // ---- execution ----
 
   override protected def doExecute(): RDD[InternalRow] = {
-    val now = batch.timeMs.getOrElse(
-      throw new IllegalStateException("the batch has no recorded time; the plan cannot be run")
-    )
-    val task = new ChangelogTask(spec, now, partitionState, report)
-    perPartition(left.execute(), right.execute())(task.run)
+    // once in the life of a checkpoint
+    if (getStateInfo.storeVersion == 0 && spec.forEver.nonEmpty) {
+      logWarning(
+        s"${simpleString(0)}: ${spec.forEver.mkString("; ")}. state_ttl ends it, and so do watermarks " +
+          "of both inputs with a bound between their times in the condition."
+      )
+    }
+    val distribution = requiredChildDistribution
+    val l = shuffled(left, distribution.head)
+    val r = shuffled(right, distribution.last)
+    val arrived = arrivals("aheadRowsLeft" -> l, "aheadRowsRight" -> r)
+    val task = new ChangelogTask(spec, arrived, partitionState, report)
+    perPartition(l.execute(), r.execute())(task.run)
+  }
+
+  /** The order within a partition is made behind the shuffle. */
+  private def shuffled(input: SparkPlan, distribution: Distribution): SparkPlan = input match {
+    case s: SortExec => s.withNewChildren(Seq(JoinInputs.shuffled(s.child, distribution)))
+    case other       => JoinInputs.shuffled(other, distribution)
   }
 
   override protected def figures: OperatorMetrics = ChangelogJoinExec.Figures

@@ -18,6 +18,8 @@ private[changelog] object ChangelogMetrics {
       Figure(buffered(side), s"buffered rows, ${side.name}", isReading = true) +:
         Count.values.map(count => Figure(name(count, side), s"${words(count)}, ${side.name}"))
     } ++ Seq(
+      Figure("aheadRowsLeft", "rows too far ahead, left"),
+      Figure("aheadRowsRight", "rows too far ahead, right"),
       Figure("suppressedUpdates", "updates that change nothing that is seen"),
       Figure("changesOut", "changes emitted")
     )
@@ -33,8 +35,11 @@ private[changelog] object ChangelogMetrics {
       Side.both.map(side => buffered(side) -> held.size(side)) ++ Map(
         "numRemovedStateRows" -> Side.both.map { side =>
           counters.rows(side, ChangelogCounters.Deleted) +
-            counters.rows(side, ChangelogCounters.Expired)
+            counters.rows(side, ChangelogCounters.Expired) +
+            counters.rows(side, ChangelogCounters.Evicted)
         }.sum,
+        "numRowsDroppedByWatermark" ->
+          Side.both.map(counters.rows(_, ChangelogCounters.Late)).sum,
         "suppressedUpdates" -> counters.suppressedUpdates,
         "changesOut" -> counters.changesOut
       )

@@ -3,9 +3,13 @@ package org.apache.spark.sql.streamjoin.physical.changelog
 import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression}
 import org.apache.spark.sql.catalyst.types.DataTypeUtils
 import org.apache.spark.sql.streamjoin.logical.plan.{EquiKey, ZonedPart}
+import org.apache.spark.sql.streamjoin.logical.times.BaseColumn
 import org.apache.spark.sql.types.{LongType, StructType}
 
+import io.streamjoin.bounds.JoinBounds
+import io.streamjoin.join.changelog.Leaving
 import io.streamjoin.model.{JoinType, Side}
+import io.streamjoin.watermark.JoinWatermarks
 
 /**
  * One input of a changelog join.
@@ -15,7 +19,9 @@ import io.streamjoin.model.{JoinType, Side}
  * @param key the unique key; empty: there is none
  * @param oneAKey whether there is at most one row of a join key
  * @param only what of the condition concerns this input alone
- * @param ttlMs for how long a row is kept after it was written
+ * @param leaves the numbers of the times by which a row leaves
+ * @param ttlMs for how long a row is kept
+ * @param ttlTime the number of the time from which that counts; none: from when it was written
  */
 private[changelog] final case class ChangelogSide(
     columns: Seq[Attribute],
@@ -24,8 +30,16 @@ private[changelog] final case class ChangelogSide(
     oneAKey: Boolean,
     sequence: Option[Attribute],
     only: Option[Expression],
-    ttlMs: Option[Long]
+    leaves: IndexedSeq[Int],
+    ttlMs: Option[Long],
+    ttlTime: Option[Int]
 ) {
+
+  /** How many limits a row has: the times by which it leaves, then its age. */
+  def limitCount: Int = leaves.length + ttlMs.size
+
+  /** For how long a row is kept after it was written, where that is what counts. */
+  def ttlOfWrite: Option[Long] = ttlMs.filter(_ => ttlTime.isEmpty)
 
   /** What is kept of a row. */
   val kept: Seq[Attribute] = columns.filterNot(_.exprId == added.exprId)
@@ -33,7 +47,7 @@ private[changelog] final case class ChangelogSide(
   /** The same as it lies in the state: with the clock beyond which it goes, if it does. */
   def stored: StructType = {
     val own = DataTypeUtils.fromAttributes(kept)
-    if (ttlMs.isEmpty) own else own.add(ChangelogSide.Expires, LongType, nullable = false)
+    if (ttlOfWrite.isEmpty) own else own.add(ChangelogSide.Expires, LongType, nullable = false)
   }
 }
 
@@ -49,8 +63,13 @@ private[changelog] object ChangelogSide {
  * @param shown those of both that somebody asks for, in the order in which they come out
  * @param outputKey the columns by which rows of the output are told apart; empty: there are none, or not
  *   all of them are asked for
+ * @param bases where watermarks start, in the order in which they are stored
+ * @param times the expression behind each column of `watermarks.bounds`
+ * @param leaving by which of the times rows leave
+ * @param zones the time zones of the session that the bounds depend on
  * @param zoned what of the inputs depends on the time zone of the session
  * @param explained in words
+ * @param forEver what of it says that rows are kept without limit
  */
 private[changelog] final case class ChangelogSpec(
     joinType: JoinType,
@@ -62,9 +81,17 @@ private[changelog] final case class ChangelogSpec(
     changes: Seq[Attribute],
     shown: Seq[Attribute],
     outputKey: Seq[Attribute],
+    bases: Seq[BaseColumn],
+    times: IndexedSeq[Expression],
+    watermarks: JoinWatermarks,
+    leaving: Leaving,
+    zones: Set[String],
     zoned: Seq[ZonedPart],
-    explained: Seq[String]
+    explained: Seq[String],
+    forEver: Seq[String]
 ) {
+  def bounds: JoinBounds = watermarks.bounds
+
   def side(side: Side): ChangelogSide = if (side == Side.Left) left else right
 
   def keys(side: Side): Seq[Expression] =

@@ -5,7 +5,13 @@ import scala.collection.mutable
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.streamjoin.checkpoint.StateShape
-import org.apache.spark.sql.streamjoin.physical.stateful.{BatchReport, PartitionState}
+import org.apache.spark.sql.streamjoin.physical.stateful.{
+  BaseWatermarks,
+  BatchArrivals,
+  BatchReport,
+  OpenPartition,
+  PartitionState
+}
 
 import io.streamjoin.join.changelog.{Change, Changed, ChangelogCounters, ChangelogJoin}
 import io.streamjoin.model.{Side, Watermarks}
@@ -16,11 +22,14 @@ import io.streamjoin.model.{Side, Watermarks}
  * Both inputs come sorted by the hash of their join key, so that the changes of one key are together and
  * no more than those are in memory.
  *
- * @param nowMs the recorded time of the batch
+ * {{{
+ *   changes --> late by the watermarks before the batch? dropped; else netted, joined, kept
+ *   watermarks now --> rows of which nothing can change any more leave
+ * }}}
  */
 private[changelog] final class ChangelogTask(
     spec: ChangelogSpec,
-    nowMs: Long,
+    batch: BatchArrivals,
     partitions: PartitionState,
     report: BatchReport
 ) extends Serializable {
@@ -30,9 +39,13 @@ private[changelog] final class ChangelogTask(
       left: Iterator[InternalRow],
       right: Iterator[InternalRow]
   ): Iterator[InternalRow] = {
-    val rows = new UnsafeChangelogRows(spec, nowMs)
+    val nowMs = batch.batchTimeMs
+    lazy val base = BaseWatermarks.next(spec.bases, spec.watermarks.rivals, batch, state.numbers)
+    lazy val before = spec.watermarks.received(base.before)
+    lazy val rows: UnsafeChangelogRows = new UnsafeChangelogRows(spec, nowMs, before)
+    lazy val state: OpenPartition = partitions.open(partitionId, shapeOf(rows))
+    val now = spec.watermarks.received(base.now)
     val output = new UnsafeChangelogOutput(spec, partitions.info.storeVersion, nowMs)
-    val state = partitions.open(partitionId, shapeOf(rows))
     val counters = new ChangelogCounters
     val operator = new ChangelogJoin[UnsafeRow, UnsafeRow](
       spec.joinType,
@@ -41,10 +54,16 @@ private[changelog] final class ChangelogTask(
       state.rows,
       counters
     )
-    val limited = Side.both.filter(spec.side(_).ttlMs.nonEmpty)
-    if (limited.nonEmpty) {
-      val before = state.numbers.get(ChangelogTask.Clock).getOrElse(Watermarks.Unknown)
-      limited.foreach(operator.expire(_, before, nowMs * 1000L))
+    val clocks = new Clocks(spec)
+    if (Side.both.exists(spec.side(_).ttlOfWrite.nonEmpty)) {
+      val last = state.numbers.get(ChangelogTask.Clock).getOrElse(Watermarks.Unknown)
+      for (side <- Side.both if spec.side(side).ttlOfWrite.nonEmpty)
+        operator.expire(
+          side,
+          clocks(side, before, before, last),
+          clocks(side, before, before, nowMs * 1000L),
+          ChangelogCounters.Expired
+        )
       state.numbers.put(ChangelogTask.Clock, nowMs * 1000L)
     }
     val (l, r) = (new KeyRuns(rows, Side.Left, left), new KeyRuns(rows, Side.Right, right))
@@ -52,7 +71,18 @@ private[changelog] final class ChangelogTask(
       .continually(Seq(l, r).flatMap(_.key).minOption)
       .takeWhile(_.nonEmpty)
       .flatMap(key => operator.process(key.get, l.take(key.get), r.take(key.get)))
-    lazy val finished: Unit = state.commit(report, ChangelogMetrics.counted(counters, state.rows))
+    def leave(side: Side, from: Array[Long], to: Array[Long], why: ChangelogCounters.Count): Unit =
+      if (!from.sameElements(to)) operator.expire(side, from, to, why)
+    lazy val finished: Unit = {
+      for (side <- Side.both) {
+        val (left, aged) =
+          (clocks(side, now, before, nowMs * 1000L), clocks(side, now, now, nowMs * 1000L))
+        leave(side, clocks(side, before, before, nowMs * 1000L), left, ChangelogCounters.Evicted)
+        leave(side, left, aged, ChangelogCounters.Expired)
+      }
+      base.save(state.numbers)
+      state.commit(report, ChangelogMetrics.counted(counters, state.rows), now, base.lastActiveMs)
+    }
     val end = new Iterator[Changed[UnsafeRow]] {
       override def hasNext: Boolean = {
         finished
@@ -69,9 +99,13 @@ private[changelog] final class ChangelogTask(
   private def shapeOf(rows: UnsafeChangelogRows): StateShape =
     StateShape(
       spec.side(_).stored,
-      side => spec.side(side).ttlMs.size,
+      side => spec.side(side).limitCount,
       side => spec.side(side).ttlMs.fold(1L)(ms => math.max(1L, ms * 1000L / 16)),
-      (side, row) => Array(rows.limit(side, row)),
+      (side, row) => {
+        val limits = new Array[Long](spec.side(side).limitCount)
+        rows.limits(side, row, limits)
+        limits
+      },
       side => !spec.side(side).oneAKey
     )
 }
@@ -80,6 +114,21 @@ private object ChangelogTask {
 
   /** The clock of the last batch, in the state. */
   private val Clock = "clock"
+}
+
+/** The clocks of a side's limits, in their order. */
+private final class Clocks(spec: ChangelogSpec) {
+
+  /**
+   * @param leaving the watermarks, by column, by which rows leave
+   * @param aging those by which their age counts
+   * @param written the clock of when rows were written
+   */
+  def apply(side: Side, leaving: Array[Long], aging: Array[Long], written: Long): Array[Long] = {
+    val own = spec.side(side)
+    (own.leaves.map(spec.leaving.clock(_, leaving)) ++
+      own.ttlMs.map(_ => own.ttlTime.fold(written)(aging(_)))).toArray
+  }
 }
 
 /** The changes of one input, join key by join key. */

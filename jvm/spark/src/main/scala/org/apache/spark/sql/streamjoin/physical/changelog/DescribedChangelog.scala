@@ -1,11 +1,12 @@
 package org.apache.spark.sql.streamjoin.physical.changelog
 
-import org.apache.spark.sql.catalyst.expressions.{And, Attribute, Expression}
+import org.apache.spark.sql.catalyst.expressions.{And, Expression}
 import org.apache.spark.sql.streamjoin.checkpoint.{
   DescribedZone,
   JoinDescription,
   StateFormat,
-  StoredTime
+  StoredTime,
+  StoredTimes
 }
 import org.apache.spark.sql.types.{LongType, TimestampType}
 
@@ -14,31 +15,37 @@ import io.streamjoin.model.{Routing, Side}
 /** A changelog join as it is written beside its state. */
 private[changelog] object DescribedChangelog {
 
-  def of(spec: ChangelogSpec, format: StateFormat): JoinDescription =
+  def of(spec: ChangelogSpec, format: StateFormat): JoinDescription = {
+    val times = new StoredTimes(spec.times, spec.bounds)
     JoinDescription(
       format.name,
       format.number.current,
       spec.joinType,
       Routing.ByKey,
       spec.equiKeys.map { k =>
-        s"${sql(k.left)} ${if (k.nullSafe) "<=>" else "="} ${sql(k.right)}: ${k.left.dataType.sql}"
+        s"${StoredTimes.sql(k.left)} ${if (k.nullSafe) "<=>" else "="} " +
+          s"${StoredTimes.sql(k.right)}: ${k.left.dataType.sql}"
       },
-      Nil,
-      Nil,
+      spec.bases.map(_.name),
+      if (spec.leaving.exists) times.proved else Nil,
       Side.both.map(_ -> StoredTime("identity", LongType)).toMap,
       Side.both.map { side =>
-        side -> spec.side(side).ttlMs.map(_ => StoredTime("state_ttl", TimestampType)).toSeq
+        val own = spec.side(side)
+        side -> (own.leaves.map(times(_)) ++ own.ttlMs.map { _ =>
+          own.ttlTime.fold(StoredTime("state_ttl", TimestampType))(times(_))
+        })
       }.toMap,
-      Nil,
+      times.said,
       zone(spec),
       Some(Side.both.map(side => s"${side.name}: ${identity(spec.side(side))}"))
     )
+  }
 
   /** What came in one zone is taken back by what the condition, and the inputs, say in the same. */
   private def zone(spec: ChangelogSpec): Option[DescribedZone] =
     DescribedZone.of(
       spec.equiKeys.flatMap(k => Seq(k.left, k.right)) ++ conjuncts(spec.condition),
-      Set.empty,
+      spec.zones,
       spec.zoned.map(part => part.sql -> part.zones)
     )
 
@@ -54,8 +61,4 @@ private[changelog] object DescribedChangelog {
     val sequence = side.sequence.fold("")(s => s", sequence ${s.name}")
     told + sequence + (if (side.ttlMs.isEmpty) "" else ", with state_ttl")
   }
-
-  /** Aliases come and go with the optimizer, ids with each run; the columns themselves stay. */
-  private def sql(e: Expression): String =
-    e.transform { case a: Attribute => a.withQualifier(Nil) }.sql
 }

@@ -1,6 +1,12 @@
 package org.apache.spark.sql.streamjoin.physical.changelog
 
-import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeSet}
+import org.apache.spark.sql.catalyst.expressions.{
+  And,
+  Attribute,
+  AttributeSet,
+  Expression,
+  IsNotNull
+}
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.streamjoin.logical.plan.ChangelogJoin
@@ -31,16 +37,25 @@ private[physical] object PlanChangelogJoin {
       shown,
       outputKey(j.joinType, l, r).filter(_.forall(k => shown.exists(_.exprId == k.exprId)))
         .getOrElse(Nil),
+      j.analysis.bases,
+      j.analysis.expressions,
+      j.analysis.watermarks,
+      j.leaving,
+      j.analysis.zones,
       Side.both.zip(Seq(l, r)).flatMap { case (side, own) =>
         j.zoned(side).filter(_.column.forall(name => own.kept.exists(_.name == name)))
       },
+      Nil,
       Nil
     )
     new ChangelogJoinExec(
       left,
       right,
       BatchInfo(),
-      spec.copy(explained = ChangelogExplanation.lines(spec, j))
+      spec.copy(
+        explained = ChangelogExplanation.lines(spec, j),
+        forEver = ChangelogExplanation.forEver(spec, j)
+      )
     )
   }
 
@@ -53,10 +68,20 @@ private[physical] object PlanChangelogJoin {
       key,
       key.nonEmpty && key.forall(k => joinKeys.exists(_.semanticEquals(k))),
       j.sequence(side),
-      j.only(side),
-      j.ttl(side)
+      (j.only(side).toSeq ++ timed(j, side)).reduceOption(And(_, _)),
+      j.leaving.columns(side),
+      j.ttl(side),
+      j.ttlTime(side).map(a => j.analysis.expressions.indexWhere(_.semanticEquals(a)))
     )
   }
+
+  /** A row without a time that the condition bounds can match nothing, and would never leave. */
+  private def timed(j: ChangelogJoin, side: Side): Seq[Expression] =
+    if (!j.leaving.exists) Nil
+    else {
+      val bounds = j.analysis.bounds
+      bounds.indices(side).filter(bounds.constrained).map(c => IsNotNull(j.analysis.expressions(c)))
+    }
 
   /** By which columns rows of the output are told apart; none: there are no such. */
   def outputKey(

@@ -31,7 +31,7 @@ private[changelog] final class UnsafeChangelogOutput(
 
   private def stored(side: Side): Seq[Attribute] = {
     val own = spec.side(side)
-    own.kept ++ own.ttlMs.map(_ => AttributeReference(ChangelogSide.Expires, LongType)())
+    own.kept ++ own.ttlOfWrite.map(_ => AttributeReference(ChangelogSide.Expires, LongType)())
   }
 
   private val (left, right) = (stored(Side.Left), stored(Side.Right))

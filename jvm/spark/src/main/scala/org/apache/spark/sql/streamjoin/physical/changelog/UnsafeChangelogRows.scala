@@ -18,8 +18,10 @@ import org.apache.spark.sql.catalyst.expressions.{
 }
 import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
 import org.apache.spark.sql.streamjoin.logical.plan.KeyHash
+import org.apache.spark.sql.streamjoin.physical.stateful.RowTimesReader
 import org.apache.spark.unsafe.types.ByteArray
 
+import io.streamjoin.bounds.{RowTimes, Saturated}
 import io.streamjoin.join.changelog.{Change, ChangelogRows}
 import io.streamjoin.model.Side
 import io.streamjoin.model.Side.{Left, Right}
@@ -28,9 +30,15 @@ import io.streamjoin.model.Side.{Left, Right}
  * Looks at Spark's rows with generated code. One instance serves one task.
  *
  * @param nowMs the recorded time of the batch
+ * @param watermarks by column, those below which a change is late
  */
-private[changelog] final class UnsafeChangelogRows(spec: ChangelogSpec, nowMs: Long)
-    extends ChangelogRows[UnsafeRow] {
+private[changelog] final class UnsafeChangelogRows(
+    spec: ChangelogSpec,
+    nowMs: Long,
+    watermarks: => Array[Long]
+) extends ChangelogRows[UnsafeRow] {
+
+  private lazy val before = watermarks
 
   private val left = new OneSide(Left)
   private val right = new OneSide(Right)
@@ -43,7 +51,7 @@ private[changelog] final class UnsafeChangelogRows(spec: ChangelogSpec, nowMs: L
   /** With a place for the limit, which nobody looks at. */
   private def storedAttributes(side: Side): Seq[Attribute] = {
     val own = spec.side(side)
-    own.kept ++ own.ttlMs.map(_ => UnsafeChangelogRows.expires)
+    own.kept ++ own.ttlOfWrite.map(_ => UnsafeChangelogRows.expires)
   }
 
   override def keyed(side: Side): Boolean = spec.side(side).key.nonEmpty
@@ -56,7 +64,10 @@ private[changelog] final class UnsafeChangelogRows(spec: ChangelogSpec, nowMs: L
   override def joinable(side: Side, row: UnsafeRow): Boolean = of(side).mayMatch.eval(row)
   override def matches(l: UnsafeRow, r: UnsafeRow): Boolean = condition.eval(pair(l, r))
   override def copy(side: Side, row: UnsafeRow): UnsafeRow = row.copy()
-  override def limit(side: Side, row: UnsafeRow): Long = of(side).limit(row)
+  override def limitCount(side: Side): Int = spec.side(side).limitCount
+  override def limits(side: Side, row: UnsafeRow, into: Array[Long]): Unit =
+    of(side).limits(row, into)
+  override def late(side: Side, row: UnsafeRow): Boolean = of(side).late(row)
 
   /** A hash of the join key of a row as it arrives. */
   def joinKey(side: Side, row: UnsafeRow): Long = of(side).joinKey(row)
@@ -69,7 +80,7 @@ private[changelog] final class UnsafeChangelogRows(spec: ChangelogSpec, nowMs: L
     private val stored = storedAttributes(side)
 
     private val toStored = UnsafeProjection.create(
-      own.kept ++ own.ttlMs.map(ms => Literal((nowMs + ms) * 1000L)),
+      own.kept ++ own.ttlOfWrite.map(ms => Literal((nowMs + ms) * 1000L)),
       own.columns
     )
     private val addedAt = own.columns.indexWhere(_.exprId == own.added.exprId)
@@ -82,7 +93,7 @@ private[changelog] final class UnsafeChangelogRows(spec: ChangelogSpec, nowMs: L
     private val keyAt = own.key.map(k => stored.indexWhere(_.exprId == k.exprId)).toArray
 
     /** What a row is told apart by: not the limit. */
-    private val data = own.ttlMs.map { _ =>
+    private val data = own.ttlOfWrite.map { _ =>
       (UnsafeProjection.create(own.kept, stored), UnsafeProjection.create(own.kept, stored))
     }
 
@@ -125,8 +136,28 @@ private[changelog] final class UnsafeChangelogRows(spec: ChangelogSpec, nowMs: L
         ByteArray.compareBinary(first(a).getBytes, second(b).getBytes)
     }
 
-    def limit(row: UnsafeRow): Long =
-      if (own.ttlMs.isEmpty) Long.MaxValue else row.getLong(stored.length - 1)
+    private val times = {
+      val columns = spec.bounds.indices(side).toArray
+      new RowTimesReader(columns, columns.map(spec.times(_)), stored)
+    }
+    private val read = new RowTimes(spec.times.length)
+
+    def late(row: UnsafeRow): Boolean = spec.leaving.exists && {
+      times.read(row, read)
+      spec.leaving.late(side, read, before)
+    }
+
+    /** What has no time never leaves by it. */
+    private def time(column: Int): Long = if (read.isNull(column)) Long.MaxValue else read(column)
+
+    def limits(row: UnsafeRow, into: Array[Long]): Unit = {
+      if (spec.times.nonEmpty) times.read(row, read)
+      for (k <- own.leaves.indices) into(k) = time(own.leaves(k))
+      for (ms <- own.ttlMs) into(own.leaves.length) = own.ttlTime match {
+        case Some(column) => Saturated.add(time(column), ms * 1000L)
+        case None         => row.getLong(stored.length - 1)
+      }
+    }
   }
 }
 

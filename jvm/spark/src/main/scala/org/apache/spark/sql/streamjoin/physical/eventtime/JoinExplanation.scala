@@ -4,6 +4,7 @@ import org.apache.spark.sql.catalyst.expressions.Attribute
 import org.apache.spark.sql.streamjoin.ColumnNames
 import org.apache.spark.sql.streamjoin.conditions.{FoundBound, RetentionLimit}
 import org.apache.spark.sql.streamjoin.logical.plan.JoinAnalysis
+import org.apache.spark.sql.streamjoin.physical.stateful.TimeWords
 
 import io.streamjoin.bounds.JoinBounds
 import io.streamjoin.model.{JoinType, Routing, Side}

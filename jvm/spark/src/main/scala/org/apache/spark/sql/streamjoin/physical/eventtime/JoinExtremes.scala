@@ -2,6 +2,7 @@ package org.apache.spark.sql.streamjoin.physical.eventtime
 
 import org.apache.spark.sql.streamjoin.conditions.TimeUnit
 import org.apache.spark.sql.streamjoin.logical.times.BaseColumn
+import org.apache.spark.sql.streamjoin.physical.stateful.ShownWatermarks
 
 import io.streamjoin.bounds.Saturated
 import io.streamjoin.join.eventtime.EventTimeJoin
@@ -27,7 +28,7 @@ private[physical] object JoinExtremes {
   /** As shown: in milliseconds, or in the unit of a column of numbers. */
   def metrics(spec: StreamJoinSpec, extremes: Array[Long]): Map[String, Long] = {
     val columns = for {
-      (name, i) <- StreamJoinMetrics.names(spec)
+      (name, i) <- new ShownWatermarks(spec.times, spec.bounds).names
       if extremes(i) != Watermarks.Unknown
       unit <- TimeUnit.of(spec.times(i).dataType).toSeq
       lateness = s"latestBy.$name" -> unit.shown(math.max(extremes(i), 0L))
@@ -42,7 +43,7 @@ private[physical] object JoinExtremes {
   /** The lag of each column that has one, in the same units. */
   def lags(spec: StreamJoinSpec): Map[String, Long] =
     (for {
-      (name, i) <- StreamJoinMetrics.names(spec)
+      (name, i) <- new ShownWatermarks(spec.times, spec.bounds).names
       unit <- TimeUnit.of(spec.times(i).dataType)
       lag <- lagOf(spec, i)
     } yield s"lag.$name" -> unit.shown(lag)).toMap

@@ -5,6 +5,7 @@ import scala.collection.mutable
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.streamjoin.conditions.TimeUnit
+import org.apache.spark.sql.streamjoin.physical.stateful.ShownWatermarks
 import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.UTF8String
 
@@ -18,7 +19,7 @@ private[physical] final class LateRowOutput(
     right: Seq[Attribute]
 ) {
 
-  private val names = StreamJoinMetrics.names(spec).map(_.swap).toMap
+  private val names = new ShownWatermarks(spec.times, spec.bounds).names.map(_.swap).toMap
   private val sides = Side.both.map(s => s -> new OneSide(s)).toMap
   private val withReason = new JoinedRow
 

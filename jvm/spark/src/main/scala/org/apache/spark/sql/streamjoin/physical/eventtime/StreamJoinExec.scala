@@ -93,7 +93,7 @@ class StreamJoinExec(
   override protected def watermarkCount: Int = spec.bounds.columns.length
 
   override protected def shownWatermarks(received: Array[Long]): Map[String, Long] =
-    StreamJoinMetrics.watermarks(spec, received)
+    new ShownWatermarks(spec.times, spec.bounds).of(received)
 
   override protected def figures: OperatorMetrics = StreamJoinExec.Figures
 

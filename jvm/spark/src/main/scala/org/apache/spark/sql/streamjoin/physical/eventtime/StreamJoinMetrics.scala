@@ -1,10 +1,6 @@
 package org.apache.spark.sql.streamjoin.physical.eventtime
 
-import org.apache.spark.sql.catalyst.expressions.Attribute
-import org.apache.spark.sql.streamjoin.conditions.TimeUnit
 import org.apache.spark.sql.streamjoin.physical.stateful.{Figure, OperatorMetrics}
-
-import io.streamjoin.model.Watermarks
 
 /** What a join tells of a batch, in Spark's user interface and in the query's progress. */
 private[physical] object StreamJoinMetrics {
@@ -29,30 +25,4 @@ private[physical] object StreamJoinMetrics {
       Figure("nullPaddedRows", "rows emitted without a match")
     )
   )
-
-  /** The watermarks received so far, as shown: `watermark.<column>` in milliseconds, or the number. */
-  def watermarks(spec: StreamJoinSpec, received: Array[Long]): Map[String, Long] =
-    (for {
-      (name, column) <- names(spec)
-      unit <- TimeUnit.of(spec.times(column).dataType)
-      if received(column) != Watermarks.Unknown
-    } yield s"watermark.$name" -> unit.shown(received(column))).toMap
-
-  /** The column; with the alias or the side before it where two columns have one name. */
-  def names(spec: StreamJoinSpec): Seq[(String, Int)] = {
-    val columns = spec.bounds.columns.indices.filter(spec.bounds.columns(_).watermarked)
-    def plain(i: Int) = spec.times(i) match {
-      case a: Attribute => a.name
-      case other        => other.sql
-    }
-    def qualified(i: Int) = spec.bounds.columns(i).name
-    def sided(i: Int) = s"${spec.bounds.columns(i).side.name}.${qualified(i)}"
-    columns.map { i =>
-      val name =
-        if (columns.count(plain(_) == plain(i)) == 1) plain(i)
-        else if (columns.count(qualified(_) == qualified(i)) == 1) qualified(i)
-        else sided(i)
-      name -> i
-    }
-  }
 }

@@ -2,7 +2,7 @@ package org.apache.spark.sql.streamjoin.physical.eventtime
 
 import org.apache.spark.sql.catalyst.expressions.{Left => _, Right => _, _}
 import org.apache.spark.sql.streamjoin.logical.plan.KeyHash
-import org.apache.spark.sql.streamjoin.physical.stateful.TimeReader
+import org.apache.spark.sql.streamjoin.physical.stateful.RowTimesReader
 
 import io.streamjoin.bounds.RowTimes
 import io.streamjoin.join.eventtime.JoinRows
@@ -52,17 +52,10 @@ private[physical] final class UnsafeJoinRows(
       only: Seq[Expression]
   ) {
 
-    private val columns = spec.bounds.indices(side).toArray
-    private val readers = columns.map(c => TimeReader.of(spec.times(c).dataType))
-
-    private val ordinals: Array[Int] =
-      columns.map(c => input.indexWhere(a => spec.times(c).semanticEquals(a)))
-
-    /** Times that are not simply columns of the row are computed. */
-    private val computed: Option[UnsafeProjection] =
-      Option.when(ordinals.contains(-1))(
-        UnsafeProjection.create(columns.map(spec.times(_)).toSeq, input)
-      )
+    private val times = {
+      val columns = spec.bounds.indices(side).toArray
+      new RowTimesReader(columns, columns.map(spec.times(_)), input)
+    }
 
     private val mayMatch = Predicate.create(
       (only ++ keys.zip(spec.equiKeys).collect {
@@ -79,16 +72,7 @@ private[physical] final class UnsafeJoinRows(
 
     private val hash = UnsafeProjection.create(Seq(KeyHash.of(keys)), input)
 
-    def readTimes(row: UnsafeRow, into: RowTimes): Unit = {
-      val source = computed.fold(row)(_(row))
-      var i = 0
-      while (i < columns.length) {
-        val ordinal = if (computed.isEmpty) ordinals(i) else i
-        if (source.isNullAt(ordinal)) into.setNull(columns(i))
-        else into.set(columns(i), readers(i)(source, ordinal))
-        i += 1
-      }
-    }
+    def readTimes(row: UnsafeRow, into: RowTimes): Unit = times.read(row, into)
 
     def joinable(row: UnsafeRow): Boolean = mayMatch.eval(row)
 

@@ -1,16 +1,16 @@
-package org.apache.spark.sql.streamjoin.physical.eventtime
+package org.apache.spark.sql.streamjoin.physical.stateful
 
 import org.apache.spark.sql.catalyst.analysis.UnresolvedAttribute
 import org.apache.spark.sql.streamjoin.ColumnNames
 import org.apache.spark.sql.streamjoin.conditions.TimeUnit
 import org.apache.spark.sql.streamjoin.logical.plan.JoinAnalysis
 import org.apache.spark.sql.streamjoin.logical.times.BaseColumn
-import org.apache.spark.sql.streamjoin.physical.stateful.WatermarkWords
-import org.apache.spark.sql.streamjoin.physical.stateful.WatermarkWords.latest
 
 import io.streamjoin.bounds.{Saturated, TimeBound}
 import io.streamjoin.model.Side
 import io.streamjoin.watermark.WatermarkPlan
+
+import WatermarkWords.latest
 
 /** Times, distances and watermarks of a join as people say them, with the lags put in. */
 private[physical] final class TimeWords(a: JoinAnalysis) {

@@ -1,0 +1,41 @@
+package io.streamjoin.join.changelog
+
+import io.streamjoin.bounds.{JoinBounds, RowTimes}
+import io.streamjoin.model.Side
+
+/**
+ * By which of its times a row of a changelog join leaves, and when: as soon as a time is below its clock,
+ * no change of the row itself, and none of a partner, can come that is not late.
+ *
+ * {{{
+ *   clock of a time = min(its watermark, largest of (watermark - slack) of the other input)
+ * }}}
+ *
+ * @param alone whether rows have no partners at all, so that only their own changes count
+ */
+final class Leaving(bounds: JoinBounds, alone: Boolean) extends Serializable {
+
+  private val watermarked: Map[Side, Array[Int]] =
+    Side.both.map { side =>
+      side -> bounds.indices(side).filter(bounds.columns(_).watermarked).toArray
+    }.toMap
+
+  /** The columns by which rows of a side leave; none: they stay until they go. */
+  def columns(side: Side): IndexedSeq[Int] =
+    watermarked(side).toIndexedSeq.filter(alone || bounds.watermarkedInOutput(_))
+
+  /** Whether some rows leave, so that late changes cannot be applied. */
+  val exists: Boolean = Side.both.exists(columns(_).nonEmpty)
+
+  /** @param received the watermarks, by column */
+  def clock(column: Int, received: Array[Long]): Long =
+    if (alone) received(column) else bounds.outputWatermark(column, received)
+
+  /** Whether a time of the row is strictly below its watermark. A row without a time is not late. */
+  def late(side: Side, times: RowTimes, received: Array[Long]): Boolean = exists && {
+    val own = watermarked(side)
+    var i = 0
+    while (i < own.length && (times.isNull(own(i)) || times(own(i)) >= received(own(i)))) i += 1
+    i < own.length
+  }
+}

@@ -1,0 +1,178 @@
+package io.streamjoin.join.changelog
+
+import scala.collection.mutable
+import scala.util.Random
+
+import org.scalatest.funsuite.AnyFunSuite
+
+import io.streamjoin.model.{JoinType, Side}
+import io.streamjoin.model.Side.{Left, Right}
+import io.streamjoin.testing.Checked.assertSame
+import io.streamjoin.testing.RandomCases
+import io.streamjoin.testing.RandomCases.onFailure
+
+/**
+ * Rows that leave by watermark and by retraction: right.time BETWEEN left.time AND left.time + 3. After
+ * every batch the result is the join of what the changes come to that were not late.
+ */
+class ChangelogWatermarkSuite extends AnyFunSuite {
+
+  private def join(joinType: JoinType, layout: Layout = Layout.NoKey) =
+    TestChangelog(joinType, layout, layout, within = Some(3L))
+
+  private def row(value: Int, time: Long) = Row(Some(1), 0, value, time = time)
+  private def come(r: Row) = Change(r, added = true)
+  private def go(r: Row) = Change(r, added = false)
+  private def out(l: Row, r: Row) = Out(Some(l), Some(r))
+
+  test("a row stays until neither it nor a partner can change") {
+    val d = new ChangelogDriver(join(JoinType.LeftOuter))
+    val (l, r) = (row(1, 10), row(2, 12))
+    assert(d.batch(Seq(come(l)), Seq(come(r))) == Seq(Changed(ChangeKind.Insert, out(l, r))))
+    // no partner of the left row can come any more, but the row itself may go
+    d.advance(Array(10, 14))
+    assert(d.held(Left) == 1 && d.held(Right) == 1)
+    val gone = d.batch(Seq(go(l)), Nil)
+    assert(gone == Seq(Changed(ChangeKind.Delete, out(l, r))))
+    assert(d.held(Left) == 0)
+    d.advance(Array(13, 14))
+    assert(d.held(Right) == 0)
+    assert(d.counters.rows(Right, ChangelogCounters.Evicted) == 1)
+  }
+
+  test("a change is late by the times of its row, whatever its kind") {
+    val d = new ChangelogDriver(join(JoinType.LeftOuter))
+    val l = row(1, 10)
+    d.batch(Seq(come(l)), Nil)
+    d.advance(Array(11, 0))
+    assert(d.batch(Seq(go(l), come(row(3, 10))), Nil).isEmpty)
+    assert(d.counters.rows(Left, ChangelogCounters.Late) == 2)
+    // it may still be corrected by a partner
+    val r = row(2, 13)
+    assert(d.batch(Nil, Seq(come(r))) ==
+      Seq(Changed(ChangeKind.Delete, Out(Some(l), None)), Changed(ChangeKind.Insert, out(l, r))))
+  }
+
+  test("what has left is remembered by the partner that stays: it gets no pad") {
+    val d = new ChangelogDriver(join(JoinType.RightOuter))
+    val (l1, l2, r) = (row(1, 10), row(2, 12), row(3, 12))
+    d.batch(Seq(come(l1), come(l2)), Seq(come(r)))
+    d.advance(Array(11, 14))
+    assert(d.held(Left) == 1)
+    assert(d.batch(Seq(go(l2)), Nil) == Seq(Changed(ChangeKind.Delete, out(l2, r))))
+  }
+
+  /** A table whose rows keep their time while they change, and the changes that are late or not. */
+  private final class Table(join: TestChangelog, side: Side, random: Random) {
+    private val layout = join.layout(side)
+    private val rows = mutable.ArrayBuffer.empty[Row]
+    private var now = 10L
+    private var sequence = 0
+    private val timeOf = mutable.HashMap.empty[Int, Long]
+
+    /** What the changes come to that were not late. */
+    val known: mutable.ArrayBuffer[Row] = mutable.ArrayBuffer.empty
+
+    def largest: Long = now
+
+    def change(): Seq[Change[Row]] = {
+      now += random.nextInt(2)
+      sequence += 1
+      val keyed = layout != Layout.NoKey
+      val at = if (keyed) sequence else 0
+      if (rows.nonEmpty && random.nextInt(2) == 0) {
+        val i = random.nextInt(rows.length)
+        val before = rows(i).copy(sequence = at)
+        if (random.nextBoolean()) {
+          rows.remove(i)
+          Seq(go(before))
+        } else {
+          val after = before.copy(value = random.nextInt(8))
+          rows(i) = after
+          Seq(go(before), come(after))
+        }
+      } else {
+        val time = now - random.nextInt(4)
+        val key = if (random.nextInt(8) == 0) None else Some(random.nextInt(2))
+        // a unique key has one time
+        val fresh = layout match {
+          case Layout.OneAKey =>
+            val k = sequence / 6
+            Row(Some(k), 0, random.nextInt(8), at, time = timeOf.getOrElseUpdate(k, time))
+          case _ => Row(key, sequence, random.nextInt(8), at, time = time)
+        }
+        if (layout == Layout.OneAKey && rows.exists(_.join == fresh.join)) Nil
+        else {
+          rows += fresh
+          Seq(come(fresh))
+        }
+      }
+    }
+
+    private def same(a: Row, b: Row): Boolean =
+      if (layout == Layout.NoKey) a == b else a.join == b.join && a.unique == b.unique
+
+    def learn(changes: Seq[Change[Row]]): Unit =
+      for (c <- changes if !join.late(side, c.row)) {
+        val i = known.indexWhere(same(_, c.row))
+        // keyed, each row is replaced; else, each change counts
+        if (i >= 0 && (!c.added || layout != Layout.NoKey)) known.remove(i)
+        if (c.added) known += c.row
+      }
+  }
+
+  private def shown(rows: Seq[Out]): Seq[Out] = rows.map { o =>
+    Out(o.left.map(_.copy(sequence = 0)), o.right.map(_.copy(sequence = 0)))
+  }
+
+  for (joinType <- JoinType.all; segments <- Seq(false, true)) {
+    val where = if (segments) "in segments" else "on the heap"
+    test(s"${joinType.name}, $where: equal to the batch join of what was not late, and bounded") {
+      var (late, evicted, changesOut) = (0L, 0L, 0L)
+      RandomCases.forAll(200) { random =>
+        def layout() = Layout.all(random.nextInt(3))
+        val join = TestChangelog(
+          joinType,
+          layout(),
+          layout(),
+          random.nextBoolean(),
+          random.nextBoolean(),
+          Some(random.nextInt(4).toLong),
+          if (random.nextBoolean()) 1 else 1 << 20
+        )
+        val driver = new ChangelogDriver(join, segments)
+        val (l, r) = (new Table(join, Left, random), new Table(join, Right, random))
+        val lags = Array.fill(2)(random.nextInt(8).toLong)
+        val table = mutable.HashMap.empty[Out, Int]
+        val history = mutable.ArrayBuffer.empty[Any]
+        withClue(onFailure(s"$join\n${history.mkString("\n")}\n")) {
+          for (_ <- 0 until 1 + random.nextInt(12)) {
+            val left = Seq.fill(random.nextInt(5))(l.change()).flatten
+            val right = Seq.fill(random.nextInt(5))(r.change()).flatten
+            history += ((join.watermarks.toSeq, left, right))
+            l.learn(left)
+            r.learn(right)
+            val out = driver.batch(random.shuffle(left), random.shuffle(right))
+            history += out
+            for (c <- out) {
+              val n = table.getOrElse(c.row, 0) + (if (c.kind.added) 1 else -1)
+              if (n == 0) table.remove(c.row) else table(c.row) = n
+              assert(n >= 0, s"$c was never there")
+            }
+            val listed = table.toSeq.flatMap { case (o, n) => Seq.fill(n)(o) }
+            assertSame("table", listed, shown(join.result(l.known.toSeq, r.known.toSeq)))
+            driver.advance(Array(l.largest - lags(0), r.largest - lags(1)))
+          }
+          driver.advance(Array(1000, 1000))
+          assert(driver.held(Left) == 0 && driver.held(Right) == 0)
+          for (side <- Side.both) {
+            late += driver.counters.rows(side, ChangelogCounters.Late)
+            evicted += driver.counters.rows(side, ChangelogCounters.Evicted)
+          }
+          changesOut += driver.counters.changesOut
+        }
+      }
+      if (RandomCases.all) assert(late > 500 && evicted > 500 && changesOut > 200)
+    }
+  }
+}

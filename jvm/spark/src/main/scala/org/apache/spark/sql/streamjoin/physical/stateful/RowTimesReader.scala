@@ -1,0 +1,41 @@
+package org.apache.spark.sql.streamjoin.physical.stateful
+
+import org.apache.spark.sql.catalyst.expressions.{
+  Attribute,
+  Expression,
+  UnsafeProjection,
+  UnsafeRow
+}
+
+import io.streamjoin.bounds.RowTimes
+
+/**
+ * Reads the times of rows of one input.
+ *
+ * @param columns their numbers in [[RowTimes]]
+ * @param times the expression of each of them
+ * @param input the columns of a row
+ */
+private[physical] final class RowTimesReader(
+    columns: Array[Int],
+    times: Array[Expression],
+    input: Seq[Attribute]
+) {
+  private val readers = times.map(t => TimeReader.of(t.dataType))
+  private val ordinals = times.map(t => input.indexWhere(a => t.semanticEquals(a)))
+
+  /** Times that are not simply columns of the row are computed. */
+  private val computed: Option[UnsafeProjection] =
+    Option.when(ordinals.contains(-1))(UnsafeProjection.create(times.toSeq, input))
+
+  def read(row: UnsafeRow, into: RowTimes): Unit = {
+    val source = computed.fold(row)(_(row))
+    var i = 0
+    while (i < columns.length) {
+      val ordinal = if (computed.isEmpty) ordinals(i) else i
+      if (source.isNullAt(ordinal)) into.setNull(columns(i))
+      else into.set(columns(i), readers(i)(source, ordinal))
+      i += 1
+    }
+  }
+}

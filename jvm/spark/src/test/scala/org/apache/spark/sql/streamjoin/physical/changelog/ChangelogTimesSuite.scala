@@ -1,0 +1,122 @@
+package org.apache.spark.sql.streamjoin.physical.changelog
+
+import org.apache.spark.sql.DataFrame
+import org.apache.spark.sql.execution.LocalTableScanExec
+import org.apache.spark.sql.streamjoin.AnalysisSession
+import org.apache.spark.sql.streamjoin.checkpoint.formats.StateFormats
+import org.apache.spark.sql.streamjoin.logical.plan.ChangelogJoin
+
+import io.streamjoin.PythonApi
+import io.streamjoin.model.Side
+
+/** By what rows of a changelog join leave, from the watermarks and bounds that it finds. */
+class ChangelogTimesSuite extends AnalysisSession {
+
+  private val noWords = java.util.Map.of[String, String]()
+
+  private def source = stream("value AS id", "value % 3 AS k", "timestamp AS t", "'insert' AS op")
+
+  private def changes(df: DataFrame, key: String*): DataFrame =
+    PythonApi.fromChangelog(df, java.util.List.of(key: _*), "op", noWords, null)
+
+  /** An order above the declaration, one below it, and Spark's own. */
+  private def declared(key: String*): Seq[DataFrame] = Seq(
+    ordered(changes(source, key: _*), "t"),
+    changes(ordered(source, "t"), key: _*),
+    changes(source.withWatermark("t", "1 minute"), key: _*),
+    ordered(changes(source, key: _*).as("x"), "t")
+  )
+
+  private def joins(df: DataFrame): Seq[ChangelogJoin] =
+    session.sessionState.optimizer.execute(planOf(df)).collect { case j: ChangelogJoin => j }
+
+  private def only(df: DataFrame): ChangelogJoin = {
+    val all = joins(df)
+    assert(all.length == 1)
+    all.head
+  }
+
+  private def spec(j: ChangelogJoin): ChangelogSpec =
+    PlanChangelogJoin(j, j.outputSet, p => LocalTableScanExec(p.output, Nil, None))
+      .asInstanceOf[ChangelogJoinExec].spec
+
+  private def join(left: DataFrame, right: DataFrame, on: String, options: (String, Any)*) =
+    PythonApi.streamJoin(
+      left.as("a"),
+      right.as("b"),
+      on,
+      "left",
+      java.util.Map.ofEntries(options.map { case (k, v) => java.util.Map.entry(k, v) }: _*)
+    )
+
+  private val Hour = "a.k = b.k AND b.t BETWEEN a.t AND a.t + INTERVAL 1 HOUR"
+
+  test("bounds of both inputs: rows leave, of last images below, too") {
+    for (left <- declared("id"); right <- declared()) {
+      val all = joins(join(left, right, Hour))
+      assert(all.length == 2)
+      for (j <- all; s = spec(j)) {
+        assert(s.leaving.exists && s.left.leaves.nonEmpty, s.explained)
+        assert(s.forEver.isEmpty)
+        assert(s.right.leaves.nonEmpty != j.normalizes)
+        assert(s.explained.exists(_.contains("nothing of it can change any more")))
+      }
+      val said = spec(all.find(!_.normalizes).get).explained
+      assert(said.exists(_.contains("the latest b.t seen - 1 hour 1 minute")), said)
+    }
+  }
+
+  test("one bound only: the rows of one input leave") {
+    val j = only(join(declared().head, declared().head, "a.k = b.k AND b.t >= a.t"))
+    val s = spec(j)
+    assert(s.left.leaves.isEmpty && s.right.leaves.nonEmpty && s.leaving.exists)
+    assert(s.forEver == Seq("a row of the left input is kept until it goes: without limit"))
+  }
+
+  test("no bound, or no watermark: nothing leaves, nothing is late, and no time is kept for it") {
+    for (
+      df <- Seq(
+        join(declared().head, declared().head, "a.k = b.k"),
+        join(declared().head, changes(source), Hour),
+        join(changes(source), changes(source), Hour)
+      );
+      j <- joins(df.select("a.id", "_change_type"))
+    ) {
+      assert(j.times.isEmpty && !j.leaving.exists)
+      assert(spec(j).forEver.length == 2)
+      val names = j.children.flatMap(_.output).map(_.name)
+      assert(names.count(_ == "t") == (if (j.condition.references.exists(_.name == "t")) 2 else 0))
+    }
+  }
+
+  test("state_ttl is of the event time of a side that has an order") {
+    for (left <- declared()) {
+      val j = only(join(left, changes(source), "a.k = b.k", "state_ttl" -> "1 day"))
+      val s = spec(j)
+      assert(s.left.ttlTime.nonEmpty && s.left.ttlOfWrite.isEmpty && !s.left.stored.exists(
+        _.name == ChangelogSide.Expires
+      ))
+      assert(s.right.ttlTime.isEmpty && s.right.ttlOfWrite.nonEmpty)
+      assert(!s.leaving.exists)
+      assert(s.explained.exists(_.contains("passes a.t + 1 day")), s.explained)
+      assert(s.explained.exists(_.contains("1 day after it was last written")))
+    }
+  }
+
+  test("the times that come out have watermarks for a join above") {
+    val below =
+      join(declared().head, declared().head, Hour).selectExpr("b.k", "b.t", "_change_type")
+    val above = join(below, declared().head, Hour)
+    val all = joins(above)
+    assert(all.length == 2 && all.forall(_.leaving.exists))
+    assert(all.forall(j => Side.both.forall(spec(j).side(_).leaves.nonEmpty)))
+  }
+
+  test("what is written beside the state names sources, bounds and limits") {
+    val j = only(join(declared().head, declared().head, Hour))
+    val json = DescribedChangelog.of(spec(j), StateFormats.of("segments")).json
+    assert(json.contains("\"sources\":[\"t\",\"t\"]"), json)
+    assert(json.contains("left.t >= right.t - 3600000000"), json)
+    assert(json.contains("\"limits\":{\"left\":[{\"name\":\"left.t\""), json)
+  }
+}
