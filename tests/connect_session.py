@@ -105,13 +105,16 @@ def waiting(spark: SparkSession, joined: DataFrame, folder: Path) -> dict[str, A
     out = joined.writeStream.format("noop").option("checkpointLocation", checkpoint).start()
     out.processAllAvailable()
     by_query = streamjoin.pending(out, "left").select("row.id").collect()
+    running = streamjoin.doctor(out)
     out.stop()
+    ended = streamjoin.doctor(out)
     asked = streamjoin.pending(checkpoint).groupBy("side").count().orderBy("side")
     sql = f"SELECT count(*) FROM `streamjoin-pending`.`{checkpoint}` WHERE side = 'left'"
     return {
         "by_folder": [list(row) for row in asked.collect()],
         "by_query": sorted(row.id for row in by_query),
         "sql": spark.sql(sql).collect()[0][0],
+        "doctor": [str(each) for each in (running, ended, streamjoin.doctor(checkpoint))],
         "missing": refusal(lambda: streamjoin.pending(str(folder / "missing")).schema),
         "ended": refusal(lambda: streamjoin.pending(out).schema),
     }

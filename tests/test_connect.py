@@ -49,6 +49,10 @@ def test_what_waits(seen: dict[str, Any]) -> None:
     waiting = seen["pending"]
     assert waiting["by_folder"] == [["left", 1], ["right", 1]]
     assert (waiting["by_query"], waiting["sql"]) == ([2], 1)
+    running, ended, folder = waiting["doctor"]
+    assert "the first until right.dt passes" in running
+    assert "Nothing is wrong" in ended
+    assert "The state shows nothing wrong" in folder
     assert "STREAM_JOIN_STATE.NOT_FOUND" in waiting["missing"]
     assert "STREAM_JOIN_STATE.QUERY_NOT_RUNNING" in waiting["ended"]
 

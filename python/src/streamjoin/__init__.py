@@ -2,7 +2,8 @@
 
 Importing this package gives ``pyspark.sql.DataFrame`` the methods ``imposeOrder`` and
 ``streamJoin``; the functions ``impose_order`` and ``stream_join`` are the same for code that is
-checked by a type checker. ``pending`` shows the rows that a join holds back. ``configure`` puts
+checked by a type checker. ``pending`` shows the rows that a join holds back, ``doctor``
+says why nothing comes out. ``configure`` puts
 the jar, which this package carries, on a session builder.
 """
 
@@ -10,18 +11,23 @@ from __future__ import annotations
 
 from streamjoin._api import How, attach, impose_order, stream_join
 from streamjoin._changelog import from_changelog, from_debezium, from_upserts, to_upserts
+from streamjoin._doctor import doctor
 from streamjoin._errors import SetupError
+from streamjoin._findings import Diagnosis, Finding
 from streamjoin._jar import jar_path
 from streamjoin._pending import pending
 from streamjoin._session import conf, configure
 from streamjoin._version import __version__
 
 __all__ = [
+    "Diagnosis",
+    "Finding",
     "How",
     "SetupError",
     "__version__",
     "conf",
     "configure",
+    "doctor",
     "from_changelog",
     "from_debezium",
     "from_upserts",

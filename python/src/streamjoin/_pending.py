@@ -102,12 +102,12 @@ def pending(
     number = _arguments.whole("operator", operator)
     batch = _arguments.whole("batch_id", batch_id)
     session = SparkSession.active()
-    options = {"side": which, "operator": number, "batch": batch, **_place(session, where)}
+    options = {"side": which, "operator": number, "batch": batch, **place(session, where)}
     reader = session.read.format("streamjoin-pending")
     return reader.options(**{k: v for k, v in options.items() if v is not None}).load()
 
 
-def _place(session: SparkSession, where: str | StreamingQuery) -> dict[str, str]:
+def place(session: SparkSession, where: str | StreamingQuery) -> dict[str, str]:
     """Say where to read, to a session that is known to have the jar."""
     if _connect.is_connect(session):
         _connect.check(session)

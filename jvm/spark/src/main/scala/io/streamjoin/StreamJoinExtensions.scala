@@ -47,6 +47,9 @@ import org.apache.spark.sql.{SparkSessionExtensions, SparkSessionExtensionsProvi
  *  - Planning. `StreamJoinStrategy`: the physical operators; a join of Spark's that keeps rows for ever, below or
  *    above an order, is refused. `ExplainBuiltinJoin`: why a join stayed Spark's.
  *
+ * Beside the queries, `JoinListener` hands what joins report on to Spark's metrics system and, where rows are lost in
+ * silence, to the driver's log.
+ *
  * Applied twice, it changes nothing: every rule leaves alone what another copy of it has done.
  */
 class StreamJoinExtensions extends SparkSessionExtensionsProvider {

@@ -42,6 +42,7 @@ class LayersSuite extends AnyFunSuite {
     "physical.changelog",
     "physical.ordered",
     "physical",
+    "reporting",
     "sql",
     "api"
   )

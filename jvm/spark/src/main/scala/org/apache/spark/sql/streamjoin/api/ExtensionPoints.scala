@@ -34,6 +34,7 @@ import org.apache.spark.sql.streamjoin.logical.resolve.{
   WarnAtAnalysis
 }
 import org.apache.spark.sql.streamjoin.physical.{ExplainBuiltinJoin, StreamJoinStrategy}
+import org.apache.spark.sql.streamjoin.reporting.JoinListener
 import org.apache.spark.sql.streamjoin.sql.{
   ExplainStream,
   ResolveChangelogFunctions,
@@ -49,6 +50,7 @@ object ExtensionPoints {
 
   def inject(extensions: SparkSessionExtensions): Unit = {
     StreamJoinConditions.register()
+    JoinListener.listen()
     extensions.injectFunction(VersionFunction.description)
     extensions.injectFunction(JoinsFunction.description)
     extensions.injectParser((_, parser) => StreamSqlParser.around(parser))

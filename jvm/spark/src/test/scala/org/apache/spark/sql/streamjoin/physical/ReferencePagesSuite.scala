@@ -86,7 +86,7 @@ class ReferencePagesSuite extends AnyFunSuite {
 
   test("metrics of a join") {
     val rows = table(reference, "What can be seen").flatMap(cells => quoted(cells.head))
-    val ofColumns = Seq("watermark", "lag", "latestBy", "disorder").map(_ + ".<column>")
+    val ofColumns = Seq("watermark", "delay", "lag", "latestBy", "disorder").map(_ + ".<column>")
     assert(rows.toSet == (StreamJoinExec.Figures.names ++ ofColumns).toSet + "closestMiss")
   }
 

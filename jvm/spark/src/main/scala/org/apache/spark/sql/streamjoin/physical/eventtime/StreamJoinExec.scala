@@ -93,7 +93,9 @@ class StreamJoinExec(
   override protected def watermarkCount: Int = spec.bounds.columns.length
 
   override protected def shownWatermarks(received: Array[Long]): Map[String, Long] =
-    new ShownWatermarks(spec.times, spec.bounds).of(received)
+    shown.of(received) ++ batch.timeMs.fold(Map.empty[String, Long])(shown.delays(received, _))
+
+  private def shown: ShownWatermarks = new ShownWatermarks(spec.times, spec.bounds)
 
   override protected def figures: OperatorMetrics = StreamJoinExec.Figures
 

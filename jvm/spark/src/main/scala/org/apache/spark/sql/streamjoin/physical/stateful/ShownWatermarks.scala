@@ -21,6 +21,17 @@ private[physical] final class ShownWatermarks(times: IndexedSeq[Expression], bou
       if received(column) != Watermarks.Unknown
     } yield s"watermark.$name" -> unit.shown(received(column))).toMap
 
+  /**
+   * How far those of points in time are behind the clock of a batch: `delay.<column>` in milliseconds,
+   * negative where they are after it.
+   */
+  def delays(received: Array[Long], batchMs: Long): Map[String, Long] =
+    (for {
+      (name, column) <- names
+      if received(column) != Watermarks.Unknown
+      if TimeUnit.of(times(column).dataType).contains(TimeUnit.Timestamp)
+    } yield s"delay.$name" -> (batchMs - TimeUnit.Timestamp.shown(received(column)))).toMap
+
   /** The column; with the alias or the side before it where two columns have one name. */
   def names: Seq[(String, Int)] = {
     val columns = bounds.columns.indices.filter(bounds.columns(_).watermarked)

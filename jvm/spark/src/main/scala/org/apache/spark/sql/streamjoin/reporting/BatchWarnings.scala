@@ -1,0 +1,69 @@
+package org.apache.spark.sql.streamjoin.reporting
+
+import scala.collection.mutable
+
+/**
+ * What of a join's batches loses rows, or holds them for ever, without an error: told once for each cause
+ * and run of a query. See `streamjoin.doctor`, which tells the rest.
+ */
+private[reporting] final class BatchWarnings {
+  import BatchWarnings._
+
+  private val told = mutable.Set.empty[String]
+  private val standing = mutable.Map.empty[String, Standing]
+
+  /** What is to be said of a batch that has not been said before. */
+  def of(report: JoinReport): Seq[String] =
+    (mostlyLate(report) ++ ahead(report) ++ stands(report)).collect {
+      case (cause, text) if told.add(cause) =>
+        s"Query ${report.query}, join ${report.join}, batch ${report.batch}: $text"
+    }
+
+  private def mostlyLate(report: JoinReport): Seq[(String, String)] = for {
+    side <- Seq("Left", "Right")
+    (late, rows) = (report(s"lateRows$side"), report(s"inputRows$side"))
+    if late >= FewRows && late * 2 >= rows
+  } yield s"late $side" -> (s"$late of $rows rows of the ${side.toLowerCase} input are late. They are " +
+    "dropped, or come out as late where late='emit' asks for them. The watermark goes by the largest " +
+    "time seen: is a backlog read out of order, or was a row far ahead of the others?")
+
+  private def ahead(report: JoinReport): Seq[(String, String)] = for {
+    (column, delay) <- report.byColumn("delay").toSeq
+    if delay < -AheadMs
+  } yield s"ahead $column" -> (s"the watermark of $column is ${-delay / 1000} s after the clock. A row " +
+    "with a time in the future has moved it, and rows with real times are late. max_ahead keeps such " +
+    "rows from it; a watermark that has moved does not go back, so a new checkpoint is needed.")
+
+  private def stands(report: JoinReport): Seq[(String, String)] = {
+    val marks = report.byColumn("watermark")
+    val before = marks.keys.map(c => c -> standing.get(c)).toMap
+    val moved = marks.collect { case (c, mark) if before(c).exists(_.mark != mark) => c }.toSet
+    marks.toSeq.flatMap { case (column, mark) =>
+      val now = before(column).filter(_.mark == mark) match {
+        case Some(s) =>
+          s.copy(othersMoved = s.othersMoved + (if ((moved - column).nonEmpty) 1 else 0))
+        case None => Standing(mark, 0)
+      }
+      standing(column) = now
+      val waiting = report("bufferedRowsLeft") + report("bufferedRowsRight")
+      Option.when(now.othersMoved >= Batches && waiting > 0)(
+        s"stands $column" -> (s"the watermark of $column has not moved in $Batches batches in which " +
+          s"others did, and $waiting rows wait. idle_timeout says how long an input that brings " +
+          "nothing is waited for.")
+      )
+    }
+  }
+}
+
+private[reporting] object BatchWarnings {
+
+  /** Fewer late rows are no cause. */
+  val FewRows: Long = 10
+
+  val AheadMs: Long = 3600000L
+
+  /** In how many batches the watermarks of others must have moved. */
+  val Batches: Int = 10
+
+  private final case class Standing(mark: Long, othersMoved: Int)
+}

@@ -1,0 +1,51 @@
+package org.apache.spark.sql.streamjoin.reporting
+
+import java.util.UUID
+
+import scala.jdk.CollectionConverters._
+
+import org.apache.spark.sql.streaming.StreamingQueryProgress
+import org.apache.spark.sql.streamjoin.checkpoint.JoinDescription
+
+/**
+ * What a join has told of one batch.
+ *
+ * @param query what people call the query: its name, or its id where it has none
+ * @param join its place among the joins of the query, the one on top first
+ * @param metrics its own, see docs/reference.md
+ */
+private[reporting] final case class JoinReport(
+    query: String,
+    run: UUID,
+    batch: Long,
+    join: Int,
+    metrics: Map[String, Long]
+) {
+
+  def apply(metric: String): Long = metrics.getOrElse(metric, 0L)
+
+  /** By column, of metrics that there are for each. */
+  def byColumn(prefix: String): Map[String, Long] = metrics.collect {
+    case (name, value) if name.startsWith(s"$prefix.") => name.stripPrefix(s"$prefix.") -> value
+  }
+}
+
+private[reporting] object JoinReport {
+
+  def of(progress: StreamingQueryProgress): Seq[JoinReport] =
+    progress.stateOperators.toSeq
+      .filter(_.operatorName == JoinDescription.Operator)
+      .zipWithIndex
+      .map { case (operator, join) =>
+        JoinReport(
+          Option(progress.name).getOrElse(progress.id.toString),
+          progress.runId,
+          progress.batchId,
+          join,
+          operator.customMetrics.asScala.view.mapValues(_.longValue).toMap +
+            ("numRowsTotal" -> operator.numRowsTotal) +
+            ("memoryUsedBytes" -> operator.memoryUsedBytes) +
+            ("commitTimeMs" -> operator.commitTimeMs)
+        )
+      }
+}

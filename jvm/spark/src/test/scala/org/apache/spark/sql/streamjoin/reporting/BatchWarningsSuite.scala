@@ -1,0 +1,62 @@
+package org.apache.spark.sql.streamjoin.reporting
+
+import java.util.UUID
+
+import org.scalatest.funsuite.AnyFunSuite
+
+/** What is told of batches that lose rows, or hold them, without an error. */
+class BatchWarningsSuite extends AnyFunSuite {
+
+  private def report(batch: Long, metrics: (String, Long)*): JoinReport =
+    JoinReport("orders", new UUID(0, 0), batch, 0, metrics.toMap)
+
+  private def only(said: Seq[String]): String = {
+    assert(said.length == 1)
+    said.head
+  }
+
+  test("an input of which half is late, once") {
+    val warnings = new BatchWarnings
+    assert(warnings.of(report(0, "lateRowsLeft" -> 9L, "inputRowsLeft" -> 9L)).isEmpty)
+    assert(warnings.of(report(1, "lateRowsLeft" -> 20L, "inputRowsLeft" -> 60L)).isEmpty)
+    val said = only(warnings.of(report(2, "lateRowsLeft" -> 60L, "inputRowsLeft" -> 60L)))
+    assert(
+      said.startsWith("Query orders, join 0, batch 2: 60 of 60 rows of the left input are late.")
+    )
+    assert(warnings.of(report(3, "lateRowsLeft" -> 60L, "inputRowsLeft" -> 60L)).isEmpty)
+    assert(warnings.of(report(4, "lateRowsRight" -> 30L, "inputRowsRight" -> 60L)).length == 1)
+  }
+
+  test("a watermark after the clock") {
+    val warnings = new BatchWarnings
+    assert(warnings.of(report(0, "delay.dt" -> -3600000L)).isEmpty)
+    val said = only(warnings.of(report(1, "delay.dt" -> -7200000L, "delay.ot" -> 60000L)))
+    assert(said.contains("the watermark of dt is 7200 s after the clock"))
+    assert(warnings.of(report(2, "delay.dt" -> -7200000L)).isEmpty)
+  }
+
+  test("a watermark that stands while others move and rows wait") {
+    val warnings = new BatchWarnings
+    def batch(n: Int, waiting: Long = 5L) = warnings.of(
+      report(
+        n.toLong,
+        "watermark.ot" -> n.toLong,
+        "watermark.dt" -> 7L,
+        "bufferedRowsLeft" -> waiting
+      )
+    )
+    for (n <- 0 until BatchWarnings.Batches) assert(batch(n).isEmpty)
+    assert(batch(BatchWarnings.Batches, waiting = 0).isEmpty)
+    val said = only(batch(BatchWarnings.Batches + 1))
+    assert(
+      said.contains("the watermark of dt has not moved in 10 batches in which others did, and 5")
+    )
+    assert(batch(BatchWarnings.Batches + 2).isEmpty)
+  }
+
+  test("watermarks that all stand are no cause") {
+    val warnings = new BatchWarnings
+    val still = Seq("watermark.ot" -> 1L, "watermark.dt" -> 7L, "bufferedRowsLeft" -> 5L)
+    assert((0 to 50).flatMap(n => warnings.of(report(n.toLong, still: _*))).isEmpty)
+  }
+}

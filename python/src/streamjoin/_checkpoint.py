@@ -1,0 +1,114 @@
+"""What the state alone tells, where there are no reports of a query."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from pyspark.errors import PySparkException
+from pyspark.sql import functions as F
+from pyspark.sql.types import IntegralType
+
+from streamjoin._diagnose import (
+    WAITS_FOR_ROWS,
+    contradiction,
+    idle_timeout,
+    keys_differ,
+    watermark_ahead,
+)
+from streamjoin._findings import Diagnosis, Finding
+from streamjoin._known import SIDES, Sample
+from streamjoin._pending import pending
+
+_BATCHES = 3
+_MARGIN = 15 * 3_600_000
+
+Waits = dict[tuple[int, str, str], dict[str, Any]]
+
+
+def diagnose_checkpoint(folder: str, joins: list[dict[str, Any]], sample: Sample) -> Diagnosis:
+    batch = joins[0]["batch"]
+    now = _waiting(folder, batch)
+    before = _waiting(folder, batch - _BATCHES) if batch >= _BATCHES else {}
+    found = [
+        *(f for join in joins for f in _contradiction(join)),
+        *(f for join in joins for f in _ahead(join, now)),
+        *(f for join in joins for f in _stands(join, now, before)),
+        *(f for join in joins for f in _keys(join, now, sample)),
+    ]
+    return Diagnosis(tuple(found or [_nothing_wrong(batch, now)]))
+
+
+def _waiting(folder: str, batch: int) -> Waits:
+    try:
+        rows = pending(folder, batch_id=batch)
+    except PySparkException:
+        # Spark keeps the last 100 batches only
+        return {}
+    numbers = isinstance(rows.schema["watermark"].dataType, IntegralType)
+    time = F.lit(None) if numbers else F.expr("try_cast(max(watermark) AS TIMESTAMP)")
+    found = (
+        rows.where("waits_for IS NOT NULL")
+        .groupBy("operator_id", "side", "waits_for")
+        .agg(
+            F.count("*").alias("rows"),
+            F.min("expires").cast("string").alias("expires"),
+            F.max("watermark").cast("string").alias("watermark"),
+            F.unix_millis(time).alias("ms"),
+            F.coalesce(F.max("matched"), F.lit(False)).alias("matched"),
+        )
+        .collect()
+    )
+    return {(r.operator_id, r.side, r.waits_for): r.asDict() for r in found}
+
+
+def _contradiction(join: dict[str, Any]) -> Iterator[Finding]:
+    if join["contradiction"]:
+        yield contradiction(join["operator"])
+
+
+def _ahead(join: dict[str, Any], now: Waits) -> Iterator[Finding]:
+    for (operator, _, column), waits in now.items():
+        ms, clock = waits["ms"], join["batchTimeMs"]
+        if operator == join["operator"] and ms is not None and clock and ms > clock + _MARGIN:
+            yield watermark_ahead(column, ms, ms - clock, f"in batch {join['batch']}")
+
+
+def _stands(join: dict[str, Any], now: Waits, before: Waits) -> Iterator[Finding]:
+    marks = {key: waits["watermark"] for key, waits in now.items() if key[0] == join["operator"]}
+    moved = any(key in before and before[key]["watermark"] != mark for key, mark in marks.items())
+    for key, mark in marks.items():
+        if moved and key in before and before[key]["watermark"] == mark:
+            rows, column = now[key]["rows"], key[2]
+            yield Finding(
+                "WATERMARK_STANDS",
+                f"{rows} rows of the {key[1]} input wait for {column}, which "
+                f"{'has no watermark' if mark is None else f'stands at {mark}'} for "
+                f"{_BATCHES} batches or more while others move.",
+                {"waiting rows": rows, "first goes above": now[key]["expires"]},
+                WAITS_FOR_ROWS,
+                idle_timeout(column),
+            )
+
+
+def _keys(join: dict[str, Any], now: Waits, sample: Sample) -> Iterator[Finding]:
+    own = {key[1]: waits for key, waits in now.items() if key[0] == join["operator"]}
+    if set(own) == set(SIDES) and not any(waits["matched"] for waits in own.values()):
+        finding = keys_differ("Of the rows that wait none has met its key", join, sample, {})
+        if "agree" in finding.headline:
+            yield finding
+
+
+def _nothing_wrong(batch: int, now: Waits) -> Finding:
+    said = [
+        f"{waits['rows']} rows of {side} wait, the first until {column} passes {waits['expires']} "
+        f"(it is at {waits['watermark']})"
+        for (_, side, column), waits in sorted(now.items())
+    ]
+    return Finding(
+        "HEALTHY",
+        f"The state shows nothing wrong: {'; '.join(said) or 'no rows wait'}.",
+        {"batch": batch, "waiting rows": sum(waits["rows"] for waits in now.values())},
+        "Late rows, and rows that never came, leave no trace in it; the reports of the query have "
+        "them: streamjoin.doctor(query).",
+    )

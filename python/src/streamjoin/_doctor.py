@@ -1,0 +1,148 @@
+"""Why a join gives nothing out."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql.streaming.query import StreamingQuery
+
+from streamjoin import _arguments
+from streamjoin._checkpoint import diagnose_checkpoint
+from streamjoin._diagnose import diagnose
+from streamjoin._findings import Diagnosis
+from streamjoin._known import Known, Waiting
+from streamjoin._pending import pending, place
+from streamjoin._progress import reports
+
+# Rows of each side that are looked at for their keys.
+_SAMPLE = 1000
+
+
+def doctor(source: str | os.PathLike[str] | StreamingQuery) -> Diagnosis:
+    """Say why a query gives nothing out, or what it loses.
+
+    It looks at what the query has reported, at the joins in its checkpoint and, where that is
+    needed, at the rows that wait. It changes nothing; a running query goes on.
+
+    Parameters
+    ----------
+    source : str, os.PathLike or StreamingQuery
+        A query, running or ended, of a classic session or of Spark Connect; or the folder of a
+        checkpoint. Of a folder there are no reports: only what the state tells is said.
+
+    Returns
+    -------
+    Diagnosis
+        ``findings``, of which the first, ``headline``, explains most; each with ``code``,
+        ``headline``, ``figures``, ``cause`` and ``write``, the line to write. Printed it is text,
+        in a notebook a table. Where nothing is wrong the one finding is ``HEALTHY``, with when the
+        next row is due.
+
+    Raises
+    ------
+    pyspark.errors.PySparkTypeError
+        ``source`` is of another type than the ones above.
+    pyspark.errors.AnalysisException
+        Of a folder: ``STREAM_JOIN_STATE.NOT_FOUND``, there is no committed batch or no
+        ``streamJoin``; ``STREAM_JOIN.INCOMPATIBLE_CHECKPOINT``, what describes the state is
+        damaged.
+    SetupError
+        The session, or the Spark Connect server, was started without the jar or with one of another
+        version, or Spark is neither 4.2 nor 4.3.
+
+    Notes
+    -----
+    Source: the metrics of the join in ``query.recentProgress``, of which Spark keeps the last 100
+    (``spark.sql.streaming.numRecentProgressUpdates``), and ``streamjoin.pending``.
+
+    Examples
+    --------
+    >>> print(streamjoin.doctor(query))  # doctest: +SKIP
+    >>> streamjoin.doctor("/checkpoints/orders").headline.code  # doctest: +SKIP
+    """
+    where = _arguments.checkpoint(source)
+    session = SparkSession.active()
+    location = place(session, where)
+    state = _State(session, where)
+    if isinstance(where, str):
+        return diagnose_checkpoint(where, _joins(session, where), state.sample)
+    progress = list(where.recentProgress)
+    error = where.exception()
+    return diagnose(
+        Known(
+            progress=reports(progress),
+            described=_described(session, next(iter(location.values()))),
+            silent=_silent(progress),
+            status=str(where.status.get("message", "")),
+            error=str(error) if error is not None else "",
+            waiting=state.waiting,
+            sample=state.sample,
+        )
+    )
+
+
+class _State:
+    """The rows that wait, of what there is one; a query that has not got so far has none."""
+
+    def __init__(self, session: SparkSession, where: str | StreamingQuery) -> None:
+        self._session = session
+        self._where = where
+
+    def waiting(self) -> list[Waiting]:
+        try:
+            rows = (
+                pending(self._where)
+                .groupBy("operator_id", "side", "waits_for")
+                .agg(
+                    F.count("*").alias("n"),
+                    F.min("expires").cast("string").alias("expires"),
+                    F.max("watermark").cast("string").alias("watermark"),
+                )
+                .collect()
+            )
+        except PySparkException:
+            return []
+        return [
+            Waiting(r.operator_id, r.side, r.waits_for, r.n, r.expires, r.watermark) for r in rows
+        ]
+
+    def sample(self, operator: int) -> Mapping[str, list[dict[str, Any]]]:
+        return {side: self._side(operator, side) for side in ("left", "right")}
+
+    def _side(self, operator: int, side: str) -> list[dict[str, Any]]:
+        try:
+            rows: DataFrame = pending(self._where, operator=operator).where(F.col("side") == side)
+            return [json.loads(r.row) for r in rows.select("row").limit(_SAMPLE).collect()]
+        except PySparkException:
+            return []
+
+
+def _joins(session: SparkSession, where: str) -> list[dict[str, Any]]:
+    text = where.replace("\\", "\\\\").replace("'", "\\'")
+    row = session.sql(f"SELECT streamjoin_joins('{text}')").collect()[0]
+    joins: list[dict[str, Any]] = json.loads(row[0])
+    return joins
+
+
+def _described(session: SparkSession, where: str) -> list[dict[str, Any]]:
+    try:
+        return _joins(session, where)
+    except PySparkException:
+        # no batch yet, or over Spark Connect a query that has ended: its reports are there
+        return []
+
+
+def _silent(progress: list[Any]) -> int:
+    """Count the last reports in which no source brought a row."""
+    count = 0
+    for report in reversed(progress):
+        if report["numInputRows"]:
+            break
+        count += 1
+    return count

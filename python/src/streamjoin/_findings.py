@@ -1,0 +1,72 @@
+"""What a doctor says: findings, and how they are shown."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from html import escape
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that keeps rows back, or loses them.
+
+    Attributes
+    ----------
+    code : str
+        What it is, as one of a fixed set of words; the page "Why is there no output?" lists them.
+    headline : str
+        The finding in a sentence.
+    figures : Mapping of str to int, float or str
+        The figures that it stands on; times as text, in UTC, distances in milliseconds.
+    cause : str
+        How it comes about.
+    write : str
+        The line to write, or what to look at; empty where there is nothing to do.
+    """
+
+    code: str
+    headline: str
+    figures: Mapping[str, object] = field(default_factory=dict)
+    cause: str = ""
+    write: str = ""
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """All findings of a query or a checkpoint, the one that explains most first.
+
+    Printed it is text, in a notebook a table.
+    """
+
+    findings: tuple[Finding, ...]
+
+    @property
+    def headline(self) -> Finding:
+        """The finding that explains most."""
+        return self.findings[0]
+
+    def __str__(self) -> str:
+        lines = []
+        for number, finding in enumerate(self.findings):
+            lines.append(("" if number == 0 else "also: ") + finding.headline)
+            lines += [f"  {text}" for text in (finding.cause, finding.write) if text]
+            if finding.figures:
+                lines.append("  " + ", ".join(f"{k} {v}" for k, v in finding.figures.items()))
+        return "\n".join(lines)
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        rows = "".join(_row(finding) for finding in self.findings)
+        return f"<table><tbody>{rows}</tbody></table>"
+
+
+def _row(finding: Finding) -> str:
+    figures = ", ".join(f"{k} {v}" for k, v in finding.figures.items())
+    more = "".join(f"<br>{escape(text)}" for text in (finding.cause, figures) if text)
+    line = f"<br><code>{escape(finding.write)}</code>" if finding.write else ""
+    return (
+        f"<tr><th style='text-align:left;vertical-align:top'>{escape(finding.code)}</th>"
+        f"<td style='text-align:left'><b>{escape(finding.headline)}</b>{more}{line}</td></tr>"
+    )

@@ -1,0 +1,62 @@
+"""What would make the keys of two samples equal."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+# An equality as it lies beside the state: two names and a type.
+_NAMES = re.compile(r"`?([\w ]+)`? <?=>? `?([\w ]+)`?: .*")
+
+# The least that makes them equal is said.
+_CHANGES = (
+    ("trim({})", str.strip),
+    ("lower({})", str.lower),
+    ("lower(trim({}))", lambda text: text.strip().lower()),
+    ("ltrim('0', {})", lambda text: text.strip().lstrip("0")),
+    ("ltrim('0', lower(trim({})))", lambda text: text.strip().lower().lstrip("0")),
+)
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """What samples of both sides show, in a sentence, and the line to write."""
+
+    text: str = ""
+    write: str = ""
+
+
+def agreement(keys: Sequence[str], sample: Mapping[str, list[dict[str, Any]]]) -> Agreement:
+    """Compare samples of the rows that wait on both sides, key by key."""
+    for key in keys:
+        names = _NAMES.fullmatch(key)
+        if names is None:
+            continue
+        left, right = names.groups()
+        ls, rs = _values(sample, "left", left), _values(sample, "right", right)
+        if not ls or not rs or set(ls) & set(rs):
+            continue
+        seen = f"Of what waits: left {_some(ls)}, right {_some(rs)}"
+        for text, change in _CHANGES:
+            least = min((ls, rs), key=len)
+            theirs = {change(value) for value in (rs if least is ls else ls)}
+            agree = sum(change(value) in theirs for value in least)
+            if agree:
+                return Agreement(
+                    f"{seen}; after {text.format('key')} {agree} of {len(least)} agree.",
+                    f"{text.format('o.' + left)} = {text.format('d.' + right)} in the condition, "
+                    "or the same change on both inputs before the join.",
+                )
+        return Agreement(f"{seen}.")
+    return Agreement()
+
+
+def _values(sample: Mapping[str, list[dict[str, Any]]], side: str, name: str) -> list[str]:
+    values = {str(row[name]) for row in sample.get(side, []) if row.get(name) is not None}
+    return sorted(values)
+
+
+def _some(values: list[str]) -> str:
+    return ", ".join(repr(value) for value in values[:3])

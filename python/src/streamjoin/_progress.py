@@ -1,0 +1,122 @@
+"""What a query has reported of its joins, batch by batch."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta, timezone
+from typing import Any
+
+_JOIN = "streamJoin"
+_EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
+
+
+@dataclass(frozen=True)
+class Batch:
+    """One batch of one join: its report, and when the batch began."""
+
+    number: int
+    at: datetime
+    report: Mapping[str, Any]
+
+    @property
+    def metrics(self) -> Mapping[str, int]:
+        metrics: Mapping[str, int] = self.report.get("customMetrics", {})
+        return metrics
+
+    def of(self, prefix: str) -> dict[str, int]:
+        """Give the metrics that there are for each column, by column."""
+        start = f"{prefix}."
+        return {k[len(start) :]: v for k, v in self.metrics.items() if k.startswith(start)}
+
+
+@dataclass(frozen=True)
+class Join:
+    """One join over the batches that are known."""
+
+    position: int
+    batches: tuple[Batch, ...]
+
+    @property
+    def last(self) -> Batch:
+        return self.batches[-1]
+
+    def total(self, metric: str) -> int:
+        return sum(batch.metrics.get(metric, 0) for batch in self.batches)
+
+    def greatest(self, metric: str) -> int | None:
+        values = [b.metrics[metric] for b in self.batches if metric in b.metrics]
+        return max(values, default=None)
+
+    def columns(self) -> list[str]:
+        names = {name: None for b in self.batches for p in ("lag", "watermark") for name in b.of(p)}
+        return list(names)
+
+    def watermarks(self, column: str) -> list[int | None]:
+        return [batch.of("watermark").get(column) for batch in self.batches]
+
+
+def reports(progress: Iterable[Any]) -> list[dict[str, Any]]:
+    """Give progress reports as plain dicts, without those that ran nothing and repeat a batch."""
+    seen: dict[int, dict[str, Any]] = {}
+    for each in progress:
+        plain = json.loads(each) if isinstance(each, str) else _plain(each)
+        seen.setdefault(plain["batchId"], plain)
+    return [seen[number] for number in sorted(seen)]
+
+
+def _plain(each: Any) -> dict[str, Any]:
+    text = getattr(each, "json", None)
+    plain: dict[str, Any] = json.loads(text) if isinstance(text, str) else dict(each)
+    return plain
+
+
+def joins(progress: list[dict[str, Any]]) -> list[Join]:
+    """Give the joins of a query; the report has the one on top first."""
+    of: dict[int, list[Batch]] = {}
+    for report in progress:
+        operators = [o for o in report["stateOperators"] if _is_by_event_time(o)]
+        for position, operator in enumerate(operators):
+            of.setdefault(position, []).append(
+                Batch(report["batchId"], instant(report["timestamp"]), operator)
+            )
+    return [Join(position, tuple(batches)) for position, batches in sorted(of.items())]
+
+
+def _is_by_event_time(operator: Mapping[str, Any]) -> bool:
+    """Tell the event-time join from that of changelogs, which has another way to be stuck."""
+    return operator["operatorName"] == _JOIN and "joinedRows" in operator["customMetrics"]
+
+
+def instant(text: str) -> datetime:
+    return datetime.fromisoformat(text.replace("Z", "+00:00"))
+
+
+def shown_time(ms: int) -> str:
+    """Write a time as people read it, in UTC; beyond what Python can hold, the number."""
+    try:
+        at = _EPOCH + timedelta(milliseconds=ms)
+    except OverflowError:
+        return f"{ms} ms"
+    return at.strftime("%Y-%m-%d %H:%M:%S") + (f".{ms % 1000:03d}" if ms % 1000 else "")
+
+
+def shown_span(ms: int) -> str:
+    """Write a distance as people say it: ``2 days 3 hours``; the two largest units."""
+    if ms < 0:
+        return f"-{shown_span(-ms)}"
+    parts = []
+    for unit, size in (
+        ("year", 31_557_600_000),
+        ("day", 86_400_000),
+        ("hour", 3_600_000),
+        ("minute", 60_000),
+        ("second", 1_000),
+    ):
+        count, ms = divmod(ms, size)
+        if count:
+            parts.append(f"{count} {unit}{'' if count == 1 else 's'}")
+    if not parts:
+        return f"{ms / 1000:g} seconds"
+    return " ".join(parts[:2])

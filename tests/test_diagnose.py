@@ -1,0 +1,135 @@
+"""Findings from reports alone, without a query."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from streamjoin._diagnose import diagnose
+from streamjoin._keys import agreement
+from streamjoin._known import Known
+from streamjoin._progress import reports, shown_span, shown_time
+
+DESCRIBED = {
+    "operator": 0,
+    "joinType": "LEFT OUTER",
+    "keys": ["id = id: INT"],
+    "contradiction": False,
+    "bounds": [{"later": "d.dt", "earlier": "o.ot", "slack": 0}],
+    "times": {"left": {"o.ot": "timestamp"}, "right": {"d.dt": "timestamp"}},
+    "lookup": {"left": "o.ot", "right": "d.dt"},
+}
+
+
+def report(batch: int, rows: int = 10, source: Any = None, **metrics: Any) -> Any:
+    return {
+        "batchId": batch,
+        "timestamp": f"2024-05-04T10:{batch:02d}:00.000Z",
+        "numInputRows": rows,
+        "sources": [{"description": "a topic", "numInputRows": rows, **(source or {})}],
+        "sink": {"numOutputRows": -1},
+        "durationMs": {"triggerExecution": 30_000},
+        "stateOperators": [
+            {
+                "operatorName": "streamJoin",
+                "customMetrics": {"inputRowsLeft": rows, "joinedRows": 0, **metrics},
+            }
+        ],
+    }
+
+
+def codes(*progress: Any, **known: Any) -> list[str]:
+    seen = diagnose(Known(progress=reports(progress), described=[DESCRIBED], **known))
+    return [finding.code for finding in seen.findings]
+
+
+def test_before_the_first_batch() -> None:
+    seen = diagnose(Known(status="Getting offsets from a topic"))
+    assert "No batch has run yet: Getting offsets from a topic" in str(seen)
+    assert codes(error="[X] broken\nat y") == ["FAILED"]
+
+
+def test_sources_without_rows() -> None:
+    assert codes(report(0, 0), report(1, 0), silent=3) == ["NO_INPUT"]
+    assert codes(report(0, 0), silent=1) == ["HEALTHY"]
+    # of a query that had some it is not the first that is said, and only if rows wait
+    late = report(0, lateRowsLeft=9, inputRowsLeft=10)
+    quiet = [late, report(1, 0, bufferedRowsLeft=1)]
+    assert codes(*quiet, silent=3) == ["MOSTLY_LATE", "NO_INPUT"]
+    assert codes(report(0, inputRowsLeft=10), silent=3) == ["HEALTHY"]
+
+
+def test_a_backlog_that_grows() -> None:
+    def source(behind: int) -> dict[str, Any]:
+        return {
+            "latestOffset": {"t": {"0": 100 + behind, "1": 5}},
+            "endOffset": {"t": {"0": 100, "1": 5}},
+        }
+
+    growing = [report(n, source=source(10 * (n + 1))) for n in range(3)]
+    assert codes(*growing) == ["BACKLOG"]
+    assert "30 messages of a topic are not read yet, 10 were 2 batches ago" in str(
+        diagnose(Known(progress=reports(growing)))
+    )
+    assert codes(*(report(n, source=source(20 - 5 * n)) for n in range(3))) == ["HEALTHY"]
+
+
+def test_a_report_that_ran_nothing_counts_once() -> None:
+    first = report(0, inputRowsLeft=10, lateRowsLeft=6)
+    assert len(reports([first, first, report(1)])) == 2
+
+
+def test_a_column_that_has_no_watermark_yet() -> None:
+    moving = [
+        report(n, bufferedRowsLeft=n, inputRowsLeft=1, **{"watermark.ot": n, "lag.dt": 0})
+        for n in range(5)
+    ]
+    assert codes(*moving) == ["WATERMARK_STANDS"]
+    assert "which has none yet since batch 0" in str(
+        diagnose(Known(progress=reports(moving), described=[DESCRIBED]))
+    )
+
+
+def test_nothing_of_what_the_join_gives_out_reaches_the_sink() -> None:
+    given_out = {**report(0, joinedRows=7, nullPaddedRows=3), "sink": {"numOutputRows": 0}}
+    assert codes(given_out) == ["FILTERED_ABOVE"]
+    above = {"operatorName": "stateStoreSave", "customMetrics": {}}
+    waits = {**given_out, "stateOperators": [above, *given_out["stateOperators"]]}
+    assert codes(waits) == ["OPERATOR_ABOVE_WAITS"]
+
+
+def test_the_rest_of_a_condition() -> None:
+    met = report(
+        0, inputRowsLeft=5, inputRowsRight=5, lookedIntoRows=5, keyMetRows=5, closestMiss=0
+    )
+    assert codes(met) == ["CONDITION_NEVER_TRUE"]
+
+
+def test_numbers_are_not_held_against_the_clock() -> None:
+    numbers = {**DESCRIBED, "times": {"left": {"o.ot": "long"}, "right": {"d.dt": "long"}}}
+    ahead = reports([report(0, inputRowsLeft=1, **{"watermark.ot": 10**15})])
+    assert diagnose(Known(progress=ahead, described=[numbers])).headline.code == "HEALTHY"
+    assert diagnose(Known(progress=ahead, described=[DESCRIBED])).headline.code == "WATERMARK_AHEAD"
+
+
+def test_what_makes_keys_equal() -> None:
+    def said(left: list[Any], right: list[Any]) -> str:
+        sample = {"left": [{"id": v} for v in left], "right": [{"id": v} for v in right]}
+        return agreement(["id = id: STRING"], sample).text
+
+    assert "after trim(key) 1 of 1 agree" in said(["a", "b"], [" a"])
+    assert "after lower(key) 2 of 2 agree" in said(["A", "B"], ["a", "b", "c"])
+    assert "after ltrim('0', key) 1 of 2 agree" in said(["007", "008"], [7, 9])
+    assert said(["x"], ["y"]).endswith("right 'y'.")
+    assert said(["x", "y"], ["y"]) == ""
+
+
+def test_times_and_spans() -> None:
+    assert shown_time(1714816800000) == "2024-05-04 10:00:00"
+    assert shown_time(10**18) == f"{10**18} ms"
+    assert [shown_span(ms) for ms in (0, 500, 61_000, -3_600_000, 8 * 86_400_000 + 3_600_001)] == [
+        "0 seconds",
+        "0.5 seconds",
+        "1 minute 1 second",
+        "-1 hour",
+        "8 days 1 hour",
+    ]
