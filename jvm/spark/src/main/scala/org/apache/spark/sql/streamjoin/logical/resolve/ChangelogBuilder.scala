@@ -61,7 +61,10 @@ private[streamjoin] object ChangelogBuilder {
     StateTtl.misfit(asked).foreach(throw _)
     val options = StreamJoinHint.on(asked).getOrElse(JoinOptions())
     def ttl(text: Option[String]) = text.map(StateTtl.millis(_, asked.origin))
-    val join = StreamJoinHint.changed(asked)(_.child)
+    val join = {
+      val plain = StreamJoinHint.changed(asked)(_.child)
+      plain.withNewChildren(plain.children.map(GroupUpserts.of)).asInstanceOf[Join]
+    }
     val joinType = StreamJoin
       .typeOf(join.joinType)
       .getOrElse(throw StreamJoinErrors.unsupportedJoinType(join.origin, join.joinType.sql))
@@ -339,8 +342,9 @@ private[streamjoin] object ChangelogBuilder {
     case a @ (_: Aggregate | _: Distinct) if a.isStreaming =>
       throw StreamJoinErrors.unsupportedChangelog(
         join.origin,
-        s"the ${side.name} input is an aggregation, whose rows come again when they change",
-        "fromUpserts on its result, written to a table or topic first"
+        s"an aggregation stands below the ${side.name} input, whose rows come again when they change",
+        "the aggregation with nothing but columns and filters between it and the join; or fromUpserts on " +
+          "its result, written to a table or topic first"
       )
     case s: StreamJoin if s.late.nonEmpty =>
       throw StreamJoinErrors.lateRowsBelow(join.origin, side.name, input.output)
