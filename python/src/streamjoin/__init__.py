@@ -18,6 +18,7 @@ from streamjoin._jar import jar_path
 from streamjoin._pending import pending
 from streamjoin._session import conf, configure
 from streamjoin._version import __version__
+from streamjoin._watch import watch
 
 __all__ = [
     "Diagnosis",
@@ -36,6 +37,7 @@ __all__ = [
     "pending",
     "stream_join",
     "to_upserts",
+    "watch",
 ]
 
 attach()

@@ -141,6 +141,19 @@ def checkpoint(source: object) -> str | StreamingQuery:
     raise _wrong_type("source", "str, os.PathLike or StreamingQuery", source)
 
 
+def query(name: str, value: object) -> StreamingQuery:
+    require_supported_pyspark()
+    if isinstance(value, StreamingQuery) or _is_connect_query(value):
+        return cast("StreamingQuery", value)
+    raise _wrong_type(name, "StreamingQuery", value)
+
+
+def seconds(name: str, value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise _wrong_type(name, "float or None", value)
+    return float(value)
+
+
 def _is_connect_query(source: object) -> bool:
     """By its name, for its class needs libraries that a classic session has not."""
     kind = type(source)
