@@ -91,12 +91,51 @@ def main(folder: Path) -> None:
                     f"SELECT /*+ STREAM_JOIN(late => 'emit') */ * FROM o JOIN d ON {WITHIN}"
                 ).columns,
                 "missing": refusal(lambda: missing.columns),
+                "changes": changes(spark, folder),
                 "pending": waiting(spark, joined, folder),
                 "explained": joined._explain_string(),
             }
         )
     )
     spark.stop()
+
+
+def changes(spark: SparkSession, folder: Path) -> dict[str, Any]:
+    """Rows that come and go, each way to declare them, joined and netted."""
+    (folder / "people").mkdir()
+    (folder / "calls").mkdir()
+    row = "id INT, seq INT, name STRING, gone BOOLEAN"
+    people = spark.readStream.schema(row).json(str(folder / "people"))
+    calls = spark.readStream.schema("call INT, id INT, kind STRING").json(str(folder / "calls"))
+    lines = [{"id": 1, "seq": 1, "name": "Ada"}, {"id": 2, "seq": 1, "gone": True}]
+    text = "\n".join(json.dumps(line) for line in lines)
+    (folder / "people" / "0.json").write_text(text, encoding="utf-8")
+    (folder / "calls" / "0.json").write_text(
+        '{"call": 7, "id": 1, "kind": "=new"}', encoding="utf-8"
+    )
+    known = streamjoin.from_upserts(people, "id", "seq", deletes="gone").alias("p")
+    called = streamjoin.from_changelog(
+        calls, key=["call"], op="kind", op_mapping={"=new": "insert", "old": "delete"}
+    ).alias("c")
+    joined = stream_join(called, known, "c.id = p.id", "left", state_ttl={"right": "30 days"})
+    netted = streamjoin.to_upserts(joined.select("call", "name", "_change_type"), "call")
+    query = (
+        netted.writeStream.format("parquet")
+        .option("checkpointLocation", str(folder / "changes-checkpoint"))
+        .trigger(availableNow=True)
+        .start(str(folder / "changes"))
+    )
+    query.awaitTermination()
+    envelope = f"STRUCT<op: STRING, before: STRUCT<{row}>, after: STRUCT<{row}>, lsn: BIGINT>"
+    messages = people.selectExpr(f"CAST(NULL AS {envelope}) AS message")
+    return {
+        "rows": [list(each) for each in spark.read.parquet(str(folder / "changes")).collect()],
+        "debezium": streamjoin.from_debezium(
+            messages, "id", value="message", sequence_by="lsn"
+        ).columns,
+        "by_column": streamjoin.from_upserts(people, ["id"], "seq", deletes=people["gone"]).columns,
+        "refused": refusal(lambda: streamjoin.to_upserts(people, "id").columns),
+    }
 
 
 def waiting(spark: SparkSession, joined: DataFrame, folder: Path) -> dict[str, Any]:

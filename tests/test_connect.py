@@ -45,6 +45,15 @@ def test_what_is_refused_and_explained(seen: dict[str, Any]) -> None:
     assert "StreamJoin LEFT OUTER" in seen["explained"]
 
 
+def test_changes(seen: dict[str, Any]) -> None:
+    changes = seen["changes"]
+    assert changes["rows"] == [[7, "Ada", "insert"]]
+    row = ["id", "seq", "name", "gone"]
+    assert changes["debezium"] == [*row, "_commit_version", "_change_type"]
+    assert changes["by_column"] == [*row, "_change_type"]
+    assert "STREAM_JOIN.INVALID_CHANGELOG" in changes["refused"]
+
+
 def test_what_waits(seen: dict[str, Any]) -> None:
     waiting = seen["pending"]
     assert waiting["by_folder"] == [["left", 1], ["right", 1]]

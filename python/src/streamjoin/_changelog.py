@@ -10,7 +10,7 @@ from pyspark.errors import PySparkTypeError, PySparkValueError
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from streamjoin import _arguments, _connect, _errors
+from streamjoin import _arguments, _connect
 from streamjoin._jvm import python_api
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def from_changelog(
     Parameters
     ----------
     df : DataFrame
-        A streaming DataFrame of a classic (not Spark Connect) session.
+        A streaming DataFrame, of a classic session or of Spark Connect.
     key : str, sequence of str or None, optional
         The unique key. A change of a key that is held replaces its row, and a delete needs no more
         than the key. Default: None, rows are told apart by all their columns, and counted; each
@@ -76,15 +76,19 @@ def from_changelog(
     ...     key="order_id"
     ... )  # doctest: +SKIP
     """
-    source = _classic(df, "fromChangelog")
+    source = _arguments.dataframe("df", df)
     keys = _names("key", key)
     column = _arguments.string("op", op)
     sequence = None if sequence_by is None else _arguments.string("sequence_by", sequence_by)
     words = dict(op_mapping or {})
     if not all(isinstance(w, str) for pair in words.items() for w in pair):
         raise _wrong("op_mapping", "mapping of str to str or None", op_mapping)
+    if _connect.is_connect(source):
+        mapped = [("op_mapping", f"{word}={kind}") for word, kind in words.items()]
+        options = [*_options(key=keys, op=[column], sequence_by=[sequence]), *mapped]
+        return _connect.changes(source, "from_changelog", options)
     api = python_api(source.sparkSession)
-    declared = api.fromChangelog(source._jdf, keys, column, words, sequence)
+    declared = api.fromChangelog(_jdf(source), keys, column, words, sequence)
     return DataFrame(declared, source.sparkSession)
 
 
@@ -100,7 +104,7 @@ def from_upserts(
     Parameters
     ----------
     df : DataFrame
-        A streaming DataFrame of a classic (not Spark Connect) session.
+        A streaming DataFrame, of a classic session or of Spark Connect.
     key : str or sequence of str
         The unique key.
     sequence_by : str
@@ -130,17 +134,23 @@ def from_upserts(
     --------
     >>> customers.fromUpserts("id", "updated_at", deletes="closed")  # doctest: +SKIP
     """
-    source = _classic(df, "fromUpserts")
+    source = _arguments.dataframe("df", df)
     keys = _names("key", key)
     if not keys:
         raise PySparkValueError(errorClass="CANNOT_BE_EMPTY", messageParameters={"item": "key"})
     sequence = _arguments.string("sequence_by", sequence_by)
-    condition = F.expr(deletes) if isinstance(deletes, str) else deletes
+    on_connect = _connect.is_connect(source)
+    expr = _connect.condition if on_connect else F.expr
+    condition = expr(deletes) if isinstance(deletes, str) else deletes
     if condition is not None and not isinstance(condition, Column):
         raise _wrong("deletes", "Column, str or None", deletes)
+    if on_connect:
+        options = _options(key=keys, sequence_by=[sequence])
+        more = [] if condition is None else [condition]
+        return _connect.changes(source, "from_upserts", options, *more)
     api = python_api(source.sparkSession)
     jc = None if condition is None else cast("ClassicColumn", condition)._jc
-    declared = api.fromUpserts(source._jdf, keys, sequence, jc)
+    declared = api.fromUpserts(_jdf(source), keys, sequence, jc)
     return DataFrame(declared, source.sparkSession)
 
 
@@ -156,7 +166,7 @@ def from_debezium(
     Parameters
     ----------
     df : DataFrame
-        A streaming DataFrame of a classic (not Spark Connect) session.
+        A streaming DataFrame, of a classic session or of Spark Connect.
     key : str or sequence of str
         The unique key, as columns of the row.
     value : str, optional
@@ -190,14 +200,17 @@ def from_debezium(
     --------
     >>> messages.fromDebezium("id", sequence_by="source.lsn")  # doctest: +SKIP
     """
-    source = _classic(df, "fromDebezium")
+    source = _arguments.dataframe("df", df)
     keys = _names("key", key)
     if not keys:
         raise PySparkValueError(errorClass="CANNOT_BE_EMPTY", messageParameters={"item": "key"})
     column = _arguments.string("value", value)
     sequence = None if sequence_by is None else _arguments.string("sequence_by", sequence_by)
+    if _connect.is_connect(source):
+        options = _options(key=keys, value=[column], sequence_by=[sequence])
+        return _connect.changes(source, "from_debezium", options)
     api = python_api(source.sparkSession)
-    declared = api.fromDebezium(source._jdf, keys, column, sequence)
+    declared = api.fromDebezium(_jdf(source), keys, column, sequence)
     return DataFrame(declared, source.sparkSession)
 
 
@@ -234,10 +247,12 @@ def to_upserts(df: DataFrame, key: str | Sequence[str] | None = None) -> DataFra
     --------
     >>> wide.toUpserts(key="order_id")  # doctest: +SKIP
     """
-    source = _classic(df, "toUpserts")
+    source = _arguments.dataframe("df", df)
     keys = _names("key", key)
+    if _connect.is_connect(source):
+        return _connect.changes(source, "to_upserts", _options(key=keys))
     api = python_api(source.sparkSession)
-    return DataFrame(api.toUpserts(source._jdf, keys), source.sparkSession)
+    return DataFrame(api.toUpserts(_jdf(source), keys), source.sparkSession)
 
 
 def mode(value: object) -> str | None:
@@ -266,11 +281,12 @@ def state_ttl(value: object) -> str | None:
     return ", ".join(f"{side}={limit}" for side, limit in limits.items() if limit) or None
 
 
-def _classic(df: DataFrame, method: str) -> ClassicDataFrame:
-    source = _arguments.dataframe("df", df)
-    if _connect.is_connect(source):
-        raise _errors.changes_classic_only(method)
-    return cast("ClassicDataFrame", source)
+def _jdf(df: DataFrame) -> object:
+    return cast("ClassicDataFrame", df)._jdf
+
+
+def _options(**columns: Sequence[str | None]) -> list[tuple[str, str]]:
+    return [(name, value) for name, values in columns.items() for value in values if value]
 
 
 def _names(name: str, value: object) -> list[str]:

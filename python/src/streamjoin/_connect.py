@@ -39,8 +39,19 @@ def stream_join(
 ) -> DataFrame:
     check(left.sparkSession)
     if isinstance(on, str):
-        on = sys.modules["pyspark.sql.connect.functions"].expr(on)
+        on = condition(on)
     return left.hint("stream_join", *_written(options)).join(right, on, how)
+
+
+def changes(df: DataFrame, function: str, options: list[tuple[str, str]], *more: Any) -> DataFrame:
+    """Declare changes, or net them, by the hint of a function's name."""
+    check(df.sparkSession)
+    return df.hint(function, *(f"{name}={value}" for name, value in options), *more)
+
+
+def condition(text: str) -> Column:
+    column: Column = sys.modules["pyspark.sql.connect.functions"].expr(text)
+    return column
 
 
 def _written(options: dict[str, str | int]) -> list[str]:

@@ -88,10 +88,3 @@ def server_of_other_version(server: str, package: str) -> SetupError:
         f"{package}. Install the package of the server's version, or start the server with the "
         "other jar."
     )
-
-
-def changes_classic_only(what: str) -> SetupError:
-    return SetupError(
-        f"{what} works in classic sessions only. Over Spark Connect declare changes in SQL, with "
-        "FROM_CHANGELOG, FROM_UPSERTS or FROM_DEBEZIUM, and join them there."
-    )

@@ -28,7 +28,9 @@ import org.apache.spark.sql.types.StringType
  *
  *  - `left.hint("stream_join", "late=emit", "retention=1 hour").join(right, ...)` speaks of this join;
  *  - `SELECT /*+ STREAM_JOIN(late => 'emit') */ ...` of all joins in FROM of this SELECT;
- *  - `df.hint("impose_order", "order_time", "1 minute", "max_ahead=1 hour")` is `IMPOSE_ORDER` of df.
+ *  - `df.hint("impose_order", "order_time", "1 minute", "max_ahead=1 hour")` is `IMPOSE_ORDER` of df;
+ *  - `df.hint("from_changelog", "key=id", "op=kind")`, `from_upserts`, `from_debezium` and `to_upserts` are
+ *    the functions of changes, see [[ChangelogHint]].
  */
 object ResolveStreamHints extends Rule[LogicalPlan] {
 
@@ -43,6 +45,8 @@ object ResolveStreamHints extends Rule[LogicalPlan] {
       }
     case h: UnresolvedHint if isCalled(h, "impose_order") =>
       CurrentOrigin.withOrigin(h.origin)(order(h))
+    case h: UnresolvedHint if ChangelogHint.functions.exists(isCalled(h, _)) =>
+      CurrentOrigin.withOrigin(h.origin)(ChangelogHint.resolve(h))
   }
 
   private def isCalled(h: UnresolvedHint, name: String): Boolean =

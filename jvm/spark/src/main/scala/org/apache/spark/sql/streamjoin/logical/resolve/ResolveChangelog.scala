@@ -12,6 +12,9 @@ import org.apache.spark.sql.types.{BooleanType, MapType, StringType}
 private[streamjoin] object ResolveChangelog extends Rule[LogicalPlan] {
 
   override def apply(plan: LogicalPlan): LogicalPlan = plan.resolveOperatorsUp {
+    // of a join below the result is asked for, not what it is before it joins changes
+    case u: UnresolvedChangelog if u.function == "to_upserts" =>
+      if (u.childrenResolved && !u.child.exists(ResolveChangelogJoin.isOurs)) declared(u) else u
     case u: UnresolvedChangelog if u.childrenResolved && u.expressions.forall(_.resolved) =>
       declared(u)
   }
@@ -50,6 +53,7 @@ private[streamjoin] object ResolveChangelog extends Rule[LogicalPlan] {
           ),
           u.value("deletes")
         )
+      case "to_upserts" => source.upsertsOf(keys)
       case _ =>
         source.debezium(needed(u, keys), one("value").getOrElse("value"), one("sequence_by"))
     }

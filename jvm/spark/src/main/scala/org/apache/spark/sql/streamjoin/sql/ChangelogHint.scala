@@ -1,0 +1,54 @@
+package org.apache.spark.sql.streamjoin.sql
+
+import java.util.Locale
+
+import org.apache.spark.sql.catalyst.expressions.{CreateMap, Expression, Literal}
+import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, UnresolvedHint}
+import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
+import org.apache.spark.sql.streamjoin.logical.plan.{OptionValue, UnresolvedChangelog}
+
+/**
+ * Changes declared by a hint, for clients that have nothing but Spark's DataFrame: `'key=id'`, once for
+ * each column of the key, and `'op=...'`, `'value=...'`, `'sequence_by=...'`; `'op_mapping=word=kind'`, once
+ * for each word; and of `from_upserts` the condition `deletes`, as an expression.
+ */
+private[sql] object ChangelogHint {
+
+  private val columns = Set("key", "op", "value", "sequence_by")
+
+  val functions: Seq[String] = Seq("from_changelog", "from_upserts", "from_debezium", "to_upserts")
+
+  def resolve(h: UnresolvedHint): LogicalPlan = {
+    val (written, deletes) = h.parameters.partition(OptionValue.written(_).nonEmpty)
+    val options = written.flatMap(OptionValue.written).map { option =>
+      val text = option.word(option.value.toString).getOrElse(throw unknown(h, option.value.sql))
+      if (!columns(option.name) && option.name != "op_mapping") throw unknown(h, option.name)
+      option.name -> text
+    }
+    val words = options.collect { case ("op_mapping", pair) => word(h, pair) }.flatten
+    val values = Seq(
+      Option.when(words.nonEmpty)("op_mapping" -> CreateMap(words)),
+      deletes.headOption.map("deletes" -> _)
+    ).flatten
+    UnresolvedChangelog(
+      h.name.toLowerCase(Locale.ROOT),
+      options.filter(o => columns(o._1)).groupMap(_._1)(_._2),
+      values.map(_._1),
+      values.map(_._2),
+      h.child
+    )
+  }
+
+  /** A kind has no `=`, a word may have some. */
+  private def word(h: UnresolvedHint, pair: String): Seq[Expression] = pair.lastIndexOf('=') match {
+    case -1 => throw unknown(h, s"op_mapping=$pair")
+    case at => Seq(Literal(pair.take(at)), Literal(pair.drop(at + 1)))
+  }
+
+  private def unknown(h: UnresolvedHint, option: String) =
+    StreamJoinErrors.invalidChangelog(
+      h.origin,
+      s"${h.name} as a hint has no option $option",
+      "options such as 'key=id', 'sequence_by=updated_at', 'op_mapping=I=insert'"
+    )
+}
