@@ -452,6 +452,31 @@ def test_an_aggregation_below_is_the_latest_image_of_its_groups(
     }
 
 
+def test_a_filter_on_the_result_leaves_no_half_of_an_update(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    orders = Landing(spark, tmp_path / "orders", ORDERS)
+    customers = Landing(spark, tmp_path / "customers", CUSTOMERS)
+    joined = (
+        orders.stream()
+        .fromUpserts("id", "seq")
+        .alias("o")
+        .streamJoin(customers.stream().fromUpserts("id", "seq").alias("c"), "o.id = c.id", "left")
+        .where("amount > 1 AND _change_type <> 'x'")
+        .selectExpr("o.id", "upper(name) AS name", "_change_type AS kind")
+    )
+    run = Run(joined, tmp_path / "checkpoint")
+    orders.land(*(change("", id=n, customer=1, amount=n, seq=1) for n in (1, 2, 3)))
+    assert kinds(*run.step().values()) == {(2, None, "insert"), (3, None, "insert")}
+    orders.land(
+        change("", id=1, customer=1, amount=4, seq=2),
+        change("", id=2, customer=1, amount=1, seq=2),
+        # nothing of it is asked for
+        change("", id=3, customer=1, amount=5, seq=2),
+    )
+    assert kinds(*run.step().values()) == {(1, None, "insert"), (2, None, "delete")}
+
+
 def test_what_is_refused(spark: SparkSession, tmp_path: Path) -> None:
     raw = Landing(spark, tmp_path / "orders", ORDERS + ", t TIMESTAMP").stream()
     customers = Landing(spark, tmp_path / "customers", CUSTOMERS).stream()
@@ -520,6 +545,8 @@ def test_what_is_refused(spark: SparkSession, tmp_path: Path) -> None:
             .start()
         ),
     )
+    today = wide.where("amount > day(current_date())")
+    refused("UNSUPPORTED_CHANGELOG", lambda: today.writeStream.format("noop").start())
     refused(
         "UNSUPPORTED_CHANGELOG", lambda: orders.dropDuplicates().alias("o").streamJoin(named, on)
     )

@@ -29,7 +29,8 @@ import ChangelogCounters.{Count, Inserted}
  * and the same for the rows of the right that come out alone. "Alone" is padded with NULLs for outer
  * joins and the row itself for anti joins; a semi join gives what an anti join takes back. The sets of
  * pairs are disjoint, so nothing is ever given that a later change of the batch takes back. What is
- * equal in the columns that come out cancels.
+ * equal in the columns that come out cancels. A row that nobody wants counts as one that is not there:
+ * it is left out before an update is told from an insert or a delete.
  *
  * How many partners a row has is not stored: it follows from the rows.
  *
@@ -126,7 +127,7 @@ final class ChangelogJoin[R, O](
   private def pairs(side: Side, row: R, other: R): Boolean =
     if (side == Left) rows.matches(row, other) else rows.matches(other, row)
 
-  private def joined(side: Side, row: R, other: R): O =
+  private def joined(side: Side, row: R, other: R): Option[O] =
     if (side == Left) output.joined(row, other) else output.joined(other, row)
 
   /** The rows of one side that go and come, and which of them had or have a partner. */
@@ -145,8 +146,9 @@ final class ChangelogJoin[R, O](
     def finish(key: Long): Unit = {
       if (depends(side)) {
         for (i <- removed.indices if isAlone(hadPartner(i)))
-          effects.remove(output.alone(side, removed(i)))
-        for (i <- added.indices if isAlone(hasPartner(i))) effects.add(output.alone(side, added(i)))
+          output.alone(side, removed(i)).foreach(effects.remove)
+        for (i <- added.indices if isAlone(hasPartner(i)))
+          output.alone(side, added(i)).foreach(effects.add)
       }
       added.foreach(changes.append(side, key, _, matched = false))
       counters.count(side, Inserted, added.length.toLong)
@@ -173,8 +175,7 @@ final class ChangelogJoin[R, O](
       }
       kept.close()
       for (Turned(row, won) <- withoutKept(side, key, turned)) {
-        val alone = output.alone(other, row)
-        if (isAlone(won)) effects.add(alone) else effects.remove(alone)
+        output.alone(other, row).foreach(if (isAlone(won)) effects.add else effects.remove)
       }
     }
   }
@@ -193,7 +194,7 @@ final class ChangelogJoin[R, O](
       if (pairs(side, some(i), other)) {
         any = true
         found(i) = true
-        if (!joinType.leftOnly) effect(joined(side, some(i), other))
+        if (!joinType.leftOnly) joined(side, some(i), other).foreach(effect)
       }
       i += 1
     }

@@ -11,10 +11,11 @@ import io.streamjoin.model.Side
  */
 trait ChangelogOutput[R, O] {
 
-  def joined(left: R, right: R): O
+  /** None: nobody wants the row. */
+  def joined(left: R, right: R): Option[O]
 
-  /** A row of `side` by itself; padded with nulls where the join type has other columns. */
-  def alone(side: Side, row: R): O
+  /** A row of `side` by itself; padded with nulls where the join type has other columns. None: nobody wants it. */
+  def alone(side: Side, row: R): Option[O]
 
   /** By what an output row is told from the others, for `equals`; none where the output has no key. */
   def key(row: O): Option[AnyRef]

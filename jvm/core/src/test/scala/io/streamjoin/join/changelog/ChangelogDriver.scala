@@ -45,6 +45,7 @@ private[changelog] object Layout {
 /**
  * @param residual whether a pair must have values of equal parity of their thirds
  * @param within the right's time is at most so much later than the left's, and not earlier; none: no bound
+ * @param selective whether only some of the output is wanted
  * @param hashes how many different hashes of keys there are: few, so that different keys meet
  */
 private[changelog] final case class TestChangelog(
@@ -54,6 +55,7 @@ private[changelog] final case class TestChangelog(
     residual: Boolean = false,
     filtered: Boolean = false,
     within: Option[Long] = None,
+    selective: Boolean = false,
     hashes: Int = 1 << 20
 ) extends ChangelogRows[Row] {
 
@@ -122,8 +124,13 @@ private[changelog] final case class TestChangelog(
   def clock(side: Side, received: Array[Long]): Long =
     if (within.isEmpty) Watermarks.Unknown else leaving.clock(column(side), received)
 
+  def wanted(o: Out): Boolean =
+    !selective || (o.left.toSeq ++ o.right).map(_.value).sum % 3 != 0
+
   /** The result of two tables. */
-  def result(l: Seq[Row], r: Seq[Row]): Seq[Out] = {
+  def result(l: Seq[Row], r: Seq[Row]): Seq[Out] = all(l, r).filter(wanted)
+
+  private def all(l: Seq[Row], r: Seq[Row]): Seq[Out] = {
     val pairs = for (a <- l; b <- r if matches(a, b)) yield (a, b)
     val aloneLeft = l.filterNot(a => r.exists(matches(a, _))).map(a => Out(Some(a), None))
     val aloneRight = r.filterNot(b => l.exists(matches(_, b))).map(b => Out(None, Some(b)))
@@ -150,9 +157,11 @@ private[changelog] final class ChangelogDriver(join: TestChangelog, segments: Bo
   private val output = new ChangelogOutput[Row, Out] {
     // neither sequence nor age come out
     private def shown(row: Row) = Some(row.copy(sequence = 0, expires = Long.MaxValue))
-    override def joined(l: Row, r: Row): Out = Out(shown(l), shown(r))
-    override def alone(side: Side, row: Row): Out =
-      if (side == Side.Left) Out(shown(row), None) else Out(None, shown(row))
+    override def joined(l: Row, r: Row): Option[Out] =
+      Some(Out(shown(l), shown(r))).filter(join.wanted)
+    override def alone(side: Side, row: Row): Option[Out] =
+      Some(if (side == Side.Left) Out(shown(row), None) else Out(None, shown(row)))
+        .filter(join.wanted)
     override def key(row: Out): Option[AnyRef] =
       Option.when(join.keyed(Side.Left) && join.keyed(Side.Right)) {
         (row.left.map(r => (r.join, r.unique)), row.right.map(r => (r.join, r.unique)))

@@ -63,6 +63,7 @@ class ChangelogPropertySuite extends AnyFunSuite {
       layout(),
       random.nextBoolean(),
       random.nextBoolean(),
+      selective = random.nextInt(4) == 0,
       hashes = if (random.nextBoolean()) 1 else 1 << 20
     )
   }
@@ -87,7 +88,7 @@ class ChangelogPropertySuite extends AnyFunSuite {
       s"${joinType.name}, $where: each batch gives the result after it less the result before it"
     ) {
       var (changesOut, updates) = (0L, 0)
-      RandomCases.forAll(200) { random =>
+      RandomCases.forAll(300) { random =>
         val join = randomJoin(random, joinType)
         val driver = new ChangelogDriver(join, segments)
         val (l, r) = (new Table(join, Side.Left, random), new Table(join, Side.Right, random))

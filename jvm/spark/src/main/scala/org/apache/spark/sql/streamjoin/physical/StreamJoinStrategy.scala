@@ -2,9 +2,11 @@ package org.apache.spark.sql.streamjoin.physical
 
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.expressions.{
+  And,
   Attribute,
   AttributeSet,
   Expression,
+  Literal,
   NamedExpression
 }
 import org.apache.spark.sql.catalyst.plans.logical.{
@@ -60,13 +62,26 @@ case class StreamJoinStrategy(session: SparkSession) extends SparkStrategy {
       Seq(ProjectExec(list, FilterExec(condition, planJoin(j, named(list :+ condition, j)))))
     case j: StreamJoin => Seq(planJoin(j, j.output))
     case Project(list, j: ChangelogJoin) =>
-      Seq(ProjectExec(
-        list,
-        PlanChangelogJoin(j, AttributeSet.fromAttributeSets(list.map(_.references)), planInput)
-      ))
+      Seq(ProjectExec(list, planChanges(j, list, Literal.TrueLiteral)))
+    case Project(list, Filter(condition, j: ChangelogJoin)) =>
+      Seq(ProjectExec(list, planChanges(j, list, condition)))
+    case Filter(condition, j: ChangelogJoin) => Seq(planChanges(j, j.output, condition))
     case u: ToUpserts     => Seq(ToUpsertsExec(u.key, u.kind, planLater(u.child)))
-    case j: ChangelogJoin => Seq(PlanChangelogJoin(j, j.outputSet, planInput))
+    case j: ChangelogJoin => Seq(planChanges(j, j.output, Literal.TrueLiteral))
     case _                => Nil
+  }
+
+  /** @param condition on its output */
+  private def planChanges(
+      j: ChangelogJoin,
+      asked: Seq[Expression],
+      condition: Expression
+  ): SparkPlan = {
+    val (wanted, rest) = PlanChangelogJoin.filter(j, condition)
+    val others = rest.filter(_ != Literal.TrueLiteral)
+    val columns = AttributeSet.fromAttributeSets((asked ++ others).map(_.references))
+    val joined = PlanChangelogJoin(j, columns, planInput, wanted)
+    others.reduceOption(And(_, _)).fold(joined)(FilterExec(_, joined))
   }
 
   private def planOrder(o: ImposeOrder): SparkPlan = {

@@ -6,6 +6,8 @@ import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression,
 import org.apache.spark.sql.catalyst.expressions.AttributeSet
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.streaming.WriteToStream
+import org.apache.spark.sql.catalyst.trees.TreePattern.CURRENT_LIKE
+import org.apache.spark.sql.streamjoin.ColumnNames
 import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
 import org.apache.spark.sql.streamjoin.logical.plan.{
   ChangelogJoin,
@@ -64,7 +66,15 @@ private[streamjoin] object Changelogs extends (LogicalPlan => Unit) {
 
   /** Operators that let changes through as they are. */
   private def stays(plan: LogicalPlan): Unit = plan match {
-    case _: ChangelogJoin                                            =>
+    case _: ChangelogJoin =>
+    case Filter(condition, _)
+        if !condition.deterministic || condition.containsPattern(CURRENT_LIKE) =>
+      throw StreamJoinErrors.unsupportedChangelog(
+        plan.origin,
+        s"the filter ${ColumnNames.sql(condition)} on changes differs from batch to batch, so that a row " +
+          "that came in might not go",
+        "a filter by columns of the rows"
+      )
     case u: Union if u.children.forall(ChangelogBuilder.isChangelog) => u.children.foreach(stays)
     case _: Project | _: Filter | _: SubqueryAlias | _: View | _: ToUpserts =>
       plan.children.filter(ChangelogBuilder.isChangelog).foreach(stays)

@@ -28,7 +28,8 @@ private[changelog] object ChangelogExplanation {
         case None => "output key: none is known; changes come out as insert and delete"
       }
       (routing +: Side.both.map(told(spec, _))) ++ watermarks(j) ++
-        Side.both.map(kept(spec, j, _)) :+ output
+        Side.both.map(kept(spec, j, _)) ++
+        spec.wanted.map(c => s"of the result, only rows with ${ColumnNames.sql(c)}") :+ output
     }
 
   /** What is kept for ever, for the log. */

@@ -59,6 +59,7 @@ private[changelog] object ChangelogSide {
  * What the tasks of a changelog join need to know.
  *
  * @param data the columns of the inputs that somebody asks for
+ * @param wanted which rows of the output somebody asks for; none: all
  * @param changes the columns that say what became of a row
  * @param shown those of both that somebody asks for, in the order in which they come out
  * @param outputKey the columns by which rows of the output are told apart; empty: there are none, or not
@@ -78,6 +79,7 @@ private[changelog] final case class ChangelogSpec(
     left: ChangelogSide,
     right: ChangelogSide,
     data: Seq[Attribute],
+    wanted: Option[Expression],
     changes: Seq[Attribute],
     shown: Seq[Attribute],
     outputKey: Seq[Attribute],

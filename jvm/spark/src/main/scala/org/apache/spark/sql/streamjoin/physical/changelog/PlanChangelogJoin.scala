@@ -5,7 +5,9 @@ import org.apache.spark.sql.catalyst.expressions.{
   Attribute,
   AttributeSet,
   Expression,
-  IsNotNull
+  IsNotNull,
+  PredicateHelper,
+  PythonFuncExpression
 }
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.execution.SparkPlan
@@ -15,13 +17,29 @@ import org.apache.spark.sql.streamjoin.physical.stateful.BatchInfo
 import io.streamjoin.model.{JoinType, Side}
 
 /** Plans a changelog join: which columns come out, and how rows are told apart. */
-private[physical] object PlanChangelogJoin {
+private[physical] object PlanChangelogJoin extends PredicateHelper {
 
-  /** @param asked the columns that somebody asks for */
+  /**
+   * What of a filter on the output is the join's: of an update of which it drops one image the other
+   * is left, which is an insert or a delete, and the join says so.
+   *
+   * @return the join's part, and the rest
+   */
+  def filter(j: ChangelogJoin, condition: Expression): (Seq[Expression], Seq[Expression]) =
+    splitConjunctivePredicates(condition).partition { c =>
+      c.deterministic && c.references.nonEmpty && !c.references.exists(j.changes.contains) &&
+      !c.exists { case _: PythonFuncExpression => true; case _ => false }
+    }
+
+  /**
+   * @param asked the columns that somebody asks for
+   * @param wanted which rows
+   */
   def apply(
       j: ChangelogJoin,
       asked: AttributeSet,
-      planInput: LogicalPlan => SparkPlan
+      planInput: LogicalPlan => SparkPlan,
+      wanted: Seq[Expression] = Nil
   ): SparkPlan = {
     val (left, right) = (planInput(j.left), planInput(j.right))
     val (l, r) = (side(j, Side.Left, left.output), side(j, Side.Right, right.output))
@@ -33,6 +51,7 @@ private[physical] object PlanChangelogJoin {
       l,
       r,
       shown.filterNot(j.changes.contains),
+      wanted.reduceOption(And(_, _)),
       j.changes,
       shown,
       outputKey(j.joinType, l, r).filter(_.forall(k => shown.exists(_.exprId == k.exprId)))

@@ -6,6 +6,7 @@ import org.apache.spark.sql.catalyst.expressions.{
   AttributeReference,
   GenericInternalRow,
   JoinedRow,
+  Predicate,
   UnsafeProjection,
   UnsafeRow
 }
@@ -38,11 +39,14 @@ private[changelog] final class UnsafeChangelogOutput(
 
   private def nullable(some: Seq[Attribute]) = some.map(_.withNullability(true))
 
-  private val project =
-    UnsafeProjection.create(
-      nullable(spec.data),
-      nullable(if (leftOnly) left else left ++ right)
-    )
+  private val columns = nullable(if (leftOnly) left else left ++ right)
+
+  private val project = UnsafeProjection.create(nullable(spec.data), columns)
+
+  private val wanted = spec.wanted.map(Predicate.create(_, columns))
+
+  private def shown(row: InternalRow): Option[UnsafeRow] =
+    Option.when(wanted.forall(_.eval(row)))(project(row).copy())
 
   private val keyOf = Option.when(spec.outputKey.nonEmpty)(
     UnsafeProjection.create(nullable(spec.outputKey), nullable(spec.data))
@@ -52,18 +56,18 @@ private[changelog] final class UnsafeChangelogOutput(
   private val nullLeft = new GenericInternalRow(left.length)
   private val nullRight = new GenericInternalRow(right.length)
 
-  override def joined(l: UnsafeRow, r: UnsafeRow): UnsafeRow = project(pair(l, r)).copy()
+  override def joined(l: UnsafeRow, r: UnsafeRow): Option[UnsafeRow] = shown(pair(l, r))
 
-  override def alone(side: Side, row: UnsafeRow): UnsafeRow =
-    if (leftOnly) project(row).copy()
-    else project(if (side == Side.Left) pair(row, nullRight) else pair(nullLeft, row)).copy()
+  override def alone(side: Side, row: UnsafeRow): Option[UnsafeRow] =
+    if (leftOnly) shown(row)
+    else shown(if (side == Side.Left) pair(row, nullRight) else pair(nullLeft, row))
 
   override def key(row: UnsafeRow): Option[AnyRef] = keyOf.map(_(row).copy())
 
-  private val shown =
+  private val whole =
     UnsafeProjection.create(nullable(spec.shown), nullable(spec.data) ++ spec.changes)
 
-  private val whole = new JoinedRow
+  private val withWords = new JoinedRow
 
   private val words: Map[ChangeKind, InternalRow] = ChangeKind.all.map { kind =>
     kind -> InternalRow(UTF8String.fromString(kind.name), version, nowMs * 1000L)
@@ -71,5 +75,5 @@ private[changelog] final class UnsafeChangelogOutput(
 
   /** The row that comes out; each overwrites the one before. */
   def row(changed: Changed[UnsafeRow]): InternalRow =
-    shown(whole(changed.row, words(changed.kind)))
+    whole(withWords(changed.row, words(changed.kind)))
 }
