@@ -9,7 +9,9 @@ import pytest
 from pyspark.errors import IllegalArgumentException, StreamingQueryException
 from pyspark.sql import SparkSession
 
+from streamjoin import pending
 from tests.orders import Shop, met
+from tests.streams import Run
 
 FORMAT = "spark.sql.streamJoin.stateFormat"
 
@@ -56,20 +58,57 @@ def test_each_holds_rows_and_what_became_of_them(shop: Shop, state_format: str, 
     assert (".change" in kinds) == (state_format == "segments")
 
 
-def test_a_checkpoint_goes_on_in_its_own_format_only(shop: Shop, spark: SparkSession) -> None:
-    run = shop.joined()
-    shop.order((1, "10:00"))
-    run.step()
+def held(run: Run) -> list[tuple[Any, ...]]:
+    waiting = pending(str(run.checkpoint))
+    columns = waiting.selectExpr("side", "time", "expires", "watermark", "matched", "row")
+    return sorted((tuple(row) for row in columns.collect()), key=str)
+
+
+def test_a_checkpoint_of_segments_goes_on_in_rocksdb(shop: Shop, spark: SparkSession) -> None:
+    run = shop.joined("full")
+    shop.order((1, "10:00"), (2, "10:10"), (3, "10:20"), (4, "10:25"), (9, "08:00"))
     shop.deliver((1, "10:30"))
+    run.step()
+    shop.order((5, "10:40"))
+    shop.deliver((2, "10:35"), (8, "10:36"))
+    run.step()
+    before = held(run)
+    assert len(before) > 4
     spark.conf.set(FORMAT, "rocksdb")
     try:
-        with pytest.raises(StreamingQueryException) as failed:
-            run.step()
+        # nothing comes: what is held is what was
+        run.step()
+        assert held(run) == before
+        shop.deliver((1, "10:45"), (3, "10:50"))
+        run.step()
+        shop.order((8, "10:50"))
+        run.step()
+        shop.order((7, "14:00"))
+        shop.deliver((7, "14:00"))
+        run.step()
+        assert run.operator()["numRowsTotal"] == 2
     finally:
         spark.conf.unset(FORMAT)
+    expected = [(1, 1), (1, 1), (2, 2), (3, 3), (4, None), (5, None), (7, 7), (8, None), (9, None)]
+    assert met(run.batches) == sorted([*expected, (None, 8)], key=str)
+    shop.order((1, "14:10"))
+    with pytest.raises(StreamingQueryException) as failed:
+        run.step()
     assert "STREAM_JOIN.INCOMPATIBLE_CHECKPOINT" in str(failed.value)
-    assert "Found: segments. Expected: rocksdb." in str(failed.value)
-    assert met(run.step()) == [(1, 1)]
+    assert "Found: rocksdb. Expected: segments." in str(failed.value)
+
+
+def test_an_order_goes_on_in_rocksdb_too(shop: Shop, spark: SparkSession) -> None:
+    run = shop.run(shop.ordered("30 minutes").orderBy("order_time"))
+    shop.order((2, "10:10"), (1, "10:00"), (3, "10:20"))
+    run.step()
+    spark.conf.set(FORMAT, "rocksdb")
+    try:
+        shop.order((4, "12:00"), (5, "11:00"))
+        run.step()
+    finally:
+        spark.conf.unset(FORMAT)
+    assert [row[0] for row in run.rows()] == [1, 2, 3, 5]
 
 
 def test_there_is_no_third_format(spark: SparkSession) -> None:

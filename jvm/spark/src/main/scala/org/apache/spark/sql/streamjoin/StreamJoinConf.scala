@@ -38,7 +38,8 @@ private[sql] object StreamJoinConf {
       .doc(
         "Where a stream-to-stream join keeps the rows that it holds back: 'segments', in memory, and on " +
           "the local disk beyond segmentMemory, what a batch brought being one file of the checkpoint; " +
-          "or 'rocksdb', on the local disk. A checkpoint can only be continued in the format it has."
+          "or 'rocksdb', on the local disk. A checkpoint of 'segments' goes on in " +
+          "'rocksdb' where the query is started again with it, not the other way round."
       )
       .version("0.1.0")
       .stringConf

@@ -126,8 +126,8 @@ private object DescriptionComparison {
   /** What the absence of a part means that released checkpoints lack. */
   private val Defaults: Map[String, JValue] = Map.empty
 
-  /** Parts that are not compared as they are; of the versions that are read none is another join's. */
-  private val Apart = Set("times", "zone", "version")
+  /** Parts that are not compared, or not as they are; of the versions that are read none is another join's. */
+  private val Apart = Set("times", "zone", "version", "format")
 
   private val words = Map(
     "joinType" -> "another join type",

@@ -22,9 +22,12 @@ private[streamjoin] object StateSchemaFiles {
   private val SchemaVersion = 3
   private val MetadataVersion = 2
 
-  /** @param fits throws if the operator that has written the state was another */
+  /**
+   * @param fits throws if the operator that has written the state was another; says whether the state is
+   *   of the same format, else it is described anew
+   */
   def validate(
-      fits: OperatorStateMetadata => Unit,
+      fits: OperatorStateMetadata => Boolean,
       info: StatefulOperatorStateInfo,
       schemas: Iterable[StateStoreColFamilySchema],
       folder: Path,
@@ -32,8 +35,9 @@ private[streamjoin] object StateSchemaFiles {
       hadoopConf: Configuration,
       session: SparkSession
   ): List[StateSchemaValidationResult] = {
-    val old = written(fits, info, folder, batchId, hadoopConf)
-    sameColumns(info, schemas, old, hadoopConf)
+    val (written, isSame) = found(fits, info, folder, batchId, hadoopConf)
+    sameColumns(info, schemas, written, hadoopConf)
+    val old = if (isSame) written else Nil
     List(
       StateSchemaCompatibilityChecker.validateAndMaybeEvolveStateSchema(
         info,
@@ -80,13 +84,13 @@ private[streamjoin] object StateSchemaFiles {
   /** A file that Spark has noted by its whole path, where the checkpoint lies now. */
   def here(folder: Path, noted: String): Path = new Path(folder, new Path(noted).getName)
 
-  private def written(
-      fits: OperatorStateMetadata => Unit,
+  private def found(
+      fits: OperatorStateMetadata => Boolean,
       info: StatefulOperatorStateInfo,
       folder: Path,
       batchId: Long,
       hadoopConf: Configuration
-  ): List[Path] = {
+  ): (List[Path], Boolean) = {
     val operator = new Path(info.checkpointLocation, info.operatorId.toString)
     val metadata =
       try
@@ -107,9 +111,9 @@ private[streamjoin] object StateSchemaFiles {
       }
     metadata match {
       case Some(m: OperatorStateMetadataV2) =>
-        fits(m)
-        m.stateStoreInfo.head.stateSchemaFilePaths.map(here(folder, _))
-      case _ => Nil
+        val isSame = fits(m)
+        (m.stateStoreInfo.head.stateSchemaFilePaths.map(here(folder, _)), isSame)
+      case _ => (Nil, true)
     }
   }
 }

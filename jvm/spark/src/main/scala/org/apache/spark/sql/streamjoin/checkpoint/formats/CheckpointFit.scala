@@ -18,10 +18,17 @@ import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
  */
 private[streamjoin] object CheckpointFit {
 
-  def check(location: String, old: OperatorStateMetadata, now: OperatorStateMetadata): Unit =
+  /** @param mayTakeOver whether one format may go on in another, see [[SegmentsIntoRocksDB]] */
+  def check(
+      location: String,
+      old: OperatorStateMetadata,
+      now: OperatorStateMetadata,
+      mayTakeOver: Boolean = false
+  ): Unit =
     (old, now) match {
       case (o: OperatorStateMetadataV2, n: OperatorStateMetadataV2) =>
-        compare(location, o.operatorPropertiesJson, n.operatorPropertiesJson)
+        val takesOver = mayTakeOver && SegmentsIntoRocksDB.applies(old, now)
+        compare(location, o.operatorPropertiesJson, n.operatorPropertiesJson, takesOver)
       case _ =>
         throw StreamJoinErrors.incompatibleCheckpoint(
           location,
@@ -31,11 +38,11 @@ private[streamjoin] object CheckpointFit {
         )
     }
 
-  private def compare(location: String, old: String, now: String): Unit = {
+  private def compare(location: String, old: String, now: String, takesOver: Boolean): Unit = {
     val comparison = new DescriptionComparison(location, old, now)
     // what the rest means depends on these
-    comparison.require("format")
-    JoinDescription.format(now).map(StateFormats.of).foreach(
+    if (!takesOver) comparison.require("format")
+    JoinDescription.format(old).flatMap(StateFormats.find).foreach(
       _.number.check(location, JoinDescription.version(old).map(_.toLong))
     )
     comparison.requireAll()

@@ -6,8 +6,10 @@ import org.apache.spark.sql.internal.SQLConf
 /** The settings of the operator's own state store, where that is RocksDB. */
 private[rocksdb] object RocksDBSettings {
 
+  val Changelog: String = "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled"
+
   private val unlessSet = Seq(
-    "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled" -> "true",
+    Changelog -> "true",
     // the operator counts its rows itself
     "spark.sql.streaming.stateStore.rocksdb.trackTotalNumberOfRows" -> "false"
   )

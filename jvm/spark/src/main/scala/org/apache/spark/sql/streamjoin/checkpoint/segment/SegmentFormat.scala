@@ -8,6 +8,7 @@ import org.apache.spark.sql.streamjoin.checkpoint.{
   StateFormat,
   StateShape,
   StoredNumbers,
+  StoredRow,
   StoredRows,
   StoredState,
   StoredVersion
@@ -52,6 +53,9 @@ private[checkpoint] object SegmentFormat extends StateFormat {
   }
 
   override def read(version: StoredVersion, hadoopConf: Configuration): StoredRows =
+    reader(version, hadoopConf).read()
+
+  private def reader(version: StoredVersion, hadoopConf: Configuration): SegmentReader =
     new SegmentReader(
       new StateFiles(
         version.store.storeCheckpointLocation(),
@@ -59,7 +63,22 @@ private[checkpoint] object SegmentFormat extends StateFormat {
         version.conf.compressionCodec
       ),
       version
-    ).read()
+    )
+
+  /** Whether there is a version. */
+  def holds(version: StoredVersion, hadoopConf: Configuration): Boolean =
+    reader(version, hadoopConf).exists()
+
+  /**
+   * Shows a version without holding all of it: its numbers, by name, and its rows.
+   *
+   * @return by side and limit, the watermarks of the last eviction
+   */
+  def each(
+      version: StoredVersion,
+      hadoopConf: Configuration
+  )(number: (String, Long) => Unit, row: StoredRow => Unit): Side => Array[Long] =
+    reader(version, hadoopConf).each(number, row)
 
   override def open(store: StateStore, shape: StateShape): StoredState = store match {
     case s: SegmentStateStore =>

@@ -10,12 +10,30 @@ import org.apache.spark.sql.streamjoin.checkpoint.{StoredRow, StoredRows, Stored
 import org.apache.spark.sql.streamjoin.errors.StreamJoinRuntimeException
 import org.apache.spark.unsafe.Platform
 
+import io.streamjoin.model.Side
 import io.streamjoin.state.segment.{ChangeRow, History}
 
 /** Reads a version of the state from the files, beside whoever goes on with it. */
 private[segment] final class SegmentReader(files: StateFiles, version: StoredVersion) {
 
   private val versions = new StoredVersions(files)
+
+  def exists(): Boolean =
+    try files.list().exists(_.version == version.number)
+    finally files.close()
+
+  /** Where nobody goes on with the files: those that are read stay. */
+  def each(number: (String, Long) => Unit, row: StoredRow => Unit): Side => Array[Long] =
+    try {
+      val history = new History
+      var newest = true
+      versions.read(versions.find(version.number, version.checkpointId)) { (numbers, in) =>
+        if (newest) numbers.foreach(number.tupled)
+        newest = false
+        history.add(in)(stored => row(copy(stored)))
+      }
+      history.watermarks
+    } finally files.close()
 
   def read(): StoredRows =
     try read(attempts = 5)

@@ -12,7 +12,11 @@ import org.apache.spark.sql.execution.streaming.operators.stateful.{
 }
 import org.apache.spark.sql.execution.streaming.state._
 import org.apache.spark.sql.streamjoin.StreamJoinConf
-import org.apache.spark.sql.streamjoin.checkpoint.formats.{CheckpointFit, StateFormats}
+import org.apache.spark.sql.streamjoin.checkpoint.formats.{
+  CheckpointFit,
+  SegmentsIntoRocksDB,
+  StateFormats
+}
 import org.apache.spark.sql.streamjoin.checkpoint.{StateFormat, StateSchemaFiles}
 import org.apache.spark.sql.types.StructType
 
@@ -42,9 +46,8 @@ private[physical] trait CheckpointedState extends StateStoreWriter {
       conf.getConf(StreamJoinConf.MaxBufferedRows),
       format.settings(conf),
       HadoopSettings.broadcast(session),
-      Option.when(StatefulOperatorStateInfo.enableStateStoreCheckpointIds(conf))(
-        checkpointInfoAccumulator
-      )
+      Option.when(hasCheckpointIds)(checkpointInfoAccumulator),
+      if (hasCheckpointIds) None else SegmentsIntoRocksDB.of(format, conf)
     )
 
   /** Runs a task per partition where its state is. */
@@ -77,7 +80,16 @@ private[physical] trait CheckpointedState extends StateStoreWriter {
   override def validateNewMetadata(
       oldMetadata: OperatorStateMetadata,
       newMetadata: OperatorStateMetadata
-  ): Unit = CheckpointFit.check(getStateInfo.checkpointLocation, oldMetadata, newMetadata)
+  ): Unit =
+    CheckpointFit.check(
+      getStateInfo.checkpointLocation,
+      oldMetadata,
+      newMetadata,
+      !hasCheckpointIds
+    )
+
+  private def hasCheckpointIds: Boolean =
+    StatefulOperatorStateInfo.enableStateStoreCheckpointIds(conf)
 
   override def validateAndMaybeEvolveStateSchema(
       hadoopConf: Configuration,
@@ -86,7 +98,11 @@ private[physical] trait CheckpointedState extends StateStoreWriter {
   ): List[StateSchemaValidationResult] =
     CheckpointFit.guard(getStateInfo.checkpointLocation) {
       StateSchemaFiles.validate(
-        validateNewMetadata(_, operatorStateMetadata(Nil)),
+        old => {
+          val now = operatorStateMetadata(Nil)
+          validateNewMetadata(old, now)
+          !SegmentsIntoRocksDB.applies(old, now)
+        },
         getStateInfo,
         format.schemas(storedRows).values,
         stateSchemaDirPath(),

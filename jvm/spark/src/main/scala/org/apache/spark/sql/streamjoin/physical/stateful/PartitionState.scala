@@ -11,6 +11,7 @@ import org.apache.spark.sql.execution.streaming.state.{
   StateStoreId,
   StateStoreProviderId
 }
+import org.apache.spark.sql.streamjoin.checkpoint.formats.SegmentsIntoRocksDB
 import org.apache.spark.sql.streamjoin.checkpoint.{StateFormat, StateShape, StoredNumbers}
 import org.apache.spark.util.{CollectionAccumulator, SerializableConfiguration}
 
@@ -18,6 +19,7 @@ import org.apache.spark.util.{CollectionAccumulator, SerializableConfiguration}
  * How the tasks of one batch reach the state of their partitions.
  *
  * @param maxBufferedRows the most rows that a partition may hold at the end of a batch; 0 is no limit
+ * @param takeOver goes on from state of another format
  * @param checkpoints takes the ids of what was committed, where Spark's checkpoints have such
  */
 private[physical] final class PartitionState(
@@ -26,13 +28,17 @@ private[physical] final class PartitionState(
     maxBufferedRows: Long,
     settings: StateStoreConf,
     hadoopConf: Broadcast[SerializableConfiguration],
-    checkpoints: Option[CollectionAccumulator[StatefulOpStateStoreCheckpointInfo]]
+    checkpoints: Option[CollectionAccumulator[StatefulOpStateStoreCheckpointInfo]],
+    takeOver: Option[SegmentsIntoRocksDB]
 ) extends Serializable {
 
   /** The partition's state at the version with which the batch begins. */
   def open(partition: Int, shape: StateShape): OpenPartition = {
     val started = System.nanoTime
-    val opened = store(partition)
+    val id = StateStoreId(info.checkpointLocation, info.operatorId, partition)
+    val opened = takeOver.fold(store(partition))(
+      _.opened(id, info.storeVersion, shape, hadoopConf.value.value)(store(partition))
+    )
     new OpenPartition(
       partition,
       opened,

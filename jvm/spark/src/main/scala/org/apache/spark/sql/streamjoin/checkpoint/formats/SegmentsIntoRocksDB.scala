@@ -1,0 +1,86 @@
+package org.apache.spark.sql.streamjoin.checkpoint.formats
+
+import org.apache.hadoop.conf.Configuration
+import org.apache.spark.internal.Logging
+import org.apache.spark.sql.execution.streaming.state.{
+  OperatorStateMetadata,
+  OperatorStateMetadataV2,
+  StateStoreConf,
+  StateStoreId
+}
+import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.streamjoin.checkpoint.rocksdb.{RocksDBFormat, RocksDBImport}
+import org.apache.spark.sql.streamjoin.checkpoint.segment.SegmentFormat
+import org.apache.spark.sql.streamjoin.checkpoint.{
+  JoinDescription,
+  StateFormat,
+  StateShape,
+  StoredVersion
+}
+
+import io.streamjoin.model.Side
+
+/**
+ * State of the format `segments` that goes on in `rocksdb`: the way out of memory that is too small.
+ *
+ * Each partition's version with which a query goes on becomes a snapshot of RocksDB, of the same number
+ * and beside the files that it is made of. A partition that has been made before is not made again.
+ */
+private[streamjoin] final class SegmentsIntoRocksDB(session: SQLConf)
+    extends Serializable
+    with Logging {
+
+  private val from: StateStoreConf = SegmentFormat.settings(session)
+  private val into: StateStoreConf = RocksDBImport.settings(session)
+
+  /**
+   * Opens a version; where RocksDB has none of it, but segments have, that one.
+   *
+   * @param open opens RocksDB's
+   */
+  def opened[T](
+      store: StateStoreId,
+      number: Long,
+      shape: StateShape,
+      hadoopConf: Configuration
+  )(open: => T): T =
+    try open
+    catch {
+      case e: Exception
+          if number > 0 && SegmentFormat.holds(version(store, number, shape), hadoopConf) =>
+        logWarning(
+          s"The rows of ${store.storeCheckpointLocation()}, in segments, go on in RocksDB, which has no " +
+            s"version $number: ${e.getMessage}"
+        )
+        take(version(store, number, shape), shape, hadoopConf)
+        open
+    }
+
+  private def version(store: StateStoreId, number: Long, shape: StateShape) =
+    StoredVersion(store, number, None, Side.both.map(s => s -> shape.schema(s)).toMap, from)
+
+  private def take(version: StoredVersion, shape: StateShape, hadoopConf: Configuration): Unit = {
+    val rows = new RocksDBImport(version.store, into, shape, hadoopConf)
+    try {
+      val evictedTo = SegmentFormat.each(version, hadoopConf)(rows.number, rows.row)
+      Side.both.foreach(side => rows.evicted(side, evictedTo(side)))
+      rows.commitAs(version.number)
+    } finally rows.close()
+  }
+}
+
+private[streamjoin] object SegmentsIntoRocksDB {
+
+  /** Whether a checkpoint of an operator goes on in the other format. */
+  def applies(old: OperatorStateMetadata, now: OperatorStateMetadata): Boolean =
+    format(old).contains(SegmentFormat.name) && format(now).contains(RocksDBFormat.name)
+
+  /** What takes over, where a format can. */
+  def of(format: StateFormat, session: SQLConf): Option[SegmentsIntoRocksDB] =
+    Option.when(format == RocksDBFormat)(new SegmentsIntoRocksDB(session))
+
+  private def format(metadata: OperatorStateMetadata): Option[String] = metadata match {
+    case m: OperatorStateMetadataV2 => JoinDescription.format(m.operatorPropertiesJson)
+    case _                          => None
+  }
+}

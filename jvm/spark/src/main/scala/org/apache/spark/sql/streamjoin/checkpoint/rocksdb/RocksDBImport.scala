@@ -1,0 +1,92 @@
+package org.apache.spark.sql.streamjoin.checkpoint.rocksdb
+
+import java.util.UUID
+
+import org.apache.hadoop.conf.Configuration
+import org.apache.hadoop.fs.Path
+import org.apache.spark.sql.execution.streaming.state._
+import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.streamjoin.checkpoint.{StateShape, StoredNumbers, StoredRow}
+
+import io.streamjoin.model.{Side, Watermarks}
+
+/**
+ * Writes rows from elsewhere as a snapshot of a partition's state, a part of them in memory at a time.
+ *
+ * RocksDB counts versions from nothing, so what is written is its version 1. A snapshot says of no
+ * version but in the name of its file, which is changed.
+ */
+private[checkpoint] final class RocksDBImport(
+    id: StateStoreId,
+    conf: StateStoreConf,
+    shape: StateShape,
+    hadoopConf: Configuration
+) {
+  import RocksDBImport._
+
+  private val provider = StateStoreProvider.createAndInit(
+    StateStoreProviderId(id, UUID.randomUUID()),
+    StoredNumbers.key,
+    StoredNumbers.value,
+    StoredNumbers.encoder,
+    useColumnFamilies = true,
+    conf,
+    new Configuration(hadoopConf),
+    useMultipleValuesPerKey = false,
+    stateSchemaProvider = None
+  )
+  private val store = provider.getStore(0, None)
+  private var part = new RocksDBJoinState(store, shape)
+  private var inPart = 0
+
+  def number(name: String, value: Long): Unit = new StoredNumbers(store).put(name, value)
+
+  /** @param watermarks by limit, those of the last eviction */
+  def evicted(side: Side, watermarks: Array[Long]): Unit =
+    for (k <- watermarks.indices if watermarks(k) != Watermarks.Unknown)
+      number(RocksDBLayout.evictedName(side, k), watermarks(k))
+
+  def row(row: StoredRow): Unit = {
+    part.append(row.side, row.key, row.time, row.limits, row.row, row.matched)
+    inPart += 1
+    if (inPart == RowsInMemory) {
+      part.flush()
+      part = new RocksDBJoinState(store, shape)
+      inPart = 0
+    }
+  }
+
+  /** Makes what was written the snapshot of a version. */
+  def commitAs(version: Long): Unit = {
+    part.flush()
+    store.commit()
+    if (version != Written) {
+      val folder = id.storeCheckpointLocation()
+      val files = folder.getFileSystem(hadoopConf)
+      val snapshot = new Path(folder, s"$version.zip")
+      // another attempt may have been faster, with the same rows
+      if (!files.rename(new Path(folder, s"$Written.zip"), snapshot) && !files.exists(snapshot)) {
+        throw new java.io.IOException(s"$snapshot could not be written")
+      }
+    }
+  }
+
+  def close(): Unit = {
+    if (!store.hasCommitted) store.abort()
+    provider.close()
+  }
+}
+
+private[checkpoint] object RocksDBImport {
+
+  private val Written = 1L
+
+  private val RowsInMemory = 100000
+
+  /** Each commit is a snapshot. */
+  def settings(session: SQLConf): StateStoreConf = {
+    val own = session.clone()
+    own.setConfString(RocksDBSettings.Changelog, "false")
+    RocksDBSettings.of(own)
+  }
+}
