@@ -36,6 +36,7 @@ final class SegmentJoinState[R](
   }
   private var nextId = 0L
   private var sealedNextId = 0L
+  private var appended = 0L
 
   override def probe(side: Side, key: Long, from: Long, to: Long): Probed[R] =
     sides(side).probe(key, from, to)
@@ -47,7 +48,11 @@ final class SegmentJoinState[R](
       limits: Array[Long],
       row: R,
       matched: Boolean
-  ): Unit = sides(side).append(key, time, limits, row, matched)
+  ): Unit = {
+    sides(side).append(key, time, limits, row, matched)
+    appended += 1
+    if (appended % CheckedEvery == 0) check()
+  }
 
   override def evict(
       side: Side,
@@ -195,6 +200,9 @@ final class SegmentJoinState[R](
 }
 
 private object SegmentJoinState {
+
+  /** After how many rows that a batch brings the memory is looked at. */
+  private val CheckedEvery = 1L << 16
 
   /** In how many steps the memory is filled: other tasks fill it at the same time. */
   private val RestoreSteps = 64

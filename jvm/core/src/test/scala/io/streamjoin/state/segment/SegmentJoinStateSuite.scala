@@ -29,6 +29,23 @@ class SegmentJoinStateSuite extends AnyFunSuite {
       _ => timeIndex
     )
 
+  test("a batch that brings more than memory has is refused while it comes") {
+    val pool = new MemoryPool
+    val spilling = Spilling(pool, Long.MaxValue, LocalFiles.create, most = 8L << 20)
+    val tested =
+      new SegmentJoinState[String](_ => 1, _ => 1, _ => TextCodec, spilling)
+    var came = 0L
+    intercept[IllegalStateException] {
+      while (came < 4000000) {
+        tested.append(Left, came, came, Array(came), "row", matched = false)
+        came += 1
+      }
+    }
+    assert(came < 400000)
+    tested.rollback()
+    assert(tested.size(Left) == 0)
+  }
+
   test("what is appended, joined, taken away and evicted is as in a plain list") {
     var onDisk = 0L
     RandomCases.forAll(400) { random =>
