@@ -61,6 +61,28 @@ class OneEventTimeSuite extends AnalysisSession {
       assert(ids(rows("inner", over)(repeated: _*)) == Seq("a", "b", "y", "z"))
   }
 
+  test(
+    "dropDuplicatesWithinWatermark above a full join, of whose rows either time may be missing"
+  ) {
+    val batches = repeated.patch(
+      2,
+      Seq(
+        (Seq("c" -> 50L, "c" -> 50L), Nil),
+        (Nil, Seq("d" -> 60L, "d" -> 60L)),
+        (Seq("e" -> 70L, "e" -> 70L), Seq("f" -> 72L, "f" -> 73L))
+      ),
+      0
+    )
+    val who = "coalesce(id, key) AS who"
+    for (columns <- Seq(Seq(who, "t", "s"), Seq(who, "s", "t"))) {
+      val found =
+        rows("full", _.selectExpr(columns: _*).dropDuplicatesWithinWatermark(Seq("who")))(
+          batches: _*
+        )
+      assert(ids(found) == Seq("a", "b", "c", "d", "e", "f", "y", "z"), columns)
+    }
+  }
+
   test("above an outer join, and with an aggregation by the other time above") {
     val padded = (Seq("c" -> 50L, "c" -> 50L), Nil)
     val batches = repeated.patch(2, Seq(padded), 0)
