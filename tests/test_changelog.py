@@ -477,6 +477,35 @@ def test_a_filter_on_the_result_leaves_no_half_of_an_update(
     assert kinds(*run.step().values()) == {(1, None, "insert"), (2, None, "delete")}
 
 
+@pytest.mark.parametrize("on", ["o.id = c.id", "o.customer = c.id"])
+def test_an_older_change_of_a_key_that_is_gone_is_stale(
+    spark: SparkSession, tmp_path: Path, on: str
+) -> None:
+    orders = Landing(spark, tmp_path / "orders", ORDERS)
+    customers = Landing(spark, tmp_path / "customers", CUSTOMERS)
+    joined = (
+        orders.stream()
+        .fromUpserts("id", "seq", deletes="_change_type = 'delete'")
+        .alias("o")
+        .streamJoin(
+            customers.stream().fromUpserts("id", "seq").alias("c"), on, "left", state_ttl="1 day"
+        )
+    )
+    run = Run(joined.select("o.id", "amount", "_change_type"), tmp_path / "checkpoint")
+    row = {"id": 1, "customer": 1, "amount": 1}
+    orders.land(change("", **row, seq=1))
+    customers.land(change("", id=1, name="a", seq=1))
+    assert kinds(*run.step().values()) == {(1, 1, "insert")}
+    orders.land(change("delete", **row, seq=5))
+    assert kinds(*run.step().values()) == {(1, 1, "delete")}
+    orders.land(change("", **{**row, "amount": 2}, seq=3))
+    assert kinds(*run.step().values()) == set()
+    operators = run.progress[max(run.progress)]["stateOperators"]
+    assert sum(operator["customMetrics"]["staleRowsLeft"] for operator in operators) == 1
+    orders.land(change("", **{**row, "amount": 3}, seq=6))
+    assert kinds(*run.step().values()) == {(1, 3, "insert")}
+
+
 def test_what_is_refused(spark: SparkSession, tmp_path: Path) -> None:
     raw = Landing(spark, tmp_path / "orders", ORDERS + ", t TIMESTAMP").stream()
     customers = Landing(spark, tmp_path / "customers", CUSTOMERS).stream()

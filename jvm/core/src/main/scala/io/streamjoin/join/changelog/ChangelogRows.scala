@@ -33,6 +33,15 @@ trait ChangelogRows[R] {
   /** Whether the whole condition holds for the two rows. */
   def matches(left: R, right: R): Boolean
 
+  /**
+   * A sign that the key of a row is gone, by which older changes of it are told; it matches nothing, and
+   * leaves as the row would. None: nothing is to be kept, or it would never leave.
+   */
+  def tombstone(side: Side, row: R): Option[R]
+
+  /** Whether it is such a sign. */
+  def isTombstone(side: Side, row: R): Boolean
+
   /** The row where it is shown by the state, such that it outlives the call. */
   def copy(side: Side, row: R): R
 

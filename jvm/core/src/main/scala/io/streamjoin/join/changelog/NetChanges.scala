@@ -104,13 +104,16 @@ private[changelog] final class NetChanges[R](
       added: mutable.ArrayBuffer[R]
   ): Unit = {
     val before = take(side, key, changes.head.row, 1)(rows.sameUniqueKey(side, _, changes.head.row))
-    val held = before.headOption
-    val (stale, fresh) = held.fold((changes.take(0), changes)) { h =>
+    val found = before.headOption
+    val held = found.filterNot(h => rows.isTombstone(side, h.row))
+    val grave = found.filter(h => rows.isTombstone(side, h.row))
+    val (stale, fresh) = found.fold((changes.take(0), changes)) { h =>
       changes.partition(c => rows.compareSequence(side, c.row, h.row) < 0)
     }
     if (stale.nonEmpty) ignore(side, Stale, stale.length.toLong)
-    val after = steps(side, fresh).foldLeft(held.map(_.row))(step(side))
-      .filter(row => keeps(side, row))
+    val last = steps(side, fresh).foldLeft(held.map(_.row))(step(side))
+    if (last.isEmpty) bury(side, key, grave.map(_.row), fresh)
+    val after = last.filter(row => keeps(side, row))
     if (held.isEmpty && !fresh.exists(_.added)) {
       ignore(side, Unknown, fresh.count(c => keeps(side, c.row)).toLong)
     }
@@ -123,6 +126,19 @@ private[changelog] final class NetChanges[R](
         removed ++= held
         added ++= after
     }
+  }
+
+  /** Notes that a key is gone, with the latest sequence known. */
+  private def bury(
+      side: Side,
+      key: Long,
+      grave: Option[R],
+      fresh: collection.Seq[Change[R]]
+  ): Unit = {
+    val gone = fresh.view.filterNot(_.added).map(_.row)
+      .reduceOption((a, b) => if (rows.compareSequence(side, a, b) < 0) b else a)
+    gone.flatMap(rows.tombstone(side, _)).orElse(grave)
+      .foreach(append(side, key, _, matched = false))
   }
 
   /** Changes of one sequence, the earliest first. */

@@ -25,7 +25,8 @@ private[changelog] final case class Row(
     value: Int,
     sequence: Int = 0,
     expires: Long = Long.MaxValue,
-    time: Long = 0
+    time: Long = 0,
+    gone: Boolean = false
 )
 
 /** What comes out: images of both sides, None where there is none. */
@@ -74,6 +75,13 @@ private[changelog] final case class TestChangelog(
   override def sameUniqueKey(side: Side, a: Row, b: Row): Boolean =
     a.join == b.join && (layout(side) == Layout.OneAKey || a.unique == b.unique)
 
+  override def tombstone(side: Side, row: Row): Option[Row] =
+    Some(row.copy(gone = true)).filter { r =>
+      r.sequence > 0 && (r.expires != Long.MaxValue || within.nonEmpty)
+    }
+
+  override def isTombstone(side: Side, row: Row): Boolean = row.gone
+
   override def compareSequence(side: Side, a: Row, b: Row): Int =
     Integer.compare(a.sequence, b.sequence)
 
@@ -82,7 +90,7 @@ private[changelog] final case class TestChangelog(
   private def bytes(row: Row): String = row.copy(expires = 0L).toString
 
   override def joinable(side: Side, row: Row): Boolean =
-    row.join.nonEmpty && (!filtered || row.value % 2 == 0)
+    !row.gone && row.join.nonEmpty && (!filtered || row.value % 2 == 0)
 
   override def matches(l: Row, r: Row): Boolean =
     l.join.nonEmpty && l.join == r.join && joinable(Side.Left, l) && joinable(Side.Right, r) &&

@@ -66,6 +66,25 @@ class ExpirySuite extends AnyFunSuite {
     assert(d.held(Left) == 0)
   }
 
+  test("an older change of a key that is gone is stale while its age lasts") {
+    val d = driver(JoinType.LeftOuter, Layout.UniqueKey)
+    d.at(0)
+    val old = row(2, sequence = 1).copy(expires = 10)
+    d.batch(Seq(acc(old)), Nil)
+    assert(d.batch(Seq(retract(old.copy(sequence = 3, expires = 10))), Nil).length == 1)
+    assert(d.batch(Seq(acc(old.copy(sequence = 2)), retract(old.copy(sequence = 2))), Nil).isEmpty)
+    assert(d.batch(Seq(acc(old)), Nil).isEmpty)
+    assert(d.counters.rows(Left, ChangelogCounters.Stale) == 3)
+    // what goes before it came
+    assert(d.batch(Seq(retract(old.copy(unique = 5, sequence = 8))), Nil).isEmpty)
+    assert(d.batch(Seq(acc(old.copy(unique = 5, sequence = 7))), Nil).isEmpty)
+    // a later change makes the row new
+    assert(d.batch(Seq(acc(old.copy(sequence = 4))), Nil).length == 1)
+    d.at(11)
+    assert(d.held(Left) == 0)
+    assert(d.batch(Seq(acc(old.copy(expires = 20))), Nil).length == 1)
+  }
+
   test("a change older than the row that is held is counted, and changes nothing") {
     val d = driver(JoinType.LeftAnti, Layout.UniqueKey)
     d.batch(Seq(acc(row(2, sequence = 5))), Nil)

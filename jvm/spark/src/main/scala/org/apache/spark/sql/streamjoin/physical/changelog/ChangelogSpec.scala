@@ -1,10 +1,10 @@
 package org.apache.spark.sql.streamjoin.physical.changelog
 
-import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression}
+import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeReference, Expression}
 import org.apache.spark.sql.catalyst.types.DataTypeUtils
 import org.apache.spark.sql.streamjoin.logical.plan.{EquiKey, ZonedPart}
 import org.apache.spark.sql.streamjoin.logical.times.BaseColumn
-import org.apache.spark.sql.types.{LongType, StructType}
+import org.apache.spark.sql.types.{BooleanType, LongType, StructType}
 
 import io.streamjoin.bounds.JoinBounds
 import io.streamjoin.join.changelog.Leaving
@@ -44,15 +44,24 @@ private[changelog] final case class ChangelogSide(
   /** What is kept of a row. */
   val kept: Seq[Attribute] = columns.filterNot(_.exprId == added.exprId)
 
-  /** The same as it lies in the state: with the clock beyond which it goes, if it does. */
-  def stored: StructType = {
-    val own = DataTypeUtils.fromAttributes(kept)
-    if (ttlOfWrite.isEmpty) own else own.add(ChangelogSide.Expires, LongType, nullable = false)
-  }
+  /** Whether it is a sign that its key is gone, where such are kept. */
+  val gone: Option[Attribute] = Option.when(sequence.nonEmpty && key.nonEmpty && limitCount > 0)(
+    AttributeReference(ChangelogSide.Gone, BooleanType, nullable = false)()
+  )
+
+  /** The clock beyond which it goes, where that is that of when it was written. */
+  val expires: Option[Attribute] =
+    ttlOfWrite.map(_ => AttributeReference(ChangelogSide.Expires, LongType, nullable = false)())
+
+  /** The same as it lies in the state. */
+  val storedColumns: Seq[Attribute] = kept ++ gone ++ expires
+
+  def stored: StructType = DataTypeUtils.fromAttributes(storedColumns)
 }
 
 private[changelog] object ChangelogSide {
   val Expires = "_expires"
+  val Gone = "_gone"
 }
 
 /**

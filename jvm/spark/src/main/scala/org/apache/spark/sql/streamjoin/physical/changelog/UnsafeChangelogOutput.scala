@@ -3,14 +3,12 @@ package org.apache.spark.sql.streamjoin.physical.changelog
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{
   Attribute,
-  AttributeReference,
   GenericInternalRow,
   JoinedRow,
   Predicate,
   UnsafeProjection,
   UnsafeRow
 }
-import org.apache.spark.sql.types.LongType
 import org.apache.spark.unsafe.types.UTF8String
 
 import io.streamjoin.join.changelog.{ChangeKind, Changed, ChangelogOutput}
@@ -30,12 +28,7 @@ private[changelog] final class UnsafeChangelogOutput(
 
   private val leftOnly = spec.joinType.leftOnly
 
-  private def stored(side: Side): Seq[Attribute] = {
-    val own = spec.side(side)
-    own.kept ++ own.ttlOfWrite.map(_ => AttributeReference(ChangelogSide.Expires, LongType)())
-  }
-
-  private val (left, right) = (stored(Side.Left), stored(Side.Right))
+  private val (left, right) = (spec.left.storedColumns, spec.right.storedColumns)
 
   private def nullable(some: Seq[Attribute]) = some.map(_.withNullability(true))
 

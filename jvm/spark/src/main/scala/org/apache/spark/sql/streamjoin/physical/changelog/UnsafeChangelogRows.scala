@@ -9,6 +9,7 @@ import org.apache.spark.sql.catalyst.expressions.{
   IsNotNull,
   JoinedRow,
   Literal,
+  Not,
   Predicate,
   RowOrdering,
   SortOrder,
@@ -43,16 +44,13 @@ private[changelog] final class UnsafeChangelogRows(
   private val left = new OneSide(Left)
   private val right = new OneSide(Right)
   private val condition =
-    Predicate.create(spec.condition, storedAttributes(Left) ++ storedAttributes(Right))
+    Predicate.create(
+      (spec.left.gone ++ spec.right.gone).map(Not(_)).foldLeft(spec.condition)(And(_, _)),
+      spec.left.storedColumns ++ spec.right.storedColumns
+    )
   private val pair = new JoinedRow
 
   private def of(side: Side): OneSide = if (side == Left) left else right
-
-  /** With a place for the limit, which nobody looks at. */
-  private def storedAttributes(side: Side): Seq[Attribute] = {
-    val own = spec.side(side)
-    own.kept ++ own.ttlOfWrite.map(_ => UnsafeChangelogRows.expires)
-  }
 
   override def keyed(side: Side): Boolean = spec.side(side).key.nonEmpty
   override def identity(side: Side, row: UnsafeRow): Long = of(side).identity(row)
@@ -62,6 +60,8 @@ private[changelog] final class UnsafeChangelogRows(
     of(side).bySequence.fold(0)(_.compare(a, b))
   override def compare(side: Side, a: UnsafeRow, b: UnsafeRow): Int = of(side).compare(a, b)
   override def joinable(side: Side, row: UnsafeRow): Boolean = of(side).mayMatch.eval(row)
+  override def tombstone(side: Side, row: UnsafeRow): Option[UnsafeRow] = of(side).tombstone(row)
+  override def isTombstone(side: Side, row: UnsafeRow): Boolean = of(side).isTombstone(row)
   override def matches(l: UnsafeRow, r: UnsafeRow): Boolean = condition.eval(pair(l, r))
   override def copy(side: Side, row: UnsafeRow): UnsafeRow = row.copy()
   override def limitCount(side: Side): Int = spec.side(side).limitCount
@@ -77,12 +77,27 @@ private[changelog] final class UnsafeChangelogRows(
 
   private final class OneSide(side: Side) {
     private val own = spec.side(side)
-    private val stored = storedAttributes(side)
+    private val stored = own.storedColumns
 
     private val toStored = UnsafeProjection.create(
-      own.kept ++ own.ttlOfWrite.map(ms => Literal((nowMs + ms) * 1000L)),
+      own.kept ++ own.gone.map(_ => Literal(false)) ++
+        own.ttlOfWrite.map(ms => Literal((nowMs + ms) * 1000L)),
       own.columns
     )
+
+    private val toTombstone = own.gone.map { _ =>
+      UnsafeProjection.create((own.kept :+ Literal(true)) ++ own.expires, stored)
+    }
+    private val leavesBy = new Array[Long](own.limitCount)
+
+    def tombstone(row: UnsafeRow): Option[UnsafeRow] = toTombstone.map(_(row).copy()).filter { t =>
+      limits(t, leavesBy)
+      leavesBy.exists(_ != Long.MaxValue)
+    }
+
+    private val goneAt = own.kept.length
+
+    def isTombstone(row: UnsafeRow): Boolean = own.gone.nonEmpty && row.getBoolean(goneAt)
     private val addedAt = own.columns.indexWhere(_.exprId == own.added.exprId)
     private val hash = {
       val keys = spec.keys(side)
@@ -93,7 +108,7 @@ private[changelog] final class UnsafeChangelogRows(
     private val keyAt = own.key.map(k => stored.indexWhere(_.exprId == k.exprId)).toArray
 
     /** What a row is told apart by: not the limit. */
-    private val data = own.ttlOfWrite.map { _ =>
+    private val data = (own.gone ++ own.expires).headOption.map { _ =>
       (UnsafeProjection.create(own.kept, stored), UnsafeProjection.create(own.kept, stored))
     }
 
@@ -101,7 +116,7 @@ private[changelog] final class UnsafeChangelogRows(
     val bySequence: Option[BaseOrdering] = own.sequence.map(s => ordering(Seq(s)))
 
     val mayMatch = Predicate.create(
-      (own.only.toSeq ++ spec.keys(side).zip(spec.equiKeys).collect {
+      (own.gone.map(Not(_)).toSeq ++ own.only ++ spec.keys(side).zip(spec.equiKeys).collect {
         case (k, e) if !e.nullSafe && k.nullable => IsNotNull(k): Expression
       }).reduceOption(And(_, _)).getOrElse(Literal.TrueLiteral),
       stored
@@ -159,12 +174,4 @@ private[changelog] final class UnsafeChangelogRows(
       }
     }
   }
-}
-
-private object UnsafeChangelogRows {
-  import org.apache.spark.sql.catalyst.expressions.AttributeReference
-  import org.apache.spark.sql.types.LongType
-
-  private val expires: Attribute =
-    AttributeReference(ChangelogSide.Expires, LongType, nullable = false)()
 }
