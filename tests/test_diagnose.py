@@ -20,6 +20,9 @@ DESCRIBED = {
 }
 
 
+SOME = {"inputRowsLeft": 10, "inputRowsRight": 10}
+
+
 def report(batch: int, rows: int = 10, source: Any = None, **metrics: Any) -> Any:
     return {
         "batchId": batch,
@@ -31,7 +34,7 @@ def report(batch: int, rows: int = 10, source: Any = None, **metrics: Any) -> An
         "stateOperators": [
             {
                 "operatorName": "streamJoin",
-                "customMetrics": {"inputRowsLeft": rows, "joinedRows": 0, **metrics},
+                "customMetrics": {**SOME, "joinedRows": 0, **metrics},
             }
         ],
     }
@@ -52,7 +55,7 @@ def test_sources_without_rows() -> None:
     assert codes(report(0, 0), report(1, 0), silent=3) == ["NO_INPUT"]
     assert codes(report(0, 0), silent=1) == ["HEALTHY"]
     # of a query that had some it is not the first that is said, and only if rows wait
-    late = report(0, lateRowsLeft=9, inputRowsLeft=10)
+    late = report(0, lateRowsLeft=12)
     quiet = [late, report(1, 0, bufferedRowsLeft=1)]
     assert codes(*quiet, silent=3) == ["MOSTLY_LATE", "NO_INPUT"]
     assert codes(report(0, inputRowsLeft=10), silent=3) == ["HEALTHY"]
@@ -95,6 +98,16 @@ def test_nothing_of_what_the_join_gives_out_reaches_the_sink() -> None:
     above = {"operatorName": "stateStoreSave", "customMetrics": {}}
     waits = {**given_out, "stateOperators": [above, *given_out["stateOperators"]]}
     assert codes(waits) == ["OPERATOR_ABOVE_WAITS"]
+
+
+def test_an_input_that_nothing_reaches() -> None:
+    assert codes(report(0, inputRowsRight=0)) == ["FILTERED_BELOW"]
+    below = {"operatorName": "stateStoreSave", "customMetrics": {}}
+    waits = report(0, inputRowsRight=0)
+    assert codes({**waits, "stateOperators": [*waits["stateOperators"], below]}) == ["HEALTHY"]
+    quiet = {"description": "another", "numInputRows": 0}
+    one = report(0, inputRowsRight=0)
+    assert codes({**one, "sources": [*one["sources"], quiet]}) == ["HEALTHY"]
 
 
 def test_the_rest_of_a_condition() -> None:

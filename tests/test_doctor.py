@@ -187,9 +187,15 @@ def test_what_stands_above_the_join(pair: Pair) -> None:
     assert "The join has given out 10 rows; stateStoreSave above it waits" in str(seen)
 
 
+def test_a_filter_above_the_join(pair: Pair) -> None:
+    seen = pair.diagnose(pair.joined(how="inner").where("uuid() = 'none'"), pair.both())
+    assert seen.headline.code == "FILTERED_ABOVE", str(seen)
+
+
 def test_a_filter_before_the_join(pair: Pair) -> None:
-    seen = pair.diagnose(pair.joined(how="inner").where("o.id = 'no such'"), pair.both())
+    seen = pair.diagnose(pair.joined(how="inner").where("o.ot IS NULL"), pair.both())
     assert seen.headline.code == "FILTERED_BELOW", str(seen)
+    assert "none has reached o." in str(seen)
 
 
 def test_a_query_that_has_failed(pair: Pair, spark: SparkSession) -> None:

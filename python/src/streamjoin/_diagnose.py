@@ -9,7 +9,7 @@ from typing import Any
 from streamjoin._findings import Diagnosis, Finding
 from streamjoin._keys import agreement
 from streamjoin._known import SIDES, JoinKnown, Known, Sample
-from streamjoin._progress import Batch, shown_span, shown_time
+from streamjoin._progress import JOIN, Batch, shown_span, shown_time
 
 _HOUR = 3_600_000
 
@@ -120,17 +120,27 @@ def _no_input_lately(known: Known) -> Iterator[Finding]:
 
 
 def _filtered_below(known: Known) -> Iterator[Finding]:
-    rows = sum(_rows(report) for report in known.progress)
-    reached = sum(j.reported.total(_of("inputRows", s)) for j in known.joins for s in SIDES)
-    if known.joins and rows and not reached:
-        yield Finding(
-            "FILTERED_BELOW",
-            f"The sources have brought {rows} rows, and none has reached the join.",
-            {"rows of the sources": rows},
-            "A filter before the join lets none through, or columns of the equality are NULL in "
-            "all rows; a filter above an inner join goes below it.",
-            "df.explain() shows what stands below the join.",
-        )
+    sources = len(known.progress[-1]["sources"]) if known.progress else 0
+    brought = [_brought(known, n) for n in range(sources)]
+    # what an aggregation below holds back it has not lost
+    if not known.joins or known.operators_below() or not brought or not all(brought):
+        return
+    # both inputs of the lowest join come from sources
+    join = known.joins[-1]
+    for side in SIDES:
+        if not join.reported.total(_of("inputRows", side)):
+            yield Finding(
+                "FILTERED_BELOW",
+                f"Each source has brought rows, and none has reached {join.input(side)}.",
+                {"rows of the sources": sum(brought), "side": side},
+                "A filter before the join lets none through, or a column of the equality is NULL "
+                "in all rows; a filter above an inner join goes below it.",
+                "df.explain() shows what stands below the join.",
+            )
+
+
+def _brought(known: Known, source: int) -> int:
+    return sum(report["sources"][source].get("numInputRows") or 0 for report in known.progress)
 
 
 def _null_times(known: Known, join: JoinKnown) -> Iterator[Finding]:
@@ -359,7 +369,7 @@ def _times_never_meet(known: Known, join: JoinKnown) -> Iterator[Finding]:
 
 
 def _aggregation_waits(known: Known) -> Iterator[Finding]:
-    out, sink, above = _given_out(known), known.sink_rows(), known.other_operators()
+    out, sink, above = _given_out(known), known.sink_rows(), known.operators_above()
     if out and sink == 0 and above:
         mark = known.progress[-1].get("eventTime", {}).get("watermark", "not known yet")
         yield Finding(
@@ -375,7 +385,7 @@ def _aggregation_waits(known: Known) -> Iterator[Finding]:
 
 def _filtered_above(known: Known) -> Iterator[Finding]:
     out = _given_out(known)
-    if out and known.sink_rows() == 0 and not known.other_operators():
+    if out and known.sink_rows() == 0 and not known.operators_above():
         yield Finding(
             "FILTERED_ABOVE",
             f"The join has given out {out} rows, and none has reached the sink.",
@@ -440,7 +450,7 @@ def _given_out(known: Known) -> int:
 
 
 def _given_out_in(report: dict[str, Any]) -> int:
-    joins = [o for o in report["stateOperators"] if o["operatorName"] == "streamJoin"]
+    joins = [o for o in report["stateOperators"] if o["operatorName"] == JOIN]
     metrics = joins[0]["customMetrics"] if joins else {}
     return int(metrics.get("joinedRows", 0) + metrics.get("nullPaddedRows", 0))
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import takewhile
 from typing import Any
 
-from streamjoin._progress import Join, joins
+from streamjoin._progress import JOIN, Join, joins
 
 SIDES = ("left", "right")
 
@@ -60,11 +61,17 @@ class Known:
         counts = [report["sink"].get("numOutputRows", -1) for report in self.progress]
         return None if not counts or min(counts) < 0 else sum(counts)
 
-    def other_operators(self) -> list[str]:
-        if not self.progress:
-            return []
-        names = [o["operatorName"] for o in self.progress[-1]["stateOperators"]]
-        return names[: names.index("streamJoin")] if "streamJoin" in names else names
+    def operators_above(self) -> list[str]:
+        """Give Spark's stateful operators above the joins, the one on top first."""
+        return list(takewhile(lambda name: name != JOIN, self._operators()))
+
+    def operators_below(self) -> list[str]:
+        """Give those below the joins."""
+        return list(takewhile(lambda name: name != JOIN, reversed(self._operators())))
+
+    def _operators(self) -> list[str]:
+        operators = self.progress[-1]["stateOperators"] if self.progress else []
+        return [operator["operatorName"] for operator in operators]
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 from typing import Any
 
-_JOIN = "streamJoin"
+JOIN = "streamJoin"
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 
 
@@ -86,7 +86,7 @@ def joins(progress: list[dict[str, Any]]) -> list[Join]:
 
 def _is_by_event_time(operator: Mapping[str, Any]) -> bool:
     """Tell the event-time join from that of changelogs, which has another way to be stuck."""
-    return operator["operatorName"] == _JOIN and "joinedRows" in operator["customMetrics"]
+    return operator["operatorName"] == JOIN and "joinedRows" in operator["customMetrics"]
 
 
 def instant(text: str) -> datetime:
