@@ -83,6 +83,7 @@ def main(folder: Path) -> None:
                 "by_names": stream_join(
                     placed, delivered, ["id"], "full", retention="1 hour", late="emit"
                 ).columns,
+                "as_of": stream_join(placed, delivered, ["id"], "left_asof").columns,
                 "mixed": stream_join(placed, delivered, ["id"], retention="1 hour").columns,
                 "itself": placed.streamJoin(
                     placed.alias("p"), "o.id = p.id AND o.ot = p.ot", late="emit"

@@ -36,6 +36,7 @@ def test_rows_late_ones_among_them(seen: dict[str, Any]) -> None:
 def test_conditions_of_every_kind(seen: dict[str, Any]) -> None:
     assert seen["by_columns"] == ["id", "ot", "id", "dt"]
     assert seen["by_names"] == ["id", "ot", "dt", "late"]
+    assert seen["as_of"] == ["id", "ot", "dt"]
     assert seen["itself"] == ["id", "ot", "id", "ot", "late"]
     assert seen["sql"] == ["id", "ot", "id", "dt", "late"]
 

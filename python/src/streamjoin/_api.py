@@ -34,6 +34,8 @@ How: TypeAlias = Literal[
     "anti",
     "leftanti",
     "left_anti",
+    "asof",
+    "left_asof",
 ]
 
 
@@ -153,7 +155,13 @@ def stream_join(
         of a column: here that is ``["id"]``.
     how : str, optional
         ``"inner"`` (default), ``"left"``, ``"right"``, ``"full"``, ``"semi"`` or ``"anti"``, in
-        every spelling that ``DataFrame.join`` takes (``"left_outer"``, ``"leftanti"``, ...).
+        every spelling that ``DataFrame.join`` takes (``"left_outer"``, ``"leftanti"``, ...). Or
+        ``"asof"``: each row of the left with the last row of the right at or before its time, of
+        those with its key; ``"left_asof"`` gives out left rows without one, too. The condition may
+        say how old a match may be (``q.t >= t.t - INTERVAL '10' MINUTE``; without that the last
+        row of each key is kept for good), and up to when it counts (``q.t < t.t``; default:
+        ``q.t <= t.t``). What else it says is asked of the last row, and chooses no earlier one. A
+        row comes out when both watermarks have passed it.
     retention : str, int, datetime.timedelta or None, optional
         For how long rows are kept that the condition does not bound: an interval string
         (``"1 hour"``) or a timedelta where the event times are times, an int in their unit where
@@ -212,9 +220,10 @@ def stream_join(
         ``MISSING_WATERMARK``, ``UNBOUNDED_STATE``, ``DISJUNCTIVE_BOUND``, ``NON_CONSTANT_BOUND``,
         ``CALENDAR_INTERVAL``, ``UNSUPPORTED_CONDITION``, ``STATIC_INPUT``; ``INVALID_LAG`` or
         ``NEGATIVE_LAG`` of a ``retention``; ``UNSUPPORTED_ORDER`` or ``INVALID_ROWTIME`` of
-        ``order_by``; ``INVALID_OPTION`` of an option that is one of the other mode,
-        ``INVALID_STATE_TTL``; ``LATE_COLUMN_EXISTS`` or ``LATE_ROWS_BELOW`` where late rows come
-        out of this join or of one below; or the condition does not parse or resolve.
+        ``order_by``; ``UNSUPPORTED_AS_OF`` of an as-of join; ``INVALID_OPTION`` of an option that
+        is one of the other mode, ``INVALID_STATE_TTL``; ``LATE_COLUMN_EXISTS`` or
+        ``LATE_ROWS_BELOW`` where late rows come out of this join or of one below; or the condition
+        does not parse or resolve.
     SetupError
         The session, or the Spark Connect server, was started without the jar or with one of another
         version, or Spark is neither 4.2 nor 4.3.
@@ -239,12 +248,13 @@ def stream_join(
     source = _arguments.dataframe("left", left)
     other = _arguments.dataframe("right", right)
     condition = _arguments.condition(on, source, other)
-    kind = _arguments.string("how", how)
+    kind, match = _arguments.how(how)
     options = _given(
         retention=_arguments.retention(retention),
         late=_arguments.late(late),
         mode=_changelog.mode(mode),
         state_ttl=_changelog.state_ttl(state_ttl),
+        match=match,
     )
     order = _arguments.order_by(order_by)
     if _connect.is_connect(source):

@@ -35,6 +35,13 @@ def string(name: str, value: object) -> str:
     return value
 
 
+def how(value: object) -> tuple[str, str | None]:
+    """Give a join type of Spark, and which rows of the right are matched."""
+    kind = string("how", value)
+    as_of = {"asof": "inner", "leftasof": "left"}.get(kind.lower().replace("_", ""))
+    return (kind, None) if as_of is None else (as_of, "last")
+
+
 def lag(value: object) -> str | int:
     return _distance("lag", "str, int or datetime.timedelta", value)
 

@@ -20,7 +20,8 @@ class LayersSuite extends AnyFunSuite {
     "state.segment",
     "join.eventtime",
     "join.changelog",
-    "join.ordered"
+    "join.ordered",
+    "join.asof"
   )
 
   private val spark = Seq(
@@ -41,6 +42,7 @@ class LayersSuite extends AnyFunSuite {
     "physical.eventtime",
     "physical.changelog",
     "physical.ordered",
+    "physical.asof",
     "physical",
     "reporting",
     "sql",

@@ -134,6 +134,7 @@ private object DescriptionComparison {
     "order" -> "another time that rows are ordered by",
     "keys" -> "other equalities as keys",
     "sources" -> "other event-time columns that have a watermark",
+    "asOf" -> "another choice of the last rows",
     "lookup" -> "another time by which rows are looked up",
     "limits" -> "other times by which rows go",
     "routing" -> "another way for rows to reach the partitions"

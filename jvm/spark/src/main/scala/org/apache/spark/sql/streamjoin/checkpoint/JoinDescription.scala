@@ -70,6 +70,7 @@ private[streamjoin] object DescribedZone {
  * @param zone the time zone, where something depends on it
  * @param changelog of a changelog join, how the rows of each side are told apart; none: the join is by
  *   event time
+ * @param asOf of an as-of join, which of the last rows each row meets; none: it meets all in its bounds
  */
 private[streamjoin] final case class JoinDescription(
     format: String,
@@ -83,7 +84,8 @@ private[streamjoin] final case class JoinDescription(
     limits: Map[Side, Seq[StoredTime]],
     times: Seq[(StoredTime, String)],
     zone: Option[DescribedZone],
-    changelog: Option[Seq[String]] = None
+    changelog: Option[Seq[String]] = None,
+    asOf: Option[String] = None
 ) {
 
   def json: String = {
@@ -99,7 +101,8 @@ private[streamjoin] final case class JoinDescription(
         ("limits" -> bySide(limits(_))(times => JArray(times.map(written).toList))) ~
         ("times" -> times.map { case (time, said) => written(time) ~ ("said" -> said) }) ~
         ("zone" -> zone.map(z => ("id" -> z.id) ~ ("stored" -> z.stored))) ~
-        ("changelog" -> changelog)
+        ("changelog" -> changelog) ~
+        ("asOf" -> asOf)
     compact(render(fields))
   }
 
@@ -133,7 +136,8 @@ private[streamjoin] object JoinDescription {
       Side.both.map(s => s -> (all("limits") \ s.name).children.map(storedTime)).toMap,
       times(json),
       zone(json),
-      all.get("changelog").map(texts)
+      all.get("changelog").map(texts),
+      all.get("asOf").map(text)
     )
   }
 

@@ -55,7 +55,7 @@ private[streamjoin] object StateFormat {
  * @param schema the columns of each side's rows
  * @param limits how many limits a row of each side has
  * @param span how far apart the limits of rows may be that lie together
- * @param limitsOf the limits of a row
+ * @param limitsOf the limits of a row, which may depend on whether it is marked as matched
  * @param timeIndex whether rows of a side and a key are often looked for by one time, so that it shall
  *   not cost a walk over the others of the key
  */
@@ -63,7 +63,7 @@ private[streamjoin] final case class StateShape(
     schema: Side => StructType,
     limits: Side => Int,
     span: Side => Long,
-    limitsOf: (Side, UnsafeRow) => Array[Long],
+    limitsOf: (Side, UnsafeRow, Boolean) => Array[Long],
     timeIndex: Side => Boolean = _ => false
 )
 

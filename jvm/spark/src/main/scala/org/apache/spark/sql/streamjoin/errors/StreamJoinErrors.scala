@@ -257,6 +257,13 @@ private[streamjoin] object StreamJoinErrors {
   ): StreamJoinAnalysisException =
     analysis("UNSUPPORTED_ORDER", origin, "reason" -> reason, "instead" -> instead)
 
+  def unsupportedAsOf(
+      origin: Origin,
+      reason: String,
+      instead: String
+  ): StreamJoinAnalysisException =
+    analysis("UNSUPPORTED_AS_OF", origin, "reason" -> reason, "instead" -> instead)
+
   def undeclaredChangelog(
       origin: Origin,
       side: String,

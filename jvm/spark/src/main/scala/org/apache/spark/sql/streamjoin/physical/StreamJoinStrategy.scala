@@ -18,6 +18,7 @@ import org.apache.spark.sql.catalyst.plans.logical.{
 import org.apache.spark.sql.execution.{FilterExec, ProjectExec, SparkPlan, SparkStrategy}
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.streamjoin.logical.plan.{
+  AsOfJoin,
   ChangelogJoin,
   EventTimeMarks,
   ImposeOrder,
@@ -27,6 +28,7 @@ import org.apache.spark.sql.streamjoin.logical.plan.{
   ToUpserts
 }
 import org.apache.spark.sql.streamjoin.logical.resolve.{JoinRefusals, UnboundedJoins}
+import org.apache.spark.sql.streamjoin.physical.asof.{AsOfJoinExec, AsOfSpec}
 import org.apache.spark.sql.streamjoin.physical.changelog.{PlanChangelogJoin, ToUpsertsExec}
 import org.apache.spark.sql.streamjoin.physical.eventtime.{
   JoinExplanation,
@@ -66,6 +68,8 @@ case class StreamJoinStrategy(session: SparkSession) extends SparkStrategy {
     case Project(list, Filter(condition, j: ChangelogJoin)) =>
       Seq(ProjectExec(list, planChanges(j, list, condition)))
     case Filter(condition, j: ChangelogJoin) => Seq(planChanges(j, j.output, condition))
+    case j: AsOfJoin =>
+      Seq(new AsOfJoinExec(planInput(j.left), planInput(j.right), BatchInfo(), AsOfSpec.of(j)))
     case u: ToUpserts     => Seq(ToUpsertsExec(u.key, u.kind, planLater(u.child)))
     case j: ChangelogJoin => Seq(planChanges(j, j.output, Literal.TrueLiteral))
     case _                => Nil

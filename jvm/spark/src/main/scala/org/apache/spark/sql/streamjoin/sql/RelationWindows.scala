@@ -64,7 +64,10 @@ private[streamjoin] final class RelationWindows(tokens: IndexedSeq[SqlToken]) {
     if (close >= tokens.length) refuse("its parenthesis is not closed")
     kind(frame.head) match {
       case "RANGE" =>
-      case "ROWS"  => refuse("a number of rows does not bound a time")
+      case "ROWS" =>
+        if (kind(frame.last) != "PRECEDING" || kind(frame(1)) == "BETWEEN") {
+          refuse("a number of rows is that of the last ones: ROWS 1 PRECEDING")
+        }
       case "PARTITION" | "DISTRIBUTE" | "ORDER" | "SORT" | "CLUSTER" =>
         refuse("it has neither partitions nor an order of its own; the window is on event time")
       case _ => refuse("it does not begin with RANGE")
@@ -76,7 +79,10 @@ private[streamjoin] final class RelationWindows(tokens: IndexedSeq[SqlToken]) {
         val at = and.getOrElse(refuse("BETWEEN lacks its second bound"))
         Seq(frame(2) until at, at + 1 until close)
       }
-    val pieces = bounds.map(bound(_, bounds.length == 2, refuse))
+    val ofRows = kind(frame.head) == "ROWS"
+    val pieces = bounds.map(bound(_, bounds.length == 2, refuse)).map { p =>
+      if (ofRows) p.copy(direction = LastRows) else p
+    }
     Edit(tokens(relation).start, tokens(relation).start, s"$Name(TABLE(SELECT * FROM ") +:
       pieces.zip((tokens(over).start, "), ") +: pieces.map(p => (p.end, ", ")))
         .flatMap { case (p, (from, separator)) => p.edits(from, separator) }
@@ -110,6 +116,9 @@ private[streamjoin] object RelationWindows {
 
   /** The function that stands for a window in what Spark reads, and in the text of a view. */
   val Name = "STREAM_WINDOW"
+
+  /** The direction of a window of the last rows. */
+  val LastRows = "ROWS PRECEDING"
 
   private val FrameWords = Set("RANGE", "ROWS", "PRECEDING", "FOLLOWING", "UNBOUNDED")
 

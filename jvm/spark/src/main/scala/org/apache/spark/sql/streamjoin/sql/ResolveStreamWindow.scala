@@ -11,13 +11,13 @@ import org.apache.spark.sql.catalyst.expressions.{Expression, Literal}
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
-import org.apache.spark.sql.streamjoin.logical.plan.RelationWindow
+import org.apache.spark.sql.streamjoin.logical.plan.{LastRows, RelationWindow}
 import org.apache.spark.sql.types.StringType
 
 /**
  * `STREAM_WINDOW(TABLE(t), INTERVAL '10' MINUTE, 'FOLLOWING')`: what [[RelationWindows]] writes for a
  * window on a relation, and what the text of a view holds. A second interval and direction make it
- * the window BETWEEN the two.
+ * the window BETWEEN the two. A number and `'ROWS PRECEDING'` are the last rows of the relation.
  */
 object ResolveStreamWindow extends Rule[LogicalPlan] {
 
@@ -25,14 +25,20 @@ object ResolveStreamWindow extends Rule[LogicalPlan] {
     case UnresolvedTVFAliases(_, f: UnresolvedTableValuedFunction, columns) if isWindow(f) =>
       val w = window(f)
       // the window stays on top, where the join looks for it
-      w.copy(child = UnresolvedSubqueryColumnAliases(columns, w.child))
+      w.withNewChildren(Seq(UnresolvedSubqueryColumnAliases(columns, w.children.head)))
     case f: UnresolvedTableValuedFunction if isWindow(f) => window(f)
   }
 
   private def isWindow(f: UnresolvedTableValuedFunction): Boolean =
     f.name.length == 1 && f.name.head.toUpperCase(Locale.ROOT) == RelationWindows.Name
 
-  private def window(f: UnresolvedTableValuedFunction): RelationWindow = f.functionArgs match {
+  private def window(f: UnresolvedTableValuedFunction): LogicalPlan = f.functionArgs match {
+    case Seq(TableArgument(plan), count, Literal(d, StringType))
+        if d.toString.equalsIgnoreCase(RelationWindows.LastRows) =>
+      count match {
+        case Literal(n: Int, _) if n > 0 => LastRows(n, plan)
+        case _ => throw wrong(f, s"${count.sql} is no number of rows: write a whole number above 0")
+      }
     case Seq(TableArgument(plan), bounds @ _*) if bounds.length == 2 || bounds.length == 4 =>
       val (lengths, directions) = bounds.grouped(2).map(b => (b.head, b.last)).toSeq.unzip
       RelationWindow(lengths, directions.map(preceding(f, _)), plan)

@@ -279,7 +279,9 @@ class StreamSqlParserSuite extends AnyFunSuite {
 
   for (
     (frame, reason) <- Seq(
-      "ROWS 10 PRECEDING" -> "a number of rows",
+      "ROWS 10 FOLLOWING" -> "the last ones",
+      "ROWS BETWEEN 10 PRECEDING AND CURRENT ROW" -> "the last ones",
+      "ROWS UNBOUNDED PRECEDING" -> "UNBOUNDED",
       "RANGE UNBOUNDED PRECEDING" -> "UNBOUNDED",
       "RANGE CURRENT ROW" -> "CURRENT ROW",
       "RANGE INTERVAL '1' DAY" -> "PRECEDING or FOLLOWING",

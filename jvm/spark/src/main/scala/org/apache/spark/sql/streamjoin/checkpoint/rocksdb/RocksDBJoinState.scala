@@ -212,7 +212,7 @@ private[rocksdb] final class RocksDBJoinState(store: StateStore, shape: StateSha
       row.removed = true
       store.remove(rowKey(row.key, row.time, row.sequence), rowsFamily)
       count -= 1
-      lazy val all = shape.limitsOf(side, row.row)
+      lazy val all = shape.limitsOf(side, row.row, row.matched)
       for (k <- 0 until limitCount if k != exceptLimit) {
         store.remove(limitKey(k, all(k), row.key, row.time, row.sequence), limitsFamily)
       }

@@ -1,6 +1,6 @@
 package org.apache.spark.sql.streamjoin.logical.plan
 
-import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeSet, ExprId}
+import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, AttributeSet, ExprId}
 import org.apache.spark.sql.catalyst.plans.logical.{EventTimeWatermark, LogicalPlan, UnaryNode}
 import org.apache.spark.sql.types.MetadataBuilder
 
@@ -28,6 +28,17 @@ private[streamjoin] object EventTimeMarks {
     case a if a.metadata.contains(EventTimeWatermark.delayKey) =>
       a.exprId -> a.metadata.getLong(EventTimeWatermark.delayKey)
   }.toMap
+
+  /** What is computed, without the mark that it was given. */
+  def unmarked(a: Alias): Alias =
+    if (!a.explicitMetadata.exists(_.contains(EventTimeWatermark.delayKey))) a
+    else {
+      val others = new MetadataBuilder()
+        .withMetadata(a.metadata)
+        .remove(EventTimeWatermark.delayKey)
+        .build()
+      Alias(a.child, a.name)(a.exprId, a.qualifier, Some(others), a.nonInheritableMetadataKeys)
+    }
 
   def marked(columns: Seq[Attribute], delays: Map[ExprId, Long]): Seq[Attribute] =
     columns.map { a =>

@@ -16,6 +16,7 @@ import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
  * @param emitLate whether late rows come out, with a column that says why, instead of being dropped
  * @param mode `event_time` or `changelog`; none: as the inputs are
  * @param leftTtl for how long rows of the left are kept after they were written, as text
+ * @param last whether each row of the left meets the last one of the right only, see [[AsOfJoin]]
  * @param hint the hint by which they came: joins of one SELECT share it
  */
 final case class JoinOptions(
@@ -24,6 +25,7 @@ final case class JoinOptions(
     mode: Option[String] = None,
     leftTtl: Option[String] = None,
     rightTtl: Option[String] = None,
+    last: Boolean = false,
     hint: Option[UUID] = None
 ) {
 
@@ -66,6 +68,12 @@ object JoinOptions {
       "an interval such as '30 days', for both inputs, or map('right', '30 days')",
       (options, value) =>
         value.bySide.map { case (left, right) => options.copy(leftTtl = left, rightTtl = right) }
+    ),
+    (
+      "match",
+      "'all' or 'last'",
+      (options, value) =>
+        value.word("all", "last").map(word => options.copy(last = word == "last"))
     )
   )
 

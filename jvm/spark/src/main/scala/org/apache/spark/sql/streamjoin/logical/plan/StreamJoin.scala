@@ -101,7 +101,13 @@ case class StreamJoin(
   /** Valid once resolved. */
   @transient lazy val analysis: JoinAnalysis = {
     val question =
-      JoinQuestion(asked(left), asked(right), joinType, condition, times.zip(names))
+      JoinQuestion(
+        StreamJoin.asked(left),
+        StreamJoin.asked(right),
+        joinType,
+        condition,
+        times.zip(names)
+      )
     analyses.of(question)
   }
 
@@ -110,11 +116,6 @@ case class StreamJoin(
     setTagValue(StreamJoin.Analysed, none)
     none
   }
-
-  private def asked(input: LogicalPlan): JoinQuestion.Input = JoinQuestion.Input.of(
-    input,
-    input.collect { case j: StreamJoin => j.analysis.zones }.flatten.toSet
-  )
 
   override protected def withNewChildrenInternal(
       newLeft: LogicalPlan,
@@ -127,11 +128,20 @@ object StreamJoin {
   /** Shared with the joins that are copied from this one: Spark copies tags with nodes. */
   private val Analysed = TreeNodeTag[RecentAnalyses]("streamjoin.analysed")
 
+  /** What an analysis asks of an input. */
+  private[plan] def asked(input: LogicalPlan): JoinQuestion.Input = JoinQuestion.Input.of(
+    input,
+    input.collect {
+      case j: StreamJoin => j.analysis.zones
+      case j: AsOfJoin   => j.analysis.zones
+    }.flatten.toSet
+  )
+
   /** Whether a join is one of two streams and of a type that is ours, as far as can be seen. */
   private[streamjoin] def ofStreams(j: Join): Boolean =
     j.left.isStreaming && j.right.isStreaming && typeOf(j.joinType).nonEmpty &&
       !j.exists(_.isInstanceOf[CTERelationRef]) && !j.children.exists(isChangelog) &&
-      !StreamJoinHint.on(j).exists(_.isChangelog)
+      !StreamJoinHint.on(j).exists(_.isChangelog) && !LastRows.wanted(j)
 
   /** Whether rows come and go, so that the join is another one: [[ChangelogJoin]]. */
   private def isChangelog(input: LogicalPlan): Boolean =

@@ -31,18 +31,22 @@ private[streamjoin] object Changelogs extends (LogicalPlan => Unit) {
   /** A changelog, declared or not, below an event-time join. */
   def refusal(join: StreamJoin): Option[Refusal] =
     Side.both.zip(join.children).flatMap { case (side, input) =>
-      undeclared(join, side, input).orElse(
-        Option.when(ChangelogBuilder.hasChangelog(input))(
-          Refusal(
-            StreamJoinErrors.unsupportedChangelog(
-              join.origin,
-              s"the ${side.name} input has changes, and this join takes each row for one that stays",
-              "streamJoin(..., mode=\"changelog\") with the column _change_type kept"
-            )
+      refusal(join, side, input)
+    }.headOption
+
+  /** The same of one input of a join that takes rows for what stays. */
+  def refusal(join: LogicalPlan, side: Side, input: LogicalPlan): Option[Refusal] =
+    undeclared(join, side, input).orElse(
+      Option.when(ChangelogBuilder.hasChangelog(input))(
+        Refusal(
+          StreamJoinErrors.unsupportedChangelog(
+            join.origin,
+            s"the ${side.name} input has changes, and this join takes each row for one that stays",
+            "streamJoin(..., mode=\"changelog\") with the column _change_type kept"
           )
         )
       )
-    }.headOption
+    )
 
   /** A query that runs: the kind must reach the sink, or the sums above must count with it. */
   override def apply(plan: LogicalPlan): Unit = plan match {

@@ -4,7 +4,7 @@ import org.apache.spark.sql.catalyst.plans.logical.{EventTimeWatermark, LogicalP
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.streamjoin.ColumnNames
 import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
-import org.apache.spark.sql.streamjoin.logical.plan.{ImposeOrder, StreamJoin}
+import org.apache.spark.sql.streamjoin.logical.plan.{AsOfJoin, ImposeOrder, StreamJoin}
 
 /**
  * Refuses `withWatermark` above an order or a join of ours, where Spark has a watermark below already.
@@ -25,8 +25,8 @@ private[streamjoin] object CheckSecondWatermark extends (LogicalPlan => Unit) {
 
   private def isOurs(plan: LogicalPlan): Boolean =
     plan.exists(_.isInstanceOf[EventTimeWatermark]) && plan.exists {
-      case o: ImposeOrder => o.imposed
-      case _: StreamJoin  => true
-      case _              => false
+      case o: ImposeOrder              => o.imposed
+      case _: StreamJoin | _: AsOfJoin => true
+      case _                           => false
     }
 }

@@ -4,7 +4,13 @@ import org.apache.spark.sql.catalyst.optimizer.InlineCTE
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.streamjoin.errors.{StreamJoinAnalysisException, StreamJoinErrors}
-import org.apache.spark.sql.streamjoin.logical.plan.{ImposeOrder, RelationWindow, StreamJoin}
+import org.apache.spark.sql.streamjoin.logical.plan.{
+  AsOfJoin,
+  ImposeOrder,
+  LastRows,
+  RelationWindow,
+  StreamJoin
+}
 import org.apache.spark.sql.streamjoin.shims.SparkCaseClass
 import org.apache.spark.sql.streamjoin.{ColumnNames, StreamJoinConf}
 
@@ -52,8 +58,8 @@ object InlineOrderedCTE extends Rule[LogicalPlan] {
   }
 
   private def isOurs(plan: LogicalPlan): Boolean = plan match {
-    case _: ImposeOrder | _: RelationWindow | _: StreamJoin => true
-    case _                                                  => false
+    case _: ImposeOrder | _: RelationWindow | _: LastRows | _: StreamJoin | _: AsOfJoin => true
+    case _                                                                              => false
   }
 
   /** Whether there is anything about which it must be seen what is read from where. */

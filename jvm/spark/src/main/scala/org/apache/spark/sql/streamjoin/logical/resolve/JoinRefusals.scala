@@ -29,14 +29,17 @@ private[streamjoin] object JoinRefusals {
 
   /** What is wrong with a join; none: it can run. */
   def of(join: StreamJoin): Option[Refusal] =
-    ofCondition(join)
+    ofCondition(join, join.condition)
       .orElse(Side.both.flatMap(ofWatermark(join, _)).headOption)
       .map(Refusal(_))
       .orElse(UnboundedJoin.refusal(join))
 
   /** What stands in the condition is evaluated row by row inside the join, from its two rows alone. */
-  private def ofCondition(join: StreamJoin): Option[StreamJoinAnalysisException] =
-    join.condition.collectFirst {
+  def ofCondition(
+      join: LogicalPlan,
+      condition: Expression
+  ): Option[StreamJoinAnalysisException] =
+    condition.collectFirst {
       case s: SubqueryExpression =>
         StreamJoinErrors.unsupportedCondition(
           join.origin,

@@ -13,7 +13,7 @@ import org.apache.spark.sql.catalyst.trees.{Origin, SQLQueryContext}
 import org.apache.spark.sql.streamjoin.ColumnNames
 import org.apache.spark.sql.streamjoin.conditions.TimeUnit
 import org.apache.spark.sql.streamjoin.errors.{StreamJoinAnalysisException, StreamJoinErrors}
-import org.apache.spark.sql.streamjoin.logical.plan.{RelationWindow, StreamJoinInput}
+import org.apache.spark.sql.streamjoin.logical.plan.{LastRows, RelationWindow, StreamJoinInput}
 
 import io.streamjoin.model.Side
 
@@ -86,6 +86,7 @@ private[streamjoin] object MissingWatermark extends PredicateHelper {
       Some("SELECT * FROM STREAM " + ColumnNames.written(name.qualifier :+ name.name))
     case SubqueryAlias(_, child) => relation(child)
     case w: RelationWindow       => relation(w.child)
+    case w: LastRows             => relation(w.child)
     case i: StreamJoinInput      => relation(i.child)
     case query =>
       Some(query.origin.context).collect {

@@ -11,6 +11,7 @@ import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
 import org.apache.spark.sql.streamjoin.logical.plan.{
   ImposeOrder,
   JoinWindows,
+  LastRows,
   RelationWindow,
   StreamJoin
 }
@@ -34,8 +35,8 @@ object PlaceWindows extends Rule[LogicalPlan] with PredicateHelper {
 
   /** Whether a query has joins that are, or may become, this project's. */
   private def concerns(plan: LogicalPlan): Boolean = BuiltinJoin.isSought || plan.exists {
-    case _: RelationWindow | _: ImposeOrder | _: StreamJoin => true
-    case _                                                  => false
+    case _: RelationWindow | _: LastRows | _: ImposeOrder | _: StreamJoin => true
+    case _                                                                => false
   }
 
   /** Refuses a window that no join has taken in. */
@@ -86,7 +87,7 @@ object PlaceWindows extends Rule[LogicalPlan] with PredicateHelper {
   }
 
   private def isOfStreams(plan: LogicalPlan): Boolean = plan match {
-    case j: Join => hasWindow(j) || (j.resolved && StreamJoin.ofStreams(j))
+    case j: Join => hasWindow(j) || (j.resolved && (StreamJoin.ofStreams(j) || LastRows.wanted(j)))
     case _       => false
   }
 
@@ -141,6 +142,8 @@ object PlaceWindows extends Rule[LogicalPlan] with PredicateHelper {
   /** A part of WHERE that concerns one input is left to the optimizer, which puts it below the join. */
   private def belongs(part: Expression, j: Join): Boolean =
     part.references.subsetOf(j.outputSet) && StreamJoin.mayDemand(part) &&
+      // the last rows are those of the keys in ON
+      (isCross(j) || !LastRows.wanted(j)) &&
       (isCross(j) || j.children.forall(input => !part.references.subsetOf(input.outputSet)))
 
   private def window(j: Join): Join =

@@ -9,6 +9,7 @@ import org.apache.spark.sql.streamjoin.ColumnNames
 import org.apache.spark.sql.streamjoin.errors.{StreamJoinAnalysisException, StreamJoinErrors}
 import org.apache.spark.sql.streamjoin.logical.plan.{
   JoinOptions,
+  LastRows,
   StreamJoin,
   StreamJoinHint,
   UnresolvedStreamJoin
@@ -77,7 +78,7 @@ object CheckJoinHints extends (LogicalPlan => Unit) {
     joins.foreach { j =>
       if (
         j.isStreaming && !StreamJoin.ofStreams(j) && !ResolveChangelogJoin.isOurs(j) &&
-        !served.contains(StreamJoinHint.on(j).get.hint)
+        !LastRows.wanted(j) && !served.contains(StreamJoinHint.on(j).get.hint)
       )
         throw notOfStreams(j)
     }

@@ -1,12 +1,16 @@
 package org.apache.spark.sql.streamjoin.logical.resolve
 
+import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, AttributeSet}
 import org.apache.spark.sql.catalyst.plans.InnerLike
 import org.apache.spark.sql.catalyst.plans.logical.{AnalysisHelper, Join, LogicalPlan, Project}
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.trees.CurrentOrigin
 import org.apache.spark.sql.catalyst.trees.TreePattern.JOIN
 import org.apache.spark.sql.streamjoin.logical.plan.{
+  AsOfJoin,
+  EventTimeMarks,
   ImposeOrder,
+  LastRows,
   StreamJoin,
   StreamJoinHint,
   UnresolvedStreamJoin
@@ -37,11 +41,33 @@ object ResolveStreamJoin extends Rule[LogicalPlan] {
         }
       case _ => top.transformUp(made)
     }
-    below(plan)
+    seenAbove(below(plan))
   }
+
+  /**
+   * What was resolved above an as-of join before it became ours may take a column for an event time that
+   * is none any more.
+   */
+  private def seenAbove(plan: LogicalPlan): LogicalPlan =
+    if (!plan.exists(_.isInstanceOf[AsOfJoin])) plan
+    else
+      plan.transformUp {
+        case p if p.children.exists(_.exists(_.isInstanceOf[AsOfJoin])) =>
+          val (times, others) = p.children.flatMap(_.output).partition { a =>
+            EventTimeMarks.of(Seq(a)).nonEmpty
+          }
+          val lost = AttributeSet(others) -- times
+          p.transformExpressions {
+            case a: Attribute if lost.contains(a) => EventTimeMarks.marked(Seq(a), Map.empty).head
+            // a window was marked by the time it is made of
+            case a: Alias if a.references.nonEmpty && a.references.subsetOf(lost) =>
+              EventTimeMarks.unmarked(a)
+          }
+      }
 
   /** @param retained whether a retention may stand in for bounds of inner joins */
   private def joins(retained: => Boolean): PartialFunction[LogicalPlan, LogicalPlan] = {
+    case j: Join if LastRows.wanted(j) => if (isComplete(j)) AsOfBuilder.build(j) else j
     case j: Join if isComplete(j) && StreamJoin.isOrdered(j) =>
       built(j, retained)
     case j: Join if isComplete(j) && HintedJoin.isOfTables(j) => HintedJoin.required(j)
@@ -71,8 +97,10 @@ object ResolveStreamJoin extends Rule[LogicalPlan] {
    * names. Such a join becomes ours with whatever is put on top of it, or with [[ResolveAwaitedJoin]].
    */
   private[logical] def isAwaited(j: Join): Boolean =
-    j.resolved && (StreamJoin.isOrdered(j) || HintedJoin.isOfTables(j)) && isSelfJoin(j) ||
+    j.resolved && (isOurs(j) || HintedJoin.isOfTables(j)) && isSelfJoin(j) ||
       BuiltinJoin.unapply(j).nonEmpty
+
+  private def isOurs(j: Join): Boolean = StreamJoin.isOrdered(j) || LastRows.wanted(j)
 
   private def isSelfJoin(j: Join): Boolean =
     j.left.collectLeaves().exists(l => j.right.collectLeaves().exists(l.sameResult(_)))
@@ -92,6 +120,8 @@ object ResolveAwaitedJoin extends Rule[LogicalPlan] {
   }
 
   private def refuse(plan: LogicalPlan): Unit = plan.foreach {
+    case j: Join if j.resolved && LastRows.wanted(j) =>
+      CurrentOrigin.withOrigin(j.origin)(AsOfBuilder.build(j))
     case j: Join if j.resolved && StreamJoin.isOrdered(j) =>
       CurrentOrigin.withOrigin(j.origin)(StreamJoinBuilder.required(j))
     case o: ImposeOrder if o.imposed && o.resolved =>

@@ -6,7 +6,7 @@ import org.apache.spark.sql.catalyst.trees.SQLQueryContext
 import org.apache.spark.sql.catalyst.util.DateTimeConstants.MICROS_PER_DAY
 import org.apache.spark.sql.streamjoin.conditions.TimeUnit
 import org.apache.spark.sql.streamjoin.errors.{StreamJoinAnalysisException, StreamJoinErrors}
-import org.apache.spark.sql.streamjoin.logical.plan.{JoinWindows, RelationWindow, Window}
+import org.apache.spark.sql.streamjoin.logical.plan.{JoinWindows, LastRows, RelationWindow, Window}
 
 /** Reads the windows that are written on the inputs of a join, or refuses them. */
 private[streamjoin] object WindowsOfInputs {
@@ -35,8 +35,17 @@ private[streamjoin] object WindowsOfInputs {
     }
 
   /** Why a plan cannot be: a window in it that is not on an input of a join. */
-  def misplaced(plan: LogicalPlan): Option[Refusal] = plan.collectFirst { case w: RelationWindow =>
-    Refusal(refusal(w, "it stands on a relation that is no input of a join"))
+  def misplaced(plan: LogicalPlan): Option[Refusal] = plan.collectFirst {
+    case w: RelationWindow =>
+      Refusal(refusal(w, "it stands on a relation that is no input of a join"))
+    case l: LastRows =>
+      Refusal(
+        StreamJoinErrors.unsupportedAsOf(
+          l.origin,
+          s"OVER (ROWS ${l.count} PRECEDING) stands on a relation that is no input of a join of streams",
+          "Put it on one input of a join with ON"
+        )
+      )
   }
 
   def refusal(w: RelationWindow, reason: String): StreamJoinAnalysisException =

@@ -101,7 +101,7 @@ private[changelog] final class ChangelogTask(
       spec.side(_).stored,
       side => spec.side(side).limitCount,
       side => spec.side(side).ttlMs.fold(1L)(ms => math.max(1L, ms * 1000L / 16)),
-      (side, row) => {
+      (side, row, _) => {
         val limits = new Array[Long](spec.side(side).limitCount)
         rows.limits(side, row, limits)
         limits

@@ -96,10 +96,10 @@ private[physical] final class JoinTask(
     case width                => math.max(1L, width / 4)
   }
 
-  private def limitsOf(rows: UnsafeJoinRows): (Side, UnsafeRow) => Array[Long] = {
+  private def limitsOf(rows: UnsafeJoinRows): (Side, UnsafeRow, Boolean) => Array[Long] = {
     val times = new RowTimes(spec.bounds.columns.length)
     val bounds = Side.both.map(s => s -> new RowBounds(spec.bounds, s)).toMap
-    (side, row) => {
+    (side, row, _) => {
       rows.readTimes(side, row, times)
       val limits = new Array[Long](bounds(side).limitCount)
       bounds(side).limits(times, limits)

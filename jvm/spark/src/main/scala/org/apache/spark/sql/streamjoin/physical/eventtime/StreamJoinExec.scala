@@ -2,7 +2,7 @@ package org.apache.spark.sql.streamjoin.physical.eventtime
 
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.Attribute
+import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression}
 import org.apache.spark.sql.catalyst.plans.QueryPlan
 import org.apache.spark.sql.catalyst.plans.logical.EventTimeWatermark
 import org.apache.spark.sql.catalyst.plans.physical._
@@ -14,6 +14,7 @@ import org.apache.spark.sql.streamjoin.physical.stateful._
 import org.apache.spark.sql.types.StructType
 
 import io.streamjoin.model.{JoinType, Routing, Side, Watermarks}
+import io.streamjoin.watermark.WatermarkPlan
 
 /**
  * The event-time join as a physical operator.
@@ -86,7 +87,9 @@ class StreamJoinExec(
 
   /** Rows that come out are at most this much older than the slowest watermark below. */
   override def produceOutputWatermark(inputWatermarkMs: Long): Option[Long] =
-    StreamJoinExec.holdBackMs(spec).map(inputWatermarkMs - _)
+    StreamJoinExec
+      .holdBackMs(spec.output, spec.bases, StreamJoinExec.passed(spec))
+      .map(inputWatermarkMs - _)
 
   override protected def bases: Seq[BaseColumn] = spec.bases
 
@@ -132,23 +135,29 @@ object StreamJoinExec {
    * By how much Spark's watermark must be held back behind the join, in milliseconds; none where
    * Spark's watermark says nothing of an event time of the output that Spark knows.
    *
+   * @param passed the event times of the output, and how the watermark of each comes about
+   *
    * With Spark's watermark at 0 the watermarks of the output follow from those of the source columns
    * as in any batch.
    */
-  private def holdBackMs(spec: StreamJoinSpec): Option[Long] = {
-    val base = BaseColumn.besideSparks(spec.bases)
-    val known =
-      spec.output.filter(_.metadata.contains(EventTimeWatermark.delayKey)).map(_.exprId).toSet
-    val lowest = spec.times.indices.collect {
-      case i
-          if spec.times(i).references.exists(a => known(a.exprId)) && spec.bounds.columns(
-            i
-          ).watermarked =>
-        spec.watermarks.output(base, i)
+  private[physical] def holdBackMs(
+      output: Seq[Attribute],
+      bases: Seq[BaseColumn],
+      passed: Seq[(Expression, WatermarkPlan)]
+  ): Option[Long] = {
+    val base = BaseColumn.besideSparks(bases)
+    val known = output.filter(_.metadata.contains(EventTimeWatermark.delayKey)).map(_.exprId).toSet
+    val lowest = passed.collect {
+      case (time, plan) if time.references.exists(a => known(a.exprId)) => plan.eval(base)
     }
     // Spark calls a row at the watermark late, hence a millisecond more
     Option.when(lowest.nonEmpty && !lowest.contains(Watermarks.Unknown))(
       math.floorDiv(-math.min(lowest.min, 0L), 1000L) + 2
     )
   }
+
+  private def passed(spec: StreamJoinSpec): Seq[(Expression, WatermarkPlan)] =
+    spec.times.indices.filter(spec.bounds.columns(_).watermarked).map { i =>
+      spec.times(i) -> WatermarkPlan.Joined(spec.watermarks, i)
+    }
 }

@@ -81,7 +81,7 @@ private[ordered] object OrderTask {
       if (side == OrderOperator.Held) DataTypeUtils.fromAttributes(output) else new StructType(),
     _ => 1,
     _ => 1L,
-    (_, row) => Array(rows.time(row))
+    (_, row, _) => Array(rows.time(row))
   )
 
   private def counted(counters: OrderCounters, held: Long): Map[String, Long] = Map(

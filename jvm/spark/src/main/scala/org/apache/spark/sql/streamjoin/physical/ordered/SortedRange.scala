@@ -5,7 +5,7 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Attribute, RowOrdering, UnsafeRow}
 import org.apache.spark.sql.catalyst.types.DataTypeUtils
 import org.apache.spark.sql.execution.UnsafeExternalRowSorter
-import org.apache.spark.unsafe.Platform
+import org.apache.spark.sql.streamjoin.physical.stateful.RowsByBytes
 import org.apache.spark.util.collection.unsafe.sort.PrefixComparators
 
 /**
@@ -47,18 +47,6 @@ private[ordered] final class WithBytes(order: Ordering[InternalRow]) extends Ord
 
   override def compare(a: InternalRow, b: InternalRow): Int = {
     val c = order.compare(a, b)
-    if (c != 0) c else bytes(a.asInstanceOf[UnsafeRow], b.asInstanceOf[UnsafeRow])
-  }
-
-  private def bytes(a: UnsafeRow, b: UnsafeRow): Int = {
-    val size = math.min(a.getSizeInBytes, b.getSizeInBytes)
-    var i = 0
-    while (i < size) {
-      val x = Platform.getLong(a.getBaseObject, a.getBaseOffset + i)
-      val y = Platform.getLong(b.getBaseObject, b.getBaseOffset + i)
-      if (x != y) return java.lang.Long.compareUnsigned(x, y)
-      i += 8
-    }
-    Integer.compare(a.getSizeInBytes, b.getSizeInBytes)
+    if (c != 0) c else RowsByBytes.compare(a.asInstanceOf[UnsafeRow], b.asInstanceOf[UnsafeRow])
   }
 }

@@ -25,7 +25,7 @@ import io.streamjoin.model.Side
 class SegmentsIntoRocksDBSuite extends AnyFunSuite {
 
   private val schema = new StructType().add("n", LongType)
-  private val shape = StateShape(_ => schema, _ => 1, _ => 4, (_, row) => Array(row.getLong(0)))
+  private val shape = StateShape(_ => schema, _ => 1, _ => 4, (_, row, _) => Array(row.getLong(0)))
   private val (segments, rocksdb) = (StateFormats.of("segments"), StateFormats.of("rocksdb"))
   private val takeOver = SegmentsIntoRocksDB.of(rocksdb, new SQLConf).get
   private val hadoopConf = new Configuration

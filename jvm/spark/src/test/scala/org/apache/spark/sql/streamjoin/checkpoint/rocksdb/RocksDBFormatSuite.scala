@@ -23,7 +23,7 @@ import io.streamjoin.model.Side
 class RocksDBFormatSuite extends AnyFunSuite {
 
   private val schema = new StructType().add("n", LongType)
-  private val shape = StateShape(_ => schema, _ => 1, _ => 4, (_, row) => Array(row.getLong(0)))
+  private val shape = StateShape(_ => schema, _ => 1, _ => 4, (_, row, _) => Array(row.getLong(0)))
   private val conf = RocksDBFormat.settings(new SQLConf)
 
   test("a store of another version is refused, to go on from and to look at, and stays as it is") {
@@ -59,7 +59,7 @@ class RocksDBFormatSuite extends AnyFunSuite {
     in { folder =>
       val id = StateStoreId(folder.toString, 0, 0)
       val shape =
-        StateShape(_ => schema, _ => 0, _ => 1, (_, _) => Array.emptyLongArray, _ => true)
+        StateShape(_ => schema, _ => 0, _ => 1, (_, _, _) => Array.emptyLongArray, _ => true)
       val row = new LongRow(1)
       for (version <- 0L to 3L) withStore(id, version) { store =>
         val state = RocksDBFormat.open(store, shape)

@@ -112,7 +112,7 @@ class SegmentStateStoreProviderSuite extends AnyFunSuite {
   ) {
     val forEver = shape.copy(
       limits = _ => 0,
-      limitsOf = (_, _) => Array.emptyLongArray,
+      limitsOf = (_, _, _) => Array.emptyLongArray,
       timeIndex = _ => true
     )
     in { state =>
@@ -385,7 +385,8 @@ private[segment] object SegmentStateStoreProviderSuite {
   private val Deltas = 4
 
   private val schema = new StructType().add("n", LongType)
-  val shape: StateShape = StateShape(_ => schema, _ => 1, _ => 4, (_, row) => Array(row.getLong(0)))
+  val shape: StateShape =
+    StateShape(_ => schema, _ => 1, _ => 4, (_, row, _) => Array(row.getLong(0)))
   private val row = new LongRow(1)
 
   def add(rows: SegmentJoinState[UnsafeRow], values: Long*): Unit =

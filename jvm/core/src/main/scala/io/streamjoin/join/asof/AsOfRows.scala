@@ -1,0 +1,37 @@
+package io.streamjoin.join.asof
+
+import io.streamjoin.model.Side
+
+/**
+ * How the operator looks at rows, whatever they are made of.
+ *
+ * @tparam R a row of either input; two of them with the same content are equal
+ */
+trait AsOfRows[R] {
+
+  def isTimeless(side: Side, row: R): Boolean
+
+  /** Of a row that has one. */
+  def time(side: Side, row: R): Long
+
+  /** Whether the row can match at all: no null in an equality key, and what concerns it alone holds. */
+  def joinable(side: Side, row: R): Boolean
+
+  /** A hash of the equality key; equal keys have equal hashes. */
+  def key(side: Side, row: R): Long
+
+  /** Whether two build rows with one hash have one key. */
+  def sameKey(one: R, other: R): Boolean
+
+  /** Whether a probe row has the key of a build row with the same hash. */
+  def hasKeyOf(probe: R, build: R): Boolean
+
+  /** An order of build rows of one time that does not depend on how they came. */
+  def compareTied(one: R, other: R): Int
+
+  /** Whether the whole condition holds. */
+  def matches(left: R, right: R): Boolean
+
+  /** A row that outlives the next one. */
+  def copy(row: R): R
+}

@@ -1,0 +1,84 @@
+package io.streamjoin.join.asof
+
+import io.streamjoin.bounds.Saturated
+import io.streamjoin.join.eventtime.{JoinCounters, JoinOutput}
+import io.streamjoin.model.{BySide, JoinType, Side, Watermarks}
+import io.streamjoin.state.JoinState
+import io.streamjoin.testing.{Emitted, Joined, Matched, TestRow, Unmatched}
+
+/**
+ * One partition of an as-of join, run batch by batch as the tasks of a query do.
+ *
+ * @param also what the condition asks of a pair besides key, reach and tolerance
+ */
+private[asof] final class AsOfDriver(
+    joinType: JoinType,
+    val bounds: AsOfBounds,
+    state: JoinState[TestRow],
+    also: (TestRow, TestRow) => Boolean = (_, _) => true
+) {
+  val counters = new JoinCounters
+  private var received: Side => Long = BySide.of(_ => Watermarks.Unknown)
+
+  /** The limit of the last batch. */
+  def limit: Long = bounds.limit(received)
+
+  def batch(rows: Seq[TestRow], watermarks: Side => Long): Seq[Emitted] = {
+    val operator =
+      new AsOfJoin[TestRow, Emitted](joinType, bounds, Rows, Output, state, counters)
+    val next = BySide.of(side => math.max(received(side), watermarks(side)))
+    operator.begin(received, next)
+    received = next
+    val fates = rows.map(row => row -> operator.arrive(row.side, row))
+    def of(fate: AsOfJoin.Fate) = fates.collect { case (row, `fate`) => row }
+    val due = BySide.of { side =>
+      (of(AsOfJoin.Fate.Due).filter(_.side == side) ++ operator.release(side).toList)
+        .sortWith(operator.compare(side, _, _) < 0)
+    }
+    of(AsOfJoin.Fate.Unmatched).map(operator.unmatched) ++
+      operator.join(side => due(side).iterator).toList
+  }
+
+  /** What comes out for a probe row, given all build rows that are not late. */
+  def expected(row: TestRow, builds: Seq[TestRow]): Seq[Emitted] = {
+    def time(r: TestRow) = r.times.head._2
+    val last =
+      if (row.times.isEmpty || row.key.isEmpty || !row.joinable) Nil
+      else
+        builds
+          .filter(b => b.times.nonEmpty && b.joinable && b.key == row.key)
+          .filter(b => time(b) <= Saturated.add(time(row), bounds.reach))
+          .sortBy(b => (time(b), b.name))
+          .takeRight(bounds.count)
+          .filter(b => pairs(row, b))
+    val found = last.map(b => if (bounds.probe == Side.Left) Joined(row, b) else Joined(b, row))
+    if (last.isEmpty) Seq(Unmatched(row)).filter(_ => joinType.preserves(bounds.probe))
+    else if (joinType == JoinType.LeftSemi) Seq(Matched(row))
+    else if (joinType == JoinType.LeftAnti) Nil
+    else found
+  }
+
+  private def pairs(probe: TestRow, build: TestRow): Boolean =
+    bounds.tolerance.forall(t => build.times.head._2 >= probe.times.head._2 - t) &&
+      also(probe, build)
+
+  private object Rows extends AsOfRows[TestRow] {
+    override def isTimeless(side: Side, row: TestRow): Boolean = row.times.isEmpty
+    override def time(side: Side, row: TestRow): Long = row.times.head._2
+    override def joinable(side: Side, row: TestRow): Boolean = row.joinable && row.key.nonEmpty
+    // keys that share a hash
+    override def key(side: Side, row: TestRow): Long = row.key.get % 3 - 1
+    override def sameKey(one: TestRow, other: TestRow): Boolean = one.key == other.key
+    override def hasKeyOf(probe: TestRow, build: TestRow): Boolean = probe.key == build.key
+    override def compareTied(one: TestRow, other: TestRow): Int = one.name.compareTo(other.name)
+    override def matches(left: TestRow, right: TestRow): Boolean =
+      if (bounds.probe == Side.Left) pairs(left, right) else pairs(right, left)
+    override def copy(row: TestRow): TestRow = row
+  }
+
+  private object Output extends JoinOutput[TestRow, Emitted] {
+    override def joined(left: TestRow, right: TestRow): Emitted = Joined(left, right)
+    override def unmatched(side: Side, row: TestRow): Emitted = Unmatched(row)
+    override def matched(left: TestRow): Emitted = Matched(left)
+  }
+}

@@ -1,0 +1,106 @@
+package io.streamjoin.join.asof
+
+import org.scalatest.funsuite.AnyFunSuite
+
+import io.streamjoin.model.{BySide, JoinType, Side}
+import io.streamjoin.model.Side.{Left, Right}
+import io.streamjoin.testing.{Emitted, HeapJoinState, Joined, TestRow, Unmatched}
+
+/** Trades on the left look for the quote before them. */
+class AsOfJoinSuite extends AnyFunSuite {
+
+  private def trade(time: Long, key: Long = 0, name: String = "") =
+    TestRow(Left, Map(0 -> time), Some(key), name = name)
+
+  private def quote(time: Long, key: Long = 0, name: String = "") =
+    TestRow(Right, Map(1 -> time), Some(key), name = name)
+
+  private class Join(
+      joinType: JoinType = JoinType.Inner,
+      count: Int = 1,
+      reach: Long = 0,
+      tolerance: Option[Long] = None
+  ) {
+    val state = new HeapJoinState[TestRow](identity)
+    val driver = new AsOfDriver(joinType, AsOfBounds(Left, count, reach, tolerance), state)
+
+    def apply(left: Long, right: Long)(rows: TestRow*): Seq[Emitted] =
+      driver.batch(rows, BySide(left, right))
+
+    def buffered: (Long, Long) = (state.size(Left), state.size(Right))
+  }
+
+  test("a row meets the last one before it, when both watermarks have passed it") {
+    val join = new Join()
+    assert(join(5, 5)(trade(5), quote(3), quote(4)).isEmpty)
+    assert(join(6, 5)().isEmpty)
+    // at the watermark another quote of its time may come
+    assert(join(6, 6)() == Seq(Joined(trade(5), quote(4))))
+    assert(join.buffered == ((0, 1)))
+  }
+
+  test("a quote that comes after the trade, but is before it, counts") {
+    val join = new Join()
+    join(0, 0)(trade(10), quote(3))
+    assert(join(20, 8)(quote(9)).isEmpty)
+    assert(join(20, 11)(quote(8), quote(12)) == Seq(Joined(trade(10), quote(9))))
+  }
+
+  test("at its own time a quote is before the trade; of one time the rest decides") {
+    val join = new Join()
+    assert(
+      join(9, 9)(quote(5, name = "b"), quote(5, name = "a"), trade(5)) ==
+        Seq(Joined(trade(5), quote(5, name = "b")))
+    )
+  }
+
+  test("the last quote of a key stays, without end or as long as the tolerance") {
+    val ever = new Join()
+    ever(10, 10)(quote(1), quote(2), quote(3, key = 1))
+    assert(ever.buffered == ((0, 2)))
+    assert(ever(1000, 1000)(trade(999)) == Seq(Joined(trade(999), quote(2))))
+    assert(ever.buffered == ((0, 2)))
+    val limited = new Join(JoinType.LeftOuter, tolerance = Some(20))
+    limited(10, 10)(quote(1), quote(2))
+    assert(limited(22, 22)(trade(21)) == Seq(Joined(trade(21), quote(2))))
+    assert(limited.buffered == ((0, 1)))
+    assert(limited(30, 30)(trade(22), trade(23)) ==
+      Seq(Joined(trade(22), quote(2)), Unmatched(trade(23))))
+    assert(limited.buffered == ((0, 0)))
+    assert(limited.driver.counters.evictedRows(Right) == 2)
+  }
+
+  test("late rows are dropped on either side, and take nothing back") {
+    val join = new Join(JoinType.LeftOuter)
+    assert(join(10, 10)(quote(4), trade(6)) == Seq(Joined(trade(6), quote(4))))
+    assert(join(12, 12)(quote(5), trade(9), trade(11)) == Seq(Joined(trade(11), quote(4))))
+    assert(Side.both.map(join.driver.counters.lateRows) == Seq(1, 1))
+  }
+
+  test("the last three, the earliest of them first") {
+    val join = new Join(count = 3)
+    join(10, 10)(quote(1), quote(2), quote(3), quote(4))
+    assert(join.buffered == ((0, 3)))
+    assert(join(20, 20)(trade(12), quote(11)) ==
+      Seq(quote(3), quote(4), quote(11)).map(Joined(trade(12), _)))
+  }
+
+  test("strictly before, and with a delay") {
+    val strictly = new Join(reach = -1)
+    assert(strictly(9, 9)(quote(4), quote(5), trade(5)) == Seq(Joined(trade(5), quote(4))))
+    val delayed = new Join(reach = -3)
+    assert(delayed(9, 7)(quote(4), quote(5), trade(8)) == Seq(Joined(trade(8), quote(5))))
+    val ahead = new Join(reach = 2)
+    assert(ahead(9, 7)(quote(7), trade(5)).isEmpty)
+    assert(ahead(9, 8)() == Seq(Joined(trade(5), quote(7))))
+  }
+
+  test("a row without a time or a key comes out at once, if at all") {
+    val join = new Join(JoinType.LeftOuter)
+    val (timeless, keyless) = (trade(0).copy(times = Map.empty), trade(1).copy(key = None))
+    assert(join(0, 0)(timeless, keyless, quote(0).copy(times = Map.empty)) ==
+      Seq(Unmatched(timeless), Unmatched(keyless)))
+    assert(Side.both.map(join.driver.counters.nullTimeRows) == Seq(1, 1))
+    assert(join.buffered == ((0, 0)))
+  }
+}

@@ -1,0 +1,123 @@
+package org.apache.spark.sql.streamjoin.logical.plan
+
+import org.apache.spark.sql.catalyst.expressions.Attribute
+import org.apache.spark.sql.catalyst.expressions.Expression
+import org.apache.spark.sql.catalyst.plans.logical.{BinaryNode, EventTimeWatermark, LogicalPlan}
+import org.apache.spark.sql.streamjoin.logical.times.{
+  DistinctAttributes,
+  HasTimeColumns,
+  TimeColumns,
+  TimeFact
+}
+import org.apache.spark.sql.types.MetadataBuilder
+
+import io.streamjoin.join.asof.AsOfBounds
+import io.streamjoin.model.{JoinType, Side}
+import io.streamjoin.watermark.WatermarkPlan
+
+/**
+ * The join of each row of one stream, the probe side, with the last rows of its key of the other.
+ *
+ * What the condition says of one input stays in it: it is asked of the last rows, and must not choose
+ * among all.
+ *
+ * @param condition the whole condition, without what the choice of the last rows itself says
+ * @param times the event time of the left input and that of the right
+ * @param names what the person calls them
+ */
+case class AsOfJoin(
+    left: LogicalPlan,
+    right: LogicalPlan,
+    joinType: JoinType,
+    condition: Expression,
+    times: Seq[Attribute],
+    names: Seq[String],
+    bounds: AsOfBounds
+) extends BinaryNode
+    with HasTimeColumns {
+
+  override def output: Seq[Attribute] = {
+    def nullable(columns: Seq[Attribute]) = columns.map(_.withNullability(true))
+    val (l, r) = (left.output, right.output)
+    val columns = joinType match {
+      case JoinType.LeftSemi | JoinType.LeftAnti => l
+      case JoinType.LeftOuter                    => l ++ nullable(r)
+      case JoinType.RightOuter                   => nullable(l) ++ r
+      case _                                     => l ++ r
+    }
+    columns.map(a => markedAsTime(DistinctAttributes.unmarked(a)))
+  }
+
+  /** A column that the join leaves without a watermark must not look as if it had one. */
+  private def markedAsTime(a: Attribute): Attribute =
+    if (
+      !resolved || !a.metadata.contains(EventTimeWatermark.delayKey) || timeColumns.isWatermarked(a)
+    ) a
+    else {
+      a.withMetadata(
+        new MetadataBuilder()
+          .withMetadata(a.metadata)
+          .remove(EventTimeWatermark.delayKey)
+          .build()
+      )
+    }
+
+  override lazy val resolved: Boolean =
+    childrenResolved && expressions.forall(_.resolved) && left.outputSet.intersect(
+      right.outputSet
+    ).isEmpty
+
+  /** The event time of a side. */
+  def time(side: Side): Attribute = if (side == Side.Left) times.head else times.last
+
+  /** Keys, time zones and what else follows from the condition; valid once resolved. */
+  @transient lazy val analysis: JoinAnalysis =
+    JoinAnalysis.of(
+      JoinQuestion(
+        StreamJoin.asked(left),
+        StreamJoin.asked(right),
+        joinType,
+        condition,
+        times.zip(names)
+      )
+    )
+
+  @transient private lazy val inputTimes: TimeColumns =
+    TimeColumns.of(left) ++ TimeColumns.of(right)
+
+  /** The watermark of a side below the join. */
+  def watermark(side: Side): WatermarkPlan =
+    inputTimes.columns(time(side).exprId)
+
+  /** The time below which all rows of both sides have come. */
+  def limit: WatermarkPlan = WatermarkPlan.Least(
+    Seq(WatermarkPlan.Shifted(watermark(bounds.probe), bounds.reach), watermark(bounds.build))
+  )
+
+  /** A row comes out when the limit has passed it, and a match is no older than the tolerance. */
+  override def timeColumns: TimeColumns = {
+    val both = inputTimes
+    val (probe, build) = (time(bounds.probe).exprId, time(bounds.build).exprId)
+    val ofProbe = probe -> WatermarkPlan.Shifted(limit, -bounds.reach)
+    val ofBuild = bounds.tolerance.filterNot(_ => joinType.leftOnly).map { t =>
+      build -> WatermarkPlan.Shifted(limit, -bounds.reach - t)
+    }
+    TimeColumns(
+      both.bases,
+      (ofProbe +: ofBuild.toSeq).toMap,
+      if (ofBuild.isEmpty) Nil
+      else {
+        TimeFact(probe, build, bounds.reach) +:
+          bounds.tolerance.map(TimeFact(build, probe, _)).toSeq
+      },
+      both.present.intersect(Set(probe)),
+      analysis.padded,
+      both.imposed
+    )
+  }
+
+  override protected def withNewChildrenInternal(
+      newLeft: LogicalPlan,
+      newRight: LogicalPlan
+  ): AsOfJoin = copy(left = newLeft, right = newRight)
+}

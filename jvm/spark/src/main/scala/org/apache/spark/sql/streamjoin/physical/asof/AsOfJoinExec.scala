@@ -1,0 +1,106 @@
+package org.apache.spark.sql.streamjoin.physical.asof
+
+import org.apache.spark.rdd.RDD
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{Attribute, Literal}
+import org.apache.spark.sql.catalyst.plans.QueryPlan
+import org.apache.spark.sql.catalyst.plans.physical._
+import org.apache.spark.sql.catalyst.types.DataTypeUtils
+import org.apache.spark.sql.execution.SparkPlan
+import org.apache.spark.sql.streamjoin.checkpoint.{JoinDescription, StateFormat}
+import org.apache.spark.sql.streamjoin.logical.times.BaseColumn
+import org.apache.spark.sql.streamjoin.physical.eventtime.StreamJoinExec
+import org.apache.spark.sql.streamjoin.physical.stateful._
+import org.apache.spark.sql.types.StructType
+
+import io.streamjoin.model.{BySide, JoinType, Side}
+
+/**
+ * The as-of join as a physical operator: both inputs shuffled by their key, then [[AsOfTask]] for each
+ * partition. Without an equality all rows are in one partition, for the last rows are those of all.
+ *
+ * Deterministic: a batch that is run again from the same state and offsets gives the same rows.
+ */
+class AsOfJoinExec(
+    leftInput: SparkPlan,
+    rightInput: SparkPlan,
+    batch: BatchInfo,
+    val spec: AsOfSpec
+) extends StatefulBinaryExec(leftInput, rightInput, batch)
+    with EventTimeExec {
+
+  override def nodeName: String = "AsOfJoin"
+
+  override def shortName: String = JoinDescription.Operator
+
+  override def simpleString(maxFields: Int): String = s"AsOfJoin ${spec.join.joinType.name}"
+
+  override protected def explained: Seq[String] = spec.join.explained
+
+  override def innerChildren: Seq[QueryPlan[_]] = spec.join.explained.map(ExplainedLine(_))
+
+  override def output: Seq[Attribute] = spec.join.shown
+
+  override def requiredChildDistribution: Seq[Distribution] = Side.both.map { side =>
+    val keys = AsOfSpec.of(spec, side)
+    StatefulOpClusteredDistribution(
+      if (keys.isEmpty) Seq(Literal(0)) else keys,
+      getStateInfo.numPartitions
+    )
+  }
+
+  override def outputPartitioning: Partitioning = spec.join.joinType match {
+    case _ if spec.join.equiKeys.isEmpty => UnknownPartitioning(getStateInfo.numPartitions)
+    case JoinType.Inner =>
+      PartitioningCollection(Seq(left.outputPartitioning, right.outputPartitioning))
+    case JoinType.RightOuter => right.outputPartitioning
+    case _                   => left.outputPartitioning
+  }
+
+  // ---- tree ----
+
+  override protected def planned(
+      left: SparkPlan,
+      right: SparkPlan,
+      batch: BatchInfo
+  ): AsOfJoinExec = new AsOfJoinExec(left, right, batch, spec)
+
+  override protected def arguments: IndexedSeq[Any] = IndexedSeq(left, right, batch, spec)
+
+  // ---- state ----
+
+  override protected def description(format: StateFormat): String =
+    DescribedAsOf.of(spec, format).json
+
+  override protected def storedRows(side: Side): StructType =
+    DataTypeUtils.fromAttributes((if (side == Side.Left) left else right).output)
+
+  // ---- watermarks ----
+
+  /** Rows that come out are at most this much older than the slowest watermark below. */
+  override def produceOutputWatermark(inputWatermarkMs: Long): Option[Long] =
+    StreamJoinExec.holdBackMs(output, spec.join.bases, spec.passed).map(inputWatermarkMs - _)
+
+  override protected def bases: Seq[BaseColumn] = spec.join.bases
+
+  override protected def watermarkCount: Int = spec.join.bounds.columns.length
+
+  override protected def shownWatermarks(received: Array[Long]): Map[String, Long] =
+    shown.of(received) ++ batch.timeMs.fold(Map.empty[String, Long])(shown.delays(received, _))
+
+  private def shown: ShownWatermarks = new ShownWatermarks(spec.join.times, spec.join.bounds)
+
+  override protected def figures: OperatorMetrics = StreamJoinExec.Figures
+
+  // ---- execution ----
+
+  override protected def doExecute(): RDD[InternalRow] = {
+    val distribution = requiredChildDistribution
+    val l = JoinInputs.shuffled(left, distribution.head)
+    val r = JoinInputs.shuffled(right, distribution.last)
+    val arrived = arrivals("aheadRowsLeft" -> l, "aheadRowsRight" -> r)
+    val task =
+      new AsOfTask(spec, BySide(left.output, right.output), arrived, partitionState, report)
+    perPartition(l.execute(), r.execute())(task.run)
+  }
+}

@@ -1,0 +1,54 @@
+package org.apache.spark.sql.streamjoin.physical.asof
+
+import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, Literal}
+import org.apache.spark.sql.catalyst.expressions.And
+import org.apache.spark.sql.streamjoin.logical.plan.{AsOfJoin, Residual}
+import org.apache.spark.sql.streamjoin.physical.eventtime.StreamJoinSpec
+
+import io.streamjoin.join.asof.AsOfBounds
+import io.streamjoin.model.{BySide, Side}
+import io.streamjoin.watermark.WatermarkPlan
+
+/**
+ * What the tasks of an as-of join need to know.
+ *
+ * @param join keys, columns and where watermarks start, as of any join by event time
+ * @param times the event time of each side
+ * @param filters what of the condition concerns the probe side alone
+ * @param received how the watermark of each side comes about
+ * @param limit how the time comes about below which all rows of both sides have come
+ * @param passed the watermarks of the output's event times
+ */
+private[physical] final case class AsOfSpec(
+    join: StreamJoinSpec,
+    bounds: AsOfBounds,
+    times: BySide[Attribute],
+    filters: Seq[Expression],
+    received: BySide[WatermarkPlan],
+    limit: WatermarkPlan,
+    passed: Seq[(Attribute, WatermarkPlan)]
+)
+
+private[physical] object AsOfSpec {
+
+  def of(j: AsOfJoin): AsOfSpec = {
+    val analysis = j.analysis
+    val out = j.timeColumns.columns
+    // all that the condition says is asked of the last rows, and chooses none
+    val whole = analysis.conjuncts.reduceOption(And(_, _)).getOrElse(Literal.TrueLiteral)
+    AsOfSpec(
+      StreamJoinSpec
+        .of(analysis, j.output, j.output, None, AsOfExplanation.lines(j))
+        .copy(residual = Residual(whole, whole)),
+      j.bounds,
+      BySide.of(j.time),
+      analysis.filters(j.bounds.probe),
+      BySide.of(j.watermark),
+      j.limit,
+      j.output.flatMap(a => out.get(a.exprId).map(a -> _))
+    )
+  }
+
+  def of(spec: AsOfSpec, side: Side): Seq[Expression] =
+    spec.join.equiKeys.map(k => if (side == Side.Left) k.left else k.right)
+}

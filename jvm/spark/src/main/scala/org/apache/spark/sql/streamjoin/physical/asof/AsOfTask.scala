@@ -1,0 +1,110 @@
+package org.apache.spark.sql.streamjoin.physical.asof
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{Attribute, UnsafeRow}
+import org.apache.spark.sql.catalyst.types.DataTypeUtils
+import org.apache.spark.sql.streamjoin.checkpoint.StateShape
+import org.apache.spark.sql.streamjoin.physical.eventtime.JoinedRowOutput
+import org.apache.spark.sql.streamjoin.physical.stateful._
+
+import io.streamjoin.join.asof.AsOfJoin
+import io.streamjoin.join.eventtime.JoinCounters
+import io.streamjoin.model.{BySide, Side}
+import io.streamjoin.state.JoinState
+import io.streamjoin.watermark.WatermarkPlan
+
+/**
+ * One batch of one partition of an as-of join, from opening its state to committing it.
+ *
+ * {{{
+ *   rows --> late? held back? or due --+
+ *   rows of earlier batches that are   +--> sorted by key and time --> joined
+ *   due                              --+
+ * }}}
+ */
+private[asof] final class AsOfTask(
+    spec: AsOfSpec,
+    columns: BySide[Seq[Attribute]],
+    batch: BatchArrivals,
+    partitions: PartitionState,
+    report: BatchReport
+) extends Serializable {
+
+  def run(
+      partitionId: Int,
+      left: Iterator[InternalRow],
+      right: Iterator[InternalRow]
+  ): Iterator[InternalRow] = {
+    val rows = new UnsafeAsOfRows(spec, columns)
+    val state = partitions.open(partitionId, shapeOf(rows))
+    val base =
+      BaseWatermarks.next(spec.join.bases, WatermarkPlan.rivals(spec.limit), batch, state.numbers)
+    val operator = new AsOfJoin[UnsafeRow, InternalRow](
+      spec.join.joinType,
+      spec.bounds,
+      rows,
+      new JoinedRowOutput(spec.join, columns.left, columns.right, _ => false),
+      state.rows,
+      new JoinCounters
+    )
+    operator.begin(received(base.before), received(base.now))
+    val due = BySide.of(side => new DueRows(side, columns(side), rows, operator))
+    val emitted = report.metrics("numOutputRows")
+
+    def arrived(side: Side, input: Iterator[InternalRow]): Iterator[InternalRow] =
+      input.map(_.asInstanceOf[UnsafeRow]).flatMap { row =>
+        operator.arrive(side, row) match {
+          case AsOfJoin.Fate.Due =>
+            due(side).add(row)
+            Iterator.empty
+          case AsOfJoin.Fate.Unmatched => Iterator.single(operator.unmatched(row))
+          case _                       => Iterator.empty
+        }
+      }
+    def joined(): Iterator[InternalRow] = {
+      Side.both.foreach(side => operator.release(side).foreach(due(side).add))
+      operator.join(due(_).sorted())
+    }
+    def finished(): Iterator[InternalRow] = {
+      base.save(state.numbers)
+      state.commit(
+        report,
+        counted(operator.counters, state.rows),
+        spec.join.watermarks.received(base.now),
+        base.lastActiveMs
+      )
+      Iterator.empty
+    }
+    (arrived(Side.Left, left) ++ arrived(Side.Right, right) ++ joined()).map { row =>
+      emitted += 1
+      row
+    } ++ finished()
+  }
+
+  private def received(base: Array[Long]): Side => Long =
+    BySide.of(side => spec.received(side).eval(base))
+
+  private def shapeOf(rows: UnsafeAsOfRows): StateShape = StateShape(
+    side => DataTypeUtils.fromAttributes(columns(side)),
+    _ => 1,
+    _ => 1L,
+    (side, row, settled) => Array(spec.bounds.leaves(side, rows.time(side, row), settled))
+  )
+
+  private def counted(counters: JoinCounters, buffered: JoinState[UnsafeRow]): Map[String, Long] =
+    Side.both.flatMap { side =>
+      val name = side.name.capitalize
+      Seq(
+        s"inputRows$name" -> counters.inputRows(side),
+        s"lateRows$name" -> counters.lateRows(side),
+        s"nullTimeRows$name" -> counters.nullTimeRows(side),
+        s"evictedRows$name" -> counters.evictedRows(side),
+        s"bufferedRows$name" -> buffered.size(side)
+      )
+    }.toMap ++ Map(
+      "numRowsDroppedByWatermark" -> Side.both.map(counters.lateRows).sum,
+      "numRemovedStateRows" -> Side.both.map(counters.evictedRows).sum,
+      "joinedRows" -> counters.joinedRows,
+      "nullPaddedRows" -> counters.nullPaddedRows
+    )
+}

@@ -1,0 +1,26 @@
+package org.apache.spark.sql.streamjoin.physical.asof
+
+import org.apache.spark.sql.streamjoin.checkpoint.{JoinDescription, StateFormat, StoredTime}
+import org.apache.spark.sql.streamjoin.physical.eventtime.DescribedJoin
+
+import io.streamjoin.model.{Routing, Side}
+
+/** An as-of join as it is written beside its state. */
+private[asof] object DescribedAsOf {
+
+  def of(spec: AsOfSpec, format: StateFormat): JoinDescription = {
+    import spec.bounds._
+    def time(side: Side) =
+      StoredTime(
+        s"${side.name}.${spec.times(side).withQualifier(Nil).sql}",
+        spec.times(side).dataType
+      )
+    val oldest = tolerance.fold("any age")(t => s"not older than $t")
+    DescribedJoin.of(spec.join, format).copy(
+      routing = Routing.ByKey,
+      lookup = Side.both.map(s => s -> time(s)).toMap,
+      limits = Side.both.map(s => s -> Seq(time(s.other))).toMap,
+      asOf = Some(s"the last $count of the ${build.name} input, up to $reach later, $oldest")
+    )
+  }
+}

@@ -1,0 +1,92 @@
+package org.apache.spark.sql.streamjoin.physical.asof
+
+import org.apache.spark.sql.catalyst.expressions.{Left => _, Right => _, _}
+import org.apache.spark.sql.streamjoin.logical.plan.KeyHash
+import org.apache.spark.sql.streamjoin.physical.stateful.{RowsByBytes, TimeReader}
+
+import io.streamjoin.join.asof.AsOfRows
+import io.streamjoin.model.{BySide, Routing, Side}
+
+/** Looks at Spark's rows with generated code. One instance serves one task. */
+private[asof] final class UnsafeAsOfRows(spec: AsOfSpec, columns: BySide[Seq[Attribute]])
+    extends AsOfRows[UnsafeRow] {
+
+  private val build = spec.bounds.build
+  private val keys = spec.join.equiKeys
+  private val of = BySide.of(new OneSide(_))
+  private val pair = new JoinedRow
+
+  private val whole = predicate(spec.join.residual.ofAny, columns.left ++ columns.right)
+
+  /** Two build rows, the other by columns of its own. */
+  private val sameKeys: Option[BasePredicate] = {
+    val own = columns(build)
+    val others = own.map(_.newInstance())
+    val toOther = AttributeMap(own.zip(others))
+    predicate(
+      all(AsOfSpec.of(spec, build).map { k =>
+        EqualNullSafe(k, k.transform { case a: Attribute => toOther.getOrElse(a, a) })
+      }),
+      own ++ others
+    )
+  }
+
+  private val pairedKeys = predicate(
+    all(keys.map(k =>
+      if (k.nullSafe) EqualNullSafe(k.left, k.right) else EqualTo(k.left, k.right)
+    )),
+    columns.left ++ columns.right
+  )
+
+  override def isTimeless(side: Side, row: UnsafeRow): Boolean = of(side).isTimeless(row)
+
+  override def time(side: Side, row: UnsafeRow): Long = of(side).time(row)
+
+  override def joinable(side: Side, row: UnsafeRow): Boolean = of(side).joinable(row)
+
+  override def key(side: Side, row: UnsafeRow): Long = of(side).key(row)
+
+  override def sameKey(one: UnsafeRow, other: UnsafeRow): Boolean =
+    sameKeys.forall(_.eval(pair(one, other)))
+
+  override def hasKeyOf(probe: UnsafeRow, other: UnsafeRow): Boolean =
+    pairedKeys.forall(_.eval(if (build == Side.Right) pair(probe, other) else pair(other, probe)))
+
+  override def compareTied(one: UnsafeRow, other: UnsafeRow): Int = RowsByBytes.compare(one, other)
+
+  override def matches(left: UnsafeRow, right: UnsafeRow): Boolean =
+    whole.forall(_.eval(pair(left, right)))
+
+  override def copy(row: UnsafeRow): UnsafeRow = row.copy()
+
+  private def all(conditions: Seq[Expression]): Expression =
+    conditions.reduceOption(And(_, _)).getOrElse(Literal.TrueLiteral)
+
+  private def predicate(condition: Expression, input: Seq[Attribute]): Option[BasePredicate] =
+    Option.when(condition != Literal.TrueLiteral)(Predicate.create(condition, input))
+
+  private final class OneSide(side: Side) {
+    private val own = columns(side)
+    private val keysOfSide = AsOfSpec.of(spec, side)
+    private val ordinal = own.indexWhere(_.exprId == spec.times(side).exprId)
+    private val read = TimeReader.of(spec.times(side).dataType)
+    private val hash = UnsafeProjection.create(Seq(KeyHash.of(keysOfSide)), own)
+
+    private val mayMatch = predicate(
+      all(
+        (if (side == build) Nil else spec.filters) ++ keysOfSide.zip(keys).collect {
+          case (k, e) if !e.nullSafe && k.nullable => IsNotNull(k)
+        }
+      ),
+      own
+    )
+
+    def isTimeless(row: UnsafeRow): Boolean = row.isNullAt(ordinal)
+
+    def time(row: UnsafeRow): Long = read(row, ordinal)
+
+    def joinable(row: UnsafeRow): Boolean = mayMatch.forall(_.eval(row))
+
+    def key(row: UnsafeRow): Long = if (keys.isEmpty) Routing.NoKey else hash(row).getLong(0)
+  }
+}

@@ -1,0 +1,335 @@
+"""The as-of join: each row of one stream with the last rows of another at its time."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.errors import AnalysisException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+import streamjoin
+from streamjoin import impose_order
+from tests.orders import at
+from tests.streams import Landing, Run
+
+TEN_MINUTES = "q.sym = t.sym AND q.time <= t.time AND q.time >= t.time - INTERVAL '10' MINUTE"
+
+
+class Market:
+    """Trades and quotes, each with a sequence of its own in `n`."""
+
+    def __init__(self, spark: SparkSession, folder: Path) -> None:
+        schema = "time TIMESTAMP, sym STRING, n INT"
+        self.spark = spark
+        self.folder = folder
+        self.trade_landing = Landing(spark, folder / "trades", schema)
+        self.quote_landing = Landing(spark, folder / "quotes", schema)
+        self.numbers = iter(range(1, 10_000))
+
+    def trades(self, lag: str = "0 seconds") -> DataFrame:
+        return impose_order(self.trade_landing.stream(), "time", lag).alias("t")
+
+    def quotes(self, lag: str = "0 seconds") -> DataFrame:
+        return impose_order(self.quote_landing.stream(), "time", lag).alias("q")
+
+    def views(self) -> None:
+        self.trades().createOrReplaceTempView("trades")
+        self.quotes().createOrReplaceTempView("quotes")
+
+    def trade(self, *arrivals: str) -> None:
+        self._land(self.trade_landing, arrivals)
+
+    def quote(self, *arrivals: str) -> None:
+        self._land(self.quote_landing, arrivals)
+
+    def _land(self, landing: Landing, arrivals: tuple[str, ...]) -> None:
+        landing.land(
+            *(
+                {"time": at(clock), "sym": sym, "n": next(self.numbers)}
+                for sym, clock in (a.split() for a in arrivals)
+            )
+        )
+
+    def run(self, result: DataFrame, name: str = "checkpoint") -> Run:
+        return Run(result, self.folder / name)
+
+
+def clocks(batches: dict[int, list[tuple[Any, ...]]]) -> list[tuple[str, ...]]:
+    return sorted(
+        tuple(v.strftime("%H:%M") if hasattr(v, "strftime") else str(v) for v in row)
+        for rows in batches.values()
+        for row in rows
+    )
+
+
+@pytest.fixture
+def market(spark: SparkSession, tmp_path: Path) -> Market:
+    return Market(spark, tmp_path)
+
+
+@pytest.mark.parametrize("state_format", ["segments", "rocksdb"])
+def test_each_trade_with_the_quote_before_it(
+    spark: SparkSession, market: Market, state_format: str
+) -> None:
+    joined = market.trades().streamJoin(market.quotes(), TEN_MINUTES, "left_asof")
+    run = market.run(joined.select("t.sym", "t.time", "q.time"))
+    spark.conf.set("spark.sql.streamJoin.stateFormat", state_format)
+    try:
+        market.trade("A 10:05", "B 10:06")
+        market.quote("A 10:01", "A 10:04", "B 10:02")
+        # a quote of B at 10:05 may still come, and one of A at 10:04
+        assert clocks(run.step()) == []
+        market.quote("A 10:03", "B 10:05", "C 10:06")
+        market.trade("C 10:06")
+        # A 10:03 is late
+        assert clocks(run.step()) == [("A", "10:05", "10:04")]
+        assert run.metrics()["lateRowsRight"] == 1
+        market.quote("C 10:30")
+        market.trade("B 10:14", "B 10:16", "C 10:31")
+        assert clocks(run.step()) == [
+            ("B", "10:06", "10:05"),
+            ("B", "10:14", "10:05"),
+            ("B", "10:16", "None"),
+            ("C", "10:06", "10:06"),
+        ]
+        assert run.metrics()["nullPaddedRows"] == 1
+        # the last quotes of A and B can match no more: of C one is settled, and one is held
+        assert run.metrics()["bufferedRowsRight"] == 1
+        assert run.metrics()["bufferedRowsLeft"] == 1
+    finally:
+        spark.conf.unset("spark.sql.streamJoin.stateFormat")
+
+
+def test_the_same_in_sql_and_the_last_three(market: Market) -> None:
+    market.views()
+    one, three = (
+        market.run(
+            market.spark.sql(
+                "SELECT t.sym, t.time, q.time AS quoted FROM trades AS t JOIN "
+                f"quotes OVER (ROWS {n} PRECEDING) AS q ON q.sym = t.sym"
+            ),
+            f"last-{n}",
+        )
+        for n in (1, 3)
+    )
+    market.trade("A 10:05", "B 10:06", "Z 10:07")
+    market.quote("A 10:01", "A 10:04", "A 10:02", "A 10:05", "A 10:06", "Z 10:07")
+    assert clocks(one.step()) == [("A", "10:05", "10:05")]
+    assert clocks(three.step()) == [("A", "10:05", c) for c in ("10:02", "10:04", "10:05")]
+    assert one.metrics()["bufferedRowsRight"] == 2
+    assert three.metrics()["bufferedRowsRight"] == 4
+
+
+def test_strictly_before_by_names_and_without_a_key(market: Market) -> None:
+    trades, quotes = market.trades(), market.quotes()
+    market.trade("A 10:05", "A 10:10")
+    market.quote("A 10:04", "A 10:05", "B 10:05", "B 10:09", "A 10:10")
+    strictly = trades.streamJoin(quotes, "t.sym = q.sym AND q.time < t.time", "asof")
+    assert clocks(market.run(strictly.select("t.time", "q.time"), "1").step()) == [
+        ("10:05", "10:04")
+    ]
+    # a delay of one minute
+    delayed = trades.streamJoin(
+        quotes, "t.sym = q.sym AND q.time <= t.time - INTERVAL '1' MINUTE", "asof"
+    )
+    assert clocks(market.run(delayed.select("t.time", "q.time"), "2").step()) == [
+        ("10:05", "10:04")
+    ]
+    by_name = trades.streamJoin(quotes.withColumnRenamed("time", "quoted"), ["sym"], "asof")
+    assert by_name.columns == ["sym", "time", "n", "quoted", "n"]
+    assert clocks(market.run(by_name.select("sym", "time", "quoted"), "3").step()) == [
+        ("A", "10:05", "10:05")
+    ]
+    of_all = trades.streamJoin(quotes, F.lit(True), "asof")
+    assert clocks(market.run(of_all.select("t.time", "q.sym", "q.time"), "4").step()) == [
+        ("10:05", "B", "10:05")
+    ]
+
+
+def test_what_else_is_asked_chooses_no_earlier_row(market: Market) -> None:
+    joined = market.trades().streamJoin(
+        market.quotes(), "q.sym = t.sym AND q.n < 100 AND t.n < 100", "left_asof"
+    )
+    run = market.run(joined.select("t.time", "q.time").where("q.time IS NULL OR t.time > q.time"))
+    market.quote("A 10:01")
+    market.numbers = iter(range(100, 200))
+    market.quote("A 10:02")
+    market.numbers = iter(range(10))
+    market.trade("A 10:03", "A 10:04")
+    market.quote("A 10:05")
+    assert clocks(run.step()) == [("10:03", "None")]
+
+
+@pytest.mark.parametrize("state_format", ["segments", "rocksdb"])
+def test_random_streams_give_what_the_tables_give(
+    spark: SparkSession, tmp_path: Path, state_format: str
+) -> None:
+    seed = random.Random(11)
+    schema = "id INT, t INT, k STRING"
+    sides = {name: Landing(spark, tmp_path / name, schema) for name in ("l", "r")}
+    rows = {
+        name: [
+            {"id": i, "t": i * 2 + seed.randint(-15, 15), "k": f"k{seed.randint(1, 6)}"}
+            for i in range(200)
+        ]
+        for name in sides
+    }
+    left, right = (impose_order(sides[n].stream(), "t", 40).alias(n) for n in ("l", "r"))
+    joined = left.streamJoin(right, "l.k = r.k AND r.t <= l.t AND r.t > l.t - 30", "left_asof")
+    chosen = joined.select("l.id", "l.t", "r.t").orderBy("l.t", "l.id")
+    run = Run(chosen, tmp_path / "checkpoint")
+    spark.conf.set("spark.sql.streamJoin.stateFormat", state_format)
+    try:
+        while any(rows.values()):
+            for name, waiting in rows.items():
+                cut = seed.randint(0, 90)
+                if waiting[:cut]:
+                    sides[name].land(*waiting[:cut])
+                rows[name] = waiting[cut:]
+            run.step()
+        for name in sides:
+            sides[name].land(*({"id": -1, "t": 10_000, "k": "end"},) * 2)
+        run.step()
+    finally:
+        spark.conf.unset("spark.sql.streamJoin.stateFormat")
+    assert run.total("lateRowsLeft") + run.total("lateRowsRight") == 0
+    tables = {
+        n: spark.read.schema(schema).json(str(sides[n].folder)).where("id >= 0") for n in sides
+    }
+    tables["l"].createOrReplaceTempView("l_table")
+    tables["r"].createOrReplaceTempView("r_table")
+    expected = spark.sql(
+        "SELECT l.id, l.t, max(r.t) AS rt FROM l_table l LEFT JOIN r_table r ON l.k = r.k "
+        "AND r.t <= l.t AND r.t > l.t - 30 GROUP BY l.id, l.t ORDER BY l.t, l.id"
+    )
+    assert run.rows() == [tuple(row) for row in expected.collect()]
+
+
+def test_the_result_joins_again(market: Market, spark: SparkSession) -> None:
+    schema = "at TIMESTAMP, sym STRING"
+    orders = Landing(spark, market.folder / "orders", schema)
+    quoted = market.trades().streamJoin(market.quotes(), TEN_MINUTES, "asof")
+    named = quoted.select("t.sym", F.col("t.time").alias("traded"), F.col("q.time").alias("quoted"))
+    chain = named.alias("x").streamJoin(
+        impose_order(orders.stream(), "at", "0 seconds").alias("o"),
+        "o.sym = x.sym AND o.at BETWEEN x.quoted AND x.traded",
+        "left",
+    )
+    run = market.run(chain.select("x.sym", "traded", "quoted", "at"))
+    market.trade("A 10:05", "B 10:06", "Z 11:00")
+    market.quote("A 10:03", "B 10:04", "Z 11:00")
+    orders.land(
+        *({"at": at(c), "sym": s} for s, c in [("A", "10:02"), ("A", "10:04"), ("Z", "11:30")])
+    )
+    assert clocks(run.step()) == [
+        ("A", "10:05", "10:03", "10:04"),
+        ("B", "10:06", "10:04", "None"),
+    ]
+
+
+def test_windows_above_it(market: Market) -> None:
+    market.views()
+    joined = "FROM trades t JOIN quotes OVER (ROWS 1 PRECEDING) q ON q.sym = t.sym"
+
+    def counted(time: str) -> DataFrame:
+        window = f"window({time}, '10 minutes')"
+        return market.spark.sql(f"SELECT {window} AS w, count(*) AS n {joined} GROUP BY {window}")
+
+    market.quote("A 10:01", "A 10:12")
+    market.trade("A 10:05", "A 10:08", "A 10:12")
+    run = market.run(counted("t.time").select("w.start", "n"))
+    run.step()
+    market.quote("A 10:40")
+    market.trade("A 10:40")
+    run.step()
+    assert clocks(run.batches) == [("10:00", "2"), ("10:10", "1")]
+    # nothing says how old a quote may be
+    with pytest.raises(AnalysisException, match="watermark"):
+        market.run(counted("q.time"), "quotes").step()
+
+
+def test_what_waits_and_what_it_says(market: Market, capsys: pytest.CaptureFixture[str]) -> None:
+    joined = market.trades().streamJoin(market.quotes(), TEN_MINUTES, "left_asof")
+    capsys.readouterr()
+    joined.explain()
+    said = capsys.readouterr().out
+    assert "AsOfJoin LEFT OUTER" in said
+    assert (
+        "each row of t meets the last row of its q.sym in q at or before t.time, "
+        "none older than t.time - 10 minutes" in said
+    )
+    run = market.run(joined)
+    market.trade("A 10:05")
+    market.quote("A 10:01", "A 10:04")
+    run.step()
+    waiting = streamjoin.pending(str(run.checkpoint)).orderBy("side", "time")
+    shown = [(r["side"], r["time"].strftime("%H:%M"), r["waits_for"]) for r in waiting.collect()]
+    assert shown == [
+        ("left", "10:05", "right.time"),
+        ("right", "10:01", "left.time"),
+        ("right", "10:04", "left.time"),
+    ]
+
+
+def test_what_cannot_be_joined_as_of(market: Market, spark: SparkSession) -> None:
+    trades, quotes = market.trades(), market.quotes()
+    market.views()
+    last = "quotes OVER (ROWS 1 PRECEDING) AS q"
+    cases: list[tuple[Any, str, str]] = [
+        (
+            lambda: trades.streamJoin(quotes, ["sym"], "asof", late="emit"),
+            "UNSUPPORTED_AS_OF",
+            "late rows",
+        ),
+        (
+            lambda: trades.streamJoin(quotes, ["sym"], "asof", retention="1 hour"),
+            "UNSUPPORTED_AS_OF",
+            "how old a match may be",
+        ),
+        (
+            lambda: trades.streamJoin(
+                quotes, "q.sym = t.sym AND date_trunc('hour', q.time) <= t.time", "asof"
+            ),
+            "UNSUPPORTED_AS_OF",
+            "constant distance",
+        ),
+        (
+            lambda: spark.sql(f"SELECT * FROM trades t RIGHT JOIN {last} ON q.sym = t.sym"),
+            "UNSUPPORTED_AS_OF",
+            "INNER",
+        ),
+        (
+            lambda: spark.sql(
+                f"SELECT * FROM trades OVER (ROWS 2 PRECEDING) t JOIN {last} ON q.sym = t.sym"
+            ),
+            "UNSUPPORTED_AS_OF",
+            "twice",
+        ),
+        (lambda: spark.sql(f"SELECT * FROM {last}"), "UNSUPPORTED_AS_OF", "no input of a join"),
+        (
+            lambda: spark.sql(
+                "SELECT * FROM trades t JOIN quotes OVER (ROWS 0 PRECEDING) q ON q.sym = t.sym"
+            ),
+            "INVALID_WINDOW",
+            "above 0",
+        ),
+        (
+            lambda: trades.streamJoin(market.quote_landing.stream().alias("q"), ["sym"], "asof"),
+            "MISSING_WATERMARK",
+            "imposeOrder",
+        ),
+        (
+            lambda: trades.streamJoin(spark.range(3).selectExpr("id AS sym"), ["sym"], "asof"),
+            "STATIC_INPUT",
+            "right",
+        ),
+    ]
+    for query, condition, said in cases:
+        with pytest.raises(AnalysisException) as caught:
+            query()
+        assert caught.value.getCondition() == f"STREAM_JOIN.{condition}", caught.value
+        assert said in str(caught.value)
