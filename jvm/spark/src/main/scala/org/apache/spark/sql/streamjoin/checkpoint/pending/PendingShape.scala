@@ -1,8 +1,6 @@
 package org.apache.spark.sql.streamjoin.checkpoint.pending
 
 import org.apache.spark.sql.catalyst.expressions.{BoundReference, Cast, StructsToJson}
-import org.apache.spark.sql.streamjoin.checkpoint.StoredTime
-import org.apache.spark.sql.streamjoin.conditions.TimeUnit
 import org.apache.spark.sql.types._
 
 import io.streamjoin.model.{JoinType, Side}
@@ -22,7 +20,7 @@ private[pending] final class PendingShape(joins: Seq[StoredJoin], sides: Seq[Sid
   private val limit = common(for {
     (join, side) <- shown
     limit <- join.description.limits(side)
-  } yield PendingShape.limitType(limit))
+  } yield PendingSide.limitType(limit))
 
   private val row = shown match {
     case Seq((join, side)) => join.rows(side)
@@ -33,7 +31,7 @@ private[pending] final class PendingShape(joins: Seq[StoredJoin], sides: Seq[Sid
 
   def side(join: StoredJoin, side: Side): PendingSide = {
     val limits = join.description.limits(side)
-    val limitType = common(limits.map(PendingShape.limitType))
+    val limitType = common(limits.map(PendingSide.limitType))
     val time = join.description.lookup(side).dataType
     val own = PendingShape.columns(time, limitType, join.rows(side))
     PendingSide(
@@ -83,10 +81,6 @@ private[pending] object PendingShape {
       .add("limits", ArrayType(limits, containsNull = false), nullable = false)
       .add("row", row)
   }
-
-  /** A limit is a sum: one of whole numbers may go beyond the type of the column. */
-  def limitType(time: StoredTime): DataType =
-    if (TimeUnit.of(time.dataType).contains(TimeUnit.Number)) LongType else time.dataType
 
   /** Whether a join keeps note of it; else nothing would depend on it. */
   def notesMatches(joinType: JoinType, side: Side): Boolean =

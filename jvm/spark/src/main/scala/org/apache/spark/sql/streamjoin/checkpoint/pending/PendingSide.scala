@@ -27,7 +27,7 @@ private[pending] final case class PendingSide(
     expressions: Seq[Expression]
 ) {
 
-  /** In the order of [[PendingShape.columns]]. */
+  /** In the order of the columns of `PendingShape`. */
   def values(
       batch: Long,
       operator: Long,
@@ -71,7 +71,7 @@ private[pending] final case class PendingSide(
   private def limit(k: Int, value: Long): Any =
     if (value == Watermarks.Unknown || value == Long.MaxValue) null
     else {
-      val own = PendingShape.limitType(limits(k))
+      val own = PendingSide.limitType(limits(k))
       val shown = typed(value, own)
       if (limitType == own) shown else Cast(Literal(shown, own), limitType, Some(zone)).eval()
     }
@@ -83,4 +83,11 @@ private[pending] final case class PendingSide(
     case ByteType    => value.toByte
     case _           => value
   }
+}
+
+private[pending] object PendingSide {
+
+  /** A limit is a sum: one of whole numbers may go beyond the type of the column. */
+  def limitType(time: StoredTime): DataType =
+    if (TimeUnit.of(time.dataType).contains(TimeUnit.Number)) LongType else time.dataType
 }
