@@ -221,14 +221,134 @@ def test_debezium_joined_to_upserts_for_a_merge(spark: SparkSession, tmp_path: P
     customers.land(message("u", 3, after={"id": 2, "name": "B"}))
     assert kinds(*run.step().values()) == set()
 
-    orders.land(change("insert", id=1, customer=2, amount=9, seq=1))
-    customers.land(message("d", 4, before={"id": 2, "name": None}))
-    assert kinds(*run.step().values()) == {(1, None, 3, "update_postimage")}
+    # nor is one whose halves come from two partitions
+    orders.land(change("update_postimage", id=1, customer=3, amount=5, seq=4))
+    customers.land(message("c", 4, after={"id": 3, "name": "B"}))
+    assert kinds(*run.step().values()) == set()
 
-    orders.land(change("delete", id=1, seq=4))
-    customers.land(message("t", 5))
+    orders.land(change("insert", id=1, customer=2, amount=9, seq=1))
+    customers.land(message("d", 5, before={"id": 3, "name": None}))
+    assert kinds(*run.step().values()) == {(1, None, 4, "update_postimage")}
+
+    orders.land(change("delete", id=1, seq=5))
+    customers.land(message("t", 6))
     with pytest.raises(StreamingQueryException, match="UNKNOWN_CHANGE_TYPE"):
         run.step()
+
+
+def test_the_batch_of_a_sink_is_rows_and_no_changelog(spark: SparkSession, tmp_path: Path) -> None:
+    """MERGE joins it with its target."""
+    landing = Landing(spark, tmp_path / "orders", ORDERS)
+    orders = landing.stream().fromChangelog(key="id").alias("o")
+    more = landing.stream().fromChangelog(key="id").alias("p")
+    changes = orders.streamJoin(more, "o.id = p.id").select("o.id", "o.amount", "_change_type")
+    names = spark.createDataFrame([(1, "a")], "id INT, name STRING")
+    found: list[Any] = []
+
+    def sink(batch: DataFrame, _: int) -> None:
+        found.extend(tuple(row) for row in batch.join(names, "id").collect())
+        batch.write.mode("append").parquet(str(tmp_path / "changes"))
+
+    landing.land(change("insert", id=1, amount=5), change("insert", id=2, amount=6))
+    query = changes.toUpserts("id").writeStream.foreachBatch(sink)
+    query.option("checkpointLocation", str(tmp_path / "checkpoint")).trigger(
+        availableNow=True
+    ).start().awaitTermination()
+    assert found == [(1, 5, "insert", "a")]
+    # what was written is not declared by it
+    spark.conf.set("spark.sql.streaming.schemaInference", "true")
+    try:
+        written = spark.readStream.parquet(str(tmp_path / "changes"))
+    finally:
+        spark.conf.unset("spark.sql.streaming.schemaInference")
+    with pytest.raises(AnalysisException, match="UNDECLARED_CHANGELOG"):
+        written.alias("a").streamJoin(orders, "a.id = o.id")
+    declared = written.fromUpserts("id", "amount", deletes="_change_type = 'delete'")
+    declared.alias("a").streamJoin(orders, "a.id = o.id").select("a.id", "_change_type")
+
+
+def test_a_batch_that_runs_again_gives_the_same_changes(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    feed = Feed(spark, tmp_path)
+    feed.land()
+    orders = feed.orders.stream().fromChangelog(key="id").alias("o")
+    customers = feed.customers.stream().fromChangelog(key="id").alias("c")
+    run = Run(orders.streamJoin(customers, "o.customer = c.id", "full"), tmp_path / "checkpoint")
+    run.step()
+    for number in (1, 2):
+        feed.land()
+        run.step()
+        first = run.batches[number]
+        # as a process that was killed between the sink and the commit leaves it
+        for left in (tmp_path / "checkpoint" / "commits").glob(f"*{number}*"):
+            left.unlink()
+        run.step()
+        assert first
+        assert sorted(run.batches[number], key=str) == sorted(first, key=str)
+        assert {row[-2] for row in first} == {number}
+
+
+def test_sums_above_and_columns_of_using(spark: SparkSession, tmp_path: Path) -> None:
+    feed = Feed(spark, tmp_path)
+    orders = feed.orders.stream().withColumnRenamed("id", "order").fromChangelog()
+    customers = feed.customers.stream().drop("seq").withColumnRenamed("id", "customer")
+    joined = orders.streamJoin(customers.fromChangelog(key="customer"), ["customer"], "left")
+    assert joined.columns[:5] == ["customer", "order", "amount", "seq", "name"]
+    sign = F.when(F.col("_change_type").isin(*ADDED), 1).otherwise(-1)
+    sums = joined.groupBy("name").agg(
+        F.sum(sign).alias("n"), F.sum(sign * F.col("amount")).alias("amount")
+    )
+    found: dict[str | None, tuple[int, int]] = {}
+
+    def sink(batch: DataFrame, _: int) -> None:
+        found.update({row["name"]: (row["n"], row["amount"]) for row in batch.collect()})
+
+    for _ in range(3):
+        feed.land()
+        query = sums.writeStream.outputMode("update").foreachBatch(sink)
+        query = query.option("checkpointLocation", str(tmp_path / "checkpoint"))
+        query.trigger(availableNow=True).start().awaitTermination()
+        expected: Counter[str | None] = Counter()
+        amounts: Counter[str | None] = Counter()
+        for order in feed.tables["orders"].values():
+            customer = feed.tables["customers"].get(order["customer"], {"name": None})
+            expected[customer["name"]] += 1
+            amounts[customer["name"]] += order["amount"]
+        assert {k: v for k, v in found.items() if v[0]} == {
+            k: (n, amounts[k]) for k, n in expected.items()
+        }
+
+
+def test_checkpoints_of_the_other_join_and_null_in_a_key(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    schema = "id INT, t TIMESTAMP, _change_type STRING"
+    left, right = (Landing(spark, tmp_path / name, schema) for name in "lr")
+
+    def by_time() -> DataFrame:
+        inputs = (
+            df.stream().drop("_change_type").imposeOrder("t", "1 minute") for df in (left, right)
+        )
+        a, b = inputs
+        return streamjoin.stream_join(a.alias("a"), b.alias("b"), "a.id = b.id AND a.t = b.t")
+
+    def by_change() -> DataFrame:
+        a, b = (df.stream().fromChangelog(key="id") for df in (left, right))
+        return streamjoin.stream_join(a.alias("a"), b.alias("b"), "a.id = b.id")
+
+    row = {"id": 1, "t": "2024-01-01T00:00:00Z", "_change_type": "insert"}
+    for first, then in ((by_time, by_change), (by_change, by_time)):
+        checkpoint = tmp_path / first.__name__
+        left.land(row)
+        right.land(row)
+        Run(first(), checkpoint).step()
+        left.land(row)
+        with pytest.raises(StreamingQueryException, match="INCOMPATIBLE_CHECKPOINT"):
+            Run(then(), checkpoint).step()
+    left.land({**row, "id": None})
+    with pytest.raises(StreamingQueryException, match=r"STREAM_JOIN\.NULL_KEY"):
+        Run(by_change(), tmp_path / "nulls").step()
 
 
 def test_sql_chain_self_join_and_expiry(spark: SparkSession, tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 package org.apache.spark.sql.streamjoin.logical.plan
 
 import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, Expression, NamedExpression}
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.types.{Metadata, MetadataBuilder}
 
 /**
@@ -30,6 +31,15 @@ private[streamjoin] object ChangelogMarks {
   /** The column that says which kind of change a row is. */
   def kind(columns: Seq[Attribute]): Option[Attribute] = columns.find(_.metadata.contains(Kind))
 
+  /**
+   * Whether the rows of a plan are changes. Marks also go where rows are written: what a table or the
+   * batch of a sink has from there declares nothing.
+   */
+  def areChanges(plan: LogicalPlan): Boolean =
+    plan.isStreaming && kind(plan.output).exists { k =>
+      !plan.collectLeaves().exists(_.output.exists(_.exprId == k.exprId))
+    }
+
   def isCommit(a: Attribute): Boolean = a.metadata.contains(Commit)
 
   /** How many columns the unique key has; 0: there is none. */
@@ -44,6 +54,10 @@ private[streamjoin] object ChangelogMarks {
 
   def sequence(columns: Seq[Attribute]): Option[Attribute] =
     columns.find(_.metadata.contains(Sequence))
+
+  /** What tells of changes among the columns. */
+  def marked(columns: Seq[Attribute]): Seq[Attribute] =
+    columns.filter(a => all.exists(a.metadata.contains))
 
   /** The expression under a name, with marks. */
   def marked(e: Expression, name: String, metadata: Metadata, marks: (String, Long)*): Alias = {

@@ -145,7 +145,7 @@ object StreamJoin {
 
   /** Whether rows come and go, so that the join is another one: [[ChangelogJoin]]. */
   private def isChangelog(input: LogicalPlan): Boolean =
-    input.resolved && ChangelogMarks.kind(input.output).nonEmpty
+    input.resolved && ChangelogMarks.areChanges(input)
 
   /** Whether a part of WHERE may stand in the condition of a join instead, or below it. */
   private[streamjoin] def mayDemand(part: Expression): Boolean =

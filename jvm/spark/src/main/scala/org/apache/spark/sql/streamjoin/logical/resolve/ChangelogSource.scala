@@ -38,6 +38,9 @@ private[streamjoin] final class ChangelogSource(input: LogicalPlan, resolver: Re
         )
     }
 
+  private def declaredKind: Option[Attribute] =
+    ChangelogMarks.kind(input.output).filter(_ => ChangelogMarks.areChanges(input))
+
   private def marks(a: Attribute, key: Seq[Attribute], sequence: Option[Attribute]) = {
     val place = key.indexWhere(_.exprId == a.exprId)
     Seq(
@@ -204,7 +207,7 @@ private[streamjoin] final class ChangelogSource(input: LogicalPlan, resolver: Re
 
   /** Of the changes of each key in a batch, the one that counts. */
   def upsertsOf(key: Seq[String]): LogicalPlan = {
-    val kind = ChangelogMarks.kind(input.output).getOrElse(
+    val kind = declaredKind.getOrElse(
       throw StreamJoinErrors.invalidChangelog(
         input.origin,
         "the rows are no changes, or do not say any more which come and which go",

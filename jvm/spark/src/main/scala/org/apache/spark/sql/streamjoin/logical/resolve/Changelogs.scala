@@ -22,11 +22,13 @@ import io.streamjoin.model.Side
 private[streamjoin] object Changelogs extends (LogicalPlan => Unit) {
 
   /** An input of a join has a column that looks like the kinds of changes. */
-  def undeclared(join: LogicalPlan, side: Side, input: LogicalPlan): Option[Refusal] =
+  def undeclared(join: LogicalPlan, side: Side, input: LogicalPlan): Option[Refusal] = {
+    val declared = ChangelogMarks.kind(input.output).filter(_ => ChangelogMarks.areChanges(input))
     input.output.find { a =>
       a.name.toLowerCase(Locale.ROOT) == ChangelogMarks.ChangeType &&
-      !a.metadata.contains(ChangelogMarks.Kind)
+      !declared.exists(_.exprId == a.exprId)
     }.map(a => Refusal(StreamJoinErrors.undeclaredChangelog(join.origin, side.name, a.name)))
+  }
 
   /** A changelog, declared or not, below an event-time join. */
   def refusal(join: StreamJoin): Option[Refusal] =

@@ -15,8 +15,8 @@ import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
 import org.apache.spark.sql.streamjoin.logical.times.TimeColumns
 
 /**
- * `WHERE [NOT] EXISTS (...)` and `WHERE c [NOT] IN (...)` over streams with an imposed order, or where
- * Spark's joins are to be replaced, as the LEFT SEMI and LEFT ANTI joins that they are.
+ * `WHERE [NOT] EXISTS (...)` and `WHERE c [NOT] IN (...)` over streams with an imposed order or of rows
+ * that change, or where Spark's joins are to be replaced, as the LEFT SEMI and LEFT ANTI joins that they are.
  *
  * Spark makes joins of them when it optimizes; a stream join must be there when the query is checked
  * and started. What is done is Spark's own doing, on the one condition alone.
@@ -59,7 +59,8 @@ object ResolveStreamSubqueries extends Rule[LogicalPlan] {
 
   /** Refuses what would not become a join. */
   private def refuse(e: Expression): Unit = e.foreach {
-    case s: SubqueryExpression if isOrdered(s.plan) =>
+    case s: SubqueryExpression
+        if isOrdered(s.plan) || s.plan.resolved && ChangelogBuilder.isChangelog(s.plan) =>
       val reason = s match {
         case x: Exists if !x.isCorrelated => "it does not mention the row it is asked for"
         case _: ScalarSubquery            => "a value of a stream is not known before its end"
@@ -83,8 +84,12 @@ object ResolveStreamSubqueries extends Rule[LogicalPlan] {
 
   private def isOurs(outer: LogicalPlan, conjunct: Expression): Boolean =
     query(conjunct).exists { q =>
-      q.plan.resolved && isReady(q.plan) && (isOrdered(outer, q) || BuiltinJoin.isSought)
+      q.plan.resolved && isReady(q.plan) &&
+      (hasChanges(outer, q) || isOrdered(outer, q) || BuiltinJoin.isSought)
     }
+
+  private def hasChanges(outer: LogicalPlan, query: SubqueryExpression): Boolean =
+    ChangelogBuilder.isChangelog(outer) || ChangelogBuilder.hasChangelog(query.plan)
 
   private def query(conjunct: Expression): Option[SubqueryExpression] = conjunct match {
     case e: Exists if e.isCorrelated      => Some(e)
@@ -120,7 +125,9 @@ object ResolveStreamSubqueries extends Rule[LogicalPlan] {
     }
     RewritePredicateSubquery(correlated).transformUp {
       case r: LocalRelation if r eq stub => outer
-      case j: Join if j.left eq outer    =>
+      case j: Join if (j.left eq outer) && query(conjunct).exists(hasChanges(outer, _)) =>
+        ChangelogBuilder.filtered(j.copy(condition = j.condition.map(withoutNulls)))
+      case j: Join if j.left eq outer =>
         // only what the condition mentions comes out of a sub-query
         if (Rowtime.columns(j.right).isEmpty && query(conjunct).exists(q => hasTimes(q.plan))) {
           throw refused(
@@ -136,10 +143,13 @@ object ResolveStreamSubqueries extends Rule[LogicalPlan] {
     }
   }
 
-  /** BETWEEN keeps what it was written with out of sight of the rules that follow. */
+  /**
+   * BETWEEN keeps what it was written with out of sight of the rules that follow. A sub-query of changes
+   * gives out also what tells of them.
+   */
   private def plain(conjunct: Expression): Expression = conjunct.transform {
     case s: SubqueryExpression =>
-      s.withNewPlan(s.plan.transformAllExpressions { case b: Between =>
+      s.withNewPlan(ChangelogBuilder.withMarks(s.plan).transformAllExpressions { case b: Between =>
         PlainCondition.of(b)
       })
   }

@@ -31,6 +31,8 @@ import io.streamjoin.join.changelog.ChangeKind
  *   some             some            -> update_postimage
  *   none             some            -> delete
  * }}}
+ *
+ * A row that comes as it went is no change: the columns that differ are not among those asked for.
  */
 case class ToUpsertsExec(key: Seq[Attribute], kind: Attribute, child: SparkPlan)
     extends UnaryExecNode {
@@ -79,9 +81,21 @@ private final class UpsertRuns(
   private def next(rows: Iterator[UnsafeRow]): Option[UnsafeRow] =
     Option.when(rows.hasNext)(rows.next().copy())
 
-  override def hasNext: Boolean = ahead.nonEmpty
+  private var current: Option[UnsafeRow] = None
+
+  override def hasNext: Boolean = {
+    while (current.isEmpty && ahead.nonEmpty) current = ofNextKey()
+    current.nonEmpty
+  }
 
   override def next(): InternalRow = {
+    if (!hasNext) throw new NoSuchElementException("no more changes")
+    val row = current.get
+    current = None
+    row
+  }
+
+  private def ofNextKey(): Option[UnsafeRow] = {
     val first = ahead.get
     var (came, went) = (Option.empty[UnsafeRow], Option.empty[UnsafeRow])
     while (ahead.exists(byKey.compare(first, _) == 0)) {
@@ -91,9 +105,11 @@ private final class UpsertRuns(
       ahead = next(rows)
     }
     (came, went) match {
-      case (Some(row), None)    => as(ChangeKind.Insert)(row)
-      case (Some(row), Some(_)) => as(ChangeKind.Postimage)(row)
-      case (None, row)          => as(ChangeKind.Delete)(row.get)
+      case (Some(row), None) => Some(as(ChangeKind.Insert)(row))
+      case (Some(row), Some(before)) =>
+        val was = as(ChangeKind.Postimage)(before).copy()
+        Some(as(ChangeKind.Postimage)(row)).filter(_ != was)
+      case (None, row) => row.map(as(ChangeKind.Delete)(_))
     }
   }
 
