@@ -25,6 +25,7 @@ MYPY := $(BIN)/mypy --config-file python/pyproject.toml
 MINUTES ?= 10
 SEED ?= 1
 CASES ?= 4000
+CHANGELOGS ?= 2000
 KILLS ?= 100
 
 # Two sbt processes in one directory wait for each other's lock at best.
@@ -37,7 +38,7 @@ help:
 	@echo "make bench    the short benchmarks, about ten minutes; table and plots go to artifacts/"
 	@echo "make bench-full  all benchmarks, hours; results go to results/"
 	@echo "make test     everything: formatting, linters, types, Scala tests, wheel, Python tests"
-	@echo "make nightly  what takes hours: CASES=4000 differential cases, KILLS=100, faults on a cluster, a soak of MINUTES=180; SEED=1"
+	@echo "make nightly  what takes hours: CASES=4000 differential cases, CHANGELOGS=2000, KILLS=100, faults on a cluster, a soak of MINUTES=180; SEED=1"
 	@echo "make docs     the site of the documentation, every link checked, in artifacts/site"
 	@echo "make release  all of a release but the upload; STREAMJOIN_HOME_PAGE and STREAMJOIN_SIGN_WITH say where and by whom"
 	@echo "make soak     the Kafka pipeline for MINUTES=10, with things going wrong; report and plots go to artifacts/soak"
@@ -80,7 +81,7 @@ nightly: MINUTES = 180
 nightly: $(STAMPS)/installed $(STAMPS)/test-jars-staged
 	@failed=; \
 	for part in \
-	  "-m pytest tests/differential --diff-cases $(CASES) --diff-seed $(SEED)" \
+	  "-m pytest tests/differential --diff-cases $(CASES) --diff-changelogs $(CHANGELOGS) --diff-seed $(SEED)" \
 	  "-m pytest tests/crash --crash-kills $(KILLS) --crash-seed $(SEED)" \
 	  "-m pytest tests/faults --faults" \
 	  "-m tests.soak throughput --seed $(SEED)" \
@@ -121,7 +122,7 @@ format: $(STAMPS)/venv
 	$(SBT) scalafmtAll scalafmtSbt
 
 clean:
-	rm -rf $(DIST) target jvm/*/target docker/kafka/target benchmarks/jvm/*/target benchmarks/jars docker/kafka/jars tests/jars project/target project/project artifacts
+	rm -rf $(DIST) target jvm/*/target docker/kafka/target benchmarks/jvm/*/target benchmarks/jars docker/kafka/jars tests/jars tests/delta/jars tests/delta/target project/target project/project artifacts
 	rm -rf python/src/streamjoin/jars python/src/streamjoin/version.txt .pytest_cache .ruff_cache .mypy_cache
 	rm -f $(STAMPS)/jvm-tested $(STAMPS)/installed $(STAMPS)/benchmarks-staged $(STAMPS)/test-jars-staged
 
@@ -140,7 +141,7 @@ $(STAMPS)/release-venv: python/requirements-release.txt | $(STAMPS)/venv
 # One start of sbt for all of it: the jars come out of the run that tested them.
 $(STAMPS)/jvm-tested: $(BUILD) .scalafmt.conf $(JVM_MAIN) $(JVM_TEST) $(BENCHMARKS_JVM) | $(STAMPS)/venv
 	$(SBT) scalafmtCheckAll benchmarksFlink/scalafmtCheckAll benchmarksHazelcast/scalafmtCheckAll scalafmtSbtCheck \
-	  test stagePython benchmarks/stageBenchmarks benchmarksSpark/stageBenchmarks kafka/stageKafka spark/stageTestJars
+	  test stagePython benchmarks/stageBenchmarks benchmarksSpark/stageBenchmarks kafka/stageKafka delta/stageDelta spark/stageTestJars
 	@touch $(JAR) $(STAMPS)/test-jars-staged $@
 
 $(JAR): $(BUILD) $(JVM_MAIN) | $(STAMPS)/venv
@@ -167,7 +168,7 @@ $(STAMPS)/benchmarks-staged: $(BUILD) $(BENCHMARKS_JVM) | $(STAMPS)/venv
 	@touch $@
 
 $(STAMPS)/test-jars-staged: $(BUILD) | $(STAMPS)/venv
-	$(SBT) kafka/stageKafka spark/stageTestJars
+	$(SBT) kafka/stageKafka delta/stageDelta spark/stageTestJars
 	@touch $@
 
 $(STAMPS)/installed: $(WHEEL)

@@ -8,6 +8,7 @@ import pytest
 
 DEFAULT_CASES = 80
 DEFAULT_CHAINS = 4
+DEFAULT_CHANGELOGS = 4
 DEFAULT_KILLS = 5
 
 
@@ -23,6 +24,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     add("--diff-jobs", type=int, default=2, help="cases that run at once")
     add("--diff-chains", type=int, default=DEFAULT_CHAINS, help="number of random chains of joins")
     add("--diff-chain", type=int, default=None, help="run only the chain with this number")
+    add("--diff-changelogs", type=int, default=DEFAULT_CHANGELOGS, help="random changelogs")
+    add("--diff-changelog", type=int, default=None, help="run only the changelogs with this number")
     add("--diff-shrink", type=int, default=0, metavar="RUNS", help="make a failing case smaller")
     add("--crash-kills", type=int, default=DEFAULT_KILLS, help="how often a process is killed")
     add("--crash-seed", type=int, default=1, help="seed of the moments; 0 draws one")

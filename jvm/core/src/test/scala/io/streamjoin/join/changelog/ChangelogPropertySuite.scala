@@ -1,7 +1,6 @@
 package io.streamjoin.join.changelog
 
 import scala.collection.mutable
-import scala.util.Random
 
 import org.scalatest.funsuite.AnyFunSuite
 
@@ -12,75 +11,7 @@ import io.streamjoin.testing.RandomCases.onFailure
 
 /** Random changelogs of all layouts and types against the join of the tables they stand for. */
 class ChangelogPropertySuite extends AnyFunSuite {
-
-  /** A table, and the changes that lead from one of its states to the next. */
-  private final class Table(join: TestChangelog, side: Side, random: Random) {
-    private val layout = join.layout(side)
-    private var sequence = 0
-    val rows: mutable.ArrayBuffer[Row] = mutable.ArrayBuffer.empty
-
-    private def fresh(): Row =
-      Row(
-        if (random.nextInt(8) == 0) None else Some(random.nextInt(2)),
-        random.nextInt(4),
-        random.nextInt(8)
-      )
-
-    private def occupant(row: Row): Option[Row] = layout match {
-      case Layout.OneAKey => rows.find(_.join == row.join)
-      // the unique key decides: it may move to another join key
-      case Layout.UniqueKey => rows.find(_.unique == row.unique)
-      case Layout.NoKey     => None
-    }
-
-    private def write(row: Row): Row = {
-      sequence += 1
-      val sequenced = layout != Layout.NoKey
-      if (sequenced) row.copy(sequence = sequence) else row
-    }
-
-    def change(): Seq[Change[Row]] = {
-      val row = fresh()
-      if (rows.nonEmpty && random.nextInt(3) == 0) {
-        val gone = rows.remove(random.nextInt(rows.length))
-        Seq(Change(write(gone), added = false))
-      } else {
-        val before = occupant(row)
-        before.foreach(b => rows.remove(rows.indexOf(b)))
-        val after = write(row)
-        rows += after
-        before.toSeq.map(b => Change(b.copy(sequence = after.sequence), added = false)) :+
-          Change(after, added = true)
-      }
-    }
-  }
-
-  private def randomJoin(random: Random, joinType: JoinType): TestChangelog = {
-    def layout() = Layout.all(random.nextInt(3))
-    TestChangelog(
-      joinType,
-      layout(),
-      layout(),
-      random.nextBoolean(),
-      random.nextBoolean(),
-      selective = random.nextInt(4) == 0,
-      hashes = if (random.nextBoolean()) 1 else 1 << 20
-    )
-  }
-
-  private def shown(rows: Seq[Out]): Seq[Out] = rows.map { o =>
-    Out(o.left.map(_.copy(sequence = 0)), o.right.map(_.copy(sequence = 0)))
-  }
-
-  private def fold(table: mutable.Map[Out, Int], changes: Seq[Changed[Out]]): Unit =
-    for (c <- changes) {
-      val n = table.getOrElse(c.row, 0) + (if (c.kind.added) 1 else -1)
-      if (n == 0) table.remove(c.row) else table(c.row) = n
-      assert(n >= 0, s"$c was never there")
-    }
-
-  private def listed(table: mutable.Map[Out, Int]): Seq[Out] =
-    table.toSeq.flatMap { case (o, n) => Seq.fill(n)(o) }
+  import ChangelogCases._
 
   for (joinType <- JoinType.all; segments <- Seq(false, true)) {
     val where = if (segments) "in segments" else "on the heap"
@@ -91,7 +22,10 @@ class ChangelogPropertySuite extends AnyFunSuite {
       RandomCases.forAll(300) { random =>
         val join = randomJoin(random, joinType)
         val driver = new ChangelogDriver(join, segments)
-        val (l, r) = (new Table(join, Side.Left, random), new Table(join, Side.Right, random))
+        val (l, r) = (
+          new ChangelogTable(join, Side.Left, random),
+          new ChangelogTable(join, Side.Right, random)
+        )
         val table = mutable.HashMap.empty[Out, Int]
         val history = mutable.ArrayBuffer.empty[Any]
         withClue(onFailure(s"$join\n${history.mkString("\n")}\n")) {
@@ -135,7 +69,8 @@ class ChangelogPropertySuite extends AnyFunSuite {
   test("any cut into batches ends in the same table") {
     RandomCases.forAll(400) { random =>
       val join = randomJoin(random, JoinType.all(random.nextInt(JoinType.all.length)))
-      val (l, r) = (new Table(join, Side.Left, random), new Table(join, Side.Right, random))
+      val (l, r) =
+        (new ChangelogTable(join, Side.Left, random), new ChangelogTable(join, Side.Right, random))
       val steps = Seq.fill(12)(
         if (random.nextBoolean()) l.change().map(Side.Left -> _)
         else r.change().map(Side.Right -> _)

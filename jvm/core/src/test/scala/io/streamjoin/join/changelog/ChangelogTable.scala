@@ -1,0 +1,86 @@
+package io.streamjoin.join.changelog
+
+import scala.collection.mutable
+import scala.util.Random
+
+import org.scalatest.Assertions._
+
+import io.streamjoin.model.{JoinType, Side}
+
+/** A table, and the changes that lead from one of its states to the next. */
+private[changelog] final class ChangelogTable(join: TestChangelog, side: Side, random: Random) {
+  private val layout = join.layout(side)
+  private var sequence = 0
+  val rows: mutable.ArrayBuffer[Row] = mutable.ArrayBuffer.empty
+
+  private def fresh(): Row =
+    Row(
+      if (random.nextInt(8) == 0) None else Some(random.nextInt(2)),
+      random.nextInt(4),
+      random.nextInt(8)
+    )
+
+  private def occupant(row: Row): Option[Row] = layout match {
+    case Layout.OneAKey => rows.find(_.join == row.join)
+    // the unique key decides: it may move to another join key
+    case Layout.UniqueKey => rows.find(_.unique == row.unique)
+    case Layout.NoKey     => None
+  }
+
+  private def write(row: Row): Row = {
+    sequence += 1
+    val sequenced = layout != Layout.NoKey
+    if (sequenced) row.copy(sequence = sequence) else row
+  }
+
+  def change(): Seq[Change[Row]] = {
+    val row = fresh()
+    if (rows.nonEmpty && random.nextInt(3) == 0) {
+      val gone = rows.remove(random.nextInt(rows.length))
+      Seq(Change(write(gone), added = false))
+    } else {
+      val before = occupant(row)
+      before.foreach(b => rows.remove(rows.indexOf(b)))
+      val after = write(row)
+      rows += after
+      before.toSeq.map(b => Change(b.copy(sequence = after.sequence), added = false)) :+
+        Change(after, added = true)
+    }
+  }
+}
+
+private[changelog] object ChangelogCases {
+
+  /** @param left how rows of the left input are told apart, where it is not drawn */
+  def randomJoin(
+      random: Random,
+      joinType: JoinType,
+      left: Option[Layout] = None
+  ): TestChangelog = {
+    def layout() = Layout.all(random.nextInt(3))
+    TestChangelog(
+      joinType,
+      left.getOrElse(layout()),
+      layout(),
+      random.nextBoolean(),
+      random.nextBoolean(),
+      selective = random.nextInt(4) == 0,
+      equality = random.nextInt(8) != 0,
+      hashes = if (random.nextBoolean()) 1 else 1 << 20
+    )
+  }
+
+  def shown(rows: Seq[Out]): Seq[Out] = rows.map { o =>
+    Out(o.left.map(_.copy(sequence = 0)), o.right.map(_.copy(sequence = 0)))
+  }
+
+  def fold(table: mutable.Map[Out, Int], changes: Seq[Changed[Out]]): Unit =
+    for (c <- changes) {
+      val n = table.getOrElse(c.row, 0) + (if (c.kind.added) 1 else -1)
+      if (n == 0) table.remove(c.row) else table(c.row) = n
+      assert(n >= 0, s"$c was never there")
+    }
+
+  def listed(table: mutable.Map[Out, Int]): Seq[Out] =
+    table.toSeq.flatMap { case (o, n) => Seq.fill(n)(o) }
+}

@@ -1,0 +1,78 @@
+package io.streamjoin.join.changelog
+
+import scala.collection.mutable
+import scala.util.Random
+
+import org.scalatest.funsuite.AnyFunSuite
+
+import io.streamjoin.model.{JoinType, Side}
+import io.streamjoin.testing.Checked.assertSame
+import io.streamjoin.testing.RandomCases
+import io.streamjoin.testing.RandomCases.onFailure
+
+/**
+ * Changelogs that are not well formed: deletes of what is not there, inserts of what is, changes that
+ * come twice or without their other half. What they come to is told by batch.
+ *
+ * {{{
+ *   without a key   a row is there as often as it was, and came, less how often it went; never less
+ *                   than not at all
+ *   with a key      the last change counts
+ * }}}
+ */
+class UntidyChangelogSuite extends AnyFunSuite {
+  import ChangelogCases._
+
+  private final class Untidy(join: TestChangelog, side: Side, random: Random) {
+    private val keyed = join.keyed(side)
+    private var sequence = 0
+    private val counts = mutable.HashMap.empty[Row, Int]
+    private val byKey = mutable.HashMap.empty[(Option[Int], Int), Row]
+
+    def rows: Seq[Row] =
+      if (keyed) byKey.values.toSeq else counts.toSeq.flatMap { case (row, n) => Seq.fill(n)(row) }
+
+    private def key(row: Row) =
+      (row.join, if (join.layout(side) == Layout.OneAKey) 0 else row.unique)
+
+    def batch(): Seq[Change[Row]] = {
+      val changes = Seq.fill(random.nextInt(8)) {
+        sequence += 1
+        val join = if (random.nextInt(8) == 0) None else Some(random.nextInt(2))
+        val row =
+          Row(join, random.nextInt(3), random.nextInt(5), if (keyed) sequence else 0)
+        Change(row, random.nextInt(5) < 3)
+      }
+      if (keyed) changes.foreach { c =>
+        if (c.added) byKey(key(c.row)) = c.row else byKey.remove(key(c.row))
+      }
+      else
+        changes.groupMapReduce(_.row)(c => if (c.added) 1 else -1)(_ + _).foreach { case (row, n) =>
+          counts(row) = math.max(0, counts.getOrElse(row, 0) + n)
+        }
+      val twice = if (keyed) changes.filter(_ => random.nextInt(4) == 0) else Nil
+      random.shuffle(changes ++ twice)
+    }
+  }
+
+  test("after each batch the result is that of the tables") {
+    var unknown = 0L
+    RandomCases.forAll(1500) { random =>
+      val join = randomJoin(random, JoinType.all(random.nextInt(JoinType.all.length)))
+      val driver = new ChangelogDriver(join, segments = random.nextInt(4) == 0)
+      val (l, r) = (new Untidy(join, Side.Left, random), new Untidy(join, Side.Right, random))
+      val table = mutable.HashMap.empty[Out, Int]
+      val history = mutable.ArrayBuffer.empty[Any]
+      withClue(onFailure(s"$join\n${history.mkString("\n")}\n")) {
+        for (_ <- 0 until 1 + random.nextInt(6)) {
+          val (left, right) = (l.batch(), r.batch())
+          history += left -> right
+          fold(table, driver.batch(left, right))
+          assertSame("table", listed(table), shown(join.result(l.rows, r.rows)))
+        }
+        unknown += driver.counters.rows(Side.Left, ChangelogCounters.Unknown)
+      }
+    }
+    if (RandomCases.all) assert(unknown > 500)
+  }
+}
