@@ -87,3 +87,7 @@ lazy val benchmarksHazelcast = (project in file("benchmarks/jvm/hazelcast"))
 // Nothing of it is compiled: a broker for the tests and for docker/, and Spark's connector to it.
 lazy val kafka = (project in file("docker/kafka"))
   .settings(Kafka.settings(sparkVersion))
+
+// Nor of this: what the tests with Delta's tables need.
+lazy val delta = (project in file("tests/delta"))
+  .settings(Delta.settings(sparkVersion))

@@ -41,6 +41,10 @@ class Topics:
 
     def values(self, name: str) -> list[Any]:
         """All that is in the topic."""
+        return [value for _, value in self.messages(name)]
+
+    def messages(self, name: str) -> list[tuple[str | None, Any]]:
+        """The same with the keys; those of one key in their order."""
         settings = {
             **self.broker.client_settings,
             "group.id": "tests",
@@ -57,13 +61,14 @@ class Topics:
             consumer.close()
 
 
-def _until_the_end(consumer: Consumer, partitions: int) -> Iterable[Any]:
+def _until_the_end(consumer: Consumer, partitions: int) -> Iterable[tuple[str | None, Any]]:
     while partitions:
         message = consumer.poll(WITHIN_S)
         assert message is not None, "the broker says nothing"
         error = message.error()
         if error is None:
-            yield json.loads(message.value() or b"null")
+            key = message.key()
+            yield None if key is None else key.decode(), json.loads(message.value() or b"null")
         elif error.code() == KafkaError._PARTITION_EOF:
             partitions -= 1
         else:
