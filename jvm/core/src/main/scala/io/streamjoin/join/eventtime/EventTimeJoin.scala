@@ -108,6 +108,7 @@ final class EventTimeJoin[R, O](
    * @return the rows that this frees and that were never joined; must be read to its end
    */
   def advance(received: Array[Long]): Iterator[O] = {
+    misses.lookInto()
     val before = watermarks
     watermarks = before.zip(received).map { case (a, b) => math.max(a, b) }
     Side.both.iterator.flatMap(evict(_, before))

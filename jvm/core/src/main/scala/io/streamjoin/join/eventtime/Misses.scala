@@ -10,8 +10,9 @@ import io.streamjoin.state.JoinState
  * Why rows find no partner: whether the other input has rows of their keys, and by how little the times
  * of these miss the bounds.
  *
- * It is looked into while nothing has been joined, and of the first rows of each input only: a join
- * that joins pays nothing, one that does not a bounded price for each task.
+ * The first rows of each input that miss are noted, and looked into at the end of the batch, if nothing
+ * was joined by then: a join that joins pays for the notes only, one that does not a bounded price for
+ * each task.
  */
 private[eventtime] final class Misses[R](
     rows: JoinRows[R],
@@ -24,19 +25,24 @@ private[eventtime] final class Misses[R](
 
   /** The time of a row of each key that has come in this task, also of those that were not kept. */
   private val arrived = BySide.of(_ => mutable.LongMap.empty[Long])
-  private val looked = new Array[Int](2)
+  private val noted = BySide.of(_ => mutable.ArrayBuffer.empty[Miss])
   private val times = new RowTimes(columns)
 
   /** A row has come that found no partner in `[from, to]` of the other input. */
   def missed(side: Side, key: Long, time: Long, from: Long, to: Long): Unit =
-    if (counters.joinedRows == 0) {
-      val seen = arrived(side)
-      if (seen.size < Limit) seen.update(key, time)
-      if (looked(slot(side)) < Limit) {
-        looked(slot(side)) += 1
-        look(side, key, from, to)
-      }
+    if (counters.joinedRows == 0 && noted(side).length < Limit) {
+      noted(side) += Miss(key, from, to)
+      arrived(side).update(key, time)
     }
+
+  /** No more rows of this batch come. */
+  def lookInto(): Unit = {
+    for (side <- Side.both) {
+      if (counters.joinedRows == 0) noted(side).foreach(m => look(side, m.key, m.from, m.to))
+      noted(side).clear()
+    }
+    Side.both.foreach(arrived(_).clear())
+  }
 
   private def look(side: Side, key: Long, from: Long, to: Long): Unit = {
     val partner = arrived(side.other).get(key)
@@ -60,11 +66,12 @@ private[eventtime] final class Misses[R](
       else 0L
     counters.countMiss(if (side == Side.Left) above else Saturated.subtract(0L, above))
   }
-
-  private def slot(side: Side): Int = if (side == Side.Left) 0 else 1
 }
 
 private[eventtime] object Misses {
+
+  /** A row that found no partner, and what it looked for. */
+  private final case class Miss(key: Long, from: Long, to: Long)
 
   /** Rows of each input that are looked into in one task. */
   val Limit: Int = 256

@@ -23,6 +23,9 @@ class MissesSuite extends AnyFunSuite {
     val operator =
       new EventTimeJoin[TestRow, Emitted](joinType, bounds, rows, output, state, counters)
 
+    /** What a batch ends with, without a watermark that moves. */
+    def end(): Unit = assert(operator.advance(operator.received).isEmpty)
+
     def arrive(side: Side, row: TestRow): Seq[Emitted] = operator.process(side, row).toSeq
   }
 
@@ -30,6 +33,8 @@ class MissesSuite extends AnyFunSuite {
     new Fixture {
       arrive(Side.Left, l(5).key(7))
       arrive(Side.Right, r(6).key(8))
+      assert(counters.lookedIntoRows == 0)
+      end()
       assert((counters.lookedIntoRows, counters.keyMetRows, counters.joinedRows) == ((2, 0, 0)))
       assert(counters.closestTooLate.isEmpty && counters.closestTooEarly.isEmpty)
     }
@@ -41,7 +46,8 @@ class MissesSuite extends AnyFunSuite {
       arrive(Side.Right, r(18).key(7))
       arrive(Side.Right, r(40).key(7))
       arrive(Side.Right, r(1).key(7))
-      assert(counters.keyMetRows == 3)
+      end()
+      assert(counters.keyMetRows == 4)
       assert(counters.closestTooLate.contains(3L))
       assert(counters.closestTooEarly.contains(4L))
     }
@@ -53,7 +59,8 @@ class MissesSuite extends AnyFunSuite {
       assert(operator.process(Side.Left, l(5).key(7), endOfBatch).isEmpty)
       assert(state.size(Side.Left) == 0)
       arrive(Side.Right, r(105).key(7))
-      assert(counters.keyMetRows == 1)
+      end()
+      assert(counters.keyMetRows == 2)
       assert(counters.closestTooLate.contains(90L))
     }
   }
@@ -62,19 +69,28 @@ class MissesSuite extends AnyFunSuite {
     new Fixture {
       arrive(Side.Left, l(5).key(7))
       arrive(Side.Right, r(6).key(7).unjoinable)
+      end()
       assert(counters.lookedIntoRows == 1)
       arrive(Side.Right, r(20).key(7))
+      end()
       assert(counters.closestTooLate.contains(5L))
     }
   }
 
-  test("nothing is looked into once a pair was joined, and of many rows only the first") {
+  test("nothing is looked into of a batch in which a pair was joined") {
     new Fixture {
-      for (i <- 1 to 3 * Misses.Limit) arrive(Side.Left, l(5).key(10 + i))
-      assert(counters.lookedIntoRows == Misses.Limit)
+      for (i <- 1 to 10) arrive(Side.Left, l(5).key(10L + i))
       arrive(Side.Right, r(6).key(11))
-      assert(counters.joinedRows == 1)
       arrive(Side.Right, r(60).key(12))
+      end()
+      assert((counters.joinedRows, counters.lookedIntoRows) == ((1, 0)))
+    }
+  }
+
+  test("of many rows the first of each input are looked into") {
+    new Fixture {
+      for (i <- 1 to 3 * Misses.Limit) arrive(Side.Left, l(5).key(10L + i))
+      end()
       assert(counters.lookedIntoRows == Misses.Limit)
       assert(counters.inputRows(Side.Left) == 3 * Misses.Limit)
     }
