@@ -209,6 +209,28 @@ def test_random_streams_give_what_the_tables_give(
     assert run.rows() == [tuple(row) for row in expected.collect()]
 
 
+@pytest.mark.parametrize(
+    ("kind", "lag", "times"),
+    [
+        ("TIMESTAMP_NTZ", "0 seconds", [f"2024-05-04T10:0{i}:00" for i in range(6)]),
+        ("DATE", "0 days", [f"2024-05-0{i + 1}" for i in range(6)]),
+        ("BIGINT", 0, list(range(6))),
+        ("SMALLINT", 0, list(range(6))),
+    ],
+)
+def test_times_of_every_type(
+    spark: SparkSession, tmp_path: Path, kind: str, lag: str | int, times: list[Any]
+) -> None:
+    sides = {name: Landing(spark, tmp_path / name, f"t {kind}, n INT") for name in ("l", "r")}
+    sides["l"].land(*({"t": times[i], "n": i} for i in (0, 2, 3, 5)))
+    sides["r"].land(*({"t": times[i], "n": i} for i in (4, 1, 3, 5)))
+    left, right = (impose_order(landing.stream(), "t", lag) for landing in sides.values())
+    joined = left.alias("l").streamJoin(right.alias("r"), "r.t < l.t", "left_asof")
+    run = Run(joined.select("l.n", "r.n"), tmp_path / "checkpoint")
+    run.step()
+    assert sorted(run.rows()) == [(0, None), (2, 1), (3, 1)]
+
+
 def test_the_result_joins_again(market: Market, spark: SparkSession) -> None:
     schema = "at TIMESTAMP, sym STRING"
     orders = Landing(spark, market.folder / "orders", schema)

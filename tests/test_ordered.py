@@ -387,6 +387,29 @@ def test_the_hash_joins_table_in_the_order_of_its_probe_side(
         (3, 305, 3, 305),
         (3, 310, 3, 305),
     ]
+    # the possible matches of one row of the probe side, in the order of the build side
+    assert [row[:2] for row in run.rows() if row[2:] == (2, 205)] == [(2, 200), (2, 205), (2, 210)]
+    # the document's window of ten numbers
+    counted = sides["t1"].streamJoin(
+        sides["t2"],
+        "t1.id = t2.id AND t1.sn >= t2.sn AND t1.sn < t2.sn + 10",
+        order_by=["t1.sn", "t2.sn"],
+    )
+    window = Run(counted.select("t1.sn", "t2.sn"), tmp_path / "window")
+    window.step()
+    assert window.rows() == [
+        (100, 100),
+        (105, 100),
+        (105, 105),
+        (200, 200),
+        (205, 200),
+        (205, 205),
+        (210, 205),
+        (300, 300),
+        (305, 300),
+        (305, 305),
+        (310, 305),
+    ]
 
 
 def test_an_outer_join_by_its_rowtime(spark: SparkSession, shop: Shop) -> None:
