@@ -81,6 +81,13 @@ def test_a_report_that_ran_nothing_counts_once() -> None:
     assert len(reports([first, first, report(1)])) == 2
 
 
+def test_late_rows_of_a_join_that_does_not_say_by_how_much() -> None:
+    late = report(0, inputRowsLeft=10, lateRowsLeft=6, **{"watermark.ot": 5})
+    seen = diagnose(Known(progress=reports([late]), described=[DESCRIBED]))
+    assert "6 of 10 rows of o are late; the watermark of o.ot went to" in str(seen)
+    assert "<a longer lag>" in str(seen)
+
+
 def test_a_column_that_has_no_watermark_yet() -> None:
     moving = [
         report(n, bufferedRowsLeft=n, inputRowsLeft=1, **{"watermark.ot": n, "lag.dt": 0})

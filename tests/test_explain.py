@@ -184,3 +184,17 @@ def test_times_of_one_name(
         "watermark of a.t: the latest a.t seen - 1 minute",
         "watermark of b.t: the latest b.t seen - 2 minutes",
     ]
+
+
+def test_formatted_as_well_in_words(shop: Shop, capsys: pytest.CaptureFixture[str]) -> None:
+    """No number that stands for none, no line that Spark finds no number for, the lag in words."""
+    left, right = shop.ordered("1 minute"), shop.delivered("90 seconds")
+    joined = stream_join(left, right, WITHIN_THE_HOUR, "left")
+    for mode in ("simple", "extended", "formatted"):
+        capsys.readouterr()
+        joined.explain(mode=mode)
+        said = capsys.readouterr().out
+        assert "watermark of order_time: the latest order_time seen - 1 minute" in said
+        assert ("ImposeOrder latest order_time - 1 minute" in said) == (mode != "formatted")
+        assert "(unknown)" not in said
+        assert str(2**63 - 1) not in said

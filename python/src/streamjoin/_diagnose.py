@@ -205,12 +205,12 @@ def _mostly_late(known: Known, join: JoinKnown) -> Iterator[Finding]:
             continue
         column, by = max(
             (
-                (c, join.reported.greatest(f"latestBy.{c}") or 0)
+                (c, join.reported.greatest(f"latestBy.{c}"))
                 for c in join.reported.columns()
                 if join.side_of(c) in (side, None)
             ),
-            key=lambda pair: pair[1],
-            default=("", 0),
+            key=lambda pair: pair[1] or 0,
+            default=("", None),
         )
         said, moved = join.said(column), _jump(join, column)
         lag = join.reported.greatest(f"lag.{column}")
@@ -221,15 +221,22 @@ def _mostly_late(known: Known, join: JoinKnown) -> Iterator[Finding]:
             if moved
             else ""
         )
+        # not every join says how late its rows were
+        how_far = "" if by is None else f", by {span(by)} at most"
+        enough = "<a longer lag>" if by is None else _lag(join, column, max(by + (lag or 0), 1))
         yield Finding(
             "MOSTLY_LATE",
-            f"{late} of {rows} rows of {join.input(side)} are late, by {span(by)} at most{jump}.",
+            f"{late} of {rows} rows of {join.input(side)} are late{how_far}{jump}.",
             {"late rows": late, "rows": rows, "greatest lateness": by, "lag": lag},
             "A watermark goes by the largest time seen: files or partitions of a backlog are read "
             "out of order, or a row is far ahead of the others.",
-            f'imposeOrder("{_plain(said)}", "{span(max(by + (lag or 0), 1))}") would have kept '
-            'them; late="emit" gives them out.',
+            f'imposeOrder("{_plain(said)}", {enough}) would have kept them; '
+            'late="emit" gives out the late rows of an event-time join.',
         )
+
+
+def _lag(join: JoinKnown, column: str, lag: int) -> str:
+    return str(lag) if join.is_number(column) else f'"{shown_span(lag)}"'
 
 
 def _stands(known: Known, join: JoinKnown) -> Iterator[Finding]:

@@ -66,6 +66,9 @@ case class ImposeOrder(
 
   override def output: Seq[Attribute] = child.output
 
+  override def argString(maxFields: Int): String =
+    TimeUnit.of(column.dataType).fold(column.name)(_.movedInWords(s"latest ${column.name}", -lag))
+
   override protected def withNewChildInternal(newChild: LogicalPlan): ImposeOrder =
     copy(child = newChild)
 }

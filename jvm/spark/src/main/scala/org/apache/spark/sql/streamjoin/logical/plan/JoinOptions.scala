@@ -32,6 +32,16 @@ final case class JoinOptions(
   /** Whether columns come out of the join that none of its inputs has. */
   def addsColumns: Boolean = emitLate || isChangelog
 
+  /** As `explain` shows it: what was asked for, and nothing else. */
+  def words: String = Seq(
+    retention.map(r => s"retention $r"),
+    Option.when(emitLate)("late emit"),
+    mode.map(m => s"mode $m"),
+    leftTtl.map(t => s"state_ttl left $t"),
+    rightTtl.map(t => s"state_ttl right $t"),
+    Option.when(last)("match last")
+  ).flatten.mkString(", ")
+
   /** Whether rows are to come and go, see [[ChangelogJoin]]. */
   def isChangelog: Boolean = mode.contains(JoinOptions.Changelog)
 }

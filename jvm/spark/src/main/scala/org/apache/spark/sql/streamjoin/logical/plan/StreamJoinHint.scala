@@ -20,6 +20,8 @@ case class StreamJoinHint(options: JoinOptions, held: Boolean, child: LogicalPla
 
   override def output: Seq[Attribute] = child.output
 
+  override def argString(maxFields: Int): String = options.words
+
   override protected def withNewChildInternal(newChild: LogicalPlan): StreamJoinHint =
     copy(child = newChild)
 }

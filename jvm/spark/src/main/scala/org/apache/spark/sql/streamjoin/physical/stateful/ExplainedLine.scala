@@ -10,6 +10,7 @@ private[physical] case class ExplainedLine(text: String) extends LeafExecNode {
   override def output: Seq[Attribute] = Nil
   override def simpleString(maxFields: Int): String = text
   override def verboseString(maxFields: Int): String = text
+  override def simpleStringWithNodeId(): String = text
   override protected def doExecute(): RDD[InternalRow] =
     throw new UnsupportedOperationException("a line of explain cannot be run")
 }

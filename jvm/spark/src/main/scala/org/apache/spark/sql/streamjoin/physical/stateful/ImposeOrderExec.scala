@@ -8,6 +8,7 @@ import org.apache.spark.sql.catalyst.expressions.{Attribute, SortOrder}
 import org.apache.spark.sql.catalyst.plans.physical.Partitioning
 import org.apache.spark.sql.execution.{SparkPlan, UnaryExecNode}
 import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
+import org.apache.spark.sql.streamjoin.conditions.TimeUnit
 
 /**
  * Passes rows on and notes the largest event time among them, of those that are believed.
@@ -38,6 +39,9 @@ case class ImposeOrderExec(
   override def outputPartitioning: Partitioning = child.outputPartitioning
 
   override def outputOrdering: Seq[SortOrder] = child.outputOrdering
+
+  override def argString(maxFields: Int): String =
+    TimeUnit.of(column.dataType).fold(column.name)(_.movedInWords(s"latest ${column.name}", -lag))
 
   override protected def doExecute(): RDD[InternalRow] = {
     val (noted, ahead, last, keeps) = (largest, longMetric("aheadRows"), latest, !rejects)
