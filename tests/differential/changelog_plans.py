@@ -88,10 +88,11 @@ def _by_sql(case: ChangelogCase, session: SparkSession, raw: Mapping[str, DataFr
         [*(f"{c} AS {c.replace('.', '_')}" for c in case.columns), "_change_type"]
     )
     where: list[str] = []
-    for number, (right, join) in enumerate(zip(case.inputs[1:], case.joins, strict=True), 1):
-        last = number == len(case.joins)
+    for right, join in zip(case.inputs[1:], case.joins, strict=True):
+        # right above another join of changelogs EXISTS finds two columns _change_type
+        alone = len(case.joins) == 1
         relation = f"{_relation(right)} AS {right.alias}"
-        if last and join.how in ("semi", "anti"):
+        if alone and join.how in ("semi", "anti"):
             no = "NOT " if join.how == "anti" else ""
             where.append(f"{no}EXISTS (SELECT 1 FROM {relation} WHERE {join.on})")
         else:
