@@ -89,10 +89,10 @@ def _by_sql(case: ChangelogCase, session: SparkSession, raw: Mapping[str, DataFr
     )
     where: list[str] = []
     for right, join in zip(case.inputs[1:], case.joins, strict=True):
-        # right above another join of changelogs EXISTS finds two columns _change_type
-        alone = len(case.joins) == 1
+        # WHERE is asked of what all joins give
+        last = join is case.joins[-1]
         relation = f"{_relation(right)} AS {right.alias}"
-        if alone and join.how in ("semi", "anti"):
+        if last and join.how in ("semi", "anti"):
             no = "NOT " if join.how == "anti" else ""
             where.append(f"{no}EXISTS (SELECT 1 FROM {relation} WHERE {join.on})")
         else:

@@ -70,8 +70,10 @@ object ResolveStreamSubqueries extends Rule[LogicalPlan] {
     case _ =>
   }
 
-  private def isReady(plan: LogicalPlan): Boolean =
-    plan.isStreaming && !plan.exists(_.isInstanceOf[CTERelationRef])
+  /** A join of changelogs has columns of its own once it is ours, and is that first. */
+  private def isReady(plan: LogicalPlan): Boolean = plan.isStreaming && !plan.exists { p =>
+    p.isInstanceOf[CTERelationRef] || ResolveChangelogJoin.isOurs(p)
+  }
 
   private def isOrdered(plan: LogicalPlan): Boolean =
     plan.resolved && isReady(plan) && TimeColumns.of(plan).imposed

@@ -1,0 +1,45 @@
+package org.apache.spark.sql.streamjoin.logical.resolve
+
+import org.apache.spark.sql.catalyst.plans.logical.Join
+import org.apache.spark.sql.streamjoin.AnalysisSession
+import org.apache.spark.sql.streamjoin.logical.plan.ChangelogJoin
+
+import io.streamjoin.model.JoinType
+
+/** EXISTS and IN over changelogs, as the joins that they are. */
+class ChangelogSubqueriesSuite extends AnalysisSession {
+
+  override protected def beforeAll(): Unit = {
+    super.beforeAll()
+    stream("value AS id", "value % 3 AS k").createOrReplaceTempView("rows")
+    for (name <- Seq("a", "b", "c"))
+      session
+        .sql("SELECT * FROM FROM_UPSERTS(TABLE(rows), DESCRIPTOR(id), DESCRIPTOR(id))")
+        .createOrReplaceTempView(name)
+  }
+
+  private def joins(sql: String): Seq[JoinType] = {
+    val plan = planOf(session.sql(sql))
+    assert(plan.collectFirst { case j: Join => j }.isEmpty, plan)
+    plan.collect { case j: ChangelogJoin if !j.normalizes => j.joinType }
+  }
+
+  private val semi = "EXISTS (SELECT 1 FROM c WHERE c.id = a.k)"
+
+  test("above one input") {
+    for ((condition, how) <- Seq(semi -> JoinType.LeftSemi, s"NOT $semi" -> JoinType.LeftAnti))
+      assert(joins(s"SELECT id, _change_type FROM a WHERE $condition") == Seq(how))
+  }
+
+  test("above a join of changelogs, which has columns of its own for what its inputs say too") {
+    for (
+      join <- Seq("a JOIN b ON a.k = b.k", "a LEFT JOIN b ON a.k = b.k");
+      what <- Seq("*", "a.id, _change_type", "a.id, b.id, _change_type, _commit_version");
+      condition <- Seq(semi, s"a.id > 3 AND $semi", "a.k IN (SELECT id FROM c)")
+    ) {
+      val sql = s"SELECT $what FROM $join WHERE $condition"
+      assert(joins(sql).head == JoinType.LeftSemi && joins(sql).length == 2, sql)
+      assert(session.sql(sql).columns.count(_ == "_change_type") == 1, sql)
+    }
+  }
+}
