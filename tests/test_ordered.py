@@ -11,6 +11,7 @@ from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+import streamjoin
 from streamjoin import impose_order
 from tests.orders import WITHIN_THE_HOUR, Shop, at
 from tests.streams import Landing, Run
@@ -53,6 +54,20 @@ def test_rows_wait_until_nothing_before_them_can_come(spark: SparkSession, tmp_p
     assert step("10:09", "10:10", None, "10:15") == ["-", "10:10"]
     metrics = run.operator("streamOrder")["customMetrics"]
     assert (metrics["heldRows"], metrics["lateRows"], metrics["nullTimeRows"]) == (2, 1, 1)
+    held = streamjoin.pending(run.checkpoint)
+    times = [tuple(row) for row in held.select("time").sort("time").collect()]
+    assert clocks({0: times}) == ["10:15", "10:20"]
+    assert {tuple(r) for r in held.select("side", "waits_for", "matched").collect()} == {
+        ("held", "t", None)
+    }
+    # all below this have come out, and none at it can come
+    watermarks = held.selectExpr("string(watermark)").distinct().collect()
+    assert [tuple(r) for r in watermarks] == [("2024-05-04 10:10:00.000001",)]
+    assert [r.k for r in streamjoin.pending(run.checkpoint, "left").select("row.*").collect()] == [
+        1,
+        1,
+    ]
+    assert held.where("side = 'left'").count() == 0
     assert step("10:40") == ["10:15", "10:20"]
 
 
@@ -149,6 +164,8 @@ def test_windows_of_an_aggregation_in_append_mode(spark: SparkSession, tmp_path:
         ("10:00", 1),
         ("10:10", 1),
     ]
+    # a window counts as its end
+    assert streamjoin.pending(run.checkpoint).schema["time"].dataType.typeName() == "timestamp"
 
 
 def test_the_first_ten(spark: SparkSession, tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ def pending(
     operator: int | None = None,
     batch_id: int | None = None,
 ) -> DataFrame:
-    """Show the rows that the joins of a query hold back, as of its last committed batch.
+    """Show the rows that the joins and orders of a query hold back, as of its last committed batch.
 
     It reads the checkpoint and leaves it as it is: a running query goes on. One task reads one
     partition of one join. The DataFrame is of one batch, however often it is computed; call again
@@ -48,7 +48,8 @@ def pending(
         - ``batch_id`` BIGINT, ``operator_id`` BIGINT
         - ``partition_id`` INT: NULL for rows of which every partition has a copy (the copied
           input of a join without an equality); such a row is shown once
-        - ``side`` STRING: ``left`` or ``right``
+        - ``side`` STRING: ``left`` or ``right``; ``held`` for rows that an ordered output holds
+          back until the watermark of their own time has passed them (as an argument, ``left``)
         - ``time``: the time by which the row is found
         - ``waits_for`` STRING: the column of the other input whose watermark frees the row
         - ``expires``: the row is kept until that watermark is *above* this; NULL: that

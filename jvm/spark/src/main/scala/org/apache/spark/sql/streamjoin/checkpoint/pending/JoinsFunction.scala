@@ -36,7 +36,7 @@ private[streamjoin] object JoinsFunction {
     val spark = session.asInstanceOf[classic.SparkSession]
     val location = QueryCheckpoint.running(spark, where).getOrElse(where)
     val stored = new StoredJoins(spark, location, None)
-    compact(render(stored.of(None).map(shown(stored, _))))
+    compact(render(stored.of(None).filterNot(_.isOrder).map(shown(stored, _))))
   }
 
   private def shown(stored: StoredJoins, join: StoredJoin): JValue = {

@@ -28,10 +28,10 @@ private[pending] final case class PendingPart(
 
   /** Without the sides whose rows a filter drops, all of them; see [[PendingPart.settled]]. */
   def where(filter: Expression): PendingPart =
-    copy(sides = sides.filter { case (side, _) =>
+    copy(sides = sides.filter { case (side, shown) =>
       PendingPart.placed(
         filter,
-        Seq(batch, operator, place(side).map(Int.box).orNull, side.name)
+        Seq(batch, operator, place(side).map(Int.box).orNull, shown.called)
       ).eval() == true
     })
 

@@ -53,7 +53,7 @@ private[pending] final class PendingScan(
 
   override def description(): String = {
     val joins = parts.groupBy(_.operator).toSeq.sortBy(_._1).map { case (operator, of) =>
-      val sides = of.flatMap(_.sides.keys.map(_.name)).distinct.sorted.mkString(" and ")
+      val sides = of.flatMap(_.sides.values.map(_.called)).distinct.sorted.mkString(" and ")
       s"join $operator, $sides, partitions ${of.map(_.partition).mkString(" ")}"
     }
     s"${PendingSource.Name} $location: ${if (joins.isEmpty) "nothing" else joins.mkString("; ")}"

@@ -13,7 +13,7 @@ import io.streamjoin.model.{JoinType, Side}
  */
 private[pending] final class PendingShape(joins: Seq[StoredJoin], sides: Seq[Side], zone: String) {
 
-  private val shown = for (join <- joins; side <- sides) yield (join, side)
+  private val shown = for (join <- joins; side <- sidesOf(join)) yield (join, side)
 
   private val time = common(shown.map { case (j, s) => j.description.lookup(s).dataType })
 
@@ -23,11 +23,14 @@ private[pending] final class PendingShape(joins: Seq[StoredJoin], sides: Seq[Sid
   } yield PendingSide.limitType(limit))
 
   private val row = shown match {
-    case Seq((join, side)) => join.rows(side)
-    case _                 => StringType
+    case Seq((join, side)) if sides.length == 1 => join.rows(side)
+    case _                                      => StringType
   }
 
   val schema: StructType = PendingShape.columns(time, limit, row)
+
+  /** Those of its sides that are asked for. */
+  def sidesOf(join: StoredJoin): Seq[Side] = join.sides.filter(sides.contains(_))
 
   def side(join: StoredJoin, side: Side): PendingSide = {
     val limits = join.description.limits(side)
@@ -35,7 +38,7 @@ private[pending] final class PendingShape(joins: Seq[StoredJoin], sides: Seq[Sid
     val time = join.description.lookup(side).dataType
     val own = PendingShape.columns(time, limitType, join.rows(side))
     PendingSide(
-      side,
+      join.called(side),
       PendingShape.notesMatches(join.description.joinType, side),
       time,
       limits,

@@ -9,16 +9,17 @@ import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.UTF8String
 
 import io.streamjoin.bounds.Saturated
-import io.streamjoin.model.{Side, Watermarks}
+import io.streamjoin.model.Watermarks
 
 /**
  * How the rows of one side of a join are shown.
  *
+ * @param called what stands in the column `side`
  * @param limitType of the limits, a text where they differ
  * @param expressions from [[values]] to the columns of the result
  */
 private[pending] final case class PendingSide(
-    side: Side,
+    called: String,
     notesMatches: Boolean,
     timeType: DataType,
     limits: Seq[StoredTime],
@@ -48,7 +49,7 @@ private[pending] final case class PendingSide(
         batch,
         operator,
         partition.map(Int.box).orNull,
-        UTF8String.fromString(side.name),
+        UTF8String.fromString(called),
         typed(stored.time, timeType)
       ) ++ next ++ Seq[Any](
         if (notesMatches) stored.matched else null,

@@ -11,7 +11,7 @@ import org.apache.spark.sql.{classic, SparkSession}
 
 import io.streamjoin.model.Side
 
-/** The rows that joins of a checkpoint hold back after a batch. */
+/** The rows that joins and orders of a checkpoint hold back after a batch. */
 private[pending] final class PendingTable(
     session: classic.SparkSession,
     location: String,
@@ -56,7 +56,7 @@ private[pending] object PendingTable {
       join.description.format,
       join.description.routing,
       join.version(partition),
-      sides.map(s => s -> shape.side(join, s)).toMap
+      shape.sidesOf(join).map(s => s -> shape.side(join, s)).toMap
     )
     new PendingTable(spark, location, parts, shape.schema)
   }

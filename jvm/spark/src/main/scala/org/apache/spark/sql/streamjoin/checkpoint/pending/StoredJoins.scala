@@ -30,19 +30,28 @@ import org.apache.spark.sql.types.StructType
 import io.streamjoin.model.Side
 
 /**
- * A join with what a batch has committed of it.
+ * A join, or an ordered output, with what a batch has committed of it.
  *
+ * @param description of an order as [[StoredOrder]] has it
+ * @param isOrder whether its rows are held back by an order, all of them on the side [[StoredOrder.Held]]
  * @param rows the columns of each side's rows
  */
 private[pending] final case class StoredJoin(
     operator: Long,
     partitions: Int,
     description: JoinDescription,
+    isOrder: Boolean,
     rows: Map[Side, StructType],
     version: Int => StoredVersion
-)
+) {
 
-/** The joins in a checkpoint as of a batch. Nothing there is written or locked. */
+  def sides: Seq[Side] = if (isOrder) Seq(StoredOrder.Held) else Side.both
+
+  /** What stands in the column `side`. */
+  def called(side: Side): String = if (isOrder) StoredOrder.Called else side.name
+}
+
+/** The joins and orders in a checkpoint as of a batch. Nothing there is written or locked. */
 private[pending] final class StoredJoins(
     session: SparkSession,
     location: String,
@@ -84,7 +93,7 @@ private[pending] final class StoredJoins(
     }.map(_.batchTimestampMs)
   }
 
-  /** All joins of this project, the lowest number first. */
+  /** All joins and orders of this project, the lowest number first. */
   lazy val all: Seq[StoredJoin] = {
     val operators =
       if (!manager.exists(state)) Nil
@@ -92,7 +101,7 @@ private[pending] final class StoredJoins(
     operators.flatMap(join)
   }
 
-  /** The join with this number; where none is asked for, all. */
+  /** The join or order with this number; where none is asked for, all. */
   def of(operator: Option[Long]): Seq[StoredJoin] = {
     val found = all.filter(join => operator.forall(_ == join.operator))
     if (all.isEmpty) throw absent("no state of a streamJoin")
@@ -134,12 +143,17 @@ private[pending] final class StoredJoins(
     else
       reader.read().collect {
         case m: OperatorStateMetadataV2
-            if m.operatorInfo.operatorName == JoinDescription.Operator =>
-          join(operator, m)
+            if Seq(JoinDescription.Operator, StoredOrder.Operator)
+              .contains(m.operatorInfo.operatorName) =>
+          join(operator, m, isOrder = m.operatorInfo.operatorName == StoredOrder.Operator)
       }
   }
 
-  private def join(operator: Long, metadata: OperatorStateMetadataV2): StoredJoin = {
+  private def join(
+      operator: Long,
+      metadata: OperatorStateMetadataV2,
+      isOrder: Boolean
+  ): StoredJoin = {
     val json = metadata.operatorPropertiesJson
     val format = JoinDescription.format(json).flatMap(StateFormats.find)
       .getOrElse(throw absent("no state of a streamJoin in a format that is known"))
@@ -154,7 +168,8 @@ private[pending] final class StoredJoins(
     StoredJoin(
       operator,
       store.numPartitions,
-      JoinDescription.read(json),
+      if (isOrder) StoredOrder.read(json) else JoinDescription.read(json),
+      isOrder,
       rows,
       partition =>
         StoredVersion(
