@@ -58,6 +58,12 @@ def test_who_writes_checkpoints_is_left_to_whoever_chose(key: str) -> None:
     assert {name for name in settings if name.endswith(FILES_KEY)} == {key}
 
 
+def test_who_writes_checkpoints_is_left_to_the_server_of_a_remote_session() -> None:
+    """Its jar may be an earlier one, without the class."""
+    builder = SparkSession.builder.remote("sc://localhost:15002")
+    assert FILES_KEY not in streamjoin.configure(builder)._options
+
+
 def test_conf_adds_to_base_and_leaves_it_alone() -> None:
     base = {"spark.jars": "/a.jar", "spark.app.name": "x"}
     assert streamjoin.conf(base) == {

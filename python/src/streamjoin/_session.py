@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 
 from pyspark.sql import SparkSession
@@ -65,9 +66,18 @@ def configure(builder: SparkSession.Builder) -> SparkSession.Builder:
             value = launch_setting(key)
         if value is not None:
             present[key] = value
-    for key, value in conf(present).items():
+    settings = conf(present)
+    if _has_its_server(builder):
+        settings.pop(_FILES_KEY, None)
+    for key, value in settings.items():
         builder.config(key, value)
     return builder
+
+
+def _has_its_server(builder: SparkSession.Builder) -> bool:
+    """Tell whether the session is one of a server that runs, whose jar may be another or none."""
+    remote = builder._options.get("spark.remote", os.environ.get("SPARK_REMOTE", ""))
+    return str(remote).startswith("sc://")
 
 
 def conf(base: Mapping[str, str] | None = None) -> dict[str, str]:
