@@ -14,11 +14,11 @@ from .processes import run_python
 EXTENSION = "io.streamjoin.StreamJoinExtensions"
 FILES_KEY = "spark.sql.streaming.checkpointFileManagerClass"
 FILES = "org.apache.spark.sql.streamjoin.checkpoint.LocalCheckpointFiles"
-PRINT_SETTINGS = """
+PRINT_SETTINGS = f"""
     import streamjoin
     from pyspark.sql import SparkSession
     options = streamjoin.configure(SparkSession.builder)._options
-    print(options["spark.jars"], options["spark.sql.extensions"])
+    print(options["spark.jars"], options["spark.sql.extensions"], options["{FILES_KEY}"])
 """
 
 
@@ -27,13 +27,14 @@ def test_builder_options_are_kept() -> None:
         SparkSession.builder.config("spark.jars", "/a.jar, /b.jar")
         .config("spark.sql.extensions", "x.One")
         .config("spark.ui.enabled", "false")
+        .config(FILES_KEY, "x.Files")
     )
     assert streamjoin.configure(builder) is builder
     assert builder._options == {
         "spark.jars": f"/a.jar,/b.jar,{streamjoin.jar_path()}",
         "spark.sql.extensions": f"x.One,{EXTENSION}",
         "spark.ui.enabled": "false",
-        FILES_KEY: FILES,
+        FILES_KEY: "x.Files",
     }
 
 
@@ -85,11 +86,11 @@ def test_submit_args_are_added_to() -> None:
         PRINT_SETTINGS,
         PYSPARK_SUBMIT_ARGS="--jars /a.jar --conf spark.sql.extensions=x.One pyspark-shell",
     )
-    assert printed == f"/a.jar,{streamjoin.jar_path()} x.One,{EXTENSION}"
+    assert printed == f"/a.jar,{streamjoin.jar_path()} x.One,{EXTENSION} {FILES}"
 
 
 def test_defaults_file_is_added_to(tmp_path: Path) -> None:
     defaults = "# spark.jars /no.jar\nspark.jars   /a.jar\nspark.sql.extensions=x.One\n"
     (tmp_path / "spark-defaults.conf").write_text(defaults, encoding="utf-8")
     printed = run_python(PRINT_SETTINGS, SPARK_CONF_DIR=str(tmp_path))
-    assert printed == f"/a.jar,{streamjoin.jar_path()} x.One,{EXTENSION}"
+    assert printed == f"/a.jar,{streamjoin.jar_path()} x.One,{EXTENSION} {FILES}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterator
 from datetime import datetime, timedelta
 from random import Random
 
@@ -45,13 +46,15 @@ class Feed:
         self.waves += 1
         return messages
 
-    def rest(self) -> list[Message]:
-        """What has not come yet, and rows that meet nothing and decide all before them."""
-        messages = [message for wave in sorted(self._due) for message in self._due[wave]]
-        self._due.clear()
+    def rest(self) -> Iterator[list[Message]]:
+        """What has not come yet, then rows that meet nothing and decide all before them.
+
+        Wave by wave, for what is sent at once gets into the partitions in any order.
+        """
         after = (START + self.waves * HOUR + timedelta(days=2)).isoformat()
-        return [
-            *messages,
+        for wave in sorted(self._due):
+            yield self._due.pop(wave)
+        yield [
             ("orders", {"order_id": -1, "order_time": after}),
             ("deliveries", {"order_id": -2, "delivery_time": after, "courier": None}),
             ("returns", {"order_id": -3, "return_time": after}),

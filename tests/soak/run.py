@@ -137,7 +137,8 @@ class Soak:
 
     def _to_the_end(self) -> None:
         held = [message for _, messages in self._held_back.values() for message in messages]
-        self._pipeline.send(self._pipeline.encoded([*held, *self._feed.rest()]))
+        for messages in (held, *self._feed.rest()):
+            self._pipeline.send(self._pipeline.encoded(messages))
         while self._pipeline.waiting or self._after:
             self._look()
             time.sleep(0.05)

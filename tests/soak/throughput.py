@@ -65,7 +65,8 @@ def measure(broker: Broker, folder: Path, seed: int, waves: int, faults: int) ->
         _wait_for(pipeline, pipeline.sent)
         seconds = time.monotonic() - begun
         messages, batches = pipeline.sent - before, pipeline.finished() - batches_before
-        pipeline.send(pipeline.encoded(feed.rest()))
+        for remaining in feed.rest():
+            pipeline.send(pipeline.encoded(remaining))
         _wait_for(pipeline, pipeline.sent)
     finally:
         pipeline.driver.kill()
