@@ -70,7 +70,8 @@ def configure(builder: SparkSession.Builder) -> SparkSession.Builder:
     if _has_its_server(builder):
         settings.pop(_FILES_KEY, None)
     for key, value in settings.items():
-        builder.config(key, value)
+        if key not in _CHOSEN_FILES or key not in present:
+            builder.config(key, value)
     return builder
 
 
