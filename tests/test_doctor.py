@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 import pytest
 from pyspark.errors import AnalysisException, PySparkTypeError
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.streaming.query import StreamingQuery
 
 from streamjoin import Diagnosis, doctor, impose_order, stream_join
 from tests.streams import Landing
@@ -58,18 +60,32 @@ class Pair:
 
     def diagnose(self, joined: DataFrame, *steps: Callable[[], None]) -> Diagnosis:
         """Run a query over the steps, a batch each, and ask while it runs."""
+        # both inputs of the first batch are there when it is planned
+        for step in steps[:1]:
+            step()
         query = (
             joined.writeStream.format("noop")
             .option("checkpointLocation", str(self.folder / "checkpoint"))
             .start()
         )
         try:
-            for step in steps:
+            query.processAllAvailable()
+            for step in steps[1:]:
                 step()
                 query.processAllAvailable()
+            self.wait_for_report(query)
             return doctor(query)
         finally:
             query.stop()
+
+    def wait_for_report(self, query: StreamingQuery) -> None:
+        """Wait until the last batch, which is committed before it is reported, is."""
+        commits = self.folder / "checkpoint" / "commits"
+        last = max((int(p.name) for p in commits.glob("[0-9]*")), default=-1)
+        until = time.monotonic() + 60
+        while (query.lastProgress or {"batchId": -1})["batchId"] < last:
+            assert time.monotonic() < until, f"batch {last} is not reported"
+            time.sleep(0.02)
 
     def both(self, **options: Any) -> Callable[[], None]:
         def feed() -> None:
