@@ -24,6 +24,9 @@ private[pending] final case class PendingOptions(
 
 private[pending] object PendingOptions {
 
+  /** The name of the data source. */
+  val Format: String = "streamjoin-pending"
+
   private val known = Seq("path", "query", "side", "operator", "batch")
 
   def of(options: CaseInsensitiveStringMap): PendingOptions = {
@@ -53,5 +56,5 @@ private[pending] object PendingOptions {
   }
 
   private def invalid(option: String, value: String, expected: String) =
-    StreamJoinErrors.invalidStateOption(PendingSource.Name, option, value, expected)
+    StreamJoinErrors.invalidStateOption(Format, option, value, expected)
 }

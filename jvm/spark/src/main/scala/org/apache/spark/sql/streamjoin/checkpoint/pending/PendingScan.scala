@@ -56,7 +56,7 @@ private[pending] final class PendingScan(
       val sides = of.flatMap(_.sides.values.map(_.called)).distinct.sorted.mkString(" and ")
       s"join $operator, $sides, partitions ${of.map(_.partition).mkString(" ")}"
     }
-    s"${PendingSource.Name} $location: ${if (joins.isEmpty) "nothing" else joins.mkString("; ")}"
+    s"${PendingOptions.Format} $location: ${if (joins.isEmpty) "nothing" else joins.mkString("; ")}"
   }
 
   override def planInputPartitions(): Array[InputPartition] = parts.toArray

@@ -13,12 +13,8 @@ import org.apache.spark.sql.util.CaseInsensitiveStringMap
  */
 final class PendingSource extends SimpleTableProvider with DataSourceRegister {
 
-  override def shortName(): String = PendingSource.Name
+  override def shortName(): String = PendingOptions.Format
 
   override def getTable(options: CaseInsensitiveStringMap): Table =
     PendingTable.of(SparkSession.active, PendingOptions.of(options))
-}
-
-object PendingSource {
-  val Name: String = "streamjoin-pending"
 }

@@ -20,7 +20,7 @@ private[pending] final class PendingTable(
 ) extends Table
     with SupportsRead {
 
-  override def name(): String = s"${PendingSource.Name} $location"
+  override def name(): String = s"${PendingOptions.Format} $location"
 
   override def schema(): StructType = shown
 

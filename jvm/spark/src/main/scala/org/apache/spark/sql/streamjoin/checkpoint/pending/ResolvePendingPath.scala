@@ -18,7 +18,7 @@ private[streamjoin] final case class ResolvePendingPath(session: SparkSession)
 
   override def apply(plan: LogicalPlan): LogicalPlan = plan.resolveOperatorsUp {
     case u @ UnresolvedRelation(Seq(format, path), said, false)
-        if format.equalsIgnoreCase(PendingSource.Name) =>
+        if format.equalsIgnoreCase(PendingOptions.Format) =>
       val options = new CaseInsensitiveStringMap(
         (said.asScala.toMap + ("path" -> path)).asJava
       )

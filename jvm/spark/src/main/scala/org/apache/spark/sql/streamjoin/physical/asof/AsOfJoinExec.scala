@@ -3,7 +3,6 @@ package org.apache.spark.sql.streamjoin.physical.asof
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Attribute, Literal}
-import org.apache.spark.sql.catalyst.plans.QueryPlan
 import org.apache.spark.sql.catalyst.plans.physical._
 import org.apache.spark.sql.catalyst.types.DataTypeUtils
 import org.apache.spark.sql.execution.SparkPlan
@@ -36,8 +35,6 @@ class AsOfJoinExec(
   override def simpleString(maxFields: Int): String = s"AsOfJoin ${spec.join.joinType.name}"
 
   override protected def explained: Seq[String] = spec.join.explained
-
-  override def innerChildren: Seq[QueryPlan[_]] = spec.join.explained.map(ExplainedLine(_))
 
   override def output: Seq[Attribute] = spec.join.shown
 

@@ -9,7 +9,6 @@ import org.apache.spark.sql.catalyst.expressions.{
   Literal,
   SortOrder
 }
-import org.apache.spark.sql.catalyst.plans.QueryPlan
 import org.apache.spark.sql.catalyst.plans.physical.{
   Distribution,
   Partitioning,
@@ -23,7 +22,6 @@ import org.apache.spark.sql.streamjoin.logical.times.BaseColumn
 import org.apache.spark.sql.streamjoin.physical.stateful.{
   BatchInfo,
   EventTimeExec,
-  ExplainedLine,
   JoinInputs,
   OperatorMetrics,
   ShownWatermarks,
@@ -54,8 +52,6 @@ class ChangelogJoinExec(
   override def simpleString(maxFields: Int): String = s"ChangelogJoin ${spec.joinType.name}"
 
   override protected def explained: Seq[String] = spec.explained
-
-  override def innerChildren: Seq[QueryPlan[_]] = spec.explained.map(ExplainedLine(_))
 
   override def output: Seq[Attribute] = spec.shown
 

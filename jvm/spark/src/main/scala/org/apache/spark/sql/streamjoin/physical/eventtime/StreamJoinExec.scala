@@ -3,7 +3,6 @@ package org.apache.spark.sql.streamjoin.physical.eventtime
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression}
-import org.apache.spark.sql.catalyst.plans.QueryPlan
 import org.apache.spark.sql.catalyst.plans.logical.EventTimeWatermark
 import org.apache.spark.sql.catalyst.plans.physical._
 import org.apache.spark.sql.catalyst.types.DataTypeUtils
@@ -44,8 +43,6 @@ class StreamJoinExec(
     s"StreamJoin ${spec.joinType.name}, ${JoinExplanation.routing(spec)}"
 
   override protected def explained: Seq[String] = spec.explained
-
-  override def innerChildren: Seq[QueryPlan[_]] = spec.explained.map(ExplainedLine(_))
 
   override def output: Seq[Attribute] = spec.shown
 

@@ -1,5 +1,6 @@
 package org.apache.spark.sql.streamjoin.physical.stateful
 
+import org.apache.spark.sql.catalyst.plans.QueryPlan
 import org.apache.spark.sql.execution.metric.SQLMetric
 import org.apache.spark.sql.streaming.StateOperatorProgress
 import org.apache.spark.util.AccumulatorV2
@@ -29,6 +30,8 @@ private[physical] trait ReportingExec extends StatefulBinaryExec with Checkpoint
 
   /** What else the batch did that is no sum over partitions, by name. */
   protected def shownExtremes: Map[String, Long] = Map.empty
+
+  override def innerChildren: Seq[QueryPlan[_]] = explained.map(ExplainedLine(_))
 
   final override def verboseStringWithOperatorId(): String =
     s"$formattedNodeName\n${(simpleString(0) +: explained).mkString("\n")}\n"
