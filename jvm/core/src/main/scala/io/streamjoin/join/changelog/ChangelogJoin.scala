@@ -60,11 +60,14 @@ final class ChangelogJoin[R, O](
 ) {
 
   private val effects = new Effects[O](output, counters)
-  private val changes = new NetChanges[R](rows, state, counters, keeps)
+  private val changes = new NetChanges[R](rows, state, counters, keeps, forgets)
 
-  /** A row that can match nothing is of no use where it does not come out alone. */
+  /** A row that can match nothing is of no use where it neither comes out alone nor tells of its key. */
   private def keeps(side: Side, row: R): Boolean =
-    joinType.preserves(side) || rows.joinable(side, row)
+    joinType.preserves(side) || rows.joinable(side, row) || rows.remembered(side, row)
+
+  /** Whether rows of this side note that a partner has left the state. */
+  private def forgets(side: Side): Boolean = depends(side) && rows.limitCount(side.other) > 0
 
   /** Whether a row of this side comes or goes with its first and last partner. */
   private def depends(side: Side): Boolean =

@@ -21,7 +21,10 @@ trait ChangelogRows[R] {
   /** Which of two rows of one unique key is later; 0 where nothing tells. */
   def compareSequence(side: Side, a: R, b: R): Int
 
-  /** An order of all rows of a side; 0 for rows that are equal in each column. */
+  /**
+   * An order of all rows of a side; 0 for rows that are equal in each column, but for a sequence that
+   * nobody asks for.
+   */
   def compare(side: Side, a: R, b: R): Int
 
   /**
@@ -34,10 +37,19 @@ trait ChangelogRows[R] {
   def matches(left: R, right: R): Boolean
 
   /**
+   * Whether a row that can match nothing, and does not come out alone, is held all the same: older changes
+   * of its key are told by it.
+   */
+  def remembered(side: Side, row: R): Boolean
+
+  /**
    * A sign that the key of a row is gone, by which older changes of it are told; it matches nothing, and
    * leaves as the row would. None: nothing is to be kept, or it would never leave.
+   *
+   * @param row as it went
+   * @param before what was held of its key: has what the change does not tell
    */
-  def tombstone(side: Side, row: R): Option[R]
+  def tombstone(side: Side, row: R, before: Option[R]): Option[R]
 
   /** Whether it is such a sign. */
   def isTombstone(side: Side, row: R): Boolean
@@ -50,6 +62,9 @@ trait ChangelogRows[R] {
    * may have left the state.
    */
   def late(side: Side, row: R): Boolean
+
+  /** Whether rows leave by when they were written, so that equal ones may leave at different times. */
+  def agesByWrite(side: Side): Boolean
 
   /** How many limits rows of the side have, each with a clock of its own. */
   def limitCount(side: Side): Int

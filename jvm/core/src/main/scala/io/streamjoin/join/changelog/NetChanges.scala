@@ -23,6 +23,20 @@ private[changelog] final case class Net[R](
 }
 
 /**
+ * By what equal rows differ: those that go first are the smallest.
+ *
+ * @param limits at which clocks it leaves
+ */
+private final case class Going(limits: Seq[Long], matched: Boolean)
+
+private object Going {
+  private val byLimits: Ordering[Seq[Long]] = scala.math.Ordering.Implicits.seqOrdering[Seq, Long]
+
+  implicit val first: Ordering[Going] =
+    Ordering.by[Going, Seq[Long]](_.limits)(byLimits).orElseBy(_.matched)
+}
+
+/**
  * Nets the changes of a batch by the identity of their rows, and takes what goes out of the state. The
  * order in which changes come has no say.
  *
@@ -33,12 +47,20 @@ private[changelog] final case class Net[R](
  *       a row is left     -> is held now           more  -> so many are added
  *       only removals are -> nothing is held       fewer -> so many of those held are removed
  * }}}
+ *
+ * Where equal rows without a key may leave at different times, that one goes that would leave first, and of those
+ * that leave together one that has lost no partner by age. A row that goes and comes in one batch is as old as its last
+ * write. So which rows are held does not depend on how their changes were cut into batches, nor on the order in which a
+ * state shows them.
+ *
+ * @param forgets whether a side's rows note that a partner of them has left by its age
  */
 private[changelog] final class NetChanges[R](
     rows: ChangelogRows[R],
     state: JoinState[R],
     counters: ChangelogCounters,
-    keeps: (Side, R) => Boolean
+    keeps: (Side, R) => Boolean,
+    forgets: Side => Boolean
 ) {
 
   def of(side: Side, key: Long, arrived: collection.Seq[Change[R]]): Net[R] = {
@@ -103,16 +125,17 @@ private[changelog] final class NetChanges[R](
       removed: mutable.ArrayBuffer[Held[R]],
       added: mutable.ArrayBuffer[R]
   ): Unit = {
-    val before = take(side, key, changes.head.row, 1)(rows.sameUniqueKey(side, _, changes.head.row))
-    val found = before.headOption
+    val found =
+      take(side, key, changes.head.row, 1)((row, _) =>
+        rows.sameUniqueKey(side, row, changes.head.row)
+      ).headOption
     val held = found.filterNot(h => rows.isTombstone(side, h.row))
-    val grave = found.filter(h => rows.isTombstone(side, h.row))
     val (stale, fresh) = found.fold((changes.take(0), changes)) { h =>
       changes.partition(c => rows.compareSequence(side, c.row, h.row) < 0)
     }
     if (stale.nonEmpty) ignore(side, Stale, stale.length.toLong)
     val last = steps(side, fresh).foldLeft(held.map(_.row))(step(side))
-    if (last.isEmpty) bury(side, key, grave.map(_.row), fresh)
+    if (last.isEmpty) bury(side, key, found.map(_.row), fresh)
     val after = last.filter(row => keeps(side, row))
     if (held.isEmpty && !fresh.exists(_.added)) {
       ignore(side, Unknown, fresh.count(c => keeps(side, c.row)).toLong)
@@ -128,16 +151,23 @@ private[changelog] final class NetChanges[R](
     }
   }
 
-  /** Notes that a key is gone, with the latest sequence known. */
+  /**
+   * Notes that a key is gone, with the latest sequence known.
+   *
+   * @param before the row that was held, or the sign that there is none
+   */
   private def bury(
       side: Side,
       key: Long,
-      grave: Option[R],
+      before: Option[R],
       fresh: collection.Seq[Change[R]]
   ): Unit = {
-    val gone = fresh.view.filterNot(_.added).map(_.row)
-      .reduceOption((a, b) => if (rows.compareSequence(side, a, b) < 0) b else a)
-    gone.flatMap(rows.tombstone(side, _)).orElse(grave)
+    val gone = fresh.view.filterNot(_.added).map(_.row).reduceOption { (a, b) =>
+      val order = rows.compareSequence(side, a, b)
+      if (order < 0 || order == 0 && rows.compare(side, a, b) < 0) b else a
+    }
+    gone.flatMap(rows.tombstone(side, _, before))
+      .orElse(before.filter(rows.isTombstone(side, _)))
       .foreach(append(side, key, _, matched = false))
   }
 
@@ -162,7 +192,8 @@ private[changelog] final class NetChanges[R](
     val come = left.filter(_._2 > 0).map(_._1)
     if (come.nonEmpty) Some(come.reduce((a, b) => if (rows.compare(side, a, b) < 0) b else a))
     else if (left.exists(_._2 < 0)) None
-    else before
+    // it was written all the same, and has a later sequence
+    else before.map(row => left.map(_._1).find(rows.compare(side, _, row) == 0).getOrElse(row))
   }
 
   /** Each row, with how often it came, less how often it went. */
@@ -189,29 +220,71 @@ private[changelog] final class NetChanges[R](
       added: mutable.ArrayBuffer[R]
   ): Unit = {
     val row = changes.head.row
-    val weight = changes.count(_.added) - changes.count(!_.added)
     if (keeps(side, row)) {
-      if (weight > 0) added ++= Iterator.fill(weight)(row)
-      else if (weight < 0) {
-        val gone = take(side, key, row, -weight)(rows.compare(side, _, row) == 0)
-        if (gone.length < -weight) ignore(side, Unknown, (-weight - gone.length).toLong)
-        removed ++= gone
-      }
+      val (come, go) = (changes.count(_.added), changes.count(!_.added))
+      val both = if (rows.agesByWrite(side)) 0 else math.min(come, go)
+      val gone = takeEqual(side, key, row, go - both)
+      // of those that come, so many go again
+      val passing = both + math.min(come - both, go - both - gone.length)
+      val again = math.min(gone.length, come - passing)
+      val unknown = go - passing - gone.length
+      if (unknown > 0) ignore(side, Unknown, unknown.toLong)
+      removed ++= gone.dropRight(again)
+      gone.takeRight(again).foreach(h => append(side, key, row, h.matched))
+      added ++= Iterator.fill(come - passing - again)(row)
     }
+  }
+
+  /** Takes as many rows that are equal to this one, at most: those first that go first. */
+  private def takeEqual(
+      side: Side,
+      key: Long,
+      row: R,
+      atMost: Int
+  ): collection.IndexedSeq[Held[R]] = {
+    def isEqual(other: R) = rows.compare(side, other, row) == 0
+    if (atMost == 0) Vector.empty
+    else if (!rows.agesByWrite(side) && !forgets(side))
+      take(side, key, row, atMost)((other, _) => isEqual(other))
+    else {
+      val all = mutable.ArrayBuffer.empty[Going]
+      take(side, key, row, 1) { (other, matched) =>
+        if (isEqual(other)) all += going(side, other, matched)
+        false
+      }
+      val first = all.sorted.take(atMost)
+      val open = mutable.HashMap.from(first.groupMapReduce(identity)(_ => 1)(_ + _))
+      take(side, key, row, first.length) { (other, matched) =>
+        isEqual(other) && {
+          val place = going(side, other, matched)
+          open.updateWith(place)(_.map(_ - 1).filter(_ >= 0)).nonEmpty
+        }
+      }.sortBy(h => going(side, h.row, h.matched))
+    }
+  }
+
+  private def going(side: Side, row: R, matched: Boolean): Going = {
+    val limits = new Array[Long](rows.limitCount(side))
+    rows.limits(side, row, limits)
+    Going(limits.toSeq, matched)
   }
 
   // ---- the state ----
 
-  /** Takes as many rows out of the state, at most, and returns them. */
+  /**
+   * Takes as many rows out of the state, at most, and returns them.
+   *
+   * @param goes whether it is such a row, given whether a partner of it has left
+   */
   private def take(side: Side, key: Long, like: R, atMost: Int)(
-      isSame: R => Boolean
+      goes: (R, Boolean) => Boolean
   ): collection.IndexedSeq[Held[R]] = {
     val id = rows.identity(side, like)
     val found = mutable.ArrayBuffer.empty[Held[R]]
     val held = state.probe(side, key, id, id)
     while (found.length < atMost && held.hasNext) {
       val one = held.next()
-      if (isSame(one.row)) {
+      if (goes(one.row, one.matched)) {
         found += Held(rows.copy(side, one.row), one.matched)
         held.remove()
       }

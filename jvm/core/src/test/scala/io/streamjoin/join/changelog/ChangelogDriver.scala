@@ -48,6 +48,7 @@ private[changelog] object Layout {
  * @param within the right's time is at most so much later than the left's, and not earlier; none: no bound
  * @param selective whether only some of the output is wanted
  * @param equality whether rows of different join keys never match
+ * @param aging whether rows leave by when they were written
  * @param hashes how many different hashes of keys there are: few, so that different keys meet
  */
 private[changelog] final case class TestChangelog(
@@ -59,7 +60,8 @@ private[changelog] final case class TestChangelog(
     within: Option[Long] = None,
     selective: Boolean = false,
     equality: Boolean = true,
-    hashes: Int = 1 << 20
+    hashes: Int = 1 << 20,
+    aging: Boolean = false
 ) extends ChangelogRows[Row] {
 
   def layout(side: Side): Layout = if (side == Side.Left) left else right
@@ -78,7 +80,9 @@ private[changelog] final case class TestChangelog(
   override def sameUniqueKey(side: Side, a: Row, b: Row): Boolean =
     a.join == b.join && (layout(side) == Layout.OneAKey || a.unique == b.unique)
 
-  override def tombstone(side: Side, row: Row): Option[Row] =
+  override def remembered(side: Side, row: Row): Boolean = keyed(side) && row.sequence > 0
+
+  override def tombstone(side: Side, row: Row, before: Option[Row]): Option[Row] =
     Some(row.copy(gone = true)).filter { r =>
       r.sequence > 0 && (r.expires != Long.MaxValue || within.nonEmpty)
     }
@@ -90,7 +94,7 @@ private[changelog] final case class TestChangelog(
 
   override def compare(side: Side, a: Row, b: Row): Int = bytes(a).compareTo(bytes(b))
 
-  private def bytes(row: Row): String = row.copy(expires = 0L).toString
+  private def bytes(row: Row): String = row.copy(expires = 0L, sequence = 0).toString
 
   override def joinable(side: Side, row: Row): Boolean =
     !row.gone && (!equality || row.join.nonEmpty) && (!filtered || row.value % 2 == 0)
@@ -123,6 +127,8 @@ private[changelog] final case class TestChangelog(
     times.set(column(side), row.time)
     leaving.late(side, times, watermarks)
   }
+
+  override def agesByWrite(side: Side): Boolean = aging
 
   override def limitCount(side: Side): Int = 2
 
@@ -226,6 +232,12 @@ private[changelog] final class ChangelogDriver(join: TestChangelog, segments: Bo
   }
 
   def held(side: Side): Long = state.size(side)
+
+  /** The rows that are held, with their limits, and whether a partner of them has left. */
+  def rows(side: Side): Seq[(Row, Boolean)] =
+    (None +: Seq(0, 1).map(Some(_))).map(join.hash).distinct.flatMap { key =>
+      state.probe(side, key, Long.MinValue, Long.MaxValue).map(b => b.row -> b.matched).toVector
+    }
 
   private final class Codec extends RowCodec[Row] {
     private val rows = mutable.ArrayBuffer.empty[Row]

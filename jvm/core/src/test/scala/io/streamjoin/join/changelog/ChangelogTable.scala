@@ -55,7 +55,8 @@ private[changelog] object ChangelogCases {
   def randomJoin(
       random: Random,
       joinType: JoinType,
-      left: Option[Layout] = None
+      left: Option[Layout] = None,
+      aging: Boolean = false
   ): TestChangelog = {
     def layout() = Layout.all(random.nextInt(3))
     TestChangelog(
@@ -66,7 +67,8 @@ private[changelog] object ChangelogCases {
       random.nextBoolean(),
       selective = random.nextInt(4) == 0,
       equality = random.nextInt(8) != 0,
-      hashes = if (random.nextBoolean()) 1 else 1 << 20
+      hashes = if (random.nextBoolean()) 1 else 1 << 20,
+      aging = aging
     )
   }
 

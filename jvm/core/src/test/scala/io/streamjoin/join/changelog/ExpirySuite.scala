@@ -92,4 +92,54 @@ class ExpirySuite extends AnyFunSuite {
     assert(d.counters.rows(Left, ChangelogCounters.Stale) == 2)
     assert(d.held(Left) == 1)
   }
+
+  test("of equal rows the one goes that would leave first") {
+    for (segments <- Seq(false, true)) {
+      val join = TestChangelog(JoinType.Inner, Layout.NoKey, Layout.NoKey, aging = true)
+      val d = new ChangelogDriver(join, segments)
+      d.at(0)
+      d.batch(Seq(acc(row(2, expires = 10))), Nil)
+      d.batch(Seq(acc(row(2, expires = 30))), Nil)
+      d.batch(Seq(acc(row(2, expires = 20))), Nil)
+      d.batch(Seq(retract(row(2, expires = 40))), Nil)
+      assert(d.rows(Left).map(_._1.expires).sorted == Seq(20, 30))
+      // one that goes and comes is a younger one
+      d.batch(Seq(retract(row(2, expires = 40)), acc(row(2, expires = 40))), Nil)
+      assert(d.rows(Left).map(_._1.expires).sorted == Seq(30, 40))
+    }
+  }
+
+  test("of rows that leave together, first one that has lost no partner by age") {
+    for (joinType <- Seq(JoinType.LeftOuter, JoinType.LeftAnti); segments <- Seq(false, true)) {
+      val d = new ChangelogDriver(TestChangelog(joinType, Layout.NoKey, Layout.NoKey), segments)
+      d.at(0)
+      d.batch(Seq(acc(row(2))), Seq(acc(row(4, expires = 10))))
+      d.at(11)
+      val alone = Out(shown(row(2)), None)
+      assert(d.batch(Seq(acc(row(2))), Nil) == Seq(Changed(ChangeKind.Insert, alone)))
+      assert(d.batch(Seq(retract(row(2))), Nil) == Seq(Changed(ChangeKind.Delete, alone)))
+      assert(d.rows(Left) == Seq(row(2) -> true))
+    }
+  }
+
+  test("a row that can match nothing tells of its key all the same") {
+    val join =
+      TestChangelog(JoinType.Inner, Layout.UniqueKey, Layout.UniqueKey, filtered = true)
+    val d = new ChangelogDriver(join)
+    d.batch(Seq(acc(row(3, sequence = 5))), Seq(acc(row(2, sequence = 1))))
+    assert(d.batch(Seq(acc(row(2, sequence = 4))), Nil).isEmpty)
+    assert(d.counters.rows(Left, ChangelogCounters.Stale) == 1)
+    assert(d.batch(Seq(acc(row(2, sequence = 6))), Nil).length == 1)
+    assert(d.batch(Seq(acc(row(3, sequence = 7))), Nil).length == 1)
+    assert(d.batch(Seq(acc(row(2, sequence = 6))), Nil).isEmpty)
+    assert(d.counters.rows(Left, ChangelogCounters.Stale) == 2)
+  }
+
+  test("an update that changes nothing is a later one all the same") {
+    val d = driver(JoinType.LeftOuter, Layout.UniqueKey)
+    d.batch(Seq(acc(row(2, sequence = 1))), Nil)
+    assert(d.batch(Seq(retract(row(2, sequence = 5)), acc(row(2, sequence = 5))), Nil).isEmpty)
+    assert(d.batch(Seq(acc(row(4, sequence = 3))), Nil).isEmpty)
+    assert(d.counters.rows(Left, ChangelogCounters.Stale) == 1)
+  }
 }

@@ -18,6 +18,8 @@ import io.streamjoin.watermark.JoinWatermarks
  * @param added whether a row is there from now on, or no more
  * @param key the unique key; empty: there is none
  * @param oneAKey whether there is at most one row of a join key
+ * @param sequence which of two changes of one key is later
+ * @param sequenceAsked whether somebody asks for it besides
  * @param only what of the condition concerns this input alone
  * @param leaves the numbers of the times by which a row leaves
  * @param ttlMs for how long a row is kept
@@ -29,6 +31,7 @@ private[changelog] final case class ChangelogSide(
     key: Seq[Attribute],
     oneAKey: Boolean,
     sequence: Option[Attribute],
+    sequenceAsked: Boolean,
     only: Option[Expression],
     leaves: IndexedSeq[Int],
     ttlMs: Option[Long],
@@ -43,6 +46,10 @@ private[changelog] final case class ChangelogSide(
 
   /** What is kept of a row. */
   val kept: Seq[Attribute] = columns.filterNot(_.exprId == added.exprId)
+
+  /** In which of that a change changes something. */
+  val image: Seq[Attribute] =
+    kept.filterNot(a => !sequenceAsked && sequence.exists(_.exprId == a.exprId))
 
   /** Whether it is a sign that its key is gone, where such are kept. */
   val gone: Option[Attribute] = Option.when(sequence.nonEmpty && key.nonEmpty && limitCount > 0)(

@@ -42,7 +42,8 @@ private[physical] object PlanChangelogJoin extends PredicateHelper {
       wanted: Seq[Expression] = Nil
   ): SparkPlan = {
     val (left, right) = (planInput(j.left), planInput(j.right))
-    val (l, r) = (side(j, Side.Left, left.output), side(j, Side.Right, right.output))
+    val read = asked ++ AttributeSet(j.condition +: wanted) ++ AttributeSet(j.leftKey ++ j.rightKey)
+    val (l, r) = (side(j, Side.Left, left.output, read), side(j, Side.Right, right.output, read))
     val shown = j.output.filter(asked.contains)
     val spec = ChangelogSpec(
       j.joinType,
@@ -78,7 +79,12 @@ private[physical] object PlanChangelogJoin extends PredicateHelper {
     )
   }
 
-  private def side(j: ChangelogJoin, side: Side, columns: Seq[Attribute]): ChangelogSide = {
+  private def side(
+      j: ChangelogJoin,
+      side: Side,
+      columns: Seq[Attribute],
+      read: AttributeSet
+  ): ChangelogSide = {
     val joinKeys = j.equiKeys.map(k => if (side == Side.Left) k.left else k.right)
     val key = j.key(side)
     ChangelogSide(
@@ -87,6 +93,7 @@ private[physical] object PlanChangelogJoin extends PredicateHelper {
       key,
       key.nonEmpty && key.forall(k => joinKeys.exists(_.semanticEquals(k))),
       j.sequence(side),
+      j.sequence(side).exists(read.contains),
       (j.only(side).toSeq ++ timed(j, side)).reduceOption(And(_, _)),
       j.leaving.columns(side),
       j.ttl(side),

@@ -5,7 +5,9 @@ import org.apache.spark.sql.catalyst.expressions.{
   Ascending,
   Attribute,
   BaseOrdering,
+  Coalesce,
   Expression,
+  GenericInternalRow,
   IsNotNull,
   JoinedRow,
   Literal,
@@ -60,10 +62,16 @@ private[changelog] final class UnsafeChangelogRows(
     of(side).bySequence.fold(0)(_.compare(a, b))
   override def compare(side: Side, a: UnsafeRow, b: UnsafeRow): Int = of(side).compare(a, b)
   override def joinable(side: Side, row: UnsafeRow): Boolean = of(side).mayMatch.eval(row)
-  override def tombstone(side: Side, row: UnsafeRow): Option[UnsafeRow] = of(side).tombstone(row)
+  override def remembered(side: Side, row: UnsafeRow): Boolean = of(side).remembered(row)
+  override def tombstone(
+      side: Side,
+      row: UnsafeRow,
+      before: Option[UnsafeRow]
+  ): Option[UnsafeRow] = of(side).tombstone(row, before)
   override def isTombstone(side: Side, row: UnsafeRow): Boolean = of(side).isTombstone(row)
   override def matches(l: UnsafeRow, r: UnsafeRow): Boolean = condition.eval(pair(l, r))
   override def copy(side: Side, row: UnsafeRow): UnsafeRow = row.copy()
+  override def agesByWrite(side: Side): Boolean = spec.side(side).expires.nonEmpty
   override def limitCount(side: Side): Int = spec.side(side).limitCount
   override def limits(side: Side, row: UnsafeRow, into: Array[Long]): Unit =
     of(side).limits(row, into)
@@ -86,14 +94,23 @@ private[changelog] final class UnsafeChangelogRows(
     )
 
     private val toTombstone = own.gone.map { _ =>
-      UnsafeProjection.create((own.kept :+ Literal(true)) ++ own.expires, stored)
+      val before = stored.map(a => a.newInstance().withNullability(true))
+      val known = own.kept.zip(before).map { case (a, b) => Coalesce(Seq(a, b)) }
+      UnsafeProjection.create((known :+ Literal(true)) ++ own.expires, stored ++ before)
     }
+    private val (nothing, pairOfKey) = (new GenericInternalRow(stored.length), new JoinedRow)
     private val leavesBy = new Array[Long](own.limitCount)
 
-    def tombstone(row: UnsafeRow): Option[UnsafeRow] = toTombstone.map(_(row).copy()).filter { t =>
-      limits(t, leavesBy)
+    private def leaves(row: UnsafeRow): Boolean = {
+      limits(row, leavesBy)
       leavesBy.exists(_ != Long.MaxValue)
     }
+
+    def tombstone(row: UnsafeRow, before: Option[UnsafeRow]): Option[UnsafeRow] =
+      toTombstone.map(_(pairOfKey(row, before.getOrElse(nothing))).copy()).filter(leaves)
+
+    def remembered(row: UnsafeRow): Boolean =
+      own.key.nonEmpty && own.sequence.nonEmpty && (own.limitCount == 0 || leaves(row))
 
     private val goneAt = own.kept.length
 
@@ -107,9 +124,9 @@ private[changelog] final class UnsafeChangelogRows(
       Option.when(own.key.nonEmpty)(UnsafeProjection.create(Seq(KeyHash.of(own.key)), stored))
     private val keyAt = own.key.map(k => stored.indexWhere(_.exprId == k.exprId)).toArray
 
-    /** What a row is told apart by: not the limit. */
-    private val data = (own.gone ++ own.expires).headOption.map { _ =>
-      (UnsafeProjection.create(own.kept, stored), UnsafeProjection.create(own.kept, stored))
+    /** What a row is told apart by, where that is not all of it. */
+    private val data = Option.when(own.image.length < stored.length) {
+      (UnsafeProjection.create(own.image, stored), UnsafeProjection.create(own.image, stored))
     }
 
     val byKey: BaseOrdering = ordering(own.key)

@@ -1,0 +1,125 @@
+package io.streamjoin.join.changelog
+
+import scala.collection.mutable
+import scala.util.Random
+
+import org.scalatest.funsuite.AnyFunSuite
+
+import io.streamjoin.model.{JoinType, Side}
+import io.streamjoin.testing.Checked.assertSame
+import io.streamjoin.testing.RandomCases
+import io.streamjoin.testing.RandomCases.onFailure
+
+/**
+ * Rows that leave by when they were written. Which of several equal ones goes with a removal is told by
+ * neither the cut into batches, nor the order within one, nor what holds them.
+ */
+class AgingPropertySuite extends AnyFunSuite {
+  import ChangelogCases._
+
+  /** A table whose rows are written at the ticks of a clock; in one tick a row comes, or goes. */
+  private final class Table(join: TestChangelog, side: Side, ttl: Option[Long], random: Random) {
+    private val keyed = join.keyed(side)
+    private val rows = mutable.ArrayBuffer.empty[Row]
+    private var sequence = 0
+
+    private def sameKey(a: Row, b: Row): Boolean =
+      join.sameUniqueKey(side, a, b) && join.identity(side, a) == join.identity(side, b)
+
+    def tick(now: Long): Seq[Change[Row]] = {
+      val touched = mutable.ArrayBuffer.empty[Row]
+      def free(row: Row, comes: Boolean): Boolean =
+        if (keyed) !touched.exists(sameKey(_, row))
+        else !touched.exists(t => t.copy(gone = false) == row && t.gone == comes)
+      Seq.fill(random.nextInt(7)) {
+        sequence += 1
+        def written(row: Row) = row.copy(
+          sequence = if (keyed) sequence else 0,
+          expires = ttl.fold(Long.MaxValue)(now + _)
+        )
+        val row = Row(
+          if (random.nextInt(8) == 0) None else Some(random.nextInt(2)),
+          random.nextInt(2),
+          random.nextInt(2)
+        )
+        if (rows.nonEmpty && random.nextInt(3) == 0) {
+          val gone = rows(random.nextInt(rows.length))
+          if (free(gone, comes = false)) {
+            rows -= gone
+            touched += gone.copy(gone = true)
+            Seq(Change(written(gone), added = false))
+          } else Nil
+        } else if (free(row, comes = true)) {
+          if (keyed) rows.filterInPlace(!sameKey(_, row))
+          rows += row
+          touched += row
+          Seq(Change(written(row), added = true))
+        } else Nil
+      }.flatten
+    }
+  }
+
+  /** What comes later stays later. */
+  private def cut[T](random: Random, all: Seq[T]): Seq[Seq[T]] = {
+    val parts = all.map(_ => random.nextInt(3)).sorted
+    parts.zip(all).groupMap(_._1)(_._2).toSeq.sortBy(_._1).map(_._2)
+  }
+
+  test("any cut between two ticks of the clock holds the same rows, and ends in the same table") {
+    var (expired, unknown) = (0L, 0L)
+    RandomCases.forAll(1500) { random =>
+      val join =
+        randomJoin(random, JoinType.all(random.nextInt(JoinType.all.length)), aging = true)
+      def ttl() = Option.when(random.nextInt(4) > 0)(1L + random.nextInt(3))
+      val (l, r) = (
+        new Table(join, Side.Left, ttl(), random),
+        new Table(join, Side.Right, ttl(), random)
+      )
+      val whole = new ChangelogDriver(join)
+      val cuts = Seq(new ChangelogDriver(join), new ChangelogDriver(join, segments = true))
+      val tables = Seq.fill(3)(mutable.HashMap.empty[Out, Int])
+      val history = mutable.ArrayBuffer.empty[Any]
+      withClue(onFailure(s"$join\n${history.mkString("\n")}\n")) {
+        for (now <- 1L to 8L) {
+          val changes = l.tick(now).map(Side.Left -> _) ++ r.tick(now).map(Side.Right -> _)
+          history += now -> changes
+          def batch(driver: ChangelogDriver, some: Seq[(Side, Change[Row])]) = {
+            def of(side: Side) = random.shuffle(some.collect { case (`side`, c) => c })
+            driver.batch(of(Side.Left), of(Side.Right))
+          }
+          (whole +: cuts).foreach(_.at(now))
+          fold(tables.head, batch(whole, changes))
+          for ((driver, table) <- cuts.zip(tables.tail); part <- cut(random, changes))
+            fold(table, batch(driver, part))
+          for (side <- Side.both; other <- cuts)
+            assertSame(s"${side.name} rows", other.rows(side), whole.rows(side))
+          for (table <- tables.tail) assertSame("table", listed(table), listed(tables.head))
+        }
+        for (side <- Side.both) {
+          expired += whole.counters.rows(side, ChangelogCounters.Expired)
+          unknown += whole.counters.rows(side, ChangelogCounters.Unknown)
+        }
+      }
+    }
+    if (RandomCases.all) assert(expired > 1000 && unknown > 100)
+  }
+
+  test("a batch that runs again from other places in the state gives the same changes") {
+    RandomCases.forAll(500) { random =>
+      val join =
+        randomJoin(random, JoinType.all(random.nextInt(JoinType.all.length)), aging = true)
+      val (l, r) = (
+        new Table(join, Side.Left, Some(3), random),
+        new Table(join, Side.Right, Some(2), random)
+      )
+      val heap = new ChangelogDriver(join)
+      val again = new ChangelogDriver(join, segments = true)
+      for (now <- 1L to 8L) {
+        val (left, right) = (l.tick(now), r.tick(now))
+        Seq(heap, again).foreach(_.at(now))
+        val first = heap.batch(random.shuffle(left), random.shuffle(right))
+        assertSame("changes", again.batch(random.shuffle(left), random.shuffle(right)), first)
+      }
+    }
+  }
+}
