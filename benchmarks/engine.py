@@ -12,12 +12,14 @@ import pyspark
 import streamjoin
 
 OURS = "streamjoin"
+OURS_ROCKSDB = "streamjoin-rocksdb"
 LIMIT = "limit"
 BATCH = "spark-batch"
 SPARK_HEAP = "spark-heap"
 SPARK_ROCKSDB = [f"spark-rocksdb-{v}{tuned}" for v in (2, 3, 4) for tuned in ("", "-untracked")]
 SPARK_ROCKSDB_TUNED = [name for name in SPARK_ROCKSDB if name.endswith("-untracked")]
 FLINK = ["flink-heap", "flink-rocksdb"]
+FLINK_MINI_BATCH = [f"{name}-mini-batch" for name in FLINK]
 HAZELCAST = "hazelcast"
 
 _HEAP = "3g"
@@ -97,5 +99,5 @@ _FLINK = Engine("flink", "flink.FlinkEngine", _FLINK_OPENS)
 _ALONE = {
     LIMIT: Engine("core", "limit.Limit"),
     HAZELCAST: Engine("hazelcast", "hazelcast.HazelcastEngine", _HAZELCAST_OPTIONS),
-    **dict.fromkeys(FLINK, _FLINK),
+    **dict.fromkeys([*FLINK, *FLINK_MINI_BATCH], _FLINK),
 }

@@ -19,10 +19,15 @@ _COLUMNS = (
     "peak rows held",
     "checkpointed",
     "rows written to state",
+    "changes given out",
     "batch ms, median and most",
+    "CPU ms of a batch",
+    "heap at the end",
     "batches (without data)",
     "result",
 )
+# Left out where no engine of a case has a value.
+_SOMETIMES = ("changes given out", "CPU ms of a batch", "heap at the end")
 
 
 def write(results: Path) -> str:
@@ -55,8 +60,11 @@ def _case(case: str, engines: Mapping[str, Summary]) -> str:
     parameters = ", ".join(f"{k} {v}" for k, v in first.get("parameters", {}).items())
     mine = ours(dict(engines))
     rows = [_row(engine, mine) for engine in engines.values()]
-    head = [_joined(_COLUMNS), _joined(["---"] * len(_COLUMNS))]
-    table = "\n".join([*head, *(_joined(row) for row in rows)])
+    shown = [
+        n for n, name in enumerate(_COLUMNS) if name not in _SOMETIMES or any(r[n] for r in rows)
+    ]
+    head = [_COLUMNS, ["---"] * len(_COLUMNS)]
+    table = "\n".join(_joined([row[n] for n in shown]) for row in [*head, *rows])
     extras = [line for engine in engines.values() if (line := _delays(engine))]
     return "\n\n".join([f"## {case}", f"{first['workload']}: {parameters}", table, *extras])
 
@@ -76,7 +84,10 @@ def _row(engine: Summary, mine: Summary | None) -> list[str]:
         _optional(engine.median("peak_buffered_rows"), _whole),
         _optional(engine.median("bytes_checkpointed"), _megabytes),
         _optional(engine.median("state_rows_written"), lambda n: f"{n / rows:.0%}"),
+        _optional(engine.median("changes_out"), _whole),
         "" if batch_ms[0] is None else " / ".join(_optional(ms, _whole) for ms in batch_ms),
+        _spread(engine.values("median_batch_cpu_ms"), _whole),
+        _optional(engine.median("heap_bytes"), _megabytes),
         f"{engine.lines[0]['batches']} ({engine.lines[0]['no_data_batches']})",
         engine.outcome,
     ]

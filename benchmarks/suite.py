@@ -5,7 +5,16 @@ from __future__ import annotations
 from dataclasses import replace
 
 from .case import Case
-from .engine import FLINK, HAZELCAST, LIMIT, SPARK_HEAP, SPARK_ROCKSDB, SPARK_ROCKSDB_TUNED
+from .engine import (
+    FLINK,
+    FLINK_MINI_BATCH,
+    HAZELCAST,
+    LIMIT,
+    OURS_ROCKSDB,
+    SPARK_HEAP,
+    SPARK_ROCKSDB,
+    SPARK_ROCKSDB_TUNED,
+)
 
 _BEST_ROCKSDB = "spark-rocksdb-4-untracked"
 
@@ -45,6 +54,7 @@ def short() -> list[Case]:
         case("N9", [LIMIT], rows=200_000, batch=25_000),
         case("LAT", several, rows=30_000, batch=1_000),
         _plain(case("LAT", [SPARK_HEAP], rows=30_000, batch=1_000)),
+        case("U1", ["flink-heap"], rows=50_000, batch=6_250),
     ]
 
 
@@ -102,7 +112,46 @@ def full() -> list[Case]:
         _plain(Case("W1 inner", "W1", [*spark, *FLINK], warm, large)),
         _plain(Case("W1 left", "W1", spark, warm, large | {"how": "left"})),
         _plain(Case("LAT", "LAT", spark, 200_000, {"rows": 200_000}, settling=0)),
+        *_changelogs(),
     ]
+
+
+def _changelogs() -> list[Case]:
+    """Joins of rows that change, for which the bare loop is no peer: it joins once, at the end."""
+    everyone = [OURS_ROCKSDB, *FLINK, *FLINK_MINI_BATCH]
+
+    def case(label: str, workload: str, rows: int, **changes: str | int) -> Case:
+        sizes: dict[str, str | int] = {"rows": rows, "batch": rows // 8}
+        return Case(label, workload, everyone, 100_000, sizes | changes, warmup_batches=100)
+
+    return [
+        case("R20", "R20", 1_000_000),
+        case("R3", "R3", 4_000_000),
+        case("U1", "U1", 500_000),
+        case("U1, zipf", "U1", 500_000, skew="zipf"),
+        case("U2", "U2", 500_000),
+        case("U2, orders without a key", "U2", 500_000, keyed="no"),
+        case("U3", "U3", 500_000),
+        case("CH, changes on the left", "CH", 300_000),
+        case("CH, changes on the right", "CH", 300_000, first="right"),
+        _flat(50_000, [500_000, 5_000_000]),
+    ]
+
+
+def _flat(keys: int, larger: list[int]) -> Case:
+    """Batches of 1,000 updates over so many rows of each input, and over more of them."""
+
+    def size(keys: int) -> dict[str, str | int]:
+        return {"keys": keys, "standing": keys, "rows": keys + 30_000}
+
+    return Case(
+        "FLAT",
+        "FLAT",
+        [],
+        0,
+        {"batch": 500, **size(keys)},
+        itself=[size(more) for more in larger],
+    )
 
 
 def _plain(case: Case) -> Case:

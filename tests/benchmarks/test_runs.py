@@ -11,7 +11,7 @@ import pytest
 
 from benchmarks import check, process, suite
 from benchmarks.case import Case
-from benchmarks.engine import FLINK, HAZELCAST, LIMIT, OURS, Engine
+from benchmarks.engine import FLINK, FLINK_MINI_BATCH, HAZELCAST, LIMIT, OURS, Engine
 from benchmarks.run import run
 from benchmarks.summary import read
 
@@ -82,6 +82,18 @@ def test_flink(case: Case, engine: str) -> None:
     if not Engine.of(engine).staged():
         pytest.skip("Flink's jars are not here: make bench-jars")
     assert check.outcome(process.run(engine, case), process.run(LIMIT, case)) == "correct"
+
+
+@pytest.mark.parametrize("engine", [FLINK[0], FLINK_MINI_BATCH[0]])
+def test_flink_joins_changelogs(engine: str) -> None:
+    if not Engine.of(engine).staged():
+        pytest.skip("Flink's jars are not here: make bench-jars")
+    sizes: dict[str, str | int] = {"rows": 4000, "batch": 1000}
+    cases = [Case(name, name, [LIMIT], 0, sizes) for name in ("U1", "U2", "U3", "CH", "R3", "R20")]
+    for changed in [*cases, Case("CH", "CH", [LIMIT], 0, sizes | {"first": "right"})]:
+        result, reference = process.run(engine, changed), process.run(LIMIT, changed)
+        assert check.outcome(result, reference) == "correct", changed.workload
+        assert result["changes_out"] >= result["result_rows"] > 0
 
 
 def test_hazelcast(case: Case) -> None:

@@ -1,9 +1,15 @@
 package io.streamjoin.benchmarks
 
-/** How many result rows there are, and a sum over them that no order changes. */
+/**
+ * How many result rows there are, and a sum over them that no order changes. Of rows that are taken back
+ * it is what is left of them, whichever changes have led there.
+ */
 final class Checksum extends Serializable {
   var rows: Long = 0
   var sum: Long = 0
+
+  /** How many rows were given, or taken back. */
+  var changes: Long = 0
   private var row = 0L
   private var first = true
   private var closing = false
@@ -18,11 +24,16 @@ final class Checksum extends Serializable {
 
   def addNull(): Checksum = add(Checksum.Null)
 
-  /** Closes a row; what comes of a closing row counts for nothing. */
-  def end(): Unit = {
+  /**
+   * Closes a row; what comes of a closing row counts for nothing.
+   *
+   * @param weight -1 for a row that is taken back
+   */
+  def end(weight: Int = 1): Unit = {
     if (!closing) {
-      rows += 1
-      sum += row
+      rows += weight
+      sum += row * weight
+      changes += 1
     }
     row = 0
     first = true
@@ -32,6 +43,7 @@ final class Checksum extends Serializable {
   def merge(other: Checksum): Unit = {
     rows += other.rows
     sum += other.sum
+    changes += other.changes
   }
 
   override def toString: String = f"$sum%016x"

@@ -19,7 +19,8 @@ final case class Outcome(
 ) {
 
   def json(engine: String, workload: Workload): String = {
-    val withRows = batches.filter(_.input > 0).map(_.ms).sorted
+    val counted = batches.filter(_.input > 0).drop(workload.loads)
+    val (withRows, cpu) = (counted.map(_.ms).sorted, counted.map(_.cpuMs).sorted)
     Json.of(
       Seq(
         "engine" -> engine,
@@ -28,6 +29,7 @@ final case class Outcome(
         "rows" -> workload.rows,
         "result_rows" -> result.rows,
         "checksum" -> result.toString,
+        "changes_out" -> Option.when(workload.isChangelog)(result.changes),
         "wall_seconds" -> wallSeconds,
         "cpu_seconds" -> cpuSeconds,
         "rows_per_cpu_second" -> workload.rows / cpuSeconds,
@@ -38,6 +40,8 @@ final case class Outcome(
         "batches" -> batches.length,
         "median_batch_ms" -> withRows.lift(withRows.length / 2),
         "max_batch_ms" -> withRows.lastOption,
+        "median_batch_cpu_ms" ->
+          Option.when(workload.isChangelog)(cpu.lift(cpu.length / 2)).flatten,
         "no_data_batches" -> batches.count(_.input == 0),
         "batch_log" -> batches.map(b => Seq[Any](b.input, b.ms, b.bufferedRows, b.bufferedBytes))
       ) ++ details

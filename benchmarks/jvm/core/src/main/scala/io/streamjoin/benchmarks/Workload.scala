@@ -28,6 +28,9 @@ abstract class Workload(val name: String, val parameters: Parameters) extends Se
   /** Whether the query aggregates an input, for which Spark wants a watermark of its own kind. */
   def aggregates: Boolean = false
 
+  /** Whether it is a changelog join, which corrects its result: what counts is what is left at the end. */
+  final def isChangelog: Boolean = !streams.exists(_.arrival.isInstanceOf[Arrival.Ordered])
+
   /** The same without an engine. */
   def loop(result: Checksum): Loop
 
@@ -35,12 +38,24 @@ abstract class Workload(val name: String, val parameters: Parameters) extends Se
 
   final val batch: Long = parameters.number("batch")
 
+  /** Steps of what stands there before the batches that are measured: parameter `standing`. */
+  private val standing = parameters.values.get("standing").fold(0L)(_.toLong)
+
+  /** How many batches bring that. */
+  final val loads: Int = Workload.parts(standing, Workload.Load)
+
   /** The last one brings the closing rows. */
-  final def batches: Int = ((steps + batch - 1) / batch + 1).toInt
+  final def batches: Int = loads + Workload.parts(math.max(steps - standing, 0), batch) + 1
+
+  /** The steps before a batch begins; the closing rows come in one more than there are. */
+  final def stepsBefore(number: Long): Long =
+    if (number >= batches) steps + 1
+    else if (number <= loads) Seq(number * Workload.Load, standing, steps).min
+    else math.min(standing + (number - loads) * batch, steps)
 
   /** How many rows of a stream have arrived before a batch begins. */
   final def arrivedBefore(stream: RowStream, number: Long): Long =
-    stream.arrivedBefore(if (number >= batches) steps + 1 else math.min(number * batch, steps))
+    stream.arrivedBefore(stepsBefore(number))
 
   final def rows: Long = streams.map(_.rows).sum
 
@@ -55,6 +70,19 @@ abstract class Workload(val name: String, val parameters: Parameters) extends Se
 final case class Preserved(opposite: RowStream, until: Long => Long)
 
 object Workload {
+
+  /** So many steps at most are a batch of what stands there. */
+  private val Load = 500000L
+
+  private def parts(steps: Long, each: Long): Int = ((steps + each - 1) / each).toInt
+
+  /** What makes a join of inputs whose rows only come a changelog join of this project. */
+  def changelogHint(dialect: Dialect): String =
+    if (dialect == Dialect.StreamJoin) "/*+ STREAM_JOIN(mode => 'changelog') */" else ""
+
+  /** The column that a changelog join of this project needs up to the sink, after others. */
+  def changeType(dialect: Dialect): String =
+    if (dialect == Dialect.StreamJoin) ", _change_type" else ""
 
   /** An interval that all dialects read. */
   def interval(ms: Long): String = {

@@ -16,6 +16,13 @@ object Workloads {
     "N8" -> ((n, p) => new NewSellers(n, p)),
     "N9" -> ((n, p) => new WinningBids(n, p.or("extra" -> "yes"))),
     "N20" -> ((n, p) => new WinningBids(n, p.or("extra" -> "yes", "category" -> 10))),
+    "R3" -> ((n, p) => new LocalSellers(n, p)),
+    "R20" -> ((n, p) => new AuctionedBids(n, p)),
+    "U1" -> ((n, p) => new KeyedUpdates(n, p)),
+    "U2" -> ((n, p) => new FanOut(n, p)),
+    "U3" -> ((n, p) => new Duplicates(n, p)),
+    "CH" -> ((n, p) => new LeftChain(n, p)),
+    "FLAT" -> ((n, p) => new KeyedUpdates(n, p)),
     "LAT" -> ((n, p) => new Deliveries(n, p.or("batch" -> 1000, "how" -> "left", "rows" -> 60000)))
   )
 

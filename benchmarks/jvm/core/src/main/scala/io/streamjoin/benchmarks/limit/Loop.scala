@@ -19,10 +19,8 @@ object Loop {
     val loop = workload.loop(result)
     val streams = workload.streams.toArray
     for (batch <- 0 until workload.batches) {
-      var step = math.min(batch * workload.batch, workload.steps)
-      val end =
-        if (batch == workload.batches - 1) workload.steps + 1
-        else math.min((batch + 1) * workload.batch, workload.steps)
+      var step = workload.stepsBefore(batch)
+      val end = workload.stepsBefore(batch + 1)
       while (step < end) {
         var s = 0
         while (s < streams.length) {

@@ -7,10 +7,12 @@ import io.streamjoin.benchmarks._
  * generator: of 50 events one is a person, three are auctions, the others bids; an event is a
  * millisecond. A step is an event.
  */
-private[workloads] final class Auctions(p: Parameters) extends Serializable {
+private[workloads] final class Auctions(p: Parameters, arrival: Arrival) extends Serializable {
   import Auctions._
 
-  private val (events, lag, seed) = (p.number("rows"), p.number("lag"), p.number("seed"))
+  def this(p: Parameters) = this(p, Arrival.Ordered("ts", p.number("lag")))
+
+  private val (events, seed) = (p.number("rows"), p.number("seed"))
   private val extra = p.text("extra") == "yes"
 
   val persons: RowStream = stream(
@@ -59,15 +61,21 @@ private[workloads] final class Auctions(p: Parameters) extends Serializable {
   }
 
   /** Persons by tumbling slot, next to their own columns. */
-  val slottedPersons: RowStream = new RowStream(
-    persons.name,
-    0,
-    persons.columns :+ Column.number("slot")(row => Math.floorDiv(persons.value(row, 1), Slot)),
-    persons.time,
-    lag,
-    events,
-    persons.arrivedBefore
-  )
+  val slottedPersons: RowStream =
+    personsWith(Column.number("slot")(row => Math.floorDiv(persons.value(row, 1), Slot)))
+
+  /** Persons by state, of which there are six, next to their own columns. */
+  val statedPersons: RowStream = personsWith(Column.number("state")(row => below(6, 9, row)))
+
+  private def personsWith(column: Column): RowStream =
+    new RowStream(
+      persons.name,
+      0,
+      persons.columns :+ column,
+      arrival,
+      events,
+      persons.arrivedBefore
+    )
 
   private def stream(
       name: String,
@@ -80,7 +88,7 @@ private[workloads] final class Auctions(p: Parameters) extends Serializable {
       text / 2 + Hash.below(text, seed * 100 + 90 + ordinal, row)
     }
     val all = if (extra) columns :+ filler else columns
-    new RowStream(name, ordinal, all, "ts", lag, events, arrivals)
+    new RowStream(name, ordinal, all, arrival, events, arrivals)
   }
 
   private def timeOf(event: Long): Long = RowStream.Begin + event

@@ -33,8 +33,7 @@ private[workloads] final class Trade(p: Parameters) extends Serializable {
         },
         Column.time(time)(row => RowStream.Begin + row - behind - below(lag, 3, row))
       ),
-      time,
-      lag,
+      Arrival.Ordered(time, lag),
       steps = rows,
       arrivals
     )

@@ -12,6 +12,7 @@ import org.apache.flink.table.data.{GenericRowData, RowData, StringData, Timesta
 import org.apache.flink.table.runtime.typeutils.InternalTypeInfo
 import org.apache.flink.table.types.DataType
 import org.apache.flink.table.types.logical.RowType
+import org.apache.flink.types.{Row, RowKind}
 import org.apache.flink.util.Collector
 
 import io.streamjoin.benchmarks._
@@ -44,35 +45,50 @@ private object Arrivals {
       steps: DataStream[java.lang.Long],
       stream: RowStream
   ): Unit = {
-    val time = stream.indexOf(stream.time)
-    val strategy = WatermarkStrategy
-      .forBoundedOutOfOrderness[RowData](java.time.Duration.ofMillis(stream.lag))
-      .withTimestampAssigner((row, _) => row.getTimestamp(time, 3).getMillisecond)
-    val rows = steps
-      .flatMap(new RowsOfStep(stream))
-      .returns(rowType(stream))
-      .assignTimestampsAndWatermarks(strategy)
-    val schema = stream.columns.foldLeft(Schema.newBuilder()) { (schema, column) =>
-      schema.column(column.name, dataType(column))
+    val rows = steps.flatMap(new RowsOfStep(stream)).returns(rowType(stream))
+    val schema = columns(stream).foldLeft(Schema.newBuilder()) { (schema, column) =>
+      val isKey = stream.arrival == Arrival.Changing(Some(column.name))
+      schema.column(column.name, if (isKey) dataType(column).notNull else dataType(column))
     }
-    tables.createTemporaryView(
-      stream.name,
-      rows,
-      schema.watermark(stream.time, "SOURCE_WATERMARK()").build()
-    )
+    stream.arrival match {
+      case Arrival.Ordered(name, lag) =>
+        val time = stream.indexOf(name)
+        val strategy = WatermarkStrategy
+          .forBoundedOutOfOrderness[RowData](java.time.Duration.ofMillis(lag))
+          .withTimestampAssigner((row, _) => row.getTimestamp(time, 3).getMillisecond)
+        tables.createTemporaryView(
+          stream.name,
+          rows.assignTimestampsAndWatermarks(strategy),
+          schema.watermark(name, "SOURCE_WATERMARK()").build()
+        )
+      case Arrival.Appended =>
+        tables.createTemporaryView(stream.name, rows, schema.build())
+      case Arrival.Changing(key) =>
+        key.foreach(schema.primaryKey(_))
+        tables.createTemporaryView(
+          stream.name,
+          // rows are read as what their type says: these need no conversion
+          tables.fromChangelogStream(rows.asInstanceOf[DataStream[Row]], schema.build())
+        )
+    }
   }
+
+  /** A row has its kind beside its columns. */
+  private def columns(stream: RowStream): IndexedSeq[Column] =
+    stream.columns.filterNot(_.kind == Kind.Change)
 
   private def dataType(column: Column): DataType = column.kind match {
     case Kind.Number => DataTypes.BIGINT()
     case Kind.Time   => DataTypes.TIMESTAMP_LTZ(3)
     case Kind.Text   => DataTypes.STRING()
+    case Kind.Change => throw new IllegalArgumentException(s"${column.name} is no column here")
   }
 
   private def rowType(stream: RowStream): TypeInformation[RowData] =
     InternalTypeInfo.of(
       RowType.of(
-        stream.columns.map(dataType(_).getLogicalType).toArray,
-        stream.columns.map(_.name).toArray
+        columns(stream).map(dataType(_).getLogicalType).toArray,
+        columns(stream).map(_.name).toArray
       )
     )
 }
@@ -80,6 +96,9 @@ private object Arrivals {
 /** The closing rows come with the last step, in every split, for each to bring its watermark up. */
 private final class RowsOfStep(stream: RowStream)
     extends FlatMapFunction[java.lang.Long, RowData] {
+
+  /** What tells the kind comes last. */
+  private val width = stream.columns.count(_.kind != Kind.Change)
 
   override def flatMap(step: java.lang.Long, out: Collector[RowData]): Unit = {
     var row = stream.arrivedBefore(math.min(step, stream.steps + 1))
@@ -91,7 +110,7 @@ private final class RowsOfStep(stream: RowStream)
   }
 
   private def read(row: Long): RowData = {
-    val data = new GenericRowData(stream.columns.length)
+    val data = new GenericRowData(width)
     var c = 0
     while (c < stream.columns.length) {
       val value = stream.value(row, c)
@@ -99,6 +118,7 @@ private final class RowsOfStep(stream: RowStream)
         case Kind.Number => data.setField(c, value)
         case Kind.Time   => data.setField(c, TimestampData.fromEpochMillis(value))
         case Kind.Text => data.setField(c, StringData.fromBytes(RowsOfStep.Filler, 0, value.toInt))
+        case Kind.Change => data.setRowKind(RowsOfStep.kinds(value.toInt))
       }
       c += 1
     }
@@ -108,4 +128,8 @@ private final class RowsOfStep(stream: RowStream)
 
 private object RowsOfStep {
   private val Filler: Array[Byte] = Array.fill(1024)('x'.toByte)
+
+  /** By their place in [[Kind.Change.words]]. */
+  private val kinds =
+    Array(RowKind.INSERT, RowKind.UPDATE_BEFORE, RowKind.UPDATE_AFTER, RowKind.DELETE)
 }

@@ -10,6 +10,7 @@ import org.apache.flink.runtime.checkpoint.CheckpointStatsSnapshot
 import org.apache.flink.runtime.minicluster.{MiniCluster, MiniClusterConfiguration}
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment
 import org.apache.flink.table.api.bridge.java.StreamTableEnvironment
+import org.apache.flink.table.api.config.ExecutionConfigOptions
 import org.apache.flink.table.data.RowData
 
 import io.streamjoin.benchmarks._
@@ -18,8 +19,10 @@ import io.streamjoin.benchmarks._
  * The query in Flink SQL on a cluster inside the process, with a task slot for each core.
  *
  * @param state `hashmap` or `rocksdb`
+ * @param miniBatch whether rows wait for others of their key, two seconds or 50,000 rows at most, as its
+ *   documentation advises for regular joins
  */
-final class FlinkEngine(state: String) extends Engine {
+final class FlinkEngine(state: String, miniBatch: Boolean = false) extends Engine {
   private val cores = Runtime.getRuntime.availableProcessors
   private val folder = new TemporaryFolder
   private val settings = configuration
@@ -63,18 +66,29 @@ final class FlinkEngine(state: String) extends Engine {
       received: Received
   ): Unit = {
     val tables = StreamTableEnvironment.create(environment)
+    if (miniBatch) {
+      val c = tables.getConfig
+      c.set(ExecutionConfigOptions.TABLE_EXEC_MINIBATCH_ENABLED, java.lang.Boolean.TRUE)
+      c.set(ExecutionConfigOptions.TABLE_EXEC_MINIBATCH_ALLOW_LATENCY, Duration.ofSeconds(2))
+      c.set(ExecutionConfigOptions.TABLE_EXEC_MINIBATCH_SIZE, java.lang.Long.valueOf(50000L))
+    }
     val steps = Arrivals.steps(environment, workload, cores)
     workload.streams.foreach(stream => Arrivals.declare(tables, steps, stream))
     val result = tables.sqlQuery(workload.query(Dialect.Flink))
-    val row = result.getResolvedSchema.toPhysicalRowDataType
-    val kinds = row.getLogicalType.getChildren.asScala.map(_.getTypeRoot.name match {
-      case "VARCHAR" => Kind.Text
-      case "BIGINT"  => Kind.Number
-      case _         => Kind.Time
-    })
-    tables
-      .toDataStream[RowData](result, row.notNull.bridgedTo(classOf[RowData]))
-      .sinkTo(new CheckingSink(kinds.toArray[Kind], received.key))
+    if (workload.isChangelog) {
+      val columns = result.getResolvedSchema.getColumnCount
+      tables.toChangelogStream(result).sinkTo(new ChangeSink(columns, received.key))
+    } else {
+      val row = result.getResolvedSchema.toPhysicalRowDataType
+      val kinds = row.getLogicalType.getChildren.asScala.map(_.getTypeRoot.name match {
+        case "VARCHAR" => Kind.Text
+        case "BIGINT"  => Kind.Number
+        case _         => Kind.Time
+      })
+      tables
+        .toDataStream[RowData](result, row.notNull.bridgedTo(classOf[RowData]))
+        .sinkTo(new RowSink(kinds.toArray[Kind], received.key))
+    }
     ()
   }
 
@@ -105,8 +119,10 @@ object FlinkEngine {
 
   def main(arguments: Array[String]): Unit =
     Engine.main(arguments.toSeq) {
-      case "flink-heap"    => new FlinkEngine("hashmap")
-      case "flink-rocksdb" => new FlinkEngine("rocksdb")
-      case other           => throw new IllegalArgumentException(s"no engine $other")
+      case "flink-heap"               => new FlinkEngine("hashmap")
+      case "flink-rocksdb"            => new FlinkEngine("rocksdb")
+      case "flink-heap-mini-batch"    => new FlinkEngine("hashmap", miniBatch = true)
+      case "flink-rocksdb-mini-batch" => new FlinkEngine("rocksdb", miniBatch = true)
+      case other                      => throw new IllegalArgumentException(s"no engine $other")
     }
 }

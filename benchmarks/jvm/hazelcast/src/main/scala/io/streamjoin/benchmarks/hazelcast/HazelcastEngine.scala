@@ -75,6 +75,7 @@ final class HazelcastEngine extends Engine {
     case Kind.Number => "BIGINT"
     case Kind.Time   => "TIMESTAMP WITH TIME ZONE"
     case Kind.Text   => "VARCHAR"
+    case Kind.Change => throw new Refused("Hazelcast joins no changelogs")
   }
 
   private def execute(statement: String): Unit = member.getSql.execute(statement).close()

@@ -76,6 +76,7 @@ private final class RowsP(
         case Kind.Number => java.lang.Long.valueOf(value)
         case Kind.Time   => Instant.ofEpochMilli(value).atOffset(ZoneOffset.UTC)
         case Kind.Text   => RowsP.Filler.substring(0, value.toInt)
+        case Kind.Change => throw new IllegalArgumentException("no changelog")
       }
       c += 1
     }

@@ -10,8 +10,9 @@ import org.apache.spark.sql.connector.write._
 import org.apache.spark.sql.connector.write.streaming._
 import org.apache.spark.sql.types._
 import org.apache.spark.sql.util.CaseInsensitiveStringMap
+import org.apache.spark.unsafe.types.UTF8String
 
-import io.streamjoin.benchmarks.{Checksum, Kind}
+import io.streamjoin.benchmarks.{Checksum, Kind, Stopwatch}
 
 /** Takes the result in and keeps what it comes to. Option: `received`, a key of [[Received.of]]. */
 final class CheckingSink extends TableProvider {
@@ -79,13 +80,21 @@ private final class CheckingWriter(kinds: Array[Kind], delays: Option[Due])
 
 private object CheckingWriter {
 
-  def kinds(schema: StructType): Array[Kind] = schema.map(_.dataType match {
-    case LongType   => Kind.Number
-    case StringType => Kind.Text
-    case _          => Kind.Time
-  }).toArray[Kind]
+  private val comes =
+    Set(Kind.Change.insert, Kind.Change.postimage)
+      .map(kind => UTF8String.fromString(Kind.Change.words(kind.toInt)))
+
+  def kinds(schema: StructType): Array[Kind] = schema.map(column =>
+    column.dataType match {
+      case LongType                                    => Kind.Number
+      case StringType if column.name == "_change_type" => Kind.Change
+      case StringType                                  => Kind.Text
+      case _                                           => Kind.Time
+    }
+  ).toArray[Kind]
 
   def add(row: InternalRow, kinds: Array[Kind], result: Checksum): Unit = {
+    var weight = 1
     var c = 0
     while (c < kinds.length) {
       if (row.isNullAt(c)) result.addNull()
@@ -94,10 +103,11 @@ private object CheckingWriter {
           case Kind.Number => result.add(row.getLong(c))
           case Kind.Time   => result.add(row.getLong(c) / 1000)
           case Kind.Text   => result.add(row.getUTF8String(c).numBytes.toLong)
+          case Kind.Change => if (!comes(row.getUTF8String(c))) weight = -1
         }
       c += 1
     }
-    result.end()
+    result.end(weight)
   }
 }
 
@@ -108,9 +118,17 @@ private final class Received(val delays: Option[Due]) {
   /** Of each epoch: when it was committed, and its rows without a partner by the batch they were due. */
   val epochs = new ConcurrentHashMap[Long, (Long, Map[Int, Long])]
 
+  private val watch = new Stopwatch
+  private val cpu = new ConcurrentHashMap[Long, Double]
+
+  /** CPU time of the process since the commit of the epoch before, in milliseconds. */
+  def cpuMs(epoch: Long): Double =
+    (cpu.getOrDefault(epoch, Double.NaN) - cpu.getOrDefault(epoch - 1, 0.0)) * 1000
+
   def add(epoch: Long, parts: Seq[Part]): Unit = {
     parts.foreach(part => result.merge(part.result))
     val due = parts.flatMap(_.due).groupMapReduce(_._1)(_._2)(_ + _)
+    cpu.put(epoch, watch.cpuSeconds)
     epochs.put(epoch, (System.currentTimeMillis, due))
   }
 }

@@ -9,14 +9,19 @@ import org.apache.spark.sql.streaming.StreamingQueryProgress
 import io.streamjoin.benchmarks.Batch
 
 /** What a query's progress reports say about a run. */
-private final case class ProgressLog(progress: Seq[StreamingQueryProgress], countsRows: Boolean) {
+private final case class ProgressLog(
+    progress: Seq[StreamingQueryProgress],
+    received: Received,
+    countsRows: Boolean
+) {
 
   val batches: Seq[Batch] = progress.map { p =>
     Batch(
       p.numInputRows,
       p.durationMs.get("triggerExecution").toDouble,
       if (countsRows) p.stateOperators.map(_.numRowsTotal).sum else -1,
-      p.stateOperators.map(_.memoryUsedBytes).sum
+      p.stateOperators.map(_.memoryUsedBytes).sum,
+      received.cpuMs(p.batchId)
     )
   }
 
@@ -39,7 +44,7 @@ private final case class ProgressLog(progress: Seq[StreamingQueryProgress], coun
     }
 
   /** How long after the batch that allowed them rows without a partner came out. */
-  def delays(received: Received): Seq[(String, Any)] = {
+  def delays: Seq[(String, Any)] = {
     val firstEpoch = progress.reverse.map(p => p.sources.head.endOffset.toInt -> p).toMap
     val waits = for {
       (epoch, (committed, due)) <- received.epochs.asScala.toSeq

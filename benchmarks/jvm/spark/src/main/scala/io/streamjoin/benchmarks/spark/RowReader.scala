@@ -32,6 +32,7 @@ private final class RowReader(stream: RowStream, range: RowRange)
         case Kind.Number => row.setLong(c, value)
         case Kind.Time   => row.setLong(c, value * 1000)
         case Kind.Text   => row.update(c, UTF8String.fromBytes(RowReader.Filler, 0, value.toInt))
+        case Kind.Change => row.update(c, RowReader.words(value.toInt))
       }
       c += 1
     }
@@ -43,4 +44,5 @@ private final class RowReader(stream: RowStream, range: RowRange)
 
 private object RowReader {
   val Filler: Array[Byte] = Array.fill(1024)('x'.toByte)
+  val words: Array[UTF8String] = Kind.Change.words.map(UTF8String.fromString).toArray
 }

@@ -51,6 +51,7 @@ object RowsSource {
       case Kind.Number => StructField(column.name, LongType)
       case Kind.Time   => StructField(column.name, TimestampType)
       case Kind.Text   => StructField(column.name, StringType)
+      case Kind.Change => StructField(column.name, StringType, nullable = false)
     }
   })
 }

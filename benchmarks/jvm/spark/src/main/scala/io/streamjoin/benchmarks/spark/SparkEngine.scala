@@ -2,7 +2,8 @@ package io.streamjoin.benchmarks.spark
 
 import java.util.UUID
 
-import org.apache.spark.sql.AnalysisException
+import org.apache.spark.sql.{AnalysisException, DataFrame}
+import org.apache.spark.sql.functions.expr
 import org.apache.spark.sql.streaming.{StreamingQuery, StreamingQueryException, Trigger}
 
 import io.streamjoin.benchmarks._
@@ -48,7 +49,7 @@ final class SparkEngine(name: String, variant: Variant) extends Engine {
       .format(classOf[RowsSource].getName)
       .options(RowsSource.options(workload, stream))
       .load()
-    variant.withWatermark(rows, stream, workload).createOrReplaceTempView(s"`${stream.name}`")
+    variant.declared(rows, stream, workload).createOrReplaceTempView(s"`${stream.name}`")
   }
 
   private def outcome(
@@ -57,7 +58,7 @@ final class SparkEngine(name: String, variant: Variant) extends Engine {
       folder: TemporaryFolder
   ): Outcome = {
     val progress = query.recentProgress.toSeq
-    val log = ProgressLog(progress, variant.countsRows)
+    val log = ProgressLog(progress, received, variant.countsRows)
     Outcome(
       received.result,
       wallSeconds = 0,
@@ -67,7 +68,7 @@ final class SparkEngine(name: String, variant: Variant) extends Engine {
       peakBufferedBytes = log.peakBytes,
       bytesCheckpointed = Some(folder.bytesIn("state")),
       stateRowsWritten = Some(log.rowsWritten),
-      details = log.peaksBySide ++ log.delays(received)
+      details = log.peaksBySide ++ log.delays
     )
   }
 }
@@ -80,11 +81,11 @@ final class SparkBatch(variant: Variant) extends Engine {
 
   override def run(workload: Workload): Outcome = {
     workload.streams.foreach { stream =>
-      session.read
+      val rows = session.read
         .format(classOf[RowsSource].getName)
         .options(RowsSource.options(workload, stream))
         .load()
-        .createOrReplaceTempView(s"`${stream.name}`")
+      SparkBatch.table(rows, stream).createOrReplaceTempView(s"`${stream.name}`")
     }
     val watch = new Stopwatch
     val joined = session.sql(workload.query(Dialect.Spark))
@@ -99,6 +100,22 @@ final class SparkBatch(variant: Variant) extends Engine {
       .collect()
       .foreach(result.merge)
     Outcome(result, watch.wallSeconds, watch.cpuSeconds)
+  }
+}
+
+private object SparkBatch {
+
+  /** The rows that an input comes to: of a changelog, what its changes leave. */
+  def table(rows: DataFrame, stream: RowStream): DataFrame = stream.arrival match {
+    case Arrival.Changing(_) =>
+      val columns = stream.columns.map(_.name).filterNot(Set("seq", "_change_type"))
+      val weight = "IF(_change_type IN ('insert', 'update_postimage'), 1, -1)"
+      rows
+        .groupBy(columns.map(rows(_)): _*)
+        .agg(expr(s"sum($weight)").as("copies"))
+        .where("copies > 0")
+        .selectExpr(columns :+ "explode(sequence(1, copies)) AS copy": _*)
+    case _ => rows
   }
 }
 

@@ -2,12 +2,12 @@ package io.streamjoin.benchmarks.spark
 
 import org.apache.spark.sql.{DataFrame, SparkSession}
 
-import io.streamjoin.benchmarks.{Dialect, RowStream, Workload}
+import io.streamjoin.benchmarks.{Arrival, Dialect, RowStream, Workload}
 
 /**
  * Whose join a query gets, and on which state.
  *
- * @param imposesOrder whether the inputs get keyed watermarks, which makes the join this project's
+ * @param imposesOrder whether the join is to be this project's: inputs with an event time get keyed watermarks
  * @param countsRows whether the state says how many rows it holds
  * @param plain whether its session is as a user finds it, which has no more than `streamjoin.configure` sets
  */
@@ -56,15 +56,26 @@ final case class Variant(
 
   def dialect: Dialect = if (imposesOrder) Dialect.StreamJoin else Dialect.Spark
 
-  def withWatermark(rows: DataFrame, stream: RowStream, workload: Workload): DataFrame =
-    if (imposesOrder && !workload.aggregates) {
+  /** An input with what has to be said of it. */
+  def declared(rows: DataFrame, stream: RowStream, workload: Workload): DataFrame = {
+    def through(function: String): DataFrame = {
       rows.createOrReplaceTempView("arriving")
-      rows.sparkSession.sql(
-        s"""SELECT * FROM IMPOSE_ORDER(
-           |  TABLE(arriving), DESCRIPTOR(${stream.time}), INTERVAL '${stream.lag}' MILLISECOND)
-           |""".stripMargin
-      )
-    } else rows.withWatermark(stream.time, s"${stream.lag} milliseconds")
+      rows.sparkSession.sql(s"SELECT * FROM $function")
+    }
+    stream.arrival match {
+      case Arrival.Ordered(time, lag) if imposesOrder && !workload.aggregates =>
+        through(
+          s"IMPOSE_ORDER(TABLE(arriving), DESCRIPTOR($time), INTERVAL '$lag' MILLISECOND)"
+        )
+      case Arrival.Ordered(time, lag) => rows.withWatermark(time, s"$lag milliseconds")
+      case Arrival.Appended           => rows
+      case Arrival.Changing(None)     => through("FROM_CHANGELOG(TABLE(arriving))")
+      case Arrival.Changing(Some(unique)) =>
+        through(
+          s"FROM_CHANGELOG(TABLE(arriving), key => DESCRIPTOR($unique), sequence_by => DESCRIPTOR(seq))"
+        )
+    }
+  }
 }
 
 object Variant {
@@ -84,8 +95,10 @@ object Variant {
   private val plainly = "(.*)-plain".r
 
   def of(engine: String): Variant = engine match {
-    case plainly(other)               => of(other).copy(plain = true)
-    case "streamjoin"                 => Variant(imposesOrder = true)
+    case plainly(other) => of(other).copy(plain = true)
+    case "streamjoin"   => Variant(imposesOrder = true)
+    case "streamjoin-rocksdb" =>
+      Variant(imposesOrder = true, settings = Map("spark.sql.streamJoin.stateFormat" -> "rocksdb"))
     case "spark-heap" | "spark-batch" => Variant()
     case rocksDbFormat(format, tuned) =>
       Variant(

@@ -17,7 +17,7 @@ class EnginesAgreeSuite extends AnyFunSuite {
 
   /** All but those that differ from another one in their sizes only. */
   private val all: Seq[Workload] =
-    Workloads.names.filterNot(Set("W1-catchup", "LAT", "N4")).map {
+    Workloads.names.filterNot(Set("W1-catchup", "LAT", "N4")).filterNot(isChangelog).map {
       case nexmark if nexmark.startsWith("N") => Workloads.of(nexmark, auctions)
       case "W2"                               => Workloads.of("W2", orders.but("behind" -> 700))
       case other                              => Workloads.of(other, orders)
@@ -50,6 +50,40 @@ class EnginesAgreeSuite extends AnyFunSuite {
       using(s"spark-rocksdb-$format")(agrees(_, left))
     }
 
+  private val changelogs: Seq[Workload] = {
+    val small = new Parameters(Map("rows" -> "4000", "batch" -> "1500"))
+    Workloads.names.filter(n => n != "FLAT" && isChangelog(n)).map(Workloads.of(_, small)) ++ Seq(
+      Workloads.of("U1", small.but("skew" -> "zipf")),
+      Workloads.of("U2", small.but("keyed" -> "no")),
+      Workloads.of("CH", small.but("first" -> "right"))
+    )
+  }
+
+  test("changelogs: a batch join") {
+    using("spark-batch")(engine => changelogs.foreach(agrees(engine, _)))
+  }
+
+  for (engine <- Seq("streamjoin", "streamjoin-rocksdb"))
+    test(s"changelogs: $engine") {
+      using(engine)(engine => changelogs.foreach(agrees(engine, _)))
+    }
+
+  test("what stands there comes in batches of its own, which do not count") {
+    using("streamjoin") { engine =>
+      val workload = Workloads.of(
+        "U1",
+        new Parameters(Map(
+          "rows" -> "4300",
+          "batch" -> "100",
+          "keys" -> "4000",
+          "standing" -> "4000"
+        ))
+      )
+      val outcome = agrees(engine, workload)
+      assert(outcome.batches.map(_.input).toSeq === Seq(8000, 400, 400, 400, 2))
+    }
+  }
+
   test("rows depend on nothing but the seed") {
     val (one, again, other) = (orders, orders.but("batch" -> 1500), orders.but("seed" -> 2))
     val sums = Seq(one, again, other).map(p => Limit.run(Workloads.of("W1", p)).result.sum)
@@ -65,6 +99,9 @@ class EnginesAgreeSuite extends AnyFunSuite {
       assert(times.zip(before).forall { case (t, m) => m == Long.MinValue || t > m - stream.lag })
     }
   }
+
+  private def isChangelog(name: String): Boolean =
+    Workloads.of(name, new Parameters(Map("rows" -> "1000"))).isChangelog
 
   private def agrees(engine: Engine, workload: Workload): Outcome = {
     val expected = Limit.run(workload).result
