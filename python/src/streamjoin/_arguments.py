@@ -136,6 +136,15 @@ def condition(on: object, left: DataFrame, right: DataFrame) -> Column | str | l
             parts = [left[e] == right[e] if isinstance(e, str) else e for e in on]
             joined: Column = reduce(Column.__and__, parts)
             return joined
+        kinds = " and ".join(dict.fromkeys(type(entry).__name__ for entry in on))
+        raise PySparkTypeError(
+            errorClass="NOT_EXPECTED_TYPE",
+            messageParameters={
+                "arg_name": "on",
+                "expected_type": "Column, str, list of str or Column",
+                "arg_type": f"list of {kinds}",
+            },
+        )
     raise _wrong_type("on", "Column, str, list of str or Column", on)
 
 

@@ -61,8 +61,29 @@ def _failed(known: Known) -> Iterator[Finding]:
             "FAILED",
             f"The query has ended with an error: {first}",
             cause="Nothing comes out of a query that does not run.",
-            write="Mend what the error names, and start the query again from its checkpoint.",
+            write=_mend(known.error),
         )
+
+
+# Errors of Spark's that do not say what to do: a word of theirs, and what to write.
+_MENDS = {
+    "STREAMING_STATEFUL_OPERATOR_NOT_MATCH": (
+        "The checkpoint is of other operators: symmetricHashJoin is Spark's join, streamJoin this "
+        "one. Start with a new checkpointLocation, or set spark.sql.streamJoin.replaceBuiltin as "
+        "it was."
+    ),
+    "OutOfMemoryError": (
+        "Give the executors more memory (in local mode spark.driver.memory), or set "
+        "spark.sql.streamJoin.stateFormat=rocksdb."
+    ),
+}
+
+
+def _mend(error: str) -> str:
+    for word, mend in _MENDS.items():
+        if word in error:
+            return mend
+    return "Mend what the error names, and start the query again from its checkpoint."
 
 
 def _no_batch(known: Known) -> Iterator[Finding]:

@@ -27,10 +27,14 @@ def require_jar(jvm: Any) -> Any:
 
 def require_jar_in_process() -> None:
     """Refuse a JVM that this process has started without the jar, if it has started one."""
-    context = sys.modules.get("pyspark.core.context")
-    jvm = context.SparkContext._jvm if context else None
+    jvm = jvm_in_process()
     if jvm is not None:
         require_jar(jvm)
+
+
+def jvm_in_process() -> Any:
+    context = sys.modules.get("pyspark.core.context")
+    return context.SparkContext._jvm if context else None
 
 
 def python_api(session: SparkSession) -> Any:

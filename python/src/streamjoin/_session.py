@@ -6,10 +6,12 @@ import os
 from collections.abc import Mapping
 
 from pyspark.sql import SparkSession
+from pyspark.util import is_remote_only
 
 from streamjoin._errors import EXTENSION
 from streamjoin._jar import jar_path
-from streamjoin._jvm import require_jar_in_process
+from streamjoin._java import require_java
+from streamjoin._jvm import jvm_in_process, require_jar_in_process
 from streamjoin._launch import launch_setting
 from streamjoin._version import require_supported_pyspark
 
@@ -43,8 +45,8 @@ def configure(builder: SparkSession.Builder) -> SparkSession.Builder:
     ------
     SetupError
         The jar is not in the package or is of another version, the installed pyspark is
-        neither 4.2 nor 4.3, or this process has started Spark without the jar already, which
-        takes it up no more.
+        neither 4.2 nor 4.3, there is no Java or one older than 17, or this process has started
+        Spark without the jar already, which takes it up no more.
 
     Notes
     -----
@@ -59,6 +61,8 @@ def configure(builder: SparkSession.Builder) -> SparkSession.Builder:
     >>> spark = streamjoin.configure(SparkSession.builder).getOrCreate()  # doctest: +SKIP
     """
     require_jar_in_process()
+    if _starts_java(builder):
+        require_java()
     present: dict[str, str] = {}
     for key in (_JARS_KEY, _EXTENSIONS_KEY, *_CHOSEN_FILES):
         value = builder._options.get(key)
@@ -73,6 +77,12 @@ def configure(builder: SparkSession.Builder) -> SparkSession.Builder:
         if key not in _CHOSEN_FILES or key not in present:
             builder.config(key, value)
     return builder
+
+
+def _starts_java(builder: SparkSession.Builder) -> bool:
+    """Tell whether the session will be of a JVM that this process is yet to start."""
+    running = "PYSPARK_GATEWAY_PORT" in os.environ or jvm_in_process() is not None
+    return not running and not is_remote_only() and not _has_its_server(builder)
 
 
 def _has_its_server(builder: SparkSession.Builder) -> bool:

@@ -31,11 +31,13 @@ import org.apache.spark.sql.streamjoin.logical.resolve.{
   ResolveStreamJoin,
   ResolveStreamOrder,
   ResolveStreamSubqueries,
+  TimesAndNumbers,
   WarnAtAnalysis
 }
 import org.apache.spark.sql.streamjoin.physical.{ExplainBuiltinJoin, StreamJoinStrategy}
 import org.apache.spark.sql.streamjoin.reporting.JoinListener
 import org.apache.spark.sql.streamjoin.sql.{
+  DescribedFunctions,
   ExplainStream,
   ResolveChangelogFunctions,
   ResolveImposeOrder,
@@ -53,6 +55,7 @@ object ExtensionPoints {
     JoinListener.listen()
     extensions.injectFunction(VersionFunction.description)
     extensions.injectFunction(JoinsFunction.description)
+    DescribedFunctions.all.foreach(extensions.injectTableFunction)
     extensions.injectParser((_, parser) => StreamSqlParser.around(parser))
     // before Spark looks up functions, for DESCRIPTOR is none
     extensions.injectHintResolutionRule(ResolveImposeOrder(_))
@@ -79,6 +82,7 @@ object ExtensionPoints {
     extensions.injectResolutionRule(_ => RefuseWindowsInConditions)
     extensions.injectResolutionRule(_ => ResolveRowtime)
     extensions.injectResolutionRule(_ => ResolveStreamOrder)
+    extensions.injectPostHocResolutionRule(_ => TimesAndNumbers)
     extensions.injectCheckRule(_ => PlaceWindows.check)
     extensions.injectCheckRule(_ => ResolveAwaitedJoin.check)
     extensions.injectCheckRule(_ => CheckJoinHints)

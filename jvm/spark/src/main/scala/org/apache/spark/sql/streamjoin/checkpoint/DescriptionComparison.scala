@@ -34,6 +34,14 @@ private[checkpoint] final class DescriptionComparison(location: String, old: Str
         case "bounds" if otherZone                              => throw zoneOfBounds
         case "bounds" if zoneThen.isEmpty && knowsNoZone(found) => throw bounds(PerhapsZone)
         case "bounds"                                           => throw bounds(AsItWas)
+        case "format" =>
+          val format = before.fold("none")(shown(_, timesThen))
+          throw refusal(
+            "it was written with another state format",
+            format,
+            after.fold("none")(shown(_, timesNow)),
+            s"Set spark.sql.streamJoin.stateFormat = '$format', or start with a new checkpoint location"
+          )
         case _ =>
           throw refusal(
             s"it was written with ${words.getOrElse(name, s"another '$name'")}",

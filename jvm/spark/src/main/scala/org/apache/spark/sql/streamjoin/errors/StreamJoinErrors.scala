@@ -2,6 +2,7 @@ package org.apache.spark.sql.streamjoin.errors
 
 import scala.jdk.CollectionConverters._
 
+import org.apache.spark.sql.AnalysisException
 import org.apache.spark.sql.catalyst.ExtendedAnalysisException
 import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression}
 import org.apache.spark.sql.catalyst.trees.Origin
@@ -77,6 +78,45 @@ private[streamjoin] object StreamJoinErrors {
       "instead" -> instead
     )
 
+  /** @param types of the two sides, in the order in which they are written */
+  def timeTypeMismatch(
+      origin: Origin,
+      expression: Expression,
+      types: (DataType, DataType),
+      instead: String
+  ): StreamJoinAnalysisException =
+    analysis(
+      "TIME_TYPE_MISMATCH",
+      origin,
+      "expression" -> ColumnNames.sql(expression),
+      "left" -> types._1.sql,
+      "right" -> types._2.sql,
+      "instead" -> instead
+    )
+
+  /**
+   * A column that both inputs have, in a condition that does not say whose it is: Spark names twice the
+   * same.
+   */
+  def withAliases[T](analysis: => T): T =
+    try analysis
+    catch {
+      case e: AnalysisException if e.getCondition == "AMBIGUOUS_REFERENCE" =>
+        throw ambiguousColumn(
+          Origin(line = e.line, startPosition = e.startPosition),
+          e.getMessageParameters.get("name"),
+          e
+        )
+    }
+
+  private def ambiguousColumn(origin: Origin, column: String, cause: Throwable) =
+    new StreamJoinAnalysisException(
+      "STREAM_JOIN.AMBIGUOUS_COLUMN",
+      Map("column" -> column.replace("`", "")),
+      origin,
+      Some(cause)
+    )
+
   /** What Spark has hung a picture of the whole plan on is refused without it: the message says it all. */
   def withoutPlan[T](analysis: => T): T =
     try analysis
@@ -121,22 +161,31 @@ private[streamjoin] object StreamJoinErrors {
   def unsupportedTimeType(
       origin: Origin,
       column: String,
-      dataType: DataType
+      dataType: DataType,
+      instead: String
   ): StreamJoinAnalysisException =
-    analysis("UNSUPPORTED_TIME_TYPE", origin, "column" -> column, "type" -> dataType.sql)
+    analysis(
+      "UNSUPPORTED_TIME_TYPE",
+      origin,
+      "column" -> column,
+      "type" -> dataType.sql,
+      "instead" -> instead
+    )
 
   def invalidColumn(
       origin: Origin,
       column: String,
       reason: String,
-      columns: Seq[String]
+      columns: Seq[String],
+      instead: String
   ): StreamJoinAnalysisException =
     analysis(
       "INVALID_COLUMN",
       origin,
       "column" -> column,
       "reason" -> reason,
-      "columns" -> columns.mkString(", ")
+      "columns" -> columns.mkString(", "),
+      "instead" -> instead
     )
 
   def invalidLag(

@@ -57,7 +57,8 @@ case class StreamJoinStrategy(session: SparkSession) extends SparkStrategy {
     case o: ImposeOrder => Seq(planOrder(o))
     case o: StreamOrder =>
       Seq(new StreamOrderExec(planLater(o.child), BatchInfo(), OrderSpec.of(o)))
-    case m: EventTimeMarks            => Seq(EventTimeMarksExec(m.delays, planLater(m.child)))
+    case m: EventTimeMarks =>
+      Seq(EventTimeMarksExec(m.times, m.delays, planLater(m.child)))
     case i: StreamJoinInput           => Seq(StreamJoinInputExec(i.present, planLater(i.child)))
     case Project(list, j: StreamJoin) => Seq(ProjectExec(list, planJoin(j, shown(list, j))))
     case Project(list, Filter(condition, j: StreamJoin)) =>

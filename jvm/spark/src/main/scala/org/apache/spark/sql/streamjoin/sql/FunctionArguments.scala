@@ -42,6 +42,12 @@ private[sql] object FunctionArguments {
     arguments.toMap
   }
 
+  def isDescriptor(e: Expression): Boolean = e match {
+    case f: UnresolvedFunction =>
+      f.nameParts.length == 1 && f.nameParts.head.equalsIgnoreCase("DESCRIPTOR")
+    case _ => false
+  }
+
   /** The columns of `DESCRIPTOR(a, b)`, or one as a string. */
   def columns(e: Expression): Option[Seq[Seq[String]]] = e match {
     case UnresolvedFunction(Seq(d), columns, _, _, _, _, _) if d.equalsIgnoreCase("DESCRIPTOR") =>

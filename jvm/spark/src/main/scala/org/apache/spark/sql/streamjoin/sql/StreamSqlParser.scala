@@ -53,15 +53,19 @@ private[streamjoin] final class StreamSqlParser(delegate: ParserInterface)
 
   private def read[T <: TreeNode[_]](text: String)(parse: String => T): T =
     StreamSqlParser.edited(text, failed) match {
-      case None => parse(text)
+      case None => native(text)(parse(text))
       case Some(edited) =>
         val relocation = new Relocation(edited)
         val parsed =
           try parse(edited.text)
-          catch { case e: ParseException => throw relocation.of(e) }
+          catch { case e: ParseException => throw ForeignWords.of(text, relocation.of(e)) }
         relocation.relocate(parsed)
         parsed
     }
+
+  private def native[T](text: String)(parse: => T): T =
+    try parse
+    catch { case e: ParseException => throw ForeignWords.of(text, e) }
 
   private def failed(e: Throwable): Unit =
     logWarning("A statement could not be searched for windows on relations", e)

@@ -69,7 +69,7 @@ private[pending] final class StoredJoins(
 
   private val commits = {
     val folder = new Path(root, StreamingCheckpointConstants.DIR_NAME_COMMITS)
-    if (!readable("commits")(manager.exists(folder))) throw absent("no batch that was committed")
+    if (!readable("commits")(manager.exists(folder))) throw absent(notACheckpoint)
     new CommitLog(session, folder.toString, true)
   }
 
@@ -109,6 +109,21 @@ private[pending] final class StoredJoins(
       throw absent(s"no streamJoin with the number ${operator.get}; there are ${numbers(all)}")
     }
     found
+  }
+
+  /** What is at the location where no batch was committed. */
+  private def notACheckpoint: String = {
+    val files = root.getFileSystem(hadoopConf)
+    def is(name: String) = files.exists(new Path(root, name))
+    if (!files.exists(root)) "no such folder. Give the checkpointLocation of the query"
+    else if (is("metadata")) "no batch that was committed: the query has not ended its first one"
+    else {
+      val above = root.getParent
+      val hint =
+        if (above != null && files.exists(new Path(above, "metadata"))) s"; it is $above"
+        else ""
+      s"no checkpoint, but something else. Give the checkpointLocation of the query$hint"
+    }
   }
 
   def numbers(joins: Seq[StoredJoin]): String = joins.map(_.operator).mkString(", ")

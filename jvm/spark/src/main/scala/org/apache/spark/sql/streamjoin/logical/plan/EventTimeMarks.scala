@@ -1,27 +1,32 @@
 package org.apache.spark.sql.streamjoin.logical.plan
 
-import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, AttributeSet, ExprId}
+import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, ExprId}
 import org.apache.spark.sql.catalyst.plans.logical.{EventTimeWatermark, LogicalPlan, UnaryNode}
 import org.apache.spark.sql.types.MetadataBuilder
 
 /**
  * Rows as they are, of which an operator of Spark's sees these columns as event times and no others.
  *
- * @param delays the columns, with the delays of their watermarks in milliseconds
+ * @param times the columns; as expressions, for Spark gives the columns of a source other ids in each
+ *   batch
+ * @param delays of their watermarks, in milliseconds, in the same order
  */
-case class EventTimeMarks(delays: Map[ExprId, Long], child: LogicalPlan) extends UnaryNode {
+case class EventTimeMarks(times: Seq[Attribute], delays: Seq[Long], child: LogicalPlan)
+    extends UnaryNode {
 
-  override def output: Seq[Attribute] = EventTimeMarks.marked(child.output, delays)
-
-  /** They are needed, whoever asks for them. */
-  override lazy val references: AttributeSet =
-    AttributeSet(child.output.filter(a => delays.contains(a.exprId)))
+  override def output: Seq[Attribute] = EventTimeMarks.marked(child.output, times, delays)
 
   override protected def withNewChildInternal(newChild: LogicalPlan): EventTimeMarks =
     copy(child = newChild)
 }
 
 private[streamjoin] object EventTimeMarks {
+
+  /** The rows of a plan, of which these columns are seen as event times. */
+  def over(delays: Map[ExprId, Long], child: LogicalPlan): EventTimeMarks = {
+    val times = child.output.filter(a => delays.contains(a.exprId))
+    EventTimeMarks(times, times.map(a => delays(a.exprId)), child)
+  }
 
   /** The columns that Spark takes for event times, with the delays of their watermarks. */
   def of(columns: Seq[Attribute]): Map[ExprId, Long] = columns.collect {
@@ -39,6 +44,12 @@ private[streamjoin] object EventTimeMarks {
         .build()
       Alias(a.child, a.name)(a.exprId, a.qualifier, Some(others), a.nonInheritableMetadataKeys)
     }
+
+  def marked(
+      columns: Seq[Attribute],
+      times: Seq[Attribute],
+      delays: Seq[Long]
+  ): Seq[Attribute] = marked(columns, times.map(_.exprId).zip(delays).toMap)
 
   def marked(columns: Seq[Attribute], delays: Map[ExprId, Long]): Seq[Attribute] =
     columns.map { a =>

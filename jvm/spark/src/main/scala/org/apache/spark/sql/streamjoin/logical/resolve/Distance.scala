@@ -34,8 +34,13 @@ private[streamjoin] object Distance {
     override def text: String = value.toString
   }
 
-  /** Neither; whose column it was meant for decides what is to be written instead. */
-  final case class Unreadable(text: String, reason: String) extends Distance
+  /**
+   * Neither; whose column it was meant for decides what is to be written instead.
+   *
+   * @param meant the interval that was probably meant
+   */
+  final case class Unreadable(text: String, reason: String, meant: Option[String] = None)
+      extends Distance
 
   /** As people write it in a setting: `1 minute`, `INTERVAL '1' MINUTE`, `100`. */
   def of(text: String): Distance = text.trim.toLongOption.fold(interval(text))(Count(_))
@@ -60,7 +65,13 @@ private[streamjoin] object Distance {
     Try(IntervalUtils.stringToInterval(UTF8String.fromString(text))).toOption
       .filter(_ != null)
       .orElse(literal(text))
-      .fold[Distance](Unreadable(s"'$text'", "it is not an interval"))(Interval(_, s"'$text'"))
+      .fold[Distance](unreadable(text))(Interval(_, s"'$text'"))
+
+  private def unreadable(text: String): Unreadable = Unreadable(
+    s"'$text'",
+    if (text.trim.toLongOption.nonEmpty) "it has no unit" else "it is not an interval",
+    MeantInterval.of(text)
+  )
 
   /** What Spark reads only where it expects SQL: fields, `INTERVAL '01:30' MINUTE TO SECOND`. */
   private def literal(text: String): Option[CalendarInterval] =
@@ -95,7 +106,7 @@ private[streamjoin] final class Distances(
     case (Some(TimeUnit.Number), Count(n)) => notNegative(n, distance)
     case (Some(TimeUnit.Number), Interval(_, text)) =>
       throw refusal(text, "the column holds numbers", "a whole number")
-    case (Some(TimeUnit.Number), Unreadable(text, reason)) =>
+    case (Some(TimeUnit.Number), Unreadable(text, reason, _)) =>
       throw refusal(text, reason, "a whole number")
     case (_, Count(n)) => throw refusal(n.toString, "the column holds times", interval)
     case _             => span(distance)
@@ -104,7 +115,8 @@ private[streamjoin] final class Distances(
   /** A span of wall-clock time, in microseconds, whatever the column holds. */
   def span(distance: Distance): Long = distance match {
     case Count(n) => throw refusal(n.toString, "it is a span of wall-clock time", interval)
-    case Unreadable(text, reason) => throw refusal(text, reason, interval)
+    case Unreadable(text, reason, meant) =>
+      throw refusal(text, reason, meant.fold(interval)(m => s"$interval; here perhaps $m"))
     case Interval(i, text) =>
       if (i.months != 0) throw StreamJoinErrors.calendarInterval(origin, s"the $parameter $text")
       val micros = Try(IntervalUtils.getDuration(i, MICROSECONDS)).getOrElse {

@@ -27,11 +27,11 @@ object OneEventTime extends Rule[LogicalPlan] {
   private def seeing(operator: UnaryNode, time: Attribute): LogicalPlan = {
     val all = EventTimeMarks.of(operator.child.output)
     val one = all.filter(_._1 == time.exprId)
-    val below = EventTimeMarks(one, operator.child)
+    val below = EventTimeMarks.over(one, operator.child)
     val seen = operator.withNewChildren(Seq(below)).transformExpressions { case a: Attribute =>
       EventTimeMarks.marked(Seq(a), one).head
     }
-    EventTimeMarks(all, seen)
+    EventTimeMarks.over(all, seen)
   }
 
   private def chosen(keys: Seq[Attribute], input: LogicalPlan): Attribute = {

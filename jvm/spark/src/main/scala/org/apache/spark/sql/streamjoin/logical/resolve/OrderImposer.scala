@@ -47,7 +47,12 @@ private[streamjoin] object OrderImposer {
       .of(attribute.dataType)
       .filterNot(_ => TimeUnit.isWindow(attribute.dataType))
       .getOrElse(
-        throw StreamJoinErrors.unsupportedTimeType(origin, attribute.name, attribute.dataType)
+        throw StreamJoinErrors.unsupportedTimeType(
+          origin,
+          attribute.name,
+          attribute.dataType,
+          TimeOfColumn.made(attribute)
+        )
       )
     val units = new Distances("lag", attribute, origin).inUnits(lag)
     val idle = options.idleTimeout.map { timeout =>
@@ -114,12 +119,23 @@ private[streamjoin] object OrderImposer {
       origin: Origin
   ): Attribute = {
     val name = ColumnNames.written(column)
-    def refused(reason: String) =
-      StreamJoinErrors.invalidColumn(origin, name, reason, child.output.map(ColumnNames.of))
+    def refused(reason: String, instead: String) =
+      StreamJoinErrors.invalidColumn(
+        origin,
+        name,
+        reason,
+        child.output.map(ColumnNames.of),
+        instead
+      )
     child.resolve(column, resolver) match {
       case Some(a: Attribute) => a
-      case Some(_)            => throw refused("it is a field inside a column, not a column")
-      case None               => throw refused("there is no such column")
+      case Some(_) =>
+        val alias = ColumnNames.written(column.takeRight(1))
+        throw refused(
+          "it is a field inside a column, not a column",
+          s"Give it a column of its own below the order: select $name AS $alias"
+        )
+      case None => throw refused("there is no such column", TimeOfColumn.meant(column, child))
     }
   }
 

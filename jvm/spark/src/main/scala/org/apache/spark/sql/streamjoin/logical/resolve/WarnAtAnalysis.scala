@@ -6,15 +6,19 @@ import java.util.concurrent.ConcurrentHashMap
 import scala.jdk.CollectionConverters._
 
 import org.apache.spark.internal.Logging
-import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.catalyst.plans.logical.{EventTimeWatermark, Join, LogicalPlan}
+import org.apache.spark.sql.catalyst.streaming.WriteToStream
 import org.apache.spark.sql.catalyst.trees.TreeNodeTag
+import org.apache.spark.sql.execution.streaming.sinks.FileStreamSink
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.streamjoin.ColumnNames
-import org.apache.spark.sql.streamjoin.logical.plan.StreamJoin
+import org.apache.spark.sql.streamjoin.conditions.TimeUnit
+import org.apache.spark.sql.streamjoin.logical.plan.{ImposeOrder, StreamJoin}
 
 /**
  * Warns, in the driver's log, of what may be meant but is probably not: bounds that contradict each
- * other, a table with an order among streams, a setting of this project that there is not. Once for
+ * other, a table with an order among streams, two orders of one column, a join of streams without any
+ * watermark, two columns of one name in files, a setting of this project that there is not. Once for
  * each join or order, and for each setting of a session.
  */
 private[streamjoin] final class WarnAtAnalysis extends (LogicalPlan => Unit) with Logging {
@@ -30,6 +34,12 @@ private[streamjoin] final class WarnAtAnalysis extends (LogicalPlan => Unit) wit
             "No two rows can match: the bounds of a join contradict each other. Its condition is " +
               s"${ColumnNames.sql(j.condition)}."
           )
+        case o: ImposeOrder if o.imposed && isNew(o) => below(o).foreach(twice(o, _))
+        case j: Join if isUnbounded(j) && isNew(j) =>
+          logWarning(
+            "A join of two streams, neither of which has a watermark, is Spark's own and keeps all rows " +
+              "for ever. Give its inputs orders: df.imposeOrder(...) or, in SQL, IMPOSE_ORDER(...)."
+          )
         case _ =>
       }
       p.getTagValue(OrderOfTable).foreach { column =>
@@ -41,16 +51,55 @@ private[streamjoin] final class WarnAtAnalysis extends (LogicalPlan => Unit) wit
         )
       }
     }
+    plan match {
+      case w: WriteToStream if w.sink.isInstanceOf[FileStreamSink] => repeated(w)
+      case _                                                       =>
+    }
     unknownSettings.filter(settings.add).foreach { key =>
       logWarning(s"There is no setting $key; ${known(key)}.")
     }
   }
 
-  private def isNew(j: StreamJoin): Boolean = {
-    val first = j.getTagValue(Seen).isEmpty
-    j.setTagValue(Seen, ())
+  private def isNew(node: LogicalPlan): Boolean = {
+    val first = node.getTagValue(Seen).isEmpty
+    node.setTagValue(Seen, ())
     first
   }
+
+  private def below(o: ImposeOrder): Option[ImposeOrder] = o.child.collectFirst {
+    case other: ImposeOrder if other.imposed && other.column.exprId == o.column.exprId => other
+  }
+
+  private def twice(above: ImposeOrder, below: ImposeOrder): Unit = {
+    val name = ColumnNames.of(above.column)
+    logWarning(
+      s"An order is imposed on $name twice, ${words(below)} and above that ${words(above)}: the one " +
+        "above counts. Leave one out."
+    )
+  }
+
+  private def words(o: ImposeOrder): String =
+    TimeUnit.of(o.column.dataType).fold("")(_.movedInWords(s"latest ${o.column.name}", -o.lag))
+
+  private def isUnbounded(j: Join): Boolean = j.children.forall { input =>
+    input.isStreaming && !input.exists {
+      case _: EventTimeWatermark | _: ImposeOrder => true
+      case _                                      => false
+    }
+  }
+
+  /** A file keeps two columns of one name, and neither can be read. */
+  private def repeated(w: WriteToStream): Unit =
+    if (w.inputQuery.exists(_.isInstanceOf[StreamJoin])) {
+      val names = w.inputQuery.output.map(_.name.toLowerCase(Locale.ROOT))
+      val twice = names.diff(names.distinct).distinct
+      if (twice.nonEmpty && isNew(w.inputQuery)) {
+        logWarning(
+          s"The files of this query have more than one column ${twice.mkString(", ")}, and such cannot be " +
+            s"read from them. Leave one out or rename it, as in .drop(right[\"${twice.head}\"])."
+        )
+      }
+    }
 
   private def unknownSettings: Seq[String] =
     SQLConf.get.getAllConfs.keys.toSeq.filter(isOurs).filterNot(existing.contains).sorted

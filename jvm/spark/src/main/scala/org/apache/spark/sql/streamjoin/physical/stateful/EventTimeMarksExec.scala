@@ -2,15 +2,18 @@ package org.apache.spark.sql.streamjoin.physical.stateful
 
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{Attribute, ExprId, SortOrder}
+import org.apache.spark.sql.catalyst.expressions.{Attribute, SortOrder}
 import org.apache.spark.sql.catalyst.plans.physical.Partitioning
 import org.apache.spark.sql.execution.{SparkPlan, UnaryExecNode}
 import org.apache.spark.sql.streamjoin.logical.plan.EventTimeMarks
 
 /** See [[EventTimeMarks]]. Rows pass as they are. */
-case class EventTimeMarksExec(delays: Map[ExprId, Long], child: SparkPlan) extends UnaryExecNode {
+case class EventTimeMarksExec(times: Seq[Attribute], delays: Seq[Long], child: SparkPlan)
+    extends UnaryExecNode {
 
-  override def output: Seq[Attribute] = EventTimeMarks.marked(child.output, delays)
+  override def output: Seq[Attribute] = EventTimeMarks.marked(child.output, times, delays)
+
+  override def argString(maxFields: Int): String = times.map(_.name).mkString(", ")
 
   override def outputPartitioning: Partitioning = child.outputPartitioning
 

@@ -1,0 +1,48 @@
+package org.apache.spark.sql.streamjoin.sql
+
+import scala.jdk.CollectionConverters._
+
+import org.apache.spark.sql.catalyst.parser.ParseException
+import org.apache.spark.sql.streamjoin.errors.{StreamJoinAnalysisException, StreamJoinErrors}
+
+/**
+ * Words by which other systems say what this project says otherwise: `ASOF JOIN`, `WATERMARK FOR`. Only
+ * of a text that Spark's parser has refused.
+ */
+private[sql] object ForeignWords {
+
+  private val AsOf = "(?i)\\bASOF\\s+(LEFT\\s+)?JOIN\\b".r
+  private val WatermarkFor = "(?i)\\bWATERMARK\\s+FOR\\b".r
+
+  /** The refusal that says what to write, if the text has such words where the parser stopped. */
+  def of(text: String, refused: ParseException): ParseException = {
+    def at(words: scala.util.matching.Regex)(
+        error: org.apache.spark.sql.catalyst.trees.Origin => StreamJoinAnalysisException
+    ) = words.findFirstMatchIn(text).map { m =>
+      val origin = Relocation.origin(text, m.start, m.end - 1)
+      val e = error(origin)
+      new ParseException(
+        Some(text),
+        origin,
+        e.getCondition,
+        e.getMessageParameters.asScala.toMap,
+        origin.getQueryContext
+      )
+    }
+    val near = Option(refused.getMessageParameters.get("error")).getOrElse("").toUpperCase
+    val found =
+      if (near == "'ASOF'") at(AsOf) {
+        StreamJoinErrors.unsupportedAsOf(
+          _,
+          "Spark's SQL has no ASOF JOIN",
+          "Write JOIN quotes OVER (ROWS 1 PRECEDING) AS q ON t.symbol = q.symbol, which gives each row of " +
+            "the other input the last row of quotes by event time; LEFT JOIN keeps rows without one"
+        )
+      }
+      else if (near == "'AS'") at(WatermarkFor) {
+        StreamJoinErrors.wrongUse(_, "WATERMARK FOR belongs to other systems")
+      }
+      else None
+    found.getOrElse(refused)
+  }
+}

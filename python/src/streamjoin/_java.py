@@ -1,0 +1,36 @@
+"""Whether Spark finds a Java that it can run on; else its own error comes without the reason."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from pathlib import Path
+
+from streamjoin import _errors
+
+_OLDEST = 17
+_VERSION = re.compile(r'^JAVA_VERSION="((?:1\.)?(\d+)[^"]*)"', re.MULTILINE)
+
+
+def require_java() -> None:
+    """Refuse what Spark would be started with, where it is known not to do; it starts no process."""
+    home = _home()
+    if home is None:
+        raise _errors.no_java()
+    try:
+        release = (home / "release").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return  # not every Java says of itself what it is
+    found = _VERSION.search(release)
+    if found and int(found[2]) < _OLDEST:
+        raise _errors.java_too_old(home, found[1])
+
+
+def _home() -> Path | None:
+    """As Spark's own launcher looks for it."""
+    chosen = os.environ.get("JAVA_HOME")
+    if chosen:
+        return Path(chosen)
+    java = shutil.which("java")
+    return Path(java).resolve().parent.parent if java else None
