@@ -1,7 +1,7 @@
 """What a newcomer gets wrong, and that the answer says what to write.
 
-Mistakes in conditions and lags that are refused for their meaning are in test_refusals.py, arguments of
-a wrong type in test_arguments.py, set-ups in test_setup_errors.py.
+Mistakes in conditions and lags that are refused for their meaning are in test_refusals.py,
+arguments of a wrong type in test_arguments.py, set-ups in test_setup_errors.py.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 import streamjoin
+from streamjoin import impose_order, stream_join
 from tests.orders import Shop, met
 from tests.streams import Run
 
@@ -33,14 +34,14 @@ class Streams:
 
     @property
     def o(self) -> DataFrame:
-        return self.orders.imposeOrder("ot", "1 minute").alias("o")
+        return impose_order(self.orders, "ot", "1 minute").alias("o")
 
     @property
     def d(self) -> DataFrame:
-        return self.deliveries.imposeOrder("dt", "1 minute").alias("d")
+        return impose_order(self.deliveries, "dt", "1 minute").alias("d")
 
     def joined(self, on: Any) -> DataFrame:
-        return self.o.streamJoin(self.d, on, "left")
+        return stream_join(self.o, self.d, on, "left")
 
     def sql(self, text: str) -> DataFrame:
         return self.orders.sparkSession.sql(text)

@@ -10,6 +10,7 @@ import pytest
 from pyspark.find_spark_home import _find_spark_home
 
 import streamjoin
+from streamjoin._java import require_java
 
 from .processes import run, run_python
 
@@ -51,6 +52,32 @@ def test_other_pyspark_is_refused(version: str, monkeypatch: pytest.MonkeyPatch)
 def test_supported_pyspark_is_taken(version: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("pyspark.__version__", version)
     assert streamjoin.conf()
+
+
+@pytest.mark.parametrize(
+    ("version", "refused"),
+    [("11.0.2", True), ("1.8.0_392", True), ("17.0.9", False), ("21", False)],
+)
+def test_java_that_is_too_old(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: str, refused: bool
+) -> None:
+    (tmp_path / "release").write_text(f'IMPLEMENTOR="x"\nJAVA_VERSION="{version}"\n')
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+    if refused:
+        with pytest.raises(streamjoin.SetupError, match=rf"is {version}\. Install one that fits"):
+            require_java()
+    else:
+        require_java()
+
+
+def test_no_java_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(streamjoin.SetupError, match="there is none: no `java` on PATH"):
+        require_java()
+    monkeypatch.setenv("SPARK_CONF_DIR", str(tmp_path))
+    (tmp_path / "spark-env.sh").touch()
+    require_java()
 
 
 def test_session_without_the_jar() -> None:

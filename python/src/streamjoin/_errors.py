@@ -42,16 +42,16 @@ def jar_of_other_version(jar: Path, found: list[str]) -> SetupError:
 
 def no_java() -> SetupError:
     return SetupError(
-        "Spark needs Java 17 or newer, and there is none: no `java` on PATH and no JAVA_HOME. Install "
-        "a JDK (for example `apt-get install openjdk-17-jre-headless`, `conda install openjdk=17`), "
-        "or set JAVA_HOME to one."
+        "Spark needs Java 17 or newer, and there is none: no `java` on PATH and no JAVA_HOME. "
+        "Install one (for example `apt-get install openjdk-17-jre-headless`, or "
+        "`conda install openjdk=17`), or set JAVA_HOME to one."
     )
 
 
 def java_too_old(home: Path, version: str) -> SetupError:
     return SetupError(
-        f"Spark needs Java 17 or newer; the Java in {home} is {version}. Install one that fits, and "
-        "set JAVA_HOME to it before Python starts."
+        f"Spark needs Java 17 or newer; the Java in {home} is {version}. Install one that fits, "
+        "and set JAVA_HOME to it before Python starts."
     )
 
 

@@ -8,13 +8,16 @@ import shutil
 from pathlib import Path
 
 from streamjoin import _errors
+from streamjoin._launch import conf_folder
 
 _OLDEST = 17
 _VERSION = re.compile(r'^JAVA_VERSION="((?:1\.)?(\d+)[^"]*)"', re.MULTILINE)
 
 
 def require_java() -> None:
-    """Refuse what Spark would be started with, where it is known not to do; it starts no process."""
+    """Refuse a Java that Spark would be started with and cannot run on; starts no process."""
+    if (conf_folder() / "spark-env.sh").exists():
+        return  # it may choose another Java
     home = _home()
     if home is None:
         raise _errors.no_java()

@@ -51,11 +51,14 @@ def _of_submit_args(key: str, submit_args: str) -> str | None:
     return value
 
 
-def _defaults_file() -> Path:
+def conf_folder() -> Path:
     from pyspark.find_spark_home import _find_spark_home
 
-    folder = os.environ.get("SPARK_CONF_DIR") or Path(_find_spark_home()) / "conf"
-    return Path(folder) / "spark-defaults.conf"
+    return Path(os.environ.get("SPARK_CONF_DIR") or Path(_find_spark_home()) / "conf")
+
+
+def _defaults_file() -> Path:
+    return conf_folder() / "spark-defaults.conf"
 
 
 def _of_defaults_file(key: str, file: Path) -> str | None:
