@@ -153,3 +153,65 @@ def test_times_and_spans() -> None:
         "-1 hour",
         "8 days 1 hour",
     ]
+
+
+def advised(*progress: Any) -> Any:
+    described = {
+        **DESCRIBED,
+        "bounds": [
+            {"later": "d.dt", "earlier": "o.ot", "slack": 0},
+            {"later": "o.ot", "earlier": "d.dt", "slack": 3_600_000},
+        ],
+    }
+    return diagnose(Known(progress=reports(progress), described=[described]))
+
+
+def test_the_lag_that_would_have_kept_the_rows() -> None:
+    disorders = [40_000] * 98 + [180_000, 0]
+    seen = advised(
+        *(
+            report(n % 60, **{"disorder.dt": d, "lag.dt": 60_000, "watermark.dt": n})
+            | {"batchId": n}
+            for n, d in enumerate(disorders)
+        )
+    )
+    assert [(a.column, a.most, a.all, a.now) for a in seen.lags] == [
+        ("d.dt", 40_000, 180_000, 60_000)
+    ]
+    assert (
+        "lag of d.dt: over 100 batches 40 seconds at least 99 % of the rows, and 3 minutes would "
+        "have kept all rows; it is 1 minute" in str(seen)
+    )
+    assert "3 minutes would have kept" in seen._repr_html_()
+
+
+def test_a_batch_counts_by_its_rows() -> None:
+    large = report(1, inputRowsRight=980, **{"disorder.dt": 5_000, "lag.dt": 0})
+    small = report(0, inputRowsRight=20, **{"disorder.dt": 90_000, "lag.dt": 0})
+    assert [a.most for a in advised(small, large).lags] == [90_000]
+    larger = report(1, inputRowsRight=1_980, **{"disorder.dt": 5_000, "lag.dt": 0})
+    assert [a.most for a in advised(small, larger).lags] == [5_000]
+
+
+def test_the_rows_that_the_bounds_keep() -> None:
+    """A hundred orders a minute, kept for an hour, the lag of a minute, and ten minutes between."""
+    hour, minute = 3_600_000, 60_000
+
+    def at(n: int) -> Any:
+        marks = {"watermark.ot": hour + n * minute, "watermark.dt": hour + (n - 10) * minute}
+        lags = {"lag.ot": minute, "lag.dt": minute}
+        rows = {"inputRowsLeft": 100, "inputRowsRight": 50, "bufferedRowsLeft": 7}
+        one = report(n, **marks, **lags, **rows)
+        one["stateOperators"][0].update(numRowsTotal=10, memoryUsedBytes=1_000)
+        return one
+
+    left, right = advised(*(at(n) for n in range(3))).sizes
+    assert (left.input, left.kept_for, left.rows, left.held) == ("o", 71 * minute, 7_100, 7)
+    assert left.size == 710_000
+    assert (right.input, right.kept_for, right.rows) == ("d", 0, 0)
+    assert "state of o: a row is kept for 1 hour 11 minutes of event time" in str(left)
+
+
+def test_nothing_is_advised_without_figures() -> None:
+    seen = advised(report(0))
+    assert (seen.lags, seen.sizes) == ((), ())

@@ -229,7 +229,7 @@ def test_a_query_that_has_failed(pair: Pair, spark: SparkSession) -> None:
 
 
 def test_what_is_no_query(tmp_path: Path, spark: SparkSession) -> None:
-    with pytest.raises(AnalysisException, match="no batch that was committed"):
+    with pytest.raises(AnalysisException, match="no such folder"):
         doctor(tmp_path / "missing")
     with pytest.raises(PySparkTypeError):
         doctor(spark)  # type: ignore[arg-type]

@@ -9,6 +9,7 @@ the jar, which this package carries, on a session builder.
 
 from __future__ import annotations
 
+from streamjoin._advice import LagAdvice, StateEstimate
 from streamjoin._api import How, attach, impose_order, stream_join
 from streamjoin._changelog import from_changelog, from_debezium, from_upserts, to_upserts
 from streamjoin._doctor import doctor
@@ -24,7 +25,9 @@ __all__ = [
     "Diagnosis",
     "Finding",
     "How",
+    "LagAdvice",
     "SetupError",
+    "StateEstimate",
     "__version__",
     "conf",
     "configure",

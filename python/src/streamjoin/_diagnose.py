@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime, timezone
 from typing import Any
 
+from streamjoin._advice import lags, sizes
 from streamjoin._findings import Diagnosis, Finding
 from streamjoin._keys import agreement
 from streamjoin._known import SIDES, JoinKnown, Known, Sample
@@ -41,7 +42,9 @@ def diagnose(known: Known) -> Diagnosis:
         _no_input_lately,
     )
     found = [finding for rule in rules for finding in rule(known)]
-    return Diagnosis(tuple(found or [_nothing_wrong(known)]))
+    return Diagnosis(
+        tuple(found or [_nothing_wrong(known)]), tuple(lags(known)), tuple(sizes(known))
+    )
 
 
 def _each(rule: Any) -> Any:

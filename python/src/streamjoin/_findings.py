@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from html import escape
 
+from streamjoin._advice import LagAdvice, StateEstimate
+
 
 @dataclass(frozen=True)
 class Finding:
@@ -37,9 +39,21 @@ class Diagnosis:
     """All findings of a query or a checkpoint, the one that explains most first.
 
     Printed it is text, in a notebook a table.
+
+    Attributes
+    ----------
+    findings : tuple of Finding
+        What keeps rows back, or loses them.
+    lags : tuple of LagAdvice
+        For each column with an order, which lag would have kept its rows; none of a folder, of
+        which there are no reports.
+    sizes : tuple of StateEstimate
+        For each input, how many rows the bounds keep at the rate seen; none of a folder.
     """
 
     findings: tuple[Finding, ...]
+    lags: tuple[LagAdvice, ...] = ()
+    sizes: tuple[StateEstimate, ...] = ()
 
     @property
     def headline(self) -> Finding:
@@ -53,12 +67,15 @@ class Diagnosis:
             lines += [f"  {text}" for text in (finding.cause, finding.write) if text]
             if finding.figures:
                 lines.append("  " + ", ".join(f"{k} {v}" for k, v in finding.figures.items()))
-        return "\n".join(lines)
+        return "\n".join([*lines, *map(str, self.lags), *map(str, self.sizes)])
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
         rows = "".join(_row(finding) for finding in self.findings)
+        advice = "<br>".join(escape(str(each)) for each in (*self.lags, *self.sizes))
+        if advice:
+            rows += f"<tr><th></th><td style='text-align:left'>{advice}</td></tr>"
         return f"<table><tbody>{rows}</tbody></table>"
 
 

@@ -1,0 +1,193 @@
+"""What the reports of a query say of its lags, and of how many rows its bounds keep."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from streamjoin._known import SIDES, JoinKnown, Known
+from streamjoin._progress import shown_span
+
+_SHARE = 0.01
+
+
+@dataclass(frozen=True)
+class LagAdvice:
+    """Which lag of a column would have kept the rows that the reports are about.
+
+    Attributes
+    ----------
+    column : str
+        The column, as the query calls it.
+    now : int
+        Its lag; as all distances here in milliseconds, or in the unit of a column of numbers.
+    most : int
+        The lag with which at least 99 % of the rows would have been in time.
+    all : int
+        The lag with which all of them would have been.
+    batches : int
+        How many batches this stands on; Spark keeps the reports of the last 100.
+    is_number : bool
+        Whether the column holds numbers.
+    """
+
+    column: str
+    now: int
+    most: int
+    all: int
+    batches: int
+    is_number: bool = False
+
+    def __str__(self) -> str:
+        def said(distance: int) -> str:
+            return str(distance) if self.is_number else shown_span(distance)
+
+        most = "" if self.most == self.all else f"{said(self.most)} at least 99 % of the rows, and "
+        return (
+            f"lag of {self.column}: over {self.batches} batches {most}{said(self.all)} would have "
+            f"kept all rows; it is {said(self.now)}"
+        )
+
+
+@dataclass(frozen=True)
+class StateEstimate:
+    """How many rows of an input the bounds keep, at the rate that the reports show.
+
+    Attributes
+    ----------
+    input : str
+        The input, as the query calls it.
+    rows : int
+        Rows that the bounds keep once the query has run for long enough; where a match frees a row
+        (semi and anti joins), fewer.
+    size : int or None
+        Their bytes, by what the rows that are held take; None where none are held.
+    held : int
+        Rows that are held now.
+    kept_for : int
+        How long a row is kept, in milliseconds of event time, or in the unit of the numbers.
+    """
+
+    input: str
+    rows: int
+    size: int | None
+    held: int
+    kept_for: int
+    is_number: bool = False
+
+    def __str__(self) -> str:
+        kept = str(self.kept_for) if self.is_number else shown_span(self.kept_for)
+        size = "" if self.size is None else f", some {_bytes(self.size)}"
+        return (
+            f"state of {self.input}: a row is kept for {kept} of event time, at the rate seen "
+            f"{self.rows} rows{size}; {self.held} are held"
+        )
+
+
+def lags(known: Known) -> Iterator[LagAdvice]:
+    for join in known.joins:
+        for column, now in join.reported.last.of("lag").items():
+            side = join.side_of(column)
+            seen = [
+                (disorder, max(rows, 1))
+                for batch in join.reported.batches
+                if (disorder := batch.of("disorder").get(column)) is not None
+                for rows in [batch.metrics.get(f"inputRows{side.capitalize()}", 1) if side else 1]
+            ]
+            if seen:
+                yield LagAdvice(
+                    join.said(column),
+                    now,
+                    _keeping(seen, 1 - _SHARE),
+                    max(disorder for disorder, _ in seen),
+                    len(seen),
+                    join.is_number(column),
+                )
+
+
+def _keeping(seen: Sequence[tuple[int, int]], share: float) -> int:
+    """Give the least lag that keeps a share of the rows, of batches with their greatest disorder.
+
+    Of a batch that reaches further back it is taken that no row would have been in time: what is
+    found is enough, and may be more than was needed.
+    """
+    total = sum(rows for _, rows in seen)
+    kept = 0
+    for disorder, rows in sorted(seen):
+        kept += rows
+        if kept >= share * total:
+            return disorder
+    return max(disorder for disorder, _ in seen)
+
+
+def sizes(known: Known) -> Iterator[StateEstimate]:
+    for join in known.joins:
+        for side in SIDES:
+            yield from _size(join, side)
+
+
+def _size(join: JoinKnown, side: str) -> Iterator[StateEstimate]:
+    kept = [span for own, span in _kept(join, side)]
+    rates = [rate for own, _ in _kept(join, side) if (rate := _rate(join, side, own)) is not None]
+    if not kept or not rates:
+        return
+    held = join.reported.last.metrics.get(f"bufferedRows{side.capitalize()}", 0)
+    rows = round(max(0, min(kept)) * max(rates))
+    stored = join.reported.last.report.get("numRowsTotal", 0)
+    memory = join.reported.last.report.get("memoryUsedBytes", 0)
+    yield StateEstimate(
+        join.input(side),
+        rows,
+        round(rows * memory / stored) if stored and memory else None,
+        held,
+        max(0, min(kept)),
+        any(join.is_number(column) for column in join.times(side)),
+    )
+
+
+def _kept(join: JoinKnown, side: str) -> Iterator[tuple[str, int]]:
+    """Give, for each bound that frees rows of a side, its own column and for how long it keeps."""
+    for bound in join.described.get("bounds", []):
+        own, other = bound["later"], bound["earlier"]
+        if own in join.times(side) and other not in join.times(side):
+            fronts = _front(join, own), _front(join, other)
+            lag = _latest(join, "lag", other)
+            if fronts[0] is not None and fronts[1] is not None and lag is not None:
+                # rows come at the front of their own input and go by that of the other one
+                yield own, bound["slack"] + lag + fronts[0] - fronts[1]
+
+
+def _front(join: JoinKnown, column: str) -> int | None:
+    mark, lag = _latest(join, "watermark", column), _latest(join, "lag", column)
+    return None if mark is None or lag is None else mark + lag
+
+
+def _latest(join: JoinKnown, metric: str, said: str) -> int | None:
+    for column, value in join.reported.last.of(metric).items():
+        if join.said(column) == said:
+            return value
+    return None
+
+
+def _rate(join: JoinKnown, side: str, said: str) -> float | None:
+    """Give the rows of a side for each unit by which its own time moved on."""
+    columns = [c for c in join.reported.columns() if join.said(c) == said]
+    marked = [
+        (mark, batch)
+        for batch in join.reported.batches
+        for column in columns
+        if (mark := batch.of("watermark").get(column)) is not None
+    ]
+    if len(marked) < 2 or marked[-1][0] <= marked[0][0]:
+        return None
+    rows = sum(b.metrics.get(f"inputRows{side.capitalize()}", 0) for _, b in marked[1:])
+    return rows / (marked[-1][0] - marked[0][0])
+
+
+def _bytes(size: int) -> str:
+    amount = float(size)
+    for unit in ("bytes", "KiB", "MiB", "GiB"):
+        if amount < 1024 or unit == "GiB":
+            return f"{amount:.0f} {unit}" if unit == "bytes" else f"{amount:.1f} {unit}"
+        amount /= 1024
+    raise AssertionError(size)
