@@ -15,7 +15,7 @@ from pyspark.errors import StreamingQueryException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from streamjoin import impose_order, stream_join
+from streamjoin import How, impose_order, stream_join
 from tests.orders import WITHIN_THE_HOUR, Shop, at, met
 from tests.streams import Landing, Run
 
@@ -106,6 +106,31 @@ def test_a_row_without_a_time_is_counted_and_meets_nothing(shop: Shop) -> None:
     shop.order((9, "12:00"))
     shop.deliver((9, "12:00"))
     assert met(run.step()) == [(2, None), (9, 9), (None, 1)]
+
+
+@pytest.mark.parametrize("how", ["inner", "left", "right", "full", "semi", "anti"])
+def test_a_row_without_a_time_is_counted_also_without_a_key(shop: Shop, how: How) -> None:
+    """As a parser leaves what it cannot read: with NULL in each column."""
+    run = shop.joined(how)
+    shop.order((None, None), (1, None), (None, "10:00"), (2, "10:00"))
+    shop.deliver((None, None), (None, None), (2, "10:10"), (None, "10:10"), (1, None))
+    rows = run.step()[0]
+    assert (run.total("nullTimeRowsLeft"), run.total("nullTimeRowsRight")) == (2, 3)
+    padded = sum(row[:2] == (None, None) for row in rows)
+    assert padded == {"left": 1, "right": 4, "full": 5, "anti": 1}.get(how, 0)
+
+
+def test_a_row_without_the_time_that_it_brings_along_is_counted(
+    shop: Shop, spark: SparkSession
+) -> None:
+    offers = Landing(spark, shop.folder / "offers", "id INT, at TIMESTAMP, ends TIMESTAMP")
+    offered = impose_order(offers.stream(), "at", "0 seconds").alias("f")
+    on = "f.id = d.id AND d.delivery_time BETWEEN f.at AND f.ends"
+    run = shop.run(shop.delivered().streamJoin(offered, on, "left"))
+    offers.land({"id": 1, "at": at("10:00"), "ends": None}, {"id": None, "at": None, "ends": None})
+    shop.deliver((1, "10:10"))
+    run.step()
+    assert run.total("nullTimeRowsRight") == 2
 
 
 def test_a_time_that_a_join_below_padded_is_not_counted(shop: Shop) -> None:

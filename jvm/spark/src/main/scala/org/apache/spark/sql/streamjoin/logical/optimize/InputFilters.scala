@@ -11,12 +11,15 @@ import org.apache.spark.sql.catalyst.util.UnsafeRowUtils
 import org.apache.spark.sql.streamjoin.logical.plan.{StreamJoin, StreamJoinInput}
 import org.apache.spark.sql.types.{DataType, DoubleType, FloatType}
 
+import io.streamjoin.model.Side
+
 /**
  * Filters on the inputs of a join that follow from its condition, and from what the other input
  * promises: rows that fail them can match nothing, and are not shuffled to find that out.
  *
  * What follows is asked of Spark's rules, with a join of Spark's over leaves as a stand-in. What
- * concerns event times stays out of it: the join itself counts rows that are late or lack a time.
+ * concerns event times stays out of it: the join itself counts rows that are late or lack a time. A
+ * row without a time gets there without a key, too: what a parser made nothing of lacks both.
  */
 private[logical] object InputFilters extends PredicateHelper {
 
@@ -37,23 +40,42 @@ private[logical] object InputFilters extends PredicateHelper {
 
   private def placed(join: StreamJoin): StreamJoin = {
     def leaf(input: LogicalPlan) = Leaf(input.output)(asSparks(input).constraints)
-    val (onLeft, onRight) = of(
-      asSparks(join.copy(left = leaf(join.left), right = leaf(join.right))),
-      AttributeSet(join.times)
-    )
+    val (onLeft, onRight) =
+      of(asSparks(join.copy(left = leaf(join.left), right = leaf(join.right))), join)
     join.copy(left = filtered(join.left, onLeft), right = filtered(join.right, onRight))
   }
 
-  /** What rows of the left and of the right input must satisfy beyond what they are known to. */
-  def of(join: Join, times: AttributeSet): (Seq[Expression], Seq[Expression]) = {
+  /**
+   * What rows of the left and of the right input must satisfy beyond what they are known to.
+   *
+   * @param join the stand-in, with the whole condition
+   * @param ours the join that it stands for
+   */
+  def of(join: Join, ours: StreamJoin): (Seq[Expression], Seq[Expression]) = {
+    val times = AttributeSet(ours.times)
     val asked = join.copy(condition = join.condition.map { c =>
       splitConjunctivePredicates(c).flatMap(replaceable).reduce(And)
     })
     InferFiltersFromConstraints(
       PushExtraPredicateThroughJoin(PushPredicateThroughJoin(asked))
     ) match {
-      case Join(l, r, _, _, _) => (added(l, join.left, times), added(r, join.right, times))
-      case _                   => (Nil, Nil)
+      case Join(l, r, _, _, _) =>
+        (
+          counted(added(l, join.left, times), ours, Side.Left),
+          counted(added(r, join.right, times), ours, Side.Right)
+        )
+      case _ => (Nil, Nil)
+    }
+  }
+
+  /** Of the demands that a value is there, what lets rows through that the join counts for want of a time. */
+  private def counted(demands: Seq[Expression], join: StreamJoin, side: Side): Seq[Expression] = {
+    val times = join.analysis.neededTimes(side)
+    val lacks = times.filter(_.nullable).map(IsNull(_))
+    demands.flatMap {
+      case IsNotNull(time) if times.exists(_.semanticEquals(time)) => None
+      case there: IsNotNull => Some((there +: lacks).reduce[Expression](Or(_, _)))
+      case other            => Some(other)
     }
   }
 

@@ -1,12 +1,6 @@
 package org.apache.spark.sql.streamjoin.logical.optimize
 
-import org.apache.spark.sql.catalyst.expressions.{
-  And,
-  AttributeSet,
-  Expression,
-  ExpressionSet,
-  PredicateHelper
-}
+import org.apache.spark.sql.catalyst.expressions.{And, Expression, ExpressionSet, PredicateHelper}
 import org.apache.spark.sql.catalyst.optimizer.{EliminateOuterJoin, PushPredicateThroughJoin}
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.rules.Rule
@@ -47,8 +41,7 @@ object PushFilterThroughStreamJoin extends Rule[LogicalPlan] with PredicateHelpe
       case Filter(c, `right`) => StreamJoinInput.filtered(join.right, c)
       case j @ Join(l, r, joinType, condition, _) =>
         val whole = condition.fold(join.condition)(And(join.condition, _))
-        val (onLeft, onRight) =
-          InputFilters.of(j.copy(condition = Some(whole)), AttributeSet(join.times))
+        val (onLeft, onRight) = InputFilters.of(j.copy(condition = Some(whole)), join)
         join.copy(
           left = InputFilters.filtered(back(l), onLeft),
           right = InputFilters.filtered(back(r), onRight),

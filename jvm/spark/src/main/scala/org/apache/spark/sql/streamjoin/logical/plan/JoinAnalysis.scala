@@ -115,6 +115,15 @@ private[streamjoin] final case class JoinAnalysis(
   def attribute(column: Int): Option[Attribute] =
     Some(expressions(column)).collect { case a: Attribute => a }
 
+  /**
+   * The columns of a side without a value in which a row matches nothing, and is counted as one without
+   * a time: those that the condition bounds, unless a join below has put NULL there.
+   */
+  def neededTimes(side: Side): Seq[Attribute] = for {
+    i <- bounds.indices(side) if bounds.constrained(i) && !bounds.columns(i).padded
+    a <- attribute(i)
+  } yield a
+
   /** The event-time columns of the join's own output. */
   def output: TimeColumns = {
     val out = for {
