@@ -287,6 +287,18 @@ def test_a_python_function_of_both_inputs(
     assert run.operator()["operatorName"] == "streamJoin"
 
 
+def test_explain_says_of_which_join_a_bound_is_missing(
+    shop: Shop, replaced: None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    below = plain_join(shop, "left", "o.id = d.id AND order_time <= delivery_time")
+    again = shop.deliveries.stream().withWatermark("delivery_time", "0 seconds").alias("e")
+    on = "o.id = e.id AND e.delivery_time BETWEEN order_time AND order_time + INTERVAL '1' HOUR"
+    upper, lower = explained(below.join(again, F.expr(on), "left"), capsys).split(WHY_NOT)[1:]
+    assert upper.startswith("a join below it stays Spark's")
+    assert "Add the missing" not in upper
+    assert "Add the missing inequality" in lower
+
+
 def test_explain_says_that_a_watermark_is_missing(
     shop: Shop, replaced: None, capsys: pytest.CaptureFixture[str]
 ) -> None:

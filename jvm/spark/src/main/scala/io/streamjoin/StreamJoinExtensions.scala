@@ -36,9 +36,11 @@ import org.apache.spark.sql.{SparkSessionExtensions, SparkSessionExtensionsProvi
  *    - `RefuseWindowsInConditions`: a window made in a condition is refused before Spark finds another fault.
  *    - `ResolveRowtime`: `ROWTIME` is found.
  *    - `ResolveStreamOrder`: `ORDER BY` an event time becomes this project's, or is refused.
+ *  - Post-hoc. `TimesAndNumbers`: a time beside a number is refused before Spark does, with what to write.
+ *    `CheckBeforeSpark`: the checks of the next stage, before Spark adds the plan to their errors.
  *  - Check, of the whole query: `PlaceWindows.check`, `ResolveAwaitedJoin.check`, `CheckJoinHints`,
- *    `CheckOutputMode`, `ResolveStreamOrder.check`, `Changelogs`, `CheckSecondWatermark`, `WarnAtAnalysis`,
- *    `RefuseStateReader`.
+ *    `CheckOutputMode`, `ResolveStreamOrder.check`, `Changelogs`, `CheckSecondWatermark`, `RefuseStateReader`;
+ *    then `WarnAtAnalysis`.
  *  - Normalization. `ResolveAwaitedJoin`: a join on which nothing was put becomes ours. `OneEventTime`:
  *    deduplication above a join sees one event time.
  *  - Optimization. `PushFilterThroughStreamJoin`: filters go below the join where that changes nothing.

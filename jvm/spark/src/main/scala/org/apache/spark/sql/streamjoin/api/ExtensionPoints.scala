@@ -1,6 +1,7 @@
 package org.apache.spark.sql.streamjoin.api
 
-import org.apache.spark.sql.SparkSessionExtensions
+import org.apache.spark.sql.{SparkSession, SparkSessionExtensions}
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.streamjoin.checkpoint.pending.{
   JoinsFunction,
   RefuseStateReader,
@@ -15,6 +16,7 @@ import org.apache.spark.sql.streamjoin.logical.optimize.{
 import org.apache.spark.sql.streamjoin.logical.resolve.{
   AwaitChangeColumns,
   Changelogs,
+  CheckBeforeSpark,
   CheckJoinHints,
   CheckOutputMode,
   CheckSecondWatermark,
@@ -83,15 +85,9 @@ object ExtensionPoints {
     extensions.injectResolutionRule(_ => ResolveRowtime)
     extensions.injectResolutionRule(_ => ResolveStreamOrder)
     extensions.injectPostHocResolutionRule(_ => TimesAndNumbers)
-    extensions.injectCheckRule(_ => PlaceWindows.check)
-    extensions.injectCheckRule(_ => ResolveAwaitedJoin.check)
-    extensions.injectCheckRule(_ => CheckJoinHints)
-    extensions.injectCheckRule(_ => CheckOutputMode)
-    extensions.injectCheckRule(_ => ResolveStreamOrder.check)
-    extensions.injectCheckRule(_ => Changelogs)
-    extensions.injectCheckRule(_ => CheckSecondWatermark)
+    extensions.injectPostHocResolutionRule(session => new CheckBeforeSpark(checks(session)))
+    extensions.injectCheckRule(session => plan => checks(session).foreach(_(plan)))
     extensions.injectCheckRule(_ => new WarnAtAnalysis)
-    extensions.injectCheckRule(RefuseStateReader(_))
     // a query is checked for what Spark's own joins support as soon as it is resolved
     extensions.injectHintResolutionRule(_ => ResolveChangelogJoin)
     extensions.injectHintResolutionRule(_ => InlineOrderedCTE)
@@ -106,4 +102,16 @@ object ExtensionPoints {
     extensions.injectPlannerStrategy(StreamJoinStrategy(_))
     extensions.injectColumnar(_ => ExplainBuiltinJoin)
   }
+
+  /** What is asked of a whole query, in this order. */
+  private def checks(session: SparkSession): Seq[LogicalPlan => Unit] = Seq(
+    PlaceWindows.check,
+    ResolveAwaitedJoin.check,
+    CheckJoinHints,
+    CheckOutputMode,
+    ResolveStreamOrder.check,
+    Changelogs,
+    CheckSecondWatermark,
+    RefuseStateReader(session)
+  )
 }

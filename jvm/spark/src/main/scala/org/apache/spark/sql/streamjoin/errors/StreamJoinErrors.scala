@@ -3,7 +3,6 @@ package org.apache.spark.sql.streamjoin.errors
 import scala.jdk.CollectionConverters._
 
 import org.apache.spark.sql.AnalysisException
-import org.apache.spark.sql.catalyst.ExtendedAnalysisException
 import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression}
 import org.apache.spark.sql.catalyst.trees.Origin
 import org.apache.spark.sql.streamjoin.ColumnNames
@@ -116,24 +115,6 @@ private[streamjoin] object StreamJoinErrors {
       origin,
       Some(cause)
     )
-
-  /** What Spark has hung a picture of the whole plan on is refused without it: the message says it all. */
-  def withoutPlan[T](analysis: => T): T =
-    try analysis
-    catch {
-      case e: ExtendedAnalysisException
-          if e.getCondition != null && e.getCondition.startsWith("STREAM_JOIN") =>
-        throw new StreamJoinAnalysisException(
-          e.getCondition,
-          e.getMessageParameters.asScala.toMap,
-          Origin(line = e.line, startPosition = e.startPosition),
-          e.getCause match {
-            case null  => None
-            case cause => Some(cause)
-          },
-          Some(e.getQueryContext)
-        )
-    }
 
   def unsupportedCondition(
       origin: Origin,

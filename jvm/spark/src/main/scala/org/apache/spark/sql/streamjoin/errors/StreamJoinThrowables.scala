@@ -11,8 +11,7 @@ class StreamJoinAnalysisException(
     condition: String,
     parameters: Map[String, String],
     origin: Origin,
-    cause: Option[Throwable] = None,
-    queryContext: Option[Array[QueryContext]] = None
+    cause: Option[Throwable] = None
 ) extends AnalysisException(
       message = StreamJoinConditions.message(condition, parameters),
       line = origin.line,
@@ -20,7 +19,7 @@ class StreamJoinAnalysisException(
       cause = cause,
       errorClass = Some(condition),
       messageParameters = parameters,
-      context = queryContext.getOrElse(origin.getQueryContext)
+      context = origin.getQueryContext
     ) {
 
   override def getSqlState: String = StreamJoinConditions.sqlState(condition)

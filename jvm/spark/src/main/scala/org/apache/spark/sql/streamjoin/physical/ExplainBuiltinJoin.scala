@@ -31,11 +31,17 @@ object ExplainBuiltinJoin extends ColumnarRule {
     case other => other.mapChildren(explained)
   }
 
+  private val below = Seq(
+    "a join below it stays Spark's and keeps rows for ever, so that rows of any age come out of it.",
+    "What that one lacks stands above it."
+  )
+
   private def whyKept(j: StreamingSymmetricHashJoinExec): Option[Seq[String]] =
     j.logicalLink.collect { case BuiltinJoin(join) =>
       BuiltinJoin.replaced(join) match {
-        case Left(refused) => refused.error.reason
-        case Right(_)      => Seq("its bounds did not stand in its condition when it was analysed.")
+        case Left(refused) if refused.ofBelow => below
+        case Left(refused)                    => refused.error.reason
+        case Right(_) => Seq("its bounds did not stand in its condition when it was analysed.")
       }
     }
 }

@@ -13,6 +13,7 @@ class ExtensionPointsSuite extends AnyFunSuite {
     "Parsing" -> "Parser",
     "Hint resolution" -> "HintResolutionRule",
     "Resolution" -> "ResolutionRule",
+    "Post-hoc" -> "PostHocResolutionRule",
     "Check" -> "CheckRule",
     "Normalization" -> "PlanNormalizationRule",
     "Optimization" -> "OptimizerRule",
@@ -25,9 +26,17 @@ class ExtensionPointsSuite extends AnyFunSuite {
     val text = read(Paths.get("org/apache/spark/sql/streamjoin/api/ExtensionPoints.scala"))
     stages.map { case (stage, hooks) =>
       val injected = s"""inject(?:$hooks)\\((?:\\(?[\\w, ]+\\)? => )?(?:new )?([A-Z][\\w.]*)""".r
-      stage -> injected.findAllMatchIn(text).map(m => plain(m.group(1))).toSeq
+      val several = if (hooks == "CheckRule") checks(text) else Nil
+      stage -> (several ++ injected.findAllMatchIn(text).map(m => plain(m.group(1))))
     }.toMap
   }
+
+  /** Those that stand in a list. */
+  private def checks(text: String): Seq[String] =
+    "(?m)^    ([A-Z][\\w.]*)(?:\\(session\\))?,?$".r
+      .findAllMatchIn(text.substring(text.indexOf("def checks(")))
+      .map(_.group(1))
+      .toSeq
 
   private val listed: Map[String, Seq[String]] = {
     val text = read(Paths.get("io/streamjoin/StreamJoinExtensions.scala"))

@@ -1,7 +1,13 @@
 package org.apache.spark.sql.streamjoin.logical.resolve
 
 import org.apache.spark.sql.catalyst.expressions._
-import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, LogicalPlan, Project, Union}
+import org.apache.spark.sql.catalyst.plans.logical.{
+  Aggregate,
+  Distinct,
+  LogicalPlan,
+  Project,
+  Union
+}
 import org.apache.spark.sql.streamjoin.ColumnNames
 import org.apache.spark.sql.streamjoin.conditions.TimeUnit
 import org.apache.spark.sql.streamjoin.logical.plan.StreamJoin
@@ -27,6 +33,12 @@ private[logical] object LostOrder {
 
   private def how(at: LogicalPlan, times: Seq[Attribute]): String = at match {
     case Project(list, _) => listed(list, times, "a list of columns")
+    case _: Aggregate | _: Distinct if !times.exists(isSparks) =>
+      val (what, time) =
+        (if (at.isInstanceOf[Distinct]) "DISTINCT" else "an aggregation", times.head)
+      s"$what gives its rows out by Spark's watermark, which only a TIMESTAMP has, and ${name(time)} is " +
+        s"a ${time.dataType.sql}. Make a TIMESTAMP of it below, with ${timestamp(time)} AS " +
+        s"${name(time)}, impose the order on that, and compare it with a TIMESTAMP of the other input"
     case a: Aggregate if ends(a.aggregateExpressions, times).nonEmpty =>
       listed(a.aggregateExpressions, times, "an aggregation")
     case _: Aggregate =>
@@ -75,6 +87,17 @@ private[logical] object LostOrder {
   ): Seq[(Alias, GetStructField)] = list.collect {
     case a @ Alias(f @ GetStructField(w: Attribute, _, _), _) if AttributeSet(times).contains(w) =>
       (a, f)
+  }
+
+  /** Whether the watermark of the column can be Spark's too. */
+  private def isSparks(time: Attribute): Boolean =
+    TimeUnit.of(time.dataType).contains(TimeUnit.Timestamp)
+
+  private def timestamp(time: Attribute): String = TimeUnit.of(time.dataType) match {
+    case Some(TimeUnit.Number) =>
+      s"timestamp_seconds(${name(time)}), or timestamp_micros where the numbers are no seconds,"
+    case _ if TimeUnit.isWindow(time.dataType) => s"CAST(${name(time)}.end AS TIMESTAMP)"
+    case _                                     => s"CAST(${name(time)} AS TIMESTAMP)"
   }
 
   /** A column of times first: it is what was to be compared. */

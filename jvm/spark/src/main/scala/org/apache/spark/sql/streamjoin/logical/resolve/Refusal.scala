@@ -8,8 +8,10 @@ import org.apache.spark.sql.streamjoin.errors.StreamJoinAnalysisException
  *
  * @param error what the person is told
  * @param awaitsBound whether it is an inner join that only lacks a bound, which WHERE may still bring
+ * @param ofBelow whether it is not the join itself, but one of Spark's below it
  */
 private[streamjoin] final case class Refusal(
     error: StreamJoinAnalysisException,
-    awaitsBound: Boolean = false
+    awaitsBound: Boolean = false,
+    ofBelow: Boolean = false
 )

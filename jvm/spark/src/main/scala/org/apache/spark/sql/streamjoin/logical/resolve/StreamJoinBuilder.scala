@@ -2,6 +2,7 @@ package org.apache.spark.sql.streamjoin.logical.resolve
 
 import org.apache.spark.sql.catalyst.expressions.{Left => _, Right => _, _}
 import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, Distinct, Join, LogicalPlan}
+import org.apache.spark.sql.catalyst.trees.CurrentOrigin
 import org.apache.spark.sql.streamjoin.ColumnNames
 import org.apache.spark.sql.streamjoin.conditions.PlainCondition
 import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
@@ -33,6 +34,15 @@ private[streamjoin] object StreamJoinBuilder {
       retained: Boolean = true,
       late: Option[Attribute] = None,
       sharedKeys: Seq[Expression] = Nil
+  ): Either[Refusal, StreamJoin] = CurrentOrigin.withOrigin(join.origin) {
+    built(join, retained, late, sharedKeys)
+  }
+
+  private def built(
+      join: Join,
+      retained: Boolean,
+      late: Option[Attribute],
+      sharedKeys: Seq[Expression]
   ): Either[Refusal, StreamJoin] = for {
     _ <- WindowsOfInputs.misplaced(join).toLeft(())
     _ <- StateTtl.misfitOfEventTime(join).map(Refusal(_)).toLeft(())
@@ -74,7 +84,7 @@ private[streamjoin] object StreamJoinBuilder {
       behindStateful: Boolean = false
   ): Either[Refusal, LogicalPlan] = plan match {
     case SparksJoin(j) if StreamJoin.ofStreams(j) && !SparksJoin.isBounded(j) =>
-      build(j, retained = false)
+      build(j, retained = false).left.map(_.copy(ofBelow = true))
     case _: StreamJoin                                 => Right(plan)
     case _: Aggregate | _: Distinct if !behindStateful => Right(plan)
     case _ =>

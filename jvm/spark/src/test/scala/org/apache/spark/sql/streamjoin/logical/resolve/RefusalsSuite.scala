@@ -71,6 +71,63 @@ class RefusalsSuite extends AnalysisSession {
     says(message, "an aggregation gives out no event time", "window(t, '1 hour')")
   }
 
+  test("DISTINCT and groups of times that cannot be Spark's event times") {
+    for (
+      (time, made) <- Seq(
+        "value AS n" -> "timestamp_seconds(n), or timestamp_micros",
+        "CAST(timestamp AS DATE) AS n" -> "CAST(n AS TIMESTAMP) AS n",
+        "CAST(timestamp AS TIMESTAMP_NTZ) AS n" -> "CAST(n AS TIMESTAMP) AS n"
+      )
+    ) {
+      val lag = if (time.startsWith("value")) "10" else "INTERVAL '1' DAY"
+      stream("value % 3 AS k", time).createOrReplaceTempView("numbers")
+      session.sql(s"SELECT * FROM IMPOSE_ORDER(TABLE(numbers), DESCRIPTOR(n), $lag)")
+        .createOrReplaceTempView("o")
+      other.createOrReplaceTempView("d")
+      for (
+        (input, what) <- Seq(
+          "SELECT DISTINCT n, k FROM o" -> "DISTINCT gives its rows out",
+          "SELECT n, k FROM o GROUP BY n, k" -> "an aggregation gives its rows out"
+        )
+      ) {
+        val text = s"SELECT * FROM ($input) x JOIN d ON x.k = d.k"
+        says(refusal(session.sql(text)).getMessage, "n with one, but", what, made)
+      }
+    }
+  }
+
+  test("what DISTINCT is to be written as is accepted") {
+    stream("value % 3 AS k", "value AS n").createOrReplaceTempView("numbers")
+    other.createOrReplaceTempView("d")
+    val text = "SELECT * FROM (SELECT DISTINCT n, k FROM IMPOSE_ORDER(TABLE(SELECT k, " +
+      "timestamp_seconds(n) AS n FROM numbers), DESCRIPTOR(n), INTERVAL '10' SECONDS)) x " +
+      "JOIN d ON x.k = d.k AND d.s BETWEEN x.n AND x.n + INTERVAL '5' SECONDS"
+    assert(isOurs(analyzed(text)))
+  }
+
+  test("an error shows no plan, and the place of the join that it is about") {
+    for ((view, time) <- Seq("o" -> "ot", "d" -> "dt", "x" -> "xt"))
+      ordered(stream("value % 3 AS k", s"timestamp AS $time"), time).createOrReplaceTempView(view)
+    val near = "o.k = x.k AND xt BETWEEN ot AND ot + INTERVAL '1' HOUR"
+    for (
+      (text, place) <- Seq(
+        "SELECT * FROM o JOIN d ON o.k = d.k" -> "JOIN d",
+        "SELECT * FROM o JOIN d ON o.k = d.k WHERE ot > dt" -> "JOIN d",
+        "SELECT * FROM o, d WHERE o.k = d.k" -> "FROM o",
+        s"SELECT * FROM o JOIN d ON o.k = d.k JOIN x ON $near" -> "JOIN d",
+        s"SELECT * FROM o LEFT JOIN d ON o.k = d.k JOIN x ON $near" -> "LEFT JOIN d",
+        s"SELECT * FROM (SELECT * FROM o JOIN d USING (k)) o JOIN x ON $near" -> "JOIN d"
+      )
+    ) {
+      val e = refusal(session.sql(text))
+      assert(e.getCondition == "STREAM_JOIN.UNBOUNDED_STATE")
+      assert(!e.getMessage.contains("+-"), text)
+      assert(e.startPosition.contains(text.indexOf(place)), e.getMessage)
+    }
+    val e = refusal(session.table("o").as("o").join(session.table("d").as("d"), "k"))
+    assert(!e.getMessage.contains("+-"))
+  }
+
   test("a union of which one input has no order") {
     says(
       missing(ordered(source, "t").union(source)),
