@@ -34,7 +34,8 @@ case class AsOfJoin(
     names: Seq[String],
     bounds: AsOfBounds
 ) extends BinaryNode
-    with HasTimeColumns {
+    with HasTimeColumns
+    with DependsOnZones {
 
   override def output: Seq[Attribute] = {
     def nullable(columns: Seq[Attribute]) = columns.map(_.withNullability(true))
@@ -74,13 +75,15 @@ case class AsOfJoin(
   @transient lazy val analysis: JoinAnalysis =
     JoinAnalysis.of(
       JoinQuestion(
-        StreamJoin.asked(left),
-        StreamJoin.asked(right),
+        JoinQuestion.Input.of(left),
+        JoinQuestion.Input.of(right),
         joinType,
         condition,
         times.zip(names)
       )
     )
+
+  override def zones: Set[String] = analysis.zones
 
   @transient private lazy val inputTimes: TimeColumns =
     TimeColumns.of(left) ++ TimeColumns.of(right)

@@ -82,11 +82,14 @@ case class ChangelogJoin(
 
   /** What follows from the condition for the times. Valid once resolved. */
   @transient lazy val analysis: JoinAnalysis = {
-    def asked(input: LogicalPlan) = JoinQuestion.Input.of(
-      input,
-      input.collect { case j: StreamJoin => j.analysis.zones }.flatten.toSet
-    )
-    analyses.of(JoinQuestion(asked(left), asked(right), joinType, condition, times.zip(names)))
+    import JoinQuestion.Input
+    analyses.of(JoinQuestion(
+      Input.of(left),
+      Input.of(right),
+      joinType,
+      condition,
+      times.zip(names)
+    ))
   }
 
   private def analyses: RecentAnalyses = getTagValue(ChangelogJoin.Analysed).getOrElse {

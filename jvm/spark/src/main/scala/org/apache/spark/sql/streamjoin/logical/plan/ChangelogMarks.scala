@@ -40,6 +40,9 @@ private[streamjoin] object ChangelogMarks {
       !plan.collectLeaves().exists(_.output.exists(_.exprId == k.exprId))
     }
 
+  /** Whether those of a plan below are, or its own. */
+  def changesWithin(plan: LogicalPlan): Boolean = plan.exists(p => p.resolved && areChanges(p))
+
   def isCommit(a: Attribute): Boolean = a.metadata.contains(Commit)
 
   /** How many columns the unique key has; 0: there is none. */

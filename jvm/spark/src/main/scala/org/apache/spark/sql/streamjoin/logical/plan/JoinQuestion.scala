@@ -32,7 +32,10 @@ private[streamjoin] object JoinQuestion {
   final case class Input(output: Seq[Attribute], times: TimeColumns, zones: Set[String])
 
   object Input {
-    def of(plan: LogicalPlan, zones: Set[String] = Set.empty): Input =
-      Input(plan.output, TimeColumns.of(plan), zones)
+    def of(plan: LogicalPlan): Input = Input(
+      plan.output,
+      TimeColumns.of(plan),
+      plan.collect { case j: DependsOnZones => j.zones }.flatten.toSet
+    )
   }
 }

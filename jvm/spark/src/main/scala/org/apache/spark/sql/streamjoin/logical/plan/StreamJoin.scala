@@ -45,7 +45,8 @@ case class StreamJoin(
     lateBelow: Seq[Attribute] = Nil,
     sharedKeys: Seq[Expression] = Nil
 ) extends BinaryNode
-    with HasTimeColumns {
+    with HasTimeColumns
+    with DependsOnZones {
 
   override def output: Seq[Attribute] = {
     val (l, r) = (left.output, right.output)
@@ -98,12 +99,14 @@ case class StreamJoin(
 
   override def timeColumns: TimeColumns = analysis.output
 
+  override def zones: Set[String] = analysis.zones
+
   /** Valid once resolved. */
   @transient lazy val analysis: JoinAnalysis = {
     val question =
       JoinQuestion(
-        StreamJoin.asked(left),
-        StreamJoin.asked(right),
+        JoinQuestion.Input.of(left),
+        JoinQuestion.Input.of(right),
         joinType,
         condition,
         times.zip(names)
@@ -127,15 +130,6 @@ object StreamJoin {
 
   /** Shared with the joins that are copied from this one: Spark copies tags with nodes. */
   private val Analysed = TreeNodeTag[RecentAnalyses]("streamjoin.analysed")
-
-  /** What an analysis asks of an input. */
-  private[plan] def asked(input: LogicalPlan): JoinQuestion.Input = JoinQuestion.Input.of(
-    input,
-    input.collect {
-      case j: StreamJoin => j.analysis.zones
-      case j: AsOfJoin   => j.analysis.zones
-    }.flatten.toSet
-  )
 
   /** Whether a join is one of two streams and of a type that is ours, as far as can be seen. */
   private[streamjoin] def ofStreams(j: Join): Boolean =

@@ -50,12 +50,6 @@ import io.streamjoin.model.{JoinType, Side}
  */
 private[streamjoin] object ChangelogBuilder {
 
-  /** Whether a plan's rows are changes, as far as its columns tell. */
-  def isChangelog(plan: LogicalPlan): Boolean = ChangelogMarks.areChanges(plan)
-
-  /** Whether somewhere below rows are changes. */
-  def hasChangelog(plan: LogicalPlan): Boolean = plan.exists(p => p.resolved && isChangelog(p))
-
   /** The join, with columns of its own for the changes: where it is joined with itself Spark renews them. */
   def build(asked: Join): LogicalPlan = {
     StateTtl.misfit(asked).foreach(throw _)
@@ -99,41 +93,10 @@ private[streamjoin] object ChangelogBuilder {
     )
   }
 
-  /**
-   * A semi or anti join in the place of a filter: the columns stay those of the left input, of which the
-   * ones that tell of its changes now tell of the result's.
-   */
-  def filtered(join: Join): LogicalPlan = {
-    // joins below it are made first
-    val built = ResolveChangelogJoin.all(join)
-    val own = ChangelogMarks.kind(join.left.output)
-    def ofResult(name: String) = built.output.filter(a =>
-      a.name == name && (a.metadata.contains(ChangelogMarks.Kind) || ChangelogMarks.isCommit(a))
-    ).last
-    own.fold(built) { kind =>
-      Project(
-        join.left.output.flatMap { a =>
-          val result =
-            if (a.exprId == kind.exprId) Some(ofResult(ChangelogMarks.ChangeType))
-            else if (!ChangelogMarks.isCommit(a)) None
-            else
-              Seq(ChangelogMarks.CommitVersion, ChangelogMarks.CommitTimestamp)
-                .find(_.equalsIgnoreCase(a.name))
-                .map(ofResult)
-          result match {
-            case Some(r) =>
-              Some(Alias(r, a.name)(exprId = a.exprId, explicitMetadata = Some(r.metadata)))
-            case None => built.output.find(_.exprId == a.exprId)
-          }
-        },
-        built
-      )
-    }
-  }
-
   /** The plan with the columns that tell of its changes, where projections have left them out. */
   def withMarks(plan: LogicalPlan): LogicalPlan = plan.transformUp {
-    case p @ Project(list, child) if isChangelog(child) && ChangelogMarks.kind(p.output).isEmpty =>
+    case p @ Project(list, child)
+        if ChangelogMarks.areChanges(child) && ChangelogMarks.kind(p.output).isEmpty =>
       Project(list ++ ChangelogMarks.marked(child.output).filterNot(p.outputSet.contains), child)
   }
 
@@ -258,7 +221,7 @@ private[streamjoin] object ChangelogBuilder {
 
   /** Where rows become changes. */
   private def isDeclaration(plan: LogicalPlan): Boolean = plan match {
-    case Project(_, child) => isChangelog(plan) && !isChangelog(child)
+    case Project(_, child) => ChangelogMarks.areChanges(plan) && !ChangelogMarks.areChanges(child)
     case _: ChangelogJoin  => true
     case _                 => false
   }
@@ -333,8 +296,8 @@ private[streamjoin] object ChangelogBuilder {
     if (!input.isStreaming) {
       throw StreamJoinErrors.staticInput(join.origin, side.name, input.output.map(_.name))
     }
-    if (!isChangelog(input)) {
-      if (hasChangelog(input)) {
+    if (!ChangelogMarks.areChanges(input)) {
+      if (ChangelogMarks.changesWithin(input)) {
         throw StreamJoinErrors.changeTypeDropped(
           join.origin,
           s"the ${side.name} input",

@@ -39,7 +39,7 @@ private[streamjoin] object Changelogs extends (LogicalPlan => Unit) {
   /** The same of one input of a join that takes rows for what stays. */
   def refusal(join: LogicalPlan, side: Side, input: LogicalPlan): Option[Refusal] =
     undeclared(join, side, input).orElse(
-      Option.when(ChangelogBuilder.hasChangelog(input))(
+      Option.when(ChangelogMarks.changesWithin(input))(
         Refusal(
           StreamJoinErrors.unsupportedChangelog(
             join.origin,
@@ -52,16 +52,16 @@ private[streamjoin] object Changelogs extends (LogicalPlan => Unit) {
 
   /** A query that runs: the kind must reach the sink, or the sums above must count with it. */
   override def apply(plan: LogicalPlan): Unit = plan match {
-    case w: WriteToStream if ChangelogBuilder.hasChangelog(w.inputQuery) => reaches(w.inputQuery)
-    case _                                                               =>
+    case w: WriteToStream if ChangelogMarks.changesWithin(w.inputQuery) => reaches(w.inputQuery)
+    case _                                                              =>
   }
 
   private def reaches(plan: LogicalPlan): Unit = plan match {
-    case _ if ChangelogBuilder.isChangelog(plan) => stays(plan)
-    case a: Aggregate                            => counts(a)
-    case Project(_, a: Aggregate)                => counts(a)
-    case Filter(_, a: Aggregate)                 => counts(a)
-    case _ if plan.children.exists(ChangelogBuilder.hasChangelog) =>
+    case _ if ChangelogMarks.areChanges(plan) => stays(plan)
+    case a: Aggregate                         => counts(a)
+    case Project(_, a: Aggregate)             => counts(a)
+    case Filter(_, a: Aggregate)              => counts(a)
+    case _ if plan.children.exists(ChangelogMarks.changesWithin) =>
       throw StreamJoinErrors.changeTypeDropped(
         plan.origin,
         "the result",
@@ -81,10 +81,10 @@ private[streamjoin] object Changelogs extends (LogicalPlan => Unit) {
           "that came in might not go",
         "a filter by columns of the rows"
       )
-    case u: Union if u.children.forall(ChangelogBuilder.isChangelog) => u.children.foreach(stays)
+    case u: Union if u.children.forall(ChangelogMarks.areChanges) => u.children.foreach(stays)
     case _: Project | _: Filter | _: SubqueryAlias | _: View | _: ToUpserts =>
-      plan.children.filter(ChangelogBuilder.isChangelog).foreach(stays)
-    case other if other.children.exists(ChangelogBuilder.isChangelog) =>
+      plan.children.filter(ChangelogMarks.areChanges).foreach(stays)
+    case other if other.children.exists(ChangelogMarks.areChanges) =>
       throw StreamJoinErrors.unsupportedChangelog(
         other.origin,
         s"${other.nodeName} above changes takes each for a row that stays",

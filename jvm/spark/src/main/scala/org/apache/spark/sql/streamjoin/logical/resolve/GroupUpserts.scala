@@ -19,7 +19,7 @@ private[resolve] object GroupUpserts {
     if (isAggregation(input)) declared(input) else input
 
   private def isAggregation(plan: LogicalPlan): Boolean = plan match {
-    case a: Aggregate => a.isStreaming && !ChangelogBuilder.hasChangelog(a)
+    case a: Aggregate => a.isStreaming && !ChangelogMarks.changesWithin(a)
     case _: Project | _: Filter | _: SubqueryAlias | _: View => isAggregation(plan.children.head)
     case _                                                   => false
   }

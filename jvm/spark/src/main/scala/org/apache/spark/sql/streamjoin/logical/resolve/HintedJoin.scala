@@ -13,13 +13,8 @@ private[streamjoin] object HintedJoin {
 
   def emitsLate(j: Join): Boolean = StreamJoinHint.on(j).exists(_.emitLate)
 
-  /** Whether rows of it are to come and go. */
-  def isChangelog(j: Join): Boolean = StreamJoinHint.on(j).exists(_.isChangelog)
-
   /** Whether options were asked of a join in which no stream takes part. */
   def isOfTables(j: Join): Boolean = StreamJoinHint.on(j).nonEmpty && !j.isStreaming
-
-  def isHeld(j: Join): Boolean = StreamJoinHint.of(j.left).exists(_.held)
 
   /** Keeps what is above a join from being resolved until the join is released. */
   def hold(j: Join): UnresolvedStreamJoin =

@@ -1,10 +1,15 @@
 package org.apache.spark.sql.streamjoin.logical.resolve
 
-import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeReference, NamedExpression}
+import org.apache.spark.sql.catalyst.expressions.{
+  Alias,
+  Attribute,
+  AttributeReference,
+  NamedExpression
+}
 import org.apache.spark.sql.catalyst.plans.logical.{AnalysisHelper, Join, LogicalPlan, Project}
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
-import org.apache.spark.sql.streamjoin.logical.plan.ChangelogMarks
+import org.apache.spark.sql.streamjoin.logical.plan.{ChangelogMarks, StreamJoinHint}
 
 /**
  * A join of which an input is a changelog becomes this project's. What Spark has put on top of it by
@@ -29,6 +34,38 @@ private[streamjoin] object ResolveChangelogJoin extends Rule[LogicalPlan] {
   def all(plan: LogicalPlan): LogicalPlan =
     AnalysisHelper.allowInvokingTransformsInAnalyzer(made(plan))
 
+  /**
+   * A semi or anti join in the place of a filter: the columns stay those of the left input, of which the
+   * ones that tell of its changes now tell of the result's.
+   */
+  def filtered(join: Join): LogicalPlan = {
+    // joins below it are made first
+    val built = all(join)
+    val own = ChangelogMarks.kind(join.left.output)
+    def ofResult(name: String) = built.output.filter(a =>
+      a.name == name && (a.metadata.contains(ChangelogMarks.Kind) || ChangelogMarks.isCommit(a))
+    ).last
+    own.fold(built) { kind =>
+      Project(
+        join.left.output.flatMap { a =>
+          val result =
+            if (a.exprId == kind.exprId) Some(ofResult(ChangelogMarks.ChangeType))
+            else if (!ChangelogMarks.isCommit(a)) None
+            else
+              Seq(ChangelogMarks.CommitVersion, ChangelogMarks.CommitTimestamp)
+                .find(_.equalsIgnoreCase(a.name))
+                .map(ofResult)
+          result match {
+            case Some(r) =>
+              Some(Alias(r, a.name)(exprId = a.exprId, explicitMetadata = Some(r.metadata)))
+            case None => built.output.find(_.exprId == a.exprId)
+          }
+        },
+        built
+      )
+    }
+  }
+
   /** A join by column names that was held, as [[UnresolvedStreamJoin]], with all that it adds. */
   def released(list: Seq[NamedExpression], join: Join): LogicalPlan =
     AnalysisHelper.allowInvokingTransformsInAnalyzer {
@@ -37,8 +74,8 @@ private[streamjoin] object ResolveChangelogJoin extends Rule[LogicalPlan] {
     }
 
   def isOurs(plan: LogicalPlan): Boolean = plan match {
-    case j: Join if j.resolved && !HintedJoin.isHeld(j) =>
-      j.children.exists(ChangelogBuilder.isChangelog) || HintedJoin.isChangelog(j)
+    case j: Join if j.resolved && !StreamJoinHint.isHeld(j) =>
+      j.children.exists(ChangelogMarks.areChanges) || StreamJoinHint.on(j).exists(_.isChangelog)
     case _ => false
   }
 

@@ -80,7 +80,7 @@ object ResolveStreamJoin extends Rule[LogicalPlan] {
   }
 
   private def isComplete(j: Join): Boolean =
-    j.resolved && j.condition.nonEmpty && !HintedJoin.isHeld(j)
+    j.resolved && j.condition.nonEmpty && !StreamJoinHint.isHeld(j)
 
   private def built(j: Join, retained: => Boolean): LogicalPlan =
     HintedJoin

@@ -12,6 +12,7 @@ import org.apache.spark.sql.catalyst.trees.{CurrentOrigin, Origin}
 import org.apache.spark.sql.catalyst.trees.TreePattern.PLAN_EXPRESSION
 import org.apache.spark.sql.streamjoin.conditions.PlainCondition
 import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
+import org.apache.spark.sql.streamjoin.logical.plan.ChangelogMarks
 import org.apache.spark.sql.streamjoin.logical.times.TimeColumns
 
 /**
@@ -60,7 +61,7 @@ object ResolveStreamSubqueries extends Rule[LogicalPlan] {
   /** Refuses what would not become a join. */
   private def refuse(e: Expression): Unit = e.foreach {
     case s: SubqueryExpression
-        if isOrdered(s.plan) || s.plan.resolved && ChangelogBuilder.isChangelog(s.plan) =>
+        if isOrdered(s.plan) || s.plan.resolved && ChangelogMarks.areChanges(s.plan) =>
       val reason = s match {
         case x: Exists if !x.isCorrelated => "it does not mention the row it is asked for"
         case _: ScalarSubquery            => "a value of a stream is not known before its end"
@@ -91,7 +92,7 @@ object ResolveStreamSubqueries extends Rule[LogicalPlan] {
     }
 
   private def hasChanges(outer: LogicalPlan, query: SubqueryExpression): Boolean =
-    ChangelogBuilder.isChangelog(outer) || ChangelogBuilder.hasChangelog(query.plan)
+    ChangelogMarks.areChanges(outer) || ChangelogMarks.changesWithin(query.plan)
 
   private def query(conjunct: Expression): Option[SubqueryExpression] = conjunct match {
     case e: Exists if e.isCorrelated      => Some(e)
@@ -128,7 +129,7 @@ object ResolveStreamSubqueries extends Rule[LogicalPlan] {
     RewritePredicateSubquery(correlated).transformUp {
       case r: LocalRelation if r eq stub => outer
       case j: Join if (j.left eq outer) && query(conjunct).exists(hasChanges(outer, _)) =>
-        ChangelogBuilder.filtered(j.copy(condition = j.condition.map(withoutNulls)))
+        ResolveChangelogJoin.filtered(j.copy(condition = j.condition.map(withoutNulls)))
       case j: Join if j.left eq outer =>
         // only what the condition mentions comes out of a sub-query
         if (Rowtime.columns(j.right).isEmpty && query(conjunct).exists(q => hasTimes(q.plan))) {

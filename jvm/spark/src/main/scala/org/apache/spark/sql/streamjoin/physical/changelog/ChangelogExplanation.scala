@@ -11,7 +11,12 @@ import io.streamjoin.model.Side
 /** What `explain` says of a changelog join, in words. */
 private[changelog] object ChangelogExplanation {
 
-  def lines(spec: ChangelogSpec, j: ChangelogJoin): Seq[String] =
+  /** @param outputKey by which rows of the output could be told apart, if all of it is asked for */
+  def lines(
+      spec: ChangelogSpec,
+      j: ChangelogJoin,
+      outputKey: Option[Seq[Attribute]]
+  ): Seq[String] =
     if (j.normalizes) normalizing(spec) ++ watermarks(j) ++ Seq(kept(spec, j, Side.Left))
     else {
       val keys = spec.equiKeys.map { k =>
@@ -20,7 +25,7 @@ private[changelog] object ChangelogExplanation {
       val routing =
         if (keys.isEmpty) "no equality: all rows are in one partition"
         else keys.mkString("hash by ", ", ", "")
-      val output = PlanChangelogJoin.outputKey(spec.joinType, spec.left, spec.right) match {
+      val output = outputKey match {
         case Some(key) if spec.outputKey.nonEmpty => s"output key: ${names(key)}"
         case Some(key) =>
           s"output key: none, for not all of ${names(key)} are asked for; changes come out as insert " +

@@ -45,6 +45,7 @@ private[physical] object PlanChangelogJoin extends PredicateHelper {
     val read = asked ++ AttributeSet(j.condition +: wanted) ++ AttributeSet(j.leftKey ++ j.rightKey)
     val (l, r) = (side(j, Side.Left, left.output, read), side(j, Side.Right, right.output, read))
     val shown = j.output.filter(asked.contains)
+    val key = outputKey(j.joinType, l, r)
     val spec = ChangelogSpec(
       j.joinType,
       j.equiKeys,
@@ -55,7 +56,7 @@ private[physical] object PlanChangelogJoin extends PredicateHelper {
       wanted.reduceOption(And(_, _)),
       j.changes,
       shown,
-      outputKey(j.joinType, l, r).filter(_.forall(k => shown.exists(_.exprId == k.exprId)))
+      key.filter(_.forall(k => shown.exists(_.exprId == k.exprId)))
         .getOrElse(Nil),
       j.analysis.bases,
       j.analysis.expressions,
@@ -73,7 +74,7 @@ private[physical] object PlanChangelogJoin extends PredicateHelper {
       right,
       BatchInfo(),
       spec.copy(
-        explained = ChangelogExplanation.lines(spec, j),
+        explained = ChangelogExplanation.lines(spec, j, key),
         forEver = ChangelogExplanation.forEver(spec, j)
       )
     )
@@ -110,7 +111,7 @@ private[physical] object PlanChangelogJoin extends PredicateHelper {
     }
 
   /** By which columns rows of the output are told apart; none: there are no such. */
-  def outputKey(
+  private def outputKey(
       joinType: JoinType,
       left: ChangelogSide,
       right: ChangelogSide
