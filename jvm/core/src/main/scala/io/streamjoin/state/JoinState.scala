@@ -29,8 +29,8 @@ trait JoinState[R] {
   ): Unit
 
   /**
-   * Takes away, and returns, each row of `side` of which some limit is below its watermark. The
-   * iterator must be read to its end.
+   * Takes away, and returns in no order, each row of `side` of which some limit is below its watermark.
+   * The iterator must be read to its end.
    *
    * @param before the watermarks, by limit, of the last eviction
    * @param now the watermarks, by limit
