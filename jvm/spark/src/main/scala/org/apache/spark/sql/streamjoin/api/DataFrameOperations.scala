@@ -47,7 +47,8 @@ object DataFrameOperations {
   ): DataFrame = {
     val values = options.map { case (name, value) => OptionValue(name, Literal(value)) }
     val asked = JoinOptions.of(values, CurrentOrigin.get)
-    val joined = StreamJoinErrors.withAliases(join(on(left)(StreamJoinHint(asked, held = false, _))))
+    val joined =
+      StreamJoinErrors.withAliases(join(on(left)(StreamJoinHint(asked, held = false, _))))
     // what Spark leaves for a second step is done, or refused, here
     on(joined)(plan => ResolveAwaitedJoin(ResolveChangelogJoin.all(HoldHintedJoins(plan))))
   }

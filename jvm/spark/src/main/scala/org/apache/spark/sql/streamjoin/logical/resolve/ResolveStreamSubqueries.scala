@@ -129,7 +129,7 @@ object ResolveStreamSubqueries extends Rule[LogicalPlan] {
     RewritePredicateSubquery(correlated).transformUp {
       case r: LocalRelation if r eq stub => outer
       case j: Join if (j.left eq outer) && query(conjunct).exists(hasChanges(outer, _)) =>
-        ResolveChangelogJoin.filtered(j.copy(condition = j.condition.map(withoutNulls)))
+        ResolveChangelogJoin.filtered(tidied(j))
       case j: Join if j.left eq outer =>
         // only what the condition mentions comes out of a sub-query
         if (Rowtime.columns(j.right).isEmpty && query(conjunct).exists(q => hasTimes(q.plan))) {
@@ -137,7 +137,7 @@ object ResolveStreamSubqueries extends Rule[LogicalPlan] {
             "nothing in it says how far its event time is from that of the row asked for"
           )
         }
-        val join = j.copy(condition = j.condition.map(withoutNulls))
+        val join = tidied(j)
         // Spark has no such join of its own that it could stay
         if (!query(conjunct).exists(isOrdered(outer, _))) {
           BuiltinJoin.replaced(join).left.foreach(refusal => throw refusal.error)
@@ -156,6 +156,39 @@ object ResolveStreamSubqueries extends Rule[LogicalPlan] {
         PlainCondition.of(b)
       })
   }
+
+  /** What Spark has made of a sub-query, as a person would have written it. */
+  private def tidied(join: Join): Join =
+    named(join.copy(condition = join.condition.map(withoutNulls)))
+
+  /**
+   * Where both sides read one stream, Spark tells its columns apart by ids that it puts into names. A
+   * checkpoint knows columns by name, and ids are others at each start.
+   */
+  private def named(join: Join): Join = {
+    val names = join.right
+      .collect { case p => p.expressions }
+      .flatten
+      .flatMap(_.collect {
+        case a @ Alias(c: Attribute, name) if isNumbered(name, c) => a.exprId -> c.name
+      })
+      .toMap
+    def renamed(e: Expression): Expression = e.transform {
+      case a @ Alias(c, _) if names.contains(a.exprId) =>
+        Alias(c, names(a.exprId))(a.exprId, a.qualifier, a.explicitMetadata)
+      case a: Attribute if names.contains(a.exprId) => a.withName(names(a.exprId))
+    }
+    if (names.isEmpty) join
+    else
+      join.copy(
+        right = join.right.transformUp { case p => p.mapExpressions(renamed) },
+        condition = join.condition.map(renamed)
+      )
+  }
+
+  /** Whether it is the text of the column: its name, its id and what is known of its watermark. */
+  private def isNumbered(name: String, column: Attribute): Boolean =
+    name.startsWith(s"${column.name}#") && name.drop(column.name.length + 1).matches("\\d+.*")
 
   /** Spark's NOT IN asks for NULL also where none can be. */
   private def withoutNulls(condition: Expression): Expression = condition.transform {

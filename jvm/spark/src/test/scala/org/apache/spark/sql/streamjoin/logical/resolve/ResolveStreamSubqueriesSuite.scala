@@ -2,6 +2,7 @@ package org.apache.spark.sql.streamjoin.logical.resolve
 
 import org.apache.spark.sql.streamjoin.logical.StreamsInSql
 import org.apache.spark.sql.streamjoin.logical.StreamsInSql._
+import org.apache.spark.sql.streamjoin.logical.plan.StreamJoin
 
 /** EXISTS and IN over streams, as the joins that they are. */
 class ResolveStreamSubqueriesSuite extends StreamsInSql {
@@ -27,6 +28,24 @@ class ResolveStreamSubqueriesSuite extends StreamsInSql {
       val chain = s"SELECT o.id FROM o JOIN d ON ${meets("o", "d")} WHERE ${near("o", "d")} AND " +
         s"EXISTS (SELECT 1 FROM x WHERE ${meets("d", "x")} AND ${near("d", "x")})"
       assert(joins(chain) == "ours(dt-xt ours(dt-ot))")
+    }
+  }
+
+  test("columns of one stream on both sides keep their names, which the checkpoint knows") {
+    val texts = Seq(exists(
+      "oi",
+      "oi",
+      s"o.k <=> d.k AND d.ot BETWEEN o.ot AND o.ot + INTERVAL 4 SECONDS"
+    )) ++
+      Seq("", "NOT ").map { not =>
+        s"SELECT id FROM oi WHERE ${not}EXISTS (SELECT 1 FROM (SELECT k, ot FROM oi WHERE id > 3) e " +
+          "WHERE oi.k = e.k AND e.ot BETWEEN oi.ot AND oi.ot + INTERVAL 4 SECONDS)"
+      }
+    for (text <- texts) {
+      val named = optimized(spark.sql(text)).collect { case j: StreamJoin =>
+        (j.condition.references.map(_.name).toSet, j.analysis.equiKeys.map(_.right.sql))
+      }
+      assert(named == Seq((Set("k", "ot"), Seq("k"))), text)
     }
   }
 
