@@ -133,6 +133,7 @@ def stream_join(
     retention: str | int | timedelta | None = None,
     late: Literal["drop", "emit"] = "drop",
     order_by: str | Sequence[str] | None = None,
+    order_scope: Literal["query", "partition"] = "query",
     mode: Literal["event_time", "changelog"] | None = None,
     state_ttl: _changelog.Ttl = None,
 ) -> DataFrame:
@@ -187,7 +188,13 @@ def stream_join(
         "o.order_time"]``). The same as ``orderBy`` of the result, or ``ORDER BY`` in SQL: rows wait
         until nothing before them can come. Not together with ``late="emit"``, whose rows come
         after their time. Default: None, in no particular order.
-
+    order_scope : str, optional
+        How far the order of the result reaches, that of ``order_by`` or of an ``orderBy`` of it.
+        ``"query"`` (default): over all partitions of each batch, and all batches. ``"partition"``:
+        each partition ascends, over all batches, and so do the rows of each key of an equality;
+        there is none between partitions. That saves the shuffle that brings the rows into one
+        order, and rows go by the watermarks alone. An ``INVALID_OPTION`` where the result of the
+        query has no order, and of a changelog join.
     mode : str or None, optional
         ``"event_time"``: the join that is described above. ``"changelog"``: rows come and go, and
         results are corrected when they do; no watermark and no bound is needed. An input that is no
@@ -214,7 +221,7 @@ def stream_join(
         An argument is of another type than the ones above.
     pyspark.errors.PySparkValueError
         ``on`` is an empty list or a str that is only a name, ``retention`` an int that does not
-        fit into a BIGINT, or ``late`` or ``mode`` another word.
+        fit into a BIGINT, or ``late``, ``order_scope`` or ``mode`` another word.
     pyspark.errors.AnalysisException
         Error class ``STREAM_JOIN.*``, with the names of the columns and the inequality to add:
         ``MISSING_WATERMARK``, ``UNBOUNDED_STATE``, ``DISJUNCTIVE_BOUND``, ``NON_CONSTANT_BOUND``,
@@ -255,6 +262,7 @@ def stream_join(
         mode=_changelog.mode(mode),
         state_ttl=_changelog.state_ttl(state_ttl),
         match=match,
+        order_scope=_arguments.order_scope(order_scope),
     )
     order = _arguments.order_by(order_by)
     if _connect.is_connect(source):

@@ -16,6 +16,7 @@ from streamjoin._version import require_supported_pyspark
 
 _LONG = 2**63
 LATE = ("drop", "emit")
+ORDER_SCOPES = ("query", "partition")
 
 # A name, perhaps with an alias before it, and nothing else.
 _NAME = re.compile(r"\s*(\w+|`[^`]+`)(\.(\w+|`[^`]+`))*\s*")
@@ -73,6 +74,19 @@ def order_by(value: object) -> list[str]:
             errorClass="CANNOT_BE_EMPTY", messageParameters={"item": "order_by"}
         )
     return list(names)
+
+
+def order_scope(value: object) -> str | None:
+    word = string("order_scope", value)
+    if word not in ORDER_SCOPES:
+        raise PySparkValueError(
+            errorClass="VALUE_NOT_ALLOWED",
+            messageParameters={
+                "arg_name": "order_scope",
+                "allowed_values": str(list(ORDER_SCOPES)),
+            },
+        )
+    return None if word == "query" else word
 
 
 def _distance(name: str, expected: str, value: object) -> str | int:

@@ -40,6 +40,12 @@ trait JoinState[R] {
   /** The same where nobody wants to see the rows. */
   def discard(side: Side, before: Array[Long], now: Array[Long]): Unit
 
+  /**
+   * The least of a number of the rows of `side`: of limit `k`, or, from the number of limits on, of what
+   * is [[Watched]]. `Long.MaxValue` where there are no rows, `Watermarks.Unknown` where it is not known.
+   */
+  def least(side: Side, k: Int): Long
+
   /** How many rows of `side` are buffered. */
   def size(side: Side): Long
 }

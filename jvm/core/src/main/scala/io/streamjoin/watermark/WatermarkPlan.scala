@@ -1,7 +1,7 @@
 package io.streamjoin.watermark
 
 import io.streamjoin.bounds.{JoinBounds, Saturated}
-import io.streamjoin.model.Watermarks
+import io.streamjoin.model.{Side, Watermarks}
 
 /**
  * How the watermark of one time column of a plan comes about from the watermarks of the source
@@ -12,6 +12,9 @@ import io.streamjoin.model.Watermarks
  */
 sealed trait WatermarkPlan extends Serializable {
   def eval(base: Array[Long]): Long
+
+  /** Whether it follows from the watermarks at a join. */
+  final def isOfJoin: Boolean = WatermarkPlan.joins(this).nonEmpty
 
   /** The same plan where the base columns are numbered from `by` on. */
   def shift(by: Int): WatermarkPlan
@@ -97,11 +100,70 @@ object WatermarkPlan {
     override def shift(by: Int): WatermarkPlan = WindowEnd(of.shift(by))
   }
 
+  /** Whether it follows, among others, from the watermarks at a join with these bounds. */
+  def contains(plan: WatermarkPlan, bounds: JoinBounds): Boolean =
+    joins(plan).exists(j => (j.bounds eq bounds) || j.inputs.exists(contains(_, bounds)))
+
   /** A column that comes out of a join: held back as long as the join may hold rows back. */
   final case class Joined(join: JoinWatermarks, column: Int) extends WatermarkPlan {
     override def eval(base: Array[Long]): Long = join.output(base, column)
     override def shift(by: Int): WatermarkPlan = Joined(join.shift(by), column)
   }
+
+  /**
+   * A column that comes out of a join of which it is known what it holds at the end of a batch: what is
+   * still to come out of it was held, or is still to come to it and finds, or needs no, partner. Unlike all
+   * others this depends on what is buffered, in all partitions: it says of one batch what can come after
+   * it, and promises nothing to other operators.
+   *
+   * @param watermark what is promised to other operators
+   * @param inputs for each column of the join, what remains to come to it
+   */
+  final case class Remaining(watermark: Joined, inputs: IndexedSeq[WatermarkPlan], held: Held)
+      extends WatermarkPlan {
+    private def bounds = watermark.join.bounds
+    private def column = watermark.column
+
+    override def eval(base: Array[Long]): Long = math.max(
+      watermark.eval(base),
+      math.min(held.earliest(column), math.max(inputs(column).eval(base), partnered(base)))
+    )
+
+    /** What a row must not be below to meet one that is held or still to come. */
+    private def partnered(base: Array[Long]): Long =
+      if (held.preserved(bounds.columns(column).side)) Watermarks.Unknown
+      else
+        bounds.governing(column).map { other =>
+          val partner = math.min(held.earliest(other), inputs(other).eval(base))
+          if (partner == Watermarks.Unknown) partner
+          else Saturated.subtract(partner, bounds.slack(column, other))
+        }.maxOption.getOrElse(Watermarks.Unknown)
+
+    override def shift(by: Int): WatermarkPlan =
+      Remaining(Joined(watermark.join.shift(by), column), inputs.map(_.shift(by)), held)
+  }
+
+  /**
+   * What a join holds, in all partitions.
+   *
+   * @param earliest by column, the earliest time of the rows; `Long.MaxValue` where there are none
+   * @param preserved the sides whose rows come out without a partner, too
+   */
+  final case class Held(earliest: IndexedSeq[Long], preserved: Set[Side])
+
+  /** The same plan where it is known what some joins hold. */
+  def remaining(plan: WatermarkPlan, held: JoinBounds => Option[Held]): WatermarkPlan =
+    plan match {
+      case joined @ Joined(join, _) =>
+        held(join.bounds).fold[WatermarkPlan](joined) { h =>
+          Remaining(joined, join.inputs.map(remaining(_, held)), h)
+        }
+      case Least(inputs)         => Least(inputs.map(remaining(_, held)))
+      case Greatest(inputs)      => Greatest(inputs.map(remaining(_, held)))
+      case WindowEnd(of)         => WindowEnd(remaining(of, held))
+      case Shifted(of, distance) => Shifted(remaining(of, held), distance)
+      case other                 => other
+    }
 
   /** A column whose rows may be of any age. */
   case object Never extends WatermarkPlan {

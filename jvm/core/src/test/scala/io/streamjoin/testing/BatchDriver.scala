@@ -4,7 +4,8 @@ import java.io._
 
 import scala.collection.mutable
 
-import io.streamjoin.join.eventtime.{EventTimeJoin, JoinCounters}
+import io.streamjoin.bounds.RowTimes
+import io.streamjoin.join.eventtime.{EventTimeJoin, HeldTimes, JoinCounters}
 import io.streamjoin.model.{JoinType, Side}
 import io.streamjoin.state.segment.{History, MemoryPool, SegmentJoinState, Spilling}
 
@@ -33,7 +34,11 @@ final class BatchDriver(
       join.bounds.limiting(_).length,
       _ => span,
       codecs,
-      Spilling(new MemoryPool, memory, LocalFiles.create)
+      Spilling(new MemoryPool, memory, LocalFiles.create),
+      watched = side =>
+        new HeldTimes(join.bounds, side).watched((row: TestRow, times: RowTimes) =>
+          join.rows.readTimes(side, row, times)
+        )
     )
 
   private def start(state: SegmentJoinState[TestRow]) = new EventTimeJoin[TestRow, Emitted](
@@ -85,6 +90,9 @@ final class BatchDriver(
       versions.patchInPlace(from, Seq(merged), some.length)
     }
   }
+
+  /** By column, the earliest time of the rows that are held. */
+  def earliestHeld: Array[Long] = operator.earliestHeld
 
   /** How many versions have been written, each or some together. */
   def written: Int = versions.length

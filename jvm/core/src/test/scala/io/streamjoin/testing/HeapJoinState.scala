@@ -42,6 +42,9 @@ final class HeapJoinState[R](copy: R => R) extends JoinState[R] {
   override def discard(side: Side, before: Array[Long], now: Array[Long]): Unit =
     evict(side, before, now).foreach(_ => ())
 
+  override def least(side: Side, k: Int): Long =
+    all(side).map(_.limits(k)).minOption.getOrElse(Long.MaxValue)
+
   override def size(side: Side): Long = of(side).size
 
   /** All rows of a side, in no order. */

@@ -60,6 +60,12 @@ final class EventTimeJoin[R, O](
 
   private var watermarks: Array[Long] = Array.fill(bounds.columns.length)(Watermarks.Unknown)
 
+  private val heldTimes = BySide.of(new HeldTimes(bounds, _))
+
+  /** By column, the earliest time of the rows that are held, see [[HeldTimes]]. */
+  def earliestHeld: Array[Long] =
+    bounds.columns.indices.map(c => heldTimes(bounds.columns(c).side).earliest(c, state)).toArray
+
   /** Takes up watermarks that an earlier run had received, without acting on them. */
   def restore(received: Array[Long]): Unit = watermarks = received.clone()
 

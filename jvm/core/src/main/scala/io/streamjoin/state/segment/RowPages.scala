@@ -8,14 +8,14 @@ import java.util.Arrays
  * collector treats by themselves.
  *
  * {{{
- *   row i    key, time, link, place, id, limits...
+ *   row i    key, time, link, place, id, limits... and what is watched
  *   link     older row of its key, older row of its key and time, flags
  * }}}
  */
-private[segment] abstract class RowPages(limitCount: Int, expected: Int) extends ChainedRows {
+private[segment] abstract class RowPages(numberCount: Int, expected: Int) extends ChainedRows {
   import RowPages._
 
-  private val width = FirstLimit + limitCount
+  private val width = FirstLimit + numberCount
   private var pages = new Array[Array[Long]](1)
 
   private def firstRows: Int =
@@ -83,7 +83,7 @@ private[segment] abstract class RowPages(limitCount: Int, expected: Int) extends
     rows(at + Place) = place
     rows(at + Id) = id
     var k = 0
-    while (k < limitCount) {
+    while (k < numberCount) {
       rows(at + FirstLimit + k) = limits(k)
       k += 1
     }

@@ -19,6 +19,7 @@ import java.util.Arrays
  * @param high no first limit of its rows is greater
  * @param timeIndex whether rows of a key are found by one time without a walk over the others
  * @param expected how many rows there may be
+ * @param watched how many numbers a row has behind its limits, of which only the least is asked for
  */
 private[segment] final class Segment(
     val low: Long,
@@ -26,8 +27,9 @@ private[segment] final class Segment(
     limitCount: Int,
     disk: SpilledBytes,
     timeIndex: Boolean = false,
-    expected: Int = 0
-) extends RowPages(limitCount, expected) {
+    expected: Int = 0,
+    watched: Int = 0
+) extends RowPages(limitCount + watched, expected) {
   import RowPages._
   import Segment._
 
@@ -37,11 +39,12 @@ private[segment] final class Segment(
   private var count = 0
   private var alive = 0
 
-  private val leastLimit = Array.fill(limitCount)(Long.MaxValue)
+  private val leastLimit = Array.fill(limitCount + watched)(Long.MaxValue)
+  private val leastRow = Array.fill(limitCount + watched)(-1)
   private val greatestLimit = Array.fill(limitCount)(Long.MinValue)
   private var least = Long.MaxValue
   private var greatest = Long.MinValue
-  private val queues = new Array[LimitQueue](limitCount)
+  private val queues = new Array[LimitQueue](limitCount + watched)
 
   val bytes: RowBytes = new RowBytes(disk)
   private var sealedCount = 0
@@ -108,6 +111,27 @@ private[segment] final class Segment(
     -1
   }
 
+  /**
+   * The least limit `k` of the rows that have not gone, `Long.MaxValue` where there is none. Costs a sort
+   * where the row that had it has gone and others have come since the last one.
+   */
+  def least(k: Int): Long =
+    if (alive == 0) Long.MaxValue
+    else {
+      if (!isLeast(leastRow(k), k)) {
+        if (queues(k) == null) queues(k) = LimitQueue.of(count, limit(_, k))
+        val queue = queues(k)
+        while (isGone(queue.head)) queue.drop()
+        leastRow(k) = queue.head
+        leastLimit(k) = limit(queue.head, k)
+      }
+      leastLimit(k)
+    }
+
+  /** Whether the row is there and has what no row is below. */
+  private def isLeast(i: Int, k: Int): Boolean =
+    i >= 0 && i < count && !isGone(i) && limit(i, k) == leastLimit(k)
+
   def append[R](
       key: Long,
       time: Long,
@@ -130,9 +154,12 @@ private[segment] final class Segment(
       count - 1
     }
     var k = 0
-    while (k < limitCount) {
-      leastLimit(k) = math.min(leastLimit(k), of(k))
-      greatestLimit(k) = math.max(greatestLimit(k), of(k))
+    while (k < limitCount + watched) {
+      if (of(k) < leastLimit(k)) {
+        leastLimit(k) = of(k)
+        leastRow(k) = i
+      }
+      if (k < limitCount) greatestLimit(k) = math.max(greatestLimit(k), of(k))
       queues(k) = null
       k += 1
     }

@@ -3,7 +3,7 @@ package io.streamjoin.state.segment
 import java.io.{DataInputStream, DataOutputStream}
 
 import io.streamjoin.model.{BySide, Side}
-import io.streamjoin.state.{BufferedRow, JoinState, Probed}
+import io.streamjoin.state.{BufferedRow, JoinState, Probed, Watched}
 
 /**
  * Buffered rows in memory, in segments by expiry, with a file on the local disk for what memory is too
@@ -19,20 +19,29 @@ import io.streamjoin.state.{BufferedRow, JoinState, Probed}
  * @param spilling when rows go to the disk, and where
  * @param timeIndex whether rows of a side and a key are found by one time without a walk over the
  *   others of the key, for 8 to 16 bytes more a row
+ * @param watched of what else than limits the least is asked for, for 8 bytes more a row and number
  */
 final class SegmentJoinState[R](
     limitCount: Side => Int,
     span: Side => Long,
     codec: Side => RowCodec[R],
     spilling: Spilling = Spilling.Never,
-    timeIndex: Side => Boolean = _ => false
+    timeIndex: Side => Boolean = _ => false,
+    watched: Side => Watched[R] = (_: Side) => Watched.nothing[R]
 ) extends JoinState[R] {
   import SegmentJoinState._
 
   private val file = new SpillFile(spilling.newFile)
   private val share = spilling.pool.share()
   private val sides = BySide.of { side =>
-    new SegmentSide[R](limitCount(side), span(side), codec(side), file, timeIndex(side))
+    new SegmentSide[R](
+      limitCount(side),
+      span(side),
+      codec(side),
+      file,
+      timeIndex(side),
+      watched(side)
+    )
   }
   private var nextId = 0L
   private var sealedNextId = 0L
@@ -62,6 +71,8 @@ final class SegmentJoinState[R](
 
   override def discard(side: Side, before: Array[Long], now: Array[Long]): Unit =
     sides(side).discard(now)
+
+  override def least(side: Side, k: Int): Long = sides(side).least(k)
 
   override def size(side: Side): Long = sides(side).size
 

@@ -5,7 +5,8 @@ import java.util.Arrays
 import scala.collection.mutable
 
 import io.streamjoin.bounds.Saturated
-import io.streamjoin.state.{BufferedRow, Probed}
+import io.streamjoin.model.Watermarks
+import io.streamjoin.state.{BufferedRow, Probed, Watched}
 
 /**
  * The buffered rows of one side, in segments in ascending order of their first limit.
@@ -18,13 +19,15 @@ import io.streamjoin.state.{BufferedRow, Probed}
  *   few rows; 1 where a row can match at any distance, so that a probe goes through all segments
  * @param file for rows that memory is too short for
  * @param timeIndex whether rows of a key are found by one time without a walk over the others
+ * @param watched of what else the least is asked for
  */
 private[segment] final class SegmentSide[R](
     limitCount: Int,
     span: Long,
     codec: RowCodec[R],
     file: SpillFile,
-    timeIndex: Boolean = false
+    timeIndex: Boolean = false,
+    watched: Watched[R] = Watched.nothing[R]
 ) {
   import SegmentSide._
 
@@ -44,6 +47,9 @@ private[segment] final class SegmentSide[R](
   private val cursor = new Cursor
   private val shown = new Shown
 
+  private val numberCount = limitCount + watched.count
+  private val numbers = new Array[Long](numberCount)
+
   def size: Long = total
 
   /** The watermarks, by limit, of the last eviction. */
@@ -58,11 +64,27 @@ private[segment] final class SegmentSide[R](
       id: Long = NoId
   ): Unit = {
     val segment = segmentFor(if (limitCount == 0) Long.MaxValue else limits(0))
-    segment.append(key, time, limits, row, codec, matched, id)
+    segment.append(key, time, numbersOf(row, limits), row, codec, matched, id)
     total += 1
     width.rowCame()
     timesChanged = true
   }
+
+  private def numbersOf(row: R, limits: Array[Long]): Array[Long] =
+    if (watched.count == 0) limits
+    else {
+      System.arraycopy(limits, 0, numbers, 0, limitCount)
+      watched.read(row, numbers, limitCount)
+      numbers
+    }
+
+  /** The least limit `k` of all rows, or of what is watched, see [[io.streamjoin.state.JoinState.least]]. */
+  def least(k: Int): Long =
+    if (k >= numberCount) Watermarks.Unknown
+    else if (k == 0 && limitCount > 0) {
+      // the first of them has it
+      segments.iterator.take(used).find(_.live > 0).fold(Long.MaxValue)(_.least(0))
+    } else segments.iterator.take(used).map(_.least(k)).minOption.getOrElse(Long.MaxValue)
 
   /** Rows of this key and time, in no order. */
   def probe(key: Long, from: Long, to: Long): Probed[R] = {
@@ -212,7 +234,8 @@ private[segment] final class SegmentSide[R](
         limitCount,
         disk,
         timeIndex,
-        expected
+        expected,
+        watched.count
       )
     segments(at) = segment
     used += 1

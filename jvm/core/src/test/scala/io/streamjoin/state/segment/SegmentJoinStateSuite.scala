@@ -6,9 +6,9 @@ import scala.collection.mutable
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import io.streamjoin.model.Side
+import io.streamjoin.model.{Side, Watermarks}
 import io.streamjoin.model.Side.{Left, Right}
-import io.streamjoin.state.Probed
+import io.streamjoin.state.{Probed, Watched}
 import io.streamjoin.testing.{LocalFiles, RandomCases}
 
 class SegmentJoinStateSuite extends AnyFunSuite {
@@ -19,14 +19,16 @@ class SegmentJoinStateSuite extends AnyFunSuite {
       span: Long = 10,
       memory: Long = Long.MaxValue,
       codec: RowCodec[String] = TextCodec,
-      timeIndex: Boolean = false
+      timeIndex: Boolean = false,
+      watched: Watched[String] = Watched.nothing[String]
   ): SegmentJoinState[String] =
     new SegmentJoinState[String](
       _ => limits,
       _ => span,
       _ => codec,
       Spilling(new MemoryPool, memory, LocalFiles.create),
-      _ => timeIndex
+      _ => timeIndex,
+      _ => watched
     )
 
   test("a batch that brings more than memory has is refused while it comes") {
@@ -51,7 +53,7 @@ class SegmentJoinStateSuite extends AnyFunSuite {
     RandomCases.forAll(400) { random =>
       val limits = 1 + random.nextInt(2)
       val memory = if (random.nextBoolean()) Long.MaxValue else 1L + random.nextInt(40000)
-      val tested = state(limits, 1L << random.nextInt(6), memory)
+      val tested = state(limits, 1L << random.nextInt(6), memory, watched = Lengths)
       val model = new Model
       val watermarks = Array.fill(limits)(0L)
       for (step <- 0 until 120) {
@@ -93,7 +95,15 @@ class SegmentJoinStateSuite extends AnyFunSuite {
             tested.append(side, row.key, time, of, row.row, matched = false)
             model.append(side, row)
         }
-        for (s <- Side.both) assert(tested.size(s) == model.rows(s).length, s"$s at step $step")
+        for (s <- Side.both) {
+          val rows = model.rows(s)
+          assert(tested.size(s) == rows.length, s"$s at step $step")
+          for (k <- 0 until limits)
+            assert(tested.least(s, k) == rows.map(_.limits(k)).minOption.getOrElse(Long.MaxValue))
+          val shortest = rows.map(_.row.length.toLong).minOption.getOrElse(Long.MaxValue)
+          assert(tested.least(s, limits) == shortest, s"$s at step $step")
+          assert(tested.least(s, limits + 1) == Watermarks.Unknown)
+        }
         onDisk += tested.spilled
       }
       tested.close()
@@ -305,6 +315,12 @@ private object SegmentJoinStateSuite {
   }
 
   /** The same as plainly as possible. */
+  /** How long a row is, as what is watched. */
+  object Lengths extends Watched[String] {
+    override def count: Int = 1
+    override def read(row: String, into: Array[Long], at: Int): Unit = into(at) = row.length.toLong
+  }
+
   final class Model {
     private val now = Map[Side, mutable.ArrayBuffer[Row]](
       Left -> mutable.ArrayBuffer.empty,

@@ -11,7 +11,9 @@ import org.apache.spark.sql.streamjoin.errors.StreamJoinConditions
 import org.apache.spark.sql.streamjoin.logical.optimize.{
   OrderInOnePartition,
   PruneNestedColumns,
-  PushFilterThroughStreamJoin
+  PushFilterThroughAsOfJoin,
+  PushFilterThroughStreamJoin,
+  PushFilterThroughStreamOrder
 }
 import org.apache.spark.sql.streamjoin.logical.resolve.{
   AwaitChangeColumns,
@@ -96,7 +98,9 @@ object ExtensionPoints {
     extensions.injectHintResolutionRule(_ => ResolveStreamOrder)
     extensions.injectPlanNormalizationRule(_ => ResolveAwaitedJoin)
     extensions.injectPlanNormalizationRule(_ => OneEventTime)
+    extensions.injectOptimizerRule(_ => PushFilterThroughStreamOrder)
     extensions.injectOptimizerRule(_ => PushFilterThroughStreamJoin)
+    extensions.injectOptimizerRule(_ => PushFilterThroughAsOfJoin)
     extensions.injectOptimizerRule(_ => PruneNestedColumns)
     extensions.injectOptimizerRule(_ => OrderInOnePartition)
     extensions.injectPlannerStrategy(StreamJoinStrategy(_))

@@ -11,7 +11,7 @@ import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.{BooleanType, StructType}
 
 import io.streamjoin.model.Side
-import io.streamjoin.state.JoinState
+import io.streamjoin.state.{JoinState, Watched}
 
 /** Where and how the buffered rows of a partition lie between batches. */
 private[streamjoin] trait StateFormat extends Serializable {
@@ -58,13 +58,15 @@ private[streamjoin] object StateFormat {
  * @param limitsOf the limits of a row, which may depend on whether it is marked as matched
  * @param timeIndex whether rows of a side and a key are often looked for by one time, so that it shall
  *   not cost a walk over the others of the key
+ * @param watched of what else than limits a state in memory tells the least
  */
 private[streamjoin] final case class StateShape(
     schema: Side => StructType,
     limits: Side => Int,
     span: Side => Long,
     limitsOf: (Side, UnsafeRow, Boolean) => Array[Long],
-    timeIndex: Side => Boolean = _ => false
+    timeIndex: Side => Boolean = _ => false,
+    watched: Side => Watched[UnsafeRow] = _ => Watched.nothing[UnsafeRow]
 )
 
 /**

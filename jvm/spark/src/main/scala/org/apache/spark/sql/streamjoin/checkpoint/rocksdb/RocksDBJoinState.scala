@@ -79,6 +79,10 @@ private[rocksdb] final class RocksDBJoinState(store: StateStore, shape: StateSha
     batch.discard(side, before, now)
   }
 
+  override def least(side: Side, k: Int): Long =
+    if (k >= shape.limits(side)) Watermarks.Unknown
+    else math.min(stored(side).least(k), batch.least(side, k))
+
   override def size(side: Side): Long = stored(side).size + batch.size(side)
 
   /** Writes what is left of the batch, and tells how many rows that was. */
@@ -192,6 +196,21 @@ private[rocksdb] final class RocksDBJoinState(store: StateStore, shape: StateSha
           if (greatest == Long.MaxValue) to(key, greatest, Long.MaxValue)
           else to(key, greatest + 1, Long.MinValue)
         store.rangeScan(Some(from(key, least, Long.MinValue)), Some(last), rowsFamily)
+      }
+
+    /** The least limit `k`; what was below the watermark of the last eviction has gone. */
+    def least(k: Int): Long =
+      if (count == 0) Long.MaxValue
+      else {
+        val (low, high) = (Long.MinValue, Long.MaxValue)
+        val from = if (evictedTo.isEmpty) low else evictedTo(k)
+        val found = store.rangeScan(
+          Some(limitFrom(k, from, low, low, low)),
+          Some(limitTo(k, high, high, high, high)),
+          limitsFamily
+        )
+        try if (found.hasNext) found.next().key.getLong(1) else high
+        finally found.close()
       }
 
     def read(pair: UnsafeRowPair): InStore =

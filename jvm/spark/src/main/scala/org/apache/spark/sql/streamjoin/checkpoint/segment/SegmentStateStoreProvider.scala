@@ -187,7 +187,8 @@ private[sql] final class SegmentStateStoreProvider(spillingOf: StateStoreConf =>
       shape.span,
       side => new UnsafeRowCodec(shape.schema(side).length),
       spilling,
-      shape.timeIndex
+      shape.timeIndex,
+      shape.watched
     )
 
   private def load(number: Long, id: Option[String], shape: StateShape): Resident =

@@ -7,7 +7,7 @@ import org.apache.spark.sql.catalyst.plans.logical.{
   Repartition
 }
 import org.apache.spark.sql.catalyst.rules.Rule
-import org.apache.spark.sql.streamjoin.logical.plan.StreamOrder
+import org.apache.spark.sql.streamjoin.logical.plan.{OrderReach, StreamOrder}
 
 /**
  * Where all rows are brought into one partition above an order, as for LIMIT, they come in one: Spark
@@ -21,7 +21,7 @@ object OrderInOnePartition extends Rule[LogicalPlan] {
   }
 
   private def inOne(plan: LogicalPlan): LogicalPlan = plan match {
-    case o: StreamOrder if !o.single  => o.copy(single = true)
+    case o: StreamOrder               => o.copy(reach = OrderReach.OnePartition)
     case p if StreamOrder.isKeptBy(p) => p.mapChildren(inOne)
     case p                            => p
   }

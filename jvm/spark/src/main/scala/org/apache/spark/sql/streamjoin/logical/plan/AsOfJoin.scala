@@ -24,6 +24,7 @@ import io.streamjoin.watermark.WatermarkPlan
  * @param condition the whole condition, without what the choice of the last rows itself says
  * @param times the event time of the left input and that of the right
  * @param names what the person calls them
+ * @param partitionOrder whether an order above it need not reach further than each partition
  */
 case class AsOfJoin(
     left: LogicalPlan,
@@ -32,7 +33,8 @@ case class AsOfJoin(
     condition: Expression,
     times: Seq[Attribute],
     names: Seq[String],
-    bounds: AsOfBounds
+    bounds: AsOfBounds,
+    partitionOrder: Boolean = false
 ) extends BinaryNode
     with HasTimeColumns
     with DependsOnZones {

@@ -17,6 +17,8 @@ import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
  * @param mode `event_time` or `changelog`; none: as the inputs are
  * @param leftTtl for how long rows of the left are kept after they were written, as text
  * @param last whether each row of the left meets the last one of the right only, see [[AsOfJoin]]
+ * @param partitionOrder whether an order above it need not reach further than each partition, so far as
+ *   the rows of a key do
  * @param hint the hint by which they came: joins of one SELECT share it
  */
 final case class JoinOptions(
@@ -26,6 +28,7 @@ final case class JoinOptions(
     leftTtl: Option[String] = None,
     rightTtl: Option[String] = None,
     last: Boolean = false,
+    partitionOrder: Boolean = false,
     hint: Option[UUID] = None
 ) {
 
@@ -39,7 +42,8 @@ final case class JoinOptions(
     mode.map(m => s"mode $m"),
     leftTtl.map(t => s"state_ttl left $t"),
     rightTtl.map(t => s"state_ttl right $t"),
-    Option.when(last)("match last")
+    Option.when(last)("match last"),
+    Option.when(partitionOrder)("order_scope partition")
   ).flatten.mkString(", ")
 
   /** Whether rows are to come and go, see [[ChangelogJoin]]. */
@@ -84,6 +88,13 @@ object JoinOptions {
       "'all' or 'last'",
       (options, value) =>
         value.word("all", "last").map(word => options.copy(last = word == "last"))
+    ),
+    (
+      "order_scope",
+      "'query' or 'partition'",
+      (options, value) =>
+        value.word("query", "partition")
+          .map(word => options.copy(partitionOrder = word == "partition"))
     )
   )
 

@@ -12,19 +12,19 @@ import org.apache.spark.sql.streamjoin.logical.times.{
 import io.streamjoin.watermark.WatermarkPlan
 
 /**
- * The rows of a stream in ascending order of an event time, over the whole query: each is held back
- * until nothing can come any more that belongs before it.
+ * The rows of a stream in ascending order of an event time, over the whole query or in each partition of
+ * it: each is held back until nothing can come any more that belongs before it.
  *
  * @param order the time first, ascending; then what rows of one time are sorted by
  * @param name what the person calls the time
  * @param column what the metrics call it
- * @param single whether all rows of a batch are wanted in one partition
+ * @param reach how far the order reaches
  */
 case class StreamOrder(
     order: Seq[SortOrder],
     name: String,
     column: String,
-    single: Boolean,
+    reach: OrderReach,
     child: LogicalPlan
 ) extends UnaryNode
     with HasTimeColumns {
@@ -48,6 +48,21 @@ case class StreamOrder(
 
   override protected def withNewChildInternal(newChild: LogicalPlan): StreamOrder =
     copy(child = newChild)
+}
+
+/** How far an order reaches, from batch to batch in any case. */
+sealed trait OrderReach
+
+object OrderReach {
+
+  /** Over all partitions, each of which is above those before it. */
+  case object Query extends OrderReach
+
+  /** The same, with all rows of a batch in one partition. */
+  case object OnePartition extends OrderReach
+
+  /** Each partition has an order of its own: rows stay where they are, and those of one key together. */
+  case object EachPartition extends OrderReach
 }
 
 object StreamOrder {

@@ -157,7 +157,8 @@ private[streamjoin] object AsOfBuilder {
       condition,
       pair,
       pair.zip(Side.both).map { case (a, side) => named(a, side, left.output ++ right.output) },
-      AsOfBounds(probe, count, reach, None)
+      AsOfBounds(probe, count, reach, None),
+      StreamJoinHint.on(join).exists(_.partitionOrder)
     )
     val made = whole.copy(bounds = whole.bounds.copy(tolerance = tolerance(whole)))
     made.copyTagsFrom(join)

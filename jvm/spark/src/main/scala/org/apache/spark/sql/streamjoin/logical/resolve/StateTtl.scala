@@ -32,6 +32,8 @@ private[resolve] object StateTtl {
         Some("an input has rows that come and go, and the mode is event_time")
       else if (o.emitLate) Some("late => 'emit' is an option of an event-time join")
       else if (o.last) Some("match => 'last', an as-of join, is one by event time")
+      else if (o.partitionOrder)
+        Some("order_scope is an option of an event-time join: rows that come and go have no order")
       else if (o.retention.nonEmpty)
         Some("retention is an option of an event-time join; here it is state_ttl")
       else None

@@ -12,7 +12,7 @@ import org.apache.spark.sql.catalyst.plans.logical.{
 import org.apache.spark.sql.streamjoin.ColumnNames
 import org.apache.spark.sql.streamjoin.conditions.TimeUnit
 import org.apache.spark.sql.streamjoin.errors.{StreamJoinAnalysisException, StreamJoinErrors}
-import org.apache.spark.sql.streamjoin.logical.plan.{KeyedWatermarks, StreamOrder}
+import org.apache.spark.sql.streamjoin.logical.plan.{KeyedWatermarks, OrderReach, StreamOrder}
 import org.apache.spark.sql.streamjoin.logical.times.TimeColumns
 
 /** Makes a [[StreamOrder]] of a sort that Spark has resolved, or says why it cannot be one. */
@@ -25,12 +25,10 @@ private[logical] object StreamOrderBuilder extends AliasHelper {
       Left(StreamJoinErrors.unsupportedOrder(sort.origin, why, instead))
     val first = keys.head
     val name = ColumnNames.sql(first.child)
-    if (!sort.global) {
-      refused(
-        "rows sorted within partitions have no order that lasts from batch to batch",
-        s"Write ORDER BY $name, or df.orderBy(...): the order is that of the whole query"
-      )
-    } else if (!keys.forall(_.deterministic)) {
+    val reach =
+      if (sort.global && !OrderScope.isPartition(child)) OrderReach.Query
+      else OrderReach.EachPartition
+    if (!keys.forall(_.deterministic)) {
       refused("it sorts by values that are not deterministic", "Sort by columns of the rows")
     } else if (LateRows.reach(child)) {
       refused(
@@ -51,7 +49,7 @@ private[logical] object StreamOrderBuilder extends AliasHelper {
             s"rows whose $name is NULL would come last, when the stream has ended",
             s"Leave NULLS LAST out: they come first in their batch; or filter by $name IS NOT NULL"
           )
-        case Some(depth) => Right(under(keys, child, name, depth))
+        case Some(depth) => Right(under(keys, child, name, reach, depth))
       }
     }
   }
@@ -88,7 +86,7 @@ private[logical] object StreamOrderBuilder extends AliasHelper {
         Seq(SortOrder(time, Ascending)),
         "",
         "",
-        single = false,
+        OrderReach.Query,
         child
       ).watermark._2.nonEmpty
     )
@@ -106,15 +104,16 @@ private[logical] object StreamOrderBuilder extends AliasHelper {
       keys: Seq[SortOrder],
       child: LogicalPlan,
       name: String,
+      reach: OrderReach,
       depth: Int
   ): LogicalPlan =
     (child, depth) match {
-      case (_, 0) => StreamOrder(keys, name, columnOf(keys.head.child), single = false, child)
+      case (_, 0) => StreamOrder(keys, name, columnOf(keys.head.child), reach, child)
       case (Project(list, below), _) =>
         val aliases = getAliasMap(list)
         val replaced = keys.map(k => replaceAlias(k, aliases).asInstanceOf[SortOrder])
-        child.withNewChildren(Seq(under(replaced, below, name, depth - 1)))
-      case _ => child.withNewChildren(Seq(under(keys, child.children.head, name, depth - 1)))
+        child.withNewChildren(Seq(under(replaced, below, name, reach, depth - 1)))
+      case _ => child.withNewChildren(Seq(under(keys, child.children.head, name, reach, depth - 1)))
     }
 
   private def columnOf(time: Expression): String = time match {

@@ -9,14 +9,15 @@ import org.apache.spark.sql.streamjoin.physical.stateful.{
   BatchArrivals,
   BatchOutput,
   BatchReport,
+  EarliestTimes,
   LargestNumbers,
   PartitionState
 }
 
 import io.streamjoin.bounds.{JoinBounds, RowBounds, RowTimes}
-import io.streamjoin.join.eventtime.{EventTimeJoin, JoinCounters}
+import io.streamjoin.join.eventtime.{EventTimeJoin, HeldTimes, JoinCounters}
 import io.streamjoin.model.Side
-import io.streamjoin.state.JoinState
+import io.streamjoin.state.{JoinState, Watched}
 
 /**
  * One batch of one partition of a join, from opening its state to committing it.
@@ -35,7 +36,8 @@ private[physical] final class JoinTask(
     batch: BatchArrivals,
     partitions: PartitionState,
     report: BatchReport,
-    furthest: LargestNumbers
+    furthest: LargestNumbers,
+    held: Option[EarliestTimes]
 ) extends Serializable {
 
   def run(
@@ -73,6 +75,7 @@ private[physical] final class JoinTask(
       () => {
         base.save(state.numbers)
         furthest.add(JoinExtremes.of(operator))
+        held.foreach(_.add(operator.earliestHeld))
         state.commit(report, counted(counters, partitionId, state.rows), now, base.lastActiveMs)
       },
       report.metrics("numOutputRows")
@@ -87,8 +90,15 @@ private[physical] final class JoinTask(
       side => DataTypeUtils.fromAttributes(outputOf(side)),
       side => spec.bounds.limiting(side).length,
       spanOf,
-      limitsOf(rows)
+      limitsOf(rows),
+      watched = if (held.isEmpty) _ => Watched.nothing[UnsafeRow] else watchedOf(rows)
     )
+
+  private def watchedOf(rows: UnsafeJoinRows): Side => Watched[UnsafeRow] = { side =>
+    new HeldTimes(spec.bounds, side).watched((row: UnsafeRow, times: RowTimes) =>
+      rows.readTimes(side, row, times)
+    )
+  }
 
   /** A quarter of what one row can match, so that a probe looks at little else. */
   private def spanOf(side: Side): Long = spec.bounds.probeWidth(side) match {

@@ -107,6 +107,15 @@ class StreamJoinExec(
   override protected def shownExtremes: Map[String, Long] =
     JoinExtremes.metrics(spec, furthest.value)
 
+  @transient private var held: Option[EarliestTimes] = None
+
+  /** Has the tasks tell the earliest times of what they hold; to be asked for before they run. */
+  private[physical] def watchHeld(): Unit =
+    if (held.isEmpty) held = Some(registered(new EarliestTimes(spec.bounds.columns.length)))
+
+  /** Those times, by column, once all tasks of the batch have run. */
+  private[physical] def earliestHeld: Option[Array[Long]] = held.map(_.value)
+
   // ---- execution ----
 
   override protected def doExecute(): RDD[InternalRow] = {
@@ -116,7 +125,7 @@ class StreamJoinExec(
     val r = JoinInputs.shuffled(right, distribution.last)
     val arrived = arrivals("aheadRowsLeft" -> l, "aheadRowsRight" -> r)
     val task =
-      new JoinTask(spec, left.output, right.output, arrived, partitionState, report, furthest)
+      new JoinTask(spec, left.output, right.output, arrived, partitionState, report, furthest, held)
     perPartition(
       JoinInputs.rows(l, distribution.head, partitions),
       JoinInputs.rows(r, distribution.last, partitions)

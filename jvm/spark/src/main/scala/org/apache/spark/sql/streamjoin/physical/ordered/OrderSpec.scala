@@ -3,7 +3,7 @@ package org.apache.spark.sql.streamjoin.physical.ordered
 import org.apache.spark.sql.catalyst.expressions.{Expression, SortOrder}
 import org.apache.spark.sql.streamjoin.ColumnNames
 import org.apache.spark.sql.streamjoin.conditions.TimeUnit
-import org.apache.spark.sql.streamjoin.logical.plan.StreamOrder
+import org.apache.spark.sql.streamjoin.logical.plan.{OrderReach, StreamOrder}
 import org.apache.spark.sql.streamjoin.logical.times.BaseColumn
 import org.apache.spark.sql.streamjoin.physical.stateful.WatermarkWords
 
@@ -14,7 +14,7 @@ import io.streamjoin.watermark.WatermarkPlan
  *
  * @param order the time first, ascending; then what rows of one time are sorted by
  * @param column what the metrics call the time
- * @param single whether all rows of a batch come out in one partition
+ * @param reach how far the order reaches
  * @param bases where the watermarks start, in the order in which they are stored
  * @param watermark how that of the time comes about
  * @param explained the order, in words
@@ -22,7 +22,7 @@ import io.streamjoin.watermark.WatermarkPlan
 private[physical] final case class OrderSpec(
     order: Seq[SortOrder],
     column: String,
-    single: Boolean,
+    reach: OrderReach,
     bases: Seq[BaseColumn],
     watermark: WatermarkPlan,
     explained: Seq[String]
@@ -40,20 +40,34 @@ private[physical] object OrderSpec {
 
   def of(o: StreamOrder): OrderSpec = o.watermark match {
     case (bases, Some(watermark)) =>
-      OrderSpec(o.order, o.column, o.single, bases, watermark, explained(o, bases))
+      OrderSpec(o.order, o.column, o.reach, bases, watermark, explained(o, bases, watermark))
     case _ =>
       throw new IllegalStateException(s"the watermark of ${o.name} was lost by the optimizer")
   }
 
-  private def explained(o: StreamOrder, bases: Seq[BaseColumn]): Seq[String] = {
+  private def reached(reach: OrderReach): Option[String] = reach match {
+    case OrderReach.Query         => None
+    case OrderReach.OnePartition  => Some("all rows of a batch come out in one partition")
+    case OrderReach.EachPartition => Some("the order is that of each partition")
+  }
+
+  private def explained(
+      o: StreamOrder,
+      bases: Seq[BaseColumn],
+      watermark: WatermarkPlan
+  ): Seq[String] = {
     val further =
       if (o.order.length == 1) "rows of one time by their bytes"
       else s"rows of one time by ${o.order.tail.map(k => ColumnNames.sql(k)).mkString(", ")}"
     val passed = if (o.order.length == 1) "reached" else "passed"
+    val sooner =
+      if (watermark.isOfJoin && o.reach != OrderReach.EachPartition)
+        ", or sooner if the joins below hold nothing before it"
+      else ""
     bases.distinct.map(b => WatermarkWords.of(b, b.name)) ++ Seq(
       s"order: ${o.name}, $further",
-      s"each row is held back until the watermark of ${o.name} has $passed it; rows below it are late " +
-        "and dropped"
-    ) ++ Option.when(o.single)("all rows of a batch come out in one partition")
+      s"each row is held back until the watermark of ${o.name} has $passed it$sooner; rows below it " +
+        "are late and dropped"
+    ) ++ reached(o.reach)
   }
 }

@@ -15,8 +15,11 @@ import io.streamjoin.watermark.WatermarkPlan
  * One batch of one partition of an order, from opening its state to committing it: what comes out, in
  * no order yet, each row with the number of the range of times that it belongs to.
  *
+ * @param remaining how the time below which nothing can come any more follows from the watermarks of
+ *   the sources
+ *
  * {{{
- *   limit before = stored      limit now = the watermark of the time at the end of the batch
+ *   limit before = stored      limit now = nothing that remains is below it
  *   rows --> late by before? reached by now? --> (range, row)
  *                            else held back
  *   limit now --> rows of earlier batches --> (range, row);   write what is left, commit
@@ -24,6 +27,7 @@ import io.streamjoin.watermark.WatermarkPlan
  */
 private[ordered] final class OrderTask(
     spec: OrderSpec,
+    remaining: WatermarkPlan,
     output: Seq[Attribute],
     batch: BatchArrivals,
     partitions: PartitionState,
@@ -43,7 +47,7 @@ private[ordered] final class OrderTask(
     val operator = new OrderOperator[UnsafeRow](rows, spec.tied, state.rows, counters)
     operator.begin(
       state.numbers.get(OrderTask.Limit).getOrElse(Watermarks.Unknown),
-      spec.watermark.eval(base.now)
+      remaining.eval(base.now)
     )
     val limit = operator.limit
     val buckets = new TimeBuckets(limit)

@@ -1,16 +1,11 @@
 package org.apache.spark.sql.streamjoin.physical.ordered
 
 import scala.collection.mutable
-import scala.concurrent.duration.Duration
 
-import org.apache.spark.{Partitioner, ShuffleDependency}
 import org.apache.spark.rdd.RDD
-import org.apache.spark.shuffle.ShuffleWriteProcessor
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.execution.{CoalescedPartitionSpec, ShuffledRowRDD, UnsafeRowSerializer}
-import org.apache.spark.sql.execution.exchange.ShuffleExchangeExec
+import org.apache.spark.sql.execution.CoalescedPartitionSpec
 import org.apache.spark.sql.execution.metric.SQLMetric
-import org.apache.spark.util.ThreadUtils
 
 import io.streamjoin.join.ordered.TimeBuckets
 
@@ -37,22 +32,12 @@ private[ordered] object OrderedRanges {
       largest: Long,
       metrics: Map[String, SQLMetric]
   ): RDD[InternalRow] = {
-    val context = rows.context
-    val shuffle = new ShuffleDependency[Int, InternalRow, InternalRow](
-      rows,
-      ByRange,
-      new UnsafeRowSerializer(fields, metrics("dataSize")),
-      None,
-      None,
-      false,
-      writer(metrics)
-    )
-    val written = ThreadUtils.awaitResult(context.submitMapStage(shuffle), Duration.Inf)
-    val bytes = written.bytesByPartitionId
+    val shuffle = RowShuffle.run(rows, TimeBuckets.Count, fields, metrics)
+    val bytes = shuffle.bytes
     val wanted =
       if (single) Long.MaxValue
-      else math.max(LeastBytes, math.min(largest, bytes.sum / context.defaultParallelism))
-    new ShuffledRowRDD(shuffle, metrics, ranges(bytes, wanted).toArray)
+      else math.max(LeastBytes, math.min(largest, bytes.sum / rows.context.defaultParallelism))
+    shuffle.read(ranges(bytes, wanted))
   }
 
   /** Neighbours together, as long as they have no more than the bytes that are wanted. */
@@ -68,13 +53,5 @@ private[ordered] object OrderedRanges {
     }
     ends += bytes.length
     (0 +: ends.toSeq).zip(ends.toSeq).map { case (from, to) => CoalescedPartitionSpec(from, to) }
-  }
-
-  private def writer(metrics: Map[String, SQLMetric]): ShuffleWriteProcessor =
-    ShuffleExchangeExec.createShuffleWriteProcessor(metrics)
-
-  private object ByRange extends Partitioner {
-    override def numPartitions: Int = TimeBuckets.Count
-    override def getPartition(key: Any): Int = key.asInstanceOf[Int]
   }
 }

@@ -15,6 +15,8 @@ import org.apache.spark.sql.execution.metric.{
 }
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.streamjoin.checkpoint.StateFormat
+import org.apache.spark.sql.streamjoin.conditions.TimeUnit
+import org.apache.spark.sql.streamjoin.logical.plan.OrderReach
 import org.apache.spark.sql.streamjoin.logical.times.BaseColumn
 import org.apache.spark.sql.streamjoin.physical.stateful._
 import org.apache.spark.sql.types.{MapType, StructType, VariantType}
@@ -27,12 +29,14 @@ import io.streamjoin.model.{Side, Watermarks}
  *
  * {{{
  *   input --(shuffle)--> OrderTask           1. the driver runs the input up to its shuffle: the
- *                        per partition           batch's event times are known
- *                            |               2. each task holds rows back, and commits
- *                     range of times         3. what came out goes by ranges of its times to
- *                            |                   partitions, the first of which has the first rows
- *                        SortedRange
+ *                        per partition           batch's event times are known, and what all tasks of
+ *                            |                   the joins below still hold
+ *                     range of times         2. each task holds rows back, and commits
+ *                            |               3. what came out goes by ranges of its times to
+ *                        SortedRange             partitions, the first of which has the first rows
  * }}}
+ *
+ * An order that reaches no further than each partition is sorted where it was held back.
  *
  * Ranges need no look at the rows: what comes out lies below one limit. No row has a partition of its
  * own to be held back in, so rows stay where they are if there are as many partitions as in the state.
@@ -54,18 +58,24 @@ class StreamOrderExec(child: SparkPlan, batch: BatchInfo, val spec: OrderSpec)
 
   override def output: Seq[Attribute] = child.output
 
-  override def outputPartitioning: Partitioning =
-    if (spec.single) SinglePartition else UnknownPartitioning(0)
+  override def outputPartitioning: Partitioning = spec.reach match {
+    case OrderReach.Query         => UnknownPartitioning(0)
+    case OrderReach.OnePartition  => SinglePartition
+    case OrderReach.EachPartition => left.outputPartitioning
+  }
 
-  override def outputOrdering: Seq[SortOrder] = Nil
+  /** That of each partition. A window counts as its end, by which Spark does not sort. */
+  override def outputOrdering: Seq[SortOrder] =
+    if (TimeUnit.isWindow(spec.time.dataType)) Nil else spec.order
 
   override def requiredChildDistribution: Seq[Distribution] =
     if (staysWhereItIs) Seq(UnspecifiedDistribution, UnspecifiedDistribution)
     else Seq(spread, UnspecifiedDistribution)
 
   private def staysWhereItIs: Boolean =
-    left.exists(_.isInstanceOf[StatefulBinaryExec]) &&
-      left.outputPartitioning.numPartitions == getStateInfo.numPartitions
+    left.outputPartitioning.numPartitions == getStateInfo.numPartitions &&
+      (left.exists(_.isInstanceOf[StatefulBinaryExec]) ||
+        spec.reach == OrderReach.EachPartition && JoinInputs.isShuffle(left))
 
   private def spread: Distribution = StatefulOpClusteredDistribution(
     left.output.filterNot(_.dataType.existsRecursively {
@@ -118,22 +128,30 @@ class StreamOrderExec(child: SparkPlan, batch: BatchInfo, val spec: OrderSpec)
 
   override protected def doExecute(): RDD[InternalRow] = {
     val input = JoinInputs.shuffled(left, spread)
+    val below =
+      if (spec.reach == OrderReach.EachPartition) HeldBelow.nothing
+      else HeldBelow.of(input, spec.watermark)
+    below.watch()
     val arrived = arrivals("aheadRows" -> input)
-    val task = new OrderTask(spec, left.output, arrived, partitionState, report)
+    val rows =
+      if (below.isEmpty || JoinInputs.isShuffle(input)) input.execute()
+      else RowShuffle.inPlace(input.execute(), left.output.length, metrics)
+    val remaining = below.remaining(spec.watermark)
+    val task = new OrderTask(spec, remaining, left.output, arrived, partitionState, report)
     val nothing = sparkContext.parallelize(Seq.empty[InternalRow], getStateInfo.numPartitions)
-    val held = perPartition(input.execute(), nothing)((partition, rows, _) =>
-      task.run(partition, rows)
-    )
+    val held = perPartition(rows, nothing)((partition, rows, _) => task.run(partition, rows))
     val range = new SortedRange(spec, left.output)
-    OrderedRanges
-      .of(
-        held,
-        left.output.length,
-        spec.single,
-        conf.getConf(SQLConf.ADVISORY_PARTITION_SIZE_IN_BYTES),
-        metrics
-      )
-      .mapPartitionsInternal(range.sorted)
+    val ranges =
+      if (spec.reach == OrderReach.EachPartition) held.map(_._2)
+      else
+        OrderedRanges.of(
+          held,
+          left.output.length,
+          spec.reach == OrderReach.OnePartition,
+          conf.getConf(SQLConf.ADVISORY_PARTITION_SIZE_IN_BYTES),
+          metrics
+        )
+    ranges.mapPartitionsInternal(range.sorted)
   }
 }
 

@@ -49,6 +49,27 @@ private[physical] final class LargestNumbers(size: Int)
   override def value: Array[Long] = numbers.clone()
 }
 
+/** A vector of times of which every task reports its own, and the earliest of all counts. */
+private[physical] final class EarliestTimes(size: Int)
+    extends AccumulatorV2[Array[Long], Array[Long]] {
+  private var times: Option[Array[Long]] = None
+
+  override def isZero: Boolean = times.isEmpty
+  override def copy(): EarliestTimes = {
+    val c = new EarliestTimes(size)
+    c.times = times
+    c
+  }
+  override def reset(): Unit = times = None
+  override def add(v: Array[Long]): Unit =
+    times = Some(times.fold(v.clone())(_.zip(v).map { case (a, b) => math.min(a, b) }))
+  override def merge(other: AccumulatorV2[Array[Long], Array[Long]]): Unit =
+    if (!other.isZero) add(other.value)
+
+  /** Those that nobody has reported are not known. */
+  override def value: Array[Long] = times.fold(Array.fill(size)(Watermarks.Unknown))(_.clone())
+}
+
 /**
  * What the partitions of one batch have counted, summed up. A partition that is run once more, by a
  * second action on the batch or a second attempt, counts once.

@@ -72,7 +72,8 @@ private[physical] object JoinInputs {
     case other                           => other.children.map(ahead).sum
   }
 
-  private def isShuffle(plan: SparkPlan): Boolean = plan match {
+  /** Whether the rows of a plan have been computed once its shuffles have run. */
+  def isShuffle(plan: SparkPlan): Boolean = plan match {
     case _: ShuffleExchangeLike | _: ReusedExchangeExec => true
     case _                                              => false
   }

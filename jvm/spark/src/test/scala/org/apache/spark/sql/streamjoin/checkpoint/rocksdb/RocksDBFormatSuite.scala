@@ -18,7 +18,7 @@ import org.apache.spark.sql.streamjoin.errors.StreamJoinRuntimeException
 import org.apache.spark.sql.types.{LongType, StructType}
 import org.scalatest.funsuite.AnyFunSuite
 
-import io.streamjoin.model.Side
+import io.streamjoin.model.{Side, Watermarks}
 
 class RocksDBFormatSuite extends AnyFunSuite {
 
@@ -84,6 +84,30 @@ class RocksDBFormatSuite extends AnyFunSuite {
       val stored = RocksDBFormat.read(version, new Configuration)
       assert(stored.rows.map(_.row.getLong(0)).toSet == Set(3L, 13L, 23L, 33L, 43L))
       stored.close()
+    }
+  }
+
+  test("the least limit of all rows, of the batch and of those before it") {
+    in { folder =>
+      val id = StateStoreId(folder.toString, 0, 0)
+      val row = new LongRow(1)
+      def least(version: Long, came: Seq[Long], goesBelow: (Long, Long)): Long =
+        withStore(id, version) { store =>
+          val state = RocksDBFormat.open(store, shape)
+          for (n <- came) state.rows.append(Side.Left, n, n, Array(n), row(n), matched = false)
+          state.rows.discard(Side.Left, Array(goesBelow._1), Array(goesBelow._2))
+          val found = state.rows.least(Side.Left, 0)
+          assert(state.rows.least(Side.Right, 0) == Long.MaxValue)
+          assert(state.rows.least(Side.Left, 1) == Watermarks.Unknown)
+          state.flush()
+          store.commit()
+          found
+        }
+      assert(least(0, Seq(7, -3, 12), (-10, -5)) == -3)
+      assert(least(1, Seq(9), (-5, 5)) == 7)
+      assert(least(2, Seq(6), (5, 6)) == 6)
+      assert(least(3, Nil, (6, 10)) == 12)
+      assert(least(4, Nil, (10, 20)) == Long.MaxValue)
     }
   }
 

@@ -1,0 +1,70 @@
+package io.streamjoin.join.eventtime
+
+import io.streamjoin.bounds.{JoinBounds, RowTimes, Saturated}
+import io.streamjoin.model.{Side, Watermarks}
+import io.streamjoin.state.{JoinState, Watched}
+
+/**
+ * The earliest times of the rows that one side of a join holds: no row that it gives out of what it
+ * holds can be before them.
+ *
+ * Mostly the least limit of the rows says what the least time is, for a limit is a time and a
+ * distance. Where it is the least of several sums, the state watches the time itself.
+ */
+final class HeldTimes(bounds: JoinBounds, side: Side) {
+  import JoinBounds.Unbounded
+
+  private val own = bounds.indices(side)
+  private val limiting = bounds.limiting(side)
+
+  /** The limit that is this time and a distance, in all rows. */
+  private def limitOf(column: Int): Int =
+    limiting.indexWhere(b => own.filter(bounds.slack(_, b) != Unbounded) == Seq(column))
+
+  /** The columns that no limit tells. */
+  private val apart: IndexedSeq[Int] =
+    own.filter(c => bounds.columns(c).watermarked && limitOf(c) < 0)
+
+  /** Whether the state has to watch the column. */
+  def isApart(column: Int): Boolean = apart.contains(column)
+
+  /**
+   * What a state has to watch.
+   *
+   * @param timesOf reads the times of a row
+   */
+  def watched[R](timesOf: (R, RowTimes) => Unit): Watched[R] = new Watched[R] {
+    private val times = new RowTimes(bounds.columns.length)
+
+    override def count: Int = apart.length
+
+    override def read(row: R, into: Array[Long], at: Int): Unit = {
+      timesOf(row, times)
+      for (i <- apart.indices)
+        into(at + i) = if (times.isNull(apart(i))) Long.MaxValue else times(apart(i))
+    }
+  }
+
+  /**
+   * A time that no row that is held is below; `Long.MaxValue` where none is held. It is the least one
+   * there is, unless the state cannot tell what is [[watched]].
+   */
+  def earliest(column: Int, state: JoinState[_]): Long =
+    if (state.size(side) == 0) Long.MaxValue
+    else {
+      val k = limitOf(column)
+      val watched = if (k >= 0) Watermarks.Unknown else state.least(side, place(column))
+      if (watched != Watermarks.Unknown) watched
+      else
+        limiting.indices.iterator
+          .filter(bound => bounds.slack(column, limiting(bound)) != Unbounded)
+          .map(bound => before(state.least(side, bound), bounds.slack(column, limiting(bound))))
+          .maxOption
+          .getOrElse(Watermarks.Unknown)
+    }
+
+  private def place(column: Int): Int = limiting.length + apart.indexOf(column)
+
+  private def before(limit: Long, slack: Long): Long =
+    if (limit == Watermarks.Unknown) limit else Saturated.subtract(limit, slack)
+}

@@ -1,0 +1,30 @@
+package org.apache.spark.sql.streamjoin.logical.optimize
+
+import org.apache.spark.sql.catalyst.expressions.{And, PredicateHelper}
+import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan}
+import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.streamjoin.logical.plan.{AsOfJoin, StreamJoin, StreamJoinInput}
+
+import io.streamjoin.model.Side
+
+/**
+ * What a filter above an as-of join asks of rows of the probe side alone is asked of that input: each row
+ * of it meets the last rows whatever becomes of the others. A row of the build side that were dropped
+ * would make an earlier one the last.
+ */
+object PushFilterThroughAsOfJoin extends Rule[LogicalPlan] with PredicateHelper {
+
+  override def apply(plan: LogicalPlan): LogicalPlan = plan.transform {
+    case f @ Filter(condition, j: AsOfJoin) if j.resolved =>
+      val probe = j.bounds.probe
+      val input = if (probe == Side.Left) j.left else j.right
+      val (ofProbe, others) = splitConjunctivePredicates(condition).partition { c =>
+        c.references.nonEmpty && c.references.subsetOf(input.outputSet) && StreamJoin.mayDemand(c)
+      }
+      ofProbe.reduceOption(And).fold[LogicalPlan](f) { asked =>
+        val filtered = StreamJoinInput.filtered(input, asked)
+        val join = if (probe == Side.Left) j.copy(left = filtered) else j.copy(right = filtered)
+        others.reduceOption(And).fold[LogicalPlan](join)(Filter(_, join))
+      }
+  }
+}

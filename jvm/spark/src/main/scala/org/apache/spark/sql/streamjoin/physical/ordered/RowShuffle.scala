@@ -1,0 +1,77 @@
+package org.apache.spark.sql.streamjoin.physical.ordered
+
+import scala.concurrent.duration.Duration
+
+import org.apache.spark.rdd.RDD
+import org.apache.spark.shuffle.ShuffleWriteProcessor
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.execution.exchange.ShuffleExchangeExec
+import org.apache.spark.sql.execution.metric.SQLMetric
+import org.apache.spark.sql.execution.{CoalescedPartitionSpec, ShuffledRowRDD, UnsafeRowSerializer}
+import org.apache.spark.util.ThreadUtils
+import org.apache.spark.{Partitioner, ShuffleDependency}
+
+/**
+ * Rows that have been written to a shuffle by the numbers that they carried.
+ *
+ * @param bytes how many there are of each number
+ */
+private[ordered] final class RowShuffle private (
+    shuffle: ShuffleDependency[Int, InternalRow, InternalRow],
+    metrics: Map[String, SQLMetric],
+    val bytes: Array[Long]
+) {
+
+  /** The rows by ranges of their numbers. */
+  def read(ranges: Seq[CoalescedPartitionSpec]): RDD[InternalRow] =
+    new ShuffledRowRDD(shuffle, metrics, ranges.toArray)
+}
+
+private[ordered] object RowShuffle {
+
+  /**
+   * Runs the rows up to a shuffle.
+   *
+   * @param count above all numbers that they carry
+   * @param fields how many columns a row has
+   */
+  def run(
+      rows: RDD[Product2[Int, InternalRow]],
+      count: Int,
+      fields: Int,
+      metrics: Map[String, SQLMetric]
+  ): RowShuffle = {
+    val shuffle = new ShuffleDependency[Int, InternalRow, InternalRow](
+      rows,
+      new ByNumber(count),
+      new UnsafeRowSerializer(fields, metrics("dataSize")),
+      None,
+      None,
+      false,
+      writer(metrics)
+    )
+    val written = ThreadUtils.awaitResult(rows.context.submitMapStage(shuffle), Duration.Inf)
+    new RowShuffle(shuffle, metrics, written.bytesByPartitionId)
+  }
+
+  /** The same rows in the same partitions, once all of them have been computed. */
+  def inPlace(
+      rows: RDD[InternalRow],
+      fields: Int,
+      metrics: Map[String, SQLMetric]
+  ): RDD[InternalRow] = {
+    val count = rows.getNumPartitions
+    val placed = rows.mapPartitionsWithIndex { (partition, some) =>
+      some.map(row => (partition, row): Product2[Int, InternalRow])
+    }
+    val partitions = (0 until count).map(i => CoalescedPartitionSpec(i, i + 1))
+    run(placed, count, fields, metrics).read(partitions)
+  }
+
+  private def writer(metrics: Map[String, SQLMetric]): ShuffleWriteProcessor =
+    ShuffleExchangeExec.createShuffleWriteProcessor(metrics)
+
+  private final class ByNumber(override val numPartitions: Int) extends Partitioner {
+    override def getPartition(key: Any): Int = key.asInstanceOf[Int]
+  }
+}

@@ -1,0 +1,180 @@
+"""An order that reaches no further than each partition, and filters above an order."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.errors import AnalysisException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from streamjoin import impose_order, stream_join
+from tests.orders import WITHIN_THE_HOUR, Shop
+from tests.streams import Landing
+
+
+def explained(df: DataFrame) -> str:
+    said = io.StringIO()
+    with contextlib.redirect_stdout(said):
+        # of a query in SQL as it was parsed Spark does not know that it is one of streams
+        df.select("*").explain()
+    return said.getvalue()
+
+
+def minutes(n: int) -> str:
+    return f"{10 + n // 60:02d}:{n % 60:02d}"
+
+
+def test_each_partition_ascends_and_so_does_each_key(spark: SparkSession, shop: Shop) -> None:
+    joined = stream_join(
+        shop.ordered("30 minutes"),
+        shop.delivered("30 minutes"),
+        WITHIN_THE_HOUR,
+        order_by=["d.delivery_time", "o.id"],
+        order_scope="partition",
+    )
+    seen: dict[int, list[tuple[Any, ...]]] = {}
+
+    def keep(batch: DataFrame, _: int) -> None:
+        rows = batch.select(F.spark_partition_id(), "o.id", "delivery_time").collect()
+        for partition, *row in rows:
+            seen.setdefault(partition, []).append((row[1], row[0]))
+
+    orders = [(i, i) for i in range(40)], [(i, i + 40) for i in range(40)]
+    deliveries = (
+        [(i, i + 17 * i % 40) for i in range(0, 40, 2)],
+        [(i, i + 50) for i in range(0, 40, 3)],
+    )
+    shop.order(*((i, minutes(n)) for i, n in orders[0]))
+    shop.deliver(*((i, minutes(n)) for i, n in deliveries[0]))
+    query = joined.writeStream.foreachBatch(keep).option(
+        "checkpointLocation", str(shop.folder / "checkpoint")
+    )
+    query.trigger(availableNow=True).start().awaitTermination()
+    shop.order(*((i, minutes(n)) for i, n in orders[1]), (99, "15:00"))
+    shop.deliver(*((i, minutes(n)) for i, n in deliveries[1]), (98, "15:00"))
+    query.trigger(availableNow=True).start().awaitTermination()
+    for rows in seen.values():
+        assert rows == sorted(rows)
+    assert len(seen) > 1
+    everything = [(t.strftime("%H:%M"), i) for rows in seen.values() for t, i in rows]
+    assert sorted(everything) == sorted(
+        (minutes(d), i)
+        for i, o in [*orders[0], *orders[1]]
+        for j, d in [*deliveries[0], *deliveries[1]]
+        if i == j and 0 <= d - o <= 60
+    )
+
+
+def test_the_hint_and_sort_by_ask_for_it_too(
+    spark: SparkSession, shop: Shop, tmp_path: Path
+) -> None:
+    shop.ordered().createOrReplaceTempView("scoped_orders")
+    shop.delivered().createOrReplaceTempView("scoped_deliveries")
+    joins = f"scoped_orders AS o JOIN scoped_deliveries AS d ON {WITHIN_THE_HOUR}"
+    said = "the order is that of each partition"
+    hint = "/*+ STREAM_JOIN(order_scope => 'partition') */"
+    for query in (
+        f"SELECT {hint} o.id FROM {joins} ORDER BY o.order_time",
+        f"SELECT o.id FROM {joins} SORT BY o.order_time",
+        "SELECT id FROM scoped_orders DISTRIBUTE BY id SORT BY order_time",
+    ):
+        assert said in explained(spark.sql(query)), query
+    hinted = shop.ordered().hint("stream_join", "order_scope=partition")
+    joined = hinted.join(shop.delivered(), F.expr(WITHIN_THE_HOUR))
+    assert said in explained(joined.orderBy("order_time"))
+    last = stream_join(
+        shop.ordered(),
+        shop.delivered(),
+        "o.id = d.id AND d.delivery_time <= o.order_time",
+        "asof",
+        order_by="o.order_time",
+        order_scope="partition",
+    )
+    assert said in explained(last)
+    # the first ten are those of the whole query
+    assert said not in explained(joined.orderBy("order_time").limit(10))
+
+
+def test_where_it_means_nothing_it_is_refused(shop: Shop) -> None:
+    joined = stream_join(shop.ordered(), shop.delivered(), WITHIN_THE_HOUR, order_scope="partition")
+    with pytest.raises(AnalysisException) as caught:
+        joined.writeStream.format("noop").option(
+            "checkpointLocation", str(shop.folder / "c")
+        ).start()
+    assert caught.value.getCondition() == "STREAM_JOIN.INVALID_OPTION"
+    assert "the result is not ordered" in str(caught.value)
+    with pytest.raises(AnalysisException, match="rows that come and go have no order"):
+        stream_join(
+            shop.ordered(),
+            shop.delivered(),
+            "o.id = d.id",
+            mode="changelog",
+            order_scope="partition",
+        )
+
+
+def test_rows_of_a_key_stay_together_where_they_are_distributed(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    source = Landing(spark, tmp_path / "events", "k INT, n BIGINT")
+    rows = [{"k": i % 5, "n": (i * 37) % 100} for i in range(100)]
+    ordered = impose_order(source.stream(), "n", 100).repartition("k").sortWithinPartitions("n")
+    seen: dict[int, list[int]] = {}
+
+    def keep(batch: DataFrame, _: int) -> None:
+        for k, n in batch.collect():
+            seen.setdefault(k, []).append(n)
+
+    for part in (rows[:50], rows[50:], [{"k": 9, "n": 500}]):
+        source.land(*part)
+        ordered.writeStream.foreachBatch(keep).option(
+            "checkpointLocation", str(tmp_path / "checkpoint")
+        ).trigger(availableNow=True).start().awaitTermination()
+    assert {k: ns for k, ns in seen.items() if k != 9} == {
+        k: sorted(r["n"] for r in rows if r["k"] == k) for k in range(5)
+    }
+
+
+def test_a_filter_above_an_order_is_taken_in_below(spark: SparkSession, shop: Shop) -> None:
+    joined = stream_join(
+        shop.ordered("10 minutes"),
+        shop.delivered("10 minutes"),
+        WITHIN_THE_HOUR,
+        "left",
+        order_by="o.order_time",
+    )
+    run = shop.run(joined.where("o.id < 3 AND d.id IS NOT NULL").select("o.id"))
+    shop.order((3, "10:00"), (2, "10:05"), (1, "10:10"), (7, "10:11"))
+    shop.deliver((2, "10:30"), (1, "10:20"), (3, "10:30"))
+    run.step()
+    # the outer join has become an inner one, of orders below 3
+    assert run.operator()["customMetrics"]["inputRowsLeft"] == 2
+    assert run.operator("streamOrder")["customMetrics"]["heldRows"] == 2
+    shop.order((9, "12:00"))
+    shop.deliver((9, "12:00"))
+    run.step()
+    assert run.rows() == [(2,), (1,)]
+    assert run.total("nullPaddedRows") == 0
+
+
+def test_what_is_asked_of_the_probe_side_is_asked_before_an_as_of_join(
+    spark: SparkSession, shop: Shop
+) -> None:
+    last = stream_join(shop.ordered(), shop.delivered(), "o.id = d.id", "left_asof")
+    run = shop.run(last.where("o.id > 1 AND (d.id IS NULL OR minute(delivery_time) < 5)"))
+    shop.order((1, "10:10"), (2, "10:10"), (3, "10:10"), (4, "10:10"))
+    shop.deliver((1, "10:01"), (2, "10:01"), (2, "10:02"), (4, "10:01"), (4, "10:09"))
+    run.step()
+    shop.order((1, "10:30"))
+    shop.deliver((1, "10:31"))
+    run.step()
+    assert run.operators()[0]["customMetrics"]["bufferedRowsLeft"] == 3
+    assert sorted((r[0], r[3] and r[3].strftime("%H:%M")) for r in run.rows()) == [
+        (2, "10:02"),
+        (3, None),
+    ]
