@@ -1,4 +1,4 @@
-"""The process that gets killed: ``python -m tests.crash.job FOLDER [--builtin]``.
+"""The process that gets killed: ``python -m tests.crash.job FOLDER [--builtin] [--order TIME]``.
 
 It reads ``case.json`` and the files that land in ``source/``, keeps its checkpoint in
 ``checkpoint/`` and writes one file an attempt of a batch to ``output/`` and one a batch to
@@ -50,6 +50,7 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("folder", type=Path)
     parser.add_argument("--builtin", action="store_true", help="Spark's own join, to test the test")
+    parser.add_argument("--order", help="a time of the result by which it is ordered")
     arguments = parser.parse_args()
     folder: Path = arguments.folder
     case = from_json((folder / "case.json").read_text())
@@ -57,8 +58,12 @@ def main() -> None:
     session = session_of(case, spark)
     session.streams.addListener(ProgressFiles(folder / "progress"))
     inputs = leaves(case, read_files(case, session, folder / "source"))
-    build = builtin.stream if arguments.builtin else plans.stream
-    run(build(case, session, inputs), folder)
+    if arguments.order:
+        result = plans.in_order(case, inputs, arguments.order)
+    else:
+        build = builtin.stream if arguments.builtin else plans.stream
+        result = build(case, session, inputs)
+    run(result, folder)
     spark.stop()
 
 

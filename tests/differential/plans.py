@@ -209,6 +209,12 @@ def _imposed_sql(case: Case, source: Input) -> str:
     return relation
 
 
+def in_order(case: Case, inputs: Mapping[str, DataFrame], time: str) -> DataFrame:
+    """The streaming query of the case, its rows in the order of a time of one of its inputs."""
+    joined = join_tree(case, case.tree, join_inputs(case, inputs, imposed), stream_join(case))
+    return whole(case, joined.orderBy(F.expr(sql_of(case, time))))
+
+
 def stream(case: Case, session: SparkSession, inputs: Mapping[str, DataFrame]) -> DataFrame:
     """The streaming query of the case by the product, ready to be started."""
     if case.through == "sql":

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
 
 from streamjoin import How, impose_order, stream_join
 
@@ -31,6 +32,8 @@ class Case:
     morning: list[Batch]
     evening: list[Batch]
     settings: dict[str, str] = field(default_factory=dict)
+    over_tables: Callable[[dict[str, DataFrame]], DataFrame] | None = None
+    """What gives the same of tables, where the query itself is one of streams only."""
     merged: bool = False
     """Whether maintenance has put files together when the checkpoint is kept."""
 
@@ -52,6 +55,27 @@ def both(on: str, how: How, lag: str | int = "0 seconds") -> Callable[..., DataF
     return query
 
 
+def latest(inputs: dict[str, DataFrame]) -> DataFrame:
+    left, right = (inputs[name].alias(name) for name in "lr")
+    pairs = left.join(right, F.expr(f"{SAME_KEY_BEFORE} AND r.t <= l.t"), "left")
+    return pairs.groupBy("l.n").agg(F.max_by("r.n", "r.t")).toDF("l", "r")
+
+
+def in_order(on: str, lag: str) -> Callable[..., DataFrame]:
+    def query(inputs: dict[str, DataFrame]) -> DataFrame:
+        joined = stream_join(
+            ordered(inputs, "l", lag),
+            ordered(inputs, "r", lag),
+            on,
+            "left",
+            order_by=["l.t", "r.n"],
+        )
+        return joined.selectExpr("l.n AS l", "r.n AS r")
+
+    return query
+
+
+SAME_KEY_BEFORE = "l.k = r.k AND r.t >= l.t - INTERVAL '2' HOURS"
 WITHIN_THE_HOUR = "r.t BETWEEN l.t AND l.t + INTERVAL '1' HOUR"
 
 
@@ -236,4 +260,15 @@ CASES = [
         **numbers(),
     ),
     Case("chain", query=chain, **three()),
+    Case(
+        "ordered",
+        query=in_order(f"l.k = r.k AND {WITHIN_THE_HOUR}", "10 minutes"),
+        **orders("k", "INT", [1, 2, 3, 4]),
+    ),
+    Case(
+        "last_rows",
+        query=both(SAME_KEY_BEFORE, "left_asof", "10 minutes"),
+        over_tables=latest,
+        **orders("k", "INT", [1, 2, 3, 4]),
+    ),
 ]

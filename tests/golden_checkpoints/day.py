@@ -80,7 +80,7 @@ def answer(session: SparkSession, case: Case, batches: list[Batch]) -> list[str]
         return parsed.select("row.*")
 
     inputs = {name: table(name, schema) for name, schema in case.schemas.items()}
-    return decided([tuple(row) for row in case.query(inputs).collect()])
+    return decided([tuple(row) for row in (case.over_tables or case.query)(inputs).collect()])
 
 
 @contextmanager

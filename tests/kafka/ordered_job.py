@@ -1,0 +1,45 @@
+"""The process that gets killed: ``python -m tests.kafka.ordered_job FOLDER BOOTSTRAP TOPIC``.
+
+Sends the events that have landed in ``FOLDER/events``, in order, to a topic of one partition, and
+ends when it has sent all of them.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from pyspark.sql import SparkSession
+
+import streamjoin
+from tests.kafka.jars import connector_jars
+
+SCHEMA = "n BIGINT, id INT"
+LAG = 25
+
+
+def main() -> None:
+    folder, bootstrap, topic = Path(sys.argv[1]), sys.argv[2], sys.argv[3]
+    builder = SparkSession.builder.master("local[2]").config(
+        "spark.jars", ",".join(connector_jars())
+    )
+    spark = (
+        streamjoin.configure(builder)
+        .config("spark.log.level", "ERROR")
+        .config("spark.ui.enabled", "false")
+        .config("spark.driver.extraJavaOptions", "-XX:TieredStopAtLevel=1")
+        .config("spark.sql.shuffle.partitions", "2")
+        .getOrCreate()
+    )
+    files = spark.readStream.schema(SCHEMA).option("maxFilesPerTrigger", 1)
+    events = streamjoin.impose_order(files.json(str(folder / "events")), "n", LAG)
+    messages = events.orderBy("n", "id").selectExpr("to_json(struct(*)) AS value").coalesce(1)
+    writer = messages.writeStream.format("kafka").option("kafka.bootstrap.servers", bootstrap)
+    writer.option("topic", topic).option("checkpointLocation", str(folder / "checkpoint")).trigger(
+        availableNow=True
+    ).start().awaitTermination()
+    spark.stop()
+
+
+if __name__ == "__main__":
+    main()
