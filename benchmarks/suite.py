@@ -108,6 +108,26 @@ def full() -> list[Case]:
             Case(name, name, [LIMIT, *spark, *FLINK, HAZELCAST], warm, events)
             for name in ("N7", "N8")
         ),
+        *(
+            Case(
+                f"W1 {how}, in order",
+                "W1",
+                FLINK if how == "inner" else [],
+                warm,
+                large | {"how": how, "order": "yes"},
+                itself=[{"order": "no"}],
+            )
+            for how in ("inner", "left")
+        ),
+        Case(
+            "LAT, in order",
+            "LAT",
+            [],
+            200_000,
+            {"rows": 200_000, "order": "yes"},
+            settling=0,
+            itself=[{"order": "no"}],
+        ),
         Case("LAT", "LAT", [LIMIT, *spark], 200_000, {"rows": 200_000}, settling=0),
         _plain(Case("W1 inner", "W1", [*spark, *FLINK], warm, large)),
         _plain(Case("W1 left", "W1", spark, warm, large | {"how": "left"})),

@@ -9,6 +9,7 @@ import io.streamjoin.benchmarks.limit.{IntervalLoop, Loop, Pairs}
  *
  *   - `keys`: items; with `skew` half, one of them is in half of the rows
  *   - `how`: inner or left
+ *   - `order`: yes if the result is to come in the order of the orders' times
  *   - `behind`: by how much the deliveries' clock is behind
  *   - `idle`: yes if no delivery arrives in the middle third, after which come all that were missed
  */
@@ -17,6 +18,7 @@ final class Deliveries(name: String, asked: Parameters)
   private val trade = new Trade(parameters)
   private val window = parameters.number("window")
   private val left = parameters.text("how") == "left"
+  private val inOrder = parameters.text("order") == "yes"
 
   override val streams: IndexedSeq[RowStream] = IndexedSeq(trade.orders, trade.deliveries)
 
@@ -25,6 +27,7 @@ final class Deliveries(name: String, asked: Parameters)
        |FROM orders o ${if (left) "LEFT" else "INNER"} JOIN deliveries d
        |  ON o.item = d.item
        | AND d.delivered BETWEEN o.ordered AND o.ordered + ${Workload.interval(window)}
+       |${if (inOrder) "ORDER BY o.ordered" else ""}
        |""".stripMargin
 
   override def preserved: Option[Preserved] =
@@ -66,6 +69,7 @@ object Deliveries {
       "keys" -> 100000,
       "skew" -> "none",
       "how" -> "inner",
+      "order" -> "no",
       "behind" -> 0,
       "idle" -> "no",
       "seed" -> 1
