@@ -1,10 +1,10 @@
 """Random chains of joins, run by Spark alone, with ``replaceBuiltin`` and with imposed orders.
 
 Whose join a part of the chain becomes depends on where its bounds stand: in ON, in the WHERE of
-the statement, in that of a sub-query. Rows and held state must not. So a chain is drawn together
-with the place of each bound, and run over the same files in the three ways: the rows are those of
-the batch query, and when the watermarks have passed all rows, no more of them are held than Spark
-holds.
+the statement, in that of a sub-query. Rows and held state must not, nor may they on a start in
+between. So a chain is drawn together with the place of each bound, and run over the same files in
+the three ways: the rows are those of the batch query, and when the watermarks have passed all rows,
+no more of them are held than Spark holds.
 
 No row is late, by its own watermark or by the lowest of all: the rows of a step are no further
 apart than the lag. The bounds reach over several steps, so rows of a join are often older than the
@@ -25,6 +25,7 @@ from pyspark.errors import AnalysisException, StreamingQueryException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+Row = tuple[int | None, ...]
 Way = Literal["spark", "replaceBuiltin", "imposeOrder"]
 WAYS: tuple[Way, ...] = ("spark", "replaceBuiltin", "imposeOrder")
 How = Literal["inner", "left", "right", "semi", "anti"]
@@ -67,6 +68,24 @@ class Link:
 
 
 @dataclass(frozen=True)
+class Again:
+    """EXISTS in WHERE, or NOT EXISTS, of another row of stream ``of`` of the chain."""
+
+    of: int
+    negated: bool
+    reach: tuple[int, int]
+
+    @property
+    def sql(self) -> str:
+        n, (before, after) = self.of, self.reach
+        where = (
+            f"e.k{n} = s{n}.k{n} AND e.id{n} <> s{n}.id{n} AND e.t{n} BETWEEN "
+            f"s{n}.t{n} - INTERVAL {before} SECONDS AND s{n}.t{n} + INTERVAL {after} SECONDS"
+        )
+        return f"{'NOT ' if self.negated else ''}EXISTS (SELECT 1 FROM s{n} e WHERE {where})"
+
+
+@dataclass(frozen=True)
 class Chain:
     seed: int
     index: int
@@ -76,6 +95,9 @@ class Chain:
     through: Literal["sql", "dataframe"]
     rows: tuple[tuple[tuple[int, int, int], ...], ...]
     """Of each stream the rows of all steps: id, key, second."""
+    again: Again | None = None
+    restart: bool = False
+    """Whether the query is stopped, and started from its checkpoint, before the last rows land."""
 
     @property
     def name(self) -> str:
@@ -88,7 +110,9 @@ class Chain:
     def with_links(self, links: tuple[Link, ...]) -> Chain:
         """Another query over rows like these."""
         rows = (self.rows * (len(links) + 1))[: len(links) + 1]
-        return replace(self, links=links, rows=rows, comma=False, through="sql")
+        return replace(
+            self, links=links, rows=rows, comma=False, through="sql", again=None, restart=False
+        )
 
     def visible(self) -> list[int]:
         hidden = {link.number for link in self.links if link.how in ("semi", "anti")}
@@ -97,6 +121,7 @@ class Chain:
     def sql(self) -> str:
         ids = ", ".join(f"id{number}" for number in self.visible())
         wheres = [link.bounds for link in self.links if link.place == "where"]
+        wheres += [self.again.sql] if self.again else []
         if self.comma:
             streams = ", ".join(f"s{number}" for number in range(self.streams))
             keys = [link.key for link in self.links]
@@ -151,7 +176,12 @@ def draw(seed: int, index: int) -> Chain:
         )
         for _ in range(count + 1)
     )
-    return Chain(seed, index, tuple(links), comma, through, rows)  # type: ignore[arg-type]
+    again = None
+    if through == "sql" and rng.random() < 0.3 and all(link.place != "query" for link in links):
+        reach = (rng.choice([0, 3]), rng.choice([1, 4]))
+        again = Again(rng.choice(seen), rng.random() < 0.5, reach)
+    restart = rng.random() < 0.4
+    return Chain(seed, index, tuple(links), comma, through, rows, again, restart)  # type: ignore[arg-type]
 
 
 def write(chain: Chain, folder: Path) -> None:
@@ -172,7 +202,7 @@ def write(chain: Chain, folder: Path) -> None:
 
 @dataclass(frozen=True)
 class Outcome:
-    rows: list[tuple[int | None, ...]]
+    rows: list[Row]
     held: int
     operators: list[str]
 
@@ -183,44 +213,58 @@ class Refused:
 
 
 def run(chain: Chain, way: Way, spark: SparkSession, folder: Path) -> Outcome | Refused:
-    session = _session(spark)
-    session.conf.set(SETTING, "true" if way == "replaceBuiltin" else "false")
-    for number in range(chain.streams):
-        stream = _typed(chain, number, session.readStream, folder, maxFilesPerTrigger="1")
-        time, lag = f"t{number}", f"{LAG_S} seconds"
-        marked = (
-            stream.imposeOrder(time, lag)
-            if way == "imposeOrder"
-            else stream.withWatermark(time, lag)
-        )
-        marked.createOrReplaceTempView(f"s{number}")
-    table = f"chain_{chain.seed}_{chain.index}_{way}"
-    try:
-        query = (
-            chain.query(session)
-            .writeStream.format("memory")
-            .queryName(table)
-            .option("checkpointLocation", str(folder / f"checkpoint-{way}"))
-            .trigger(availableNow=True)
-            .start()
-        )
-        query.awaitTermination()
-    except (AnalysisException, StreamingQueryException) as error:
-        condition = error.getCondition() if isinstance(error, AnalysisException) else str(error)
-        return Refused(condition or str(error))
+    rows: list[Row] = []
+    starts = [False, True] if chain.restart and way != "spark" else [True]
+    for whole in starts:
+        _land_last(chain, folder, whole)
+        session = _session(spark)
+        session.conf.set(SETTING, "true" if way == "replaceBuiltin" else "false")
+        for number in range(chain.streams):
+            stream = _typed(chain, number, session.readStream, folder, maxFilesPerTrigger="1")
+            time, lag = f"t{number}", f"{LAG_S} seconds"
+            marked = (
+                stream.imposeOrder(time, lag)
+                if way == "imposeOrder"
+                else stream.withWatermark(time, lag)
+            )
+            marked.createOrReplaceTempView(f"s{number}")
+        try:
+            query = (
+                chain.query(session)
+                .writeStream.foreachBatch(lambda df, _: rows.extend(tuple(r) for r in df.collect()))
+                .option("checkpointLocation", str(folder / f"checkpoint-{way}"))
+                .trigger(availableNow=True)
+                .start()
+            )
+            query.awaitTermination()
+        except (AnalysisException, StreamingQueryException) as error:
+            _land_last(chain, folder, whole=True)
+            condition = error.getCondition() if isinstance(error, AnalysisException) else str(error)
+            return Refused(condition or str(error))
     operators = [p for p in query.recentProgress if p["stateOperators"]][-1]["stateOperators"]
     return Outcome(
-        _real(session.table(table)),
+        _real(rows),
         sum(each["numRowsTotal"] for each in operators),
         [each["operatorName"] for each in operators],
     )
 
 
-def expected(chain: Chain, spark: SparkSession, folder: Path) -> list[tuple[int | None, ...]]:
+def _land_last(chain: Chain, folder: Path, whole: bool) -> None:
+    """Shows the last file of each stream to the source, or hides it."""
+    for number in range(chain.streams):
+        name = f"{STEPS + 1}.json"
+        shown, hidden = folder / f"s{number}" / name, folder / f"s{number}" / f".{name}"
+        if whole and hidden.exists():
+            hidden.rename(shown)
+        elif not whole and shown.exists():
+            shown.rename(hidden)
+
+
+def expected(chain: Chain, spark: SparkSession, folder: Path) -> list[Row]:
     session = _session(spark)
     for number in range(chain.streams):
         _typed(chain, number, session.read, folder).createOrReplaceTempView(f"s{number}")
-    return _real(chain.query(session))
+    return _real([tuple(row) for row in chain.query(session).collect()])
 
 
 def problems(chain: Chain, spark: SparkSession, folder: Path) -> list[str]:
@@ -232,14 +276,14 @@ def problems(chain: Chain, spark: SparkSession, folder: Path) -> list[str]:
 
 def judged(
     chain: Chain,
-    want: list[tuple[int | None, ...]],
+    want: list[Row],
     outcomes: Mapping[Way, Outcome | Refused],
 ) -> list[str]:
     """What is wrong; what Spark refuses or gets wrong by itself is no fault of ours."""
     found = []
     sparks = outcomes["spark"]
     # what stands for the end of each stream, alone and padded
-    ends = 4 * chain.streams
+    ends = 4 * (chain.streams + (chain.again is not None))
     allowed = max(ends, sparks.held) if isinstance(sparks, Outcome) else ends
     for way in ("replaceBuiltin", "imposeOrder"):
         outcome = outcomes[way]
@@ -275,7 +319,6 @@ def _typed(chain: Chain, number: int, reader: object, folder: Path, **options: s
     return df.selectExpr(f"id{number}", f"k{number}", f"timestamp_seconds(s) AS t{number}")
 
 
-def _real(df: DataFrame) -> list[tuple[int | None, ...]]:
+def _real(rows: list[Row]) -> list[Row]:
     """Rows in which nothing stands for the end of a stream."""
-    rows = (tuple(row) for row in df.collect())
     return sorted((row for row in rows if all(v is None or v > 0 for v in row)), key=str)

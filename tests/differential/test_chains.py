@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
 
-from tests.differential.chains import Link, draw, problems
+from tests.differential.chains import Again, Link, draw, problems
 
 HERE = "tests/differential/test_chains.py"
 LOST = (
@@ -42,3 +43,10 @@ def test_chains_that_once_lost_rows(
 ) -> None:
     chain = draw(7, 0).with_links(links)
     assert not problems(chain, spark, tmp_path)
+
+
+def test_exists_of_a_stream_of_the_chain_goes_on(spark: SparkSession, tmp_path: Path) -> None:
+    """Names of columns that Spark numbers anew at each start were a part of the checkpoint."""
+    chain = draw(7, 0).with_links((Link(1, 0, "inner", "where", (0, 25)),))
+    again = Again(1, negated=False, reach=(3, 4))
+    assert not problems(replace(chain, again=again, restart=True), spark, tmp_path)

@@ -46,6 +46,9 @@ final case class JoinOptions(
     Option.when(partitionOrder)("order_scope partition")
   ).flatten.mkString(", ")
 
+  /** As a plan shows it: an option that nobody gave changes no plan. */
+  override def toString: String = s"JoinOptions($words)"
+
   /** Whether rows are to come and go, see [[ChangelogJoin]]. */
   def isChangelog: Boolean = mode.contains(JoinOptions.Changelog)
 }
