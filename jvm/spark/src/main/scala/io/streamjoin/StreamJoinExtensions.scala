@@ -43,8 +43,8 @@ import org.apache.spark.sql.{SparkSessionExtensions, SparkSessionExtensionsProvi
  *    then `WarnAtAnalysis`.
  *  - Normalization. `ResolveAwaitedJoin`: a join on which nothing was put becomes ours. `OneEventTime`:
  *    deduplication above a join sees one event time.
- *  - Optimization. `PushFilterThroughStreamJoin`: filters go below the join where that changes nothing.
- *    `PruneNestedColumns`: structs are cut down to what is asked for. `OrderInOnePartition`: above an order that is
+ *  - Optimization. `PushFilterThroughStreamOrder`, `PushFilterThroughStreamJoin`, `PushFilterThroughAsOfJoin`: filters
+ *    go below an order, a join and an as-of join where that changes nothing. `PruneNestedColumns`: structs are cut down to what is asked for. `OrderInOnePartition`: above an order that is
  *    brought into one partition.
  *  - Planning. `StreamJoinStrategy`: the physical operators; a join of Spark's that keeps rows for ever, below or
  *    above an order, is refused. `ExplainBuiltinJoin`: why a join stayed Spark's.
