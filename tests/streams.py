@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -32,6 +33,15 @@ class Landing:
 
     def stream(self) -> DataFrame:
         return self.session.readStream.schema(self.schema).json(str(self.folder))
+
+
+def wait_for_report(query: StreamingQuery, checkpoint: Path) -> None:
+    """Wait until the last batch, which is committed before it is reported, is."""
+    last = max((int(p.name) for p in (checkpoint / "commits").glob("[0-9]*")), default=-1)
+    until = time.monotonic() + 60
+    while (query.lastProgress or {"batchId": -1})["batchId"] < last:
+        assert time.monotonic() < until, f"batch {last} is not reported"
+        time.sleep(0.02)
 
 
 class Run:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -11,10 +10,9 @@ from typing import Any
 import pytest
 from pyspark.errors import AnalysisException, PySparkTypeError
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.streaming.query import StreamingQuery
 
 from streamjoin import Diagnosis, doctor, impose_order, stream_join
-from tests.streams import Landing
+from tests.streams import Landing, wait_for_report
 
 WITHIN = "o.id = d.id AND d.dt BETWEEN o.ot AND o.ot + INTERVAL '1' HOUR"
 START = datetime(2024, 5, 4, 10)
@@ -73,19 +71,10 @@ class Pair:
             for step in steps[1:]:
                 step()
                 query.processAllAvailable()
-            self.wait_for_report(query)
+            wait_for_report(query, self.folder / "checkpoint")
             return doctor(query)
         finally:
             query.stop()
-
-    def wait_for_report(self, query: StreamingQuery) -> None:
-        """Wait until the last batch, which is committed before it is reported, is."""
-        commits = self.folder / "checkpoint" / "commits"
-        last = max((int(p.name) for p in commits.glob("[0-9]*")), default=-1)
-        until = time.monotonic() + 60
-        while (query.lastProgress or {"batchId": -1})["batchId"] < last:
-            assert time.monotonic() < until, f"batch {last} is not reported"
-            time.sleep(0.02)
 
     def both(self, **options: Any) -> Callable[[], None]:
         def feed() -> None:

@@ -36,7 +36,7 @@ class ChangelogFeed:
         self.folder = folder
         self._files = 0
         for each in case.inputs:
-            (folder / each.alias).mkdir(parents=True)
+            (folder / each.alias).mkdir(parents=True, exist_ok=True)
 
     def land(self, batch: Batch) -> None:
         for alias, rows in batch.items():
@@ -60,7 +60,9 @@ def stream(case: ChangelogCase, session: SparkSession, raw: Mapping[str, DataFra
         return _by_sql(case, session, raw)
     left, *others = (_declared(each, raw[each.alias]).alias(each.alias) for each in case.inputs)
     for right, join in zip(others, case.joins, strict=True):
-        left = streamjoin.stream_join(left, right, join.on, join.how, mode="changelog")
+        left = streamjoin.stream_join(
+            left, right, join.on, join.how, mode="changelog", state_ttl=case.state_ttl
+        )
         if join.where:
             left = left.where(join.where)
     named = [F.col(column).alias(column.replace(".", "_")) for column in case.columns]
@@ -84,7 +86,8 @@ def _by_sql(case: ChangelogCase, session: SparkSession, raw: Mapping[str, DataFr
     for alias, df in raw.items():
         df.createOrReplaceTempView(f"raw_{alias}")
     text = f"{_relation(case.inputs[0])} AS a"
-    select = "SELECT " + ", ".join(
+    ttl = f"/*+ STREAM_JOIN(state_ttl => '{case.state_ttl}') */ " if case.state_ttl else ""
+    select = f"SELECT {ttl}" + ", ".join(
         [*(f"{c} AS {c.replace('.', '_')}" for c in case.columns), "_change_type"]
     )
     where: list[str] = []

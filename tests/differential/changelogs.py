@@ -55,6 +55,8 @@ class ChangelogCase:
     joins: tuple[Join, ...]
     columns: tuple[str, ...]
     through: Literal["dataframe", "sql"]
+    state_ttl: str | None
+    """So long that nothing goes by it: keys that are gone leave their sequence behind."""
     settings: dict[str, str]
     groups: tuple[tuple[Batch, ...], ...]
     """The batches; between two groups the query is started anew from its checkpoint."""
@@ -70,7 +72,7 @@ class ChangelogCase:
         parts = [
             *(str(each) for each in self.inputs),
             *(str(each) for each in self.joins),
-            f"{self.through}: {', '.join(self.columns)}; {self.settings}",
+            f"{self.through}: {', '.join(self.columns)}; {self.state_ttl}; {self.settings}",
         ]
         for number, group in enumerate(self.groups):
             for batch in group:
@@ -110,6 +112,7 @@ def generate(seed: int, index: int) -> ChangelogCase:
         joins,
         tuple(shown),
         through,
+        rng.choice([None, None, "10000 days"]),
         {
             "spark.sql.shuffle.partitions": rng.choice(["1", "2", "3"]),
             "spark.sql.streamJoin.stateFormat": rng.choice(["segments", "rocksdb"]),

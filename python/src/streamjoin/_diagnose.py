@@ -7,6 +7,7 @@ from datetime import datetime, timezone
 from typing import Any
 
 from streamjoin._advice import lags, sizes
+from streamjoin._changes import changelog_findings, changes_out
 from streamjoin._findings import Diagnosis, Finding
 from streamjoin._keys import agreement
 from streamjoin._known import SIDES, JoinKnown, Known, Sample
@@ -36,6 +37,7 @@ def diagnose(known: Known) -> Diagnosis:
         _each(_long_lag),
         _each(_no_key_met),
         _each(_times_never_meet),
+        changelog_findings,
         _aggregation_waits,
         _filtered_above,
         _backlog,
@@ -451,7 +453,9 @@ def _nothing_wrong(known: Known) -> Finding:
     for each in sorted(waiting, key=lambda w: (w.operator, w.side)):
         until = f"the first until {each.waits_for} passes {each.expires}" if each.waits_for else ""
         end = f", {until} (it is at {each.watermark})" if each.expires is not None else ""
-        said.append(f"{each.rows} rows of {each.side} wait{end}")
+        changes = any(d.get("changelog") for d in known.described if d["operator"] == each.operator)
+        verb = "are held" if changes else "wait"
+        said.append(f"{each.rows} rows of {each.side} {verb}{end}")
     last = [r["batchId"] for r in known.progress if _given_out_in(r)]
     out = f" Last output in batch {last[-1]}." if last else ""
     return Finding(
@@ -483,6 +487,8 @@ def _given_out(known: Known) -> int:
 def _given_out_in(report: dict[str, Any]) -> int:
     joins = [o for o in report["stateOperators"] if o["operatorName"] == JOIN]
     metrics = joins[0]["customMetrics"] if joins else {}
+    if "changesOut" in metrics:
+        return changes_out(report)
     return int(metrics.get("joinedRows", 0) + metrics.get("nullPaddedRows", 0))
 
 

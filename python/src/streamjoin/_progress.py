@@ -73,20 +73,28 @@ def _plain(each: Any) -> dict[str, Any]:
 
 
 def joins(progress: list[dict[str, Any]]) -> list[Join]:
-    """Give the joins of a query; the report has the one on top first."""
+    """Give the event-time joins of a query; the report has the one on top first."""
+    return _with(progress, "joinedRows")
+
+
+def changelog_joins(progress: list[dict[str, Any]]) -> list[Join]:
+    """Give the joins of changelogs, which have another way to be stuck, in the same order."""
+    return _with(progress, "changesOut")
+
+
+def _with(progress: list[dict[str, Any]], metric: str) -> list[Join]:
     of: dict[int, list[Batch]] = {}
     for report in progress:
-        operators = [o for o in report["stateOperators"] if _is_by_event_time(o)]
+        operators = [
+            o
+            for o in report["stateOperators"]
+            if o["operatorName"] == JOIN and metric in o["customMetrics"]
+        ]
         for position, operator in enumerate(operators):
             of.setdefault(position, []).append(
                 Batch(report["batchId"], instant(report["timestamp"]), operator)
             )
     return [Join(position, tuple(batches)) for position, batches in sorted(of.items())]
-
-
-def _is_by_event_time(operator: Mapping[str, Any]) -> bool:
-    """Tell the event-time join from that of changelogs, which has another way to be stuck."""
-    return operator["operatorName"] == JOIN and "joinedRows" in operator["customMetrics"]
 
 
 def instant(text: str) -> datetime:

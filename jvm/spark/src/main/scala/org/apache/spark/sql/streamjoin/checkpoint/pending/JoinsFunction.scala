@@ -50,6 +50,9 @@ private[streamjoin] object JoinsFunction {
       ("changelog" -> d.changelog.nonEmpty) ~
       ("contradiction" -> (d.bounds == Seq(JoinDescription.Contradiction))) ~
       ("bounds" -> d.bounds.flatMap(bound(_, d.times))) ~
+      ("limits" -> JObject(Side.both.map { side =>
+        side.name -> (JArray(d.limits(side).toList.map(t => JString(t.name))): JValue)
+      }.toList)) ~
       ("times" -> JObject(Side.both.map { side =>
         val own = d.times.collect {
           case (time, called) if time.name.startsWith(s"${side.name}.") =>

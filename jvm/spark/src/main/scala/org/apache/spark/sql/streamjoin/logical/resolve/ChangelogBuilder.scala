@@ -5,6 +5,7 @@ import org.apache.spark.sql.catalyst.expressions.{
   And,
   Attribute,
   AttributeReference,
+  AttributeSet,
   CommonExpressionRef,
   EqualNullSafe,
   Expression,
@@ -321,6 +322,7 @@ private[streamjoin] object ChangelogBuilder {
     case _: Project | _: Filter | _: SubqueryAlias | _: View | _: EventTimeWatermark |
         _: ImposeOrder =>
       steady(join, side, plan)
+      withoutKind(join, side, plan)
       plan.children.foreach(above(join, side, _))
     case other =>
       throw StreamJoinErrors.unsupportedChangelog(
@@ -329,6 +331,40 @@ private[streamjoin] object ChangelogBuilder {
           "may make other rows of them",
         "the projection or filter of columns only, or declare the changes above it"
       )
+  }
+
+  /**
+   * Both images of an update must come, each as the row that it is: neither a column nor a filter may
+   * depend on what is said of the change.
+   */
+  private def withoutKind(join: Join, side: Side, plan: LogicalPlan): Unit = {
+    val below = plan.children.flatMap(_.output)
+    val kind = AttributeSet(ChangelogMarks.kind(below))
+    def refused(e: Expression, name: String) = throw StreamJoinErrors.unsupportedChangelog(
+      join.origin,
+      s"${ColumnNames.sql(e)}, between the changes of the ${side.name} input and the join, depends on " +
+        s"$name: a row would not go as it came",
+      "it without that column, or below the declaration of the changes"
+    )
+    plan match {
+      case Filter(condition, _) =>
+        for (a <- condition.references.find(kind.contains)) refused(condition, a.name)
+      case Project(list, _) =>
+        val ofKind = list.filter(_.references.exists(kind.contains))
+        for (e <- ofKind.drop(1).headOption) refused(e, kind.head.name)
+        val counted = kind.forall(ChangelogMarks.keySize(_) == 0)
+        for {
+          e <- list if !isColumn(e)
+          a <- e.references
+          if kind.contains(a) || counted && ChangelogMarks.isCommit(a)
+        } refused(e, a.name)
+      case _ =>
+    }
+  }
+
+  private def isColumn(e: Expression): Boolean = e match {
+    case Alias(child, _) => child.isInstanceOf[Attribute]
+    case other           => other.isInstanceOf[Attribute]
   }
 
   /** A row that goes must be what it was when it came. */

@@ -11,7 +11,8 @@ import org.apache.spark.sql.catalyst.expressions.{
   If,
   IsNotNull,
   Literal,
-  NamedExpression
+  NamedExpression,
+  RowOrdering
 }
 import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan, Project}
 import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
@@ -60,9 +61,46 @@ private[streamjoin] final class ChangelogSource(input: LogicalPlan, resolver: Re
       sequence: Option[Attribute],
       below: LogicalPlan = input
   ): LogicalPlan = {
+    checkColumns(columns, key, sequence)
     val data: Seq[NamedExpression] = columns.map(a => marked(a, marks(a, key, sequence): _*))
     Project(data :+ marked(kind, ChangeType, Metadata.empty, Kind -> key.length.toLong), below)
   }
+
+  private def checkColumns(
+      columns: Seq[Attribute],
+      key: Seq[Attribute],
+      sequence: Option[Attribute]
+  ): Unit = {
+    checkNames(columns.map(_.name))
+    for (a <- key ++ sequence) {
+      if (!columns.contains(a)) {
+        throw refused(
+          s"${a.name} says of which kind a change is, and is no part of its row",
+          "another column"
+        )
+      }
+      if (!RowOrdering.isOrderable(a.dataType)) {
+        throw refused(
+          s"the values of ${a.name}, of type ${a.dataType.sql}, have no order",
+          "a column whose values can be compared"
+        )
+      }
+    }
+    for (twice <- key.diff(key.distinct).headOption)
+      throw refused(s"the key has ${twice.name} twice", "each column of the key once")
+  }
+
+  /** The result has a column of this name, which is that of the kinds. */
+  private def checkNames(columns: Seq[String]): Unit =
+    for (name <- columns.find(_.toLowerCase(Locale.ROOT) == ChangeType)) {
+      throw refused(
+        s"the rows have a column $name of their own",
+        s"""the rows without it or under another name: .withColumnRenamed("$name", "kind")"""
+      )
+    }
+
+  private def refused(reason: String, expected: String) =
+    StreamJoinErrors.invalidChangelog(input.origin, reason, expected)
 
   /** Rows with a kind. */
   def changes(
@@ -72,7 +110,7 @@ private[streamjoin] final class ChangelogSource(input: LogicalPlan, resolver: Re
       sequenceBy: Option[String]
   ): LogicalPlan = {
     val kind = column("op", op)
-    if (kind.dataType != StringType) {
+    if (!kind.dataType.isInstanceOf[StringType]) {
       throw StreamJoinErrors.invalidChangelog(
         input.origin,
         s"the column $op of the kinds has the type ${kind.dataType.sql}",
@@ -149,6 +187,7 @@ private[streamjoin] final class ChangelogSource(input: LogicalPlan, resolver: Re
           val own = if (place >= 0) Seq(Key -> place.toLong) else Nil
           marked(GetStructField(image, i, Some(f.name)), f.name, Metadata.empty, own: _*)
         }
+        checkNames(a.fieldNames.toSeq)
         if (key.exists(k => !a.fields.exists(f => resolver(f.name, k)))) {
           throw StreamJoinErrors.invalidChangelog(
             input.origin,

@@ -6,6 +6,7 @@ import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.streamjoin.errors.{StreamJoinAnalysisException, StreamJoinErrors}
 import org.apache.spark.sql.streamjoin.logical.plan.{
   AsOfJoin,
+  ChangelogMarks,
   ImposeOrder,
   LastRows,
   RelationWindow,
@@ -14,7 +15,7 @@ import org.apache.spark.sql.streamjoin.logical.plan.{
 import org.apache.spark.sql.streamjoin.shims.SparkCaseClass
 import org.apache.spark.sql.streamjoin.{ColumnNames, StreamJoinConf}
 
-/** Puts common table expressions with an order in their places, where a join can see them. */
+/** Puts common table expressions with an order, or with changes, in their places, where a join can see them. */
 object InlineOrderedCTE extends Rule[LogicalPlan] {
 
   override def apply(plan: LogicalPlan): LogicalPlan =
@@ -65,6 +66,7 @@ object InlineOrderedCTE extends Rule[LogicalPlan] {
   /** Whether there is anything about which it must be seen what is read from where. */
   private def hidesStreams(plan: LogicalPlan): Boolean = plan.exists {
     case p if isOurs(p)        => true
+    case p: Project            => p.resolved && ChangelogMarks.areChanges(p)
     case _: EventTimeWatermark => conf.getConf(StreamJoinConf.ReplaceBuiltin)
     case _                     => false
   }

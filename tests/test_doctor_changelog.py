@@ -1,0 +1,131 @@
+"""Why a join of changelogs gives nothing out, or loses changes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+
+from streamjoin import Diagnosis, doctor, from_changelog, from_upserts, stream_join
+from tests.streams import Landing, wait_for_report
+
+ORDERS = "id STRING, v INT, seq STRING, op STRING"
+
+
+class Feed:
+    """Two changelogs by their key."""
+
+    def __init__(self, session: SparkSession, folder: Path) -> None:
+        self.folder = folder
+        self.orders = Landing(session, folder / "orders", ORDERS)
+        self.customers = Landing(session, folder / "customers", ORDERS)
+
+    def joined(self, how: Any = "inner", **declared: Any) -> DataFrame:
+        left = from_changelog(self.orders.stream(), op="op", **declared).alias("o")
+        right = from_changelog(self.customers.stream(), op="op", key="id").alias("d")
+        return stream_join(left, right, "o.id = d.id", how)
+
+    def land(self, landing: Landing, *keys: str, op: str = "insert", seq: str = "1") -> None:
+        landing.land(*({"id": key, "v": 1, "seq": seq, "op": op} for key in keys))
+
+    def diagnose(self, joined: DataFrame, *steps: Callable[[], None]) -> Diagnosis:
+        """Run a query over the steps, a batch each, and ask while it runs."""
+        steps[0]()
+        checkpoint = self.folder / "checkpoint"
+        query = (
+            joined.writeStream.format("noop").option("checkpointLocation", str(checkpoint)).start()
+        )
+        try:
+            query.processAllAvailable()
+            for step in steps[1:]:
+                step()
+                query.processAllAvailable()
+            wait_for_report(query, checkpoint)
+            return doctor(query)
+        finally:
+            query.stop()
+
+
+@pytest.fixture
+def feed(spark: SparkSession, tmp_path: Path) -> Feed:
+    return Feed(spark, tmp_path)
+
+
+def test_one_source_is_empty(feed: Feed) -> None:
+    seen = feed.diagnose(feed.joined(), lambda: feed.land(feed.orders, "1", "2"))
+    assert seen.headline.code == "NO_INPUT"
+    assert "No change of the right input has come, and no row of" in seen.headline.headline
+    assert "customers" in seen.headline.headline
+
+
+def test_a_filter_lets_nothing_through(feed: Feed) -> None:
+    def both() -> None:
+        feed.land(feed.orders, "1")
+        feed.land(feed.customers, "1")
+
+    left = from_changelog(feed.orders.stream(), op="op").where("upper(id) = 'X'").alias("o")
+    right = from_changelog(feed.customers.stream(), op="op").alias("d")
+    seen = feed.diagnose(stream_join(left, right, "o.id = d.id", "left"), both)
+    assert seen.headline.code == "FILTERED_BELOW"
+    assert seen.headline.figures["side"] == "left"
+
+
+def test_removals_of_rows_that_are_not_held(feed: Feed) -> None:
+    def both() -> None:
+        feed.land(feed.customers, "1")
+        feed.land(feed.orders, "1", "2", op="delete")
+
+    seen = feed.diagnose(feed.joined("left"), both)
+    assert seen.headline.code == "UNKNOWN_RETRACTIONS"
+    assert "2 of 2 changes of the left input take away rows" in seen.headline.headline
+
+
+def test_a_sequence_that_does_not_grow(feed: Feed) -> None:
+    def first() -> None:
+        feed.land(feed.customers, "1")
+        feed.land(feed.orders, "1", seq="9")
+
+    steps = [lambda n=n: feed.land(feed.orders, "1", seq=str(n)) for n in (10, 11)]
+    seen = feed.diagnose(feed.joined(key="id", sequence_by="seq"), first, *steps)
+    assert seen.headline.code == "MOSTLY_STALE"
+    assert "'10' is before '9'" in seen.headline.cause
+
+
+def test_keys_that_never_meet(feed: Feed) -> None:
+    def both() -> None:
+        feed.land(feed.orders, "a1", "a2")
+        feed.land(feed.customers, "A1", "A2")
+
+    seen = feed.diagnose(feed.joined("left", key="id"), both)
+    assert seen.headline.code == "NO_KEY_MET"
+    assert "lower(o.id) = lower(d.id)" in seen.headline.write
+
+
+def test_a_state_that_grows_for_ever(feed: Feed) -> None:
+    def step(n: int) -> Callable[[], None]:
+        def both() -> None:
+            feed.land(feed.orders, f"{n}", f"{n}x")
+            feed.land(feed.customers, "0")
+
+        return both
+
+    seen = feed.diagnose(feed.joined(key="id"), *map(step, range(5)))
+    assert seen.headline.code == "STATE_GROWS"
+    assert "10 rows of the left input are held" in seen.headline.headline
+    assert 'state_ttl={"left": "30 days"}' in seen.headline.write
+
+
+def test_all_is_well(spark: SparkSession, feed: Feed) -> None:
+    def both() -> None:
+        feed.land(feed.orders, "1")
+        feed.land(feed.customers, "1")
+
+    left = from_upserts(feed.orders.stream(), "id", "seq").alias("o")
+    right = from_changelog(feed.customers.stream(), op="op").alias("d")
+    seen = feed.diagnose(stream_join(left, right, "o.id = d.id", state_ttl="1 day"), both)
+    assert seen.headline.code == "HEALTHY"
+    assert "1 rows of left are held" in seen.headline.headline
+    assert doctor(str(feed.folder / "checkpoint")).headline.code == "HEALTHY"
