@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+import sys
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -11,7 +13,10 @@ import pytest
 from pyspark.errors import AnalysisException, PySparkTypeError
 from pyspark.sql import DataFrame, SparkSession
 
+import streamjoin
 from streamjoin import Diagnosis, doctor, impose_order, stream_join
+from tests.orders import Shop
+from tests.processes import run
 from tests.streams import Landing, wait_for_report
 
 WITHIN = "o.id = d.id AND d.dt BETWEEN o.ot AND o.ot + INTERVAL '1' HOUR"
@@ -222,3 +227,13 @@ def test_what_is_no_query(tmp_path: Path, spark: SparkSession) -> None:
         doctor(tmp_path / "missing")
     with pytest.raises(PySparkTypeError):
         doctor(spark)  # type: ignore[arg-type]
+
+
+def test_a_folder_from_the_command_line(shop: Shop) -> None:
+    shop.order((1, "10:00"), (2, "10:10"))
+    shop.joined("left").step()
+    command = [sys.executable, "-m", "streamjoin.doctor", str(shop.folder / "checkpoint")]
+    assert "2 rows of left wait" in run(command)
+    with pytest.raises(ImportError, match="is a function"):
+        importlib.import_module("streamjoin.doctor")
+    assert callable(streamjoin.doctor)
