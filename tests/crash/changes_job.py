@@ -1,0 +1,32 @@
+"""A join of changelogs that gets killed: ``python -m tests.crash.changes_job`` and four words.
+
+They are the folder, two numbers and the state format. It makes the case of the numbers, reads what
+lands in ``source/`` and writes what comes out as `tests.crash.job` does, once for each attempt of a
+batch.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from tests.crash.job import run, start_spark
+from tests.differential.changelog_plans import ChangelogFeed, stream
+from tests.differential.changelogs import generate
+
+
+def main() -> None:
+    folder, seed, index, state_format = sys.argv[1:]
+    case = generate(int(seed), int(index))
+    session = start_spark(Path(folder), without_product=False)
+    for key, value in case.settings.items():
+        session.conf.set(key, value)
+    session.conf.set("spark.sql.streamJoin.stateFormat", state_format)
+    session.conf.set("spark.sql.streaming.stateStore.maintenanceInterval", "100ms")
+    feed = ChangelogFeed(case, session, Path(folder) / "source")
+    run(stream(case, session, feed.streams()), Path(folder))
+    session.stop()
+
+
+if __name__ == "__main__":
+    main()
