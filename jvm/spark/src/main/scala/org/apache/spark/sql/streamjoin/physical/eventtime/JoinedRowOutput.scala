@@ -27,7 +27,8 @@ private[physical] final class JoinedRowOutput(
   private val leftOnly = spec.joinType.leftOnly
   private val lateRows = spec.late.map(new LateRowOutput(_, spec, left, right))
 
-  private val project = {
+  /** Written by need, for many a batch gives nothing. */
+  private lazy val project = {
     val own = if (leftOnly) left else left ++ right
     UnsafeProjection.create(
       spec.shown.map(_.withNullability(true)),

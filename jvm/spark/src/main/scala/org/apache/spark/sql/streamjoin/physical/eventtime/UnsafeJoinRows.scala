@@ -9,7 +9,10 @@ import io.streamjoin.join.eventtime.JoinRows
 import io.streamjoin.model.Side.{Left, Right}
 import io.streamjoin.model.{Routing, Side}
 
-/** Looks at Spark's rows with generated code. One instance serves one task. */
+/**
+ * Looks at Spark's rows with generated code. One instance serves one task. To write such code costs more than
+ * a small batch takes to run it, so it is written by need.
+ */
 private[physical] final class UnsafeJoinRows(
     spec: StreamJoinSpec,
     leftOutput: Seq[Attribute],
@@ -18,8 +21,8 @@ private[physical] final class UnsafeJoinRows(
 
   private val left = new OneSide(Left, leftOutput, spec.equiKeys.map(_.left), spec.leftFilters)
   private val right = new OneSide(Right, rightOutput, spec.equiKeys.map(_.right), spec.rightFilters)
-  private val ofAny = pairs(spec.residual.ofAny)
-  private val ofOrdinary = pairs(spec.residual.ofOrdinary)
+  private lazy val ofAny = pairs(spec.residual.ofAny)
+  private lazy val ofOrdinary = pairs(spec.residual.ofOrdinary)
   private val pair = new JoinedRow
 
   private def of(side: Side): OneSide = if (side == Left) left else right
@@ -57,24 +60,25 @@ private[physical] final class UnsafeJoinRows(
       new RowTimesReader(columns, columns.map(spec.times(_)), input)
     }
 
-    private val mayMatch = Predicate.create(
+    private val mayMatch: Option[BasePredicate] =
       (only ++ keys.zip(spec.equiKeys).collect {
         case (k, e) if !e.nullSafe && k.nullable => IsNotNull(k)
       })
         .reduceOption(And(_, _))
-        .getOrElse(Literal.TrueLiteral),
-      input
-    )
+        .map(Predicate.create(_, input))
 
     private val lateBelow: Array[Int] = input.indices
       .filter(i => spec.late.exists(_.below.exists(_.exprId == input(i).exprId)))
       .toArray
 
-    private val hash = UnsafeProjection.create(Seq(KeyHash.of(keys)), input)
+    private lazy val hash = UnsafeProjection.create(Seq(KeyHash.of(keys)), input)
 
     def readTimes(row: UnsafeRow, into: RowTimes): Unit = times.read(row, into)
 
-    def joinable(row: UnsafeRow): Boolean = mayMatch.eval(row)
+    def joinable(row: UnsafeRow): Boolean = mayMatch match {
+      case Some(predicate) => predicate.eval(row)
+      case None            => true
+    }
 
     def foundLate(row: UnsafeRow): Boolean = {
       var i = 0

@@ -1,8 +1,6 @@
 package org.apache.spark.sql.streamjoin.physical.stateful
 
-import java.util.WeakHashMap
-
-import scala.jdk.CollectionConverters._
+import java.util.{HashMap, WeakHashMap}
 
 import org.apache.hadoop.conf.Configuration
 
@@ -34,11 +32,15 @@ private[physical] object HadoopSettings {
     }
   }
 
-  private def settingsOf(conf: Configuration): Map[String, String] =
-    conf.iterator.asScala.map(setting => setting.getKey -> setting.getValue).toMap
+  /** Some thousand, looked at in every batch: one of Scala's maps takes several times as long to make. */
+  private def settingsOf(conf: Configuration): HashMap[String, String] = {
+    val settings = new HashMap[String, String](4096)
+    conf.iterator.forEachRemaining(s => settings.put(s.getKey, s.getValue))
+    settings
+  }
 
   private final case class HandedOut(
-      settings: Map[String, String],
+      settings: HashMap[String, String],
       broadcast: Broadcast[SerializableConfiguration]
   )
 }
