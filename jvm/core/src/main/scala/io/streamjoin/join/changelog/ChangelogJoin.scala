@@ -91,7 +91,8 @@ final class ChangelogJoin[R, O](
       meetKept(key, ofLeft)
       meetKept(key, ofRight)
       meetEachOther(ofLeft, ofRight)
-      for (side <- Seq(ofLeft, ofRight)) side.finish(key)
+      ofLeft.finish(key)
+      ofRight.finish(key)
     }
     effects.settle()
   }
@@ -135,9 +136,9 @@ final class ChangelogJoin[R, O](
 
   /** The rows of one side that go and come, and which of them had or have a partner. */
   private final class Moving(val side: Side, net: Net[R]) {
-    val removed: IndexedSeq[R] = net.removed.map(_.row).toIndexedSeq
-    val added: IndexedSeq[R] = net.added.toIndexedSeq
-    val hadPartner: Array[Boolean] = net.removed.map(_.matched).toArray
+    val removed: collection.IndexedSeq[R] = net.removed.map(_.row)
+    val added: collection.IndexedSeq[R] = net.added
+    val hadPartner: Array[Boolean] = Array.tabulate(removed.length)(net.removed(_).matched)
     val hasPartner: Array[Boolean] = new Array[Boolean](added.length)
 
     def isEmpty: Boolean = removed.isEmpty && added.isEmpty
@@ -186,7 +187,7 @@ final class ChangelogJoin[R, O](
   /** Whether some of the rows match the other one; what they give together goes to `effect`. */
   private def meet(
       side: Side,
-      some: IndexedSeq[R],
+      some: collection.IndexedSeq[R],
       other: R,
       found: Array[Boolean],
       effect: O => Unit

@@ -63,9 +63,24 @@ private[changelog] final class NetChanges[R](
     forgets: Side => Boolean
 ) {
 
-  def of(side: Side, key: Long, arrived: collection.Seq[Change[R]]): Net[R] = {
-    val (late, changes) = arrived.partition(c => rows.late(side, c.row))
-    counters.count(side, Late, late.length.toLong)
+  def of(side: Side, key: Long, arrived: collection.Seq[Change[R]]): Net[R] =
+    if (arrived.isEmpty) Net(mutable.ArrayBuffer.empty, mutable.ArrayBuffer.empty)
+    else {
+      val (late, changes) = split(arrived)(rows.late(side, _))
+      counters.count(side, Late, late.length.toLong)
+      netted(side, key, changes)
+    }
+
+  /** Changes whose rows are so, and the others; of most batches there are none that are. */
+  private def split(changes: collection.Seq[Change[R]])(
+      is: R => Boolean
+  ): (collection.Seq[Change[R]], collection.Seq[Change[R]]) = {
+    var i = 0
+    while (i < changes.length && !is(changes(i).row)) i += 1
+    if (i < changes.length) changes.partition(c => is(c.row)) else (Nil, changes)
+  }
+
+  private def netted(side: Side, key: Long, changes: collection.Seq[Change[R]]): Net[R] = {
     val removed = mutable.ArrayBuffer.empty[Held[R]]
     val added = mutable.ArrayBuffer.empty[R]
     for (one <- byIdentity(side, changes)) {
@@ -95,7 +110,8 @@ private[changelog] final class NetChanges[R](
       side: Side,
       changes: collection.Seq[Change[R]]
   ): Iterable[collection.Seq[Change[R]]] =
-    if (changes.length <= 1) Seq(changes).filter(_.nonEmpty)
+    if (changes.isEmpty) Nil
+    else if (ofOneRow(side, changes)) Seq(changes)
     else {
       val found =
         mutable.LinkedHashMap.empty[Long, mutable.ArrayBuffer[mutable.ArrayBuffer[Change[R]]]]
@@ -112,6 +128,12 @@ private[changelog] final class NetChanges[R](
       }
       found.values.flatten
     }
+
+  private def ofOneRow(side: Side, changes: collection.Seq[Change[R]]): Boolean = {
+    var i = 1
+    while (i < changes.length && isSame(side, changes(0).row, changes(i).row)) i += 1
+    i == changes.length
+  }
 
   private def isSame(side: Side, a: R, b: R): Boolean =
     if (rows.keyed(side)) rows.sameUniqueKey(side, a, b) else rows.compare(side, a, b) == 0
@@ -130,11 +152,13 @@ private[changelog] final class NetChanges[R](
         rows.sameUniqueKey(side, row, changes.head.row)
       ).headOption
     val held = found.filterNot(h => rows.isTombstone(side, h.row))
-    val (stale, fresh) = found.fold((changes.take(0), changes)) { h =>
-      changes.partition(c => rows.compareSequence(side, c.row, h.row) < 0)
+    val (stale, fresh) = found match {
+      case Some(h) => split(changes)(rows.compareSequence(side, _, h.row) < 0)
+      case None    => (Nil, changes)
     }
     if (stale.nonEmpty) ignore(side, Stale, stale.length.toLong)
-    val last = steps(side, fresh).foldLeft(held.map(_.row))(step(side))
+    val last = ofLast(side, fresh)
+      .getOrElse(steps(side, fresh).foldLeft(held.map(_.row))(step(side)))
     if (last.isEmpty) bury(side, key, found.map(_.row), fresh)
     val after = last.filter(row => keeps(side, row))
     if (held.isEmpty && !fresh.exists(_.added)) {
@@ -171,6 +195,28 @@ private[changelog] final class NetChanges[R](
       .foreach(append(side, key, _, matched = false))
   }
 
+  /**
+   * What is held after the changes of the largest sequence, whatever came before them: one walk, however
+   * often a row was changed. None: they cancel, so that it does depend on that.
+   */
+  private def ofLast(side: Side, changes: collection.Seq[Change[R]]): Option[Option[R]] = {
+    val last = mutable.ArrayBuffer.empty[Change[R]]
+    for (change <- changes) {
+      val order = if (last.isEmpty) 0 else rows.compareSequence(side, last.head.row, change.row)
+      if (order < 0) last.clear()
+      if (order <= 0) last += change
+    }
+    if (last.isEmpty) None else decided(side, net(side, last))
+  }
+
+  /** None: nothing is left of the changes. */
+  private def decided(side: Side, left: collection.Seq[(R, Int)]): Option[Option[R]] = {
+    val come = left.filter(_._2 > 0).map(_._1)
+    if (come.nonEmpty) {
+      Some(Some(come.reduce((a, b) => if (rows.compare(side, a, b) < 0) b else a)))
+    } else Option.when(left.exists(_._2 < 0))(None)
+  }
+
   /** Changes of one sequence, the earliest first. */
   private def steps(
       side: Side,
@@ -189,11 +235,10 @@ private[changelog] final class NetChanges[R](
 
   private def step(side: Side)(before: Option[R], changes: collection.Seq[Change[R]]): Option[R] = {
     val left = net(side, changes)
-    val come = left.filter(_._2 > 0).map(_._1)
-    if (come.nonEmpty) Some(come.reduce((a, b) => if (rows.compare(side, a, b) < 0) b else a))
-    else if (left.exists(_._2 < 0)) None
-    // it was written all the same, and has a later sequence
-    else before.map(row => left.map(_._1).find(rows.compare(side, _, row) == 0).getOrElse(row))
+    decided(side, left).getOrElse {
+      // it was written all the same, and has a later sequence
+      before.map(row => left.map(_._1).find(rows.compare(side, _, row) == 0).getOrElse(row))
+    }
   }
 
   /** Each row, with how often it came, less how often it went. */

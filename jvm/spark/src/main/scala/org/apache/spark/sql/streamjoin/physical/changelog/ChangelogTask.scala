@@ -68,9 +68,12 @@ private[changelog] final class ChangelogTask(
     }
     val (l, r) = (new KeyRuns(rows, Side.Left, left), new KeyRuns(rows, Side.Right, right))
     val changes = Iterator
-      .continually(Seq(l, r).flatMap(_.key).minOption)
-      .takeWhile(_.nonEmpty)
-      .flatMap(key => operator.process(key.get, l.take(key.get), r.take(key.get)))
+      .continually(l)
+      .takeWhile(_.nonEmpty || r.nonEmpty)
+      .flatMap { _ =>
+        val key = if (l.isBefore(r)) l.key else r.key
+        operator.process(key, l.take(key), r.take(key))
+      }
     def leave(side: Side, from: Array[Long], to: Array[Long], why: ChangelogCounters.Count): Unit =
       if (!from.sameElements(to)) operator.expire(side, from, to, why)
     lazy val finished: Unit = {
@@ -90,8 +93,9 @@ private[changelog] final class ChangelogTask(
       }
       override def next(): Changed[UnsafeRow] = Iterator.empty.next()
     }
+    val rowsOut = report.metrics("numOutputRows")
     (changes ++ end).map { changed =>
-      report.metrics("numOutputRows") += 1
+      rowsOut += 1
       output.row(changed)
     }
   }
@@ -137,18 +141,25 @@ private final class KeyRuns(rows: UnsafeChangelogRows, side: Side, input: Iterat
   private var aheadKey = 0L
   advance()
 
-  /** The hash of the next changes' join key. */
-  def key: Option[Long] = Option.when(ahead != null)(aheadKey)
+  def nonEmpty: Boolean = ahead != null
+
+  /** The hash of the next changes' join key, where there are some. */
+  def key: Long = aheadKey
+
+  /** Whether its next key comes no later than the other's. */
+  def isBefore(other: KeyRuns): Boolean = nonEmpty && (!other.nonEmpty || key <= other.key)
 
   /** The changes of that key, if it is the next one. */
-  def take(key: Long): collection.Seq[Change[UnsafeRow]] = {
-    val run = mutable.ArrayBuffer.empty[Change[UnsafeRow]]
-    while (ahead != null && aheadKey == key) {
-      run += rows.change(side, ahead)
-      advance()
+  def take(key: Long): collection.Seq[Change[UnsafeRow]] =
+    if (ahead == null || aheadKey != key) Nil
+    else {
+      val run = mutable.ArrayBuffer.empty[Change[UnsafeRow]]
+      while (ahead != null && aheadKey == key) {
+        run += rows.change(side, ahead)
+        advance()
+      }
+      run
     }
-    run
-  }
 
   private def advance(): Unit =
     if (input.hasNext) {

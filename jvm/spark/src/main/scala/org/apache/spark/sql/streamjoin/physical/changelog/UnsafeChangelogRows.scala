@@ -146,7 +146,7 @@ private[changelog] final class UnsafeChangelogRows(
 
     def change(row: UnsafeRow): Change[UnsafeRow] = {
       val kept = toStored(row).copy()
-      for (i <- keyAt if kept.isNullAt(i)) {
+      if (kept.anyNull && keyAt.exists(kept.isNullAt)) {
         throw StreamJoinErrors.nullKey(side.name, own.key.map(_.name))
       }
       Change(kept, row.getBoolean(addedAt))
