@@ -22,12 +22,11 @@ _COLUMNS = (
     "changes given out",
     "batch ms, median and most",
     "CPU ms of a batch",
-    "heap at the end",
     "batches (without data)",
     "result",
 )
 # Left out where no engine of a case has a value.
-_SOMETIMES = ("changes given out", "CPU ms of a batch", "heap at the end")
+_SOMETIMES = ("changes given out", "CPU ms of a batch")
 
 
 def write(results: Path) -> str:
@@ -87,7 +86,6 @@ def _row(engine: Summary, mine: Summary | None) -> list[str]:
         _optional(engine.median("changes_out"), _whole),
         "" if batch_ms[0] is None else " / ".join(_optional(ms, _whole) for ms in batch_ms),
         _spread(engine.values("median_batch_cpu_ms"), _whole),
-        _optional(engine.median("heap_bytes"), _megabytes),
         f"{engine.lines[0]['batches']} ({engine.lines[0]['no_data_batches']})",
         engine.outcome,
     ]
