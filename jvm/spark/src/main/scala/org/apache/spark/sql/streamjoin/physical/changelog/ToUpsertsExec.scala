@@ -17,6 +17,7 @@ import org.apache.spark.sql.catalyst.plans.physical.{
   Partitioning
 }
 import org.apache.spark.sql.execution.{SparkPlan, UnaryExecNode}
+import org.apache.spark.sql.streamjoin.shims.SparkCaseClass
 import org.apache.spark.unsafe.types.{ByteArray, UTF8String}
 
 import io.streamjoin.join.changelog.ChangeKind
@@ -41,7 +42,8 @@ case class ToUpsertsExec(key: Seq[Attribute], kind: Attribute, child: SparkPlan)
 
   override def outputPartitioning: Partitioning = child.outputPartitioning
 
-  override def requiredChildDistribution: Seq[Distribution] = Seq(ClusteredDistribution(key))
+  override def requiredChildDistribution: Seq[Distribution] =
+    Seq(SparkCaseClass.make(classOf[ClusteredDistribution], key, Boolean.box(false), None))
 
   override def requiredChildOrdering: Seq[Seq[SortOrder]] =
     Seq(key.map(SortOrder(_, Ascending)))
