@@ -337,14 +337,12 @@ def test_sqlstreams_second_query(spark: SparkSession, tmp_path: Path) -> None:
         f"{MATCHES} FROM Orders OVER (RANGE INTERVAL '10' MINUTE PRECEDING) AS o JOIN Trades AS t "
         "ON o.orderId = t.orderId ORDER BY ROWTIME",
     )
-    # the table keeps the trade of 10:04 back until step 4, for another order may come that meets
-    # it. So may another trade in its first query, whose rows come out in step 2 nevertheless: by
-    # the rule there, nothing before 10:04 can come any more
+    # a trade waits until its window is full: an order of 10:04 may still come that it meets
     assert steps == [
         [],
-        [("10:02", 1, 1, 100, 60), ("10:04", 2, 2, 25, 25)],
+        [("10:02", 1, 1, 100, 60)],
         [],
-        [("10:07:30", 1, 1, 100, 30)],
+        [("10:04", 2, 2, 25, 25), ("10:07:30", 1, 1, 100, 30)],
         [],
         [],
         [],

@@ -25,6 +25,12 @@ private[streamjoin] final case class Window(from: Long, to: Long)
  * Source: SQLstream s-Server, "Streaming Joins".
  */
 private[streamjoin] final case class JoinWindows(left: Window, right: Window) {
+  import JoinWindows.NoWindow
+
+  /** Whether one input has a window, and each row of the other one meets rows up to its own time. */
+  def precede: Boolean =
+    (left == NoWindow && right != NoWindow && right.to <= 0) ||
+      (right == NoWindow && left != NoWindow && left.to <= 0)
 
   /** Whether the distances between matching rows can be told. */
   def fits(leftTime: Expression, rightTime: Expression): Boolean = Try {

@@ -19,12 +19,14 @@ import io.streamjoin.watermark.WatermarkPlan
  * @param name what the person calls the time
  * @param column what the metrics call it
  * @param reach how far the order reaches
+ * @param whole whether rows of one time wait until all of them are there, and come out in one batch
  */
 case class StreamOrder(
     order: Seq[SortOrder],
     name: String,
     column: String,
     reach: OrderReach,
+    whole: Boolean,
     child: LogicalPlan
 ) extends UnaryNode
     with HasTimeColumns {

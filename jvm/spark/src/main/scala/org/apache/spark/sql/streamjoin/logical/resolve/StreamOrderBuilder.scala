@@ -49,7 +49,8 @@ private[logical] object StreamOrderBuilder extends AliasHelper {
             s"rows whose $name is NULL would come last, when the stream has ended",
             s"Leave NULLS LAST out: they come first in their batch; or filter by $name IS NOT NULL"
           )
-        case Some(depth) => Right(under(keys, child, name, reach, depth))
+        case Some(depth) =>
+          Right(under(keys, child, name, reach, PrecedingRows.decide(first.child, child), depth))
       }
     }
   }
@@ -87,6 +88,7 @@ private[logical] object StreamOrderBuilder extends AliasHelper {
         "",
         "",
         OrderReach.Query,
+        whole = false,
         child
       ).watermark._2.nonEmpty
     )
@@ -105,15 +107,19 @@ private[logical] object StreamOrderBuilder extends AliasHelper {
       child: LogicalPlan,
       name: String,
       reach: OrderReach,
+      whole: Boolean,
       depth: Int
   ): LogicalPlan =
     (child, depth) match {
-      case (_, 0) => StreamOrder(keys, name, columnOf(keys.head.child), reach, child)
+      case (_, 0) => StreamOrder(keys, name, columnOf(keys.head.child), reach, whole, child)
       case (Project(list, below), _) =>
         val aliases = getAliasMap(list)
         val replaced = keys.map(k => replaceAlias(k, aliases).asInstanceOf[SortOrder])
-        child.withNewChildren(Seq(under(replaced, below, name, reach, depth - 1)))
-      case _ => child.withNewChildren(Seq(under(keys, child.children.head, name, reach, depth - 1)))
+        child.withNewChildren(Seq(under(replaced, below, name, reach, whole, depth - 1)))
+      case _ =>
+        child.withNewChildren(
+          Seq(under(keys, child.children.head, name, reach, whole, depth - 1))
+        )
     }
 
   private def columnOf(time: Expression): String = time match {

@@ -15,6 +15,7 @@ import io.streamjoin.watermark.WatermarkPlan
  * @param order the time first, ascending; then what rows of one time are sorted by
  * @param column what the metrics call the time
  * @param reach how far the order reaches
+ * @param byHeld whether rows come out as soon as joins below hold nothing before them
  * @param bases where the watermarks start, in the order in which they are stored
  * @param watermark how that of the time comes about
  * @param explained the order, in words
@@ -23,6 +24,7 @@ private[physical] final case class OrderSpec(
     order: Seq[SortOrder],
     column: String,
     reach: OrderReach,
+    byHeld: Boolean,
     bases: Seq[BaseColumn],
     watermark: WatermarkPlan,
     explained: Seq[String]
@@ -40,7 +42,9 @@ private[physical] object OrderSpec {
 
   def of(o: StreamOrder): OrderSpec = o.watermark match {
     case (bases, Some(watermark)) =>
-      OrderSpec(o.order, o.column, o.reach, bases, watermark, explained(o, bases, watermark))
+      val byHeld = watermark.isOfJoin && o.reach != OrderReach.EachPartition && !o.whole
+      val words = explained(o, bases, byHeld)
+      OrderSpec(o.order, o.column, o.reach, byHeld, bases, watermark, words)
     case _ =>
       throw new IllegalStateException(s"the watermark of ${o.name} was lost by the optimizer")
   }
@@ -54,16 +58,14 @@ private[physical] object OrderSpec {
   private def explained(
       o: StreamOrder,
       bases: Seq[BaseColumn],
-      watermark: WatermarkPlan
+      byHeld: Boolean
   ): Seq[String] = {
     val further =
       if (o.order.length == 1) "rows of one time by their bytes"
       else s"rows of one time by ${o.order.tail.map(k => ColumnNames.sql(k)).mkString(", ")}"
     val passed = if (o.order.length == 1) "reached" else "passed"
     val sooner =
-      if (watermark.isOfJoin && o.reach != OrderReach.EachPartition)
-        ", or sooner if the joins below hold nothing before it"
-      else ""
+      if (byHeld) ", or sooner if the joins below hold nothing before it" else ""
     bases.distinct.map(b => WatermarkWords.of(b, b.name)) ++ Seq(
       s"order: ${o.name}, $further",
       s"each row is held back until the watermark of ${o.name} has $passed it$sooner; rows below it " +

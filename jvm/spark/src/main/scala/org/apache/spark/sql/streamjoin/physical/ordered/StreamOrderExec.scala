@@ -129,8 +129,7 @@ class StreamOrderExec(child: SparkPlan, batch: BatchInfo, val spec: OrderSpec)
   override protected def doExecute(): RDD[InternalRow] = {
     val input = JoinInputs.shuffled(left, spread)
     val below =
-      if (spec.reach == OrderReach.EachPartition) HeldBelow.nothing
-      else HeldBelow.of(input, spec.watermark)
+      if (spec.byHeld) HeldBelow.of(input, spec.watermark) else HeldBelow.nothing
     below.watch()
     val arrived = arrivals("aheadRows" -> input)
     val rows =
