@@ -25,7 +25,7 @@ import io.streamjoin.watermark.WatermarkPlan
 private[asof] final class AsOfTask(
     spec: AsOfSpec,
     columns: BySide[Seq[Attribute]],
-    batch: BatchArrivals,
+    batch: AwaitedArrivals,
     partitions: PartitionState,
     report: BatchReport
 ) extends Serializable {
@@ -38,7 +38,7 @@ private[asof] final class AsOfTask(
     val rows = new UnsafeAsOfRows(spec, columns)
     val state = partitions.open(partitionId, shapeOf(rows))
     val base =
-      BaseWatermarks.next(spec.join.bases, WatermarkPlan.rivals(spec.limit), batch, state.numbers)
+      BaseWatermarks.next(spec.join.bases, WatermarkPlan.rivals(spec.limit), batch(), state.numbers)
     val operator = new AsOfJoin[UnsafeRow, InternalRow](
       spec.join.joinType,
       spec.bounds,

@@ -6,8 +6,8 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.streamjoin.checkpoint.StateShape
 import org.apache.spark.sql.streamjoin.physical.stateful.{
+  AwaitedArrivals,
   BaseWatermarks,
-  BatchArrivals,
   BatchReport,
   OpenPartition,
   PartitionState
@@ -29,7 +29,7 @@ import io.streamjoin.model.{Side, Watermarks}
  */
 private[changelog] final class ChangelogTask(
     spec: ChangelogSpec,
-    batch: BatchArrivals,
+    batch: AwaitedArrivals,
     partitions: PartitionState,
     report: BatchReport
 ) extends Serializable {
@@ -39,8 +39,8 @@ private[changelog] final class ChangelogTask(
       left: Iterator[InternalRow],
       right: Iterator[InternalRow]
   ): Iterator[InternalRow] = {
-    val nowMs = batch.batchTimeMs
-    lazy val base = BaseWatermarks.next(spec.bases, spec.watermarks.rivals, batch, state.numbers)
+    val nowMs = batch().batchTimeMs
+    lazy val base = BaseWatermarks.next(spec.bases, spec.watermarks.rivals, batch(), state.numbers)
     lazy val before = spec.watermarks.received(base.before)
     lazy val rows: UnsafeChangelogRows = new UnsafeChangelogRows(spec, nowMs, before)
     lazy val state: OpenPartition = partitions.open(partitionId, shapeOf(rows))

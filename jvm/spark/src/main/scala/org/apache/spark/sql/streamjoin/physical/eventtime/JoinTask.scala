@@ -5,8 +5,8 @@ import org.apache.spark.sql.catalyst.expressions.{Attribute, UnsafeRow}
 import org.apache.spark.sql.catalyst.types.DataTypeUtils
 import org.apache.spark.sql.streamjoin.checkpoint.StateShape
 import org.apache.spark.sql.streamjoin.physical.stateful.{
+  AwaitedArrivals,
   BaseWatermarks,
-  BatchArrivals,
   BatchOutput,
   BatchReport,
   EarliestTimes,
@@ -33,7 +33,7 @@ private[physical] final class JoinTask(
     spec: StreamJoinSpec,
     leftOutput: Seq[Attribute],
     rightOutput: Seq[Attribute],
-    batch: BatchArrivals,
+    batch: AwaitedArrivals,
     partitions: PartitionState,
     report: BatchReport,
     furthest: LargestNumbers,
@@ -47,7 +47,7 @@ private[physical] final class JoinTask(
   ): Iterator[InternalRow] = {
     val rows = new UnsafeJoinRows(spec, leftOutput, rightOutput)
     val state = partitions.open(partitionId, shapeOf(rows))
-    val base = BaseWatermarks.next(spec.bases, spec.watermarks.rivals, batch, state.numbers)
+    val base = BaseWatermarks.next(spec.bases, spec.watermarks.rivals, batch(), state.numbers)
     val counters = new JoinCounters
     val operator = new EventTimeJoin[UnsafeRow, InternalRow](
       spec.joinType,

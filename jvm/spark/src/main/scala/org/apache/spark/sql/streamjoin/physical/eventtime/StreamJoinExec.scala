@@ -19,8 +19,8 @@ import io.streamjoin.watermark.WatermarkPlan
  * The event-time join as a physical operator.
  *
  * {{{
- *   left input --(shuffle)--+                        1. the driver runs both inputs up to their
- *                           +--> JoinTask             shuffles: the batch's event times are known
+ *   left input --(shuffle)--+                        1. both inputs have been read when the tasks are
+ *                           +--> JoinTask             written: the batch's event times are known
  *   right input -(shuffle)--+    per partition        2. each task joins, evicts and commits
  * }}}
  *

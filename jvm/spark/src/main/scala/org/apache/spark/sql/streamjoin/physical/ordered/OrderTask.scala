@@ -29,7 +29,7 @@ private[ordered] final class OrderTask(
     spec: OrderSpec,
     remaining: WatermarkPlan,
     output: Seq[Attribute],
-    batch: BatchArrivals,
+    batch: AwaitedArrivals,
     partitions: PartitionState,
     report: BatchReport
 ) extends Serializable {
@@ -40,7 +40,7 @@ private[ordered] final class OrderTask(
     val base = BaseWatermarks.next(
       spec.bases,
       WatermarkPlan.rivals(spec.watermark),
-      batch,
+      batch(),
       state.numbers
     )
     val counters = new OrderCounters

@@ -28,9 +28,9 @@ import io.streamjoin.model.{Side, Watermarks}
  * The rows of a stream in the order of an event time, as a physical operator.
  *
  * {{{
- *   input --(shuffle)--> OrderTask           1. the driver runs the input up to its shuffle: the
- *                        per partition           batch's event times are known, and what all tasks of
- *                            |                   the joins below still hold
+ *   input --(shuffle)--> OrderTask           1. the input has been read: the batch's event times are
+ *                        per partition           known, and what all tasks of the joins below, which
+ *                            |                   the driver has run, still hold
  *                     range of times         2. each task holds rows back, and commits
  *                            |               3. what came out goes by ranges of its times to
  *                        SortedRange             partitions, the first of which has the first rows
@@ -133,8 +133,11 @@ class StreamOrderExec(child: SparkPlan, batch: BatchInfo, val spec: OrderSpec)
     below.watch()
     val arrived = arrivals("aheadRows" -> input)
     val rows =
-      if (below.isEmpty || JoinInputs.isShuffle(input)) input.execute()
-      else RowShuffle.inPlace(input.execute(), left.output.length, metrics)
+      if (below.isEmpty) input.execute()
+      else if (JoinInputs.isShuffle(input)) {
+        JoinInputs.run(input)
+        input.execute()
+      } else RowShuffle.inPlace(input.execute(), left.output.length, metrics)
     val remaining = below.remaining(spec.watermark)
     val task = new OrderTask(spec, remaining, left.output, arrived, partitionState, report)
     val nothing = sparkContext.parallelize(Seq.empty[InternalRow], getStateInfo.numPartitions)

@@ -24,21 +24,28 @@ private[physical] trait EventTimeExec extends ReportingExec {
     )
   }
 
+  @transient private var inputs: Option[Seq[SparkPlan]] = None
+
+  /** What its tasks read from: the inputs as they are run. */
+  private[stateful] final def read: Seq[SparkPlan] = inputs.getOrElse(children)
+
   /**
-   * What the batch has brought: runs the inputs up to their shuffles.
+   * What the batch brings, for the tasks of the operator.
    *
-   * @param inputs with the metric that counts the rows of each that were too far ahead
+   * @param inputs as they are run, with the metric that counts the rows of each that were too far ahead
    */
-  protected final def arrivals(inputs: (String, SparkPlan)*): BatchArrivals = {
+  protected final def arrivals(inputs: (String, SparkPlan)*): AwaitedArrivals = {
     val plans = inputs.map(_._2)
-    JoinInputs.materialize(plans)
-    val ahead = inputs.map { case (name, input) =>
-      val metric = longMetric(name)
-      metric.set(JoinInputs.ahead(input))
-      metric
-    }
-    val execution = sparkContext.getLocalProperty(SQLExecution.EXECUTION_ID_KEY)
-    SQLMetrics.postDriverMetricUpdates(sparkContext, execution, ahead)
-    BatchArrivals.of(bases, plans, batch)
+    this.inputs = Some(plans)
+    val (context, bases, batch) = (sparkContext, this.bases, this.batch)
+    val ahead = inputs.map { case (name, input) => longMetric(name) -> input }
+    val execution = context.getLocalProperty(SQLExecution.EXECUTION_ID_KEY)
+    new AwaitedArrivals(() =>
+      Option.when(JoinInputs.areRead(plans)) {
+        ahead.foreach { case (metric, input) => metric.set(JoinInputs.ahead(input)) }
+        SQLMetrics.postDriverMetricUpdates(context, execution, ahead.map(_._1))
+        BatchArrivals.of(bases, plans, batch)
+      }
+    )
   }
 }

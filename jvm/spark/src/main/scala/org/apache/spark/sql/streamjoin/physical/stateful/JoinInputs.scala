@@ -2,9 +2,9 @@ package org.apache.spark.sql.streamjoin.physical.stateful
 
 import java.util.UUID
 
-import scala.concurrent.Future
 import scala.concurrent.duration.Duration
 
+import org.apache.spark.{MapOutputTrackerMaster, SparkEnv}
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.plans.physical.{AllTuples, Distribution}
@@ -14,8 +14,8 @@ import org.apache.spark.sql.streamjoin.shims.SparkCaseClass
 import org.apache.spark.util.ThreadUtils
 
 /**
- * Runs the inputs of a join up to their shuffles, so that all rows of the batch have been seen, and
- * their largest event times are known, before the join itself is planned in detail.
+ * The inputs of a join up to their shuffles: when these have been written, all rows of the batch have been
+ * seen, and their largest event times are known.
  */
 private[physical] object JoinInputs {
 
@@ -48,12 +48,32 @@ private[physical] object JoinInputs {
       input.execute()
     }
 
-  /** Runs all shuffles right below; joins of ours in between run theirs as they are executed. */
-  def materialize(inputs: Seq[SparkPlan]): Unit = {
-    inputs.foreach(executeJoins)
-    val jobs: Seq[Future[_]] = inputs.flatMap(shuffles).map(_.submitShuffleJob())
-    jobs.foreach(ThreadUtils.awaitReady(_, Duration.Inf).value.get.get)
+  /** Runs an input that is a shuffle, joins below it too, before its rows are asked for. */
+  def run(input: SparkPlan): Unit =
+    shuffles(input).map(_.submitShuffleJob()).foreach { job =>
+      ThreadUtils.awaitReady(job, Duration.Inf).value.get.get
+    }
+
+  /**
+   * Whether all rows have been read, of joins in between those of their inputs too: the shuffles that come
+   * first below have been written.
+   */
+  def areRead(inputs: Seq[SparkPlan]): Boolean = inputs.forall(isRead)
+
+  private def isRead(plan: SparkPlan): Boolean = plan match {
+    case s: ShuffleExchangeLike                        => isWritten(s)
+    case ReusedExchangeExec(_, s: ShuffleExchangeLike) => isWritten(s)
+    case _: ImposeOrderExec                            => false
+    case j: EventTimeExec                              => j.read.forall(isRead)
+    case other                                         => other.children.forall(isRead)
   }
+
+  private def isWritten(shuffle: ShuffleExchangeLike): Boolean =
+    SparkEnv.get.mapOutputTracker match {
+      case tracker: MapOutputTrackerMaster =>
+        tracker.getNumAvailableOutputs(shuffle.shuffleId) == shuffle.numMappers
+      case _ => false
+    }
 
   /** The largest event times of this batch, by the id of the node that noted them. */
   def arrivals(inputs: Seq[SparkPlan]): Map[UUID, Arrival] =
@@ -82,12 +102,6 @@ private[physical] object JoinInputs {
     case _: ShuffleExchangeLike | _: ReusedExchangeExec | _: StatefulBinaryExec => false
     case _: ImposeOrderExec                                                     => true
     case other => other.children.exists(unseen)
-  }
-
-  private def executeJoins(plan: SparkPlan): Unit = plan match {
-    case j: StatefulBinaryExec                          => j.execute()
-    case _: ShuffleExchangeLike | _: ReusedExchangeExec => ()
-    case other                                          => other.children.foreach(executeJoins)
   }
 
   private def shuffles(plan: SparkPlan): Seq[ShuffleExchangeLike] = plan match {

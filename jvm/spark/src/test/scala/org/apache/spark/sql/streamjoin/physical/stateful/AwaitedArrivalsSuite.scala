@@ -1,0 +1,39 @@
+package org.apache.spark.sql.streamjoin.physical.stateful
+
+import java.io.{ByteArrayInputStream, ByteArrayOutputStream, ObjectInputStream, ObjectOutputStream}
+
+import org.scalatest.funsuite.AnyFunSuite
+
+/** What a task gets of a batch, by when it was written. */
+class AwaitedArrivalsSuite extends AnyFunSuite {
+
+  private val brought = BatchArrivals(Seq(Arrival(7L)), None, batchTimeMs = 1L)
+
+  private def inTask(arrivals: AwaitedArrivals): AwaitedArrivals = {
+    val bytes = new ByteArrayOutputStream
+    new ObjectOutputStream(bytes).writeObject(arrivals)
+    new ObjectInputStream(new ByteArrayInputStream(bytes.toByteArray)).readObject()
+      .asInstanceOf[AwaitedArrivals]
+  }
+
+  test("a task that was written before its inputs were read fails") {
+    val early = inTask(new AwaitedArrivals(() => None))
+    assert(intercept[IllegalStateException](early()).getMessage.contains("had been read"))
+  }
+
+  test("what came between two writings is told, and does not change after") {
+    var come = Option.empty[BatchArrivals]
+    val awaited = new AwaitedArrivals(() => come)
+    val early = inTask(awaited)
+    come = Some(brought)
+    assert(inTask(awaited)() == brought)
+    come = Some(brought.copy(arrivals = Seq(Arrival(8L))))
+    assert(inTask(awaited)() == brought)
+    intercept[IllegalStateException](early())
+  }
+
+  test("what has been told can be written once more where it was told") {
+    val first = inTask(new AwaitedArrivals(() => Some(brought)))
+    assert(inTask(first)() == brought)
+  }
+}

@@ -1,0 +1,141 @@
+package org.apache.spark.sql.streamjoin.physical.stateful
+
+import java.sql.Timestamp
+import java.time.Instant
+import java.util.concurrent.atomic.AtomicInteger
+
+import org.apache.spark.SparkConf
+import org.apache.spark.scheduler.{SparkListener, SparkListenerJobStart}
+import org.apache.spark.sql.{DataFrame, Row}
+import org.apache.spark.sql.execution.streaming.runtime.MemoryStream
+import org.apache.spark.sql.internal.StaticSQLConf
+import org.apache.spark.sql.streaming.StreamTest
+
+import io.streamjoin.{PythonApi, StreamJoinExtensions}
+
+/** A batch is one job, and its watermarks are those of its own rows, however the inputs reach the join. */
+class JobsOfABatchSuite extends StreamTest {
+  import testImplicits._
+
+  override protected def sparkConf: SparkConf = super.sparkConf
+    .set(StaticSQLConf.SPARK_SESSION_EXTENSIONS.key, classOf[StreamJoinExtensions].getName)
+    .set("spark.sql.shuffle.partitions", "2")
+
+  private type Rows = MemoryStream[(Int, Timestamp)]
+
+  private val start = Instant.parse("2024-05-04T10:00:00Z")
+
+  private def at(minutes: Int): Timestamp = Timestamp.from(start.plusSeconds(60L * minutes))
+
+  private def input(alias: String, rows: Rows): DataFrame =
+    PythonApi
+      .imposeOrder(rows.toDF().toDF("id", "t"), "t", java.util.Map.of("lag", "1 minute"))
+      .alias(alias)
+
+  private def join(left: DataFrame, right: DataFrame, on: String, how: String): DataFrame =
+    PythonApi.streamJoin(left, right, on, how, java.util.Map.of[String, Any]())
+
+  private def within(a: String, b: String): String =
+    s"$b.t BETWEEN $a.t AND $a.t + INTERVAL '1' HOUR"
+
+  /**
+   * Runs batches; gives what came out of each, and how many jobs it was. All inputs of one are there before
+   * the query goes on, or it would be two.
+   */
+  private def came(joined: DataFrame, batches: Seq[() => Unit]): Seq[(Set[Row], Int)] = {
+    val jobs = new AtomicInteger
+    val counting = new SparkListener {
+      override def onJobStart(job: SparkListenerJobStart): Unit = { jobs.incrementAndGet(); () }
+    }
+    var out = Set.empty[Row]
+    def take(batch: DataFrame): Unit = out = batch.collect().toSet
+    var found = Seq.empty[(Set[Row], Int)]
+    spark.sparkContext.addSparkListener(counting)
+    try withTempDir { folder =>
+        found = batches.map { add =>
+          add()
+          jobs.set(0)
+          val query = joined.writeStream
+            .foreachBatch((batch: DataFrame, _: Long) => take(batch))
+            .option("checkpointLocation", folder.getCanonicalPath)
+            .start()
+          try query.processAllAvailable()
+          finally query.stop()
+          spark.sparkContext.listenerBus.waitUntilEmpty()
+          (out, jobs.get)
+        }
+      }
+    finally spark.sparkContext.removeSparkListener(counting)
+    found
+  }
+
+  private def both(on: String, how: String)(check: Seq[(Set[Row], Int)] => Unit): Unit = {
+    val (a, b) = (MemoryStream[(Int, Timestamp)], MemoryStream[(Int, Timestamp)])
+    val joined = join(input("a", a), input("b", b), on, how).selectExpr("a.id", "b.id")
+    check(
+      came(
+        joined,
+        Seq(
+          () => { a.addData(1 -> at(0), 2 -> at(1)); b.addData(1 -> at(30)); () },
+          // the batch's own rows free what is left of the first
+          () => { a.addData(3 -> at(200)); b.addData(3 -> at(210)); () }
+        )
+      )
+    )
+  }
+
+  test("by key") {
+    both(s"a.id = b.id AND ${within("a", "b")}", "left") { found =>
+      assert(found == Seq((Set(Row(1, 1)), 1), (Set(Row(2, null), Row(3, 3)), 1)))
+    }
+  }
+
+  test("without an equality, one input read by every task") {
+    both(within("a", "b"), "left") { found =>
+      assert(found == Seq((Set(Row(1, 1), Row(2, 1)), 1), (Set(Row(3, 3)), 1)))
+    }
+  }
+
+  test("an input that brings nothing") {
+    val (a, b) = (MemoryStream[(Int, Timestamp)], MemoryStream[(Int, Timestamp)])
+    val on = s"a.id = b.id AND ${within("a", "b")}"
+    val joined = join(input("a", a), input("b", b), on, "left").selectExpr("a.id", "b.id")
+    val found = came(
+      joined,
+      Seq(() => { a.addData(1 -> at(0)); () }, () => { b.addData(2 -> at(100)); () })
+    )
+    assert(found == Seq((Set.empty, 1), (Set(Row(1, null)), 1)))
+  }
+
+  test("a chain by one key, in which nothing is shuffled between the joins, and one by another") {
+    for (key <- Seq("a.id", "b.id + 1")) {
+      val rows = Seq.fill(3)(MemoryStream[(Int, Timestamp)])
+      val lower =
+        join(
+          input("a", rows(0)),
+          input("b", rows(1)),
+          s"a.id = b.id AND ${within("a", "b")}",
+          "left"
+        )
+      val upper = join(lower, input("c", rows(2)), s"$key = c.id AND ${within("a", "c")}", "left")
+      val c = if (key == "a.id") 0 else 1
+      val found = came(
+        upper.selectExpr("a.id", "b.id", "c.id"),
+        Seq(
+          () => {
+            rows.head.addData(1 -> at(0), 5 -> at(1))
+            rows(1).addData(1 -> at(3))
+            rows(2).addData(1 + c -> at(5))
+            ()
+          },
+          () => rows.foreach(_.addData(9 -> at(200)))
+        )
+      )
+      assert(
+        found.head == ((Set(Row(1, 1, 1 + c)), 1)) &&
+          found.last._1.contains(Row(5, null, null)) && found.last._2 == 1,
+        key
+      )
+    }
+  }
+}
