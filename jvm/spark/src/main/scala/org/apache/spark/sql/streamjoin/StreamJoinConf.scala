@@ -73,4 +73,8 @@ private[sql] object StreamJoinConf {
       .version("0.1.0")
       .stringConf
       .createOptional
+
+  /** All of them. */
+  val all: Seq[ConfigEntry[_]] =
+    Seq(ReplaceBuiltin, MaxBufferedRows, StateFormat, SegmentMemory, Retention)
 }

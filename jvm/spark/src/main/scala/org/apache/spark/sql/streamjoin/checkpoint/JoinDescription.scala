@@ -71,6 +71,8 @@ private[streamjoin] object DescribedZone {
  * @param changelog of a changelog join, how the rows of each side are told apart; none: the join is by
  *   event time
  * @param asOf of an as-of join, which of the last rows each row meets; none: it meets all in its bounds
+ * @param condition of a changelog join, all conjuncts but the keys: what came out by them is taken back by
+ *   them
  */
 private[streamjoin] final case class JoinDescription(
     format: String,
@@ -85,7 +87,8 @@ private[streamjoin] final case class JoinDescription(
     times: Seq[(StoredTime, String)],
     zone: Option[DescribedZone],
     changelog: Option[Seq[String]] = None,
-    asOf: Option[String] = None
+    asOf: Option[String] = None,
+    condition: Option[Seq[String]] = None
 ) {
 
   def json: String = {
@@ -102,7 +105,8 @@ private[streamjoin] final case class JoinDescription(
         ("times" -> times.map { case (time, said) => written(time) ~ ("said" -> said) }) ~
         ("zone" -> zone.map(z => ("id" -> z.id) ~ ("stored" -> z.stored))) ~
         ("changelog" -> changelog) ~
-        ("asOf" -> asOf)
+        ("asOf" -> asOf) ~
+        ("condition" -> condition)
     compact(render(fields))
   }
 
@@ -137,7 +141,8 @@ private[streamjoin] object JoinDescription {
       times(json),
       zone(json),
       all.get("changelog").map(texts),
-      all.get("asOf").map(text)
+      all.get("asOf").map(text),
+      all.get("condition").map(texts)
     )
   }
 

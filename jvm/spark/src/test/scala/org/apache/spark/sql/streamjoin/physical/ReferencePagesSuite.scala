@@ -68,6 +68,7 @@ class ReferencePagesSuite extends AnyFunSuite {
   test("settings, with their defaults") {
     val rows = table(reference, "Settings").map(cells => quoted(cells.head).head -> cells(1)).toMap
     assert(rows.keySet == settings.keySet)
+    assert(StreamJoinConf.all.map(_.key).toSet == settings.keySet)
     for ((key, default) <- settings if quoted(rows(key)).nonEmpty)
       assert(quoted(rows(key)) == Seq(default), key)
     for ((key, default) <- settings if quoted(rows(key)).isEmpty)

@@ -3,15 +3,13 @@ package org.apache.spark.sql.streamjoin.logical.resolve
 import java.util.Locale
 import java.util.concurrent.ConcurrentHashMap
 
-import scala.jdk.CollectionConverters._
-
 import org.apache.spark.internal.Logging
 import org.apache.spark.sql.catalyst.plans.logical.{EventTimeWatermark, Join, LogicalPlan}
 import org.apache.spark.sql.catalyst.streaming.WriteToStream
 import org.apache.spark.sql.catalyst.trees.TreeNodeTag
 import org.apache.spark.sql.execution.streaming.sinks.FileStreamSink
 import org.apache.spark.sql.internal.SQLConf
-import org.apache.spark.sql.streamjoin.ColumnNames
+import org.apache.spark.sql.streamjoin.{ColumnNames, StreamJoinConf}
 import org.apache.spark.sql.streamjoin.conditions.TimeUnit
 import org.apache.spark.sql.streamjoin.logical.plan.{ImposeOrder, StreamJoin}
 
@@ -104,8 +102,7 @@ private[streamjoin] final class WarnAtAnalysis extends (LogicalPlan => Unit) wit
   private def unknownSettings: Seq[String] =
     SQLConf.get.getAllConfs.keys.toSeq.filter(isOurs).filterNot(existing.contains).sorted
 
-  private lazy val existing: Seq[String] =
-    SQLConf.getConfigEntries().asScala.map(_.key).filter(isOurs).toSeq.sorted
+  private val existing: Seq[String] = StreamJoinConf.all.map(_.key).sorted
 
   private def isOurs(key: String): Boolean = key.toLowerCase(Locale.ROOT).startsWith(Prefix)
 

@@ -1,6 +1,13 @@
 package org.apache.spark.sql.streamjoin.physical.changelog
 
-import org.apache.spark.sql.catalyst.expressions.{And, Expression}
+import org.apache.spark.sql.catalyst.expressions.{
+  And,
+  Attribute,
+  AttributeSet,
+  Expression,
+  Literal,
+  PlanExpression
+}
 import org.apache.spark.sql.streamjoin.checkpoint.{
   DescribedZone,
   JoinDescription,
@@ -37,8 +44,20 @@ private[changelog] object DescribedChangelog {
       }.toMap,
       times.said,
       zone(spec),
-      Some(Side.both.map(side => s"${side.name}: ${identity(spec.side(side))}"))
+      Some(Side.both.map(side => s"${side.name}: ${identity(spec.side(side))}")),
+      condition = Some(condition(spec))
     )
+  }
+
+  /** In no order; a subquery has no text that lasts from start to start. */
+  private def condition(spec: ChangelogSpec): Seq[String] = {
+    val ofLeft = AttributeSet(spec.left.columns)
+    conjuncts(spec.condition)
+      .filterNot(c => c == Literal.TrueLiteral || c.exists(_.isInstanceOf[PlanExpression[_]]))
+      .map(_.transform { case a: Attribute =>
+        a.withQualifier(Seq((if (ofLeft.contains(a)) Side.Left else Side.Right).name))
+      }.sql)
+      .distinct.sorted
   }
 
   /** What came in one zone is taken back by what the condition, and the inputs, say in the same. */

@@ -72,6 +72,17 @@ class DescribedChangelogSuite extends AnalysisSession {
 
   private val Zone = "America/New_York"
 
+  test("another condition beside the keys: what came out by it is taken back by it") {
+    val before = described("a.k = b.k AND a.id < b.id")
+    val said = refusal(before, described("a.k = b.k AND a.id > b.id")).getOrElse(fail())
+    assert(said.contains("it was written with another condition"))
+    assert(said.contains("(left.id < right.id)") && said.contains("(left.id > right.id)"))
+    assert(refusal(before, described("a.id < b.id AND a.k = b.k")).isEmpty)
+    val earlier = before.map(_.replaceAll(",\"condition\":\\[[^\\]]*\\]", ""))
+    assert(earlier != before)
+    assert(refusal(earlier, described("a.k = b.k AND a.id > b.id")).isEmpty)
+  }
+
   test("what does not depend on the session's time zone goes on in another") {
     for (on <- Seq("a.k = b.k", "a.k = b.k AND a.t < b.t + INTERVAL '1' HOUR", "a.t = b.t"))
       assert(refusal(described(on), described(on, zone = Zone)).isEmpty, on)
