@@ -160,7 +160,7 @@ class TestSqlStreamToStreamJoin:
             "SELECT * FROM v JOIN w ON w.b BETWEEN v.a "
             "AND CAST(CAST(v.a AS STRING) AS TIMESTAMP) + INTERVAL '10' SECONDS"
         )
-        assert refusal(numbers.session, query).startswith("DATATYPE_MISMATCH")
+        assert refusal(numbers.session, query).startswith("STREAM_JOIN.TIME_TYPE_MISMATCH")
 
     @pytest.mark.parametrize(
         ("query", "expected"),
