@@ -6,6 +6,7 @@ import org.apache.spark.sql.catalyst.expressions.{
   Attribute,
   AttributeReference,
   AttributeSet,
+  Cast,
   CommonExpressionRef,
   EqualNullSafe,
   Expression,
@@ -362,9 +363,11 @@ private[streamjoin] object ChangelogBuilder {
     }
   }
 
+  /** A view casts each of its columns to the type that it has. */
   private def isColumn(e: Expression): Boolean = e match {
-    case Alias(child, _) => child.isInstanceOf[Attribute]
-    case other           => other.isInstanceOf[Attribute]
+    case Alias(child, _)                           => isColumn(child)
+    case c: Cast if c.child.dataType == c.dataType => isColumn(c.child)
+    case other                                     => other.isInstanceOf[Attribute]
   }
 
   /** A row that goes must be what it was when it came. */
