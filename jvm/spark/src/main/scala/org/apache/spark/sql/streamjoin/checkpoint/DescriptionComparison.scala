@@ -36,19 +36,13 @@ private[checkpoint] final class DescriptionComparison(location: String, old: Str
         case "bounds" if otherZone                              => throw zoneOfBounds
         case "bounds" if zoneThen.isEmpty && knowsNoZone(found) => throw bounds(PerhapsZone)
         case "bounds"                                           => throw bounds(AsItWas)
-        case "format" =>
-          val format = before.fold("none")(shown(_, timesThen))
-          throw refusal(
-            "it was written with another state format",
-            format,
-            after.fold("none")(shown(_, timesNow)),
-            s"Set spark.sql.streamJoin.stateFormat = '$format', or start with a new checkpoint location"
-          )
         case _ =>
+          val was = before.fold("none")(shown(_, timesThen))
           throw refusal(
             s"it was written with ${words.getOrElse(name, s"another '$name'")}",
-            before.fold("none")(shown(_, timesThen)),
-            after.fold("none")(shown(_, timesNow))
+            was,
+            after.fold("none")(shown(_, timesNow)),
+            if (name == "format") setFormat(was) else AsItWas
           )
       }
     }
@@ -61,7 +55,7 @@ private[checkpoint] final class DescriptionComparison(location: String, old: Str
       reason: String,
       before: String,
       after: String,
-      instead: String = AsItWas
+      instead: String
   ): StreamJoinRuntimeException =
     StreamJoinErrors.incompatibleCheckpoint(location, reason, before, after, null, instead)
 
@@ -126,6 +120,9 @@ private object DescriptionComparison {
   private val AsItWas =
     "Start the query with a new checkpoint location, or restore the query as it was"
 
+  private def setFormat(name: String) =
+    s"Set spark.sql.streamJoin.stateFormat = '$name', or start with a new checkpoint location"
+
   private val Zone = SQLConf.SESSION_LOCAL_TIMEZONE.key
 
   private val PerhapsZone = AsItWas +
@@ -144,6 +141,7 @@ private object DescriptionComparison {
 
   private val words = Map(
     "joinType" -> "another join type",
+    "format" -> "another state format",
     "order" -> "another time that rows are ordered by",
     "keys" -> "other equalities as keys",
     "condition" -> "another condition",

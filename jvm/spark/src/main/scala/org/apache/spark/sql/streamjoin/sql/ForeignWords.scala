@@ -1,8 +1,9 @@
 package org.apache.spark.sql.streamjoin.sql
 
-import scala.jdk.CollectionConverters._
+import scala.util.matching.Regex
 
 import org.apache.spark.sql.catalyst.parser.ParseException
+import org.apache.spark.sql.catalyst.trees.Origin
 import org.apache.spark.sql.streamjoin.errors.{StreamJoinAnalysisException, StreamJoinErrors}
 
 /**
@@ -16,19 +17,8 @@ private[sql] object ForeignWords {
 
   /** The refusal that says what to write, if the text has such words where the parser stopped. */
   def of(text: String, refused: ParseException): ParseException = {
-    def at(words: scala.util.matching.Regex)(
-        error: org.apache.spark.sql.catalyst.trees.Origin => StreamJoinAnalysisException
-    ) = words.findFirstMatchIn(text).map { m =>
-      val origin = Relocation.origin(text, m.start, m.end - 1)
-      val e = error(origin)
-      new ParseException(
-        Some(text),
-        origin,
-        e.getCondition,
-        e.getMessageParameters.asScala.toMap,
-        origin.getQueryContext
-      )
-    }
+    def at(words: Regex)(error: Origin => StreamJoinAnalysisException) =
+      words.findFirstMatchIn(text).map(m => Relocation.refused(text, m.start, m.end - 1)(error))
     val near = Option(refused.getMessageParameters.get("error")).getOrElse("").toUpperCase
     val found =
       if (near == "'ASOF'") at(AsOf) {

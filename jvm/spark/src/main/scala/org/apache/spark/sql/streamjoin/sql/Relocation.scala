@@ -4,6 +4,7 @@ import scala.jdk.CollectionConverters._
 
 import org.apache.spark.sql.catalyst.parser.ParseException
 import org.apache.spark.sql.catalyst.trees.{Origin, SQLQueryContext, TreeNode}
+import org.apache.spark.sql.streamjoin.errors.StreamJoinAnalysisException
 import org.apache.spark.sql.streamjoin.shims.OriginOfNode
 
 /** Moves the positions that a parser notes from an edited text to the text as it was written. */
@@ -72,6 +73,21 @@ private[streamjoin] final class Relocation(edited: EditedText) {
 }
 
 private[streamjoin] object Relocation {
+
+  /** An error of this project about a part of a text, as the parser's. */
+  def refused(text: String, start: Int, stop: Int)(
+      error: Origin => StreamJoinAnalysisException
+  ): ParseException = {
+    val origin = Relocation.origin(text, start, stop)
+    val e = error(origin)
+    new ParseException(
+      Some(text),
+      origin,
+      e.getCondition,
+      e.getMessageParameters.asScala.toMap,
+      origin.getQueryContext
+    )
+  }
 
   /** The origin of what stands from `start` to `stop` in a text. */
   def origin(text: String, start: Int, stop: Int): Origin = {

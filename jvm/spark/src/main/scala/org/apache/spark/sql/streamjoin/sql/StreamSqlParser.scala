@@ -1,6 +1,5 @@
 package org.apache.spark.sql.streamjoin.sql
 
-import scala.jdk.CollectionConverters._
 import scala.util.control.NonFatal
 
 import org.apache.spark.sql.catalyst.{FunctionIdentifier, TableIdentifier}
@@ -100,15 +99,8 @@ private[streamjoin] object StreamSqlParser {
       }
     }
 
-  private def refusal(text: String, w: WrongWindow): ParseException = {
-    val origin = Relocation.origin(text, w.start, w.end - 1)
-    val e = StreamJoinErrors.invalidWindow(origin, text.substring(w.start, w.end), w.reason)
-    new ParseException(
-      Some(text),
-      origin,
-      e.getCondition,
-      e.getMessageParameters.asScala.toMap,
-      origin.getQueryContext
-    )
-  }
+  private def refusal(text: String, w: WrongWindow): ParseException =
+    Relocation.refused(text, w.start, w.end - 1) {
+      StreamJoinErrors.invalidWindow(_, text.substring(w.start, w.end), w.reason)
+    }
 }

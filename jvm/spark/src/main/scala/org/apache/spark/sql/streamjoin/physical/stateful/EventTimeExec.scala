@@ -5,7 +5,7 @@ import org.apache.spark.sql.execution.metric.SQLMetrics
 import org.apache.spark.sql.streamjoin.logical.times.BaseColumn
 
 /** A stateful operator whose rows go by the watermarks of source columns. */
-private[physical] trait EventTimeExec extends ReportingExec {
+private[physical] trait EventTimeExec extends ReportingExec with ReadsInputs {
 
   /** The source columns that its watermarks follow from. */
   protected def bases: Seq[BaseColumn]
@@ -26,8 +26,7 @@ private[physical] trait EventTimeExec extends ReportingExec {
 
   @transient private var inputs: Option[Seq[SparkPlan]] = None
 
-  /** What its tasks read from: the inputs as they are run. */
-  private[stateful] final def read: Seq[SparkPlan] = inputs.getOrElse(children)
+  final override def read: Seq[SparkPlan] = inputs.getOrElse(children)
 
   /**
    * What the batch brings, for the tasks of the operator.

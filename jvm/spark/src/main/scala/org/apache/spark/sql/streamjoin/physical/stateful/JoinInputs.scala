@@ -64,7 +64,7 @@ private[physical] object JoinInputs {
     case s: ShuffleExchangeLike                        => isWritten(s)
     case ReusedExchangeExec(_, s: ShuffleExchangeLike) => isWritten(s)
     case _: ImposeOrderExec                            => false
-    case j: EventTimeExec                              => j.read.forall(isRead)
+    case j: ReadsInputs                                => j.read.forall(isRead)
     case other                                         => other.children.forall(isRead)
   }
 
