@@ -32,7 +32,8 @@ import ChangelogCounters.{Count, Inserted}
  * equal in the columns that come out cancels. A row that nobody wants counts as one that is not there:
  * it is left out before an update is told from an insert or a delete.
  *
- * How many partners a row has is not stored: it follows from the rows.
+ * How many partners a row has is not stored: it follows from the rows. Where finding out takes a long walk
+ * it is remembered ([[PartnerCounts]]).
  *
  * A row that leaves the state by its age takes nothing back. By watermarks it leaves once neither a change of
  * its own nor one of a partner can come that is not late: with the bounds of the condition
@@ -56,8 +57,10 @@ final class ChangelogJoin[R, O](
     rows: ChangelogRows[R],
     output: ChangelogOutput[R, O],
     state: JoinState[R],
-    val counters: ChangelogCounters
+    val counters: ChangelogCounters,
+    partners: PartnerCounts = new PartnerCounts
 ) {
+  import ChangelogJoin._
 
   private val effects = new Effects[O](output, counters)
   private val changes = new NetChanges[R](rows, state, counters, keeps, forgets)
@@ -87,12 +90,14 @@ final class ChangelogJoin[R, O](
     val l = changes.of(Left, key, left)
     val r = changes.of(Right, key, right)
     if (!l.isEmpty || !r.isEmpty) {
-      val (ofLeft, ofRight) = (new Moving(Left, l), new Moving(Right, r))
+      val (ofLeft, ofRight) = (new Moving(Left, key, l), new Moving(Right, key, r))
+      partners.begin()
       meetKept(key, ofLeft)
       meetKept(key, ofRight)
       meetEachOther(ofLeft, ofRight)
-      ofLeft.finish(key)
-      ofRight.finish(key)
+      ofLeft.finish()
+      ofRight.finish()
+      partners.end(state.size)
     }
     effects.settle()
   }
@@ -120,10 +125,10 @@ final class ChangelogJoin[R, O](
 
   /** Notes at the partners of a row that has expired that they had one. */
   private def note(side: Side, key: Long, gone: R): Unit = {
-    val partners = state.probe(side.other, key, Long.MinValue, Long.MaxValue)
-    partners.foreach { partner =>
+    val others = state.probe(side.other, key, Long.MinValue, Long.MaxValue)
+    others.foreach { partner =>
       if (!partner.matched && pairs(side, gone, partner.row)) {
-        partners.setMatched()
+        others.setMatched()
       }
     }
   }
@@ -135,28 +140,45 @@ final class ChangelogJoin[R, O](
     if (side == Left) output.joined(row, other) else output.joined(other, row)
 
   /** The rows of one side that go and come, and which of them had or have a partner. */
-  private final class Moving(val side: Side, net: Net[R]) {
+  private final class Moving(val side: Side, key: Long, net: Net[R]) {
     val removed: collection.IndexedSeq[R] = net.removed.map(_.row)
     val added: collection.IndexedSeq[R] = net.added
-    val hadPartner: Array[Boolean] = Array.tabulate(removed.length)(net.removed(_).matched)
-    val hasPartner: Array[Boolean] = new Array[Boolean](added.length)
+
+    /** How many partners they had: a mark stands for one that has left. */
+    val had: Array[Int] = Array.tabulate(removed.length)(i => if (net.removed(i).matched) 1 else 0)
+
+    /** How many they have. */
+    val has: Array[Int] = new Array[Int](added.length)
+
+    /** Whether all of them have been counted. */
+    var counted: Boolean = true
+
+    /** Whether one partner is as good as many. */
+    private val suffices = joinType.leftOnly && !partners.has(side, key)
 
     def isEmpty: Boolean = removed.isEmpty && added.isEmpty
 
     /** Whether there is nothing more to find out of them. */
     def settled: Boolean =
-      joinType.leftOnly && hadPartner.forall(identity) && hasPartner.forall(identity)
+      suffices && had.forall(_ > 0) && has.forall(_ > 0)
 
-    def finish(key: Long): Unit = {
+    def finish(): Unit = {
       if (depends(side)) {
-        for (i <- removed.indices if isAlone(hadPartner(i)))
+        for (i <- removed.indices if isAlone(had(i) > 0))
           output.alone(side, removed(i)).foreach(effects.remove)
-        for (i <- added.indices if isAlone(hasPartner(i)))
+        for (i <- added.indices if isAlone(has(i) > 0))
           output.alone(side, added(i)).foreach(effects.add)
+        if (partners.has(side, key)) remember()
       }
       added.foreach(changes.append(side, key, _, matched = false))
       counters.count(side, Inserted, added.length.toLong)
     }
+
+    private def remember(): Unit =
+      for (i <- added.indices) {
+        val seen = rows.seen(side, added(i))
+        if (counted) partners.put(side, key, seen, has(i)) else partners.forget(side, key, seen)
+      }
   }
 
   /** Whether a row comes out by itself, by whether it has a partner. */
@@ -169,72 +191,92 @@ final class ChangelogJoin[R, O](
     if (!moving.isEmpty) {
       val kept = state.probe(other, key, Long.MinValue, Long.MaxValue)
       val turned = mutable.ArrayBuffer.empty[Turned[R]]
+      val known = partners.has(other, key)
       while ((depends(other) || !moving.settled) && kept.hasNext) {
         val partner = kept.next()
         val row = partner.row
-        val lost = meet(side, moving.removed, row, moving.hadPartner, effects.remove)
-        val won = meet(side, moving.added, row, moving.hasPartner, effects.add)
-        if (depends(other) && lost != won && !partner.matched)
-          turned += Turned(rows.copy(other, row), won)
+        val lost = meet(side, moving.removed, row, moving.had, effects.remove)
+        val won = meet(side, moving.added, row, moving.has, effects.add)
+        if (depends(other) && lost + won > 0 && !partner.matched) {
+          val stay =
+            if (known) partners.change(other, key, rows.seen(other, row), lost, won) else None
+          if ((lost > 0) != (won > 0) && stay.forall(_ == 0))
+            turned += new Turned(rows.copy(other, row), won, stay.nonEmpty)
+        }
       }
+      moving.counted = !kept.hasNext
       kept.close()
-      for (Turned(row, won) <- withoutKept(side, key, turned)) {
-        output.alone(other, row).foreach(if (isAlone(won)) effects.add else effects.remove)
+      count(side, key, turned.filterNot(_.counted))
+      for (one <- turned if one.stay == 0) {
+        output.alone(other, one.row).foreach(if (isAlone(one.won > 0)) effects.add
+        else effects.remove)
       }
     }
   }
 
-  /** Whether some of the rows match the other one; what they give together goes to `effect`. */
+  /** How many of the rows match the other one; what they give together goes to `effect`. */
   private def meet(
       side: Side,
       some: collection.IndexedSeq[R],
       other: R,
-      found: Array[Boolean],
+      found: Array[Int],
       effect: O => Unit
-  ): Boolean = {
-    var any = false
+  ): Int = {
+    var all = 0
     var i = 0
     while (i < some.length) {
       if (pairs(side, some(i), other)) {
-        any = true
-        found(i) = true
+        all += 1
+        found(i) += 1
         if (!joinType.leftOnly) joined(side, some(i), other).foreach(effect)
       }
       i += 1
     }
-    any
+    all
   }
 
-  /** Those of the other side's rows that have no partner among the rows of `side` that stay: one walk. */
-  private def withoutKept(
-      side: Side,
-      key: Long,
-      turned: mutable.ArrayBuffer[Turned[R]]
-  ): collection.Seq[Turned[R]] = {
+  /**
+   * Finds out how many partners rows of the other side have among those of `side` that stay, in one walk. Most
+   * have some, or the key has few rows: that is known soon. Of those that it takes longer for it is remembered.
+   */
+  private def count(side: Side, key: Long, turned: mutable.ArrayBuffer[Turned[R]]): Unit =
     if (turned.nonEmpty) {
+      var walked = 0
       val kept = state.probe(side, key, Long.MinValue, Long.MaxValue)
       while (turned.nonEmpty && kept.hasNext) {
         val row = kept.next().row
-        turned.filterInPlace(t => !pairs(side, row, t.row))
+        for (one <- turned if pairs(side, row, one.row)) one.stay += 1
+        walked += 1
+        if (walked <= ShortWalk) turned.filterInPlace(_.stay == 0)
       }
       kept.close()
+      if (walked > ShortWalk)
+        for (one <- turned)
+          partners.put(side.other, key, rows.seen(side.other, one.row), one.stay + one.won)
     }
-    turned
-  }
 
   private def meetEachOther(left: Moving, right: Moving): Unit = {
     for (i <- right.removed.indices)
-      if (meet(Left, left.removed, right.removed(i), left.hadPartner, effects.remove))
-        right.hadPartner(i) = true
+      right.had(i) += meet(Left, left.removed, right.removed(i), left.had, effects.remove)
     for (i <- right.added.indices)
-      if (meet(Left, left.added, right.added(i), left.hasPartner, effects.add))
-        right.hasPartner(i) = true
+      right.has(i) += meet(Left, left.added, right.added(i), left.has, effects.add)
   }
+}
+
+private object ChangelogJoin {
+
+  /** How many rows are looked at before it is worth while to remember what is found. */
+  val ShortWalk = 64
 }
 
 /**
  * A row that stays, of which partners have come or gone.
  *
- * @param won whether it has some among those that came; else it had some among those that went
+ * @param won how many have come; else some have gone
+ * @param counted whether it is known that none stay
  */
-private final case class Turned[R](row: R, won: Boolean)
+private final class Turned[R](val row: R, val won: Int, val counted: Boolean) {
+
+  /** How many of its partners stay. */
+  var stay = 0
+}

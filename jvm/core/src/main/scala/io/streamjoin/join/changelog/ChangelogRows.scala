@@ -37,6 +37,12 @@ trait ChangelogRows[R] {
   def matches(left: R, right: R): Boolean
 
   /**
+   * What the condition sees of a row, for `equals`: rows of a side that are equal in it have the same
+   * partners. It outlives the call.
+   */
+  def seen(side: Side, row: R): AnyRef
+
+  /**
    * Whether a row that can match nothing, and does not come out alone, is held all the same: older changes
    * of its key are told by it.
    */

@@ -99,10 +99,17 @@ private[changelog] final case class TestChangelog(
   override def joinable(side: Side, row: Row): Boolean =
     !row.gone && (!equality || row.join.nonEmpty) && (!filtered || row.value % 2 == 0)
 
-  override def matches(l: Row, r: Row): Boolean =
+  /** How often the condition was looked at. */
+  var evaluations: Long = 0L
+
+  override def matches(l: Row, r: Row): Boolean = {
+    evaluations += 1
     (!equality || l.join == r.join) && joinable(Side.Left, l) && joinable(Side.Right, r) &&
-      (!residual || l.value / 3 % 2 == r.value / 3 % 2) &&
-      within.forall(w => r.time >= l.time && r.time <= l.time + w)
+    (!residual || l.value / 3 % 2 == r.value / 3 % 2) &&
+    within.forall(w => r.time >= l.time && r.time <= l.time + w)
+  }
+
+  override def seen(side: Side, row: Row): AnyRef = (row.join, row.value, row.time, row.gone)
 
   override def copy(side: Side, row: Row): Row = row
 
@@ -164,8 +171,16 @@ private[changelog] final case class TestChangelog(
   }
 }
 
-/** A join on the heap, or in segments, to which batches are given. */
-private[changelog] final class ChangelogDriver(join: TestChangelog, segments: Boolean = false) {
+/**
+ * A join on the heap, or in segments, to which batches are given.
+ *
+ * @param remembers whether it goes on with the partners that it has counted
+ */
+private[changelog] final class ChangelogDriver(
+    join: TestChangelog,
+    segments: Boolean = false,
+    remembers: Boolean = true
+) {
 
   private val state: JoinState[Row] =
     if (segments) new SegmentJoinState[Row](_ => 2, _ => 1L, _ => new Codec)
@@ -186,8 +201,11 @@ private[changelog] final class ChangelogDriver(join: TestChangelog, segments: Bo
   }
 
   val counters = new ChangelogCounters
-  private val operator =
-    new ChangelogJoin[Row, Out](join.joinType, join, output, state, counters)
+  private var partners = new PartnerCounts
+  private def operator = {
+    if (!remembers) partners = new PartnerCounts
+    new ChangelogJoin[Row, Out](join.joinType, join, output, state, counters, partners)
+  }
   private var clock = Long.MinValue
 
   def at(now: Long): Unit = {

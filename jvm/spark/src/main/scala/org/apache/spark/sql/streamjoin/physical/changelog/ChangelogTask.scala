@@ -47,12 +47,14 @@ private[changelog] final class ChangelogTask(
     val now = spec.watermarks.received(base.now)
     val output = new UnsafeChangelogOutput(spec, partitions.info.storeVersion, nowMs)
     val counters = new ChangelogCounters
+    val partners = RememberedPartners.take(partitions.info, partitionId)
     val operator = new ChangelogJoin[UnsafeRow, UnsafeRow](
       spec.joinType,
       rows,
       output,
       state.rows,
-      counters
+      counters,
+      partners
     )
     val clocks = new Clocks(spec)
     if (Side.both.exists(spec.side(_).ttlOfWrite.nonEmpty)) {
@@ -85,6 +87,7 @@ private[changelog] final class ChangelogTask(
       }
       base.save(state.numbers)
       state.commit(report, ChangelogMetrics.counted(counters, state.rows), now, base.lastActiveMs)
+      RememberedPartners.give(partitions.info, partitionId, partners)
     }
     val end = new Iterator[Changed[UnsafeRow]] {
       override def hasNext: Boolean = {

@@ -70,6 +70,7 @@ private[changelog] final class UnsafeChangelogRows(
   ): Option[UnsafeRow] = of(side).tombstone(row, before)
   override def isTombstone(side: Side, row: UnsafeRow): Boolean = of(side).isTombstone(row)
   override def matches(l: UnsafeRow, r: UnsafeRow): Boolean = condition.eval(pair(l, r))
+  override def seen(side: Side, row: UnsafeRow): AnyRef = of(side).seen(row)
   override def copy(side: Side, row: UnsafeRow): UnsafeRow = row.copy()
   override def agesByWrite(side: Side): Boolean = spec.side(side).expires.nonEmpty
   override def limitCount(side: Side): Int = spec.side(side).limitCount
@@ -128,6 +129,11 @@ private[changelog] final class UnsafeChangelogRows(
     private val data = Option.when(own.image.length < stored.length) {
       (UnsafeProjection.create(own.image, stored), UnsafeProjection.create(own.image, stored))
     }
+
+    private lazy val ofCondition =
+      UnsafeProjection.create(stored.filter(spec.condition.references.contains), stored)
+
+    def seen(row: UnsafeRow): AnyRef = ofCondition(row).copy()
 
     val byKey: BaseOrdering = ordering(own.key)
     val bySequence: Option[BaseOrdering] = own.sequence.map(s => ordering(Seq(s)))

@@ -1,0 +1,107 @@
+package io.streamjoin.join.changelog
+
+import scala.collection.mutable
+
+import org.scalatest.funsuite.AnyFunSuite
+
+import io.streamjoin.model.{JoinType, Side}
+import io.streamjoin.testing.Checked.assertSame
+import io.streamjoin.testing.RandomCases
+import io.streamjoin.testing.RandomCases.onFailure
+
+/** Many rows of one join key of which a condition beyond the equality lets few match. */
+class HotKeySuite extends AnyFunSuite {
+  import ChangelogCases._
+
+  /** @param value those whose third is even match each other */
+  private def row(unique: Int, value: Int, sequence: Int = 0) =
+    Row(Some(1), unique, value, sequence)
+
+  private def come(rows: Row*) = rows.map(Change(_, added = true))
+  private def go(rows: Row*) = rows.map(Change(_, added = false))
+
+  for (
+    joinType <- Seq(JoinType.LeftOuter, JoinType.FullOuter, JoinType.LeftSemi, JoinType.LeftAnti)
+  )
+    test(
+      s"${joinType.name}: a row that is the only partner of many costs a walk, not one for each"
+    ) {
+      val rows = 1000
+      val join = TestChangelog(joinType, Layout.UniqueKey, Layout.UniqueKey, residual = true)
+      val driver = new ChangelogDriver(join)
+      // left rows and the one right row that matches them, among as many that match none
+      driver.batch(
+        come((1 to rows).map(row(_, 0)): _*),
+        come((1 to rows).map(row(_, 3)): _*)
+      )
+      val partner = row(0, 0)
+      // what it takes to find out is done once
+      driver.batch(Nil, come(partner))
+      for (turn <- 1 to 6) {
+        join.evaluations = 0
+        val out = driver.batch(Nil, if (turn % 2 == 1) go(partner) else come(partner))
+        assert(out.nonEmpty)
+        assert(join.evaluations <= rows + 1, s"turn $turn")
+      }
+      // a new row has its partners counted as it meets them; one that goes takes no number with it
+      driver.batch(come(row(rows + 1, 0), row(rows + 2, 6)), Nil)
+      driver.batch(go(row(7, 0)), Nil)
+      join.evaluations = 0
+      driver.batch(Nil, go(partner))
+      assert(join.evaluations <= rows + 4)
+    }
+
+  test("hot keys of all types, with rows that age: each batch gives the difference") {
+    var remembered = 0
+    RandomCases.forAll(40) { random =>
+      val joinType = JoinType.all(random.nextInt(JoinType.all.length))
+      val layouts = Seq.fill(2)(if (random.nextBoolean()) Layout.UniqueKey else Layout.NoKey)
+      val selective = random.nextInt(4) == 0
+      def join() = TestChangelog(
+        joinType,
+        layouts.head,
+        layouts.last,
+        residual = true,
+        selective = selective,
+        hashes = 1
+      )
+      val (one, other) = (join(), join())
+      val driver = new ChangelogDriver(one, segments = random.nextBoolean())
+      // the same without memory of partners
+      val plain = new ChangelogDriver(other, remembers = false)
+      val table = mutable.HashMap.empty[Out, Int]
+      val history = mutable.ArrayBuffer.empty[Any]
+      val rows = Side.both.map(_ -> mutable.ArrayBuffer.empty[Row]).toMap
+      var next = 0
+      def change(side: Side, now: Long): Seq[Change[Row]] = {
+        val own = rows(side)
+        if (own.nonEmpty && random.nextInt(3) == 0)
+          Seq(Change(own.remove(random.nextInt(own.length)), added = false))
+        else {
+          next += 1
+          val expires = if (random.nextInt(4) == 0) now + random.nextInt(4) else Long.MaxValue
+          val usual = (side == Side.Left) == (random.nextInt(8) > 0)
+          val value = 6 * random.nextInt(4) + (if (usual) 0 else 3)
+          val row = Row(Some(random.nextInt(2)), next, value, expires = expires)
+          own += row
+          come(row)
+        }
+      }
+      withClue(onFailure(s"$one\n${history.mkString("\n")}\n")) {
+        for (now <- 1L to 12L) {
+          Seq(driver, plain).foreach(_.at(now))
+          for (side <- Side.both) rows(side).filterInPlace(_.expires >= now)
+          def some(side: Side) =
+            Seq.fill(if (now == 1) 150 else random.nextInt(6))(change(side, now)).flatten
+          val (left, right) = (some(Side.Left), some(Side.Right))
+          history += left -> right
+          val out = driver.batch(left, right)
+          assertSame("changes", out, plain.batch(left, right))
+          fold(table, out)
+        }
+        if (one.evaluations < other.evaluations) remembered += 1
+      }
+    }
+    if (RandomCases.all) assert(remembered > 3)
+  }
+}
