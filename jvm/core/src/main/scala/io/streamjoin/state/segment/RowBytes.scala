@@ -37,7 +37,7 @@ private[segment] final class RowBytes(disk: SpilledBytes) {
 
   def append[R](row: R, codec: RowCodec[R]): Long = {
     val size = codec.size(row)
-    if (used + size > room) open(size)
+    if (room == 0 || used + size > room) open(size)
     codec.write(row, chunks(last), used)
     appended(size)
   }
@@ -149,7 +149,7 @@ private[segment] final class RowBytes(disk: SpilledBytes) {
   }
 
   private def copy(source: Array[Byte], at: Int, size: Int): Long = {
-    if (used + size > room) open(size)
+    if (room == 0 || used + size > room) open(size)
     System.arraycopy(source, at, chunks(last), used, size)
     appended(size)
   }
@@ -166,7 +166,8 @@ private[segment] final class RowBytes(disk: SpilledBytes) {
   def spill(wanted: Long): Long = {
     var freed = 0L
     // the open chunk is closed by it, and there are only so many, each with what is known of it in memory
-    while (freed < wanted && (spilled < last || spilled == last && last < MostClosedEarly)) {
+    def mayClose = used > 0 && last < MostClosedEarly
+    while (freed < wanted && (spilled < last || spilled == last && mayClose)) {
       val chunk = chunks(spilled)
       freed += chunk.length
       if (spilled == extents.length) extents = Arrays.copyOf(extents, math.max(4, spilled * 2))

@@ -149,6 +149,49 @@ class ReclaimSuite extends AnyFunSuite {
     assert(segment.length <= 1600 && segment.live == 1000)
   }
 
+  test("rows of which nothing is kept but that they are there") {
+    val none = new RowCodec[Unit] {
+      override def size(row: Unit): Int = 0
+      override def write(row: Unit, into: Array[Byte], at: Int): Unit = assert(into != null)
+      override def read(from: Array[Byte], at: Int, size: Int): Unit = ()
+    }
+    def state(memory: Long) = new SegmentJoinState[Unit](
+      _ => 0,
+      _ => 1L,
+      _ => none,
+      Spilling(new MemoryPool, memory, LocalFiles.create),
+      timeIndex = _ => true
+    )
+    for (memory <- Seq(Long.MaxValue, 1L)) {
+      val tested = state(memory)
+      val written = mutable.ArrayBuffer.empty[Array[Byte]]
+      for (round <- 0 until 20) {
+        for (n <- 0 until 50)
+          tested.append(Left, n % 3, 0, Array.emptyLongArray, (), matched = false)
+        if (round % 2 == 0) {
+          val probe = tested.probe(Left, 1, 0, 0)
+          probe.foreach(_ => probe.remove())
+        }
+        if (round % 5 == 4) tested.rollback()
+        else {
+          tested.number()
+          written += bytes(tested.writeChange)
+          tested.seal()
+          tested.shrink()
+        }
+      }
+      val again = state(memory)
+      again.restore(read =>
+        written.reverseIterator.foreach(v => read(new DataInputStream(new ByteArrayInputStream(v))))
+      )
+      for (key <- 0 until 3)
+        assert(again.probe(Left, key, 0, 0).length == tested.probe(Left, key, 0, 0).length)
+      assert(tested.size(Left) == again.size(Left) && tested.size(Left) > 500)
+      tested.close()
+      again.close()
+    }
+  }
+
   test("memory comes back when most rows have been taken away, and the others are found") {
     for (memory <- Seq(Long.MaxValue, 1L << 18)) {
       val tested = state(timeIndex = true, memory = memory)
