@@ -3,8 +3,9 @@ package org.apache.spark.sql.streamjoin.sql
 import java.util.Locale
 
 import org.apache.spark.sql.catalyst.analysis.{UnresolvedAttribute, UnresolvedSubqueryColumnAliases}
-import org.apache.spark.sql.catalyst.expressions.{Expression, Literal}
+import org.apache.spark.sql.catalyst.expressions.{Expression, Literal, SubqueryExpression}
 import org.apache.spark.sql.catalyst.plans.logical.{
+  Filter,
   Join,
   LogicalPlan,
   SubqueryAlias,
@@ -27,7 +28,8 @@ import org.apache.spark.sql.types.StringType
  * other place for it: on classic sessions, over Spark Connect and in SQL alike.
  *
  *  - `left.hint("stream_join", "late=emit", "retention=1 hour").join(right, ...)` speaks of this join;
- *  - `SELECT /*+ STREAM_JOIN(late => 'emit') */ ...` of all joins in FROM of this SELECT;
+ *  - `SELECT /*+ STREAM_JOIN(late => 'emit') */ ...` of all joins in FROM of this SELECT, or of EXISTS and IN
+ *    in its WHERE where FROM has none;
  *  - `df.hint("impose_order", "order_time", "1 minute", "max_ahead=1 hour")` is `IMPOSE_ORDER` of df;
  *  - `df.hint("from_changelog", "key=id", "op=kind")`, `from_upserts`, `from_debezium` and `to_upserts` are
  *    the functions of changes, see [[ChangelogHint]].
@@ -62,7 +64,7 @@ object ResolveStreamHints extends Rule[LogicalPlan] {
       origin
     )
 
-  /** A SELECT with the options at each join in its FROM. */
+  /** A SELECT with the options at each join in its FROM; where that has none, at what its WHERE asks of sub-queries. */
   private def asked(select: LogicalPlan, options: JoinOptions): LogicalPlan = {
     var found = false
     def within(plan: LogicalPlan): LogicalPlan = plan match {
@@ -79,7 +81,16 @@ object ResolveStreamHints extends Rule[LogicalPlan] {
       case clause: UnaryNode                                     => clause.mapChildren(within)
       case relation                                              => relation
     }
-    val marked = within(select)
+    def ofWhere(plan: LogicalPlan): LogicalPlan = plan match {
+      case Filter(condition, relation) if condition.exists(_.isInstanceOf[SubqueryExpression]) =>
+        found = true
+        Filter(condition, StreamJoinHint(options, held = false, relation))
+      case _: SubqueryAlias | _: UnresolvedSubqueryColumnAliases => plan
+      case clause: UnaryNode                                     => clause.mapChildren(ofWhere)
+      case relation                                              => relation
+    }
+    val ofFrom = within(select)
+    val marked = if (found) ofFrom else ofWhere(select)
     if (!found) throw invalid(CurrentOrigin.get, "FROM of this SELECT has no join")
     marked
   }

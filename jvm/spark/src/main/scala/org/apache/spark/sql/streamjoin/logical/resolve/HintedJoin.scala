@@ -22,9 +22,8 @@ private[streamjoin] object HintedJoin {
 
   /** A join that was held, with the columns that it adds. */
   def released(held: LogicalPlan): LogicalPlan = held match {
-    case Project(columns, j: Join) if hasChanges(j) =>
-      ResolveChangelogJoin.released(columns, free(j))
-    case j: Join if hasChanges(j) => ResolveChangelogJoin.all(free(j))
+    case p @ Project(_, j: Join) if hasChanges(j) => ResolveChangelogJoin.released(p, free(j))
+    case j: Join if hasChanges(j)                 => ResolveChangelogJoin.all(free(j))
     case p @ Project(columns, j: Join) =>
       ours(j, columns, byNames = true).getOrElse(p.copy(child = free(j)))
     case j: Join => ours(j, j.output, byNames = false).getOrElse(free(j))

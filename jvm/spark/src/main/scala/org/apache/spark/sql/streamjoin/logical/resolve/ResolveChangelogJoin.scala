@@ -2,9 +2,15 @@ package org.apache.spark.sql.streamjoin.logical.resolve
 
 import org.apache.spark.sql.catalyst.expressions.{
   Alias,
+  And,
   Attribute,
   AttributeReference,
-  NamedExpression
+  Cast,
+  Coalesce,
+  EqualTo,
+  Expression,
+  NamedExpression,
+  PredicateHelper
 }
 import org.apache.spark.sql.catalyst.plans.logical.{AnalysisHelper, Join, LogicalPlan, Project}
 import org.apache.spark.sql.catalyst.rules.Rule
@@ -18,7 +24,7 @@ import org.apache.spark.sql.streamjoin.logical.plan.{ChangelogMarks, StreamJoinH
  * A join that is all of the plan stays as it is: Spark's DataFrame operations resolve joins by
  * themselves, in a first step, and want to see one of their own.
  */
-private[streamjoin] object ResolveChangelogJoin extends Rule[LogicalPlan] {
+private[streamjoin] object ResolveChangelogJoin extends Rule[LogicalPlan] with PredicateHelper {
 
   override def apply(plan: LogicalPlan): LogicalPlan =
     AnalysisHelper.allowInvokingTransformsInAnalyzer {
@@ -67,10 +73,10 @@ private[streamjoin] object ResolveChangelogJoin extends Rule[LogicalPlan] {
   }
 
   /** A join by column names that was held, as [[UnresolvedStreamJoin]], with all that it adds. */
-  def released(list: Seq[NamedExpression], join: Join): LogicalPlan =
+  def released(p: Project, join: Join): LogicalPlan =
     AnalysisHelper.allowInvokingTransformsInAnalyzer {
-      val built = made(join)
-      Project(columns(list, built, all = true), built)
+      val (byNames, equal) = withoutKinds(p, join)
+      projected(byNames, made(equal), all = true)
     }
 
   def isOurs(plan: LogicalPlan): Boolean = plan match {
@@ -81,21 +87,68 @@ private[streamjoin] object ResolveChangelogJoin extends Rule[LogicalPlan] {
 
   private def made(plan: LogicalPlan): LogicalPlan = plan match {
     case j: Join if isOurs(j) => ChangelogBuilder.build(j.mapChildren(made).asInstanceOf[Join])
+    case p @ Project(_, j: Join) if isOurs(j) && isNatural(p, j) => released(p, j)
     case other =>
       other.mapChildren(made) match {
         case same if same.fastEquals(other) => other
-        case Project(list, child)           => Project(columns(list, child), child)
+        case p: Project                     => projected(p, p.child, all = false)
         case p if p.resolved && p.missingInput.nonEmpty =>
           throw hidden(p, p.missingInput.head)
         case p => p
       }
   }
 
+  /** The projection above a join that is made: also what it gives out only by a qualified name, as after USING. */
+  private def projected(p: Project, child: LogicalPlan, all: Boolean): Project = {
+    val made = Project(columns(p.projectList, child, all), child)
+    made.copyTagsFrom(p)
+    for (hidden <- p.getTagValue(Project.hiddenOutputTag)) {
+      made.setTagValue(Project.hiddenOutputTag, hidden.filter(child.outputSet.contains))
+    }
+    made
+  }
+
+  // ---- NATURAL JOIN ----
+
+  /** Whether Spark has joined by the columns that tell of changes, for both inputs have them. */
+  private def isNatural(p: Project, j: Join): Boolean =
+    p.getTagValue(Project.hiddenOutputTag).exists(_.exists(tellsOfChange)) &&
+      j.condition.exists(splitConjunctivePredicates(_).exists(isOfChanges))
+
+  /** The same by the columns of the rows alone. */
+  private def withoutKinds(p: Project, j: Join): (Project, Join) =
+    if (!isNatural(p, j)) (p, j)
+    else {
+      val list = p.projectList.filterNot {
+        case a: Attribute                => tellsOfChange(a)
+        case Alias(Coalesce(columns), _) => columns.forall(isOfChange)
+        case _                           => false
+      }
+      val byNames = p.copy(projectList = list)
+      byNames.copyTagsFrom(p)
+      val rest = splitConjunctivePredicates(j.condition.get).filterNot(isOfChanges)
+      (byNames, j.copy(condition = rest.reduceOption(And(_, _))))
+    }
+
+  private def isOfChanges(conjunct: Expression): Boolean = conjunct match {
+    case EqualTo(a, b) => isOfChange(a) && isOfChange(b)
+    case _             => false
+  }
+
+  private def isOfChange(e: Expression): Boolean = e match {
+    case a: Attribute => tellsOfChange(a)
+    case c: Cast      => isOfChange(c.child)
+    case _            => false
+  }
+
+  private def tellsOfChange(a: Attribute): Boolean =
+    a.metadata.contains(ChangelogMarks.Kind) || ChangelogMarks.isCommit(a)
+
   /** The columns that were asked for, with the result's kind in the place of those of the inputs. */
   private def columns(
       list: Seq[NamedExpression],
       child: LogicalPlan,
-      all: Boolean = false
+      all: Boolean
   ): Seq[NamedExpression] = {
     val (gone, stay) = list.partition {
       case a: AttributeReference => !child.outputSet.contains(a)
@@ -103,9 +156,7 @@ private[streamjoin] object ResolveChangelogJoin extends Rule[LogicalPlan] {
     }
     def isGone(a: Attribute) = a.resolved && !child.outputSet.contains(a)
     for (e <- stay; a <- e.references.find(isGone)) throw hidden(child, a)
-    val changes = child.output.filter { a =>
-      a.metadata.contains(ChangelogMarks.Kind) || ChangelogMarks.isCommit(a)
-    }
+    val changes = child.output.filter(tellsOfChange)
     if (gone.isEmpty && !all) stay else stay ++ changes.filterNot(stay.contains)
   }
 

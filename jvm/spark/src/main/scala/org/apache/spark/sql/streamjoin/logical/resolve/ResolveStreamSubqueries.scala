@@ -12,7 +12,7 @@ import org.apache.spark.sql.catalyst.trees.{CurrentOrigin, Origin}
 import org.apache.spark.sql.catalyst.trees.TreePattern.PLAN_EXPRESSION
 import org.apache.spark.sql.streamjoin.conditions.PlainCondition
 import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
-import org.apache.spark.sql.streamjoin.logical.plan.ChangelogMarks
+import org.apache.spark.sql.streamjoin.logical.plan.{ChangelogMarks, StreamJoinHint}
 import org.apache.spark.sql.streamjoin.logical.times.TimeColumns
 
 /**
@@ -26,7 +26,7 @@ object ResolveStreamSubqueries extends Rule[LogicalPlan] {
 
   override def apply(plan: LogicalPlan): LogicalPlan =
     AnalysisHelper.allowInvokingTransformsInAnalyzer {
-      plan.transformUpWithPruning(_.containsPattern(PLAN_EXPRESSION)) {
+      val made = plan.transformUpWithPruning(_.containsPattern(PLAN_EXPRESSION)) {
         case f @ Filter(condition, child) if f.resolved && isReady(child) =>
           val (ours, others) = conjuncts(condition).partition(isOurs(child, _))
           others.foreach(refuse)
@@ -39,12 +39,21 @@ object ResolveStreamSubqueries extends Rule[LogicalPlan] {
             }
             // a query around this one only looks for what mentions it above joins
             val (correlated, own) = others.partition(_.exists(_.isInstanceOf[OuterReference]))
-            filtered(correlated, ours.foldLeft(filtered(own, child))(joined))
+            val hint = StreamJoinHint.of(child)
+            val outer =
+              filtered(own, hint.fold(child)(h => child.transform { case `h` => h.child }))
+            filtered(
+              correlated,
+              ours.foldLeft(outer)((plan, one) =>
+                joined(hint.fold(plan)(_.copy(child = plan)), one)
+              )
+            )
           }
         case p if p.resolved && isReady(p) =>
           p.expressions.foreach(refuse)
           p
       }
+      if (made eq plan) plan else ChangelogMarks.renewed(made)
     }
 
   /** AND-ed parts, and those that a NOT makes so: `NOT (a OR NOT b)` is `NOT a AND b`. */
@@ -126,7 +135,7 @@ object ResolveStreamSubqueries extends Rule[LogicalPlan] {
     if (correlated.expressions.flatMap(query).exists(_.plan.exists(_.isInstanceOf[DomainJoin]))) {
       throw refused("an aggregate or a limit in it depends on the row it is asked for")
     }
-    RewritePredicateSubquery(correlated).transformUp {
+    val made = RewritePredicateSubquery(correlated).transformUp {
       case r: LocalRelation if r eq stub => outer
       case j: Join if (j.left eq outer) && query(conjunct).exists(hasChanges(outer, _)) =>
         ResolveChangelogJoin.filtered(tidied(j))
@@ -144,6 +153,7 @@ object ResolveStreamSubqueries extends Rule[LogicalPlan] {
         }
         join
     }
+    ChangelogMarks.renewed(made)
   }
 
   /**

@@ -74,6 +74,26 @@ class ChangelogOptionsSuite extends AnalysisSession {
       assert(refusal(sql(wrong)).getCondition == "STREAM_JOIN.INVALID_STATE_TTL", wrong)
   }
 
+  test("the hint of a SELECT without a join speaks of the sub-queries in its WHERE") {
+    def sql(options: String, from: String, where: String) =
+      session.sql(s"SELECT /*+ STREAM_JOIN($options) */ * FROM $from WHERE $where")
+    val exists = "EXISTS (SELECT 1 FROM b WHERE b.id = x.k)"
+    for (
+      where <- Seq(exists, s"NOT $exists", s"x.id > 3 AND $exists", "k IN (SELECT id FROM b)");
+      from <- Seq("c AS x", "(SELECT * FROM c) AS x")
+    ) assert(
+      ttl(sql("state_ttl => map('right', '1 day')", from, where)) == (None, Some(Day)),
+      where
+    )
+    val both = planOf(sql("state_ttl => '1 day'", "c AS x", s"$exists AND k IN (SELECT id FROM b)"))
+      .collect { case j: ChangelogJoin if !j.normalizes => j.leftTtl }
+    assert(both == Seq(Some(Day), Some(Day)))
+    // without changes there are no columns that could tell of them
+    for (where <- Seq(exists, "x.id > 3", "x.id IN (1, 2)"))
+      assert(refusal(sql("mode => 'changelog'", "a AS x", where)).getCondition ==
+        "STREAM_JOIN.INVALID_OPTION")
+  }
+
   test("Python's arguments take the same road, also of a stream with itself") {
     def python(left: String, right: String, on: Any, options: (String, Any)*) =
       PythonApi.streamJoin(

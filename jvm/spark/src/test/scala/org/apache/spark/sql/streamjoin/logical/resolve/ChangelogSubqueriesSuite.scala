@@ -31,6 +31,18 @@ class ChangelogSubqueriesSuite extends AnalysisSession {
       assert(joins(s"SELECT id, _change_type FROM a WHERE $condition") == Seq(how))
   }
 
+  test("one above another, in one WHERE and through a view") {
+    val two = s"$semi AND k IN (SELECT id FROM b)"
+    assert(joins(s"SELECT * FROM a WHERE $two") == Seq.fill(2)(JoinType.LeftSemi))
+    session.sql(s"SELECT * FROM a WHERE $semi").createOrReplaceTempView("some")
+    for (
+      from <- Seq("some", "(SELECT * FROM some)");
+      condition <- Seq("IN (SELECT id FROM b)", "IN (SELECT k FROM a)")
+    )
+      assert(joins(s"SELECT * FROM $from AS x WHERE k $condition").length == 2, condition)
+    assert(joins("SELECT * FROM some JOIN b USING (id)") == Seq(JoinType.Inner, JoinType.LeftSemi))
+  }
+
   test("above a join of changelogs, which has columns of its own for what its inputs say too") {
     for (
       join <- Seq("a JOIN b ON a.k = b.k", "a LEFT JOIN b ON a.k = b.k");
