@@ -622,8 +622,19 @@ def test_an_older_change_of_a_key_that_is_gone_is_stale(
     assert kinds(*run.step().values()) == set()
     operators = run.progress[max(run.progress)]["stateOperators"]
     assert sum(operator["customMetrics"]["staleRowsLeft"] for operator in operators) == 1
-    orders.land(change("", **{**row, "amount": 3}, seq=6))
-    assert kinds(*run.step().values()) == {(1, 3, "insert")}
+    # NULL is before all others: it counts where nothing else is known of its key
+    orders.land(
+        change("", **{**row, "amount": 3}, seq=6),
+        change("", **{**row, "amount": 4}, seq=None),
+        change("", id=2, customer=1, amount=5, seq=None),
+    )
+    assert kinds(*run.step().values()) == {(1, 3, "insert"), (2, 5, "insert")}
+    orders.land(
+        change("", **{**row, "amount": 4}, seq=None), change("", id=2, customer=1, amount=6, seq=1)
+    )
+    assert {row[:2] for row in kinds(*run.step().values())} == {(2, 5), (2, 6)}
+    operators = run.progress[max(run.progress)]["stateOperators"]
+    assert sum(operator["customMetrics"]["staleRowsLeft"] for operator in operators) == 1
 
 
 def test_what_is_refused(spark: SparkSession, tmp_path: Path) -> None:

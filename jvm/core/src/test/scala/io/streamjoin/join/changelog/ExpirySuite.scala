@@ -54,6 +54,26 @@ class ExpirySuite extends AnyFunSuite {
       Seq(Changed(ChangeKind.Delete, Out(shown(row(2)), None))))
   }
 
+  test("a row that goes and comes back is a new one in two batches, and has not gone in one") {
+    def table(joinType: JoinType, batches: Seq[Change[Row]]*): Seq[Changed[Out]] = {
+      val d = driver(joinType)
+      d.at(0)
+      d.batch(Seq(acc(row(2))), Seq(acc(row(4, expires = 10))))
+      d.at(11)
+      batches.flatMap(d.batch(_, Nil))
+    }
+    val (alone, gone, back) = (Out(shown(row(2)), None), retract(row(2)), acc(row(2)))
+    assert(table(JoinType.LeftOuter, Seq(gone, back)).isEmpty)
+    assert(table(
+      JoinType.LeftOuter,
+      Seq(gone),
+      Seq(back)
+    ) == Seq(Changed(ChangeKind.Insert, alone)))
+    assert(table(JoinType.LeftAnti, Seq(gone), Seq(back)) == Seq(Changed(ChangeKind.Insert, alone)))
+    assert(table(JoinType.LeftSemi, Seq(gone, back)).isEmpty)
+    assert(table(JoinType.LeftSemi, Seq(gone), Seq(back)) == Seq(Changed(ChangeKind.Delete, alone)))
+  }
+
   test("a write of the same row begins its time anew") {
     val d = driver(JoinType.LeftSemi, Layout.UniqueKey)
     d.at(0)
