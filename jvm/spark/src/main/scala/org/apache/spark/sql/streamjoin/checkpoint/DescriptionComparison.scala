@@ -137,7 +137,7 @@ private object DescriptionComparison {
   private val Apart = Set("times", "zone", "version", "format")
 
   /** Parts that earlier checkpoints lack, of which nothing is known then. */
-  private val Since = Set("condition")
+  private val Since = Set("condition", "inputs")
 
   private val words = Map(
     "joinType" -> "another join type",
@@ -145,6 +145,7 @@ private object DescriptionComparison {
     "order" -> "another time that rows are ordered by",
     "keys" -> "other equalities as keys",
     "condition" -> "another condition",
+    "inputs" -> "other filters or columns of its inputs",
     "sources" -> "other event-time columns that have a watermark",
     "asOf" -> "another choice of the last rows",
     "lookup" -> "another time by which rows are looked up",

@@ -73,6 +73,8 @@ private[streamjoin] object DescribedZone {
  * @param asOf of an as-of join, which of the last rows each row meets; none: it meets all in its bounds
  * @param condition of a changelog join, all conjuncts but the keys: what came out by them is taken back by
  *   them
+ * @param inputs of a changelog join, the filters of each input that has changes, and what its columns are computed
+ *   of
  */
 private[streamjoin] final case class JoinDescription(
     format: String,
@@ -88,7 +90,8 @@ private[streamjoin] final case class JoinDescription(
     zone: Option[DescribedZone],
     changelog: Option[Seq[String]] = None,
     asOf: Option[String] = None,
-    condition: Option[Seq[String]] = None
+    condition: Option[Seq[String]] = None,
+    inputs: Option[Seq[String]] = None
 ) {
 
   def json: String = {
@@ -106,7 +109,8 @@ private[streamjoin] final case class JoinDescription(
         ("zone" -> zone.map(z => ("id" -> z.id) ~ ("stored" -> z.stored))) ~
         ("changelog" -> changelog) ~
         ("asOf" -> asOf) ~
-        ("condition" -> condition)
+        ("condition" -> condition) ~
+        ("inputs" -> inputs)
     compact(render(fields))
   }
 
@@ -142,7 +146,8 @@ private[streamjoin] object JoinDescription {
       zone(json),
       all.get("changelog").map(texts),
       all.get("asOf").map(text),
-      all.get("condition").map(texts)
+      all.get("condition").map(texts),
+      all.get("inputs").map(texts)
     )
   }
 

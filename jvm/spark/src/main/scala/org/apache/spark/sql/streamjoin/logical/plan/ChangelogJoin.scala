@@ -33,7 +33,7 @@ import io.streamjoin.model.{JoinType, Side}
  *   nobody above asks for them
  * @param names what the person calls each of `times`
  * @param changes the columns that say what became of a row: kind, batch and time of the batch
- * @param leftZoned what of the left input depends on the time zone of the session
+ * @param leftParts what the left input is made of, above its source
  * @param normalizes whether it only gives the changes of one input with both images, see
  *   [[org.apache.spark.sql.streamjoin.logical.resolve.ChangelogBuilder]]
  */
@@ -52,8 +52,8 @@ case class ChangelogJoin(
     times: Seq[Attribute],
     names: Seq[String],
     changes: Seq[Attribute],
-    leftZoned: Seq[ZonedPart],
-    rightZoned: Seq[ZonedPart],
+    leftParts: Seq[InputPart],
+    rightParts: Seq[InputPart],
     normalizes: Boolean
 ) extends BinaryNode
     with PredicateHelper
@@ -68,7 +68,7 @@ case class ChangelogJoin(
 
   def ttl(side: Side): Option[Long] = if (side == Side.Left) leftTtl else rightTtl
 
-  def zoned(side: Side): Seq[ZonedPart] = if (side == Side.Left) leftZoned else rightZoned
+  def parts(side: Side): Seq[InputPart] = if (side == Side.Left) leftParts else rightParts
 
   /** The time by which the age of a side's rows counts; none: by when they were written. */
   def ttlTime(side: Side): Option[Attribute] = ttl(side).flatMap { _ =>

@@ -166,8 +166,8 @@ private[streamjoin] object ChangelogBuilder {
           nullable = false
         )())
       ),
-      ZonedInput.of(l),
-      ZonedInput.of(r),
+      InputParts.of(l, ChangelogMarks.areChanges(left)),
+      InputParts.of(r, ChangelogMarks.areChanges(right)),
       normalizes
     )
   }

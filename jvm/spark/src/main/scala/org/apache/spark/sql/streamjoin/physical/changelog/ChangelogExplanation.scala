@@ -6,7 +6,7 @@ import org.apache.spark.sql.streamjoin.conditions.TimeUnit
 import org.apache.spark.sql.streamjoin.logical.plan.ChangelogJoin
 import org.apache.spark.sql.streamjoin.physical.stateful.TimeWords
 
-import io.streamjoin.model.Side
+import io.streamjoin.model.{Routing, Side}
 
 /** What `explain` says of a changelog join, in words. */
 private[changelog] object ChangelogExplanation {
@@ -22,9 +22,13 @@ private[changelog] object ChangelogExplanation {
       val keys = spec.equiKeys.map { k =>
         s"${ColumnNames.sql(k.left)} ${if (k.nullSafe) "<=>" else "="} ${ColumnNames.sql(k.right)}"
       }
-      val routing =
-        if (keys.isEmpty) "no equality: all rows are in one partition"
-        else keys.mkString("hash by ", ", ", "")
+      val routing = spec.routing match {
+        case _ if keys.nonEmpty => keys.mkString("hash by ", ", ", "")
+        case Routing.Broadcast(unicast) =>
+          s"no equality: ${unicast.name} rows spread over the partitions, " +
+            s"${unicast.other.name} rows copied to each"
+        case _ => "no equality: all rows are in one partition"
+      }
       val output = outputKey match {
         case Some(key) if spec.outputKey.nonEmpty => s"output key: ${names(key)}"
         case Some(key) =>

@@ -2,17 +2,10 @@ package org.apache.spark.sql.streamjoin.physical.changelog
 
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{
-  Ascending,
-  Attribute,
-  AttributeSet,
-  Literal,
-  SortOrder
-}
+import org.apache.spark.sql.catalyst.expressions.{Ascending, Attribute, AttributeSet, SortOrder}
 import org.apache.spark.sql.catalyst.plans.physical.{
   Distribution,
   Partitioning,
-  StatefulOpClusteredDistribution,
   UnknownPartitioning
 }
 import org.apache.spark.sql.execution.{SortExec, SparkPlan}
@@ -22,6 +15,7 @@ import org.apache.spark.sql.streamjoin.logical.times.BaseColumn
 import org.apache.spark.sql.streamjoin.physical.stateful.{
   BatchInfo,
   EventTimeExec,
+  JoinDistribution,
   JoinInputs,
   OperatorMetrics,
   ShownWatermarks,
@@ -33,7 +27,7 @@ import io.streamjoin.model.Side
 
 /**
  * The changelog join as a physical operator: both inputs shuffled by their join key and sorted by its
- * hash, then [[ChangelogTask]] per partition. Without an equality all rows are in one partition.
+ * hash, then [[ChangelogTask]] per partition. Without an equality see [[ChangelogSpec.routing]].
  *
  * Deterministic: a batch that is run again from the same state and offsets gives the same changes.
  */
@@ -57,13 +51,8 @@ class ChangelogJoinExec(
 
   override def producedAttributes: AttributeSet = AttributeSet(spec.changes)
 
-  override def requiredChildDistribution: Seq[Distribution] = Side.both.map { side =>
-    val keys = spec.keys(side)
-    StatefulOpClusteredDistribution(
-      if (keys.isEmpty) Seq(Literal(0)) else keys,
-      getStateInfo.numPartitions
-    )
-  }
+  override def requiredChildDistribution: Seq[Distribution] =
+    JoinDistribution.required(spec.routing, spec.keys, spec.spread, getStateInfo.numPartitions)
 
   override def requiredChildOrdering: Seq[Seq[SortOrder]] = Side.both.map { side =>
     if (spec.equiKeys.isEmpty) Nil else Seq(SortOrder(KeyHash.of(spec.keys(side)), Ascending))
@@ -113,7 +102,11 @@ class ChangelogJoinExec(
     val r = shuffled(right, distribution.last)
     val arrived = arrivals("aheadRowsLeft" -> l, "aheadRowsRight" -> r)
     val task = new ChangelogTask(spec, arrived, partitionState, report)
-    perPartition(l.execute(), r.execute())(task.run)
+    val partitions = getStateInfo.numPartitions
+    perPartition(
+      JoinInputs.rows(l, distribution.head, partitions),
+      JoinInputs.rows(r, distribution.last, partitions)
+    )(task.run)
   }
 
   /** The order within a partition is made behind the shuffle. */

@@ -29,18 +29,25 @@ private[changelog] object ChangelogMetrics {
 
   private def words(count: Count): String = count.name.replaceAll("([A-Z])", " $1").toLowerCase
 
-  def counted(counters: ChangelogCounters, held: JoinState[UnsafeRow]): Map[String, Long] =
+  /** @param countsHere whether what has happened to a side is told of this partition, not of another that has it too */
+  def counted(
+      counters: ChangelogCounters,
+      held: JoinState[UnsafeRow],
+      countsHere: Side => Boolean
+  ): Map[String, Long] = {
+    def rows(side: Side, count: Count) = if (countsHere(side)) counters.rows(side, count) else 0L
     (for (side <- Side.both; count <- Count.values)
-      yield name(count, side) -> counters.rows(side, count)).toMap ++
+      yield name(count, side) -> rows(side, count)).toMap ++
       Side.both.map(side => buffered(side) -> held.size(side)) ++ Map(
         "numRemovedStateRows" -> Side.both.map { side =>
-          counters.rows(side, ChangelogCounters.Deleted) +
-            counters.rows(side, ChangelogCounters.Expired) +
-            counters.rows(side, ChangelogCounters.Evicted)
+          rows(side, ChangelogCounters.Deleted) +
+            rows(side, ChangelogCounters.Expired) +
+            rows(side, ChangelogCounters.Evicted)
         }.sum,
         "numRowsDroppedByWatermark" ->
-          Side.both.map(counters.rows(_, ChangelogCounters.Late)).sum,
+          Side.both.map(rows(_, ChangelogCounters.Late)).sum,
         "suppressedUpdates" -> counters.suppressedUpdates,
         "changesOut" -> counters.changesOut
       )
+  }
 }

@@ -2,13 +2,13 @@ package org.apache.spark.sql.streamjoin.physical.changelog
 
 import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeReference, Expression}
 import org.apache.spark.sql.catalyst.types.DataTypeUtils
-import org.apache.spark.sql.streamjoin.logical.plan.{EquiKey, ZonedPart}
+import org.apache.spark.sql.streamjoin.logical.plan.{EquiKey, InputPart}
 import org.apache.spark.sql.streamjoin.logical.times.BaseColumn
 import org.apache.spark.sql.types.{BooleanType, LongType, StructType}
 
 import io.streamjoin.bounds.JoinBounds
 import io.streamjoin.join.changelog.Leaving
-import io.streamjoin.model.{JoinType, Side}
+import io.streamjoin.model.{JoinType, Routing, Side}
 import io.streamjoin.watermark.JoinWatermarks
 
 /**
@@ -84,7 +84,7 @@ private[changelog] object ChangelogSide {
  * @param times the expression behind each column of `watermarks.bounds`
  * @param leaving by which of the times rows leave
  * @param zones the time zones of the session that the bounds depend on
- * @param zoned what of the inputs depends on the time zone of the session
+ * @param parts what the inputs are made of, above their sources, as far as somebody asks for it
  * @param explained in words
  * @param forEver what of it says that rows are kept without limit
  */
@@ -104,11 +104,22 @@ private[changelog] final case class ChangelogSpec(
     watermarks: JoinWatermarks,
     leaving: Leaving,
     zones: Set[String],
-    zoned: Seq[ZonedPart],
+    parts: Seq[(Side, InputPart)],
     explained: Seq[String],
     forEver: Seq[String]
 ) {
   def bounds: JoinBounds = watermarks.bounds
+
+  /** A full join without an equality is in one partition: both inputs are preserved. */
+  def routing: Routing =
+    if (joinType == JoinType.FullOuter) Routing.ByKey
+    else Routing.of(joinType, equiKeys.nonEmpty)
+
+  /** By what rows of a side are spread where nothing says which ones meet: all changes of a row to one place. */
+  def spread(of: Side): Seq[Attribute] =
+    if (joinType == JoinType.FullOuter) Nil
+    else if (side(of).key.nonEmpty) side(of).key
+    else side(of).image
 
   def side(side: Side): ChangelogSide = if (side == Side.Left) left else right
 

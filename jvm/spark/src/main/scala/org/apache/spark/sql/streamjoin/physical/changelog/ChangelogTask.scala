@@ -86,7 +86,12 @@ private[changelog] final class ChangelogTask(
         leave(side, left, aged, ChangelogCounters.Expired)
       }
       base.save(state.numbers)
-      state.commit(report, ChangelogMetrics.counted(counters, state.rows), now, base.lastActiveMs)
+      state.commit(
+        report,
+        ChangelogMetrics.counted(counters, state.rows, spec.routing.countsIn(partitionId, _)),
+        now,
+        base.lastActiveMs
+      )
       RememberedPartners.give(partitions.info, partitionId, partners)
     }
     val end = new Iterator[Changed[UnsafeRow]] {

@@ -17,7 +17,7 @@ import org.apache.spark.sql.streamjoin.checkpoint.{
 }
 import org.apache.spark.sql.types.{LongType, TimestampType}
 
-import io.streamjoin.model.{Routing, Side}
+import io.streamjoin.model.Side
 
 /** A changelog join as it is written beside its state. */
 private[changelog] object DescribedChangelog {
@@ -28,7 +28,7 @@ private[changelog] object DescribedChangelog {
       format.name,
       format.number.current,
       spec.joinType,
-      Routing.ByKey,
+      spec.routing,
       spec.equiKeys.map { k =>
         s"${StoredTimes.sql(k.left)} ${if (k.nullSafe) "<=>" else "="} " +
           s"${StoredTimes.sql(k.right)}: ${k.left.dataType.sql}"
@@ -45,7 +45,8 @@ private[changelog] object DescribedChangelog {
       times.said,
       zone(spec),
       Some(Side.both.map(side => s"${side.name}: ${identity(spec.side(side))}")),
-      condition = Some(condition(spec))
+      condition = Some(condition(spec)),
+      inputs = Some(inputs(spec))
     )
   }
 
@@ -60,12 +61,19 @@ private[changelog] object DescribedChangelog {
       .distinct.sorted
   }
 
+  /** A row that came by these is taken back by them. */
+  private def inputs(spec: ChangelogSpec): Seq[String] =
+    spec.parts.collect {
+      case (side, part) if part.lasts =>
+        part.column.fold(s"${side.name} WHERE ")(name => s"${side.name}.$name = ") + part.sql
+    }.distinct.sorted
+
   /** What came in one zone is taken back by what the condition, and the inputs, say in the same. */
   private def zone(spec: ChangelogSpec): Option[DescribedZone] =
     DescribedZone.of(
       spec.equiKeys.flatMap(k => Seq(k.left, k.right)) ++ conjuncts(spec.condition),
       spec.zones,
-      spec.zoned.map(part => part.sql -> part.zones)
+      spec.parts.map { case (_, part) => part.sql -> part.zones }
     )
 
   private def conjuncts(e: Expression): Seq[Expression] = e match {

@@ -64,7 +64,9 @@ private[physical] object PlanChangelogJoin extends PredicateHelper {
       j.leaving,
       j.analysis.zones,
       Side.both.zip(Seq(l, r)).flatMap { case (side, own) =>
-        j.zoned(side).filter(_.column.forall(name => own.kept.exists(_.name == name)))
+        j.parts(side)
+          .filter(_.column.forall(name => own.kept.exists(_.name == name)))
+          .map(side -> _)
       },
       Nil,
       Nil

@@ -47,7 +47,12 @@ class StreamJoinExec(
   override def output: Seq[Attribute] = spec.shown
 
   override def requiredChildDistribution: Seq[Distribution] =
-    JoinDistribution.required(spec, left, right, getStateInfo.numPartitions)
+    JoinDistribution.required(
+      spec.routing,
+      side => spec.equiKeys.map(k => if (side == Side.Left) k.left else k.right),
+      side => (if (side == Side.Left) left else right).output,
+      getStateInfo.numPartitions
+    )
 
   override def outputPartitioning: Partitioning = spec.joinType match {
     case _ if spec.routing != Routing.ByKey =>
