@@ -1,14 +1,5 @@
 package io.streamjoin.join.changelog
 
-/**
- * A row of an input as it came or went.
- *
- * @param row as it is kept: it outlives the call, and does not tell its kind
- * @param added whether the row is there from now on (`insert`, `update_postimage`), or no more
- *   (`delete`, `update_preimage`)
- */
-final case class Change[R](row: R, added: Boolean)
-
 /** A row of the output as it comes or goes. */
 final case class Changed[O](kind: ChangeKind, row: O)
 

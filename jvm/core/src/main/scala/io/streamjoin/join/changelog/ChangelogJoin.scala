@@ -63,7 +63,13 @@ final class ChangelogJoin[R, O](
   import ChangelogJoin._
 
   private val effects = new Effects[O](output, counters)
-  private val changes = new NetChanges[R](rows, state, counters, keeps, forgets)
+  private val held = new HeldRows[R](rows, state)
+  private val changes = new NetChanges[R](rows, held, counters, keeps, forgets)
+
+  // of the join key in hand
+  private val ofLeft = new Moving[R](Left)
+  private val ofRight = new Moving[R](Right)
+  private val turned = mutable.ArrayBuffer.empty[Turned[R]]
 
   /** A row that can match nothing is of no use where it neither comes out alone nor tells of its key. */
   private def keeps(side: Side, row: R): Boolean =
@@ -80,23 +86,25 @@ final class ChangelogJoin[R, O](
    * The changes of one join key.
    *
    * @param key a hash of it; equal keys have equal hashes, the condition tells the rest
-   * @return what comes out; removals first
+   * @param left those of the left, marked if a row is there from now on (`insert`, `update_postimage`), not if
+   *   it is no more (`delete`, `update_preimage`). The rows do not tell their kind. They are needed until
+   *   what comes out has been read; the list is of no more use
+   * @return what comes out; removals first. To be read before the next call
    */
-  def process(
-      key: Long,
-      left: collection.Seq[Change[R]],
-      right: collection.Seq[Change[R]]
-  ): Iterator[Changed[O]] = {
-    val l = changes.of(Left, key, left)
-    val r = changes.of(Right, key, right)
-    if (!l.isEmpty || !r.isEmpty) {
-      val (ofLeft, ofRight) = (new Moving(Left, key, l), new Moving(Right, key, r))
+  def process(key: Long, left: MarkedRows[R], right: MarkedRows[R]): Iterator[Changed[O]] = {
+    ofLeft.clear()
+    ofRight.clear()
+    changes.of(key, left, ofLeft)
+    changes.of(key, right, ofRight)
+    if (!ofLeft.isEmpty || !ofRight.isEmpty) {
+      ofLeft.begin(joinType.leftOnly && !partners.has(Left, key))
+      ofRight.begin(joinType.leftOnly && !partners.has(Right, key))
       partners.begin()
       meetKept(key, ofLeft)
       meetKept(key, ofRight)
-      meetEachOther(ofLeft, ofRight)
-      ofLeft.finish()
-      ofRight.finish()
+      meetEachOther()
+      finish(key, ofLeft)
+      finish(key, ofRight)
       partners.end(state.size)
     }
     effects.settle()
@@ -139,88 +147,85 @@ final class ChangelogJoin[R, O](
   private def joined(side: Side, row: R, other: R): Option[O] =
     if (side == Left) output.joined(row, other) else output.joined(other, row)
 
-  /** The rows of one side that go and come, and which of them had or have a partner. */
-  private final class Moving(val side: Side, key: Long, net: Net[R]) {
-    val removed: collection.IndexedSeq[R] = net.removed.map(_.row)
-    val added: collection.IndexedSeq[R] = net.added
-
-    /** How many partners they had: a mark stands for one that has left. */
-    val had: Array[Int] = Array.tabulate(removed.length)(i => if (net.removed(i).matched) 1 else 0)
-
-    /** How many they have. */
-    val has: Array[Int] = new Array[Int](added.length)
-
-    /** Whether all of them have been counted. */
-    var counted: Boolean = true
-
-    /** Whether one partner is as good as many. */
-    private val suffices = joinType.leftOnly && !partners.has(side, key)
-
-    def isEmpty: Boolean = removed.isEmpty && added.isEmpty
-
-    /** Whether there is nothing more to find out of them. */
-    def settled: Boolean =
-      suffices && had.forall(_ > 0) && has.forall(_ > 0)
-
-    def finish(): Unit = {
-      if (depends(side)) {
-        for (i <- removed.indices if isAlone(had(i) > 0))
-          output.alone(side, removed(i)).foreach(effects.remove)
-        for (i <- added.indices if isAlone(has(i) > 0))
-          output.alone(side, added(i)).foreach(effects.add)
-        if (partners.has(side, key)) remember()
-      }
-      added.foreach(changes.append(side, key, _, matched = false))
-      counters.count(side, Inserted, added.length.toLong)
-    }
-
-    private def remember(): Unit =
-      for (i <- added.indices) {
-        val seen = rows.seen(side, added(i))
-        if (counted) partners.put(side, key, seen, has(i)) else partners.forget(side, key, seen)
-      }
-  }
-
   /** Whether a row comes out by itself, by whether it has a partner. */
   private def isAlone(partner: Boolean): Boolean =
     if (joinType == JoinType.LeftSemi) partner else !partner
 
-  /** The rows of one side that go and come, against those of the other that stay. */
-  private def meetKept(key: Long, moving: Moving): Unit = {
-    val (side, other) = (moving.side, moving.side.other)
-    if (!moving.isEmpty) {
-      val kept = state.probe(other, key, Long.MinValue, Long.MaxValue)
-      val turned = mutable.ArrayBuffer.empty[Turned[R]]
-      val known = partners.has(other, key)
-      while ((depends(other) || !moving.settled) && kept.hasNext) {
-        val partner = kept.next()
-        val row = partner.row
-        val lost = meet(side, moving.removed, row, moving.had, effects.remove)
-        val won = meet(side, moving.added, row, moving.has, effects.add)
-        if (depends(other) && lost + won > 0 && !partner.matched) {
-          val stay =
-            if (known) partners.change(other, key, rows.seen(other, row), lost, won) else None
-          if ((lost > 0) != (won > 0) && stay.forall(_ == 0))
-            turned += new Turned(rows.copy(other, row), won, stay.nonEmpty)
-        }
-      }
-      moving.counted = !kept.hasNext
-      kept.close()
-      count(side, key, turned.filterNot(_.counted))
-      for (one <- turned if one.stay == 0) {
-        output.alone(other, one.row).foreach(if (isAlone(one.won > 0)) effects.add
-        else effects.remove)
-      }
+  /** What comes out alone, and what is held from now on. */
+  private def finish(key: Long, moving: Moving[R]): Unit = {
+    val side = moving.side
+    if (depends(side)) {
+      giveAlone(side, moving.removed, moving.had, added = false)
+      giveAlone(side, moving.added, moving.has, added = true)
+      if (partners.has(side, key)) remember(key, moving)
+    }
+    var i = 0
+    while (i < moving.added.length) {
+      held.append(side, key, moving.added(i), matched = false)
+      i += 1
+    }
+    counters.count(side, Inserted, moving.added.length.toLong)
+  }
+
+  private def giveAlone(
+      side: Side,
+      some: MarkedRows[R],
+      found: Array[Int],
+      added: Boolean
+  ): Unit = {
+    var i = 0
+    while (i < some.length) {
+      if (isAlone(found(i) > 0)) effects.give(output.alone(side, some(i)), added)
+      i += 1
     }
   }
 
-  /** How many of the rows match the other one; what they give together goes to `effect`. */
+  private def remember(key: Long, moving: Moving[R]): Unit =
+    for (i <- 0 until moving.added.length) {
+      val seen = rows.seen(moving.side, moving.added(i))
+      if (moving.counted) partners.put(moving.side, key, seen, moving.has(i))
+      else partners.forget(moving.side, key, seen)
+    }
+
+  /** The rows of one side that go and come, against those of the other that stay. */
+  private def meetKept(key: Long, moving: Moving[R]): Unit = if (!moving.isEmpty) {
+    val side = moving.side
+    val other = side.other
+    val tellsOther = depends(other)
+    val known = partners.has(other, key)
+    val kept = state.probe(other, key, Long.MinValue, Long.MaxValue)
+    while ((tellsOther || !moving.settled) && kept.hasNext) {
+      val partner = kept.next()
+      val row = partner.row
+      val lost = meet(side, moving.removed, row, moving.had, added = false)
+      val won = meet(side, moving.added, row, moving.has, added = true)
+      if (tellsOther && lost + won > 0 && !partner.matched) {
+        val stay =
+          if (known) partners.change(other, key, rows.seen(other, row), lost, won) else None
+        if ((lost > 0) != (won > 0) && stay.forall(_ == 0))
+          turned += new Turned(rows.copy(other, row), won, stay.nonEmpty)
+      }
+    }
+    moving.counted = !kept.hasNext
+    kept.close()
+    if (turned.nonEmpty) giveTurned(side, key)
+  }
+
+  /** The rows of the other side that stay and have no partner now, or had none before. */
+  private def giveTurned(side: Side, key: Long): Unit = {
+    count(side, key, turned.filterNot(_.counted))
+    for (one <- turned if one.stay == 0)
+      effects.give(output.alone(side.other, one.row), added = isAlone(one.won > 0))
+    turned.clear()
+  }
+
+  /** How many of the rows match the other one; what they give together comes out. */
   private def meet(
       side: Side,
-      some: collection.IndexedSeq[R],
+      some: MarkedRows[R],
       other: R,
       found: Array[Int],
-      effect: O => Unit
+      added: Boolean
   ): Int = {
     var all = 0
     var i = 0
@@ -228,7 +233,7 @@ final class ChangelogJoin[R, O](
       if (pairs(side, some(i), other)) {
         all += 1
         found(i) += 1
-        if (!joinType.leftOnly) joined(side, some(i), other).foreach(effect)
+        if (!joinType.leftOnly) effects.give(joined(side, some(i), other), added)
       }
       i += 1
     }
@@ -255,11 +260,23 @@ final class ChangelogJoin[R, O](
           partners.put(side.other, key, rows.seen(side.other, one.row), one.stay + one.won)
     }
 
-  private def meetEachOther(left: Moving, right: Moving): Unit = {
-    for (i <- right.removed.indices)
-      right.had(i) += meet(Left, left.removed, right.removed(i), left.had, effects.remove)
-    for (i <- right.added.indices)
-      right.has(i) += meet(Left, left.added, right.added(i), left.has, effects.add)
+  private def meetEachOther(): Unit = {
+    meetEach(ofRight.removed, ofRight.had, ofLeft.removed, ofLeft.had, added = false)
+    meetEach(ofRight.added, ofRight.has, ofLeft.added, ofLeft.has, added = true)
+  }
+
+  private def meetEach(
+      right: MarkedRows[R],
+      ofRight: Array[Int],
+      left: MarkedRows[R],
+      ofLeft: Array[Int],
+      added: Boolean
+  ): Unit = {
+    var i = 0
+    while (i < right.length) {
+      ofRight(i) += meet(Left, left, right(i), ofLeft, added)
+      i += 1
+    }
   }
 }
 

@@ -19,4 +19,7 @@ trait ChangelogOutput[R, O] {
 
   /** By what an output row is told from the others, for `equals`; none where the output has no key. */
   def key(row: O): Option[AnyRef]
+
+  /** Whether two output rows have one key; false where the output has none. */
+  def sameKey(a: O, b: O): Boolean
 }

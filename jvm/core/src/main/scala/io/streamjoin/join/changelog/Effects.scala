@@ -14,71 +14,87 @@ private[changelog] final class Effects[O](
 ) {
   private val removed = mutable.ArrayBuffer.empty[O]
   private val added = mutable.ArrayBuffer.empty[O]
+  private val settled = mutable.ArrayBuffer.empty[Changed[O]]
 
-  def remove(row: O): Unit = removed += row
-
-  def add(row: O): Unit = added += row
+  /** @param row None: nobody wants it */
+  def give(row: Option[O], added: Boolean): Unit =
+    if (row.nonEmpty) (if (added) this.added else removed) += row.get
 
   /**
    * What is left of them: removals first, an update's two images one after the other. Begins anew.
+   *
+   * @return to be read before the next call
    */
-  def settle(): Iterator[Changed[O]] = {
-    val all: collection.Seq[Changed[O]] =
+  def settle(): Iterator[Changed[O]] =
+    if (removed.isEmpty && added.isEmpty) Iterator.empty
+    else {
+      settled.clear()
       if (removed.isEmpty || added.isEmpty) plain(removed, added)
-      else if (removed.length == 1 && added.length == 1) onlyTwo(removed.head, added.head)
+      else if (areInStep) updates()
       else {
         cancel()
         labelled()
       }
-    counters.countOutput(all.length.toLong)
-    removed.clear()
-    added.clear()
-    all.iterator
-  }
-
-  private def plain(
-      gone: mutable.ArrayBuffer[O],
-      come: mutable.ArrayBuffer[O]
-  ): collection.Seq[Changed[O]] = {
-    val all = new mutable.ArrayBuffer[Changed[O]](gone.length + come.length)
-    gone.foreach(all += Changed(ChangeKind.Delete, _))
-    come.foreach(all += Changed(ChangeKind.Insert, _))
-    all
-  }
-
-  /** What most updates come to. */
-  private def onlyTwo(before: O, after: O): Seq[Changed[O]] =
-    if (before == after) {
-      counters.countCancelledOutput(1L)
-      Nil
-    } else {
-      val key = output.key(before)
-      if (key.nonEmpty && key == output.key(after)) update(before, after)
-      else Seq(Changed(ChangeKind.Delete, before), Changed(ChangeKind.Insert, after))
+      counters.countOutput(settled.length.toLong)
+      removed.clear()
+      added.clear()
+      settled.iterator
     }
 
-  private def update(before: O, after: O): Seq[Changed[O]] =
-    Seq(Changed(ChangeKind.Preimage, before), Changed(ChangeKind.Postimage, after))
+  private def plain(gone: Iterable[O], come: Iterable[O]): Unit = {
+    gone.foreach(settled += Changed(ChangeKind.Delete, _))
+    come.foreach(settled += Changed(ChangeKind.Insert, _))
+  }
+
+  /** Whether the rows were taken back and given two by two of one key, which is what most updates come to. */
+  private def areInStep: Boolean = removed.length == added.length && {
+    var i = 0
+    while (i < added.length && output.sameKey(removed(i), added(i))) i += 1
+    i == added.length
+  }
+
+  private def updates(): Unit = {
+    var i = 0
+    while (i < added.length) {
+      if (removed(i) == added(i)) counters.countCancelledOutput(1L)
+      else update(removed(i), added(i))
+      i += 1
+    }
+  }
+
+  private def update(before: O, after: O): Unit = {
+    settled += Changed(ChangeKind.Preimage, before)
+    settled += Changed(ChangeKind.Postimage, after)
+  }
 
   /** Rows that are equal, one of them taken back and one given, are one row that stays. */
   private def cancel(): Unit = {
-    val open = mutable.HashMap.empty[O, Int]
-    removed.foreach(row => open(row) = open.getOrElse(row, 0) + 1)
     val before = added.length
-    added.filterInPlace { row =>
-      val stays = open.get(row).filter(_ > 0)
-      stays.foreach(n => open(row) = n - 1)
-      stays.isEmpty
+    if (removed.length * before.toLong <= Effects.FewPairs) added.filterInPlace { row =>
+      val same = removed.indexOf(row)
+      if (same >= 0) removed.remove(same)
+      same < 0
     }
-    if (added.length < before) {
-      removed.clear()
-      open.foreach { case (row, n) => removed ++= Iterator.fill(n)(row) }
-      counters.countCancelledOutput((before - added.length).toLong)
+    else cancelMany()
+    counters.countCancelledOutput((before - added.length).toLong)
+  }
+
+  private def cancelMany(): Unit = {
+    val came = mutable.HashMap.empty[O, Int]
+    added.foreach(row => came(row) = came.getOrElse(row, 0) + 1)
+    def comesToo(row: O): Boolean = came.updateWith(row)(_.map(_ - 1).filter(_ >= 0)).nonEmpty
+    val stay = mutable.HashMap.empty[O, Int]
+    removed.filterInPlace { row =>
+      val stays = comesToo(row)
+      if (stays) stay(row) = stay.getOrElse(row, 0) + 1
+      !stays
     }
+    if (stay.nonEmpty)
+      added.filterInPlace(row => stay.updateWith(row)(_.map(_ - 1).filter(_ >= 0)).isEmpty)
   }
 
   /** Two images of one output key are an update. */
-  private def labelled(): collection.Seq[Changed[O]] = {
+  private def labelled(): Unit = {
     // in the order in which they went
     val images = mutable.LinkedHashMap.empty[AnyRef, O]
     for (row <- removed; key <- output.key(row)) images(key) = row
@@ -86,16 +102,24 @@ private[changelog] final class Effects[O](
     else {
       val distinct = images.size == removed.length
       val inserts = mutable.ArrayBuffer.empty[O]
-      val updates = mutable.ArrayBuffer.empty[Changed[O]]
+      val updates = mutable.ArrayBuffer.empty[(O, O)]
       for (row <- added) output.key(row).flatMap(images.remove) match {
-        case Some(before) => updates ++= update(before, row)
+        case Some(before) => updates += before -> row
         case None         => inserts += row
       }
-      val deletes =
+      plain(
         if (distinct) images.values
-        else removed.filter(row => output.key(row).forall(images.get(_).contains(row)))
-      deletes.view.map(Changed(ChangeKind.Delete, _)).toVector ++ updates ++
-        inserts.view.map(Changed(ChangeKind.Insert, _))
+        else removed.filter(row => output.key(row).forall(images.get(_).contains(row))),
+        Nil
+      )
+      for ((before, after) <- updates) update(before, after)
+      plain(Nil, inserts)
     }
   }
+}
+
+private object Effects {
+
+  /** So many comparisons cost less than a table. */
+  private val FewPairs = 64L
 }

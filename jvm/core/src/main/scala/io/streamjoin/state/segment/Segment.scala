@@ -59,9 +59,9 @@ private[segment] final class Segment(
   def isFresh(i: Int): Boolean = i >= sealedCount || has(i, Reused)
 
   /** The rows that have come since the last version was sealed, in that order, without those that have gone. */
-  def foreachFresh(visit: Int => Unit): Unit = {
-    for (n <- 0 until taken if !isGone(free.taken(n))) visit(free.taken(n))
-    for (i <- sealedCount until count if !isGone(i)) visit(i)
+  def foreachFresh(visitor: RowVisitor): Unit = {
+    for (n <- 0 until taken if !isGone(free.taken(n))) visitor.visit(this, free.taken(n))
+    for (i <- sealedCount until count if !isGone(i)) visitor.visit(this, i)
   }
 
   private def taken: Int = if (free == null) 0 else free.taken

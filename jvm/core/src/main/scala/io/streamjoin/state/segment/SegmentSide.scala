@@ -122,8 +122,8 @@ private[segment] final class SegmentSide[R](
   }
 
   /** The rows that were appended since the last version was sealed, without those that have gone. */
-  def foreachFresh(visit: (Segment, Int) => Unit): Unit =
-    for (s <- 0 until used) segments(s).foreachFresh(visit(segments(s), _))
+  def foreachFresh(visitor: RowVisitor): Unit =
+    for (s <- 0 until used) segments(s).foreachFresh(visitor)
 
   /** The ids of rows of earlier versions that have been joined since. */
   def markedIds: Array[Long] = idsOf(undo.marked)

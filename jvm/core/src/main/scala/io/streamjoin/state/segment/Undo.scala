@@ -4,6 +4,11 @@ import java.util.Arrays
 
 import scala.collection.mutable
 
+/** Is shown rows in their places: without an object for each number. */
+private[segment] trait RowVisitor {
+  def visit(segment: Segment, row: Int): Unit
+}
+
 /** Rows of segments, in the order in which something happened to them. */
 private[segment] final class RowList {
   private var segments = new Array[Segment](16)
@@ -22,10 +27,10 @@ private[segment] final class RowList {
     count += 1
   }
 
-  def foreach(visit: (Segment, Int) => Unit): Unit = {
+  def foreach(visitor: RowVisitor): Unit = {
     var i = 0
     while (i < count) {
-      visit(segments(i), rows(i))
+      visitor.visit(segments(i), rows(i))
       i += 1
     }
   }

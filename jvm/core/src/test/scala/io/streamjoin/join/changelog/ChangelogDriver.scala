@@ -29,6 +29,13 @@ private[changelog] final case class Row(
     gone: Boolean = false
 )
 
+/**
+ * A row of an input as it comes or goes.
+ *
+ * @param added whether the row is there from now on, or no more
+ */
+private[changelog] final case class Change[R](row: R, added: Boolean)
+
 /** What comes out: images of both sides, None where there is none. */
 private[changelog] final case class Out(left: Option[Row], right: Option[Row])
 
@@ -198,6 +205,7 @@ private[changelog] final class ChangelogDriver(
       Option.when(join.keyed(Side.Left) && join.keyed(Side.Right)) {
         (row.left.map(r => (r.join, r.unique)), row.right.map(r => (r.join, r.unique)))
       }
+    override def sameKey(a: Out, b: Out): Boolean = key(a).exists(key(b).contains)
   }
 
   val counters = new ChangelogCounters
@@ -224,7 +232,7 @@ private[changelog] final class ChangelogDriver(
     val (l, r) =
       (left.groupBy(c => join.hash(c.row.join)), right.groupBy(c => join.hash(c.row.join)))
     val out = (l.keySet ++ r.keySet).toSeq.sorted.flatMap { key =>
-      operator.process(key, l.getOrElse(key, Nil), r.getOrElse(key, Nil)).toVector
+      operator.process(key, marked(l.getOrElse(key, Nil)), marked(r.getOrElse(key, Nil))).toVector
     }
     state match {
       case s: SegmentJoinState[Row] =>
@@ -233,6 +241,12 @@ private[changelog] final class ChangelogDriver(
       case _ =>
     }
     out
+  }
+
+  private def marked(changes: Seq[Change[Row]]): MarkedRows[Row] = {
+    val rows = new MarkedRows[Row]
+    changes.foreach(c => rows.add(c.row, c.added))
+    rows
   }
 
   /** The watermarks rise. */

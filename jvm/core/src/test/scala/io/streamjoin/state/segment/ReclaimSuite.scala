@@ -244,7 +244,7 @@ private object ReclaimSuite {
 
   def freshOf(segment: Segment): Int = {
     var found = -1
-    segment.foreachFresh(found = _)
+    segment.foreachFresh((_, row) => found = row)
     found
   }
 

@@ -3,7 +3,8 @@ package org.apache.spark.sql.streamjoin.logical.plan
 import java.util.Locale
 
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.codegen.CodegenFallback
+import org.apache.spark.sql.catalyst.expressions.codegen.Block.BlockHelper
+import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, ExprCode, FalseLiteral}
 import org.apache.spark.sql.catalyst.expressions.{Expression, UnaryExpression}
 import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
 import org.apache.spark.sql.types.{DataType, StringType}
@@ -16,24 +17,56 @@ import io.streamjoin.join.changelog.ChangeKind
  *
  * @param words in lower case, and the kind that each stands for
  */
-case class ChangeKindOf(child: Expression, words: Map[String, String])
-    extends UnaryExpression
-    with CodegenFallback {
+case class ChangeKindOf(child: Expression, words: Map[String, String]) extends UnaryExpression {
 
   override def dataType: DataType = StringType
 
   override def nullable: Boolean = false
 
-  override def eval(input: InternalRow): Any = {
-    val word = Option(child.eval(input)).map(_.toString)
-    val kind = word.flatMap(w => words.get(w.trim.toLowerCase(Locale.ROOT)))
-    UTF8String.fromString(
-      kind.getOrElse(throw StreamJoinErrors.unknownChangeType(child.sql, word, words.keys.toSeq))
+  @transient private lazy val kinds = new KindWords(words, child.sql)
+
+  override def eval(input: InternalRow): Any =
+    kinds.of(child.eval(input).asInstanceOf[UTF8String])
+
+  override protected def doGenCode(ctx: CodegenContext, ev: ExprCode): ExprCode = {
+    val known = ctx.addReferenceObj("kinds", kinds)
+    val word = child.genCode(ctx)
+    ev.copy(
+      code = code"""
+        ${word.code}
+        UTF8String ${ev.value} = $known.of(${word.isNull} ? null : ${word.value});""",
+      isNull = FalseLiteral
     )
   }
 
   override protected def withNewChildInternal(newChild: Expression): ChangeKindOf =
     copy(child = newChild)
+}
+
+/** @param column in SQL, as an error names it */
+private[plan] final class KindWords(words: Map[String, String], column: String)
+    extends Serializable {
+
+  private val kinds: Map[String, UTF8String] =
+    words.map { case (word, kind) => word -> UTF8String.fromString(kind) }
+
+  // a feed has few words, and writes each as it always does
+  private val (plain, kindOfPlain) =
+    kinds.toArray.sortBy { case (word, kind) => (word != kind.toString, word) }
+      .map { case (word, kind) => (UTF8String.fromString(word), kind) }.unzip
+
+  def of(word: UTF8String): UTF8String = {
+    var i = 0
+    while (i < plain.length && !plain(i).equals(word)) i += 1
+    if (i < plain.length) kindOfPlain(i) else otherwise(word)
+  }
+
+  private def otherwise(word: UTF8String): UTF8String = {
+    val text = Option(word).map(_.toString)
+    text
+      .flatMap(t => kinds.get(t.trim.toLowerCase(Locale.ROOT)))
+      .getOrElse(throw StreamJoinErrors.unknownChangeType(column, text, words.keys.toSeq))
+  }
 }
 
 object ChangeKindOf {

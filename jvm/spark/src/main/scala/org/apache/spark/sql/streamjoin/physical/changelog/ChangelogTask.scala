@@ -1,7 +1,5 @@
 package org.apache.spark.sql.streamjoin.physical.changelog
 
-import scala.collection.mutable
-
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.streamjoin.checkpoint.StateShape
@@ -13,7 +11,7 @@ import org.apache.spark.sql.streamjoin.physical.stateful.{
   PartitionState
 }
 
-import io.streamjoin.join.changelog.{Change, Changed, ChangelogCounters, ChangelogJoin}
+import io.streamjoin.join.changelog.{Changed, ChangelogCounters, ChangelogJoin, MarkedRows}
 import io.streamjoin.model.{Side, Watermarks}
 
 /**
@@ -69,13 +67,6 @@ private[changelog] final class ChangelogTask(
       state.numbers.put(ChangelogTask.Clock, nowMs * 1000L)
     }
     val (l, r) = (new KeyRuns(rows, Side.Left, left), new KeyRuns(rows, Side.Right, right))
-    val changes = Iterator
-      .continually(l)
-      .takeWhile(_.nonEmpty || r.nonEmpty)
-      .flatMap { _ =>
-        val key = if (l.isBefore(r)) l.key else r.key
-        operator.process(key, l.take(key), r.take(key))
-      }
     def leave(side: Side, from: Array[Long], to: Array[Long], why: ChangelogCounters.Count): Unit =
       if (!from.sameElements(to)) operator.expire(side, from, to, why)
     lazy val finished: Unit = {
@@ -94,15 +85,22 @@ private[changelog] final class ChangelogTask(
       )
       RememberedPartners.give(partitions.info, partitionId, partners)
     }
-    val end = new Iterator[Changed[UnsafeRow]] {
+    val changes = new Iterator[Changed[UnsafeRow]] {
+      private var ofKey = Iterator.empty[Changed[UnsafeRow]]
+
       override def hasNext: Boolean = {
-        finished
-        false
+        while (!ofKey.hasNext && (l.nonEmpty || r.nonEmpty)) {
+          val key = if (l.isBefore(r)) l.key else r.key
+          ofKey = operator.process(key, l.take(key), r.take(key))
+        }
+        if (!ofKey.hasNext) finished
+        ofKey.hasNext
       }
-      override def next(): Changed[UnsafeRow] = Iterator.empty.next()
+
+      override def next(): Changed[UnsafeRow] = ofKey.next()
     }
     val rowsOut = report.metrics("numOutputRows")
-    (changes ++ end).map { changed =>
+    changes.map { changed =>
       rowsOut += 1
       output.row(changed)
     }
@@ -157,17 +155,17 @@ private final class KeyRuns(rows: UnsafeChangelogRows, side: Side, input: Iterat
   /** Whether its next key comes no later than the other's. */
   def isBefore(other: KeyRuns): Boolean = nonEmpty && (!other.nonEmpty || key <= other.key)
 
-  /** The changes of that key, if it is the next one. */
-  def take(key: Long): collection.Seq[Change[UnsafeRow]] =
-    if (ahead == null || aheadKey != key) Nil
-    else {
-      val run = mutable.ArrayBuffer.empty[Change[UnsafeRow]]
-      while (ahead != null && aheadKey == key) {
-        run += rows.change(side, ahead)
-        advance()
-      }
-      run
+  private val run = new MarkedRows[UnsafeRow]
+
+  /** The changes of that key, if it is the next one; the same list for one key after another. */
+  def take(key: Long): MarkedRows[UnsafeRow] = {
+    run.clear()
+    while (ahead != null && aheadKey == key) {
+      run.add(rows.kept(side, ahead), rows.isAdded(side, ahead))
+      advance()
     }
+    run
+  }
 
   private def advance(): Unit =
     if (input.hasNext) {

@@ -15,7 +15,8 @@ import io.streamjoin.join.changelog.{ChangeKind, Changed, ChangelogOutput}
 import io.streamjoin.model.Side
 
 /**
- * Output rows as Spark wants them, with the columns that are asked for.
+ * Output rows as Spark wants them, with the columns that are asked for. Code is written by need, for many a
+ * batch gives nothing.
  *
  * @param version the number of the batch
  * @param nowMs the recorded time of the batch
@@ -34,16 +35,16 @@ private[changelog] final class UnsafeChangelogOutput(
 
   private val columns = nullable(if (leftOnly) left else left ++ right)
 
-  private val project = UnsafeProjection.create(nullable(spec.data), columns)
+  private lazy val project = UnsafeProjection.create(nullable(spec.data), columns)
 
-  private val wanted = spec.wanted.map(Predicate.create(_, columns))
+  private lazy val wanted = spec.wanted.map(Predicate.create(_, columns))
 
   private def shown(row: InternalRow): Option[UnsafeRow] =
     Option.when(wanted.forall(_.eval(row)))(project(row).copy())
 
-  private val keyOf = Option.when(spec.outputKey.nonEmpty)(
-    UnsafeProjection.create(nullable(spec.outputKey), nullable(spec.data))
-  )
+  private def keyProjection = UnsafeProjection.create(nullable(spec.outputKey), nullable(spec.data))
+
+  private lazy val keyOf = Option.when(spec.outputKey.nonEmpty)(keyProjection)
 
   private val pair = new JoinedRow
   private val nullLeft = new GenericInternalRow(left.length)
@@ -57,7 +58,12 @@ private[changelog] final class UnsafeChangelogOutput(
 
   override def key(row: UnsafeRow): Option[AnyRef] = keyOf.map(_(row).copy())
 
-  private val whole =
+  private lazy val otherKeyOf = keyOf.map(_ => keyProjection)
+
+  override def sameKey(a: UnsafeRow, b: UnsafeRow): Boolean =
+    keyOf.nonEmpty && keyOf.get(a) == otherKeyOf.get(b)
+
+  private lazy val whole =
     UnsafeProjection.create(nullable(spec.shown), nullable(spec.data) ++ spec.changes)
 
   private val withWords = new JoinedRow

@@ -21,16 +21,16 @@ import org.apache.spark.sql.catalyst.expressions.{
 }
 import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
 import org.apache.spark.sql.streamjoin.logical.plan.KeyHash
-import org.apache.spark.sql.streamjoin.physical.stateful.RowTimesReader
-import org.apache.spark.unsafe.types.ByteArray
+import org.apache.spark.sql.streamjoin.physical.stateful.{RowTimesReader, RowsByBytes}
 
 import io.streamjoin.bounds.{RowTimes, Saturated}
-import io.streamjoin.join.changelog.{Change, ChangelogRows}
+import io.streamjoin.join.changelog.ChangelogRows
 import io.streamjoin.model.Side
 import io.streamjoin.model.Side.{Left, Right}
 
 /**
- * Looks at Spark's rows with generated code. One instance serves one task.
+ * Looks at Spark's rows with generated code. One instance serves one task. The code is written by need, for
+ * that costs more than a small batch takes to run it.
  *
  * @param nowMs the recorded time of the batch
  * @param watermarks by column, those below which a change is late
@@ -45,7 +45,7 @@ private[changelog] final class UnsafeChangelogRows(
 
   private val left = new OneSide(Left)
   private val right = new OneSide(Right)
-  private val condition =
+  private lazy val condition =
     Predicate.create(
       (spec.left.gone ++ spec.right.gone).map(Not(_)).foldLeft(spec.condition)(And(_, _)),
       spec.left.storedColumns ++ spec.right.storedColumns
@@ -54,12 +54,12 @@ private[changelog] final class UnsafeChangelogRows(
 
   private def of(side: Side): OneSide = if (side == Left) left else right
 
-  override def keyed(side: Side): Boolean = spec.side(side).key.nonEmpty
+  override def keyed(side: Side): Boolean = of(side).keyed
   override def identity(side: Side, row: UnsafeRow): Long = of(side).identity(row)
   override def sameUniqueKey(side: Side, a: UnsafeRow, b: UnsafeRow): Boolean =
     of(side).byKey.compare(a, b) == 0
   override def compareSequence(side: Side, a: UnsafeRow, b: UnsafeRow): Int =
-    of(side).bySequence.fold(0)(_.compare(a, b))
+    of(side).compareSequence(a, b)
   override def compare(side: Side, a: UnsafeRow, b: UnsafeRow): Int = of(side).compare(a, b)
   override def joinable(side: Side, row: UnsafeRow): Boolean = of(side).mayMatch.eval(row)
   override def remembered(side: Side, row: UnsafeRow): Boolean = of(side).remembered(row)
@@ -72,8 +72,8 @@ private[changelog] final class UnsafeChangelogRows(
   override def matches(l: UnsafeRow, r: UnsafeRow): Boolean = condition.eval(pair(l, r))
   override def seen(side: Side, row: UnsafeRow): AnyRef = of(side).seen(row)
   override def copy(side: Side, row: UnsafeRow): UnsafeRow = row.copy()
-  override def agesByWrite(side: Side): Boolean = spec.side(side).expires.nonEmpty
-  override def limitCount(side: Side): Int = spec.side(side).limitCount
+  override def agesByWrite(side: Side): Boolean = of(side).agesByWrite
+  override def limitCount(side: Side): Int = of(side).limitCount
   override def limits(side: Side, row: UnsafeRow, into: Array[Long]): Unit =
     of(side).limits(row, into)
   override def late(side: Side, row: UnsafeRow): Boolean = of(side).late(row)
@@ -81,20 +81,27 @@ private[changelog] final class UnsafeChangelogRows(
   /** A hash of the join key of a row as it arrives. */
   def joinKey(side: Side, row: UnsafeRow): Long = of(side).joinKey(row)
 
-  /** A row as it arrives, as a change. */
-  def change(side: Side, row: UnsafeRow): Change[UnsafeRow] = of(side).change(row)
+  /** A row as it arrives, as it is kept. */
+  def kept(side: Side, row: UnsafeRow): UnsafeRow = of(side).kept(row)
+
+  /** Whether the row that arrives is there from now on, or no more. */
+  def isAdded(side: Side, row: UnsafeRow): Boolean = of(side).isAdded(row)
 
   private final class OneSide(side: Side) {
     private val own = spec.side(side)
     private val stored = own.storedColumns
 
-    private val toStored = UnsafeProjection.create(
+    val keyed: Boolean = own.key.nonEmpty
+    val agesByWrite: Boolean = own.expires.nonEmpty
+    val limitCount: Int = own.limitCount
+
+    private lazy val toStored = UnsafeProjection.create(
       own.kept ++ own.gone.map(_ => Literal(false)) ++
         own.ttlOfWrite.map(ms => Literal((nowMs + ms) * 1000L)),
       own.columns
     )
 
-    private val toTombstone = own.gone.map { _ =>
+    private lazy val toTombstone = own.gone.map { _ =>
       val before = stored.map(a => a.newInstance().withNullability(true))
       val known = own.kept.zip(before).map { case (a, b) => Coalesce(Seq(a, b)) }
       UnsafeProjection.create((known :+ Literal(true)) ++ own.expires, stored ++ before)
@@ -117,16 +124,16 @@ private[changelog] final class UnsafeChangelogRows(
 
     def isTombstone(row: UnsafeRow): Boolean = own.gone.nonEmpty && row.getBoolean(goneAt)
     private val addedAt = own.columns.indexWhere(_.exprId == own.added.exprId)
-    private val hash = {
+    private lazy val hash = {
       val keys = spec.keys(side)
       Option.when(keys.nonEmpty)(UnsafeProjection.create(Seq(KeyHash.of(keys)), own.columns))
     }
-    private val keyHash =
-      Option.when(own.key.nonEmpty)(UnsafeProjection.create(Seq(KeyHash.of(own.key)), stored))
+    private lazy val keyHash =
+      Option.when(keyed)(UnsafeProjection.create(Seq(KeyHash.of(own.key)), stored))
     private val keyAt = own.key.map(k => stored.indexWhere(_.exprId == k.exprId)).toArray
 
     /** What a row is told apart by, where that is not all of it. */
-    private val data = Option.when(own.image.length < stored.length) {
+    private lazy val data = Option.when(own.image.length < stored.length) {
       (UnsafeProjection.create(own.image, stored), UnsafeProjection.create(own.image, stored))
     }
 
@@ -135,10 +142,13 @@ private[changelog] final class UnsafeChangelogRows(
 
     def seen(row: UnsafeRow): AnyRef = ofCondition(row).copy()
 
-    val byKey: BaseOrdering = ordering(own.key)
-    val bySequence: Option[BaseOrdering] = own.sequence.map(s => ordering(Seq(s)))
+    lazy val byKey: BaseOrdering = ordering(own.key)
+    private lazy val bySequence = own.sequence.map(s => ordering(Seq(s)))
 
-    val mayMatch = Predicate.create(
+    def compareSequence(a: UnsafeRow, b: UnsafeRow): Int =
+      if (bySequence.isEmpty) 0 else bySequence.get.compare(a, b)
+
+    lazy val mayMatch = Predicate.create(
       (own.gone.map(Not(_)).toSeq ++ own.only ++ spec.keys(side).zip(spec.equiKeys).collect {
         case (k, e) if !e.nullSafe && k.nullable => IsNotNull(k): Expression
       }).reduceOption(And(_, _)).getOrElse(Literal.TrueLiteral),
@@ -148,33 +158,31 @@ private[changelog] final class UnsafeChangelogRows(
     private def ordering(by: Seq[Attribute]): BaseOrdering =
       RowOrdering.create(by.map(SortOrder(_, Ascending)), stored)
 
-    def joinKey(row: UnsafeRow): Long = hash.fold(0L)(_(row).getLong(0))
+    def joinKey(row: UnsafeRow): Long = if (hash.isEmpty) 0L else hash.get(row).getLong(0)
 
-    def change(row: UnsafeRow): Change[UnsafeRow] = {
+    def isAdded(row: UnsafeRow): Boolean = row.getBoolean(addedAt)
+
+    def kept(row: UnsafeRow): UnsafeRow = {
       val kept = toStored(row).copy()
       if (kept.anyNull && keyAt.exists(kept.isNullAt)) {
         throw StreamJoinErrors.nullKey(side.name, own.key.map(_.name))
       }
-      Change(kept, row.getBoolean(addedAt))
+      kept
     }
 
     def identity(row: UnsafeRow): Long =
       if (own.oneAKey) 0L
-      else
-        keyHash match {
-          case Some(h) => h(row).getLong(0)
-          case None =>
-            val told = data.fold(row)(_._1(row))
-            XXH64.hashUnsafeBytes(told.getBaseObject, told.getBaseOffset, told.getSizeInBytes, 42L)
-        }
+      else if (keyed) keyHash.get(row).getLong(0)
+      else {
+        val told = if (data.isEmpty) row else data.get._1(row)
+        XXH64.hashUnsafeBytes(told.getBaseObject, told.getBaseOffset, told.getSizeInBytes, 42L)
+      }
 
-    def compare(a: UnsafeRow, b: UnsafeRow): Int = data match {
-      case None => ByteArray.compareBinary(a.getBytes, b.getBytes)
-      case Some((first, second)) =>
-        ByteArray.compareBinary(first(a).getBytes, second(b).getBytes)
-    }
+    def compare(a: UnsafeRow, b: UnsafeRow): Int =
+      if (data.isEmpty) RowsByBytes.compare(a, b)
+      else RowsByBytes.compare(data.get._1(a), data.get._2(b))
 
-    private val times = {
+    private lazy val times = {
       val columns = spec.bounds.indices(side).toArray
       new RowTimesReader(columns, columns.map(spec.times(_)), stored)
     }
@@ -188,7 +196,7 @@ private[changelog] final class UnsafeChangelogRows(
     /** What has no time never leaves by it. */
     private def time(column: Int): Long = if (read.isNull(column)) Long.MaxValue else read(column)
 
-    def limits(row: UnsafeRow, into: Array[Long]): Unit = {
+    def limits(row: UnsafeRow, into: Array[Long]): Unit = if (limitCount > 0) {
       if (spec.times.nonEmpty) times.read(row, read)
       for (k <- own.leaves.indices) into(k) = time(own.leaves(k))
       for (ms <- own.ttlMs) into(own.leaves.length) = own.ttlTime match {

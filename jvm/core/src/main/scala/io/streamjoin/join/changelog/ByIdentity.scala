@@ -1,0 +1,97 @@
+package io.streamjoin.join.changelog
+
+import java.util.Arrays
+
+import io.streamjoin.model.Side
+
+/**
+ * The changes of one join key by the rows that they are of: those of a row are brought together, in the order
+ * in which a row first comes.
+ */
+private[changelog] final class ByIdentity[R](rows: ChangelogRows[R]) {
+  private var ends = new Array[Int](8)
+  private var count = 0
+
+  // rows in an open table of slots, by their identity: the number of a row, plus one
+  private var slots = new Array[Int](32)
+  private var first = new Array[Int](8)
+  private var last = new Array[Int](8)
+  private var next = new Array[Int](8)
+  private val sorted = new MarkedRows[R]
+
+  /** How many different rows there are. */
+  def length: Int = count
+
+  /** Where the changes of the n-th row end; they begin where those of the one before it do. */
+  def end(n: Int): Int = ends(n)
+
+  /** Sorts the changes. */
+  def gather(side: Side, changes: MarkedRows[R]): Unit =
+    if (ofOneRow(side, changes)) {
+      ends(0) = changes.length
+      count = math.min(1, changes.length)
+    } else {
+      find(side, changes)
+      sorted.clear()
+      var n = 0
+      while (n < count) {
+        var i = first(n)
+        while (i >= 0) {
+          sorted.add(changes(i), changes.isMarked(i))
+          i = next(i)
+        }
+        ends(n) = sorted.length
+        n += 1
+      }
+      changes.exchange(sorted)
+    }
+
+  private def ofOneRow(side: Side, changes: MarkedRows[R]): Boolean = {
+    var i = 1
+    while (i < changes.length && isSame(side, changes(0), changes(i))) i += 1
+    i >= changes.length
+  }
+
+  private def find(side: Side, changes: MarkedRows[R]): Unit = {
+    val mask = makeRoom(changes.length) - 1
+    count = 0
+    var i = 0
+    while (i < changes.length) {
+      var slot = ByIdentity.mixed(rows.identity(side, changes(i))) & mask
+      while (slots(slot) > 0 && !isSame(side, changes(first(slots(slot) - 1)), changes(i)))
+        slot = slot + 1 & mask
+      next(i) = -1
+      if (slots(slot) == 0) {
+        first(count) = i
+        last(count) = i
+        count += 1
+        slots(slot) = count
+      } else {
+        val n = slots(slot) - 1
+        next(last(n)) = i
+        last(n) = i
+      }
+      i += 1
+    }
+  }
+
+  private def isSame(side: Side, a: R, b: R): Boolean =
+    if (rows.keyed(side)) rows.sameUniqueKey(side, a, b) else rows.compare(side, a, b) == 0
+
+  /** Tells how many slots there are, two for each change or more. */
+  private def makeRoom(changes: Int): Int = {
+    val used = Integer.highestOneBit(changes) * 4
+    if (next.length < changes) {
+      first = new Array[Int](used / 2)
+      last = new Array[Int](used / 2)
+      next = new Array[Int](used / 2)
+      ends = new Array[Int](used / 2)
+      slots = new Array[Int](used)
+    } else Arrays.fill(slots, 0, used, 0)
+    used
+  }
+}
+
+private object ByIdentity {
+  private def mixed(identity: Long): Int = (identity * 0x9e3779b97f4a7c15L >>> 32).toInt
+}

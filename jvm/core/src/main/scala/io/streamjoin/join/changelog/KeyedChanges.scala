@@ -1,0 +1,195 @@
+package io.streamjoin.join.changelog
+
+import java.util.Comparator
+
+import io.streamjoin.model.Side
+
+import ChangelogCounters.{Stale, Unknown}
+
+/**
+ * Nets the changes of one row with a unique key.
+ *
+ * {{{
+ *   ascending by sequence; of each step equal rows of both kinds cancel
+ *     a row is left     -> is held now
+ *     only removals are -> nothing is held
+ *     nothing is        -> what was held before
+ * }}}
+ */
+private[changelog] final class KeyedChanges[R](
+    rows: ChangelogRows[R],
+    held: HeldRows[R],
+    counters: ChangelogCounters,
+    keeps: (Side, R) => Boolean
+) {
+  import KeyedChanges._
+
+  private var side: Side = _
+  private var changes: MarkedRows[R] = _
+
+  private val bySequence: Comparator[R] = (a, b) => rows.compareSequence(side, a, b)
+  private val byRow: Comparator[R] = (a, b) => rows.compare(side, a, b)
+
+  /**
+   * Takes what is held of the row out of the state, and tells what of it goes and comes.
+   *
+   * @param changes those of the row are from `from` on; the order of those is changed
+   * @return how many changes were counted as something else than void
+   */
+  def net(
+      side: Side,
+      key: Long,
+      changes: MarkedRows[R],
+      from: Int,
+      until: Int,
+      into: Moving[R]
+  ): Int = {
+    this.side = side
+    this.changes = changes
+    val found = held.takeOf(side, key, changes(from))
+    val before = held.taken
+    val matched = held.takenMatched
+    val was = found && !rows.isTombstone(side, before)
+    val fresh =
+      if (!found) from
+      else changes.partition(from, until)(i => rows.compareSequence(side, changes(i), before) < 0)
+    if (fresh > from) counters.count(side, Stale, (fresh - from).toLong)
+    val last = ofLast(fresh, until)
+    if (last >= 0) comes(key, changes(last), was, before, matched, into)
+    else if (last == Gone || !stays(fresh, until, was, before)) {
+      bury(key, found, before, fresh, until)
+      if (was) into.removed.add(before, matched)
+    } else comes(key, stayed, was, before, matched, into)
+    fresh - from + (if (was) 0 else unknown(fresh, until))
+  }
+
+  /** A row is there after all. */
+  private def comes(
+      key: Long,
+      row: R,
+      was: Boolean,
+      before: R,
+      matched: Boolean,
+      into: Moving[R]
+  ): Unit = {
+    val kept = keeps(side, row)
+    if (kept && was && rows.compare(side, before, row) == 0) {
+      // a write all the same: it begins its time in the state anew
+      held.append(side, key, row, matched)
+    } else {
+      if (was) into.removed.add(before, matched)
+      if (kept) into.added.add(row, marked = false)
+    }
+  }
+
+  /** Changes of what is not held, none of which brings it. */
+  private def unknown(from: Int, until: Int): Int = {
+    var wanted = 0
+    var i = from
+    while (i < until) {
+      if (changes.isMarked(i)) return 0
+      if (keeps(side, changes(i))) wanted += 1
+      i += 1
+    }
+    counters.count(side, Unknown, wanted.toLong)
+    wanted
+  }
+
+  // ---- what is held after the changes ----
+
+  /**
+   * The place of the row that the changes of the largest sequence leave, whatever came before them, or
+   * [[Gone]], or [[Void]]: one walk, however often a row was changed.
+   */
+  private def ofLast(from: Int, until: Int): Int = {
+    var end = from
+    var i = from
+    while (i < until) {
+      val order = if (end == from) 0 else rows.compareSequence(side, changes(i), changes(from))
+      if (order > 0) end = from
+      if (order >= 0) {
+        changes.swap(i, end)
+        end += 1
+      }
+      i += 1
+    }
+    ofStep(from, end)
+  }
+
+  /** The same of changes of one sequence. The largest of several rows is the one that is left. */
+  private def ofStep(from: Int, until: Int): Int = {
+    val going = changes.partition(from, until)(changes.isMarked)
+    changes.sortAlike(from, going, byRow)
+    changes.sortAlike(going, until, byRow)
+    var came = going - 1
+    var went = until - 1
+    var gone = false
+    while (came >= from) {
+      val order = if (went < going) 1 else rows.compare(side, changes(came), changes(went))
+      if (order > 0) return came
+      if (order < 0) gone = true else came -= 1
+      went -= 1
+    }
+    if (gone || went >= going) Gone else Void
+  }
+
+  private var stayed: R = _
+
+  /**
+   * What is held where the changes of the largest sequence have cancelled each other: that depends on all
+   * of them. Tells whether there is something, which is [[stayed]] then.
+   */
+  private def stays(from: Int, until: Int, was: Boolean, before: R): Boolean = {
+    changes.sort(from, until, bySequence)
+    var there = was
+    stayed = before
+    var start = from
+    while (start < until) {
+      var end = start + 1
+      while (end < until && rows.compareSequence(side, changes(end), changes(start)) == 0) end += 1
+      val left = ofStep(start, end)
+      if (left >= 0) {
+        stayed = changes(left)
+        there = true
+      } else if (left == Gone) there = false
+      else if (there) rewritten(start, end)
+      start = end
+    }
+    there
+  }
+
+  /** What was there before changes that are void is of their sequence, where it is among them. */
+  private def rewritten(from: Int, until: Int): Unit = {
+    var i = from
+    while (i < until && rows.compare(side, changes(i), stayed) != 0) i += 1
+    if (i < until) stayed = changes(i)
+  }
+
+  /**
+   * Notes that a key is gone, with the latest sequence known.
+   *
+   * @param before the row that was held, or the sign that there is none
+   */
+  private def bury(key: Long, found: Boolean, before: R, from: Int, until: Int): Unit = {
+    val known = Option.when(found)(before)
+    lastRemoval(from, until)
+      .flatMap(i => rows.tombstone(side, changes(i), known))
+      .orElse(known.filter(rows.isTombstone(side, _)))
+      .foreach(held.append(side, key, _, matched = false))
+  }
+
+  private def lastRemoval(from: Int, until: Int): Option[Int] =
+    (from until until).filterNot(changes.isMarked).reduceOption { (a, b) =>
+      val order = rows.compareSequence(side, changes(a), changes(b))
+      if (order < 0 || order == 0 && rows.compare(side, changes(a), changes(b)) < 0) b else a
+    }
+}
+
+private object KeyedChanges {
+
+  /** Nothing is held. */
+  private val Gone = -1
+
+  /** What is held is what was held before. */
+  private val Void = -2
+}
