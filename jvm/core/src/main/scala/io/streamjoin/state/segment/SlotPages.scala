@@ -1,31 +1,34 @@
 package io.streamjoin.state.segment
 
 /**
- * A number for each of many slots, 0 at first; which slot is a key's follows from the key.
+ * A number for each of many slots, 0 at first; which slot is a key's follows from the key. Keys are hashes: their
+ * upper bits tell them apart. Slots are in the order of keys, so that whoever comes with keys in that order goes
+ * through memory from its begin to its end.
  *
  * @param expected for how many keys
  */
 private[segment] class SlotPages(expected: Int) {
   import SlotPages._
 
-  private var mask = 0
+  private var shift = 0
+  private var slots = 0
   private var pages: Array[Array[Int]] = _
   clear(expected)
 
   /** For how many keys there are slots enough, two for each. */
-  final def rows: Int = (mask + 1) / 2
+  final def rows: Int = slots / 2
 
   /** Begins anew. */
   def clear(expected: Int): Unit = {
-    val slots = 2 * math.max(FewestRows, Integer.highestOneBit(math.max(1, expected) * 2 - 1))
-    mask = slots - 1
+    slots = 2 * math.max(FewestRows, Integer.highestOneBit(math.max(1, expected) * 2 - 1))
+    shift = Integer.numberOfLeadingZeros(slots) + 1
     pages = Array.fill(math.max(1, slots / PageSlots))(new Array[Int](math.min(slots, PageSlots)))
   }
 
-  final def slot(key: Long): Int = hash(key) & mask
+  final def slot(key: Long): Int = hash(key) >>> shift
 
   /** The number in the slot of the keys with this hash. */
-  final def ofHash(hash: Int): Int = apply(hash & mask)
+  final def ofHash(hash: Int): Int = apply(hash >>> shift)
 
   final def apply(slot: Int): Int = pages(slot >>> PageShift)(slot & PageSlots - 1)
 
@@ -41,6 +44,9 @@ private[segment] object SlotPages {
   private val PageShift = 14
   private val PageSlots = 1 << PageShift
 
-  /** What a key's slot is taken from, however many slots there are. */
-  def hash(key: Long): Int = (key * 0x9e3779b97f4a7c15L >>> 32).toInt
+  /**
+   * What a key's slot is taken from, however many slots there are. The lowest bits tell the few keys apart that
+   * are no hashes; keys in order have so many slots in order at a time.
+   */
+  def hash(key: Long): Int = (key >>> 32).toInt ^ key.toInt << 28
 }

@@ -85,14 +85,16 @@ class ReclaimSuite extends AnyFunSuite {
     if (RandomCases.all) assert(onDisk > 0)
   }
 
+  private def hash(n: Int): Long = n * 0x9e3779b97f4a7c15L
+
   for (timeIndex <- Seq(false, true))
     test(s"a key that is replaced for ever costs what a key costs, index by time: $timeIndex") {
       val tested = state(timeIndex = timeIndex)
-      for (n <- 0 until 1000) add(tested, key = n, time = 0, row = s"$n")
+      for (n <- 0 until 1000) add(tested, key = hash(n), time = 0, row = s"$n")
       tested.seal()
       val before = tested.allocated
       for (n <- 0 until 200000) {
-        replace(tested, key = 7, time = 0, row = s"$n " + "x" * (n % 50))
+        replace(tested, key = hash(7), time = 0, row = s"$n " + "x" * (n % 50))
         if (n % 2 == 0) tested.seal()
       }
       tested.seal()
