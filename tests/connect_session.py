@@ -127,6 +127,8 @@ def changes(spark: SparkSession, folder: Path) -> dict[str, Any]:
         .start(str(folder / "changes"))
     )
     query.awaitTermination()
+    known.createOrReplaceTempView("known")
+    exists = "EXISTS (SELECT 1 FROM known AS o WHERE o.id = p.seq)"
     envelope = f"STRUCT<op: STRING, before: STRUCT<{row}>, after: STRUCT<{row}>, lsn: BIGINT>"
     messages = people.selectExpr(f"CAST(NULL AS {envelope}) AS message")
     return {
@@ -136,6 +138,12 @@ def changes(spark: SparkSession, folder: Path) -> dict[str, Any]:
         ).columns,
         "by_column": streamjoin.from_upserts(people, ["id"], "seq", deletes=people["gone"]).columns,
         "refused": refusal(lambda: streamjoin.to_upserts(people, "id").columns),
+        "natural": spark.sql("SELECT * FROM known AS p NATURAL JOIN known AS q").columns,
+        "using": spark.sql("SELECT q.id FROM known AS p LEFT JOIN known AS q USING (id)").columns,
+        "exists": spark.sql(
+            "SELECT /*+ STREAM_JOIN(state_ttl => '1 day') */ * FROM known AS p "
+            f"WHERE {exists} AND seq IN (SELECT id FROM known)"
+        ).columns,
     }
 
 

@@ -53,6 +53,9 @@ def test_changes(seen: dict[str, Any]) -> None:
     assert changes["debezium"] == [*row, "_commit_version", "_change_type"]
     assert changes["by_column"] == [*row, "_change_type"]
     assert "STREAM_JOIN.INVALID_CHANGELOG" in changes["refused"]
+    told = ["_change_type", "_commit_version", "_commit_timestamp"]
+    assert changes["natural"] == [*row, *told]
+    assert (changes["using"], changes["exists"]) == (["id"], [*row, told[0]])
 
 
 def test_what_waits(seen: dict[str, Any]) -> None:
