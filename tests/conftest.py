@@ -8,6 +8,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 import streamjoin
+from tests import shared_classes
 from tests.kafka.jars import connector_jars
 from tests.orders import Shop
 
@@ -19,9 +20,9 @@ pytest_plugins = [
 ]
 
 
-# The tests are many short queries: compiling them well costs more than it saves. What is compiled
-# of all of them needs more room than the JVM leaves to its first compiler alone.
-COMPILE_LITTLE = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=512m"
+# What is compiled of many short queries needs more room than the JVM leaves to its first compiler
+# alone.
+MANY_QUERIES = "-XX:ReservedCodeCacheSize=512m"
 
 JARS = Path(__file__).parent / "jars"
 
@@ -34,6 +35,10 @@ WITHOUT_FORKS: dict[str, bool | float | int | str | None] = {
         "FileSystemBasedCheckpointFileManager"
     ),
 }
+
+
+def pytest_configure() -> None:
+    os.environ.update(shared_classes.environment())
 
 
 @pytest.fixture(scope="session")
@@ -50,7 +55,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
         streamjoin.configure(builder)
         .config("spark.log.level", "ERROR")
         .config("spark.ui.enabled", "false")
-        .config("spark.driver.extraJavaOptions", COMPILE_LITTLE)
+        .config("spark.driver.extraJavaOptions", MANY_QUERIES)
         # isolated, a query has a class loader of its own, and compiles anew what it generates
         .config("spark.sql.artifact.isolation.enabled", "false")
         .config("spark.ui.showConsoleProgress", "false")

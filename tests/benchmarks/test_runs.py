@@ -181,9 +181,19 @@ def test_where_this_projects_join_fails_the_case_ends(
     assert run([case], tmp_path / "results.jsonl") == ["it broke"]
 
 
+@pytest.fixture(scope="module")
+def loop() -> Iterator[process.Runner]:
+    """One process for all cases; each of its runs names its workload."""
+    with process.started(LIMIT, Case("any", "W1", [LIMIT], warmup=0)) as runner:
+        yield runner
+
+
 @pytest.mark.parametrize("case", [*suite.short(), *suite.full()], ids=lambda case: case.label)
-def test_what_is_held_against_a_batch_join_has_results(case: Case) -> None:
-    assert process.run(LIMIT, case, rows=check.checked_rows(case))["result_rows"] > 0
+def test_what_is_held_against_a_batch_join_has_results(case: Case, loop: process.Runner) -> None:
+    sizes = {**case.parameters, "rows": check.checked_rows(case)}
+    result = loop.run(workload=case.workload, **sizes)
+    assert result["workload"] == case.workload
+    assert result["result_rows"] > 0
 
 
 def test_a_process_that_fails_says_why(case: Case) -> None:

@@ -1,4 +1,4 @@
-"""A minute of it, so that the commands are known to work; what lasts longer is run by hand."""
+"""Half a minute of it, so that the commands are known to work; what lasts longer is run by hand."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ BEGINS_WITH_KILLS = 9
 """A seed: at first the driver is killed, then the broker."""
 
 
-def test_a_minute(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    arguments = ["--minutes", "1", "--seed", str(BEGINS_WITH_KILLS), "--out", str(tmp_path)]
+def test_half_a_minute(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["--minutes", "0.5", "--seed", str(BEGINS_WITH_KILLS), "--out", str(tmp_path)]
     status = main(["run", *arguments])
     assert status == 0, capsys.readouterr().out
     outcome = json.loads((tmp_path / "soak.json").read_text())
@@ -37,7 +37,7 @@ def test_a_run_that_goes_wrong(
 ) -> None:
     """To an oracle with another lag, the watermarks are wrong."""
     monkeypatch.setattr(oracle, "LAG", timedelta(hours=2))
-    assert main(["run", "--minutes", "1", "--out", str(tmp_path)]) == 1
+    assert main(["run", "--minutes", "0.5", "--out", str(tmp_path)]) == 1
     assert "WrongResultError: batch 0: the watermark of" in capsys.readouterr().out
     assert (tmp_path / "failed" / "checkpoint" / "metadata").exists()
 
