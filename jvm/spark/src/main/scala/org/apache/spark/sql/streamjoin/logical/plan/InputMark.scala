@@ -1,0 +1,35 @@
+package org.apache.spark.sql.streamjoin.logical.plan
+
+import scala.reflect.ClassTag
+
+import org.apache.spark.sql.catalyst.expressions.Attribute
+import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, SubqueryAlias, UnaryNode}
+import org.apache.spark.sql.streamjoin.logical.times.{HasTimeColumns, TimeColumns}
+
+/** What is written on an input of a join and is of no effect but for the join, which takes it off. */
+private[streamjoin] trait InputMark extends UnaryNode with HasTimeColumns {
+
+  final override def timeColumns: TimeColumns = TimeColumns.of(child)
+
+  final override def output: Seq[Attribute] = child.output
+}
+
+/** Finds marks of one kind, which stand below the name of the input and its options. */
+private[streamjoin] abstract class InputMarks[M <: InputMark](implicit kind: ClassTag[M]) {
+
+  /** The mark on an input of a join. */
+  final def on(input: LogicalPlan): Option[M] = input match {
+    case kind(mark)        => Some(mark)
+    case a: SubqueryAlias  => on(a.child)
+    case h: StreamJoinHint => on(h.child)
+    case _                 => None
+  }
+
+  /** The input without it. */
+  final def off(input: LogicalPlan): LogicalPlan = input match {
+    case kind(mark)                               => mark.child
+    case a: SubqueryAlias if on(a.child).nonEmpty => a.withNewChildren(Seq(off(a.child)))
+    case h: StreamJoinHint                        => h.withNewChildren(Seq(off(h.child)))
+    case other                                    => other
+  }
+}
