@@ -2,17 +2,21 @@ package org.apache.spark.sql.streamjoin.physical.asof
 
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{Attribute, Literal}
-import org.apache.spark.sql.catalyst.plans.physical._
-import org.apache.spark.sql.catalyst.types.DataTypeUtils
+import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, Literal}
+import org.apache.spark.sql.catalyst.plans.physical.{
+  Distribution,
+  Partitioning,
+  StatefulOpClusteredDistribution,
+  UnknownPartitioning
+}
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.streamjoin.checkpoint.{JoinDescription, StateFormat}
 import org.apache.spark.sql.streamjoin.logical.times.BaseColumn
 import org.apache.spark.sql.streamjoin.physical.eventtime.StreamJoinExec
 import org.apache.spark.sql.streamjoin.physical.stateful._
-import org.apache.spark.sql.types.StructType
 
-import io.streamjoin.model.{BySide, JoinType, Side}
+import io.streamjoin.bounds.JoinBounds
+import io.streamjoin.model.Side
 
 /**
  * The as-of join as a physical operator: both inputs shuffled by their key, then [[AsOfTask]] for each
@@ -26,7 +30,7 @@ class AsOfJoinExec(
     batch: BatchInfo,
     val spec: AsOfSpec
 ) extends StatefulBinaryExec(leftInput, rightInput, batch)
-    with EventTimeExec {
+    with JoinExec {
 
   override def nodeName: String = "AsOfJoin"
 
@@ -48,10 +52,7 @@ class AsOfJoinExec(
 
   override def outputPartitioning: Partitioning = spec.join.joinType match {
     case _ if spec.join.equiKeys.isEmpty => UnknownPartitioning(getStateInfo.numPartitions)
-    case JoinType.Inner =>
-      PartitioningCollection(Seq(left.outputPartitioning, right.outputPartitioning))
-    case JoinType.RightOuter => right.outputPartitioning
-    case _                   => left.outputPartitioning
+    case joinType                        => partitionedAs(joinType)
   }
 
   // ---- tree ----
@@ -69,23 +70,17 @@ class AsOfJoinExec(
   override protected def description(format: StateFormat): String =
     DescribedAsOf.of(spec, format).json
 
-  override protected def storedRows(side: Side): StructType =
-    DataTypeUtils.fromAttributes((if (side == Side.Left) left else right).output)
-
   // ---- watermarks ----
 
   /** Rows that come out are at most this much older than the slowest watermark below. */
   override def produceOutputWatermark(inputWatermarkMs: Long): Option[Long] =
-    StreamJoinExec.holdBackMs(output, spec.join.bases, spec.passed).map(inputWatermarkMs - _)
+    holdBackMs(output, spec.passed).map(inputWatermarkMs - _)
 
   override protected def bases: Seq[BaseColumn] = spec.join.bases
 
-  override protected def watermarkCount: Int = spec.join.bounds.columns.length
+  override protected def bounds: JoinBounds = spec.join.bounds
 
-  override protected def shownWatermarks(received: Array[Long]): Map[String, Long] =
-    shown.of(received) ++ batch.timeMs.fold(Map.empty[String, Long])(shown.delays(received, _))
-
-  private def shown: ShownWatermarks = new ShownWatermarks(spec.join.times, spec.join.bounds)
+  override protected def times: IndexedSeq[Expression] = spec.join.times
 
   override protected def figures: OperatorMetrics = StreamJoinExec.Figures
 
@@ -97,7 +92,7 @@ class AsOfJoinExec(
     val r = JoinInputs.shuffled(right, distribution.last)
     val arrived = arrivals("aheadRowsLeft" -> l, "aheadRowsRight" -> r)
     val task =
-      new AsOfTask(spec, BySide(left.output, right.output), arrived, partitionState, report)
+      new AsOfTask(spec, input.map(_.output), arrived, partitionState, report)
     perPartition(l.execute(), r.execute())(task.run)
   }
 }

@@ -66,12 +66,11 @@ private[asof] final class AsOfTask(
       operator.join(due(_).sorted())
     }
     def finished(): Iterator[InternalRow] = {
-      base.save(state.numbers)
       state.commit(
         report,
         counted(operator.counters, state.rows),
-        spec.join.watermarks.received(base.now),
-        base.lastActiveMs
+        base,
+        spec.join.watermarks.received(base.now)
       )
       Iterator.empty
     }

@@ -2,7 +2,13 @@ package org.apache.spark.sql.streamjoin.physical.changelog
 
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{Ascending, Attribute, AttributeSet, SortOrder}
+import org.apache.spark.sql.catalyst.expressions.{
+  Ascending,
+  Attribute,
+  AttributeSet,
+  Expression,
+  SortOrder
+}
 import org.apache.spark.sql.catalyst.plans.physical.{
   Distribution,
   Partitioning,
@@ -14,15 +20,15 @@ import org.apache.spark.sql.streamjoin.logical.plan.KeyHash
 import org.apache.spark.sql.streamjoin.logical.times.BaseColumn
 import org.apache.spark.sql.streamjoin.physical.stateful.{
   BatchInfo,
-  EventTimeExec,
   JoinDistribution,
+  JoinExec,
   JoinInputs,
   OperatorMetrics,
-  ShownWatermarks,
   StatefulBinaryExec
 }
 import org.apache.spark.sql.types.StructType
 
+import io.streamjoin.bounds.JoinBounds
 import io.streamjoin.model.Side
 
 /**
@@ -37,7 +43,7 @@ class ChangelogJoinExec(
     batch: BatchInfo,
     val spec: ChangelogSpec
 ) extends StatefulBinaryExec(leftInput, rightInput, batch)
-    with EventTimeExec {
+    with JoinExec {
 
   override def nodeName: String = "ChangelogJoin"
 
@@ -82,10 +88,9 @@ class ChangelogJoinExec(
 
   override protected def bases: Seq[BaseColumn] = spec.bases
 
-  override protected def watermarkCount: Int = spec.times.length
+  override protected def bounds: JoinBounds = spec.bounds
 
-  override protected def shownWatermarks(received: Array[Long]): Map[String, Long] =
-    new ShownWatermarks(spec.times, spec.bounds).of(received)
+  override protected def times: IndexedSeq[Expression] = spec.times
 
   // ---- execution ----
 

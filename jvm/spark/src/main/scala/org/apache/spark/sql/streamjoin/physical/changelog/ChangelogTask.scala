@@ -76,12 +76,11 @@ private[changelog] final class ChangelogTask(
         leave(side, clocks(side, before, before, nowMs * 1000L), left, ChangelogCounters.Evicted)
         leave(side, left, aged, ChangelogCounters.Expired)
       }
-      base.save(state.numbers)
       state.commit(
         report,
         ChangelogMetrics.counted(counters, state.rows, spec.routing.countsIn(partitionId, _)),
-        now,
-        base.lastActiveMs
+        base,
+        now
       )
       RememberedPartners.give(partitions.info, partitionId, partners)
     }

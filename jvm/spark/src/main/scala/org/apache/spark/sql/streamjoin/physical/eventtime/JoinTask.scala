@@ -8,15 +8,12 @@ import org.apache.spark.sql.streamjoin.physical.stateful.{
   AwaitedArrivals,
   BaseWatermarks,
   BatchOutput,
-  BatchReport,
-  EarliestTimes,
-  LargestNumbers,
   PartitionState
 }
 
 import io.streamjoin.bounds.{JoinBounds, RowBounds, RowTimes}
 import io.streamjoin.join.eventtime.{EventTimeJoin, HeldTimes, JoinCounters}
-import io.streamjoin.model.Side
+import io.streamjoin.model.{BySide, Side}
 import io.streamjoin.state.{JoinState, Watched}
 
 /**
@@ -31,13 +28,10 @@ import io.streamjoin.state.{JoinState, Watched}
  */
 private[physical] final class JoinTask(
     spec: StreamJoinSpec,
-    leftOutput: Seq[Attribute],
-    rightOutput: Seq[Attribute],
+    inputs: BySide[Seq[Attribute]],
     batch: AwaitedArrivals,
     partitions: PartitionState,
-    report: BatchReport,
-    furthest: LargestNumbers,
-    held: Option[EarliestTimes]
+    report: JoinReport
 ) extends Serializable {
 
   def run(
@@ -45,7 +39,7 @@ private[physical] final class JoinTask(
       left: Iterator[InternalRow],
       right: Iterator[InternalRow]
   ): Iterator[InternalRow] = {
-    val rows = new UnsafeJoinRows(spec, leftOutput, rightOutput)
+    val rows = new UnsafeJoinRows(spec, inputs.left, inputs.right)
     val state = partitions.open(partitionId, shapeOf(rows))
     val base = BaseWatermarks.next(spec.bases, spec.watermarks.rivals, batch(), state.numbers)
     val counters = new JoinCounters
@@ -53,7 +47,7 @@ private[physical] final class JoinTask(
       spec.joinType,
       spec.bounds,
       rows,
-      new JoinedRowOutput(spec, leftOutput, rightOutput, spec.routing.countsIn(partitionId, _)),
+      new JoinedRowOutput(spec, inputs.left, inputs.right, spec.routing.countsIn(partitionId, _)),
       state.rows,
       counters,
       spec.routing
@@ -73,25 +67,21 @@ private[physical] final class JoinTask(
         ),
       () => operator.advance(now),
       () => {
-        base.save(state.numbers)
-        furthest.add(JoinExtremes.of(operator))
-        held.foreach(_.add(operator.earliestHeld))
-        state.commit(report, counted(counters, partitionId, state.rows), now, base.lastActiveMs)
+        report.furthest.add(JoinExtremes.of(operator))
+        report.held.foreach(_.add(operator.earliestHeld))
+        state.commit(report.common, counted(counters, partitionId, state.rows), base, now)
       },
-      report.metrics("numOutputRows")
+      report.common.metrics("numOutputRows")
     )
   }
 
-  private def outputOf(side: Side): Seq[Attribute] =
-    if (side == Side.Left) leftOutput else rightOutput
-
   private def shapeOf(rows: UnsafeJoinRows): StateShape =
     StateShape(
-      side => DataTypeUtils.fromAttributes(outputOf(side)),
+      side => DataTypeUtils.fromAttributes(inputs(side)),
       side => spec.bounds.limiting(side).length,
       spanOf,
       limitsOf(rows),
-      watched = if (held.isEmpty) _ => Watched.nothing[UnsafeRow] else watchedOf(rows)
+      watched = if (report.held.isEmpty) _ => Watched.nothing[UnsafeRow] else watchedOf(rows)
     )
 
   private def watchedOf(rows: UnsafeJoinRows): Side => Watched[UnsafeRow] = { side =>

@@ -3,16 +3,18 @@ package org.apache.spark.sql.streamjoin.physical.eventtime
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression}
-import org.apache.spark.sql.catalyst.plans.logical.EventTimeWatermark
-import org.apache.spark.sql.catalyst.plans.physical._
-import org.apache.spark.sql.catalyst.types.DataTypeUtils
+import org.apache.spark.sql.catalyst.plans.physical.{
+  Distribution,
+  Partitioning,
+  UnknownPartitioning
+}
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.streamjoin.checkpoint.{JoinDescription, StateFormat}
 import org.apache.spark.sql.streamjoin.logical.times.BaseColumn
 import org.apache.spark.sql.streamjoin.physical.stateful._
-import org.apache.spark.sql.types.StructType
 
-import io.streamjoin.model.{JoinType, Routing, Side, Watermarks}
+import io.streamjoin.bounds.JoinBounds
+import io.streamjoin.model.Routing
 import io.streamjoin.watermark.WatermarkPlan
 
 /**
@@ -33,7 +35,7 @@ class StreamJoinExec(
     batch: BatchInfo,
     val spec: StreamJoinSpec
 ) extends StatefulBinaryExec(leftInput, rightInput, batch)
-    with EventTimeExec {
+    with JoinExec {
 
   override def nodeName: String = "StreamJoin"
 
@@ -60,11 +62,7 @@ class StreamJoinExec(
     // a late row is where its own key is, and has NULL for that of the other input
     case _ if spec.late.nonEmpty && !spec.joinType.leftOnly =>
       UnknownPartitioning(getStateInfo.numPartitions)
-    case JoinType.Inner =>
-      PartitioningCollection(Seq(left.outputPartitioning, right.outputPartitioning))
-    case JoinType.RightOuter => right.outputPartitioning
-    case JoinType.FullOuter  => UnknownPartitioning(left.outputPartitioning.numPartitions)
-    case _                   => left.outputPartitioning
+    case joinType => partitionedAs(joinType)
   }
 
   // ---- tree ----
@@ -82,25 +80,22 @@ class StreamJoinExec(
   override protected def description(format: StateFormat): String =
     DescribedJoin.of(spec, format).json
 
-  override protected def storedRows(side: Side): StructType =
-    DataTypeUtils.fromAttributes((if (side == Side.Left) left else right).output)
-
   // ---- watermarks ----
 
   /** Rows that come out are at most this much older than the slowest watermark below. */
   override def produceOutputWatermark(inputWatermarkMs: Long): Option[Long] =
-    StreamJoinExec
-      .holdBackMs(spec.output, spec.bases, StreamJoinExec.passed(spec))
-      .map(inputWatermarkMs - _)
+    holdBackMs(spec.output, passed).map(inputWatermarkMs - _)
+
+  private def passed: Seq[(Expression, WatermarkPlan)] =
+    bounds.columns.indices.filter(bounds.columns(_).watermarked).map { i =>
+      times(i) -> WatermarkPlan.Joined(spec.watermarks, i)
+    }
 
   override protected def bases: Seq[BaseColumn] = spec.bases
 
-  override protected def watermarkCount: Int = spec.bounds.columns.length
+  override protected def bounds: JoinBounds = spec.bounds
 
-  override protected def shownWatermarks(received: Array[Long]): Map[String, Long] =
-    shown.of(received) ++ batch.timeMs.fold(Map.empty[String, Long])(shown.delays(received, _))
-
-  private def shown: ShownWatermarks = new ShownWatermarks(spec.times, spec.bounds)
+  override protected def times: IndexedSeq[Expression] = spec.times
 
   override protected def figures: OperatorMetrics = StreamJoinExec.Figures
 
@@ -116,7 +111,7 @@ class StreamJoinExec(
 
   /** Has the tasks tell the earliest times of what they hold; to be asked for before they run. */
   private[physical] def watchHeld(): Unit =
-    if (held.isEmpty) held = Some(registered(new EarliestTimes(spec.bounds.columns.length)))
+    if (held.isEmpty) held = Some(registered(new EarliestTimes(bounds.columns.length)))
 
   /** Those times, by column, once all tasks of the batch have run. */
   private[physical] def earliestHeld: Option[Array[Long]] = held.map(_.value)
@@ -129,8 +124,13 @@ class StreamJoinExec(
     val l = JoinInputs.shuffled(left, distribution.head)
     val r = JoinInputs.shuffled(right, distribution.last)
     val arrived = arrivals("aheadRowsLeft" -> l, "aheadRowsRight" -> r)
-    val task =
-      new JoinTask(spec, left.output, right.output, arrived, partitionState, report, furthest, held)
+    val task = new JoinTask(
+      spec,
+      input.map(_.output),
+      arrived,
+      partitionState,
+      JoinReport(report, furthest, held)
+    )
     perPartition(
       JoinInputs.rows(l, distribution.head, partitions),
       JoinInputs.rows(r, distribution.last, partitions)
@@ -141,34 +141,4 @@ class StreamJoinExec(
 object StreamJoinExec {
 
   private[physical] val Figures: OperatorMetrics = StreamJoinMetrics.figures
-
-  /**
-   * By how much Spark's watermark must be held back behind the join, in milliseconds; none where
-   * Spark's watermark says nothing of an event time of the output that Spark knows.
-   *
-   * @param passed the event times of the output, and how the watermark of each comes about
-   *
-   * With Spark's watermark at 0 the watermarks of the output follow from those of the source columns
-   * as in any batch.
-   */
-  private[physical] def holdBackMs(
-      output: Seq[Attribute],
-      bases: Seq[BaseColumn],
-      passed: Seq[(Expression, WatermarkPlan)]
-  ): Option[Long] = {
-    val base = BaseColumn.besideSparks(bases)
-    val known = output.filter(_.metadata.contains(EventTimeWatermark.delayKey)).map(_.exprId).toSet
-    val lowest = passed.collect {
-      case (time, plan) if time.references.exists(a => known(a.exprId)) => plan.eval(base)
-    }
-    // Spark calls a row at the watermark late, hence a millisecond more
-    Option.when(lowest.nonEmpty && !lowest.contains(Watermarks.Unknown))(
-      math.floorDiv(-math.min(lowest.min, 0L), 1000L) + 2
-    )
-  }
-
-  private def passed(spec: StreamJoinSpec): Seq[(Expression, WatermarkPlan)] =
-    spec.times.indices.filter(spec.bounds.columns(_).watermarked).map { i =>
-      spec.times(i) -> WatermarkPlan.Joined(spec.watermarks, i)
-    }
 }

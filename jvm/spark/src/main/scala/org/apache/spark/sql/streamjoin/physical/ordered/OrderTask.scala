@@ -58,9 +58,8 @@ private[ordered] final class OrderTask(
     }
     def finish(): Iterator[Nothing] = {
       if (limit != Watermarks.Unknown) state.numbers.put(OrderTask.Limit, limit)
-      base.save(state.numbers)
       val counts = OrderTask.counted(counters, state.rows.size(OrderOperator.Held))
-      state.commit(report, counts, Array(limit), base.lastActiveMs)
+      state.commit(report, counts, base, Array(limit))
       Iterator.empty
     }
     // what a projection below computes is one row that shows one after another

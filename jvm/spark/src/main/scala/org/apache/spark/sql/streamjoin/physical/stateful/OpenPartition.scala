@@ -29,18 +29,19 @@ private[physical] final class OpenPartition(
   val numbers: StoredNumbers = new StoredNumbers(store)
 
   /**
-   * Ends the batch.
+   * Ends the batch: rows and watermarks become one version.
    *
    * @param counts what the operator has counted
-   * @param received the watermarks at the end of the batch
-   * @param lastActiveMs when each source last brought a row, in milliseconds
+   * @param base the watermarks of the source columns
+   * @param received the operator's own at the end of the batch
    */
   def commit(
       report: BatchReport,
       counts: Map[String, Long],
-      received: Array[Long] = Array.emptyLongArray,
-      lastActiveMs: Array[Long] = Array.emptyLongArray
+      base: BaseWatermarks,
+      received: Array[Long]
   ): Unit = {
+    base.save(numbers)
     val (left, right) = (rows.size(Side.Left), rows.size(Side.Right))
     if (maxBufferedRows > 0 && left + right > maxBufferedRows) {
       throw StreamJoinErrors.bufferLimitExceeded(partition, left, right, maxBufferedRows)
@@ -58,7 +59,7 @@ private[physical] final class OpenPartition(
       "stateMemory" -> store.metrics.memoryUsedBytes,
       "spilledBytes" -> spilled
     )
-    report.add(partition, counts ++ ofState, received, lastActiveMs)
+    report.add(partition, counts ++ ofState, received, base.lastActiveMs)
   }
 
   private def millisSince(nanos: Long): Long = (System.nanoTime - nanos) / 1000000L

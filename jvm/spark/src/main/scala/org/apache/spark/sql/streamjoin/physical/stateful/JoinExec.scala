@@ -1,0 +1,71 @@
+package org.apache.spark.sql.streamjoin.physical.stateful
+
+import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression}
+import org.apache.spark.sql.catalyst.plans.logical.EventTimeWatermark
+import org.apache.spark.sql.catalyst.plans.physical.{
+  Partitioning,
+  PartitioningCollection,
+  UnknownPartitioning
+}
+import org.apache.spark.sql.catalyst.types.DataTypeUtils
+import org.apache.spark.sql.execution.SparkPlan
+import org.apache.spark.sql.streamjoin.logical.times.BaseColumn
+import org.apache.spark.sql.types.StructType
+
+import io.streamjoin.bounds.JoinBounds
+import io.streamjoin.model.{BySide, JoinType, Side, Watermarks}
+import io.streamjoin.watermark.WatermarkPlan
+
+/** A join whose rows go by the watermarks of columns of both inputs. */
+private[physical] trait JoinExec extends EventTimeExec {
+
+  protected def bounds: JoinBounds
+
+  /** The expression behind each column of `bounds`. */
+  protected def times: IndexedSeq[Expression]
+
+  protected final def input: BySide[SparkPlan] = BySide(left, right)
+
+  final override protected def watermarkCount: Int = bounds.columns.length
+
+  final override protected def shownWatermarks(received: Array[Long]): Map[String, Long] = {
+    val shown = new ShownWatermarks(times, bounds)
+    shown.of(received) ++ batch.timeMs.fold(Map.empty[String, Long])(shown.delays(received, _))
+  }
+
+  override protected def storedRows(side: Side): StructType =
+    DataTypeUtils.fromAttributes(input(side).output)
+
+  /** Where rows are that come out in the partition of their key. */
+  protected final def partitionedAs(joinType: JoinType): Partitioning = joinType match {
+    case JoinType.Inner =>
+      PartitioningCollection(Seq(left.outputPartitioning, right.outputPartitioning))
+    case JoinType.RightOuter => right.outputPartitioning
+    case JoinType.FullOuter  => UnknownPartitioning(left.outputPartitioning.numPartitions)
+    case _                   => left.outputPartitioning
+  }
+
+  /**
+   * By how much Spark's watermark must be held back behind the join, in milliseconds; none where
+   * Spark's watermark says nothing of an event time of the output that Spark knows.
+   *
+   * @param passed the event times of the output, and how the watermark of each comes about
+   *
+   * With Spark's watermark at 0 the watermarks of the output follow from those of the source columns
+   * as in any batch.
+   */
+  protected final def holdBackMs(
+      output: Seq[Attribute],
+      passed: Seq[(Expression, WatermarkPlan)]
+  ): Option[Long] = {
+    val base = BaseColumn.besideSparks(bases)
+    val known = output.filter(_.metadata.contains(EventTimeWatermark.delayKey)).map(_.exprId).toSet
+    val lowest = passed.collect {
+      case (time, plan) if time.references.exists(a => known(a.exprId)) => plan.eval(base)
+    }
+    // Spark calls a row at the watermark late, hence a millisecond more
+    Option.when(lowest.nonEmpty && !lowest.contains(Watermarks.Unknown))(
+      math.floorDiv(-math.min(lowest.min, 0L), 1000L) + 2
+    )
+  }
+}
