@@ -166,31 +166,26 @@ def advised(*progress: Any) -> Any:
     return diagnose(Known(progress=reports(progress), described=[described]))
 
 
+def kept_by(most: int, all_rows: int) -> Any:
+    sketch = {"disorderRows.dt": 1000, "lagForMost.dt": most, "lagForAll.dt": all_rows}
+    return advised(report(1, **sketch, **{"lag.dt": 60_000, "watermark.dt": 1}))
+
+
 def test_the_lag_that_would_have_kept_the_rows() -> None:
-    disorders = [40_000] * 98 + [180_000, 0]
-    seen = advised(
-        *(
-            report(n % 60, **{"disorder.dt": d, "lag.dt": 60_000, "watermark.dt": n})
-            | {"batchId": n}
-            for n, d in enumerate(disorders)
-        )
-    )
-    assert [(a.column, a.most, a.all, a.now) for a in seen.lags] == [
-        ("d.dt", 40_000, 180_000, 60_000)
+    seen = kept_by(40_000, 180_000)
+    assert [(a.column, a.most, a.all, a.now, a.rows) for a in seen.lags] == [
+        ("d.dt", 40_000, 180_000, 60_000, 1000)
     ]
-    assert (
-        "lag of d.dt: over 100 batches 40 seconds at least 99 % of the rows, and 3 minutes would "
-        "have kept all rows; it is 1 minute" in str(seen)
+    said = (
+        "lag of d.dt: 40 seconds would have kept 99.9 %, 3 minutes all of 1000 rows; now 1 minute"
     )
-    assert "3 minutes would have kept" in seen._repr_html_()
+    assert said in str(seen)
+    assert said in seen._repr_html_()
 
 
-def test_a_batch_counts_by_its_rows() -> None:
-    large = report(1, inputRowsRight=980, **{"disorder.dt": 5_000, "lag.dt": 0})
-    small = report(0, inputRowsRight=20, **{"disorder.dt": 90_000, "lag.dt": 0})
-    assert [a.most for a in advised(small, large).lags] == [90_000]
-    larger = report(1, inputRowsRight=1_980, **{"disorder.dt": 5_000, "lag.dt": 0})
-    assert [a.most for a in advised(small, larger).lags] == [5_000]
+def test_one_lag_that_keeps_all() -> None:
+    said = "lag of d.dt: 5 seconds would have kept all of 1000 rows; now 1 minute"
+    assert said in str(kept_by(5_000, 5_000))
 
 
 def test_the_rows_that_the_bounds_keep() -> None:

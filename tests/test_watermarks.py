@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from pyspark.sql import SparkSession
 
 from tests.orders import WITHIN_THE_HOUR, Shop, at, met
@@ -55,17 +56,32 @@ def test_available_now_runs_that_see_the_inputs_in_turn(shop: Shop) -> None:
     assert {(None, 8), (9, None), (None, 12)} <= set(padded)
 
 
-def test_watermarks_do_not_go_back_over_restarts_and_changed_triggers(shop: Shop) -> None:
+def test_watermarks_do_not_go_back_over_restarts_and_changed_triggers(
+    shop: Shop, capsys: pytest.CaptureFixture[str]
+) -> None:
     run = shop.joined("left", lag="10 minutes")
     triggers = [{"availableNow": True}, {"processingTime": "0 seconds"}, {"once": True}]
     for number, clock in enumerate(["10:00", "12:00", "11:00", "11:30", "12:30", "09:00"]):
         shop.order((number, clock))
         run.step(**triggers[number % len(triggers)])  # type: ignore[arg-type]
-    seen = [each["customMetrics"]["watermark.order_time"] for each in run.operators()]
-    assert seen == sorted(seen)
-    assert len(set(seen)) == 3
+    marks = [each["customMetrics"]["watermark.order_time"] for each in run.operators()]
+    assert marks == sorted(marks)
+    assert len(set(marks)) == 3
     # 11:00, 11:30 and 9:00 came when the watermark was at 11:50 or later
     assert run.total("lateRowsLeft") == 3
+    # all but the first row came to a watermark; 9:00 came after 12:30
+    metrics = run.metrics()
+    hours = 3_600_000
+    assert metrics["disorderRows.order_time"] == 5
+    assert metrics["lagForMost.order_time"] == metrics["lagForAll.order_time"] == 3.5 * hours
+    assert metrics["lag.order_time"] == hours / 6
+    assert "disorderRows.delivery_time" not in metrics
+    shop.order((7, "12:00"))
+    query = run.start(availableNow=True)
+    query.awaitTermination()
+    query.explain()
+    seen = "lag of order_time: 3 hours 30 minutes would have kept all of 6 rows; now 10 minutes"
+    assert seen in capsys.readouterr().out
 
 
 def test_a_larger_lag_after_a_restart_does_not_take_the_watermark_back(shop: Shop) -> None:

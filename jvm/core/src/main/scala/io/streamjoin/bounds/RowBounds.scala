@@ -96,13 +96,13 @@ final class RowBounds(bounds: JoinBounds, side: Side) extends Serializable {
     -1
   }
 
-  /** Notes, by column, how far the row is below its watermarks, where that is more than was noted. */
-  def noteBehind(times: RowTimes, watermarks: Array[Long], furthest: Array[Long]): Unit = {
+  /** Tells how far the row is below each of its watermarks that is known. */
+  def tellBehind(times: RowTimes, watermarks: Array[Long], listener: RowBounds.Behind): Unit = {
     var i = 0
     while (i < watermarked.length) {
       val c = watermarked(i)
       if (!times.isNull(c) && watermarks(c) != Watermarks.Unknown) {
-        furthest(c) = math.max(furthest(c), Saturated.subtract(watermarks(c), times(c)))
+        listener.behind(c, Saturated.subtract(watermarks(c), times(c)))
       }
       i += 1
     }
@@ -166,5 +166,15 @@ final class RowBounds(bounds: JoinBounds, side: Side) extends Serializable {
       i += 1
     }
     to
+  }
+}
+
+object RowBounds {
+
+  /** Who is told how far rows are below their watermarks. */
+  trait Behind {
+
+    /** @param distance negative where the row is above the watermark of the column */
+    def behind(column: Int, distance: Long): Unit
   }
 }

@@ -29,6 +29,7 @@ import io.streamjoin.state.{BufferedRow, JoinState, Probed}
  *
  * Source: Hazelcast, "Stream to stream JOIN", section "Algorithm". Not thread-safe.
  *
+ * @param lags of the columns whose watermark is the largest time less a lag, that lag
  * @tparam R a row of either input
  * @tparam O a row of the output
  */
@@ -39,8 +40,12 @@ final class EventTimeJoin[R, O](
     output: JoinOutput[R, O],
     state: JoinState[R],
     val counters: JoinCounters,
-    routing: Routing = Routing.ByKey
+    routing: Routing = Routing.ByKey,
+    lags: Map[Int, Long] = Map.empty
 ) {
+
+  /** How far its rows came behind. */
+  val disorder = new Disorder(bounds.columns.length, lags)
 
   private val boundsOf = BySide.of(new RowBounds(bounds, _))
   private val times = new RowTimes(bounds.columns.length)
@@ -49,14 +54,6 @@ final class EventTimeJoin[R, O](
   private val probe = new Probe
 
   private val misses = new Misses(rows, boundsOf, bounds.columns.length, state, counters)
-
-  private val furthest = Array.fill(bounds.columns.length)(Watermarks.Unknown)
-
-  /**
-   * By column, how far the row furthest back was below the received watermark, negative above it;
-   * `Watermarks.Unknown` while there was no watermark, or no row.
-   */
-  def furthestBehind: Array[Long] = furthest.clone()
 
   private var watermarks: Array[Long] = Array.fill(bounds.columns.length)(Watermarks.Unknown)
 
@@ -90,7 +87,7 @@ final class EventTimeJoin[R, O](
     val own = boundsOf(side)
     if (!guest) {
       counters.countInput(side)
-      own.noteBehind(times, watermarks, furthest)
+      own.tellBehind(times, watermarks, disorder)
     }
     val lateBy = own.lateBy(times, watermarks)
     if (rows.foundLate(side, row)) {

@@ -108,12 +108,12 @@ class MissesSuite extends AnyFunSuite {
   test("how far the row furthest back was behind its watermark, late or not") {
     new Fixture {
       operator.restore(Array(10L, Unknown))
-      assert(operator.furthestBehind.toSeq == Seq(Unknown, Unknown))
+      assert(operator.disorder.furthestBehind.toSeq == Seq(Unknown, Unknown))
       arrive(Side.Left, l(12).key(7))
       arrive(Side.Right, r(1).key(7))
-      assert(operator.furthestBehind.toSeq == Seq(-2L, Unknown))
+      assert(operator.disorder.furthestBehind.toSeq == Seq(-2L, Unknown))
       arrive(Side.Left, l(4).key(7))
-      assert(operator.furthestBehind.toSeq == Seq(6L, Unknown))
+      assert(operator.disorder.furthestBehind.toSeq == Seq(6L, Unknown))
       assert(counters.lateRows(Side.Left) == 1)
     }
   }

@@ -44,7 +44,16 @@ private[reporting] object JoinSource {
     "closestMiss"
   )
 
-  private val ofColumns = Seq("watermark.", "delay.", "lag.", "latestBy.", "disorder.")
+  private val ofColumns = Seq(
+    "watermark.",
+    "delay.",
+    "lag.",
+    "latestBy.",
+    "disorder.",
+    "lagForMost.",
+    "lagForAll.",
+    "disorderRows."
+  )
 
   /** Whether a figure says what there is, rather than what a batch did. */
   def isReading(metric: String): Boolean =

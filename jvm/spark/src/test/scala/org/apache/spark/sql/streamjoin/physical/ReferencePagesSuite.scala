@@ -87,7 +87,9 @@ class ReferencePagesSuite extends AnyFunSuite {
 
   test("metrics of a join") {
     val rows = table(reference, "What can be seen").flatMap(cells => quoted(cells.head))
-    val ofColumns = Seq("watermark", "delay", "lag", "latestBy", "disorder").map(_ + ".<column>")
+    val sketched = Seq("lagForMost", "lagForAll", "disorderRows")
+    val ofColumns =
+      (Seq("watermark", "delay", "lag", "latestBy", "disorder") ++ sketched).map(_ + ".<column>")
     assert(rows.toSet == (StreamJoinExec.Figures.names ++ ofColumns).toSet + "closestMiss")
   }
 

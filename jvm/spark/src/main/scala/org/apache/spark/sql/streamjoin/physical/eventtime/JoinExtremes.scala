@@ -1,28 +1,27 @@
 package org.apache.spark.sql.streamjoin.physical.eventtime
 
 import org.apache.spark.sql.streamjoin.conditions.TimeUnit
-import org.apache.spark.sql.streamjoin.logical.times.BaseColumn
 import org.apache.spark.sql.streamjoin.physical.stateful.ShownWatermarks
 
 import io.streamjoin.bounds.Saturated
 import io.streamjoin.join.eventtime.EventTimeJoin
 import io.streamjoin.model.{Side, Watermarks}
-import io.streamjoin.watermark.WatermarkPlan
 
 /**
  * What of a batch is the greatest rather than a sum: how far rows were behind their watermarks, by
- * column, and by how little the closest pairs of a key missed their bounds. As a vector of which the
- * greatest over all partitions counts.
+ * column, by how little the closest pairs of a key missed their bounds, and how far rows ever were behind
+ * the largest time before them, by column. As a vector of which the greatest over all partitions counts.
  */
 private[physical] object JoinExtremes {
 
-  def size(spec: StreamJoinSpec): Int = spec.bounds.columns.length + 2
+  def size(spec: StreamJoinSpec): Int = 2 * spec.bounds.columns.length + 2
 
   def of(operator: EventTimeJoin[_, _]): Array[Long] = {
     def least(distance: Option[Long]) = distance.fold(Watermarks.Unknown)(-_)
-    val counters = operator.counters
-    operator.furthestBehind ++
-      Array(least(counters.closestTooLate), least(counters.closestTooEarly))
+    val (counters, disorder) = (operator.counters, operator.disorder)
+    val columns = disorder.furthestBehind
+    columns ++ Array(least(counters.closestTooLate), least(counters.closestTooEarly)) ++
+      columns.indices.map(disorder.sketches.get(_).fold(0L)(_.greatest))
   }
 
   /** As shown: in milliseconds, or in the unit of a column of numbers. */
@@ -32,7 +31,7 @@ private[physical] object JoinExtremes {
       if extremes(i) != Watermarks.Unknown
       unit <- TimeUnit.of(spec.times(i).dataType).toSeq
       lateness = s"latestBy.$name" -> unit.shown(math.max(extremes(i), 0L))
-      disorder = lagOf(spec, i).map { lag =>
+      disorder = spec.lags.get(i).map { lag =>
         s"disorder.$name" -> unit.shown(math.max(Saturated.add(extremes(i), lag), 0L))
       }
       metric <- disorder.toSeq :+ lateness
@@ -45,8 +44,12 @@ private[physical] object JoinExtremes {
     (for {
       (name, i) <- new ShownWatermarks(spec.times, spec.bounds).names
       unit <- TimeUnit.of(spec.times(i).dataType)
-      lag <- lagOf(spec, i)
+      lag <- spec.lags.get(i)
     } yield s"lag.$name" -> unit.shown(lag)).toMap
+
+  /** How far a row of a column ever was behind the largest time before it. */
+  def furthestEver(spec: StreamJoinSpec, extremes: Array[Long], column: Int): Long =
+    extremes(spec.bounds.columns.length + 2 + column)
 
   /** Positive where the right row's time was too late for the left row's. */
   private def closestMiss(spec: StreamJoinSpec, extremes: Array[Long]): Option[(String, Long)] = {
@@ -57,12 +60,4 @@ private[physical] object JoinExtremes {
     val unit = TimeUnit.of(spec.times(spec.bounds.probeColumn(Side.Right)).dataType)
     misses.minByOption(math.abs).zip(unit).map { case (miss, u) => "closestMiss" -> u.shown(miss) }
   }
-
-  /** Of a column whose watermark follows from its own values alone. */
-  private def lagOf(spec: StreamJoinSpec, column: Int): Option[Long] =
-    spec.watermarks.inputs(column) match {
-      case WatermarkPlan.Base(i) =>
-        Some(spec.bases(i)).collect { case b: BaseColumn.Imposed => b.lag }
-      case _ => None
-    }
 }

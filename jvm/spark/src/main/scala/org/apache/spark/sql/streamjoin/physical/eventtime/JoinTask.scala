@@ -50,8 +50,11 @@ private[physical] final class JoinTask(
       new JoinedRowOutput(spec, inputs.left, inputs.right, spec.routing.countsIn(partitionId, _)),
       state.rows,
       counters,
-      spec.routing
+      spec.routing,
+      spec.lags
     )
+    val disorder = new StoredDisorder(spec, operator.disorder)
+    disorder.restore(state.numbers)
     val (before, now) = (spec.watermarks.received(base.before), spec.watermarks.received(base.now))
     operator.restore(before)
 
@@ -67,6 +70,8 @@ private[physical] final class JoinTask(
         ),
       () => operator.advance(now),
       () => {
+        disorder.save(state.numbers)
+        report.sketched.add(partitionId -> disorder.counts(partitionId))
         report.furthest.add(JoinExtremes.of(operator))
         report.held.foreach(_.add(operator.earliestHeld))
         state.commit(report.common, counted(counters, partitionId, state.rows), base, now)

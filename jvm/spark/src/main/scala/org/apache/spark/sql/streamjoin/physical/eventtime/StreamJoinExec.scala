@@ -14,7 +14,7 @@ import org.apache.spark.sql.streamjoin.logical.times.BaseColumn
 import org.apache.spark.sql.streamjoin.physical.stateful._
 
 import io.streamjoin.bounds.JoinBounds
-import io.streamjoin.model.Routing
+import io.streamjoin.model.{Routing, Side}
 import io.streamjoin.watermark.WatermarkPlan
 
 /**
@@ -44,7 +44,8 @@ class StreamJoinExec(
   override def simpleString(maxFields: Int): String =
     s"StreamJoin ${spec.joinType.name}, ${JoinExplanation.routing(spec)}"
 
-  override protected def explained: Seq[String] = spec.explained
+  /** Of a query that runs, also what it has seen. */
+  override protected def explained: Seq[String] = spec.explained ++ disorder.map(_.words)
 
   override def output: Seq[Attribute] = spec.shown
 
@@ -52,7 +53,7 @@ class StreamJoinExec(
     JoinDistribution.required(
       spec.routing,
       side => spec.equiKeys.map(k => if (side == Side.Left) k.left else k.right),
-      side => (if (side == Side.Left) left else right).output,
+      input.map(_.output),
       getStateInfo.numPartitions
     )
 
@@ -102,7 +103,13 @@ class StreamJoinExec(
   @transient private lazy val furthest: LargestNumbers =
     registered(new LargestNumbers(JoinExtremes.size(spec)))
 
-  override protected def shownReadings: Map[String, Long] = JoinExtremes.lags(spec)
+  @transient private lazy val sketched: PartitionCounts = registered(new PartitionCounts)
+
+  override protected def shownReadings: Map[String, Long] =
+    JoinExtremes.lags(spec) ++ disorder.flatMap(_.readings)
+
+  private def disorder: Seq[StoredDisorder.Seen] =
+    StoredDisorder.of(spec, sketched.value, furthest.value)
 
   override protected def shownExtremes: Map[String, Long] =
     JoinExtremes.metrics(spec, furthest.value)
@@ -129,7 +136,7 @@ class StreamJoinExec(
       input.map(_.output),
       arrived,
       partitionState,
-      JoinReport(report, furthest, held)
+      JoinReport(report, furthest, sketched, held)
     )
     perPartition(
       JoinInputs.rows(l, distribution.head, partitions),

@@ -6,7 +6,7 @@ import org.apache.spark.sql.streamjoin.logical.times.BaseColumn
 
 import io.streamjoin.bounds.JoinBounds
 import io.streamjoin.model.{JoinType, Routing}
-import io.streamjoin.watermark.JoinWatermarks
+import io.streamjoin.watermark.{JoinWatermarks, WatermarkPlan}
 
 /**
  * What the tasks of a join need to know of its analysis.
@@ -37,6 +37,11 @@ private[streamjoin] final case class StreamJoinSpec(
 ) {
 
   def bounds: JoinBounds = watermarks.bounds
+
+  /** The lags of those columns whose watermarks follow from their own values alone. */
+  def lags: Map[Int, Long] = watermarks.inputs.zipWithIndex.collect {
+    case (WatermarkPlan.Base(i), column) => bases(i) -> column
+  }.collect { case (base: BaseColumn.Imposed, column) => column -> base.lag }.toMap
 
   /** Where no two rows can match, none need to meet: each goes to one partition. */
   def routing: Routing = Routing.of(joinType, equiKeys.nonEmpty || bounds.contradictory)

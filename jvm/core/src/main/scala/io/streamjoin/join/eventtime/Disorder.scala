@@ -1,0 +1,37 @@
+package io.streamjoin.join.eventtime
+
+import io.streamjoin.bounds.{RowBounds, Saturated}
+import io.streamjoin.model.Watermarks
+import io.streamjoin.watermark.DisorderSketch
+
+/**
+ * How far the rows of a join came behind: behind their watermark, and behind the largest time before
+ * them.
+ *
+ * @param lags of the columns whose watermark is the largest time less a lag, that lag
+ */
+final class Disorder(columns: Int, lags: Map[Int, Long]) extends RowBounds.Behind {
+
+  private val furthest = Array.fill(columns)(Watermarks.Unknown)
+  private val lagOf = Array.tabulate(columns)(lags.getOrElse(_, 0L))
+
+  /** Of a column without a lag, null. */
+  private val sketchOf =
+    Array.tabulate(columns)(c => if (lags.contains(c)) new DisorderSketch else null)
+
+  override def behind(column: Int, distance: Long): Unit = {
+    if (distance > furthest(column)) furthest(column) = distance
+    val sketch = sketchOf(column)
+    // after a restart with another lag the watermark is that of the old one until it moves on
+    if (sketch != null) sketch.note(Saturated.add(distance, lagOf(column)))
+  }
+
+  /**
+   * By column, how far the row furthest back was below the received watermark, negative above it;
+   * `Watermarks.Unknown` while there was no watermark, or no row.
+   */
+  def furthestBehind: Array[Long] = furthest.clone()
+
+  /** Of the columns that have a lag, how far rows were behind the largest time before them. */
+  val sketches: Map[Int, DisorderSketch] = lags.keys.map(c => c -> sketchOf(c)).toMap
+}

@@ -1,0 +1,73 @@
+package io.streamjoin.watermark
+
+/**
+ * How many rows were how far behind the largest time before them, in a few numbers however many rows
+ * there were: two buckets for each power of two, and the greatest distance as it is.
+ *
+ * {{{
+ *   distance   <= 0   1   2   3   4-5   6-7   8-11   12-15   16-23 ...
+ *   bucket        0   1   3   4     5     6      7       8       9
+ * }}}
+ *
+ * Sketches of parts of a stream add up to that of the whole. Source: histograms of exponential
+ * buckets, as OpenTelemetry's data model for metrics has them.
+ */
+final class DisorderSketch {
+  import DisorderSketch._
+
+  private val counts = new Array[Long](Buckets)
+  private var greatestNoted = 0L
+
+  /** Takes in a row. */
+  def note(distance: Long): Unit = {
+    counts(bucket(distance)) += 1
+    if (distance > greatestNoted) greatestNoted = distance
+  }
+
+  /** Takes in what another sketch has of one bucket. */
+  def add(bucket: Int, rows: Long): Unit = counts(bucket) += rows
+
+  /** Takes in the greatest distance of another sketch. */
+  def raise(greatest: Long): Unit = greatestNoted = math.max(greatestNoted, greatest)
+
+  /** Rows by bucket, of the buckets that have any. */
+  def filled: Map[Int, Long] = counts.indices.collect {
+    case b if counts(b) > 0 => b -> counts(b)
+  }.toMap
+
+  def rows: Long = counts.sum
+
+  /** The lag that would have kept all rows; 0 if none was behind. */
+  def greatest: Long = greatestNoted
+
+  /**
+   * A lag that would have kept at least a share of the rows. It is less than half as long again as the
+   * least such lag.
+   */
+  def keeping(share: Double): Long = {
+    val enough = math.ceil(share * rows).toLong
+    val kept = counts.scanLeft(0L)(_ + _).tail
+    math.min(longest(kept.indexWhere(_ >= enough)), greatestNoted)
+  }
+}
+
+object DisorderSketch {
+
+  /** Numbers from 0 below it are buckets. */
+  val Buckets: Int = 127
+
+  private def bucket(distance: Long): Int =
+    if (distance <= 0) 0
+    else {
+      val power = 63 - java.lang.Long.numberOfLeadingZeros(distance)
+      val upperHalf = if (power == 0) 0 else (distance >>> (power - 1)).toInt & 1
+      1 + 2 * power + upperHalf
+    }
+
+  private def longest(bucket: Int): Long =
+    if (bucket == 0) 0L
+    else {
+      val (power, upperHalf) = ((bucket - 1) / 2, (bucket - 1) % 2)
+      if (power == 0) 1L else (1L << power) - 1 + (1L + upperHalf) * (1L << (power - 1))
+    }
+}

@@ -1,0 +1,65 @@
+package io.streamjoin.watermark
+
+import scala.util.Random
+
+import org.scalatest.funsuite.AnyFunSuite
+
+class DisorderSketchSuite extends AnyFunSuite {
+
+  private def of(distances: Long*): DisorderSketch = {
+    val sketch = new DisorderSketch
+    distances.foreach(sketch.note)
+    sketch
+  }
+
+  test("without rows, and of rows in order, a lag of nothing keeps all") {
+    for (sketch <- Seq(of(), of(0, -5, Long.MinValue)))
+      assert((sketch.keeping(0.999), sketch.greatest) == ((0L, 0L)))
+  }
+
+  test("a thousand rows of which one was far behind") {
+    val sketch = of(Seq.fill(999)(40L) :+ 180L: _*)
+    assert((sketch.rows, sketch.greatest, sketch.keeping(1)) == ((1000L, 180L, 180L)))
+    assert(sketch.keeping(0.999) == 47)
+  }
+
+  test(
+    "every distance lies in the bucket that says of itself to reach so far, and not much further"
+  ) {
+    val random = new Random(5)
+    val distances =
+      (1L to 70L) ++ Seq.fill(1000)(random.nextLong() >>> (1 + random.nextInt(60))) ++
+        Seq(Long.MaxValue - 1, Long.MaxValue)
+    for (distance <- distances if distance > 0) {
+      // the greatest is known as it is, so a larger one has to be there
+      val kept = of(distance, Long.MaxValue).keeping(0.5)
+      assert(kept >= distance)
+      assert(kept - distance <= distance / 2, distance)
+    }
+  }
+
+  test("a share is kept: random distances against all of them sorted") {
+    val random = new Random(7)
+    for (_ <- 1 to 200) {
+      val distances = Seq.fill(1 + random.nextInt(300))(random.nextLong() >> random.nextInt(60))
+      val sketch = of(distances: _*)
+      for (share <- Seq(0.5, 0.9, 0.999, 1.0)) {
+        val needed =
+          math.max(0, distances.sorted.apply(math.ceil(share * distances.size).toInt - 1))
+        assert(sketch.keeping(share) >= needed)
+        assert(sketch.keeping(share) - needed <= needed / 2)
+      }
+      assert(sketch.greatest == math.max(0, distances.max))
+    }
+  }
+
+  test("sketches of parts add up to that of the whole") {
+    val (some, others) = (Seq(3L, 70L, 70L, 0L), Seq(500L, 3L))
+    val sum = of(some: _*)
+    of(others: _*).filled.foreach { case (bucket, rows) => sum.add(bucket, rows) }
+    sum.raise(of(others: _*).greatest)
+    val whole = of(some ++ others: _*)
+    assert((sum.filled, sum.rows, sum.greatest) == ((whole.filled, whole.rows, whole.greatest)))
+    assert(whole.filled.keys.forall(b => b >= 0 && b < DisorderSketch.Buckets))
+  }
+}

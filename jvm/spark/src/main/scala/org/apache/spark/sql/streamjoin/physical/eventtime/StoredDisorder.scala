@@ -1,0 +1,125 @@
+package org.apache.spark.sql.streamjoin.physical.eventtime
+
+import org.apache.spark.sql.streamjoin.checkpoint.StoredNumbers
+import org.apache.spark.sql.streamjoin.conditions.TimeUnit
+import org.apache.spark.sql.streamjoin.physical.stateful.ShownWatermarks
+
+import io.streamjoin.join.eventtime.Disorder
+import io.streamjoin.watermark.DisorderSketch
+
+/**
+ * The disorder of a join's columns since its query began: kept by each partition with its rows, so that a
+ * restart goes on with it, and added up for the report of a batch. A checkpoint without it begins anew.
+ *
+ * {{{
+ *   d<column>.has0, .has1   which of the buckets have rows, a bit for each
+ *   d<column>.<bucket>      how many
+ *   d<column>.most          the greatest distance
+ * }}}
+ *
+ * Names are short, for they are written with every version.
+ */
+private[physical] final class StoredDisorder(spec: StreamJoinSpec, disorder: Disorder) {
+  import StoredDisorder._
+
+  private var restored = Map.empty[(Int, Int), Long]
+
+  def restore(numbers: StoredNumbers): Unit = {
+    restored = (for {
+      (column, sketch) <- disorder.sketches.toSeq
+      word <- 0 until Words
+      bits <- numbers.get(has(column, word)).toSeq
+      bucket <- 64 * word until 64 * (word + 1) if (bits >>> bucket & 1) == 1
+      rows <- numbers.get(rowsOf(column, bucket))
+    } yield {
+      sketch.add(bucket, rows)
+      (column, bucket) -> rows
+    }).toMap
+    for ((column, sketch) <- disorder.sketches) numbers.get(most(column)).foreach(sketch.raise)
+  }
+
+  /** Writes what has changed. */
+  def save(numbers: StoredNumbers): Unit =
+    for ((column, sketch) <- disorder.sketches) {
+      val filled = sketch.filled
+      val changed = filled.filterNot { case (b, rows) => restored.get((column, b)).contains(rows) }
+      if (changed.nonEmpty) {
+        changed.foreach { case (bucket, rows) => numbers.put(rowsOf(column, bucket), rows) }
+        for (word <- 0 until Words) {
+          val bits = filled.keys.filter(_ / 64 == word).map(1L << _).foldLeft(0L)(_ | _)
+          numbers.put(has(column, word), bits)
+        }
+        numbers.put(most(column), sketch.greatest)
+      }
+    }
+
+  /** Rows by column and bucket, for the sum over partitions: of a copied input one of them counts. */
+  def counts(partition: Int): Map[String, Long] =
+    for {
+      (column, sketch) <- disorder.sketches
+      if spec.routing.countsIn(partition, spec.bounds.columns(column).side)
+      (bucket, rows) <- sketch.filled
+    } yield rowsOf(column, bucket) -> rows
+}
+
+private[physical] object StoredDisorder {
+
+  /** The share of the rows that is called most of them. */
+  private val Most = 0.999
+
+  private val Words = (DisorderSketch.Buckets + 63) / 64
+
+  /**
+   * What all partitions have seen of each column since the query began, for people.
+   *
+   * @param counts the sum of what the partitions count
+   */
+  def of(spec: StreamJoinSpec, counts: Map[String, Long], extremes: Array[Long]): Seq[Seen] =
+    for {
+      (name, column) <- new ShownWatermarks(spec.times, spec.bounds).names
+      lag <- spec.lags.get(column).toSeq
+      unit <- TimeUnit.of(spec.times(column).dataType).toSeq
+      sketch = sum(column, counts, JoinExtremes.furthestEver(spec, extremes, column))
+      if sketch.rows > 0
+    } yield Seen(name, unit, lag, sketch)
+
+  final case class Seen(name: String, unit: TimeUnit, lag: Long, sketch: DisorderSketch) {
+
+    private def most: Long = sketch.keeping(Most)
+
+    /**
+     * The lags that would have kept most rows and all of them, and how many rows that stands on; in
+     * milliseconds, or in the unit of a column of numbers.
+     */
+    def readings: Seq[(String, Long)] = Seq(
+      s"disorderRows.$name" -> sketch.rows,
+      s"lagForMost.$name" -> shown(most),
+      s"lagForAll.$name" -> shown(sketch.greatest)
+    )
+
+    def words: String = {
+      val all = unit.words(sketch.greatest)
+      val kept =
+        if (most == sketch.greatest) s"$all would have kept all of"
+        else s"${unit.words(most)} would have kept 99.9 %, $all all of"
+      s"lag of $name: $kept ${sketch.rows} rows; now ${unit.words(lag)}"
+    }
+
+    /** Rounded up: a shorter lag would lose the row. */
+    private def shown(distance: Long): Long = -unit.shown(-distance)
+  }
+
+  private def sum(column: Int, counts: Map[String, Long], greatest: Long): DisorderSketch = {
+    val sketch = new DisorderSketch
+    for (bucket <- 0 until DisorderSketch.Buckets)
+      counts.get(rowsOf(column, bucket)).foreach(sketch.add(bucket, _))
+    sketch.raise(greatest)
+    sketch
+  }
+
+  private def has(column: Int, word: Int): String = s"d$column.has$word"
+
+  private def rowsOf(column: Int, bucket: Int): String = s"d$column.$bucket"
+
+  private def most(column: Int): String = s"d$column.most"
+}
