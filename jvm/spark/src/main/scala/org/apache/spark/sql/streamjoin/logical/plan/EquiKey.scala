@@ -3,8 +3,17 @@ package org.apache.spark.sql.streamjoin.logical.plan
 import org.apache.spark.sql.catalyst.expressions.{CollationAwareXxHash64, Expression}
 import org.apache.spark.sql.types._
 
+import io.streamjoin.model.{BySide, Side}
+
 /** An equality between the inputs, by which rows are distributed and looked up. */
-private[streamjoin] final case class EquiKey(left: Expression, right: Expression, nullSafe: Boolean)
+private[streamjoin] final case class EquiKey(
+    left: Expression,
+    right: Expression,
+    nullSafe: Boolean
+) {
+
+  def of(side: Side): Expression = BySide(left, right)(side)
+}
 
 /** The number that a row's keys are looked up by. */
 private[streamjoin] object KeyHash {

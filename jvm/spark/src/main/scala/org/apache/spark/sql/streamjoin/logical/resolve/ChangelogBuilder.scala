@@ -104,7 +104,7 @@ private[streamjoin] object ChangelogBuilder {
 
   /** The columns of an input by which it is joined, where all of its keys are such. */
   private def joinKey(j: ChangelogJoin, side: Side): Option[Seq[Attribute]] = {
-    val keys = j.equiKeys.map(k => if (side == Side.Left) k.left else k.right)
+    val keys = j.equiKeys.map(_.of(side))
     Option.when(keys.forall(_.isInstanceOf[Attribute]))(keys.collect { case a: Attribute => a })
   }
 

@@ -50,5 +50,5 @@ private[physical] object AsOfSpec {
   }
 
   def of(spec: AsOfSpec, side: Side): Seq[Expression] =
-    spec.join.equiKeys.map(k => if (side == Side.Left) k.left else k.right)
+    spec.join.equiKeys.map(_.of(side))
 }

@@ -124,5 +124,5 @@ private[changelog] final case class ChangelogSpec(
   def side(side: Side): ChangelogSide = if (side == Side.Left) left else right
 
   def keys(side: Side): Seq[Expression] =
-    equiKeys.map(k => if (side == Side.Left) k.left else k.right)
+    equiKeys.map(_.of(side))
 }

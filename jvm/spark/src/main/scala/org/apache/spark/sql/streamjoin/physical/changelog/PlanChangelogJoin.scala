@@ -88,7 +88,7 @@ private[physical] object PlanChangelogJoin extends PredicateHelper {
       columns: Seq[Attribute],
       read: AttributeSet
   ): ChangelogSide = {
-    val joinKeys = j.equiKeys.map(k => if (side == Side.Left) k.left else k.right)
+    val joinKeys = j.equiKeys.map(_.of(side))
     val key = j.key(side)
     ChangelogSide(
       columns,

@@ -14,7 +14,7 @@ import org.apache.spark.sql.streamjoin.logical.times.BaseColumn
 import org.apache.spark.sql.streamjoin.physical.stateful._
 
 import io.streamjoin.bounds.JoinBounds
-import io.streamjoin.model.{Routing, Side}
+import io.streamjoin.model.Routing
 import io.streamjoin.watermark.WatermarkPlan
 
 /**
@@ -52,7 +52,7 @@ class StreamJoinExec(
   override def requiredChildDistribution: Seq[Distribution] =
     JoinDistribution.required(
       spec.routing,
-      side => spec.equiKeys.map(k => if (side == Side.Left) k.left else k.right),
+      side => spec.equiKeys.map(_.of(side)),
       input.map(_.output),
       getStateInfo.numPartitions
     )
