@@ -337,7 +337,13 @@ def test_what_cannot_be_joined_as_of(market: Market, spark: SparkSession) -> Non
                 "SELECT * FROM trades t JOIN quotes OVER (ROWS 0 PRECEDING) q ON q.sym = t.sym"
             ),
             "INVALID_WINDOW",
-            "above 0",
+            "OVER (ROWS 0 PRECEDING) of a relation has no meaning: 0 is no whole number above 0.\n"
+            "Write JOIN t OVER (ROWS 1 PRECEDING)",
+        ),
+        (
+            lambda: trades.streamJoin(quotes, "q.sym = t.sym AND q.time >= t.time", "asof"),
+            "UNSUPPORTED_AS_OF",
+            "Write q.time <= t.time",
         ),
         (
             lambda: trades.streamJoin(market.quote_landing.stream().alias("q"), ["sym"], "asof"),

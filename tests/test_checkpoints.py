@@ -6,9 +6,11 @@ from unittest.mock import ANY
 
 import pytest
 from pyspark.errors import StreamingQueryException
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
+from streamjoin import impose_order
 from tests.orders import WITHIN_THE_HOUR, Shop, met
+from tests.streams import Run
 
 FORMAT = "spark.sql.streaming.stateStore.checkpointFormatVersion"
 
@@ -149,6 +151,42 @@ def test_a_checkpoint_goes_on_in_another_time_zone_unless_its_bounds_depend_on_i
     assert f"Set spark.sql.session.timeZone to '{zone}' and start the query again" in message
     shop.deliver((1, "10:30"), (9, "12:00"))
     assert met(shop.joined("left", DAY).step()) == [(1, 1)]
+
+
+def test_a_time_that_is_local_to_the_zone_does_not_go_on_in_another(
+    shop: Shop, spark: SparkSession
+) -> None:
+    """What is kept has the clocks of the zone in which it came: of joins and of orders."""
+
+    def local(stream: DataFrame, time: str, alias: str) -> DataFrame:
+        ntz = stream.selectExpr("id", f"CAST({time} AS TIMESTAMP_NTZ) AS {time}")
+        return impose_order(ntz, time, "0 seconds").alias(alias)
+
+    def runs() -> dict[str, Run]:
+        orders = local(shop.orders.stream(), "order_time", "o")
+        deliveries = local(shop.deliveries.stream(), "delivery_time", "d")
+        joined = orders.streamJoin(deliveries, WITHIN_THE_HOUR, "left")
+        return {"join": shop.run(joined, "join"), "order": shop.run(orders.orderBy("order_time"))}
+
+    shop.order((1, "10:00"), (2, "10:10"))
+    for run in runs().values():
+        run.step()
+    zone = str(spark.conf.get("spark.sql.session.timeZone"))
+    shop.order((3, "10:30"))
+    shop.deliver((2, "10:30"))
+    spark.conf.set("spark.sql.session.timeZone", "Asia/Kolkata")
+    try:
+        for name, run in runs().items():
+            with pytest.raises(StreamingQueryException) as caught:
+                run.step()
+            assert "STREAM_JOIN.INCOMPATIBLE_CHECKPOINT" in str(caught.value), name
+            assert "CAST(order_time AS TIMESTAMP_NTZ)" in str(caught.value), name
+            assert f"Set spark.sql.session.timeZone to '{zone}'" in str(caught.value), name
+    finally:
+        spark.conf.set("spark.sql.session.timeZone", zone)
+    after = runs()
+    assert met(after["join"].step()) == [(2, 2)]
+    assert [row[0] for rows in after["order"].step().values() for row in rows] == [3]
 
 
 def test_a_checkpoint_whose_rows_have_other_columns_is_refused(shop: Shop) -> None:

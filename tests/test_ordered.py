@@ -223,6 +223,13 @@ def test_what_cannot_be_ordered(spark: SparkSession, shop: Shop, tmp_path: Path)
             "late IS NULL",
         ),
     ]
+    windows = orders.groupBy(F.window("order_time", "1 hour")).count()
+    starts = windows.selectExpr("window.start AS since", "count").orderBy("since")
+    writer = starts.writeStream.format("noop").option("checkpointLocation", str(tmp_path / "w"))
+    cases.append((writer.start, "ORDER BY window, ..., and select window too"))
+    upserts = [shop.ordered().fromUpserts("id", "id"), shop.delivered().fromUpserts("id", "id")]
+    changes = upserts[0].streamJoin(upserts[1], ["id"])
+    cases.append((lambda: changes.orderBy("order_time"), "the table that the changes are merged"))
     for df, said in cases:
         error = refused(df)
         assert error.getCondition() == "STREAM_JOIN.UNSUPPORTED_ORDER", error

@@ -10,7 +10,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from tests.crash.job import run, start_spark
+from tests.crash.job import run, start, start_spark
 from tests.differential.changelog_plans import ChangelogFeed, stream
 from tests.differential.changelogs import generate
 
@@ -24,7 +24,8 @@ def main() -> None:
     session.conf.set("spark.sql.streamJoin.stateFormat", state_format)
     session.conf.set("spark.sql.streaming.stateStore.maintenanceInterval", "100ms")
     feed = ChangelogFeed(case, session, Path(folder) / "source")
-    run(stream(case, session, feed.streams()), Path(folder))
+    query = start(stream(case, session, feed.streams()), Path(folder))
+    run([query], Path(folder) / "complete")
     session.stop()
 
 

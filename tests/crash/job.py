@@ -2,7 +2,8 @@
 
 It reads ``case.json`` and the files that land in ``source/``, keeps its checkpoint in
 ``checkpoint/`` and writes one file an attempt of a batch to ``output/`` and one a batch to
-``progress/``. Once there is a file ``complete`` it works off the rest and ends.
+``progress/``. Once there is a file ``complete`` it works off the rest and ends. With an order an
+as-of join over the same files runs beside it, in the folder ``last/``.
 
 An idempotent sink would overwrite the output of a batch that runs again. This one keeps both, so
 that the test can also see whether they are equal.
@@ -23,8 +24,10 @@ from pyspark.sql.streaming.listener import (
     QueryTerminatedEvent,
     StreamingQueryListener,
 )
+from pyspark.sql.streaming.query import StreamingQuery
 
 import streamjoin
+from tests.crash.scenarios import last_rows
 from tests.crash.whole import write_whole
 from tests.differential import builtin, plans
 from tests.differential.case import from_json
@@ -39,7 +42,8 @@ class ProgressFiles(StreamingQueryListener):
     def onQueryStarted(self, event: QueryStartedEvent) -> None: ...
 
     def onQueryProgress(self, event: QueryProgressEvent) -> None:
-        write_whole(self.folder / f"{event.progress.batchId}.json", event.progress.json)
+        if event.progress.name is None:
+            write_whole(self.folder / f"{event.progress.batchId}.json", event.progress.json)
 
     def onQueryIdle(self, event: QueryIdleEvent) -> None: ...
 
@@ -59,11 +63,15 @@ def main() -> None:
     session.streams.addListener(ProgressFiles(folder / "progress"))
     inputs = leaves(case, read_files(case, session, folder / "source"))
     if arguments.order:
-        result = plans.in_order(case, inputs, arguments.order)
+        last = plans.last_before(last_rows(case), inputs)
+        queries = [
+            start(plans.in_order(case, inputs, arguments.order), folder),
+            start(last, folder / "last", "last"),
+        ]
     else:
         build = builtin.stream if arguments.builtin else plans.stream
-        result = build(case, session, inputs)
-    run(result, folder)
+        queries = [start(build(case, session, inputs), folder)]
+    run(queries, folder / "complete")
     spark.stop()
 
 
@@ -84,20 +92,29 @@ def start_spark(folder: Path, without_product: bool) -> SparkSession:
     )
 
 
-def run(df: DataFrame, folder: Path) -> None:
+def start(df: DataFrame, folder: Path, name: str | None = None) -> StreamingQuery:
+    (folder / "output").mkdir(parents=True, exist_ok=True)
+
     def sink(rows: DataFrame, batch: int) -> None:
         collected = [list(row) for row in rows.collect()]
         attempt = len(list((folder / "output").glob(f"{batch}.*.json")))
         write_whole(folder / "output" / f"{batch}.{attempt}.json", json.dumps(collected))
 
     writer = df.writeStream.foreachBatch(sink)
-    query = writer.option("checkpointLocation", str(folder / "checkpoint")).start()
-    complete = False
-    while not complete:
-        complete = (folder / "complete").exists()
-        query.processAllAvailable()
+    if name:
+        writer = writer.queryName(name)
+    return writer.option("checkpointLocation", str(folder / "checkpoint")).start()
+
+
+def run(queries: list[StreamingQuery], complete: Path) -> None:
+    done = False
+    while not done:
+        done = complete.exists()
+        for query in queries:
+            query.processAllAvailable()
         time.sleep(0.05)
-    query.stop()
+    for query in queries:
+        query.stop()
 
 
 if __name__ == "__main__":

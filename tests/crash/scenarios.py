@@ -31,7 +31,13 @@ NO_EQUALITY = Join(
     "full",
     ("b.t BETWEEN a.t - INTERVAL 1 SECONDS AND a.t + INTERVAL 2 SECONDS", "a.p <> b.p"),
 )
+LAST = Join("a", "b", "left", ("a.k = b.k", "b.t <= a.t"))
 SCENARIOS: dict[str, Join] = {"full_join": FULL, "chain": CHAIN, "no_equality": NO_EQUALITY}
+
+
+def last_rows(case: Case) -> Case:
+    """The as-of join over the first two inputs of a case."""
+    return replace(case, tree=LAST, inputs=case.inputs[:2])
 
 
 def scenario(name: str, seed: int, steps: int) -> Case:

@@ -17,13 +17,13 @@ import pytest
 from pyspark.sql import SparkSession
 
 from tests.crash.director import STEPS_FOR_EACH_PROCESS, Director, Kill, draw_kills
-from tests.crash.scenarios import SCENARIOS, scenario
+from tests.crash.scenarios import SCENARIOS, last_rows, scenario
 from tests.differential import recorded
-from tests.differential.case import Case
+from tests.differential.case import SENTINEL, Case
 from tests.differential.compare import difference, report, unstable
 from tests.differential.feeds import Arrived
 from tests.differential.invariants import violations
-from tests.differential.lateness import judge
+from tests.differential.lateness import judge, on_time
 from tests.differential.oracle import answer
 from tests.differential.plans import output_columns
 from tests.differential.runner import Run
@@ -50,15 +50,42 @@ def test_output_is_exact_after_kills_while_state_is_merged(
 def test_an_ordered_output_goes_on_where_it_was(
     spark: SparkSession, tmp_path: Path, pytestconfig: pytest.Config
 ) -> None:
-    """What a sink sees that keeps one attempt of each batch ascends, and nothing is missing."""
+    """What a sink sees that keeps one attempt of each batch ascends, and nothing is missing.
+
+    The as-of join that is killed with it gives each row the last one before it.
+    """
     kills = [Kill(2, "planned", 30), Kill(0, "written", 0)]
-    result = check_kills("chain", spark, tmp_path, pytestconfig, kills, "--order", "a.t")
+    director = check_kills("chain", spark, tmp_path, pytestconfig, kills, "--order", "a.t")
+    result = read_run(director.case, tmp_path, director.landing.arrived)
     place = result.columns.index("a_t")
     times = [row[place] for batch in sorted(result.attempts) for row in result.attempts[batch][-1]]
     # rows without the time are in no order
     known = [time for time in times if time is not None]
     assert known == sorted(known)
     assert len(known) > 10
+    check_last_rows(last_rows(director.case), tmp_path / "last", director.landing.arrived)
+
+
+def check_last_rows(case: Case, folder: Path, arrived: Arrived) -> None:
+    result = read_run(case, folder, arrived)
+    arrivals = judge(case, result.batches)
+    probes, builds = (
+        [row for row in on_time(arrivals, alias) if SENTINEL not in row["id"]] for alias in "ab"
+    )
+    times = {row["id"]: row["t"] for row in builds}
+    columns = [result.columns.index(name) for name in ("a_id", "b_id")]
+    rows = [[row[column] for column in columns] for row in result.rows]
+    # of several rows of one time any may be the last
+    found = [(a, times.get(b)) for a, b in rows if SENTINEL not in a]
+    expected = []
+    for row in probes:
+        key, time = row["k"], row["t"]
+        known = [] if None in (key, time) else [b["t"] for b in builds if b["k"] == key]
+        before = [t for t in known if t is not None and t <= time]
+        expected.append((row["id"], max(before, default=None)))
+    assert sorted(found, key=str) == sorted(expected, key=str)
+    assert unstable(result) == []
+    assert sum(time is not None for _, time in found) > 5
 
 
 def check_kills(
@@ -68,7 +95,7 @@ def check_kills(
     pytestconfig: pytest.Config,
     kills: Sequence[Kill],
     *job_options: str,
-) -> Run:
+) -> Director:
     seed: int = pytestconfig.option.crash_seed
     case = scenario(name, seed, STEPS_FOR_EACH_PROCESS * (len(kills) + 1))
     director = Director(case, tmp_path, kills, *job_options)
@@ -81,7 +108,7 @@ def check_kills(
     assert unstable(result) == [], f"batches that gave other rows when they ran again; {again}"
     # of the joins alone
     assert job_options or violations(case, result, arrivals) == [], again
-    return result
+    return director
 
 
 def read_run(case: Case, folder: Path, arrived: Arrived) -> Run:

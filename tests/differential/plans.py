@@ -215,6 +215,13 @@ def in_order(case: Case, inputs: Mapping[str, DataFrame], time: str) -> DataFram
     return whole(case, joined.orderBy(F.expr(sql_of(case, time))))
 
 
+def last_before(case: Case, inputs: Mapping[str, DataFrame]) -> DataFrame:
+    """Each row of the first input with the last one of its key of the second."""
+    joined = join_inputs(case, inputs, imposed)
+    left, right = (joined[leaf].alias(leaf) for leaf in inputs_of(case.tree))
+    return whole(case, left.streamJoin(right, sql_of(case, case.tree.condition), "left_asof"))
+
+
 def stream(case: Case, session: SparkSession, inputs: Mapping[str, DataFrame]) -> DataFrame:
     """The streaming query of the case by the product, ready to be started."""
     if case.through == "sql":

@@ -27,7 +27,10 @@ private[streamjoin] final case class StoredTime(name: String, dataType: DataType
  * @param stored the keys, and the times computed from one row, that other zones would give other
  *   values; where there are none, only what is proved of times may depend on the zone
  */
-private[streamjoin] final case class DescribedZone(id: String, stored: Seq[String])
+private[streamjoin] final case class DescribedZone(id: String, stored: Seq[String]) {
+
+  def json: JObject = ("id" -> id) ~ ("stored" -> stored)
+}
 
 private[streamjoin] object DescribedZone {
 
@@ -106,7 +109,7 @@ private[streamjoin] final case class JoinDescription(
         ("lookup" -> bySide(lookup(_))(written)) ~
         ("limits" -> bySide(limits(_))(times => JArray(times.map(written).toList))) ~
         ("times" -> times.map { case (time, said) => written(time) ~ ("said" -> said) }) ~
-        ("zone" -> zone.map(z => ("id" -> z.id) ~ ("stored" -> z.stored))) ~
+        ("zone" -> zone.map(_.json)) ~
         ("changelog" -> changelog) ~
         ("asOf" -> asOf) ~
         ("condition" -> condition) ~

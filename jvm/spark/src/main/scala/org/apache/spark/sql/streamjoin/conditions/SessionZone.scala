@@ -12,8 +12,15 @@ import org.apache.spark.unsafe.types.CalendarInterval
 private[streamjoin] object SessionZone {
 
   /** The zones that the value of an expression depends on; none if it is the same in all. */
-  def of(e: Expression): Set[String] =
-    e.collect { case z: TimeZoneAwareExpression if depends(z) => z.timeZoneId }.flatten.toSet
+  def of(e: Expression): Set[String] = e match {
+    case _: GetStructField
+        if ParsedText.isParser(ParsedText.whole(e)) && !ParsedText.holdsInstant(e.dataType) =>
+      ofChildren(ParsedText.whole(e))
+    case z: TimeZoneAwareExpression if depends(z) => ofChildren(e) ++ z.timeZoneId
+    case _                                        => ofChildren(e)
+  }
+
+  private def ofChildren(e: Expression): Set[String] = e.children.flatMap(of).toSet
 
   /** Whether clocks are the same in two zones at all times, as in `UTC` and `Etc/UTC`. */
   def same(a: String, b: String): Boolean = a == b || Try {
@@ -30,6 +37,7 @@ private[streamjoin] object SessionZone {
       Option(format.eval()).flatMap(TimestampUnits.longest).forall(_ > MICROS_PER_SECOND)
     case UnixTimestamp(time, _, _, _) if isInstant(time)   => false
     case ToUnixTimestamp(time, _, _, _) if isInstant(time) => false
+    case parser if ParsedText.isParser(parser)             => isInstant(parser)
     case _ => e.children.exists(c => isInstant(c) || isText(c)) || isInstant(e)
   }
 
@@ -41,7 +49,7 @@ private[streamjoin] object SessionZone {
       case _                   => false
     }
 
-  private def isInstant(e: Expression): Boolean = e.dataType == TimestampType
+  private def isInstant(e: Expression): Boolean = ParsedText.holdsInstant(e.dataType)
 
   private def isText(e: Expression): Boolean = e.dataType.isInstanceOf[StringType]
 }

@@ -208,8 +208,21 @@ private[streamjoin] object StreamJoinErrors {
   def wrongUse(origin: Origin, reason: String): StreamJoinAnalysisException =
     analysis("INVALID_IMPOSE_ORDER", origin, "reason" -> reason)
 
-  def invalidWindow(origin: Origin, window: String, reason: String): StreamJoinAnalysisException =
-    analysis("INVALID_WINDOW", origin, "window" -> window, "reason" -> reason)
+  /** @param ofRows whether a number of rows was asked for */
+  def invalidWindow(
+      origin: Origin,
+      window: String,
+      reason: String,
+      ofRows: Boolean = false
+  ): StreamJoinAnalysisException = {
+    val instead =
+      if (ofRows)
+        "Write JOIN t OVER (ROWS 1 PRECEDING) AS t ON ..., for the last row of t by event time"
+      else
+        "Write JOIN t OVER (RANGE INTERVAL '10' MINUTE FOLLOWING) AS t ON ..., or PRECEDING, or " +
+          "compare the event times in ON"
+    analysis("INVALID_WINDOW", origin, "window" -> window, "reason" -> reason, "instead" -> instead)
+  }
 
   def invalidRowtime(
       origin: Origin,

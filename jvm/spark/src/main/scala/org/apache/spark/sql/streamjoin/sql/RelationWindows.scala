@@ -60,7 +60,12 @@ private[streamjoin] final class RelationWindows(tokens: IndexedSeq[SqlToken]) {
     val close = closing(over + 1)
     val frame = over + 2 until close
     def refuse(reason: String) =
-      throw new WrongWindow(tokens(over).start, tokens(close.min(tokens.length - 1)).end, reason)
+      throw new WrongWindow(
+        tokens(over).start,
+        tokens(close.min(tokens.length - 1)).end,
+        reason,
+        frame.headOption.exists(kind(_) == "ROWS")
+      )
     if (close >= tokens.length) refuse("its parenthesis is not closed")
     kind(frame.head) match {
       case "RANGE" =>
@@ -109,8 +114,12 @@ private[streamjoin] final class RelationWindows(tokens: IndexedSeq[SqlToken]) {
 }
 
 /** A window on a relation that is not understood, from `start` until `end` in the text. */
-private[streamjoin] final class WrongWindow(val start: Int, val end: Int, val reason: String)
-    extends RuntimeException(reason)
+private[streamjoin] final class WrongWindow(
+    val start: Int,
+    val end: Int,
+    val reason: String,
+    val ofRows: Boolean
+) extends RuntimeException(reason)
 
 private[streamjoin] object RelationWindows {
 

@@ -37,7 +37,13 @@ object ResolveStreamWindow extends Rule[LogicalPlan] {
         if d.toString.equalsIgnoreCase(RelationWindows.LastRows) =>
       count match {
         case Literal(n: Int, _) if n > 0 => LastRows(n, plan)
-        case _ => throw wrong(f, s"${count.sql} is no number of rows: write a whole number above 0")
+        case _ =>
+          throw StreamJoinErrors.invalidWindow(
+            f.origin,
+            s"OVER (ROWS ${count.sql} PRECEDING)",
+            s"${count.sql} is no whole number above 0",
+            ofRows = true
+          )
       }
     case Seq(TableArgument(plan), bounds @ _*) if bounds.length == 2 || bounds.length == 4 =>
       val (lengths, directions) = bounds.grouped(2).map(b => (b.head, b.last)).toSeq.unzip

@@ -101,6 +101,6 @@ private[streamjoin] object StreamSqlParser {
 
   private def refusal(text: String, w: WrongWindow): ParseException =
     Relocation.refused(text, w.start, w.end - 1) {
-      StreamJoinErrors.invalidWindow(_, text.substring(w.start, w.end), w.reason)
+      StreamJoinErrors.invalidWindow(_, text.substring(w.start, w.end), w.reason, w.ofRows)
     }
 }

@@ -25,7 +25,9 @@ class SessionZoneSuite extends AnyFunSuite {
     "hour(a.t) = hour(b.t)",
     "date_format(a.t, 'yyyy-MM-dd') = date_format(b.t, 'yyyy-MM-dd')",
     "CAST(a.t AS STRING) = CAST(b.t AS STRING)",
-    "a.t >= b.t + a.wait"
+    "a.t >= b.t + a.wait",
+    "from_json(CAST(a.k AS STRING), 't TIMESTAMP').t = b.t",
+    "to_json(struct(a.t)) = to_json(struct(b.t))"
   )
 
   private val same = Seq(
@@ -43,7 +45,9 @@ class SessionZoneSuite extends AnyFunSuite {
     "CAST(a.n AS DATE) = b.d",
     "a.d >= b.d - INTERVAL '1' DAY",
     "datediff(a.d, b.d) <= 1",
-    "a.seq >= b.seq - 5"
+    "a.seq >= b.seq - 5",
+    "from_json(CAST(a.k AS STRING), 'seq BIGINT, t TIMESTAMP').seq = b.seq",
+    "from_json(CAST(a.k AS STRING), 'v STRUCT<seq: BIGINT>').v.seq = b.seq"
   )
 
   for (sql <- depending)

@@ -100,6 +100,14 @@ private[streamjoin] final case class JoinAnalysis(
     equiKeys.exists(k => (k.left == x && k.right == y) || (k.left == y && k.right == x))
   }
 
+  /** What of the inputs' keys and times depends on the time zone of the session. */
+  def zoned: Seq[ZonedPart] = Side.both.zip(question.inputs).flatMap { case (side, input) =>
+    val keys = equiKeys.map(k => if (side == Side.Left) k.left else k.right)
+    val read =
+      AttributeSet(input.output).intersect(AttributeSet(keys ++ expressions)).map(_.name).toSet
+    input.zoned.filter(part => read(part.column))
+  }
+
   val watermarks: JoinWatermarks = {
     val plans = inputs.columns
     new JoinWatermarks(

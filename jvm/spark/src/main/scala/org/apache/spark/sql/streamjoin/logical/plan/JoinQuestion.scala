@@ -28,14 +28,21 @@ private[streamjoin] object JoinQuestion {
    * What counts of an input.
    *
    * @param zones the time zones of the session that the bounds of joins below depend on
+   * @param zoned what of its columns depends on one
    */
-  final case class Input(output: Seq[Attribute], times: TimeColumns, zones: Set[String])
+  final case class Input(
+      output: Seq[Attribute],
+      times: TimeColumns,
+      zones: Set[String],
+      zoned: Seq[ZonedPart]
+  )
 
   object Input {
     def of(plan: LogicalPlan): Input = Input(
       plan.output,
       TimeColumns.of(plan),
-      plan.collect { case j: DependsOnZones => j.zones }.flatten.toSet
+      plan.collect { case j: DependsOnZones => j.zones }.flatten.toSet,
+      StreamJoinInput.zoned(plan)
     )
   }
 }

@@ -11,9 +11,11 @@ import org.apache.spark.sql.streamjoin.logical.times.{HasTimeColumns, InputColum
  * are never NULL in this batch and simplifies the join's condition by that; but the join also meets
  * rows of other batches.
  *
+ * For the same reason it tells what depends on the time zone of the session.
+ *
  * @param present the columns that are never NULL
  */
-case class StreamJoinInput(present: Set[ExprId], child: LogicalPlan)
+case class StreamJoinInput(present: Set[ExprId], zoned: Seq[ZonedPart], child: LogicalPlan)
     extends UnaryNode
     with HasTimeColumns {
 
@@ -33,7 +35,18 @@ case class StreamJoinInput(present: Set[ExprId], child: LogicalPlan)
 private[streamjoin] object StreamJoinInput {
 
   def of(input: LogicalPlan): StreamJoinInput =
-    StreamJoinInput(input.output.filterNot(_.nullable).map(_.exprId).toSet, input)
+    StreamJoinInput(
+      input.output.filterNot(_.nullable).map(_.exprId).toSet,
+      ZonedInput.of(input),
+      input
+    )
+
+  /** What of an input depends on the time zone; the optimizer may have put something on top of it. */
+  def zoned(input: LogicalPlan): Seq[ZonedPart] = input match {
+    case i: StreamJoinInput => i.zoned
+    case u: UnaryNode       => zoned(u.child)
+    case _                  => Nil
+  }
 
   /** The input with a filter on its rows, written for rows as they come out of the join. */
   def filtered(input: LogicalPlan, condition: Expression): LogicalPlan = input match {

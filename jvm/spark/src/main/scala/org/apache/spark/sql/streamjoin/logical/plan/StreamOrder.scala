@@ -20,6 +20,7 @@ import io.streamjoin.watermark.WatermarkPlan
  * @param column what the metrics call it
  * @param reach how far the order reaches
  * @param whole whether rows of one time wait until all of them are there, and come out in one batch
+ * @param zoned what of the time depends on the time zone of the session; as in [[StreamJoinInput]]
  */
 case class StreamOrder(
     order: Seq[SortOrder],
@@ -27,6 +28,7 @@ case class StreamOrder(
     column: String,
     reach: OrderReach,
     whole: Boolean,
+    zoned: Seq[ZonedPart],
     child: LogicalPlan
 ) extends UnaryNode
     with HasTimeColumns {
@@ -35,6 +37,9 @@ case class StreamOrder(
   def time: Expression = order.head.child
 
   override def output: Seq[Attribute] = child.output
+
+  override protected def stringArgs: Iterator[Any] =
+    Iterator(order, name, column, reach, whole, child)
 
   override def maxRows: Option[Long] = child.maxRows
 

@@ -162,7 +162,21 @@ private[streamjoin] object AsOfBuilder {
     )
     val made = whole.copy(bounds = whole.bounds.copy(tolerance = tolerance(whole)))
     made.copyTagsFrom(join)
+    if (uppers.isEmpty && made.bounds.tolerance.exists(_ <= 0) && !atOneTime(made)) {
+      def name(side: Side) = made.names(Side.both.indexOf(side))
+      val (p, b) = (name(probe), name(probe.other))
+      throw refused(
+        join,
+        s"by the condition $b is not before $p, and the last rows are looked for before it",
+        s"Write $b <= $p; or leave it to a join with bounds on both sides to meet all rows behind it"
+      )
+    }
     made
+  }
+
+  private def atOneTime(join: AsOfJoin): Boolean = join.analysis.conjuncts.exists {
+    case e @ (_: EqualTo | _: EqualNullSafe) => join.times.forall(e.references.contains)
+    case _                                   => false
   }
 
   private def named(a: Attribute, side: Side, among: Seq[Attribute]): String =

@@ -2,6 +2,7 @@ package org.apache.spark.sql.streamjoin.logical.resolve
 
 import org.apache.spark.sql.catalyst.expressions.{Left => _, Right => _, _}
 import org.apache.spark.sql.catalyst.plans.logical.{
+  Aggregate,
   Filter,
   LogicalPlan,
   Project,
@@ -12,7 +13,14 @@ import org.apache.spark.sql.catalyst.plans.logical.{
 import org.apache.spark.sql.streamjoin.ColumnNames
 import org.apache.spark.sql.streamjoin.conditions.TimeUnit
 import org.apache.spark.sql.streamjoin.errors.{StreamJoinAnalysisException, StreamJoinErrors}
-import org.apache.spark.sql.streamjoin.logical.plan.{KeyedWatermarks, OrderReach, StreamOrder}
+import org.apache.spark.sql.streamjoin.logical.plan.{
+  ChangelogMarks,
+  KeyedWatermarks,
+  OrderReach,
+  StreamOrder,
+  ZonedInput,
+  ZonedPart
+}
 import org.apache.spark.sql.streamjoin.logical.times.TimeColumns
 
 /** Makes a [[StreamOrder]] of a sort that Spark has resolved, or says why it cannot be one. */
@@ -30,6 +38,11 @@ private[logical] object StreamOrderBuilder extends AliasHelper {
       else OrderReach.EachPartition
     if (!keys.forall(_.deterministic)) {
       refused("it sorts by values that are not deterministic", "Sort by columns of the rows")
+    } else if (ChangelogMarks.areChanges(child)) {
+      refused(
+        "its rows come and go, each change after those before it",
+        "Sort the table that the changes are merged into"
+      )
     } else if (LateRows.reach(child)) {
       refused(
         "late rows of a join below come out after their time, so they have no place in the order",
@@ -37,7 +50,17 @@ private[logical] object StreamOrderBuilder extends AliasHelper {
       )
     } else {
       placed(first.child, child) match {
-        case None => refused(unordered(first.child), instead(child))
+        case None =>
+          windowOf(first.child, child).fold(refused(unordered(first.child), instead(child))) {
+            window =>
+              val w = ColumnNames.written(Seq(window.name))
+              val also =
+                if (child.output.exists(_.exprId == window.exprId)) "" else s", and select $w too"
+              refused(
+                s"$name is the start of $w, and nothing says when all windows that start before one have come",
+                s"Sort by the window itself, which counts as its end: ORDER BY $w, ...$also"
+              )
+          }
         case Some(_) if first.direction != Ascending =>
           refused(
             s"$name comes first in descending order, and of a stream that has no end the last row " +
@@ -58,6 +81,16 @@ private[logical] object StreamOrderBuilder extends AliasHelper {
   private def unordered(e: Expression): String =
     s"${ColumnNames.sql(e)}, which comes first, is no event time with a watermark, so nothing says " +
       "when all rows that belong before one have come"
+
+  /** The window whose start a value is. */
+  private def windowOf(value: Expression, child: LogicalPlan): Option[Attribute] =
+    (value, child) match {
+      case (GetStructField(w: Attribute, 0, _), _) if TimeUnit.isWindow(w.dataType) => Some(w)
+      case (_, Project(list, below)) => windowOf(replaceAlias(value, getAliasMap(list)), below)
+      case (_, a: Aggregate)         => windowOf(replaceAlias(value, getAliasMap(a)), a.child)
+      case (_, _: SubqueryAlias | _: View | _: Filter) => windowOf(value, child.children.head)
+      case _                                           => None
+    }
 
   private def instead(child: LogicalPlan): String = {
     val (times, others) = child.output.filterNot(a => TimeUnit.isWindow(a.dataType)).partition(
@@ -89,6 +122,7 @@ private[logical] object StreamOrderBuilder extends AliasHelper {
         "",
         OrderReach.Query,
         whole = false,
+        Nil,
         child
       ).watermark._2.nonEmpty
     )
@@ -111,7 +145,8 @@ private[logical] object StreamOrderBuilder extends AliasHelper {
       depth: Int
   ): LogicalPlan =
     (child, depth) match {
-      case (_, 0) => StreamOrder(keys, name, columnOf(keys.head.child), reach, whole, child)
+      case (_, 0) =>
+        StreamOrder(keys, name, columnOf(keys.head.child), reach, whole, zoned(keys, child), child)
       case (Project(list, below), _) =>
         val aliases = getAliasMap(list)
         val replaced = keys.map(k => replaceAlias(k, aliases).asInstanceOf[SortOrder])
@@ -121,6 +156,11 @@ private[logical] object StreamOrderBuilder extends AliasHelper {
           Seq(under(keys, child.children.head, name, reach, whole, depth - 1))
         )
     }
+
+  private def zoned(keys: Seq[SortOrder], child: LogicalPlan): Seq[ZonedPart] = {
+    val read = keys.head.references.map(_.name).toSet
+    ZonedInput.of(child).filter(part => read(part.column))
+  }
 
   private def columnOf(time: Expression): String = time match {
     case a: Attribute => a.name

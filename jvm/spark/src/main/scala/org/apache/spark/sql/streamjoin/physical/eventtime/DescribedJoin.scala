@@ -26,7 +26,11 @@ private[physical] object DescribedJoin {
       Side.both.map(s => s -> times(spec.bounds.probeColumn(s))).toMap,
       Side.both.map(s => s -> spec.bounds.limiting(s).map(times(_))).toMap,
       times.said,
-      DescribedZone.of(spec.equiKeys.flatMap(k => Seq(k.left, k.right)) ++ spec.times, spec.zones)
+      DescribedZone.of(
+        spec.equiKeys.flatMap(k => Seq(k.left, k.right)) ++ spec.times,
+        spec.zones,
+        spec.zoned.map(part => part.sql -> part.zones)
+      )
     )
   }
 

@@ -1,7 +1,7 @@
 package org.apache.spark.sql.streamjoin.physical.eventtime
 
 import org.apache.spark.sql.catalyst.expressions._
-import org.apache.spark.sql.streamjoin.logical.plan.{EquiKey, JoinAnalysis, Residual}
+import org.apache.spark.sql.streamjoin.logical.plan.{EquiKey, JoinAnalysis, Residual, ZonedPart}
 import org.apache.spark.sql.streamjoin.logical.times.BaseColumn
 
 import io.streamjoin.bounds.JoinBounds
@@ -18,6 +18,7 @@ import io.streamjoin.watermark.{JoinWatermarks, WatermarkPlan}
  * @param bases where the watermarks start, in the order in which they are stored
  * @param times the expression behind each column of `watermarks.bounds`
  * @param zones the time zones of the session that the bounds depend on
+ * @param zoned what of the inputs' keys and times depends on one
  * @param explained the bounds found, in words
  */
 private[streamjoin] final case class StreamJoinSpec(
@@ -33,6 +34,7 @@ private[streamjoin] final case class StreamJoinSpec(
     times: IndexedSeq[Expression],
     watermarks: JoinWatermarks,
     zones: Set[String],
+    zoned: Seq[ZonedPart],
     explained: Seq[String]
 ) {
 
@@ -68,6 +70,7 @@ private[streamjoin] object StreamJoinSpec {
       analysis.expressions,
       analysis.watermarks,
       analysis.zones,
+      analysis.zoned,
       explained
     )
 }

@@ -1,7 +1,7 @@
 package org.apache.spark.sql.streamjoin.physical.ordered
 
 import org.apache.spark.sql.catalyst.expressions.Attribute
-import org.apache.spark.sql.streamjoin.checkpoint.StateFormat
+import org.apache.spark.sql.streamjoin.checkpoint.{DescribedZone, StateFormat}
 import org.json4s.JsonDSL._
 import org.json4s.jackson.JsonMethods.{compact, render}
 
@@ -19,8 +19,12 @@ private[ordered] object DescribedOrder {
         ("format" -> format.name) ~
           ("version" -> format.number.current) ~
           ("order" -> s"${time.sql}: ${spec.time.dataType.sql}") ~
-          ("sources" -> spec.bases.map(_.name))
+          ("sources" -> spec.bases.map(_.name)) ~
+          ("zone" -> zone(spec).map(_.json))
       )
     )
   }
+
+  private def zone(spec: OrderSpec): Option[DescribedZone] =
+    DescribedZone.of(Seq(spec.time), Set.empty, spec.zoned.map(part => part.sql -> part.zones))
 }

@@ -3,7 +3,7 @@ package org.apache.spark.sql.streamjoin.physical.ordered
 import org.apache.spark.sql.catalyst.expressions.{Expression, SortOrder}
 import org.apache.spark.sql.streamjoin.ColumnNames
 import org.apache.spark.sql.streamjoin.conditions.TimeUnit
-import org.apache.spark.sql.streamjoin.logical.plan.{OrderReach, StreamOrder}
+import org.apache.spark.sql.streamjoin.logical.plan.{OrderReach, StreamOrder, ZonedPart}
 import org.apache.spark.sql.streamjoin.logical.times.BaseColumn
 import org.apache.spark.sql.streamjoin.physical.stateful.WatermarkWords
 
@@ -18,6 +18,7 @@ import io.streamjoin.watermark.WatermarkPlan
  * @param byHeld whether rows come out as soon as joins below hold nothing before them
  * @param bases where the watermarks start, in the order in which they are stored
  * @param watermark how that of the time comes about
+ * @param zoned what of the time depends on the time zone of the session
  * @param explained the order, in words
  */
 private[physical] final case class OrderSpec(
@@ -27,6 +28,7 @@ private[physical] final case class OrderSpec(
     byHeld: Boolean,
     bases: Seq[BaseColumn],
     watermark: WatermarkPlan,
+    zoned: Seq[ZonedPart],
     explained: Seq[String]
 ) {
 
@@ -44,7 +46,7 @@ private[physical] object OrderSpec {
     case (bases, Some(watermark)) =>
       val byHeld = watermark.isOfJoin && o.reach != OrderReach.EachPartition && !o.whole
       val words = explained(o, bases, byHeld)
-      OrderSpec(o.order, o.column, o.reach, byHeld, bases, watermark, words)
+      OrderSpec(o.order, o.column, o.reach, byHeld, bases, watermark, o.zoned, words)
     case _ =>
       throw new IllegalStateException(s"the watermark of ${o.name} was lost by the optimizer")
   }
