@@ -38,9 +38,14 @@ def test_each_partition_ascends_and_so_does_each_key(spark: SparkSession, shop: 
         order_scope="partition",
     )
     seen: dict[int, list[tuple[Any, ...]]] = {}
+    plans: list[str] = []
 
     def keep(batch: DataFrame, _: int) -> None:
+        batch.persist()
         rows = batch.select(F.spark_partition_id(), "o.id", "delivery_time").collect()
+        batch.unpersist()
+        by_time = batch.sortWithinPartitions("delivery_time", "o.id")
+        plans.append(by_time._jdf.queryExecution().executedPlan().toString())
         for partition, *row in rows:
             seen.setdefault(partition, []).append((row[1], row[0]))
 
@@ -61,6 +66,8 @@ def test_each_partition_ascends_and_so_does_each_key(spark: SparkSession, shop: 
     for rows in seen.values():
         assert rows == sorted(rows)
     assert len(seen) > 1
+    assert plans
+    assert not [plan for plan in plans if "Sort" in plan]
     everything = [(t.strftime("%H:%M"), i) for rows in seen.values() for t, i in rows]
     assert sorted(everything) == sorted(
         (minutes(d), i)

@@ -21,6 +21,7 @@ import io.streamjoin.watermark.WatermarkPlan
  * @param reach how far the order reaches
  * @param whole whether rows of one time wait until all of them are there, and come out in one batch
  * @param zoned what of the time depends on the time zone of the session; as in [[StreamJoinInput]]
+ * @param claimed the order as it was asked for
  */
 case class StreamOrder(
     order: Seq[SortOrder],
@@ -29,6 +30,7 @@ case class StreamOrder(
     reach: OrderReach,
     whole: Boolean,
     zoned: Seq[ZonedPart],
+    claimed: ClaimedOrder,
     child: LogicalPlan
 ) extends UnaryNode
     with HasTimeColumns {
@@ -56,6 +58,15 @@ case class StreamOrder(
   override protected def withNewChildInternal(newChild: LogicalPlan): StreamOrder =
     copy(child = newChild)
 }
+
+/**
+ * An order by the columns that the query had when it was analysed. An optimizer may have others below it,
+ * and the rows of a batch are handed to a sink with the columns of the analysis beside the physical plan's
+ * order: one by other columns is of no use there, and fails what Spark does with it (`persist`).
+ *
+ * Not an expression, so that no rule changes it.
+ */
+final class ClaimedOrder(val order: Seq[SortOrder]) extends Serializable
 
 /** How far an order reaches, from batch to batch in any case. */
 sealed trait OrderReach

@@ -15,6 +15,7 @@ import org.apache.spark.sql.streamjoin.conditions.TimeUnit
 import org.apache.spark.sql.streamjoin.errors.{StreamJoinAnalysisException, StreamJoinErrors}
 import org.apache.spark.sql.streamjoin.logical.plan.{
   ChangelogMarks,
+  ClaimedOrder,
   KeyedWatermarks,
   OrderReach,
   StreamOrder,
@@ -123,6 +124,7 @@ private[logical] object StreamOrderBuilder extends AliasHelper {
         OrderReach.Query,
         whole = false,
         Nil,
+        new ClaimedOrder(Nil),
         child
       ).watermark._2.nonEmpty
     )
@@ -146,7 +148,16 @@ private[logical] object StreamOrderBuilder extends AliasHelper {
   ): LogicalPlan =
     (child, depth) match {
       case (_, 0) =>
-        StreamOrder(keys, name, columnOf(keys.head.child), reach, whole, zoned(keys, child), child)
+        StreamOrder(
+          keys,
+          name,
+          columnOf(keys.head.child),
+          reach,
+          whole,
+          zoned(keys, child),
+          new ClaimedOrder(keys),
+          child
+        )
       case (Project(list, below), _) =>
         val aliases = getAliasMap(list)
         val replaced = keys.map(k => replaceAlias(k, aliases).asInstanceOf[SortOrder])

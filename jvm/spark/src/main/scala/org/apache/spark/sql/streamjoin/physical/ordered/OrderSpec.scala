@@ -13,6 +13,7 @@ import io.streamjoin.watermark.WatermarkPlan
  * What the tasks of an order need to know.
  *
  * @param order the time first, ascending; then what rows of one time are sorted by
+ * @param claimed the same as it was asked for
  * @param column what the metrics call the time
  * @param reach how far the order reaches
  * @param byHeld whether rows come out as soon as joins below hold nothing before them
@@ -23,6 +24,7 @@ import io.streamjoin.watermark.WatermarkPlan
  */
 private[physical] final case class OrderSpec(
     order: Seq[SortOrder],
+    claimed: Seq[SortOrder],
     column: String,
     reach: OrderReach,
     byHeld: Boolean,
@@ -46,7 +48,17 @@ private[physical] object OrderSpec {
     case (bases, Some(watermark)) =>
       val byHeld = watermark.isOfJoin && o.reach != OrderReach.EachPartition && !o.whole
       val words = explained(o, bases, byHeld)
-      OrderSpec(o.order, o.column, o.reach, byHeld, bases, watermark, o.zoned, words)
+      OrderSpec(
+        o.order,
+        o.claimed.order,
+        o.column,
+        o.reach,
+        byHeld,
+        bases,
+        watermark,
+        o.zoned,
+        words
+      )
     case _ =>
       throw new IllegalStateException(s"the watermark of ${o.name} was lost by the optimizer")
   }
