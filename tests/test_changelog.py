@@ -194,8 +194,9 @@ def kinds(rows: Iterable[tuple[Any, ...]]) -> set[tuple[Any, ...]]:
 def test_debezium_joined_to_upserts_for_a_merge(spark: SparkSession, tmp_path: Path) -> None:
     orders = Landing(spark, tmp_path / "orders", ORDERS)
     customers = Landing(spark, tmp_path / "customers", MESSAGES)
-    changes = orders.stream().fromChangelog(key="id", sequence_by="seq").alias("o")
-    names = customers.stream().fromDebezium("id", sequence_by="source.lsn").alias("c")
+    # an alias below a declaration is one of its columns, too
+    changes = orders.stream().alias("o").fromChangelog(key="id", sequence_by="seq")
+    names = customers.stream().alias("c").fromDebezium("id", sequence_by="source.lsn")
     joined = changes.streamJoin(names, "o.customer = c.id", "left")
     assert joined.columns == [
         *("id", "customer", "amount", "seq", "id", "name"),

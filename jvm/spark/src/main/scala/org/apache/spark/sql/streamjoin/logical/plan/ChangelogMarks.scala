@@ -70,14 +70,20 @@ private[streamjoin] object ChangelogMarks {
     columns.filter(a => all.exists(a.metadata.contains))
 
   /** The expression under a name, with marks. */
-  def marked(e: Expression, name: String, metadata: Metadata, marks: (String, Long)*): Alias = {
+  def marked(
+      e: Expression,
+      name: String,
+      qualifier: Seq[String],
+      metadata: Metadata,
+      marks: (String, Long)*
+  ): Alias = {
     val builder = new MetadataBuilder().withMetadata(metadata)
     marks.foreach { case (mark, value) => builder.putLong(mark, value) }
-    Alias(e, name)(explicitMetadata = Some(builder.build()))
+    Alias(e, name)(qualifier = qualifier, explicitMetadata = Some(builder.build()))
   }
 
   def marked(a: Attribute, marks: (String, Long)*): NamedExpression =
-    if (marks.isEmpty) a else marked(a, a.name, a.metadata, marks: _*)
+    if (marks.isEmpty) a else marked(a, a.name, a.qualifier, a.metadata, marks: _*)
 
   /**
    * The plan in which what stands above a join that has become ours knows of its columns what the join says: it

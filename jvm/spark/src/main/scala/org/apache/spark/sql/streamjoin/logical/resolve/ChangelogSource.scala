@@ -4,6 +4,7 @@ import java.util.Locale
 
 import org.apache.spark.sql.catalyst.analysis.Resolver
 import org.apache.spark.sql.catalyst.expressions.{
+  Alias,
   Attribute,
   EqualTo,
   Expression,
@@ -63,7 +64,14 @@ private[streamjoin] final class ChangelogSource(input: LogicalPlan, resolver: Re
   ): LogicalPlan = {
     checkColumns(columns, key, sequence)
     val data: Seq[NamedExpression] = columns.map(a => marked(a, marks(a, key, sequence): _*))
-    Project(data :+ marked(kind, ChangeType, Metadata.empty, Kind -> key.length.toLong), below)
+    Project(data :+ ofKind(kind, columns.map(_.qualifier), key.length), below)
+  }
+
+  /** @param qualifiers what stands before the names of the rows' columns: the same before this one */
+  private def ofKind(kind: Expression, qualifiers: Seq[Seq[String]], keySize: Int): Alias = {
+    val one = qualifiers.distinct
+    val qualifier = if (one.length == 1) one.head else Nil
+    marked(kind, ChangeType, qualifier, Metadata.empty, Kind -> keySize.toLong)
   }
 
   private def checkColumns(
@@ -185,7 +193,13 @@ private[streamjoin] final class ChangelogSource(input: LogicalPlan, resolver: Re
         val fields = a.fields.toSeq.zipWithIndex.map { case (f, i) =>
           val place = key.indexWhere(resolver(_, f.name))
           val own = if (place >= 0) Seq(Key -> place.toLong) else Nil
-          marked(GetStructField(image, i, Some(f.name)), f.name, Metadata.empty, own: _*)
+          marked(
+            GetStructField(image, i, Some(f.name)),
+            f.name,
+            envelope.qualifier,
+            Metadata.empty,
+            own: _*
+          )
         }
         checkNames(a.fieldNames.toSeq)
         if (key.exists(k => !a.fields.exists(f => resolver(f.name, k)))) {
@@ -198,8 +212,15 @@ private[streamjoin] final class ChangelogSource(input: LogicalPlan, resolver: Re
         val kind = ChangeKindOf(word, Debezium)
         Project(
           fields ++ Seq(
-            marked(sequence, CommitVersion, Metadata.empty, Sequence -> 1L, Commit -> 1L),
-            marked(kind, ChangeType, Metadata.empty, Kind -> key.length.toLong)
+            marked(
+              sequence,
+              CommitVersion,
+              envelope.qualifier,
+              Metadata.empty,
+              Sequence -> 1L,
+              Commit -> 1L
+            ),
+            ofKind(kind, Seq(envelope.qualifier), key.length)
           ),
           // a tombstone only tells a compacted topic what the delete before it has told
           Filter(IsNotNull(envelope), input)

@@ -65,6 +65,7 @@ private[resolve] object GroupUpserts {
       } :+ ChangelogMarks.marked(
         Literal(ChangeKind.Postimage.name),
         ChangelogMarks.ChangeType,
+        Nil,
         Metadata.empty,
         ChangelogMarks.Kind -> key.length.toLong
       ),
