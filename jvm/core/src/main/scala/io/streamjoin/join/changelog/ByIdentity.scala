@@ -9,14 +9,15 @@ import io.streamjoin.model.Side
  * in which a row first comes.
  */
 private[changelog] final class ByIdentity[R](rows: ChangelogRows[R]) {
-  private var ends = new Array[Int](8)
   private var count = 0
 
   // rows in an open table of slots, by their identity: the number of a row, plus one
-  private var slots = new Array[Int](32)
-  private var first = new Array[Int](8)
-  private var last = new Array[Int](8)
-  private var next = new Array[Int](8)
+  private var slots = new Array[Int](ByIdentity.FewSlots)
+  // half as many
+  private var first = new Array[Int](slots.length / 2)
+  private var last = new Array[Int](slots.length / 2)
+  private var next = new Array[Int](slots.length / 2)
+  private var ends = new Array[Int](slots.length / 2)
   private val sorted = new MarkedRows[R]
 
   /** How many different rows there are. */
@@ -81,7 +82,7 @@ private[changelog] final class ByIdentity[R](rows: ChangelogRows[R]) {
   /** Tells how many slots there are, two for each change or more. */
   private def makeRoom(changes: Int): Int = {
     val used = Integer.highestOneBit(changes) * 4
-    if (next.length < changes) {
+    if (slots.length < used) {
       first = new Array[Int](used / 2)
       last = new Array[Int](used / 2)
       next = new Array[Int](used / 2)
@@ -93,5 +94,7 @@ private[changelog] final class ByIdentity[R](rows: ChangelogRows[R]) {
 }
 
 private object ByIdentity {
+  private val FewSlots = 32
+
   private def mixed(identity: Long): Int = (identity * 0x9e3779b97f4a7c15L >>> 32).toInt
 }

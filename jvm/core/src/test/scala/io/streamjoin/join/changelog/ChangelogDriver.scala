@@ -231,8 +231,10 @@ private[changelog] final class ChangelogDriver(
   def batch(left: Seq[Change[Row]], right: Seq[Change[Row]]): Seq[Changed[Out]] = {
     val (l, r) =
       (left.groupBy(c => join.hash(c.row.join)), right.groupBy(c => join.hash(c.row.join)))
+    // as in a task, one for all join keys
+    val ofBatch = operator
     val out = (l.keySet ++ r.keySet).toSeq.sorted.flatMap { key =>
-      operator.process(key, marked(l.getOrElse(key, Nil)), marked(r.getOrElse(key, Nil))).toVector
+      ofBatch.process(key, marked(l.getOrElse(key, Nil)), marked(r.getOrElse(key, Nil))).toVector
     }
     state match {
       case s: SegmentJoinState[Row] =>
