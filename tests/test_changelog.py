@@ -392,6 +392,51 @@ def test_sql_chain_self_join_and_expiry(spark: SparkSession, tmp_path: Path) -> 
     assert kinds(*run.step().values()) == {(4, 3, 2, "insert")}
 
 
+CHAINS = [("left", "o.id", "left"), ("right", "c.id", "inner"), ("inner", "c.id", "anti")]
+
+
+def chained(orders: DataFrame, customers: DataFrame) -> DataFrame:
+    """Joins of joins by the same key: the orders' again, above those of orders and customers."""
+
+    def joined(left: DataFrame, right: DataFrame, on: str, how: str) -> DataFrame:
+        if left.isStreaming:
+            return left.streamJoin(right, on, how)
+        return left.join(right, F.expr(on), how)
+
+    def one(how: str, key: str, above: str) -> DataFrame:
+        pairs = joined(orders.alias("o"), customers.alias("c"), "o.id = c.id", how)
+        both = joined(pairs, orders.alias("p"), f"{key} = p.id", above)
+        last = ["p.amount"] if above != "anti" else [F.lit(None).cast("int").alias("amount")]
+        kind = ["_change_type"] if orders.isStreaming else []
+        return both.select(F.lit(how).alias("how"), "o.id", "o.amount", "c.name", *last, *kind)
+
+    return reduce(DataFrame.union, (one(*types) for types in CHAINS))
+
+
+def test_joins_of_joins_by_the_same_key_are_shuffled_and_sorted_once(
+    spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    feed = Feed(spark, tmp_path)
+    declare = LAYOUTS["keyed"]
+    changes = chained(declare[0](feed.orders.stream()), declare[1](feed.customers.stream()))
+    changes.explain()
+    plan = capsys.readouterr().out
+    # each of the three inputs of each chain
+    assert plan.count("Exchange hashpartitioning") == 3 * len(CHAINS)
+    assert plan.count(" Sort [") == 3 * len(CHAINS)
+    run = Run(changes, tmp_path / "checkpoint")
+    table: Counter[Any] = Counter()
+    for _ in range(3):
+        feed.land()
+        for rows in run.step().values():
+            fold(table, rows)
+        expected = chained(
+            feed.table("orders", ORDERS.rpartition(",")[0]),
+            feed.table("customers", CUSTOMERS.rpartition(",")[0]),
+        )
+        assert table == Counter(tuple(row) for row in expected.collect())
+
+
 TIMED = "id INT, k INT, v INT, t TIMESTAMP, _change_type STRING"
 
 

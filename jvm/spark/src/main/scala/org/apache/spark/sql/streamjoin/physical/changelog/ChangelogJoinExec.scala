@@ -29,7 +29,7 @@ import org.apache.spark.sql.streamjoin.physical.stateful.{
 import org.apache.spark.sql.types.StructType
 
 import io.streamjoin.bounds.JoinBounds
-import io.streamjoin.model.Side
+import io.streamjoin.model.{JoinType, Side}
 
 /**
  * The changelog join as a physical operator: both inputs shuffled by their join key and sorted by its
@@ -60,11 +60,24 @@ class ChangelogJoinExec(
   override def requiredChildDistribution: Seq[Distribution] =
     JoinDistribution.required(spec.routing, spec.keys, spec.spread, getStateInfo.numPartitions)
 
-  override def requiredChildOrdering: Seq[Seq[SortOrder]] = Side.both.map { side =>
-    if (spec.equiKeys.isEmpty) Nil else Seq(SortOrder(KeyHash.of(spec.keys(side)), Ascending))
+  override def requiredChildOrdering: Seq[Seq[SortOrder]] = Side.both.map(byKeyHash)
+
+  override def outputPartitioning: Partitioning =
+    if (spec.equiKeys.isEmpty) UnknownPartitioning(getStateInfo.numPartitions)
+    else partitionedAs(spec.joinType)
+
+  /** One join key comes out after another: a join above by the same key needs neither shuffle nor sort. */
+  override def outputOrdering: Seq[SortOrder] = spec.joinType match {
+    case JoinType.Inner =>
+      for ((l, r) <- byKeyHash(Side.Left).zip(byKeyHash(Side.Right)))
+        yield l.copy(sameOrderExpressions = Seq(r.child))
+    case JoinType.RightOuter => byKeyHash(Side.Right)
+    case JoinType.FullOuter  => Nil
+    case _                   => byKeyHash(Side.Left)
   }
 
-  override def outputPartitioning: Partitioning = UnknownPartitioning(getStateInfo.numPartitions)
+  private def byKeyHash(side: Side): Seq[SortOrder] =
+    if (spec.equiKeys.isEmpty) Nil else Seq(SortOrder(KeyHash.of(spec.keys(side)), Ascending))
 
   // ---- tree ----
 
