@@ -42,28 +42,28 @@ final class ChangeRow {
  *   ids       for each set: those marked, those removed: count, distances
  * }}}
  *
- * The sets of rows are those of the sides, under their names. Format 1 had no names, and no -1.
- *
- * Numbers take 7 bits a byte, the lowest first; distances, which may be negative, have their sign
- * lowest.
+ * The sets of rows are those of the sides, under their names. Format 1 had no names, and no -1. Numbers and
+ * distances are those of [[PackedOutput]].
  */
-private[segment] final class ChangeWriter(out: DataOutputStream) {
+private[segment] final class ChangeWriter(stream: DataOutputStream) {
   import ChangeFormat._
+
+  private val out = new PackedOutput(stream)
 
   private var lastId = 0L
   private val lastTime = Array(0L, 0L)
   private val limitCount = Array(0, 0)
 
   def begin(head: ChangeHead): Unit = {
-    putNumber(out, Named)
-    putNumber(out, head.nextId)
-    putNumber(out, Side.both.length)
+    out.number(Named)
+    out.number(head.nextId)
+    out.number(Side.both.length.toLong)
     for (side <- Side.both) {
-      out.writeUTF(side.name)
+      out.text(side.name)
       val watermarks = head.watermarks(side)
       limitCount(slot(side)) = watermarks.length
-      putNumber(out, watermarks.length)
-      watermarks.foreach(out.writeLong)
+      out.number(watermarks.length.toLong)
+      watermarks.foreach(out.long)
     }
   }
 
@@ -79,23 +79,33 @@ private[segment] final class ChangeWriter(out: DataOutputStream) {
       size: Int
   ): Unit = {
     val s = slot(side)
-    putNumber(out, 1 + ((size.toLong >>> 3) << 2 | (if (matched) 2L else 0L) | s))
-    putDistance(out, id - lastId)
+    out.number(1 + ((size.toLong >>> 3) << 2 | (if (matched) 2L else 0L) | s))
+    out.distance(id - lastId)
     lastId = id
-    out.writeLong(key)
-    putDistance(out, time - lastTime(s))
+    out.long(key)
+    out.distance(time - lastTime(s))
     lastTime(s) = time
     var k = 0
     while (k < limitCount(s)) {
-      putDistance(out, limit(k) - time)
+      out.distance(limit(k) - time)
       k += 1
     }
-    out.write(bytes, offset, size)
+    out.bytes(bytes, offset, size)
   }
 
   def end(marked: Side => Array[Long], removed: Side => Array[Long]): Unit = {
-    putNumber(out, 0L)
-    for (side <- Side.both; ids <- Seq(marked(side), removed(side))) putIds(out, ids)
+    out.number(0L)
+    for (side <- Side.both; ids <- Seq(marked(side), removed(side))) put(ids)
+    out.flush()
+  }
+
+  private def put(ids: Array[Long]): Unit = {
+    out.number(ids.length.toLong)
+    var last = 0L
+    for (id <- ids.sorted) {
+      out.distance(id - last)
+      last = id
+    }
   }
 }
 
@@ -165,15 +175,6 @@ private object ChangeFormat {
 
   private val MostAtOnce = 1 << 16
 
-  def putNumber(out: DataOutputStream, n: Long): Unit = {
-    var rest = n
-    while ((rest & ~0x7fL) != 0) {
-      out.writeByte((rest.toInt & 0x7f) | 0x80)
-      rest >>>= 7
-    }
-    out.writeByte(rest.toInt)
-  }
-
   def number(in: DataInputStream): Long = {
     var (n, shift, more) = (0L, 0, true)
     while (more) {
@@ -186,20 +187,9 @@ private object ChangeFormat {
     n
   }
 
-  def putDistance(out: DataOutputStream, n: Long): Unit = putNumber(out, n << 1 ^ n >> 63)
-
   def distance(in: DataInputStream): Long = {
     val n = number(in)
     n >>> 1 ^ -(n & 1)
-  }
-
-  def putIds(out: DataOutputStream, ids: Array[Long]): Unit = {
-    putNumber(out, ids.length)
-    var last = 0L
-    ids.sorted.foreach { id =>
-      putDistance(out, id - last)
-      last = id
-    }
   }
 
   def readIds(in: DataInputStream): Array[Long] = {

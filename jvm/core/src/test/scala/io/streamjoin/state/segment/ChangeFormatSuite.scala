@@ -1,0 +1,47 @@
+package io.streamjoin.state.segment
+
+import java.io.{ByteArrayInputStream, ByteArrayOutputStream, DataInputStream, DataOutputStream}
+
+import scala.collection.mutable
+
+import org.scalatest.funsuite.AnyFunSuite
+
+import io.streamjoin.model.Side
+
+class ChangeFormatSuite extends AnyFunSuite {
+
+  test("numbers of any size and rows of any length are read as they were written") {
+    val numbers = Seq(0L, 1L, -1L, 127L, 128L, Long.MaxValue, Long.MinValue, 1L << 35)
+    val sizes = Seq(0, 8, 2048, 2056, 8192, 100000)
+    val rows =
+      for (n <- numbers; size <- sizes) yield (n, Array.tabulate(size)(i => (i * n).toByte))
+    val written = new ByteArrayOutputStream
+    val writer = new ChangeWriter(new DataOutputStream(written))
+    writer.begin(ChangeHead(Long.MaxValue, side => if (side == Side.Left) Array(-5L) else Array()))
+    for (((n, bytes), i) <- rows.zipWithIndex) {
+      val side = Side.both(i % 2)
+      writer.row(side, i % 3 == 0, n, n ^ 42L, n, _ => -n, bytes, 0, bytes.length)
+    }
+    writer.end(_ => Array(7L, 3L), _ => numbers.toArray)
+
+    val reader = new ChangeReader(
+      new DataInputStream(new ByteArrayInputStream(written.toByteArray))
+    )
+    assert(reader.head.nextId == Long.MaxValue)
+    assert(reader.head.watermarks(Side.Left).toSeq == Seq(-5L))
+    val read = mutable.ArrayBuffer.empty[(Int, Boolean, Long, Long, Long, Seq[Long], Seq[Byte])]
+    reader.foreachRow { row =>
+      val side = Side.both.indexOf(row.side)
+      val bytes = row.bytes.take(row.size).toSeq
+      read += ((side, row.matched, row.id, row.key, row.time, row.limits.toSeq, bytes))
+    }
+    val expected = rows.zipWithIndex.map { case ((n, bytes), i) =>
+      (i % 2, i % 3 == 0, n, n ^ 42L, n, if (i % 2 == 0) Seq(-n) else Nil, bytes.toSeq)
+    }
+    assert(read == expected)
+    for ((marked, removed) <- reader.ids().values) {
+      assert(marked.toSeq == Seq(3L, 7L))
+      assert(removed.toSeq == numbers.sorted)
+    }
+  }
+}
