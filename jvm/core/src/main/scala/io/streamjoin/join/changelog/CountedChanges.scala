@@ -28,25 +28,19 @@ private[changelog] final class CountedChanges[R](
     counters: ChangelogCounters,
     keeps: (Side, R) => Boolean,
     forgets: Side => Boolean
-) {
+) extends RowChanges[R] {
   import CountedChanges._
 
   private val gone = new MarkedRows[R]
 
-  /**
-   * Takes what goes out of the state, and tells what goes and comes.
-   *
-   * @param changes those of the row are from `from` on
-   * @return how many changes were counted as something else than void
-   */
-  def net(
-      side: Side,
+  override def net(
       key: Long,
       changes: MarkedRows[R],
       from: Int,
       until: Int,
       into: Moving[R]
   ): Int = {
+    val side = into.side
     val row = changes(from)
     if (!keeps(side, row)) 0
     else {

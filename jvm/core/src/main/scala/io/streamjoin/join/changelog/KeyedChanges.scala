@@ -21,7 +21,7 @@ private[changelog] final class KeyedChanges[R](
     held: HeldRows[R],
     counters: ChangelogCounters,
     keeps: (Side, R) => Boolean
-) {
+) extends RowChanges[R] {
   import KeyedChanges._
 
   private var side: Side = _
@@ -30,21 +30,14 @@ private[changelog] final class KeyedChanges[R](
   private val bySequence: Comparator[R] = (a, b) => rows.compareSequence(side, a, b)
   private val byRow: Comparator[R] = (a, b) => rows.compare(side, a, b)
 
-  /**
-   * Takes what is held of the row out of the state, and tells what of it goes and comes.
-   *
-   * @param changes those of the row are from `from` on; the order of those is changed
-   * @return how many changes were counted as something else than void
-   */
-  def net(
-      side: Side,
+  override def net(
       key: Long,
       changes: MarkedRows[R],
       from: Int,
       until: Int,
       into: Moving[R]
   ): Int = {
-    this.side = side
+    this.side = into.side
     this.changes = changes
     val found = held.takeOf(side, key, changes(from))
     val before = held.taken

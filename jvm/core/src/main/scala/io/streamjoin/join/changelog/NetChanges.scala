@@ -1,6 +1,6 @@
 package io.streamjoin.join.changelog
 
-import io.streamjoin.model.Side
+import io.streamjoin.model.{BySide, Side}
 
 import ChangelogCounters.{Cancelled, Deleted, Late}
 
@@ -20,23 +20,23 @@ private[changelog] final class NetChanges[R](
     forgets: Side => Boolean
 ) {
   private val byIdentity = new ByIdentity[R](rows)
-  private val keyed = new KeyedChanges[R](rows, held, counters, keeps)
-  private val counted = new CountedChanges[R](rows, held, counters, keeps, forgets)
+  private val ofRow = BySide.of[RowChanges[R]] { side =>
+    if (rows.keyed(side)) new KeyedChanges[R](rows, held, counters, keeps)
+    else new CountedChanges[R](rows, held, counters, keeps, forgets)
+  }
 
   /** @param changes of one join key, marked if a row comes; they are of no more use afterwards */
   def of(key: Long, changes: MarkedRows[R], into: Moving[R]): Unit = if (!changes.isEmpty) {
     val side = into.side
     withoutLate(side, changes)
     byIdentity.gather(side, changes)
+    val row = ofRow(side)
     var others = 0
     var from = 0
     var n = 0
     while (n < byIdentity.length) {
       val until = byIdentity.end(n)
-      others += (
-        if (rows.keyed(side)) keyed.net(side, key, changes, from, until, into)
-        else counted.net(side, key, changes, from, until, into)
-      )
+      others += row.net(key, changes, from, until, into)
       from = until
       n += 1
     }
