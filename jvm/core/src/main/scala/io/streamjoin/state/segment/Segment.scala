@@ -1,6 +1,7 @@
 package io.streamjoin.state.segment
 
 import java.util.Arrays
+import java.util.function.IntConsumer
 
 /**
  * Buffered rows of one side whose first limit lies in one range, with an index by key: what is freed
@@ -59,9 +60,9 @@ private[segment] final class Segment(
   def isFresh(i: Int): Boolean = i >= sealedCount || has(i, Reused)
 
   /** The rows that have come since the last version was sealed, in that order, without those that have gone. */
-  def foreachFresh(visitor: RowVisitor): Unit = {
-    for (n <- 0 until taken if !isGone(free.taken(n))) visitor.visit(this, free.taken(n))
-    for (i <- sealedCount until count if !isGone(i)) visitor.visit(this, i)
+  def foreachFresh(visit: IntConsumer): Unit = {
+    for (n <- 0 until taken if !isGone(free.taken(n))) visit.accept(free.taken(n))
+    for (i <- sealedCount until count if !isGone(i)) visit.accept(i)
   }
 
   private def taken: Int = if (free == null) 0 else free.taken

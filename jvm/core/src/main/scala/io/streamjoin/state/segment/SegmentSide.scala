@@ -123,7 +123,10 @@ private[segment] final class SegmentSide[R](
 
   /** The rows that were appended since the last version was sealed, without those that have gone. */
   def foreachFresh(visitor: RowVisitor): Unit =
-    for (s <- 0 until used) segments(s).foreachFresh(visitor)
+    for (s <- 0 until used) {
+      val segment = segments(s)
+      segment.foreachFresh(row => visitor.visit(segment, row))
+    }
 
   /** The ids of rows of earlier versions that have been joined since. */
   def markedIds: Array[Long] = idsOf(undo.marked)

@@ -246,7 +246,7 @@ private object ReclaimSuite {
 
   def freshOf(segment: Segment): Int = {
     var found = -1
-    segment.foreachFresh((_, row) => found = row)
+    segment.foreachFresh(row => found = row)
     found
   }
 
