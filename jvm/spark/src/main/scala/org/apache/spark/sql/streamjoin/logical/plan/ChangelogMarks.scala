@@ -1,13 +1,6 @@
 package org.apache.spark.sql.streamjoin.logical.plan
 
-import org.apache.spark.sql.catalyst.expressions.{
-  Alias,
-  Attribute,
-  AttributeMap,
-  AttributeReference,
-  Expression,
-  NamedExpression
-}
+import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, Expression, NamedExpression}
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.types.{Metadata, MetadataBuilder}
 
@@ -85,21 +78,8 @@ private[streamjoin] object ChangelogMarks {
   def marked(a: Attribute, marks: (String, Long)*): NamedExpression =
     if (marks.isEmpty) a else marked(a, a.name, a.qualifier, a.metadata, marks: _*)
 
-  /**
-   * The plan in which what stands above a join that has become ours knows of its columns what the join says: it
-   * may have been resolved before.
-   */
-  def renewed(plan: LogicalPlan): LogicalPlan =
-    if (!plan.exists(_.isInstanceOf[ChangelogJoin])) plan
-    else
-      plan.transformUp {
-        case p if p.resolved && p.children.exists(_.exists(_.isInstanceOf[ChangelogJoin])) =>
-          val below = AttributeMap(p.children.flatMap(_.output).map(a => a -> a))
-          p.transformExpressions {
-            case a: AttributeReference if below.get(a).exists(of(_) != of(a)) =>
-              a.withMetadata(below(a).metadata)
-          }
-      }
+  /** Whether two columns tell the same of changes. */
+  def sameMarks(a: Attribute, b: Attribute): Boolean = of(a) == of(b)
 
   private def of(a: Attribute): Seq[Option[Long]] =
     all.map(mark => Option.when(a.metadata.contains(mark))(a.metadata.getLong(mark)))

@@ -53,7 +53,7 @@ object ResolveStreamSubqueries extends Rule[LogicalPlan] {
           p.expressions.foreach(refuse)
           p
       }
-      if (made eq plan) plan else ChangelogMarks.renewed(made)
+      if (made eq plan) plan else RenewedMarks.of(made)
     }
 
   /** AND-ed parts, and those that a NOT makes so: `NOT (a OR NOT b)` is `NOT a AND b`. */
@@ -153,7 +153,7 @@ object ResolveStreamSubqueries extends Rule[LogicalPlan] {
         }
         join
     }
-    ChangelogMarks.renewed(made)
+    RenewedMarks.of(made)
   }
 
   /**
