@@ -133,6 +133,6 @@ case class StreamJoinStrategy(session: SparkSession) extends SparkStrategy {
   /** The optimizer may have put a projection on top of an input. */
   private def planInput(input: LogicalPlan): SparkPlan = planLater(input match {
     case i: StreamJoinInput => i
-    case other              => StreamJoinInput.of(other)
+    case other              => StreamJoinInput.of(other, zoned = Nil)
   })
 }

@@ -9,11 +9,10 @@ import org.apache.spark.sql.streamjoin.logical.times.{HasTimeColumns, InputColum
  *
  * Spark's optimizer looks at one batch. Where a branch of a union brings nothing, it finds columns that
  * are never NULL in this batch and simplifies the join's condition by that; but the join also meets
- * rows of other batches.
- *
- * For the same reason it tells what depends on the time zone of the session.
+ * rows of other batches. For the same reason it tells what depends on the time zone.
  *
  * @param present the columns that are never NULL
+ * @param zoned what of the columns depends on the time zone of the session
  */
 case class StreamJoinInput(present: Set[ExprId], zoned: Seq[ZonedPart], child: LogicalPlan)
     extends UnaryNode
@@ -34,12 +33,8 @@ case class StreamJoinInput(present: Set[ExprId], zoned: Seq[ZonedPart], child: L
 
 private[streamjoin] object StreamJoinInput {
 
-  def of(input: LogicalPlan): StreamJoinInput =
-    StreamJoinInput(
-      input.output.filterNot(_.nullable).map(_.exprId).toSet,
-      ZonedInput.of(input),
-      input
-    )
+  def of(input: LogicalPlan, zoned: Seq[ZonedPart]): StreamJoinInput =
+    StreamJoinInput(input.output.filterNot(_.nullable).map(_.exprId).toSet, zoned, input)
 
   /** What of an input depends on the time zone; the optimizer may have put something on top of it. */
   def zoned(input: LogicalPlan): Seq[ZonedPart] = input match {

@@ -16,8 +16,7 @@ import org.apache.spark.sql.streamjoin.logical.plan.{
   LastRows,
   RelationWindow,
   StreamJoin,
-  StreamJoinHint,
-  StreamJoinInput
+  StreamJoinHint
 }
 import org.apache.spark.sql.streamjoin.logical.times.{DistinctAttributes, TimeColumns}
 
@@ -111,8 +110,8 @@ private[streamjoin] object AsOfBuilder {
       .bounded(LastRows.off(input))
       .fold(refusal => throw refusal.error, identity)
     val (l, r) = (bounded(plain.left), bounded(plain.right))
-    val left = StreamJoinInput.of(KeyedWatermarks.of(DistinctAttributes.keep(l, r)))
-    val right = StreamJoinInput.of(KeyedWatermarks.of(DistinctAttributes.keep(r, l)))
+    val left = ZonedInput.joined(KeyedWatermarks.of(DistinctAttributes.keep(l, r)))
+    val right = ZonedInput.joined(KeyedWatermarks.of(DistinctAttributes.keep(r, l)))
     val condition = PlainCondition.of(join.condition.getOrElse(Literal.TrueLiteral))
     JoinRefusals.ofCondition(join, condition).foreach(throw _)
     val inputs = Map[Side, LogicalPlan](Side.Left -> left, Side.Right -> right)

@@ -28,8 +28,7 @@ import org.apache.spark.sql.streamjoin.logical.plan.{
   JoinOptions,
   KeyedWatermarks,
   StreamJoin,
-  StreamJoinHint,
-  StreamJoinInput
+  StreamJoinHint
 }
 import org.apache.spark.sql.streamjoin.logical.times.{DistinctAttributes, TimeColumns}
 import org.apache.spark.sql.types.{LongType, MetadataBuilder, StringType, TimestampType}
@@ -139,8 +138,8 @@ private[streamjoin] object ChangelogBuilder {
     def sequenceOf(plan: LogicalPlan) =
       if (keyOf(plan).isEmpty) None else ChangelogMarks.sequence(plan.output)
     ChangelogJoin(
-      StreamJoinInput.of(l),
-      StreamJoinInput.of(r),
+      ZonedInput.joined(l),
+      ZonedInput.joined(r),
       joinType,
       condition,
       Seq(l.output.last, r.output.last),
@@ -279,7 +278,7 @@ private[streamjoin] object ChangelogBuilder {
       )
     }
     val untimed = join.copy(
-      left = StreamJoinInput.of(input),
+      left = ZonedInput.joined(input),
       added = Seq(input.output.last, join.added(1)),
       leftTtl = ttl
     )

@@ -18,47 +18,16 @@ import org.apache.spark.sql.streamjoin.logical.plan.{ChangelogMarks, ImposeOrder
 /**
  * Finds the filters of an input of a changelog join and what its columns are computed of, down to its
  * source or to an operator that keeps a state of its own.
- *
- * At analysis: of a batch that brings nothing to an input, Spark's optimizer leaves no expression.
  */
-private[resolve] object InputParts {
-
-  /** @param column none: which rows there are */
-  private final case class Found(column: Option[ExprId], part: InputPart)
+private[resolve] object InputParts extends InputWalk[InputPart] {
 
   /** @param changes whether rows of the input go: else each is what it was when it came */
-  def of(input: LogicalPlan, changes: Boolean): Seq[InputPart] = {
-    val names = input.output.map(a => a.exprId -> a.name).toMap
-    found(input).collect {
-      case Found(None, part)                           => part
-      case Found(Some(id), part) if names.contains(id) => part.copy(column = names.get(id))
-    }.map(p => if (changes) p else p.copy(lasts = false)).distinct
-  }
+  def of(input: LogicalPlan, changes: Boolean): Seq[InputPart] =
+    named(input).map { case (column, part) =>
+      part.copy(column = column, lasts = part.lasts && changes)
+    }.distinct
 
-  private def found(plan: LogicalPlan): Seq[Found] = plan match {
-    case Project(list, child) =>
-      val below = found(child)
-      below.filter(_.column.isEmpty) ++
-        list.flatMap(e => parts(e, below).map(_.copy(column = Some(e.exprId))))
-    case Filter(condition, child) =>
-      val below = found(child)
-      below ++ parts(condition, below).map(_.copy(column = None))
-    case _: SubqueryAlias | _: View | _: EventTimeWatermark | _: ImposeOrder =>
-      plan.children.flatMap(found)
-    case u: Union =>
-      u.children.flatMap { child =>
-        val place = child.output.map(_.exprId).zip(u.output.map(_.exprId)).toMap
-        found(child).map(f => f.copy(column = f.column.map(id => place.getOrElse(id, id))))
-      }
-    case _ => Nil
-  }
-
-  private def parts(e: Expression, below: Seq[Found]): Seq[Found] = {
-    val ids = e.references.map(_.exprId).toSet
-    own(e).map(Found(None, _)).toSeq ++ below.filter(_.column.exists(ids))
-  }
-
-  private def own(e: Expression): Option[InputPart] = e match {
+  override protected def own(e: Expression): Option[InputPart] = e match {
     case Alias(column: Attribute, name) if column.name == name => None
     case _: Attribute                                          => None
     case _ =>
@@ -67,6 +36,18 @@ private[resolve] object InputParts {
         case other              => (other, false)
       }
       Some(InputPart(None, text(computed), SessionZone.of(e), !kind && lasts(computed)))
+  }
+
+  override protected def carried(
+      what: InputPart,
+      column: ExprId,
+      reader: Expression
+  ): Option[InputPart] = Some(what)
+
+  override protected def passes(plan: LogicalPlan): Boolean = plan match {
+    case _: Project | _: Filter | _: Union | _: SubqueryAlias | _: View => true
+    case _: EventTimeWatermark | _: ImposeOrder                         => true
+    case _                                                              => false
   }
 
   /** By the names of columns alone: those of views and aliases may be others. */

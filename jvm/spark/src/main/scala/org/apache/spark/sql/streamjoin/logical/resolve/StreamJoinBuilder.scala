@@ -11,8 +11,7 @@ import org.apache.spark.sql.streamjoin.logical.plan.{
   JoinOptions,
   KeyedWatermarks,
   StreamJoin,
-  StreamJoinHint,
-  StreamJoinInput
+  StreamJoinHint
 }
 import org.apache.spark.sql.streamjoin.logical.times.{DistinctAttributes, SparksJoin, TimeColumns}
 
@@ -104,9 +103,9 @@ private[streamjoin] object StreamJoinBuilder {
       sharedKeys: Seq[Expression]
   ): StreamJoin = {
     val left =
-      StreamJoinInput.of(KeyedWatermarks.of(DistinctAttributes.keep(leftInput, rightInput)))
+      ZonedInput.joined(KeyedWatermarks.of(DistinctAttributes.keep(leftInput, rightInput)))
     val right =
-      StreamJoinInput.of(KeyedWatermarks.of(DistinctAttributes.keep(rightInput, leftInput)))
+      ZonedInput.joined(KeyedWatermarks.of(DistinctAttributes.keep(rightInput, leftInput)))
     val times = Seq(left, right).flatMap(p => p.output.filter(TimeColumns.of(p).isWatermarked))
     val condition = PlainCondition.of(join.condition.getOrElse(Literal.TrueLiteral))
     StreamJoin(

@@ -19,7 +19,6 @@ import org.apache.spark.sql.streamjoin.logical.plan.{
   KeyedWatermarks,
   OrderReach,
   StreamOrder,
-  ZonedInput,
   ZonedPart
 }
 import org.apache.spark.sql.streamjoin.logical.times.TimeColumns

@@ -52,7 +52,7 @@ class TimeColumnsSuite extends AnyFunSuite {
     "deduplication" -> Deduplicate(Seq(id), input),
     "deduplication within the watermark" -> DeduplicateWithinWatermark(Seq(id), input),
     "a join with a table" -> input.join(table.plan, LeftOuter, Some(id === table.id)),
-    "an input of ours" -> StreamJoinInput.of(input),
+    "an input of ours" -> StreamJoinInput.of(input, zoned = Nil),
     "Python functions" -> BatchEvalPython(Nil, Nil, input)
   )
 

@@ -1,8 +1,9 @@
-package org.apache.spark.sql.streamjoin.logical.plan
+package org.apache.spark.sql.streamjoin.logical.resolve
 
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.streamjoin.AnalysisSession
+import org.apache.spark.sql.streamjoin.logical.plan.{AsOfJoin, StreamJoin, StreamOrder, ZonedPart}
 
 /** What of the inputs of joins and orders is kept as it was in the session's time zone. */
 class ZonedInputSuite extends AnalysisSession {
