@@ -16,6 +16,7 @@ import io.streamjoin.watermark.JoinWatermarks
  *
  * @param columns as they arrive
  * @param added whether a row is there from now on, or no more
+ * @param second where rows have the image that they replace beside their own
  * @param key the unique key; empty: there is none
  * @param oneAKey whether there is at most one row of a join key
  * @param sequence which of two changes of one key is later
@@ -28,6 +29,7 @@ import io.streamjoin.watermark.JoinWatermarks
 private[changelog] final case class ChangelogSide(
     columns: Seq[Attribute],
     added: Attribute,
+    second: Option[SecondImage],
     key: Seq[Attribute],
     oneAKey: Boolean,
     sequence: Option[Attribute],
@@ -46,6 +48,17 @@ private[changelog] final case class ChangelogSide(
 
   /** What is kept of a row. */
   val kept: Seq[Attribute] = columns.filterNot(_.exprId == added.exprId)
+
+  /** The columns as they arrive behind the shuffle. */
+  val arriving: Seq[Attribute] = columns ++ second.toSeq.flatMap(_.added).map(_.toAttribute)
+
+  /** What is kept of a row, of the image that it replaces. */
+  val replaced: Seq[Attribute] = {
+    val places = second.toSeq.flatMap(_.columns).map { case (a, e) =>
+      a.exprId -> e.toAttribute
+    }.toMap
+    kept.map(a => places.getOrElse(a.exprId, a))
+  }
 
   /** In which of that a change changes something. */
   val image: Seq[Attribute] =

@@ -161,6 +161,7 @@ private final class KeyRuns(rows: UnsafeChangelogRows, side: Side, input: Iterat
     run.clear()
     while (ahead != null && aheadKey == key) {
       run.add(rows.kept(side, ahead), rows.isAdded(side, ahead))
+      if (rows.replaces(side, ahead)) run.add(rows.replaced(side, ahead), marked = false)
       advance()
     }
     run

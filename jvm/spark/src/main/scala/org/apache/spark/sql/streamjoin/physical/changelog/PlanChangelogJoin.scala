@@ -11,9 +11,10 @@ import org.apache.spark.sql.catalyst.expressions.{
 }
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.execution.SparkPlan
-import org.apache.spark.sql.streamjoin.logical.plan.ChangelogJoin
+import org.apache.spark.sql.streamjoin.logical.plan.{ChangeKindOf, ChangelogJoin}
 import org.apache.spark.sql.streamjoin.physical.stateful.BatchInfo
 
+import io.streamjoin.join.changelog.ChangeKind
 import io.streamjoin.model.{JoinType, Side}
 
 /** Plans a changelog join: which columns come out, and how rows are told apart. */
@@ -72,14 +73,56 @@ private[physical] object PlanChangelogJoin extends PredicateHelper {
       Nil
     )
     new ChangelogJoinExec(
-      left,
-      right,
+      paired(j, Side.Left, l, left),
+      paired(j, Side.Right, r, right),
       BatchInfo(),
       spec.copy(
         explained = ChangelogExplanation.lines(spec, j, key),
         forEver = ChangelogExplanation.forEver(spec, j)
       )
     )
+  }
+
+  private def paired(
+      j: ChangelogJoin,
+      side: Side,
+      own: ChangelogSide,
+      input: SparkPlan
+  ): SparkPlan =
+    own.second.fold(input) { s =>
+      PairedImagesExec(told(j, side), own.added, s.replaced, s.added, input)
+    }
+
+  /** What brings the changes of a row together, and in order. */
+  private def told(j: ChangelogJoin, side: Side): Seq[Expression] =
+    (j.equiKeys.map(_.of(side)) ++ j.key(side) ++ j.sequence(side)).distinct
+
+  /**
+   * Where the other image of an update is in the row that is shuffled: of rows with a key, for those without are
+   * most often changes of a join below.
+   */
+  private def second(
+      j: ChangelogJoin,
+      side: Side,
+      columns: Seq[Attribute]
+  ): Option[SecondImage] = {
+    val known = told(j, side)
+    Option.when(j.key(side).nonEmpty && j.equiKeys.nonEmpty && hasPreimages(j.input(side))) {
+      val added = j.added(if (side == Side.Left) 0 else 1)
+      SecondImage.of(
+        columns.filterNot(a => a.exprId == added.exprId || known.exists(_.semanticEquals(a)))
+      )
+    }
+  }
+
+  /** Whether an update may come as two rows. */
+  private def hasPreimages(input: LogicalPlan): Boolean = input.exists {
+    case _: ChangelogJoin => true
+    case p =>
+      p.expressions.exists(_.exists {
+        case k: ChangeKindOf => k.words.values.exists(_ == ChangeKind.Preimage.name)
+        case _               => false
+      })
   }
 
   private def side(
@@ -93,6 +136,7 @@ private[physical] object PlanChangelogJoin extends PredicateHelper {
     ChangelogSide(
       columns,
       j.added(if (side == Side.Left) 0 else 1),
+      second(j, side, columns),
       key,
       key.nonEmpty && key.forall(k => joinKeys.exists(_.semanticEquals(k))),
       j.sequence(side),

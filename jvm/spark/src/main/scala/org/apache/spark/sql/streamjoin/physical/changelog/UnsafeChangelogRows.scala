@@ -87,6 +87,12 @@ private[changelog] final class UnsafeChangelogRows(
   /** Whether the row that arrives is there from now on, or no more. */
   def isAdded(side: Side, row: UnsafeRow): Boolean = of(side).isAdded(row)
 
+  /** Whether the row that arrives has the image that it replaces beside its own. */
+  def replaces(side: Side, row: UnsafeRow): Boolean = of(side).replaces(row)
+
+  /** That image, as it is kept. */
+  def replaced(side: Side, row: UnsafeRow): UnsafeRow = of(side).replaced(row)
+
   private final class OneSide(side: Side) {
     private val own = spec.side(side)
     private val stored = own.storedColumns
@@ -95,10 +101,13 @@ private[changelog] final class UnsafeChangelogRows(
     val agesByWrite: Boolean = own.expires.nonEmpty
     val limitCount: Int = own.limitCount
 
-    private lazy val toStored = UnsafeProjection.create(
-      own.kept ++ own.gone.map(_ => Literal(false)) ++
+    private lazy val toStored = storing(own.kept)
+    private lazy val replacedToStored = storing(own.replaced)
+
+    private def storing(image: Seq[Attribute]) = UnsafeProjection.create(
+      image ++ own.gone.map(_ => Literal(false)) ++
         own.ttlOfWrite.map(ms => Literal((nowMs + ms) * 1000L)),
-      own.columns
+      own.arriving
     )
 
     private lazy val toTombstone = own.gone.map { _ =>
@@ -123,10 +132,11 @@ private[changelog] final class UnsafeChangelogRows(
     private val goneAt = own.kept.length
 
     def isTombstone(row: UnsafeRow): Boolean = own.gone.nonEmpty && row.getBoolean(goneAt)
-    private val addedAt = own.columns.indexWhere(_.exprId == own.added.exprId)
+    private val addedAt = own.arriving.indexWhere(_.exprId == own.added.exprId)
+    private val presentAt = own.columns.length
     private lazy val hash = {
       val keys = spec.keys(side)
-      Option.when(keys.nonEmpty)(UnsafeProjection.create(Seq(KeyHash.of(keys)), own.columns))
+      Option.when(keys.nonEmpty)(UnsafeProjection.create(Seq(KeyHash.of(keys)), own.arriving))
     }
     private lazy val keyHash =
       Option.when(keyed)(UnsafeProjection.create(Seq(KeyHash.of(own.key)), stored))
@@ -161,6 +171,10 @@ private[changelog] final class UnsafeChangelogRows(
     def joinKey(row: UnsafeRow): Long = if (hash.isEmpty) 0L else hash.get(row).getLong(0)
 
     def isAdded(row: UnsafeRow): Boolean = row.getBoolean(addedAt)
+
+    def replaces(row: UnsafeRow): Boolean = own.second.nonEmpty && row.getBoolean(presentAt)
+
+    def replaced(row: UnsafeRow): UnsafeRow = replacedToStored(row).copy()
 
     def kept(row: UnsafeRow): UnsafeRow = {
       val kept = toStored(row).copy()
