@@ -25,6 +25,7 @@ MYPY := $(BIN)/mypy --config-file python/pyproject.toml
 MINUTES ?= 10
 SEED ?= 1
 CASES ?= 4000
+CHAINS ?= 2000
 CHANGELOGS ?= 2000
 KILLS ?= 100
 
@@ -38,7 +39,7 @@ help:
 	@echo "make bench    the short benchmarks, about ten minutes; table and plots go to artifacts/"
 	@echo "make bench-full  all benchmarks, hours; results go to results/"
 	@echo "make test     everything: formatting, linters, types, Scala tests, wheel, Python tests"
-	@echo "make nightly  what takes hours: CASES=4000 differential cases, CHANGELOGS=2000, KILLS=100, faults on a cluster, a soak of MINUTES=180; SEED=1"
+	@echo "make nightly  what takes hours: CASES=4000 differential cases, CHAINS=2000, CHANGELOGS=2000, KILLS=100, faults on a cluster, a soak of MINUTES=180; SEED=1"
 	@echo "make docs     the site of the documentation, every link checked, in artifacts/site"
 	@echo "make release  all of a release but the upload; STREAMJOIN_HOME_PAGE and STREAMJOIN_SIGN_WITH say where and by whom"
 	@echo "make soak     the Kafka pipeline for MINUTES=10, with things going wrong; report and plots go to artifacts/soak"
@@ -81,7 +82,7 @@ nightly: MINUTES = 180
 nightly: $(STAMPS)/installed $(STAMPS)/test-jars-staged
 	@failed=; \
 	for part in \
-	  "-m pytest tests/differential --diff-cases $(CASES) --diff-changelogs $(CHANGELOGS) --diff-seed $(SEED)" \
+	  "-m pytest tests/differential --diff-cases $(CASES) --diff-chains $(CHAINS) --diff-changelogs $(CHANGELOGS) --diff-seed $(SEED)" \
 	  "-m pytest tests/crash --crash-kills $(KILLS) --crash-seed $(SEED)" \
 	  "-m pytest tests/faults --faults" \
 	  "-m tests.soak throughput --seed $(SEED)" \
