@@ -1,0 +1,36 @@
+package org.apache.spark.sql.streamjoin.logical.optimize
+
+import org.apache.spark.sql.catalyst.plans.logical.Filter
+import org.apache.spark.sql.streamjoin.logical.plan.AsOfJoin
+
+class PushFilterThroughAsOfJoinSuite extends RulesOverJoins {
+
+  private lazy val lastRows: AsOfJoin = {
+    a.createOrReplaceTempView("a")
+    b.createOrReplaceTempView("b")
+    analyzed(
+      "SELECT * FROM a JOIN b OVER (ROWS 1 PRECEDING) AS b ON a.k = b.bk"
+    ).collectFirst { case j: AsOfJoin => j }.get
+  }
+
+  test("a filter of the probe side goes below the join") {
+    PushFilterThroughAsOfJoin(Filter(above3(lastRows, "x"), lastRows)) match {
+      case j: AsOfJoin => assert(filtered(j.left) == Set("x") && filtered(j.right).isEmpty)
+      case other       => fail(s"a filter stays above:\n$other")
+    }
+  }
+
+  test("one of the build side stays above: without its last row an earlier one would be the last") {
+    val plan = Filter(above3(lastRows, "y"), lastRows)
+    assert(PushFilterThroughAsOfJoin(plan) == plan)
+  }
+
+  test("of one of both each part goes where it belongs") {
+    PushFilterThroughAsOfJoin(Filter(above3(lastRows, "x", "y"), lastRows)) match {
+      case f @ Filter(_, j: AsOfJoin) =>
+        assert(f.condition == above3(lastRows, "y"))
+        assert(filtered(j.left) == Set("x") && filtered(j.right).isEmpty)
+      case other => fail(s"no filter above the join:\n$other")
+    }
+  }
+}
