@@ -2,7 +2,7 @@ package org.apache.spark.sql.streamjoin.checkpoint
 
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.streamjoin.conditions.SessionZone
-import org.apache.spark.sql.streamjoin.errors.{StreamJoinErrors, StreamJoinRuntimeException}
+import org.apache.spark.sql.streamjoin.errors.{StateErrors, StreamJoinRuntimeException}
 import org.json4s._
 
 /**
@@ -57,7 +57,7 @@ private[checkpoint] final class DescriptionComparison(location: String, old: Str
       after: String,
       instead: String
   ): StreamJoinRuntimeException =
-    StreamJoinErrors.incompatibleCheckpoint(location, reason, before, after, null, instead)
+    StateErrors.incompatibleCheckpoint(location, reason, before, after, null, instead)
 
   // ---- bounds ----
 

@@ -1,6 +1,6 @@
 package org.apache.spark.sql.streamjoin.checkpoint
 
-import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
+import org.apache.spark.sql.streamjoin.errors.StateErrors
 
 /**
  * The number of a format. It stands for all that a checkpoint holds of ours: files, keys, numbers, the
@@ -20,7 +20,7 @@ private[streamjoin] final case class FormatNumber(
   /** Refuses what was written under a number that is not read. */
   def check(location: String, found: Option[Long]): Unit =
     if (!found.exists(n => n == current || alsoRead.exists(_ == n))) {
-      throw StreamJoinErrors.incompatibleCheckpoint(
+      throw StateErrors.incompatibleCheckpoint(
         location,
         "its state was written by another version of streamjoin, in a format that this one does " +
           "not read",

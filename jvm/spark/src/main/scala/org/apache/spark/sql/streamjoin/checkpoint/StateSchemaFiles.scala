@@ -9,7 +9,7 @@ import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.execution.datasources.v2.state.StateDataSourceReadOperatorMetadataFailure
 import org.apache.spark.sql.execution.streaming.operators.stateful.StatefulOperatorStateInfo
 import org.apache.spark.sql.execution.streaming.state._
-import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
+import org.apache.spark.sql.streamjoin.errors.StateErrors
 
 /**
  * Writes the schemas of the state beside it, or checks them against those that are there.
@@ -68,7 +68,7 @@ private[streamjoin] object StateSchemaFiles {
     ).readSchemaFiles()
     for (now <- schemas; before <- found.get(now.colFamilyName).flatMap(_.lastOption)) {
       if (!DataTypeUtils.sameType(before.valueSchema, now.valueSchema)) {
-        throw StreamJoinErrors.incompatibleCheckpoint(
+        throw StateErrors.incompatibleCheckpoint(
           info.checkpointLocation,
           "its rows have other columns, or in another order",
           before.valueSchema.sql,
@@ -101,7 +101,7 @@ private[streamjoin] object StateSchemaFiles {
         // nothing has been written before the first batch
         case _: Exception if batchId == 0 => None
         case e: StateDataSourceReadOperatorMetadataFailure =>
-          throw StreamJoinErrors.incompatibleCheckpoint(
+          throw StateErrors.incompatibleCheckpoint(
             info.checkpointLocation,
             "it does not say by which operator it was written, as those of Spark before 4.0",
             "none",

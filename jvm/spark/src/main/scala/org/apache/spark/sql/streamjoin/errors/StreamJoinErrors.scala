@@ -1,18 +1,18 @@
 package org.apache.spark.sql.streamjoin.errors
 
-import scala.jdk.CollectionConverters._
-
 import org.apache.spark.sql.AnalysisException
 import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression}
 import org.apache.spark.sql.catalyst.trees.Origin
 import org.apache.spark.sql.streamjoin.ColumnNames
 import org.apache.spark.sql.types.DataType
-import org.apache.spark.util.Utils
 
-/** One factory for each error condition; the texts are in `streamjoin-error-conditions.json`. */
+/**
+ * What joins by event time, orders and their options are refused for; the texts are in
+ * `streamjoin-error-conditions.json`.
+ */
 private[streamjoin] object StreamJoinErrors {
 
-  private def analysis(subClass: String, origin: Origin, parameters: (String, String)*) =
+  private[errors] def analysis(subClass: String, origin: Origin, parameters: (String, String)*) =
     new StreamJoinAnalysisException(s"STREAM_JOIN.$subClass", parameters.toMap, origin)
 
   def missingWatermark(
@@ -306,166 +306,4 @@ private[streamjoin] object StreamJoinErrors {
       instead: String
   ): StreamJoinAnalysisException =
     analysis("UNSUPPORTED_AS_OF", origin, "reason" -> reason, "instead" -> instead)
-
-  def undeclaredChangelog(
-      origin: Origin,
-      side: String,
-      column: String
-  ): StreamJoinAnalysisException =
-    analysis("UNDECLARED_CHANGELOG", origin, "side" -> side, "column" -> column)
-
-  def changeTypeDropped(
-      origin: Origin,
-      where: String,
-      columns: Seq[String]
-  ): StreamJoinAnalysisException =
-    analysis("CHANGE_TYPE_DROPPED", origin, "where" -> where, "columns" -> columns.mkString(", "))
-
-  def missingSequence(
-      origin: Origin,
-      function: String,
-      instead: String
-  ): StreamJoinAnalysisException =
-    analysis("MISSING_SEQUENCE", origin, "function" -> function, "instead" -> instead)
-
-  def nondeterministicChange(
-      origin: Origin,
-      side: String,
-      expression: Expression
-  ): StreamJoinAnalysisException =
-    analysis(
-      "NONDETERMINISTIC_CHANGE",
-      origin,
-      "side" -> side,
-      "expression" -> ColumnNames.sql(expression)
-    )
-
-  def invalidStateTtl(origin: Origin, value: String, reason: String): StreamJoinAnalysisException =
-    analysis("INVALID_STATE_TTL", origin, "value" -> value, "reason" -> reason)
-
-  def invalidChangelog(
-      origin: Origin,
-      reason: String,
-      expected: String
-  ): StreamJoinAnalysisException =
-    analysis("INVALID_CHANGELOG", origin, "reason" -> reason, "expected" -> expected)
-
-  def unsupportedChangelog(
-      origin: Origin,
-      reason: String,
-      instead: String
-  ): StreamJoinAnalysisException =
-    analysis("UNSUPPORTED_CHANGELOG", origin, "reason" -> reason, "instead" -> instead)
-
-  /** @param word none: NULL */
-  def unknownChangeType(
-      column: String,
-      word: Option[String],
-      known: Seq[String]
-  ): StreamJoinRuntimeException =
-    new StreamJoinRuntimeException(
-      "STREAM_JOIN.UNKNOWN_CHANGE_TYPE",
-      Map(
-        "column" -> column,
-        "word" -> word.fold("NULL")(w => s"'$w'"),
-        "known" -> known.sorted.mkString(", ")
-      )
-    )
-
-  def nullKey(side: String, key: Seq[String]): StreamJoinRuntimeException =
-    new StreamJoinRuntimeException(
-      "STREAM_JOIN.NULL_KEY",
-      Map("side" -> side, "key" -> key.mkString(", "))
-    )
-
-  def bufferLimitExceeded(
-      partition: Int,
-      left: Long,
-      right: Long,
-      limit: Long
-  ): StreamJoinRuntimeException =
-    new StreamJoinRuntimeException(
-      "STREAM_JOIN.BUFFER_LIMIT_EXCEEDED",
-      Map(
-        "partition" -> partition.toString,
-        "rows" -> (left + right).toString,
-        "left" -> left.toString,
-        "right" -> right.toString,
-        "limit" -> limit.toString
-      )
-    )
-
-  /**
-   * @param held bytes of all joins of the process that cannot go to the disk
-   * @param limit from which on rows go there
-   * @param most of what cannot
-   */
-  def stateMemoryExceeded(
-      held: Long,
-      limit: Long,
-      most: Long,
-      heap: Long
-  ): StreamJoinRuntimeException =
-    new StreamJoinRuntimeException(
-      "STREAM_JOIN.STATE_MEMORY_EXCEEDED",
-      Map("held" -> held, "limit" -> limit, "most" -> most, "heap" -> heap).map {
-        case (name, bytes) => name -> Utils.bytesToString(bytes)
-      }
-    )
-
-  /** @param what goes on as "there is ..." */
-  def stateNotFound(location: String, what: String): StreamJoinAnalysisException =
-    state("NOT_FOUND", "location" -> location, "what" -> what)
-
-  def otherStateReader(location: String, operator: Long): StreamJoinAnalysisException =
-    state("OTHER_READER", "location" -> location, "operator" -> operator.toString)
-
-  def invalidStateOption(
-      format: String,
-      option: String,
-      value: String,
-      expected: String
-  ): StreamJoinAnalysisException = state(
-    "INVALID_OPTION",
-    "format" -> format,
-    "option" -> option,
-    "value" -> value,
-    "expected" -> expected
-  )
-
-  def queryNotRunning(id: String): StreamJoinAnalysisException =
-    state("QUERY_NOT_RUNNING", "id" -> id)
-
-  private def state(subClass: String, parameters: (String, String)*) =
-    new StreamJoinAnalysisException(s"STREAM_JOIN_STATE.$subClass", parameters.toMap, Origin())
-
-  /** A failure of a query that runs, met where none does. */
-  def atAnalysis(failure: StreamJoinRuntimeException): StreamJoinAnalysisException =
-    new StreamJoinAnalysisException(
-      failure.getCondition,
-      failure.getMessageParameters.asScala.toMap,
-      Origin(),
-      Some(failure)
-    )
-
-  def incompatibleCheckpoint(
-      location: String,
-      reason: String,
-      found: String,
-      expected: String,
-      cause: Throwable = null,
-      instead: String =
-        "Start the query with a new checkpoint location, or restore the query as it was"
-  ): StreamJoinRuntimeException =
-    new StreamJoinRuntimeException(
-      "STREAM_JOIN.INCOMPATIBLE_CHECKPOINT",
-      Map(
-        "location" -> location,
-        "reason" -> reason,
-        "found" -> found,
-        "expected" -> expected,
-        "instead" -> instead
-      ),
-      cause
-    )
 }

@@ -4,7 +4,7 @@ import java.util.Locale
 
 import org.apache.spark.sql.catalyst.expressions.{CreateMap, Expression, Literal}
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, UnresolvedHint}
-import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
+import org.apache.spark.sql.streamjoin.errors.ChangelogErrors
 import org.apache.spark.sql.streamjoin.logical.plan.{OptionValue, UnresolvedChangelog}
 
 /**
@@ -46,7 +46,7 @@ private[sql] object ChangelogHint {
   }
 
   private def unknown(h: UnresolvedHint, option: String) =
-    StreamJoinErrors.invalidChangelog(
+    ChangelogErrors.invalidChangelog(
       h.origin,
       s"${h.name} as a hint has no option $option",
       "options such as 'key=id', 'sequence_by=updated_at', 'op_mapping=I=insert'"

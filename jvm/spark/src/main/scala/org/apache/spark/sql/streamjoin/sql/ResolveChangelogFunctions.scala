@@ -5,7 +5,7 @@ import java.util.Locale
 import org.apache.spark.sql.catalyst.analysis.{UnresolvedAttribute, UnresolvedTableValuedFunction}
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.rules.Rule
-import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
+import org.apache.spark.sql.streamjoin.errors.ChangelogErrors
 import org.apache.spark.sql.streamjoin.logical.plan.UnresolvedChangelog
 
 /**
@@ -37,7 +37,7 @@ object ResolveChangelogFunctions extends Rule[LogicalPlan] {
   private def changelog(f: UnresolvedTableValuedFunction, function: String): LogicalPlan = {
     val name = function.toUpperCase(Locale.ROOT)
     def refused(reason: String) =
-      StreamJoinErrors.invalidChangelog(
+      ChangelogErrors.invalidChangelog(
         f.origin,
         s"$name: $reason",
         s"$name(TABLE(t), key => DESCRIPTOR(id)), with ${arguments(function).mkString(", ")}"

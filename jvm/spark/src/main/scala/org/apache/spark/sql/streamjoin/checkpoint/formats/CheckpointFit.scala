@@ -6,7 +6,7 @@ import org.apache.spark.sql.execution.streaming.state.{
   OperatorStateMetadataV2
 }
 import org.apache.spark.sql.streamjoin.checkpoint.{DescriptionComparison, JoinDescription}
-import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
+import org.apache.spark.sql.streamjoin.errors.StateErrors
 
 /**
  * Whether a checkpoint belongs to the join that is about to go on from it.
@@ -30,7 +30,7 @@ private[streamjoin] object CheckpointFit {
         val takesOver = mayTakeOver && SegmentsIntoRocksDB.applies(old, now)
         compare(location, o.operatorPropertiesJson, n.operatorPropertiesJson, takesOver)
       case _ =>
-        throw StreamJoinErrors.incompatibleCheckpoint(
+        throw StateErrors.incompatibleCheckpoint(
           location,
           "it was not written by this operator",
           old.toString,
@@ -54,7 +54,7 @@ private[streamjoin] object CheckpointFit {
     catch {
       case e: SparkThrowable if String.valueOf(e.getCondition).startsWith("STATE_STORE") =>
         val parameters = e.getMessageParameters
-        throw StreamJoinErrors.incompatibleCheckpoint(
+        throw StateErrors.incompatibleCheckpoint(
           location,
           "its rows have other columns",
           String.valueOf(parameters.getOrDefault("storedValueSchema", parameters.toString)),

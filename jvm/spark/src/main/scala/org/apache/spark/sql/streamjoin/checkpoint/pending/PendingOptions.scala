@@ -2,7 +2,7 @@ package org.apache.spark.sql.streamjoin.checkpoint.pending
 
 import scala.jdk.CollectionConverters._
 
-import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
+import org.apache.spark.sql.streamjoin.errors.StateErrors
 import org.apache.spark.sql.util.CaseInsensitiveStringMap
 
 import io.streamjoin.model.Side
@@ -56,5 +56,5 @@ private[pending] object PendingOptions {
   }
 
   private def invalid(option: String, value: String, expected: String) =
-    StreamJoinErrors.invalidStateOption(Format, option, value, expected)
+    StateErrors.invalidStateOption(Format, option, value, expected)
 }

@@ -4,7 +4,7 @@ import java.util.{Set => JSet}
 
 import org.apache.spark.sql.connector.catalog.{SupportsRead, Table, TableCapability}
 import org.apache.spark.sql.connector.read.ScanBuilder
-import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
+import org.apache.spark.sql.streamjoin.errors.StateErrors
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.util.CaseInsensitiveStringMap
 import org.apache.spark.sql.{classic, SparkSession}
@@ -39,7 +39,7 @@ private[pending] object PendingTable {
     val joins = stored.of(asked.operator)
     val sides = asked.side.fold(Side.both)(Seq(_))
     asked.side.filter(_ => joins.length > 1).foreach { side =>
-      throw StreamJoinErrors.stateNotFound(
+      throw StateErrors.stateNotFound(
         location,
         s"more than one streamJoin: ${stored.numbers(joins)}. Say by operator whose " +
           s"${side.name} rows are meant"

@@ -3,7 +3,7 @@ package org.apache.spark.sql.streamjoin.checkpoint.pending
 import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.execution.streaming.runtime.StreamingQueryWrapper
 import org.apache.spark.sql.streaming.StreamingQuery
-import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
+import org.apache.spark.sql.streamjoin.errors.StateErrors
 
 /** Where a query has its checkpoint. */
 object QueryCheckpoint {
@@ -15,7 +15,7 @@ object QueryCheckpoint {
 
   /** Of a query that runs, by its id. */
   private[pending] def of(session: SparkSession, id: String): String =
-    running(session, id).getOrElse(throw StreamJoinErrors.queryNotRunning(id))
+    running(session, id).getOrElse(throw StateErrors.queryNotRunning(id))
 
   private[pending] def running(session: SparkSession, id: String): Option[String] =
     session.streams.active.find(_.id.toString.equalsIgnoreCase(id)).map(of)

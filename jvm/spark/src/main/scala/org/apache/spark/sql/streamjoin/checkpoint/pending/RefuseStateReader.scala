@@ -1,6 +1,6 @@
 package org.apache.spark.sql.streamjoin.checkpoint.pending
 
-import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
+import org.apache.spark.sql.streamjoin.errors.StateErrors
 import org.apache.spark.sql.{classic, SparkSession}
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation
@@ -19,7 +19,7 @@ private[streamjoin] final case class RefuseStateReader(session: SparkSession)
       val operator = r.options.getLong(StateSourceOptions.OPERATOR_ID, 0L)
       val stored = new StoredJoins(session.asInstanceOf[classic.SparkSession], location, None)
       if (stored.all.exists(_.operator == operator)) {
-        throw StreamJoinErrors.otherStateReader(location, operator)
+        throw StateErrors.otherStateReader(location, operator)
       }
     case _ =>
   }

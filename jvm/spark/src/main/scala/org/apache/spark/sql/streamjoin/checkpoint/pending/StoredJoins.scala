@@ -21,8 +21,8 @@ import org.apache.spark.sql.streamjoin.checkpoint.{
   StoredVersion
 }
 import org.apache.spark.sql.streamjoin.errors.{
+  StateErrors,
   StreamJoinAnalysisException,
-  StreamJoinErrors,
   StreamJoinRuntimeException
 }
 import org.apache.spark.sql.types.StructType
@@ -128,7 +128,7 @@ private[pending] final class StoredJoins(
 
   def numbers(joins: Seq[StoredJoin]): String = joins.map(_.operator).mkString(", ")
 
-  private def absent(what: String) = StreamJoinErrors.stateNotFound(location, what)
+  private def absent(what: String) = StateErrors.stateNotFound(location, what)
 
   /** A failure to read what describes the state, as one of the checkpoint. */
   private def readable[T](what: String)(read: => T): T =
@@ -136,8 +136,8 @@ private[pending] final class StoredJoins(
     catch {
       case e: StreamJoinAnalysisException => throw e
       case NonFatal(e) =>
-        throw StreamJoinErrors.atAnalysis(
-          StreamJoinErrors.incompatibleCheckpoint(
+        throw StateErrors.atAnalysis(
+          StateErrors.incompatibleCheckpoint(
             location,
             s"$what cannot be read",
             String.valueOf(e.getMessage),
@@ -173,7 +173,7 @@ private[pending] final class StoredJoins(
     val format = JoinDescription.format(json).flatMap(StateFormats.find)
       .getOrElse(throw absent("no state of a streamJoin in a format that is known"))
     try format.number.check(location, JoinDescription.version(json).map(_.toLong))
-    catch { case e: StreamJoinRuntimeException => throw StreamJoinErrors.atAnalysis(e) }
+    catch { case e: StreamJoinRuntimeException => throw StateErrors.atAnalysis(e) }
     val store = metadata.stateStoreInfo.head
     val rows = schemas(operator, store.stateSchemaFilePaths)
     val ids = readable(

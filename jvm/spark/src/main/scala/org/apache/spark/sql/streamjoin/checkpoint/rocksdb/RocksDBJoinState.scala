@@ -14,7 +14,7 @@ import org.apache.spark.sql.streamjoin.checkpoint.{
   StoredNumbers,
   UnsafeRowCodec
 }
-import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
+import org.apache.spark.sql.streamjoin.errors.StateErrors
 
 import io.streamjoin.model.{BySide, Side, Watermarks}
 import io.streamjoin.state.segment.{HeldRow, SegmentJoinState}
@@ -272,7 +272,7 @@ private[rocksdb] final class RocksDBJoinState(store: StateStore, shape: StateSha
       if (rowNeeded || limitCount > 1) {
         val value = store.get(rowKey(key, time, sequence), rowsFamily)
         if (value == null) {
-          throw StreamJoinErrors.incompatibleCheckpoint(
+          throw StateErrors.incompatibleCheckpoint(
             store.id.storeCheckpointLocation().toString,
             s"a row of the ${side.name} input is missing",
             "its expiry",

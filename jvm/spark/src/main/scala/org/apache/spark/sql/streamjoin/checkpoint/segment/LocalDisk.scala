@@ -6,7 +6,7 @@ import org.apache.spark.SparkEnv
 import org.apache.spark.sql.execution.streaming.state.StateStoreConf
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.streamjoin.StreamJoinConf
-import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
+import org.apache.spark.sql.streamjoin.errors.StateErrors
 
 import io.streamjoin.state.segment.{MemoryPool, Spilling}
 
@@ -37,7 +37,7 @@ private[segment] object LocalDisk {
       limit,
       () => newFile(),
       most,
-      StreamJoinErrors.stateMemoryExceeded(_, limit, most, Runtime.getRuntime.maxMemory)
+      StateErrors.stateMemoryExceeded(_, limit, most, Runtime.getRuntime.maxMemory)
     )
   }
 

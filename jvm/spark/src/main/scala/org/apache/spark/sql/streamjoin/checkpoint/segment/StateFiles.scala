@@ -7,7 +7,7 @@ import org.apache.commons.io.output.CloseShieldOutputStream
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.streamjoin.checkpoint.{FormatNumber, LocalCheckpointFiles}
-import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
+import org.apache.spark.sql.streamjoin.errors.StateErrors
 import org.apache.spark.{SparkConf, SparkEnv}
 import org.apache.spark.io.CompressionCodec
 
@@ -149,7 +149,7 @@ private[segment] class StateFiles(
   }
 
   private def damaged(path: Path, reason: String, cause: Throwable) =
-    StreamJoinErrors.incompatibleCheckpoint(
+    StateErrors.incompatibleCheckpoint(
       path.toString,
       "a file of the state cannot be read",
       reason,

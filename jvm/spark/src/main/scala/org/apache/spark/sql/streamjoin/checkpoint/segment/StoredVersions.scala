@@ -4,7 +4,7 @@ import java.io.DataInputStream
 
 import scala.collection.mutable
 
-import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
+import org.apache.spark.sql.streamjoin.errors.StateErrors
 
 /** The versions of one partition's state, as its files hold them. */
 private[segment] final class StoredVersions(files: StateFiles) {
@@ -67,7 +67,7 @@ private[segment] final class StoredVersions(files: StateFiles) {
   private def widest(some: Iterable[StateFile]): StateFile = some.minBy(_.from)
 
   private def missing(number: Long) =
-    StreamJoinErrors.incompatibleCheckpoint(
+    StateErrors.incompatibleCheckpoint(
       files.toString,
       s"there is no state of version $number",
       files.list().map(_.name).mkString("files ", ", ", ""),

@@ -6,7 +6,7 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.codegen.Block.BlockHelper
 import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, ExprCode, FalseLiteral}
 import org.apache.spark.sql.catalyst.expressions.{Expression, UnaryExpression}
-import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
+import org.apache.spark.sql.streamjoin.errors.ChangelogErrors
 import org.apache.spark.sql.types.{DataType, StringType}
 import org.apache.spark.unsafe.types.UTF8String
 
@@ -65,7 +65,7 @@ private[plan] final class KindWords(words: Map[String, String], column: String)
     val text = Option(word).map(_.toString)
     text
       .flatMap(t => kinds.get(t.trim.toLowerCase(Locale.ROOT)))
-      .getOrElse(throw StreamJoinErrors.unknownChangeType(column, text, words.keys.toSeq))
+      .getOrElse(throw ChangelogErrors.unknownChangeType(column, text, words.keys.toSeq))
   }
 }
 

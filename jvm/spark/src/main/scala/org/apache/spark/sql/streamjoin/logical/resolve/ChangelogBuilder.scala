@@ -20,7 +20,7 @@ import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.trees.TreePattern.CURRENT_LIKE
 import org.apache.spark.sql.streamjoin.ColumnNames
 import org.apache.spark.sql.streamjoin.conditions.PlainCondition
-import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
+import org.apache.spark.sql.streamjoin.errors.{ChangelogErrors, StreamJoinErrors}
 import org.apache.spark.sql.streamjoin.logical.plan.{
   ChangelogJoin,
   ChangelogMarks,
@@ -299,7 +299,7 @@ private[streamjoin] object ChangelogBuilder {
     }
     if (!ChangelogMarks.areChanges(input)) {
       if (ChangelogMarks.changesWithin(input)) {
-        throw StreamJoinErrors.changeTypeDropped(
+        throw ChangelogErrors.changeTypeDropped(
           join.origin,
           s"the ${side.name} input",
           input.output.map(_.name)
@@ -325,7 +325,7 @@ private[streamjoin] object ChangelogBuilder {
       withoutKind(join, side, plan)
       plan.children.foreach(above(join, side, _))
     case other =>
-      throw StreamJoinErrors.unsupportedChangelog(
+      throw ChangelogErrors.unsupportedChangelog(
         join.origin,
         s"${other.nodeName} stands between the changes of the ${side.name} input and the join, and " +
           "may make other rows of them",
@@ -340,7 +340,7 @@ private[streamjoin] object ChangelogBuilder {
   private def withoutKind(join: Join, side: Side, plan: LogicalPlan): Unit = {
     val below = plan.children.flatMap(_.output)
     val kind = AttributeSet(ChangelogMarks.kind(below))
-    def refused(e: Expression, name: String) = throw StreamJoinErrors.unsupportedChangelog(
+    def refused(e: Expression, name: String) = throw ChangelogErrors.unsupportedChangelog(
       join.origin,
       s"${ColumnNames.sql(e)}, between the changes of the ${side.name} input and the join, depends on " +
         s"$name: a row would not go as it came",
@@ -373,13 +373,13 @@ private[streamjoin] object ChangelogBuilder {
   private def steady(join: Join, side: Side, plan: LogicalPlan): Unit =
     plan.expressions.foreach { e =>
       if (!e.deterministic || e.containsPattern(CURRENT_LIKE)) {
-        throw StreamJoinErrors.nondeterministicChange(join.origin, side.name, e)
+        throw ChangelogErrors.nondeterministicChange(join.origin, side.name, e)
       }
     }
 
   private def onlyAppends(join: Join, side: Side, input: LogicalPlan): Unit = input.foreach {
     case a @ (_: Aggregate | _: Distinct) if a.isStreaming =>
-      throw StreamJoinErrors.unsupportedChangelog(
+      throw ChangelogErrors.unsupportedChangelog(
         join.origin,
         s"an aggregation stands below the ${side.name} input, whose rows come again when they change",
         "the aggregation with nothing but columns and filters between it and the join; or fromUpserts on " +

@@ -16,7 +16,7 @@ import org.apache.spark.sql.catalyst.expressions.{
   RowOrdering
 }
 import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan, Project}
-import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
+import org.apache.spark.sql.streamjoin.errors.ChangelogErrors
 import org.apache.spark.sql.streamjoin.logical.plan.ChangelogMarks._
 import org.apache.spark.sql.streamjoin.logical.plan.{ChangeKindOf, ChangelogMarks, ToUpserts}
 import org.apache.spark.sql.types.{DataType, IntegralType, Metadata, StringType, StructType}
@@ -33,7 +33,7 @@ private[streamjoin] final class ChangelogSource(input: LogicalPlan, resolver: Re
     input.output.filter(a => resolver(a.name, name)) match {
       case Seq(one) => one
       case _ =>
-        throw StreamJoinErrors.invalidChangelog(
+        throw ChangelogErrors.invalidChangelog(
           input.origin,
           s"there is no single column $name, given as $parameter",
           s"one of ${input.output.map(_.name).mkString(", ")}"
@@ -108,7 +108,7 @@ private[streamjoin] final class ChangelogSource(input: LogicalPlan, resolver: Re
     }
 
   private def refused(reason: String, expected: String) =
-    StreamJoinErrors.invalidChangelog(input.origin, reason, expected)
+    ChangelogErrors.invalidChangelog(input.origin, reason, expected)
 
   /** Rows with a kind. */
   def changes(
@@ -119,7 +119,7 @@ private[streamjoin] final class ChangelogSource(input: LogicalPlan, resolver: Re
   ): LogicalPlan = {
     val kind = column("op", op)
     if (!kind.dataType.isInstanceOf[StringType]) {
-      throw StreamJoinErrors.invalidChangelog(
+      throw ChangelogErrors.invalidChangelog(
         input.origin,
         s"the column $op of the kinds has the type ${kind.dataType.sql}",
         "a column of type STRING"
@@ -143,7 +143,7 @@ private[streamjoin] final class ChangelogSource(input: LogicalPlan, resolver: Re
       mapping.map { case (word, kind) =>
         val known = ChangeKindOf.known.getOrElse(
           kind.trim.toLowerCase(Locale.ROOT),
-          throw StreamJoinErrors.invalidChangelog(
+          throw ChangelogErrors.invalidChangelog(
             input.origin,
             s"op_mapping makes '$kind' of '$word'",
             ChangeKind.all.map(_.name).mkString("one of ", ", ", "")
@@ -184,7 +184,7 @@ private[streamjoin] final class ChangelogSource(input: LogicalPlan, resolver: Re
         )
         val sequence = sequenceBy.map(sequenceOf(envelope, _)).orElse(
           input.output.find(c => isNamed(c, "offset") && c.dataType.isInstanceOf[IntegralType])
-        ).getOrElse(throw StreamJoinErrors.missingSequence(
+        ).getOrElse(throw ChangelogErrors.missingSequence(
           input.origin,
           "fromDebezium",
           "sequence_by=\"source.lsn\", or another number of the source that grows with each change; " +
@@ -203,7 +203,7 @@ private[streamjoin] final class ChangelogSource(input: LogicalPlan, resolver: Re
         }
         checkNames(a.fieldNames.toSeq)
         if (key.exists(k => !a.fields.exists(f => resolver(f.name, k)))) {
-          throw StreamJoinErrors.invalidChangelog(
+          throw ChangelogErrors.invalidChangelog(
             input.origin,
             s"the key ${key.mkString(", ")} is no part of the rows",
             s"columns of ${a.fieldNames.mkString(", ")}"
@@ -226,7 +226,7 @@ private[streamjoin] final class ChangelogSource(input: LogicalPlan, resolver: Re
           Filter(IsNotNull(envelope), input)
         )
       case _ =>
-        throw StreamJoinErrors.invalidChangelog(
+        throw ChangelogErrors.invalidChangelog(
           input.origin,
           s"the column $value is no envelope of Debezium's: ${envelope.dataType.sql}",
           "a STRUCT with op, before and after, as from_json gives it"
@@ -268,7 +268,7 @@ private[streamjoin] final class ChangelogSource(input: LogicalPlan, resolver: Re
   /** Of the changes of each key in a batch, the one that counts. */
   def upsertsOf(key: Seq[String]): LogicalPlan = {
     val kind = declaredKind.getOrElse(
-      throw StreamJoinErrors.invalidChangelog(
+      throw ChangelogErrors.invalidChangelog(
         input.origin,
         "the rows are no changes, or do not say any more which come and which go",
         "a changelog or a join of such, with the column _change_type"
@@ -276,7 +276,7 @@ private[streamjoin] final class ChangelogSource(input: LogicalPlan, resolver: Re
     )
     val known = if (key.isEmpty) ChangelogMarks.key(input.output) else key.map(column("key", _))
     if (known.isEmpty) {
-      throw StreamJoinErrors.invalidChangelog(
+      throw ChangelogErrors.invalidChangelog(
         input.origin,
         "no key of the rows is known",
         "toUpserts(key=...) with columns of the result"

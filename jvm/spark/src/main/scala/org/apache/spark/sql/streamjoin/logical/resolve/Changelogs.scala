@@ -8,7 +8,7 @@ import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.streaming.WriteToStream
 import org.apache.spark.sql.catalyst.trees.TreePattern.CURRENT_LIKE
 import org.apache.spark.sql.streamjoin.ColumnNames
-import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
+import org.apache.spark.sql.streamjoin.errors.ChangelogErrors
 import org.apache.spark.sql.streamjoin.logical.plan.{
   ChangelogJoin,
   ChangelogMarks,
@@ -27,7 +27,7 @@ private[streamjoin] object Changelogs extends (LogicalPlan => Unit) {
     input.output.find { a =>
       a.name.toLowerCase(Locale.ROOT) == ChangelogMarks.ChangeType &&
       !declared.exists(_.exprId == a.exprId)
-    }.map(a => Refusal(StreamJoinErrors.undeclaredChangelog(join.origin, side.name, a.name)))
+    }.map(a => Refusal(ChangelogErrors.undeclaredChangelog(join.origin, side.name, a.name)))
   }
 
   /** A changelog, declared or not, below an event-time join. */
@@ -41,7 +41,7 @@ private[streamjoin] object Changelogs extends (LogicalPlan => Unit) {
     undeclared(join, side, input).orElse(
       Option.when(ChangelogMarks.changesWithin(input))(
         Refusal(
-          StreamJoinErrors.unsupportedChangelog(
+          ChangelogErrors.unsupportedChangelog(
             join.origin,
             s"the ${side.name} input has changes, and this join takes each row for one that stays",
             "streamJoin(..., mode=\"changelog\") with the column _change_type kept"
@@ -62,7 +62,7 @@ private[streamjoin] object Changelogs extends (LogicalPlan => Unit) {
     case Project(_, a: Aggregate)             => counts(a)
     case Filter(_, a: Aggregate)              => counts(a)
     case _ if plan.children.exists(ChangelogMarks.changesWithin) =>
-      throw StreamJoinErrors.changeTypeDropped(
+      throw ChangelogErrors.changeTypeDropped(
         plan.origin,
         "the result",
         plan.output.map(_.name)
@@ -75,7 +75,7 @@ private[streamjoin] object Changelogs extends (LogicalPlan => Unit) {
     case _: ChangelogJoin =>
     case Filter(condition, _)
         if !condition.deterministic || condition.containsPattern(CURRENT_LIKE) =>
-      throw StreamJoinErrors.unsupportedChangelog(
+      throw ChangelogErrors.unsupportedChangelog(
         plan.origin,
         s"the filter ${ColumnNames.sql(condition)} on changes differs from batch to batch, so that a row " +
           "that came in might not go",
@@ -85,7 +85,7 @@ private[streamjoin] object Changelogs extends (LogicalPlan => Unit) {
     case _: Project | _: Filter | _: SubqueryAlias | _: View | _: ToUpserts =>
       plan.children.filter(ChangelogMarks.areChanges).foreach(stays)
     case other if other.children.exists(ChangelogMarks.areChanges) =>
-      throw StreamJoinErrors.unsupportedChangelog(
+      throw ChangelogErrors.unsupportedChangelog(
         other.origin,
         s"${other.nodeName} above changes takes each for a row that stays",
         "the projection or filter of columns only, or go on with a table that the changes were " +
@@ -98,7 +98,7 @@ private[streamjoin] object Changelogs extends (LogicalPlan => Unit) {
   private def counts(a: Aggregate): Unit = {
     val kinds = AttributeSet(ChangelogMarks.kind(a.child.output))
     if (kinds.isEmpty) {
-      throw StreamJoinErrors.changeTypeDropped(
+      throw ChangelogErrors.changeTypeDropped(
         a.origin,
         "the aggregation",
         a.child.output.map(_.name)
@@ -114,7 +114,7 @@ private[streamjoin] object Changelogs extends (LogicalPlan => Unit) {
         }
     }
     wrong.foreach { e =>
-      throw StreamJoinErrors.unsupportedChangelog(
+      throw ChangelogErrors.unsupportedChangelog(
         a.origin,
         s"${e.sql} counts a row that goes as one that comes",
         "sum(CASE WHEN _change_type IN ('insert', 'update_postimage') THEN x ELSE -x END), with 1 " +

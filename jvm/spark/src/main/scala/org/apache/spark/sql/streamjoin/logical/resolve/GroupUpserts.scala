@@ -2,7 +2,7 @@ package org.apache.spark.sql.streamjoin.logical.resolve
 
 import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, Literal, NamedExpression}
 import org.apache.spark.sql.catalyst.plans.logical._
-import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
+import org.apache.spark.sql.streamjoin.errors.ChangelogErrors
 import org.apache.spark.sql.streamjoin.logical.plan.ChangelogMarks
 import org.apache.spark.sql.types.{Metadata, MetadataBuilder}
 
@@ -46,7 +46,7 @@ private[resolve] object GroupUpserts {
       }
     }
     if (places.isEmpty || places.exists(_.isEmpty)) {
-      throw StreamJoinErrors.unsupportedChangelog(
+      throw ChangelogErrors.unsupportedChangelog(
         a.origin,
         "an aggregation gives a row again whenever it changes, and not all columns of its groups come out",
         "groupBy(...) with these columns kept up to the join"

@@ -4,7 +4,7 @@ import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.util.{ArrayBasedMapData, MapData}
-import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
+import org.apache.spark.sql.streamjoin.errors.ChangelogErrors
 import org.apache.spark.sql.streamjoin.logical.plan.{ChangelogMarks, UnresolvedChangelog}
 import org.apache.spark.sql.types.{BooleanType, MapType, StringType}
 
@@ -45,7 +45,7 @@ private[streamjoin] object ResolveChangelog extends Rule[LogicalPlan] {
         source.upserts(
           needed(u, keys),
           one("sequence_by").getOrElse(
-            throw StreamJoinErrors.missingSequence(
+            throw ChangelogErrors.missingSequence(
               u.origin,
               "FROM_UPSERTS",
               "sequence_by => DESCRIPTOR(column), with one that grows with each change of a key"
@@ -80,5 +80,5 @@ private[streamjoin] object ResolveChangelog extends Rule[LogicalPlan] {
     }
 
   private def refused(u: UnresolvedChangelog, reason: String, expected: String) =
-    StreamJoinErrors.invalidChangelog(u.origin, reason, expected)
+    ChangelogErrors.invalidChangelog(u.origin, reason, expected)
 }

@@ -14,7 +14,7 @@ import org.apache.spark.sql.catalyst.expressions.{
 }
 import org.apache.spark.sql.catalyst.plans.logical.{AnalysisHelper, Join, LogicalPlan, Project}
 import org.apache.spark.sql.catalyst.rules.Rule
-import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
+import org.apache.spark.sql.streamjoin.errors.ChangelogErrors
 import org.apache.spark.sql.streamjoin.logical.plan.{ChangelogMarks, StreamJoinHint}
 
 /**
@@ -161,7 +161,7 @@ private[streamjoin] object ResolveChangelogJoin extends Rule[LogicalPlan] with P
   }
 
   private def hidden(plan: LogicalPlan, column: Attribute) =
-    StreamJoinErrors.unsupportedChangelog(
+    ChangelogErrors.unsupportedChangelog(
       plan.origin,
       s"the column ${column.name} tells of a change of an input, and rows of the result have changes " +
         "of their own",

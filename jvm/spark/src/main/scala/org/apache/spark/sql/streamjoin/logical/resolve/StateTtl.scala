@@ -7,7 +7,11 @@ import scala.util.Try
 import org.apache.spark.sql.catalyst.plans.logical.Join
 import org.apache.spark.sql.catalyst.trees.Origin
 import org.apache.spark.sql.catalyst.util.IntervalUtils
-import org.apache.spark.sql.streamjoin.errors.{StreamJoinAnalysisException, StreamJoinErrors}
+import org.apache.spark.sql.streamjoin.errors.{
+  ChangelogErrors,
+  StreamJoinAnalysisException,
+  StreamJoinErrors
+}
 import org.apache.spark.sql.streamjoin.logical.plan.{JoinOptions, StreamJoinHint}
 import org.apache.spark.unsafe.types.UTF8String
 
@@ -16,7 +20,7 @@ private[resolve] object StateTtl {
 
   /** In milliseconds. */
   def millis(text: String, origin: Origin): Long = {
-    def refused(reason: String) = StreamJoinErrors.invalidStateTtl(origin, s"'$text'", reason)
+    def refused(reason: String) = ChangelogErrors.invalidStateTtl(origin, s"'$text'", reason)
     val interval = Try(IntervalUtils.stringToInterval(UTF8String.fromString(text)))
       .getOrElse(throw refused("it is no interval"))
     if (interval.months != 0) throw refused("months and years have no constant length")

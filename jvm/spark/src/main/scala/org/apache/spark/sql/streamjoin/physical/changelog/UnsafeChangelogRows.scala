@@ -19,7 +19,7 @@ import org.apache.spark.sql.catalyst.expressions.{
   UnsafeRow,
   XXH64
 }
-import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
+import org.apache.spark.sql.streamjoin.errors.ChangelogErrors
 import org.apache.spark.sql.streamjoin.logical.plan.KeyHash
 import org.apache.spark.sql.streamjoin.physical.stateful.{RowTimesReader, RowsByBytes}
 
@@ -179,7 +179,7 @@ private[changelog] final class UnsafeChangelogRows(
     def kept(row: UnsafeRow): UnsafeRow = {
       val kept = toStored(row).copy()
       if (kept.anyNull && keyAt.exists(kept.isNullAt)) {
-        throw StreamJoinErrors.nullKey(side.name, own.key.map(_.name))
+        throw ChangelogErrors.nullKey(side.name, own.key.map(_.name))
       }
       kept
     }

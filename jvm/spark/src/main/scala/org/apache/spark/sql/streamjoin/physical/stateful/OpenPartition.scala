@@ -3,7 +3,7 @@ package org.apache.spark.sql.streamjoin.physical.stateful
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.execution.streaming.state.StateStore
 import org.apache.spark.sql.streamjoin.checkpoint.{StoredNumbers, StoredState}
-import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
+import org.apache.spark.sql.streamjoin.errors.StateErrors
 
 import io.streamjoin.model.Side
 import io.streamjoin.state.JoinState
@@ -44,7 +44,7 @@ private[physical] final class OpenPartition(
     base.save(numbers)
     val (left, right) = (rows.size(Side.Left), rows.size(Side.Right))
     if (maxBufferedRows > 0 && left + right > maxBufferedRows) {
-      throw StreamJoinErrors.bufferLimitExceeded(partition, left, right, maxBufferedRows)
+      throw StateErrors.bufferLimitExceeded(partition, left, right, maxBufferedRows)
     }
     val (kept, spilled) = (state.flush(), state.spilled())
     val updating = millisSince(started)

@@ -6,7 +6,7 @@ import java.nio.file.{Files, Path, Paths}
 import scala.util.Try
 
 import org.apache.spark.sql.execution.streaming.state.StateStoreConf
-import org.apache.spark.sql.streamjoin.errors.{StreamJoinErrors, StreamJoinRuntimeException}
+import org.apache.spark.sql.streamjoin.errors.{StateErrors, StreamJoinRuntimeException}
 
 import io.streamjoin.model.Side.Left
 import io.streamjoin.state.segment.{MemoryPool, Spilling}
@@ -175,7 +175,7 @@ private object SpillingProviderSuite {
           1,
           () => newFile(),
           most,
-          StreamJoinErrors.stateMemoryExceeded(_, 1, most, 1L << 30)
+          StateErrors.stateMemoryExceeded(_, 1, most, 1L << 30)
         )
       )
   }

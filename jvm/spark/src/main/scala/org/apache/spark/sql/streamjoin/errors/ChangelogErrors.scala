@@ -1,0 +1,81 @@
+package org.apache.spark.sql.streamjoin.errors
+
+import org.apache.spark.sql.catalyst.expressions.Expression
+import org.apache.spark.sql.catalyst.trees.Origin
+import org.apache.spark.sql.streamjoin.ColumnNames
+import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors.analysis
+
+/** What changelogs and their joins are refused for, and fail of. */
+private[streamjoin] object ChangelogErrors {
+
+  def undeclaredChangelog(
+      origin: Origin,
+      side: String,
+      column: String
+  ): StreamJoinAnalysisException =
+    analysis("UNDECLARED_CHANGELOG", origin, "side" -> side, "column" -> column)
+
+  def changeTypeDropped(
+      origin: Origin,
+      where: String,
+      columns: Seq[String]
+  ): StreamJoinAnalysisException =
+    analysis("CHANGE_TYPE_DROPPED", origin, "where" -> where, "columns" -> columns.mkString(", "))
+
+  def missingSequence(
+      origin: Origin,
+      function: String,
+      instead: String
+  ): StreamJoinAnalysisException =
+    analysis("MISSING_SEQUENCE", origin, "function" -> function, "instead" -> instead)
+
+  def nondeterministicChange(
+      origin: Origin,
+      side: String,
+      expression: Expression
+  ): StreamJoinAnalysisException =
+    analysis(
+      "NONDETERMINISTIC_CHANGE",
+      origin,
+      "side" -> side,
+      "expression" -> ColumnNames.sql(expression)
+    )
+
+  def invalidStateTtl(origin: Origin, value: String, reason: String): StreamJoinAnalysisException =
+    analysis("INVALID_STATE_TTL", origin, "value" -> value, "reason" -> reason)
+
+  def invalidChangelog(
+      origin: Origin,
+      reason: String,
+      expected: String
+  ): StreamJoinAnalysisException =
+    analysis("INVALID_CHANGELOG", origin, "reason" -> reason, "expected" -> expected)
+
+  def unsupportedChangelog(
+      origin: Origin,
+      reason: String,
+      instead: String
+  ): StreamJoinAnalysisException =
+    analysis("UNSUPPORTED_CHANGELOG", origin, "reason" -> reason, "instead" -> instead)
+
+  /** @param word none: NULL */
+  def unknownChangeType(
+      column: String,
+      word: Option[String],
+      known: Seq[String]
+  ): StreamJoinRuntimeException =
+    new StreamJoinRuntimeException(
+      "STREAM_JOIN.UNKNOWN_CHANGE_TYPE",
+      Map(
+        "column" -> column,
+        "word" -> word.fold("NULL")(w => s"'$w'"),
+        "known" -> known.sorted.mkString(", ")
+      )
+    )
+
+  def nullKey(side: String, key: Seq[String]): StreamJoinRuntimeException =
+    new StreamJoinRuntimeException(
+      "STREAM_JOIN.NULL_KEY",
+      Map("side" -> side, "key" -> key.mkString(", "))
+    )
+}

@@ -1,0 +1,101 @@
+package org.apache.spark.sql.streamjoin.errors
+
+import scala.jdk.CollectionConverters._
+
+import org.apache.spark.sql.catalyst.trees.Origin
+import org.apache.spark.util.Utils
+
+/** What is wrong with a state or a checkpoint, or with asking for what is in one. */
+private[streamjoin] object StateErrors {
+
+  def bufferLimitExceeded(
+      partition: Int,
+      left: Long,
+      right: Long,
+      limit: Long
+  ): StreamJoinRuntimeException =
+    new StreamJoinRuntimeException(
+      "STREAM_JOIN.BUFFER_LIMIT_EXCEEDED",
+      Map(
+        "partition" -> partition.toString,
+        "rows" -> (left + right).toString,
+        "left" -> left.toString,
+        "right" -> right.toString,
+        "limit" -> limit.toString
+      )
+    )
+
+  /**
+   * @param held bytes of all joins of the process that cannot go to the disk
+   * @param limit from which on rows go there
+   * @param most of what cannot
+   */
+  def stateMemoryExceeded(
+      held: Long,
+      limit: Long,
+      most: Long,
+      heap: Long
+  ): StreamJoinRuntimeException =
+    new StreamJoinRuntimeException(
+      "STREAM_JOIN.STATE_MEMORY_EXCEEDED",
+      Map("held" -> held, "limit" -> limit, "most" -> most, "heap" -> heap).map {
+        case (name, bytes) => name -> Utils.bytesToString(bytes)
+      }
+    )
+
+  /** @param what goes on as "there is ..." */
+  def stateNotFound(location: String, what: String): StreamJoinAnalysisException =
+    state("NOT_FOUND", "location" -> location, "what" -> what)
+
+  def otherStateReader(location: String, operator: Long): StreamJoinAnalysisException =
+    state("OTHER_READER", "location" -> location, "operator" -> operator.toString)
+
+  def invalidStateOption(
+      format: String,
+      option: String,
+      value: String,
+      expected: String
+  ): StreamJoinAnalysisException = state(
+    "INVALID_OPTION",
+    "format" -> format,
+    "option" -> option,
+    "value" -> value,
+    "expected" -> expected
+  )
+
+  def queryNotRunning(id: String): StreamJoinAnalysisException =
+    state("QUERY_NOT_RUNNING", "id" -> id)
+
+  private def state(subClass: String, parameters: (String, String)*) =
+    new StreamJoinAnalysisException(s"STREAM_JOIN_STATE.$subClass", parameters.toMap, Origin())
+
+  /** A failure of a query that runs, met where none does. */
+  def atAnalysis(failure: StreamJoinRuntimeException): StreamJoinAnalysisException =
+    new StreamJoinAnalysisException(
+      failure.getCondition,
+      failure.getMessageParameters.asScala.toMap,
+      Origin(),
+      Some(failure)
+    )
+
+  def incompatibleCheckpoint(
+      location: String,
+      reason: String,
+      found: String,
+      expected: String,
+      cause: Throwable = null,
+      instead: String =
+        "Start the query with a new checkpoint location, or restore the query as it was"
+  ): StreamJoinRuntimeException =
+    new StreamJoinRuntimeException(
+      "STREAM_JOIN.INCOMPATIBLE_CHECKPOINT",
+      Map(
+        "location" -> location,
+        "reason" -> reason,
+        "found" -> found,
+        "expected" -> expected,
+        "instead" -> instead
+      ),
+      cause
+    )
+}
