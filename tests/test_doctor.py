@@ -194,7 +194,7 @@ def test_what_stands_above_the_join(pair: Pair) -> None:
     counted = pair.joined(how="inner").groupBy("o.ot").count()
     seen = pair.diagnose(counted, pair.both())
     assert seen.headline.code == "OPERATOR_ABOVE_WAITS"
-    assert "The join has given out 10 rows; stateStoreSave above it waits" in str(seen)
+    assert "The join has emitted 10 rows; stateStoreSave above it waits" in str(seen)
 
 
 def test_a_filter_above_the_join(pair: Pair) -> None:

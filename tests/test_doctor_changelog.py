@@ -1,4 +1,4 @@
-"""Why a join of changelogs gives nothing out, or loses changes."""
+"""Why a join of changelogs emits nothing, or loses changes."""
 
 from __future__ import annotations
 

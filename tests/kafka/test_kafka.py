@@ -112,7 +112,7 @@ def test_values_that_are_no_json_of_the_schema(
     pipeline = Pipeline(spark, topics, tmp_path)
     query = take_in(pipeline.to_table())
     joins = json.loads(query.recentProgress[0].json)["stateOperators"]
-    # the join above does not count again what the lower one gives out unmatched
+    # the join above does not count again what the lower one emits unmatched
     counted = sorted(join["customMetrics"]["nullTimeRowsLeft"] for join in joins)
     assert counted[-1] >= 3, counted
     expected = batch_join(spark, topics)

@@ -158,7 +158,7 @@ def stream_join(
         ``"inner"`` (default), ``"left"``, ``"right"``, ``"full"``, ``"semi"`` or ``"anti"``, in
         every spelling that ``DataFrame.join`` takes (``"left_outer"``, ``"leftanti"``, ...). Or
         ``"asof"``: each row of the left with the last row of the right at or before its time, of
-        those with its key; ``"left_asof"`` gives out left rows without one, too. The condition may
+        those with its key; ``"left_asof"`` emits left rows without one, too. The condition may
         say how old a match may be (``q.t >= t.t - INTERVAL '10' MINUTE``; without that the last
         row of each key is kept for good), and up to when it counts (``q.t < t.t``; default:
         ``q.t <= t.t``). What else it says is asked of the last row, and chooses no earlier one. A
@@ -178,7 +178,7 @@ def stream_join(
         or ``right``), its first time column that is late, as in the metric ``watermark.<column>``,
         and the watermark that it is below, written as a value of that column in the session's time
         zone. Of a semi or anti join only late left rows come out. A join above must have
-        ``late="emit"`` too, which gives such rows out again, or they are filtered out before it:
+        ``late="emit"`` too, which emits such rows again, or they are filtered out before it:
         ``where("late IS NULL")``. No filter above is moved below the join.
     order_by : str, list of str or None, optional
         The order in which the rows come out, over the whole query, in append mode: ``"rowtime"``,

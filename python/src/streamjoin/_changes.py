@@ -1,4 +1,4 @@
-"""Why a join of changelogs gives nothing out, or loses changes: a rule for each."""
+"""Why a join of changelogs emits nothing, or loses changes: a rule for each."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def changelog_findings(known: Known) -> Iterator[Finding]:
 
 
 def changes_out(report: Mapping[str, Any]) -> int:
-    """Give the changes that the join on top has given out in a batch."""
+    """Give the changes that the join on top has emitted in a batch."""
     for operator in report["stateOperators"]:
         if "changesOut" in operator["customMetrics"]:
             return int(operator["customMetrics"]["changesOut"])

@@ -257,7 +257,7 @@ def _mostly_late(known: Known, join: JoinKnown) -> Iterator[Finding]:
             "A watermark goes by the largest time seen: files or partitions of a backlog are read "
             "out of order, or a row is far ahead of the others.",
             f'imposeOrder("{_plain(said)}", {enough}) would have kept them; '
-            'late="emit" gives out the late rows of an event-time join.',
+            'late="emit" emits the late rows of an event-time join.',
         )
 
 
@@ -407,7 +407,7 @@ def _aggregation_waits(known: Known) -> Iterator[Finding]:
         mark = known.progress[-1].get("eventTime", {}).get("watermark", "not known yet")
         yield Finding(
             "OPERATOR_ABOVE_WAITS",
-            f"The join has given out {out} rows; {above[0]} above it waits for Spark's watermark, "
+            f"The join has emitted {out} rows; {above[0]} above it waits for Spark's watermark, "
             f"{mark}.",
             {"rows of the join": out, "watermark": mark},
             "A window above a join closes by Spark's own watermark of the query, which the slowest "
@@ -421,7 +421,7 @@ def _filtered_above(known: Known) -> Iterator[Finding]:
     if out and known.sink_rows() == 0 and not known.operators_above():
         yield Finding(
             "FILTERED_ABOVE",
-            f"The join has given out {out} rows, and none has reached the sink.",
+            f"The join has emitted {out} rows, and none has reached the sink.",
             {"rows of the join": out},
             "A filter above the join lets none of them through.",
             "query.explain() shows what stands above the join.",

@@ -1,4 +1,4 @@
-"""Why a join gives nothing out."""
+"""Why a join emits nothing."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _SAMPLE = 1000
 
 
 def doctor(source: str | os.PathLike[str] | StreamingQuery) -> Diagnosis:
-    """Say why a query gives nothing out, or what it loses.
+    """Say why a query emits nothing, or what it loses.
 
     It looks at what the query has reported, at the joins in its checkpoint and, where that is
     needed, at the rows that wait. It changes nothing; a running query goes on.

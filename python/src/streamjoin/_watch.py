@@ -21,7 +21,7 @@ def watch(query: StreamingQuery, *, timeout: float | None = None) -> None:
     """Show the joins of a query, redrawn with each batch, until the query ends.
 
     For each join: the watermarks against the clock and against each other, the rows that wait, and
-    what the last batch brought, gave out and found late. In a notebook the view is drawn anew, in
+    what the last batch brought, emitted and found late. In a notebook the view is drawn anew, in
     a terminal a few lines stay in their place. Interrupting it leaves the query as it is.
 
     Parameters

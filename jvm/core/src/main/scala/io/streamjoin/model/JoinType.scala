@@ -3,7 +3,7 @@ package io.streamjoin.model
 import io.streamjoin.model.Side.{Left, Right}
 
 /**
- * What a join gives out for rows with and without a match.
+ * What a join emits for rows with and without a match.
  *
  * @param name the SQL name
  * @param preserved the sides whose unmatched rows come out, padded with nulls (for an anti join: as
@@ -11,7 +11,7 @@ import io.streamjoin.model.Side.{Left, Right}
  */
 sealed abstract class JoinType(val name: String, val preserved: Set[Side]) extends Serializable {
 
-  /** Semi and anti joins give out columns of the left input only, each left row at most once. */
+  /** Semi and anti joins emit columns of the left input only, each left row at most once. */
   def leftOnly: Boolean = false
 
   def preserves(side: Side): Boolean = preserved(side)

@@ -17,7 +17,7 @@ sealed trait Emitted
  * @param times by column number; a missing one is null
  * @param key the equality key; None is null
  * @param joinable whether the conjuncts on this input alone hold
- * @param foundLate whether a join below gave it out as late
+ * @param foundLate whether a join below emitted it as late
  * @param name tells rows with equal values apart
  */
 final case class TestRow(

@@ -30,7 +30,7 @@ import io.streamjoin.testing.{
 /** What comes out of one join goes into another, with what the first promises about it. */
 class ChainPropertySuite extends AnyFunSuite {
 
-  test("event by event: what the first join gives out is never late at the second") {
+  test("event by event: what the first join emits is never late at the second") {
     var throughBoth = 0
     RandomCases.forAll(200) { random =>
       val chain = Chain.random(random)
@@ -56,7 +56,7 @@ class ChainPropertySuite extends AnyFunSuite {
     if (RandomCases.all) assert(throughBoth > 200)
   }
 
-  test("batch by batch: what the first join gives out is never late at the second") {
+  test("batch by batch: what the first join emits is never late at the second") {
     RandomCases.forAll(500) { random =>
       val chain = Chain.random(random)
       val lower = new BatchDriver(chain.lower, chain.lowerType)
@@ -184,7 +184,7 @@ class ChainPropertySuite extends AnyFunSuite {
 
 /**
  * Two joins, the left input of the upper one being the output of the lower one. The columns that
- * the lower one gives out have the same numbers in both.
+ * the lower one emits have the same numbers in both.
  */
 private final class Chain(
     val lower: RandomJoin,

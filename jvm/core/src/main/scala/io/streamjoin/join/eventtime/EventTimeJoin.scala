@@ -19,11 +19,11 @@ import io.streamjoin.state.{BufferedRow, JoinState, Probed}
  * }}}
  *
  *  1. A row is late if any of its times is ''strictly below'' a received watermark. It is dropped, or
- *     given out as late, with that time and watermark; as is a row that a join below gave out as late.
+ *     emitted as late, with that time and watermark; as is a row that a join below emitted as late.
  *  1. A row that is not late but can meet nothing still to come is joined with what is buffered and
  *     never buffered itself.
  *  1. A row is freed as soon as any bound proves that nothing still to come can match it, and it is
- *     given out unmatched then, not later, if its side is preserved.
+ *     emitted unmatched then, not later, if its side is preserved.
  *  1. Semi: a left row comes out at its first match and is forgotten. Anti: it is forgotten at its
  *     first match and comes out if it is freed before.
  *
@@ -75,7 +75,7 @@ final class EventTimeJoin[R, O](
    * @param keepFor the watermarks that the row must survive to be buffered, where more is known than
    *   was received: those of the end of the batch, once no row of the other input follows before them
    * @param guest whether another partition answers for the row, see [[Routing.Shared]]
-   * @return the rows to give out; must be read to its end before the next call
+   * @return the rows to emit; must be read to its end before the next call
    */
   def process(
       side: Side,

@@ -5,7 +5,7 @@ import io.streamjoin.model.{Side, Watermarks}
 import io.streamjoin.state.{JoinState, Watched}
 
 /**
- * The earliest times of the rows that one side of a join holds: no row that it gives out of what it
+ * The earliest times of the rows that one side of a join holds: no row that it emits of what it
  * holds can be before them.
  *
  * Mostly the least limit of the rows says what the least time is, for a limit is a time and a

@@ -19,7 +19,7 @@ trait JoinRows[R] {
    */
   def joinable(side: Side, row: R): Boolean
 
-  /** Whether the row comes from a join below, which found it late and gave it out as such. */
+  /** Whether the row comes from a join below, which found it late and emitted it as such. */
   def foundLate(side: Side, row: R): Boolean = false
 
   /** A hash of the equality key; equal keys have equal hashes, the condition tells the rest. */

@@ -103,7 +103,7 @@ class LatenessSuite extends AnyFunSuite {
     assert(driver.counters.nullPaddedRows == 1)
   }
 
-  /** The left input is a join, which gives rows without a match out with NULL for `l.padded`. */
+  /** The left input is a join, which emits rows without a match with NULL for `l.padded`. */
   private object chained extends TestJoin {
     val lTime = left("l.time", nullable = true)
     val lPadded =

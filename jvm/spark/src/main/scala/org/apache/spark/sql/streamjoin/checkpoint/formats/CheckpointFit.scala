@@ -11,7 +11,7 @@ import org.apache.spark.sql.streamjoin.errors.StateErrors
 /**
  * Whether a checkpoint belongs to the join that is about to go on from it.
  *
- * What decides which rows were kept, or already given out, and where they are found must be as it was:
+ * What decides which rows were kept, or already emitted, and where they are found must be as it was:
  * the type of the join, its keys, its times and what is proved of them. How the condition is written
  * does not matter. Lags may change; a watermark never goes back. So may the session's time zone, where
  * nothing of that depends on it.

@@ -89,7 +89,7 @@ private[streamjoin] object AsOfBuilder {
     StreamJoin.typeOf(join.joinType).filter(fitting).getOrElse(
       throw refused(
         join,
-        s"a ${join.joinType.sql} join would give out rows of the ${probe.other.name} input that were " +
+        s"a ${join.joinType.sql} join would emit rows of the ${probe.other.name} input that were " +
           "never the last, or columns of it alone",
         s"With the last rows of the ${probe.other.name} input it may be " +
           fitting.toSeq.map(_.name).sorted.mkString(", ")

@@ -9,7 +9,7 @@ import org.apache.spark.sql.streamjoin.logical.times.TimeColumns
 import io.streamjoin.model.Side
 
 /**
- * The late rows that one join gives out, somewhere above it.
+ * The late rows that one join emits, somewhere above it.
  *
  * @param columns those that say why a row is late, NULL in all others; none where they were left out
  * @param present whether such rows may still be there
@@ -18,8 +18,8 @@ private[logical] final case class LateRows(columns: Set[ExprId], present: Boolea
 
 /**
  * Late rows of a join must not go into another one as if they were in time: neither the watermarks of
- * their columns nor what is known of their times holds for them. A join above gives them out again, if
- * it gives out late rows at all and can tell them from others; else it is refused.
+ * their columns nor what is known of their times holds for them. A join above emits them again, if
+ * it emits late rows at all and can tell them from others; else it is refused.
  */
 private[logical] object LateRows extends PredicateHelper {
 

@@ -36,7 +36,7 @@ private[logical] object LostOrder {
     case _: Aggregate | _: Distinct if !times.exists(isSparks) =>
       val (what, time) =
         (if (at.isInstanceOf[Distinct]) "DISTINCT" else "an aggregation", times.head)
-      s"$what gives its rows out by Spark's watermark, which only a TIMESTAMP has, and ${name(time)} is " +
+      s"$what emits its rows by Spark's watermark, which only a TIMESTAMP has, and ${name(time)} is " +
         s"a ${time.dataType.sql}. Make a TIMESTAMP of it below, with ${timestamp(time)} AS " +
         s"${name(time)}, impose the order on that, and compare it with a TIMESTAMP of the other input"
     case a: Aggregate if ends(a.aggregateExpressions, times).nonEmpty =>
@@ -45,7 +45,7 @@ private[logical] object LostOrder {
       val time = times.find(t => !TimeUnit.isWindow(t.dataType)).getOrElse(times.head)
       val window =
         if (TimeUnit.isWindow(time.dataType)) name(time) else s"window(${name(time)}, '1 hour')"
-      s"an aggregation gives out no event time. Group by $window too, and pass the window up to this " +
+      s"an aggregation emits no event time. Group by $window too, and pass the window up to this " +
         "join, or window_time(window)"
     case u: Union =>
       val columns = u.output.indices.filter { i =>
@@ -57,7 +57,7 @@ private[logical] object LostOrder {
       "nothing in the condition of the join below bounds it. Compare it there with a time of the " +
         "other input"
     case other =>
-      s"what ${other.nodeName} gives out has none. Impose the order above it"
+      s"what ${other.nodeName} emits has none. Impose the order above it"
   }
 
   /** How a list of expressions lost the times of what is below it. */

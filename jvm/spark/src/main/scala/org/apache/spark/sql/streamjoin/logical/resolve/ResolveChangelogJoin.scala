@@ -98,7 +98,7 @@ private[streamjoin] object ResolveChangelogJoin extends Rule[LogicalPlan] with P
       }
   }
 
-  /** The projection above a join that is made: also what it gives out only by a qualified name, as after USING. */
+  /** The projection above a join that is made: also what it emits only by a qualified name, as after USING. */
   private def projected(p: Project, child: LogicalPlan, all: Boolean): Project = {
     val made = Project(columns(p.projectList, child, all), child)
     made.copyTagsFrom(p)

@@ -158,7 +158,7 @@ object ResolveStreamSubqueries extends Rule[LogicalPlan] {
 
   /**
    * BETWEEN keeps what it was written with out of sight of the rules that follow. A sub-query of changes
-   * gives out also what tells of them.
+   * emits also what tells of them.
    */
   private def plain(conjunct: Expression): Expression = conjunct.transform {
     case s: SubqueryExpression =>

@@ -23,7 +23,7 @@ import io.streamjoin.state.{JoinState, Watched}
  *   watermarks before = stored          watermarks now = before, and what the batch brought
  *   left rows   --> late by before? partners in the store;  wait on the heap
  *   right rows  --> late by before? partners in the store and on the heap
- *   watermarks now --> evict, give out what never matched, write what is left, commit
+ *   watermarks now --> evict, emit what never matched, write what is left, commit
  * }}}
  */
 private[physical] final class JoinTask(

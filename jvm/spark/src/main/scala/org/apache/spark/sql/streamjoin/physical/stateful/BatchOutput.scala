@@ -7,7 +7,7 @@ import org.apache.spark.sql.execution.metric.SQLMetric
 import io.streamjoin.model.Side
 
 /**
- * What one batch of one partition gives out, worked out as it is asked for. Right rows come after all
+ * What one batch of one partition emits, worked out as it is asked for. Right rows come after all
  * left ones: nothing of the batch can look for them any more.
  *
  * @param process what a row gives

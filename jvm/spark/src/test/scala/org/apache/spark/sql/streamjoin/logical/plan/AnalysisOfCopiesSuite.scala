@@ -58,7 +58,7 @@ class AnalysisOfCopiesSuite extends AnalysisSession {
     assert(first.analysis.bounds.columns.count(_.watermarked) == 3)
   }
 
-  test("and so has one whose input gives out other columns") {
+  test("and so has one whose input emits other columns") {
     val first = joins(plan).head
     val fewer = Project(first.right.output.filterNot(_.name == "id"), first.right)
     val copy = first.withNewChildren(Seq(first.left, fewer)).asInstanceOf[StreamJoin]

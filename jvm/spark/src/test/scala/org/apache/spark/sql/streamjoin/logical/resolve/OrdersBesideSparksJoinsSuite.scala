@@ -16,7 +16,7 @@ class OrdersBesideSparksJoinsSuite extends StreamsInSql {
 
   private val window = "window(ot, '4 seconds')"
 
-  test("an order below an aggregation that gives out no time") {
+  test("an order below an aggregation that emits no time") {
     for {
       how <- Seq("JOIN", "LEFT JOIN")
       (columns, by) <- Seq("k" -> "k", "k" -> s"k, $window")

@@ -68,7 +68,7 @@ class RefusalsSuite extends AnalysisSession {
 
   test("an aggregation without a window") {
     val message = missing(ordered(source, "t").groupBy("k").count())
-    says(message, "an aggregation gives out no event time", "window(t, '1 hour')")
+    says(message, "an aggregation emits no event time", "window(t, '1 hour')")
   }
 
   test("DISTINCT and groups of times that cannot be Spark's event times") {
@@ -86,8 +86,8 @@ class RefusalsSuite extends AnalysisSession {
       other.createOrReplaceTempView("d")
       for (
         (input, what) <- Seq(
-          "SELECT DISTINCT n, k FROM o" -> "DISTINCT gives its rows out",
-          "SELECT n, k FROM o GROUP BY n, k" -> "an aggregation gives its rows out"
+          "SELECT DISTINCT n, k FROM o" -> "DISTINCT emits its rows",
+          "SELECT n, k FROM o GROUP BY n, k" -> "an aggregation emits its rows"
         )
       ) {
         val text = s"SELECT * FROM ($input) x JOIN d ON x.k = d.k"
