@@ -46,18 +46,16 @@ private[streamjoin] object TimesAndNumbers extends Rule[LogicalPlan] {
       }
   }
 
-  private def mismatches(e: Expression): Seq[BinaryOperator] = e.collect {
-    case b: BinaryOperator
+  private def mismatches(e: Expression): Seq[BinaryExpression] = e.collect {
+    case b @ (_: BinaryOperator | _: SubtractTimestamps)
         if !b.resolved && b.childrenResolved && b.checkInputDataTypes().isFailure =>
-      b
+      b.asInstanceOf[BinaryExpression]
   }
 
-  private def advice(b: BinaryOperator): Option[String] = b match {
-    case _: Add | _: Subtract =>
-      (isTime(b.left), plain(b.right)) match {
-        case (true, by) => distance(by).map(d => s"Write ${sql(b.left)} ${b.symbol} $d")
-        case _          => None
-      }
+  private def advice(b: BinaryExpression): Option[String] = b match {
+    case _: Add => moved(b, "+")
+    // Spark takes whatever is subtracted from a time for another time
+    case _: Subtract | _: SubtractTimestamps => moved(b, "-")
     case _: BinaryComparison =>
       Seq(b.left -> b.right, b.right -> b.left).collectFirst {
         case (time, number) if isTime(time) && isNumber(number) =>
@@ -69,6 +67,10 @@ private[streamjoin] object TimesAndNumbers extends Rule[LogicalPlan] {
       }
     case _ => None
   }
+
+  private def moved(b: BinaryExpression, sign: String): Option[String] =
+    if (isTime(b.left)) distance(plain(b.right)).map(d => s"Write ${sql(b.left)} $sign $d")
+    else None
 
   /** What Spark puts around an operand to make both of one type says nothing of what was written. */
   private def plain(e: Expression): Expression = e match {
