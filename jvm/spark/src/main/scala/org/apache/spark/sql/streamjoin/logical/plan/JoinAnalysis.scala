@@ -14,7 +14,7 @@ import org.apache.spark.sql.streamjoin.logical.times.{BaseColumn, TimeColumns, T
 import org.apache.spark.sql.types.BooleanType
 
 import io.streamjoin.bounds.{JoinBounds, TimeBound, TimeColumn}
-import io.streamjoin.model.{JoinType, Side}
+import io.streamjoin.model.{BySide, JoinType, Side}
 import io.streamjoin.watermark.{JoinWatermarks, WatermarkPlan}
 
 /**
@@ -63,7 +63,7 @@ private[streamjoin] final case class JoinAnalysis(
 
   /** The conjuncts on one input alone. */
   def filters(side: Side): Seq[Expression] =
-    if (side == Side.Left) leftFilters else rightFilters
+    BySide(leftFilters, rightFilters)(side)
 
   /**
    * What of the condition is still to be seen of two rows of which a probe has found one for the
@@ -102,7 +102,7 @@ private[streamjoin] final case class JoinAnalysis(
 
   /** What of the inputs' keys and times depends on the time zone of the session. */
   def zoned: Seq[ZonedPart] = Side.both.zip(question.inputs).flatMap { case (side, input) =>
-    val keys = equiKeys.map(k => if (side == Side.Left) k.left else k.right)
+    val keys = equiKeys.map(_.of(side))
     val read =
       AttributeSet(input.output).intersect(AttributeSet(keys ++ expressions)).map(_.name).toSet
     input.zoned.filter(part => read(part.column))

@@ -19,7 +19,7 @@ import org.apache.spark.sql.streamjoin.logical.times.{
 }
 import org.apache.spark.sql.types.{MetadataBuilder, TimestampType}
 
-import io.streamjoin.model.{JoinType, Watermarks}
+import io.streamjoin.model.{BySide, JoinType, Side, Watermarks}
 
 /**
  * The event-time join of two streams.
@@ -96,6 +96,12 @@ case class StreamJoin(
     childrenResolved && expressions.forall(_.resolved) && left.outputSet.intersect(
       right.outputSet
     ).isEmpty
+
+  def input(side: Side): LogicalPlan = BySide(left, right)(side)
+
+  /** Those of `times` that one input has. */
+  private[streamjoin] def timesOf(side: Side): Seq[Attribute] =
+    times.filter(input(side).outputSet.contains)
 
   override def timeColumns: TimeColumns = analysis.output
 

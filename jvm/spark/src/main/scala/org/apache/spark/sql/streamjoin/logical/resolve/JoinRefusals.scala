@@ -1,7 +1,6 @@
 package org.apache.spark.sql.streamjoin.logical.resolve
 
 import org.apache.spark.sql.catalyst.expressions.{
-  Attribute,
   CurrentCatalog,
   CurrentDatabase,
   CurrentUser,
@@ -103,14 +102,8 @@ private[streamjoin] object JoinRefusals {
     case _                                                       => false
   }
 
-  private def input(join: StreamJoin, side: Side): LogicalPlan =
-    if (side == Side.Left) join.left else join.right
-
-  private def times(join: StreamJoin, side: Side): Seq[Attribute] =
-    join.times.filter(input(join, side).outputSet.contains)
-
   private def ofWatermark(join: StreamJoin, side: Side): Option[StreamJoinAnalysisException] =
-    Option.when(times(join, side).isEmpty)(
+    Option.when(join.timesOf(side).isEmpty)(
       MissingWatermark.refusal(join.origin, side, join.left, join.right, Some(join.condition))
     )
 }

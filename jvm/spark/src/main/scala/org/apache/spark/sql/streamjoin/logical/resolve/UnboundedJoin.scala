@@ -53,8 +53,8 @@ private[streamjoin] object UnboundedJoin {
         join.origin,
         side,
         join.condition,
-        times(join, Side.Left).map(ColumnNames.of),
-        times(join, Side.Right).map(ColumnNames.of),
+        join.timesOf(Side.Left).map(ColumnNames.of),
+        join.timesOf(Side.Right).map(ColumnNames.of),
         instead(
           s"Add the missing ${if (sides.length > 1) "inequalities" else "inequality"} to the " +
             "condition of the join",
@@ -63,11 +63,6 @@ private[streamjoin] object UnboundedJoin {
         )
       )
     )
-  }
-
-  private def times(join: StreamJoin, side: Side): Seq[Attribute] = {
-    val input = if (side == Side.Left) join.left else join.right
-    join.times.filter(input.outputSet.contains)
   }
 
   /** What would bound the sides; none where no two event times are of one type. */
@@ -92,7 +87,7 @@ private[streamjoin] object UnboundedJoin {
   /** How to come to event times that can be compared. */
   private def sameType(join: StreamJoin): String = {
     def time(side: Side) =
-      times(join, side).filterNot(t => TimeUnit.isWindow(t.dataType)).headOption
+      join.timesOf(side).filterNot(t => TimeUnit.isWindow(t.dataType)).headOption
     def rank(a: Attribute) = TimeUnit.of(a.dataType).fold(-1)(ranks.indexOf(_))
     val advice = for (l <- time(Side.Left); r <- time(Side.Right)) yield {
       val (side, from, to) = if (rank(l) < rank(r)) (Side.Left, l, r) else (Side.Right, r, l)
