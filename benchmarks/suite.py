@@ -147,7 +147,8 @@ def _changelogs() -> list[Case]:
     return [
         case("R20", "R20", 1_000_000),
         case("R3", "R3", 4_000_000),
-        case("U1", "U1", 500_000),
+        # long enough for Flink to write several checkpoints
+        case("U1", "U1", 2_000_000),
         case("U1, zipf", "U1", 500_000, skew="zipf"),
         case("U2", "U2", 500_000),
         case("U2, orders without a key", "U2", 500_000, keyed="no"),
