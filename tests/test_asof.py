@@ -100,6 +100,12 @@ def test_each_trade_with_the_quote_before_it(
         # the last quotes of A and B can match no more: of C one is settled, and one is held
         assert run.metrics()["bufferedRowsRight"] == 1
         assert run.metrics()["bufferedRowsLeft"] == 1
+        # of each step only the rows that came after the first watermark of their side count
+        told = run.metrics()
+        assert (told["lag.t.time"], told["latestBy.q.time"], told["latestBy.t.time"]) == (0, 0, 0)
+        assert run.operators()[1]["customMetrics"]["latestBy.q.time"] == 3 * 60_000
+        assert (told["disorderRows.q.time"], told["lagForAll.q.time"]) == (4, 3 * 60_000)
+        assert told["disorderRows.t.time"] == 4
     finally:
         spark.conf.unset("spark.sql.streamJoin.stateFormat")
 

@@ -2,8 +2,9 @@ package io.streamjoin.join.asof
 
 import scala.collection.mutable
 
-import io.streamjoin.join.eventtime.{JoinCounters, JoinOutput}
-import io.streamjoin.model.{JoinType, Side, Watermarks}
+import io.streamjoin.bounds.Saturated
+import io.streamjoin.join.eventtime.{Disorder, JoinCounters, JoinOutput}
+import io.streamjoin.model.{BySide, JoinType, Side, Watermarks}
 import io.streamjoin.state.JoinState
 
 /**
@@ -33,6 +34,7 @@ import io.streamjoin.state.JoinState
  * @param joinType inner, left or right outer with the probe side preserved, or left semi or anti with the
  *   left as the probe
  * @param state has one limit for each row, [[AsOfBounds.leaves]]
+ * @param disorder is told how far rows came behind, by the columns that `column` gives for the sides
  * @tparam R a row of either input
  * @tparam O a row of the output
  */
@@ -42,7 +44,9 @@ final class AsOfJoin[R, O](
     rows: AsOfRows[R],
     output: JoinOutput[R, O],
     state: JoinState[R],
-    val counters: JoinCounters
+    val counters: JoinCounters,
+    disorder: Disorder,
+    column: BySide[Int]
 ) {
   import AsOfJoin._
   import bounds.{build, probe}
@@ -72,7 +76,11 @@ final class AsOfJoin[R, O](
       unmatchable(side)
     } else {
       val time = rows.time(side, row)
-      if (time < received(side)) {
+      val watermark = received(side)
+      if (watermark != Watermarks.Unknown) {
+        disorder.behind(column(side), Saturated.subtract(watermark, time))
+      }
+      if (time < watermark) {
         counters.countLate(side)
         Fate.Dropped
       } else if (!rows.joinable(side, row)) unmatchable(side)

@@ -1,7 +1,7 @@
 package io.streamjoin.join.asof
 
 import io.streamjoin.bounds.Saturated
-import io.streamjoin.join.eventtime.{JoinCounters, JoinOutput}
+import io.streamjoin.join.eventtime.{Disorder, JoinCounters, JoinOutput}
 import io.streamjoin.model.{BySide, JoinType, Side, Watermarks}
 import io.streamjoin.state.JoinState
 import io.streamjoin.testing.{Emitted, Joined, Matched, TestRow, Unmatched}
@@ -18,6 +18,9 @@ private[asof] final class AsOfDriver(
     also: (TestRow, TestRow) => Boolean = (_, _) => true
 ) {
   val counters = new JoinCounters
+
+  /** Of the left column and of the right one, both with a lag of 0. */
+  val disorder = new Disorder(2, Map(0 -> 0L, 1 -> 0L))
   private var received: Side => Long = BySide.of(_ => Watermarks.Unknown)
 
   /** The limit of the last batch. */
@@ -25,7 +28,16 @@ private[asof] final class AsOfDriver(
 
   def batch(rows: Seq[TestRow], watermarks: Side => Long): Seq[Emitted] = {
     val operator =
-      new AsOfJoin[TestRow, Emitted](joinType, bounds, Rows, Output, state, counters)
+      new AsOfJoin[TestRow, Emitted](
+        joinType,
+        bounds,
+        Rows,
+        Output,
+        state,
+        counters,
+        disorder,
+        BySide(0, 1)
+      )
     val next = BySide.of(side => math.max(received(side), watermarks(side)))
     operator.begin(received, next)
     received = next

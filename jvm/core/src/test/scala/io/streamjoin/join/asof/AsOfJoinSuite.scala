@@ -2,7 +2,7 @@ package io.streamjoin.join.asof
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import io.streamjoin.model.{BySide, JoinType, Side}
+import io.streamjoin.model.{BySide, JoinType, Side, Watermarks}
 import io.streamjoin.model.Side.{Left, Right}
 import io.streamjoin.testing.{Emitted, HeapJoinState, Joined, TestRow, Unmatched}
 
@@ -75,6 +75,17 @@ class AsOfJoinSuite extends AnyFunSuite {
     assert(join(10, 10)(quote(4), trade(6)) == Seq(Joined(trade(6), quote(4))))
     assert(join(12, 12)(quote(5), trade(9), trade(11)) == Seq(Joined(trade(11), quote(4))))
     assert(Side.both.map(join.driver.counters.lateRows) == Seq(1, 1))
+  }
+
+  test("how far rows came behind, by side, is told of late rows and of others") {
+    val join = new Join()
+    join(10, 20)(quote(4), trade(6))
+    assert(join.driver.disorder.furthestBehind.forall(_ == Watermarks.Unknown))
+    join(12, 22)(quote(13), quote(21), trade(9))
+    assert(join.driver.disorder.furthestBehind.toSeq == Seq(1, 7))
+    join(30, 30)(trade(15))
+    assert(join.driver.disorder.furthestBehind.toSeq == Seq(1, 7))
+    assert(join.driver.disorder.sketches(1).rows == 2)
   }
 
   test("the last three, the earliest of them first") {

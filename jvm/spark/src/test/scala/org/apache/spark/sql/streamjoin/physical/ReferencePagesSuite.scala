@@ -10,7 +10,7 @@ import org.scalatest.funsuite.AnyFunSuite
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.streamjoin.StreamJoinConf
 import org.apache.spark.sql.streamjoin.physical.changelog.ChangelogJoinExec
-import org.apache.spark.sql.streamjoin.physical.eventtime.StreamJoinExec
+import org.apache.spark.sql.streamjoin.physical.eventtime.StreamJoinMetrics
 import org.apache.spark.sql.streamjoin.physical.ordered.StreamOrderExec
 
 /** The tables of settings, errors and metrics name all that there are, and none that there is not. */
@@ -90,7 +90,7 @@ class ReferencePagesSuite extends AnyFunSuite {
     val sketched = Seq("lagForMost", "lagForAll", "disorderRows")
     val ofColumns =
       (Seq("watermark", "delay", "lag", "latestBy", "disorder") ++ sketched).map(_ + ".<column>")
-    assert(rows.toSet == (StreamJoinExec.Figures.names ++ ofColumns).toSet + "closestMiss")
+    assert(rows.toSet == (StreamJoinMetrics.figures.names ++ ofColumns).toSet + "closestMiss")
   }
 
   test("metrics of an ordered output and of a changelog join") {

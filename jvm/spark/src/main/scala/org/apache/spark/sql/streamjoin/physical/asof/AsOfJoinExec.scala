@@ -2,7 +2,7 @@ package org.apache.spark.sql.streamjoin.physical.asof
 
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, Literal}
+import org.apache.spark.sql.catalyst.expressions.{Attribute, Literal}
 import org.apache.spark.sql.catalyst.plans.physical.{
   Distribution,
   Partitioning,
@@ -11,11 +11,9 @@ import org.apache.spark.sql.catalyst.plans.physical.{
 }
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.streamjoin.checkpoint.{JoinDescription, StateFormat}
-import org.apache.spark.sql.streamjoin.logical.times.BaseColumn
-import org.apache.spark.sql.streamjoin.physical.eventtime.StreamJoinExec
+import org.apache.spark.sql.streamjoin.physical.eventtime.{ReportsDisorder, StreamJoinSpec}
 import org.apache.spark.sql.streamjoin.physical.stateful._
 
-import io.streamjoin.bounds.JoinBounds
 import io.streamjoin.model.Side
 
 /**
@@ -30,15 +28,13 @@ class AsOfJoinExec(
     batch: BatchInfo,
     val spec: AsOfSpec
 ) extends StatefulBinaryExec(leftInput, rightInput, batch)
-    with JoinExec {
+    with ReportsDisorder {
 
   override def nodeName: String = "AsOfJoin"
 
   override def shortName: String = JoinDescription.Operator
 
   override def simpleString(maxFields: Int): String = s"AsOfJoin ${spec.join.joinType.name}"
-
-  override protected def explained: Seq[String] = spec.join.explained
 
   override def output: Seq[Attribute] = spec.join.shown
 
@@ -76,13 +72,7 @@ class AsOfJoinExec(
   override def produceOutputWatermark(inputWatermarkMs: Long): Option[Long] =
     holdBackMs(output, spec.passed).map(inputWatermarkMs - _)
 
-  override protected def bases: Seq[BaseColumn] = spec.join.bases
-
-  override protected def bounds: JoinBounds = spec.join.bounds
-
-  override protected def times: IndexedSeq[Expression] = spec.join.times
-
-  override protected def figures: OperatorMetrics = StreamJoinExec.Figures
+  override protected def joinSpec: StreamJoinSpec = spec.join
 
   // ---- execution ----
 
@@ -92,7 +82,7 @@ class AsOfJoinExec(
     val r = JoinInputs.shuffled(right, distribution.last)
     val arrived = arrivals("aheadRowsLeft" -> l, "aheadRowsRight" -> r)
     val task =
-      new AsOfTask(spec, input.map(_.output), arrived, partitionState, report)
+      new AsOfTask(spec, input.map(_.output), arrived, partitionState, joinReport(held = None))
     perPartition(l.execute(), r.execute())(task.run)
   }
 }

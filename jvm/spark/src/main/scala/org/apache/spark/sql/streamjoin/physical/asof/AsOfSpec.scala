@@ -27,7 +27,11 @@ private[physical] final case class AsOfSpec(
     received: BySide[WatermarkPlan],
     limit: WatermarkPlan,
     passed: Seq[(Attribute, WatermarkPlan)]
-)
+) {
+
+  /** Which of the join's columns the event time of each side is. */
+  def columns: BySide[Int] = times.map(time => join.times.indexWhere(_.semanticEquals(time)))
+}
 
 private[physical] object AsOfSpec {
 

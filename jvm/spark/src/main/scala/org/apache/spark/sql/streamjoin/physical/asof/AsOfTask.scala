@@ -4,11 +4,16 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Attribute, UnsafeRow}
 import org.apache.spark.sql.catalyst.types.DataTypeUtils
 import org.apache.spark.sql.streamjoin.checkpoint.StateShape
-import org.apache.spark.sql.streamjoin.physical.eventtime.JoinedRowOutput
+import org.apache.spark.sql.streamjoin.physical.eventtime.{
+  JoinExtremes,
+  JoinReport,
+  JoinedRowOutput,
+  StoredDisorder
+}
 import org.apache.spark.sql.streamjoin.physical.stateful._
 
 import io.streamjoin.join.asof.AsOfJoin
-import io.streamjoin.join.eventtime.JoinCounters
+import io.streamjoin.join.eventtime.{Disorder, JoinCounters}
 import io.streamjoin.model.{BySide, Side}
 import io.streamjoin.state.JoinState
 import io.streamjoin.watermark.WatermarkPlan
@@ -27,7 +32,7 @@ private[asof] final class AsOfTask(
     columns: BySide[Seq[Attribute]],
     batch: AwaitedArrivals,
     partitions: PartitionState,
-    report: BatchReport
+    report: JoinReport
 ) extends Serializable {
 
   def run(
@@ -39,17 +44,22 @@ private[asof] final class AsOfTask(
     val state = partitions.open(partitionId, shapeOf(rows))
     val base =
       BaseWatermarks.next(spec.join.bases, WatermarkPlan.rivals(spec.limit), batch(), state.numbers)
+    val disorder = new Disorder(spec.join.bounds.columns.length, spec.join.lags)
+    val stored = new StoredDisorder(disorder)
+    stored.restore(state.numbers)
     val operator = new AsOfJoin[UnsafeRow, InternalRow](
       spec.join.joinType,
       spec.bounds,
       rows,
       new JoinedRowOutput(spec.join, columns.left, columns.right, _ => false),
       state.rows,
-      new JoinCounters
+      new JoinCounters,
+      disorder,
+      spec.columns
     )
     operator.begin(received(base.before), received(base.now))
     val due = BySide.of(side => new DueRows(side, columns(side), rows, operator))
-    val emitted = report.metrics("numOutputRows")
+    val emitted = report.common.metrics("numOutputRows")
 
     def arrived(side: Side, input: Iterator[InternalRow]): Iterator[InternalRow] =
       input.map(_.asInstanceOf[UnsafeRow]).flatMap { row =>
@@ -66,8 +76,11 @@ private[asof] final class AsOfTask(
       operator.join(due(_).sorted())
     }
     def finished(): Iterator[InternalRow] = {
+      stored.save(state.numbers)
+      report.sketched.add(partitionId -> stored.counts(_ => true))
+      report.furthest.add(JoinExtremes.of(operator.counters, disorder))
       state.commit(
-        report,
+        report.common,
         counted(operator.counters, state.rows),
         base,
         spec.join.watermarks.received(base.now)

@@ -4,7 +4,7 @@ import org.apache.spark.sql.streamjoin.conditions.TimeUnit
 import org.apache.spark.sql.streamjoin.physical.stateful.ShownWatermarks
 
 import io.streamjoin.bounds.Saturated
-import io.streamjoin.join.eventtime.EventTimeJoin
+import io.streamjoin.join.eventtime.{Disorder, JoinCounters}
 import io.streamjoin.model.{Side, Watermarks}
 
 /**
@@ -16,9 +16,8 @@ private[physical] object JoinExtremes {
 
   def size(spec: StreamJoinSpec): Int = 2 * spec.bounds.columns.length + 2
 
-  def of(operator: EventTimeJoin[_, _]): Array[Long] = {
+  def of(counters: JoinCounters, disorder: Disorder): Array[Long] = {
     def least(distance: Option[Long]) = distance.fold(Watermarks.Unknown)(-_)
-    val (counters, disorder) = (operator.counters, operator.disorder)
     val columns = disorder.furthestBehind
     columns ++ Array(least(counters.closestTooLate), least(counters.closestTooEarly)) ++
       columns.indices.map(disorder.sketches.get(_).fold(0L)(_.greatest))

@@ -53,7 +53,7 @@ private[physical] final class JoinTask(
       spec.routing,
       spec.lags
     )
-    val disorder = new StoredDisorder(spec, operator.disorder)
+    val disorder = new StoredDisorder(operator.disorder)
     disorder.restore(state.numbers)
     val (before, now) = (spec.watermarks.received(base.before), spec.watermarks.received(base.now))
     operator.restore(before)
@@ -71,8 +71,10 @@ private[physical] final class JoinTask(
       () => operator.advance(now),
       () => {
         disorder.save(state.numbers)
-        report.sketched.add(partitionId -> disorder.counts(partitionId))
-        report.furthest.add(JoinExtremes.of(operator))
+        report.sketched.add(partitionId -> disorder.counts { column =>
+          spec.routing.countsIn(partitionId, spec.bounds.columns(column).side)
+        })
+        report.furthest.add(JoinExtremes.of(counters, operator.disorder))
         report.held.foreach(_.add(operator.earliestHeld))
         state.commit(report.common, counted(counters, partitionId, state.rows), base, now)
       },

@@ -19,7 +19,7 @@ import io.streamjoin.watermark.DisorderSketch
  *
  * Names are short, for they are written with every version.
  */
-private[physical] final class StoredDisorder(spec: StreamJoinSpec, disorder: Disorder) {
+private[physical] final class StoredDisorder(disorder: Disorder) {
   import StoredDisorder._
 
   private var restored = Map.empty[(Int, Int), Long]
@@ -53,11 +53,15 @@ private[physical] final class StoredDisorder(spec: StreamJoinSpec, disorder: Dis
       }
     }
 
-  /** Rows by column and bucket, for the sum over partitions: of a copied input one of them counts. */
-  def counts(partition: Int): Map[String, Long] =
+  /**
+   * Rows by column and bucket, for the sum over partitions.
+   *
+   * @param ofColumn whether this partition's rows of a column count: of a copied input one partition's do
+   */
+  def counts(ofColumn: Int => Boolean): Map[String, Long] =
     for {
       (column, sketch) <- disorder.sketches
-      if spec.routing.countsIn(partition, spec.bounds.columns(column).side)
+      if ofColumn(column)
       (bucket, rows) <- sketch.filled
     } yield rowsOf(column, bucket) -> rows
 }

@@ -10,10 +10,8 @@ import org.apache.spark.sql.catalyst.plans.physical.{
 }
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.streamjoin.checkpoint.{JoinDescription, StateFormat}
-import org.apache.spark.sql.streamjoin.logical.times.BaseColumn
 import org.apache.spark.sql.streamjoin.physical.stateful._
 
-import io.streamjoin.bounds.JoinBounds
 import io.streamjoin.model.Routing
 import io.streamjoin.watermark.WatermarkPlan
 
@@ -35,7 +33,7 @@ class StreamJoinExec(
     batch: BatchInfo,
     val spec: StreamJoinSpec
 ) extends StatefulBinaryExec(leftInput, rightInput, batch)
-    with JoinExec {
+    with ReportsDisorder {
 
   override def nodeName: String = "StreamJoin"
 
@@ -43,9 +41,6 @@ class StreamJoinExec(
 
   override def simpleString(maxFields: Int): String =
     s"StreamJoin ${spec.joinType.name}, ${JoinExplanation.routing(spec)}"
-
-  /** Of a query that runs, also what it has seen. */
-  override protected def explained: Seq[String] = spec.explained ++ disorder.map(_.words)
 
   override def output: Seq[Attribute] = spec.shown
 
@@ -92,27 +87,7 @@ class StreamJoinExec(
       times(i) -> WatermarkPlan.Joined(spec.watermarks, i)
     }
 
-  override protected def bases: Seq[BaseColumn] = spec.bases
-
-  override protected def bounds: JoinBounds = spec.bounds
-
-  override protected def times: IndexedSeq[Expression] = spec.times
-
-  override protected def figures: OperatorMetrics = StreamJoinExec.Figures
-
-  @transient private lazy val furthest: LargestNumbers =
-    registered(new LargestNumbers(JoinExtremes.size(spec)))
-
-  @transient private lazy val sketched: PartitionCounts = registered(new PartitionCounts)
-
-  override protected def shownReadings: Map[String, Long] =
-    JoinExtremes.lags(spec) ++ disorder.flatMap(_.readings)
-
-  private def disorder: Seq[StoredDisorder.Seen] =
-    StoredDisorder.of(spec, sketched.value, furthest.value)
-
-  override protected def shownExtremes: Map[String, Long] =
-    JoinExtremes.metrics(spec, furthest.value)
+  override protected def joinSpec: StreamJoinSpec = spec
 
   @transient private var held: Option[EarliestTimes] = None
 
@@ -136,16 +111,11 @@ class StreamJoinExec(
       input.map(_.output),
       arrived,
       partitionState,
-      JoinReport(report, furthest, sketched, held)
+      joinReport(held)
     )
     perPartition(
       JoinInputs.rows(l, distribution.head, partitions),
       JoinInputs.rows(r, distribution.last, partitions)
     )(task.run)
   }
-}
-
-object StreamJoinExec {
-
-  private[physical] val Figures: OperatorMetrics = StreamJoinMetrics.figures
 }

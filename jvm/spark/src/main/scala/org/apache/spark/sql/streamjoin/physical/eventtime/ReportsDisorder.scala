@@ -1,0 +1,41 @@
+package org.apache.spark.sql.streamjoin.physical.eventtime
+
+import org.apache.spark.sql.catalyst.expressions.Expression
+import org.apache.spark.sql.streamjoin.logical.times.BaseColumn
+import org.apache.spark.sql.streamjoin.physical.stateful._
+
+import io.streamjoin.bounds.JoinBounds
+
+/** A join by event time, which tells how far the rows of its columns come behind. */
+private[physical] trait ReportsDisorder extends JoinExec {
+
+  protected def joinSpec: StreamJoinSpec
+
+  final override protected def bases: Seq[BaseColumn] = joinSpec.bases
+
+  final override protected def bounds: JoinBounds = joinSpec.bounds
+
+  final override protected def times: IndexedSeq[Expression] = joinSpec.times
+
+  final override protected def figures: OperatorMetrics = StreamJoinMetrics.figures
+
+  @transient private lazy val furthest: LargestNumbers =
+    registered(new LargestNumbers(JoinExtremes.size(joinSpec)))
+
+  @transient private lazy val sketched: PartitionCounts = registered(new PartitionCounts)
+
+  protected final def joinReport(held: Option[EarliestTimes]): JoinReport =
+    JoinReport(report, furthest, sketched, held)
+
+  /** Of a query that runs, also what it has seen. */
+  final override protected def explained: Seq[String] = joinSpec.explained ++ disorder.map(_.words)
+
+  final override protected def shownReadings: Map[String, Long] =
+    JoinExtremes.lags(joinSpec) ++ disorder.flatMap(_.readings)
+
+  final override protected def shownExtremes: Map[String, Long] =
+    JoinExtremes.metrics(joinSpec, furthest.value)
+
+  private def disorder: Seq[StoredDisorder.Seen] =
+    StoredDisorder.of(joinSpec, sketched.value, furthest.value)
+}
