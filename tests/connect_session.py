@@ -91,6 +91,14 @@ def main(folder: Path) -> None:
                 "sql": spark.sql(
                     f"SELECT /*+ STREAM_JOIN(late => 'emit') */ * FROM o JOIN d ON {WITHIN}"
                 ).columns,
+                "ordered": [
+                    stream_join(placed, delivered, WITHIN, **order)._explain_string()
+                    for order in (
+                        {"order_by": "rowtime"},
+                        {"order_by": ["d.dt", "o.ot"]},
+                        {"order_by": ["d.dt"], "order_scope": "partition"},
+                    )
+                ],
                 "missing": refusal(lambda: missing.columns),
                 "changes": changes(spark, folder),
                 "pending": waiting(spark, joined, folder),

@@ -41,6 +41,16 @@ def test_conditions_of_every_kind(seen: dict[str, Any]) -> None:
     assert seen["sql"] == ["id", "ot", "id", "dt", "late"]
 
 
+def test_orders_and_how_far_they_reach(seen: dict[str, Any]) -> None:
+    by_rowtime, by_both, in_partitions = seen["ordered"]
+    assert "StreamOrder [greatest(ot, dt) ASC" in by_rowtime
+    assert "StreamOrder [d.dt ASC NULLS FIRST, o.ot ASC NULLS FIRST]" in by_both
+    # an order within partitions does not ask what the joins below hold
+    sooner = [", or sooner if the joins below hold nothing" in text for text in seen["ordered"]]
+    assert sooner == [True, True, False]
+    assert "StreamOrder [d.dt ASC" in in_partitions
+
+
 def test_what_is_refused_and_explained(seen: dict[str, Any]) -> None:
     assert "STREAM_JOIN.UNBOUNDED_STATE" in seen["missing"]
     assert "StreamJoin LEFT OUTER" in seen["explained"]
