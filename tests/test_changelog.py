@@ -399,9 +399,9 @@ CHAINS = [("left", "o.id", "left"), ("right", "c.id", "inner"), ("inner", "c.id"
 def chained(orders: DataFrame, customers: DataFrame) -> DataFrame:
     """Joins of joins by the same key: the orders' again, above those of orders and customers."""
 
-    def joined(left: DataFrame, right: DataFrame, on: str, how: str) -> DataFrame:
+    def joined(left: DataFrame, right: DataFrame, on: str, how: Any) -> DataFrame:
         if left.isStreaming:
-            return left.streamJoin(right, on, how)
+            return streamjoin.stream_join(left, right, on, how)
         return left.join(right, F.expr(on), how)
 
     def one(how: str, key: str, above: str) -> DataFrame:
