@@ -1,0 +1,95 @@
+package org.apache.spark.sql.streamjoin.logical.resolve
+
+import java.util.UUID
+
+import org.apache.spark.sql.catalyst.analysis.{AnalysisContext, UnresolvedRelation}
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.plans.Inner
+import org.apache.spark.sql.catalyst.plans.logical._
+import org.apache.spark.sql.catalyst.streaming.WriteToStream
+import org.apache.spark.sql.streaming.OutputMode
+import org.apache.spark.sql.streamjoin.AnalysisSession
+import org.apache.spark.sql.streamjoin.logical.plan.{JoinOptions, StreamJoin, StreamJoinHint}
+import org.apache.spark.unsafe.types.CalendarInterval
+
+/**
+ * [[CheckBeforeSpark]], [[CheckJoinHints]], [[CheckOutputMode]], [[CheckSecondWatermark]] and
+ * [[RefuseWindowsInConditions]], each alone: what they let through stays as it is.
+ */
+class WholeQueryChecksSuite extends AnalysisSession {
+
+  private def one(time: String): LogicalPlan =
+    planOf(ordered(stream("value AS k", s"timestamp AS $time"), time))
+
+  private lazy val (left, right) = (one("t"), one("bt"))
+
+  private def column(plan: LogicalPlan, name: String) = plan.output.find(_.name == name).get
+
+  private def refused(check: => Unit, condition: String): Unit =
+    assert(refusal(check).getCondition == s"STREAM_JOIN.$condition")
+
+  test("whole queries that are resolved are checked, and none else") {
+    var checked = Seq.empty[LogicalPlan]
+    val rule = new CheckBeforeSpark(Seq(plan => checked :+= plan))
+    assert(rule(left) == left && checked == Seq(left))
+    rule(UnresolvedRelation(Seq("t")))
+    AnalysisContext.withOuterPlan(right)(rule(left))
+    assert(checked.length == 1)
+  }
+
+  test("a hint is one of a join of streams, or of a DataFrame still to be joined") {
+    val hint = StreamJoinHint(JoinOptions(retention = Some("1 hour")), held = false, left)
+    CheckJoinHints(hint)
+    refused(CheckJoinHints(Filter(Literal.TrueLiteral, hint)), "INVALID_OPTION")
+    def join(a: LogicalPlan, b: LogicalPlan) = Join(a, b, Inner, None, JoinHint.NONE)
+    CheckJoinHints(join(hint, right))
+    refused(CheckJoinHints(join(right, hint)), "INVALID_OPTION")
+    refused(CheckJoinHints(join(hint, LocalRelation(right.output))), "STATIC_INPUT")
+  }
+
+  private lazy val both: LogicalPlan = planOf(
+    joined(
+      ordered(stream("value AS k", "timestamp AS t"), "t"),
+      ordered(stream("value AS bk", "timestamp AS bt"), "bt"),
+      "k = bk AND bt BETWEEN t AND t + INTERVAL '1' HOUR"
+    )
+  )
+
+  test("a join above groups that come out again is refused, in append mode it is not") {
+    def written(query: LogicalPlan, mode: OutputMode) =
+      WriteToStream("q", None, "checkpoint", null, mode, false, query, None, None)
+    val aboveGroups = both.transform { case j: StreamJoin =>
+      j.withNewChildren(Seq(Distinct(j.left), j.right))
+    }
+    refused(CheckOutputMode(written(aboveGroups, OutputMode.Update())), "UNSUPPORTED_OUTPUT_MODE")
+    CheckOutputMode(written(aboveGroups, OutputMode.Append()))
+    CheckOutputMode(written(both, OutputMode.Update()))
+  }
+
+  test("a watermark above an order or a join is a second one") {
+    def watermarked(plan: LogicalPlan) = EventTimeWatermark(
+      UUID.randomUUID(),
+      column(plan, "t"),
+      new CalendarInterval(0, 0, 1000000L),
+      plan
+    )
+    refused(CheckSecondWatermark(watermarked(left)), "SECOND_WATERMARK")
+    refused(CheckSecondWatermark(watermarked(both)), "SECOND_WATERMARK")
+    CheckSecondWatermark(watermarked(planOf(stream("value AS k", "timestamp AS t"))))
+    CheckSecondWatermark(left)
+  }
+
+  test(
+    "a window in the condition of a join is refused before Spark finds fault with something else"
+  ) {
+    def window(plan: LogicalPlan, name: String) =
+      TimeWindow(column(plan, name), 1000000L, 1000000L, 0L)
+    def join(condition: Expression) = Join(left, right, Inner, Some(condition), JoinHint.NONE)
+    refused(
+      RefuseWindowsInConditions(join(EqualTo(window(left, "t"), window(right, "bt")))),
+      "UNSUPPORTED_CONDITION"
+    )
+    val plain = join(EqualTo(column(left, "k"), column(right, "k")))
+    assert(RefuseWindowsInConditions(plain) == plain)
+  }
+}

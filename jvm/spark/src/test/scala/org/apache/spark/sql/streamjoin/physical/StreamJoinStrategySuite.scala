@@ -1,0 +1,60 @@
+package org.apache.spark.sql.streamjoin.physical
+
+import org.apache.spark.sql.catalyst.plans.logical.{Filter, LocalRelation, LogicalPlan, Project}
+import org.apache.spark.sql.execution.{FilterExec, ProjectExec, SparkPlan}
+import org.apache.spark.sql.streamjoin.logical.optimize.RulesOverJoins
+import org.apache.spark.sql.streamjoin.logical.plan.{AsOfJoin, ImposeOrder, StreamOrder}
+import org.apache.spark.sql.streamjoin.physical.asof.AsOfJoinExec
+import org.apache.spark.sql.streamjoin.physical.eventtime.StreamJoinExec
+import org.apache.spark.sql.streamjoin.physical.ordered.StreamOrderExec
+import org.apache.spark.sql.streamjoin.physical.stateful.ImposeOrderExec
+
+import io.streamjoin.PythonApi
+
+/** The strategy alone: which operator a logical node becomes, and with which columns. */
+class StreamJoinStrategySuite extends RulesOverJoins {
+
+  private def planned(plan: LogicalPlan): SparkPlan = StreamJoinStrategy(session)(plan) match {
+    case Seq(one) => one
+    case other    => fail(s"not one plan: $other")
+  }
+
+  private def names(plan: SparkPlan): Seq[String] = plan.output.map(_.name)
+
+  private lazy val j = join("inner")
+
+  test("a join gives what is asked for, in that order, and projects nothing then") {
+    val list = Seq("y", "k").map(column(j, _))
+    planned(Project(list, j)) match {
+      case ProjectExec(_, join: StreamJoinExec) => assert(names(join) == Seq("y", "k"))
+      case other                                => fail(other.toString)
+    }
+    planned(j) match {
+      case join: StreamJoinExec => assert(join.output == j.output)
+      case other                => fail(other.toString)
+    }
+  }
+
+  test("what a filter above asks for comes out too") {
+    planned(Project(Seq(column(j, "k")), Filter(above3(j, "x", "y"), j))) match {
+      case ProjectExec(_, FilterExec(_, join: StreamJoinExec)) =>
+        assert(names(join).toSet == Set("k", "x", "y"))
+      case other => fail(other.toString)
+    }
+  }
+
+  test("orders and as-of joins") {
+    val order = planOf(a.orderBy("t")).collectFirst { case o: StreamOrder => o }.get
+    assert(planned(order).isInstanceOf[StreamOrderExec])
+    val imposed = planOf(a).collectFirst { case o: ImposeOrder => o }.get
+    assert(planned(imposed).isInstanceOf[ImposeOrderExec])
+    val last = planOf(
+      PythonApi.streamJoin(a, b, "k = bk AND bt <= t", "inner", java.util.Map.of("match", "last"))
+    ).collectFirst { case l: AsOfJoin => l }.get
+    assert(planned(last).isInstanceOf[AsOfJoinExec])
+  }
+
+  test("nodes of Spark's are left to Spark") {
+    assert(StreamJoinStrategy(session)(LocalRelation(j.output)).isEmpty)
+  }
+}

@@ -1,0 +1,31 @@
+package org.apache.spark.sql.streamjoin.sql
+
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.execution.command.ExplainCommand
+import org.apache.spark.sql.streamjoin.AnalysisSession
+
+/** The rule alone. */
+class ExplainStreamSuite extends AnalysisSession {
+
+  private def explained(text: String): (LogicalPlan, LogicalPlan) = {
+    val plan = session.sessionState.sqlParser.parsePlan(s"EXPLAIN $text")
+    plan -> ExplainStream(session)(plan)
+  }
+
+  test("a query of a view is known to be one of streams") {
+    stream("value AS k", "timestamp AS t").createOrReplaceTempView("explained")
+    explained("SELECT k FROM explained WHERE k > 3") match {
+      case (before: ExplainCommand, after: ExplainCommand) =>
+        assert(!before.logicalPlan.isStreaming && after.logicalPlan.isStreaming)
+        assert(after.logicalPlan.resolved && after.mode == before.mode)
+      case other => fail(other.toString)
+    }
+  }
+
+  test("a query of tables, a wrong one and a command are left to Spark") {
+    for (text <- Seq("SELECT 1", "SELECT nothing FROM explained", "SHOW TABLES")) {
+      val (before, after) = explained(text)
+      assert(after == before, text)
+    }
+  }
+}

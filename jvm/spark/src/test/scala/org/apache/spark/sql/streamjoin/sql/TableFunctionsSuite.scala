@@ -1,0 +1,142 @@
+package org.apache.spark.sql.streamjoin.sql
+
+import org.apache.spark.sql.catalyst.analysis.{
+  UnresolvedRelation,
+  UnresolvedSubqueryColumnAliases,
+  UnresolvedTableValuedFunction
+}
+import org.apache.spark.sql.catalyst.parser.CatalystSqlParser
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.streamjoin.AnalysisSession
+import org.apache.spark.sql.streamjoin.logical.plan.{
+  LastRows,
+  RelationWindow,
+  UnresolvedChangelog,
+  UnresolvedImposeOrder
+}
+
+/** [[ResolveImposeOrder]], [[ResolveStreamWindow]] and [[ResolveChangelogFunctions]], each alone. */
+class TableFunctionsSuite extends AnalysisSession {
+
+  private def parsed(function: String): LogicalPlan =
+    CatalystSqlParser.parsePlan(s"SELECT * FROM $function")
+
+  private def rules: Seq[Rule[LogicalPlan]] =
+    Seq(ResolveImposeOrder(session), ResolveStreamWindow, ResolveChangelogFunctions)
+
+  private def reads(plan: LogicalPlan, name: String): Boolean = plan.exists {
+    case UnresolvedRelation(Seq(`name`), _, _) => true
+    case _                                     => false
+  }
+
+  private def refused(
+      rule: Rule[LogicalPlan],
+      function: String,
+      condition: String,
+      says: String
+  ) = {
+    val refused = refusal(rule(parsed(function)))
+    assert(refused.getCondition == s"STREAM_JOIN.$condition")
+    assert(refused.getMessage.contains(says))
+  }
+
+  test("IMPOSE_ORDER, its options by name") {
+    val order = ResolveImposeOrder(session)(
+      parsed(
+        "IMPOSE_ORDER(TABLE(t), DESCRIPTOR(ot), INTERVAL '1' MINUTE, max_ahead => INTERVAL '1' HOUR)"
+      )
+    ).collectFirst { case o: UnresolvedImposeOrder => o }.get
+    assert(order.column == Seq("ot") && reads(order.child, "t"))
+    assert(order.lag.sql == "INTERVAL '01' MINUTE")
+    assert(order.maxAhead.map(_.sql) == Some("INTERVAL '01' HOUR"))
+    assert(order.idleTimeout.isEmpty && order.ahead.isEmpty)
+  }
+
+  test("IMPOSE_ORDER with less than it needs") {
+    val rule = ResolveImposeOrder(session)
+    for (
+      (arguments, says) <- Seq(
+        "TABLE(t), DESCRIPTOR(ot)" -> "the lag, is missing",
+        "TABLE(t), 1 + 1, INTERVAL '1' MINUTE" -> "DESCRIPTOR(column)",
+        "TABLE(t), DESCRIPTOR(a, b), INTERVAL '1' MINUTE" -> "with one column",
+        "1, DESCRIPTOR(ot), INTERVAL '1' MINUTE" -> "TABLE(...)"
+      )
+    ) refused(rule, s"IMPOSE_ORDER($arguments)", "INVALID_IMPOSE_ORDER", says)
+  }
+
+  test("other functions of a DESCRIPTOR are named, for Spark would name DESCRIPTOR") {
+    val rule = ResolveImposeOrder(session)
+    refused(
+      rule,
+      "TUMBLE(TABLE(t), DESCRIPTOR(ot), INTERVAL '1' MINUTE)",
+      "INVALID_IMPOSE_ORDER",
+      "a window of time is an expression"
+    )
+    refused(
+      rule,
+      "IMPOSE_ORDERS(TABLE(t), DESCRIPTOR(ot), INTERVAL '1' MINUTE)",
+      "INVALID_IMPOSE_ORDER",
+      "perhaps IMPOSE_ORDER was meant"
+    )
+  }
+
+  test("a window of a relation: how far, and in which direction") {
+    def window(arguments: String): LogicalPlan =
+      ResolveStreamWindow(parsed(s"STREAM_WINDOW(TABLE(t), $arguments) AS w(a, b)")).collectFirst {
+        case w: RelationWindow => w
+        case w: LastRows       => w
+      }.get
+    window("INTERVAL '10' MINUTE, 'following'") match {
+      case w: RelationWindow =>
+        assert(w.preceding == Seq(false) && reads(w, "t"))
+        assert(w.child.isInstanceOf[UnresolvedSubqueryColumnAliases])
+      case other => fail(other.toString)
+    }
+    window("INTERVAL '1' MINUTE, 'PRECEDING', INTERVAL '2' MINUTE, 'FOLLOWING'") match {
+      case w: RelationWindow => assert(w.preceding == Seq(true, false) && w.lengths.length == 2)
+      case other             => fail(other.toString)
+    }
+    window("3, 'ROWS PRECEDING'") match {
+      case w: LastRows => assert(w.count == 3)
+      case other       => fail(other.toString)
+    }
+  }
+
+  test("a window that is none") {
+    for (
+      (arguments, says) <- Seq(
+        "INTERVAL '10' MINUTE, 'AROUND'" -> "the direction is",
+        "INTERVAL '10' MINUTE" -> "one or two times an interval",
+        "0, 'ROWS PRECEDING'" -> "no whole number above 0"
+      )
+    )
+      refused(ResolveStreamWindow, s"STREAM_WINDOW(TABLE(t), $arguments)", "INVALID_WINDOW", says)
+  }
+
+  test("the functions of changes, columns by descriptor or by name") {
+    def changes(function: String): UnresolvedChangelog =
+      ResolveChangelogFunctions(parsed(function)).collectFirst { case c: UnresolvedChangelog =>
+        c
+      }.get
+    val log = changes("FROM_CHANGELOG(TABLE(t), key => DESCRIPTOR(a, b), op => 'kind')")
+    assert(log.function == "from_changelog" && reads(log.child, "t"))
+    assert(log.columns == Map("key" -> Seq("a", "b"), "op" -> Seq("kind")))
+    val upserts = changes("FROM_UPSERTS(TABLE(t), 'id', DESCRIPTOR(m.seq), deletes => 'gone')")
+    assert(upserts.columns == Map("key" -> Seq("id"), "sequence_by" -> Seq("m.seq")))
+    assert(upserts.value("deletes").map(_.sql) == Some("'gone'"))
+    for (
+      (function, says) <- Seq(
+        "FROM_UPSERTS(1, 'id', 'seq')" -> "the first argument must be TABLE(...)",
+        "FROM_UPSERTS(TABLE(t), 1 + 1, 'seq')" -> "the argument key must be DESCRIPTOR(column)"
+      )
+    ) refused(ResolveChangelogFunctions, function, "INVALID_CHANGELOG", says)
+  }
+
+  test("functions of Spark's own are nobody's here") {
+    for (rule <- rules; function <- Seq("range(5)", "explode(array(1))")) {
+      val plan = parsed(function)
+      assert(rule(plan) == plan && plan.exists(_.isInstanceOf[UnresolvedTableValuedFunction]))
+    }
+  }
+}
