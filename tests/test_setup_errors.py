@@ -48,6 +48,23 @@ def test_other_pyspark_is_refused(version: str, monkeypatch: pytest.MonkeyPatch)
         streamjoin.conf()
 
 
+def test_import_beside_a_pyspark_that_lacks_what_is_needed() -> None:
+    printed = run_python(
+        """
+        import pyspark, pyspark.sql, pyspark.util
+
+        pyspark.__version__ = "3.5.6"
+        del pyspark.util.is_remote_only
+        try:
+            import streamjoin
+        except RuntimeError as error:
+            print(type(error).__name__, error)
+        """
+    )
+    assert printed.startswith("SetupError streamjoin runs on Spark 4.2 or 4.3; the installed")
+    assert 'pip install "pyspark>=4.2,<4.4"' in printed
+
+
 @pytest.mark.parametrize("version", ["4.2.1", "4.3.0.dev1"])
 def test_supported_pyspark_is_taken(version: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("pyspark.__version__", version)

@@ -9,6 +9,7 @@ the jar, which this package carries, on a session builder.
 
 from __future__ import annotations
 
+from streamjoin import _version as _version  # first: what is below needs a pyspark that fits
 from streamjoin._advice import LagAdvice, StateEstimate
 from streamjoin._api import How, attach, impose_order, stream_join
 from streamjoin._changelog import from_changelog, from_debezium, from_upserts, to_upserts

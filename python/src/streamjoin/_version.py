@@ -33,3 +33,7 @@ def require_supported(what: str, version: str) -> None:
     minor = ".".join(version.split(".")[:2])
     if minor not in _SUPPORTED:
         raise _errors.spark_unsupported(what, version, " or ".join(_SUPPORTED))
+
+
+# Another pyspark lacks what the modules of this package import, which would say less.
+require_supported_pyspark()
