@@ -5,7 +5,6 @@ import org.apache.spark.sql.catalyst.expressions.{Attribute, UnsafeRow}
 import org.apache.spark.sql.catalyst.types.DataTypeUtils
 import org.apache.spark.sql.streamjoin.checkpoint.StateShape
 import org.apache.spark.sql.streamjoin.physical.eventtime.{
-  JoinExtremes,
   JoinReport,
   JoinedRowOutput,
   StoredDisorder
@@ -44,9 +43,9 @@ private[asof] final class AsOfTask(
     val state = partitions.open(partitionId, shapeOf(rows))
     val base =
       BaseWatermarks.next(spec.join.bases, WatermarkPlan.rivals(spec.limit), batch(), state.numbers)
-    val disorder = new Disorder(spec.join.bounds.columns.length, spec.join.lags)
-    val stored = new StoredDisorder(disorder)
-    stored.restore(state.numbers)
+    val disorder =
+      new StoredDisorder(new Disorder(spec.join.bounds.columns.length, spec.join.lags))
+    disorder.restore(state.numbers)
     val operator = new AsOfJoin[UnsafeRow, InternalRow](
       spec.join.joinType,
       spec.bounds,
@@ -54,7 +53,7 @@ private[asof] final class AsOfTask(
       new JoinedRowOutput(spec.join, columns.left, columns.right, _ => false),
       state.rows,
       new JoinCounters,
-      disorder,
+      disorder.seen,
       spec.columns
     )
     operator.begin(received(base.before), received(base.now))
@@ -76,9 +75,7 @@ private[asof] final class AsOfTask(
       operator.join(due(_).sorted())
     }
     def finished(): Iterator[InternalRow] = {
-      stored.save(state.numbers)
-      report.sketched.add(partitionId -> stored.counts(_ => true))
-      report.furthest.add(JoinExtremes.of(operator.counters, disorder))
+      report.addTimes(partitionId, state.numbers, disorder, operator.counters)(_ => true)
       state.commit(
         report.common,
         counted(operator.counters, state.rows),

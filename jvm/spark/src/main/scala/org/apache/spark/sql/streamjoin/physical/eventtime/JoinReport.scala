@@ -1,5 +1,6 @@
 package org.apache.spark.sql.streamjoin.physical.eventtime
 
+import org.apache.spark.sql.streamjoin.checkpoint.StoredNumbers
 import org.apache.spark.sql.streamjoin.physical.stateful.{
   BatchReport,
   EarliestTimes,
@@ -7,8 +8,10 @@ import org.apache.spark.sql.streamjoin.physical.stateful.{
   PartitionCounts
 }
 
+import io.streamjoin.join.eventtime.JoinCounters
+
 /**
- * What the tasks of one batch of an event-time join tell the driver.
+ * What the tasks of one batch of a join by event time tell the driver.
  *
  * @param common what the tasks of every stateful operator tell
  * @param furthest see [[JoinExtremes]]
@@ -20,4 +23,21 @@ private[physical] final case class JoinReport(
     furthest: LargestNumbers,
     sketched: PartitionCounts,
     held: Option[EarliestTimes]
-)
+) {
+
+  /**
+   * What a partition has seen of its rows' times by the end of a batch: stored, and told to the driver.
+   *
+   * @param ofColumn whether this partition's rows of a column count: of a copied input one partition's do
+   */
+  def addTimes(
+      partition: Int,
+      numbers: StoredNumbers,
+      disorder: StoredDisorder,
+      counters: JoinCounters
+  )(ofColumn: Int => Boolean): Unit = {
+    disorder.save(numbers)
+    sketched.add(partition -> disorder.counts(ofColumn))
+    furthest.add(JoinExtremes.of(counters, disorder.seen))
+  }
+}

@@ -70,11 +70,9 @@ private[physical] final class JoinTask(
         ),
       () => operator.advance(now),
       () => {
-        disorder.save(state.numbers)
-        report.sketched.add(partitionId -> disorder.counts { column =>
+        report.addTimes(partitionId, state.numbers, disorder, counters) { column =>
           spec.routing.countsIn(partitionId, spec.bounds.columns(column).side)
-        })
-        report.furthest.add(JoinExtremes.of(counters, operator.disorder))
+        }
         report.held.foreach(_.add(operator.earliestHeld))
         state.commit(report.common, counted(counters, partitionId, state.rows), base, now)
       },

@@ -19,14 +19,14 @@ import io.streamjoin.watermark.DisorderSketch
  *
  * Names are short, for they are written with every version.
  */
-private[physical] final class StoredDisorder(disorder: Disorder) {
+private[physical] final class StoredDisorder(val seen: Disorder) {
   import StoredDisorder._
 
   private var restored = Map.empty[(Int, Int), Long]
 
   def restore(numbers: StoredNumbers): Unit = {
     restored = (for {
-      (column, sketch) <- disorder.sketches.toSeq
+      (column, sketch) <- seen.sketches.toSeq
       word <- 0 until Words
       bits <- numbers.get(has(column, word)).toSeq
       bucket <- 64 * word until 64 * (word + 1) if (bits >>> bucket & 1) == 1
@@ -35,12 +35,12 @@ private[physical] final class StoredDisorder(disorder: Disorder) {
       sketch.add(bucket, rows)
       (column, bucket) -> rows
     }).toMap
-    for ((column, sketch) <- disorder.sketches) numbers.get(most(column)).foreach(sketch.raise)
+    for ((column, sketch) <- seen.sketches) numbers.get(most(column)).foreach(sketch.raise)
   }
 
   /** Writes what has changed. */
   def save(numbers: StoredNumbers): Unit =
-    for ((column, sketch) <- disorder.sketches) {
+    for ((column, sketch) <- seen.sketches) {
       val filled = sketch.filled
       val changed = filled.filterNot { case (b, rows) => restored.get((column, b)).contains(rows) }
       if (changed.nonEmpty) {
@@ -60,7 +60,7 @@ private[physical] final class StoredDisorder(disorder: Disorder) {
    */
   def counts(ofColumn: Int => Boolean): Map[String, Long] =
     for {
-      (column, sketch) <- disorder.sketches
+      (column, sketch) <- seen.sketches
       if ofColumn(column)
       (bucket, rows) <- sketch.filled
     } yield rowsOf(column, bucket) -> rows
