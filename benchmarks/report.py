@@ -19,14 +19,14 @@ _COLUMNS = (
     "peak rows held",
     "checkpointed",
     "rows written to state",
-    "changes given out",
+    "changes emitted",
     "batch ms, median and most",
     "CPU ms of a batch",
     "batches (without data)",
     "result",
 )
 # Left out where no engine of a case has a value.
-_SOMETIMES = ("changes given out", "CPU ms of a batch")
+_SOMETIMES = ("changes emitted", "CPU ms of a batch")
 
 
 def write(results: Path) -> str:

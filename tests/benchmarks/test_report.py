@@ -78,8 +78,8 @@ def test_the_page_has_the_time_of_all_runs(lines: list[Result]) -> None:
 
 
 def test_what_only_changelog_joins_have_is_left_out_of_others(lines: list[Result]) -> None:
-    assert "changes given out" not in page(lines)
-    assert "| changes given out |" in page([*lines, line("flink-heap", 5, changes_out=12345)])
+    assert "changes emitted" not in page(lines)
+    assert "| changes emitted |" in page([*lines, line("flink-heap", 5, changes_out=12345)])
 
 
 def test_a_refusal_has_no_figures(lines: list[Result]) -> None:

@@ -15,6 +15,12 @@ sealed abstract class JoinType(val name: String, val preserved: Set[Side]) exten
   def leftOnly: Boolean = false
 
   def preserves(side: Side): Boolean = preserved(side)
+
+  /** Whether columns of a side come out. */
+  def emits(side: Side): Boolean = side == Left || !leftOnly
+
+  /** Whether it depends on a row's having a partner that it comes out by itself, or not at all. */
+  def notesMatches(side: Side): Boolean = preserves(side) || side == Left && leftOnly
 }
 
 object JoinType {

@@ -1,16 +1,20 @@
 package io.streamjoin.model
 
-/** One of the two inputs of a join. */
-sealed abstract class Side(val name: String) extends Serializable {
+/**
+ * One of the two inputs of a join.
+ *
+ * @param index its place where both are in an order
+ */
+sealed abstract class Side(val name: String, val index: Int) extends Serializable {
   def other: Side
 }
 
 object Side {
-  case object Left extends Side("left") {
+  case object Left extends Side("left", 0) {
     override def other: Side = Right
   }
 
-  case object Right extends Side("right") {
+  case object Right extends Side("right", 1) {
     override def other: Side = Left
   }
 

@@ -10,15 +10,13 @@ final class ChangelogCounters extends Serializable {
   private var cancelledOutput = 0L
   private var out = 0L
 
-  private def slot(side: Side): Int = if (side == Side.Left) 0 else 1
-
   private[changelog] def count(side: Side, what: Count, rows: Long = 1L): Unit =
-    bySide(slot(side))(what.slot) += rows
+    bySide(side.index)(what.slot) += rows
 
   private[changelog] def countCancelledOutput(rows: Long): Unit = cancelledOutput += rows
   private[changelog] def countOutput(rows: Long): Unit = out += rows
 
-  def rows(side: Side, what: Count): Long = bySide(slot(side))(what.slot)
+  def rows(side: Side, what: Count): Long = bySide(side.index)(what.slot)
 
   /** Rows that would have been taken back and given again, for they are equal in the columns asked for. */
   def suppressedUpdates: Long = cancelledOutput

@@ -76,11 +76,8 @@ final class ChangelogJoin[R, O](
     joinType.preserves(side) || rows.joinable(side, row) || rows.remembered(side, row)
 
   /** Whether rows of this side note that a partner has left the state. */
-  private def forgets(side: Side): Boolean = depends(side) && rows.limitCount(side.other) > 0
-
-  /** Whether a row of this side comes or goes with its first and last partner. */
-  private def depends(side: Side): Boolean =
-    joinType.preserves(side) || joinType.leftOnly && side == Left
+  private def forgets(side: Side): Boolean =
+    joinType.notesMatches(side) && rows.limitCount(side.other) > 0
 
   /**
    * The changes of one join key.
@@ -119,7 +116,7 @@ final class ChangelogJoin[R, O](
    * @param why as what they count
    */
   def expire(side: Side, before: Array[Long], now: Array[Long], why: Count): Unit = {
-    if (depends(side.other)) {
+    if (joinType.notesMatches(side.other)) {
       state.evict(side, before, now).foreach { gone =>
         counters.count(side, why)
         note(side, gone.key, rows.copy(side, gone.row))
@@ -154,7 +151,7 @@ final class ChangelogJoin[R, O](
   /** What comes out alone, and what is held from now on. */
   private def finish(key: Long, moving: Moving[R]): Unit = {
     val side = moving.side
-    if (depends(side)) {
+    if (joinType.notesMatches(side)) {
       giveAlone(side, moving.removed, moving.had, added = false)
       giveAlone(side, moving.added, moving.has, added = true)
       if (partners.has(side, key)) remember(key, moving)
@@ -191,7 +188,7 @@ final class ChangelogJoin[R, O](
   private def meetKept(key: Long, moving: Moving[R]): Unit = if (!moving.isEmpty) {
     val side = moving.side
     val other = side.other
-    val tellsOther = depends(other)
+    val tellsOther = joinType.notesMatches(other)
     val known = partners.has(other, key)
     val kept = state.probe(other, key, Long.MinValue, Long.MaxValue)
     while ((tellsOther || !moving.settled) && kept.hasNext) {

@@ -15,13 +15,11 @@ final class JoinCounters extends Serializable {
   private var tooLate = Long.MaxValue
   private var tooEarly = Long.MaxValue
 
-  private def slot(side: Side): Int = if (side == Side.Left) 0 else 1
-
-  def countInput(side: Side): Unit = input(slot(side)) += 1
+  def countInput(side: Side): Unit = input(side.index) += 1
   def countJoined(): Unit = joined += 1
-  def countLate(side: Side): Unit = late(slot(side)) += 1
-  def countEvicted(side: Side, rows: Long): Unit = evicted(slot(side)) += rows
-  def countNullTime(side: Side): Unit = timeless(slot(side)) += 1
+  def countLate(side: Side): Unit = late(side.index) += 1
+  def countEvicted(side: Side, rows: Long): Unit = evicted(side.index) += rows
+  def countNullTime(side: Side): Unit = timeless(side.index) += 1
   def countNullPadded(): Unit = padded += 1
 
   def countLookedInto(metKey: Boolean): Unit = {
@@ -34,7 +32,7 @@ final class JoinCounters extends Serializable {
     if (by >= 0) tooLate = math.min(tooLate, by) else tooEarly = math.min(tooEarly, -by)
 
   /** Rows that came, late ones among them. */
-  def inputRows(side: Side): Long = input(slot(side))
+  def inputRows(side: Side): Long = input(side.index)
 
   /** Pairs that were joined; of a semi or anti join, left rows that have met a partner. */
   def joinedRows: Long = joined
@@ -52,16 +50,16 @@ final class JoinCounters extends Serializable {
   def closestTooEarly: Option[Long] = Option.when(tooEarly != Long.MaxValue)(tooEarly)
 
   /** Rows dropped because they were below a watermark. */
-  def lateRows(side: Side): Long = late(slot(side))
+  def lateRows(side: Side): Long = late(side.index)
 
   /** Rows that were buffered and went because nothing can match them any more. */
-  def evictedRows(side: Side): Long = evicted(slot(side))
+  def evictedRows(side: Side): Long = evicted(side.index)
 
   /**
    * Rows that could match nothing because a time that the condition bounds is null, other than where a
    * join below found no match.
    */
-  def nullTimeRows(side: Side): Long = timeless(slot(side))
+  def nullTimeRows(side: Side): Long = timeless(side.index)
 
   /** Rows emitted without a match. */
   def nullPaddedRows: Long = padded

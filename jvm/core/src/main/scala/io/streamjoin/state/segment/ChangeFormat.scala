@@ -61,7 +61,7 @@ private[segment] final class ChangeWriter(stream: DataOutputStream) {
     for (side <- Side.both) {
       out.text(side.name)
       val watermarks = head.watermarks(side)
-      limitCount(slot(side)) = watermarks.length
+      limitCount(side.index) = watermarks.length
       out.number(watermarks.length.toLong)
       watermarks.foreach(out.long)
     }
@@ -78,7 +78,7 @@ private[segment] final class ChangeWriter(stream: DataOutputStream) {
       offset: Int,
       size: Int
   ): Unit = {
-    val s = slot(side)
+    val s = side.index
     out.number(1 + ((size.toLong >>> 3) << 2 | (if (matched) 2L else 0L) | s))
     out.distance(id - lastId)
     lastId = id
@@ -170,8 +170,6 @@ private object ChangeFormat {
   /** A number of bytes or of things to come, which may be damaged. */
   def sized(n: Long): Int =
     if (n < 0 || n > Int.MaxValue - 16) throw new IOException(s"it has a size of $n") else n.toInt
-
-  def slot(side: Side): Int = if (side == Side.Left) 0 else 1
 
   private val MostAtOnce = 1 << 16
 

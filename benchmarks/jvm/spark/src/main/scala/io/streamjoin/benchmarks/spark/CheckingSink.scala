@@ -111,7 +111,7 @@ private object CheckingWriter {
   }
 }
 
-/** What a query has given out so far. */
+/** What a query has emitted so far. */
 private final class Received(val delays: Option[Due]) {
   val result = new Checksum
 

@@ -3,7 +3,7 @@ package org.apache.spark.sql.streamjoin.checkpoint.pending
 import org.apache.spark.sql.catalyst.expressions.{BoundReference, Cast, StructsToJson}
 import org.apache.spark.sql.types._
 
-import io.streamjoin.model.{JoinType, Side}
+import io.streamjoin.model.Side
 
 /**
  * The columns in which waiting rows are shown.
@@ -39,7 +39,7 @@ private[pending] final class PendingShape(joins: Seq[StoredJoin], sides: Seq[Sid
     val own = PendingShape.columns(time, limitType, join.rows(side))
     PendingSide(
       join.called(side),
-      PendingShape.notesMatches(join.description.joinType, side),
+      join.description.joinType.notesMatches(side),
       time,
       limits,
       limitType,
@@ -84,8 +84,4 @@ private[pending] object PendingShape {
       .add("limits", ArrayType(limits, containsNull = false), nullable = false)
       .add("row", row)
   }
-
-  /** Whether a join keeps note of it; else nothing would depend on it. */
-  def notesMatches(joinType: JoinType, side: Side): Boolean =
-    joinType.preserves(side) || joinType.leftOnly && side == Side.Left
 }

@@ -5,8 +5,6 @@ import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan}
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.streamjoin.logical.plan.{AsOfJoin, StreamJoin, StreamJoinInput}
 
-import io.streamjoin.model.Side
-
 /**
  * What a filter above an as-of join asks of rows of the probe side alone is asked of that input: each row
  * of it meets the last rows whatever becomes of the others. A row of the build side that were dropped
@@ -17,13 +15,13 @@ object PushFilterThroughAsOfJoin extends Rule[LogicalPlan] with PredicateHelper 
   override def apply(plan: LogicalPlan): LogicalPlan = plan.transform {
     case f @ Filter(condition, j: AsOfJoin) if j.resolved =>
       val probe = j.bounds.probe
-      val input = if (probe == Side.Left) j.left else j.right
+      val input = j.children(probe.index)
       val (ofProbe, others) = splitConjunctivePredicates(condition).partition { c =>
         c.references.nonEmpty && c.references.subsetOf(input.outputSet) && StreamJoin.mayDemand(c)
       }
       ofProbe.reduceOption(And).fold[LogicalPlan](f) { asked =>
         val filtered = StreamJoinInput.filtered(input, asked)
-        val join = if (probe == Side.Left) j.copy(left = filtered) else j.copy(right = filtered)
+        val join = j.withNewChildren(j.children.updated(probe.index, filtered))
         others.reduceOption(And).fold[LogicalPlan](join)(Filter(_, join))
       }
   }

@@ -71,7 +71,7 @@ case class AsOfJoin(
     ).isEmpty
 
   /** The event time of a side. */
-  def time(side: Side): Attribute = if (side == Side.Left) times.head else times.last
+  def time(side: Side): Attribute = times(side.index)
 
   /** Keys, time zones and what else follows from the condition; valid once resolved. */
   @transient lazy val analysis: JoinAnalysis =

@@ -59,7 +59,7 @@ case class ChangelogJoin(
     with PredicateHelper
     with HasTimeColumns {
 
-  def input(side: Side): LogicalPlan = if (side == Side.Left) left else right
+  def input(side: Side): LogicalPlan = children(side.index)
 
   def key(side: Side): Seq[Attribute] = if (side == Side.Left) leftKey else rightKey
 
@@ -110,10 +110,10 @@ case class ChangelogJoin(
     }
 
   override def output: Seq[Attribute] = {
-    def shown(input: LogicalPlan) =
+    def data(input: LogicalPlan) =
       input.output.filterNot(a => added.contains(a) || ChangelogMarks.isCommit(a) && !normalizes)
     def nullable(columns: Seq[Attribute]) = columns.map(_.withNullability(true))
-    val (l, r) = (shown(left), shown(right))
+    val (l, r) = (data(left), data(right))
     val columns = joinType match {
       case JoinType.Inner                        => l ++ r
       case JoinType.LeftOuter                    => l ++ nullable(r)

@@ -137,7 +137,7 @@ private[streamjoin] final case class JoinAnalysis(
     val out = for {
       // a column that nothing bounds may come out with any age: it is no event time any more
       i <- bounds.columns.indices if bounds.watermarkedInOutput(i)
-      if !joinType.leftOnly || bounds.columns(i).side == Side.Left
+      if joinType.emits(bounds.columns(i).side)
       a <- attribute(i)
     } yield i -> a.exprId
     val ids = out.toMap

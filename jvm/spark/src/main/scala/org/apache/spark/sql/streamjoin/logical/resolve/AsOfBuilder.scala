@@ -148,7 +148,7 @@ private[streamjoin] object AsOfBuilder {
       )
     }
     val reach = uppers.map(_.slack).minOption.getOrElse(0L)
-    val pair = if (probe == Side.Left) Seq(probeTime, buildTime) else Seq(buildTime, probeTime)
+    val pair = Side.both.map(side => if (side == probe) probeTime else buildTime)
     val whole = AsOfJoin(
       left,
       right,
@@ -162,7 +162,7 @@ private[streamjoin] object AsOfBuilder {
     val made = whole.copy(bounds = whole.bounds.copy(tolerance = tolerance(whole)))
     made.copyTagsFrom(join)
     if (uppers.isEmpty && made.bounds.tolerance.exists(_ <= 0) && !atOneTime(made)) {
-      def name(side: Side) = made.names(Side.both.indexOf(side))
+      def name(side: Side) = made.names(side.index)
       val (p, b) = (name(probe), name(probe.other))
       throw refused(
         join,

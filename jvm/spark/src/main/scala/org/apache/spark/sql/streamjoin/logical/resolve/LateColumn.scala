@@ -27,10 +27,10 @@ private[streamjoin] object LateColumn extends PredicateHelper {
     val keys = if (byNames) join.condition.toSeq.flatMap(splitConjunctivePredicates) else Nil
     val ours = StreamJoinBuilder.required(join, late = Some(late), sharedKeys = keys)
     val found = AttributeSet(ours.lateBelow)
-    val shown = columns.filterNot(c => found.contains(c.toAttribute))
-    refuseTaken(join, shown)
+    val required = columns.filterNot(c => found.contains(c.toAttribute))
+    refuseTaken(join, required)
     // an alias is what Spark renames where a stream is joined with itself
-    Project(shown :+ Alias(late, Name)(), ours)
+    Project(required :+ Alias(late, Name)(), ours)
   }
 
   /** A join of tables, of which no row is late. */

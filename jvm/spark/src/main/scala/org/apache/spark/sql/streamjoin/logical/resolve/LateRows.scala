@@ -27,8 +27,7 @@ private[logical] object LateRows extends PredicateHelper {
   def refusal(join: StreamJoin): Option[Refusal] = (for {
     (side, input) <- Side.both.zip(join.children)
     rows <- of(input) if rows.present
-    shown = !join.joinType.leftOnly || side == Side.Left
-    if join.late.isEmpty || rows.columns.isEmpty || !shown
+    if join.late.isEmpty || rows.columns.isEmpty || !join.joinType.emits(side)
   } yield Refusal(StreamJoinErrors.lateRowsBelow(join.origin, side.name, input.output))).headOption
 
   /** Whether late rows of a join come up to here among the others. */

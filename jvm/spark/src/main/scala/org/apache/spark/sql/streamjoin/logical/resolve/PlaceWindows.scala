@@ -175,7 +175,7 @@ object PlaceWindows extends Rule[LogicalPlan] with PredicateHelper {
 
   /** The column that the window of a side, or of the other one, is about. */
   private def time(j: Join, side: Side): Attribute = {
-    val input = if (side == Side.Left) j.left else j.right
+    val input = j.children(side.index)
     val written = Seq(j.left, j.right).flatMap(RelationWindow.on(_)).head
     if (!input.isStreaming) {
       throw StreamJoinErrors.staticInput(j.origin, side.name, input.output.map(ColumnNames.of))

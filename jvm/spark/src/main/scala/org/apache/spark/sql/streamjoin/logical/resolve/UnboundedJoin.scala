@@ -73,7 +73,7 @@ private[streamjoin] object UnboundedJoin {
     val named = missing.forall { case (_, m) => Seq(m.later, m.earlier).forall(name(_).nonEmpty) }
     def aliased(side: Side)(a: Attribute) =
       if (named) name(a).get
-      else ColumnNames.written(Seq(if (side == Side.Left) "l" else "r", a.name))
+      else ColumnNames.written(Seq(side.name.take(1), a.name))
     val written = missing.map { case (side, m) =>
       m.sql(aliased(side)(m.later), aliased(side.other)(m.earlier))
     }

@@ -14,10 +14,10 @@ private[asof] object AsOfExplanation {
     import j.bounds.{build, probe}
     val words = new TimeWords(j.analysis)
     val unit = TimeUnit.of(j.time(probe).dataType).get
-    def name(side: Side) = if (side == Side.Left) j.names.head else j.names.last
+    def name(side: Side) = j.names(side.index)
     val until = unit.movedInWords(name(probe), j.bounds.reach)
     val keys = j.analysis.equiKeys.map(k =>
-      ColumnNames.sql(if (build == Side.Left) k.left else k.right)
+      ColumnNames.sql(k.of(build))
     )
     val of = if (keys.isEmpty) "" else s" of its ${keys.mkString(", ")}"
     val rows = if (j.bounds.count == 1) "row" else s"${j.bounds.count} rows"

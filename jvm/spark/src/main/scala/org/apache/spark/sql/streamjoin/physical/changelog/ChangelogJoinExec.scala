@@ -53,7 +53,7 @@ class ChangelogJoinExec(
 
   override protected def explained: Seq[String] = spec.explained
 
-  override def output: Seq[Attribute] = spec.shown
+  override def output: Seq[Attribute] = spec.required
 
   override def producedAttributes: AttributeSet = AttributeSet(spec.changes)
 

@@ -90,7 +90,7 @@ private[changelog] object ChangelogSide {
  * @param data the columns of the inputs that somebody asks for
  * @param wanted which rows of the output somebody asks for; none: all
  * @param changes the columns that say what became of a row
- * @param shown those of both that somebody asks for, in the order in which they come out
+ * @param required those of both that somebody asks for, in the order in which they come out
  * @param outputKey the columns by which rows of the output are told apart; empty: there are none, or not
  *   all of them are asked for
  * @param bases where watermarks start, in the order in which they are stored
@@ -110,7 +110,7 @@ private[changelog] final case class ChangelogSpec(
     data: Seq[Attribute],
     wanted: Option[Expression],
     changes: Seq[Attribute],
-    shown: Seq[Attribute],
+    required: Seq[Attribute],
     outputKey: Seq[Attribute],
     bases: Seq[BaseColumn],
     times: IndexedSeq[Expression],

@@ -48,6 +48,8 @@ private[changelog] object SecondImage {
  * tells rows apart and brings them together: that is one row for the shuffle and the sort, not two. All else goes
  * through as it is, with no second image.
  *
+ * Whether a row comes is a computed column, so there is a projection right below, whose rows are Spark's own.
+ *
  * @param told what must be equal in both
  * @param rowComes whether a row is there from now on
  * @param replaced the columns of which rows have the value before, see [[SecondImage]]

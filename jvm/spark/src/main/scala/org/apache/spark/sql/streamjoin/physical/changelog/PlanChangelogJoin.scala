@@ -45,7 +45,7 @@ private[physical] object PlanChangelogJoin extends PredicateHelper {
     val (left, right) = (planInput(j.left), planInput(j.right))
     val read = asked ++ AttributeSet(j.condition +: wanted) ++ AttributeSet(j.leftKey ++ j.rightKey)
     val (l, r) = (side(j, Side.Left, left.output, read), side(j, Side.Right, right.output, read))
-    val shown = j.output.filter(asked.contains)
+    val required = j.output.filter(asked.contains)
     val key = outputKey(j.joinType, l, r)
     val spec = ChangelogSpec(
       j.joinType,
@@ -53,11 +53,11 @@ private[physical] object PlanChangelogJoin extends PredicateHelper {
       j.condition,
       l,
       r,
-      shown.filterNot(j.changes.contains),
+      required.filterNot(j.changes.contains),
       wanted.reduceOption(And(_, _)),
       j.changes,
-      shown,
-      key.filter(_.forall(k => shown.exists(_.exprId == k.exprId)))
+      required,
+      key.filter(_.forall(k => required.exists(_.exprId == k.exprId)))
         .getOrElse(Nil),
       j.analysis.bases,
       j.analysis.expressions,
@@ -108,7 +108,7 @@ private[physical] object PlanChangelogJoin extends PredicateHelper {
   ): Option[SecondImage] = {
     val known = told(j, side)
     Option.when(j.key(side).nonEmpty && j.equiKeys.nonEmpty && hasPreimages(j.input(side))) {
-      val added = j.added(if (side == Side.Left) 0 else 1)
+      val added = j.added(side.index)
       SecondImage.of(
         columns.filterNot(a => a.exprId == added.exprId || known.exists(_.semanticEquals(a)))
       )
@@ -135,7 +135,7 @@ private[physical] object PlanChangelogJoin extends PredicateHelper {
     val key = j.key(side)
     ChangelogSide(
       columns,
-      j.added(if (side == Side.Left) 0 else 1),
+      j.added(side.index),
       second(j, side, columns),
       key,
       key.nonEmpty && key.forall(k => joinKeys.exists(_.semanticEquals(k))),

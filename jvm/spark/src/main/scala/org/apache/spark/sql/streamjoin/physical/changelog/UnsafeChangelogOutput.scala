@@ -39,7 +39,7 @@ private[changelog] final class UnsafeChangelogOutput(
 
   private lazy val wanted = spec.wanted.map(Predicate.create(_, columns))
 
-  private def shown(row: InternalRow): Option[UnsafeRow] =
+  private def emitted(row: InternalRow): Option[UnsafeRow] =
     Option.when(wanted.forall(_.eval(row)))(project(row).copy())
 
   private def keyProjection = UnsafeProjection.create(nullable(spec.outputKey), nullable(spec.data))
@@ -50,11 +50,11 @@ private[changelog] final class UnsafeChangelogOutput(
   private val nullLeft = new GenericInternalRow(left.length)
   private val nullRight = new GenericInternalRow(right.length)
 
-  override def joined(l: UnsafeRow, r: UnsafeRow): Option[UnsafeRow] = shown(pair(l, r))
+  override def joined(l: UnsafeRow, r: UnsafeRow): Option[UnsafeRow] = emitted(pair(l, r))
 
   override def alone(side: Side, row: UnsafeRow): Option[UnsafeRow] =
-    if (leftOnly) shown(row)
-    else shown(if (side == Side.Left) pair(row, nullRight) else pair(nullLeft, row))
+    if (leftOnly) emitted(row)
+    else emitted(if (side == Side.Left) pair(row, nullRight) else pair(nullLeft, row))
 
   override def key(row: UnsafeRow): Option[AnyRef] = keyOf.map(_(row).copy())
 
@@ -64,7 +64,7 @@ private[changelog] final class UnsafeChangelogOutput(
     keyOf.nonEmpty && keyOf.get(a) == otherKeyOf.get(b)
 
   private lazy val whole =
-    UnsafeProjection.create(nullable(spec.shown), nullable(spec.data) ++ spec.changes)
+    UnsafeProjection.create(nullable(spec.required), nullable(spec.data) ++ spec.changes)
 
   private val withWords = new JoinedRow
 

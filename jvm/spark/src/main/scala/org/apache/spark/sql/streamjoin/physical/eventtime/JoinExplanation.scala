@@ -88,7 +88,7 @@ private[physical] object JoinExplanation {
 
   private def outputs(a: JoinAnalysis, times: TimeWords): Seq[String] = for {
     i <- a.bounds.columns.indices if a.bounds.columns(i).watermarked
-    if !a.joinType.leftOnly || a.bounds.columns(i).side == Side.Left
+    if a.joinType.emits(a.bounds.columns(i).side)
   } yield {
     val limits = a.bounds.governing(i).map(b => times.behind(b, a.bounds.slack(i, b)))
     val mark =

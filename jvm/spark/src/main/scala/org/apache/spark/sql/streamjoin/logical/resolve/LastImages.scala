@@ -1,0 +1,124 @@
+package org.apache.spark.sql.streamjoin.logical.resolve
+
+import org.apache.spark.sql.catalyst.expressions.{
+  Alias,
+  And,
+  Attribute,
+  AttributeReference,
+  EqualNullSafe,
+  Expression,
+  NamedExpression
+}
+import org.apache.spark.sql.catalyst.plans.logical._
+import org.apache.spark.sql.streamjoin.logical.plan.{ChangelogJoin, ChangelogMarks, ImposeOrder}
+
+import io.streamjoin.model.JoinType
+
+/**
+ * The last image of each key of an input, with which a change gets the one that it replaces: where changes
+ * of one key may come to other partitions of the join, or something in between may drop one of its images.
+ */
+private[resolve] object LastImages {
+
+  /**
+   * The input, with the last image of each key kept right above its declaration where a change could
+   * miss the one that it replaces.
+   *
+   * @param joinKey the columns of the input by which it is joined, where all of its keys are such
+   * @param leaves whether rows leave the join by watermarks
+   * @param ttl for how long, in milliseconds, rows are kept
+   */
+  def kept(
+      input: LogicalPlan,
+      joinKey: Option[Seq[Attribute]],
+      leaves: Boolean,
+      ttl: Option[Long]
+  ): LogicalPlan = {
+    val size = ChangelogMarks.kind(input.output).fold(0)(ChangelogMarks.keySize)
+    val key = ChangelogMarks.key(input.output)
+    val together = joinKey.exists(_.forall(k => key.exists(_.exprId == k.exprId)))
+    if (size == 0 || key.nonEmpty && together && passesAll(input)) input
+    else normalized(input, images(_, leaves, ttl))
+  }
+
+  /** Whether each change that was declared comes here. */
+  private def passesAll(plan: LogicalPlan): Boolean = plan match {
+    case p if isDeclaration(p)   => true
+    case Project(_, child)       => passesAll(child)
+    case SubqueryAlias(_, child) => passesAll(child)
+    case v: View                 => passesAll(v.child)
+    case w: EventTimeWatermark   => passesAll(w.child)
+    case o: ImposeOrder          => !o.maxAhead.exists(_.rejects) && passesAll(o.child)
+    case _                       => false
+  }
+
+  /** Where rows become changes. */
+  def isDeclaration(plan: LogicalPlan): Boolean = plan match {
+    case Project(_, child) => ChangelogMarks.areChanges(plan) && !ChangelogMarks.areChanges(child)
+    case _: ChangelogJoin  => true
+    case _                 => false
+  }
+
+  private def normalized(plan: LogicalPlan, images: LogicalPlan => LogicalPlan): LogicalPlan =
+    if (isDeclaration(plan) || isOrdered(plan)) images(plan)
+    else plan.mapChildren(normalized(_, images))
+
+  /** A declaration with orders on top of it: those say when the last image of a key may go. */
+  private def isOrdered(plan: LogicalPlan): Boolean = {
+    def declared(p: LogicalPlan): Boolean = p match {
+      case _: EventTimeWatermark | _: ImposeOrder | _: SubqueryAlias | _: View =>
+        p.children.forall(declared)
+      case _ => isDeclaration(p)
+    }
+    plan match {
+      case w: EventTimeWatermark => declared(w)
+      case o: ImposeOrder        => declared(o)
+      case _                     => false
+    }
+  }
+
+  /**
+   * The changes of a keyed input with both images: a join with nothing, by its key, of the rows that
+   * have no partner. Its columns are those of the input, so what is above goes on as it is.
+   */
+  private def images(declared: LogicalPlan, leaves: Boolean, ttl: Option[Long]): LogicalPlan = {
+    val kind = ChangelogMarks.kind(declared.output).get
+    val key = ChangelogMarks.key(declared.output)
+    val nothing = LocalRelation(
+      key.map(k => AttributeReference(k.name, k.dataType)()),
+      Nil,
+      isStreaming = true
+    )
+    val condition = key
+      .zip(nothing.output)
+      .map { case (k, n) => EqualNullSafe(k, n): Expression }
+      .reduce(And(_, _))
+    // commit columns are part of what is kept: what is above may ask for them
+    val whole = Project(
+      declared.output.map { a =>
+        if (a.exprId == kind.exprId) Alias(a, a.name)(explicitMetadata = Some(a.metadata)) else a
+      },
+      declared
+    )
+    val join = ChangelogDraft.of(whole, nothing, JoinType.LeftAnti, condition, normalizes = true)
+    val input = {
+      val k = ChangelogMarks.kind(whole.output).get
+      Project(
+        whole.output.filterNot(_.exprId == k.exprId) :+ Alias(ChangelogDraft.comes(k), "_added")(),
+        whole
+      )
+    }
+    val untimed = join.copy(
+      left = ZonedInput.joined(input),
+      added = Seq(input.output.last, join.added(1)),
+      leftTtl = ttl
+    )
+    val complete = if (leaves) ChangelogDraft.withTimes(untimed) else untimed
+    val back: Seq[NamedExpression] = declared.output.map { a =>
+      if (a.exprId != kind.exprId) a
+      else
+        Alias(complete.changes.head, a.name)(exprId = a.exprId, explicitMetadata = Some(a.metadata))
+    }
+    Project(back, complete)
+  }
+}
