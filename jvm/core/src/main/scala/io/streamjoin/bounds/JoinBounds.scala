@@ -1,6 +1,6 @@
 package io.streamjoin.bounds
 
-import io.streamjoin.model.{JoinType, Side}
+import io.streamjoin.model.{JoinType, Side, TimeBuckets}
 import io.streamjoin.model.Watermarks.Unknown
 
 /**
@@ -87,6 +87,18 @@ final class JoinBounds(
    * which they are looked up; [[JoinBounds.Unbounded]] if that differs from row to row.
    */
   def probeWidth(side: Side): Long = width(probeColumn(side))
+
+  /**
+   * The buckets of the times by which rows are looked up; none where these are no times of each joined pair, or
+   * not within a distance that is the same for all.
+   */
+  def buckets(bothCopied: Boolean): Option[TimeBuckets] =
+    if (contradictory || Side.both.exists(indices(_).isEmpty)) None
+    else {
+      val (left, right) = (probeColumn(Side.Left), probeColumn(Side.Right))
+      if (!constrained(left) || !constrained(right)) None
+      else TimeBuckets.of(slack(right, left), slack(left, right), bothCopied)
+    }
 
   private def width(column: Int): Long = indices(columns(column).side.other).map { b =>
     val (down, up) = (slack(column, b), slack(b, column))

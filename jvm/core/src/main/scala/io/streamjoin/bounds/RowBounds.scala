@@ -139,6 +139,9 @@ final class RowBounds(bounds: JoinBounds, side: Side) extends Serializable {
     true
   }
 
+  /** Whether it has the time by which it would be found. */
+  def hasProbeTime(times: RowTimes): Boolean = !times.isNull(probed)
+
   /** The time by which the row is found while it is buffered. */
   def probeTime(times: RowTimes): Long = times(probed)
 

@@ -25,6 +25,15 @@ sealed abstract class Routing(val name: String) extends Serializable {
    * @param row of which all partitions see the same, so that its hash is theirs to agree on
    */
   def isGuest(row: AnyRef, partition: Int, partitions: Int): Boolean = false
+
+  /** Whether another partition answers for a row with this time, arriving or buffered. */
+  def isGuest(side: Side, time: Long, partition: Int, partitions: Int): Boolean = false
+
+  /** Whether guests are kept under a key of their own. */
+  def keepsGuestsApart: Boolean = false
+
+  /** The side at whose rows' home pairs come out. */
+  def answersForPairs: Side = Left
 }
 
 object Routing {
@@ -48,10 +57,37 @@ object Routing {
    * meet, so the work of a partition is its share.
    */
   case object Shared extends Routing("SHARED") {
+    override def keepsGuestsApart: Boolean = true
+
     override def isGuest(key: Long): Boolean = key == GuestKey
 
     override def isGuest(row: AnyRef, partition: Int, partitions: Int): Boolean =
       Math.floorMod(row.hashCode, partitions) != partition
+  }
+
+  /**
+   * Without an equality, where partners are never further apart than so much: rows go to the partition of the
+   * bucket of their time, which answers for them, and where they may have a partner in the next bucket, to that
+   * partition as guests. A row without a time has no partners, and one partition.
+   *
+   * @param single the side whose rows are never guests, which then meet all their partners at home; none where
+   *   both inputs are preserved. Then it is as in [[Shared]]: a pair comes out where its left row is at home,
+   *   and a guest is there to show others that they have a partner.
+   */
+  final case class ByTime(single: Option[Side], buckets: TimeBuckets) extends Routing(ByTime.Name) {
+    override def answersForPairs: Side = single.getOrElse(Left)
+
+    override def isGuest(side: Side, time: Long, partition: Int, partitions: Int): Boolean =
+      partitions > 1 && !single.contains(side) &&
+        buckets.homeIn(side, time, partitions) != partition
+
+    /** The partition in which a row with this time is a guest, or -1. */
+    def guestIn(side: Side, time: Long, partitions: Int): Int =
+      if (single.contains(side)) -1 else buckets.guestIn(side, time, partitions)
+  }
+
+  object ByTime {
+    val Name: String = "BY TIME"
   }
 
   /** The equality key of all rows where there is none, in the partition that answers for them. */
@@ -60,11 +96,15 @@ object Routing {
   /** What guests have in its place. */
   val GuestKey: Long = 1L
 
-  val all: Seq[Routing] = Seq(ByKey, Broadcast(Left), Broadcast(Right), Shared)
+  /** Those that have nothing but their name. */
+  val named: Seq[Routing] = Seq(ByKey, Broadcast(Left), Broadcast(Right), Shared)
 
   def of(joinType: JoinType, hasEquality: Boolean): Routing =
-    if (hasEquality) ByKey
-    else if (joinType.preserved == Set(Left, Right)) Shared
-    else if (joinType.preserves(Right)) Broadcast(Right)
-    else Broadcast(Left)
+    if (hasEquality) ByKey else single(joinType).fold[Routing](Shared)(Broadcast(_))
+
+  /** The side that is in one place where there is no equality; none: both inputs are preserved. */
+  def single(joinType: JoinType): Option[Side] =
+    if (joinType.preserved == Set(Left, Right)) None
+    else if (joinType.preserves(Right)) Some(Right)
+    else Some(Left)
 }

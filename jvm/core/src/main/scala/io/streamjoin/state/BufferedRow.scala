@@ -12,6 +12,9 @@ trait BufferedRow[R] {
   /** The hash of its equality key. */
   def key: Long
 
+  /** The time by which it is looked up. */
+  def time: Long
+
   /** Whether it has been joined. */
   def matched: Boolean
 }

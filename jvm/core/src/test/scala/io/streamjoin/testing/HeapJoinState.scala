@@ -61,7 +61,7 @@ final class HeapJoinState[R](copy: R => R) extends JoinState[R] {
 final class HeapRow[R](
     override val row: R,
     override val key: Long,
-    val time: Long,
+    override val time: Long,
     val sequence: Long,
     val limits: Array[Long],
     var matched: Boolean

@@ -29,7 +29,10 @@ import io.streamjoin.state.{BufferedRow, JoinState, Probed}
  *
  * Source: Hazelcast, "Stream to stream JOIN", section "Algorithm". Not thread-safe.
  *
+ * @param routing how its rows came here, and so which of them another partition answers for
  * @param lags of the columns whose watermark is the largest time less a lag, that lag
+ * @param partition the number of this one
+ * @param partitions how many there are
  * @tparam R a row of either input
  * @tparam O a row of the output
  */
@@ -41,7 +44,9 @@ final class EventTimeJoin[R, O](
     state: JoinState[R],
     val counters: JoinCounters,
     routing: Routing = Routing.ByKey,
-    lags: Map[Int, Long] = Map.empty
+    lags: Map[Int, Long] = Map.empty,
+    partition: Int = 0,
+    partitions: Int = 1
 ) {
 
   /** How far its rows came behind. */
@@ -74,17 +79,16 @@ final class EventTimeJoin[R, O](
    *
    * @param keepFor the watermarks that the row must survive to be buffered, where more is known than
    *   was received: those of the end of the batch, once no row of the other input follows before them
-   * @param guest whether another partition answers for the row, see [[Routing.Shared]]
    * @return the rows to emit; must be read to its end before the next call
    */
   def process(
       side: Side,
       row: R,
-      keepFor: Array[Long] = watermarks,
-      guest: Boolean = false
+      keepFor: Array[Long] = watermarks
   ): Iterator[O] = {
     rows.readTimes(side, row, times)
     val own = boundsOf(side)
+    val guest = isGuest(side, row, own)
     if (!guest) {
       counters.countInput(side)
       own.tellBehind(times, watermarks, disorder)
@@ -117,7 +121,13 @@ final class EventTimeJoin[R, O](
     Side.both.iterator.flatMap(evict(_, before))
   }
 
-  private def isGuest(row: BufferedRow[R]): Boolean = routing.isGuest(row.key)
+  private def isGuest(side: Side, row: R, own: RowBounds): Boolean =
+    routing.isGuest(row.asInstanceOf[AnyRef], partition, partitions) ||
+      own.hasProbeTime(times) &&
+      routing.isGuest(side, own.probeTime(times), partition, partitions)
+
+  private def isGuest(side: Side, row: BufferedRow[R]): Boolean =
+    routing.isGuest(row.key) || routing.isGuest(side, row.time, partition, partitions)
 
   private def evict(side: Side, before: Array[Long]): Iterator[O] = {
     val own = boundsOf(side)
@@ -128,7 +138,7 @@ final class EventTimeJoin[R, O](
       state.evict(side, from, to).flatMap { gone =>
         counters.countEvicted(side, 1)
         if (gone.matched) None
-        else unmatched(side, gone.row, isGuest(gone))
+        else unmatched(side, gone.row, isGuest(side, gone))
       }
     } else {
       val buffered = state.size(side)
@@ -178,7 +188,8 @@ final class EventTimeJoin[R, O](
       this.row = row
       this.guest = guest
       val own = boundsOf(side)
-      key = if (guest) Routing.GuestKey else rows.key(side, row)
+      val apart = routing.keepsGuestsApart
+      key = if (guest && apart) Routing.GuestKey else rows.key(side, row)
       time = own.probeTime(times)
       own.limits(times, limitsOf(side))
       keep = own.survives(limitsOf(side), keepFor)
@@ -186,8 +197,9 @@ final class EventTimeJoin[R, O](
       to = own.probeTo(times)
       ordinary =
         Saturated.isOrdinary(time) && Saturated.isOrdinary(from) && Saturated.isOrdinary(to)
-      partners = state.probe(side.other, if (guest) Routing.NoKey else key, from, to)
-      guestsLeft = routing == Routing.Shared && !guest
+      partners =
+        state.probe(side.other, if (guest && apart) Routing.NoKey else key, from, to)
+      guestsLeft = apart && !guest
       matched = false
       settled = false
     }
@@ -220,19 +232,21 @@ final class EventTimeJoin[R, O](
 
     private def meet(partner: BufferedRow[R]): Unit = {
       val other = partner.row
-      val pairs =
-        if (side == Left) rows.matches(row, other, ordinary)
-        else rows.matches(other, row, ordinary)
+      val guests = guest && isGuest(side.other, partner)
+      val pairs = !guests &&
+        (if (side == Left) rows.matches(row, other, ordinary)
+         else rows.matches(other, row, ordinary))
       if (pairs) {
         matched = true
         if (joinType.leftOnly) {
           counters.countJoined()
           meetLeftOnly(partner, other)
         } else {
-          if (!partner.matched && joinType.preserves(side.other) && !isGuest(partner)) {
+          val toGuest = isGuest(side.other, partner)
+          if (!partner.matched && joinType.preserves(side.other) && !toGuest) {
             partners.setMatched()
           }
-          val ofGuest = if (side == Left) guest else isGuest(partner)
+          val ofGuest = if (side == routing.answersForPairs) guest else toGuest
           if (!ofGuest) {
             counters.countJoined()
             give(if (side == Left) output.joined(row, other) else output.joined(other, row))

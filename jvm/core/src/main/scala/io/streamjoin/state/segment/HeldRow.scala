@@ -5,9 +5,6 @@ import io.streamjoin.state.BufferedRow
 /** A buffered row with all that was appended with it. */
 trait HeldRow[R] extends BufferedRow[R] {
 
-  /** The time by which it is looked up. */
-  def time: Long
-
   /** The watermark above which it goes. */
   def limit(k: Int): Long
 }

@@ -83,21 +83,24 @@ class LateRowsSuite extends AnyFunSuite {
   }
 
   test("of a row that another partition answers for, nothing comes out") {
-    val operator = new EventTimeJoin[TestRow, Emitted](
-      FullOuter,
-      bounds,
-      rows,
-      outputWithLate,
-      new HeapJoinState[TestRow](identity),
-      new JoinCounters,
-      Routing.Shared
-    )
-    operator.restore(Array(30L, 30L, 30L))
-    for (row <- Seq(l(29, 30), r(29), l(31, 31).copy(foundLate = true))) {
-      assert(operator.process(row.side, row, guest = true).isEmpty)
-      assert(operator.process(row.side, row).length == 1)
+    val counters = new JoinCounters
+    val operators = Seq.tabulate(3) { partition =>
+      new EventTimeJoin[TestRow, Emitted](
+        FullOuter,
+        bounds,
+        rows,
+        outputWithLate,
+        new HeapJoinState[TestRow](identity),
+        counters,
+        Routing.Shared,
+        partition = partition,
+        partitions = 3
+      )
     }
-    assert(Side.both.map(operator.counters.lateRows) == Seq(1, 1))
+    operators.foreach(_.restore(Array(30L, 30L, 30L)))
+    for (row <- Seq(l(29, 30), r(29), l(31, 31).copy(foundLate = true)))
+      assert(operators.map(_.process(row.side, row).length).sorted == Seq(0, 0, 1))
+    assert(Side.both.map(counters.lateRows) == Seq(1, 1))
   }
 
   for (joinType <- JoinType.all) {

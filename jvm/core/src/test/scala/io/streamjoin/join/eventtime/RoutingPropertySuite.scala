@@ -25,7 +25,12 @@ class RoutingPropertySuite extends AnyFunSuite {
         val join = RandomJoin.admissible(random, maxColumns = 2)
         val partitions = 2 + random.nextInt(3)
         val one = new BatchDriver(join, joinType)
-        val many = new RoutedDriver(join, joinType, partitions)
+        val many = new RoutedDriver(
+          join,
+          joinType,
+          partitions,
+          Routing.of(joinType, hasEquality = false)
+        )
         val watermarks = new Driver(join, joinType)
         val events = join.events(40).grouped(1 + random.nextInt(12)).toSeq :+ join.end
         withClue(onFailure(s"$join\n${events.mkString("\n")}\n")) {
@@ -52,12 +57,57 @@ class RoutingPropertySuite extends AnyFunSuite {
     }
   }
 
+  for (joinType <- JoinType.all) {
+    test(s"${joinType.name}: partitions by buckets of time give what one partition gives") {
+      var (outputRows, guests) = (0, 0L)
+      RandomCases.forAll(600) { random =>
+        val join = RandomJoin.admissible(random, maxColumns = 2)
+        val single = Routing.single(joinType)
+        join.bounds.buckets(bothCopied = single.isEmpty).foreach { buckets =>
+          val partitions = 1 + random.nextInt(6)
+          val one = new BatchDriver(join, joinType)
+          val many =
+            new RoutedDriver(join, joinType, partitions, Routing.ByTime(single, buckets))
+          val watermarks = new Driver(join, joinType)
+          val events = join.events(40).grouped(1 + random.nextInt(12)).toSeq :+ join.end
+          withClue(onFailure(s"$join\n$buckets, $partitions\n${events.mkString("\n")}\n")) {
+            for (batch <- events) {
+              val rows = batch.collect { case r: TestRow => r }
+              batch.foreach { case w: Wm => watermarks.send(w); case _ => () }
+              val homes = rows.map(_ -> random.nextInt(partitions)).toMap
+              val expected = one.batch(Side.Left, rows, watermarks.received)
+              assertSame(s"$batch", many.batch(rows, homes, watermarks.received), expected)
+              outputRows += expected.length
+              for (side <- Side.both) {
+                val held = one.buffer(side).length.toLong
+                val found = many.buffered(side)
+                guests += math.max(found - held, 0)
+                if (!joinType.leftOnly) assert(found >= held, side.name)
+                assert(found <= held * (if (single.contains(side) || partitions == 1) 1 else 2))
+                for (
+                  count <- Seq[JoinCounters => Long](
+                    _.inputRows(side),
+                    _.lateRows(side),
+                    _.nullTimeRows(side),
+                    _.joinedRows,
+                    _.nullPaddedRows
+                  )
+                ) assert(many.counted(count) == count(one.counters))
+              }
+            }
+          }
+        }
+      }
+      if (RandomCases.all) assert(outputRows > 300 && guests > 30, s"$outputRows, $guests")
+    }
+  }
+
   test("only a side that is not preserved is broadcast without being answered for") {
     for (joinType <- JoinType.all)
       Routing.of(joinType, hasEquality = false) match {
         case Routing.Broadcast(unicast) => assert(!joinType.preserves(unicast.other))
         case Routing.Shared             => assert(joinType == JoinType.FullOuter)
-        case Routing.ByKey              => fail("there is no key")
+        case other                      => fail(s"$other where there is no key")
       }
     assert(JoinType.all.forall(Routing.of(_, hasEquality = true) == Routing.ByKey))
   }

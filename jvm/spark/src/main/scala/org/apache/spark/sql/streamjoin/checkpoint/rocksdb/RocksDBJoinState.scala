@@ -306,7 +306,7 @@ private[rocksdb] final class RocksDBJoinState(store: StateStore, shape: StateSha
 private final class InStore(
     override val row: UnsafeRow,
     override val key: Long,
-    val time: Long,
+    override val time: Long,
     val sequence: Long,
     var matched: Boolean
 ) extends BufferedRow[UnsafeRow] {

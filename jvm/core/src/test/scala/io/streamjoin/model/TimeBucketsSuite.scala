@@ -1,0 +1,108 @@
+package io.streamjoin.model
+
+import scala.util.Random
+
+import org.scalatest.funsuite.AnyFunSuite
+
+import io.streamjoin.testing.RandomCases
+import io.streamjoin.testing.RandomCases.onFailure
+
+/** Where rows go by their times, from the arithmetic alone. */
+class TimeBucketsSuite extends AnyFunSuite {
+
+  private def distance(random: Random): Long = {
+    val bits = random.nextInt(58)
+    random.nextLong() & ((1L << bits) - 1)
+  }
+
+  /** Times near zero, near the ends of the range, and anywhere. */
+  private def time(random: Random): Long = random.nextInt(4) match {
+    case 0 => random.nextInt(100).toLong - 50
+    case 1 => Long.MaxValue - random.nextInt(100)
+    case 2 => Long.MinValue + random.nextInt(100)
+    case _ => random.nextLong()
+  }
+
+  private def places(routing: Routing.ByTime, side: Side, time: Long, partitions: Int): Seq[Int] =
+    routing.buckets.homeIn(side, time, partitions) +:
+      Seq(routing.guestIn(side, time, partitions)).filter(_ >= 0)
+
+  for (single <- Seq(None, Some(Side.Left), Some(Side.Right)))
+    test(
+      s"rows that may match meet where one is at home, ${single.fold("none")(_.name)} in one place"
+    ) {
+      RandomCases.forAll(3000) { random =>
+        val before = distance(random) * (if (random.nextInt(4) == 0) -1 else 1)
+        val after = math.max(distance(random), -before)
+        val partitions = 1 + random.nextInt(9)
+        val routing =
+          Routing.ByTime(single, TimeBuckets.of(before, after, bothCopied = single.isEmpty).get)
+        for (_ <- 1 to 20) {
+          val l = time(random)
+          val between = BigInt(-before) + BigInt(63, random) % (BigInt(before) + after + 1)
+          val sum = random.nextInt(3) match {
+            case 0 => BigInt(l) - before
+            case 1 => BigInt(l) + after
+            case _ => BigInt(l) + between
+          }
+          for (r <- Some(sum).filter(_.isValidLong).map(_.toLong)) {
+            val times = Map[Side, Long](Side.Left -> l, Side.Right -> r)
+            val at = times.map { case (side, t) => side -> places(routing, side, t, partitions) }
+            withClue(onFailure(s"$routing, $partitions partitions, $l, $r: $at ")) {
+              for ((side, places) <- at) {
+                assert(places.distinct == places && places.length <= 2)
+                assert(places.forall(p => p >= 0 && p < partitions))
+                if (single.contains(side)) assert(places.length == 1)
+                val guest = places.tail
+                for (p <- 0 until partitions if places.contains(p)) {
+                  assert(routing.isGuest(side, times(side), p, partitions) == guest.contains(p))
+                }
+              }
+              // each meets the other at its own home, so that both know of the pair, which comes out once
+              for (side <- single.map(Seq(_)).getOrElse(Side.both))
+                assert(at(side.other).contains(at(side).head))
+            }
+          }
+        }
+      }
+    }
+
+  test("half of the rows of one input are guests, or a quarter of both, whatever the distance") {
+    val random = new Random(1)
+    for (
+      reach <- Seq(1L, 10L, 5000000L); (single, most) <- Seq(Some(Side.Left) -> 0.55, None -> 0.3)
+    ) {
+      val routing = Routing.ByTime(single, TimeBuckets.of(reach, reach, single.isEmpty).get)
+      val rows = 10000
+      val guests = Seq.fill(rows)(random.nextLong() >> 10)
+        .count(routing.guestIn(Side.Right, _, 8) >= 0)
+      assert(guests < most * rows, s"$reach, $single")
+    }
+  }
+
+  test("partners at one moment need no guests") {
+    val buckets = TimeBuckets.of(-5, 5, bothCopied = true).get
+    for (time <- -20L to 20L; side <- Side.both) assert(buckets.guestIn(side, time, 3) == -1)
+    assert(buckets.homeIn(Side.Left, 7, 5) == buckets.homeIn(Side.Right, 12, 5))
+  }
+
+  test("buckets in a row lie in as many partitions as there are") {
+    for (partitions <- 1 to 9; first <- Seq(0L, -9L, 45L)) {
+      val turn = first / partitions * partitions
+      val found = (0L until partitions.toLong).map(b => TimeBuckets.partition(turn + b, partitions))
+      assert(found.toSet == (0 until partitions).toSet)
+    }
+  }
+
+  test("times that are multiples of something lie in all partitions") {
+    for (unit <- Seq(8L, 60L, 1000000L, 86400000000L)) {
+      val found = (0L until 200L).map(i => TimeBuckets.partition(i * unit, 8)).groupBy(identity)
+      assert(found.size == 8 && found.values.forall(_.length < 60), s"$unit")
+    }
+  }
+
+  test("what is too far apart has no buckets") {
+    for ((before, after) <- Seq((0L, Long.MaxValue), (Long.MaxValue / 4, 0L), (5L, -6L)))
+      assert(TimeBuckets.of(before, after, bothCopied = true).isEmpty)
+  }
+}
