@@ -8,6 +8,7 @@ import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
+from streamjoin import pending
 from tests.orders import Ids, Shop, at, ids
 from tests.streams import Run
 
@@ -16,10 +17,16 @@ ORDERS = [(n, f"10:{n:02}") for n in range(0, 40, 2)]
 DELIVERIES = [(n, f"10:{n:02}") for n in (1, 5, 6, 17, 18, 19, 35)]
 
 
-def partitioned(spark: SparkSession, folder: Path, partitions: int) -> Shop:
+BUCKETS = "spark.sql.streamJoin.timeBuckets"
+
+
+def partitioned(
+    spark: SparkSession, folder: Path, partitions: int, buckets: bool = True, name: str = ""
+) -> Shop:
     session = spark.newSession()
     session.conf.set("spark.sql.shuffle.partitions", str(partitions))
-    return Shop(session, folder / str(partitions))
+    session.conf.set(BUCKETS, str(buckets).lower())
+    return Shop(session, folder / (name or f"{partitions}{buckets}"))
 
 
 def fill(shop: Shop, run: Run) -> None:
@@ -59,15 +66,38 @@ def batch_join(spark: SparkSession, how: str) -> Ids:
 def test_four_partitions_give_what_one_gives(spark: SparkSession, tmp_path: Path, how: str) -> None:
     found: list[Ids] = []
     buffered: list[tuple[int, int]] = []
-    for partitions in (1, 4):
-        shop = partitioned(spark, tmp_path, partitions)
+    for partitions, buckets in ((1, True), (4, True), (4, False)):
+        shop = partitioned(spark, tmp_path, partitions, buckets)
         run = shop.joined(how, WITHIN_TEN_MINUTES, lag="1 hour")
         fill(shop, run)
         metrics = run.metrics()
         buffered.append((metrics["bufferedRowsLeft"], metrics["bufferedRowsRight"]))
+        waiting = pending(run.checkpoint).groupBy("side").count().collect()
+        assert dict(map(tuple, waiting)) == dict(zip(("left", "right"), buffered[0], strict=True))
         close(shop, run)
         found.append(ids([(*row, None, None)[:4] for row in run.rows()]))
-    assert found[0] == found[1] == batch_join(spark, how)
-    left, right = buffered[0]
+    assert found[0] == found[1] == found[2] == batch_join(spark, how)
+    one, by_time, copied = buffered
     copies = {"right": (4, 1), "full": (4, 4)}.get(how, (1, 4))
-    assert buffered[1] == (left * copies[0], right * copies[1])
+    assert copied == (one[0] * copies[0], one[1] * copies[1])
+    for rows, here, copies_of_side in zip(one, by_time, copies, strict=True):
+        assert here == rows if copies_of_side == 1 else rows < here <= 1.6 * rows
+
+
+@pytest.mark.parametrize("how", ["left", "full"])
+@pytest.mark.parametrize("first", [False, True])
+def test_a_query_goes_on_as_it_began(
+    spark: SparkSession, tmp_path: Path, how: str, first: bool
+) -> None:
+    shop = partitioned(spark, tmp_path, 4, first, "shop")
+    run = shop.joined(how, WITHIN_TEN_MINUTES, lag="1 hour")
+    shop.order(*ORDERS[::2])
+    shop.deliver(*DELIVERIES[::2])
+    run.step()
+    shop.session.conf.set(BUCKETS, str(not first).lower())
+    shop.order(*ORDERS[1::2])
+    shop.deliver(*DELIVERIES[1::2])
+    run.step()
+    assert run.metrics()["bufferedRowsRight"] == (7 * 4 if not first else pytest.approx(9, abs=2))
+    close(shop, run)
+    assert ids([(*row, None, None)[:4] for row in run.rows()]) == batch_join(spark, how)

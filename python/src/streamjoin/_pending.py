@@ -47,7 +47,8 @@ def pending(
 
         - ``batch_id`` BIGINT, ``operator_id`` BIGINT
         - ``partition_id`` INT: NULL for rows of which every partition has a copy (the copied
-          input of a join without an equality); such a row is shown once
+          input of a join without an equality). A row with copies is shown once; where it has one
+          in a second bucket of time, by the partition that answers for it
         - ``side`` STRING: ``left`` or ``right``; ``held`` for rows that an ordered output holds
           back until the watermark of their own time has passed them (as an argument, ``left``)
         - ``time``: the time by which the row is found

@@ -74,7 +74,21 @@ private[sql] object StreamJoinConf {
       .stringConf
       .createOptional
 
+  val TimeBuckets: ConfigEntry[Boolean] =
+    SQLConf
+      .buildConf("spark.sql.streamJoin.timeBuckets")
+      .doc(
+        "Whether a stream-to-stream join without an equality, whose time bounds keep partners within a " +
+          "distance that is the same for all, sends each row to the task of its time, and near the edge " +
+          "of a bucket of time to one more. Otherwise one input, of a full join both, is copied to all " +
+          "tasks. It counts when a query is started with a new checkpoint; one with a checkpoint goes on " +
+          "as it began."
+      )
+      .version("0.1.0")
+      .booleanConf
+      .createWithDefault(true)
+
   /** All of them. */
   val all: Seq[ConfigEntry[_]] =
-    Seq(ReplaceBuiltin, MaxBufferedRows, StateFormat, SegmentMemory, Retention)
+    Seq(ReplaceBuiltin, MaxBufferedRows, StateFormat, SegmentMemory, Retention, TimeBuckets)
 }

@@ -10,7 +10,7 @@ import org.json4s._
 import org.json4s.JsonDSL._
 import org.json4s.jackson.JsonMethods.{compact, parse, render}
 
-import io.streamjoin.model.{JoinType, Routing, Side}
+import io.streamjoin.model.{JoinType, Routing, Side, TimeBuckets}
 
 /**
  * A time of a join as its rows have it stored.
@@ -103,6 +103,7 @@ private[streamjoin] final case class JoinDescription(
         ("version" -> version) ~
         ("joinType" -> joinType.name) ~
         ("routing" -> routing.name) ~
+        ("buckets" -> buckets) ~
         ("keys" -> keys) ~
         ("sources" -> sources) ~
         ("bounds" -> bounds) ~
@@ -115,6 +116,10 @@ private[streamjoin] final case class JoinDescription(
         ("condition" -> condition) ~
         ("inputs" -> inputs)
     compact(render(fields))
+  }
+
+  private def buckets: Option[JObject] = Some(routing).collect { case Routing.ByTime(_, b) =>
+    ("shift" -> b.shift) ~ ("reach" -> b.reach) ~ ("width" -> b.width)
   }
 
   private def bySide[T](of: Side => T)(json: T => JValue): JObject =
@@ -139,7 +144,7 @@ private[streamjoin] object JoinDescription {
       text(all("format")),
       version(json).getOrElse(0),
       JoinType.all.find(_.name == text(all("joinType"))).get,
-      Routing.all.find(_.name == text(all("routing"))).get,
+      routing(all).get,
       texts(all("keys")),
       texts(all("sources")),
       texts(all("bounds")),
@@ -152,6 +157,25 @@ private[streamjoin] object JoinDescription {
       all.get("condition").map(texts),
       all.get("inputs").map(texts)
     )
+  }
+
+  /** How the rows of a join lie in its partitions; none where the code of this version does not know it. */
+  def routing(json: String): Option[Routing] = routing(fields(json))
+
+  private def routing(all: Map[String, JValue]): Option[Routing] = {
+    val name = all.get("routing").collect { case JString(name) => name }
+    name.flatMap(n => Routing.named.find(_.name == n)).orElse {
+      for {
+        Routing.ByTime.Name <- name
+        JString(joinType) <- all.get("joinType")
+        of <- JoinType.all.find(_.name == joinType)
+        b <- all.get("buckets")
+        number = (part: String) => (b \ part).asInstanceOf[JInt].num.longValue
+      } yield Routing.ByTime(
+        Routing.single(of),
+        TimeBuckets(number("shift"), number("reach"), number("width"))
+      )
+    }
   }
 
   def format(json: String): Option[String] = fields(json).get("format").collect { case JString(f) =>

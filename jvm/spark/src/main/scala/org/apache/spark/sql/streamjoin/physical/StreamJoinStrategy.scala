@@ -17,6 +17,7 @@ import org.apache.spark.sql.catalyst.plans.logical.{
 }
 import org.apache.spark.sql.execution.{FilterExec, ProjectExec, SparkPlan, SparkStrategy}
 import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.streamjoin.StreamJoinConf
 import org.apache.spark.sql.streamjoin.logical.plan.{
   AsOfJoin,
   ChangelogJoin,
@@ -125,7 +126,8 @@ case class StreamJoinStrategy(session: SparkSession) extends SparkStrategy {
         j.output,
         shown,
         j.late.map(LateSpec(_, j.lateBelow, j.sharedKeys, SQLConf.get.sessionLocalTimeZone)),
-        JoinExplanation.lines(j.analysis, j.late)
+        JoinExplanation.lines(j.analysis, j.late),
+        SQLConf.get.getConf(StreamJoinConf.TimeBuckets)
       )
     )
   }

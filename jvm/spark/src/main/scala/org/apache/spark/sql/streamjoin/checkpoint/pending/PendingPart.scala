@@ -20,6 +20,7 @@ private[pending] final case class PendingPart(
     batch: Long,
     operator: Long,
     partition: Int,
+    partitions: Int,
     format: String,
     routing: Routing,
     version: StoredVersion,
@@ -64,7 +65,8 @@ private[pending] final case class PendingPart(
 
   /** Copies of a row that several partitions hold are shown once. */
   private def isShown(row: StoredRow): Boolean =
-    routing.countsIn(partition, row.side) && !routing.isGuest(row.key)
+    routing.countsIn(partition, row.side) && !routing.isGuest(row.key) &&
+      !routing.isGuest(row.side, row.time, partition, partitions)
 
   private def place(side: Side): Option[Int] = Option.when(!routing.copies(side))(partition)
 }

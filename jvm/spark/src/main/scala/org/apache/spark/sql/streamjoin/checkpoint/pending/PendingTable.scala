@@ -53,6 +53,7 @@ private[pending] object PendingTable {
       stored.batch,
       join.operator,
       partition,
+      join.partitions,
       join.description.format,
       join.description.routing,
       join.version(partition),

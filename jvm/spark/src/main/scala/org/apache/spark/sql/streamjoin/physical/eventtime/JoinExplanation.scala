@@ -2,7 +2,7 @@ package org.apache.spark.sql.streamjoin.physical.eventtime
 
 import org.apache.spark.sql.catalyst.expressions.Attribute
 import org.apache.spark.sql.streamjoin.ColumnNames
-import org.apache.spark.sql.streamjoin.conditions.{FoundBound, RetentionLimit}
+import org.apache.spark.sql.streamjoin.conditions.{FoundBound, RetentionLimit, TimeUnit}
 import org.apache.spark.sql.streamjoin.logical.plan.JoinAnalysis
 import org.apache.spark.sql.streamjoin.physical.stateful.TimeWords
 
@@ -34,6 +34,11 @@ private[physical] object JoinExplanation {
       s"no equality: ${unicast.name} rows spread over the partitions, " +
         s"${unicast.other.name} rows copied to each"
     case Routing.Shared => "no equality: all rows copied to each partition"
+    case Routing.ByTime(single, buckets) =>
+      val times = Side.both.map(side => spec.bounds.columns(spec.bounds.probeColumn(side)).name)
+      val unit = TimeUnit.of(spec.times(spec.bounds.probeColumn(Side.Left)).dataType).get
+      s"no equality: by buckets of ${unit.words(buckets.width)} of ${times.mkString(", ")}, " +
+        s"${single.fold("rows")(s => s"${s.other.name} rows")} copied to at most two partitions"
   }
 
   /** What each part of the condition is to the join. */

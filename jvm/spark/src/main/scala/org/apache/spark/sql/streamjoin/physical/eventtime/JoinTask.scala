@@ -51,7 +51,9 @@ private[physical] final class JoinTask(
       state.rows,
       counters,
       spec.routing,
-      spec.lags
+      spec.lags,
+      partitionId,
+      partitions.info.numPartitions
     )
     val disorder = new StoredDisorder(operator.disorder)
     disorder.restore(state.numbers)
@@ -65,8 +67,7 @@ private[physical] final class JoinTask(
         operator.process(
           side,
           row,
-          keepFor = if (side == Side.Left) before else now,
-          guest = spec.routing.isGuest(row, partitionId, partitions.info.numPartitions)
+          keepFor = if (side == Side.Left) before else now
         ),
       () => operator.advance(now),
       () => {

@@ -6,13 +6,14 @@ import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression}
 import org.apache.spark.sql.catalyst.plans.physical.{
   Distribution,
   Partitioning,
-  UnknownPartitioning
+  UnknownPartitioning,
+  UnspecifiedDistribution
 }
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.streamjoin.checkpoint.{JoinDescription, StateFormat}
 import org.apache.spark.sql.streamjoin.physical.stateful._
 
-import io.streamjoin.model.Routing
+import io.streamjoin.model.{Routing, Side}
 import io.streamjoin.watermark.WatermarkPlan
 
 /**
@@ -44,13 +45,15 @@ class StreamJoinExec(
 
   override def output: Seq[Attribute] = spec.shown
 
-  override def requiredChildDistribution: Seq[Distribution] =
-    JoinDistribution.required(
-      spec.routing,
-      side => spec.equiKeys.map(_.of(side)),
-      input.map(_.output),
-      getStateInfo.numPartitions
-    )
+  override def requiredChildDistribution: Seq[Distribution] = spec.routing match {
+    case _: Routing.ByTime => Seq.fill(2)(UnspecifiedDistribution)
+    case routing => JoinDistribution.required(
+        routing,
+        side => spec.equiKeys.map(_.of(side)),
+        input.map(_.output),
+        getStateInfo.numPartitions
+      )
+  }
 
   override def outputPartitioning: Partitioning = spec.joinType match {
     case _ if spec.routing != Routing.ByKey =>
@@ -67,7 +70,17 @@ class StreamJoinExec(
       left: SparkPlan,
       right: SparkPlan,
       batch: BatchInfo
-  ): StreamJoinExec = new StreamJoinExec(left, right, batch, spec)
+  ): StreamJoinExec = batch.stateInfo match {
+    case Some(info) if this.batch.stateInfo.isEmpty =>
+      val routed = spec.copy(routing = RoutingOfQuery(spec.routing, spec.joinType, info, session))
+      new StreamJoinExec(
+        ByBucketsExec.over(left, routed, Side.Left, info.numPartitions),
+        ByBucketsExec.over(right, routed, Side.Right, info.numPartitions),
+        batch,
+        routed
+      )
+    case _ => new StreamJoinExec(left, right, batch, spec)
+  }
 
   override protected def arguments: IndexedSeq[Any] = IndexedSeq(left, right, batch, spec)
 

@@ -20,6 +20,7 @@ import io.streamjoin.watermark.{JoinWatermarks, WatermarkPlan}
  * @param zones the time zones of the session that the bounds depend on
  * @param zoned what of the inputs' keys and times depends on one
  * @param explained the bounds found, in words
+ * @param routing how rows reach the partitions
  */
 private[streamjoin] final case class StreamJoinSpec(
     joinType: JoinType,
@@ -35,7 +36,8 @@ private[streamjoin] final case class StreamJoinSpec(
     watermarks: JoinWatermarks,
     zones: Set[String],
     zoned: Seq[ZonedPart],
-    explained: Seq[String]
+    explained: Seq[String],
+    routing: Routing
 ) {
 
   def bounds: JoinBounds = watermarks.bounds
@@ -44,18 +46,18 @@ private[streamjoin] final case class StreamJoinSpec(
   def lags: Map[Int, Long] = watermarks.inputs.zipWithIndex.collect {
     case (WatermarkPlan.Base(i), column) => bases(i) -> column
   }.collect { case (base: BaseColumn.Imposed, column) => column -> base.lag }.toMap
-
-  /** Where no two rows can match, none need to meet: each goes to one partition. */
-  def routing: Routing = Routing.of(joinType, equiKeys.nonEmpty || bounds.contradictory)
 }
 
 private[streamjoin] object StreamJoinSpec {
+
+  /** @param timeBuckets whether rows that meet by their times alone may go by these */
   def of(
       analysis: JoinAnalysis,
       output: Seq[Attribute],
       shown: Seq[Attribute],
       late: Option[LateSpec],
-      explained: Seq[String]
+      explained: Seq[String],
+      timeBuckets: Boolean = true
   ): StreamJoinSpec =
     StreamJoinSpec(
       analysis.joinType,
@@ -71,6 +73,18 @@ private[streamjoin] object StreamJoinSpec {
       analysis.watermarks,
       analysis.zones,
       analysis.zoned,
-      explained
+      explained,
+      routing(analysis, timeBuckets)
     )
+
+  /** Where no two rows can match, none need to meet: each goes to one partition. */
+  private def routing(analysis: JoinAnalysis, timeBuckets: Boolean): Routing = {
+    val single = Routing.single(analysis.joinType)
+    val hasKey = analysis.equiKeys.nonEmpty || analysis.bounds.contradictory
+    Option
+      .when(timeBuckets && !hasKey)(analysis.bounds.buckets(bothCopied = single.isEmpty))
+      .flatten
+      .map(Routing.ByTime(single, _))
+      .getOrElse(Routing.of(analysis.joinType, hasKey))
+  }
 }

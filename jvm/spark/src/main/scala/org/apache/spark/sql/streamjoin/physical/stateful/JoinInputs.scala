@@ -7,7 +7,11 @@ import scala.concurrent.duration.Duration
 import org.apache.spark.{MapOutputTrackerMaster, SparkEnv}
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.plans.physical.{AllTuples, Distribution}
+import org.apache.spark.sql.catalyst.plans.physical.{
+  AllTuples,
+  Distribution,
+  UnspecifiedDistribution
+}
 import org.apache.spark.sql.execution.{CoalescedPartitionSpec, ShufflePartitionSpec, SparkPlan}
 import org.apache.spark.sql.execution.exchange._
 import org.apache.spark.sql.streamjoin.shims.SparkCaseClass
@@ -21,10 +25,12 @@ private[physical] object JoinInputs {
 
   /**
    * The input, with a shuffle where it would otherwise be computed by the join's own tasks, or where
-   * all of them read all of it.
+   * all of them read all of it. One of which nothing is asked has its own.
    */
   def shuffled(input: SparkPlan, distribution: Distribution): SparkPlan =
-    if (!isShuffle(input) && (distribution == AllTuples || unseen(input))) {
+    if (distribution == UnspecifiedDistribution) {
+      input
+    } else if (!isShuffle(input) && (distribution == AllTuples || unseen(input))) {
       val partitions = distribution.requiredNumPartitions.get
       SparkCaseClass.make(
         classOf[ShuffleExchangeExec],

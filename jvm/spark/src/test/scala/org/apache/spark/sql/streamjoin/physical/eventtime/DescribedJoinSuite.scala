@@ -15,7 +15,7 @@ import org.apache.spark.sql.streamjoin.conditions.Condition.withSettings
 import org.apache.spark.sql.streamjoin.errors.StreamJoinRuntimeException
 import org.apache.spark.sql.streamjoin.logical.plan.{JoinAnalysis, JoinQuestion}
 
-import io.streamjoin.model.JoinType
+import io.streamjoin.model.{JoinType, Routing, Side}
 
 /** What is written of a join beside its state, and whether another goes on from it. */
 class DescribedJoinSuite extends AnyFunSuite {
@@ -26,6 +26,15 @@ class DescribedJoinSuite extends AnyFunSuite {
       zone: String = "UTC",
       times: Set[String] = Set("t")
   ): String = withSettings("spark.sql.session.timeZone" -> zone) {
+    DescribedJoin.of(spec(on, joinType, times), StateFormats.of("segments")).json
+  }
+
+  private def spec(
+      on: String,
+      joinType: JoinType,
+      times: Set[String] = Set("t"),
+      timeBuckets: Boolean = true
+  ): StreamJoinSpec = {
     val (a, b) = (Condition.a, Condition.b)
     val named = Condition.times.filter(c => times(c.name)).map { c =>
       c -> s"${if (a.contains(c)) "o" else "d"}.${c.name}"
@@ -38,10 +47,7 @@ class DescribedJoinSuite extends AnyFunSuite {
         Condition(on).analyzed,
         named
       ))
-    DescribedJoin.of(
-      StreamJoinSpec.of(analysis, a ++ b, a ++ b, None, Nil),
-      StateFormats.of("segments")
-    ).json
+    StreamJoinSpec.of(analysis, a ++ b, a ++ b, None, Nil, timeBuckets)
   }
 
   /** Why a checkpoint of one join is refused by another; none where it goes on. */
@@ -167,6 +173,51 @@ class DescribedJoinSuite extends AnyFunSuite {
       )
       assert(refusal(described(on), described(on, zone = "Etc/UTC")).isEmpty)
     }
+  }
+
+  private val Within = "b.t BETWEEN a.t AND a.t + INTERVAL '10' SECOND"
+
+  test("how rows without an equality reach the partitions is written, and read as it was") {
+    for (joinType <- JoinType.all; timeBuckets <- Seq(true, false)) {
+      val plain = spec(Within, joinType, timeBuckets = timeBuckets)
+      assert(plain.routing.isInstanceOf[Routing.ByTime] == timeBuckets)
+      val json = DescribedJoin.of(plain, StateFormats.of("segments")).json
+      assert(JoinDescription.routing(json).contains(plain.routing))
+      assert(JoinDescription.read(json).routing == plain.routing)
+    }
+  }
+
+  test("how they do is said in words") {
+    def said(on: String, joinType: JoinType, times: String*) =
+      JoinExplanation.routing(spec(on, joinType, ("t" +: times).toSet))
+    assert(
+      said(Within, JoinType.LeftOuter) ==
+        "no equality: by buckets of 20 seconds of o.t, d.t, right rows copied to at most two partitions"
+    )
+    assert(said(
+      Within,
+      JoinType.RightOuter
+    ).endsWith(", left rows copied to at most two partitions"))
+    assert(
+      said(Within, JoinType.FullOuter) ==
+        "no equality: by buckets of 40 seconds of o.t, d.t, rows copied to at most two partitions"
+    )
+    assert(said(
+      "a.seq BETWEEN b.seq - 5 AND b.seq + 5",
+      JoinType.Inner,
+      "seq"
+    ).contains(" of 20 of "))
+  }
+
+  test(
+    "without a distance that is the same for all rows, or with the setting off, rows are copied"
+  ) {
+    val copied = Routing.Broadcast(Side.Left)
+    assert(spec("b.t BETWEEN a.t AND a.t + a.wait", JoinType.Inner).routing == copied)
+    assert(spec("b.t >= a.t", JoinType.Inner).routing == copied)
+    assert(spec(Within, JoinType.Inner, timeBuckets = false).routing == copied)
+    assert(spec(Within + " AND a.k = b.k", JoinType.Inner).routing == Routing.ByKey)
+    assert(spec(Within + " AND b.t < a.t", JoinType.Inner).routing == Routing.ByKey)
   }
 
   test("a part that neither default nor query knows is refused") {

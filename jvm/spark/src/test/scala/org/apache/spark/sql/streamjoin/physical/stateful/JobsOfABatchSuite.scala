@@ -90,11 +90,14 @@ class JobsOfABatchSuite extends StreamTest {
     }
   }
 
-  test("without an equality, one input read by every task") {
-    both(within("a", "b"), "left") { found =>
-      assert(found == Seq((Set(Row(1, 1), Row(2, 1)), 1), (Set(Row(3, 3)), 1)))
+  for (buckets <- Seq(true, false))
+    test(s"without an equality, ${if (buckets) "by time" else "one input read by every task"}") {
+      withSQLConf("spark.sql.streamJoin.timeBuckets" -> buckets.toString) {
+        both(within("a", "b"), "left") { found =>
+          assert(found == Seq((Set(Row(1, 1), Row(2, 1)), 1), (Set(Row(3, 3)), 1)))
+        }
+      }
     }
-  }
 
   test("an input that brings nothing") {
     val (a, b) = (MemoryStream[(Int, Timestamp)], MemoryStream[(Int, Timestamp)])

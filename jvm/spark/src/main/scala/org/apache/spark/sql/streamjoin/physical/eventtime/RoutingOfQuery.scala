@@ -1,0 +1,76 @@
+package org.apache.spark.sql.streamjoin.physical.eventtime
+
+import java.util.UUID
+
+import scala.util.Try
+
+import org.apache.hadoop.fs.Path
+import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.execution.streaming.checkpointing.CheckpointFileManager
+import org.apache.spark.sql.execution.streaming.operators.stateful.StatefulOperatorStateInfo
+import org.apache.spark.sql.execution.streaming.state.{
+  OperatorStateMetadataReader,
+  OperatorStateMetadataV2
+}
+import org.apache.spark.sql.streamjoin.checkpoint.JoinDescription
+
+import io.streamjoin.model.{JoinType, Routing}
+
+/**
+ * How the rows of a join without an equality reach its partitions: as they did when its checkpoint began, for
+ * there they lie. It is looked up once in a query's run.
+ */
+private[eventtime] object RoutingOfQuery {
+
+  /** Runs of queries that are remembered; one that is not is looked up again. */
+  private val Remembered = 256
+
+  private final case class Operator(run: UUID, location: String, id: Long)
+
+  private val found =
+    new java.util.LinkedHashMap[Operator, Routing](16, 0.75f, true) {
+      override def removeEldestEntry(eldest: java.util.Map.Entry[Operator, Routing]): Boolean =
+        size > Remembered
+    }
+
+  /** @param anew how they would, were there nothing yet */
+  def apply(
+      anew: Routing,
+      joinType: JoinType,
+      info: StatefulOperatorStateInfo,
+      session: SparkSession
+  ): Routing =
+    if (anew == Routing.ByKey) anew
+    else synchronized {
+      val operator = Operator(info.queryRunId, info.checkpointLocation, info.operatorId)
+      Option(found.get(operator)).getOrElse {
+        val routing = Try(stored(info, session).flatMap(of(joinType, _))).toOption.flatten
+          .getOrElse(anew)
+        found.put(operator, routing)
+        routing
+      }
+    }
+
+  /** What is wrong with a description is said where the whole of it is compared, before the first batch. */
+  private def of(joinType: JoinType, json: String): Option[Routing] = {
+    val sameType =
+      JoinDescription.fields(
+        json
+      ).get("joinType").map(JoinDescription.shown).contains(joinType.name)
+    if (sameType) JoinDescription.routing(json).filter(_ != Routing.ByKey) else None
+  }
+
+  /** The description beside the state, if there is one. */
+  private def stored(info: StatefulOperatorStateInfo, session: SparkSession): Option[String] = {
+    val folder = new Path(info.checkpointLocation, info.operatorId.toString)
+    val hadoopConf = session.sessionState.newHadoopConf()
+    val manager = CheckpointFileManager.create(folder, hadoopConf)
+    if (!manager.exists(OperatorStateMetadataV2.metadataDirPath(folder))) None
+    else {
+      OperatorStateMetadataReader
+        .createReader(folder, hadoopConf, 2, info.storeVersion)
+        .read()
+        .collect { case m: OperatorStateMetadataV2 => m.operatorPropertiesJson }
+    }
+  }
+}

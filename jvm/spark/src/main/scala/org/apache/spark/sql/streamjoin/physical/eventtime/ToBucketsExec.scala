@@ -1,0 +1,132 @@
+package org.apache.spark.sql.streamjoin.physical.eventtime
+
+import org.apache.spark.rdd.RDD
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{
+  Attribute,
+  AttributeSet,
+  GenericInternalRow,
+  JoinedRow,
+  SortOrder,
+  UnsafeProjection,
+  UnsafeRow
+}
+import org.apache.spark.sql.catalyst.plans.physical.{
+  HashPartitioning,
+  Partitioning,
+  UnknownPartitioning
+}
+import org.apache.spark.sql.execution.{SparkPlan, UnaryExecNode}
+import org.apache.spark.sql.streamjoin.physical.stateful.RowTimesReader
+
+import io.streamjoin.bounds.{RowBounds, RowTimes}
+import io.streamjoin.model.{Routing, Side}
+
+/**
+ * Each row once for each partition of the join that it goes to, with a number by which a shuffle brings it there.
+ *
+ * @param number the column of that number
+ */
+case class ToBucketsExec(
+    spec: StreamJoinSpec,
+    side: Side,
+    partitions: Int,
+    number: Attribute,
+    child: SparkPlan
+) extends UnaryExecNode {
+
+  override def nodeName: String = "ToBuckets"
+
+  override def simpleString(maxFields: Int): String = nodeName
+
+  override def output: Seq[Attribute] = child.output :+ number
+
+  override def producedAttributes: AttributeSet = AttributeSet(number)
+
+  override def outputPartitioning: Partitioning =
+    UnknownPartitioning(child.outputPartitioning.numPartitions)
+
+  override def outputOrdering: Seq[SortOrder] = Nil
+
+  override protected def doExecute(): RDD[InternalRow] = {
+    val (of, on, columns) = (spec, side, child.output)
+    val numbers = ToBucketsExec.numbers(number, partitions)
+    child.execute().mapPartitionsInternal { rows =>
+      new ToBuckets(of, on, columns, number, numbers, rows.asInstanceOf[Iterator[UnsafeRow]])
+    }
+  }
+
+  override protected def withNewChildInternal(newChild: SparkPlan): ToBucketsExec =
+    copy(child = newChild)
+}
+
+private[eventtime] object ToBucketsExec {
+
+  /** For each partition, a number that Spark's hash brings there. */
+  def numbers(column: Attribute, partitions: Int): Array[Int] = {
+    val place = UnsafeProjection.create(
+      Seq(HashPartitioning(Seq(column), partitions).partitionIdExpression),
+      Seq(column)
+    )
+    val found = Array.fill(partitions)(-1)
+    Iterator.from(0).map(n => n -> place(InternalRow(n)).getInt(0)).takeWhile { case (n, p) =>
+      if (found(p) < 0) found(p) = n
+      found.contains(-1)
+    }.foreach(_ => ())
+    found
+  }
+}
+
+/** @param numbers of the partitions */
+private[eventtime] final class ToBuckets(
+    spec: StreamJoinSpec,
+    side: Side,
+    columns: Seq[Attribute],
+    number: Attribute,
+    numbers: Array[Int],
+    rows: Iterator[UnsafeRow]
+) extends Iterator[InternalRow] {
+
+  private val routing = spec.routing.asInstanceOf[Routing.ByTime]
+  private val partitions = numbers.length
+  private val bounds = new RowBounds(spec.bounds, side)
+  private val times = new RowTimes(spec.bounds.columns.length)
+
+  private val reader = {
+    val column = spec.bounds.probeColumn(side)
+    new RowTimesReader(Array(column), Array(spec.times(column)), columns)
+  }
+
+  private val withNumber = UnsafeProjection.create(columns :+ number, columns :+ number)
+  private val numbered = new JoinedRow
+  private val place = new GenericInternalRow(1)
+
+  /** The row that came out last, of which there is one more. */
+  private var again: UnsafeRow = _
+  private var guestIn = -1
+
+  override def hasNext: Boolean = guestIn >= 0 || rows.hasNext
+
+  override def next(): InternalRow =
+    if (guestIn >= 0) {
+      again.setInt(columns.length, numbers(guestIn))
+      guestIn = -1
+      again
+    } else {
+      val row = rows.next()
+      place.setInt(0, numbers(home(row)))
+      again = withNumber(numbered(row, place))
+      again
+    }
+
+  private def home(row: UnsafeRow): Int = {
+    reader.read(row, times)
+    if (bounds.hasProbeTime(times)) {
+      val time = bounds.probeTime(times)
+      guestIn = routing.guestIn(side, time, partitions)
+      routing.buckets.homeIn(side, time, partitions)
+    } else {
+      Math.floorMod(row.hashCode, partitions)
+    }
+  }
+}
