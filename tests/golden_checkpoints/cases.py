@@ -76,6 +76,7 @@ def in_order(on: str, lag: str) -> Callable[..., DataFrame]:
 
 
 SAME_KEY_BEFORE = "l.k = r.k AND r.t >= l.t - INTERVAL '2' HOURS"
+AROUND = "r.t BETWEEN l.t - INTERVAL '2' MINUTES AND l.t + INTERVAL '4' MINUTES"
 WITHIN_THE_HOUR = "r.t BETWEEN l.t AND l.t + INTERVAL '1' HOUR"
 
 
@@ -108,6 +109,30 @@ def orders(key: str, kind: str, keys: list[Any], time: str = "TIMESTAMP") -> dic
 
 def closing(time: Any) -> list[Batch]:
     return [{"l": [{"n": CLOSING, "t": time}], "r": [{"n": CLOSING, "t": time}]}]
+
+
+def crowded() -> dict[str, Any]:
+    """A row a minute on the left and some on the right, on both sides of the edges of buckets."""
+    schema = "n INT, k INT, t TIMESTAMP"
+
+    def rows(first: int, minutes: range, step: int = 1) -> list[Row]:
+        return [
+            {"n": first + m, "k": m % 5, "t": at(f"{10 + m // 60}:{m % 60:02}")}
+            for m in minutes[::step]
+        ]
+
+    return {
+        "schemas": {"l": schema, "r": schema},
+        "morning": [
+            {"l": rows(0, range(0, 60)), "r": rows(1000, range(0, 60, 7))},
+            {"l": rows(0, range(60, 100)), "r": rows(1000, range(62, 90, 7))},
+        ],
+        "evening": [
+            {"l": rows(0, range(100, 130)), "r": rows(1000, range(92, 130, 9))},
+            {"l": [{"n": 500, "k": 1, "t": None}], "r": [{"n": 1500, "k": 1, "t": None}]},
+            *closing(at("20:00", 6)),
+        ],
+    }
 
 
 def numbers() -> dict[str, Any]:
@@ -249,6 +274,8 @@ CASES = [
         query=both(f"l.k <> r.k AND {WITHIN_THE_HOUR}", "left"),
         **orders("k", "INT", [1, 2, 3, 4]),
     ),
+    Case("left_by_time", query=both(f"l.k <> r.k AND {AROUND}", "left"), **crowded()),
+    Case("full_by_time", query=both(f"l.k <> r.k AND {AROUND}", "full"), **crowded()),
     Case(
         "semi",
         query=both("l.k = r.k AND r.t BETWEEN l.t AND l.t + 10", "semi", 0),
