@@ -80,6 +80,8 @@ def full() -> list[Case]:
             Case(f"W1-hot{about}", "W1-hot", [LIMIT, _BEST_ROCKSDB], warm, large | changes)
             for about, changes in _HOT.items()
         ),
+        _no_key("inner"),
+        _no_key("left"),
         Case("W1-catchup", "W1-catchup", [LIMIT, *spark], warm, large),
         Case(
             "W2, deliveries 120 s behind",
@@ -185,6 +187,25 @@ def _wider(seconds: int, warmup: int, keys: int) -> Case:
     narrow = {"window": 10_000, "keys": 100_000 if keys == 100_000 else 10 * 5000 // 3}
     label = f"W1 inner, W = {seconds} s, {keys:,} keys"
     return Case(label, "W1", [LIMIT], warmup, rows, itself=[narrow])
+
+
+def _no_key(how: str) -> Case:
+    """W1 by times alone in eight partitions, as copied to all of them, and as with a key."""
+    return Case(
+        f"W1 {how}, no key, W = 2 ms",
+        "W1",
+        [LIMIT, "flink-heap"],
+        warmup=50_000,
+        parameters={
+            "rows": 100_000,
+            "batch": 12_500,
+            "how": how,
+            "keyed": "no",
+            "window": 2,
+            "partitions": 8,
+        },
+        itself=[{"buckets": "no"}, {"keyed": "yes"}],
+    )
 
 
 def _with_hazelcast(label: str, workload: str, **changes: str | int) -> Case:

@@ -8,6 +8,7 @@ import io.streamjoin.benchmarks.limit.{IntervalLoop, Loop, Pairs}
  * the lag: `delivered BETWEEN ordered AND ordered + window`.
  *
  *   - `keys`: items; with `skew` half, one of them is in half of the rows
+ *   - `keyed`: no if any item will do, so that rows meet by their times alone
  *   - `how`: inner or left
  *   - `order`: yes if the result is to come in the order of the orders' times
  *   - `behind`: by how much the deliveries' clock is behind
@@ -18,6 +19,7 @@ final class Deliveries(name: String, asked: Parameters)
   private val trade = new Trade(parameters)
   private val window = parameters.number("window")
   private val left = parameters.text("how") == "left"
+  private val keyed = parameters.text("keyed") == "yes"
   private val inOrder = parameters.text("order") == "yes"
 
   override val streams: IndexedSeq[RowStream] = IndexedSeq(trade.orders, trade.deliveries)
@@ -25,8 +27,8 @@ final class Deliveries(name: String, asked: Parameters)
   override def query(dialect: Dialect): String =
     s"""SELECT o.id, d.id
        |FROM orders o ${if (left) "LEFT" else "INNER"} JOIN deliveries d
-       |  ON o.item = d.item
-       | AND d.delivered BETWEEN o.ordered AND o.ordered + ${Workload.interval(window)}
+       |  ON ${if (keyed) "o.item = d.item AND" else ""}
+       |     d.delivered BETWEEN o.ordered AND o.ordered + ${Workload.interval(window)}
        |${if (inOrder) "ORDER BY o.ordered" else ""}
        |""".stripMargin
 
@@ -47,7 +49,8 @@ final class Deliveries(name: String, asked: Parameters)
 
     override def arrive(stream: Int, row: Long): Unit = {
       val input = streams(stream)
-      val (id, item, time) = (input.value(row, 0), input.value(row, 1), input.value(row, 2))
+      val (id, time) = (input.value(row, 0), input.value(row, 2))
+      val item = if (keyed) input.value(row, 1) else 0L
       if (stream == 0) join.left(item, time, time + window, id, 0, leftWatermark = time - input.lag)
       else join.right(item, time, id, rightWatermark = time - input.lag)
     }
@@ -68,6 +71,7 @@ object Deliveries {
       "lag" -> 5000,
       "keys" -> 100000,
       "skew" -> "none",
+      "keyed" -> "yes",
       "how" -> "inner",
       "order" -> "no",
       "behind" -> 0,

@@ -29,6 +29,7 @@ final class SparkEngine(name: String, variant: Variant) extends Engine {
   private def stream(workload: Workload, folder: TemporaryFolder): Outcome = {
     val key = UUID.randomUUID.toString
     val received = Received.open(key, Due.of(workload))
+    settings(workload).foreach { case (name, value) => session.conf.set(name, value) }
     workload.streams.foreach(declare(workload, _))
     val watch = new Stopwatch
     val query = session
@@ -42,6 +43,13 @@ final class SparkEngine(name: String, variant: Variant) extends Engine {
     query.awaitTermination()
     val (wall, cpu) = (watch.wallSeconds, watch.cpuSeconds)
     outcome(query, received, folder).copy(wallSeconds = wall, cpuSeconds = cpu)
+  }
+
+  /** What a workload may ask for with `partitions`, and with `buckets` of this project's join alone. */
+  private def settings(workload: Workload): Map[String, String] = {
+    val asked = workload.parameters.values
+    asked.get("partitions").map("spark.sql.shuffle.partitions" -> _).toMap ++
+      asked.get("buckets").map(b => "spark.sql.streamJoin.timeBuckets" -> (b == "yes").toString)
   }
 
   private def declare(workload: Workload, stream: RowStream): Unit = {

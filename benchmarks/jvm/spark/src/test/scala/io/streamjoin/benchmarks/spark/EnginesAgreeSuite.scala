@@ -24,6 +24,7 @@ class EnginesAgreeSuite extends AnyFunSuite {
     } ++ Seq(
       left,
       Workloads.of("W1-hot", orders.but("skew" -> "half", "window" -> 20)),
+      Workloads.of("W1", orders.but("keyed" -> "no", "window" -> 2)),
       Workloads.of("W2", orders.but("idle" -> "yes", "behind" -> 0))
     )
 
