@@ -1,6 +1,6 @@
 package io.streamjoin.bounds
 
-import io.streamjoin.model.{JoinType, Side, TimeBuckets}
+import io.streamjoin.model.{JoinType, ReachBuckets, Side}
 import io.streamjoin.model.Watermarks.Unknown
 
 /**
@@ -92,12 +92,12 @@ final class JoinBounds(
    * The buckets of the times by which rows are looked up; none where these are no times of each joined pair, or
    * not within a distance that is the same for all.
    */
-  def buckets(bothCopied: Boolean): Option[TimeBuckets] =
+  def buckets(bothCopied: Boolean): Option[ReachBuckets] =
     if (contradictory || Side.both.exists(indices(_).isEmpty)) None
     else {
       val (left, right) = (probeColumn(Side.Left), probeColumn(Side.Right))
       if (!constrained(left) || !constrained(right)) None
-      else TimeBuckets.of(slack(right, left), slack(left, right), bothCopied)
+      else ReachBuckets.of(slack(right, left), slack(left, right), bothCopied)
     }
 
   private def width(column: Int): Long = indices(columns(column).side.other).map { b =>

@@ -16,6 +16,9 @@ sealed abstract class Routing(val name: String) extends Serializable {
   /** Whether rows of the side that come to a partition are counted, and shown, there. */
   final def countsIn(partition: Int, side: Side): Boolean = !copies(side) || partition == 0
 
+  /** Whether there are rows in a partition that another one answers for. */
+  def hasGuests: Boolean = false
+
   /** Whether a buffered row with this key is one that another partition answers for. */
   def isGuest(key: Long): Boolean = false
 
@@ -57,6 +60,8 @@ object Routing {
    * meet, so the work of a partition is its share.
    */
   case object Shared extends Routing("SHARED") {
+    override def hasGuests: Boolean = true
+
     override def keepsGuestsApart: Boolean = true
 
     override def isGuest(key: Long): Boolean = key == GuestKey
@@ -74,7 +79,10 @@ object Routing {
    *   both inputs are preserved. Then it is as in [[Shared]]: a pair comes out where its left row is at home,
    *   and a guest is there to show others that they have a partner.
    */
-  final case class ByTime(single: Option[Side], buckets: TimeBuckets) extends Routing(ByTime.Name) {
+  final case class ByTime(single: Option[Side], buckets: ReachBuckets)
+      extends Routing(ByTime.Name) {
+    override def hasGuests: Boolean = true
+
     override def answersForPairs: Side = single.getOrElse(Left)
 
     override def isGuest(side: Side, time: Long, partition: Int, partitions: Int): Boolean =

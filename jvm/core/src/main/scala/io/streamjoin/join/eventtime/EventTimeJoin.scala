@@ -58,6 +58,9 @@ final class EventTimeJoin[R, O](
 
   private val probe = new Probe
 
+  // asked of each pair
+  private val hasGuests = routing.hasGuests
+
   private val misses = new Misses(rows, boundsOf, bounds.columns.length, state, counters)
 
   private var watermarks: Array[Long] = Array.fill(bounds.columns.length)(Watermarks.Unknown)
@@ -121,13 +124,14 @@ final class EventTimeJoin[R, O](
     Side.both.iterator.flatMap(evict(_, before))
   }
 
-  private def isGuest(side: Side, row: R, own: RowBounds): Boolean =
+  private def isGuest(side: Side, row: R, own: RowBounds): Boolean = hasGuests && (
     routing.isGuest(row.asInstanceOf[AnyRef], partition, partitions) ||
       own.hasProbeTime(times) &&
       routing.isGuest(side, own.probeTime(times), partition, partitions)
+  )
 
-  private def isGuest(side: Side, row: BufferedRow[R]): Boolean =
-    routing.isGuest(row.key) || routing.isGuest(side, row.time, partition, partitions)
+  private def isGuest(side: Side, row: BufferedRow[R]): Boolean = hasGuests &&
+    (routing.isGuest(row.key) || routing.isGuest(side, row.time, partition, partitions))
 
   private def evict(side: Side, before: Array[Long]): Iterator[O] = {
     val own = boundsOf(side)

@@ -10,7 +10,7 @@ import org.json4s._
 import org.json4s.JsonDSL._
 import org.json4s.jackson.JsonMethods.{compact, parse, render}
 
-import io.streamjoin.model.{JoinType, Routing, Side, TimeBuckets}
+import io.streamjoin.model.{JoinType, ReachBuckets, Routing, Side}
 
 /**
  * A time of a join as its rows have it stored.
@@ -173,7 +173,7 @@ private[streamjoin] object JoinDescription {
         number = (part: String) => (b \ part).asInstanceOf[JInt].num.longValue
       } yield Routing.ByTime(
         Routing.single(of),
-        TimeBuckets(number("shift"), number("reach"), number("width"))
+        ReachBuckets(number("shift"), number("reach"), number("width"))
       )
     }
   }

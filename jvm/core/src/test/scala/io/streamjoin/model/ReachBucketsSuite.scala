@@ -8,7 +8,7 @@ import io.streamjoin.testing.RandomCases
 import io.streamjoin.testing.RandomCases.onFailure
 
 /** Where rows go by their times, from the arithmetic alone. */
-class TimeBucketsSuite extends AnyFunSuite {
+class ReachBucketsSuite extends AnyFunSuite {
 
   private def distance(random: Random): Long = {
     val bits = random.nextInt(58)
@@ -36,7 +36,7 @@ class TimeBucketsSuite extends AnyFunSuite {
         val after = math.max(distance(random), -before)
         val partitions = 1 + random.nextInt(9)
         val routing =
-          Routing.ByTime(single, TimeBuckets.of(before, after, bothCopied = single.isEmpty).get)
+          Routing.ByTime(single, ReachBuckets.of(before, after, bothCopied = single.isEmpty).get)
         for (_ <- 1 to 20) {
           val l = time(random)
           val between = BigInt(-before) + BigInt(63, random) % (BigInt(before) + after + 1)
@@ -72,7 +72,7 @@ class TimeBucketsSuite extends AnyFunSuite {
     for (
       reach <- Seq(1L, 10L, 5000000L); (single, most) <- Seq(Some(Side.Left) -> 0.55, None -> 0.3)
     ) {
-      val routing = Routing.ByTime(single, TimeBuckets.of(reach, reach, single.isEmpty).get)
+      val routing = Routing.ByTime(single, ReachBuckets.of(reach, reach, single.isEmpty).get)
       val rows = 10000
       val guests = Seq.fill(rows)(random.nextLong() >> 10)
         .count(routing.guestIn(Side.Right, _, 8) >= 0)
@@ -81,7 +81,7 @@ class TimeBucketsSuite extends AnyFunSuite {
   }
 
   test("partners at one moment need no guests") {
-    val buckets = TimeBuckets.of(-5, 5, bothCopied = true).get
+    val buckets = ReachBuckets.of(-5, 5, bothCopied = true).get
     for (time <- -20L to 20L; side <- Side.both) assert(buckets.guestIn(side, time, 3) == -1)
     assert(buckets.homeIn(Side.Left, 7, 5) == buckets.homeIn(Side.Right, 12, 5))
   }
@@ -89,20 +89,21 @@ class TimeBucketsSuite extends AnyFunSuite {
   test("buckets in a row lie in as many partitions as there are") {
     for (partitions <- 1 to 9; first <- Seq(0L, -9L, 45L)) {
       val turn = first / partitions * partitions
-      val found = (0L until partitions.toLong).map(b => TimeBuckets.partition(turn + b, partitions))
+      val found =
+        (0L until partitions.toLong).map(b => ReachBuckets.partition(turn + b, partitions))
       assert(found.toSet == (0 until partitions).toSet)
     }
   }
 
   test("times that are multiples of something lie in all partitions") {
     for (unit <- Seq(8L, 60L, 1000000L, 86400000000L)) {
-      val found = (0L until 200L).map(i => TimeBuckets.partition(i * unit, 8)).groupBy(identity)
+      val found = (0L until 200L).map(i => ReachBuckets.partition(i * unit, 8)).groupBy(identity)
       assert(found.size == 8 && found.values.forall(_.length < 60), s"$unit")
     }
   }
 
   test("what is too far apart has no buckets") {
     for ((before, after) <- Seq((0L, Long.MaxValue), (Long.MaxValue / 4, 0L), (5L, -6L)))
-      assert(TimeBuckets.of(before, after, bothCopied = true).isEmpty)
+      assert(ReachBuckets.of(before, after, bothCopied = true).isEmpty)
   }
 }

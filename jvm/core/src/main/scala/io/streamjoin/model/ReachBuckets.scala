@@ -18,8 +18,8 @@ package io.streamjoin.model
  * @param reach how far the times of two partners are apart at most, not negative
  * @param width of a bucket, at least twice the reach: a row has one neighbour at most
  */
-final case class TimeBuckets(shift: Long, reach: Long, width: Long) {
-  require(reach >= 0 && reach <= TimeBuckets.Farthest && width > 0 && width - reach >= reach)
+final case class ReachBuckets(shift: Long, reach: Long, width: Long) {
+  require(reach >= 0 && reach <= ReachBuckets.Farthest && width > 0 && width - reach >= reach)
 
   private val (shiftBuckets, shiftRest) =
     (Math.floorDiv(shift, width), Math.floorMod(shift, width))
@@ -47,7 +47,7 @@ final case class TimeBuckets(shift: Long, reach: Long, width: Long) {
 
   /** The partition in which the row is at home. */
   def homeIn(side: Side, time: Long, partitions: Int): Int =
-    TimeBuckets.partition(home(side, time), partitions)
+    ReachBuckets.partition(home(side, time), partitions)
 
   /** The partition in which the row is a guest, or -1: in none, for all who may be its partners are where it is. */
   def guestIn(side: Side, time: Long, partitions: Int): Int = {
@@ -55,13 +55,13 @@ final case class TimeBuckets(shift: Long, reach: Long, width: Long) {
     if (next == 0) -1
     else {
       val bucket = home(side, time)
-      val there = TimeBuckets.partition(bucket + next, partitions)
-      if (there == TimeBuckets.partition(bucket, partitions)) -1 else there
+      val there = ReachBuckets.partition(bucket + next, partitions)
+      if (there == ReachBuckets.partition(bucket, partitions)) -1 else there
     }
   }
 }
 
-object TimeBuckets {
+object ReachBuckets {
 
   /** Beyond it a reach is no better than none. */
   val Farthest: Long = Long.MaxValue / 16
@@ -91,12 +91,12 @@ object TimeBuckets {
    *   guests, a narrower one is on more partitions at a time
    * @return none where they are too far apart for any bucket
    */
-  def of(before: Long, after: Long, bothCopied: Boolean): Option[TimeBuckets] = {
+  def of(before: Long, after: Long, bothCopied: Boolean): Option[ReachBuckets] = {
     val known = Seq(before, after).forall(d => d > -Farthest && d < Farthest)
     Option.when(known && before + after >= 0 && before + after < Farthest) {
       val shift = Math.floorDiv(after - before, 2L)
       val reach = after - shift
-      TimeBuckets(shift, reach, math.max(1L, reach * (if (bothCopied) 8 else 4)))
+      ReachBuckets(shift, reach, math.max(1L, reach * (if (bothCopied) 8 else 4)))
     }
   }
 }
