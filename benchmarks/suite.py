@@ -80,8 +80,7 @@ def full() -> list[Case]:
             Case(f"W1-hot{about}", "W1-hot", [LIMIT, _BEST_ROCKSDB], warm, large | changes)
             for about, changes in _HOT.items()
         ),
-        _no_key("inner"),
-        _no_key("left"),
+        _no_key(),
         Case("W1-catchup", "W1-catchup", [LIMIT, *spark], warm, large),
         Case(
             "W2, deliveries 120 s behind",
@@ -149,10 +148,10 @@ def _changelogs() -> list[Case]:
     return [
         case("R20", "R20", 1_000_000),
         case("R3", "R3", 4_000_000),
-        # long enough for Flink to write several checkpoints
+        # U1 and U2 are long enough for Flink to write several checkpoints
         case("U1", "U1", 2_000_000),
         case("U1, zipf", "U1", 500_000, skew="zipf"),
-        case("U2", "U2", 500_000),
+        case("U2", "U2", 2_000_000),
         case("U2, orders without a key", "U2", 500_000, keyed="no"),
         case("U3", "U3", 500_000),
         case("CH, changes on the left", "CH", 300_000),
@@ -189,17 +188,16 @@ def _wider(seconds: int, warmup: int, keys: int) -> Case:
     return Case(label, "W1", [LIMIT], warmup, rows, itself=[narrow])
 
 
-def _no_key(how: str) -> Case:
+def _no_key() -> Case:
     """W1 by times alone in eight partitions, as copied to all of them, and as with a key."""
     return Case(
-        f"W1 {how}, no key, W = 2 ms",
+        "W1 inner, no key, W = 2 ms",
         "W1",
         [LIMIT, "flink-heap"],
         warmup=50_000,
         parameters={
             "rows": 100_000,
             "batch": 12_500,
-            "how": how,
             "keyed": "no",
             "window": 2,
             "partitions": 8,
