@@ -48,10 +48,11 @@ private[streamjoin] final class SegmentsIntoRocksDB(session: SQLConf)
     catch {
       case e: Exception
           if number > 0 && SegmentFormat.holds(version(store, number, shape), hadoopConf) =>
-        logWarning(
-          s"The rows of ${store.storeCheckpointLocation()}, in segments, go on in RocksDB, which has no " +
-            s"version $number: ${e.getMessage}"
+        logInfo(
+          s"The rows of ${store.storeCheckpointLocation()}, version $number, are taken over from segments " +
+            "into RocksDB, once"
         )
+        logDebug("What RocksDB lacks of them", e)
         take(version(store, number, shape), shape, hadoopConf)
         open
     }
