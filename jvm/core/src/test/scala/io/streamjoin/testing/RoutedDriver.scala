@@ -8,7 +8,12 @@ import io.streamjoin.model.{JoinType, Routing, Side}
  * A join without an equality over several partitions. Rows go where the routing sends them; what the
  * condition says of keys is tested on each pair.
  */
-final class RoutedDriver(join: TestJoin, joinType: JoinType, partitions: Int, routing: Routing) {
+final class RoutedDriver(
+    join: TestJoin,
+    joinType: JoinType,
+    partitions: Int,
+    val routing: Routing
+) {
 
   private val counters = Seq.fill(partitions)(new JoinCounters)
   private val states = Seq.fill(partitions)(new HeapJoinState[TestRow](identity))

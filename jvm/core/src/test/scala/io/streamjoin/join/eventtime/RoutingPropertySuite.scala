@@ -1,5 +1,7 @@
 package io.streamjoin.join.eventtime
 
+import scala.util.Random
+
 import org.scalatest.funsuite.AnyFunSuite
 
 import io.streamjoin.model.{JoinType, Routing, Side}
@@ -31,25 +33,15 @@ class RoutingPropertySuite extends AnyFunSuite {
           partitions,
           Routing.of(joinType, hasEquality = false)
         )
-        val watermarks = new Driver(join, joinType)
-        val events = join.events(40).grouped(1 + random.nextInt(12)).toSeq :+ join.end
-        withClue(onFailure(s"$join\n${events.mkString("\n")}\n")) {
-          for (batch <- events) {
-            val rows = batch.collect { case r: TestRow => r }
-            batch.foreach { case w: Wm => watermarks.send(w); case _ => () }
-            val homes = rows.map(_ -> random.nextInt(partitions)).toMap
-            val expected = one.batch(Side.Left, rows, watermarks.received)
-            assertSame(s"$batch", many.batch(rows, homes, watermarks.received), expected)
-            outputRows += expected.length
-            for (side <- Side.both) {
-              val copies = Routing.of(joinType, hasEquality = false) match {
-                case Routing.Broadcast(`side`) => 1
-                case _                         => partitions
-              }
-              val expected = one.buffer(side).length.toLong
-              if (joinType.leftOnly) assert(many.buffered(side) <= expected * copies)
-              else assert(many.buffered(side) == expected * copies, side.name)
+        outputRows += inStep(random, join, joinType, partitions, one, many) {
+          for (side <- Side.both) {
+            val copies = Routing.of(joinType, hasEquality = false) match {
+              case Routing.Broadcast(`side`) => 1
+              case _                         => partitions
             }
+            val expected = one.buffer(side).length.toLong
+            if (joinType.leftOnly) assert(many.buffered(side) <= expected * copies)
+            else assert(many.buffered(side) == expected * copies, side.name)
           }
         }
       }
@@ -68,32 +60,22 @@ class RoutingPropertySuite extends AnyFunSuite {
           val one = new BatchDriver(join, joinType)
           val many =
             new RoutedDriver(join, joinType, partitions, Routing.ByTime(single, buckets))
-          val watermarks = new Driver(join, joinType)
-          val events = join.events(40).grouped(1 + random.nextInt(12)).toSeq :+ join.end
-          withClue(onFailure(s"$join\n$buckets, $partitions\n${events.mkString("\n")}\n")) {
-            for (batch <- events) {
-              val rows = batch.collect { case r: TestRow => r }
-              batch.foreach { case w: Wm => watermarks.send(w); case _ => () }
-              val homes = rows.map(_ -> random.nextInt(partitions)).toMap
-              val expected = one.batch(Side.Left, rows, watermarks.received)
-              assertSame(s"$batch", many.batch(rows, homes, watermarks.received), expected)
-              outputRows += expected.length
-              for (side <- Side.both) {
-                val held = one.buffer(side).length.toLong
-                val found = many.buffered(side)
-                guests += math.max(found - held, 0)
-                if (!joinType.leftOnly) assert(found >= held, side.name)
-                assert(found <= held * (if (single.contains(side) || partitions == 1) 1 else 2))
-                for (
-                  count <- Seq[JoinCounters => Long](
-                    _.inputRows(side),
-                    _.lateRows(side),
-                    _.nullTimeRows(side),
-                    _.joinedRows,
-                    _.nullPaddedRows
-                  )
-                ) assert(many.counted(count) == count(one.counters))
-              }
+          outputRows += inStep(random, join, joinType, partitions, one, many) {
+            for (side <- Side.both) {
+              val held = one.buffer(side).length.toLong
+              val found = many.buffered(side)
+              guests += math.max(found - held, 0)
+              if (!joinType.leftOnly) assert(found >= held, side.name)
+              assert(found <= held * (if (single.contains(side) || partitions == 1) 1 else 2))
+              for (
+                count <- Seq[JoinCounters => Long](
+                  _.inputRows(side),
+                  _.lateRows(side),
+                  _.nullTimeRows(side),
+                  _.joinedRows,
+                  _.nullPaddedRows
+                )
+              ) assert(many.counted(count) == count(one.counters))
             }
           }
         }
@@ -110,5 +92,37 @@ class RoutingPropertySuite extends AnyFunSuite {
         case other                      => fail(s"$other where there is no key")
       }
     assert(JoinType.all.forall(Routing.of(_, hasEquality = true) == Routing.ByKey))
+  }
+
+  /**
+   * Sends the same random events to one partition and to several, and holds what comes out of each batch side by
+   * side.
+   *
+   * @param afterBatch what else is to hold
+   * @return how many rows came out
+   */
+  private def inStep(
+      random: Random,
+      join: RandomJoin,
+      joinType: JoinType,
+      partitions: Int,
+      one: BatchDriver,
+      many: RoutedDriver
+  )(afterBatch: => Unit): Int = {
+    val watermarks = new Driver(join, joinType)
+    val events = join.events(40).grouped(1 + random.nextInt(12)).toSeq :+ join.end
+    var outputRows = 0
+    withClue(onFailure(s"$join\n${many.routing}, $partitions\n${events.mkString("\n")}\n")) {
+      for (batch <- events) {
+        val rows = batch.collect { case r: TestRow => r }
+        batch.foreach { case w: Wm => watermarks.send(w); case _ => () }
+        val homes = rows.map(_ -> random.nextInt(partitions)).toMap
+        val expected = one.batch(Side.Left, rows, watermarks.received)
+        assertSame(s"$batch", many.batch(rows, homes, watermarks.received), expected)
+        outputRows += expected.length
+        afterBatch
+      }
+    }
+    outputRows
   }
 }
