@@ -52,9 +52,8 @@ class Conditions:
         pairs = [(x, y) for x in left.bounded for y in right.bounded if self._comparable(x, y)]
         if sum(each.part_of is None for each in self.case.inputs) == 4:
             # Of two joins that bound columns of different types a third could bound nothing.
-            pairs = [
-                (x, y) for x, y in pairs if self.spelling.kind(x) == self.spelling.kind((x[0], "t"))
-            ]
+            kind = self.spelling.kind
+            pairs = [(x, y) for x, y in pairs if kind(x) == kind((x[0], "t"))] or pairs
         x, y = self.rng.choice(pairs)
         node = Join(left.node, right.node, how, (), as_column=self._chance(0.2))
         bounded: tuple[Reference, ...] = (x, y)

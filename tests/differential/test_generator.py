@@ -15,6 +15,11 @@ def test_a_seed_and_a_number_give_the_same_case_again() -> None:
     assert generate(2, 0) != MANY[0]
 
 
+def test_four_streams_of_times_that_compare_in_part_have_a_case() -> None:
+    """There was no pair left to choose from: the bounds of the joins below were of another type."""
+    assert len(generate(20261124, 103).inputs) >= 4
+
+
 def test_a_printed_case_can_be_read() -> None:
     assert all(from_json(to_json(case)) == case for case in MANY)
 
