@@ -61,7 +61,7 @@ case class StreamJoinStrategy(session: SparkSession) extends SparkStrategy {
     case m: EventTimeMarks =>
       Seq(EventTimeMarksExec(m.times, m.delays, planLater(m.child)))
     case i: StreamJoinInput           => Seq(StreamJoinInputExec(i.present, planLater(i.child)))
-    case Project(list, j: StreamJoin) => Seq(ProjectExec(list, planJoin(j, shown(list, j))))
+    case Project(list, j: StreamJoin) => Seq(ProjectExec(list, planJoin(j, required(list, j))))
     case Project(list, Filter(condition, j: StreamJoin)) =>
       Seq(ProjectExec(list, FilterExec(condition, planJoin(j, named(list :+ condition, j)))))
     case j: StreamJoin => Seq(planJoin(j, j.output))
@@ -106,7 +106,7 @@ case class StreamJoinStrategy(session: SparkSession) extends SparkStrategy {
   }
 
   /** Columns that come out as they are asked for leave nothing to do for a projection. */
-  private def shown(list: Seq[NamedExpression], j: StreamJoin): Seq[Attribute] = {
+  private def required(list: Seq[NamedExpression], j: StreamJoin): Seq[Attribute] = {
     val columns = list.collect { case a: Attribute => a }
     if (columns.length == list.length && AttributeSet(columns).size == list.length) columns
     else named(list, j)
@@ -115,7 +115,7 @@ case class StreamJoinStrategy(session: SparkSession) extends SparkStrategy {
   private def named(expressions: Seq[Expression], j: StreamJoin): Seq[Attribute] =
     j.output.filter(AttributeSet.fromAttributeSets(expressions.map(_.references)).contains)
 
-  private def planJoin(j: StreamJoin, shown: Seq[Attribute]): SparkPlan = {
+  private def planJoin(j: StreamJoin, required: Seq[Attribute]): SparkPlan = {
     JoinRefusals.of(j).foreach(refusal => throw refusal.error)
     new StreamJoinExec(
       planInput(j.left),
@@ -124,7 +124,7 @@ case class StreamJoinStrategy(session: SparkSession) extends SparkStrategy {
       StreamJoinSpec.of(
         j.analysis,
         j.output,
-        shown,
+        required,
         j.late.map(LateSpec(_, j.lateBelow, j.sharedKeys, SQLConf.get.sessionLocalTimeZone)),
         JoinExplanation.lines(j.analysis, j.late),
         SQLConf.get.getConf(StreamJoinConf.TimeBuckets)

@@ -36,7 +36,7 @@ class AsOfJoinExec(
 
   override def simpleString(maxFields: Int): String = s"AsOfJoin ${spec.join.joinType.name}"
 
-  override def output: Seq[Attribute] = spec.join.shown
+  override def output: Seq[Attribute] = spec.join.required
 
   override def requiredChildDistribution: Seq[Distribution] = Side.both.map { side =>
     val keys = AsOfSpec.of(spec, side)

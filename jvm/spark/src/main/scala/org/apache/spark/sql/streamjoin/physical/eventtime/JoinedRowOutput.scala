@@ -31,12 +31,12 @@ private[physical] final class JoinedRowOutput(
   private lazy val project = {
     val own = if (leftOnly) left else left ++ right
     UnsafeProjection.create(
-      spec.shown.map(_.withNullability(true)),
+      spec.required.map(_.withNullability(true)),
       (own ++ spec.late.map(_.column)).map(_.withNullability(true))
     )
   }
 
-  private val wholeLeft = spec.late.isEmpty && spec.shown.map(_.exprId) == left.map(_.exprId)
+  private val wholeLeft = spec.late.isEmpty && spec.required.map(_.exprId) == left.map(_.exprId)
 
   private val pair = new JoinedRow
   private val whole = new JoinedRow

@@ -56,7 +56,7 @@ private[physical] final class LateRowOutput(
     }
 
     private def columns(reason: Expression): Seq[Expression] =
-      spec.shown.map(c =>
+      spec.required.map(c =>
         if (c.exprId == late.column.exprId) reason else ofOwn(c).getOrElse(keyFor(c))
       )
 

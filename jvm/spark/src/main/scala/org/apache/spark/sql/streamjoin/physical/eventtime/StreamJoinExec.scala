@@ -43,7 +43,7 @@ class StreamJoinExec(
   override def simpleString(maxFields: Int): String =
     s"StreamJoin ${spec.joinType.name}, ${JoinExplanation.routing(spec)}"
 
-  override def output: Seq[Attribute] = spec.shown
+  override def output: Seq[Attribute] = spec.required
 
   override def requiredChildDistribution: Seq[Distribution] = spec.routing match {
     case _: Routing.ByTime => Seq.fill(2)(UnspecifiedDistribution)

@@ -13,7 +13,7 @@ import io.streamjoin.watermark.{JoinWatermarks, WatermarkPlan}
  *
  * @param residual what of the condition a probe does not settle
  * @param output the columns that may come out
- * @param shown those of them that somebody asks for, in the order in which they come out
+ * @param required those of them that somebody asks for, in the order in which they come out
  * @param late how late rows come out; none where they are dropped
  * @param bases where the watermarks start, in the order in which they are stored
  * @param times the expression behind each column of `watermarks.bounds`
@@ -29,7 +29,7 @@ private[streamjoin] final case class StreamJoinSpec(
     leftFilters: Seq[Expression],
     rightFilters: Seq[Expression],
     output: Seq[Attribute],
-    shown: Seq[Attribute],
+    required: Seq[Attribute],
     late: Option[LateSpec],
     bases: Seq[BaseColumn],
     times: IndexedSeq[Expression],
@@ -54,7 +54,7 @@ private[streamjoin] object StreamJoinSpec {
   def of(
       analysis: JoinAnalysis,
       output: Seq[Attribute],
-      shown: Seq[Attribute],
+      required: Seq[Attribute],
       late: Option[LateSpec],
       explained: Seq[String],
       timeBuckets: Boolean = true
@@ -66,7 +66,7 @@ private[streamjoin] object StreamJoinSpec {
       analysis.leftFilters,
       analysis.rightFilters,
       output,
-      shown,
+      required,
       late,
       analysis.bases,
       analysis.expressions,
