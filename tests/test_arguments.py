@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import Any, get_args
 
 import pytest
 from pyspark.errors import PySparkTypeError, PySparkValueError
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
 from pyspark.sql.functions import col
 
 import streamjoin
-from streamjoin import _arguments
+from streamjoin import _arguments, _words
 
 
 @pytest.fixture(scope="module")
@@ -84,6 +86,45 @@ def test_on_without_a_column(rows: DataFrame) -> None:
 def test_how_of_wrong_type(rows: DataFrame) -> None:
     with pytest.raises(PySparkTypeError, match="`how`"):
         streamjoin.stream_join(rows, rows, ["id"], None)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"how": "outter"}, "`how`.*'left_anti', .*it is 'outter'. Perhaps 'outer' was meant"),
+        ({"how": "LEFT OUTER"}, "Perhaps 'left_outer' was meant"),
+        ({"how": "both"}, "`how`"),
+        ({"late": "emitt"}, "`late`.*'drop', 'emit'; it is 'emitt'. Perhaps 'emit' was meant"),
+        ({"late": "Emit"}, "`late`.*Perhaps 'emit' was meant"),
+        ({"mode": "change_log"}, "`mode`.*'event_time', 'changelog'; it is 'change_log'"),
+        ({"order_scope": "partitions"}, "`order_scope`.*'query', 'partition'"),
+        ({"state_ttl": {"rihgt": "1 day"}}, "`state_ttl`.*'left', 'right'.*Perhaps 'right'"),
+        ({"state_ttl": {}}, "`state_ttl`.*'left', 'right'; it is {}"),
+    ],
+)
+def test_a_word_that_is_none_of_those_there_are(
+    rows: DataFrame, given: dict[str, Any], said: str
+) -> None:
+    with pytest.raises(PySparkValueError, match=said) as refused:
+        streamjoin.stream_join(rows, rows, ["id"], **given)
+    assert refused.value.getCondition() == "VALUE_NOT_ALLOWED"
+
+
+def test_a_side_that_is_none(rows: DataFrame) -> None:
+    with pytest.raises(PySparkValueError, match=r"`side`.*'left', 'right'; it is 'Left'"):
+        streamjoin.pending("/checkpoint", "Left")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("how", ["INNER", "Left_Outer", "fullouter", "LEFT_SEMI", "cross"])
+def test_how_is_read_as_by_join(rows: DataFrame, how: Any) -> None:
+    assert streamjoin.stream_join(rows, rows.alias("r"), "true", how).collect()
+
+
+def test_every_word_of_how_is_known_to_spark_or_to_us(rows: DataFrame) -> None:
+    for word in get_args(streamjoin.How):
+        kind, match = _words.how(word)
+        assert (match == "last") == ("asof" in word)
+        assert rows.join(rows.alias("r"), on=F.expr("true"), how=kind).columns
 
 
 @pytest.mark.parametrize("retention", [True, 1.5, ["1 hour"]])

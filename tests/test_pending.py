@@ -338,7 +338,7 @@ def test_arguments_of_a_wrong_type(spark: SparkSession) -> None:
     with pytest.raises(PySparkTypeError, match="side"):
         pending("x", 1)  # type: ignore[arg-type]
     with pytest.raises(PySparkValueError, match="side"):
-        pending("x", "both")
+        pending("x", "both")  # type: ignore[arg-type]
     with pytest.raises(PySparkTypeError, match="batch_id"):
         pending("x", batch_id="last")  # type: ignore[arg-type]
 

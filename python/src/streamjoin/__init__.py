@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from streamjoin import _version as _version  # first: what is below needs a pyspark that fits
 from streamjoin._advice import LagAdvice, StateEstimate
-from streamjoin._api import How, attach, impose_order, stream_join
+from streamjoin._api import attach, impose_order, stream_join
 from streamjoin._changelog import from_changelog, from_debezium, from_upserts, to_upserts
 from streamjoin._doctor import doctor
 from streamjoin._errors import SetupError
@@ -21,13 +21,19 @@ from streamjoin._pending import pending
 from streamjoin._session import conf, configure
 from streamjoin._version import __version__
 from streamjoin._watch import watch
+from streamjoin._words import Ahead, How, Late, Mode, OrderScope, Side
 
 __all__ = [
+    "Ahead",
     "Diagnosis",
     "Finding",
     "How",
     "LagAdvice",
+    "Late",
+    "Mode",
+    "OrderScope",
     "SetupError",
+    "Side",
     "StateEstimate",
     "__version__",
     "conf",

@@ -4,39 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import timedelta
-from typing import TYPE_CHECKING, Literal, TypeAlias, cast
+from typing import TYPE_CHECKING, cast
 
 from pyspark.sql import Column, DataFrame
 
-from streamjoin import _arguments, _changelog, _connect
+from streamjoin import _arguments, _changelog, _connect, _words
 from streamjoin._jvm import python_api
 
 if TYPE_CHECKING:
     from pyspark.sql.classic.column import Column as ClassicColumn
     from pyspark.sql.classic.dataframe import DataFrame as ClassicDataFrame
-
-How: TypeAlias = Literal[
-    "inner",
-    "cross",
-    "left",
-    "leftouter",
-    "left_outer",
-    "right",
-    "rightouter",
-    "right_outer",
-    "full",
-    "fullouter",
-    "full_outer",
-    "outer",
-    "semi",
-    "leftsemi",
-    "left_semi",
-    "anti",
-    "leftanti",
-    "left_anti",
-    "asof",
-    "left_asof",
-]
 
 
 def impose_order(
@@ -46,7 +23,7 @@ def impose_order(
     *,
     idle_timeout: str | timedelta | None = None,
     max_ahead: str | timedelta | None = None,
-    ahead: Literal["reject", "keep"] | None = None,
+    ahead: _words.Ahead | None = None,
 ) -> DataFrame:
     """Give an event-time column a watermark of its own; also ``df.imposeOrder(...)``.
 
@@ -116,7 +93,8 @@ def impose_order(
     behind = _arguments.lag(lag)
     idle = _arguments.duration("idle_timeout", idle_timeout)
     limit = _arguments.duration("max_ahead", max_ahead)
-    fate = _arguments.ahead(ahead, limit)
+    fate = _words.ahead(ahead)
+    _arguments.needs_limit(fate, limit)
     options = _given(lag=behind, idle_timeout=idle, max_ahead=limit, ahead=fate)
     if _connect.is_connect(source):
         return _connect.impose_order(source, name, options)
@@ -128,13 +106,13 @@ def stream_join(
     left: DataFrame,
     right: DataFrame,
     on: Column | str | Sequence[str | Column],
-    how: How = "inner",
+    how: _words.How = "inner",
     *,
     retention: str | int | timedelta | None = None,
-    late: Literal["drop", "emit"] = "drop",
+    late: _words.Late = "drop",
     order_by: str | Sequence[str] | None = None,
-    order_scope: Literal["query", "partition"] = "query",
-    mode: Literal["event_time", "changelog"] | None = None,
+    order_scope: _words.OrderScope = "query",
+    mode: _words.Mode | None = None,
     state_ttl: _changelog.Ttl = None,
 ) -> DataFrame:
     """Join two streams, each with watermarks of its own; also ``left.streamJoin(...)``.
@@ -221,7 +199,8 @@ def stream_join(
         An argument is of another type than the ones above.
     pyspark.errors.PySparkValueError
         ``on`` is an empty list or a str that is only a name, ``retention`` an int that does not
-        fit into a BIGINT, or ``late``, ``order_scope`` or ``mode`` another word.
+        fit into a BIGINT, or ``how``, ``late``, ``order_scope``, ``mode`` or a side of
+        ``state_ttl`` another word; the message has those that there are.
     pyspark.errors.AnalysisException
         Error class ``STREAM_JOIN.*``, with the names of the columns and the inequality to add:
         ``MISSING_WATERMARK``, ``UNBOUNDED_STATE``, ``DISJUNCTIVE_BOUND``, ``NON_CONSTANT_BOUND``,
@@ -255,14 +234,14 @@ def stream_join(
     source = _arguments.dataframe("left", left)
     other = _arguments.dataframe("right", right)
     condition = _arguments.condition(on, source, other)
-    kind, match = _arguments.how(how)
+    kind, match = _words.how(how)
     options = _given(
         retention=_arguments.retention(retention),
-        late=_arguments.late(late),
-        mode=_changelog.mode(mode),
+        late=_words.late(late),
+        mode=_words.mode(mode),
         state_ttl=_changelog.state_ttl(state_ttl),
         match=match,
-        order_scope=_arguments.order_scope(order_scope),
+        order_scope=_words.order_scope(order_scope),
     )
     order = _arguments.order_by(order_by)
     if _connect.is_connect(source):

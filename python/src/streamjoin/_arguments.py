@@ -15,8 +15,6 @@ from pyspark.sql.streaming.query import StreamingQuery
 from streamjoin._version import require_supported_pyspark
 
 _LONG = 2**63
-LATE = ("drop", "emit")
-ORDER_SCOPES = ("query", "partition")
 
 # A name, perhaps with an alias before it, and nothing else.
 _NAME = re.compile(r"\s*(\w+|`[^`]+`)(\.(\w+|`[^`]+`))*\s*")
@@ -27,20 +25,13 @@ def dataframe(name: str, value: object) -> DataFrame:
     require_supported_pyspark()
     if isinstance(value, DataFrame):
         return value
-    raise _wrong_type(name, "DataFrame", value)
+    raise wrong_type(name, "DataFrame", value)
 
 
 def string(name: str, value: object) -> str:
     if not isinstance(value, str):
-        raise _wrong_type(name, "str", value)
+        raise wrong_type(name, "str", value)
     return value
-
-
-def how(value: object) -> tuple[str, str | None]:
-    """Give a join type of Spark, and which rows of the right are matched."""
-    kind = string("how", value)
-    as_of = {"asof": "inner", "leftasof": "left"}.get(kind.lower().replace("_", ""))
-    return (kind, None) if as_of is None else (as_of, "last")
 
 
 def lag(value: object) -> str | int:
@@ -53,22 +44,12 @@ def retention(value: object) -> str | None:
     return str(_distance("retention", "str, int, datetime.timedelta or None", value))
 
 
-def late(value: object) -> str:
-    word = string("late", value)
-    if word not in LATE:
-        raise PySparkValueError(
-            errorClass="VALUE_NOT_ALLOWED",
-            messageParameters={"arg_name": "late", "allowed_values": str(list(LATE))},
-        )
-    return word
-
-
 def order_by(value: object) -> list[str]:
     names = [value] if isinstance(value, str) else value
     if value is None:
         return []
     if not isinstance(names, (list, tuple)) or not all(isinstance(name, str) for name in names):
-        raise _wrong_type("order_by", "str, list of str or None", value)
+        raise wrong_type("order_by", "str, list of str or None", value)
     if not names:
         raise PySparkValueError(
             errorClass="CANNOT_BE_EMPTY", messageParameters={"item": "order_by"}
@@ -76,25 +57,12 @@ def order_by(value: object) -> list[str]:
     return list(names)
 
 
-def order_scope(value: object) -> str | None:
-    word = string("order_scope", value)
-    if word not in ORDER_SCOPES:
-        raise PySparkValueError(
-            errorClass="VALUE_NOT_ALLOWED",
-            messageParameters={
-                "arg_name": "order_scope",
-                "allowed_values": str(list(ORDER_SCOPES)),
-            },
-        )
-    return None if word == "query" else word
-
-
 def _distance(name: str, expected: str, value: object) -> str | int:
     if isinstance(value, timedelta):
         return _interval(value)
     # bool is a subclass of int, but True is no distance.
     if isinstance(value, bool) or not isinstance(value, (str, int)):
-        raise _wrong_type(name, expected, value)
+        raise wrong_type(name, expected, value)
     if isinstance(value, int) and not -_LONG <= value < _LONG:
         raise PySparkValueError(
             errorClass="VALUE_NOT_BETWEEN",
@@ -108,25 +76,15 @@ def duration(name: str, value: object) -> str | None:
         return value
     if isinstance(value, timedelta):
         return _interval(value)
-    raise _wrong_type(name, "str, datetime.timedelta or None", value)
+    raise wrong_type(name, "str, datetime.timedelta or None", value)
 
 
-def ahead(value: object, max_ahead: str | None) -> str | None:
-    if value is None:
-        return None
-    if not isinstance(value, str):
-        raise _wrong_type("ahead", "str or None", value)
-    if value not in ("reject", "keep"):
-        raise PySparkValueError(
-            errorClass="VALUE_NOT_ALLOWED",
-            messageParameters={"arg_name": "ahead", "allowed_values": "'reject', 'keep'"},
-        )
-    if max_ahead is None:
+def needs_limit(ahead: str | None, max_ahead: str | None) -> None:
+    if ahead is not None and max_ahead is None:
         raise PySparkValueError(
             errorClass="ARGUMENT_REQUIRED",
             messageParameters={"arg_name": "max_ahead", "condition": "`ahead` is given"},
         )
-    return value
 
 
 def condition(on: object, left: DataFrame, right: DataFrame) -> Column | str | list[str]:
@@ -159,7 +117,7 @@ def condition(on: object, left: DataFrame, right: DataFrame) -> Column | str | l
                 "arg_type": f"list of {kinds}",
             },
         )
-    raise _wrong_type("on", "Column, str, list of str or Column", on)
+    raise wrong_type("on", "Column, str, list of str or Column", on)
 
 
 def checkpoint(source: object) -> str | StreamingQuery:
@@ -168,19 +126,19 @@ def checkpoint(source: object) -> str | StreamingQuery:
         return cast("StreamingQuery", source)
     if isinstance(source, (str, os.PathLike)):
         return str(source)
-    raise _wrong_type("source", "str, os.PathLike or StreamingQuery", source)
+    raise wrong_type("source", "str, os.PathLike or StreamingQuery", source)
 
 
 def query(name: str, value: object) -> StreamingQuery:
     require_supported_pyspark()
     if isinstance(value, StreamingQuery) or _is_connect_query(value):
         return cast("StreamingQuery", value)
-    raise _wrong_type(name, "StreamingQuery", value)
+    raise wrong_type(name, "StreamingQuery", value)
 
 
 def seconds(name: str, value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise _wrong_type(name, "float or None", value)
+        raise wrong_type(name, "float or None", value)
     return float(value)
 
 
@@ -193,20 +151,9 @@ def _is_connect_query(source: object) -> bool:
     )
 
 
-def side(value: object) -> str | None:
-    if value is not None and not isinstance(value, str):
-        raise _wrong_type("side", "str or None", value)
-    if value not in (None, "left", "right"):
-        raise PySparkValueError(
-            errorClass="VALUE_NOT_ALLOWED",
-            messageParameters={"arg_name": "side", "allowed_values": "None, 'left', 'right'"},
-        )
-    return value
-
-
 def whole(name: str, value: object) -> int | None:
     if value is not None and (isinstance(value, bool) or not isinstance(value, int)):
-        raise _wrong_type(name, "int or None", value)
+        raise wrong_type(name, "int or None", value)
     return value
 
 
@@ -214,7 +161,7 @@ def _interval(value: timedelta) -> str:
     return f"{value // timedelta(microseconds=1)} microseconds"
 
 
-def _wrong_type(name: str, expected: str, value: Any) -> PySparkTypeError:
+def wrong_type(name: str, expected: str, value: Any) -> PySparkTypeError:
     return PySparkTypeError(
         errorClass="NOT_EXPECTED_TYPE",
         messageParameters={

@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING, cast
 
-from pyspark.errors import PySparkTypeError, PySparkValueError
+from pyspark.errors import PySparkValueError
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from streamjoin import _arguments, _connect
+from streamjoin import _arguments, _connect, _words
 from streamjoin._jvm import python_api
 
 if TYPE_CHECKING:
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from pyspark.sql.classic.dataframe import DataFrame as ClassicDataFrame
 
 Ttl = str | timedelta | Mapping[str, str | timedelta] | None
-
-MODES = ("event_time", "changelog")
 
 
 def from_changelog(
@@ -82,7 +80,7 @@ def from_changelog(
     sequence = None if sequence_by is None else _arguments.string("sequence_by", sequence_by)
     words = dict(op_mapping or {})
     if not all(isinstance(w, str) for pair in words.items() for w in pair):
-        raise _wrong("op_mapping", "mapping of str to str or None", op_mapping)
+        raise _arguments.wrong_type("op_mapping", "mapping of str to str or None", op_mapping)
     if _connect.is_connect(source):
         mapped = [("op_mapping", f"{word}={kind}") for word, kind in words.items()]
         options = [*_options(key=keys, op=[column], sequence_by=[sequence]), *mapped]
@@ -143,7 +141,7 @@ def from_upserts(
     expr = _connect.condition if on_connect else F.expr
     condition = expr(deletes) if isinstance(deletes, str) else deletes
     if condition is not None and not isinstance(condition, Column):
-        raise _wrong("deletes", "Column, str or None", deletes)
+        raise _arguments.wrong_type("deletes", "Column, str or None", deletes)
     if on_connect:
         options = _options(key=keys, sequence_by=[sequence])
         more = [] if condition is None else [condition]
@@ -255,29 +253,12 @@ def to_upserts(df: DataFrame, key: str | Sequence[str] | None = None) -> DataFra
     return DataFrame(api.toUpserts(_jdf(source), keys), source.sparkSession)
 
 
-def mode(value: object) -> str | None:
-    """The option of a join, checked."""
-    if value is None:
-        return None
-    word = _arguments.string("mode", value)
-    if word not in MODES:
-        raise PySparkValueError(
-            errorClass="VALUE_NOT_ALLOWED",
-            messageParameters={"arg_name": "mode", "allowed_values": str(list(MODES))},
-        )
-    return word
-
-
 def state_ttl(value: object) -> str | None:
     """The option of a join: an interval, or ``left=..., right=...``."""
     if not isinstance(value, Mapping):
         return _arguments.duration("state_ttl", value)
+    _words.sides("state_ttl", value)
     limits = {side: _arguments.duration("state_ttl", limit) for side, limit in value.items()}
-    if not limits or not set(limits) <= {"left", "right"}:
-        raise PySparkValueError(
-            errorClass="VALUE_NOT_ALLOWED",
-            messageParameters={"arg_name": "state_ttl", "allowed_values": "left, right"},
-        )
     return ", ".join(f"{side}={limit}" for side, limit in limits.items() if limit) or None
 
 
@@ -296,15 +277,4 @@ def _names(name: str, value: object) -> list[str]:
         return [value]
     if isinstance(value, Sequence) and all(isinstance(entry, str) for entry in value):
         return list(value)
-    raise _wrong(name, "str or sequence of str", value)
-
-
-def _wrong(name: str, expected: str, value: object) -> PySparkTypeError:
-    return PySparkTypeError(
-        errorClass="NOT_EXPECTED_TYPE",
-        messageParameters={
-            "arg_name": name,
-            "expected_type": expected,
-            "arg_type": type(value).__name__,
-        },
-    )
+    raise _arguments.wrong_type(name, "str or sequence of str", value)

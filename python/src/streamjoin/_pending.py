@@ -7,13 +7,13 @@ import os
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
-from streamjoin import _arguments, _connect
+from streamjoin import _arguments, _connect, _words
 from streamjoin._jvm import python_api
 
 
 def pending(
     source: str | os.PathLike[str] | StreamingQuery,
-    side: str | None = None,
+    side: _words.Side | None = None,
     *,
     operator: int | None = None,
     batch_id: int | None = None,
@@ -100,7 +100,7 @@ def pending(
     >>> streamjoin.pending("/checkpoints/orders", "left").select("row.*")  # doctest: +SKIP
     """
     where = _arguments.checkpoint(source)
-    which = _arguments.side(side)
+    which = _words.side(side)
     number = _arguments.whole("operator", operator)
     batch = _arguments.whole("batch_id", batch_id)
     session = SparkSession.active()
