@@ -116,6 +116,7 @@ lint-python: $(STAMPS)/venv
 	$(MYPY) $(PYTHON_CODE)
 	@mkdir -p artifacts && $(BIN)/python scripts/readme_example.py > artifacts/readme_example.py
 	$(MYPY) artifacts/readme_example.py
+	$(BIN)/pyright --project python/pyproject.toml --pythonpath $(BIN)/python
 
 format: $(STAMPS)/venv
 	$(RUFF) check --fix $(PYTHON_CODE)
