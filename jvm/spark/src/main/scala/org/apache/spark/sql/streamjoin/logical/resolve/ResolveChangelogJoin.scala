@@ -91,7 +91,8 @@ private[streamjoin] object ResolveChangelogJoin extends Rule[LogicalPlan] with P
     case other =>
       other.mapChildren(made) match {
         case same if same.fastEquals(other) => other
-        case p: Project                     => projected(p, p.child, all = false)
+        // what is not resolved yet will see the columns as they are
+        case p: Project if p.child.resolved => projected(p, p.child, all = false)
         case p if p.resolved && p.missingInput.nonEmpty =>
           throw hidden(p, p.missingInput.head)
         case p => p

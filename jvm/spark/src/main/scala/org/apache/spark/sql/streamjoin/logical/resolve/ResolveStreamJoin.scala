@@ -46,21 +46,23 @@ object ResolveStreamJoin extends Rule[LogicalPlan] {
 
   /**
    * What was resolved above an as-of join before it became ours may take a column for an event time that
-   * is none any more.
+   * is none any more. What is not resolved yet will see the columns as they are.
    */
   private def seenAbove(plan: LogicalPlan): LogicalPlan =
     if (!plan.exists(_.isInstanceOf[AsOfJoin])) plan
     else
       plan.transformUp {
-        case p if p.children.exists(_.exists(_.isInstanceOf[AsOfJoin])) =>
+        case p if p.childrenResolved && p.children.exists(_.exists(_.isInstanceOf[AsOfJoin])) =>
           val (times, others) = p.children.flatMap(_.output).partition { a =>
             EventTimeMarks.of(Seq(a)).nonEmpty
           }
           val lost = AttributeSet(others) -- times
           p.transformExpressions {
-            case a: Attribute if lost.contains(a) => EventTimeMarks.marked(Seq(a), Map.empty).head
+            case a: Attribute if a.resolved && lost.contains(a) =>
+              EventTimeMarks.marked(Seq(a), Map.empty).head
             // a window was marked by the time it is made of
-            case a: Alias if a.references.nonEmpty && a.references.subsetOf(lost) =>
+            case a: Alias
+                if a.resolved && a.references.nonEmpty && a.references.subsetOf(lost) =>
               EventTimeMarks.unmarked(a)
           }
       }

@@ -4,6 +4,7 @@ import org.apache.spark.sql.catalyst.analysis.UnresolvedAttribute
 import org.apache.spark.sql.catalyst.expressions.{Left => _, Right => _, _}
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.streamjoin.logical.plan.{
+  AsOfJoin,
   JoinWindows,
   KeyedWatermarks,
   RelationWindow,
@@ -21,7 +22,8 @@ import io.streamjoin.model.{JoinType, Side}
  *
  * Of a stream it is its column with a watermark. A row of a join has the time at which its match is
  * found, the first at which both rows are in their windows: that of the row without a window, or the
- * later one. An unmatched row has the time at which it leaves its window.
+ * later one. An unmatched row has the time at which it leaves its window. A row with the last rows before
+ * it has its own.
  *
  * Source: SQLstream s-Server, "Streaming Joins".
  */
@@ -40,6 +42,7 @@ private[streamjoin] object Rowtime {
     case j: Join if j.getTagValue(JoinWindows.Placed).nonEmpty =>
       StreamJoin.typeOf(j.joinType).fold(column(plan))(joined(j, j.left, j.right, _))
     case j: StreamJoin => joined(j, j.left, j.right, j.joinType)
+    case j: AsOfJoin   => Right(j.time(j.bounds.probe))
     case _: Filter | _: SubqueryAlias | _: View | _: PipeOperator | _: RelationWindow |
         _: StreamJoinInput | _: StreamJoinHint =>
       of(plan.children.head)
