@@ -3,20 +3,21 @@ package org.apache.spark.sql.streamjoin.physical.changelog
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{
   Attribute,
-  GenericInternalRow,
+  InterpretedUnsafeProjection,
   JoinedRow,
+  Literal,
   Predicate,
   UnsafeProjection,
   UnsafeRow
 }
-import org.apache.spark.unsafe.types.UTF8String
 
-import io.streamjoin.join.changelog.{ChangeKind, Changed, ChangelogOutput}
+import io.streamjoin.join.changelog.{Changed, ChangelogOutput}
 import io.streamjoin.model.Side
 
 /**
- * Output rows as Spark wants them, with the columns that are asked for. Code is written by need, for many a
- * batch gives nothing.
+ * Output rows as Spark wants them, with the columns that are asked for: those of the stored rows are copied, and
+ * there is room for what became of the row, which is known last. Code is written by need, for many a batch gives
+ * nothing.
  *
  * @param version the number of the batch
  * @param nowMs the recorded time of the batch
@@ -33,28 +34,42 @@ private[changelog] final class UnsafeChangelogOutput(
 
   private def nullable(some: Seq[Attribute]) = some.map(_.withNullability(true))
 
-  private val columns = nullable(if (leftOnly) left else left ++ right)
+  private val told = new ToldChange(spec, version, nowMs * 1000L)
 
-  private lazy val project = UnsafeProjection.create(nullable(spec.data), columns)
+  private val columns = CopiedColumns.of(
+    spec.data,
+    left,
+    if (leftOnly) Nil else right,
+    told.columns,
+    ToldChange.Spare
+  )
 
-  private lazy val wanted = spec.wanted.map(Predicate.create(_, columns))
+  private lazy val wanted = spec.wanted.map {
+    Predicate.create(_, nullable(if (leftOnly) left else left ++ right))
+  }
 
-  private def emitted(row: InternalRow): Option[UnsafeRow] =
-    Option.when(wanted.forall(_.eval(row)))(project(row).copy())
+  private val pair = new JoinedRow
+
+  private def emitted(l: UnsafeRow, r: UnsafeRow): Option[UnsafeRow] =
+    Option.when(wanted.forall(_.eval(pair(l, r))))(columns(l, r))
+
+  private lazy val nullLeft = nothing(left)
+  private lazy val nullRight = nothing(right)
+
+  private def nothing(columns: Seq[Attribute]): UnsafeRow =
+    InterpretedUnsafeProjection.createProjection(columns.map(a => Literal(null, a.dataType)))(
+      InternalRow.empty
+    ).copy()
+
+  override def joined(l: UnsafeRow, r: UnsafeRow): Option[UnsafeRow] = emitted(l, r)
+
+  override def alone(side: Side, row: UnsafeRow): Option[UnsafeRow] =
+    if (side == Side.Left) emitted(row, if (leftOnly) row else nullRight)
+    else emitted(nullLeft, row)
 
   private def keyProjection = UnsafeProjection.create(nullable(spec.outputKey), nullable(spec.data))
 
   private lazy val keyOf = Option.when(spec.outputKey.nonEmpty)(keyProjection)
-
-  private val pair = new JoinedRow
-  private val nullLeft = new GenericInternalRow(left.length)
-  private val nullRight = new GenericInternalRow(right.length)
-
-  override def joined(l: UnsafeRow, r: UnsafeRow): Option[UnsafeRow] = emitted(pair(l, r))
-
-  override def alone(side: Side, row: UnsafeRow): Option[UnsafeRow] =
-    if (leftOnly) emitted(row)
-    else emitted(if (side == Side.Left) pair(row, nullRight) else pair(nullLeft, row))
 
   override def key(row: UnsafeRow): Option[AnyRef] = keyOf.map(_(row).copy())
 
@@ -63,16 +78,9 @@ private[changelog] final class UnsafeChangelogOutput(
   override def sameKey(a: UnsafeRow, b: UnsafeRow): Boolean =
     keyOf.nonEmpty && keyOf.get(a) == otherKeyOf.get(b)
 
-  private lazy val whole =
-    UnsafeProjection.create(nullable(spec.required), nullable(spec.data) ++ spec.changes)
-
-  private val withWords = new JoinedRow
-
-  private val words: Map[ChangeKind, InternalRow] = ChangeKind.all.map { kind =>
-    kind -> InternalRow(UTF8String.fromString(kind.name), version, nowMs * 1000L)
-  }.toMap
-
-  /** The row that comes out; each overwrites the one before. */
-  def row(changed: Changed[UnsafeRow]): InternalRow =
-    whole(withWords(changed.row, words(changed.kind)))
+  /** The row that comes out: the one that was made before, which now tells what became of it. */
+  def row(changed: Changed[UnsafeRow]): InternalRow = {
+    told.tell(changed.row, changed.kind)
+    changed.row
+  }
 }

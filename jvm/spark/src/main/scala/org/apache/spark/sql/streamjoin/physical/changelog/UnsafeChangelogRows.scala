@@ -101,14 +101,19 @@ private[changelog] final class UnsafeChangelogRows(
     val agesByWrite: Boolean = own.expires.nonEmpty
     val limitCount: Int = own.limitCount
 
-    private lazy val toStored = storing(own.kept)
-    private lazy val replacedToStored = storing(own.replaced)
+    private val toStored = storing(own.kept)
+    private val replacedToStored = storing(own.replaced)
 
-    private def storing(image: Seq[Attribute]) = UnsafeProjection.create(
-      image ++ own.gone.map(_ => Literal(false)) ++
-        own.ttlOfWrite.map(ms => Literal((nowMs + ms) * 1000L)),
-      own.arriving
-    )
+    private def storing(image: Seq[Attribute]) =
+      CopiedColumns.of(image, own.arriving, more = stored.length - own.kept.length)
+
+    private val expires = own.ttlOfWrite.fold(Long.MaxValue)(ms => (nowMs + ms) * 1000L)
+
+    /** Where a row goes by when it was written, that is now. */
+    private def written(row: UnsafeRow): UnsafeRow = {
+      if (agesByWrite) row.setLong(stored.length - 1, expires)
+      row
+    }
 
     private lazy val toTombstone = own.gone.map { _ =>
       val before = stored.map(a => a.newInstance().withNullability(true))
@@ -174,10 +179,10 @@ private[changelog] final class UnsafeChangelogRows(
 
     def replaces(row: UnsafeRow): Boolean = own.second.nonEmpty && row.getBoolean(presentAt)
 
-    def replaced(row: UnsafeRow): UnsafeRow = replacedToStored(row).copy()
+    def replaced(row: UnsafeRow): UnsafeRow = written(replacedToStored(row))
 
     def kept(row: UnsafeRow): UnsafeRow = {
-      val kept = toStored(row).copy()
+      val kept = written(toStored(row))
       if (kept.anyNull && keyAt.exists(kept.isNullAt)) {
         throw ChangelogErrors.nullKey(side.name, own.key.map(_.name))
       }

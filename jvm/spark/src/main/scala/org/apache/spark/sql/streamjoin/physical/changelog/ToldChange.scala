@@ -1,0 +1,61 @@
+package org.apache.spark.sql.streamjoin.physical.changelog
+
+import java.nio.charset.StandardCharsets.UTF_8
+
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+import org.apache.spark.unsafe.Platform
+
+import io.streamjoin.join.changelog.ChangeKind
+
+/**
+ * What became of a row, in the last columns of the output, as far as they are asked for: kind, batch and time of
+ * the batch. It is written into a row that is there already and has [[ToldChange.Spare]] bytes of room.
+ *
+ * @param time of the batch, in microseconds
+ */
+private[changelog] final class ToldChange(spec: ChangelogSpec, version: Long, time: Long) {
+
+  private val asked = spec.required.drop(spec.data.length)
+
+  /** How many columns that is. */
+  val columns: Int = asked.length
+
+  private def place(change: Int): Int = {
+    val at = asked.indexWhere(_.exprId == spec.changes(change).exprId)
+    if (at < 0) at else spec.data.length + at
+  }
+
+  private val (kindAt, versionAt, timeAt) = (place(0), place(1), place(2))
+
+  private val words: Map[ChangeKind, Array[Byte]] =
+    ChangeKind.all.map(kind => kind -> kind.name.getBytes(UTF_8)).toMap
+  private val ofInsert = words(ChangeKind.Insert)
+
+  def tell(row: UnsafeRow, kind: ChangeKind): Unit = {
+    if (versionAt >= 0) row.setLong(versionAt, version)
+    if (timeAt >= 0) row.setLong(timeAt, time)
+    if (kindAt >= 0) append(row, if (kind eq ChangeKind.Insert) ofInsert else words(kind))
+  }
+
+  /** The kind has a variable part, which is the last one of the row. */
+  private def append(row: UnsafeRow, word: Array[Byte]): Unit = {
+    val (bytes, end) = (row.getBaseObject.asInstanceOf[Array[Byte]], row.getSizeInBytes)
+    row.setLong(kindAt, end.toLong << 32 | word.length.toLong)
+    Platform.copyMemory(
+      word,
+      Platform.BYTE_ARRAY_OFFSET,
+      bytes,
+      Platform.BYTE_ARRAY_OFFSET + end,
+      word.length
+    )
+    row.pointTo(bytes, end + ToldChange.rounded(word.length))
+  }
+}
+
+private[changelog] object ToldChange {
+
+  private def rounded(bytes: Int): Int = (bytes + 7) / 8 * 8
+
+  /** How many bytes a row needs behind its own. */
+  val Spare: Int = rounded(ChangeKind.all.map(_.name.length).max)
+}

@@ -1,0 +1,96 @@
+package org.apache.spark.sql.streamjoin.physical.changelog
+
+import scala.util.Random
+
+import org.apache.spark.sql.RandomDataGenerator
+import org.apache.spark.sql.catalyst.CatalystTypeConverters
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{
+  Attribute,
+  AttributeReference,
+  JoinedRow,
+  Literal,
+  UnsafeProjection,
+  UnsafeRow
+}
+import org.apache.spark.sql.types._
+import org.apache.spark.unsafe.Platform
+import org.scalatest.funsuite.AnyFunSuite
+
+/** Rows of copied columns have each byte that a projection gives them. */
+class CopiedColumnsSuite extends AnyFunSuite {
+
+  private val types = Seq[DataType](
+    BooleanType,
+    ByteType,
+    IntegerType,
+    LongType,
+    DoubleType,
+    DateType,
+    TimestampType,
+    StringType,
+    BinaryType,
+    NullType,
+    CalendarIntervalType,
+    DecimalType(10, 2),
+    DecimalType(38, 4),
+    ArrayType(StringType),
+    MapType(IntegerType, StringType),
+    StructType.fromDDL("a INT, b STRING, c DECIMAL(30, 3)")
+  )
+
+  private def columns(random: Random): Seq[AttributeReference] =
+    Seq.fill(random.nextInt(70))(types(random.nextInt(types.length)))
+      .map(AttributeReference("c", _)())
+
+  private def row(columns: Seq[Attribute], random: Random): UnsafeRow = {
+    val nulls = random.nextInt(3)
+    val values = columns.map { a =>
+      // what a projection has in the place of an interval that is NULL is left from the row before
+      val mayBeNull = nulls > 0 && a.dataType != CalendarIntervalType
+      val make = RandomDataGenerator.forType(a.dataType, mayBeNull, random).get
+      val value = if (nulls == 2 && mayBeNull) null else make()
+      CatalystTypeConverters.createToCatalystConverter(a.dataType)(value)
+    }
+    UnsafeProjection.create(columns, columns)(InternalRow.fromSeq(values)).copy()
+  }
+
+  test("of two rows, in any order, more than once, and with columns behind them") {
+    for (seed <- 0 until 200) withClue(s"seed $seed: ") {
+      val random = new Random(seed)
+      val (first, second) = (columns(random), columns(random))
+      val all = (first ++ second).toIndexedSeq
+      val wanted: Seq[Attribute] = random.nextInt(3) match {
+        case 0                => all
+        case 1                => all.filter(_ => random.nextBoolean())
+        case _ if all.isEmpty => Nil
+        case _                => Seq.fill(random.nextInt(20))(all(random.nextInt(all.length)))
+      }
+      val more = random.nextInt(3)
+      val copied = CopiedColumns.of(wanted, first, second, more)
+      val projected = UnsafeProjection.create(wanted ++ Seq.fill(more)(Literal(0L)), all)
+      for (_ <- 0 until 5) {
+        val (a, b) = (row(first, random), row(second, random))
+        val (own, expected) = (copied(a, b), projected(new JoinedRow(a, b)))
+        assert(own.getSizeInBytes == expected.getSizeInBytes)
+        // not the rows, which are long
+        val differs = (0 until own.getSizeInBytes by 8).find { i =>
+          Platform.getLong(own.getBaseObject, own.getBaseOffset + i) !=
+            Platform.getLong(expected.getBaseObject, expected.getBaseOffset + i)
+        }
+        assert(differs.isEmpty, s"of ${wanted.map(_.dataType.sql)} with $more")
+      }
+    }
+  }
+
+  test("a row outlives those that it is made of, and the next one") {
+    val column = AttributeReference("c", StringType)()
+    val copied = CopiedColumns.of(Seq(column), Seq(column))
+    val to = UnsafeProjection.create(Seq(column), Seq(column))
+    def of(word: String) =
+      copied(to(InternalRow(org.apache.spark.unsafe.types.UTF8String.fromString(word))))
+    val (one, other) = (of("one"), of("other"))
+    assert(one.getUTF8String(0).toString == "one")
+    assert(other.getUTF8String(0).toString == "other")
+  }
+}
