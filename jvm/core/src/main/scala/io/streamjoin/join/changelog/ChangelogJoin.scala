@@ -59,7 +59,7 @@ final class ChangelogJoin[R, O](
     state: JoinState[R],
     val counters: ChangelogCounters,
     partners: PartnerCounts = new PartnerCounts
-) {
+) extends Expiring {
   import ChangelogJoin._
 
   private val effects = new Effects[O](output, counters)
@@ -107,25 +107,13 @@ final class ChangelogJoin[R, O](
     effects.settle()
   }
 
-  /**
-   * Takes rows out of which a limit is below its clock.
-   *
-   * @param side a side whose rows have limits
-   * @param before the clocks, by limit, when this was done last
-   * @param now the same now
-   * @param why as what they count
-   */
-  def expire(side: Side, before: Array[Long], now: Array[Long], why: Count): Unit = {
+  override def expire(side: Side, before: Array[Long], now: Array[Long], why: Count): Unit = {
     if (joinType.notesMatches(side.other)) {
       state.evict(side, before, now).foreach { gone =>
         counters.count(side, why)
         note(side, gone.key, rows.copy(side, gone.row))
       }
-    } else {
-      val held = state.size(side)
-      state.discard(side, before, now)
-      counters.count(side, why, held - state.size(side))
-    }
+    } else counters.count(side, why, held.discard(side, before, now))
   }
 
   /** Notes at the partners of a row that has expired that they had one. */

@@ -58,4 +58,15 @@ private[changelog] final class HeldRows[R](rows: ChangelogRows[R], state: JoinSt
     rows.limits(side, row, limits)
     state.append(side, key, rows.identity(side, row), limits, row, matched)
   }
+
+  /**
+   * Takes those out of which a limit is below its clock.
+   *
+   * @return how many there were
+   */
+  def discard(side: Side, before: Array[Long], now: Array[Long]): Long = {
+    val size = state.size(side)
+    state.discard(side, before, now)
+    size - state.size(side)
+  }
 }

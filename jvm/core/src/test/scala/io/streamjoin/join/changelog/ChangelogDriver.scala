@@ -182,11 +182,13 @@ private[changelog] final case class TestChangelog(
  * A join on the heap, or in segments, to which batches are given.
  *
  * @param remembers whether it goes on with the partners that it has counted
+ * @param appends whether rows only come, and go through the operator for those
  */
 private[changelog] final class ChangelogDriver(
     join: TestChangelog,
     segments: Boolean = false,
-    remembers: Boolean = true
+    remembers: Boolean = true,
+    appends: => Boolean = false
 ) {
 
   private val state: JoinState[Row] =
@@ -214,11 +216,16 @@ private[changelog] final class ChangelogDriver(
     if (!remembers) partners = new PartnerCounts
     new ChangelogJoin[Row, Out](join.joinType, join, output, state, counters, partners)
   }
+
+  /** The operator for rows that only come. */
+  def appending: AppendOnlyJoin[Row, Out] =
+    new AppendOnlyJoin[Row, Out](join, output, state, counters)
+  private def expiring: Expiring = if (appends) appending else operator
   private var clock = Long.MinValue
 
   def at(now: Long): Unit = {
     Side.both.foreach { side =>
-      operator.expire(
+      expiring.expire(
         side,
         Array(clock, Watermarks.Unknown),
         Array(now, Watermarks.Unknown),
@@ -229,13 +236,7 @@ private[changelog] final class ChangelogDriver(
   }
 
   def batch(left: Seq[Change[Row]], right: Seq[Change[Row]]): Seq[Changed[Out]] = {
-    val (l, r) =
-      (left.groupBy(c => join.hash(c.row.join)), right.groupBy(c => join.hash(c.row.join)))
-    // as in a task, one for all join keys
-    val ofBatch = operator
-    val out = (l.keySet ++ r.keySet).toSeq.sorted.flatMap { key =>
-      ofBatch.process(key, marked(l.getOrElse(key, Nil)), marked(r.getOrElse(key, Nil))).toVector
-    }
+    val out = if (appends) appended(left, right) else byKey(left, right)
     state match {
       case s: SegmentJoinState[Row] =>
         s.number()
@@ -243,6 +244,24 @@ private[changelog] final class ChangelogDriver(
       case _ =>
     }
     out
+  }
+
+  private def appended(left: Seq[Change[Row]], right: Seq[Change[Row]]): Seq[Changed[Out]] = {
+    val ofBatch = appending
+    for (
+      (side, change) <- left.map(Side.Left -> _) ++ right.map(Side.Right -> _);
+      out <- ofBatch.insert(side, join.hash(change.row.join), change.row)
+    ) yield out
+  }
+
+  private def byKey(left: Seq[Change[Row]], right: Seq[Change[Row]]): Seq[Changed[Out]] = {
+    val (l, r) =
+      (left.groupBy(c => join.hash(c.row.join)), right.groupBy(c => join.hash(c.row.join)))
+    // as in a task, one for all join keys
+    val ofBatch = operator
+    (l.keySet ++ r.keySet).toSeq.sorted.flatMap { key =>
+      ofBatch.process(key, marked(l.getOrElse(key, Nil)), marked(r.getOrElse(key, Nil))).toVector
+    }
   }
 
   private def marked(changes: Seq[Change[Row]]): MarkedRows[Row] = {
@@ -256,7 +275,7 @@ private[changelog] final class ChangelogDriver(
     val before = join.watermarks.clone()
     for (i <- received.indices) join.watermarks(i) = math.max(before(i), received(i))
     Side.both.foreach { side =>
-      operator.expire(
+      expiring.expire(
         side,
         Array(clock, join.clock(side, before)),
         Array(clock, join.clock(side, join.watermarks)),

@@ -36,7 +36,10 @@ private[changelog] object ChangelogExplanation {
             "and delete"
         case None => "output key: none is known; changes come out as insert and delete"
       }
-      (routing +: Side.both.map(told(spec, _))) ++ watermarks(j) ++
+      val told =
+        if (spec.appendOnly) Seq("rows of both inputs only come: they are joined as they arrive")
+        else Side.both.map(toldApart(spec, _))
+      (routing +: told) ++ watermarks(j) ++
         Side.both.map(kept(spec, j, _)) ++
         spec.wanted.map(c => s"of the result, only rows with ${ColumnNames.sql(c)}") :+ output
     }
@@ -67,7 +70,7 @@ private[changelog] object ChangelogExplanation {
 
   private def names(some: Seq[Attribute]): String = some.map(_.name).mkString(", ")
 
-  private def told(spec: ChangelogSpec, side: Side): String = {
+  private def toldApart(spec: ChangelogSpec, side: Side): String = {
     val own = spec.side(side)
     val by =
       if (own.key.isEmpty) "all columns that are asked for, and counted"

@@ -32,8 +32,9 @@ import io.streamjoin.bounds.JoinBounds
 import io.streamjoin.model.{JoinType, Side}
 
 /**
- * The changelog join as a physical operator: both inputs shuffled by their join key and sorted by its
- * hash, then [[ChangelogTask]] per partition. Without an equality see [[ChangelogSpec.routing]].
+ * The changelog join as a physical operator: both inputs shuffled by their join key and, unless rows only
+ * come, sorted by its hash, then [[ChangelogTask]] per partition. Without an equality see
+ * [[ChangelogSpec.routing]].
  *
  * Deterministic: a batch that is run again from the same state and offsets gives the same changes.
  */
@@ -77,7 +78,8 @@ class ChangelogJoinExec(
   }
 
   private def byKeyHash(side: Side): Seq[SortOrder] =
-    if (spec.equiKeys.isEmpty) Nil else Seq(SortOrder(KeyHash.of(spec.keys(side)), Ascending))
+    if (spec.equiKeys.isEmpty || spec.appendOnly) Nil
+    else Seq(SortOrder(KeyHash.of(spec.keys(side)), Ascending))
 
   // ---- tree ----
 

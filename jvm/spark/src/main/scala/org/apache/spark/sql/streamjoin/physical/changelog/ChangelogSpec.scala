@@ -87,6 +87,8 @@ private[changelog] object ChangelogSide {
 /**
  * What the tasks of a changelog join need to know.
  *
+ * @param appendOnly whether it is an inner join of rows that only come and have no key: see
+ *   [[io.streamjoin.join.changelog.AppendOnlyJoin]]. Their inputs have no column that says so
  * @param data the columns of the inputs that somebody asks for
  * @param wanted which rows of the output somebody asks for; none: all
  * @param changes the columns that say what became of a row
@@ -107,6 +109,7 @@ private[changelog] final case class ChangelogSpec(
     condition: Expression,
     left: ChangelogSide,
     right: ChangelogSide,
+    appendOnly: Boolean,
     data: Seq[Attribute],
     wanted: Option[Expression],
     changes: Seq[Attribute],

@@ -11,14 +11,14 @@ import org.apache.spark.sql.streamjoin.physical.stateful.{
   PartitionState
 }
 
-import io.streamjoin.join.changelog.{Changed, ChangelogCounters, ChangelogJoin, MarkedRows}
+import io.streamjoin.join.changelog.{AppendOnlyJoin, Changed, ChangelogCounters, ChangelogJoin}
 import io.streamjoin.model.{Side, Watermarks}
 
 /**
  * One batch of one partition of a changelog join, from opening its state to committing it.
  *
  * Both inputs come sorted by the hash of their join key, so that the changes of one key are together and
- * no more than those are in memory.
+ * no more than those are in memory; where rows only come, as they are.
  *
  * {{{
  *   changes --> late by the watermarks before the batch? dropped; else netted, joined, kept
@@ -46,19 +46,33 @@ private[changelog] final class ChangelogTask(
     val output = new UnsafeChangelogOutput(spec, partitions.info.storeVersion, nowMs)
     val counters = new ChangelogCounters
     val partners = RememberedPartners.take(partitions.info, partitionId)
-    val operator = new ChangelogJoin[UnsafeRow, UnsafeRow](
-      spec.joinType,
-      rows,
-      output,
-      state.rows,
-      counters,
-      partners
-    )
+    val changes: JoinedChanges =
+      if (spec.appendOnly)
+        new AppendedRows(
+          rows,
+          new AppendOnlyJoin[UnsafeRow, UnsafeRow](rows, output, state.rows, counters),
+          left,
+          right
+        )
+      else
+        new ChangesByKey(
+          rows,
+          new ChangelogJoin[UnsafeRow, UnsafeRow](
+            spec.joinType,
+            rows,
+            output,
+            state.rows,
+            counters,
+            partners
+          ),
+          left,
+          right
+        )
     val clocks = new Clocks(spec)
     if (Side.both.exists(spec.side(_).ttlOfWrite.nonEmpty)) {
       val last = state.numbers.get(ChangelogTask.Clock).getOrElse(Watermarks.Unknown)
       for (side <- Side.both if spec.side(side).ttlOfWrite.nonEmpty)
-        operator.expire(
+        changes.operator.expire(
           side,
           clocks(side, before, before, last),
           clocks(side, before, before, nowMs * 1000L),
@@ -66,9 +80,8 @@ private[changelog] final class ChangelogTask(
         )
       state.numbers.put(ChangelogTask.Clock, nowMs * 1000L)
     }
-    val (l, r) = (new KeyRuns(rows, Side.Left, left), new KeyRuns(rows, Side.Right, right))
     def leave(side: Side, from: Array[Long], to: Array[Long], why: ChangelogCounters.Count): Unit =
-      if (!from.sameElements(to)) operator.expire(side, from, to, why)
+      if (!from.sameElements(to)) changes.operator.expire(side, from, to, why)
     lazy val finished: Unit = {
       for (side <- Side.both) {
         val (left, aged) =
@@ -84,22 +97,15 @@ private[changelog] final class ChangelogTask(
       )
       RememberedPartners.give(partitions.info, partitionId, partners)
     }
-    val changes = new Iterator[Changed[UnsafeRow]] {
-      private var ofKey = Iterator.empty[Changed[UnsafeRow]]
-
+    val all = changes ++ new Iterator[Changed[UnsafeRow]] {
       override def hasNext: Boolean = {
-        while (!ofKey.hasNext && (l.nonEmpty || r.nonEmpty)) {
-          val key = if (l.isBefore(r)) l.key else r.key
-          ofKey = operator.process(key, l.take(key), r.take(key))
-        }
-        if (!ofKey.hasNext) finished
-        ofKey.hasNext
+        finished
+        false
       }
-
-      override def next(): Changed[UnsafeRow] = ofKey.next()
+      override def next(): Changed[UnsafeRow] = Iterator.empty.next()
     }
     val rowsOut = report.metrics("numOutputRows")
-    changes.map { changed =>
+    all.map { changed =>
       rowsOut += 1
       output.row(changed)
     }
@@ -115,7 +121,7 @@ private[changelog] final class ChangelogTask(
         rows.limits(side, row, limits)
         limits
       },
-      side => !spec.side(side).oneAKey
+      side => !spec.appendOnly && !spec.side(side).oneAKey
     )
 }
 
@@ -138,38 +144,4 @@ private final class Clocks(spec: ChangelogSpec) {
     (own.leaves.map(spec.leaving.clock(_, leaving)) ++
       own.ttlMs.map(_ => own.ttlTime.fold(written)(aging(_)))).toArray
   }
-}
-
-/** The changes of one input, join key by join key. */
-private final class KeyRuns(rows: UnsafeChangelogRows, side: Side, input: Iterator[InternalRow]) {
-  private var ahead: UnsafeRow = _
-  private var aheadKey = 0L
-  advance()
-
-  def nonEmpty: Boolean = ahead != null
-
-  /** The hash of the next changes' join key, where there are some. */
-  def key: Long = aheadKey
-
-  /** Whether its next key comes no later than the other's. */
-  def isBefore(other: KeyRuns): Boolean = nonEmpty && (!other.nonEmpty || key <= other.key)
-
-  private val run = new MarkedRows[UnsafeRow]
-
-  /** The changes of that key, if it is the next one; the same list for one key after another. */
-  def take(key: Long): MarkedRows[UnsafeRow] = {
-    run.clear()
-    while (ahead != null && aheadKey == key) {
-      run.add(rows.kept(side, ahead), rows.isAdded(side, ahead))
-      if (rows.replaces(side, ahead)) run.add(rows.replaced(side, ahead), marked = false)
-      advance()
-    }
-    run
-  }
-
-  private def advance(): Unit =
-    if (input.hasNext) {
-      ahead = input.next().asInstanceOf[UnsafeRow]
-      aheadKey = rows.joinKey(side, ahead)
-    } else ahead = null
 }

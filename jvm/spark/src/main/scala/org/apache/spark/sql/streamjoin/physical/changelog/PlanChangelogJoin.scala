@@ -10,7 +10,7 @@ import org.apache.spark.sql.catalyst.expressions.{
   PythonFuncExpression
 }
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
-import org.apache.spark.sql.execution.SparkPlan
+import org.apache.spark.sql.execution.{ProjectExec, SparkPlan}
 import org.apache.spark.sql.streamjoin.logical.plan.{ChangeKindOf, ChangelogJoin}
 import org.apache.spark.sql.streamjoin.physical.stateful.BatchInfo
 
@@ -42,7 +42,15 @@ private[physical] object PlanChangelogJoin extends PredicateHelper {
       planInput: LogicalPlan => SparkPlan,
       wanted: Seq[Expression] = Nil
   ): SparkPlan = {
-    val (left, right) = (planInput(j.left), planInput(j.right))
+    val appendOnly = AppendOnly(j)
+    def planned(side: Side) = {
+      val input = planInput(j.input(side))
+      // what all rows have alike need not go through the shuffle
+      if (appendOnly)
+        ProjectExec(input.output.filterNot(_.exprId == j.added(side.index).exprId), input)
+      else input
+    }
+    val (left, right) = (planned(Side.Left), planned(Side.Right))
     val read = asked ++ AttributeSet(j.condition +: wanted) ++ AttributeSet(j.leftKey ++ j.rightKey)
     val (l, r) = (side(j, Side.Left, left.output, read), side(j, Side.Right, right.output, read))
     val required = j.output.filter(asked.contains)
@@ -53,6 +61,7 @@ private[physical] object PlanChangelogJoin extends PredicateHelper {
       j.condition,
       l,
       r,
+      appendOnly,
       required.filterNot(j.changes.contains),
       wanted.reduceOption(And(_, _)),
       j.changes,

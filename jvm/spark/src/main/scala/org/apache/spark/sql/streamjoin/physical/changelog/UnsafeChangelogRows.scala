@@ -84,6 +84,9 @@ private[changelog] final class UnsafeChangelogRows(
   /** A row as it arrives, as it is kept. */
   def kept(side: Side, row: UnsafeRow): UnsafeRow = of(side).kept(row)
 
+  /** The same of a row without a key, as long as the next one has not arrived. */
+  def passing(side: Side, row: UnsafeRow): UnsafeRow = of(side).passing(row)
+
   /** Whether the row that arrives is there from now on, or no more. */
   def isAdded(side: Side, row: UnsafeRow): Boolean = of(side).isAdded(row)
 
@@ -107,6 +110,7 @@ private[changelog] final class UnsafeChangelogRows(
     private def storing(image: Seq[Attribute]) =
       CopiedColumns.of(image, own.arriving, more = stored.length - own.kept.length)
 
+    private val asTheyArrive = own.arriving.map(_.exprId) == stored.map(_.exprId)
     private val expires = own.ttlOfWrite.fold(Long.MaxValue)(ms => (nowMs + ms) * 1000L)
 
     /** Where a row goes by when it was written, that is now. */
@@ -114,6 +118,8 @@ private[changelog] final class UnsafeChangelogRows(
       if (agesByWrite) row.setLong(stored.length - 1, expires)
       row
     }
+
+    def passing(row: UnsafeRow): UnsafeRow = if (asTheyArrive) row else kept(row)
 
     private lazy val toTombstone = own.gone.map { _ =>
       val before = stored.map(a => a.newInstance().withNullability(true))

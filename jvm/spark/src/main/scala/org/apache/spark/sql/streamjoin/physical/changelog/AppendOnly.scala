@@ -1,0 +1,49 @@
+package org.apache.spark.sql.streamjoin.physical.changelog
+
+import scala.annotation.tailrec
+
+import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, Expression, In, Literal}
+import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan, Project}
+import org.apache.spark.sql.streamjoin.logical.plan.{ChangelogJoin, StreamJoinInput}
+
+import io.streamjoin.model.{JoinType, Side}
+
+/**
+ * Whether a changelog join is an inner one of rows that only come and have no key, so that it takes nothing back.
+ * It is asked of the plan of one batch, and another batch may have another answer: what is held is the same.
+ */
+private[changelog] object AppendOnly {
+
+  def apply(j: ChangelogJoin): Boolean =
+    j.joinType == JoinType.Inner && !j.normalizes &&
+      Side.both.forall(side => j.key(side).isEmpty && onlyCome(j, side))
+
+  private def onlyCome(j: ChangelogJoin, side: Side): Boolean =
+    traced(j.added(side.index), j.input(side)) match {
+      case (Literal.TrueLiteral, _)        => true
+      case (In(kind: Attribute, _), below) => areInserts(kind, below)
+      case _                               => false
+    }
+
+  /** Whether the changes of a kind are those of such a join, in a chain. */
+  private def areInserts(kind: Attribute, plan: LogicalPlan): Boolean =
+    traced(kind, plan) match {
+      case (a: Attribute, below: ChangelogJoin) =>
+        below.changes.head.exprId == a.exprId && apply(below)
+      case _ => false
+    }
+
+  /** What a column of a plan is, and of which plan below. */
+  @tailrec
+  private def traced(e: Expression, plan: LogicalPlan): (Expression, LogicalPlan) =
+    (e, plan) match {
+      case (a: Attribute, Project(list, child)) => list.find(_.exprId == a.exprId) match {
+          case Some(Alias(value, _)) => traced(value, child)
+          case Some(column)          => traced(column, child)
+          case None                  => (e, plan)
+        }
+      case (_: Attribute, Filter(_, child))             => traced(e, child)
+      case (_: Attribute, StreamJoinInput(_, _, child)) => traced(e, child)
+      case _                                            => (e, plan)
+    }
+}

@@ -1,0 +1,95 @@
+package org.apache.spark.sql.streamjoin.physical.changelog
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+
+import io.streamjoin.join.changelog.{AppendOnlyJoin, Changed, ChangelogJoin, Expiring, MarkedRows}
+import io.streamjoin.model.Side
+
+/** What comes out of the rows of a batch, while they are read. */
+private[changelog] sealed trait JoinedChanges extends Iterator[Changed[UnsafeRow]] {
+
+  /** What they go through. */
+  def operator: Expiring
+}
+
+/** The changes of one join key after another, of inputs that are sorted by its hash. */
+private[changelog] final class ChangesByKey(
+    rows: UnsafeChangelogRows,
+    override val operator: ChangelogJoin[UnsafeRow, UnsafeRow],
+    left: Iterator[InternalRow],
+    right: Iterator[InternalRow]
+) extends JoinedChanges {
+
+  private val (l, r) = (new KeyRuns(rows, Side.Left, left), new KeyRuns(rows, Side.Right, right))
+  private var ofKey = Iterator.empty[Changed[UnsafeRow]]
+
+  override def hasNext: Boolean = {
+    while (!ofKey.hasNext && (l.nonEmpty || r.nonEmpty)) {
+      val key = if (l.isBefore(r)) l.key else r.key
+      ofKey = operator.process(key, l.take(key), r.take(key))
+    }
+    ofKey.hasNext
+  }
+
+  override def next(): Changed[UnsafeRow] = ofKey.next()
+}
+
+/** The changes of one input, join key by join key. */
+private final class KeyRuns(rows: UnsafeChangelogRows, side: Side, input: Iterator[InternalRow]) {
+  private var ahead: UnsafeRow = _
+  private var aheadKey = 0L
+  advance()
+
+  def nonEmpty: Boolean = ahead != null
+
+  /** The hash of the next changes' join key, where there are some. */
+  def key: Long = aheadKey
+
+  /** Whether its next key comes no later than the other's. */
+  def isBefore(other: KeyRuns): Boolean = nonEmpty && (!other.nonEmpty || key <= other.key)
+
+  private val run = new MarkedRows[UnsafeRow]
+
+  /** The changes of that key, if it is the next one; the same list for one key after another. */
+  def take(key: Long): MarkedRows[UnsafeRow] = {
+    run.clear()
+    while (ahead != null && aheadKey == key) {
+      run.add(rows.kept(side, ahead), rows.isAdded(side, ahead))
+      if (rows.replaces(side, ahead)) run.add(rows.replaced(side, ahead), marked = false)
+      advance()
+    }
+    run
+  }
+
+  private def advance(): Unit =
+    if (input.hasNext) {
+      ahead = input.next().asInstanceOf[UnsafeRow]
+      aheadKey = rows.joinKey(side, ahead)
+    } else ahead = null
+}
+
+/** The rows of the left input, then those of the right, as they come: they are kept as they are. */
+private[changelog] final class AppendedRows(
+    rows: UnsafeChangelogRows,
+    override val operator: AppendOnlyJoin[UnsafeRow, UnsafeRow],
+    left: Iterator[InternalRow],
+    right: Iterator[InternalRow]
+) extends JoinedChanges {
+
+  private var ofRow = Iterator.empty[Changed[UnsafeRow]]
+
+  override def hasNext: Boolean = {
+    while (!ofRow.hasNext && (left.hasNext || right.hasNext))
+      ofRow =
+        if (left.hasNext) joined(Side.Left, left.next()) else joined(Side.Right, right.next())
+    ofRow.hasNext
+  }
+
+  override def next(): Changed[UnsafeRow] = ofRow.next()
+
+  private def joined(side: Side, row: InternalRow): Iterator[Changed[UnsafeRow]] = {
+    val arriving = row.asInstanceOf[UnsafeRow]
+    operator.insert(side, rows.joinKey(side, arriving), rows.passing(side, arriving))
+  }
+}

@@ -1,0 +1,87 @@
+package org.apache.spark.sql.streamjoin.physical.changelog
+
+import org.apache.spark.sql.DataFrame
+import org.apache.spark.sql.execution.LocalTableScanExec
+import org.apache.spark.sql.streamjoin.AnalysisSession
+import org.apache.spark.sql.streamjoin.logical.plan.ChangelogJoin
+
+import io.streamjoin.PythonApi
+import io.streamjoin.model.Side
+
+/** Which changelog joins are of rows that only come. */
+class AppendOnlySuite extends AnalysisSession {
+
+  private val noWords = java.util.Map.of[String, String]()
+
+  private def rows: DataFrame = stream("value AS id", "value % 3 AS k", "timestamp AS t")
+
+  private def changes(key: String*): DataFrame = PythonApi.fromChangelog(
+    stream(
+      "value AS id",
+      "value % 3 AS k",
+      "timestamp AS t",
+      "IF(value > 9, 'delete', 'insert') AS op"
+    ),
+    java.util.List.of(key: _*),
+    "op",
+    noWords,
+    null
+  )
+
+  private def join(
+      left: DataFrame,
+      right: DataFrame,
+      how: String = "inner",
+      ttl: Boolean = false
+  ) = {
+    val options = new java.util.HashMap[String, Any](java.util.Map.of("mode", "changelog"))
+    if (ttl) options.put("state_ttl", "1 day")
+    PythonApi.streamJoin(left.as("a"), right.as("b"), "a.k = b.k", how, options)
+  }
+
+  /** The joins of a query, the uppermost first. */
+  private def planned(df: DataFrame): Seq[ChangelogJoinExec] =
+    session.sessionState.optimizer.execute(planOf(df)).collect { case j: ChangelogJoin =>
+      PlanChangelogJoin(j, j.outputSet, p => LocalTableScanExec(p.output, Nil, None))
+        .asInstanceOf[ChangelogJoinExec]
+    }
+
+  private def areAppendOnly(df: DataFrame): Seq[Boolean] = planned(df).map(_.spec.appendOnly)
+
+  test("an inner join of inputs whose rows only come, whenever they leave") {
+    assert(areAppendOnly(join(rows, rows)) == Seq(true))
+    assert(areAppendOnly(join(rows, rows, ttl = true)) == Seq(true))
+    assert(areAppendOnly(join(ordered(rows, "t"), rows.where("k > 1"))) == Seq(true))
+  }
+
+  test(
+    "not one that takes back what it gave of a row alone, nor one of changes or of rows with a key"
+  ) {
+    for (how <- Seq("left", "right", "full", "left_semi", "left_anti"))
+      assert(areAppendOnly(join(rows, rows, how)) == Seq(false), how)
+    for (
+      other <- Seq(
+        changes(),
+        changes("k"),
+        PythonApi.fromUpserts(rows, java.util.List.of("k"), "id", null)
+      )
+    )
+      assert(areAppendOnly(join(rows, other)) == Seq(false))
+  }
+
+  test("a chain, as far as all below it is one") {
+    def below(how: String) = join(rows, rows, how).selectExpr("a.k", "b.t AS u", "_change_type")
+    assert(areAppendOnly(join(below("inner").where("k > 1"), rows)) == Seq(true, true))
+    assert(areAppendOnly(join(rows, below("left"))) == Seq(false, false))
+    assert(areAppendOnly(join(below("inner"), rows, "left")) == Seq(false, true))
+  }
+
+  test("nothing is sorted for it, and what says that rows come does not go through the shuffle") {
+    val exec = planned(join(rows, rows)).head
+    assert(exec.requiredChildOrdering.forall(_.isEmpty) && exec.outputOrdering.isEmpty)
+    for (side <- Side.both) {
+      assert(exec.children(side.index).output == exec.spec.side(side).storedColumns)
+    }
+    assert(exec.spec.explained.exists(_.contains("rows of both inputs only come")))
+  }
+}
