@@ -128,9 +128,9 @@ private[streamjoin] object AsOfBuilder {
         throw MissingWatermark.refusal(join.origin, side, left, right, join.condition)
       }
     }
-    val uppers =
-      if (byCondition) upperBounds(condition, inputs(probe), inputs(probe.other)) else Nil
-    val (probeTime, buildTime) = chosen(join, probe, inputs, uppers)
+    val compared = comparisons(condition, inputs(probe), inputs(probe.other))
+    val uppers = if (byCondition) compared.filter(isUpper(_, inputs(probe.other))) else Nil
+    val (probeTime, buildTime) = chosen(join, probe, inputs, uppers, compared)
     if (TimeUnit.of(probeTime.dataType) != TimeUnit.of(buildTime.dataType)) {
       throw refused(
         join,
@@ -187,39 +187,46 @@ private[streamjoin] object AsOfBuilder {
     input.output.filter(a => known.isWatermarked(a) && !TimeUnit.isWindow(a.dataType))
   }
 
-  /** Up to when, by the condition, the rows of the build side count for a row of the probe side. */
-  private def upperBounds(
+  /** What the condition says of an event time of the one and one of the other side. */
+  private def comparisons(
       condition: Expression,
       probe: LogicalPlan,
       build: LogicalPlan
   ): Seq[FoundBound] = {
     val (ofProbe, ofBuild) = (AttributeSet(times(probe)), AttributeSet(times(build)))
-    def isTime(e: Expression, among: AttributeSet) = e match {
-      case a: Attribute => among.contains(a)
-      case _            => false
-    }
     ConditionBounds
       .of(condition, probe.outputSet, build.outputSet, ofProbe ++ ofBuild)
       .found
-      .filter(b => isTime(b.later, ofProbe) && isTime(b.earlier, ofBuild))
+      .filter(b => Seq(b.later, b.earlier).forall(_.isInstanceOf[Attribute]))
+      .filter(b => isUpper(b, build) || isUpper(b, probe))
       .filter(b => !b.conjunct.isInstanceOf[EqualTo] && !b.conjunct.isInstanceOf[EqualNullSafe])
+  }
+
+  /** Whether a comparison says up to when rows of the input count. */
+  private def isUpper(b: FoundBound, input: LogicalPlan): Boolean = {
+    val (later, earlier) = (b.later.references, b.earlier.references)
+    earlier.subsetOf(input.outputSet) && !later.subsetOf(input.outputSet)
   }
 
   private def isExact(b: FoundBound): Boolean =
     !b.widened && b.conjunct.isInstanceOf[BinaryComparison]
 
-  /** The times of the probe and of the build side. */
+  /** The times of the probe and of the build side: of several those that are compared. */
   private def chosen(
       join: Join,
       probe: Side,
       inputs: Side => LogicalPlan,
-      uppers: Seq[FoundBound]
+      uppers: Seq[FoundBound],
+      compared: Seq[FoundBound]
   ): (Attribute, Attribute) = {
-    val compared = uppers.map(b => (b.later, b.earlier)).distinct
-    (compared, times(inputs(probe)), times(inputs(probe.other))) match {
-      case (Seq((p: Attribute, b: Attribute)), _, _) => (p, b)
-      case (Nil, Seq(p), Seq(b))                     => (p, b)
-      case (_, ofProbe, ofBuild) =>
+    def pairs(bounds: Seq[FoundBound]) = bounds.map { b =>
+      if (isUpper(b, inputs(probe.other))) (b.later, b.earlier) else (b.earlier, b.later)
+    }.distinct
+    (times(inputs(probe)), times(inputs(probe.other)), pairs(uppers), pairs(compared)) match {
+      case (_, _, Seq((p: Attribute, b: Attribute)), _)   => (p, b)
+      case (Seq(p), Seq(b), Nil, _)                       => (p, b)
+      case (_, _, Nil, Seq((p: Attribute, b: Attribute))) => (p, b)
+      case (ofProbe, ofBuild, _, _) =>
         val names = Seq(ofProbe, ofBuild).filter(_.length > 1).flatten.map(ColumnNames.of)
         throw refused(
           join,
