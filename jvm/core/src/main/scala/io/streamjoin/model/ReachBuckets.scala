@@ -12,7 +12,8 @@ package io.streamjoin.model
  * }}}
  *
  * Times of the right input count less a shift, so that those of partners are at most the reach apart, either way.
- * Nothing overflows: a number of a bucket may wrap around, but does so for both inputs alike.
+ * Nothing overflows: a number of a bucket may wrap around where buckets are one wide, but does so for both inputs
+ * alike.
  *
  * @param shift what is taken off a time of the right input
  * @param reach how far the times of two partners are apart at most, not negative
@@ -96,7 +97,7 @@ object ReachBuckets {
     Option.when(known && before + after >= 0 && before + after < Farthest) {
       val shift = Math.floorDiv(after - before, 2L)
       val reach = after - shift
-      ReachBuckets(shift, reach, math.max(1L, reach * (if (bothCopied) 8 else 4)))
+      ReachBuckets(shift, reach, math.max(2L, reach * (if (bothCopied) 8 else 4)))
     }
   }
 }

@@ -29,8 +29,11 @@ sealed abstract class Routing(val name: String) extends Serializable {
    */
   def isGuest(row: AnyRef, partition: Int, partitions: Int): Boolean = false
 
-  /** Whether another partition answers for a row with this time, arriving or buffered. */
-  def isGuest(side: Side, time: Long, partition: Int, partitions: Int): Boolean = false
+  /** Whether another partition answers for a row with this key and time, arriving or buffered. */
+  def isGuest(side: Side, key: Long, time: Long, partition: Int, partitions: Int): Boolean = false
+
+  /** Whether rows with this key lie in more than one partition, and none of these sees all of them. */
+  def isSpread(key: Long): Boolean = false
 
   /** Whether guests are kept under a key of their own. */
   def keepsGuestsApart: Boolean = false
@@ -71,28 +74,69 @@ object Routing {
   }
 
   /**
-   * Without an equality, where partners are never further apart than so much: rows go to the partition of the
-   * bucket of their time, which answers for them, and where they may have a partner in the next bucket, to that
-   * partition as guests. A row without a time has no partners, and one partition.
-   *
-   * @param single the side whose rows are never guests, which then meet all their partners at home; none where
-   *   both inputs are preserved. Then it is as in [[Shared]]: a pair comes out where its left row is at home,
-   *   and a guest is there to show others that they have a partner.
+   * Where partners are never further apart than so much, rows go by buckets of their times: each to the partition
+   * of its bucket, which answers for it, and, where it may have a partner in the next bucket, to that partition as
+   * a guest.
    */
-  final case class ByTime(single: Option[Side], buckets: ReachBuckets)
-      extends Routing(ByTime.Name) {
-    override def hasGuests: Boolean = true
+  sealed abstract class ByBuckets(name: String) extends Routing(name) {
 
-    override def answersForPairs: Side = single.getOrElse(Left)
+    /**
+     * The side whose rows are never guests, which then meet all their partners at home; none where both inputs are
+     * preserved. Then it is as in [[Shared]]: a pair comes out where its left row is at home, and a guest is there
+     * to show others that they have a partner.
+     */
+    def single: Option[Side]
 
-    override def isGuest(side: Side, time: Long, partition: Int, partitions: Int): Boolean =
-      partitions > 1 && !single.contains(side) &&
-        buckets.homeIn(side, time, partitions) != partition
+    /** The partition in which a row is at home; [[NoBucket]]: the one in which it would be without buckets. */
+    def homeIn(side: Side, key: Long, time: Long, partitions: Int): Int
 
-    /** The partition in which a row with this time is a guest, or -1. */
-    def guestIn(side: Side, time: Long, partitions: Int): Int =
-      if (single.contains(side)) -1 else buckets.guestIn(side, time, partitions)
+    /** The partition in which a row is a guest, or [[NoBucket]]: in none. */
+    final def guestIn(side: Side, key: Long, time: Long, partitions: Int): Int =
+      if (single.contains(side)) NoBucket else neighbourIn(side, key, time, partitions)
+
+    protected def neighbourIn(side: Side, key: Long, time: Long, partitions: Int): Int
+
+    final override def hasGuests: Boolean = true
+
+    final override def answersForPairs: Side = single.getOrElse(Left)
+
+    final override def isGuest(
+        side: Side,
+        key: Long,
+        time: Long,
+        partition: Int,
+        partitions: Int
+    ): Boolean =
+      partitions > 1 && !single.contains(side) && {
+        val home = homeIn(side, key, time, partitions)
+        home != NoBucket && home != partition
+      }
   }
+
+  /** Without an equality: all rows by buckets. A row without a time has no partners, and one partition. */
+  final case class ByTime(single: Option[Side], buckets: ReachBuckets)
+      extends ByBuckets(ByTime.Name) {
+    override def homeIn(side: Side, key: Long, time: Long, partitions: Int): Int =
+      buckets.homeIn(side, time, partitions)
+
+    override protected def neighbourIn(side: Side, key: Long, time: Long, partitions: Int): Int =
+      buckets.guestIn(side, time, partitions)
+  }
+
+  /** As [[ByKey]], but for the rows of a few keys, which go by buckets from a time on. */
+  final case class ByKeyAndTime(single: Option[Side], hot: HotKeys)
+      extends ByBuckets(ByKey.name) {
+    override def homeIn(side: Side, key: Long, time: Long, partitions: Int): Int =
+      hot.homeIn(side, key, time, partitions)
+
+    override protected def neighbourIn(side: Side, key: Long, time: Long, partitions: Int): Int =
+      hot.guestIn(side, key, time, partitions)
+
+    override def isSpread(key: Long): Boolean = hot.contains(key)
+  }
+
+  /** In the place of a partition: none that follows from a bucket. */
+  val NoBucket: Int = -1
 
   object ByTime {
     val Name: String = "BY TIME"

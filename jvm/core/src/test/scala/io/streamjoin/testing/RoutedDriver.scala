@@ -1,69 +1,98 @@
 package io.streamjoin.testing
 
 import io.streamjoin.bounds.{RowBounds, RowTimes}
-import io.streamjoin.join.eventtime.{EventTimeJoin, JoinCounters, JoinRows}
-import io.streamjoin.model.{JoinType, Routing, Side}
+import io.streamjoin.join.eventtime.{EventTimeJoin, JoinCounters, JoinRows, KeyLoad, TaskLoad}
+import io.streamjoin.model.{JoinType, Routing, Side, Watermarks}
 
 /**
- * A join without an equality over several partitions. Rows go where the routing sends them; what the
- * condition says of keys is tested on each pair.
+ * A join over several partitions. Rows go where the routing sends them; where that knows no keys, what the
+ * condition says of them is tested on each pair.
+ *
+ * @param first the routing that it begins with
  */
 final class RoutedDriver(
     join: TestJoin,
     joinType: JoinType,
     partitions: Int,
-    val routing: Routing
+    first: Routing
 ) {
+
+  /** By which the rows of the next batch go. */
+  var routing: Routing = first
 
   private val counters = Seq.fill(partitions)(new JoinCounters)
   private val states = Seq.fill(partitions)(new HeapJoinState[TestRow](identity))
-
-  private val operators = states.zip(counters).zipWithIndex.map { case ((state, counters), p) =>
-    new EventTimeJoin[TestRow, Emitted](
-      joinType,
-      join.bounds,
-      keyless,
-      join.output,
-      state,
-      counters,
-      routing,
-      partition = p,
-      partitions = partitions
-    )
-  }
+  private var loads = Seq.fill(partitions)(KeyLoad.empty)
+  private var received = Array.fill(join.columns.length)(Watermarks.Unknown)
 
   private val bounds = Side.both.map(s => s -> new RowBounds(join.bounds, s)).toMap
   private val times = new RowTimes(join.columns.length)
 
+  private def rows: JoinRows[TestRow] = routing match {
+    case Routing.ByKey | _: Routing.ByKeyAndTime => join.rows
+    case _                                       => keyless
+  }
+
+  private def operator(p: Int) = {
+    val operator = new EventTimeJoin[TestRow, Emitted](
+      joinType,
+      join.bounds,
+      rows,
+      join.output,
+      states(p),
+      counters(p),
+      routing,
+      partition = p,
+      partitions = partitions,
+      load = Some(loads(p))
+    )
+    operator.restore(received)
+    operator
+  }
+
   /** Where a row goes, and where it is a guest, if anywhere. */
-  private def placed(routing: Routing.ByTime, row: TestRow, home: Int): Seq[Int] = {
+  private def placed(routing: Routing.ByBuckets, row: TestRow, home: Int): Seq[Int] = {
     join.rows.readTimes(row.side, row, times)
     if (!bounds(row.side).hasProbeTime(times)) Seq(home)
     else {
-      val time = bounds(row.side).probeTime(times)
-      val guestIn = routing.guestIn(row.side, time, partitions)
-      routing.buckets.homeIn(row.side, time, partitions) +: Seq(guestIn).filter(_ >= 0)
+      val (key, time) = (rows.key(row.side, row), bounds(row.side).probeTime(times))
+      val byBucket = routing.homeIn(row.side, key, time, partitions)
+      (if (byBucket == Routing.NoBucket) home else byBucket) +:
+        Seq(routing.guestIn(row.side, key, time, partitions)).filter(_ != Routing.NoBucket)
     }
   }
 
-  /** @param home the partition of a row that goes to one only, and to any */
-  def batch(rows: Seq[TestRow], home: TestRow => Int, watermarks: Array[Long]): Seq[Emitted] =
-    operators.indices.flatMap { p =>
+  /** @param home the partition of a row that goes to one only, and to any, or to that of its key */
+  def batch(rows: Seq[TestRow], home: TestRow => Int, watermarks: Array[Long]): Seq[Emitted] = {
+    loads = loads.map(load => new KeyLoad(load.latest))
+    val emitted = (0 until partitions).flatMap { p =>
+      val task = operator(p)
       def send(row: TestRow, keepFor: Array[Long]): Seq[Emitted] = routing match {
-        case Routing.Broadcast(unicast) if row.side == unicast && home(row) != p   => Nil
-        case byTime: Routing.ByTime if !placed(byTime, row, home(row)).contains(p) => Nil
-        case _ => operators(p).process(row.side, row, keepFor).toList
+        case Routing.Broadcast(unicast) if row.side == unicast && home(row) != p        => Nil
+        case Routing.ByKey if home(row) != p                                            => Nil
+        case buckets: Routing.ByBuckets if !placed(buckets, row, home(row)).contains(p) => Nil
+        case _ => task.process(row.side, row, keepFor).toList
       }
       val (left, right) = rows.partition(_.side == Side.Left)
-      left.flatMap(send(_, operators(p).received)) ++ right.flatMap(send(_, watermarks)) ++
-        operators(p).advance(watermarks).toList
+      left.flatMap(send(_, received)) ++ right.flatMap(send(_, watermarks)) ++
+        task.advance(watermarks).toList
     }
+    received = received.zip(watermarks).map { case (a, b) => math.max(a, b) }
+    emitted
+  }
+
+  /** What the tasks of the last batch tell of their keys. */
+  def told: Seq[TaskLoad] =
+    loads.zipWithIndex.map { case (l, p) => TaskLoad(p, l.seen, l.heaviest, l.latest) }
 
   /** What all partitions together have counted. */
   def counted(of: JoinCounters => Long): Long = counters.map(of).sum
 
   /** How many rows all partitions together hold. */
   def buffered(side: Side): Long = states.map(_.size(side)).sum
+
+  /** In how many partitions there are rows. */
+  def filled: Int = states.count(state => Side.both.exists(state.size(_) > 0))
 
   private object keyless extends JoinRows[TestRow] {
     override def readTimes(side: Side, row: TestRow, into: RowTimes): Unit =

@@ -71,7 +71,7 @@ abstract class TestJoin {
 
     override def joinable(side: Side, row: TestRow): Boolean = row.joinable && row.key.nonEmpty
 
-    override def key(side: Side, row: TestRow): Long = row.key.get
+    override def key(side: Side, row: TestRow): Long = row.key.getOrElse(TestJoin.NullKey)
 
     override def matches(left: TestRow, right: TestRow, ordinary: Boolean): Boolean =
       TestJoin.this.matches(left, right)
@@ -100,6 +100,9 @@ abstract class TestJoin {
 }
 
 object TestJoin {
+
+  /** The hash of a key that is null. */
+  val NullKey: Long = 42L
 
   /** Whether a bound holds for these times; a missing time makes it unknown, which is not true. */
   def holds(b: TimeBound, times: Map[Int, Long]): Boolean =

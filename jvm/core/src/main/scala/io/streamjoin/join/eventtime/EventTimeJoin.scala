@@ -33,6 +33,7 @@ import io.streamjoin.state.{BufferedRow, JoinState, Probed}
  * @param lags of the columns whose watermark is the largest time less a lag, that lag
  * @param partition the number of this one
  * @param partitions how many there are
+ * @param load told of the rows that may match; none: nobody asks
  * @tparam R a row of either input
  * @tparam O a row of the output
  */
@@ -46,7 +47,8 @@ final class EventTimeJoin[R, O](
     routing: Routing = Routing.ByKey,
     lags: Map[Int, Long] = Map.empty,
     partition: Int = 0,
-    partitions: Int = 1
+    partitions: Int = 1,
+    load: Option[KeyLoad] = None
 ) {
 
   /** How far its rows came behind. */
@@ -60,6 +62,9 @@ final class EventTimeJoin[R, O](
 
   // asked of each pair
   private val hasGuests = routing.hasGuests
+
+  // told of each row; null where nobody asks
+  private val keyLoad = load.orNull
 
   private val misses = new Misses(rows, boundsOf, bounds.columns.length, state, counters)
 
@@ -91,7 +96,8 @@ final class EventTimeJoin[R, O](
   ): Iterator[O] = {
     rows.readTimes(side, row, times)
     val own = boundsOf(side)
-    val guest = isGuest(side, row, own)
+    val key = rows.key(side, row)
+    val guest = isGuest(side, row, key, own)
     if (!guest) {
       counters.countInput(side)
       own.tellBehind(times, watermarks, disorder)
@@ -107,7 +113,7 @@ final class EventTimeJoin[R, O](
     } else if (bounds.contradictory || !rows.joinable(side, row) || !own.consistent(times)) {
       unmatched(side, row, guest).iterator
     } else {
-      probe.start(side, row, keepFor, guest)
+      probe.start(side, row, key, keepFor, guest)
       probe
     }
   }
@@ -124,14 +130,14 @@ final class EventTimeJoin[R, O](
     Side.both.iterator.flatMap(evict(_, before))
   }
 
-  private def isGuest(side: Side, row: R, own: RowBounds): Boolean = hasGuests && (
+  private def isGuest(side: Side, row: R, key: Long, own: RowBounds): Boolean = hasGuests && (
     routing.isGuest(row.asInstanceOf[AnyRef], partition, partitions) ||
       own.hasProbeTime(times) &&
-      routing.isGuest(side, own.probeTime(times), partition, partitions)
+      routing.isGuest(side, key, own.probeTime(times), partition, partitions)
   )
 
   private def isGuest(side: Side, row: BufferedRow[R]): Boolean = hasGuests &&
-    (routing.isGuest(row.key) || routing.isGuest(side, row.time, partition, partitions))
+    (routing.isGuest(row.key) || routing.isGuest(side, row.key, row.time, partition, partitions))
 
   private def evict(side: Side, before: Array[Long]): Iterator[O] = {
     val own = boundsOf(side)
@@ -187,14 +193,15 @@ final class EventTimeJoin[R, O](
     private var ready = false
     private var result: O = _
 
-    def start(side: Side, row: R, keepFor: Array[Long], guest: Boolean): Unit = {
+    def start(side: Side, row: R, ofRow: Long, keepFor: Array[Long], guest: Boolean): Unit = {
       this.side = side
       this.row = row
       this.guest = guest
       val own = boundsOf(side)
       val apart = routing.keepsGuestsApart
-      key = if (guest && apart) Routing.GuestKey else rows.key(side, row)
+      key = if (guest && apart) Routing.GuestKey else ofRow
       time = own.probeTime(times)
+      if (keyLoad != null) keyLoad.see(side, key, time, guest)
       own.limits(times, limitsOf(side))
       keep = own.survives(limitsOf(side), keepFor)
       from = own.probeFrom(times)
@@ -267,7 +274,9 @@ final class EventTimeJoin[R, O](
     private def settle(): Unit = {
       settled = true
       partners.close()
-      if (!matched && Misses.isWorthwhile(key)) misses.missed(side, key, time, from, to)
+      if (!matched && Misses.isWorthwhile(key) && !routing.isSpread(key)) {
+        misses.missed(side, key, time, from, to)
+      }
       if (!done) {
         if (keep) state.append(side, key, time, limitsOf(side), row, matched)
         else if (!matched) unmatched(side, row, guest).foreach(give)

@@ -22,7 +22,10 @@ trait JoinRows[R] {
   /** Whether the row comes from a join below, which found it late and emitted it as such. */
   def foundLate(side: Side, row: R): Boolean = false
 
-  /** A hash of the equality key; equal keys have equal hashes, the condition tells the rest. */
+  /**
+   * A hash of the equality key, also where that is null; equal keys have equal hashes, the condition tells the
+   * rest.
+   */
   def key(side: Side, row: R): Long
 
   /**

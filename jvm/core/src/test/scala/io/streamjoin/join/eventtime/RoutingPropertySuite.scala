@@ -4,7 +4,7 @@ import scala.util.Random
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import io.streamjoin.model.{JoinType, Routing, Side}
+import io.streamjoin.model.{HotKeys, JoinType, Routing, Side}
 import io.streamjoin.testing.Checked.assertSame
 import io.streamjoin.testing.RandomCases.onFailure
 import io.streamjoin.testing.{
@@ -17,7 +17,7 @@ import io.streamjoin.testing.{
   Wm
 }
 
-/** A join without an equality gives the same from any number of partitions. */
+/** A join gives the same from any number of partitions, however its rows reach them. */
 class RoutingPropertySuite extends AnyFunSuite {
 
   for (joinType <- JoinType.all) {
@@ -33,7 +33,7 @@ class RoutingPropertySuite extends AnyFunSuite {
           partitions,
           Routing.of(joinType, hasEquality = false)
         )
-        outputRows += inStep(random, join, joinType, partitions, one, many) {
+        outputRows += inStep(random, join, joinType, _ => random.nextInt(partitions), one, many) {
           for (side <- Side.both) {
             val copies = Routing.of(joinType, hasEquality = false) match {
               case Routing.Broadcast(`side`) => 1
@@ -60,27 +60,53 @@ class RoutingPropertySuite extends AnyFunSuite {
           val one = new BatchDriver(join, joinType)
           val many =
             new RoutedDriver(join, joinType, partitions, Routing.ByTime(single, buckets))
-          outputRows += inStep(random, join, joinType, partitions, one, many) {
+          outputRows += inStep(random, join, joinType, _ => random.nextInt(partitions), one, many) {
             for (side <- Side.both) {
               val held = one.buffer(side).length.toLong
               val found = many.buffered(side)
               guests += math.max(found - held, 0)
               if (!joinType.leftOnly) assert(found >= held, side.name)
               assert(found <= held * (if (single.contains(side) || partitions == 1) 1 else 2))
-              for (
-                count <- Seq[JoinCounters => Long](
-                  _.inputRows(side),
-                  _.lateRows(side),
-                  _.nullTimeRows(side),
-                  _.joinedRows,
-                  _.nullPaddedRows
-                )
-              ) assert(many.counted(count) == count(one.counters))
             }
+            sameCounts(one, many)
           }
         }
       }
       if (RandomCases.all) assert(outputRows > 300 && guests > 30, s"$outputRows, $guests")
+    }
+  }
+
+  for (joinType <- JoinType.all) {
+    test(s"${joinType.name}: keys that become hot on the way give what one partition gives") {
+      var (outputRows, guests, spread) = (0, 0L, 0)
+      RandomCases.forAll(600) { random =>
+        val join = RandomJoin.admissible(random, maxColumns = 2)
+        val single = Routing.single(joinType)
+        join.bounds.buckets(bothCopied = single.isEmpty).foreach { usual =>
+          val narrow = usual.copy(width = math.max(2L, 2 * usual.reach))
+          val buckets = if (random.nextBoolean()) usual else narrow
+          val partitions = 1 + random.nextInt(6)
+          val one = new BatchDriver(join, joinType)
+          val many = new RoutedDriver(join, joinType, partitions, Routing.ByKey)
+          val places = Seq.fill(2)(random.nextInt(partitions))
+          def home(row: TestRow) = row.key.fold(random.nextInt(partitions))(k => places(k.toInt))
+          var hot = HotKeys(buckets, Nil)
+          outputRows += inStep(random, join, joinType, home, one, many, events = 80) {
+            sameCounts(one, many)
+            for (side <- Side.both) {
+              val held = one.buffer(side).length.toLong
+              guests += math.max(many.buffered(side) - held, 0)
+              if (!joinType.leftOnly) assert(many.buffered(side) >= held, side.name)
+              assert(many.buffered(side) <= held * (if (single.contains(side)) 1 else 2))
+            }
+            if (many.filled > places.distinct.length) spread += 1
+            hot = hot ++ HotKeyRule(minRows = 1).found(many.told, hot, partitions)
+            if (hot.size > 0) many.routing = Routing.ByKeyAndTime(single, hot)
+          }
+        }
+      }
+      if (RandomCases.all)
+        assert(outputRows > 300 && guests > 30 && spread > 30, s"$outputRows, $guests, $spread")
     }
   }
 
@@ -94,10 +120,24 @@ class RoutingPropertySuite extends AnyFunSuite {
     assert(JoinType.all.forall(Routing.of(_, hasEquality = true) == Routing.ByKey))
   }
 
+  /** What is counted once of a row or a pair, wherever else it is. */
+  private def sameCounts(one: BatchDriver, many: RoutedDriver): Unit =
+    for (
+      side <- Side.both;
+      count <- Seq[JoinCounters => Long](
+        _.inputRows(side),
+        _.lateRows(side),
+        _.nullTimeRows(side),
+        _.joinedRows,
+        _.nullPaddedRows
+      )
+    ) assert(many.counted(count) == count(one.counters))
+
   /**
    * Sends the same random events to one partition and to several, and holds what comes out of each batch side by
    * side.
    *
+   * @param home the partition of a row that goes to one only
    * @param afterBatch what else is to hold
    * @return how many rows came out
    */
@@ -105,18 +145,19 @@ class RoutingPropertySuite extends AnyFunSuite {
       random: Random,
       join: RandomJoin,
       joinType: JoinType,
-      partitions: Int,
+      home: TestRow => Int,
       one: BatchDriver,
-      many: RoutedDriver
+      many: RoutedDriver,
+      events: Int = 40
   )(afterBatch: => Unit): Int = {
     val watermarks = new Driver(join, joinType)
-    val events = join.events(40).grouped(1 + random.nextInt(12)).toSeq :+ join.end
+    val batches = join.events(events).grouped(1 + random.nextInt(12)).toSeq :+ join.end
     var outputRows = 0
-    withClue(onFailure(s"$join\n${many.routing}, $partitions\n${events.mkString("\n")}\n")) {
-      for (batch <- events) {
+    withClue(onFailure(s"$join\n${many.routing}\n${batches.mkString("\n")}\n")) {
+      for (batch <- batches) {
         val rows = batch.collect { case r: TestRow => r }
         batch.foreach { case w: Wm => watermarks.send(w); case _ => () }
-        val homes = rows.map(_ -> random.nextInt(partitions)).toMap
+        val homes = rows.map(row => row -> home(row)).toMap
         val expected = one.batch(Side.Left, rows, watermarks.received)
         assertSame(s"$batch", many.batch(rows, homes, watermarks.received), expected)
         outputRows += expected.length

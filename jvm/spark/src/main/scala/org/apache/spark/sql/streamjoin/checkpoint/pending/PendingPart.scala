@@ -66,7 +66,7 @@ private[pending] final case class PendingPart(
   /** Copies of a row that several partitions hold are shown once. */
   private def isShown(row: StoredRow): Boolean =
     routing.countsIn(partition, row.side) && !routing.isGuest(row.key) &&
-      !routing.isGuest(row.side, row.time, partition, partitions)
+      !routing.isGuest(row.side, row.key, row.time, partition, partitions)
 
   private def place(side: Side): Option[Int] = Option.when(!routing.copies(side))(partition)
 }

@@ -50,10 +50,10 @@ case class ByBucketsExec(number: Attribute, partitions: Int, child: SparkPlan)
 
 private[eventtime] object ByBucketsExec {
 
-  /** The input as the join asks for it: with what brings its rows together, where they go by time. */
+  /** The input as the join asks for it: with what brings its rows together, where they go by their times. */
   def over(input: SparkPlan, spec: StreamJoinSpec, side: Side, partitions: Int): SparkPlan =
     spec.routing match {
-      case _: Routing.ByTime =>
+      case _: Routing.ByBuckets =>
         val number = AttributeReference("_bucket", IntegerType, nullable = false)()
         ByBucketsExec(number, partitions, ToBucketsExec(spec, side, partitions, number, input))
       case _ => input

@@ -7,7 +7,7 @@ import org.apache.spark.sql.streamjoin.logical.plan.JoinAnalysis
 import org.apache.spark.sql.streamjoin.physical.stateful.TimeWords
 
 import io.streamjoin.bounds.JoinBounds
-import io.streamjoin.model.{JoinType, Routing, Side}
+import io.streamjoin.model.{JoinType, ReachBuckets, Routing, Side}
 
 /** What `explain` says of a join, in words. */
 private[physical] object JoinExplanation {
@@ -26,19 +26,29 @@ private[physical] object JoinExplanation {
   def routing(spec: StreamJoinSpec): String = spec.routing match {
     case Routing.ByKey if spec.equiKeys.isEmpty =>
       "no two rows can match: each goes to one partition"
-    case Routing.ByKey =>
-      val (left, right) = (spec.equiKeys.map(_.left), spec.equiKeys.map(_.right))
-      s"hash by ${left.map(_.sql).mkString("[", ", ", "]")} = " +
-        right.map(_.sql).mkString("[", ", ", "]")
+    case Routing.ByKey => byKey(spec)
+    case Routing.ByKeyAndTime(_, hot) =>
+      val keys = if (hot.size == 1) "one key" else s"${hot.size} keys"
+      s"${byKey(spec)}, rows of $keys spread by ${inBuckets(spec, hot.buckets)}"
     case Routing.Broadcast(unicast) =>
       s"no equality: ${unicast.name} rows spread over the partitions, " +
         s"${unicast.other.name} rows copied to each"
     case Routing.Shared => "no equality: all rows copied to each partition"
     case Routing.ByTime(single, buckets) =>
-      val times = Side.both.map(side => spec.bounds.columns(spec.bounds.probeColumn(side)).name)
-      val unit = TimeUnit.of(spec.times(spec.bounds.probeColumn(Side.Left)).dataType).get
-      s"no equality: by buckets of ${unit.words(buckets.width)} of ${times.mkString(", ")}, " +
+      s"no equality: by ${inBuckets(spec, buckets)}, " +
         s"${single.fold("rows")(s => s"${s.other.name} rows")} copied to at most two partitions"
+  }
+
+  private def byKey(spec: StreamJoinSpec): String = {
+    val (left, right) = (spec.equiKeys.map(_.left), spec.equiKeys.map(_.right))
+    s"hash by ${left.map(_.sql).mkString("[", ", ", "]")} = " +
+      right.map(_.sql).mkString("[", ", ", "]")
+  }
+
+  private def inBuckets(spec: StreamJoinSpec, buckets: ReachBuckets): String = {
+    val times = Side.both.map(side => spec.bounds.columns(spec.bounds.probeColumn(side)).name)
+    val unit = TimeUnit.of(spec.times(spec.bounds.probeColumn(Side.Left)).dataType).get
+    s"buckets of ${unit.words(buckets.width)} of ${times.mkString(", ")}"
   }
 
   /** What each part of the condition is to the join. */

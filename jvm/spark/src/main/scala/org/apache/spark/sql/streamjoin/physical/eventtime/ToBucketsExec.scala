@@ -14,9 +14,11 @@ import org.apache.spark.sql.catalyst.expressions.{
 import org.apache.spark.sql.catalyst.plans.physical.{
   HashPartitioning,
   Partitioning,
+  StatefulOpClusteredDistribution,
   UnknownPartitioning
 }
 import org.apache.spark.sql.execution.{SparkPlan, UnaryExecNode}
+import org.apache.spark.sql.streamjoin.logical.plan.KeyHash
 import org.apache.spark.sql.streamjoin.physical.stateful.RowTimesReader
 
 import io.streamjoin.bounds.{RowBounds, RowTimes}
@@ -87,7 +89,7 @@ private[eventtime] final class ToBuckets(
     rows: Iterator[UnsafeRow]
 ) extends Iterator[InternalRow] {
 
-  private val routing = spec.routing.asInstanceOf[Routing.ByTime]
+  private val routing = spec.routing.asInstanceOf[Routing.ByBuckets]
   private val partitions = numbers.length
   private val bounds = new RowBounds(spec.bounds, side)
   private val times = new RowTimes(spec.bounds.columns.length)
@@ -97,20 +99,28 @@ private[eventtime] final class ToBuckets(
     new RowTimesReader(Array(column), Array(spec.times(column)), columns)
   }
 
+  /** The hash of the row's key, and the partition of its key, where there are keys. */
+  private val byKey: Option[UnsafeProjection] = Option.when(spec.equiKeys.nonEmpty) {
+    val keys = spec.equiKeys.map(_.of(side))
+    val place = StatefulOpClusteredDistribution(keys, partitions).createPartitioning(partitions)
+    val partition = place.asInstanceOf[HashPartitioning].partitionIdExpression
+    UnsafeProjection.create(Seq(KeyHash.of(keys), partition), columns)
+  }
+
   private val withNumber = UnsafeProjection.create(columns :+ number, columns :+ number)
   private val numbered = new JoinedRow
   private val place = new GenericInternalRow(1)
 
   /** The row that came out last, of which there is one more. */
   private var again: UnsafeRow = _
-  private var guestIn = -1
+  private var guestIn = Routing.NoBucket
 
-  override def hasNext: Boolean = guestIn >= 0 || rows.hasNext
+  override def hasNext: Boolean = guestIn != Routing.NoBucket || rows.hasNext
 
   override def next(): InternalRow =
-    if (guestIn >= 0) {
+    if (guestIn != Routing.NoBucket) {
       again.setInt(columns.length, numbers(guestIn))
-      guestIn = -1
+      guestIn = Routing.NoBucket
       again
     } else {
       val row = rows.next()
@@ -120,13 +130,18 @@ private[eventtime] final class ToBuckets(
     }
 
   private def home(row: UnsafeRow): Int = {
+    val placed = byKey.map(_(row))
+    val key = placed.fold(Routing.NoKey)(_.getLong(0))
     reader.read(row, times)
-    if (bounds.hasProbeTime(times)) {
-      val time = bounds.probeTime(times)
-      guestIn = routing.guestIn(side, time, partitions)
-      routing.buckets.homeIn(side, time, partitions)
-    } else {
-      Math.floorMod(row.hashCode, partitions)
-    }
+    val bucket =
+      if (bounds.hasProbeTime(times)) {
+        val time = bounds.probeTime(times)
+        guestIn = routing.guestIn(side, key, time, partitions)
+        routing.homeIn(side, key, time, partitions)
+      } else {
+        Routing.NoBucket
+      }
+    if (bucket != Routing.NoBucket) bucket
+    else placed.fold(Math.floorMod(row.hashCode, partitions))(_.getInt(1))
   }
 }

@@ -1,0 +1,90 @@
+package io.streamjoin.join.eventtime
+
+import io.streamjoin.model.{BySide, Side, Watermarks}
+
+/**
+ * Which keys have most of the rows that one task of a join has in a batch, and the latest times of its inputs.
+ *
+ * Of some 16 rows one is looked at, drawn rather than counted off, for keys that take turns would else all fall on
+ * one. A key that has more than one in [[KeyLoad.Counters]] of the rows is among those that are left.
+ *
+ * Source: Misra and Gries, "Finding repeated elements".
+ *
+ * @param latestBefore by side, the latest time of earlier batches, or `Watermarks.Unknown`
+ */
+final class KeyLoad(latestBefore: BySide[Long]) {
+  import KeyLoad._
+
+  private var rows = 0L
+  private var (left, right) = (latestBefore.left, latestBefore.right)
+
+  private val keys = new Array[Long](Counters)
+  private val sampled = new Array[Long](Counters)
+  private var state = Seed
+  private var untilNext = 1
+
+  /** Takes in a row that may match. */
+  def see(side: Side, key: Long, time: Long, guest: Boolean): Unit = {
+    if (side == Side.Left) { if (time > left) left = time }
+    else if (time > right) right = time
+    if (!guest) {
+      rows += 1
+      untilNext -= 1
+      if (untilNext == 0) {
+        untilNext = gap()
+        sample(key)
+      }
+    }
+  }
+
+  /** How many rows it has seen, guests not counted. */
+  def seen: Long = rows
+
+  /** By side, the latest time of a row of this batch or one before. */
+  def latest: BySide[Long] = BySide(left, right)
+
+  /** About how many rows the keys with most rows have, by the hash of the key; rather too few. */
+  def heaviest: Map[Long, Long] =
+    (for (i <- keys.indices if sampled(i) > 0) yield keys(i) -> sampled(i) * MeanGap).toMap
+
+  private def sample(key: Long): Unit = {
+    var free = -1
+    var i = 0
+    while (i < Counters) {
+      if (sampled(i) == 0) free = i
+      else if (keys(i) == key) {
+        sampled(i) += 1
+        return
+      }
+      i += 1
+    }
+    if (free >= 0) {
+      keys(free) = key
+      sampled(free) = 1
+    } else {
+      for (j <- sampled.indices) sampled(j) -= 1
+    }
+  }
+
+  /** From 1 to twice the mean less one. Source: Marsaglia, "Xorshift RNGs". */
+  private def gap(): Int = {
+    state ^= state << 13
+    state ^= state >>> 7
+    state ^= state << 17
+    1 + Math.floorMod(state >>> 16, 2L * MeanGap - 1).toInt
+  }
+}
+
+object KeyLoad {
+
+  /** How many keys are counted at a time. */
+  val Counters: Int = 16
+
+  /** Of how many rows one is looked at. */
+  val MeanGap: Int = 16
+
+  private val Seed = 0x9e3779b97f4a7c15L
+
+  /** Of a task that has seen no rows yet. */
+  def empty: KeyLoad = new KeyLoad(BySide(Watermarks.Unknown, Watermarks.Unknown))
+}

@@ -1,0 +1,85 @@
+package io.streamjoin.model
+
+import org.scalatest.funsuite.AnyFunSuite
+
+import io.streamjoin.model.Routing.NoBucket
+import io.streamjoin.testing.RandomCases
+import io.streamjoin.testing.RandomCases.onFailure
+
+/** Where the rows of hot keys go, from the arithmetic alone. */
+class HotKeysSuite extends AnyFunSuite {
+
+  test("rows of one key that may match meet where one is at home, before, at and after its edge") {
+    RandomCases.forAll(3000) { random =>
+      val (before, after) = (random.nextInt(20).toLong - 5, random.nextInt(20).toLong + 5)
+      val single = Seq(None, Some(Side.Left), Some(Side.Right))(random.nextInt(3))
+      val partitions = 1 + random.nextInt(7)
+      val own = random.nextInt(partitions)
+      val from = random.nextInt(9).toLong - 4
+      val usual = ReachBuckets.of(before, after, bothCopied = single.isEmpty).get
+      val buckets = if (random.nextBoolean()) usual else usual.copy(width = 2 + 2 * usual.reach)
+      val routing = Routing.ByKeyAndTime(single, HotKeys(buckets, Seq(HotKey(7L, own, from))))
+      for (_ <- 1 to 20) {
+        val near = from * buckets.width + random.nextInt(4 * buckets.width.toInt) - buckets.width
+        val l = near - random.nextInt(3) * buckets.width
+        val r = l - before + random.nextInt((before + after).toInt + 1)
+        val times = Map[Side, Long](Side.Left -> l, Side.Right -> r)
+        val at = times.map { case (side, t) =>
+          val home = routing.homeIn(side, 7L, t, partitions)
+          val guest = routing.guestIn(side, 7L, t, partitions)
+          side -> ((if (home == NoBucket) own else home) +: Seq(guest).filter(_ != NoBucket))
+        }
+        withClue(onFailure(s"$routing, $partitions partitions, $l, $r: $at ")) {
+          for ((side, places) <- at) {
+            assert(places.distinct == places && places.length <= 2)
+            if (single.contains(side)) assert(places.length == 1)
+            // rows that were there before the key was hot stay, and nothing before its edge is a guest
+            if (buckets.home(side, times(side)) < from) assert(places == Seq(own))
+            for (p <- places) {
+              val isGuest = routing.isGuest(side, 7L, times(side), p, partitions)
+              assert(isGuest == places.tail.contains(p))
+            }
+          }
+          for (side <- single.map(Seq(_)).getOrElse(Side.both))
+            assert(at(side.other).contains(at(side).head))
+        }
+      }
+    }
+  }
+
+  test("buckets in a row of one key lie in as many partitions as there are") {
+    val buckets = ReachBuckets(0, 5, 20)
+    for (partitions <- 1 to 8) {
+      val hot = HotKeys(buckets, Seq(HotKey(1L, partitions - 1, 16)))
+      val found = (320L until 8000L by 20L).map(hot.homeIn(Side.Left, 1L, _, partitions))
+      assert(found.groupBy(identity).values.forall(_.length >= 384 / partitions - 2))
+      assert(found.head == partitions - 1)
+    }
+  }
+
+  test("each of many keys is found, and no other") {
+    RandomCases.forAll(200) { random =>
+      val hashes = Seq.fill(random.nextInt(200))(random.nextLong() >> random.nextInt(60)).distinct
+      val hot = HotKeys(ReachBuckets(0, 5, 20), Nil) ++ hashes.map(HotKey(_, 0, 0))
+      assert(hot.size == hashes.length && hashes.forall(hot.contains))
+      for (_ <- 1 to 20) {
+        val other = random.nextLong() >> random.nextInt(60)
+        assert(hot.contains(other) == hashes.contains(other))
+        if (!hot.contains(other)) {
+          assert(hot.homeIn(Side.Left, other, 100, 5) == NoBucket)
+          assert(hot.guestIn(Side.Left, other, 100, 5) == NoBucket)
+        }
+      }
+    }
+  }
+
+  test("buckets whose numbers could wrap around are refused, and none are made") {
+    assertThrows[IllegalArgumentException](HotKeys(ReachBuckets(0, 0, 1), Nil))
+    assert(ReachBuckets.of(5, -5, bothCopied = false).get.width == 2)
+    for (shift <- Seq(-ReachBuckets.Farthest, ReachBuckets.Farthest); side <- Side.both) {
+      val buckets = ReachBuckets(shift, 0, 2)
+      val numbers = Seq(Long.MinValue, -1L, 0L, Long.MaxValue).map(buckets.home(side, _))
+      assert(numbers == numbers.sorted)
+    }
+  }
+}
