@@ -63,6 +63,8 @@ def scenario(name: str, seed: int, steps: int) -> Case:
             # Maintenance has something to do all the time.
             "spark.sql.streaming.stateStore.maintenanceInterval": "100ms",
             "spark.sql.streaming.stateStore.minDeltasForSnapshot": "1",
+            # Every key that is seen first in a task is spread over the tasks.
+            "spark.sql.streamJoin.hotKeyRows": "1",
         },
         inputs=inputs,
         tree=SCENARIOS[name],

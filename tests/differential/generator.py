@@ -23,6 +23,7 @@ from tests.differential.conditions import Conditions, Shape
 from tests.differential.rows import arrivals
 from tests.differential.spelling import Reference
 
+HOT_KEY_ROWS = "spark.sql.streamJoin.hotKeyRows"
 DAY_US = 86_400_000_000
 KEYS: dict[Key, int] = {
     "int": 46, "string": 10, "bigint": 8, "double": 8, "float": 4, "decimal": 6, "binary": 6,
@@ -82,6 +83,9 @@ def _skeleton(rng: Random, seed: int, index: int) -> Case:
     if index % 5 == 1:
         # All rows that wait are on the local disk, or those that stay longest.
         switches["spark.sql.streamJoin.segmentMemory"] = "1" if index % 2 else "48k"
+    if index % 7 in (1, 4):
+        # Every key that is seen first in a task is spread.
+        switches[HOT_KEY_ROWS] = "1"
     through = rng.choices(["dataframe", "sql"], [85, 15])[0]
     return Case(
         seed=seed,
@@ -273,6 +277,8 @@ def _features(case: Case) -> list[str]:
         found.append("odd_microseconds")
     if case.partitions == 1:
         found.append("one_partition")
+    if HOT_KEY_ROWS in case.settings:
+        found.append("hot_keys")
     if case.restarts:
         found.append("restart")
     found += [f"{step}_below" for source in case.inputs for step in source.below]

@@ -88,7 +88,41 @@ private[sql] object StreamJoinConf {
       .booleanConf
       .createWithDefault(true)
 
+  val HotKeys: ConfigEntry[Boolean] =
+    SQLConf
+      .buildConf("spark.sql.streamJoin.hotKeys")
+      .doc(
+        "Whether rows of a key that has very many of them (hotKeyRows) are spread over the tasks of a " +
+          "stream-to-stream join by their times, where its time bounds keep partners within a distance that " +
+          "is the same for all. A key that is spread stays so in its checkpoint; 'false' adds no more. It " +
+          "counts from the next start of a query on."
+      )
+      .version("0.1.0")
+      .booleanConf
+      .createWithDefault(true)
+
+  val HotKeyRows: ConfigEntry[Long] =
+    SQLConf
+      .buildConf("spark.sql.streamJoin.hotKeyRows")
+      .doc(
+        "How many rows of a batch, of both inputs together, a key of a stream-to-stream join must have to be " +
+          "spread over its tasks (hotKeys). It must also have more than half of what each task would have if " +
+          "all had alike. It counts from the next start of a query on."
+      )
+      .version("0.1.0")
+      .longConf
+      .checkValue(_ > 0, "must be positive")
+      .createWithDefault(20000L)
+
   /** All of them. */
-  val all: Seq[ConfigEntry[_]] =
-    Seq(ReplaceBuiltin, MaxBufferedRows, StateFormat, SegmentMemory, Retention, TimeBuckets)
+  val all: Seq[ConfigEntry[_]] = Seq(
+    ReplaceBuiltin,
+    MaxBufferedRows,
+    StateFormat,
+    SegmentMemory,
+    Retention,
+    TimeBuckets,
+    HotKeys,
+    HotKeyRows
+  )
 }

@@ -10,7 +10,7 @@ import org.json4s._
 import org.json4s.JsonDSL._
 import org.json4s.jackson.JsonMethods.{compact, parse, render}
 
-import io.streamjoin.model.{JoinType, ReachBuckets, Routing, Side}
+import io.streamjoin.model.{JoinType, Routing, Side}
 
 /**
  * A time of a join as its rows have it stored.
@@ -119,7 +119,7 @@ private[streamjoin] final case class JoinDescription(
   }
 
   private def buckets: Option[JObject] = Some(routing).collect { case Routing.ByTime(_, b) =>
-    ("shift" -> b.shift) ~ ("reach" -> b.reach) ~ ("width" -> b.width)
+    StoredBuckets.json(b)
   }
 
   private def bySide[T](of: Side => T)(json: T => JValue): JObject =
@@ -170,11 +170,7 @@ private[streamjoin] object JoinDescription {
         JString(joinType) <- all.get("joinType")
         of <- JoinType.all.find(_.name == joinType)
         b <- all.get("buckets")
-        number = (part: String) => (b \ part).asInstanceOf[JInt].num.longValue
-      } yield Routing.ByTime(
-        Routing.single(of),
-        ReachBuckets(number("shift"), number("reach"), number("width"))
-      )
+      } yield Routing.ByTime(Routing.single(of), StoredBuckets.read(b))
     }
   }
 

@@ -90,7 +90,10 @@ class ReferencePagesSuite extends AnyFunSuite {
     val sketched = Seq("lagForMost", "lagForAll", "disorderRows")
     val ofColumns =
       (Seq("watermark", "delay", "lag", "latestBy", "disorder") ++ sketched).map(_ + ".<column>")
-    assert(rows.toSet == (StreamJoinMetrics.figures.names ++ ofColumns).toSet + "closestMiss")
+    assert(rows.toSet == (StreamJoinMetrics.figures.names ++ ofColumns).toSet ++ Seq(
+      "closestMiss",
+      "hotKeys"
+    ))
   }
 
   test("metrics of an ordered output and of a changelog join") {

@@ -55,7 +55,7 @@ private[pending] object PendingTable {
       partition,
       join.partitions,
       join.description.format,
-      join.description.routing,
+      join.routing,
       join.version(partition),
       shape.sidesOf(join).map(s => s -> shape.side(join, s)).toMap
     )

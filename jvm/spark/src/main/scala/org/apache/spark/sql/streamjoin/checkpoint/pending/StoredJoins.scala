@@ -15,6 +15,7 @@ import org.apache.spark.sql.execution.streaming.state._
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.streamjoin.checkpoint.formats.StateFormats
 import org.apache.spark.sql.streamjoin.checkpoint.{
+  HotKeyFiles,
   JoinDescription,
   StateFormat,
   StateSchemaFiles,
@@ -27,13 +28,14 @@ import org.apache.spark.sql.streamjoin.errors.{
 }
 import org.apache.spark.sql.types.StructType
 
-import io.streamjoin.model.Side
+import io.streamjoin.model.{Routing, Side}
 
 /**
  * A join, or an ordered output, with what a batch has committed of it.
  *
  * @param description of an order as [[StoredOrder]] has it
  * @param isOrder whether its rows are held back by an order, all of them on the side [[StoredOrder.Held]]
+ * @param routing how its rows lie in the partitions
  * @param rows the columns of each side's rows
  */
 private[pending] final case class StoredJoin(
@@ -41,6 +43,7 @@ private[pending] final case class StoredJoin(
     partitions: Int,
     description: JoinDescription,
     isOrder: Boolean,
+    routing: Routing,
     rows: Map[Side, StructType],
     version: Int => StoredVersion
 ) {
@@ -180,11 +183,13 @@ private[pending] final class StoredJoins(
       s"commits/$batch"
     )(commits.get(batch)).flatMap(_.stateUniqueIds).flatMap(_.get(operator))
     val conf = format.settings(settings(ids.nonEmpty))
+    val description = if (isOrder) StoredOrder.read(json) else JoinDescription.read(json)
     StoredJoin(
       operator,
       store.numPartitions,
-      if (isOrder) StoredOrder.read(json) else JoinDescription.read(json),
+      description,
       isOrder,
+      routing(operator, description),
       rows,
       partition =>
         StoredVersion(
@@ -196,6 +201,19 @@ private[pending] final class StoredJoins(
         )
     )
   }
+
+  private def routing(operator: Long, description: JoinDescription): Routing =
+    description.routing match {
+      case Routing.ByKey =>
+        val files = new HotKeyFiles(new Path(state, operator.toString), hadoopConf)
+        val hot =
+          try files.read(batch)
+          catch { case e: StreamJoinRuntimeException => throw StateErrors.atAnalysis(e) }
+        hot.fold[Routing](Routing.ByKey)(
+          Routing.ByKeyAndTime(Routing.single(description.joinType), _)
+        )
+      case other => other
+    }
 
   /** The session's, but for what is of the checkpoint. */
   private def settings(ids: Boolean): SQLConf = {

@@ -7,8 +7,9 @@ import org.apache.spark.sql.streamjoin.physical.stateful.{
   LargestNumbers,
   PartitionCounts
 }
+import org.apache.spark.util.CollectionAccumulator
 
-import io.streamjoin.join.eventtime.JoinCounters
+import io.streamjoin.join.eventtime.{JoinCounters, TaskLoad}
 
 /**
  * What the tasks of one batch of a join by event time tell the driver.
@@ -17,12 +18,14 @@ import io.streamjoin.join.eventtime.JoinCounters
  * @param furthest see [[JoinExtremes]]
  * @param sketched see [[StoredDisorder]]
  * @param held the earliest times of what is held, where an operator above asks for them
+ * @param loads what the tasks see of their keys, where keys with many rows may be spread
  */
 private[physical] final case class JoinReport(
     common: BatchReport,
     furthest: LargestNumbers,
     sketched: PartitionCounts,
-    held: Option[EarliestTimes]
+    held: Option[EarliestTimes],
+    loads: Option[CollectionAccumulator[TaskLoad]] = None
 ) {
 
   /**
@@ -39,5 +42,11 @@ private[physical] final case class JoinReport(
     disorder.save(numbers)
     sketched.add(partition -> disorder.counts(ofColumn))
     furthest.add(JoinExtremes.of(counters, disorder.seen))
+  }
+
+  /** What a partition has seen of its keys by the end of a batch: the latest times stored, all told to the driver. */
+  def addLoad(partition: Int, numbers: StoredNumbers, load: StoredKeyLoad): Unit = {
+    load.save(numbers)
+    loads.foreach(_.add(load.told(partition)))
   }
 }

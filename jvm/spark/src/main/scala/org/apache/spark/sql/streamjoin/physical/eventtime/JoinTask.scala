@@ -43,6 +43,7 @@ private[physical] final class JoinTask(
     val state = partitions.open(partitionId, shapeOf(rows))
     val base = BaseWatermarks.next(spec.bases, spec.watermarks.rivals, batch(), state.numbers)
     val counters = new JoinCounters
+    val keys = report.loads.map(_ => StoredKeyLoad.open(state.numbers, holdsRows(state.rows)))
     val operator = new EventTimeJoin[UnsafeRow, InternalRow](
       spec.joinType,
       spec.bounds,
@@ -53,7 +54,8 @@ private[physical] final class JoinTask(
       spec.routing,
       spec.lags,
       partitionId,
-      partitions.info.numPartitions
+      partitions.info.numPartitions,
+      keys.map(_.load)
     )
     val disorder = new StoredDisorder(operator.disorder)
     disorder.restore(state.numbers)
@@ -74,6 +76,7 @@ private[physical] final class JoinTask(
         report.addTimes(partitionId, state.numbers, disorder, counters) { column =>
           spec.routing.countsIn(partitionId, spec.bounds.columns(column).side)
         }
+        keys.foreach(report.addLoad(partitionId, state.numbers, _))
         report.held.foreach(_.add(operator.earliestHeld))
         state.commit(report.common, counted(counters, partitionId, state.rows), base, now)
       },
@@ -89,6 +92,9 @@ private[physical] final class JoinTask(
       limitsOf(rows),
       watched = if (report.held.isEmpty) _ => Watched.nothing[UnsafeRow] else watchedOf(rows)
     )
+
+  private def holdsRows(state: JoinState[UnsafeRow]): Boolean =
+    Side.both.exists(state.size(_) > 0)
 
   private def watchedOf(rows: UnsafeJoinRows): Side => Watched[UnsafeRow] = { side =>
     new HeldTimes(spec.bounds, side).watched((row: UnsafeRow, times: RowTimes) =>

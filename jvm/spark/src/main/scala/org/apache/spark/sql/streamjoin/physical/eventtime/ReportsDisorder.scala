@@ -3,8 +3,10 @@ package org.apache.spark.sql.streamjoin.physical.eventtime
 import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.streamjoin.logical.times.BaseColumn
 import org.apache.spark.sql.streamjoin.physical.stateful._
+import org.apache.spark.util.CollectionAccumulator
 
 import io.streamjoin.bounds.JoinBounds
+import io.streamjoin.join.eventtime.TaskLoad
 
 /** A join by event time, which tells how far the rows of its columns come behind. */
 private[physical] trait ReportsDisorder extends JoinExec {
@@ -24,14 +26,17 @@ private[physical] trait ReportsDisorder extends JoinExec {
 
   @transient private lazy val sketched: PartitionCounts = registered(new PartitionCounts)
 
-  protected final def joinReport(held: Option[EarliestTimes]): JoinReport =
-    JoinReport(report, furthest, sketched, held)
+  protected final def joinReport(
+      held: Option[EarliestTimes],
+      loads: Option[CollectionAccumulator[TaskLoad]] = None
+  ): JoinReport = JoinReport(report, furthest, sketched, held, loads)
 
   /** Of a query that runs, also what it has seen. */
   final override protected def explained: Seq[String] = joinSpec.explained ++ disorder.map(_.words)
 
   final override protected def shownReadings: Map[String, Long] =
-    JoinExtremes.lags(joinSpec) ++ disorder.flatMap(_.readings)
+    JoinExtremes.lags(joinSpec) ++ disorder.flatMap(_.readings) ++
+      joinSpec.hotKeys.map("hotKeys" -> _.size.toLong)
 
   final override protected def shownExtremes: Map[String, Long] =
     JoinExtremes.metrics(joinSpec, furthest.value)

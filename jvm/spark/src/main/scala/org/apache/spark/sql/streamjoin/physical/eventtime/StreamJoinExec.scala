@@ -10,9 +10,13 @@ import org.apache.spark.sql.catalyst.plans.physical.{
   UnspecifiedDistribution
 }
 import org.apache.spark.sql.execution.SparkPlan
+import org.apache.spark.sql.execution.streaming.operators.stateful.StatefulOperatorStateInfo
+import org.apache.spark.sql.streamjoin.StreamJoinConf
 import org.apache.spark.sql.streamjoin.checkpoint.{JoinDescription, StateFormat}
 import org.apache.spark.sql.streamjoin.physical.stateful._
+import org.apache.spark.util.CollectionAccumulator
 
+import io.streamjoin.join.eventtime.{HotKeyRule, TaskLoad}
 import io.streamjoin.model.{Routing, Side}
 import io.streamjoin.watermark.WatermarkPlan
 
@@ -46,7 +50,7 @@ class StreamJoinExec(
   override def output: Seq[Attribute] = spec.required
 
   override def requiredChildDistribution: Seq[Distribution] = spec.routing match {
-    case _: Routing.ByTime => Seq.fill(2)(UnspecifiedDistribution)
+    case _: Routing.ByBuckets => Seq.fill(2)(UnspecifiedDistribution)
     case routing => JoinDistribution.required(
         routing,
         side => spec.equiKeys.map(_.of(side)),
@@ -72,7 +76,7 @@ class StreamJoinExec(
       batch: BatchInfo
   ): StreamJoinExec = batch.stateInfo match {
     case Some(info) if this.batch.stateInfo.isEmpty =>
-      val routed = spec.copy(routing = RoutingOfQuery(spec.routing, spec.joinType, info, session))
+      val routed = spec.copy(routing = routing(info))
       new StreamJoinExec(
         ByBucketsExec.over(left, routed, Side.Left, info.numPartitions),
         ByBucketsExec.over(right, routed, Side.Right, info.numPartitions),
@@ -81,6 +85,25 @@ class StreamJoinExec(
       )
     case _ => new StreamJoinExec(left, right, batch, spec)
   }
+
+  /** How the rows of a batch go. */
+  private def routing(info: StatefulOperatorStateInfo): Routing =
+    hotKeyWatch(info) match {
+      case Some(watch) =>
+        val rule = Option.when(conf.getConf(StreamJoinConf.HotKeys))(
+          HotKeyRule(conf.getConf(StreamJoinConf.HotKeyRows))
+        )
+        val hot = watch.keysOf(info.storeVersion, rule)
+        if (hot.size == 0) Routing.ByKey
+        else Routing.ByKeyAndTime(Routing.single(spec.joinType), hot)
+      case None => RoutingOfQuery(spec.routing, spec.joinType, info, session)
+    }
+
+  /** Where rows of a key can lie in one partition only, there is nothing to watch. */
+  private def hotKeyWatch(info: StatefulOperatorStateInfo): Option[HotKeyWatch] =
+    spec.hotBuckets
+      .filter(_ => info.numPartitions > 1)
+      .map(HotKeyWatch.of(info, _, session.sessionState.newHadoopConf()))
 
   override protected def arguments: IndexedSeq[Any] = IndexedSeq(left, right, batch, spec)
 
@@ -119,12 +142,17 @@ class StreamJoinExec(
     val l = JoinInputs.shuffled(left, distribution.head)
     val r = JoinInputs.shuffled(right, distribution.last)
     val arrived = arrivals("aheadRowsLeft" -> l, "aheadRowsRight" -> r)
+    val loads = hotKeyWatch(getStateInfo).map { watch =>
+      val loads = registered(new CollectionAccumulator[TaskLoad])
+      watch.listen(loads)
+      loads
+    }
     val task = new JoinTask(
       spec,
       input.map(_.output),
       arrived,
       partitionState,
-      joinReport(held)
+      joinReport(held, loads)
     )
     perPartition(
       JoinInputs.rows(l, distribution.head, partitions),

@@ -5,7 +5,7 @@ import org.apache.spark.sql.streamjoin.logical.plan.{EquiKey, JoinAnalysis, Resi
 import org.apache.spark.sql.streamjoin.logical.times.BaseColumn
 
 import io.streamjoin.bounds.JoinBounds
-import io.streamjoin.model.{JoinType, Routing}
+import io.streamjoin.model.{HotKeys, JoinType, ReachBuckets, Routing}
 import io.streamjoin.watermark.{JoinWatermarks, WatermarkPlan}
 
 /**
@@ -41,6 +41,16 @@ private[streamjoin] final case class StreamJoinSpec(
 ) {
 
   def bounds: JoinBounds = watermarks.bounds
+
+  /** The keys whose rows are spread; none: all rows of a key are in one partition. */
+  def hotKeys: Option[HotKeys] = Some(routing).collect { case Routing.ByKeyAndTime(_, hot) => hot }
+
+  /** By which rows of a key can be spread; none: they can not be. */
+  def hotBuckets: Option[ReachBuckets] = hotKeys.map(_.buckets).orElse(
+    Option.when(equiKeys.nonEmpty && routing == Routing.ByKey)(
+      bounds.buckets(bothCopied = Routing.single(joinType).isEmpty)
+    ).flatten
+  )
 
   /** The lags of those columns whose watermarks follow from their own values alone. */
   def lags: Map[Int, Long] = watermarks.inputs.zipWithIndex.collect {

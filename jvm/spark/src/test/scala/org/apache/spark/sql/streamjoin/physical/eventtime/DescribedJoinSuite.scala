@@ -15,7 +15,7 @@ import org.apache.spark.sql.streamjoin.conditions.Condition.withSettings
 import org.apache.spark.sql.streamjoin.errors.StreamJoinRuntimeException
 import org.apache.spark.sql.streamjoin.logical.plan.{JoinAnalysis, JoinQuestion}
 
-import io.streamjoin.model.{JoinType, Routing, Side}
+import io.streamjoin.model.{HotKey, HotKeys, JoinType, Routing, Side}
 
 /** What is written of a join beside its state, and whether another goes on from it. */
 class DescribedJoinSuite extends AnyFunSuite {
@@ -218,6 +218,29 @@ class DescribedJoinSuite extends AnyFunSuite {
     assert(spec(Within, JoinType.Inner, timeBuckets = false).routing == copied)
     assert(spec(Within + " AND a.k = b.k", JoinType.Inner).routing == Routing.ByKey)
     assert(spec(Within + " AND b.t < a.t", JoinType.Inner).routing == Routing.ByKey)
+  }
+
+  test("rows of a key can be spread where they are never further apart than so much") {
+    val keyed = spec(Within + " AND a.k = b.k", JoinType.LeftOuter)
+    val buckets = keyed.hotBuckets.get
+    assert(buckets.width == 20000000L)
+    assert(spec("b.t >= a.t AND a.k = b.k", JoinType.Inner).hotBuckets.isEmpty)
+    assert(spec(
+      "b.t BETWEEN a.t AND a.t + a.wait AND a.k = b.k",
+      JoinType.Inner
+    ).hotBuckets.isEmpty)
+    for (joinType <- JoinType.all) assert(spec(Within, joinType).hotBuckets.isEmpty)
+
+    val hot = HotKeys(buckets, Seq(HotKey(1L, 0, 9)))
+    def said(hot: HotKeys) = JoinExplanation.routing(
+      keyed.copy(routing = Routing.ByKeyAndTime(Some(Side.Left), hot))
+    )
+    assert(said(hot).endsWith("], rows of one key spread by buckets of 20 seconds of o.t, d.t"))
+    assert(said(hot ++ Seq(HotKey(2L, 0, 9))).contains("rows of 2 keys spread"))
+    // what is written beside the state is that of any join by key
+    val spread = keyed.copy(routing = Routing.ByKeyAndTime(Some(Side.Left), hot))
+    val format = StateFormats.of("segments")
+    assert(DescribedJoin.of(spread, format).json == DescribedJoin.of(keyed, format).json)
   }
 
   test("a part that neither default nor query knows is refused") {

@@ -1,0 +1,113 @@
+package org.apache.spark.sql.streamjoin.checkpoint
+
+import java.nio.charset.StandardCharsets.UTF_8
+
+import scala.util.Using
+import scala.util.control.NonFatal
+
+import org.apache.hadoop.conf.Configuration
+import org.apache.hadoop.fs.Path
+import org.apache.spark.sql.execution.streaming.checkpointing.CheckpointFileManager
+import org.apache.spark.sql.streamjoin.errors.{StateErrors, StreamJoinRuntimeException}
+import org.json4s._
+import org.json4s.JsonDSL._
+import org.json4s.jackson.JsonMethods.{compact, parse, render}
+
+import io.streamjoin.model.{HotKey, HotKeys}
+
+/**
+ * The keys of a join whose rows are spread over its partitions, beside its state: a file for each batch from which
+ * on there are more of them, written before that batch has a task, so that one that is run again has its rows where
+ * it had them.
+ *
+ * {{{
+ *   state/<operator>/_hotKeys/17    those that were found in batch 16, and are spread from 17 on
+ *   state/<operator>/_hotKeys/420
+ * }}}
+ *
+ * Where rows lie that are held depends on them, so what is there holds for good.
+ *
+ * @param operator the folder of the join's state
+ */
+private[streamjoin] final class HotKeyFiles(operator: Path, hadoopConf: Configuration) {
+  import HotKeyFiles._
+
+  private val folder = new Path(operator, Folder)
+  private lazy val manager = CheckpointFileManager.create(folder, hadoopConf)
+
+  /** The keys that are spread in a batch; none: there are none yet. */
+  def read(batch: Long): Option[HotKeys] = {
+    val parts = batches.filter(_ <= batch).map(foundIn)
+    parts.reduceOption((before, more) => before ++ more.keys)
+  }
+
+  /** Notes keys that are spread from a batch on. */
+  def write(batch: Long, more: HotKeys): Unit = {
+    manager.mkdirs(folder)
+    val out = manager.createAtomic(file(batch), overwriteIfPossible = true)
+    try {
+      out.write(json(more).getBytes(UTF_8))
+      out.close()
+    } catch {
+      case e: Throwable =>
+        out.cancel()
+        throw e
+    }
+  }
+
+  /** Removes what a query noted that went on further, before its checkpoint was set back to a batch. */
+  def removeAfter(batch: Long): Unit =
+    batches.filter(_ > batch).foreach(b => manager.delete(file(b)))
+
+  private def batches: Seq[Long] =
+    if (!manager.exists(folder)) Nil
+    else manager.list(folder).toSeq.flatMap(_.getPath.getName.toLongOption).sorted
+
+  private def file(batch: Long) = new Path(folder, batch.toString)
+
+  private def foundIn(batch: Long): HotKeys = {
+    val text =
+      Using.resource(manager.open(file(batch)))(in => new String(in.readAllBytes(), UTF_8))
+    try of(text)
+    catch {
+      case e: StreamJoinRuntimeException => throw e
+      case NonFatal(e) =>
+        throw StateErrors.incompatibleCheckpoint(
+          operator.toString,
+          s"$Folder/$batch cannot be read",
+          text.take(200),
+          "the file as it was written",
+          e
+        )
+    }
+  }
+
+  private def of(text: String): HotKeys = {
+    val all = parse(text)
+    Number.check(operator.toString, Some(all \ "version").collect { case JInt(v) => v.toLong })
+    HotKeys(
+      StoredBuckets.read(all \ "buckets"),
+      (all \ "keys").children.map { key =>
+        def number(part: String) = (key \ part).asInstanceOf[JInt].num.longValue
+        HotKey(number("hash"), number("partition").toInt, number("from"))
+      }
+    )
+  }
+}
+
+private[streamjoin] object HotKeyFiles {
+
+  /** In the folder of a join's state. */
+  val Folder: String = "_hotKeys"
+
+  /** Of the files here, which the number of the state's format does not stand for. */
+  private val Number = FormatNumber("of hot keys", 1)
+
+  private def json(keys: HotKeys): String = compact(render(
+    ("version" -> Number.current) ~
+      ("buckets" -> StoredBuckets.json(keys.buckets)) ~
+      ("keys" -> keys.keys.map { key =>
+        ("hash" -> key.hash) ~ ("partition" -> key.partition) ~ ("from" -> key.from)
+      })
+  ))
+}

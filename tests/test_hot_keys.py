@@ -1,0 +1,129 @@
+"""A key with half of all rows is spread over the partitions, and nothing of the result changes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from streamjoin import pending
+from tests.orders import Shop, at
+from tests.streams import Run, wait_for_report
+
+HOT = 7
+BATCHES = 8
+WITHIN_A_MINUTE = (
+    "o.id = d.id AND d.delivery_time BETWEEN o.order_time AND o.order_time + INTERVAL '1' MINUTE"
+)
+Arrivals = list[tuple[int | None, str | None]]
+
+
+def clock(second: int) -> str:
+    return f"{10 + second // 3600:02}:{second // 60 % 60:02}:{second % 60:02}"
+
+
+def arrivals(batch: int, offset: int) -> Arrivals:
+    """Ten minutes of a batch: every other row is of one key, the others of one each; one has none.
+
+    The times of a batch go back into those of the one before.
+    """
+    begin = max(0, batch * 600 - 100 * (batch % 2))
+    rows: Arrivals = [
+        (HOT if n % 2 else n + 100, clock(begin + n * 5 + offset)) for n in range(120)
+    ]
+    return [*rows, (None, clock(begin)), (HOT, None)]
+
+
+def table(spark: SparkSession, rows: Arrivals, time: str) -> DataFrame:
+    data = [(i, c and at(c)) for i, c in rows]
+    return spark.createDataFrame(data, f"id INT, {time} STRING").withColumn(
+        time, F.to_timestamp(time)
+    )
+
+
+@pytest.fixture
+def shop(spark: SparkSession, tmp_path: Path) -> Shop:
+    session = spark.newSession()
+    session.conf.set("spark.sql.shuffle.partitions", "3")
+    session.conf.set("spark.sql.streamJoin.hotKeyRows", "50")
+    return Shop(session, tmp_path)
+
+
+def run_of(shop: Shop, how: str) -> Run:
+    return shop.joined(how, WITHIN_A_MINUTE, lag="5 minutes")
+
+
+def work_off(
+    run: Run, shop: Shop, batches: range, capsys: pytest.CaptureFixture[str] | None = None
+) -> str:
+    """Several batches of one run; gives what explain says at the end of it, if anybody listens."""
+    query = run.start(processingTime="0 seconds")
+    try:
+        for batch in batches:
+            shop.order(*arrivals(batch, 0))
+            shop.deliver(*arrivals(batch, 3))
+            query.processAllAvailable()
+        wait_for_report(query, run.checkpoint)
+        for each in query.recentProgress:
+            run.progress[each["batchId"]] = json.loads(each.json)
+        if capsys:
+            query.explain()
+            return capsys.readouterr().out
+        return ""
+    finally:
+        query.stop()
+
+
+def partitions_of_the_hot_key(run: Run) -> int:
+    waiting = pending(run.checkpoint).where(F.get_json_object("row", "$.id") == HOT)
+    return waiting.select("partition_id").distinct().count()
+
+
+@pytest.mark.parametrize("how", ["inner", "left", "right", "full", "semi", "anti"])
+def test_a_hot_key_changes_nothing_but_where_its_rows_lie(
+    spark: SparkSession, shop: Shop, how: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = run_of(shop, how)
+    work_off(run, shop, range(BATCHES // 2))
+    assert run.metrics()["hotKeys"] == 1
+    noted = sorted((run.checkpoint / "state/0/_hotKeys").glob("[0-9]*"))
+    assert len(noted) == 1
+    said = work_off(run, shop, range(BATCHES // 2, BATCHES), capsys)
+    assert "rows of one key spread by buckets of" in said
+    assert sorted((run.checkpoint / "state/0/_hotKeys").glob("[0-9]*")) == noted
+    orders = [row for batch in range(BATCHES) for row in arrivals(batch, 0)]
+    deliveries = [row for batch in range(BATCHES) for row in arrivals(batch, 3)]
+    expected = (
+        table(spark, orders, "order_time")
+        .alias("o")
+        .join(table(spark, deliveries, "delivery_time").alias("d"), F.expr(WITHIN_A_MINUTE), how)
+    )
+    metrics = run.metrics()
+    waiting = pending(run.checkpoint).count()
+    # each row that waits is shown once, however many partitions hold it
+    assert waiting < metrics["bufferedRowsLeft"] + metrics["bufferedRowsRight"]
+    assert partitions_of_the_hot_key(run) > 1
+    shop.order((0, "20:00"))
+    shop.deliver((1, "20:00"))
+    run.step()
+    result = [tuple(map(str, row)) for row in run.rows() if "20:00" not in str(row)]
+    assert sorted(result) == sorted(tuple(map(str, row)) for row in expected.collect())
+    assert run.total("lateRowsLeft") == run.total("lateRowsRight") == 0
+
+
+def test_keys_that_are_spread_stay_so_and_no_more_are_found_where_it_is_turned_off(
+    shop: Shop,
+) -> None:
+    run = run_of(shop, "left")
+    shop.session.conf.set("spark.sql.streamJoin.hotKeys", "false")
+    work_off(run, shop, range(3))
+    assert "hotKeys" not in run.metrics()
+    shop.session.conf.set("spark.sql.streamJoin.hotKeys", "true")
+    work_off(run, shop, range(3, 6))
+    assert run.metrics()["hotKeys"] == 1
+    shop.session.conf.set("spark.sql.streamJoin.hotKeys", "false")
+    work_off(run, shop, range(6, 7))
+    assert run.metrics()["hotKeys"] == 1
