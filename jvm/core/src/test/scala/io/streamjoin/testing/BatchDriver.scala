@@ -7,7 +7,7 @@ import scala.collection.mutable
 import io.streamjoin.bounds.RowTimes
 import io.streamjoin.join.eventtime.{EventTimeJoin, HeldTimes, JoinCounters}
 import io.streamjoin.model.{JoinType, Side}
-import io.streamjoin.state.segment.{History, MemoryPool, SegmentJoinState, Spilling}
+import io.streamjoin.state.segment.{History, MemoryPool, PackedInput, SegmentJoinState, Spilling}
 
 /**
  * A join fed batch by batch: the rows of a batch are late by the watermarks of the batch before,
@@ -128,7 +128,7 @@ final class BatchDriver(
 
   private def newestFirst(
       some: collection.Seq[Array[Byte]],
-      read: DataInputStream => Unit
+      read: PackedInput => Unit
   ): Unit =
-    some.reverseIterator.foreach(v => read(new DataInputStream(new ByteArrayInputStream(v))))
+    some.reverseIterator.foreach(v => read(new PackedInput(new ByteArrayInputStream(v))))
 }

@@ -1,6 +1,6 @@
 package io.streamjoin.state.segment
 
-import java.io.{DataInputStream, DataOutputStream, EOFException, IOException}
+import java.io.{DataOutputStream, IOException}
 
 import scala.collection.mutable
 
@@ -15,9 +15,8 @@ import io.streamjoin.model.{BySide, Side}
 private[segment] final case class ChangeHead(nextId: Long, watermarks: Side => Array[Long])
 
 /**
- * A row of a version, with all that is known of it. One object shows one row after another.
- *
- * @param bytes hold the row from 0 on
+ * A row of a version, with all that is known of it. One object shows one row after another, whose bytes lie where
+ * they have been read.
  */
 final class ChangeRow {
   var side: Side = _
@@ -26,7 +25,8 @@ final class ChangeRow {
   var key: Long = 0L
   var time: Long = 0L
   var limits: Array[Long] = Array.emptyLongArray
-  var bytes: Array[Byte] = new Array[Byte](256)
+  var bytes: Array[Byte] = Array.emptyByteArray
+  var offset: Int = 0
   var size: Int = 0
 }
 
@@ -110,17 +110,17 @@ private[segment] final class ChangeWriter(stream: DataOutputStream) {
 }
 
 /** Reads what a [[ChangeWriter]] has written. */
-private[segment] final class ChangeReader(in: DataInputStream) {
+private[segment] final class ChangeReader(in: PackedInput) {
   import ChangeFormat._
 
   val head: ChangeHead = {
-    val first = number(in)
+    val first = in.number()
     val named = first == Named
-    val nextId = if (named) number(in) else first
-    if (named && number(in) != Side.both.length) throw new IOException("it has other sets of rows")
+    val nextId = if (named) in.number() else first
+    if (named && in.number() != Side.both.length) throw new IOException("it has other sets of rows")
     val watermarks = BySide.of { side =>
-      if (named && in.readUTF() != side.name) throw new IOException("it has other sets of rows")
-      Array.fill(sized(number(in)))(in.readLong())
+      if (named && in.text() != side.name) throw new IOException("it has other sets of rows")
+      Array.fill(sized(in.number()))(in.long())
     }
     ChangeHead(nextId, watermarks)
   }
@@ -130,27 +130,30 @@ private[segment] final class ChangeReader(in: DataInputStream) {
     val row = new ChangeRow
     val lastTime = Array(0L, 0L)
     val limits = Side.both.map(side => new Array[Long](head.watermarks(side).length)).toArray
+    val sides = Side.both.toArray
     var lastId = 0L
-    var first = number(in)
+    var first = in.number()
     while (first != 0) {
       val code = first - 1
       val s = (code & 1).toInt
-      row.side = Side.both(s)
+      row.side = sides(s)
       row.matched = (code & 2) != 0
       row.size = sized(code >>> 2 << 3)
-      lastId += distance(in)
+      lastId += in.distance()
       row.id = lastId
-      row.key = in.readLong()
-      lastTime(s) += distance(in)
+      row.key = in.long()
+      lastTime(s) += in.distance()
       row.time = lastTime(s)
       row.limits = limits(s)
-      for (k <- row.limits.indices) row.limits(k) = row.time + distance(in)
-      if (row.size > row.bytes.length) {
-        row.bytes = new Array[Byte](math.max(row.size, row.bytes.length * 2))
+      var k = 0
+      while (k < row.limits.length) {
+        row.limits(k) = row.time + in.distance()
+        k += 1
       }
-      in.readFully(row.bytes, 0, row.size)
+      row.offset = in.take(row.size)
+      row.bytes = in.bytes
       visit(row)
-      first = number(in)
+      first = in.number()
     }
   }
 
@@ -173,31 +176,14 @@ private object ChangeFormat {
 
   private val MostAtOnce = 1 << 16
 
-  def number(in: DataInputStream): Long = {
-    var (n, shift, more) = (0L, 0, true)
-    while (more) {
-      val b = in.read()
-      if (b < 0) throw new EOFException("the state ends within a number")
-      n |= (b & 0x7fL) << shift
-      shift += 7
-      more = (b & 0x80) != 0
-    }
-    n
-  }
-
-  def distance(in: DataInputStream): Long = {
-    val n = number(in)
-    n >>> 1 ^ -(n & 1)
-  }
-
-  def readIds(in: DataInputStream): Array[Long] = {
-    val count = sized(number(in))
+  def readIds(in: PackedInput): Array[Long] = {
+    val count = sized(in.number())
     // what is damaged says anything: no more memory is taken than there are bytes
     val result = mutable.ArrayBuilder.make[Long]
     result.sizeHint(math.min(count, MostAtOnce))
     var last = 0L
     for (_ <- 0 until count) {
-      last += distance(in)
+      last += in.distance()
       result += last
     }
     result.result()

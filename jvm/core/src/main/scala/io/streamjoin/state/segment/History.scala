@@ -1,6 +1,6 @@
 package io.streamjoin.state.segment
 
-import java.io.{DataInputStream, DataOutputStream}
+import java.io.DataOutputStream
 
 import scala.collection.mutable
 
@@ -22,13 +22,13 @@ final class History {
   def watermarks(side: Side): Array[Long] = head.watermarks(side)
 
   /** Shows the rows of the version that belong to the newest. */
-  def add(version: DataInputStream)(visit: ChangeRow => Unit): Unit = {
+  def add(version: PackedInput)(visit: ChangeRow => Unit): Unit = {
     val reader = new ChangeReader(version)
     if (newest.isEmpty) newest = Some(reader.head)
     reader.foreachRow { row =>
       // a row is met once: what is known of it is of no more use
-      val gone = removed(row.side).remove(row.id).nonEmpty
-      val joined = marked(row.side).remove(row.id).nonEmpty
+      val gone = takeOut(row.id, removed(row.side))
+      val joined = takeOut(row.id, marked(row.side))
       if (!gone && !expired(row)) {
         row.matched = row.matched || joined
         visit(row)
@@ -40,6 +40,9 @@ final class History {
       gone.foreach(removed(side)(_) = ())
     }
   }
+
+  private def takeOut(id: Long, of: mutable.LongMap[Unit]): Boolean =
+    of.nonEmpty && of.remove(id).nonEmpty
 
   /** The ids of rows of earlier versions that have been joined since, and are still there. */
   private[segment] def markedIds(side: Side): Array[Long] =
@@ -70,7 +73,7 @@ object History {
   def merge(
       out: DataOutputStream,
       whole: Boolean = true
-  )(versions: (DataInputStream => Unit) => Unit): Unit = {
+  )(versions: (PackedInput => Unit) => Unit): Unit = {
     val history = new History
     val writer = new ChangeWriter(out)
     var begun = false
@@ -89,7 +92,7 @@ object History {
           row.time,
           row.limits(_),
           row.bytes,
-          0,
+          row.offset,
           row.size
         )
       }

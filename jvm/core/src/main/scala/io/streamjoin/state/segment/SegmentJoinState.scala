@@ -1,6 +1,6 @@
 package io.streamjoin.state.segment
 
-import java.io.{DataInputStream, DataOutputStream}
+import java.io.DataOutputStream
 
 import io.streamjoin.model.{BySide, Side}
 import io.streamjoin.state.{BufferedRow, JoinState, Probed, Watched}
@@ -183,7 +183,7 @@ final class SegmentJoinState[R](
    *
    * @param versions calls what it is given for each version, the newest first
    */
-  def restore(versions: (DataInputStream => Unit) => Unit): Unit = {
+  def restore(versions: (PackedInput => Unit) => Unit): Unit = {
     val history = new History
     val step = math.max(RowBytes.FirstChunk, spilling.limit / RestoreSteps)
     var taken = 0L
@@ -192,7 +192,7 @@ final class SegmentJoinState[R](
         row.key,
         row.time,
         row.limits,
-        codec(row.side).read(row.bytes, 0, row.size),
+        codec(row.side).read(row.bytes, row.offset, row.size),
         row.matched,
         row.id
       )

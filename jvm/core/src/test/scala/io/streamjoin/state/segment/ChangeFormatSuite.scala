@@ -1,6 +1,6 @@
 package io.streamjoin.state.segment
 
-import java.io.{ByteArrayInputStream, ByteArrayOutputStream, DataInputStream, DataOutputStream}
+import java.io.{ByteArrayInputStream, ByteArrayOutputStream, DataOutputStream}
 
 import scala.collection.mutable
 
@@ -25,14 +25,14 @@ class ChangeFormatSuite extends AnyFunSuite {
     writer.end(_ => Array(7L, 3L), _ => numbers.toArray)
 
     val reader = new ChangeReader(
-      new DataInputStream(new ByteArrayInputStream(written.toByteArray))
+      new PackedInput(new ByteArrayInputStream(written.toByteArray))
     )
     assert(reader.head.nextId == Long.MaxValue)
     assert(reader.head.watermarks(Side.Left).toSeq == Seq(-5L))
     val read = mutable.ArrayBuffer.empty[(Int, Boolean, Long, Long, Long, Seq[Long], Seq[Byte])]
     reader.foreachRow { row =>
       val side = Side.both.indexOf(row.side)
-      val bytes = row.bytes.take(row.size).toSeq
+      val bytes = row.bytes.slice(row.offset, row.offset + row.size).toSeq
       read += ((side, row.matched, row.id, row.key, row.time, row.limits.toSeq, bytes))
     }
     val expected = rows.zipWithIndex.map { case ((n, bytes), i) =>

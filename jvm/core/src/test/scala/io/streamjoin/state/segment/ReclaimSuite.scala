@@ -74,7 +74,7 @@ class ReclaimSuite extends AnyFunSuite {
         val again = state(limits, timeIndex = true)
         again.restore(read =>
           written.reverseIterator.foreach(v =>
-            read(new DataInputStream(new ByteArrayInputStream(v)))
+            read(new PackedInput(new ByteArrayInputStream(v)))
           )
         )
         val rows = mutable.ListBuffer.empty[String]
@@ -184,7 +184,7 @@ class ReclaimSuite extends AnyFunSuite {
       }
       val again = state(memory)
       again.restore(read =>
-        written.reverseIterator.foreach(v => read(new DataInputStream(new ByteArrayInputStream(v))))
+        written.reverseIterator.foreach(v => read(new PackedInput(new ByteArrayInputStream(v))))
       )
       for (key <- 0 until 3)
         assert(again.probe(Left, key, 0, 0).length == tested.probe(Left, key, 0, 0).length)

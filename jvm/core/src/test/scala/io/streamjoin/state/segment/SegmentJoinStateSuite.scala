@@ -274,7 +274,7 @@ class SegmentJoinStateSuite extends AnyFunSuite {
     }
     val restored = state(span = 1000, memory = memory, codec = watching)
     target = Some(restored)
-    restored.restore(_(new DataInputStream(new ByteArrayInputStream(buffer.toByteArray))))
+    restored.restore(_(new PackedInput(new ByteArrayInputStream(buffer.toByteArray))))
     assert(written.allocated > 3 * memory)
     assert(peak > memory && peak < memory + (1 << 20))
     assert(restored.allocated <= memory)

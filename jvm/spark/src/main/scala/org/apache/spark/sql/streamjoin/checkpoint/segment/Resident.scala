@@ -1,10 +1,10 @@
 package org.apache.spark.sql.streamjoin.checkpoint.segment
 
-import java.io.{DataInputStream, DataOutputStream}
+import java.io.DataOutputStream
 
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
-import io.streamjoin.state.segment.SegmentJoinState
+import io.streamjoin.state.segment.{PackedInput, SegmentJoinState}
 
 /**
  * A version of a partition's state.
@@ -83,6 +83,6 @@ private[segment] object StoredMap {
     }
   }
 
-  def read(in: DataInputStream): Map[String, Long] =
-    Seq.fill(in.readInt())(in.readUTF() -> in.readLong()).toMap
+  def read(in: PackedInput): Map[String, Long] =
+    Seq.fill(in.int())(in.text() -> in.long()).toMap
 }

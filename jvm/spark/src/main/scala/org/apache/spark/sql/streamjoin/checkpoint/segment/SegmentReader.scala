@@ -56,7 +56,8 @@ private[segment] final class SegmentReader(files: StateFiles, version: StoredVer
 
   private def copy(stored: ChangeRow): StoredRow = {
     val row = new UnsafeRow(version.rows(stored.side).length)
-    row.pointTo(Arrays.copyOf(stored.bytes, stored.size), Platform.BYTE_ARRAY_OFFSET, stored.size)
+    val bytes = Arrays.copyOfRange(stored.bytes, stored.offset, stored.offset + stored.size)
+    row.pointTo(bytes, Platform.BYTE_ARRAY_OFFSET, stored.size)
     StoredRow(stored.side, stored.key, stored.time, stored.limits.clone(), stored.matched, row)
   }
 }

@@ -11,6 +11,8 @@ import org.apache.spark.sql.streamjoin.errors.StateErrors
 import org.apache.spark.{SparkConf, SparkEnv}
 import org.apache.spark.io.CompressionCodec
 
+import io.streamjoin.state.segment.PackedInput
+
 /**
  * The files of one partition's state.
  *
@@ -88,20 +90,16 @@ private[segment] class StateFiles(
    * @param content must read all of it
    * @return what it gives, and the id of the file of the version before
    */
-  def read[T](file: StateFile)(content: DataInputStream => T): (T, Option[String]) = {
+  def read[T](file: StateFile)(content: PackedInput => T): (T, Option[String]) = {
     val path = new Path(folder, file.name)
     try {
       val raw = manager.open(path)
       try {
         val (before, codecName) = begin(file, path, raw)
-        val checked = new CheckedInputStream(
-          new BufferedInputStream(known(codecName).compressedInputStream(raw), BufferBytes),
-          new CRC32C
-        )
-        val in = new DataInputStream(checked)
+        val in = new PackedInput(known(codecName).compressedInputStream(raw))
         val result = content(in)
-        val found = checked.getChecksum.getValue
-        if (in.readLong() != found) throw new IOException("its checksum is wrong")
+        val found = in.checksum()
+        if (in.long() != found) throw new IOException("its checksum is wrong")
         (result, before)
       } finally raw.close()
     } catch {

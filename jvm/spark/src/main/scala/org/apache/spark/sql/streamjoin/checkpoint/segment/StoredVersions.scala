@@ -1,10 +1,10 @@
 package org.apache.spark.sql.streamjoin.checkpoint.segment
 
-import java.io.DataInputStream
-
 import scala.collection.mutable
 
 import org.apache.spark.sql.streamjoin.errors.StateErrors
+
+import io.streamjoin.state.segment.PackedInput
 
 /** The versions of one partition's state, as its files hold them. */
 private[segment] final class StoredVersions(files: StateFiles) {
@@ -23,7 +23,7 @@ private[segment] final class StoredVersions(files: StateFiles) {
    */
   def read(from: StateFile)(visit: (
       Map[String, Long],
-      DataInputStream
+      PackedInput
   ) => Unit): List[StateFile] = {
     val chain = mutable.ListBuffer.empty[StateFile]
     lazy val merged = files.list().filter(_.span > 1).groupBy(f => (f.version, f.id))
@@ -40,7 +40,7 @@ private[segment] final class StoredVersions(files: StateFiles) {
   }
 
   /** Reads one file, which may be of a version in between. */
-  def readOne(file: StateFile)(visit: (Map[String, Long], DataInputStream) => Unit): Unit =
+  def readOne(file: StateFile)(visit: (Map[String, Long], PackedInput) => Unit): Unit =
     files.read(file)(in => visit(StoredMap.read(in), in))
 
   /** Deletes what none of the versions from this one on needs. */

@@ -1,0 +1,109 @@
+package io.streamjoin.state.segment
+
+import java.io.{ByteArrayInputStream, DataInputStream, EOFException, InputStream}
+import java.nio.ByteBuffer
+import java.util.Arrays
+import java.util.zip.{CRC32C, Checksum}
+
+/**
+ * Reads what a [[PackedOutput]] has written. It comes from the stream by blocks, and a number is read where it
+ * lies: for each byte of one of Java's streams two locks are taken, and a checksum is called.
+ *
+ * @param in is read to the end of a block, further than was asked for
+ * @param sum takes in what has been asked for, and nothing else
+ */
+final class PackedInput(in: InputStream, sum: Checksum = new CRC32C) {
+  import PackedInput._
+
+  private var block = new Array[Byte](BlockBytes)
+  private var numbers = ByteBuffer.wrap(block)
+
+  /** What the block holds begins at 0, has been summed up to one place, and read up to the next. */
+  private var summed = 0
+  private var at = 0
+  private var end = 0
+
+  def number(): Long = {
+    var (n, shift, more) = (0L, 0, true)
+    while (more) {
+      if (at == end) hold(1)
+      val b = block(at)
+      at += 1
+      n |= (b & 0x7fL) << shift
+      shift += 7
+      more = b < 0
+    }
+    n
+  }
+
+  def distance(): Long = {
+    val n = number()
+    n >>> 1 ^ -(n & 1)
+  }
+
+  def int(): Int = {
+    hold(4)
+    at += 4
+    numbers.getInt(at - 4)
+  }
+
+  def long(): Long = {
+    hold(8)
+    at += 8
+    numbers.getLong(at - 8)
+  }
+
+  /** As [[java.io.DataOutput.writeUTF]] has written it. */
+  def text(): String = {
+    hold(2)
+    val size = 2 + (numbers.getShort(at) & 0xffff)
+    hold(size)
+    at += size
+    new DataInputStream(new ByteArrayInputStream(block, at - size, size)).readUTF()
+  }
+
+  /** Where in [[bytes]] the next bytes lie, until something else is asked for. */
+  def take(size: Int): Int = {
+    hold(size)
+    at += size
+    at - size
+  }
+
+  def bytes: Array[Byte] = block
+
+  /** Of all that has been asked for. */
+  def checksum(): Long = {
+    sumUp()
+    sum.getValue
+  }
+
+  private def sumUp(): Unit = {
+    sum.update(block, summed, at - summed)
+    summed = at
+  }
+
+  private def hold(size: Int): Unit = if (end - at < size) {
+    sumUp()
+    System.arraycopy(block, at, block, 0, end - at)
+    end -= at
+    at = 0
+    summed = 0
+    while (end < size) {
+      // what is damaged says anything: no more memory is taken than there are bytes, twice
+      if (end == block.length) {
+        block = Arrays.copyOf(block, math.min(MostBytes, end * 2L).toInt)
+        numbers = ByteBuffer.wrap(block)
+      }
+      val read = in.read(block, end, block.length - end)
+      if (read < 0) throw new EOFException(s"it ends ${size - end} bytes too early")
+      end += read
+    }
+  }
+}
+
+private object PackedInput {
+  private val BlockBytes = 1 << 16
+
+  /** Hardly less than the largest array. */
+  private val MostBytes = Int.MaxValue - 16L
+}
