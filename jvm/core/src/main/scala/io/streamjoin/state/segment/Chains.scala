@@ -21,11 +21,6 @@ private[segment] final class Chains(rows: ChainedRows, kind: ChainKind, expected
   /** The long chains, by slot. */
   private var waiting: mutable.LongMap[Waiting] = _
 
-  override def clear(expected: Int): Unit = {
-    super.clear(expected)
-    waiting = null
-  }
-
   /** @param hashed what the row is found by */
   def add(i: Int, hashed: Long): Unit = {
     val s = slot(hashed)
@@ -101,6 +96,7 @@ private[segment] object ChainKind {
 
   val OfKey = new ChainKind(shift = 64 - Bits, off = 8L)
   val OfTime = new ChainKind(shift = 64 - 2 * Bits, off = 16L)
+  val all: Seq[ChainKind] = Seq(OfKey, OfTime)
 }
 
 /** The rows as their chains know them. */

@@ -12,6 +12,10 @@ import java.util.function.IntConsumer
  *   row i   key, time, older and flags, place --> bytes, id, limits...
  * }}}
  *
+ * The index is built when a probe first asks for it, of all rows that are there, and anew when there are more than
+ * it has room for: a batch appends many rows before it probes them, and a restart those of many segments that
+ * no probe comes to for long.
+ *
  * Rows are numbered in the order in which they came. One that goes by itself is marked, and when no
  * version can want it back its number and its bytes are another's: a segment that stays for ever, of
  * rows that are replaced, is as large as what is in it.
@@ -34,8 +38,9 @@ private[segment] final class Segment(
   import RowPages._
   import Segment._
 
-  private val byKey = new Chains(this, ChainKind.OfKey, expected)
-  private val byTime = if (timeIndex) new Chains(this, ChainKind.OfTime, expected) else null
+  /** The index, of keys and, with `timeIndex`, of keys and times; null while there is none. */
+  private var byKey: Chains = _
+  private var byTime: Chains = _
   private var free: FreeRows = _
   private var count = 0
   private var alive = 0
@@ -148,7 +153,7 @@ private[segment] final class Segment(
       put(i, key, time, flags | Reused, bytes.replace(place(i), row, codec), id, of)
       i
     } else {
-      if (count == byKey.rows) reindex(count * 2)
+      if (isIndexed && count == byKey.rows) dropIndex()
       if (count == MostRows) throw new IllegalStateException("too many rows in one segment")
       put(count, key, time, flags, bytes.append(row, codec), id, of)
       count += 1
@@ -166,7 +171,7 @@ private[segment] final class Segment(
     }
     least = math.min(least, time)
     greatest = math.max(greatest, time)
-    enchain(i)
+    if (isIndexed) enchain(i)
     alive += 1
   }
 
@@ -181,10 +186,18 @@ private[segment] final class Segment(
    * The newest row of the chain of a key with this hash, and of others, as its number plus one; 0 where
    * there is none.
    */
-  def chain(hash: Int): Int = byKey.ofHash(hash)
+  def chain(hash: Int): Int = {
+    if (!isIndexed) index()
+    byKey.ofHash(hash)
+  }
 
   /** The same of a key and a time, see [[Segment.keyAndTime]]. */
-  def timeChain(hash: Int): Int = byTime.ofHash(hash)
+  def timeChain(hash: Int): Int = {
+    if (!isIndexed) index()
+    byTime.ofHash(hash)
+  }
+
+  private def isIndexed: Boolean = byKey != null
 
   private def enchain(i: Int): Unit = {
     byKey.add(i, key(i))
@@ -197,22 +210,37 @@ private[segment] final class Segment(
   }
 
   /** Rows that can be undone come last, in the order in which they came. */
-  private def reindex(expected: Int): Unit = {
-    byKey.clear(expected)
-    if (timeIndex) byTime.clear(expected)
-    for (i <- 0 until sealedCount if !has(i, Reused)) {
-      if (!isOff(i, ChainKind.OfKey)) byKey.add(i, key(i))
-      if (!isOff(i, ChainKind.OfTime)) byTime.add(i, keyAndTime(key(i), time(i)))
+  private def index(): Unit = {
+    val rows = math.max(count, expected)
+    byKey = new Chains(this, ChainKind.OfKey, rows)
+    if (timeIndex) byTime = new Chains(this, ChainKind.OfTime, rows)
+    var i = 0
+    while (i < sealedCount) {
+      if (!has(i, Reused)) {
+        if (!isOff(i, ChainKind.OfKey)) byKey.add(i, key(i))
+        if (!isOff(i, ChainKind.OfTime)) byTime.add(i, keyAndTime(key(i), time(i)))
+      }
+      i += 1
     }
     for (n <- 0 until taken) enchain(free.taken(n))
-    for (i <- sealedCount until count) enchain(i)
+    while (i < count) {
+      enchain(i)
+      i += 1
+    }
+  }
+
+  private def dropIndex(): Unit = {
+    byKey = null
+    byTime = null
   }
 
   // ---- versions ----
 
   /** Bytes held in memory. */
-  def allocated: Long = OwnBytes + bytes.allocated + byKey.allocated + pagesAllocated +
-    (if (timeIndex) byTime.allocated else 0L) + (if (free == null) 0L else free.allocated)
+  def allocated: Long = OwnBytes + bytes.allocated + pagesAllocated +
+    (if (byKey == null) 0L else byKey.allocated) +
+    (if (byTime == null) 0L else byTime.allocated) +
+    (if (free == null) 0L else free.allocated)
 
   def seal(): Unit = {
     for (n <- 0 until taken) setFlag(free.taken(n), Reused, on = false)
@@ -226,13 +254,13 @@ private[segment] final class Segment(
     while (count > sealedCount) {
       count -= 1
       if (!isGone(count)) alive -= 1
-      unchain(count)
+      if (isIndexed) unchain(count)
     }
     bytes.rollback()
     for (n <- taken - 1 to 0 by -1) {
       val i = free.taken(n)
       if (!isGone(i)) alive -= 1
-      unchain(i)
+      if (isIndexed) unchain(i)
       setLink(i, Gone | ChainKind.OfKey.off | ChainKind.OfTime.off)
       if (!bytes.holds(place(i))) setPlace(i, RowBytes.Nowhere)
     }
@@ -258,8 +286,12 @@ private[segment] final class Segment(
   /** Another may have the place of a row that has gone. There must be nothing that can be undone. */
   def reclaim(i: Int): Unit = {
     bytes.free(place(i))
-    byKey.forget(i, key(i))
-    if (timeIndex) byTime.forget(i, keyAndTime(key(i), time(i)))
+    if (isIndexed) {
+      byKey.forget(i, key(i))
+      if (timeIndex) byTime.forget(i, keyAndTime(key(i), time(i)))
+    } else {
+      for (kind <- ChainKind.all if !isOff(i, kind)) setOff(i, kind)
+    }
   }
 
   override def setOff(i: Int, kind: ChainKind): Unit = {
@@ -311,7 +343,7 @@ private[segment] final class Segment(
     truncate(count)
     free = null
     Arrays.fill(queues.asInstanceOf[Array[AnyRef]], null)
-    reindex(count)
+    dropIndex()
   }
 }
 

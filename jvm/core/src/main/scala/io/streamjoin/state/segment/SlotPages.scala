@@ -10,20 +10,14 @@ package io.streamjoin.state.segment
 private[segment] class SlotPages(expected: Int) {
   import SlotPages._
 
-  private var shift = 0
-  private var slots = 0
-  private var pages: Array[Array[Int]] = _
-  clear(expected)
+  private val slots =
+    2 * math.max(FewestRows, Integer.highestOneBit(math.max(1, expected) * 2 - 1))
+  private val shift = Integer.numberOfLeadingZeros(slots) + 1
+  private val pages =
+    Array.fill(math.max(1, slots / PageSlots))(new Array[Int](math.min(slots, PageSlots)))
 
   /** For how many keys there are slots enough, two for each. */
   final def rows: Int = slots / 2
-
-  /** Begins anew. */
-  def clear(expected: Int): Unit = {
-    slots = 2 * math.max(FewestRows, Integer.highestOneBit(math.max(1, expected) * 2 - 1))
-    shift = Integer.numberOfLeadingZeros(slots) + 1
-    pages = Array.fill(math.max(1, slots / PageSlots))(new Array[Int](math.min(slots, PageSlots)))
-  }
 
   final def slot(key: Long): Int = hash(key) >>> shift
 

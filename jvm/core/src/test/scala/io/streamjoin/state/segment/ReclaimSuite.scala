@@ -107,6 +107,7 @@ class ReclaimSuite extends AnyFunSuite {
     val rows = 50000
     for (n <- 0 until rows) add(tested, key = 1, time = n, row = s"$n")
     tested.seal()
+    assert(tested.probe(Left, 1, 0, 0).length == 1)
     val before = tested.allocated
     // with a walk over the chain of the key for each it would be minutes
     for (round <- 1 to 6; n <- 0 until rows) {
@@ -149,6 +150,36 @@ class ReclaimSuite extends AnyFunSuite {
       assert(length <= 1600)
     }
     assert(segment.length <= 1600 && segment.live == 1000)
+  }
+
+  test("rows that go before a probe asks for an index leave their place to others") {
+    for (timeIndex <- Seq(false, true)) {
+      val tested = state(limits = 2, timeIndex)
+      def append(n: Int): Unit =
+        tested.append(Left, n % 7, n, Array(Long.MaxValue, n.toLong), s"$n", matched = false)
+      (0 until 3000).foreach(append)
+      tested.seal()
+      val before = tested.allocated
+      for (round <- 1 to 10) {
+        tested.discard(Left, Array(0L, 0L), Array(0L, round * 1000L))
+        (round * 1000 + 2000 until round * 1000 + 3000).foreach(append)
+        if (round % 3 == 0) tested.rollback() else tested.seal()
+        if (round % 3 == 0) {
+          tested.discard(Left, Array(0L, 0L), Array(0L, round * 1000L))
+          tested.seal()
+          (round * 1000 + 2000 until round * 1000 + 3000).foreach(append)
+          tested.seal()
+        }
+      }
+      // some of a version came before its others had gone
+      assert(tested.allocated < before * 2)
+      for (key <- 0 until 7) {
+        val rows = (10000 until 13000).filter(_ % 7 == key)
+        assert(tested.probe(Left, key, 0, 13000).map(_.row.toInt).toList.sorted == rows)
+        assert(tested.probe(Left, key, rows(3), rows(3)).map(_.row).toList == List(s"${rows(3)}"))
+        assert(tested.probe(Left, key, rows(3) - 7 * 1000, rows(3) - 7 * 1000).isEmpty)
+      }
+    }
   }
 
   test("rows of which nothing is kept but that they are there") {
@@ -200,6 +231,7 @@ class ReclaimSuite extends AnyFunSuite {
       for (n <- 0 until 20000) add(tested, key = n, time = n, row = s"$n " + "x" * 100)
       tested.seal()
       tested.shrink()
+      assert(tested.probe(Left, 0, 0, 0).length == 1)
       val (before, disk) = (tested.allocated, tested.spilled)
       for (n <- 0 until 20000 if n % 10 != 0) takeAway(tested, n, n)
       tested.seal()

@@ -120,6 +120,21 @@ class SegmentJoinStateSuite extends AnyFunSuite {
     assert(tested.probe(Left, 2, 0, 5000).isEmpty)
   }
 
+  test("of segments that no probe has reached there is no index") {
+    val tested = state(span = 1000)
+    for (n <- 0 until 100000)
+      tested.append(Left, n % 97, n, Array(n.toLong), s"$n", matched = false)
+    val without = tested.allocated
+    assert(tested.probe(Right, 5, 0, 100000).isEmpty)
+    assert(tested.probe(Left, 5, 100000, 200000).isEmpty)
+    assert(tested.allocated == without)
+    // two segments of the hundred: a slot for each of their rows takes 8 to 16 bytes
+    assert(tested.probe(Left, 50005 % 97, 49995, 50005).map(_.row.toInt).toList == List(50005))
+    assert(tested.allocated > without && tested.allocated <= without + 2 * 1024 * 16)
+    assert(tested.probe(Left, 5, 0, 100000).length == 1031)
+    assert(tested.allocated > without + 100000 * 8L)
+  }
+
   test("many rows in one segment, of which some are undone") {
     val tested = state(span = 1 << 20)
     def append(from: Int, until: Int): Unit =
