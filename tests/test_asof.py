@@ -315,7 +315,7 @@ def test_what_waits_and_what_it_says(market: Market, capsys: pytest.CaptureFixtu
     said = capsys.readouterr().out
     assert "AsOfJoin LEFT OUTER" in said
     assert (
-        "each row of t meets the last row of its q.sym in q at or before t.time, "
+        "each row of t meets the last row of q with q.sym = t.sym and q.time <= t.time, "
         "none older than t.time - 10 minutes" in said
     )
     run = market.run(joined)

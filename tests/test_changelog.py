@@ -773,7 +773,7 @@ def test_explain_says_how_rows_are_told_apart(
     joined.explain(mode="extended")
     text = capsys.readouterr().out
     assert "the last image of each key (id) is kept" in text
-    assert "rows of the left input are told apart by key id, several rows for each join key" in text
-    assert "rows of the right input are told apart by key id, one row for each join key" in text
-    assert "a row of the left input is kept until it goes: without limit" in text
+    assert "rows of o are told apart by key id, several rows for each join key" in text
+    assert "rows of c are told apart by key id, one row for each join key" in text
+    assert "a row of o is kept until it goes: without limit" in text
     assert "output key: id" in text

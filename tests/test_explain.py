@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
@@ -198,3 +199,33 @@ def test_formatted_as_well_in_words(shop: Shop, capsys: pytest.CaptureFixture[st
         assert ("ImposeOrder latest order_time - 1 minute" in said) == (mode != "formatted")
         assert "(unknown)" not in said
         assert str(2**63 - 1) not in said
+
+
+def test_a_query_that_runs_keeps_the_names(shop: Shop, capsys: pytest.CaptureFixture[str]) -> None:
+    """In explain, and at the node in Spark's SQL page; a source of files has other columns then."""
+    line = (
+        "StreamJoin LEFT OUTER, hash by [o.id] = [d.id], "
+        "d.delivery_time from o.order_time to o.order_time + 1 hour"
+    )
+    query = (
+        shop.joined("left")
+        .result.writeStream.format("noop")
+        .start(checkpointLocation=str(shop.folder / "named"))
+    )
+    shop.order((1, "10:00"))
+    query.processAllAvailable()
+    capsys.readouterr()
+    query.explain()
+    said = capsys.readouterr().out
+    query.stop()
+    assert line in said
+    assert "condition (o.id = d.id): equality" in said
+    store: Any = shop.session._jsparkSession.sharedState().statusStore()
+    executions = store.executionsList()
+    nodes = [
+        nodes.apply(n).desc()
+        for e in range(executions.size())
+        for nodes in [store.planGraph(executions.apply(e).executionId()).allNodes()]
+        for n in range(nodes.size())
+    ]
+    assert line in nodes

@@ -78,6 +78,8 @@ private[streamjoin] object DescribedZone {
  *   them
  * @param inputs of a changelog join, the filters of each input that has changes, and what its columns are computed
  *   of
+ * @param aliases of a changelog join, what the person called its inputs; nothing is compared. Those of
+ *   other joins stand in `times`
  */
 private[streamjoin] final case class JoinDescription(
     format: String,
@@ -94,7 +96,8 @@ private[streamjoin] final case class JoinDescription(
     changelog: Option[Seq[String]] = None,
     asOf: Option[String] = None,
     condition: Option[Seq[String]] = None,
-    inputs: Option[Seq[String]] = None
+    inputs: Option[Seq[String]] = None,
+    aliases: Map[Side, String] = Map.empty
 ) {
 
   def json: String = {
@@ -114,7 +117,10 @@ private[streamjoin] final case class JoinDescription(
         ("changelog" -> changelog) ~
         ("asOf" -> asOf) ~
         ("condition" -> condition) ~
-        ("inputs" -> inputs)
+        ("inputs" -> inputs) ~
+        (JoinDescription.Aliases -> Option.when(aliases.nonEmpty)(aliases.map { case (s, a) =>
+          s.name -> a
+        }))
     compact(render(fields))
   }
 
@@ -133,6 +139,9 @@ private[streamjoin] object JoinDescription {
 
   /** The operator's name in progress reports and in the state's metadata. */
   val Operator: String = "streamJoin"
+
+  /** The part with what the person called the inputs. */
+  private[checkpoint] val Aliases: String = "aliases"
 
   /** What stands in the place of the bounds where these contradict each other. */
   val Contradiction: String = "no two rows can match"
@@ -155,7 +164,10 @@ private[streamjoin] object JoinDescription {
       all.get("changelog").map(texts),
       all.get("asOf").map(text),
       all.get("condition").map(texts),
-      all.get("inputs").map(texts)
+      all.get("inputs").map(texts),
+      Side.both.flatMap { side =>
+        all.get(Aliases).map(_ \ side.name).collect { case JString(alias) => side -> alias }
+      }.toMap
     )
   }
 

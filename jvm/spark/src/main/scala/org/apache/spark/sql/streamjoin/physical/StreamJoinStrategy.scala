@@ -92,17 +92,23 @@ case class StreamJoinStrategy(session: SparkSession) extends SparkStrategy {
 
   private def planOrder(o: ImposeOrder): SparkPlan = {
     val (latest, rejects) = (o.latest, o.maxAhead.exists(_.rejects))
-    val child = latest.fold(planLater(o.child))(believed(o.child, o.column, _))
+    val child = believed(o.child, o.column, latest)
     ImposeOrderExec(o.id, o.column, o.lag, latest.getOrElse(Long.MaxValue), rejects, child)
   }
 
   /** Spark's own watermark of the column is right below; the optimizer may have put something on it. */
-  private def believed(plan: LogicalPlan, column: Attribute, latest: Long): SparkPlan = plan match {
+  private def believed(
+      plan: LogicalPlan,
+      column: Attribute,
+      latest: Option[Long]
+  ): SparkPlan = plan match {
     case w: EventTimeWatermark if w.eventTime.exprId == column.exprId =>
       new BelievedWatermarkExec(w.nodeId, w.eventTime, w.delay, planLater(w.child), latest)
-    case Project(list, child)     => ProjectExec(list, believed(child, column, latest))
-    case Filter(condition, child) => FilterExec(condition, believed(child, column, latest))
-    case other                    => planLater(other)
+    case Project(list, child) if latest.nonEmpty =>
+      ProjectExec(list, believed(child, column, latest))
+    case Filter(condition, child) if latest.nonEmpty =>
+      FilterExec(condition, believed(child, column, latest))
+    case other => planLater(other)
   }
 
   /** Columns that come out as they are asked for leave nothing to do for a projection. */
@@ -126,6 +132,7 @@ case class StreamJoinStrategy(session: SparkSession) extends SparkStrategy {
         j.output,
         required,
         j.late.map(LateSpec(_, j.lateBelow, j.sharedKeys, SQLConf.get.sessionLocalTimeZone)),
+        JoinExplanation.summary(j.analysis),
         JoinExplanation.lines(j.analysis, j.late),
         SQLConf.get.getConf(StreamJoinConf.TimeBuckets)
       )

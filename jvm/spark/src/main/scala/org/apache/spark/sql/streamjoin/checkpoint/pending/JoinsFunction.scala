@@ -60,6 +60,10 @@ private[streamjoin] object JoinsFunction {
         }
         side.name -> (JObject(own.toList): JValue)
       }.toList)) ~
+      ("said" -> JObject(d.times.map { case (time, called) =>
+        JField(time.name, JString(called))
+      }.toList)) ~
+      ("aliases" -> d.aliases.map { case (side, alias) => side.name -> alias }) ~
       ("lookup" -> JObject(Side.both.map { side =>
         side.name -> (d.lookup.get(side).flatMap(said.get): JValue)
       }.toList))

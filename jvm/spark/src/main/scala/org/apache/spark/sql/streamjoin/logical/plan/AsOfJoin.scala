@@ -25,6 +25,7 @@ import io.streamjoin.watermark.WatermarkPlan
  * @param times the event time of the left input and that of the right
  * @param names what the person calls them
  * @param partitionOrder whether an order above it need not reach further than each partition
+ * @param aliased the columns of the condition under the aliases that the person gave
  */
 case class AsOfJoin(
     left: LogicalPlan,
@@ -34,10 +35,14 @@ case class AsOfJoin(
     times: Seq[Attribute],
     names: Seq[String],
     bounds: AsOfBounds,
-    partitionOrder: Boolean = false
+    partitionOrder: Boolean = false,
+    aliased: Seq[AliasedColumn] = Nil
 ) extends BinaryNode
     with HasTimeColumns
     with DependsOnZones {
+
+  /** Without `aliased`, which stand in the condition. */
+  override protected def stringArgs: Iterator[Any] = productIterator.take(productArity - 1)
 
   override def output: Seq[Attribute] = {
     def nullable(columns: Seq[Attribute]) = columns.map(_.withNullability(true))
@@ -80,8 +85,9 @@ case class AsOfJoin(
         JoinQuestion.Input.of(left),
         JoinQuestion.Input.of(right),
         joinType,
-        condition,
-        times.zip(names)
+        AliasedColumn.restored(condition, aliased),
+        times.zip(names),
+        Seq(left, right).map(AliasedColumn.ofInput(_, aliased))
       )
     )
 

@@ -36,6 +36,7 @@ import io.streamjoin.model.{JoinType, Side}
  * @param leftParts what the left input is made of, above its source
  * @param normalizes whether it only gives the changes of one input with both images, see
  *   [[org.apache.spark.sql.streamjoin.logical.resolve.ChangelogBuilder]]
+ * @param aliased the columns of the condition under the aliases that the person gave
  */
 case class ChangelogJoin(
     left: LogicalPlan,
@@ -54,10 +55,14 @@ case class ChangelogJoin(
     changes: Seq[Attribute],
     leftParts: Seq[InputPart],
     rightParts: Seq[InputPart],
-    normalizes: Boolean
+    normalizes: Boolean,
+    aliased: Seq[AliasedColumn] = Nil
 ) extends BinaryNode
     with PredicateHelper
     with HasTimeColumns {
+
+  /** Without `aliased`, which stand in the condition. */
+  override protected def stringArgs: Iterator[Any] = productIterator.take(productArity - 1)
 
   def input(side: Side): LogicalPlan = children(side.index)
 
@@ -87,8 +92,9 @@ case class ChangelogJoin(
       Input.of(left),
       Input.of(right),
       joinType,
-      condition,
-      times.zip(names)
+      AliasedColumn.restored(condition, aliased),
+      times.zip(names),
+      Seq(left, right).map(AliasedColumn.ofInput(_, aliased))
     ))
   }
 

@@ -10,13 +10,15 @@ import io.streamjoin.model.JoinType
  * All that the analysis of a join depends on: two joins of which it is equal have the same analysis.
  *
  * @param named the event-time columns of both inputs, and what the person calls them
+ * @param aliases what the person calls each input, where its columns in the condition tell it
  */
 private[streamjoin] final case class JoinQuestion(
     left: JoinQuestion.Input,
     right: JoinQuestion.Input,
     joinType: JoinType,
     condition: Expression,
-    named: Seq[(Attribute, String)]
+    named: Seq[(Attribute, String)],
+    aliases: Seq[Option[String]] = Seq(None, None)
 ) {
 
   def inputs: Seq[JoinQuestion.Input] = Seq(left, right)

@@ -32,6 +32,7 @@ import io.streamjoin.model.{BySide, JoinType, Side, Watermarks}
  * @param late the column by which late rows come out, see [[LateColumn]]; none where they are dropped
  * @param lateBelow the columns by which those of joins below come in
  * @param sharedKeys equalities of columns of which one copy comes out: a late row has its own in it
+ * @param aliased the columns of the condition under the aliases that the person gave
  */
 case class StreamJoin(
     left: LogicalPlan,
@@ -43,10 +44,14 @@ case class StreamJoin(
     options: JoinOptions = JoinOptions(),
     late: Option[Attribute] = None,
     lateBelow: Seq[Attribute] = Nil,
-    sharedKeys: Seq[Expression] = Nil
+    sharedKeys: Seq[Expression] = Nil,
+    aliased: Seq[AliasedColumn] = Nil
 ) extends BinaryNode
     with HasTimeColumns
     with DependsOnZones {
+
+  /** Without `aliased`, which stand in the condition. */
+  override protected def stringArgs: Iterator[Any] = productIterator.take(productArity - 1)
 
   override def output: Seq[Attribute] = {
     val (l, r) = (left.output, right.output)
@@ -114,8 +119,9 @@ case class StreamJoin(
         JoinQuestion.Input.of(left),
         JoinQuestion.Input.of(right),
         joinType,
-        condition,
-        times.zip(names)
+        AliasedColumn.restored(condition, aliased),
+        times.zip(names),
+        Seq(left, right).map(AliasedColumn.ofInput(_, aliased))
       )
     analyses.of(question)
   }

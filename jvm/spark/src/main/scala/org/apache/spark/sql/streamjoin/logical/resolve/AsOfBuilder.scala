@@ -11,6 +11,7 @@ import org.apache.spark.sql.streamjoin.conditions.{
 }
 import org.apache.spark.sql.streamjoin.errors.{StreamJoinAnalysisException, StreamJoinErrors}
 import org.apache.spark.sql.streamjoin.logical.plan.{
+  AliasedColumn,
   AsOfJoin,
   KeyedWatermarks,
   LastRows,
@@ -157,7 +158,8 @@ private[streamjoin] object AsOfBuilder {
       pair,
       pair.zip(Side.both).map { case (a, side) => named(a, side, left.output ++ right.output) },
       AsOfBounds(probe, count, reach, None),
-      StreamJoinHint.on(join).exists(_.partitionOrder)
+      StreamJoinHint.on(join).exists(_.partitionOrder),
+      AliasedColumn.of(condition.references ++ AttributeSet(pair), left, right)
     )
     val made = whole.copy(bounds = whole.bounds.copy(tolerance = tolerance(whole)))
     made.copyTagsFrom(join)

@@ -10,7 +10,7 @@ import org.apache.spark.sql.catalyst.expressions.{
 }
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project}
 import org.apache.spark.sql.streamjoin.ColumnNames
-import org.apache.spark.sql.streamjoin.logical.plan.{ChangelogJoin, ChangelogMarks}
+import org.apache.spark.sql.streamjoin.logical.plan.{AliasedColumn, ChangelogJoin, ChangelogMarks}
 import org.apache.spark.sql.streamjoin.logical.times.TimeColumns
 import org.apache.spark.sql.types.{LongType, MetadataBuilder, StringType, TimestampType}
 
@@ -64,7 +64,8 @@ private[resolve] object ChangelogDraft {
       ),
       InputParts.of(l, ChangelogMarks.areChanges(left)),
       InputParts.of(r, ChangelogMarks.areChanges(right)),
-      normalizes
+      normalizes,
+      AliasedColumn.of(condition.references, left, right)
     )
   }
 

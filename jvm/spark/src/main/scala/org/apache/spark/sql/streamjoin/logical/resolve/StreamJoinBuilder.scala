@@ -8,6 +8,7 @@ import org.apache.spark.sql.streamjoin.conditions.PlainCondition
 import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
 import org.apache.spark.sql.streamjoin.logical.optimize.InputFilters
 import org.apache.spark.sql.streamjoin.logical.plan.{
+  AliasedColumn,
   JoinOptions,
   KeyedWatermarks,
   StreamJoin,
@@ -124,7 +125,8 @@ private[streamjoin] object StreamJoinBuilder {
       StreamJoinHint.on(join).getOrElse(JoinOptions()),
       late,
       if (late.isEmpty) Nil else Seq(left, right).flatMap(LateRows.columns),
-      sharedKeys
+      sharedKeys,
+      AliasedColumn.of(condition.references ++ AttributeSet(times), left, right)
     )
   }
 }

@@ -73,7 +73,15 @@ private[logical] object StreamOrderBuilder extends AliasHelper {
             s"Leave NULLS LAST out: they come first in their batch; or filter by $name IS NOT NULL"
           )
         case Some(depth) =>
-          Right(under(keys, child, name, reach, PrecedingRows.decide(first.child, child), depth))
+          Right(under(
+            keys,
+            child,
+            if (first.child.isInstanceOf[Attribute]) name
+            else RowtimeWords.of(first.child, child),
+            reach,
+            PrecedingRows.decide(first.child, child),
+            depth
+          ))
       }
     }
   }

@@ -34,7 +34,8 @@ class AsOfJoinExec(
 
   override def shortName: String = JoinDescription.Operator
 
-  override def simpleString(maxFields: Int): String = s"AsOfJoin ${spec.join.joinType.name}"
+  override def simpleString(maxFields: Int): String =
+    s"AsOfJoin ${spec.join.joinType.name}, ${spec.join.summary}"
 
   override def output: Seq[Attribute] = spec.join.required
 

@@ -42,7 +42,14 @@ private[physical] object AsOfSpec {
     val whole = analysis.conjuncts.reduceOption(And(_, _)).getOrElse(Literal.TrueLiteral)
     AsOfSpec(
       StreamJoinSpec
-        .of(analysis, j.output, j.output, None, AsOfExplanation.lines(j))
+        .of(
+          analysis,
+          j.output,
+          j.output,
+          None,
+          AsOfExplanation.summary(j),
+          AsOfExplanation.lines(j)
+        )
         .copy(residual = Residual(whole, whole)),
       j.bounds,
       BySide.of(j.time),

@@ -1,9 +1,9 @@
 package org.apache.spark.sql.streamjoin.physical.changelog
 
-import org.apache.spark.sql.catalyst.expressions.Attribute
+import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression}
 import org.apache.spark.sql.streamjoin.ColumnNames
 import org.apache.spark.sql.streamjoin.conditions.TimeUnit
-import org.apache.spark.sql.streamjoin.logical.plan.ChangelogJoin
+import org.apache.spark.sql.streamjoin.logical.plan.{AliasedColumn, ChangelogJoin}
 import org.apache.spark.sql.streamjoin.physical.stateful.TimeWords
 
 import io.streamjoin.model.{Routing, Side}
@@ -19,16 +19,6 @@ private[changelog] object ChangelogExplanation {
   ): Seq[String] =
     if (j.normalizes) normalizing(spec) ++ watermarks(j) ++ Seq(kept(spec, j, Side.Left))
     else {
-      val keys = spec.equiKeys.map { k =>
-        s"${ColumnNames.sql(k.left)} ${if (k.nullSafe) "<=>" else "="} ${ColumnNames.sql(k.right)}"
-      }
-      val routing = spec.routing match {
-        case _ if keys.nonEmpty => keys.mkString("hash by ", ", ", "")
-        case Routing.Broadcast(unicast) =>
-          s"no equality: ${unicast.name} rows spread over the partitions, " +
-            s"${unicast.other.name} rows copied to each"
-        case _ => "no equality: all rows are in one partition"
-      }
       val output = outputKey match {
         case Some(key) if spec.outputKey.nonEmpty => s"output key: ${names(key)}"
         case Some(key) =>
@@ -38,11 +28,39 @@ private[changelog] object ChangelogExplanation {
       }
       val told =
         if (spec.appendOnly) Seq("rows of both inputs only come: they are joined as they arrive")
-        else Side.both.map(toldApart(spec, _))
-      (routing +: told) ++ watermarks(j) ++
+        else Side.both.map(toldApart(spec, j, _))
+      (routing(spec, j) +: told) ++ watermarks(j) ++
         Side.both.map(kept(spec, j, _)) ++
         spec.wanted.map(c => s"of the result, only rows with ${ColumnNames.sql(c)}") :+ output
     }
+
+  /** How rows meet, for the node's own line. */
+  def summary(spec: ChangelogSpec, j: ChangelogJoin): String =
+    if (j.normalizes) s"the last image of each key (${names(spec.left.key)})"
+    else {
+      val bounds = if (j.leaving.exists) new TimeWords(j.analysis).bounds else Nil
+      (routing(spec, j) +: bounds).mkString(", ")
+    }
+
+  /** What the person calls the inputs. */
+  def aliases(j: ChangelogJoin): Map[Side, String] = {
+    val words = new TimeWords(j.analysis)
+    Side.both.flatMap(side => words.alias(side).map(side -> _)).toMap
+  }
+
+  private def routing(spec: ChangelogSpec, j: ChangelogJoin): String = {
+    def sql(e: Expression) = ColumnNames.sql(AliasedColumn.restored(e, j.aliased))
+    val keys = spec.equiKeys.map { k =>
+      s"${sql(k.left)} ${if (k.nullSafe) "<=>" else "="} ${sql(k.right)}"
+    }
+    spec.routing match {
+      case _ if keys.nonEmpty => keys.mkString("hash by ", ", ", "")
+      case Routing.Broadcast(unicast) =>
+        s"no equality: ${unicast.name} rows spread over the partitions, " +
+          s"${unicast.other.name} rows copied to each"
+      case _ => "no equality: all rows are in one partition"
+    }
+  }
 
   /** What is kept for ever, for the log. */
   def forEver(spec: ChangelogSpec, j: ChangelogJoin): Seq[String] =
@@ -70,13 +88,13 @@ private[changelog] object ChangelogExplanation {
 
   private def names(some: Seq[Attribute]): String = some.map(_.name).mkString(", ")
 
-  private def toldApart(spec: ChangelogSpec, side: Side): String = {
+  private def toldApart(spec: ChangelogSpec, j: ChangelogJoin, side: Side): String = {
     val own = spec.side(side)
     val by =
       if (own.key.isEmpty) "all columns that are asked for, and counted"
       else if (own.oneAKey) s"key ${names(own.key)}, one row for each join key"
       else s"key ${names(own.key)}, several rows for each join key"
-    s"rows of the ${side.name} input are told apart by $by" +
+    s"rows of ${new TimeWords(j.analysis).input(side)} are told apart by $by" +
       own.sequence.fold("")(s => s"; of one key the largest ${s.name} counts")
   }
 
@@ -91,7 +109,7 @@ private[changelog] object ChangelogExplanation {
         s"${times.behind(c, 0)} passes ${times.name(c)} + $limit"
       }
     }
-    s"a row of the ${side.name} input is kept until it goes" + (leaves ++ ages match {
+    s"a row of ${times.input(side)} is kept until it goes" + (leaves ++ ages match {
       case Nil  => ": without limit"
       case ends => ends.mkString(", or ", ", or ", "")
     })

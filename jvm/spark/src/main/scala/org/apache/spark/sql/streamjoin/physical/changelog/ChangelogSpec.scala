@@ -100,6 +100,8 @@ private[changelog] object ChangelogSide {
  * @param leaving by which of the times rows leave
  * @param zones the time zones of the session that the bounds depend on
  * @param parts what the inputs are made of, above their sources, as far as somebody asks for it
+ * @param aliases what the person calls each input, by the names of the sides
+ * @param summary which rows meet, in a few words
  * @param explained in words
  * @param forEver what of it says that rows are kept without limit
  */
@@ -121,6 +123,8 @@ private[changelog] final case class ChangelogSpec(
     leaving: Leaving,
     zones: Set[String],
     parts: Seq[(Side, InputPart)],
+    aliases: Map[Side, String],
+    summary: String,
     explained: Seq[String],
     forEver: Seq[String]
 ) {

@@ -46,7 +46,8 @@ private[changelog] object DescribedChangelog {
       zone(spec),
       Some(Side.both.map(side => s"${side.name}: ${identity(spec.side(side))}")),
       condition = Some(condition(spec)),
-      inputs = Some(inputs(spec))
+      inputs = Some(inputs(spec)),
+      aliases = spec.aliases
     )
   }
 

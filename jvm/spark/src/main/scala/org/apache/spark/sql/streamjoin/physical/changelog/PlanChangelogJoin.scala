@@ -78,6 +78,8 @@ private[physical] object PlanChangelogJoin extends PredicateHelper {
           .filter(_.column.forall(name => own.kept.exists(_.name == name)))
           .map(side -> _)
       },
+      ChangelogExplanation.aliases(j),
+      "",
       Nil,
       Nil
     )
@@ -86,6 +88,7 @@ private[physical] object PlanChangelogJoin extends PredicateHelper {
       paired(j, Side.Right, r, right),
       BatchInfo(),
       spec.copy(
+        summary = ChangelogExplanation.summary(spec, j),
         explained = ChangelogExplanation.lines(spec, j, key),
         forEver = ChangelogExplanation.forEver(spec, j)
       )

@@ -22,6 +22,12 @@ private[physical] object JoinExplanation {
       outputs(a, times) ++ late.map(lateRows(a, times, _))
   }
 
+  /** What bounds the times, for the node's own line. */
+  def summary(a: JoinAnalysis): String =
+    // how rows reach the partitions says it, too
+    if (a.bounds.contradictory && a.equiKeys.isEmpty) ""
+    else new TimeWords(a).bounds.mkString(" and ")
+
   /** How rows reach the partitions. */
   def routing(spec: StreamJoinSpec): String = spec.routing match {
     case Routing.ByKey if spec.equiKeys.isEmpty =>

@@ -45,7 +45,9 @@ class StreamJoinExec(
   override def shortName: String = JoinDescription.Operator
 
   override def simpleString(maxFields: Int): String =
-    s"StreamJoin ${spec.joinType.name}, ${JoinExplanation.routing(spec)}"
+    Seq(s"StreamJoin ${spec.joinType.name}", JoinExplanation.routing(spec), spec.summary)
+      .filter(_.nonEmpty)
+      .mkString(", ")
 
   override def output: Seq[Attribute] = spec.required
 

@@ -14,6 +14,8 @@ case class StreamJoinInputExec(present: Set[ExprId], child: SparkPlan) extends U
 
   override def simpleString(maxFields: Int): String = nodeName
 
+  override def argString(maxFields: Int): String = ""
+
   override def output: Seq[Attribute] = StreamJoinInput.nullable(child.output, present)
 
   override def outputPartitioning: Partitioning = child.outputPartitioning

@@ -19,6 +19,7 @@ import io.streamjoin.watermark.{JoinWatermarks, WatermarkPlan}
  * @param times the expression behind each column of `watermarks.bounds`
  * @param zones the time zones of the session that the bounds depend on
  * @param zoned what of the inputs' keys and times depends on one
+ * @param summary the bounds of the condition, in a few words
  * @param explained the bounds found, in words
  * @param routing how rows reach the partitions
  */
@@ -36,6 +37,7 @@ private[streamjoin] final case class StreamJoinSpec(
     watermarks: JoinWatermarks,
     zones: Set[String],
     zoned: Seq[ZonedPart],
+    summary: String,
     explained: Seq[String],
     routing: Routing
 ) {
@@ -66,6 +68,7 @@ private[streamjoin] object StreamJoinSpec {
       output: Seq[Attribute],
       required: Seq[Attribute],
       late: Option[LateSpec],
+      summary: String,
       explained: Seq[String],
       timeBuckets: Boolean = true
   ): StreamJoinSpec =
@@ -83,6 +86,7 @@ private[streamjoin] object StreamJoinSpec {
       analysis.watermarks,
       analysis.zones,
       analysis.zoned,
+      summary,
       explained,
       routing(analysis, timeBuckets)
     )

@@ -1,6 +1,6 @@
 package org.apache.spark.sql.streamjoin.physical.ordered
 
-import org.apache.spark.sql.catalyst.expressions.{Expression, SortOrder}
+import org.apache.spark.sql.catalyst.expressions.{Attribute, Descending, Expression, SortOrder}
 import org.apache.spark.sql.streamjoin.ColumnNames
 import org.apache.spark.sql.streamjoin.conditions.TimeUnit
 import org.apache.spark.sql.streamjoin.logical.plan.{OrderReach, StreamOrder, ZonedPart}
@@ -20,6 +20,7 @@ import io.streamjoin.watermark.WatermarkPlan
  * @param bases where the watermarks start, in the order in which they are stored
  * @param watermark how that of the time comes about
  * @param zoned what of the time depends on the time zone of the session
+ * @param summary what rows are ordered by, in a few words
  * @param explained the order, in words
  */
 private[physical] final case class OrderSpec(
@@ -31,6 +32,7 @@ private[physical] final case class OrderSpec(
     bases: Seq[BaseColumn],
     watermark: WatermarkPlan,
     zoned: Seq[ZonedPart],
+    summary: String,
     explained: Seq[String]
 ) {
 
@@ -57,6 +59,7 @@ private[physical] object OrderSpec {
         bases,
         watermark,
         o.zoned,
+        summary(o),
         words
       )
     case _ =>
@@ -69,6 +72,14 @@ private[physical] object OrderSpec {
     case OrderReach.EachPartition => Some("the order is that of each partition")
   }
 
+  private def summary(o: StreamOrder): String = {
+    val ties = o.claimed.order.drop(1).map { key =>
+      ColumnNames.sql(key.child) + (if (key.direction == Descending) " DESC" else "")
+    }
+    (o.name +: ties).mkString(", ") +
+      (if (o.reach == OrderReach.EachPartition) "; in each partition" else "")
+  }
+
   private def explained(
       o: StreamOrder,
       bases: Seq[BaseColumn],
@@ -78,11 +89,13 @@ private[physical] object OrderSpec {
       if (o.order.length == 1) "rows of one time by their bytes"
       else s"rows of one time by ${o.order.tail.map(k => ColumnNames.sql(k)).mkString(", ")}"
     val passed = if (o.order.length == 1) "reached" else "passed"
+    val called = if (o.time.isInstanceOf[Attribute]) o.name else o.column
+    val order = if (called == o.name) called else s"$called, ${o.name}"
     val sooner =
       if (byHeld) ", or sooner if the joins below hold nothing before it" else ""
     bases.distinct.map(b => WatermarkWords.of(b, b.name)) ++ Seq(
-      s"order: ${o.name}, $further",
-      s"each row is held back until the watermark of ${o.name} has $passed it$sooner; rows below it " +
+      s"order: $order; $further",
+      s"each row is held back until the watermark of $called has $passed it$sooner; rows below it " +
         "are late and dropped"
     ) ++ reached(o.reach)
   }

@@ -50,7 +50,7 @@ class StreamOrderExec(child: SparkPlan, batch: BatchInfo, val spec: OrderSpec)
   override def shortName: String = StreamOrderExec.Operator
 
   override def simpleString(maxFields: Int): String =
-    s"StreamOrder ${spec.order.map(_.sql).mkString("[", ", ", "]")}"
+    s"StreamOrder by ${spec.summary}"
 
   override protected def explained: Seq[String] = spec.explained
 

@@ -7,10 +7,12 @@ import org.apache.spark.sql.execution.LeafExecNode
 
 /** A line of text under an operator in `explain`. It is never run. */
 private[physical] case class ExplainedLine(text: String) extends LeafExecNode {
+  override def nodeName: String = "Explained"
   override def output: Seq[Attribute] = Nil
   override def simpleString(maxFields: Int): String = text
   override def verboseString(maxFields: Int): String = text
   override def simpleStringWithNodeId(): String = text
+  override def verboseStringWithOperatorId(): String = s"$formattedNodeName\n$text\n"
   override protected def doExecute(): RDD[InternalRow] =
     throw new UnsupportedOperationException("a line of explain cannot be run")
 }

@@ -18,16 +18,45 @@ private[physical] final class TimeWords(a: JoinAnalysis) {
   def name(column: Int): String = a.bounds.columns(column).name
 
   /** `o`, where all columns of the input are called `o.something`. */
-  def input(side: Side): String =
-    a.bounds.indices(side).filter(a.bounds.columns(_).watermarked).map(name).map { n =>
-      UnresolvedAttribute.parseAttributeName(n).init
-    }.distinct match {
-      case Seq(alias) if alias.nonEmpty && alias != Seq(side.name) => ColumnNames.written(alias)
-      case _                                                       => s"the ${side.name} input"
-    }
+  def input(side: Side): String = alias(side).getOrElse(s"the ${side.name} input")
+
+  /** That of its event times or, where these have none, of all its columns. */
+  def alias(side: Side): Option[String] = {
+    val ofTimes = a.bounds.indices(side).filter(a.bounds.columns(_).watermarked).map { column =>
+      UnresolvedAttribute.parseAttributeName(name(column)).init
+    }.distinct
+    val told = ofTimes.filterNot(q => q.isEmpty || q == Seq(side.name))
+    if (told.isEmpty) a.question.aliases(side.index).map(alias => ColumnNames.written(Seq(alias)))
+    else Option.when(ofTimes.length == 1)(ColumnNames.written(told.head))
+  }
 
   def bound(b: TimeBound): String =
     s"${name(b.later)} >= ${moved(name(b.earlier), unit(b.earlier), Saturated.subtract(0, b.slack))}"
+
+  /** The bounds of the condition, those of two times together: `d.t from o.t to o.t + 1 hour`. */
+  def bounds: Seq[String] =
+    if (a.bounds.contradictory) Seq("no two rows can match")
+    else {
+      val tightest = a.bounds.conjuncts.groupBy(b => (b.later, b.earlier)).map {
+        case (times, several) => times -> several.map(_.slack).min
+      }
+      a.bounds.conjuncts.map(b => pair(b.later, b.earlier)).distinct.map { case (from, of) =>
+        def least = moved(name(from), unit(from), Saturated.subtract(0, tightest((of, from))))
+        def most = moved(name(from), unit(from), tightest((from, of)))
+        (tightest.contains((of, from)), tightest.contains((from, of))) match {
+          case (true, true) if least == most => s"${name(of)} = $least"
+          case (true, true)                  => s"${name(of)} from $least to $most"
+          case (true, _)                     => s"${name(of)} >= $least"
+          case _                             => s"${name(of)} <= $most"
+        }
+      }
+    }
+
+  /** Two times, that of the left input first. */
+  private def pair(x: Int, y: Int): (Int, Int) =
+    if (a.bounds.columns(x).side == Side.Right && a.bounds.columns(y).side == Side.Left) (y, x)
+    else if (a.bounds.columns(x).side == a.bounds.columns(y).side) (x.min(y), x.max(y))
+    else (x, y)
 
   /** The watermarks in which times start. */
   def watermarks: Seq[String] =

@@ -70,7 +70,7 @@ class ChangelogTimesSuite extends AnalysisSession {
     val j = only(join(declared().head, declared().head, "a.k = b.k AND b.t >= a.t"))
     val s = spec(j)
     assert(s.left.leaves.isEmpty && s.right.leaves.nonEmpty && s.leaving.exists)
-    assert(s.forEver == Seq("a row of the left input is kept until it goes: without limit"))
+    assert(s.forEver == Seq("a row of a is kept until it goes: without limit"))
   }
 
   test("no bound, or no watermark: nothing leaves, nothing is late, and no time is kept for it") {
