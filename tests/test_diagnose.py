@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from streamjoin._called import input_name, time_name
 from streamjoin._diagnose import diagnose
 from streamjoin._keys import agreement
-from streamjoin._known import Known
+from streamjoin._known import SIDES, Known
 from streamjoin._progress import reports, shown_span, shown_time
 
 DESCRIBED = {
@@ -134,13 +135,26 @@ def test_numbers_are_not_held_against_the_clock() -> None:
 def test_what_makes_keys_equal() -> None:
     def said(left: list[Any], right: list[Any]) -> str:
         sample = {"left": [{"id": v} for v in left], "right": [{"id": v} for v in right]}
-        return agreement(["id = id: STRING"], sample).text
+        return agreement({"keys": ["id = id: STRING"]}, sample).text
 
     assert "after trim(key) 1 of 1 agree" in said(["a", "b"], [" a"])
     assert "after lower(key) 2 of 2 agree" in said(["A", "B"], ["a", "b", "c"])
     assert "after ltrim('0', key) 1 of 2 agree" in said(["007", "008"], [7, 9])
-    assert said(["x"], ["y"]).endswith("right 'y'.")
+    assert said(["x"], ["y"]).endswith("left.id 'x', right.id 'y'.")
     assert said(["x", "y"], ["y"]) == ""
+
+
+def test_inputs_and_times_are_called_as_the_person_calls_them() -> None:
+    assert [input_name(DESCRIBED, side) for side in SIDES] == ["o", "d"]
+    chain = {"times": {"left": {"o.ot": "timestamp", "d.dt": "timestamp"}, "right": {}}}
+    assert input_name(chain, "left") == "the left input (d, o)"
+    assert input_name(chain, "right") == "the right input"
+    # our own word for a side is no alias
+    assert input_name({"times": {"right": {"right.t": "date"}}}, "right") == "the right input"
+    changes = {"times": {"left": {}, "right": {"t": "date"}}, "aliases": {"left": "o"}}
+    assert [input_name(changes, side) for side in SIDES] == ["o", "the right input"]
+    assert time_name({"said": {"right.dt": "d.dt"}}, "right.dt") == "d.dt"
+    assert time_name({}, "right.dt") == "right.dt"
 
 
 def test_times_and_spans() -> None:

@@ -131,7 +131,7 @@ def test_a_row_from_the_future(pair: Pair) -> None:
 def test_keys_that_are_spelt_otherwise(pair: Pair) -> None:
     seen = pair.diagnose(pair.joined(how="inner", lag="2 hours"), pair.both(key="a{} ".format))
     assert seen.headline.code == "NO_KEY_MET"
-    assert "left 'A0', 'A1', 'A2', right 'a0 ', 'a1 ', 'a2 '" in seen.headline.headline
+    assert "o.id 'A0', 'A1', 'A2', d.id 'a0 ', 'a1 ', 'a2 '" in seen.headline.headline
     assert "after lower(trim(key)) 10 of 10 agree" in seen.headline.headline
     assert "lower(trim(o.id)) = lower(trim(d.id))" in seen.headline.write
     # the state alone tells it too
@@ -182,12 +182,12 @@ def test_bounds_that_contradict_each_other(pair: Pair) -> None:
 def test_a_query_that_is_well(pair: Pair) -> None:
     seen = pair.diagnose(pair.joined(), pair.both(), pair.both())
     assert [finding.code for finding in seen.findings] == ["HEALTHY"]
-    assert "rows of left wait, the first until right.dt passes" in str(seen)
+    assert "rows of o wait, the first until d.dt passes" in str(seen)
     assert "Last output in batch 1" in str(seen)
     assert "<b>Nothing is wrong" in seen._repr_html_()
     of_state = doctor(str(pair.folder / "checkpoint"))
     assert of_state.headline.code == "HEALTHY"
-    assert "the first until right.dt passes" in str(of_state)
+    assert "rows of o wait, the first until d.dt passes" in str(of_state)
 
 
 def test_what_stands_above_the_join(pair: Pair) -> None:
@@ -233,7 +233,7 @@ def test_a_folder_from_the_command_line(shop: Shop) -> None:
     shop.order((1, "10:00"), (2, "10:10"))
     shop.joined("left").step()
     command = [sys.executable, "-m", "streamjoin.doctor", str(shop.folder / "checkpoint")]
-    assert "2 rows of left wait" in run(command)
+    assert "2 rows of o wait" in run(command)
     with pytest.raises(ImportError, match="is a function"):
         importlib.import_module("streamjoin.doctor")
     assert callable(streamjoin.doctor)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
+from streamjoin._called import input_name
 from streamjoin._findings import Finding
 from streamjoin._keys import agreement
 from streamjoin._known import SIDES, Known
@@ -35,6 +36,9 @@ class _Changes:
 
     def total(self, metric: str, side: str) -> int:
         return self.reported.total(metric + side.capitalize())
+
+    def input(self, side: str) -> str:
+        return input_name(self.described, side)
 
     def arrived(self, side: str) -> int:
         return sum(self.total(metric, side) for metric in (*_ARRIVED, "lateRows"))
@@ -77,7 +81,7 @@ def _lost(known: Known, join: _Changes) -> Iterator[Finding]:
             if lost and lost * 2 >= arrived:
                 yield Finding(
                     code,
-                    f"{lost} of {arrived} changes of the {side} input {what}: they are ignored.",
+                    f"{lost} of {arrived} changes of {join.input(side)} {what}: they are ignored.",
                     {metric: lost, "changes": arrived, "side": side},
                     cause,
                     write,
@@ -124,7 +128,7 @@ def _silent(known: Known, join: _Changes) -> Iterator[Finding]:
                 names = ", ".join(str(sources[n]["description"]) for n in empty)
                 yield Finding(
                     "NO_INPUT",
-                    f"No change of the {side} input has come, and no row of {names}.",
+                    f"No change of {join.input(side)} has come, and no row of {names}.",
                     {"side": side},
                     "Nothing is joined with an input that is empty.",
                     "Look at the source: path, topic, starting offsets or version.",
@@ -132,7 +136,7 @@ def _silent(known: Known, join: _Changes) -> Iterator[Finding]:
             else:
                 yield Finding(
                     "FILTERED_BELOW",
-                    f"Each source has brought rows, and none has reached the {side} input.",
+                    f"Each source has brought rows, and none has reached {join.input(side)}.",
                     {"rows of the sources": sum(_brought(known)), "side": side},
                     "A filter before the join lets none through, or a column of the equality is "
                     "NULL in all rows; a filter above an inner join goes below it.",
@@ -155,7 +159,7 @@ def _no_key_met(known: Known, join: _Changes) -> Iterator[Finding]:
     # of more rows a sample of both sides may miss the keys that they share
     if not keys or not all(held.values()) or (not nothing and max(held.values()) > _SAMPLE):
         return
-    seen = agreement(keys, known.sample(join.described["operator"]))
+    seen = agreement(join.described, known.sample(join.described["operator"]))
     if seen.text:
         yield Finding(
             "NO_KEY_MET",
@@ -175,8 +179,8 @@ def _grows(known: Known, join: _Changes) -> Iterator[Finding]:
         if growing and limits == [] and not join.total("deletedRows", side):
             yield Finding(
                 "STATE_GROWS",
-                f"{held[-1]} rows of the {side} input are held, more with each batch, and nothing "
-                "ends that: none of them has ever gone.",
+                f"{held[-1]} rows of {join.input(side)} are held, more with each batch, and "
+                "nothing ends that: none of them has ever gone.",
                 {"rows": held[-1], "batches": len(join.reported.batches), "side": side},
                 "A row of a changelog join is kept until it is deleted.",
                 f'state_ttl={{"{side}": "30 days"}}; or watermarks of both inputs and a bound '

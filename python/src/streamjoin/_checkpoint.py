@@ -9,6 +9,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import functions as F
 from pyspark.sql.types import IntegralType
 
+from streamjoin._called import input_name, time_name
 from streamjoin._diagnose import (
     WAITS_FOR_ROWS,
     contradiction,
@@ -37,7 +38,7 @@ def diagnose_checkpoint(folder: str, joins: list[dict[str, Any]], sample: Sample
         # what a changelog join notes of its rows is something else
         *(f for join in joins if not join["changelog"] for f in _keys(join, now, sample)),
     ]
-    return Diagnosis(tuple(found or [_nothing_wrong(batch, now)]))
+    return Diagnosis(tuple(found or [_nothing_wrong(batch, joins, now)]))
 
 
 def _waiting(folder: str, batch: int) -> Waits:
@@ -72,7 +73,9 @@ def _ahead(join: dict[str, Any], now: Waits) -> Iterator[Finding]:
     for (operator, _, column), waits in now.items():
         ms, clock = waits["ms"], join["batchTimeMs"]
         if operator == join["operator"] and ms is not None and clock and ms > clock + _MARGIN:
-            yield watermark_ahead(column, ms, ms - clock, f"in batch {join['batch']}")
+            yield watermark_ahead(
+                time_name(join, column), ms, ms - clock, f"in batch {join['batch']}"
+            )
 
 
 def _stands(join: dict[str, Any], now: Waits, before: Waits) -> Iterator[Finding]:
@@ -80,10 +83,10 @@ def _stands(join: dict[str, Any], now: Waits, before: Waits) -> Iterator[Finding
     moved = any(key in before and before[key]["watermark"] != mark for key, mark in marks.items())
     for key, mark in marks.items():
         if moved and key in before and before[key]["watermark"] == mark:
-            rows, column = now[key]["rows"], key[2]
+            rows, column = now[key]["rows"], time_name(join, key[2])
             yield Finding(
                 "WATERMARK_STANDS",
-                f"{rows} rows of the {key[1]} input wait for {column}, which "
+                f"{rows} rows of {input_name(join, key[1])} wait for {column}, which "
                 f"{'has no watermark' if mark is None else f'stands at {mark}'} for "
                 f"{_BATCHES} batches or more while others move.",
                 {"waiting rows": rows, "first goes above": now[key]["expires"]},
@@ -100,11 +103,13 @@ def _keys(join: dict[str, Any], now: Waits, sample: Sample) -> Iterator[Finding]
             yield finding
 
 
-def _nothing_wrong(batch: int, now: Waits) -> Finding:
+def _nothing_wrong(batch: int, joins: list[dict[str, Any]], now: Waits) -> Finding:
+    described = {join["operator"]: join for join in joins}
     said = [
-        f"{waits['rows']} rows of {side} wait, the first until {column} passes {waits['expires']} "
+        f"{waits['rows']} rows of {input_name(described.get(operator, {}), side)} wait, the first "
+        f"until {time_name(described.get(operator, {}), column)} passes {waits['expires']} "
         f"(it is at {waits['watermark']})"
-        for (_, side, column), waits in sorted(now.items())
+        for (operator, side, column), waits in sorted(now.items())
     ]
     return Finding(
         "HEALTHY",

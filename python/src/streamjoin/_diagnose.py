@@ -7,6 +7,7 @@ from datetime import datetime, timezone
 from typing import Any
 
 from streamjoin._advice import lags, sizes
+from streamjoin._called import input_name, time_name
 from streamjoin._changes import changelog_findings, changes_out
 from streamjoin._findings import Diagnosis, Finding
 from streamjoin._keys import agreement
@@ -345,7 +346,7 @@ def keys_differ(
     what: str, described: Mapping[str, Any], sample: Sample, figures: Mapping[str, object]
 ) -> Finding:
     keys = described.get("keys", [])
-    seen = agreement(keys, sample(described["operator"]) if keys else {})
+    seen = agreement(described, sample(described["operator"]) if keys else {})
     return Finding(
         "NO_KEY_MET",
         f"{what}{'. ' + seen.text if seen.text else '.'}",
@@ -451,11 +452,13 @@ def _nothing_wrong(known: Known) -> Finding:
     waiting = known.waiting()
     said = []
     for each in sorted(waiting, key=lambda w: (w.operator, w.side)):
-        until = f"the first until {each.waits_for} passes {each.expires}" if each.waits_for else ""
+        described = known.described_as(each.operator)
+        waits_for = time_name(described, each.waits_for or "")
+        until = f"the first until {waits_for} passes {each.expires}" if waits_for else ""
         end = f", {until} (it is at {each.watermark})" if each.expires is not None else ""
-        changes = any(d.get("changelog") for d in known.described if d["operator"] == each.operator)
-        verb = "are held" if changes else "wait"
-        said.append(f"{each.rows} rows of {each.side} {verb}{end}")
+        verb = "are held" if described.get("changelog") else "wait"
+        what = "the order" if each.side == "held" else input_name(described, each.side)
+        said.append(f"{each.rows} rows of {what} {verb}{end}")
     last = [r["batchId"] for r in known.progress if _given_out_in(r)]
     out = f" Last output in batch {last[-1]}." if last else ""
     return Finding(

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
+
+from streamjoin._called import alias
 
 # An equality as it lies beside the state: two names and a type.
 _NAMES = re.compile(r"`?([\w ]+)`? <?=>? `?([\w ]+)`?: .*")
@@ -28,9 +30,11 @@ class Agreement:
     write: str = ""
 
 
-def agreement(keys: Sequence[str], sample: Mapping[str, list[dict[str, Any]]]) -> Agreement:
+def agreement(
+    described: Mapping[str, Any], sample: Mapping[str, list[dict[str, Any]]]
+) -> Agreement:
     """Compare samples of the rows that wait on both sides, key by key."""
-    for key in keys:
+    for key in described.get("keys", []):
         names = _NAMES.fullmatch(key)
         if names is None:
             continue
@@ -38,7 +42,8 @@ def agreement(keys: Sequence[str], sample: Mapping[str, list[dict[str, Any]]]) -
         ls, rs = _values(sample, "left", left), _values(sample, "right", right)
         if not ls or not rs or set(ls) & set(rs):
             continue
-        seen = f"Of what waits: left {_some(ls)}, right {_some(rs)}"
+        on_left, on_right = _column(described, "left", left), _column(described, "right", right)
+        seen = f"Of what waits: {on_left} {_some(ls)}, {on_right} {_some(rs)}"
         for text, change in _CHANGES:
             least = min((ls, rs), key=len)
             theirs = {change(value) for value in (rs if least is ls else ls)}
@@ -46,11 +51,15 @@ def agreement(keys: Sequence[str], sample: Mapping[str, list[dict[str, Any]]]) -
             if agree:
                 return Agreement(
                     f"{seen}; after {text.format('key')} {agree} of {len(least)} agree.",
-                    f"{text.format('o.' + left)} = {text.format('d.' + right)} in the condition, "
+                    f"{text.format(on_left)} = {text.format(on_right)} in the condition, "
                     "or the same change on both inputs before the join.",
                 )
         return Agreement(f"{seen}.")
     return Agreement()
+
+
+def _column(described: Mapping[str, Any], side: str, name: str) -> str:
+    return f"{alias(described, side) or side}.{name}"
 
 
 def _values(sample: Mapping[str, list[dict[str, Any]]], side: str, name: str) -> list[str]:

@@ -8,6 +8,7 @@ from functools import cached_property
 from itertools import takewhile
 from typing import Any
 
+from streamjoin._called import input_name
 from streamjoin._progress import JOIN, Join, joins
 
 SIDES = ("left", "right")
@@ -56,6 +57,10 @@ class Known:
             for n, join in enumerate(reported)
         ]
 
+    def described_as(self, operator: int) -> Mapping[str, Any]:
+        """Give what lies beside the state of the join with a number; nothing of an order."""
+        return next((d for d in self.described if d["operator"] == operator), {})
+
     def sink_rows(self) -> int | None:
         """Give the rows that have reached the sink, where it counts them."""
         counts = [report["sink"].get("numOutputRows", -1) for report in self.progress]
@@ -83,8 +88,7 @@ class JoinKnown:
 
     def input(self, side: str) -> str:
         """Name an input as the person does."""
-        aliases = {name.rpartition(".")[0] for name in self.times(side)}
-        return aliases.pop() if len(aliases) == 1 and "" not in aliases else f"the {side} input"
+        return input_name(self.described, side)
 
     def times(self, side: str) -> dict[str, str]:
         times: dict[str, str] = self.described.get("times", {}).get(side, {})
