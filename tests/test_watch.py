@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 from typing import Any
 
 import pytest
@@ -46,14 +47,14 @@ def test_a_join_in_a_few_lines() -> None:
     assert render([first, first]) == [
         "orders, batch 0: 2024-05-04T10:30:00.000Z, 1 second",
         "join 0",
-        "  dt               no watermark yet",
+        "  dt no watermark yet",
         "  left   3 in, 0 late, 1 buffered [#] (so far 3 in, 0 late)",
         "  right  0 in, 0 late, 0 buffered [ ] (so far 0 in, 0 late)",
         "  out    2 pairs, 0 without a match (so far 2, 0)",
     ]
     assert render([first, second])[2:] == [
-        f"  dt               #{' ' * 39} 2024-05-04 10:00:00, 1 minute after the clock",
-        f"  ot               {'#' * 40} 2024-05-04 10:20:00, 10 minutes behind the clock",
+        f"  dt #{' ' * 39} 2024-05-04 10:00:00, 1 minute after the clock",
+        f"  ot {'#' * 40} 2024-05-04 10:20:00, 10 minutes behind the clock",
         "  left   4 in, 1 late, 7 buffered [.#] (so far 7 in, 1 late)",
         "  right  0 in, 0 late, 0 buffered [  ] (so far 0 in, 0 late)",
         "  out    2 pairs, 1 without a match (so far 4, 1)",
@@ -70,14 +71,41 @@ class Terminal(io.StringIO):
         return True
 
 
-def test_lines_stay_in_their_place_in_a_terminal() -> None:
-    screen, file = Terminal(), io.StringIO()
-    for out in (screen, file):
-        draw = _in_terminal(out)
-        draw(["a", "b"])
-        draw(["c"])
-    assert screen.getvalue() == "a\nb\n\x1b[2A\x1b[Jc\n"
-    assert file.getvalue() == "a\nb\nc\n"
+MARKS = {"watermark.delivery_time": TEN + 20 * MINUTE, "watermark.ot": TEN}
+
+
+def test_bars_fit_names_and_width() -> None:
+    wide, narrow = (render([report(0, **MARKS)], width)[2:4] for width in (None, 90))
+    assert wide == [
+        f"  delivery_time {'#' * 40} {TEN + 20 * MINUTE}",
+        f"  ot            #{' ' * 39} {TEN}",
+    ]
+    assert narrow[0].split()[1] == "#" * 14
+    # never none at all
+    assert render([report(0, **MARKS)], 30)[2].split()[1] == "#" * 8
+
+
+@pytest.mark.parametrize("size", [(60, 24), (200, 4)])
+def test_lines_stay_in_their_place_in_a_terminal(
+    monkeypatch: pytest.MonkeyPatch, size: tuple[int, int]
+) -> None:
+    """As many as fit, none wrapped: the next drawing goes back over all of them."""
+    monkeypatch.setattr("shutil.get_terminal_size", lambda: os.terminal_size(size))
+    columns, rows = size
+    screen = Terminal()
+    draw = _in_terminal(screen)
+    draw([report(0, **MARKS)])
+    first = screen.getvalue().splitlines()
+    assert max(map(len, first)) < columns
+    assert len(first) == min(rows - 1, 7)
+    draw([report(1, **MARKS)])
+    assert f"\n\x1b[{len(first)}A\x1b[Jorders, batch 1" in screen.getvalue()
+
+
+def test_a_file_has_all_of_each_line() -> None:
+    file = io.StringIO()
+    _in_terminal(file)([report(0, **MARKS)])
+    assert file.getvalue().splitlines() == render([report(0, **MARKS)])
 
 
 def test_a_query_until_it_ends(shop: Shop, capsys: pytest.CaptureFixture[str]) -> None:

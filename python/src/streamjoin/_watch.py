@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -13,7 +14,9 @@ from pyspark.sql.streaming.query import StreamingQuery
 from streamjoin import _arguments
 from streamjoin._progress import Batch, Join, joins, reports, shown_span, shown_time
 
-_BAR = 40
+# Characters of a bar: at most, at least, and those of the text behind one.
+_BAR, _SHORT_BAR = 40, 8
+_AFTER_BAR = len("2024-05-04 10:00:00, 11 minutes 30 seconds behind the clock")
 _POLL_SECONDS = 0.5
 
 
@@ -22,7 +25,8 @@ def watch(query: StreamingQuery, *, timeout: float | None = None) -> None:
 
     For each join: the watermarks against the clock and against each other, the rows that wait, and
     what the last batch brought, emitted and found late. In a notebook the view is drawn anew, in
-    a terminal a few lines stay in their place. Interrupting it leaves the query as it is.
+    a terminal a few lines stay in their place, cut to its width. Interrupting it leaves the query
+    as it is.
 
     Parameters
     ----------
@@ -54,7 +58,7 @@ def watch(query: StreamingQuery, *, timeout: float | None = None) -> None:
             progress = source.recentProgress
             newest = progress[-1]["timestamp"] if progress else None
             if newest != drawn or drawn is None:
-                draw(render(progress))
+                draw(progress)
                 drawn = newest
             if not active or (ends is not None and time.monotonic() >= ends):
                 return
@@ -63,8 +67,11 @@ def watch(query: StreamingQuery, *, timeout: float | None = None) -> None:
         return
 
 
-def render(progress: Sequence[Any]) -> list[str]:
-    """Draw the joins of a query from its progress reports, the oldest first, line by line."""
+def render(progress: Sequence[Any], width: int | None = None) -> list[str]:
+    """Draw the joins of a query from its progress reports, the oldest first, line by line.
+
+    Bars are shorter where `width` characters leave less room.
+    """
     known = reports(progress)
     if not known:
         return ["no batch has run yet"]
@@ -75,14 +82,14 @@ def render(progress: Sequence[Any]) -> list[str]:
     found = joins(known)
     if not found:
         return [head, "no join of this project"]
-    return [head, *(line for join in found for line in _join(join))]
+    return [head, *(line for join in found for line in _join(join, width))]
 
 
-def _join(join: Join) -> list[str]:
+def _join(join: Join, width: int | None) -> list[str]:
     last = join.last
     return [
         f"join {join.position}",
-        *_watermarks(last),
+        *_watermarks(last, width),
         _side_line(join, "left"),
         _side_line(join, "right"),
         f"  out    {last.metrics.get('joinedRows', 0)} pairs, "
@@ -91,25 +98,28 @@ def _join(join: Join) -> list[str]:
     ]
 
 
-def _watermarks(batch: Batch) -> list[str]:
+def _watermarks(batch: Batch, width: int | None) -> list[str]:
     """Give a line for each column; the bar is how far it is behind the one that is ahead of all."""
     marks, delays = batch.of("watermark"), batch.of("delay")
     columns = sorted({**batch.of("lag"), **marks})
+    name = max((len(column) for column in columns), default=0)
+    room = _BAR if width is None else width - name - _AFTER_BAR - len("    ")
+    bar = max(_SHORT_BAR, min(_BAR, room))
     ahead, behind = max(marks.values(), default=0), min(marks.values(), default=0)
     lines = []
     for column in columns:
         mark = marks.get(column)
         if mark is None:
-            lines.append(f"  {column:<16} no watermark yet")
+            lines.append(f"  {column:<{name}} no watermark yet")
             continue
-        length = _BAR - round((_BAR - 1) * (ahead - mark) / (ahead - behind or 1))
+        length = bar - round((bar - 1) * (ahead - mark) / (ahead - behind or 1))
         if column in delays:
             delay = delays[column]
             where = "behind" if delay >= 0 else "after"
             text = f"{shown_time(mark)}, {shown_span(abs(delay))} {where} the clock"
         else:
             text = str(mark)
-        lines.append(f"  {column:<16} {'#' * length:<{_BAR}} {text}")
+        lines.append(f"  {column:<{name}} {'#' * length:<{bar}} {text}")
     return lines
 
 
@@ -131,12 +141,12 @@ def _sparkline(values: Sequence[int]) -> str:
     return "[" + "".join(levels[round((len(levels) - 1) * v / most)] for v in shown) + "]"
 
 
-def _drawing() -> Callable[[list[str]], None]:
+def _drawing() -> Callable[[Sequence[Any]], None]:
     shell = _notebook()
     return _in_terminal(sys.stdout) if shell is None else shell
 
 
-def _notebook() -> Callable[[list[str]], None] | None:
+def _notebook() -> Callable[[Sequence[Any]], None] | None:
     """Draw in a notebook, where there is one; IPython in a terminal is a terminal."""
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython is not None else None
@@ -148,19 +158,26 @@ def _notebook() -> Callable[[list[str]], None] | None:
     show: Any = display.display
     handle = show(html(""), display_id=True)
 
-    def draw(lines: list[str]) -> None:
-        text = "\n".join(escape(line) for line in lines)
+    def draw(progress: Sequence[Any]) -> None:
+        text = "\n".join(escape(line) for line in render(progress))
         handle.update(html(f"<pre style='line-height:1.3'>{text}</pre>"))
 
     return draw
 
 
-def _in_terminal(out: TextIO) -> Callable[[list[str]], None]:
+def _in_terminal(out: TextIO) -> Callable[[Sequence[Any]], None]:
     height = 0
 
-    def draw(lines: list[str]) -> None:
+    def draw(progress: Sequence[Any]) -> None:
         nonlocal height
-        if out.isatty() and height:
+        if not out.isatty():
+            out.write("\n".join(render(progress)) + "\n")
+            out.flush()
+            return
+        columns, rows = shutil.get_terminal_size()
+        # a line that is wrapped, or has left the screen, could not be drawn over
+        lines = [line[: columns - 1] for line in render(progress, columns - 1)[: rows - 1]]
+        if height:
             # back to the first line, and clear to the end of the screen
             out.write(f"\x1b[{height}A\x1b[J")
         out.write("\n".join(lines) + "\n")
