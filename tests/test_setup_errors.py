@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from zipfile import ZipFile
 
 import pytest
 from pyspark.find_spark_home import _find_spark_home
@@ -14,7 +13,6 @@ from streamjoin._java import require_java
 
 from .processes import run, run_python
 
-SERVICE = "META-INF/services/org.apache.spark.sql.SparkSessionExtensionsProvider"
 CONFIGURE_LINE = "spark = streamjoin.configure(SparkSession.builder).getOrCreate()"
 SUBMIT_LINE = "--jars $(python -m streamjoin.jar)"
 
@@ -62,6 +60,27 @@ def test_import_beside_a_pyspark_that_lacks_what_is_needed() -> None:
         """
     )
     assert printed.startswith("SetupError streamjoin runs on Spark 4.2 or 4.3; the installed")
+    assert 'pip install "pyspark>=4.2,<4.4"' in printed
+
+
+def test_import_without_a_pyspark() -> None:
+    printed = run_python(
+        """
+        import sys
+
+        class Missing:
+            def find_spec(self, name, path=None, target=None):
+                if name.partition(".")[0] == "pyspark":
+                    raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+        sys.meta_path.insert(0, Missing())
+        try:
+            import streamjoin
+        except ImportError as error:
+            print(error)
+        """
+    )
+    assert "this Python has none. Install it" in printed
     assert 'pip install "pyspark>=4.2,<4.4"' in printed
 
 
@@ -123,27 +142,6 @@ def test_session_without_the_jar() -> None:
     assert SUBMIT_LINE in at_first_use
     assert "restart the Python process" in beside_it
     assert "restart the Python process" in after_it
-
-
-def test_session_without_the_extension() -> None:
-    with ZipFile(streamjoin.jar_path()) as jar:
-        if SERVICE in jar.namelist():
-            pytest.skip("the jar registers the extension by itself")
-    printed = run_python(
-        """
-        import streamjoin
-        from pyspark.sql import SparkSession
-
-        builder = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false")
-        spark = builder.config("spark.jars", streamjoin.jar_path()).getOrCreate()
-        try:
-            spark.range(1).imposeOrder("id", 1)
-        except streamjoin.SetupError as error:
-            print(error)
-        """
-    )
-    assert CONFIGURE_LINE in printed
-    assert SUBMIT_LINE in printed
 
 
 def test_spark_submit_with_the_jar(tmp_path: Path) -> None:

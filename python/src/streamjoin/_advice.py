@@ -67,6 +67,8 @@ class StateEstimate:
         Rows that are held now.
     kept_for : int
         How long a row is kept, in milliseconds of event time, or in the unit of the numbers.
+    is_number : bool
+        Whether the input's event time is a number.
     """
 
     input: str

@@ -63,6 +63,9 @@ def from_changelog(
     pyspark.errors.AnalysisException
         Error class ``STREAM_JOIN.INVALID_CHANGELOG``. While the query runs:
         ``STREAM_JOIN.UNKNOWN_CHANGE_TYPE``, ``STREAM_JOIN.NULL_KEY``.
+    SetupError
+        The session, or the Spark Connect server, was started without the jar or with one of another
+        version, or Spark is neither 4.2 nor 4.3.
 
     Notes
     -----
@@ -106,7 +109,8 @@ def from_upserts(
     key : str or sequence of str
         The unique key.
     sequence_by : str
-        The column that says which of two changes of a key is later.
+        The column that says which of two changes of a key is later: a number or a time, whose
+        larger value is the later one; text is compared as text.
     deletes : Column, str or None, optional
         A condition, as a str one in SQL: such a row says that its key is gone. Default: None, no
         row does.
@@ -120,9 +124,14 @@ def from_upserts(
     ------
     pyspark.errors.PySparkTypeError
         An argument is of another type than the ones above.
+    pyspark.errors.PySparkValueError
+        ``key`` is an empty sequence.
     pyspark.errors.AnalysisException
         Error class ``STREAM_JOIN.INVALID_CHANGELOG``; or the condition does not resolve. While the
         query runs: ``STREAM_JOIN.NULL_KEY``.
+    SetupError
+        The session, or the Spark Connect server, was started without the jar or with one of another
+        version, or Spark is neither 4.2 nor 4.3.
 
     Notes
     -----
@@ -185,10 +194,15 @@ def from_debezium(
     ------
     pyspark.errors.PySparkTypeError
         An argument is of another type than the ones above.
+    pyspark.errors.PySparkValueError
+        ``key`` is an empty sequence.
     pyspark.errors.AnalysisException
         Error class ``STREAM_JOIN.INVALID_CHANGELOG`` or ``STREAM_JOIN.MISSING_SEQUENCE``. While the
         query runs: ``STREAM_JOIN.UNKNOWN_CHANGE_TYPE`` (a truncate, too),
         ``STREAM_JOIN.NULL_KEY``.
+    SetupError
+        The session, or the Spark Connect server, was started without the jar or with one of another
+        version, or Spark is neither 4.2 nor 4.3.
 
     Notes
     -----
@@ -235,6 +249,9 @@ def to_upserts(df: DataFrame, key: str | Sequence[str] | None = None) -> DataFra
         An argument is of another type than the ones above.
     pyspark.errors.AnalysisException
         Error class ``STREAM_JOIN.INVALID_CHANGELOG``: the rows are no changes, or no key is known.
+    SetupError
+        The session, or the Spark Connect server, was started without the jar or with one of another
+        version, or Spark is neither 4.2 nor 4.3.
 
     Notes
     -----

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from importlib.resources import files
 
-import pyspark
+try:
+    import pyspark
+except ModuleNotFoundError as error:
+    if error.name != "pyspark":
+        raise
+    # the wheel asks for none, lest pip replace the one of a cluster
+    raise ImportError(
+        "streamjoin runs on PySpark 4.2 or 4.3, and this Python has none. Install it:\n"
+        '  pip install "pyspark>=4.2,<4.4"'
+    ) from None
 
 from streamjoin import _errors
 
