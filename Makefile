@@ -83,6 +83,7 @@ nightly: $(STAMPS)/installed $(STAMPS)/test-jars-staged
 	@failed=; \
 	for part in \
 	  "-m pytest tests/differential --diff-cases $(CASES) --diff-chains $(CHAINS) --diff-changelogs $(CHANGELOGS) --diff-seed $(SEED)" \
+	  "-m pytest --connect" \
 	  "-m pytest tests/crash --crash-kills $(KILLS) --crash-seed $(SEED)" \
 	  "-m pytest tests/faults --faults" \
 	  "-m tests.soak throughput --seed $(SEED)" \

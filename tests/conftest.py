@@ -13,6 +13,7 @@ from tests.kafka.jars import connector_jars
 from tests.orders import Shop
 
 pytest_plugins = [
+    "tests.connect_option",
     "tests.differential.options",
     "tests.golden.options",
     "tests.kafka.fixtures",
@@ -42,10 +43,17 @@ def pytest_configure() -> None:
 
 
 @pytest.fixture(scope="session")
-def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
+def spark(
+    tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Config
+) -> Iterator[SparkSession]:
     """A session as a user sets it up: no state store provider is chosen, on purpose."""
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     warehouse: Path = tmp_path_factory.mktemp("warehouse")
+    if pytestconfig.option.connect:
+        session = on_connect(warehouse)
+        yield session
+        session.stop()
+        return
     builder = SparkSession.builder.master("local[2]").appName("streamjoin tests")
     if connector_jars():
         builder = builder.config("spark.jars", ",".join(connector_jars()))
@@ -66,6 +74,19 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     )
     yield session
     session.stop()
+
+
+def on_connect(warehouse: Path) -> SparkSession:
+    """A session whose server is another process of this machine, started with it."""
+    return (
+        streamjoin.configure(SparkSession.builder.remote("local[2]"))
+        .config("spark.ui.enabled", "false")
+        .config("spark.sql.artifact.isolation.enabled", "false")
+        .config("spark.sql.shuffle.partitions", "2")
+        .config("spark.sql.session.timeZone", "UTC")
+        .config("spark.sql.warehouse.dir", str(warehouse))
+        .getOrCreate()
+    )
 
 
 @pytest.fixture

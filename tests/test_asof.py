@@ -71,6 +71,7 @@ def market(spark: SparkSession, tmp_path: Path) -> Market:
     return Market(spark, tmp_path)
 
 
+@pytest.mark.connect
 @pytest.mark.parametrize("state_format", ["segments", "rocksdb"])
 def test_each_trade_with_the_quote_before_it(
     spark: SparkSession, market: Market, state_format: str
@@ -110,6 +111,7 @@ def test_each_trade_with_the_quote_before_it(
         spark.conf.unset("spark.sql.streamJoin.stateFormat")
 
 
+@pytest.mark.connect
 def test_the_same_in_sql_and_the_last_three(market: Market) -> None:
     market.views()
     one, three = (
@@ -130,6 +132,7 @@ def test_the_same_in_sql_and_the_last_three(market: Market) -> None:
     assert three.metrics()["bufferedRowsRight"] == 4
 
 
+@pytest.mark.connect
 def test_strictly_before_by_names_and_without_a_key(market: Market) -> None:
     trades, quotes = market.trades(), market.quotes()
     market.trade("A 10:05", "A 10:10")
@@ -156,6 +159,7 @@ def test_strictly_before_by_names_and_without_a_key(market: Market) -> None:
     ]
 
 
+@pytest.mark.connect
 def test_what_else_is_asked_chooses_no_earlier_row(market: Market) -> None:
     joined = market.trades().streamJoin(
         market.quotes(), "q.sym = t.sym AND q.n < 100 AND t.n < 100", "left_asof"
@@ -170,6 +174,7 @@ def test_what_else_is_asked_chooses_no_earlier_row(market: Market) -> None:
     assert clocks(run.step()) == [("10:03", "None")]
 
 
+@pytest.mark.connect
 @pytest.mark.parametrize("state_format", ["segments", "rocksdb"])
 def test_random_streams_give_what_the_tables_give(
     spark: SparkSession, tmp_path: Path, state_format: str
@@ -215,6 +220,7 @@ def test_random_streams_give_what_the_tables_give(
     assert run.rows() == [tuple(row) for row in expected.collect()]
 
 
+@pytest.mark.connect
 @pytest.mark.parametrize(
     ("kind", "lag", "times"),
     [
@@ -259,6 +265,7 @@ def test_the_result_joins_again(market: Market, spark: SparkSession) -> None:
     ]
 
 
+@pytest.mark.connect
 def test_windows_above_it(market: Market) -> None:
     market.views()
     joined = "FROM trades t JOIN quotes OVER (ROWS 1 PRECEDING) q ON q.sym = t.sym"

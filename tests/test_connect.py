@@ -80,6 +80,14 @@ def test_what_waits(seen: dict[str, Any]) -> None:
     assert "STREAM_JOIN_STATE.QUERY_NOT_RUNNING" in waiting["ended"]
 
 
+def test_tests_of_joins_pass_there_too() -> None:
+    """Some of those that are marked; `pytest --connect` runs all of them."""
+    some = ROOT / "tests" / "test_same_batch.py"
+    printed = run([sys.executable, "-m", "pytest", "-q", "--connect", str(some)])
+    assert " passed" in printed
+    assert "deselected" not in printed
+
+
 def test_import_needs_no_py4j() -> None:
     printed = run_python(
         """

@@ -43,6 +43,7 @@ def as_tables(shop: Shop, on: str, how: How) -> list[tuple[int | None, int | Non
     return met({0: [tuple(row) for row in orders.join(deliveries, F.expr(on), how).collect()]})
 
 
+@pytest.mark.connect
 @pytest.mark.parametrize("how", ["inner", "left", "full"])
 def test_the_missing_inequality_is_added(shop: Shop, how: How) -> None:
     joined = stream_join(shop.ordered(), shop.delivered(), AFTER, how, retention="1 hour")
@@ -54,6 +55,7 @@ def test_the_missing_inequality_is_added(shop: Shop, how: How) -> None:
     assert (2, 2) not in found
 
 
+@pytest.mark.connect
 def test_both_inequalities_where_both_are_missing(shop: Shop) -> None:
     joined = stream_join(shop.ordered(), shop.delivered(), ["id"], retention=timedelta(hours=1))
     run = shop.run(joined)
@@ -63,6 +65,7 @@ def test_both_inequalities_where_both_are_missing(shop: Shop) -> None:
     assert sorted(row[0] for row in run.rows()) == [1, 3]
 
 
+@pytest.mark.connect
 def test_the_setting_counts_in_sql_and_an_argument_before_it(shop: Shop, one_hour: None) -> None:
     shop.ordered().createOrReplaceTempView("kept_orders")
     shop.delivered().createOrReplaceTempView("kept_deliveries")
@@ -73,6 +76,7 @@ def test_the_setting_counts_in_sql_and_an_argument_before_it(shop: Shop, one_hou
     assert shop.session.conf.get("spark.sql.streamJoin.retention") == "1 hour"
 
 
+@pytest.mark.connect
 def test_what_the_condition_bounds_stays_as_it_is(shop: Shop, one_hour: None) -> None:
     on = AFTER + " AND d.delivery_time <= o.order_time + INTERVAL '3' HOUR"
     assert fed(shop, shop.run(stream_join(shop.ordered(), shop.delivered(), on))) == [
@@ -81,6 +85,7 @@ def test_what_the_condition_bounds_stays_as_it_is(shop: Shop, one_hour: None) ->
     ]
 
 
+@pytest.mark.connect
 @pytest.mark.parametrize(
     "where",
     [
@@ -110,6 +115,7 @@ def test_what_where_bounds_stays_as_it_is(
     assert fed(shop, shop.run(shop.session.sql(sql))) == [(1, 1), (2, 2)]
 
 
+@pytest.mark.connect
 @pytest.mark.parametrize(("column", "on"), [("n", "INT"), ("n", "BIGINT"), ("n", "SMALLINT")])
 def test_numbers(spark: SparkSession, tmp_path: Path, column: str, on: str) -> None:
     left = Landing(spark, tmp_path / "left", f"id INT, {column} {on}")
@@ -127,6 +133,7 @@ def test_numbers(spark: SparkSession, tmp_path: Path, column: str, on: str) -> N
     assert run.rows() == [(1, 10, 1, 15)]
 
 
+@pytest.mark.connect
 def test_days(spark: SparkSession, tmp_path: Path) -> None:
     left = Landing(spark, tmp_path / "left", "id INT, day DATE")
     right = Landing(spark, tmp_path / "right", "id INT, day DATE")

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
 from pyspark.sql import functions as F
 
 from tests.orders import WITHIN_THE_HOUR, Shop, ids, met
 from tests.streams import Run
+
+pytestmark = pytest.mark.connect
 
 
 def spark_join(shop: Shop, how: str) -> Run:

@@ -15,6 +15,7 @@ def millis(spark: SparkSession, clock: str) -> int:
     return int(spark.sql(f"SELECT unix_millis(TIMESTAMP '{at(clock)}')").head()[0])  # type: ignore[index]
 
 
+@pytest.mark.connect
 def test_late_is_strictly_below_and_judged_by_the_batch_before(shop: Shop) -> None:
     run = shop.joined("left", lag="10 minutes")
     # 10:00 in the batch that brings 12:00 is not late: what counts is the batch before
@@ -33,6 +34,7 @@ def test_late_is_strictly_below_and_judged_by_the_batch_before(shop: Shop) -> No
     assert run.total("lateRowsLeft") == 1
 
 
+@pytest.mark.connect
 def test_watermarks_are_shown_in_milliseconds_as_at_the_end_of_the_batch(
     shop: Shop, spark: SparkSession
 ) -> None:
@@ -43,6 +45,7 @@ def test_watermarks_are_shown_in_milliseconds_as_at_the_end_of_the_batch(
     assert "watermark.delivery_time" not in run.metrics()
 
 
+@pytest.mark.connect
 def test_available_now_runs_that_see_the_inputs_in_turn(shop: Shop) -> None:
     run = shop.joined("full")
     for hour in range(8, 16):
@@ -56,6 +59,7 @@ def test_available_now_runs_that_see_the_inputs_in_turn(shop: Shop) -> None:
     assert {(None, 8), (9, None), (None, 12)} <= set(padded)
 
 
+@pytest.mark.connect
 def test_watermarks_do_not_go_back_over_restarts_and_changed_triggers(
     shop: Shop, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -84,6 +88,7 @@ def test_watermarks_do_not_go_back_over_restarts_and_changed_triggers(
     assert seen in capsys.readouterr().out
 
 
+@pytest.mark.connect
 def test_a_larger_lag_after_a_restart_does_not_take_the_watermark_back(shop: Shop) -> None:
     first = shop.joined("left", lag="0 seconds")
     shop.order((1, "12:00"))
@@ -95,6 +100,7 @@ def test_a_larger_lag_after_a_restart_does_not_take_the_watermark_back(shop: Sho
     assert second.metrics()["watermark.order_time"] == first.metrics()["watermark.order_time"]
 
 
+@pytest.mark.connect
 def test_several_watermarks_on_one_input_judge_lateness_each(
     spark: SparkSession, tmp_path: Path
 ) -> None:
@@ -114,6 +120,7 @@ def test_several_watermarks_on_one_input_judge_lateness_each(
     assert set(run.metrics()) >= {"watermark.made", "watermark.sent"}
 
 
+@pytest.mark.connect
 def test_spark_watermarks_count_too(shop: Shop) -> None:
     orders = shop.orders.stream().withWatermark("order_time", "10 minutes").alias("o")
     deliveries = shop.deliveries.stream().withWatermark("delivery_time", "0 seconds").alias("d")
