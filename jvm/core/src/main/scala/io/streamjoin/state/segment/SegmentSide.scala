@@ -99,8 +99,8 @@ private[segment] final class SegmentSide[R](
   /** Takes away each row of which some limit is below its watermark; to be read to its end. */
   def evict(watermarks: Array[Long]): Iterator[BufferedRow[R]] = {
     val whole = drop(watermarks)
-    rowsOf(whole) ++ segments.iterator.take(used).filter(_.mayBeBelow(watermarks)).flatMap(
-      rowsBelow(_, watermarks)
+    new Whole(whole) ++ segments.iterator.take(used).filter(_.mayBeBelow(watermarks)).flatMap(
+      new Below(_, watermarks)
     )
   }
 
@@ -108,7 +108,7 @@ private[segment] final class SegmentSide[R](
   def discard(watermarks: Array[Long]): Unit = {
     drop(watermarks)
     for (s <- 0 until used if segments(s).mayBeBelow(watermarks))
-      rowsBelow(segments(s), watermarks).foreach(_ => ())
+      new Below(segments(s), watermarks).foreach(_ => ())
   }
 
   /** Numbers the rows that were appended since the last version was sealed, and tells how many. */
@@ -142,7 +142,7 @@ private[segment] final class SegmentSide[R](
 
   /** All rows, shown one after another. */
   def foreach(visit: HeldRow[R] => Unit): Unit =
-    rowsOf(segments.iterator.take(used)).foreach(visit)
+    new Whole(segments.iterator.take(used)).foreach(visit)
 
   def seal(): Unit = {
     undo.dropped.foreach(_.bytes.release())
@@ -268,24 +268,53 @@ private[segment] final class SegmentSide[R](
     undo.dropped.iterator.drop(first)
   }
 
-  private def rowsOf(some: Iterator[Segment]): Iterator[HeldRow[R]] =
-    some.flatMap { segment =>
-      shown.segment = segment
-      (0 until segment.length).iterator.filterNot(segment.isGone).map { i =>
-        shown.at = i
-        shown
+  /** All rows of some segments, shown by one object: for a row none is made. */
+  private final class Whole(some: Iterator[Segment]) extends Iterator[HeldRow[R]] {
+    private var segment: Segment = _
+    private var i = 0
+
+    override def hasNext: Boolean = {
+      skipGone()
+      while ((segment == null || i == segment.length) && some.hasNext) {
+        segment = some.next()
+        i = 0
+        skipGone()
       }
+      segment != null && i < segment.length
     }
 
-  private def rowsBelow(segment: Segment, watermarks: Array[Long]): Iterator[BufferedRow[R]] =
-    watermarks.indices.iterator.flatMap { k =>
-      Iterator.continually(segment.nextBelow(k, watermarks(k))).takeWhile(_ >= 0).map { i =>
-        lose(segment, i, if (k == 0) undo.evicted else undo.outlived)
-        shown.segment = segment
-        shown.at = i
-        shown
-      }
+    private def skipGone(): Unit =
+      if (segment != null) while (i < segment.length && segment.isGone(i)) i += 1
+
+    override def next(): HeldRow[R] = {
+      if (!hasNext) throw new NoSuchElementException("no more rows of these segments")
+      i += 1
+      shown.show(segment, i - 1)
     }
+  }
+
+  /** The rows of a segment of which some limit is below its watermark, alike; they are taken away as they are shown. */
+  private final class Below(segment: Segment, watermarks: Array[Long])
+      extends Iterator[BufferedRow[R]] {
+    private var k = 0
+    private var i = -1
+
+    override def hasNext: Boolean = {
+      while (i < 0 && k < watermarks.length) {
+        i = segment.nextBelow(k, watermarks(k))
+        if (i < 0) k += 1
+      }
+      i >= 0
+    }
+
+    override def next(): BufferedRow[R] = {
+      if (!hasNext) throw new NoSuchElementException("no more rows of this eviction")
+      lose(segment, i, if (k == 0) undo.evicted else undo.outlived)
+      val gone = shown.show(segment, i)
+      i = -1
+      gone
+    }
+  }
 
   /** A row in its place. */
   private abstract class Placed extends HeldRow[R] {
@@ -300,8 +329,17 @@ private[segment] final class SegmentSide[R](
   }
 
   private final class Shown extends Placed {
-    var segment: Segment = _
-    var at: Int = -1
+    private var in: Segment = _
+    private var place = -1
+
+    override def segment: Segment = in
+    override def at: Int = place
+
+    def show(segment: Segment, at: Int): this.type = {
+      in = segment
+      place = at
+      this
+    }
   }
 
   private final class Cursor extends Placed with Probed[R] {
