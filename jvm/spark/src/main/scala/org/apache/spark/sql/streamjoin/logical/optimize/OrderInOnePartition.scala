@@ -7,6 +7,7 @@ import org.apache.spark.sql.catalyst.plans.logical.{
   Repartition
 }
 import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.catalyst.trees.TreePattern.{LIMIT, REPARTITION_OPERATION}
 import org.apache.spark.sql.streamjoin.logical.plan.{OrderReach, StreamOrder}
 
 /**
@@ -15,7 +16,9 @@ import org.apache.spark.sql.streamjoin.logical.plan.{OrderReach, StreamOrder}
  */
 object OrderInOnePartition extends Rule[LogicalPlan] {
 
-  override def apply(plan: LogicalPlan): LogicalPlan = plan.transform {
+  override def apply(plan: LogicalPlan): LogicalPlan = plan.transformWithPruning(
+    _.containsAnyPattern(LIMIT, REPARTITION_OPERATION)
+  ) {
     case gathered @ (_: GlobalLimit | _: LocalLimit | Repartition(1, _, _)) =>
       gathered.mapChildren(inOne)
   }

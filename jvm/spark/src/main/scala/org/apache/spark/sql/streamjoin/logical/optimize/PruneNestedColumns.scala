@@ -4,6 +4,7 @@ import org.apache.spark.sql.catalyst.optimizer.NestedColumnAliasing.rewritePlanI
 import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan, Project}
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.streamjoin.logical.plan.StreamJoin
+import org.apache.spark.sql.types.StructType
 
 /**
  * Of a struct only the fields that are asked for go into a join, as with Spark's own join, whose rule
@@ -15,9 +16,13 @@ object PruneNestedColumns extends Rule[LogicalPlan] {
     if (!conf.nestedSchemaPruningEnabled) plan
     else
       plan.transform {
-        case p @ Project(list, Filter(condition, j: StreamJoin)) =>
+        case p @ Project(list, Filter(condition, j: StreamJoin)) if hasStructs(j) =>
           rewritePlanIfSubsetFieldsUsed(p, (list :+ condition) ++ j.expressions, Nil).getOrElse(p)
-        case p @ Project(list, j: StreamJoin) =>
+        case p @ Project(list, j: StreamJoin) if hasStructs(j) =>
           rewritePlanIfSubsetFieldsUsed(p, list ++ j.expressions, Nil).getOrElse(p)
       }
+
+  private def hasStructs(j: StreamJoin): Boolean = j.children.exists(_.output.exists {
+    _.dataType.existsRecursively(_.isInstanceOf[StructType])
+  })
 }

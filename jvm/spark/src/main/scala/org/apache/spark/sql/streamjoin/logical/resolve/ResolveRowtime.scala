@@ -4,6 +4,7 @@ import org.apache.spark.sql.catalyst.analysis.UnresolvedAttribute
 import org.apache.spark.sql.catalyst.expressions.{Left => _, Right => _, _}
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.catalyst.trees.TreePattern.{PLAN_EXPRESSION, UNRESOLVED_ATTRIBUTE}
 import org.apache.spark.sql.streamjoin.ColumnNames
 import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
 
@@ -13,7 +14,10 @@ import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
  */
 object ResolveRowtime extends Rule[LogicalPlan] {
 
-  override def apply(plan: LogicalPlan): LogicalPlan = plan.resolveOperatorsUp {
+  /** Where nothing is unresolved there is no such name: so it is in each batch of a query. */
+  override def apply(plan: LogicalPlan): LogicalPlan = plan.resolveOperatorsUpWithPruning(
+    _.containsAnyPattern(UNRESOLVED_ATTRIBUTE, PLAN_EXPRESSION)
+  ) {
     case p if p.childrenResolved && p.children.exists(_.isStreaming) && !isAmbiguous(p) =>
       p match {
         case Project(list, child) => Project(list.map(named(p, _)), child)
