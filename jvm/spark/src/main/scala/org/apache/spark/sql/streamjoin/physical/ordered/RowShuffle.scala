@@ -54,20 +54,6 @@ private[ordered] object RowShuffle {
     new RowShuffle(shuffle, metrics, written.bytesByPartitionId)
   }
 
-  /** The same rows in the same partitions, once all of them have been computed. */
-  def inPlace(
-      rows: RDD[InternalRow],
-      fields: Int,
-      metrics: Map[String, SQLMetric]
-  ): RDD[InternalRow] = {
-    val count = rows.getNumPartitions
-    val placed = rows.mapPartitionsWithIndex { (partition, some) =>
-      some.map(row => (partition, row): Product2[Int, InternalRow])
-    }
-    val partitions = (0 until count).map(i => CoalescedPartitionSpec(i, i + 1))
-    run(placed, count, fields, metrics).read(partitions)
-  }
-
   private def writer(metrics: Map[String, SQLMetric]): ShuffleWriteProcessor =
     ShuffleExchangeExec.createShuffleWriteProcessor(metrics)
 

@@ -132,12 +132,13 @@ class StreamOrderExec(child: SparkPlan, batch: BatchInfo, val spec: OrderSpec)
       if (spec.byHeld) HeldBelow.of(input, spec.watermark) else HeldBelow.nothing
     below.watch()
     val arrived = arrivals("aheadRows" -> input)
-    val rows =
-      if (below.isEmpty) input.execute()
-      else if (JoinInputs.isShuffle(input)) {
-        JoinInputs.run(input)
-        input.execute()
-      } else RowShuffle.inPlace(input.execute(), left.output.length, metrics)
+    // the rows of a shuffle wait in it; where each partition has its own order, none waits
+    val waiting =
+      Option.when(!below.isEmpty && !JoinInputs.isShuffle(input)) {
+        RowsInPlace.run(input.execute(), left.output.length)
+      }
+    if (!below.isEmpty && waiting.isEmpty) JoinInputs.run(input)
+    val rows = waiting.fold(input.execute())(_.rows)
     val remaining = below.remaining(spec.watermark)
     val task = new OrderTask(spec, remaining, left.output, arrived, partitionState, report)
     val nothing = sparkContext.parallelize(Seq.empty[InternalRow], getStateInfo.numPartitions)
@@ -153,6 +154,7 @@ class StreamOrderExec(child: SparkPlan, batch: BatchInfo, val spec: OrderSpec)
           conf.getConf(SQLConf.ADVISORY_PARTITION_SIZE_IN_BYTES),
           metrics
         )
+    waiting.foreach(_.free())
     ranges.mapPartitionsInternal(range.sorted)
   }
 }

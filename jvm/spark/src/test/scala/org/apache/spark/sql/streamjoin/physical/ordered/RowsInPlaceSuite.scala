@@ -1,0 +1,63 @@
+package org.apache.spark.sql.streamjoin.physical.ordered
+
+import scala.util.Random
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{UnsafeProjection, UnsafeRow}
+import org.apache.spark.sql.streamjoin.AnalysisSession
+import org.apache.spark.sql.types.{DataType, LongType, StringType}
+import org.apache.spark.unsafe.types.UTF8String
+
+/** Rows that wait in their partitions, as chunks of bytes. */
+class RowsInPlaceSuite extends AnalysisSession {
+
+  import RowsInPlaceSuite._
+
+  test("what goes into chunks comes out of them, in its order") {
+    for (
+      (count, largest) <- Seq(0 -> 1, 1 -> 1, 1 -> 1000000, 5000 -> 20, 300 -> 5000, 20 -> 1000000)
+    ) {
+      val rows = random(new Random(count), count, largest)
+      val chunks = new PackedRows(unsafe(rows.iterator)).toVector
+      assert(chunks.flatMap(PackedRows.read(_, 2).map(plain)) == rows)
+      assert(chunks.forall(_.length > 0) && chunks.length <= 1 + count)
+      // few rows are no large chunk, and many are not many chunks
+      if (largest <= 20) assert(chunks.length <= 8 && chunks.map(_.length).sum <= 64 * count)
+    }
+  }
+
+  test("rows are computed once while they wait, and again when nobody keeps them any more") {
+    val computed = session.sparkContext.longAccumulator
+    val rows = session.sparkContext.parallelize(0 until 4, 4).mapPartitions { part =>
+      computed.add(1)
+      part.flatMap(p => unsafe(random(new Random(p), 1000, 50).iterator)): Iterator[InternalRow]
+    }
+    val before = session.sparkContext.getPersistentRDDs.keySet
+    val waiting = RowsInPlace.run(rows, 2)
+    assert(computed.value == 4)
+    val found = waiting.rows.map(plain).glom().collect().map(_.toSeq).toSeq
+    assert(found == (0 until 4).map(p => random(new Random(p), 1000, 50)))
+    assert(computed.value == 4)
+    waiting.free()
+    assert(session.sparkContext.getPersistentRDDs.keySet == before)
+    assert(waiting.rows.map(plain).glom().collect().map(_.toSeq).toSeq == found)
+    assert(computed.value == 8)
+  }
+}
+
+/** Apart from the suite, which is not for tasks. */
+private object RowsInPlaceSuite {
+
+  type Row = (Long, String)
+
+  def unsafe(rows: Iterator[Row]): Iterator[UnsafeRow] = {
+    val project = UnsafeProjection.create(Array[DataType](LongType, StringType))
+    // one row that shows one after another
+    rows.map { case (k, v) => project(InternalRow(k, UTF8String.fromString(v))) }
+  }
+
+  def plain(row: InternalRow): Row = (row.getLong(0), row.getString(1))
+
+  def random(random: Random, count: Int, largest: Int): Seq[Row] =
+    Seq.tabulate(count)(i => (i.toLong, "x" * random.nextInt(largest)))
+}
