@@ -5,18 +5,24 @@ import java.util.Arrays
 /**
  * The numbers of the rows of a segment, all of a row beside each other, for a probe comes to rows in no
  * order of memory. They lie in pages, so that no array is as large as those that the garbage
- * collector treats by themselves.
+ * collector treats by themselves. The pages of a segment that nothing comes to may lie on the local disk, all of them;
+ * then nothing of a row can be read until it is [[show shown]], or changed until they are [[recallPages recalled]].
  *
  * {{{
  *   row i    key, time, link, place, id, limits... and what is watched
  *   link     older row of its key, older row of its key and time, flags
  * }}}
  */
-private[segment] abstract class RowPages(numberCount: Int, expected: Int) extends ChainedRows {
+private[segment] abstract class RowPages(numberCount: Int, expected: Int, disk: SpilledBytes)
+    extends ChainedRows {
   import RowPages._
 
   private val width = FirstLimit + numberCount
   private var pages = new Array[Array[Long]](1)
+
+  /** The pages on the disk; null while they are in memory. */
+  private var extents: Array[Extent] = _
+  private var lastShown = 0
 
   private def firstRows: Int =
     math.max(FewestRows, math.min(PageRows, Integer.highestOneBit(math.max(1, expected))))
@@ -97,7 +103,42 @@ private[segment] abstract class RowPages(numberCount: Int, expected: Int) extend
     for (p <- (count + PageRows - 1) / PageRows until pages.length) pages(p) = null
 
   protected final def pagesAllocated: Long =
-    pages.iterator.filter(_ != null).map(_.length * 8L).sum
+    pages.iterator.filter(_ != null).map(_.length * 8L).sum +
+      (if (areSpilled) extents.length * BytesOfExtent else 0L)
+
+  // ---- on the disk ----
+
+  /** Whether the pages are on the disk. */
+  final def areSpilled: Boolean = extents != null
+
+  protected final def spillPages(): Unit = {
+    extents = pages.takeWhile(_ != null).map(disk.write)
+    pages = new Array[Array[Long]](pages.length)
+  }
+
+  protected final def recallPages(): Unit = {
+    for (p <- extents.indices) pages(p) = disk.readNumbers(extents(p))
+    releasePages()
+  }
+
+  /** Makes a row readable until another one is shown, or all are hidden. */
+  final def show(i: Int): Unit = {
+    val p = i >>> PageShift
+    if (areSpilled && pages(p) == null) {
+      hide()
+      pages(p) = disk.readNumbers(extents(p))
+      lastShown = p
+    }
+  }
+
+  /** Leaves no row in memory that is on the disk. */
+  final def hide(): Unit = if (areSpilled) pages(lastShown) = null
+
+  /** Gives back what is on the disk. */
+  protected final def releasePages(): Unit = if (areSpilled) {
+    extents.foreach(disk.release)
+    extents = null
+  }
 
   private def page(i: Int): Array[Long] = pages(i >>> PageShift)
   private def start(i: Int): Int = (i & PageRows - 1) * width
@@ -116,6 +157,7 @@ private[segment] object RowPages {
   private val FewestRows = 16
   private val PageShift = 10
   private val PageRows = 1 << PageShift
+  private val BytesOfExtent = 32L
 
   // where in a row
   private val Key = 0

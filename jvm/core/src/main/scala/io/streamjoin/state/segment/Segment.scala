@@ -20,6 +20,10 @@ import java.util.function.IntConsumer
  * version can want it back its number and its bytes are another's: a segment that stays for ever, of
  * rows that are replaced, is as large as what is in it.
  *
+ * Where memory is short and nothing has come to a segment for some versions, the numbers of its rows go to
+ * the disk as their bytes do, and its index goes. What comes to it next brings all of them back. What is known of
+ * all rows together stays: a probe of other times and an eviction below all limits do not come to it.
+ *
  * @param low no first limit of its rows is less
  * @param high no first limit of its rows is greater
  * @param timeIndex whether rows of a key are found by one time without a walk over the others
@@ -34,7 +38,7 @@ private[segment] final class Segment(
     timeIndex: Boolean = false,
     expected: Int = 0,
     watched: Int = 0
-) extends RowPages(limitCount + watched, expected) {
+) extends RowPages(limitCount + watched, expected, disk) {
   import RowPages._
   import Segment._
 
@@ -51,6 +55,9 @@ private[segment] final class Segment(
   private var least = Long.MaxValue
   private var greatest = Long.MinValue
   private val queues = new Array[LimitQueue](limitCount + watched)
+
+  /** How many versions were sealed since something came to its rows. */
+  private var idle = 0
 
   val bytes: RowBytes = new RowBytes(disk)
   private var sealedCount = 0
@@ -106,6 +113,7 @@ private[segment] final class Segment(
    * below the watermark cost, and once, after rows have been appended, a sort.
    */
   def nextBelow(k: Int, watermark: Long): Int = {
+    use()
     if (queues(k) == null) queues(k) = LimitQueue.of(count, limit(_, k))
     val queue = queues(k)
     while (queue.nonEmpty && limit(queue.head, k) < watermark) {
@@ -123,6 +131,7 @@ private[segment] final class Segment(
    */
   def least(k: Int): Long =
     if (alive == 0) Long.MaxValue
+    else if (areSpilled) leastLimit(k)
     else {
       if (!isLeast(leastRow(k), k)) {
         if (queues(k) == null) queues(k) = LimitQueue.of(count, limit(_, k))
@@ -147,6 +156,7 @@ private[segment] final class Segment(
       matched: Boolean,
       id: Long
   ): Unit = {
+    use()
     val flags = (if (matched) Matched else 0L) | (if (timeIndex) 0L else ChainKind.OfTime.off)
     val i = if (free != null && free.nonEmpty) {
       val i = free.take()
@@ -187,12 +197,14 @@ private[segment] final class Segment(
    * there is none.
    */
   def chain(hash: Int): Int = {
+    use()
     if (!isIndexed) index()
     byKey.ofHash(hash)
   }
 
   /** The same of a key and a time, see [[Segment.keyAndTime]]. */
   def timeChain(hash: Int): Int = {
+    use()
     if (!isIndexed) index()
     byTime.ofHash(hash)
   }
@@ -243,6 +255,7 @@ private[segment] final class Segment(
     (if (free == null) 0L else free.allocated)
 
   def seal(): Unit = {
+    idle += 1
     for (n <- 0 until taken) setFlag(free.taken(n), Reused, on = false)
     if (free != null) free.seal()
     sealedCount = count
@@ -250,7 +263,7 @@ private[segment] final class Segment(
   }
 
   /** Forgets the rows that were appended since the last version was sealed. */
-  def rollback(): Unit = {
+  def rollback(): Unit = if (!areSpilled) {
     while (count > sealedCount) {
       count -= 1
       if (!isGone(count)) alive -= 1
@@ -283,6 +296,47 @@ private[segment] final class Segment(
     bytes.spill(wanted)
   }
 
+  /** Whether nothing has come to its rows for so long that they may go from memory. */
+  def isIdle: Boolean = idle >= IdleVersions && count > FewRows && !areSpilled
+
+  /**
+   * Moves the numbers of the rows to the disk. There must be no row that can be undone.
+   *
+   * @return how many bytes have become free
+   */
+  def spillNumbers(): Long = {
+    if (count > sealedCount || taken > 0) throw new IllegalStateException("some rows can be undone")
+    val before = allocated
+    for (k <- leastLimit.indices) findLeast(k)
+    Arrays.fill(queues.asInstanceOf[Array[AnyRef]], null)
+    dropIndex()
+    spillPages()
+    before - allocated
+  }
+
+  /** What is asked of all rows while they are on the disk must be known. */
+  private def findLeast(k: Int): Unit = {
+    leastLimit(k) = Long.MaxValue
+    for (i <- 0 until count if !isGone(i) && limit(i, k) <= leastLimit(k)) {
+      leastLimit(k) = limit(i, k)
+      leastRow(k) = i
+    }
+  }
+
+  /** Something comes to the rows. */
+  private def use(): Unit = if (idle > 0) {
+    val recalled = areSpilled
+    if (recalled) recallPages()
+    idle = 0
+    if (recalled) disk.checkMemory()
+  }
+
+  /** Gives back what it has on the disk; nothing is read any more. */
+  def release(): Unit = {
+    bytes.release()
+    releasePages()
+  }
+
   /** Another may have the place of a row that has gone. There must be nothing that can be undone. */
   def reclaim(i: Int): Unit = {
     bytes.free(place(i))
@@ -303,7 +357,7 @@ private[segment] final class Segment(
   }
 
   /** Gives memory back where most of it is of rows that have gone; nothing must be to be undone. */
-  def compact(): Unit = if (free != null) {
+  def compact(): Unit = if (free != null && !areSpilled) {
     if (free.length > FewRows && free.length > count / 2) moveTogether()
     if (bytes.isSparse) {
       for (i <- 0 until count if isGone(i)) setPlace(i, RowBytes.Nowhere)
@@ -359,4 +413,7 @@ private[segment] object Segment {
 
   /** Not worth a thought. */
   private val FewRows = 64
+
+  /** What comes in each batch, but for some, shall not be read and written again and again. */
+  private val IdleVersions = 4
 }

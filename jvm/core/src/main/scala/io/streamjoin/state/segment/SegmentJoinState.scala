@@ -40,7 +40,8 @@ final class SegmentJoinState[R](
       codec(side),
       file,
       timeIndex(side),
-      watched(side)
+      watched(side),
+      () => check()
     )
   }
   private var nextId = 0L
@@ -126,6 +127,10 @@ final class SegmentJoinState[R](
       val rowBytes = this.rowBytes
       for (side <- Side.both.map(sides) if rowBytes > 0)
         side.spill(math.ceil(excess.toDouble * side.rowBytes / rowBytes).toLong)
+      report()
+      Side.both.foldLeft(share.excess(spilling.limit)) { (left, side) =>
+        if (left > 0) left - sides(side).spillNumbers(left) else left
+      }
     }
     check()
   }

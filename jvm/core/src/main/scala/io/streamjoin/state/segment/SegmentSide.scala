@@ -18,6 +18,7 @@ import io.streamjoin.state.{BufferedRow, Probed, Watched}
  * @param span how far apart the first limits of rows of one segment may be, more while segments have
  *   few rows; 1 where a row can match at any distance, so that a probe goes through all segments
  * @param file for rows that memory is too short for
+ * @param recalled is told when rows have come back from it, and may refuse it
  * @param timeIndex whether rows of a key are found by one time without a walk over the others
  * @param watched of what else the least is asked for
  */
@@ -27,7 +28,8 @@ private[segment] final class SegmentSide[R](
     codec: RowCodec[R],
     file: SpillFile,
     timeIndex: Boolean = false,
-    watched: Watched[R] = Watched.nothing[R]
+    watched: Watched[R] = Watched.nothing[R],
+    recalled: () => Unit = () => ()
 ) {
   import SegmentSide._
 
@@ -43,7 +45,7 @@ private[segment] final class SegmentSide[R](
   private var timesChanged = true
 
   private val undo = new Undo
-  private val disk = new SpilledBytes(file)
+  private val disk = new SpilledBytes(file, recalled)
   private val cursor = new Cursor
   private val shown = new Shown
 
@@ -145,7 +147,7 @@ private[segment] final class SegmentSide[R](
     new Whole(segments.iterator.take(used)).foreach(visit)
 
   def seal(): Unit = {
-    undo.dropped.foreach(_.bytes.release())
+    undo.dropped.foreach(_.release())
     sealedEvictedTo = evictedTo
     for (s <- 0 until used) segments(s).seal()
     for (list <- Seq(undo.removed, undo.outlived)) list.foreach(_.reclaim(_))
@@ -166,7 +168,7 @@ private[segment] final class SegmentSide[R](
     undo.clear()
     all.foreach(_.rollback())
     val (some, none) = all.partition(_.live > 0)
-    none.foreach(_.bytes.release())
+    none.foreach(_.release())
     val left = some.sortBy(_.low)
     segments = Arrays.copyOf(left, math.max(16, left.length))
     used = left.length
@@ -191,6 +193,22 @@ private[segment] final class SegmentSide[R](
       freed += segments(s).spill(wanted - freed)
       s -= 1
     }
+  }
+
+  /**
+   * Moves the numbers of rows to the disk that nothing has come to for some versions, until so much memory is
+   * free, or none is left.
+   *
+   * @return how many bytes have become free
+   */
+  def spillNumbers(wanted: Long): Long = {
+    var freed = 0L
+    var s = used - 1
+    while (freed < wanted && s >= 0) {
+      if (segments(s).isIdle) freed += segments(s).spillNumbers()
+      s -= 1
+    }
+    freed
   }
 
   private def lose(segment: Segment, i: Int, list: RowList): Unit = {
@@ -283,8 +301,15 @@ private[segment] final class SegmentSide[R](
       segment != null && i < segment.length
     }
 
-    private def skipGone(): Unit =
-      if (segment != null) while (i < segment.length && segment.isGone(i)) i += 1
+    private def skipGone(): Unit = if (segment != null) {
+      while (i < segment.length && isGone(i)) i += 1
+      if (i == segment.length) segment.hide()
+    }
+
+    private def isGone(i: Int): Boolean = {
+      segment.show(i)
+      segment.isGone(i)
+    }
 
     override def next(): HeldRow[R] = {
       if (!hasNext) throw new NoSuchElementException("no more rows of these segments")

@@ -1,10 +1,14 @@
 package io.streamjoin.state.segment
 
+import java.nio.ByteBuffer
+
 /**
  * What one side has in the file. It is read through a window: what follows a row in its extent is read
  * with it, for rows that go together lie together, and a row is looked at more than once.
+ *
+ * @param recalled is told when much has come back into memory, and may refuse it
  */
-private[segment] final class SpilledBytes(file: SpillFile) {
+private[segment] final class SpilledBytes(file: SpillFile, recalled: () => Unit = () => ()) {
   import SpilledBytes._
 
   private var window = Array.emptyByteArray
@@ -31,6 +35,21 @@ private[segment] final class SpilledBytes(file: SpillFile) {
     file.read(extent.position, bytes, extent.length)
     bytes
   }
+
+  def write(numbers: Array[Long]): Extent = {
+    val bytes = ByteBuffer.allocate(numbers.length * 8)
+    bytes.asLongBuffer.put(numbers)
+    write(bytes.array, bytes.capacity)
+  }
+
+  def readNumbers(extent: Extent): Array[Long] = {
+    val numbers = new Array[Long](extent.length / 8)
+    ByteBuffer.wrap(readAll(extent)).asLongBuffer.get(numbers)
+    numbers
+  }
+
+  /** Much of what was on the disk is in memory again. */
+  def checkMemory(): Unit = recalled()
 
   def release(extent: Extent): Unit = file.release(extent)
 

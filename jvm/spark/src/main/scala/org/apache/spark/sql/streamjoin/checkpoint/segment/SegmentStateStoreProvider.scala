@@ -124,8 +124,8 @@ private[sql] final class SegmentStateStoreProvider(spillingOf: StateStoreConf =>
       logWarning(
         s"What the rows of all stream-to-stream joins of this executor are found by takes " +
           s"${Utils.bytesToString(fixed)}, more than ${StreamJoinConf.SegmentMemory.key} = " +
-          s"${Utils.bytesToString(spilling.limit)}. It cannot go to the local disk: of the rows " +
-          s"all that can are there, and beyond ${Utils.bytesToString(spilling.most)} the query " +
+          s"${Utils.bytesToString(spilling.limit)}. It cannot go to the local disk, for batches come " +
+          s"to these rows, and beyond ${Utils.bytesToString(spilling.most)} the query " +
           "fails with STREAM_JOIN.STATE_MEMORY_EXCEEDED. More memory or more executors, narrower " +
           "time bounds, or stateFormat 'rocksdb' with a new checkpoint prevent it"
       )
