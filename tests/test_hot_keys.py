@@ -49,6 +49,7 @@ def shop(spark: SparkSession, tmp_path: Path) -> Shop:
     session = spark.newSession()
     session.conf.set("spark.sql.shuffle.partitions", "3")
     session.conf.set("spark.sql.streamJoin.hotKeyRows", "50")
+    session.conf.set("spark.sql.streamJoin.hotKeyBuckets", "1")
     return Shop(session, tmp_path)
 
 
@@ -112,6 +113,14 @@ def test_a_hot_key_changes_nothing_but_where_its_rows_lie(
     result = [tuple(map(str, row)) for row in run.rows() if "20:00" not in str(row)]
     assert sorted(result) == sorted(tuple(map(str, row)) for row in expected.collect())
     assert run.total("lateRowsLeft") == run.total("lateRowsRight") == 0
+
+
+def test_a_key_is_left_alone_where_a_batch_spans_few_buckets(shop: Shop) -> None:
+    """A batch has ten minutes, a bucket two."""
+    shop.session.conf.set("spark.sql.streamJoin.hotKeyBuckets", "5")
+    run = run_of(shop, "left")
+    work_off(run, shop, range(3))
+    assert "hotKeys" not in run.metrics()
 
 
 def test_keys_that_are_spread_stay_so_and_no_more_are_found_where_it_is_turned_off(

@@ -65,6 +65,7 @@ def scenario(name: str, seed: int, steps: int) -> Case:
             "spark.sql.streaming.stateStore.minDeltasForSnapshot": "1",
             # Every key that is seen first in a task is spread over the tasks.
             "spark.sql.streamJoin.hotKeyRows": "1",
+            "spark.sql.streamJoin.hotKeyBuckets": "0",
         },
         inputs=inputs,
         tree=SCENARIOS[name],

@@ -86,6 +86,7 @@ def _skeleton(rng: Random, seed: int, index: int) -> Case:
     if index % 7 in (1, 4):
         # Every key that is seen first in a task is spread.
         switches[HOT_KEY_ROWS] = "1"
+        switches["spark.sql.streamJoin.hotKeyBuckets"] = "0"
     through = rng.choices(["dataframe", "sql"], [85, 15])[0]
     return Case(
         seed=seed,

@@ -47,6 +47,17 @@ class HotKeysSuite extends AnyFunSuite {
     }
   }
 
+  test("nobody is a guest at the first edge, and half of one input are at others") {
+    val buckets = ReachBuckets(0, 5, 20)
+    val routing = Routing.ByKeyAndTime(Some(Side.Left), HotKeys(buckets, Seq(HotKey(7L, 1, 3))))
+    def guests(times: Range) =
+      times.count(routing.guestIn(Side.Right, 7L, _, 4) != NoBucket)
+    assert(guests(0 until 70) == 0)
+    assert(guests(75 until 80) == 5 && guests(80 until 85) == 5)
+    assert(guests(80 until 2080) > 800 && guests(80 until 2080) <= 1000)
+    assert((0 until 2080).forall(routing.guestIn(Side.Left, 7L, _, 4) == NoBucket))
+  }
+
   test("buckets in a row of one key lie in as many partitions as there are") {
     val buckets = ReachBuckets(0, 5, 20)
     for (partitions <- 1 to 8) {

@@ -83,7 +83,7 @@ final class RoutedDriver(
 
   /** What the tasks of the last batch tell of their keys. */
   def told: Seq[TaskLoad] =
-    loads.zipWithIndex.map { case (l, p) => TaskLoad(p, l.seen, l.heaviest, l.latest) }
+    loads.zipWithIndex.map { case (l, p) => TaskLoad(p, l.seen, l.heaviest, l.span, l.latest) }
 
   /** What all partitions together have counted. */
   def counted(of: JoinCounters => Long): Long = counters.map(of).sum

@@ -1,9 +1,11 @@
 package io.streamjoin.join.eventtime
 
+import io.streamjoin.bounds.Saturated
 import io.streamjoin.model.{BySide, Side, Watermarks}
 
 /**
- * Which keys have most of the rows that one task of a join has in a batch, and the latest times of its inputs.
+ * Which keys have most of the rows that one task of a join has in a batch, over how long a time, and the latest times
+ * of its inputs.
  *
  * Of some 16 rows one is looked at, drawn rather than counted off, for keys that take turns would else all fall on
  * one. A key that has more than one in [[KeyLoad.Counters]] of the rows is among those that are left.
@@ -20,6 +22,7 @@ final class KeyLoad(latestBefore: BySide[Long]) {
 
   private val keys = new Array[Long](Counters)
   private val sampled = new Array[Long](Counters)
+  private val (first, last) = (Array.fill(2)(Long.MaxValue), Array.fill(2)(Long.MinValue))
   private var state = Seed
   private var untilNext = 1
 
@@ -33,6 +36,7 @@ final class KeyLoad(latestBefore: BySide[Long]) {
       if (untilNext == 0) {
         untilNext = gap()
         sample(key)
+        spread(side.index, time)
       }
     }
   }
@@ -46,6 +50,16 @@ final class KeyLoad(latestBefore: BySide[Long]) {
   /** About how many rows the keys with most rows have, by the hash of the key; rather too few. */
   def heaviest: Map[Long, Long] =
     (for (i <- keys.indices if sampled(i) > 0) yield keys(i) -> sampled(i) * MeanGap).toMap
+
+  /** How far apart the times of one input's rows are in this batch, of the input where it is more. */
+  def span: Long = Side.both.map(_.index).map { side =>
+    if (first(side) > last(side)) 0L else Saturated.subtract(last(side), first(side))
+  }.max
+
+  private def spread(side: Int, time: Long): Unit = {
+    first(side) = math.min(first(side), time)
+    last(side) = math.max(last(side), time)
+  }
 
   private def sample(key: Long): Unit = {
     var free = -1

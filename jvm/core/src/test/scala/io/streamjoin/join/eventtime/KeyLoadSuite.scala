@@ -45,27 +45,58 @@ class KeyLoadSuite extends AnyFunSuite {
     assert(load.seen == 0 && load.heaviest.isEmpty && load.latest == BySide(10L, 100L))
   }
 
+  test("how far apart times are is told of the input where they are further") {
+    val load = new KeyLoad(BySide(10L, Long.MaxValue))
+    assert(load.span == 0)
+    for (i <- 0 until 10000) {
+      load.see(Side.Left, i.toLong, 100L + i, guest = false)
+      load.see(Side.Right, i.toLong, 7L, guest = false)
+    }
+    assert(load.span > 9900 && load.span < 10000)
+    for (i <- 0 to 1000; time <- Seq(Long.MinValue, Long.MaxValue))
+      load.see(Side.Right, i.toLong, time, guest = false)
+    assert(load.span == Long.MaxValue)
+  }
+
   test("keys with more than half of a task's share are spread, after all that came") {
     val loads = Seq(
-      TaskLoad(0, 10000, Map(1L -> 6000L, 2L -> 900L), BySide(95L, 130L)),
-      TaskLoad(1, 2000, Map(3L -> 1900L), BySide(Long.MinValue, 7L)),
-      TaskLoad(2, 0, Map.empty, BySide(Long.MinValue, Long.MinValue))
+      TaskLoad(0, 10000, Map(1L -> 6000L, 2L -> 900L), 60, BySide(95L, 130L)),
+      TaskLoad(1, 2000, Map(3L -> 1900L), 40, BySide(Long.MinValue, 7L)),
+      TaskLoad(2, 0, Map.empty, 0, BySide(Long.MinValue, Long.MinValue))
     )
-    def found(minRows: Long, known: HotKeys = none) =
-      HotKeyRule(minRows).found(loads, known, partitions = 3)
+    def found(minRows: Long, known: HotKeys = none, minBuckets: Int = 2) =
+      HotKeyRule(minRows, minBuckets).found(loads, known, partitions = 3)
     assert(found(1000) == Seq(HotKey(1L, 0, 7)))
     assert(found(10000).isEmpty)
     assert(found(1000, none ++ Seq(HotKey(1L, 0, 2))).isEmpty)
-    assert(HotKeyRule(1000).found(loads, none, partitions = 4).map(_.hash) == Seq(1L, 3L))
-    assert(HotKeyRule(1000).found(loads, none, partitions = 1).isEmpty)
+    assert(HotKeyRule(1000, 0).found(loads, none, partitions = 4).map(_.hash) == Seq(1L, 3L))
+    // nothing is won where another task has more to do
+    assert(HotKeyRule(1000, 2).found(loads, none, partitions = 4).map(_.hash) == Seq(1L))
+    assert(HotKeyRule(1000, 2).found(loads, none, partitions = 1).isEmpty)
+    // where a batch spans few buckets, one task would have most of a key's rows at a time
+    assert(found(1000, minBuckets = 3).length == 1 && found(1000, minBuckets = 4).isEmpty)
+  }
+
+  test("a key is spread where its task is done in two thirds of the time") {
+    def isSpread(share: Double, partitions: Int) = {
+      val (rows, others) = ((share * 100000).toLong, ((1 - share) * 100000 / partitions).toLong)
+      val loads = (0 until partitions).map { p =>
+        val own = if (p == 0) rows else 0L
+        TaskLoad(p, own + others, Map(7L -> own), 100, BySide(0L, 0L))
+      }
+      HotKeyRule(1000, 2).found(loads, none, partitions).nonEmpty
+    }
+    assert(!isSpread(0.5, 2) && isSpread(0.9, 2))
+    assert(!isSpread(0.3, 3) && isSpread(0.4, 3))
+    assert(!isSpread(0.03, 16) && isSpread(0.06, 16))
   }
 
   test("there is an end to them") {
     val loads = (0 until 200).map { p =>
-      TaskLoad(p, 100, (0 until 16).map(i => p * 16L + i -> (100L - i)).toMap, BySide(0L, 0L))
+      TaskLoad(p, 100, (0 until 16).map(i => p * 16L + i -> (100L - i)).toMap, 0, BySide(0L, 0L))
     }
-    val found = HotKeyRule(1).found(loads, none, 200)
+    val found = HotKeyRule(1, 0).found(loads, none, 200)
     assert(found.length == HotKeyRule.MaxKeys && found.map(_.hash).distinct == found.map(_.hash))
-    assert(HotKeyRule(1).found(loads, none ++ found, 200).isEmpty)
+    assert(HotKeyRule(1, 0).found(loads, none ++ found, 200).isEmpty)
   }
 }

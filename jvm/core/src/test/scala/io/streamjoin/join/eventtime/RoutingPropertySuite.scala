@@ -100,7 +100,7 @@ class RoutingPropertySuite extends AnyFunSuite {
               assert(many.buffered(side) <= held * (if (single.contains(side)) 1 else 2))
             }
             if (many.filled > places.distinct.length) spread += 1
-            hot = hot ++ HotKeyRule(minRows = 1).found(many.told, hot, partitions)
+            hot = hot ++ HotKeyRule(minRows = 1, minBuckets = 0).found(many.told, hot, partitions)
             if (hot.size > 0) many.routing = Routing.ByKeyAndTime(single, hot)
           }
         }

@@ -106,13 +106,27 @@ private[sql] object StreamJoinConf {
       .buildConf("spark.sql.streamJoin.hotKeyRows")
       .doc(
         "How many rows of a batch, of both inputs together, a key of a stream-to-stream join must have to be " +
-          "spread over its tasks (hotKeys). It must also have more than half of what each task would have if " +
-          "all had alike. It counts from the next start of a query on."
+          "spread over its tasks (hotKeys). Its task must also be done in two thirds of the time by that. It " +
+          "counts from the next start of a query on."
       )
       .version("0.1.0")
       .longConf
       .checkValue(_ > 0, "must be positive")
       .createWithDefault(20000L)
+
+  val HotKeyBuckets: ConfigEntry[Int] =
+    SQLConf
+      .buildConf("spark.sql.streamJoin.hotKeyBuckets")
+      .doc(
+        "How many buckets of time the rows of a batch must span for a key of a stream-to-stream join to be " +
+          "spread over its tasks (hotKeys). Of a batch that spans few, one task would have most rows of the key " +
+          "at a time. 0: a key with hotKeyRows is spread whatever that brings, so that at least what is " +
+          "buffered is spread in the long run. It counts from the next start of a query on."
+      )
+      .version("0.1.0")
+      .intConf
+      .checkValue(_ >= 0, "must not be negative")
+      .createWithDefault(4)
 
   /** All of them. */
   val all: Seq[ConfigEntry[_]] = Seq(
@@ -123,6 +137,7 @@ private[sql] object StreamJoinConf {
     Retention,
     TimeBuckets,
     HotKeys,
-    HotKeyRows
+    HotKeyRows,
+    HotKeyBuckets
   )
 }

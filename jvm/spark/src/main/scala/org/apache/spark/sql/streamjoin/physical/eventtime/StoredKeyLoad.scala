@@ -27,6 +27,7 @@ private[eventtime] final class StoredKeyLoad(before: Option[BySide[Long]]) {
       partition,
       load.seen,
       if (before.isEmpty) Map.empty else load.heaviest,
+      load.span,
       load.latest
     )
 }

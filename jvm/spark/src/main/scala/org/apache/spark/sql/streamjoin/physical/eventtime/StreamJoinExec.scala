@@ -93,7 +93,10 @@ class StreamJoinExec(
     hotKeyWatch(info) match {
       case Some(watch) =>
         val rule = Option.when(conf.getConf(StreamJoinConf.HotKeys))(
-          HotKeyRule(conf.getConf(StreamJoinConf.HotKeyRows))
+          HotKeyRule(
+            conf.getConf(StreamJoinConf.HotKeyRows),
+            conf.getConf(StreamJoinConf.HotKeyBuckets)
+          )
         )
         val hot = watch.keysOf(info.storeVersion, rule)
         if (hot.size == 0) Routing.ByKey

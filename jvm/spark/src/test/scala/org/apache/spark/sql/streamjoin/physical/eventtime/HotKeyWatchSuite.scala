@@ -16,7 +16,7 @@ import io.streamjoin.model.{BySide, HotKey, HotKeys, ReachBuckets}
 class HotKeyWatchSuite extends AnyFunSuite {
 
   private val buckets = ReachBuckets(0, 5, 20)
-  private val rule = Some(HotKeyRule(100))
+  private val rule = Some(HotKeyRule(100, minBuckets = 2))
 
   private def withRuns(check: (() => HotKeyWatch) => Unit): Unit = {
     val folder = Files.createTempDirectory("hot-keys")
@@ -37,7 +37,7 @@ class HotKeyWatchSuite extends AnyFunSuite {
   }
 
   private def load(partition: Int, key: Long, rows: Long, latest: Long) =
-    TaskLoad(partition, rows, Map(key -> rows), BySide(latest, latest))
+    TaskLoad(partition, rows, Map(key -> rows), 40, BySide(latest, latest))
 
   test("keys are spread from the batch after the one in which they were found") {
     withRuns { run =>
@@ -48,7 +48,7 @@ class HotKeyWatchSuite extends AnyFunSuite {
       assert(watch.keysOf(7, rule).size == 0)
       val found = HotKeys(buckets, Seq(HotKey(5L, 1, 4)))
       assert(watch.keysOf(8, rule) == found && watch.keysOf(8, rule) == found)
-      watch.listen(told(load(3, 9L, 300, 90), load(3, 9L, 300, 90), load(0, 5L, 900, 95)))
+      watch.listen(told(load(3, 9L, 300, 90), load(3, 9L, 300, 90), load(0, 5L, 100, 95)))
       val more = found ++ Seq(HotKey(9L, 3, 5))
       assert(watch.keysOf(9, rule) == more)
       // told once, it counts for one batch
