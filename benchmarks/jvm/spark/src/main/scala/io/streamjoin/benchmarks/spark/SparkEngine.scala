@@ -45,11 +45,12 @@ final class SparkEngine(name: String, variant: Variant) extends Engine {
     outcome(query, received, folder).copy(wallSeconds = wall, cpuSeconds = cpu)
   }
 
-  /** What a workload may ask for with `partitions`, and with `buckets` of this project's join alone. */
+  /** What a workload may ask for with `partitions`, and with `buckets` and `spread` of this project's join alone. */
   private def settings(workload: Workload): Map[String, String] = {
     val asked = workload.parameters.values
     asked.get("partitions").map("spark.sql.shuffle.partitions" -> _).toMap ++
-      asked.get("buckets").map(b => "spark.sql.streamJoin.timeBuckets" -> (b == "yes").toString)
+      asked.get("buckets").map(b => "spark.sql.streamJoin.timeBuckets" -> (b == "yes").toString) ++
+      asked.get("spread").map(s => "spark.sql.streamJoin.hotKeys" -> (s == "yes").toString)
   }
 
   private def declare(workload: Workload, stream: RowStream): Unit = {
