@@ -7,7 +7,7 @@ from typing import Any
 from streamjoin._called import input_name, time_name
 from streamjoin._diagnose import diagnose
 from streamjoin._keys import agreement
-from streamjoin._known import SIDES, Known
+from streamjoin._known import SIDES, Known, Waiting
 from streamjoin._progress import reports, shown_span, shown_time
 
 DESCRIBED = {
@@ -155,6 +155,17 @@ def test_inputs_and_times_are_called_as_the_person_calls_them() -> None:
     assert [input_name(changes, side) for side in SIDES] == ["o", "the right input"]
     assert time_name({"said": {"right.dt": "d.dt"}}, "right.dt") == "d.dt"
     assert time_name({}, "right.dt") == "right.dt"
+
+
+def test_what_waits_is_said_in_the_words_of_the_query() -> None:
+    described = {**DESCRIBED, "said": {"right.dt": "d.dt"}}
+    waiting = [
+        Waiting(0, "left", "right.dt", 3, "11:00", "10:38"),
+        Waiting(1, "held", "t", 2, "12:00", None),
+    ]
+    said = str(diagnose(Known([report(0)], [described], waiting=lambda: waiting)))
+    assert "3 rows of o wait, the first until d.dt passes 11:00 (it is at 10:38)" in said
+    assert "2 rows of the order wait, the first until t passes 12:00" in said
 
 
 def test_times_and_spans() -> None:
