@@ -10,7 +10,12 @@ import org.apache.spark.sql.streamjoin.checkpoint.pending.QueryCheckpoint
 import org.apache.spark.sql.{functions, Column, DataFrame, SparkSession}
 import org.apache.spark.sql.streaming.StreamingQuery
 
-/** What the Python package calls. Plain types only, for py4j. */
+/**
+ * What the Python package calls. Plain types only, for py4j.
+ *
+ * Each method gives a DataFrame that is analysed; what it refuses it throws as an `AnalysisException`
+ * with a condition `STREAM_JOIN.*`. Options that are not in a map have their defaults.
+ */
 object PythonApi {
 
   /** The version of the jar. */
@@ -19,7 +24,14 @@ object PythonApi {
   /** What is wrong with the session as a sentence, or null. */
   def check(session: SparkSession): String = DataFrameOperations.check(session).orNull
 
-  /** Imposes an order on a column, with the options of `IMPOSE_ORDER` by name. */
+  /**
+   * Imposes an order on a column, with the options of `IMPOSE_ORDER` by name.
+   *
+   * @param column a top-level column of a time or a whole number (TINYINT to BIGINT)
+   * @param options `lag` (an interval as text, or a whole number in the unit of a column of numbers; there
+   *   must be one); `idle_timeout` and `max_ahead` (intervals, without: none); `ahead` (`reject`, the
+   *   default, or `keep`)
+   */
   def imposeOrder(df: DataFrame, column: String, options: JMap[String, Any]): DataFrame =
     DataFrameOperations.imposeOrder(df, column, options.asScala.toSeq)
 
@@ -28,6 +40,9 @@ object PythonApi {
    *
    * @param on a Column; a condition written in SQL; or a list of column names, of which one copy
    *   comes out
+   * @param how a join type as `Dataset.join` reads it
+   * @param options those of the hint `STREAM_JOIN`: `retention`, `late`, `mode`, `state_ttl`, `match`,
+   *   `order_scope`; see [[org.apache.spark.sql.streamjoin.logical.plan.JoinOptions]]
    */
   def streamJoin(
       left: DataFrame,
@@ -38,7 +53,14 @@ object PythonApi {
   ): DataFrame =
     DataFrameOperations.streamJoin(left, options.asScala.toSeq)(joined(_, right, on, how))
 
-  /** Declares rows with a kind; `sequenceBy` may be null. */
+  /**
+   * Declares rows with a kind of change.
+   *
+   * @param key the unique key; empty: rows are told apart by all their columns, and counted
+   * @param op the column of the kinds
+   * @param mapping what its words stand for; empty: those of Spark, Flink and Iceberg
+   * @param sequenceBy which of two changes of a key is later; null: `_commit_version`, or nothing says it
+   */
   def fromChangelog(
       df: DataFrame,
       key: JList[String],
@@ -54,7 +76,11 @@ object PythonApi {
       Option(sequenceBy)
     )
 
-  /** Declares latest images; `deletes` may be null. */
+  /**
+   * Declares rows that are each the latest image of their key.
+   *
+   * @param deletes which rows say that their key is gone; null: none
+   */
   def fromUpserts(
       df: DataFrame,
       key: JList[String],
@@ -63,7 +89,13 @@ object PythonApi {
   ): DataFrame =
     ChangelogOperations.fromUpserts(df, key.asScala.toSeq, sequenceBy, Option(deletes))
 
-  /** Declares Debezium's envelopes; `sequenceBy` may be null. */
+  /**
+   * Declares Debezium's messages as the changes of their rows.
+   *
+   * @param key as columns of the row
+   * @param value the column of the messages
+   * @param sequenceBy a path in the message, or a column beside it; null: `offset`
+   */
   def fromDebezium(
       df: DataFrame,
       key: JList[String],
