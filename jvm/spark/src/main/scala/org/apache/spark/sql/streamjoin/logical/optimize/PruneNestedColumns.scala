@@ -1,9 +1,10 @@
 package org.apache.spark.sql.streamjoin.logical.optimize
 
+import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.catalyst.optimizer.NestedColumnAliasing.rewritePlanIfSubsetFieldsUsed
 import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan, Project}
 import org.apache.spark.sql.catalyst.rules.Rule
-import org.apache.spark.sql.streamjoin.logical.plan.StreamJoin
+import org.apache.spark.sql.streamjoin.logical.plan.{AliasedColumn, StreamJoin}
 import org.apache.spark.sql.types.StructType
 
 /**
@@ -17,12 +18,16 @@ object PruneNestedColumns extends Rule[LogicalPlan] {
     else
       plan.transform {
         case p @ Project(list, Filter(condition, j: StreamJoin)) if hasStructs(j) =>
-          rewritePlanIfSubsetFieldsUsed(p, (list :+ condition) ++ j.expressions, Nil).getOrElse(p)
+          rewritePlanIfSubsetFieldsUsed(p, (list :+ condition) ++ read(j), Nil).getOrElse(p)
         case p @ Project(list, j: StreamJoin) if hasStructs(j) =>
-          rewritePlanIfSubsetFieldsUsed(p, list ++ j.expressions, Nil).getOrElse(p)
+          rewritePlanIfSubsetFieldsUsed(p, list ++ read(j), Nil).getOrElse(p)
       }
 
   private def hasStructs(j: StreamJoin): Boolean = j.children.exists(_.output.exists {
     _.dataType.existsRecursively(_.isInstanceOf[StructType])
   })
+
+  /** What a join reads of its columns; the whole ones are only called by their aliases. */
+  private def read(j: StreamJoin): Seq[Expression] =
+    j.expressions.filterNot(_.isInstanceOf[AliasedColumn])
 }

@@ -26,6 +26,14 @@ class PruneNestedColumnsSuite extends RulesOverJoins {
     }
   }
 
+  test("one of which the condition compares a field, under an alias, does not either") {
+    val on = "l.k = r.bk AND l.s.p = r.y AND r.bt BETWEEN l.t AND l.t + INTERVAL '1' HOUR"
+    val j = planOf(joined(a.as("l"), b.as("r"), on)).collectFirst { case j: StreamJoin => j }.get
+    assert(j.aliased.exists(_.child.dataType.isInstanceOf[StructType]))
+    for (plan <- Seq(asksField(j), Project(Seq(column(j, "x")), j)))
+      assert(!structs(PruneNestedColumns(plan)))
+  }
+
   test("one that is asked for as a whole does") {
     val plan = asksField(join("inner"), "s")
     assert(PruneNestedColumns(plan) == plan)
