@@ -50,7 +50,13 @@ final class SparkEngine(name: String, variant: Variant) extends Engine {
     val asked = workload.parameters.values
     asked.get("partitions").map("spark.sql.shuffle.partitions" -> _).toMap ++
       asked.get("buckets").map(b => "spark.sql.streamJoin.timeBuckets" -> (b == "yes").toString) ++
-      asked.get("spread").map(s => "spark.sql.streamJoin.hotKeys" -> (s == "yes").toString)
+      asked.get("spread").toSeq.flatMap { s =>
+        Seq(
+          "spark.sql.streamJoin.hotKeys" -> (s == "yes").toString,
+          // whatever it brings
+          "spark.sql.streamJoin.hotKeyBuckets" -> "0"
+        )
+      }
   }
 
   private def declare(workload: Workload, stream: RowStream): Unit = {
