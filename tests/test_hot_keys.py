@@ -47,7 +47,7 @@ def table(spark: SparkSession, rows: Arrivals, time: str) -> DataFrame:
 @pytest.fixture
 def shop(spark: SparkSession, tmp_path: Path) -> Shop:
     session = spark.newSession()
-    session.conf.set("spark.sql.shuffle.partitions", "3")
+    session.conf.set("spark.sql.shuffle.partitions", "4")
     session.conf.set("spark.sql.streamJoin.hotKeyRows", "50")
     session.conf.set("spark.sql.streamJoin.hotKeyBuckets", "1")
     return Shop(session, tmp_path)

@@ -19,9 +19,9 @@ final case class TaskLoad(
 )
 
 /**
- * Which keys are spread from the next batch on: those with many rows, where a task is then done in two thirds of the
- * time. To spread rows is not free: some lie twice, and all take a step more on their way. A key that is spread once
- * stays so.
+ * Which keys are spread from the next batch on: those with many rows, where a task is then done in half of the time.
+ * To spread rows is not free: some lie twice, and all take a step more on their way. A key that is spread once stays
+ * so.
  *
  * @param minRows of a key in a batch; fewer are no work
  * @param minBuckets how many of the buckets of time a batch spans: of fewer, one task has most rows at a time.
@@ -54,7 +54,7 @@ final case class HotKeyRule(minRows: Long, minBuckets: Int) {
 
   /** A fourth of a key's rows lie twice when it is spread. */
   private def shortens(load: TaskLoad, rows: Long, all: Long, partitions: Int): Boolean =
-    load.rows * 2.0 / 3 > (all + rows / 4) / partitions
+    load.rows / 2 > (all + rows / 4) / partitions
 
   /** All rows of the key that are buffered lie before it. */
   private def firstBucket(load: TaskLoad, known: HotKeys): Long =
