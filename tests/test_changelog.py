@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from pyspark.errors import AnalysisException, PySparkValueError, StreamingQueryException
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql import functions as F
 
 import streamjoin
@@ -116,7 +116,7 @@ def fold(table: Counter[Any], rows: Iterable[tuple[Any, ...]]) -> None:
 
 LAYOUTS: dict[str, tuple[Any, Any, Any]] = {
     "keyed": (
-        lambda o: o.fromChangelog(key="id", sequence_by="seq"),
+        lambda o: o.fromChangelog(key="id", sequence_by="seq").drop("seq"),
         lambda c: c.fromChangelog(key="id", sequence_by="seq"),
         lambda row: True,
     ),
@@ -132,7 +132,7 @@ LAYOUTS: dict[str, tuple[Any, Any, Any]] = {
     ),
     "upserts": (
         lambda o: o.fromUpserts("id", "seq", deletes="_change_type = 'delete'"),
-        lambda c: c.fromUpserts("id", "seq", deletes=F.col("_change_type") == "delete"),
+        lambda c: c.fromUpserts("id", "seq", deletes=F.col("_change_type") == "delete").drop("seq"),
         lambda row: row["_change_type"] != "update_preimage",
     ),
 }
@@ -320,6 +320,60 @@ def test_sums_above_and_columns_of_using(spark: SparkSession, tmp_path: Path) ->
         assert {k: v for k, v in found.items() if v[0]} == {
             k: (n, amounts[k]) for k, n in expected.items()
         }
+
+
+def test_upserts_and_sums_of_changes_that_no_join_has_made(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    feed = Feed(spark, tmp_path)
+    whole = feed.orders.stream()
+    latest = whole.where("_change_type <> 'update_preimage'").fromUpserts(
+        "id", "seq", deletes="_change_type = 'delete'"
+    )
+    columns = ["id", "customer", "amount", "_change_type"]
+    rows = reduce(
+        DataFrame.union,
+        (
+            changes.select(F.lit(name).alias("from"), *columns)
+            for name, changes in (
+                ("latest", latest.drop("seq").toUpserts()),
+                ("images", whole.drop("seq").fromChangelog().toUpserts("id")),
+            )
+        ),
+    )
+    sign = F.when(F.col("_change_type").isin(*ADDED), 1).otherwise(-1)
+    sums = latest.groupBy("customer").agg(F.sum(sign), F.sum(sign * F.col("amount")))
+    tables: dict[str, dict[int, Row]] = {"latest": {}, "images": {}}
+    totals: dict[int | None, tuple[int, int]] = {}
+
+    def merge(batch: DataFrame, _: int) -> None:
+        changes = batch.collect()
+        keys = [(row["from"], row["id"]) for row in changes]
+        assert len(keys) == len(set(keys))
+        for row in changes:
+            assert (row["id"] in tables[row["from"]]) == (row["_change_type"] != "insert")
+            if row["_change_type"] == "delete":
+                del tables[row["from"]][row["id"]]
+            else:
+                tables[row["from"]][row["id"]] = row
+
+    def total(batch: DataFrame, _: int) -> None:
+        totals.update({row[0]: (row[1], row[2]) for row in batch.collect()})
+
+    for _ in range(3):
+        feed.land()
+        for query, sink in ((rows, merge), (sums, total)):
+            query.writeStream.outputMode("append" if sink is merge else "update").option(
+                "checkpointLocation", str(tmp_path / sink.__name__)
+            ).trigger(availableNow=True).foreachBatch(sink).start().awaitTermination()
+        expected = {k: (o["customer"], o["amount"]) for k, o in feed.tables["orders"].items()}
+        for table in tables.values():
+            assert {k: (row["customer"], row["amount"]) for k, row in table.items()} == expected
+        counts: dict[int | None, tuple[int, int]] = {}
+        for customer, amount in expected.values():
+            n, of = counts.get(customer, (0, 0))
+            counts[customer] = (n + 1, of + amount)
+        assert {c: t for c, t in totals.items() if t[0]} == counts
 
 
 def test_checkpoints_of_the_other_join_and_null_in_a_key(

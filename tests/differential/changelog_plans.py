@@ -14,6 +14,7 @@ import streamjoin
 from tests.differential.changelogs import Batch, ChangelogCase, Input
 
 ROW = "id INT, k INT, v INT, w STRING"
+NARROW = ["id", "k", "v", "w", "_change_type"]
 RAW = {
     "counted": f"{ROW}, op STRING",
     "images": f"{ROW}, op STRING",
@@ -79,6 +80,8 @@ def _declared(each: Input, raw: DataFrame) -> DataFrame:
         "appends": lambda: raw,
     }
     df = declared[each.declared]()
+    if each.narrow:
+        df = df.select(*NARROW)
     return df.where(each.where) if each.where else df
 
 
@@ -120,7 +123,10 @@ def _relation(each: Input) -> str:
         "debezium": f"FROM_DEBEZIUM({table}, {key}, sequence_by => DESCRIPTOR(source.lsn))",
         "appends": f"(SELECT * FROM raw_{each.alias})",
     }[each.declared]
-    return f"(SELECT * FROM {function} WHERE {each.where})" if each.where else function
+    if not each.where and not each.narrow:
+        return function
+    columns = ", ".join(NARROW) if each.narrow else "*"
+    return f"(SELECT {columns} FROM {function} WHERE {each.where or 'true'})"
 
 
 def expected(case: ChangelogCase, session: SparkSession) -> DataFrame:

@@ -31,6 +31,8 @@ class Input:
     declared: Declared
     where: str | None
     """A filter between the declaration and the join."""
+    narrow: bool = False
+    """Whether only the columns of the row are taken along, and not its sequence."""
 
     @property
     def keyed(self) -> bool:
@@ -134,6 +136,7 @@ def _inputs(rng: Random, through: str) -> tuple[Input, ...]:
             alias,
             declared,
             rng.choice(["v <> 2", "w = 'a'", "id < 3", "k > 0"]) if rng.random() < 0.25 else None,
+            declared != "appends" and rng.random() < 0.5,
         )
         for alias, declared in zip("abcd", drawn, strict=False)
     )

@@ -32,6 +32,7 @@ import org.apache.spark.sql.{SparkSessionExtensions, SparkSessionExtensionsProvi
  *    - `ResolveChangelog`, `ResolveChangelogJoin`: joins of changelogs, before the event-time join, which takes
  *      each row for one that stays.
  *    - `AwaitChangeColumns.Release`: `_change_type` is given back.
+ *    - `CompleteSums`: sums over changes that no join has made get both images of each.
  *    - `ResolveStreamJoin`: a join of streams with an imposed order becomes the event-time join, or is refused.
  *    - `RefuseWindowsInConditions`: a window made in a condition is refused before Spark finds another fault.
  *    - `ResolveRowtime`: `ROWTIME` is found.

@@ -22,6 +22,7 @@ import org.apache.spark.sql.streamjoin.logical.resolve.{
   CheckJoinHints,
   CheckOutputMode,
   CheckSecondWatermark,
+  CompleteSums,
   HoldHintedJoins,
   InlineOrderedCTE,
   OneEventTime,
@@ -82,6 +83,7 @@ object ExtensionPoints {
     extensions.injectResolutionRule(_ => ResolveChangelog)
     extensions.injectResolutionRule(_ => ResolveChangelogJoin)
     extensions.injectResolutionRule(_ => AwaitChangeColumns.Release)
+    extensions.injectResolutionRule(_ => CompleteSums)
     extensions.injectResolutionRule(_ => ResolveStreamJoin)
     extensions.injectResolutionRule(_ => RefuseWindowsInConditions)
     extensions.injectResolutionRule(_ => ResolveRowtime)

@@ -1,6 +1,6 @@
 package org.apache.spark.sql.streamjoin.logical.resolve
 
-import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, Literal}
+import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, AttributeSet, Literal}
 import org.apache.spark.sql.catalyst.plans.logical.{Join, LogicalPlan, Project}
 import org.apache.spark.sql.streamjoin.conditions.PlainCondition
 import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
@@ -58,16 +58,18 @@ private[streamjoin] object ChangelogBuilder {
     val leaves = draft.leaving.exists
     val aging = Side.both.flatMap(draft.ttlTime(_))
     val (x, y) = if (leaves || aging.nonEmpty) (timedLeft, timedRight) else (l, r)
-    val imaged = ChangelogDraft.of(
-      LastImages.kept(x, joinKey(draft, Side.Left), leaves, draft.leftTtl),
-      LastImages.kept(y, joinKey(draft, Side.Right), leaves, draft.rightTtl),
-      joinType,
-      condition
-    ).copy(leftTtl = draft.leftTtl, rightTtl = draft.rightTtl)
+    val left = LastImages.kept(x, joinKey(draft, Side.Left), leaves, draft.leftTtl)
+    val right = LastImages.kept(y, joinKey(draft, Side.Right), leaves, draft.rightTtl)
+    val imaged = ChangelogDraft
+      .of(left, CarriedSequence.apart(left, right), joinType, condition)
+      .copy(leftTtl = draft.leftTtl, rightTtl = draft.rightTtl)
     val built = ChangelogDraft.withTimes(imaged, a => leaves || aging.exists(_.exprId == a.exprId))
     built.copyTagsFrom(join)
+    val carried = AttributeSet(built.children.flatMap(_.output)) -- (x.output ++ y.output)
     Project(
-      built.output.map(a => if (built.changes.contains(a)) Alias(a, a.name)() else a),
+      built.output.filterNot(carried.contains).map(a =>
+        if (built.changes.contains(a)) Alias(a, a.name)() else a
+      ),
       built
     )
   }

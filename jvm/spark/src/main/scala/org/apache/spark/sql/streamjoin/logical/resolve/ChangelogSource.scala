@@ -282,6 +282,6 @@ private[streamjoin] final class ChangelogSource(input: LogicalPlan, resolver: Re
         "toUpserts(key=...) with columns of the result"
       )
     }
-    ToUpserts(known, kind, input)
+    ToUpserts(known, kind, LastImages.complete(input))
   }
 }

@@ -22,7 +22,7 @@ private[resolve] object LastImages {
 
   /**
    * The input, with the last image of each key kept right above its declaration where a change could
-   * miss the one that it replaces.
+   * miss the one that it replaces. Where none could, with its sequence, see [[CarriedSequence]].
    *
    * @param joinKey the columns of the input by which it is joined, where all of its keys are such
    * @param leaves whether rows leave the join by watermarks
@@ -37,8 +37,25 @@ private[resolve] object LastImages {
     val size = ChangelogMarks.kind(input.output).fold(0)(ChangelogMarks.keySize)
     val key = ChangelogMarks.key(input.output)
     val together = joinKey.exists(_.forall(k => key.exists(_.exprId == k.exprId)))
-    if (size == 0 || key.nonEmpty && together && passesAll(input)) input
-    else normalized(input, images(_, leaves, ttl))
+    if (size == 0) input
+    else
+      Option
+        .when(key.nonEmpty && together && passesAll(input))(input)
+        .flatMap(CarriedSequence.of)
+        .getOrElse(normalized(input, images(_, leaves, ttl)))
+  }
+
+  /** Changes of which each comes with the image that it replaces, also where no join keeps that. */
+  def complete(changes: LogicalPlan): LogicalPlan =
+    if (areComplete(changes)) changes
+    else normalized(changes, images(_, leaves = false, ttl = None))
+
+  /** Whether nothing has a key by which an image could be missed, or something below looks after that. */
+  def areComplete(changes: LogicalPlan): Boolean = changes match {
+    case _: ChangelogJoin => true
+    case p if isDeclaration(p) =>
+      ChangelogMarks.kind(p.output).forall(ChangelogMarks.keySize(_) == 0)
+    case p => p.children.forall(areComplete)
   }
 
   /** Whether each change that was declared comes here. */

@@ -1,5 +1,7 @@
 package org.apache.spark.sql.streamjoin.physical.changelog
 
+import scala.collection.mutable
+
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{
@@ -17,6 +19,7 @@ import org.apache.spark.sql.catalyst.plans.physical.{
   Partitioning
 }
 import org.apache.spark.sql.execution.{SparkPlan, UnaryExecNode}
+import org.apache.spark.sql.streamjoin.logical.plan.ChangelogMarks
 import org.apache.spark.sql.streamjoin.shims.SparkCaseClass
 import org.apache.spark.unsafe.types.{ByteArray, UTF8String}
 
@@ -33,7 +36,8 @@ import io.streamjoin.join.changelog.ChangeKind
  *   none             some            -> delete
  * }}}
  *
- * A row that comes as it went is no change: the columns that differ are not among those asked for.
+ * A row that comes as it went is no change: the columns that differ are not among those asked for. Of a row
+ * that came and went several times, as in a feed of whole images, the last image alone is left.
  */
 case class ToUpsertsExec(key: Seq[Attribute], kind: Attribute, child: SparkPlan)
     extends UnaryExecNode {
@@ -97,21 +101,36 @@ private final class UpsertRuns(
     row
   }
 
+  /** What a row is, whatever is said of its change. */
+  private val identity = UnsafeProjection.create(
+    columns.filterNot(a => a.exprId == kind.exprId || ChangelogMarks.isCommit(a)),
+    columns
+  )
+
+  /** One image of the key, the change that told of it last, and how often it came more than it went. */
+  private final class Image(var row: UnsafeRow, var times: Int)
+
   private def ofNextKey(): Option[UnsafeRow] = {
     val first = ahead.get
-    var (came, went) = (Option.empty[UnsafeRow], Option.empty[UnsafeRow])
+    val images = mutable.HashMap.empty[UnsafeRow, Image]
     while (ahead.exists(byKey.compare(first, _) == 0)) {
       val row = ahead.get
-      if (added(row.getUTF8String(kindAt))) came = Some(largest(came, row))
-      else went = Some(largest(went, row))
+      val by = if (added(row.getUTF8String(kindAt))) 1 else -1
+      images.get(identity(row)) match {
+        case Some(image) =>
+          image.row = largest(Some(image.row), row)
+          image.times += by
+        case None => images.put(identity(row).copy(), new Image(row, by))
+      }
       ahead = next(rows)
     }
-    (came, went) match {
-      case (Some(row), None) => Some(as(ChangeKind.Insert)(row))
-      case (Some(row), Some(before)) =>
-        val was = as(ChangeKind.Postimage)(before).copy()
-        Some(as(ChangeKind.Postimage)(row)).filter(_ != was)
-      case (None, row) => row.map(as(ChangeKind.Delete)(_))
+    def left(of: Int => Boolean) = images.valuesIterator
+      .filter(i => of(i.times))
+      .foldLeft(Option.empty[UnsafeRow])((one, i) => Some(largest(one, i.row)))
+    (left(_ > 0), left(_ < 0)) match {
+      case (Some(row), None)    => Some(as(ChangeKind.Insert)(row))
+      case (Some(row), Some(_)) => Some(as(ChangeKind.Postimage)(row))
+      case (None, gone)         => gone.map(as(ChangeKind.Delete)(_))
     }
   }
 
