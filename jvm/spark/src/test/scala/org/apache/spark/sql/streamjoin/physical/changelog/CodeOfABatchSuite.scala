@@ -60,7 +60,8 @@ class CodeOfABatchSuite extends StreamTest {
         query.processAllAvailable()
       }
     finally query.stop()
-    assert(compiled.length == 6)
-    assert(compiled.drop(3).distinct.length == 1, compiled)
+    // a change may come in two batches, one for each input
+    assert(compiled.length >= 6)
+    assert(compiled.takeRight(3).distinct.length == 1, compiled)
   }
 }
