@@ -146,8 +146,9 @@ def _changelogs() -> list[Case]:
         return Case(label, workload, everyone, 100_000, sizes | changes, warmup_batches=100)
 
     return [
-        case("R20", "R20", 1_000_000),
-        case("R3", "R3", 4_000_000),
+        # two seconds of run measure compilation
+        case("R20", "R20", 2_000_000),
+        case("R3", "R3", 16_000_000),
         # U1 and U2 are long enough for Flink to write several checkpoints
         case("U1", "U1", 2_000_000),
         case("U1, zipf", "U1", 500_000, skew="zipf"),
