@@ -26,8 +26,18 @@ object ResolveRowtime extends Rule[LogicalPlan] {
             groupingExpressions = a.groupingExpressions.map(replaced(p, _)),
             aggregateExpressions = a.aggregateExpressions.map(named(p, _))
           )
+        case s @ Sort(order, _, list: Project, _) =>
+          ordered(s.copy(order = order.map(replaced(p, _).asInstanceOf[SortOrder])), list)
         case _ => p.mapExpressions(replaced(p, _))
       }
+  }
+
+  /** With the columns that are asked for behind the list, as Spark adds those that it finds there. */
+  private def ordered(sort: Sort, list: Project): LogicalPlan = {
+    val missing = AttributeSet(sort.order.flatMap(_.references.filter(_.resolved))) -- list.output
+    val found = list.child.output.filter(missing.contains)
+    if (found.isEmpty) sort
+    else Project(list.output, sort.copy(child = list.copy(projectList = list.projectList ++ found)))
   }
 
   /** A column of an input that Spark is yet to tell from the other input's would be either's. */
@@ -84,11 +94,20 @@ object ResolveRowtime extends Rule[LogicalPlan] {
     else if (u.nameParts.length > 1) qualified(p, u)
     else if (PlaceWindows.mayBringBounds(p)) None
     else
-      p.children.map(Rowtime.of) match {
+      p.children.map(rowtime(p, _)) match {
         case Seq(Right(e))    => Some(e)
         case Seq(Left(among)) => throw refusal(u, among)
         case _                => throw refusal(u, p.children.flatMap(Rowtime.columns))
       }
+
+  /** An order of rows looks behind the list right below it, as it does for columns that the list leaves out. */
+  private def rowtime(
+      p: LogicalPlan,
+      child: LogicalPlan
+  ): Either[Seq[Attribute], Expression] = (p, child) match {
+    case (_: Sort, Project(_, below)) => Rowtime.of(below).orElse(Rowtime.of(child))
+    case _                            => Rowtime.of(child)
+  }
 
   private def qualified(p: LogicalPlan, u: UnresolvedAttribute): Option[Attribute] = {
     val qualifier = u.nameParts.init
