@@ -55,27 +55,27 @@ final case class HotKeys(buckets: ReachBuckets, keys: Seq[HotKey]) {
     -1
   }
 
-  /** The partition in which a row is at home; [[Routing.NoBucket]]: that of its key. */
+  /** The partition in which a row is at home; [[ReachBuckets.NoPartition]]: that of its key. */
   def homeIn(side: Side, hash: Long, time: Long, partitions: Int): Int = {
     val key = find(hash)
-    if (key < 0) Routing.NoBucket
+    if (key < 0) ReachBuckets.NoPartition
     else {
       val bucket = buckets.home(side, time)
-      if (bucket < fromOf(key)) Routing.NoBucket else turn(key, bucket, partitions)
+      if (bucket < fromOf(key)) ReachBuckets.NoPartition else turn(key, bucket, partitions)
     }
   }
 
-  /** The partition in which a row is a guest, or [[Routing.NoBucket]]: in none. */
+  /** The partition in which a row is a guest, or [[ReachBuckets.NoPartition]]: in none. */
   def guestIn(side: Side, hash: Long, time: Long, partitions: Int): Int = {
     val key = find(hash)
-    if (key < 0) Routing.NoBucket
+    if (key < 0) ReachBuckets.NoPartition
     else {
       val bucket = buckets.home(side, time)
       val next = bucket + buckets.neighbour(side, time)
-      if (next == bucket || math.min(bucket, next) < fromOf(key)) Routing.NoBucket
+      if (next == bucket || math.min(bucket, next) < fromOf(key)) ReachBuckets.NoPartition
       else {
         val there = turn(key, next, partitions)
-        if (there == turn(key, bucket, partitions)) Routing.NoBucket else there
+        if (there == turn(key, bucket, partitions)) ReachBuckets.NoPartition else there
       }
     }
   }

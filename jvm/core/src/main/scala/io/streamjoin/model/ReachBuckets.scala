@@ -50,19 +50,26 @@ final case class ReachBuckets(shift: Long, reach: Long, width: Long) {
   def homeIn(side: Side, time: Long, partitions: Int): Int =
     ReachBuckets.partition(home(side, time), partitions)
 
-  /** The partition in which the row is a guest, or -1: in none, for all who may be its partners are where it is. */
+  /**
+   * The partition in which the row is a guest, or [[ReachBuckets.NoPartition]]: in none, for all who may be its
+   * partners are where it is.
+   */
   def guestIn(side: Side, time: Long, partitions: Int): Int = {
     val next = neighbour(side, time)
-    if (next == 0) -1
+    if (next == 0) ReachBuckets.NoPartition
     else {
       val bucket = home(side, time)
       val there = ReachBuckets.partition(bucket + next, partitions)
-      if (there == ReachBuckets.partition(bucket, partitions)) -1 else there
+      if (there == ReachBuckets.partition(bucket, partitions)) ReachBuckets.NoPartition
+      else there
     }
   }
 }
 
 object ReachBuckets {
+
+  /** In the place of a partition: none that follows from a bucket. */
+  val NoPartition: Int = -1
 
   /** Beyond it a reach is no better than none. */
   val Farthest: Long = Long.MaxValue / 16

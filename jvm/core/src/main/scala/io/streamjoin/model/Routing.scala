@@ -87,12 +87,16 @@ object Routing {
      */
     def single: Option[Side]
 
-    /** The partition in which a row is at home; [[NoBucket]]: the one in which it would be without buckets. */
+    /**
+     * The partition in which a row is at home; [[ReachBuckets.NoPartition]]: the one in which it would be without
+     * buckets.
+     */
     def homeIn(side: Side, key: Long, time: Long, partitions: Int): Int
 
-    /** The partition in which a row is a guest, or [[NoBucket]]: in none. */
+    /** The partition in which a row is a guest, or [[ReachBuckets.NoPartition]]: in none. */
     final def guestIn(side: Side, key: Long, time: Long, partitions: Int): Int =
-      if (single.contains(side)) NoBucket else neighbourIn(side, key, time, partitions)
+      if (single.contains(side)) ReachBuckets.NoPartition
+      else neighbourIn(side, key, time, partitions)
 
     protected def neighbourIn(side: Side, key: Long, time: Long, partitions: Int): Int
 
@@ -109,7 +113,7 @@ object Routing {
     ): Boolean =
       partitions > 1 && !single.contains(side) && {
         val home = homeIn(side, key, time, partitions)
-        home != NoBucket && home != partition
+        home != ReachBuckets.NoPartition && home != partition
       }
   }
 
@@ -134,9 +138,6 @@ object Routing {
 
     override def isSpread(key: Long): Boolean = hot.contains(key)
   }
-
-  /** In the place of a partition: none that follows from a bucket. */
-  val NoBucket: Int = -1
 
   object ByTime {
     val Name: String = "BY TIME"

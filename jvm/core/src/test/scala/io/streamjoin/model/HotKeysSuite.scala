@@ -2,7 +2,7 @@ package io.streamjoin.model
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import io.streamjoin.model.Routing.NoBucket
+import io.streamjoin.model.ReachBuckets.NoPartition
 import io.streamjoin.testing.RandomCases
 import io.streamjoin.testing.RandomCases.onFailure
 
@@ -27,7 +27,7 @@ class HotKeysSuite extends AnyFunSuite {
         val at = times.map { case (side, t) =>
           val home = routing.homeIn(side, 7L, t, partitions)
           val guest = routing.guestIn(side, 7L, t, partitions)
-          side -> ((if (home == NoBucket) own else home) +: Seq(guest).filter(_ != NoBucket))
+          side -> ((if (home == NoPartition) own else home) +: Seq(guest).filter(_ != NoPartition))
         }
         withClue(onFailure(s"$routing, $partitions partitions, $l, $r: $at ")) {
           for ((side, places) <- at) {
@@ -51,11 +51,11 @@ class HotKeysSuite extends AnyFunSuite {
     val buckets = ReachBuckets(0, 5, 20)
     val routing = Routing.ByKeyAndTime(Some(Side.Left), HotKeys(buckets, Seq(HotKey(7L, 1, 3))))
     def guests(times: Range) =
-      times.count(routing.guestIn(Side.Right, 7L, _, 4) != NoBucket)
+      times.count(routing.guestIn(Side.Right, 7L, _, 4) != NoPartition)
     assert(guests(0 until 70) == 0)
     assert(guests(75 until 80) == 5 && guests(80 until 85) == 5)
     assert(guests(80 until 2080) > 800 && guests(80 until 2080) <= 1000)
-    assert((0 until 2080).forall(routing.guestIn(Side.Left, 7L, _, 4) == NoBucket))
+    assert((0 until 2080).forall(routing.guestIn(Side.Left, 7L, _, 4) == NoPartition))
   }
 
   test("buckets in a row of one key lie in as many partitions as there are") {
@@ -77,8 +77,8 @@ class HotKeysSuite extends AnyFunSuite {
         val other = random.nextLong() >> random.nextInt(60)
         assert(hot.contains(other) == hashes.contains(other))
         if (!hot.contains(other)) {
-          assert(hot.homeIn(Side.Left, other, 100, 5) == NoBucket)
-          assert(hot.guestIn(Side.Left, other, 100, 5) == NoBucket)
+          assert(hot.homeIn(Side.Left, other, 100, 5) == NoPartition)
+          assert(hot.guestIn(Side.Left, other, 100, 5) == NoPartition)
         }
       }
     }

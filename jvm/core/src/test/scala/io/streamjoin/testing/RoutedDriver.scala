@@ -2,7 +2,7 @@ package io.streamjoin.testing
 
 import io.streamjoin.bounds.{RowBounds, RowTimes}
 import io.streamjoin.join.eventtime.{EventTimeJoin, JoinCounters, JoinRows, KeyLoad, TaskLoad}
-import io.streamjoin.model.{JoinType, Routing, Side, Watermarks}
+import io.streamjoin.model.{JoinType, ReachBuckets, Routing, Side, Watermarks}
 
 /**
  * A join over several partitions. Rows go where the routing sends them; where that knows no keys, what the
@@ -57,8 +57,8 @@ final class RoutedDriver(
     else {
       val (key, time) = (rows.key(row.side, row), bounds(row.side).probeTime(times))
       val byBucket = routing.homeIn(row.side, key, time, partitions)
-      (if (byBucket == Routing.NoBucket) home else byBucket) +:
-        Seq(routing.guestIn(row.side, key, time, partitions)).filter(_ != Routing.NoBucket)
+      (if (byBucket == ReachBuckets.NoPartition) home else byBucket) +:
+        Seq(routing.guestIn(row.side, key, time, partitions)).filter(_ != ReachBuckets.NoPartition)
     }
   }
 

@@ -17,12 +17,12 @@ private[resolve] object CarriedSequence {
   private def isIn(plan: LogicalPlan): Boolean = ChangelogMarks.sequence(plan.output).nonEmpty
 
   private def isDeclared(plan: LogicalPlan): Boolean = plan match {
-    case p if LastImages.isDeclaration(p) => isIn(p)
-    case p                                => p.children.exists(isDeclared)
+    case p if Declaration.is(p) => isIn(p)
+    case p                      => p.children.exists(isDeclared)
   }
 
   private def carried(plan: LogicalPlan): LogicalPlan =
-    if (LastImages.isDeclaration(plan)) plan
+    if (Declaration.is(plan)) plan
     else
       plan.mapChildren(carried) match {
         case p: Project =>

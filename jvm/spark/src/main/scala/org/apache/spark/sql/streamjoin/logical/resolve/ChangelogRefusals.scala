@@ -54,7 +54,7 @@ private[resolve] object ChangelogRefusals {
 
     /** What stands between the declaration of changes and the join. */
     private def above(plan: LogicalPlan): Option[StreamJoinAnalysisException] = plan match {
-      case p if LastImages.isDeclaration(p) =>
+      case p if Declaration.is(p) =>
         p match {
           case Project(_, child)
               if ChangelogMarks.kind(p.output).exists(ChangelogMarks.keySize(_) == 0) =>

@@ -53,14 +53,14 @@ private[resolve] object LastImages {
   /** Whether nothing has a key by which an image could be missed, or something below looks after that. */
   def areComplete(changes: LogicalPlan): Boolean = changes match {
     case _: ChangelogJoin => true
-    case p if isDeclaration(p) =>
+    case p if Declaration.is(p) =>
       ChangelogMarks.kind(p.output).forall(ChangelogMarks.keySize(_) == 0)
     case p => p.children.forall(areComplete)
   }
 
   /** Whether each change that was declared comes here. */
   private def passesAll(plan: LogicalPlan): Boolean = plan match {
-    case p if isDeclaration(p)   => true
+    case p if Declaration.is(p)  => true
     case Project(_, child)       => passesAll(child)
     case SubqueryAlias(_, child) => passesAll(child)
     case v: View                 => passesAll(v.child)
@@ -69,15 +69,8 @@ private[resolve] object LastImages {
     case _                       => false
   }
 
-  /** Where rows become changes. */
-  def isDeclaration(plan: LogicalPlan): Boolean = plan match {
-    case Project(_, child) => ChangelogMarks.areChanges(plan) && !ChangelogMarks.areChanges(child)
-    case _: ChangelogJoin  => true
-    case _                 => false
-  }
-
   private def normalized(plan: LogicalPlan, images: LogicalPlan => LogicalPlan): LogicalPlan =
-    if (isDeclaration(plan) || isOrdered(plan)) images(plan)
+    if (Declaration.is(plan) || isOrdered(plan)) images(plan)
     else plan.mapChildren(normalized(_, images))
 
   /** A declaration with orders on top of it: those say when the last image of a key may go. */
@@ -85,7 +78,7 @@ private[resolve] object LastImages {
     def declared(p: LogicalPlan): Boolean = p match {
       case _: EventTimeWatermark | _: ImposeOrder | _: SubqueryAlias | _: View =>
         p.children.forall(declared)
-      case _ => isDeclaration(p)
+      case _ => Declaration.is(p)
     }
     plan match {
       case w: EventTimeWatermark => declared(w)

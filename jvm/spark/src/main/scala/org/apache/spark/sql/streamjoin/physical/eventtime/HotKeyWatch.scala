@@ -1,7 +1,5 @@
 package org.apache.spark.sql.streamjoin.physical.eventtime
 
-import java.util.UUID
-
 import scala.jdk.CollectionConverters._
 
 import org.apache.hadoop.conf.Configuration
@@ -71,29 +69,14 @@ private[eventtime] final class HotKeyWatch(
 
 private[eventtime] object HotKeyWatch {
 
-  /** Runs of queries that are remembered; one that is not reads its files again. */
-  private val Remembered = 256
-
-  private final case class Operator(run: UUID, location: String, id: Long)
-
-  private val watches =
-    new java.util.LinkedHashMap[Operator, HotKeyWatch](16, 0.75f, true) {
-      override def removeEldestEntry(eldest: java.util.Map.Entry[Operator, HotKeyWatch]): Boolean =
-        size > Remembered
-    }
+  private val watches = new OperatorsOfRuns[HotKeyWatch]
 
   def of(
       info: StatefulOperatorStateInfo,
       buckets: ReachBuckets,
       hadoopConf: => Configuration
-  ): HotKeyWatch = watches.synchronized {
-    val operator = Operator(info.queryRunId, info.checkpointLocation, info.operatorId)
-    watches.computeIfAbsent(
-      operator,
-      _ => {
-        val folder = new Path(info.checkpointLocation, info.operatorId.toString)
-        new HotKeyWatch(new HotKeyFiles(folder, hadoopConf), buckets, info.numPartitions)
-      }
-    )
+  ): HotKeyWatch = watches.of(info) {
+    val folder = new Path(info.checkpointLocation, info.operatorId.toString)
+    new HotKeyWatch(new HotKeyFiles(folder, hadoopConf), buckets, info.numPartitions)
   }
 }

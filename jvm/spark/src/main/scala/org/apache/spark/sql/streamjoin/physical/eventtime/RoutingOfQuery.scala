@@ -1,7 +1,5 @@
 package org.apache.spark.sql.streamjoin.physical.eventtime
 
-import java.util.UUID
-
 import scala.util.Try
 
 import org.apache.hadoop.fs.Path
@@ -22,16 +20,7 @@ import io.streamjoin.model.{JoinType, Routing}
  */
 private[eventtime] object RoutingOfQuery {
 
-  /** Runs of queries that are remembered; one that is not is looked up again. */
-  private val Remembered = 256
-
-  private final case class Operator(run: UUID, location: String, id: Long)
-
-  private val found =
-    new java.util.LinkedHashMap[Operator, Routing](16, 0.75f, true) {
-      override def removeEldestEntry(eldest: java.util.Map.Entry[Operator, Routing]): Boolean =
-        size > Remembered
-    }
+  private val found = new OperatorsOfRuns[Routing]
 
   /** @param anew how they would, were there nothing yet */
   def apply(
@@ -41,15 +30,10 @@ private[eventtime] object RoutingOfQuery {
       session: SparkSession
   ): Routing =
     if (anew == Routing.ByKey) anew
-    else synchronized {
-      val operator = Operator(info.queryRunId, info.checkpointLocation, info.operatorId)
-      Option(found.get(operator)).getOrElse {
-        val routing = Try(stored(info, session).flatMap(of(joinType, _))).toOption.flatten
-          .getOrElse(anew)
-        found.put(operator, routing)
-        routing
+    else
+      found.of(info) {
+        Try(stored(info, session).flatMap(of(joinType, _))).toOption.flatten.getOrElse(anew)
       }
-    }
 
   /** What is wrong with a description is said where the whole of it is compared, before the first batch. */
   private def of(joinType: JoinType, json: String): Option[Routing] = {

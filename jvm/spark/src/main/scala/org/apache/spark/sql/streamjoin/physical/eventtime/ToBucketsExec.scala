@@ -22,7 +22,7 @@ import org.apache.spark.sql.streamjoin.logical.plan.KeyHash
 import org.apache.spark.sql.streamjoin.physical.stateful.RowTimesReader
 
 import io.streamjoin.bounds.{RowBounds, RowTimes}
-import io.streamjoin.model.{Routing, Side}
+import io.streamjoin.model.{ReachBuckets, Routing, Side}
 
 /**
  * Each row once for each partition of the join that it goes to, with a number by which a shuffle brings it there.
@@ -113,14 +113,14 @@ private[eventtime] final class ToBuckets(
 
   /** The row that came out last, of which there is one more. */
   private var again: UnsafeRow = _
-  private var guestIn = Routing.NoBucket
+  private var guestIn = ReachBuckets.NoPartition
 
-  override def hasNext: Boolean = guestIn != Routing.NoBucket || rows.hasNext
+  override def hasNext: Boolean = guestIn != ReachBuckets.NoPartition || rows.hasNext
 
   override def next(): InternalRow =
-    if (guestIn != Routing.NoBucket) {
+    if (guestIn != ReachBuckets.NoPartition) {
       again.setInt(columns.length, numbers(guestIn))
-      guestIn = Routing.NoBucket
+      guestIn = ReachBuckets.NoPartition
       again
     } else {
       val row = rows.next()
@@ -139,9 +139,9 @@ private[eventtime] final class ToBuckets(
         guestIn = routing.guestIn(side, key, time, partitions)
         routing.homeIn(side, key, time, partitions)
       } else {
-        Routing.NoBucket
+        ReachBuckets.NoPartition
       }
-    if (bucket != Routing.NoBucket) bucket
+    if (bucket != ReachBuckets.NoPartition) bucket
     else placed.fold(Math.floorMod(row.hashCode, partitions))(_.getInt(1))
   }
 }
