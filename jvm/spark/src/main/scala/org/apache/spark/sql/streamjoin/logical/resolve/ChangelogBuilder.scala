@@ -1,7 +1,14 @@
 package org.apache.spark.sql.streamjoin.logical.resolve
 
-import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, AttributeSet, Literal}
+import org.apache.spark.sql.catalyst.expressions.{
+  Alias,
+  Attribute,
+  AttributeSet,
+  Expression,
+  Literal
+}
 import org.apache.spark.sql.catalyst.plans.logical.{Join, LogicalPlan, Project}
+import org.apache.spark.sql.catalyst.trees.Origin
 import org.apache.spark.sql.streamjoin.conditions.PlainCondition
 import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
 import org.apache.spark.sql.streamjoin.logical.plan.{
@@ -14,7 +21,7 @@ import org.apache.spark.sql.streamjoin.logical.plan.{
 }
 import org.apache.spark.sql.streamjoin.logical.times.DistinctAttributes
 
-import io.streamjoin.model.Side
+import io.streamjoin.model.{JoinType, Side}
 
 /**
  * Makes a [[ChangelogJoin]] of a join that Spark has resolved, or refuses it.
@@ -32,19 +39,35 @@ import io.streamjoin.model.Side
 private[streamjoin] object ChangelogBuilder {
 
   /** The join, with columns of its own for the changes: where it is joined with itself Spark renews them. */
-  def build(asked: Join): LogicalPlan = {
-    StateTtl.misfit(asked).foreach(throw _)
-    val options = StreamJoinHint.on(asked).getOrElse(JoinOptions())
-    def ttl(text: Option[String]) = text.map(StateTtl.millis(_, asked.origin))
-    val join = {
-      val plain = StreamJoinHint.changed(asked)(_.child)
-      plain.withNewChildren(plain.children.map(GroupUpserts.of)).asInstanceOf[Join]
-    }
-    val joinType = StreamJoin
-      .typeOf(join.joinType)
-      .getOrElse(throw StreamJoinErrors.unsupportedJoinType(join.origin, join.joinType.sql))
+  def build(asked: Join): Either[Refusal, LogicalPlan] = {
+    val plain = StreamJoinHint.changed(asked)(_.child)
+    val join = plain.withNewChildren(plain.children.map(GroupUpserts.of)).asInstanceOf[Join]
     val condition = PlainCondition.of(join.condition.getOrElse(Literal.TrueLiteral))
-    ChangelogRefusals.of(join, condition).foreach(throw _)
+    val options = StreamJoinHint.on(asked).getOrElse(JoinOptions())
+    for {
+      _ <- StateTtl.misfit(asked).map(Refusal(_)).toLeft(())
+      leftTtl <- ttl(options.leftTtl, asked.origin)
+      rightTtl <- ttl(options.rightTtl, asked.origin)
+      joinType <- StreamJoin.typeOf(join.joinType).toRight(
+        Refusal(StreamJoinErrors.unsupportedJoinType(join.origin, join.joinType.sql))
+      )
+      _ <- ChangelogRefusals.of(join, condition).map(Refusal(_)).toLeft(())
+    } yield built(join, joinType, condition, leftTtl, rightTtl)
+  }
+
+  private def ttl(text: Option[String], origin: Origin): Either[Refusal, Option[Long]] =
+    text match {
+      case Some(said) => StateTtl.millis(said, origin).map(Some(_)).left.map(Refusal(_))
+      case None       => Right(None)
+    }
+
+  private def built(
+      join: Join,
+      joinType: JoinType,
+      condition: Expression,
+      leftTtl: Option[Long],
+      rightTtl: Option[Long]
+  ): LogicalPlan = {
     val (l, r) = (
       DistinctAttributes.keep(join.left, join.right),
       DistinctAttributes.keep(join.right, join.left)
@@ -53,7 +76,7 @@ private[streamjoin] object ChangelogBuilder {
     val (timedLeft, timedRight) = (KeyedWatermarks.of(l), KeyedWatermarks.of(r))
     val draft = ChangelogDraft.withTimes(
       ChangelogDraft.of(timedLeft, timedRight, joinType, condition)
-        .copy(leftTtl = ttl(options.leftTtl), rightTtl = ttl(options.rightTtl))
+        .copy(leftTtl = leftTtl, rightTtl = rightTtl)
     )
     val leaves = draft.leaving.exists
     val aging = Side.both.flatMap(draft.ttlTime(_))

@@ -86,7 +86,10 @@ private[streamjoin] object ResolveChangelogJoin extends Rule[LogicalPlan] with P
   }
 
   private def made(plan: LogicalPlan): LogicalPlan = plan match {
-    case j: Join if isOurs(j) => ChangelogBuilder.build(j.mapChildren(made).asInstanceOf[Join])
+    case j: Join if isOurs(j) =>
+      ChangelogBuilder
+        .build(j.mapChildren(made).asInstanceOf[Join])
+        .fold(refusal => throw refusal.error, identity)
     case p @ Project(_, j: Join) if isOurs(j) && isNatural(p, j) => released(p, j)
     case other =>
       other.mapChildren(made) match {

@@ -69,7 +69,8 @@ object ResolveStreamJoin extends Rule[LogicalPlan] {
 
   /** @param retained whether a retention may stand in for bounds of inner joins */
   private def joins(retained: => Boolean): PartialFunction[LogicalPlan, LogicalPlan] = {
-    case j: Join if LastRows.wanted(j) => if (isComplete(j)) AsOfBuilder.build(j) else j
+    case j: Join if LastRows.wanted(j) =>
+      if (isComplete(j)) AsOfBuilder.build(j).fold(later(_, j), identity) else j
     case j: Join if isComplete(j) && StreamJoin.isOrdered(j) =>
       built(j, retained)
     case j: Join if isComplete(j) && HintedJoin.isOfTables(j) => HintedJoin.required(j)
@@ -123,7 +124,9 @@ object ResolveAwaitedJoin extends Rule[LogicalPlan] {
 
   private def refuse(plan: LogicalPlan): Unit = plan.foreach {
     case j: Join if j.resolved && LastRows.wanted(j) =>
-      CurrentOrigin.withOrigin(j.origin)(AsOfBuilder.build(j))
+      CurrentOrigin.withOrigin(j.origin)(
+        AsOfBuilder.build(j).left.foreach(refusal => throw refusal.error)
+      )
     case j: Join if j.resolved && StreamJoin.isOrdered(j) =>
       CurrentOrigin.withOrigin(j.origin)(StreamJoinBuilder.required(j))
     case o: ImposeOrder if o.imposed && o.resolved =>

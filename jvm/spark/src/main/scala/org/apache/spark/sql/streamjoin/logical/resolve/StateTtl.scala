@@ -19,14 +19,16 @@ import org.apache.spark.unsafe.types.UTF8String
 private[resolve] object StateTtl {
 
   /** In milliseconds. */
-  def millis(text: String, origin: Origin): Long = {
-    def refused(reason: String) = ChangelogErrors.invalidStateTtl(origin, s"'$text'", reason)
-    val interval = Try(IntervalUtils.stringToInterval(UTF8String.fromString(text)))
-      .getOrElse(throw refused("it is no interval"))
-    if (interval.months != 0) throw refused("months and years have no constant length")
-    val ms = IntervalUtils.getDuration(interval, MILLISECONDS)
-    if (ms <= 0) throw refused("it is not positive")
-    ms
+  def millis(text: String, origin: Origin): Either[StreamJoinAnalysisException, Long] = {
+    def refused(reason: String) =
+      Left(ChangelogErrors.invalidStateTtl(origin, s"'$text'", reason))
+    Try(IntervalUtils.stringToInterval(UTF8String.fromString(text))).toOption match {
+      case None                     => refused("it is no interval")
+      case Some(i) if i.months != 0 => refused("months and years have no constant length")
+      case Some(i) =>
+        val ms = IntervalUtils.getDuration(i, MILLISECONDS)
+        if (ms > 0) Right(ms) else refused("it is not positive")
+    }
   }
 
   /** Why the options of a join are none of a changelog join. */
