@@ -76,18 +76,8 @@ class SegmentJoinStateSuite extends AnyFunSuite {
             if (random.nextBoolean()) tested.shrink()
           case 3 | 4 =>
             val (key, from) = (random.nextInt(4).toLong, random.nextInt(60).toLong)
-            val (found, expected) =
-              (tested.probe(side, key, from, from + 20), model.probe(side, key, from, from + 20))
-            val rows = found.map { row =>
-              if (row.row.hashCode % 3 == 0) found.setMatched()
-              if (row.row.hashCode % 7 == 0) found.remove()
-              row.row
-            }.toList
-            assert(rows.sorted == expected.map(_.row).sorted)
-            for (row <- expected) {
-              if (row.row.hashCode % 3 == 0) row.matched = true
-              if (row.row.hashCode % 7 == 0) model.remove(side, row)
-            }
+            val (found, expected) = model.probedBeside(tested, side, key, from)
+            assert(found == expected)
           case _ =>
             val time = watermarks(0) + random.nextInt(60)
             val of = Array.fill(limits)(time + random.nextInt(if (limits == 1) 1 else 30))
@@ -329,13 +319,13 @@ private object SegmentJoinStateSuite {
     var matched = false
   }
 
-  /** The same as plainly as possible. */
   /** How long a row is, as what is watched. */
   object Lengths extends Watched[String] {
     override def count: Int = 1
     override def read(row: String, into: Array[Long], at: Int): Unit = into(at) = row.length.toLong
   }
 
+  /** A state as plainly as possible. */
   final class Model {
     private val now = Map[Side, mutable.ArrayBuffer[Row]](
       Left -> mutable.ArrayBuffer.empty,
@@ -350,6 +340,29 @@ private object SegmentJoinStateSuite {
       now(side).filter(r => r.key == key && r.time >= from && r.time <= to).toList
 
     def remove(side: Side, row: Row): Unit = now(side).filterInPlace(_ ne row)
+
+    /** The rows that both show of a key over twenty steps of time, of which some are marked and some taken away. */
+    def probedBeside(
+        tested: SegmentJoinState[String],
+        side: Side,
+        key: Long,
+        from: Long
+    ): (List[String], List[String]) = {
+      def marks(row: String) = row.hashCode % 3 == 0
+      def goes(row: String) = row.hashCode % 7 == 0
+      val (found, expected) =
+        (tested.probe(side, key, from, from + 20), probe(side, key, from, from + 20))
+      val rows = found.map { row =>
+        if (marks(row.row)) found.setMatched()
+        if (goes(row.row)) found.remove()
+        row.row
+      }.toList
+      for (row <- expected) {
+        if (marks(row.row)) row.matched = true
+        if (goes(row.row)) remove(side, row)
+      }
+      (rows.sorted, expected.map(_.row).sorted)
+    }
 
     def evict(side: Side, watermarks: Array[Long]): List[(String, Boolean)] = {
       val (gone, left) = now(side).partition(_.limits.zip(watermarks).exists { case (l, w) =>

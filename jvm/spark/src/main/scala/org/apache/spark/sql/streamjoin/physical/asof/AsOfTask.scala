@@ -14,7 +14,6 @@ import org.apache.spark.sql.streamjoin.physical.stateful._
 import io.streamjoin.join.asof.AsOfJoin
 import io.streamjoin.join.eventtime.{Disorder, JoinCounters}
 import io.streamjoin.model.{BySide, Side}
-import io.streamjoin.state.JoinState
 import io.streamjoin.watermark.WatermarkPlan
 
 /**
@@ -78,7 +77,7 @@ private[asof] final class AsOfTask(
       report.addTimes(partitionId, state.numbers, disorder, operator.counters)(_ => true)
       state.commit(
         report.common,
-        counted(operator.counters, state.rows),
+        JoinReport.rows(operator.counters, state.rows)(_ => true),
         base,
         spec.join.watermarks.received(base.now)
       )
@@ -99,21 +98,4 @@ private[asof] final class AsOfTask(
     _ => 1L,
     (side, row, settled) => Array(spec.bounds.leaves(side, rows.time(side, row), settled))
   )
-
-  private def counted(counters: JoinCounters, buffered: JoinState[UnsafeRow]): Map[String, Long] =
-    Side.both.flatMap { side =>
-      val name = side.name.capitalize
-      Seq(
-        s"inputRows$name" -> counters.inputRows(side),
-        s"lateRows$name" -> counters.lateRows(side),
-        s"nullTimeRows$name" -> counters.nullTimeRows(side),
-        s"evictedRows$name" -> counters.evictedRows(side),
-        s"bufferedRows$name" -> buffered.size(side)
-      )
-    }.toMap ++ Map(
-      "numRowsDroppedByWatermark" -> Side.both.map(counters.lateRows).sum,
-      "numRemovedStateRows" -> Side.both.map(counters.evictedRows).sum,
-      "joinedRows" -> counters.joinedRows,
-      "nullPaddedRows" -> counters.nullPaddedRows
-    )
 }

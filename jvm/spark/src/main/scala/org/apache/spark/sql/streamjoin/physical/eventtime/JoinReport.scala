@@ -1,5 +1,6 @@
 package org.apache.spark.sql.streamjoin.physical.eventtime
 
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.streamjoin.checkpoint.StoredNumbers
 import org.apache.spark.sql.streamjoin.physical.stateful.{
   BatchReport,
@@ -10,6 +11,8 @@ import org.apache.spark.sql.streamjoin.physical.stateful.{
 import org.apache.spark.util.CollectionAccumulator
 
 import io.streamjoin.join.eventtime.{JoinCounters, TaskLoad}
+import io.streamjoin.model.Side
+import io.streamjoin.state.JoinState
 
 /**
  * What the tasks of one batch of a join by event time tell the driver.
@@ -48,5 +51,35 @@ private[physical] final case class JoinReport(
   def addLoad(partition: Int, numbers: StoredNumbers, load: StoredKeyLoad): Unit = {
     load.save(numbers)
     loads.foreach(_.add(load.told(partition)))
+  }
+}
+
+private[physical] object JoinReport {
+
+  /**
+   * What a partition's metrics say of a batch of two inputs.
+   *
+   * @param countsIn whether this partition counts what came of an input: of a copied one, one partition does
+   */
+  def rows(counters: JoinCounters, buffered: JoinState[UnsafeRow])(
+      countsIn: Side => Boolean
+  ): Map[String, Long] = {
+    def here(side: Side, rows: Long): Long = if (countsIn(side)) rows else 0L
+    def late(side: Side): Long = here(side, counters.lateRows(side))
+    Side.both.flatMap { side =>
+      val name = side.name.capitalize
+      Seq(
+        s"inputRows$name" -> here(side, counters.inputRows(side)),
+        s"lateRows$name" -> late(side),
+        s"nullTimeRows$name" -> here(side, counters.nullTimeRows(side)),
+        s"evictedRows$name" -> counters.evictedRows(side),
+        s"bufferedRows$name" -> buffered.size(side)
+      )
+    }.toMap ++ Map(
+      "numRowsDroppedByWatermark" -> Side.both.map(late).sum,
+      "numRemovedStateRows" -> Side.both.map(counters.evictedRows).sum,
+      "joinedRows" -> counters.joinedRows,
+      "nullPaddedRows" -> counters.nullPaddedRows
+    )
   }
 }

@@ -123,27 +123,9 @@ private[physical] final class JoinTask(
       counters: JoinCounters,
       partition: Int,
       buffered: JoinState[UnsafeRow]
-  ): Map[String, Long] = {
-    def here(side: Side, rows: Long): Long =
-      if (spec.routing.countsIn(partition, side)) rows else 0L
-    val late = Side.both.map(s => s -> here(s, counters.lateRows(s))).toMap
-    Map(
-      "inputRowsLeft" -> here(Side.Left, counters.inputRows(Side.Left)),
-      "inputRowsRight" -> here(Side.Right, counters.inputRows(Side.Right)),
-      "joinedRows" -> counters.joinedRows,
+  ): Map[String, Long] =
+    JoinReport.rows(counters, buffered)(spec.routing.countsIn(partition, _)) ++ Map(
       "lookedIntoRows" -> counters.lookedIntoRows,
-      "keyMetRows" -> counters.keyMetRows,
-      "lateRowsLeft" -> late(Side.Left),
-      "lateRowsRight" -> late(Side.Right),
-      "numRowsDroppedByWatermark" -> late.values.sum,
-      "nullTimeRowsLeft" -> here(Side.Left, counters.nullTimeRows(Side.Left)),
-      "nullTimeRowsRight" -> here(Side.Right, counters.nullTimeRows(Side.Right)),
-      "evictedRowsLeft" -> counters.evictedRows(Side.Left),
-      "evictedRowsRight" -> counters.evictedRows(Side.Right),
-      "numRemovedStateRows" -> Side.both.map(counters.evictedRows).sum,
-      "nullPaddedRows" -> counters.nullPaddedRows,
-      "bufferedRowsLeft" -> buffered.size(Side.Left),
-      "bufferedRowsRight" -> buffered.size(Side.Right)
+      "keyMetRows" -> counters.keyMetRows
     )
-  }
 }
