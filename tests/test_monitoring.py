@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -13,17 +15,22 @@ from tests.orders import Shop
 
 DOCS = Path(__file__).parents[1] / "docs"
 NAMES = re.compile(r'__name__=~"([^"]+)"')
+LABELS = re.compile(r'"\w+",\s+"\$1",\s+"__name__",\s+"([^"]+)"')
+PROMTOOL = shutil.which("promtool")
 
 
-def asked_by_the_dashboard() -> list[str]:
-    dashboard = json.loads((DOCS / "grafana-dashboard.json").read_text(encoding="utf-8"))
-    expressions = [t["expr"] for panel in dashboard["panels"] for t in panel["targets"]]
+def dashboard() -> Any:
+    return json.loads((DOCS / "grafana-dashboard.json").read_text(encoding="utf-8"))
+
+
+def of_the_dashboard() -> list[str]:
+    expressions = [t["expr"] for panel in dashboard()["panels"] for t in panel["targets"]]
     assert all("$query" in e or "${query}" in e for e in expressions)
-    return [n.replace("${query}", "orders") for e in expressions for n in NAMES.findall(e)]
+    return [e.replace("${query}", "orders") for e in expressions]
 
 
-def asked_by_the_alerts() -> list[str]:
-    return NAMES.findall((DOCS / "prometheus-alerts.yml").read_text(encoding="utf-8"))
+def of_the_alerts() -> str:
+    return (DOCS / "prometheus-alerts.yml").read_text(encoding="utf-8")
 
 
 @pytest.fixture
@@ -57,8 +64,49 @@ def exported(shop: Shop) -> list[str]:
 
 def test_what_is_asked_for_is_there(exported: list[str]) -> None:
     assert len(exported) > 20
-    for pattern in (*asked_by_the_dashboard(), *asked_by_the_alerts()):
-        assert any(re.fullmatch(pattern, name) for name in exported), pattern
+    for text in (*of_the_dashboard(), of_the_alerts()):
+        for pattern in NAMES.findall(text):
+            assert any(re.fullmatch(pattern, name) for name in exported), pattern
+
+
+def test_series_are_told_apart_without_their_names(exported: list[str]) -> None:
+    """What Prometheus computes has no name: two series that differ by it alone are an error."""
+    for text in (*of_the_dashboard(), of_the_alerts()):
+        _, *asked = NAMES.split(text)
+        for pattern, labels in zip(asked[::2], asked[1::2], strict=True):
+            series = [name for name in exported if re.fullmatch(pattern, name)]
+            told = {
+                tuple(m and m[1] for m in (re.fullmatch(p, name) for p in LABELS.findall(labels)))
+                for name in series
+            }
+            assert len(told) == len(series), pattern
+
+
+def test_the_dashboard_finds_the_queries(exported: list[str]) -> None:
+    (query,) = (v for v in dashboard()["templating"]["list"] if v["name"] == "query")
+    # Grafana takes what stands in metrics(...) for a pattern of names, and no selector
+    asked = re.fullmatch(r"metrics\((.+)\)", query["query"]["query"])
+    assert asked is not None
+    names = [name for name in exported if re.search(asked[1], name)]
+    assert [re.findall(query["regex"].strip("/"), name) for name in names] == [["orders"]]
+
+
+@pytest.mark.skipif(PROMTOOL is None, reason="no promtool, which comes with Prometheus")
+def test_the_alerts_go_off(tmp_path: Path) -> None:
+    """By Prometheus' own tests of rules."""
+    assert PROMTOOL is not None
+    for file in (
+        DOCS / "prometheus-alerts.yml",
+        Path(__file__).parent / "prometheus" / "alerts.yml",
+    ):
+        shutil.copy(file, tmp_path)
+    tested = subprocess.run(
+        [PROMTOOL, "test", "rules", str(tmp_path / "alerts.yml")],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert tested.returncode == 0, tested.stdout + tested.stderr
 
 
 def test_what_is_exported_is_described(exported: list[str]) -> None:
