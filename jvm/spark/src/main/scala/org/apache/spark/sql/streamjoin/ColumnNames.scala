@@ -5,7 +5,7 @@ import java.util.Locale
 import scala.util.Try
 
 import org.apache.spark.sql.catalyst.analysis.UnresolvedAttribute
-import org.apache.spark.sql.catalyst.expressions.{Attribute, Cast, Expression}
+import org.apache.spark.sql.catalyst.expressions.{Attribute, Cast, Expression, OuterReference}
 import org.apache.spark.sql.catalyst.parser.CatalystSqlParser
 import org.apache.spark.sql.catalyst.plans.logical.SubqueryAlias
 import org.apache.spark.sql.catalyst.util.QuotingUtils
@@ -32,11 +32,17 @@ private[streamjoin] object ColumnNames {
   def alias(columns: Seq[Attribute]): Option[String] =
     columns.flatMap(qualifier(_).lastOption).headOption
 
-  /** An expression without the casts that Spark has put between operands of different types. */
+  /**
+   * An expression without what Spark has put into it: casts between operands of different types, and what
+   * marks a column of the query around a sub-query.
+   */
   def sql(e: Expression): String = e.transform {
-    case c: Cast if isInserted(c) => c.child
-    case a: Attribute             => a.withQualifier(qualifier(a).takeRight(1))
+    case c: Cast if isInserted(c)     => c.child
+    case OuterReference(a: Attribute) => aliased(a)
+    case a: Attribute                 => aliased(a)
   }.sql
+
+  private def aliased(a: Attribute): Attribute = a.withQualifier(qualifier(a).takeRight(1))
 
   /** Casts that are written as functions, `bigint(t)`, bear no mark: such ones Spark does not insert. */
   private def isInserted(c: Cast): Boolean =

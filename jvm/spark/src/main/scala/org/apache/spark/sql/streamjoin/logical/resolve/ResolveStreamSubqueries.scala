@@ -149,12 +149,18 @@ object ResolveStreamSubqueries extends Rule[LogicalPlan] {
         val join = tidied(j)
         // Spark has no such join of its own that it could stay
         if (!query(conjunct).exists(isOrdered(outer, _))) {
-          BuiltinJoin.replaced(join).left.foreach(refusal => throw refusal.error)
+          BuiltinJoin
+            .replaced(join.copy(left = ours(outer)))
+            .left.foreach(refusal => throw refusal.error)
         }
         join
     }
     RenewedMarks.of(made)
   }
+
+  /** The row that is asked for as it will be: of joins of Spark's less is known than of those in their place. */
+  private def ours(outer: LogicalPlan): LogicalPlan =
+    ResolveStreamJoin(Project(outer.output, outer))
 
   /**
    * BETWEEN keeps what it was written with out of sight of the rules that follow. A sub-query of changes

@@ -31,6 +31,19 @@ class ResolveStreamSubqueriesSuite extends StreamsInSql {
     }
   }
 
+  test("of a stream that is among those of FROM, with all bounds in WHERE") {
+    replacing {
+      for (from <- Seq("0", "3")) {
+        val again = s"e.k = d.k AND e.id <> d.id AND e.dt BETWEEN d.dt - INTERVAL $from SECONDS " +
+          "AND d.dt + INTERVAL 4 SECONDS"
+        val text =
+          s"SELECT o.id FROM o, d, x WHERE ${meets("o", "d")} AND ${meets("o", "x")} AND " +
+            s"${near("o", "d")} AND ${near("o", "x")} AND EXISTS (SELECT 1 FROM d e WHERE $again)"
+        assert(joins(text) == "ours(dt ours(ot-xt ours(dt-ot)))", text)
+      }
+    }
+  }
+
   test("columns of one stream on both sides keep their names, which the checkpoint knows") {
     val texts = Seq(exists(
       "oi",
