@@ -105,9 +105,19 @@ private[physical] object PlanChangelogJoin extends PredicateHelper {
       PairedImagesExec(told(j, side), own.added, s.replaced, s.added, input)
     }
 
-  /** What brings the changes of a row together, and in order. */
-  private def told(j: ChangelogJoin, side: Side): Seq[Expression] =
-    (j.equiKeys.map(_.of(side)) ++ j.key(side) ++ j.sequence(side)).distinct
+  /**
+   * In what the two images of an update are equal, so that one has the other's: what brings the changes of a row
+   * together, and their sequence. The last image of a key that is kept below has a sequence of its own.
+   */
+  private def told(j: ChangelogJoin, side: Side): Seq[Expression] = {
+    val sequence = j.sequence(side).filterNot(_ => hasLastImages(j.input(side)))
+    (j.equiKeys.map(_.of(side)) ++ j.key(side) ++ sequence).distinct
+  }
+
+  private def hasLastImages(input: LogicalPlan): Boolean = input.exists {
+    case below: ChangelogJoin => below.normalizes
+    case _                    => false
+  }
 
   /**
    * Where the other image of an update is in the row that is shuffled: of rows with a key, for those without are

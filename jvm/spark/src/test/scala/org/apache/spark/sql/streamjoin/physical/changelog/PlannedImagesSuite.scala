@@ -1,0 +1,56 @@
+package org.apache.spark.sql.streamjoin.physical.changelog
+
+import org.apache.spark.sql.DataFrame
+import org.apache.spark.sql.catalyst.expressions.NamedExpression
+import org.apache.spark.sql.execution.LocalTableScanExec
+import org.apache.spark.sql.streamjoin.AnalysisSession
+import org.apache.spark.sql.streamjoin.logical.plan.ChangelogJoin
+
+import io.streamjoin.PythonApi
+
+/** In which inputs of a join the two images of an update become one row, and what they must have alike for it. */
+class PlannedImagesSuite extends AnalysisSession {
+
+  private def changes(name: String): DataFrame = PythonApi.fromChangelog(
+    stream(
+      "value AS id",
+      "value % 3 AS k",
+      "value % 5 AS seq",
+      "IF(value > 9, 'delete', 'update_postimage') AS op"
+    ).as(name),
+    java.util.List.of("id"),
+    "op",
+    java.util.Map.of[String, String](),
+    "seq"
+  )
+
+  /** By join, the uppermost first, and input: the columns in which both images are equal, and the others. */
+  private def paired(on: String): Seq[Seq[(Set[String], Set[String])]] = {
+    val joined = PythonApi.streamJoin(
+      changes("a").as("a"),
+      changes("b").as("b"),
+      on,
+      "left",
+      java.util.Map.of[String, Any]("mode", "changelog")
+    )
+    session.sessionState.optimizer.execute(planOf(joined)).collect { case j: ChangelogJoin =>
+      PlanChangelogJoin(j, j.outputSet, p => LocalTableScanExec(p.output, Nil, None)).children
+        .collect { case p: PairedImagesExec =>
+          (
+            p.told.collect { case a: NamedExpression => a.name }.toSet,
+            p.replaced.map(_.name).toSet
+          )
+        }
+    }
+  }
+
+  test("images that are declared are of one change, which has one sequence") {
+    assert(paired("a.id = b.id") == Seq(Seq.fill(2)((Set("id", "seq"), Set("k")))))
+  }
+
+  test("an image that is remembered has the sequence of its own change") {
+    val asDeclared = (Set("id", "seq"), Set("k"))
+    assert(paired("a.k = b.id") ==
+      Seq(Seq((Set("id", "k"), Set("seq")), asDeclared), Seq(asDeclared)))
+  }
+}
