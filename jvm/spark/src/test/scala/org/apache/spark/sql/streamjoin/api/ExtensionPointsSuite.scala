@@ -2,6 +2,9 @@ package org.apache.spark.sql.streamjoin.api
 
 import java.nio.file.{Files, Path, Paths}
 
+import scala.jdk.CollectionConverters._
+import scala.util.Using
+
 import org.scalatest.funsuite.AnyFunSuite
 
 /** The extension's documentation lists the rules as they are registered: all of them, stage by stage, in order. */
@@ -60,5 +63,18 @@ class ExtensionPointsSuite extends AnyFunSuite {
   for ((stage, _) <- stages) test(stage) {
     assert(registered(stage).nonEmpty)
     assert(listed(stage) == registered(stage))
+  }
+
+  test("each rule is tested alone, in a suite that names it") {
+    val suites = Using.resource(Files.walk(Paths.get("src", "test", "scala"))) { paths =>
+      paths.iterator.asScala
+        .filter(path => path.toString.endsWith("Suite.scala"))
+        .map(Files.readString(_))
+        .toSeq
+    }
+    val rules = registered.removed("Parsing").values.flatten.map(_.takeWhile(_ != '.')).toSet
+    val untested =
+      rules.filterNot(rule => suites.exists(s"\\b$rule(Suite)?\\b".r.findFirstIn(_).nonEmpty))
+    assert(untested.isEmpty)
   }
 }

@@ -4,6 +4,7 @@ import java.util.UUID
 
 import org.apache.spark.sql.catalyst.analysis.{AnalysisContext, UnresolvedRelation}
 import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.expressions.aggregate.Sum
 import org.apache.spark.sql.catalyst.plans.Inner
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.streaming.WriteToStream
@@ -13,10 +14,16 @@ import org.apache.spark.sql.streamjoin.logical.plan.{JoinOptions, StreamJoin, St
 import org.apache.spark.unsafe.types.CalendarInterval
 
 /**
- * [[CheckBeforeSpark]], [[CheckJoinHints]], [[CheckOutputMode]], [[CheckSecondWatermark]] and
- * [[RefuseWindowsInConditions]], each alone: what they let through stays as it is.
+ * [[Changelogs]], [[CheckBeforeSpark]], [[CheckJoinHints]], [[CheckOutputMode]],
+ * [[CheckSecondWatermark]] and [[RefuseWindowsInConditions]], each alone: what they let through stays as
+ * it is.
  */
 class WholeQueryChecksSuite extends AnalysisSession {
+
+  override protected def beforeAll(): Unit = {
+    super.beforeAll()
+    stream("value AS id", "'insert' AS op").createOrReplaceTempView("raw")
+  }
 
   private def one(time: String): LogicalPlan =
     planOf(ordered(stream("value AS k", s"timestamp AS $time"), time))
@@ -55,15 +62,32 @@ class WholeQueryChecksSuite extends AnalysisSession {
     )
   )
 
+  private def written(query: LogicalPlan, mode: OutputMode): LogicalPlan =
+    WriteToStream("q", None, "checkpoint", null, mode, false, query, None, None)
+
   test("a join above groups that come out again is refused, in append mode it is not") {
-    def written(query: LogicalPlan, mode: OutputMode) =
-      WriteToStream("q", None, "checkpoint", null, mode, false, query, None, None)
     val aboveGroups = both.transform { case j: StreamJoin =>
       j.withNewChildren(Seq(Distinct(j.left), j.right))
     }
     refused(CheckOutputMode(written(aboveGroups, OutputMode.Update())), "UNSUPPORTED_OUTPUT_MODE")
     CheckOutputMode(written(aboveGroups, OutputMode.Append()))
     CheckOutputMode(written(both, OutputMode.Update()))
+  }
+
+  test("of changes the kind reaches the sink, and is counted with by sums") {
+    val changes = analyzed(
+      "SELECT * FROM FROM_CHANGELOG(TABLE(raw), op => DESCRIPTOR(op), key => DESCRIPTOR(id))"
+    )
+    def checked(query: LogicalPlan): Unit = Changelogs(written(query, OutputMode.Append()))
+    checked(changes)
+    checked(left)
+    checked(Filter(GreaterThan(column(changes, "id"), Literal(1L)), changes))
+    refused(checked(Project(Seq(column(changes, "id")), changes)), "CHANGE_TYPE_DROPPED")
+    refused(checked(Distinct(changes)), "UNSUPPORTED_CHANGELOG")
+    val sum = Alias(Sum(column(changes, "id")).toAggregateExpression(), "s")()
+    refused(checked(Aggregate(Nil, Seq(sum), changes)), "UNSUPPORTED_CHANGELOG")
+    // a plan that is not written may still be put below something
+    Changelogs(Project(Seq(column(changes, "id")), changes))
   }
 
   test("a watermark above an order or a join is a second one") {
