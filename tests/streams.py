@@ -32,8 +32,8 @@ class Landing:
         hidden.rename(self.folder / f"{self._files:06d}.json")
         self._files += 1
 
-    def stream(self) -> DataFrame:
-        return self.session.readStream.schema(self.schema).json(str(self.folder))
+    def stream(self, **options: str) -> DataFrame:
+        return self.session.readStream.schema(self.schema).options(**options).json(str(self.folder))
 
 
 def wait_for_report(query: StreamingQuery, checkpoint: Path) -> None:

@@ -22,6 +22,8 @@ def keep(session: SparkSession, case: Case, kept: Path) -> None:
         day = Day(session, case, Path(temporary))
         if case.merged:
             day.play_until_merged(case.morning)
+        elif case.one_start:
+            day.play_in_one_start(case.morning)
         else:
             day.play(case.morning)
         output = [list(row) for row in day.run.rows()]

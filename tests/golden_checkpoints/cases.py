@@ -36,10 +36,12 @@ class Case:
     """What gives the same of tables, where the query itself is one of streams only."""
     merged: bool = False
     """Whether maintenance has put files together when the checkpoint is kept."""
+    one_start: bool = False
+    """Whether all batches of the morning are of one start: what a run knows of them counts."""
 
 
-def at(clock: str, day: int = 4) -> str:
-    return f"2024-05-{day:02d}T{clock}:00"
+def at(clock: str, day: int = 4, second: int = 0) -> str:
+    return f"2024-05-{day:02d}T{clock}:{second:02d}"
 
 
 def ordered(inputs: dict[str, DataFrame], name: str, lag: str | int = "0 seconds") -> DataFrame:
@@ -132,6 +134,37 @@ def crowded() -> dict[str, Any]:
             {"l": [{"n": 500, "k": 1, "t": None}], "r": [{"n": 1500, "k": 1, "t": None}]},
             *closing(at("20:00", 6)),
         ],
+    }
+
+
+def one_hot_key() -> dict[str, Any]:
+    """Ten minutes a batch, in which every other row is of one key."""
+    schema = "n INT, k INT, t TIMESTAMP"
+
+    def rows(batch: int, first: int, later: int = 0) -> list[Row]:
+        seconds = [batch * 600 + n * 5 + later for n in range(110)]
+        return [
+            {
+                "n": first + second,
+                "k": 7 if n % 2 else 1000 + n,
+                "t": at(f"{10 + second // 3600}:{second // 60 % 60:02}", second=second % 60),
+            }
+            for n, second in enumerate(seconds)
+        ]
+
+    def batch(number: int) -> Batch:
+        return {"l": rows(number, 0), "r": rows(number, 10_000, later=3)}
+
+    return {
+        "schemas": {"l": schema, "r": schema},
+        "morning": [batch(0), batch(1)],
+        "evening": [batch(2), *closing(at("20:00", 6))],
+        "settings": {
+            "spark.sql.shuffle.partitions": "4",
+            "spark.sql.streamJoin.hotKeyRows": "50",
+            "spark.sql.streamJoin.hotKeyBuckets": "1",
+        },
+        "one_start": True,
     }
 
 
@@ -285,6 +318,11 @@ CASES = [
         "anti",
         query=both("l.k = r.k AND r.t BETWEEN l.t AND l.t + 10", "anti", 0),
         **numbers(),
+    ),
+    Case(
+        "full_hot_key",
+        query=both("l.k = r.k AND r.t BETWEEN l.t AND l.t + INTERVAL '1' MINUTE", "full"),
+        **one_hot_key(),
     ),
     Case("chain", query=chain, **three()),
     Case(

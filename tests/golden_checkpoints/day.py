@@ -32,7 +32,8 @@ class Day:
             name: Landing(session, folder / name, schema, sum(name in b for b in landed or []))
             for name, schema in case.schemas.items()
         }
-        streams = {name: side.stream() for name, side in self.inputs.items()}
+        files = {"maxFilesPerTrigger": "1"} if case.one_start else {}
+        streams = {name: side.stream(**files) for name, side in self.inputs.items()}
         self.run = Run(case.query(streams), folder / "checkpoint")
 
     def play(self, batches: list[Batch]) -> None:
@@ -40,6 +41,11 @@ class Day:
         for batch in batches:
             self.land(batch)
             self.run.step()
+
+    def play_in_one_start(self, batches: list[Batch]) -> None:
+        for batch in batches:
+            self.land(batch)
+        self.run.step()
 
     def play_until_merged(self, batches: list[Batch]) -> None:
         """Run all batches in one start, and wait for maintenance to put their files together."""
@@ -87,10 +93,10 @@ def answer(session: SparkSession, case: Case, batches: list[Batch]) -> list[str]
 def settings(session: SparkSession, case: Case, state_format: str) -> Iterator[None]:
     """The session as the checkpoint of a case was made."""
     wanted = {
-        **case.settings,
         "spark.sql.streamJoin.stateFormat": state_format,
         "spark.sql.shuffle.partitions": str(PARTITIONS),
         "spark.sql.session.timeZone": "UTC",
+        **case.settings,
     }
     before = {key: session.conf.get(key, None) for key in wanted}
     for key, value in wanted.items():

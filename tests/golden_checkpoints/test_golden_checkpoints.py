@@ -56,6 +56,12 @@ def test_merged_state_is_among_them(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("state_format", FORMATS)
+def test_the_spread_rows_of_a_key_are_among_them(tmp_path: Path, state_format: str) -> None:
+    unpack(archive(state_format, FORMATS[state_format], "full_hot_key"), tmp_path)
+    assert list((tmp_path / "checkpoint" / "state" / "0" / "_hotKeys").glob("[0-9]*"))
+
+
+@pytest.mark.parametrize("state_format", FORMATS)
 def test_a_session_that_has_run_no_query_can_look(tmp_path: Path, state_format: str) -> None:
     unpack(archive(state_format, FORMATS[state_format], "full_merged"), tmp_path)
     shown = run_python(
