@@ -123,6 +123,7 @@ case class AsOfJoin(
       },
       both.present.intersect(Set(probe)),
       analysis.padded,
+      both.matched,
       both.imposed
     )
   }

@@ -148,9 +148,22 @@ private[streamjoin] final case class JoinAnalysis(
         yield TimeFact(l, e, b.slack),
       out.collect { case (i, id) if !bounds.nullableInOutput(i, joinType) => id }.toSet,
       padded,
+      inputs.matched ++ matched,
       inputs.imposed
     )
   }
+
+  /** What a row with a value on a side that this join alone pads is known by to be a match. */
+  private def matched: Map[ExprId, Set[ExprId]] =
+    Side.both.filter(JoinAnalysis.pads(joinType, _)) match {
+      case Seq(side) =>
+        val met = for {
+          i <- bounds.columns.indices if bounds.constrained(i)
+          a <- attribute(i)
+        } yield a.exprId
+        bounds.indices(side).flatMap(attribute).map(_.exprId -> met.toSet).toMap
+      case _ => Map.empty
+    }
 }
 
 private[streamjoin] object JoinAnalysis extends PredicateHelper {

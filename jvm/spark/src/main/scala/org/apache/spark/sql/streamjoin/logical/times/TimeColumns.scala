@@ -67,6 +67,7 @@ private[streamjoin] final case class TimeFact(later: ExprId, earlier: ExprId, sl
  * @param facts bounds that joins below have enforced
  * @param present columns that are never null, although their type allows it
  * @param padded columns in whose place outer joins below put NULL
+ * @param matched for a column that only a match gives a value, the times that a match has, whatever their type allows
  * @param imposed whether an order was imposed below, also where its column does not come up to here
  */
 private[streamjoin] final case class TimeColumns(
@@ -75,10 +76,15 @@ private[streamjoin] final case class TimeColumns(
     facts: Seq[TimeFact],
     present: Set[ExprId],
     padded: Set[ExprId],
+    matched: Map[ExprId, Set[ExprId]],
     imposed: Boolean
 ) {
 
   def isWatermarked(a: Attribute): Boolean = columns.contains(a.exprId)
+
+  /** The same of rows in which a column has a value. */
+  def where(column: Attribute): TimeColumns =
+    copy(present = present + column.exprId ++ matched.getOrElse(column.exprId, Set.empty))
 
   /** With a column in which a watermark starts. */
   def withBase(column: Attribute, base: BaseColumn): TimeColumns = copy(
@@ -102,6 +108,7 @@ private[streamjoin] final case class TimeColumns(
       facts ++ right.facts,
       present ++ right.present,
       padded ++ right.padded,
+      matched ++ right.matched,
       imposed || right.imposed
     )
   }
@@ -138,6 +145,7 @@ private[streamjoin] final case class TimeColumns(
         yield TimeFact(l, e, f.slack),
       present.flatMap(renamed(_)),
       padded.flatMap(renamed(_)),
+      for ((id, times) <- matched; to <- renamed(id)) yield to -> times.flatMap(renamed(_)),
       imposed
     )
   }
@@ -153,7 +161,7 @@ private[streamjoin] trait HasTimeColumns {
 private[streamjoin] object TimeColumns {
 
   private val none =
-    TimeColumns(Nil, Map.empty, Nil, Set.empty, Set.empty, imposed = false)
+    TimeColumns(Nil, Map.empty, Nil, Set.empty, Set.empty, Map.empty, imposed = false)
 
   /**
    * The event-time columns of a resolved plan. Columns pass through projections as they are,
@@ -240,6 +248,7 @@ private[streamjoin] object TimeColumns {
       Nil,
       Set.empty,
       padded.map(u.output(_).exprId).toSet,
+      Map.empty,
       inputs.exists(_.imposed)
     )
   }
@@ -261,6 +270,7 @@ private[streamjoin] object TimeColumns {
       Nil,
       Set.empty,
       Set.empty,
+      Map.empty,
       imposed
     )
   }

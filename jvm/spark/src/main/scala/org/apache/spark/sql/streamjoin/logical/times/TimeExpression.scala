@@ -25,7 +25,7 @@ private[streamjoin] object TimeExpression {
     case LeastOf(values)  => least(values, times)
     case Coalesce(values) => least(values, times)
     case If(IsNull(SameColumn(a)), without, rest) =>
-      either(of(without, times), of(rest, times.copy(present = times.present + a.exprId)))
+      either(of(without, times), of(rest, times.where(a)))
     case If(_, a, b)         => least(Seq(a, b), times)
     case CaseWhen(cases, or) => least(cases.map(_._2) ++ or, times)
     case other               => moved(other, times)

@@ -49,4 +49,22 @@ class RowtimeOfOrderSuite extends AnalysisSession {
     for (list <- Seq("k", "t", "k + 1 AS t"))
       assert(orderedBy(s"SELECT $list FROM a ORDER BY ROWTIME")._1 == 1)
   }
+
+  // ---- what nothing still to come is below ----
+
+  private val Hour = 60L * 60 * 1000 * 1000
+
+  /** Where an order by ROWTIME stands when the inputs do, all in hours. */
+  private def limit(from: String, a: Long, b: Long): Long = {
+    val order = analyzed(s"SELECT a.k FROM $from ORDER BY ROWTIME").collectFirst {
+      case o: StreamOrder => o
+    }.get
+    order.watermark._2.get.eval(Array(a * Hour, b * Hour)) / Hour
+  }
+
+  for (how <- Seq("JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN"))
+    test(s"$how: a match waits for the faster of the two, for it has both times") {
+      val from = s"a $how b ON $near"
+      assert(limit(from, 10, 5) == 5 && limit(from, 5, 10) == 5)
+    }
 }
