@@ -43,11 +43,7 @@ private[streamjoin] object MissingWatermark extends PredicateHelper {
   }
 
   private def order(input: LogicalPlan, side: Side, column: Attribute): String = {
-    val (lag, interval) = TimeUnit.of(column.dataType) match {
-      case Some(TimeUnit.Number) => ("100", "100")
-      case Some(TimeUnit.Date)   => ("\"1 day\"", "INTERVAL '1' DAY")
-      case _                     => ("\"1 minute\"", "INTERVAL '1' MINUTE")
-    }
+    val (lag, interval) = exampleLag(column)
     val name = ColumnNames.written(Seq(column.name))
     val alias = ColumnNames.alias(input.output)
     val frame = alias.filter(a => ColumnNames.written(Seq(a)) == a).getOrElse(side.name)
@@ -55,6 +51,13 @@ private[streamjoin] object MissingWatermark extends PredicateHelper {
       relation(input).orElse(alias.map(a => ColumnNames.written(Seq(a)))).getOrElse(side.name)
     s"""Write $frame.imposeOrder("$name", $lag) or, in SQL, """ +
       s"IMPOSE_ORDER(TABLE($table), DESCRIPTOR($name), $interval)"
+  }
+
+  /** @return a lag as it may be written for a column, in Python and in SQL */
+  def exampleLag(column: Attribute): (String, String) = TimeUnit.of(column.dataType) match {
+    case Some(TimeUnit.Number) => ("100", "100")
+    case Some(TimeUnit.Date)   => ("\"1 day\"", "INTERVAL '1' DAY")
+    case _                     => ("\"1 minute\"", "INTERVAL '1' MINUTE")
   }
 
   /** The column that the condition compares with the times of the other input, or could compare. */

@@ -51,7 +51,10 @@ private[logical] object StreamOrderBuilder extends AliasHelper {
     } else {
       placed(first.child, child) match {
         case None =>
-          windowOf(first.child, child).fold(refused(unordered(first.child), instead(child))) {
+          windowOf(
+            first.child,
+            child
+          ).fold(refused(unordered(first.child), instead(first.child, child))) {
             window =>
               val w = ColumnNames.written(Seq(window.name))
               val also =
@@ -100,22 +103,38 @@ private[logical] object StreamOrderBuilder extends AliasHelper {
       case _                                           => None
     }
 
-  private def instead(child: LogicalPlan): String = {
-    val (times, others) = child.output.filterNot(a => TimeUnit.isWindow(a.dataType)).partition(
-      TimeColumns.of(child).isWatermarked
-    )
-    def named(a: Attribute) = ColumnNames.written(Seq(a.name))
-    (
-      times.headOption,
-      others.find(a => TimeUnit.of(a.dataType).exists(_ != TimeUnit.Number))
-    ) match {
-      case (Some(t), _) => s"Sort by ${named(t)} first, ascending: ORDER BY ${named(t)}, ..."
-      case (None, Some(t)) =>
-        "Give an event-time column a watermark below, as in " +
-          s"""df.imposeOrder("${named(t)}", "1 minute"), and sort by it first"""
-      case _ =>
-        "Let an event-time column with an imposed order pass up to here, and sort by it first"
+  /** What to sort by; `asked` is what was sorted by. */
+  private def instead(asked: Expression, child: LogicalPlan): String = {
+    val (times, others) = child.output
+      .filter(a => TimeUnit.of(a.dataType).nonEmpty && !TimeUnit.isWindow(a.dataType))
+      .partition(TimeColumns.of(child).isWatermarked)
+    val (numbers, clocks) = others.partition(a => TimeUnit.of(a.dataType).contains(TimeUnit.Number))
+    def isAsked(a: Attribute) = a.semanticEquals(asked)
+    def order(a: Attribute) =
+      s"""df.imposeOrder("${ColumnNames.written(Seq(a.name))}", ${MissingWatermark.exampleLag(
+          a
+        )._1})"""
+    def clock = clocks.find(isAsked).orElse(clocks.headOption).map { t =>
+      s"Give an event-time column a watermark below, as in ${order(t)}, and sort by it first"
     }
+    times.headOption
+      .map(named(_, child))
+      .map(t => s"Sort by $t first, ascending: ORDER BY $t, ...")
+      .orElse(numbers.find(isAsked).map { n =>
+        s"If it grows with time, give it a watermark below, as in ${order(n)}" +
+          clock.fold("")(c => s". Or g${c.tail}")
+      })
+      .orElse(clock)
+      .getOrElse(
+        "Let an event-time column with an imposed order pass up to here, and sort by it first"
+      )
+  }
+
+  /** A column by a name that means no other of those that come out. */
+  private def named(a: Attribute, child: LogicalPlan): String = {
+    val name = ColumnNames.written(Seq(a.name))
+    if (child.output.count(_.name.equalsIgnoreCase(a.name)) == 1) name
+    else ColumnNames.among(child.output, a).getOrElse(name)
   }
 
   /**

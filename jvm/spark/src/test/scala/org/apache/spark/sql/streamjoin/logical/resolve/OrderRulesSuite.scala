@@ -97,6 +97,41 @@ class OrderRulesSuite extends AnalysisSession {
     }
   }
 
+  private def refusedOrder(query: => Any): String = {
+    val e = refusal(query)
+    assert(e.getCondition == "STREAM_JOIN.UNSUPPORTED_ORDER")
+    e.getMessage
+  }
+
+  test("what to sort by instead is a name that means one column, and is right when it is written") {
+    for (name <- Seq("a", "b"))
+      ordered(stream("value AS k", "timestamp AS t"), "t").createOrReplaceTempView(name)
+    val join = "a JOIN b ON a.k = b.k AND b.t BETWEEN a.t AND a.t + INTERVAL 1 HOUR"
+    for (
+      (query, written) <- Seq(
+        s"SELECT * FROM $join" -> "a.t",
+        s"SELECT a.k, b.t FROM $join" -> "t",
+        s"SELECT a.k, b.t AS `my t` FROM $join" -> "`my t`"
+      )
+    ) {
+      val said = refusedOrder(session.sql(s"$query ORDER BY a.k"))
+      assert(said.contains(s"ORDER BY $written, ..."))
+      assert(analyzed(s"$query ORDER BY $written, a.k").exists(_.isInstanceOf[StreamOrder]))
+    }
+  }
+
+  test("a time without a watermark is itself what is to get one, with a lag that it may have") {
+    val times = stream("timestamp AS t", "value AS n", "CAST(timestamp AS DATE) AS d")
+    for (
+      (column, said) <- Seq(
+        "t" -> """imposeOrder("t", "1 minute"), and sort by it first""",
+        "d" -> """imposeOrder("d", "1 day"), and sort by it first""",
+        "n" -> """If it grows with time, give it a watermark below, as in df.imposeOrder("n", 100). Or"""
+      )
+    )
+      assert(refusedOrder(times.orderBy(column)).contains(said))
+  }
+
   test("what would undo an order is refused above it") {
     val order = ResolveStreamOrder(sorted(inOrder))
     for (above <- Seq(Repartition(2, shuffle = true, order), Distinct(order))) {
