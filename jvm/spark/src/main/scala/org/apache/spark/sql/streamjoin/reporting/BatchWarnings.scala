@@ -2,6 +2,10 @@ package org.apache.spark.sql.streamjoin.reporting
 
 import scala.collection.mutable
 
+import org.apache.spark.sql.streamjoin.conditions.TimeUnit
+
+import io.streamjoin.model.Side
+
 /**
  * What of a join's batches loses rows, or holds them for ever, without an error: told once for each cause
  * and run of a query. See `streamjoin.doctor`, which tells the rest.
@@ -20,17 +24,19 @@ private[reporting] final class BatchWarnings {
     }
 
   private def mostlyLate(report: JoinReport): Seq[(String, String)] = for {
-    side <- Seq("Left", "Right")
-    (late, rows) = (report(s"lateRows$side"), report(s"inputRows$side"))
+    side <- Side.both
+    of = side.name.capitalize
+    (late, rows) = (report(s"lateRows$of"), report(s"inputRows$of"))
     if late >= FewRows && late * 2 >= rows
-  } yield s"late $side" -> (s"$late of $rows rows of the ${side.toLowerCase} input are late. They are " +
+  } yield s"late $of" -> (s"$late of $rows rows of ${report.names.inputs(side)} are late. They are " +
     "dropped, or come out as late where late='emit' asks for them. The watermark goes by the largest " +
     "time seen: is a backlog read out of order, or was a row far ahead of the others?")
 
   private def ahead(report: JoinReport): Seq[(String, String)] = for {
     (column, delay) <- report.byColumn("delay").toSeq
     if delay < -AheadMs
-  } yield s"ahead $column" -> (s"the watermark of $column is ${-delay / 1000} s after the clock. A row " +
+  } yield s"ahead $column" -> (s"the watermark of ${report.names.column(column)} is " +
+    s"${TimeUnit.Timestamp.words(-delay / 1000 * 1000000)} after the clock. A row " +
     "with a time in the future has moved it, and rows with real times are late. max_ahead keeps such " +
     "rows from it; a watermark that has moved does not go back, so a new checkpoint is needed.")
 
@@ -47,7 +53,7 @@ private[reporting] final class BatchWarnings {
       standing(column) = now
       val waiting = report("bufferedRowsLeft") + report("bufferedRowsRight")
       Option.when(now.othersMoved >= Batches && waiting > 0)(
-        s"stands $column" -> (s"the watermark of $column has not moved in $Batches batches in which " +
+        s"stands $column" -> (s"the watermark of ${report.names.column(column)} has not moved in $Batches batches in which " +
           s"others did, and $waiting rows wait. idle_timeout says how long an input that brings " +
           "nothing is waited for.")
       )

@@ -6,6 +6,7 @@ import scala.jdk.CollectionConverters._
 
 import org.apache.spark.sql.streaming.StreamingQueryProgress
 import org.apache.spark.sql.streamjoin.checkpoint.JoinDescription
+import org.apache.spark.sql.streamjoin.physical.stateful.SaidNames
 
 /**
  * What a join has told of one batch.
@@ -13,13 +14,15 @@ import org.apache.spark.sql.streamjoin.checkpoint.JoinDescription
  * @param query what people call the query: its name, or its id where it has none
  * @param join its place among the joins of the query, the one on top first
  * @param metrics its own, see docs/reference.md
+ * @param names what the person calls its inputs and times
  */
 private[reporting] final case class JoinReport(
     query: String,
     run: UUID,
     batch: Long,
     join: Int,
-    metrics: Map[String, Long]
+    metrics: Map[String, Long],
+    names: SaidNames = SaidNames.none
 ) {
 
   def apply(metric: String): Long = metrics.getOrElse(metric, 0L)
@@ -32,20 +35,21 @@ private[reporting] final case class JoinReport(
 
 private[reporting] object JoinReport {
 
-  def of(progress: StreamingQueryProgress): Seq[JoinReport] =
-    progress.stateOperators.toSeq
-      .filter(_.operatorName == JoinDescription.Operator)
-      .zipWithIndex
-      .map { case (operator, join) =>
-        JoinReport(
-          Option(progress.name).getOrElse(progress.id.toString),
-          progress.runId,
-          progress.batchId,
-          join,
-          operator.customMetrics.asScala.view.mapValues(_.longValue).toMap +
-            ("numRowsTotal" -> operator.numRowsTotal) +
-            ("memoryUsedBytes" -> operator.memoryUsedBytes) +
-            ("commitTimeMs" -> operator.commitTimeMs)
-        )
-      }
+  def of(progress: StreamingQueryProgress): Seq[JoinReport] = {
+    val joins = progress.stateOperators.toSeq.filter(_.operatorName == JoinDescription.Operator)
+    val names = SaidNames.ofRun(progress.runId)
+    joins.zipWithIndex.map { case (operator, join) =>
+      JoinReport(
+        Option(progress.name).getOrElse(progress.id.toString),
+        progress.runId,
+        progress.batchId,
+        join,
+        operator.customMetrics.asScala.view.mapValues(_.longValue).toMap +
+          ("numRowsTotal" -> operator.numRowsTotal) +
+          ("memoryUsedBytes" -> operator.memoryUsedBytes) +
+          ("commitTimeMs" -> operator.commitTimeMs),
+        if (names.length == joins.length) names(join) else SaidNames.none
+      )
+    }
+  }
 }

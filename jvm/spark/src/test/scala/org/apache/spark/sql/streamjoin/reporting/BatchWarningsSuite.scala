@@ -2,13 +2,19 @@ package org.apache.spark.sql.streamjoin.reporting
 
 import java.util.UUID
 
+import org.apache.spark.sql.streamjoin.physical.stateful.SaidNames
 import org.scalatest.funsuite.AnyFunSuite
+
+import io.streamjoin.model.BySide
 
 /** What is told of batches that lose rows, or hold them, without an error. */
 class BatchWarningsSuite extends AnyFunSuite {
 
   private def report(batch: Long, metrics: (String, Long)*): JoinReport =
     JoinReport("orders", new UUID(0, 0), batch, 0, metrics.toMap)
+
+  private val names =
+    SaidNames(BySide("o", "the right input"), Map("ot" -> "o.ot", "dt" -> "d.dt"))
 
   private def only(said: Seq[String]): String = {
     assert(said.length == 1)
@@ -31,7 +37,7 @@ class BatchWarningsSuite extends AnyFunSuite {
     val warnings = new BatchWarnings
     assert(warnings.of(report(0, "delay.dt" -> -3600000L)).isEmpty)
     val said = only(warnings.of(report(1, "delay.dt" -> -7200000L, "delay.ot" -> 60000L)))
-    assert(said.contains("the watermark of dt is 7200 s after the clock"))
+    assert(said.contains("the watermark of dt is 2 hours after the clock"))
     assert(warnings.of(report(2, "delay.dt" -> -7200000L)).isEmpty)
   }
 
@@ -52,6 +58,14 @@ class BatchWarningsSuite extends AnyFunSuite {
       said.contains("the watermark of dt has not moved in 10 batches in which others did, and 5")
     )
     assert(batch(BatchWarnings.Batches + 2).isEmpty)
+  }
+
+  test("in the words of the query, where they are known") {
+    def said(metrics: (String, Long)*) =
+      only(new BatchWarnings().of(report(0, metrics: _*).copy(names = names)))
+    assert(said("lateRowsLeft" -> 60L, "inputRowsLeft" -> 60L).contains("60 of 60 rows of o are"))
+    assert(said("lateRowsRight" -> 60L, "inputRowsRight" -> 60L).contains("of the right input are"))
+    assert(said("delay.dt" -> -7200000L).contains("the watermark of d.dt is 2 hours after"))
   }
 
   test("watermarks that all stand are no cause") {

@@ -81,8 +81,8 @@ class JoinListenerSuite extends StreamTest {
         }
       }
     }
-    assert(said.count(_.contains("20 of 20 rows of the left input are late")) == 1)
-    assert(said.count(_.contains("the watermark of ot is ")) == 1)
+    assert(said.count(_.contains("20 of 20 rows of o are late")) == 1)
+    assert(said.count(_.contains("the watermark of o.ot is ")) == 1)
     assert(said.distinct.length == said.length)
     assert(said.forall(_.startsWith("Query orders, join 0, batch ")))
   }

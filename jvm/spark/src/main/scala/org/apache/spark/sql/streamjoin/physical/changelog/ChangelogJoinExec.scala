@@ -108,6 +108,8 @@ class ChangelogJoinExec(
 
   override protected def times: IndexedSeq[Expression] = spec.times
 
+  override protected def alias(side: Side): Option[String] = spec.aliases.get(side)
+
   // ---- execution ----
 
   override protected def doExecute(): RDD[InternalRow] = {

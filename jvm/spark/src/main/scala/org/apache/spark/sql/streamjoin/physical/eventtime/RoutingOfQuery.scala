@@ -11,6 +11,7 @@ import org.apache.spark.sql.execution.streaming.state.{
   OperatorStateMetadataV2
 }
 import org.apache.spark.sql.streamjoin.checkpoint.JoinDescription
+import org.apache.spark.sql.streamjoin.physical.stateful.OperatorsOfRuns
 
 import io.streamjoin.model.{JoinType, Routing}
 

@@ -9,6 +9,7 @@ import org.apache.spark.sql.catalyst.plans.physical.{
 }
 import org.apache.spark.sql.catalyst.types.DataTypeUtils
 import org.apache.spark.sql.execution.SparkPlan
+import org.apache.spark.sql.streaming.StateOperatorProgress
 import org.apache.spark.sql.streamjoin.logical.times.BaseColumn
 import org.apache.spark.sql.types.StructType
 
@@ -31,6 +32,21 @@ private[physical] trait JoinExec extends EventTimeExec {
   final override protected def shownWatermarks(received: Array[Long]): Map[String, Long] = {
     val shown = new ShownWatermarks(times, bounds)
     shown.of(received) ++ batch.timeMs.fold(Map.empty[String, Long])(shown.delays(received, _))
+  }
+
+  /** What the person calls an input whose event times do not tell. */
+  protected def alias(side: Side): Option[String] = None
+
+  /** Spark's report has figures alone. What they are called is kept for what is said of them. */
+  final override def getProgress(): StateOperatorProgress = {
+    SaidNames.remember(getStateInfo) {
+      val columns = new ShownWatermarks(times, bounds).names
+      SaidNames(
+        BySide.of(side => SaidNames.input(bounds, side)(alias(side))),
+        columns.map { case (shown, column) => shown -> bounds.columns(column).name }.toMap
+      )
+    }
+    super.getProgress()
   }
 
   override protected def storedRows(side: Side): StructType =

@@ -62,7 +62,7 @@ private[physical] trait ReportingExec extends StatefulBinaryExec with Checkpoint
   protected final def report: BatchReport =
     new BatchReport(metrics, ofPartitions, received, lastActive)
 
-  final override def getProgress(): StateOperatorProgress = {
+  override def getProgress(): StateOperatorProgress = {
     val counts = ofPartitions.value
     figures.progress(
       shortName,

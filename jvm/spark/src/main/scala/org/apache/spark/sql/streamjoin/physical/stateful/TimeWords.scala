@@ -1,6 +1,5 @@
 package org.apache.spark.sql.streamjoin.physical.stateful
 
-import org.apache.spark.sql.catalyst.analysis.UnresolvedAttribute
 import org.apache.spark.sql.streamjoin.ColumnNames
 import org.apache.spark.sql.streamjoin.conditions.TimeUnit
 import org.apache.spark.sql.streamjoin.logical.plan.JoinAnalysis
@@ -21,13 +20,8 @@ private[physical] final class TimeWords(a: JoinAnalysis) {
   def input(side: Side): String = alias(side).getOrElse(s"the ${side.name} input")
 
   /** That of its event times or, where these have none, of all its columns. */
-  def alias(side: Side): Option[String] = {
-    val ofTimes = a.bounds.indices(side).filter(a.bounds.columns(_).watermarked).map { column =>
-      UnresolvedAttribute.parseAttributeName(name(column)).init
-    }.distinct
-    val told = ofTimes.filterNot(q => q.isEmpty || q == Seq(side.name))
-    if (told.isEmpty) a.question.aliases(side.index).map(alias => ColumnNames.written(Seq(alias)))
-    else Option.when(ofTimes.length == 1)(ColumnNames.written(told.head))
+  def alias(side: Side): Option[String] = SaidNames.alias(a.bounds, side) {
+    a.question.aliases(side.index).map(alias => ColumnNames.written(Seq(alias)))
   }
 
   def bound(b: TimeBound): String =

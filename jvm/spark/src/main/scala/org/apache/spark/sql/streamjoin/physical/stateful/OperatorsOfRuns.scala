@@ -1,11 +1,13 @@
-package org.apache.spark.sql.streamjoin.physical.eventtime
+package org.apache.spark.sql.streamjoin.physical.stateful
 
 import java.util.UUID
+
+import scala.jdk.CollectionConverters._
 
 import org.apache.spark.sql.execution.streaming.operators.stateful.StatefulOperatorStateInfo
 
 /** What is known of each stateful operator in one run of its query; on the driver. Of runs long gone it is forgotten. */
-private[eventtime] final class OperatorsOfRuns[V] {
+private[physical] final class OperatorsOfRuns[V] {
   import OperatorsOfRuns._
 
   private val known = new java.util.LinkedHashMap[Operator, V](16, 0.75f, true) {
@@ -19,6 +21,12 @@ private[eventtime] final class OperatorsOfRuns[V] {
       Operator(info.queryRunId, info.checkpointLocation, info.operatorId),
       _ => first
     )
+  }
+
+  /** What is known of all operators of a run, the one on top first. */
+  def ofRun(run: UUID): Seq[V] = synchronized {
+    known.asScala.toSeq.collect { case (o, value) if o.run == run => o.id -> value }
+      .sortBy(-_._1).map(_._2)
   }
 }
 
