@@ -17,12 +17,10 @@ import org.apache.spark.sql.streamjoin.logical.plan.{ImposeOrder, StreamJoin}
  * Warns, in the driver's log, of what may be meant but is probably not: bounds that contradict each
  * other, a table with an order among streams, two orders of one column, a join of streams without any
  * watermark, two columns of one name in files, a setting of this project that there is not. Once for
- * each join or order, and for each setting of a session.
+ * each join, order and start, and for each setting: a query that starts has a session of its own.
  */
 private[streamjoin] final class WarnAtAnalysis extends (LogicalPlan => Unit) with Logging {
   import WarnAtAnalysis._
-
-  private val settings = ConcurrentHashMap.newKeySet[String]
 
   override def apply(plan: LogicalPlan): Unit = if (plan.isStreaming) {
     plan.foreach { p =>
@@ -30,7 +28,8 @@ private[streamjoin] final class WarnAtAnalysis extends (LogicalPlan => Unit) wit
         case j: StreamJoin if j.resolved && isNew(j) && j.analysis.bounds.contradictory =>
           logWarning(
             "No two rows can match: the bounds of a join contradict each other. Its condition is " +
-              s"${ColumnNames.sql(j.condition)}."
+              s"${ColumnNames.sql(j.condition)}. df.explain() has each bound beside the part of the " +
+              "condition that it comes from."
           )
         case o: ImposeOrder if o.imposed && isNew(o) => below(o).foreach(twice(o, _))
         case j: Join if isUnbounded(j) && isNew(j) =>
@@ -53,7 +52,7 @@ private[streamjoin] final class WarnAtAnalysis extends (LogicalPlan => Unit) wit
       case w: WriteToStream if w.sink.isInstanceOf[FileStreamSink] => repeated(w)
       case _                                                       =>
     }
-    unknownSettings.filter(settings.add).foreach { key =>
+    unknownSettings.filter(Told.add).foreach { key =>
       logWarning(s"There is no setting $key; ${known(key)}.")
     }
   }
@@ -91,7 +90,8 @@ private[streamjoin] final class WarnAtAnalysis extends (LogicalPlan => Unit) wit
     if (w.inputQuery.exists(_.isInstanceOf[StreamJoin])) {
       val names = w.inputQuery.output.map(_.name.toLowerCase(Locale.ROOT))
       val twice = names.diff(names.distinct).distinct
-      if (twice.nonEmpty && isNew(w.inputQuery)) {
+      // by itself: a query may be no more than a join, of which more is told
+      if (twice.nonEmpty && isNew(w)) {
         logWarning(
           s"The files of this query have more than one column ${twice.mkString(", ")}, and such cannot be " +
             s"read from them. Leave one out or rename it, as in .drop(right[\"${twice.head}\"])."
@@ -118,6 +118,9 @@ private[streamjoin] object WarnAtAnalysis {
   val OrderOfTable: TreeNodeTag[String] = TreeNodeTag("streamjoin.orderOfTable")
 
   private val Seen: TreeNodeTag[Unit] = TreeNodeTag("streamjoin.warned")
+
+  /** The settings of which the application was told. */
+  private val Told = ConcurrentHashMap.newKeySet[String]
 
   private val Prefix = "spark.sql.streamjoin."
 }

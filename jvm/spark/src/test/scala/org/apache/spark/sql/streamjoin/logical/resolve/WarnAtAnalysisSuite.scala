@@ -42,20 +42,34 @@ class WarnAtAnalysisSuite extends StreamsInSql {
     }
   }
 
-  test("settings that there are not, once a session, with those that are meant") {
+  test("settings that there are not, once, though queries have sessions of their own") {
     withSQLConf(
       "spark.sql.streamJoin.replaceBuiltIn" -> "true",
       "spark.sql.streamJoin.lag" -> "1 minute"
     ) {
-      val own = spark.cloneSession()
       val said = warned {
-        for (_ <- 1 to 2) own.sql(s"SELECT * FROM oi JOIN di ON $within")
+        for (_ <- 1 to 2) spark.cloneSession().sql(s"SELECT * FROM oi JOIN di ON $within")
       }
       assert(said.length == 2)
       assert(
         said.exists(_.startsWith("There is no setting spark.sql.streamJoin.lag; there are spark"))
       )
       assert(said.exists(_.endsWith("it is written spark.sql.streamJoin.replaceBuiltin.")))
+    }
+  }
+
+  test("two columns of one name in files, of a query that is no more than a join too") {
+    val join = s"SELECT * FROM oi JOIN di ON $within"
+    for (query <- Seq(join, "SELECT oi.id, di.id " + join.stripPrefix("SELECT * "))) withTempDir {
+      folder =>
+        val said = warned {
+          spark.sql(query).writeStream.format("parquet")
+            .option("checkpointLocation", s"${folder.getCanonicalPath}/checkpoint")
+            .start(s"${folder.getCanonicalPath}/files").stop()
+        }
+        assert(
+          said.count(_.startsWith("The files of this query have more than one column id")) == 1
+        )
     }
   }
 
