@@ -138,6 +138,15 @@ MISTAKES: dict[str, tuple[Callable[[Streams], object], str, str]] = {
         "AMBIGUOUS_COLUMN",
         'left.alias("l").streamJoin(right.alias("r")',
     ),
+    "LATERAL": (
+        in_from(
+            "IMPOSE_ORDER(TABLE(mistaken_orders), DESCRIPTOR(ot), INTERVAL '1' MINUTE) AS o, "
+            "LATERAL (SELECT * FROM IMPOSE_ORDER(TABLE(mistaken_deliveries), DESCRIPTOR(dt), "
+            f"INTERVAL '1' MINUTE) AS d WHERE o.id = d.id AND {BOUND})"
+        ),
+        "UNSUPPORTED_SUBQUERY",
+        "Write it as a join: o [LEFT] JOIN d ON",
+    ),
     "ASOF JOIN": (
         in_from("mistaken_orders o ASOF JOIN mistaken_deliveries d ON o.id = d.id"),
         "UNSUPPORTED_AS_OF",

@@ -233,8 +233,12 @@ private[streamjoin] object StreamJoinErrors {
     analysis("INVALID_ROWTIME", origin, "name" -> name, "columns" -> found)
   }
 
-  def unsupportedSubquery(origin: Origin, reason: String): StreamJoinAnalysisException =
-    analysis("UNSUPPORTED_SUBQUERY", origin, "reason" -> reason)
+  def unsupportedSubquery(
+      origin: Origin,
+      reason: String,
+      instead: String
+  ): StreamJoinAnalysisException =
+    analysis("UNSUPPORTED_SUBQUERY", origin, "reason" -> reason, "instead" -> instead)
 
   def sharedExpression(
       origin: Origin,

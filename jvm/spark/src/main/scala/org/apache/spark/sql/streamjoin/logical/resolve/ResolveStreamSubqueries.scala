@@ -56,6 +56,14 @@ object ResolveStreamSubqueries extends Rule[LogicalPlan] {
       if (made eq plan) plan else RenewedMarks.of(made)
     }
 
+  private val AsExists =
+    "WHERE [NOT] EXISTS (SELECT 1 FROM d WHERE d.id = o.id AND d.time BETWEEN o.time AND o.time + " +
+      "INTERVAL '1' HOUR) as a condition of its own, joined to others by AND"
+
+  private val AsJoin =
+    "it as a join: o [LEFT] JOIN d ON d.id = o.id AND d.time BETWEEN o.time AND " +
+      "o.time + INTERVAL '1' HOUR"
+
   /** AND-ed parts, and those that a NOT makes so: `NOT (a OR NOT b)` is `NOT a AND b`. */
   private def conjuncts(condition: Expression): Seq[Expression] = condition match {
     case And(a, b)     => conjuncts(a) ++ conjuncts(b)
@@ -71,12 +79,14 @@ object ResolveStreamSubqueries extends Rule[LogicalPlan] {
   private def refuse(e: Expression): Unit = e.foreach {
     case s: SubqueryExpression
         if isOrdered(s.plan) || s.plan.resolved && ChangelogMarks.areChanges(s.plan) =>
-      val reason = s match {
-        case x: Exists if !x.isCorrelated => "it does not mention the row it is asked for"
-        case _: ScalarSubquery            => "a value of a stream is not known before its end"
-        case _                            => "it is not a condition of WHERE of its own"
+      val (reason, instead) = s match {
+        case x: Exists if !x.isCorrelated =>
+          "it does not mention the row it is asked for" -> AsExists
+        case _: ScalarSubquery  => "a value of a stream is not known before its end" -> AsExists
+        case _: LateralSubquery => "LATERAL asks it anew for each row" -> AsJoin
+        case _                  => "it is not a condition of WHERE of its own" -> AsExists
       }
-      throw StreamJoinErrors.unsupportedSubquery(place(s), reason)
+      throw StreamJoinErrors.unsupportedSubquery(place(s), reason, instead)
     case _ =>
   }
 
@@ -119,7 +129,7 @@ object ResolveStreamSubqueries extends Rule[LogicalPlan] {
 
   private def joined(outer: LogicalPlan, conjunct: Expression): LogicalPlan = {
     val origin = query(conjunct).fold(conjunct.origin)(place)
-    def refused(reason: String) = StreamJoinErrors.unsupportedSubquery(origin, reason)
+    def refused(reason: String) = StreamJoinErrors.unsupportedSubquery(origin, reason, AsExists)
     conjunct match {
       case Not(InSubquery(values, q)) if (values ++ q.plan.output).exists(_.nullable) =>
         throw refused(
