@@ -138,6 +138,18 @@ MISTAKES: dict[str, tuple[Callable[[Streams], object], str, str]] = {
         "AMBIGUOUS_COLUMN",
         'left.alias("l").streamJoin(right.alias("r")',
     ),
+    "no aliases, though the condition has some": (
+        lambda s: s.orders.imposeOrder("ot", "1 minute").streamJoin(
+            s.deliveries.imposeOrder("dt", "1 minute"), f"o.id = d.id AND {BOUND}"
+        ),
+        "UNKNOWN_ALIAS",
+        "no input has the alias o: neither has one.\nGive the inputs the aliases that",
+    ),
+    "an alias misspelt": (
+        lambda s: s.joined(f"o.id = e.id AND {BOUND}"),
+        "UNKNOWN_ALIAS",
+        "no input has the alias e: there are o, d.",
+    ),
     "LATERAL": (
         in_from(
             "IMPOSE_ORDER(TABLE(mistaken_orders), DESCRIPTOR(ot), INTERVAL '1' MINUTE) AS o, "

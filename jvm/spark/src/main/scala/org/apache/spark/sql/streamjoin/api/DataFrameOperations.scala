@@ -6,7 +6,7 @@ import org.apache.spark.sql.catalyst.expressions.Literal
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.trees.CurrentOrigin
 import org.apache.spark.sql.classic
-import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
+import org.apache.spark.sql.streamjoin.errors.AliasErrors
 import org.apache.spark.sql.streamjoin.logical.plan.{
   JoinOptions,
   OptionValue,
@@ -48,7 +48,7 @@ object DataFrameOperations {
     val values = options.map { case (name, value) => OptionValue(name, Literal(value)) }
     val asked = JoinOptions.of(values, CurrentOrigin.get)
     val joined =
-      StreamJoinErrors.withAliases(join(on(left)(StreamJoinHint(asked, held = false, _))))
+      AliasErrors.told(join(on(left)(StreamJoinHint(asked, held = false, _))))
     // what Spark leaves for a second step is done, or refused, here
     on(joined)(plan => ResolveAwaitedJoin(ResolveChangelogJoin.all(HoldHintedJoins(plan))))
   }

@@ -1,6 +1,5 @@
 package org.apache.spark.sql.streamjoin.errors
 
-import org.apache.spark.sql.AnalysisException
 import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression}
 import org.apache.spark.sql.catalyst.trees.Origin
 import org.apache.spark.sql.streamjoin.ColumnNames
@@ -91,29 +90,6 @@ private[streamjoin] object StreamJoinErrors {
       "left" -> types._1.sql,
       "right" -> types._2.sql,
       "instead" -> instead
-    )
-
-  /**
-   * A column that both inputs have, in a condition that does not say whose it is: Spark names twice the
-   * same.
-   */
-  def withAliases[T](analysis: => T): T =
-    try analysis
-    catch {
-      case e: AnalysisException if e.getCondition == "AMBIGUOUS_REFERENCE" =>
-        throw ambiguousColumn(
-          Origin(line = e.line, startPosition = e.startPosition),
-          e.getMessageParameters.get("name"),
-          e
-        )
-    }
-
-  private def ambiguousColumn(origin: Origin, column: String, cause: Throwable) =
-    new StreamJoinAnalysisException(
-      "STREAM_JOIN.AMBIGUOUS_COLUMN",
-      Map("column" -> column.replace("`", "")),
-      origin,
-      Some(cause)
     )
 
   def unsupportedCondition(
