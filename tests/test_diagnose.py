@@ -235,3 +235,20 @@ def test_the_rows_that_the_bounds_keep() -> None:
 def test_nothing_is_advised_without_figures() -> None:
     seen = advised(report(0))
     assert (seen.lags, seen.sizes) == ((), ())
+
+
+def test_a_query_without_a_join_of_ours() -> None:
+    def of(*operators: str) -> Any:
+        plain = report(0)
+        plain["stateOperators"] = [{"operatorName": o, "customMetrics": {}} for o in operators]
+        return diagnose(Known(progress=reports([plain]))).headline
+
+    assert of("symmetricHashJoin").code == "NO_JOIN"
+    assert "stateful in it: symmetricHashJoin." in of("symmetricHashJoin").headline
+    assert "replaceBuiltin=true" in of("symmetricHashJoin").write
+    assert "stateful in it: nothing." in of().headline
+    assert of("streamOrder").code == "HEALTHY"
+    # where nothing comes in, that is why nothing comes out
+    empty = [{**report(n, 0), "stateOperators": []} for n in range(3)]
+    seen = diagnose(Known(progress=reports(empty), silent=3))
+    assert [finding.code for finding in seen.findings] == ["NO_INPUT", "NO_JOIN"]

@@ -12,7 +12,7 @@ from streamjoin._changes import changelog_findings, changes_out
 from streamjoin._findings import Diagnosis, Finding
 from streamjoin._keys import agreement
 from streamjoin._known import SIDES, JoinKnown, Known, Sample
-from streamjoin._progress import JOIN, Batch, shown_span, shown_time
+from streamjoin._progress import JOIN, ORDER, Batch, shown_span, shown_time
 
 _HOUR = 3_600_000
 
@@ -43,6 +43,7 @@ def diagnose(known: Known) -> Diagnosis:
         _filtered_above,
         _backlog,
         _no_input_lately,
+        _no_join,
     )
     found = [finding for rule in rules for finding in rule(known)]
     return Diagnosis(
@@ -144,6 +145,27 @@ def _no_input_lately(known: Known) -> Iterator[Finding]:
             {"reports": known.silent},
             "Watermarks move with rows only: what waits goes on waiting.",
         )
+
+
+def _no_join(known: Known) -> Iterator[Finding]:
+    operators = known.operators()
+    if known.progress and not known.described and not {JOIN, ORDER}.intersection(operators):
+        of_spark = "symmetricHashJoin" in operators
+        yield Finding(
+            "NO_JOIN",
+            f"No join of this project is in the query; stateful in it: {_listed(operators)}.",
+            cause="A join of two streams, neither of which has an imposed order, is Spark's own."
+            if of_spark
+            else "Rows are held back by Spark's own operators, if by any.",
+            write="imposeOrder on both inputs makes it one, and so does "
+            "spark.sql.streamJoin.replaceBuiltin=true; df.explain() then has a StreamJoin."
+            if of_spark
+            else "df.explain() shows what the query does.",
+        )
+
+
+def _listed(operators: list[str]) -> str:
+    return ", ".join(dict.fromkeys(operators)) or "nothing"
 
 
 def _filtered_below(known: Known) -> Iterator[Finding]:

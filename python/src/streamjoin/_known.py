@@ -68,13 +68,14 @@ class Known:
 
     def operators_above(self) -> list[str]:
         """Give Spark's stateful operators above the joins, the one on top first."""
-        return list(takewhile(lambda name: name != JOIN, self._operators()))
+        return list(takewhile(lambda name: name != JOIN, self.operators()))
 
     def operators_below(self) -> list[str]:
         """Give those below the joins."""
-        return list(takewhile(lambda name: name != JOIN, reversed(self._operators())))
+        return list(takewhile(lambda name: name != JOIN, reversed(self.operators())))
 
-    def _operators(self) -> list[str]:
+    def operators(self) -> list[str]:
+        """Give all stateful operators, the one on top first."""
         operators = self.progress[-1]["stateOperators"] if self.progress else []
         return [operator["operatorName"] for operator in operators]
 

@@ -9,6 +9,7 @@ from datetime import datetime, timedelta, timezone
 from typing import Any
 
 JOIN = "streamJoin"
+ORDER = "streamOrder"
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 
 
