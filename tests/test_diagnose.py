@@ -31,7 +31,7 @@ def report(batch: int, rows: int = 10, source: Any = None, **metrics: Any) -> An
         "numInputRows": rows,
         "sources": [{"description": "a topic", "numInputRows": rows, **(source or {})}],
         "sink": {"numOutputRows": -1},
-        "durationMs": {"triggerExecution": 30_000},
+        "durationMs": {"triggerExecution": 30_000, "addBatch": 20_000},
         "stateOperators": [
             {
                 "operatorName": "streamJoin",
@@ -80,6 +80,17 @@ def test_a_backlog_that_grows() -> None:
 def test_a_report_that_ran_nothing_counts_once() -> None:
     first = report(0, inputRowsLeft=10, lateRowsLeft=6)
     assert len(reports([first, first, report(1)])) == 2
+
+
+def test_a_trigger_that_found_nothing_is_no_batch() -> None:
+    """It has the number of the next batch, whose own report comes later."""
+    found_nothing = {**report(1, 0, inputRowsLeft=10), "durationMs": {"triggerExecution": 8}}
+    known = reports([report(0), found_nothing, report(1, 5), {**found_nothing, "batchId": 2}])
+    assert [r["numInputRows"] for r in known] == [10, 5]
+    # a batch without rows, in which rows are evicted, is one
+    assert len(reports([report(0), report(1, 0)])) == 2
+    # before the first batch there is nothing else
+    assert codes(*({**found_nothing, "batchId": 0} for _ in range(3)), silent=3) == ["NO_INPUT"]
 
 
 def test_late_rows_of_a_join_that_does_not_say_by_how_much() -> None:

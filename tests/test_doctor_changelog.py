@@ -127,5 +127,5 @@ def test_all_is_well(spark: SparkSession, feed: Feed) -> None:
     right = from_changelog(feed.customers.stream(), op="op").alias("d")
     seen = feed.diagnose(stream_join(left, right, "o.id = d.id", state_ttl="1 day"), both)
     assert seen.headline.code == "HEALTHY"
-    assert "1 rows of o are held" in seen.headline.headline
+    assert "1 row of o is held" in seen.headline.headline
     assert doctor(str(feed.folder / "checkpoint")).headline.code == "HEALTHY"

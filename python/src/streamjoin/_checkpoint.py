@@ -20,6 +20,7 @@ from streamjoin._diagnose import (
 from streamjoin._findings import Diagnosis, Finding
 from streamjoin._known import SIDES, Sample
 from streamjoin._pending import pending
+from streamjoin._progress import wait
 
 _BATCHES = 3
 _MARGIN = 15 * 3_600_000
@@ -86,7 +87,7 @@ def _stands(join: dict[str, Any], now: Waits, before: Waits) -> Iterator[Finding
             rows, column = now[key]["rows"], time_name(join, key[2])
             yield Finding(
                 "WATERMARK_STANDS",
-                f"{rows} rows of {input_name(join, key[1])} wait for {column}, which "
+                f"{wait(rows, input_name(join, key[1]))} for {column}, which "
                 f"{'has no watermark' if mark is None else f'stands at {mark}'} for "
                 f"{_BATCHES} batches or more while others move.",
                 {"waiting rows": rows, "first goes above": now[key]["expires"]},
@@ -106,7 +107,7 @@ def _keys(join: dict[str, Any], now: Waits, sample: Sample) -> Iterator[Finding]
 def _nothing_wrong(batch: int, joins: list[dict[str, Any]], now: Waits) -> Finding:
     described = {join["operator"]: join for join in joins}
     said = [
-        f"{waits['rows']} rows of {input_name(described.get(operator, {}), side)} wait, the first "
+        f"{wait(waits['rows'], input_name(described.get(operator, {}), side))}, the first "
         f"until {time_name(described.get(operator, {}), column)} passes {waits['expires']} "
         f"(it is at {waits['watermark']})"
         for (operator, side, column), waits in sorted(now.items())

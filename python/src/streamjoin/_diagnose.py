@@ -12,7 +12,7 @@ from streamjoin._changes import changelog_findings, changes_out
 from streamjoin._findings import Diagnosis, Finding
 from streamjoin._keys import agreement
 from streamjoin._known import SIDES, JoinKnown, Known, Sample
-from streamjoin._progress import JOIN, ORDER, Batch, shown_span, shown_time
+from streamjoin._progress import JOIN, ORDER, Batch, held, shown_span, shown_time, wait
 
 _HOUR = 3_600_000
 
@@ -314,7 +314,7 @@ def _stands(known: Known, join: JoinKnown) -> Iterator[Finding]:
         )
         yield Finding(
             "WATERMARK_STANDS",
-            f"{waiting} rows of {join.input(other)} wait for {said}, which {stands} since batch "
+            f"{wait(waiting, join.input(other))} for {said}, which {stands} since batch "
             f"{first.number} ({lasted}): {brought}.",
             {"waiting rows": waiting, "batches": len(batches), **_due(known, said)},
             WAITS_FOR_ROWS,
@@ -478,9 +478,9 @@ def _nothing_wrong(known: Known) -> Finding:
         waits_for = time_name(described, each.waits_for or "")
         until = f"the first until {waits_for} passes {each.expires}" if waits_for else ""
         end = f", {until} (it is at {each.watermark})" if each.expires is not None else ""
-        verb = "are held" if described.get("changelog") else "wait"
         what = "the order" if each.side == "held" else input_name(described, each.side)
-        said.append(f"{each.rows} rows of {what} {verb}{end}")
+        are = held if described.get("changelog") else wait
+        said.append(f"{are(each.rows, what)}{end}")
     last = [r["batchId"] for r in known.progress if _given_out_in(r)]
     out = f" Last output in batch {last[-1]}." if last else ""
     return Finding(

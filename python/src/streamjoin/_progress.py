@@ -59,12 +59,24 @@ class Join:
 
 
 def reports(progress: Iterable[Any]) -> list[dict[str, Any]]:
-    """Give progress reports as plain dicts, without those that ran nothing and repeat a batch."""
+    """Give progress reports as plain dicts: of each batch one, and of triggers that ran none none.
+
+    Of a query in which no batch has run yet they are the only reports.
+    """
+    plain = [json.loads(each) if isinstance(each, str) else _plain(each) for each in progress]
     seen: dict[int, dict[str, Any]] = {}
-    for each in progress:
-        plain = json.loads(each) if isinstance(each, str) else _plain(each)
-        seen.setdefault(plain["batchId"], plain)
+    for report in [p for p in plain if _ran(p)] or plain:
+        seen.setdefault(report["batchId"], report)
     return [seen[number] for number in sorted(seen)]
+
+
+def _ran(report: Mapping[str, Any]) -> bool:
+    """Tell whether a batch has run.
+
+    A trigger that finds nothing reports the number of the next batch, and may repeat the figures of
+    the last one.
+    """
+    return bool(report.get("numInputRows")) or "addBatch" in report.get("durationMs", {})
 
 
 def _plain(each: Any) -> dict[str, Any]:
@@ -109,6 +121,16 @@ def shown_time(ms: int) -> str:
     except OverflowError:
         return f"{ms} ms"
     return at.strftime("%Y-%m-%d %H:%M:%S") + (f".{ms % 1000:03d}" if ms % 1000 else "")
+
+
+def wait(rows: int, what: str) -> str:
+    """Say of rows that they wait: ``2 rows of o wait``."""
+    return f"1 row of {what} waits" if rows == 1 else f"{rows} rows of {what} wait"
+
+
+def held(rows: int, what: str) -> str:
+    """Say of rows that they are there: ``2 rows of o are held``."""
+    return f"1 row of {what} is held" if rows == 1 else f"{rows} rows of {what} are held"
 
 
 def shown_span(ms: int) -> str:

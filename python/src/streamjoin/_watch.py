@@ -56,7 +56,7 @@ def watch(query: StreamingQuery, *, timeout: float | None = None) -> None:
         while True:
             active = source.isActive
             progress = source.recentProgress
-            newest = progress[-1]["timestamp"] if progress else None
+            newest = next((r["timestamp"] for r in reversed(reports(progress))), None)
             if newest != drawn or drawn is None:
                 draw(progress)
                 drawn = newest

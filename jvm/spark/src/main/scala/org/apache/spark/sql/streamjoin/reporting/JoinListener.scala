@@ -7,6 +7,7 @@ import scala.collection.mutable
 import org.apache.spark.{SparkContext, SparkEnv}
 import org.apache.spark.internal.Logging
 import org.apache.spark.scheduler.{SparkListener, SparkListenerEvent}
+import org.apache.spark.sql.streaming.StreamingQueryProgress
 import org.apache.spark.sql.streaming.StreamingQueryListener.{
   QueryProgressEvent,
   QueryTerminatedEvent
@@ -21,12 +22,18 @@ private[streamjoin] final class JoinListener extends SparkListener with Logging 
   private val runs = mutable.Map.empty[UUID, JoinListener.Run]
 
   override def onOtherEvent(event: SparkListenerEvent): Unit = event match {
-    case e: QueryProgressEvent   => JoinReport.of(e.progress).foreach(add)
+    case e: QueryProgressEvent   => if (hasRun(e.progress)) JoinReport.of(e.progress).foreach(add)
     case e: QueryTerminatedEvent => runs.remove(e.runId).foreach(r => unregister(r.source))
     case _                       =>
   }
 
-  /** A trigger that runs nothing repeats the report of the last batch. */
+  /**
+   * Whether a batch has run: a trigger that finds nothing reports the number of the next batch, and may repeat the
+   * figures of the last one.
+   */
+  private def hasRun(progress: StreamingQueryProgress): Boolean =
+    progress.numInputRows > 0 || progress.durationMs.containsKey("addBatch")
+
   private def add(report: JoinReport): Unit = {
     val run = runs.getOrElseUpdate(report.run, started(report.query))
     val last = run.batches.get(report.join)

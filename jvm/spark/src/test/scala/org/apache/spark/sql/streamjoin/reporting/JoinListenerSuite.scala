@@ -87,6 +87,23 @@ class JoinListenerSuite extends StreamTest {
     assert(said.forall(_.startsWith("Query orders, join 0, batch ")))
   }
 
+  test("a trigger that found nothing is no batch: neither does it count, nor does the next one not") {
+    withSQLConf("spark.sql.streaming.noDataProgressEventInterval" -> "0") {
+      running() { (query, o, d) =>
+        o.addData(1 -> at(1), 2 -> at(2))
+        batch(query)
+        eventually(timeout(streamingTimeout)) {
+          assert(query.lastProgress.batchId == 1 && query.lastProgress.numInputRows == 0)
+        }
+        d.addData(1 -> at(1), 2 -> at(2), 3 -> at(3))
+        batch(query)
+        assert(figures("0.inputRowsLeft") == 2)
+        assert(figures("0.inputRowsRight") == 3)
+        assert(figures("0.joinedRows") == 2)
+      }
+    }
+  }
+
   test("the figures of a join are in Spark's metrics system while its query runs") {
     running() { (query, o, d) =>
       o.addData((1 to 20).map(n => n -> at(n)))
