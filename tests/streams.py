@@ -7,6 +7,7 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
@@ -92,7 +93,7 @@ class Run:
         for log in sorted((self._files / "_spark_metadata").glob("[0-9]*")):
             if log.name.isdecimal() and int(log.name) not in self.batches:
                 entries = [json.loads(line) for line in log.read_text().splitlines()[1:]]
-                files = [entry["path"] for entry in entries]
+                files = [unquote(entry["path"]) for entry in entries]
                 rows = self.result.sparkSession.read.parquet(*files).collect() if files else []
                 self.batches[int(log.name)] = [tuple(row) for row in rows]
 

@@ -243,6 +243,7 @@ def test_times_of_every_type(
     assert sorted(run.rows()) == [(0, None), (2, 1), (3, 1)]
 
 
+@pytest.mark.connect
 def test_the_result_joins_again(market: Market, spark: SparkSession) -> None:
     schema = "at TIMESTAMP, sym STRING"
     orders = Landing(spark, market.folder / "orders", schema)

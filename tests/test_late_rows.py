@@ -48,6 +48,7 @@ def some_late(shop: Shop, run: Run) -> None:
     run.step()
 
 
+@pytest.mark.connect
 @pytest.mark.parametrize("how", ["inner", "full"])
 def test_of_some_columns_and_in_another_order(shop: Shop, how: How) -> None:
     joined = emitting(shop, how)
@@ -80,6 +81,7 @@ def test_of_some_columns_and_in_another_order(shop: Shop, how: How) -> None:
     assert sorted(str(row[0]) for row in without.rows()) == ["1", "2", "3", "4", "None"]
 
 
+@pytest.mark.connect
 @pytest.mark.parametrize("how", ["inner", "left", "right", "full"])
 def test_they_come_out_once_with_their_own_columns_and_why(shop: Shop, how: How) -> None:
     run = shop.run(emitting(shop, how))
@@ -96,6 +98,7 @@ def test_they_come_out_once_with_their_own_columns_and_why(shop: Shop, how: How)
     assert [run.total(name) for name in metrics] == [2, 1, len(padded)]
 
 
+@pytest.mark.connect
 @pytest.mark.parametrize(("how", "expected"), [("semi", [1, 2, 4]), ("anti", [5])])
 def test_of_semi_and_anti_joins_late_left_rows_come_out(
     shop: Shop, how: How, expected: list[int]
@@ -107,6 +110,7 @@ def test_of_semi_and_anti_joins_late_left_rows_come_out(
     assert (run.total("lateRowsLeft"), run.total("lateRowsRight")) == (2, 1)
 
 
+@pytest.mark.connect
 def test_schema_and_names(shop: Shop) -> None:
     result = emitting(shop)
     assert result.columns == ["id", "order_time", "id", "delivery_time", "late"]
@@ -118,6 +122,7 @@ def test_schema_and_names(shop: Shop) -> None:
     assert dropped.columns == ["id", "order_time", "id", "delivery_time"]
 
 
+@pytest.mark.connect
 def test_in_a_batch_query_the_column_is_there_too(shop: Shop, spark: SparkSession) -> None:
     orders = spark.sql("SELECT 1 AS id, TIMESTAMP '2024-05-04 10:00:00' AS order_time").alias("o")
     deliveries = orders.select("id", F.col("order_time").alias("delivery_time")).alias("d")
@@ -126,6 +131,7 @@ def test_in_a_batch_query_the_column_is_there_too(shop: Shop, spark: SparkSessio
     assert [row.late for row in batch.collect()] == [None]
 
 
+@pytest.mark.connect
 @pytest.mark.parametrize(
     ("kind", "early", "old", "shown"),
     [
@@ -154,6 +160,7 @@ def test_a_watermark_is_written_as_a_value_of_its_column(
     assert cast.where("w = e").count() == 1
 
 
+@pytest.mark.connect
 def test_a_filter_above_is_tested_on_late_rows_as_they_come_out(shop: Shop) -> None:
     run = shop.run(emitting(shop).where("d.id < 4 OR late.column = 'order_time'"))
     some_late(shop, run)
@@ -161,6 +168,7 @@ def test_a_filter_above_is_tested_on_late_rows_as_they_come_out(shop: Shop) -> N
     assert late(run) == [(3, None, ORDER_LATE), (None, 3, DELIVERY_LATE), (None, None, ORDER_LATE)]
 
 
+@pytest.mark.connect
 def test_a_filter_above_does_not_go_below(shop: Shop) -> None:
     run = shop.run(emitting(shop).where("d.id < 4"))
     some_late(shop, run)
@@ -169,6 +177,7 @@ def test_a_filter_above_does_not_go_below(shop: Shop) -> None:
     assert run.total("lateRowsLeft") == 2
 
 
+@pytest.mark.connect
 @pytest.mark.parametrize("how", ["inner", "right", "full"])
 def test_by_column_names_a_late_row_keeps_its_keys(shop: Shop, how: How) -> None:
     orders = shop.ordered().selectExpr("id", "order_time AS t", "'o' AS of")
@@ -195,6 +204,7 @@ def test_by_column_names_a_late_row_keeps_its_keys(shop: Shop, how: How) -> None
     assert {row[4][2] for row in run.rows() if row[4]} == {"2024-05-04 10:00:00"}
 
 
+@pytest.mark.connect
 def test_a_key_that_does_not_fit_the_column_is_null(shop: Shop) -> None:
     deliveries = shop.delivered().selectExpr("id + 3000000000L AS id", "delivery_time")
     within = shop.ordered().streamJoin(deliveries, ["id"], retention="1 hour", late="emit")
@@ -208,6 +218,7 @@ def test_a_key_that_does_not_fit_the_column_is_null(shop: Shop) -> None:
     ]
 
 
+@pytest.mark.connect
 def test_a_stream_joined_with_itself(shop: Shop) -> None:
     orders = shop.ordered()
     on = "a.id = b.id AND b.order_time BETWEEN a.order_time AND a.order_time + INTERVAL '1' HOUR"
@@ -347,6 +358,7 @@ def test_an_aggregation_by_the_other_inputs_key_has_them_in_one_group(
     assert sorted(found[max(found)], key=str) == [(1, 1), (None, 10)]
 
 
+@pytest.mark.connect
 def test_a_window_above_counts_those_for_which_it_is_open(shop: Shop) -> None:
     result = emitting(shop)
     runs = [
@@ -371,6 +383,7 @@ def test_a_window_above_counts_those_for_which_it_is_open(shop: Shop) -> None:
     assert found == [{12: 1, 11: 1}, {12: 1}]
 
 
+@pytest.mark.connect
 def test_explain_says_it(shop: Shop, capsys: pytest.CaptureFixture[str]) -> None:
     def explained(result: DataFrame) -> str:
         result.explain()
@@ -382,6 +395,7 @@ def test_explain_says_it(shop: Shop, capsys: pytest.CaptureFixture[str]) -> None
     assert "late rows" not in explained(dropping)
 
 
+@pytest.mark.connect
 def test_another_word_is_refused(shop: Shop) -> None:
     with pytest.raises(PySparkValueError, match="late"):
         stream_join(shop.ordered(), shop.delivered(), WITHIN_THE_HOUR, late="keep")  # type: ignore[arg-type]
@@ -432,6 +446,7 @@ def late_everywhere(shop: Shop, returns: Landing, run: Run) -> None:
     run.step()
 
 
+@pytest.mark.connect
 def test_a_join_above_gives_them_out_again(shop: Shop, returns: Landing) -> None:
     second = stream_join(emitting(shop, "left"), returned(returns), RETURNED, late="emit")
     assert second.columns == [
@@ -471,6 +486,7 @@ def test_they_pass_joins_on_time_alone_once(spark: SparkSession, tmp_path: Path,
         ]
 
 
+@pytest.mark.connect
 @pytest.mark.parametrize(
     "kept", ["late IS NULL", "o.id > 0 AND late.input IS NULL", "NOT late IS NOT NULL"]
 )
@@ -523,6 +539,7 @@ def test_late_rows_that_a_join_would_take_for_others_are_refused(
     assert spark.sql(filtered).columns == ["id"]
 
 
+@pytest.mark.connect
 def test_unions_and_joins_with_themselves(shop: Shop) -> None:
     first = emitting(shop, "left").select("o.id", "order_time", "late")
     on = "a.id = b.id AND b.order_time BETWEEN a.order_time AND a.order_time + INTERVAL '1' HOUR"

@@ -30,6 +30,7 @@ def guarded(shop: Shop, how: str = "left", **options: Any) -> Run:
     return shop.run(left.streamJoin(shop.delivered(), WITHIN_THE_HOUR, how))
 
 
+@pytest.mark.connect
 def test_without_the_option_one_row_makes_all_that_follow_late(shop: Shop) -> None:
     run = shop.joined("left")
     poison_orders(shop, 7)
@@ -41,6 +42,7 @@ def test_without_the_option_one_row_makes_all_that_follow_late(shop: Shop) -> No
     assert run.metrics()["aheadRowsLeft"] == 0
 
 
+@pytest.mark.connect
 def test_a_row_too_far_ahead_is_dropped_and_counted(shop: Shop) -> None:
     run = guarded(shop)
     poison_orders(shop, 7, 8)
@@ -56,6 +58,7 @@ def test_a_row_too_far_ahead_is_dropped_and_counted(shop: Shop) -> None:
     assert run.total("aheadRowsLeft") == 2
 
 
+@pytest.mark.connect
 def test_a_row_too_far_ahead_can_be_kept(shop: Shop) -> None:
     run = guarded(shop, ahead="keep")
     poison_orders(shop, 7)
@@ -71,6 +74,7 @@ def test_a_row_too_far_ahead_can_be_kept(shop: Shop) -> None:
     assert run.total("lateRowsLeft") == 0
 
 
+@pytest.mark.connect
 def test_the_guard_is_on_one_input_only(shop: Shop) -> None:
     run = guarded(shop)
     shop.deliveries.land({"id": 7, "delivery_time": POISON})
@@ -88,6 +92,7 @@ KINDS = {
 }
 
 
+@pytest.mark.connect
 @pytest.mark.parametrize("zone", ["UTC", "Pacific/Auckland"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_limit_itself_is_believed(
@@ -129,6 +134,7 @@ def test_a_batch_that_runs_again_goes_by_its_recorded_time(shop: Shop) -> None:
     assert again.operators()[0]["customMetrics"]["aheadRowsLeft"] == 1
 
 
+@pytest.mark.connect
 def test_the_limit_may_change_from_start_to_start(shop: Shop) -> None:
     guarded(shop, ahead="keep").step()
     for options in ({"max_ahead": "1 hour"}, {"max_ahead": None}, {"ahead": "keep"}):
@@ -140,6 +146,7 @@ def test_the_limit_may_change_from_start_to_start(shop: Shop) -> None:
     assert met(guarded(shop).step()) == [(1, 1)] * 3
 
 
+@pytest.mark.connect
 @pytest.mark.parametrize("ahead", ["reject", "keep"])
 def test_windows_above_a_join_stay_open_too(shop: Shop, ahead: str) -> None:
     left = shop.ordered("1 minute", max_ahead="5 minutes", ahead=ahead)
@@ -157,6 +164,7 @@ def test_windows_above_a_join_stay_open_too(shop: Shop, ahead: str) -> None:
     assert counts(run) == [("2024-05-04 10:00", 2)]
 
 
+@pytest.mark.connect
 @pytest.mark.parametrize("ahead", ["reject", "keep"])
 def test_windows_without_a_join_stay_open_too(shop: Shop, ahead: str) -> None:
     run = shop.run(hourly(shop.ordered("1 minute", max_ahead="5 minutes", ahead=ahead)))
@@ -176,6 +184,7 @@ def counts(run: Run) -> list[tuple[Any, ...]]:
     return sorted(run.rows())
 
 
+@pytest.mark.connect
 def test_a_chain_counts_each_row_at_its_first_join(shop: Shop, tmp_path: Path) -> None:
     returns = Landing(shop.session, tmp_path / "returns", "id INT, return_time TIMESTAMP")
     first = shop.ordered(max_ahead="5 minutes").streamJoin(shop.delivered(), WITHIN_THE_HOUR)
@@ -197,6 +206,7 @@ def test_a_chain_counts_each_row_at_its_first_join(shop: Shop, tmp_path: Path) -
     assert found == [(0, 1), (2, 0)]
 
 
+@pytest.mark.connect
 def test_a_union_counts_each_branch_by_its_own_limit(shop: Shop) -> None:
     near, far = shop.ordered(max_ahead="5 minutes"), shop.ordered(max_ahead="365000 days")
     left = near.union(far).alias("o")
@@ -223,6 +233,7 @@ def test_an_input_that_brings_only_such_rows_is_idle(shop: Shop) -> None:
     assert met(run.batches) == [(1, None)]
 
 
+@pytest.mark.connect
 def test_sql(shop: Shop, spark: SparkSession) -> None:
     shop.orders.stream().createOrReplaceTempView("orders_ahead")
     ordered = spark.sql(
@@ -235,6 +246,7 @@ def test_sql(shop: Shop, spark: SparkSession) -> None:
     assert (run.metrics()["aheadRowsLeft"], run.metrics()["bufferedRowsLeft"]) == (1, 1)
 
 
+@pytest.mark.connect
 @pytest.mark.parametrize(
     ("ahead", "said"),
     [

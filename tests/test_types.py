@@ -84,6 +84,7 @@ TIMES: dict[str, tuple[str, str, str | int]] = {
 }
 
 
+@pytest.mark.connect
 @pytest.mark.parametrize("kind", TIMES)
 def test_event_times_of_every_type(spark: SparkSession, tmp_path: Path, kind: str) -> None:
     time, distance, lag = TIMES[kind]
@@ -103,6 +104,7 @@ def test_event_times_of_every_type(spark: SparkSession, tmp_path: Path, kind: st
     assert {(4, 4), (5, 2), (None, 5)} <= set(found)
 
 
+@pytest.mark.connect
 @pytest.mark.parametrize(
     ("left", "right"), [("INT", "BIGINT"), ("SMALLINT", "INT"), ("SMALLINT", "BIGINT")]
 )
@@ -119,6 +121,7 @@ def test_numbers_of_different_width(
     assert check(Run(stream, tmp_path / "checkpoint"), table) == [(1, 1), (2, None)]
 
 
+@pytest.mark.connect
 def test_a_number_keeps_its_watermark_as_a_wider_one(spark: SparkSession, tmp_path: Path) -> None:
     """Cast by the person, and by Spark in a union."""
     inputs = Inputs(spark, tmp_path)
@@ -173,6 +176,7 @@ def new_york(spark: SparkSession) -> Iterator[None]:
 NOON = 1730653200 // 3600
 
 
+@pytest.mark.connect
 @pytest.mark.parametrize("how", ["left", "right"])
 def test_a_day_over_the_change_of_the_clocks(
     spark: SparkSession, tmp_path: Path, new_york: None, how: str
@@ -224,6 +228,7 @@ RIGHT = ["a", "A", "A ", "STRASSE", "0", "-0", "nan", "NaN", "1.50", "2", None]
 NULL_SAFE = ["collated", "struct of double", "decimals", "binary"]
 
 
+@pytest.mark.connect
 @pytest.mark.parametrize(
     ("kind", "equals"), [*((k, "=") for k in KEYS), *((k, "<=>") for k in NULL_SAFE)]
 )
