@@ -34,7 +34,9 @@ def configure(builder: SparkSession.Builder) -> SparkSession.Builder:
         has no value, the one of ``spark-submit``, ``PYSPARK_SUBMIT_ARGS`` or
         ``spark-defaults.conf`` is added to. Nothing is added twice. Where nobody has chosen who
         writes checkpoints (``spark.sql.streaming.checkpointFileManagerClass``), those on a local
-        disk are written without the processes that Hadoop starts for each file.
+        disk are written without the processes that Hadoop starts for each file. Nothing is put on
+        the builder of a session of a Spark Connect server that runs (``sc://``): the jar is given
+        when the server starts.
 
     Returns
     -------
@@ -60,6 +62,9 @@ def configure(builder: SparkSession.Builder) -> SparkSession.Builder:
     >>> from pyspark.sql import SparkSession
     >>> spark = streamjoin.configure(SparkSession.builder).getOrCreate()  # doctest: +SKIP
     """
+    require_supported_pyspark()
+    if _has_its_server(builder):
+        return builder  # it takes up no settings of this kind any more, and warns of them
     require_jar_in_process()
     if _starts_java(builder):
         require_java()
@@ -70,10 +75,7 @@ def configure(builder: SparkSession.Builder) -> SparkSession.Builder:
             value = launch_setting(key)
         if value is not None:
             present[key] = value
-    settings = conf(present)
-    if _has_its_server(builder):
-        settings.pop(_FILES_KEY, None)
-    for key, value in settings.items():
+    for key, value in conf(present).items():
         if key not in _CHOSEN_FILES or key not in present:
             builder.config(key, value)
     return builder
@@ -82,11 +84,11 @@ def configure(builder: SparkSession.Builder) -> SparkSession.Builder:
 def _starts_java(builder: SparkSession.Builder) -> bool:
     """Tell whether the session will be of a JVM that this process is yet to start."""
     running = "PYSPARK_GATEWAY_PORT" in os.environ or jvm_in_process() is not None
-    return not running and not is_remote_only() and not _has_its_server(builder)
+    return not running and not is_remote_only()
 
 
 def _has_its_server(builder: SparkSession.Builder) -> bool:
-    """Tell whether the session is one of a server that runs, whose jar may be another or none."""
+    """Tell whether the session is one of a server that runs, and has its jar or has none."""
     remote = builder._options.get("spark.remote", os.environ.get("SPARK_REMOTE", ""))
     return str(remote).startswith("sc://")
 
