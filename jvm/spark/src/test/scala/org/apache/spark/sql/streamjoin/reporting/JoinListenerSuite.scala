@@ -87,7 +87,9 @@ class JoinListenerSuite extends StreamTest {
     assert(said.forall(_.startsWith("Query orders, join 0, batch ")))
   }
 
-  test("a trigger that found nothing is no batch: neither does it count, nor does the next one not") {
+  test(
+    "a trigger that found nothing is no batch: neither does it count, nor does the next one not"
+  ) {
     withSQLConf("spark.sql.streaming.noDataProgressEventInterval" -> "0") {
       running() { (query, o, d) =>
         o.addData(1 -> at(1), 2 -> at(2))
