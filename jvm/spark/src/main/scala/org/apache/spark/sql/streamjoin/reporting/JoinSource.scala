@@ -41,7 +41,8 @@ private[reporting] object JoinSource {
     "spilledBytes",
     "numRowsTotal",
     "memoryUsedBytes",
-    "closestMiss"
+    "closestMiss",
+    "hotKeys"
   )
 
   private val ofColumns = Seq(
