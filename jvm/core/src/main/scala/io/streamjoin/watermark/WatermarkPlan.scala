@@ -112,7 +112,7 @@ object WatermarkPlan {
 
   /**
    * A column that comes out of a join of which it is known what it holds at the end of a batch: what is
-   * still to come out of it was held, or is still to come to it and finds, or needs no, partner. Unlike all
+   * still to come out of it was held, or is still to come to it, and finds, or needs no, partner. Unlike all
    * others this depends on what is buffered, in all partitions: it says of one batch what can come after
    * it, and promises nothing to other operators.
    *
@@ -126,15 +126,25 @@ object WatermarkPlan {
 
     override def eval(base: Array[Long]): Long = math.max(
       watermark.eval(base),
-      math.min(held.earliest(column), math.max(inputs(column).eval(base), partnered(base)))
+      math.min(
+        math.max(held.earliest(column), beside(other => inputs(other).eval(base))),
+        math.max(
+          inputs(column).eval(base),
+          beside(other => math.min(held.earliest(other), inputs(other).eval(base)))
+        )
+      )
     )
 
-    /** What a row must not be below to meet one that is held or still to come. */
-    private def partnered(base: Array[Long]): Long =
+    /**
+     * What a row must not be below to meet one of the other input, of which it is known how early each time can be.
+     * A row that is held may be kept for longer than it is of use: it meets only what is still to come, and below
+     * another join less may come than that one's watermark promises.
+     */
+    private def beside(earliest: Int => Long): Long =
       if (held.preserved(bounds.columns(column).side)) Watermarks.Unknown
       else
         bounds.governing(column).map { other =>
-          val partner = math.min(held.earliest(other), inputs(other).eval(base))
+          val partner = earliest(other)
           if (partner == Watermarks.Unknown) partner
           else Saturated.subtract(partner, bounds.slack(column, other))
         }.maxOption.getOrElse(Watermarks.Unknown)
