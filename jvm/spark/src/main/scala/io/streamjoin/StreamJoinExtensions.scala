@@ -43,7 +43,7 @@ import org.apache.spark.sql.{SparkSessionExtensions, SparkSessionExtensionsProvi
  *    `CheckOutputMode`, `ResolveStreamOrder.check`, `Changelogs`, `CheckSecondWatermark`, `RefuseStateReader`;
  *    then `WarnAtAnalysis`.
  *  - Normalization. `ResolveAwaitedJoin`: a join on which nothing was put becomes ours. `OneEventTime`:
- *    deduplication above a join sees one event time.
+ *    deduplication above a join sees one event time. `MarkResult`: joins of changelogs whose changes come out as they are.
  *  - Optimization. `PushFilterThroughStreamOrder`, `PushFilterThroughStreamJoin`, `PushFilterThroughAsOfJoin`: filters
  *    go below an order, a join and an as-of join where that changes nothing. `PruneNestedColumns`: structs are cut down to what is asked for. `OrderInOnePartition`: above an order that is
  *    brought into one partition.

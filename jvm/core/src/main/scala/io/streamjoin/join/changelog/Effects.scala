@@ -3,13 +3,13 @@ package io.streamjoin.join.changelog
 import scala.collection.mutable
 
 /**
- * What the changes of one join key do to the output: collected, then netted, so that no row is both
- * taken back and given.
+ * What changes of a batch do to the output: collected, then netted, so that no row is both taken back and
+ * given. Once for each join key, and once more for what several of them give, where that may be equal.
  *
  * @tparam O a row of the output
  */
-private[changelog] final class Effects[O](
-    output: ChangelogOutput[_, O],
+final class Effects[O](
+    output: ToldApart[O],
     counters: ChangelogCounters
 ) {
   private val removed = mutable.ArrayBuffer.empty[O]
@@ -97,21 +97,22 @@ private[changelog] final class Effects[O](
   private def labelled(): Unit = {
     // in the order in which they went
     val images = mutable.LinkedHashMap.empty[AnyRef, O]
-    for (row <- removed; key <- output.key(row)) images(key) = row
+    // of several rows with one key one is what the other image replaces
+    val others = mutable.ArrayBuffer.empty[O]
+    for (row <- removed) output.key(row) match {
+      case Some(key) if !images.contains(key) => images(key) = row
+      case _                                  => others += row
+    }
     if (images.isEmpty) plain(removed, added)
     else {
-      val distinct = images.size == removed.length
       val inserts = mutable.ArrayBuffer.empty[O]
       val updates = mutable.ArrayBuffer.empty[(O, O)]
       for (row <- added) output.key(row).flatMap(images.remove) match {
         case Some(before) => updates += before -> row
         case None         => inserts += row
       }
-      plain(
-        if (distinct) images.values
-        else removed.filter(row => output.key(row).forall(images.get(_).contains(row))),
-        Nil
-      )
+      plain(others, Nil)
+      plain(images.values, Nil)
       for ((before, after) <- updates) update(before, after)
       plain(Nil, inserts)
     }

@@ -25,6 +25,7 @@ import org.apache.spark.sql.streamjoin.logical.resolve.{
   CompleteSums,
   HoldHintedJoins,
   InlineOrderedCTE,
+  MarkResult,
   OneEventTime,
   PlaceWindows,
   RefuseWindowsInConditions,
@@ -100,6 +101,8 @@ object ExtensionPoints {
     extensions.injectHintResolutionRule(_ => ResolveStreamOrder)
     extensions.injectPlanNormalizationRule(_ => ResolveAwaitedJoin)
     extensions.injectPlanNormalizationRule(_ => OneEventTime)
+    // of a whole query: what is above decides
+    extensions.injectPlanNormalizationRule(_ => MarkResult)
     extensions.injectOptimizerRule(_ => PushFilterThroughStreamOrder)
     extensions.injectOptimizerRule(_ => PushFilterThroughStreamJoin)
     extensions.injectOptimizerRule(_ => PushFilterThroughAsOfJoin)

@@ -2,7 +2,6 @@ package org.apache.spark.sql.streamjoin.physical
 
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.expressions.{
-  And,
   Attribute,
   AttributeSet,
   Expression,
@@ -30,7 +29,11 @@ import org.apache.spark.sql.streamjoin.logical.plan.{
 }
 import org.apache.spark.sql.streamjoin.logical.resolve.{JoinRefusals, UnboundedJoins}
 import org.apache.spark.sql.streamjoin.physical.asof.{AsOfJoinExec, AsOfSpec}
-import org.apache.spark.sql.streamjoin.physical.changelog.{PlanChangelogJoin, ToUpsertsExec}
+import org.apache.spark.sql.streamjoin.physical.changelog.{
+  PlanChangelogJoin,
+  PlanNetOutput,
+  ToUpsertsExec
+}
 import org.apache.spark.sql.streamjoin.physical.eventtime.{
   JoinExplanation,
   LateSpec,
@@ -64,11 +67,9 @@ case class StreamJoinStrategy(session: SparkSession) extends SparkStrategy {
     case Project(list, j: StreamJoin) => Seq(ProjectExec(list, planJoin(j, required(list, j))))
     case Project(list, Filter(condition, j: StreamJoin)) =>
       Seq(ProjectExec(list, FilterExec(condition, planJoin(j, named(list :+ condition, j)))))
-    case j: StreamJoin => Seq(planJoin(j, j.output))
-    case Project(list, j: ChangelogJoin) =>
-      Seq(ProjectExec(list, planChanges(j, list, Literal.TrueLiteral)))
-    case Project(list, Filter(condition, j: ChangelogJoin)) =>
-      Seq(ProjectExec(list, planChanges(j, list, condition)))
+    case j: StreamJoin                   => Seq(planJoin(j, j.output))
+    case Project(list, j: ChangelogJoin) => Seq(planChanges(j, list, Literal.TrueLiteral))
+    case Project(list, Filter(condition, j: ChangelogJoin)) => Seq(planChanges(j, list, condition))
     case Filter(condition, j: ChangelogJoin) => Seq(planChanges(j, j.output, condition))
     case j: AsOfJoin =>
       Seq(new AsOfJoinExec(planInput(j.left), planInput(j.right), BatchInfo(), AsOfSpec.of(j)))
@@ -77,17 +78,19 @@ case class StreamJoinStrategy(session: SparkSession) extends SparkStrategy {
     case _                => Nil
   }
 
-  /** @param condition on its output */
+  /**
+   * @param asked what of it comes out
+   * @param condition on its output
+   */
   private def planChanges(
       j: ChangelogJoin,
-      asked: Seq[Expression],
+      asked: Seq[NamedExpression],
       condition: Expression
   ): SparkPlan = {
     val (wanted, rest) = PlanChangelogJoin.filter(j, condition)
     val others = rest.filter(_ != Literal.TrueLiteral)
     val columns = AttributeSet.fromAttributeSets((asked ++ others).map(_.references))
-    val joined = PlanChangelogJoin(j, columns, planInput, wanted)
-    others.reduceOption(And(_, _)).fold(joined)(FilterExec(_, joined))
+    PlanNetOutput(j, PlanChangelogJoin(j, columns, planInput, wanted), asked, others)
   }
 
   private def planOrder(o: ImposeOrder): SparkPlan = {

@@ -37,6 +37,7 @@ import io.streamjoin.model.{JoinType, Side}
  * @param normalizes whether it only gives the changes of one input with both images, see
  *   [[org.apache.spark.sql.streamjoin.logical.resolve.ChangelogBuilder]]
  * @param aliased the columns of the condition under the aliases that the person gave
+ * @param isResult whether its changes are those of the query, with nothing above that nets them
  */
 case class ChangelogJoin(
     left: LogicalPlan,
@@ -56,13 +57,14 @@ case class ChangelogJoin(
     leftParts: Seq[InputPart],
     rightParts: Seq[InputPart],
     normalizes: Boolean,
-    aliased: Seq[AliasedColumn] = Nil
+    aliased: Seq[AliasedColumn] = Nil,
+    isResult: Boolean = false
 ) extends BinaryNode
     with PredicateHelper
     with HasTimeColumns {
 
-  /** Without `aliased`, which stand in the condition. */
-  override protected def stringArgs: Iterator[Any] = productIterator.take(productArity - 1)
+  /** Without `aliased`, which stand in the condition, and what follows from its place. */
+  override protected def stringArgs: Iterator[Any] = productIterator.take(productArity - 2)
 
   def input(side: Side): LogicalPlan = children(side.index)
 

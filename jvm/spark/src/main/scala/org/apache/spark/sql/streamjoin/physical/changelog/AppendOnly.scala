@@ -15,8 +15,14 @@ import io.streamjoin.model.{JoinType, Side}
 private[changelog] object AppendOnly {
 
   def apply(j: ChangelogJoin): Boolean =
-    j.joinType == JoinType.Inner && !j.normalizes &&
-      Side.both.forall(side => j.key(side).isEmpty && onlyCome(j, side))
+    j.joinType == JoinType.Inner && !j.normalizes && onlyCome(j)
+
+  /** Whether a join may take back what it gave: a semi join gives no row that a new one would take back, either. */
+  def takesBack(j: ChangelogJoin): Boolean =
+    !apply(j) && !(j.joinType == JoinType.LeftSemi && onlyCome(j))
+
+  private def onlyCome(j: ChangelogJoin): Boolean =
+    Side.both.forall(side => j.key(side).isEmpty && onlyCome(j, side))
 
   private def onlyCome(j: ChangelogJoin, side: Side): Boolean =
     traced(j.added(side.index), j.input(side)) match {

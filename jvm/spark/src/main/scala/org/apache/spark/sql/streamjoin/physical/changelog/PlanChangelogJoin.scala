@@ -41,7 +41,7 @@ private[physical] object PlanChangelogJoin extends PredicateHelper {
       asked: AttributeSet,
       planInput: LogicalPlan => SparkPlan,
       wanted: Seq[Expression] = Nil
-  ): SparkPlan = {
+  ): ChangelogJoinExec = {
     val appendOnly = AppendOnly(j)
     def planned(side: Side) = {
       val input = planInput(j.input(side))

@@ -1,18 +1,8 @@
 package org.apache.spark.sql.streamjoin.physical.changelog
 
-import scala.collection.mutable
-
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{
-  Ascending,
-  Attribute,
-  Literal,
-  RowOrdering,
-  SortOrder,
-  UnsafeProjection,
-  UnsafeRow
-}
+import org.apache.spark.sql.catalyst.expressions.{Ascending, Attribute, SortOrder, UnsafeRow}
 import org.apache.spark.sql.catalyst.plans.physical.{
   ClusteredDistribution,
   Distribution,
@@ -21,9 +11,8 @@ import org.apache.spark.sql.catalyst.plans.physical.{
 import org.apache.spark.sql.execution.{SparkPlan, UnaryExecNode}
 import org.apache.spark.sql.streamjoin.logical.plan.ChangelogMarks
 import org.apache.spark.sql.streamjoin.shims.SparkCaseClass
-import org.apache.spark.unsafe.types.{ByteArray, UTF8String}
 
-import io.streamjoin.join.changelog.ChangeKind
+import io.streamjoin.join.changelog.{ChangeKind, Changed, ChangelogCounters}
 
 /**
  * One row for each key of a batch. The two halves of a row whose join key has changed come from two
@@ -53,9 +42,9 @@ case class ToUpsertsExec(key: Seq[Attribute], kind: Attribute, child: SparkPlan)
     Seq(key.map(SortOrder(_, Ascending)))
 
   override protected def doExecute(): RDD[InternalRow] = {
-    val (by, columns, ofKind) = (key, child.output, kind)
+    val (order, columns, ofKind) = (requiredChildOrdering.head, child.output, kind)
     child.execute().mapPartitionsInternal { rows =>
-      new UpsertRuns(by, columns, ofKind, rows.asInstanceOf[Iterator[UnsafeRow]])
+      new UpsertRuns(order, columns, ofKind, rows.asInstanceOf[Iterator[UnsafeRow]])
     }
   }
 
@@ -64,33 +53,23 @@ case class ToUpsertsExec(key: Seq[Attribute], kind: Attribute, child: SparkPlan)
 }
 
 private final class UpsertRuns(
-    key: Seq[Attribute],
+    order: Seq[SortOrder],
     columns: Seq[Attribute],
     kind: Attribute,
     rows: Iterator[UnsafeRow]
 ) extends Iterator[InternalRow] {
 
-  private val byKey = RowOrdering.create(key.map(SortOrder(_, Ascending)), columns)
-  private val kindAt = columns.indexWhere(_.exprId == kind.exprId)
-  private val added =
-    ChangeKind.all.filter(_.added).map(k => UTF8String.fromString(k.name)).toSet
+  /** What a row is, whatever is said of its change. */
+  private val told =
+    columns.filterNot(a => a.exprId == kind.exprId || ChangelogMarks.isCommit(a))
 
-  private val as: Map[ChangeKind, UnsafeProjection] = ChangeKind.all.map { k =>
-    k -> UnsafeProjection.create(
-      columns.map(a => if (a.exprId == kind.exprId) Literal(k.name) else a),
-      columns
-    )
-  }.toMap
+  private val runs =
+    new NettedRuns(order, keyed = true, told, kind, columns, rows, new ChangelogCounters)
 
-  private var ahead: Option[UnsafeRow] = next(rows)
-
-  private def next(rows: Iterator[UnsafeRow]): Option[UnsafeRow] =
-    Option.when(rows.hasNext)(rows.next().copy())
-
-  private var current: Option[UnsafeRow] = None
+  private var current: Option[InternalRow] = None
 
   override def hasNext: Boolean = {
-    while (current.isEmpty && ahead.nonEmpty) current = ofNextKey()
+    while (current.isEmpty && runs.hasNext) current = one(runs.next())
     current.nonEmpty
   }
 
@@ -101,40 +80,14 @@ private final class UpsertRuns(
     row
   }
 
-  /** What a row is, whatever is said of its change. */
-  private val identity = UnsafeProjection.create(
-    columns.filterNot(a => a.exprId == kind.exprId || ChangelogMarks.isCommit(a)),
-    columns
-  )
-
-  /** One image of the key, the change that told of it last, and how often it came more than it went. */
-  private final class Image(var row: UnsafeRow, var times: Int)
-
-  private def ofNextKey(): Option[UnsafeRow] = {
-    val first = ahead.get
-    val images = mutable.HashMap.empty[UnsafeRow, Image]
-    while (ahead.exists(byKey.compare(first, _) == 0)) {
-      val row = ahead.get
-      val by = if (added(row.getUTF8String(kindAt))) 1 else -1
-      images.get(identity(row)) match {
-        case Some(image) =>
-          image.row = largest(Some(image.row), row)
-          image.times += by
-        case None => images.put(identity(row).copy(), new Image(row, by))
-      }
-      ahead = next(rows)
-    }
-    def left(of: Int => Boolean) = images.valuesIterator
-      .filter(i => of(i.times))
-      .foldLeft(Option.empty[UnsafeRow])((one, i) => Some(largest(one, i.row)))
-    (left(_ > 0), left(_ < 0)) match {
-      case (Some(row), None)    => Some(as(ChangeKind.Insert)(row))
-      case (Some(row), Some(_)) => Some(as(ChangeKind.Postimage)(row))
-      case (None, gone)         => gone.map(as(ChangeKind.Delete)(_))
+  /** Where a key is none, and several rows have it, the same one of them each time. */
+  private def one(changes: Iterator[Changed[NettedRuns.Image]]): Option[InternalRow] = {
+    var came, went = Option.empty[NettedRuns.Image]
+    changes.foreach(c => if (c.kind.added) came = Some(c.row) else went = Some(c.row))
+    (came, went) match {
+      case (Some(image), None)    => Some(runs.row(ChangeKind.Insert, image))
+      case (Some(image), Some(_)) => Some(runs.row(ChangeKind.Postimage, image))
+      case (None, gone)           => gone.map(runs.row(ChangeKind.Delete, _))
     }
   }
-
-  /** Where a key is none, and several rows have it, the same one of them each time. */
-  private def largest(a: Option[UnsafeRow], b: UnsafeRow): UnsafeRow =
-    a.filter(x => ByteArray.compareBinary(x.getBytes, b.getBytes) >= 0).getOrElse(b)
 }

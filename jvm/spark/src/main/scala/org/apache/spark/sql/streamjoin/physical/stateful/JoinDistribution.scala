@@ -37,7 +37,7 @@ private[physical] object JoinDistribution {
   }
 
   /** As many columns as can be hashed: rows with one time need not end in one partition. */
-  private def hashable(columns: Seq[Attribute]): Seq[Attribute] =
+  def hashable(columns: Seq[Attribute]): Seq[Attribute] =
     columns.filterNot(_.dataType.existsRecursively {
       case _: MapType | _: VariantType => true
       case _                           => false

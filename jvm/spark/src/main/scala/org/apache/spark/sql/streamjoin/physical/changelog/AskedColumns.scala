@@ -1,0 +1,72 @@
+package org.apache.spark.sql.streamjoin.physical.changelog
+
+import scala.annotation.tailrec
+
+import org.apache.spark.sql.catalyst.expressions.{
+  Alias,
+  Attribute,
+  AttributeSet,
+  Expression,
+  NamedExpression
+}
+import org.apache.spark.sql.streamjoin.logical.plan.{ChangelogJoin, EquiKey}
+
+import io.streamjoin.model.JoinType
+
+/**
+ * What comes out of a query right above a changelog join, by what it says of a row and what of its change.
+ *
+ * @param list what comes out
+ * @param filters conditions between the join and that
+ */
+private[changelog] final class AskedColumns(
+    j: ChangelogJoin,
+    val list: Seq[NamedExpression],
+    filters: Seq[Expression]
+) {
+
+  private val (ofChange, ofRow) = list.partition { e =>
+    // what differs each time it is asked for does not tell one row from another
+    !e.deterministic || e.references.exists(j.changes.contains)
+  }
+
+  private val (columns, others) = ofRow.partition {
+    case _: Attribute | Alias(_: Attribute, _) => true
+    case _                                     => false
+  }
+
+  /** What is made of the columns of a row, and tells them apart as far as it goes. */
+  val computed: Seq[NamedExpression] = others
+
+  private val plainSet = AttributeSet.fromAttributeSets(
+    (columns ++ ofChange ++ filters).map(_.references)
+  ) -- j.changes
+
+  /** The columns of a row that come out as they are, or go into what is said of its change. */
+  val plain: Seq[Attribute] = j.output.filter(plainSet.contains)
+
+  /** Whether a column is there as it is. */
+  def show(a: Attribute): Boolean = plainSet.contains(a)
+
+  /** Columns of which one tells the other, for an inner join below has found them equal. */
+  private val equal: Seq[(Attribute, Attribute)] = j.children.flatMap(_.collect {
+    case below: ChangelogJoin if below.joinType == JoinType.Inner =>
+      below.equiKeys.collect { case EquiKey(l: Attribute, r: Attribute, _) => l -> r }
+  }).flatten
+
+  @tailrec
+  private def withEqual(known: AttributeSet): AttributeSet = {
+    val more = equal.flatMap { case (l, r) => Seq(l -> r, r -> l) }.collect {
+      case (a, b) if known.contains(a) && !known.contains(b) => b
+    }
+    if (more.isEmpty) known else withEqual(known ++ AttributeSet(more))
+  }
+
+  private val known = withEqual(plainSet)
+
+  /** Whether rows that differ in the value of an expression differ in what comes out. */
+  def tell(e: Expression): Boolean = e.references.subsetOf(known) || computed.exists {
+    case Alias(same, _) => same.semanticEquals(e)
+    case _              => false
+  }
+}

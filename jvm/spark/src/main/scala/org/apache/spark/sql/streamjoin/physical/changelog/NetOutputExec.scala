@@ -1,0 +1,113 @@
+package org.apache.spark.sql.streamjoin.physical.changelog
+
+import org.apache.spark.rdd.RDD
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{Ascending, Attribute, SortOrder, UnsafeRow}
+import org.apache.spark.sql.catalyst.plans.QueryPlan
+import org.apache.spark.sql.catalyst.plans.physical.{
+  AllTuples,
+  ClusteredDistribution,
+  Distribution,
+  Partitioning
+}
+import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
+import org.apache.spark.sql.execution.{SparkPlan, UnaryExecNode}
+import org.apache.spark.sql.streamjoin.logical.plan.KeyHash
+import org.apache.spark.sql.streamjoin.physical.stateful.{ExplainedLine, JoinDistribution}
+import org.apache.spark.sql.streamjoin.shims.SparkCaseClass
+
+import io.streamjoin.join.changelog.ChangelogCounters
+
+/**
+ * Nets the changes of a batch by what comes out of the query: a join nets those of one join key, and where that does
+ * not come out, a row that leaves one join key may be equal to one that enters another.
+ *
+ * {{{
+ *   output key is there    by key: equal images cancel, two that differ are an update
+ *   else                   by all columns: equal rows cancel, what is left are inserts and deletes
+ * }}}
+ *
+ * It keeps nothing, for both halves are in one batch.
+ *
+ * @param key by which rows of the output are told apart; empty: there is no such, or not all of it comes out
+ * @param told the columns in which rows are compared
+ * @param kind the column that says what became of a row
+ * @param reason why it is needed, in words
+ */
+case class NetOutputExec(
+    key: Seq[Attribute],
+    told: Seq[Attribute],
+    kind: Attribute,
+    reason: String,
+    child: SparkPlan
+) extends UnaryExecNode {
+
+  override def nodeName: String = "NetOutput"
+
+  private def by: String = if (key.isEmpty) "all columns" else key.map(_.name).mkString(", ")
+
+  override def simpleString(maxFields: Int): String = s"NetOutput by $by"
+
+  private def explained: Seq[String] = Seq(
+    s"$reason: what cancels out across partitions is left out",
+    if (key.isEmpty) "changes come out as insert and delete"
+    else s"two images of one key ($by) come out as an update, also where the join key changed"
+  )
+
+  override def innerChildren: Seq[QueryPlan[_]] = explained.map(ExplainedLine(_))
+
+  override def verboseStringWithOperatorId(): String =
+    s"$formattedNodeName\n${(simpleString(0) +: explained).mkString("\n")}\n"
+
+  override lazy val metrics: Map[String, SQLMetric] = Map(
+    "numOutputRows" -> SQLMetrics.createMetric(sparkContext, "number of output rows"),
+    "suppressedUpdates" ->
+      SQLMetrics.createMetric(sparkContext, "updates that change nothing that is seen")
+  )
+
+  override def output: Seq[Attribute] = child.output
+
+  override def outputPartitioning: Partitioning = child.outputPartitioning
+
+  /** As many columns as can be hashed: equal rows are equal in those, too. */
+  private def clustered: Seq[Attribute] =
+    JoinDistribution.hashable(if (key.isEmpty) told else key)
+
+  override def requiredChildDistribution: Seq[Distribution] = Seq(
+    if (clustered.isEmpty) AllTuples
+    else SparkCaseClass.make(classOf[ClusteredDistribution], clustered, Boolean.box(false), None)
+  )
+
+  /** By a key as it is, so that a run is of one key; else by a hash, for not all types have an order. */
+  override def requiredChildOrdering: Seq[Seq[SortOrder]] = Seq(
+    if (key.nonEmpty) key.map(SortOrder(_, Ascending))
+    else if (clustered.isEmpty) Nil
+    else Seq(SortOrder(KeyHash.of(clustered), Ascending))
+  )
+
+  override protected def doExecute(): RDD[InternalRow] = {
+    val (order, keyed, compared, ofKind, columns) =
+      (requiredChildOrdering.head, key.nonEmpty, told, kind, child.output)
+    val (rowsOut, suppressed) = (longMetric("numOutputRows"), longMetric("suppressedUpdates"))
+    child.execute().mapPartitionsInternal { rows =>
+      val counters = new ChangelogCounters
+      val sorted = rows.asInstanceOf[Iterator[UnsafeRow]]
+      val runs = new NettedRuns(order, keyed, compared, ofKind, columns, sorted, counters)
+      val netted = new Iterator[Iterator[InternalRow]] {
+        override def hasNext: Boolean = {
+          if (!runs.hasNext) suppressed.set(counters.suppressedUpdates)
+          runs.hasNext
+        }
+        override def next(): Iterator[InternalRow] =
+          runs.next().map(changed => runs.row(changed.kind, changed.row))
+      }
+      netted.flatten.map { row =>
+        rowsOut += 1
+        row
+      }
+    }
+  }
+
+  override protected def withNewChildInternal(newChild: SparkPlan): NetOutputExec =
+    copy(child = newChild)
+}

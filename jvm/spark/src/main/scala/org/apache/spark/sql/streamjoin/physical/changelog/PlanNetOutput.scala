@@ -1,0 +1,94 @@
+package org.apache.spark.sql.streamjoin.physical.changelog
+
+import org.apache.spark.sql.catalyst.expressions.{And, Attribute, Expression, NamedExpression}
+import org.apache.spark.sql.execution.{FilterExec, ProjectExec, SparkPlan}
+import org.apache.spark.sql.streamjoin.ColumnNames
+import org.apache.spark.sql.streamjoin.logical.plan.{AliasedColumn, ChangelogJoin}
+
+import io.streamjoin.model.{JoinType, Routing, Side}
+
+/**
+ * Plans what stands right above a changelog join: filters and columns, and below both [[NetOutputExec]] where the
+ * changes are those of the query and rows of different join keys may be equal in what comes out.
+ *
+ * {{{
+ *   a join, sums or toUpserts are above        not netted here: they net by themselves
+ *   the join takes nothing back                not netted
+ *   the columns of its equality come out       not netted: rows of different join keys differ in them
+ *   else                                       netted, by the output key or all columns
+ * }}}
+ */
+private[physical] object PlanNetOutput {
+
+  /**
+   * @param list what comes out
+   * @param filters what of a filter above the join is not the join's, see [[PlanChangelogJoin.filter]]
+   */
+  def apply(
+      j: ChangelogJoin,
+      joined: ChangelogJoinExec,
+      list: Seq[NamedExpression],
+      filters: Seq[Expression]
+  ): SparkPlan = {
+    val asked = new AskedColumns(j, list, filters)
+    val hidden =
+      if (j.isResult && AppendOnly.takesBack(j)) hiddenKeys(joined.spec, asked) else Nil
+    val kind = joined.output.find(_.exprId == j.changes.head.exprId)
+    kind.filter(_ => hidden.nonEmpty) match {
+      case Some(k) =>
+        val made = asked.computed.map(_.exprId).toSet
+        shown(
+          netted(j, joined, asked, k, hidden),
+          list.map(e => if (made(e.exprId)) e.toAttribute else e),
+          filters
+        )
+      case None => shown(joined, list, filters)
+    }
+  }
+
+  private def shown(
+      plan: SparkPlan,
+      list: Seq[NamedExpression],
+      filters: Seq[Expression]
+  ): SparkPlan = {
+    val some = filters.reduceOption(And(_, _)).fold(plan)(FilterExec(_, plan))
+    if (list == some.output) some else ProjectExec(list, some)
+  }
+
+  private def netted(
+      j: ChangelogJoin,
+      joined: ChangelogJoinExec,
+      asked: AskedColumns,
+      kind: Attribute,
+      hidden: Seq[Expression]
+  ): NetOutputExec = {
+    val columns = asked.plain ++ joined.output.filter(j.changes.contains) ++ asked.computed
+    val names = hidden.map(e => ColumnNames.sql(AliasedColumn.restored(e, j.aliased)))
+    val key = joined.spec.outputKey
+    NetOutputExec(
+      if (key.forall(asked.show)) key else Nil,
+      asked.plain ++ asked.computed.map(_.toAttribute),
+      kind,
+      s"rows of different join keys may be equal in what comes out, for ${names.mkString(", ")} does not",
+      if (asked.computed.isEmpty) joined else ProjectExec(columns, joined)
+    )
+  }
+
+  /** Of what decides to which partition a row of the output belongs, what rows are not told apart by. */
+  private def hiddenKeys(spec: ChangelogSpec, asked: AskedColumns): Seq[Expression] = {
+    def hidden(side: Side) = spec.keys(side).filterNot(asked.tell)
+    spec.joinType match {
+      case _ if spec.equiKeys.isEmpty =>
+        spec.routing match {
+          case Routing.Broadcast(unicast) => spec.spread(unicast).filterNot(asked.tell)
+          case _                          => Nil
+        }
+      case JoinType.Inner =>
+        // the two are equal
+        spec.equiKeys.filterNot(k => asked.tell(k.left) || asked.tell(k.right)).map(_.left)
+      case JoinType.FullOuter  => Side.both.flatMap(hidden)
+      case JoinType.RightOuter => hidden(Side.Right)
+      case _                   => hidden(Side.Left)
+    }
+  }
+}

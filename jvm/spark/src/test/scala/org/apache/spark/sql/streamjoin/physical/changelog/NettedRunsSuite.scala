@@ -1,0 +1,133 @@
+package org.apache.spark.sql.streamjoin.physical.changelog
+
+import scala.util.Random
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{
+  Ascending,
+  AttributeReference,
+  SortOrder,
+  UnsafeProjection,
+  UnsafeRow
+}
+import org.apache.spark.sql.streamjoin.logical.plan.KeyHash
+import org.apache.spark.sql.types.{LongType, StringType}
+import org.apache.spark.unsafe.types.UTF8String
+import org.scalatest.funsuite.AnyFunSuite
+
+import io.streamjoin.join.changelog.{ChangeKind, ChangelogCounters}
+
+/** What is left of the changes of a batch that several join keys have given. */
+class NettedRunsSuite extends AnyFunSuite {
+
+  private type Row = (Long, Option[String], String)
+
+  private val (id, name, kind) = (
+    AttributeReference("id", LongType)(),
+    AttributeReference("name", StringType)(),
+    AttributeReference("_change_type", StringType)()
+  )
+  private val columns = Seq(id, name, kind)
+
+  private val ById = Seq(SortOrder(id, Ascending))
+  private val ByAll = Seq(SortOrder(KeyHash.of(Seq(id, name)), Ascending))
+
+  private def text(s: String) = UTF8String.fromString(s)
+
+  private def netted(rows: Seq[Row], keyed: Boolean): (Seq[Row], Long) = {
+    val toUnsafe = UnsafeProjection.create(columns, columns)
+    val order = if (keyed) ById else ByAll
+    val hash = UnsafeProjection.create(order.map(_.child), columns)
+    // the same object for every row, as Spark's own code does it
+    val sorted = rows
+      .map { case (i, n, k) => toUnsafe(InternalRow(i, n.map(text).orNull, text(k))).copy() }
+      .sortBy(hash(_).getLong(0))
+    val arriving = UnsafeRow.createFromByteArray(0, columns.length)
+    val counters = new ChangelogCounters
+    val runs = new NettedRuns(
+      order,
+      keyed,
+      Seq(id, name),
+      kind,
+      columns,
+      sorted.iterator.map { row =>
+        arriving.copyFrom(row)
+        arriving
+      },
+      counters
+    )
+    val out = Seq.newBuilder[Row]
+    while (runs.hasNext) runs.next().foreach { changed =>
+      val row = runs.row(changed.kind, changed.row)
+      val n = Option.unless(row.isNullAt(1))(row.getUTF8String(1).toString)
+      out += ((row.getLong(0), n, row.getUTF8String(2).toString))
+    }
+    (out.result(), counters.suppressedUpdates)
+  }
+
+  private def bob(kind: String, id: Long = 7) = (id, Some("Bob"), kind)
+  private def ann(kind: String, id: Long = 7) = (id, Some("Ann"), kind)
+  private def none(kind: String, id: Long = 7) = (id, None, kind)
+
+  for (keyed <- Seq(true, false)) {
+    test(s"a row that leaves one join key and enters another alike is no change; by key: $keyed") {
+      for (row <- Seq(bob(_: String), none(_: String)))
+        assert(netted(Seq(row("insert"), row("delete")), keyed) == ((Nil, 1L)))
+      val other = bob("insert", 8)
+      assert(
+        netted(Seq(bob("insert"), bob("insert"), bob("delete"), other), keyed)._1.toSet ==
+          Set(bob("insert"), other)
+      )
+    }
+  }
+
+  test("two images of one key are an update, the one that goes first") {
+    val update = Seq(bob("update_preimage"), ann("update_postimage"))
+    for (rows <- Seq(Seq(ann("insert"), bob("delete")), update, update.reverse))
+      assert(netted(rows, keyed = true) == ((update, 0L)))
+  }
+
+  test("without a key all that is left are inserts and deletes, whatever came") {
+    val update = Seq(bob("update_preimage"), ann("update_postimage"))
+    assert(netted(update, keyed = false)._1.toSet == Set(bob("delete"), ann("insert")))
+    // one half of an update may cancel with what another join key gives
+    assert(netted(update :+ bob("insert"), keyed = false)._1 == Seq(ann("insert")))
+  }
+
+  test("several rows of one key, which is none then: none is lost") {
+    val rows = Seq(bob("delete"), none("delete"), ann("insert"))
+    val kept = netted(rows, keyed = true)._1
+    assert(kept.map(r => (r._1, r._2)).toSet == rows.map(r => (r._1, r._2)).toSet)
+    assert(kept.map(_._3) == Seq("delete", "update_preimage", "update_postimage"))
+    // in step, but one that comes is the other one that went
+    val crossed = Seq(bob("delete"), none("delete"), none("insert"), ann("insert"))
+    assert(netted(crossed, keyed = true)._1 ==
+      Seq(bob("update_preimage"), ann("update_postimage")))
+  }
+
+  test("random changes: what comes less what goes, and the same in whichever order they arrive") {
+    val random = new Random(11)
+    for (round <- 1 to 300; keyed <- Seq(true, false)) {
+      val rows = Seq.fill(random.nextInt(12)) {
+        val kind = ChangeKind.all(random.nextInt(4)).name
+        (random.nextInt(3).toLong, Seq(None, Some("Ann"), Some("Bob"))(random.nextInt(3)), kind)
+      }
+      val out = netted(rows, keyed)._1
+      assert(weights(out) == weights(rows), s"$round: $rows gave $out")
+      val cameAndWent = out.groupBy(r => (r._1, r._2)).values.map(_.map(r => added(r._3)).toSet)
+      assert(cameAndWent.forall(_.size == 1), s"$round: $rows gave $out")
+      val updates = out.zip(out.drop(1)).count { case (a, b) =>
+        a._1 == b._1 && a._3 == "update_preimage" && b._3 == "update_postimage"
+      }
+      assert(updates == out.count(_._3.startsWith("update")) / 2)
+      assert(keyed || updates == 0)
+      assert(netted(random.shuffle(rows), keyed)._1 == out)
+    }
+  }
+
+  private def added(kind: String) = ChangeKind.all.exists(k => k.name == kind && k.added)
+
+  private def weights(rows: Seq[Row]): Map[(Long, Option[String]), Int] =
+    rows.groupBy(r => (r._1, r._2)).view.mapValues(_.map(r => if (added(r._3)) 1 else -1).sum)
+      .filter(_._2 != 0).toMap
+}
