@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from datetime import timedelta
 from typing import Any, get_args
 
@@ -151,6 +152,21 @@ def test_timedelta_becomes_an_interval(given: timedelta, interval: str) -> None:
     assert _arguments.duration("idle_timeout", given) == interval
 
 
-def test_methods_are_attached() -> None:
-    assert vars(DataFrame)["imposeOrder"] is streamjoin.impose_order
-    assert vars(DataFrame)["streamJoin"] is streamjoin.stream_join
+@pytest.mark.parametrize(
+    ("name", "function"),
+    [
+        ("imposeOrder", streamjoin.impose_order),
+        ("streamJoin", streamjoin.stream_join),
+        ("fromChangelog", streamjoin.from_changelog),
+        ("fromUpserts", streamjoin.from_upserts),
+        ("fromDebezium", streamjoin.from_debezium),
+        ("toUpserts", streamjoin.to_upserts),
+    ],
+)
+def test_a_method_is_the_function_by_its_own_name(name: str, function: Any) -> None:
+    method = vars(DataFrame)[name]
+    assert method.__code__ is function.__code__
+    assert method.__name__ == name
+    assert function.__name__ != name
+    assert method.__doc__ == function.__doc__
+    assert inspect.signature(method) == inspect.signature(function)

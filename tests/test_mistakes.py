@@ -197,6 +197,11 @@ def test_a_list_says_what_is_in_it(streams: Streams) -> None:
         streams.joined(["id", 1])
 
 
+def test_python_calls_a_method_by_its_name(streams: Streams) -> None:
+    with pytest.raises(TypeError, match=r"^DataFrame\.imposeOrder\(\) missing 1 .* 'lag'$"):
+        streams.orders.imposeOrder("ot")
+
+
 def test_what_an_interval_says_is_read(streams: Streams) -> None:
     """What the answers say to write is taken."""
     assert streams.joined(

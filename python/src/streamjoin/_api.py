@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import timedelta
-from typing import TYPE_CHECKING, cast
+from functools import update_wrapper
+from types import FunctionType
+from typing import TYPE_CHECKING, Any, cast
 
 from pyspark.sql import Column, DataFrame
 
@@ -273,4 +275,16 @@ def attach() -> None:
         "toUpserts": _changelog.to_upserts,
     }
     for name, function in methods.items():
-        setattr(DataFrame, name, function)
+        setattr(DataFrame, name, _named(function, name))
+
+
+def _named(function: Any, name: str) -> Any:
+    """Give the function under the name of the method: help and Python's own errors say it."""
+    method: Any = FunctionType(
+        function.__code__, function.__globals__, name, function.__defaults__, function.__closure__
+    )
+    update_wrapper(method, function)
+    method.__kwdefaults__ = function.__kwdefaults__
+    method.__name__, method.__qualname__ = name, f"DataFrame.{name}"
+    del method.__wrapped__
+    return method
