@@ -487,9 +487,9 @@ def chained(orders: DataFrame, customers: DataFrame) -> DataFrame:
         both = joined(pairs, orders.alias("p"), f"{key} = p.id", above)
         last = ["p.amount"] if above != "anti" else [F.lit(None).cast("int").alias("amount")]
         kind = ["_change_type"] if orders.isStreaming else []
-        # of a right join the orders' id says too little: with it, what comes out would be netted once more
-        id = F.col("c.id" if how == "right" else "o.id").alias("id")
-        return both.select(F.lit(how).alias("how"), id, "o.amount", "c.name", *last, *kind)
+        # with the orders' id alone, what comes out of a right join would be netted once more
+        number = F.col("c.id" if how == "right" else "o.id").alias("id")
+        return both.select(F.lit(how).alias("how"), number, "o.amount", "c.name", *last, *kind)
 
     return reduce(DataFrame.union, (one(*types) for types in CHAINS))
 
