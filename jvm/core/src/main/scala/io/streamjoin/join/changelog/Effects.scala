@@ -38,8 +38,22 @@ final class Effects[O](
       counters.countOutput(settled.length.toLong)
       removed.clear()
       added.clear()
-      settled.iterator
+      read = 0
+      inOrder
     }
+
+  private var read = 0
+
+  /** One object for all keys, which asks nothing of the list but its rows. */
+  private val inOrder: Iterator[Changed[O]] = new Iterator[Changed[O]] {
+    override def hasNext: Boolean = read < settled.length
+
+    override def next(): Changed[O] = {
+      val changed = settled(read)
+      read += 1
+      changed
+    }
+  }
 
   private def plain(gone: Iterable[O], come: Iterable[O]): Unit = {
     gone.foreach(settled += Changed(ChangeKind.Delete, _))

@@ -2,8 +2,6 @@ package io.streamjoin.state.segment
 
 import java.util.Arrays
 
-import scala.collection.mutable
-
 import io.streamjoin.bounds.Saturated
 import io.streamjoin.model.Watermarks
 import io.streamjoin.state.{BufferedRow, Probed, Watched}
@@ -137,9 +135,15 @@ private[segment] final class SegmentSide[R](
   def removedIds: Array[Long] = idsOf(undo.removed)
 
   private def idsOf(list: RowList): Array[Long] = {
-    val ids = mutable.ArrayBuilder.make[Long]
-    list.foreach((segment, i) => if (!segment.isFresh(i)) ids += segment.id(i))
-    ids.result()
+    val ids = new Array[Long](list.length)
+    var known = 0
+    list.foreach { (segment, i) =>
+      if (!segment.isFresh(i)) {
+        ids(known) = segment.id(i)
+        known += 1
+      }
+    }
+    Arrays.copyOf(ids, known)
   }
 
   /** All rows, shown one after another. */

@@ -27,14 +27,20 @@ private[changelog] final class ToldChange(spec: ChangelogSpec, version: Long, ti
 
   private val (kindAt, versionAt, timeAt) = (place(0), place(1), place(2))
 
-  private val words: Map[ChangeKind, Array[Byte]] =
-    ChangeKind.all.map(kind => kind -> kind.name.getBytes(UTF_8)).toMap
-  private val ofInsert = words(ChangeKind.Insert)
+  private val kinds = ChangeKind.all.toArray
+  private val words = kinds.map(_.name.getBytes(UTF_8))
+
+  /** There are four, which a hash would not find sooner. */
+  private def wordOf(kind: ChangeKind): Array[Byte] = {
+    var i = 0
+    while (kinds(i) ne kind) i += 1
+    words(i)
+  }
 
   def tell(row: UnsafeRow, kind: ChangeKind): Unit = {
     if (versionAt >= 0) row.setLong(versionAt, version)
     if (timeAt >= 0) row.setLong(timeAt, time)
-    if (kindAt >= 0) append(row, if (kind eq ChangeKind.Insert) ofInsert else words(kind))
+    if (kindAt >= 0) append(row, wordOf(kind))
   }
 
   /** The kind has a variable part, which is the last one of the row. */
