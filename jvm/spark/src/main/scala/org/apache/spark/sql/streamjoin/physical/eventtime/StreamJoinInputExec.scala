@@ -2,13 +2,19 @@ package org.apache.spark.sql.streamjoin.physical.eventtime
 
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{Attribute, ExprId, SortOrder}
+import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, ExprCode}
+import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeSet, ExprId, SortOrder}
 import org.apache.spark.sql.catalyst.plans.physical.Partitioning
-import org.apache.spark.sql.execution.{SparkPlan, UnaryExecNode}
+import org.apache.spark.sql.execution.{CodegenSupport, SparkPlan, UnaryExecNode}
 import org.apache.spark.sql.streamjoin.logical.plan.StreamJoinInput
 
-/** The input of a join, with columns that may be NULL where they may be so in any batch. */
-case class StreamJoinInputExec(present: Set[ExprId], child: SparkPlan) extends UnaryExecNode {
+/**
+ * The input of a join, with columns that may be NULL where they may be so in any batch. It does nothing to rows, so
+ * what is below and what is above are one generated loop, where what is below is one.
+ */
+case class StreamJoinInputExec(present: Set[ExprId], child: SparkPlan)
+    extends UnaryExecNode
+    with CodegenSupport {
 
   override def nodeName: String = "StreamJoinInput"
 
@@ -23,6 +29,24 @@ case class StreamJoinInputExec(present: Set[ExprId], child: SparkPlan) extends U
   override def outputOrdering: Seq[SortOrder] = child.outputOrdering
 
   override protected def doExecute(): RDD[InternalRow] = child.execute()
+
+  /** Above rows that are there already a loop would only copy them. */
+  override def supportCodegen: Boolean = child match {
+    case below: CodegenSupport => below.supportCodegen
+    case _                     => false
+  }
+
+  private def below: CodegenSupport = child.asInstanceOf[CodegenSupport]
+
+  override def inputRDDs(): Seq[RDD[InternalRow]] = below.inputRDDs()
+
+  override protected def doProduce(ctx: CodegenContext): String = below.produce(ctx, this)
+
+  override def doConsume(ctx: CodegenContext, input: Seq[ExprCode], row: ExprCode): String =
+    consume(ctx, input)
+
+  /** Whoever reads a column has it computed. */
+  override def usedInputs: AttributeSet = AttributeSet.empty
 
   override protected def withNewChildInternal(newChild: SparkPlan): StreamJoinInputExec =
     copy(child = newChild)
