@@ -146,6 +146,7 @@ private object DescriptionComparison {
     "keys" -> "other equalities as keys",
     "condition" -> "another condition",
     "inputs" -> "other filters or columns of its inputs",
+    "filters" -> "other filters on its result, and without the rows that fail these",
     "sources" -> "other event-time columns that have a watermark",
     "asOf" -> "another choice of the last rows",
     "lookup" -> "another time by which rows are looked up",

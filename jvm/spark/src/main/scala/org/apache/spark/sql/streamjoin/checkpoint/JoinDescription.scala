@@ -78,6 +78,8 @@ private[streamjoin] object DescribedZone {
  *   them
  * @param inputs of a changelog join, the filters of each input that has changes, and what its columns are computed
  *   of
+ * @param filters of a changelog join, the filters of its result that rows of its inputs must pass to be kept; none:
+ *   all are
  * @param aliases of a changelog join, what the person called its inputs; nothing is compared. Those of
  *   other joins stand in `times`
  */
@@ -97,6 +99,7 @@ private[streamjoin] final case class JoinDescription(
     asOf: Option[String] = None,
     condition: Option[Seq[String]] = None,
     inputs: Option[Seq[String]] = None,
+    filters: Option[Seq[String]] = None,
     aliases: Map[Side, String] = Map.empty
 ) {
 
@@ -118,6 +121,7 @@ private[streamjoin] final case class JoinDescription(
         ("asOf" -> asOf) ~
         ("condition" -> condition) ~
         ("inputs" -> inputs) ~
+        ("filters" -> filters) ~
         (JoinDescription.Aliases -> Option.when(aliases.nonEmpty)(aliases.map { case (s, a) =>
           s.name -> a
         }))
@@ -165,6 +169,7 @@ private[streamjoin] object JoinDescription {
       all.get("asOf").map(text),
       all.get("condition").map(texts),
       all.get("inputs").map(texts),
+      all.get("filters").map(texts),
       Side.both.flatMap { side =>
         all.get(Aliases).map(_ \ side.name).collect { case JString(alias) => side -> alias }
       }.toMap
@@ -193,6 +198,9 @@ private[streamjoin] object JoinDescription {
   def version(json: String): Option[Int] = fields(json).get("version").collect { case JInt(v) =>
     v.toInt
   }
+
+  /** Which rows of the inputs are kept; none in what was written before they were chosen. */
+  def filters(json: String): Seq[String] = fields(json).get("filters").toSeq.flatMap(texts)
 
   /** None in what was written before times were. */
   def times(json: String): Seq[(StoredTime, String)] =

@@ -88,7 +88,17 @@ class ChangelogJoinExec(
       left: SparkPlan,
       right: SparkPlan,
       batch: BatchInfo
-  ): ChangelogJoinExec = new ChangelogJoinExec(left, right, batch, spec)
+  ): ChangelogJoinExec = batch.stateInfo match {
+    case Some(info) if this.batch.stateInfo.isEmpty =>
+      val filters = InputFilter.asBegun(spec.filters, info, session)
+      new ChangelogJoinExec(
+        InputFilter.over(left, Side.Left, filters),
+        InputFilter.over(right, Side.Right, filters),
+        batch,
+        spec.copy(filters = filters)
+      )
+    case _ => new ChangelogJoinExec(left, right, batch, spec)
+  }
 
   override protected def arguments: IndexedSeq[Any] = IndexedSeq(left, right, batch, spec)
 

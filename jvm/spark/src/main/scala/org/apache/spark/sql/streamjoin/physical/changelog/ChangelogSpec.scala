@@ -91,6 +91,7 @@ private[changelog] object ChangelogSide {
  *   [[io.streamjoin.join.changelog.AppendOnlyJoin]]. Their inputs have no column that says so
  * @param data the columns of the inputs that somebody asks for
  * @param wanted which rows of the output somebody asks for; none: all
+ * @param filters what of that goes by one input alone. Once a checkpoint is known, those by which its rows come
  * @param changes the columns that say what became of a row
  * @param required those of both that somebody asks for, in the order in which they come out
  * @param outputKey the columns by which rows of the output are told apart; empty: there are none, or not
@@ -114,6 +115,7 @@ private[changelog] final case class ChangelogSpec(
     appendOnly: Boolean,
     data: Seq[Attribute],
     wanted: Option[Expression],
+    filters: Seq[InputFilter],
     changes: Seq[Attribute],
     required: Seq[Attribute],
     outputKey: Seq[Attribute],

@@ -47,6 +47,8 @@ private[changelog] object DescribedChangelog {
       Some(Side.both.map(side => s"${side.name}: ${identity(spec.side(side))}")),
       condition = Some(condition(spec)),
       inputs = Some(inputs(spec)),
+      filters =
+        Option.when(spec.filters.nonEmpty)(spec.filters.map(_.sql).distinct.sorted),
       aliases = spec.aliases
     )
   }

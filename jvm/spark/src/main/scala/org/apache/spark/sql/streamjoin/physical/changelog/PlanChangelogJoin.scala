@@ -64,6 +64,7 @@ private[physical] object PlanChangelogJoin extends PredicateHelper {
       appendOnly,
       required.filterNot(j.changes.contains),
       wanted.reduceOption(And(_, _)),
+      InputFilter.of(j, wanted),
       j.changes,
       required,
       key.filter(_.forall(k => required.exists(_.exprId == k.exprId)))

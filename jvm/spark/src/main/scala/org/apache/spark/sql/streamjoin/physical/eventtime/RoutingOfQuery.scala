@@ -2,16 +2,10 @@ package org.apache.spark.sql.streamjoin.physical.eventtime
 
 import scala.util.Try
 
-import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.SparkSession
-import org.apache.spark.sql.execution.streaming.checkpointing.CheckpointFileManager
 import org.apache.spark.sql.execution.streaming.operators.stateful.StatefulOperatorStateInfo
-import org.apache.spark.sql.execution.streaming.state.{
-  OperatorStateMetadataReader,
-  OperatorStateMetadataV2
-}
 import org.apache.spark.sql.streamjoin.checkpoint.JoinDescription
-import org.apache.spark.sql.streamjoin.physical.stateful.OperatorsOfRuns
+import org.apache.spark.sql.streamjoin.physical.stateful.{OperatorsOfRuns, StoredDescription}
 
 import io.streamjoin.model.{JoinType, Routing}
 
@@ -33,7 +27,8 @@ private[eventtime] object RoutingOfQuery {
     if (anew == Routing.ByKey) anew
     else
       found.of(info) {
-        Try(stored(info, session).flatMap(of(joinType, _))).toOption.flatten.getOrElse(anew)
+        Try(StoredDescription.of(info, session).flatMap(of(joinType, _))).toOption.flatten
+          .getOrElse(anew)
       }
 
   /** What is wrong with a description is said where the whole of it is compared, before the first batch. */
@@ -43,19 +38,5 @@ private[eventtime] object RoutingOfQuery {
         json
       ).get("joinType").map(JoinDescription.shown).contains(joinType.name)
     if (sameType) JoinDescription.routing(json).filter(_ != Routing.ByKey) else None
-  }
-
-  /** The description beside the state, if there is one. */
-  private def stored(info: StatefulOperatorStateInfo, session: SparkSession): Option[String] = {
-    val folder = new Path(info.checkpointLocation, info.operatorId.toString)
-    val hadoopConf = session.sessionState.newHadoopConf()
-    val manager = CheckpointFileManager.create(folder, hadoopConf)
-    if (!manager.exists(OperatorStateMetadataV2.metadataDirPath(folder))) None
-    else {
-      OperatorStateMetadataReader
-        .createReader(folder, hadoopConf, 2, info.storeVersion)
-        .read()
-        .collect { case m: OperatorStateMetadataV2 => m.operatorPropertiesJson }
-    }
   }
 }

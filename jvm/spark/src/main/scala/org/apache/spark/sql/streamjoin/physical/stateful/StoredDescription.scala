@@ -1,0 +1,28 @@
+package org.apache.spark.sql.streamjoin.physical.stateful
+
+import org.apache.hadoop.fs.Path
+import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.execution.streaming.checkpointing.CheckpointFileManager
+import org.apache.spark.sql.execution.streaming.operators.stateful.StatefulOperatorStateInfo
+import org.apache.spark.sql.execution.streaming.state.{
+  OperatorStateMetadataReader,
+  OperatorStateMetadataV2
+}
+
+/** How the operator of a checkpoint was described when its query began, for what has to stay as it was. */
+private[physical] object StoredDescription {
+
+  /** The description beside the state, in JSON, if there is one. */
+  def of(info: StatefulOperatorStateInfo, session: SparkSession): Option[String] = {
+    val folder = new Path(info.checkpointLocation, info.operatorId.toString)
+    val hadoopConf = session.sessionState.newHadoopConf()
+    val manager = CheckpointFileManager.create(folder, hadoopConf)
+    if (!manager.exists(OperatorStateMetadataV2.metadataDirPath(folder))) None
+    else {
+      OperatorStateMetadataReader
+        .createReader(folder, hadoopConf, 2, info.storeVersion)
+        .read()
+        .collect { case m: OperatorStateMetadataV2 => m.operatorPropertiesJson }
+    }
+  }
+}

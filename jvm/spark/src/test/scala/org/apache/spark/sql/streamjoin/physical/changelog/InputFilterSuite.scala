@@ -1,0 +1,104 @@
+package org.apache.spark.sql.streamjoin.physical.changelog
+
+import org.apache.spark.sql.DataFrame
+import org.apache.spark.sql.catalyst.plans.logical.Filter
+import org.apache.spark.sql.execution.{FilterExec, LocalTableScanExec}
+import org.apache.spark.sql.streamjoin.AnalysisSession
+import org.apache.spark.sql.streamjoin.checkpoint.JoinDescription
+import org.apache.spark.sql.streamjoin.checkpoint.formats.StateFormats
+import org.apache.spark.sql.streamjoin.logical.plan.ChangelogJoin
+
+import io.streamjoin.PythonApi
+import io.streamjoin.model.Side
+
+/** Which filters on the result of a changelog join rows of its inputs must pass to be held. */
+class InputFilterSuite extends AnalysisSession {
+
+  private def changes(key: String*): DataFrame = PythonApi.fromChangelog(
+    stream(
+      "value AS id",
+      "value % 3 AS k",
+      "timestamp AS t",
+      "IF(value > 9, 'delete', 'insert') AS op"
+    ),
+    java.util.List.of(key: _*),
+    "op",
+    java.util.Map.of[String, String](),
+    if (key.isEmpty) null else "id"
+  )
+
+  private def spec(
+      where: String,
+      how: String = "inner",
+      left: DataFrame = changes(),
+      right: DataFrame = changes()
+  ): ChangelogSpec = {
+    val options = java.util.Map.of[String, Any]("mode", "changelog")
+    val joined =
+      PythonApi.streamJoin(left.as("a"), right.as("b"), "a.k = b.k", how, options).where(where)
+    session.sessionState.optimizer.execute(planOf(joined)).collect {
+      case Filter(condition, j: ChangelogJoin) =>
+        PlanChangelogJoin(
+          j,
+          j.outputSet,
+          p => LocalTableScanExec(p.output, Nil, None),
+          PlanChangelogJoin.filter(j, condition)._1
+        ).asInstanceOf[ChangelogJoinExec].spec
+    }.head
+  }
+
+  private def texts(spec: ChangelogSpec): Set[String] = spec.filters.map(_.sql).toSet
+
+  private val (ofLeft, ofRight) = ("(left.id > 5L)", "(right.id < 3L)")
+
+  test("those that go by one input, of each input that decides which rows come out") {
+    for (
+      (how, expected) <- Seq(
+        "inner" -> Set(ofLeft, ofRight),
+        "left" -> Set(ofLeft),
+        "right" -> Set(ofRight),
+        "full" -> Set.empty[String]
+      )
+    ) {
+      val one = spec("a.id > 5 AND (b.id < 3 OR b.id IS NULL AND b.k IS NULL) AND a.id < b.id", how)
+      val two = spec("a.id > 5 AND b.id < 3", how)
+      // Spark knows nothing of a padded row's columns, and makes no narrower join of it
+      assert(texts(two) == expected, how)
+      assert(texts(one).contains(ofLeft) == expected(ofLeft), how)
+      assert(!texts(one).exists(_.contains("left.id < right.id")), how)
+    }
+    for (how <- Seq("left_semi", "left_anti"))
+      assert(texts(spec("id > 5", how)) == Set(ofLeft), how)
+  }
+
+  test("rows with a key go into the join whatever becomes of them") {
+    assert(texts(spec("a.id > 5 AND b.id < 3", left = changes("k"))) == Set(ofRight))
+    assert(texts(spec("a.id > 5 AND b.id < 3", right = changes("id"))) == Set(ofLeft))
+  }
+
+  test("not by what is another at the next start, by its value or its text") {
+    assert(texts(spec("hour(a.t) = 5 AND b.id < 3")) == Set(ofRight))
+    assert(texts(spec("exists(array(a.id), x -> x > 5) AND b.id < 3")) == Set(ofRight))
+  }
+
+  test("that a value is there, where nothing else says so") {
+    assert(texts(spec("a.id IS NOT NULL AND b.id < 3")) == Set("(left.id IS NOT NULL)", ofRight))
+  }
+
+  test("they are on the inputs, and in the description") {
+    val one = spec("a.id > 5 AND b.id < 3 AND a.k < 2")
+    def over(side: Side) =
+      InputFilter.over(LocalTableScanExec(one.side(side).columns, Nil, None), side, one.filters)
+    assert(over(Side.Left).collect { case f: FilterExec =>
+      f.condition.references.map(_.name).toSet
+    } ==
+      Seq(Set("id", "k")))
+    assert(over(Side.Right).exists(_.isInstanceOf[FilterExec]))
+    def described(spec: ChangelogSpec) =
+      DescribedChangelog.of(spec, StateFormats.of("segments")).json
+    assert(JoinDescription.filters(described(one)).toSet ==
+      Set(ofLeft, ofRight, "(left.k < 2L)"))
+    assert(JoinDescription.filters(described(one.copy(filters = Nil))).isEmpty)
+    assert(JoinDescription.read(described(one)).filters.exists(_.length == 3))
+  }
+}
