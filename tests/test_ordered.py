@@ -83,6 +83,22 @@ def test_further_keys_break_ties_and_wait_for_all_of_a_time(
     assert run.step() == {1: [(2, 7, "c"), (2, 1, "a"), (2, 1, "b")]}
 
 
+def test_rows_of_one_time_come_out_alike_in_whatever_sequence_they_came(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    rows = [{"n": n, "k": k, "v": v} for n in (1, 2) for k, v in [(3, "a"), (1, "c"), (1, "b")]]
+    came = []
+    for number, landing in enumerate((rows, rows[::-1])):
+        source = events(spark, tmp_path / str(number), "n BIGINT, k INT, v STRING")
+        run = Run(impose_order(source.stream(), "n", 1).orderBy("n"), source.folder / "../c")
+        source.land(*landing)
+        source.land({"n": 9, "k": 0, "v": ""})
+        run.step()
+        came.append(run.rows())
+    assert [row[0] for row in came[0]] == [1, 1, 1, 2, 2, 2]
+    assert came[0] == came[1]
+
+
 @pytest.mark.parametrize("state_format", ["segments", "rocksdb"])
 def test_random_streams_come_out_as_the_sorted_table(
     spark: SparkSession, tmp_path: Path, state_format: str

@@ -1,11 +1,8 @@
 package org.apache.spark.sql.streamjoin.physical.asof
 
-import org.apache.spark.SparkEnv
-import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Attribute, UnsafeRow}
-import org.apache.spark.sql.catalyst.types.DataTypeUtils
 import org.apache.spark.sql.execution.UnsafeExternalRowSorter
-import org.apache.spark.util.collection.unsafe.sort.PrefixComparators
+import org.apache.spark.sql.streamjoin.physical.stateful.RowSorter
 
 import io.streamjoin.join.asof.AsOfJoin
 import io.streamjoin.model.Side
@@ -29,24 +26,7 @@ private[asof] final class DueRows(
   def sorted(): Iterator[UnsafeRow] =
     if (sorter == null) Iterator.empty else sorter.sort().asInstanceOf[Iterator[UnsafeRow]]
 
-  private def create(): UnsafeExternalRowSorter = UnsafeExternalRowSorter.create(
-    DataTypeUtils.fromAttributes(columns),
-    // asked where the prefixes, the hashes of the keys, are equal
-    new Ordering[InternalRow] {
-      override def compare(a: InternalRow, b: InternalRow): Int =
-        operator.compareInKey(side, a.asInstanceOf[UnsafeRow], b.asInstanceOf[UnsafeRow])
-    },
-    PrefixComparators.LONG,
-    new UnsafeExternalRowSorter.PrefixComputer {
-      private val prefix = new UnsafeExternalRowSorter.PrefixComputer.Prefix
-      override def computePrefix(row: InternalRow)
-          : UnsafeExternalRowSorter.PrefixComputer.Prefix = {
-        prefix.value = rows.key(side, row.asInstanceOf[UnsafeRow])
-        prefix.isNull = false
-        prefix
-      }
-    },
-    SparkEnv.get.memoryManager.pageSizeBytes,
-    false
-  )
+  /** By the hashes of the keys; where they are equal, the keys are asked. */
+  private def create(): UnsafeExternalRowSorter =
+    RowSorter.create(columns, rows.key(side, _), operator.compareInKey(side, _, _))
 }
