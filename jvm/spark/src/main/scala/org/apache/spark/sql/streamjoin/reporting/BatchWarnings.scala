@@ -53,9 +53,9 @@ private[reporting] final class BatchWarnings {
       standing(column) = now
       val waiting = report("bufferedRowsLeft") + report("bufferedRowsRight")
       Option.when(now.othersMoved >= Batches && waiting > 0)(
-        s"stands $column" -> (s"the watermark of ${report.names.column(column)} has not moved in $Batches batches in which " +
-          s"others did, and $waiting rows wait. idle_timeout says how long an input that brings " +
-          "nothing is waited for.")
+        s"stands $column" -> (s"the watermark of ${report.names.column(column)} has not moved in " +
+          s"$Batches batches in which others did, and $waiting rows wait. idle_timeout says how long " +
+          "an input that brings nothing is waited for.")
       )
     }
   }

@@ -39,7 +39,7 @@ private[reporting] object JoinReport {
     val joins = progress.stateOperators.toSeq.filter(_.operatorName == JoinDescription.Operator)
     val names = SaidNames.ofRun(progress.runId)
     joins.zipWithIndex.map { case (operator, join) =>
-      JoinReport(
+      val report = JoinReport(
         Option(progress.name).getOrElse(progress.id.toString),
         progress.runId,
         progress.batchId,
@@ -47,9 +47,12 @@ private[reporting] object JoinReport {
         operator.customMetrics.asScala.view.mapValues(_.longValue).toMap +
           ("numRowsTotal" -> operator.numRowsTotal) +
           ("memoryUsedBytes" -> operator.memoryUsedBytes) +
-          ("commitTimeMs" -> operator.commitTimeMs),
-        if (names.length == joins.length) names(join) else SaidNames.none
+          ("commitTimeMs" -> operator.commitTimeMs)
       )
+      // of joins side by side the order may be another: a name that is not sure is not said
+      val own = names.lift(join).filter(_ => names.length == joins.length)
+      own.filter(n => report.byColumn("watermark").keySet.subsetOf(n.columns.keySet))
+        .fold(report)(n => report.copy(names = n))
     }
   }
 }
