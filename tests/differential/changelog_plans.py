@@ -66,7 +66,7 @@ def stream(case: ChangelogCase, session: SparkSession, raw: Mapping[str, DataFra
         )
         if join.where:
             left = left.where(join.where)
-    named = [F.col(column).alias(column.replace(".", "_")) for column in case.columns]
+    named = [F.expr(case.shown(c)).alias(c.replace(".", "_")) for c in case.columns]
     return left.select(*named, "_change_type")
 
 
@@ -91,7 +91,7 @@ def _by_sql(case: ChangelogCase, session: SparkSession, raw: Mapping[str, DataFr
     text = f"{_relation(case.inputs[0])} AS a"
     ttl = f"/*+ STREAM_JOIN(state_ttl => '{case.state_ttl}') */ " if case.state_ttl else ""
     select = f"SELECT {ttl}" + ", ".join(
-        [*(f"{c} AS {c.replace('.', '_')}" for c in case.columns), "_change_type"]
+        [*(f"{case.shown(c)} AS {c.replace('.', '_')}" for c in case.columns), "_change_type"]
     )
     where: list[str] = []
     for right, join in zip(case.inputs[1:], case.joins, strict=True):
@@ -143,7 +143,8 @@ def expected(case: ChangelogCase, session: SparkSession) -> DataFrame:
             left = left.where(join.where)
         if join.how not in ("semi", "anti"):
             seen.append(alias)
-    return left.select(F.coalesce(*(F.col(f"{a}.batch") for a in seen)), *case.columns)
+    columns = [F.expr(case.shown(column)) for column in case.columns]
+    return left.select(F.coalesce(*(F.col(f"{a}.batch") for a in seen)), *columns)
 
 
 def _tables(case: ChangelogCase, session: SparkSession, each: Input) -> DataFrame:

@@ -45,8 +45,11 @@ private[changelog] final class AskedColumns(
   /** The columns of a row that come out as they are, or go into what is said of its change. */
   val plain: Seq[Attribute] = j.output.filter(plainSet.contains)
 
-  /** Whether a column is there as it is. */
-  def show(a: Attribute): Boolean = plainSet.contains(a)
+  /** Whether all columns of an expression are there as they are. */
+  def show(e: Expression): Boolean = e.references.subsetOf(plainSet)
+
+  /** What is computed of columns that are not there themselves: in it rows that differ may be equal. */
+  val lossy: Seq[NamedExpression] = computed.filterNot(show)
 
   /** Columns of which one tells the other, for an inner join below has found them equal. */
   private val equal: Seq[(Attribute, Attribute)] = j.children.flatMap(_.collect {

@@ -2,7 +2,13 @@ package org.apache.spark.sql.streamjoin.physical.changelog
 
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{Ascending, Attribute, SortOrder, UnsafeRow}
+import org.apache.spark.sql.catalyst.expressions.{
+  Ascending,
+  Attribute,
+  Expression,
+  SortOrder,
+  UnsafeRow
+}
 import org.apache.spark.sql.catalyst.plans.QueryPlan
 import org.apache.spark.sql.catalyst.plans.physical.{
   AllTuples,
@@ -27,17 +33,22 @@ import io.streamjoin.join.changelog.ChangelogCounters
  *   else                   by all columns: equal rows cancel, what is left are inserts and deletes
  * }}}
  *
+ * Where the join key comes out and only what is computed of other columns may be equal, the changes of one join key are
+ * netted as they come from the join, without a shuffle.
+ *
  * It keeps nothing, for both halves are in one batch.
  *
  * @param key by which rows of the output are told apart; empty: there is no such, or not all of it comes out
  * @param told the columns in which rows are compared
  * @param kind the column that says what became of a row
+ * @param within the join key, where only rows of one such may be equal; empty: rows of several
  * @param reason why it is needed, in words
  */
 case class NetOutputExec(
     key: Seq[Attribute],
     told: Seq[Attribute],
     kind: Attribute,
+    within: Seq[Expression],
     reason: String,
     child: SparkPlan
 ) extends UnaryExecNode {
@@ -46,12 +57,16 @@ case class NetOutputExec(
 
   private def by: String = if (key.isEmpty) "all columns" else key.map(_.name).mkString(", ")
 
-  override def simpleString(maxFields: Int): String = s"NetOutput by $by"
+  override def simpleString(maxFields: Int): String =
+    s"NetOutput by $by${if (within.isEmpty) "" else ", within each join key"}"
 
   private def explained: Seq[String] = Seq(
-    s"$reason: what cancels out across partitions is left out",
+    s"$reason: what cancels out is left out",
     if (key.isEmpty) "changes come out as insert and delete"
-    else s"two images of one key ($by) come out as an update, also where the join key changed"
+    else {
+      s"two images of one key ($by) come out as an update" +
+        (if (within.isEmpty) ", also where the join key changed" else "")
+    }
   )
 
   override def innerChildren: Seq[QueryPlan[_]] = explained.map(ExplainedLine(_))
@@ -74,25 +89,30 @@ case class NetOutputExec(
     JoinDistribution.hashable(if (key.isEmpty) told else key)
 
   override def requiredChildDistribution: Seq[Distribution] = Seq(
-    if (clustered.isEmpty) AllTuples
-    else SparkCaseClass.make(classOf[ClusteredDistribution], clustered, Boolean.box(false), None)
+    if (within.nonEmpty) together(within)
+    else if (clustered.isEmpty) AllTuples
+    else together(clustered)
   )
+
+  private def together(by: Seq[Expression]): Distribution =
+    SparkCaseClass.make(classOf[ClusteredDistribution], by, Boolean.box(false), None)
 
   /** By a key as it is, so that a run is of one key; else by a hash, for not all types have an order. */
   override def requiredChildOrdering: Seq[Seq[SortOrder]] = Seq(
-    if (key.nonEmpty) key.map(SortOrder(_, Ascending))
+    if (within.nonEmpty) Seq(SortOrder(KeyHash.of(within), Ascending))
+    else if (key.nonEmpty) key.map(SortOrder(_, Ascending))
     else if (clustered.isEmpty) Nil
     else Seq(SortOrder(KeyHash.of(clustered), Ascending))
   )
 
   override protected def doExecute(): RDD[InternalRow] = {
-    val (order, keyed, compared, ofKind, columns) =
-      (requiredChildOrdering.head, key.nonEmpty, told, kind, child.output)
+    val (order, by, compared, ofKind, columns) =
+      (requiredChildOrdering.head, key, told, kind, child.output)
     val (rowsOut, suppressed) = (longMetric("numOutputRows"), longMetric("suppressedUpdates"))
     child.execute().mapPartitionsInternal { rows =>
       val counters = new ChangelogCounters
       val sorted = rows.asInstanceOf[Iterator[UnsafeRow]]
-      val runs = new NettedRuns(order, keyed, compared, ofKind, columns, sorted, counters)
+      val runs = new NettedRuns(order, by, compared, ofKind, columns, sorted, counters)
       val netted = new Iterator[Iterator[InternalRow]] {
         override def hasNext: Boolean = {
           if (!runs.hasNext) suppressed.set(counters.suppressedUpdates)

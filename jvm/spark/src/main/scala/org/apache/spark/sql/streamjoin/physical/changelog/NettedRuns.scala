@@ -19,13 +19,14 @@ import io.streamjoin.join.changelog.{ChangeKind, Changed, ChangelogCounters, Eff
  * Changes of one batch that come in an order, run by run of what is equal in it, each run netted as a join nets the
  * changes of one join key. Which of them came first has no say: behind a shuffle they come in any order.
  *
- * @param order of the rows; where it is that of a key, a run is of one key, and two images in it are an update
+ * @param order of the rows: what is equal in it is a run
+ * @param key by which rows are told apart, of which two images are an update; empty: there is none
  * @param told the columns in which a row that goes must equal one that comes, to be the same
  * @param kind the column that says what became of a row
  */
 private[changelog] final class NettedRuns(
     order: Seq[SortOrder],
-    keyed: Boolean,
+    key: Seq[Attribute],
     told: Seq[Attribute],
     kind: Attribute,
     columns: Seq[Attribute],
@@ -40,10 +41,13 @@ private[changelog] final class NettedRuns(
 
   private val run = mutable.ArrayBuffer.empty[Image]
 
+  private val keyOf = Option.when(key.nonEmpty)(UnsafeProjection.create(key, columns))
+
   private val effects = new Effects[Image](
     new ToldApart[Image] {
-      override def key(row: Image): Option[AnyRef] = Option.when(keyed)(OneKey)
-      override def sameKey(a: Image, b: Image): Boolean = keyed && run.length == 2
+      override def key(image: Image): Option[AnyRef] = keyOf.map(_(image.row).copy())
+      override def sameKey(a: Image, b: Image): Boolean =
+        run.length == 2 && keyOf.exists(of => of(a.row).copy() == of(b.row))
     },
     counters
   )
@@ -91,8 +95,6 @@ private[changelog] object NettedRuns {
 
     override def hashCode: Int = told.hashCode
   }
-
-  private object OneKey
 
   private val added: Set[UTF8String] =
     ChangeKind.all.filter(_.added).map(k => UTF8String.fromString(k.name)).toSet

@@ -15,6 +15,7 @@ import io.streamjoin.model.{JoinType, Routing, Side}
  *   a join, sums or toUpserts are above        not netted here: they net by themselves
  *   the join takes nothing back                not netted
  *   the columns of its equality come out       not netted: rows of different join keys differ in them
+ *     but others only what they are computed to    netted within each join key
  *   else                                       netted, by the output key or all columns
  * }}}
  */
@@ -31,19 +32,52 @@ private[physical] object PlanNetOutput {
       filters: Seq[Expression]
   ): SparkPlan = {
     val asked = new AskedColumns(j, list, filters)
-    val hidden =
-      if (j.isResult && AppendOnly.takesBack(j)) hiddenKeys(joined.spec, asked) else Nil
+    val reason =
+      if (j.isResult && AppendOnly.takesBack(j)) mayBeEqual(j, joined.spec, asked) else None
     val kind = joined.output.find(_.exprId == j.changes.head.exprId)
-    kind.filter(_ => hidden.nonEmpty) match {
-      case Some(k) =>
+    kind.zip(reason) match {
+      case Some((k, (why, within))) =>
         val made = asked.computed.map(_.exprId).toSet
         shown(
-          netted(j, joined, asked, k, hidden),
+          netted(j, joined, asked, k, why, within),
           list.map(e => if (made(e.exprId)) e.toAttribute else e),
           filters
         )
       case None => shown(joined, list, filters)
     }
+  }
+
+  /** Why rows that differ may be equal in what comes out; and the join key, where they must have the same one. */
+  private def mayBeEqual(
+      j: ChangelogJoin,
+      spec: ChangelogSpec,
+      asked: AskedColumns
+  ): Option[(String, Seq[Expression])] = {
+    def names(some: Seq[Expression]) =
+      some.map(e => ColumnNames.sql(AliasedColumn.restored(e, j.aliased))).mkString(", ")
+    val hidden = hiddenKeys(spec, asked)
+    if (hidden.nonEmpty) {
+      Some(
+        s"rows of different join keys may be equal in what comes out, for ${names(hidden)} does not" ->
+          Nil
+      )
+    } else {
+      Option.when(asked.lossy.nonEmpty) {
+        val of = asked.lossy.flatMap(_.references).distinct.filterNot(asked.show)
+        s"rows may be equal in what is computed of ${names(of)}" -> ordered(spec, asked)
+      }
+    }
+  }
+
+  /** The join key by which the output is partitioned and ordered, if it comes out. */
+  private def ordered(spec: ChangelogSpec, asked: AskedColumns): Seq[Expression] = {
+    val sides = spec.joinType match {
+      case JoinType.Inner      => Side.both
+      case JoinType.FullOuter  => Nil
+      case JoinType.RightOuter => Seq(Side.Right)
+      case _                   => Seq(Side.Left)
+    }
+    sides.map(spec.keys).find(_.forall(asked.show)).getOrElse(Nil)
   }
 
   private def shown(
@@ -60,16 +94,17 @@ private[physical] object PlanNetOutput {
       joined: ChangelogJoinExec,
       asked: AskedColumns,
       kind: Attribute,
-      hidden: Seq[Expression]
+      reason: String,
+      within: Seq[Expression]
   ): NetOutputExec = {
     val columns = asked.plain ++ joined.output.filter(j.changes.contains) ++ asked.computed
-    val names = hidden.map(e => ColumnNames.sql(AliasedColumn.restored(e, j.aliased)))
     val key = joined.spec.outputKey
     NetOutputExec(
       if (key.forall(asked.show)) key else Nil,
       asked.plain ++ asked.computed.map(_.toAttribute),
       kind,
-      s"rows of different join keys may be equal in what comes out, for ${names.mkString(", ")} does not",
+      within,
+      reason,
       if (asked.computed.isEmpty) joined else ProjectExec(columns, joined)
     )
   }

@@ -42,9 +42,9 @@ case class ToUpsertsExec(key: Seq[Attribute], kind: Attribute, child: SparkPlan)
     Seq(key.map(SortOrder(_, Ascending)))
 
   override protected def doExecute(): RDD[InternalRow] = {
-    val (order, columns, ofKind) = (requiredChildOrdering.head, child.output, kind)
+    val (order, by, columns, ofKind) = (requiredChildOrdering.head, key, child.output, kind)
     child.execute().mapPartitionsInternal { rows =>
-      new UpsertRuns(order, columns, ofKind, rows.asInstanceOf[Iterator[UnsafeRow]])
+      new UpsertRuns(order, by, columns, ofKind, rows.asInstanceOf[Iterator[UnsafeRow]])
     }
   }
 
@@ -54,6 +54,7 @@ case class ToUpsertsExec(key: Seq[Attribute], kind: Attribute, child: SparkPlan)
 
 private final class UpsertRuns(
     order: Seq[SortOrder],
+    key: Seq[Attribute],
     columns: Seq[Attribute],
     kind: Attribute,
     rows: Iterator[UnsafeRow]
@@ -64,7 +65,7 @@ private final class UpsertRuns(
     columns.filterNot(a => a.exprId == kind.exprId || ChangelogMarks.isCommit(a))
 
   private val runs =
-    new NettedRuns(order, keyed = true, told, kind, columns, rows, new ChangelogCounters)
+    new NettedRuns(order, key, told, kind, columns, rows, new ChangelogCounters)
 
   private var current: Option[InternalRow] = None
 

@@ -46,7 +46,7 @@ class NettedRunsSuite extends AnyFunSuite {
     val counters = new ChangelogCounters
     val runs = new NettedRuns(
       order,
-      keyed,
+      if (keyed) Seq(id) else Nil,
       Seq(id, name),
       kind,
       columns,

@@ -68,7 +68,6 @@ class PlanNetOutputSuite extends AnalysisSession {
         left("o.cust, c.id, c.name", "FULL"),
         left("c.id, o.amount", "RIGHT"),
         left("o.id", on = "o.id = c.id"),
-        left("o.cust + 1 AS next", on = "o.cust + 1 = c.id"),
         left("o.cust", on = "o.cust + 1 = c.id"),
         left("o.amount, o.cust", on = "o.cust = c.id AND o.amount = c.seq"),
         left("o.cust, IF(_change_type = 'delete', NULL, c.name) AS value")
@@ -76,6 +75,8 @@ class PlanNetOutputSuite extends AnalysisSession {
     ) assert(netted(query) == Nil, query)
     assert(netted(left("o.amount", on = "o.cust = c.id AND o.amount = c.seq")) != Nil)
     assert(netted(left("o.cust + 1 AS next")) != Nil)
+    // it tells join keys apart, but not rows of one
+    assert(netted(left("o.cust + 1 AS next", on = "o.cust + 1 = c.id")) == Seq("all columns"))
   }
 
   test("what an expression needs that depends on the kind, or is another each time, comes out") {
@@ -89,6 +90,26 @@ class PlanNetOutputSuite extends AnalysisSession {
       netted(s"SELECT * FROM (${left("o.id, c.name")}) WHERE _change_type <> 'update_preimage'")
         == Seq("id")
     )
+  }
+
+  test(
+    "within each join key, with no shuffle, where only what is computed of others may be equal"
+  ) {
+    def computed(how: String, columns: String) = {
+      val query = left(s"$columns, upper(c.name) AS name", how)
+      (netted(query), "Exchange".r.findAllIn(explained(session.sql(query))).length)
+    }
+    val shuffles = "Exchange".r.findAllIn(explained(session.sql(left("*")))).length
+    for (how <- Seq("LEFT", "INNER"))
+      assert(computed(how, "o.id, o.cust") == ((Seq("id, within each join key"), shuffles)), how)
+    assert(computed("INNER", "o.id, c.id AS c") == ((Seq("id, within each join key"), shuffles)))
+    assert(computed(
+      "RIGHT",
+      "o.id, c.id AS c"
+    ) == ((Seq("id, id, within each join key"), shuffles)))
+    assert(computed("FULL", "o.id, o.cust, c.id AS c")._1 == Seq("id, id"))
+    assert(computed("LEFT", "o.cust, c.name AS c")._1 == Nil)
+    assert(netted(left("o.cust, 1 AS one")) == Nil)
   }
 
   test("semi and anti joins, by what is left of the left input") {
@@ -140,7 +161,7 @@ class PlanNetOutputSuite extends AnalysisSession {
   test("explain says why, and that an update is one again") {
     val text = explained(session.sql(left("o.id, c.name")))
     assert(text.contains(
-      "rows of different join keys may be equal in what comes out, for o.cust does not: what cancels out across partitions is left out"
+      "rows of different join keys may be equal in what comes out, for o.cust does not: what cancels out is left out"
     ))
     assert(text.contains(
       "two images of one key (id) come out as an update, also where the join key changed"
