@@ -263,3 +263,32 @@ def test_a_query_without_a_join_of_ours() -> None:
     empty = [{**report(n, 0), "stateOperators": []} for n in range(3)]
     seen = diagnose(Known(progress=reports(empty), silent=3))
     assert [finding.code for finding in seen.findings] == ["NO_INPUT", "NO_JOIN"]
+
+
+def test_joins_side_by_side_are_told_by_their_columns() -> None:
+    def described(operator: int, left: list[str], right: list[str]) -> dict[str, Any]:
+        times = {
+            "left": dict.fromkeys(left, "timestamp"),
+            "right": dict.fromkeys(right, "timestamp"),
+        }
+        return {**DESCRIBED, "operator": operator, "times": times}
+
+    def operator(*columns: str) -> dict[str, Any]:
+        watermarks = {f"watermark.{column}": 0 for column in columns}
+        return {"operatorName": "streamJoin", "customMetrics": {"joinedRows": 0, **watermarks}}
+
+    beside = [
+        described(0, ["o.ot"], ["d.dt"]),
+        described(1, ["a.at"], ["b.bt"]),
+        described(2, ["o.ot", "d.dt"], ["a.at", "b.bt"]),
+    ]
+    # Spark reports what is on top, then what is below it from the left
+    whole = {**report(0)}
+    whole["stateOperators"] = [
+        operator("ot", "dt", "at", "bt"),
+        operator("ot", "dt"),
+        operator("at", "bt"),
+    ]
+    known = Known(progress=reports([whole]), described=beside)
+    assert [join.described["operator"] for join in known.joins] == [2, 0, 1]
+    assert known.joins[1].input("left") == "o"

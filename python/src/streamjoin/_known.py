@@ -49,13 +49,19 @@ class Known:
         reported = joins(list(self.progress))
         # reports have the join on top first; numbers count from the one below
         described = sorted(
-            (d for d in self.described if not d.get("changelog")), key=lambda d: d["operator"]
+            (d for d in self.described if not d.get("changelog")),
+            key=lambda d: d["operator"],
+            reverse=True,
         )
-        fits = len(described) == len(reported)
-        return [
-            JoinKnown(join, described[len(reported) - 1 - n] if fits else {})
-            for n, join in enumerate(reported)
-        ]
+        if len(described) != len(reported):
+            return [JoinKnown(join, {}) for join in reported]
+        known = []
+        for join in reported:
+            # of joins side by side either may come first: the columns tell
+            found = max((JoinKnown(join, d) for d in described), key=JoinKnown.columns_found)
+            described.remove(found.described)
+            known.append(found)
+        return known
 
     def described_as(self, operator: int) -> Mapping[str, Any]:
         """Give what lies beside the state of the join with a number; nothing of an order."""
@@ -102,6 +108,10 @@ class JoinKnown:
     def said(self, column: str) -> str:
         """Name a column of a metric as the person does."""
         return self._find(column)[0]
+
+    def columns_found(self) -> int:
+        """Count the reported columns that are times of this join."""
+        return sum(self._find(column)[1] != "" for column in self.reported.columns())
 
     def is_number(self, column: str) -> bool:
         return self._find(column)[1] in ("long", "integer", "short", "byte")
