@@ -17,7 +17,7 @@ import org.apache.spark.sql.streamjoin.logical.plan.{
   UnresolvedChangelog
 }
 
-/** [[ResolveStreamJoin]], [[ResolveAwaitedJoin]], [[ResolveChangelog]], [[ResolveChangelogJoin]] and [[CompleteSums]], each alone. */
+/** [[ResolveStreamJoin]], [[ResolveAwaitedJoin]], [[ResolveChangelog]], [[ResolveChangelogJoin]], [[MarkResult]] and [[CompleteSums]], each alone. */
 class JoinRulesSuite extends AnalysisSession {
 
   private lazy val plain = planOf(stream("value AS k", "timestamp AS t"))
@@ -147,6 +147,18 @@ class JoinRulesSuite extends AnalysisSession {
     val options = JoinOptions(mode = Some(JoinOptions.Changelog))
     val asked = under(join(Some(key), left = StreamJoinHint(options, held = false, orders)))
     assert(ResolveChangelogJoin(asked).exists(_.isInstanceOf[ChangelogJoin]))
+  }
+
+  // ---- MarkResult ----
+
+  test("changes come out as they are of the uppermost joins, and of none below sums") {
+    def marks(plan: LogicalPlan) = plan.collect { case j: ChangelogJoin => j.isResult }
+    val made = ResolveChangelogJoin(under(changing))
+    assert(marks(MarkResult(made)) == Seq(true))
+    assert(marks(MarkResult(Union(Seq(made, made)))) == Seq(true, true))
+    assert(marks(MarkResult(sum(made))) == Seq(false))
+    val above = join(Some(EqualTo(column(made, "id"), column(orders, "id"))), Inner, made, orders)
+    assert(marks(MarkResult(ResolveChangelogJoin(under(above)))) == Seq(true, false))
   }
 
   // ---- CompleteSums ----
