@@ -292,3 +292,8 @@ def test_joins_side_by_side_are_told_by_their_columns() -> None:
     known = Known(progress=reports([whole]), described=beside)
     assert [join.described["operator"] for join in known.joins] == [2, 0, 1]
     assert known.joins[1].input("left") == "o"
+
+
+def test_a_start_that_found_nothing_says_nothing_of_the_operators() -> None:
+    idle = {**report(2, 0), "durationMs": {"triggerExecution": 3}, "stateOperators": []}
+    assert diagnose(Known(progress=reports([idle]))).headline.code == "HEALTHY"

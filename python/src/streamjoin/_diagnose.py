@@ -12,7 +12,7 @@ from streamjoin._changes import changelog_findings, changes_out
 from streamjoin._findings import Diagnosis, Finding
 from streamjoin._keys import agreement
 from streamjoin._known import SIDES, JoinKnown, Known, Sample
-from streamjoin._progress import JOIN, ORDER, Batch, held, shown_span, shown_time, wait
+from streamjoin._progress import JOIN, ORDER, Batch, held, ran, shown_span, shown_time, wait
 
 _HOUR = 3_600_000
 
@@ -149,7 +149,9 @@ def _no_input_lately(known: Known) -> Iterator[Finding]:
 
 def _no_join(known: Known) -> Iterator[Finding]:
     operators = known.operators()
-    if known.progress and not known.described and not {JOIN, ORDER}.intersection(operators):
+    # a start that found nothing to do has shown no operator
+    has_run = any(map(ran, known.progress))
+    if has_run and not known.described and not {JOIN, ORDER}.intersection(operators):
         of_spark = "symmetricHashJoin" in operators
         yield Finding(
             "NO_JOIN",

@@ -65,12 +65,12 @@ def reports(progress: Iterable[Any]) -> list[dict[str, Any]]:
     """
     plain = [json.loads(each) if isinstance(each, str) else _plain(each) for each in progress]
     seen: dict[int, dict[str, Any]] = {}
-    for report in [p for p in plain if _ran(p)] or plain:
+    for report in [p for p in plain if ran(p)] or plain:
         seen.setdefault(report["batchId"], report)
     return [seen[number] for number in sorted(seen)]
 
 
-def _ran(report: Mapping[str, Any]) -> bool:
+def ran(report: Mapping[str, Any]) -> bool:
     """Tell whether a batch has run.
 
     A trigger that finds nothing reports the number of the next batch, and may repeat the figures of
