@@ -19,6 +19,9 @@ sealed abstract class JoinType(val name: String, val preserved: Set[Side]) exten
   /** Whether columns of a side come out. */
   def emits(side: Side): Boolean = side == Left || !leftOnly
 
+  /** The sides of which every row that comes out has a row: none is padded in its place, and its columns come out. */
+  def always: Seq[Side] = Side.both.filter(side => emits(side) && !preserves(side.other))
+
   /** Whether it depends on a row's having a partner that it comes out by itself, or not at all. */
   def notesMatches(side: Side): Boolean = preserves(side) || side == Left && leftOnly
 }

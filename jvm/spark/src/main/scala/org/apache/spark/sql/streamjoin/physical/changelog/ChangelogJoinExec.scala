@@ -29,7 +29,7 @@ import org.apache.spark.sql.streamjoin.physical.stateful.{
 import org.apache.spark.sql.types.StructType
 
 import io.streamjoin.bounds.JoinBounds
-import io.streamjoin.model.{JoinType, Side}
+import io.streamjoin.model.Side
 
 /**
  * The changelog join as a physical operator: both inputs shuffled by their join key and, unless rows only
@@ -69,13 +69,10 @@ class ChangelogJoinExec(
     else partitionedAs(spec.joinType)
 
   /** One join key comes out after another: a join above by the same key needs neither shuffle nor sort. */
-  override def outputOrdering: Seq[SortOrder] = spec.joinType match {
-    case JoinType.Inner =>
-      for ((l, r) <- byKeyHash(Side.Left).zip(byKeyHash(Side.Right)))
-        yield l.copy(sameOrderExpressions = Seq(r.child))
-    case JoinType.RightOuter => byKeyHash(Side.Right)
-    case JoinType.FullOuter  => Nil
-    case _                   => byKeyHash(Side.Left)
+  override def outputOrdering: Seq[SortOrder] = spec.joinType.always.map(byKeyHash) match {
+    case Seq(left, right) =>
+      for ((l, r) <- left.zip(right)) yield l.copy(sameOrderExpressions = Seq(r.child))
+    case some => some.flatten
   }
 
   private def byKeyHash(side: Side): Seq[SortOrder] =

@@ -19,7 +19,7 @@ import org.apache.spark.sql.streamjoin.conditions.SessionZone
 import org.apache.spark.sql.streamjoin.logical.plan.ChangelogJoin
 import org.apache.spark.sql.streamjoin.physical.stateful.{OperatorsOfRuns, StoredDescription}
 
-import io.streamjoin.model.{JoinType, Side}
+import io.streamjoin.model.Side
 
 /**
  * A filter on the result that goes by one input alone: a row of it that fails is in no result, so it need be
@@ -43,7 +43,8 @@ private[changelog] object InputFilter {
    */
   def of(j: ChangelogJoin, wanted: Seq[Expression]): Seq[InputFilter] = for {
     side <- Side.both
-    if decides(j.joinType, side) && j.key(side).isEmpty && !j.normalizes
+    // rows of another come out padded, too
+    if j.joinType.always.contains(side) && j.key(side).isEmpty && !j.normalizes
     columns = AttributeSet(j.input(side).output) - j.added(side.index)
     c <- wanted
     if c.references.nonEmpty && c.references.subsetOf(columns) && lasts(c) && !isInferred(c, wanted)
@@ -53,14 +54,6 @@ private[changelog] object InputFilter {
   private def isInferred(c: Expression, all: Seq[Expression]): Boolean = c match {
     case IsNotNull(a: Attribute) => all.exists(other => other != c && other.references.contains(a))
     case _                       => false
-  }
-
-  /** Whether rows of this input come out with their own columns or not at all. */
-  private def decides(joinType: JoinType, side: Side): Boolean = joinType match {
-    case JoinType.Inner      => true
-    case JoinType.FullOuter  => false
-    case JoinType.RightOuter => side == Side.Right
-    case _                   => side == Side.Left
   }
 
   /** Whether it is the same, under the same text, at each start. */

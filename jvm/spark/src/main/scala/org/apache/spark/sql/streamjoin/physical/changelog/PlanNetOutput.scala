@@ -5,7 +5,7 @@ import org.apache.spark.sql.execution.{FilterExec, ProjectExec, SparkPlan}
 import org.apache.spark.sql.streamjoin.ColumnNames
 import org.apache.spark.sql.streamjoin.logical.plan.{AliasedColumn, ChangelogJoin}
 
-import io.streamjoin.model.{JoinType, Routing, Side}
+import io.streamjoin.model.{Routing, Side}
 
 /**
  * Plans what stands right above a changelog join: filters and columns, and below both [[NetOutputExec]] where the
@@ -70,15 +70,8 @@ private[physical] object PlanNetOutput {
   }
 
   /** The join key by which the output is partitioned and ordered, if it comes out. */
-  private def ordered(spec: ChangelogSpec, asked: AskedColumns): Seq[Expression] = {
-    val sides = spec.joinType match {
-      case JoinType.Inner      => Side.both
-      case JoinType.FullOuter  => Nil
-      case JoinType.RightOuter => Seq(Side.Right)
-      case _                   => Seq(Side.Left)
-    }
-    sides.map(spec.keys).find(_.forall(asked.show)).getOrElse(Nil)
-  }
+  private def ordered(spec: ChangelogSpec, asked: AskedColumns): Seq[Expression] =
+    spec.joinType.always.map(spec.keys).find(_.forall(asked.show)).getOrElse(Nil)
 
   private def shown(
       plan: SparkPlan,
@@ -112,18 +105,16 @@ private[physical] object PlanNetOutput {
   /** Of what decides to which partition a row of the output belongs, what rows are not told apart by. */
   private def hiddenKeys(spec: ChangelogSpec, asked: AskedColumns): Seq[Expression] = {
     def hidden(side: Side) = spec.keys(side).filterNot(asked.tell)
-    spec.joinType match {
+    spec.joinType.always match {
       case _ if spec.equiKeys.isEmpty =>
         spec.routing match {
           case Routing.Broadcast(unicast) => spec.spread(unicast).filterNot(asked.tell)
           case _                          => Nil
         }
-      case JoinType.Inner =>
-        // the two are equal
-        spec.equiKeys.filterNot(k => asked.tell(k.left) || asked.tell(k.right)).map(_.left)
-      case JoinType.FullOuter  => Side.both.flatMap(hidden)
-      case JoinType.RightOuter => hidden(Side.Right)
-      case _                   => hidden(Side.Left)
+      case Nil       => Side.both.flatMap(hidden)
+      case Seq(side) => hidden(side)
+      // the two are equal
+      case _ => spec.equiKeys.filterNot(k => asked.tell(k.left) || asked.tell(k.right)).map(_.left)
     }
   }
 }

@@ -53,13 +53,12 @@ private[physical] trait JoinExec extends EventTimeExec {
     DataTypeUtils.fromAttributes(input(side).output)
 
   /** Where rows are that come out in the partition of their key. */
-  protected final def partitionedAs(joinType: JoinType): Partitioning = joinType match {
-    case JoinType.Inner =>
-      PartitioningCollection(Seq(left.outputPartitioning, right.outputPartitioning))
-    case JoinType.RightOuter => right.outputPartitioning
-    case JoinType.FullOuter  => UnknownPartitioning(left.outputPartitioning.numPartitions)
-    case _                   => left.outputPartitioning
-  }
+  protected final def partitionedAs(joinType: JoinType): Partitioning =
+    joinType.always.map(input(_).outputPartitioning) match {
+      case Nil      => UnknownPartitioning(left.outputPartitioning.numPartitions)
+      case Seq(one) => one
+      case both     => PartitioningCollection(both)
+    }
 
   /**
    * By how much Spark's watermark must be held back behind the join, in milliseconds; none where

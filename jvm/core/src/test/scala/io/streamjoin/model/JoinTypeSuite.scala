@@ -1,0 +1,21 @@
+package io.streamjoin.model
+
+import org.scalatest.funsuite.AnyFunSuite
+
+import io.streamjoin.model.JoinType._
+import io.streamjoin.model.Side.{Left, Right}
+
+class JoinTypeSuite extends AnyFunSuite {
+
+  test("the sides of which every row that comes out has a row") {
+    val sides = Map[JoinType, Seq[Side]](
+      Inner -> Seq(Left, Right),
+      LeftOuter -> Seq(Left),
+      RightOuter -> Seq(Right),
+      FullOuter -> Nil,
+      LeftSemi -> Seq(Left),
+      LeftAnti -> Seq(Left)
+    )
+    for (joinType <- JoinType.all) assert(joinType.always == sides(joinType), joinType.name)
+  }
+}
