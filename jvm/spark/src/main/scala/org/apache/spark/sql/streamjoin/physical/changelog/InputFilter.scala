@@ -75,15 +75,17 @@ private[changelog] object InputFilter {
       some: Seq[InputFilter],
       info: StatefulOperatorStateInfo,
       session: SparkSession
-  ): Seq[InputFilter] = {
-    val texts = began.of(info) {
-      // a description that cannot be read is told of where the whole of it is compared
-      Try(StoredDescription.of(info, session).fold(some.map(_.sql))(JoinDescription.filters))
-        .getOrElse(Nil)
-        .toSet
+  ): Seq[InputFilter] =
+    if (some.isEmpty) some
+    else {
+      val texts = began.of(info) {
+        // a description that cannot be read is told of where the whole of it is compared
+        Try(StoredDescription.of(info, session).fold(some.map(_.sql))(JoinDescription.filters))
+          .getOrElse(Nil)
+          .toSet
+      }
+      some.filter(f => texts(f.sql))
     }
-    some.filter(f => texts(f.sql))
-  }
 
   /** An input with its filters. */
   def over(input: SparkPlan, side: Side, some: Seq[InputFilter]): SparkPlan =

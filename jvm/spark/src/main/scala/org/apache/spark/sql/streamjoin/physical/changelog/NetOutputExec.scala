@@ -10,17 +10,11 @@ import org.apache.spark.sql.catalyst.expressions.{
   UnsafeRow
 }
 import org.apache.spark.sql.catalyst.plans.QueryPlan
-import org.apache.spark.sql.catalyst.plans.physical.{
-  AllTuples,
-  ClusteredDistribution,
-  Distribution,
-  Partitioning
-}
+import org.apache.spark.sql.catalyst.plans.physical.{AllTuples, Distribution, Partitioning}
 import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
 import org.apache.spark.sql.execution.{SparkPlan, UnaryExecNode}
 import org.apache.spark.sql.streamjoin.logical.plan.KeyHash
 import org.apache.spark.sql.streamjoin.physical.stateful.{ExplainedLine, JoinDistribution}
-import org.apache.spark.sql.streamjoin.shims.SparkCaseClass
 
 import io.streamjoin.join.changelog.ChangelogCounters
 
@@ -89,13 +83,10 @@ case class NetOutputExec(
     JoinDistribution.hashable(if (key.isEmpty) told else key)
 
   override def requiredChildDistribution: Seq[Distribution] = Seq(
-    if (within.nonEmpty) together(within)
+    if (within.nonEmpty) JoinDistribution.together(within)
     else if (clustered.isEmpty) AllTuples
-    else together(clustered)
+    else JoinDistribution.together(clustered)
   )
-
-  private def together(by: Seq[Expression]): Distribution =
-    SparkCaseClass.make(classOf[ClusteredDistribution], by, Boolean.box(false), None)
 
   /** By a key as it is, so that a run is of one key; else by a hash, for not all types have an order. */
   override def requiredChildOrdering: Seq[Seq[SortOrder]] = Seq(

@@ -11,7 +11,8 @@ import org.apache.spark.sql.catalyst.expressions.{
   UnsafeProjection,
   UnsafeRow
 }
-import org.apache.spark.unsafe.types.{ByteArray, UTF8String}
+import org.apache.spark.sql.streamjoin.physical.stateful.RowsByBytes
+import org.apache.spark.unsafe.types.UTF8String
 
 import io.streamjoin.join.changelog.{ChangeKind, Changed, ChangelogCounters, Effects, ToldApart}
 
@@ -100,8 +101,5 @@ private[changelog] object NettedRuns {
     ChangeKind.all.filter(_.added).map(k => UTF8String.fromString(k.name)).toSet
 
   /** The same order each time. */
-  private object ByBytes extends Ordering[Image] {
-    override def compare(a: Image, b: Image): Int =
-      ByteArray.compareBinary(a.row.getBytes, b.row.getBytes)
-  }
+  private val ByBytes: Ordering[Image] = (a, b) => RowsByBytes.compare(a.row, b.row)
 }

@@ -3,14 +3,10 @@ package org.apache.spark.sql.streamjoin.physical.changelog
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Ascending, Attribute, SortOrder, UnsafeRow}
-import org.apache.spark.sql.catalyst.plans.physical.{
-  ClusteredDistribution,
-  Distribution,
-  Partitioning
-}
+import org.apache.spark.sql.catalyst.plans.physical.{Distribution, Partitioning}
 import org.apache.spark.sql.execution.{SparkPlan, UnaryExecNode}
 import org.apache.spark.sql.streamjoin.logical.plan.ChangelogMarks
-import org.apache.spark.sql.streamjoin.shims.SparkCaseClass
+import org.apache.spark.sql.streamjoin.physical.stateful.JoinDistribution
 
 import io.streamjoin.join.changelog.{ChangeKind, Changed, ChangelogCounters}
 
@@ -36,7 +32,7 @@ case class ToUpsertsExec(key: Seq[Attribute], kind: Attribute, child: SparkPlan)
   override def outputPartitioning: Partitioning = child.outputPartitioning
 
   override def requiredChildDistribution: Seq[Distribution] =
-    Seq(SparkCaseClass.make(classOf[ClusteredDistribution], key, Boolean.box(false), None))
+    Seq(JoinDistribution.together(key))
 
   override def requiredChildOrdering: Seq[Seq[SortOrder]] =
     Seq(key.map(SortOrder(_, Ascending)))

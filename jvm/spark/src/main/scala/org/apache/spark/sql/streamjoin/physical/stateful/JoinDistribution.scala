@@ -3,9 +3,11 @@ package org.apache.spark.sql.streamjoin.physical.stateful
 import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, Literal}
 import org.apache.spark.sql.catalyst.plans.physical.{
   AllTuples,
+  ClusteredDistribution,
   Distribution,
   StatefulOpClusteredDistribution
 }
+import org.apache.spark.sql.streamjoin.shims.SparkCaseClass
 import org.apache.spark.sql.types.{MapType, VariantType}
 
 import io.streamjoin.model.{Routing, Side}
@@ -35,6 +37,10 @@ private[physical] object JoinDistribution {
       case _ => clustered(hashable(spread(side)))
     }
   }
+
+  /** For what keeps nothing: rows that are equal in these end in one partition, whichever that is. */
+  def together(by: Seq[Expression]): Distribution =
+    SparkCaseClass.make(classOf[ClusteredDistribution], by, Boolean.box(false), None)
 
   /** As many columns as can be hashed: rows with one time need not end in one partition. */
   def hashable(columns: Seq[Attribute]): Seq[Attribute] =
