@@ -1,32 +1,17 @@
 package org.apache.spark.sql.streamjoin.physical.changelog
 
 import org.apache.spark.sql.DataFrame
-import org.apache.spark.sql.execution.LocalTableScanExec
-import org.apache.spark.sql.streamjoin.AnalysisSession
 import org.apache.spark.sql.streamjoin.logical.plan.ChangelogJoin
 
 import io.streamjoin.PythonApi
 import io.streamjoin.model.Side
 
 /** Which changelog joins are of rows that only come. */
-class AppendOnlySuite extends AnalysisSession {
-
-  private val noWords = java.util.Map.of[String, String]()
+class AppendOnlySuite extends PlannedChangelogs {
 
   private def rows: DataFrame = stream("value AS id", "value % 3 AS k", "timestamp AS t")
 
-  private def changes(key: String*): DataFrame = PythonApi.fromChangelog(
-    stream(
-      "value AS id",
-      "value % 3 AS k",
-      "timestamp AS t",
-      "IF(value > 9, 'delete', 'insert') AS op"
-    ),
-    java.util.List.of(key: _*),
-    "op",
-    noWords,
-    null
-  )
+  private def changes(key: String*): DataFrame = changes(key, sequence = None)
 
   private def join(
       left: DataFrame,
@@ -42,8 +27,7 @@ class AppendOnlySuite extends AnalysisSession {
   /** The joins of a query, the uppermost first. */
   private def planned(df: DataFrame): Seq[ChangelogJoinExec] =
     session.sessionState.optimizer.execute(planOf(df)).collect { case j: ChangelogJoin =>
-      PlanChangelogJoin(j, j.outputSet, p => LocalTableScanExec(p.output, Nil, None))
-        .asInstanceOf[ChangelogJoinExec]
+      planned(j)
     }
 
   private def areAppendOnly(df: DataFrame): Seq[Boolean] = planned(df).map(_.spec.appendOnly)

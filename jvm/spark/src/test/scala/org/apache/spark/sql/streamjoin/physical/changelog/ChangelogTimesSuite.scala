@@ -1,8 +1,6 @@
 package org.apache.spark.sql.streamjoin.physical.changelog
 
 import org.apache.spark.sql.DataFrame
-import org.apache.spark.sql.execution.LocalTableScanExec
-import org.apache.spark.sql.streamjoin.AnalysisSession
 import org.apache.spark.sql.streamjoin.checkpoint.formats.StateFormats
 import org.apache.spark.sql.streamjoin.logical.plan.ChangelogJoin
 
@@ -10,7 +8,7 @@ import io.streamjoin.PythonApi
 import io.streamjoin.model.Side
 
 /** By what rows of a changelog join leave, from the watermarks and bounds that it finds. */
-class ChangelogTimesSuite extends AnalysisSession {
+class ChangelogTimesSuite extends PlannedChangelogs {
 
   private val noWords = java.util.Map.of[String, String]()
 
@@ -37,8 +35,7 @@ class ChangelogTimesSuite extends AnalysisSession {
   }
 
   private def spec(j: ChangelogJoin): ChangelogSpec =
-    PlanChangelogJoin(j, j.outputSet, p => LocalTableScanExec(p.output, Nil, None))
-      .asInstanceOf[ChangelogJoinExec].spec
+    planned(j).spec
 
   private def join(left: DataFrame, right: DataFrame, on: String, options: (String, Any)*) =
     PythonApi.streamJoin(

@@ -1,19 +1,17 @@
 package org.apache.spark.sql.streamjoin.physical.changelog
 
-import org.apache.spark.sql.execution.LocalTableScanExec
 import org.apache.spark.sql.execution.streaming.state.{
   OperatorInfoV1,
   OperatorStateMetadataV2,
   StateStoreMetadataV2
 }
-import org.apache.spark.sql.streamjoin.AnalysisSession
 import org.apache.spark.sql.streamjoin.checkpoint.JoinDescription
 import org.apache.spark.sql.streamjoin.checkpoint.formats.{CheckpointFit, StateFormats}
 import org.apache.spark.sql.streamjoin.errors.StreamJoinRuntimeException
 import org.apache.spark.sql.streamjoin.logical.plan.ChangelogJoin
 
 /** What is written of a changelog join beside its state, and whether another goes on from it. */
-class DescribedChangelogSuite extends AnalysisSession {
+class DescribedChangelogSuite extends PlannedChangelogs {
 
   private val source = "SELECT value AS id, value % 3 AS k, timestamp AS t FROM rates"
 
@@ -33,11 +31,7 @@ class DescribedChangelogSuite extends AnalysisSession {
     )
     val pruned = session.sessionState.optimizer.execute(planOf(join))
     pruned.collect { case j: ChangelogJoin =>
-      val exec = PlanChangelogJoin(j, j.outputSet, p => LocalTableScanExec(p.output, Nil, None))
-      DescribedChangelog.of(
-        exec.asInstanceOf[ChangelogJoinExec].spec,
-        StateFormats.of("segments")
-      ).json
+      DescribedChangelog.of(planned(j).spec, StateFormats.of("segments")).json
     }
   }
 
@@ -117,8 +111,7 @@ class DescribedChangelogSuite extends AnalysisSession {
       )
       val pruned = session.sessionState.optimizer.execute(planOf(join))
       val j = pruned.collectFirst { case j: ChangelogJoin => j }.get
-      val exec = PlanChangelogJoin(j, j.outputSet, p => LocalTableScanExec(p.output, Nil, None))
-      DescribedChangelog.of(exec.asInstanceOf[ChangelogJoinExec].spec, StateFormats.of("segments"))
+      DescribedChangelog.of(planned(j).spec, StateFormats.of("segments"))
     }
     assert(inputs("value > 3").inputs.contains(Nil))
   }

@@ -3,7 +3,6 @@ package org.apache.spark.sql.streamjoin.physical.changelog
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.catalyst.plans.logical.Filter
 import org.apache.spark.sql.execution.{FilterExec, LocalTableScanExec}
-import org.apache.spark.sql.streamjoin.AnalysisSession
 import org.apache.spark.sql.streamjoin.checkpoint.JoinDescription
 import org.apache.spark.sql.streamjoin.checkpoint.formats.StateFormats
 import org.apache.spark.sql.streamjoin.logical.plan.ChangelogJoin
@@ -12,20 +11,10 @@ import io.streamjoin.PythonApi
 import io.streamjoin.model.Side
 
 /** Which filters on the result of a changelog join rows of its inputs must pass to be held. */
-class InputFilterSuite extends AnalysisSession {
+class InputFilterSuite extends PlannedChangelogs {
 
-  private def changes(key: String*): DataFrame = PythonApi.fromChangelog(
-    stream(
-      "value AS id",
-      "value % 3 AS k",
-      "timestamp AS t",
-      "IF(value > 9, 'delete', 'insert') AS op"
-    ),
-    java.util.List.of(key: _*),
-    "op",
-    java.util.Map.of[String, String](),
-    if (key.isEmpty) null else "id"
-  )
+  private def changes(key: String*): DataFrame =
+    changes(key, sequence = Option.when(key.nonEmpty)("id"))
 
   private def spec(
       where: String,
@@ -38,12 +27,7 @@ class InputFilterSuite extends AnalysisSession {
       PythonApi.streamJoin(left.as("a"), right.as("b"), "a.k = b.k", how, options).where(where)
     session.sessionState.optimizer.execute(planOf(joined)).collect {
       case Filter(condition, j: ChangelogJoin) =>
-        PlanChangelogJoin(
-          j,
-          j.outputSet,
-          p => LocalTableScanExec(p.output, Nil, None),
-          PlanChangelogJoin.filter(j, condition)._1
-        ).asInstanceOf[ChangelogJoinExec].spec
+        planned(j, PlanChangelogJoin.filter(j, condition)._1).spec
     }.head
   }
 

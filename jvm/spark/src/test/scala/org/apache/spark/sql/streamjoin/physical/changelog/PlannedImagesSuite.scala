@@ -2,14 +2,12 @@ package org.apache.spark.sql.streamjoin.physical.changelog
 
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.catalyst.expressions.NamedExpression
-import org.apache.spark.sql.execution.LocalTableScanExec
-import org.apache.spark.sql.streamjoin.AnalysisSession
 import org.apache.spark.sql.streamjoin.logical.plan.ChangelogJoin
 
 import io.streamjoin.PythonApi
 
 /** In which inputs of a join the two images of an update become one row, and what they must have alike for it. */
-class PlannedImagesSuite extends AnalysisSession {
+class PlannedImagesSuite extends PlannedChangelogs {
 
   private def changes(name: String): DataFrame = PythonApi.fromChangelog(
     stream(
@@ -34,7 +32,7 @@ class PlannedImagesSuite extends AnalysisSession {
       java.util.Map.of[String, Any]("mode", "changelog")
     )
     session.sessionState.optimizer.execute(planOf(joined)).collect { case j: ChangelogJoin =>
-      PlanChangelogJoin(j, j.outputSet, p => LocalTableScanExec(p.output, Nil, None)).children
+      planned(j).children
         .collect { case p: PairedImagesExec =>
           (
             p.told.collect { case a: NamedExpression => a.name }.toSet,
