@@ -45,9 +45,7 @@ lazy val spark = (project in file("jvm/spark"))
       IO.write(file, s"version=${version.value}\n")
       Seq(file)
     }.taskValue,
-    Test / fork := true,
-    Test / parallelExecution := false,
-    Test / javaOptions ++= JvmFlags.forSpark,
+    OwnJvm.settings(JvmFlags.forSpark),
     libraryDependencies ++= scalaTest ++ Seq(
       "org.apache.spark" %% "spark-sql" % sparkVersion % Provided,
       "org.apache.spark" %% "spark-sql" % sparkVersion % Test classifier "tests",
@@ -65,9 +63,8 @@ lazy val benchmarksSpark = (project in file("benchmarks/jvm/spark"))
     Benchmarks.settings,
     LocalFiles.atRuntime,
     scalacOptions ++= strict,
-    Test / fork := true,
     // many short queries: compiling them well costs more than it saves
-    Test / javaOptions ++= JvmFlags.forSpark :+ "-XX:TieredStopAtLevel=1",
+    OwnJvm.settings(JvmFlags.forSpark :+ "-XX:TieredStopAtLevel=1"),
     libraryDependencies ++= Seq(
       "org.apache.spark" %% "spark-sql" % sparkVersion % Provided,
       "org.scalatest" %% "scalatest" % "3.2.19" % Test
