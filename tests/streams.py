@@ -94,8 +94,9 @@ class Run:
             if log.name.isdecimal() and int(log.name) not in self.batches:
                 entries = [json.loads(line) for line in log.read_text().splitlines()[1:]]
                 files = [unquote(entry["path"]) for entry in entries]
-                rows = self.result.sparkSession.read.parquet(*files).collect() if files else []
-                self.batches[int(log.name)] = [tuple(row) for row in rows]
+                # read together they would come by size
+                read = [self.result.sparkSession.read.parquet(file).collect() for file in files]
+                self.batches[int(log.name)] = [tuple(row) for rows in read for row in rows]
 
     def step(self, **trigger: Any) -> dict[int, list[tuple[Any, ...]]]:
         """Give what came out, by batch."""
@@ -109,11 +110,12 @@ class Run:
             report = json.loads(each.json)
             self.progress[report["batchId"]] = report
         query.stop()
-        if is_remote():
-            self._read_remotely()
+        self.rows()
         return {n: rows for n, rows in sorted(self.batches.items()) if n not in before}
 
     def rows(self) -> list[tuple[Any, ...]]:
+        if is_remote():
+            self._read_remotely()
         return [row for number in sorted(self.batches) for row in self.batches[number]]
 
     def operator(self, name: str = "streamJoin") -> dict[str, Any]:

@@ -288,6 +288,7 @@ def test_windows_above_it(market: Market) -> None:
         market.run(counted("q.time"), "quotes").step()
 
 
+@pytest.mark.connect
 def test_quotes_that_fall_silent_hold_nothing_back(market: Market) -> None:
     quotes = impose_order(
         market.quote_landing.stream(), "time", "0 seconds", idle_timeout="1 second"
