@@ -13,16 +13,16 @@ import io.streamjoin.watermark.WatermarkPlan
 
 /**
  * One batch of one partition of an order, from opening its state to committing it: what comes out, in
- * no order yet, each row with the number of the range of times that it belongs to.
+ * no order yet.
  *
  * @param remaining how the time below which nothing can come any more follows from the watermarks of
  *   the sources
  *
  * {{{
  *   limit before = stored      limit now = nothing that remains is below it
- *   rows --> late by before? reached by now? --> (range, row)
+ *   rows --> late by before? reached by now? --> out
  *                            else held back
- *   limit now --> rows of earlier batches --> (range, row);   write what is left, commit
+ *   limit now --> rows of earlier batches --> out;   write what is left, commit
  * }}}
  */
 private[ordered] final class OrderTask(
@@ -34,7 +34,23 @@ private[ordered] final class OrderTask(
     report: BatchReport
 ) extends Serializable {
 
-  def run(partitionId: Int, input: Iterator[InternalRow]): Iterator[Product2[Int, InternalRow]] = {
+  /** What comes out, in no order. */
+  def run(partitionId: Int, input: Iterator[InternalRow]): Iterator[InternalRow] =
+    emitted(partitionId, input, (rows, _) => rows)
+
+  /** The same, packed by the ranges of its times, in whose order it is to be. */
+  def packed(
+      partitionId: Int,
+      input: Iterator[InternalRow]
+  ): Iterator[Product2[Int, InternalRow]] =
+    emitted(partitionId, input, new PackedRanges(_, _))
+
+  /** @param handedOn makes of the rows, and the range of each, what leaves the task */
+  private def emitted[A](
+      partitionId: Int,
+      input: Iterator[InternalRow],
+      handedOn: (Iterator[UnsafeRow], UnsafeRow => Int) => A
+  ): A = {
     val rows = new TimedRows(spec, output)
     val state = partitions.open(partitionId, OrderTask.shape(output, rows))
     val base = BaseWatermarks.next(
@@ -50,12 +66,6 @@ private[ordered] final class OrderTask(
       remaining.eval(base.now)
     )
     val limit = operator.limit
-    val buckets = new TimeBuckets(limit)
-    val emitted = report.metrics("numOutputRows")
-    def placed(row: UnsafeRow): Product2[Int, InternalRow] = {
-      emitted += 1
-      (if (rows.isTimeless(row)) TimeBuckets.Timeless else buckets.of(rows.time(row)), row)
-    }
     def finish(): Iterator[Nothing] = {
       if (limit != Watermarks.Unknown) state.numbers.put(OrderTask.Limit, limit)
       val counts = OrderTask.counted(counters, state.rows.size(OrderOperator.Held))
@@ -64,13 +74,21 @@ private[ordered] final class OrderTask(
     }
     // what a projection below computes is one row that shows one after another
     val unsafe = UnsafeProjection.create(output, output)
-    input
+    val out = report.metrics("numOutputRows")
+    val come = input
       .map {
         case row: UnsafeRow => row
         case other          => unsafe(other)
       }
-      .filter(operator.passes)
-      .map(placed) ++ operator.release().map(placed) ++ finish()
+      .filter(operator.passes) ++ operator.release() ++ finish()
+    val buckets = new TimeBuckets(limit)
+    handedOn(
+      come.map { row =>
+        out += 1
+        row
+      },
+      row => if (rows.isTimeless(row)) TimeBuckets.Timeless else buckets.of(rows.time(row))
+    )
   }
 }
 

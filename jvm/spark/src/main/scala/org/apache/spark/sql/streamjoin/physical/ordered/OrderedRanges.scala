@@ -21,23 +21,24 @@ private[ordered] object OrderedRanges {
   /**
    * Runs the rows up to a shuffle and reads that by ranges.
    *
+   * @param chunks of rows of one range, with its number
    * @param fields how many columns a row has
    * @param single whether one partition is wanted, however large
    * @param largest how many bytes a partition should have at most
    */
   def of(
-      rows: RDD[Product2[Int, InternalRow]],
+      chunks: RDD[Product2[Int, InternalRow]],
       fields: Int,
       single: Boolean,
       largest: Long,
       metrics: Map[String, SQLMetric]
   ): RDD[InternalRow] = {
-    val shuffle = RowShuffle.run(rows, TimeBuckets.Count, fields, metrics)
+    val shuffle = RowShuffle.run(chunks, TimeBuckets.Count, metrics)
     val bytes = shuffle.bytes
     val wanted =
       if (single) Long.MaxValue
-      else math.max(LeastBytes, math.min(largest, bytes.sum / rows.context.defaultParallelism))
-    shuffle.read(ranges(bytes, wanted))
+      else math.max(LeastBytes, math.min(largest, bytes.sum / chunks.context.defaultParallelism))
+    shuffle.read(ranges(bytes, wanted), fields)
   }
 
   /** Neighbours together, as long as they have no more than the bytes that are wanted. */

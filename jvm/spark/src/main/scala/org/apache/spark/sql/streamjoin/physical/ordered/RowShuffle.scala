@@ -5,6 +5,7 @@ import scala.concurrent.duration.Duration
 import org.apache.spark.rdd.RDD
 import org.apache.spark.shuffle.ShuffleWriteProcessor
 import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.execution.exchange.ShuffleExchangeExec
 import org.apache.spark.sql.execution.metric.SQLMetric
 import org.apache.spark.sql.execution.{CoalescedPartitionSpec, ShuffledRowRDD, UnsafeRowSerializer}
@@ -12,7 +13,7 @@ import org.apache.spark.util.ThreadUtils
 import org.apache.spark.{Partitioner, ShuffleDependency}
 
 /**
- * Rows that have been written to a shuffle by the numbers that they carried.
+ * Chunks of rows that have been written to a shuffle by the numbers that they carried.
  *
  * @param bytes how many there are of each number
  */
@@ -22,9 +23,14 @@ private[ordered] final class RowShuffle private (
     val bytes: Array[Long]
 ) {
 
-  /** The rows by ranges of their numbers. */
-  def read(ranges: Seq[CoalescedPartitionSpec]): RDD[InternalRow] =
+  /**
+   * The rows by ranges of their numbers; each overwrites the one before.
+   *
+   * @param fields how many columns a row has
+   */
+  def read(ranges: Seq[CoalescedPartitionSpec], fields: Int): RDD[InternalRow] =
     new ShuffledRowRDD(shuffle, metrics, ranges.toArray)
+      .mapPartitionsInternal(_.flatMap(c => RowChunk.rows(c.asInstanceOf[UnsafeRow], fields)))
 }
 
 private[ordered] object RowShuffle {
@@ -32,25 +38,24 @@ private[ordered] object RowShuffle {
   /**
    * Runs the rows up to a shuffle.
    *
+   * @param chunks of rows of one number, see [[RowChunk]]
    * @param count above all numbers that they carry
-   * @param fields how many columns a row has
    */
   def run(
-      rows: RDD[Product2[Int, InternalRow]],
+      chunks: RDD[Product2[Int, InternalRow]],
       count: Int,
-      fields: Int,
       metrics: Map[String, SQLMetric]
   ): RowShuffle = {
     val shuffle = new ShuffleDependency[Int, InternalRow, InternalRow](
-      rows,
+      chunks,
       new ByNumber(count),
-      new UnsafeRowSerializer(fields, metrics("dataSize")),
+      new UnsafeRowSerializer(1, metrics("dataSize")),
       None,
       None,
       false,
       writer(metrics)
     )
-    val written = ThreadUtils.awaitResult(rows.context.submitMapStage(shuffle), Duration.Inf)
+    val written = ThreadUtils.awaitResult(chunks.context.submitMapStage(shuffle), Duration.Inf)
     new RowShuffle(shuffle, metrics, written.bytesByPartitionId)
   }
 

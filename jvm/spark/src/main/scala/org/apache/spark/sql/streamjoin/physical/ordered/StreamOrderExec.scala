@@ -142,13 +142,13 @@ class StreamOrderExec(child: SparkPlan, batch: BatchInfo, val spec: OrderSpec)
     val remaining = below.remaining(spec.watermark)
     val task = new OrderTask(spec, remaining, left.output, arrived, partitionState, report)
     val nothing = sparkContext.parallelize(Seq.empty[InternalRow], getStateInfo.numPartitions)
-    val held = perPartition(rows, nothing)((partition, rows, _) => task.run(partition, rows))
     val range = new SortedRange(spec, left.output)
     val ranges =
-      if (spec.reach == OrderReach.EachPartition) held.map(_._2)
+      if (spec.reach == OrderReach.EachPartition)
+        perPartition(rows, nothing)((partition, rows, _) => task.run(partition, rows))
       else
         OrderedRanges.of(
-          held,
+          perPartition(rows, nothing)((partition, rows, _) => task.packed(partition, rows)),
           left.output.length,
           spec.reach == OrderReach.OnePartition,
           conf.getConf(SQLConf.ADVISORY_PARTITION_SIZE_IN_BYTES),
