@@ -77,6 +77,48 @@ def test_each_partition_ascends_and_so_does_each_key(spark: SparkSession, shop: 
     )
 
 
+@pytest.mark.parametrize(
+    ("columns", "order", "beyond"),
+    [
+        (["delivery_time AS at", "o.id + 0 AS n", "o.id AS i"], ["at", "i"], ["at", "i", "n"]),
+        (["delivery_time", "order_time"], ["delivery_time"], ["delivery_time", "order_time"]),
+        (["d.id AS i", "delivery_time AS a", "delivery_time AS b"], ["b"], ["b", "i"]),
+    ],
+)
+def test_a_list_of_columns_keeps_the_order_that_is_known(
+    spark: SparkSession, shop: Shop, columns: list[str], order: list[str], beyond: list[str]
+) -> None:
+    joined = stream_join(
+        shop.ordered(),
+        shop.delivered(),
+        WITHIN_THE_HOUR,
+        order_by=["d.delivery_time", "o.id"],
+        order_scope="partition",
+    )
+    joined.selectExpr(*columns).createOrReplaceTempView("in_an_order")
+    plans: list[str] = []
+
+    def keep(batch: DataFrame, _: int) -> None:
+        def look() -> None:
+            for keys in (order, beyond):
+                by = batch.sortWithinPartitions(*keys)
+                plans.append(by._jdf.queryExecution().executedPlan().toString())
+
+        look()
+        batch.persist()
+        batch.collect()
+        look()
+        batch.unpersist()
+
+    shop.order((1, "10:00"), (2, "10:05"))
+    shop.deliver((1, "10:10"), (2, "10:20"))
+    spark.table("in_an_order").writeStream.foreachBatch(keep).option(
+        "checkpointLocation", str(shop.folder / "checkpoint")
+    ).trigger(availableNow=True).start().awaitTermination()
+    assert ["Sort" in plan for plan in plans] == [False, True] * (len(plans) // 2)
+    assert plans
+
+
 def test_the_hint_and_sort_by_ask_for_it_too(
     spark: SparkSession, shop: Shop, tmp_path: Path
 ) -> None:

@@ -22,6 +22,7 @@ import org.apache.spark.sql.streamjoin.logical.plan.{
   ChangelogJoin,
   EventTimeMarks,
   ImposeOrder,
+  InOrder,
   StreamJoin,
   StreamJoinInput,
   StreamOrder,
@@ -41,7 +42,7 @@ import org.apache.spark.sql.streamjoin.physical.eventtime.{
   StreamJoinInputExec,
   StreamJoinSpec
 }
-import org.apache.spark.sql.streamjoin.physical.ordered.{OrderSpec, StreamOrderExec}
+import org.apache.spark.sql.streamjoin.physical.ordered.{InOrderExec, OrderSpec, StreamOrderExec}
 import org.apache.spark.sql.streamjoin.physical.stateful.{
   BatchInfo,
   BelievedWatermarkExec,
@@ -61,6 +62,7 @@ case class StreamJoinStrategy(session: SparkSession) extends SparkStrategy {
     case o: ImposeOrder => Seq(planOrder(o))
     case o: StreamOrder =>
       Seq(new StreamOrderExec(planLater(o.child), BatchInfo(), OrderSpec.of(o)))
+    case o: InOrder => Seq(InOrderExec(o.claimed, planLater(o.child)))
     case m: EventTimeMarks =>
       Seq(EventTimeMarksExec(m.times, m.delays, planLater(m.child)))
     case i: StreamJoinInput           => Seq(StreamJoinInputExec(i.present, planLater(i.child)))

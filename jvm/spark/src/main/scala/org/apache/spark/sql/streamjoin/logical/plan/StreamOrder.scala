@@ -2,6 +2,7 @@ package org.apache.spark.sql.streamjoin.logical.plan
 
 import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, SortOrder}
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, UnaryNode}
+import org.apache.spark.sql.streamjoin.conditions.TimeUnit
 import org.apache.spark.sql.streamjoin.logical.times.{
   BaseColumn,
   HasTimeColumns,
@@ -45,6 +46,10 @@ case class StreamOrder(
 
   override def maxRows: Option[Long] = child.maxRows
 
+  /** That of each partition. A window counts as its end, by which Spark does not sort. */
+  override def outputOrdering: Seq[SortOrder] =
+    if (TimeUnit.isWindow(time.dataType)) Nil else order
+
   /** Where watermarks start, and how that of the time comes about; valid once resolved. */
   @transient lazy val watermark: (Seq[BaseColumn], Option[WatermarkPlan]) = {
     val times = TimeColumns.of(child)
@@ -58,15 +63,6 @@ case class StreamOrder(
   override protected def withNewChildInternal(newChild: LogicalPlan): StreamOrder =
     copy(child = newChild)
 }
-
-/**
- * An order by the columns that the query had when it was analysed. An optimizer may have others below it,
- * and the rows of a batch are handed to a sink with the columns of the analysis beside the physical plan's
- * order: one by other columns is of no use there, and fails what Spark does with it (`persist`).
- *
- * Not an expression, so that no rule changes it.
- */
-final class ClaimedOrder(val order: Seq[SortOrder]) extends Serializable
 
 /** How far an order reaches, from batch to batch in any case. */
 sealed trait OrderReach

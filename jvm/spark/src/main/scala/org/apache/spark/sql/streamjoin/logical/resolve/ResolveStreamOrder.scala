@@ -9,7 +9,7 @@ import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.streaming.WriteToStreamStatement
 import org.apache.spark.sql.streaming.OutputMode
 import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
-import org.apache.spark.sql.streamjoin.logical.plan.StreamOrder
+import org.apache.spark.sql.streamjoin.logical.plan.{InOrder, StreamOrder}
 import org.apache.spark.sql.streamjoin.logical.times.TimeColumns
 
 /**
@@ -32,10 +32,10 @@ object ResolveStreamOrder extends Rule[LogicalPlan] {
   private def started(w: WriteToStreamStatement): LogicalPlan =
     if (w.outputMode == OutputMode.Append()) {
       AnalysisHelper.allowInvokingTransformsInAnalyzer {
-        w.copy(inputQuery = w.inputQuery.transformUp {
+        w.copy(inputQuery = InOrder.of(w.inputQuery.transformUp {
           case s: Sort if s.resolved && s.child.isStreaming && checked =>
             StreamOrderBuilder.build(s).fold(throw _, identity)
-        })
+        }))
       }.tap(ordered => OrderScope.unused(ordered.inputQuery).foreach(throw _))
     } else {
       if (w.outputMode == OutputMode.Update()) {

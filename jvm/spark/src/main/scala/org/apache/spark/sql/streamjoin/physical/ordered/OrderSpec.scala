@@ -1,6 +1,6 @@
 package org.apache.spark.sql.streamjoin.physical.ordered
 
-import org.apache.spark.sql.catalyst.expressions.{Attribute, Descending, Expression, SortOrder}
+import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, SortOrder}
 import org.apache.spark.sql.streamjoin.ColumnNames
 import org.apache.spark.sql.streamjoin.conditions.TimeUnit
 import org.apache.spark.sql.streamjoin.logical.plan.{OrderReach, StreamOrder, ZonedPart}
@@ -13,7 +13,6 @@ import io.streamjoin.watermark.WatermarkPlan
  * What the tasks of an order need to know.
  *
  * @param order the time first, ascending; then what rows of one time are sorted by
- * @param claimed the same as it was asked for
  * @param column what the metrics call the time
  * @param reach how far the order reaches
  * @param byHeld whether rows come out as soon as joins below hold nothing before them
@@ -25,7 +24,6 @@ import io.streamjoin.watermark.WatermarkPlan
  */
 private[physical] final case class OrderSpec(
     order: Seq[SortOrder],
-    claimed: Seq[SortOrder],
     column: String,
     reach: OrderReach,
     byHeld: Boolean,
@@ -52,7 +50,6 @@ private[physical] object OrderSpec {
       val words = explained(o, bases, byHeld)
       OrderSpec(
         o.order,
-        o.claimed.order,
         o.column,
         o.reach,
         byHeld,
@@ -72,13 +69,9 @@ private[physical] object OrderSpec {
     case OrderReach.EachPartition => Some("the order is that of each partition")
   }
 
-  private def summary(o: StreamOrder): String = {
-    val ties = o.claimed.order.drop(1).map { key =>
-      ColumnNames.sql(key.child) + (if (key.direction == Descending) " DESC" else "")
-    }
-    (o.name +: ties).mkString(", ") +
+  private def summary(o: StreamOrder): String =
+    (o.name +: o.claimed.words.drop(1)).mkString(", ") +
       (if (o.reach == OrderReach.EachPartition) "; in each partition" else "")
-  }
 
   private def explained(
       o: StreamOrder,

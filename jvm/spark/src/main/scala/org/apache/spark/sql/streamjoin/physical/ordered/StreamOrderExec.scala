@@ -66,7 +66,7 @@ class StreamOrderExec(child: SparkPlan, batch: BatchInfo, val spec: OrderSpec)
 
   /** That of each partition. A window counts as its end, by which Spark does not sort. */
   override def outputOrdering: Seq[SortOrder] =
-    if (TimeUnit.isWindow(spec.time.dataType)) Nil else spec.claimed
+    if (TimeUnit.isWindow(spec.time.dataType)) Nil else spec.order
 
   override def requiredChildDistribution: Seq[Distribution] =
     if (staysWhereItIs) Seq(UnspecifiedDistribution, UnspecifiedDistribution)

@@ -1,0 +1,56 @@
+package org.apache.spark.sql.streamjoin.logical.plan
+
+import org.apache.spark.sql.catalyst.expressions.{Attribute, Descending, SortOrder}
+import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, UnaryNode, View}
+import org.apache.spark.sql.streamjoin.ColumnNames
+import org.apache.spark.sql.streamjoin.logical.times.{HasTimeColumns, TimeColumns}
+
+/**
+ * All of a query whose rows come in an order, said by the columns that it has when it starts.
+ *
+ * Below, an optimizer may have others, but the rows of a batch are handed to a sink with these, beside the order of the
+ * physical plan: one by other columns is of no use there, and fails what Spark does with it (`persist`).
+ *
+ * @param claimed the order in each partition
+ */
+case class InOrder(claimed: ClaimedOrder, child: LogicalPlan) extends UnaryNode
+    with HasTimeColumns {
+
+  override def output: Seq[Attribute] = child.output
+
+  override def maxRows: Option[Long] = child.maxRows
+
+  override def timeColumns: TimeColumns = TimeColumns.of(child)
+
+  override protected def stringArgs: Iterator[Any] =
+    Iterator(claimed.words.mkString(", "))
+
+  override protected def withNewChildInternal(newChild: LogicalPlan): InOrder =
+    copy(child = newChild)
+}
+
+private[streamjoin] object InOrder {
+
+  /** A query, with the order in which its rows come where Spark's own nodes keep it. */
+  def of(query: LogicalPlan): LogicalPlan = query match {
+    case known: InOrder => known
+    case _ =>
+      val order = query.transformUp { case v: View => v.child }.outputOrdering
+      if (query.exists(_.isInstanceOf[StreamOrder]) && order.nonEmpty)
+        InOrder(new ClaimedOrder(order), query)
+      else query
+  }
+}
+
+/**
+ * An order by columns of the analysis.
+ *
+ * Not an expression, so that no rule changes it.
+ */
+final class ClaimedOrder(val order: Seq[SortOrder]) extends Serializable {
+
+  /** Its keys, as a query has them. */
+  def words: Seq[String] = order.map { key =>
+    ColumnNames.sql(key.child) + (if (key.direction == Descending) " DESC" else "")
+  }
+}
