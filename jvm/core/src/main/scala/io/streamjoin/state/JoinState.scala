@@ -46,6 +46,12 @@ trait JoinState[R] {
    */
   def least(side: Side, k: Int): Long
 
+  /**
+   * A number that no row of `side` that has not been joined is below: the least of theirs, or of all rows where they
+   * cannot be told apart without reading them back.
+   */
+  def leastUnmatched(side: Side, k: Int): Long = least(side, k)
+
   /** How many rows of `side` are buffered. */
   def size(side: Side): Long
 }

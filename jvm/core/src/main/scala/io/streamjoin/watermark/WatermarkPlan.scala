@@ -126,28 +126,32 @@ object WatermarkPlan {
 
     override def eval(base: Array[Long]): Long = math.max(
       watermark.eval(base),
-      math.min(
-        math.max(held.earliest(column), beside(other => inputs(other).eval(base))),
-        math.max(
-          inputs(column).eval(base),
-          beside(other => math.min(held.earliest(other), inputs(other).eval(base)))
-        )
-      )
+      math.min(ofHeld(base), ofThoseToCome(base))
     )
 
     /**
-     * What a row must not be below to meet one of the other input, of which it is known how early each time can be.
      * A row that is held may be kept for longer than it is of use: it meets only what is still to come, and below
-     * another join less may come than that one's watermark promises.
+     * another join less may come than that one's watermark promises. One that has been joined comes out only if it
+     * meets something; one that has not comes out in any case where its side is preserved.
      */
+    private def ofHeld(base: Array[Long]): Long = math.min(
+      held.unmatched(column),
+      math.max(held.earliest(column), beside(other => inputs(other).eval(base)))
+    )
+
+    private def ofThoseToCome(base: Array[Long]): Long = {
+      val own = inputs(column).eval(base)
+      if (held.preserved(bounds.columns(column).side)) own
+      else math.max(own, beside(other => math.min(held.earliest(other), inputs(other).eval(base))))
+    }
+
+    /** What a row must not be below to meet one of the other input, of which it is known how early each time can be. */
     private def beside(earliest: Int => Long): Long =
-      if (held.preserved(bounds.columns(column).side)) Watermarks.Unknown
-      else
-        bounds.governing(column).map { other =>
-          val partner = earliest(other)
-          if (partner == Watermarks.Unknown) partner
-          else Saturated.subtract(partner, bounds.slack(column, other))
-        }.maxOption.getOrElse(Watermarks.Unknown)
+      bounds.governing(column).map { other =>
+        val partner = earliest(other)
+        if (partner == Watermarks.Unknown) partner
+        else Saturated.subtract(partner, bounds.slack(column, other))
+      }.maxOption.getOrElse(Watermarks.Unknown)
 
     override def shift(by: Int): WatermarkPlan =
       Remaining(Joined(watermark.join.shift(by), column), inputs.map(_.shift(by)), held)
@@ -157,9 +161,14 @@ object WatermarkPlan {
    * What a join holds, in all partitions.
    *
    * @param earliest by column, the earliest time of the rows; `Long.MaxValue` where there are none
+   * @param unmatched the same of those that have met nothing yet and come out without a partner, too
    * @param preserved the sides whose rows come out without a partner, too
    */
-  final case class Held(earliest: IndexedSeq[Long], preserved: Set[Side])
+  final case class Held(
+      earliest: IndexedSeq[Long],
+      unmatched: IndexedSeq[Long],
+      preserved: Set[Side]
+  )
 
   /** The same plan where it is known what some joins hold. */
   def remaining(plan: WatermarkPlan, held: JoinBounds => Option[Held]): WatermarkPlan =
@@ -188,6 +197,9 @@ object WatermarkPlan {
  * @param inputs for each column of `bounds`, how its watermark comes about below the join
  */
 final case class JoinWatermarks(bounds: JoinBounds, inputs: IndexedSeq[WatermarkPlan]) {
+
+  /** Whether what comes to a side has come out of a join. */
+  def isOfJoin(side: Side): Boolean = bounds.indices(side).exists(inputs(_).isOfJoin)
 
   def shift(by: Int): JoinWatermarks = JoinWatermarks(bounds, inputs.map(_.shift(by)))
 

@@ -7,6 +7,7 @@ import scala.collection.mutable
 import io.streamjoin.bounds.RowTimes
 import io.streamjoin.join.eventtime.{EventTimeJoin, HeldTimes, JoinCounters}
 import io.streamjoin.model.{JoinType, Side}
+import io.streamjoin.watermark.WatermarkPlan
 import io.streamjoin.state.segment.{History, MemoryPool, PackedInput, SegmentJoinState, Spilling}
 
 /**
@@ -91,8 +92,12 @@ final class BatchDriver(
     }
   }
 
-  /** By column, the earliest time of the rows that are held. */
-  def earliestHeld: Array[Long] = operator.earliestHeld
+  /** What it holds, for who asks what remains to come out of it. */
+  def held: WatermarkPlan.Held = WatermarkPlan.Held(
+    operator.earliestHeld.toIndexedSeq,
+    operator.earliestUnmatched(_ => true).toIndexedSeq,
+    joinType.preserved
+  )
 
   /** How many versions have been written, each or some together. */
   def written: Int = versions.length

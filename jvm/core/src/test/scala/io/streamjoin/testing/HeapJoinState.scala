@@ -45,6 +45,9 @@ final class HeapJoinState[R](copy: R => R) extends JoinState[R] {
   override def least(side: Side, k: Int): Long =
     all(side).map(_.limits(k)).minOption.getOrElse(Long.MaxValue)
 
+  override def leastUnmatched(side: Side, k: Int): Long =
+    all(side).filter(!_.matched).map(_.limits(k)).minOption.getOrElse(Long.MaxValue)
+
   override def size(side: Side): Long = of(side).size
 
   /** All rows of a side, in no order. */

@@ -63,6 +63,9 @@ final class Reference(join: TestJoin, joinType: JoinType) {
     joined ++ alone.map(Unmatched(_))
   }
 
+  /** Whether a row has met another. */
+  def isJoined(row: TestRow): Boolean = found.exists { case (l, r) => l == row || r == row }
+
   /** The rows that must be buffered by now: exactly those that could still matter. */
   def buffer(side: Side): Seq[TestRow] = {
     val decided: Set[TestRow] =

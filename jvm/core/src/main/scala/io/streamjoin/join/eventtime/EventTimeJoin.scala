@@ -76,6 +76,20 @@ final class EventTimeJoin[R, O](
   def earliestHeld: Array[Long] =
     bounds.columns.indices.map(c => heldTimes(bounds.columns(c).side).earliest(c, state)).toArray
 
+  /**
+   * The same of rows that have not been joined and come out without a partner, too; `Long.MaxValue` where there are
+   * none.
+   *
+   * @param toldApart of which side they are told apart from the others, which is to look at them
+   */
+  def earliestUnmatched(toldApart: Side => Boolean): Array[Long] =
+    bounds.columns.indices.map { c =>
+      val side = bounds.columns(c).side
+      if (!joinType.preserves(side)) Long.MaxValue
+      else if (toldApart(side)) heldTimes(side).earliestUnmatched(c, state)
+      else heldTimes(side).earliest(c, state)
+    }.toArray
+
   /** Takes up watermarks that an earlier run had received, without acting on them. */
   def restore(received: Array[Long]): Unit = watermarks = received.clone()
 

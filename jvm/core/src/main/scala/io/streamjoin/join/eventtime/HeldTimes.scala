@@ -50,15 +50,22 @@ final class HeldTimes(bounds: JoinBounds, side: Side) {
    * there is, unless the state cannot tell what is [[watched]].
    */
   def earliest(column: Int, state: JoinState[_]): Long =
+    earliest(column, state, state.least(side, _))
+
+  /** The same of the rows that have not been joined. */
+  def earliestUnmatched(column: Int, state: JoinState[_]): Long =
+    earliest(column, state, state.leastUnmatched(side, _))
+
+  private def earliest(column: Int, state: JoinState[_], least: Int => Long): Long =
     if (state.size(side) == 0) Long.MaxValue
     else {
       val k = limitOf(column)
-      val watched = if (k >= 0) Watermarks.Unknown else state.least(side, place(column))
+      val watched = if (k >= 0) Watermarks.Unknown else least(place(column))
       if (watched != Watermarks.Unknown) watched
       else
         limiting.indices.iterator
           .filter(bound => bounds.slack(column, limiting(bound)) != Unbounded)
-          .map(bound => before(state.least(side, bound), bounds.slack(column, limiting(bound))))
+          .map(bound => before(least(bound), bounds.slack(column, limiting(bound))))
           .maxOption
           .getOrElse(Watermarks.Unknown)
     }
@@ -66,5 +73,6 @@ final class HeldTimes(bounds: JoinBounds, side: Side) {
   private def place(column: Int): Int = limiting.length + apart.indexOf(column)
 
   private def before(limit: Long, slack: Long): Long =
-    if (limit == Watermarks.Unknown) limit else Saturated.subtract(limit, slack)
+    if (limit == Watermarks.Unknown || limit == Long.MaxValue) limit
+    else Saturated.subtract(limit, slack)
 }

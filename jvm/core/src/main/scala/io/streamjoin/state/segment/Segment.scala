@@ -143,6 +143,19 @@ private[segment] final class Segment(
       leastLimit(k)
     }
 
+  /** The same of rows that have not been joined; of all of them while they are on the disk. */
+  def leastUnmatched(k: Int): Long =
+    if (areSpilled) least(k)
+    else {
+      var found = Long.MaxValue
+      var i = 0
+      while (i < count) {
+        if (!isGone(i) && !isMatched(i)) found = math.min(found, limit(i, k))
+        i += 1
+      }
+      found
+    }
+
   /** Whether the row is there and has what no row is below. */
   private def isLeast(i: Int, k: Int): Boolean =
     i >= 0 && i < count && !isGone(i) && limit(i, k) == leastLimit(k)

@@ -75,6 +75,8 @@ final class SegmentJoinState[R](
 
   override def least(side: Side, k: Int): Long = sides(side).least(k)
 
+  override def leastUnmatched(side: Side, k: Int): Long = sides(side).leastUnmatched(k)
+
   override def size(side: Side): Long = sides(side).size
 
   /** How many rows of both sides are buffered. */

@@ -86,6 +86,17 @@ private[segment] final class SegmentSide[R](
       segments.iterator.take(used).find(_.live > 0).fold(Long.MaxValue)(_.least(0))
     } else segments.iterator.take(used).map(_.least(k)).minOption.getOrElse(Long.MaxValue)
 
+  /** The same of rows that have not been joined. Looks at the rows of segments until nothing less can follow. */
+  def leastUnmatched(k: Int): Long =
+    if (k >= numberCount) Watermarks.Unknown
+    else {
+      def mayBe(segment: Segment): Long =
+        if (k == 0 && limitCount > 0) segment.low else segment.least(k)
+      segments.iterator.take(used).foldLeft(Long.MaxValue) { (found, segment) =>
+        if (mayBe(segment) >= found) found else math.min(found, segment.leastUnmatched(k))
+      }
+    }
+
   /** Rows of this key and time, in no order. */
   def probe(key: Long, from: Long, to: Long): Probed[R] = {
     if (timesChanged) {

@@ -77,7 +77,11 @@ private[physical] final class JoinTask(
           spec.routing.countsIn(partitionId, spec.bounds.columns(column).side)
         }
         keys.foreach(report.addLoad(partitionId, state.numbers, _))
-        report.held.foreach(_.add(operator.earliestHeld))
+        // below no join what is kept can also be met
+        report.held.foreach(_.add(
+          operator.earliestHeld ++
+            operator.earliestUnmatched(side => spec.watermarks.isOfJoin(side.other))
+        ))
         state.commit(report.common, counted(counters, partitionId, state.rows), base, now)
       },
       report.common.metrics("numOutputRows")

@@ -132,12 +132,18 @@ class StreamJoinExec(
 
   @transient private var held: Option[EarliestTimes] = None
 
-  /** Has the tasks tell the earliest times of what they hold; to be asked for before they run. */
+  /**
+   * Has the tasks tell the earliest times of what they hold, by column: of all rows, and of those that have met
+   * nothing; to be asked for before they run.
+   */
   private[physical] def watchHeld(): Unit =
-    if (held.isEmpty) held = Some(registered(new EarliestTimes(bounds.columns.length)))
+    if (held.isEmpty) held = Some(registered(new EarliestTimes(2 * bounds.columns.length)))
 
-  /** Those times, by column, once all tasks of the batch have run. */
-  private[physical] def earliestHeld: Option[Array[Long]] = held.map(_.value)
+  /** Those times, once all tasks of the batch have run. */
+  private[physical] def earliestHeld: Option[WatermarkPlan.Held] = held.map { times =>
+    val (all, unmatched) = times.value.toIndexedSeq.splitAt(bounds.columns.length)
+    WatermarkPlan.Held(all, unmatched, spec.joinType.preserved)
+  }
 
   // ---- execution ----
 

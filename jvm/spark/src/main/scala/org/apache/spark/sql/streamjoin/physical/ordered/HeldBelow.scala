@@ -26,10 +26,7 @@ private[ordered] final class HeldBelow private (joins: Seq[StreamJoinExec]) {
     WatermarkPlan.remaining(watermark, held)
 
   private def held(bounds: JoinBounds): Option[WatermarkPlan.Held] =
-    for {
-      join <- joins.find(_.spec.bounds eq bounds)
-      times <- join.earliestHeld
-    } yield WatermarkPlan.Held(times.toIndexedSeq, join.spec.joinType.preserved)
+    joins.find(_.spec.bounds eq bounds).flatMap(_.earliestHeld)
 }
 
 private[ordered] object HeldBelow {
