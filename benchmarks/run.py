@@ -125,8 +125,10 @@ def _problems(case: Case, line: Result) -> list[str]:
 
 def _profile(folder: Path, rival: Rival) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
-    label = "".join(c if c.isalnum() else "-" for c in rival.case.label)
-    return folder.resolve() / f"{label}.{rival.name}.collapsed"
+    words = (rival.case.label, rival.name)
+    label, name = ("".join(c if c.isalnum() else "-" for c in w) for w in words)
+    # a comma ends the file's name for the profiler
+    return folder.resolve() / f"{label}.{name}.collapsed"
 
 
 def _circumstances(rival: Rival) -> Result:

@@ -99,6 +99,19 @@ def test_rows_of_one_time_come_out_alike_in_whatever_sequence_they_came(
     assert came[0] == came[1]
 
 
+@pytest.mark.parametrize(("kind", "end"), [("TINYINT", 127), ("SMALLINT", 32767)])
+def test_small_numbers_as_far_as_their_type_goes(
+    spark: SparkSession, tmp_path: Path, kind: str, end: int
+) -> None:
+    source = events(spark, tmp_path, f"n {kind}")
+    run = Run(impose_order(source.stream(), "n", 3).orderBy("n"), tmp_path / "checkpoint")
+    source.land(*({"n": n} for n in (-end, 5, -end - 1, 4, 2, end - 4)))
+    assert run.step() == {0: [(-end - 1,), (-end,), (2,), (4,), (5,)]}
+    source.land(*({"n": n} for n in (end, end - 8, end - 5, end - 3)))
+    assert run.step() == {1: [(end - 5,), (end - 4,), (end - 3,)]}
+    assert run.total("lateRows", "streamOrder") == 1
+
+
 @pytest.mark.parametrize("state_format", ["segments", "rocksdb"])
 def test_random_streams_come_out_as_the_sorted_table(
     spark: SparkSession, tmp_path: Path, state_format: str

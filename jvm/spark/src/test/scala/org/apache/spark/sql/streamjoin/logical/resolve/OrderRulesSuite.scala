@@ -1,8 +1,10 @@
 package org.apache.spark.sql.streamjoin.logical.resolve
 
+import org.apache.spark.sql.{AnalysisException, DataFrame}
 import org.apache.spark.sql.catalyst.analysis.{UnresolvedAttribute, UnresolvedRelation}
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans.logical._
+import org.apache.spark.sql.functions.expr
 import org.apache.spark.sql.streamjoin.AnalysisSession
 import org.apache.spark.sql.streamjoin.logical.plan.{
   ImposeOrder,
@@ -118,6 +120,18 @@ class OrderRulesSuite extends AnalysisSession {
       assert(said.contains(s"ORDER BY $written, ..."))
       assert(analyzed(s"$query ORDER BY $written, a.k").exists(_.isInstanceOf[StreamOrder]))
     }
+  }
+
+  test("a name that two columns have is Spark's error, as of tables") {
+    val (a, b) = (stream("value AS k", "timestamp AS t"), stream("value AS k", "timestamp AS t"))
+    def refused(left: DataFrame, right: DataFrame) = {
+      val on = "a.k = b.k AND b.t BETWEEN a.t AND a.t + INTERVAL 1 HOUR"
+      val e =
+        intercept[AnalysisException](left.as("a").join(right.as("b"), expr(on)).sort("t"))
+      (e.getCondition, e.getMessageParameters)
+    }
+    val tables = session.range(1).selectExpr("id AS k", "timestamp_seconds(id) AS t")
+    assert(refused(ordered(a, "t"), ordered(b, "t")) == refused(tables, tables))
   }
 
   test("a time without a watermark is itself what is to get one, with a lag that it may have") {
