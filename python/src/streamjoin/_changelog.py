@@ -81,15 +81,17 @@ def from_changelog(
     keys = _names("key", key)
     column = _arguments.string("op", op)
     sequence = None if sequence_by is None else _arguments.string("sequence_by", sequence_by)
-    words = dict(op_mapping or {})
-    if not all(isinstance(w, str) for pair in words.items() for w in pair):
+    words = {} if op_mapping is None else op_mapping
+    if not isinstance(words, Mapping) or not all(
+        isinstance(w, str) for pair in words.items() for w in pair
+    ):
         raise _arguments.wrong_type("op_mapping", "mapping of str to str or None", op_mapping)
     if _connect.is_connect(source):
         mapped = [("op_mapping", f"{word}={kind}") for word, kind in words.items()]
         options = [*_options(key=keys, op=[column], sequence_by=[sequence]), *mapped]
         return _connect.changes(source, "from_changelog", options)
     api = python_api(source.sparkSession)
-    declared = api.fromChangelog(_jdf(source), keys, column, words, sequence)
+    declared = api.fromChangelog(_jdf(source), keys, column, dict(words), sequence)
     return DataFrame(declared, source.sparkSession)
 
 

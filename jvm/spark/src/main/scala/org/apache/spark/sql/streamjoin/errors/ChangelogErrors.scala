@@ -62,14 +62,16 @@ private[streamjoin] object ChangelogErrors {
   def unknownChangeType(
       column: String,
       word: Option[String],
-      known: Seq[String]
+      known: Seq[String],
+      instead: String
   ): StreamJoinRuntimeException =
     new StreamJoinRuntimeException(
       "STREAM_JOIN.UNKNOWN_CHANGE_TYPE",
       Map(
         "column" -> column,
         "word" -> word.fold("NULL")(w => s"'$w'"),
-        "known" -> known.sorted.mkString(", ")
+        "known" -> known.sorted.mkString(", "),
+        "instead" -> instead
       )
     )
 

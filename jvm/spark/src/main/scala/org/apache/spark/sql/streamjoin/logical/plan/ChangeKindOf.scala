@@ -16,14 +16,21 @@ import io.streamjoin.join.changelog.ChangeKind
  * A word for a kind of change as Spark's change feeds have it; another one fails the query.
  *
  * @param words in lower case, and the kind that each stands for
+ * @param column where the words are, as an error names it: once it runs, the expression has places and no names
+ * @param instead what that error says to write
  */
-case class ChangeKindOf(child: Expression, words: Map[String, String]) extends UnaryExpression {
+case class ChangeKindOf(child: Expression, words: Map[String, String])(
+    val column: String,
+    val instead: String
+) extends UnaryExpression {
 
   override def dataType: DataType = StringType
 
   override def nullable: Boolean = false
 
-  @transient private lazy val kinds = new KindWords(words, child.sql)
+  override protected def otherCopyArgs: Seq[AnyRef] = Seq(column, instead)
+
+  @transient private lazy val kinds = new KindWords(words, column, instead)
 
   override def eval(input: InternalRow): Any =
     kinds.of(child.eval(input).asInstanceOf[UTF8String])
@@ -40,11 +47,10 @@ case class ChangeKindOf(child: Expression, words: Map[String, String]) extends U
   }
 
   override protected def withNewChildInternal(newChild: Expression): ChangeKindOf =
-    copy(child = newChild)
+    copy(child = newChild)(column, instead)
 }
 
-/** @param column in SQL, as an error names it */
-private[plan] final class KindWords(words: Map[String, String], column: String)
+private[plan] final class KindWords(words: Map[String, String], column: String, instead: String)
     extends Serializable {
 
   private val kinds: Map[String, UTF8String] =
@@ -65,7 +71,7 @@ private[plan] final class KindWords(words: Map[String, String], column: String)
     val text = Option(word).map(_.toString)
     text
       .flatMap(t => kinds.get(t.trim.toLowerCase(Locale.ROOT)))
-      .getOrElse(throw ChangelogErrors.unknownChangeType(column, text, words.keys.toSeq))
+      .getOrElse(throw ChangelogErrors.unknownChangeType(column, text, words.keys.toSeq, instead))
   }
 }
 

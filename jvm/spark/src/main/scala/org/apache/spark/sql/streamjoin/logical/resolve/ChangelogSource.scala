@@ -32,6 +32,13 @@ private[streamjoin] final class ChangelogSource(input: LogicalPlan, resolver: Re
   private def column(parameter: String, name: String): Attribute =
     input.output.filter(a => resolver(a.name, name)) match {
       case Seq(one) => one
+      case several if several.length > 1 =>
+        val path = several.head.qualifier.lastOption.toSeq :+ name
+        throw refused(
+          s"${several.length} columns have the name $name, given as $parameter",
+          "the one that is meant a name of its own: " +
+            s"select(F.col(\"${path.mkString(".")}\").alias(\"${path.mkString("_")}\"), ...)"
+        )
       case _ =>
         throw ChangelogErrors.invalidChangelog(
           input.origin,
@@ -131,7 +138,11 @@ private[streamjoin] final class ChangelogSource(input: LogicalPlan, resolver: Re
     )
     declared(
       input.output.filterNot(_.exprId == kind.exprId),
-      ChangeKindOf(kind, words(mapping)),
+      ChangeKindOf(kind, words(mapping))(
+        kind.name,
+        "Say with op_mapping what the words stand for, as op_mapping={\"I\": \"insert\"}, or filter such rows " +
+          "out before"
+      ),
       keys,
       sequence
     )
@@ -140,7 +151,7 @@ private[streamjoin] final class ChangelogSource(input: LogicalPlan, resolver: Re
   private def words(mapping: Map[String, String]): Map[String, String] =
     if (mapping.isEmpty) ChangeKindOf.known
     else
-      mapping.map { case (word, kind) =>
+      mapping.toSeq.map { case (word, kind) =>
         val known = ChangeKindOf.known.getOrElse(
           kind.trim.toLowerCase(Locale.ROOT),
           throw ChangelogErrors.invalidChangelog(
@@ -150,6 +161,14 @@ private[streamjoin] final class ChangelogSource(input: LogicalPlan, resolver: Re
           )
         )
         word.trim.toLowerCase(Locale.ROOT) -> known
+      }.groupMap(_._1)(_._2).map { case (word, kinds) =>
+        if (kinds.distinct.length > 1)
+          throw refused(
+            s"op_mapping makes ${kinds.distinct.sorted.mkString(" and ")} of '$word', for upper and lower case are " +
+              "the same",
+            "one kind for each word; where case tells them apart, a column that says so in other words"
+          )
+        word -> kinds.head
       }
 
   /** The latest image of each row. */
@@ -209,7 +228,11 @@ private[streamjoin] final class ChangelogSource(input: LogicalPlan, resolver: Re
             s"columns of ${a.fieldNames.mkString(", ")}"
           )
         }
-        val kind = ChangeKindOf(word, Debezium)
+        val kind = ChangeKindOf(word, Debezium)(
+          s"$value.op",
+          "A truncate, a message of another kind, and one that could not be parsed say of no row that it changed. " +
+            s"Filter such out before, as .where(\"$value.op IN ('c', 'r', 'u', 'd')\")"
+        )
         Project(
           fields ++ Seq(
             marked(

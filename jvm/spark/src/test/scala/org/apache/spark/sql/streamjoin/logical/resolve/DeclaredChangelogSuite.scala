@@ -4,6 +4,8 @@ import org.apache.spark.sql.catalyst.plans.logical.Join
 import org.apache.spark.sql.streamjoin.AnalysisSession
 import org.apache.spark.sql.streamjoin.logical.plan.ChangelogJoin
 
+import io.streamjoin.PythonApi
+
 /** What is declared of changes, and what may stand between that and a join. */
 class DeclaredChangelogSuite extends AnalysisSession {
 
@@ -45,6 +47,22 @@ class DeclaredChangelogSuite extends AnalysisSession {
       condition(declared(s"op => DESCRIPTOR(op), $wrong")) == "STREAM_JOIN.INVALID_CHANGELOG",
       wrong
     )
+  }
+
+  test("a word is of one kind, in upper and lower case") {
+    def declared(words: String) =
+      s"SELECT * FROM FROM_CHANGELOG(TABLE(plain), op => DESCRIPTOR(op), op_mapping => MAP($words))"
+    session.sql(declared("'u', '+U', 'U', 'update_after', 'd', '-D'"))
+    for (wrong <- Seq("'u', '-U', 'U', '+U'", "'d', 'delete', ' D', 'insert'", "'d', 'gone'"))
+      assert(condition(declared(wrong)) == "STREAM_JOIN.INVALID_CHANGELOG", wrong)
+  }
+
+  test("a name that two columns have is none of a key") {
+    val joined =
+      session.sql("SELECT x.id, y.id, _change_type FROM b AS x JOIN b AS y ON x.id = y.id")
+    val refused = refusal(PythonApi.toUpserts(joined, java.util.List.of("id")))
+    assert(refused.getCondition == "STREAM_JOIN.INVALID_CHANGELOG")
+    assert(refused.getMessage.contains("F.col(\"x.id\").alias(\"x_id\")"), refused.getMessage)
   }
 
   test("rows have no column with the name of the kinds") {

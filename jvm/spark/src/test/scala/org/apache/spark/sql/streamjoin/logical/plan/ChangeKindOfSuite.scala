@@ -1,0 +1,52 @@
+package org.apache.spark.sql.streamjoin.logical.plan
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{
+  AttributeReference,
+  BindReferences,
+  UnsafeProjection
+}
+import org.apache.spark.sql.streamjoin.errors.StreamJoinRuntimeException
+import org.apache.spark.sql.types.StringType
+import org.apache.spark.unsafe.types.UTF8String
+import org.scalatest.funsuite.AnyFunSuite
+
+/** Which words are which kinds of change, and what is said of others. */
+class ChangeKindOfSuite extends AnyFunSuite {
+
+  private val op = AttributeReference("op", StringType)()
+
+  /** Both ways in which Spark evaluates an expression. */
+  private def kinds(words: Map[String, String]): Seq[String => String] = {
+    val kind =
+      BindReferences.bindReference(ChangeKindOf(op, words)("value.op", "Write so"), Seq(op))
+    def row(word: String) = InternalRow(UTF8String.fromString(word))
+    val compiled = UnsafeProjection.create(Seq(kind))
+    Seq(w => kind.eval(row(w)).toString, w => compiled(row(w)).getUTF8String(0).toString)
+  }
+
+  test("words in any case, with spaces around them") {
+    for (of <- kinds(ChangeKindOf.known)) {
+      val words = Seq("insert", "+I", "UPDATE_BEFORE", "-u", " Update_After", "+U", "DELETE ", "-d")
+      assert(words.map(of) == Seq(
+        "insert",
+        "insert",
+        "update_preimage",
+        "update_preimage",
+        "update_postimage",
+        "update_postimage",
+        "delete",
+        "delete"
+      ))
+    }
+  }
+
+  test("another word, or none: what is said names the column, what is known, and what to write") {
+    for (of <- kinds(Map("c" -> "insert", "b" -> "delete")); word <- Seq("insert", "", null)) {
+      val message = intercept[StreamJoinRuntimeException](of(word)).getMessage
+      val said = if (word == null) "NULL" else s"'$word'"
+      assert(message.contains(s"the column value.op has the word $said"), message)
+      assert(message.contains("Known: b, c.") && message.contains("Write so."), message)
+    }
+  }
+}
