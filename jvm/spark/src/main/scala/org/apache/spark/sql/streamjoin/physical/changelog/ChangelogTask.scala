@@ -80,14 +80,16 @@ private[changelog] final class ChangelogTask(
         )
       state.numbers.put(ChangelogTask.Clock, nowMs * 1000L)
     }
-    def leave(side: Side, from: Array[Long], to: Array[Long], why: ChangelogCounters.Count): Unit =
-      if (!from.sameElements(to)) changes.operator.expire(side, from, to, why)
     lazy val finished: Unit = {
       for (side <- Side.both) {
         val (left, aged) =
           (clocks(side, now, before, nowMs * 1000L), clocks(side, now, now, nowMs * 1000L))
-        leave(side, clocks(side, before, before, nowMs * 1000L), left, ChangelogCounters.Evicted)
-        leave(side, left, aged, ChangelogCounters.Expired)
+        val from = clocks(side, before, before, nowMs * 1000L)
+        if (!from.sameElements(left))
+          changes.operator.expire(side, from, left, ChangelogCounters.Evicted)
+        // a change that is not late may be older than rows get: it goes with its batch, whether a clock has moved or not
+        if (spec.side(side).ttlTime.nonEmpty)
+          changes.operator.expire(side, left, aged, ChangelogCounters.Expired)
       }
       state.commit(
         report,
