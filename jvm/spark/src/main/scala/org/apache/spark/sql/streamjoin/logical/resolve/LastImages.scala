@@ -70,22 +70,32 @@ private[resolve] object LastImages {
   }
 
   private def normalized(plan: LogicalPlan, images: LogicalPlan => LogicalPlan): LogicalPlan =
-    if (Declaration.is(plan) || isOrdered(plan)) images(plan)
-    else plan.mapChildren(normalized(_, images))
+    if (Declaration.is(plan)) images(plan)
+    else ordered(plan).map(images).fold(plan.mapChildren(normalized(_, images)))(asking(plan, _))
 
-  /** A declaration with orders on top of it: those say when the last image of a key may go. */
-  private def isOrdered(plan: LogicalPlan): Boolean = {
+  /**
+   * A declaration with orders on top of it, and columns chosen between them: those orders say when the last image
+   * of a key may go, and what is late. With the sequence, where that was not chosen.
+   */
+  private def ordered(plan: LogicalPlan): Option[LogicalPlan] = {
     def declared(p: LogicalPlan): Boolean = p match {
-      case _: EventTimeWatermark | _: ImposeOrder | _: SubqueryAlias | _: View =>
+      case _: EventTimeWatermark | _: ImposeOrder | _: SubqueryAlias | _: View | _: Project
+          if !Declaration.is(p) =>
         p.children.forall(declared)
       case _ => Declaration.is(p)
     }
     plan match {
-      case w: EventTimeWatermark => declared(w)
-      case o: ImposeOrder        => declared(o)
-      case _                     => false
+      case _: EventTimeWatermark | _: ImposeOrder
+          if ChangelogMarks.key(plan.output).nonEmpty && declared(plan) =>
+        CarriedSequence.of(plan)
+      case _ => None
     }
   }
+
+  /** The images with the columns of the input in whose place they are. */
+  private def asking(input: LogicalPlan, images: LogicalPlan): LogicalPlan =
+    if (images.output.length == input.output.length) images
+    else Project(input.output.map(a => images.output.find(_.exprId == a.exprId).get), images)
 
   /**
    * The changes of a keyed input with both images: a join with nothing, by its key, of the rows that

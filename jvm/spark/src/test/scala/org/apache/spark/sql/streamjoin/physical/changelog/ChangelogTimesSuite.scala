@@ -12,7 +12,8 @@ class ChangelogTimesSuite extends PlannedChangelogs {
 
   private val noWords = java.util.Map.of[String, String]()
 
-  private def source = stream("value AS id", "value % 3 AS k", "timestamp AS t", "'insert' AS op")
+  private def source =
+    stream("value AS id", "value % 3 AS k", "timestamp AS t", "'insert' AS op", "value AS seq")
 
   private def changes(df: DataFrame, key: String*): DataFrame =
     PythonApi.fromChangelog(df, java.util.List.of(key: _*), "op", noWords, null)
@@ -24,6 +25,15 @@ class ChangelogTimesSuite extends PlannedChangelogs {
     changes(source.withWatermark("t", "1 minute"), key: _*),
     ordered(changes(source, key: _*).as("x"), "t")
   )
+
+  /** The same with some of its columns. */
+  private def chosen(df: DataFrame): DataFrame =
+    df.selectExpr(
+      "_change_type",
+      "k",
+      "t",
+      "id"
+    ).selectExpr("id", "k + 1 AS k", "t", "_change_type")
 
   private def joins(df: DataFrame): Seq[ChangelogJoin] =
     session.sessionState.optimizer.execute(planOf(df)).collect { case j: ChangelogJoin => j }
@@ -61,6 +71,27 @@ class ChangelogTimesSuite extends PlannedChangelogs {
       val said = spec(all.find(!_.normalizes).get).explained
       assert(said.exists(_.contains("the latest b.t seen - 1 hour 1 minute")), said)
     }
+  }
+
+  test(
+    "columns are chosen between the declaration and the order: last images leave, by their sequence"
+  ) {
+    val sequenced =
+      PythonApi.fromChangelog(source, java.util.List.of("id"), "op", noWords, "seq")
+    val left = ordered(chosen(sequenced), "t")
+    assert(left.columns.toSeq == Seq("id", "k", "t", "_change_type"))
+    val all = joins(join(left, declared().head, Hour))
+    assert(all.map(_.normalizes).sorted == Seq(false, true))
+    for (j <- all; s = spec(j)) assert(s.forEver.isEmpty && s.left.leaves.nonEmpty, s.explained)
+    assert(all.find(_.normalizes).get.sequence(Side.Left).nonEmpty)
+    val j = all.find(!_.normalizes).get
+    assert(j.sequence(Side.Left).isEmpty && j.left.output.map(_.name).count(_ == "k") == 1)
+  }
+
+  test("a filter between the declaration and the order: an image that it drops is kept below it") {
+    val left = ordered(changes(source, "id").where("k > 0"), "t")
+    val images = joins(join(left, declared().head, Hour)).filter(_.normalizes)
+    assert(images.length == 1 && spec(images.head).left.leaves.isEmpty)
   }
 
   test("one bound only: the rows of one input leave") {
