@@ -77,7 +77,7 @@ final class EventTimeJoin[R, O](
     bounds.columns.indices.map(c => heldTimes(bounds.columns(c).side).earliest(c, state)).toArray
 
   /**
-   * The same of rows that have not been joined and come out without a partner, too; `Long.MaxValue` where there are
+   * The same of rows that have not been joined and come out without a partner, too; past all times where there are
    * none.
    *
    * @param toldApart of which side they are told apart from the others, which is to look at them

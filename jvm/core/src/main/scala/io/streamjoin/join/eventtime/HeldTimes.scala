@@ -52,7 +52,7 @@ final class HeldTimes(bounds: JoinBounds, side: Side) {
   def earliest(column: Int, state: JoinState[_]): Long =
     earliest(column, state, state.least(side, _))
 
-  /** The same of the rows that have not been joined. */
+  /** The same of the rows that have not been joined; past all times where there are none. */
   def earliestUnmatched(column: Int, state: JoinState[_]): Long =
     earliest(column, state, state.leastUnmatched(side, _))
 
@@ -73,6 +73,5 @@ final class HeldTimes(bounds: JoinBounds, side: Side) {
   private def place(column: Int): Int = limiting.length + apart.indexOf(column)
 
   private def before(limit: Long, slack: Long): Long =
-    if (limit == Watermarks.Unknown || limit == Long.MaxValue) limit
-    else Saturated.subtract(limit, slack)
+    if (limit == Watermarks.Unknown) limit else Saturated.subtract(limit, slack)
 }

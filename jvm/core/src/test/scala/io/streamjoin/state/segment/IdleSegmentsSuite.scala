@@ -92,8 +92,13 @@ class IdleSegmentsSuite extends AnyFunSuite {
         for (side <- Side.both) {
           val rows = model.rows(side)
           assert(tested.size(side) == rows.length, s"$side in version $version")
-          for (k <- 0 until limits)
+          for (k <- 0 until limits) {
             assert(tested.least(side, k) == least(rows.map(_.limits(k))), s"version $version")
+            val alone = tested.leastUnmatched(side, k)
+            // those on the disk are not told apart
+            assert(alone >= tested.least(side, k))
+            assert(alone <= least(rows.filterNot(_.matched).map(_.limits(k))))
+          }
           assert(tested.least(side, limits) == least(rows.map(_.row.length.toLong)))
           if (random.nextInt(10) == 0) {
             val shown = mutable.ListBuffer.empty[(String, Boolean)]

@@ -88,8 +88,12 @@ class SegmentJoinStateSuite extends AnyFunSuite {
         for (s <- Side.both) {
           val rows = model.rows(s)
           assert(tested.size(s) == rows.length, s"$s at step $step")
-          for (k <- 0 until limits)
-            assert(tested.least(s, k) == rows.map(_.limits(k)).minOption.getOrElse(Long.MaxValue))
+          for (k <- 0 until limits) {
+            def least(of: collection.Seq[Row]) =
+              of.map(_.limits(k)).minOption.getOrElse(Long.MaxValue)
+            assert(tested.least(s, k) == least(rows))
+            assert(tested.leastUnmatched(s, k) == least(rows.filterNot(_.matched)))
+          }
           val shortest = rows.map(_.row.length.toLong).minOption.getOrElse(Long.MaxValue)
           assert(tested.least(s, limits) == shortest, s"$s at step $step")
           assert(tested.least(s, limits + 1) == Watermarks.Unknown)

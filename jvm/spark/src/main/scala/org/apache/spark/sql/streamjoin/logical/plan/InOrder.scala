@@ -34,11 +34,10 @@ private[streamjoin] object InOrder {
   /** A query, with the order in which its rows come where Spark's own nodes keep it. */
   def of(query: LogicalPlan): LogicalPlan = query match {
     case known: InOrder => known
-    case _ =>
+    case _ if query.exists(_.isInstanceOf[StreamOrder]) =>
       val order = query.transformUp { case v: View => v.child }.outputOrdering
-      if (query.exists(_.isInstanceOf[StreamOrder]) && order.nonEmpty)
-        InOrder(new ClaimedOrder(order), query)
-      else query
+      if (order.isEmpty) query else InOrder(new ClaimedOrder(order), query)
+    case _ => query
   }
 }
 
