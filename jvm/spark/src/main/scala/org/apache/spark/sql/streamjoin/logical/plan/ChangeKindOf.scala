@@ -5,7 +5,13 @@ import java.util.Locale
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.codegen.Block.BlockHelper
 import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, ExprCode, FalseLiteral}
-import org.apache.spark.sql.catalyst.expressions.{Expression, UnaryExpression}
+import org.apache.spark.sql.catalyst.expressions.{
+  Attribute,
+  Expression,
+  In,
+  Literal,
+  UnaryExpression
+}
 import org.apache.spark.sql.streamjoin.errors.ChangelogErrors
 import org.apache.spark.sql.types.{DataType, StringType}
 import org.apache.spark.unsafe.types.UTF8String
@@ -76,6 +82,10 @@ private[plan] final class KindWords(words: Map[String, String], column: String, 
 }
 
 object ChangeKindOf {
+
+  /** Whether a row of a kind is there from now on. */
+  def comes(kind: Attribute): Expression =
+    In(kind, ChangeKind.all.filter(_.added).map(a => Literal(a.name)))
 
   private val synonyms: Map[ChangeKind, Seq[String]] = Map(
     ChangeKind.Insert -> Seq("+i"),

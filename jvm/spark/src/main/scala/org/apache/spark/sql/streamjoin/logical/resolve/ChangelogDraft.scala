@@ -5,16 +5,19 @@ import org.apache.spark.sql.catalyst.expressions.{
   Attribute,
   AttributeReference,
   Expression,
-  In,
   Literal
 }
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project}
 import org.apache.spark.sql.streamjoin.ColumnNames
-import org.apache.spark.sql.streamjoin.logical.plan.{AliasedColumn, ChangelogJoin, ChangelogMarks}
+import org.apache.spark.sql.streamjoin.logical.plan.{
+  AliasedColumn,
+  ChangeKindOf,
+  ChangelogJoin,
+  ChangelogMarks
+}
 import org.apache.spark.sql.streamjoin.logical.times.TimeColumns
 import org.apache.spark.sql.types.{LongType, MetadataBuilder, StringType, TimestampType}
 
-import io.streamjoin.join.changelog.ChangeKind
 import io.streamjoin.model.{JoinType, Side}
 
 /** Puts a [[ChangelogJoin]] together of inputs whose changes are marked. */
@@ -82,12 +85,11 @@ private[resolve] object ChangelogDraft {
       kind.exists(_.exprId == a.exprId) ||
       ChangelogMarks.isCommit(a) && !sequence.exists(_.exprId == a.exprId)
     }
-    Project(columns :+ Alias(kind.fold[Expression](Literal.TrueLiteral)(comes), "_added")(), input)
+    Project(
+      columns :+ Alias(kind.fold[Expression](Literal.TrueLiteral)(ChangeKindOf.comes), "_added")(),
+      input
+    )
   }
-
-  /** Whether a row of a kind is there from now on. */
-  def comes(kind: Attribute): Expression =
-    In(kind, ChangeKind.all.filter(_.added).map(a => Literal(a.name)))
 
   /** The join with those of its event times, as the person calls them. */
   def withTimes(

@@ -10,7 +10,12 @@ import org.apache.spark.sql.catalyst.expressions.{
   NamedExpression
 }
 import org.apache.spark.sql.catalyst.plans.logical._
-import org.apache.spark.sql.streamjoin.logical.plan.{ChangelogJoin, ChangelogMarks, ImposeOrder}
+import org.apache.spark.sql.streamjoin.logical.plan.{
+  ChangeKindOf,
+  ChangelogJoin,
+  ChangelogMarks,
+  ImposeOrder
+}
 
 import io.streamjoin.model.JoinType
 
@@ -124,7 +129,7 @@ private[resolve] object LastImages {
     val input = {
       val k = ChangelogMarks.kind(whole.output).get
       Project(
-        whole.output.filterNot(_.exprId == k.exprId) :+ Alias(ChangelogDraft.comes(k), "_added")(),
+        whole.output.filterNot(_.exprId == k.exprId) :+ Alias(ChangeKindOf.comes(k), "_added")(),
         whole
       )
     }

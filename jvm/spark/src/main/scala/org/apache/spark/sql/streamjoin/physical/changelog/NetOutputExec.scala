@@ -5,6 +5,7 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{
   Ascending,
   Attribute,
+  AttributeSet,
   Expression,
   SortOrder,
   UnsafeRow
@@ -27,6 +28,8 @@ import io.streamjoin.join.changelog.ChangelogCounters
  *   else                   by all columns: equal rows cancel, what is left are inserts and deletes
  * }}}
  *
+ * By a key, an update that the join tells goes through as it is, see [[NettedByKey]]: only what comes or goes alone is sorted.
+ *
  * Where the join key comes out and only what is computed of other columns may be equal, the changes of one join key are
  * netted as they come from the join, without a shuffle.
  *
@@ -36,6 +39,7 @@ import io.streamjoin.join.changelog.ChangelogCounters
  * @param told the columns in which rows are compared
  * @param kind the column that says what became of a row
  * @param within the join key, where only rows of one such may be equal; empty: rows of several
+ * @param paired how changes arrive where they are netted by a key and without an order; none: as they come out, in an order
  * @param reason why it is needed, in words
  */
 case class NetOutputExec(
@@ -43,6 +47,7 @@ case class NetOutputExec(
     told: Seq[Attribute],
     kind: Attribute,
     within: Seq[Expression],
+    paired: Option[PairedChanges],
     reason: String,
     child: SparkPlan
 ) extends UnaryExecNode {
@@ -74,7 +79,9 @@ case class NetOutputExec(
       SQLMetrics.createMetric(sparkContext, "updates that change nothing that is seen")
   )
 
-  override def output: Seq[Attribute] = child.output
+  override def output: Seq[Attribute] = paired.fold(child.output)(_.columns)
+
+  override def producedAttributes: AttributeSet = AttributeSet(kind)
 
   override def outputPartitioning: Partitioning = child.outputPartitioning
 
@@ -88,33 +95,38 @@ case class NetOutputExec(
     else JoinDistribution.together(clustered)
   )
 
-  /** By a key as it is, so that a run is of one key; else by a hash, for not all types have an order. */
   override def requiredChildOrdering: Seq[Seq[SortOrder]] = Seq(
+    if (paired.nonEmpty) Nil else order
+  )
+
+  /** By a key as it is, so that a run is of one key; else by a hash, for not all types have an order. */
+  private def order: Seq[SortOrder] =
     if (within.nonEmpty) Seq(SortOrder(KeyHash.of(within), Ascending))
     else if (key.nonEmpty) key.map(SortOrder(_, Ascending))
     else if (clustered.isEmpty) Nil
     else Seq(SortOrder(KeyHash.of(clustered), Ascending))
-  )
 
   override protected def doExecute(): RDD[InternalRow] = {
-    val (order, by, compared, ofKind, columns) =
-      (requiredChildOrdering.head, key, told, kind, child.output)
+    val (sorted, by, compared, ofKind, columns, pairs, hashed) =
+      (order, key, told, kind, output, paired, clustered)
     val (rowsOut, suppressed) = (longMetric("numOutputRows"), longMetric("suppressedUpdates"))
     child.execute().mapPartitionsInternal { rows =>
       val counters = new ChangelogCounters
-      val sorted = rows.asInstanceOf[Iterator[UnsafeRow]]
-      val runs = new NettedRuns(order, by, compared, ofKind, columns, sorted, counters)
-      val netted = new Iterator[Iterator[InternalRow]] {
-        override def hasNext: Boolean = {
-          if (!runs.hasNext) suppressed.set(counters.suppressedUpdates)
-          runs.hasNext
-        }
-        override def next(): Iterator[InternalRow] =
-          runs.next().map(changed => runs.row(changed.kind, changed.row))
+      val arriving = rows.asInstanceOf[Iterator[UnsafeRow]]
+      val netted = pairs match {
+        case Some(p) => new NettedByKey(p, by, hashed, compared, ofKind, arriving, counters)
+        case None => new NettedRuns(sorted, by, compared, ofKind, columns, arriving, counters).rows
       }
-      netted.flatten.map { row =>
-        rowsOut += 1
-        row
+      new Iterator[InternalRow] {
+        override def hasNext: Boolean = {
+          val more = netted.hasNext
+          if (!more) suppressed.set(counters.suppressedUpdates)
+          more
+        }
+        override def next(): InternalRow = {
+          rowsOut += 1
+          netted.next()
+        }
       }
     }
   }

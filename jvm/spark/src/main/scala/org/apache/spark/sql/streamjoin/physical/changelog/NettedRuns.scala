@@ -31,18 +31,18 @@ private[changelog] final class NettedRuns(
     told: Seq[Attribute],
     kind: Attribute,
     columns: Seq[Attribute],
-    rows: Iterator[UnsafeRow],
+    arriving: Iterator[UnsafeRow],
     counters: ChangelogCounters
 ) {
   import NettedRuns._
 
   private val compared = RowOrdering.create(order, columns)
-  private val toldOf = UnsafeProjection.create(told, columns)
+  private lazy val toldOf = UnsafeProjection.create(told, columns)
   private val kindAt = columns.indexWhere(_.exprId == kind.exprId)
 
   private val run = mutable.ArrayBuffer.empty[Image]
 
-  private val keyOf = Option.when(key.nonEmpty)(UnsafeProjection.create(key, columns))
+  private lazy val keyOf = Option.when(key.nonEmpty)(UnsafeProjection.create(key, columns))
 
   private val effects = new Effects[Image](
     new ToldApart[Image] {
@@ -53,7 +53,7 @@ private[changelog] final class NettedRuns(
     counters
   )
 
-  private val as: Map[ChangeKind, UnsafeProjection] = ChangeKind.all.map { k =>
+  private lazy val as: Map[ChangeKind, UnsafeProjection] = ChangeKind.all.map { k =>
     k -> UnsafeProjection.create(
       columns.map(a => if (a.exprId == kind.exprId) Literal(k.name) else a),
       columns
@@ -61,32 +61,59 @@ private[changelog] final class NettedRuns(
   }.toMap
 
   /** The row as one of another kind; good until the next call. */
-  def row(as: ChangeKind, image: Image): InternalRow = this.as(as)(image.row)
+  def row(as: ChangeKind, image: Image): InternalRow =
+    if (image.row.getUTF8String(kindAt) == words(as)) image.row else this.as(as)(image.row)
+
+  /** What is left of all runs. */
+  def rows: Iterator[InternalRow] = new Iterator[Iterator[InternalRow]] {
+    override def hasNext: Boolean = NettedRuns.this.hasNext
+    override def next(): Iterator[InternalRow] =
+      NettedRuns.this.next().map(changed => row(changed.kind, changed.row))
+  }.flatten
 
   private var ahead: UnsafeRow = _
   advance()
 
-  private def advance(): Unit = ahead = if (rows.hasNext) rows.next().copy() else null
+  private def advance(): Unit = ahead = if (arriving.hasNext) arriving.next().copy() else null
 
   def hasNext: Boolean = ahead != null
 
   /** What is left of the next run; to be read before the next call. */
   def next(): Iterator[Changed[Image]] = {
     val first = ahead
+    advance()
+    if (isBehind(first)) several(first)
+    else {
+      val kind = if (isAdded(first)) ChangeKind.Insert else ChangeKind.Delete
+      Iterator.single(Changed(kind, new Image(null, first)))
+    }
+  }
+
+  private def isBehind(first: UnsafeRow): Boolean =
+    ahead != null && compared.compare(first, ahead) == 0
+
+  private def several(first: UnsafeRow): Iterator[Changed[Image]] = {
     run.clear()
-    while (ahead != null && compared.compare(first, ahead) == 0) {
+    run += new Image(toldOf(first).copy(), first)
+    while (isBehind(first)) {
       run += new Image(toldOf(ahead).copy(), ahead)
       advance()
     }
-    if (run.length > 1) run.sortInPlace()(ByBytes)
-    run.foreach(image => effects.give(Some(image), added(image.row.getUTF8String(kindAt))))
+    run.sortInPlace()(ByBytes)
+    run.foreach(image => effects.give(Some(image), isAdded(image.row)))
     effects.settle()
   }
+
+  private def isAdded(row: UnsafeRow): Boolean = added(row.getUTF8String(kindAt))
 }
 
 private[changelog] object NettedRuns {
 
-  /** A row of the output as it came or went; the same as another where it is equal in what tells rows apart. */
+  /**
+   * A row of the output as it came or went; the same as another where it is equal in what tells rows apart.
+   *
+   * @param told that; not needed of a row that is compared with none
+   */
   final class Image(private val told: UnsafeRow, val row: UnsafeRow) {
 
     override def equals(other: Any): Boolean = other match {
@@ -97,8 +124,10 @@ private[changelog] object NettedRuns {
     override def hashCode: Int = told.hashCode
   }
 
-  private val added: Set[UTF8String] =
-    ChangeKind.all.filter(_.added).map(k => UTF8String.fromString(k.name)).toSet
+  private val words: Map[ChangeKind, UTF8String] =
+    ChangeKind.all.map(k => k -> UTF8String.fromString(k.name)).toMap
+
+  private val added: Set[UTF8String] = words.collect { case (k, word) if k.added => word }.toSet
 
   /** The same order each time. */
   private val ByBytes: Ordering[Image] = (a, b) => RowsByBytes.compare(a.row, b.row)

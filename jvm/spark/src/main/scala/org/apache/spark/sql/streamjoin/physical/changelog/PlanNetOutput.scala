@@ -90,16 +90,18 @@ private[physical] object PlanNetOutput {
       reason: String,
       within: Seq[Expression]
   ): NetOutputExec = {
-    val columns = asked.plain ++ joined.output.filter(j.changes.contains) ++ asked.computed
-    val key = joined.spec.outputKey
-    NetOutputExec(
-      if (key.forall(asked.show)) key else Nil,
-      asked.plain ++ asked.computed.map(_.toAttribute),
-      kind,
-      within,
-      reason,
-      if (asked.computed.isEmpty) joined else ProjectExec(columns, joined)
-    )
+    val columns =
+      if (asked.computed.isEmpty) joined.output
+      else asked.plain ++ joined.output.filter(j.changes.contains) ++ asked.computed
+    val key = if (joined.spec.outputKey.forall(asked.show)) joined.spec.outputKey else Nil
+    val told = asked.plain ++ asked.computed.map(_.toAttribute)
+    if (key.nonEmpty && within.isEmpty) {
+      val (rows, paired) = PairedChanges.of(columns, key, kind, j.changes, joined)
+      NetOutputExec(key, told, kind, within, Some(paired), reason, rows)
+    } else {
+      val rows = if (asked.computed.isEmpty) joined else ProjectExec(columns, joined)
+      NetOutputExec(key, told, kind, within, None, reason, rows)
+    }
   }
 
   /** Of what decides to which partition a row of the output belongs, what rows are not told apart by. */

@@ -45,7 +45,9 @@ private[changelog] final class ToldChange(spec: ChangelogSpec, version: Long, ti
 
   /** The kind has a variable part, which is the last one of the row. */
   private def append(row: UnsafeRow, word: Array[Byte]): Unit = {
-    val (bytes, end) = (row.getBaseObject.asInstanceOf[Array[Byte]], row.getSizeInBytes)
+    // not as a pair, which is an object for each row
+    val bytes = row.getBaseObject.asInstanceOf[Array[Byte]]
+    val end = row.getSizeInBytes
     row.setLong(kindAt, end.toLong << 32 | word.length.toLong)
     Platform.copyMemory(
       word,

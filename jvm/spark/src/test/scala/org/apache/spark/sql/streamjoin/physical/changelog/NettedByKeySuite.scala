@@ -1,0 +1,123 @@
+package org.apache.spark.sql.streamjoin.physical.changelog
+
+import scala.util.Random
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{AttributeReference, UnsafeProjection, UnsafeRow}
+import org.apache.spark.sql.streamjoin.AnalysisSession
+import org.apache.spark.sql.types.{BooleanType, LongType, StringType}
+import org.apache.spark.unsafe.types.UTF8String
+
+import io.streamjoin.join.changelog.ChangelogCounters
+
+/** What is left of the changes of a batch where an update that a join tells goes through as it is. */
+class NettedByKeySuite extends AnalysisSession {
+  import NettedByKeySuite._
+
+  private def netted(rows: Row*): Seq[Change] =
+    session.sparkContext.parallelize(rows, 1).mapPartitions(NettedByKeySuite.netted(_)).collect()
+      .toSeq
+
+  private def came(id: Long, name: Option[String]) = Row(id, name, added = true, None)
+  private def went(id: Long, name: Option[String]) = Row(id, name, added = false, None)
+  private def update(id: Long, before: Option[String], after: Option[String]) =
+    Row(id, after, added = true, Some(before))
+
+  private val (ann, bob) = (Option("Ann"), Option("Bob"))
+
+  private def changed(id: Long, before: Option[String], after: Option[String]) =
+    Seq((id, before, "update_preimage"), (id, after, "update_postimage"))
+
+  test("an update goes through, whatever is in it, before what only comes or goes") {
+    assert(
+      netted(came(1, ann), update(7, bob, None), went(3, None), update(2, None, ann)) ==
+        changed(7, bob, None) ++ changed(2, None, ann) ++
+        netted(went(3, None), came(1, ann))
+    )
+    assert(netted(came(1, ann)) == Seq((1L, ann, "insert")))
+    assert(netted(went(1, None)) == Seq((1L, None, "delete")))
+    assert(netted() == Nil)
+  }
+
+  test("two halves of a row that changed its join key are an update; no change if they are equal") {
+    for (rows <- Seq(Seq(came(7, ann), went(7, bob)), Seq(went(7, bob), came(7, ann))))
+      assert(netted(rows: _*) == changed(7, bob, ann))
+    for (name <- Seq(ann, None)) assert(netted(came(7, name), went(7, name)) == Nil)
+  }
+
+  test("an update whose images are equal in what comes out is none") {
+    assert(netted(update(7, bob, bob), came(8, ann), update(9, None, None)) ==
+      Seq((8L, ann, "insert")))
+  }
+
+  test("random changes: what comes less what goes; nothing comes and goes") {
+    val random = new Random(5)
+    def name() = Seq(None, ann, bob)(random.nextInt(3))
+    for (round <- 1 to 50) {
+      // in each batch a key has one row before and one after, which the join keys show together or apart
+      val tables = (0L until 20L).map(id =>
+        (id, Option.when(random.nextBoolean())(name()), Option.when(random.nextBoolean())(name()))
+      )
+      val rows = tables.flatMap {
+        case (id, Some(before), Some(after)) if random.nextBoolean() =>
+          Seq(update(id, before, after))
+        case (id, before, after) => before.map(went(id, _)).toSeq ++ after.map(came(id, _))
+      }
+      val out = netted(random.shuffle(rows): _*).groupBy(_._1)
+      for ((id, before, after) <- tables) {
+        val expected = (before, after) match {
+          case (Some(b), Some(a)) => if (a == b) Nil else changed(id, b, a)
+          case (None, Some(a))    => Seq((id, a, "insert"))
+          case (Some(b), None)    => Seq((id, b, "delete"))
+          case _                  => Nil
+        }
+        assert(out.getOrElse(id, Nil) == expected, s"$round")
+      }
+    }
+  }
+}
+
+private object NettedByKeySuite {
+
+  /** @param before the name in the image that is replaced, where there is one in the row */
+  final case class Row(
+      id: Long,
+      name: Option[String],
+      added: Boolean,
+      before: Option[Option[String]]
+  )
+
+  /** Key, name and kind as they come out. */
+  type Change = (Long, Option[String], String)
+
+  private def text(name: Option[String]) = name.map(UTF8String.fromString).orNull
+
+  def netted(rows: Iterator[Row]): Iterator[Change] = {
+    val (id, name, kind, added) = (
+      AttributeReference("id", LongType)(),
+      AttributeReference("name", StringType)(),
+      AttributeReference("_change_type", StringType)(),
+      AttributeReference("_added", BooleanType)()
+    )
+    val paired = PairedChanges(Seq(id, name, kind), added, SecondImage.of(Seq(name)))
+    val arriving = Seq(id, name, added) ++ paired.second.added.map(_.toAttribute)
+    val toUnsafe = UnsafeProjection.create(arriving, arriving)
+    // the same object for every row, as Spark's own code does it
+    val unsafe: Iterator[UnsafeRow] = rows.map { row =>
+      toUnsafe(
+        InternalRow(
+          row.id,
+          text(row.name),
+          row.added,
+          row.before.nonEmpty,
+          text(row.before.flatten)
+        )
+      )
+    }
+    new NettedByKey(paired, Seq(id), Seq(id), Seq(id, name), kind, unsafe, new ChangelogCounters)
+      .map { row =>
+        val named = Option.unless(row.isNullAt(1))(row.getUTF8String(1).toString)
+        (row.getLong(0), named, row.getUTF8String(2).toString)
+      }
+  }
+}
