@@ -59,6 +59,8 @@ private[streamjoin] object StateFormat {
  * @param timeIndex whether rows of a side and a key are often looked for by one time, so that it shall
  *   not cost a walk over the others of the key
  * @param watched of what else than limits a state in memory tells the least
+ * @param renewed whether rows of a side may have been kept with other limits than `limitsOf` gives them now: by
+ *   an age that the query had before it was started anew
  */
 private[streamjoin] final case class StateShape(
     schema: Side => StructType,
@@ -66,7 +68,8 @@ private[streamjoin] final case class StateShape(
     span: Side => Long,
     limitsOf: (Side, UnsafeRow, Boolean) => Array[Long],
     timeIndex: Side => Boolean = _ => false,
-    watched: Side => Watched[UnsafeRow] = _ => Watched.nothing[UnsafeRow]
+    watched: Side => Watched[UnsafeRow] = _ => Watched.nothing[UnsafeRow],
+    renewed: Side => Boolean = _ => false
 )
 
 /**

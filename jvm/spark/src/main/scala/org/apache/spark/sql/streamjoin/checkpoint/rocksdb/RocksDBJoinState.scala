@@ -260,28 +260,35 @@ private[rocksdb] final class RocksDBJoinState(store: StateStore, shape: StateSha
       val least = Long.MinValue
       def begin = limitFrom(k, before, least, least, least)
       def end = limitTo(k, now, least, least, least)
-      val going = closing(store.rangeScan(Some(begin), Some(end), limitsFamily)).map { p =>
+      val going = closing(store.rangeScan(Some(begin), Some(end), limitsFamily)).flatMap { p =>
         val row = take(p.key.getLong(2), p.key.getLong(3), p.key.getLong(4), rowNeeded)
-        remove(row, exceptLimit = k)
+        row.foreach(remove(_, exceptLimit = k))
         row
       }
       going ++ finallyDo(store.deleteRange(begin, end, limitsFamily))
     }
 
-    private def take(key: Long, time: Long, sequence: Long, rowNeeded: Boolean): InStore =
-      if (rowNeeded || limitCount > 1) {
+    /** The row; none: it was taken away before, and the limit that it was kept with is not found by the row. */
+    private def take(
+        key: Long,
+        time: Long,
+        sequence: Long,
+        rowNeeded: Boolean
+    ): Option[InStore] =
+      if (rowNeeded || limitCount > 1 || shape.renewed(side)) {
         val value = store.get(rowKey(key, time, sequence), rowsFamily)
-        if (value == null) {
+        if (value == null && shape.renewed(side)) None
+        else if (value == null) {
           throw StateErrors.incompatibleCheckpoint(
             store.id.storeCheckpointLocation().toString,
             s"a row of the ${side.name} input is missing",
             "its expiry",
             "the row and its expiry"
           )
-        }
-        new InStore(value.getStruct(1, fields), key, time, sequence, value.getBoolean(0))
+        } else
+          Some(new InStore(value.getStruct(1, fields), key, time, sequence, value.getBoolean(0)))
       } else {
-        new InStore(null, key, time, sequence, matched = false)
+        Some(new InStore(null, key, time, sequence, matched = false))
       }
 
     private def finallyDo(action: => Unit): Iterator[Nothing] = new Iterator[Nothing] {

@@ -123,7 +123,8 @@ private[changelog] final class ChangelogTask(
         rows.limits(side, row, limits)
         limits
       },
-      side => !spec.appendOnly && !spec.side(side).oneAKey
+      side => !spec.appendOnly && !spec.side(side).oneAKey,
+      renewed = spec.side(_).ttlTime.nonEmpty
     )
 }
 

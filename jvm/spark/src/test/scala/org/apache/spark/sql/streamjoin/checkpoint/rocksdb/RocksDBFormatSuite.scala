@@ -87,6 +87,35 @@ class RocksDBFormatSuite extends AnyFunSuite {
     }
   }
 
+  test(
+    "rows that are taken away under other limits than they were kept with are not missed when those are due"
+  ) {
+    in { folder =>
+      val id = StateStoreId(folder.toString, 0, 0)
+      val row = new LongRow(1)
+      def aged(by: Long) =
+        shape.copy(limitsOf = (_, row, _) => Array(row.getLong(0) + by), renewed = _ => true)
+      withStore(id, 0) { store =>
+        val state = RocksDBFormat.open(store, aged(1))
+        for (n <- 0L until 4L)
+          state.rows.append(Side.Left, n, n, Array(n + 1), row(n), matched = false)
+        state.flush()
+        store.commit()
+      }
+      withStore(id, 1) { store =>
+        val state = RocksDBFormat.open(store, aged(10))
+        val held = state.rows.probe(Side.Left, 2, 2, 2)
+        held.foreach(_ => held.remove())
+        held.close()
+        assert(state.rows.evict(Side.Left, Array(0), Array(4)).map(_.key).toSet == Set(0, 1))
+        state.rows.discard(Side.Left, Array(4), Array(5))
+        assert(state.rows.size(Side.Left) == 0)
+        state.flush()
+        store.commit()
+      }
+    }
+  }
+
   test("the least limit of all rows, of the batch and of those before it") {
     in { folder =>
       val id = StateStoreId(folder.toString, 0, 0)
