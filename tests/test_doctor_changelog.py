@@ -128,4 +128,19 @@ def test_all_is_well(spark: SparkSession, feed: Feed) -> None:
     seen = feed.diagnose(stream_join(left, right, "o.id = d.id", state_ttl="1 day"), both)
     assert seen.headline.code == "HEALTHY"
     assert "1 row of o is held" in seen.headline.headline
-    assert doctor(str(feed.folder / "checkpoint")).headline.code == "HEALTHY"
+    state = doctor(str(feed.folder / "checkpoint")).headline
+    assert state.code == "HEALTHY"
+    assert "1 row of o is held" in state.headline
+
+
+def test_rows_that_nothing_ends_are_told_of_a_checkpoint(feed: Feed) -> None:
+    def both() -> None:
+        feed.land(feed.orders, "1", "2")
+        feed.land(feed.customers, "1")
+
+    left = from_upserts(feed.orders.stream(), "id", "seq").alias("o")
+    right = from_changelog(feed.customers.stream(), op="op").alias("d")
+    feed.diagnose(stream_join(left, right, "o.id = d.id"), both)
+    state = doctor(str(feed.folder / "checkpoint")).headline
+    assert "2 rows of o are held; 1 row of d is held" in state.headline
+    assert dict(state.figures)["waiting rows"] == 3

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from pyspark.errors import PySparkException
+from pyspark.sql import Row
 from pyspark.sql import functions as F
 from pyspark.sql.types import IntegralType
 
@@ -15,10 +16,11 @@ from streamjoin._diagnose import (
     contradiction,
     idle_timeout,
     keys_differ,
+    stay,
     watermark_ahead,
 )
 from streamjoin._findings import Diagnosis, Finding
-from streamjoin._known import SIDES, Sample
+from streamjoin._known import SIDES, Sample, Waiting
 from streamjoin._pending import pending
 from streamjoin._progress import wait
 
@@ -30,8 +32,9 @@ Waits = dict[tuple[int, str, str], dict[str, Any]]
 
 def diagnose_checkpoint(folder: str, joins: list[dict[str, Any]], sample: Sample) -> Diagnosis:
     batch = joins[0]["batch"]
-    now = _waiting(folder, batch)
-    before = _waiting(folder, batch - _BATCHES) if batch >= _BATCHES else {}
+    there = _rows(folder, batch)
+    now = _waiting(there)
+    before = _waiting(_rows(folder, batch - _BATCHES)) if batch >= _BATCHES else {}
     found = [
         *(f for join in joins for f in _contradiction(join)),
         *(f for join in joins for f in _ahead(join, now)),
@@ -39,20 +42,20 @@ def diagnose_checkpoint(folder: str, joins: list[dict[str, Any]], sample: Sample
         # what a changelog join notes of its rows is something else
         *(f for join in joins if not join["changelog"] for f in _keys(join, now, sample)),
     ]
-    return Diagnosis(tuple(found or [_nothing_wrong(batch, joins, now)]))
+    return Diagnosis(tuple(found or [_nothing_wrong(batch, joins, there)]))
 
 
-def _waiting(folder: str, batch: int) -> Waits:
+def _rows(folder: str, batch: int) -> list[Row]:
+    """Count the rows that are there, by join, side and what they wait for, if for anything."""
     try:
         rows = pending(folder, batch_id=batch)
     except PySparkException:
         # Spark keeps the last 100 batches only
-        return {}
+        return []
     numbers = isinstance(rows.schema["watermark"].dataType, IntegralType)
     time = F.lit(None) if numbers else F.expr("try_cast(max(watermark) AS TIMESTAMP)")
-    found = (
-        rows.where("waits_for IS NOT NULL")
-        .groupBy("operator_id", "side", "waits_for")
+    return (
+        rows.groupBy("operator_id", "side", "waits_for")
         .agg(
             F.count("*").alias("rows"),
             F.min("expires").cast("string").alias("expires"),
@@ -62,7 +65,10 @@ def _waiting(folder: str, batch: int) -> Waits:
         )
         .collect()
     )
-    return {(r.operator_id, r.side, r.waits_for): r.asDict() for r in found}
+
+
+def _waiting(rows: list[Row]) -> Waits:
+    return {(r.operator_id, r.side, r.waits_for): r.asDict() for r in rows if r.waits_for}
 
 
 def _contradiction(join: dict[str, Any]) -> Iterator[Finding]:
@@ -104,18 +110,17 @@ def _keys(join: dict[str, Any], now: Waits, sample: Sample) -> Iterator[Finding]
             yield finding
 
 
-def _nothing_wrong(batch: int, joins: list[dict[str, Any]], now: Waits) -> Finding:
+def _nothing_wrong(batch: int, joins: list[dict[str, Any]], rows: list[Row]) -> Finding:
     described = {join["operator"]: join for join in joins}
-    said = [
-        f"{wait(waits['rows'], input_name(described.get(operator, {}), side))}, the first "
-        f"until {time_name(described.get(operator, {}), column)} passes {waits['expires']} "
-        f"(it is at {waits['watermark']})"
-        for (operator, side, column), waits in sorted(now.items())
-    ]
+    there = sorted(
+        (Waiting(r.operator_id, r.side, r.waits_for, r.rows, r.expires, r.watermark) for r in rows),
+        key=lambda w: (w.operator, w.side, w.waits_for or ""),
+    )
+    said = "; ".join(stay(described.get(each.operator, {}), each) for each in there)
     return Finding(
         "HEALTHY",
-        f"The state shows nothing wrong: {'; '.join(said) or 'no rows wait'}.",
-        {"batch": batch, "waiting rows": sum(waits["rows"] for waits in now.values())},
+        f"The state shows nothing wrong: {said or 'no rows wait'}.",
+        {"batch": batch, "waiting rows": sum(each.rows for each in there)},
         "Late rows, and rows that never came, leave no trace in it; the reports of the query have "
         "them: streamjoin.doctor(query).",
     )

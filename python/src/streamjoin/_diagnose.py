@@ -11,7 +11,7 @@ from streamjoin._called import input_name, time_name
 from streamjoin._changes import changelog_findings, changes_out
 from streamjoin._findings import Diagnosis, Finding
 from streamjoin._keys import agreement
-from streamjoin._known import SIDES, JoinKnown, Known, Sample
+from streamjoin._known import SIDES, JoinKnown, Known, Sample, Waiting
 from streamjoin._progress import JOIN, ORDER, Batch, held, ran, shown_span, shown_time, wait
 
 _HOUR = 3_600_000
@@ -474,15 +474,10 @@ def _backlog(known: Known) -> Iterator[Finding]:
 
 def _nothing_wrong(known: Known) -> Finding:
     waiting = known.waiting()
-    said = []
-    for each in sorted(waiting, key=lambda w: (w.operator, w.side)):
-        described = known.described_as(each.operator)
-        waits_for = time_name(described, each.waits_for or "")
-        until = f"the first until {waits_for} passes {each.expires}" if waits_for else ""
-        end = f", {until} (it is at {each.watermark})" if each.expires is not None else ""
-        what = "the order" if each.side == "held" else input_name(described, each.side)
-        are = held if described.get("changelog") else wait
-        said.append(f"{are(each.rows, what)}{end}")
+    said = [
+        stay(known.described_as(each.operator), each)
+        for each in sorted(waiting, key=lambda w: (w.operator, w.side))
+    ]
     last = [r["batchId"] for r in known.progress if _given_out_in(r)]
     out = f" Last output in batch {last[-1]}." if last else ""
     return Finding(
@@ -490,6 +485,16 @@ def _nothing_wrong(known: Known) -> Finding:
         f"Nothing is wrong: {'; '.join(said) or 'no rows wait'}.{out}",
         {"waiting rows": sum(w.rows for w in waiting)},
     )
+
+
+def stay(described: Mapping[str, Any], rows: Waiting) -> str:
+    """Say of rows of a join, or of an order, that they are there, and until when."""
+    waits_for = time_name(described, rows.waits_for or "")
+    until = f"the first until {waits_for} passes {rows.expires}" if waits_for else ""
+    end = f", {until} (it is at {rows.watermark})" if rows.expires is not None else ""
+    what = "the order" if rows.side == "held" else input_name(described, rows.side)
+    are = held if described.get("changelog") else wait
+    return f"{are(rows.rows, what)}{end}"
 
 
 # ---- figures ----
