@@ -88,8 +88,10 @@ class Run:
     def _files(self) -> Path:
         return self.checkpoint.with_name(f"{self.checkpoint.name}-rows")
 
-    def _read_remotely(self) -> None:
-        """What the log of the sink lists for each batch."""
+    def _catch_up(self) -> None:
+        """What has come out to files, by the batches that the log of the sink lists."""
+        if not is_remote():
+            return
         for log in sorted((self._files / "_spark_metadata").glob("[0-9]*")):
             if log.name.isdecimal() and int(log.name) not in self.batches:
                 entries = [json.loads(line) for line in log.read_text().splitlines()[1:]]
@@ -110,12 +112,11 @@ class Run:
             report = json.loads(each.json)
             self.progress[report["batchId"]] = report
         query.stop()
-        self.rows()
+        self._catch_up()
         return {n: rows for n, rows in sorted(self.batches.items()) if n not in before}
 
     def rows(self) -> list[tuple[Any, ...]]:
-        if is_remote():
-            self._read_remotely()
+        self._catch_up()
         return [row for number in sorted(self.batches) for row in self.batches[number]]
 
     def operator(self, name: str = "streamJoin") -> dict[str, Any]:

@@ -16,7 +16,7 @@ from streamjoin._diagnose import (
     contradiction,
     idle_timeout,
     keys_differ,
-    stay,
+    rows_there,
     watermark_ahead,
 )
 from streamjoin._findings import Diagnosis, Finding
@@ -112,14 +112,13 @@ def _keys(join: dict[str, Any], now: Waits, sample: Sample) -> Iterator[Finding]
 
 def _nothing_wrong(batch: int, joins: list[dict[str, Any]], rows: list[Row]) -> Finding:
     described = {join["operator"]: join for join in joins}
-    there = sorted(
-        (Waiting(r.operator_id, r.side, r.waits_for, r.rows, r.expires, r.watermark) for r in rows),
-        key=lambda w: (w.operator, w.side, w.waits_for or ""),
-    )
-    said = "; ".join(stay(described.get(each.operator, {}), each) for each in there)
+    there = [
+        Waiting(r.operator_id, r.side, r.waits_for, r.rows, r.expires, r.watermark) for r in rows
+    ]
+    said = rows_there(there, lambda operator: described.get(operator, {}))
     return Finding(
         "HEALTHY",
-        f"The state shows nothing wrong: {said or 'no rows wait'}.",
+        f"The state shows nothing wrong: {said}.",
         {"batch": batch, "waiting rows": sum(each.rows for each in there)},
         "Late rows, and rows that never came, leave no trace in it; the reports of the query have "
         "them: streamjoin.doctor(query).",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime, timezone
 from typing import Any
 
@@ -474,21 +474,23 @@ def _backlog(known: Known) -> Iterator[Finding]:
 
 def _nothing_wrong(known: Known) -> Finding:
     waiting = known.waiting()
-    said = [
-        stay(known.described_as(each.operator), each)
-        for each in sorted(waiting, key=lambda w: (w.operator, w.side))
-    ]
     last = [r["batchId"] for r in known.progress if _given_out_in(r)]
     out = f" Last output in batch {last[-1]}." if last else ""
     return Finding(
         "HEALTHY",
-        f"Nothing is wrong: {'; '.join(said) or 'no rows wait'}.{out}",
+        f"Nothing is wrong: {rows_there(waiting, known.described_as)}.{out}",
         {"waiting rows": sum(w.rows for w in waiting)},
     )
 
 
-def stay(described: Mapping[str, Any], rows: Waiting) -> str:
-    """Say of rows of a join, or of an order, that they are there, and until when."""
+def rows_there(waiting: Iterable[Waiting], described_as: Callable[[int], Mapping[str, Any]]) -> str:
+    """Say of the rows of joins and orders that they are there, and until when."""
+    ordered = sorted(waiting, key=lambda w: (w.operator, w.side, w.waits_for or ""))
+    said = [_are_there(described_as(each.operator), each) for each in ordered]
+    return "; ".join(said) or "no rows wait"
+
+
+def _are_there(described: Mapping[str, Any], rows: Waiting) -> str:
     waits_for = time_name(described, rows.waits_for or "")
     until = f"the first until {waits_for} passes {rows.expires}" if waits_for else ""
     end = f", {until} (it is at {rows.watermark})" if rows.expires is not None else ""
