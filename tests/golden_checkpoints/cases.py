@@ -9,7 +9,7 @@ from typing import Any
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from streamjoin import How, impose_order, stream_join
+from streamjoin import How, from_changelog, impose_order, stream_join
 
 Row = dict[str, Any]
 Batch = dict[str, list[Row]]
@@ -38,6 +38,8 @@ class Case:
     """Whether maintenance has put files together when the checkpoint is kept."""
     one_start: bool = False
     """Whether all batches of the morning are of one start: what a run knows of them counts."""
+    changes: bool = False
+    """Whether the last column says what became of a row: what they leave is compared."""
 
 
 def at(clock: str, day: int = 4, second: int = 0) -> str:
@@ -256,6 +258,89 @@ def three() -> dict[str, Any]:
     }
 
 
+def changelogs(
+    ons: list[str], key: str | None = "n", how: How = "left"
+) -> Callable[[dict[str, DataFrame]], DataFrame]:
+    """Joins of `l` with `r`, then with `b`, by as many conditions."""
+
+    def query(inputs: dict[str, DataFrame]) -> DataFrame:
+        declared = {
+            name: from_changelog(df, key=key, op="op").alias(name) for name, df in inputs.items()
+        }
+        result = declared["l"]
+        for name, on in zip("rb", ons, strict=False):
+            result = stream_join(result, declared[name], on, how)
+        others = [f"{name}.k AS {name}" for name in "rb"[: len(ons)]]
+        return result.selectExpr("l.n AS n", "l.k AS l", *others, "_change_type AS op")
+
+    return query
+
+
+def joined_tables(ons: list[str], how: How = "left") -> Callable[..., DataFrame]:
+    """The same of the rows that are left of all changes."""
+
+    def query(inputs: dict[str, DataFrame]) -> DataFrame:
+        sign = "IF(op IN ('insert', 'update_postimage'), 1, -1)"
+
+        def left(df: DataFrame) -> DataFrame:
+            counted = df.groupBy("n", "k").agg(F.expr(f"sum({sign})").alias("c")).where("c > 0")
+            return counted.selectExpr("n", "k", "explode(sequence(1, c)) AS one").drop("one")
+
+        tables = {name: left(df).alias(name) for name, df in inputs.items()}
+        result = tables["l"]
+        for name, on in zip("rb", ons, strict=False):
+            result = result.join(tables[name], F.expr(on), how)
+        others = [f"{name}.k AS {name}" for name in "rb"[: len(ons)]]
+        return result.selectExpr("l.n AS n", "l.k AS l", *others, "'insert' AS op")
+
+    return query
+
+
+def changing(inputs: str) -> dict[str, Any]:
+    """Rows that come, change and go; in a batch each at most once."""
+
+    def came(n: int, k: int) -> Batch:
+        return {"": [{"n": n, "k": k, "op": "insert"}]}
+
+    def went(n: int, k: int) -> Batch:
+        return {"": [{"n": n, "k": k, "op": "delete"}]}
+
+    def became(n: int, k: int, then: int) -> Batch:
+        return {
+            "": [
+                {"n": n, "k": k, "op": "update_preimage"},
+                {"n": n, "k": then, "op": "update_postimage"},
+            ]
+        }
+
+    def batch(**by_input: list[Batch]) -> Batch:
+        return {
+            name: [row for change in by_input.get(name, []) for row in change[""]]
+            for name in inputs
+        }
+
+    return {
+        "schemas": dict.fromkeys(inputs, "n INT, k INT, op STRING"),
+        "changes": True,
+        "morning": [
+            batch(
+                l=[came(1, 1), came(2, 2), came(3, 1), came(4, 9), came(5, 2)],
+                r=[came(1, 11), came(2, 12), came(9, 19)],
+                b=[came(1, 21), came(3, 23)],
+            ),
+            batch(l=[became(1, 1, 2), went(5, 2)], r=[came(3, 13)], b=[came(2, 22)]),
+        ],
+        "evening": [
+            batch(l=[became(2, 2, 3), became(1, 2, 3)], r=[became(1, 11, 10)], b=[went(1, 21)]),
+            batch(l=[went(3, 1), came(6, 1)], r=[went(2, 12)], b=[became(2, 22, 20)]),
+            batch(l=[became(4, 9, 4), went(1, 3)], r=[came(4, 14)], b=[came(4, 24)]),
+        ],
+    }
+
+
+BY_KEY = ["l.n = r.n", "l.n = b.n"]
+BY_REFERENCE = ["l.k = r.n"]
+
 COMPOSITE = "d DATE, price DECIMAL(20, 4), s STRUCT<a: INT, b: STRING>"
 COMPOSITE_KEYS = [
     {"d": "2024-05-04", "price": "1.5000", "s": {"a": 1, "b": "x"}},
@@ -335,5 +420,29 @@ CASES = [
         query=both(SAME_KEY_BEFORE, "left_asof", "10 minutes"),
         over_tables=latest,
         **orders("k", "INT", [1, 2, 3, 4]),
+    ),
+    Case(
+        "changes_by_key",
+        query=changelogs(BY_KEY[:1], how="full"),
+        over_tables=joined_tables(BY_KEY[:1], "full"),
+        **changing("lr"),
+    ),
+    Case(
+        "changes_that_move",
+        query=changelogs(BY_REFERENCE),
+        over_tables=joined_tables(BY_REFERENCE),
+        **changing("lr"),
+    ),
+    Case(
+        "changes_counted",
+        query=changelogs(BY_REFERENCE, key=None),
+        over_tables=joined_tables(BY_REFERENCE),
+        **changing("lr"),
+    ),
+    Case(
+        "changes_in_a_chain",
+        query=changelogs(BY_KEY),
+        over_tables=joined_tables(BY_KEY),
+        **changing("lrb"),
     ),
 ]

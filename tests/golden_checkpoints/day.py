@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -71,8 +72,15 @@ class Day:
             time.sleep(0.1)
 
 
-def decided(rows: list[tuple[Any, ...]]) -> list[str]:
-    """The rows in which none of those that only move watermarks takes part."""
+def decided(case: Case, rows: list[tuple[Any, ...]]) -> list[str]:
+    """Rows without those that only move watermarks; of changes, what they leave."""
+    if case.changes:
+        left: Counter[tuple[Any, ...]] = Counter()
+        for *row, op in rows:
+            stays = (*row, "insert")
+            left[stays] += 1 if op in ("insert", "update_postimage") else -1
+        assert min(left.values()) >= 0
+        rows = list(left.elements())
     return sorted(json.dumps(row) for row in rows if CLOSING not in row)
 
 
@@ -86,7 +94,8 @@ def answer(session: SparkSession, case: Case, batches: list[Batch]) -> list[str]
         return parsed.select("row.*")
 
     inputs = {name: table(name, schema) for name, schema in case.schemas.items()}
-    return decided([tuple(row) for row in (case.over_tables or case.query)(inputs).collect()])
+    given = (case.over_tables or case.query)(inputs).collect()
+    return decided(case, [tuple(row) for row in given])
 
 
 @contextmanager

@@ -237,7 +237,7 @@ def to_upserts(df: DataFrame, key: str | Sequence[str] | None = None) -> DataFra
         Changes: a declared input, or the result of a changelog join.
     key : str, sequence of str or None, optional
         The columns by which rows of the result are told apart. Default: None, the key of a declared
-        input; the result of a join needs one.
+        input, or the one that the result of a join has by those of its inputs.
 
     Returns
     -------

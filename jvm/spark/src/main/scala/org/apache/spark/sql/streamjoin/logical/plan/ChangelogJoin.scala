@@ -36,6 +36,7 @@ import io.streamjoin.model.{JoinType, Side}
  * @param leftParts what the left input is made of, above its source
  * @param normalizes whether it only gives the changes of one input with both images, see
  *   [[org.apache.spark.sql.streamjoin.logical.resolve.ChangelogBuilder]]
+ * @param keysFromBelow of which inputs the key follows from a join below, see [[UniqueKey]]
  * @param aliased the columns of the condition under the aliases that the person gave
  * @param isResult whether its changes are those of the query, with nothing above that nets them
  */
@@ -57,6 +58,7 @@ case class ChangelogJoin(
     leftParts: Seq[InputPart],
     rightParts: Seq[InputPart],
     normalizes: Boolean,
+    keysFromBelow: Set[Side],
     aliased: Seq[AliasedColumn] = Nil,
     isResult: Boolean = false
 ) extends BinaryNode
@@ -150,6 +152,35 @@ case class ChangelogJoin(
     JoinAnalysis.equiKeys(conjuncts, left.outputSet, right.outputSet)
 
   def conjuncts: Seq[Expression] = splitConjunctivePredicates(condition)
+
+  /** Whether somebody has declared the key of a side. */
+  def hasDeclaredKey(side: Side): Boolean = key(side).nonEmpty && !keysFromBelow(side)
+
+  /** Whether a side has a unique key, and at most one row of each join key. */
+  def oneAKey(side: Side): Boolean = {
+    val joinKeys = equiKeys.map(_.of(side))
+    key(side).nonEmpty && key(side).forall(k => joinKeys.exists(_.semanticEquals(k)))
+  }
+
+  /** By which columns rows of the output are told apart; none: there are no such. */
+  def outputKey: Option[Seq[Attribute]] = {
+    def tells(side: Side) =
+      key(side).nonEmpty && oneAKey(side.other) && !joinType.preserves(side.other)
+    if (joinType.leftOnly) Option.when(leftKey.nonEmpty)(leftKey)
+    else if (tells(Side.Left)) Some(leftKey)
+    else if (tells(Side.Right)) Some(rightKey)
+    else Option.when(leftKey.nonEmpty && rightKey.nonEmpty)(leftKey ++ rightKey)
+  }
+
+  /**
+   * The same for a join above; empty: there is none for it. A column of it that may be padded is no part of a key, and
+   * where rows leave the state, a key may come again without its old row having gone.
+   */
+  def lastingKey: Seq[Attribute] = {
+    val stays = !normalizes && !leaving.exists && Side.both.forall(ttl(_).isEmpty)
+    val there = AttributeSet(joinType.always.flatMap(input(_).output))
+    if (stays) outputKey.filter(_.forall(there.contains)).getOrElse(Nil) else Nil
+  }
 
   /** What of the condition concerns one side alone. */
   def only(side: Side): Option[Expression] =

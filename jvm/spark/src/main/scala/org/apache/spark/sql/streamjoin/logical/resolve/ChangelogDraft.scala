@@ -13,7 +13,8 @@ import org.apache.spark.sql.streamjoin.logical.plan.{
   AliasedColumn,
   ChangeKindOf,
   ChangelogJoin,
-  ChangelogMarks
+  ChangelogMarks,
+  UniqueKey
 }
 import org.apache.spark.sql.streamjoin.logical.times.TimeColumns
 import org.apache.spark.sql.types.{LongType, MetadataBuilder, StringType, TimestampType}
@@ -34,17 +35,16 @@ private[resolve] object ChangelogDraft {
       normalizes: Boolean = false
   ): ChangelogJoin = {
     val (l, r) = (arriving(left), arriving(right))
-    def keyOf(plan: LogicalPlan) = ChangelogMarks.key(plan.output)
     def sequenceOf(plan: LogicalPlan) =
-      if (keyOf(plan).isEmpty) None else ChangelogMarks.sequence(plan.output)
+      if (ChangelogMarks.key(plan.output).isEmpty) None else ChangelogMarks.sequence(plan.output)
     ChangelogJoin(
       ZonedInput.joined(l),
       ZonedInput.joined(r),
       joinType,
       condition,
       Seq(l.output.last, r.output.last),
-      keyOf(left),
-      keyOf(right),
+      UniqueKey.of(left),
+      UniqueKey.of(right),
       sequenceOf(left),
       sequenceOf(right),
       None,
@@ -68,6 +68,9 @@ private[resolve] object ChangelogDraft {
       InputParts.of(l, ChangelogMarks.areChanges(left)),
       InputParts.of(r, ChangelogMarks.areChanges(right)),
       normalizes,
+      Side.both.zip(Seq(left, right)).collect {
+        case (side, input) if UniqueKey.fromBelow(input).nonEmpty => side
+      }.toSet,
       AliasedColumn.of(condition.references, left, right)
     )
   }

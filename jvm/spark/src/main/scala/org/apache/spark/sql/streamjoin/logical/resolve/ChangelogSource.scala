@@ -18,7 +18,12 @@ import org.apache.spark.sql.catalyst.expressions.{
 import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan, Project}
 import org.apache.spark.sql.streamjoin.errors.ChangelogErrors
 import org.apache.spark.sql.streamjoin.logical.plan.ChangelogMarks._
-import org.apache.spark.sql.streamjoin.logical.plan.{ChangeKindOf, ChangelogMarks, ToUpserts}
+import org.apache.spark.sql.streamjoin.logical.plan.{
+  ChangeKindOf,
+  ChangelogMarks,
+  ToUpserts,
+  UniqueKey
+}
 import org.apache.spark.sql.types.{DataType, IntegralType, Metadata, StringType, StructType}
 
 import io.streamjoin.join.changelog.ChangeKind
@@ -297,7 +302,7 @@ private[streamjoin] final class ChangelogSource(input: LogicalPlan, resolver: Re
         "a changelog or a join of such, with the column _change_type"
       )
     )
-    val known = if (key.isEmpty) ChangelogMarks.key(input.output) else key.map(column("key", _))
+    val known = if (key.isEmpty) UniqueKey.of(input) else key.map(column("key", _))
     if (known.isEmpty) {
       throw ChangelogErrors.invalidChangelog(
         input.origin,

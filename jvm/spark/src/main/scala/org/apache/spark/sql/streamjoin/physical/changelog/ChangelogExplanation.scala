@@ -11,15 +11,10 @@ import io.streamjoin.model.{Routing, Side}
 /** What `explain` says of a changelog join, in words. */
 private[changelog] object ChangelogExplanation {
 
-  /** @param outputKey by which rows of the output could be told apart, if all of it is asked for */
-  def lines(
-      spec: ChangelogSpec,
-      j: ChangelogJoin,
-      outputKey: Option[Seq[Attribute]]
-  ): Seq[String] =
+  def lines(spec: ChangelogSpec, j: ChangelogJoin): Seq[String] =
     if (j.normalizes) normalizing(spec) ++ watermarks(j) ++ Seq(kept(spec, j, Side.Left))
     else {
-      val output = outputKey match {
+      val output = j.outputKey match {
         case Some(key) if spec.outputKey.nonEmpty => s"output key: ${names(key)}"
         case Some(key) =>
           s"output key: none, for not all of ${names(key)} are asked for; changes come out as insert " +
@@ -90,10 +85,11 @@ private[changelog] object ChangelogExplanation {
 
   private def toldApart(spec: ChangelogSpec, j: ChangelogJoin, side: Side): String = {
     val own = spec.side(side)
+    val key = names(own.key) + (if (own.keyFromBelow) " of the join below" else "")
     val by =
       if (own.key.isEmpty) "all columns that are asked for, and counted"
-      else if (own.oneAKey) s"key ${names(own.key)}, one row for each join key"
-      else s"key ${names(own.key)}, several rows for each join key"
+      else if (own.oneAKey) s"key $key, one row for each join key"
+      else s"key $key, several rows for each join key"
     s"rows of ${new TimeWords(j.analysis).input(side)} are told apart by $by" +
       own.sequence.fold("")(s => s"; of one key the largest ${s.name} counts")
   }

@@ -92,7 +92,7 @@ class ChangelogJoinExec(
         InputFilter.over(left, Side.Left, filters),
         InputFilter.over(right, Side.Right, filters),
         batch,
-        spec.copy(filters = filters)
+        KeysAsBegun(spec.copy(filters = filters), info, session)
       )
     case _ => new ChangelogJoinExec(left, right, batch, spec)
   }

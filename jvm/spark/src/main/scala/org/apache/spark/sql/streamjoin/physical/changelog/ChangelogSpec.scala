@@ -18,6 +18,7 @@ import io.streamjoin.watermark.JoinWatermarks
  * @param added whether a row is there from now on, or no more
  * @param second where rows have the image that they replace beside their own
  * @param key the unique key; empty: there is none
+ * @param keyFromBelow whether that follows from a join below, see [[org.apache.spark.sql.streamjoin.logical.plan.UniqueKey]]
  * @param oneAKey whether there is at most one row of a join key
  * @param sequence which of two changes of one key is later
  * @param sequenceAsked whether somebody asks for it besides
@@ -31,6 +32,7 @@ private[changelog] final case class ChangelogSide(
     added: Attribute,
     second: Option[SecondImage],
     key: Seq[Attribute],
+    keyFromBelow: Boolean,
     oneAKey: Boolean,
     sequence: Option[Attribute],
     sequenceAsked: Boolean,
@@ -137,13 +139,24 @@ private[changelog] final case class ChangelogSpec(
     if (joinType == JoinType.FullOuter) Routing.ByKey
     else Routing.of(joinType, equiKeys.nonEmpty)
 
-  /** By what rows of a side are spread where nothing says which ones meet: all changes of a row to one place. */
+  /**
+   * By what rows of a side are spread where nothing says which ones meet: all changes of a row to one place. Not by a key
+   * from below, which the changes of older checkpoints were not spread by, and each image finds its like without.
+   */
   def spread(of: Side): Seq[Attribute] =
     if (joinType == JoinType.FullOuter) Nil
-    else if (side(of).key.nonEmpty) side(of).key
+    else if (side(of).key.nonEmpty && !side(of).keyFromBelow) side(of).key
     else side(of).image
 
   def side(side: Side): ChangelogSide = if (side == Side.Left) left else right
+
+  /** With rows of these sides told apart by all their columns, although a join below gives them a key. */
+  def counting(sides: Set[Side]): ChangelogSpec = {
+    def of(side: Side) =
+      if (sides(side)) this.side(side).copy(key = Nil, keyFromBelow = false, oneAKey = false)
+      else this.side(side)
+    copy(left = of(Side.Left), right = of(Side.Right))
+  }
 
   def keys(side: Side): Seq[Expression] =
     equiKeys.map(_.of(side))

@@ -44,7 +44,7 @@ private[changelog] object DescribedChangelog {
       }.toMap,
       times.said,
       zone(spec),
-      Some(Side.both.map(side => s"${side.name}: ${identity(spec.side(side))}")),
+      Some(Side.both.map(side => s"${name(side)}${identity(spec.side(side))}")),
       condition = Some(condition(spec)),
       inputs = Some(inputs(spec)),
       filters =
@@ -52,6 +52,16 @@ private[changelog] object DescribedChangelog {
       aliases = spec.aliases
     )
   }
+
+  /** The sides of which a description says that all of their columns tell rows apart. */
+  def counting(description: JoinDescription): Set[Side] =
+    Side.both.filter(side =>
+      description.changelog.exists(_.exists(_.startsWith(name(side) + AllColumns)))
+    ).toSet
+
+  private val AllColumns = "all columns, counted"
+
+  private def name(side: Side): String = s"${side.name}: "
 
   /** In no order; a subquery has no text that lasts from start to start. */
   private def condition(spec: ChangelogSpec): Seq[String] = {
@@ -86,7 +96,7 @@ private[changelog] object DescribedChangelog {
 
   private def identity(side: ChangelogSide): String = {
     val told =
-      if (side.key.isEmpty) "all columns, counted"
+      if (side.key.isEmpty) AllColumns
       else side.key.map(_.name).mkString("key ", ", ", if (side.oneAKey) ", one a join key" else "")
     val sequence = side.sequence.fold("")(s => s", sequence ${s.name}")
     told + sequence + (if (side.ttlMs.isEmpty) "" else ", with state_ttl")

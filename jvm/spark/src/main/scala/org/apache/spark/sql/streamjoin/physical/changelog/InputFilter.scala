@@ -36,7 +36,7 @@ private[changelog] final case class InputFilter(side: Side, sql: String, conditi
 private[changelog] object InputFilter {
 
   /**
-   * Those that can be. A row with a key is needed all the same: it says that the image before it is gone, and
+   * Those that can be. A row with a declared key is needed all the same: it says that the image before it is gone, and
    * which change of the key was the last.
    *
    * @param wanted which rows of the output somebody asks for
@@ -44,7 +44,7 @@ private[changelog] object InputFilter {
   def of(j: ChangelogJoin, wanted: Seq[Expression]): Seq[InputFilter] = for {
     side <- Side.both
     // rows of another come out padded, too
-    if j.joinType.always.contains(side) && j.key(side).isEmpty && !j.normalizes
+    if j.joinType.always.contains(side) && !j.hasDeclaredKey(side) && !j.normalizes
     columns = AttributeSet(j.input(side).output) - j.added(side.index)
     c <- wanted
     if c.references.nonEmpty && c.references.subsetOf(columns) && lasts(c) && !isInferred(c, wanted)

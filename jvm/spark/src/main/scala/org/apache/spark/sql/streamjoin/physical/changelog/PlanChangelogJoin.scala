@@ -15,7 +15,7 @@ import org.apache.spark.sql.streamjoin.logical.plan.{ChangeKindOf, ChangelogJoin
 import org.apache.spark.sql.streamjoin.physical.stateful.BatchInfo
 
 import io.streamjoin.join.changelog.ChangeKind
-import io.streamjoin.model.{JoinType, Side}
+import io.streamjoin.model.Side
 
 /** Plans a changelog join: which columns come out, and how rows are told apart. */
 private[physical] object PlanChangelogJoin extends PredicateHelper {
@@ -54,7 +54,6 @@ private[physical] object PlanChangelogJoin extends PredicateHelper {
     val read = asked ++ AttributeSet(j.condition +: wanted) ++ AttributeSet(j.leftKey ++ j.rightKey)
     val (l, r) = (side(j, Side.Left, left.output, read), side(j, Side.Right, right.output, read))
     val required = j.output.filter(asked.contains)
-    val key = outputKey(j.joinType, l, r)
     val spec = ChangelogSpec(
       j.joinType,
       j.equiKeys,
@@ -67,7 +66,7 @@ private[physical] object PlanChangelogJoin extends PredicateHelper {
       InputFilter.of(j, wanted),
       j.changes,
       required,
-      key.filter(_.forall(k => required.exists(_.exprId == k.exprId)))
+      j.outputKey.filter(_.forall(k => required.exists(_.exprId == k.exprId)))
         .getOrElse(Nil),
       j.analysis.bases,
       j.analysis.expressions,
@@ -90,7 +89,7 @@ private[physical] object PlanChangelogJoin extends PredicateHelper {
       BatchInfo(),
       spec.copy(
         summary = ChangelogExplanation.summary(spec, j),
-        explained = ChangelogExplanation.lines(spec, j, key),
+        explained = ChangelogExplanation.lines(spec, j),
         forEver = ChangelogExplanation.forEver(spec, j)
       )
     )
@@ -121,8 +120,8 @@ private[physical] object PlanChangelogJoin extends PredicateHelper {
   }
 
   /**
-   * Where the other image of an update is in the row that is shuffled: of rows with a key, for those without are
-   * most often changes of a join below.
+   * Where the other image of an update is in the row that is shuffled: of rows whose key is declared. Changes of a join
+   * below are mostly not shuffled again.
    */
   private def second(
       j: ChangelogJoin,
@@ -130,7 +129,7 @@ private[physical] object PlanChangelogJoin extends PredicateHelper {
       columns: Seq[Attribute]
   ): Option[SecondImage] = {
     val known = told(j, side)
-    Option.when(j.key(side).nonEmpty && j.equiKeys.nonEmpty && hasPreimages(j.input(side))) {
+    Option.when(j.hasDeclaredKey(side) && j.equiKeys.nonEmpty && hasPreimages(j.input(side))) {
       val added = j.added(side.index)
       SecondImage.of(
         columns.filterNot(a => a.exprId == added.exprId || known.exists(_.semanticEquals(a)))
@@ -154,14 +153,13 @@ private[physical] object PlanChangelogJoin extends PredicateHelper {
       columns: Seq[Attribute],
       read: AttributeSet
   ): ChangelogSide = {
-    val joinKeys = j.equiKeys.map(_.of(side))
-    val key = j.key(side)
     ChangelogSide(
       columns,
       j.added(side.index),
       second(j, side, columns),
-      key,
-      key.nonEmpty && key.forall(k => joinKeys.exists(_.semanticEquals(k))),
+      j.key(side),
+      j.keysFromBelow(side),
+      j.oneAKey(side),
       j.sequence(side),
       j.sequence(side).exists(read.contains),
       (j.only(side).toSeq ++ timed(j, side)).reduceOption(And(_, _)),
@@ -178,18 +176,4 @@ private[physical] object PlanChangelogJoin extends PredicateHelper {
       val bounds = j.analysis.bounds
       bounds.indices(side).filter(bounds.constrained).map(c => IsNotNull(j.analysis.expressions(c)))
     }
-
-  /** By which columns rows of the output are told apart; none: there are no such. */
-  private def outputKey(
-      joinType: JoinType,
-      left: ChangelogSide,
-      right: ChangelogSide
-  ): Option[Seq[Attribute]] = {
-    def padded(side: Side) = joinType.preserves(side)
-    if (left.key.nonEmpty && (joinType.leftOnly || right.oneAKey && !padded(Side.Right))) {
-      Some(left.key)
-    } else if (joinType.leftOnly) None
-    else if (right.key.nonEmpty && left.oneAKey && !padded(Side.Left)) Some(right.key)
-    else Option.when(left.key.nonEmpty && right.key.nonEmpty)(left.key ++ right.key)
-  }
 }

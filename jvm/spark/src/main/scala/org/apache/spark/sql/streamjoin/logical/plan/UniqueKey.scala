@@ -1,0 +1,63 @@
+package org.apache.spark.sql.streamjoin.logical.plan
+
+import scala.annotation.tailrec
+
+import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, Cast, Expression}
+import org.apache.spark.sql.catalyst.plans.logical.{
+  Filter,
+  LogicalPlan,
+  Project,
+  SubqueryAlias,
+  View
+}
+
+/**
+ * By which columns the rows of a changelog are told apart: those that somebody has declared, or the key that the result
+ * of a join below has, which follows from the keys of its inputs. Each change of such a result comes with both images,
+ * so nothing need be kept to complete it.
+ *
+ * Source: Flink's planner, which derives the unique keys of a join's inputs alike (`FlinkRelMdUniqueKeys`).
+ */
+private[streamjoin] object UniqueKey {
+
+  /** The key as columns of an input; empty: none is known, or not all of its columns are still there. */
+  def of(input: LogicalPlan): Seq[Attribute] = ChangelogMarks.key(input.output) match {
+    case Nil      => fromBelow(input)
+    case declared => declared
+  }
+
+  /** The same where nobody has declared one. */
+  def fromBelow(input: LogicalPlan): Seq[Attribute] =
+    if (ChangelogMarks.key(input.output).nonEmpty) Nil
+    else {
+      val found = keyBelow(input).map(k => input.output.find(isThat(input, _, k)))
+      if (found.forall(_.nonEmpty)) found.flatten else Nil
+    }
+
+  @tailrec
+  private def keyBelow(plan: LogicalPlan): Seq[Attribute] = plan match {
+    case j: ChangelogJoin                                    => j.lastingKey
+    case _: Project | _: Filter | _: SubqueryAlias | _: View => keyBelow(plan.children.head)
+    case _                                                   => Nil
+  }
+
+  /** Whether a column of a plan is one of the join below, under whatever name. */
+  @tailrec
+  private def isThat(plan: LogicalPlan, column: Attribute, below: Attribute): Boolean = plan match {
+    case _: ChangelogJoin => column.exprId == below.exprId
+    case Project(list, child) =>
+      list.find(_.exprId == column.exprId).flatMap(source(_)) match {
+        case Some(a) => isThat(child, a, below)
+        case None    => false
+      }
+    case other => isThat(other.children.head, column, below)
+  }
+
+  /** A view casts each of its columns to the type that it has. */
+  private def source(e: Expression): Option[Attribute] = e match {
+    case a: Attribute                              => Some(a)
+    case Alias(child, _)                           => source(child)
+    case c: Cast if c.child.dataType == c.dataType => source(c.child)
+    case _                                         => None
+  }
+}

@@ -1,0 +1,44 @@
+package org.apache.spark.sql.streamjoin.physical.changelog
+
+import scala.util.Try
+
+import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.execution.streaming.operators.stateful.StatefulOperatorStateInfo
+import org.apache.spark.sql.streamjoin.checkpoint.JoinDescription
+import org.apache.spark.sql.streamjoin.physical.stateful.{OperatorsOfRuns, StoredDescription}
+
+import io.streamjoin.model.Side
+
+/**
+ * A join with its rows told apart as they were when its checkpoint began: a key that follows from a join below was not
+ * known to earlier versions, and there rows are found by all their columns.
+ */
+private[changelog] object KeysAsBegun {
+
+  private val counting = new OperatorsOfRuns[Set[Side]]
+
+  def apply(
+      spec: ChangelogSpec,
+      info: StatefulOperatorStateInfo,
+      session: SparkSession
+  ): ChangelogSpec = {
+    val fromBelow = Side.both.filter(spec.side(_).keyFromBelow).toSet
+    if (fromBelow.isEmpty) spec
+    else {
+      val sides = fromBelow & counting.of(info) {
+        // a description that cannot be read is told of where the whole of it is compared
+        Try(StoredDescription.of(info, session).map(JoinDescription.read))
+          .toOption.flatten.fold(Set.empty[Side])(DescribedChangelog.counting)
+      }
+      if (sides.isEmpty) spec
+      else {
+        val which = sides.map(_.name).toSeq.sorted.mkString(" and ")
+        spec.counting(sides).copy(
+          explained = spec.explained :+
+            s"its checkpoint began without the key of the join below: rows of the $which input are told apart " +
+            "by all columns, and counted"
+        )
+      }
+    }
+  }
+}
