@@ -1,4 +1,4 @@
-"""``python -m benchmarks``: run a suite, show the results of one, split its profiles."""
+"""``python -m benchmarks``: run a suite, show the results of one, split what took time in it."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from . import profile, suite
+from . import account, profile, suite
 from .case import Case
 from .engine import LIMIT, NotStagedError
 from .report import write
 from .run import run
+from .summary import read
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -39,6 +40,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     showing = commands.add_parser("report", help="write table and plots beside the results")
     showing.add_argument("results", type=Path, help="a file of JSON lines")
     showing.set_defaults(command=_report)
+
+    accounting = commands.add_parser("account", help="show where the time of batches went")
+    accounting.add_argument("results", type=Path, help="a file of JSON lines")
+    accounting.add_argument("--rules", type=int, default=10, help="so many of each engine's")
+    accounting.set_defaults(command=_account)
 
     splitting = commands.add_parser("profile", help="split collapsed stacks into what a join does")
     splitting.add_argument("stacks", type=Path, nargs="+", help="files of --profile")
@@ -68,6 +74,11 @@ def _run(arguments: argparse.Namespace) -> int:
 
 def _report(arguments: argparse.Namespace) -> int:
     print(write(arguments.results))
+    return 0
+
+
+def _account(arguments: argparse.Namespace) -> int:
+    print(account.tables(read(arguments.results), arguments.rules))
     return 0
 
 

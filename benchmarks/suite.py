@@ -130,6 +130,7 @@ def full() -> list[Case]:
             itself=[{"order": "no"}],
         ),
         Case("LAT", "LAT", [LIMIT, *spark], 200_000, {"rows": 200_000}, settling=0),
+        _small_batches(),
         _plain(Case("W1 inner", "W1", [*spark, *FLINK], warm, large)),
         _plain(Case("W1 left", "W1", spark, warm, large | {"how": "left"})),
         _plain(Case("LAT", "LAT", spark, 200_000, {"rows": 200_000}, settling=0)),
@@ -174,6 +175,19 @@ def _flat(keys: int, larger: list[int]) -> Case:
         0,
         {"batch": 500, **size(keys)},
         itself=[size(more) for more in larger],
+    )
+
+
+def _small_batches() -> Case:
+    """Where the time of a small batch goes, beside what is left of the query without its join."""
+    return Case(
+        "LAT, account",
+        "LAT",
+        [SPARK_HEAP],
+        200_000,
+        {"rows": 100_000, "account": "yes"},
+        settling=0,
+        itself=[{"part": part} for part in ("shuffled", "union", "one")],
     )
 
 

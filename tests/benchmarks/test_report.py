@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import plots, profile
+from benchmarks import account, plots, profile
 from benchmarks.process import Result
 from benchmarks.report import page
 from benchmarks.summary import summaries
@@ -133,3 +133,20 @@ def test_samples_are_split_by_the_innermost_telling_frame() -> None:
         ]
     )
     assert parts == {"probe": 5, "evict": 4, "append": 9, "compilation": 2, "other": 1}
+
+
+def test_an_account_is_the_median_of_the_turns_an_engine_a_column() -> None:
+    def accounted(engine: str, ms: float) -> Result:
+        parts = {"addBatch": ms, "walCommit": 1.25}
+        empty: dict[str, float] = {}
+        tables = dict.fromkeys(("phases", "spans", "counts", "cpu"), empty)
+        rules = {"all": ms, "o.a.Fast": 0.1, "o.a.Slow": ms}
+        return line(engine, 1, account={"parts": parts, **tables, "rules": rules})
+
+    of_warm_up = accounted("streamjoin", 99)
+    del of_warm_up["against"]
+    runs = [accounted("streamjoin", ms) for ms in (3, 30, 4)]
+    text = account.tables([of_warm_up, *runs, accounted("spark-heap", 2000)], rules=2)
+    assert "| addBatch | 4.0 | 2,000 |" in text
+    assert "| walCommit | 1.2 | 1.2 |" in text
+    assert "| Slow | 4.0 | 2,000 |" in text

@@ -23,7 +23,7 @@ object Workloads {
     "U3" -> ((n, p) => new Duplicates(n, p)),
     "CH" -> ((n, p) => new LeftChain(n, p)),
     "FLAT" -> ((n, p) => new KeyedUpdates(n, p)),
-    "LAT" -> ((n, p) => new Deliveries(n, p.or("batch" -> 1000, "how" -> "left", "rows" -> 60000)))
+    "LAT" -> ((n, p) => small(n, p.or("batch" -> 1000, "how" -> "left", "rows" -> 60000)))
   )
 
   def names: Seq[String] = named.keys.toSeq.sorted
@@ -32,6 +32,10 @@ object Workloads {
     named
       .getOrElse(name, throw new IllegalArgumentException(s"$name is none of $names"))
       .apply(name, parameters)
+
+  /** With `part`, what is left of the query without its join. */
+  private def small(name: String, p: Parameters): Workload =
+    if (p.values.contains("part")) new Unjoined(name, p) else new Deliveries(name, p)
 
   /** Few keys, so that a key holds far more than a row of it matches. */
   private def hot(p: Parameters): Parameters =

@@ -2,8 +2,12 @@ package io.streamjoin.benchmarks.workloads
 
 import io.streamjoin.benchmarks._
 
-/** Orders, deliveries and returns: id, item, and the time of each. */
-private[workloads] final class Trade(p: Parameters) extends Serializable {
+/**
+ * Orders, deliveries and returns: id, item, and the time of each.
+ *
+ * @param timed whether engines are told of the times
+ */
+private[workloads] final class Trade(p: Parameters, timed: Boolean = true) extends Serializable {
   private val (rows, lag, seed) = (p.number("rows"), p.number("lag"), p.number("seed"))
   private val (keys, behind) = (p.number("keys"), p.number("behind"))
   private val half = p.text("skew") == "half"
@@ -33,7 +37,7 @@ private[workloads] final class Trade(p: Parameters) extends Serializable {
         },
         Column.time(time)(row => RowStream.Begin + row - behind - below(lag, 3, row))
       ),
-      Arrival.Ordered(time, lag),
+      if (timed) Arrival.Ordered(time, lag) else Arrival.Appended,
       steps = rows,
       arrivals
     )

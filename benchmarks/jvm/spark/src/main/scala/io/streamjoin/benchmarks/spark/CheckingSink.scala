@@ -111,8 +111,12 @@ private object CheckingWriter {
   }
 }
 
-/** What a query has emitted so far. */
-private final class Received(val delays: Option[Due]) {
+/**
+ * What a query has emitted so far.
+ *
+ * @param committed is called with the number of each epoch, on the thread of the query
+ */
+private final class Received(val delays: Option[Due], committed: Long => Unit) {
   val result = new Checksum
 
   /** Of each epoch: when it was committed, and its rows without a partner by the batch they were due. */
@@ -130,14 +134,15 @@ private final class Received(val delays: Option[Due]) {
     val due = parts.flatMap(_.due).groupMapReduce(_._1)(_._2)(_ + _)
     cpu.put(epoch, watch.cpuSeconds)
     epochs.put(epoch, (System.currentTimeMillis, due))
+    committed(epoch)
   }
 }
 
 private object Received {
   private val all = new ConcurrentHashMap[String, Received]
 
-  def open(key: String, delays: Option[Due]): Received = {
-    val received = new Received(delays)
+  def open(key: String, delays: Option[Due], committed: Long => Unit): Received = {
+    val received = new Received(delays, committed)
     all.put(key, received)
     received
   }

@@ -28,7 +28,11 @@ final class SparkEngine(name: String, variant: Variant) extends Engine {
 
   private def stream(workload: Workload, folder: TemporaryFolder): Outcome = {
     val key = UUID.randomUUID.toString
-    val received = Received.open(key, Due.of(workload))
+    val account = Option.when(workload.parameters.values.get("account").contains("yes"))(
+      new BatchAccount(session.sparkContext, workload.batches)
+    )
+    val received =
+      Received.open(key, Due.of(workload), epoch => account.foreach(_.committed(epoch)))
     settings(workload).foreach { case (name, value) => session.conf.set(name, value) }
     workload.streams.foreach(declare(workload, _))
     val watch = new Stopwatch
@@ -42,13 +46,20 @@ final class SparkEngine(name: String, variant: Variant) extends Engine {
       .start()
     query.awaitTermination()
     val (wall, cpu) = (watch.wallSeconds, watch.cpuSeconds)
-    outcome(query, received, folder).copy(wallSeconds = wall, cpuSeconds = cpu)
+    val measured = outcome(query, received, folder)
+    measured.copy(
+      wallSeconds = wall,
+      cpuSeconds = cpu,
+      details = measured.details ++ account.toSeq.flatMap(_.end(query.recentProgress.toSeq))
+    )
   }
 
   /** What a workload may ask for with `partitions`, and with `buckets` and `spread` of this project's join alone. */
   private def settings(workload: Workload): Map[String, String] = {
     val asked = workload.parameters.values
     asked.get("partitions").map("spark.sql.shuffle.partitions" -> _).toMap ++
+      // what has state is planned without it
+      asked.get("part").map(_ => "spark.sql.adaptive.enabled" -> "false") ++
       asked.get("buckets").map(b => "spark.sql.streamJoin.timeBuckets" -> (b == "yes").toString) ++
       asked.get("spread").toSeq.flatMap { s =>
         Seq(

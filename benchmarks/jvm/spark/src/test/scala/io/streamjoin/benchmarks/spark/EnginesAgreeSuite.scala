@@ -51,6 +51,21 @@ class EnginesAgreeSuite extends AnyFunSuite {
       using(s"spark-rocksdb-$format")(agrees(_, left))
     }
 
+  test("a batch is one job, with a join and without; its account has all of it") {
+    val parameters = orders.but("batch" -> 500, "account" -> "yes")
+    val parts = Seq("shuffled", "union", "one").map(p => parameters.but("part" -> p))
+    using("spark-batch")(engine => parts.foreach(p => agrees(engine, Workloads.of("LAT", p))))
+    using("streamjoin") { engine =>
+      for ((p, stages) <- (parameters +: parts).zip(Seq(3, 3, 1, 1))) {
+        val account = agrees(engine, Workloads.of("LAT", p)).details.toMap.apply("account")
+        val tables = account.asInstanceOf[Seq[(String, Seq[(String, Double)])]].toMap
+        assert(tables("counts").toMap.apply("jobs") === 1)
+        assert(tables("counts").toMap.apply("stages") === stages)
+        assert(tables.values.forall(_.nonEmpty))
+      }
+    }
+  }
+
   private val changelogs: Seq[Workload] = {
     val small = new Parameters(Map("rows" -> "4000", "batch" -> "1500"))
     Workloads.names.filter(n => n != "FLAT" && isChangelog(n)).map(Workloads.of(_, small)) ++ Seq(
