@@ -29,6 +29,7 @@ _ROCKSDB = {
         "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
     ),
     f"{_STORE}.rocksdb.changelogCheckpointing.enabled": "true",
+    "spark.sql.streaming.join.stateFormatVersion": "4",
 }
 _OURS = {"spark.sql.streamJoin.replaceBuiltin": "true"}
 ENGINES: dict[str, dict[str, str]] = {
@@ -83,7 +84,7 @@ def _started(engine: str, checkpoint: Path, rows: int, memory: str) -> dict[str,
 
 def _run(engine: str, checkpoint: Path, rows: int, memory: str) -> None:
     """Build a state of so many rows, or go on with the one that is there by one batch."""
-    spark = _session(ENGINES[engine], memory)
+    spark = session(ENGINES[engine], memory)
     size = _BUILDING_BATCH if rows else _FIRST_BATCH
     joined = _joined(spark, size)
     before = time.monotonic()
@@ -113,7 +114,8 @@ def _forget_planned(checkpoint: Path) -> None:
             (planned.parent / f".{planned.name}.crc").unlink(missing_ok=True)
 
 
-def _session(settings: dict[str, str], memory: str) -> SparkSession:
+def session(settings: dict[str, str], memory: str) -> SparkSession:
+    """Give a session with so much heap, two cores and two partitions."""
     builder = streamjoin.configure(SparkSession.builder.master("local[2]"))
     common = {
         "spark.driver.memory": memory,

@@ -1,9 +1,11 @@
 package io.streamjoin.state.segment
 
+import java.util.Arrays
+
 /**
  * The rows of a key and a range of times in several segments, found by walking the chains of all of
  * them side by side, one row of each chain in a round. Rows are rarely in the processor's caches, and
- * those of a round do not wait for one another, where those of one chain do.
+ * those of a round do not wait for one another, where those of one chain do. Segments on the disk are searched before.
  *
  * Numbers say where a row is: a reference that is set costs the garbage collector's barrier.
  */
@@ -18,7 +20,7 @@ private[segment] final class ChainWalk {
   private var chainSegment = new Array[Int](16)
   private var chainNext = new Array[Int](16)
 
-  /** What the last round has found, and how much of it was shown. */
+  /** What the search on the disk or the last round has found, and how much of it was shown. */
   private var found = 0
   private var shown = 0
   private var foundSegment = new Array[Int](16)
@@ -56,6 +58,7 @@ private[segment] final class ChainWalk {
       while (times.goesOn(s, to)) {
         if (segments(s).mayHold(from, to)) {
           val newest = if (oneTime) segments(s).timeChain(hash) else segments(s).chain(hash)
+          if (newest == Segment.OnDisk) search(segments(s), s, hash)
           chainSegment(goOn) = s
           chainNext(goOn) = newest
           goOn += oneIfAny(newest)
@@ -65,6 +68,23 @@ private[segment] final class ChainWalk {
       chains = goOn
     }
   }
+
+  private def search(segment: Segment, s: Int, hash: Int): Unit =
+    segment.search(
+      key,
+      hash,
+      from,
+      to,
+      i => {
+        if (found == foundRow.length) {
+          foundSegment = Arrays.copyOf(foundSegment, found * 2)
+          foundRow = Arrays.copyOf(foundRow, found * 2)
+        }
+        foundSegment(found) = s
+        foundRow(found) = i
+        found += 1
+      }
+    )
 
   /** Ends it before its end. */
   def stop(): Unit = {
@@ -112,6 +132,7 @@ private[segment] final class ChainWalk {
     shown = 0
   }
 
+  /** Of no number, and of [[Segment.OnDisk]], none. */
   private def oneIfAny(number: Int): Int = -number >>> 31
 
   /** What is written beyond the last chain counts for nothing, but needs a place. */

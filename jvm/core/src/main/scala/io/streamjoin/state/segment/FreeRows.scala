@@ -21,6 +21,9 @@ private[segment] final class FreeRows {
 
   def length: Int = count
 
+  /** The n-th, in no order. */
+  def apply(n: Int): Int = numbers(n)
+
   /** How many were taken since the last version was sealed. */
   def taken: Int = sealedCount - count
 

@@ -10,7 +10,7 @@ final class MemoryPool {
   /** In bytes, as each state has last told. */
   def held: Long = total.get
 
-  /** What of it cannot go to the disk: all but the bytes of rows. */
+  /** What of it cannot go to the disk while a batch runs: all but the bytes of rows. */
   def fixed: Long = lasting.get
 
   private[segment] def share(): MemoryPool.Share = new MemoryPool.Share(total, lasting)
@@ -28,6 +28,12 @@ private[segment] object MemoryPool {
       lasting.addAndGet(fixed - ownFixed)
       own = bytes
       ownFixed = fixed
+    }
+
+    /** How many bytes of the limit are its own, if each has as much of it as of what is held. */
+    def part(limit: Long): Long = {
+      val all = total.get
+      if (all <= 0) limit else (limit.toDouble * own / all).toLong
     }
 
     /** How many bytes less it must hold for all to be within the limit, if each does its part. */

@@ -5,8 +5,9 @@ import java.util.Arrays
 /**
  * The numbers of the rows of a segment, all of a row beside each other, for a probe comes to rows in no
  * order of memory. They lie in pages, so that no array is as large as those that the garbage
- * collector treats by themselves. The pages of a segment that nothing comes to may lie on the local disk, all of them;
- * then nothing of a row can be read until it is [[show shown]], or changed until they are [[recallPages recalled]].
+ * collector treats by themselves. The pages of a segment may lie on the local disk, all of them. Then whether a row has
+ * been joined or has gone is known and may change; nothing else of it can be read until it is [[show shown]], or changed
+ * until they are [[recallPages recalled]].
  *
  * {{{
  *   row i    key, time, link, place, id, limits... and what is watched
@@ -21,8 +22,7 @@ private[segment] abstract class RowPages(numberCount: Int, expected: Int, disk: 
   private var pages = new Array[Array[Long]](1)
 
   /** The pages on the disk; null while they are in memory. */
-  private var extents: Array[Extent] = _
-  private var lastShown = 0
+  private var spilled: SpilledPages = _
 
   private def firstRows: Int =
     math.max(FewestRows, math.min(PageRows, Integer.highestOneBit(math.max(1, expected))))
@@ -33,12 +33,13 @@ private[segment] abstract class RowPages(numberCount: Int, expected: Int, disk: 
   final def id(i: Int): Long = page(i)(start(i) + Id)
   final def limit(i: Int, k: Int): Long = page(i)(start(i) + FirstLimit + k)
 
-  final def isMatched(i: Int): Boolean = has(i, Matched)
+  final def isMatched(i: Int): Boolean =
+    if (areSpilled) spilled.isMatched(i) else has(i, Matched)
 
   /** Whether the row has been taken away or evicted, and no other has its number. */
-  override final def isGone(i: Int): Boolean = has(i, Gone)
+  override final def isGone(i: Int): Boolean = if (areSpilled) spilled.isGone(i) else has(i, Gone)
 
-  /** Whether the row has this key and a time in this range and has not gone. */
+  /** Whether the row, which is in memory, has this key and a time in this range and has not gone. */
   final def isWanted(i: Int, key: Long, from: Long, to: Long): Boolean = {
     val rows = page(i)
     val at = start(i)
@@ -51,7 +52,19 @@ private[segment] abstract class RowPages(numberCount: Int, expected: Int, disk: 
 
   final def setPlace(i: Int, place: Long): Unit = page(i)(start(i) + Place) = place
 
-  final def setMatched(i: Int, matched: Boolean): Unit = setFlag(i, Matched, matched)
+  final def setMatched(i: Int, matched: Boolean): Unit =
+    if (areSpilled) spilled.setMatched(i, matched) else setFlag(i, Matched, matched)
+
+  protected final def setGoneFlag(i: Int, gone: Boolean): Unit =
+    if (areSpilled) {
+      spilled.setGone(i, gone)
+      if (!gone || isLeastOfPage(i)) spilled.setStale(i >>> PageShift)
+    } else setFlag(i, Gone, gone)
+
+  private def isLeastOfPage(i: Int): Boolean = {
+    show(i)
+    (0 until numberCount).exists(k => limit(i, k) <= spilled.least(i >>> PageShift, k))
+  }
 
   override final def older(i: Int, kind: ChainKind): Int =
     (link(i) >>> kind.shift).toInt & ChainKind.Mask
@@ -104,40 +117,100 @@ private[segment] abstract class RowPages(numberCount: Int, expected: Int, disk: 
 
   protected final def pagesAllocated: Long =
     pages.iterator.filter(_ != null).map(_.length * 8L).sum +
-      (if (areSpilled) extents.length * BytesOfExtent else 0L)
+      (if (areSpilled) spilled.allocated else 0L)
 
   // ---- on the disk ----
 
   /** Whether the pages are on the disk. */
-  final def areSpilled: Boolean = extents != null
+  final def areSpilled: Boolean = spilled != null
 
-  protected final def spillPages(): Unit = {
-    extents = pages.takeWhile(_ != null).map(disk.write)
+  /** Moves pages of so many rows to the disk. */
+  protected final def spillPages(count: Int): Unit = {
+    val extents = pages.takeWhile(_ != null).map(disk.write)
+    val known = new SpilledPages(extents, PageRows, numberCount)
+    for (i <- 0 until count) {
+      if (isMatched(i)) known.setMatched(i, on = true)
+      if (isGone(i)) known.setGone(i, on = true) else tellLeast(known, i)
+    }
+    spilled = known
     pages = new Array[Array[Long]](pages.length)
   }
 
-  protected final def recallPages(): Unit = {
-    for (p <- extents.indices) pages(p) = disk.readNumbers(extents(p))
-    releasePages()
-  }
-
-  /** Makes a row readable until another one is shown, or all are hidden. */
-  final def show(i: Int): Unit = {
-    val p = i >>> PageShift
-    if (areSpilled && pages(p) == null) {
-      hide()
-      pages(p) = disk.readNumbers(extents(p))
-      lastShown = p
+  private def tellLeast(known: SpilledPages, i: Int): Unit = {
+    var k = 0
+    while (k < numberCount) {
+      known.lower(i >>> PageShift, k, limit(i, k))
+      k += 1
     }
   }
 
-  /** Leaves no row in memory that is on the disk. */
-  final def hide(): Unit = if (areSpilled) pages(lastShown) = null
+  /** Brings pages of so many rows back, with what has happened to the rows since. */
+  protected final def recallPages(count: Int): Unit = {
+    disk.rows.leave(this)
+    val known = spilled
+    for (p <- 0 until known.pageCount) pages(p) = disk.readNumbers(known.extent(p))
+    releasePages()
+    for (i <- 0 until count) {
+      setFlag(i, Matched, known.isMatched(i))
+      setFlag(i, Gone, known.isGone(i))
+    }
+  }
+
+  /** Makes a row readable until another one of any segment of the side is shown. */
+  final def show(i: Int): Unit = if (areSpilled) disk.rows.show(this, i)
+
+  /** Where on the disk the page of a row is. */
+  final def extentOf(i: Int): Extent = spilled.extent(i >>> PageShift)
+
+  /** Of how many numbers a row consists. */
+  final def rowNumbers: Int = width
+
+  /** What the [[RowWindow]] has of the page of a row; null: nothing. */
+  final def showPage(i: Int, numbers: Array[Long]): Unit = pages(i >>> PageShift) = numbers
+
+  /** The least number `k` of the rows, of so many, that have not gone; `Long.MaxValue` where there are none. */
+  protected final def leastSpilled(k: Int, count: Int): Long = {
+    var found = Long.MaxValue
+    for (p <- 0 until spilled.pageCount) found = math.min(found, leastOfPage(p, k, count))
+    found
+  }
+
+  private def leastOfPage(p: Int, k: Int, count: Int): Long = {
+    if (spilled.isStale(p)) {
+      spilled.renew(p)
+      for (i <- p << PageShift until math.min(count, p + 1 << PageShift) if !isGone(i)) {
+        show(i)
+        tellLeast(spilled, i)
+      }
+    }
+    spilled.least(p, k)
+  }
+
+  /** The first row from one on, of so many, that has not gone and whose limit is below the watermark, or -1; it is shown. */
+  protected final def nextSpilledBelow(from: Int, k: Int, watermark: Long, count: Int): Int = {
+    var i = from
+    while (i < count) {
+      if ((i & PageRows - 1) == 0 && leastOfPage(i >>> PageShift, k, count) >= watermark)
+        i += PageRows
+      else {
+        if (!isGone(i)) {
+          show(i)
+          if (limit(i, k) < watermark) return i
+        }
+        i += 1
+      }
+    }
+    -1
+  }
+
+  /** How many bytes come back from the disk with all rows. */
+  protected final def pagesSpilled: Long = spilled.pageCount.toLong * PageRows * width * 8L
 
   /** Gives back what is on the disk. */
   protected final def releasePages(): Unit = if (areSpilled) {
-    extents.foreach(disk.release)
-    extents = null
+    disk.rows.leave(this)
+    for (p <- 0 until spilled.pageCount) disk.release(spilled.extent(p))
+    spilled = null
   }
 
   private def page(i: Int): Array[Long] = pages(i >>> PageShift)
@@ -156,8 +229,7 @@ private[segment] abstract class RowPages(numberCount: Int, expected: Int, disk: 
 private[segment] object RowPages {
   private val FewestRows = 16
   private val PageShift = 10
-  private val PageRows = 1 << PageShift
-  private val BytesOfExtent = 32L
+  val PageRows: Int = 1 << PageShift
 
   // where in a row
   private val Key = 0

@@ -20,9 +20,10 @@ import java.util.function.IntConsumer
  * version can want it back its number and its bytes are another's: a segment that stays for ever, of
  * rows that are replaced, is as large as what is in it.
  *
- * Where memory is short and nothing has come to a segment for some versions, the numbers of its rows go to
- * the disk as their bytes do, and its index goes. What comes to it next brings all of them back. What is known of
- * all rows together stays: a probe of other times and an eviction below all limits do not come to it.
+ * Where memory is short, the numbers of its rows go to the disk as their bytes do, and the index with them. What is known
+ * of all rows together stays: a probe of other times and an eviction below all limits do not come to it. A segment of many
+ * rows is searched there ([[DiskIndex]]), and taken back where as much has been read of it in one version as would bring it
+ * back twice; one of few rows comes back with the first probe.
  *
  * @param low no first limit of its rows is less
  * @param high no first limit of its rows is greater
@@ -56,8 +57,21 @@ private[segment] final class Segment(
   private var greatest = Long.MinValue
   private val queues = new Array[LimitQueue](limitCount + watched)
 
-  /** How many versions were sealed since something came to its rows. */
+  /** How many versions were sealed since something came to its rows in memory. */
   private var idle = 0
+
+  /** The index of rows that are searched on the disk; null where they are not. */
+  private var searched: DiskIndex = _
+
+  /** How many reads of the disk searches have cost since the last version was sealed. */
+  private var reads = 0
+
+  /** From which row on those below a watermark are looked for on the disk. */
+  private var belowFrom = 0
+
+  /** How many of the free rows were taken out of their chains before they went to the disk. */
+  private var freeBefore = 0
+  private var closed = false
 
   val bytes: RowBytes = new RowBytes(disk)
   private var sealedCount = 0
@@ -69,7 +83,7 @@ private[segment] final class Segment(
   def live: Int = alive
 
   /** Whether the row has come since the last version was sealed. */
-  def isFresh(i: Int): Boolean = i >= sealedCount || has(i, Reused)
+  def isFresh(i: Int): Boolean = i >= sealedCount || !areSpilled && has(i, Reused)
 
   /** The rows that have come since the last version was sealed, in that order, without those that have gone. */
   def foreachFresh(visit: IntConsumer): Unit = {
@@ -102,7 +116,7 @@ private[segment] final class Segment(
   def mayBeBelow(watermarks: Array[Long]): Boolean = {
     var k = 0
     while (k < limitCount) {
-      if (leastLimit(k) < watermarks(k)) return true
+      if ((if (areSpilled) leastSpilled(k, count) else leastLimit(k)) < watermarks(k)) return true
       k += 1
     }
     false
@@ -110,9 +124,14 @@ private[segment] final class Segment(
 
   /**
    * The next row that has not gone whose limit is below the watermark, or -1. Costs what the rows
-   * below the watermark cost, and once, after rows have been appended, a sort.
+   * below the watermark cost, and once, after rows have been appended, a sort; on the disk, pages in which there are
+   * some are read.
    */
-  def nextBelow(k: Int, watermark: Long): Int = {
+  def nextBelow(k: Int, watermark: Long): Int = if (areSpilled) {
+    val i = nextSpilledBelow(belowFrom, k, watermark, count)
+    belowFrom = i + 1
+    i
+  } else {
     use()
     if (queues(k) == null) queues(k) = LimitQueue.of(count, limit(_, k))
     val queue = queues(k)
@@ -131,7 +150,7 @@ private[segment] final class Segment(
    */
   def least(k: Int): Long =
     if (alive == 0) Long.MaxValue
-    else if (areSpilled) leastLimit(k)
+    else if (areSpilled) leastSpilled(k, count)
     else {
       if (!isLeast(leastRow(k), k)) {
         if (queues(k) == null) queues(k) = LimitQueue.of(count, limit(_, k))
@@ -199,7 +218,7 @@ private[segment] final class Segment(
   }
 
   def setGone(i: Int, gone: Boolean): Unit = {
-    setFlag(i, Gone, gone)
+    setGoneFlag(i, gone)
     alive += (if (gone) -1 else 1)
   }
 
@@ -207,12 +226,32 @@ private[segment] final class Segment(
 
   /**
    * The newest row of the chain of a key with this hash, and of others, as its number plus one; 0 where
-   * there is none.
+   * there is none, and [[OnDisk]] where rows are to be [[search searched]].
    */
-  def chain(hash: Int): Int = {
-    use()
-    if (!isIndexed) index()
-    byKey.ofHash(hash)
+  def chain(hash: Int): Int =
+    if (idle > 0 && staysOnDisk) OnDisk
+    else {
+      use()
+      if (!isIndexed) index()
+      byKey.ofHash(hash)
+    }
+
+  /** Shows the numbers of the rows of a key and a range of times that have not gone, where they lie on the disk. */
+  def search(key: Long, hash: Int, from: Long, to: Long, found: IntConsumer): Unit =
+    if (searched.mayHold(hash)) {
+      reads += searched.find(hash, from, to) { i =>
+        if (!isGone(i)) {
+          show(i)
+          reads += 1
+          if (this.key(i) == key) found.accept(i)
+        }
+      }
+    }
+
+  private def staysOnDisk: Boolean = searched != null && {
+    val isWorthAll = reads > count / RowsOfRead * 2
+    if (isWorthAll) reads = 0
+    !(isWorthAll && disk.mayRecall(pagesSpilled))
   }
 
   /** The same of a key and a time, see [[Segment.keyAndTime]]. */
@@ -264,11 +303,17 @@ private[segment] final class Segment(
   /** Bytes held in memory. */
   def allocated: Long = OwnBytes + bytes.allocated + pagesAllocated +
     (if (byKey == null) 0L else byKey.allocated) +
+    (if (searched == null) 0L else searched.allocated) +
     (if (byTime == null) 0L else byTime.allocated) +
     (if (free == null) 0L else free.allocated)
 
+  /** Of these, what [[spillNumbers]] would free. */
+  def numberBytes: Long = pagesAllocated + (if (byKey == null) 0L else byKey.allocated)
+
   def seal(): Unit = {
     idle += 1
+    reads = 0
+    belowFrom = 0
     for (n <- 0 until taken) setFlag(free.taken(n), Reused, on = false)
     if (free != null) free.seal()
     sealedCount = count
@@ -276,7 +321,8 @@ private[segment] final class Segment(
   }
 
   /** Forgets the rows that were appended since the last version was sealed. */
-  def rollback(): Unit = if (!areSpilled) {
+  def rollback(): Unit = if (areSpilled) belowFrom = 0
+  else {
     while (count > sealedCount) {
       count -= 1
       if (!isGone(count)) alive -= 1
@@ -312,6 +358,17 @@ private[segment] final class Segment(
   /** Whether nothing has come to its rows for so long that they may go from memory. */
   def isIdle: Boolean = idle >= IdleVersions && count > FewRows && !areSpilled
 
+  /** Whether its rows can be searched on the disk, and are in memory. */
+  def canBeSearched: Boolean = !timeIndex && count >= disk.searchedFrom && !areSpilled
+
+  /** Whether rows are searched on the disk. */
+  def isSearched: Boolean = searched != null
+
+  /** Whether it takes no more rows. */
+  def isClosed: Boolean = closed
+
+  def close(): Unit = closed = true
+
   /**
    * Moves the numbers of the rows to the disk. There must be no row that can be undone.
    *
@@ -320,38 +377,52 @@ private[segment] final class Segment(
   def spillNumbers(): Long = {
     if (count > sealedCount || taken > 0) throw new IllegalStateException("some rows can be undone")
     val before = allocated
-    for (k <- leastLimit.indices) findLeast(k)
     Arrays.fill(queues.asInstanceOf[Array[AnyRef]], null)
     dropIndex()
-    spillPages()
+    freeBefore = if (free == null) 0 else free.length
+    if (canBeSearched) searched = DiskIndex.of(count, !isGone(_), key, time, disk)
+    spillPages(count)
+    idle = math.max(idle, 1)
     before - allocated
-  }
-
-  /** What is asked of all rows while they are on the disk must be known. */
-  private def findLeast(k: Int): Unit = {
-    leastLimit(k) = Long.MaxValue
-    for (i <- 0 until count if !isGone(i) && limit(i, k) <= leastLimit(k)) {
-      leastLimit(k) = limit(i, k)
-      leastRow(k) = i
-    }
   }
 
   /** Something comes to the rows. */
   private def use(): Unit = if (idle > 0) {
     val recalled = areSpilled
-    if (recalled) recallPages()
+    if (recalled) recall()
     idle = 0
     if (recalled) disk.checkMemory()
+  }
+
+  private def recall(): Unit = {
+    for (k <- leastLimit.indices) leastLimit(k) = leastSpilled(k, count)
+    recallPages(count)
+    releaseSearched()
+    if (free != null) {
+      for (n <- freeBefore until free.length) {
+        bytes.free(place(free(n)))
+        for (kind <- ChainKind.all) setFlag(free(n), kind.off, on = true)
+      }
+    }
   }
 
   /** Gives back what it has on the disk; nothing is read any more. */
   def release(): Unit = {
     bytes.release()
     releasePages()
+    releaseSearched()
+  }
+
+  private def releaseSearched(): Unit = if (searched != null) {
+    searched.release()
+    searched = null
   }
 
   /** Another may have the place of a row that has gone. There must be nothing that can be undone. */
-  def reclaim(i: Int): Unit = {
+  def reclaim(i: Int): Unit = if (areSpilled) {
+    if (free == null) free = new FreeRows
+    free.add(i)
+  } else {
     bytes.free(place(i))
     if (isIndexed) {
       byKey.forget(i, key(i))
@@ -370,9 +441,11 @@ private[segment] final class Segment(
   }
 
   /** Gives memory back where most of it is of rows that have gone; nothing must be to be undone. */
-  def compact(): Unit = if (free != null && !areSpilled) {
-    if (free.length > FewRows && free.length > count / 2) moveTogether()
-    if (bytes.isSparse) {
+  def compact(): Unit = if (free != null) {
+    val isSparse = free.length > FewRows && free.length > count / 2
+    if (areSpilled && isSparse) recall()
+    if (isSparse) moveTogether()
+    if (!areSpilled && bytes.isSparse) {
       for (i <- 0 until count if isGone(i)) setPlace(i, RowBytes.Nowhere)
       val rows = byChunk()
       bytes.compact(alive, n => place(rows(n)), (n, place) => setPlace(rows(n), place))
@@ -420,6 +493,12 @@ private[segment] object Segment {
   def keyAndTime(key: Long, time: Long): Long = key + time * 0xbf58476d1ce4e5b9L
 
   private val MostRows = (1 << ChainKind.Bits) - 2
+
+  /** In the place of a chain: the rows are searched on the disk. */
+  val OnDisk: Int = -1
+
+  /** So many rows lie in what a search reads at a time. */
+  private val RowsOfRead = 64
 
   /** Of the objects that a segment consists of, whatever is in it. */
   private val OwnBytes = 600L

@@ -41,12 +41,17 @@ final class SegmentJoinState[R](
       file,
       timeIndex(side),
       watched(side),
-      () => check()
+      () => check(),
+      mayRecall,
+      spilling.searchedFrom
     )
   }
   private var nextId = 0L
   private var sealedNextId = 0L
   private var appended = 0L
+
+  /** How many bytes may still come back in this version that could be left on the disk. */
+  private var room = 0L
 
   override def probe(side: Side, key: Long, from: Long, to: Long): Probed[R] =
     sides(side).probe(key, from, to)
@@ -130,11 +135,21 @@ final class SegmentJoinState[R](
       for (side <- Side.both.map(sides) if rowBytes > 0)
         side.spill(math.ceil(excess.toDouble * side.rowBytes / rowBytes).toLong)
       report()
-      Side.both.foldLeft(share.excess(spilling.limit)) { (left, side) =>
+      var left = Side.both.foldLeft(share.excess(spilling.limit)) { (left, side) =>
         if (left > 0) left - sides(side).spillNumbers(left) else left
       }
+      while (left > 0 && Side.both.exists(sides(_).largest > 0))
+        left -= Side.both.map(sides).maxBy(_.largest).spillLargest()
     }
     check()
+    room = share.part(spilling.limit) / RoomOfLimit
+  }
+
+  /** What comes back counts as what the batch brings. */
+  private def mayRecall(bytes: Long): Boolean = {
+    val may = bytes <= room
+    if (may) room -= bytes
+    may
   }
 
   /** Gives memory and disk back; the state is used no more. */
@@ -221,6 +236,9 @@ private object SegmentJoinState {
 
   /** After how many rows that a batch brings the memory is looked at. */
   private val CheckedEvery = 1L << 16
+
+  /** A fourth of it may come back in a version: what is there already is of use, too. */
+  private val RoomOfLimit = 4
 
   /** In how many steps the memory is filled: other tasks fill it at the same time. */
   private val RestoreSteps = 64

@@ -2,6 +2,8 @@ package io.streamjoin.state.segment
 
 import java.util.Arrays
 
+import scala.collection.mutable
+
 import io.streamjoin.bounds.Saturated
 import io.streamjoin.model.Watermarks
 import io.streamjoin.state.{BufferedRow, Probed, Watched}
@@ -16,9 +18,11 @@ import io.streamjoin.state.{BufferedRow, Probed, Watched}
  * @param span how far apart the first limits of rows of one segment may be, more while segments have
  *   few rows; 1 where a row can match at any distance, so that a probe goes through all segments
  * @param file for rows that memory is too short for
- * @param recalled is told when rows have come back from it, and may refuse it
  * @param timeIndex whether rows of a key are found by one time without a walk over the others
  * @param watched of what else the least is asked for
+ * @param recalled is told when rows have come back from the file, and may refuse it
+ * @param mayRecall whether so many bytes may come back that could be left there
+ * @param searchedFrom segments of so many rows are searched in the file
  */
 private[segment] final class SegmentSide[R](
     limitCount: Int,
@@ -27,12 +31,22 @@ private[segment] final class SegmentSide[R](
     file: SpillFile,
     timeIndex: Boolean = false,
     watched: Watched[R] = Watched.nothing[R],
-    recalled: () => Unit = () => ()
+    recalled: () => Unit = () => (),
+    mayRecall: Long => Boolean = _ => false,
+    searchedFrom: Int = Spilling.SearchedFrom
 ) {
   import SegmentSide._
 
+  /** Those that take rows. */
   private var segments = new Array[Segment](16)
   private var used = 0
+
+  /** Those that went to the disk while rows could still come for their limits, in no order; such rows get a new segment. */
+  private val closed = mutable.ArrayBuffer.empty[Segment]
+
+  /** All of them, in the order in which a probe looks at them. */
+  private var probed = segments
+  private var probedCount = 0
   private val width = new SegmentWidth(span)
   private var total = 0L
 
@@ -43,7 +57,7 @@ private[segment] final class SegmentSide[R](
   private var timesChanged = true
 
   private val undo = new Undo
-  private val disk = new SpilledBytes(file, recalled)
+  private val disk = new SpilledBytes(file, recalled, mayRecall, searchedFrom)
   private val cursor = new Cursor
   private val shown = new Shown
 
@@ -82,9 +96,12 @@ private[segment] final class SegmentSide[R](
   def least(k: Int): Long =
     if (k >= numberCount) Watermarks.Unknown
     else if (k == 0 && limitCount > 0) {
-      // the first of them has it
-      segments.iterator.take(used).find(_.live > 0).fold(Long.MaxValue)(_.least(0))
-    } else segments.iterator.take(used).map(_.least(k)).minOption.getOrElse(Long.MaxValue)
+      // the first of those that take rows has it
+      val first = segments.iterator.take(used).find(_.live > 0)
+      (first.iterator ++ closed).map(_.least(0)).minOption.getOrElse(Long.MaxValue)
+    } else all.map(_.least(k)).minOption.getOrElse(Long.MaxValue)
+
+  private def all: Iterator[Segment] = closed.iterator ++ segments.iterator.take(used)
 
   /** The same of rows that have not been joined. Looks at the rows of segments until nothing less can follow. */
   def leastUnmatched(k: Int): Long =
@@ -92,7 +109,7 @@ private[segment] final class SegmentSide[R](
     else {
       def mayBe(segment: Segment): Long =
         if (k == 0 && limitCount > 0) segment.low else segment.least(k)
-      segments.iterator.take(used).foldLeft(Long.MaxValue) { (found, segment) =>
+      all.foldLeft(Long.MaxValue) { (found, segment) =>
         if (mayBe(segment) >= found) found else math.min(found, segment.leastUnmatched(k))
       }
     }
@@ -100,26 +117,28 @@ private[segment] final class SegmentSide[R](
   /** Rows of this key and time, in no order. */
   def probe(key: Long, from: Long, to: Long): Probed[R] = {
     if (timesChanged) {
-      times.gather(segments, used)
+      probed = if (closed.isEmpty) segments else inOrder
+      probedCount = used + closed.length
+      times.gather(probed, probedCount)
       timesChanged = false
     }
     cursor.start(key, from, to)
     cursor
   }
 
+  private def inOrder: Array[Segment] = all.toArray.sortBy(_.low)
+
   /** Takes away each row of which some limit is below its watermark; to be read to its end. */
   def evict(watermarks: Array[Long]): Iterator[BufferedRow[R]] = {
     val whole = drop(watermarks)
-    new Whole(whole) ++ segments.iterator.take(used).filter(_.mayBeBelow(watermarks)).flatMap(
-      new Below(_, watermarks)
-    )
+    new Whole(whole) ++ all.filter(_.mayBeBelow(watermarks)).flatMap(new Below(_, watermarks))
   }
 
   /** The same without a look at rows that go with all others of their segment. */
   def discard(watermarks: Array[Long]): Unit = {
     drop(watermarks)
-    for (s <- 0 until used if segments(s).mayBeBelow(watermarks))
-      new Below(segments(s), watermarks).foreach(_ => ())
+    for (segment <- all if segment.mayBeBelow(watermarks))
+      new Below(segment, watermarks).foreach(_ => ())
   }
 
   /** Numbers the rows that were appended since the last version was sealed, and tells how many. */
@@ -140,35 +159,38 @@ private[segment] final class SegmentSide[R](
     }
 
   /** The ids of rows of earlier versions that have been joined since. */
-  def markedIds: Array[Long] = idsOf(undo.marked)
+  def markedIds: Array[Long] = undo.marked.idsOfEarlier
 
   /** The ids of rows of earlier versions that have been taken away one by one since. */
-  def removedIds: Array[Long] = idsOf(undo.removed)
-
-  private def idsOf(list: RowList): Array[Long] = {
-    val ids = new Array[Long](list.length)
-    var known = 0
-    list.foreach { (segment, i) =>
-      if (!segment.isFresh(i)) {
-        ids(known) = segment.id(i)
-        known += 1
-      }
-    }
-    Arrays.copyOf(ids, known)
-  }
+  def removedIds: Array[Long] = undo.removed.idsOfEarlier
 
   /** All rows, shown one after another. */
   def foreach(visit: HeldRow[R] => Unit): Unit =
-    new Whole(segments.iterator.take(used)).foreach(visit)
+    new Whole(all).foreach(visit)
 
   def seal(): Unit = {
     undo.dropped.foreach(_.release())
     sealedEvictedTo = evictedTo
-    for (s <- 0 until used) segments(s).seal()
+    all.foreach(_.seal())
     for (list <- Seq(undo.removed, undo.outlived)) list.foreach(_.reclaim(_))
-    if (undo.removed.length + undo.outlived.length > 0)
-      for (s <- 0 until used) segments(s).compact()
+    if (undo.removed.length + undo.outlived.length > 0) all.foreach(_.compact())
     undo.clear()
+    val few = closed.filter(segment => !segment.areSpilled && segment.live < searchedFrom)
+    if (few.nonEmpty) moveOut(few)
+  }
+
+  /** The few rows that closed segments are left with go to those that take rows. There must be nothing to be undone. */
+  private def moveOut(some: mutable.ArrayBuffer[Segment]): Unit = {
+    closed --= some
+    total -= some.map(_.live.toLong).sum
+    val limits = new Array[Long](limitCount)
+    for (row <- new Whole(some.iterator)) {
+      for (k <- limits.indices) limits(k) = row.limit(k)
+      append(row.key, row.time, limits, row.row, row.matched, shown.id)
+    }
+    some.foreach(_.release())
+    for (s <- 0 until used) segments(s).seal()
+    timesChanged = true
   }
 
   /** Begins with what earlier evictions took away already gone. */
@@ -179,23 +201,25 @@ private[segment] final class SegmentSide[R](
     for (list <- Seq(undo.removed, undo.evicted, undo.outlived)) list.foreach { (segment, i) =>
       segment.setGone(i, gone = false)
     }
-    val all = segments.take(used) ++ undo.dropped
+    val before = (all ++ undo.dropped).toArray
     undo.clear()
-    all.foreach(_.rollback())
-    val (some, none) = all.partition(_.live > 0)
+    before.foreach(_.rollback())
+    val (some, none) = before.partition(_.live > 0)
     none.foreach(_.release())
-    val left = some.sortBy(_.low)
+    val (full, left) = some.sortBy(_.low).partition(_.isClosed)
+    closed.clear()
+    closed ++= full
     segments = Arrays.copyOf(left, math.max(16, left.length))
     used = left.length
     timesChanged = true
-    total = left.map(_.live.toLong).sum
+    total = some.map(_.live.toLong).sum
     evictedTo = sealedEvictedTo
   }
 
-  def allocated: Long = segments.iterator.take(used).map(_.allocated).sum
+  def allocated: Long = all.map(_.allocated).sum
 
   /** How many bytes of rows are in memory. */
-  def rowBytes: Long = segments.iterator.take(used).map(_.bytes.allocated).sum
+  def rowBytes: Long = all.map(_.bytes.allocated).sum
 
   /**
    * Moves bytes of rows to the disk until so much memory is free, or nothing is left to move: those
@@ -203,11 +227,8 @@ private[segment] final class SegmentSide[R](
    */
   def spill(wanted: Long): Unit = {
     var freed = 0L
-    var s = used - 1
-    while (freed < wanted && s >= 0) {
-      freed += segments(s).spill(wanted - freed)
-      s -= 1
-    }
+    for (segment <- inOrder.reverseIterator if freed < wanted)
+      freed += segment.spill(wanted - freed)
   }
 
   /**
@@ -218,12 +239,39 @@ private[segment] final class SegmentSide[R](
    */
   def spillNumbers(wanted: Long): Long = {
     var freed = 0L
-    var s = used - 1
-    while (freed < wanted && s >= 0) {
-      if (segments(s).isIdle) freed += segments(s).spillNumbers()
-      s -= 1
-    }
+    for (segment <- inOrder.reverseIterator if freed < wanted && segment.isIdle)
+      freed += spillNumbers(segment)
     freed
+  }
+
+  /** How many bytes [[spillLargest]] would free, 0 where there is no such segment. */
+  def largest: Long = searchable.map(_.numberBytes).maxOption.getOrElse(0L)
+
+  /**
+   * Moves the numbers of the segment to the disk that has most of them and can be searched there, whether or not
+   * batches come to it: one large one, and not each time a part of all.
+   *
+   * @return how many bytes have become free
+   */
+  def spillLargest(): Long = searchable.maxByOption(_.numberBytes).fold(0L)(spillNumbers)
+
+  private def searchable: Iterator[Segment] = all.filter(_.canBeSearched)
+
+  private def spillNumbers(segment: Segment): Long = {
+    val freed = segment.spillNumbers()
+    if (segment.isSearched && !segment.isClosed) close(segment)
+    freed
+  }
+
+  /** A row that came for it would bring all of it back. */
+  private def close(segment: Segment): Unit = {
+    segment.close()
+    closed += segment
+    val at = segments.indexOf(segment)
+    System.arraycopy(segments, at + 1, segments, at, used - at - 1)
+    used -= 1
+    segments(used) = null
+    timesChanged = true
   }
 
   private def lose(segment: Segment, i: Int, list: RowList): Unit = {
@@ -284,13 +332,19 @@ private[segment] final class SegmentSide[R](
   private def drop(watermarks: Array[Long]): Iterator[Segment] = {
     evictedTo = watermarks.clone()
     val first = undo.dropped.length
+    def goes(segment: Segment): Boolean = {
+      val all = segment.live == 0 || segment.allBelow(watermarks)
+      if (all) {
+        undo.dropped += segment
+        total -= segment.live
+      }
+      all
+    }
+    closed.filterInPlace(!goes(_))
     var kept = 0
     for (s <- 0 until used) {
       val segment = segments(s)
-      if (segment.live == 0 || segment.allBelow(watermarks)) {
-        undo.dropped += segment
-        total -= segment.live
-      } else {
+      if (!goes(segment)) {
         segments(kept) = segment
         kept += 1
       }
@@ -316,15 +370,8 @@ private[segment] final class SegmentSide[R](
       segment != null && i < segment.length
     }
 
-    private def skipGone(): Unit = if (segment != null) {
-      while (i < segment.length && isGone(i)) i += 1
-      if (i == segment.length) segment.hide()
-    }
-
-    private def isGone(i: Int): Boolean = {
-      segment.show(i)
-      segment.isGone(i)
-    }
+    private def skipGone(): Unit =
+      if (segment != null) while (i < segment.length && segment.isGone(i)) i += 1
 
     override def next(): HeldRow[R] = {
       if (!hasNext) throw new NoSuchElementException("no more rows of these segments")
@@ -375,7 +422,10 @@ private[segment] final class SegmentSide[R](
     override def segment: Segment = in
     override def at: Int = place
 
+    def id: Long = in.id(place)
+
     def show(segment: Segment, at: Int): this.type = {
+      segment.show(at)
       in = segment
       place = at
       this
@@ -385,17 +435,18 @@ private[segment] final class SegmentSide[R](
   private final class Cursor extends Placed with Probed[R] {
     private val walk = new ChainWalk
 
-    override def segment: Segment = segments(walk.segment)
+    override def segment: Segment = probed(walk.segment)
     override def at: Int = walk.row
 
     def start(key: Long, from: Long, to: Long): Unit =
-      walk.start(key, from, to, segments, used, times, timeIndex)
+      walk.start(key, from, to, probed, probedCount, times, timeIndex)
 
-    override def hasNext: Boolean = walk.hasNext(segments)
+    override def hasNext: Boolean = walk.hasNext(probed)
 
     override def next(): BufferedRow[R] = {
       if (!hasNext) throw new NoSuchElementException("no more rows of this probe")
       walk.next()
+      segment.show(at)
       this
     }
 

@@ -7,9 +7,22 @@ import java.nio.ByteBuffer
  * with it, for rows that go together lie together, and a row is looked at more than once.
  *
  * @param recalled is told when much has come back into memory, and may refuse it
+ * @param mayRecall whether so many bytes may come back that could be left where they are
+ * @param searchedFrom segments of so many rows are searched where they lie
  */
-private[segment] final class SpilledBytes(file: SpillFile, recalled: () => Unit = () => ()) {
+private[segment] final class SpilledBytes(
+    file: SpillFile,
+    recalled: () => Unit = () => (),
+    val mayRecall: Long => Boolean = _ => false,
+    val searchedFrom: Int = Spilling.SearchedFrom
+) {
   import SpilledBytes._
+
+  /** The rows that are shown. */
+  val rows: RowWindow = new RowWindow(this)
+
+  private val pieceBytes = ByteBuffer.allocate(PieceBytes)
+  private var pieceNumbers = Array.emptyLongArray
 
   private var window = Array.emptyByteArray
   private var from = 0L
@@ -48,6 +61,24 @@ private[segment] final class SpilledBytes(file: SpillFile, recalled: () => Unit 
     numbers
   }
 
+  /** Some numbers of an extent, from one of them on. */
+  def readNumbers(extent: Extent, from: Int, count: Int, into: Array[Long], at: Int): Unit = {
+    var read = 0
+    while (read < count) {
+      val some = math.min(count - read, PieceBytes / 8)
+      file.read(extent.position + (from + read) * 8L, pieceBytes.array, some * 8)
+      pieceBytes.asLongBuffer.get(0, into, at + read, some)
+      read += some
+    }
+  }
+
+  /** The same in one array, until the next are read. */
+  def piece(extent: Extent, from: Int, count: Int): Array[Long] = {
+    if (pieceNumbers.length < count) pieceNumbers = new Array[Long](count)
+    readNumbers(extent, from, count, pieceNumbers, 0)
+    pieceNumbers
+  }
+
   /** Much of what was on the disk is in memory again. */
   def checkMemory(): Unit = recalled()
 
@@ -72,4 +103,5 @@ private object SpilledBytes {
 
   /** As many as the JVM reads without memory of its own. */
   private val WindowBytes = 1 << 13
+  private val PieceBytes = WindowBytes
 }

@@ -12,6 +12,7 @@ import java.io.File
  * @param most how many bytes of what cannot go to the disk there may be; beyond it a state says so,
  *   before memory is gone
  * @param exceeded what it says then, of so many bytes
+ * @param searchedFrom segments of so many rows or more are searched on the disk; smaller ones come back as a whole
  */
 final case class Spilling(
     pool: MemoryPool,
@@ -19,10 +20,14 @@ final case class Spilling(
     newFile: () => File,
     most: Long = Long.MaxValue,
     exceeded: Long => RuntimeException =
-      bytes => new IllegalStateException(s"$bytes bytes are held")
+      bytes => new IllegalStateException(s"$bytes bytes are held"),
+    searchedFrom: Int = Spilling.SearchedFrom
 )
 
 object Spilling {
+
+  /** Of fewer rows an index on the disk would take more memory than it is worth. */
+  val SearchedFrom: Int = 1 << 12
 
   /** Everything stays in memory. */
   val Never: Spilling = Spilling(

@@ -13,18 +13,33 @@ private[segment] trait RowVisitor {
 private[segment] final class RowList {
   private var segments = new Array[Segment](16)
   private var rows = new Array[Int](16)
+  private var ids = new Array[Long](16)
   private var count = 0
 
   def length: Int = count
 
+  /** The row is in memory, or shown. */
   def add(segment: Segment, row: Int): Unit = {
     if (count == rows.length) {
       segments = Arrays.copyOf(segments, count * 2)
       rows = Arrays.copyOf(rows, count * 2)
+      ids = Arrays.copyOf(ids, count * 2)
     }
     segments(count) = segment
     rows(count) = row
+    ids(count) = segment.id(row)
     count += 1
+  }
+
+  /** The ids that rows of earlier versions had then: they may lie on the disk. */
+  def idsOfEarlier: Array[Long] = {
+    val earlier = new Array[Long](count)
+    var known = 0
+    for (n <- 0 until count if !segments(n).isFresh(rows(n))) {
+      earlier(known) = ids(n)
+      known += 1
+    }
+    Arrays.copyOf(earlier, known)
   }
 
   def foreach(visitor: RowVisitor): Unit = {

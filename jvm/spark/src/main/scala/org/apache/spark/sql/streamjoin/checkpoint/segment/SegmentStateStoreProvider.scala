@@ -124,8 +124,9 @@ private[sql] final class SegmentStateStoreProvider(spillingOf: StateStoreConf =>
       logWarning(
         s"What the rows of all stream-to-stream joins of this executor are found by takes " +
           s"${Utils.bytesToString(fixed)}, more than ${StreamJoinConf.SegmentMemory.key} = " +
-          s"${Utils.bytesToString(spilling.limit)}. It cannot go to the local disk, for batches come " +
-          s"to these rows, and beyond ${Utils.bytesToString(spilling.most)} the query " +
+          s"${Utils.bytesToString(spilling.limit)}. It cannot go to the local disk: it is of rows in " +
+          "small groups to which batches come, or of what finds the others there. Beyond " +
+          s"${Utils.bytesToString(spilling.most)} the query " +
           "fails with STREAM_JOIN.STATE_MEMORY_EXCEEDED. More memory or more executors, narrower " +
           "time bounds, or stateFormat 'rocksdb' with a new checkpoint prevent it"
       )

@@ -1,0 +1,77 @@
+package io.streamjoin.state.segment
+
+/**
+ * What is known in memory of pages of rows that lie on the local disk: where they are, which rows have been joined or
+ * have gone, and the least of each number of the rows of a page.
+ *
+ * @param extents of each page
+ * @param pageRows how many rows a page has, a multiple of 64
+ * @param numberCount how many numbers a row has of which the least is asked for
+ */
+private[segment] final class SpilledPages(
+    extents: Array[Extent],
+    pageRows: Int,
+    numberCount: Int
+) {
+  import SpilledPages._
+
+  private val matched = new Array[Array[Long]](extents.length)
+  private val gone = new Array[Array[Long]](extents.length)
+  private val leasts = Array.fill(extents.length * numberCount)(Long.MaxValue)
+  private val stale = new Array[Boolean](extents.length)
+
+  def pageCount: Int = extents.length
+
+  def extent(page: Int): Extent = extents(page)
+
+  def isMatched(i: Int): Boolean = has(matched, i)
+  def setMatched(i: Int, on: Boolean): Unit = set(matched, i, on)
+
+  def isGone(i: Int): Boolean = has(gone, i)
+  def setGone(i: Int, on: Boolean): Unit = set(gone, i, on)
+
+  private def has(flags: Array[Array[Long]], i: Int): Boolean = {
+    val ofPage = flags(i / pageRows)
+    ofPage != null && (ofPage(i % pageRows >>> 6) >>> i & 1L) != 0
+  }
+
+  private def set(flags: Array[Array[Long]], i: Int, on: Boolean): Unit = {
+    val page = i / pageRows
+    if (flags(page) == null) flags(page) = new Array[Long](pageRows >>> 6)
+    val word = i % pageRows >>> 6
+    if (on) flags(page)(word) |= 1L << i else flags(page)(word) &= ~(1L << i)
+  }
+
+  /** What no number `k` of the rows of a page is below, unless it [[isStale]]. */
+  def least(page: Int, k: Int): Long = leasts(page * numberCount + k)
+
+  /** A row of the page has this number. */
+  def lower(page: Int, k: Int, number: Long): Unit =
+    leasts(page * numberCount + k) = math.min(least(page, k), number)
+
+  /** Whether the least numbers of a page must be looked for. */
+  def isStale(page: Int): Boolean = stale(page)
+
+  /** Rows of the page have gone, or have come back. */
+  def setStale(page: Int): Unit = stale(page) = true
+
+  /** The least numbers of a page are about to be told by [[lower]]. */
+  def renew(page: Int): Unit = {
+    stale(page) = false
+    for (k <- 0 until numberCount) leasts(page * numberCount + k) = Long.MaxValue
+  }
+
+  /** Bytes held in memory. */
+  def allocated: Long =
+    extents.length * BytesOfPage + leasts.length * 8L + allocated(matched) + allocated(gone)
+
+  private def allocated(flags: Array[Array[Long]]): Long =
+    flags.count(_ != null) * ((pageRows >>> 3) + BytesOfArray)
+}
+
+private object SpilledPages {
+  private val BytesOfArray = 16L
+
+  /** An extent, what refers to it and to the flags. */
+  private val BytesOfPage = 41L
+}
