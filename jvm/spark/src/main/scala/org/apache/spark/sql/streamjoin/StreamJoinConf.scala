@@ -128,6 +128,17 @@ private[sql] object StreamJoinConf {
       .checkValue(_ >= 0, "must not be negative")
       .createWithDefault(4)
 
+  val PackedShuffles: ConfigEntry[Boolean] =
+    SQLConf
+      .buildConf("spark.sql.streamJoin.packedShuffles")
+      .doc(
+        "Whether changes go through the shuffles of a join of changelogs in chunks of many rows each, which costs " +
+          "less to write and to read. Where a row goes does not depend on it."
+      )
+      .version("0.1.0")
+      .booleanConf
+      .createWithDefault(true)
+
   /** All of them. */
   val all: Seq[ConfigEntry[_]] = Seq(
     ReplaceBuiltin,
@@ -138,6 +149,7 @@ private[sql] object StreamJoinConf {
     TimeBuckets,
     HotKeys,
     HotKeyRows,
-    HotKeyBuckets
+    HotKeyBuckets,
+    PackedShuffles
   )
 }

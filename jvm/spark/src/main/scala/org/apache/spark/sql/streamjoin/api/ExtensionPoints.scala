@@ -40,7 +40,11 @@ import org.apache.spark.sql.streamjoin.logical.resolve.{
   TimesAndNumbers,
   WarnAtAnalysis
 }
-import org.apache.spark.sql.streamjoin.physical.{ExplainBuiltinJoin, StreamJoinStrategy}
+import org.apache.spark.sql.streamjoin.physical.{
+  ExplainBuiltinJoin,
+  PackShuffles,
+  StreamJoinStrategy
+}
 import org.apache.spark.sql.streamjoin.reporting.JoinListener
 import org.apache.spark.sql.streamjoin.sql.{
   DescribedFunctions,
@@ -110,6 +114,7 @@ object ExtensionPoints {
     extensions.injectOptimizerRule(_ => OrderInOnePartition)
     extensions.injectPlannerStrategy(StreamJoinStrategy(_))
     extensions.injectColumnar(_ => ExplainBuiltinJoin)
+    extensions.injectColumnar(_ => PackShuffles)
   }
 
   /** What is asked of a whole query, in this order. */

@@ -43,7 +43,8 @@ private[ordered] final class OrderTask(
       partitionId: Int,
       input: Iterator[InternalRow]
   ): Iterator[Product2[Int, InternalRow]] =
-    emitted(partitionId, input, new PackedRanges(_, _))
+    emitted(partitionId, input, new PackedByNumber(_, TimeBuckets.Count, _))
+      .map(chunk => (chunk.getInt(0), chunk))
 
   /** @param handedOn makes of the rows, and the range of each, what leaves the task */
   private def emitted[A](

@@ -9,6 +9,7 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.execution.exchange.ShuffleExchangeExec
 import org.apache.spark.sql.execution.metric.SQLMetric
 import org.apache.spark.sql.execution.{CoalescedPartitionSpec, ShuffledRowRDD, UnsafeRowSerializer}
+import org.apache.spark.sql.streamjoin.physical.stateful.RowChunk
 import org.apache.spark.util.ThreadUtils
 import org.apache.spark.{Partitioner, ShuffleDependency}
 
@@ -49,7 +50,7 @@ private[ordered] object RowShuffle {
     val shuffle = new ShuffleDependency[Int, InternalRow, InternalRow](
       chunks,
       new ByNumber(count),
-      new UnsafeRowSerializer(1, metrics("dataSize")),
+      new UnsafeRowSerializer(RowChunk.columns.length, metrics("dataSize")),
       None,
       None,
       false,

@@ -3,6 +3,7 @@ package org.apache.spark.sql.streamjoin.physical.ordered
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+import org.apache.spark.sql.streamjoin.physical.stateful.RowChunk
 import org.apache.spark.storage.StorageLevel
 
 /**
@@ -50,7 +51,7 @@ private[ordered] final class PackedRows(rows: Iterator[UnsafeRow]) extends Itera
 
   override def next(): UnsafeRow = {
     if (ahead == null) ahead = rows.next()
-    val chunk = new RowChunk(math.max(room, RowChunk.needed(ahead)))
+    val chunk = new RowChunk(0, math.max(room, RowChunk.needed(ahead)))
     room = math.min(room * 2, LargestChunk)
     while (ahead != null && chunk.add(ahead)) ahead = if (rows.hasNext) rows.next() else null
     chunk.toTrimmedRow

@@ -101,6 +101,7 @@ private[physical] object JoinInputs {
   /** Whether the rows of a plan have been computed once its shuffles have run. */
   def isShuffle(plan: SparkPlan): Boolean = plan match {
     case _: ShuffleExchangeLike | _: ReusedExchangeExec => true
+    case UnpackRowsExec(_, _, shuffle)                  => isShuffle(shuffle)
     case _                                              => false
   }
 

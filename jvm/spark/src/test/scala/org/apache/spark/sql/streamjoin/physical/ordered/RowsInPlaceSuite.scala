@@ -5,11 +5,12 @@ import scala.util.Random
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{UnsafeProjection, UnsafeRow}
 import org.apache.spark.sql.streamjoin.AnalysisSession
+import org.apache.spark.sql.streamjoin.physical.stateful.RowChunk
 import org.apache.spark.sql.types.{DataType, LongType, StringType}
 import org.apache.spark.unsafe.Platform
 import org.apache.spark.unsafe.types.UTF8String
 
-/** Rows that wait in their partitions, and those that go by ranges of times, as chunks of bytes. */
+/** Rows that wait in their partitions, as chunks of bytes. */
 class RowsInPlaceSuite extends AnalysisSession {
 
   import RowsInPlaceSuite._
@@ -21,41 +22,20 @@ class RowsInPlaceSuite extends AnalysisSession {
       val rows = random(new Random(count), count, largest)
       val chunks = new PackedRows(unsafe(rows.iterator)).toVector
       assert(chunks.flatMap(RowChunk.rows(_, 2).map(plain)) == rows)
-      assert(chunks.forall(_.getSizeInBytes > 16) && chunks.length <= 1 + count)
+      assert(chunks.forall(_.getSizeInBytes > 24) && chunks.length <= 1 + count)
       // few rows are no large chunk, and many are not many chunks
       if (largest <= 20)
         assert(chunks.length <= 8 && chunks.map(_.getSizeInBytes).sum <= 64 * count + 128)
     }
   }
 
-  test("chunks of ranges have the rows of one range each, in their order, and all of them") {
-    for (
-      (count, largest, ranges) <-
-        Seq((0, 1, 1), (1, 1, 9), (5000, 20, 40), (5000, 20, 1), (9, 90000, 2))
-    ) {
-      val rows = random(new Random(count), count, largest)
-      def range(row: InternalRow): Int = (row.getLong(0) * 7 % ranges).toInt
-      val chunks = new PackedRanges(unsafe(rows.iterator), range).toVector.map { chunk =>
-        val packed = chunk._2.asInstanceOf[UnsafeRow]
-        assert(RowChunk.rows(packed, 2).forall(range(_) == chunk._1))
-        chunk._1 -> RowChunk.rows(packed, 2).map(plain).toVector
-      }
-      for (r <- 0 until ranges) {
-        val found = chunks.filter(_._1 == r)
-        assert(found.flatMap(_._2) == rows.filter(_._1 * 7 % ranges == r))
-        assert(found.forall(_._2.nonEmpty))
-        if (largest <= 20) assert(found.length <= 5 + found.map(_._2.length).sum / 200)
-      }
-    }
-  }
-
-  test("a chunk is a row of one column of bytes, wherever it lies") {
+  test("a chunk is a row of a number and of bytes, wherever it lies") {
     val chunk = new PackedRows(unsafe(random(new Random(1), 10, 5).iterator)).next()
-    assert(chunk.numFields == 1 && !chunk.isNullAt(0))
-    assert(chunk.getBinary(0).length == chunk.getSizeInBytes - 16)
+    assert(chunk.numFields == 2 && chunk.getInt(0) == 0 && !chunk.isNullAt(1))
+    assert(chunk.getBinary(1).length == chunk.getSizeInBytes - 24)
     val moved = new Array[Byte](chunk.getSizeInBytes + 24)
     chunk.writeToMemory(moved, Platform.BYTE_ARRAY_OFFSET + 24)
-    val there = new UnsafeRow(1)
+    val there = new UnsafeRow(2)
     there.pointTo(moved, Platform.BYTE_ARRAY_OFFSET + 24, chunk.getSizeInBytes)
     assert(RowChunk.rows(there, 2).map(plain).toSeq == random(new Random(1), 10, 5))
   }

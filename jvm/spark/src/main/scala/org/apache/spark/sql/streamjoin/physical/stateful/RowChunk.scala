@@ -1,26 +1,29 @@
-package org.apache.spark.sql.streamjoin.physical.ordered
+package org.apache.spark.sql.streamjoin.physical.stateful
 
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeReference, UnsafeRow}
+import org.apache.spark.sql.types.{BinaryType, IntegerType}
 import org.apache.spark.unsafe.Platform
 
 /**
  * Rows packed into bytes, one after the other: the size of each in a word, and the row.
  *
  * {{{
- *   nulls  place, size | size  row  size  row ...
- *   a row of one column of bytes
+ *   nulls  number  place, size | size  row  size  row ...
+ *   a row of two columns, a number and bytes
  * }}}
  *
- * The bytes are those of a row with one column, so whatever moves rows moves a chunk, at the price of one.
+ * The bytes are those of a row, so whatever moves rows moves a chunk, at the price of one.
  *
+ * @param number where it goes
  * @param room how many bytes of rows go into it
  */
-private[ordered] final class RowChunk(room: Int) {
+private[physical] final class RowChunk(number: Int, room: Int) {
   import RowChunk._
 
   private val bytes = new Array[Byte](Head + room)
   private var end = Head
+  Platform.putLong(bytes, Platform.BYTE_ARRAY_OFFSET + Word, number.toLong)
 
   /** Copies a row to the end; false where there is no room for it. */
   def add(row: UnsafeRow): Boolean = {
@@ -38,8 +41,8 @@ private[ordered] final class RowChunk(room: Int) {
 
   /** All of it as one row, which nothing may be added to any more. */
   def toRow: UnsafeRow = {
-    Platform.putLong(bytes, Platform.BYTE_ARRAY_OFFSET + Word, Head.toLong << 32 | (end - Head))
-    val row = new UnsafeRow(1)
+    Platform.putLong(bytes, Platform.BYTE_ARRAY_OFFSET + 2 * Word, Head.toLong << 32 | (end - Head))
+    val row = new UnsafeRow(columns.length)
     row.pointTo(bytes, end)
     row
   }
@@ -48,9 +51,16 @@ private[ordered] final class RowChunk(room: Int) {
   def toTrimmedRow: UnsafeRow = if (end == bytes.length) toRow else toRow.copy()
 }
 
-private[ordered] object RowChunk {
+private[physical] object RowChunk {
   private val Word = 8
-  private val Head = 2 * Word
+  private val Head = 3 * Word
+
+  /** Where a chunk goes. */
+  val number: Attribute = AttributeReference("number", IntegerType, nullable = false)()
+
+  /** What a chunk is as a row. */
+  val columns: Seq[Attribute] =
+    Seq(number, AttributeReference("rows", BinaryType, nullable = false)())
 
   /** How many bytes of a chunk a row takes. */
   def needed(row: UnsafeRow): Int = Word + row.getSizeInBytes
@@ -64,7 +74,7 @@ private[ordered] object RowChunk {
     private val row = new UnsafeRow(fields)
     private val base = chunk.getBaseObject
     private var at = chunk.getBaseOffset + Head
-    private val end = at + chunk.getLong(0).toInt
+    private val end = at + chunk.getLong(1).toInt
 
     override def hasNext: Boolean = at < end
 

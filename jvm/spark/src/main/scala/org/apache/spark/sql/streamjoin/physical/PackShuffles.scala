@@ -1,0 +1,61 @@
+package org.apache.spark.sql.streamjoin.physical
+
+import org.apache.spark.sql.catalyst.expressions.DirectShufflePartitionID
+import org.apache.spark.sql.catalyst.plans.physical.{
+  HashPartitioning,
+  ShufflePartitionIdPassThrough
+}
+import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.execution.exchange.ShuffleExchangeExec
+import org.apache.spark.sql.execution.{ColumnarRule, SortExec, SparkPlan}
+import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.streamjoin.StreamJoinConf
+import org.apache.spark.sql.streamjoin.physical.changelog.{
+  ChangelogJoinExec,
+  NetOutputExec,
+  ToUpsertsExec
+}
+import org.apache.spark.sql.streamjoin.physical.stateful.{PackRowsExec, RowChunk, UnpackRowsExec}
+import org.apache.spark.sql.streamjoin.shims.SparkCaseClass
+
+/**
+ * Lets changes go through Spark's shuffles in chunks. Where each row goes does not change.
+ *
+ * The rows of event-time joins go one by one: in chunks W1 cost as much.
+ *
+ * Among the columnar rules for the reason of [[ExplainBuiltinJoin]]: shuffles are there, and nothing is compiled yet.
+ */
+object PackShuffles extends ColumnarRule {
+
+  override def postColumnarTransitions: Rule[SparkPlan] =
+    (plan: SparkPlan) =>
+      if (SQLConf.get.getConf(StreamJoinConf.PackedShuffles)) packed(plan) else plan
+
+  private def packed(plan: SparkPlan): SparkPlan = {
+    val below = plan.mapChildren(packed)
+    below match {
+      case _: ChangelogJoinExec | _: NetOutputExec | _: ToUpsertsExec =>
+        below.mapChildren(shuffled)
+      case other => other
+    }
+  }
+
+  private def shuffled(input: SparkPlan): SparkPlan = input match {
+    case s: SortExec => s.mapChildren(shuffled)
+    case s: ShuffleExchangeExec =>
+      s.outputPartitioning match {
+        case h: HashPartitioning => UnpackRowsExec(s.child.output, h, inChunks(s, h))
+        case _                   => s
+      }
+    case other => other
+  }
+
+  private def inChunks(s: ShuffleExchangeExec, h: HashPartitioning): ShuffleExchangeExec =
+    SparkCaseClass.make(
+      classOf[ShuffleExchangeExec],
+      ShufflePartitionIdPassThrough(DirectShufflePartitionID(RowChunk.number), h.numPartitions),
+      PackRowsExec(h, s.child),
+      s.shuffleOrigin,
+      None
+    )
+}
