@@ -1,21 +1,23 @@
 package org.apache.spark.sql.streamjoin.physical.stateful
 
 import java.util.UUID
+import java.util.function.LongPredicate
 
-import org.apache.spark.rdd.RDD
-import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.Attribute
 import org.apache.spark.sql.catalyst.plans.logical.EventTimeWatermark
 import org.apache.spark.sql.catalyst.util.DateTimeConstants.MICROS_PER_MILLIS
 import org.apache.spark.sql.catalyst.util.DateTimeUtils.microsToMillis
 import org.apache.spark.sql.streamjoin.conditions.TimeUnit
 import org.apache.spark.sql.execution.SparkPlan
-import org.apache.spark.sql.execution.streaming.operators.stateful.EventTimeWatermarkExec
+import org.apache.spark.sql.execution.streaming.operators.stateful.{
+  EventTimeStatsAccum,
+  EventTimeWatermarkExec
+}
 import org.apache.spark.unsafe.types.CalendarInterval
 
 /**
  * Spark's own watermark of a column that has an order, told as people say it; by it, windows above close.
- * A subclass, for Spark looks for that class.
+ * A subclass, for Spark looks for that class. A row without a time moves nothing; Spark's own takes it for one of 1970.
  *
  * @param latest the latest time that is believed: none beyond it moves the watermark
  */
@@ -25,7 +27,8 @@ class BelievedWatermarkExec(
     delay: CalendarInterval,
     child: SparkPlan,
     latest: Option[Long]
-) extends EventTimeWatermarkExec(nodeId, eventTime, delay, child) {
+) extends EventTimeWatermarkExec(nodeId, eventTime, delay, child)
+    with LooksAtTimes {
 
   override def nodeName: String = "EventTimeWatermark"
 
@@ -34,24 +37,26 @@ class BelievedWatermarkExec(
     TimeUnit.Timestamp.movedInWords(s"latest ${eventTime.name}", -micros) + ", of Spark's operators"
   }
 
-  override protected def doExecute(): RDD[InternalRow] =
-    latest.fold(super.doExecute())(noted)
+  override protected def time: Attribute = eventTime
 
-  private def noted(last: Long): RDD[InternalRow] = {
-    val stats = eventTimeStats
-    val ordinal = child.output.indexWhere(_.exprId == eventTime.exprId)
-    child.execute().mapPartitionsInternal { rows =>
-      rows.map { row =>
-        if (!row.isNullAt(ordinal) && row.getLong(ordinal) <= last) {
-          stats.add(microsToMillis(row.getLong(ordinal)))
-        }
-        row
-      }
-    }
-  }
+  override protected def look: LongPredicate =
+    new BelievedWatermarkExec.Noted(eventTimeStats, latest.getOrElse(Long.MaxValue))
 
   override protected def otherCopyArgs: Seq[AnyRef] = Seq(latest)
 
   override protected def withNewChildInternal(newChild: SparkPlan): BelievedWatermarkExec =
     new BelievedWatermarkExec(nodeId, eventTime, delay, newChild, latest)
+}
+
+private object BelievedWatermarkExec {
+
+  private final class Noted(stats: EventTimeStatsAccum, latest: Long)
+      extends LongPredicate
+      with Serializable {
+
+    override def test(time: Long): Boolean = {
+      if (time <= latest) stats.add(microsToMillis(time))
+      true
+    }
+  }
 }

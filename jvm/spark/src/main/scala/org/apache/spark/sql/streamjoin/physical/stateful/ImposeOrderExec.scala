@@ -1,12 +1,11 @@
 package org.apache.spark.sql.streamjoin.physical.stateful
 
 import java.util.UUID
+import java.util.function.LongPredicate
 
-import org.apache.spark.rdd.RDD
-import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Attribute, SortOrder}
 import org.apache.spark.sql.catalyst.plans.physical.Partitioning
-import org.apache.spark.sql.execution.{SparkPlan, UnaryExecNode}
+import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
 import org.apache.spark.sql.streamjoin.conditions.TimeUnit
 
@@ -23,10 +22,14 @@ case class ImposeOrderExec(
     latest: Long,
     rejects: Boolean,
     child: SparkPlan
-) extends UnaryExecNode {
+) extends LooksAtTimes {
 
-  private[physical] val largest: LargestTime = new LargestTime
-  sparkContext.register(largest)
+  /** By need: a plan is copied many times on its way to execution. */
+  private[physical] lazy val largest: LargestTime = {
+    val none = new LargestTime
+    sparkContext.register(none)
+    none
+  }
 
   override lazy val metrics: Map[String, SQLMetric] =
     Map("aheadRows" -> SQLMetrics.createMetric(sparkContext, "rows too far ahead"))
@@ -43,23 +46,28 @@ case class ImposeOrderExec(
   override def argString(maxFields: Int): String =
     TimeUnit.of(column.dataType).fold(column.name)(_.movedInWords(s"latest ${column.name}", -lag))
 
-  override protected def doExecute(): RDD[InternalRow] = {
-    val (noted, ahead, last, keeps) = (largest, longMetric("aheadRows"), latest, !rejects)
-    val ordinal = child.output.indexWhere(_.exprId == column.exprId)
-    val read = TimeReader.of(column.dataType)
-    def passes(row: InternalRow): Boolean = row.isNullAt(ordinal) || {
-      val time = read(row, ordinal)
-      if (time <= last) {
-        noted.add(time)
+  override protected def time: Attribute = column
+
+  override protected def look: LongPredicate =
+    new ImposeOrderExec.Noted(largest, longMetric("aheadRows"), latest, keeps = !rejects)
+
+  override protected def withNewChildInternal(newChild: SparkPlan): ImposeOrderExec =
+    copy(child = newChild)
+}
+
+object ImposeOrderExec {
+
+  private final class Noted(largest: LargestTime, ahead: SQLMetric, latest: Long, keeps: Boolean)
+      extends LongPredicate
+      with Serializable {
+
+    override def test(time: Long): Boolean =
+      if (time <= latest) {
+        largest.add(time)
         true
       } else {
         ahead += 1
         keeps
       }
-    }
-    child.execute().mapPartitionsInternal(_.filter(passes))
   }
-
-  override protected def withNewChildInternal(newChild: SparkPlan): ImposeOrderExec =
-    copy(child = newChild)
 }

@@ -1,0 +1,57 @@
+package org.apache.spark.sql.streamjoin.physical.stateful
+
+import java.util.function.LongPredicate
+
+import org.apache.spark.rdd.RDD
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.Attribute
+import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, ExprCode}
+import org.apache.spark.sql.execution.{CodegenSupport, UnaryExecNode}
+import org.apache.spark.sql.streamjoin.conditions.TimeUnit
+
+/**
+ * Looks at the event time of each row that passes. It changes nothing, so what is below, this and what is above
+ * are one generated loop, where what is below is one.
+ */
+private[physical] trait LooksAtTimes extends UnaryExecNode with CodegenSupport {
+
+  /** The column. */
+  protected def time: Attribute
+
+  /** In a task, asked of each time that is not NULL: whether its row goes on. To be serializable. */
+  protected def look: LongPredicate
+
+  override protected def doExecute(): RDD[InternalRow] = {
+    val ordinal = child.output.indexWhere(_.exprId == time.exprId)
+    val (read, look) = (TimeReader.of(time.dataType), this.look)
+    child.execute().mapPartitionsInternal(
+      _.filter(row => row.isNullAt(ordinal) || look.test(read(row, ordinal)))
+    )
+  }
+
+  /** Above rows that are there already a loop would only copy them. */
+  override def supportCodegen: Boolean = child match {
+    case below: CodegenSupport => below.supportCodegen
+    case _                     => false
+  }
+
+  private def below: CodegenSupport = child.asInstanceOf[CodegenSupport]
+
+  override def inputRDDs(): Seq[RDD[InternalRow]] = below.inputRDDs()
+
+  override protected def doProduce(ctx: CodegenContext): String = below.produce(ctx, this)
+
+  /** Of this project's classes the code names none: whoever compiles it may not see them. */
+  override def doConsume(ctx: CodegenContext, input: Seq[ExprCode], row: ExprCode): String = {
+    val looking = ctx.addReferenceObj("look", look, classOf[LongPredicate].getName)
+    val read = input(child.output.indexWhere(_.exprId == time.exprId))
+    // a window's time is its end
+    val value = if (TimeUnit.isWindow(time.dataType)) s"${read.value}.getLong(1)" else read.value
+    s"""
+       |do {
+       |  if (!${read.isNull} && !$looking.test($value)) continue;
+       |  ${consume(ctx, input)}
+       |} while (false);
+     """.stripMargin
+  }
+}
