@@ -49,7 +49,7 @@ private[asof] final class AsOfTask(
       spec.join.joinType,
       spec.bounds,
       rows,
-      new JoinedRowOutput(spec.join, columns.left, columns.right, _ => false),
+      new JoinedRowOutput(spec.join, columns.left, columns.right),
       state.rows,
       new JoinCounters,
       disorder.seen,

@@ -1,13 +1,14 @@
 package org.apache.spark.sql.streamjoin.physical.eventtime
 
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{Attribute, UnsafeRow}
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.catalyst.types.DataTypeUtils
 import org.apache.spark.sql.streamjoin.checkpoint.StateShape
 import org.apache.spark.sql.streamjoin.physical.stateful.{
   AwaitedArrivals,
   BaseWatermarks,
   BatchOutput,
+  HandedProgram,
   PartitionState
 }
 
@@ -27,8 +28,7 @@ import io.streamjoin.state.{JoinState, Watched}
  * }}}
  */
 private[physical] final class JoinTask(
-    spec: StreamJoinSpec,
-    inputs: BySide[Seq[Attribute]],
+    program: HandedProgram[JoinCode],
     batch: AwaitedArrivals,
     partitions: PartitionState,
     report: JoinReport
@@ -39,8 +39,9 @@ private[physical] final class JoinTask(
       left: Iterator[InternalRow],
       right: Iterator[InternalRow]
   ): Iterator[InternalRow] = {
-    val rows = new UnsafeJoinRows(spec, inputs.left, inputs.right)
-    val state = partitions.open(partitionId, shapeOf(rows))
+    val code = program.forTask()
+    val (spec, rows) = (code.spec, code.rows)
+    val state = partitions.open(partitionId, shapeOf(code))
     val base = BaseWatermarks.next(spec.bases, spec.watermarks.rivals, batch(), state.numbers)
     val counters = new JoinCounters
     val keys = report.loads.map(_ => StoredKeyLoad.open(state.numbers, holdsRows(state.rows)))
@@ -48,7 +49,7 @@ private[physical] final class JoinTask(
       spec.joinType,
       spec.bounds,
       rows,
-      new JoinedRowOutput(spec, inputs.left, inputs.right, spec.routing.countsIn(partitionId, _)),
+      code.output.answering(spec.routing.countsIn(partitionId, _)),
       state.rows,
       counters,
       spec.routing,
@@ -82,53 +83,64 @@ private[physical] final class JoinTask(
           operator.earliestHeld ++
             operator.earliestUnmatched(side => spec.watermarks.isOfJoin(side.other))
         ))
-        state.commit(report.common, counted(counters, partitionId, state.rows), base, now)
+        state.commit(
+          report.common,
+          counted(counters, state.rows)(spec.routing.countsIn(partitionId, _)),
+          base,
+          now
+        )
       },
       report.common.metrics("numOutputRows")
     )
   }
 
-  private def shapeOf(rows: UnsafeJoinRows): StateShape =
+  private def shapeOf(code: JoinCode): StateShape = {
+    val bounds = code.spec.bounds
     StateShape(
-      side => DataTypeUtils.fromAttributes(inputs(side)),
-      side => spec.bounds.limiting(side).length,
-      spanOf,
-      limitsOf(rows),
-      watched = if (report.held.isEmpty) _ => Watched.nothing[UnsafeRow] else watchedOf(rows)
+      side => DataTypeUtils.fromAttributes(code.inputs(side)),
+      side => bounds.limiting(side).length,
+      spanOf(bounds, _),
+      limitsOf(bounds, code.rows),
+      watched = if (report.held.isEmpty) _ => Watched.nothing[UnsafeRow] else watched
     )
+  }
 
   private def holdsRows(state: JoinState[UnsafeRow]): Boolean =
     Side.both.exists(state.size(_) > 0)
 
-  private def watchedOf(rows: UnsafeJoinRows): Side => Watched[UnsafeRow] = { side =>
-    new HeldTimes(spec.bounds, side).watched((row: UnsafeRow, times: RowTimes) =>
-      rows.readTimes(side, row, times)
-    )
+  /** In memory, a state goes on from batch to batch with what it was made with: that must be nobody else's. */
+  private def watched: Side => Watched[UnsafeRow] = {
+    lazy val own = program.read().ready()
+    side =>
+      new HeldTimes(own.spec.bounds, side).watched((row: UnsafeRow, times: RowTimes) =>
+        own.rows.readTimes(side, row, times)
+      )
   }
 
   /** A quarter of what one row can match, so that a probe looks at little else. */
-  private def spanOf(side: Side): Long = spec.bounds.probeWidth(side) match {
+  private def spanOf(bounds: JoinBounds, side: Side): Long = bounds.probeWidth(side) match {
     case JoinBounds.Unbounded => 1L
     case width                => math.max(1L, width / 4)
   }
 
-  private def limitsOf(rows: UnsafeJoinRows): (Side, UnsafeRow, Boolean) => Array[Long] = {
-    val times = new RowTimes(spec.bounds.columns.length)
-    val bounds = Side.both.map(s => s -> new RowBounds(spec.bounds, s)).toMap
+  private def limitsOf(
+      bounds: JoinBounds,
+      rows: UnsafeJoinRows
+  ): (Side, UnsafeRow, Boolean) => Array[Long] = {
+    lazy val times = new RowTimes(bounds.columns.length)
+    lazy val ofSides = BySide.of(new RowBounds(bounds, _))
     (side, row, _) => {
       rows.readTimes(side, row, times)
-      val limits = new Array[Long](bounds(side).limitCount)
-      bounds(side).limits(times, limits)
+      val limits = new Array[Long](ofSides(side).limitCount)
+      ofSides(side).limits(times, limits)
       limits
     }
   }
 
-  private def counted(
-      counters: JoinCounters,
-      partition: Int,
-      buffered: JoinState[UnsafeRow]
+  private def counted(counters: JoinCounters, buffered: JoinState[UnsafeRow])(
+      countsIn: Side => Boolean
   ): Map[String, Long] =
-    JoinReport.rows(counters, buffered)(spec.routing.countsIn(partition, _)) ++ Map(
+    JoinReport.rows(counters, buffered)(countsIn) ++ Map(
       "lookedIntoRows" -> counters.lookedIntoRows,
       "keyMetRows" -> counters.keyMetRows
     )

@@ -13,19 +13,31 @@ import io.streamjoin.join.eventtime.JoinOutput
 import io.streamjoin.model.Side
 
 /**
- * Output rows as Spark wants them, with the columns that are asked for: each overwrites the one before.
- *
- * @param answers whether late rows of a side come out of this partition
+ * Output rows as Spark wants them, with the columns that are asked for: each overwrites the one before. Serves one task
+ * at a time.
  */
 private[physical] final class JoinedRowOutput(
     spec: StreamJoinSpec,
     left: Seq[Attribute],
-    right: Seq[Attribute],
-    answers: Side => Boolean
+    right: Seq[Attribute]
 ) extends JoinOutput[UnsafeRow, InternalRow] {
 
   private val leftOnly = spec.joinType.leftOnly
   private val lateRows = spec.late.map(new LateRowOutput(_, spec, left, right))
+  private var answers: Side => Boolean = _ => false
+
+  /** For a task of whose partition late rows of some sides come out. */
+  def answering(sides: Side => Boolean): JoinedRowOutput = {
+    answers = sides
+    this
+  }
+
+  /** Lets go of the rows that came out last. */
+  def forget(): Unit = {
+    pair(null, null)
+    whole(null, null)
+    lateRows.foreach(_.forget())
+  }
 
   /** Written by need, for many a batch gives nothing. */
   private lazy val project = {

@@ -34,6 +34,12 @@ private[physical] final class LateRowOutput(
 
   def foundLate(side: Side, row: UnsafeRow): InternalRow = sides(side).passed(row)
 
+  /** Lets go of the rows of a batch. */
+  def forget(): Unit = {
+    withReason(null, null)
+    reasons.clear()
+  }
+
   /** As Spark writes a value of the column. */
   private def written(column: Int, watermark: Long): UTF8String = {
     val value = TimeUnit.of(spec.times(column).dataType).get.literal(watermark)

@@ -147,6 +147,8 @@ class StreamJoinExec(
 
   // ---- execution ----
 
+  private[physical] def program: JoinProgram = JoinProgram(spec, input.map(_.output))
+
   override protected def doExecute(): RDD[InternalRow] = {
     val partitions = getStateInfo.numPartitions
     val distribution = requiredChildDistribution
@@ -159,8 +161,7 @@ class StreamJoinExec(
       loads
     }
     val task = new JoinTask(
-      spec,
-      input.map(_.output),
+      HandedProgram.of(getStateInfo, sparkContext, program),
       arrived,
       partitionState,
       joinReport(held, loads)

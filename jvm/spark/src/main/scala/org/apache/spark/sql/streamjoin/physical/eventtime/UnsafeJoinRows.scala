@@ -10,8 +10,8 @@ import io.streamjoin.model.Side.{Left, Right}
 import io.streamjoin.model.{Routing, Side}
 
 /**
- * Looks at Spark's rows with generated code. One instance serves one task. To write such code costs more than
- * a small batch takes to run it, so it is written by need.
+ * Looks at Spark's rows with generated code. One instance serves one task at a time. To write such code costs more
+ * than a small batch takes to run it, so it is written by need, and kept ([[JoinProgram]]).
  */
 private[physical] final class UnsafeJoinRows(
     spec: StreamJoinSpec,
@@ -41,6 +41,9 @@ private[physical] final class UnsafeJoinRows(
       case Some(predicate) => predicate.eval(pair(l, r))
       case None            => true
     }
+
+  /** Lets go of the rows that were looked at last. */
+  def forget(): Unit = pair(null, null): Unit
 
   /** Nothing where key and times leave nothing to ask. */
   private def pairs(residual: Expression): Option[BasePredicate] =

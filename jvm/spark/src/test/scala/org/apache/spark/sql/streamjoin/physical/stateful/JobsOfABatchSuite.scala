@@ -7,9 +7,10 @@ import java.util.concurrent.atomic.AtomicInteger
 import org.apache.spark.SparkConf
 import org.apache.spark.scheduler.{SparkListener, SparkListenerJobStart}
 import org.apache.spark.sql.{DataFrame, Row}
-import org.apache.spark.sql.execution.streaming.runtime.MemoryStream
+import org.apache.spark.sql.execution.streaming.runtime.{MemoryStream, StreamingQueryWrapper}
 import org.apache.spark.sql.internal.StaticSQLConf
 import org.apache.spark.sql.streaming.StreamTest
+import org.apache.spark.sql.streamjoin.physical.eventtime.StreamJoinExec
 
 import io.streamjoin.{PythonApi, StreamJoinExtensions}
 
@@ -88,6 +89,23 @@ class JobsOfABatchSuite extends StreamTest {
     both(s"a.id = b.id AND ${within("a", "b")}", "left") { found =>
       assert(found == Seq((Set(Row(1, 1)), 1), (Set(Row(2, null), Row(3, 3)), 1)))
     }
+  }
+
+  test("what tasks go by is the same from batch to batch") {
+    val (a, b) = (MemoryStream[(Int, Timestamp)], MemoryStream[(Int, Timestamp)])
+    val on = s"a.id = b.id AND ${within("a", "b")} AND a.id + b.id > 0"
+    val query = join(input("a", a), input("b", b), on, "full").selectExpr("a.id", "b.t")
+      .writeStream.format("noop").start()
+    try {
+      val programs = (1 to 3).map { n =>
+        a.addData(n -> at(n))
+        query.processAllAvailable()
+        val plan =
+          query.asInstanceOf[StreamingQueryWrapper].streamingQuery.lastExecution.executedPlan
+        plan.collect { case j: StreamJoinExec => j.program }
+      }
+      assert(programs.head.length == 1 && programs.distinct.length == 1)
+    } finally query.stop()
   }
 
   for (buckets <- Seq(true, false))

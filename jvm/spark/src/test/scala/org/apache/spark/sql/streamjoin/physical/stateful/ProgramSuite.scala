@@ -1,0 +1,78 @@
+package org.apache.spark.sql.streamjoin.physical.stateful
+
+import java.util.UUID
+import java.util.concurrent.atomic.AtomicInteger
+
+import org.apache.spark.sql.execution.streaming.operators.stateful.StatefulOperatorStateInfo
+import org.apache.spark.sql.test.SharedSparkSession
+import org.apache.spark.{SparkException, SparkFunSuite}
+
+/** How often a program is made ready, and for whom. */
+class ProgramSuite extends SparkFunSuite with SharedSparkSession {
+  import ProgramSuite._
+
+  private def info(run: UUID): StatefulOperatorStateInfo =
+    StatefulOperatorStateInfo("checkpoint", run, 0, 0, 1, None, None)
+
+  /** What the task of a batch got, by the number under which it was made ready. */
+  private def batch(run: UUID, word: String, asks: Int = 1, fails: Boolean = false): Seq[Int] = {
+    val program = HandedProgram.of(info(run), spark.sparkContext, Word(word))
+    spark.sparkContext
+      .parallelize(Seq(1), 1)
+      .map { _ =>
+        val got = Seq.fill(asks)(program.forTask())
+        if (fails) throw new IllegalStateException("on purpose")
+        assert(got.forall(_.word == word))
+        got.map(_.number)
+      }
+      .collect()
+      .head
+  }
+
+  test("a program is made ready once while it stays as it is, and anew when it has changed") {
+    val run = UUID.randomUUID
+    val first = batch(run, "a")
+    assert(batch(run, "a") == first && batch(run, "a") == first)
+    val changed = batch(run, "b")
+    assert(changed != first && batch(run, "b") == changed)
+    assert(!Seq(first, changed).contains(batch(run, "a")))
+  }
+
+  test("another run has its own") {
+    val run = UUID.randomUUID
+    assert(batch(run, "a") != batch(UUID.randomUUID, "a"))
+  }
+
+  test("who asks twice in a task gets two, and both are there for the next one") {
+    val run = UUID.randomUUID
+    val two = batch(run, "a", asks = 2)
+    assert(two.distinct.length == 2 && batch(run, "a", asks = 2).toSet == two.toSet)
+  }
+
+  test("what a failed task had is not used again") {
+    val run = UUID.randomUUID
+    val first = batch(run, "a")
+    intercept[SparkException](batch(run, "a", fails = true))
+    assert(batch(run, "a") != first)
+  }
+
+  test("what is idle has forgotten the rows of its task") {
+    val run = UUID.randomUUID
+    val before = forgotten.get
+    batch(run, "a", asks = 2)
+    assert(forgotten.get == before + 2)
+  }
+}
+
+private object ProgramSuite {
+  private val made = new AtomicInteger
+  private val forgotten = new AtomicInteger
+
+  private final case class Word(word: String) extends Program[ReadyWord] {
+    override def ready(): ReadyWord = new ReadyWord(word, made.incrementAndGet())
+  }
+
+  private final class ReadyWord(val word: String, val number: Int) extends Program.Ready {
+    override def forget(): Unit = { forgotten.incrementAndGet(); () }
+  }
+}
