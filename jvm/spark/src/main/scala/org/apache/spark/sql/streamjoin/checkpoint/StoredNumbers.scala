@@ -1,17 +1,21 @@
 package org.apache.spark.sql.streamjoin.checkpoint
 
-import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{UnsafeProjection, UnsafeRow}
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+import org.apache.spark.sql.catalyst.expressions.codegen.UnsafeRowWriter
 import org.apache.spark.sql.execution.streaming.state._
 import org.apache.spark.sql.types.{LongType, StringType, StructType}
 import org.apache.spark.unsafe.types.UTF8String
 
 /** Single numbers in the same version of the store as the rows they belong to. */
 private[streamjoin] final class StoredNumbers(store: StateStore) {
-  private val toKey = UnsafeProjection.create(StoredNumbers.key)
+  private val writer = new UnsafeRowWriter(1)
   private val value = new LongRow(1)
 
-  private def key(name: String): UnsafeRow = toKey(InternalRow(UTF8String.fromString(name)))
+  private def key(name: String): UnsafeRow = {
+    writer.reset()
+    writer.write(0, UTF8String.fromString(name))
+    writer.getRow
+  }
 
   def get(name: String): Option[Long] =
     Option(store.get(key(name), StoredNumbers.Family)).map(_.getLong(0))

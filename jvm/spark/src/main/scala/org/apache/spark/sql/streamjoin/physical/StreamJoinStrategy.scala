@@ -128,6 +128,7 @@ case class StreamJoinStrategy(session: SparkSession) extends SparkStrategy {
 
   private def planJoin(j: StreamJoin, required: Seq[Attribute]): SparkPlan = {
     JoinRefusals.of(j).foreach(refusal => throw refusal.error)
+    val said = JoinExplanation.of(j.analysis, j.late)
     new StreamJoinExec(
       planInput(j.left),
       planInput(j.right),
@@ -137,8 +138,8 @@ case class StreamJoinStrategy(session: SparkSession) extends SparkStrategy {
         j.output,
         required,
         j.late.map(LateSpec(_, j.lateBelow, j.sharedKeys, SQLConf.get.sessionLocalTimeZone)),
-        JoinExplanation.summary(j.analysis),
-        JoinExplanation.lines(j.analysis, j.late),
+        said.summary,
+        said.lines,
         SQLConf.get.getConf(StreamJoinConf.TimeBuckets)
       )
     )

@@ -42,7 +42,19 @@ private[checkpoint] object SegmentFormat extends StateFormat {
     ((StoredNumbers.Family -> StoredNumbers.schema) +: rows).toMap
   }
 
+  /** Those of the last session: in every batch they are asked for, and mostly as they were. */
+  @volatile private var last: Option[(Map[String, String], StateStoreConf)] = None
+
   override def settings(session: SQLConf): StateStoreConf = {
+    val set = session.getAllConfs
+    last.collect { case (`set`, same) => same }.getOrElse {
+      val now = settingsOf(session)
+      last = Some(set -> now)
+      now
+    }
+  }
+
+  private def settingsOf(session: SQLConf): StateStoreConf = {
     val own = session.clone()
     own.setConfString(
       SQLConf.STATE_STORE_PROVIDER_CLASS.key,

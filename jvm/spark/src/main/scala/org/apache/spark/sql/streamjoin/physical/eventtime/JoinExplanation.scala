@@ -1,5 +1,7 @@
 package org.apache.spark.sql.streamjoin.physical.eventtime
 
+import java.util.WeakHashMap
+
 import org.apache.spark.sql.catalyst.expressions.Attribute
 import org.apache.spark.sql.streamjoin.ColumnNames
 import org.apache.spark.sql.streamjoin.conditions.{FoundBound, RetentionLimit, TimeUnit}
@@ -12,8 +14,25 @@ import io.streamjoin.model.{JoinType, ReachBuckets, Routing, Side}
 /** What `explain` says of a join, in words. */
 private[physical] object JoinExplanation {
 
+  /**
+   * @param lines what `explain` lists
+   * @param summary what bounds the times, for the node's own line
+   */
+  final case class Said(lines: Seq[String], summary: String)
+
+  /** By the bounds, of which each analysis has its own: to say it again in each batch would cost a millisecond. */
+  private val said = new WeakHashMap[JoinBounds, (Option[Attribute], Said)]
+
   /** @param late the column by which late rows come out */
-  def lines(a: JoinAnalysis, late: Option[Attribute]): Seq[String] = {
+  def of(a: JoinAnalysis, late: Option[Attribute]): Said = said.synchronized {
+    Option(said.get(a.bounds)).collect { case (`late`, same) => same }.getOrElse {
+      val now = Said(lines(a, late), summary(a))
+      said.put(a.bounds, late -> now)
+      now
+    }
+  }
+
+  private def lines(a: JoinAnalysis, late: Option[Attribute]): Seq[String] = {
     val times = new TimeWords(a)
     times.watermarks ++ conjuncts(a, times) ++ facts(
       a,
@@ -22,8 +41,7 @@ private[physical] object JoinExplanation {
       outputs(a, times) ++ late.map(lateRows(a, times, _))
   }
 
-  /** What bounds the times, for the node's own line. */
-  def summary(a: JoinAnalysis): String =
+  private def summary(a: JoinAnalysis): String =
     // how rows reach the partitions says it, too
     if (a.bounds.contradictory && a.equiKeys.isEmpty) ""
     else new TimeWords(a).bounds.mkString(" and ")

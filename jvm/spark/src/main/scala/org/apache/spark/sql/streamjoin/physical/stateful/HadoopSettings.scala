@@ -6,7 +6,7 @@ import org.apache.hadoop.conf.Configuration
 
 import org.apache.spark.broadcast.Broadcast
 import org.apache.spark.sql.SparkSession
-import org.apache.spark.sql.internal.SessionState
+import org.apache.spark.sql.internal.{SQLConf, SessionState}
 import org.apache.spark.util.SerializableConfiguration
 
 /**
@@ -21,26 +21,41 @@ private[physical] object HadoopSettings {
 
   def broadcast(session: SparkSession): Broadcast[SerializableConfiguration] = synchronized {
     val context = session.sparkContext
-    val now = SessionState.newHadoopConf(context.hadoopConfiguration, session.sessionState.conf)
-    val settings = settingsOf(now)
+    val (hadoops, sessions) = (context.hadoopConfiguration, session.sessionState.conf)
     val last = handedOut.get(session)
-    if (last != null && last.settings == settings) last.broadcast
+    if (last != null && last.isOf(hadoops, sessions)) last.broadcast
     else {
-      val broadcast = SerializableConfiguration.broadcast(context, now)
-      handedOut.put(session, HandedOut(settings, broadcast))
+      val broadcast =
+        SerializableConfiguration.broadcast(context, SessionState.newHadoopConf(hadoops, sessions))
+      handedOut.put(session, HandedOut(settingsOf(hadoops), sessions.getAllConfs, broadcast))
       broadcast
     }
   }
 
-  /** Some thousand, looked at in every batch: one of Scala's maps takes several times as long to make. */
   private def settingsOf(conf: Configuration): HashMap[String, String] = {
     val settings = new HashMap[String, String](4096)
     conf.iterator.forEachRemaining(s => settings.put(s.getKey, s.getValue))
     settings
   }
 
+  /** @param hadoops, sessions the settings that were put together to what was handed out */
   private final case class HandedOut(
-      settings: HashMap[String, String],
+      hadoops: HashMap[String, String],
+      sessions: Map[String, String],
       broadcast: Broadcast[SerializableConfiguration]
-  )
+  ) {
+
+    /** Some thousand settings, looked at in every batch: to put them together takes several times as long. */
+    def isOf(conf: Configuration, session: SQLConf): Boolean = {
+      val now = conf.iterator
+      var same = session.getAllConfs == sessions
+      var count = 0
+      while (same && now.hasNext) {
+        val setting = now.next()
+        same = setting.getValue == hadoops.get(setting.getKey)
+        count += 1
+      }
+      same && count == hadoops.size
+    }
+  }
 }
