@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import sys
 import time
 from collections.abc import Iterator
@@ -22,7 +21,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.functions import expr
 from pyspark.sql.streaming.query import StreamingQuery
 
-from benchmarks.restart import ENGINES, session
+from benchmarks.restart import ENGINES, cpu_seconds, session
 
 _LINES = [0.1 * 2**n for n in range(8)] + [20.0, 40.0]
 
@@ -63,7 +62,7 @@ def _walk(
 ) -> Iterator[dict[str, Any]]:
     """Give a line for each multiple of the memory that the state comes to."""
     ends = [line for line in _LINES if line * fits < rows] + [rows / fits]
-    seen, held, cpu = 0, 0, _cpu(spark)
+    seen, held, cpu = 0, 0, cpu_seconds(spark)
     for end in ends:
         while held < end * fits:
             time.sleep(0.02)
@@ -78,7 +77,7 @@ def _walk(
         some, seen = done[seen:], len(done)
         operators = [p["stateOperators"][0] for p in some]
         arrived = sum(p["numInputRows"] for p in some)
-        cpu, before = _cpu(spark), cpu
+        cpu, before = cpu_seconds(spark), cpu
         yield {
             "state_by_memory": round(held / fits, 2),
             "rows": held,
@@ -91,13 +90,6 @@ def _walk(
             "joined": sum(p["sink"]["numOutputRows"] for p in some),
             "arrived": arrived,
         }
-
-
-def _cpu(spark: SparkSession) -> float:
-    """Seconds of all threads of the process, the compiler's and the collector's with them."""
-    jvm: Any = spark.sparkContext._gateway
-    fields = Path(f"/proc/{jvm.proc.pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def _started(spark: SparkSession, checkpoint: Path, batch: int) -> StreamingQuery:
