@@ -12,7 +12,12 @@ import org.apache.spark.sql.catalyst.trees.{CurrentOrigin, Origin}
 import org.apache.spark.sql.catalyst.trees.TreePattern.PLAN_EXPRESSION
 import org.apache.spark.sql.streamjoin.conditions.PlainCondition
 import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
-import org.apache.spark.sql.streamjoin.logical.plan.{ChangelogMarks, StreamJoinHint}
+import org.apache.spark.sql.streamjoin.logical.plan.{
+  ChangelogJoin,
+  ChangelogMarks,
+  StreamJoin,
+  StreamJoinHint
+}
 import org.apache.spark.sql.streamjoin.logical.times.TimeColumns
 
 /**
@@ -34,6 +39,13 @@ object ResolveStreamSubqueries extends Rule[LogicalPlan] {
           else {
             // Spark checks what is left of sub-queries; none of these will be
             ours.flatMap(query).foreach { q =>
+              if (q.plan.exists(mentionsRowBelow)) {
+                throw StreamJoinErrors.unsupportedSubquery(
+                  place(q),
+                  "a join in it, or what is below that, mentions the row that it is asked for",
+                  "that in the WHERE above the join, or the joins in FROM"
+                )
+              }
               PlaceWindows.check(q.plan)
               ValidateSubqueryExpression(f, q)
             }
@@ -60,9 +72,14 @@ object ResolveStreamSubqueries extends Rule[LogicalPlan] {
     "WHERE [NOT] EXISTS (SELECT 1 FROM d WHERE d.id = o.id AND d.time BETWEEN o.time AND o.time + " +
       "INTERVAL '1' HOUR) as a condition of its own, joined to others by AND"
 
+  private val AsExistsOfChanges =
+    "WHERE [NOT] EXISTS (SELECT 1 FROM d WHERE d.id = o.id) as a condition of its own, joined to others by AND"
+
   private val AsJoin =
     "it as a join: o [LEFT] JOIN d ON d.id = o.id AND d.time BETWEEN o.time AND " +
       "o.time + INTERVAL '1' HOUR"
+
+  private val AsJoinOfChanges = "it as a join: o [LEFT] JOIN d ON d.id = o.id"
 
   /** AND-ed parts, and those that a NOT makes so: `NOT (a OR NOT b)` is `NOT a AND b`. */
   private def conjuncts(condition: Expression): Seq[Expression] = condition match {
@@ -78,13 +95,17 @@ object ResolveStreamSubqueries extends Rule[LogicalPlan] {
   /** Refuses what would not become a join. */
   private def refuse(e: Expression): Unit = e.foreach {
     case s: SubqueryExpression
-        if isOrdered(s.plan) || s.plan.resolved && ChangelogMarks.areChanges(s.plan) =>
+        if isOrdered(s.plan) ||
+          s.plan.resolved && isReady(s.plan) && ChangelogMarks.changesWithin(s.plan) =>
+      val changes = ChangelogMarks.changesWithin(s.plan)
+      val asExists = if (changes) AsExistsOfChanges else AsExists
       val (reason, instead) = s match {
-        case x: Exists if !x.isCorrelated =>
-          "it does not mention the row it is asked for" -> AsExists
-        case _: ScalarSubquery  => "a value of a stream is not known before its end" -> AsExists
-        case _: LateralSubquery => "LATERAL asks it anew for each row" -> AsJoin
-        case _                  => "it is not a condition of WHERE of its own" -> AsExists
+        case x: Exists if !changes && !x.isCorrelated =>
+          "it does not mention the row it is asked for" -> asExists
+        case _: ScalarSubquery => "a value of a stream is not known before its end" -> asExists
+        case _: LateralSubquery =>
+          "LATERAL asks it anew for each row" -> (if (changes) AsJoinOfChanges else AsJoin)
+        case _ => "it is not a condition of WHERE of its own" -> asExists
       }
       throw StreamJoinErrors.unsupportedSubquery(place(s), reason, instead)
     case _ =>
@@ -107,18 +128,24 @@ object ResolveStreamSubqueries extends Rule[LogicalPlan] {
   private def isOurs(outer: LogicalPlan, conjunct: Expression): Boolean =
     query(conjunct).exists { q =>
       q.plan.resolved && isReady(q.plan) &&
-      (hasChanges(outer, q) || isOrdered(outer, q) || BuiltinJoin.isSought)
+      (hasChanges(outer, q) || mentions(q) && (isOrdered(outer, q) || BuiltinJoin.isSought))
     }
+
+  /** Whether the row that is asked for is mentioned, by which times are bounded; changes need no bound. */
+  private def mentions(query: SubqueryExpression): Boolean = query match {
+    case e: Exists => e.isCorrelated
+    case _         => true
+  }
 
   private def hasChanges(outer: LogicalPlan, query: SubqueryExpression): Boolean =
     ChangelogMarks.areChanges(outer) || ChangelogMarks.changesWithin(query.plan)
 
   private def query(conjunct: Expression): Option[SubqueryExpression] = conjunct match {
-    case e: Exists if e.isCorrelated      => Some(e)
-    case Not(e: Exists) if e.isCorrelated => Some(e)
-    case InSubquery(_, q)                 => Some(q)
-    case Not(InSubquery(_, q))            => Some(q)
-    case _                                => None
+    case e: Exists             => Some(e)
+    case Not(e: Exists)        => Some(e)
+    case InSubquery(_, q)      => Some(q)
+    case Not(InSubquery(_, q)) => Some(q)
+    case _                     => None
   }
 
   /** Where a sub-query stands: Spark notes it of an IN, and of an EXISTS only what is inside. */
@@ -129,7 +156,12 @@ object ResolveStreamSubqueries extends Rule[LogicalPlan] {
 
   private def joined(outer: LogicalPlan, conjunct: Expression): LogicalPlan = {
     val origin = query(conjunct).fold(conjunct.origin)(place)
-    def refused(reason: String) = StreamJoinErrors.unsupportedSubquery(origin, reason, AsExists)
+    val changes = query(conjunct).exists(hasChanges(outer, _))
+    def refused(reason: String) = StreamJoinErrors.unsupportedSubquery(
+      origin,
+      reason,
+      if (changes) AsExistsOfChanges else AsExists
+    )
     conjunct match {
       case Not(InSubquery(values, q)) if (values ++ q.plan.output).exists(_.nullable) =>
         throw refused(
@@ -141,13 +173,17 @@ object ResolveStreamSubqueries extends Rule[LogicalPlan] {
     // the rules look at the whole plan they are given
     val stub = LocalRelation(outer.output)
     val filter = CurrentOrigin.withOrigin(origin)(Filter(plain(conjunct), stub))
-    val correlated = PullupCorrelatedPredicates(filter)
+    val correlated = PullupCorrelatedPredicates(filter).transformExpressions {
+      // Spark makes a value of one that does not mention the row, and that has no end here
+      case e: Exists if !e.isCorrelated =>
+        e.copy(outerAttrs = stub.output.take(1), joinCond = Seq(Literal.TrueLiteral))
+    }
     if (correlated.expressions.flatMap(query).exists(_.plan.exists(_.isInstanceOf[DomainJoin]))) {
       throw refused("an aggregate or a limit in it depends on the row it is asked for")
     }
     val made = RewritePredicateSubquery(correlated).transformUp {
       case r: LocalRelation if r eq stub => outer
-      case j: Join if (j.left eq outer) && query(conjunct).exists(hasChanges(outer, _)) =>
+      case j: Join if (j.left eq outer) && changes =>
         ResolveChangelogJoin.filtered(tidied(j))
       case j: Join if j.left eq outer =>
         // only what the condition mentions comes out of a sub-query
@@ -165,7 +201,23 @@ object ResolveStreamSubqueries extends Rule[LogicalPlan] {
         }
         join
     }
-    RenewedMarks.of(made)
+    RenewedMarks.of(if (changes) told(made) else made)
+  }
+
+  /** Of a row that only comes, too, the result says whether it comes or goes. */
+  private def told(plan: LogicalPlan): LogicalPlan = plan match {
+    case Project(list, child) if ChangelogMarks.kind(plan.output).isEmpty =>
+      val changes =
+        child.output.filter(a => ChangelogMarks.isCommit(a) || ChangelogMarks.kind(Seq(a)).nonEmpty)
+      Project(list ++ changes.filterNot(plan.outputSet.contains), child)
+    case other => other
+  }
+
+  /** Whether Spark would have to put the row that is asked for through a join of ours. */
+  private def mentionsRowBelow(plan: LogicalPlan): Boolean = plan match {
+    case _: ChangelogJoin | _: StreamJoin =>
+      plan.exists(_.expressions.exists(_.exists(_.isInstanceOf[OuterReference])))
+    case _ => false
   }
 
   /** The row that is asked for as it will be: of joins of Spark's less is known than of those in their place. */
@@ -178,9 +230,16 @@ object ResolveStreamSubqueries extends Rule[LogicalPlan] {
    */
   private def plain(conjunct: Expression): Expression = conjunct.transform {
     case s: SubqueryExpression =>
-      s.withNewPlan(ChangelogBuilder.withMarks(s.plan).transformAllExpressions { case b: Between =>
+      val plan = if (s.isInstanceOf[Exists]) unlimited(s.plan) else s.plan
+      s.withNewPlan(ChangelogBuilder.withMarks(plan).transformAllExpressions { case b: Between =>
         PlainCondition.of(b)
       })
+  }
+
+  /** Whether there is a row does not depend on how many are looked at. */
+  private def unlimited(plan: LogicalPlan): LogicalPlan = plan match {
+    case GlobalLimit(IntegerLiteral(n), LocalLimit(_, child)) if n > 0 => child
+    case other                                                         => other
   }
 
   /** What Spark has made of a sub-query, as a person would have written it. */

@@ -31,6 +31,46 @@ class ChangelogSubqueriesSuite extends AnalysisSession {
       assert(joins(s"SELECT id, _change_type FROM a WHERE $condition") == Seq(how))
   }
 
+  test("without a mention of the row that is asked for: as long as there is a row at all") {
+    for (
+      (condition, how) <- Seq(
+        "EXISTS (SELECT 1 FROM c WHERE k = 1)" -> JoinType.LeftSemi,
+        "NOT EXISTS (SELECT * FROM c)" -> JoinType.LeftAnti
+      )
+    ) assert(joins(s"SELECT id, _change_type FROM a WHERE $condition") == Seq(how))
+    val refused =
+      refusal(planOf(session.sql(s"SELECT id, _change_type FROM a WHERE $semi OR id = 1")))
+    assert(refused.getCondition == "STREAM_JOIN.UNSUPPORTED_SUBQUERY")
+    assert(!refused.getMessage.contains("time"), refused.getMessage)
+  }
+
+  test("of rows that only come: the result has changes, and says so") {
+    for (condition <- Seq(semi, s"NOT $semi").map(_.replace("a.k", "o.k"))) {
+      assert(joins(s"SELECT id, _change_type FROM rows AS o WHERE $condition").length == 1)
+      val all = session.sql(s"SELECT * FROM rows AS o WHERE $condition").columns
+      assert(all.toSeq == Seq("id", "k", "_change_type", "_commit_version", "_commit_timestamp"))
+    }
+  }
+
+  test("whose joins mention the row that is asked for are refused before Spark fails at them") {
+    for (
+      query <- Seq(
+        "SELECT 1 FROM b LEFT JOIN c ON b.id = c.id AND a.k = c.k",
+        "SELECT 1 FROM (SELECT * FROM b WHERE b.k = a.k) x JOIN c ON x.id = c.id"
+      )
+    ) {
+      val refused = refusal(session.sql(s"SELECT id, _change_type FROM a WHERE EXISTS ($query)"))
+      assert(refused.getCondition == "STREAM_JOIN.UNSUPPORTED_SUBQUERY", query)
+    }
+    val above = "SELECT 1 FROM b LEFT JOIN c ON b.id = c.id WHERE b.k = a.k"
+    assert(joins(s"SELECT id, _change_type FROM a WHERE EXISTS ($above)").length == 2)
+  }
+
+  test("with a limit, which says nothing of whether there is a row") {
+    val limited = "EXISTS (SELECT 1 FROM c WHERE c.id = a.k LIMIT 1)"
+    assert(joins(s"SELECT id, _change_type FROM a WHERE $limited") == Seq(JoinType.LeftSemi))
+  }
+
   test("one above another, in one WHERE and through a view") {
     val two = s"$semi AND k IN (SELECT id FROM b)"
     assert(joins(s"SELECT * FROM a WHERE $two") == Seq.fill(2)(JoinType.LeftSemi))
