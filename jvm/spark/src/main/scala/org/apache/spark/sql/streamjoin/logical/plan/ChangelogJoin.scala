@@ -39,6 +39,7 @@ import io.streamjoin.model.{JoinType, Side}
  * @param keysFromBelow of which inputs the key follows from a join below, see [[UniqueKey]]
  * @param aliased the columns of the condition under the aliases that the person gave
  * @param isResult whether its changes are those of the query, with nothing above that nets them
+ * @param ofGroups the sides whose key is that of groups, of which one may be that of NULL
  */
 case class ChangelogJoin(
     left: LogicalPlan,
@@ -60,13 +61,14 @@ case class ChangelogJoin(
     normalizes: Boolean,
     keysFromBelow: Set[Side],
     aliased: Seq[AliasedColumn] = Nil,
-    isResult: Boolean = false
+    isResult: Boolean = false,
+    ofGroups: Set[Side] = Set.empty
 ) extends BinaryNode
     with PredicateHelper
     with HasTimeColumns {
 
   /** Without `aliased`, which stand in the condition, and what follows from its place. */
-  override protected def stringArgs: Iterator[Any] = productIterator.take(productArity - 2)
+  override protected def stringArgs: Iterator[Any] = productIterator.take(productArity - 3)
 
   def input(side: Side): LogicalPlan = children(side.index)
 
@@ -169,8 +171,11 @@ case class ChangelogJoin(
     if (joinType.leftOnly) Option.when(leftKey.nonEmpty)(leftKey)
     else if (tells(Side.Left)) Some(leftKey)
     else if (tells(Side.Right)) Some(rightKey)
-    else Option.when(leftKey.nonEmpty && rightKey.nonEmpty)(leftKey ++ rightKey)
+    else Option.when(leftKey.nonEmpty && rightKey.nonEmpty && !isMixed)(leftKey ++ rightKey)
   }
+
+  /** Whether a row of each input may come out padded that is the group of NULL. */
+  private def isMixed: Boolean = joinType == JoinType.FullOuter && Side.both.forall(ofGroups)
 
   /**
    * The same for a join above; empty: there is none for it. A column of it that may be padded is no part of a key, and

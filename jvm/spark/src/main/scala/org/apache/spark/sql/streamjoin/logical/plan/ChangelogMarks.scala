@@ -9,7 +9,7 @@ import org.apache.spark.sql.types.{Metadata, MetadataBuilder}
  *
  * {{{
  *   column of the kinds   Kind: of how many columns the unique key is
- *   key columns           Key: their place in the key
+ *   key columns           Key: their place in the key; Group: it is that of groups, of which one may be that of NULL
  *   sequence              Sequence
  *   commit columns        Commit: no part of a row's identity
  * }}}
@@ -23,10 +23,11 @@ private[streamjoin] object ChangelogMarks {
 
   val Kind = "streamjoin.changelog"
   val Key = "streamjoin.changelog.key"
+  val Group = "streamjoin.changelog.group"
   val Sequence = "streamjoin.changelog.sequence"
   val Commit = "streamjoin.changelog.commit"
 
-  private val all = Seq(Kind, Key, Sequence, Commit)
+  private val all = Seq(Kind, Key, Group, Sequence, Commit)
 
   /** The column that says which kind of change a row is. */
   def kind(columns: Seq[Attribute]): Option[Attribute] = columns.find(_.metadata.contains(Kind))
@@ -55,6 +56,9 @@ private[streamjoin] object ChangelogMarks {
     if (found.map(_.metadata.getLong(Key)) == (0L until wanted.toLong)) found else Nil
   }
 
+  /** Whether NULL is a key as any other. */
+  def isOfGroups(key: Seq[Attribute]): Boolean = key.exists(_.metadata.contains(Group))
+
   def sequence(columns: Seq[Attribute]): Option[Attribute] =
     columns.find(_.metadata.contains(Sequence))
 
@@ -77,6 +81,15 @@ private[streamjoin] object ChangelogMarks {
 
   def marked(a: Attribute, marks: (String, Long)*): NamedExpression =
     if (marks.isEmpty) a else marked(a, a.name, a.qualifier, a.metadata, marks: _*)
+
+  /** The column as one of changes that are told apart by all columns, and counted. */
+  def counted(a: Attribute): Attribute =
+    if (Seq(Kind, Key, Sequence).exists(a.metadata.contains)) {
+      val builder =
+        new MetadataBuilder().withMetadata(a.metadata).remove(Key).remove(Group).remove(Sequence)
+      if (a.metadata.contains(Kind)) builder.putLong(Kind, 0L)
+      a.withMetadata(builder.build())
+    } else a
 
   /** Whether two columns tell the same of changes. */
   def sameMarks(a: Attribute, b: Attribute): Boolean = of(a) == of(b)

@@ -30,15 +30,22 @@ private[streamjoin] object UniqueKey {
   def fromBelow(input: LogicalPlan): Seq[Attribute] =
     if (ChangelogMarks.key(input.output).nonEmpty) Nil
     else {
-      val found = keyBelow(input).map(k => input.output.find(isThat(input, _, k)))
+      val key = joinBelow(input).fold(Seq.empty[Attribute])(_.lastingKey)
+      val found = key.map(k => input.output.find(isThat(input, _, k)))
       if (found.forall(_.nonEmpty)) found.flatten else Nil
     }
 
+  /** Whether the key is that of groups, of which one may be that of NULL. */
+  def isOfGroups(input: LogicalPlan): Boolean = ChangelogMarks.key(input.output) match {
+    case Nil      => joinBelow(input).exists(_.ofGroups.nonEmpty)
+    case declared => ChangelogMarks.isOfGroups(declared)
+  }
+
   @tailrec
-  private def keyBelow(plan: LogicalPlan): Seq[Attribute] = plan match {
-    case j: ChangelogJoin                                    => j.lastingKey
-    case _: Project | _: Filter | _: SubqueryAlias | _: View => keyBelow(plan.children.head)
-    case _                                                   => Nil
+  private def joinBelow(plan: LogicalPlan): Option[ChangelogJoin] = plan match {
+    case j: ChangelogJoin                                    => Some(j)
+    case _: Project | _: Filter | _: SubqueryAlias | _: View => joinBelow(plan.children.head)
+    case _                                                   => None
   }
 
   /** Whether a column of a plan is one of the join below, under whatever name. */

@@ -37,6 +37,8 @@ private[resolve] object ChangelogDraft {
     val (l, r) = (arriving(left), arriving(right))
     def sequenceOf(plan: LogicalPlan) =
       if (ChangelogMarks.key(plan.output).isEmpty) None else ChangelogMarks.sequence(plan.output)
+    def sidesOf(which: LogicalPlan => Boolean) =
+      Side.both.zip(Seq(left, right)).collect { case (side, input) if which(input) => side }.toSet
     ChangelogJoin(
       ZonedInput.joined(l),
       ZonedInput.joined(r),
@@ -68,10 +70,9 @@ private[resolve] object ChangelogDraft {
       InputParts.of(l, ChangelogMarks.areChanges(left)),
       InputParts.of(r, ChangelogMarks.areChanges(right)),
       normalizes,
-      Side.both.zip(Seq(left, right)).collect {
-        case (side, input) if UniqueKey.fromBelow(input).nonEmpty => side
-      }.toSet,
-      AliasedColumn.of(condition.references, left, right)
+      sidesOf(UniqueKey.fromBelow(_).nonEmpty),
+      AliasedColumn.of(condition.references, left, right),
+      ofGroups = sidesOf(UniqueKey.isOfGroups)
     )
   }
 

@@ -1,7 +1,14 @@
 package org.apache.spark.sql.streamjoin.logical.resolve
 
-import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, Literal, NamedExpression}
+import org.apache.spark.sql.catalyst.expressions.{
+  Alias,
+  Attribute,
+  ExprId,
+  Literal,
+  NamedExpression
+}
 import org.apache.spark.sql.catalyst.plans.logical._
+import org.apache.spark.sql.streamjoin.ColumnNames
 import org.apache.spark.sql.streamjoin.errors.ChangelogErrors
 import org.apache.spark.sql.streamjoin.logical.plan.ChangelogMarks
 import org.apache.spark.sql.types.{Metadata, MetadataBuilder}
@@ -16,16 +23,31 @@ private[resolve] object GroupUpserts {
 
   /** The input as a changelog, where it is an aggregation with nothing but columns and filters above. */
   def of(input: LogicalPlan): LogicalPlan =
-    if (isAggregation(input)) declared(input) else input
+    if (isAggregation(input)) asking(input, declared(input)) else input
+
+  /** Without columns of groups that nobody has asked for. */
+  private def asking(input: LogicalPlan, made: LogicalPlan): LogicalPlan =
+    if (made.output.length == input.output.length + 1) made
+    else {
+      val ids = input.output.map(_.exprId)
+      val kind = ChangelogMarks.kind(made.output).get
+      Project(ids.map(id => made.output.find(_.exprId == id).get) :+ kind, made)
+    }
 
   private def isAggregation(plan: LogicalPlan): Boolean = plan match {
     case a: Aggregate => a.isStreaming && !ChangelogMarks.changesWithin(a)
+    case d: Distinct =>
+      d.isStreaming && !ChangelogMarks.changesWithin(d) && !d.child.exists(isStreamingAggregate)
     case _: Project | _: Filter | _: SubqueryAlias | _: View => isAggregation(plan.children.head)
     case _                                                   => false
   }
 
+  private def isStreamingAggregate(plan: LogicalPlan): Boolean =
+    plan.isInstanceOf[Aggregate] && plan.isStreaming
+
   private def declared(plan: LogicalPlan): LogicalPlan = plan match {
-    case a: Aggregate => upserts(a)
+    case a: Aggregate    => upserts(a)
+    case Distinct(child) => upserts(Aggregate(child.output, child.output, child))
     case Project(list, child) =>
       val below = declared(child)
       Project(list.map(known(_, below)) :+ ChangelogMarks.kind(below.output).get, below)
@@ -38,21 +60,15 @@ private[resolve] object GroupUpserts {
       below.output.find(_.exprId == a.exprId).fold(a)(b => a.withMetadata(b.metadata))
     }.asInstanceOf[NamedExpression]
 
-  private def upserts(a: Aggregate): LogicalPlan = {
-    val places = a.groupingExpressions.map { group =>
-      a.aggregateExpressions.find {
-        case Alias(child, _) => child.semanticEquals(group)
-        case e               => e.semanticEquals(group)
-      }
-    }
-    if (places.isEmpty || places.exists(_.isEmpty)) {
+  private def upserts(asked: Aggregate): LogicalPlan = {
+    if (asked.groupingExpressions.isEmpty) {
       throw ChangelogErrors.unsupportedChangelog(
-        a.origin,
-        "an aggregation gives a row again whenever it changes, and not all columns of its groups come out",
-        "groupBy(...) with these columns kept up to the join"
+        asked.origin,
+        "an aggregation without groups has one row, which has no key by which it could be told that it is another",
+        "groupBy(...), as by a constant column of the rows"
       )
     }
-    val key = places.flatten.map(_.exprId)
+    val (a, key) = withGroups(asked)
     Project(
       a.output.map { c =>
         // under its own id: what is above goes on as it is
@@ -60,7 +76,8 @@ private[resolve] object GroupUpserts {
         else
           c.withMetadata(
             new MetadataBuilder().withMetadata(c.metadata)
-              .putLong(ChangelogMarks.Key, key.indexOf(c.exprId).toLong).build()
+              .putLong(ChangelogMarks.Key, key.indexOf(c.exprId).toLong)
+              .putLong(ChangelogMarks.Group, 1L).build()
           )
       } :+ ChangelogMarks.marked(
         Literal(ChangeKind.Postimage.name),
@@ -71,5 +88,22 @@ private[resolve] object GroupUpserts {
       ),
       a
     )
+  }
+
+  /** With the columns of its groups, also those that do not come out, and which they are. */
+  private def withGroups(a: Aggregate): (Aggregate, Seq[ExprId]) = {
+    val groups: Seq[NamedExpression] = a.groupingExpressions.map { group =>
+      a.aggregateExpressions.find {
+        case Alias(child, _) => child.semanticEquals(group)
+        case e               => e.semanticEquals(group)
+      }.getOrElse(group match {
+        case named: NamedExpression => named
+        case other                  => Alias(other, ColumnNames.sql(other))()
+      })
+    }
+    val hidden = groups.filterNot(a.aggregateExpressions.contains)
+    val whole =
+      if (hidden.isEmpty) a else a.copy(aggregateExpressions = a.aggregateExpressions ++ hidden)
+    (whole, groups.map(_.exprId).distinct)
   }
 }

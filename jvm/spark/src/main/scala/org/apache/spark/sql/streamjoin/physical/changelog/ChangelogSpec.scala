@@ -19,6 +19,7 @@ import io.streamjoin.watermark.JoinWatermarks
  * @param second where rows have the image that they replace beside their own
  * @param key the unique key; empty: there is none
  * @param keyFromBelow whether that follows from a join below, see [[org.apache.spark.sql.streamjoin.logical.plan.UniqueKey]]
+ * @param nullKey whether NULL is a key as any other
  * @param oneAKey whether there is at most one row of a join key
  * @param sequence which of two changes of one key is later
  * @param sequenceAsked whether somebody asks for it besides
@@ -33,6 +34,7 @@ private[changelog] final case class ChangelogSide(
     second: Option[SecondImage],
     key: Seq[Attribute],
     keyFromBelow: Boolean,
+    nullKey: Boolean,
     oneAKey: Boolean,
     sequence: Option[Attribute],
     sequenceAsked: Boolean,

@@ -159,6 +159,7 @@ private[physical] object PlanChangelogJoin extends PredicateHelper {
       second(j, side, columns),
       j.key(side),
       j.keysFromBelow(side),
+      j.ofGroups(side),
       j.oneAKey(side),
       j.sequence(side),
       j.sequence(side).exists(read.contains),

@@ -151,7 +151,9 @@ private[changelog] final class UnsafeChangelogRows(
     }
     private lazy val keyHash =
       Option.when(keyed)(UnsafeProjection.create(Seq(KeyHash.of(own.key)), stored))
-    private val keyAt = own.key.map(k => stored.indexWhere(_.exprId == k.exprId)).toArray
+    private val neverNull: Array[Int] =
+      if (own.nullKey) Array.empty
+      else own.key.map(k => stored.indexWhere(_.exprId == k.exprId)).toArray
 
     /** What a row is told apart by, where that is not all of it. */
     private lazy val data = Option.when(own.image.length < stored.length) {
@@ -189,7 +191,7 @@ private[changelog] final class UnsafeChangelogRows(
 
     def kept(row: UnsafeRow): UnsafeRow = {
       val kept = written(toStored(row))
-      if (kept.anyNull && keyAt.exists(kept.isNullAt)) {
+      if (kept.anyNull && neverNull.exists(kept.isNullAt)) {
         throw ChangelogErrors.nullKey(side.name, own.key.map(_.name))
       }
       kept
