@@ -41,7 +41,9 @@ private[streamjoin] object ChangelogBuilder {
   /** The join, with columns of its own for the changes: where it is joined with itself Spark renews them. */
   def build(asked: Join): Either[Refusal, LogicalPlan] = {
     val plain = StreamJoinHint.changed(asked)(_.child)
-    val join = plain.withNewChildren(plain.children.map(GroupUpserts.of)).asInstanceOf[Join]
+    val join = plain
+      .withNewChildren(plain.children.map(input => UnitedChanges.of(GroupUpserts.of(input))))
+      .asInstanceOf[Join]
     val condition = PlainCondition.of(join.condition.getOrElse(Literal.TrueLiteral))
     val options = StreamJoinHint.on(asked).getOrElse(JoinOptions())
     for {

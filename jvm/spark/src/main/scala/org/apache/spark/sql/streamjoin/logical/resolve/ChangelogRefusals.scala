@@ -42,15 +42,24 @@ private[resolve] object ChangelogRefusals {
       if (!input.isStreaming)
         Some(StreamJoinErrors.staticInput(join.origin, side.name, input.output.map(_.name)))
       else if (ChangelogMarks.areChanges(input)) above(input)
-      else if (ChangelogMarks.changesWithin(input)) {
-        val where = s"the ${side.name} input"
-        Some(ChangelogErrors.changeTypeDropped(join.origin, where, input.output.map(_.name)))
-      } else {
+      else if (ChangelogMarks.changesWithin(input)) Some(lost(input))
+      else {
         Changelogs
           .undeclared(join, side, input)
           .map(_.error)
           .orElse(input.collectFirst(Function.unlift(comesAgain(input))))
       }
+
+    /** Changes below, of which the input does not say any more which they are. */
+    private def lost(input: LogicalPlan): StreamJoinAnalysisException =
+      input.collectFirst { case u: Union if u.children.exists(ChangelogMarks.areChanges) => u }
+        .flatMap(UnitedChanges.misfit)
+        .map(unsupported(_, UnitedChanges.Instead))
+        .getOrElse(ChangelogErrors.changeTypeDropped(
+          join.origin,
+          s"the ${side.name} input",
+          input.output.map(_.name)
+        ))
 
     /** What stands between the declaration of changes and the join. */
     private def above(plan: LogicalPlan): Option[StreamJoinAnalysisException] = plan match {
@@ -66,6 +75,9 @@ private[resolve] object ChangelogRefusals {
         unsteady(plan)
           .orElse(byKind(plan))
           .orElse(plan.children.flatMap(above).headOption)
+      case u: Union =>
+        UnitedChanges.misfitBelow(u).map(unsupported(_, UnitedChanges.Instead))
+          .orElse(u.children.flatMap(above).headOption)
       case other =>
         Some(unsupported(
           s"${other.nodeName} stands between the changes of the ${side.name} input and the join, and " +

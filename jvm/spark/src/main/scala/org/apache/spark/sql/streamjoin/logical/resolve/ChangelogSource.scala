@@ -302,7 +302,8 @@ private[streamjoin] final class ChangelogSource(input: LogicalPlan, resolver: Re
         "a changelog or a join of such, with the column _change_type"
       )
     )
-    val known = if (key.isEmpty) UniqueKey.of(input) else key.map(column("key", _))
+    val changes = UnitedChanges.of(input)
+    val known = if (key.isEmpty) UniqueKey.of(changes) else key.map(column("key", _))
     if (known.isEmpty) {
       throw ChangelogErrors.invalidChangelog(
         input.origin,
@@ -310,6 +311,6 @@ private[streamjoin] final class ChangelogSource(input: LogicalPlan, resolver: Re
         "toUpserts(key=...) with columns of the result"
       )
     }
-    ToUpserts(known, kind, LastImages.complete(input))
+    ToUpserts(known, kind, LastImages.complete(changes))
   }
 }

@@ -42,7 +42,7 @@ private[resolve] object LastImages {
     val size = ChangelogMarks.kind(input.output).fold(0)(ChangelogMarks.keySize)
     val key = ChangelogMarks.key(input.output)
     val together = joinKey.exists(_.forall(k => key.exists(_.exprId == k.exprId)))
-    if (size == 0) input
+    if (size == 0) UnitedChanges.completed(input)(completed(_, images(_, leaves, ttl)))
     else
       Option
         .when(key.nonEmpty && together && passesAll(input))(input)
@@ -52,8 +52,10 @@ private[resolve] object LastImages {
 
   /** Changes of which each comes with the image that it replaces, also where no join keeps that. */
   def complete(changes: LogicalPlan): LogicalPlan =
-    if (areComplete(changes)) changes
-    else normalized(changes, images(_, leaves = false, ttl = None))
+    completed(changes, images(_, leaves = false, ttl = None))
+
+  private def completed(changes: LogicalPlan, images: LogicalPlan => LogicalPlan): LogicalPlan =
+    if (areComplete(changes)) changes else normalized(changes, images)
 
   /** Whether nothing has a key by which an image could be missed, or something below looks after that. */
   def areComplete(changes: LogicalPlan): Boolean = changes match {

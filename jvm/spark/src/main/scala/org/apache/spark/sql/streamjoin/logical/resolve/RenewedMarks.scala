@@ -18,12 +18,13 @@ private[resolve] object RenewedMarks {
     val isAbove = joins.contains(true)
     val made = plan.withNewChildren(children)
     (
-      if (isAbove && made.resolved) withMarksOfInputs(made) else made,
+      if (isAbove && made.resolved) ofInputs(made) else made,
       isAbove || plan.isInstanceOf[ChangelogJoin]
     )
   }
 
-  private def withMarksOfInputs(plan: LogicalPlan): LogicalPlan = {
+  /** One node, whose columns say of changes what those of its inputs do. */
+  def ofInputs(plan: LogicalPlan): LogicalPlan = {
     val below = AttributeMap(plan.children.flatMap(_.output).map(a => a -> a))
     plan.transformExpressions {
       case a: AttributeReference if below.get(a).exists(!ChangelogMarks.sameMarks(_, a)) =>
