@@ -7,6 +7,7 @@ import org.apache.spark.sql.catalyst.expressions.AttributeSet
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.streaming.WriteToStream
 import org.apache.spark.sql.catalyst.trees.TreePattern.CURRENT_LIKE
+import org.apache.spark.sql.streaming.OutputMode
 import org.apache.spark.sql.streamjoin.ColumnNames
 import org.apache.spark.sql.streamjoin.errors.ChangelogErrors
 import org.apache.spark.sql.streamjoin.logical.plan.{
@@ -52,22 +53,52 @@ private[streamjoin] object Changelogs extends (LogicalPlan => Unit) {
 
   /** A query that runs: the kind must reach the sink, or the sums above must count with it. */
   override def apply(plan: LogicalPlan): Unit = plan match {
-    case w: WriteToStream if ChangelogMarks.changesWithin(w.inputQuery) => reaches(w.inputQuery)
-    case _                                                              =>
+    case w: WriteToStream =>
+      reaches(w.inputQuery)
+      if (w.outputMode == OutputMode.Update()) w.inputQuery.foreach(fallsOut)
+    case _ =>
   }
 
   private def reaches(plan: LogicalPlan): Unit = plan match {
-    case _ if ChangelogMarks.areChanges(plan) => stays(plan)
-    case a: Aggregate                         => counts(a)
-    case Project(_, a: Aggregate)             => counts(a)
-    case Filter(_, a: Aggregate)              => counts(a)
-    case _ if plan.children.exists(ChangelogMarks.changesWithin) =>
+    case _ if !ChangelogMarks.changesWithin(plan) =>
+    case _ if ChangelogMarks.areChanges(plan)     => stays(plan)
+    case a: Aggregate                             => counts(a)
+    case u: Union if u.children.exists(ChangelogMarks.areChanges) =>
+      stays(u)
+    case _ if !plan.children.exists(ChangelogMarks.areChanges) => plan.children.foreach(reaches)
+    case _: Project | _: Filter | _: SubqueryAlias | _: View =>
       throw ChangelogErrors.changeTypeDropped(
         plan.origin,
         "the result",
         plan.output.map(_.name)
       )
+    case other => stays(other)
+  }
+
+  /** Of sums in update mode, a filter keeps from the sink that a group fails it from now on. */
+  private def fallsOut(plan: LogicalPlan): Unit = plan match {
+    case Filter(condition, child) if fixed(child).exists(!condition.references.subsetOf(_)) =>
+      throw ChangelogErrors.unsupportedChangelog(
+        plan.origin,
+        s"the filter ${ColumnNames.sql(condition)} on sums of changes does not tell of a group that it fails from now " +
+          "on, so that what came out of it would stay",
+        "the condition as a column of the result, by which the sink deletes"
+      )
     case _ =>
+  }
+
+  /** Above an aggregation of changes, the columns that a group never changes. */
+  private def fixed(plan: LogicalPlan): Option[AttributeSet] = plan match {
+    case a: Aggregate =>
+      Option.when(ToldKinds.of(a.child).nonEmpty)(AttributeSet(a.aggregateExpressions.collect {
+        case e if !e.exists(_.isInstanceOf[AggregateExpression]) => e.toAttribute
+      }))
+    case Project(list, child) =>
+      fixed(child).map(some =>
+        AttributeSet(list.filter(_.references.subsetOf(some)).map(_.toAttribute))
+      )
+    case _: Filter | _: SubqueryAlias | _: View => fixed(plan.children.head)
+    case _                                      => None
   }
 
   /** Operators that let changes through as they are. */
@@ -81,22 +112,25 @@ private[streamjoin] object Changelogs extends (LogicalPlan => Unit) {
           "that came in might not go",
         "a filter by columns of the rows"
       )
-    case u: Union if u.children.forall(ChangelogMarks.areChanges) => u.children.foreach(stays)
+    case u: Union =>
+      for (reason <- UnitedChanges.misfit(u))
+        throw ChangelogErrors.unsupportedChangelog(u.origin, reason, UnitedChanges.Instead)
+      u.children.foreach(stays)
     case _: Project | _: Filter | _: SubqueryAlias | _: View | _: ToUpserts =>
-      plan.children.filter(ChangelogMarks.areChanges).foreach(stays)
+      plan.children.filter(ChangelogMarks.changesWithin).foreach(stays)
     case other if other.children.exists(ChangelogMarks.areChanges) =>
       throw ChangelogErrors.unsupportedChangelog(
         other.origin,
-        s"${other.nodeName} above changes takes each for a row that stays",
-        "the projection or filter of columns only, or go on with a table that the changes were " +
-          "merged into"
+        s"${other.nodeName} above changes takes each for a row that stays, and may make other rows of them",
+        "the projection or filter of columns only; or it in foreachBatch, where the changes of a batch are rows as " +
+          "any; or go on with a table that the changes were merged into"
       )
     case _ =>
   }
 
   /** Sums are right where the kind says with which sign a row counts. */
   private def counts(a: Aggregate): Unit = {
-    val kinds = AttributeSet(ChangelogMarks.kind(a.child.output))
+    val kinds = ToldKinds.of(a.child)
     if (kinds.isEmpty) {
       throw ChangelogErrors.changeTypeDropped(
         a.origin,

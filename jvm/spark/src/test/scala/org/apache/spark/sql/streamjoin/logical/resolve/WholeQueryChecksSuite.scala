@@ -86,6 +86,27 @@ class WholeQueryChecksSuite extends AnalysisSession {
     refused(checked(Distinct(changes)), "UNSUPPORTED_CHANGELOG")
     val sum = Alias(Sum(column(changes, "id")).toAggregateExpression(), "s")()
     refused(checked(Aggregate(Nil, Seq(sum), changes)), "UNSUPPORTED_CHANGELOG")
+    val sign =
+      Alias(If(EqualTo(changes.output.last, Literal("delete")), Literal(-1), Literal(1)), "sign")()
+    for (kept <- Seq(Seq(column(changes, "id")), changes.output)) {
+      val signed = Project(kept :+ sign, changes)
+      val signs = Alias(Sum(sign.toAttribute).toAggregateExpression(), "n")()
+      val group = column(changes, "id")
+      val sums = Aggregate(Seq(group), Seq(group, signs), signed)
+      checked(sums)
+      checked(Project(Seq(group, signs.toAttribute), SubqueryAlias("s", sums)))
+      // a filter by what a group never changes lets it through to its end; one on its sums does not
+      for ((by, isFixed) <- Seq(group -> true, signs.toAttribute -> false)) {
+        val some = Filter(GreaterThan(by, Literal(1L)), SubqueryAlias("s", sums))
+        checked(some)
+        def inUpdateMode(): Unit = Changelogs(written(some, OutputMode.Update()))
+        if (isFixed) inUpdateMode() else refused(inUpdateMode(), "UNSUPPORTED_CHANGELOG")
+      }
+    }
+    refused(
+      checked(Aggregate(Nil, Seq(sum), Project(Seq(column(changes, "id")), changes))),
+      "CHANGE_TYPE_DROPPED"
+    )
     // a plan that is not written may still be put below something
     Changelogs(Project(Seq(column(changes, "id")), changes))
   }
