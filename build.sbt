@@ -63,8 +63,11 @@ lazy val benchmarksSpark = (project in file("benchmarks/jvm/spark"))
     Benchmarks.settings,
     LocalFiles.atRuntime,
     scalacOptions ++= strict,
-    // many short queries: compiling them well costs more than it saves
-    OwnJvm.settings(JvmFlags.forSpark :+ "-XX:TieredStopAtLevel=1"),
+    // many short queries: compiling them well costs more than it saves, and for the first compiler alone the JVM leaves
+    // less room than what is compiled of them needs
+    OwnJvm.settings(
+      JvmFlags.forSpark ++ Seq("-XX:TieredStopAtLevel=1", "-XX:ReservedCodeCacheSize=512m")
+    ),
     libraryDependencies ++= Seq(
       "org.apache.spark" %% "spark-sql" % sparkVersion % Provided,
       "org.scalatest" %% "scalatest" % "3.2.19" % Test
