@@ -15,7 +15,8 @@ import java.util.Arrays
  * }}}
  */
 private[segment] abstract class RowPages(numberCount: Int, expected: Int, disk: SpilledBytes)
-    extends ChainedRows {
+    extends ChainedRows
+    with RowWindow.Pages {
   import RowPages._
 
   private val width = FirstLimit + numberCount
@@ -159,14 +160,13 @@ private[segment] abstract class RowPages(numberCount: Int, expected: Int, disk: 
   /** Makes a row readable until another one of any segment of the side is shown. */
   final def show(i: Int): Unit = if (areSpilled) disk.rows.show(this, i)
 
-  /** Where on the disk the page of a row is. */
-  final def extentOf(i: Int): Extent = spilled.extent(i >>> PageShift)
+  override final def pageRows: Int = PageRows
 
-  /** Of how many numbers a row consists. */
-  final def rowNumbers: Int = width
+  override final def rowNumbers: Int = width
 
-  /** What the [[RowWindow]] has of the page of a row; null: nothing. */
-  final def showPage(i: Int, numbers: Array[Long]): Unit = pages(i >>> PageShift) = numbers
+  override final def extentOf(i: Int): Extent = spilled.extent(i >>> PageShift)
+
+  override final def showPage(i: Int, numbers: Array[Long]): Unit = pages(i >>> PageShift) = numbers
 
   /** The least number `k` of the rows, of so many, that have not gone; `Long.MaxValue` where there are none. */
   protected final def leastSpilled(k: Int, count: Int): Long = {
@@ -229,7 +229,7 @@ private[segment] abstract class RowPages(numberCount: Int, expected: Int, disk: 
 private[segment] object RowPages {
   private val FewestRows = 16
   private val PageShift = 10
-  val PageRows: Int = 1 << PageShift
+  private val PageRows = 1 << PageShift
 
   // where in a row
   private val Key = 0

@@ -19,7 +19,7 @@ private[segment] final class SpilledBytes(
   import SpilledBytes._
 
   /** The rows that are shown. */
-  val rows: RowWindow = new RowWindow(this)
+  val rows: RowWindow = new RowWindow(readNumbers(_, _, _, _, _))
 
   private val pieceBytes = ByteBuffer.allocate(PieceBytes)
   private var pieceNumbers = Array.emptyLongArray
