@@ -1,9 +1,9 @@
 package io.streamjoin.state.segment
 
-import java.io.ByteArrayInputStream
-
 import scala.collection.mutable
+import scala.util.Random
 
+import org.scalatest.Assertions
 import org.scalatest.funsuite.AnyFunSuite
 
 import io.streamjoin.model.Side
@@ -13,7 +13,7 @@ import io.streamjoin.testing.{LocalFiles, RandomCases}
 /** Segments that nothing comes to for some versions, where memory is short: nothing of a row stays there. */
 class IdleSegmentsSuite extends AnyFunSuite {
   import IdleSegmentsSuite._
-  import ReclaimSuite.bytes
+  import ReclaimSuite.{bytes, readingBack}
   import SegmentJoinStateSuite._
 
   test("rows of which all is on the disk, and comes back, are as in a plain list") {
@@ -39,15 +39,7 @@ class IdleSegmentsSuite extends AnyFunSuite {
       val probes = random.nextInt(4)
       for (version <- 0 until 60) {
         if (random.nextInt(3) == 0) {
-          val before = watermarks.clone()
-          for (k <- watermarks.indices) watermarks(k) += random.nextInt(40)
-          for (side <- Side.both) {
-            val expected = model.evict(side, watermarks)
-            if (random.nextBoolean()) {
-              val gone = tested.evict(side, before, watermarks)
-              assert(gone.map(r => (r.row, r.matched)).toList.sorted == expected)
-            } else tested.discard(side, before, watermarks)
-          }
+          expire(tested, model, watermarks, random)
         }
         val begin = math.max(version * 10L, watermarks.max)
         for (n <- 0 until random.nextInt(80)) {
@@ -85,27 +77,9 @@ class IdleSegmentsSuite extends AnyFunSuite {
         if (random.nextInt(15) == 0 && written.nonEmpty) {
           tested.close()
           tested = empty()
-          tested.restore(read =>
-            written.reverseIterator.foreach(v => read(new PackedInput(new ByteArrayInputStream(v))))
-          )
+          tested.restore(readingBack(written))
         }
-        for (side <- Side.both) {
-          val rows = model.rows(side)
-          assert(tested.size(side) == rows.length, s"$side in version $version")
-          for (k <- 0 until limits) {
-            assert(tested.least(side, k) == least(rows.map(_.limits(k))), s"version $version")
-            val alone = tested.leastUnmatched(side, k)
-            // those on the disk are not told apart
-            assert(alone >= tested.least(side, k))
-            assert(alone <= least(rows.filterNot(_.matched).map(_.limits(k))))
-          }
-          assert(tested.least(side, limits) == least(rows.map(_.row.length.toLong)))
-          if (random.nextInt(10) == 0) {
-            val shown = mutable.ListBuffer.empty[(String, Boolean)]
-            tested.foreach(side)(row => shown += row.row -> row.matched)
-            assert(shown.toList.sorted == rows.map(r => (r.row, r.matched)).toList.sorted)
-          }
-        }
+        requireAlike(tested, model, limits, s"version $version", random)
       }
       tested.close()
     }
@@ -179,11 +153,7 @@ class IdleSegmentsSuite extends AnyFunSuite {
     assert(waiting.pool.fixed > Rows * 48L)
     val pool = new MemoryPool
     val tested = state(Spilling(pool, 1 << 19, LocalFiles.create, most = Rows * 24L))
-    tested.restore(read =>
-      waiting.written.reverseIterator.foreach { v =>
-        read(new PackedInput(new ByteArrayInputStream(v)))
-      }
-    )
+    tested.restore(readingBack(waiting.written))
     assert(tested.size(Left) == Rows)
     for (n <- 0 until Rows / 4 by 97)
       assert(tested.probe(Left, key(n), n.toLong, n.toLong).map(_.row).toList == List(s"$n"))
@@ -213,8 +183,9 @@ class IdleSegmentsSuite extends AnyFunSuite {
   }
 }
 
-private object IdleSegmentsSuite {
+private object IdleSegmentsSuite extends Assertions {
   import ReclaimSuite.bytes
+  import SegmentJoinStateSuite.Model
 
   val PerBatch = 2000
   val Batches = 50
@@ -223,6 +194,50 @@ private object IdleSegmentsSuite {
   def key(n: Int): Long = n * 0x9e3779b97f4a7c15L
 
   def least(of: collection.Seq[Long]): Long = of.minOption.getOrElse(Long.MaxValue)
+
+  /** Moves the watermarks on, and evicts by them or discards. */
+  def expire(
+      tested: SegmentJoinState[String],
+      model: Model,
+      watermarks: Array[Long],
+      random: Random
+  ): Unit = {
+    val before = watermarks.clone()
+    for (k <- watermarks.indices) watermarks(k) += random.nextInt(40)
+    for (side <- Side.both) {
+      val expected = model.evict(side, watermarks)
+      if (random.nextBoolean()) {
+        val gone = tested.evict(side, before, watermarks)
+        assert(gone.map(r => (r.row, r.matched)).toList.sorted == expected)
+      } else tested.discard(side, before, watermarks)
+    }
+  }
+
+  /** What is asked of all rows is as in the list, and now and then the rows are shown. */
+  def requireAlike(
+      tested: SegmentJoinState[String],
+      model: Model,
+      limits: Int,
+      when: String,
+      random: Random
+  ): Unit =
+    for (side <- Side.both) {
+      val rows = model.rows(side)
+      assert(tested.size(side) == rows.length, s"$side in $when")
+      for (k <- 0 until limits) {
+        assert(tested.least(side, k) == least(rows.map(_.limits(k))), when)
+        val alone = tested.leastUnmatched(side, k)
+        // those on the disk are not told apart
+        assert(alone >= tested.least(side, k))
+        assert(alone <= least(rows.filterNot(_.matched).map(_.limits(k))))
+      }
+      assert(tested.least(side, limits) == least(rows.map(_.row.length.toLong)))
+      if (random.nextInt(10) == 0) {
+        val shown = mutable.ListBuffer.empty[(String, Boolean)]
+        tested.foreach(side)(row => shown += row.row -> row.matched)
+        assert(shown.toList.sorted == rows.map(r => (r.row, r.matched)).toList.sorted)
+      }
+    }
 
   def state(spilling: Spilling): SegmentJoinState[String] =
     new SegmentJoinState[String](_ => 1, _ => 1000L, _ => SegmentJoinStateSuite.TextCodec, spilling)

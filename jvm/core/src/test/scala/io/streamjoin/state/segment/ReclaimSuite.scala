@@ -282,6 +282,10 @@ private object ReclaimSuite {
     found
   }
 
+  /** Versions from the last to the first, for a state to be restored from. */
+  def readingBack(written: collection.Seq[Array[Byte]])(read: PackedInput => Unit): Unit =
+    written.reverseIterator.foreach(v => read(new PackedInput(new ByteArrayInputStream(v))))
+
   def bytes(write: DataOutputStream => Unit): Array[Byte] = {
     val buffer = new ByteArrayOutputStream
     val out = new DataOutputStream(buffer)

@@ -1,7 +1,5 @@
 package io.streamjoin.state.segment
 
-import java.io.ByteArrayInputStream
-
 import scala.collection.mutable
 
 import org.scalatest.funsuite.AnyFunSuite
@@ -12,8 +10,8 @@ import io.streamjoin.testing.{LocalFiles, RandomCases}
 
 /** Segments that are on the disk while batches come to them: rows are searched there, and little of each is in memory. */
 class SearchedSegmentsSuite extends AnyFunSuite {
-  import IdleSegmentsSuite.{key, least}
-  import ReclaimSuite.bytes
+  import IdleSegmentsSuite.{expire, key, requireAlike}
+  import ReclaimSuite.{bytes, readingBack}
   import SearchedSegmentsSuite._
   import SegmentJoinStateSuite._
 
@@ -40,15 +38,7 @@ class SearchedSegmentsSuite extends AnyFunSuite {
       var kept = watermarks.clone()
       for (version <- 0 until 40) {
         if (limits > 0 && random.nextInt(3) == 0) {
-          val before = watermarks.clone()
-          for (k <- watermarks.indices) watermarks(k) += random.nextInt(40)
-          for (side <- Side.both) {
-            val expected = model.evict(side, watermarks)
-            if (random.nextBoolean()) {
-              val gone = tested.evict(side, before, watermarks)
-              assert(gone.map(r => (r.row, r.matched)).toList.sorted == expected)
-            } else tested.discard(side, before, watermarks)
-          }
+          expire(tested, model, watermarks, random)
         }
         val begin = math.max(version * 10L, watermarks.maxOption.getOrElse(0L))
         for (n <- 0 until random.nextInt(80)) {
@@ -87,22 +77,7 @@ class SearchedSegmentsSuite extends AnyFunSuite {
           tested = empty()
           tested.restore(readingBack(written))
         }
-        for (side <- Side.both) {
-          val rows = model.rows(side)
-          assert(tested.size(side) == rows.length, s"$side in version $version")
-          for (k <- 0 until limits) {
-            assert(tested.least(side, k) == least(rows.map(_.limits(k))), s"version $version")
-            val alone = tested.leastUnmatched(side, k)
-            assert(alone >= tested.least(side, k))
-            assert(alone <= least(rows.filterNot(_.matched).map(_.limits(k))))
-          }
-          assert(tested.least(side, limits) == least(rows.map(_.row.length.toLong)))
-          if (random.nextInt(10) == 0) {
-            val shown = mutable.ListBuffer.empty[(String, Boolean)]
-            tested.foreach(side)(row => shown += row.row -> row.matched)
-            assert(shown.toList.sorted == rows.map(r => (r.row, r.matched)).toList.sorted)
-          }
-        }
+        requireAlike(tested, model, limits, s"version $version", random)
       }
       tested.close()
     }
@@ -220,7 +195,4 @@ private object SearchedSegmentsSuite {
     }
     some
   }
-
-  def readingBack(written: collection.Seq[Array[Byte]])(read: PackedInput => Unit): Unit =
-    written.reverseIterator.foreach(v => read(new PackedInput(new ByteArrayInputStream(v))))
 }
