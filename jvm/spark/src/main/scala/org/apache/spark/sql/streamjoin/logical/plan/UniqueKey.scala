@@ -2,7 +2,7 @@ package org.apache.spark.sql.streamjoin.logical.plan
 
 import scala.annotation.tailrec
 
-import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, Cast, Expression}
+import org.apache.spark.sql.catalyst.expressions.Attribute
 import org.apache.spark.sql.catalyst.plans.logical.{
   Filter,
   LogicalPlan,
@@ -53,18 +53,10 @@ private[streamjoin] object UniqueKey {
   private def isThat(plan: LogicalPlan, column: Attribute, below: Attribute): Boolean = plan match {
     case _: ChangelogJoin => column.exprId == below.exprId
     case Project(list, child) =>
-      list.find(_.exprId == column.exprId).flatMap(source(_)) match {
+      list.find(_.exprId == column.exprId).flatMap(PassedColumn.of(_)) match {
         case Some(a) => isThat(child, a, below)
         case None    => false
       }
     case other => isThat(other.children.head, column, below)
-  }
-
-  /** A view casts each of its columns to the type that it has. */
-  private def source(e: Expression): Option[Attribute] = e match {
-    case a: Attribute                              => Some(a)
-    case Alias(child, _)                           => source(child)
-    case c: Cast if c.child.dataType == c.dataType => source(c.child)
-    case _                                         => None
   }
 }

@@ -1,10 +1,7 @@
 package org.apache.spark.sql.streamjoin.logical.resolve
 
 import org.apache.spark.sql.catalyst.expressions.{
-  Alias,
-  Attribute,
   AttributeSet,
-  Cast,
   CommonExpressionRef,
   Expression,
   PythonFuncExpression,
@@ -18,7 +15,12 @@ import org.apache.spark.sql.streamjoin.errors.{
   StreamJoinAnalysisException,
   StreamJoinErrors
 }
-import org.apache.spark.sql.streamjoin.logical.plan.{ChangelogMarks, ImposeOrder, StreamJoin}
+import org.apache.spark.sql.streamjoin.logical.plan.{
+  ChangelogMarks,
+  ImposeOrder,
+  PassedColumn,
+  StreamJoin
+}
 
 import io.streamjoin.model.Side
 
@@ -105,7 +107,7 @@ private[resolve] object ChangelogRefusals {
           val again = list.filter(_.references.exists(kind.contains)).lift(1)
           val counted = kind.forall(ChangelogMarks.keySize(_) == 0)
           def computed = for {
-            e <- list if !isColumn(e)
+            e <- list if PassedColumn.of(e).isEmpty
             a <- e.references
             if kind.contains(a) || counted && ChangelogMarks.isCommit(a)
           } yield refused(e, a.name)
@@ -137,13 +139,6 @@ private[resolve] object ChangelogRefusals {
 
     private def unsupported(reason: String, instead: String) =
       ChangelogErrors.unsupportedChangelog(join.origin, reason, instead)
-  }
-
-  /** A view casts each of its columns to the type that it has. */
-  private def isColumn(e: Expression): Boolean = e match {
-    case Alias(child, _)                           => isColumn(child)
-    case c: Cast if c.child.dataType == c.dataType => isColumn(c.child)
-    case other                                     => other.isInstanceOf[Attribute]
   }
 
   private def ofCondition(

@@ -5,16 +5,16 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, ExprCode}
 import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeSet, ExprId, SortOrder}
 import org.apache.spark.sql.catalyst.plans.physical.Partitioning
-import org.apache.spark.sql.execution.{CodegenSupport, SparkPlan, UnaryExecNode}
+import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.streamjoin.logical.plan.StreamJoinInput
+import org.apache.spark.sql.streamjoin.physical.stateful.InLoopBelow
 
 /**
- * The input of a join, with columns that may be NULL where they may be so in any batch. It does nothing to rows, so
- * what is below and what is above are one generated loop, where what is below is one.
+ * The input of a join, with columns that may be NULL where they may be so in any batch. It does nothing
+ * to rows.
  */
 case class StreamJoinInputExec(present: Set[ExprId], child: SparkPlan)
-    extends UnaryExecNode
-    with CodegenSupport {
+    extends InLoopBelow {
 
   override def nodeName: String = "StreamJoinInput"
 
@@ -29,18 +29,6 @@ case class StreamJoinInputExec(present: Set[ExprId], child: SparkPlan)
   override def outputOrdering: Seq[SortOrder] = child.outputOrdering
 
   override protected def doExecute(): RDD[InternalRow] = child.execute()
-
-  /** Above rows that are there already a loop would only copy them. */
-  override def supportCodegen: Boolean = child match {
-    case below: CodegenSupport => below.supportCodegen
-    case _                     => false
-  }
-
-  private def below: CodegenSupport = child.asInstanceOf[CodegenSupport]
-
-  override def inputRDDs(): Seq[RDD[InternalRow]] = below.inputRDDs()
-
-  override protected def doProduce(ctx: CodegenContext): String = below.produce(ctx, this)
 
   override def doConsume(ctx: CodegenContext, input: Seq[ExprCode], row: ExprCode): String =
     consume(ctx, input)

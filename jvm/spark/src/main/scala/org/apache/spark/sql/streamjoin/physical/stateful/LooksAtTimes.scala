@@ -6,14 +6,12 @@ import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.Attribute
 import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, ExprCode}
-import org.apache.spark.sql.execution.{CodegenSupport, UnaryExecNode}
 import org.apache.spark.sql.streamjoin.conditions.TimeUnit
 
 /**
- * Looks at the event time of each row that passes. It changes nothing, so what is below, this and what is above
- * are one generated loop, where what is below is one.
+ * Looks at the event time of each row that passes. It changes nothing.
  */
-private[physical] trait LooksAtTimes extends UnaryExecNode with CodegenSupport {
+private[physical] trait LooksAtTimes extends InLoopBelow {
 
   /** The column. */
   protected def time: Attribute
@@ -28,18 +26,6 @@ private[physical] trait LooksAtTimes extends UnaryExecNode with CodegenSupport {
       _.filter(row => row.isNullAt(ordinal) || look.test(read(row, ordinal)))
     )
   }
-
-  /** Above rows that are there already a loop would only copy them. */
-  override def supportCodegen: Boolean = child match {
-    case below: CodegenSupport => below.supportCodegen
-    case _                     => false
-  }
-
-  private def below: CodegenSupport = child.asInstanceOf[CodegenSupport]
-
-  override def inputRDDs(): Seq[RDD[InternalRow]] = below.inputRDDs()
-
-  override protected def doProduce(ctx: CodegenContext): String = below.produce(ctx, this)
 
   /** Of this project's classes the code names none: whoever compiles it may not see them. */
   override def doConsume(ctx: CodegenContext, input: Seq[ExprCode], row: ExprCode): String = {
