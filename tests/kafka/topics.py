@@ -21,7 +21,10 @@ class Topics:
         self.prefix = prefix
         self._admin = AdminClient(broker.client_settings)
         # Once in the topic, also if the broker goes away between a message and its confirmation.
-        self._producer = Producer({**broker.client_settings, "enable.idempotence": True})
+        settings = {**broker.client_settings, "enable.idempotence": True}
+        self._producer = Producer(settings)
+        # places keys as Kafka's Java clients do
+        self._placing = Producer({**settings, "partitioner": "murmur2_random"})
 
     def create(self, partitions: int, *names: str) -> None:
         made = self._admin.create_topics(
@@ -35,8 +38,16 @@ class Topics:
         value = row if row is None or isinstance(row, bytes) else json.dumps(row).encode()
         self._producer.produce(self.prefix + name, value=value, partition=partition)
 
+    def send_by_key(
+        self, name: str, key: bytes | None, value: str, *, as_java: bool = True
+    ) -> None:
+        """Send a text to the partition of its key, as Java's clients place it or as librdkafka."""
+        producer = self._placing if as_java else self._producer
+        producer.produce(self.prefix + name, value=value.encode(), key=key)
+        producer.poll(0)
+
     def flush(self) -> None:
-        left = self._producer.flush(WITHIN_S)
+        left = self._producer.flush(WITHIN_S) + self._placing.flush(WITHIN_S)
         assert left == 0, f"{left} messages were not taken by {self.broker.bootstrap}"
 
     def values(self, name: str) -> list[Any]:

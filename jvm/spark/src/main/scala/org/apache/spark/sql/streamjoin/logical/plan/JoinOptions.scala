@@ -19,6 +19,8 @@ import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
  * @param last whether each row of the left meets the last one of the right only, see [[AsOfJoin]]
  * @param partitionOrder whether an order above it need not reach further than each partition, so far as
  *   the rows of a key do
+ * @param coPartitioned whether both inputs are topics of Kafka that are partitioned alike by the key, so that nothing
+ *   is to be shuffled
  * @param hint the hint by which they came: joins of one SELECT share it
  */
 final case class JoinOptions(
@@ -29,6 +31,7 @@ final case class JoinOptions(
     rightTtl: Option[String] = None,
     last: Boolean = false,
     partitionOrder: Boolean = false,
+    coPartitioned: Boolean = false,
     hint: Option[UUID] = None
 ) {
 
@@ -43,7 +46,8 @@ final case class JoinOptions(
     leftTtl.map(t => s"state_ttl left $t"),
     rightTtl.map(t => s"state_ttl right $t"),
     Option.when(last)("match last"),
-    Option.when(partitionOrder)("order_scope partition")
+    Option.when(partitionOrder)("order_scope partition"),
+    Option.when(coPartitioned)("co_partitioned")
   ).flatten.mkString(", ")
 
   /** As a plan shows it: an option that nobody gave changes no plan. */
@@ -98,6 +102,11 @@ object JoinOptions {
       (options, value) =>
         value.word("query", "partition")
           .map(word => options.copy(partitionOrder = word == "partition"))
+    ),
+    (
+      "co_partitioned",
+      "true or false",
+      (options, value) => value.flag.map(is => options.copy(coPartitioned = is))
     )
   )
 

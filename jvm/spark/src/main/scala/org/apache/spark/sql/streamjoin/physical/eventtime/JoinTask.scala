@@ -2,23 +2,21 @@ package org.apache.spark.sql.streamjoin.physical.eventtime
 
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
-import org.apache.spark.sql.catalyst.types.DataTypeUtils
-import org.apache.spark.sql.streamjoin.checkpoint.StateShape
 import org.apache.spark.sql.streamjoin.physical.stateful.{
-  AwaitedArrivals,
-  BaseWatermarks,
   BatchOutput,
   HandedProgram,
-  PartitionState
+  PartitionState,
+  WatermarksOfBatch
 }
 
-import io.streamjoin.bounds.{JoinBounds, RowBounds, RowTimes}
-import io.streamjoin.join.eventtime.{EventTimeJoin, HeldTimes, JoinCounters}
-import io.streamjoin.model.{BySide, Side}
-import io.streamjoin.state.{JoinState, Watched}
+import io.streamjoin.join.eventtime.{EventTimeJoin, JoinCounters}
+import io.streamjoin.model.Side
+import io.streamjoin.state.JoinState
 
 /**
  * One batch of one partition of a join, from opening its state to committing it.
+ *
+ * How watermarks come about depends on the inputs; behind shuffles:
  *
  * {{{
  *   watermarks before = stored          watermarks now = before, and what the batch brought
@@ -29,7 +27,7 @@ import io.streamjoin.state.{JoinState, Watched}
  */
 private[physical] final class JoinTask(
     program: HandedProgram[JoinCode],
-    batch: AwaitedArrivals,
+    batch: WatermarksOfBatch,
     partitions: PartitionState,
     report: JoinReport
 ) extends Serializable {
@@ -41,8 +39,9 @@ private[physical] final class JoinTask(
   ): Iterator[InternalRow] = {
     val code = program.forTask()
     val (spec, rows) = (code.spec, code.rows)
-    val state = partitions.open(partitionId, shapeOf(code))
-    val base = BaseWatermarks.next(spec.bases, spec.watermarks.rivals, batch(), state.numbers)
+    val held = report.held.map(_ => () => program.read().ready())
+    val state = partitions.open(partitionId, JoinShape.of(code, held))
+    val watermarks = batch.open(spec.bases, spec.watermarks, state.numbers)
     val counters = new JoinCounters
     val keys = report.loads.map(_ => StoredKeyLoad.open(state.numbers, holdsRows(state.rows)))
     val operator = new EventTimeJoin[UnsafeRow, InternalRow](
@@ -60,19 +59,21 @@ private[physical] final class JoinTask(
     )
     val disorder = new StoredDisorder(operator.disorder)
     disorder.restore(state.numbers)
-    val (before, now) = (spec.watermarks.received(base.before), spec.watermarks.received(base.now))
-    operator.restore(before)
+    operator.restore(watermarks.evicted)
 
     new BatchOutput(
       left,
       right,
+      () =>
+        if (watermarks.before eq watermarks.evicted) Iterator.empty
+        else operator.advance(watermarks.before),
       (side, row) =>
         operator.process(
           side,
           row,
-          keepFor = if (side == Side.Left) before else now
+          keepFor = if (side == Side.Left) watermarks.before else watermarks.known
         ),
-      () => operator.advance(now),
+      () => operator.advance(watermarks.now),
       () => {
         report.addTimes(partitionId, state.numbers, disorder, counters) { column =>
           spec.routing.countsIn(partitionId, spec.bounds.columns(column).side)
@@ -83,59 +84,20 @@ private[physical] final class JoinTask(
           operator.earliestHeld ++
             operator.earliestUnmatched(side => spec.watermarks.isOfJoin(side.other))
         ))
+        watermarks.save(state.numbers)
         state.commit(
           report.common,
-          counted(counters, state.rows)(spec.routing.countsIn(partitionId, _)),
-          base,
-          now
+          counted(counters, state.rows)(spec.routing.countsIn(partitionId, _)) ++ watermarks.ahead,
+          watermarks.base,
+          watermarks.now
         )
       },
       report.common.metrics("numOutputRows")
     )
   }
 
-  private def shapeOf(code: JoinCode): StateShape = {
-    val bounds = code.spec.bounds
-    StateShape(
-      side => DataTypeUtils.fromAttributes(code.inputs(side)),
-      side => bounds.limiting(side).length,
-      spanOf(bounds, _),
-      limitsOf(bounds, code.rows),
-      watched = if (report.held.isEmpty) _ => Watched.nothing[UnsafeRow] else watched
-    )
-  }
-
   private def holdsRows(state: JoinState[UnsafeRow]): Boolean =
     Side.both.exists(state.size(_) > 0)
-
-  /** In memory, a state goes on from batch to batch with what it was made with: that must be nobody else's. */
-  private def watched: Side => Watched[UnsafeRow] = {
-    lazy val own = program.read().ready()
-    side =>
-      new HeldTimes(own.spec.bounds, side).watched((row: UnsafeRow, times: RowTimes) =>
-        own.rows.readTimes(side, row, times)
-      )
-  }
-
-  /** A quarter of what one row can match, so that a probe looks at little else. */
-  private def spanOf(bounds: JoinBounds, side: Side): Long = bounds.probeWidth(side) match {
-    case JoinBounds.Unbounded => 1L
-    case width                => math.max(1L, width / 4)
-  }
-
-  private def limitsOf(
-      bounds: JoinBounds,
-      rows: UnsafeJoinRows
-  ): (Side, UnsafeRow, Boolean) => Array[Long] = {
-    lazy val times = new RowTimes(bounds.columns.length)
-    lazy val ofSides = BySide.of(new RowBounds(bounds, _))
-    (side, row, _) => {
-      rows.readTimes(side, row, times)
-      val limits = new Array[Long](ofSides(side).limitCount)
-      ofSides(side).limits(times, limits)
-      limits
-    }
-  }
 
   private def counted(counters: JoinCounters, buffered: JoinState[UnsafeRow])(
       countsIn: Side => Boolean

@@ -1,0 +1,57 @@
+package org.apache.spark.sql.streamjoin.physical.eventtime
+
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+import org.apache.spark.sql.catalyst.types.DataTypeUtils
+import org.apache.spark.sql.streamjoin.checkpoint.StateShape
+
+import io.streamjoin.bounds.{JoinBounds, RowBounds, RowTimes}
+import io.streamjoin.join.eventtime.HeldTimes
+import io.streamjoin.model.{BySide, Side}
+import io.streamjoin.state.Watched
+
+/** What a format must know of the rows that an event-time join holds. */
+private[eventtime] object JoinShape {
+
+  /**
+   * @param own makes code that nobody else uses, where somebody asks for the earliest times held: in memory, a state
+   *   goes on from batch to batch with what it was made with
+   */
+  def of(code: JoinCode, own: Option[() => JoinCode]): StateShape = {
+    val bounds = code.spec.bounds
+    StateShape(
+      side => DataTypeUtils.fromAttributes(code.inputs(side)),
+      side => bounds.limiting(side).length,
+      spanOf(bounds, _),
+      limitsOf(bounds, code.rows),
+      watched = own.fold[Side => Watched[UnsafeRow]](_ => Watched.nothing[UnsafeRow])(watched)
+    )
+  }
+
+  private def watched(own: () => JoinCode): Side => Watched[UnsafeRow] = {
+    lazy val code = own()
+    side =>
+      new HeldTimes(code.spec.bounds, side).watched((row: UnsafeRow, times: RowTimes) =>
+        code.rows.readTimes(side, row, times)
+      )
+  }
+
+  /** A quarter of what one row can match, so that a probe looks at little else. */
+  private def spanOf(bounds: JoinBounds, side: Side): Long = bounds.probeWidth(side) match {
+    case JoinBounds.Unbounded => 1L
+    case width                => math.max(1L, width / 4)
+  }
+
+  private def limitsOf(
+      bounds: JoinBounds,
+      rows: UnsafeJoinRows
+  ): (Side, UnsafeRow, Boolean) => Array[Long] = {
+    lazy val times = new RowTimes(bounds.columns.length)
+    lazy val ofSides = BySide.of(new RowBounds(bounds, _))
+    (side, row, _) => {
+      rows.readTimes(side, row, times)
+      val limits = new Array[Long](ofSides(side).limitCount)
+      ofSides(side).limits(times, limits)
+      limits
+    }
+  }
+}
