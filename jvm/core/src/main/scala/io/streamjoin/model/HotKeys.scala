@@ -6,8 +6,10 @@ package io.streamjoin.model
  * @param hash that its rows are looked up by; of two keys with one hash both are spread
  * @param partition where its rows lie that are before
  * @param from the first bucket of time whose rows are spread, after those of all rows that lie there already
+ * @param wider how many times as wide its buckets are as they have to be: of wider ones fewer rows are near an
+ *   edge, and lie twice
  */
-final case class HotKey(hash: Long, partition: Int, from: Long)
+final case class HotKey(hash: Long, partition: Int, from: Long, wider: Int = 1)
 
 /**
  * The keys whose rows are spread over the partitions by buckets of their times, each from a bucket on.
@@ -22,6 +24,8 @@ final case class HotKey(hash: Long, partition: Int, from: Long)
  * buffered before the key was found are all before the first bucket, and stay where they are.
  *
  * Immutable, for it is asked of each row: a table of hashes with open addressing.
+ *
+ * @param buckets as narrow as they may be
  */
 final case class HotKeys(buckets: ReachBuckets, keys: Seq[HotKey]) {
   require(buckets.width > 1, "numbers of buckets would wrap around, and have no order")
@@ -42,7 +46,15 @@ final case class HotKeys(buckets: ReachBuckets, keys: Seq[HotKey]) {
   private val (hashes, partitionOf, fromOf) =
     (keys.map(_.hash).toArray, keys.map(_.partition).toArray, keys.map(_.from).toArray)
 
+  private val bucketsOf: Array[ReachBuckets] = {
+    val byWidth = keys.map(_.wider).distinct.map(w => w -> buckets.wider(w)).toMap
+    keys.map(key => byWidth(key.wider)).toArray
+  }
+
   def size: Int = keys.length
+
+  /** How wide the buckets of the keys are. */
+  def widths: Seq[Long] = bucketsOf.toSeq.map(_.width).distinct.sorted
 
   def contains(hash: Long): Boolean = find(hash) >= 0
 
@@ -60,7 +72,7 @@ final case class HotKeys(buckets: ReachBuckets, keys: Seq[HotKey]) {
     val key = find(hash)
     if (key < 0) ReachBuckets.NoPartition
     else {
-      val bucket = buckets.home(side, time)
+      val bucket = bucketsOf(key).home(side, time)
       if (bucket < fromOf(key)) ReachBuckets.NoPartition else turn(key, bucket, partitions)
     }
   }
@@ -70,8 +82,9 @@ final case class HotKeys(buckets: ReachBuckets, keys: Seq[HotKey]) {
     val key = find(hash)
     if (key < 0) ReachBuckets.NoPartition
     else {
-      val bucket = buckets.home(side, time)
-      val next = bucket + buckets.neighbour(side, time)
+      val own = bucketsOf(key)
+      val bucket = own.home(side, time)
+      val next = bucket + own.neighbour(side, time)
       if (next == bucket || math.min(bucket, next) < fromOf(key)) ReachBuckets.NoPartition
       else {
         val there = turn(key, next, partitions)

@@ -25,6 +25,9 @@ final case class ReachBuckets(shift: Long, reach: Long, width: Long) {
   private val (shiftBuckets, shiftRest) =
     (Math.floorDiv(shift, width), Math.floorMod(shift, width))
 
+  /** As many times as wide. */
+  def wider(times: Int): ReachBuckets = copy(width = Math.multiplyExact(width, times.toLong))
+
   /** The bucket in which a row is at home. */
   def home(side: Side, time: Long): Long = {
     val bucket = Math.floorDiv(time, width)

@@ -17,8 +17,11 @@ class HotKeysSuite extends AnyFunSuite {
       val own = random.nextInt(partitions)
       val from = random.nextInt(9).toLong - 4
       val usual = ReachBuckets.of(before, after, bothCopied = single.isEmpty).get
-      val buckets = if (random.nextBoolean()) usual else usual.copy(width = 2 + 2 * usual.reach)
-      val routing = Routing.ByKeyAndTime(single, HotKeys(buckets, Seq(HotKey(7L, own, from))))
+      val least = if (random.nextBoolean()) usual else usual.copy(width = 2 + 2 * usual.reach)
+      val wider = 1 + random.nextInt(3)
+      val buckets = least.wider(wider)
+      val routing =
+        Routing.ByKeyAndTime(single, HotKeys(least, Seq(HotKey(7L, own, from, wider))))
       for (_ <- 1 to 20) {
         val near = from * buckets.width + random.nextInt(4 * buckets.width.toInt) - buckets.width
         val l = near - random.nextInt(3) * buckets.width

@@ -77,19 +77,34 @@ class KeyLoadSuite extends AnyFunSuite {
     assert(found(1000, minBuckets = 3).length == 1 && found(1000, minBuckets = 4).isEmpty)
   }
 
-  test("a key is spread where its task is done in half of the time") {
-    def isSpread(share: Double, partitions: Int) = {
+  test("a key is spread where its task is done in three fifths of the time") {
+    def isSpread(share: Double, partitions: Int, span: Long = 100) = {
       val (rows, others) = ((share * 100000).toLong, ((1 - share) * 100000 / partitions).toLong)
       val loads = (0 until partitions).map { p =>
         val own = if (p == 0) rows else 0L
-        TaskLoad(p, own + others, Map(7L -> own), 100, BySide(0L, 0L))
+        TaskLoad(p, own + others, Map(7L -> own), span, BySide(0L, 0L))
       }
       HotKeyRule(1000, 2).found(loads, none, partitions).nonEmpty
     }
     assert(!isSpread(1.0, 2))
-    assert(!isSpread(0.6, 3) && isSpread(0.7, 3))
-    assert(!isSpread(0.3, 4) && isSpread(0.5, 4))
-    assert(!isSpread(0.06, 16) && isSpread(0.08, 16))
+    assert(!isSpread(0.4, 3) && isSpread(0.6, 3))
+    assert(!isSpread(0.2, 4) && isSpread(0.4, 4))
+    assert(!isSpread(0.03, 16) && isSpread(0.06, 16))
+    // of wider buckets fewer rows lie twice
+    assert(!isSpread(0.7, 2, span = 20 * 64) && isSpread(0.8, 2, span = 20 * 64))
+  }
+
+  test("buckets are wider where a batch spans many for each task") {
+    def found(span: Long, latest: Long) = HotKeyRule(1000, 2).found(
+      Seq(TaskLoad(0, 10000, Map(1L -> 10000L), span, BySide(latest, latest))),
+      none,
+      partitions = 4
+    )
+    assert(found(20 * 63, 95).map(k => (k.wider, k.from)) == Seq(1 -> 5L))
+    assert(found(20 * 64, 95).map(k => (k.wider, k.from)) == Seq(2 -> 3L))
+    assert(found(20 * 127, 95).map(_.wider) == Seq(2))
+    assert(found(20 * 128, 95).map(k => (k.wider, k.from)) == Seq(4 -> 2L))
+    assert(found(Long.MaxValue, 95).map(_.wider) == Seq(4))
   }
 
   test("there is an end to them") {

@@ -78,7 +78,7 @@ class RoutingPropertySuite extends AnyFunSuite {
 
   for (joinType <- JoinType.all) {
     test(s"${joinType.name}: keys that become hot on the way give what one partition gives") {
-      var (outputRows, guests, spread) = (0, 0L, 0)
+      var (outputRows, guests, spread, wider) = (0, 0L, 0, 0)
       RandomCases.forAll(600) { random =>
         val join = RandomJoin.admissible(random, maxColumns = 2)
         val single = Routing.single(joinType)
@@ -100,13 +100,18 @@ class RoutingPropertySuite extends AnyFunSuite {
               assert(many.buffered(side) <= held * (if (single.contains(side)) 1 else 2))
             }
             if (many.filled > places.distinct.length) spread += 1
-            hot = hot ++ HotKeyRule(minRows = 1, minBuckets = 0).found(many.told, hot, partitions)
+            val rule = HotKeyRule(minRows = 1, minBuckets = 0, taskBuckets = random.nextInt(2))
+            hot = hot ++ rule.found(many.told, hot, partitions)
+            wider += hot.keys.count(_.wider > 1)
             if (hot.size > 0) many.routing = Routing.ByKeyAndTime(single, hot)
           }
         }
       }
       if (RandomCases.all)
-        assert(outputRows > 300 && guests > 30 && spread > 30, s"$outputRows, $guests, $spread")
+        assert(
+          outputRows > 300 && guests > 30 && spread > 30 && wider > 30,
+          s"$outputRows, $guests, $spread, $wider"
+        )
     }
   }
 

@@ -106,7 +106,7 @@ private[sql] object StreamJoinConf {
       .buildConf("spark.sql.streamJoin.hotKeyRows")
       .doc(
         "How many rows of a batch, of both inputs together, a key of a stream-to-stream join must have to be " +
-          "spread over its tasks (hotKeys). Its task must also be done in half of the time by that. It " +
+          "spread over its tasks (hotKeys). Its task must also be done in 3/5 of its time by that. It " +
           "counts from the next start of a query on."
       )
       .version("0.1.0")

@@ -89,7 +89,8 @@ private[streamjoin] final class HotKeyFiles(operator: Path, hadoopConf: Configur
       StoredBuckets.read(all \ "buckets"),
       (all \ "keys").children.map { key =>
         def number(part: String) = (key \ part).asInstanceOf[JInt].num.longValue
-        HotKey(number("hash"), number("partition").toInt, number("from"))
+        val wider = if (key \ "wider" == JNothing) 1 else number("wider").toInt
+        HotKey(number("hash"), number("partition").toInt, number("from"), wider)
       }
     )
   }
@@ -101,13 +102,14 @@ private[streamjoin] object HotKeyFiles {
   val Folder: String = "_hotKeys"
 
   /** Of the files here, which the number of the state's format does not stand for. */
-  private val Number = FormatNumber("of hot keys", 1)
+  private val Number = FormatNumber("of hot keys", 2, alsoRead = Set(1))
 
   private def json(keys: HotKeys): String = compact(render(
     ("version" -> Number.current) ~
       ("buckets" -> StoredBuckets.json(keys.buckets)) ~
       ("keys" -> keys.keys.map { key =>
-        ("hash" -> key.hash) ~ ("partition" -> key.partition) ~ ("from" -> key.from)
+        ("hash" -> key.hash) ~ ("partition" -> key.partition) ~ ("from" -> key.from) ~
+          ("wider" -> key.wider)
       })
   ))
 }

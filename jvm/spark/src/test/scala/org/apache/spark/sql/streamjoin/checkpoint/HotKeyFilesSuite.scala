@@ -17,7 +17,8 @@ class HotKeyFilesSuite extends AnyFunSuite {
 
   private val buckets = ReachBuckets(-5, 15, 60)
 
-  private def keys(hashes: Long*) = HotKeys(buckets, hashes.map(h => HotKey(h, 3, h / 2 - 7)))
+  private def keys(hashes: Long*) =
+    HotKeys(buckets, hashes.map(h => HotKey(h, 3, h / 2 - 7, wider = 4)))
 
   private def withFolder(check: (LocalPath, HotKeyFiles) => Unit): Unit = {
     val folder = Files.createTempDirectory("hot-keys")
@@ -47,16 +48,28 @@ class HotKeyFilesSuite extends AnyFunSuite {
     }
   }
 
+  test("what was noted before buckets could be wider has the narrowest") {
+    withFolder { (folder, files) =>
+      Files.createDirectories(folder.resolve(HotKeyFiles.Folder))
+      Files.writeString(
+        folder.resolve(HotKeyFiles.Folder).resolve("4"),
+        """{"version":1,"buckets":{"shift":-5,"reach":15,"width":60},""" +
+          """"keys":[{"hash":8,"partition":3,"from":-3}]}"""
+      )
+      assert(files.read(4).contains(HotKeys(buckets, Seq(HotKey(8, 3, -3)))))
+    }
+  }
+
   test("what another version has written, or nobody, is refused") {
     withFolder { (folder, files) =>
       files.write(4, keys(1))
       val file = folder.resolve(HotKeyFiles.Folder).resolve("4")
       val written = Files.readString(file)
-      assert(written.contains("\"version\":1"))
+      assert(written.contains("\"version\":2"))
       val random = new Random(1)
       val wrong = Seq(
-        written.replace("\"version\":1", "\"version\":2") -> "another version of streamjoin",
-        written.replace("\"version\":1,", "") -> "another version of streamjoin",
+        written.replace("\"version\":2", "\"version\":3") -> "another version of streamjoin",
+        written.replace("\"version\":2,", "") -> "another version of streamjoin",
         written.replace("\"width\":60", "\"width\":6") -> "_hotKeys/4 cannot be read",
         "" -> "_hotKeys/4 cannot be read",
         written.take(random.nextInt(written.length - 1)) -> "_hotKeys/4 cannot be read"

@@ -6,7 +6,8 @@ import org.apache.spark.sql.catalyst.expressions.{
   Attribute,
   AttributeReference,
   SortOrder,
-  UnsafeProjection
+  UnsafeProjection,
+  UnsafeRow
 }
 import org.apache.spark.sql.catalyst.plans.physical.{
   Distribution,
@@ -41,7 +42,10 @@ case class ByBucketsExec(number: Attribute, partitions: Int, child: SparkPlan)
 
   override protected def doExecute(): RDD[InternalRow] = {
     val (own, all) = (output, child.output)
-    child.execute().mapPartitionsInternal(_.map(UnsafeProjection.create(own, all)))
+    child.execute().mapPartitionsInternal { rows =>
+      if (ByBucketsExec.endsWithNumber(own)) ByBucketsExec.cut(rows, own.length)
+      else rows.map(UnsafeProjection.create(own, all))
+    }
   }
 
   override protected def withNewChildInternal(newChild: SparkPlan): ByBucketsExec =
@@ -49,6 +53,24 @@ case class ByBucketsExec(number: Attribute, partitions: Int, child: SparkPlan)
 }
 
 private[eventtime] object ByBucketsExec {
+
+  /** Whether a row is the same bytes without the number, which are the last of it. */
+  private def endsWithNumber(columns: Seq[Attribute]): Boolean =
+    columns.forall(c => UnsafeRow.isFixedLength(c.dataType)) &&
+      UnsafeRow.calculateBitSetWidthInBytes(columns.length) ==
+      UnsafeRow.calculateBitSetWidthInBytes(columns.length + 1)
+
+  /** Rows less their last column; what of their bytes says whether that is NULL stays 0. */
+  private def cut(rows: Iterator[InternalRow], columns: Int): Iterator[InternalRow] = {
+    val short = new UnsafeRow(columns)
+    rows.map { r =>
+      val row = r.asInstanceOf[UnsafeRow]
+      short.pointTo(row.getBaseObject, row.getBaseOffset, row.getSizeInBytes - WordBytes)
+      short
+    }
+  }
+
+  private val WordBytes = 8
 
   /** The input as the join asks for it: with what brings its rows together, where they go by their times. */
   def over(input: SparkPlan, spec: StreamJoinSpec, side: Side, partitions: Int): SparkPlan =

@@ -9,7 +9,7 @@ import org.apache.spark.sql.streamjoin.logical.plan.{JoinAnalysis, PartitionKey}
 import org.apache.spark.sql.streamjoin.physical.stateful.TimeWords
 
 import io.streamjoin.bounds.JoinBounds
-import io.streamjoin.model.{JoinType, ReachBuckets, Routing, Side}
+import io.streamjoin.model.{JoinType, Routing, Side}
 
 /** What `explain` says of a join, in words. */
 private[physical] object JoinExplanation {
@@ -55,13 +55,13 @@ private[physical] object JoinExplanation {
       s"no shuffle: partition by partition of the topics, ${keys(spec)}"
     case Routing.ByKeyAndTime(_, hot) =>
       val keys = if (hot.size == 1) "one key" else s"${hot.size} keys"
-      s"${byKey(spec)}, rows of $keys spread by ${inBuckets(spec, hot.buckets)}"
+      s"${byKey(spec)}, rows of $keys spread by ${inBuckets(spec, hot.widths: _*)}"
     case Routing.Broadcast(unicast) =>
       s"no equality: ${unicast.name} rows spread over the partitions, " +
         s"${unicast.other.name} rows copied to each"
     case Routing.Shared => "no equality: all rows copied to each partition"
     case Routing.ByTime(single, buckets) =>
-      s"no equality: by ${inBuckets(spec, buckets)}, " +
+      s"no equality: by ${inBuckets(spec, buckets.width)}, " +
         s"${single.fold("rows")(s => s"${s.other.name} rows")} copied to at most two partitions"
   }
 
@@ -81,10 +81,10 @@ private[physical] object JoinExplanation {
       right.map(_.sql).mkString("[", ", ", "]")
   }
 
-  private def inBuckets(spec: StreamJoinSpec, buckets: ReachBuckets): String = {
+  private def inBuckets(spec: StreamJoinSpec, widths: Long*): String = {
     val times = Side.both.map(side => spec.bounds.columns(spec.bounds.probeColumn(side)).name)
     val unit = TimeUnit.of(spec.times(spec.bounds.probeColumn(Side.Left)).dataType).get
-    s"buckets of ${unit.words(buckets.width)} of ${times.mkString(", ")}"
+    s"buckets of ${widths.map(unit.words).mkString(" or ")} of ${times.mkString(", ")}"
   }
 
   /** What each part of the condition is to the join. */

@@ -5,18 +5,18 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{
   Attribute,
   AttributeSet,
-  GenericInternalRow,
-  JoinedRow,
   SortOrder,
   UnsafeProjection,
   UnsafeRow
 }
+import org.apache.spark.sql.catalyst.expressions.codegen.GenerateUnsafeRowJoiner
 import org.apache.spark.sql.catalyst.plans.physical.{
   HashPartitioning,
   Partitioning,
   StatefulOpClusteredDistribution,
   UnknownPartitioning
 }
+import org.apache.spark.sql.catalyst.types.DataTypeUtils
 import org.apache.spark.sql.execution.{SparkPlan, UnaryExecNode}
 import org.apache.spark.sql.streamjoin.logical.plan.KeyHash
 import org.apache.spark.sql.streamjoin.physical.stateful.RowTimesReader
@@ -107,9 +107,11 @@ private[eventtime] final class ToBuckets(
     UnsafeProjection.create(Seq(KeyHash.of(keys), partition), columns)
   }
 
-  private val withNumber = UnsafeProjection.create(columns :+ number, columns :+ number)
-  private val numbered = new JoinedRow
-  private val place = new GenericInternalRow(1)
+  private val numbered = GenerateUnsafeRowJoiner.create(
+    DataTypeUtils.fromAttributes(columns),
+    DataTypeUtils.fromAttributes(Seq(number))
+  )
+  private val place = UnsafeProjection.create(Seq(number), Seq(number))(InternalRow(0))
 
   /** The row that came out last, of which there is one more. */
   private var again: UnsafeRow = _
@@ -125,7 +127,7 @@ private[eventtime] final class ToBuckets(
     } else {
       val row = rows.next()
       place.setInt(0, numbers(home(row)))
-      again = withNumber(numbered(row, place))
+      again = numbered.join(row, place)
       again
     }
 
