@@ -70,6 +70,7 @@ final class ChangelogJoin[R, O](
   private val ofLeft = new Moving[R](Left)
   private val ofRight = new Moving[R](Right)
   private val turned = mutable.ArrayBuffer.empty[Turned[R]]
+  private val staying = new OneThatStays
 
   /** A row that can match nothing is of no use where it neither comes out alone nor tells of its key. */
   private def keeps(side: Side, row: R): Boolean =
@@ -178,6 +179,7 @@ final class ChangelogJoin[R, O](
     val other = side.other
     val tellsOther = joinType.notesMatches(other)
     val known = partners.has(other, key)
+    staying.begin(side, key)
     val kept = state.probe(other, key, Long.MinValue, Long.MaxValue)
     while ((tellsOther || !moving.settled) && kept.hasNext) {
       val partner = kept.next()
@@ -187,7 +189,7 @@ final class ChangelogJoin[R, O](
       if (tellsOther && lost + won > 0 && !partner.matched) {
         val stay =
           if (known) partners.change(other, key, rows.seen(other, row), lost, won) else None
-        if ((lost > 0) != (won > 0) && stay.forall(_ == 0))
+        if ((lost > 0) != (won > 0) && stay.forall(_ == 0) && !(stay.isEmpty && staying.meets(row)))
           turned += new Turned(rows.copy(other, row), won, stay.nonEmpty)
       }
     }
@@ -244,6 +246,33 @@ final class ChangelogJoin[R, O](
         for (one <- turned)
           partners.put(side.other, key, rows.seen(side.other, one.row), one.stay + one.won)
     }
+
+  /** One of the rows of a side that stay: mostly it is enough to know that a row still has a partner. */
+  private final class OneThatStays {
+    private var side: Side = _
+    private var key = 0L
+    private var looked = false
+    private var one: Option[R] = None
+
+    def begin(side: Side, key: Long): Unit = {
+      this.side = side
+      this.key = key
+      looked = false
+    }
+
+    /** Whether it is a partner of a row of the other side. */
+    def meets(other: R): Boolean = {
+      if (!looked) look()
+      one.exists(pairs(side, _, other))
+    }
+
+    private def look(): Unit = {
+      val kept = state.probe(side, key, Long.MinValue, Long.MaxValue)
+      one = Option.when(kept.hasNext)(rows.copy(side, kept.next().row))
+      kept.close()
+      looked = true
+    }
+  }
 
   private def meetEachOther(): Unit = {
     meetEach(ofRight.removed, ofRight.had, ofLeft.removed, ofLeft.had, added = false)

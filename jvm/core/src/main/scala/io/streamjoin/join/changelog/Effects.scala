@@ -33,7 +33,8 @@ final class Effects[O](
       else if (areInStep) updates()
       else {
         cancel()
-        labelled()
+        if (removed.isEmpty || output.key(removed.head).isEmpty) plain(removed, added)
+        else labelled()
       }
       counters.countOutput(settled.length.toLong)
       removed.clear()
