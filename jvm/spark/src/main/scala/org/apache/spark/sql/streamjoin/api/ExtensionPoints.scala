@@ -43,6 +43,7 @@ import org.apache.spark.sql.streamjoin.logical.resolve.{
 import org.apache.spark.sql.streamjoin.physical.{
   ExplainBuiltinJoin,
   PackShuffles,
+  SortChanges,
   StreamJoinStrategy
 }
 import org.apache.spark.sql.streamjoin.reporting.JoinListener
@@ -115,6 +116,7 @@ object ExtensionPoints {
     extensions.injectPlannerStrategy(StreamJoinStrategy(_))
     extensions.injectColumnar(_ => ExplainBuiltinJoin)
     extensions.injectColumnar(_ => PackShuffles)
+    extensions.injectColumnar(_ => SortChanges)
   }
 
   /** What is asked of a whole query, in this order. */

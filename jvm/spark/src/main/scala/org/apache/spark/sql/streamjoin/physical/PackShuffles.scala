@@ -13,6 +13,7 @@ import org.apache.spark.sql.streamjoin.StreamJoinConf
 import org.apache.spark.sql.streamjoin.physical.changelog.{
   ChangelogJoinExec,
   NetOutputExec,
+  SortByHashExec,
   ToUpsertsExec
 }
 import org.apache.spark.sql.streamjoin.physical.stateful.{PackRowsExec, RowChunk, UnpackRowsExec}
@@ -41,7 +42,7 @@ object PackShuffles extends ColumnarRule {
   }
 
   private def shuffled(input: SparkPlan): SparkPlan = input match {
-    case s: SortExec => s.mapChildren(shuffled)
+    case s @ (_: SortExec | _: SortByHashExec) => s.mapChildren(shuffled)
     case s: ShuffleExchangeExec =>
       s.outputPartitioning match {
         case h: HashPartitioning => UnpackRowsExec(s.child.output, h, inChunks(s, h))

@@ -19,7 +19,16 @@ private[streamjoin] final case class EquiKey(
 private[streamjoin] object KeyHash {
 
   /** @param keys of one side */
-  def of(keys: Seq[Expression]): Expression = CollationAwareXxHash64(keys, 42L)
+  def of(keys: Seq[Expression]): Expression = CollationAwareXxHash64(keys, Seed)
+
+  /** What it begins with, and what it is where all keys are NULL. */
+  val Seed: Long = 42L
+
+  /** Whether it is such a hash. */
+  def is(e: Expression): Boolean = e match {
+    case CollationAwareXxHash64(_, seed) => seed == Seed
+    case _                               => false
+  }
 
   /**
    * Whether two rows with one hash have one key. The steps of XXH64 over a single word (multiplication

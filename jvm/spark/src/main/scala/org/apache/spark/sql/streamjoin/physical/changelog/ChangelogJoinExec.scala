@@ -141,8 +141,9 @@ class ChangelogJoinExec(
 
   /** The order within a partition is made behind the shuffle. */
   private def shuffled(input: SparkPlan, distribution: Distribution): SparkPlan = input match {
-    case s: SortExec => s.withNewChildren(Seq(JoinInputs.shuffled(s.child, distribution)))
-    case other       => JoinInputs.shuffled(other, distribution)
+    case s @ (_: SortExec | _: SortByHashExec) =>
+      s.mapChildren(JoinInputs.shuffled(_, distribution))
+    case other => JoinInputs.shuffled(other, distribution)
   }
 
   override protected def figures: OperatorMetrics = ChangelogJoinExec.Figures

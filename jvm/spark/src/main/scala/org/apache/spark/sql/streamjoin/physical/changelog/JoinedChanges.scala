@@ -39,6 +39,10 @@ private[changelog] final class ChangesByKey(
 private final class KeyRuns(rows: UnsafeChangelogRows, side: Side, input: Iterator[InternalRow]) {
   private var ahead: UnsafeRow = _
   private var aheadKey = 0L
+  private val keyAhead: () => Long = input match {
+    case sorted: HashedRows => () => sorted.hash
+    case _                  => () => rows.joinKey(side, ahead)
+  }
   advance()
 
   def nonEmpty: Boolean = ahead != null
@@ -65,7 +69,7 @@ private final class KeyRuns(rows: UnsafeChangelogRows, side: Side, input: Iterat
   private def advance(): Unit =
     if (input.hasNext) {
       ahead = input.next().asInstanceOf[UnsafeRow]
-      aheadKey = rows.joinKey(side, ahead)
+      aheadKey = keyAhead()
     } else ahead = null
 }
 

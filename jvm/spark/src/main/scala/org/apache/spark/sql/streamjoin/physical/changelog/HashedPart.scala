@@ -1,0 +1,106 @@
+package org.apache.spark.sql.streamjoin.physical.changelog
+
+import java.util.Arrays
+
+import scala.collection.mutable
+
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+import org.apache.spark.unsafe.Platform
+
+/**
+ * Rows with a number each, as they come, in pages of bytes.
+ *
+ * {{{
+ *   row i   number, place --> page and offset: size | row
+ * }}}
+ */
+private[changelog] final class HashedPart {
+  import HashedPart._
+
+  private var hashes = new Array[Long](FewRows)
+  private var places = new Array[Long](FewRows)
+  private var count = 0
+  private val pages = mutable.ArrayBuffer.empty[Array[Byte]]
+  private var page = Array.emptyByteArray
+  private var end = 0
+  private var held = 0L
+
+  def length: Int = count
+
+  /** How many bytes it takes. */
+  def bytes: Long = held + 16L * hashes.length
+
+  def add(hash: Long, row: UnsafeRow): Unit = {
+    val needed = Word + row.getSizeInBytes
+    if (end + needed > page.length) begin(needed)
+    if (count == hashes.length) {
+      hashes = Arrays.copyOf(hashes, count * 2)
+      places = Arrays.copyOf(places, count * 2)
+    }
+    Platform.putLong(page, Start + end, row.getSizeInBytes.toLong)
+    row.writeToMemory(page, Start + end + Word)
+    hashes(count) = hash
+    places(count) = (pages.length - 1).toLong << 32 | end
+    count += 1
+    end += needed
+  }
+
+  private def begin(needed: Int): Unit = {
+    val size = math.max(needed, math.min(LargestPage, FirstPage << math.min(pages.length, 16)))
+    page = new Array[Byte](size)
+    pages += page
+    held += size
+    end = 0
+  }
+
+  def hash(i: Int): Long = hashes(i)
+
+  /** Shows a row, until its bytes are given up. */
+  def show(i: Int, row: UnsafeRow): Unit = {
+    val page = pages((places(i) >>> 32).toInt)
+    val at = Start + (places(i) & 0xffffffffL)
+    row.pointTo(page, at + Word, Platform.getLong(page, at).toInt)
+  }
+
+  /**
+   * The rows in ascending order of their numbers; those of one number as they came.
+   *
+   * @param shared how many of the upper bits all of the numbers have alike
+   */
+  def inOrder(shared: Int): Array[Int] = {
+    // the upper bits of the number, then that of the row: most of the order comes of sorting plain numbers
+    val rowBits = 64 - java.lang.Long.numberOfLeadingZeros(math.max(count - 1, 1).toLong)
+    val keys = new Array[Long](count)
+    var i = 0
+    while (i < count) {
+      val upper = ((hashes(i) ^ Long.MinValue) << shared >>> 1 >>> rowBits) << rowBits
+      keys(i) = upper | i
+      i += 1
+    }
+    Arrays.sort(keys)
+    val rows = new Array[Int](count)
+    i = 0
+    while (i < count) {
+      val row = (keys(i) & (1L << rowBits) - 1).toInt
+      var at = i
+      while (
+        at > 0 && keys(at - 1) >>> rowBits == keys(i) >>> rowBits &&
+        hashes(rows(at - 1)) > hashes(row)
+      ) {
+        rows(at) = rows(at - 1)
+        at -= 1
+      }
+      rows(at) = row
+      i += 1
+    }
+    rows
+  }
+}
+
+private object HashedPart {
+  private val FewRows = 16
+  private val FirstPage = 1 << 9
+  private val LargestPage = 1 << 15
+  private val Word = 8
+  private val Start = Platform.BYTE_ARRAY_OFFSET
+}
