@@ -20,6 +20,7 @@ import org.apache.spark.sql.streamjoin.logical.plan.KeyHash
 import org.apache.spark.sql.streamjoin.logical.times.BaseColumn
 import org.apache.spark.sql.streamjoin.physical.stateful.{
   BatchInfo,
+  HandedProgram,
   JoinDistribution,
   JoinExec,
   JoinInputs,
@@ -57,7 +58,7 @@ class ChangelogJoinExec(
 
   override def output: Seq[Attribute] = spec.required
 
-  override def producedAttributes: AttributeSet = AttributeSet(spec.changes)
+  override def producedAttributes: AttributeSet = AttributeSet(spec.changes ++ spec.added)
 
   override def requiredChildDistribution: Seq[Distribution] =
     JoinDistribution.required(spec.routing, spec.keys, spec.spread, getStateInfo.numPartitions)
@@ -67,6 +68,14 @@ class ChangelogJoinExec(
   override def outputPartitioning: Partitioning =
     if (spec.equiKeys.isEmpty) UnknownPartitioning(getStateInfo.numPartitions)
     else partitionedAs(spec.joinType)
+
+  /**
+   * The same with another list of columns that come out.
+   *
+   * @param added which of them says whether a row comes
+   */
+  private[changelog] def giving(list: Seq[Attribute], added: Attribute): ChangelogJoinExec =
+    new ChangelogJoinExec(left, right, batch, spec.copy(required = list, added = Some(added)))
 
   /** One join key comes out after another: a join above by the same key needs neither shuffle nor sort. */
   override def outputOrdering: Seq[SortOrder] = spec.joinType.always.map(byKeyHash) match {
@@ -119,6 +128,8 @@ class ChangelogJoinExec(
 
   // ---- execution ----
 
+  private[changelog] def program: ChangelogProgram = new ChangelogProgram(spec)
+
   override protected def doExecute(): RDD[InternalRow] = {
     // once in the life of a checkpoint
     if (getStateInfo.storeVersion == 0 && spec.forEver.nonEmpty) {
@@ -131,7 +142,12 @@ class ChangelogJoinExec(
     val l = shuffled(left, distribution.head)
     val r = shuffled(right, distribution.last)
     val arrived = arrivals("aheadRowsLeft" -> l, "aheadRowsRight" -> r)
-    val task = new ChangelogTask(spec, arrived, partitionState, report)
+    val task = new ChangelogTask(
+      HandedProgram.of(getStateInfo, sparkContext, program),
+      arrived,
+      partitionState,
+      report
+    )
     val partitions = getStateInfo.numPartitions
     perPartition(
       JoinInputs.rows(l, distribution.head, partitions),

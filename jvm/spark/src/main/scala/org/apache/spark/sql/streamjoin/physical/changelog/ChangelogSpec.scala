@@ -98,6 +98,7 @@ private[changelog] object ChangelogSide {
  * @param filters what of that goes by one input alone. Once a checkpoint is known, those by which its rows come
  * @param changes the columns that say what became of a row
  * @param required those of both that somebody asks for, in the order in which they come out
+ * @param added the one of `required` that says whether a row comes, where that is asked in the place of its kind
  * @param outputKey the columns by which rows of the output are told apart; empty: there are none, or not
  *   all of them are asked for
  * @param bases where watermarks start, in the order in which they are stored
@@ -122,6 +123,7 @@ private[changelog] final case class ChangelogSpec(
     filters: Seq[InputFilter],
     changes: Seq[Attribute],
     required: Seq[Attribute],
+    added: Option[Attribute],
     outputKey: Seq[Attribute],
     bases: Seq[BaseColumn],
     times: IndexedSeq[Expression],

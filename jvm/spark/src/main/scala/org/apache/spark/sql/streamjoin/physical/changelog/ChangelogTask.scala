@@ -7,7 +7,7 @@ import org.apache.spark.sql.streamjoin.physical.stateful.{
   AwaitedArrivals,
   BaseWatermarks,
   BatchReport,
-  OpenPartition,
+  HandedProgram,
   PartitionState
 }
 
@@ -26,7 +26,7 @@ import io.streamjoin.model.{Side, Watermarks}
  * }}}
  */
 private[changelog] final class ChangelogTask(
-    spec: ChangelogSpec,
+    program: HandedProgram[ChangelogCode],
     batch: AwaitedArrivals,
     partitions: PartitionState,
     report: BatchReport
@@ -37,13 +37,14 @@ private[changelog] final class ChangelogTask(
       left: Iterator[InternalRow],
       right: Iterator[InternalRow]
   ): Iterator[InternalRow] = {
+    val code = program.forTask()
+    val (spec, rows, output) = (code.spec, code.rows, code.output)
     val nowMs = batch().batchTimeMs
-    lazy val base = BaseWatermarks.next(spec.bases, spec.watermarks.rivals, batch(), state.numbers)
-    lazy val before = spec.watermarks.received(base.before)
-    lazy val rows: UnsafeChangelogRows = new UnsafeChangelogRows(spec, nowMs, before)
-    lazy val state: OpenPartition = partitions.open(partitionId, shapeOf(rows))
-    val now = spec.watermarks.received(base.now)
-    val output = new UnsafeChangelogOutput(spec, partitions.info.storeVersion, nowMs)
+    val state = partitions.open(partitionId, shapeOf(code))
+    val base = BaseWatermarks.next(spec.bases, spec.watermarks.rivals, batch(), state.numbers)
+    val (before, now) = (spec.watermarks.received(base.before), spec.watermarks.received(base.now))
+    rows.begin(nowMs, before)
+    output.begin(partitions.info.storeVersion, nowMs)
     val counters = new ChangelogCounters
     val partners = RememberedPartners.take(partitions.info, partitionId)
     val changes: JoinedChanges =
@@ -113,19 +114,22 @@ private[changelog] final class ChangelogTask(
     }
   }
 
-  private def shapeOf(rows: UnsafeChangelogRows): StateShape =
+  private def shapeOf(code: ChangelogCode): StateShape = {
+    val of: Side => ChangelogSide = code.spec.side
+    val appendOnly = code.spec.appendOnly
     StateShape(
-      spec.side(_).stored,
-      side => spec.side(side).limitCount,
-      side => spec.side(side).ttlMs.fold(1L)(ms => math.max(1L, ms * 1000L / 16)),
+      of(_).stored,
+      of(_).limitCount,
+      of(_).ttlMs.fold(1L)(ms => math.max(1L, ms * 1000L / 16)),
       (side, row, _) => {
-        val limits = new Array[Long](spec.side(side).limitCount)
-        rows.limits(side, row, limits)
+        val limits = new Array[Long](of(side).limitCount)
+        code.rows.limits(side, row, limits)
         limits
       },
-      side => !spec.appendOnly && !spec.side(side).oneAKey,
-      renewed = spec.side(_).ttlTime.nonEmpty
+      side => !appendOnly && !of(side).oneAKey,
+      renewed = of(_).ttlTime.nonEmpty
     )
+  }
 }
 
 private object ChangelogTask {

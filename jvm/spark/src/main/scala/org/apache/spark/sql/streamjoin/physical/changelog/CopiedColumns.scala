@@ -19,20 +19,18 @@ import org.apache.spark.unsafe.bitset.BitSetMethods
  * as long as the rows that it is made of have those, too; it outlives the call.
  *
  * @param runs the columns that stand side by side there and here
- * @param columns how many columns come from the others
- * @param more how many there are beside them, at the end: 0 until they are set
+ * @param columns how many columns there are: what comes from no other row is 0 until it is set
  * @param spare how many bytes there are behind a row, for whoever sets one of those that has a variable part
  */
 private[changelog] final class CopiedColumns private (
     runs: Array[CopiedColumns.Run],
     columns: Int,
-    more: Int,
     spare: Int
 ) {
   import CopiedColumns._
 
-  private val bits = UnsafeRow.calculateBitSetWidthInBytes(columns + more)
-  private val fixed = bits + (columns + more) * WordSize
+  private val bits = UnsafeRow.calculateBitSetWidthInBytes(columns)
+  private val fixed = bits + columns * WordSize
 
   def apply(row: UnsafeRow): UnsafeRow = apply(row, row)
 
@@ -46,7 +44,7 @@ private[changelog] final class CopiedColumns private (
       at = copy(run, if (run.ofFirst) first else second, bytes, at)
       i += 1
     }
-    val made = new UnsafeRow(columns + more)
+    val made = new UnsafeRow(columns)
     made.pointTo(bytes, size)
     made
   }
@@ -107,9 +105,10 @@ private[changelog] final class CopiedColumns private (
 private[changelog] object CopiedColumns {
 
   /**
-   * @param wanted the columns of the rows to make
+   * @param wanted the columns of the rows to make; those that no other row has are left to whoever sets them
    * @param first those of the rows that they are made of
    * @param second those of the others, where they are made of two
+   * @param more how many columns there are behind them, to be set
    */
   def of(
       wanted: Seq[Attribute],
@@ -119,11 +118,13 @@ private[changelog] object CopiedColumns {
       spare: Int = 0
   ): CopiedColumns = {
     val placeOf = (first ++ second).map(_.exprId).zipWithIndex.reverse.toMap
-    val places = wanted.map(a => placeOf(a.exprId)).toIndexedSeq
-    val runs = places.indices.foldLeft(Vector.empty[Seq[Int]]) { (runs, to) =>
-      val place = places(to)
-      val goesOn = runs.nonEmpty && places(runs.last.last) == place - 1 && place != first.length
-      if (goesOn) runs.init :+ (runs.last :+ to) else runs :+ Seq(to)
+    val places = wanted.map(a => placeOf.getOrElse(a.exprId, Nowhere)).toIndexedSeq
+    val runs = places.indices.filter(places(_) != Nowhere).foldLeft(Vector.empty[Seq[Int]]) {
+      (runs, to) =>
+        val place = places(to)
+        val goesOn = runs.nonEmpty && runs.last.last == to - 1 && places(to - 1) == place - 1 &&
+          place != first.length
+        if (goesOn) runs.init :+ (runs.last :+ to) else runs :+ Seq(to)
     }
     new CopiedColumns(
       runs.map { run =>
@@ -140,13 +141,13 @@ private[changelog] object CopiedColumns {
           variable.map(i => UnsafeRow.isMutable(wanted(i).dataType)).toArray
         )
       }.toArray,
-      wanted.length,
-      more,
+      wanted.length + more,
       spare
     )
   }
 
   private val WordSize = 8
+  private val Nowhere = -1
   private val Start = Platform.BYTE_ARRAY_OFFSET
 
   /** What values have that can be changed in their place, also those that are NULL now: wide decimals and intervals. */

@@ -62,12 +62,9 @@ private[changelog] final class NettedByKey(
   private lazy val (preimage, postimage) =
     (as(ChangeKind.Preimage, paired.before), as(ChangeKind.Postimage, columns))
 
-  private lazy val (toldBefore, toldAfter) = {
+  private lazy val areEqual = {
     val before = columns.map(_.exprId).zip(paired.before).toMap
-    (
-      UnsafeProjection.create(told.map(a => before(a.exprId)), arriving),
-      UnsafeProjection.create(told, arriving)
-    )
+    EqualColumns.of(told.map(a => before(a.exprId)), told, arriving)
   }
 
   private var sorter: UnsafeExternalRowSorter = _
@@ -107,7 +104,7 @@ private[changelog] final class NettedByKey(
 
   private def read(row: UnsafeRow): Unit =
     if (!row.getBoolean(presentAt)) sort(if (row.getBoolean(addedAt)) insert(row) else delete(row))
-    else if (toldBefore(row) == toldAfter(row)) {
+    else if (areEqual(row, row)) {
       // they cancel each other there
       sort(preimage(row))
       sort(postimage(row))

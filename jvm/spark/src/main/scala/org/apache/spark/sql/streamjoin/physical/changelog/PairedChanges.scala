@@ -1,6 +1,6 @@
 package org.apache.spark.sql.streamjoin.physical.changelog
 
-import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, NamedExpression}
+import org.apache.spark.sql.catalyst.expressions.{Attribute, NamedExpression}
 import org.apache.spark.sql.execution.{ProjectExec, SparkPlan}
 import org.apache.spark.sql.streamjoin.logical.plan.ChangeKindOf
 
@@ -38,13 +38,15 @@ private[changelog] object PairedChanges {
       key: Seq[Attribute],
       kind: Attribute,
       changes: Seq[Attribute],
-      joined: SparkPlan
+      joined: ChangelogJoinExec
   ): (SparkPlan, PairedChanges) = {
     val columns = list.map(_.toAttribute)
-    val added = Alias(ChangeKindOf.comes(kind), "_added")()
+    val added = DerivedColumn(ChangeKindOf.comes(kind), "_added", kind, DerivedColumn.Added)
     val others = columns.filterNot(a => (key ++ changes).exists(_.exprId == a.exprId))
-    val paired = PairedChanges(columns, added.toAttribute, SecondImage.of(others))
-    val told = ProjectExec(list.filterNot(_.exprId == kind.exprId) :+ added, joined)
+    val paired =
+      PairedChanges(columns, added.toAttribute, SecondImage.of(others, added.toAttribute))
+    val asked = list.filterNot(_.exprId == kind.exprId) :+ added
+    val told = FlaggedChanges.of(joined, asked).getOrElse(ProjectExec(asked, joined))
     (PairedImagesExec(key, paired.added, others, paired.second.added, told), paired)
   }
 }

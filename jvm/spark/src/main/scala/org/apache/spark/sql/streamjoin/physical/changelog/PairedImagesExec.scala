@@ -3,14 +3,11 @@ package org.apache.spark.sql.streamjoin.physical.changelog
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{
-  Alias,
   Attribute,
   Expression,
-  JoinedRow,
   Literal,
   NamedExpression,
   SortOrder,
-  UnsafeProjection,
   UnsafeRow
 }
 import org.apache.spark.sql.catalyst.plans.physical.Partitioning
@@ -36,11 +33,15 @@ private[changelog] final case class SecondImage(
 
 private[changelog] object SecondImage {
 
-  def of(columns: Seq[Attribute]): SecondImage =
+  /** @param added whether a row comes */
+  def of(columns: Seq[Attribute], added: Attribute): SecondImage = {
+    def replaced(a: Attribute) =
+      DerivedColumn(Literal(null, a.dataType), s"_replaced_${a.name}", a, DerivedColumn.Replaced)
     SecondImage(
-      Alias(Literal(false), "_replaces")(),
-      columns.map(a => a -> Alias(Literal(null, a.dataType), s"_replaced_${a.name}")())
+      DerivedColumn(Literal(false), "_replaces", added, DerivedColumn.Replaces),
+      columns.map(a => a -> replaced(a))
     )
+  }
 }
 
 /**
@@ -93,24 +94,19 @@ private[changelog] final class PairedImages(
 ) extends Iterator[InternalRow] {
 
   private val comesAt = columns.indexWhere(_.exprId == rowComes.exprId)
-  private val (toldOf, toldOfNext) =
-    (UnsafeProjection.create(told, columns), UnsafeProjection.create(told, columns))
+  private val presentAt = columns.length
 
-  private val alone = UnsafeProjection.create(
-    columns ++ (Literal(false) +: replaced.map(a => Literal(null, a.dataType))),
-    columns
-  )
+  private val like = EqualColumns.of(told, told, columns)
 
-  private val paired = {
+  /** What comes out, of a row and the one that it replaces. */
+  private val (alone, paired) = {
     val before = columns.map(_.newInstance())
     val places = columns.map(_.exprId).zip(before).toMap
-    UnsafeProjection.create(
-      columns ++ (Literal(true) +: replaced.map(a => places(a.exprId))),
-      columns ++ before
-    )
+    val present = rowComes.newInstance()
+    val wanted = columns ++ (present +: replaced.map(a => places(a.exprId)))
+    (CopiedColumns.of(wanted, columns), CopiedColumns.of(wanted, columns, before))
   }
 
-  private val pair = new JoinedRow
   private val gone = UnsafeRow.createFromByteArray(0, columns.length)
 
   /** The row that is next, read already. */
@@ -121,19 +117,32 @@ private[changelog] final class PairedImages(
   override def next(): InternalRow = {
     val row = if (ahead != null) ahead else rows.next()
     ahead = null
-    if (row.getBoolean(comesAt)) alone(row)
+    if (row.getBoolean(comesAt)) single(row)
     else {
       // before the next one is asked for, which may take its place
       gone.copyFrom(row)
-      if (!rows.hasNext) alone(gone) else follow(rows.next())
+      if (!rows.hasNext) single(gone) else follow(rows.next())
     }
   }
 
   /** What comes of a row that goes and the one behind it. */
   private def follow(after: UnsafeRow): InternalRow =
-    if (after.getBoolean(comesAt) && toldOf(gone) == toldOfNext(after)) paired(pair(after, gone))
-    else {
+    if (after.getBoolean(comesAt) && like(gone, after)) {
+      val row = paired(after, gone)
+      row.setBoolean(presentAt, true)
+      row
+    } else {
       ahead = after
-      alone(gone)
+      single(gone)
     }
+
+  private def single(row: UnsafeRow): InternalRow = {
+    val out = alone(row)
+    var i = presentAt + 1
+    while (i < out.numFields) {
+      out.setNullAt(i)
+      i += 1
+    }
+    out
+  }
 }

@@ -66,6 +66,7 @@ private[physical] object PlanChangelogJoin extends PredicateHelper {
       InputFilter.of(j, wanted),
       j.changes,
       required,
+      None,
       j.outputKey.filter(_.forall(k => required.exists(_.exprId == k.exprId)))
         .getOrElse(Nil),
       j.analysis.bases,
@@ -132,7 +133,8 @@ private[physical] object PlanChangelogJoin extends PredicateHelper {
     Option.when(j.hasDeclaredKey(side) && j.equiKeys.nonEmpty && hasPreimages(j.input(side))) {
       val added = j.added(side.index)
       SecondImage.of(
-        columns.filterNot(a => a.exprId == added.exprId || known.exists(_.semanticEquals(a)))
+        columns.filterNot(a => a.exprId == added.exprId || known.exists(_.semanticEquals(a))),
+        added
       )
     }
   }

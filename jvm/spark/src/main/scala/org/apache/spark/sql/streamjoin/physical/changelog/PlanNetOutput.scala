@@ -77,10 +77,12 @@ private[physical] object PlanNetOutput {
       plan: SparkPlan,
       list: Seq[NamedExpression],
       filters: Seq[Expression]
-  ): SparkPlan = {
-    val some = filters.reduceOption(And(_, _)).fold(plan)(FilterExec(_, plan))
-    if (list == some.output) some else ProjectExec(list, some)
-  }
+  ): SparkPlan =
+    filters.reduceOption(And(_, _)).fold(plan)(FilterExec(_, plan)) match {
+      case some if list == some.output => some
+      case j: ChangelogJoinExec        => FlaggedChanges.of(j, list).getOrElse(ProjectExec(list, j))
+      case some                        => ProjectExec(list, some)
+    }
 
   private def netted(
       j: ChangelogJoin,

@@ -2,30 +2,37 @@ package org.apache.spark.sql.streamjoin.physical.changelog
 
 import java.nio.charset.StandardCharsets.UTF_8
 
-import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+import org.apache.spark.sql.catalyst.expressions.{Attribute, UnsafeRow}
 import org.apache.spark.unsafe.Platform
 
 import io.streamjoin.join.changelog.ChangeKind
 
 /**
- * What became of a row, in the last columns of the output, as far as they are asked for: kind, batch and time of
- * the batch. It is written into a row that is there already and has [[ToldChange.Spare]] bytes of room.
- *
- * @param time of the batch, in microseconds
+ * What became of a row, in those columns of the output that say so, as far as they are asked for: kind, batch and time of
+ * the batch; or whether the row comes. It is written into a row that is there already and has [[ToldChange.Spare]] bytes
+ * of room.
  */
-private[changelog] final class ToldChange(spec: ChangelogSpec, version: Long, time: Long) {
+private[changelog] final class ToldChange(spec: ChangelogSpec) {
 
-  private val asked = spec.required.drop(spec.data.length)
+  private def place(column: Attribute): Int =
+    spec.required.indexWhere(_.exprId == column.exprId)
 
-  /** How many columns that is. */
-  val columns: Int = asked.length
+  private def ofChange(n: Int): Int = place(spec.changes(n))
 
-  private def place(change: Int): Int = {
-    val at = asked.indexWhere(_.exprId == spec.changes(change).exprId)
-    if (at < 0) at else spec.data.length + at
+  private val (kindAt, versionAt, timeAt) = (ofChange(0), ofChange(1), ofChange(2))
+  private val addedAt = spec.added.fold(-1)(place)
+
+  private var version = 0L
+  private var time = 0L
+
+  /**
+   * @param version the number of the batch
+   * @param time its time, in microseconds
+   */
+  def begin(version: Long, time: Long): Unit = {
+    this.version = version
+    this.time = time
   }
-
-  private val (kindAt, versionAt, timeAt) = (place(0), place(1), place(2))
 
   private val kinds = ChangeKind.all.toArray
   private val words = kinds.map(_.name.getBytes(UTF_8))
@@ -40,6 +47,7 @@ private[changelog] final class ToldChange(spec: ChangelogSpec, version: Long, ti
   def tell(row: UnsafeRow, kind: ChangeKind): Unit = {
     if (versionAt >= 0) row.setLong(versionAt, version)
     if (timeAt >= 0) row.setLong(timeAt, time)
+    if (addedAt >= 0) row.setBoolean(addedAt, kind.added)
     if (kindAt >= 0) append(row, wordOf(kind))
   }
 

@@ -17,16 +17,10 @@ import io.streamjoin.model.Side
 /**
  * Output rows as Spark wants them, with the columns that are asked for: those of the stored rows are copied, and
  * there is room for what became of the row, which is known last. Code is written by need, for many a batch gives
- * nothing.
- *
- * @param version the number of the batch
- * @param nowMs the recorded time of the batch
+ * nothing, and kept from batch to batch ([[ChangelogProgram]]).
  */
-private[changelog] final class UnsafeChangelogOutput(
-    spec: ChangelogSpec,
-    version: Long,
-    nowMs: Long
-) extends ChangelogOutput[UnsafeRow, UnsafeRow] {
+private[changelog] final class UnsafeChangelogOutput(spec: ChangelogSpec)
+    extends ChangelogOutput[UnsafeRow, UnsafeRow] {
 
   private val leftOnly = spec.joinType.leftOnly
 
@@ -34,15 +28,24 @@ private[changelog] final class UnsafeChangelogOutput(
 
   private def nullable(some: Seq[Attribute]) = some.map(_.withNullability(true))
 
-  private val told = new ToldChange(spec, version, nowMs * 1000L)
+  private val told = new ToldChange(spec)
 
-  private val columns = CopiedColumns.of(
-    spec.data,
-    left,
-    if (leftOnly) Nil else right,
-    told.columns,
-    ToldChange.Spare
-  )
+  private val columns =
+    CopiedColumns.of(
+      spec.required,
+      left,
+      if (leftOnly) Nil else right,
+      spare = if (spec.added.isEmpty) ToldChange.Spare else 0
+    )
+
+  /**
+   * @param version the number of the batch
+   * @param nowMs its recorded time
+   */
+  def begin(version: Long, nowMs: Long): Unit = told.begin(version, nowMs * 1000L)
+
+  /** Lets go of the rows that were looked at last. */
+  def forget(): Unit = pair(null, null): Unit
 
   private lazy val wanted = spec.wanted.map {
     Predicate.create(_, nullable(if (leftOnly) left else left ++ right))
@@ -67,16 +70,16 @@ private[changelog] final class UnsafeChangelogOutput(
     if (side == Side.Left) emitted(row, if (leftOnly) row else nullRight)
     else emitted(nullLeft, row)
 
-  private def keyProjection = UnsafeProjection.create(nullable(spec.outputKey), nullable(spec.data))
-
-  private lazy val keyOf = Option.when(spec.outputKey.nonEmpty)(keyProjection)
+  private lazy val keyOf = Option.when(spec.outputKey.nonEmpty)(
+    UnsafeProjection.create(nullable(spec.outputKey), nullable(spec.required))
+  )
 
   override def key(row: UnsafeRow): Option[AnyRef] = keyOf.map(_(row).copy())
 
-  private lazy val otherKeyOf = keyOf.map(_ => keyProjection)
+  private lazy val haveOneKey = EqualColumns.of(spec.outputKey, spec.outputKey, spec.required)
 
   override def sameKey(a: UnsafeRow, b: UnsafeRow): Boolean =
-    keyOf.nonEmpty && keyOf.get(a) == otherKeyOf.get(b)
+    spec.outputKey.nonEmpty && haveOneKey(a, b)
 
   /** The row that comes out: the one that was made before, which now tells what became of it. */
   def row(changed: Changed[UnsafeRow]): InternalRow = {

@@ -20,8 +20,7 @@ import org.apache.spark.sql.catalyst.expressions.{
   XXH64
 }
 import org.apache.spark.sql.streamjoin.errors.ChangelogErrors
-import org.apache.spark.sql.streamjoin.logical.plan.KeyHash
-import org.apache.spark.sql.streamjoin.physical.stateful.{RowTimesReader, RowsByBytes}
+import org.apache.spark.sql.streamjoin.physical.stateful.RowTimesReader
 
 import io.streamjoin.bounds.{RowTimes, Saturated}
 import io.streamjoin.join.changelog.ChangelogRows
@@ -29,19 +28,14 @@ import io.streamjoin.model.Side
 import io.streamjoin.model.Side.{Left, Right}
 
 /**
- * Looks at Spark's rows with generated code. One instance serves one task. The code is written by need, for
- * that costs more than a small batch takes to run it.
- *
- * @param nowMs the recorded time of the batch
- * @param watermarks by column, those below which a change is late
+ * Looks at Spark's rows with generated code. One instance serves one task at a time. The code is written by need, for
+ * that costs more than a small batch takes to run it, and kept ([[ChangelogProgram]]).
  */
-private[changelog] final class UnsafeChangelogRows(
-    spec: ChangelogSpec,
-    nowMs: Long,
-    watermarks: => Array[Long]
-) extends ChangelogRows[UnsafeRow] {
+private[changelog] final class UnsafeChangelogRows(spec: ChangelogSpec)
+    extends ChangelogRows[UnsafeRow] {
 
-  private lazy val before = watermarks
+  private var nowMs = 0L
+  private var before: Array[Long] = _
 
   private val left = new OneSide(Left)
   private val right = new OneSide(Right)
@@ -50,9 +44,26 @@ private[changelog] final class UnsafeChangelogRows(
       (spec.left.gone ++ spec.right.gone).map(Not(_)).foldLeft(spec.condition)(And(_, _)),
       spec.left.storedColumns ++ spec.right.storedColumns
     )
+  private val keyDecides = KeyDecides.of(spec)
   private val pair = new JoinedRow
 
   private def of(side: Side): OneSide = if (side == Left) left else right
+
+  /**
+   * @param nowMs the recorded time of the batch
+   * @param before the watermarks, by column, below which a change is late
+   */
+  def begin(nowMs: Long, before: Array[Long]): Unit = {
+    this.nowMs = nowMs
+    this.before = before
+  }
+
+  /** Lets go of the rows that were looked at last. */
+  def forget(): Unit = {
+    pair(null, null)
+    left.forget()
+    right.forget()
+  }
 
   override def keyed(side: Side): Boolean = of(side).keyed
   override def identity(side: Side, row: UnsafeRow): Long = of(side).identity(row)
@@ -69,7 +80,8 @@ private[changelog] final class UnsafeChangelogRows(
       before: Option[UnsafeRow]
   ): Option[UnsafeRow] = of(side).tombstone(row, before)
   override def isTombstone(side: Side, row: UnsafeRow): Boolean = of(side).isTombstone(row)
-  override def matches(l: UnsafeRow, r: UnsafeRow): Boolean = condition.eval(pair(l, r))
+  override def matches(l: UnsafeRow, r: UnsafeRow): Boolean =
+    if (keyDecides.isEmpty) condition.eval(pair(l, r)) else keyDecides.get.matches(l, r)
   override def seen(side: Side, row: UnsafeRow): AnyRef = of(side).seen(row)
   override def copy(side: Side, row: UnsafeRow): UnsafeRow = row.copy()
   override def agesByWrite(side: Side): Boolean = of(side).agesByWrite
@@ -111,13 +123,15 @@ private[changelog] final class UnsafeChangelogRows(
       CopiedColumns.of(image, own.arriving, more = stored.length - own.kept.length)
 
     private val asTheyArrive = own.arriving.map(_.exprId) == stored.map(_.exprId)
-    private val expires = own.ttlOfWrite.fold(Long.MaxValue)(ms => (nowMs + ms) * 1000L)
+    private val ttlMs = own.ttlOfWrite.getOrElse(0L)
 
     /** Where a row goes by when it was written, that is now. */
     private def written(row: UnsafeRow): UnsafeRow = {
-      if (agesByWrite) row.setLong(stored.length - 1, expires)
+      if (agesByWrite) row.setLong(stored.length - 1, (nowMs + ttlMs) * 1000L)
       row
     }
+
+    def forget(): Unit = pairOfKey(null, null): Unit
 
     def passing(row: UnsafeRow): UnsafeRow = if (asTheyArrive) row else kept(row)
 
@@ -147,18 +161,18 @@ private[changelog] final class UnsafeChangelogRows(
     private val presentAt = own.columns.length
     private lazy val hash = {
       val keys = spec.keys(side)
-      Option.when(keys.nonEmpty)(UnsafeProjection.create(Seq(KeyHash.of(keys)), own.arriving))
+      Option.when(keys.nonEmpty)(RowHash.of(keys, own.arriving))
     }
-    private lazy val keyHash =
-      Option.when(keyed)(UnsafeProjection.create(Seq(KeyHash.of(own.key)), stored))
+    private lazy val keyHash = RowHash.of(own.key, stored)
     private val neverNull: Array[Int] =
       if (own.nullKey) Array.empty
       else own.key.map(k => stored.indexWhere(_.exprId == k.exprId)).toArray
 
     /** What a row is told apart by, where that is not all of it. */
-    private lazy val data = Option.when(own.image.length < stored.length) {
-      (UnsafeProjection.create(own.image, stored), UnsafeProjection.create(own.image, stored))
-    }
+    private lazy val data =
+      Option.when(own.image.length < stored.length)(UnsafeProjection.create(own.image, stored))
+
+    private lazy val byImage = ImageOrder.of(own.image, stored)
 
     private lazy val ofCondition =
       UnsafeProjection.create(stored.filter(spec.condition.references.contains), stored)
@@ -181,7 +195,7 @@ private[changelog] final class UnsafeChangelogRows(
     private def ordering(by: Seq[Attribute]): BaseOrdering =
       RowOrdering.create(by.map(SortOrder(_, Ascending)), stored)
 
-    def joinKey(row: UnsafeRow): Long = if (hash.isEmpty) 0L else hash.get(row).getLong(0)
+    def joinKey(row: UnsafeRow): Long = if (hash.isEmpty) 0L else hash.get(row)
 
     def isAdded(row: UnsafeRow): Boolean = row.getBoolean(addedAt)
 
@@ -199,15 +213,13 @@ private[changelog] final class UnsafeChangelogRows(
 
     def identity(row: UnsafeRow): Long =
       if (own.oneAKey) 0L
-      else if (keyed) keyHash.get(row).getLong(0)
+      else if (keyed) keyHash(row)
       else {
-        val told = if (data.isEmpty) row else data.get._1(row)
+        val told = if (data.isEmpty) row else data.get(row)
         XXH64.hashUnsafeBytes(told.getBaseObject, told.getBaseOffset, told.getSizeInBytes, 42L)
       }
 
-    def compare(a: UnsafeRow, b: UnsafeRow): Int =
-      if (data.isEmpty) RowsByBytes.compare(a, b)
-      else RowsByBytes.compare(data.get._1(a), data.get._2(b))
+    def compare(a: UnsafeRow, b: UnsafeRow): Int = byImage.compare(a, b)
 
     private lazy val times = {
       val columns = spec.bounds.indices(side).toArray

@@ -8,6 +8,7 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{
   Attribute,
   AttributeReference,
+  Expression,
   JoinedRow,
   Literal,
   UnsafeProjection,
@@ -92,5 +93,26 @@ class CopiedColumnsSuite extends AnyFunSuite {
     val (one, other) = (of("one"), of("other"))
     assert(one.getUTF8String(0).toString == "one")
     assert(other.getUTF8String(0).toString == "other")
+  }
+
+  test("columns that no other row has are zero until they are set, wherever they stand") {
+    for (seed <- 0 until 100) withClue(s"seed $seed: ") {
+      val random = new Random(seed)
+      val (first, second) = (columns(random), columns(random))
+      val free = Seq.fill(random.nextInt(4))(AttributeReference("free", LongType)())
+      val wanted = random.shuffle(first ++ second ++ free)
+      val copied = CopiedColumns.of(wanted, first, second)
+      val zeros: Seq[Expression] = wanted.map(a => if (free.contains(a)) Literal(0L) else a)
+      val (a, b) = (row(first, random), row(second, random))
+      val expected = UnsafeProjection.create(zeros, first ++ second)(new JoinedRow(a, b))
+      val own = copied(a, b)
+      assert(own == expected)
+      for (column <- free) {
+        val at = wanted.indexOf(column)
+        own.setLong(at, 7L)
+        expected.setLong(at, 7L)
+      }
+      assert(own == expected)
+    }
   }
 }

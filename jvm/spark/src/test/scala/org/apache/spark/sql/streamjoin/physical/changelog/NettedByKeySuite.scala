@@ -99,7 +99,7 @@ private object NettedByKeySuite {
       AttributeReference("_change_type", StringType)(),
       AttributeReference("_added", BooleanType)()
     )
-    val paired = PairedChanges(Seq(id, name, kind), added, SecondImage.of(Seq(name)))
+    val paired = PairedChanges(Seq(id, name, kind), added, SecondImage.of(Seq(name), added))
     val arriving = Seq(id, name, added) ++ paired.second.added.map(_.toAttribute)
     val toUnsafe = UnsafeProjection.create(arriving, arriving)
     // the same object for every row, as Spark's own code does it

@@ -1,0 +1,30 @@
+package org.apache.spark.sql.streamjoin.physical.changelog
+
+import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, NamedExpression}
+import org.apache.spark.sql.streamjoin.logical.plan.ChangeKindOf
+
+/**
+ * Changes of a join for whoever asks whether a row comes, and nothing else of its kind: a join above, or the netting. The
+ * join says so itself, where it would write a word, and a projection read the word and copy the row.
+ */
+private[changelog] object FlaggedChanges {
+
+  /**
+   * @param list what is asked for right above the join
+   * @return the join with that list as its output; none where more is asked of the kind, or something is computed
+   */
+  def of(joined: ChangelogJoinExec, list: Seq[NamedExpression]): Option[ChangelogJoinExec] = {
+    val kind = joined.spec.changes.head.exprId
+    val (flags, others) = list.partition {
+      case Alias(e, _) => ChangeKindOf.coming(e).exists(_.exprId == kind)
+      case _           => false
+    }
+    val ids = others.collect { case a: Attribute => a.exprId }
+    val plain = joined.output.map(_.exprId).filterNot(_ == kind)
+    val isAll =
+      ids.length == others.length && ids.length == plain.length && ids.toSet == plain.toSet
+    Option.when(isAll && flags.length == 1)(
+      joined.giving(list.map(_.toAttribute), flags.head.toAttribute)
+    )
+  }
+}

@@ -1,0 +1,66 @@
+package org.apache.spark.sql.streamjoin.physical.changelog
+
+import scala.util.Random
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{AttributeReference, UnsafeProjection, UnsafeRow}
+import org.apache.spark.sql.streamjoin.physical.stateful.RowsByBytes
+import org.apache.spark.sql.types._
+import org.apache.spark.unsafe.types.UTF8String
+import org.scalatest.funsuite.AnyFunSuite
+
+/** Rows are ordered by some of their columns as rows of these alone are by their bytes; so equal columns are found. */
+class ImageOrderSuite extends AnyFunSuite {
+
+  private val types =
+    Seq(BooleanType, ByteType, IntegerType, LongType, DoubleType, DateType, StringType)
+
+  private def value(of: DataType, random: Random): Any = {
+    val few = Seq(0, 1, -1, 7, -128)(random.nextInt(5))
+    of match {
+      case _ if random.nextInt(4) == 0 => null
+      case BooleanType                 => few > 0
+      case ByteType                    => few.toByte
+      case LongType                    => few.toLong * (1L << random.nextInt(3) * 20)
+      case DoubleType                  => few / 2.0
+      case StringType                  => UTF8String.fromString(s"$few")
+      case _                           => few
+    }
+  }
+
+  test("as rows of the columns alone, whatever their types") {
+    for (seed <- 0 until 300) withClue(s"seed $seed: ") {
+      val random = new Random(seed)
+      val among = if (random.nextBoolean()) types else Seq(LongType, IntegerType, BooleanType)
+      val columns = Seq.fill(1 + random.nextInt(6))(among(random.nextInt(among.length)))
+        .map(AttributeReference("c", _)())
+      val image = random.shuffle(columns).take(random.nextInt(columns.length + 1))
+      val toRow = UnsafeProjection.create(columns, columns)
+      val alone = UnsafeProjection.create(image, columns)
+      def row(): UnsafeRow =
+        toRow(InternalRow.fromSeq(columns.map(a => value(a.dataType, random)))).copy()
+      val order = ImageOrder.of(image, columns)
+      val same = EqualColumns.of(image, image, columns)
+      val whole = image.length == columns.length
+      for (_ <- 0 until 30) {
+        val (a, b) = (row(), row())
+        val expected =
+          if (whole) RowsByBytes.compare(a, b)
+          else RowsByBytes.compare(alone(a).copy(), alone(b).copy())
+        assert(math.signum(order.compare(a, b)) == math.signum(expected))
+        assert(same(a, b) == (alone(a).copy() == alone(b).copy()))
+      }
+    }
+  }
+
+  test("columns of one row are compared with others of another") {
+    def column() = AttributeReference("c", LongType)()
+    val (a, b, c) = (column(), column(), column())
+    val toRow = UnsafeProjection.create(Seq(a, b, c), Seq(a, b, c))
+    def row(values: Any*): UnsafeRow = toRow(InternalRow.fromSeq(values)).copy()
+    val crossed = EqualColumns.of(Seq(a, b), Seq(b, c), Seq(a, b, c))
+    assert(crossed(row(1L, null, 5L), row(9L, 1L, null)))
+    assert(!crossed(row(1L, null, 5L), row(9L, 1L, 0L)))
+    assert(!crossed(row(1L, null, 5L), row(9L, 2L, null)))
+  }
+}

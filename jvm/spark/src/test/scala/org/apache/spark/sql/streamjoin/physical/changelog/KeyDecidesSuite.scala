@@ -1,0 +1,79 @@
+package org.apache.spark.sql.streamjoin.physical.changelog
+
+import org.apache.spark.sql.DataFrame
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{
+  Attribute,
+  AttributeReference,
+  UnsafeProjection,
+  UnsafeRow
+}
+import org.apache.spark.sql.streamjoin.logical.plan.{ChangelogJoin, KeyHash}
+import org.apache.spark.sql.types.LongType
+
+import io.streamjoin.PythonApi
+
+/** When the hash of the join key is all that a condition asks for, and what becomes of keys that are NULL. */
+class KeyDecidesSuite extends PlannedChangelogs {
+
+  private def input(name: String): DataFrame = PythonApi.fromChangelog(
+    stream(
+      "IF(value > 5, value, NULL) AS n",
+      "CAST(value AS STRING) AS s",
+      "value % 3 AS k",
+      "IF(value > 9, 'delete', 'insert') AS op"
+    ),
+    java.util.List.of(),
+    "op",
+    java.util.Map.of[String, String](),
+    null
+  ).as(name)
+
+  private def spec(on: String): ChangelogSpec = {
+    val joined = PythonApi.streamJoin(
+      input("a"),
+      input("b"),
+      on,
+      "left",
+      java.util.Map.of[String, Any]("mode", "changelog")
+    )
+    planned(session.sessionState.optimizer.execute(planOf(joined)).collectFirst {
+      case j: ChangelogJoin => j
+    }.get).spec
+  }
+
+  test("one equality of whole numbers, and nothing beside it") {
+    for (on <- Seq("a.n = b.n", "b.n = a.n", "a.k = b.n"))
+      assert(KeyDecides.of(spec(on)).nonEmpty, on)
+    for (
+      on <- Seq(
+        "a.s = b.s",
+        "a.n <=> b.n",
+        "a.n = b.n AND a.k = b.k",
+        "a.n = b.n AND a.k < b.k",
+        "a.n = b.n AND a.k > 0",
+        "a.n + 1 = b.n"
+      )
+    ) assert(KeyDecides.of(spec(on)).isEmpty, on)
+  }
+
+  test("NULL meets nothing, nor the number that has its hash") {
+    val joined = spec("a.n = b.n")
+    val rows = new UnsafeChangelogRows(joined)
+    val likeNull = java.lang.Long.valueOf(7997738013315500161L)
+    def row(of: ChangelogSide, n: java.lang.Long): UnsafeRow = {
+      val columns: Seq[Attribute] = of.storedColumns
+      val values = columns.map(a => if (a.name == "n") n else null)
+      UnsafeProjection.create(columns, columns)(InternalRow.fromSeq(values)).copy()
+    }
+    val number = AttributeReference("n", LongType)()
+    val hash = RowHash.of(Seq(number), Seq(number))
+    def hashOf(n: java.lang.Long) =
+      hash(UnsafeProjection.create(Seq(number), Seq(number))(InternalRow(n)))
+    assert(hashOf(likeNull) == KeyHash.Seed && hashOf(null) == KeyHash.Seed)
+    val none: java.lang.Long = null
+    for ((l, r) <- Seq((none, none), (likeNull, none), (none, likeNull)))
+      assert(!rows.matches(row(joined.left, l), row(joined.right, r)))
+    assert(rows.matches(row(joined.left, likeNull), row(joined.right, likeNull)))
+  }
+}
