@@ -57,7 +57,7 @@ private[asof] final class AsOfTask(
     )
     operator.begin(received(base.before), received(base.now))
     val due = BySide.of(side => new DueRows(side, columns(side), rows, operator))
-    val emitted = report.common.metrics("numOutputRows")
+    val emitted = report.common.emitted
 
     def arrived(side: Side, input: Iterator[InternalRow]): Iterator[InternalRow] =
       input.map(_.asInstanceOf[UnsafeRow]).flatMap { row =>

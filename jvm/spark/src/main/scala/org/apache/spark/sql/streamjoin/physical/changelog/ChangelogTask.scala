@@ -107,7 +107,7 @@ private[changelog] final class ChangelogTask(
       }
       override def next(): Changed[UnsafeRow] = Iterator.empty.next()
     }
-    val rowsOut = report.metrics("numOutputRows")
+    val rowsOut = report.emitted
     all.map { changed =>
       rowsOut += 1
       output.row(changed)

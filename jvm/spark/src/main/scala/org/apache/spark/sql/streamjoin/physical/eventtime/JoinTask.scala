@@ -92,7 +92,7 @@ private[physical] final class JoinTask(
           watermarks.now
         )
       },
-      report.common.metrics("numOutputRows")
+      report.common.emitted
     )
   }
 

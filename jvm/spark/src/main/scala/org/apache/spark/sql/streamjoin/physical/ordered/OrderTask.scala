@@ -75,7 +75,7 @@ private[ordered] final class OrderTask(
     }
     // what a projection below computes is one row that shows one after another
     val unsafe = UnsafeProjection.create(output, output)
-    val out = report.metrics("numOutputRows")
+    val out = report.emitted
     val come = input
       .map {
         case row: UnsafeRow => row

@@ -73,8 +73,10 @@ private[physical] final class EarliestTimes(size: Int)
 /**
  * What the partitions of one batch have counted, summed up. A partition that is run once more, by a
  * second action on the batch or a second attempt, counts once.
+ *
+ * @param come is told on the driver what each task has counted, also of a partition that is run once more
  */
-private[physical] final class PartitionCounts
+private[physical] final class PartitionCounts(@transient come: Map[String, Long] => Unit = _ => ())
     extends AccumulatorV2[(Int, Map[String, Long]), Map[String, Long]] {
   private var counts = Map.empty[Int, Map[String, Long]]
 
@@ -88,7 +90,9 @@ private[physical] final class PartitionCounts
   override def add(partition: (Int, Map[String, Long])): Unit = counts += partition
   override def merge(other: AccumulatorV2[(Int, Map[String, Long]), Map[String, Long]]): Unit =
     other match {
-      case c: PartitionCounts => counts ++= c.counts
+      case c: PartitionCounts =>
+        counts ++= c.counts
+        c.counts.values.foreach(come)
       case _ => throw new UnsupportedOperationException(s"${other.getClass} holds other values")
     }
   override def value: Map[String, Long] =

@@ -3,15 +3,16 @@ package org.apache.spark.sql.streamjoin.physical.stateful
 import org.apache.spark.sql.execution.metric.SQLMetric
 
 /**
- * What the tasks of one batch tell the driver.
+ * What the tasks of one batch tell the driver: in a few accumulators, since each is written for every task, read
+ * by it and brought back, however little it says.
  *
- * @param metrics by name, as Spark's SQL tab shows them: a partition that is run twice counts twice there
- * @param ofPartitions the same counts, of each partition once
+ * @param emitted counts the rows that come out
+ * @param ofPartitions what else is counted, by partition
  * @param watermarks what was received at the end of the batch, by time column
  * @param lastActiveMs when each source last brought a row, in milliseconds
  */
 private[physical] final class BatchReport(
-    val metrics: Map[String, SQLMetric],
+    val emitted: SQLMetric,
     ofPartitions: PartitionCounts,
     watermarks: LargestNumbers,
     lastActiveMs: LargestNumbers
@@ -23,7 +24,6 @@ private[physical] final class BatchReport(
       received: Array[Long],
       active: Array[Long]
   ): Unit = {
-    counts.foreach { case (name, value) => metrics(name) += value }
     ofPartitions.add(partition -> counts)
     watermarks.add(received)
     lastActiveMs.add(active)

@@ -48,7 +48,8 @@ private[physical] trait ReportingExec extends StatefulBinaryExec with Checkpoint
   @transient private lazy val lastActive: LargestNumbers =
     registered(new LargestNumbers(sourceCount))
 
-  @transient private lazy val ofPartitions: PartitionCounts = registered(new PartitionCounts)
+  @transient private lazy val ofPartitions: PartitionCounts =
+    registered(new PartitionCounts(ShownCounts.of(sparkContext, metrics)))
 
   protected final def registered[A <: AccumulatorV2[_, _]](accumulator: A): A = {
     sparkContext.register(accumulator)
@@ -60,7 +61,7 @@ private[physical] trait ReportingExec extends StatefulBinaryExec with Checkpoint
 
   /** What the tasks of this batch report to. */
   protected final def report: BatchReport =
-    new BatchReport(metrics, ofPartitions, received, lastActive)
+    new BatchReport(longMetric("numOutputRows"), ofPartitions, received, lastActive)
 
   override def getProgress(): StateOperatorProgress = {
     val counts = ofPartitions.value

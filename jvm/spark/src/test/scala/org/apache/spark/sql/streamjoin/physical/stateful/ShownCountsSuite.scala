@@ -1,0 +1,120 @@
+package org.apache.spark.sql.streamjoin.physical.stateful
+
+import java.sql.Timestamp
+import java.time.Instant
+
+import org.apache.spark.SparkConf
+import org.apache.spark.sql.DataFrame
+import org.apache.spark.sql.execution.streaming.runtime.{MemoryStream, StreamingQueryWrapper}
+import org.apache.spark.sql.internal.StaticSQLConf
+import org.apache.spark.sql.streaming.{StreamTest, StreamingQuery}
+import org.apache.spark.sql.streamjoin.physical.eventtime.StreamJoinExec
+
+import io.streamjoin.{PythonApi, StreamJoinExtensions}
+
+/** What is to be seen of a batch: in Spark's user interface, in the progress, in the explain of the query. */
+class ShownCountsSuite extends StreamTest {
+  import testImplicits._
+
+  override protected def sparkConf: SparkConf = super.sparkConf
+    .set(StaticSQLConf.SPARK_SESSION_EXTENSIONS.key, classOf[StreamJoinExtensions].getName)
+    .set("spark.sql.shuffle.partitions", "2")
+
+  private type Rows = MemoryStream[(Int, Timestamp)]
+
+  private val start = Instant.parse("2024-05-04T10:00:00Z")
+
+  private def at(minutes: Int): Timestamp = Timestamp.from(start.plusSeconds(60L * minutes))
+
+  private def input(alias: String, rows: Rows, lag: String): DataFrame =
+    PythonApi.imposeOrder(rows.toDF().toDF("id", "t"), "t", java.util.Map.of("lag", lag)).as(alias)
+
+  private def started(left: Rows, right: Rows, folder: String, lag: String): StreamingQuery =
+    PythonApi
+      .streamJoin(
+        input("a", left, lag),
+        input("b", right, lag),
+        "a.id = b.id AND b.t BETWEEN a.t AND a.t + INTERVAL '1' HOUR",
+        "left",
+        java.util.Map.of[String, Any]()
+      )
+      .selectExpr("a.id", "b.t")
+      .writeStream
+      .format("noop")
+      .option("checkpointLocation", folder)
+      .start()
+
+  private def join(query: StreamingQuery): StreamJoinExec =
+    query.asInstanceOf[StreamingQueryWrapper].streamingQuery.lastExecution.executedPlan.collect {
+      case j: StreamJoinExec => j
+    }.head
+
+  /** Of the join in the last batch, by name. */
+  private def inUserInterface(query: StreamingQuery): Map[String, String] = {
+    spark.sparkContext.listenerBus.waitUntilEmpty()
+    val store = spark.sharedState.statusStore
+    val (ids, metrics) = (
+      join(query).metrics.map { case (name, metric) => metric.id -> name },
+      store.executionsList().sortBy(_.executionId).reverseIterator
+        .map(e => store.executionMetrics(e.executionId))
+    )
+    metrics
+      .map(_.collect { case (id, value) if ids.contains(id) => ids(id) -> value })
+      .find(_.nonEmpty)
+      .getOrElse(Map.empty)
+  }
+
+  test("the sums over all tasks, as the progress has them") {
+    val (a, b) = (MemoryStream[(Int, Timestamp)], MemoryStream[(Int, Timestamp)])
+    withTempDir { folder =>
+      // before the query goes on, or it would be two batches
+      a.addData((1 to 40).map(_ -> at(0)))
+      b.addData((1 to 30).map(_ -> at(5)))
+      val query = started(a, b, folder.getCanonicalPath, "1 minute")
+      try {
+        query.processAllAvailable()
+        val shown = inUserInterface(query)
+        assert(shown("inputRowsLeft") == "40" && shown("inputRowsRight") == "30", shown)
+        assert(shown("joinedRows") == "30" && shown("numOutputRows") == "30")
+        assert(!shown.contains("lateRowsLeft"))
+        assert(shown("stateMemory").startsWith("total (min, med, max"))
+        val progress = query.lastProgress.stateOperators.head
+        assert(progress.numRowsTotal == 70 && progress.customMetrics.get("joinedRows") == 30)
+        assert(join(query).longMetric("inputRowsLeft").value == 40)
+      } finally query.stop()
+    }
+  }
+
+  test("explain of a running query is of its last batch, and after a restart of its new lag") {
+    val (a, b) = (MemoryStream[(Int, Timestamp)], MemoryStream[(Int, Timestamp)])
+    def said(query: StreamingQuery) = {
+      val lines = join(query).innerChildren.map(_.simpleString(100))
+      lines.collectFirst { case Seen(rows, lag) => rows.toInt -> lag }
+    }
+    withTempDir { folder =>
+      def run(lag: String)(batches: (() => Unit)*): Seq[(Int, String)] = {
+        val query = started(a, b, folder.getCanonicalPath, lag)
+        try batches.flatMap { add =>
+            add()
+            query.processAllAvailable()
+            said(query)
+          }
+        finally query.stop()
+      }
+      val first = run("1 minute")(
+        // nothing is known before the first batch of which its rows could be behind
+        () => { a.addData(1 -> at(10), 1 -> at(11)); () },
+        () => { a.addData(1 -> at(10), 1 -> at(11)); () },
+        () => { a.addData(1 -> at(10), 1 -> at(11), 1 -> at(12)); () }
+      )
+      val second = run("3 minutes")(() => { a.addData(1 -> at(11)); () })
+      assert(first.length == 2 && first.map(_._2).distinct == Seq("1 minute") && second.map(
+        _._2
+      ) == Seq("3 minutes"))
+      val rows = (first ++ second).map(_._1)
+      assert(rows == rows.distinct.sorted, rows)
+    }
+  }
+
+  private val Seen = """lag of a.t: .* would have kept .* (\d+) rows; now (.*)""".r
+}
