@@ -137,11 +137,15 @@ object LocalCheckpointFiles {
     override def close(): Unit = synchronized {
       if (!ended) {
         ended = true
+        var moved = false
         try {
           underlyingStream.close()
           removeChecksum(target)
-          if (replaces) Files.move(unfinished, target, ATOMIC_MOVE) else appear()
-        } finally Files.deleteIfExists(unfinished)
+          if (replaces) {
+            Files.move(unfinished, target, ATOMIC_MOVE)
+            moved = true
+          } else appear()
+        } finally if (!moved) Files.deleteIfExists(unfinished)
       }
     }
 

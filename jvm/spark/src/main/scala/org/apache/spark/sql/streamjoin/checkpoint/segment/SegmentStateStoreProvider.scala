@@ -218,6 +218,7 @@ private[sql] final class SegmentStateStoreProvider(spillingOf: StateStoreConf =>
   override def doMaintenance(): Unit =
     synchronized(newest).foreach { version =>
       mergeAll(version)
+      if (conf.reportSnapshotUploadLag) MergedVersions.report(storeId, hadoop, version.number)
       versions.keep(from = version.number - conf.minVersionsToRetain)
     }
 
