@@ -54,7 +54,7 @@ final class SparkEngine(name: String, variant: Variant) extends Engine {
     )
   }
 
-  /** What a workload may ask for with `partitions`, and with `buckets`, `packed` and `spread` of this project's join alone. */
+  /** What a workload may ask for with `partitions`, and with `buckets`, `packed`, `shared` and `spread` of this project's join alone. */
   private def settings(workload: Workload): Map[String, String] = {
     val asked = workload.parameters.values
     asked.get("partitions").map("spark.sql.shuffle.partitions" -> _).toMap ++
@@ -63,6 +63,9 @@ final class SparkEngine(name: String, variant: Variant) extends Engine {
       asked.get("buckets").map(b => "spark.sql.streamJoin.timeBuckets" -> (b == "yes").toString) ++
       asked.get("packed").map(p =>
         "spark.sql.streamJoin.packedShuffles" -> (p == "yes").toString
+      ) ++
+      asked.get("shared").map(s =>
+        "spark.sql.streamJoin.sharedShuffles" -> (s == "yes").toString
       ) ++
       asked.get("spread").toSeq.flatMap { s =>
         Seq(

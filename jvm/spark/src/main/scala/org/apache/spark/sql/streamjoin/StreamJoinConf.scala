@@ -139,6 +139,17 @@ private[sql] object StreamJoinConf {
       .booleanConf
       .createWithDefault(true)
 
+  val SharedShuffles: ConfigEntry[Boolean] =
+    SQLConf
+      .buildConf("spark.sql.streamJoin.sharedShuffles")
+      .doc(
+        "Whether both inputs of a stream-to-stream join by event time go through one shuffle, in which map outputs " +
+          "of few rows travel with the results of tasks and not in files. Where a row goes does not depend on it."
+      )
+      .version("0.1.0")
+      .booleanConf
+      .createWithDefault(true)
+
   /** All of them. */
   val all: Seq[ConfigEntry[_]] = Seq(
     ReplaceBuiltin,
@@ -150,6 +161,7 @@ private[sql] object StreamJoinConf {
     HotKeys,
     HotKeyRows,
     HotKeyBuckets,
-    PackedShuffles
+    PackedShuffles,
+    SharedShuffles
   )
 }

@@ -43,6 +43,7 @@ import org.apache.spark.sql.streamjoin.logical.resolve.{
 import org.apache.spark.sql.streamjoin.physical.{
   ExplainBuiltinJoin,
   PackShuffles,
+  ShareShuffles,
   SortChanges,
   StreamJoinStrategy
 }
@@ -117,6 +118,7 @@ object ExtensionPoints {
     extensions.injectColumnar(_ => ExplainBuiltinJoin)
     extensions.injectColumnar(_ => PackShuffles)
     extensions.injectColumnar(_ => SortChanges)
+    extensions.injectColumnar(_ => ShareShuffles)
   }
 
   /** What is asked of a whole query, in this order. */

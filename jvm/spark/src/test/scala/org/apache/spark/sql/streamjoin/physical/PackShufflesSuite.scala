@@ -33,7 +33,7 @@ class PackShufflesSuite extends AnalysisSession {
     session.sessionState.executePlan(planOf(df)).explainString(SimpleMode).linesIterator
       .flatMap(Node.findFirstMatchIn(_)).map(_.group(1).replaceAll("#\\d+L?", "")).toSeq
 
-  private val Node = """[+:]- ((?:Unpack|Pack)Rows|ReusedExchange|Exchange \w+)""".r
+  private val Node = """[+:]- ((?:Unpack|Pack)Rows|ReusedExchange|(?:Join)?Exchange \w+)""".r
 
   private val Packed = Seq("UnpackRows", "Exchange shufflepartitionidpassthrough", "PackRows")
 
@@ -56,7 +56,7 @@ class PackShufflesSuite extends AnalysisSession {
     val timed = shuffles(
       PythonApi.streamJoin(events.as("a"), events.as("b"), bounds, "inner", java.util.Map.of())
     )
-    assert(timed == Seq.fill(2)("Exchange hashpartitioning"))
+    assert(timed == Seq.fill(2)("JoinExchange hashpartitioning"))
   }
 
   test("none where they are turned off") {

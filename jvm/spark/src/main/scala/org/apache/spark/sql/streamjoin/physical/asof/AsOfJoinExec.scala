@@ -81,6 +81,7 @@ class AsOfJoinExec(
     val distribution = requiredChildDistribution
     val l = JoinInputs.shuffled(left, distribution.head)
     val r = JoinInputs.shuffled(right, distribution.last)
+    JoinInputs.together(l, r)
     val arrived = arrivals("aheadRowsLeft" -> l, "aheadRowsRight" -> r)
     val task =
       new AsOfTask(spec, input.map(_.output), arrived, partitionState, joinReport(held = None))

@@ -195,6 +195,7 @@ class StreamJoinExec(
     val distribution = requiredChildDistribution
     val l = JoinInputs.shuffled(left, distribution.head)
     val r = JoinInputs.shuffled(right, distribution.last)
+    JoinInputs.together(l, r)
     val inputs = Seq("aheadRowsLeft" -> l, "aheadRowsRight" -> r)
     val loads = hotKeyWatch(getStateInfo).map { watch =>
       val loads = registered(new CollectionAccumulator[TaskLoad])

@@ -43,6 +43,10 @@ private[physical] object JoinInputs {
       input
     }
 
+  /** Lets inputs that are shuffled for the join alone go through one shuffle; before they are run. */
+  def together(inputs: SparkPlan*): Unit =
+    JoinExchangeExec.together(inputs.collect { case e: JoinExchangeExec => e })
+
   /** The rows of an input by partition of the join; of what all partitions need, all of it each. */
   def rows(input: SparkPlan, distribution: Distribution, partitions: Int): RDD[InternalRow] =
     if (distribution == AllTuples) {
@@ -69,6 +73,7 @@ private[physical] object JoinInputs {
   private def isRead(plan: SparkPlan): Boolean = plan match {
     case s: ShuffleExchangeLike                        => isWritten(s)
     case ReusedExchangeExec(_, s: ShuffleExchangeLike) => isWritten(s)
+    case e: JoinExchangeExec                           => e.shuffle.isWritten
     case _: ImposeOrderExec                            => false
     case j: ReadsInputs                                => j.read.forall(isRead)
     case other                                         => other.children.forall(isRead)
@@ -103,15 +108,16 @@ private[physical] object JoinInputs {
 
   /** Whether the rows of a plan have been computed once its shuffles have run. */
   def isShuffle(plan: SparkPlan): Boolean = plan match {
-    case _: ShuffleExchangeLike | _: ReusedExchangeExec => true
-    case UnpackRowsExec(_, _, shuffle)                  => isShuffle(shuffle)
-    case _                                              => false
+    case _: ShuffleExchangeLike | _: ReusedExchangeExec | _: JoinExchangeExec => true
+    case UnpackRowsExec(_, _, shuffle)                                        => isShuffle(shuffle)
+    case _                                                                    => false
   }
 
   private def unseen(plan: SparkPlan): Boolean = plan match {
-    case _: ShuffleExchangeLike | _: ReusedExchangeExec | _: StatefulBinaryExec => false
-    case _: ImposeOrderExec                                                     => true
-    case other => other.children.exists(unseen)
+    case shuffle if isShuffle(shuffle) => false
+    case _: StatefulBinaryExec         => false
+    case _: ImposeOrderExec            => true
+    case other                         => other.children.exists(unseen)
   }
 
   private def shuffles(plan: SparkPlan): Seq[ShuffleExchangeLike] = plan match {

@@ -85,11 +85,14 @@ class JobsOfABatchSuite extends StreamTest {
     )
   }
 
-  test("by key") {
-    both(s"a.id = b.id AND ${within("a", "b")}", "left") { found =>
-      assert(found == Seq((Set(Row(1, 1)), 1), (Set(Row(2, null), Row(3, 3)), 1)))
+  for (shared <- Seq(true, false))
+    test(s"by key, ${if (shared) "both inputs in one shuffle" else "each in its own"}") {
+      withSQLConf("spark.sql.streamJoin.sharedShuffles" -> shared.toString) {
+        both(s"a.id = b.id AND ${within("a", "b")}", "left") { found =>
+          assert(found == Seq((Set(Row(1, 1)), 1), (Set(Row(2, null), Row(3, 3)), 1)))
+        }
+      }
     }
-  }
 
   test("what tasks go by is the same from batch to batch") {
     val (a, b) = (MemoryStream[(Int, Timestamp)], MemoryStream[(Int, Timestamp)])
