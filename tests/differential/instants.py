@@ -32,10 +32,10 @@ def far(case: Case, kind: Kind, round_: int) -> int:
     """Ticks so far ahead that every row of the case expires; further with each round."""
     if kind == "date":
         return round_ * FAR_US // DAY_US
-    if kind == "smallint":
-        return round_ * FAR_SMALLINT
     if kind in NUMBERS:
-        return round_ * FAR_NUMBER
+        kinds = {time.kind for source in case.inputs for time in source.times}
+        # times that are compared have to go on together
+        return round_ * (FAR_SMALLINT if "smallint" in kinds else FAR_NUMBER)
     return round_ * FAR_US // case.tick_us
 
 

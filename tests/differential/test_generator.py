@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from tests.differential.case import HOWS, SENTINEL, from_json, inputs_of, joins_of, to_json
+from tests.differential.case import HOWS, NUMBERS, SENTINEL, from_json, inputs_of, joins_of, to_json
 from tests.differential.generator import generate
 from tests.differential.lateness import judge
 from tests.differential.plans import sql_text
@@ -91,3 +91,12 @@ def test_closing_rows_are_sentinels_of_every_input() -> None:
         for step in closing(case):
             assert set(step) == set(case.fed)
             assert all(SENTINEL in row["id"] for rows in step.values() for row in rows)
+            numbers = {
+                row[time.name]
+                for alias, rows in step.items()
+                for row in rows
+                for time in case.input(alias).times
+                if time.kind in NUMBERS
+            }
+            # a row waits for times of others that are compared with its own
+            assert len(numbers) <= 1
