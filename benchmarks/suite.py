@@ -163,14 +163,14 @@ def _changelogs() -> list[Case]:
         # two seconds of run measure compilation
         case("R20", "R20", 2_000_000),
         case("R3", "R3", 16_000_000),
-        # U1 and U2 are long enough for Flink to write several checkpoints
+        # long enough for Flink to write several checkpoints
         case("U1", "U1", 2_000_000),
         case("U1, zipf", "U1", 500_000, skew="zipf"),
-        case("U2", "U2", 2_000_000),
+        case("U2", "U2", 4_000_000),
         case("U2, orders without a key", "U2", 500_000, keyed="no"),
-        case("U3", "U3", 500_000),
-        case("CH, changes on the left", "CH", 300_000),
-        case("CH, changes on the right", "CH", 300_000, first="right"),
+        case("U3", "U3", 2_000_000),
+        case("CH, changes on the left", "CH", 1_200_000),
+        case("CH, changes on the right", "CH", 600_000, first="right"),
         _flat(50_000, [500_000, 5_000_000]),
     ]
 

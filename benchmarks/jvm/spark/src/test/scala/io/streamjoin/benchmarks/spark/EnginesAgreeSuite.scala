@@ -56,7 +56,7 @@ class EnginesAgreeSuite extends AnyFunSuite {
     val parts = Seq("shuffled", "union", "one").map(p => parameters.but("part" -> p))
     using("spark-batch")(engine => parts.foreach(p => agrees(engine, Workloads.of("LAT", p))))
     using("streamjoin") { engine =>
-      for ((p, stages) <- (parameters +: parts).zip(Seq(3, 3, 1, 1))) {
+      for ((p, stages) <- (parameters +: parts).zip(Seq(2, 3, 1, 1))) {
         val account = agrees(engine, Workloads.of("LAT", p)).details.toMap.apply("account")
         val tables = account.asInstanceOf[Seq[(String, Seq[(String, Double)])]].toMap
         assert(tables("counts").toMap.apply("jobs") === 1)

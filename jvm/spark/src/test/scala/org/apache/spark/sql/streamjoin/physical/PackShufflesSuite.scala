@@ -1,37 +1,15 @@
 package org.apache.spark.sql.streamjoin.physical
 
 import org.apache.spark.sql.DataFrame
-import org.apache.spark.sql.execution.SimpleMode
-import org.apache.spark.sql.streamjoin.AnalysisSession
 import org.apache.spark.sql.streamjoin.StreamJoinConf.PackedShuffles
 
 import io.streamjoin.PythonApi
 
 /** Which shuffles have rows in chunks. */
-class PackShufflesSuite extends AnalysisSession {
-
-  private def changes(key: String*): DataFrame = PythonApi.fromChangelog(
-    stream("value AS id", "value % 3 AS k", "'insert' AS op"),
-    java.util.List.of(key: _*),
-    "op",
-    java.util.Map.of(),
-    null
-  )
-
-  private def together(left: DataFrame, right: DataFrame, on: String, how: String): DataFrame =
-    PythonApi.streamJoin(
-      left.as("a"),
-      right.as("b"),
-      on,
-      how,
-      java.util.Map.of[String, Any]("mode", "changelog")
-    )
+class PackShufflesSuite extends PlannedChanges {
 
   /** What a plan does around its shuffles, from above. */
-  private def shuffles(df: DataFrame): Seq[String] =
-    // Spark looks for streams in what was parsed
-    session.sessionState.executePlan(planOf(df)).explainString(SimpleMode).linesIterator
-      .flatMap(Node.findFirstMatchIn(_)).map(_.group(1).replaceAll("#\\d+L?", "")).toSeq
+  private def shuffles(df: DataFrame): Seq[String] = nodes(df, Node)
 
   private val Node = """[+:]- ((?:Unpack|Pack)Rows|ReusedExchange|(?:Join)?Exchange \w+)""".r
 

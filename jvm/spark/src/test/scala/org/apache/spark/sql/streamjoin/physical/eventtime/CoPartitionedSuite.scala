@@ -265,7 +265,8 @@ class CoPartitionedSuite extends StreamTest {
       more.grow()
       more.add(MemoryKafka.text("y"), "2,l")
       // in this run, and in the next
-      for (query <- Seq(first, start())) {
+      for (run <- Seq(() => first, () => start())) {
+        val query = run()
         try {
           val e = intercept[StreamingQueryException](query.processAllAvailable())
           assert(e.getMessage.contains("PARTITION_COUNT"), e)

@@ -1,0 +1,36 @@
+package org.apache.spark.sql.streamjoin.physical
+
+import scala.util.matching.Regex
+
+import org.apache.spark.sql.DataFrame
+import org.apache.spark.sql.execution.SimpleMode
+import org.apache.spark.sql.streamjoin.AnalysisSession
+
+import io.streamjoin.PythonApi
+
+/** Joins of changelogs, and what their physical plans are made of. */
+private[physical] trait PlannedChanges extends AnalysisSession {
+
+  protected def changes(key: String*): DataFrame = PythonApi.fromChangelog(
+    stream("value AS id", "value % 3 AS k", "'insert' AS op"),
+    java.util.List.of(key: _*),
+    "op",
+    java.util.Map.of(),
+    null
+  )
+
+  protected def together(left: DataFrame, right: DataFrame, on: String, how: String): DataFrame =
+    PythonApi.streamJoin(
+      left.as("a"),
+      right.as("b"),
+      on,
+      how,
+      java.util.Map.of[String, Any]("mode", "changelog")
+    )
+
+  /** What is found in the lines of the plan, from above. */
+  protected def nodes(df: DataFrame, node: Regex): Seq[String] =
+    // Spark looks for streams in what was parsed
+    session.sessionState.executePlan(planOf(df)).explainString(SimpleMode).linesIterator
+      .flatMap(node.findFirstMatchIn(_)).map(_.group(1).replaceAll("#\\d+L?", "")).toSeq
+}
