@@ -1,37 +1,18 @@
 package org.apache.spark.sql.streamjoin.physical.stateful
 
 import java.sql.Timestamp
-import java.time.Instant
 import java.util.concurrent.atomic.AtomicInteger
 
-import org.apache.spark.SparkConf
 import org.apache.spark.scheduler.{SparkListener, SparkListenerJobStart}
 import org.apache.spark.sql.{DataFrame, Row}
 import org.apache.spark.sql.execution.streaming.runtime.{MemoryStream, StreamingQueryWrapper}
-import org.apache.spark.sql.internal.StaticSQLConf
-import org.apache.spark.sql.streaming.StreamTest
 import org.apache.spark.sql.streamjoin.physical.eventtime.StreamJoinExec
 
-import io.streamjoin.{PythonApi, StreamJoinExtensions}
+import io.streamjoin.PythonApi
 
 /** A batch is one job, and its watermarks are those of its own rows, however the inputs reach the join. */
-class JobsOfABatchSuite extends StreamTest {
+class JobsOfABatchSuite extends TimedStreams {
   import testImplicits._
-
-  override protected def sparkConf: SparkConf = super.sparkConf
-    .set(StaticSQLConf.SPARK_SESSION_EXTENSIONS.key, classOf[StreamJoinExtensions].getName)
-    .set("spark.sql.shuffle.partitions", "2")
-
-  private type Rows = MemoryStream[(Int, Timestamp)]
-
-  private val start = Instant.parse("2024-05-04T10:00:00Z")
-
-  private def at(minutes: Int): Timestamp = Timestamp.from(start.plusSeconds(60L * minutes))
-
-  private def input(alias: String, rows: Rows): DataFrame =
-    PythonApi
-      .imposeOrder(rows.toDF().toDF("id", "t"), "t", java.util.Map.of("lag", "1 minute"))
-      .alias(alias)
 
   private def join(left: DataFrame, right: DataFrame, on: String, how: String): DataFrame =
     PythonApi.streamJoin(left, right, on, how, java.util.Map.of[String, Any]())

@@ -1,33 +1,16 @@
 package org.apache.spark.sql.streamjoin.physical.stateful
 
 import java.sql.Timestamp
-import java.time.Instant
 
-import org.apache.spark.SparkConf
-import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.execution.streaming.runtime.{MemoryStream, StreamingQueryWrapper}
-import org.apache.spark.sql.internal.StaticSQLConf
-import org.apache.spark.sql.streaming.{StreamTest, StreamingQuery}
+import org.apache.spark.sql.streaming.StreamingQuery
 import org.apache.spark.sql.streamjoin.physical.eventtime.StreamJoinExec
 
-import io.streamjoin.{PythonApi, StreamJoinExtensions}
+import io.streamjoin.PythonApi
 
 /** What is to be seen of a batch: in Spark's user interface, in the progress, in the explain of the query. */
-class ShownCountsSuite extends StreamTest {
+class ShownCountsSuite extends TimedStreams {
   import testImplicits._
-
-  override protected def sparkConf: SparkConf = super.sparkConf
-    .set(StaticSQLConf.SPARK_SESSION_EXTENSIONS.key, classOf[StreamJoinExtensions].getName)
-    .set("spark.sql.shuffle.partitions", "2")
-
-  private type Rows = MemoryStream[(Int, Timestamp)]
-
-  private val start = Instant.parse("2024-05-04T10:00:00Z")
-
-  private def at(minutes: Int): Timestamp = Timestamp.from(start.plusSeconds(60L * minutes))
-
-  private def input(alias: String, rows: Rows, lag: String): DataFrame =
-    PythonApi.imposeOrder(rows.toDF().toDF("id", "t"), "t", java.util.Map.of("lag", lag)).as(alias)
 
   private def started(left: Rows, right: Rows, folder: String, lag: String): StreamingQuery =
     PythonApi
