@@ -84,7 +84,7 @@ nightly: $(STAMPS)/installed $(STAMPS)/test-jars-staged
 	for part in \
 	  "-m pytest tests/differential --diff-cases $(CASES) --diff-chains $(CHAINS) --diff-changelogs $(CHANGELOGS) --diff-seed $(SEED)" \
 	  "-m pytest --connect" \
-	  "-m pytest tests/crash --crash-kills $(KILLS) --crash-seed $(SEED)" \
+	  "-m pytest tests/crash tests/delta --crash-kills $(KILLS) --crash-seed $(SEED)" \
 	  "-m pytest tests/faults --faults" \
 	  "-m tests.soak throughput --seed $(SEED)" \
 	  "-m tests.soak run --minutes $(MINUTES) --seed $(SEED) --verdict"; \

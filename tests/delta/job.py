@@ -1,8 +1,10 @@
-"""The process of the example with Delta's tables: ``python -m tests.delta.job FOLDER [KILL]``.
+"""The process of the example with Delta's tables: ``python -m tests.delta.job`` and some words.
 
-``KILL`` is the batch in which it kills itself, after the merge and before the batch is committed.
-Each attempt of a batch writes its changes to ``changes/``. A process that is not killed takes in
-all that is there, and writes the target and the batch join of the tables to ``end.json``.
+They are the folder, the format of the join's state, the seed of the statements (`written`) and, in
+a process that kills itself, the batch after whose merge it does so, and after how many
+milliseconds; at 0 that batch is not committed. If no such batch comes, it does so at the end. Each
+attempt of a batch writes its changes to ``changes/``. A process that is not killed takes in all
+that is there, and writes the target and the batch join of the tables to ``end.json``.
 """
 
 from __future__ import annotations
@@ -11,6 +13,7 @@ import json
 import os
 import signal
 import sys
+import threading
 from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
@@ -18,6 +21,7 @@ from pyspark.sql import DataFrame, SparkSession
 import streamjoin
 from examples import delta_tables
 from tests.crash.whole import write_whole
+from tests.delta.statements import written
 
 JARS = Path(__file__).parent / "jars"
 DELTA = "org.apache.spark.sql.delta.catalog.DeltaCatalog"
@@ -27,26 +31,13 @@ TABLES = {
     "customers": "id INT, name STRING",
     "wide": "order_id INT, amount INT, name STRING",
 }
-FIRST = [
-    "INSERT INTO orders VALUES (1, 1, 10), (2, 2, 20), (3, NULL, 30), (4, 1, 40)",
-    "INSERT INTO customers VALUES (1, 'Ada'), (3, 'Cem')",
-]
-STEPS = [
-    ["UPDATE orders SET customer_id = 3, amount = 11 WHERE order_id = 1"],
-    ["DELETE FROM customers WHERE id = 1", "INSERT INTO customers VALUES (2, 'Bo')"],
-    [
-        "DELETE FROM orders WHERE order_id = 2",
-        "UPDATE customers SET name = 'Eva' WHERE id = 3",
-        "INSERT INTO orders VALUES (5, 3, 50)",
-        "UPDATE customers SET name = 'Cem' WHERE id = 3",
-    ],
-]
 
 
 def main() -> None:
-    folder = Path(sys.argv[1])
-    kill = int(sys.argv[2]) if len(sys.argv) > 2 else None
-    spark = session(folder)
+    folder, state_format, seed, *moment = (Path(sys.argv[1]), *sys.argv[2:])
+    kill, delay_ms = map(int, moment) if moment else (None, 0)
+    first, steps = written(int(seed))
+    spark = session(folder, state_format)
     # the catalog of the session forgets them
     for name, columns in TABLES.items():
         spark.sql(
@@ -54,8 +45,10 @@ def main() -> None:
             f"LOCATION '{folder}/tables/{name}' TBLPROPERTIES (delta.enableChangeDataFeed = true)"
         )
     if kill is not None:
-        for statement in FIRST:
+        for statement in first:
             spark.sql(statement)
+
+    ending = threading.Event()
 
     def sink(batch: DataFrame, number: int) -> None:
         rows = sorted([str(value) for value in row] for row in batch.collect())
@@ -63,14 +56,17 @@ def main() -> None:
         write_whole(folder / "changes" / f"{number}.{attempt}.json", json.dumps(rows))
         delta_tables.merge(batch, number)
         if number == kill:
-            os.killpg(os.getpgid(0), signal.SIGKILL)
+            ending.set()
+            threading.Timer(delay_ms / 1000, end).start() if delay_ms else end()
 
     query = delta_tables.changes(spark).writeStream.foreachBatch(sink)
     query = query.option("checkpointLocation", str(folder / "checkpoint"))
-    for step in [[], *STEPS] if kill is not None else [[]]:
+    for step in [[], *steps] if kill is not None else [[]]:
         for statement in step:
             spark.sql(statement)
         query.trigger(availableNow=True).start().awaitTermination()
+    if kill is not None:
+        signal.pause() if ending.is_set() else end()
     target, expected = (
         sorted((list(row) for row in df.collect()), key=str)
         for df in (spark.table("wide"), spark.sql(JOIN))
@@ -79,7 +75,11 @@ def main() -> None:
     spark.stop()
 
 
-def session(folder: Path) -> SparkSession:
+def end() -> None:
+    os.killpg(os.getpgid(0), signal.SIGKILL)
+
+
+def session(folder: Path, state_format: str) -> SparkSession:
     (folder / "changes").mkdir(exist_ok=True)
     builder = (
         SparkSession.builder.master("local[2]")
@@ -94,6 +94,7 @@ def session(folder: Path) -> SparkSession:
         .config("spark.ui.showConsoleProgress", "false")
         .config("spark.driver.extraJavaOptions", "-XX:TieredStopAtLevel=1")
         .config("spark.sql.shuffle.partitions", "1")
+        .config("spark.sql.streamJoin.stateFormat", state_format)
         .config("spark.databricks.delta.snapshotPartitions", "1")
         .config("spark.local.dir", str(folder / "local"))
         .config("spark.sql.warehouse.dir", str(folder / "warehouse"))

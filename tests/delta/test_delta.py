@@ -5,9 +5,12 @@ from __future__ import annotations
 import json
 import signal
 from pathlib import Path
+from random import Random
+from typing import Any
 
 import pytest
 
+from tests.differential.options import DEFAULT_KILLS
 from tests.processes import spawn
 
 JARS = Path(__file__).parent / "jars"
@@ -15,24 +18,55 @@ KILLED = 3
 
 
 def test_the_target_is_the_batch_join_after_a_kill(tmp_path: Path) -> None:
-    if not list(JARS.glob("*.jar")):
-        pytest.fail("the jars of Delta are not there: make kafka-jars")
     # merged, but not committed: the batch runs again and merges the same changes once more
-    killed = run(tmp_path, "killed", str(KILLED))
-    assert killed == -signal.SIGKILL, (tmp_path / "killed.log").read_text()[-4000:]
-    assert run(tmp_path, "again") == 0, (tmp_path / "again.log").read_text()[-4000:]
-    first, second = (
-        json.loads((tmp_path / "changes" / f"{KILLED}.{attempt}.json").read_text())
-        for attempt in range(2)
-    )
+    end = killed_and_again(tmp_path, "segments", "0", str(KILLED), "0")
+    first, second = attempts(tmp_path, KILLED)
     assert first == second
     assert {row[-1] for row in first} == {"delete", "insert"}
-    end = json.loads((tmp_path / "end.json").read_text())
     assert (
         end["target"]
         == end["expected"]
         == [[1, 11, "Cem"], [3, 30, None], [4, 40, None], [5, 50, "Cem"]]
     )
+
+
+@pytest.mark.parametrize("state_format", ["segments", "rocksdb"])
+def test_kills_at_any_moment(
+    state_format: str, tmp_path: Path, pytestconfig: pytest.Config
+) -> None:
+    """One kill for each twenty of ``--crash-kills``: two processes of Delta's take their time."""
+    seed: int = pytestconfig.option.crash_seed
+    kills = pytestconfig.option.crash_kills
+    if kills <= DEFAULT_KILLS:
+        pytest.skip(f"--crash-kills is not more than {DEFAULT_KILLS}")
+    rng = Random(f"delta/{state_format}/{seed}")
+    for number in range(-(-kills // 20)):
+        statements, batch = rng.randrange(1, 2**31), rng.randrange(4)
+        delay_ms = rng.choice([0, rng.randint(1, 2000)])
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        end = killed_and_again(folder, state_format, str(statements), str(batch), str(delay_ms))
+        again = f"{state_format}, statements {statements}, {delay_ms} ms after batch {batch}"
+        assert end["target"] == end["expected"], again
+        for each in {int(path.name.split(".")[0]) for path in (folder / "changes").iterdir()}:
+            first, *others = attempts(folder, each)
+            assert all(other == first for other in others), f"batch {each}: {again}"
+
+
+def killed_and_again(folder: Path, *arguments: str) -> dict[str, Any]:
+    """What a process leaves behind that goes on where another was killed."""
+    if not list(JARS.glob("*.jar")):
+        pytest.fail("the jars of Delta are not there: make kafka-jars")
+    killed = run(folder, "killed", *arguments)
+    assert killed == -signal.SIGKILL, (folder / "killed.log").read_text()[-4000:]
+    again = run(folder, "again", *arguments[:2])
+    assert again == 0, (folder / "again.log").read_text()[-4000:]
+    end: dict[str, Any] = json.loads((folder / "end.json").read_text())
+    return end
+
+
+def attempts(folder: Path, batch: int) -> list[list[list[str]]]:
+    return [json.loads(path.read_text()) for path in (folder / "changes").glob(f"{batch}.*.json")]
 
 
 def run(folder: Path, name: str, *arguments: str) -> int:
