@@ -31,13 +31,15 @@ def run(command: list[str], environment: Mapping[str, str] | None = None) -> str
     return done.stdout.strip()
 
 
-def spawn(module: str, *arguments: str, log: Path) -> subprocess.Popen[bytes]:
+def spawn(
+    module: str, *arguments: str, log: Path, python: str = sys.executable
+) -> subprocess.Popen[bytes]:
     """Start ``python -m module``; its process group, Python and its JVM, is its own."""
     with log.open("wb") as out:
         return subprocess.Popen(
-            [sys.executable, "-m", module, *arguments],
+            [python, "-m", module, *arguments],
             cwd=ROOT,
-            env=_environment(),
+            env={**_environment(), "PYSPARK_PYTHON": python},
             stdin=subprocess.DEVNULL,
             stdout=out,
             stderr=subprocess.STDOUT,

@@ -11,15 +11,17 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from random import Random
-from typing import Literal
+from typing import Literal, Protocol
 
 from tests.crash.whole import write_whole
-from tests.differential.case import Case, Step, to_json
+from tests.differential.case import Case, Row, Step, to_json
 from tests.differential.feeds import Landing
 from tests.differential.rows import closing
 from tests.processes import spawn
@@ -30,7 +32,9 @@ MOST_BATCHES = 3
 STEPS_FOR_EACH_PROCESS = 8
 """Every step brings a file of at least one of three inputs, every batch takes at most one of each:
 these are enough for the most batches that a kill waits for."""
-Phase = Literal["planned", "written", "committed", "merging"]
+Phase = Literal["planned", "written", "committed", "merging", "owing", "spreading"]
+"""``owing``: a batch without rows was planned, which gives what the one before has proved.
+``spreading``: keys were noted whose rows are spread from a batch on, which has no task yet."""
 
 
 @dataclass(frozen=True)
@@ -55,13 +59,32 @@ def _draw_kill(rng: Random) -> Kill:
     return Kill(batches, rng.choice(phases), rng.choice([0, 0, rng.randint(1, 300)]))
 
 
+class Lands(Protocol):
+    """Where rows come to be read; all that have, by what the checkpoint calls their arrival."""
+
+    arrived: dict[str, dict[str | int, list[Row]]]
+
+    def land(self, alias: str, rows: Sequence[Row]) -> None: ...
+
+
 class Director:
-    def __init__(self, case: Case, folder: Path, kills: Sequence[Kill], *job_options: str) -> None:
+    def __init__(
+        self,
+        case: Case,
+        folder: Path,
+        kills: Sequence[Kill],
+        *job_options: str,
+        landing: Lands | None = None,
+        python: str = sys.executable,
+    ) -> None:
         self.case = case
         self.folder = folder
-        self.landing = Landing(case, folder / "source")
+        self.landing = landing or Landing(case, folder / "source")
         self._kills = list(kills)
         self._job_options = job_options
+        self._python = python
+        self.unfinished: list[int] = []
+        """Batches that were planned and not committed when a process was killed."""
         self._steps = [*case.steps]
         self._processes = 0
         for name in ("output", "progress"):
@@ -77,6 +100,11 @@ class Director:
     def log(self) -> Path:
         return self.folder / f"job-{self._processes}.log"
 
+    def spread_from(self) -> set[int]:
+        """From which batches on rows of more keys are spread."""
+        state = self.folder / "checkpoint" / "state"
+        return {int(path.name) for path in state.glob("*/_hotKeys/[0-9]*")}
+
     def _run(self, kill: Kill | None) -> None:
         self._processes += 1
         process = self._start()
@@ -91,7 +119,8 @@ class Director:
                 process.wait()
 
     def _start(self) -> subprocess.Popen[bytes]:
-        return spawn("tests.crash.job", str(self.folder), *self._job_options, log=self.log)
+        options = (str(self.folder), *self._job_options)
+        return spawn("tests.crash.job", *options, log=self.log, python=self._python)
 
     def _run_until(self, process: subprocess.Popen[bytes], kill: Kill) -> None:
         """Land this process's share of the files until the moment comes, and the rest after it."""
@@ -104,6 +133,7 @@ class Director:
         time.sleep(kill.delay_ms / 1000)
         os.killpg(process.pid, signal.SIGKILL)
         assert process.wait() == -signal.SIGKILL
+        self.unfinished += self._in_checkpoint("offsets") - self._in_checkpoint("commits")
         for step in share:
             self._land(step)
 
@@ -122,6 +152,11 @@ class Director:
         if phase == "merging":
             merged = self._merged()
             return lambda: not self._merged() <= merged
+        if phase == "spreading":
+            noted = self.spread_from()
+            return lambda: not self.spread_from() <= noted
+        if phase == "owing":
+            return lambda: any(number >= batch for number in self._without_rows())
         log = "offsets" if phase == "planned" else "commits"
         return lambda: batch in self._in_checkpoint(log)
 
@@ -155,6 +190,14 @@ class Director:
 
     def _in_checkpoint(self, log: str) -> set[int]:
         return {int(path.name) for path in (self.folder / "checkpoint" / log).glob("[0-9]*")}
+
+    def _without_rows(self) -> Iterator[int]:
+        """Batches that read as far as the one before."""
+        log = self.folder / "checkpoint" / "offsets"
+        numbers = sorted(self._in_checkpoint("offsets"))
+        ends = [(log / str(number)).read_text().splitlines()[2:] for number in numbers]
+        steps = zip(numbers[1:], pairwise(ends), strict=True)
+        return (number for number, (before, end) in steps if before == end)
 
     def _merged(self) -> set[str]:
         """What the state of all partitions was merged to, and what that is being written to."""

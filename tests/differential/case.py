@@ -129,7 +129,8 @@ class Case:
     qualified: bool
     """Columns are ``a.t`` in each input (True) or have names of their own, ``a_t``."""
     through: Literal["dataframe", "sql"]
-    feed: Literal["memory", "files"]
+    feed: Literal["memory", "files", "topics"]
+    """Of topics of Kafka, that are partitioned alike, nothing is shuffled."""
     files_per_trigger: int | None
     partitions: int
     settings: dict[str, str]

@@ -85,7 +85,9 @@ def stream_join(case: Case) -> JoinNode:
             condition = sql_of(case, node.condition)
             on = F.expr(condition) if node.as_column else condition
         late = "emit" if case.late else "drop"
-        result: DataFrame = left.streamJoin(right, on, node.how, late=late)
+        result: DataFrame = left.streamJoin(
+            right, on, node.how, late=late, co_partitioned=case.feed == "topics"
+        )
         return result
 
     return join

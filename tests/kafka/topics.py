@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from confluent_kafka import Consumer, KafkaError, Producer, TopicPartition
+from confluent_kafka import Consumer, KafkaError, Message, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
 
@@ -39,11 +39,28 @@ class Topics:
         self._producer.produce(self.prefix + name, value=value, partition=partition)
 
     def send_by_key(
-        self, name: str, key: bytes | None, value: str, *, as_java: bool = True
+        self,
+        name: str,
+        key: bytes | None,
+        value: str,
+        *,
+        as_java: bool = True,
+        placed: Callable[[int, int], None] | None = None,
     ) -> None:
-        """Send a text to the partition of its key, as Java's clients place it or as librdkafka."""
+        """Send a text to the partition of its key, as Java's clients place it or as librdkafka.
+
+        Its partition and offset are told at the latest when ``flush`` has ended.
+        """
         producer = self._placing if as_java else self._producer
-        producer.produce(self.prefix + name, value=value.encode(), key=key)
+
+        def delivered(error: KafkaError | None, message: Message) -> None:
+            if error is None and placed is not None:
+                partition, offset = message.partition(), message.offset()
+                assert partition is not None
+                assert offset is not None
+                placed(partition, offset)
+
+        producer.produce(self.prefix + name, value=value.encode(), key=key, on_delivery=delivered)
         producer.poll(0)
 
     def flush(self) -> None:
