@@ -3,7 +3,8 @@ package io.streamjoin.model
 /**
  * A key with more rows than one task is to have.
  *
- * @param hash that its rows are looked up by; of two keys with one hash both are spread
+ * @param hash that its rows are looked up by; of two keys with one hash both are spread if they lie together, and one
+ *   if not
  * @param partition where its rows lie that are before
  * @param from the first bucket of time whose rows are spread, after those of all rows that lie there already
  * @param wider how many times as wide its buckets are as they have to be: of wider ones fewer rows are near an
@@ -67,9 +68,19 @@ final case class HotKeys(buckets: ReachBuckets, keys: Seq[HotKey]) {
     -1
   }
 
-  /** The partition in which a row is at home; [[ReachBuckets.NoPartition]]: that of its key. */
-  def homeIn(side: Side, hash: Long, time: Long, partitions: Int): Int = {
+  /** The same of a key that lies in a partition as long as it is not spread. */
+  private def find(hash: Long, own: Int): Int = {
     val key = find(hash)
+    if (key < 0 || own == partitionOf(key) || own == HotKeys.Whichever) key else -1
+  }
+
+  /**
+   * The partition in which a row is at home; [[ReachBuckets.NoPartition]]: that of its key.
+   *
+   * @param own that of its key, or [[HotKeys.Whichever]]
+   */
+  def homeIn(side: Side, hash: Long, time: Long, partitions: Int, own: Int): Int = {
+    val key = find(hash, own)
     if (key < 0) ReachBuckets.NoPartition
     else {
       val bucket = bucketsOf(key).home(side, time)
@@ -78,8 +89,8 @@ final case class HotKeys(buckets: ReachBuckets, keys: Seq[HotKey]) {
   }
 
   /** The partition in which a row is a guest, or [[ReachBuckets.NoPartition]]: in none. */
-  def guestIn(side: Side, hash: Long, time: Long, partitions: Int): Int = {
-    val key = find(hash)
+  def guestIn(side: Side, hash: Long, time: Long, partitions: Int, own: Int): Int = {
+    val key = find(hash, own)
     if (key < 0) ReachBuckets.NoPartition
     else {
       val own = bucketsOf(key)
@@ -101,4 +112,10 @@ final case class HotKeys(buckets: ReachBuckets, keys: Seq[HotKey]) {
 
   /** With more keys. */
   def ++(more: Seq[HotKey]): HotKeys = copy(keys = keys ++ more)
+}
+
+object HotKeys {
+
+  /** In the place of a key's partition: the one key with its hash is meant that is spread. */
+  val Whichever: Int = -1
 }

@@ -29,10 +29,21 @@ sealed abstract class Routing(val name: String) extends Serializable {
    */
   def isGuest(row: AnyRef, partition: Int, partitions: Int): Boolean = false
 
-  /** Whether another partition answers for a row with this key and time, arriving or buffered. */
-  def isGuest(side: Side, key: Long, time: Long, partition: Int, partitions: Int): Boolean = false
+  /**
+   * Whether another partition answers for a row with this key and time, arriving or buffered.
+   *
+   * @param own where rows of its key are that are not spread; it counts where the key [[isSpread]] only
+   */
+  def isGuest(
+      side: Side,
+      key: Long,
+      time: Long,
+      partition: Int,
+      partitions: Int,
+      own: Int
+  ): Boolean = false
 
-  /** Whether rows with this key lie in more than one partition, and none of these sees all of them. */
+  /** Whether rows with this key may lie in more than one partition, and none of these sees all of them. */
   def isSpread(key: Long): Boolean = false
 
   /** Whether guests are kept under a key of their own. */
@@ -96,15 +107,17 @@ object Routing {
     /**
      * The partition in which a row is at home; [[ReachBuckets.NoPartition]]: the one in which it would be without
      * buckets.
+     *
+     * @param own the one in which it would be, as far as there are keys
      */
-    def homeIn(side: Side, key: Long, time: Long, partitions: Int): Int
+    def homeIn(side: Side, key: Long, time: Long, partitions: Int, own: Int): Int
 
     /** The partition in which a row is a guest, or [[ReachBuckets.NoPartition]]: in none. */
-    final def guestIn(side: Side, key: Long, time: Long, partitions: Int): Int =
+    final def guestIn(side: Side, key: Long, time: Long, partitions: Int, own: Int): Int =
       if (single.contains(side)) ReachBuckets.NoPartition
-      else neighbourIn(side, key, time, partitions)
+      else neighbourIn(side, key, time, partitions, own)
 
-    protected def neighbourIn(side: Side, key: Long, time: Long, partitions: Int): Int
+    protected def neighbourIn(side: Side, key: Long, time: Long, partitions: Int, own: Int): Int
 
     final override def hasGuests: Boolean = true
 
@@ -115,10 +128,11 @@ object Routing {
         key: Long,
         time: Long,
         partition: Int,
-        partitions: Int
+        partitions: Int,
+        own: Int
     ): Boolean =
       partitions > 1 && !single.contains(side) && {
-        val home = homeIn(side, key, time, partitions)
+        val home = homeIn(side, key, time, partitions, own)
         home != ReachBuckets.NoPartition && home != partition
       }
   }
@@ -126,21 +140,31 @@ object Routing {
   /** Without an equality: all rows by buckets. A row without a time has no partners, and one partition. */
   final case class ByTime(single: Option[Side], buckets: ReachBuckets)
       extends ByBuckets(ByTime.Name) {
-    override def homeIn(side: Side, key: Long, time: Long, partitions: Int): Int =
+    override def homeIn(side: Side, key: Long, time: Long, partitions: Int, own: Int): Int =
       buckets.homeIn(side, time, partitions)
 
-    override protected def neighbourIn(side: Side, key: Long, time: Long, partitions: Int): Int =
-      buckets.guestIn(side, time, partitions)
+    override protected def neighbourIn(
+        side: Side,
+        key: Long,
+        time: Long,
+        partitions: Int,
+        own: Int
+    ): Int = buckets.guestIn(side, time, partitions)
   }
 
   /** As [[ByKey]], but for the rows of a few keys, which go by buckets from a time on. */
   final case class ByKeyAndTime(single: Option[Side], hot: HotKeys)
       extends ByBuckets(ByKey.name) {
-    override def homeIn(side: Side, key: Long, time: Long, partitions: Int): Int =
-      hot.homeIn(side, key, time, partitions)
+    override def homeIn(side: Side, key: Long, time: Long, partitions: Int, own: Int): Int =
+      hot.homeIn(side, key, time, partitions, own)
 
-    override protected def neighbourIn(side: Side, key: Long, time: Long, partitions: Int): Int =
-      hot.guestIn(side, key, time, partitions)
+    override protected def neighbourIn(
+        side: Side,
+        key: Long,
+        time: Long,
+        partitions: Int,
+        own: Int
+    ): Int = hot.guestIn(side, key, time, partitions, own)
 
     override def isSpread(key: Long): Boolean = hot.contains(key)
   }

@@ -4,6 +4,7 @@ import scala.util.Random
 
 import org.scalatest.funsuite.AnyFunSuite
 
+import io.streamjoin.model.HotKeys.Whichever
 import io.streamjoin.testing.RandomCases
 import io.streamjoin.testing.RandomCases.onFailure
 
@@ -25,7 +26,7 @@ class ReachBucketsSuite extends AnyFunSuite {
 
   private def places(routing: Routing.ByTime, side: Side, time: Long, partitions: Int): Seq[Int] =
     routing.buckets.homeIn(side, time, partitions) +:
-      Seq(routing.guestIn(side, Routing.NoKey, time, partitions)).filter(_ >= 0)
+      Seq(routing.guestIn(side, Routing.NoKey, time, partitions, Whichever)).filter(_ >= 0)
 
   for (single <- Seq(None, Some(Side.Left), Some(Side.Right)))
     test(
@@ -55,7 +56,8 @@ class ReachBucketsSuite extends AnyFunSuite {
                 if (single.contains(side)) assert(places.length == 1)
                 val guest = places.tail
                 for (p <- 0 until partitions if places.contains(p)) {
-                  val isGuest = routing.isGuest(side, Routing.NoKey, times(side), p, partitions)
+                  val isGuest =
+                    routing.isGuest(side, Routing.NoKey, times(side), p, partitions, Whichever)
                   assert(isGuest == guest.contains(p))
                 }
               }
@@ -76,7 +78,7 @@ class ReachBucketsSuite extends AnyFunSuite {
       val routing = Routing.ByTime(single, ReachBuckets.of(reach, reach, single.isEmpty).get)
       val rows = 10000
       val guests = Seq.fill(rows)(random.nextLong() >> 10)
-        .count(routing.guestIn(Side.Right, Routing.NoKey, _, 8) >= 0)
+        .count(routing.guestIn(Side.Right, Routing.NoKey, _, 8, Whichever) >= 0)
       assert(guests < most * rows, s"$reach, $single")
     }
   }

@@ -9,12 +9,16 @@ import io.streamjoin.model.{JoinType, ReachBuckets, Routing, Side, Watermarks}
  * condition says of them is tested on each pair.
  *
  * @param first the routing that it begins with
+ * @param places the partition of each key
+ * @param hash of a key that is there
  */
 final class RoutedDriver(
     join: TestJoin,
     joinType: JoinType,
     partitions: Int,
-    first: Routing
+    first: Routing,
+    places: Long => Int = _ => 0,
+    hash: Long => Long = identity
 ) {
 
   /** By which the rows of the next batch go. */
@@ -29,7 +33,7 @@ final class RoutedDriver(
   private val times = new RowTimes(join.columns.length)
 
   private def rows: JoinRows[TestRow] = routing match {
-    case Routing.ByKey | _: Routing.ByKeyAndTime => join.rows
+    case Routing.ByKey | _: Routing.ByKeyAndTime => keyed
     case _                                       => keyless
   }
 
@@ -56,9 +60,10 @@ final class RoutedDriver(
     if (!bounds(row.side).hasProbeTime(times)) Seq(home)
     else {
       val (key, time) = (rows.key(row.side, row), bounds(row.side).probeTime(times))
-      val byBucket = routing.homeIn(row.side, key, time, partitions)
+      val byBucket = routing.homeIn(row.side, key, time, partitions, home)
       (if (byBucket == ReachBuckets.NoPartition) home else byBucket) +:
-        Seq(routing.guestIn(row.side, key, time, partitions)).filter(_ != ReachBuckets.NoPartition)
+        Seq(routing.guestIn(row.side, key, time, partitions, home))
+          .filter(_ != ReachBuckets.NoPartition)
     }
   }
 
@@ -94,15 +99,25 @@ final class RoutedDriver(
   /** In how many partitions there are rows. */
   def filled: Int = states.count(state => Side.both.exists(state.size(_) > 0))
 
-  private object keyless extends JoinRows[TestRow] {
+  private abstract class Rows extends JoinRows[TestRow] {
     override def readTimes(side: Side, row: TestRow, into: RowTimes): Unit =
       join.rows.readTimes(side, row, into)
 
     override def joinable(side: Side, row: TestRow): Boolean = join.rows.joinable(side, row)
 
-    override def key(side: Side, row: TestRow): Long = Routing.NoKey
+    override def partition(side: Side, row: TestRow, partitions: Int): Int =
+      row.key.fold(0)(places)
 
     override def matches(left: TestRow, right: TestRow, ordinary: Boolean): Boolean =
       join.matches(left, right)
+  }
+
+  private object keyless extends Rows {
+    override def key(side: Side, row: TestRow): Long = Routing.NoKey
+  }
+
+  private object keyed extends Rows {
+    override def key(side: Side, row: TestRow): Long =
+      row.key.fold(join.rows.key(side, row))(hash)
   }
 }

@@ -73,6 +73,8 @@ abstract class TestJoin {
 
     override def key(side: Side, row: TestRow): Long = row.key.getOrElse(TestJoin.NullKey)
 
+    override def partition(side: Side, row: TestRow, partitions: Int): Int = 0
+
     override def matches(left: TestRow, right: TestRow, ordinary: Boolean): Boolean =
       TestJoin.this.matches(left, right)
   }

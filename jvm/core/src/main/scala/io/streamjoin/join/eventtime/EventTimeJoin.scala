@@ -111,7 +111,8 @@ final class EventTimeJoin[R, O](
     rows.readTimes(side, row, times)
     val own = boundsOf(side)
     val key = rows.key(side, row)
-    val guest = isGuest(side, row, key, own)
+    val ofKey = partitionOf(side, row, key)
+    val guest = isGuest(side, row, key, ofKey, own)
     if (!guest) {
       counters.countInput(side)
       own.tellBehind(times, watermarks, disorder)
@@ -127,7 +128,7 @@ final class EventTimeJoin[R, O](
     } else if (bounds.contradictory || !rows.joinable(side, row) || !own.consistent(times)) {
       unmatched(side, row, guest).iterator
     } else {
-      probe.start(side, row, key, keepFor, guest)
+      probe.start(side, row, key, keepFor, guest, ofKey)
       probe
     }
   }
@@ -144,14 +145,21 @@ final class EventTimeJoin[R, O](
     Side.both.iterator.flatMap(evict(_, before))
   }
 
-  private def isGuest(side: Side, row: R, key: Long, own: RowBounds): Boolean = hasGuests && (
-    routing.isGuest(row.asInstanceOf[AnyRef], partition, partitions) ||
-      own.hasProbeTime(times) &&
-      routing.isGuest(side, key, own.probeTime(times), partition, partitions)
-  )
+  private def isGuest(side: Side, row: R, key: Long, ofKey: Int, own: RowBounds): Boolean =
+    hasGuests && (
+      routing.isGuest(row.asInstanceOf[AnyRef], partition, partitions) ||
+        own.hasProbeTime(times) &&
+        routing.isGuest(side, key, own.probeTime(times), partition, partitions, ofKey)
+    )
 
-  private def isGuest(side: Side, row: BufferedRow[R]): Boolean = hasGuests &&
-    (routing.isGuest(row.key) || routing.isGuest(side, row.key, row.time, partition, partitions))
+  /** @param ofKey the partition of its key, see [[partitionOf]] */
+  private def isGuest(side: Side, row: BufferedRow[R], ofKey: Int): Boolean = hasGuests &&
+    (routing.isGuest(row.key) ||
+      routing.isGuest(side, row.key, row.time, partition, partitions, ofKey))
+
+  /** The partition of a row's key, where somebody asks: this one, or one of rows that are spread. */
+  private def partitionOf(side: Side, row: R, key: Long): Int =
+    if (hasGuests && routing.isSpread(key)) rows.partition(side, row, partitions) else partition
 
   private def evict(side: Side, before: Array[Long]): Iterator[O] = {
     val own = boundsOf(side)
@@ -162,7 +170,10 @@ final class EventTimeJoin[R, O](
       state.evict(side, from, to).flatMap { gone =>
         counters.countEvicted(side, 1)
         if (gone.matched) None
-        else unmatched(side, gone.row, isGuest(side, gone))
+        else {
+          val row = gone.row
+          unmatched(side, row, isGuest(side, gone, partitionOf(side, row, gone.key)))
+        }
       }
     } else {
       val buffered = state.size(side)
@@ -195,6 +206,9 @@ final class EventTimeJoin[R, O](
     private var side: Side = _
     private var row: R = _
     private var guest = false
+
+    /** The partition of its key, which is that of its partners. */
+    private var ofKey = 0
     private var key = 0L
     private var time = 0L
     private var (from, to) = (0L, 0L)
@@ -207,10 +221,18 @@ final class EventTimeJoin[R, O](
     private var ready = false
     private var result: O = _
 
-    def start(side: Side, row: R, ofRow: Long, keepFor: Array[Long], guest: Boolean): Unit = {
+    def start(
+        side: Side,
+        row: R,
+        ofRow: Long,
+        keepFor: Array[Long],
+        guest: Boolean,
+        ofKey: Int
+    ): Unit = {
       this.side = side
       this.row = row
       this.guest = guest
+      this.ofKey = ofKey
       val own = boundsOf(side)
       val apart = routing.keepsGuestsApart
       key = if (guest && apart) Routing.GuestKey else ofRow
@@ -257,7 +279,7 @@ final class EventTimeJoin[R, O](
 
     private def meet(partner: BufferedRow[R]): Unit = {
       val other = partner.row
-      val guests = guest && isGuest(side.other, partner)
+      val guests = guest && isGuest(side.other, partner, ofKey)
       val pairs = !guests &&
         (if (side == Left) rows.matches(row, other, ordinary)
          else rows.matches(other, row, ordinary))
@@ -267,7 +289,7 @@ final class EventTimeJoin[R, O](
           counters.countJoined()
           meetLeftOnly(partner, other)
         } else {
-          val toGuest = isGuest(side.other, partner)
+          val toGuest = isGuest(side.other, partner, ofKey)
           if (!partner.matched && joinType.preserves(side.other) && !toGuest) {
             partners.setMatched()
           }

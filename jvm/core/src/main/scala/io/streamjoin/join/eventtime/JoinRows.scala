@@ -29,6 +29,13 @@ trait JoinRows[R] {
   def key(side: Side, row: R): Long
 
   /**
+   * The partition, of so many, in which the rows of the row's key are as long as they are in one; equal keys are in
+   * one, those with equal hashes need not be. Where equal hashes are equal keys it may be
+   * [[io.streamjoin.model.HotKeys.Whichever]].
+   */
+  def partition(side: Side, row: R, partitions: Int): Int
+
+  /**
    * Whether the whole condition holds for two joinable rows of which a probe found one for the other.
    *
    * @param ordinary whether the times that the probe compared are all [[io.streamjoin.bounds.Saturated.isOrdinary]], so that no

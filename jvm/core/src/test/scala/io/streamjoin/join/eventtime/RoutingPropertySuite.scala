@@ -76,8 +76,9 @@ class RoutingPropertySuite extends AnyFunSuite {
     }
   }
 
-  for (joinType <- JoinType.all) {
-    test(s"${joinType.name}: keys that become hot on the way give what one partition gives") {
+  for (joinType <- JoinType.all; hashes <- Seq(2, 1)) {
+    val said = if (hashes == 1) ", two keys of one hash" else ""
+    test(s"${joinType.name}: keys that become hot on the way give what one partition gives$said") {
       var (outputRows, guests, spread, wider) = (0, 0L, 0, 0)
       RandomCases.forAll(600) { random =>
         val join = RandomJoin.admissible(random, maxColumns = 2)
@@ -87,9 +88,12 @@ class RoutingPropertySuite extends AnyFunSuite {
           val buckets = if (random.nextBoolean()) usual else narrow
           val partitions = 1 + random.nextInt(6)
           val one = new BatchDriver(join, joinType)
-          val many = new RoutedDriver(join, joinType, partitions, Routing.ByKey)
+          // those of one hash may lie together or apart
           val places = Seq.fill(2)(random.nextInt(partitions))
-          def home(row: TestRow) = row.key.fold(random.nextInt(partitions))(k => places(k.toInt))
+          def place(key: Long) = places(key.toInt)
+          val many =
+            new RoutedDriver(join, joinType, partitions, Routing.ByKey, place, _ % hashes)
+          def home(row: TestRow) = row.key.fold(random.nextInt(partitions))(place)
           var hot = HotKeys(buckets, Nil)
           outputRows += inStep(random, join, joinType, home, one, many, events = 80) {
             sameCounts(one, many)

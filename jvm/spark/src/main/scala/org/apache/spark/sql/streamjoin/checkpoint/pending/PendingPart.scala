@@ -13,7 +13,7 @@ import org.apache.spark.sql.connector.read.{InputPartition, PartitionReader}
 import org.apache.spark.sql.streamjoin.checkpoint.formats.StateFormats
 import org.apache.spark.sql.streamjoin.checkpoint.{StoredRow, StoredVersion}
 
-import io.streamjoin.model.{Routing, Side}
+import io.streamjoin.model.{HotKeys, Routing, Side}
 
 /** What a task is to read: one partition of one join. */
 private[pending] final case class PendingPart(
@@ -63,10 +63,13 @@ private[pending] final case class PendingPart(
     }
   }
 
-  /** Copies of a row that several partitions hold are shown once. */
+  /**
+   * Copies of a row that several partitions hold are shown once. Where a key is spread it is not known whether the row
+   * is of another one with its hash.
+   */
   private def isShown(row: StoredRow): Boolean =
     routing.countsIn(partition, row.side) && !routing.isGuest(row.key) &&
-      !routing.isGuest(row.side, row.key, row.time, partition, partitions)
+      !routing.isGuest(row.side, row.key, row.time, partition, partitions, HotKeys.Whichever)
 
   private def place(side: Side): Option[Int] = Option.when(!routing.copies(side))(partition)
 }

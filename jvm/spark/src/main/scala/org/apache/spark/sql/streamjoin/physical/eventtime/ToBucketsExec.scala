@@ -5,6 +5,7 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{
   Attribute,
   AttributeSet,
+  Expression,
   SortOrder,
   UnsafeProjection,
   UnsafeRow
@@ -22,7 +23,7 @@ import org.apache.spark.sql.streamjoin.logical.plan.KeyHash
 import org.apache.spark.sql.streamjoin.physical.stateful.RowTimesReader
 
 import io.streamjoin.bounds.{RowBounds, RowTimes}
-import io.streamjoin.model.{ReachBuckets, Routing, Side}
+import io.streamjoin.model.{HotKeys, ReachBuckets, Routing, Side}
 
 /**
  * Each row once for each partition of the join that it goes to, with a number by which a shuffle brings it there.
@@ -64,6 +65,12 @@ case class ToBucketsExec(
 
 private[eventtime] object ToBucketsExec {
 
+  /** The partition of a row that goes by its key, as Spark's own shuffle has it. */
+  def partitionOf(keys: Seq[Expression], partitions: Int): Expression = {
+    val place = StatefulOpClusteredDistribution(keys, partitions).createPartitioning(partitions)
+    place.asInstanceOf[HashPartitioning].partitionIdExpression
+  }
+
   /** For each partition, a number that Spark's hash brings there. */
   def numbers(column: Attribute, partitions: Int): Array[Int] = {
     val place = UnsafeProjection.create(
@@ -102,9 +109,10 @@ private[eventtime] final class ToBuckets(
   /** The hash of the row's key, and the partition of its key, where there are keys. */
   private val byKey: Option[UnsafeProjection] = Option.when(spec.equiKeys.nonEmpty) {
     val keys = spec.equiKeys.map(_.of(side))
-    val place = StatefulOpClusteredDistribution(keys, partitions).createPartitioning(partitions)
-    val partition = place.asInstanceOf[HashPartitioning].partitionIdExpression
-    UnsafeProjection.create(Seq(KeyHash.of(keys), partition), columns)
+    UnsafeProjection.create(
+      Seq(KeyHash.of(keys), ToBucketsExec.partitionOf(keys, partitions)),
+      columns
+    )
   }
 
   private val numbered = GenerateUnsafeRowJoiner.create(
@@ -138,8 +146,9 @@ private[eventtime] final class ToBuckets(
     val bucket =
       if (bounds.hasProbeTime(times)) {
         val time = bounds.probeTime(times)
-        guestIn = routing.guestIn(side, key, time, partitions)
-        routing.homeIn(side, key, time, partitions)
+        val own = placed.fold(HotKeys.Whichever)(_.getInt(1))
+        guestIn = routing.guestIn(side, key, time, partitions, own)
+        routing.homeIn(side, key, time, partitions, own)
       } else {
         ReachBuckets.NoPartition
       }

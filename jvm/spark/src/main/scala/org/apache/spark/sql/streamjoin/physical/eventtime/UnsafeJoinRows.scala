@@ -7,7 +7,7 @@ import org.apache.spark.sql.streamjoin.physical.stateful.RowTimesReader
 import io.streamjoin.bounds.RowTimes
 import io.streamjoin.join.eventtime.JoinRows
 import io.streamjoin.model.Side.{Left, Right}
-import io.streamjoin.model.{Routing, Side}
+import io.streamjoin.model.{HotKeys, Routing, Side}
 
 /**
  * Looks at Spark's rows with generated code. One instance serves one task at a time. To write such code costs more
@@ -24,6 +24,7 @@ private[physical] final class UnsafeJoinRows(
   private lazy val ofAny = pairs(spec.residual.ofAny)
   private lazy val ofOrdinary = pairs(spec.residual.ofOrdinary)
   private val pair = new JoinedRow
+  private val oneHashIsOneKey = KeyHash.isExact(spec.equiKeys)
 
   private def of(side: Side): OneSide = if (side == Left) left else right
 
@@ -35,6 +36,9 @@ private[physical] final class UnsafeJoinRows(
   override def foundLate(side: Side, row: UnsafeRow): Boolean = of(side).foundLate(row)
 
   override def key(side: Side, row: UnsafeRow): Long = of(side).key(row)
+
+  override def partition(side: Side, row: UnsafeRow, partitions: Int): Int =
+    if (oneHashIsOneKey) HotKeys.Whichever else of(side).partition(row, partitions)
 
   override def matches(l: UnsafeRow, r: UnsafeRow, ordinary: Boolean): Boolean =
     (if (ordinary) ofOrdinary else ofAny) match {
@@ -76,6 +80,9 @@ private[physical] final class UnsafeJoinRows(
 
     private lazy val hash = UnsafeProjection.create(Seq(KeyHash.of(keys)), input)
 
+    private var partitionCount = 0
+    private var ofKey: UnsafeProjection = _
+
     def readTimes(row: UnsafeRow, into: RowTimes): Unit = times.read(row, into)
 
     def joinable(row: UnsafeRow): Boolean = mayMatch match {
@@ -93,5 +100,13 @@ private[physical] final class UnsafeJoinRows(
     }
 
     def key(row: UnsafeRow): Long = if (keys.isEmpty) Routing.NoKey else hash(row).getLong(0)
+
+    def partition(row: UnsafeRow, partitions: Int): Int = {
+      if (partitionCount != partitions) {
+        ofKey = UnsafeProjection.create(Seq(ToBucketsExec.partitionOf(keys, partitions)), input)
+        partitionCount = partitions
+      }
+      ofKey(row).getInt(0)
+    }
   }
 }
