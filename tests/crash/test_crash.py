@@ -81,6 +81,15 @@ def test_topics_without_a_shuffle_on_spark_4_3(
     check_kills("chain", spark, tmp_path, pytestconfig, kills, topics=topics, python=python)
 
 
+def test_output_is_exact_after_kills_in_a_batch_that_spreads_keys(
+    spark: SparkSession, tmp_path: Path, pytestconfig: pytest.Config
+) -> None:
+    """Before the batch has a task, and when the next attempt of it has given its rows."""
+    kills = [Kill(1, "spreading", 0), Kill(0, "written", 0)]
+    director = check_kills("full_join", spark, tmp_path, pytestconfig, kills)
+    assert director.unfinished[0] in director.spread_from()
+
+
 def test_an_ordered_output_goes_on_where_it_was(
     spark: SparkSession, tmp_path: Path, pytestconfig: pytest.Config
 ) -> None:

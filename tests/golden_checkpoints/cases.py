@@ -139,8 +139,8 @@ def crowded() -> dict[str, Any]:
     }
 
 
-def one_hot_key() -> dict[str, Any]:
-    """Ten minutes a batch, in which every other row is of one key."""
+def one_hot_key(right_later: int = 3) -> dict[str, Any]:
+    """Ten minutes a batch, in which every other row is of one key; so many seconds apart."""
     schema = "n INT, k INT, t TIMESTAMP"
 
     def rows(batch: int, first: int, later: int = 0) -> list[Row]:
@@ -155,7 +155,7 @@ def one_hot_key() -> dict[str, Any]:
         ]
 
     def batch(number: int) -> Batch:
-        return {"l": rows(number, 0), "r": rows(number, 10_000, later=3)}
+        return {"l": rows(number, 0), "r": rows(number, 10_000, right_later)}
 
     return {
         "schemas": {"l": schema, "r": schema},
@@ -408,6 +408,14 @@ CASES = [
         "full_hot_key",
         query=both("l.k = r.k AND r.t BETWEEN l.t AND l.t + INTERVAL '1' MINUTE", "full"),
         **one_hot_key(),
+    ),
+    # a batch spans many of its buckets, so those of the key are wider than they must be
+    Case(
+        "full_wide_hot_key",
+        query=both(
+            "l.k = r.k AND r.t BETWEEN l.t AND l.t + INTERVAL '1' SECOND AND l.n % 7 <> 0", "full"
+        ),
+        **one_hot_key(right_later=1),
     ),
     Case("chain", query=chain, **three()),
     Case(

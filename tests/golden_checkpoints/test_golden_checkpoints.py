@@ -55,10 +55,20 @@ def test_merged_state_is_among_them(tmp_path: Path) -> None:
         assert list(folder.rglob(suffix))
 
 
+@pytest.mark.parametrize(
+    ("name", "version", "wider"), [("full_hot_key", 1, None), ("full_wide_hot_key", 2, 2)]
+)
 @pytest.mark.parametrize("state_format", FORMATS)
-def test_the_spread_rows_of_a_key_are_among_them(tmp_path: Path, state_format: str) -> None:
-    unpack(archive(state_format, FORMATS[state_format], "full_hot_key"), tmp_path)
-    assert list((tmp_path / "checkpoint" / "state" / "0" / "_hotKeys").glob("[0-9]*"))
+def test_the_spread_rows_of_a_key_are_among_them(
+    tmp_path: Path, state_format: str, name: str, version: int, wider: int | None
+) -> None:
+    """In each version of the files that say which keys these are."""
+    unpack(archive(state_format, FORMATS[state_format], name), tmp_path)
+    files = (tmp_path / "checkpoint" / "state" / "0" / "_hotKeys").glob("[0-9]*")
+    (noted,) = (json.loads(path.read_text(encoding="utf-8")) for path in files)
+    assert noted["version"] == version
+    (key,) = noted["keys"]
+    assert key.get("wider") == wider
 
 
 @pytest.mark.parametrize("state_format", FORMATS)
