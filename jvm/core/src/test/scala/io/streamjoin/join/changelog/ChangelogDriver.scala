@@ -56,6 +56,7 @@ private[changelog] object Layout {
  * @param selective whether only some of the output is wanted
  * @param equality whether rows of different join keys never match
  * @param aging whether rows leave by when they were written
+ * @param condition what else a pair must fulfil
  * @param hashes how many different hashes of keys there are: few, so that different keys meet
  */
 private[changelog] final case class TestChangelog(
@@ -68,7 +69,8 @@ private[changelog] final case class TestChangelog(
     selective: Boolean = false,
     equality: Boolean = true,
     hashes: Int = 1 << 20,
-    aging: Boolean = false
+    aging: Boolean = false,
+    condition: (Row, Row) => Boolean = (_, _) => true
 ) extends ChangelogRows[Row] {
 
   def layout(side: Side): Layout = if (side == Side.Left) left else right
@@ -113,7 +115,7 @@ private[changelog] final case class TestChangelog(
     evaluations += 1
     (!equality || l.join == r.join) && joinable(Side.Left, l) && joinable(Side.Right, r) &&
     (!residual || l.value / 3 % 2 == r.value / 3 % 2) &&
-    within.forall(w => r.time >= l.time && r.time <= l.time + w)
+    within.forall(w => r.time >= l.time && r.time <= l.time + w) && condition(l, r)
   }
 
   override def seen(side: Side, row: Row): AnyRef = (row.join, row.value, row.time, row.gone)
