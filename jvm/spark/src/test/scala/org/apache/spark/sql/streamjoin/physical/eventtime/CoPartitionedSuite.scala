@@ -157,6 +157,28 @@ class CoPartitionedSuite extends StreamTest {
     }(inputs = 1)
   }
 
+  test(
+    "what other partitions have proved in the last batch of a run comes with the first rows of the next"
+  ) {
+    val ((a, left), (b, right)) = (topic(2), topic(2))
+    val joined = join(read(a, "a", 0), read(b, "b", 0), condition, "left", coPartitioned = true)
+    withTempDir { folder =>
+      val runs = new Runs(joined, folder)
+      for (n <- 0 until 8) left.add(MemoryKafka.text(s"x$n"), s"1,x$n")
+      right.addTo(0, null, "100,r")
+      // as where a process ends before the batch without rows that would give them
+      withSQLConf(SQLConf.STREAMING_NO_DATA_MICRO_BATCHES_ENABLED.key -> "false")(runs.run())
+      val some = runs.rows
+      assert(some.nonEmpty && some.length < 8)
+      // Spark plans no batch without rows before a run has had one
+      runs.run()
+      assert(runs.rows == some)
+      right.addTo(0, null, "101,r")
+      withSQLConf(SQLConf.STREAMING_NO_DATA_MICRO_BATCHES_ENABLED.key -> "false")(runs.run())
+      assert(runs.rows.length == 8)
+    }
+  }
+
   for (ids <- Seq(1, 2))
     test(s"in RocksDB, in checkpoints of Spark's format $ids") {
       withSQLConf(
