@@ -42,7 +42,7 @@ private[resolve] object LastImages {
     val size = ChangelogMarks.kind(input.output).fold(0)(ChangelogMarks.keySize)
     val key = ChangelogMarks.key(input.output)
     val together = joinKey.exists(_.forall(k => key.exists(_.exprId == k.exprId)))
-    if (size == 0) UnitedChanges.completed(input)(completed(_, images(_, leaves, ttl)))
+    if (size == 0) UnitedChanges.completed(input)(normalized(_, images(_, leaves, ttl)))
     else
       Option
         .when(key.nonEmpty && together && passesAll(input))(input)
@@ -52,10 +52,7 @@ private[resolve] object LastImages {
 
   /** Changes of which each comes with the image that it replaces, also where no join keeps that. */
   def complete(changes: LogicalPlan): LogicalPlan =
-    completed(changes, images(_, leaves = false, ttl = None))
-
-  private def completed(changes: LogicalPlan, images: LogicalPlan => LogicalPlan): LogicalPlan =
-    if (areComplete(changes)) changes else normalized(changes, images)
+    normalized(changes, images(_, leaves = false, ttl = None))
 
   /** Whether nothing has a key by which an image could be missed, or something below looks after that. */
   def areComplete(changes: LogicalPlan): Boolean = changes match {
@@ -76,8 +73,10 @@ private[resolve] object LastImages {
     case _                       => false
   }
 
+  /** Of a union some parts may have keys and others none, on any level. */
   private def normalized(plan: LogicalPlan, images: LogicalPlan => LogicalPlan): LogicalPlan =
-    if (Declaration.is(plan)) images(plan)
+    if (areComplete(plan)) plan
+    else if (Declaration.is(plan)) images(plan)
     else ordered(plan).map(images).fold(plan.mapChildren(normalized(_, images)))(asking(plan, _))
 
   /**

@@ -47,8 +47,8 @@ private[resolve] object UnitedChanges {
 
   /** What to write in the place of a union that does not fit. */
   val Instead: String =
-    "the same columns in each part, declared with fromChangelog; of rows that only come with a column " +
-      "_change_type that is 'insert'"
+    "the same columns in each part, and declare each with fromChangelog: one whose rows only come, too, " +
+      "with a column _change_type that is 'insert'"
 
   private def isUnited(plan: LogicalPlan): Boolean = plan match {
     case p if Declaration.is(p) => false

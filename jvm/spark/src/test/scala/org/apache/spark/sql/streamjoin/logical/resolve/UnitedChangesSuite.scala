@@ -43,6 +43,8 @@ class UnitedChangesSuite extends AnalysisSession {
         s"SELECT $c FROM whole UNION ALL SELECT $c FROM a" -> 1,
         s"SELECT $c FROM whole UNION ALL SELECT $c FROM whole" -> 0,
         s"SELECT $c FROM a UNION ALL SELECT $c FROM b UNION ALL SELECT $c FROM whole" -> 2,
+        s"SELECT $c FROM a UNION ALL SELECT $c FROM whole UNION ALL SELECT $c FROM b" -> 2,
+        s"SELECT $c FROM a UNION ALL (SELECT $c FROM whole UNION ALL SELECT $c FROM b)" -> 2,
         s"SELECT id + 1 AS id, k, _change_type FROM (SELECT * FROM a UNION ALL SELECT * FROM b) x WHERE k > 0" -> 2
       )
     ) {
@@ -57,6 +59,15 @@ class UnitedChangesSuite extends AnalysisSession {
   test("parts may be results of joins, which keep no images of their own") {
     val part = "SELECT x.id, x.k, _change_type FROM a x JOIN b y ON x.id = y.id"
     assert(united(s"$part UNION ALL $part").map(_.normalizes) == Seq.fill(3)(false))
+  }
+
+  test("sums above one with and without keys have the last images of those with keys") {
+    val sign = "CASE WHEN _change_type IN ('insert', 'update_postimage') THEN 1 ELSE -1 END"
+    for (parts <- Seq(Seq("a", "whole"), Seq("whole", "a"), Seq("whole", "a", "whole"))) {
+      val union = parts.map(part => s"SELECT $c FROM $part").mkString(" UNION ALL ")
+      val plan = planOf(session.sql(s"SELECT k, sum($sign) AS n FROM ($union) GROUP BY k"))
+      assert(joins(plan).map(_.normalizes) == Seq(true), union)
+    }
   }
 
   test("a key of upserts is said of it, for a part's may be another row's in another part") {
