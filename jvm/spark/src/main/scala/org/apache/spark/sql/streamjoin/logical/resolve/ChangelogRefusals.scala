@@ -155,18 +155,22 @@ private[resolve] object ChangelogRefusals {
       unsupported(
         condition,
         s"the column ${a.name}, which tells of a change and is no part of its row",
-        "a filter below fromChangelog, or the condition without it"
+        "Write a filter below fromChangelog, or the condition without it"
       )
     }.orElse(condition.collectFirst {
       case e @ (_: SubqueryExpression | _: PythonFuncExpression) =>
-        unsupported(e, "a sub-query or a Python function", "it as a column of one of the inputs")
+        unsupported(
+          e,
+          "a sub-query or a Python function",
+          "Write it as a column of one of the inputs"
+        )
       case e
           if !e.isInstanceOf[CommonExpressionRef] &&
             (!e.deterministic || e.containsPattern(CURRENT_LIKE) && e.children.isEmpty) =>
         unsupported(
           e,
           "a value that differs from batch to batch, so that a pair would not end as it began",
-          "a column of one of the inputs"
+          "Write it as a constant, or have the rows of an input bring it along as a column"
         )
     })
   }

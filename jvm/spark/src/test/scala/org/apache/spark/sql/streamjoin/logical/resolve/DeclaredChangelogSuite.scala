@@ -90,6 +90,20 @@ class DeclaredChangelogSuite extends AnalysisSession {
     ) assert(condition(join(input)) == "STREAM_JOIN.UNSUPPORTED_CHANGELOG", input)
   }
 
+  test("a condition asks of rows, not of their changes or of the day, and says what to write") {
+    for (
+      (condition, instead) <- Seq(
+        "x._change_type = b._change_type" -> "Write a filter below fromChangelog",
+        "x.id > rand()" -> "Write it as a constant"
+      )
+    ) {
+      val text = s"SELECT x.id, _change_type FROM b AS x JOIN b ON x.id = b.id AND $condition"
+      val refused = refusal(session.sql(text))
+      assert(refused.getCondition == "STREAM_JOIN.UNSUPPORTED_CONDITION", condition)
+      assert(refused.getMessage.contains(instead), refused.getMessage)
+    }
+  }
+
   test("a common table expression of changes is joined, with others and with itself") {
     val c = "WITH c AS (SELECT * FROM FROM_CHANGELOG(TABLE(plain), op => DESCRIPTOR(op)))"
     for (
