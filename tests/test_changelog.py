@@ -773,6 +773,34 @@ def test_rows_that_fail_a_filter_on_the_result_are_not_held(
             joined(where, "fewer").step()
 
 
+def test_debezium_with_the_schema_in_each_message(spark: SparkSession, tmp_path: Path) -> None:
+    schema = MESSAGES.replace("value STRUCT", "value STRUCT<schema: STRING, payload: STRUCT", 1)
+    landing = Landing(spark, tmp_path / "customers", schema + ">")
+    orders = Landing(spark, tmp_path / "orders", "id INT, customer INT")
+
+    def land(*messages: dict[str, Any]) -> None:
+        landing.land(*({"value": {"schema": "{}", "payload": m["value"]}} for m in messages))
+
+    names = landing.stream().fromDebezium("id", sequence_by="source.lsn")
+    assert names.columns == ["id", "name", "_commit_version", "_change_type"]
+    same = landing.stream().fromDebezium("id", sequence_by="payload.source.lsn")
+    assert same.columns == names.columns
+    joined = orders.stream().alias("o").streamJoin(names.alias("c"), "o.customer = c.id", "left")
+    run = Run(joined.select("o.id", "c.name", "_change_type"), tmp_path / "checkpoint")
+    orders.land({"id": 1, "customer": 1})
+    land(message("r", 1, after={"id": 1, "name": "a"}))
+    landing.land({"value": None})
+    assert kinds(*run.step().values()) == {(1, "a", "insert")}
+    land(message("u", 3, after={"id": 1, "name": "b"}), message("u", 2, after={"id": 1}))
+    assert kinds(*run.step().values()) == {(1, "a", "delete"), (1, "b", "insert")}
+    land(message("d", 4, before={"id": 1}))
+    assert kinds(*run.step().values()) == {(1, "b", "delete"), (1, None, "insert")}
+    # a message that could not be parsed, and no tombstone
+    landing.land({"value": {"schema": "{}", "payload": None}})
+    with pytest.raises(StreamingQueryException, match=r"value\.payload\.op has the word NULL"):
+        run.step()
+
+
 @pytest.mark.parametrize("on", ["o.id = c.id", "o.customer = c.id"])
 def test_an_older_change_of_a_key_that_is_gone_is_stale(
     spark: SparkSession, tmp_path: Path, on: str

@@ -191,7 +191,9 @@ private[streamjoin] final class ChangelogSource(input: LogicalPlan, resolver: Re
 
   /** Debezium's envelopes: a message is the latest image of its key. */
   def debezium(key: Seq[String], value: String, sequenceBy: Option[String]): LogicalPlan = {
-    val envelope = column("value", value)
+    val message = column("value", value)
+    val payload = payloadOf(message)
+    val envelope = payload.getOrElse(message)
     val (op, before, after) = envelope.dataType match {
       case s: StructType => (field(s, "op"), field(s, "before"), field(s, "after"))
       case _             => (None, None, None)
@@ -206,7 +208,7 @@ private[streamjoin] final class ChangelogSource(input: LogicalPlan, resolver: Re
           GetStructField(envelope, before.get._1),
           GetStructField(envelope, after.get._1)
         )
-        val sequence = sequenceBy.map(sequenceOf(envelope, _)).orElse(
+        val sequence = sequenceBy.map(sequenceOf(message, envelope, _)).orElse(
           input.output.find(c => isNamed(c, "offset") && c.dataType.isInstanceOf[IntegralType])
         ).getOrElse(throw ChangelogErrors.missingSequence(
           input.origin,
@@ -220,7 +222,7 @@ private[streamjoin] final class ChangelogSource(input: LogicalPlan, resolver: Re
           marked(
             GetStructField(image, i, Some(f.name)),
             f.name,
-            envelope.qualifier,
+            message.qualifier,
             Metadata.empty,
             own: _*
           )
@@ -233,31 +235,32 @@ private[streamjoin] final class ChangelogSource(input: LogicalPlan, resolver: Re
             s"columns of ${a.fieldNames.mkString(", ")}"
           )
         }
+        val said = if (payload.isEmpty) s"$value.op" else s"$value.$Payload.op"
         val kind = ChangeKindOf(word, Debezium)(
-          s"$value.op",
+          said,
           "A truncate, a message of another kind, and one that could not be parsed say of no row that it changed. " +
-            s"Filter such out before, as .where(\"$value.op IN ('c', 'r', 'u', 'd')\")"
+            s"Filter such out before, as .where(\"$said IN ('c', 'r', 'u', 'd')\")"
         )
         Project(
           fields ++ Seq(
             marked(
               sequence,
               CommitVersion,
-              envelope.qualifier,
+              message.qualifier,
               Metadata.empty,
               Sequence -> 1L,
               Commit -> 1L
             ),
-            ofKind(kind, Seq(envelope.qualifier), key.length)
+            ofKind(kind, Seq(message.qualifier), key.length)
           ),
           // a tombstone only tells a compacted topic what the delete before it has told
-          Filter(IsNotNull(envelope), input)
+          Filter(IsNotNull(message), input)
         )
       case _ =>
         throw ChangelogErrors.invalidChangelog(
           input.origin,
-          s"the column $value is no envelope of Debezium's: ${envelope.dataType.sql}",
-          "a STRUCT with op, before and after, as from_json gives it"
+          s"the column $value is no envelope of Debezium's: ${message.dataType.sql}",
+          "a STRUCT with op, before and after, or one with such a payload, as from_json gives it"
         )
     }
   }
@@ -270,9 +273,18 @@ private[streamjoin] final class ChangelogSource(input: LogicalPlan, resolver: Re
       case (f, i) if f.name.toLowerCase(Locale.ROOT) == name => (i, f.dataType)
     }
 
-  /** A field of the envelope, also nested; or a column beside it. */
-  private def sequenceOf(envelope: Attribute, path: String): Expression = {
-    val found = path.split('.').foldLeft(Option[Expression](envelope)) { (at, name) =>
+  private val Payload = "payload"
+
+  /** The envelope in a message that has its schema beside it, as Kafka Connect writes JSON by default. */
+  private def payloadOf(message: Attribute): Option[Expression] = message.dataType match {
+    case s: StructType if field(s, "op").isEmpty =>
+      field(s, Payload).map { case (i, _) => GetStructField(message, i, Some(Payload)) }
+    case _ => None
+  }
+
+  /** A field of the envelope, also nested, or one beside it in the message; or a column beside that. */
+  private def sequenceOf(message: Expression, envelope: Expression, path: String): Expression = {
+    def within(from: Expression) = path.split('.').foldLeft(Option(from)) { (at, name) =>
       at.flatMap(e =>
         e.dataType match {
           case s: StructType =>
@@ -283,7 +295,7 @@ private[streamjoin] final class ChangelogSource(input: LogicalPlan, resolver: Re
         }
       )
     }
-    found.getOrElse(column("sequence_by", path))
+    within(envelope).orElse(within(message)).getOrElse(column("sequence_by", path))
   }
 
   private val Debezium: Map[String, String] = Map(
