@@ -244,8 +244,11 @@ def test_debezium_joined_to_upserts_for_a_merge(spark: SparkSession, tmp_path: P
     customers.land(message("u", 2, after={"id": 2, "name": "B"}))
     assert kinds(*run.step().values()) == {(1, "B", 1, "update_postimage")}
 
-    held = streamjoin.pending(str(tmp_path / "checkpoint")).groupBy("side").count().collect()
-    assert {row["side"]: row["count"] for row in held} == {"left": 2, "right": 1}
+    held = streamjoin.pending(str(tmp_path / "checkpoint"))
+    counts = held.groupBy("side").count().collect()
+    assert {row["side"]: row["count"] for row in counts} == {"left": 2, "right": 1}
+    # they are found by what tells them apart
+    assert held.where("time IS NOT NULL").count() == 0
 
     # what changes nothing in the columns asked for is no update
     orders.land(change("update_postimage", id=1, customer=2, amount=5, seq=3))
@@ -431,9 +434,16 @@ def test_checkpoints_of_the_other_join_and_null_in_a_key(
         left.land(row)
         with pytest.raises(StreamingQueryException, match="INCOMPATIBLE_CHECKPOINT"):
             Run(then(), checkpoint).step()
-    left.land({**row, "id": None})
-    with pytest.raises(StreamingQueryException, match=r"STREAM_JOIN\.NULL_KEY"):
+    right.land({**row, "id": None})
+    with pytest.raises(StreamingQueryException, match=r"STREAM_JOIN\.NULL_KEY") as error:
         Run(by_change(), tmp_path / "nulls").step()
+    assert "a change of b has NULL in its key (id)" in str(error.value)
+    # where its last images are kept below, it is not the left input of a join
+    a, b = (df.stream().fromChangelog(key="id") for df in (left, right))
+    moving = streamjoin.stream_join(a.alias("a"), b.alias("b"), "a.t = b.t")
+    with pytest.raises(StreamingQueryException, match=r"STREAM_JOIN\.NULL_KEY") as error:
+        Run(moving, tmp_path / "moving").step()
+    assert "a change of b has NULL in its key (id)" in str(error.value)
 
 
 def test_sql_chain_self_join_and_expiry(spark: SparkSession, tmp_path: Path) -> None:
@@ -933,8 +943,9 @@ def test_explain_says_how_rows_are_told_apart(
     )
     joined.explain(mode="extended")
     text = capsys.readouterr().out
+    assert "ChangelogJoin, the last image of each key (id) of o" in text
     assert "the last image of each key (id) is kept" in text
     assert "rows of o are told apart by key id, several rows for each join key" in text
     assert "rows of c are told apart by key id, one row for each join key" in text
-    assert "a row of o is kept until it goes: without limit" in text
+    assert text.count("a row of o is kept until it goes: without limit") == 2
     assert "output key: id" in text

@@ -258,7 +258,8 @@ def to_upserts(df: DataFrame, key: str | Sequence[str] | None = None) -> DataFra
 
     Notes
     -----
-    Keeps no state: both halves of a row whose join key changed are in one batch.
+    Keeps no state above a join: both halves of a row whose join key changed are in one batch. Right
+    above a declaration with a key, the last image of each key is kept.
     Source: Flink's ``SinkUpsertMaterializer``, which keeps a history for each key.
 
     Examples

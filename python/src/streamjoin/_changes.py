@@ -121,7 +121,7 @@ def _silent(known: Known, join: _Changes) -> Iterator[Finding]:
     if join.reported.total("changesOut"):
         return
     for side in _NEEDED.get(join.described.get("joinType", ""), ()):
-        if not join.arrived(side):
+        if not join.arrived(side) and not join.held(side)[-1]:
             empty = [n for n, brought in enumerate(_brought(known)) if not brought]
             sources = known.progress[-1]["sources"]
             if empty:

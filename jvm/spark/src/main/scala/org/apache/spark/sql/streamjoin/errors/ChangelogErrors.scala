@@ -75,9 +75,10 @@ private[streamjoin] object ChangelogErrors {
       )
     )
 
-  def nullKey(side: String, key: Seq[String]): StreamJoinRuntimeException =
+  /** @param input as a person calls it */
+  def nullKey(input: String, key: Seq[String]): StreamJoinRuntimeException =
     new StreamJoinRuntimeException(
       "STREAM_JOIN.NULL_KEY",
-      Map("side" -> side, "key" -> key.mkString(", "))
+      Map("input" -> input, "key" -> key.mkString(", "))
     )
 }

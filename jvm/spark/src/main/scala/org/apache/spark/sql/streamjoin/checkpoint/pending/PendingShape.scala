@@ -15,7 +15,12 @@ private[pending] final class PendingShape(joins: Seq[StoredJoin], sides: Seq[Sid
 
   private val shown = for (join <- joins; side <- sidesOf(join)) yield (join, side)
 
-  private val time = common(shown.map { case (j, s) => j.description.lookup(s).dataType })
+  private val time = {
+    val (byTime, others) = shown
+      .map { case (j, s) => isByTime(j) -> j.description.lookup(s).dataType }
+      .partition(_._1)
+    common((if (byTime.isEmpty) others else byTime).map(_._2))
+  }
 
   private val limit = common(for {
     (join, side) <- shown
@@ -35,12 +40,13 @@ private[pending] final class PendingShape(joins: Seq[StoredJoin], sides: Seq[Sid
   def side(join: StoredJoin, side: Side): PendingSide = {
     val limits = join.description.limits(side)
     val limitType = common(limits.map(PendingSide.limitType))
-    val time = join.description.lookup(side).dataType
-    val own = PendingShape.columns(time, limitType, join.rows(side))
+    val found = if (isByTime(join)) join.description.lookup(side).dataType else time
+    val own = PendingShape.columns(found, limitType, join.rows(side))
     PendingSide(
       join.called(side),
       join.description.joinType.notesMatches(side),
-      time,
+      isByTime(join),
+      found,
       limits,
       limitType,
       zone,
@@ -53,6 +59,9 @@ private[pending] final class PendingShape(joins: Seq[StoredJoin], sides: Seq[Sid
       }
     )
   }
+
+  /** Rows of changes are found by what tells them apart. */
+  private def isByTime(join: StoredJoin): Boolean = join.description.changelog.isEmpty
 
   private def common(types: Seq[DataType]): DataType = types.distinct match {
     case Seq(one) => one

@@ -15,12 +15,14 @@ import io.streamjoin.model.Watermarks
  * How the rows of one side of a join are shown.
  *
  * @param called what stands in the column `side`
+ * @param byTime whether a row is found by a time, not by what tells it apart
  * @param limitType of the limits, a text where they differ
  * @param expressions from [[values]] to the columns of the result
  */
 private[pending] final case class PendingSide(
     called: String,
     notesMatches: Boolean,
+    byTime: Boolean,
     timeType: DataType,
     limits: Seq[StoredTime],
     limitType: DataType,
@@ -50,7 +52,7 @@ private[pending] final case class PendingSide(
         operator,
         partition.map(Int.box).orNull,
         UTF8String.fromString(called),
-        typed(stored.time, timeType)
+        if (byTime) typed(stored.time, timeType) else null
       ) ++ next ++ Seq[Any](
         if (notesMatches) stored.matched else null,
         new GenericArrayData(all.map(InternalRow.fromSeq(_))),

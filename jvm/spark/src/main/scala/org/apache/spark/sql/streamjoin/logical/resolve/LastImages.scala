@@ -11,6 +11,7 @@ import org.apache.spark.sql.catalyst.expressions.{
 }
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.streamjoin.logical.plan.{
+  AliasedColumn,
   ChangeKindOf,
   ChangelogJoin,
   ChangelogMarks,
@@ -41,18 +42,19 @@ private[resolve] object LastImages {
   ): LogicalPlan = {
     val size = ChangelogMarks.kind(input.output).fold(0)(ChangelogMarks.keySize)
     val key = ChangelogMarks.key(input.output)
+    val called = AliasedColumn.of(input.output, input)
     val together = joinKey.exists(_.forall(k => key.exists(_.exprId == k.exprId)))
-    if (size == 0) UnitedChanges.completed(input)(normalized(_, images(_, leaves, ttl)))
+    if (size == 0) UnitedChanges.completed(input)(normalized(_, images(_, leaves, ttl, called)))
     else
       Option
         .when(key.nonEmpty && together && passesAll(input))(input)
         .flatMap(CarriedSequence.of)
-        .getOrElse(normalized(input, images(_, leaves, ttl)))
+        .getOrElse(normalized(input, images(_, leaves, ttl, called)))
   }
 
   /** Changes of which each comes with the image that it replaces, also where no join keeps that. */
   def complete(changes: LogicalPlan): LogicalPlan =
-    normalized(changes, images(_, leaves = false, ttl = None))
+    normalized(changes, images(_, leaves = false, ttl = None, Nil))
 
   /** Whether nothing has a key by which an image could be missed, or something below looks after that. */
   def areComplete(changes: LogicalPlan): Boolean = changes match {
@@ -106,8 +108,15 @@ private[resolve] object LastImages {
   /**
    * The changes of a keyed input with both images: a join with nothing, by its key, of the rows that
    * have no partner. Its columns are those of the input, so what is above goes on as it is.
+   *
+   * @param called the columns of the input under the alias that it has above
    */
-  private def images(declared: LogicalPlan, leaves: Boolean, ttl: Option[Long]): LogicalPlan = {
+  private def images(
+      declared: LogicalPlan,
+      leaves: Boolean,
+      ttl: Option[Long],
+      called: Seq[AliasedColumn]
+  ): LogicalPlan = {
     val kind = ChangelogMarks.kind(declared.output).get
     val key = ChangelogMarks.key(declared.output)
     val nothing = LocalRelation(
@@ -137,7 +146,8 @@ private[resolve] object LastImages {
     val untimed = join.copy(
       left = ZonedInput.joined(input),
       added = Seq(input.output.last, join.added(1)),
-      leftTtl = ttl
+      leftTtl = ttl,
+      aliased = called.filter(c => key.exists(_.semanticEquals(c.child)))
     )
     val complete = if (leaves) ChangelogDraft.withTimes(untimed) else untimed
     val back: Seq[NamedExpression] = declared.output.map { a =>

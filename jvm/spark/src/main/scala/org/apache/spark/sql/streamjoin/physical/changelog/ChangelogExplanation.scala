@@ -31,17 +31,21 @@ private[changelog] object ChangelogExplanation {
 
   /** How rows meet, for the node's own line. */
   def summary(spec: ChangelogSpec, j: ChangelogJoin): String =
-    if (j.normalizes) s"the last image of each key (${names(spec.left.key)})"
+    if (j.normalizes)
+      s"the last image of each key (${names(spec.left.key)}) of ${aliases(j)(Side.Left)}"
     else {
       val bounds = if (j.leaving.exists) new TimeWords(j.analysis).bounds else Nil
       (routing(spec, j) +: bounds).mkString(", ")
     }
 
-  /** What the person calls the inputs. */
+  /** What the person calls the inputs; last images are those of an input of the join above. */
   def aliases(j: ChangelogJoin): Map[Side, String] = {
     val words = new TimeWords(j.analysis)
-    Side.both.flatMap(side => words.alias(side).map(side -> _)).toMap
+    if (j.normalizes) Map(Side.Left -> words.alias(Side.Left).getOrElse(OfKeys))
+    else Side.both.flatMap(side => words.alias(side).map(side -> _)).toMap
   }
+
+  private val OfKeys = "the input"
 
   private def routing(spec: ChangelogSpec, j: ChangelogJoin): String = {
     def sql(e: Expression) = ColumnNames.sql(AliasedColumn.restored(e, j.aliased))
@@ -105,7 +109,8 @@ private[changelog] object ChangelogExplanation {
         s"${times.behind(c, 0)} passes ${times.name(c)} + $limit"
       }
     }
-    s"a row of ${times.input(side)} is kept until it goes" + (leaves ++ ages match {
+    val input = if (j.normalizes) aliases(j)(side) else times.input(side)
+    s"a row of $input is kept until it goes" + (leaves ++ ages match {
       case Nil  => ": without limit"
       case ends => ends.mkString(", or ", ", or ", "")
     })

@@ -52,7 +52,8 @@ class ChangelogJoinExec(
   override def shortName: String = JoinDescription.Operator
 
   override def simpleString(maxFields: Int): String =
-    s"ChangelogJoin ${spec.joinType.name}, ${spec.summary}"
+    if (spec.normalizes) s"ChangelogJoin, ${spec.summary}"
+    else s"ChangelogJoin ${spec.joinType.name}, ${spec.summary}"
 
   override protected def explained: Seq[String] = spec.explained
 

@@ -106,6 +106,7 @@ private[changelog] object ChangelogSide {
  * @param leaving by which of the times rows leave
  * @param zones the time zones of the session that the bounds depend on
  * @param parts what the inputs are made of, above their sources, as far as somebody asks for it
+ * @param normalizes whether it only keeps the last image of each key of an input
  * @param aliases what the person calls each input, by the names of the sides
  * @param summary which rows meet, in a few words
  * @param explained in words
@@ -131,6 +132,7 @@ private[changelog] final case class ChangelogSpec(
     leaving: Leaving,
     zones: Set[String],
     parts: Seq[(Side, InputPart)],
+    normalizes: Boolean,
     aliases: Map[Side, String],
     summary: String,
     explained: Seq[String],

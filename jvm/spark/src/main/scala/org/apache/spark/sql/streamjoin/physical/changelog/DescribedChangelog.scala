@@ -49,7 +49,9 @@ private[changelog] object DescribedChangelog {
       inputs = Some(inputs(spec)),
       filters =
         Option.when(spec.filters.nonEmpty)(spec.filters.map(_.sql).distinct.sorted),
-      aliases = spec.aliases
+      aliases =
+        if (spec.normalizes) spec.aliases.map { case (s, called) => s -> s"$called ($LastImages)" }
+        else spec.aliases
     )
   }
 
@@ -60,6 +62,9 @@ private[changelog] object DescribedChangelog {
     ).toSet
 
   private val AllColumns = "all columns, counted"
+
+  /** Tells the rows of an input from the same rows in the join above. */
+  private val LastImages = "last images"
 
   private def name(side: Side): String = s"${side.name}: "
 

@@ -79,6 +79,7 @@ private[physical] object PlanChangelogJoin extends PredicateHelper {
           .filter(_.column.forall(name => own.kept.exists(_.name == name)))
           .map(side -> _)
       },
+      j.normalizes,
       ChangelogExplanation.aliases(j),
       "",
       Nil,

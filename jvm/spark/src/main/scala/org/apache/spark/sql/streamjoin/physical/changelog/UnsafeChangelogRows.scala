@@ -206,7 +206,10 @@ private[changelog] final class UnsafeChangelogRows(spec: ChangelogSpec)
     def kept(row: UnsafeRow): UnsafeRow = {
       val kept = written(toStored(row))
       if (kept.anyNull && neverNull.exists(kept.isNullAt)) {
-        throw ChangelogErrors.nullKey(side.name, own.key.map(_.name))
+        throw ChangelogErrors.nullKey(
+          spec.aliases.getOrElse(side, s"the ${side.name} input"),
+          own.key.map(_.name)
+        )
       }
       kept
     }
