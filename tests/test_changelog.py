@@ -928,6 +928,42 @@ def test_what_is_refused(spark: SparkSession, tmp_path: Path) -> None:
     refused(
         "UNSUPPORTED_CHANGELOG", lambda: orders.dropDuplicates().alias("o").streamJoin(named, on)
     )
+    words = F.explode(F.split("name", " ")).alias("word")
+    generated: tuple[Any, ...] = (
+        lambda: wide.select(words, "_change_type").writeStream.format("noop").start(),
+        lambda: orders.alias("o").streamJoin(
+            named.select(words, "c.id", "_change_type").alias("c"), on
+        ),
+    )
+    for action in generated:
+        with pytest.raises(AnalysisException) as error:
+            action()
+        assert error.value.getCondition() == "STREAM_JOIN.UNSUPPORTED_CHANGELOG"
+        assert "the generator explode(split(" in str(error.value)
+        assert "Write it on the input below the declaration" in str(error.value)
+
+
+def test_state_ttl_of_a_checkpoint_comes_and_goes_with_a_new_one(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    orders = Landing(spark, tmp_path / "orders", ORDERS)
+
+    def joined(ttl: str | None) -> DataFrame:
+        a, b = (orders.stream().fromChangelog(key="id").alias(name) for name in "ab")
+        joined = streamjoin.stream_join(a, b, "a.id = b.id", state_ttl=ttl)
+        return joined.select("a.id", "_change_type")
+
+    for number, (first, goes_on, refused) in enumerate(
+        [("1 day", "2 days", None), (None, None, "1 day")]
+    ):
+        checkpoint = tmp_path / str(number)
+        for ttl in (first, goes_on):
+            orders.land(change("insert", id=1, customer=1, amount=1, seq=1))
+            Run(joined(ttl), checkpoint).step()
+        orders.land(change("insert", id=1, customer=1, amount=1, seq=1))
+        with pytest.raises(StreamingQueryException, match="INCOMPATIBLE_CHECKPOINT") as error:
+            Run(joined(refused), checkpoint).step()
+        assert "or state_ttl where there is none now" in str(error.value)
 
 
 def test_explain_says_how_rows_are_told_apart(

@@ -146,6 +146,7 @@ private object DescriptionComparison {
     "keys" -> "other equalities as keys",
     "condition" -> "another condition",
     "inputs" -> "other filters or columns of its inputs",
+    "changelog" -> "another key or sequence of an input, or state_ttl where there is none now, or the reverse",
     "filters" -> "other filters on its result, and without the rows that fail these",
     "sources" -> "other event-time columns that have a watermark",
     "asOf" -> "another choice of the last rows",

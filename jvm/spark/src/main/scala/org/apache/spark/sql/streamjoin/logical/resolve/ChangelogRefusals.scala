@@ -82,9 +82,9 @@ private[resolve] object ChangelogRefusals {
           .orElse(u.children.flatMap(above).headOption)
       case other =>
         Some(unsupported(
-          s"${other.nodeName} stands between the changes of the ${side.name} input and the join, and " +
+          s"${Changelogs.called(other)} stands between the changes of the ${side.name} input and the join, and " +
             "may make other rows of them",
-          "the projection or filter of columns only, or declare the changes above it"
+          s"${Changelogs.instead(other)}, or declare the changes above it"
         ))
     }
 

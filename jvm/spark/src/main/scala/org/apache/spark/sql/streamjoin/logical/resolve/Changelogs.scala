@@ -121,11 +121,24 @@ private[streamjoin] object Changelogs extends (LogicalPlan => Unit) {
     case other if other.children.exists(ChangelogMarks.areChanges) =>
       throw ChangelogErrors.unsupportedChangelog(
         other.origin,
-        s"${other.nodeName} above changes takes each for a row that stays, and may make other rows of them",
-        "the projection or filter of columns only; or it in foreachBatch, where the changes of a batch are rows as " +
-          "any; or go on with a table that the changes were merged into"
+        s"${called(other)} above changes takes each for a row that stays, and may make other rows of them",
+        s"${instead(other)}; or it in foreachBatch, where the changes of a batch are rows as any; or " +
+          "go on with a table that the changes were merged into"
       )
     case _ =>
+  }
+
+  /** An operator as the person wrote it. */
+  def called(operator: LogicalPlan): String = operator match {
+    case g: Generate => s"the generator ${ColumnNames.sql(g.generator)}"
+    case other       => other.nodeName
+  }
+
+  /** What to write where an operator may not stand above changes. */
+  def instead(operator: LogicalPlan): String = operator match {
+    case _: Generate =>
+      "it on the input below the declaration, with what it gives in the key or without a key"
+    case _ => "the projection or filter of columns only"
   }
 
   /** Sums are right where the kind says with which sign a row counts. */
