@@ -1,6 +1,7 @@
 package io.streamjoin.state.segment
 
 import java.io.{DataOutputStream, IOException}
+import java.util.Arrays
 
 import scala.collection.mutable
 
@@ -93,6 +94,7 @@ private[segment] final class ChangeWriter(stream: DataOutputStream) {
     out.bytes(bytes, offset, size)
   }
 
+  /** The ids may be in any order, and are in ascending order afterwards. */
   def end(marked: Side => Array[Long], removed: Side => Array[Long]): Unit = {
     out.number(0L)
     for (side <- Side.both; ids <- Seq(marked(side), removed(side))) put(ids)
@@ -101,10 +103,13 @@ private[segment] final class ChangeWriter(stream: DataOutputStream) {
 
   private def put(ids: Array[Long]): Unit = {
     out.number(ids.length.toLong)
+    Arrays.sort(ids)
     var last = 0L
-    for (id <- ids.sorted) {
-      out.distance(id - last)
-      last = id
+    var n = 0
+    while (n < ids.length) {
+      out.distance(ids(n) - last)
+      last = ids(n)
+      n += 1
     }
   }
 }

@@ -87,8 +87,16 @@ private[segment] final class Segment(
 
   /** The rows that have come since the last version was sealed, in that order, without those that have gone. */
   def foreachFresh(visit: IntConsumer): Unit = {
-    for (n <- 0 until taken if !isGone(free.taken(n))) visit.accept(free.taken(n))
-    for (i <- sealedCount until count if !isGone(i)) visit.accept(i)
+    var n = 0
+    while (n < taken) {
+      if (!isGone(free.taken(n))) visit.accept(free.taken(n))
+      n += 1
+    }
+    var i = sealedCount
+    while (i < count) {
+      if (!isGone(i)) visit.accept(i)
+      i += 1
+    }
   }
 
   private def taken: Int = if (free == null) 0 else free.taken

@@ -40,7 +40,10 @@ private[segment] object SlotPages {
 
   /**
    * What a key's slot is taken from, however many slots there are. The lowest bits tell the few keys apart that
-   * are no hashes; keys in order have so many slots in order at a time.
+   * are no hashes.
    */
-  def hash(key: Long): Int = (key >>> 32).toInt ^ key.toInt << 28
+  def hash(key: Long): Int = {
+    val upper = (key >>> 32).toInt
+    if (upper == upper >> 31) key.toInt << 28 else upper
+  }
 }

@@ -13,8 +13,11 @@ private[segment] trait RowVisitor {
 private[segment] final class RowList {
   private var segments = new Array[Segment](16)
   private var rows = new Array[Int](16)
-  private var ids = new Array[Long](16)
   private var count = 0
+
+  /** Those of rows of earlier versions, told while the row is at hand: later it may lie on the disk. */
+  private var ids = new Array[Long](16)
+  private var earlier = 0
 
   def length: Int = count
 
@@ -23,24 +26,19 @@ private[segment] final class RowList {
     if (count == rows.length) {
       segments = Arrays.copyOf(segments, count * 2)
       rows = Arrays.copyOf(rows, count * 2)
-      ids = Arrays.copyOf(ids, count * 2)
     }
     segments(count) = segment
     rows(count) = row
-    ids(count) = segment.id(row)
     count += 1
+    if (!segment.isFresh(row)) {
+      if (earlier == ids.length) ids = Arrays.copyOf(ids, earlier * 2)
+      ids(earlier) = segment.id(row)
+      earlier += 1
+    }
   }
 
-  /** The ids that rows of earlier versions had then: they may lie on the disk. */
-  def idsOfEarlier: Array[Long] = {
-    val earlier = new Array[Long](count)
-    var known = 0
-    for (n <- 0 until count if !segments(n).isFresh(rows(n))) {
-      earlier(known) = ids(n)
-      known += 1
-    }
-    Arrays.copyOf(earlier, known)
-  }
+  /** The ids of rows of earlier versions. */
+  def idsOfEarlier: Array[Long] = Arrays.copyOf(ids, earlier)
 
   def foreach(visitor: RowVisitor): Unit = {
     var i = 0
@@ -53,6 +51,7 @@ private[segment] final class RowList {
   def clear(): Unit = {
     Arrays.fill(segments.asInstanceOf[Array[AnyRef]], 0, count, null)
     count = 0
+    earlier = 0
   }
 }
 
