@@ -10,14 +10,10 @@ private[segment] trait RowVisitor {
 }
 
 /** Rows of segments, in the order in which something happened to them. */
-private[segment] final class RowList {
+private[segment] sealed class RowList {
   private var segments = new Array[Segment](16)
   private var rows = new Array[Int](16)
   private var count = 0
-
-  /** Those of rows of earlier versions, told while the row is at hand: later it may lie on the disk. */
-  private var ids = new Array[Long](16)
-  private var earlier = 0
 
   def length: Int = count
 
@@ -30,15 +26,7 @@ private[segment] final class RowList {
     segments(count) = segment
     rows(count) = row
     count += 1
-    if (!segment.isFresh(row)) {
-      if (earlier == ids.length) ids = Arrays.copyOf(ids, earlier * 2)
-      ids(earlier) = segment.id(row)
-      earlier += 1
-    }
   }
-
-  /** The ids of rows of earlier versions. */
-  def idsOfEarlier: Array[Long] = Arrays.copyOf(ids, earlier)
 
   def foreach(visitor: RowVisitor): Unit = {
     var i = 0
@@ -51,6 +39,30 @@ private[segment] final class RowList {
   def clear(): Unit = {
     Arrays.fill(segments.asInstanceOf[Array[AnyRef]], 0, count, null)
     count = 0
+  }
+}
+
+/** The same where a checkpoint tells which rows of earlier versions these are. */
+private[segment] final class ToldRows extends RowList {
+
+  /** Noted while the row is at hand: later it may lie on the disk. */
+  private var ids = new Array[Long](16)
+  private var earlier = 0
+
+  override def add(segment: Segment, row: Int): Unit = {
+    super.add(segment, row)
+    if (!segment.isFresh(row)) {
+      if (earlier == ids.length) ids = Arrays.copyOf(ids, earlier * 2)
+      ids(earlier) = segment.id(row)
+      earlier += 1
+    }
+  }
+
+  /** The ids of rows of earlier versions. */
+  def idsOfEarlier: Array[Long] = Arrays.copyOf(ids, earlier)
+
+  override def clear(): Unit = {
+    super.clear()
     earlier = 0
   }
 }
@@ -59,10 +71,10 @@ private[segment] final class RowList {
 private[segment] final class Undo {
 
   /** Rows that have been joined for the first time. */
-  val marked: RowList = new RowList
+  val marked: ToldRows = new ToldRows
 
   /** Rows that were taken away one by one. */
-  val removed: RowList = new RowList
+  val removed: ToldRows = new ToldRows
 
   /** Rows that went because of the watermark by which segments go: the rest of theirs follows. */
   val evicted: RowList = new RowList
