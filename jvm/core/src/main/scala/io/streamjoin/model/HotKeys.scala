@@ -93,9 +93,9 @@ final case class HotKeys(buckets: ReachBuckets, keys: Seq[HotKey]) {
     val key = find(hash, own)
     if (key < 0) ReachBuckets.NoPartition
     else {
-      val own = bucketsOf(key)
-      val bucket = own.home(side, time)
-      val next = bucket + own.neighbour(side, time)
+      val widened = bucketsOf(key)
+      val bucket = widened.home(side, time)
+      val next = bucket + widened.neighbour(side, time)
       if (next == bucket || math.min(bucket, next) < fromOf(key)) ReachBuckets.NoPartition
       else {
         val there = turn(key, next, partitions)

@@ -20,7 +20,7 @@ import org.apache.spark.sql.catalyst.expressions.{
   XXH64
 }
 import org.apache.spark.sql.streamjoin.errors.ChangelogErrors
-import org.apache.spark.sql.streamjoin.physical.stateful.RowTimesReader
+import org.apache.spark.sql.streamjoin.physical.stateful.{RowTimesReader, SaidNames}
 
 import io.streamjoin.bounds.{RowTimes, Saturated}
 import io.streamjoin.join.changelog.ChangelogRows
@@ -207,7 +207,7 @@ private[changelog] final class UnsafeChangelogRows(spec: ChangelogSpec)
       val kept = written(toStored(row))
       if (kept.anyNull && neverNull.exists(kept.isNullAt)) {
         throw ChangelogErrors.nullKey(
-          spec.aliases.getOrElse(side, s"the ${side.name} input"),
+          spec.aliases.getOrElse(side, SaidNames.none.inputs(side)),
           own.key.map(_.name)
         )
       }

@@ -17,7 +17,7 @@ private[physical] final class TimeWords(a: JoinAnalysis) {
   def name(column: Int): String = a.bounds.columns(column).name
 
   /** `o`, where all columns of the input are called `o.something`. */
-  def input(side: Side): String = alias(side).getOrElse(s"the ${side.name} input")
+  def input(side: Side): String = alias(side).getOrElse(SaidNames.none.inputs(side))
 
   /** That of its event times or, where these have none, of all its columns. */
   def alias(side: Side): Option[String] = SaidNames.alias(a.bounds, side) {
