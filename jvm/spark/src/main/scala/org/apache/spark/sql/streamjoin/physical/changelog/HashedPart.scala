@@ -5,13 +5,14 @@ import java.util.Arrays
 import scala.collection.mutable
 
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+import org.apache.spark.sql.streamjoin.physical.stateful.SizedRows
 import org.apache.spark.unsafe.Platform
 
 /**
- * Rows with a number each, as they come, in pages of bytes.
+ * Rows with a number each, as they come, in pages of [[SizedRows]].
  *
  * {{{
- *   row i   number, place --> page and offset: size | row
+ *   row i   number, place --> page and offset
  * }}}
  */
 private[changelog] final class HashedPart {
@@ -31,18 +32,16 @@ private[changelog] final class HashedPart {
   def bytes: Long = held + 16L * hashes.length
 
   def add(hash: Long, row: UnsafeRow): Unit = {
-    val needed = Word + row.getSizeInBytes
+    val needed = SizedRows.needed(row)
     if (end + needed > page.length) begin(needed)
     if (count == hashes.length) {
       hashes = Arrays.copyOf(hashes, count * 2)
       places = Arrays.copyOf(places, count * 2)
     }
-    Platform.putLong(page, Start + end, row.getSizeInBytes.toLong)
-    row.writeToMemory(page, Start + end + Word)
     hashes(count) = hash
     places(count) = (pages.length - 1).toLong << 32 | end
     count += 1
-    end += needed
+    end = SizedRows.write(row, page, end)
   }
 
   private def begin(needed: Int): Unit = {
@@ -78,8 +77,7 @@ private[changelog] final class HashedPart {
   /** Shows a row, until its bytes are given up. */
   def show(i: Int, row: UnsafeRow): Unit = {
     val page = pages((places(i) >>> 32).toInt)
-    val at = Start + (places(i) & 0xffffffffL)
-    row.pointTo(page, at + Word, Platform.getLong(page, at).toInt)
+    SizedRows.show(page, Platform.BYTE_ARRAY_OFFSET + (places(i) & 0xffffffffL), row)
   }
 
   /**
@@ -121,7 +119,5 @@ private object HashedPart {
   private val FewRows = 16
   private val FirstPage = 1 << 9
   private val LargestPage = 1 << 15
-  private val Word = 8
   private val CacheLine = 64
-  private val Start = Platform.BYTE_ARRAY_OFFSET
 }

@@ -8,7 +8,7 @@ import org.apache.spark.unsafe.Platform
 import org.apache.spark.util.MutablePair
 
 /**
- * Rows by the number of the partition that they go to, as bytes in memory: the size of each and itself.
+ * Rows by the number of the partition that they go to, as bytes in memory ([[SizedRows]]).
  *
  * @param count above all numbers
  */
@@ -26,15 +26,13 @@ private[stateful] final class FewRows(count: Int) {
   def rows: Long = rowCount
 
   def add(number: Int, row: UnsafeRow): Unit = {
-    val (begin, size) = (ends(number), row.getSizeInBytes)
-    val end = begin + SizeBytes + size
+    val begin = ends(number)
+    val end = begin + SizedRows.needed(row)
     if (taken(number) == null) taken(number) = new Array[Byte](math.max(FirstBytes, end))
     else if (taken(number).length < end)
       taken(number) = Arrays.copyOf(taken(number), math.max(end, 2 * taken(number).length))
-    Platform.putLong(taken(number), Platform.BYTE_ARRAY_OFFSET + begin, size)
-    row.writeToMemory(taken(number), Platform.BYTE_ARRAY_OFFSET + begin + SizeBytes)
-    ends(number) = end
-    all += SizeBytes + size
+    ends(number) = SizedRows.write(row, taken(number), begin)
+    all += end - begin
     rowCount += 1
   }
 
@@ -53,10 +51,8 @@ private[stateful] final class FewRows(count: Int) {
 }
 
 private[stateful] object FewRows {
-
-  /** Keeps rows at multiples of a word. */
-  private val SizeBytes = 8
   private val FirstBytes = 1 << 10
+  private val Start: Long = Platform.BYTE_ARRAY_OFFSET
 
   /**
    * The rows of one number, each overwriting the one before.
@@ -66,17 +62,5 @@ private[stateful] object FewRows {
   def read(bytes: Array[Byte], fields: Int): Iterator[UnsafeRow] = read(bytes, bytes.length, fields)
 
   private def read(bytes: Array[Byte], end: Int, fields: Int): Iterator[UnsafeRow] =
-    new Iterator[UnsafeRow] {
-      private val row = new UnsafeRow(fields)
-      private var place = 0
-
-      override def hasNext: Boolean = place < end
-
-      override def next(): UnsafeRow = {
-        val size = Platform.getLong(bytes, Platform.BYTE_ARRAY_OFFSET + place).toInt
-        row.pointTo(bytes, Platform.BYTE_ARRAY_OFFSET + place + SizeBytes, size)
-        place += SizeBytes + size
-        row
-      }
-    }
+    SizedRows.read(bytes, Start, Start + end, fields)
 }

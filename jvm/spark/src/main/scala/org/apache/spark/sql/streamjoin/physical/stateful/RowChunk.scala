@@ -6,10 +6,10 @@ import org.apache.spark.sql.types.{BinaryType, IntegerType}
 import org.apache.spark.unsafe.Platform
 
 /**
- * Rows packed into bytes, one after the other: the size of each in a word, and the row.
+ * Rows packed into bytes.
  *
  * {{{
- *   nulls  number  place, size | size  row  size  row ...
+ *   nulls  number  place, size | [[SizedRows]]
  *   a row of two columns, a number and bytes
  * }}}
  *
@@ -27,14 +27,9 @@ private[physical] final class RowChunk(number: Int, room: Int) {
 
   /** Copies a row to the end; false where there is no room for it. */
   def add(row: UnsafeRow): Boolean = {
-    val next = end + needed(row)
-    if (next > bytes.length) false
-    else {
-      Platform.putLong(bytes, Platform.BYTE_ARRAY_OFFSET + end, row.getSizeInBytes.toLong)
-      row.writeToMemory(bytes, Platform.BYTE_ARRAY_OFFSET + end + Word)
-      end = next
-      true
-    }
+    val fits = end + needed(row) <= bytes.length
+    if (fits) end = SizedRows.write(row, bytes, end)
+    fits
   }
 
   def isEmpty: Boolean = end == Head
@@ -63,26 +58,15 @@ private[physical] object RowChunk {
     Seq(number, AttributeReference("rows", BinaryType, nullable = false)())
 
   /** How many bytes of a chunk a row takes. */
-  def needed(row: UnsafeRow): Int = Word + row.getSizeInBytes
+  def needed(row: UnsafeRow): Int = SizedRows.needed(row)
 
   /**
    * The rows of a chunk; each overwrites the one before.
    *
    * @param fields how many columns a row has
    */
-  def rows(chunk: UnsafeRow, fields: Int): Iterator[InternalRow] = new Iterator[InternalRow] {
-    private val row = new UnsafeRow(fields)
-    private val base = chunk.getBaseObject
-    private var at = chunk.getBaseOffset + Head
-    private val end = at + chunk.getLong(1).toInt
-
-    override def hasNext: Boolean = at < end
-
-    override def next(): InternalRow = {
-      val size = Platform.getLong(base, at).toInt
-      row.pointTo(base, at + Word, size)
-      at += Word + size
-      row
-    }
+  def rows(chunk: UnsafeRow, fields: Int): Iterator[InternalRow] = {
+    val begin = chunk.getBaseOffset + Head
+    SizedRows.read(chunk.getBaseObject, begin, begin + chunk.getLong(1).toInt, fields)
   }
 }
