@@ -94,14 +94,20 @@ def _late_counts(case: Case, run: Run, arrivals: Sequence[Arrival]) -> Iterator[
 
 
 def dropped_below(case: Case) -> tuple[str, ...]:
-    """The inputs of a single join of which rows that can match nothing need not come out."""
+    """The inputs of a single join of which rows that can match nothing need not come out.
+
+    A row without a time is in no window. So below windows of one input's time those rows of the
+    other that are padded need not come out either.
+    """
     left, right = inputs_of(case.tree)
-    unpreserved = {
-        "inner": (left, right),
-        "semi": (left, right),
-        "left": (right,),
-        "anti": (right,),
-        "right": (left,),
-        "full": (),
-    }
-    return unpreserved[case.tree.how]
+    preserved = {
+        "inner": (),
+        "semi": (),
+        "left": (left,),
+        "anti": (left,),
+        "right": (right,),
+        "full": (left, right),
+    }[case.tree.how]
+    if case.above == "windows" and case.at is not None:
+        preserved = tuple(alias for alias in preserved if alias == case.at[0])
+    return tuple(alias for alias in (left, right) if alias not in preserved)

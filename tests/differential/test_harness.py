@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
@@ -12,6 +13,7 @@ from pyspark.sql import DataFrame, SparkSession
 from tests.differential import builtin
 from tests.differential.case import Case, How
 from tests.differential.check import check
+from tests.differential.invariants import dropped_below
 from tests.differential.rows import closing
 from tests.differential.samples import row, two_inputs
 
@@ -40,3 +42,25 @@ def test_a_join_that_loses_matches_fails(spark: SparkSession, tmp_path: Path) ->
     assert "missing: 1 rows" in problem
     assert "superfluous: 0 rows" in problem
     assert " input b: {'id': 'b2'" in problem
+
+
+@pytest.mark.parametrize(
+    ("how", "at", "dropped"),
+    [
+        ("full", None, ()),
+        ("full", "a", ("b",)),
+        ("full", "b", ("a",)),
+        ("left", "a", ("b",)),
+        ("left", "b", ("a", "b")),
+        ("right", "a", ("a", "b")),
+        ("anti", "a", ("b",)),
+        ("inner", "a", ("a", "b")),
+    ],
+)
+def test_rows_without_a_time_are_in_no_window(
+    how: How, at: str | None, dropped: tuple[str, ...]
+) -> None:
+    case = two_inputs(how)
+    if at is not None:
+        case = replace(case, above="windows", at=(at, "t"))
+    assert dropped_below(case) == dropped
