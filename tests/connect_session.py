@@ -10,10 +10,12 @@ from typing import Any
 
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
 
 import streamjoin
 from streamjoin import impose_order, stream_join
 
+CHANGES = ("_change_type", "_commit_version", "_commit_timestamp")
 WITHIN = "o.id = d.id AND d.dt BETWEEN o.ot AND o.ot + INTERVAL '1' HOUR"
 
 
@@ -127,7 +129,9 @@ def changes(spark: SparkSession, folder: Path) -> dict[str, Any]:
         calls, key=["call"], op="kind", op_mapping={"=new": "insert", "old": "delete"}
     ).alias("c")
     joined = stream_join(called, known, "c.id = p.id", "left", state_ttl={"right": "30 days"})
-    netted = streamjoin.to_upserts(joined.select("call", "name", "_change_type"), "call")
+    # names for all columns, which are those of the result
+    named = joined.toDF("call", "caller", "id", "seq", "name", "gone", *CHANGES)
+    netted = streamjoin.to_upserts(named.select("call", "name", "_change_type"), "call")
     query = (
         netted.writeStream.format("parquet")
         .option("checkpointLocation", str(folder / "changes-checkpoint"))
@@ -135,11 +139,22 @@ def changes(spark: SparkSession, folder: Path) -> dict[str, Any]:
         .start(str(folder / "changes"))
     )
     query.awaitTermination()
-    known.createOrReplaceTempView("known")
     exists = "EXISTS (SELECT 1 FROM known AS o WHERE o.id = p.seq)"
     envelope = f"STRUCT<op: STRING, before: STRUCT<{row}>, after: STRUCT<{row}>, lsn: BIGINT>"
     messages = people.selectExpr(f"CAST(NULL AS {envelope}) AS message")
+    called.createOrReplaceTempView("called")
+    known.createOrReplaceTempView("known")
+    views = [spark.table(name).alias(name[0]) for name in ("called", "known")]
+    by_view = stream_join(views[0], views[1], "c.id = k.id")
+    names = ", ".join("abcdefghi")
+    merged = merge(spark, netted, folder)
     return {
+        "columns": joined.columns,
+        "by_view": by_view.columns,
+        "aliases": spark.sql(
+            f"SELECT * FROM (SELECT * FROM called c JOIN known p ON c.id = p.id) AS t({names})"
+        ).columns,
+        "merged": merged,
         "rows": [list(each) for each in spark.read.parquet(str(folder / "changes")).collect()],
         "debezium": streamjoin.from_debezium(
             messages, "id", value="message", sequence_by="lsn"
@@ -153,6 +168,19 @@ def changes(spark: SparkSession, folder: Path) -> dict[str, Any]:
             f"WHERE {exists} AND seq IN (SELECT id FROM known)"
         ).columns,
     }
+
+
+def merge(spark: SparkSession, netted: DataFrame, folder: Path) -> str:
+    """A function of Python's that has each batch, in a process of the server's."""
+    table = str(folder / "merged")
+
+    def write(batch: DataFrame, number: int) -> None:
+        batch.withColumn("batch", F.lit(number)).write.mode("append").parquet(table)
+
+    checkpoint = str(folder / "merged-checkpoint")
+    query = netted.writeStream.foreachBatch(write).option("checkpointLocation", checkpoint)
+    query.trigger(availableNow=True).start().awaitTermination()
+    return str([tuple(row) for row in spark.read.parquet(table).collect()])
 
 
 def waiting(spark: SparkSession, joined: DataFrame, folder: Path) -> dict[str, Any]:
@@ -177,8 +205,6 @@ def waiting(spark: SparkSession, joined: DataFrame, folder: Path) -> dict[str, A
 
 
 def _hour() -> Any:
-    from pyspark.sql import functions as F
-
     return F.expr("INTERVAL '1' HOUR")
 
 

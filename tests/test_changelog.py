@@ -183,6 +183,7 @@ def test_after_every_batch_the_result_is_that_of_the_tables(
         feed.land(keep)
 
 
+@pytest.mark.connect
 def test_a_row_that_moves_to_one_that_is_equal_in_what_is_asked_for_is_no_change(
     spark: SparkSession, tmp_path: Path
 ) -> None:
@@ -221,6 +222,7 @@ def kinds(rows: Iterable[tuple[Any, ...]]) -> set[tuple[Any, ...]]:
     return {tuple(row) for row in rows}
 
 
+@pytest.mark.connect
 def test_debezium_joined_to_upserts_for_a_merge(spark: SparkSession, tmp_path: Path) -> None:
     orders = Landing(spark, tmp_path / "orders", ORDERS)
     customers = Landing(spark, tmp_path / "customers", MESSAGES)
@@ -301,6 +303,7 @@ def test_the_batch_of_a_sink_is_rows_and_no_changelog(spark: SparkSession, tmp_p
     declared.alias("a").streamJoin(orders, "a.id = o.id").select("a.id", "_change_type")
 
 
+@pytest.mark.connect
 def test_a_batch_that_runs_again_gives_the_same_changes(
     spark: SparkSession, tmp_path: Path
 ) -> None:
@@ -408,6 +411,7 @@ def test_upserts_and_sums_of_changes_that_no_join_has_made(
         assert {c: t for c, t in totals.items() if t[0]} == counts
 
 
+@pytest.mark.connect
 def test_checkpoints_of_the_other_join_and_null_in_a_key(
     spark: SparkSession, tmp_path: Path
 ) -> None:
@@ -446,6 +450,7 @@ def test_checkpoints_of_the_other_join_and_null_in_a_key(
     assert "a change of b has NULL in its key (id)" in str(error.value)
 
 
+@pytest.mark.connect
 def test_sql_chain_self_join_and_expiry(spark: SparkSession, tmp_path: Path) -> None:
     orders = Landing(spark, tmp_path / "orders", "id INT, parent INT, op STRING")
     orders.stream().createOrReplaceTempView("raw_orders")
@@ -509,6 +514,7 @@ def chained(orders: DataFrame, customers: DataFrame) -> DataFrame:
     return reduce(DataFrame.union, (one(*types) for types in CHAINS))
 
 
+@pytest.mark.connect
 def test_joins_of_joins_by_the_same_key_are_shuffled_and_sorted_once(
     spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -721,6 +727,7 @@ def test_an_aggregation_below_is_the_latest_image_of_its_groups(
     }
 
 
+@pytest.mark.connect
 def test_a_filter_on_the_result_leaves_no_half_of_an_update(
     spark: SparkSession, tmp_path: Path
 ) -> None:
@@ -783,6 +790,7 @@ def test_rows_that_fail_a_filter_on_the_result_are_not_held(
             joined(where, "fewer").step()
 
 
+@pytest.mark.connect
 def test_debezium_with_the_schema_in_each_message(spark: SparkSession, tmp_path: Path) -> None:
     schema = MESSAGES.replace("value STRUCT", "value STRUCT<schema: STRING, payload: STRUCT", 1)
     landing = Landing(spark, tmp_path / "customers", schema + ">")
@@ -811,6 +819,7 @@ def test_debezium_with_the_schema_in_each_message(spark: SparkSession, tmp_path:
         run.step()
 
 
+@pytest.mark.connect
 @pytest.mark.parametrize("on", ["o.id = c.id", "o.customer = c.id"])
 def test_an_older_change_of_a_key_that_is_gone_is_stale(
     spark: SparkSession, tmp_path: Path, on: str
@@ -943,6 +952,7 @@ def test_what_is_refused(spark: SparkSession, tmp_path: Path) -> None:
         assert "Write it on the input below the declaration" in str(error.value)
 
 
+@pytest.mark.connect
 def test_state_ttl_of_a_checkpoint_comes_and_goes_with_a_new_one(
     spark: SparkSession, tmp_path: Path
 ) -> None:
@@ -966,6 +976,7 @@ def test_state_ttl_of_a_checkpoint_comes_and_goes_with_a_new_one(
         assert "or state_ttl where there is none now" in str(error.value)
 
 
+@pytest.mark.connect
 def test_explain_says_how_rows_are_told_apart(
     spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -64,6 +64,10 @@ def test_changes(seen: dict[str, Any]) -> None:
     assert changes["by_column"] == [*row, "_change_type"]
     assert "STREAM_JOIN.INVALID_CHANGELOG" in changes["refused"]
     told = ["_change_type", "_commit_version", "_commit_timestamp"]
+    assert changes["columns"] == ["call", "id", *row, *told]
+    assert changes["by_view"] == changes["columns"]
+    assert changes["aliases"] == list("abcdefghi")
+    assert changes["merged"] == "[(7, 'Ada', 'insert', 0)]"
     assert changes["natural"] == [*row, *told]
     assert (changes["using"], changes["exists"]) == (["id"], [*row, told[0]])
 
@@ -74,7 +78,7 @@ def test_what_waits(seen: dict[str, Any]) -> None:
     assert (waiting["by_query"], waiting["sql"]) == ([2], 1)
     running, ended, folder = waiting["doctor"]
     assert "the first until d.dt passes" in running
-    assert "Nothing is wrong" in ended
+    assert "Nothing is wrong: no row is held by its last report; streamjoin.doctor of the" in ended
     assert "The state shows nothing wrong" in folder
     assert "STREAM_JOIN_STATE.NOT_FOUND" in waiting["missing"]
     assert "STREAM_JOIN_STATE.QUERY_NOT_RUNNING" in waiting["ended"]

@@ -52,6 +52,12 @@ def test_before_the_first_batch() -> None:
     assert codes(error="[X] broken\nat y") == ["FAILED"]
 
 
+def test_rows_of_a_state_that_nobody_can_look_at() -> None:
+    """Over Spark Connect the folder of a query that has ended is not known."""
+    said = str(diagnose(Known(progress=reports([report(0, bufferedRowsLeft=2, joinedRows=1)]))))
+    assert "Nothing is wrong: 2 rows of all joins are held by its last report; " in said
+
+
 def test_sources_without_rows() -> None:
     assert codes(report(0, 0), report(1, 0), silent=3) == ["NO_INPUT"]
     assert codes(report(0, 0), silent=1) == ["HEALTHY"]

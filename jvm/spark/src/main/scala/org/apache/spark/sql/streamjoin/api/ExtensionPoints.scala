@@ -16,6 +16,7 @@ import org.apache.spark.sql.streamjoin.logical.optimize.{
   PushFilterThroughStreamOrder
 }
 import org.apache.spark.sql.streamjoin.logical.resolve.{
+  AwaitAliases,
   AwaitChangeColumns,
   Changelogs,
   CheckBeforeSpark,
@@ -75,6 +76,7 @@ object ExtensionPoints {
     extensions.injectHintResolutionRule(_ => AwaitChangeColumns)
     extensions.injectHintResolutionRule(_ => ResolveStreamWindow)
     extensions.injectHintResolutionRule(_ => ResolveStreamHints)
+    extensions.injectHintResolutionRule(_ => AwaitAliases)
     // before a star is written out
     extensions.injectHintResolutionRule(_ => HoldHintedJoins)
     extensions.injectHintResolutionRule(ExplainStream(_))
@@ -90,6 +92,7 @@ object ExtensionPoints {
     extensions.injectResolutionRule(_ => ResolveChangelog)
     extensions.injectResolutionRule(_ => ResolveChangelogJoin)
     extensions.injectResolutionRule(_ => AwaitChangeColumns.Release)
+    extensions.injectResolutionRule(_ => AwaitAliases.Release)
     extensions.injectResolutionRule(_ => CompleteSums)
     extensions.injectResolutionRule(_ => ResolveStreamJoin)
     extensions.injectResolutionRule(_ => RefuseWindowsInConditions)

@@ -1,7 +1,8 @@
 package org.apache.spark.sql.streamjoin.logical.resolve
 
+import org.apache.spark.sql.catalyst.analysis.UnresolvedStar
 import org.apache.spark.sql.catalyst.plans.{NaturalJoin, UsingJoin}
-import org.apache.spark.sql.catalyst.plans.logical.{AnalysisHelper, Join, LogicalPlan}
+import org.apache.spark.sql.catalyst.plans.logical.{AnalysisHelper, Join, LogicalPlan, Project}
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.trees.Origin
 import org.apache.spark.sql.catalyst.trees.TreePattern.JOIN
@@ -12,6 +13,7 @@ import org.apache.spark.sql.streamjoin.logical.plan.{
   LastRows,
   StreamJoin,
   StreamJoinHint,
+  UnresolvedChangelog,
   UnresolvedStreamJoin
 }
 
@@ -32,16 +34,24 @@ object HoldHintedJoins extends Rule[LogicalPlan] {
         plan match {
           case j: Join if isSecondStep(j) => HintedJoin.required(j)
           case j: Join if isFirstStep(j)  => j.mapChildren(held)
+          case j: Join if isWhole(j)      => Project(Seq(UnresolvedStar(None)), held(j))
           case _                          => held(plan)
         }
       }
 
   private def held(plan: LogicalPlan): LogicalPlan = plan match {
     case u: UnresolvedStreamJoin => u
-    case j: Join if !j.resolved && StreamJoinHint.on(j).exists(_.addsColumns) =>
+    case j: Join if !j.resolved && StreamJoinHint.on(j).exists(mayAddColumns(j, _)) =>
       HintedJoin.hold(j.mapChildren(held).asInstanceOf[Join])
     case other => other.mapChildren(held)
   }
+
+  /** Of changes that are declared below, where Spark resolves a query as a whole: over Spark Connect, and in SQL. */
+  private def mayAddColumns(j: Join, options: JoinOptions): Boolean =
+    options.addsColumns || j.exists(_.isInstanceOf[UnresolvedChangelog])
+
+  /** Over Spark Connect a join with nothing on it is asked for its columns: those of the result, as `*` has them. */
+  private def isWhole(j: Join): Boolean = !j.childrenResolved && StreamJoinHint.on(j).nonEmpty
 
   private def isSecondStep(j: Join): Boolean =
     j.resolved && j.condition.nonEmpty && StreamJoinHint.on(j).exists(_.addsColumns)

@@ -52,6 +52,22 @@ class ChangelogColumnNamesSuite extends AnalysisSession {
     assert(joined.columns.toSeq == Seq("id", "k", "y"))
   }
 
+  test("names for all columns of a query are those of the result") {
+    val columns = "(i, j, k, l, m, n, kind, version, time)"
+    for (
+      text <- Seq(
+        s"SELECT * FROM (SELECT * FROM a JOIN b ON a.id = b.k) AS t$columns",
+        s"SELECT t.* FROM (a JOIN b ON a.id = b.k) AS t$columns",
+        s"WITH t$columns AS (SELECT * FROM a JOIN b ON a.id = b.k) SELECT * FROM t",
+        s"SELECT * FROM (SELECT /*+ STREAM_JOIN(state_ttl => '1 day') */ * FROM a JOIN b ON a.id = b.k) AS t$columns"
+      )
+    ) {
+      val df = session.sql(text)
+      assert(df.columns.mkString("(", ", ", ")") == columns, text)
+      assert(planOf(df).collectFirst { case j: ChangelogJoin => j }.nonEmpty, text)
+    }
+  }
+
   private def same(text: String, what: String): Unit = {
     val df = session.sql(text.format("", ""))
     assert(planOf(df).collectFirst { case j: Join => j }.isEmpty, text)

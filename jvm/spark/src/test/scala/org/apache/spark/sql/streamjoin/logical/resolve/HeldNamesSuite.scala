@@ -11,15 +11,17 @@ import org.apache.spark.sql.catalyst.plans.{Inner, JoinType, LeftOuter}
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.streamjoin.AnalysisSession
 import org.apache.spark.sql.streamjoin.logical.plan.{
+  AwaitedAliases,
   AwaitedColumn,
   JoinOptions,
   StreamJoinHint,
+  UnresolvedChangelog,
   UnresolvedStreamJoin
 }
 
 /**
  * What is set aside until a join is known: [[HoldHintedJoins]] for its columns, [[AwaitChangeColumns]] for the kind
- * of a change. Each alone.
+ * of a change, [[AwaitAliases]] for new names of all columns. Each alone.
  */
 class HeldNamesSuite extends AnalysisSession {
 
@@ -45,11 +47,35 @@ class HeldNamesSuite extends AnalysisSession {
     }
   }
 
+  test("so is one of changes that are declared below it") {
+    val Project(list, j: Join) = join(Some(JoinOptions(retention = Some("1 hour")))): @unchecked
+    val declared = j.withNewChildren(
+      Seq(j.left, UnresolvedChangelog("from_changelog", Map.empty, Nil, Nil, j.right))
+    )
+    val plan = HoldHintedJoins(Project(list, declared))
+    assert(plan.exists(_.isInstanceOf[UnresolvedStreamJoin]), plan)
+  }
+
   test("all others are resolved as they stand") {
     for (options <- Seq(None, Some(JoinOptions(retention = Some("1 hour"))))) {
       val plan = join(options)
       assert(HoldHintedJoins(plan) == plan)
     }
+  }
+
+  test("a join that is all of a plan is asked for the columns of its result") {
+    val plan = join(Some(JoinOptions(retention = Some("1 hour"))))
+    assert(HoldHintedJoins(plan.children.head) == plan)
+    val plain = join(None).children.head
+    assert(HoldHintedJoins(plain) == plain)
+  }
+
+  test("names for the columns of a query with joins are given when the joins stand") {
+    val text = "SELECT x FROM (SELECT * FROM a JOIN b ON a.id = b.id) AS t(x, y)"
+    val plan = AwaitAliases(CatalystSqlParser.parsePlan(text))
+    assert(plan.collect { case a: AwaitedAliases => a.names } == Seq(Seq("x", "y")))
+    val plain = CatalystSqlParser.parsePlan("SELECT x FROM (SELECT * FROM a) AS t(x, y)")
+    assert(AwaitAliases(plain) == plain)
   }
 
   private def names(plan: LogicalPlan): Seq[String] = plan.expressions.map {
