@@ -39,7 +39,7 @@ help:
 	@echo "make bench    the short benchmarks, about ten minutes; table and plots go to artifacts/"
 	@echo "make bench-full  all benchmarks, hours; results go to results/"
 	@echo "make test     everything: formatting, linters, types, Scala tests, wheel, Python tests"
-	@echo "make nightly  what takes hours: CASES=4000 differential cases, CHAINS=2000, CHANGELOGS=2000, KILLS=100, faults on a cluster, a soak of MINUTES=180; SEED=1"
+	@echo "make nightly  what takes hours: CASES=4000 differential cases, CHAINS=2000, CHANGELOGS=2000, KILLS=100, faults on a cluster, a soak of MINUTES=180, two of changelogs; SEED=1"
 	@echo "make docs     the site of the documentation, every link checked, in artifacts/site"
 	@echo "make release  all of a release but the upload; STREAMJOIN_HOME_PAGE and STREAMJOIN_SIGN_WITH say where and by whom"
 	@echo "make soak     the Kafka pipeline for MINUTES=10, with things going wrong; report and plots go to artifacts/soak"
@@ -87,7 +87,9 @@ nightly: $(STAMPS)/installed $(STAMPS)/test-jars-staged
 	  "-m pytest tests/crash tests/delta --crash-kills $(KILLS) --crash-seed $(SEED)" \
 	  "-m pytest tests/faults --faults" \
 	  "-m tests.soak throughput --seed $(SEED)" \
-	  "-m tests.soak run --minutes $(MINUTES) --seed $(SEED) --verdict"; \
+	  "-m tests.soak run --minutes $(MINUTES) --seed $(SEED) --verdict" \
+	  "-m tests.soak changes --minutes 30 --seed $(SEED) --verdict" \
+	  "-m tests.soak changes --minutes 30 --seed $(SEED) --verdict --state-format rocksdb"; \
 	do echo "python $$part"; $(BIN)/python $$part || failed="$$failed; python $$part"; done; \
 	[ -z "$$failed" ] || { echo "failed: $${failed#; }"; exit 1; }
 

@@ -1,4 +1,4 @@
-"""``python -m tests.soak``: the pipeline of examples/ for long, with things going wrong."""
+"""``python -m tests.soak``: pipelines for long, with things going wrong."""
 
 from __future__ import annotations
 
@@ -9,10 +9,13 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import get_args
 
 from tests.kafka.jars import connector_jars
 from tests.kafka.process import BrokerProcess
 from tests.soak import report, throughput
+from tests.soak.changelog.run import ChangesSoak, StateFormat
+from tests.soak.outcome import Outcome
 from tests.soak.run import Soak
 
 
@@ -29,6 +32,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     running.set_defaults(command=_run)
 
+    changing = commands.add_parser("changes", help="the same of joins of changelogs")
+    changing.add_argument("--minutes", type=float, default=10)
+    changing.add_argument("--seed", type=int, default=1, help="of what goes wrong when")
+    changing.add_argument("--state-format", choices=get_args(StateFormat), default="segments")
+    changing.add_argument("--out", type=Path, default=Path("artifacts/soak-changes"))
+    changing.add_argument(
+        "--verdict", action="store_true", help="fail with 2 if the run was too short to tell"
+    )
+    changing.set_defaults(command=_run_changes)
+
     measuring = commands.add_parser("throughput", help="rows a second, without faults and with")
     measuring.add_argument("--waves", type=int, default=200)
     measuring.add_argument("--faults", type=int, default=2, help="kills of driver and of broker")
@@ -37,23 +50,32 @@ def main(arguments: Sequence[str] | None = None) -> int:
     measuring.set_defaults(command=_measure)
 
     given = parser.parse_args(arguments)
-    if not connector_jars():
-        sys.exit("the jars of Kafka are not there: make kafka-jars")
     code: int = given.command(given)
     return code
 
 
 def _run(given: argparse.Namespace) -> int:
     with _broker() as (broker, folder):
-        outcome = Soak(broker, folder / "pipeline", given.seed, given.minutes).run()
-        print(report.write(outcome, given.out))
-        if outcome.failure is None:
-            return 2 if given.verdict and outcome.lacks else 0
-        kept = given.out / "failed"
-        shutil.rmtree(kept, ignore_errors=True)
-        shutil.copytree(folder / "pipeline", kept)
-        print(f"checkpoint, output and logs: {kept}")
-        return 1
+        pipeline = folder / "pipeline"
+        return _told(given, Soak(broker, pipeline, given.seed, given.minutes).run(), pipeline)
+
+
+def _run_changes(given: argparse.Namespace) -> int:
+    with tempfile.TemporaryDirectory(prefix="streamjoin-soak-") as name:
+        pipeline = Path(name) / "pipeline"
+        soak = ChangesSoak(pipeline, given.seed, given.minutes, given.state_format)
+        return _told(given, soak.run(), pipeline)
+
+
+def _told(given: argparse.Namespace, outcome: Outcome, pipeline: Path) -> int:
+    print(report.write(outcome, given.out))
+    if outcome.failure is None:
+        return 2 if given.verdict and outcome.lacks else 0
+    kept = given.out / "failed"
+    shutil.rmtree(kept, ignore_errors=True)
+    shutil.copytree(pipeline, kept)
+    print(f"checkpoint, output and logs: {kept}")
+    return 1
 
 
 def _measure(given: argparse.Namespace) -> int:
@@ -72,6 +94,8 @@ def _measure(given: argparse.Namespace) -> int:
 
 @contextmanager
 def _broker() -> Iterator[tuple[BrokerProcess, Path]]:
+    if not connector_jars():
+        sys.exit("the jars of Kafka are not there: make kafka-jars")
     with tempfile.TemporaryDirectory(prefix="streamjoin-soak-") as name:
         broker = BrokerProcess(Path(name) / "kafka")
         try:

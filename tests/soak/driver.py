@@ -1,4 +1,4 @@
-"""The process of the pipeline's driver: started, asked to end, killed."""
+"""The process of a pipeline's driver: started, asked to end, killed."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ import signal
 import subprocess
 from pathlib import Path
 
-from tests.kafka.broker import Address
 from tests.processes import spawn
 
 ENDS_WITHIN_S = 180
 
 
 class Driver:
-    def __init__(self, folder: Path, broker: Address, prefix: str, trigger: str) -> None:
+    def __init__(self, job: str, folder: Path, *arguments: str) -> None:
+        """``job``: a module, run with the folder, the number of its life and ``arguments``."""
         self.starts = 0
+        self._job = job
         self._folder = folder
-        self._arguments = (broker.bootstrap, prefix)
-        self._trigger = trigger
+        self._arguments = arguments
         self._process: subprocess.Popen[bytes] | None = None
 
     @property
@@ -28,8 +28,8 @@ class Driver:
 
     def start(self) -> None:
         self.starts += 1
-        what = (str(self._folder), *self._arguments, str(self.starts), "--trigger", self._trigger)
-        self._process = spawn("tests.soak.job", *what, log=self.log)
+        what = (str(self._folder), str(self.starts), *self._arguments)
+        self._process = spawn(self._job, *what, log=self.log)
 
     def check(self) -> None:
         """Raise RuntimeError if it has ended by itself."""

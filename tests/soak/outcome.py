@@ -5,18 +5,15 @@ from __future__ import annotations
 import json
 from collections import Counter
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 from tests.soak.growth import trend
-from tests.soak.job import MIN_BATCHES_TO_RETAIN
+from tests.soak.session import MIN_BATCHES_TO_RETAIN
 
 STEADY_AFTER = 2 * MIN_BATCHES_TO_RETAIN
 """Batches after which all that is kept of the past is there, on disk and in a driver's memory."""
 
 LEAST_BATCHES = 50
-LEAST_EVENTS = {"driver killed": 2, "broker killed": 1}
-"""What a run must have been through before it says that all is as it should be."""
-
 OF_THE_DRIVERS_LIFE = {
     "heap": 16e6,
     "resident": 64e6,
@@ -36,16 +33,14 @@ BYTES = ("heap", "resident", "state_bytes", "checkpoint_bytes")
 
 @dataclass
 class Outcome:
+    least_events: ClassVar[dict[str, int]] = {"driver killed": 2}
+    """What a run must have been through before it says that all is as it should be."""
+
     seed: int
     minutes: float
     seconds: float = 0.0
-    waves: int = 0
-    messages: int = 0
     batches: int = 0
-    decided_orders: int = 0
-    checked_rows: int = 0
-    checked_reports: int = 0
-    late_rows: dict[str, int] = field(default_factory=dict)
+    checked_batches: int = 0
     happened: list[dict[str, Any]] = field(default_factory=list)
     """What went wrong: ``event``, and ``at`` how many seconds after the start."""
     driver_starts: int = 0
@@ -64,11 +59,11 @@ class Outcome:
         """What is missing to say that all is as it should be."""
         missing = [
             f"{what} {self.events.get(what, 0)} times of {least}"
-            for what, least in LEAST_EVENTS.items()
+            for what, least in self.least_events.items()
             if self.events.get(what, 0) < least
         ]
-        if self.checked_reports < LEAST_BATCHES:
-            missing.append(f"{self.checked_reports} batches of {LEAST_BATCHES}")
+        if self.checked_batches < LEAST_BATCHES:
+            missing.append(f"{self.checked_batches} batches of {LEAST_BATCHES}")
         if not self.growth:
             missing.append("too few values to see anything grow")
         return missing
@@ -81,9 +76,69 @@ class Outcome:
             return f"nothing wrong so far, too short to tell: {', '.join(self.lacks)}"
         return "as it should be"
 
+    @property
+    def told(self) -> list[str]:
+        """What went in, what was compared, and what happened: a paragraph each."""
+        events = ", ".join(f"{what} {count}" for what, count in sorted(self.events.items()))
+        return [f"Happened: {events or 'nothing'}."]
+
+    def watch_growth(self) -> None:
+        """Say what has grown, and fail of it if nothing else was wrong."""
+        self.growth = growth(self)
+        growing = [each["what"] for each in self.growth if each["grows"]]
+        if growing and self.failure is None:
+            self.failure = f"grows without end: {', '.join(growing)}"
+
     def as_json(self) -> str:
         derived = {"events": self.events, "verdict": self.verdict}
         return json.dumps(asdict(self) | derived, indent=1)
+
+
+@dataclass
+class OrdersOutcome(Outcome):
+    """Of the Kafka pipeline."""
+
+    least_events: ClassVar[dict[str, int]] = {"driver killed": 2, "broker killed": 1}
+
+    waves: int = 0
+    messages: int = 0
+    decided_orders: int = 0
+    checked_rows: int = 0
+    late_rows: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def told(self) -> list[str]:
+        late = sum(self.late_rows.values())
+        return [
+            f"Seed {self.seed}, {self.seconds / 60:.1f} minutes. {self.messages:,} messages in "
+            f"{self.waves:,} waves, {late:,} of them late; {self.batches:,} batches, "
+            f"{self.driver_starts} starts of the driver.",
+            f"Compared with the oracle: {self.checked_rows:,} rows of the result of "
+            f"{self.decided_orders:,} orders; watermarks, late rows and buffered rows of "
+            f"{self.checked_batches:,} batches.",
+            *super().told,
+        ]
+
+
+@dataclass
+class ChangesOutcome(Outcome):
+    """Of the changelog pipeline."""
+
+    changes: int = 0
+    emitted: int = 0
+    replayed: int = 0
+
+    @property
+    def told(self) -> list[str]:
+        return [
+            f"Seed {self.seed}, {self.seconds / 60:.1f} minutes. {self.changes:,} changes in "
+            f"{self.batches:,} batches, {self.driver_starts} starts of the driver; "
+            f"{self.emitted:,} changes came out.",
+            f"Compared with the oracle: the table that the changes make after each of "
+            f"{self.checked_batches:,} batches. {self.replayed:,} batches came out twice, the same "
+            "changes each time.",
+            *super().told,
+        ]
 
 
 def growth(outcome: Outcome) -> list[dict[str, Any]]:

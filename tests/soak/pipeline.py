@@ -6,10 +6,8 @@ import json
 import shutil
 from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
 from random import Random
-from typing import Any
 
 import pyarrow.parquet as pq
 
@@ -18,6 +16,7 @@ from tests.kafka.broker import Broker
 from tests.kafka.orders import PARTITIONS, Message
 from tests.kafka.topics import Topics
 from tests.soak.driver import Driver
+from tests.soak.lines import Lines
 from tests.soak.oracle import Batch, ResultRow, Row
 
 PREFIX = "soak-"
@@ -30,7 +29,9 @@ class Pipeline:
     def __init__(self, broker: Broker, folder: Path, seed: int, trigger: str = "0 seconds") -> None:
         self.broker = broker
         self.folder = folder
-        self.driver = Driver(folder, broker, PREFIX, trigger)
+        self.driver = Driver(
+            "tests.soak.job", folder, broker.bootstrap, PREFIX, "--trigger", trigger
+        )
         self.sent = 0
         self.progress = Lines(folder / "progress.jsonl")
         self.vitals = Lines(folder / "vitals.jsonl")
@@ -102,27 +103,6 @@ class Pipeline:
 
     def _logged(self, log: str) -> Iterator[Path]:
         return (self.checkpoint / log).glob("[0-9]*")
-
-
-class Lines:
-    """Lines of JSON that others append to a file, from where the last look ended."""
-
-    def __init__(self, file: Path) -> None:
-        self._file = file
-        self._read = 0
-
-    def new(self) -> Iterator[dict[str, Any]]:
-        if not self._file.exists():
-            return
-        with self._file.open("rb") as lines:
-            lines.seek(self._read)
-            for line in lines:
-                if not line.endswith(b"\n"):
-                    break
-                self._read += len(line)
-                # a kill may have cut a line
-                with suppress(ValueError):
-                    yield json.loads(line)
 
 
 def _ends(plan: str) -> Ends:

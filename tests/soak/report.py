@@ -19,21 +19,7 @@ def write(outcome: Outcome, folder: Path) -> str:
 
 
 def page(outcome: Outcome) -> str:
-    late = sum(outcome.late_rows.values())
-    events = ", ".join(f"{what} {count}" for what, count in sorted(outcome.events.items()))
-    return "\n\n".join(
-        [
-            f"# Soak: {outcome.verdict}",
-            f"Seed {outcome.seed}, {outcome.seconds / 60:.1f} minutes. {outcome.messages:,} "
-            f"messages in {outcome.waves:,} waves, {late:,} of them late; {outcome.batches:,} "
-            f"batches, {outcome.driver_starts} starts of the driver.",
-            f"Compared with the oracle: {outcome.checked_rows:,} rows of the result of "
-            f"{outcome.decided_orders:,} orders; watermarks, late rows and buffered rows of "
-            f"{outcome.checked_reports:,} batches.",
-            f"Happened: {events or 'nothing'}.",
-            _table(outcome),
-        ]
-    )
+    return "\n\n".join([f"# Soak: {outcome.verdict}", *outcome.told, _table(outcome)])
 
 
 def _table(outcome: Outcome) -> str:

@@ -13,7 +13,7 @@ from tests.kafka.orders import Message
 from tests.soak.checks import check, joins
 from tests.soak.feed import Feed
 from tests.soak.oracle import After, Oracle, WrongResultError
-from tests.soak.outcome import Outcome, growth
+from tests.soak.outcome import OrdersOutcome
 from tests.soak.pipeline import Pipeline
 from tests.soak.vitals import size
 from tests.soak.weather import OF_THE_DRIVER, Happening, happenings
@@ -34,7 +34,7 @@ MOST_BURST = 8
 
 class Soak:
     def __init__(self, broker: Broker, folder: Path, seed: int, minutes: float) -> None:
-        self.outcome = Outcome(seed, minutes)
+        self.outcome = OrdersOutcome(seed, minutes)
         self._pipeline = Pipeline(broker, folder, seed, trigger="500 milliseconds")
         self._feed = Feed(seed, ORDERS_A_WAVE)
         self._weather = happenings(seed)
@@ -46,7 +46,7 @@ class Soak:
         self._begun = self._last_news = self._next_sample = time.monotonic()
         self._state: dict[str, float] = {}
 
-    def run(self) -> Outcome:
+    def run(self) -> OrdersOutcome:
         """Run for the minutes that were asked for; what is wrong is in the outcome."""
         try:
             self._pipeline.driver.start()
@@ -168,7 +168,7 @@ class Soak:
 
     def _check(self, report: Mapping[str, Any], after: After) -> None:
         check(report, after)
-        self.outcome.checked_reports += 1
+        self.outcome.checked_batches += 1
         # a batch before it whose report went with its process is not reported any more
         for number in [n for n in self._after if n < report["batchId"]]:
             del self._after[number]
@@ -194,7 +194,4 @@ class Soak:
         outcome.checked_rows = oracle.checked_rows
         outcome.late_rows = dict(oracle.late)
         outcome.driver_starts = self._pipeline.driver.starts
-        outcome.growth = growth(outcome)
-        growing = [each["what"] for each in outcome.growth if each["grows"]]
-        if growing and outcome.failure is None:
-            outcome.failure = f"grows without end: {', '.join(growing)}"
+        outcome.watch_growth()

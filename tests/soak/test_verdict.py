@@ -8,18 +8,17 @@ import pytest
 
 from tests.soak.outcome import (
     LEAST_BATCHES,
-    LEAST_EVENTS,
     OF_THE_RUN,
     STEADY_AFTER,
-    Outcome,
-    growth,
+    OrdersOutcome,
 )
 from tests.soak.plot import MARKS, drawn
 
 
-def outcome(batches: int = 200, failure: str | None = None, **events: int) -> Outcome:
+def outcome(batches: int = 200, failure: str | None = None, **events: int) -> OrdersOutcome:
     """A run with these events, by default just enough of them, and a steady driver."""
-    count = LEAST_EVENTS | {name.replace("_", " "): number for name, number in events.items()}
+    given = {name.replace("_", " "): number for name, number in events.items()}
+    count = OrdersOutcome.least_events | given
     happened = [
         {"at": 10.0 * number, "event": event}
         for event, times in count.items()
@@ -28,11 +27,11 @@ def outcome(batches: int = 200, failure: str | None = None, **events: int) -> Ou
     samples: list[dict[str, Any]] = [
         {"at": 1.0 * n, "batches": n, **dict.fromkeys(OF_THE_RUN, 100.0)} for n in range(batches)
     ]
-    made = Outcome(1, 1, checked_reports=batches, happened=happened, samples=samples)
+    made = OrdersOutcome(1, 1, checked_batches=batches, happened=happened, samples=samples)
     made.driver_starts = 1
     made.vitals = [{"life": 1, "at": 1.0 * n, "batches": n, "heap": 1e8} for n in range(batches)]
     made.failure = failure
-    made.growth = growth(made)
+    made.watch_growth()
     return made
 
 
@@ -49,7 +48,7 @@ def test_as_it_should_be() -> None:
         (outcome(broker_killed=0), "broker killed 0 times of 1"),
     ],
 )
-def test_too_short_to_tell(run: Outcome, lacking: str) -> None:
+def test_too_short_to_tell(run: OrdersOutcome, lacking: str) -> None:
     assert run.verdict == f"nothing wrong so far, too short to tell: {lacking}"
 
 

@@ -1,0 +1,63 @@
+"""The oracle of the changelog pipeline, on runs that are right and on runs that are wrong."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from tests.soak.changelog import rows
+from tests.soak.changelog.oracle import Change, Oracle, table
+from tests.soak.oracle import WrongResultError
+
+BATCHES = range(3)
+
+
+def changes(batch: int) -> list[Change]:
+    """What must come out of a batch."""
+    before, after = (table(n * rows.A_BATCH) for n in (batch, batch + 1))
+    return [(*row, "delete") for row in (before - after).elements()] + [
+        (*row, "insert") for row in (after - before).elements()
+    ]
+
+
+def wrong(changes_of_two: list[list[Change]]) -> str:
+    oracle = Oracle()
+    oracle.take(0, changes_of_two[0])
+    with pytest.raises(WrongResultError) as error:
+        oracle.take(1, changes_of_two[1])
+    return str(error.value)
+
+
+def test_a_run_that_is_right() -> None:
+    oracle = Oracle()
+    for batch in BATCHES:
+        oracle.take(batch, changes(batch))
+
+
+def test_a_change_that_is_lacking_or_too_many() -> None:
+    first, second = changes(0), changes(1)
+    assert "batch 1: [] lacking, " in wrong([first, second[1:]])
+    assert ", [] too many" in wrong([first, second[:-1]])
+    assert ", [] too many" in wrong([first, [second[0], *second]])
+    assert "batch 1: [] lacking, " in wrong([first, [*second, second[-1]]])
+
+
+def test_a_row_that_is_taken_back_and_given() -> None:
+    row = next(iter(table(rows.A_BATCH) & table(2 * rows.A_BATCH)))
+    in_vain = [(*row, "delete"), (*row, "insert")]
+    assert "was taken back and given" in wrong([changes(0), changes(1) + in_vain])
+
+
+def test_rows_of_each_kind_are_there_and_change() -> None:
+    far, next_one = (table(n * rows.A_BATCH) for n in (60, 61))
+    alone, padded = (
+        [row for row in far if row[0] is None],
+        [row for row in far if row[0] is not None and row[3] is None],
+    )
+    assert len(alone) > 500
+    assert len(padded) > 500
+    assert max(Counter(row[:3] for row in far if row[0] is not None).values()) > 2
+    assert any(row[5] is not None for row in far)
+    assert any(row[0] is not None and row[5] is None for row in far)
+    assert len(far - next_one) > 500
