@@ -6,7 +6,7 @@ import json
 import os
 import signal
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from random import Random
@@ -18,8 +18,11 @@ from pyspark.sql import SparkSession
 from scripts.standalone_cluster import StandaloneCluster
 from tests.faults.day import MOST_HOURS, Day, decided, plain
 from tests.orders import Shop
+from tests.soak.changelog import pipeline
+from tests.soak.changelog.oracle import Oracle
 
 JOB = Path(__file__).with_name("job.py")
+CHANGES_JOB = Path(__file__).with_name("changes_job.py")
 SILENT_FOR_S = 240
 CONFLICT = "CONCURRENT_STREAM_LOG_UPDATE"
 MOST_DELAY_S = 2.0
@@ -36,25 +39,22 @@ def cluster(
 
 
 class Job:
-    """One run of ``job.py``, to which files land as it proceeds."""
+    """One run of ``job.py`` or another script, to which things happen as it proceeds."""
 
     def __init__(
         self,
         cluster: StandaloneCluster,
-        shop: Shop,
-        disturbance: str,
+        folder: Path,
+        *arguments: str,
+        script: Path = JOB,
         name: str = "job",
-        **conf: str,
+        conf: Mapping[str, str] | None = None,
     ) -> None:
-        self.folder = shop.folder
-        self.log = shop.folder / f"{name}.log"
+        self.folder = folder
+        self.log = folder / f"{name}.log"
         (self.folder / "output").mkdir(exist_ok=True)
-        settings = {
-            "spark.sql.shuffle.partitions": "2",
-            **{key.replace("_", "."): value for key, value in conf.items()},
-        }
-        arguments = (str(shop.folder), disturbance)
-        self._process = cluster.submit(JOB, *arguments, conf=settings, log=self.log)
+        settings = {"spark.sql.shuffle.partitions": "2", **(conf or {})}
+        self._process = cluster.submit(script, str(folder), *arguments, conf=settings, log=self.log)
 
     def runs(self) -> bool:
         return self._process.poll() is None
@@ -140,7 +140,7 @@ def work_through(day: Day, job: Job) -> None:
 def test_tasks_that_fail_are_tried_again(
     cluster: StandaloneCluster, day: Day, disturbance: str
 ) -> None:
-    with Job(cluster, day.shop, disturbance) as job:
+    with Job(cluster, day.shop.folder, disturbance) as job:
         work_through(day, job)
         # at least one in each batch
         assert job.lost_tasks() >= 4
@@ -152,12 +152,12 @@ def test_speculative_copies_of_tasks(
 ) -> None:
     """First attempts sleep for longer than the test waits: each batch ends by the copy of one."""
     speculation = {
-        "spark_speculation": "true",
-        "spark_speculation_interval": "100ms",
-        "spark_speculation_quantile": "0.5",
-        "spark_speculation_multiplier": "1.5",
+        "spark.speculation": "true",
+        "spark.speculation.interval": "100ms",
+        "spark.speculation.quantile": "0.5",
+        "spark.speculation.multiplier": "1.5",
     }
-    with Job(cluster, day.shop, disturbance, **speculation) as job:
+    with Job(cluster, day.shop.folder, disturbance, conf=speculation) as job:
         work_through(day, job)
 
 
@@ -167,7 +167,7 @@ def test_kills(
 ) -> None:
     seed: int = pytestconfig.option.faults_seed
     rng = Random(f"{victim}/{seed}")
-    with Job(cluster, day.shop, "as_it_is") as job:
+    with Job(cluster, day.shop.folder, "as_it_is") as job:
         day.land()
         job.wait_for_batches("commits", 1)
         for _ in range(pytestconfig.option.faults_kills):
@@ -188,14 +188,49 @@ def test_kills(
         check(day, job.end())
 
 
+@pytest.mark.parametrize("state_format", ["segments", "rocksdb"])
+def test_changelogs_while_executors_die(
+    cluster: StandaloneCluster, tmp_path: Path, pytestconfig: pytest.Config, state_format: str
+) -> None:
+    """The table that the changes make is the right one after each batch, some batches long."""
+    rng = Random(f"changes/{pytestconfig.option.faults_seed}")
+    oracle = Oracle()
+    checked = 0
+
+    def check_finished() -> None:
+        nonlocal checked
+        for batch in range(checked, pipeline.finished(tmp_path)):
+            [changes] = pipeline.attempts(tmp_path, batch)
+            oracle.take(batch, changes)
+            checked = batch + 1
+
+    conf = {"spark.sql.streamJoin.stateFormat": state_format}
+    with Job(cluster, tmp_path, script=CHANGES_JOB, conf=conf) as job:
+        job.wait_for_batches("commits", 2)
+        for _ in range(pytestconfig.option.faults_kills):
+            time.sleep(rng.uniform(0, MOST_DELAY_S))
+            job.wait_for("executor", lambda: bool(cluster.executors()))
+            planned = job.batches("offsets")
+            os.kill(rng.choice(sorted(cluster.executors())), signal.SIGKILL)
+            job.wait_for_batches("commits", planned + 2)
+            check_finished()
+        job.end()
+    check_finished()
+    assert checked >= 2 * pytestconfig.option.faults_kills
+
+
 def test_two_drivers_on_one_checkpoint(cluster: StandaloneCluster, day: Day) -> None:
     """One finds an entry of the other in the log and ends with an error; the other goes on."""
-    half = {"spark_cores_max": "1"}
+
+    def run(name: str) -> Job:
+        half = {"spark.cores.max": "1"}
+        return Job(cluster, day.shop.folder, "as_it_is", name=name, conf=half)
+
     with ExitStack() as running:
-        jobs = [running.enter_context(Job(cluster, day.shop, "as_it_is", "one", **half))]
+        jobs = [running.enter_context(run("one"))]
         day.land()
         jobs[0].wait_for_batches("commits", 1)
-        jobs.append(running.enter_context(Job(cluster, day.shop, "as_it_is", "two", **half)))
+        jobs.append(running.enter_context(run("two")))
         started = day.shop.folder.glob
         jobs[1].wait_for("start", lambda: len(list(started("started.*"))) == 2)
         while not any(CONFLICT in job.said() for job in jobs):

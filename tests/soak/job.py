@@ -37,12 +37,11 @@ def main() -> None:
         .trigger(processingTime=arguments.trigger)
         .start()
     )
-    life.live(query, lambda: sink.batches)
+    life.live(query)
 
 
 class Sink:
     def __init__(self, folder: Path) -> None:
-        self.batches = 0
         self._folder = folder
 
     def write(self, batch: DataFrame, number: int) -> None:
@@ -51,7 +50,6 @@ class Sink:
         table = self._folder / "table" / f"batch={number}"
         shutil.rmtree(table, ignore_errors=True)
         batch.write.parquet(str(table))
-        self.batches += 1
 
 
 if __name__ == "__main__":

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -62,20 +61,20 @@ class Life:
             .config("spark.sql.warehouse.dir", str(folder / "warehouse"))
             .getOrCreate()
         )
-        self.spark.streams.addListener(_ProgressLines(folder / "progress.jsonl"))
+        self._progress = _ProgressLines(folder / "progress.jsonl")
+        self.spark.streams.addListener(self._progress)
 
     @property
     def checkpoint(self) -> Path:
         return self.folder / "checkpoint"
 
-    def live(self, query: StreamingQuery, batches: Callable[[], int]) -> None:
-        """``batches`` gives how many the sink has got in this life."""
+    def live(self, query: StreamingQuery) -> None:
         next_vitals = time.monotonic() + VITALS_EVERY_S
         while not (self.folder / "stop").exists():
             if query.awaitTermination(1):
                 raise RuntimeError("the query has ended by itself")
             if time.monotonic() >= next_vitals:
-                now = {"life": self.number, "at": time.time(), "batches": batches()}
+                now = {"life": self.number, "at": time.time(), "batches": self._progress.batches}
                 now |= vitals(self.spark, self._local)
                 _append(self.folder / "vitals.jsonl", json.dumps(now))
                 next_vitals += VITALS_EVERY_S
@@ -85,6 +84,7 @@ class Life:
 
 class _ProgressLines(StreamingQueryListener):
     def __init__(self, file: Path) -> None:
+        self.batches = 0
         self._file = file
 
     def onQueryStarted(self, event: QueryStartedEvent) -> None: ...
@@ -92,6 +92,7 @@ class _ProgressLines(StreamingQueryListener):
     def onQueryProgress(self, event: QueryProgressEvent) -> None:
         progress = json.loads(event.progress.json)
         if progress["stateOperators"]:
+            self.batches += 1
             kept = ("batchId", "numInputRows", "durationMs", "stateOperators")
             _append(self._file, json.dumps({name: progress[name] for name in kept}))
 

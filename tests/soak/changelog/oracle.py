@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from typing import Any
 
 from tests.soak.changelog import rows
-from tests.soak.changelog.job import COUNTED, KEYED
+from tests.soak.changelog.pipeline import COUNTED, KEYED, Change
 from tests.soak.oracle import WrongResultError
 
-Change = tuple[Any, ...]
-"""A row of the result, and its kind behind it."""
 REMOVALS = ("update_preimage", "delete")
 
 

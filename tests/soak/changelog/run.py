@@ -8,13 +8,11 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from random import Random
-from typing import Any, Literal
+from typing import Literal
 
-import pyarrow.parquet as pq
-
-from tests.soak.changelog import rows
-from tests.soak.changelog.job import RESULT
-from tests.soak.changelog.oracle import Change, Oracle
+from tests.soak.changelog import pipeline, rows
+from tests.soak.changelog.oracle import Oracle
+from tests.soak.changelog.pipeline import Change
 from tests.soak.driver import Driver
 from tests.soak.lines import Lines
 from tests.soak.oracle import WrongResultError
@@ -122,23 +120,10 @@ class ChangesSoak:
 
     def _finished(self) -> Iterator[list[Change]]:
         """The changes of finished batches that were not given yet; their files go."""
-        commits = (self._folder / "checkpoint" / "commits").glob("[0-9]*")
-        end = max((int(commit.name) for commit in commits), default=-1) + 1
-        for number in range(self.outcome.batches, end):
-            table = self._folder / "table" / f"batch={number}"
-            attempts = [_changes(attempt.parent) for attempt in sorted(table.glob("*/_SUCCESS"))]
-            first, *again = attempts
+        for number in range(self.outcome.batches, pipeline.finished(self._folder)):
+            first, *again = pipeline.attempts(self._folder, number)
             if any(Counter(each) != Counter(first) for each in again):
                 raise WrongResultError(f"batch {number} is another one when it runs again")
             self.outcome.replayed += bool(again)
             yield first
-            shutil.rmtree(table)
-
-
-def _changes(attempt: Path) -> list[Change]:
-    changes: list[Change] = []
-    for file in sorted(attempt.glob("*.parquet")):
-        columns: dict[str, Any] = pq.read_table(file).to_pydict()
-        wanted = (columns[name] for name in (*RESULT, "_change_type"))
-        changes += zip(*wanted, strict=True)
-    return changes
+            shutil.rmtree(self._folder / "table" / f"batch={number}")

@@ -7,7 +7,8 @@ from collections import Counter
 import pytest
 
 from tests.soak.changelog import rows
-from tests.soak.changelog.oracle import Change, Oracle, table
+from tests.soak.changelog.oracle import Oracle, table
+from tests.soak.changelog.pipeline import Change
 from tests.soak.oracle import WrongResultError
 
 BATCHES = range(3)

@@ -1,0 +1,79 @@
+"""The join of three changelogs in all layouts of state, and what comes out of it.
+
+Rows that are counted, last images and rows with a key, in a FULL and a LEFT join.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql.streaming.readwriter import DataStreamWriter
+
+import streamjoin
+from tests.soak.changelog import rows
+
+COUNTED, KEYED = rows.Tracked(salt=0), rows.Tracked(salt=3)
+Change = tuple[Any, ...]
+"""A row of the result, and its kind behind it."""
+RESULT = ("a_id", "a_j", "a_p", "b_id", "b_p", "c_j", "c_p")
+
+
+def numbers(spark: SparkSession) -> DataFrame:
+    return (
+        spark.readStream.format("rate-micro-batch")
+        .option("rowsPerBatch", rows.A_BATCH)
+        .option("numPartitions", 2)
+        .load()
+    )
+
+
+def joined(spark: SparkSession) -> DataFrame:
+    counted = streamjoin.from_changelog(COUNTED.changes(numbers(spark)).drop("seq"))
+    images = streamjoin.from_upserts(rows.images(numbers(spark)), ["id"], "seq", deletes="gone")
+    keyed = streamjoin.from_changelog(
+        KEYED.changes(numbers(spark)), key=["id"], sequence_by="seq"
+    ).drop("seq")
+    both = streamjoin.stream_join(counted.alias("a"), images.alias("b"), "a.j = b.j", "full")
+    chain = streamjoin.stream_join(both, keyed.alias("c"), "a.id = c.id AND a.p <= c.p", "left")
+    columns = [F.col(name.replace("_", ".", 1)).alias(name) for name in RESULT]
+    return chain.select(*columns, "_change_type")
+
+
+def written(session: SparkSession, folder: Path, life: int) -> DataStreamWriter:
+    """Each attempt of a batch goes to ``table/batch=<number>/life=<number>``."""
+
+    def write(batch: DataFrame, number: int) -> None:
+        attempt = folder / "table" / f"batch={number}" / f"life={life}"
+        batch.write.mode("overwrite").parquet(str(attempt))
+
+    return (
+        joined(session)
+        .writeStream.foreachBatch(write)
+        .outputMode("update")
+        .option("checkpointLocation", str(folder / "checkpoint"))
+    )
+
+
+def finished(folder: Path) -> int:
+    """How many batches have been committed."""
+    commits = (folder / "checkpoint" / "commits").glob("[0-9]*")
+    return max((int(commit.name) for commit in commits), default=-1) + 1
+
+
+def attempts(folder: Path, batch: int) -> list[list[Change]]:
+    """What each life that came so far has written of a batch."""
+    table = folder / "table" / f"batch={batch}"
+    return [_changes(done.parent) for done in sorted(table.glob("*/_SUCCESS"))]
+
+
+def _changes(attempt: Path) -> list[Change]:
+    changes: list[Change] = []
+    for file in sorted(attempt.glob("*.parquet")):
+        columns: dict[str, Any] = pq.read_table(file).to_pydict()
+        wanted = (columns[name] for name in (*RESULT, "_change_type"))
+        changes += zip(*wanted, strict=True)
+    return changes
