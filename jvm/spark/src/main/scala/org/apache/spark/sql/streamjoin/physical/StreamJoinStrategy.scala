@@ -32,6 +32,7 @@ import org.apache.spark.sql.streamjoin.logical.resolve.{JoinRefusals, UnboundedJ
 import org.apache.spark.sql.streamjoin.physical.asof.{AsOfJoinExec, AsOfSpec}
 import org.apache.spark.sql.streamjoin.physical.changelog.{
   PlanChangelogJoin,
+  PlanExplodedChanges,
   PlanNetOutput,
   ToUpsertsExec
 }
@@ -55,7 +56,7 @@ case class StreamJoinStrategy(session: SparkSession) extends SparkStrategy {
 
   override def apply(plan: LogicalPlan): Seq[SparkPlan] = {
     UnboundedJoins.check(plan)
-    planned(plan)
+    PlanExplodedChanges(plan, planLater).fold(planned(plan))(Seq(_))
   }
 
   private def planned(plan: LogicalPlan): Seq[SparkPlan] = plan match {

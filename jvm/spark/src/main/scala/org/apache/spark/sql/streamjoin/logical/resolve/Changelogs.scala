@@ -112,6 +112,11 @@ private[streamjoin] object Changelogs extends (LogicalPlan => Unit) {
           "that came in might not go",
         "a filter by columns of the rows"
       )
+    case f: Filter if f.exists(_.isInstanceOf[Generate]) && ExplodedChanges.filtered(f).nonEmpty =>
+      throw ExplodedChanges.filtered(f).get
+    case g: Generate =>
+      ExplodedChanges.refusal(g).foreach(throw _)
+      stays(g.child)
     case u: Union =>
       for (reason <- UnitedChanges.misfit(u))
         throw ChangelogErrors.unsupportedChangelog(u.origin, reason, UnitedChanges.Instead)

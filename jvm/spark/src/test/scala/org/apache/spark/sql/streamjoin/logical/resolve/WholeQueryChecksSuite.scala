@@ -111,6 +111,52 @@ class WholeQueryChecksSuite extends AnalysisSession {
     Changelogs(Project(Seq(column(changes, "id")), changes))
   }
 
+  test(
+    "a generator of columns of the rows stands above results of joins of changes, and nowhere else"
+  ) {
+    val joined =
+      "SELECT a.id, a.n, _change_type, _commit_version FROM changes AS a JOIN changes AS b ON a.id = b.n"
+    session.sql(
+      "SELECT *, id % 3 AS n FROM FROM_CHANGELOG(TABLE(raw), op => DESCRIPTOR(op), key => DESCRIPTOR(id))"
+    ).createOrReplaceTempView("changes")
+    def exploded(what: String, from: String = joined, above: String = "") = Changelogs(written(
+      analyzed(
+        s"SELECT w.id, v, _change_type $above FROM ($from) AS w LATERAL VIEW explode(array($what)) e AS v"
+      ),
+      OutputMode.Append()
+    ))
+    exploded("n")
+    exploded(
+      "n, id",
+      s"SELECT id, n + 1 AS n, _change_type, _commit_version AS version FROM ($joined)"
+    )
+    exploded("n", s"SELECT * FROM ($joined) LATERAL VIEW OUTER explode(sequence(1, n)) AS k")
+    exploded("n", s"$joined UNION ALL $joined")
+    // what is put to the rows that are left
+    exploded("n", above = ", rand(), IF(_change_type = 'delete', 1, 2) AS k")
+    for (
+      (what, from) <- Seq(
+        "n" -> "SELECT * FROM changes",
+        "n, CAST(rand() * 9 AS BIGINT)" -> joined,
+        "n, _commit_version" -> joined,
+        "_change_type" -> joined,
+        "n, unix_seconds(current_timestamp())" -> joined,
+        "n, k" -> s"SELECT *, CAST(rand() * 9 AS BIGINT) AS k FROM ($joined)",
+        "n" -> s"SELECT *, IF(_change_type = 'delete', 1, 2) AS k FROM ($joined)",
+        "n" -> s"SELECT * FROM ($joined) WHERE _change_type <> 'delete'"
+      )
+    ) refused(exploded(what, from), "UNSUPPORTED_CHANGELOG")
+    refused(
+      Changelogs(written(
+        analyzed(
+          s"SELECT * FROM (SELECT w.*, v FROM ($joined) AS w LATERAL VIEW explode(array(n)) e AS v) WHERE _change_type <> 'delete'"
+        ),
+        OutputMode.Append()
+      )),
+      "UNSUPPORTED_CHANGELOG"
+    )
+  }
+
   test("a watermark above an order or a join is a second one") {
     def watermarked(plan: LogicalPlan) = EventTimeWatermark(
       UUID.randomUUID(),

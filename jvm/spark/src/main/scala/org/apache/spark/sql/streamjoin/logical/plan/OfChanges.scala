@@ -1,0 +1,43 @@
+package org.apache.spark.sql.streamjoin.logical.plan
+
+import org.apache.spark.sql.catalyst.expressions.{AttributeSet, Expression}
+import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project, UnaryNode, Union}
+
+/**
+ * Which columns above changelog joins tell of a change and not of its row: of the row that goes they are others than they
+ * were of the row that came.
+ *
+ * @param passed the columns of the changes themselves, under whatever name
+ * @param computed what is computed of such, or differs each time it is asked for
+ */
+private[streamjoin] final case class OfChanges(passed: AttributeSet, computed: AttributeSet) {
+
+  /** Whether an expression tells of a change. */
+  def tells(e: Expression): Boolean =
+    !e.deterministic || e.references.exists(a => passed.contains(a) || computed.contains(a))
+}
+
+private[streamjoin] object OfChanges {
+
+  private val none = OfChanges(AttributeSet.empty, AttributeSet.empty)
+
+  def in(plan: LogicalPlan): OfChanges = plan match {
+    case j: ChangelogJoin => OfChanges(AttributeSet(j.changes), AttributeSet.empty)
+    case Project(list, child) =>
+      val below = in(child)
+      val (passed, others) =
+        list.partition(PassedColumn.of(_).exists(below.passed.contains))
+      OfChanges(
+        AttributeSet(passed.map(_.toAttribute)),
+        AttributeSet(others.filter(below.tells).map(_.toAttribute))
+      )
+    case u: Union =>
+      val below = u.children.map(c => in(c) -> c.output)
+      def all(of: OfChanges => AttributeSet) = AttributeSet(u.output.zipWithIndex.collect {
+        case (a, n) if below.exists { case (some, columns) => of(some).contains(columns(n)) } => a
+      })
+      OfChanges(all(_.passed), all(_.computed))
+    case u: UnaryNode => in(u.child)
+    case _            => none
+  }
+}
