@@ -86,6 +86,7 @@ nightly: $(STAMPS)/installed $(STAMPS)/test-jars-staged
 	  "-m pytest --connect" \
 	  "-m pytest tests/crash tests/delta --crash-kills $(KILLS) --crash-seed $(SEED)" \
 	  "-m pytest tests/faults --faults" \
+	  "-m pytest tests/kafka/test_debezium.py --compaction" \
 	  "-m tests.soak throughput --seed $(SEED)" \
 	  "-m tests.soak run --minutes $(MINUTES) --seed $(SEED) --verdict" \
 	  "-m tests.soak changes --minutes 30 --seed $(SEED) --verdict" \

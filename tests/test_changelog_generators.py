@@ -41,7 +41,8 @@ GENERATORS = {
 def joined(orders: DataFrame, customers: DataFrame) -> DataFrame:
     left, right, on = orders.alias("o"), customers.alias("c"), "o.customer = c.id"
     if orders.isStreaming:
-        return left.streamJoin(right, on, "left").selectExpr(*ASKED, "_change_type")
+        result = streamjoin.stream_join(left, right, on, "left")
+        return result.selectExpr(*ASKED, "_change_type")
     return left.join(right, on=left["customer"] == right["id"], how="left").selectExpr(*ASKED)
 
 
@@ -90,7 +91,10 @@ def start(spark: SparkSession, folder: Path) -> tuple[Table, Table]:
 
 
 def stream(orders: Table, customers: Table, key: str | None = "id") -> DataFrame:
-    return joined(*(each.feed.stream().fromChangelog(key=key) for each in (orders, customers)))
+    left, right = (
+        streamjoin.from_changelog(each.feed.stream(), key=key) for each in (orders, customers)
+    )
+    return joined(left, right)
 
 
 def only(batches: dict[int, list[tuple[Any, ...]]]) -> list[tuple[Any, ...]]:
@@ -181,7 +185,7 @@ def test_sums_of_what_is_exploded(spark: SparkSession, tmp_path: Path) -> None:
 def test_what_would_not_go_as_it_came_is_refused(spark: SparkSession, tmp_path: Path) -> None:
     orders, customers = start(spark, tmp_path)
     changed = stream(orders, customers)
-    declared = orders.feed.stream().fromChangelog(key="id")
+    declared = streamjoin.from_changelog(orders.feed.stream(), key="id")
     explode = "explode({}) AS x"
     wrong: dict[str, Callable[[], DataFrame]] = {
         "the generator explode(": lambda: changed.selectExpr(

@@ -17,7 +17,13 @@ _USED = pytest.StashKey[str]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.getgroup("streamjoin").addoption(
+    group = parser.getgroup("streamjoin")
+    group.addoption(
+        "--compaction",
+        action="store_true",
+        help="wait until the broker has compacted a topic, too",
+    )
+    group.addoption(
         "--kafka",
         choices=["auto", "container", "process"],
         default="auto",

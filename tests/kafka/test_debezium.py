@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -13,6 +14,14 @@ from examples import debezium_to_topic
 from tests.kafka.broker import Broker
 from tests.kafka.topics import Topics
 
+# of a topic that is compacted in seconds: all but the segment that is written to
+AT_ONCE = {
+    "cleanup.policy": "compact",
+    "min.cleanable.dirty.ratio": "0.01",
+    "segment.ms": "500",
+    "delete.retention.ms": "500",
+}
+COMPACTED_WITHIN_S = 300
 KEYS = {"orders": "order_id", "customers": "id"}
 PARTITIONS = 2
 Row = dict[str, Any]
@@ -92,3 +101,42 @@ def test_the_last_message_of_each_key_is_the_join(
         found = {key: {"name": None, **value} for key, value in last.items() if value is not None}
         assert found == tables.joined()
     assert last[str(gone)] is None
+
+
+@pytest.mark.skipif("not config.option.compaction", reason="--compaction waits for the broker")
+def test_a_reader_of_the_compacted_topic_has_the_join(
+    spark: SparkSession, topics: Topics, tmp_path: Path
+) -> None:
+    """The broker takes away what a later message of its key replaces, and the tombstones, too."""
+    topics.create(PARTITIONS, *KEYS)
+    topics.create(1, "wide", settings=AT_ONCE)
+    tables = Tables(topics)
+    bootstrap = topics.broker.bootstrap
+    result = debezium_to_topic.changes(spark, bootstrap, topics.prefix)
+    writer = debezium_to_topic.to_topic(result, bootstrap, topics.prefix + "wide")
+    writer = writer.option("checkpointLocation", str(tmp_path / "checkpoint"))
+    written: list[str | None] = []
+    for wave in range(4):
+        for _ in range(15):
+            tables.change()
+        if wave == 3:
+            gone = min(key for key in written if key and int(key) in tables.rows["orders"])
+            tables.write("orders", int(gone), None)
+        topics.flush()
+        writer.trigger(availableNow=True).start().awaitTermination()
+        written = [key for key, _ in topics.messages("wide")]
+    assert len(written) > len(set(written))
+    assert gone in written
+
+    # a segment ends with the first message after its time, so some come that are none of the join's
+    until = time.monotonic() + COMPACTED_WITHIN_S
+    while True:
+        topics.send_by_key("wide", b"end", "null")
+        topics.flush()
+        left = [(key, value) for key, value in topics.messages("wide") if key != "end"]
+        keys = [key for key, _ in left]
+        if len(keys) == len(set(keys)) and gone not in keys:
+            break
+        assert time.monotonic() < until, f"not compacted: {left}"
+        time.sleep(1)
+    assert {key: {"name": None, **value} for key, value in left} == tables.joined()

@@ -26,9 +26,12 @@ class Topics:
         # places keys as Kafka's Java clients do
         self._placing = Producer({**settings, "partitioner": "murmur2_random"})
 
-    def create(self, partitions: int, *names: str) -> None:
+    def create(
+        self, partitions: int, *names: str, settings: Mapping[str, str] | None = None
+    ) -> None:
+        config = dict(settings or {})
         made = self._admin.create_topics(
-            [NewTopic(self.prefix + name, partitions, 1) for name in names]
+            [NewTopic(self.prefix + name, partitions, 1, config=config) for name in names]
         )
         for topic in made.values():
             topic.result(WITHIN_S)
