@@ -303,6 +303,34 @@ def test_the_batch_of_a_sink_is_rows_and_no_changelog(spark: SparkSession, tmp_p
     declared.alias("a").streamJoin(orders, "a.id = o.id").select("a.id", "_change_type")
 
 
+def test_how_changes_lie_and_what_is_counted_of_them_is_asked_for_last(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    feed = Feed(spark, tmp_path)
+    orders = feed.orders.stream().fromChangelog(key="id").alias("o")
+    customers = feed.customers.stream().fromChangelog(key="id").alias("c")
+    joined = orders.streamJoin(customers, "o.customer = c.id", "full")
+    changes = joined.select("o.amount", "c.name", "_change_type")
+    laid = changes.repartition(3, "name").coalesce(1).observe("said", F.count("*").alias("n"))
+    run = Run(laid, tmp_path / "checkpoint")
+    table: Counter[Any] = Counter()
+    for number in range(4):
+        feed.land()
+        run.step()
+        fold(table, run.batches[number])
+        tables = (
+            feed.table(name, schema.rpartition(",")[0])
+            for name, schema in (("orders", ORDERS), ("customers", CUSTOMERS))
+        )
+        left, right = (each.alias(name) for each, name in zip(tables, "oc", strict=True))
+        expected = left.join(right, F.expr("o.customer = c.id"), "full").select("amount", "name")
+        assert table == Counter(tuple(row) for row in expected.collect())
+        observed = run.progress[number]["observedMetrics"]["said"]
+        assert observed["n"] == len(run.batches[number])
+    with pytest.raises(AnalysisException, match="Write it last, above all else"):
+        Run(changes.coalesce(1).where("name = 'a'"), tmp_path / "other").step()
+
+
 @pytest.mark.connect
 def test_a_batch_that_runs_again_gives_the_same_changes(
     spark: SparkSession, tmp_path: Path

@@ -2,6 +2,8 @@ package org.apache.spark.sql.streamjoin.logical.resolve
 
 import java.util.Locale
 
+import scala.annotation.tailrec
+
 import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, Sum}
 import org.apache.spark.sql.catalyst.expressions.AttributeSet
 import org.apache.spark.sql.catalyst.plans.logical._
@@ -54,9 +56,22 @@ private[streamjoin] object Changelogs extends (LogicalPlan => Unit) {
   /** A query that runs: the kind must reach the sink, or the sums above must count with it. */
   override def apply(plan: LogicalPlan): Unit = plan match {
     case w: WriteToStream =>
-      reaches(w.inputQuery)
+      reaches(belowLastSteps(w.inputQuery))
       if (w.outputMode == OutputMode.Update()) w.inputQuery.foreach(fallsOut)
     case _ =>
+  }
+
+  /**
+   * How rows lie in files, and how many there are, may be asked of changes as of any rows. Below a projection it would
+   * part the join from the columns that tell what it has to net.
+   */
+  @tailrec
+  private def belowLastSteps(plan: LogicalPlan): LogicalPlan = plan match {
+    case r: RepartitionOperation => belowLastSteps(r.child)
+    case r: RebalancePartitions  => belowLastSteps(r.child)
+    case m: CollectMetrics       => belowLastSteps(m.child)
+    case s: SubqueryAlias        => belowLastSteps(s.child)
+    case _                       => plan
   }
 
   private def reaches(plan: LogicalPlan): Unit = plan match {
@@ -143,6 +158,8 @@ private[streamjoin] object Changelogs extends (LogicalPlan => Unit) {
   def instead(operator: LogicalPlan): String = operator match {
     case _: Generate =>
       "it on the input below the declaration, with what it gives in the key or without a key"
+    case _: RepartitionOperation | _: RebalancePartitions | _: CollectMetrics =>
+      "it last, above all else"
     case _ => "the projection or filter of columns only"
   }
 

@@ -82,6 +82,22 @@ class WholeQueryChecksSuite extends AnalysisSession {
     checked(changes)
     checked(left)
     checked(Filter(GreaterThan(column(changes, "id"), Literal(1L)), changes))
+    val seen = Alias(Sum(column(changes, "id")).toAggregateExpression(), "s")()
+    val last = Seq[LogicalPlan => LogicalPlan](
+      Repartition(1, shuffle = false, _),
+      RepartitionByExpression(Seq(column(changes, "id")), _, 3),
+      RebalancePartitions(Nil, _),
+      CollectMetrics("seen", Seq(seen), _, 0L)
+    )
+    last.foreach(how => checked(how(changes)))
+    checked(last.foldLeft(changes)((plan, how) => how(plan)))
+    for (how <- last) {
+      refused(checked(Project(changes.output, how(changes))), "UNSUPPORTED_CHANGELOG")
+      refused(
+        checked(how(Project(Seq(column(changes, "id")), changes))),
+        "CHANGE_TYPE_DROPPED"
+      )
+    }
     refused(checked(Project(Seq(column(changes, "id")), changes)), "CHANGE_TYPE_DROPPED")
     refused(checked(Distinct(changes)), "UNSUPPORTED_CHANGELOG")
     val sum = Alias(Sum(column(changes, "id")).toAggregateExpression(), "s")()
