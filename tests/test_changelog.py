@@ -960,6 +960,11 @@ def test_what_is_refused(spark: SparkSession, tmp_path: Path) -> None:
             .start()
         ),
     )
+    # in append mode, too, where Spark itself has nothing but the mode to say
+    by_name = wide.groupBy("amount").pivot("name", ["Ada", "Bob"])
+    for rows in (wide.groupBy("name").count(), by_name.sum("o.id")):
+        with pytest.raises(AnalysisException, match="counts a row that goes as one that comes"):
+            rows.writeStream.format("noop").start()
     today = wide.where("amount > day(current_date())")
     refused("UNSUPPORTED_CHANGELOG", lambda: today.writeStream.format("noop").start())
     refused(

@@ -104,6 +104,7 @@ object ExtensionPoints {
     extensions.injectCheckRule(_ => new WarnAtAnalysis)
     // a query is checked for what Spark's own joins support as soon as it is resolved
     extensions.injectHintResolutionRule(_ => ResolveChangelogJoin)
+    extensions.injectHintResolutionRule(_ => Changelogs.BeforeMode)
     extensions.injectHintResolutionRule(_ => InlineOrderedCTE)
     extensions.injectHintResolutionRule(_ => PlaceWindows)
     extensions.injectHintResolutionRule(_ => ResolveStreamJoin)

@@ -174,12 +174,25 @@ private[streamjoin] object StreamJoinErrors {
     analysis("NEGATIVE_LAG", origin, "parameter" -> parameter, "value" -> value, "column" -> column)
 
   /** @param options those that there are */
+  /**
+   * @param options all that there are
+   * @param example some of them, by name, with values as in SQL
+   */
   def invalidOption(
       origin: Origin,
       reason: String,
-      options: String
+      options: String,
+      example: Seq[(String, String)] = Seq("late" -> "'emit'")
   ): StreamJoinAnalysisException =
-    analysis("INVALID_OPTION", origin, "reason" -> reason, "options" -> options)
+    analysis(
+      "INVALID_OPTION",
+      origin,
+      "reason" -> reason,
+      "options" -> options,
+      "sql" -> example.map { case (name, value) => s"$name => $value" }.mkString(", "),
+      "words" -> example.map { case (name, value) => s"\"$name=${value.replace("'", "")}\"" }
+        .mkString(", ")
+    )
 
   def wrongUse(origin: Origin, reason: String): StreamJoinAnalysisException =
     analysis("INVALID_IMPOSE_ORDER", origin, "reason" -> reason)

@@ -3,6 +3,7 @@ package org.apache.spark.sql.streamjoin.logical.plan
 import java.util.UUID
 
 import org.apache.spark.sql.catalyst.trees.Origin
+import org.apache.spark.sql.streamjoin.NearestWord
 import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
 
 /**
@@ -114,6 +115,17 @@ object JoinOptions {
   val allowed: String =
     readers.map { case (name, values, _) => s"$name ($values)" }.mkString(", ")
 
+  /** An option as it may be written, by name, with a value as in SQL. */
+  def example(name: String): Seq[(String, String)] = Seq(name -> (name match {
+    case "retention"      => "'1 hour'"
+    case "mode"           => s"'$Changelog'"
+    case "state_ttl"      => "'30 days'"
+    case "match"          => "'last'"
+    case "order_scope"    => "'partition'"
+    case "co_partitioned" => "true"
+    case _                => "'emit'"
+  }))
+
   /**
    * The options of one hint or call; those that are NULL count as not given.
    *
@@ -127,7 +139,8 @@ object JoinOptions {
         origin,
         if (names.contains(name)) s"the option $name is there twice"
         else s"there is no option $name",
-        allowed
+        allowed,
+        example(NearestWord.of(name, names).getOrElse(names.head))
       )
     }
     val none = JoinOptions(hint = Some(UUID.randomUUID()))
@@ -140,7 +153,8 @@ object JoinOptions {
       throw StreamJoinErrors.invalidOption(
         origin,
         s"the option $name is $values, not ${value.value.sql}",
-        allowed
+        allowed,
+        example(name)
       )
     )
   }

@@ -7,7 +7,8 @@ import scala.annotation.tailrec
 import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, Sum}
 import org.apache.spark.sql.catalyst.expressions.AttributeSet
 import org.apache.spark.sql.catalyst.plans.logical._
-import org.apache.spark.sql.catalyst.streaming.WriteToStream
+import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.catalyst.streaming.{WriteToStream, WriteToStreamStatement}
 import org.apache.spark.sql.catalyst.trees.TreePattern.CURRENT_LIKE
 import org.apache.spark.sql.streaming.OutputMode
 import org.apache.spark.sql.streamjoin.ColumnNames
@@ -72,6 +73,21 @@ private[streamjoin] object Changelogs extends (LogicalPlan => Unit) {
     case m: CollectMetrics       => belowLastSteps(m.child)
     case s: SubqueryAlias        => belowLastSteps(s.child)
     case _                       => plan
+  }
+
+  /** Before Spark looks at the mode, in which it refuses all aggregations that have no watermark: what is wrong in any mode. */
+  object BeforeMode extends Rule[LogicalPlan] {
+    override def apply(plan: LogicalPlan): LogicalPlan = {
+      plan match {
+        case w: WriteToStreamStatement =>
+          w.inputQuery.foreach {
+            case a: Aggregate if ChangelogMarks.areChanges(a.child) => counts(a)
+            case _                                                  =>
+          }
+        case _ =>
+      }
+      plan
+    }
   }
 
   private def reaches(plan: LogicalPlan): Unit = plan match {

@@ -28,6 +28,7 @@ private[logical] object OrderScope {
     } yield StreamJoinErrors.invalidOption(
       join.origin,
       "order_scope says how far the order of the result reaches, and the result is not ordered",
-      JoinOptions.allowed
+      JoinOptions.allowed,
+      JoinOptions.example("order_scope")
     )
 }

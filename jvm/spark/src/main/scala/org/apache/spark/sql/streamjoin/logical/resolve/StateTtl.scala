@@ -45,17 +45,24 @@ private[resolve] object StateTtl {
       else if (o.retention.nonEmpty)
         Some("retention is an option of an event-time join; here it is state_ttl")
       else None
-    }.map(invalid(join.origin, _))
+    }.map(invalid(join.origin, _, "state_ttl"))
 
   /** Why they are none of an event-time join. */
   def misfitOfEventTime(join: Join): Option[StreamJoinAnalysisException] =
     StreamJoinHint.on(join).filter(o => o.leftTtl.nonEmpty || o.rightTtl.nonEmpty).map { _ =>
       invalid(
         join.origin,
-        "state_ttl is an option of a changelog join: give mode => 'changelog', too"
+        "state_ttl is an option of a changelog join: give mode => 'changelog', too",
+        "mode",
+        "state_ttl"
       )
     }
 
-  private def invalid(origin: Origin, reason: String) =
-    StreamJoinErrors.invalidOption(origin, reason, JoinOptions.allowed)
+  private def invalid(origin: Origin, reason: String, instead: String*) =
+    StreamJoinErrors.invalidOption(
+      origin,
+      reason,
+      JoinOptions.allowed,
+      instead.flatMap(JoinOptions.example)
+    )
 }
