@@ -25,8 +25,13 @@ private[streamjoin] trait StateFormat extends Serializable {
   /** The schemas that Spark writes beside the state and validates. */
   def schemas(row: Side => StructType): Map[String, StateStoreColFamilySchema]
 
-  /** The settings of the store, whatever provider the session has. */
-  def settings(session: SQLConf): StateStoreConf
+  /**
+   * The settings of the store, whatever provider the session has.
+   *
+   * @param commitsAreChecked whether Spark looks which stores have committed, so that they have to report it;
+   *   where it does not they are not asked to, whatever the session says
+   */
+  def settings(session: SQLConf, commitsAreChecked: Boolean = true): StateStoreConf
 
   /** What a committed version holds, for whoever wants to look at it. */
   def read(version: StoredVersion, hadoopConf: Configuration): StoredRows

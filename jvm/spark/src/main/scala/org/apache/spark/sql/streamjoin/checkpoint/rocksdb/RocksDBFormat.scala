@@ -27,7 +27,8 @@ private[checkpoint] object RocksDBFormat extends StateFormat {
   override def schemas(row: Side => StructType): Map[String, StateStoreColFamilySchema] =
     RocksDBLayout.schemas(row)
 
-  override def settings(session: SQLConf): StateStoreConf = RocksDBSettings.of(session)
+  override def settings(session: SQLConf, commitsAreChecked: Boolean): StateStoreConf =
+    RocksDBSettings.of(session, commitsAreChecked)
 
   override def read(version: StoredVersion, hadoopConf: Configuration): StoredRows =
     new RocksDBReader(version, hadoopConf).read()

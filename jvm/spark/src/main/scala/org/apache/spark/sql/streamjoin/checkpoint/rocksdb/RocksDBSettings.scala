@@ -15,7 +15,7 @@ private[rocksdb] object RocksDBSettings {
   )
 
   /** RocksDB, whatever the session's provider: the operator needs ordered scans. */
-  def of(session: SQLConf): StateStoreConf = {
+  def of(session: SQLConf, commitsAreChecked: Boolean = true): StateStoreConf = {
     val own = session.clone()
     own.setConfString(
       SQLConf.STATE_STORE_PROVIDER_CLASS.key,
@@ -23,6 +23,7 @@ private[rocksdb] object RocksDBSettings {
     )
     own.setConfString(SQLConf.STREAMING_STATE_STORE_ENCODING_FORMAT.key, "unsaferow")
     for ((key, value) <- unlessSet if !session.contains(key)) own.setConfString(key, value)
+    if (!commitsAreChecked) own.setConf(SQLConf.STATE_STORE_COMMIT_VALIDATION_ENABLED, false)
     new StateStoreConf(own)
   }
 }

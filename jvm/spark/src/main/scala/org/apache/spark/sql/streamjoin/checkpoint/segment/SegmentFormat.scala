@@ -43,24 +43,25 @@ private[checkpoint] object SegmentFormat extends StateFormat {
   }
 
   /** Those of the last session: in every batch they are asked for, and mostly as they were. */
-  @volatile private var last: Option[(Map[String, String], StateStoreConf)] = None
+  @volatile private var last: Option[((Map[String, String], Boolean), StateStoreConf)] = None
 
-  override def settings(session: SQLConf): StateStoreConf = {
-    val set = session.getAllConfs
-    last.collect { case (`set`, same) => same }.getOrElse {
-      val now = settingsOf(session)
-      last = Some(set -> now)
+  override def settings(session: SQLConf, commitsAreChecked: Boolean): StateStoreConf = {
+    val from = session.getAllConfs -> commitsAreChecked
+    last.collect { case (`from`, same) => same }.getOrElse {
+      val now = settingsOf(session, commitsAreChecked)
+      last = Some(from -> now)
       now
     }
   }
 
-  private def settingsOf(session: SQLConf): StateStoreConf = {
+  private def settingsOf(session: SQLConf, commitsAreChecked: Boolean): StateStoreConf = {
     val own = session.clone()
     own.setConfString(
       SQLConf.STATE_STORE_PROVIDER_CLASS.key,
       classOf[SegmentStateStoreProvider].getName
     )
     own.setConfString(SQLConf.STREAMING_STATE_STORE_ENCODING_FORMAT.key, "unsaferow")
+    if (!commitsAreChecked) own.setConf(SQLConf.STATE_STORE_COMMIT_VALIDATION_ENABLED, false)
     new StateStoreConf(own, LocalDisk.options(session))
   }
 

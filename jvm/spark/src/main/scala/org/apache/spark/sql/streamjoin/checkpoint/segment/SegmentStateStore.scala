@@ -19,7 +19,8 @@ private[segment] final class SegmentStateStore(
     provider: SegmentStateStoreProvider,
     override val version: Long,
     source: Option[Option[String]]
-) extends StateStore {
+) extends StateStore
+    with StoresOfDriver.Provided {
 
   private var taken: Option[Resident] = None
   private var committed: Option[Resident] = None
@@ -30,6 +31,9 @@ private[segment] final class SegmentStateStore(
   Option(TaskContext.get()).foreach(_.addTaskCompletionListener[Unit](_ => abort()))
 
   override def id: StateStoreId = provider.stateStoreId
+
+  private[segment] override def keepProvider(keep: StateStoreProvider => Unit): Unit =
+    provider.unlessClosed(keep(provider))
 
   /** The rows. */
   def open(shape: StateShape): SegmentJoinState[UnsafeRow] = {

@@ -96,10 +96,13 @@ private[sql] final class SegmentStateStoreProvider(spillingOf: StateStoreConf =>
 
   override def close(): Unit = synchronized {
     closed = true
+    StoresOfDriver.forget(this)
     resident.foreach(_.rows.close())
     resident = None
     files.close()
   }
+
+  def unlessClosed(action: => Unit): Unit = synchronized(if (!closed) action)
 
   override def toString: String = s"SegmentStateStoreProvider[$storeId]"
 

@@ -44,20 +44,20 @@ private[physical] trait CheckpointedState extends StateStoreWriter {
       getStateInfo,
       format,
       conf.getConf(StreamJoinConf.MaxBufferedRows),
-      format.settings(conf),
+      format.settings(conf, CommitChecks.ofRun(getStateInfo.queryRunId, session)),
       HadoopSettings.broadcast(session),
       Option.when(hasCheckpointIds)(checkpointInfoAccumulator),
       if (hasCheckpointIds) None else SegmentsIntoRocksDB.of(format, conf)
     )
 
-  /** Runs a task per partition where its state is. */
+  /** Runs a task per partition where its state is. In one process that is no question to be asked. */
   protected final def perPartition[T: ClassTag](left: RDD[InternalRow], right: RDD[InternalRow])(
       task: (Int, Iterator[InternalRow], Iterator[InternalRow]) => Iterator[T]
   ): RDD[T] =
     left.stateStoreAwareZipPartitions(
       right,
       getStateInfo,
-      stateStoreNames,
+      if (session.sparkContext.isLocal) Nil else stateStoreNames,
       session.sessionState.streamingQueryManager.stateStoreCoordinator
     )(task)
 

@@ -12,6 +12,7 @@ import org.apache.spark.sql.execution.streaming.state.{
   StateStoreProviderId
 }
 import org.apache.spark.sql.streamjoin.checkpoint.formats.SegmentsIntoRocksDB
+import org.apache.spark.sql.streamjoin.checkpoint.segment.StoresOfDriver
 import org.apache.spark.sql.streamjoin.checkpoint.{StateFormat, StateShape, StoredNumbers}
 import org.apache.spark.util.{CollectionAccumulator, SerializableConfiguration}
 
@@ -56,19 +57,24 @@ private[physical] final class PartitionState(
     finally opened.giveUp()
   }
 
-  private def store(partition: Int): StateStore =
-    StateStore.get(
-      StateStoreProviderId(info, partition, StateStoreId.DEFAULT_STORE_NAME),
-      StoredNumbers.key,
-      StoredNumbers.value,
-      StoredNumbers.encoder,
-      info.storeVersion,
-      info.getStateStoreCkptId(partition).map(_.head),
-      stateSchemaBroadcast = None,
-      useColumnFamilies = true,
-      settings,
-      hadoopConf.value.value
-    )
+  private def store(partition: Int): StateStore = {
+    val id = StateStoreProviderId(info, partition, StateStoreId.DEFAULT_STORE_NAME)
+    val checkpoint = info.getStateStoreCkptId(partition).map(_.head)
+    StoresOfDriver.get(id, info.storeVersion, checkpoint) {
+      StateStore.get(
+        id,
+        StoredNumbers.key,
+        StoredNumbers.value,
+        StoredNumbers.encoder,
+        info.storeVersion,
+        checkpoint,
+        stateSchemaBroadcast = None,
+        useColumnFamilies = true,
+        settings,
+        hadoopConf.value.value
+      )
+    }
+  }
 
   private def commit(store: StateStore): Unit = {
     store.commit()

@@ -1,0 +1,69 @@
+package org.apache.spark.sql.streamjoin.checkpoint.segment
+
+import java.util.UUID
+
+import org.apache.hadoop.conf.Configuration
+import org.apache.spark.SparkFunSuite
+import org.apache.spark.sql.execution.streaming.state.{
+  StateStoreConf,
+  StateStoreId,
+  StateStoreProvider,
+  StateStoreProviderId
+}
+import org.apache.spark.sql.streamjoin.checkpoint.StoredNumbers
+import org.apache.spark.sql.test.SharedSparkSession
+
+/** Which stores are had again without asking Spark. */
+class StoresOfDriverSuite extends SparkFunSuite with SharedSparkSession {
+
+  private def provider(id: StateStoreId): StateStoreProvider = {
+    val provider = new SegmentStateStoreProvider
+    provider.init(
+      id,
+      StoredNumbers.key,
+      StoredNumbers.value,
+      StoredNumbers.encoder,
+      useColumnFamilies = true,
+      SegmentFormat.settings(spark.sessionState.conf),
+      new Configuration,
+      useMultipleValuesPerKey = false,
+      None
+    )
+    provider
+  }
+
+  test("a store is asked for once in a run, and again when its provider has been closed") {
+    withTempDir { folder =>
+      val store = StateStoreId(folder.getCanonicalPath, 0, 0)
+      val id = StateStoreProviderId(store, UUID.randomUUID)
+      var asked = Seq.empty[StateStoreProvider]
+      def get(id: StateStoreProviderId, version: Long): Long =
+        StoresOfDriver.get(id, version, None) {
+          asked :+= provider(store)
+          asked.last.getStore(version)
+        }.version
+      try {
+        assert((0L to 3L).map(get(id, _)) == (0L to 3L))
+        assert(asked.length == 1)
+        get(id.copy(queryRunId = UUID.randomUUID), 0)
+        assert(asked.length == 2, "of another run")
+        asked.head.close()
+        assert(get(id, 4) == 4 && asked.length == 3)
+        asked.last.close()
+        // closed before it could be kept
+        StoresOfDriver.get(id, 5, None)(asked.last.getStore(5))
+        assert(get(id, 5) == 5 && asked.length == 4)
+      } finally asked.foreach(_.close())
+    }
+  }
+
+  test("stores report their commits where that is looked at, and where the session says so") {
+    val conf = spark.sessionState.conf
+    def reports(checked: Boolean): StateStoreConf = SegmentFormat.settings(conf, checked)
+    assert(reports(true).commitValidationEnabled && !reports(false).commitValidationEnabled)
+    withSQLConf("spark.sql.streaming.stateStore.commitValidation.enabled" -> "false") {
+      assert(!reports(true).commitValidationEnabled)
+    }
+    assert(reports(true).commitValidationEnabled)
+  }
+}
