@@ -5,7 +5,7 @@ import java.io.ObjectOutputStream
 import org.apache.spark.{Dependency, NarrowDependency, Partition, SparkContext, TaskContext}
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{Attribute, UnsafeProjection, UnsafeRow}
+import org.apache.spark.sql.catalyst.expressions.{Attribute, UnsafeRow}
 import org.apache.spark.sql.catalyst.plans.physical.HashPartitioning
 import org.apache.spark.sql.execution.metric.SQLMetric
 import org.apache.spark.util.MutablePair
@@ -35,12 +35,12 @@ private[stateful] final class NumberedInput(
    * @return each overwrites the one before
    */
   def numbered(rows: Iterator[InternalRow], first: Int): Iterator[Product2[Int, InternalRow]] = {
-    val number = UnsafeProjection.create(Seq(partitioning.partitionIdExpression), columns)
+    val number = new PartitionOfRow(partitioning, columns)
     val pair = new MutablePair[Int, InternalRow]
     rows.map { row =>
       bytes += row.asInstanceOf[UnsafeRow].getSizeInBytes
       count += 1
-      pair.update(first + number(row).getInt(0), row)
+      pair.update(first + number(row), row)
     }
   }
 }
