@@ -3,13 +3,7 @@ package org.apache.spark.sql.streamjoin.logical.plan
 import scala.annotation.tailrec
 
 import org.apache.spark.sql.catalyst.expressions.Attribute
-import org.apache.spark.sql.catalyst.plans.logical.{
-  Filter,
-  LogicalPlan,
-  Project,
-  SubqueryAlias,
-  View
-}
+import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan, Project}
 
 /**
  * By which columns the rows of a changelog are told apart: those that somebody has declared, or the key that the result
@@ -43,9 +37,9 @@ private[streamjoin] object UniqueKey {
 
   @tailrec
   private def joinBelow(plan: LogicalPlan): Option[ChangelogJoin] = plan match {
-    case j: ChangelogJoin                                    => Some(j)
-    case _: Project | _: Filter | _: SubqueryAlias | _: View => joinBelow(plan.children.head)
-    case _                                                   => None
+    case j: ChangelogJoin                     => Some(j)
+    case _: Project | _: Filter | SameRows(_) => joinBelow(plan.children.head)
+    case _                                    => None
   }
 
   /** Whether a column of a plan is one of the join below, under whatever name. */

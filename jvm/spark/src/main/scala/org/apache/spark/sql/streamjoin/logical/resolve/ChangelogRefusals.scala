@@ -19,6 +19,7 @@ import org.apache.spark.sql.streamjoin.logical.plan.{
   ChangelogMarks,
   ImposeOrder,
   PassedColumn,
+  SameRows,
   StreamJoin
 }
 
@@ -72,11 +73,13 @@ private[resolve] object ChangelogRefusals {
             child.collectFirst(Function.unlift(unsteady))
           case _ => None
         }
-      case _: Project | _: Filter | _: SubqueryAlias | _: View | _: EventTimeWatermark |
-          _: ImposeOrder =>
+      case _: Project | _: Filter | SameRows(_) | _: EventTimeWatermark | _: ImposeOrder =>
         unsteady(plan)
           .orElse(byKind(plan))
           .orElse(plan.children.flatMap(above).headOption)
+      // in which order the changes of a batch come says nothing
+      case _: RepartitionOperation | _: RebalancePartitions | _: CollectMetrics =>
+        plan.children.flatMap(above).headOption
       case u: Union =>
         UnitedChanges.misfitBelow(u).map(unsupported(_, UnitedChanges.Instead))
           .orElse(u.children.flatMap(above).headOption)

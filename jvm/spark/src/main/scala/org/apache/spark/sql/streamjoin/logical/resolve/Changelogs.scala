@@ -16,6 +16,7 @@ import org.apache.spark.sql.streamjoin.errors.ChangelogErrors
 import org.apache.spark.sql.streamjoin.logical.plan.{
   ChangelogJoin,
   ChangelogMarks,
+  SameRows,
   StreamJoin,
   ToUpserts
 }
@@ -71,7 +72,7 @@ private[streamjoin] object Changelogs extends (LogicalPlan => Unit) {
     case r: RepartitionOperation => belowLastSteps(r.child)
     case r: RebalancePartitions  => belowLastSteps(r.child)
     case m: CollectMetrics       => belowLastSteps(m.child)
-    case s: SubqueryAlias        => belowLastSteps(s.child)
+    case SameRows(child)         => belowLastSteps(child)
     case _                       => plan
   }
 
@@ -97,7 +98,7 @@ private[streamjoin] object Changelogs extends (LogicalPlan => Unit) {
     case u: Union if u.children.exists(ChangelogMarks.areChanges) =>
       stays(u)
     case _ if !plan.children.exists(ChangelogMarks.areChanges) => plan.children.foreach(reaches)
-    case _: Project | _: Filter | _: SubqueryAlias | _: View =>
+    case _: Project | _: Filter | SameRows(_) =>
       throw ChangelogErrors.changeTypeDropped(
         plan.origin,
         "the result",
@@ -128,8 +129,8 @@ private[streamjoin] object Changelogs extends (LogicalPlan => Unit) {
       fixed(child).map(some =>
         AttributeSet(list.filter(_.references.subsetOf(some)).map(_.toAttribute))
       )
-    case _: Filter | _: SubqueryAlias | _: View => fixed(plan.children.head)
-    case _                                      => None
+    case _: Filter | SameRows(_) => fixed(plan.children.head)
+    case _                       => None
   }
 
   /** Operators that let changes through as they are. */
@@ -152,7 +153,7 @@ private[streamjoin] object Changelogs extends (LogicalPlan => Unit) {
       for (reason <- UnitedChanges.misfit(u))
         throw ChangelogErrors.unsupportedChangelog(u.origin, reason, UnitedChanges.Instead)
       u.children.foreach(stays)
-    case _: Project | _: Filter | _: SubqueryAlias | _: View | _: ToUpserts =>
+    case _: Project | _: Filter | SameRows(_) | _: ToUpserts =>
       plan.children.filter(ChangelogMarks.changesWithin).foreach(stays)
     case other if other.children.exists(ChangelogMarks.areChanges) =>
       throw ChangelogErrors.unsupportedChangelog(

@@ -4,7 +4,12 @@ import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.trees.TreePattern.CURRENT_LIKE
 import org.apache.spark.sql.streamjoin.ColumnNames
 import org.apache.spark.sql.streamjoin.errors.{ChangelogErrors, StreamJoinAnalysisException}
-import org.apache.spark.sql.streamjoin.logical.plan.{ChangelogJoin, OfChanges, PassedColumn}
+import org.apache.spark.sql.streamjoin.logical.plan.{
+  ChangelogJoin,
+  OfChanges,
+  PassedColumn,
+  SameRows
+}
 
 /**
  * `explode` and other generators above the result of a changelog join: of a row that goes they make the very rows that they
@@ -30,9 +35,9 @@ private[resolve] object ExplodedChanges {
           )
         )
         .orElse(ofResult(child))
-    case f: Filter                                => filtered(f).orElse(ofResult(f.child))
-    case u: Union                                 => u.children.flatMap(ofResult).headOption
-    case _: Generate | _: SubqueryAlias | _: View => ofResult(plan.children.head)
+    case f: Filter                 => filtered(f).orElse(ofResult(f.child))
+    case u: Union                  => u.children.flatMap(ofResult).headOption
+    case _: Generate | SameRows(_) => ofResult(plan.children.head)
     case other =>
       Some(ChangelogErrors.unsupportedChangelog(
         other.origin,

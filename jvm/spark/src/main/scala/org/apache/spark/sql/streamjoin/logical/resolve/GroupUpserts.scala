@@ -10,7 +10,7 @@ import org.apache.spark.sql.catalyst.expressions.{
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.streamjoin.ColumnNames
 import org.apache.spark.sql.streamjoin.errors.ChangelogErrors
-import org.apache.spark.sql.streamjoin.logical.plan.ChangelogMarks
+import org.apache.spark.sql.streamjoin.logical.plan.{ChangelogMarks, SameRows}
 import org.apache.spark.sql.types.{Metadata, MetadataBuilder}
 
 import io.streamjoin.join.changelog.ChangeKind
@@ -38,8 +38,8 @@ private[resolve] object GroupUpserts {
     case a: Aggregate => a.isStreaming && !ChangelogMarks.changesWithin(a)
     case d: Distinct =>
       d.isStreaming && !ChangelogMarks.changesWithin(d) && !d.child.exists(isStreamingAggregate)
-    case _: Project | _: Filter | _: SubqueryAlias | _: View => isAggregation(plan.children.head)
-    case _                                                   => false
+    case _: Project | _: Filter | SameRows(_) => isAggregation(plan.children.head)
+    case _                                    => false
   }
 
   private def isStreamingAggregate(plan: LogicalPlan): Boolean =

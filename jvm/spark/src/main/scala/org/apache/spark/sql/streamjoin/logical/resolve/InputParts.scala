@@ -13,7 +13,12 @@ import org.apache.spark.sql.catalyst.expressions.{
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.streamjoin.ColumnNames
 import org.apache.spark.sql.streamjoin.conditions.SessionZone
-import org.apache.spark.sql.streamjoin.logical.plan.{ChangelogMarks, ImposeOrder, InputPart}
+import org.apache.spark.sql.streamjoin.logical.plan.{
+  ChangelogMarks,
+  ImposeOrder,
+  InputPart,
+  SameRows
+}
 
 /**
  * Finds the filters of an input of a changelog join and what its columns are computed of, down to its
@@ -45,9 +50,9 @@ private[resolve] object InputParts extends InputWalk[InputPart] {
   ): Option[InputPart] = Some(what)
 
   override protected def passes(plan: LogicalPlan): Boolean = plan match {
-    case _: Project | _: Filter | _: Union | _: SubqueryAlias | _: View => true
-    case _: EventTimeWatermark | _: ImposeOrder                         => true
-    case _                                                              => false
+    case _: Project | _: Filter | _: Union | SameRows(_) => true
+    case _: EventTimeWatermark | _: ImposeOrder          => true
+    case _                                               => false
   }
 
   /** By the names of columns alone: those of views and aliases may be others. */

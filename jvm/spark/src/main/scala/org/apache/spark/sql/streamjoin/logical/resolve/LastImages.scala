@@ -15,7 +15,8 @@ import org.apache.spark.sql.streamjoin.logical.plan.{
   ChangeKindOf,
   ChangelogJoin,
   ChangelogMarks,
-  ImposeOrder
+  ImposeOrder,
+  SameRows
 }
 
 import io.streamjoin.model.JoinType
@@ -66,13 +67,12 @@ private[resolve] object LastImages {
 
   /** Whether each change that was declared comes here. */
   private def passesAll(plan: LogicalPlan): Boolean = plan match {
-    case p if Declaration.is(p)  => true
-    case Project(_, child)       => passesAll(child)
-    case SubqueryAlias(_, child) => passesAll(child)
-    case v: View                 => passesAll(v.child)
-    case w: EventTimeWatermark   => passesAll(w.child)
-    case o: ImposeOrder          => !o.maxAhead.exists(_.rejects) && passesAll(o.child)
-    case _                       => false
+    case p if Declaration.is(p) => true
+    case Project(_, child)      => passesAll(child)
+    case SameRows(child)        => passesAll(child)
+    case w: EventTimeWatermark  => passesAll(w.child)
+    case o: ImposeOrder         => !o.maxAhead.exists(_.rejects) && passesAll(o.child)
+    case _                      => false
   }
 
   /** Of a union some parts may have keys and others none, on any level. */
@@ -87,7 +87,7 @@ private[resolve] object LastImages {
    */
   private def ordered(plan: LogicalPlan): Option[LogicalPlan] = {
     def declared(p: LogicalPlan): Boolean = p match {
-      case _: EventTimeWatermark | _: ImposeOrder | _: SubqueryAlias | _: View | _: Project
+      case _: EventTimeWatermark | _: ImposeOrder | SameRows(_) | _: Project
           if !Declaration.is(p) =>
         p.children.forall(declared)
       case _ => Declaration.is(p)

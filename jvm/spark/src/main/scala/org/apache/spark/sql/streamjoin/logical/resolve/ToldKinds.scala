@@ -2,7 +2,7 @@ package org.apache.spark.sql.streamjoin.logical.resolve
 
 import org.apache.spark.sql.catalyst.expressions.AttributeSet
 import org.apache.spark.sql.catalyst.plans.logical._
-import org.apache.spark.sql.streamjoin.logical.plan.ChangelogMarks
+import org.apache.spark.sql.streamjoin.logical.plan.{ChangelogMarks, SameRows}
 
 /** The columns in which a plan says of which kind its changes are: the kind itself, and what is computed of it. */
 private[resolve] object ToldKinds {
@@ -12,8 +12,8 @@ private[resolve] object ToldKinds {
     case Project(list, child) =>
       val below = of(child)
       AttributeSet(list.filter(_.references.exists(below.contains)).map(_.toAttribute))
-    case _: Filter | _: SubqueryAlias | _: View => of(plan.children.head)
-    case p                                      => own(p)
+    case _: Filter | SameRows(_) => of(plan.children.head)
+    case p                       => own(p)
   }
 
   private def own(plan: LogicalPlan): AttributeSet =

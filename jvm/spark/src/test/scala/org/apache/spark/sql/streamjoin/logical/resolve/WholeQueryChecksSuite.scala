@@ -127,6 +127,29 @@ class WholeQueryChecksSuite extends AnalysisSession {
     Changelogs(Project(Seq(column(changes, "id")), changes))
   }
 
+  test("names, |> and hints to Spark's own joins are nothing to changes") {
+    session.sql(
+      "SELECT *, id % 3 AS n FROM FROM_CHANGELOG(TABLE(raw), op => DESCRIPTOR(op), key => DESCRIPTOR(id))"
+    ).createOrReplaceTempView("changes")
+    val on = "changes AS b ON a.id = b.n"
+    for (
+      text <- Seq(
+        s"FROM changes |> WHERE id > 0 |> AS a |> LEFT JOIN $on |> WHERE a.n > 0 |> SELECT a.id, b.n, _change_type",
+        s"SELECT a.id, b.n, _change_type FROM (FROM changes |> WHERE id > 0) AS a FULL JOIN $on",
+        s"SELECT /*+ BROADCAST(b) */ a.id, b.n, _change_type FROM changes AS a JOIN $on",
+        s"SELECT /*+ MERGE(a), SHUFFLE_HASH(b) */ a.id, _change_type FROM changes AS a LEFT SEMI JOIN $on",
+        s"FROM changes AS a |> JOIN $on |> SELECT a.id, IF(_change_type = 'delete', -1, 1) AS sign |> AGGREGATE sum(sign) GROUP BY id"
+      )
+    ) Changelogs(written(analyzed(text), OutputMode.Update()))
+    refused(
+      Changelogs(written(
+        analyzed(s"FROM changes AS a |> JOIN $on |> SELECT a.id, b.n"),
+        OutputMode.Update()
+      )),
+      "CHANGE_TYPE_DROPPED"
+    )
+  }
+
   test(
     "a generator of columns of the rows stands above results of joins of changes, and nowhere else"
   ) {
