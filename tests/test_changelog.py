@@ -303,13 +303,13 @@ def test_the_batch_of_a_sink_is_rows_and_no_changelog(spark: SparkSession, tmp_p
     declared.alias("a").streamJoin(orders, "a.id = o.id").select("a.id", "_change_type")
 
 
-def test_how_changes_lie_and_what_is_counted_of_them_is_asked_for_last(
+def test_how_changes_lie_is_asked_for_on_an_input_and_last(
     spark: SparkSession, tmp_path: Path
 ) -> None:
     feed = Feed(spark, tmp_path)
-    orders = feed.orders.stream().fromChangelog(key="id").alias("o")
-    customers = feed.customers.stream().fromChangelog(key="id").alias("c")
-    joined = orders.streamJoin(customers, "o.customer = c.id", "full")
+    orders = feed.orders.stream().fromChangelog(key="id").repartition(2).alias("o")
+    customers = feed.customers.stream().fromChangelog(key="id").coalesce(1).alias("c")
+    joined = orders.streamJoin(F.broadcast(customers), "o.customer = c.id", "full")
     changes = joined.select("o.amount", "c.name", "_change_type")
     laid = changes.repartition(3, "name").coalesce(1).observe("said", F.count("*").alias("n"))
     run = Run(laid, tmp_path / "checkpoint")
