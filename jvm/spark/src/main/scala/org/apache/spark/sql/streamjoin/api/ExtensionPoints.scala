@@ -127,6 +127,7 @@ object ExtensionPoints {
 
   /** What is asked of a whole query, in this order. */
   private def checks(session: SparkSession): Seq[LogicalPlan => Unit] = Seq(
+    ResolveChangelogJoin.check,
     PlaceWindows.check,
     ResolveAwaitedJoin.check,
     CheckJoinHints,

@@ -15,7 +15,7 @@ import org.apache.spark.sql.catalyst.expressions.{
 import org.apache.spark.sql.catalyst.plans.logical.{AnalysisHelper, Join, LogicalPlan, Project}
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.streamjoin.errors.ChangelogErrors
-import org.apache.spark.sql.streamjoin.logical.plan.{ChangelogMarks, StreamJoinHint}
+import org.apache.spark.sql.streamjoin.logical.plan.{ChangelogJoin, ChangelogMarks, StreamJoinHint}
 
 /**
  * A join of which an input is a changelog becomes this project's. What Spark has put on top of it by
@@ -77,6 +77,12 @@ private[streamjoin] object ResolveChangelogJoin extends Rule[LogicalPlan] with P
     AnalysisHelper.allowInvokingTransformsInAnalyzer {
       val (byNames, equal) = withoutKinds(p, join)
       projected(byNames, made(equal), all = true)
+    }
+
+  /** Refuses a column of an input's changes above the join: a DataFrame knows its own, `orders["_change_type"]`. */
+  def check(plan: LogicalPlan): Unit =
+    if (plan.exists(_.isInstanceOf[ChangelogJoin])) {
+      for (p <- plan; a <- p.missingInput.find(tellsOfChange)) throw hidden(p, a)
     }
 
   def isOurs(plan: LogicalPlan): Boolean = plan match {
@@ -169,6 +175,6 @@ private[streamjoin] object ResolveChangelogJoin extends Rule[LogicalPlan] with P
       plan.origin,
       s"the column ${column.name} tells of a change of an input, and rows of the result have changes " +
         "of their own",
-      s"a query around the join, in which ${ChangelogMarks.ChangeType} is that of the result"
+      s"${ChangelogMarks.ChangeType} by its name alone, in a query around the join: it is that of the result"
     )
 }

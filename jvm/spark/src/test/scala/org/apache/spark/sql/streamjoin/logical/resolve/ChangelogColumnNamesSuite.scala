@@ -50,6 +50,12 @@ class ChangelogColumnNamesSuite extends AnalysisSession {
     val (a, b) = (session.table("a"), session.table("b"))
     val joined = a.join(b, Seq("id"), "left").select(b("id"), a("k"), b("y"))
     assert(joined.columns.toSeq == Seq("id", "k", "y"))
+    // what tells of an input's changes is not there, and not the result's by another name
+    for (column <- Seq(a("_change_type"), b("_change_type"))) {
+      val refused = refusal(a.join(b, Seq("id")).select(b("id"), column))
+      assert(refused.getCondition == "STREAM_JOIN.UNSUPPORTED_CHANGELOG")
+      assert(refused.getMessage.contains("Write _change_type by its name alone"))
+    }
   }
 
   test("names for all columns of a query are those of the result") {
