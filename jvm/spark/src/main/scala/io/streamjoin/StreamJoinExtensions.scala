@@ -18,11 +18,13 @@ import org.apache.spark.sql.{SparkSessionExtensions, SparkSessionExtensionsProvi
  *    - `AwaitChangeColumns`: `_change_type` above a join of changelogs is that of the result.
  *    - `ResolveStreamWindow`: and windows on relations.
  *    - `ResolveStreamHints`: the hints `stream_join` and `impose_order` become plan nodes.
+ *    - `AwaitAliases`: new names for all columns of a query wait for its joins, too.
  *    - `HoldHintedJoins`: what is above a join that adds columns waits for them.
  *    - `ExplainStream`: `EXPLAIN SELECT ...` of a stream shows what `df.explain()` shows.
  *    - `ResolvePendingPath`: the rows that wait, read as ``FROM `streamjoin-pending`.`/checkpoint` ``.
- *    - `ResolveChangelogJoin`, `InlineOrderedCTE`, `PlaceWindows`, `ResolveStreamJoin`, `ResolveStreamOrder`: as
- *      below, for what was resolved before; Spark checks what it supports as soon as a query is resolved.
+ *    - `ResolveChangelogJoin`, `Changelogs.BeforeMode`, `InlineOrderedCTE`, `PlaceWindows`, `ResolveStreamJoin`,
+ *      `ResolveStreamOrder`: as below, for what was resolved before; Spark checks what it supports as soon as a query is
+ *      resolved.
  *  - Resolution.
  *    - `ResolveSelectStream`: `SELECT STREAM id` is the column id, where there is no column STREAM.
  *    - `ResolveOrders`: an order becomes a watermark of its column, or is refused.
@@ -31,7 +33,7 @@ import org.apache.spark.sql.{SparkSessionExtensions, SparkSessionExtensionsProvi
  *    - `ResolveStreamSubqueries`: sub-queries over streams become semi and anti joins.
  *    - `ResolveChangelog`, `ResolveChangelogJoin`: joins of changelogs, before the event-time join, which takes
  *      each row for one that stays.
- *    - `AwaitChangeColumns.Release`: `_change_type` is given back.
+ *    - `AwaitChangeColumns.Release`, `AwaitAliases.Release`: `_change_type` and the names are given back.
  *    - `CompleteSums`: sums over changes that no join has made get both images of each.
  *    - `ResolveStreamJoin`: a join of streams with an imposed order becomes the event-time join, or is refused.
  *    - `RefuseWindowsInConditions`: a window made in a condition is refused before Spark finds another fault.
@@ -39,8 +41,8 @@ import org.apache.spark.sql.{SparkSessionExtensions, SparkSessionExtensionsProvi
  *    - `ResolveStreamOrder`: `ORDER BY` an event time becomes this project's, or is refused.
  *  - Post-hoc. `TimesAndNumbers`: a time beside a number is refused before Spark does, with what to write.
  *    `CheckBeforeSpark`: the checks of the next stage, before Spark adds the plan to their errors.
- *  - Check, of the whole query: `PlaceWindows.check`, `ResolveAwaitedJoin.check`, `CheckJoinHints`,
- *    `CheckOutputMode`, `ResolveStreamOrder.check`, `Changelogs`, `CheckSecondWatermark`, `RefuseStateReader`;
+ *  - Check, of the whole query: `ResolveChangelogJoin.check`, `PlaceWindows.check`, `ResolveAwaitedJoin.check`,
+ *    `CheckJoinHints`, `CheckOutputMode`, `ResolveStreamOrder.check`, `Changelogs`, `CheckSecondWatermark`, `RefuseStateReader`;
  *    then `WarnAtAnalysis`.
  *  - Normalization. `ResolveAwaitedJoin`: a join on which nothing was put becomes ours. `OneEventTime`:
  *    deduplication above a join sees one event time. `MarkResult`: joins of changelogs whose changes come out as they are.
