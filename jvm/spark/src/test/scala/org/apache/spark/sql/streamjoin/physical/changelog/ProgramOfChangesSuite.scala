@@ -3,7 +3,11 @@ package org.apache.spark.sql.streamjoin.physical.changelog
 import org.apache.spark.SparkConf
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.execution.ProjectExec
-import org.apache.spark.sql.execution.streaming.runtime.{MemoryStream, StreamingQueryWrapper}
+import org.apache.spark.sql.execution.streaming.runtime.{
+  MemoryStream,
+  MicroBatchExecution,
+  StreamingQueryWrapper
+}
 import org.apache.spark.sql.internal.StaticSQLConf
 import org.apache.spark.sql.streaming.StreamTest
 
@@ -50,6 +54,7 @@ class ProgramOfChangesSuite extends StreamTest {
       .start()
     try {
       val execution = query.asInstanceOf[StreamingQueryWrapper].streamingQuery
+        .asInstanceOf[MicroBatchExecution]
       val batches = (1 to 4).map { n =>
         val word = if (n == 1) "insert" else "update_postimage"
         // in one batch: where an input has no row Spark's optimizer knows more of its columns
