@@ -173,7 +173,6 @@ private[streamjoin] object StreamJoinErrors {
   ): StreamJoinAnalysisException =
     analysis("NEGATIVE_LAG", origin, "parameter" -> parameter, "value" -> value, "column" -> column)
 
-  /** @param options those that there are */
   /**
    * @param options all that there are
    * @param example some of them, by name, with values as in SQL

@@ -144,8 +144,9 @@ private[streamjoin] object Changelogs extends (LogicalPlan => Unit) {
           "that came in might not go",
         "a filter by columns of the rows"
       )
-    case f: Filter if f.exists(_.isInstanceOf[Generate]) && ExplodedChanges.filtered(f).nonEmpty =>
-      throw ExplodedChanges.filtered(f).get
+    case f: Filter if f.exists(_.isInstanceOf[Generate]) =>
+      ExplodedChanges.filtered(f).foreach(throw _)
+      belowStays(f)
     case g: Generate =>
       ExplodedChanges.refusal(g).foreach(throw _)
       stays(g.child)
@@ -153,8 +154,7 @@ private[streamjoin] object Changelogs extends (LogicalPlan => Unit) {
       for (reason <- UnitedChanges.misfit(u))
         throw ChangelogErrors.unsupportedChangelog(u.origin, reason, UnitedChanges.Instead)
       u.children.foreach(stays)
-    case _: Project | _: Filter | SameRows(_) | _: ToUpserts =>
-      plan.children.filter(ChangelogMarks.changesWithin).foreach(stays)
+    case _: Project | _: Filter | SameRows(_) | _: ToUpserts => belowStays(plan)
     case other if other.children.exists(ChangelogMarks.areChanges) =>
       throw ChangelogErrors.unsupportedChangelog(
         other.origin,
@@ -164,6 +164,9 @@ private[streamjoin] object Changelogs extends (LogicalPlan => Unit) {
       )
     case _ =>
   }
+
+  private def belowStays(plan: LogicalPlan): Unit =
+    plan.children.filter(ChangelogMarks.changesWithin).foreach(stays)
 
   /** An operator as the person wrote it. */
   def called(operator: LogicalPlan): String = operator match {

@@ -47,8 +47,8 @@ private[physical] object PlanExplodedChanges {
         val below = OfChanges.in(child)
         val (ofChange, ofRow) = list.partition(below.tells)
         val needed = child.output.filter(a => ofChange.exists(_.references.contains(a)))
-        val inner = (ofRow ++ needed.filterNot(a => ofRow.exists(_.exprId == a.exprId)))
         val made = ofRow.map(_.exprId).toSet
+        val inner = ofRow ++ needed.filterNot(a => made(a.exprId))
         val outer = list.map(e => if (made(e.exprId)) e.toAttribute else e)
         val result = above(inner, Project(inner, child), planLater)
         if (outer == result.output) result else ProjectExec(outer, result)
