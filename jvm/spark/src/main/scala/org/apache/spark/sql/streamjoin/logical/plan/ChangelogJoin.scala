@@ -70,6 +70,13 @@ case class ChangelogJoin(
   /** Without `aliased`, which stand in the condition, and what follows from its place. */
   override protected def stringArgs: Iterator[Any] = productIterator.take(productArity - 3)
 
+  /** The same join whose changes are those of the query, or are netted above it. */
+  def asResult(result: Boolean): ChangelogJoin = {
+    val made = copy(isResult = result)
+    made.copyTagsFrom(this)
+    made
+  }
+
   def input(side: Side): LogicalPlan = children(side.index)
 
   def key(side: Side): Seq[Attribute] = if (side == Side.Left) leftKey else rightKey

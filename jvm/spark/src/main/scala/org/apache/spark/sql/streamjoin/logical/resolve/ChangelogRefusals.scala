@@ -19,6 +19,7 @@ import org.apache.spark.sql.streamjoin.logical.plan.{
   ChangelogMarks,
   ImposeOrder,
   PassedColumn,
+  RowsElsewhere,
   SameRows,
   StreamJoin
 }
@@ -78,8 +79,7 @@ private[resolve] object ChangelogRefusals {
           .orElse(byKind(plan))
           .orElse(plan.children.flatMap(above).headOption)
       // in which order the changes of a batch come says nothing
-      case _: RepartitionOperation | _: RebalancePartitions | _: CollectMetrics =>
-        plan.children.flatMap(above).headOption
+      case RowsElsewhere(child) => above(child)
       case u: Union =>
         UnitedChanges.misfitBelow(u).map(unsupported(_, UnitedChanges.Instead))
           .orElse(u.children.flatMap(above).headOption)

@@ -16,6 +16,7 @@ import org.apache.spark.sql.streamjoin.errors.ChangelogErrors
 import org.apache.spark.sql.streamjoin.logical.plan.{
   ChangelogJoin,
   ChangelogMarks,
+  RowsElsewhere,
   SameRows,
   StreamJoin,
   ToUpserts
@@ -69,11 +70,9 @@ private[streamjoin] object Changelogs extends (LogicalPlan => Unit) {
    */
   @tailrec
   private def belowLastSteps(plan: LogicalPlan): LogicalPlan = plan match {
-    case r: RepartitionOperation => belowLastSteps(r.child)
-    case r: RebalancePartitions  => belowLastSteps(r.child)
-    case m: CollectMetrics       => belowLastSteps(m.child)
-    case SameRows(child)         => belowLastSteps(child)
-    case _                       => plan
+    case RowsElsewhere(child) => belowLastSteps(child)
+    case SameRows(child)      => belowLastSteps(child)
+    case _                    => plan
   }
 
   /** Before Spark looks at the mode, in which it refuses all aggregations that have no watermark: what is wrong in any mode. */
@@ -178,9 +177,8 @@ private[streamjoin] object Changelogs extends (LogicalPlan => Unit) {
   def instead(operator: LogicalPlan): String = operator match {
     case _: Generate =>
       "it on the input below the declaration, with what it gives in the key or without a key"
-    case _: RepartitionOperation | _: RebalancePartitions | _: CollectMetrics =>
-      "it last, above all else"
-    case _ => "the projection or filter of columns only"
+    case RowsElsewhere(_) => "it last, above all else"
+    case _                => "the projection or filter of columns only"
   }
 
   /** Sums are right where the kind says with which sign a row counts. */

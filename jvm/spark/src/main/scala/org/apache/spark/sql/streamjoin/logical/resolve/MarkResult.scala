@@ -13,12 +13,9 @@ object MarkResult extends Rule[LogicalPlan] {
   override def apply(plan: LogicalPlan): LogicalPlan = if (plan.isStreaming) marked(plan) else plan
 
   private def marked(plan: LogicalPlan): LogicalPlan = plan match {
-    case j: ChangelogJoin if !j.isResult =>
-      val result = j.copy(isResult = true)
-      result.copyTagsFrom(j)
-      result
-    case _: Aggregate | _: ToUpserts => plan
-    case _: UnaryNode | _: Union     => plan.mapChildren(marked)
-    case _                           => plan
+    case j: ChangelogJoin if !j.isResult => j.asResult(true)
+    case _: Aggregate | _: ToUpserts     => plan
+    case _: UnaryNode | _: Union         => plan.mapChildren(marked)
+    case _                               => plan
   }
 }

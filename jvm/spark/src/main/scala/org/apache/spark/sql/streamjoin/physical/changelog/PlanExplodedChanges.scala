@@ -72,12 +72,7 @@ private[physical] object PlanExplodedChanges {
       Nil,
       None,
       Reason,
-      planLater(plan.transformUp {
-        case j: ChangelogJoin if j.isResult =>
-          val inner = j.copy(isResult = false)
-          inner.copyTagsFrom(j)
-          inner
-      })
+      planLater(plan.transformUp { case j: ChangelogJoin if j.isResult => j.asResult(false) })
     )
   }
 }
