@@ -6,7 +6,7 @@ import org.apache.hadoop.conf.Configuration
 import org.apache.spark.SparkFunSuite
 import org.apache.spark.sql.execution.streaming.runtime.StreamExecution
 import org.apache.spark.sql.execution.streaming.state.{StateStoreId, StateStoreProviderId}
-import org.apache.spark.sql.streamjoin.checkpoint.{StateShape, StoredNumbers}
+import org.apache.spark.sql.streamjoin.checkpoint.StateShape
 import org.apache.spark.sql.test.SharedSparkSession
 import org.apache.spark.sql.types.{LongType, StructType}
 
@@ -26,18 +26,7 @@ class ReportedVersionsSuite extends SparkFunSuite with SharedSparkSession {
       val (id, run) = (StateStoreId(folder.getCanonicalPath, 0, 0), UUID.randomUUID)
       val hadoop = new Configuration
       hadoop.set(StreamExecution.RUN_ID_KEY, run.toString)
-      val provider = new SegmentStateStoreProvider
-      provider.init(
-        id,
-        StoredNumbers.key,
-        StoredNumbers.value,
-        StoredNumbers.encoder,
-        useColumnFamilies = true,
-        SegmentFormat.settings(spark.sessionState.conf),
-        hadoop,
-        useMultipleValuesPerKey = false,
-        None
-      )
+      val provider = BegunProvider(id, SegmentFormat.settings(spark.sessionState.conf), hadoop)
       // for tests of Spark's own package
       val latest = coordinator.getClass
         .getMethod("getLatestSnapshotVersionForTesting", classOf[StateStoreProviderId])

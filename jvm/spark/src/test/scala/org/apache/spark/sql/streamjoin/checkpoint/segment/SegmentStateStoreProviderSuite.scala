@@ -422,20 +422,7 @@ private[segment] object SegmentStateStoreProviderSuite {
     def begun(
         provider: SegmentStateStoreProvider,
         settings: (String, String)*
-    ): SegmentStateStoreProvider = {
-      provider.init(
-        id,
-        StoredNumbers.key,
-        StoredNumbers.value,
-        StoredNumbers.encoder,
-        useColumnFamilies = true,
-        conf(settings: _*),
-        new Configuration,
-        useMultipleValuesPerKey = false,
-        None
-      )
-      provider
-    }
+    ): SegmentStateStoreProvider = BegunProvider(id, conf(settings: _*), made = provider)
 
     def batch(
         provider: SegmentStateStoreProvider,

@@ -2,7 +2,6 @@ package org.apache.spark.sql.streamjoin.checkpoint.segment
 
 import java.util.UUID
 
-import org.apache.hadoop.conf.Configuration
 import org.apache.spark.SparkFunSuite
 import org.apache.spark.sql.execution.streaming.state.{
   StateStoreConf,
@@ -10,27 +9,13 @@ import org.apache.spark.sql.execution.streaming.state.{
   StateStoreProvider,
   StateStoreProviderId
 }
-import org.apache.spark.sql.streamjoin.checkpoint.StoredNumbers
 import org.apache.spark.sql.test.SharedSparkSession
 
 /** Which stores are had again without asking Spark. */
 class StoresOfDriverSuite extends SparkFunSuite with SharedSparkSession {
 
-  private def provider(id: StateStoreId): StateStoreProvider = {
-    val provider = new SegmentStateStoreProvider
-    provider.init(
-      id,
-      StoredNumbers.key,
-      StoredNumbers.value,
-      StoredNumbers.encoder,
-      useColumnFamilies = true,
-      SegmentFormat.settings(spark.sessionState.conf),
-      new Configuration,
-      useMultipleValuesPerKey = false,
-      None
-    )
-    provider
-  }
+  private def provider(id: StateStoreId): StateStoreProvider =
+    BegunProvider(id, SegmentFormat.settings(spark.sessionState.conf))
 
   test("a store is asked for once in a run, and again when its provider has been closed") {
     withTempDir { folder =>
