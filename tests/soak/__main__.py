@@ -24,23 +24,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
     commands = parser.add_subparsers(required=True)
 
     running = commands.add_parser("run", help="run for some minutes; fails if anything is wrong")
-    running.add_argument("--minutes", type=float, default=10)
-    running.add_argument("--seed", type=int, default=1, help="of rows and of what goes wrong when")
-    running.add_argument("--out", type=Path, default=Path("artifacts/soak"))
-    running.add_argument(
-        "--verdict", action="store_true", help="fail with 2 if the run was too short to tell"
-    )
-    running.set_defaults(command=_run)
+    running.set_defaults(command=_run, out=Path("artifacts/soak"))
 
     changing = commands.add_parser("changes", help="the same of joins of changelogs")
-    changing.add_argument("--minutes", type=float, default=10)
-    changing.add_argument("--seed", type=int, default=1, help="of what goes wrong when")
     changing.add_argument("--state-format", choices=get_args(StateFormat), default="segments")
-    changing.add_argument("--out", type=Path, default=Path("artifacts/soak-changes"))
-    changing.add_argument(
-        "--verdict", action="store_true", help="fail with 2 if the run was too short to tell"
-    )
-    changing.set_defaults(command=_run_changes)
+    changing.set_defaults(command=_run_changes, out=Path("artifacts/soak-changes"))
+
+    for lasting in (running, changing):
+        lasting.add_argument("--minutes", type=float, default=10)
+        lasting.add_argument(
+            "--seed", type=int, default=1, help="of rows and of what goes wrong when"
+        )
+        lasting.add_argument("--out", type=Path)
+        lasting.add_argument(
+            "--verdict", action="store_true", help="fail with 2 if the run was too short to tell"
+        )
 
     measuring = commands.add_parser("throughput", help="rows a second, without faults and with")
     measuring.add_argument("--waves", type=int, default=200)
