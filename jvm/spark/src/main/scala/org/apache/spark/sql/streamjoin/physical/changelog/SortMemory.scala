@@ -1,7 +1,7 @@
 package org.apache.spark.sql.streamjoin.physical.changelog
 
 import org.apache.spark.TaskContext
-import org.apache.spark.memory.{MemoryConsumer, MemoryMode}
+import org.apache.spark.memory.{MemoryConsumer, MemoryMode, TaskMemoryManager}
 
 /** How much rows may take that are sorted in memory. */
 private[changelog] trait SortMemory {
@@ -16,32 +16,28 @@ private[changelog] trait SortMemory {
 private[changelog] object SortMemory {
 
   /**
-   * That of a task, of which Spark knows. It is a small part of all, for it is given back only when the rows have been read,
-   * and a task may have several sorts at once.
+   * That of a task, of which Spark knows. It is a part of what the task may have, for it is given back only when the rows
+   * have been read; all sorts of the task share it.
    */
   def of(task: TaskContext): SortMemory = {
-    val memory = new OfTask(task)
+    val memory = new OfTask(task.taskMemoryManager())
     task.addTaskCompletionListener[Unit](_ => memory.free())
     memory
   }
 
-  private val Most = 1L << 26
   private val Step = 1L << 18
 
-  private val most: Long =
-    math.min(
-      Most,
-      Runtime.getRuntime.maxMemory / (64L * Runtime.getRuntime.availableProcessors)
-    )
+  /** A fourth or so of what Spark lets a task have where all cores are busy. */
+  private val mostOfTask: Long =
+    Runtime.getRuntime.maxMemory / (8L * Runtime.getRuntime.availableProcessors)
 
-  private final class OfTask(task: TaskContext)
-      extends MemoryConsumer(task.taskMemoryManager(), MemoryMode.ON_HEAP)
+  private final class OfTask(manager: TaskMemoryManager)
+      extends MemoryConsumer(manager, MemoryMode.ON_HEAP)
       with SortMemory {
 
-    override def holds(bytes: Long): Boolean = bytes <= getUsed || bytes <= most && {
+    override def holds(bytes: Long): Boolean = bytes <= getUsed || {
       val more = math.max(bytes - getUsed, Step)
-      val granted = acquireMemory(more)
-      granted == more
+      manager.getMemoryConsumptionForThisTask + more <= mostOfTask && acquireMemory(more) == more
     }
 
     override def free(): Unit = freeMemory(getUsed)
