@@ -11,9 +11,11 @@ import argparse
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -73,14 +75,21 @@ def main() -> int:
 def _started(engine: str, checkpoint: Path, rows: int, memory: str) -> dict[str, object]:
     """Run one process and give the line that it ends with."""
     child = ["--child", engine, str(checkpoint), str(rows), "--memory", memory]
-    done = subprocess.run(
+    with subprocess.Popen(
         [sys.executable, "-m", "benchmarks.restart", *child],
-        check=True,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         text=True,
-    )
-    answer: dict[str, object] = json.loads(done.stdout.splitlines()[-1])
+        start_new_session=True,
+    ) as process:
+        assert process.stdout is not None
+        line = next((line for line in process.stdout if line.startswith("{")), None)
+        # a JVM that ends while RocksDB logs from a thread of its own may wait for that for ever
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+    if line is None:
+        raise RuntimeError(f"{engine} gave no figures")
+    answer: dict[str, object] = json.loads(line)
     return answer
 
 
