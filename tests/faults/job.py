@@ -91,7 +91,8 @@ def run(result: DataFrame, folder: Path) -> None:
 
     writer = result.writeStream.foreachBatch(sink)
     query = writer.option("checkpointLocation", f"{folder}/checkpoint").start()
-    (folder / f"started.{os.getpid()}").touch()
+    query.processAllAvailable()
+    (folder / f"caught_up.{os.getpid()}").touch()
     complete = False
     while not complete:
         complete = (folder / "complete").exists()
