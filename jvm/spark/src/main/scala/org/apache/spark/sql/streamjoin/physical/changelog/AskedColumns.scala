@@ -9,6 +9,7 @@ import org.apache.spark.sql.catalyst.expressions.{
   Expression,
   NamedExpression
 }
+import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Union}
 import org.apache.spark.sql.streamjoin.logical.plan.{ChangelogJoin, EquiKey}
 
 import io.streamjoin.model.JoinType
@@ -52,10 +53,16 @@ private[changelog] final class AskedColumns(
   val lossy: Seq[NamedExpression] = computed.filterNot(show)
 
   /** Columns of which one tells the other, for an inner join below has found them equal. */
-  private val equal: Seq[(Attribute, Attribute)] = j.children.flatMap(_.collect {
+  private val equal: Seq[(Attribute, Attribute)] = j.children.flatMap(equalIn)
+
+  private def equalIn(plan: LogicalPlan): Seq[(Attribute, Attribute)] = plan match {
+    // its columns are those of its first part, and rows of the others were in another join
+    case _: Union => Nil
     case below: ChangelogJoin if below.joinType == JoinType.Inner =>
-      below.equiKeys.collect { case EquiKey(l: Attribute, r: Attribute, _) => l -> r }
-  }).flatten
+      below.equiKeys.collect { case EquiKey(l: Attribute, r: Attribute, _) => l -> r } ++
+        below.children.flatMap(equalIn)
+    case other => other.children.flatMap(equalIn)
+  }
 
   @tailrec
   private def withEqual(known: AttributeSet): AttributeSet = {

@@ -6,6 +6,7 @@ import org.apache.spark.sql.catalyst.expressions.{
   AttributeSet,
   Expression,
   IsNotNull,
+  PlanExpression,
   PredicateHelper,
   PythonFuncExpression
 }
@@ -29,7 +30,7 @@ private[physical] object PlanChangelogJoin extends PredicateHelper {
   def filter(j: ChangelogJoin, condition: Expression): (Seq[Expression], Seq[Expression]) =
     splitConjunctivePredicates(condition).partition { c =>
       c.deterministic && c.references.nonEmpty && !c.references.exists(j.changes.contains) &&
-      !c.exists { case _: PythonFuncExpression => true; case _ => false }
+      !c.exists { case _: PythonFuncExpression | _: PlanExpression[_] => true; case _ => false }
     }
 
   /**

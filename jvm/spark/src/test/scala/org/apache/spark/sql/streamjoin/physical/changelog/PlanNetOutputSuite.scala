@@ -139,6 +139,12 @@ class PlanNetOutputSuite extends AnalysisSession {
       s"SELECT o.id, d.name, _change_type FROM orders o $how JOIN customers c ON o.id = c.id LEFT JOIN customers d ON c.id = d.id"
     assert(netted(above("INNER")) == Nil)
     assert(netted(above("LEFT")).length == 1)
+    // but not of rows that come from another part of a UNION ALL
+    val parts =
+      "SELECT o.id, c.seq, _change_type FROM orders o JOIN customers c ON o.id = c.seq UNION ALL " +
+        "SELECT id, seq, _change_type FROM orders"
+    val named = "LEFT JOIN customers d ON u.seq = d.id"
+    assert(netted(s"SELECT u.id, d.name, _change_type FROM ($parts) u $named").length == 1)
     assert(netted(s"${left("o.id, c.name")} UNION ALL ${left("o.cust, c.name")}") == Seq("id"))
     assert(
       netted(s"WITH w AS (${left("o.id, c.name")}) SELECT * FROM w WHERE name > 'b'") == Seq("id")
