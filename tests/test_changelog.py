@@ -781,6 +781,64 @@ def test_a_filter_on_the_result_leaves_no_half_of_an_update(
     assert kinds(*run.step().values()) == {(1, None, "insert"), (2, None, "delete")}
 
 
+@pytest.mark.connect
+def test_a_filter_above_upserts_takes_back_what_does_not_pass_any_more(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    orders = Landing(spark, tmp_path / "orders", ORDERS)
+    customers = Landing(spark, tmp_path / "customers", CUSTOMERS)
+    latest = orders.stream().fromUpserts("id", "seq")
+    named = customers.stream().fromUpserts("id", "seq")
+    joined = latest.alias("o").streamJoin(named.alias("c"), "o.customer = c.id", "left")
+    columns = ["id", "amount", "_change_type AS kind"]
+    results = [
+        joined.select("o.id", "o.amount", "_change_type").toUpserts("id"),
+        latest.toUpserts(),
+    ]
+    runs = [
+        Run(
+            upserts.where("amount > 1 AND _change_type <> 'x'").selectExpr(*columns),
+            tmp_path / f"checkpoint-{n}",
+        )
+        for n, upserts in enumerate(results)
+    ]
+
+    def check(*expected: tuple[Any, ...]) -> None:
+        for run in runs:
+            assert kinds(*run.step().values()) == set(expected)
+
+    orders.land(*(change("", id=n, customer=1, amount=n, seq=1) for n in (1, 2, 3)))
+    check((2, 2, "insert"), (3, 3, "insert"))
+    orders.land(
+        change("", id=1, customer=1, amount=4, seq=2),
+        change("", id=2, customer=1, amount=1, seq=2),
+        change("", id=3, customer=2, amount=5, seq=2),
+    )
+    check((1, 4, "insert"), (2, 2, "delete"), (3, 5, "update_postimage"))
+
+
+def test_a_filter_on_the_result_by_a_value_of_a_table(spark: SparkSession, tmp_path: Path) -> None:
+    orders = Landing(spark, tmp_path / "orders", ORDERS)
+    customers = Landing(spark, tmp_path / "customers", CUSTOMERS)
+    latest = orders.stream().fromUpserts("id", "seq").alias("o")
+    named = customers.stream().fromUpserts("id", "seq").alias("c")
+    latest.streamJoin(named, "o.customer = c.id", "left").select(
+        "o.id", "o.amount", "c.name", "_change_type"
+    ).createOrReplaceTempView("changes_by_a_table")
+    spark.createDataFrame([(0,), (1,)], "n INT").createOrReplaceTempView("limits_by_a_table")
+    asked = spark.sql(
+        "SELECT id, amount, _change_type FROM changes_by_a_table "
+        "WHERE amount > (SELECT max(n) FROM limits_by_a_table)"
+    )
+    run = Run(asked, tmp_path / "checkpoint")
+    orders.land(*(change("", id=n, customer=1, amount=n, seq=1) for n in (1, 2)))
+    assert kinds(*run.step().values()) == {(2, 2, "insert")}
+    orders.land(*(change("", id=n, customer=1, amount=3 - n, seq=2) for n in (1, 2)))
+    # of an update one image is left
+    expected = {(1, 2, "update_postimage"), (2, 2, "update_preimage")}
+    assert kinds(*run.step().values()) == expected
+
+
 def test_rows_that_fail_a_filter_on_the_result_are_not_held(
     spark: SparkSession, tmp_path: Path
 ) -> None:

@@ -13,7 +13,8 @@ import org.apache.spark.sql.streamjoin.logical.optimize.{
   PruneNestedColumns,
   PushFilterThroughAsOfJoin,
   PushFilterThroughStreamJoin,
-  PushFilterThroughStreamOrder
+  PushFilterThroughStreamOrder,
+  PushFilterThroughUpserts
 }
 import org.apache.spark.sql.streamjoin.logical.resolve.{
   AwaitAliases,
@@ -116,6 +117,7 @@ object ExtensionPoints {
     extensions.injectOptimizerRule(_ => PushFilterThroughStreamOrder)
     extensions.injectOptimizerRule(_ => PushFilterThroughStreamJoin)
     extensions.injectOptimizerRule(_ => PushFilterThroughAsOfJoin)
+    extensions.injectOptimizerRule(_ => PushFilterThroughUpserts)
     extensions.injectOptimizerRule(_ => PruneNestedColumns)
     extensions.injectOptimizerRule(_ => OrderInOnePartition)
     extensions.injectPlannerStrategy(StreamJoinStrategy(_))

@@ -1,7 +1,7 @@
 package org.apache.spark.sql.streamjoin.logical.plan
 
 import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, Expression, NamedExpression}
-import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project}
 import org.apache.spark.sql.types.{Metadata, MetadataBuilder}
 
 /**
@@ -63,8 +63,14 @@ private[streamjoin] object ChangelogMarks {
     columns.find(_.metadata.contains(Sequence))
 
   /** What tells of changes among the columns. */
-  def marked(columns: Seq[Attribute]): Seq[Attribute] =
-    columns.filter(a => all.exists(a.metadata.contains))
+  def marked(columns: Seq[Attribute]): Seq[Attribute] = columns.filter(isMarked)
+
+  def isMarked(a: Attribute): Boolean = all.exists(a.metadata.contains)
+
+  /** Without the marks that rows have brought from where changes were written: they declare nothing. */
+  def withoutStale(plan: LogicalPlan): LogicalPlan =
+    if (areChanges(plan) || marked(plan.output).isEmpty) plan
+    else Project(plan.output.map(unmarked), plan)
 
   /** The expression under a name, with marks. */
   def marked(
@@ -99,7 +105,7 @@ private[streamjoin] object ChangelogMarks {
 
   /** The column as one of no changelog. */
   def unmarked(a: Attribute): Attribute =
-    if (all.exists(a.metadata.contains)) {
+    if (isMarked(a)) {
       val builder = new MetadataBuilder().withMetadata(a.metadata)
       all.foreach(builder.remove)
       a.withMetadata(builder.build())

@@ -17,3 +17,10 @@ case class ToUpserts(key: Seq[Attribute], kind: Attribute, child: LogicalPlan) e
   override protected def withNewChildInternal(newChild: LogicalPlan): ToUpserts =
     copy(child = newChild)
 }
+
+object ToUpserts {
+
+  /** Whether changes come from such a one: then an update comes without the image that it replaces. */
+  private[streamjoin] def isIn(changes: LogicalPlan): Boolean =
+    changes.exists(_.isInstanceOf[ToUpserts])
+}

@@ -42,7 +42,9 @@ private[streamjoin] object ChangelogBuilder {
   def build(asked: Join): Either[Refusal, LogicalPlan] = {
     val plain = StreamJoinHint.changed(asked)(_.child)
     val join = plain
-      .withNewChildren(plain.children.map(input => UnitedChanges.of(GroupUpserts.of(input))))
+      .withNewChildren(plain.children.map(input =>
+        ChangelogMarks.withoutStale(UnitedChanges.of(GroupUpserts.of(input)))
+      ))
       .asInstanceOf[Join]
     val condition = PlainCondition.of(join.condition.getOrElse(Literal.TrueLiteral))
     val options = StreamJoinHint.on(asked).getOrElse(JoinOptions())

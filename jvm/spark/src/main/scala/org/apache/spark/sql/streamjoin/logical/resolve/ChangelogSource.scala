@@ -75,7 +75,11 @@ private[streamjoin] final class ChangelogSource(input: LogicalPlan, resolver: Re
       below: LogicalPlan = input
   ): LogicalPlan = {
     checkColumns(columns, key, sequence)
-    val data: Seq[NamedExpression] = columns.map(a => marked(a, marks(a, key, sequence): _*))
+    val data: Seq[NamedExpression] = columns.map { a =>
+      val own = marks(a, key, sequence)
+      if (own.isEmpty && !isMarked(a)) a
+      else marked(a, a.name, a.qualifier, unmarked(a).metadata, own: _*)
+    }
     Project(data :+ ofKind(kind, columns.map(_.qualifier), key.length), below)
   }
 
@@ -92,23 +96,37 @@ private[streamjoin] final class ChangelogSource(input: LogicalPlan, resolver: Re
       sequence: Option[Attribute]
   ): Unit = {
     checkNames(columns.map(_.name))
-    for (a <- key ++ sequence) {
-      if (!columns.contains(a)) {
-        throw refused(
-          s"${a.name} says of which kind a change is, and is no part of its row",
-          "another column"
-        )
-      }
-      if (!RowOrdering.isOrderable(a.dataType)) {
-        throw refused(
-          s"the values of ${a.name}, of type ${a.dataType.sql}, have no order",
-          "a column whose values can be compared"
-        )
-      }
+    for (a <- key ++ sequence if !columns.contains(a)) throw ofChange(a)
+    checkKey(key)
+    sequence.foreach(a => checkOrder(a.name, a.dataType))
+  }
+
+  private def checkKey(key: Seq[Attribute]): Unit = {
+    for (a <- key) {
+      if (isNamed(a, CommitVersion) || isNamed(a, CommitTimestamp)) throw ofChange(a)
+      checkOrder(a.name, a.dataType)
     }
     for (twice <- key.diff(key.distinct).headOption)
       throw refused(s"the key has ${twice.name} twice", "each column of the key once")
   }
+
+  private def ofChange(a: Attribute) =
+    refused(s"${a.name} tells of a change, and is no part of its row", "another column")
+
+  private def checkOrder(name: String, of: DataType): Unit =
+    if (!RowOrdering.isOrderable(of))
+      throw refused(
+        s"the values of $name, of type ${of.sql}, have no order",
+        "a column whose values can be compared"
+      )
+
+  /** Rows that go would be taken for such that come. */
+  private def checkRows(): Unit =
+    if (ChangelogMarks.changesWithin(input))
+      throw refused(
+        "the input has changes already, and rows of it that go would count as rows that come",
+        "the rows of a source; changes are joined as they are, and toUpserts(key) gives the last one of each key"
+      )
 
   /** The result has a column of this name, which is that of the kinds. */
   private def checkNames(columns: Seq[String]): Unit =
@@ -129,6 +147,7 @@ private[streamjoin] final class ChangelogSource(input: LogicalPlan, resolver: Re
       mapping: Map[String, String],
       sequenceBy: Option[String]
   ): LogicalPlan = {
+    checkRows()
     val kind = column("op", op)
     if (!kind.dataType.isInstanceOf[StringType]) {
       throw ChangelogErrors.invalidChangelog(
@@ -178,6 +197,7 @@ private[streamjoin] final class ChangelogSource(input: LogicalPlan, resolver: Re
 
   /** The latest image of each row. */
   def upserts(key: Seq[String], sequenceBy: String, deletes: Option[Expression]): LogicalPlan = {
+    checkRows()
     val kind = deletes.fold[Expression](Literal(ChangeKind.Postimage.name)) { condition =>
       If(condition, Literal(ChangeKind.Delete.name), Literal(ChangeKind.Postimage.name))
     }
@@ -191,6 +211,7 @@ private[streamjoin] final class ChangelogSource(input: LogicalPlan, resolver: Re
 
   /** Debezium's envelopes: a message is the latest image of its key. */
   def debezium(key: Seq[String], value: String, sequenceBy: Option[String]): LogicalPlan = {
+    checkRows()
     val message = column("value", value)
     val payload = payloadOf(message)
     val envelope = payload.getOrElse(message)
@@ -228,6 +249,7 @@ private[streamjoin] final class ChangelogSource(input: LogicalPlan, resolver: Re
           )
         }
         checkNames(a.fieldNames.toSeq)
+        checkOrder(sequenceBy.getOrElse("offset"), sequence.dataType)
         if (key.exists(k => !a.fields.exists(f => resolver(f.name, k)))) {
           throw ChangelogErrors.invalidChangelog(
             input.origin,
@@ -235,6 +257,7 @@ private[streamjoin] final class ChangelogSource(input: LogicalPlan, resolver: Re
             s"columns of ${a.fieldNames.mkString(", ")}"
           )
         }
+        checkKey(key.flatMap(k => fields.find(f => resolver(f.name, k))).map(_.toAttribute))
         val said = if (payload.isEmpty) s"$value.op" else s"$value.$Payload.op"
         val kind = ChangeKindOf(word, Debezium)(
           said,
@@ -314,8 +337,16 @@ private[streamjoin] final class ChangelogSource(input: LogicalPlan, resolver: Re
         "a changelog or a join of such, with the column _change_type"
       )
     )
+    if (ToUpserts.isIn(input)) {
+      throw refused(
+        "the rows come from toUpserts already, which gives an update without the image before it",
+        "the changes themselves, without the toUpserts below"
+      )
+    }
     val changes = UnitedChanges.of(input)
     val known = if (key.isEmpty) UniqueKey.of(changes) else key.map(column("key", _))
+    if (known.exists(_.exprId == kind.exprId)) throw ofChange(kind)
+    checkKey(known)
     if (known.isEmpty) {
       throw ChangelogErrors.invalidChangelog(
         input.origin,

@@ -59,7 +59,15 @@ private[streamjoin] object Changelogs extends (LogicalPlan => Unit) {
   /** A query that runs: the kind must reach the sink, or the sums above must count with it. */
   override def apply(plan: LogicalPlan): Unit = plan match {
     case w: WriteToStream =>
-      reaches(belowLastSteps(w.inputQuery))
+      val query = belowLastSteps(w.inputQuery)
+      reaches(query)
+      if (w.outputMode == OutputMode.Complete() && ChangelogMarks.areChanges(query)) {
+        throw ChangelogErrors.unsupportedChangelog(
+          query.origin,
+          "in output mode complete a sink takes what a batch gives for the whole result, and this query gives changes",
+          "the query in update mode, for a sink that takes changes"
+        )
+      }
       if (w.outputMode == OutputMode.Update()) w.inputQuery.foreach(fallsOut)
     case _ =>
   }
@@ -191,6 +199,13 @@ private[streamjoin] object Changelogs extends (LogicalPlan => Unit) {
         a.child.output.map(_.name)
       )
     }
+    if (ToUpserts.isIn(a.child)) {
+      throw ChangelogErrors.unsupportedChangelog(
+        a.origin,
+        "toUpserts stands below the aggregation and gives an update without the image before it, which no sum would take off",
+        "the aggregation on the changes themselves, without toUpserts"
+      )
+    }
     val wrong = a.aggregateExpressions.flatMap(_.collect { case e: AggregateExpression =>
       e
     }).find {
@@ -208,6 +223,10 @@ private[streamjoin] object Changelogs extends (LogicalPlan => Unit) {
           "for x to count"
       )
     }
-    stays(a.child)
+    stays(a.child match {
+      // ROLLUP and the like make the same rows of one that goes as of one that comes
+      case sets: Expand => sets.child
+      case other        => other
+    })
   }
 }

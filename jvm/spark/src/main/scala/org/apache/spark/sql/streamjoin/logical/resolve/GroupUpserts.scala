@@ -5,7 +5,8 @@ import org.apache.spark.sql.catalyst.expressions.{
   Attribute,
   ExprId,
   Literal,
-  NamedExpression
+  NamedExpression,
+  RowOrdering
 }
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.streamjoin.ColumnNames
@@ -69,8 +70,14 @@ private[resolve] object GroupUpserts {
       )
     }
     val (a, key) = withGroups(asked)
+    for (c <- a.output if key.contains(c.exprId) && !RowOrdering.isOrderable(c.dataType))
+      throw ChangelogErrors.unsupportedChangelog(
+        asked.origin,
+        s"groups by ${c.name}, of type ${c.dataType.sql}, have no order by which one is found again",
+        "groups by values that can be compared: array_sort(map_entries(m)) in the place of a map m"
+      )
     Project(
-      a.output.map { c =>
+      a.output.map(ChangelogMarks.unmarked).map { c =>
         // under its own id: what is above goes on as it is
         if (!key.contains(c.exprId)) c
         else

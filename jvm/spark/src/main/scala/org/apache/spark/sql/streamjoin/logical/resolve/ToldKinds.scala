@@ -12,8 +12,8 @@ private[resolve] object ToldKinds {
     case Project(list, child) =>
       val below = of(child)
       AttributeSet(list.filter(_.references.exists(below.contains)).map(_.toAttribute))
-    case _: Filter | SameRows(_) => of(plan.children.head)
-    case p                       => own(p)
+    case _: Filter | _: Expand | SameRows(_) => of(plan.children.head)
+    case p                                   => own(p)
   }
 
   private def own(plan: LogicalPlan): AttributeSet =

@@ -2,7 +2,7 @@ package org.apache.spark.sql.streamjoin.logical.resolve
 
 import org.apache.spark.sql.catalyst.plans.logical.Join
 import org.apache.spark.sql.streamjoin.AnalysisSession
-import org.apache.spark.sql.streamjoin.logical.plan.ChangelogJoin
+import org.apache.spark.sql.streamjoin.logical.plan.{ChangelogJoin, ChangelogMarks}
 
 import io.streamjoin.PythonApi
 
@@ -63,6 +63,95 @@ class DeclaredChangelogSuite extends AnalysisSession {
     val refused = refusal(PythonApi.toUpserts(joined, java.util.List.of("id")))
     assert(refused.getCondition == "STREAM_JOIN.INVALID_CHANGELOG")
     assert(refused.getMessage.contains("F.col(\"x.id\").alias(\"x_id\")"), refused.getMessage)
+  }
+
+  test("what became of a row is no part of a key; a key of upserts has an order") {
+    val keyed =
+      "op => DESCRIPTOR(op), sequence_by => DESCRIPTOR(id), key => DESCRIPTOR(id, _commit_version)"
+    assert(condition(s"SELECT * FROM FROM_CHANGELOG(TABLE(plain), $keyed)") ==
+      "STREAM_JOIN.INVALID_CHANGELOG")
+    val changes =
+      session.sql(
+        "SELECT id, m, _change_type FROM FROM_CHANGELOG(TABLE(SELECT id, m, op FROM raw), " +
+          "op => DESCRIPTOR(op))"
+      )
+    for (wrong <- Seq("m", "_change_type"))
+      assert(
+        refusal(PythonApi.toUpserts(changes, java.util.List.of(wrong))).getCondition ==
+          "STREAM_JOIN.INVALID_CHANGELOG",
+        wrong
+      )
+  }
+
+  test("of messages, too, a key and a sequence have an order, and a key has each column once") {
+    session.sql(
+      "SELECT named_struct('op', op, 'before', s, 'after', s, 'm', m) AS value, id AS offset FROM " +
+        "(SELECT *, named_struct('id', id, 'm', m) AS s FROM raw)"
+    ).createOrReplaceTempView("messages")
+    def declared(arguments: String) = s"SELECT * FROM FROM_DEBEZIUM(TABLE(messages), $arguments)"
+    session.sql(declared("key => DESCRIPTOR(id)"))
+    for (
+      wrong <- Seq(
+        "key => DESCRIPTOR(m)",
+        "key => DESCRIPTOR(id, id)",
+        "key => DESCRIPTOR(id), sequence_by => DESCRIPTOR(m)"
+      )
+    ) assert(condition(declared(wrong)) == "STREAM_JOIN.INVALID_CHANGELOG", wrong)
+  }
+
+  test("changes are not declared anew, and those of toUpserts do not go through it again") {
+    val joined = session.sql("SELECT x.id, x.op, _change_type, _commit_version FROM " +
+      "(SELECT id, 'c' AS op, _change_type FROM b) AS x JOIN b AS y ON x.id = y.id")
+    val upserts = PythonApi.toUpserts(joined, java.util.List.of("id"))
+    val key = java.util.List.of("id")
+    val none = java.util.Map.of[String, String]()
+    for (changes <- Seq(joined, joined.drop("_change_type"), upserts)) {
+      for (
+        declared <- Seq(
+          () => PythonApi.fromUpserts(changes, key, "_commit_version", null),
+          () => PythonApi.fromChangelog(changes, key, "op", none, null)
+        )
+      ) assert(refusal(declared()).getCondition == "STREAM_JOIN.INVALID_CHANGELOG")
+    }
+    for (of <- Seq(key, java.util.List.of("op")))
+      assert(refusal(PythonApi.toUpserts(upserts, of)).getCondition ==
+        "STREAM_JOIN.INVALID_CHANGELOG")
+  }
+
+  test("a table that changes were written to declares nothing by what its columns bring along") {
+    val joined = session.sql(
+      "SELECT x.id, _change_type AS op, _commit_version AS version FROM b AS x JOIN b AS y ON x.id = y.id"
+    )
+    val upserts = PythonApi.toUpserts(
+      session.sql("SELECT id, _change_type AS op, seq AS version FROM FROM_UPSERTS(TABLE(" +
+        "SELECT id, id AS seq FROM plain), DESCRIPTOR(id), DESCRIPTOR(seq))"),
+      java.util.List.of()
+    )
+    val folder = java.nio.file.Files.createTempDirectory("written")
+    for (changes <- Seq(joined, upserts)) {
+      assert(changes.schema.exists(_.metadata.contains(ChangelogMarks.Kind)))
+      session.readStream.schema(changes.schema).json(folder.toString)
+        .createOrReplaceTempView("written")
+      def one(input: String): ChangelogJoin = {
+        val text =
+          s"SELECT t.id, t.version, t.op, _change_type FROM $input AS t JOIN b ON t.id = b.id"
+        planOf(session.sql(text)).collectFirst { case j: ChangelogJoin => j }.get
+      }
+      val latest = one(
+        "FROM_UPSERTS(TABLE(written), DESCRIPTOR(id), DESCRIPTOR(version), deletes => op = 'delete')"
+      )
+      assert(latest.leftKey.map(_.name) == Seq("id"))
+      assert(latest.leftSequence.map(_.name).contains("version"))
+      val whole =
+        one("FROM_CHANGELOG(TABLE(SELECT *, op AS kind FROM written), op => DESCRIPTOR(kind))")
+      assert(whole.leftKey.isEmpty && whole.left.output.exists(_.name == "version"))
+      val appended = one("written")
+      assert(appended.leftKey.isEmpty)
+      assert(Seq("id", "op", "version").forall(name => appended.left.output.exists(_.name == name)))
+      val groups = one("(SELECT version, op, max(id) AS id FROM written GROUP BY version, op)")
+      assert(groups.left.output.exists(_.name == "version"))
+    }
+    java.nio.file.Files.delete(folder)
   }
 
   test("rows have no column with the name of the kinds") {

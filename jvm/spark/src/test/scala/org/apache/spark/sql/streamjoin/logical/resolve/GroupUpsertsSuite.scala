@@ -73,11 +73,12 @@ class GroupUpsertsSuite extends AnalysisSession {
     assert(j.keysFromBelow(Side.Left) && j.ofGroups == Set[Side](Side.Left))
   }
 
-  test("one row of all rows has no group, and groups of groups are refused") {
+  test("one row of all rows has no group, and groups of groups, or without an order, are refused") {
     for (
       wrong <- Seq(
         "SELECT max(k) AS k FROM rows",
-        "SELECT DISTINCT k FROM (SELECT k, count(*) FROM rows GROUP BY k)"
+        "SELECT DISTINCT k FROM (SELECT k, count(*) FROM rows GROUP BY k)",
+        "SELECT max(k) AS k FROM rows GROUP BY map(k, w)"
       )
     ) {
       val refused = refusal(joined(wrong, "a.k = g.k"))

@@ -2,6 +2,7 @@ package org.apache.spark.sql.streamjoin.logical.resolve
 
 import java.util.UUID
 
+import org.apache.spark.sql.{functions, DataFrame}
 import org.apache.spark.sql.catalyst.analysis.{AnalysisContext, UnresolvedRelation}
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.aggregate.Sum
@@ -12,6 +13,8 @@ import org.apache.spark.sql.streaming.OutputMode
 import org.apache.spark.sql.streamjoin.AnalysisSession
 import org.apache.spark.sql.streamjoin.logical.plan.{JoinOptions, StreamJoin, StreamJoinHint}
 import org.apache.spark.unsafe.types.CalendarInterval
+
+import io.streamjoin.PythonApi
 
 /**
  * [[Changelogs]], [[CheckBeforeSpark]], [[CheckJoinHints]], [[CheckOutputMode]],
@@ -194,6 +197,39 @@ class WholeQueryChecksSuite extends AnalysisSession {
       )),
       "UNSUPPORTED_CHANGELOG"
     )
+  }
+
+  test("changes are no whole result, and sums do not stand above those of toUpserts") {
+    session.sql("SELECT * FROM FROM_CHANGELOG(TABLE(raw), op => DESCRIPTOR(op))")
+      .createOrReplaceTempView("changes")
+    val joined = session.sql(
+      "SELECT a.id, _change_type FROM changes AS a JOIN (SELECT count(*) AS n FROM raw GROUP BY op) AS b ON a.id = b.n"
+    )
+    Changelogs(written(planOf(joined), OutputMode.Update()))
+    refused(
+      Changelogs(written(planOf(joined), OutputMode.Complete())),
+      "UNSUPPORTED_CHANGELOG"
+    )
+    val sums = Seq("id", "sum(IF(_change_type = 'delete', -1, 1)) AS n")
+    def summed(changes: DataFrame) =
+      planOf(changes.groupBy(sums.head).agg(functions.expr(sums.last)))
+    Changelogs(written(summed(joined), OutputMode.Complete()))
+    joined.selectExpr("id", "id % 2 AS k", "IF(_change_type = 'delete', -1, 1) AS sign")
+      .createOrReplaceTempView("signed")
+    Changelogs(written(
+      analyzed("SELECT id, k, sum(sign) FROM signed GROUP BY ROLLUP (k, id)"),
+      OutputMode.Update()
+    ))
+    refused(
+      Changelogs(written(
+        analyzed("SELECT id, k, count(sign) FROM signed GROUP BY CUBE (k, id)"),
+        OutputMode.Update()
+      )),
+      "UNSUPPORTED_CHANGELOG"
+    )
+    val upserts = PythonApi.toUpserts(joined, java.util.List.of("id"))
+    for (of <- Seq(upserts, upserts.where("id > 3")))
+      refused(Changelogs(written(summed(of), OutputMode.Update())), "UNSUPPORTED_CHANGELOG")
   }
 
   test("a watermark above an order or a join is a second one") {

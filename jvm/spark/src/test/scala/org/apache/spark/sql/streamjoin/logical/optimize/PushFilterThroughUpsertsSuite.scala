@@ -1,0 +1,62 @@
+package org.apache.spark.sql.streamjoin.logical.optimize
+
+import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan, Project}
+import org.apache.spark.sql.streamjoin.AnalysisSession
+import org.apache.spark.sql.streamjoin.logical.plan.ToUpserts
+
+import io.streamjoin.PythonApi
+
+class PushFilterThroughUpsertsSuite extends AnalysisSession {
+
+  override protected def beforeAll(): Unit = {
+    super.beforeAll()
+    stream("value AS id", "value % 3 AS k", "value AS seq", "'c' AS op")
+      .createOrReplaceTempView("rows")
+    session
+      .sql("SELECT * FROM FROM_UPSERTS(TABLE(rows), DESCRIPTOR(id), DESCRIPTOR(seq))")
+      .createOrReplaceTempView("a")
+    session.sql("SELECT * FROM FROM_CHANGELOG(TABLE(rows), op => DESCRIPTOR(op))")
+      .createOrReplaceTempView("whole")
+  }
+
+  /** What is asked below `toUpserts`, and what above. */
+  private def placed(changes: String, condition: String): (Seq[String], Seq[String]) = {
+    def conditions(plan: LogicalPlan): Seq[String] = plan match {
+      case Filter(c, child)  => c.sql +: conditions(child)
+      case Project(_, child) => conditions(child)
+      case _                 => Nil
+    }
+    val upserts = PythonApi.toUpserts(session.sql(changes), java.util.List.of("id"))
+    val pushed = PushFilterThroughUpserts(planOf(upserts.where(condition)))
+    val below = pushed.collectFirst { case u: ToUpserts => conditions(u.child) }.get
+    (below, conditions(pushed))
+  }
+
+  private val joined =
+    "SELECT x.id, y.k, _change_type, _commit_version FROM a x LEFT JOIN a y ON x.k = y.id"
+
+  test("what rows there are is asked where both images of an update are") {
+    for (changes <- Seq(joined, "SELECT * FROM a", "SELECT * FROM whole")) {
+      val (below, above) = placed(changes, "k > 1")
+      assert(below.length == 1 && above.isEmpty, changes)
+    }
+  }
+
+  test("what became of a row is asked of what comes out") {
+    for (
+      asked <-
+        Seq("_change_type <> 'delete'", "_commit_version > 3", "k > 1 OR _change_type = 'delete'")
+    ) {
+      val (below, above) = placed(joined, asked)
+      assert(below.isEmpty && above.length == 1, asked)
+    }
+    val (below, above) = placed("SELECT * FROM whole", "_change_type <> 'delete'")
+    assert(below.isEmpty && above.length == 1)
+  }
+
+  test("of a condition each part is asked where it belongs") {
+    val (below, above) = placed(joined, "k > 1 AND _change_type <> 'delete'")
+    assert(below.length == 1 && below.head.contains("> "), below)
+    assert(above.length == 1 && above.head.contains("_change_type"), above)
+  }
+}
