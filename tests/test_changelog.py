@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -519,6 +520,57 @@ def test_sql_chain_self_join_and_expiry(spark: SparkSession, tmp_path: Path) -> 
     assert kinds(*run.step().values()) == {(4, 3, 2, "insert")}
 
 
+def planned_at(run: Run, minutes: int) -> list[tuple[Any, ...]]:
+    """Take in what has landed as a batch that was planned then, and has run again."""
+    (number,) = run.step()
+    offsets = run.checkpoint / "offsets" / str(number)
+    version, planned, *sources = offsets.read_text().splitlines()
+    at = 1_700_000_000 + minutes * 60
+    recorded = json.loads(planned) | {"batchTimestampMs": at * 1000}
+    offsets.write_text("\n".join([version, json.dumps(recorded), *sources]))
+    hidden = [*run.checkpoint.glob("offsets/.*.crc"), *run.checkpoint.glob("commits/.*.crc")]
+    for file in [run.checkpoint / "commits" / str(number), *hidden]:
+        file.unlink()
+    run.step()
+    return run.batches[number]
+
+
+def test_a_write_that_changes_nothing_begins_the_age_of_a_row_anew(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    """Also of a row whose last image is kept below the join."""
+    orders = Landing(spark, tmp_path / "orders", "id INT, customer INT, _change_type STRING")
+    customers = Landing(spark, tmp_path / "customers", "id INT")
+    latest, named = orders.stream().fromChangelog(key="id"), customers.stream()
+    joined = latest.alias("o").streamJoin(
+        named.alias("c"), "o.customer = c.id", state_ttl={"left": "1 hour"}
+    )
+    run = Run(joined.select("o.id", "_change_type"), tmp_path / "checkpoint")
+    for minutes in (0, 40, 80):
+        orders.land(
+            change("update_postimage", id=1, customer=1),
+            *(change("insert", id=n, customer=1) for n in (2,) if not minutes),
+        )
+        assert planned_at(run, minutes) == []
+    customers.land({"id": 1})
+    assert planned_at(run, 100) == [(1, "insert")]
+
+
+def test_a_row_that_has_gone_by_its_age_stays_away_where_the_clock_goes_back(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    orders = Landing(spark, tmp_path / "orders", "id INT")
+    customers = Landing(spark, tmp_path / "customers", "id INT")
+    left, right = orders.stream().alias("o"), customers.stream().alias("c")
+    joined = left.streamJoin(right, "o.id < c.id", mode="changelog", state_ttl="1 hour")
+    run = Run(joined.select("o.id", "_change_type"), tmp_path / "checkpoint")
+    for n, minutes in enumerate((0, 120, 30)):
+        orders.land({"id": n})
+        assert planned_at(run, minutes) == []
+    customers.land({"id": 9})
+    assert sorted(planned_at(run, 40)) == [(1, "insert"), (2, "insert")]
+
+
 CHAINS = [("left", "o.id", "left"), ("right", "c.id", "inner"), ("inner", "c.id", "anti")]
 
 
@@ -676,19 +728,14 @@ def test_the_age_of_rows_with_an_order_counts_by_their_time(
     session = spark.newSession()
     session.conf.set("spark.sql.streamJoin.stateFormat", state_format)
     left, right = (Landing(session, tmp_path / name, TIMED) for name in ("left", "right"))
-    joined = (
-        left.stream()
-        .imposeOrder("t", "1 second")
-        .fromChangelog()
-        .alias("a")
-        .streamJoin(
-            right.stream().drop("t").fromChangelog().alias("b"),
-            "a.k = b.k",
-            state_ttl={"left": "10 seconds"},
-        )
-        .select("a.id", "b.id", "_change_type")
-    )
-    run = Run(joined, tmp_path / "checkpoint")
+
+    def aged(ttl: str) -> Run:
+        changes = left.stream().imposeOrder("t", "1 second").fromChangelog().alias("a")
+        others = right.stream().drop("t").fromChangelog().alias("b")
+        joined = changes.streamJoin(others, "a.k = b.k", state_ttl={"left": ttl})
+        return Run(joined.select("a.id", "b.id", "_change_type"), tmp_path / "checkpoint")
+
+    run = aged("10 seconds")
     row = {"k": 1, "v": 1, "_change_type": "insert"}
     left.land({**row, "id": 1, "t": at(10)}, {**row, "id": 2, "t": at(21)})
     assert kinds(*run.step().values()) == set()
@@ -705,6 +752,15 @@ def test_the_age_of_rows_with_an_order_counts_by_their_time(
     assert run.metrics()["expiredRowsLeft"] == 1
     right.land({**row, "id": 7, "t": None, "_change_type": "delete"})
     assert kinds(*run.step().values()) == {(n, 7, "delete") for n in (2, 3, 4)}
+    # rows that are held keep their age; what is taken away leaves nothing of it behind
+    left.land({**row, "id": 2, "t": at(21), "_change_type": "delete"})
+    run = aged("20 seconds")
+    run.step()
+    held = streamjoin.pending(run.checkpoint, "left").collect()
+    assert sorted(r["row"]["id"] for r in held) == [3, 4]
+    left.land({**row, "id": 6, "t": at(60)})
+    run.step()
+    assert run.metrics()["expiredRowsLeft"] == 2
 
 
 def test_an_aggregation_below_is_the_latest_image_of_its_groups(
@@ -978,7 +1034,7 @@ def test_what_is_refused(spark: SparkSession, tmp_path: Path) -> None:
         "UNSUPPORTED_CONDITION",
         lambda: orders.alias("o").streamJoin(named, on + " AND o._change_type = 'insert'"),
     )
-    for ttl in ("1 month", "-1 day", "soon"):
+    for ttl in ("1 month", "-1 day", "soon", "9999999 days", "999999999 days"):
         refused(
             "INVALID_STATE_TTL",
             lambda ttl=ttl: orders.alias("o").streamJoin(named, on, state_ttl=ttl),

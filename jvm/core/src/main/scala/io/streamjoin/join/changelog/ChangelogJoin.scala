@@ -105,6 +105,8 @@ final class ChangelogJoin[R, O](
       finish(key, ofRight)
       partners.end(state.size)
     }
+    tellWritten(ofLeft)
+    tellWritten(ofRight)
     effects.settle()
   }
 
@@ -151,6 +153,16 @@ final class ChangelogJoin[R, O](
       i += 1
     }
     counters.count(side, Inserted, moving.added.length.toLong)
+  }
+
+  /** Of a join that gives the rows of a side alone, for the sake of ages above it. */
+  private def tellWritten(moving: Moving[R]): Unit = {
+    var i = 0
+    while (i < moving.written.length) {
+      val row = moving.written(i)
+      effects.rewrite(output.alone(moving.side, row), output.alone(moving.side, row))
+      i += 1
+    }
   }
 
   private def giveAlone(

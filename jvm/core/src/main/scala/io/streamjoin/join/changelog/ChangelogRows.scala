@@ -72,6 +72,12 @@ trait ChangelogRows[R] {
   /** Whether rows leave by when they were written, so that equal ones may leave at different times. */
   def agesByWrite(side: Side): Boolean
 
+  /**
+   * Whether a write of a row that is held as it is comes out, as an update of which both images are equal: rows above
+   * age by when they were written, too.
+   */
+  def tellsWrites(side: Side): Boolean
+
   /** How many limits rows of the side have, each with a clock of its own. */
   def limitCount(side: Side): Int
 

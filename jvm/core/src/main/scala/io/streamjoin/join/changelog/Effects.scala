@@ -14,11 +14,16 @@ final class Effects[O](
 ) {
   private val removed = mutable.ArrayBuffer.empty[O]
   private val added = mutable.ArrayBuffer.empty[O]
+  private val rewritten = mutable.ArrayBuffer.empty[(O, O)]
   private val settled = mutable.ArrayBuffer.empty[Changed[O]]
 
   /** @param row None: nobody wants it */
   def give(row: Option[O], added: Boolean): Unit =
     if (row.nonEmpty) (if (added) this.added else removed) += row.get
+
+  /** @param before equal to `after`, in an object of its own; the two are an update all the same */
+  def rewrite(before: Option[O], after: Option[O]): Unit =
+    if (before.nonEmpty && after.nonEmpty) rewritten += before.get -> after.get
 
   /**
    * What is left of them: removals first, an update's two images one after the other. Begins anew.
@@ -26,7 +31,7 @@ final class Effects[O](
    * @return to be read before the next call
    */
   def settle(): Iterator[Changed[O]] =
-    if (removed.isEmpty && added.isEmpty) Iterator.empty
+    if (removed.isEmpty && added.isEmpty && rewritten.isEmpty) Iterator.empty
     else {
       settled.clear()
       if (removed.isEmpty || added.isEmpty) plain(removed, added)
@@ -36,6 +41,8 @@ final class Effects[O](
         if (removed.isEmpty || output.key(removed.head).isEmpty) plain(removed, added)
         else labelled()
       }
+      for ((before, after) <- rewritten) update(before, after)
+      rewritten.clear()
       counters.countOutput(settled.length.toLong)
       removed.clear()
       added.clear()

@@ -69,11 +69,16 @@ private[changelog] final class KeyedChanges[R](
     if (kept && was && rows.compare(side, before, row) == 0) {
       // a write all the same: it begins its time in the state anew
       held.append(side, key, row, matched)
+      if (rows.tellsWrites(side) && !isSame(row, before)) into.written.add(row, matched)
     } else {
       if (was) into.removed.add(before, matched)
       if (kept) into.added.add(row, marked = false)
     }
   }
+
+  /** What is held stays where all changes are stale, or void: nobody has written it. */
+  private def isSame(row: R, before: R): Boolean =
+    row.asInstanceOf[AnyRef] eq before.asInstanceOf[AnyRef]
 
   /** Changes of what is not held, none of which brings it. */
   private def unknown(from: Int, until: Int): Int = {

@@ -10,6 +10,9 @@ private[changelog] final class Moving[R](val side: Side) {
   val removed: MarkedRows[R] = new MarkedRows[R]
   val added: MarkedRows[R] = new MarkedRows[R]
 
+  /** Rows that stay as they are and have been written again, where that is told. */
+  val written: MarkedRows[R] = new MarkedRows[R]
+
   /** How many partners the rows had that go: a mark stands for one that has left. */
   var had: Array[Int] = Array.emptyIntArray
 
@@ -49,5 +52,6 @@ private[changelog] final class Moving[R](val side: Side) {
   def clear(): Unit = {
     removed.clear()
     added.clear()
+    written.clear()
   }
 }

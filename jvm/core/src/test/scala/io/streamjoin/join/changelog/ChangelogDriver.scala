@@ -70,6 +70,7 @@ private[changelog] final case class TestChangelog(
     equality: Boolean = true,
     hashes: Int = 1 << 20,
     aging: Boolean = false,
+    tells: Boolean = false,
     condition: (Row, Row) => Boolean = (_, _) => true
 ) extends ChangelogRows[Row] {
 
@@ -104,6 +105,8 @@ private[changelog] final case class TestChangelog(
   override def compare(side: Side, a: Row, b: Row): Int = bytes(a).compareTo(bytes(b))
 
   private def bytes(row: Row): String = row.copy(expires = 0L, sequence = 0).toString
+
+  override def tellsWrites(side: Side): Boolean = tells
 
   override def joinable(side: Side, row: Row): Boolean =
     !row.gone && (!equality || row.join.nonEmpty) && (!filtered || row.value % 2 == 0)

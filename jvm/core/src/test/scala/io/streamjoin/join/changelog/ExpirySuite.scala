@@ -86,6 +86,29 @@ class ExpirySuite extends AnyFunSuite {
     assert(d.held(Left) == 0)
   }
 
+  test("a write of the same row is told where rows above age by it, a stale one is not") {
+    for (tells <- Seq(false, true)) {
+      val d = new ChangelogDriver(
+        TestChangelog(JoinType.LeftAnti, Layout.UniqueKey, Layout.UniqueKey, tells = tells)
+      )
+      d.at(0)
+      def write(expires: Long, sequence: Int) =
+        d.batch(Seq(acc(row(2, expires, sequence))), Nil).map(_.kind)
+      assert(write(10, 2) == Seq(ChangeKind.Insert))
+      d.at(5)
+      val told = if (tells) Seq(ChangeKind.Preimage, ChangeKind.Postimage) else Nil
+      assert(write(15, 2) == told && write(20, 3) == told)
+      assert(write(25, 1).isEmpty)
+      // of images that cancel each other the row is written, too
+      val same = row(2, 30, 4)
+      assert(d.batch(Seq(retract(same), acc(same)), Nil).map(_.kind) == told)
+      d.at(29)
+      assert(d.held(Left) == 1)
+      d.at(31)
+      assert(d.held(Left) == 0 && write(40, 5) == Seq(ChangeKind.Insert))
+    }
+  }
+
   test("an older change of a key that is gone is stale while its age lasts") {
     val d = driver(JoinType.LeftOuter, Layout.UniqueKey)
     d.at(0)

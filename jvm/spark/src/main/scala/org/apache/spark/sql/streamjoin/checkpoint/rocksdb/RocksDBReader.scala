@@ -104,16 +104,17 @@ private[rocksdb] final class RocksDBReader(version: StoredVersion, hadoopConf: C
       }.filter(_._1 == 0 == first)
     for ((_, limit, place) <- limits(first = false))
       others.getOrElseUpdate(place, mutable.ArrayBuffer.empty) += limit
-    limits(first = true).map { case (_, limit, place @ (hash, time, sequence)) =>
-      val value = store.get(key(hash, time, sequence), RocksDBLayout.rows(side)).copy()
-      StoredRow(
-        side,
-        hash,
-        time,
-        (limit +: others.remove(place).toSeq.flatten).toArray,
-        value.getBoolean(0),
-        value.getStruct(1, fields)
-      )
-    }
+    for {
+      (_, limit, place @ (hash, time, sequence)) <- limits(first = true)
+      // of a row that was taken away the limit may be left that it was kept with, see StateShape.renewed
+      value <- Option(store.get(key(hash, time, sequence), RocksDBLayout.rows(side))).map(_.copy())
+    } yield StoredRow(
+      side,
+      hash,
+      time,
+      (limit +: others.remove(place).toSeq.flatten).toArray,
+      value.getBoolean(0),
+      value.getStruct(1, fields)
+    )
   }
 }

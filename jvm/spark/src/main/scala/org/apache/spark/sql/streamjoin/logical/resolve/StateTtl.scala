@@ -26,10 +26,18 @@ private[resolve] object StateTtl {
       case None                     => refused("it is no interval")
       case Some(i) if i.months != 0 => refused("months and years have no constant length")
       case Some(i) =>
-        val ms = IntervalUtils.getDuration(i, MILLISECONDS)
-        if (ms > 0) Right(ms) else refused("it is not positive")
+        Try(IntervalUtils.getDuration(i, MILLISECONDS)).toOption.filter(_ < Longest) match {
+          case None => refused(
+              "it is longer than ten thousand years; without state_ttl rows stay until they go"
+            )
+          case Some(ms) if ms <= 0 => refused("it is not positive")
+          case Some(ms)            => Right(ms)
+        }
     }
   }
+
+  /** Ten thousand years: the end of an age is a time in microseconds. */
+  private val Longest = 10000L * 366 * 24 * 3600 * 1000
 
   /** Why the options of a join are none of a changelog join. */
   def misfit(join: Join): Option[StreamJoinAnalysisException] =

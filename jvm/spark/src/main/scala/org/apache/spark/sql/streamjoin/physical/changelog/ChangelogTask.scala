@@ -2,7 +2,7 @@ package org.apache.spark.sql.streamjoin.physical.changelog
 
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
-import org.apache.spark.sql.streamjoin.checkpoint.StateShape
+import org.apache.spark.sql.streamjoin.checkpoint.{StateShape, StoredNumbers}
 import org.apache.spark.sql.streamjoin.physical.stateful.{
   AwaitedArrivals,
   BaseWatermarks,
@@ -43,7 +43,8 @@ private[changelog] final class ChangelogTask(
     val state = partitions.open(partitionId, shapeOf(code))
     val base = BaseWatermarks.next(spec.bases, spec.watermarks.rivals, batch(), state.numbers)
     val (before, now) = (spec.watermarks.received(base.before), spec.watermarks.received(base.now))
-    rows.begin(nowMs, before)
+    val clock = clockOf(spec, state.numbers, nowMs)
+    rows.begin(clock / 1000L, before)
     output.begin(partitions.info.storeVersion, nowMs)
     val counters = new ChangelogCounters
     val partners = RememberedPartners.take(partitions.info, partitionId)
@@ -76,16 +77,16 @@ private[changelog] final class ChangelogTask(
         changes.operator.expire(
           side,
           clocks(side, before, before, last),
-          clocks(side, before, before, nowMs * 1000L),
+          clocks(side, before, before, clock),
           ChangelogCounters.Expired
         )
-      state.numbers.put(ChangelogTask.Clock, nowMs * 1000L)
+      state.numbers.put(ChangelogTask.Clock, clock)
     }
     lazy val finished: Unit = {
       for (side <- Side.both) {
         val (left, aged) =
-          (clocks(side, now, before, nowMs * 1000L), clocks(side, now, now, nowMs * 1000L))
-        val from = clocks(side, before, before, nowMs * 1000L)
+          (clocks(side, now, before, clock), clocks(side, now, now, clock))
+        val from = clocks(side, before, before, clock)
         if (!from.sameElements(left))
           changes.operator.expire(side, from, left, ChangelogCounters.Evicted)
         // a change that is not late may be older than rows get: it goes with its batch, whether a clock has moved or not
@@ -112,6 +113,14 @@ private[changelog] final class ChangelogTask(
       rowsOut += 1
       output.row(changed)
     }
+  }
+
+  /** The recorded time, in microseconds, by which ages count: it does not go back where the clock of a machine does. */
+  private def clockOf(spec: ChangelogSpec, numbers: StoredNumbers, nowMs: Long): Long = {
+    val last =
+      if (Side.both.forall(spec.side(_).ttlOfWrite.isEmpty)) None
+      else numbers.get(ChangelogTask.Clock)
+    last.fold(nowMs * 1000L)(math.max(_, nowMs * 1000L))
   }
 
   private def shapeOf(code: ChangelogCode): StateShape = {
