@@ -386,6 +386,51 @@ def test_sums_above_and_columns_of_using(spark: SparkSession, tmp_path: Path) ->
         }
 
 
+def test_a_table_that_changes_were_written_to_is_rows_as_any(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    """Whatever its columns were of the changes."""
+    orders = Landing(spark, tmp_path / "orders", ORDERS)
+    customers = Landing(spark, tmp_path / "customers", CUSTOMERS)
+    named = customers.stream().fromUpserts("id", "seq").alias("c")
+    joined = orders.stream().fromUpserts("id", "seq").alias("o")
+    changes = joined.streamJoin(named, "o.customer = c.id", "left").selectExpr(
+        "o.id", "o.customer", "_change_type AS op", "_commit_version AS version"
+    )
+    orders.land(*(change("", id=n, customer=n % 2, amount=n, seq=1) for n in (1, 2)))
+    customers.land(change("", id=1, name="a", seq=1))
+    table = tmp_path / "table"
+    query = changes.writeStream.format("parquet").trigger(availableNow=True)
+    query.option("checkpointLocation", str(tmp_path / "first")).start(str(table)).awaitTermination()
+    schema = spark.read.parquet(str(table)).schema
+    assert any(field.metadata for field in schema)
+    written = spark.readStream.schema(schema).parquet(str(table))
+    groups = written.groupBy("customer", "version", "op").agg(F.max("id").alias("id"))
+    inputs = [
+        written.fromUpserts("id", "version", deletes="op = 'delete'"),
+        written.withColumn("kind", F.col("op")).fromChangelog(op="kind"),
+        written,
+        groups,
+    ]
+    results = (
+        each.alias("t")
+        .streamJoin(named, "t.customer = c.id", "left")
+        .select("t.id", "t.version", "t.op", "c.name", "_change_type")
+        for each in inputs
+    )
+    found: list[tuple[Any, ...]] = []
+
+    def sink(batch: DataFrame, _: int) -> None:
+        found.extend(tuple(row) for row in batch.collect())
+
+    second = reduce(DataFrame.union, results).writeStream.outputMode("update").foreachBatch(sink)
+    second.option("checkpointLocation", str(tmp_path / "second")).trigger(
+        availableNow=True
+    ).start().awaitTermination()
+    expected = [(1, 0, "insert", "a", "insert"), (2, 0, "insert", None, "insert")]
+    assert Counter(found) == Counter(expected * len(inputs))
+
+
 def test_upserts_and_sums_of_changes_that_no_join_has_made(
     spark: SparkSession, tmp_path: Path
 ) -> None:

@@ -129,10 +129,13 @@ case class ChangelogJoin(
     }
 
   override def output: Seq[Attribute] = {
-    def data(input: LogicalPlan) =
-      input.output.filterNot(a => added.contains(a) || ChangelogMarks.isCommit(a) && !normalizes)
+    // of the commit columns none comes so far but the sequence; rows of a table may have brought their mark along
+    def isCommit(side: Side, a: Attribute) = !normalizes && ChangelogMarks.isCommit(a) &&
+      sequence(side).exists(_.exprId == a.exprId)
+    def data(side: Side) =
+      input(side).output.filterNot(a => added.contains(a) || isCommit(side, a))
     def nullable(columns: Seq[Attribute]) = columns.map(_.withNullability(true))
-    val (l, r) = (data(left), data(right))
+    val (l, r) = (data(Side.Left), data(Side.Right))
     val columns = joinType match {
       case JoinType.Inner                        => l ++ r
       case JoinType.LeftOuter                    => l ++ nullable(r)
