@@ -1,7 +1,12 @@
 package org.apache.spark.sql.streamjoin.checkpoint
 
 import java.io.{BufferedOutputStream, File, FileOutputStream}
-import java.nio.file.{FileAlreadyExistsException => ExistsAlready, Files, Path => LocalPath}
+import java.nio.file.{
+  FileAlreadyExistsException => ExistsAlready,
+  FileSystemException,
+  Files,
+  Path => LocalPath
+}
 import java.nio.file.StandardCopyOption.ATOMIC_MOVE
 import java.util.UUID
 
@@ -27,8 +32,16 @@ import org.apache.spark.sql.internal.SQLConf
  * @throws java.io.FileNotFoundException from `open` and `list`, of what is not there
  * @throws org.apache.hadoop.fs.FileAlreadyExistsException when a file is closed that must not replace one
  */
-class LocalCheckpointFiles(path: Path, hadoopConf: Configuration) extends CheckpointFileManager {
+class LocalCheckpointFiles private[checkpoint] (
+    path: Path,
+    hadoopConf: Configuration,
+    link: LocalCheckpointFiles.Link
+) extends CheckpointFileManager {
   import LocalCheckpointFiles._
+
+  /** As Spark makes it. */
+  def this(path: Path, hadoopConf: Configuration) =
+    this(path, hadoopConf, (to, from) => { Files.createLink(to, from); () })
 
   private val elsewhere =
     if (onLocalDisk(path, hadoopConf)) None
@@ -46,7 +59,7 @@ class LocalCheckpointFiles(path: Path, hadoopConf: Configuration) extends Checkp
   ): CancellableFSDataOutputStream =
     elsewhere match {
       case Some(manager) => manager.createAtomic(file, overwriteIfPossible)
-      case None          => new NewFile(local(file), overwriteIfPossible)
+      case None          => new NewFile(local(file), overwriteIfPossible, link)
     }
 
   override def open(file: Path): FSDataInputStream = elsewhere.fold(reader.open(file))(_.open(file))
@@ -88,6 +101,9 @@ class LocalCheckpointFiles(path: Path, hadoopConf: Configuration) extends Checkp
 
 object LocalCheckpointFiles {
 
+  /** Gives a file, the second, another name, the first, unless that is there. */
+  private[checkpoint] type Link = (LocalPath, LocalPath) => Unit
+
   /**
    * The manager of a folder: this one where the folder is local and nobody asked for another by
    * `spark.sql.streaming.checkpointFileManagerClass`.
@@ -120,15 +136,16 @@ object LocalCheckpointFiles {
     Files.deleteIfExists(file.resolveSibling(s".${file.getFileName}.crc"))
 
   /** Of java.io, for an interrupt of a task would close a channel for good. */
-  private class NewFile(target: LocalPath, replaces: Boolean, unfinished: LocalPath)
+  private class NewFile(target: LocalPath, replaces: Boolean, link: Link, unfinished: LocalPath)
       extends CancellableFSDataOutputStream(
         new BufferedOutputStream(new FileOutputStream(unfinished.toFile))
       ) {
 
-    def this(target: LocalPath, replaces: Boolean) =
+    def this(target: LocalPath, replaces: Boolean, link: Link) =
       this(
         target,
         replaces,
+        link,
         target.resolveSibling(s".${target.getFileName}.${UUID.randomUUID}.tmp")
       )
 
@@ -159,10 +176,11 @@ object LocalCheckpointFiles {
 
     /** A link, for a rename would replace what another process has written meanwhile. */
     private def appear(): Unit =
-      try Files.createLink(target, unfinished)
+      try link(target, unfinished)
       catch {
         case _: ExistsAlready => throw exists()
-        case _: UnsupportedOperationException =>
+        // there are none on some file systems, as of a drive or a bucket that is mounted as a folder
+        case _: UnsupportedOperationException | _: FileSystemException =>
           if (Files.exists(target)) throw exists()
           Files.move(unfinished, target, ATOMIC_MOVE)
       }

@@ -1,7 +1,7 @@
 package org.apache.spark.sql.streamjoin.checkpoint
 
 import java.io.FileNotFoundException
-import java.nio.file.Files
+import java.nio.file.{FileSystemException, Files}
 
 import org.apache.commons.io.{FileUtils, IOUtils}
 import org.apache.hadoop.conf.Configuration
@@ -76,6 +76,22 @@ class LocalCheckpointFilesSuite extends AnyFunSuite {
       assert(read(files, path) == "first")
       write(files, path, "second", replace = true)
       assert(read(files, path) == "second" && names(files, folder) == Set("1"))
+    }
+  }
+
+  test("a file system without links has files that must not replace one, too") {
+    inFolder { (_, folder) =>
+      // what Linux says of a mounted drive
+      val files = new LocalCheckpointFiles(
+        folder,
+        hadoopConf,
+        (to, from) => throw new FileSystemException(s"$to", s"$from", "Operation not supported")
+      )
+      val path = new Path(folder, "1")
+      val late = files.createAtomic(path, overwriteIfPossible = false)
+      write(files, path, "first", replace = false)
+      intercept[FileAlreadyExistsException](late.close())
+      assert(read(files, path) == "first" && names(files, folder) == Set("1"))
     }
   }
 
