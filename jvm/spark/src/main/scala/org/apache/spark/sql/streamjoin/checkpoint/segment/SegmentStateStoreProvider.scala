@@ -37,6 +37,7 @@ import io.streamjoin.state.segment.{History, SegmentJoinState, Spilling}
  */
 private[sql] final class SegmentStateStoreProvider(spillingOf: StateStoreConf => Spilling)
     extends StateStoreProvider
+    with RowsOfRuns.Holder
     with ProviderOfSpark43
     with Logging {
 
@@ -97,9 +98,14 @@ private[sql] final class SegmentStateStoreProvider(spillingOf: StateStoreConf =>
   override def close(): Unit = synchronized {
     closed = true
     StoresOfDriver.forget(this)
+    RowsOfRuns.forget(storeId, this)
+    letGo()
+    files.close()
+  }
+
+  override def letGo(): Unit = synchronized {
     resident.foreach(_.rows.close())
     resident = None
-    files.close()
   }
 
   def unlessClosed(action: => Unit): Unit = synchronized(if (!closed) action)
@@ -110,6 +116,7 @@ private[sql] final class SegmentStateStoreProvider(spillingOf: StateStoreConf =>
 
   /** The rows of a version, to be given back; nobody else has them meanwhile. */
   def take(number: Long, id: Option[String], shape: StateShape): Resident = {
+    begin()
     val held = synchronized {
       val found = resident
       resident = None
@@ -118,6 +125,11 @@ private[sql] final class SegmentStateStoreProvider(spillingOf: StateStoreConf =>
     val taken = held.flatMap(bringTo(number, id, _)).getOrElse(load(number, id, shape))
     warnOfMemory()
     taken
+  }
+
+  private def begin(): Unit = {
+    RowsOfRuns.take(storeId, this)
+    if (synchronized(closed)) RowsOfRuns.forget(storeId, this)
   }
 
   private def warnOfMemory(): Unit = {
@@ -154,7 +166,7 @@ private[sql] final class SegmentStateStoreProvider(spillingOf: StateStoreConf =>
 
   def give(rows: Resident): Unit = synchronized {
     val stale = newest.exists(_.number > rows.version.number)
-    if (closed || stale || rows.rows.broken) rows.rows.close()
+    if (closed || stale || rows.rows.broken || !RowsOfRuns.areOf(storeId, this)) rows.rows.close()
     else {
       rows.rows.report()
       resident.foreach(_.rows.close())
@@ -179,8 +191,10 @@ private[sql] final class SegmentStateStoreProvider(spillingOf: StateStoreConf =>
     taken.committed(before.next(file, numbers))
   }
 
-  def empty(number: Long, shape: StateShape): Resident =
+  def empty(number: Long, shape: StateShape): Resident = {
+    begin()
     new Resident(rowsOf(shape), Version(number, Nil, Map.empty), None)
+  }
 
   /** Whether the ids of files are Spark's to choose from. */
   def reportsIds: Boolean = conf.enableStateStoreCheckpointIds
@@ -222,7 +236,7 @@ private[sql] final class SegmentStateStoreProvider(spillingOf: StateStoreConf =>
     synchronized(newest).foreach { version =>
       mergeAll(version)
       if (conf.reportSnapshotUploadLag) MergedVersions.report(storeId, hadoop, version.number)
-      versions.keep(from = version.number - conf.minVersionsToRetain)
+      versions.keep(version.number - conf.minVersionsToRetain, version.newestFile)
     }
 
   @tailrec

@@ -137,13 +137,21 @@ private[segment] class StateFiles(
   /**
    * Deletes files of versions before this one, with those that a killed process did not finish, but for
    * those that are needed of all that are there.
+   *
+   * @param newest that the caller knows. Where it is gone nothing is deleted: the checkpoint has been deleted and begun
+   *   anew in the same place, and what is there is of a query that has no other versions yet
    */
-  def deleteBefore(version: Long)(needed: Seq[StateFile] => Set[StateFile]): Unit = {
+  def deleteBefore(version: Long, newest: Option[StateFile])(
+      needed: Seq[StateFile] => Set[StateFile]
+  ): Unit = {
     val paths = manager.list(folder).toSeq.map(_.getPath)
-    val butFor = needed(paths.flatMap(path => StateFile.of(path.getName)))
-    for (path <- paths; name = path.getName)
-      if (StateFile.versionOf(name).exists(_ < version) && !StateFile.of(name).exists(butFor))
-        manager.delete(path)
+    val listed = paths.flatMap(path => StateFile.of(path.getName))
+    if (newest.forall(n => listed.exists(f => f.version == n.version && f.id == n.id))) {
+      val butFor = needed(listed)
+      for (path <- paths; name = path.getName)
+        if (StateFile.versionOf(name).exists(_ < version) && !StateFile.of(name).exists(butFor))
+          manager.delete(path)
+    }
   }
 
   private def damaged(path: Path, reason: String, cause: Throwable) =

@@ -9,10 +9,12 @@ import io.streamjoin.state.segment.PackedInput
 /** The versions of one partition's state, as its files hold them. */
 private[segment] final class StoredVersions(files: StateFiles) {
 
-  /** The file of a version: the one with this id, or the one that was written last. */
+  /** The file of a version: the one with this id, or the one of the task that ended last. */
   def find(number: Long, id: Option[String]): StateFile = {
     val found = files.list().filter(f => f.version == number && id.forall(_ == f.id))
-    found.lastOption.fold(throw missing(number))(last => widest(found.filter(_.id == last.id)))
+    // when a file was merged says nothing of its task, which may be of a run before
+    val last = found.filter(_.span == 1).lastOption.orElse(found.lastOption)
+    last.fold(throw missing(number))(one => widest(found.filter(_.id == one.id)))
   }
 
   /**
@@ -43,8 +45,13 @@ private[segment] final class StoredVersions(files: StateFiles) {
   def readOne(file: StateFile)(visit: (Map[String, Long], PackedInput) => Unit): Unit =
     files.read(file)(in => visit(StoredMap.read(in), in))
 
-  /** Deletes what none of the versions from this one on needs. */
-  def keep(from: Long): Unit = if (from > 1) files.deleteBefore(from)(neededFrom(from, _))
+  /**
+   * Deletes what none of the versions from this one on needs.
+   *
+   * @param newest see [[StateFiles.deleteBefore]]
+   */
+  def keep(from: Long, newest: Option[StateFile]): Unit =
+    if (from > 1) files.deleteBefore(from, newest)(neededFrom(from, _))
 
   private def neededFrom(from: Long, listed: Seq[StateFile]): Set[StateFile] = {
     val all = listed.groupBy(_.version)

@@ -1,5 +1,6 @@
 package org.apache.spark.sql.streamjoin.checkpoint.segment
 
+import java.nio.file.attribute.FileTime
 import java.nio.file.{Files, Path => LocalPath}
 
 import scala.collection.mutable
@@ -303,6 +304,39 @@ class SegmentStateStoreProviderSuite extends AnyFunSuite {
       // what the reader had seen at first is not there any more
       assert(looks > 2)
       assert(!state.names.exists(_.startsWith("4_")))
+    }
+  }
+
+  test("maintenance of a run before leaves what was begun anew in the place of its checkpoint") {
+    in { state =>
+      val before = state.provider()
+      for (n <- 1L to 20L) {
+        state.batch(before, n - 1)(add(_, n))
+        before.doMaintenance()
+      }
+      val folder = state.files.head.getParent
+      state.files.foreach(Files.delete)
+      val provider = state.provider()
+      for (n <- 1L to 3L) state.batch(provider, n - 1)(add(_, 100 + n))
+      val unfinished = Files.createFile(folder.resolve(".4_some.change.other.tmp"))
+      val names = state.names
+      // Spark closes it right after
+      before.doMaintenance()
+      assert(state.names == names && Files.exists(unfinished))
+      assert(state.read(state.provider(), 3) == Set(101L, 102L, 103L))
+    }
+  }
+
+  test("what a run before merges does not stand for what the next run has written") {
+    in { state =>
+      val before = state.provider()
+      for (n <- 1L to 5L) state.batch(before, n - 1)(add(_, n))
+      for (file <- state.files) Files.setLastModifiedTime(file, FileTime.fromMillis(1000))
+      // the batch has failed in another partition, and is run again with another filter
+      state.batch(state.provider(), 4)(add(_, 50L))
+      before.doMaintenance()
+      assert(state.names.exists(name => name.startsWith("5_") && name.endsWith(".whole")))
+      assert(state.read(state.provider(), 5) == Set(1L, 2L, 3L, 4L, 50L))
     }
   }
 

@@ -78,6 +78,32 @@ class SpillingProviderSuite extends SegmentStateStoreProviderSuite {
     }
   }
 
+  test(
+    "the rows of a run are not in memory beside those of the next, also where a task ends late"
+  ) {
+    in { state =>
+      val disk = new Disk
+      val before = state.begun(disk.provider())
+      state.batch(before, 0)(add(_, many.toSeq: _*))
+      val held = disk.pool.held
+      disk.most = disk.pool.fixed * 5 / 4
+      val next = state.begun(disk.provider())
+      assert(state.read(next, 1) == many)
+      assert(disk.pool.held <= held)
+      next.close()
+      assert(disk.pool.held == 0)
+      disk.most = Long.MaxValue
+      val late = open(before, 1)
+      late.open(shape)
+      val last = state.begun(disk.provider())
+      assert(state.read(last, 1) == many)
+      late.abort()
+      assert(disk.pool.held <= held)
+      last.close()
+      assert(disk.pool.held == 0)
+    }
+  }
+
   test("a local disk that is full fails the task; when there is space, nothing is missing") {
     assume(Files.exists(Paths.get("/dev/full")))
     in { state =>
