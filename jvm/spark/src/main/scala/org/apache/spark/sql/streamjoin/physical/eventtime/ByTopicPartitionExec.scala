@@ -11,6 +11,7 @@ import org.apache.spark.sql.catalyst.expressions.{
 import org.apache.spark.sql.catalyst.plans.physical.{Partitioning, UnknownPartitioning}
 import org.apache.spark.sql.execution.{SparkPlan, UnaryExecNode}
 import org.apache.spark.sql.streamjoin.errors.CoPartitioningErrors
+import org.apache.spark.sql.streamjoin.physical.stateful.OwnArrivals
 import org.apache.spark.sql.types.DataType
 
 import io.streamjoin.model.Side
@@ -73,7 +74,11 @@ case class ByTopicPartitionExec(
     if (TopicPartitions.joinBelow(child).nonEmpty) child.execute()
     else {
       val places = TopicPartitions.scan(child).map(TopicPartitions.places)
-      child.execute().coalesce(partitions, shuffle = false, Some(new Together(places, partitions)))
+      val together = new Together(places, partitions)
+      OwnArrivals.apart(
+        child,
+        child.execute().coalesce(partitions, shuffle = false, Some(together))
+      )
     }
 
   private def from: String =

@@ -41,7 +41,7 @@ private[physical] final class JoinTask(
     val (spec, rows) = (code.spec, code.rows)
     val held = report.held.map(_ => () => program.read().ready())
     val state = partitions.open(partitionId, JoinShape.of(code, held))
-    val watermarks = batch.open(spec.bases, spec.watermarks, state.numbers)
+    val watermarks = batch.open(partitionId, spec.bases, spec.watermarks, state.numbers)
     val counters = new JoinCounters
     val keys = report.loads.map(_ => StoredKeyLoad.open(state.numbers, holdsRows(state.rows)))
     val operator = new EventTimeJoin[UnsafeRow, InternalRow](

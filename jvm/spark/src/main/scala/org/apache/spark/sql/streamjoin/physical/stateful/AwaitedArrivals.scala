@@ -29,6 +29,7 @@ private[physical] final class AwaitedArrivals(
   )
 
   override def open(
+      partition: Int,
       bases: Seq[BaseColumn],
       watermarks: JoinWatermarks,
       numbers: StoredNumbers

@@ -1,7 +1,9 @@
 package org.apache.spark.sql.streamjoin.physical.stateful
 
-import org.apache.spark.TaskContext
+import org.apache.spark.{Partition, TaskContext}
 import org.apache.spark.executor.TaskMetrics
+import org.apache.spark.rdd.RDD
+import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.streamjoin.checkpoint.StoredNumbers
 import org.apache.spark.sql.streamjoin.logical.times.BaseColumn
@@ -40,12 +42,14 @@ private[physical] final class OwnArrivals(
 ) extends WatermarksOfBatch {
 
   override def open(
+      partition: Int,
       bases: Seq[BaseColumn],
       watermarks: JoinWatermarks,
       numbers: StoredNumbers
   ): TaskWatermarks = {
     val task = TaskContext.get()
     val stored = watermarks.received(BaseWatermarks.stored(bases.length, numbers))
+    val aheadOfOthers = countedAhead(task)
     new TaskWatermarks {
       override def evicted: Array[Long] = stored
 
@@ -81,18 +85,23 @@ private[physical] final class OwnArrivals(
       override def save(numbers: StoredNumbers): Unit = {
         numbers.put(PartitionWatermarks.BatchTime, batchTimeMs)
         told.add(PartitionWatermarks(
-          task.partitionId(),
+          partition,
           base.now.toSeq,
           base.lastActiveMs.toSeq,
           batchTimeMs
         ))
       }
 
-      override def ahead: Map[String, Long] = aheadBy.map { case (metric, ids) =>
-        metric -> ids.flatMap(OwnArrivals.counted(task.taskMetrics(), _)).sum
-      }.toMap
+      override def ahead: Map[String, Long] = countedAhead(task).map { case (metric, rows) =>
+        metric -> (rows - aheadOfOthers(metric))
+      }
     }
   }
+
+  /** How many rows the task has found too far ahead until now, of other partitions too. */
+  private def countedAhead(task: TaskContext): Map[String, Long] = aheadBy.map {
+    case (metric, ids) => metric -> ids.flatMap(OwnArrivals.counted(task.taskMetrics(), _)).sum
+  }.toMap
 }
 
 private[physical] object OwnArrivals {
@@ -106,7 +115,25 @@ private[physical] object OwnArrivals {
     }.toIndexedSeq
   }
 
-  /** The largest times in a task so far; one that nothing in the task notes has not come. */
+  /**
+   * The rows of an input that notes times, of which each partition notes its own alone: a task has several of them
+   * where what comes out is put together, as by `coalesce`, and what a partition goes by must not depend on that.
+   */
+  def apart(input: SparkPlan, rows: RDD[InternalRow]): RDD[InternalRow] =
+    new NotedApart(rows, JoinInputs.noted(input).map(_.largest.id))
+
+  private final class NotedApart(rows: RDD[InternalRow], orders: Seq[Long])
+      extends RDD[InternalRow](rows) {
+
+    override protected def getPartitions: Array[Partition] = firstParent[InternalRow].partitions
+
+    override def compute(split: Partition, context: TaskContext): Iterator[InternalRow] = {
+      orders.flatMap(accumulator(context.taskMetrics(), _)).foreach(_.reset())
+      firstParent[InternalRow].iterator(split, context)
+    }
+  }
+
+  /** The largest times in a partition so far; one that nothing in the task notes has not come. */
   private def noted(task: TaskMetrics, ids: IndexedSeq[Seq[Long]]): IndexedSeq[Long] =
     ids.map(_.flatMap(accumulator(task, _)).collect { case a: LargestTime =>
       a.value.longValue

@@ -8,8 +8,12 @@ import io.streamjoin.watermark.JoinWatermarks
 /** How the tasks of a batch of a join come to the watermarks that they go by. */
 private[physical] trait WatermarksOfBatch extends Serializable {
 
-  /** @param bases the source columns, in the order in which they are stored */
+  /**
+   * @param partition of which a task may have several, one after the other
+   * @param bases the source columns, in the order in which they are stored
+   */
   def open(
+      partition: Int,
       bases: Seq[BaseColumn],
       watermarks: JoinWatermarks,
       numbers: StoredNumbers

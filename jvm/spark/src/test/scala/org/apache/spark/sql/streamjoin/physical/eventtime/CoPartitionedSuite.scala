@@ -67,8 +67,12 @@ class CoPartitionedSuite extends StreamTest {
 
   private val condition = "a.k = b.k AND b.t BETWEEN a.t - 5 AND a.t + 10"
 
-  /** One query over restarts and failures: what came out of each batch, which may be run more than once. */
-  private final class Runs(df: DataFrame, folder: File) {
+  /**
+   * One query over restarts and failures: what came out of each batch, which may be run more than once.
+   *
+   * @param tasks into so many the partitions of a batch are put by a second action, which is to give the same
+   */
+  private final class Runs(df: DataFrame, folder: File, tasks: Option[Int] = None) {
     val batches = mutable.SortedMap.empty[Long, Seq[Row]]
     var late = 0L
     @volatile private var fails = false
@@ -80,7 +84,9 @@ class CoPartitionedSuite extends StreamTest {
       fails = failFirst
       val query = df.writeStream
         .foreachBatch { (batch: DataFrame, id: Long) =>
-          val rows = batch.collect().toSeq.sortBy(_.toString)
+          def came(batch: DataFrame) = batch.collect().toSeq.sortBy(_.toString)
+          val rows = came(batch)
+          tasks.foreach(n => assert(came(batch.coalesce(n)) == rows, s"batch $id in $n tasks"))
           batches.get(id).foreach(before =>
             assert(before == rows, s"batch $id gave something else")
           )
@@ -140,6 +146,21 @@ class CoPartitionedSuite extends StreamTest {
       }(inputs = 2)
     }
 
+  test(
+    "a task may have several partitions: each goes by its own rows, and what one owes comes out"
+  ) {
+    val ((a, left), (b, right)) = (topic(2), topic(2))
+    val joined = join(read(a, "a", 0), read(b, "b", 0), condition, "left", coPartitioned = true)
+    withTempDir { folder =>
+      val runs = new Runs(joined, folder, tasks = Some(1))
+      for (n <- 0 until 8) left.add(MemoryKafka.text(s"x$n"), s"1,x$n")
+      right.addTo(0, null, "100,r")
+      runs.run()
+      val (first, all) = (runs.batches.values.head.length, runs.rows.length)
+      assert(first > 0 && first < 8 && all == 8)
+    }
+  }
+
   test("a result is joined again by the same key") {
     differential("chain", 3, seed = 2) { (names, coPartitioned) =>
       val (a, b) = (read(names(0), "a", lag = 3), read(names(1), "b", lag = 6))
@@ -193,32 +214,36 @@ class CoPartitionedSuite extends StreamTest {
       }
     }
 
-  test("rows that wait are shown, and those too far ahead are counted") {
-    val ((a, left), (b, right)) = (topic(3), topic(3))
-    def rows(topic: String, alias: String) = PythonApi.imposeOrder(
-      spark.readStream.format(classOf[MemoryKafka].getName).option("subscribe", topic).load()
-        .selectExpr("key", "CAST(value AS TIMESTAMP) AS t"),
-      "t",
-      java.util.Map.of("lag", "1 minute", "max_ahead", "1 hour")
-    ).alias(alias)
-    val on = "a.key = b.key AND b.t BETWEEN a.t AND a.t + INTERVAL '1' HOUR"
-    val joined = join(rows(a, "a"), rows(b, "b"), on, "left", coPartitioned = true)
-    withTempDir { folder =>
-      for (n <- 0 until 8) left.add(MemoryKafka.text(s"x$n"), "2024-05-04 10:00:00")
-      for (n <- 0 until 3) left.add(MemoryKafka.text(s"y$n"), "4024-05-04 10:00:00")
-      right.add(MemoryKafka.text("x1"), "2024-05-04 10:10:00")
-      right.add(MemoryKafka.text("y"), "4024-05-04 10:10:00")
-      val query = joined.writeStream.format("noop")
-        .option("checkpointLocation", folder.getCanonicalPath).start()
-      try query.processAllAvailable()
-      finally query.stop()
-      val metrics = query.recentProgress.head.stateOperators.head.customMetrics
-      assert(metrics.get("aheadRowsLeft") == 3 && metrics.get("aheadRowsRight") == 1)
-      val waiting =
-        spark.read.format("streamjoin-pending").option("side", "left").load(folder.getCanonicalPath)
-      assert(waiting.count() == 8)
+  for (tasks <- Seq(3, 1))
+    test(s"rows that wait are shown, and those too far ahead are counted, in $tasks tasks") {
+      val ((a, left), (b, right)) = (topic(3), topic(3))
+      def rows(topic: String, alias: String) = PythonApi.imposeOrder(
+        spark.readStream.format(classOf[MemoryKafka].getName).option("subscribe", topic).load()
+          .selectExpr("key", "CAST(value AS TIMESTAMP) AS t"),
+        "t",
+        java.util.Map.of("lag", "1 minute", "max_ahead", "1 hour")
+      ).alias(alias)
+      val on = "a.key = b.key AND b.t BETWEEN a.t AND a.t + INTERVAL '1' HOUR"
+      val joined = join(rows(a, "a"), rows(b, "b"), on, "left", coPartitioned = true)
+      withTempDir { folder =>
+        for (n <- 0 until 8) left.add(MemoryKafka.text(s"x$n"), "2024-05-04 10:00:00")
+        for (n <- 0 until 3) left.add(MemoryKafka.text(s"y$n"), "4024-05-04 10:00:00")
+        right.add(MemoryKafka.text("x1"), "2024-05-04 10:10:00")
+        right.add(MemoryKafka.text("y"), "4024-05-04 10:10:00")
+        val query = joined.coalesce(tasks).writeStream.format("noop")
+          .option("checkpointLocation", folder.getCanonicalPath).start()
+        try query.processAllAvailable()
+        finally query.stop()
+        val metrics = query.recentProgress.head.stateOperators.head.customMetrics
+        assert(metrics.get("aheadRowsLeft") == 3 && metrics.get("aheadRowsRight") == 1)
+        val waiting =
+          spark.read.format("streamjoin-pending").option(
+            "side",
+            "left"
+          ).load(folder.getCanonicalPath)
+        assert(waiting.count() == 8)
+      }
     }
-  }
 
   test("the batch is one stage, with a task for each partition of the topics") {
     val ((a, left), (b, right)) = (topic(3), topic(3))
