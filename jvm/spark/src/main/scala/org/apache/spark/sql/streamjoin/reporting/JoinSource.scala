@@ -1,6 +1,6 @@
 package org.apache.spark.sql.streamjoin.reporting
 
-import com.codahale.metrics.{Gauge, MetricRegistry}
+import com.codahale.metrics.{Gauge, MetricFilter, MetricRegistry}
 
 import org.apache.spark.metrics.source.Source
 
@@ -30,6 +30,9 @@ private[reporting] final class JoinSource(query: String) extends Source {
       metricRegistry.register(name, gauge)
     }
   }
+
+  /** Its figures are no more, in Spark's metrics system either. */
+  def clear(): Unit = metricRegistry.removeMatching(MetricFilter.ALL)
 }
 
 private[reporting] object JoinSource {

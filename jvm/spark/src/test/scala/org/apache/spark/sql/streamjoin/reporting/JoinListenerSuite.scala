@@ -5,6 +5,7 @@ import java.time.Instant
 
 import scala.jdk.CollectionConverters._
 
+import com.codahale.metrics.MetricRegistry
 import org.apache.spark.{SparkConf, SparkEnv}
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.execution.streaming.runtime.MemoryStream
@@ -35,7 +36,10 @@ class JoinListenerSuite extends StreamTest {
       java.util.Map.of("lag", "1 minute")
     ).alias(alias)
 
-  private def running(on: String = within)(test: (StreamingQuery, Rows, Rows) => Unit): Unit =
+  private def running(
+      on: String = within,
+      name: String = "orders"
+  )(test: (StreamingQuery, Rows, Rows) => Unit): Unit =
     withTempDir { folder =>
       val (o, d) = (MemoryStream[(Int, Timestamp)], MemoryStream[(Int, Timestamp)])
       val joined = PythonApi.streamJoin(
@@ -45,7 +49,7 @@ class JoinListenerSuite extends StreamTest {
         "left",
         java.util.Map.of[String, Any]()
       )
-      val query = joined.writeStream.format("noop").queryName("orders")
+      val query = joined.writeStream.format("noop").queryName(name)
         .option("checkpointLocation", folder.getCanonicalPath).start()
       try test(query, o, d)
       finally query.stop()
@@ -122,5 +126,31 @@ class JoinListenerSuite extends StreamTest {
     }
     spark.sparkContext.listenerBus.waitUntilEmpty()
     assert(figures.isEmpty)
+  }
+
+  test("the figures of a query stay where one ends whose name begins its own") {
+    val system = SparkEnv.get.metricsSystem
+    val field = system.getClass.getDeclaredField("registry")
+    field.setAccessible(true)
+    def shown(query: String): Int =
+      field.get(system).asInstanceOf[MetricRegistry].getNames.asScala
+        .count(_.contains(s".streamjoin.$query."))
+    def oneBatch(query: StreamingQuery, o: Rows): Unit = {
+      o.addData(1 -> at(1))
+      batch(query)
+    }
+    running(name = "orders_eu") { (query, o, _) =>
+      oneBatch(query, o)
+      val before = shown("orders_eu")
+      running() { (other, others, _) =>
+        oneBatch(other, others)
+        assert(shown("orders") == before && before > 0)
+      }
+      spark.sparkContext.listenerBus.waitUntilEmpty()
+      assert(shown("orders") == 0 && shown("orders_eu") == before)
+      oneBatch(query, o)
+    }
+    spark.sparkContext.listenerBus.waitUntilEmpty()
+    assert(shown("orders_eu") == 0)
   }
 }
