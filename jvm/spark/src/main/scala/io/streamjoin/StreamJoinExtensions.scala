@@ -46,9 +46,10 @@ import org.apache.spark.sql.{SparkSessionExtensions, SparkSessionExtensionsProvi
  *    then `WarnAtAnalysis`.
  *  - Normalization. `ResolveAwaitedJoin`: a join on which nothing was put becomes ours. `OneEventTime`:
  *    deduplication above a join sees one event time. `MarkResult`: joins of changelogs whose changes come out as they are.
- *  - Optimization. `PushFilterThroughStreamOrder`, `PushFilterThroughStreamJoin`, `PushFilterThroughAsOfJoin`: filters
- *    go below an order, a join and an as-of join where that changes nothing. `PruneNestedColumns`: structs are cut down to what is asked for. `OrderInOnePartition`: above an order that is
- *    brought into one partition.
+ *  - Optimization. `PushFilterThroughStreamOrder`, `PushFilterThroughStreamJoin`, `PushFilterThroughAsOfJoin`,
+ *    `PushFilterThroughUpserts`: filters go below an order, a join, an as-of join where that changes nothing, and below
+ *    `toUpserts`, where both images of an update are. `PruneNestedColumns`: structs are cut down to what is asked for.
+ *    `OrderInOnePartition`: above an order that is brought into one partition.
  *  - Planning. `StreamJoinStrategy`: the physical operators; a join of Spark's that keeps rows for ever, below or
  *    above an order, is refused. `ExplainBuiltinJoin`: why a join stayed Spark's.
  *    `PackShuffles`: changes go through shuffles in chunks. `SortChanges`: they are sorted by a hash in this

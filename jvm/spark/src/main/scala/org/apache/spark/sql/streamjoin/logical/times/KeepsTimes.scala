@@ -1,7 +1,7 @@
 package org.apache.spark.sql.streamjoin.logical.times
 
+import org.apache.spark.sql.catalyst.expressions.PipeOperator
 import org.apache.spark.sql.catalyst.plans.logical._
-import org.apache.spark.sql.streamjoin.logical.plan.{RowsElsewhere, SameRows}
 
 /**
  * The nodes of Spark's that give each row of their input out in the batch in which it comes, any number
@@ -13,13 +13,14 @@ import org.apache.spark.sql.streamjoin.logical.plan.{RowsElsewhere, SameRows}
 private[logical] object KeepsTimes {
 
   def unapply(plan: LogicalPlan): Boolean = plan match {
-    case _: Subquery | _: CTERelationDef                      => true
-    case _: Filter | _: TypedFilter | _: Sample | _: Sort     => true
-    case _: GlobalLimit | _: LocalLimit | _: Offset | _: Tail => true
-    case SameRows(_) | RowsElsewhere(_)                       => true
-    case _: UnresolvedHint | _: EventTimeWatermark            => true
-    case _: Deduplicate | _: DeduplicateWithinWatermark       => true
-    case _: Generate | _: LateralJoin                         => true
+    case _: SubqueryAlias | _: View | _: Subquery | _: CTERelationDef => true
+    case _: Filter | _: TypedFilter | _: Sample | _: Sort             => true
+    case _: GlobalLimit | _: LocalLimit | _: Offset | _: Tail         => true
+    case _: RepartitionOperation | _: RebalancePartitions             => true
+    case _: ResolvedHint | _: UnresolvedHint | _: CollectMetrics      => true
+    case _: EventTimeWatermark | _: PipeOperator                      => true
+    case _: Deduplicate | _: DeduplicateWithinWatermark               => true
+    case _: Generate | _: LateralJoin                                 => true
     // of a stream and a table; of two streams, see SparksJoin
     case _: Join => true
     case _       => PythonFunctions.contains(plan.nodeName)
