@@ -80,6 +80,8 @@ def on_connect(warehouse: Path) -> SparkSession:
     """A session whose server is another process of this machine, started with it."""
     return (
         streamjoin.configure(SparkSession.builder.remote("local[2]"))
+        # it keeps each query for an hour after its end, with some megabytes of settings
+        .config("spark.driver.memory", "3g")
         .config("spark.ui.enabled", "false")
         .config("spark.sql.artifact.isolation.enabled", "false")
         .config("spark.sql.shuffle.partitions", "2")
