@@ -250,14 +250,13 @@ private[streamjoin] final class ChangelogSource(input: LogicalPlan, resolver: Re
         }
         checkNames(a.fieldNames.toSeq)
         checkOrder(sequenceBy.getOrElse("offset"), sequence.dataType)
-        if (key.exists(k => !a.fields.exists(f => resolver(f.name, k)))) {
-          throw ChangelogErrors.invalidChangelog(
+        checkKey(key.map { k =>
+          fields.find(f => resolver(f.name, k)).getOrElse(throw ChangelogErrors.invalidChangelog(
             input.origin,
             s"the key ${key.mkString(", ")} is no part of the rows",
             s"columns of ${a.fieldNames.mkString(", ")}"
-          )
-        }
-        checkKey(key.flatMap(k => fields.find(f => resolver(f.name, k))).map(_.toAttribute))
+          )).toAttribute
+        })
         val said = if (payload.isEmpty) s"$value.op" else s"$value.$Payload.op"
         val kind = ChangeKindOf(word, Debezium)(
           said,
