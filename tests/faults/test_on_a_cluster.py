@@ -237,8 +237,8 @@ def test_two_drivers_on_one_checkpoint(cluster: StandaloneCluster, day: Day) -> 
         jobs[0].wait_for_batches("commits", 1)
         jobs.append(running.enter_context(run("two")))
         # both wait for the next hour, which each of them then takes for its own
-        caught_up = day.shop.folder.glob
-        jobs[1].wait_for("job that has caught up", lambda: len(list(caught_up("caught_up.*"))) == 2)
+        folder = day.shop.folder
+        jobs[1].wait_for("waiting job", lambda: len(list(folder.glob("caught_up.*"))) == 2)
         while not any(job.in_conflict() for job in jobs):
             assert day.hours < MOST_HOURS, "two queries share a checkpoint, and neither says so"
             one_more = jobs[0].has("commits", jobs[0].batches("commits") + 1)

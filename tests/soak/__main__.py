@@ -32,9 +32,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     for lasting in (running, changing):
         lasting.add_argument("--minutes", type=float, default=10)
-        lasting.add_argument(
-            "--seed", type=int, default=1, help="of rows and of what goes wrong when"
-        )
+        lasting.add_argument("--seed", type=int, default=1, help="of all that is drawn")
         lasting.add_argument("--out", type=Path)
         lasting.add_argument(
             "--verdict", action="store_true", help="fail with 2 if the run was too short to tell"
