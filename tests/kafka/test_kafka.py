@@ -118,3 +118,11 @@ def test_values_that_are_no_json_of_the_schema(
     expected = batch_join(spark, topics)
     assert [row for row in expected if row[0] is None] == [(None,) * 5] * 3
     assert pipeline.in_table() == expected
+
+
+def test_a_message_that_no_partition_takes(topics: Topics) -> None:
+    """Of the tests' own sending: what is not in a topic must not be waited for in a result."""
+    topics.create(1, "narrow")
+    topics.send("narrow", 7, {"order_id": 1})
+    with pytest.raises(AssertionError, match=r"not delivered: .*narrow-7: .*Unknown partition"):
+        topics.flush()

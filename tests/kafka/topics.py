@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
@@ -13,12 +14,15 @@ from confluent_kafka.cimpl import NewTopic
 from tests.kafka.broker import Address
 
 WITHIN_S = 120
+Placed = Callable[[int, int], None]
+"""Is told the partition of a message, and its offset there."""
 
 
 class Topics:
     def __init__(self, broker: Address, prefix: str) -> None:
         self.broker = broker
         self.prefix = prefix
+        self._refused: Counter[str] = Counter()
         self._admin = AdminClient(broker.client_settings)
         # Once in the topic, also if the broker goes away between a message and its confirmation.
         settings = {**broker.client_settings, "enable.idempotence": True}
@@ -36,10 +40,25 @@ class Topics:
         for topic in made.values():
             topic.result(WITHIN_S)
 
-    def send(self, name: str, partition: int, row: Mapping[str, Any] | bytes | None) -> None:
-        """Send a row, or what is none; it is in the topic after ``flush``."""
+    def send(
+        self,
+        name: str,
+        partition: int,
+        row: Mapping[str, Any] | bytes | None,
+        *,
+        placed: Placed | None = None,
+    ) -> None:
+        """Send a row, or what is none; it is in the topic after ``flush``.
+
+        Where it lies there is told at the latest when ``flush`` has ended.
+        """
         value = row if row is None or isinstance(row, bytes) else json.dumps(row).encode()
-        self._producer.produce(self.prefix + name, value=value, partition=partition)
+        self._producer.produce(
+            self.prefix + name,
+            value=value,
+            partition=partition,
+            on_delivery=self._delivered(placed),
+        )
 
     def send_by_key(
         self,
@@ -48,27 +67,35 @@ class Topics:
         value: str,
         *,
         as_java: bool = True,
-        placed: Callable[[int, int], None] | None = None,
+        placed: Placed | None = None,
     ) -> None:
-        """Send a text to the partition of its key, as Java's clients place it or as librdkafka.
-
-        Its partition and offset are told at the latest when ``flush`` has ended.
-        """
+        """The same of a text that goes where its key does, as in Java's clients or librdkafka."""
         producer = self._placing if as_java else self._producer
-
-        def delivered(error: KafkaError | None, message: Message) -> None:
-            if error is None and placed is not None:
-                partition, offset = message.partition(), message.offset()
-                assert partition is not None
-                assert offset is not None
-                placed(partition, offset)
-
-        producer.produce(self.prefix + name, value=value.encode(), key=key, on_delivery=delivered)
+        producer.produce(
+            self.prefix + name,
+            value=value.encode(),
+            key=key,
+            on_delivery=self._delivered(placed),
+        )
         producer.poll(0)
 
     def flush(self) -> None:
         left = self._producer.flush(WITHIN_S) + self._placing.flush(WITHIN_S)
         assert left == 0, f"{left} messages were not taken by {self.broker.bootstrap}"
+        assert not self._refused, f"messages were not delivered: {self._refused}"
+
+    def _delivered(self, placed: Placed | None) -> Callable[[KafkaError | None, Message], None]:
+        def delivered(error: KafkaError | None, message: Message) -> None:
+            if error is not None:
+                place = f"{message.topic()}-{message.partition()}"
+                self._refused[f"{place}: {error}"] += 1
+            elif placed is not None:
+                partition, offset = message.partition(), message.offset()
+                assert partition is not None
+                assert offset is not None
+                placed(partition, offset)
+
+        return delivered
 
     def values(self, name: str) -> list[Any]:
         """All that is in the topic."""

@@ -47,6 +47,16 @@ def check(progress: Mapping[str, Any], after: After) -> None:
         )
 
 
+def said(progress: Mapping[str, Any]) -> str:
+    """In a line, for a person who looks for what went wrong."""
+    counts = [
+        {name: count for name, count in join["customMetrics"].items() if count}
+        | {"numRowsTotal": join["numRowsTotal"]}
+        for join in joins(progress)
+    ]
+    return f"{progress['numInputRows']} rows came, from below to above {counts}"
+
+
 def _millis(time: datetime | None) -> int | None:
     if time is None:
         return None

@@ -6,10 +6,12 @@ import json
 import shutil
 from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from random import Random
 
 import pyarrow.parquet as pq
+from confluent_kafka import OFFSET_INVALID
 
 from examples.kafka_pipeline import SCHEMAS
 from tests.kafka.broker import Broker
@@ -60,11 +62,18 @@ class Pipeline:
 
     def send(self, messages: Encoded) -> None:
         for topic, partition, row, value in messages:
-            self._topics.send(topic, partition, value)
-            # A partition has its messages in the order in which they were sent, each once.
-            self._waiting[topic, partition].append(row)
+            self._topics.send(topic, partition, value, placed=partial(self._placed, topic, row))
         self._topics.flush()
         self.sent += len(messages)
+
+    def _placed(self, topic: str, row: Row, partition: int, offset: int) -> None:
+        """Of two messages that were sent one after the other the broker tells in that order."""
+        place = (topic, partition)
+        expected = self._taken[place] + len(self._waiting[place])
+        # of one that it was sent twice, as it was away, it does not tell the offset
+        if offset not in (expected, OFFSET_INVALID):
+            raise RuntimeError(f"a message of {place} lies at {offset}, not {expected}")
+        self._waiting[place].append(row)
 
     def finished(self) -> int:
         """How many batches have been committed since the beginning."""

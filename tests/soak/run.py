@@ -10,9 +10,9 @@ from typing import Any
 from examples.kafka_pipeline import SCHEMAS
 from tests.kafka.broker import Broker
 from tests.kafka.orders import Message
-from tests.soak.checks import check, joins
+from tests.soak.checks import check, joins, said
 from tests.soak.feed import Feed
-from tests.soak.oracle import After, Oracle, WrongResultError
+from tests.soak.oracle import After, Batch, Oracle, WrongResultError
 from tests.soak.outcome import OrdersOutcome
 from tests.soak.pipeline import Pipeline
 from tests.soak.vitals import size
@@ -24,6 +24,7 @@ MOST_WAITING = 60 * 3 * ORDERS_A_WAVE
 """Messages: a machine that is too slow for the pace is waited for, not flooded."""
 SAMPLE_EVERY_S = 4.0
 SILENT_FOR_S = 300
+REPORTED_WITHIN_S = 30
 QUIET_SHARE = 1 / 3
 """The share of the time, at the end, in which the driver lives on: what it holds can be seen to
 grow only within one life."""
@@ -151,11 +152,13 @@ class Soak:
         self._pipeline.driver.check()
         now = time.monotonic()
         for batch in self._pipeline.batches():
-            self._after[batch.number] = self._oracle.take(batch)
+            try:
+                self._after[batch.number] = self._oracle.take(batch)
+            except WrongResultError as error:
+                raise WrongResultError(f"{error}; {self._told(batch)}") from error
             self.outcome.batches += 1
             self._last_news = now
-        for report in self._pipeline.progress.new():
-            self._reports[report["batchId"]] = report
+        self._read_reports()
         for number in sorted(self._reports.keys() & self._after.keys()):
             self._check(self._reports.pop(number), self._after.pop(number))
         for vitals in self._pipeline.vitals.new():
@@ -165,6 +168,21 @@ class Soak:
         if now >= self._next_sample:
             self._next_sample = now + SAMPLE_EVERY_S
             self._sample()
+
+    def _read_reports(self) -> None:
+        for report in self._pipeline.progress.new():
+            self._reports[report["batchId"]] = report
+
+    def _told(self, batch: Batch) -> str:
+        """What else there is to know of a batch with a wrong result."""
+        took = {topic: len(rows) for topic, rows in batch.rows.items()}
+        deadline = time.monotonic() + REPORTED_WITHIN_S
+        while batch.number not in self._reports and time.monotonic() < deadline:
+            time.sleep(0.05)
+            self._read_reports()
+        report = self._reports.get(batch.number)
+        told = said(report) if report else "nothing"
+        return f"it took {took} and gave {len(batch.given)} rows; the query says: {told}"
 
     def _check(self, report: Mapping[str, Any], after: After) -> None:
         check(report, after)
