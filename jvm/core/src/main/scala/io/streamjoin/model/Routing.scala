@@ -16,8 +16,8 @@ sealed abstract class Routing(val name: String) extends Serializable {
   /** Whether rows of the side that come to a partition are counted, and shown, there. */
   final def countsIn(partition: Int, side: Side): Boolean = !copies(side) || partition == 0
 
-  /** Whether there are rows in a partition that another one answers for. */
-  def hasGuests: Boolean = false
+  /** Whether there may be rows of the side in a partition that another one answers for. */
+  def hasGuests(side: Side): Boolean = false
 
   /** Whether a buffered row with this key is one that another partition answers for. */
   def isGuest(key: Long): Boolean = false
@@ -80,7 +80,7 @@ object Routing {
    * meet, so the work of a partition is its share.
    */
   case object Shared extends Routing("SHARED") {
-    override def hasGuests: Boolean = true
+    override def hasGuests(side: Side): Boolean = true
 
     override def keepsGuestsApart: Boolean = true
 
@@ -114,12 +114,12 @@ object Routing {
 
     /** The partition in which a row is a guest, or [[ReachBuckets.NoPartition]]: in none. */
     final def guestIn(side: Side, key: Long, time: Long, partitions: Int, own: Int): Int =
-      if (single.contains(side)) ReachBuckets.NoPartition
-      else neighbourIn(side, key, time, partitions, own)
+      if (hasGuests(side)) neighbourIn(side, key, time, partitions, own)
+      else ReachBuckets.NoPartition
 
     protected def neighbourIn(side: Side, key: Long, time: Long, partitions: Int, own: Int): Int
 
-    final override def hasGuests: Boolean = true
+    final override def hasGuests(side: Side): Boolean = !single.contains(side)
 
     final override def answersForPairs: Side = single.getOrElse(Left)
 
@@ -131,7 +131,7 @@ object Routing {
         partitions: Int,
         own: Int
     ): Boolean =
-      partitions > 1 && !single.contains(side) && {
+      partitions > 1 && hasGuests(side) && {
         val home = homeIn(side, key, time, partitions, own)
         home != ReachBuckets.NoPartition && home != partition
       }

@@ -60,8 +60,7 @@ final class EventTimeJoin[R, O](
 
   private val probe = new Probe
 
-  // asked of each pair
-  private val hasGuests = routing.hasGuests
+  private val hasGuests = BySide.of(routing.hasGuests)
 
   // told of each row; null where nobody asks
   private val keyLoad = load.orNull
@@ -146,20 +145,20 @@ final class EventTimeJoin[R, O](
   }
 
   private def isGuest(side: Side, row: R, key: Long, ofKey: Int, own: RowBounds): Boolean =
-    hasGuests && (
+    hasGuests(side) && (
       routing.isGuest(row.asInstanceOf[AnyRef], partition, partitions) ||
         own.hasProbeTime(times) &&
         routing.isGuest(side, key, own.probeTime(times), partition, partitions, ofKey)
     )
 
   /** @param ofKey the partition of its key, see [[partitionOf]] */
-  private def isGuest(side: Side, row: BufferedRow[R], ofKey: Int): Boolean = hasGuests &&
+  private def isGuest(side: Side, row: BufferedRow[R], ofKey: Int): Boolean = hasGuests(side) &&
     (routing.isGuest(row.key) ||
       routing.isGuest(side, row.key, row.time, partition, partitions, ofKey))
 
   /** The partition of a row's key, where somebody asks: this one, or one of rows that are spread. */
   private def partitionOf(side: Side, row: R, key: Long): Int =
-    if (hasGuests && routing.isSpread(key)) rows.partition(side, row, partitions) else partition
+    if (routing.isSpread(key)) rows.partition(side, row, partitions) else partition
 
   private def evict(side: Side, before: Array[Long]): Iterator[O] = {
     val own = boundsOf(side)
@@ -215,6 +214,9 @@ final class EventTimeJoin[R, O](
     private var ordinary = true
     private var keep = false
     private var partners: Probed[R] = _
+
+    // asked of each pair: to look whether a partner is a guest is to read its key and its time
+    private var guestsAmongPartners = false
     private var guestsLeft = false
     private var matched = false
     private var settled = true
@@ -246,6 +248,7 @@ final class EventTimeJoin[R, O](
         Saturated.isOrdinary(time) && Saturated.isOrdinary(from) && Saturated.isOrdinary(to)
       partners =
         state.probe(side.other, if (guest && apart) Routing.NoKey else key, from, to)
+      guestsAmongPartners = hasGuests(side.other)
       guestsLeft = apart && !guest
       matched = false
       settled = false
@@ -279,7 +282,7 @@ final class EventTimeJoin[R, O](
 
     private def meet(partner: BufferedRow[R]): Unit = {
       val other = partner.row
-      val guests = guest && isGuest(side.other, partner, ofKey)
+      val guests = guest && isGuest(partner)
       val pairs = !guests &&
         (if (side == Left) rows.matches(row, other, ordinary)
          else rows.matches(other, row, ordinary))
@@ -289,11 +292,12 @@ final class EventTimeJoin[R, O](
           counters.countJoined()
           meetLeftOnly(partner, other)
         } else {
-          val toGuest = isGuest(side.other, partner, ofKey)
-          if (!partner.matched && joinType.preserves(side.other) && !toGuest) {
+          if (
+            !partner.matched && joinType.preserves(side.other) && !isGuest(partner)
+          ) {
             partners.setMatched()
           }
-          val ofGuest = if (side == routing.answersForPairs) guest else toGuest
+          val ofGuest = if (side == routing.answersForPairs) guest else isGuest(partner)
           if (!ofGuest) {
             counters.countJoined()
             give(if (side == Left) output.joined(row, other) else output.joined(other, row))
@@ -301,6 +305,9 @@ final class EventTimeJoin[R, O](
         }
       }
     }
+
+    private def isGuest(partner: BufferedRow[R]): Boolean =
+      guestsAmongPartners && EventTimeJoin.this.isGuest(side.other, partner, ofKey)
 
     private def meetLeftOnly(partner: BufferedRow[R], other: R): Unit = {
       if (joinType == JoinType.LeftSemi) give(output.matched(if (side == Left) row else other))
