@@ -30,8 +30,11 @@ private[streamjoin] final case class FoundBound(
     case _ => false
   })
 
-  /** Whether the conjunct has a sum, which with times that are not ordinary may overflow and fail. */
-  def hasSum: Boolean = conjunct.children.exists(!_.isInstanceOf[Attribute])
+  /**
+   * Whether it is the conjunct of ordinary times only. With others a sum may overflow and fail; and nothing is later
+   * than the last time there is, where a bound that overflows stands at it.
+   */
+  def needsOrdinary: Boolean = slack < 0 || conjunct.children.exists(!_.isInstanceOf[Attribute])
 
   private def distance(e: Expression): Option[BigInt] = e match {
     case a: Attribute                                  => Option.when(isTime(a.dataType))(BigInt(0))

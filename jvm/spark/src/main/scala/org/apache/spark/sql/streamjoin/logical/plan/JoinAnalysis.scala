@@ -72,11 +72,11 @@ private[streamjoin] final case class JoinAnalysis(
   def residual: Residual = {
     def ends(some: Seq[Expression]) = some.map(new ExpressionKey(_)).toSet
     val probed = ends(Side.both.map(side => expressions(bounds.probeColumn(side))))
-    val (sums, plain) = conditionBounds.found
+    val (ordinary, any) = conditionBounds.found
       .filter(b => b.isWholeConjunct && ends(Seq(b.later, b.earlier)) == probed)
-      .partition(_.hasSum)
-    val settled = leftFilters ++ rightFilters ++ exactKey ++ plain.map(_.conjunct)
-    Residual(without(settled), without(settled ++ sums.map(_.conjunct)))
+      .partition(_.needsOrdinary)
+    val settled = leftFilters ++ rightFilters ++ exactKey ++ any.map(_.conjunct)
+    Residual(without(settled), without(settled ++ ordinary.map(_.conjunct)))
   }
 
   private def without(settled: Seq[Expression]): Expression =

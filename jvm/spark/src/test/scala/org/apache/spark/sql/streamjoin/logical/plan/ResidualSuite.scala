@@ -41,6 +41,12 @@ class ResidualSuite extends AnyFunSuite {
     assert(residual(sameId, from, to) == Residual(to, TrueLiteral))
   }
 
+  test("what is later than the last time there is, is computed") {
+    val after = GreaterThan(later, earlier)
+    assert(residual(sameId, after, to) == Residual(And(after, to), TrueLiteral))
+    assert(residual(sameId, LessThan(earlier, later), to).ofOrdinary == TrueLiteral)
+  }
+
   test("a key whose hash is not exact is compared") {
     val sameText = EqualTo(leftText, rightText)
     assert(residual(sameText, from, to) == Residual(And(sameText, to), sameText))
