@@ -1,5 +1,7 @@
 package org.apache.spark.sql.streamjoin.conditions
 
+import scala.util.Try
+
 import org.apache.spark.sql.catalyst.expressions.{Left => _, Right => _, _}
 import org.apache.spark.sql.catalyst.expressions.Literal.{FalseLiteral, TrueLiteral}
 import org.apache.spark.sql.types._
@@ -240,8 +242,9 @@ private[streamjoin] final class BoundExtraction(
   private def inMonths(e: Expression): Boolean = e.exists {
     case _: TimestampAddYMInterval | _: DateAddYMInterval | _: AddMonths => true
     case TimestampAdd(unit, _, _, _) => TimestampUnits.micros(unit).isEmpty
-    case Literal(i: Interval, _)     => i.months != 0
-    case _                           => false
+    case i if i.foldable && i.dataType == CalendarIntervalType =>
+      Try(i.eval()).toOption.exists { case i: Interval => i.months != 0; case _ => false }
+    case _ => false
   }
 }
 

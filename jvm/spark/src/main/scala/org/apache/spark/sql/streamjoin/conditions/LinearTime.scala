@@ -41,8 +41,10 @@ private[streamjoin] final case class LinearTime(
 
   def -(that: LinearTime): LinearTime = this + -that
 
-  def *(factor: Long): LinearTime =
-    if (factor < 0) -(this * -factor) else widened(factor).copy(scale = scale)
+  def *(factor: Long): LinearTime = {
+    val product = widened(BigInt(factor).abs).copy(scale = scale)
+    if (factor < 0) -product else product
+  }
 
   /** The value moved by something in `[least, most]`, by a whole number in the unit of the value. */
   def moved(least: BigInt, most: BigInt): LinearTime = {

@@ -126,6 +126,8 @@ class ConditionBoundsSuite extends AnyFunSuite {
   shape("a.t >= timestampadd(MINUTE, -5, b.t)")(s"a.t >= b.t - ${5 * Minute}")
   shape("a.t >= dateadd(DAY, 2, b.t)")(s"a.t >= b.t + ${2 * Day}")
   refused("a.t <= timestampadd(MONTH, 1, b.t)", RejectedBound.CalendarInterval)
+  refused("a.t <= b.t + make_interval(0, 1)", RejectedBound.CalendarInterval)
+  refused("a.d >= b.d - make_interval(1)", RejectedBound.CalendarInterval)
   shape("unix_seconds(a.t) - unix_seconds(b.t) <= 60")(s"b.t >= a.t - ${61 * Second - 1}")
   shape("unix_seconds(a.t) > unix_seconds(b.t) + 60")(s"a.t >= b.t + ${60 * Second + 1}")
   shape("unix_millis(a.t) - unix_millis(b.t) <= 60")("b.t >= a.t - 60999")
@@ -271,6 +273,9 @@ class ConditionBoundsSuite extends AnyFunSuite {
   shape("a.seq >= b.seq - 9223372036854775807")("a.seq >= b.seq - 9223372036854775807")
   shape("a.seq * 4611686018427387904 >= b.seq * 4611686018427387904 + 9223372036854775807")(
     "a.seq >= b.seq + 2"
+  )
+  shape("a.seq * (-9223372036854775807 - 1) <= b.seq * (-9223372036854775807 - 1)")(
+    "a.seq >= b.seq"
   )
   shape("a.seq - 9223372036854775807 > b.seq + 1")("a.seq >= b.seq + 9223372036854775808")
   shape("a.seq - 9223372036854775807 >= b.seq + 9223372036854775807")(
