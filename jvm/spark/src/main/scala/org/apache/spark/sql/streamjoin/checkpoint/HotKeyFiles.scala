@@ -7,7 +7,6 @@ import scala.util.control.NonFatal
 
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
-import org.apache.spark.sql.execution.streaming.checkpointing.CheckpointFileManager
 import org.apache.spark.sql.streamjoin.errors.{StateErrors, StreamJoinRuntimeException}
 import org.json4s._
 import org.json4s.JsonDSL._
@@ -33,7 +32,7 @@ private[streamjoin] final class HotKeyFiles(operator: Path, hadoopConf: Configur
   import HotKeyFiles._
 
   private val folder = new Path(operator, Folder)
-  private lazy val manager = CheckpointFileManager.create(folder, hadoopConf)
+  private val manager = LocalCheckpointFiles.manager(folder, hadoopConf)
 
   /** The keys that are spread in a batch; none: there are none yet. */
   def read(batch: Long): Option[HotKeys] = {

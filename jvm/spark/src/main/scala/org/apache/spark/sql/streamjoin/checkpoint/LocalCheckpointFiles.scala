@@ -47,12 +47,6 @@ class LocalCheckpointFiles private[checkpoint] (
     if (onLocalDisk(path, hadoopConf)) None
     else Some(CheckpointFileManager.create(path, unset(hadoopConf)))
 
-  private lazy val reader = {
-    val files = new RawLocalFileSystem
-    files.initialize(FsConstants.LOCAL_FS_URI, hadoopConf)
-    files
-  }
-
   override def createAtomic(
       file: Path,
       overwriteIfPossible: Boolean
@@ -112,6 +106,16 @@ object LocalCheckpointFiles {
     if (hadoopConf.get(Setting) == null && onLocalDisk(path, hadoopConf))
       new LocalCheckpointFiles(path, hadoopConf)
     else CheckpointFileManager.create(path, hadoopConf)
+
+  /**
+   * One for all, of no settings: a manager of its own would keep those that it was made with, hundreds of kilobytes,
+   * for as long as Spark keeps the query.
+   */
+  private lazy val reader = {
+    val files = new RawLocalFileSystem
+    files.initialize(FsConstants.LOCAL_FS_URI, new Configuration(false))
+    files
+  }
 
   private val Setting = SQLConf.STREAMING_CHECKPOINT_FILE_MANAGER_CLASS.parent.key
 

@@ -156,6 +156,11 @@ class LocalCheckpointFilesSuite extends AnyFunSuite {
     }
   }
 
+  test("Spark keeps it for long: of what it was made with it keeps the folder alone") {
+    for (kept <- Seq(classOf[LocalCheckpointFiles], classOf[HotKeyFiles]))
+      assert(!kept.getDeclaredFields.map(_.getType).contains(classOf[Configuration]), kept)
+  }
+
   test("nobody's choice is put aside") {
     inFolder { (_, folder) =>
       assert(LocalCheckpointFiles.manager(folder, hadoopConf).isInstanceOf[LocalCheckpointFiles])
