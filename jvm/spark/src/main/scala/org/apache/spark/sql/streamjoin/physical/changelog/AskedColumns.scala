@@ -10,6 +10,7 @@ import org.apache.spark.sql.catalyst.expressions.{
   NamedExpression
 }
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Union}
+import org.apache.spark.sql.catalyst.util.UnsafeRowUtils
 import org.apache.spark.sql.streamjoin.logical.plan.{ChangelogJoin, EquiKey}
 
 import io.streamjoin.model.JoinType
@@ -52,14 +53,20 @@ private[changelog] final class AskedColumns(
   /** What is computed of columns that are not there themselves: in it rows that differ may be equal. */
   val lossy: Seq[NamedExpression] = computed.filterNot(show)
 
-  /** Columns of which one tells the other, for an inner join below has found them equal. */
+  /**
+   * Columns of which one tells the other, for an inner join below has found them equal. What is equal in a collation may
+   * differ in what is computed of it; of numbers that are equal and yet differ none is a key as it is.
+   */
   private val equal: Seq[(Attribute, Attribute)] = j.children.flatMap(equalIn)
 
   private def equalIn(plan: LogicalPlan): Seq[(Attribute, Attribute)] = plan match {
     // its columns are those of its first part, and rows of the others were in another join
     case _: Union => Nil
     case below: ChangelogJoin if below.joinType == JoinType.Inner =>
-      below.equiKeys.collect { case EquiKey(l: Attribute, r: Attribute, _) => l -> r } ++
+      below.equiKeys.collect {
+        case EquiKey(l: Attribute, r: Attribute, _) if UnsafeRowUtils.isBinaryStable(l.dataType) =>
+          l -> r
+      } ++
         below.children.flatMap(equalIn)
     case other => other.children.flatMap(equalIn)
   }

@@ -139,7 +139,16 @@ class PlanNetOutputSuite extends AnalysisSession {
       s"SELECT o.id, d.name, _change_type FROM orders o $how JOIN customers c ON o.id = c.id LEFT JOIN customers d ON c.id = d.id"
     assert(netted(above("INNER")) == Nil)
     assert(netted(above("LEFT")).length == 1)
-    // but not of rows that come from another part of a UNION ALL
+    // but not where equal is not the same
+    def collated(by: String) = {
+      val orders = s"(SELECT cust, CAST(id AS STRING) COLLATE $by AS n, _change_type FROM orders)"
+      val customers = s"(SELECT name COLLATE $by AS m, _change_type FROM customers)"
+      s"SELECT o.n, d.name, _change_type FROM $orders o JOIN $customers c ON o.n = c.m " +
+        "LEFT JOIN customers d ON c.m COLLATE UTF8_BINARY = d.name"
+    }
+    assert(netted(collated("UTF8_BINARY")) == Nil)
+    assert(netted(collated("UTF8_LCASE")) == Seq("all columns"))
+    // nor of rows that come from another part of a UNION ALL
     val parts =
       "SELECT o.id, c.seq, _change_type FROM orders o JOIN customers c ON o.id = c.seq UNION ALL " +
         "SELECT id, seq, _change_type FROM orders"
