@@ -7,7 +7,7 @@ import org.apache.spark.sql.catalyst.expressions.{
   Expression,
   Literal
 }
-import org.apache.spark.sql.catalyst.plans.logical.{Join, LogicalPlan, Project}
+import org.apache.spark.sql.catalyst.plans.logical.{Join, LogicalPlan, Project, Union}
 import org.apache.spark.sql.catalyst.trees.Origin
 import org.apache.spark.sql.streamjoin.conditions.PlainCondition
 import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
@@ -106,10 +106,28 @@ private[streamjoin] object ChangelogBuilder {
   }
 
   /** The plan with the columns that tell of its changes, where projections have left them out. */
-  def withMarks(plan: LogicalPlan): LogicalPlan = plan.transformUp {
-    case p @ Project(list, child)
-        if ChangelogMarks.areChanges(child) && ChangelogMarks.kind(p.output).isEmpty =>
-      Project(list ++ ChangelogMarks.marked(child.output).filterNot(p.outputSet.contains), child)
+  def withMarks(plan: LogicalPlan): LogicalPlan = plan match {
+    case u: Union => withKinds(u)
+    case other =>
+      other.mapChildren(withMarks) match {
+        case p @ Project(list, child)
+            if ChangelogMarks.areChanges(child) && ChangelogMarks.kind(p.output).isEmpty =>
+          val marked = ChangelogMarks.marked(child.output).filterNot(p.outputSet.contains)
+          Project(list ++ marked, child)
+        case same => same
+      }
+  }
+
+  /** A union has no key, and each of its parts as many columns: the kind is all that they can have beside their own. */
+  private def withKinds(union: Union): LogicalPlan = {
+    val parts = union.children.map(part => part -> withMarks(part))
+    val kinds = parts.map { case (part, made) =>
+      ChangelogMarks.kind(made.output).filter(k => !part.outputSet.contains(k))
+    }
+    union.withNewChildren(parts.zip(kinds).map { case ((part, made), kind) =>
+      val columns = part.output ++ kind.filter(_ => kinds.forall(_.nonEmpty))
+      if (columns == made.output) made else Project(columns, made)
+    })
   }
 
   /** The columns of an input by which it is joined, where all of its keys are such. */

@@ -230,7 +230,7 @@ object ResolveStreamSubqueries extends Rule[LogicalPlan] {
    */
   private def plain(conjunct: Expression): Expression = conjunct.transform {
     case s: SubqueryExpression =>
-      val plan = if (s.isInstanceOf[Exists]) unlimited(s.plan) else s.plan
+      val plan = repeated(if (s.isInstanceOf[Exists]) unlimited(s.plan) else s.plan)
       s.withNewPlan(ChangelogBuilder.withMarks(plan).transformAllExpressions { case b: Between =>
         PlainCondition.of(b)
       })
@@ -240,6 +240,12 @@ object ResolveStreamSubqueries extends Rule[LogicalPlan] {
   private def unlimited(plan: LogicalPlan): LogicalPlan = plan match {
     case GlobalLimit(IntegerLiteral(n), LocalLimit(_, child)) if n > 0 => child
     case other                                                         => other
+  }
+
+  /** Nor does it depend on how often a row is there. DISTINCT of rows that only come is a group of each. */
+  private def repeated(plan: LogicalPlan): LogicalPlan = plan match {
+    case Distinct(child) if ChangelogMarks.changesWithin(child) => child
+    case other                                                  => other
   }
 
   /** What Spark has made of a sub-query, as a person would have written it. */

@@ -71,6 +71,24 @@ class ChangelogSubqueriesSuite extends AnalysisSession {
     assert(joins(s"SELECT id, _change_type FROM a WHERE $limited") == Seq(JoinType.LeftSemi))
   }
 
+  test("of a union of changelogs, and with DISTINCT, which says as little") {
+    val all = "SELECT k FROM b UNION ALL SELECT k FROM c"
+    for (
+      (condition, how) <- Seq(
+        "id IN (SELECT DISTINCT k FROM c)" -> JoinType.LeftSemi,
+        "NOT EXISTS (SELECT DISTINCT k FROM c WHERE c.k = a.id)" -> JoinType.LeftAnti,
+        s"id IN ($all)" -> JoinType.LeftSemi,
+        "id IN (SELECT k FROM b UNION SELECT k FROM c)" -> JoinType.LeftSemi,
+        s"NOT EXISTS (SELECT 1 FROM ($all) x WHERE x.k < a.id)" -> JoinType.LeftAnti,
+        s"EXISTS (SELECT 1 FROM ($all) x WHERE x.k = a.id)" -> JoinType.LeftSemi
+      )
+    ) assert(joins(s"SELECT id, _change_type FROM a WHERE $condition") == Seq(how), condition)
+    // rows of which nobody has said that they come and go
+    val mixed = all.replace("FROM c", "FROM rows")
+    val refused = refusal(session.sql(s"SELECT id, _change_type FROM a WHERE id IN ($mixed)"))
+    assert(refused.getCondition.startsWith("STREAM_JOIN."), refused.getMessage)
+  }
+
   test("one above another, in one WHERE and through a view") {
     val two = s"$semi AND k IN (SELECT id FROM b)"
     assert(joins(s"SELECT * FROM a WHERE $two") == Seq.fill(2)(JoinType.LeftSemi))
