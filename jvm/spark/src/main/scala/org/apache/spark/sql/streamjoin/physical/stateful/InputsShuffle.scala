@@ -1,5 +1,7 @@
 package org.apache.spark.sql.streamjoin.physical.stateful
 
+import java.util.concurrent.atomic.AtomicReference
+
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.execution.UnsafeRowSerializer
@@ -36,6 +38,9 @@ private[stateful] final class InputsShuffle private (
 
   private val mappers = shuffle.rdd.getNumPartitions
 
+  /** Which outputs were small when a task was written last. */
+  private val last = new AtomicReference(Option.empty[NumberRanges])
+
   /** Whether all map outputs are there. */
   def isWritten: Boolean = SparkEnv.get.mapOutputTracker match {
     case t: MapOutputTrackerMaster => t.getNumAvailableOutputs(shuffle.shuffleId) == mappers
@@ -60,10 +65,14 @@ private[stateful] final class InputsShuffle private (
   private def small(partition: Int): SmallPart = {
     val told = outputs.value
     val tracker = SparkEnv.get.mapOutputTracker.asInstanceOf[MapOutputTrackerMaster]
-    val count = tracker.shuffleStatuses(shuffle.shuffleId)
-      .withMapStatuses(_.filter(_ != null).map(_.mapId))
-      .filter(told.contains)
-    SmallPart(count, count.map(told(_)(partition)).filter(_ != null))
+    val register = tracker.shuffleStatuses(shuffle.shuffleId)
+    val count = register.withMapStatuses(_.filter(_ != null).map(_.mapId)).filter(told.contains)
+    val ids = NumberRanges.of(count)
+    if (last.getAndSet(Some(ids)).exists(_ != ids)) {
+      // what executors are told is kept, also where a late attempt has come in the place of another
+      register.invalidateSerializedMapOutputStatusCache()
+    }
+    SmallPart(ids, count.map(told(_)(partition)).filter(_ != null))
   }
 }
 

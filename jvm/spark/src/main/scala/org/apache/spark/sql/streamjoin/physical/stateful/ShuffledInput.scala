@@ -7,7 +7,15 @@ import org.apache.spark.shuffle.MetadataFetchFailedException
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.storage.ShuffleBlockId
-import org.apache.spark.{Dependency, Partition, ShuffleDependency, SparkEnv, TaskContext}
+import org.apache.spark.{
+  Dependency,
+  MapOutputTracker,
+  MapOutputTrackerWorker,
+  Partition,
+  ShuffleDependency,
+  SparkEnv,
+  TaskContext
+}
 
 /**
  * One input behind a shuffle of several, in its partitions: rows of small map outputs, which came with the task
@@ -15,8 +23,9 @@ import org.apache.spark.{Dependency, Partition, ShuffleDependency, SparkEnv, Tas
  *
  * Map tasks may run again after a task was written, when an executor is lost, and what was small may then be in
  * files or the other way round where an input is not the same each time. So a task looks up which outputs are
- * small as Spark's register of them has it while it runs, after it has asked for the files: if those are not the
- * ones that it has, it fails as if an output were lost, and is written anew.
+ * small as Spark's register of them has it while it runs, before it asks for the files and again after it: if
+ * those are not the ones that it has, it fails as if an output were lost, and is written anew. What was the same
+ * before and after was so in between, for no attempt of a map task counts a second time.
  *
  * @param mappers how many map outputs there are
  * @param first the number of the input's first partition in the shuffle
@@ -40,10 +49,14 @@ private[stateful] final class ShuffledInput(
 
   override def compute(split: Partition, context: TaskContext): Iterator[InternalRow] = {
     val part = split.asInstanceOf[ShuffledPart].small
-    val inFiles =
-      if (part.mapIds.length == mappers) Iterator.empty[InternalRow]
-      else written(first + split.index, context)
     check(part)
+    val inFiles =
+      if (part.mapIds.count == mappers) Iterator.empty[InternalRow]
+      else {
+        val rows = written(first + split.index, context)
+        check(part)
+        rows
+      }
     if (part.rows.isEmpty) inFiles
     else part.rows.iterator.flatMap(FewRows.read(_, fields)) ++ inFiles
   }
@@ -66,16 +79,38 @@ private[stateful] final class ShuffledInput(
       }
   }
 
-  private def check(part: SmallPart): Unit = {
-    val told = shuffle.partitioner.numPartitions - 1
-    val now = SparkEnv.get.mapOutputTracker
-      .getMapSizesByExecutorId(shuffle.shuffleId, told)
+  private def check(part: SmallPart): Unit =
+    ShuffledInput.check(
+      SparkEnv.get.mapOutputTracker,
+      shuffle.shuffleId,
+      shuffle.partitioner.numPartitions - 1,
+      part.mapIds
+    )
+}
+
+private[stateful] object ShuffledInput {
+
+  /**
+   * In a task.
+   *
+   * @param told the partition that says which map outputs are small
+   * @param small those of which the task has the rows
+   * @throws MetadataFetchFailedException if others are small by now
+   */
+  def check(tracker: MapOutputTracker, shuffle: Int, told: Int, small: NumberRanges): Unit = {
+    val now = tracker
+      .getMapSizesByExecutorId(shuffle, told)
       .flatMap(_._2.iterator)
       .collect { case (block: ShuffleBlockId, _, _) => block.mapId }
-      .toSet
-    if (now != part.mapIds.toSet) {
+      .toArray
+    if (NumberRanges.of(now) != small) {
+      tracker match {
+        // an executor goes by what it was told at first, which may be what is outdated
+        case ofExecutor: MapOutputTrackerWorker => ofExecutor.unregisterShuffle(shuffle)
+        case _                                  => ()
+      }
       throw new MetadataFetchFailedException(
-        shuffle.shuffleId,
+        shuffle,
         told,
         "a map task has run again since the rows of its first run came with this task"
       )
@@ -89,7 +124,7 @@ private[stateful] final class ShuffledInput(
  * @param mapIds of all map outputs that are small
  * @param rows of those with rows for the partition
  */
-private[stateful] final case class SmallPart(mapIds: Array[Long], rows: Array[Array[Byte]])
+private[stateful] final case class SmallPart(mapIds: NumberRanges, rows: Array[Array[Byte]])
 
 /** @param now asked on the driver whenever a task is written for it */
 private final class ShuffledPart(override val index: Int, @transient now: () => SmallPart)

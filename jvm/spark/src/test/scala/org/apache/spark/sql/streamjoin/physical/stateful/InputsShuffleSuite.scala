@@ -5,6 +5,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.rdd.RDD
 import org.apache.spark.scheduler.MapStatus
+import org.apache.spark.shuffle.MetadataFetchFailedException
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{AttributeReference, UnsafeProjection}
 import org.apache.spark.sql.catalyst.plans.physical.HashPartitioning
@@ -12,7 +13,14 @@ import org.apache.spark.sql.execution.metric.SQLMetrics
 import org.apache.spark.sql.types.{LongType, StringType}
 import org.apache.spark.storage.ShuffleDataBlockId
 import org.apache.spark.unsafe.types.UTF8String
-import org.apache.spark.{MapOutputTrackerMaster, SparkConf, SparkContext, SparkEnv, TaskContext}
+import org.apache.spark.{
+  MapOutputTrackerMaster,
+  MapOutputTrackerWorker,
+  SparkConf,
+  SparkContext,
+  SparkEnv,
+  TaskContext
+}
 
 /** Which rows come out of a shuffle of two inputs, in files or not, whatever becomes of its map tasks. */
 class InputsShuffleSuite extends AnyFunSuite with BeforeAndAfterAll {
@@ -176,17 +184,7 @@ class InputsShuffleSuite extends AnyFunSuite with BeforeAndAfterAll {
         some,
         task =>
           attempts.note(task) match {
-            // as if it had run again with few rows
-            case 0 =>
-              tracker.registerMapOutput(
-                id,
-                0,
-                MapStatus(
-                  SparkEnv.get.blockManager.shuffleServerId,
-                  SmallOutputsWriter.sizes(partitions),
-                  mapTaskId = -1L
-                )
-              )
+            case 0 => register(id, SmallOutputsWriter.sizes(partitions))
             case 1 => tracker.unregisterAllMapAndMergeOutput(id)
             case _ => ()
           }
@@ -195,12 +193,39 @@ class InputsShuffleSuite extends AnyFunSuite with BeforeAndAfterAll {
       assert(attempts.most == 2)
     }
   }
+
+  test("an executor that goes by outdated map outputs fails once, and is told those that count") {
+    val some = shuffle(few, few)
+    check(read(some), few, few)
+    val (id, partitions) = (some.shuffle.shuffleId, some.shuffle.partitioner.numPartitions)
+    val ofExecutor = new MapOutputTrackerWorker(context.getConf)
+    ofExecutor.trackerEndpoint = tracker.trackerEndpoint
+    val serializer = SparkEnv.get.closureSerializer.newInstance()
+    def readThere(): Unit = {
+      val part =
+        serializer.deserialize[ShuffledPart](serializer.serialize(some.rows(0).partitions.head))
+      ShuffledInput.check(ofExecutor, id, partitions - 1, part.small.mapIds)
+    }
+    readThere()
+    // a late attempt, with files
+    register(id, new Array[Long](partitions))
+    intercept[MetadataFetchFailedException](readThere())
+    readThere()
+  }
 }
 
 private object InputsShuffleSuite {
   private val Partitions = 3
 
   private def tracker = SparkEnv.get.mapOutputTracker.asInstanceOf[MapOutputTrackerMaster]
+
+  /** As if the first map task had run once more. */
+  private def register(shuffle: Int, sizes: Array[Long]): Unit =
+    tracker.registerMapOutput(
+      shuffle,
+      0,
+      MapStatus(SparkEnv.get.blockManager.shuffleServerId, sizes, mapTaskId = -1L)
+    )
 
   /** Of a stage, as its tasks notice them; driver and executor are one process here. */
   private final class Attempts(key: Int) extends Serializable {
