@@ -292,9 +292,7 @@ final class EventTimeJoin[R, O](
           counters.countJoined()
           meetLeftOnly(partner, other)
         } else {
-          if (
-            !partner.matched && joinType.preserves(side.other) && !isGuest(partner)
-          ) {
+          if (!partner.matched && joinType.preserves(side.other) && !isGuest(partner)) {
             partners.setMatched()
           }
           val ofGuest = if (side == routing.answersForPairs) guest else isGuest(partner)

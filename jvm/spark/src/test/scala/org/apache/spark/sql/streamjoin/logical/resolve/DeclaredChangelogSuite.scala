@@ -49,6 +49,20 @@ class DeclaredChangelogSuite extends AnalysisSession {
     )
   }
 
+  test("an interval of months, days and time has bytes that nobody has written where it is NULL") {
+    def joined(column: String, events: String = "id") = session.sql(
+      s"""SELECT * FROM FROM_CHANGELOG(TABLE(SELECT id, op, $column AS i FROM raw), op => DESCRIPTOR(op)) a
+         |JOIN (SELECT id, $events AS e FROM plain) e ON a.id = e.id""".stripMargin
+    )
+    joined("make_ym_interval(id)", "make_dt_interval(id)").queryExecution.assertAnalyzed()
+    for (wrong <- Seq("make_interval(0, id)", "array(struct(make_interval(id)))"))
+      assert(
+        Seq(refusal(joined(wrong)), refusal(joined("id", wrong))).map(_.getCondition).distinct ==
+          Seq("STREAM_JOIN.UNSUPPORTED_CHANGELOG"),
+        wrong
+      )
+  }
+
   test("a word is of one kind, in upper and lower case") {
     def declared(words: String) =
       s"SELECT * FROM FROM_CHANGELOG(TABLE(plain), op => DESCRIPTOR(op), op_mapping => MAP($words))"
