@@ -72,6 +72,7 @@ private[segment] final class Segment(
   /** How many of the free rows were taken out of their chains before they went to the disk. */
   private var freeBefore = 0
   private var closed = false
+  private var released = false
 
   val bytes: RowBytes = new RowBytes(disk)
   private var sealedCount = 0
@@ -416,6 +417,7 @@ private[segment] final class Segment(
 
   /** Gives back what it has on the disk; nothing is read any more. */
   def release(): Unit = {
+    released = true
     bytes.release()
     releasePages()
     releaseSearched()
@@ -426,11 +428,14 @@ private[segment] final class Segment(
     searched = null
   }
 
-  /** Another may have the place of a row that has gone. There must be nothing that can be undone. */
+  /**
+   * Another may have the place of a row that has gone, unless all have gone with their segment since. There must be
+   * nothing that can be undone.
+   */
   def reclaim(i: Int): Unit = if (areSpilled) {
     if (free == null) free = new FreeRows
     free.add(i)
-  } else {
+  } else if (!released) {
     bytes.free(place(i))
     if (isIndexed) {
       byKey.forget(i, key(i))

@@ -56,6 +56,10 @@ class SearchedSegmentsSuite extends AnyFunSuite {
           val (found, expected) = model.probedBeside(tested, side, of, from)
           assert(found == expected)
         }
+        // a join evicts when the rows of the batch have been looked for
+        if (limits > 0 && random.nextInt(3) == 0) {
+          expire(tested, model, watermarks, random)
+        }
         if (random.nextInt(5) == 0) {
           tested.rollback()
           model.rollback()
@@ -146,6 +150,15 @@ class SearchedSegmentsSuite extends AnyFunSuite {
     tested.rollback()
     assert(tested.size(Left) == Rows && tested.least(Left, 0) == 0)
     check()
+    tested.close()
+  }
+
+  test("rows are taken away on the disk, and the rest of their segment goes in the same version") {
+    val tested = filled(state(new MemoryPool))
+    for (n <- 0 until Rows by 3) takeAway(tested.probe(Left, key(n), n.toLong, n.toLong))
+    tested.discard(Left, Array(0L), Array(Rows.toLong))
+    tested.seal()
+    assert(tested.size(Left) == 0 && tested.spilled == 0)
     tested.close()
   }
 
