@@ -19,7 +19,7 @@ import org.apache.spark.sql.streamjoin.conditions.TimeUnit
 import org.apache.spark.sql.streamjoin.logical.plan.OrderReach
 import org.apache.spark.sql.streamjoin.logical.times.BaseColumn
 import org.apache.spark.sql.streamjoin.physical.stateful._
-import org.apache.spark.sql.types.{MapType, StructType, VariantType}
+import org.apache.spark.sql.types.StructType
 
 import io.streamjoin.join.ordered.OrderOperator
 import io.streamjoin.model.{Side, Watermarks}
@@ -78,10 +78,7 @@ class StreamOrderExec(child: SparkPlan, batch: BatchInfo, val spec: OrderSpec)
         spec.reach == OrderReach.EachPartition && JoinInputs.isShuffle(left))
 
   private def spread: Distribution = StatefulOpClusteredDistribution(
-    left.output.filterNot(_.dataType.existsRecursively {
-      case _: MapType | _: VariantType => true
-      case _                           => false
-    }),
+    JoinDistribution.hashable(left.output),
     getStateInfo.numPartitions
   )
 
