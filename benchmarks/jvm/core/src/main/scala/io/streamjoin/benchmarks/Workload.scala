@@ -31,6 +31,12 @@ abstract class Workload(val name: String, val parameters: Parameters) extends Se
   /** Whether it is a changelog join, which corrects its result: what counts is what is left at the end. */
   def isChangelog: Boolean = !streams.exists(_.arrival.isInstanceOf[Arrival.Ordered])
 
+  /**
+   * How many keys the result's first column has, where the result is written into a table by it: parameter
+   * `sink` is `table`.
+   */
+  def tableKeys: Option[Long] = None
+
   /** The same without an engine. */
   def loop(result: Checksum): Loop
 

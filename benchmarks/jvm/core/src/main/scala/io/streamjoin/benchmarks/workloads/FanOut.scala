@@ -9,6 +9,7 @@ import io.streamjoin.benchmarks.limit.{FinalTables, Loop}
  * to another customer.
  *
  *   - `rows`: changes of the orders; customers change eleven times less often
+ *   - `sink`: as of [[KeyedUpdates]]
  *   - `keyed`: no if the orders are declared without their key
  */
 final class FanOut(name: String, asked: Parameters)
@@ -46,6 +47,9 @@ final class FanOut(name: String, asked: Parameters)
     s"""SELECT o.id, o.amount, c.grade${Workload.changeType(dialect)}
        |FROM orders o LEFT JOIN customers c ON o.customer = c.id
        |""".stripMargin
+
+  override val tableKeys: Option[Long] =
+    Option.when(parameters.text("sink") == "table")(orders.keys)
 
   override def loop(result: Checksum): Loop =
     new FinalTables(2, streams(_).rows)({

@@ -10,6 +10,7 @@ import io.streamjoin.benchmarks.limit.{FinalTables, Loop}
  *   - `rows`: changes of each input
  *   - `keys`: of each input; a fifth of the changes unless they are given
  *   - `skew`: zipf, or none
+ *   - `sink`: takes all changes, or is a table: see [[io.streamjoin.benchmarks.Workload.tableKeys]]
  *   - `standing`: see [[io.streamjoin.benchmarks.Workload]]
  */
 final class KeyedUpdates(name: String, asked: Parameters)
@@ -38,6 +39,9 @@ final class KeyedUpdates(name: String, asked: Parameters)
        |FROM orders o LEFT JOIN payments p ON o.id = p.id
        |""".stripMargin
 
+  override val tableKeys: Option[Long] =
+    Option.when(parameters.text("sink") == "table")(keys)
+
   override def loop(result: Checksum): Loop =
     new FinalTables(2, streams(_).rows)({
       val (lastOrder, lastPayment) = (orders.last, payments.last)
@@ -54,5 +58,5 @@ final class KeyedUpdates(name: String, asked: Parameters)
 object KeyedUpdates {
 
   def defaults(asked: Parameters): Parameters =
-    asked.or("rows" -> 200000, "batch" -> 25000, "skew" -> "none", "seed" -> 1)
+    asked.or("rows" -> 200000, "batch" -> 25000, "skew" -> "none", "seed" -> 1, "sink" -> "changes")
 }

@@ -7,7 +7,7 @@ import org.apache.flink.api.connector.sink2.{Sink, SinkWriter, WriterInitContext
 import org.apache.flink.table.data.RowData
 import org.apache.flink.types.{Row, RowKind}
 
-import io.streamjoin.benchmarks.{Checksum, Kind}
+import io.streamjoin.benchmarks.{Checksum, KeyedTable, Kind, Workload}
 
 /** Takes the result in and keeps what it comes to. */
 private abstract class CheckingSink[T](key: String) extends Sink[T] {
@@ -16,7 +16,7 @@ private abstract class CheckingSink[T](key: String) extends Sink[T] {
 
   override def createWriter(context: WriterInitContext): SinkWriter[T] =
     new SinkWriter[T] {
-      private val part = new Checksum
+      private val part = new Checksum(Received.of(key).table)
 
       override def write(row: T, context: SinkWriter.Context): Unit = add(row, part)
       override def flush(endOfInput: Boolean): Unit = ()
@@ -66,7 +66,7 @@ private final class ChangeSink(columns: Int, key: String) extends CheckingSink[R
 }
 
 /** What the writers of a query have taken in; the cluster is in this process. */
-private final class Received(val key: String) {
+private final class Received(val key: String, val table: Option[KeyedTable]) {
   val result = new Checksum
 
   def add(part: Checksum): Unit = synchronized(result.merge(part))
@@ -75,8 +75,9 @@ private final class Received(val key: String) {
 private object Received {
   private val all = new ConcurrentHashMap[String, Received]
 
-  def open(): Received = {
-    val received = new Received(UUID.randomUUID.toString)
+  def open(workload: Workload): Received = {
+    val table = workload.tableKeys.map(keys => new KeyedTable(keys.toInt))
+    val received = new Received(UUID.randomUUID.toString, table)
     all.put(received.key, received)
     received
   }

@@ -9,8 +9,10 @@ import org.apache.flink.configuration._
 import org.apache.flink.runtime.checkpoint.CheckpointStatsSnapshot
 import org.apache.flink.runtime.minicluster.{MiniCluster, MiniClusterConfiguration}
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment
+import org.apache.flink.table.api.Schema
 import org.apache.flink.table.api.bridge.java.StreamTableEnvironment
 import org.apache.flink.table.api.config.ExecutionConfigOptions
+import org.apache.flink.table.connector.ChangelogMode
 import org.apache.flink.table.data.RowData
 
 import io.streamjoin.benchmarks._
@@ -43,7 +45,7 @@ final class FlinkEngine(state: String, miniBatch: Boolean = false) extends Engin
 
   override def run(workload: Workload): Outcome = {
     val environment = StreamExecutionEnvironment.getExecutionEnvironment(settings)
-    val received = Received.open()
+    val received = Received.open(workload)
     val watch = new Stopwatch
     plan(environment, workload, received)
     val job = cluster.submitJob(environment.getStreamGraph.getJobGraph).get.getJobID
@@ -66,8 +68,10 @@ final class FlinkEngine(state: String, miniBatch: Boolean = false) extends Engin
       received: Received
   ): Unit = {
     val tables = StreamTableEnvironment.create(environment)
+    val c = tables.getConfig
+    // there is no ON CONFLICT where the sink is not a table of SQL: it is as if DO DEDUPLICATE were written
+    c.set(ExecutionConfigOptions.TABLE_EXEC_SINK_REQUIRE_ON_CONFLICT, java.lang.Boolean.FALSE)
     if (miniBatch) {
-      val c = tables.getConfig
       c.set(ExecutionConfigOptions.TABLE_EXEC_MINIBATCH_ENABLED, java.lang.Boolean.TRUE)
       c.set(ExecutionConfigOptions.TABLE_EXEC_MINIBATCH_ALLOW_LATENCY, Duration.ofSeconds(2))
       c.set(ExecutionConfigOptions.TABLE_EXEC_MINIBATCH_SIZE, java.lang.Long.valueOf(50000L))
@@ -76,8 +80,19 @@ final class FlinkEngine(state: String, miniBatch: Boolean = false) extends Engin
     workload.streams.foreach(stream => Arrivals.declare(tables, steps, stream))
     val result = tables.sqlQuery(workload.query(Dialect.Flink))
     if (workload.isChangelog) {
-      val columns = result.getResolvedSchema.getColumnCount
-      tables.toChangelogStream(result).sinkTo(new ChangeSink(columns, received.key))
+      val names = result.getResolvedSchema.getColumnNames
+      val changes =
+        if (workload.tableKeys.isEmpty) tables.toChangelogStream(result)
+        else {
+          // the sink has its columns and a key, as a table to which a query writes
+          val schema = Schema.newBuilder().fromResolvedSchema(result.getResolvedSchema)
+          tables.toChangelogStream(
+            result,
+            schema.primaryKey(names.get(0)).build(),
+            ChangelogMode.upsert()
+          )
+        }
+      changes.sinkTo(new ChangeSink(names.size, received.key))
     } else {
       val row = result.getResolvedSchema.toPhysicalRowDataType
       val kinds = row.getLogicalType.getChildren.asScala.map(_.getTypeRoot.name match {

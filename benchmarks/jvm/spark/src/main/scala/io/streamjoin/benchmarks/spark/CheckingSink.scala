@@ -1,6 +1,7 @@
 package io.streamjoin.benchmarks.spark
 
 import java.util
+import java.util.UUID
 import java.util.concurrent.ConcurrentHashMap
 
 import org.apache.spark.sql.catalyst.InternalRow
@@ -12,7 +13,7 @@ import org.apache.spark.sql.types._
 import org.apache.spark.sql.util.CaseInsensitiveStringMap
 import org.apache.spark.unsafe.types.UTF8String
 
-import io.streamjoin.benchmarks.{Checksum, Kind, Stopwatch}
+import io.streamjoin.benchmarks.{Checksum, KeyedTable, Kind, Stopwatch, Workload}
 
 /** Takes the result in and keeps what it comes to. Option: `received`, a key of [[Received.of]]. */
 final class CheckingSink extends TableProvider {
@@ -43,8 +44,12 @@ private final class CheckingWrite(schema: StructType, received: Received) extend
   override def createStreamingWriterFactory(
       info: PhysicalWriteInfo
   ): StreamingDataWriterFactory = {
-    val (kinds, delays) = (CheckingWriter.kinds(schema), received.delays)
-    (_: Int, _: Long, _: Long) => new CheckingWriter(kinds, delays)
+    val (kinds, key) = (CheckingWriter.kinds(schema), received.key)
+    (_: Int, _: Long, _: Long) => {
+      // not the factory's, which is a copy
+      val of = Received.of(key)
+      new CheckingWriter(kinds, of.delays, new Checksum(of.table))
+    }
   }
 
   override def useCommitCoordinator(): Boolean = false
@@ -58,9 +63,8 @@ private final class CheckingWrite(schema: StructType, received: Received) extend
 /** @param due how many rows without a partner there are, by the batch that first allowed them */
 private final case class Part(result: Checksum, due: Map[Int, Long]) extends WriterCommitMessage
 
-private final class CheckingWriter(kinds: Array[Kind], delays: Option[Due])
+private final class CheckingWriter(kinds: Array[Kind], delays: Option[Due], result: Checksum)
     extends DataWriter[InternalRow] {
-  private val result = new Checksum
   private val due = new util.HashMap[Int, Long]
 
   override def write(row: InternalRow): Unit = {
@@ -114,9 +118,15 @@ private object CheckingWriter {
 /**
  * What a query has emitted so far.
  *
+ * @param table into which it writes, if it does
  * @param committed is called with the number of each epoch, on the thread of the query
  */
-private final class Received(val delays: Option[Due], committed: Long => Unit) {
+private final class Received(
+    val key: String,
+    val delays: Option[Due],
+    val table: Option[KeyedTable],
+    committed: Long => Unit
+) {
   val result = new Checksum
 
   /** Of each epoch: when it was committed, and its rows without a partner by the batch they were due. */
@@ -141,9 +151,10 @@ private final class Received(val delays: Option[Due], committed: Long => Unit) {
 private object Received {
   private val all = new ConcurrentHashMap[String, Received]
 
-  def open(key: String, delays: Option[Due], committed: Long => Unit): Received = {
-    val received = new Received(delays, committed)
-    all.put(key, received)
+  def open(workload: Workload, committed: Long => Unit): Received = {
+    val table = workload.tableKeys.map(keys => new KeyedTable(keys.toInt))
+    val received = new Received(UUID.randomUUID.toString, Due.of(workload), table, committed)
+    all.put(received.key, received)
     received
   }
 

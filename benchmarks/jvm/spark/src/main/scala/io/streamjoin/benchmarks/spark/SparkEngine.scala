@@ -1,7 +1,5 @@
 package io.streamjoin.benchmarks.spark
 
-import java.util.UUID
-
 import org.apache.spark.sql.{AnalysisException, DataFrame}
 import org.apache.spark.sql.functions.expr
 import org.apache.spark.sql.streaming.{StreamingQuery, StreamingQueryException, Trigger}
@@ -27,20 +25,22 @@ final class SparkEngine(name: String, variant: Variant) extends Engine {
   }
 
   private def stream(workload: Workload, folder: TemporaryFolder): Outcome = {
-    val key = UUID.randomUUID.toString
     val account = Option.when(workload.parameters.values.get("account").contains("yes"))(
       new BatchAccount(session.sparkContext, workload.batches)
     )
     val received =
-      Received.open(key, Due.of(workload), epoch => account.foreach(_.committed(epoch)))
+      Received.open(workload, epoch => account.foreach(_.committed(epoch)))
     settings(workload).foreach { case (name, value) => session.conf.set(name, value) }
     workload.streams.foreach(declare(workload, _))
     val watch = new Stopwatch
-    val query = session
-      .sql(workload.query(variant.dialect))
+    val result = session.sql(workload.query(variant.dialect))
+    val written =
+      if (workload.tableKeys.isEmpty) result
+      else result.hint("to_upserts", s"key=${result.columns.head}")
+    val query = written
       .writeStream
       .format(classOf[CheckingSink].getName)
-      .option("received", key)
+      .option("received", received.key)
       .option("checkpointLocation", folder.path.toString)
       .trigger(Trigger.AvailableNow())
       .start()

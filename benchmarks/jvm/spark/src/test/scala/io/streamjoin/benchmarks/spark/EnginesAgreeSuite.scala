@@ -71,6 +71,8 @@ class EnginesAgreeSuite extends AnyFunSuite {
     Workloads.names.filter(n => n != "FLAT" && isChangelog(n)).map(Workloads.of(_, small)) ++ Seq(
       Workloads.of("U1", small.but("skew" -> "zipf")),
       Workloads.of("U2", small.but("keyed" -> "no")),
+      Workloads.of("U1", small.but("sink" -> "table")),
+      Workloads.of("U2", small.but("sink" -> "table")),
       Workloads.of("CH", small.but("first" -> "right"))
     )
   }
