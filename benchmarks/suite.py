@@ -161,12 +161,13 @@ def _changelogs() -> list[Case]:
 
     return [
         # two seconds of run measure compilation
-        case("R20", "R20", 2_000_000),
+        case("R20", "R20", 4_000_000),
         case("R3", "R3", 16_000_000),
         # long enough for Flink to write several checkpoints
         case("U1", "U1", 2_000_000),
-        case("U1, zipf", "U1", 500_000, skew="zipf"),
+        case("U1, zipf", "U1", 8_000_000, skew="zipf"),
         case("U2", "U2", 4_000_000),
+        case("U2, into a table", "U2", 4_000_000, sink="table"),
         case("U2, orders without a key", "U2", 500_000, keyed="no"),
         case("U3", "U3", 2_000_000),
         case("CH, changes on the left", "CH", 1_200_000),
