@@ -16,12 +16,14 @@ import io.streamjoin.state.segment.{History, MemoryPool, PackedInput, SegmentJoi
  * ends a version of the state.
  *
  * @param memory how many bytes the state may hold where [[shrink]] is called
+ * @param searchedFrom segments of so many rows are searched on the disk
  */
 final class BatchDriver(
     join: TestJoin,
     joinType: JoinType,
     span: Long = 8,
-    memory: Long = Long.MaxValue
+    memory: Long = Long.MaxValue,
+    searchedFrom: Int = Spilling.SearchedFrom
 ) {
 
   private val codecs = Side.both.map(_ -> new TestRowCodec).toMap
@@ -35,7 +37,7 @@ final class BatchDriver(
       join.bounds.limiting(_).length,
       _ => span,
       codecs,
-      Spilling(new MemoryPool, memory, LocalFiles.create),
+      Spilling(new MemoryPool, memory, LocalFiles.create, searchedFrom = searchedFrom),
       watched = side =>
         new HeldTimes(join.bounds, side).watched((row: TestRow, times: RowTimes) =>
           join.rows.readTimes(side, row, times)

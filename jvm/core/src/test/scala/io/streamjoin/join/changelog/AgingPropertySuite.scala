@@ -76,7 +76,11 @@ class AgingPropertySuite extends AnyFunSuite {
         new Table(join, Side.Right, ttl(), random)
       )
       val whole = new ChangelogDriver(join)
-      val cuts = Seq(new ChangelogDriver(join), new ChangelogDriver(join, segments = true))
+      val memory = if (random.nextBoolean()) Long.MaxValue else 1L
+      val cuts = Seq(
+        new ChangelogDriver(join),
+        new ChangelogDriver(join, segments = true, memory = memory)
+      )
       val tables = Seq.fill(3)(mutable.HashMap.empty[Out, Int])
       val history = mutable.ArrayBuffer.empty[Any]
       withClue(onFailure(s"$join\n${history.mkString("\n")}\n")) {
@@ -89,8 +93,11 @@ class AgingPropertySuite extends AnyFunSuite {
           }
           (whole +: cuts).foreach(_.at(now))
           fold(tables.head, batch(whole, changes))
-          for ((driver, table) <- cuts.zip(tables.tail); part <- cut(random, changes))
+          for ((driver, table) <- cuts.zip(tables.tail); part <- cut(random, changes)) {
+            def of(side: Side) = part.collect { case (`side`, c) => c }
+            befall(driver, of(Side.Left), of(Side.Right), random)
             fold(table, batch(driver, part))
+          }
           for (side <- Side.both; other <- cuts)
             assertSame(s"${side.name} rows", other.rows(side), whole.rows(side))
           for (table <- tables.tail) assertSame("table", listed(table), listed(tables.head))
@@ -99,6 +106,7 @@ class AgingPropertySuite extends AnyFunSuite {
           expired += whole.counters.rows(side, ChangelogCounters.Expired)
           unknown += whole.counters.rows(side, ChangelogCounters.Unknown)
         }
+        cuts.foreach(_.close())
       }
     }
     if (RandomCases.all) assert(expired > 1000 && unknown > 100)

@@ -1,5 +1,6 @@
 package io.streamjoin.join.changelog
 
+import java.io.{ByteArrayInputStream, ByteArrayOutputStream, DataOutputStream}
 import java.nio.ByteBuffer
 
 import scala.collection.mutable
@@ -7,8 +8,8 @@ import scala.collection.mutable
 import io.streamjoin.bounds.{JoinBounds, RowTimes, TimeBound, TimeColumn}
 import io.streamjoin.model.{JoinType, Side, Watermarks}
 import io.streamjoin.state.JoinState
-import io.streamjoin.state.segment.{RowCodec, SegmentJoinState}
-import io.streamjoin.testing.HeapJoinState
+import io.streamjoin.state.segment.{MemoryPool, PackedInput, RowCodec, SegmentJoinState, Spilling}
+import io.streamjoin.testing.{HeapJoinState, LocalFiles}
 
 /**
  * A row of a changelog.
@@ -188,17 +189,71 @@ private[changelog] final case class TestChangelog(
  *
  * @param remembers whether it goes on with the partners that it has counted
  * @param appends whether rows only come, and go through the operator for those
+ * @param memory how many bytes segments may hold between two versions; what lies on the disk is searched there
  */
 private[changelog] final class ChangelogDriver(
     join: TestChangelog,
     segments: Boolean = false,
     remembers: Boolean = true,
-    appends: => Boolean = false
+    appends: => Boolean = false,
+    memory: Long = Long.MaxValue
 ) {
 
-  private val state: JoinState[Row] =
-    if (segments) new SegmentJoinState[Row](_ => 2, _ => 1L, _ => new Codec)
+  private val codecs = Side.both.map(_ -> new Codec).toMap
+  private val versions = mutable.ArrayBuffer.empty[Array[Byte]]
+  private var state: JoinState[Row] = empty()
+
+  private def empty(): JoinState[Row] =
+    if (segments)
+      new SegmentJoinState[Row](
+        _ => 2,
+        _ => 1L,
+        codecs,
+        Spilling(new MemoryPool, memory, LocalFiles.create, searchedFrom = 1)
+      )
     else new HeapJoinState[Row](identity)
+
+  /** What has been done until now is not undone any more. */
+  private def version(): Unit = state match {
+    case s: SegmentJoinState[Row] =>
+      s.number()
+      val bytes = new ByteArrayOutputStream
+      val out = new DataOutputStream(bytes)
+      s.writeChange(out)
+      out.flush()
+      versions += bytes.toByteArray
+      s.seal()
+      s.shrink()
+    case _ =>
+  }
+
+  /** Segments go on with nothing but what has been written of them. */
+  def restart(): Unit = if (segments) {
+    close()
+    state = empty()
+    partners = new PartnerCounts
+    state match {
+      case s: SegmentJoinState[Row] if versions.nonEmpty =>
+        s.restore { read =>
+          versions.reverseIterator.foreach(v => read(new PackedInput(new ByteArrayInputStream(v))))
+        }
+      case _ =>
+    }
+  }
+
+  /** The batch is begun, gets as far as that, and fails. */
+  def failedBatch(left: Seq[Change[Row]], right: Seq[Change[Row]]): Unit = state match {
+    case s: SegmentJoinState[Row] =>
+      byKey(left, right)
+      s.rollback()
+      partners = new PartnerCounts
+    case _ =>
+  }
+
+  def close(): Unit = state match {
+    case s: SegmentJoinState[Row] => s.close()
+    case _                        =>
+  }
 
   private val output = new ChangelogOutput[Row, Out] {
     // neither sequence nor age come out
@@ -238,16 +293,12 @@ private[changelog] final class ChangelogDriver(
       )
     }
     clock = now
+    version()
   }
 
   def batch(left: Seq[Change[Row]], right: Seq[Change[Row]]): Seq[Changed[Out]] = {
     val out = if (appends) appended(left, right) else byKey(left, right)
-    state match {
-      case s: SegmentJoinState[Row] =>
-        s.number()
-        s.seal()
-      case _ =>
-    }
+    version()
     out
   }
 
@@ -287,6 +338,7 @@ private[changelog] final class ChangelogDriver(
         ChangelogCounters.Evicted
       )
     }
+    version()
   }
 
   def held(side: Side): Long = state.size(side)

@@ -21,7 +21,8 @@ class ChangelogPropertySuite extends AnyFunSuite {
       var (changesOut, updates) = (0L, 0)
       RandomCases.forAll(300) { random =>
         val join = randomJoin(random, joinType)
-        val driver = new ChangelogDriver(join, segments)
+        val memory = if (random.nextBoolean()) Long.MaxValue else 1L
+        val driver = new ChangelogDriver(join, segments, memory = memory)
         val (l, r) = (
           new ChangelogTable(join, Side.Left, random),
           new ChangelogTable(join, Side.Right, random)
@@ -33,6 +34,7 @@ class ChangelogPropertySuite extends AnyFunSuite {
             val left = random.shuffle(Seq.fill(random.nextInt(7))(l.change()).flatten)
             val right = random.shuffle(Seq.fill(random.nextInt(7))(r.change()).flatten)
             history += left -> right
+            ChangelogCases.befall(driver, left, right, random)
             val out = driver.batch(left, right)
             history += out
             val before = listed(table)
@@ -46,6 +48,7 @@ class ChangelogPropertySuite extends AnyFunSuite {
             updates += out.count(_.kind == ChangeKind.Preimage)
           }
           changesOut += driver.counters.changesOut
+          driver.close()
         }
       }
       if (RandomCases.all) {

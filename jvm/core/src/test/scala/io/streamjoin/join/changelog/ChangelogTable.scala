@@ -72,6 +72,20 @@ private[changelog] object ChangelogCases {
     )
   }
 
+  /** Now and then the batch fails at first, or the state is read again. */
+  def befall(
+      driver: ChangelogDriver,
+      left: Seq[Change[Row]],
+      right: Seq[Change[Row]],
+      random: Random
+  ): Unit = random.nextInt(5) match {
+    case 0 =>
+      def some(of: Seq[Change[Row]]) = of.take(random.nextInt(of.length + 1))
+      driver.failedBatch(some(left), some(right))
+    case 1 => driver.restart()
+    case _ =>
+  }
+
   def shown(rows: Seq[Out]): Seq[Out] = rows.map { o =>
     Out(o.left.map(_.copy(sequence = 0)), o.right.map(_.copy(sequence = 0)))
   }

@@ -141,7 +141,8 @@ class ChangelogWatermarkSuite extends AnyFunSuite {
           selective = random.nextInt(4) == 0,
           hashes = if (random.nextBoolean()) 1 else 1 << 20
         )
-        val driver = new ChangelogDriver(join, segments)
+        val memory = if (random.nextBoolean()) Long.MaxValue else 1L
+        val driver = new ChangelogDriver(join, segments, memory = memory)
         val (l, r) = (new Table(join, Left, random), new Table(join, Right, random))
         val lags = Array.fill(2)(random.nextInt(8).toLong)
         val table = mutable.HashMap.empty[Out, Int]
@@ -153,6 +154,7 @@ class ChangelogWatermarkSuite extends AnyFunSuite {
             history += ((join.watermarks.toSeq, left, right))
             l.learn(left)
             r.learn(right)
+            ChangelogCases.befall(driver, left, right, random)
             val out = driver.batch(random.shuffle(left), random.shuffle(right))
             history += out
             for (c <- out) {
@@ -171,6 +173,7 @@ class ChangelogWatermarkSuite extends AnyFunSuite {
             evicted += driver.counters.rows(side, ChangelogCounters.Evicted)
           }
           changesOut += driver.counters.changesOut
+          driver.close()
         }
       }
       if (RandomCases.all) assert(late > 500 && evicted > 500 && changesOut > 100)

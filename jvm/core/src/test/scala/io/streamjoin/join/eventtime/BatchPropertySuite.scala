@@ -20,7 +20,8 @@ class BatchPropertySuite extends AnyFunSuite {
       val join = RandomJoin.admissible(random, maxColumns = 2)
       val memory = if (random.nextInt(3) == 0) Long.MaxValue else 1L + random.nextInt(30000)
       val steady = new Driver(join, joinType)
-      val batched = new BatchDriver(join, joinType, 1L << random.nextInt(7), memory)
+      val batched =
+        new BatchDriver(join, joinType, 1L << random.nextInt(7), memory, 1 + random.nextInt(12))
       val events = join.events(40).grouped(1 + random.nextInt(12)).toSeq :+ join.end
       withClue(onFailure(s"${joinType.name}, $join\n${events.mkString("\n")}\n")) {
         for (batch <- events) {
