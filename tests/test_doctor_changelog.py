@@ -94,6 +94,20 @@ def test_a_sequence_that_does_not_grow(feed: Feed) -> None:
     assert "'10' is before '9'" in seen.headline.cause
 
 
+def test_rows_that_go_before_their_partners_come(feed: Feed) -> None:
+    steps = [lambda n=n: feed.land(feed.orders, f"{n}") for n in (1, 2)]
+    joined = stream_join(
+        from_changelog(feed.orders.stream(), op="op", key="id").alias("o"),
+        from_changelog(feed.customers.stream(), op="op", key="id").alias("d"),
+        "o.id = d.id",
+        state_ttl={"left": "1 millisecond"},
+    )
+    seen = feed.diagnose(joined, *steps, lambda: feed.land(feed.customers, "1", "2"))
+    assert seen.headline.code == "EXPIRED_UNMET"
+    assert "Rows of o that went by state_ttl: 2" in seen.headline.headline
+    assert 'state_ttl={"left": "..."}' in seen.headline.write
+
+
 def test_keys_that_never_meet(feed: Feed) -> None:
     def both() -> None:
         feed.land(feed.orders, "a1", "a2")

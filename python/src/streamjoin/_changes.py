@@ -51,7 +51,7 @@ class _Changes:
 def changelog_findings(known: Known) -> Iterator[Finding]:
     """Give what keeps changes back, or loses them; the lowest join first."""
     joins = _joins(known)
-    for rule in (_lost, _silent, _no_key_met, _grows):
+    for rule in (_lost, _silent, _expired, _no_key_met, _grows):
         for join in joins:
             yield from rule(known, join)
 
@@ -142,6 +142,21 @@ def _silent(known: Known, join: _Changes) -> Iterator[Finding]:
                     "NULL in all rows; a filter above an inner join goes below it.",
                     "df.explain() shows what stands below the join.",
                 )
+
+
+def _expired(known: Known, join: _Changes) -> Iterator[Finding]:
+    if join.reported.total("changesOut"):
+        return
+    for side in SIDES:
+        gone = join.total("expiredRows", side)
+        if gone:
+            yield Finding(
+                "EXPIRED_UNMET",
+                f"Nothing has come out. Rows of {join.input(side)} that went by state_ttl: {gone}.",
+                {"expiredRows": gone, "side": side},
+                "What comes later meets none of them: their age ends before their partners come.",
+                f'A longer age: state_ttl={{"{side}": "..."}}.',
+            )
 
 
 def _brought(known: Known) -> list[int]:
