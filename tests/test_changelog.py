@@ -1077,7 +1077,8 @@ def test_what_is_refused(spark: SparkSession, tmp_path: Path) -> None:
         "UNSUPPORTED_CONDITION",
         lambda: orders.alias("o").streamJoin(named, on + " AND o._change_type = 'insert'"),
     )
-    for ttl in ("1 month", "-1 day", "soon", "9999999 days", "999999999 days"):
+    absurd = ("1 month", "-1 day", "soon", "9999999 days", "999999999 days")
+    for ttl in (*absurd, "", {"left": ""}, {"right": "0 seconds"}):
         refused(
             "INVALID_STATE_TTL",
             lambda ttl=ttl: orders.alias("o").streamJoin(named, on, state_ttl=ttl),

@@ -280,7 +280,8 @@ def state_ttl(value: object) -> str | None:
         return _arguments.duration("state_ttl", value)
     _words.sides("state_ttl", value)
     limits = {side: _arguments.duration("state_ttl", limit) for side, limit in value.items()}
-    return ", ".join(f"{side}={limit}" for side, limit in limits.items() if limit) or None
+    given = [f"{side}={limit}" for side, limit in limits.items() if limit is not None]
+    return ", ".join(given) or None
 
 
 def _jdf(df: DataFrame) -> object:
