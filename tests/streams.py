@@ -135,3 +135,18 @@ class Run:
 
     def total(self, metric: str, name: str = "streamJoin") -> int:
         return sum(each["customMetrics"][metric] for each in self.operators(name))
+
+
+def planned_at(run: Run, minutes: int) -> list[tuple[Any, ...]]:
+    """Take in what has landed as a batch that was planned then, and has run again."""
+    (number,) = run.step()
+    offsets = run.checkpoint / "offsets" / str(number)
+    version, planned, *sources = offsets.read_text().splitlines()
+    at = 1_700_000_000 + minutes * 60
+    recorded = json.loads(planned) | {"batchTimestampMs": at * 1000}
+    offsets.write_text("\n".join([version, json.dumps(recorded), *sources]))
+    hidden = [*run.checkpoint.glob("offsets/.*.crc"), *run.checkpoint.glob("commits/.*.crc")]
+    for file in [run.checkpoint / "commits" / str(number), *hidden]:
+        file.unlink()
+    run.step()
+    return run.batches[number]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import random
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -563,55 +562,6 @@ def test_sql_chain_self_join_and_expiry(spark: SparkSession, tmp_path: Path) -> 
     orders.land({"id": 2, "parent": 1, "op": "i"})
     # the right row that is new meets the pair that is held
     assert kinds(*run.step().values()) == {(4, 3, 2, "insert")}
-
-
-def planned_at(run: Run, minutes: int) -> list[tuple[Any, ...]]:
-    """Take in what has landed as a batch that was planned then, and has run again."""
-    (number,) = run.step()
-    offsets = run.checkpoint / "offsets" / str(number)
-    version, planned, *sources = offsets.read_text().splitlines()
-    at = 1_700_000_000 + minutes * 60
-    recorded = json.loads(planned) | {"batchTimestampMs": at * 1000}
-    offsets.write_text("\n".join([version, json.dumps(recorded), *sources]))
-    hidden = [*run.checkpoint.glob("offsets/.*.crc"), *run.checkpoint.glob("commits/.*.crc")]
-    for file in [run.checkpoint / "commits" / str(number), *hidden]:
-        file.unlink()
-    run.step()
-    return run.batches[number]
-
-
-def test_a_write_that_changes_nothing_begins_the_age_of_a_row_anew(
-    spark: SparkSession, tmp_path: Path
-) -> None:
-    """Also of a row whose last image is kept below the join."""
-    orders = Landing(spark, tmp_path / "orders", "id INT, customer INT, _change_type STRING")
-    customers = Landing(spark, tmp_path / "customers", "id INT")
-    latest, named = orders.stream().fromChangelog(key="id"), customers.stream()
-    joined = latest.alias("o").streamJoin(
-        named.alias("c"), "o.customer = c.id", state_ttl={"left": "1 hour"}
-    )
-    run = Run(joined.select("o.id", "_change_type"), tmp_path / "checkpoint")
-    orders.land(change("insert", id=2, customer=1))
-    for minutes in (0, 40, 80):
-        orders.land(change("update_postimage", id=1, customer=1))
-        assert planned_at(run, minutes) == []
-    customers.land({"id": 1})
-    assert planned_at(run, 100) == [(1, "insert")]
-
-
-def test_a_row_that_has_gone_by_its_age_stays_away_where_the_clock_goes_back(
-    spark: SparkSession, tmp_path: Path
-) -> None:
-    orders = Landing(spark, tmp_path / "orders", "id INT")
-    customers = Landing(spark, tmp_path / "customers", "id INT")
-    left, right = orders.stream().alias("o"), customers.stream().alias("c")
-    joined = left.streamJoin(right, "o.id < c.id", mode="changelog", state_ttl="1 hour")
-    run = Run(joined.select("o.id", "_change_type"), tmp_path / "checkpoint")
-    for n, minutes in enumerate((0, 120, 30)):
-        orders.land({"id": n})
-        assert planned_at(run, minutes) == []
-    customers.land({"id": 9})
-    assert sorted(planned_at(run, 40)) == [(1, "insert"), (2, "insert")]
 
 
 CHAINS = [("left", "o.id", "left"), ("right", "c.id", "inner"), ("inner", "c.id", "anti")]
