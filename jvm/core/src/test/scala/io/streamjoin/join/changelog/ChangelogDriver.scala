@@ -58,6 +58,7 @@ private[changelog] object Layout {
  * @param equality whether rows of different join keys never match
  * @param aging whether rows leave by when they were written
  * @param condition what else a pair must fulfil
+ * @param nullSafe whether a join key that is NULL is equal to itself
  * @param hashes how many different hashes of keys there are: few, so that different keys meet
  */
 private[changelog] final case class TestChangelog(
@@ -72,6 +73,7 @@ private[changelog] final case class TestChangelog(
     hashes: Int = 1 << 20,
     aging: Boolean = false,
     tells: Boolean = false,
+    nullSafe: Boolean = false,
     condition: (Row, Row) => Boolean = (_, _) => true
 ) extends ChangelogRows[Row] {
 
@@ -110,7 +112,7 @@ private[changelog] final case class TestChangelog(
   override def tellsWrites(side: Side): Boolean = tells
 
   override def joinable(side: Side, row: Row): Boolean =
-    !row.gone && (!equality || row.join.nonEmpty) && (!filtered || row.value % 2 == 0)
+    !row.gone && (!equality || nullSafe || row.join.nonEmpty) && (!filtered || row.value % 2 == 0)
 
   /** How often the condition was looked at. */
   var evaluations: Long = 0L
