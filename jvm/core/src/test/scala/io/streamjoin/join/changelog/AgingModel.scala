@@ -1,0 +1,139 @@
+package io.streamjoin.join.changelog
+
+import scala.collection.mutable
+
+import io.streamjoin.model.{JoinType, Side}
+
+/**
+ * What `docs/changelog.md` says of rows that leave by their age, under "State", word for word and without an eye to
+ * what it costs: two lists of rows, the join of them before and after each batch, and nothing else.
+ */
+private[changelog] final class AgingModel(join: TestChangelog) {
+  import AgingModel._
+
+  private val held = Side.both.map(_ -> mutable.ArrayBuffer.empty[Held]).toMap
+
+  /** Rows that went by their age, removals of what is not held, and changes older than what is, since the beginning. */
+  val expired, unknown, stale: mutable.Map[Side, Long] =
+    mutable.Map.empty[Side, Long].withDefaultValue(0L)
+
+  def size(side: Side): Int = held(side).length
+
+  /** A row is gone after the end of its age; its partners note that they had one. Nothing comes out. */
+  def at(now: Long): Unit = for (side <- Side.both) {
+    val (gone, stay) = held(side).toSeq.partition(_.row.expires < now)
+    held(side).clear()
+    held(side) ++= stay
+    expired(side) += gone.length
+    for (g <- gone; partner <- held(side.other) if pairs(side, g.row, partner.row))
+      partner.lost = true
+  }
+
+  /** What the batch does to the result: how often each row comes, less how often it goes. */
+  def batch(changes: Map[Side, Seq[Change[Row]]]): Map[Out, Int] = {
+    val before = result
+    for (side <- Side.both)
+      changes(side).groupBy(c => identityOf(side, c.row)).values.foreach { of =>
+        if (join.keyed(side)) keyed(side, of) else counted(side, of)
+      }
+    difference(result, before)
+  }
+
+  private def identityOf(side: Side, row: Row): Any = join.layout(side) match {
+    case Layout.OneAKey   => row.join
+    case Layout.UniqueKey => (row.join, row.unique)
+    case Layout.NoKey     => bare(row)
+  }
+
+  private def pairs(side: Side, row: Row, other: Row): Boolean =
+    if (side == Side.Left) join.matches(row, other) else join.matches(other, row)
+
+  /** A row that can match nothing, and whose like does not come out alone, is not held where it has no sequence. */
+  private def holds(side: Side, row: Row): Boolean =
+    join.joinType.preserves(side) || join.keyed(side) || join.joinable(side, row)
+
+  /** The last change by sequence counts; of one sequence, equal rows of both kinds cancel. */
+  private def keyed(side: Side, changes: Seq[Change[Row]]): Unit = {
+    val rows = held(side)
+    val before = rows.find(h => identityOf(side, h.row) == identityOf(side, changes.head.row))
+    val (old, fresh) = changes.partition(c => before.exists(c.row.sequence < _.row.sequence))
+    stale(side) += old.length
+    if (fresh.nonEmpty) {
+      val was = before.filterNot(_.row.gone).map(_.row)
+      val steps = fresh.groupBy(_.row.sequence).toSeq.sortBy(_._1).map(_._2)
+      val after = steps.foldLeft(was) { (there, step) =>
+        val (come, go) = step.partition(_.added)
+        val left = come.map(_.row).find(r => !go.exists(g => bare(g.row) == bare(r)))
+        val void = go.forall(g => come.exists(c => bare(c.row) == bare(g.row)))
+        if (left.nonEmpty) left
+        else if (!void) None
+        // what changes nothing is a write of the row all the same
+        else there.map(t => come.map(_.row).find(bare(_) == bare(t)).getOrElse(t))
+      }
+      rows --= before
+      after match {
+        case Some(row) =>
+          val stays = was.exists(bare(_) == bare(row))
+          rows += new Held(row, stays && before.get.lost)
+        case None =>
+          // what is gone leaves its key and sequence behind where it would have an end itself
+          val last =
+            fresh.filterNot(_.added).maxByOption(_.row.sequence).map(_.row.copy(gone = true))
+          rows ++= last.filter(_.expires != Long.MaxValue).orElse(before.map(_.row).filter(_.gone))
+            .map(new Held(_, lost = false))
+      }
+      if (was.isEmpty && !fresh.exists(_.added)) unknown(side) += fresh.length
+    }
+  }
+
+  /** A removal takes the one of equal rows that would leave first, of those one that has lost no partner. */
+  private def counted(side: Side, changes: Seq[Change[Row]]): Unit = {
+    val (come, go) = changes.partition(_.added)
+    if (holds(side, changes.head.row)) {
+      val rows = held(side)
+      val like = bare(changes.head.row)
+      val taken = rows.toSeq.filter(h => bare(h.row) == like).sortBy(h => (h.row.expires, h.lost))
+        .take(go.length)
+      rows --= taken
+      val passing = math.min(come.length, go.length - taken.length)
+      unknown(side) += go.length - taken.length - passing
+      // one that goes and comes has not gone, and is as old as this write
+      val stay = taken.takeRight(come.length - passing)
+      for ((change, i) <- come.drop(passing).zipWithIndex)
+        rows += new Held(change.row, stay.lift(i).exists(_.lost))
+    }
+  }
+
+  private def result: Map[Out, Int] = {
+    val (l, r) = (held(Side.Left).toSeq, held(Side.Right).toSeq)
+    def has(side: Side, one: Held) =
+      one.lost || held(side.other).exists(other => pairs(side, one.row, other.row))
+    val joined = for (a <- l; b <- r if join.matches(a.row, b.row))
+      yield Out(Some(bare(a.row)), Some(bare(b.row)))
+    def alone(side: Side, partner: Boolean) =
+      held(side).toSeq.filter(h => !h.row.gone && has(side, h) == partner).map { h =>
+        val row = Some(bare(h.row))
+        if (side == Side.Left) Out(row, None) else Out(None, row)
+      }
+    val preserved = Side.both.filter(join.joinType.preserves).flatMap(alone(_, partner = false))
+    val all = join.joinType match {
+      case JoinType.LeftSemi => alone(Side.Left, partner = true)
+      case JoinType.LeftAnti => preserved
+      case _                 => joined ++ preserved
+    }
+    all.filter(join.wanted).groupMapReduce(identity)(_ => 1)(_ + _)
+  }
+}
+
+private[changelog] object AgingModel {
+
+  /** @param lost whether a partner of it has left by its age */
+  private final class Held(val row: Row, var lost: Boolean)
+
+  /** What comes out of a row, which is also what it is told apart by. */
+  def bare(row: Row): Row = row.copy(sequence = 0, expires = Long.MaxValue)
+
+  def difference(after: Map[Out, Int], before: Map[Out, Int]): Map[Out, Int] =
+    (after.keySet ++ before.keySet).iterator
+      .map(o => o -> (after.getOrElse(o, 0) - before.getOrElse(o, 0))).filter(_._2 != 0).toMap
+}
