@@ -36,8 +36,9 @@ def from_changelog(
         A streaming DataFrame, of a classic session or of Spark Connect.
     key : str, sequence of str or None, optional
         The unique key. A change of a key that is held replaces its row, and a delete needs no more
-        than the key. Default: None, rows are told apart by all their columns, and counted; each
-        change then needs the whole image of its row.
+        than the key. A column is named as it stands or, where none is called so, as for ``F.col``.
+        Default: None, rows are told apart by all their columns, and counted; each change then
+        needs the whole image of its row.
     op : str, optional
         The column of the kinds, of type STRING. Default: ``"_change_type"``.
     op_mapping : mapping of str to str or None, optional

@@ -34,23 +34,9 @@ import io.streamjoin.join.changelog.ChangeKind
  */
 private[streamjoin] final class ChangelogSource(input: LogicalPlan, resolver: Resolver) {
 
-  private def column(parameter: String, name: String): Attribute =
-    input.output.filter(a => resolver(a.name, name)) match {
-      case Seq(one) => one
-      case several if several.length > 1 =>
-        val path = several.head.qualifier.lastOption.toSeq :+ name
-        throw refused(
-          s"${several.length} columns have the name $name, given as $parameter",
-          "the one that is meant a name of its own: " +
-            s"select(F.col(\"${path.mkString(".")}\").alias(\"${path.mkString("_")}\"), ...)"
-        )
-      case _ =>
-        throw ChangelogErrors.invalidChangelog(
-          input.origin,
-          s"there is no single column $name, given as $parameter",
-          s"one of ${input.output.map(_.name).mkString(", ")}"
-        )
-    }
+  private val columns = new GivenColumns(input, resolver)
+
+  private def column(parameter: String, name: String): Attribute = columns.column(parameter, name)
 
   private def declaredKind: Option[Attribute] =
     ChangelogMarks.kind(input.output).filter(_ => ChangelogMarks.areChanges(input))
@@ -210,7 +196,7 @@ private[streamjoin] final class ChangelogSource(input: LogicalPlan, resolver: Re
   }
 
   /** Debezium's envelopes: a message is the latest image of its key. */
-  def debezium(key: Seq[String], value: String, sequenceBy: Option[String]): LogicalPlan = {
+  def debezium(names: Seq[String], value: String, sequenceBy: Option[String]): LogicalPlan = {
     checkRows()
     val message = column("value", value)
     val payload = payloadOf(message)
@@ -237,6 +223,7 @@ private[streamjoin] final class ChangelogSource(input: LogicalPlan, resolver: Re
           "sequence_by=\"source.lsn\", or another number of the source that grows with each change; " +
             "or keep Kafka's column offset beside the value"
         ))
+        val key = names.map(GivenColumns.plain(_, a.fieldNames.toSeq, resolver))
         val fields = a.fields.toSeq.zipWithIndex.map { case (f, i) =>
           val place = key.indexWhere(resolver(_, f.name))
           val own = if (place >= 0) Seq(Key -> place.toLong) else Nil

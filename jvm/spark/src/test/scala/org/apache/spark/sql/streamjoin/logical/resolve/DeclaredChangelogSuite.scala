@@ -1,5 +1,6 @@
 package org.apache.spark.sql.streamjoin.logical.resolve
 
+import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.catalyst.plans.logical.Join
 import org.apache.spark.sql.streamjoin.AnalysisSession
 import org.apache.spark.sql.streamjoin.logical.plan.{ChangelogJoin, ChangelogMarks}
@@ -77,6 +78,63 @@ class DeclaredChangelogSuite extends AnalysisSession {
     val refused = refusal(PythonApi.toUpserts(joined, java.util.List.of("id")))
     assert(refused.getCondition == "STREAM_JOIN.INVALID_CHANGELOG")
     assert(refused.getMessage.contains("F.col(\"x.id\").alias(\"x_id\")"), refused.getMessage)
+  }
+
+  test(
+    "a column is named as it stands, or as for F.col; of what is none, it is said what to write"
+  ) {
+    val odd = stream(
+      "value AS `order id`",
+      "value AS `a.b`",
+      "value AS `a``b`",
+      "named_struct('id', value) AS s",
+      "'insert' AS op",
+      "value AS `s q`"
+    ).alias("o")
+    def key(name: String, of: DataFrame = odd, sequence: String = "s q"): Seq[String] = planOf(
+      PythonApi.fromChangelog(of, java.util.List.of(name), "`op`", java.util.Map.of(), sequence)
+    ).output.filter(_.metadata.contains(ChangelogMarks.Key)).map(_.name)
+    for (
+      (name, column) <- Seq(
+        "order id" -> "order id",
+        "`Order ID`" -> "order id",
+        "o.`order id`" -> "order id",
+        "a.b" -> "a.b",
+        "`a.b`" -> "a.b",
+        "a`b" -> "a`b",
+        "`a``b`" -> "a`b"
+      )
+    ) assert(key(name, sequence = "`s q`") == Seq(column), name)
+    // as it stands comes first
+    assert(key("`x`", odd.selectExpr("op", "`s q`", "1 AS x", "2 AS ```x```")) == Seq("`x`"))
+    for (
+      (name, said) <- Seq(
+        "s.id" -> ".withColumn(\"id\", F.col(\"s.id\"))",
+        "p.`order id`" -> "one of order id, a.b",
+        "`order id" -> "one of order id, a.b",
+        "" -> "one of order id, a.b"
+      )
+    ) {
+      val error = refusal(key(name))
+      assert(error.getCondition == "STREAM_JOIN.INVALID_CHANGELOG", name)
+      assert(error.getMessage.contains(said), error.getMessage)
+    }
+    val upserts = PythonApi.toUpserts(
+      session.sql("SELECT x.id AS `i d`, _change_type FROM b AS x JOIN b AS y ON x.id = y.id"),
+      java.util.List.of("`i d`")
+    )
+    assert(upserts.columns.contains("i d"))
+    val rows = "STRUCT<`order id`: INT, v: INT>"
+    val messages = stream(
+      s"from_json('', 'op STRING, before $rows, after $rows, source STRUCT<lsn: BIGINT>') AS `the value`"
+    )
+    val debezium = PythonApi.fromDebezium(
+      messages,
+      java.util.List.of("`order id`"),
+      "`the value`",
+      "source.lsn"
+    )
+    assert(planOf(debezium).output.head.metadata.contains(ChangelogMarks.Key))
   }
 
   test("what became of a row is no part of a key; a key of upserts has an order") {
