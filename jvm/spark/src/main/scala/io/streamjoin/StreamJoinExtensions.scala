@@ -31,7 +31,7 @@ import org.apache.spark.sql.{SparkSessionExtensions, SparkSessionExtensionsProvi
  *    - `InlineOrderedCTE`: common table expressions with an order come to their places.
  *    - `PlaceWindows`: windows and parts of WHERE become bounds of the lowest join that they bound.
  *    - `ResolveStreamSubqueries`: sub-queries over streams become semi and anti joins.
- *    - `ResolveChangelog`, `ResolveChangelogJoin`: joins of changelogs, before the event-time join, which takes
+ *    - `ResolveChangelog`, `KeepChangeColumns`, `ResolveChangelogJoin`: joins of changelogs, before the event-time join, which takes
  *      each row for one that stays.
  *    - `AwaitChangeColumns.Release`, `AwaitAliases.Release`: `_change_type` and the names are given back.
  *    - `CompleteSums`: sums over changes that no join has made get both images of each.

@@ -27,6 +27,7 @@ import org.apache.spark.sql.streamjoin.logical.resolve.{
   CompleteSums,
   HoldHintedJoins,
   InlineOrderedCTE,
+  KeepChangeColumns,
   MarkResult,
   OneEventTime,
   PlaceWindows,
@@ -91,6 +92,7 @@ object ExtensionPoints {
     extensions.injectResolutionRule(_ => ResolveStreamSubqueries)
     // before the event-time join, which takes each row for one that stays
     extensions.injectResolutionRule(_ => ResolveChangelog)
+    extensions.injectResolutionRule(_ => KeepChangeColumns)
     extensions.injectResolutionRule(_ => ResolveChangelogJoin)
     extensions.injectResolutionRule(_ => AwaitChangeColumns.Release)
     extensions.injectResolutionRule(_ => AwaitAliases.Release)

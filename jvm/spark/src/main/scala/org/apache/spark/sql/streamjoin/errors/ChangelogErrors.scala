@@ -15,12 +15,22 @@ private[streamjoin] object ChangelogErrors {
   ): StreamJoinAnalysisException =
     analysis("UNDECLARED_CHANGELOG", origin, "side" -> side, "column" -> column)
 
+  /** @param columns of which one may be called as the kinds are, and be another */
   def changeTypeDropped(
       origin: Origin,
       where: String,
       columns: Seq[String]
   ): StreamJoinAnalysisException =
-    analysis("CHANGE_TYPE_DROPPED", origin, "where" -> where, "columns" -> columns.mkString(", "))
+    analysis(
+      "CHANGE_TYPE_DROPPED",
+      origin,
+      "where" -> where,
+      "columns" -> columns.mkString(", "),
+      "how" ->
+        (if (columns.exists(_.equalsIgnoreCase("_change_type")))
+           "as it is, and what is computed of it under another name"
+         else "in each select up to there")
+    )
 
   def missingSequence(
       origin: Origin,

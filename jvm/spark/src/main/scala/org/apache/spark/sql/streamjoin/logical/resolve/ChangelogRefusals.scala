@@ -126,7 +126,7 @@ private[resolve] object ChangelogRefusals {
           val again = list.filter(_.references.exists(kind.contains)).lift(1)
           val counted = kind.forall(ChangelogMarks.keySize(_) == 0)
           def computed = for {
-            e <- list if PassedColumn.of(e).isEmpty
+            e <- list if PassedColumn.of(e).isEmpty && !ChangelogMarks.isCommit(e.toAttribute)
             a <- e.references
             if kind.contains(a) || counted && ChangelogMarks.isCommit(a)
           } yield refused(e, a.name)
