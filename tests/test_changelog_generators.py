@@ -31,6 +31,8 @@ GENERATORS = {
     "LATERAL VIEW OUTER explode(if(name = 'a', NULL, items)) e AS item",
     "inline": "SELECT concat(a, b) AS text, {} FROM j "
     "LATERAL VIEW inline(array(struct(id AS a, name AS b), struct(id AS a, 'x' AS b))) e",
+    "UNPIVOT": "SELECT concat(place, text) AS text, {} FROM (SELECT *, items[0] AS a FROM j) "
+    "UNPIVOT INCLUDE NULLS (text FOR place IN (name, a))",
     "stack": "SELECT c AS text, {} FROM j LATERAL VIEW stack(2, name, items[0]) e AS c",
     "twice, with filters": "SELECT concat(item, m) AS text, {} FROM (SELECT * FROM j LATERAL VIEW "
     "explode(items) e AS item WHERE item <> 'p') LATERAL VIEW explode(sequence(1, id)) f AS m "

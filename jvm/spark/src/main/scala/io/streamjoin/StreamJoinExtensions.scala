@@ -22,8 +22,8 @@ import org.apache.spark.sql.{SparkSessionExtensions, SparkSessionExtensionsProvi
  *    - `HoldHintedJoins`: what is above a join that adds columns waits for them.
  *    - `ExplainStream`: `EXPLAIN SELECT ...` of a stream shows what `df.explain()` shows.
  *    - `ResolvePendingPath`: the rows that wait, read as ``FROM `streamjoin-pending`.`/checkpoint` ``.
- *    - `ResolveChangelogJoin`, `Changelogs.BeforeMode`, `InlineOrderedCTE`, `PlaceWindows`, `ResolveStreamJoin`,
- *      `ResolveStreamOrder`: as below, for what was resolved before; Spark checks what it supports as soon as a query is
+ *    - `ResolveChangelogJoin`, `InlineOrderedCTE`, `PlaceWindows`, `ResolveStreamJoin`, `ResolveStreamOrder`,
+ *      `Changelogs.BeforeMode`: as below, for what was resolved before; Spark checks what it supports as soon as a query is
  *      resolved.
  *  - Resolution.
  *    - `ResolveSelectStream`: `SELECT STREAM id` is the column id, where there is no column STREAM.

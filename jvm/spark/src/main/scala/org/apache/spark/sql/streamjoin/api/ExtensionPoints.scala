@@ -107,11 +107,11 @@ object ExtensionPoints {
     extensions.injectCheckRule(_ => new WarnAtAnalysis)
     // a query is checked for what Spark's own joins support as soon as it is resolved
     extensions.injectHintResolutionRule(_ => ResolveChangelogJoin)
-    extensions.injectHintResolutionRule(_ => Changelogs.BeforeMode)
     extensions.injectHintResolutionRule(_ => InlineOrderedCTE)
     extensions.injectHintResolutionRule(_ => PlaceWindows)
     extensions.injectHintResolutionRule(_ => ResolveStreamJoin)
     extensions.injectHintResolutionRule(_ => ResolveStreamOrder)
+    extensions.injectHintResolutionRule(_ => Changelogs.BeforeMode)
     extensions.injectPlanNormalizationRule(_ => ResolveAwaitedJoin)
     extensions.injectPlanNormalizationRule(_ => OneEventTime)
     // of a whole query: what is above decides

@@ -101,9 +101,9 @@ private[resolve] object ChangelogRefusals {
           .orElse(u.children.flatMap(above).headOption)
       case other =>
         Some(unsupported(
-          s"${Changelogs.called(other)} stands between the changes of the ${side.name} input and the join, and " +
+          s"${WrittenOperator.name(other)} stands between the changes of the ${side.name} input and the join, and " +
             "may make other rows of them",
-          s"${Changelogs.instead(other)}, or declare the changes above it"
+          s"${WrittenOperator.insteadBelow(other)}, or declare the changes above it"
         ))
     }
 
@@ -138,7 +138,7 @@ private[resolve] object ChangelogRefusals {
     /** A row that goes must be what it was when it came. */
     private def unsteady(plan: LogicalPlan): Option[StreamJoinAnalysisException] =
       plan.expressions
-        .find(e => !e.deterministic || e.containsPattern(CURRENT_LIKE))
+        .find(UnsteadyColumns.is)
         .map(ChangelogErrors.nondeterministicChange(join.origin, side.name, _))
 
     /** What emits a row again when it changes, or what is no row of the input. */
@@ -185,7 +185,8 @@ private[resolve] object ChangelogRefusals {
         )
       case e
           if !e.isInstanceOf[CommonExpressionRef] &&
-            (!e.deterministic || e.containsPattern(CURRENT_LIKE) && e.children.isEmpty) =>
+            (!e.deterministic || e.containsPattern(CURRENT_LIKE) &&
+              !e.children.exists(_.containsPattern(CURRENT_LIKE))) =>
         unsupported(
           e,
           "a value that differs from batch to batch, so that a pair would not end as it began",

@@ -333,6 +333,11 @@ private[streamjoin] final class ChangelogSource(input: LogicalPlan, resolver: Re
     val known = if (key.isEmpty) UniqueKey.of(changes) else key.map(column("key", _))
     if (known.exists(_.exprId == kind.exprId)) throw ofChange(kind)
     checkKey(known)
+    for (what <- known.flatMap(UnsteadyColumns.in(changes).of).headOption)
+      throw refused(
+        s"the key has what differs from batch to batch, $what, so that a row would go under another key than it came",
+        "columns of the rows"
+      )
     if (known.isEmpty) {
       throw ChangelogErrors.invalidChangelog(
         input.origin,

@@ -5,11 +5,10 @@ import java.util.Locale
 import scala.annotation.tailrec
 
 import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, Sum}
-import org.apache.spark.sql.catalyst.expressions.AttributeSet
+import org.apache.spark.sql.catalyst.expressions.{AttributeSet, SessionWindow}
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.streaming.{WriteToStream, WriteToStreamStatement}
-import org.apache.spark.sql.catalyst.trees.TreePattern.CURRENT_LIKE
 import org.apache.spark.sql.streaming.OutputMode
 import org.apache.spark.sql.streamjoin.ColumnNames
 import org.apache.spark.sql.streamjoin.errors.ChangelogErrors
@@ -58,18 +57,21 @@ private[streamjoin] object Changelogs extends (LogicalPlan => Unit) {
 
   /** A query that runs: the kind must reach the sink, or the sums above must count with it. */
   override def apply(plan: LogicalPlan): Unit = plan match {
-    case w: WriteToStream =>
-      val query = belowLastSteps(w.inputQuery)
-      reaches(query)
-      if (w.outputMode == OutputMode.Complete() && ChangelogMarks.areChanges(query)) {
-        throw ChangelogErrors.unsupportedChangelog(
-          query.origin,
-          "in output mode complete a sink takes what a batch gives for the whole result, and this query gives changes",
-          "the query in update mode, for a sink that takes changes"
-        )
-      }
-      if (w.outputMode == OutputMode.Update()) w.inputQuery.foreach(fallsOut)
-    case _ =>
+    case w: WriteToStream => written(w.inputQuery, w.outputMode)
+    case _                =>
+  }
+
+  private def written(plan: LogicalPlan, mode: OutputMode): Unit = {
+    val query = belowLastSteps(plan)
+    reaches(query)
+    if (mode == OutputMode.Complete() && ChangelogMarks.areChanges(query)) {
+      throw ChangelogErrors.unsupportedChangelog(
+        query.origin,
+        "in output mode complete a sink takes what a batch gives for the whole result, and this query gives changes",
+        "the query in update mode, for a sink that takes changes"
+      )
+    }
+    if (mode == OutputMode.Update()) plan.foreach(fallsOut)
   }
 
   /**
@@ -83,15 +85,13 @@ private[streamjoin] object Changelogs extends (LogicalPlan => Unit) {
     case _                    => plan
   }
 
-  /** Before Spark looks at the mode, in which it refuses all aggregations that have no watermark: what is wrong in any mode. */
+  /** Before Spark looks for what it does not support in a mode, or at all: what is wrong of changes is said in their words. */
   object BeforeMode extends Rule[LogicalPlan] {
     override def apply(plan: LogicalPlan): LogicalPlan = {
       plan match {
         case w: WriteToStreamStatement =>
-          w.inputQuery.foreach {
-            case a: Aggregate if ChangelogMarks.areChanges(a.child) => counts(a)
-            case _                                                  =>
-          }
+          written(w.inputQuery, w.outputMode)
+          if (w.outputMode == OutputMode.Append()) w.inputQuery.foreach(neverFinal)
         case _ =>
       }
       plan
@@ -101,7 +101,13 @@ private[streamjoin] object Changelogs extends (LogicalPlan => Unit) {
   private def reaches(plan: LogicalPlan): Unit = plan match {
     case _ if !ChangelogMarks.changesWithin(plan) =>
     case _ if ChangelogMarks.areChanges(plan)     => stays(plan)
-    case a: Aggregate                             => counts(a)
+    case a: Aggregate                             =>
+      // PIVOT makes two of one
+      a.child.foreach {
+        case below: Aggregate if ChangelogMarks.areChanges(below.child) => counts(below)
+        case _                                                          =>
+      }
+      counts(a)
     case u: Union if u.children.exists(ChangelogMarks.areChanges) =>
       stays(u)
     case _ if !plan.children.exists(ChangelogMarks.areChanges) => plan.children.foreach(reaches)
@@ -126,6 +132,19 @@ private[streamjoin] object Changelogs extends (LogicalPlan => Unit) {
     case _ =>
   }
 
+  /** Sums without a watermark, of which Spark says that one is missing: changes have none to give. */
+  private def neverFinal(plan: LogicalPlan): Unit = plan match {
+    case a: Aggregate
+        if ToldKinds.of(a.child).nonEmpty &&
+          !a.child.output.exists(_.metadata.contains(EventTimeWatermark.delayKey)) =>
+      throw ChangelogErrors.unsupportedChangelog(
+        a.origin,
+        "sums of changes are corrected whenever a row comes or goes, so that none is final, and append mode is for what is",
+        "the query in update mode"
+      )
+    case _ =>
+  }
+
   /** Above an aggregation of changes, the columns that a group never changes. */
   private def fixed(plan: LogicalPlan): Option[AttributeSet] = plan match {
     case a: Aggregate =>
@@ -143,30 +162,30 @@ private[streamjoin] object Changelogs extends (LogicalPlan => Unit) {
   /** Operators that let changes through as they are. */
   private def stays(plan: LogicalPlan): Unit = plan match {
     case _: ChangelogJoin =>
-    case Filter(condition, _)
-        if !condition.deterministic || condition.containsPattern(CURRENT_LIKE) =>
-      throw ChangelogErrors.unsupportedChangelog(
-        plan.origin,
-        s"the filter ${ColumnNames.sql(condition)} on changes differs from batch to batch, so that a row " +
-          "that came in might not go",
-        "a filter by columns of the rows"
-      )
-    case f: Filter if f.exists(_.isInstanceOf[Generate]) =>
-      ExplodedChanges.filtered(f).foreach(throw _)
+    case f: Filter =>
       belowStays(f)
-    case g: Generate =>
+      UnsteadyColumns.in(f.child).of(f.condition).foreach { what =>
+        throw ChangelogErrors.unsupportedChangelog(
+          f.origin,
+          s"the filter ${ColumnNames.sql(f.condition)} on changes goes by what differs from batch to batch, $what, " +
+            "so that a row that came in might not go",
+          "a filter by columns of the rows"
+        )
+      }
+      if (ExplodedChanges.isIn(f)) ExplodedChanges.filtered(f).foreach(throw _)
+    case ExplodedChanges(g) =>
       ExplodedChanges.refusal(g).foreach(throw _)
       stays(g.child)
     case u: Union =>
       for (reason <- UnitedChanges.misfit(u))
         throw ChangelogErrors.unsupportedChangelog(u.origin, reason, UnitedChanges.Instead)
       u.children.foreach(stays)
-    case _: Project | _: Filter | SameRows(_) | _: ToUpserts => belowStays(plan)
+    case _: Project | SameRows(_) | _: ToUpserts => belowStays(plan)
     case other if other.children.exists(ChangelogMarks.areChanges) =>
       throw ChangelogErrors.unsupportedChangelog(
         other.origin,
-        s"${called(other)} above changes takes each for a row that stays, and may make other rows of them",
-        s"${instead(other)}; or it in foreachBatch, where the changes of a batch are rows as any; or " +
+        s"${WrittenOperator.name(other)} above changes takes each for a row that stays, and may make other rows of them",
+        s"${WrittenOperator.instead(other)}; or it in foreachBatch, where the changes of a batch are rows as any; or " +
           "go on with a table that the changes were merged into"
       )
     case _ =>
@@ -174,20 +193,6 @@ private[streamjoin] object Changelogs extends (LogicalPlan => Unit) {
 
   private def belowStays(plan: LogicalPlan): Unit =
     plan.children.filter(ChangelogMarks.changesWithin).foreach(stays)
-
-  /** An operator as the person wrote it. */
-  def called(operator: LogicalPlan): String = operator match {
-    case g: Generate => s"the generator ${ColumnNames.sql(g.generator)}"
-    case other       => other.nodeName
-  }
-
-  /** What to write where an operator may not stand above changes. */
-  def instead(operator: LogicalPlan): String = operator match {
-    case _: Generate =>
-      "it on the input below the declaration, with what it gives in the key or without a key"
-    case RowsElsewhere(_) => "it last, above all else"
-    case _                => "the projection or filter of columns only"
-  }
 
   /** Sums are right where the kind says with which sign a row counts. */
   private def counts(a: Aggregate): Unit = {
@@ -206,14 +211,12 @@ private[streamjoin] object Changelogs extends (LogicalPlan => Unit) {
         "the aggregation on the changes themselves, without toUpserts"
       )
     }
-    val wrong = a.aggregateExpressions.flatMap(_.collect { case e: AggregateExpression =>
-      e
-    }).find {
-      e =>
-        e.aggregateFunction match {
-          case s: Sum => e.isDistinct || s.references.intersect(kinds).isEmpty
-          case _      => true
-        }
+    val sums = a.aggregateExpressions.flatMap(_.collect { case e: AggregateExpression => e })
+    val wrong = sums.find { e =>
+      e.aggregateFunction match {
+        case s: Sum => e.isDistinct || s.references.intersect(kinds).isEmpty
+        case _      => true
+      }
     }
     wrong.foreach { e =>
       throw ChangelogErrors.unsupportedChangelog(
@@ -223,6 +226,23 @@ private[streamjoin] object Changelogs extends (LogicalPlan => Unit) {
           "for x to count"
       )
     }
+    if (
+      a.groupingExpressions.exists(_.references.exists(_.metadata.contains(SessionWindow.marker)))
+    )
+      throw ChangelogErrors.unsupportedChangelog(
+        a.origin,
+        "a session that a row has made longer, or of two has made one, stays so when the row goes",
+        "sums by window(...)"
+      )
+    val columns = UnsteadyColumns.in(a.child)
+    val passing = UnsteadyColumns.filter(a.child).map(f => ColumnNames.sql(f.condition))
+    for (what <- (a.groupingExpressions ++ sums).flatMap(columns.of).headOption.orElse(passing))
+      throw ChangelogErrors.unsupportedChangelog(
+        a.origin,
+        s"the sums go by what differs from batch to batch, $what, so that a row that goes would not be taken off what it was " +
+          "added to",
+        "sums by columns of the rows, such as a time that each of them brings along"
+      )
     stays(a.child match {
       // ROLLUP and the like make the same rows of one that goes as of one that comes
       case sets: Expand => sets.child

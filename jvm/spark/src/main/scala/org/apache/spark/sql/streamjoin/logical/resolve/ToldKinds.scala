@@ -12,6 +12,11 @@ private[resolve] object ToldKinds {
     case Project(list, child) =>
       val below = of(child)
       AttributeSet(list.filter(_.references.exists(below.contains)).map(_.toAttribute))
+    case u: Union =>
+      val parts = u.children.map(part => of(part) -> part.output)
+      own(u) ++ AttributeSet(u.output.zipWithIndex.collect {
+        case (a, n) if parts.forall { case (told, columns) => told.contains(columns(n)) } => a
+      })
     case _: Filter | _: Expand | SameRows(_) => of(plan.children.head)
     case p                                   => own(p)
   }

@@ -11,22 +11,22 @@ import org.apache.spark.sql.streamjoin.logical.plan.{
 }
 
 /**
- * Plans what stands above the result of a changelog join where a generator is among it: the two images of an update may
+ * Plans what stands above the result of a changelog join where a generator, or UNPIVOT, is among it: the two images of an update may
  * become different numbers of rows, of which some are equal. So the join does not net what comes out of it, and all is
  * netted on top, by all columns: what is left are inserts and deletes.
  */
 private[physical] object PlanExplodedChanges {
 
-  private val Reason = "a generator may make equal rows of what goes and of what comes"
+  private val Reason = "a generator or UNPIVOT may make equal rows of what goes and of what comes"
 
   /** @return none: no generator is above a result that takes rows back */
   def apply(plan: LogicalPlan, planLater: LogicalPlan => SparkPlan): Option[SparkPlan] =
     Option.when(isExploded(plan))(netted(plan, planLater))
 
   private def isExploded(plan: LogicalPlan): Boolean = plan match {
-    case _: Project | _: Filter => isExploded(plan.children.head)
-    case g: Generate            => results(g.child).exists(AppendOnly.takesBack)
-    case _                      => false
+    case _: Project | _: Filter        => isExploded(plan.children.head)
+    case g @ (_: Generate | _: Expand) => results(g.children.head).exists(AppendOnly.takesBack)
+    case _                             => false
   }
 
   private def results(plan: LogicalPlan): Seq[ChangelogJoin] = plan match {

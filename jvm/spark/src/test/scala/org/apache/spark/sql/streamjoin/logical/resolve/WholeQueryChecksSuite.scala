@@ -188,6 +188,17 @@ class WholeQueryChecksSuite extends AnalysisSession {
         "n" -> s"SELECT * FROM ($joined) WHERE _change_type <> 'delete'"
       )
     ) refused(exploded(what, from), "UNSUPPORTED_CHANGELOG")
+    // one below a declaration is nothing to a filter above
+    session.sql(
+      "SELECT *, id % 3 AS n FROM FROM_CHANGELOG(TABLE(SELECT e AS id, op FROM raw LATERAL VIEW " +
+        "explode(array(id)) x AS e), op => DESCRIPTOR(op))"
+    ).createOrReplaceTempView("exploded_feed")
+    Changelogs(written(
+      analyzed(
+        s"SELECT * FROM (${joined.replace("changes", "exploded_feed")}) WHERE _change_type = 'insert'"
+      ),
+      OutputMode.Append()
+    ))
     refused(
       Changelogs(written(
         analyzed(
@@ -196,6 +207,190 @@ class WholeQueryChecksSuite extends AnalysisSession {
         OutputMode.Append()
       )),
       "UNSUPPORTED_CHANGELOG"
+    )
+  }
+
+  private val joinedChanges =
+    "SELECT a.id, a.n, _change_type, _commit_version FROM changes AS a JOIN changes AS b ON a.id = b.n"
+
+  private def checked(text: String, mode: OutputMode = OutputMode.Append()): Unit =
+    Changelogs(written(analyzed(text), mode))
+
+  private def views(): Unit =
+    for ((view, key) <- Seq("changes" -> ", key => DESCRIPTOR(id)", "counted" -> ""))
+      session.sql(
+        s"SELECT *, id % 3 AS n FROM FROM_CHANGELOG(TABLE(raw), op => DESCRIPTOR(op)$key)"
+      ).createOrReplaceTempView(view)
+
+  test("UNPIVOT of columns of the rows stands where a generator may") {
+    views()
+    def unpivoted(from: String, columns: String = "id, n") =
+      s"SELECT * FROM ($from) UNPIVOT (v FOR c IN ($columns))"
+    checked(unpivoted(joinedChanges))
+    checked(s"SELECT v + 1, _change_type FROM (${unpivoted(joinedChanges)}) WHERE v > 1")
+    checked(unpivoted(s"$joinedChanges UNION ALL $joinedChanges"))
+    checked(unpivoted("SELECT * FROM counted"))
+    val signs = "sum(IF(_change_type IN ('insert', 'update_postimage'), 1, -1))"
+    checked(
+      s"SELECT c, v, $signs FROM (${unpivoted(joinedChanges)}) GROUP BY GROUPING SETS ((c), (v))",
+      OutputMode.Update()
+    )
+    for (
+      wrong <- Seq(
+        unpivoted("SELECT * FROM changes"),
+        unpivoted(joinedChanges, "id, n, _commit_version"),
+        unpivoted(s"SELECT id, hash(current_date()) AS n, _change_type FROM ($joinedChanges)"),
+        s"${unpivoted(joinedChanges)} WHERE _change_type <> 'delete'",
+        s"SELECT a.v, _change_type FROM (${unpivoted("SELECT * FROM changes")}) AS a JOIN changes AS b ON a.v = b.n"
+      )
+    ) {
+      val error = refusal(checked(wrong))
+      assert(error.getCondition == "STREAM_JOIN.UNSUPPORTED_CHANGELOG", wrong)
+      assert(error.getMessage.contains("UNPIVOT") && !error.getMessage.contains("Expand"), wrong)
+    }
+  }
+
+  test("nothing that differs from batch to batch decides on a row above changes") {
+    views()
+    val sign = "IF(_change_type IN ('insert', 'update_postimage'), 1, -1)"
+    val today = s"SELECT *, current_date() AS day, $sign AS sign"
+    for (
+      from <- Seq(
+        s"$today FROM ($joinedChanges)",
+        s"$today FROM counted",
+        s"$today FROM changes",
+        s"SELECT *, IF(id > 3, day, NULL) AS later FROM ($today FROM ($joinedChanges))",
+        s"SELECT *, day AS x FROM ($today FROM ($joinedChanges) UNION ALL $today FROM ($joinedChanges))"
+      )
+    ) {
+      // a column of it comes out, and says when a sum was made
+      checked(from)
+      checked(
+        s"SELECT n, sum(sign), current_timestamp() AS made FROM ($from) GROUP BY n",
+        OutputMode.Update()
+      )
+      for (
+        wrong <- Seq(
+          s"SELECT day, sum(sign) FROM ($from) GROUP BY day",
+          s"SELECT n, sum(sign * day(day)) FROM ($from) GROUP BY n",
+          s"SELECT n, sum(sign) FILTER (WHERE day > DATE'2026-01-01') FROM ($from) GROUP BY n",
+          s"SELECT n, sum(sign) FROM ($from) GROUP BY CUBE (n, day)",
+          s"SELECT n, sum(sign) FROM ($from) WHERE day > DATE'2026-01-01' GROUP BY n",
+          s"SELECT n, day, sum(sign) FROM ($from) GROUP BY n, current_date(), day"
+        )
+      ) refused(checked(wrong, OutputMode.Update()), "UNSUPPORTED_CHANGELOG")
+      refused(
+        checked(s"SELECT * FROM ($from) WHERE day > DATE'2026-01-01'"),
+        "UNSUPPORTED_CHANGELOG"
+      )
+      val keyed = session.sql(from)
+      PythonApi.toUpserts(keyed, java.util.List.of("id"))
+      refused(PythonApi.toUpserts(keyed, java.util.List.of("id", "day")), "INVALID_CHANGELOG")
+    }
+    for (
+      by <- Seq(
+        "rand()",
+        "uuid()",
+        "now()",
+        "spark_partition_id()",
+        "input_file_name()",
+        "localtimestamp()"
+      )
+    ) {
+      val error = refusal(checked(
+        s"SELECT $by AS x, sum($sign) FROM ($joinedChanges) GROUP BY 1",
+        OutputMode.Update()
+      ))
+      assert(
+        error.getMessage.toLowerCase.contains(s"differs from batch to batch, $by"),
+        error.getMessage
+      )
+    }
+    // what is computed below a declaration with a key is held with the row, and goes as it came
+    PythonApi.fromChangelog(
+      stream("value AS id", "current_date() AS day", "'insert' AS op"),
+      java.util.List.of("id"),
+      "op",
+      java.util.Map.of(),
+      "id"
+    ).createOrReplaceTempView("dated")
+    checked(s"SELECT day, sum($sign) FROM dated GROUP BY day", OutputMode.Update())
+    PythonApi.fromChangelog(
+      stream("value AS id", "current_date() AS day", "'insert' AS op"),
+      java.util.List.of(),
+      "op",
+      java.util.Map.of(),
+      null
+    ).createOrReplaceTempView("dated")
+    refused(
+      checked(s"SELECT day, sum($sign) FROM dated GROUP BY day", OutputMode.Update()),
+      "UNSUPPORTED_CHANGELOG"
+    )
+    // one image passes, and the other does not
+    def younger(key: String) = s"SELECT id, sum($sign) FROM FROM_CHANGELOG(TABLE(" +
+      s"SELECT * FROM raw WHERE id > day(current_date())), op => DESCRIPTOR(op)$key) GROUP BY id"
+    checked(younger(", key => DESCRIPTOR(id)"), OutputMode.Update())
+    refused(checked(younger(""), OutputMode.Update()), "UNSUPPORTED_CHANGELOG")
+  }
+
+  test("what may not stand above changes is called as it was written, before Spark looks at it") {
+    views()
+    val query = session.sql(joinedChanges)
+    for (
+      (said, df) <- Seq(
+        "DISTINCT above" -> session.sql(s"SELECT DISTINCT n, _change_type FROM ($joinedChanges)"),
+        "DISTINCT above" -> session.sql(s"$joinedChanges UNION $joinedChanges"),
+        "LATERAL above" -> session.sql(
+          s"SELECT * FROM ($joinedChanges) AS c, LATERAL (SELECT c.n + 1 AS m)"
+        ),
+        "withWatermark above" -> query.selectExpr("*", "timestamp_seconds(id) AS t")
+          .withWatermark("t", "1 hour"),
+        "dropDuplicates above" -> query.dropDuplicates("id"),
+        "dropDuplicatesWithinWatermark above" -> query.dropDuplicatesWithinWatermark("id"),
+        "LIMIT above" -> query.limit(3),
+        "OFFSET above" -> query.offset(3),
+        "a sample (TABLESAMPLE) above" -> query.sample(0.5),
+        "EXCEPT above" -> query.except(query),
+        "INTERSECT above" -> query.intersectAll(query),
+        "the window function row_number() OVER" -> session.sql(
+          s"SELECT *, row_number() OVER (PARTITION BY n ORDER BY id) AS k FROM ($joinedChanges)"
+        )
+      );
+      mode <- Seq("append", "update")
+    ) {
+      val error = refusal(df.writeStream.outputMode(mode).format("noop").start())
+      assert(error.getCondition == "STREAM_JOIN.UNSUPPORTED_CHANGELOG", said)
+      assert(error.getMessage.contains(said), error.getMessage)
+    }
+    refused(query.orderBy("id").writeStream.format("noop").start(), "UNSUPPORTED_ORDER")
+    for (mode <- Seq("append", "update")) {
+      val pivoted = query.groupBy("n").pivot("id", Seq(1L, 2L)).sum("_commit_version")
+      val error = refusal(pivoted.writeStream.outputMode(mode).format("noop").start())
+      assert(error.getMessage.contains("counts a row that goes as one that comes"), mode)
+    }
+    val sums = "sum(IF(_change_type IN ('insert', 'update_postimage'), 1, -1))"
+    refused(
+      query.groupBy("id").agg(functions.expr(sums)).writeStream.format("noop").start(),
+      "UNSUPPORTED_CHANGELOG"
+    )
+    session.sql(
+      "SELECT id, timestamp_seconds(id) AS t, _change_type FROM changes"
+    ).createOrReplaceTempView("timed")
+    checked(
+      s"SELECT window(t, '2 hours', '1 hour') AS w, $sums FROM timed GROUP BY 1",
+      OutputMode.Complete()
+    )
+    // what a row has made of two sessions is not made two again
+    refused(
+      checked(
+        s"SELECT session_window(t, '1 hour') AS w, $sums FROM timed GROUP BY 1",
+        OutputMode.Complete()
+      ),
+      "UNSUPPORTED_CHANGELOG"
+    )
+    refused(
+      session.sql(s"SELECT DISTINCT n FROM ($joinedChanges)").writeStream.format("noop").start(),
+      "CHANGE_TYPE_DROPPED"
     )
   }
 

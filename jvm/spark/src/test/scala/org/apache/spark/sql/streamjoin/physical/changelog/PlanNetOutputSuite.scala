@@ -167,7 +167,10 @@ class PlanNetOutputSuite extends AnalysisSession {
     for (what <- Seq("id, n", "n", "*", "id, cust, n + 1"))
       assert(netted(exploded(what)) == Seq("all columns"), what)
     val text = explained(session.sql(exploded("id, n")))
-    assert(text.contains("a generator may make equal rows of what goes and of what comes"), text)
+    assert(
+      text.contains("a generator or UNPIVOT may make equal rows of what goes and of what comes"),
+      text
+    )
     // the node stands above the generator
     assert(text.indexOf("NetOutput") < text.indexOf("Generate"), text)
     val union = left("o.id, o.amount, o.cust, c.name")
