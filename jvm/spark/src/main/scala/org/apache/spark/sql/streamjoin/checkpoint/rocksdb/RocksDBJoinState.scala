@@ -244,7 +244,8 @@ private[rocksdb] final class RocksDBJoinState(store: StateStore, shape: StateSha
         rowNeeded: Boolean
     ): Iterator[BufferedRow[UnsafeRow]] = {
       evictedTo = now
-      if (count == 0) Iterator.empty
+      // without a row there may be limits still, see take
+      if (count == 0 && !shape.renewed(side)) Iterator.empty
       else now.indices.iterator.filter(k => before(k) < now(k)).flatMap(k =>
         evict(k, before(k), now(k), rowNeeded)
       )

@@ -116,6 +116,40 @@ class RocksDBFormatSuite extends AnyFunSuite {
     }
   }
 
+  test(
+    "limits under which rows were kept that have all been taken away since go when they are due"
+  ) {
+    in { folder =>
+      val id = StateStoreId(folder.toString, 0, 0)
+      val row = new LongRow(1)
+      def aged(by: Long) =
+        shape.copy(limitsOf = (_, row, _) => Array(row.getLong(0) + by), renewed = _ => true)
+      withStore(id, 0) { store =>
+        val state = RocksDBFormat.open(store, aged(1))
+        for (n <- 0L until 4L)
+          state.rows.append(Side.Left, n, n, Array(n + 1), row(n), matched = false)
+        state.flush()
+        store.commit()
+      }
+      withStore(id, 1) { store =>
+        val state = RocksDBFormat.open(store, aged(10))
+        for (n <- 0L until 4L) {
+          val held = state.rows.probe(Side.Left, n, n, n)
+          held.foreach(_ => held.remove())
+          held.close()
+        }
+        def limits = store.iterator(RocksDBLayout.limits(Side.Left)).map(_.key.getLong(1)).toSeq
+        assert(state.rows.size(Side.Left) == 0)
+        assert(limits == Seq(1, 2, 3, 4))
+        state.rows.discard(Side.Left, Array(0), Array(3))
+        assert(limits == Seq(3, 4))
+        state.rows.discard(Side.Left, Array(3), Array(9))
+        assert(limits.isEmpty)
+        store.commit()
+      }
+    }
+  }
+
   test("the least limit of all rows, of the batch and of those before it") {
     in { folder =>
       val id = StateStoreId(folder.toString, 0, 0)
