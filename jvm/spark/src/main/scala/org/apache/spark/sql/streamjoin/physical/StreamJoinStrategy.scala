@@ -31,6 +31,7 @@ import org.apache.spark.sql.streamjoin.logical.plan.{
 import org.apache.spark.sql.streamjoin.logical.resolve.{JoinRefusals, UnboundedJoins}
 import org.apache.spark.sql.streamjoin.physical.asof.{AsOfJoinExec, AsOfSpec}
 import org.apache.spark.sql.streamjoin.physical.changelog.{
+  AboveChanges,
   PlanChangelogJoin,
   PlanExplodedChanges,
   PlanNetOutput,
@@ -70,15 +71,12 @@ case class StreamJoinStrategy(session: SparkSession) extends SparkStrategy {
     case Project(list, j: StreamJoin) => Seq(ProjectExec(list, planJoin(j, required(list, j))))
     case Project(list, Filter(condition, j: StreamJoin)) =>
       Seq(ProjectExec(list, FilterExec(condition, planJoin(j, named(list :+ condition, j)))))
-    case j: StreamJoin                   => Seq(planJoin(j, j.output))
-    case Project(list, j: ChangelogJoin) => Seq(planChanges(j, list, Literal.TrueLiteral))
-    case Project(list, Filter(condition, j: ChangelogJoin)) => Seq(planChanges(j, list, condition))
-    case Filter(condition, j: ChangelogJoin) => Seq(planChanges(j, j.output, condition))
+    case j: StreamJoin                    => Seq(planJoin(j, j.output))
+    case AboveChanges(list, condition, j) => Seq(planChanges(j, list, condition))
     case j: AsOfJoin =>
       Seq(new AsOfJoinExec(planInput(j.left), planInput(j.right), BatchInfo(), AsOfSpec.of(j)))
-    case u: ToUpserts     => Seq(ToUpsertsExec(u.key, u.kind, planLater(u.child)))
-    case j: ChangelogJoin => Seq(planChanges(j, j.output, Literal.TrueLiteral))
-    case _                => Nil
+    case u: ToUpserts => Seq(ToUpsertsExec(u.key, u.kind, planLater(u.child)))
+    case _            => Nil
   }
 
   /**

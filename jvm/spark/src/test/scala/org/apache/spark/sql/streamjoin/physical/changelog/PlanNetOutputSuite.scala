@@ -112,6 +112,32 @@ class PlanNetOutputSuite extends AnalysisSession {
     assert(netted(left("o.cust, 1 AS one")) == Nil)
   }
 
+  test("by what comes out of the last of several projections") {
+    val twice =
+      s"SELECT id, cust, length(n) + length(n) AS twice, _change_type FROM (${left("o.id, o.cust, upper(c.name) AS n")})"
+    val text = explained(session.sql(twice))
+    assert(netted(twice) == Seq("id, within each join key"))
+    // nodes are listed from the inputs upwards
+    assert(text.contains("length(") && text.indexOf("length(") < text.indexOf("NetOutput by"), text)
+  }
+
+  test(
+    "by what comes out, also where the optimizer leaves projections and filters as they were written"
+  ) {
+    val rules = "org.apache.spark.sql.catalyst.optimizer"
+    val off =
+      Seq("CollapseProject", "ColumnPruning", "PushPredicateThroughNonJoin", "PushDownPredicates")
+    val key = "spark.sql.optimizer.excludedRules"
+    session.conf.set(key, off.map(rule => s"$rules.$rule").mkString(","))
+    try {
+      val wide = left("o.id, o.cust, c.name")
+      assert(netted(s"SELECT id, name, _change_type FROM ($wide)") == Seq("id"))
+      assert(netted(
+        s"SELECT name, _change_type FROM (SELECT * FROM ($wide) WHERE id > 3) WHERE name <> ''"
+      ) == Seq("all columns"))
+    } finally session.conf.unset(key)
+  }
+
   test("semi and anti joins, by what is left of the left input") {
     def asked(columns: String, exists: String = "EXISTS") =
       s"SELECT $columns, _change_type FROM orders o WHERE $exists (SELECT 1 FROM customers c WHERE c.id = o.cust)"
