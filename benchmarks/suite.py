@@ -180,7 +180,7 @@ def _flat(keys: int, larger: list[int]) -> Case:
     """Batches of 1,000 updates over so many rows of each input, and over more of them."""
 
     def size(keys: int) -> dict[str, str | int]:
-        return {"keys": keys, "standing": keys, "rows": keys + 30_000}
+        return {"keys": keys, "standing": keys, "rows": keys + 200_000}
 
     return Case(
         "FLAT",
