@@ -12,6 +12,7 @@ import org.apache.spark.sql.streamjoin.checkpoint.{
   LongRow,
   StateShape,
   StoredNumbers,
+  StoredState,
   StoredVersion
 }
 import org.apache.spark.sql.streamjoin.errors.StreamJoinRuntimeException
@@ -92,21 +93,10 @@ class RocksDBFormatSuite extends AnyFunSuite {
   ) {
     in { folder =>
       val id = StateStoreId(folder.toString, 0, 0)
-      val row = new LongRow(1)
-      def aged(by: Long) =
-        shape.copy(limitsOf = (_, row, _) => Array(row.getLong(0) + by), renewed = _ => true)
-      withStore(id, 0) { store =>
-        val state = RocksDBFormat.open(store, aged(1))
-        for (n <- 0L until 4L)
-          state.rows.append(Side.Left, n, n, Array(n + 1), row(n), matched = false)
-        state.flush()
-        store.commit()
-      }
+      withStore(id, 0)(keepFour)
       withStore(id, 1) { store =>
         val state = RocksDBFormat.open(store, aged(10))
-        val held = state.rows.probe(Side.Left, 2, 2, 2)
-        held.foreach(_ => held.remove())
-        held.close()
+        takeAway(state, 2)
         assert(state.rows.evict(Side.Left, Array(0), Array(4)).map(_.key).toSet == Set(0, 1))
         state.rows.discard(Side.Left, Array(4), Array(5))
         assert(state.rows.size(Side.Left) == 0)
@@ -121,23 +111,10 @@ class RocksDBFormatSuite extends AnyFunSuite {
   ) {
     in { folder =>
       val id = StateStoreId(folder.toString, 0, 0)
-      val row = new LongRow(1)
-      def aged(by: Long) =
-        shape.copy(limitsOf = (_, row, _) => Array(row.getLong(0) + by), renewed = _ => true)
-      withStore(id, 0) { store =>
-        val state = RocksDBFormat.open(store, aged(1))
-        for (n <- 0L until 4L)
-          state.rows.append(Side.Left, n, n, Array(n + 1), row(n), matched = false)
-        state.flush()
-        store.commit()
-      }
+      withStore(id, 0)(keepFour)
       withStore(id, 1) { store =>
         val state = RocksDBFormat.open(store, aged(10))
-        for (n <- 0L until 4L) {
-          val held = state.rows.probe(Side.Left, n, n, n)
-          held.foreach(_ => held.remove())
-          held.close()
-        }
+        for (n <- 0L until 4L) takeAway(state, n)
         def limits = store.iterator(RocksDBLayout.limits(Side.Left)).map(_.key.getLong(1)).toSeq
         assert(state.rows.size(Side.Left) == 0)
         assert(limits == Seq(1, 2, 3, 4))
@@ -172,6 +149,25 @@ class RocksDBFormatSuite extends AnyFunSuite {
       assert(least(3, Nil, (6, 10)) == 12)
       assert(least(4, Nil, (10, 20)) == Long.MaxValue)
     }
+  }
+
+  /** Of rows that leave so much after their number. */
+  private def aged(by: Long): StateShape =
+    shape.copy(limitsOf = (_, row, _) => Array(row.getLong(0) + by), renewed = _ => true)
+
+  private def keepFour(store: StateStore): Unit = {
+    val row = new LongRow(1)
+    val state = RocksDBFormat.open(store, aged(1))
+    for (n <- 0L until 4L)
+      state.rows.append(Side.Left, n, n, Array(n + 1), row(n), matched = false)
+    state.flush()
+    store.commit()
+  }
+
+  private def takeAway(state: StoredState, n: Long): Unit = {
+    val held = state.rows.probe(Side.Left, n, n, n)
+    held.foreach(_ => held.remove())
+    held.close()
   }
 
   private def withStore[T](id: StateStoreId, version: Long)(body: StateStore => T): T = {
