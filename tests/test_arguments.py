@@ -95,6 +95,8 @@ def test_how_of_wrong_type(rows: DataFrame) -> None:
         ({"how": "outter"}, "`how`.*'left_anti', .*it is 'outter'. Perhaps 'outer' was meant"),
         ({"how": "LEFT OUTER"}, "Perhaps 'left_outer' was meant"),
         ({"how": "both"}, "`how`"),
+        ({"how": "right_asof"}, r"'right_asof'. .* right.streamJoin\(left, on, \"left_asof\"\)"),
+        ({"how": "FullAsOf"}, "An as-of join keeps left rows only"),
         ({"late": "emitt"}, "`late`.*'drop', 'emit'; it is 'emitt'. Perhaps 'emit' was meant"),
         ({"late": "Emit"}, "`late`.*Perhaps 'emit' was meant"),
         ({"mode": "change_log"}, "`mode`.*'event_time', 'changelog'; it is 'change_log'"),
@@ -138,6 +140,32 @@ def test_retention_of_wrong_type(rows: DataFrame, retention: object) -> None:
 def test_co_partitioned_of_wrong_type(rows: DataFrame, value: object) -> None:
     with pytest.raises(PySparkTypeError, match="`co_partitioned`"):
         streamjoin.stream_join(rows, rows, ["id"], co_partitioned=value)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("order", "said"),
+    [
+        (1, "str, Column, list of str or Column, or None, got int"),
+        (["id", 1], "got list with int"),
+        (("id", None), "got tuple with NoneType"),
+    ],
+)
+def test_order_by_of_wrong_type(rows: DataFrame, order: Any, said: str) -> None:
+    with pytest.raises(PySparkTypeError, match=said):
+        streamjoin.stream_join(rows, rows, ["id"], order_by=order)
+
+
+def test_order_by_takes_columns(rows: DataFrame) -> None:
+    by_name = streamjoin.stream_join(rows, rows.alias("r"), ["id"], order_by=["id"])
+    by_column = streamjoin.stream_join(rows, rows.alias("r"), ["id"], order_by=[F.col("id")])
+    one = streamjoin.stream_join(rows, rows.alias("r"), ["id"], order_by=F.col("id"))
+    assert by_column.sameSemantics(by_name)
+    assert one.sameSemantics(by_name)
+
+
+def test_state_ttl_of_wrong_type(rows: DataFrame) -> None:
+    with pytest.raises(PySparkTypeError, match=r"`state_ttl`.*mapping by side.*got int"):
+        streamjoin.stream_join(rows, rows, ["id"], state_ttl=3600)  # type: ignore[arg-type]
 
 
 def test_what_is_no_dataframe(rows: DataFrame) -> None:

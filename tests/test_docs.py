@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 from pathlib import Path
 
 import pytest
+
+import streamjoin
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), *(ROOT / "python").glob("*.md")])
@@ -36,3 +39,17 @@ def test_every_page_is_on_the_site() -> None:
     listed = (ROOT / "mkdocs.yml").read_text(encoding="utf-8").partition("\nnav:")[2]
     missing = [page.name for page in (ROOT / "docs").glob("*.md") if page.name not in listed]
     assert missing == []
+
+
+def first_cells(page: str, heading: str) -> set[str]:
+    """The names in the first column of the tables below a heading."""
+    text = (ROOT / "docs" / page).read_text(encoding="utf-8")
+    section = re.split(r"^## ", text.partition(f"\n## {heading}\n")[2], flags=re.MULTILINE)[0]
+    return set(re.findall(r"^\| `(\w+)` \|", section, re.MULTILINE))
+
+
+@pytest.mark.parametrize("function", [streamjoin.impose_order, streamjoin.stream_join])
+def test_the_reference_has_every_argument(function: object) -> None:
+    assert callable(function)
+    arguments = set(inspect.signature(function).parameters) - {"df", "left", "right"}
+    assert arguments <= first_cells("reference.md", "DataFrame")

@@ -112,7 +112,7 @@ def stream_join(
     *,
     retention: str | int | timedelta | None = None,
     late: _words.Late = "drop",
-    order_by: str | Sequence[str] | None = None,
+    order_by: str | Column | Sequence[str | Column] | None = None,
     order_scope: _words.OrderScope = "query",
     mode: _words.Mode | None = None,
     state_ttl: _changelog.Ttl = None,
@@ -161,10 +161,10 @@ def stream_join(
         zone. Of a semi or anti join only late left rows come out. A join above must have
         ``late="emit"`` too, which emits such rows again, or they are filtered out before it:
         ``where("late IS NULL")``. No filter above is moved below the join.
-    order_by : str, list of str or None, optional
+    order_by : str, Column, list of str or Column, or None, optional
         The order in which the rows come out, over the whole query, in append mode: ``"rowtime"``,
         the later of the two times (of an unmatched row, the time by which no partner can come any
-        more; with a window on one input, the time of the other's row); or names of columns, the
+        more; with a window on one input, the time of the other's row); or columns, the
         first of them an event time that is still watermarked (``["d.delivery_time",
         "o.order_time"]``). The same as ``orderBy`` of the result, or ``ORDER BY`` in SQL: rows wait
         until nothing before them can come. Not together with ``late="emit"``, whose rows come

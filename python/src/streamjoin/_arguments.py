@@ -50,16 +50,20 @@ def retention(value: object) -> str | None:
     return str(_distance("retention", "str, int, datetime.timedelta or None", value))
 
 
-def order_by(value: object) -> list[str]:
-    names = [value] if isinstance(value, str) else value
+def order_by(value: object) -> list[str | Column]:
+    names = [value] if isinstance(value, (str, Column)) else value
     if value is None:
         return []
-    if not isinstance(names, (list, tuple)) or not all(isinstance(name, str) for name in names):
-        raise wrong_type("order_by", "str, list of str or None", value)
+    expected = "str, Column, list of str or Column, or None"
+    if not isinstance(names, (list, tuple)):
+        raise wrong_type("order_by", expected, value)
     if not names:
         raise PySparkValueError(
             errorClass="CANNOT_BE_EMPTY", messageParameters={"item": "order_by"}
         )
+    for name in names:
+        if not isinstance(name, (str, Column)):
+            raise wrong_type("order_by", expected, name, within=value)
     return list(names)
 
 
@@ -77,12 +81,14 @@ def _distance(name: str, expected: str, value: object) -> str | int:
     return value
 
 
-def duration(name: str, value: object) -> str | None:
+def duration(
+    name: str, value: object, expected: str = "str, datetime.timedelta or None"
+) -> str | None:
     if value is None or isinstance(value, str):
         return value
     if isinstance(value, timedelta):
         return _interval(value)
-    raise wrong_type(name, "str, datetime.timedelta or None", value)
+    raise wrong_type(name, expected, value)
 
 
 def needs_limit(ahead: str | None, max_ahead: str | None) -> None:
@@ -114,15 +120,8 @@ def condition(on: object, left: DataFrame, right: DataFrame) -> Column | str | l
             parts = [left[e] == right[e] if isinstance(e, str) else e for e in on]
             joined: Column = reduce(Column.__and__, parts)
             return joined
-        kinds = " and ".join(dict.fromkeys(type(entry).__name__ for entry in on))
-        raise PySparkTypeError(
-            errorClass="NOT_EXPECTED_TYPE",
-            messageParameters={
-                "arg_name": "on",
-                "expected_type": "Column, str, list of str or Column",
-                "arg_type": f"list of {kinds}",
-            },
-        )
+        wrong = next(entry for entry in on if not isinstance(entry, (Column, str)))
+        raise wrong_type("on", "Column, str, list of str or Column", wrong, within=on)
     raise wrong_type("on", "Column, str, list of str or Column", on)
 
 
@@ -167,12 +166,14 @@ def _interval(value: timedelta) -> str:
     return f"{value // timedelta(microseconds=1)} microseconds"
 
 
-def wrong_type(name: str, expected: str, value: Any) -> PySparkTypeError:
+def wrong_type(name: str, expected: str, value: Any, within: Any = None) -> PySparkTypeError:
+    """Make the error of a wrong type; of an entry of a list, with the list it is ``within``."""
+    kind = type(value).__name__
     return PySparkTypeError(
         errorClass="NOT_EXPECTED_TYPE",
         messageParameters={
             "arg_name": name,
             "expected_type": expected,
-            "arg_type": type(value).__name__,
+            "arg_type": kind if within is None else f"{type(within).__name__} with {kind}",
         },
     )

@@ -278,7 +278,9 @@ def to_upserts(df: DataFrame, key: str | Sequence[str] | None = None) -> DataFra
 def state_ttl(value: object) -> str | None:
     """The option of a join: an interval, or ``left=..., right=...``."""
     if not isinstance(value, Mapping):
-        return _arguments.duration("state_ttl", value)
+        return _arguments.duration(
+            "state_ttl", value, "str, datetime.timedelta, mapping by side or None"
+        )
     _words.sides("state_ttl", value)
     limits = {side: _arguments.duration("state_ttl", limit) for side, limit in value.items()}
     given = [f"{side}={limit}" for side, limit in limits.items() if limit is not None]

@@ -38,15 +38,21 @@ Mode: TypeAlias = Literal["event_time", "changelog"]
 OrderScope: TypeAlias = Literal["query", "partition"]
 Side: TypeAlias = Literal["left", "right"]
 
+_OTHER_AS_OF = (
+    ". An as-of join keeps left rows only: to keep those of the right, exchange the inputs, "
+    'right.streamJoin(left, on, "left_asof")'
+)
+
 
 def how(value: object) -> tuple[str, str | None]:
     """Give a join type of Spark, and which rows of the right are matched."""
     words = get_args(How)
     kind = string("how", value)
     # as DataFrame.join reads it
-    if kind.lower().replace("_", "") not in {word.replace("_", "") for word in words}:
-        raise _not_among("how", kind, words)
-    as_of = {"asof": "inner", "leftasof": "left"}.get(kind.lower().replace("_", ""))
+    plain = kind.lower().replace("_", "")
+    if plain not in {word.replace("_", "") for word in words}:
+        raise _not_among("how", kind, words, _OTHER_AS_OF if "asof" in plain else None)
+    as_of = {"asof": "inner", "leftasof": "left"}.get(plain)
     return (kind, None) if as_of is None else (as_of, "last")
 
 
@@ -92,9 +98,11 @@ def _word(name: str, expected: str, value: object, words: Sequence[str]) -> str:
     return value
 
 
-def _not_among(name: str, value: object, words: Sequence[str]) -> PySparkValueError:
+def _not_among(
+    name: str, value: object, words: Sequence[str], advice: str | None = None
+) -> PySparkValueError:
     near = get_close_matches(str(value).lower().replace(" ", "_"), words, n=1)
-    meant = f". Perhaps '{near[0]}' was meant" if near else ""
+    meant = advice or (f". Perhaps '{near[0]}' was meant" if near else "")
     return PySparkValueError(
         errorClass="VALUE_NOT_ALLOWED",
         messageParameters={

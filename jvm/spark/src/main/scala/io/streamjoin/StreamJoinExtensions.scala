@@ -15,6 +15,7 @@ import org.apache.spark.sql.{SparkSessionExtensions, SparkSessionExtensionsProvi
  *  - Hint resolution, before Spark looks up functions and writes out stars.
  *    - `ResolveImposeOrder`: `IMPOSE_ORDER(TABLE(t), DESCRIPTOR(c), lag)` becomes a plan node.
  *    - `ResolveChangelogFunctions`: so do `FROM_CHANGELOG`, `FROM_UPSERTS` and `FROM_DEBEZIUM`.
+ *    - `RefuseForeignFunctions`: functions of other SQL dialects are refused, with what to write.
  *    - `AwaitChangeColumns`: `_change_type` above a join of changelogs is that of the result.
  *    - `ResolveStreamWindow`: and windows on relations.
  *    - `ResolveStreamHints`: the hints `stream_join` and `impose_order` become plan nodes.

@@ -54,6 +54,7 @@ import org.apache.spark.sql.streamjoin.reporting.JoinListener
 import org.apache.spark.sql.streamjoin.sql.{
   DescribedFunctions,
   ExplainStream,
+  RefuseForeignFunctions,
   ResolveChangelogFunctions,
   ResolveImposeOrder,
   ResolveSelectStream,
@@ -73,8 +74,9 @@ object ExtensionPoints {
     DescribedFunctions.all.foreach(extensions.injectTableFunction)
     extensions.injectParser((_, parser) => StreamSqlParser.around(parser))
     // before Spark looks up functions, for DESCRIPTOR is none
-    extensions.injectHintResolutionRule(ResolveImposeOrder(_))
+    extensions.injectHintResolutionRule(_ => ResolveImposeOrder)
     extensions.injectHintResolutionRule(_ => ResolveChangelogFunctions)
+    extensions.injectHintResolutionRule(RefuseForeignFunctions(_))
     extensions.injectHintResolutionRule(_ => AwaitChangeColumns)
     extensions.injectHintResolutionRule(_ => ResolveStreamWindow)
     extensions.injectHintResolutionRule(_ => ResolveStreamHints)

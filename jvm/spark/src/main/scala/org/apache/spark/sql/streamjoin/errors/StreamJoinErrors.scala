@@ -189,12 +189,48 @@ private[streamjoin] object StreamJoinErrors {
       "reason" -> reason,
       "options" -> options,
       "sql" -> example.map { case (name, value) => s"$name => $value" }.mkString(", "),
-      "words" -> example.map { case (name, value) => s"\"$name=${value.replace("'", "")}\"" }
-        .mkString(", ")
+      "keywords" -> example.map {
+        case ("match", _)  => "how=\"asof\""
+        case (name, value) => s"$name=${value.replace('\'', '"')}"
+      }.mkString(", ")
     )
 
   def wrongUse(origin: Origin, reason: String): StreamJoinAnalysisException =
     analysis("INVALID_IMPOSE_ORDER", origin, "reason" -> reason)
+
+  /**
+   * @param words of the other SQL dialect
+   * @param system that has them
+   * @param instead what to write in Spark SQL
+   */
+  def otherDialect(
+      origin: Origin,
+      words: String,
+      system: String,
+      instead: String
+  ): StreamJoinAnalysisException =
+    analysis(
+      "OTHER_DIALECT",
+      origin,
+      "words" -> words,
+      "system" -> system,
+      "instead" -> instead
+    )
+
+  /** @param meant the known function with the nearest name, if one is near */
+  def unknownFunction(
+      origin: Origin,
+      name: String,
+      known: Seq[String],
+      meant: Option[String]
+  ): StreamJoinAnalysisException =
+    analysis(
+      "UNKNOWN_FUNCTION",
+      origin,
+      "name" -> name,
+      "known" -> known.mkString(", "),
+      "instead" -> meant.fold("one of these functions")(m => s"$m, if that was meant")
+    )
 
   /** @param ofRows whether a number of rows was asked for */
   def invalidWindow(

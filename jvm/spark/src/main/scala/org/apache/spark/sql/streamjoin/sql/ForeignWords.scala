@@ -1,44 +1,120 @@
 package org.apache.spark.sql.streamjoin.sql
 
-import scala.util.matching.Regex
+import java.util.Locale
 
 import org.apache.spark.sql.catalyst.parser.ParseException
 import org.apache.spark.sql.catalyst.trees.Origin
 import org.apache.spark.sql.streamjoin.errors.{StreamJoinAnalysisException, StreamJoinErrors}
 
 /**
- * Words by which other systems say what this project says otherwise: `ASOF JOIN`, `WATERMARK FOR`. Only
- * of a text that Spark's parser has refused.
+ * Words of other SQL dialects, answered with what to write in Spark SQL. Example: `JOIN d WITHIN 1 HOUR` is ksqlDB's,
+ * and here a condition compares the event times.
+ *
+ * Sources: the SQL references of Flink, ksqlDB, RisingWave and Snowflake.
  */
 private[sql] object ForeignWords {
 
-  private val AsOf = "(?i)\\bASOF\\s+(LEFT\\s+)?JOIN\\b".r
-  private val WatermarkFor = "(?i)\\bWATERMARK\\s+FOR\\b".r
-
-  private val MatchCondition = "(?i)\\bMATCH_CONDITION\\b".r
-
-  /** The refusal that says what to write, if the text has such words where the parser stopped. */
-  def of(text: String, refused: ParseException): ParseException = {
-    def at(words: Regex)(error: Origin => StreamJoinAnalysisException) =
-      words.findFirstMatchIn(text).map(m => Relocation.refused(text, m.start, m.end - 1)(error))
-    val near = Option(refused.getMessageParameters.get("error")).getOrElse("").toUpperCase
-    val found =
-      if (near == "'ASOF'" || asOfOfTables(near, text)) at(AsOf) {
-        StreamJoinErrors.unsupportedAsOf(
-          _,
-          "Spark's SQL has no ASOF JOIN of streams",
-          "Write JOIN quotes OVER (ROWS 1 PRECEDING) AS q ON t.symbol = q.symbol, which gives each row of " +
-            "the other input the last row of quotes by event time; LEFT JOIN keeps rows without one"
-        )
-      }
-      else if (near == "'AS'") at(WatermarkFor) {
-        StreamJoinErrors.wrongUse(_, "WATERMARK FOR belongs to other systems")
-      }
-      else None
-    found.getOrElse(refused)
+  /**
+   * The refusal of a text that Spark would read as something else: `trades ASOF JOIN quotes` gives trades the alias
+   * ASOF in Spark 4.2. In Spark 4.3 ASOF is a keyword, and the text is a join of tables.
+   */
+  def misread(text: String, tokens: IndexedSeq[SqlToken]): Option[ParseException] = {
+    val words = new Words(text, tokens)
+    val alias = words.exists(i => words.at(i, "ASOF") && words.kind(i + 1) == "DOT")
+    words
+      .find(i => words.isAsOf(i) && words.kind(i) == "IDENTIFIER" && words(i - 1) != "AS")
+      .filterNot(_ => alias)
+      .map(i => words.refused(i, words.asOfEnd(i))(asOf))
   }
 
-  /** Spark 4.3 has one of tables, and misses its MATCH_CONDITION later on. */
-  private def asOfOfTables(near: String, text: String): Boolean =
-    Set("'ON'", "'USING'", "END OF INPUT")(near) && MatchCondition.findFirstIn(text).isEmpty
+  /** The refusal of a text that Spark's parser has refused, if the text has such words; else the parser's own. */
+  def of(text: String, refused: ParseException): ParseException = {
+    val words = new Words(text, SqlToken.all(text))
+    val near = Option(refused.getMessageParameters.get("error")).getOrElse("").toUpperCase
+    def asOfJoin =
+      if (near == "'ASOF'" || asOfOfTables(near, words))
+        words.find(words.isAsOf).map(i => words.refused(i, words.asOfEnd(i))(asOf))
+      else None
+    def phrase = (for (p <- phrases.iterator; i <- words.find(p.matches(words, _)))
+      yield words.refused(i, i + p.length - 1) {
+        StreamJoinErrors.otherDialect(_, p.words, p.system, p.instead)
+      }).nextOption()
+    asOfJoin.orElse(phrase).getOrElse(refused)
+  }
+
+  /** What to write for a group window or a windowing table function. Source: Flink SQL. */
+  val WindowInstead =
+    "GROUP BY window(order_time, '10 minutes'), or session_window(order_time, '10 minutes')"
+
+  private def asOf(origin: Origin): StreamJoinAnalysisException =
+    StreamJoinErrors.unsupportedAsOf(
+      origin,
+      "Spark's SQL has no ASOF JOIN of streams",
+      "Write JOIN quotes OVER (ROWS 1 PRECEDING) AS q ON t.symbol = q.symbol, which gives each row of " +
+        "the other input the last row of quotes by event time; LEFT JOIN keeps rows without one"
+    )
+
+  /** Spark 4.3 parses an ASOF JOIN of tables, and refuses it later if the MATCH_CONDITION is missing. */
+  private def asOfOfTables(near: String, words: Words): Boolean =
+    Set("'ON'", "'USING'", "END OF INPUT")(near) &&
+      !words.exists(words.at(_, "MATCH_CONDITION"))
+
+  /** @param next what may follow the first word, in turn */
+  private final case class Phrase(first: Set[String], next: Seq[String => Boolean])(
+      val words: String,
+      val system: String,
+      val instead: String
+  ) {
+    def length: Int = 1 + next.length
+
+    def matches(in: Words, i: Int): Boolean =
+      first(in(i)) && next.zipWithIndex.forall { case (accepts, n) => accepts(in(i + 1 + n)) }
+  }
+
+  private val phrases = Seq(
+    Phrase(Set("WATERMARK"), Seq(_ == "FOR"))(
+      "WATERMARK FOR",
+      "Flink SQL",
+      "the watermark in the query: FROM IMPOSE_ORDER(TABLE(orders), DESCRIPTOR(order_time), INTERVAL '5' SECOND) AS o"
+    ),
+    Phrase(Set("TUMBLE", "HOP", "CUMULATE", "SESSION"), Seq(_ == "(", _ == "TABLE"))(
+      "a windowing table function",
+      "Flink SQL",
+      WindowInstead
+    ),
+    Phrase(Set("EMIT"), Seq(Set("CHANGES", "FINAL", "ON", "AFTER", "STREAM")))(
+      "EMIT",
+      "ksqlDB or RisingWave SQL",
+      "the query without it: a streaming query emits with each batch, and its output mode says what"
+    ),
+    Phrase(Set("WITHIN"), Seq(next => next == "(" || next.headOption.exists(_.isDigit)))(
+      "WITHIN",
+      "ksqlDB",
+      "a time bound in ON: AND d.delivery_time BETWEEN o.order_time AND o.order_time + INTERVAL '1' HOUR"
+    )
+  )
+
+  /** The words of a text by their places; beyond both ends there are none. */
+  private final class Words(text: String, tokens: IndexedSeq[SqlToken]) {
+    def apply(i: Int): String =
+      if (tokens.isDefinedAt(i))
+        text.substring(tokens(i).start, tokens(i).end).toUpperCase(Locale.ROOT)
+      else ""
+
+    def kind(i: Int): String = if (tokens.isDefinedAt(i)) tokens(i).kind else ""
+
+    def at(i: Int, word: String): Boolean = apply(i) == word
+
+    def exists(accepts: Int => Boolean): Boolean = tokens.indices.exists(accepts)
+
+    def find(accepts: Int => Boolean): Option[Int] = tokens.indices.find(accepts)
+
+    def isAsOf(i: Int): Boolean = at(i, "ASOF") && at(asOfEnd(i), "JOIN")
+
+    /** The place of JOIN in `ASOF JOIN` or `ASOF LEFT JOIN`. */
+    def asOfEnd(i: Int): Int = if (at(i + 1, "LEFT")) i + 2 else i + 1
+
+    def refused(from: Int, to: Int)(error: Origin => StreamJoinAnalysisException): ParseException =
+      Relocation.refused(text, tokens(from).start, tokens(to).end - 1)(error)
+  }
 }

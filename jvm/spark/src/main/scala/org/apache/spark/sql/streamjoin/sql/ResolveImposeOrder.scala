@@ -2,11 +2,9 @@ package org.apache.spark.sql.streamjoin.sql
 
 import java.util.Locale
 
-import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.analysis._
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.rules.Rule
-import org.apache.spark.sql.streamjoin.NearestWord
 import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
 import org.apache.spark.sql.streamjoin.logical.plan.UnresolvedImposeOrder
 
@@ -19,38 +17,16 @@ import org.apache.spark.sql.streamjoin.logical.plan.UnresolvedImposeOrder
  *
  * Source: Hazelcast SQL, `IMPOSE_ORDER`.
  */
-case class ResolveImposeOrder(session: SparkSession) extends Rule[LogicalPlan] {
+object ResolveImposeOrder extends Rule[LogicalPlan] {
 
   private val names = Seq("input", "column", "lag", "idle_timeout", "max_ahead", "ahead")
 
   override def apply(plan: LogicalPlan): LogicalPlan = plan.resolveOperatorsDown {
     case f: UnresolvedTableValuedFunction if isImposeOrder(f.name) => order(f)
-    case f: UnresolvedTableValuedFunction if isUnknown(f)          => throw unknown(f)
   }
 
   private def isImposeOrder(name: Seq[String]): Boolean =
     name.length == 1 && name.head.toLowerCase(Locale.ROOT) == "impose_order"
-
-  /** DESCRIPTOR is no function of Spark's, which would name it alone. */
-  private def isUnknown(f: UnresolvedTableValuedFunction): Boolean =
-    f.functionArgs.exists(FunctionArguments.isDescriptor) &&
-      !known.contains(f.name.last.toLowerCase(Locale.ROOT))
-
-  private def unknown(f: UnresolvedTableValuedFunction) = {
-    val name = f.name.mkString(".")
-    val instead =
-      if (windows(name.toUpperCase(Locale.ROOT)))
-        "; a window of time is an expression, as in GROUP BY window(order_time, '10 minutes')"
-      else NearestWord.of(name, known).fold("")(n =>
-        s"; perhaps ${n.toUpperCase(Locale.ROOT)} was meant"
-      )
-    StreamJoinErrors.wrongUse(f.origin, s"there is no table function $name$instead")
-  }
-
-  private val known = DescribedFunctions.names :+ RelationWindows.Name.toLowerCase(Locale.ROOT)
-
-  /** Of Flink's SQL. */
-  private val windows = Set("TUMBLE", "HOP", "CUMULATE", "SESSION")
 
   private def order(f: UnresolvedTableValuedFunction): LogicalPlan = {
     val arguments =

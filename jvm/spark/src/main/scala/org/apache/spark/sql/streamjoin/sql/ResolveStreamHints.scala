@@ -45,6 +45,8 @@ object ResolveStreamHints extends Rule[LogicalPlan] {
           case arguments => StreamJoinHint(options(arguments, h.origin), held = false, h.child)
         }
       }
+    case h: UnresolvedHint if StreamHintWords.isMisspelt(h.name) =>
+      throw StreamHintWords.misspelt(h.origin, h.name)
     case h: UnresolvedHint if isCalled(h, "impose_order") =>
       CurrentOrigin.withOrigin(h.origin)(order(h))
     case h: UnresolvedHint if ChangelogHint.functions.exists(isCalled(h, _)) =>

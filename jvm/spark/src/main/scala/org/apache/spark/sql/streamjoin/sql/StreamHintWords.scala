@@ -1,7 +1,12 @@
 package org.apache.spark.sql.streamjoin.sql
 
+import java.util.Locale
+
 import org.apache.spark.sql.catalyst.analysis.UnresolvedFunction
 import org.apache.spark.sql.catalyst.expressions.Expression
+import org.apache.spark.sql.catalyst.trees.Origin
+import org.apache.spark.sql.streamjoin.errors.{StreamJoinAnalysisException, StreamJoinErrors}
+import org.apache.spark.sql.streamjoin.logical.plan.JoinOptions
 
 /**
  * The hint `STREAM_JOIN` in a text. Spark's grammar takes no named arguments in a hint, but in a
@@ -20,8 +25,18 @@ private[streamjoin] final class StreamHintWords(text: String, tokens: IndexedSeq
     val within = tokens.scanLeft(false) { (inside, t) =>
       if (t.is("HENT_START")) true else if (t.is("HENT_END")) false else inside
     }
-    tokens.indices.filter(i => within(i) && word(i) == "STREAM_JOIN").flatMap(hint)
+    val names = tokens.indices.filter(i => within(i) && SqlToken.isWord(tokens(i).kind))
+    names.find(i => isHintName(i) && StreamHintWords.isMisspelt(word(i))).foreach { i =>
+      throw Relocation.refused(text, tokens(i).start, tokens(i).end - 1)(
+        StreamHintWords.misspelt(_, word(i))
+      )
+    }
+    names.filter(word(_) == StreamHintWords.Hint).flatMap(hint)
   }
+
+  /** Whether a hint's name stands at `i`, rather than an argument. */
+  private def isHintName(i: Int): Boolean =
+    isAt(i - 1, "HENT_START") || isAt(i - 1, "COMMA") && isAt(i + 1, "LEFT_PAREN")
 
   private def hint(i: Int): Seq[Edit] =
     if (!isAt(i + 1, "LEFT_PAREN")) Seq(insert(tokens(i).end, s"(${StreamHintWords.Name}())"))
@@ -36,7 +51,7 @@ private[streamjoin] final class StreamHintWords(text: String, tokens: IndexedSeq
         )
     }
 
-  private def isAt(i: Int, kind: String): Boolean = i < tokens.length && tokens(i).is(kind)
+  private def isAt(i: Int, kind: String): Boolean = tokens.isDefinedAt(i) && tokens(i).is(kind)
 
   private def word(i: Int): String =
     if (i < tokens.length) text.substring(tokens(i).start, tokens(i).end).toUpperCase else ""
@@ -46,7 +61,22 @@ private[streamjoin] final class StreamHintWords(text: String, tokens: IndexedSeq
 
 private[streamjoin] object StreamHintWords {
 
+  private val Hint = "STREAM_JOIN"
+
   private val Name = "JOIN_OPTIONS"
+
+  /** Whether a hint has the letters of `STREAM_JOIN` in another spelling, such as `STREAMJOIN` or `STREAM_JOINS`. */
+  def isMisspelt(hint: String): Boolean = {
+    def letters(name: String) = name.filter(_.isLetter).toUpperCase(Locale.ROOT).stripSuffix("S")
+    !hint.equalsIgnoreCase(Hint) && letters(hint) == letters(Hint)
+  }
+
+  def misspelt(origin: Origin, hint: String): StreamJoinAnalysisException =
+    StreamJoinErrors.invalidOption(
+      origin,
+      s"there is no hint $hint; perhaps $Hint was meant",
+      JoinOptions.allowed
+    )
 
   /** The arguments of a hint on a SELECT. */
   object Select {

@@ -3,9 +3,9 @@ package org.apache.spark.sql.streamjoin.sql
 import java.util.Locale
 
 /**
- * The input of `IMPOSE_ORDER`, and of the function that stands for a window, in the forms that Spark's
- * grammar does not have: `TABLE t`, `STREAM t`, `STREAM(t)`, `TABLE(STREAM t)`, `(STREAM t)`. Each
- * becomes a query in TABLE or in parentheses.
+ * The input of `IMPOSE_ORDER`, of `FROM_CHANGELOG`, `FROM_UPSERTS` and `FROM_DEBEZIUM`, and of the function that stands
+ * for a window, in the forms that Spark's grammar does not have: `TABLE t`, `STREAM t`, `STREAM(t)`,
+ * `TABLE(STREAM t)`, `(STREAM t)`. Each becomes a query in TABLE or in parentheses.
  *
  * Source: Hazelcast SQL (`TABLE t`); Spark SQL (`STREAM t` as a relation).
  */
@@ -69,7 +69,8 @@ private[streamjoin] final class StreamInputs(text: String, tokens: IndexedSeq[Sq
 
 private[streamjoin] object StreamInputs {
 
-  private val Functions = Set("IMPOSE_ORDER", RelationWindows.Name)
+  private val Functions =
+    DescribedFunctions.names.map(_.toUpperCase(Locale.ROOT)).toSet + RelationWindows.Name
 
   private val Query = "SELECT * FROM "
 }

@@ -78,7 +78,8 @@ private[streamjoin] object StreamSqlParser {
     case p                  => new StreamSqlParser(p)
   }
 
-  private val words = "(?i)\\b(over|stream|stream_window|stream_join|impose_order)\\b".r
+  private val words =
+    s"(?i)\\b(over|stream|stream_window|asof|${DescribedFunctions.names.mkString("|")})\\b|/\\*\\+".r
 
   /** The text in Spark's own grammar, if it is not in that already. */
   private def edited(text: String, failed: Throwable => Unit): Option[EditedText] =
@@ -86,12 +87,14 @@ private[streamjoin] object StreamSqlParser {
     else {
       try {
         val tokens = SqlToken.all(text)
+        ForeignWords.misread(text, tokens).foreach(throw _)
         val windows = new RelationWindows(tokens).edits
         val edits = windows ++ new StreamWords(text, tokens).edits(windows.nonEmpty) ++
           new StreamHintWords(text, tokens).edits
         Option.when(edits.nonEmpty)(new EditedText(text, edits.sortBy(e => (e.start, e.end))))
       } catch {
-        case w: WrongWindow => throw refusal(text, w)
+        case w: WrongWindow    => throw refusal(text, w)
+        case e: ParseException => throw e
         // a mistake of ours must not keep other people's SQL from running
         case NonFatal(e) =>
           failed(e)

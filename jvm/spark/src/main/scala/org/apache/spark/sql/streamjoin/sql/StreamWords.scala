@@ -6,8 +6,8 @@ import java.util.Locale
  * Words of streaming SQL dialects that Spark's grammar does not have and that add nothing to a plan:
  * `SELECT STREAM`, and in a statement that has one, or a window on a relation, also `OUTER JOIN` for
  * `FULL OUTER JOIN` and a comma before FROM; `JOIN SELECT * FROM IMPOSE_ORDER(...)` without
- * parentheses; and `TABLE(IMPOSE_ORDER(TABLE t, ...))`. A stream as the input of an order, in all the
- * places where one tries it, is [[StreamInputs]].
+ * parentheses; and `TABLE(IMPOSE_ORDER(TABLE t, ...))`. The functions of changes, as `FROM_UPSERTS`, are read like
+ * `IMPOSE_ORDER`. [[StreamInputs]] reads their inputs.
  *
  * Source: SQLstream s-Server, "Streaming Joins"; the first draft of Hazelcast's design document;
  * Hazelcast SQL, where a table function stands in TABLE.
@@ -37,7 +37,7 @@ private[streamjoin] final class StreamWords(text: String, tokens: IndexedSeq[Sql
     else text.substring(tokens(i).start, tokens(i).end).toUpperCase(Locale.ROOT)
 
   private def isOurFunction(i: Int): Boolean =
-    kind(i) == "IDENTIFIER" && word(i) == "IMPOSE_ORDER"
+    kind(i) == "IDENTIFIER" && DescribedFunctions.names.contains(word(i).toLowerCase(Locale.ROOT))
 
   private def other(i: Int): Option[Edit] =
     if (isOuterAlone(i)) Some(Edit(tokens(i).start, tokens(i).start, "FULL "))

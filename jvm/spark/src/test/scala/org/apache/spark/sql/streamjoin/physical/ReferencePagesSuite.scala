@@ -9,6 +9,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.streamjoin.StreamJoinConf
+import org.apache.spark.sql.streamjoin.logical.plan.JoinOptions
 import org.apache.spark.sql.streamjoin.physical.changelog.ChangelogJoinExec
 import org.apache.spark.sql.streamjoin.physical.eventtime.StreamJoinMetrics
 import org.apache.spark.sql.streamjoin.physical.ordered.StreamOrderExec
@@ -63,6 +64,12 @@ class ReferencePagesSuite extends AnyFunSuite {
       name <- tree.fieldNames.asScala
       subClass <- tree.get(name).get("subClass").fieldNames.asScala
     } yield s"$name.$subClass").toSet
+  }
+
+  test("options of a join") {
+    val sql = Files.readString(docs.resolve("sql.md"))
+    val options = table(sql, "Options of a join").flatMap(cells => quoted(cells.head))
+    assert(options.toSet == JoinOptions.names.toSet)
   }
 
   test("settings, with their defaults") {

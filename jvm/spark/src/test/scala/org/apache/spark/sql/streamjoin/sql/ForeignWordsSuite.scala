@@ -2,10 +2,14 @@ package org.apache.spark.sql.streamjoin.sql
 
 import org.apache.spark.sql.catalyst.parser.ParseException
 import org.apache.spark.sql.catalyst.trees.Origin
+import org.apache.spark.sql.execution.SparkSqlParser
+import org.apache.spark.sql.streamjoin.errors.StreamJoinConditions
 import org.scalatest.funsuite.AnyFunSuite
 
 /** What is answered where a parser has stopped; Spark's versions stop at different words. */
 class ForeignWordsSuite extends AnyFunSuite {
+
+  StreamJoinConditions.register()
 
   private val asOf = "SELECT * FROM trades t ASOF JOIN quotes q"
 
@@ -34,8 +38,67 @@ class ForeignWordsSuite extends AnyFunSuite {
     assert(answered(s"$asOf ON t.symbol = q.symbol WHERE )", "')'").isEmpty)
   }
 
-  test("WATERMARK FOR") {
-    val text = "SELECT * FROM t WATERMARK FOR at AS at - INTERVAL '1' MINUTE"
-    assert(answered(text, "'AS'").contains("STREAM_JOIN.INVALID_IMPOSE_ORDER"))
+  /** The condition with which a whole statement is refused before any analysis. */
+  private def refused(text: String): Option[String] =
+    try {
+      parser.parsePlan(text)
+      None
+    } catch { case e: ParseException => Some(e.getCondition) }
+
+  private lazy val parser = StreamSqlParser.around(new SparkSqlParser())
+
+  test("ASOF behind a name is no alias, but where it is one") {
+    for (
+      text <- Seq(
+        "SELECT * FROM a ASOF JOIN b ON a.id = b.id",
+        "SELECT * FROM a asof LEFT JOIN b MATCH_CONDITION (a.at >= b.at) ON a.id = b.id",
+        "SELECT * FROM (SELECT * FROM a) ASOF JOIN b USING (id)"
+      )
+    ) assert(refused(text).contains("STREAM_JOIN.UNSUPPORTED_AS_OF"), text)
+    for (
+      text <- Seq(
+        "SELECT * FROM a ASOF JOIN b ON asof.id = b.id",
+        "SELECT * FROM a AS asof JOIN b USING (id)",
+        "SELECT 'a ASOF JOIN b' FROM a -- ASOF JOIN"
+      )
+    ) assert(refused(text).isEmpty, text)
+  }
+
+  test("phrases of other dialects are answered wherever the parser stops") {
+    for (
+      text <- Seq(
+        "SELECT * FROM t WATERMARK FOR at AS at - INTERVAL '1' MINUTE",
+        "CREATE TABLE x (id INT, at TIMESTAMP, WATERMARK FOR at AS at - INTERVAL '5' SECOND) USING json",
+        "SELECT * FROM TABLE(TUMBLE(TABLE t, DESCRIPTOR(at), INTERVAL '10' MINUTES))",
+        "SELECT * FROM HOP(TABLE t, DESCRIPTOR(at), INTERVAL '5' MINUTES, INTERVAL '10' MINUTES)",
+        "SELECT * FROM t EMIT CHANGES",
+        "SELECT window, count(*) FROM t GROUP BY window EMIT ON WINDOW CLOSE",
+        "SELECT * FROM a JOIN b WITHIN 1 HOUR ON a.id = b.id",
+        "SELECT * FROM a JOIN b WITHIN (1 HOUR, 2 HOURS) ON a.id = b.id"
+      )
+    ) assert(refused(text).contains("STREAM_JOIN.OTHER_DIALECT"), text)
+  }
+
+  test("a syntax error elsewhere, and words that only look alike, stay Spark's") {
+    for (
+      text <- Seq(
+        "SELECT 'WATERMARK FOR at' FROM t WHERE )",
+        "SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY x) FROM t WHERE )",
+        "SELECT emit, changes FROM t WHERE )"
+      )
+    ) assert(refused(text).contains("PARSE_SYNTAX_ERROR"), text)
+    assert(
+      refused("SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY x) FROM t").isEmpty
+    )
+  }
+
+  test("other spellings of the hint") {
+    for (hint <- Seq("STREAMJOIN", "stream_joins(late => 'emit')", "BROADCAST(a), StreamJoin(x)"))
+      assert(
+        refused(s"SELECT /*+ $hint */ * FROM a JOIN b").contains("STREAM_JOIN.INVALID_OPTION"),
+        hint
+      )
+    for (hint <- Seq("STREAM_JOIN", "BROADCAST(streamjoin)", "MERGE(a, streamjoin), BROADCAST(b)"))
+      assert(refused(s"SELECT /*+ $hint */ * FROM a JOIN b").isEmpty, hint)
   }
 }

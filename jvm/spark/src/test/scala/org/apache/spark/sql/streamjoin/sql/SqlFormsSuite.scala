@@ -2,6 +2,7 @@ package org.apache.spark.sql.streamjoin.sql
 
 import org.apache.spark.sql.AnalysisException
 import org.apache.spark.sql.streamjoin.AnalysisSession
+import org.apache.spark.sql.streamjoin.logical.plan.ChangelogJoin
 
 /** What is written in SQL, and is right, is accepted, in whichever of the forms. */
 class SqlFormsSuite extends AnalysisSession {
@@ -118,7 +119,7 @@ class SqlFormsSuite extends AnalysisSession {
       "(WITH x AS (SELECT * FROM raw_o) SELECT * FROM x)"
     )
   )
-    test(s"the input of an order: $input") {
+    test(s"the input of an order, and of changes: $input") {
       streams
       for (
         order <- Seq(
@@ -130,6 +131,20 @@ class SqlFormsSuite extends AnalysisSession {
         assert(
           isOurs(analyzed(s"SELECT o.id FROM $order o JOIN d ON o.k = d.k AND $Bounds")),
           order
+        )
+      for (
+        changes <- Seq(
+          s"FROM_UPSERTS($input, DESCRIPTOR(id), DESCRIPTOR(t))",
+          s"from_upserts(sequence_by => 't', key => 'id', input => $input)",
+          s"TABLE(FROM_UPSERTS($input, DESCRIPTOR(id), DESCRIPTOR(t)))"
+        )
+      )
+        assert(
+          analyzed(s"SELECT o.id FROM $changes o JOIN d ON o.k = d.k").exists {
+            case _: ChangelogJoin => true
+            case _                => false
+          },
+          changes
         )
     }
 

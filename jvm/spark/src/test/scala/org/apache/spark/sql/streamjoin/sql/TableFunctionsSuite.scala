@@ -23,7 +23,12 @@ class TableFunctionsSuite extends AnalysisSession {
     CatalystSqlParser.parsePlan(s"SELECT * FROM $function")
 
   private def rules: Seq[Rule[LogicalPlan]] =
-    Seq(ResolveImposeOrder(session), ResolveStreamWindow, ResolveChangelogFunctions)
+    Seq(
+      ResolveImposeOrder,
+      ResolveStreamWindow,
+      ResolveChangelogFunctions,
+      RefuseForeignFunctions(session)
+    )
 
   private def reads(plan: LogicalPlan, name: String): Boolean = plan.exists {
     case UnresolvedRelation(Seq(`name`), _, _) => true
@@ -42,7 +47,7 @@ class TableFunctionsSuite extends AnalysisSession {
   }
 
   test("IMPOSE_ORDER, its options by name") {
-    val order = ResolveImposeOrder(session)(
+    val order = ResolveImposeOrder(
       parsed(
         "IMPOSE_ORDER(TABLE(t), DESCRIPTOR(ot), INTERVAL '1' MINUTE, max_ahead => INTERVAL '1' HOUR)"
       )
@@ -54,7 +59,7 @@ class TableFunctionsSuite extends AnalysisSession {
   }
 
   test("IMPOSE_ORDER with less than it needs") {
-    val rule = ResolveImposeOrder(session)
+    val rule = ResolveImposeOrder
     for (
       (arguments, says) <- Seq(
         "TABLE(t), DESCRIPTOR(ot)" -> "the lag, is missing",
@@ -66,19 +71,43 @@ class TableFunctionsSuite extends AnalysisSession {
   }
 
   test("other functions of a DESCRIPTOR are named, for Spark would name DESCRIPTOR") {
-    val rule = ResolveImposeOrder(session)
-    refused(
-      rule,
-      "TUMBLE(TABLE(t), DESCRIPTOR(ot), INTERVAL '1' MINUTE)",
-      "INVALID_IMPOSE_ORDER",
-      "a window of time is an expression"
-    )
+    val rule = RefuseForeignFunctions(session)
+    for (window <- Seq("TUMBLE", "hop", "CUMULATE", "Session"))
+      refused(
+        rule,
+        s"$window(TABLE(t), DESCRIPTOR(ot), INTERVAL '1' MINUTE)",
+        "OTHER_DIALECT",
+        "GROUP BY window(order_time, '10 minutes')"
+      )
     refused(
       rule,
       "IMPOSE_ORDERS(TABLE(t), DESCRIPTOR(ot), INTERVAL '1' MINUTE)",
-      "INVALID_IMPOSE_ORDER",
-      "perhaps IMPOSE_ORDER was meant"
+      "UNKNOWN_FUNCTION",
+      "Write IMPOSE_ORDER, if that was meant"
     )
+    refused(
+      rule,
+      "COMPLETELY_OTHER(TABLE(t), DESCRIPTOR(ot))",
+      "UNKNOWN_FUNCTION",
+      "FROM_CHANGELOG, FROM_UPSERTS, FROM_DEBEZIUM"
+    )
+  }
+
+  test("group windows of Flink SQL, unless the session has a function of that name") {
+    val rule = RefuseForeignFunctions(session)
+    def grouped(by: String) =
+      CatalystSqlParser.parsePlan(s"SELECT count(*) FROM t GROUP BY $by")
+    for (window <- Seq("TUMBLE(ot, INTERVAL '1' MINUTE)", "hop_start(ot, INTERVAL '1' MINUTE)")) {
+      val e = refusal(rule(grouped(window)))
+      assert(e.getCondition == "STREAM_JOIN.OTHER_DIALECT")
+      assert(e.getMessage.contains("GROUP BY window("))
+    }
+    for (other <- Seq("session(user_id)", "window(ot, '1 minute')", "tumble('a')"))
+      assert(rule(grouped(other)) == grouped(other))
+    session.udf.register("tumble", (at: java.sql.Timestamp, _: java.time.Duration) => at)
+    val own = grouped("TUMBLE(ot, INTERVAL '1' MINUTE)")
+    try assert(rule(own) == own)
+    finally session.sql("DROP TEMPORARY FUNCTION tumble")
   }
 
   test("a window of a relation: how far, and in which direction") {

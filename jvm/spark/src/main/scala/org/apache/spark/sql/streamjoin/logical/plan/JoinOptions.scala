@@ -111,6 +111,8 @@ object JoinOptions {
     )
   )
 
+  val names: Seq[String] = readers.map(_._1)
+
   /** The options that there are, with their values, for the text of an error. */
   val allowed: String =
     readers.map { case (name, values, _) => s"$name ($values)" }.mkString(", ")
@@ -133,7 +135,6 @@ object JoinOptions {
    *   there twice, and for a value that it does not take
    */
   def of(arguments: Seq[OptionValue], origin: Origin): JoinOptions = {
-    val names = readers.map(_._1)
     arguments.map(_.name).diff(names).headOption.foreach { name =>
       throw StreamJoinErrors.invalidOption(
         origin,

@@ -60,21 +60,21 @@ class MisspeltOptionSuite extends AnalysisSession {
   test("what to write is said with the option that was meant") {
     for (
       (hint, instead) <- Seq(
-        "STREAM_JOIN(state_tl => '1 day')" -> ("state_ttl => '30 days'", "\"state_ttl=30 days\""),
-        "STREAM_JOIN(mode => 'chang')" -> ("mode => 'changelog'", "\"mode=changelog\""),
+        "STREAM_JOIN(state_tl => '1 day')" -> ("state_ttl => '30 days'", "state_ttl=\"30 days\""),
+        "STREAM_JOIN(mode => 'chang')" -> ("mode => 'changelog'", "mode=\"changelog\""),
         "STREAM_JOIN(co_partition => true)" -> (
           "co_partitioned => true",
-          "\"co_partitioned=true\""
+          "co_partitioned=true"
         ),
-        "STREAM_JOIN(retention => map())" -> ("retention => '1 hour'", "\"retention=1 hour\""),
+        "STREAM_JOIN(retention => map())" -> ("retention => '1 hour'", "retention=\"1 hour\""),
         "STREAM_JOIN(mode => 'changelog', late => 'emit')" ->
-          ("state_ttl => '30 days'", "\"state_ttl=30 days\""),
+          ("state_ttl => '30 days'", "state_ttl=\"30 days\""),
         "STREAM_JOIN(mode => 'event_time', state_ttl => '1 day')" ->
           (
             "mode => 'changelog', state_ttl => '30 days'",
-            "\"mode=changelog\", \"state_ttl=30 days\""
+            "mode=\"changelog\", state_ttl=\"30 days\""
           ),
-        "STREAM_JOIN(something => 1)" -> ("late => 'emit'", "\"late=emit\"")
+        "STREAM_JOIN(something => 1)" -> ("late => 'emit'", "late=\"emit\"")
       )
     ) {
       val refused = refusal(sql(hint))
@@ -82,7 +82,7 @@ class MisspeltOptionSuite extends AnalysisSession {
       assert(
         refused.getMessage.contains(
           s"Write SELECT /*+ STREAM_JOIN(${instead._1}) */ ... FROM ... JOIN ..., or " +
-            s"left.hint(\"stream_join\", ${instead._2}).join(right, ...)."
+            s"in Python left.streamJoin(right, on, ${instead._2})."
         ),
         refused.getMessage
       )

@@ -1,0 +1,78 @@
+package org.apache.spark.sql.streamjoin.sql
+
+import java.util.Locale
+
+import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.catalyst.FunctionIdentifier
+import org.apache.spark.sql.catalyst.analysis.{UnresolvedFunction, UnresolvedTableValuedFunction}
+import org.apache.spark.sql.catalyst.expressions.{Expression, Literal}
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.catalyst.trees.TreePattern.UNRESOLVED_FUNCTION
+import org.apache.spark.sql.streamjoin.NearestWord
+import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
+import org.apache.spark.sql.types.DayTimeIntervalType
+
+/**
+ * Refuses functions that belong to other SQL dialects or are misspelt, before Spark reports something else.
+ *
+ *  - A table function with a DESCRIPTOR, such as `TUMBLE(TABLE(t), DESCRIPTOR(ts), ...)`: Spark would name DESCRIPTOR.
+ *  - A group window, such as `GROUP BY TUMBLE(ts, INTERVAL '1' MINUTE)`, where the session has no function of the name.
+ *
+ * Source: Flink SQL, windowing table functions and group windows.
+ */
+case class RefuseForeignFunctions(session: SparkSession) extends Rule[LogicalPlan] {
+
+  override def apply(plan: LogicalPlan): LogicalPlan = plan.resolveOperatorsDown {
+    case f: UnresolvedTableValuedFunction if isUnknown(f) => throw unknown(f)
+    case node =>
+      if (node.expressions.exists(_.containsPattern(UNRESOLVED_FUNCTION)))
+        node.expressions.foreach(_.foreach {
+          case f: UnresolvedFunction if isGroupWindow(f) => throw groupWindow(f)
+          case _                                         =>
+        })
+      node
+  }
+
+  private def isUnknown(f: UnresolvedTableValuedFunction): Boolean =
+    f.functionArgs.exists(FunctionArguments.isDescriptor) &&
+      !known.contains(f.name.last.toLowerCase(Locale.ROOT))
+
+  private def unknown(f: UnresolvedTableValuedFunction) = {
+    val name = f.name.mkString(".")
+    if (tableWindows(name.toUpperCase(Locale.ROOT)))
+      StreamJoinErrors.otherDialect(f.origin, name, "Flink SQL", ForeignWords.WindowInstead)
+    else {
+      val names = DescribedFunctions.names.map(_.toUpperCase(Locale.ROOT))
+      StreamJoinErrors.unknownFunction(f.origin, name, names, NearestWord.of(name, names))
+    }
+  }
+
+  private def isGroupWindow(f: UnresolvedFunction): Boolean = f.nameParts match {
+    case Seq(name) =>
+      groupWindows(name.toUpperCase(Locale.ROOT)) && f.arguments.exists(isInterval) &&
+      !session.sessionState.catalog.functionExists(FunctionIdentifier(name))
+    case _ => false
+  }
+
+  private def groupWindow(f: UnresolvedFunction) =
+    StreamJoinErrors.otherDialect(
+      f.origin,
+      f.nameParts.head,
+      "Flink SQL",
+      ForeignWords.WindowInstead
+    )
+
+  private def isInterval(e: Expression): Boolean = e match {
+    case Literal(_, _: DayTimeIntervalType) => true
+    case _                                  => false
+  }
+
+  private val known = DescribedFunctions.names :+ RelationWindows.Name.toLowerCase(Locale.ROOT)
+
+  private val tableWindows = Set("TUMBLE", "HOP", "CUMULATE", "SESSION")
+
+  private val groupWindows =
+    for (window <- Set("TUMBLE", "HOP", "SESSION"); part <- Set("", "_START", "_END", "_ROWTIME"))
+      yield window + part
+}
