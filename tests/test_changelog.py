@@ -268,7 +268,7 @@ def test_debezium_joined_to_upserts_for_a_merge(spark: SparkSession, tmp_path: P
 
     orders.land(change("delete", id=1, seq=5))
     customers.land(message("t", 6))
-    with pytest.raises(StreamingQueryException, match=r"value\.op has the word 't'"):
+    with pytest.raises(StreamingQueryException, match=r"value\.op has 't'"):
         run.step()
 
 
@@ -950,7 +950,7 @@ def test_debezium_with_the_schema_in_each_message(spark: SparkSession, tmp_path:
     assert kinds(*run.step().values()) == {(1, "b", "delete"), (1, None, "insert")}
     # a message that could not be parsed, and no tombstone
     landing.land({"value": {"schema": "{}", "payload": None}})
-    with pytest.raises(StreamingQueryException, match=r"value\.payload\.op has the word NULL"):
+    with pytest.raises(StreamingQueryException, match=r"value\.payload\.op has NULL"):
         run.step()
 
 

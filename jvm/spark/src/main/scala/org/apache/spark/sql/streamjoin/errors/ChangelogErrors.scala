@@ -68,7 +68,12 @@ private[streamjoin] object ChangelogErrors {
   ): StreamJoinAnalysisException =
     analysis("UNSUPPORTED_CHANGELOG", origin, "reason" -> reason, "instead" -> instead)
 
-  /** @param word none: NULL */
+  /**
+   * The message has the value if it is one character, such as Debezium's `t`, else only its length: a column that was
+   * named by mistake may hold anything.
+   *
+   * @param word none: NULL
+   */
   def unknownChangeType(
       column: String,
       word: Option[String],
@@ -79,7 +84,9 @@ private[streamjoin] object ChangelogErrors {
       "STREAM_JOIN.UNKNOWN_CHANGE_TYPE",
       Map(
         "column" -> column,
-        "word" -> word.fold("NULL")(w => s"'$w'"),
+        "value" -> word.fold("NULL") { w =>
+          if (w.length == 1) s"'$w'" else s"a value of ${w.length} characters"
+        },
         "known" -> known.sorted.mkString(", "),
         "instead" -> instead
       )

@@ -3,6 +3,7 @@ package org.apache.spark.sql.streamjoin.checkpoint.segment
 import java.util.UUID
 
 import scala.annotation.tailrec
+import scala.util.control.NonFatal
 
 import org.apache.hadoop.conf.Configuration
 import org.apache.spark.internal.Logging
@@ -232,12 +233,23 @@ private[sql] final class SegmentStateStoreProvider(spillingOf: StateStoreConf =>
 
   // ---- maintenance ----
 
+  /**
+   * Merges files and deletes those that no retained version needs. Does nothing once the checkpoint is gone: Spark
+   * deletes the temporary checkpoint of a query that has ended, perhaps while this method runs.
+   */
   override def doMaintenance(): Unit =
-    synchronized(newest).foreach { version =>
-      mergeAll(version)
-      if (conf.reportSnapshotUploadLag) MergedVersions.report(storeId, hadoop, version.number)
-      versions.keep(version.number - conf.minVersionsToRetain, version.newestFile)
-    }
+    for (version <- synchronized(newest) if isStored(version))
+      try {
+        mergeAll(version)
+        if (conf.reportSnapshotUploadLag) MergedVersions.report(storeId, hadoop, version.number)
+        versions.keep(version.number - conf.minVersionsToRetain, version.newestFile)
+      } catch {
+        case NonFatal(e) if !isStored(version) =>
+          logDebug(s"The checkpoint of $storeId was deleted during maintenance", e)
+      }
+
+  /** By its newest file: an interrupted write may have made the folder again. */
+  private def isStored(version: Version): Boolean = version.newestFile.forall(files.exists)
 
   @tailrec
   private def mergeAll(version: Version): Unit = {

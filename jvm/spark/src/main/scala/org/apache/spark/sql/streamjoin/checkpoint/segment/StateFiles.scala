@@ -38,6 +38,8 @@ private[segment] class StateFiles(
 
   def close(): Unit = manager.close()
 
+  def exists(file: StateFile): Boolean = manager.exists(new Path(folder, file.name))
+
   /** All files, those written last at the end. */
   def list(): Seq[StateFile] =
     manager.list(folder).toSeq

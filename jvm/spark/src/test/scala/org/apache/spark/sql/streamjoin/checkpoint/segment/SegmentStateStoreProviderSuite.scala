@@ -7,6 +7,7 @@ import scala.collection.mutable
 import scala.jdk.CollectionConverters._
 import scala.util.{Failure, Success, Try}
 
+import org.apache.commons.io.FileUtils
 import org.apache.hadoop.conf.Configuration
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.execution.streaming.state._
@@ -74,6 +75,18 @@ class SegmentStateStoreProviderSuite extends AnyFunSuite {
       store.abort()
       assert(state.read(provider, 1) == Set(1L))
       assert(state.names.count(_.endsWith(".change")) == 1)
+    }
+  }
+
+  test("maintenance after the checkpoint was deleted does nothing, and makes no folder") {
+    in { state =>
+      val provider = state.provider()
+      for (n <- 1L to 20L) state.batch(provider, n - 1)(add(_, n))
+      val folder = LocalPath.of(state.id.storeCheckpointLocation().toString)
+      assert(Files.isDirectory(folder))
+      FileUtils.deleteDirectory(folder.toFile)
+      provider.doMaintenance()
+      assert(!Files.exists(folder))
     }
   }
 

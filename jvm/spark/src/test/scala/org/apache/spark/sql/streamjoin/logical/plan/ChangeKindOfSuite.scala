@@ -41,11 +41,15 @@ class ChangeKindOfSuite extends AnyFunSuite {
     }
   }
 
-  test("another word, or none: what is said names the column, what is known, and what to write") {
-    for (of <- kinds(Map("c" -> "insert", "b" -> "delete")); word <- Seq("insert", "", null)) {
+  test("another word, or none: the message names the column, the known words and what to write") {
+    for (of <- kinds(Map("c" -> "insert", "b" -> "delete")); word <- Seq("insert", "", "t", null)) {
       val message = intercept[StreamJoinRuntimeException](of(word)).getMessage
-      val said = if (word == null) "NULL" else s"'$word'"
-      assert(message.contains(s"the column value.op has the word $said"), message)
+      val found = word match {
+        case null => "NULL"
+        case "t"  => "'t'"
+        case _    => s"a value of ${word.length} characters"
+      }
+      assert(message.contains(s"the column value.op has $found, which is no kind"), message)
       assert(message.contains("Known: b, c.") && message.contains("Write so."), message)
     }
   }
