@@ -91,6 +91,18 @@ def test_the_dashboard_finds_the_queries(exported: list[str]) -> None:
     assert [re.findall(query["regex"].strip("/"), name) for name in names] == [["orders"]]
 
 
+def test_each_alert_has_a_severity_and_a_section_of_the_page() -> None:
+    names = re.findall(r"- alert: (\w+)", of_the_alerts())
+    assert len(re.findall(r"labels: \{severity: (?:warning|critical)\}", of_the_alerts())) == len(
+        names
+    )
+    assert len(re.findall(r"^ +for: ", of_the_alerts(), re.MULTILINE)) == len(names)
+    links = re.findall(r'runbook_url: "docs/monitoring.md#(\w+)"', of_the_alerts())
+    assert links == [name.lower() for name in names]
+    page = (DOCS / "monitoring.md").read_text(encoding="utf-8")
+    assert re.findall(r"^### (\w+)$", page, re.MULTILINE) == names
+
+
 @pytest.mark.skipif(PROMTOOL is None, reason="no promtool, which comes with Prometheus")
 def test_the_alerts_go_off(tmp_path: Path) -> None:
     """By Prometheus' own tests of rules."""

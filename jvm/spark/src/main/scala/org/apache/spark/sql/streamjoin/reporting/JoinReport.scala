@@ -8,6 +8,8 @@ import org.apache.spark.sql.streaming.StreamingQueryProgress
 import org.apache.spark.sql.streamjoin.checkpoint.JoinDescription
 import org.apache.spark.sql.streamjoin.physical.stateful.SaidNames
 
+import io.streamjoin.model.{BySide, Side}
+
 /**
  * What a join has told of one batch.
  *
@@ -26,6 +28,12 @@ private[reporting] final case class JoinReport(
 ) {
 
   def apply(metric: String): Long = metrics.getOrElse(metric, 0L)
+
+  /** The aliases of both inputs, if they are known: of `the left input (o, d)` they are `o_d`. */
+  def aliases: Option[BySide[String]] = {
+    val both = BySide.of(names.inputs(_).replaceAll(".*\\((.*)\\)", "$1").replace(", ", "_"))
+    Option.when(!Side.both.exists(both(_).startsWith("the ")))(both)
+  }
 
   /** By column, of metrics that there are for each. */
   def byColumn(prefix: String): Map[String, Long] = metrics.collect {

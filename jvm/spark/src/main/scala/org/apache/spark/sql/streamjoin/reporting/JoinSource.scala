@@ -4,6 +4,8 @@ import com.codahale.metrics.{Gauge, MetricFilter, MetricRegistry}
 
 import org.apache.spark.metrics.source.Source
 
+import io.streamjoin.model.Side
+
 /**
  * The figures of the joins of one run of a query, in Spark's metrics system: `streamjoin.<query>`, and
  * in it `<join>.<figure>`. Readings are of the last batch; counts are sums since the query started, so
@@ -22,7 +24,7 @@ private[reporting] final class JoinSource(query: String) extends Source {
     val now = report.metrics.map { case (metric, value) =>
       val name = s"${report.join}.$metric"
       name -> (if (JoinSource.isReading(metric)) value else values.getOrElse(name, 0L) + value)
-    } + (s"${report.join}.batch" -> report.batch)
+    } ++ JoinSource.about(report).map { case (name, value) => s"${report.join}.$name" -> value }
     val added = now.keySet -- values.keySet
     values ++= now
     added.foreach { name =>
@@ -58,6 +60,12 @@ private[reporting] object JoinSource {
     "lagForAll.",
     "disorderRows."
   )
+
+  /** What tells which join it is; `inputs.<left>.<right>` is always 1, for its name is what it says. */
+  private def about(report: JoinReport): Seq[(String, Long)] = Seq(
+    "batch" -> report.batch,
+    "unmatchedOnly" -> (if (report.names.unmatchedOnly) 1L else 0L)
+  ) ++ report.aliases.map(a => s"inputs.${a(Side.Left)}.${a(Side.Right)}" -> 1L)
 
   /** Whether a figure says what there is, rather than what a batch did. */
   def isReading(metric: String): Boolean =

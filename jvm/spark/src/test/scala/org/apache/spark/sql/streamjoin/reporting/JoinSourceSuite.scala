@@ -4,7 +4,10 @@ import java.util.UUID
 
 import scala.jdk.CollectionConverters._
 
+import org.apache.spark.sql.streamjoin.physical.stateful.SaidNames
 import org.scalatest.funsuite.AnyFunSuite
+
+import io.streamjoin.model.BySide
 
 /** Figures over batches: what there is, and what was done. */
 class JoinSourceSuite extends AnyFunSuite {
@@ -29,11 +32,26 @@ class JoinSourceSuite extends AnyFunSuite {
     assert(
       figures == Map(
         "0.batch" -> 2L,
+        "0.unmatchedOnly" -> 0L,
         "0.inputRowsLeft" -> 30L,
         "0.bufferedRowsLeft" -> 7L,
         "0.hotKeys" -> 2L,
         "0.lag.dt" -> 60000L
       )
     )
+  }
+
+  test("an anti join is marked, and the aliases of the inputs are in the name of a figure") {
+    def about(left: String, right: String, unmatchedOnly: Boolean): Set[String] = {
+      val names = SaidNames(BySide(left, right), Map.empty, unmatchedOnly)
+      val own = new JoinSource("orders")
+      own.add(JoinReport("orders", new UUID(0, 0), 0, join = 1, Map.empty, names))
+      own.metricRegistry.getGauges.asScala.collect {
+        case (name, g) if g.getValue == 1L => name
+      }.toSet
+    }
+    assert(about("o", "d", unmatchedOnly = true) == Set("1.unmatchedOnly", "1.inputs.o.d"))
+    assert(about("the left input (o, d)", "r", unmatchedOnly = false) == Set("1.inputs.o_d.r"))
+    assert(about("the left input", "r", unmatchedOnly = false).isEmpty)
   }
 }

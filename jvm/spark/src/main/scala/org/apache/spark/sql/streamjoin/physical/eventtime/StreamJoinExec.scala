@@ -17,7 +17,7 @@ import org.apache.spark.sql.streamjoin.physical.stateful._
 import org.apache.spark.util.CollectionAccumulator
 
 import io.streamjoin.join.eventtime.{HotKeyRule, TaskLoad}
-import io.streamjoin.model.{Routing, Side}
+import io.streamjoin.model.{JoinType, Routing, Side}
 import io.streamjoin.watermark.WatermarkPlan
 
 /**
@@ -254,6 +254,8 @@ class StreamJoinExec(
         partitions.look(p, shape)(PartitionWatermarks.stored(p, columns, _)).iterator
       }.collect().toSeq
     }
+
+  override protected def emitsUnmatchedOnly: Boolean = spec.joinType == JoinType.LeftAnti
 
   /** Tasks go by what all had seen before, and by what they see themselves: others may have seen more. */
   override protected def owesRows: Boolean = staysInPlace && spec.joinType.preserved.nonEmpty && {

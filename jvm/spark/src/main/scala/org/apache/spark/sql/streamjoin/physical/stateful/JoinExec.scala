@@ -37,13 +37,16 @@ private[physical] trait JoinExec extends EventTimeExec {
   /** What the person calls an input whose event times do not tell. */
   protected def alias(side: Side): Option[String] = None
 
+  protected def emitsUnmatchedOnly: Boolean = false
+
   /** Spark's report has figures alone. What they are called is kept for what is said of them. */
   final override def getProgress(): StateOperatorProgress = {
     SaidNames.remember(getStateInfo) {
       val columns = new ShownWatermarks(times, bounds).names
       SaidNames(
         BySide.of(side => SaidNames.input(bounds, side)(alias(side))),
-        columns.map { case (shown, column) => shown -> bounds.columns(column).name }.toMap
+        columns.map { case (shown, column) => shown -> bounds.columns(column).name }.toMap,
+        emitsUnmatchedOnly
       )
     }
     super.getProgress()

@@ -14,10 +14,12 @@ import io.streamjoin.model.{BySide, Side}
  *
  * @param inputs `o`; of several aliases `the left input (o, d)`; without any `the left input`
  * @param columns by the name that a report has for a time: `d.dt` of `dt`
+ * @param unmatchedOnly whether the join emits unmatched rows alone, as an anti join
  */
 private[streamjoin] final case class SaidNames(
     inputs: BySide[String],
-    columns: Map[String, String]
+    columns: Map[String, String],
+    unmatchedOnly: Boolean = false
 ) {
 
   def column(reported: String): String = columns.getOrElse(reported, reported)
