@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Prints README's first example in Python: what is run and type-checked is what stands there."""
+"""README's examples in Python, for tests and the type checker; prints the first one."""
 
 import re
 from pathlib import Path
@@ -7,12 +7,12 @@ from pathlib import Path
 README = Path(__file__).parents[1] / "README.md"
 
 
-def first_example() -> str:
-    found = re.search(r"```python\n(.*?)```", README.read_text(), re.DOTALL)
-    if found is None:
+def examples() -> list[str]:
+    found = re.findall(r"```python\n(.*?)```", README.read_text(encoding="utf-8"), re.DOTALL)
+    if not found:
         raise SystemExit(f"{README} has no example in Python")
-    return found[1]
+    return found
 
 
 if __name__ == "__main__":
-    print(first_example(), end="")
+    print(examples()[0], end="")
