@@ -1,7 +1,7 @@
-"""Copies what the documentation's site is made of: the pages, and the files that they link to.
+"""Copies the sources of the documentation's site: the pages, and the files that they link to.
 
-``python scripts/site_sources.py FOLDER``: in FOLDER they lie as in the repository, so that a link
-that leads somewhere here does so there; the site's strict build finds one that does not.
+``python scripts/site_sources.py FOLDER``: FOLDER has the layout of the repository, so that the same
+relative links work in both. The strict build of the site finds a broken one.
 """
 
 import re
@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-PAGES = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "docs/*.md"]
+PAGES = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "docs/**/*.md"]
 LINK = re.compile(r"\]\(([^)#\s]+)")
 
 

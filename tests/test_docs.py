@@ -11,7 +11,8 @@ import pytest
 import streamjoin
 
 ROOT = Path(__file__).parents[1]
-PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), *(ROOT / "python").glob("*.md")])
+FOLDERS = ("*.md", "docs/**/*.md", "python/*.md", "results/*.md", "tests/**/*.md")
+PAGES = sorted(page for folder in FOLDERS for page in ROOT.glob(folder))
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 
 
@@ -37,8 +38,8 @@ def test_links(page: Path) -> None:
 
 def test_every_page_is_on_the_site() -> None:
     listed = (ROOT / "mkdocs.yml").read_text(encoding="utf-8").partition("\nnav:")[2]
-    missing = [page.name for page in (ROOT / "docs").glob("*.md") if page.name not in listed]
-    assert missing == []
+    names = [str(page.relative_to(ROOT)) for page in PAGES if page.parent != ROOT / "python"]
+    assert [name for name in names if name not in listed] == []
 
 
 def first_cells(page: str, heading: str) -> set[str]:
