@@ -1,6 +1,6 @@
 """Spark's own tests of joins among other stateful operators.
 
-Those of the join by itself run in the JVM (docs/spark-join-suites.md).
+Those of the join by itself run in the JVM (tests/peers/spark-join-suites.md).
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ private[builtin] final case class StateRows(
     removed: Option[Seq[Long]]
 )
 
-/** In what a test of Spark's is another one here; `docs/spark-join-suites.md` has the reasons. */
+/** How a test of Spark's differs here; the reasons: `tests/peers/spark-join-suites.md`. */
 private[builtin] sealed trait Deviation {
   def test: String
 }

@@ -20,7 +20,7 @@ class DeviationsSuite extends AnyFunSuite {
     val file = Iterator
       .iterate(Path.of("").toAbsolutePath)(_.getParent)
       .takeWhile(_ != null)
-      .map(_.resolve("docs/spark-join-suites.md"))
+      .map(_.resolve("tests/peers/spark-join-suites.md"))
       .find(Files.exists(_))
       .get
     Files.readString(file).split("\n## ").tail.map { section =>

@@ -22,7 +22,7 @@ class ReferencePagesSuite extends AnyFunSuite {
   private val reference: String = Files.readString(docs.resolve("reference.md"))
 
   private val pages: Seq[Path] = {
-    val found = Files.list(docs)
+    val found = Files.walk(docs)
     try found.iterator.asScala.filter(_.toString.endsWith(".md")).toList
     finally found.close()
   } :+ Paths.get("..", "..", "README.md")

@@ -40,7 +40,8 @@ final case class BatchInfo(
  *
  * That planner knows the classes to which it gives something. This is a subclass of one of them for that
  * plumbing only, and hides it: nothing of the parent's runs, and as a product it is what its own
- * constructor takes. Why this parent, and not Spark's join: docs/design.md.
+ * constructor takes. Why this parent, and not Spark's join:
+ * docs/internals/decisions/0023-subclass-for-plumbing.md.
  */
 abstract class StatefulBinaryExec(
     leftInput: SparkPlan,
