@@ -136,12 +136,6 @@ def test_retention_of_wrong_type(rows: DataFrame, retention: object) -> None:
         streamjoin.stream_join(rows, rows, ["id"], retention=retention)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("value", [None, 1, "true"])
-def test_co_partitioned_of_wrong_type(rows: DataFrame, value: object) -> None:
-    with pytest.raises(PySparkTypeError, match="`co_partitioned`"):
-        streamjoin.stream_join(rows, rows, ["id"], co_partitioned=value)  # type: ignore[arg-type]
-
-
 @pytest.mark.parametrize(
     ("order", "said"),
     [

@@ -43,10 +43,6 @@ def by_names_and_conditions(left: DataFrame, right: DataFrame, how: How) -> Data
     return streamjoin.stream_join(left, right, on, how, retention="1 hour", order_scope="partition")
 
 
-def of_topics_that_are_partitioned_alike(left: DataFrame, right: DataFrame) -> DataFrame:
-    return streamjoin.stream_join(left, right, "a.key = b.key AND a.t = b.t", co_partitioned=True)
-
-
 def of_rows_that_change(changes: DataFrame, messages: DataFrame) -> DataFrame:
     orders = streamjoin.from_changelog(changes, key="id", op_mapping={"c": "insert"})
     customers = streamjoin.from_upserts(messages, "id", "seq", deletes="gone")

@@ -13,15 +13,14 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
 from random import Random
-from typing import Literal, Protocol
+from typing import Literal
 
 from tests.crash.whole import write_whole
-from tests.differential.case import Case, Row, Step, to_json
+from tests.differential.case import Case, Step, to_json
 from tests.differential.feeds import Landing
 from tests.differential.rows import closing
 from tests.processes import spawn
@@ -32,9 +31,8 @@ MOST_BATCHES = 3
 STEPS_FOR_EACH_PROCESS = 8
 """Every step brings a file of at least one of three inputs, every batch takes at most one of each:
 these are enough for the most batches that a kill waits for."""
-Phase = Literal["planned", "written", "committed", "merging", "owing", "spreading"]
-"""``owing``: a batch without rows was planned, which gives what the one before has proved.
-``spreading``: keys were noted whose rows are spread from a batch on, which has no task yet."""
+Phase = Literal["planned", "written", "committed", "merging", "spreading"]
+"""``spreading``: keys were noted whose rows are spread from a batch on, which has no task yet."""
 
 
 @dataclass(frozen=True)
@@ -59,14 +57,6 @@ def _draw_kill(rng: Random) -> Kill:
     return Kill(batches, rng.choice(phases), rng.choice([0, 0, rng.randint(1, 300)]))
 
 
-class Lands(Protocol):
-    """Where rows come to be read; all that have, by what the checkpoint calls their arrival."""
-
-    arrived: dict[str, dict[str | int, list[Row]]]
-
-    def land(self, alias: str, rows: Sequence[Row]) -> None: ...
-
-
 class Director:
     def __init__(
         self,
@@ -74,12 +64,11 @@ class Director:
         folder: Path,
         kills: Sequence[Kill],
         *job_options: str,
-        landing: Lands | None = None,
         python: str = sys.executable,
     ) -> None:
         self.case = case
         self.folder = folder
-        self.landing = landing or Landing(case, folder / "source")
+        self.landing = Landing(case, folder / "source")
         self._kills = list(kills)
         self._job_options = job_options
         self._python = python
@@ -155,8 +144,6 @@ class Director:
         if phase == "spreading":
             noted = self.spread_from()
             return lambda: not self.spread_from() <= noted
-        if phase == "owing":
-            return lambda: any(number >= batch for number in self._without_rows())
         log = "offsets" if phase == "planned" else "commits"
         return lambda: batch in self._in_checkpoint(log)
 
@@ -190,14 +177,6 @@ class Director:
 
     def _in_checkpoint(self, log: str) -> set[int]:
         return {int(path.name) for path in (self.folder / "checkpoint" / log).glob("[0-9]*")}
-
-    def _without_rows(self) -> Iterator[int]:
-        """Batches that read as far as the one before."""
-        log = self.folder / "checkpoint" / "offsets"
-        numbers = sorted(self._in_checkpoint("offsets"))
-        ends = [(log / str(number)).read_text().splitlines()[2:] for number in numbers]
-        steps = zip(numbers[1:], pairwise(ends), strict=True)
-        return (number for number, (before, end) in steps if before == end)
 
     def _merged(self) -> set[str]:
         """What the state of all partitions was merged to, and what that is being written to."""

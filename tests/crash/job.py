@@ -1,9 +1,9 @@
-"""The process that gets killed: ``python -m tests.crash.job FOLDER [OPTIONS]``.
+"""The process that gets killed: ``python -m tests.crash.job FOLDER [--builtin] [--order TIME]``.
 
-It reads ``case.json`` and the files that land in ``source/``, or the topics of a broker, keeps its
-checkpoint in ``checkpoint/`` and writes one file an attempt of a batch to ``output/`` and one a
-batch to ``progress/``. Once there is a file ``complete`` it works off the rest and ends. With an
-order an as-of join over the same files runs beside it, in the folder ``last/``.
+It reads ``case.json`` and the files that land in ``source/``, keeps its checkpoint in
+``checkpoint/`` and writes one file an attempt of a batch to ``output/`` and one a batch to
+``progress/``. Once there is a file ``complete`` it works off the rest and ends. With an order an
+as-of join over the same files runs beside it, in the folder ``last/``.
 
 An idempotent sink would overwrite the output of a batch that runs again. This one keeps both, so
 that the test can also see whether they are equal.
@@ -14,7 +14,6 @@ from __future__ import annotations
 import argparse
 import json
 import time
-from collections.abc import Sequence
 from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
@@ -34,8 +33,6 @@ from tests.differential import builtin, plans
 from tests.differential.case import from_json
 from tests.differential.feeds import leaves, read_files
 from tests.differential.runner import session_of
-from tests.kafka.jars import connector_jars
-from tests.kafka.landing import read_topics
 
 
 class ProgressFiles(StreamingQueryListener):
@@ -58,18 +55,13 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--builtin", action="store_true", help="Spark's own join, to test the test")
     parser.add_argument("--order", help="a time of the result by which it is ordered")
-    parser.add_argument("--topics", nargs=2, metavar=("BOOTSTRAP", "PREFIX"))
     arguments = parser.parse_args()
     folder: Path = arguments.folder
     case = from_json((folder / "case.json").read_text())
-    jars = connector_jars() if arguments.topics else []
-    spark = start_spark(folder, arguments.builtin, jars)
+    spark = start_spark(folder, arguments.builtin)
     session = session_of(case, spark)
     session.streams.addListener(ProgressFiles(folder / "progress"))
-    if arguments.topics:
-        inputs = leaves(case, read_topics(case, session, *arguments.topics))
-    else:
-        inputs = leaves(case, read_files(case, session, folder / "source"))
+    inputs = leaves(case, read_files(case, session, folder / "source"))
     if arguments.order:
         last = plans.last_before(last_rows(case), inputs)
         queries = [
@@ -83,10 +75,8 @@ def main() -> None:
     spark.stop()
 
 
-def start_spark(folder: Path, without_product: bool, jars: Sequence[str] = ()) -> SparkSession:
+def start_spark(folder: Path, without_product: bool) -> SparkSession:
     builder = SparkSession.builder.master("local[2]").appName("streamjoin crash test")
-    if jars:
-        builder = builder.config("spark.jars", ",".join(jars))
     if not without_product:
         builder = streamjoin.configure(builder)
     return (

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from random import Random
-from typing import Literal
 
-from tests.differential.case import Case, Input, Join, Key, Step, TimeColumn, inputs_of
-from tests.differential.rows import KEYS, arrivals
+from tests.differential.case import Case, Input, Join, TimeColumn, inputs_of
+from tests.differential.rows import arrivals
 
 SECOND_US = 1_000_000
-Feed = Literal["files", "topics"]
 FULL = Join(
     "a",
     "b",
@@ -43,13 +40,11 @@ def last_rows(case: Case) -> Case:
     return replace(case, tree=LAST, inputs=case.inputs[:2])
 
 
-def scenario(name: str, seed: int, steps: int, feed: Feed = "files") -> Case:
+def scenario(name: str, seed: int, steps: int) -> Case:
     rng = Random(f"{name}/{seed}")
     aliases = inputs_of(SCENARIOS[name])
-    # the key of a message is the text of its row's
-    key: Key = "string" if feed == "topics" else "int"
     inputs = tuple(
-        Input(alias, key, (TimeColumn("t", "timestamp", rng.randint(2, 8) * SECOND_US),))
+        Input(alias, "int", (TimeColumn("t", "timestamp", rng.randint(2, 8) * SECOND_US),))
         for alias in aliases
     )
     case = Case(
@@ -59,7 +54,7 @@ def scenario(name: str, seed: int, steps: int, feed: Feed = "files") -> Case:
         number_base=0,
         qualified=True,
         through="dataframe",
-        feed=feed,
+        feed="files",
         files_per_trigger=1,
         partitions=2,
         settings={
@@ -78,25 +73,5 @@ def scenario(name: str, seed: int, steps: int, feed: Feed = "files") -> Case:
         features=(name,),
     )
     drawn = arrivals(rng, case, steps)
-    if feed == "topics":
-        drawn = tuple(_going_on(rng, case, drawn))
     # A step in which all inputs are idle would bring no file, hence no batch.
     return replace(case, steps=tuple(step or {alias: [] for alias in aliases} for step in drawn))
-
-
-def _going_on(rng: Random, case: Case, steps: Iterable[Step]) -> Iterator[Step]:
-    """Let each step end with a row later than all before: of other partitions' rows it proves more.
-
-    So whatever batch is the last one owes what it has proved to one without rows.
-    """
-    latest = dict.fromkeys(case.fed, 0)
-    for number, step in enumerate(steps):
-        going = {}
-        for alias in case.fed:
-            rows = step.get(alias, [])
-            times = (row["t"] for row in rows if row["t"] is not None)
-            latest[alias] = max([latest[alias], *times]) + 1
-            key = rng.choice(KEYS[case.input(alias).key])
-            last = {"id": f"{alias}{number}.last", "k": key, "g": 0, "p": 0, "q": 0}
-            going[alias] = [*rows, {**last, "t": latest[alias]}]
-        yield going

@@ -29,9 +29,6 @@ from tests.differential.lateness import judge, on_time
 from tests.differential.oracle import answer
 from tests.differential.plans import output_columns
 from tests.differential.runner import Run
-from tests.kafka.broker import Broker
-from tests.kafka.landing import TopicLanding
-from tests.kafka.topics import Topics
 
 
 @pytest.mark.parametrize("name", SCENARIOS)
@@ -52,33 +49,13 @@ def test_output_is_exact_after_kills_while_state_is_merged(
     check_kills("chain", spark, tmp_path, pytestconfig, kills)
 
 
-@pytest.mark.parametrize("name", ["full_join", "chain"])
-def test_output_of_topics_without_a_shuffle_is_exact_after_kills(
-    name: str, kafka: Broker, spark: SparkSession, tmp_path: Path, pytestconfig: pytest.Config
-) -> None:
-    """The first run that is killed has planned a batch without rows, for what it owes.
-
-    The second has committed a batch, and may owe something, too.
-    """
-    seed: int = pytestconfig.option.crash_seed
-    rng = Random(f"co_partitioned/{name}/{seed}/kills")
-    count = max(0, pytestconfig.option.crash_kills // len(SCENARIOS) - 1)
-    kills = [Kill(1, "owing", 0), Kill(1, "committed", 0), *draw_kills(rng, count)]
-    topics = Topics(kafka, f"{name}-killed-")
-    director = check_kills(name, spark, tmp_path, pytestconfig, kills, topics=topics)
-    ran = read_run(director.case, tmp_path, director.landing.arrived).batches
-    assert any(not any(ran[batch].values()) for batch in director.unfinished)
-
-
-def test_topics_without_a_shuffle_on_spark_4_3(
-    kafka: Broker, spark: SparkSession, tmp_path: Path, pytestconfig: pytest.Config
+def test_output_is_exact_after_a_kill_on_spark_4_3(
+    spark: SparkSession, tmp_path: Path, pytestconfig: pytest.Config
 ) -> None:
     python = os.environ.get("STREAMJOIN_SPARK_4_3_PYTHON")
     if not python:
         pytest.skip("STREAMJOIN_SPARK_4_3_PYTHON names no Python that has pyspark 4.3")
-    topics = Topics(kafka, "spark-4-3-")
-    kills = [Kill(1, "committed", 0)]
-    check_kills("chain", spark, tmp_path, pytestconfig, kills, topics=topics, python=python)
+    check_kills("chain", spark, tmp_path, pytestconfig, [Kill(1, "committed", 0)], python=python)
 
 
 def test_output_is_exact_after_kills_in_a_batch_that_spreads_keys(
@@ -138,21 +115,12 @@ def check_kills(
     pytestconfig: pytest.Config,
     kills: Sequence[Kill],
     *job_options: str,
-    topics: Topics | None = None,
     python: str = sys.executable,
 ) -> Director:
     seed: int = pytestconfig.option.crash_seed
     steps = STEPS_FOR_EACH_PROCESS * (len(kills) + 1)
-    if topics is None:
-        case = scenario(name, seed, steps)
-        director = Director(case, tmp_path, kills, *job_options)
-    else:
-        case = scenario(name, seed, steps, "topics")
-        where = ("--topics", topics.broker.bootstrap, topics.prefix)
-        landing = TopicLanding(case, topics)
-        director = Director(
-            case, tmp_path, kills, *job_options, *where, landing=landing, python=python
-        )
+    case = scenario(name, seed, steps)
+    director = Director(case, tmp_path, kills, *job_options, python=python)
     director.direct()
     result = read_run(case, tmp_path, director.landing.arrived)
     arrivals = judge(case, result.batches)

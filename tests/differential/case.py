@@ -129,8 +129,7 @@ class Case:
     qualified: bool
     """Columns are ``a.t`` in each input (True) or have names of their own, ``a_t``."""
     through: Literal["dataframe", "sql"]
-    feed: Literal["memory", "files", "topics"]
-    """Of topics of Kafka, that are partitioned alike, nothing is shuffled."""
+    feed: Literal["memory", "files"]
     files_per_trigger: int | None
     partitions: int
     settings: dict[str, str]

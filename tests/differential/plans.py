@@ -85,9 +85,7 @@ def stream_join(case: Case) -> JoinNode:
             condition = sql_of(case, node.condition)
             on = F.expr(condition) if node.as_column else condition
         late = "emit" if case.late else "drop"
-        result: DataFrame = left.streamJoin(
-            right, on, node.how, late=late, co_partitioned=case.feed == "topics"
-        )
+        result: DataFrame = left.streamJoin(right, on, node.how, late=late)
         return result
 
     return join

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from tests.differential.case import Case, Row, Step
@@ -54,33 +54,13 @@ def _reached(offset: str) -> int:
     return int(value["logOffset"] if isinstance(value, dict) else value)
 
 
-def place(partition: int | str, offset: int) -> str:
-    """Where a row lies in its topic."""
-    return f"{partition}@{offset}"
-
-
-def _places(ends: Sequence[str]) -> Iterator[list[str]]:
-    """What each batch has read of a topic, from its beginning on."""
-    before: dict[str, int] = {}
-    for end in ends:
-        reached: dict[str, int] = before
-        if end != NOTHING_YET:
-            (reached,) = json.loads(end).values()
-        yield [
-            place(partition, offset)
-            for partition, to in sorted(reached.items())
-            for offset in range(before.get(partition, 0), to)
-        ]
-        before = reached
-
-
 def batches(
     case: Case, checkpoint: Path, arrived: Mapping[str, Mapping[str | int, list[Row]]]
 ) -> list[Step]:
     """The rows of every batch, by input.
 
-    ``arrived`` has the rows of each input by the name of their file, by the number of their
-    addition to a memory source, or by their `place` in a topic.
+    ``arrived`` has the rows of each input by the name of their file, or by the number of their
+    addition to a memory source.
     """
     log = offsets(checkpoint)
     leaves = case.sources
@@ -90,17 +70,13 @@ def batches(
         source = sources[leaf]
         rows = arrived[case.input(leaf).same_as or leaf]
         names = file_log(checkpoint, source) if case.feed == "files" else {}
-        if case.feed == "topics":
-            for step, keys in zip(steps, _places([line[source] for line in log]), strict=True):
-                step[leaf] = [row for key in keys for row in rows[key]]
-            continue
         before = -1
         for step, line in zip(steps, log, strict=True):
             end = _reached(line[source])
             taken: list[Row] = []
             for offset in range(before + 1, end + 1):
-                arrivals: Sequence[str | int] = sorted(names[offset]) if names else [offset]
-                for key in arrivals:
+                keys: Sequence[str | int] = sorted(names[offset]) if names else [offset]
+                for key in keys:
                     taken += rows[key]
             step[leaf] = taken
             before = end

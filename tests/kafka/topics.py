@@ -30,8 +30,6 @@ class Topics:
         # Once in the topic, also if the broker goes away between a message and its confirmation.
         settings = {**broker.client_settings, "enable.idempotence": True, **ONE_AFTER_THE_OTHER}
         self._producer = Producer(settings)
-        # places keys as Kafka's Java clients do
-        self._placing = Producer({**settings, "partitioner": "murmur2_random"})
 
     def create(
         self, partitions: int, *names: str, settings: Mapping[str, str] | None = None
@@ -63,27 +61,14 @@ class Topics:
             on_delivery=self._delivered(placed),
         )
 
-    def send_by_key(
-        self,
-        name: str,
-        key: bytes | None,
-        value: str,
-        *,
-        as_java: bool = True,
-        placed: Placed | None = None,
-    ) -> None:
-        """The same of a text that goes where its key does, as in Java's clients or librdkafka."""
-        producer = self._placing if as_java else self._producer
-        producer.produce(
-            self.prefix + name,
-            value=value.encode(),
-            key=key,
-            on_delivery=self._delivered(placed),
+    def send_by_key(self, name: str, key: bytes, value: str) -> None:
+        """Send a text to the partition of its key."""
+        self._producer.produce(
+            self.prefix + name, value=value.encode(), key=key, on_delivery=self._delivered(None)
         )
-        producer.poll(0)
 
     def flush(self) -> None:
-        left = self._producer.flush(WITHIN_S) + self._placing.flush(WITHIN_S)
+        left = self._producer.flush(WITHIN_S)
         assert left == 0, f"{left} messages were not taken by {self.broker.bootstrap}"
         assert not self._refused, f"messages were not delivered: {self._refused}"
 

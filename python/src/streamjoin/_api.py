@@ -116,7 +116,6 @@ def stream_join(
     order_scope: _words.OrderScope = "query",
     mode: _words.Mode | None = None,
     state_ttl: _changelog.Ttl = None,
-    co_partitioned: bool = False,
 ) -> DataFrame:
     """Join two streams, each with watermarks of its own; also ``left.streamJoin(...)``.
 
@@ -188,16 +187,6 @@ def stream_join(
         inputs, or as ``{"left": ..., "right": ...}``. What came out stays when a row goes by its
         age. Default: None, a row is kept until it goes, or until a bound and the watermarks of both
         inputs say that nothing of it can change any more.
-    co_partitioned : bool, optional
-        Whether both inputs are topics of Kafka, read by Spark's connector, with equally many
-        partitions in which each row lies by the key of the join: the one equality of ``on`` of
-        type STRING, BINARY, SMALLINT, INT or BIGINT, placed as Kafka's Java clients place it
-        (murmur2 of the key as Kafka's own serializers write it). Then nothing is shuffled: task i
-        joins partition i of both topics, and the state has as many partitions as they have. Every
-        row is looked at, and one that lies elsewhere fails the query; rows without a key may lie
-        anywhere. What comes out is the same; a row without a match may come out a batch later.
-        The result can be joined again by the same key. Default: False, rows are brought together
-        by a shuffle.
 
     Returns
     -------
@@ -220,9 +209,9 @@ def stream_join(
         ``CALENDAR_INTERVAL``, ``UNSUPPORTED_CONDITION``, ``STATIC_INPUT``; ``INVALID_LAG`` or
         ``NEGATIVE_LAG`` of a ``retention``; ``UNSUPPORTED_ORDER`` or ``INVALID_ROWTIME`` of
         ``order_by``; ``UNSUPPORTED_AS_OF`` of an as-of join; ``INVALID_OPTION`` of an option that
-        is one of the other mode, ``INVALID_STATE_TTL``; ``UNSUPPORTED_CO_PARTITIONING``;
-        ``LATE_COLUMN_EXISTS`` or ``LATE_ROWS_BELOW`` where late rows come out of this join or of
-        one below; or the condition does not parse or resolve.
+        is one of the other mode, ``INVALID_STATE_TTL``; ``LATE_COLUMN_EXISTS`` or
+        ``LATE_ROWS_BELOW`` where late rows come out of this join or of one below; or the condition
+        does not parse or resolve.
     SetupError
         The session, or the Spark Connect server, was started without the jar or with one of another
         version, or Spark is neither 4.2 nor 4.3.
@@ -255,7 +244,6 @@ def stream_join(
         state_ttl=_changelog.state_ttl(state_ttl),
         match=match,
         order_scope=_words.order_scope(order_scope),
-        co_partitioned=_arguments.flag("co_partitioned", co_partitioned) or None,
     )
     order = _arguments.order_by(order_by)
     if _connect.is_connect(source):

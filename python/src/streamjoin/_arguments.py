@@ -34,12 +34,6 @@ def string(name: str, value: object) -> str:
     return value
 
 
-def flag(name: str, value: object) -> bool:
-    if not isinstance(value, bool):
-        raise wrong_type(name, "bool", value)
-    return value
-
-
 def lag(value: object) -> str | int:
     return _distance("lag", "str, int or datetime.timedelta", value)
 

@@ -42,7 +42,7 @@ object PythonApi {
    *   comes out
    * @param how a join type as `Dataset.join` reads it
    * @param options those of the hint `STREAM_JOIN`: `retention`, `late`, `mode`, `state_ttl`, `match`,
-   *   `order_scope`, `co_partitioned`; see [[org.apache.spark.sql.streamjoin.logical.plan.JoinOptions]]
+   *   `order_scope`; see [[org.apache.spark.sql.streamjoin.logical.plan.JoinOptions]]
    */
   def streamJoin(
       left: DataFrame,

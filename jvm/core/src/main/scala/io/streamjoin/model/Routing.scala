@@ -59,12 +59,6 @@ object Routing {
   case object ByKey extends Routing("BY KEY")
 
   /**
-   * Rows with equal keys are in one partition of the topics that they come from, and stay there: see
-   * [[TopicPartitioner]].
-   */
-  case object ByTopicPartition extends Routing("BY TOPIC PARTITION")
-
-  /**
    * Without an equality: each row of `unicast` goes to one partition, each of the other input to all.
    * Only a row of `unicast` meets all its possible partners in one place, so the other input must not
    * be preserved.
@@ -180,8 +174,7 @@ object Routing {
   val GuestKey: Long = 1L
 
   /** Those that have nothing but their name. */
-  val named: Seq[Routing] =
-    Seq(ByKey, ByTopicPartition, Broadcast(Left), Broadcast(Right), Shared)
+  val named: Seq[Routing] = Seq(ByKey, Broadcast(Left), Broadcast(Right), Shared)
 
   def of(joinType: JoinType, hasEquality: Boolean): Routing =
     if (hasEquality) ByKey else single(joinType).fold[Routing](Shared)(Broadcast(_))

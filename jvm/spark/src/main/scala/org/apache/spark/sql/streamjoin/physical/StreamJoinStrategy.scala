@@ -138,9 +138,8 @@ case class StreamJoinStrategy(session: SparkSession) extends SparkStrategy {
         required,
         j.late.map(LateSpec(_, j.lateBelow, j.sharedKeys, SQLConf.get.sessionLocalTimeZone)),
         said.summary,
-        said.lines ++ (if (j.options.coPartitioned) JoinExplanation.inPlace(j.analysis) else Nil),
-        SQLConf.get.getConf(StreamJoinConf.TimeBuckets),
-        j.options.coPartitioned
+        said.lines,
+        SQLConf.get.getConf(StreamJoinConf.TimeBuckets)
       )
     )
   }

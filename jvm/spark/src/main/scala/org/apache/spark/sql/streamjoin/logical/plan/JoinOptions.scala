@@ -20,8 +20,6 @@ import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
  * @param last whether each row of the left meets the last one of the right only, see [[AsOfJoin]]
  * @param partitionOrder whether an order above it need not reach further than each partition, so far as
  *   the rows of a key do
- * @param coPartitioned whether both inputs are topics of Kafka that are partitioned alike by the key, so that nothing
- *   is to be shuffled
  * @param hint the hint by which they came: joins of one SELECT share it
  */
 final case class JoinOptions(
@@ -32,7 +30,6 @@ final case class JoinOptions(
     rightTtl: Option[String] = None,
     last: Boolean = false,
     partitionOrder: Boolean = false,
-    coPartitioned: Boolean = false,
     hint: Option[UUID] = None
 ) {
 
@@ -47,8 +44,7 @@ final case class JoinOptions(
     leftTtl.map(t => s"state_ttl left $t"),
     rightTtl.map(t => s"state_ttl right $t"),
     Option.when(last)("match last"),
-    Option.when(partitionOrder)("order_scope partition"),
-    Option.when(coPartitioned)("co_partitioned")
+    Option.when(partitionOrder)("order_scope partition")
   ).flatten.mkString(", ")
 
   /** As a plan shows it: an option that nobody gave changes no plan. */
@@ -103,11 +99,6 @@ object JoinOptions {
       (options, value) =>
         value.word("query", "partition")
           .map(word => options.copy(partitionOrder = word == "partition"))
-    ),
-    (
-      "co_partitioned",
-      "true or false",
-      (options, value) => value.flag.map(is => options.copy(coPartitioned = is))
     )
   )
 
@@ -119,13 +110,12 @@ object JoinOptions {
 
   /** An option as it may be written, by name, with a value as in SQL. */
   def example(name: String): Seq[(String, String)] = Seq(name -> (name match {
-    case "retention"      => "'1 hour'"
-    case "mode"           => s"'$Changelog'"
-    case "state_ttl"      => "'30 days'"
-    case "match"          => "'last'"
-    case "order_scope"    => "'partition'"
-    case "co_partitioned" => "true"
-    case _                => "'emit'"
+    case "retention"   => "'1 hour'"
+    case "mode"        => s"'$Changelog'"
+    case "state_ttl"   => "'30 days'"
+    case "match"       => "'last'"
+    case "order_scope" => "'partition'"
+    case _             => "'emit'"
   }))
 
   /**

@@ -9,7 +9,7 @@ import org.apache.spark.sql.catalyst.expressions.{
   Literal,
   NamedArgumentExpression
 }
-import org.apache.spark.sql.types.{BooleanType, DayTimeIntervalType, IntegralType, StringType}
+import org.apache.spark.sql.types.{DayTimeIntervalType, IntegralType, StringType}
 import org.apache.spark.unsafe.types.CalendarInterval
 
 /** The value of an option as it was written, and its name in small letters. */
@@ -24,13 +24,6 @@ private[streamjoin] final case class OptionValue(name: String, value: Expression
   def word(words: String*): Option[String] = value match {
     case Literal(text, StringType) => Some(text.toString).filter(words.contains)
     case _                         => None
-  }
-
-  /** `true` or `false`, or a text of it. */
-  def flag: Option[Boolean] = value match {
-    case Literal(is: Boolean, BooleanType) => Some(is)
-    case Literal(text, StringType)         => text.toString.toLowerCase(Locale.ROOT).toBooleanOption
-    case _                                 => None
   }
 
   /**

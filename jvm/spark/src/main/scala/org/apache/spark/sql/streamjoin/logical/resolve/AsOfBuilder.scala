@@ -86,22 +86,12 @@ private[streamjoin] object AsOfBuilder {
         "Leave that window out, or compare the times of both inputs in ON instead of the last rows"
       ))
     else
-      CoPartitioning.above(
-        join.origin,
-        join.children,
-        "an as-of join"
-      ).orElse(StateTtl.misfitOfEventTime(join)).map(Refusal(_)).orElse {
+      StateTtl.misfitOfEventTime(join).map(Refusal(_)).orElse {
         if (options.exists(_.emitLate))
           Some(refused(
             join,
             "late rows are to come out of it",
             "Leave late = 'emit' out: they are counted"
-          ))
-        else if (options.exists(_.coPartitioned))
-          Some(refused(
-            join,
-            "it is to be co_partitioned",
-            "Leave co_partitioned out: of joins by event time, those that meet all rows can be"
           ))
         else if (options.exists(_.retention.nonEmpty))
           Some(refused(

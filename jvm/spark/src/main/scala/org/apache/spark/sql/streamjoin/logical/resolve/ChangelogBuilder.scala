@@ -50,10 +50,6 @@ private[streamjoin] object ChangelogBuilder {
     val options = StreamJoinHint.on(asked).getOrElse(JoinOptions())
     for {
       _ <- StateTtl.misfit(asked).map(Refusal(_)).toLeft(())
-      _ <- CoPartitioning
-        .above(join.origin, join.children, "a join of rows that come and go")
-        .map(Refusal(_))
-        .toLeft(())
       leftTtl <- ttl(options.leftTtl, asked.origin)
       rightTtl <- ttl(options.rightTtl, asked.origin)
       joinType <- StreamJoin.typeOf(join.joinType).toRight(

@@ -32,7 +32,6 @@ private[streamjoin] object JoinRefusals {
       .orElse(Side.both.flatMap(ofWatermark(join, _)).headOption)
       .map(Refusal(_))
       .orElse(UnboundedJoin.refusal(join))
-      .orElse(CoPartitioning.refusal(join).map(Refusal(_)))
 
   /** What stands in the condition is evaluated row by row inside the join, from its two rows alone. */
   def ofCondition(

@@ -48,8 +48,6 @@ private[resolve] object StateTtl {
       else if (o.last) Some("match => 'last', an as-of join, is one by event time")
       else if (o.partitionOrder)
         Some("order_scope is an option of an event-time join: rows that come and go have no order")
-      else if (o.coPartitioned)
-        Some("co_partitioned is an option of an event-time join: here inputs are shuffled by key")
       else if (o.retention.nonEmpty)
         Some("retention is an option of an event-time join; here it is state_ttl")
       else None

@@ -36,10 +36,7 @@ private[logical] object StreamOrderBuilder extends AliasHelper {
     val reach =
       if (sort.global && !OrderScope.isPartition(child)) OrderReach.Query
       else OrderReach.EachPartition
-    val misplaced = CoPartitioning.above(sort.origin, Seq(child), "an order of the rows")
-    if (misplaced.nonEmpty) {
-      misplaced.toLeft(child)
-    } else if (!keys.forall(_.deterministic)) {
+    if (!keys.forall(_.deterministic)) {
       refused("it sorts by values that are not deterministic", "Sort by columns of the rows")
     } else if (ChangelogMarks.areChanges(child)) {
       refused(

@@ -5,7 +5,7 @@ import java.util.WeakHashMap
 import org.apache.spark.sql.catalyst.expressions.Attribute
 import org.apache.spark.sql.streamjoin.ColumnNames
 import org.apache.spark.sql.streamjoin.conditions.{FoundBound, RetentionLimit, TimeUnit}
-import org.apache.spark.sql.streamjoin.logical.plan.{JoinAnalysis, PartitionKey}
+import org.apache.spark.sql.streamjoin.logical.plan.JoinAnalysis
 import org.apache.spark.sql.streamjoin.physical.stateful.TimeWords
 
 import io.streamjoin.bounds.JoinBounds
@@ -51,8 +51,6 @@ private[physical] object JoinExplanation {
     case Routing.ByKey if spec.equiKeys.isEmpty =>
       "no two rows can match: each goes to one partition"
     case Routing.ByKey => byKey(spec)
-    case Routing.ByTopicPartition =>
-      s"no shuffle: partition by partition of the topics, ${keys(spec)}"
     case Routing.ByKeyAndTime(_, hot) =>
       val keys = if (hot.size == 1) "one key" else s"${hot.size} keys"
       s"${byKey(spec)}, rows of $keys spread by ${inBuckets(spec, hot.widths: _*)}"
@@ -65,19 +63,9 @@ private[physical] object JoinExplanation {
         s"${single.fold("rows")(s => s"${s.other.name} rows")} copied to at most two partitions"
   }
 
-  /** What is special where rows stay in the partitions of their topics. */
-  def inPlace(a: JoinAnalysis): Seq[String] =
-    PartitionKey.of(a.equiKeys).toSeq.map { key =>
-      val (left, right) = (ColumnNames.sql(key.left), ColumnNames.sql(key.right))
-      s"each row must lie in the partition that Kafka's default partitioner gives $left = $right: one that does " +
-        "not fails the query"
-    } :+ "what the rows of other partitions alone have proved comes out when the next batch begins"
-
-  private def byKey(spec: StreamJoinSpec): String = s"hash by ${keys(spec)}"
-
-  private def keys(spec: StreamJoinSpec): String = {
+  private def byKey(spec: StreamJoinSpec): String = {
     val (left, right) = (spec.equiKeys.map(_.left), spec.equiKeys.map(_.right))
-    s"${left.map(_.sql).mkString("[", ", ", "]")} = " +
+    s"hash by ${left.map(_.sql).mkString("[", ", ", "]")} = " +
       right.map(_.sql).mkString("[", ", ", "]")
   }
 

@@ -3,10 +3,11 @@ package org.apache.spark.sql.streamjoin.physical.eventtime
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.streamjoin.physical.stateful.{
+  AwaitedArrivals,
+  BaseWatermarks,
   BatchOutput,
   HandedProgram,
-  PartitionState,
-  WatermarksOfBatch
+  PartitionState
 }
 
 import io.streamjoin.join.eventtime.{EventTimeJoin, JoinCounters}
@@ -15,8 +16,6 @@ import io.streamjoin.state.JoinState
 
 /**
  * One batch of one partition of a join, from opening its state to committing it.
- *
- * How watermarks come about depends on the inputs; behind shuffles:
  *
  * {{{
  *   watermarks before = stored          watermarks now = before, and what the batch brought
@@ -27,7 +26,7 @@ import io.streamjoin.state.JoinState
  */
 private[physical] final class JoinTask(
     program: HandedProgram[JoinCode],
-    batch: WatermarksOfBatch,
+    batch: AwaitedArrivals,
     partitions: PartitionState,
     report: JoinReport
 ) extends Serializable {
@@ -41,7 +40,8 @@ private[physical] final class JoinTask(
     val (spec, rows) = (code.spec, code.rows)
     val held = report.held.map(_ => () => program.read().ready())
     val state = partitions.open(partitionId, JoinShape.of(code, held))
-    val watermarks = batch.open(partitionId, spec.bases, spec.watermarks, state.numbers)
+    val base = BaseWatermarks.next(spec.bases, spec.watermarks.rivals, batch(), state.numbers)
+    val (before, now) = (spec.watermarks.received(base.before), spec.watermarks.received(base.now))
     val counters = new JoinCounters
     val keys = report.loads.map(_ => StoredKeyLoad.open(state.numbers, holdsRows(state.rows)))
     val operator = new EventTimeJoin[UnsafeRow, InternalRow](
@@ -59,21 +59,13 @@ private[physical] final class JoinTask(
     )
     val disorder = new StoredDisorder(operator.disorder)
     disorder.restore(state.numbers)
-    operator.restore(watermarks.evicted)
+    operator.restore(before)
 
     new BatchOutput(
       left,
       right,
-      () =>
-        if (watermarks.before eq watermarks.evicted) Iterator.empty
-        else operator.advance(watermarks.before),
-      (side, row) =>
-        operator.process(
-          side,
-          row,
-          keepFor = if (side == Side.Left) watermarks.before else watermarks.known
-        ),
-      () => operator.advance(watermarks.now),
+      (side, row) => operator.process(side, row, keepFor = if (side == Side.Left) before else now),
+      () => operator.advance(now),
       () => {
         report.addTimes(partitionId, state.numbers, disorder, counters) { column =>
           spec.routing.countsIn(partitionId, spec.bounds.columns(column).side)
@@ -84,12 +76,11 @@ private[physical] final class JoinTask(
           operator.earliestHeld ++
             operator.earliestUnmatched(side => spec.watermarks.isOfJoin(side.other))
         ))
-        watermarks.save(state.numbers)
         state.commit(
           report.common,
-          counted(counters, state.rows)(spec.routing.countsIn(partitionId, _)) ++ watermarks.ahead,
-          watermarks.base,
-          watermarks.now
+          counted(counters, state.rows)(spec.routing.countsIn(partitionId, _)),
+          base,
+          now
         )
       },
       report.common.emitted

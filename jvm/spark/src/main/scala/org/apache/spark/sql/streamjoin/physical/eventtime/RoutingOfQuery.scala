@@ -24,7 +24,7 @@ private[eventtime] object RoutingOfQuery {
       info: StatefulOperatorStateInfo,
       session: SparkSession
   ): Routing =
-    if (anew == Routing.ByKey || anew == Routing.ByTopicPartition) anew
+    if (anew == Routing.ByKey) anew
     else
       found.of(info) {
         Try(StoredDescription.of(info, session).flatMap(of(joinType, _))).toOption.flatten

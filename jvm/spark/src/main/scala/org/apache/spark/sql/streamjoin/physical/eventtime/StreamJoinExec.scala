@@ -29,23 +29,16 @@ import io.streamjoin.watermark.WatermarkPlan
  *   right input -(shuffle)--+    per partition        2. each task joins, evicts and commits
  * }}}
  *
- * Where rows stay where their topics have them ([[ByTopicPartitionExec]]) there is no shuffle, and nobody knows what a
- * batch has brought before its tasks are done: see [[OwnArrivals]].
- *
  * Works on driver and, through [[JoinTask]], on executors. Deterministic: a batch that is run again
  * from the same state and offsets gives the same rows.
- *
- * @param partitions how many the topics have, where rows stay in them and it is known
  */
 class StreamJoinExec(
     leftInput: SparkPlan,
     rightInput: SparkPlan,
     batch: BatchInfo,
-    val spec: StreamJoinSpec,
-    partitions: Option[Int] = None
+    val spec: StreamJoinSpec
 ) extends StatefulBinaryExec(leftInput, rightInput, batch)
-    with ReportsDisorder
-    with JoinInPlace {
+    with ReportsDisorder {
 
   override def nodeName: String = "StreamJoin"
 
@@ -59,7 +52,7 @@ class StreamJoinExec(
   override def output: Seq[Attribute] = spec.required
 
   override def requiredChildDistribution: Seq[Distribution] = spec.routing match {
-    case _: Routing.ByBuckets | Routing.ByTopicPartition => Seq.fill(2)(UnspecifiedDistribution)
+    case _: Routing.ByBuckets => Seq.fill(2)(UnspecifiedDistribution)
     case routing => JoinDistribution.required(
         routing,
         side => spec.equiKeys.map(_.of(side)),
@@ -84,25 +77,6 @@ class StreamJoinExec(
       right: SparkPlan,
       batch: BatchInfo
   ): StreamJoinExec = batch.stateInfo match {
-    case Some(info) if this.batch.stateInfo.isEmpty && staysInPlace =>
-      val count = partitions.orElse(PartitionsOfTopics.of(info, Seq(left, right), session))
-      def input(side: Side, plan: SparkPlan) = ByTopicPartitionExec(
-        side,
-        spec.partitionKey.map(_.of(side)),
-        count.getOrElse(info.numPartitions),
-        plan.transform {
-          case below: StreamJoinExec if below.staysInPlace => below.having(count)
-        }
-      )
-      new StreamJoinExec(
-        input(Side.Left, left),
-        input(Side.Right, right),
-        batch.copy(stateInfo =
-          Some(info.copy(numPartitions = count.getOrElse(info.numPartitions)))
-        ),
-        spec,
-        count
-      )
     case Some(info) if this.batch.stateInfo.isEmpty =>
       val routed = spec.copy(routing = routing(info))
       new StreamJoinExec(
@@ -111,22 +85,8 @@ class StreamJoinExec(
         batch,
         routed
       )
-    case _ => new StreamJoinExec(left, right, batch, spec, partitions)
+    case _ => new StreamJoinExec(left, right, batch, spec)
   }
-
-  override private[eventtime] def staysInPlace: Boolean = spec.routing == Routing.ByTopicPartition
-
-  /** The same join of topics that have so many partitions, where that is known above. */
-  private def having(count: Option[Int]): StreamJoinExec =
-    if (count.isEmpty) this
-    else
-      new StreamJoinExec(
-        left,
-        right,
-        batch.copy(stateInfo = batch.stateInfo.map(_.copy(numPartitions = count.get))),
-        spec,
-        count
-      )
 
   /** How the rows of a batch go. */
   private def routing(info: StatefulOperatorStateInfo): Routing =
@@ -150,8 +110,7 @@ class StreamJoinExec(
       .filter(_ => info.numPartitions > 1)
       .map(HotKeyWatch.of(info, _, session.sessionState.newHadoopConf()))
 
-  override protected def arguments: IndexedSeq[Any] =
-    IndexedSeq(left, right, batch, spec, partitions)
+  override protected def arguments: IndexedSeq[Any] = IndexedSeq(left, right, batch, spec)
 
   // ---- state ----
 
@@ -191,78 +150,28 @@ class StreamJoinExec(
   private[physical] def program: JoinProgram = JoinProgram(spec, input.map(_.output))
 
   override protected def doExecute(): RDD[InternalRow] = {
-    val count = getStateInfo.numPartitions
+    val partitions = getStateInfo.numPartitions
     val distribution = requiredChildDistribution
     val l = JoinInputs.shuffled(left, distribution.head)
     val r = JoinInputs.shuffled(right, distribution.last)
     JoinInputs.together(l, r)
-    val inputs = Seq("aheadRowsLeft" -> l, "aheadRowsRight" -> r)
+    val arrived = arrivals("aheadRowsLeft" -> l, "aheadRowsRight" -> r)
     val loads = hotKeyWatch(getStateInfo).map { watch =>
       val loads = registered(new CollectionAccumulator[TaskLoad])
       watch.listen(loads)
       loads
     }
-    val handed = HandedProgram.of(getStateInfo, sparkContext, program)
     val task = new JoinTask(
-      handed,
-      if (staysInPlace) ownArrivals(inputs, handed) else arrivals(inputs: _*),
+      HandedProgram.of(getStateInfo, sparkContext, program),
+      arrived,
       partitionState,
       joinReport(held, loads)
     )
     perPartition(
-      JoinInputs.rows(l, distribution.head, count),
-      JoinInputs.rows(r, distribution.last, count)
+      JoinInputs.rows(l, distribution.head, partitions),
+      JoinInputs.rows(r, distribution.last, partitions)
     )(task.run)
   }
 
-  // ---- inputs that stay where their topics have them ----
-
-  private def told: ToldWatermarks = ToldWatermarks.ofRuns.of(getStateInfo)(new ToldWatermarks)
-
-  private def settled(some: Seq[PartitionWatermarks]): BegunWatermarks =
-    PartitionWatermarks.all(some, spec.bases, spec.watermarks.rivals)
-
-  /** What the batch brings, for tasks each of which sees a part of it. */
-  private def ownArrivals(
-      inputs: Seq[(String, SparkPlan)],
-      handed: HandedProgram[JoinCode]
-  ): OwnArrivals = {
-    val info = getStateInfo
-    val begun = told.at(info.storeVersion, info.numPartitions, settled)(stored(handed))
-    val telling = registered(new CollectionAccumulator[PartitionWatermarks])
-    told.listen(info.storeVersion, telling)
-    new OwnArrivals(
-      begun,
-      OwnArrivals.noting(spec.bases, inputs.map(_._2)),
-      inputs.map { case (metric, input) =>
-        metric -> JoinInputs.counting(input).map(_.metrics("aheadRows").id)
-      },
-      batch.watermarkForEviction,
-      batch.timeMs.get,
-      telling
-    )
-  }
-
-  /** What the partitions stored at the end of a batch that another run had. Their rows are read for it, and stay. */
-  private def stored(handed: HandedProgram[JoinCode]): Seq[PartitionWatermarks] =
-    if (getStateInfo.storeVersion == 0) Nil
-    else {
-      val nothing = sparkContext.parallelize(Seq.empty[InternalRow], getStateInfo.numPartitions)
-      val (partitions, columns) = (partitionState, spec.bases.length)
-      perPartition(nothing, nothing) { (p, _, _) =>
-        val shape = JoinShape.of(handed.forTask(), None)
-        partitions.look(p, shape)(PartitionWatermarks.stored(p, columns, _)).iterator
-      }.collect().toSeq
-    }
-
   override protected def emitsUnmatchedOnly: Boolean = spec.joinType == JoinType.LeftAnti
-
-  /** Tasks go by what all had seen before, and by what they see themselves: others may have seen more. */
-  override protected def owesRows: Boolean = staysInPlace && spec.joinType.preserved.nonEmpty && {
-    val all = told.of(getStateInfo.storeVersion)
-    all.nonEmpty && {
-      val seen = settled(all).watermarks
-      all.exists(one => one.now.indices.exists(i => one.now(i) < seen(i)))
-    }
-  }
 }

@@ -1,13 +1,7 @@
 package org.apache.spark.sql.streamjoin.physical.eventtime
 
 import org.apache.spark.sql.catalyst.expressions._
-import org.apache.spark.sql.streamjoin.logical.plan.{
-  EquiKey,
-  JoinAnalysis,
-  PartitionKey,
-  Residual,
-  ZonedPart
-}
+import org.apache.spark.sql.streamjoin.logical.plan.{EquiKey, JoinAnalysis, Residual, ZonedPart}
 import org.apache.spark.sql.streamjoin.logical.times.BaseColumn
 
 import io.streamjoin.bounds.JoinBounds
@@ -60,9 +54,6 @@ private[streamjoin] final case class StreamJoinSpec(
     ).flatten
   )
 
-  /** By what rows lie in the partitions of their topics; none where no two can match. */
-  def partitionKey: Option[EquiKey] = PartitionKey.of(equiKeys)
-
   /** The lags of those columns whose watermarks follow from their own values alone. */
   def lags: Map[Int, Long] = watermarks.inputs.zipWithIndex.collect {
     case (WatermarkPlan.Base(i), column) => bases(i) -> column
@@ -71,10 +62,7 @@ private[streamjoin] final case class StreamJoinSpec(
 
 private[streamjoin] object StreamJoinSpec {
 
-  /**
-   * @param timeBuckets whether rows that meet by their times alone may go by these
-   * @param coPartitioned whether rows stay where their topics have them
-   */
+  /** @param timeBuckets whether rows that meet by their times alone may go by these */
   def of(
       analysis: JoinAnalysis,
       output: Seq[Attribute],
@@ -82,8 +70,7 @@ private[streamjoin] object StreamJoinSpec {
       late: Option[LateSpec],
       summary: String,
       explained: Seq[String],
-      timeBuckets: Boolean = true,
-      coPartitioned: Boolean = false
+      timeBuckets: Boolean = true
   ): StreamJoinSpec =
     StreamJoinSpec(
       analysis.joinType,
@@ -101,7 +88,7 @@ private[streamjoin] object StreamJoinSpec {
       analysis.zoned,
       summary,
       explained,
-      if (coPartitioned) Routing.ByTopicPartition else routing(analysis, timeBuckets)
+      routing(analysis, timeBuckets)
     )
 
   /** Where no two rows can match, none need to meet: each goes to one partition. */

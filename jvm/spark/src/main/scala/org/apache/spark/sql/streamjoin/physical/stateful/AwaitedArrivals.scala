@@ -2,11 +2,6 @@ package org.apache.spark.sql.streamjoin.physical.stateful
 
 import java.io.ObjectOutputStream
 
-import org.apache.spark.sql.streamjoin.checkpoint.StoredNumbers
-import org.apache.spark.sql.streamjoin.logical.times.BaseColumn
-
-import io.streamjoin.watermark.JoinWatermarks
-
 /**
  * What a batch brings, for tasks that run behind the shuffles of their inputs.
  *
@@ -19,7 +14,7 @@ import io.streamjoin.watermark.JoinWatermarks
  */
 private[physical] final class AwaitedArrivals(
     @transient private val take: () => Option[BatchArrivals]
-) extends WatermarksOfBatch {
+) extends Serializable {
 
   private var come: Option[BatchArrivals] = None
 
@@ -27,24 +22,6 @@ private[physical] final class AwaitedArrivals(
   def apply(): BatchArrivals = come.getOrElse(
     throw new IllegalStateException("the task was written before its inputs had been read")
   )
-
-  override def open(
-      partition: Int,
-      bases: Seq[BaseColumn],
-      watermarks: JoinWatermarks,
-      numbers: StoredNumbers
-  ): TaskWatermarks = {
-    val all = BaseWatermarks.next(bases, watermarks.rivals, apply(), numbers)
-    new TaskWatermarks {
-      override val before: Array[Long] = watermarks.received(all.before)
-      override val now: Array[Long] = watermarks.received(all.now)
-      override def evicted: Array[Long] = before
-      override def known: Array[Long] = now
-      override def base: BaseWatermarks = all
-      override def save(numbers: StoredNumbers): Unit = ()
-      override def ahead: Map[String, Long] = Map.empty
-    }
-  }
 
   private def writeObject(out: ObjectOutputStream): Unit = synchronized {
     if (come.isEmpty && take != null) come = take()

@@ -25,13 +25,6 @@ private[physical] final case class BaseWatermarks(
 
 private[physical] object BaseWatermarks {
 
-  /** What a partition has stored at the end of its last batch. */
-  def stored(columns: Int, numbers: StoredNumbers): Array[Long] =
-    Array.tabulate(columns)(i => numbers.get(watermark(i)).getOrElse(Watermarks.Unknown))
-
-  /** When an input last brought a row, as a partition has stored it; none: nobody has seen it yet. */
-  def storedActive(column: Int, numbers: StoredNumbers): Option[Long] = numbers.get(active(column))
-
   private def watermark(i: Int): String = s"watermark.$i"
 
   private def active(i: Int): String = s"active.$i"
@@ -46,7 +39,7 @@ private[physical] object BaseWatermarks {
       batch: BatchArrivals,
       numbers: StoredNumbers
   ): BaseWatermarks = {
-    val before = stored(bases.length, numbers)
+    val before = bases.indices.map(i => numbers.get(watermark(i)).getOrElse(Watermarks.Unknown))
     val arrived = bases.indices.map { i =>
       bases(i) match {
         case _: BaseColumn.Propagated => math.max(before(i), propagated(batch.propagated))
@@ -57,32 +50,13 @@ private[physical] object BaseWatermarks {
     }
     val lastActive = bases.indices.map { i =>
       if (batch.arrivals(i).largest != Watermarks.Unknown) batch.batchTimeMs
-      else storedActive(i, numbers).getOrElse(batch.batchTimeMs)
+      else numbers.get(active(i)).getOrElse(batch.batchTimeMs)
     }
-    BaseWatermarks(
-      before,
-      settled(bases, rivals, arrived.toArray, lastActive.toArray, batch.batchTimeMs),
-      lastActive.toArray
-    )
-  }
-
-  /**
-   * The watermarks at the end of a batch, where inputs that are idle go with others.
-   *
-   * @param arrived what follows from the rows that have come
-   * @param lastActiveMs when each input last brought a row, this batch included
-   */
-  def settled(
-      bases: Seq[BaseColumn],
-      rivals: Map[Int, Set[Int]],
-      arrived: Array[Long],
-      lastActiveMs: Array[Long],
-      batchTimeMs: Long
-  ): Array[Long] = {
-    val idle = bases.indices.map(i => isIdle(bases(i), lastActiveMs(i), batchTimeMs))
-    bases.indices.map { i =>
+    val idle = bases.indices.map(i => isIdle(bases(i), lastActive(i), batch.batchTimeMs))
+    val now = bases.indices.map { i =>
       if (idle(i)) follow(i, rivals.getOrElse(i, Set.empty), bases, arrived, idle) else arrived(i)
-    }.toArray
+    }
+    BaseWatermarks(before.toArray, now.toArray, lastActive.toArray)
   }
 
   /**
@@ -110,7 +84,7 @@ private[physical] object BaseWatermarks {
       i: Int,
       rivals: Set[Int],
       bases: Seq[BaseColumn],
-      arrived: Array[Long],
+      arrived: Seq[Long],
       idle: Seq[Boolean]
   ): Long =
     rivals.toSeq
@@ -120,6 +94,6 @@ private[physical] object BaseWatermarks {
       .fold(arrived(i))(math.max(_, arrived(i)))
 
   /** Spark gives milliseconds, and 0 while it knows nothing. */
-  def propagated(ms: Option[Long]): Long =
+  private def propagated(ms: Option[Long]): Long =
     ms.filter(_ > 0).fold(Watermarks.Unknown)(_ * 1000L)
 }

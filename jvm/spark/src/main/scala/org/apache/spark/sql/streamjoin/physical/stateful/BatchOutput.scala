@@ -10,7 +10,6 @@ import io.streamjoin.model.Side
  * What one batch of one partition emits, worked out as it is asked for. Right rows come after all
  * left ones: nothing of the batch can look for them any more.
  *
- * @param begin what is free as the batch begins
  * @param process what a row gives
  * @param advance what the batch's watermarks free
  * @param finish is called once, after the last row
@@ -18,7 +17,6 @@ import io.streamjoin.model.Side
 private[physical] final class BatchOutput(
     left: Iterator[InternalRow],
     right: Iterator[InternalRow],
-    begin: () => Iterator[InternalRow],
     process: (Side, UnsafeRow) => Iterator[InternalRow],
     advance: () => Iterator[InternalRow],
     finish: () => Unit,
@@ -26,7 +24,6 @@ private[physical] final class BatchOutput(
 ) extends Iterator[InternalRow] {
 
   private var current: Iterator[InternalRow] = Iterator.empty
-  private var begun = false
   private var advanced = false
   private var finished = false
 
@@ -42,10 +39,7 @@ private[physical] final class BatchOutput(
   }
 
   private def proceed(): Unit =
-    if (!begun) {
-      begun = true
-      current = begin()
-    } else if (left.hasNext) current = process(Side.Left, left.next().asInstanceOf[UnsafeRow])
+    if (left.hasNext) current = process(Side.Left, left.next().asInstanceOf[UnsafeRow])
     else if (right.hasNext) current = process(Side.Right, right.next().asInstanceOf[UnsafeRow])
     else if (!advanced) {
       advanced = true

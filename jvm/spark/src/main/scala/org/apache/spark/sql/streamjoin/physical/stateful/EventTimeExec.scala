@@ -12,22 +12,17 @@ private[physical] trait EventTimeExec extends ReportingExec with ReadsInputs {
 
   final override protected def sourceCount: Int = bases.length
 
-  /** Whether Spark's watermark, what the batch has proved, or an input that has turned idle can free what is held. */
+  /** Whether Spark's watermark, or an input that has turned idle, can free what is held. */
   final override def shouldRunAnotherBatch(newInputWatermark: Long): Boolean = {
     val propagated = bases.exists(_.isInstanceOf[BaseColumn.Propagated]) &&
       batch.watermarkForEviction.exists(newInputWatermark > _)
-    propagated || longMetric(
-      "numTotalStateRows"
-    ).value > 0 && (owesRows || BaseWatermarks.turnsIdle(
+    propagated || longMetric("numTotalStateRows").value > 0 && BaseWatermarks.turnsIdle(
       bases,
       lastActiveMs,
       batch.timeMs,
       System.currentTimeMillis()
-    ))
+    )
   }
-
-  /** Whether the batch has proved more than its tasks could go by. */
-  protected def owesRows: Boolean = false
 
   @transient private var inputs: Option[Seq[SparkPlan]] = None
 

@@ -96,14 +96,11 @@ private[physical] object JoinInputs {
       .toMap
 
   /** How many rows of this batch were too far ahead; those below another join count there. */
-  def ahead(input: SparkPlan): Long = counting(input).map(_.ahead).sum
-
-  /** What counts them. */
-  def counting(input: SparkPlan): Seq[ImposeOrderExec] = input match {
-    case _: StatefulBinaryExec           => Nil
-    case o: ImposeOrderExec              => o +: counting(o.child)
-    case ReusedExchangeExec(_, original) => counting(original)
-    case other                           => other.children.flatMap(counting)
+  def ahead(input: SparkPlan): Long = input match {
+    case _: StatefulBinaryExec           => 0L
+    case o: ImposeOrderExec              => o.ahead + ahead(o.child)
+    case ReusedExchangeExec(_, original) => ahead(original)
+    case other                           => other.children.map(ahead).sum
   }
 
   /** Whether the rows of a plan have been computed once its shuffles have run. */
@@ -127,8 +124,7 @@ private[physical] object JoinInputs {
     case other                                         => other.children.flatMap(shuffles)
   }
 
-  /** What notes the largest event times of an input. */
-  def noted(plan: SparkPlan): Seq[ImposeOrderExec] = plan match {
+  private def noted(plan: SparkPlan): Seq[ImposeOrderExec] = plan match {
     case o: ImposeOrderExec              => o +: noted(o.child)
     case ReusedExchangeExec(_, original) => noted(original)
     case other                           => other.children.flatMap(noted)

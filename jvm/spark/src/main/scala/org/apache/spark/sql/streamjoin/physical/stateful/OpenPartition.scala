@@ -62,8 +62,5 @@ private[physical] final class OpenPartition(
     report.add(partition, counts ++ ofState, received, base.lastActiveMs)
   }
 
-  /** Leaves the state as it was. */
-  def giveUp(): Unit = store.abort()
-
   private def millisSince(nanos: Long): Long = (System.nanoTime - nanos) / 1000000L
 }

@@ -50,13 +50,6 @@ private[physical] final class PartitionState(
     )
   }
 
-  /** What is read of the numbers of that version, which stays as it is. */
-  def look[T](partition: Int, shape: StateShape)(read: StoredNumbers => T): T = {
-    val opened = open(partition, shape)
-    try read(opened.numbers)
-    finally opened.giveUp()
-  }
-
   private def store(partition: Int): StateStore = {
     val id = StateStoreProviderId(info, partition, StateStoreId.DEFAULT_STORE_NAME)
     val checkpoint = info.getStateStoreCkptId(partition).map(_.head)

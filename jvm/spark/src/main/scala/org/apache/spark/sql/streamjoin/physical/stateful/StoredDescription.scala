@@ -13,17 +13,7 @@ import org.apache.spark.sql.execution.streaming.state.{
 private[physical] object StoredDescription {
 
   /** The description beside the state, in JSON, if there is one. */
-  def of(info: StatefulOperatorStateInfo, session: SparkSession): Option[String] =
-    metadata(info, session).map(_.operatorPropertiesJson)
-
-  /** How many partitions the state has, if there is one. */
-  def partitions(info: StatefulOperatorStateInfo, session: SparkSession): Option[Int] =
-    metadata(info, session).flatMap(_.stateStoreInfo.headOption).map(_.numPartitions)
-
-  private def metadata(
-      info: StatefulOperatorStateInfo,
-      session: SparkSession
-  ): Option[OperatorStateMetadataV2] = {
+  def of(info: StatefulOperatorStateInfo, session: SparkSession): Option[String] = {
     val folder = new Path(info.checkpointLocation, info.operatorId.toString)
     val hadoopConf = session.sessionState.newHadoopConf()
     val manager = CheckpointFileManager.create(folder, hadoopConf)
@@ -32,7 +22,7 @@ private[physical] object StoredDescription {
       OperatorStateMetadataReader
         .createReader(folder, hadoopConf, 2, info.storeVersion)
         .read()
-        .collect { case m: OperatorStateMetadataV2 => m }
+        .collect { case m: OperatorStateMetadataV2 => m.operatorPropertiesJson }
     }
   }
 }

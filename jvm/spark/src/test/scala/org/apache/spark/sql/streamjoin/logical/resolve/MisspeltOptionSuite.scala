@@ -62,10 +62,6 @@ class MisspeltOptionSuite extends AnalysisSession {
       (hint, instead) <- Seq(
         "STREAM_JOIN(state_tl => '1 day')" -> ("state_ttl => '30 days'", "state_ttl=\"30 days\""),
         "STREAM_JOIN(mode => 'chang')" -> ("mode => 'changelog'", "mode=\"changelog\""),
-        "STREAM_JOIN(co_partition => true)" -> (
-          "co_partitioned => true",
-          "co_partitioned=true"
-        ),
         "STREAM_JOIN(retention => map())" -> ("retention => '1 hour'", "retention=\"1 hour\""),
         "STREAM_JOIN(mode => 'changelog', late => 'emit')" ->
           ("state_ttl => '30 days'", "state_ttl=\"30 days\""),

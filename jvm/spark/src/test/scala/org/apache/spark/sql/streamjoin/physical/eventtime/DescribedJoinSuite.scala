@@ -126,6 +126,15 @@ class DescribedJoinSuite extends AnyFunSuite {
     )("other equalities as keys", "Found: k = k: INT. Expected: k = k: INT, seq = seq: BIGINT.")
   }
 
+  test("a routing that this version does not know is refused") {
+    val now = described(Hour)
+    val unknown = now.replace("\"BY KEY\"", "\"BY TOPIC PARTITION\"")
+    assert(unknown != now)
+    refused(unknown, now)(
+      "another way for rows to reach the partitions. Found: BY TOPIC PARTITION. Expected: BY KEY."
+    )
+  }
+
   test("released descriptions go on, and are refused in the words of the query") {
     for (on <- Seq(Hour, Day, "a.k = b.k AND CAST(a.t AS DATE) = CAST(b.t AS DATE)")) {
       val now = described(on)
