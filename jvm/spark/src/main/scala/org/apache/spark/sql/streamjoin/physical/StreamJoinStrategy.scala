@@ -127,7 +127,7 @@ case class StreamJoinStrategy(session: SparkSession) extends SparkStrategy {
 
   private def planJoin(j: StreamJoin, required: Seq[Attribute]): SparkPlan = {
     JoinRefusals.of(j).foreach(refusal => throw refusal.error)
-    val said = JoinExplanation.of(j.analysis, j.late)
+    val said = JoinExplanation.of(j.analysis, j.late.map(_.column))
     new StreamJoinExec(
       planInput(j.left),
       planInput(j.right),
@@ -136,7 +136,7 @@ case class StreamJoinStrategy(session: SparkSession) extends SparkStrategy {
         j.analysis,
         j.output,
         required,
-        j.late.map(LateSpec(_, j.lateBelow, j.sharedKeys, SQLConf.get.sessionLocalTimeZone)),
+        j.late.map(LateSpec(_, SQLConf.get.sessionLocalTimeZone)),
         said.summary,
         said.lines,
         SQLConf.get.getConf(StreamJoinConf.TimeBuckets)

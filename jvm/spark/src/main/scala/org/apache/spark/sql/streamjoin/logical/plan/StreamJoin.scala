@@ -29,9 +29,7 @@ import io.streamjoin.model.{BySide, JoinType, Side, Watermarks}
  *   kept even where nobody above asks for them.
  * @param names what the person calls each of `times`; the optimizer forgets aliases
  * @param options what the person asked of it
- * @param late the column by which late rows come out, see [[LateColumn]]; none where they are dropped
- * @param lateBelow the columns by which those of joins below come in
- * @param sharedKeys equalities of columns of which one copy comes out: a late row has its own in it
+ * @param late the late rows that it emits; none: late rows are dropped
  * @param aliased the columns of the condition under the aliases that the person gave
  */
 case class StreamJoin(
@@ -42,9 +40,7 @@ case class StreamJoin(
     times: Seq[Attribute],
     names: Seq[String],
     options: JoinOptions = JoinOptions(),
-    late: Option[Attribute] = None,
-    lateBelow: Seq[Attribute] = Nil,
-    sharedKeys: Seq[Expression] = Nil,
+    late: Option[LateRows] = None,
     aliased: Seq[AliasedColumn] = Nil
 ) extends BinaryNode
     with HasTimeColumns
@@ -64,7 +60,7 @@ case class StreamJoin(
     }
     // a late row has columns of its own input only
     val nullable = if (late.isEmpty) columns else columns.map(_.withNullability(true))
-    nullable.map(a => markedAsTime(DistinctAttributes.unmarked(a))) ++ late
+    nullable.map(a => markedAsTime(DistinctAttributes.unmarked(a))) ++ late.map(_.column)
   }
 
   /**
@@ -95,7 +91,7 @@ case class StreamJoin(
       })
     }
 
-  override def producedAttributes: AttributeSet = AttributeSet(late)
+  override def producedAttributes: AttributeSet = AttributeSet(late.map(_.column))
 
   override lazy val resolved: Boolean =
     childrenResolved && expressions.forall(_.resolved) && left.outputSet.intersect(

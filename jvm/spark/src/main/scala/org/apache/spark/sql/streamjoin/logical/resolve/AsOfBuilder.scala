@@ -126,7 +126,7 @@ private[streamjoin] object AsOfBuilder {
   ): Option[Refusal] = {
     val input = if (side == Side.Left) left else right
     Changelogs.refusal(join, side, input).orElse {
-      if (LateRows.reach(input))
+      if (LateRowsBelow.reach(input))
         Some(refused(
           join,
           s"late rows come out of a join below, on the ${side.name} side",

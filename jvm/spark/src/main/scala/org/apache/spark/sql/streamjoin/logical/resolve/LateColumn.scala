@@ -4,6 +4,7 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans.logical.{Join, LogicalPlan, Project}
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
+import org.apache.spark.sql.streamjoin.logical.plan.LateRows
 import org.apache.spark.sql.types.{StringType, StructType}
 
 /** The column that says why a row came out as late, where late rows come out; NULL in all others. */
@@ -25,8 +26,8 @@ private[streamjoin] object LateColumn extends PredicateHelper {
   def emit(join: Join, columns: Seq[NamedExpression], byNames: Boolean): LogicalPlan = {
     val late = AttributeReference(Name, dataType)()
     val keys = if (byNames) join.condition.toSeq.flatMap(splitConjunctivePredicates) else Nil
-    val ours = StreamJoinBuilder.required(join, late = Some(late), sharedKeys = keys)
-    val found = AttributeSet(ours.lateBelow)
+    val ours = StreamJoinBuilder.required(join, Some(LateRows(late, sharedKeys = keys)))
+    val found = AttributeSet(ours.late.toSeq.flatMap(_.below))
     val required = columns.filterNot(c => found.contains(c.toAttribute))
     refuseTaken(join, required)
     // an alias is what Spark renames where a stream is joined with itself

@@ -11,6 +11,7 @@ import org.apache.spark.sql.streamjoin.logical.plan.{
   AliasedColumn,
   JoinOptions,
   KeyedWatermarks,
+  LateRows,
   StreamJoin,
   StreamJoinHint
 }
@@ -26,23 +27,20 @@ private[streamjoin] object StreamJoinBuilder {
    * output can be relied on otherwise.
    *
    * @param retained whether a retention may bound what the condition does not
-   * @param late the column by which late rows are to come out
-   * @param sharedKeys the equalities of a join by column names, where late rows come out
+   * @param late the late rows that it emits, but for those of joins below
    */
   def build(
       join: Join,
       retained: Boolean = true,
-      late: Option[Attribute] = None,
-      sharedKeys: Seq[Expression] = Nil
+      late: Option[LateRows] = None
   ): Either[Refusal, StreamJoin] = CurrentOrigin.withOrigin(join.origin) {
-    built(join, retained, late, sharedKeys)
+    built(join, retained, late)
   }
 
   private def built(
       join: Join,
       retained: Boolean,
-      late: Option[Attribute],
-      sharedKeys: Seq[Expression]
+      late: Option[LateRows]
   ): Either[Refusal, StreamJoin] = for {
     _ <- WindowsOfInputs.misplaced(join).toLeft(())
     _ <- StateTtl.misfitOfEventTime(join).map(Refusal(_)).toLeft(())
@@ -52,12 +50,12 @@ private[streamjoin] object StreamJoinBuilder {
     inputs = StreamJoinHint.changed(join)(_.child)
     left <- bounded(inputs.left)
     right <- bounded(inputs.right)
-    written = assembled(join, left, right, joinType, late, sharedKeys)
+    written = assembled(join, left, right, joinType, late)
     built = if (retained) Retention.limit(written) else written
     _ = built.copyTagsFrom(join)
     _ <- Changelogs
       .refusal(built)
-      .orElse(LateRows.refusal(built))
+      .orElse(LateRowsBelow.refusal(built))
       .orElse(JoinRefusals.of(built))
       .toLeft(())
   } yield {
@@ -67,12 +65,8 @@ private[streamjoin] object StreamJoinBuilder {
   }
 
   /** The join, or the error that it is refused with. */
-  def required(
-      join: Join,
-      late: Option[Attribute] = None,
-      sharedKeys: Seq[Expression] = Nil
-  ): StreamJoin =
-    build(join, late = late, sharedKeys = sharedKeys).fold(r => throw r.error, identity)
+  def required(join: Join, late: Option[LateRows] = None): StreamJoin =
+    build(join, late = late).fold(r => throw r.error, identity)
 
   /**
    * A plan without joins of Spark's that keep rows for ever.
@@ -100,8 +94,7 @@ private[streamjoin] object StreamJoinBuilder {
       leftInput: LogicalPlan,
       rightInput: LogicalPlan,
       joinType: JoinType,
-      late: Option[Attribute],
-      sharedKeys: Seq[Expression]
+      late: Option[LateRows]
   ): StreamJoin = {
     val left =
       ZonedInput.joined(KeyedWatermarks.of(DistinctAttributes.keep(leftInput, rightInput)))
@@ -123,9 +116,7 @@ private[streamjoin] object StreamJoinBuilder {
         ).getOrElse(s"${side.name}.${ColumnNames.of(a)}")
       },
       StreamJoinHint.on(join).getOrElse(JoinOptions()),
-      late,
-      if (late.isEmpty) Nil else Seq(left, right).flatMap(LateRows.columns),
-      sharedKeys,
+      late.map(_.copy(below = Seq(left, right).flatMap(LateRowsBelow.columns))),
       AliasedColumn.of(condition.references ++ AttributeSet(times), left, right)
     )
   }

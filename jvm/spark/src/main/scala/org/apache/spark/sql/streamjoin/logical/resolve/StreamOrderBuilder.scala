@@ -43,7 +43,7 @@ private[logical] object StreamOrderBuilder extends AliasHelper {
         "its rows come and go, each change after those before it",
         "Sort the table that the changes are merged into"
       )
-    } else if (LateRows.reach(child)) {
+    } else if (LateRowsBelow.reach(child)) {
       refused(
         "late rows of a join below come out after their time, so they have no place in the order",
         "Filter them out by late IS NULL first, or leave late = 'emit' out"

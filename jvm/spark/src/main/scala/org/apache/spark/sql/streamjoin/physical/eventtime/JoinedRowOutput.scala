@@ -44,7 +44,7 @@ private[physical] final class JoinedRowOutput(
     val own = if (leftOnly) left else left ++ right
     UnsafeProjection.create(
       spec.required.map(_.withNullability(true)),
-      (own ++ spec.late.map(_.column)).map(_.withNullability(true))
+      (own ++ spec.late.map(_.rows.column)).map(_.withNullability(true))
     )
   }
 

@@ -52,18 +52,18 @@ private[physical] final class LateRowOutput(
     private val own = if (side == Side.Left) left else right
 
     val explained: UnsafeProjection =
-      UnsafeProjection.create(columns(reason = late.column), own :+ late.column)
+      UnsafeProjection.create(columns(reason = late.rows.column), own :+ late.rows.column)
 
     val passed: UnsafeProjection = {
-      val reasons = late.below.flatMap(ofOwn)
+      val reasons = late.rows.below.flatMap(ofOwn)
       val reason =
-        if (reasons.isEmpty) Literal(null, late.column.dataType) else Coalesce(reasons)
+        if (reasons.isEmpty) Literal(null, late.rows.column.dataType) else Coalesce(reasons)
       UnsafeProjection.create(columns(reason), own)
     }
 
     private def columns(reason: Expression): Seq[Expression] =
       spec.required.map(c =>
-        if (c.exprId == late.column.exprId) reason else ofOwn(c).getOrElse(keyFor(c))
+        if (c.exprId == late.rows.column.exprId) reason else ofOwn(c).getOrElse(keyFor(c))
       )
 
     private def ofOwn(column: Attribute): Option[Attribute] =
@@ -71,7 +71,7 @@ private[physical] final class LateRowOutput(
 
     /** What a column of the other input shows: the key where both have one copy, or NULL. */
     private def keyFor(column: Attribute): Expression =
-      late.sharedKeys.map(_.references).find(_.contains(column)).flatMap(both =>
+      late.rows.sharedKeys.map(_.references).find(_.contains(column)).flatMap(both =>
         own.find(both.contains)
       ) match {
         case Some(key) if key.dataType == column.dataType => key

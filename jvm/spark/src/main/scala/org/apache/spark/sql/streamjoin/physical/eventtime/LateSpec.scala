@@ -1,18 +1,10 @@
 package org.apache.spark.sql.streamjoin.physical.eventtime
 
-import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression}
+import org.apache.spark.sql.streamjoin.logical.plan.LateRows
 
 /**
- * How late rows come out of a join.
+ * The late rows that a join emits, for its tasks.
  *
- * @param column the one that says why
- * @param below those by which late rows of joins below come in
- * @param sharedKeys equalities of columns of which one copy is shown
  * @param zone the time zone in which watermarks are written
  */
-private[streamjoin] final case class LateSpec(
-    column: Attribute,
-    below: Seq[Attribute],
-    sharedKeys: Seq[Expression],
-    zone: String
-)
+private[streamjoin] final case class LateSpec(rows: LateRows, zone: String)

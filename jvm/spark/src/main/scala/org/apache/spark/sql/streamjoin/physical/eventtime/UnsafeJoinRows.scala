@@ -75,7 +75,7 @@ private[physical] final class UnsafeJoinRows(
         .map(Predicate.create(_, input))
 
     private val lateBelow: Array[Int] = input.indices
-      .filter(i => spec.late.exists(_.below.exists(_.exprId == input(i).exprId)))
+      .filter(i => spec.late.exists(_.rows.below.exists(_.exprId == input(i).exprId)))
       .toArray
 
     private lazy val hash = UnsafeProjection.create(Seq(KeyHash.of(keys)), input)

@@ -14,14 +14,14 @@ import io.streamjoin.model.Side
  * @param columns those that say why a row is late, NULL in all others; none where they were left out
  * @param present whether such rows may still be there
  */
-private[logical] final case class LateRows(columns: Set[ExprId], present: Boolean)
+private[logical] final case class LateRowsBelow(columns: Set[ExprId], present: Boolean)
 
 /**
  * Late rows of a join must not go into another one as if they were in time: neither the watermarks of
  * their columns nor what is known of their times holds for them. A join above emits them again, if
  * it emits late rows at all and can tell them from others; else it is refused.
  */
-private[logical] object LateRows extends PredicateHelper {
+private[logical] object LateRowsBelow extends PredicateHelper {
 
   /** Why a join cannot be: late rows of a join below would reach it, and it does not emit them again. */
   def refusal(join: StreamJoin): Option[Refusal] = (for {
@@ -39,9 +39,9 @@ private[logical] object LateRows extends PredicateHelper {
     plan.output.filter(a => ids(a.exprId))
   }
 
-  private def of(plan: LogicalPlan): Seq[LateRows] = plan match {
+  private def of(plan: LogicalPlan): Seq[LateRowsBelow] = plan match {
     case j: StreamJoin if j.late.nonEmpty =>
-      Seq(LateRows(j.late.map(_.exprId).toSet, present = true))
+      Seq(LateRowsBelow(j.late.map(_.column.exprId).toSet, present = true))
     case Filter(condition, child) => of(child).map(without(_, condition))
     case Project(list, child) =>
       of(child).map(rows => renamed(rows, list.map(e => TimeColumns.passed(e) -> e.exprId)))
@@ -58,12 +58,15 @@ private[logical] object LateRows extends PredicateHelper {
       }
   }
 
-  private def renamed(rows: LateRows, columns: Seq[(Option[Attribute], ExprId)]): LateRows =
+  private def renamed(
+      rows: LateRowsBelow,
+      columns: Seq[(Option[Attribute], ExprId)]
+  ): LateRowsBelow =
     rows.copy(columns = columns.collect {
       case (Some(from), to) if rows.columns(from.exprId) => to
     }.toSet)
 
-  private def without(rows: LateRows, condition: Expression): LateRows = {
+  private def without(rows: LateRowsBelow, condition: Expression): LateRowsBelow = {
     def isLate(e: Expression): Boolean = e match {
       case a: Attribute                => rows.columns(a.exprId)
       case GetStructField(child, _, _) => isLate(child)
