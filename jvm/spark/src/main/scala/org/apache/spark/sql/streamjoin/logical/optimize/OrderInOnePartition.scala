@@ -8,7 +8,7 @@ import org.apache.spark.sql.catalyst.plans.logical.{
 }
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.trees.TreePattern.{LIMIT, REPARTITION_OPERATION}
-import org.apache.spark.sql.streamjoin.logical.plan.{OrderReach, StreamOrder}
+import org.apache.spark.sql.streamjoin.logical.plan.{OrderScope, StreamOrder}
 
 /**
  * Where all rows are brought into one partition above an order, as for LIMIT, they come in one: Spark
@@ -24,7 +24,7 @@ object OrderInOnePartition extends Rule[LogicalPlan] {
   }
 
   private def inOne(plan: LogicalPlan): LogicalPlan = plan match {
-    case o: StreamOrder               => o.copy(reach = OrderReach.OnePartition)
+    case o: StreamOrder               => o.copy(scope = OrderScope.OnePartition)
     case p if StreamOrder.isKeptBy(p) => p.mapChildren(inOne)
     case p                            => p
   }

@@ -24,7 +24,7 @@ import io.streamjoin.watermark.WatermarkPlan
  * @param condition the whole condition, without what the choice of the last rows itself says
  * @param times the event time of the left input and that of the right
  * @param names what the person calls them
- * @param partitionOrder whether an order above it need not reach further than each partition
+ * @param options what the person asked of it
  * @param aliased the columns of the condition under the aliases that the person gave
  */
 case class AsOfJoin(
@@ -35,7 +35,7 @@ case class AsOfJoin(
     times: Seq[Attribute],
     names: Seq[String],
     bounds: AsOfBounds,
-    partitionOrder: Boolean = false,
+    options: JoinOptions = JoinOptions(),
     aliased: Seq[AliasedColumn] = Nil
 ) extends BinaryNode
     with HasTimeColumns

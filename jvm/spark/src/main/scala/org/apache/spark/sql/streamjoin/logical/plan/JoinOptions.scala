@@ -18,8 +18,7 @@ import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
  * @param mode `event_time` or `changelog`; none: as the inputs are
  * @param leftTtl for how long rows of the left are kept after they were written, as text
  * @param last whether each row of the left meets the last one of the right only, see [[AsOfJoin]]
- * @param partitionOrder whether an order above it need not reach further than each partition, so far as
- *   the rows of a key do
+ * @param orderScope the scope of an order above the join
  * @param hint the hint by which they came: joins of one SELECT share it
  */
 final case class JoinOptions(
@@ -29,7 +28,7 @@ final case class JoinOptions(
     leftTtl: Option[String] = None,
     rightTtl: Option[String] = None,
     last: Boolean = false,
-    partitionOrder: Boolean = false,
+    orderScope: OrderScope = OrderScope.Query,
     hint: Option[UUID] = None
 ) {
 
@@ -44,7 +43,7 @@ final case class JoinOptions(
     leftTtl.map(t => s"state_ttl left $t"),
     rightTtl.map(t => s"state_ttl right $t"),
     Option.when(last)("match last"),
-    Option.when(partitionOrder)("order_scope partition")
+    Option.when(orderScope != OrderScope.Query)("order_scope partition")
   ).flatten.mkString(", ")
 
   /** As a plan shows it: an option that nobody gave changes no plan. */
@@ -97,8 +96,10 @@ object JoinOptions {
       "order_scope",
       "'query' or 'partition'",
       (options, value) =>
-        value.word("query", "partition")
-          .map(word => options.copy(partitionOrder = word == "partition"))
+        value.word("query", "partition").map {
+          case "query" => options.copy(orderScope = OrderScope.Query)
+          case _       => options.copy(orderScope = OrderScope.EachPartition)
+        }
     )
   )
 

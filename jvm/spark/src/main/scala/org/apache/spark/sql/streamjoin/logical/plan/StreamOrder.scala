@@ -19,7 +19,7 @@ import io.streamjoin.watermark.WatermarkPlan
  * @param order the time first, ascending; then what rows of one time are sorted by
  * @param name what the person calls the time
  * @param column what the metrics call it
- * @param reach how far the order reaches
+ * @param scope how far the order reaches
  * @param whole whether rows of one time wait until all of them are there, and come out in one batch
  * @param zoned what of the time depends on the time zone of the session; as in [[StreamJoinInput]]
  * @param claimed the order as it was asked for
@@ -28,7 +28,7 @@ case class StreamOrder(
     order: Seq[SortOrder],
     name: String,
     column: String,
-    reach: OrderReach,
+    scope: OrderScope,
     whole: Boolean,
     zoned: Seq[ZonedPart],
     claimed: ClaimedOrder,
@@ -42,7 +42,7 @@ case class StreamOrder(
   override def output: Seq[Attribute] = child.output
 
   override protected def stringArgs: Iterator[Any] =
-    Iterator(order, name, column, reach, whole, child)
+    Iterator(order, name, column, scope, whole, child)
 
   override def maxRows: Option[Long] = child.maxRows
 
@@ -65,18 +65,18 @@ case class StreamOrder(
 }
 
 /** How far an order reaches, from batch to batch in any case. */
-sealed trait OrderReach
+sealed trait OrderScope
 
-object OrderReach {
+object OrderScope {
 
   /** Over all partitions, each of which is above those before it. */
-  case object Query extends OrderReach
+  case object Query extends OrderScope
 
   /** The same, with all rows of a batch in one partition. */
-  case object OnePartition extends OrderReach
+  case object OnePartition extends OrderScope
 
   /** Each partition has an order of its own: rows stay where they are, and those of one key together. */
-  case object EachPartition extends OrderReach
+  case object EachPartition extends OrderScope
 }
 
 object StreamOrder {

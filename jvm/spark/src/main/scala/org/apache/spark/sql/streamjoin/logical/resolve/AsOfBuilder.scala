@@ -8,6 +8,7 @@ import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
 import org.apache.spark.sql.streamjoin.logical.plan.{
   AliasedColumn,
   AsOfJoin,
+  JoinOptions,
   KeyedWatermarks,
   LastRows,
   RelationWindow,
@@ -179,7 +180,7 @@ private[streamjoin] object AsOfBuilder {
       pair,
       pair.zip(Side.both).map { case (a, side) => named(a, side, left.output ++ right.output) },
       bounds.copy(reach = times.reach),
-      StreamJoinHint.on(join).exists(_.partitionOrder),
+      StreamJoinHint.on(join).getOrElse(JoinOptions()),
       AliasedColumn.of(condition.references ++ AttributeSet(pair), left, right)
     )
     val made = whole.copy(bounds = whole.bounds.copy(tolerance = tolerance(whole)))

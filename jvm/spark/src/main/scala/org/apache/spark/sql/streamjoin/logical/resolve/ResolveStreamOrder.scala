@@ -36,7 +36,7 @@ object ResolveStreamOrder extends Rule[LogicalPlan] {
           case s: Sort if s.resolved && s.child.isStreaming && checked =>
             StreamOrderBuilder.build(s).fold(throw _, identity)
         }))
-      }.tap(ordered => OrderScope.unused(ordered.inputQuery).foreach(throw _))
+      }.tap(ordered => AskedOrderScope.unused(ordered.inputQuery).foreach(throw _))
     } else {
       if (w.outputMode == OutputMode.Update()) {
         w.inputQuery.foreach {

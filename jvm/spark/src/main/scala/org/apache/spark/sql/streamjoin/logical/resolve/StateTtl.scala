@@ -12,7 +12,7 @@ import org.apache.spark.sql.streamjoin.errors.{
   StreamJoinAnalysisException,
   StreamJoinErrors
 }
-import org.apache.spark.sql.streamjoin.logical.plan.{JoinOptions, StreamJoinHint}
+import org.apache.spark.sql.streamjoin.logical.plan.{JoinOptions, OrderScope, StreamJoinHint}
 import org.apache.spark.unsafe.types.UTF8String
 
 /** For how long rows of a changelog join are kept, and which options there are for which join. */
@@ -46,7 +46,7 @@ private[resolve] object StateTtl {
         Some("an input has rows that come and go, and the mode is event_time")
       else if (o.emitLate) Some("late => 'emit' is an option of an event-time join")
       else if (o.last) Some("match => 'last', an as-of join, is one by event time")
-      else if (o.partitionOrder)
+      else if (o.orderScope != OrderScope.Query)
         Some("order_scope is an option of an event-time join: rows that come and go have no order")
       else if (o.retention.nonEmpty)
         Some("retention is an option of an event-time join; here it is state_ttl")

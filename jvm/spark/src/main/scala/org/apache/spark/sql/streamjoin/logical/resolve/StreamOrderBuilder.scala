@@ -17,7 +17,7 @@ import org.apache.spark.sql.streamjoin.logical.plan.{
   ChangelogMarks,
   ClaimedOrder,
   KeyedWatermarks,
-  OrderReach,
+  OrderScope,
   StreamOrder,
   ZonedPart
 }
@@ -33,9 +33,7 @@ private[logical] object StreamOrderBuilder extends AliasHelper {
       Left(StreamJoinErrors.unsupportedOrder(sort.origin, why, instead))
     val first = keys.head
     val name = ColumnNames.sql(first.child)
-    val reach =
-      if (sort.global && !OrderScope.isPartition(child)) OrderReach.Query
-      else OrderReach.EachPartition
+    val scope = if (sort.global) AskedOrderScope.of(child) else OrderScope.EachPartition
     if (!keys.forall(_.deterministic)) {
       refused("it sorts by values that are not deterministic", "Sort by columns of the rows")
     } else if (ChangelogMarks.areChanges(child)) {
@@ -81,7 +79,7 @@ private[logical] object StreamOrderBuilder extends AliasHelper {
             child,
             if (first.child.isInstanceOf[Attribute]) name
             else RowtimeWords.of(first.child, child),
-            reach,
+            scope,
             PrecedingRows.decide(first.child, child),
             depth
           ))
@@ -147,7 +145,7 @@ private[logical] object StreamOrderBuilder extends AliasHelper {
         Seq(SortOrder(time, Ascending)),
         "",
         "",
-        OrderReach.Query,
+        OrderScope.Query,
         whole = false,
         Nil,
         new ClaimedOrder(Nil),
@@ -168,7 +166,7 @@ private[logical] object StreamOrderBuilder extends AliasHelper {
       keys: Seq[SortOrder],
       child: LogicalPlan,
       name: String,
-      reach: OrderReach,
+      scope: OrderScope,
       whole: Boolean,
       depth: Int
   ): LogicalPlan =
@@ -178,7 +176,7 @@ private[logical] object StreamOrderBuilder extends AliasHelper {
           keys,
           name,
           columnOf(keys.head.child),
-          reach,
+          scope,
           whole,
           zoned(keys, child),
           new ClaimedOrder(keys),
@@ -187,10 +185,10 @@ private[logical] object StreamOrderBuilder extends AliasHelper {
       case (Project(list, below), _) =>
         val aliases = getAliasMap(list)
         val replaced = keys.map(k => replaceAlias(k, aliases).asInstanceOf[SortOrder])
-        child.withNewChildren(Seq(under(replaced, below, name, reach, whole, depth - 1)))
+        child.withNewChildren(Seq(under(replaced, below, name, scope, whole, depth - 1)))
       case _ =>
         child.withNewChildren(
-          Seq(under(keys, child.children.head, name, reach, whole, depth - 1))
+          Seq(under(keys, child.children.head, name, scope, whole, depth - 1))
         )
     }
 

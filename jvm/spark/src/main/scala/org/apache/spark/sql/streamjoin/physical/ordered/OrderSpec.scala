@@ -3,7 +3,7 @@ package org.apache.spark.sql.streamjoin.physical.ordered
 import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, SortOrder}
 import org.apache.spark.sql.streamjoin.ColumnNames
 import org.apache.spark.sql.streamjoin.conditions.TimeUnit
-import org.apache.spark.sql.streamjoin.logical.plan.{OrderReach, StreamOrder, ZonedPart}
+import org.apache.spark.sql.streamjoin.logical.plan.{OrderScope, StreamOrder, ZonedPart}
 import org.apache.spark.sql.streamjoin.logical.times.BaseColumn
 import org.apache.spark.sql.streamjoin.physical.stateful.WatermarkWords
 
@@ -14,7 +14,7 @@ import io.streamjoin.watermark.WatermarkPlan
  *
  * @param order the time first, ascending; then what rows of one time are sorted by
  * @param column what the metrics call the time
- * @param reach how far the order reaches
+ * @param scope how far the order reaches
  * @param byHeld whether rows come out as soon as joins below hold nothing before them
  * @param bases where the watermarks start, in the order in which they are stored
  * @param watermark how that of the time comes about
@@ -25,7 +25,7 @@ import io.streamjoin.watermark.WatermarkPlan
 private[physical] final case class OrderSpec(
     order: Seq[SortOrder],
     column: String,
-    reach: OrderReach,
+    scope: OrderScope,
     byHeld: Boolean,
     bases: Seq[BaseColumn],
     watermark: WatermarkPlan,
@@ -46,12 +46,12 @@ private[physical] object OrderSpec {
 
   def of(o: StreamOrder): OrderSpec = o.watermark match {
     case (bases, Some(watermark)) =>
-      val byHeld = watermark.isOfJoin && o.reach != OrderReach.EachPartition && !o.whole
+      val byHeld = watermark.isOfJoin && o.scope != OrderScope.EachPartition && !o.whole
       val words = explained(o, bases, byHeld)
       OrderSpec(
         o.order,
         o.column,
-        o.reach,
+        o.scope,
         byHeld,
         bases,
         watermark,
@@ -63,15 +63,15 @@ private[physical] object OrderSpec {
       throw new IllegalStateException(s"the watermark of ${o.name} was lost by the optimizer")
   }
 
-  private def reached(reach: OrderReach): Option[String] = reach match {
-    case OrderReach.Query         => None
-    case OrderReach.OnePartition  => Some("all rows of a batch come out in one partition")
-    case OrderReach.EachPartition => Some("the order is that of each partition")
+  private def reached(scope: OrderScope): Option[String] = scope match {
+    case OrderScope.Query         => None
+    case OrderScope.OnePartition  => Some("all rows of a batch come out in one partition")
+    case OrderScope.EachPartition => Some("the order is that of each partition")
   }
 
   private def summary(o: StreamOrder): String =
     (o.name +: o.claimed.words.drop(1)).mkString(", ") +
-      (if (o.reach == OrderReach.EachPartition) "; in each partition" else "")
+      (if (o.scope == OrderScope.EachPartition) "; in each partition" else "")
 
   private def explained(
       o: StreamOrder,
@@ -90,6 +90,6 @@ private[physical] object OrderSpec {
       s"order: $order; $further",
       s"each row is held back until the watermark of $called has $passed it$sooner; rows below it " +
         "are late and dropped"
-    ) ++ reached(o.reach)
+    ) ++ reached(o.scope)
   }
 }

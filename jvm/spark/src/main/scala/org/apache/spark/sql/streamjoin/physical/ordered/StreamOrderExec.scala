@@ -16,7 +16,7 @@ import org.apache.spark.sql.execution.metric.{
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.streamjoin.checkpoint.StateFormat
 import org.apache.spark.sql.streamjoin.conditions.TimeUnit
-import org.apache.spark.sql.streamjoin.logical.plan.OrderReach
+import org.apache.spark.sql.streamjoin.logical.plan.OrderScope
 import org.apache.spark.sql.streamjoin.logical.times.BaseColumn
 import org.apache.spark.sql.streamjoin.physical.stateful._
 import org.apache.spark.sql.types.StructType
@@ -58,10 +58,10 @@ class StreamOrderExec(child: SparkPlan, batch: BatchInfo, val spec: OrderSpec)
 
   override def output: Seq[Attribute] = child.output
 
-  override def outputPartitioning: Partitioning = spec.reach match {
-    case OrderReach.Query         => UnknownPartitioning(0)
-    case OrderReach.OnePartition  => SinglePartition
-    case OrderReach.EachPartition => left.outputPartitioning
+  override def outputPartitioning: Partitioning = spec.scope match {
+    case OrderScope.Query         => UnknownPartitioning(0)
+    case OrderScope.OnePartition  => SinglePartition
+    case OrderScope.EachPartition => left.outputPartitioning
   }
 
   /** That of each partition. A window counts as its end, by which Spark does not sort. */
@@ -75,7 +75,7 @@ class StreamOrderExec(child: SparkPlan, batch: BatchInfo, val spec: OrderSpec)
   private def staysWhereItIs: Boolean =
     left.outputPartitioning.numPartitions == getStateInfo.numPartitions &&
       (left.exists(_.isInstanceOf[StatefulBinaryExec]) ||
-        spec.reach == OrderReach.EachPartition && JoinInputs.isShuffle(left))
+        spec.scope == OrderScope.EachPartition && JoinInputs.isShuffle(left))
 
   private def spread: Distribution = StatefulOpClusteredDistribution(
     JoinDistribution.hashable(left.output),
@@ -141,13 +141,13 @@ class StreamOrderExec(child: SparkPlan, batch: BatchInfo, val spec: OrderSpec)
     val nothing = sparkContext.parallelize(Seq.empty[InternalRow], getStateInfo.numPartitions)
     val range = new SortedRange(spec, left.output)
     val ranges =
-      if (spec.reach == OrderReach.EachPartition)
+      if (spec.scope == OrderScope.EachPartition)
         perPartition(rows, nothing)((partition, rows, _) => task.run(partition, rows))
       else
         OrderedRanges.of(
           perPartition(rows, nothing)((partition, rows, _) => task.packed(partition, rows)),
           left.output.length,
-          spec.reach == OrderReach.OnePartition,
+          spec.scope == OrderScope.OnePartition,
           conf.getConf(SQLConf.ADVISORY_PARTITION_SIZE_IN_BYTES),
           metrics
         )

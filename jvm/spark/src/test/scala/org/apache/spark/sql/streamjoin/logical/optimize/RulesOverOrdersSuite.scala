@@ -2,7 +2,7 @@ package org.apache.spark.sql.streamjoin.logical.optimize
 
 import org.apache.spark.sql.catalyst.expressions.{GreaterThan, Literal, Rand}
 import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan}
-import org.apache.spark.sql.streamjoin.logical.plan.{OrderReach, StreamOrder}
+import org.apache.spark.sql.streamjoin.logical.plan.{OrderScope, StreamOrder}
 
 /** [[PushFilterThroughStreamOrder]] and [[OrderInOnePartition]]. */
 class RulesOverOrdersSuite extends RulesOverJoins {
@@ -34,8 +34,8 @@ class RulesOverOrdersSuite extends RulesOverJoins {
       )
     ) {
       val plan = planOf(gathered)
-      assert(orderIn(plan).reach != OrderReach.OnePartition)
-      assert(orderIn(OrderInOnePartition(plan)).reach == OrderReach.OnePartition, plan)
+      assert(orderIn(plan).scope != OrderScope.OnePartition)
+      assert(orderIn(OrderInOnePartition(plan)).scope == OrderScope.OnePartition, plan)
     }
   }
 

@@ -2,25 +2,39 @@ package org.apache.spark.sql.streamjoin.logical.resolve
 
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.streamjoin.errors.{StreamJoinAnalysisException, StreamJoinErrors}
-import org.apache.spark.sql.streamjoin.logical.plan.{AsOfJoin, JoinOptions, StreamJoin, StreamOrder}
+import org.apache.spark.sql.streamjoin.logical.plan.{
+  AsOfJoin,
+  JoinOptions,
+  OrderScope,
+  StreamJoin,
+  StreamOrder
+}
 
-/** The option `order_scope` of a join: it speaks of the order above it. */
-private[logical] object OrderScope {
+/**
+ * The option `order_scope`, as an order finds it: a hint puts it on a join, and it is meant for the order above that
+ * join.
+ */
+private[logical] object AskedOrderScope {
 
-  /** Whether the order of the rows of a plan need not reach further than each partition. */
-  def isPartition(plan: LogicalPlan): Boolean = plan match {
+  /** The scope of an order of the rows of a plan. */
+  def of(plan: LogicalPlan): OrderScope =
+    if (isPartition(plan)) OrderScope.EachPartition else OrderScope.Query
+
+  private def isPartition(plan: LogicalPlan): Boolean = plan match {
     case p if asks(p)                 => true
     case p if StreamOrder.isKeptBy(p) => p.children.exists(isPartition)
     case _                            => false
   }
 
   private def asks(plan: LogicalPlan): Boolean = plan match {
-    case j: StreamJoin => j.options.partitionOrder
-    case j: AsOfJoin   => j.partitionOrder
+    case j: StreamJoin => asks(j.options)
+    case j: AsOfJoin   => asks(j.options)
     case _             => false
   }
 
-  /** Of a whole query: a join that was asked for a scope of an order that there is not. */
+  private def asks(options: JoinOptions): Boolean = options.orderScope != OrderScope.Query
+
+  /** Of a whole query: a join with the option below no order. */
   def unused(plan: LogicalPlan): Option[StreamJoinAnalysisException] =
     for {
       join <- plan.find(asks)
