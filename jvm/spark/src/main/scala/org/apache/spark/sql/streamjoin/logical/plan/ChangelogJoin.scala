@@ -28,7 +28,7 @@ import io.streamjoin.model.{JoinType, Side}
  *   first of the left
  * @param leftKey the unique key of the left input; empty: rows are told apart by all columns, and counted
  * @param leftSequence which of two changes of one key is later
- * @param leftTtl for how long a row of the left is kept after it was written, in milliseconds
+ * @param leftTtl for how long a row of the left is kept after it was written, in microseconds
  * @param times the event-time columns by which rows leave, or by which their age counts; kept even where
  *   nobody above asks for them
  * @param names what the person calls each of `times`

@@ -33,7 +33,7 @@ private[resolve] object LastImages {
    *
    * @param joinKey the columns of the input by which it is joined, where all of its keys are such
    * @param leaves whether rows leave the join by watermarks
-   * @param ttl for how long, in milliseconds, rows are kept
+   * @param ttl for how long, in microseconds, rows are kept
    */
   def kept(
       input: LogicalPlan,

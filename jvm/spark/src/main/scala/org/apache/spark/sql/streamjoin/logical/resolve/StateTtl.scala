@@ -1,11 +1,12 @@
 package org.apache.spark.sql.streamjoin.logical.resolve
 
-import java.util.concurrent.TimeUnit.MILLISECONDS
+import java.util.concurrent.TimeUnit.MICROSECONDS
 
 import scala.util.Try
 
 import org.apache.spark.sql.catalyst.plans.logical.Join
 import org.apache.spark.sql.catalyst.trees.Origin
+import org.apache.spark.sql.catalyst.util.DateTimeConstants.MICROS_PER_DAY
 import org.apache.spark.sql.catalyst.util.IntervalUtils
 import org.apache.spark.sql.streamjoin.errors.{
   ChangelogErrors,
@@ -13,31 +14,31 @@ import org.apache.spark.sql.streamjoin.errors.{
   StreamJoinErrors
 }
 import org.apache.spark.sql.streamjoin.logical.plan.{JoinOptions, OrderScope, StreamJoinHint}
-import org.apache.spark.unsafe.types.UTF8String
 
 /** For how long rows of a changelog join are kept, and which options there are for which join. */
 private[resolve] object StateTtl {
 
-  /** In milliseconds. */
-  def millis(text: String, origin: Origin): Either[StreamJoinAnalysisException, Long] = {
+  /** In microseconds. */
+  def of(text: String, origin: Origin): Either[StreamJoinAnalysisException, Long] = {
     def refused(reason: String) =
       Left(ChangelogErrors.invalidStateTtl(origin, s"'$text'", reason))
-    Try(IntervalUtils.stringToInterval(UTF8String.fromString(text))).toOption match {
-      case None                     => refused("it is no interval")
-      case Some(i) if i.months != 0 => refused("months and years have no constant length")
-      case Some(i) =>
-        Try(IntervalUtils.getDuration(i, MILLISECONDS)).toOption.filter(_ < Longest) match {
+    Distance.of(text) match {
+      case Distance.Interval(i, _) if i.months != 0 =>
+        refused("months and years have no constant length")
+      case Distance.Interval(i, _) =>
+        Try(IntervalUtils.getDuration(i, MICROSECONDS)).toOption.filter(_ < Longest) match {
           case None => refused(
               "it is longer than ten thousand years; without state_ttl rows stay until they go"
             )
-          case Some(ms) if ms <= 0 => refused("it is not positive")
-          case Some(ms)            => Right(ms)
+          case Some(micros) if micros <= 0 => refused("it is not positive")
+          case Some(micros)                => Right(micros)
         }
+      case _ => refused("it is no interval")
     }
   }
 
-  /** Ten thousand years: the end of an age is a time in microseconds. */
-  private val Longest = 10000L * 366 * 24 * 3600 * 1000
+  /** Ten thousand years: the end of an age is a time. */
+  private val Longest = 10000L * 366 * MICROS_PER_DAY
 
   /** Why the options of a join are none of a changelog join. */
   def misfit(join: Join): Option[StreamJoinAnalysisException] =

@@ -104,7 +104,7 @@ private[changelog] object ChangelogExplanation {
     val leaves = own.leaves.map { c =>
       s"nothing of it can change any more: ${times.name(c)} is below ${clock(j, times, c)}"
     }
-    val ages = own.ttlMs.map(ms => TimeUnit.Timestamp.words(ms * 1000L)).map { limit =>
+    val ages = own.ttl.map(TimeUnit.Timestamp.words).map { limit =>
       own.ttlTime.fold(s"$limit after it was last written") { c =>
         s"${times.behind(c, 0)} passes ${times.name(c)} + $limit"
       }

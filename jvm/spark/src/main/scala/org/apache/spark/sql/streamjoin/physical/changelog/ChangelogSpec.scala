@@ -25,7 +25,7 @@ import io.streamjoin.watermark.JoinWatermarks
  * @param sequenceAsked whether somebody asks for it besides
  * @param only what of the condition concerns this input alone
  * @param leaves the numbers of the times by which a row leaves
- * @param ttlMs for how long a row is kept
+ * @param ttl for how long a row is kept, in microseconds
  * @param ttlTime the number of the time from which that counts; none: from when it was written
  */
 private[changelog] final case class ChangelogSide(
@@ -40,15 +40,15 @@ private[changelog] final case class ChangelogSide(
     sequenceAsked: Boolean,
     only: Option[Expression],
     leaves: IndexedSeq[Int],
-    ttlMs: Option[Long],
+    ttl: Option[Long],
     ttlTime: Option[Int]
 ) {
 
   /** How many limits a row has: the times by which it leaves, then its age. */
-  def limitCount: Int = leaves.length + ttlMs.size
+  def limitCount: Int = leaves.length + ttl.size
 
   /** For how long a row is kept after it was written, where that is what counts. */
-  def ttlOfWrite: Option[Long] = ttlMs.filter(_ => ttlTime.isEmpty)
+  def ttlOfWrite: Option[Long] = ttl.filter(_ => ttlTime.isEmpty)
 
   /** What is kept of a row. */
   val kept: Seq[Attribute] = columns.filterNot(_.exprId == added.exprId)

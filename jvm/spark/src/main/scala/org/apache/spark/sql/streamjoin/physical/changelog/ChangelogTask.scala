@@ -129,7 +129,7 @@ private[changelog] final class ChangelogTask(
     StateShape(
       of(_).stored,
       of(_).limitCount,
-      of(_).ttlMs.fold(1L)(ms => math.max(1L, ms * 1000L / 16)),
+      of(_).ttl.fold(1L)(ttl => math.max(1L, ttl / 16)),
       (side, row, _) => {
         val limits = new Array[Long](of(side).limitCount)
         code.rows.limits(side, row, limits)
@@ -158,6 +158,6 @@ private final class Clocks(spec: ChangelogSpec) {
   def apply(side: Side, leaving: Array[Long], aging: Array[Long], written: Long): Array[Long] = {
     val own = spec.side(side)
     (own.leaves.map(spec.leaving.clock(_, leaving)) ++
-      own.ttlMs.map(_ => own.ttlTime.fold(written)(aging(_)))).toArray
+      own.ttl.map(_ => own.ttlTime.fold(written)(aging(_)))).toArray
   }
 }

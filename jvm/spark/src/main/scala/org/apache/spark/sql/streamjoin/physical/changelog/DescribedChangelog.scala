@@ -38,7 +38,7 @@ private[changelog] object DescribedChangelog {
       Side.both.map(_ -> StoredTime("identity", LongType)).toMap,
       Side.both.map { side =>
         val own = spec.side(side)
-        side -> (own.leaves.map(times(_)) ++ own.ttlMs.map { _ =>
+        side -> (own.leaves.map(times(_)) ++ own.ttl.map { _ =>
           own.ttlTime.fold(StoredTime("state_ttl", TimestampType))(times(_))
         })
       }.toMap,
@@ -104,6 +104,6 @@ private[changelog] object DescribedChangelog {
       if (side.key.isEmpty) AllColumns
       else side.key.map(_.name).mkString("key ", ", ", if (side.oneAKey) ", one a join key" else "")
     val sequence = side.sequence.fold("")(s => s", sequence ${s.name}")
-    told + sequence + (if (side.ttlMs.isEmpty) "" else ", with state_ttl")
+    told + sequence + (if (side.ttl.isEmpty) "" else ", with state_ttl")
   }
 }

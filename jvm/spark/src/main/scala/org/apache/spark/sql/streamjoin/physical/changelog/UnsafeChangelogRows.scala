@@ -124,11 +124,11 @@ private[changelog] final class UnsafeChangelogRows(spec: ChangelogSpec)
       CopiedColumns.of(image, own.arriving, more = stored.length - own.kept.length)
 
     private val asTheyArrive = own.arriving.map(_.exprId) == stored.map(_.exprId)
-    private val ttlMs = own.ttlOfWrite.getOrElse(0L)
+    private val ttl = own.ttlOfWrite.getOrElse(0L)
 
     /** Where a row goes by when it was written, that is now. */
     private def written(row: UnsafeRow): UnsafeRow = {
-      if (agesByWrite) row.setLong(stored.length - 1, (nowMs + ttlMs) * 1000L)
+      if (agesByWrite) row.setLong(stored.length - 1, nowMs * 1000L + ttl)
       row
     }
 
@@ -242,8 +242,8 @@ private[changelog] final class UnsafeChangelogRows(spec: ChangelogSpec)
     def limits(row: UnsafeRow, into: Array[Long]): Unit = if (limitCount > 0) {
       if (spec.times.nonEmpty) times.read(row, read)
       for (k <- own.leaves.indices) into(k) = time(own.leaves(k))
-      for (ms <- own.ttlMs) into(own.leaves.length) = own.ttlTime match {
-        case Some(column) => Saturated.add(time(column), ms * 1000L)
+      for (ttl <- own.ttl) into(own.leaves.length) = own.ttlTime match {
+        case Some(column) => Saturated.add(time(column), ttl)
         case None         => row.getLong(stored.length - 1)
       }
     }

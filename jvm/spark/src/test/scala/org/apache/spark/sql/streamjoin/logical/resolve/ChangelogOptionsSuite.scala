@@ -1,6 +1,7 @@
 package org.apache.spark.sql.streamjoin.logical.resolve
 
 import org.apache.spark.sql.{AnalysisException, DataFrame}
+import org.apache.spark.sql.catalyst.util.DateTimeConstants.MICROS_PER_DAY
 import org.apache.spark.sql.streamjoin.AnalysisSession
 import org.apache.spark.sql.streamjoin.logical.plan.ChangelogJoin
 
@@ -9,7 +10,7 @@ import io.streamjoin.PythonApi
 /** What is asked of a changelog join: in SQL, as a hint of a DataFrame and by the Python package. */
 class ChangelogOptionsSuite extends AnalysisSession {
 
-  private val Day = 24L * 60 * 60 * 1000
+  private val Day = MICROS_PER_DAY
   private val Changes = Seq("_change_type", "_commit_version", "_commit_timestamp")
 
   override protected def beforeAll(): Unit = {
@@ -62,6 +63,8 @@ class ChangelogOptionsSuite extends AnalysisSession {
       session.sql(s"SELECT /*+ STREAM_JOIN(state_ttl => $value) */ * FROM $inputs")
     assert(ttl(sql("'1 day'")) == (Some(Day), Some(Day)))
     assert(ttl(sql("INTERVAL '2' DAY")) == (Some(2 * Day), Some(2 * Day)))
+    assert(ttl(sql("'1500 microseconds'")) == (Some(1500), Some(1500)))
+    assert(ttl(sql("\"INTERVAL '01:30' MINUTE TO SECOND\"")) == (Some(90000000), Some(90000000)))
     assert(ttl(sql("map('right', '30 days')")) == (None, Some(30 * Day)))
     assert(ttl(sql("MAP('left', INTERVAL 1 DAY, 'RIGHT', '2 days')", "c LEFT JOIN b USING (k)")) ==
       (Some(Day), Some(2 * Day)))
