@@ -272,6 +272,52 @@ def test_debezium_joined_to_upserts_for_a_merge(spark: SparkSession, tmp_path: P
         run.step()
 
 
+@pytest.mark.connect
+def test_an_update_of_the_declared_key_takes_the_row_of_the_old_key_back(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    """Debezium splits an update of the primary key itself; the declared key may be another."""
+    orders = Landing(spark, tmp_path / "orders", ORDERS)
+    customers = Landing(spark, tmp_path / "customers", MESSAGES)
+    changes = orders.stream().fromChangelog(key="id", sequence_by="seq")
+    names = customers.stream().fromDebezium("id", sequence_by="source.lsn")
+    joined = names.alias("c").streamJoin(changes.alias("o"), "o.customer = c.id", "left")
+    result = joined.select("c.id", "c.name", "o.amount", "_change_type").toUpserts(key="id")
+    run = Run(result, tmp_path / "checkpoint")
+
+    def step(*messages: dict[str, Any]) -> set[tuple[Any, ...]]:
+        customers.land(*messages)
+        return kinds(*run.step().values())
+
+    a, b = {"id": 1, "name": "a"}, {"id": 2, "name": "b"}
+    orders.land(change("insert", id=7, customer=1, amount=5, seq=1))
+    assert step(message("c", 10, after=a)) == {(1, "a", 5, "insert")}
+    moved = message("u", 20, before=a, after=b)
+    assert step(moved) == {(1, "a", 5, "delete"), (2, "b", None, "insert")}
+    # of the old key a later change counts, in whatever order they come
+    back = message("u", 40, before=b, after=a)
+    new = {"id": 2, "name": "new"}
+    assert step(message("c", 50, after=new), back) == {
+        (1, "a", 5, "insert"),
+        (2, "new", None, "update_postimage"),
+    }
+    assert step(
+        message("u", 30, before={"id": 2, "name": "old"}, after={"id": 3, "name": "c"})
+    ) == {(3, "c", None, "insert")}
+    # without the key as it was, nothing is known of an old one
+    assert step(
+        message("u", 60, after={"id": 4, "name": "d"}),
+        message("u", 61, before={"id": None, "name": "a"}, after={"id": 5, "name": "e"}),
+    ) == {(4, "d", None, "insert"), (5, "e", None, "insert")}
+
+    # both images of a changelog have each its own key
+    orders.land(
+        change("update_preimage", id=7, customer=1, amount=5, seq=2),
+        change("update_postimage", id=8, customer=4, amount=6, seq=2),
+    )
+    assert step() == {(1, "a", None, "update_postimage"), (4, "d", 6, "update_postimage")}
+
+
 def test_the_batch_of_a_sink_is_rows_and_no_changelog(spark: SparkSession, tmp_path: Path) -> None:
     """MERGE joins it with its target."""
     landing = Landing(spark, tmp_path / "orders", ORDERS)

@@ -182,8 +182,9 @@ def from_debezium(
     value : str, optional
         The column of the messages: a STRUCT with ``op`` (``c``, ``r``, ``u`` or ``d``), ``before``
         and ``after``, as ``from_json`` gives it, or one with such a ``payload``, as messages are
-        that bring their schema. A NULL is a tombstone and is left out. ``before`` is looked at for
-        a delete only, and needs no more than the key. Default: ``"value"``.
+        that bring their schema. A NULL is a tombstone and is left out. ``before`` of a delete needs
+        no more than the key. An update whose ``before`` has another key deletes the row of that
+        key; without it, that row stays. Default: ``"value"``.
     sequence_by : str or None, optional
         What says which of two changes of a key is later: a path in the message
         (``"source.lsn"``), or a column beside it. Default: None, Kafka's column ``offset`` beside

@@ -23,6 +23,7 @@ import org.apache.spark.sql.streamjoin.logical.plan.{
   EventTimeMarks,
   ImposeOrder,
   InOrder,
+  SplitKeyUpdates,
   StreamJoin,
   StreamJoinInput,
   StreamOrder,
@@ -34,6 +35,7 @@ import org.apache.spark.sql.streamjoin.physical.changelog.{
   AboveChanges,
   PlanChangelogJoin,
   PlanExplodedChanges,
+  PlanKeyUpdates,
   PlanNetOutput,
   ToUpsertsExec
 }
@@ -75,8 +77,9 @@ case class StreamJoinStrategy(session: SparkSession) extends SparkStrategy {
     case AboveChanges(list, condition, j) => Seq(planChanges(j, list, condition))
     case j: AsOfJoin =>
       Seq(new AsOfJoinExec(planInput(j.left), planInput(j.right), BatchInfo(), AsOfSpec.of(j)))
-    case u: ToUpserts => Seq(ToUpsertsExec(u.key, u.kind, planLater(u.child)))
-    case _            => Nil
+    case s: SplitKeyUpdates => Seq(PlanKeyUpdates(s, planLater))
+    case u: ToUpserts       => Seq(ToUpsertsExec(u.key, u.kind, planLater(u.child)))
+    case _                  => Nil
   }
 
   /**

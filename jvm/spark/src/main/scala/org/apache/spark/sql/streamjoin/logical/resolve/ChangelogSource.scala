@@ -6,7 +6,6 @@ import org.apache.spark.sql.catalyst.analysis.Resolver
 import org.apache.spark.sql.catalyst.expressions.{
   Alias,
   Attribute,
-  EqualTo,
   Expression,
   GetStructField,
   If,
@@ -199,100 +198,82 @@ private[streamjoin] final class ChangelogSource(input: LogicalPlan, resolver: Re
   def debezium(names: Seq[String], value: String, sequenceBy: Option[String]): LogicalPlan = {
     checkRows()
     val message = column("value", value)
-    val payload = payloadOf(message)
-    val envelope = payload.getOrElse(message)
-    val (op, before, after) = envelope.dataType match {
-      case s: StructType => (field(s, "op"), field(s, "before"), field(s, "after"))
-      case _             => (None, None, None)
+    val debezium = DebeziumEnvelope.of(message).getOrElse(
+      throw ChangelogErrors.invalidChangelog(
+        input.origin,
+        s"the column $value is no envelope of Debezium's: ${message.dataType.sql}",
+        "a STRUCT with op, before and after, or one with such a payload, as from_json gives it"
+      )
+    )
+    val sequence = sequenceOf(message, debezium.envelope, sequenceBy)
+    val row = debezium.row
+    val key = names.map(GivenColumns.plain(_, row.fieldNames.toSeq, resolver))
+    val fields = row.fields.toSeq.zipWithIndex.map { case (f, i) =>
+      val place = key.indexWhere(resolver(_, f.name))
+      val own = if (place >= 0) Seq(Key -> place.toLong) else Nil
+      marked(
+        GetStructField(debezium.image, i, Some(f.name)),
+        f.name,
+        message.qualifier,
+        Metadata.empty,
+        own: _*
+      )
     }
-    val images = Seq(before, after).flatten.map(_._2)
-    images match {
-      case Seq(b: StructType, a: StructType) if op.nonEmpty && sameFields(a, b) =>
-        val word = GetStructField(envelope, op.get._1)
-        val isDelete = EqualTo(word, Literal("d"))
-        val image = If(
-          isDelete,
-          GetStructField(envelope, before.get._1),
-          GetStructField(envelope, after.get._1)
-        )
-        val sequence = sequenceBy.map(sequenceOf(message, envelope, _)).orElse(
-          input.output.find(c => isNamed(c, "offset") && c.dataType.isInstanceOf[IntegralType])
-        ).getOrElse(throw ChangelogErrors.missingSequence(
-          input.origin,
-          "fromDebezium",
-          "sequence_by=\"source.lsn\", or another number of the source that grows with each change; " +
-            "or keep Kafka's column offset beside the value"
-        ))
-        val key = names.map(GivenColumns.plain(_, a.fieldNames.toSeq, resolver))
-        val fields = a.fields.toSeq.zipWithIndex.map { case (f, i) =>
-          val place = key.indexWhere(resolver(_, f.name))
-          val own = if (place >= 0) Seq(Key -> place.toLong) else Nil
-          marked(
-            GetStructField(image, i, Some(f.name)),
-            f.name,
-            message.qualifier,
-            Metadata.empty,
-            own: _*
-          )
-        }
-        checkNames(a.fieldNames.toSeq)
-        checkOrder(sequenceBy.getOrElse("offset"), sequence.dataType)
-        checkKey(key.map { k =>
-          fields.find(f => resolver(f.name, k)).getOrElse(throw ChangelogErrors.invalidChangelog(
-            input.origin,
-            s"the key ${key.mkString(", ")} is no part of the rows",
-            s"columns of ${a.fieldNames.mkString(", ")}"
-          )).toAttribute
-        })
-        val said = if (payload.isEmpty) s"$value.op" else s"$value.$Payload.op"
-        val kind = ChangeKindOf(word, Debezium)(
-          said,
-          "A truncate, a message of another kind, and one that could not be parsed say of no row that it changed. " +
-            s"Filter such out before, as .where(\"$said IN ('c', 'r', 'u', 'd')\")"
-        )
-        Project(
-          fields ++ Seq(
-            marked(
-              sequence,
-              CommitVersion,
-              message.qualifier,
-              Metadata.empty,
-              Sequence -> 1L,
-              Commit -> 1L
-            ),
-            ofKind(kind, Seq(message.qualifier), key.length)
-          ),
-          // a tombstone only tells a compacted topic what the delete before it has told
-          Filter(IsNotNull(message), input)
-        )
-      case _ =>
-        throw ChangelogErrors.invalidChangelog(
-          input.origin,
-          s"the column $value is no envelope of Debezium's: ${message.dataType.sql}",
-          "a STRUCT with op, before and after, or one with such a payload, as from_json gives it"
-        )
-    }
+    checkNames(row.fieldNames.toSeq)
+    checkKey(key.map { k =>
+      fields.find(f => resolver(f.name, k)).getOrElse(throw ChangelogErrors.invalidChangelog(
+        input.origin,
+        s"the key ${key.mkString(", ")} is no part of the rows",
+        s"columns of ${row.fieldNames.mkString(", ")}"
+      )).toAttribute
+    })
+    val op = debezium.opOf(value)
+    val kind = ChangeKindOf(debezium.word, Debezium)(
+      op,
+      "A truncate, a message of another kind, and one that could not be parsed say of no row that it changed. " +
+        s"Filter such out before, as .where(\"$op IN ('c', 'r', 'u', 'd')\")"
+    )
+    val commit = marked(
+      sequence,
+      CommitVersion,
+      message.qualifier,
+      Metadata.empty,
+      Sequence -> 1L,
+      Commit -> 1L
+    )
+    Project(
+      fields :+ commit :+ ofKind(kind, Seq(message.qualifier), key.length),
+      debezium.splitKeyUpdates(
+        fields.indices.filter(i => fields(i).metadata.contains(Key)),
+        // a tombstone only tells a compacted topic what the delete before it has told
+        Filter(IsNotNull(message), input)
+      )
+    )
   }
 
-  private def sameFields(a: StructType, b: StructType): Boolean =
-    DataType.equalsIgnoreNullability(a, b)
-
-  private def field(s: StructType, name: String): Option[(Int, DataType)] =
-    s.fields.zipWithIndex.collectFirst {
-      case (f, i) if f.name.toLowerCase(Locale.ROOT) == name => (i, f.dataType)
-    }
-
-  private val Payload = "payload"
-
-  /** The envelope in a message that has its schema beside it, as Kafka Connect writes JSON by default. */
-  private def payloadOf(message: Attribute): Option[Expression] = message.dataType match {
-    case s: StructType if field(s, "op").isEmpty =>
-      field(s, Payload).map { case (i, _) => GetStructField(message, i, Some(Payload)) }
-    case _ => None
+  private def sequenceOf(
+      message: Expression,
+      envelope: Expression,
+      path: Option[String]
+  ): Expression = {
+    val sequence = path.map(withinOrBeside(message, envelope, _)).orElse(
+      input.output.find(c => isNamed(c, "offset") && c.dataType.isInstanceOf[IntegralType])
+    ).getOrElse(throw ChangelogErrors.missingSequence(
+      input.origin,
+      "fromDebezium",
+      "sequence_by=\"source.lsn\", or another number of the source that grows with each change; " +
+        "or keep Kafka's column offset beside the value"
+    ))
+    checkOrder(path.getOrElse("offset"), sequence.dataType)
+    sequence
   }
 
   /** A field of the envelope, also nested, or one beside it in the message; or a column beside that. */
-  private def sequenceOf(message: Expression, envelope: Expression, path: String): Expression = {
+  private def withinOrBeside(
+      message: Expression,
+      envelope: Expression,
+      path: String
+  ): Expression = {
     def within(from: Expression) = path.split('.').foldLeft(Option(from)) { (at, name) =>
       at.flatMap(e =>
         e.dataType match {

@@ -17,7 +17,8 @@ import org.apache.spark.sql.streamjoin.logical.plan.{
   ChangelogMarks,
   ImposeOrder,
   InputPart,
-  SameRows
+  SameRows,
+  SplitKeyUpdates
 }
 
 /**
@@ -52,6 +53,7 @@ private[resolve] object InputParts extends InputWalk[InputPart] {
   override protected def passes(plan: LogicalPlan): Boolean = plan match {
     case _: Project | _: Filter | _: Union | SameRows(_) => true
     case _: EventTimeWatermark | _: ImposeOrder          => true
+    case _: SplitKeyUpdates                              => true
     case _                                               => false
   }
 
