@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pytest
 from pyspark.sql import SparkSession
 
 from tests.streams import Landing, Run, planned_at
@@ -88,3 +89,130 @@ def test_a_row_is_there_at_the_end_of_its_age_and_gone_after_it(
     # by now the others have gone, too
     customers.land(change("insert", id=7))
     assert planned_at(again, 72) == []
+
+
+def merged(table: dict[Any, tuple[Any, ...]], upserts: list[tuple[Any, ...]]) -> None:
+    """What a MERGE by the first column does."""
+    assert len({row[0] for row in upserts}) == len(upserts)
+    for *row, kind in upserts:
+        if kind == "delete":
+            table.pop(row[0], None)
+        else:
+            table[row[0]] = tuple(row)
+
+
+@pytest.mark.parametrize("state_format", ["segments", "rocksdb"])
+def test_a_delete_of_a_row_that_has_expired_takes_back_what_it_gave(
+    spark: SparkSession, tmp_path: Path, state_format: str
+) -> None:
+    session = spark.newSession()
+    session.conf.set("spark.sql.streamJoin.stateFormat", state_format)
+    orders = Landing(
+        session, tmp_path / "orders", "id INT, customer INT, amount INT, _change_type STRING"
+    )
+    customers = Landing(session, tmp_path / "customers", "id INT, name STRING, _change_type STRING")
+    joined = (
+        orders.stream()
+        .fromChangelog(key="id")
+        .alias("o")
+        .streamJoin(
+            customers.stream().fromChangelog(key="id").alias("c"),
+            "o.customer = c.id",
+            "left",
+            state_ttl="1 hour",
+        )
+    )
+    result = joined.select("o.id", "o.amount", "c.name", "_change_type").toUpserts(key="id")
+    run = Run(result, tmp_path / "checkpoint")
+    table: dict[Any, tuple[Any, ...]] = {}
+    orders.land(*(change("insert", id=n, customer=7, amount=n) for n in (1, 2, 3, 4)))
+    customers.land(change("insert", id=7, name="a"))
+    merged(table, planned_at(run, 0))
+    assert table == {n: (n, n, "a") for n in (1, 2, 3, 4)}
+
+    # the orders expire, the customer is written again
+    customers.land(change("update_postimage", id=7, name="a"))
+    assert planned_at(run, 50) == []
+    orders.land(
+        # the whole image, and no more than the key
+        change("delete", id=1, customer=7, amount=1),
+        change("delete", id=2),
+        # an update of an expired row: with both images
+        change("update_preimage", id=3, customer=7, amount=3),
+        change("update_postimage", id=3, customer=8, amount=30),
+        # a row that never was
+        change("delete", id=9, customer=7, amount=9),
+    )
+    out = planned_at(run, 70)
+    assert sorted(out) == [
+        (1, 1, "a", "delete"),
+        (2, None, None, "delete"),
+        (3, 30, None, "update_postimage"),
+        (9, 9, "a", "delete"),
+    ]
+    merged(table, out)
+    assert table == {3: (3, 30, None), 4: (4, 4, "a")}
+    # in the join, and where the last image of each key is kept below it
+    assert run.metrics()["retractedExpiredRowsLeft"] == 4
+    assert run.metrics()["unknownRetractionsLeft"] == 0
+
+    # the customer expires as well, and goes: an order that is held is padded, one that is not stays
+    orders.land(change("insert", id=5, customer=7, amount=5))
+    merged(table, planned_at(run, 100))
+    assert table[5] == (5, 5, "a")
+    customers.land(change("delete", id=7, name="a"))
+    merged(table, planned_at(run, 120))
+    assert run.operator()["customMetrics"]["retractedExpiredRowsRight"] == 1
+    assert table == {3: (3, 30, None), 4: (4, 4, "a"), 5: (5, 5, None)}
+
+
+def test_of_an_order_only_what_is_old_enough_has_expired(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    orders = Landing(spark, tmp_path / "orders", "id INT, t TIMESTAMP, _change_type STRING")
+    customers = Landing(spark, tmp_path / "customers", "id INT, _change_type STRING")
+    left = orders.stream().fromChangelog().imposeOrder("t", "0 seconds").alias("o")
+    right = customers.stream().fromChangelog(key="id").alias("c")
+    joined = left.streamJoin(right, "o.id = c.id", state_ttl={"left": "1 hour"})
+    run = Run(joined.select("o.id", "o.t", "_change_type"), tmp_path / "checkpoint")
+
+    def out() -> list[tuple[Any, ...]]:
+        return [(row[0], row[2]) for rows in run.step().values() for row in rows]
+
+    orders.land(change("insert", id=1, t="2025-01-01 00:00:00"))
+    customers.land(change("insert", id=1), change("insert", id=2))
+    assert out() == [(1, "insert")]
+    orders.land(change("insert", id=2, t="2025-01-01 02:00:00"))
+    assert out() == [(2, "insert")]
+    orders.land(
+        change("delete", id=1, t="2025-01-01 00:00:00"),
+        # was never there: it would be still
+        change("delete", id=2, t="2025-01-01 01:30:00"),
+    )
+    assert out() == [(1, "delete")]
+    assert run.metrics()["retractedExpiredRowsLeft"] == 1
+    assert run.metrics()["unknownRetractionsLeft"] == 1
+
+
+def test_without_state_ttl_a_delete_of_what_is_not_held_takes_nothing_back(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    orders = Landing(spark, tmp_path / "orders", "id INT, _change_type STRING")
+    customers = Landing(spark, tmp_path / "customers", "id INT, _change_type STRING")
+    joined = (
+        orders.stream()
+        .fromChangelog(key="id")
+        .alias("o")
+        .streamJoin(
+            customers.stream().fromChangelog(key="id").alias("c"),
+            "o.id = c.id",
+            "left",
+            state_ttl={"right": "1 hour"},
+        )
+    )
+    run = Run(joined.select("o.id", "_change_type"), tmp_path / "checkpoint")
+    orders.land(change("delete", id=1))
+    customers.land(change("insert", id=1))
+    assert planned_at(run, 0) == []
+    assert run.metrics()["unknownRetractionsLeft"] == 1
+    assert run.metrics()["retractedExpiredRowsLeft"] == 0

@@ -162,6 +162,8 @@ class _Held:
     row: Row
     joined: bool = False
     """Whether a partner of it has left by its age."""
+    expired: bool = False
+    """Whether it has left by its age, and goes now."""
 
 
 @dataclass
@@ -171,8 +173,11 @@ class _Side:
     seen: int | None = None
     watermark: int | None = None
     late: int = 0
+    expired: list[_Held] = field(default_factory=list)
+    """Rows that have left by their age, and go with the batch in hand."""
 
     def apply(self, changes: list[Change], bounded: bool) -> None:
+        self.expired = []
         for row, added in changes:
             if bounded and self.watermark is not None and row[3] < self.watermark:
                 self.late += 1
@@ -180,6 +185,8 @@ class _Side:
             held = [h for h in self.rows if self._same(h.row, row)]
             if held and (not added or self.input.keyed):
                 self.rows.remove(held[0])
+            elif not added and self._is_over(row):
+                self.expired.append(_Held(row, expired=True))
             if added:
                 self.rows.append(_Held(row))
         if changes:
@@ -188,12 +195,15 @@ class _Side:
     def _same(self, held: Row, row: Row) -> bool:
         return held[0] == row[0] if self.input.keyed else held == row
 
+    def _is_over(self, row: Row) -> bool:
+        ttl, now = self.input.ttl, self.watermark
+        return bool(ttl) and now is not None and row[3] + (ttl or 0) < now
+
     def end(self) -> list[_Held]:
         """The watermark rises; what leaves by its age."""
         if self.seen is not None:
             self.watermark = self.seen - self.input.lag
-        ttl, now = self.input.ttl, self.watermark
-        gone = [h for h in self.rows if ttl and now is not None and h.row[3] + ttl < now]
+        gone = [h for h in self.rows if self._is_over(h.row)]
         for each in gone:
             self.rows.remove(each)
         return gone
@@ -204,16 +214,23 @@ def tables(case: TimedCase) -> Iterator[tuple[Counter[Out], int]]:
     sides = [_Side(each) for each in case.inputs]
     table: Counter[Out] = Counter()
     # in a chain, the rows of the first join have no age: they are what its inputs are
-    before = _result(case, sides)
     for batch in case.batches:
+        held = [list(side.rows) for side in sides]
         for side in sides:
             side.apply(batch[side.input.alias], case.within is not None)
         after = _result(case, sides)
+        # what goes, and has expired, was there as far as the result is concerned
+        before = _result(
+            case,
+            [
+                replace(side, rows=rows + side.expired)
+                for side, rows in zip(sides, held, strict=True)
+            ],
+        )
         table.update(after)
         table.subtract(before)
         table = Counter({row: n for row, n in table.items() if n})
         _leave(case, sides)
-        before = _result(case, sides)
         yield Counter(table), sum(side.late for side in sides)
 
 
@@ -231,36 +248,49 @@ def _leave(case: TimedCase, sides: list[_Side]) -> None:
 
 
 def _result(case: TimedCase, sides: list[_Side]) -> Counter[Out]:
-    left: list[tuple[Row | None, Out, bool]] = [
-        (h.row, (h.row[0], h.row[2]), h.joined) for h in sides[0].rows
-    ]
+    left: list[tuple[_Held | None, Out]] = [(h, (h.row[0], h.row[2])) for h in sides[0].rows]
     for number, (how, side) in enumerate(zip(case.hows, sides[1:], strict=True), 1):
         left = list(_joined(how, left, side, number, case.matches))
-    return Counter(out for _, out, _ in left)
+    return Counter(out for _, out in left)
+
+
+def _meet(how: How, a: _Held, b: _Held) -> bool:
+    """Whether two rows were joined as far as one knows that has expired, and the other not.
+
+    Where rows come out alone, it is known which of them have had a partner that expired.
+    """
+    if a.expired and not b.expired:
+        return b.joined or how not in ("right", "full")
+    if b.expired and not a.expired:
+        return a.joined or how in ("inner", "right")
+    return True
 
 
 def _joined(
     how: How,
-    left: list[tuple[Row | None, Out, bool]],
+    left: list[tuple[_Held | None, Out]],
     right: _Side,
     before: int,
     matches: Callable[[Row, Row], bool],
-) -> Iterator[tuple[Row | None, Out, bool]]:
+) -> Iterator[tuple[_Held | None, Out]]:
     met: set[int] = set()
     none = (None, None)
-    for a, out, joined in left:
-        found = [i for i, h in enumerate(right.rows) if a and matches(a, h.row)]
+    for a, out in left:
+        found = [
+            i for i, h in enumerate(right.rows) if a and matches(a.row, h.row) and _meet(how, a, h)
+        ]
         met.update(found)
+        joined = a is not None and a.joined
         if how in ("semi", "anti"):
             if bool(found or joined) == (how == "semi"):
-                yield a, out, joined
+                yield a, out
             continue
         for i in found:
             b = right.rows[i].row
-            yield a, (*out, b[0], b[2]), False
+            yield a and replace(a, joined=False), (*out, b[0], b[2])
         if not found and not joined and how in ("left", "full"):
-            yield a, (*out, *none), False
+            yield a, (*out, *none)
     if how in ("right", "full"):
         for i, h in enumerate(right.rows):
             if i not in met and not h.joined:
-                yield None, (*none * before, h.row[0], h.row[2]), False
+                yield None, (*none * before, h.row[0], h.row[2])

@@ -40,7 +40,7 @@ object ChangelogCounters {
   /** Changes that others of their batch have made void, or that changed nothing. */
   case object Cancelled extends Count("cancelledRows", 2)
 
-  /** Removals of rows that are not held: ignored. */
+  /** Removals of rows that are not held, and cannot have expired: ignored. */
   case object Unknown extends Count("unknownRetractions", 3)
 
   /** Changes older, by their sequence, than the row that is held: ignored. */
@@ -55,8 +55,11 @@ object ChangelogCounters {
   /** Rows that left the state by watermarks: nothing can change of them any more. */
   case object Evicted extends Count("evictedRows", 7)
 
+  /** Removals of rows that have left the state by `state_ttl`: applied to the partners that are held. */
+  case object RetractedExpired extends Count("retractedExpiredRows", 8)
+
   object Count {
     val values: Seq[Count] =
-      Seq(Inserted, Deleted, Cancelled, Unknown, Stale, Expired, Late, Evicted)
+      Seq(Inserted, Deleted, Cancelled, Unknown, Stale, Expired, Late, Evicted, RetractedExpired)
   }
 }

@@ -35,8 +35,11 @@ import ChangelogCounters.{Count, Inserted}
  * How many partners a row has is not stored: it follows from the rows. Where finding out takes a long walk
  * it is remembered ([[PartnerCounts]]).
  *
- * A row that leaves the state by its age takes nothing back. By watermarks it leaves once neither a change of
- * its own nor one of a partner can come that is not late: with the bounds of the condition
+ * A row that expires takes nothing back. A removal of it that comes later does: it counts as that of a row
+ * that was held until then, with the rows of the other side that are held, or are removed in the same batch.
+ *
+ * By watermarks a row leaves once neither a change of its own nor one of a partner can come that is not
+ * late: with the bounds of the condition
  *
  * {{{
  *   time of the row < min(watermark of this time, largest of (watermark - slack) of the other input)
@@ -64,12 +67,13 @@ final class ChangelogJoin[R, O](
 
   private val effects = new Effects[O](output, counters)
   private val held = new HeldRows[R](rows, state)
-  private val changes = new NetChanges[R](rows, held, counters, keeps, forgets)
+  private val changes = new NetChanges[R](rows, held, counters, keeps, forgets, retracts)
 
   // of the join key in hand
   private val ofLeft = new Moving[R](Left)
   private val ofRight = new Moving[R](Right)
   private val turned = mutable.ArrayBuffer.empty[Turned[R]]
+  private val unmarked = mutable.ArrayBuffer.empty[Turned[R]]
   private val staying = new OneThatStays
 
   /** A row that can match nothing is of no use where it neither comes out alone nor tells of its key. */
@@ -79,6 +83,10 @@ final class ChangelogJoin[R, O](
   /** Whether rows of this side note that a partner has left the state. */
   private def forgets(side: Side): Boolean =
     joinType.notesMatches(side) && rows.limitCount(side.other) > 0
+
+  /** Whether the removal of a row that is not held is that of an expired one that may have had results. */
+  private def retracts(side: Side, row: R): Boolean =
+    rows.mayHaveExpired(side, row) && (joinType.preserves(side) || rows.joinable(side, row))
 
   /**
    * The changes of one join key.
@@ -144,6 +152,7 @@ final class ChangelogJoin[R, O](
     val side = moving.side
     if (joinType.notesMatches(side)) {
       giveAlone(side, moving.removed, moving.had, added = false)
+      giveAlone(side, moving.expired, moving.hadExpired, added = false)
       giveAlone(side, moving.added, moving.has, added = true)
       if (partners.has(side, key)) remember(key, moving)
     }
@@ -198,7 +207,13 @@ final class ChangelogJoin[R, O](
       val row = partner.row
       val lost = meet(side, moving.removed, row, moving.had, added = false)
       val won = meet(side, moving.added, row, moving.has, added = true)
-      if (tellsOther && lost + won > 0 && !partner.matched) {
+      val retracted = if (!tellsOther || partner.matched) retract(moving, row) else 0
+      if (partner.matched) {
+        if (lost + won + retracted > 0 && rows.settlesExpired(side)) {
+          unmarked += new Turned(rows.copy(other, row), won, counted = true)
+          kept.remove()
+        }
+      } else if (tellsOther && lost + won > 0) {
         val stay =
           if (known) partners.change(other, key, rows.seen(other, row), lost, won) else None
         if ((lost > 0) != (won > 0) && stay.forall(_ == 0) && !(stay.isEmpty && staying.meets(row)))
@@ -207,7 +222,32 @@ final class ChangelogJoin[R, O](
     }
     moving.counted = !kept.hasNext
     kept.close()
+    if (unmarked.nonEmpty) giveUnmarked(side, key)
     if (turned.nonEmpty) giveTurned(side, key)
+  }
+
+  /**
+   * Takes back the pairs of expired rows with another one. Not asked of a row that notes expired partners and
+   * has lost none: it came later.
+   *
+   * @return how many partners it had among them
+   */
+  private def retract(gone: Moving[R], other: R): Int =
+    meet(gone.side, gone.expired, other, gone.hadExpired, added = false)
+
+  /**
+   * Rows of the other side that stay, and whose only partner had expired and is deleted or replaced now. From
+   * now on their partners are those that are held.
+   */
+  private def giveUnmarked(side: Side, key: Long): Unit = {
+    val other = side.other
+    val known = partners.has(other, key)
+    for (one <- unmarked) {
+      if (one.won == 0) effects.give(output.alone(other, one.row), added = isAlone(false))
+      if (known) partners.put(other, key, rows.seen(other, one.row), one.won)
+      held.append(other, key, one.row, matched = false)
+    }
+    unmarked.clear()
   }
 
   /** The rows of the other side that stay and have no partner now, or had none before. */
@@ -289,6 +329,19 @@ final class ChangelogJoin[R, O](
   private def meetEachOther(): Unit = {
     meetEach(ofRight.removed, ofRight.had, ofLeft.removed, ofLeft.had, added = false)
     meetEach(ofRight.added, ofRight.has, ofLeft.added, ofLeft.has, added = true)
+    meetEach(ofRight.expired, ofRight.hadExpired, ofLeft.expired, ofLeft.hadExpired, added = false)
+    retractRemoved(ofLeft, ofRight)
+    retractRemoved(ofRight, ofLeft)
+  }
+
+  /** The expired rows of one side against the rows of the other that go as well. */
+  private def retractRemoved(gone: Moving[R], others: Moving[R]): Unit = {
+    val notes = joinType.notesMatches(others.side)
+    var i = 0
+    while (i < others.removed.length) {
+      if (!notes || others.removed.isMarked(i)) retract(gone, others.removed(i)): Unit
+      i += 1
+    }
   }
 
   private def meetEach(

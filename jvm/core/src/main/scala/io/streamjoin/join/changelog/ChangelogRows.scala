@@ -78,6 +78,18 @@ trait ChangelogRows[R] {
    */
   def tellsWrites(side: Side): Boolean
 
+  /**
+   * Whether a row that is not held may have expired by `state_ttl`. False if the side has none, or if the time
+   * of the row tells that its age has not ended.
+   */
+  def mayHaveExpired(side: Side, row: R): Boolean
+
+  /**
+   * Whether a change of a row deletes or replaces the expired one of its join key: there is at most one, and
+   * rows leave by `state_ttl` alone.
+   */
+  def settlesExpired(side: Side): Boolean
+
   /** How many limits rows of the side have, each with a clock of its own. */
   def limitCount(side: Side): Int
 

@@ -4,7 +4,7 @@ import scala.collection.mutable
 
 import io.streamjoin.model.Side
 
-import ChangelogCounters.Unknown
+import ChangelogCounters.{RetractedExpired, Unknown}
 
 /**
  * Nets the changes of rows that are equal and have no unique key.
@@ -12,7 +12,7 @@ import ChangelogCounters.Unknown
  * {{{
  *   how often it came, less how often it went
  *     more  -> so many are added
- *     fewer -> so many of those held are removed
+ *     fewer -> so many of those held are removed; those that are not held may have expired
  * }}}
  *
  * Where equal rows may leave at different times, that one goes that would leave first, and of those that leave
@@ -21,13 +21,15 @@ import ChangelogCounters.Unknown
  * in which a state shows them.
  *
  * @param forgets whether a side's rows note that a partner of them has left by its age
+ * @param retracts whether the removal of a row that is not held is that of an expired one
  */
 private[changelog] final class CountedChanges[R](
     rows: ChangelogRows[R],
     held: HeldRows[R],
     counters: ChangelogCounters,
     keeps: (Side, R) => Boolean,
-    forgets: Side => Boolean
+    forgets: Side => Boolean,
+    retracts: (Side, R) => Boolean
 ) extends RowChanges[R] {
   import CountedChanges._
 
@@ -53,7 +55,7 @@ private[changelog] final class CountedChanges[R](
       val passing = both + math.min(come - both, go - both - gone.length)
       val again = math.min(gone.length, come - passing)
       val unknown = go - passing - gone.length
-      if (unknown > 0) counters.count(side, Unknown, unknown.toLong)
+      if (unknown > 0) notHeld(row, unknown, into)
       var i = 0
       while (i < gone.length) {
         if (i < gone.length - again) into.removed.add(gone(i), gone.isMarked(i))
@@ -67,6 +69,13 @@ private[changelog] final class CountedChanges[R](
       }
       math.max(unknown, 0)
     }
+  }
+
+  /** Removals of so many equal rows that are not held. */
+  private def notHeld(row: R, removals: Int, into: Moving[R]): Unit = {
+    val isExpired = retracts(into.side, row)
+    counters.count(into.side, if (isExpired) RetractedExpired else Unknown, removals.toLong)
+    if (isExpired) for (_ <- 0 until removals) into.expired.add(row, marked = false)
   }
 
   private def cameOf(changes: MarkedRows[R], from: Int, until: Int): Int = {

@@ -4,7 +4,7 @@ import java.util.Comparator
 
 import io.streamjoin.model.Side
 
-import ChangelogCounters.{Stale, Unknown}
+import ChangelogCounters.{RetractedExpired, Stale, Unknown}
 
 /**
  * Nets the changes of one row with a unique key.
@@ -15,12 +15,19 @@ import ChangelogCounters.{Stale, Unknown}
  *     only removals are -> nothing is held
  *     nothing is        -> what was held before
  * }}}
+ *
+ * If nothing is known of the key, its row may have expired. The first removal then tells what it was. A
+ * tombstone says that there is no row. A marked one does not: void changes have left it, and the row may
+ * have expired before them.
+ *
+ * @param retracts whether the removal of a row that is not held is that of an expired one
  */
 private[changelog] final class KeyedChanges[R](
     rows: ChangelogRows[R],
     held: HeldRows[R],
     counters: ChangelogCounters,
-    keeps: (Side, R) => Boolean
+    keeps: (Side, R) => Boolean,
+    retracts: (Side, R) => Boolean
 ) extends RowChanges[R] {
   import KeyedChanges._
 
@@ -47,13 +54,64 @@ private[changelog] final class KeyedChanges[R](
       if (!found) from
       else changes.partition(from, until)(i => rows.compareSequence(side, changes(i), before) < 0)
     if (fresh > from) counters.count(side, Stale, (fresh - from).toLong)
+    val open = !found || !was && matched
+    val expired = open && takesExpired(fresh, until, into)
     val last = ofLast(fresh, until)
     if (last >= 0) comes(key, changes(last), was, before, matched, into)
     else if (last == Gone || !stays(fresh, until, was, before)) {
-      bury(key, found, before, fresh, until)
+      bury(key, found, before, open && !expired && last == Void, fresh, until)
       if (was) into.removed.add(before, matched)
     } else comes(key, stayed, was, before, matched, into)
-    fresh - from + (if (was) 0 else unknown(fresh, until))
+    fresh - from + (if (was) 0 else if (expired) 1 else unknown(fresh, until))
+  }
+
+  /** Whether the changes remove a row that has expired. */
+  private def takesExpired(from: Int, until: Int, into: Moving[R]): Boolean = {
+    var i = from
+    while (i < until && (changes.isMarked(i) || !retracts(side, changes(i)))) i += 1
+    val expired = if (i < until) firstRemoved(from, until).filter(retracts(side, _)) else None
+    expired.foreach { row =>
+      into.expired.add(row, marked = false)
+      counters.count(side, RetractedExpired)
+    }
+    expired.nonEmpty
+  }
+
+  /**
+   * The row that was there before the changes, as the first ones tell that are not void. None: they begin
+   * with a row that comes.
+   */
+  private def firstRemoved(from: Int, until: Int): Option[R] = {
+    var removed = Option.empty[R]
+    changes.sort(from, until, bySequence)
+    var start = from
+    var isVoid = true
+    while (isVoid && start < until) {
+      val end = endOfStep(start, until)
+      val going = changes.partition(start, end)(changes.isMarked)
+      changes.sortAlike(start, going, byRow)
+      changes.sortAlike(going, end, byRow)
+      var (came, went) = (start, going)
+      while (came < going || went < end) {
+        val order =
+          if (went == end) -1
+          else if (came == going) 1
+          else rows.compare(side, changes(came), changes(went))
+        if (order <= 0) came += 1
+        if (order >= 0) went += 1
+        if (order > 0) removed = Some(changes(went - 1))
+        isVoid &&= order == 0
+      }
+      start = end
+    }
+    removed
+  }
+
+  /** Where the changes of one sequence end. */
+  private def endOfStep(start: Int, until: Int): Int = {
+    var end = start + 1
+    while (end < until && rows.compareSequence(side, changes(end), changes(start)) == 0) end += 1
+    end
   }
 
   /** A row is there after all. */
@@ -143,8 +201,7 @@ private[changelog] final class KeyedChanges[R](
     stayed = before
     var start = from
     while (start < until) {
-      var end = start + 1
-      while (end < until && rows.compareSequence(side, changes(end), changes(start)) == 0) end += 1
+      val end = endOfStep(start, until)
       val left = ofStep(start, end)
       if (left >= 0) {
         stayed = changes(left)
@@ -167,13 +224,21 @@ private[changelog] final class KeyedChanges[R](
    * Notes that a key is gone, with the latest sequence known.
    *
    * @param before the row that was held, or the sign that there is none
+   * @param open whether a row of the key may have expired
    */
-  private def bury(key: Long, found: Boolean, before: R, from: Int, until: Int): Unit = {
+  private def bury(
+      key: Long,
+      found: Boolean,
+      before: R,
+      open: Boolean,
+      from: Int,
+      until: Int
+  ): Unit = {
     val known = Option.when(found)(before)
     lastRemoval(from, until)
       .flatMap(i => rows.tombstone(side, changes(i), known))
       .orElse(known.filter(rows.isTombstone(side, _)))
-      .foreach(held.append(side, key, _, matched = false))
+      .foreach(t => held.append(side, key, t, matched = open && rows.mayHaveExpired(side, t)))
   }
 
   private def lastRemoval(from: Int, until: Int): Option[Int] =

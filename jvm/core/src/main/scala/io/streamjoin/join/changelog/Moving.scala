@@ -10,11 +10,17 @@ private[changelog] final class Moving[R](val side: Side) {
   val removed: MarkedRows[R] = new MarkedRows[R]
   val added: MarkedRows[R] = new MarkedRows[R]
 
+  /** Expired rows that are removed now: the images of the removals. */
+  val expired: MarkedRows[R] = new MarkedRows[R]
+
   /** Rows that stay as they are and have been written again, where that is told. */
   val written: MarkedRows[R] = new MarkedRows[R]
 
   /** How many partners the rows had that go: a mark stands for one that has left. */
   var had: Array[Int] = Array.emptyIntArray
+
+  /** How many the expired ones had. */
+  var hadExpired: Array[Int] = Array.emptyIntArray
 
   /** How many those have that come. */
   var has: Array[Int] = Array.emptyIntArray
@@ -24,7 +30,7 @@ private[changelog] final class Moving[R](val side: Side) {
 
   private var suffices = false
 
-  def isEmpty: Boolean = removed.isEmpty && added.isEmpty
+  def isEmpty: Boolean = removed.isEmpty && added.isEmpty && expired.isEmpty
 
   /** @param suffices whether one partner is as good as many */
   def begin(suffices: Boolean): Unit = {
@@ -32,16 +38,19 @@ private[changelog] final class Moving[R](val side: Side) {
     counted = true
     if (had.length < removed.length) had = new Array[Int](removed.length * 2)
     if (has.length < added.length) has = new Array[Int](added.length * 2)
+    if (hadExpired.length < expired.length) hadExpired = new Array[Int](expired.length * 2)
     var i = 0
     while (i < removed.length) {
       had(i) = if (removed.isMarked(i)) 1 else 0
       i += 1
     }
     java.util.Arrays.fill(has, 0, added.length, 0)
+    java.util.Arrays.fill(hadExpired, 0, expired.length, 0)
   }
 
   /** Whether there is nothing more to find out of them. */
-  def settled: Boolean = suffices && haveSome(had, removed.length) && haveSome(has, added.length)
+  def settled: Boolean = suffices && haveSome(had, removed.length) &&
+    haveSome(has, added.length) && haveSome(hadExpired, expired.length)
 
   private def haveSome(partners: Array[Int], rows: Int): Boolean = {
     var i = 0
@@ -52,6 +61,7 @@ private[changelog] final class Moving[R](val side: Side) {
   def clear(): Unit = {
     removed.clear()
     added.clear()
+    expired.clear()
     written.clear()
   }
 }

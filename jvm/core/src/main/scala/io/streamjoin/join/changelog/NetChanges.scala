@@ -11,18 +11,20 @@ import ChangelogCounters.{Cancelled, Deleted, Late}
  *
  * @param keeps whether a row of a side is of any use
  * @param forgets whether a side's rows note that a partner of them has left by its age
+ * @param retracts whether the removal of a row that is not held is that of an expired one
  */
 private[changelog] final class NetChanges[R](
     rows: ChangelogRows[R],
     held: HeldRows[R],
     counters: ChangelogCounters,
     keeps: (Side, R) => Boolean,
-    forgets: Side => Boolean
+    forgets: Side => Boolean,
+    retracts: (Side, R) => Boolean
 ) {
   private val byIdentity = new ByIdentity[R](rows)
   private val ofRow = BySide.of[RowChanges[R]] { side =>
-    if (rows.keyed(side)) new KeyedChanges[R](rows, held, counters, keeps)
-    else new CountedChanges[R](rows, held, counters, keeps, forgets)
+    if (rows.keyed(side)) new KeyedChanges[R](rows, held, counters, keeps, retracts)
+    else new CountedChanges[R](rows, held, counters, keeps, forgets, retracts)
   }
 
   /** @param changes of one join key, marked if a row comes; they are of no more use afterwards */

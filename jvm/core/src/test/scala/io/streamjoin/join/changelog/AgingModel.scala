@@ -7,14 +7,22 @@ import io.streamjoin.model.{JoinType, Side}
 /**
  * What `docs/changelog.md` says of rows that leave by their age, under "State", word for word and without an eye to
  * what it costs: two lists of rows, the join of them before and after each batch, and nothing else.
+ *
+ * A removal of a row that is not held counts as that of one that was held before the batch, as Flink's joins have it.
  */
 private[changelog] final class AgingModel(join: TestChangelog) {
   import AgingModel._
 
   private val held = Side.both.map(_ -> mutable.ArrayBuffer.empty[Held]).toMap
 
-  /** Rows that went by their age, removals of what is not held, and changes older than what is, since the beginning. */
-  val expired, unknown, stale: mutable.Map[Side, Long] =
+  /** Removals of rows that have expired, in the batch in hand. */
+  private val gone = Side.both.map(_ -> mutable.ArrayBuffer.empty[Held]).toMap
+
+  /**
+   * Rows that went by their age, removals of what is not held, those of them that are of expired rows, and changes older
+   * than what is held, since the beginning.
+   */
+  val expired, unknown, retracted, stale: mutable.Map[Side, Long] =
     mutable.Map.empty[Side, Long].withDefaultValue(0L)
 
   def size(side: Side): Int = held(side).length
@@ -31,13 +39,32 @@ private[changelog] final class AgingModel(join: TestChangelog) {
 
   /** What the batch does to the result: how often each row comes, less how often it goes. */
   def batch(changes: Map[Side, Seq[Change[Row]]]): Map[Out, Int] = {
-    val before = result
+    val before = held.map { case (side, rows) => side -> rows.toSeq }
+    // as they were: marks change
+    def lost(some: Map[Side, Seq[Held]]) = some.values.flatten.filter(_.lost).toSet
+    val lostBefore = lost(before)
+    gone.values.foreach(_.clear())
     for (side <- Side.both)
       changes(side).groupBy(c => identityOf(side, c.row)).values.foreach { of =>
         if (join.keyed(side)) keyed(side, of) else counted(side, of)
       }
-    difference(result, before)
+    val was = result(before.map { case (side, rows) => side -> (rows ++ gone(side)) }, lostBefore)
+    for (side <- Side.both if join.settlesExpired(side)) settle(side, before(side))
+    val after = held.map { case (side, rows) => side -> rows.toSeq }
+    difference(result(after, lost(after)), was)
   }
+
+  /** Of a side with one row of a join key: a change of the row tells what became of the one that expired. */
+  private def settle(side: Side, before: Seq[Held]): Unit = {
+    val (was, is) = (before.map(h => bare(h.row)), held(side).toSeq.map(h => bare(h.row)))
+    val changed = was.diff(is) ++ is.diff(was) ++ gone(side).map(_.row)
+    for (partner <- held(side.other) if changed.exists(pairs(side, _, partner.row)))
+      partner.lost = false
+  }
+
+  /** Whether the removal of a row that is not held is that of one that has expired, and may take something back. */
+  private def isRetraction(side: Side, row: Row): Boolean = join.mayHaveExpired(side, row) &&
+    (join.joinType.preserves(side) || join.joinable(side, row))
 
   private def identityOf(side: Side, row: Row): Any = join.layout(side) match {
     case Layout.OneAKey   => row.join
@@ -70,6 +97,10 @@ private[changelog] final class AgingModel(join: TestChangelog) {
         // what changes nothing is a write of the row all the same
         else there.map(t => come.map(_.row).find(bare(_) == bare(t)).getOrElse(t))
       }
+      // a key of which nothing is known, but changes that are void, may have a row that has expired
+      val open = before.forall(b => b.row.gone && b.lost)
+      val removed = firstRemoved(steps).filter(row => open && isRetraction(side, row))
+      val stayOpen = open && removed.isEmpty && netted(steps.last) == (Nil -> Nil)
       rows --= before
       after match {
         case Some(row) =>
@@ -80,11 +111,24 @@ private[changelog] final class AgingModel(join: TestChangelog) {
           val last =
             fresh.filterNot(_.added).maxByOption(_.row.sequence).map(_.row.copy(gone = true))
           rows ++= last.filter(_.expires != Long.MaxValue).orElse(before.map(_.row).filter(_.gone))
-            .map(new Held(_, lost = false))
+            .map(new Held(_, lost = stayOpen))
       }
-      if (was.isEmpty && !fresh.exists(_.added)) unknown(side) += fresh.length
+      gone(side) ++= removed.map(new Held(_, lost = false))
+      retracted(side) += removed.size
+      if (removed.isEmpty && was.isEmpty && !fresh.exists(_.added)) unknown(side) += fresh.length
     }
   }
+
+  /** What of the changes of one sequence goes and what comes, but for what is equal. */
+  private def netted(step: Seq[Change[Row]]): (Seq[Row], Seq[Row]) = {
+    val (come, go) = step.partition(_.added)
+    def isIn(some: Seq[Change[Row]])(c: Change[Row]) = some.exists(s => bare(s.row) == bare(c.row))
+    (go.filterNot(isIn(come)).map(_.row), come.filterNot(isIn(go)).map(_.row))
+  }
+
+  /** The first changes that say anything say what was there before. */
+  private def firstRemoved(steps: Seq[Seq[Change[Row]]]): Option[Row] =
+    steps.map(netted).find(_ != (Nil -> Nil)).flatMap(_._1.maxByOption(bare(_).toString))
 
   /** A removal takes the one of equal rows that would leave first, of those one that has lost no partner. */
   private def counted(side: Side, changes: Seq[Change[Row]]): Unit = {
@@ -96,7 +140,11 @@ private[changelog] final class AgingModel(join: TestChangelog) {
         .take(go.length)
       rows --= taken
       val passing = math.min(come.length, go.length - taken.length)
-      unknown(side) += go.length - taken.length - passing
+      val others = go.length - taken.length - passing
+      if (go.nonEmpty && isRetraction(side, go.head.row)) {
+        retracted(side) += others
+        gone(side) ++= Seq.fill(others)(new Held(go.head.row, lost = false))
+      } else unknown(side) += others
       // one that goes and comes has not gone, and is as old as this write
       val stay = taken.takeRight(come.length - passing)
       for ((change, i) <- come.drop(passing).zipWithIndex)
@@ -104,14 +152,23 @@ private[changelog] final class AgingModel(join: TestChangelog) {
     }
   }
 
-  private def result: Map[Out, Int] = {
-    val (l, r) = (held(Side.Left).toSeq, held(Side.Right).toSeq)
-    def has(side: Side, one: Held) =
-      one.lost || held(side.other).exists(other => pairs(side, one.row, other.row))
-    val joined = for (a <- l; b <- r if join.matches(a.row, b.row))
+  /**
+   * @param rows of both sides, with those that have expired
+   * @param lost those of which a partner had expired
+   */
+  private def result(rows: Map[Side, Seq[Held]], lost: Set[Held]): Map[Out, Int] = {
+    val (l, r) = (rows(Side.Left), rows(Side.Right))
+    // a row that notes when a partner expires gave nothing with one unless it did
+    def met(side: Side, one: Held, other: Held) = !gone(side).contains(one) ||
+      gone(side.other).contains(other) || !join.joinType.notesMatches(side.other) || lost(other)
+    def gave(a: Held, b: Held) = join.matches(a.row, b.row) &&
+      met(Side.Left, a, b) && met(Side.Right, b, a)
+    def has(side: Side, one: Held) = lost(one) ||
+      rows(side.other).exists(o => if (side == Side.Left) gave(one, o) else gave(o, one))
+    val joined = for (a <- l; b <- r if gave(a, b))
       yield Out(Some(bare(a.row)), Some(bare(b.row)))
     def alone(side: Side, partner: Boolean) =
-      held(side).toSeq.filter(h => !h.row.gone && has(side, h) == partner).map { h =>
+      rows(side).filter(h => !h.row.gone && has(side, h) == partner).map { h =>
         val row = Some(bare(h.row))
         if (side == Side.Left) Out(row, None) else Out(None, row)
       }

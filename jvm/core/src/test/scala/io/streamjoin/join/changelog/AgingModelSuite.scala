@@ -67,6 +67,7 @@ class AgingModelSuite extends AnyFunSuite {
   private def counted(model: AgingModel) = Seq(
     ChangelogCounters.Expired -> model.expired,
     ChangelogCounters.Unknown -> model.unknown,
+    ChangelogCounters.RetractedExpired -> model.retracted,
     ChangelogCounters.Stale -> model.stale
   )
 
@@ -112,7 +113,7 @@ class AgingModelSuite extends AnyFunSuite {
       val model = check(randomJoin(random, joinType, aging = true), 6, random)
       for (side <- Side.both; (count, of) <- counted(model)) counts(count.name) += of(side)
     }
-    if (RandomCases.all) assert(counts.size == 3 && counts.values.forall(_ > 250), counts)
+    if (RandomCases.all) assert(counts.size == 4 && counts.values.forall(_ > 250), counts)
   }
 
   test("so it is of join keys with many rows, of which the partners are counted once") {

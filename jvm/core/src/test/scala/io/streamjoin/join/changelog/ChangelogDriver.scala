@@ -59,6 +59,7 @@ private[changelog] object Layout {
  * @param aging whether rows leave by when they were written
  * @param condition what else a pair must fulfil
  * @param nullSafe whether a join key that is NULL is equal to itself
+ * @param retracts whether the removal of a row with an age is that of an expired one, if it is not held
  * @param hashes how many different hashes of keys there are: few, so that different keys meet
  */
 private[changelog] final case class TestChangelog(
@@ -74,6 +75,7 @@ private[changelog] final case class TestChangelog(
     aging: Boolean = false,
     tells: Boolean = false,
     nullSafe: Boolean = false,
+    retracts: Boolean = true,
     condition: (Row, Row) => Boolean = (_, _) => true
 ) extends ChangelogRows[Row] {
 
@@ -149,6 +151,12 @@ private[changelog] final case class TestChangelog(
     times.set(column(side), row.time)
     leaving.late(side, times, watermarks)
   }
+
+  override def mayHaveExpired(side: Side, row: Row): Boolean =
+    retracts && row.expires != Long.MaxValue
+
+  override def settlesExpired(side: Side): Boolean =
+    layout(side) == Layout.OneAKey && equality && within.isEmpty
 
   override def agesByWrite(side: Side): Boolean = aging
 

@@ -56,7 +56,8 @@ private[changelog] object ChangelogCases {
       random: Random,
       joinType: JoinType,
       left: Option[Layout] = None,
-      aging: Boolean = false
+      aging: Boolean = false,
+      retracts: Boolean = true
   ): TestChangelog = {
     def layout() = Layout.all(random.nextInt(3))
     TestChangelog(
@@ -68,7 +69,8 @@ private[changelog] object ChangelogCases {
       selective = random.nextInt(4) == 0,
       equality = random.nextInt(8) != 0,
       hashes = if (random.nextBoolean()) 1 else 1 << 20,
-      aging = aging
+      aging = aging,
+      retracts = retracts
     )
   }
 

@@ -47,7 +47,6 @@ private[changelog] final case class FlinkCase(
 
 private[changelog] object FlinkOperatorCases {
 
-  private val ignored = "a change of a row that has gone by its age is none"
   private val replaced = "a bare update replaces the row; Flink counts it as one partner more"
   private val unordered = "the order within a batch has no say"
 
@@ -72,12 +71,11 @@ private[changelog] object FlinkOperatorCases {
         |R +I 1 TRUCK
         |=
         |R -D 2 SHIP
-        |F!-D 1 2 b | 2 SHIP
+        |= -D 1 2 b | 2 SHIP
         |at 7000
         |R +I 2 RAIL
         |=""",
-      ttl = Some((4000, 1000)),
-      differs = ignored
+      ttl = Some((4000, 1000))
     ),
     FlinkCase(
       "InnerJoinWithStateRetentionDisabled",
@@ -145,13 +143,12 @@ private[changelog] object FlinkOperatorCases {
         |R +I 1 TRUCK
         |=
         |R -D 2 SHIP
-        |F!-D 1 2 b | 2 SHIP
-        |F!+I 1 2 b | -
+        |= -D 1 2 b | 2 SHIP
+        |= +I 1 2 b | -
         |at 8001
         |R +I 2 RAIL
         |=""",
-      ttl = Some((4000, 1000)),
-      differs = ignored
+      ttl = Some((4000, 1000))
     ),
     FlinkCase(
       "LeftOuterJoinWithStateRetentionDisabled",

@@ -90,6 +90,8 @@ private[changelog] final class UnsafeChangelogRows(spec: ChangelogSpec)
   override def limits(side: Side, row: UnsafeRow, into: Array[Long]): Unit =
     of(side).limits(row, into)
   override def late(side: Side, row: UnsafeRow): Boolean = of(side).late(row)
+  override def mayHaveExpired(side: Side, row: UnsafeRow): Boolean = of(side).mayHaveExpired(row)
+  override def settlesExpired(side: Side): Boolean = of(side).settlesExpired
 
   /** A hash of the join key of a row as it arrives. */
   def joinKey(side: Side, row: UnsafeRow): Long = of(side).joinKey(row)
@@ -235,6 +237,17 @@ private[changelog] final class UnsafeChangelogRows(spec: ChangelogSpec)
       times.read(row, read)
       spec.leaving.late(side, read, before)
     }
+
+    /** A delete that has no more than the key does not tell the time of its row. */
+    def mayHaveExpired(row: UnsafeRow): Boolean = own.ttlMs.exists { ms =>
+      own.ttlTime.forall { column =>
+        times.read(row, read)
+        if (read.isNull(column)) keyed
+        else Saturated.add(read(column), ms * 1000L) < before(column)
+      }
+    }
+
+    val settlesExpired: Boolean = own.oneAKey && own.ttlMs.nonEmpty && own.leaves.isEmpty
 
     /** What has no time never leaves by it. */
     private def time(column: Int): Long = if (read.isNull(column)) Long.MaxValue else read(column)
