@@ -239,15 +239,15 @@ private[changelog] final class UnsafeChangelogRows(spec: ChangelogSpec)
     }
 
     /** A delete that has no more than the key does not tell the time of its row. */
-    def mayHaveExpired(row: UnsafeRow): Boolean = own.ttlMs.exists { ms =>
+    def mayHaveExpired(row: UnsafeRow): Boolean = own.ttl.exists { ttl =>
       own.ttlTime.forall { column =>
         times.read(row, read)
         if (read.isNull(column)) keyed
-        else Saturated.add(read(column), ms * 1000L) < before(column)
+        else Saturated.add(read(column), ttl) < before(column)
       }
     }
 
-    val settlesExpired: Boolean = own.oneAKey && own.ttlMs.nonEmpty && own.leaves.isEmpty
+    val settlesExpired: Boolean = own.oneAKey && own.ttl.nonEmpty && own.leaves.isEmpty
 
     /** What has no time never leaves by it. */
     private def time(column: Int): Long = if (read.isNull(column)) Long.MaxValue else read(column)
