@@ -1,0 +1,176 @@
+"""R21 to R24: as-of joins."""
+
+from __future__ import annotations
+
+import z3
+
+from tests.proofs.proof import MONOTONE, OUTPUT, SOUND, TIGHT, Claim, proof
+from tests.proofs.rules import AsOf
+from tests.proofs.shapes import unknown_or
+from tests.proofs.terms import (
+    Maybe,
+    Term,
+    Truth,
+    all_of,
+    any_of,
+    implies,
+    is_at_least,
+    is_below,
+    known,
+    least_if_all,
+    moved,
+    negate,
+)
+
+
+def join(kind: type[AsOf], tolerance: bool = True) -> AsOf:
+    return kind(z3.Int("reach"), z3.Int("tolerance") if tolerance else None)
+
+
+PROBE, BUILD = unknown_or("probe_watermark"), unknown_or("build_watermark")
+
+
+def in_time(time: Term, watermark: Maybe) -> Truth:
+    return negate(is_below(known(time), watermark))
+
+
+class DueByItsOwnWatermark(AsOf):
+    def limit(self, probe: Maybe, build: Maybe) -> Maybe:
+        return moved(probe, self.reach)
+
+
+@proof("R21", SOUND, rule=AsOf, weakened=DueByItsOwnWatermark)
+def a_probe_row_is_due_when_no_build_row_before_it_can_come(kind: type[AsOf]) -> list[Claim]:
+    asof, (probe, build) = join(kind), z3.Ints("probe build")
+    limit = asof.limit(PROBE, BUILD)
+    return [
+        Claim(
+            [asof.is_due(True, probe, limit), in_time(build, BUILD)],
+            negate(asof.precedes(probe, build)),
+        ),
+        # what arrives in time is not below the limit of the batch before
+        Claim([in_time(probe, PROBE)], negate(asof.is_due(True, probe, limit))),
+        Claim([in_time(build, BUILD)], negate(asof.is_due(False, build, limit))),
+    ]
+
+
+class DueOneLate(AsOf):
+    def is_due(self, probes: bool, time: Term, limit: Maybe) -> Truth:
+        return super().is_due(probes, time + 1, limit)
+
+
+@proof("R21", TIGHT, rule=AsOf, weakened=DueOneLate)
+def a_probe_row_waits_for_a_row_that_may_come(kind: type[AsOf]) -> Claim:
+    """A build row before it, or a probe row before it, for which last rows are stored."""
+    asof, probe = join(kind), z3.Int("probe")
+    limit = asof.limit(PROBE, BUILD)
+    waits = negate(asof.is_due(True, probe, limit))
+    return Claim(
+        [waits, PROBE.there, BUILD.there],
+        any_of(asof.precedes(probe, BUILD.value), PROBE.value <= probe),
+    )
+
+
+class SettledByTheBuildSide(AsOf):
+    def is_due(self, probes: bool, time: Term, limit: Maybe) -> Truth:
+        return is_below(known(time), BUILD) if not probes else super().is_due(probes, time, limit)
+
+
+@proof("R22", SOUND, rule=AsOf, weakened=SettledByTheBuildSide)
+def a_due_build_row_counts_for_each_later_probe_row(kind: type[AsOf]) -> Claim:
+    """So of each key the last rows suffice: whoever meets an earlier row has them after it."""
+    asof, (probe, later) = join(kind), z3.Ints("probe later")
+    limit = asof.limit(PROBE, BUILD)
+    return Claim(
+        [
+            PROBE.there,
+            BUILD.there,
+            asof.is_due(False, later, limit),
+            negate(asof.is_due(True, probe, limit)),
+        ],
+        asof.precedes(probe, later),
+    )
+
+
+class StrictlyBefore(AsOf):
+    def precedes(self, probe: Term, build: Term) -> Truth:
+        return build < probe + self.reach
+
+
+@proof("R22", TIGHT, rule=AsOf, weakened=StrictlyBefore)
+def the_last_due_row_may_still_be_met(kind: type[AsOf]) -> Claim:
+    """By the probe row whose horizon is the limit."""
+    asof, build = join(kind), z3.Int("build")
+    limit = asof.limit(PROBE, BUILD)
+    probe = limit.value - asof.reach
+    return Claim(
+        [limit.there, build <= limit.value],
+        all_of(asof.precedes(probe, build), negate(asof.is_due(True, probe, limit))),
+    )
+
+
+class ExpiresAtTheLimit(AsOf):
+    def expired(self, build: Term, limit: Maybe) -> Truth:
+        return super().expired(build - 1, limit)
+
+
+@proof("R23", SOUND, rule=AsOf, weakened=ExpiresAtTheLimit)
+def an_expired_row_is_too_old_for_each_later_probe_row(kind: type[AsOf]) -> Claim:
+    asof, (probe, build) = join(kind), z3.Ints("probe build")
+    limit = asof.limit(PROBE, BUILD)
+    return Claim(
+        [asof.expired(build, limit), negate(asof.is_due(True, probe, limit))],
+        negate(asof.recent(probe, build)),
+    )
+
+
+class ExpiresOneLate(AsOf):
+    def expired(self, build: Term, limit: Maybe) -> Truth:
+        return super().expired(build + 1, limit)
+
+
+@proof("R23", TIGHT, rule=AsOf, weakened=ExpiresOneLate)
+def a_row_that_stays_is_recent_enough_for_one(kind: type[AsOf]) -> Claim:
+    asof, build = join(kind), z3.Int("build")
+    limit = asof.limit(PROBE, BUILD)
+    probe = limit.value - asof.reach
+    return Claim([limit.there, negate(asof.expired(build, limit))], asof.recent(probe, build))
+
+
+class AsAnEventTimeJoin(AsOf):
+    """The output watermark of a join whose pairs are emitted as soon as both rows have arrived."""
+
+    def build_watermark(self, probe: Maybe, build: Maybe) -> Maybe:
+        return least_if_all([build, moved(probe, -self.tolerance)])
+
+
+@proof("R24", OUTPUT, rule=AsOf, weakened=AsAnEventTimeJoin)
+def no_time_below_its_output_watermark_is_still_to_come(kind: type[AsOf]) -> list[Claim]:
+    asof, (probe, build) = join(kind), z3.Ints("probe build")
+    limit = asof.limit(PROBE, BUILD)
+    later = negate(asof.is_due(True, probe, limit))
+    return [
+        Claim([later], in_time(probe, asof.probe_watermark(PROBE, BUILD))),
+        Claim(
+            [later, asof.recent(probe, build)], in_time(build, asof.build_watermark(PROBE, BUILD))
+        ),
+    ]
+
+
+class LimitOfTheDistance(AsOf):
+    def limit(self, probe: Maybe, build: Maybe) -> Maybe:
+        return moved(probe, -build.value)
+
+
+@proof("R24", MONOTONE, rule=AsOf, weakened=LimitOfTheDistance)
+def the_output_watermarks_never_go_back(kind: type[AsOf]) -> list[Claim]:
+    asof = join(kind)
+    later = [unknown_or("later_probe"), unknown_or("later_build")]
+    given = [
+        implies(a.there, is_at_least(b, a)) for a, b in zip([PROBE, BUILD], later, strict=True)
+    ]
+    found = []
+    for rule in (asof.probe_watermark, asof.build_watermark):
+        before = rule(PROBE, BUILD)
+        found.append(Claim([*given, before.there], is_at_least(rule(*later), before)))
+    return found

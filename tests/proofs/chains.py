@@ -1,0 +1,375 @@
+"""R10 to R12, R15, R16, R18, R19: output watermarks, and what holds above a join."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
+
+import z3
+
+from tests.proofs import shapes
+from tests.proofs.proof import MONOTONE, OUTPUT, SOUND, TIGHT, Claim, proof
+from tests.proofs.rules import (
+    JOIN_TYPES,
+    LEFT,
+    RIGHT,
+    SIDES,
+    Bound,
+    Column,
+    Join,
+    JoinType,
+    Partners,
+    Row,
+    Watermarks,
+    furthest,
+    remaining,
+    settled,
+    shifted,
+    slowest,
+    window_end,
+)
+from tests.proofs.shapes import joined, unknown_or
+from tests.proofs.terms import (
+    ABSENT,
+    Maybe,
+    Term,
+    Truth,
+    all_of,
+    any_of,
+    choose,
+    greatest,
+    implies,
+    is_at_least,
+    is_below,
+    known,
+    least_if_all,
+    moved,
+    negate,
+)
+
+
+class PassesWatermarksOn(Join):
+    """As a filter may; a join holds rows back."""
+
+    def output_watermark(self, column: int, watermarks: Watermarks) -> Maybe:
+        return watermarks[column]
+
+
+class FastestBound(Join):
+    def output_watermark(self, column: int, watermarks: Watermarks) -> Maybe:
+        return greatest([watermarks[column], self.bound(column, watermarks)])
+
+
+def watermarked_output(join: Join) -> list[int]:
+    return [i for i, c in enumerate(join.columns) if c.watermarked and join.governing(i)]
+
+
+@proof("R10", OUTPUT, rule=Join, weakened=PassesWatermarksOn)
+def no_row_below_the_output_watermark_is_still_to_come(kind: type[Join]) -> list[Claim]:
+    """A row that is emitted later is buffered now, or arrives later, or is a pair of these."""
+    found = []
+    for shape in shapes.ALL:
+        join = shape(kind)
+        marks = shapes.watermarks(join)
+        for column in watermarked_output(join):
+            side = join.columns[column].side
+            row = shapes.row(join, side)
+            out = join.output_watermark(column, marks)
+            buffered = all_of(join.survives(side, row, marks), negate(join.contradictory))
+            new = negate(join.late(side, row, marks))
+            given = [join.arrives(side, row), any_of(buffered, new)]
+            found.append(Claim(given, negate(is_below(row[column], out))))
+    return found
+
+
+@proof("R10", MONOTONE, rule=Join, weakened=FastestBound)
+def it_is_none_above_the_received_one_and_never_goes_back(kind: type[Join]) -> list[Claim]:
+    found = []
+    for shape in shapes.ALL:
+        join = shape(kind)
+        low, high = shapes.watermarks(join, "low"), shapes.watermarks(join, "high")
+        for column in watermarked_output(join):
+            before, after = join.output_watermark(column, low), join.output_watermark(column, high)
+            kept = all_of(
+                implies(before.there, is_at_least(after, before)),
+                implies(after.there, is_at_least(high[column], after)),
+            )
+            found.append(Claim([shapes.not_before(low, high)], kept))
+    return found
+
+
+class HeldBackByOneMore(Join):
+    def output_watermark(self, column: int, watermarks: Watermarks) -> Maybe:
+        return moved(super().output_watermark(column, watermarks), -1)
+
+
+@proof("R10", TIGHT, rule=Join, weakened=HeldBackByOneMore)
+def a_row_at_the_output_watermark_may_come(kind: type[Join]) -> list[Claim]:
+    """Of `b BETWEEN a - c AND a + d`: a pair with `a` at it, one row of which is new."""
+    join = shapes.BOTH_WAYS(kind)
+    marks = [known(z3.Int("w_0")), known(z3.Int("w_1"))]
+    out = join.output_watermark(0, marks).value
+    pair = {0: known(out), 1: known(out + join.slack[0][1])}
+    late = [join.late(side, pair, marks) for side in SIDES]
+    buffered = [join.survives(side, pair, marks) for side in SIDES]
+    possible = any_of(
+        all_of(negate(late[LEFT]), buffered[RIGHT]), all_of(negate(late[RIGHT]), buffered[LEFT])
+    )
+    return [Claim([negate(join.contradictory)], all_of(join.pairs(pair), possible))]
+
+
+def padded(row: Row, join: Join, side: int) -> Row:
+    return {**row, **dict.fromkeys(join.of(1 - side), ABSENT)}
+
+
+def emitted(join: Join, kind: JoinType) -> list[tuple[Row, list[Truth]]]:
+    """The rows that a join emits, and when: joined, or unmatched on a preserved side."""
+    pair, matched = joined(join)
+    found = []
+    if kind.left_only:
+        left = {i: pair[i] for i in join.of(LEFT)}
+        given = [join.arrives(LEFT, left)] if kind.preserved else matched
+        return [(left, given)]
+    found.append((pair, matched))
+    for side in kind.preserved:
+        row = shapes.row(join, side)
+        found.append((padded(row, join, side), [join.arrives(side, row)]))
+    return found
+
+
+def facts_hold(facts: Sequence[Bound], row: Row) -> Truth:
+    return all_of(
+        *[
+            implies(
+                all_of(row[f.later].there, row[f.earlier].there),
+                row[f.later].value >= row[f.earlier].value - f.slack,
+            )
+            for f in facts
+        ]
+    )
+
+
+class FactsOfPairsForAllRows(Join):
+    def output_facts(self, kind: JoinType) -> list[Bound]:
+        n = self.of(LEFT) if kind.left_only else range(len(self.columns))
+        return [
+            Bound(i, j, self.slack[i][j])
+            for i in n
+            for j in n
+            if i != j and self.slack[i][j] is not None
+        ]
+
+
+@proof("R11", SOUND, rule=Join, weakened=FactsOfPairsForAllRows)
+def each_emitted_row_obeys_the_facts(kind: type[Join]) -> list[Claim]:
+    return [
+        Claim(given, facts_hold(join.output_facts(how), row))
+        for shape in shapes.ALL
+        for join in [shape(kind)]
+        for how in JOIN_TYPES
+        for row, given in emitted(join, how)
+    ]
+
+
+class PadsNothing(Join):
+    def nullable_in_output(self, column: int, kind: JoinType) -> bool:
+        return self.columns[column].nullable and not self.constrained(column)
+
+
+@proof("R12", SOUND, rule=Join, weakened=PadsNothing)
+def a_column_that_is_said_to_be_there_is(kind: type[Join]) -> list[Claim]:
+    return [
+        Claim(
+            given,
+            all_of(*[t.there for i, t in row.items() if not join.nullable_in_output(i, how)]),
+        )
+        for shape in shapes.ALL
+        for join in [shape(kind)]
+        for how in JOIN_TYPES
+        for row, given in emitted(join, how)
+    ]
+
+
+class LateByTheInputs(Join):
+    def output_watermark(self, column: int, watermarks: Watermarks) -> Maybe:
+        return watermarks[column]
+
+
+@proof("R15", OUTPUT, rule=Join, weakened=LateByTheInputs)
+def what_a_join_emits_is_never_late_at_the_join_above(kind: type[Join]) -> list[Claim]:
+    """It takes the output facts for its own, and the output watermark of the batch before."""
+    found = []
+    for shape in shapes.ALL:
+        lower = shape(kind)
+        for how in JOIN_TYPES:
+            upper = above(lower, how)
+            marks = shapes.watermarks(lower)
+            received = [
+                lower.output_watermark(i, marks) if upper.columns[i].watermarked else ABSENT
+                for i in range(len(upper.columns))
+            ]
+            for row, given in emitted(lower, how):
+                came = []
+                for side in SIDES:
+                    own = {i: t for i, t in row.items() if i in lower.of(side)}
+                    if own and any(t.there is not False for t in own.values()):
+                        new = negate(lower.late(side, own, marks))
+                        stays = lower.survives(side, own, marks)
+                        buffered = all_of(stays, negate(lower.contradictory))
+                        came.append(any_of(new, buffered))
+                found.append(
+                    Claim(
+                        [*given, *came],
+                        all_of(upper.arrives(LEFT, row), negate(upper.late(LEFT, row, received))),
+                    )
+                )
+    return found
+
+
+def above(lower: Join, how: JoinType) -> Join:
+    """The left input of a join above."""
+    kept = lower.of(LEFT) if how.left_only else range(len(lower.columns))
+    watermarked = watermarked_output(lower)
+    columns = [Column(LEFT, i in watermarked, lower.nullable_in_output(i, how)) for i in kept]
+    return Join(columns, (), lower.output_facts(how))
+
+
+Settled: TypeAlias = Callable[[Maybe, Sequence[Maybe]], Maybe]
+
+
+def follows_back(arrived: Maybe, rivals: Sequence[Maybe]) -> Maybe:
+    return least_if_all(rivals)
+
+
+@proof("R16", MONOTONE, rule=settled, weakened=follows_back)
+def an_idle_input_never_goes_back(rule: Settled) -> Claim:
+    """Also where it is idle in one batch, and its rivals are other ones in the next."""
+    arrived, first, second = unknown_or("arrived"), unknown_or("first"), unknown_or("second")
+    before = rule(arrived, [first])
+    return Claim([before.there], is_at_least(rule(before, [first, second]), before))
+
+
+def follows_the_fastest(arrived: Maybe, rivals: Sequence[Maybe]) -> Maybe:
+    return greatest([arrived, *rivals])
+
+
+@proof("R16", SOUND, rule=settled, weakened=follows_the_fastest)
+def it_passes_no_rival(rule: Settled) -> Claim:
+    arrived, first, second = unknown_or("arrived"), unknown_or("first"), unknown_or("second")
+    after = rule(arrived, [first, second])
+    return Claim(
+        [after.there, first.there, second.there, negate(is_at_least(arrived, after))],
+        all_of(after.value <= first.value, after.value <= second.value),
+    )
+
+
+class Plans:
+    """R18: how the watermark of a computed time follows."""
+
+    union = staticmethod(slowest)
+    greatest = staticmethod(furthest)
+    shifted = staticmethod(shifted)
+    window = staticmethod(window_end)
+
+
+class HastyPlans(Plans):
+    union = staticmethod(furthest)
+
+
+@proof("R18", SOUND, rule=Plans, weakened=HastyPlans)
+def computed_times_are_not_below_their_watermarks(plans: type[Plans]) -> list[Claim]:
+    t, u, end, distance = z3.Ints("t u end distance")
+    w, v = unknown_or("w"), unknown_or("v")
+    t_in_time, u_in_time = negate(is_below(known(t), w)), negate(is_below(known(u), v))
+    later = choose(t >= u, t, u)
+
+    def stays_above(time: Term, watermark: Maybe) -> Truth:
+        return negate(is_below(known(time), watermark))
+
+    return [
+        Claim([any_of(t_in_time, all_of(u_in_time, t == u))], stays_above(t, plans.union([w, v]))),
+        Claim([t_in_time, u_in_time], stays_above(later, plans.greatest([w, v]))),
+        Claim([t_in_time], stays_above(t + distance, plans.shifted(w, distance))),
+        Claim([t_in_time, t < end], stays_above(end, plans.window(w))),
+    ]
+
+
+class MirroredPlans(Plans):
+    @staticmethod
+    def shifted(watermark: Maybe, distance: Term) -> Maybe:
+        return Maybe(watermark.there, distance - watermark.value)
+
+
+@proof("R18", MONOTONE, rule=Plans, weakened=MirroredPlans)
+def they_rise_with_those_of_the_sources(plans: type[Plans]) -> list[Claim]:
+    low, high = [unknown_or("w"), unknown_or("v")], [unknown_or("x"), unknown_or("y")]
+    distance = z3.Int("distance")
+    given = [shapes.not_before(low, high)]
+
+    def rises(before: Maybe, after: Maybe) -> Claim:
+        return Claim([*given, before.there], is_at_least(after, before))
+
+    return [
+        rises(plans.union(low), plans.union(high)),
+        rises(plans.greatest(low), plans.greatest(high)),
+        rises(plans.shifted(low[0], distance), plans.shifted(high[0], distance)),
+        rises(plans.window(low[0]), plans.window(high[0])),
+    ]
+
+
+Remaining: TypeAlias = Callable[..., Maybe]
+
+
+def without_unmatched(
+    promised: Maybe,
+    to_come: Maybe,
+    buffered: Maybe,
+    unmatched: Maybe,
+    preserved: bool,
+    governing: Sequence[Partners],
+) -> Maybe:
+    return remaining(promised, to_come, buffered, ABSENT, preserved, governing)
+
+
+@proof("R19", OUTPUT, rule=remaining, weakened=without_unmatched)
+def nothing_below_what_remains_is_emitted(rule: Remaining) -> list[Claim]:
+    """Of a column and two governing ones: rows that are buffered or new, joined or unmatched."""
+    time, one, two = z3.Ints("time one two")
+    slack = z3.Ints("slack_one slack_two")
+    promised, to_come = unknown_or("promised"), unknown_or("to_come")
+    buffered, unmatched = unknown_or("buffered"), unknown_or("unmatched")
+    partners = [
+        Partners(
+            s,
+            unknown_or(f"{name}_to_come"),
+            Maybe(z3.Bool("any_partner"), z3.Int(f"{name}_buffered")),
+        )
+        for s, name in zip(slack, ["one", "two"], strict=True)
+    ]
+    given = [
+        negate(is_below(known(time), promised)),
+        # a row that has met nothing is one of those that are buffered
+        implies(unmatched.there, all_of(buffered.there, buffered.value <= unmatched.value)),
+    ]
+
+    def not_below(value: Term, limit: Maybe) -> Truth:
+        return negate(is_below(known(value), limit))
+
+    def held(value: Term, limit: Maybe) -> Truth:
+        return all_of(limit.there, value >= limit.value)
+
+    meets = [time >= one - slack[0], time >= two - slack[1]]
+    new_partner = [not_below(v, p.to_come) for v, p in zip([one, two], partners, strict=True)]
+    held_partner = [held(v, p.buffered) for v, p in zip([one, two], partners, strict=True)]
+    found = []
+    for preserved in (False, True):
+        limit = rule(promised, to_come, buffered, unmatched, preserved, partners)
+        cases = [
+            all_of(held(time, buffered), *meets, *new_partner),
+            all_of(not_below(time, to_come), *meets, *new_partner),
+            all_of(not_below(time, to_come), *meets, *held_partner),
+        ]
+        if preserved:
+            cases += [held(time, unmatched), not_below(time, to_come)]
+        found.append(Claim([*given, any_of(*cases)], not_below(time, limit)))
+    return found

@@ -1,0 +1,317 @@
+"""R1, R2, R7, R8, R17: received watermarks, late rows, limits, and which rows stay buffered."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+import z3
+
+from tests.proofs import shapes
+from tests.proofs.proof import EXACT, MONOTONE, SOUND, TIGHT, Claim, proof
+from tests.proofs.rules import SIDES, Join, Row, Watermarks, received
+from tests.proofs.shapes import joined, unknown_or
+from tests.proofs.terms import (
+    ABSENT,
+    Maybe,
+    Term,
+    Truth,
+    all_of,
+    any_of,
+    greatest,
+    highest,
+    implies,
+    is_at_least,
+    is_below,
+    known,
+    least,
+    lowest,
+    moved,
+    negate,
+    same,
+)
+
+Received: TypeAlias = Callable[[Maybe, Maybe, Term], Maybe]
+
+
+def of_the_batch_alone(before: Maybe, largest: Maybe, lag: Term) -> Maybe:
+    return moved(largest, -lag)
+
+
+@proof("R1", MONOTONE, rule=received, weakened=of_the_batch_alone)
+def a_watermark_never_goes_back(rule: Received) -> Claim:
+    """Whatever the lag is from now on."""
+    before, largest, lag = unknown_or("before"), unknown_or("largest"), z3.Int("lag")
+    return Claim([before.there], is_at_least(rule(before, largest, lag), before))
+
+
+@proof("R1", EXACT, rule=received, weakened=of_the_batch_alone)
+def it_depends_on_what_has_come_not_on_the_order_or_the_batches(rule: Received) -> Claim:
+    before, one, two = unknown_or("before"), unknown_or("one"), unknown_or("two")
+    lag = z3.Int("lag")
+    apart = rule(rule(before, one, lag), two, lag)
+    together = rule(before, greatest([one, two]), lag)
+    return Claim(
+        [],
+        all_of(apart.there == together.there, implies(apart.there, apart.value == together.value)),
+    )
+
+
+class LateAtTheWatermark(Join):
+    def late(self, side: int, row: Row, watermarks: Watermarks) -> Truth:
+        own = [i for i in self.of(side) if self.columns[i].watermarked]
+        return any_of(*[negate(is_at_least(row[i], moved(watermarks[i], 1))) for i in own])
+
+
+@proof("R2", EXACT, rule=Join, weakened=LateAtTheWatermark)
+def a_row_is_late_if_a_time_is_strictly_below_its_watermark(kind: type[Join]) -> list[Claim]:
+    """A row at its watermarks is not, and NULL and unknown watermarks make none late."""
+    found = []
+    for shape in shapes.ALL:
+        join = shape(kind)
+        for side in SIDES:
+            row, marks = shapes.row(join, side), shapes.watermarks(join)
+            below = [
+                all_of(time.there, marks[i].there, time.value < marks[i].value)
+                for i, time in row.items()
+            ]
+            found.append(Claim([], same(join.late(side, row, marks), any_of(*below))))
+    return found
+
+
+class LimitOfTheLargestSum(Join):
+    def limit(self, side: int, row: Row, column: int) -> Maybe:
+        return greatest(
+            moved(row[a], self.slack[a][column])
+            for a in self.of(side)
+            if self.slack[a][column] is not None
+        )
+
+
+class LimitOneBelow(Join):
+    def limit(self, side: int, row: Row, column: int) -> Maybe:
+        return moved(super().limit(side, row, column), -1)
+
+
+@proof("R7", SOUND, rule=Join, weakened=LimitOneBelow)
+def no_partner_is_above_a_limit(kind: type[Join]) -> list[Claim]:
+    found = []
+    for shape in shapes.ALL:
+        join = shape(kind)
+        pair, given = joined(join)
+        for side in SIDES:
+            limits = [(b, join.limit(side, pair, b)) for b in join.of(1 - side)]
+            found.append(
+                Claim(given, all_of(*[negate(is_below(limit, pair[b])) for b, limit in limits]))
+            )
+    return found
+
+
+@proof("R7", TIGHT, rule=Join, weakened=LimitOfTheLargestSum)
+def a_partner_may_be_at_all_limits(kind: type[Join]) -> list[Claim]:
+    found = []
+    for shape in shapes.ALL:
+        join = shape(kind)
+        unknown = [ABSENT for _ in join.columns]
+        for side in SIDES:
+            row = shapes.row(join, side)
+            partner = best_partner(join, side, row, unknown)
+            found.append(
+                Claim(
+                    [join.arrives(side, row), join.may_match(side, row)],
+                    all_of(join.arrives(1 - side, partner), join.pairs({**row, **partner})),
+                )
+            )
+    return found
+
+
+Passed: TypeAlias = Callable[[Term, Term], Truth]
+
+
+def has_passed(limit: Term, mark: Term) -> Truth:
+    return is_below(known(limit), known(mark))
+
+
+def has_reached(limit: Term, mark: Term) -> Truth:
+    return limit <= mark
+
+
+@proof("R8", SOUND, rule=has_passed, weakened=has_reached)
+def no_other_column_matters_to_that(passed: Passed) -> Claim:
+    """For any number of columns: `a` and `b` are those of the limit that evicts the row."""
+    a, b, slack, mark = z3.Ints("a b slack mark")
+    return Claim([passed(a + slack, mark), b >= mark], negate(a >= b - slack))
+
+
+class EvictsAtTheLimit(Join):
+    def survives(self, side: int, row: Row, watermarks: Watermarks) -> Truth:
+        return all_of(
+            *[
+                negate(is_at_least(watermarks[b], self.limit(side, row, b)))
+                for b in self.limiting(side)
+            ]
+        )
+
+
+@proof("R8", SOUND, rule=Join, weakened=EvictsAtTheLimit)
+def no_row_that_is_not_late_matches_an_evicted_one(kind: type[Join]) -> list[Claim]:
+    return [claim for shape in shapes.ALL for claim in evicted_rows_have_no_partner(shape(kind))]
+
+
+class LimitedByTimesThatMayBeNull(Join):
+    def certain(self, column: int) -> bool:
+        return True
+
+
+@proof("R4", SOUND, rule=Join, weakened=LimitedByTimesThatMayBeNull)
+def the_watermark_of_a_time_that_may_be_null_evicts_nothing(kind: type[Join]) -> list[Claim]:
+    shapes_with_null = (shapes.OWN_NULL, shapes.PARTNER_NULL, shapes.CHAIN_OF_FACTS)
+    return [c for shape in shapes_with_null for c in evicted_rows_have_no_partner(shape(kind))]
+
+
+def evicted_rows_have_no_partner(join: Join) -> list[Claim]:
+    pair, given = joined(join)
+    marks = shapes.watermarks(join)
+    return [
+        Claim(
+            [*given, negate(join.late(1 - side, pair, marks))],
+            join.survives(side, pair, marks),
+        )
+        for side in SIDES
+    ]
+
+
+class StaysUntilAllLimitsHavePassed(Join):
+    def survives(self, side: int, row: Row, watermarks: Watermarks) -> Truth:
+        limiting = self.limiting(side)
+        passed = [is_below(self.limit(side, row, b), watermarks[b]) for b in limiting]
+        return negate(all_of(*passed)) if limiting else True
+
+
+@proof("R8", TIGHT, rule=Join, weakened=StaysUntilAllLimitsHavePassed)
+def a_buffered_row_has_a_partner_that_is_not_late(kind: type[Join]) -> list[Claim]:
+    """The partner whose times are the limits of the row."""
+    found = []
+    for shape in shapes.ALL:
+        join = shape(kind)
+        for side in SIDES:
+            row, marks = shapes.row(join, side), shapes.watermarks(join)
+            partner = best_partner(join, side, row, marks)
+            pair = {**row, **partner}
+            found.append(
+                Claim(
+                    [
+                        join.arrives(side, row),
+                        join.may_match(side, row),
+                        join.survives(side, row, marks),
+                    ],
+                    all_of(
+                        join.arrives(1 - side, partner),
+                        join.pairs(pair),
+                        negate(join.late(1 - side, partner, marks)),
+                    ),
+                )
+            )
+    return found
+
+
+def best_partner(join: Join, side: int, row: Row, marks: Watermarks) -> Row:
+    """Each certain time at its limit, or, where it has none, as late as the others demand."""
+    certain = [b for b in join.of(1 - side) if join.certain(b)]
+    limited = {b: limit for b in certain if (limit := join.limit(side, row, b)).there is True}
+    free = {
+        b: known(
+            highest(
+                0,
+                *[
+                    highest(0, choose_value(moved(other, -join.slack[b][i])))
+                    for i, other in {**row, **limited}.items()
+                    if join.slack[b][i] is not None
+                ],
+                choose_value(marks[b]),
+            )
+        )
+        for b in certain
+        if b not in limited
+    }
+    return {b: {**limited, **free}.get(b, ABSENT) for b in join.of(1 - side)}
+
+
+def choose_value(time: Maybe) -> Term:
+    return greatest([time, known(0)]).value if time.there is not True else time.value
+
+
+Least: TypeAlias = Callable[[Term, Term], Term]
+
+
+def first_of(first: Term, second: Term) -> Term:
+    return first
+
+
+@proof("R8", TIGHT, rule=lowest, weakened=first_of)
+def limits_satisfy_all_bounds_of_any_number_of_columns(smaller: Least) -> list[Claim]:
+    """The times of that partner, of a row with any number of times.
+
+    `j` and `i` are any two certain columns of the other input, `a` is any time of the row, and `u`
+    the one whose sum with the slack is the limit of `j`.
+    """
+    u, a, mark = z3.Ints("u a mark")
+    uj, ui, ua, aj, ai, ja, ji = z3.Ints("uj ui ua aj ai ja ji")
+    limit_j, limit_i = smaller(a + aj, u + uj), smaller(a + ai, u + ui)
+    closed = [ui <= uj + ji, ua <= uj + ja]
+    filtered = u >= a - ua
+    attained = u + uj <= a + aj
+    return [
+        Claim([*closed, attained], limit_j >= limit_i - ji),
+        Claim([*closed, attained, filtered], limit_j >= a - ja),
+        Claim([attained], a >= limit_j - aj),
+        Claim([attained, mark <= u + uj], limit_j >= mark),
+    ]
+
+
+class EvictsWhatIsJustPassed(Join):
+    def survives(self, side: int, row: Row, watermarks: Watermarks) -> Truth:
+        limits = [(moved(self.limit(side, row, b), 1), watermarks[b]) for b in self.limiting(side)]
+        return negate(any_of(*[all_of(is_at_least(a, b), is_at_least(b, a)) for a, b in limits]))
+
+
+@proof("R8", MONOTONE, rule=Join, weakened=EvictsWhatIsJustPassed)
+def what_a_lower_watermark_evicts_a_higher_one_does(kind: type[Join]) -> list[Claim]:
+    """So a task that knows less than the others evicts too little, never too much."""
+    found = []
+    for shape in shapes.ALL:
+        join = shape(kind)
+        low, high = shapes.watermarks(join, "low"), shapes.watermarks(join, "high")
+        for side in SIDES:
+            row = shapes.row(join, side)
+            found.append(
+                Claim(
+                    [shapes.not_before(low, high), join.survives(side, row, high)],
+                    join.survives(side, row, low),
+                )
+            )
+    return found
+
+
+class LimitedByEventTimesOnly(Join):
+    def limit(self, side: int, row: Row, column: int) -> Maybe:
+        return least(
+            moved(row[a], self.slack[a][column])
+            for a in self.of(side)
+            if self.slack[a][column] is not None and self.columns[a].watermarked
+        )
+
+
+@proof("R17", EXACT, rule=Join, weakened=LimitedByEventTimesOnly)
+def each_buffered_row_has_each_limit(kind: type[Join]) -> list[Claim]:
+    """So none is buffered for ever, where a watermark limits the side at all."""
+    found = []
+    for shape in shapes.ALL:
+        join = shape(kind)
+        for side in SIDES:
+            row = shapes.row(join, side)
+            limits = [join.limit(side, row, b).there for b in join.limiting(side)]
+            found.append(
+                Claim([join.arrives(side, row), join.may_match(side, row)], all_of(*limits))
+            )
+    return found

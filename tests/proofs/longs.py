@@ -1,0 +1,69 @@
+"""R31: 64 bits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+import z3
+
+from tests.proofs.proof import EXACT, SOUND, Claim, proof
+from tests.proofs.rules import LONGEST, clamp
+from tests.proofs.terms import Term, Truth, all_of, any_of
+
+Clamp: TypeAlias = Callable[[Term], Term]
+Saturated: TypeAlias = Callable[[z3.BitVecRef, z3.BitVecRef, bool], z3.BitVecRef]
+
+FIRST = z3.BitVecVal(-LONGEST - 1, 64)
+LAST = z3.BitVecVal(LONGEST, 64)
+
+
+def saturated(a: z3.BitVecRef, b: z3.BitVecRef, minus: bool) -> z3.BitVecRef:
+    """`Saturated.add` and `Saturated.subtract`, bit by bit."""
+    sum_ = a - b if minus else a + b
+    overflows = (a ^ b) & (a ^ sum_) if minus else (a ^ sum_) & (b ^ sum_)
+    return z3.If(overflows < 0, z3.If(a < 0, FIRST, LAST), sum_)
+
+
+def wraps_around(a: z3.BitVecRef, b: z3.BitVecRef, minus: bool) -> z3.BitVecRef:
+    return a - b if minus else a + b
+
+
+@proof("R31", EXACT, rule=saturated, weakened=wraps_around)
+def the_code_stays_at_the_ends_of_the_range(rule: Saturated) -> list[Claim]:
+    """As the exact sum does, in 66 bits, where it fits."""
+    a, b = z3.BitVecs("a b", 64)
+    found = []
+    for minus in (False, True):
+        wide, other = z3.SignExt(2, a), z3.SignExt(2, b)
+        exact = wide - other if minus else wide + other
+        first, last = z3.SignExt(2, FIRST), z3.SignExt(2, LAST)
+        clamped = z3.If(exact < first, first, z3.If(exact > last, last, exact))
+        found.append(Claim([], z3.SignExt(2, rule(a, b, minus)) == clamped))
+    return found
+
+
+def around(exact: Term) -> Term:
+    """What 64 bits without care make of a sum."""
+    whole = 2 * (LONGEST + 1)
+    return z3.If(exact > LONGEST, exact - whole, z3.If(exact < -LONGEST - 1, exact + whole, exact))
+
+
+def long(*values: Term) -> Truth:
+    return all_of(*[all_of(v >= -LONGEST - 1, v <= LONGEST) for v in values])
+
+
+@proof("R31", SOUND, rule=clamp, weakened=around)
+def what_does_not_fit_frees_no_row_and_hides_no_match(rule: Clamp) -> list[Claim]:
+    a, b, slack, more, mark = z3.Ints("a b slack more mark")
+    bounded = [long(a, b, slack, mark), a >= b - slack]
+    path = rule(slack + more)
+    return [
+        # a buffered row stays, and is found: R8, and the range of a probe
+        Claim([*bounded, b >= mark], rule(a + slack) >= mark),
+        Claim(bounded, all_of(rule(a + slack) >= b, rule(b - slack) <= a)),
+        # the output watermark: R10
+        Claim([*bounded, b >= mark], rule(mark - slack) <= a),
+        # a path: R3; at the upper end it is no bound
+        Claim([long(slack, more)], any_of(path == LONGEST, path >= slack + more)),
+    ]

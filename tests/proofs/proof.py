@@ -1,0 +1,91 @@
+"""What a proof is: a claim about a rule, and a weakened rule for which the claim fails."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, TypeAlias, cast
+
+import z3
+
+from tests.proofs.terms import Truth, all_of, negate
+
+SOUND = "sound"
+TIGHT = "tight"
+OUTPUT = "output"
+MONOTONE = "monotone"
+EXACT = "exact"
+
+
+class Claim(NamedTuple):
+    """For all values: if all of `given` hold, `then` holds."""
+
+    given: Sequence[Truth]
+    then: Truth
+
+
+Statement: TypeAlias = Callable[[Any], "Claim | list[Claim]"]
+
+
+@dataclass(frozen=True)
+class Proof:
+    """A claim about a rule.
+
+    Attributes
+    ----------
+    number
+        of the rule, in docs/internals/rules.md
+    about
+        what is claimed: SOUND, TIGHT, OUTPUT, MONOTONE or EXACT
+    statement
+        makes the claims of a rule
+    rule
+        the rule of the product
+    weakened
+        the same with a mistake in it
+
+    """
+
+    number: str
+    about: str
+    statement: Statement
+    rule: Any
+    weakened: Any
+
+    @property
+    def name(self) -> str:
+        return f"{self.number}-{self.about}-{self.statement.__name__}"
+
+
+PROOFS: list[Proof] = []
+
+
+def proof(number: str, about: str, *, rule: Any, weakened: Any) -> Callable[[Statement], Statement]:
+    """Register the claims of a function about `rule`."""
+
+    def register(statement: Statement) -> Statement:
+        PROOFS.append(Proof(number, about, statement, rule, weakened))
+        return statement
+
+    return register
+
+
+def claims(statement: Statement, rule: Any) -> list[Claim]:
+    found = statement(rule)
+    return [found] if isinstance(found, Claim) else found
+
+
+def counterexample(claim: Claim) -> z3.ModelRef | None:
+    """Values for which the claim fails; None: it holds for all."""
+    return model(all_of(*claim.given, negate(claim.then)))
+
+
+def model(formula: Truth) -> z3.ModelRef | None:
+    """Values for which a formula holds; None: there are none."""
+    solver = z3.Solver()
+    solver.set("timeout", 20_000)
+    solver.add(formula)
+    answer = solver.check()
+    if answer == z3.unknown:
+        raise AssertionError(f"the solver gives up: {solver.reason_unknown()}")
+    return cast(z3.ModelRef, solver.model()) if answer == z3.sat else None

@@ -1,0 +1,394 @@
+"""The rules of docs/internals/rules.md, executable: event-time joins, orders and as-of joins.
+
+Each rule runs on integers and on terms of the solver (see ``terms``); numbers are the page's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple, TypeAlias
+
+from tests.proofs.terms import (
+    ABSENT,
+    Maybe,
+    Term,
+    Truth,
+    all_of,
+    any_of,
+    choose,
+    greatest,
+    highest,
+    implies,
+    is_below,
+    known,
+    least,
+    least_if_all,
+    lowest,
+    moved,
+    negate,
+    select,
+)
+
+LEFT, RIGHT = 0, 1
+SIDES = (LEFT, RIGHT)
+
+Slack: TypeAlias = Term | None
+"""The slack of a bound; None: unbounded."""
+
+Row: TypeAlias = Mapping[int, Maybe]
+"""Times by column, of one row or of a pair of rows."""
+
+Watermarks: TypeAlias = Sequence[Maybe]
+"""By column; absent where no watermark has been received."""
+
+
+class Column(NamedTuple):
+    side: int
+    watermarked: bool = True
+    nullable: bool = False
+
+
+class Bound(NamedTuple):
+    """``later >= earlier - slack``."""
+
+    later: int
+    earlier: int
+    slack: Term
+
+
+@dataclass(frozen=True)
+class JoinType:
+    name: str
+    preserved: tuple[int, ...] = ()
+    left_only: bool = False
+
+
+INNER = JoinType("INNER")
+LEFT_OUTER = JoinType("LEFT OUTER", (LEFT,))
+RIGHT_OUTER = JoinType("RIGHT OUTER", (RIGHT,))
+FULL_OUTER = JoinType("FULL OUTER", (LEFT, RIGHT))
+LEFT_SEMI = JoinType("LEFT SEMI", left_only=True)
+LEFT_ANTI = JoinType("LEFT ANTI", (LEFT,), left_only=True)
+JOIN_TYPES = (INNER, LEFT_OUTER, RIGHT_OUTER, FULL_OUTER, LEFT_SEMI, LEFT_ANTI)
+
+
+def received(before: Maybe, largest: Maybe, lag: Term) -> Maybe:
+    """R1: the watermark of a source column at the end of a batch."""
+    return greatest([before, moved(largest, -lag)])
+
+
+def settled(arrived: Maybe, rivals: Sequence[Maybe]) -> Maybe:
+    """R16: the watermark of an idle input; of several columns the slowest counts."""
+    following = least_if_all(rivals) if rivals else ABSENT
+    return greatest([arrived, following])
+
+
+def shorter(direct: Slack, first: Slack, second: Slack) -> Slack:
+    """R3: the step of the closure, of a bound and a path of two."""
+    if first is None or second is None:
+        return direct
+    return first + second if direct is None else lowest(direct, first + second)
+
+
+@dataclass(frozen=True)
+class Join:
+    """What the condition of an event-time join says of times."""
+
+    columns: Sequence[Column]
+    conjuncts: Sequence[Bound]
+    facts: Sequence[Bound] = ()
+    never_true: bool = False
+
+    def of(self, side: int) -> list[int]:
+        return [i for i, column in enumerate(self.columns) if column.side == side]
+
+    def constrained(self, column: int) -> bool:
+        return any(column in (b.later, b.earlier) for b in self.conjuncts)
+
+    def certain(self, column: int) -> bool:
+        """R4: whether each joined pair has a time in this column."""
+        return self.constrained(column) or not self.columns[column].nullable
+
+    @cached_property
+    def slack(self) -> list[list[Slack]]:
+        """R3: the closure."""
+        n = range(len(self.columns))
+        d: list[list[Slack]] = [[0 if i == j else None for j in n] for i in n]
+        for bound in [*self.conjuncts, *self.facts]:
+            now = d[bound.later][bound.earlier]
+            d[bound.later][bound.earlier] = bound.slack if now is None else lowest(now, bound.slack)
+        for k in filter(self.certain, n):
+            for i in n:
+                for j in n:
+                    d[i][j] = shorter(d[i][j], d[i][k], d[k][j])
+        return d
+
+    @cached_property
+    def contradictory(self) -> Truth:
+        """R5: whether no pair can match."""
+        cycles = [self.slack[i][i] < 0 for i in range(len(self.columns)) if self.certain(i)]
+        return True if self.never_true else any_of(*cycles)
+
+    def governing(self, column: int) -> list[int]:
+        """R7: the columns of the other input whose watermarks bound this one."""
+        return [
+            b
+            for b in self.of(1 - self.columns[column].side)
+            if self.columns[b].watermarked and self.certain(b) and self.slack[column][b] is not None
+        ]
+
+    def limiting(self, side: int) -> list[int]:
+        """R7: the columns of the other input that limit how long a row of the side is buffered."""
+        return sorted({b for a in self.of(side) for b in self.governing(a)})
+
+    def late(self, side: int, row: Row, watermarks: Watermarks) -> Truth:
+        """R2."""
+        own = [i for i in self.of(side) if self.columns[i].watermarked]
+        return any_of(*[is_below(row[i], watermarks[i]) for i in own])
+
+    def consistent(self, side: int, row: Row) -> Truth:
+        """R6: whether a row satisfies what the closure demands between its own times."""
+        own = self.of(side)
+        return all_of(
+            *[
+                implies(
+                    all_of(row[i].there, row[j].there),
+                    row[i].value >= row[j].value - self.slack[i][j],
+                )
+                for i in own
+                for j in own
+                if i != j and self.slack[i][j] is not None
+            ]
+        )
+
+    def limit(self, side: int, row: Row, column: int) -> Maybe:
+        """R7: the greatest time of a limiting column that a partner of the row can have."""
+        return least(
+            moved(row[a], self.slack[a][column])
+            for a in self.of(side)
+            if self.slack[a][column] is not None
+        )
+
+    def survives(self, side: int, row: Row, watermarks: Watermarks) -> Truth:
+        """R8: whether a buffered row stays."""
+        return all_of(
+            *[
+                negate(is_below(self.limit(side, row, b), watermarks[b]))
+                for b in self.limiting(side)
+            ]
+        )
+
+    def may_match(self, side: int, row: Row) -> Truth:
+        """R9: whether the row can match any row; else it is unmatched as it arrives."""
+        times = [row[i].there for i in self.of(side) if self.constrained(i)]
+        return all_of(*times, negate(self.contradictory), self.consistent(side, row))
+
+    def bound(self, column: int, watermarks: Watermarks) -> Maybe:
+        """R10: the lower end of what a buffered row has in a column."""
+        return greatest(
+            moved(watermarks[b], -self.slack[column][b]) for b in self.governing(column)
+        )
+
+    def output_watermark(self, column: int, watermarks: Watermarks) -> Maybe:
+        """R10."""
+        own = watermarks[column]
+        return select(self.contradictory, own, least_if_all([own, self.bound(column, watermarks)]))
+
+    def output_facts(self, kind: JoinType) -> list[Bound]:
+        """R11: what holds between columns of the output, where both are present."""
+        kept = self.of(LEFT) if kind.left_only else range(len(self.columns))
+        found: list[Bound] = []
+        for i in kept:
+            for j in kept:
+                same_side = self.columns[i].side == self.columns[j].side
+                if i == j:
+                    continue
+                if same_side and self.columns[i].side in kind.preserved:
+                    found += [f for f in self.facts if (f.later, f.earlier) == (i, j)]
+                elif self.slack[i][j] is not None:
+                    found.append(Bound(i, j, self.slack[i][j]))
+        return found
+
+    def nullable_in_output(self, column: int, kind: JoinType) -> bool:
+        """R12."""
+        side, _, nullable = self.columns[column]
+        own = nullable and (not self.constrained(column) or side in kind.preserved)
+        return own or (1 - side) in kind.preserved
+
+    # ---- what the rules are about ----
+
+    def pairs(self, pair: Row) -> Truth:
+        """Whether the conjuncts hold for a pair; a comparison with NULL does not."""
+        return all_of(
+            *[
+                all_of(
+                    pair[b.later].there,
+                    pair[b.earlier].there,
+                    pair[b.later].value >= pair[b.earlier].value - b.slack,
+                )
+                for b in self.conjuncts
+            ],
+            not self.never_true,
+        )
+
+    def arrives(self, side: int, row: Row) -> Truth:
+        """Whether its input may bring the row: facts hold, and NULL is where it may be."""
+        own = self.of(side)
+        return all_of(
+            *[row[i].there for i in own if not self.columns[i].nullable],
+            *[
+                implies(
+                    all_of(row[f.later].there, row[f.earlier].there),
+                    row[f.later].value >= row[f.earlier].value - f.slack,
+                )
+                for f in self.facts
+                if f.later in own
+            ],
+        )
+
+
+class MicroBatch(NamedTuple):
+    """R13: by which watermarks a batch decides, of those before it and those at its end."""
+
+    before: Watermarks
+    now: Watermarks
+
+    @property
+    def late(self) -> Watermarks:
+        return self.before
+
+    @property
+    def buffered_first(self) -> Watermarks:
+        """What a row of the input that is read first must survive."""
+        return self.before
+
+    @property
+    def buffered_second(self) -> Watermarks:
+        return self.now
+
+    @property
+    def evicted(self) -> Watermarks:
+        return self.now
+
+
+def slowest(inputs: Sequence[Maybe]) -> Maybe:
+    """R18: a column of a union."""
+    return least_if_all(inputs)
+
+
+def furthest(inputs: Sequence[Maybe]) -> Maybe:
+    """R18: the greatest of several times of which a row has all."""
+    return greatest(inputs)
+
+
+def shifted(watermark: Maybe, distance: Term) -> Maybe:
+    """R18: a time at a constant distance from another."""
+    return moved(watermark, distance)
+
+
+def window_end(watermark: Maybe) -> Maybe:
+    """R18: the end of the window of a time, which is later than the time."""
+    return moved(watermark, 1)
+
+
+class Partners(NamedTuple):
+    """A governing column: its slack, what its input still brings, and what is buffered of it."""
+
+    slack: Term
+    to_come: Maybe
+    buffered: Maybe
+
+
+def remaining(
+    promised: Maybe,
+    to_come: Maybe,
+    buffered: Maybe,
+    unmatched: Maybe,
+    preserved: bool,
+    governing: Sequence[Partners],
+) -> Maybe:
+    """R19: a time that no row still to come out of a join is below, by what the join buffers.
+
+    Of ``buffered`` and ``unmatched`` absent means: there are no such rows.
+    """
+    beside_new = greatest(moved(p.to_come, -p.slack) for p in governing)
+    # no buffered partner is as good as one at the end of time
+    beside_any = greatest(
+        moved(
+            Maybe(
+                p.to_come.there,
+                choose(
+                    p.buffered.there, lowest(p.to_come.value, p.buffered.value), p.to_come.value
+                ),
+            ),
+            -p.slack,
+        )
+        for p in governing
+    )
+    once_more = Maybe(buffered.there, greatest([buffered, beside_new]).value)
+    of_buffered = least([unmatched, once_more])
+    of_new = to_come if preserved else greatest([to_come, beside_any])
+    both = Maybe(of_new.there, least([of_buffered, of_new]).value)
+    return greatest([promised, both])
+
+
+def comes_out(time: Term, before: Maybe, now: Maybe, tied: bool) -> Truth:
+    """R20: whether an ordered output emits an arriving row, or one that it holds back."""
+    reached = Maybe(now.there, now.value + (0 if tied else 1))
+    return all_of(negate(is_below(known(time), before)), is_below(known(time), reached))
+
+
+@dataclass(frozen=True)
+class AsOf:
+    """The times of an as-of join: build rows from `probe - tolerance` to `probe + reach` count."""
+
+    reach: Term
+    tolerance: Term | None
+
+    def due(self, probes: bool, time: Term) -> Term:
+        return time + self.reach if probes else time
+
+    def limit(self, probe: Maybe, build: Maybe) -> Maybe:
+        """R21: all rows of both sides that are due below it have arrived."""
+        return least_if_all([moved(probe, self.reach), build])
+
+    def is_due(self, probes: bool, time: Term, limit: Maybe) -> Truth:
+        """R21: whether a row is joined."""
+        return is_below(known(self.due(probes, time)), limit)
+
+    def precedes(self, probe: Term, build: Term) -> Truth:
+        """R22: whether a build row is among those of which the last ones count."""
+        return build <= probe + self.reach
+
+    def recent(self, probe: Term, build: Term) -> Truth:
+        return True if self.tolerance is None else build >= probe - self.tolerance
+
+    def expired(self, build: Term, limit: Maybe) -> Truth:
+        """R23: whether a build row that was the last of its key is too old for good."""
+        if self.tolerance is None:
+            return False
+        return is_below(known(build + self.tolerance + self.reach), limit)
+
+    def probe_watermark(self, probe: Maybe, build: Maybe) -> Maybe:
+        """R24."""
+        return moved(self.limit(probe, build), -self.reach)
+
+    def build_watermark(self, probe: Maybe, build: Maybe) -> Maybe:
+        """R24: of the build row's time in the output."""
+        if self.tolerance is None:
+            return ABSENT
+        return moved(self.limit(probe, build), -self.reach - self.tolerance)
+
+
+LONGEST = 2**63 - 1
+
+
+def clamp(exact: Term) -> Term:
+    """R31: arithmetic on the code's 64 bits: it stays at the ends of the range."""
+    return highest(-LONGEST - 1, lowest(LONGEST, exact))
+
+
+def known_row(times: Mapping[int, Term]) -> Row:
+    return {column: known(value) for column, value in times.items()}
