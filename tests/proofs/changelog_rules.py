@@ -103,8 +103,12 @@ class Leaving:
     join: Join
 
     def columns(self, side: int) -> list[int]:
-        own = self.join.of(side)
-        return [i for i in own if self.join.columns[i].watermarked and self.join.governing(i)]
+        join = self.join
+        return [
+            i
+            for i in join.of(side)
+            if join.columns[i].watermarked and (join.contradictory is True or join.governing(i))
+        ]
 
     def clock(self, column: int, watermarks: Watermarks) -> Maybe:
         return self.join.output_watermark(column, watermarks)
