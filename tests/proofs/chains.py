@@ -98,6 +98,27 @@ def it_is_none_above_the_received_one_and_never_goes_back(kind: type[Join]) -> l
     return found
 
 
+OutputOfColumn: TypeAlias = Callable[[Term, Term, Term], Term]
+
+
+def slower_of_received_and_bound(own: Term, one: Term, two: Term) -> Term:
+    return least_if_all([known(own), greatest([known(one), known(two)])]).value
+
+
+def received_alone(own: Term, one: Term, two: Term) -> Term:
+    return own
+
+
+@proof("R10", OUTPUT, rule=slower_of_received_and_bound, weakened=received_alone)
+def no_other_columns_matter_to_that(output: OutputOfColumn) -> Claim:
+    """For any number of columns: `one` and `two` are any two of those that bound the time."""
+    time, own, slack_one, slack_two, one, two = z3.Ints("time own slack_one slack_two one two")
+    buffered = all_of(time + slack_one >= one, time + slack_two >= two)
+    return Claim(
+        [any_of(buffered, time >= own)], time >= output(own, one - slack_one, two - slack_two)
+    )
+
+
 class HeldBackByOneMore(Join):
     def output_watermark(self, column: int, watermarks: Watermarks) -> Maybe:
         return moved(super().output_watermark(column, watermarks), -1)

@@ -1,4 +1,4 @@
-"""R31: 64 bits."""
+"""R32: 64 bits."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def wraps_around(a: z3.BitVecRef, b: z3.BitVecRef, minus: bool) -> z3.BitVecRef:
     return a - b if minus else a + b
 
 
-@proof("R31", EXACT, rule=saturated, weakened=wraps_around)
+@proof("R32", EXACT, rule=saturated, weakened=wraps_around)
 def the_code_stays_at_the_ends_of_the_range(rule: Saturated) -> list[Claim]:
     """As the exact sum does, in 66 bits, where it fits."""
     a, b = z3.BitVecs("a b", 64)
@@ -53,7 +53,7 @@ def long(*values: Term) -> Truth:
     return all_of(*[all_of(v >= -LONGEST - 1, v <= LONGEST) for v in values])
 
 
-@proof("R31", SOUND, rule=clamp, weakened=around)
+@proof("R32", SOUND, rule=clamp, weakened=around)
 def what_does_not_fit_frees_no_row_and_hides_no_match(rule: Clamp) -> list[Claim]:
     a, b, slack, more, mark = z3.Ints("a b slack more mark")
     bounded = [long(a, b, slack, mark), a >= b - slack]

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple, TypeAlias
 
+import z3
+
 from tests.proofs.terms import (
     ABSENT,
     Maybe,
@@ -217,8 +219,6 @@ class Join:
         own = nullable and (not self.constrained(column) or side in kind.preserved)
         return own or (1 - side) in kind.preserved
 
-    # ---- what the rules are about ----
-
     def pairs(self, pair: Row) -> Truth:
         """Whether the conjuncts hold for a pair; a comparison with NULL does not."""
         return all_of(
@@ -314,7 +314,6 @@ def remaining(
     Of ``buffered`` and ``unmatched`` absent means: there are no such rows.
     """
     beside_new = greatest(moved(p.to_come, -p.slack) for p in governing)
-    # no buffered partner is as good as one at the end of time
     beside_any = greatest(
         moved(
             Maybe(
@@ -382,13 +381,20 @@ class AsOf:
         return moved(self.limit(probe, build), -self.reach - self.tolerance)
 
 
+def shift_and_reach(before: Term, after: Term) -> tuple[Term, Term]:
+    """R31: how far the times of partners are apart, once those of the right are shifted."""
+    shift = (after - before) / 2 if z3.is_expr(after) else (after - before) // 2
+    return shift, after - shift
+
+
+def neighbour(within: Term, reach: Term, width: Term) -> Term:
+    """R31: the bucket beside that of a row, in which it is a replica; `within` is its place."""
+    return choose(within < reach, -1, choose(within >= width - reach, 1, 0))
+
+
 LONGEST = 2**63 - 1
 
 
 def clamp(exact: Term) -> Term:
-    """R31: arithmetic on the code's 64 bits: it stays at the ends of the range."""
+    """R32: arithmetic on the code's 64 bits: it stays at the ends of the range."""
     return highest(-LONGEST - 1, lowest(LONGEST, exact))
-
-
-def known_row(times: Mapping[int, Term]) -> Row:
-    return {column: known(value) for column, value in times.items()}

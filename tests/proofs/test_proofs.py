@@ -7,12 +7,22 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.proofs import asof, batches, chains, changelog, closure, eviction, longs, ordered
+from tests.proofs import (
+    asof,
+    batches,
+    buckets,
+    chains,
+    changelog,
+    closure,
+    eviction,
+    longs,
+    ordered,
+)
 from tests.proofs.gaps import GAPS, Gap
 from tests.proofs.proof import PROOFS, Proof, claims, counterexample, model
 from tests.proofs.terms import all_of
 
-MODULES = (asof, batches, changelog, chains, closure, eviction, longs, ordered)
+MODULES = (asof, batches, buckets, changelog, chains, closure, eviction, longs, ordered)
 
 
 @pytest.mark.parametrize("proof", PROOFS, ids=lambda proof: proof.name)

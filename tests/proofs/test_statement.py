@@ -9,10 +9,11 @@ from pathlib import Path
 from tests.proofs import test_proofs
 from tests.proofs.gaps import GAPS
 from tests.proofs.proof import PROOFS
-from tests.proofs.rules import LEFT, RIGHT, Bound, Column, Join, known_row, received
+from tests.proofs.rules import LEFT, RIGHT, Bound, Column, Join, Row, received
 from tests.proofs.terms import ABSENT, Maybe, known
 
-PAGE = (Path(__file__).parents[2] / "docs" / "internals" / "rules.md").read_text(encoding="utf-8")
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs" / "internals" / "rules.md").read_text(encoding="utf-8")
 RULE = re.compile(r"^\*\*(R\d+) [^*]+\*\*(.*?)\*Proven:\s+([^*]+)\.\*$", re.MULTILINE | re.DOTALL)
 
 
@@ -30,9 +31,26 @@ def test_each_rule_says_what_of_it_is_proven() -> None:
     assert len(RULE.findall(PAGE)) == len(re.findall(r"^\*\*R\d+ ", PAGE, re.MULTILINE))
 
 
+def test_the_core_cites_rules_that_there_are() -> None:
+    cited = [
+        number
+        for source in (ROOT / "jvm" / "core" / "src" / "main").rglob("*.scala")
+        for line in re.findall(
+            r"\* Rules? (.*) of `docs/internals/rules.md`", source.read_text("utf-8")
+        )
+        for number in re.findall(r"R\d+", line)
+    ]
+    assert len(cited) > 20
+    assert set(cited) <= {number for number, _, _ in RULE.findall(PAGE)}
+
+
 def test_what_is_not_tight_is_listed() -> None:
     listed = PAGE.partition("## Not tight")[2].partition("## Not proven")[0]
     assert re.findall(r"^- \*\*(R\d+)\*\*", listed, re.MULTILINE) == [number for number, _ in GAPS]
+
+
+def known_row(times: dict[int, int]) -> Row:
+    return {column: known(value) for column, value in times.items()}
 
 
 def test_example() -> None:

@@ -19,6 +19,8 @@ import io.streamjoin.model.Watermarks.Unknown
  * watermark speaks of the rows still to come that a buffered row could meet. An edge inside one
  * input that follows from the condition is a filter on its rows.
  *
+ * Rules R3 to R5, R7, R10 to R12 and R17 of `docs/internals/rules.md`.
+ *
  * Source: Hazelcast, "Stream to stream JOIN"; the closure and the use of facts go beyond it.
  *
  * @param columns the time columns of both inputs

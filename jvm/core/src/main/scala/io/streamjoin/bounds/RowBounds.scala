@@ -9,6 +9,8 @@ import io.streamjoin.model.{Side, Watermarks}
  *   buffered row of this side          row of this side looking for partners
  *     limit(0): goes when W > limit      [from, to] of the other side's probe column
  * }}}
+ *
+ * Rules R2 and R6 to R8 of `docs/internals/rules.md`.
  */
 final class RowBounds(bounds: JoinBounds, side: Side) extends Serializable {
 

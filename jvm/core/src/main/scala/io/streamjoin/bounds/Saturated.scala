@@ -3,6 +3,8 @@ package io.streamjoin.bounds
 /**
  * Arithmetic on times and distances that stays at the ends of the range of `Long` instead of
  * wrapping around: a bound that overflows must become no bound, never a tighter one.
+ *
+ * Rule R32 of `docs/internals/rules.md`.
  */
 object Saturated {
 

@@ -15,6 +15,8 @@ package io.streamjoin.model
  * Nothing overflows: a number of a bucket may wrap around where buckets are one wide, but does so for both inputs
  * alike.
  *
+ * Rule R31 of `docs/internals/rules.md`.
+ *
  * @param shift what is taken off a time of the right input
  * @param reach how far the times of two partners are apart at most, not negative
  * @param width of a bucket, at least twice the reach: a row has one neighbour at most

@@ -9,6 +9,8 @@ import io.streamjoin.model.{Side, Watermarks}
  *
  * Every form is monotone in the base watermarks and depends on nothing else, least of all on what
  * happens to be buffered: all partitions agree, and a restart cannot take a watermark back.
+ *
+ * Rules R10, R15, R18 and R19 of `docs/internals/rules.md`.
  */
 sealed trait WatermarkPlan extends Serializable {
   def eval(base: Array[Long]): Long

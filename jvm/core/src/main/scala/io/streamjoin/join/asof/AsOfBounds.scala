@@ -12,6 +12,8 @@ import io.streamjoin.model.{Side, Watermarks}
  *               [  build rows of the key ]   the last of these is the one
  * }}}
  *
+ * Rules R21 to R24 of `docs/internals/rules.md`.
+ *
  * @param probe the side whose rows each look for the last ones of the other
  * @param count how many of the last rows a probe row meets, 1 or more
  * @param reach up to where, after the probe row's own time; mostly 0

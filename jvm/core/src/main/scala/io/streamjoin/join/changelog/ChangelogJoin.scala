@@ -49,6 +49,8 @@ import ChangelogCounters.{Count, Inserted}
  * alone otherwise ([[io.streamjoin.state.BufferedRow.matched]]), so that they do not when they have
  * lost it.
  *
+ * Rules R25, R26 and R28 of `docs/internals/rules.md`.
+ *
  * Source: Flink SQL's regular join (`StreamingJoinOperator`, `StreamingSemiAntiJoinOperator`), whose
  * effects these are once a batch is over, without those in between. Not thread-safe.
  *

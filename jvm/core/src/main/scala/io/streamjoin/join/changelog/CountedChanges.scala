@@ -20,6 +20,8 @@ import ChangelogCounters.{RetractedExpired, Unknown}
  * write. So which rows are held does not depend on how their changes were cut into batches, nor on the order
  * in which a state shows them.
  *
+ * Rule R30 of `docs/internals/rules.md`.
+ *
  * @param forgets whether a side's rows note that a partner of them has left by its age
  * @param retracts whether the removal of a row that is not held is that of an expired one
  */

@@ -20,6 +20,8 @@ import ChangelogCounters.{RetractedExpired, Stale, Unknown}
  * tombstone says that there is no row. A marked one does not: void changes have left it, and the row may
  * have expired before them.
  *
+ * Rule R29 of `docs/internals/rules.md`.
+ *
  * @param retracts whether the removal of a row that is not held is that of an expired one
  */
 private[changelog] final class KeyedChanges[R](

@@ -11,6 +11,8 @@ import io.streamjoin.model.Side
  *   clock of a time = min(its watermark, largest of (watermark - slack) of the other input)
  * }}}
  *
+ * Rule R27 of `docs/internals/rules.md`.
+ *
  * @param alone whether rows have no partners at all, so that only their own changes count
  */
 final case class Leaving(bounds: JoinBounds, alone: Boolean) {

@@ -27,6 +27,8 @@ import io.streamjoin.state.{BufferedRow, JoinState, Probed}
  *  1. Semi: a left row comes out at its first match and is forgotten. Anti: it is forgotten at its
  *     first match and comes out if it is freed before.
  *
+ * Rules R2, R8, R9 and R13 of `docs/internals/rules.md`.
+ *
  * Source: Hazelcast, "Stream to stream JOIN", section "Algorithm". Not thread-safe.
  *
  * @param routing how its rows came here, and so which of them another partition answers for

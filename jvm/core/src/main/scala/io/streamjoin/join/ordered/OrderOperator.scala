@@ -53,6 +53,8 @@ final class OrderCounters extends Serializable {
  *     further sort keys a row at the limit waits, for a row of its time that sorts before it may come.
  *  1. A row without a time comes out at once.
  *
+ * Rule R20 of `docs/internals/rules.md`.
+ *
  * Sources: Flink SQL, `ORDER BY` a time attribute (StreamExecTemporalSort), which drops late rows alike;
  * SQLstream s-Server, "Streaming Joins", whose rows come out at the bound. Not thread-safe.
  *
