@@ -14,7 +14,7 @@ from pyspark.sql import functions as F
 import streamjoin
 from streamjoin import impose_order
 from tests.orders import at
-from tests.streams import Landing, Run
+from tests.streams import Landing, Run, planned_at
 
 TEN_MINUTES = "q.sym = t.sym AND q.time <= t.time AND q.time >= t.time - INTERVAL '10' MINUTE"
 
@@ -315,6 +315,35 @@ def test_quotes_that_fall_silent_hold_nothing_back(market: Market) -> None:
     market.trade("B 10:31")
     assert clocks(run.step()) == [("B", "10:30", "10:30")]
     assert run.metrics()["lateRowsRight"] == 1
+
+
+def test_silent_inputs_of_an_as_of_join_do_not_go_with_the_join_above(
+    spark: SparkSession, market: Market
+) -> None:
+    def ordered(landing: Landing, name: str, idle_timeout: str | None = None) -> DataFrame:
+        stream = landing.stream()
+        return impose_order(stream, "time", "0 seconds", idle_timeout=idle_timeout).alias(name)
+
+    news = Landing(spark, market.folder / "news", "time TIMESTAMP, sym STRING")
+    joined = ordered(market.trade_landing, "t", "10 minutes").streamJoin(
+        ordered(market.quote_landing, "q", "10 minutes"), TEN_MINUTES, "asof"
+    )
+    told = joined.selectExpr("t.sym", "t.time AS traded").alias("j")
+    within = "n.sym = j.sym AND n.time BETWEEN j.traded AND j.traded + INTERVAL '5' MINUTE"
+    above = told.streamJoin(ordered(news, "n"), within)
+    run = market.run(above.select("j.sym", "j.traded", "n.time"))
+    market.quote("A 10:00")
+    market.trade("A 10:00")
+    news.land({"time": at("10:31"), "sym": "A"})
+    assert planned_at(run, 0) == []
+    # both sides of the as-of join are silent, and have nobody to go with
+    news.land({"time": at("11:00"), "sym": "B"})
+    assert planned_at(run, 20) == []
+    # so this trade is in time, for either join
+    market.quote("A 10:29", "A 10:40")
+    market.trade("A 10:30", "A 10:40")
+    (row,) = planned_at(run, 21)
+    assert clocks({0: [row]}) == [("A", "10:30", "10:31")]
 
 
 def test_what_waits_and_what_it_says(market: Market, capsys: pytest.CaptureFixture[str]) -> None:

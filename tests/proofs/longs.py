@@ -8,11 +8,18 @@ from typing import TypeAlias
 import z3
 
 from tests.proofs.proof import EXACT, SOUND, Claim, proof
-from tests.proofs.rules import LONGEST, clamp
-from tests.proofs.terms import Term, Truth, all_of, any_of
+from tests.proofs.terms import Term, Truth, all_of, any_of, highest, lowest
 
 Clamp: TypeAlias = Callable[[Term], Term]
 Saturated: TypeAlias = Callable[[z3.BitVecRef, z3.BitVecRef, bool], z3.BitVecRef]
+
+LONGEST = 2**63 - 1
+
+
+def clamp(exact: Term) -> Term:
+    """R32: arithmetic on the code's 64 bits: it stays at the ends of the range."""
+    return highest(-LONGEST - 1, lowest(LONGEST, exact))
+
 
 FIRST = z3.BitVecVal(-LONGEST - 1, 64)
 LAST = z3.BitVecVal(LONGEST, 64)

@@ -21,7 +21,6 @@ from tests.proofs.terms import (
     any_of,
     choose,
     greatest,
-    highest,
     implies,
     is_below,
     known,
@@ -85,6 +84,11 @@ def settled(arrived: Maybe, rivals: Sequence[Maybe]) -> Maybe:
     """R16: the watermark of an idle input; of several columns the slowest counts."""
     following = least_if_all(rivals) if rivals else ABSENT
     return greatest([arrived, following])
+
+
+def rivals(below: Sequence[Maybe], above: Sequence[Maybe]) -> Sequence[Maybe]:
+    """R16: of the joins that an input comes to, the lowest decides whom it follows."""
+    return below
 
 
 def shorter(direct: Slack, first: Slack, second: Slack) -> Slack:
@@ -390,11 +394,3 @@ def shift_and_reach(before: Term, after: Term) -> tuple[Term, Term]:
 def neighbour(within: Term, reach: Term, width: Term) -> Term:
     """R31: the bucket beside that of a row, in which it is a replica; `within` is its place."""
     return choose(within < reach, -1, choose(within >= width - reach, 1, 0))
-
-
-LONGEST = 2**63 - 1
-
-
-def clamp(exact: Term) -> Term:
-    """R32: arithmetic on the code's 64 bits: it stays at the ends of the range."""
-    return highest(-LONGEST - 1, lowest(LONGEST, exact))

@@ -17,12 +17,13 @@ from tests.proofs import (
     eviction,
     longs,
     ordered,
+    plans,
 )
 from tests.proofs.gaps import GAPS, Gap
 from tests.proofs.proof import PROOFS, Proof, claims, counterexample, model
 from tests.proofs.terms import all_of
 
-MODULES = (asof, batches, buckets, changelog, chains, closure, eviction, longs, ordered)
+MODULES = (asof, batches, buckets, changelog, chains, closure, eviction, longs, ordered, plans)
 
 
 @pytest.mark.parametrize("proof", PROOFS, ids=lambda proof: proof.name)

@@ -24,7 +24,7 @@ sealed trait WatermarkPlan extends Serializable {
 
 object WatermarkPlan {
 
-  /** The source columns that a watermark follows from without a join in between. */
+  /** The source columns that a watermark follows from without a join, as-of or other, in between. */
   private[watermark] def direct(plan: WatermarkPlan): Seq[Int] = plan match {
     case Base(i)          => Seq(i)
     case Least(inputs)    => inputs.flatMap(direct)
@@ -36,35 +36,48 @@ object WatermarkPlan {
 
   /** The joins right below. */
   private[watermark] def joins(plan: WatermarkPlan): Seq[JoinWatermarks] = plan match {
-    case Joined(join, _)  => Seq(join)
-    case Least(inputs)    => inputs.flatMap(joins)
-    case Greatest(inputs) => inputs.flatMap(joins)
-    case WindowEnd(of)    => joins(of)
-    case Shifted(of, _)   => joins(of)
-    case _                => Nil
+    case Joined(join, _)   => Seq(join)
+    case Least(inputs)     => inputs.flatMap(joins)
+    case Greatest(inputs)  => inputs.flatMap(joins)
+    case AsOfLimit(inputs) => inputs.flatMap(joins)
+    case WindowEnd(of)     => joins(of)
+    case Shifted(of, _)    => joins(of)
+    case _                 => Nil
   }
 
   /**
    * For each source column, those that an idle input goes with: in a join those of the other input,
-   * in a union those of its other inputs.
+   * in a union those of its other inputs. The lowest join that the column comes to decides.
    */
   def rivals(plan: WatermarkPlan): Map[Int, Set[Int]] = plan match {
-    case Joined(join, _)  => join.rivals
-    case WindowEnd(of)    => rivals(of)
-    case Shifted(of, _)   => rivals(of)
-    case Greatest(inputs) => inputs.flatMap(rivals).toMap
-    case Least(inputs) =>
-      val others = for {
-        input <- inputs
-        i <- direct(input)
-      } yield i -> inputs.filter(_ != input).flatMap(sources).toSet
-      others.toMap ++ inputs.flatMap(rivals)
-    case _ => Map.empty
+    case Joined(join, _)   => join.rivals
+    case WindowEnd(of)     => rivals(of)
+    case Shifted(of, _)    => rivals(of)
+    case Greatest(inputs)  => inputs.flatMap(rivals).toMap
+    case Least(inputs)     => rivalsAmong(inputs)
+    case AsOfLimit(inputs) => rivalsAmong(inputs)
+    case _                 => Map.empty
+  }
+
+  private def rivalsAmong(inputs: Seq[WatermarkPlan]): Map[Int, Set[Int]] = {
+    val others = for {
+      input <- inputs
+      i <- direct(input)
+    } yield i -> inputs.filter(_ != input).flatMap(sources).toSet
+    others.toMap ++ inputs.flatMap(rivals)
   }
 
   /** All source columns that a watermark follows from. */
-  private[watermark] def sources(plan: WatermarkPlan): Seq[Int] =
-    direct(plan) ++ joins(plan).flatMap(_.inputs).flatMap(sources)
+  private[watermark] def sources(plan: WatermarkPlan): Seq[Int] = plan match {
+    case Base(i)           => Seq(i)
+    case Joined(join, _)   => join.inputs.flatMap(sources)
+    case Least(inputs)     => inputs.flatMap(sources)
+    case Greatest(inputs)  => inputs.flatMap(sources)
+    case AsOfLimit(inputs) => inputs.flatMap(sources)
+    case WindowEnd(of)     => sources(of)
+    case Shifted(of, _)    => sources(of)
+    case _                 => Nil
+  }
 
   /** The watermark of a source column: the largest value seen minus the lag. */
   final case class Base(index: Int) extends WatermarkPlan {
@@ -76,6 +89,17 @@ object WatermarkPlan {
   final case class Least(inputs: Seq[WatermarkPlan]) extends WatermarkPlan {
     override def eval(base: Array[Long]): Long = inputs.map(_.eval(base)).min
     override def shift(by: Int): WatermarkPlan = Least(inputs.map(_.shift(by)))
+  }
+
+  /**
+   * The limit of an as-of join, below which all rows of both sides have come: the slower side. Its rows wait for it in
+   * the join, so an idle input goes with the other one of this join, and with none above it.
+   *
+   * @param inputs the times of both sides, on one scale
+   */
+  final case class AsOfLimit(inputs: Seq[WatermarkPlan]) extends WatermarkPlan {
+    override def eval(base: Array[Long]): Long = inputs.map(_.eval(base)).min
+    override def shift(by: Int): WatermarkPlan = AsOfLimit(inputs.map(_.shift(by)))
   }
 
   /** The greatest of several times of which a row has all: no less than the one that is furthest. */
@@ -231,6 +255,6 @@ final case class JoinWatermarks(bounds: JoinBounds, inputs: IndexedSeq[Watermark
       .indices(bounds.columns(c).side.other)
       .flatMap(o => WatermarkPlan.sources(inputs(o)))
       .toSet
-    inputs.flatMap(WatermarkPlan.joins).flatMap(_.rivals).toMap ++ here
+    inputs.flatMap(WatermarkPlan.rivals).toMap ++ here
   }
 }

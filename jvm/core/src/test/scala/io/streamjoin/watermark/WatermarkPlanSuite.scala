@@ -58,6 +58,33 @@ class WatermarkPlanSuite extends AnyFunSuite {
     assert(above.rivals == Map(0 -> Set(1), 1 -> Set(0), 2 -> Set(0, 1)))
   }
 
+  /** `trades ASOF JOIN quotes`, which looks for quotes of five seconds before: base columns 0 and 1. */
+  private def asOf: WatermarkPlan =
+    Shifted(AsOfLimit(Seq(Shifted(Base(0), -5), Base(1))), 5)
+
+  /** That, or a union with it, joined with news: base columns 2 and 3. */
+  private def aboveAsOf(traded: WatermarkPlan, news: Int) =
+    new JoinWatermarks(join1.bounds, Vector(traded, Base(news)))
+
+  test(
+    "R16: an idle source of an as-of join goes with the other side of it, also in the join above"
+  ) {
+    val ofAsOf = Map(0 -> Set(1), 1 -> Set(0))
+    assert(rivals(asOf) == ofAsOf)
+    assert(aboveAsOf(asOf, 2).rivals == ofAsOf ++ Map(2 -> Set(0, 1)))
+    assert(aboveAsOf(Least(Seq(asOf, Base(2))), 3).rivals ==
+      ofAsOf ++ Map(2 -> Set(3), 3 -> Set(0, 1, 2)))
+    // in an as-of join above it, too
+    assert(rivals(AsOfLimit(Seq(asOf, Base(2)))) == ofAsOf ++ Map(2 -> Set(0, 1)))
+  }
+
+  test("the limit of an as-of join is that of its slower side") {
+    // 103 - 5 < 99
+    assert(asOf.eval(Array(103L, 99L)) == 103)
+    assert(asOf.eval(Array(110L, 99L)) == 104)
+    assert(asOf.eval(Array(110L, Unknown)) == Unknown)
+  }
+
   test("a union is as slow as its slowest input") {
     assert(Least(Seq(Base(0), Base(1))).eval(Array(5L, 3L)) == 3)
     assert(Least(Seq(Base(0), Base(1))).eval(Array(5L, Unknown)) == Unknown)
@@ -77,6 +104,7 @@ class WatermarkPlanSuite extends AnyFunSuite {
       plan <- Seq(
         Base(1),
         Least(Seq(Base(0), Base(2))),
+        AsOfLimit(Seq(Base(0), Base(2))),
         WindowEnd(Base(1)),
         Joined(above, 0),
         Joined(above, 2),

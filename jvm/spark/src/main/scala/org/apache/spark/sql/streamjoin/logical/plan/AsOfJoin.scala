@@ -101,7 +101,7 @@ case class AsOfJoin(
     inputTimes.columns(time(side).exprId)
 
   /** The time below which all rows of both sides have come. */
-  def limit: WatermarkPlan = WatermarkPlan.Least(
+  def limit: WatermarkPlan = WatermarkPlan.AsOfLimit(
     Seq(WatermarkPlan.Shifted(watermark(bounds.probe), bounds.reach), watermark(bounds.build))
   )
 
