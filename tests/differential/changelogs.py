@@ -113,6 +113,10 @@ def generate(seed: int, index: int) -> ChangelogCase:
             group.append({alias: table.changes() for alias, table in tables.items()})
             after.append({alias: table.copy() for alias, table in tables.items()})
         groups.append(tuple(group))
+    state_ttl = rng.choice([None, None, "10000 days"])
+    if any(table.removes_unknown for table in tables.values()):
+        # with an age such a row may have expired, and is taken back
+        state_ttl = None
     return ChangelogCase(
         seed,
         index,
@@ -120,7 +124,7 @@ def generate(seed: int, index: int) -> ChangelogCase:
         joins,
         tuple(shown),
         through,
-        rng.choice([None, None, "10000 days"]),
+        state_ttl,
         {
             "spark.sql.shuffle.partitions": rng.choice(["1", "2", "3"]),
             "spark.sql.streamJoin.stateFormat": rng.choice(["segments", "rocksdb"]),
@@ -201,6 +205,7 @@ class _Table:
     rows: list[Row] = field(default_factory=list)
     sequence: int = 0
     well_formed: bool = True
+    removes_unknown: bool = False
 
     def __post_init__(self) -> None:
         # deletes of rows that are not there, and changes older than what is held
@@ -268,6 +273,7 @@ class _Table:
             return self._encoded(None, row, 0)
         self.sequence += 1
         if self.input.keyed and not held and self.input.declared != "images":
+            self.removes_unknown = True
             return self._encoded(row, None, self.sequence)
         return []
 
