@@ -52,7 +52,7 @@ private[segment] final class ChainWalk {
       if (count >= chainNext.length) makeRoom(count)
       val oneTime = timeIndex && from == to
       kind = if (oneTime) ChainKind.OfTime else ChainKind.OfKey
-      val hash = SlotPages.hash(if (oneTime) Segment.keyAndTime(key, from) else key)
+      val hash = SlotPages.hash(if (oneTime) ChainIndex.keyAndTime(key, from) else key)
       var s = times.first(from)
       var goOn = 0
       while (times.goesOn(s, to)) {

@@ -1,6 +1,7 @@
 package io.streamjoin.state.segment
 
 import java.util.Arrays
+import java.util.function.IntConsumer
 
 /**
  * The numbers of rows that have gone for good and that others may have. Those that were taken since
@@ -14,15 +15,15 @@ private[segment] final class FreeRows {
   private var count = 0
   private var sealedCount = 0
 
+  /** Rows that were freed from here on are still in their chains. */
+  private var linkedFrom = 0
+
   /** So many are in the order in which they are to be taken, the next one at the end. */
   private var ordered = 0
 
   def nonEmpty: Boolean = count > 0
 
   def length: Int = count
-
-  /** The n-th, in no order. */
-  def apply(n: Int): Int = numbers(n)
 
   /** How many were taken since the last version was sealed. */
   def taken: Int = sealedCount - count
@@ -59,6 +60,13 @@ private[segment] final class FreeRows {
     sealedCount = count
   }
 
+  /** Rows freed from now on stay in their chains, see [[foreachLinked]]. */
+  def beginLinked(): Unit = linkedFrom = count
+
+  /** The rows that were freed since [[beginLinked]]. */
+  def foreachLinked(visit: IntConsumer): Unit =
+    for (n <- linkedFrom until count) visit.accept(numbers(n))
+
   def seal(): Unit = sealedCount = count
 
   def rollback(): Unit = count = sealedCount
@@ -68,6 +76,7 @@ private[segment] final class FreeRows {
     count = 0
     sealedCount = 0
     ordered = 0
+    linkedFrom = 0
   }
 
   /** Bytes held in memory. */

@@ -25,6 +25,9 @@ private[segment] abstract class RowPages(numberCount: Int, expected: Int, disk: 
   /** The pages on the disk; null while they are in memory. */
   private var spilled: SpilledPages = _
 
+  /** No row has this number or a greater one. */
+  def length: Int
+
   private def firstRows: Int =
     math.max(FewestRows, math.min(PageRows, Integer.highestOneBit(math.max(1, expected))))
 
@@ -109,12 +112,23 @@ private[segment] abstract class RowPages(numberCount: Int, expected: Int, disk: 
     }
   }
 
-  protected final def copy(from: Int, to: Int): Unit =
+  private def copy(from: Int, to: Int): Unit =
     System.arraycopy(page(from), start(from), page(to), start(to), width)
 
-  /** Gives pages back of which no row is below this one. */
-  protected final def truncate(count: Int): Unit =
-    for (p <- (count + PageRows - 1) / PageRows until pages.length) pages(p) = null
+  /** Rows from the end, in memory, take the numbers of those that have gone; `live` is how many are left. */
+  protected final def moveTogether(live: Int): Unit = {
+    var to = 0
+    var from = length - 1
+    while (to < from) {
+      if (!isGone(to)) to += 1
+      else if (isGone(from)) from -= 1
+      else {
+        copy(from, to)
+        setFlag(from, Gone, on = true)
+      }
+    }
+    for (p <- (live + PageRows - 1) / PageRows until pages.length) pages(p) = null
+  }
 
   protected final def pagesAllocated: Long =
     pages.iterator.filter(_ != null).map(_.length * 8L).sum +
@@ -125,11 +139,11 @@ private[segment] abstract class RowPages(numberCount: Int, expected: Int, disk: 
   /** Whether the pages are on the disk. */
   final def areSpilled: Boolean = spilled != null
 
-  /** Moves pages of so many rows to the disk. */
-  protected final def spillPages(count: Int): Unit = {
+  /** Moves the pages to the disk. */
+  protected final def spillPages(): Unit = {
     val extents = pages.takeWhile(_ != null).map(disk.write)
     val known = new SpilledPages(extents, PageRows, numberCount)
-    for (i <- 0 until count) {
+    for (i <- 0 until length) {
       if (isMatched(i)) known.setMatched(i, on = true)
       if (isGone(i)) known.setGone(i, on = true) else tellLeast(known, i)
     }
@@ -145,13 +159,13 @@ private[segment] abstract class RowPages(numberCount: Int, expected: Int, disk: 
     }
   }
 
-  /** Brings pages of so many rows back, with what has happened to the rows since. */
-  protected final def recallPages(count: Int): Unit = {
+  /** Brings the pages back, with what has happened to the rows since. */
+  protected final def recallPages(): Unit = {
     disk.rows.leave(this)
     val known = spilled
     for (p <- 0 until known.pageCount) pages(p) = disk.readNumbers(known.extent(p))
     releasePages()
-    for (i <- 0 until count) {
+    for (i <- 0 until length) {
       setFlag(i, Matched, known.isMatched(i))
       setFlag(i, Gone, known.isGone(i))
     }
@@ -168,17 +182,17 @@ private[segment] abstract class RowPages(numberCount: Int, expected: Int, disk: 
 
   override final def showPage(i: Int, numbers: Array[Long]): Unit = pages(i >>> PageShift) = numbers
 
-  /** The least number `k` of the rows, of so many, that have not gone; `Long.MaxValue` where there are none. */
-  protected final def leastSpilled(k: Int, count: Int): Long = {
+  /** The least number `k` of the rows that have not gone; `Long.MaxValue` where there are none. */
+  final def leastSpilled(k: Int): Long = {
     var found = Long.MaxValue
-    for (p <- 0 until spilled.pageCount) found = math.min(found, leastOfPage(p, k, count))
+    for (p <- 0 until spilled.pageCount) found = math.min(found, leastOfPage(p, k))
     found
   }
 
-  private def leastOfPage(p: Int, k: Int, count: Int): Long = {
+  private def leastOfPage(p: Int, k: Int): Long = {
     if (spilled.isStale(p)) {
       spilled.renew(p)
-      for (i <- p << PageShift until math.min(count, p + 1 << PageShift) if !isGone(i)) {
+      for (i <- p << PageShift until math.min(length, p + 1 << PageShift) if !isGone(i)) {
         show(i)
         tellLeast(spilled, i)
       }
@@ -186,11 +200,11 @@ private[segment] abstract class RowPages(numberCount: Int, expected: Int, disk: 
     spilled.least(p, k)
   }
 
-  /** The first row from one on, of so many, that has not gone and whose limit is below the watermark, or -1; it is shown. */
-  protected final def nextSpilledBelow(from: Int, k: Int, watermark: Long, count: Int): Int = {
+  /** The first row from one on that has not gone and whose limit is below the watermark, or -1; it is shown. */
+  final def nextSpilledBelow(from: Int, k: Int, watermark: Long): Int = {
     var i = from
-    while (i < count) {
-      if ((i & PageRows - 1) == 0 && leastOfPage(i >>> PageShift, k, count) >= watermark)
+    while (i < length) {
+      if ((i & PageRows - 1) == 0 && leastOfPage(i >>> PageShift, k) >= watermark)
         i += PageRows
       else {
         if (!isGone(i)) {

@@ -1,6 +1,5 @@
 package io.streamjoin.state.segment
 
-import java.util.Arrays
 import java.util.function.IntConsumer
 
 /**
@@ -43,42 +42,23 @@ private[segment] final class Segment(
   import RowPages._
   import Segment._
 
-  /** The index, of keys and, with `timeIndex`, of keys and times; null while there is none. */
-  private var byKey: Chains = _
-  private var byTime: Chains = _
-  private var free: FreeRows = _
+  private var index: SegmentIndex = NoIndex
+  private var stage: Stage = Open
+  private val limits = new SegmentLimits(this, limitCount, watched)
+  private val free = new FreeRows
   private var count = 0
   private var alive = 0
 
-  private val leastLimit = Array.fill(limitCount + watched)(Long.MaxValue)
-  private val leastRow = Array.fill(limitCount + watched)(-1)
-  private val greatestLimit = Array.fill(limitCount)(Long.MinValue)
   private var least = Long.MaxValue
   private var greatest = Long.MinValue
-  private val queues = new Array[LimitQueue](limitCount + watched)
 
   /** How many versions were sealed since something came to its rows in memory. */
   private var idle = 0
 
-  /** The index of rows that are searched on the disk; null where they are not. */
-  private var searched: DiskIndex = _
-
-  /** How many reads of the disk searches have cost since the last version was sealed. */
-  private var reads = 0
-
-  /** From which row on those below a watermark are looked for on the disk. */
-  private var belowFrom = 0
-
-  /** How many of the free rows were taken out of their chains before they went to the disk. */
-  private var freeBefore = 0
-  private var closed = false
-  private var released = false
-
   val bytes: RowBytes = new RowBytes(disk)
   private var sealedCount = 0
 
-  /** No row has this number or a greater one. */
-  def length: Int = count
+  override def length: Int = count
 
   /** How many rows have not gone. */
   def live: Int = alive
@@ -89,7 +69,7 @@ private[segment] final class Segment(
   /** The rows that have come since the last version was sealed, in that order, without those that have gone. */
   def foreachFresh(visit: IntConsumer): Unit = {
     var n = 0
-    while (n < taken) {
+    while (n < free.taken) {
       if (!isGone(free.taken(n))) visit.accept(free.taken(n))
       n += 1
     }
@@ -100,8 +80,6 @@ private[segment] final class Segment(
     }
   }
 
-  private def taken: Int = if (free == null) 0 else free.taken
-
   /** No row ever had a lower time. */
   def leastTime: Long = least
 
@@ -111,82 +89,28 @@ private[segment] final class Segment(
   /** Whether a row may have a time in this range. */
   def mayHold(from: Long, to: Long): Boolean = least <= to && greatest >= from
 
-  /** Whether some limit of every row is below its watermark, as far as that is plain. */
-  def allBelow(watermarks: Array[Long]): Boolean = {
-    var k = 0
-    while (k < limitCount) {
-      if (greatestLimit(k) < watermarks(k)) return true
-      k += 1
-    }
-    false
-  }
+  /** Whether some limit of every row is known to be below its watermark. */
+  def allBelow(watermarks: Array[Long]): Boolean = limits.allBelow(watermarks)
 
   /** Whether some limit of some row may be below its watermark. */
-  def mayBeBelow(watermarks: Array[Long]): Boolean = {
-    var k = 0
-    while (k < limitCount) {
-      if ((if (areSpilled) leastSpilled(k, count) else leastLimit(k)) < watermarks(k)) return true
-      k += 1
-    }
-    false
-  }
+  def mayBeBelow(watermarks: Array[Long]): Boolean = limits.mayBeBelow(watermarks)
 
-  /**
-   * The next row that has not gone whose limit is below the watermark, or -1. Costs what the rows
-   * below the watermark cost, and once, after rows have been appended, a sort; on the disk, pages in which there are
-   * some are read.
-   */
-  def nextBelow(k: Int, watermark: Long): Int = if (areSpilled) {
-    val i = nextSpilledBelow(belowFrom, k, watermark, count)
-    belowFrom = i + 1
-    i
-  } else {
-    use()
-    if (queues(k) == null) queues(k) = LimitQueue.of(count, limit(_, k))
-    val queue = queues(k)
-    while (queue.nonEmpty && limit(queue.head, k) < watermark) {
-      val i = queue.head
-      queue.drop()
-      if (!isGone(i)) return i
-    }
-    leastLimit(k) = if (queue.nonEmpty) limit(queue.head, k) else Long.MaxValue
-    -1
-  }
-
-  /**
-   * The least limit `k` of the rows that have not gone, `Long.MaxValue` where there is none. Costs a sort
-   * where the row that had it has gone and others have come since the last one.
-   */
-  def least(k: Int): Long =
-    if (alive == 0) Long.MaxValue
-    else if (areSpilled) leastSpilled(k, count)
+  /** The next row that has not gone whose limit is below the watermark, or -1. */
+  def nextBelow(k: Int, watermark: Long): Int =
+    if (areSpilled) limits.nextSpilledBelow(k, watermark)
     else {
-      if (!isLeast(leastRow(k), k)) {
-        if (queues(k) == null) queues(k) = LimitQueue.of(count, limit(_, k))
-        val queue = queues(k)
-        while (isGone(queue.head)) queue.drop()
-        leastRow(k) = queue.head
-        leastLimit(k) = limit(queue.head, k)
-      }
-      leastLimit(k)
+      use()
+      limits.nextBelow(k, watermark)
     }
+
+  /**
+   * The least limit `k` of the rows that have not gone, `Long.MaxValue` if there is none. Costs a sort
+   * if the row that had it has gone and others have come since the last one.
+   */
+  def least(k: Int): Long = if (alive == 0) Long.MaxValue else limits.least(k)
 
   /** The same of rows that have not been joined; of all of them while they are on the disk. */
-  def leastUnmatched(k: Int): Long =
-    if (areSpilled) least(k)
-    else {
-      var found = Long.MaxValue
-      var i = 0
-      while (i < count) {
-        if (!isGone(i) && !isMatched(i)) found = math.min(found, limit(i, k))
-        i += 1
-      }
-      found
-    }
-
-  /** Whether the row is there and has what no row is below. */
-  private def isLeast(i: Int, k: Int): Boolean =
-    i >= 0 && i < count && !isGone(i) && limit(i, k) == leastLimit(k)
+  def leastUnmatched(k: Int): Long = if (areSpilled) least(k) else limits.leastUnmatched(k)
 
   def append[R](
       key: Long,
@@ -199,30 +123,22 @@ private[segment] final class Segment(
   ): Unit = {
     use()
     val flags = (if (matched) Matched else 0L) | (if (timeIndex) 0L else ChainKind.OfTime.off)
-    val i = if (free != null && free.nonEmpty) {
+    val i = if (free.nonEmpty) {
       val i = free.take()
       put(i, key, time, flags | Reused, bytes.replace(place(i), row, codec), id, of)
       i
     } else {
-      if (isIndexed && count == byKey.rows) dropIndex()
       if (count == MostRows) throw new IllegalStateException("too many rows in one segment")
+      // the next probe builds a larger one
+      if (index.isFull(count)) index = NoIndex
       put(count, key, time, flags, bytes.append(row, codec), id, of)
       count += 1
       count - 1
     }
-    var k = 0
-    while (k < limitCount + watched) {
-      if (of(k) < leastLimit(k)) {
-        leastLimit(k) = of(k)
-        leastRow(k) = i
-      }
-      if (k < limitCount) greatestLimit(k) = math.max(greatestLimit(k), of(k))
-      queues(k) = null
-      k += 1
-    }
+    limits.add(i, of)
     least = math.min(least, time)
     greatest = math.max(greatest, time)
-    if (isIndexed) enchain(i)
+    index.add(i)
     alive += 1
   }
 
@@ -237,118 +153,90 @@ private[segment] final class Segment(
    * The newest row of the chain of a key with this hash, and of others, as its number plus one; 0 where
    * there is none, and [[OnDisk]] where rows are to be [[search searched]].
    */
-  def chain(hash: Int): Int =
-    if (idle > 0 && staysOnDisk) OnDisk
-    else {
-      use()
-      if (!isIndexed) index()
-      byKey.ofHash(hash)
-    }
+  def chain(hash: Int): Int = index match {
+    case search: SearchIndex if !isWorthRecall(search) => OnDisk
+    case _                                             => chains().ofKey(hash)
+  }
+
+  /** The same of a key and a time, see [[ChainIndex.keyAndTime]]. */
+  def timeChain(hash: Int): Int = chains().ofTime(hash)
+
+  private def isWorthRecall(search: SearchIndex): Boolean =
+    search.hasReadTwice(count) && disk.mayRecall(pagesSpilled)
 
   /** Shows the numbers of the rows of a key and a range of times that have not gone, where they lie on the disk. */
   def search(key: Long, hash: Int, from: Long, to: Long, found: IntConsumer): Unit =
-    if (searched.mayHold(hash)) {
-      reads += searched.find(hash, from, to) { i =>
-        if (!isGone(i)) {
-          show(i)
-          reads += 1
-          if (this.key(i) == key) found.accept(i)
-        }
-      }
+    index match {
+      case search: SearchIndex => search.search(this, key, hash, from, to, found)
+      case _                   => ()
     }
 
-  private def staysOnDisk: Boolean = searched != null && {
-    val isWorthAll = reads > count / RowsOfRead * 2
-    if (isWorthAll) reads = 0
-    !(isWorthAll && disk.mayRecall(pagesSpilled))
-  }
-
-  /** The same of a key and a time, see [[Segment.keyAndTime]]. */
-  def timeChain(hash: Int): Int = {
+  private def chains(): ChainIndex = {
     use()
-    if (!isIndexed) index()
-    byTime.ofHash(hash)
-  }
-
-  private def isIndexed: Boolean = byKey != null
-
-  private def enchain(i: Int): Unit = {
-    byKey.add(i, key(i))
-    if (timeIndex) byTime.add(i, keyAndTime(key(i), time(i)))
-  }
-
-  private def unchain(i: Int): Unit = {
-    byKey.undo(i, key(i))
-    if (timeIndex) byTime.undo(i, keyAndTime(key(i), time(i)))
+    index match {
+      case chains: ChainIndex => chains
+      case _                  => buildIndex()
+    }
   }
 
   /** Rows that can be undone come last, in the order in which they came. */
-  private def index(): Unit = {
-    val rows = math.max(count, expected)
-    byKey = new Chains(this, ChainKind.OfKey, rows)
-    if (timeIndex) byTime = new Chains(this, ChainKind.OfTime, rows)
+  private def buildIndex(): ChainIndex = {
+    val chains = new ChainIndex(this, math.max(count, expected), timeIndex)
     var i = 0
     while (i < sealedCount) {
-      if (!has(i, Reused)) {
-        if (!isOff(i, ChainKind.OfKey)) byKey.add(i, key(i))
-        if (!isOff(i, ChainKind.OfTime)) byTime.add(i, keyAndTime(key(i), time(i)))
-      }
+      if (!has(i, Reused)) chains.addAgain(i)
       i += 1
     }
-    for (n <- 0 until taken) enchain(free.taken(n))
+    for (n <- 0 until free.taken) chains.add(free.taken(n))
     while (i < count) {
-      enchain(i)
+      chains.add(i)
       i += 1
     }
-  }
-
-  private def dropIndex(): Unit = {
-    byKey = null
-    byTime = null
+    index = chains
+    chains
   }
 
   // ---- versions ----
 
-  /** Bytes held in memory. */
-  def allocated: Long = OwnBytes + bytes.allocated + pagesAllocated +
-    (if (byKey == null) 0L else byKey.allocated) +
-    (if (searched == null) 0L else searched.allocated) +
-    (if (byTime == null) 0L else byTime.allocated) +
-    (if (free == null) 0L else free.allocated)
+  /** Bytes in memory. */
+  def allocated: Long =
+    OwnBytes + bytes.allocated + pagesAllocated + index.allocated + free.allocated
 
   /** Of these, what [[spillNumbers]] would free. */
-  def numberBytes: Long = pagesAllocated + (if (byKey == null) 0L else byKey.allocated)
+  def numberBytes: Long = pagesAllocated + index.allocated
 
   def seal(): Unit = {
     idle += 1
-    reads = 0
-    belowFrom = 0
-    for (n <- 0 until taken) setFlag(free.taken(n), Reused, on = false)
-    if (free != null) free.seal()
+    index.seal()
+    limits.rewind()
+    for (n <- 0 until free.taken) setFlag(free.taken(n), Reused, on = false)
+    free.seal()
     sealedCount = count
     bytes.seal()
   }
 
   /** Forgets the rows that were appended since the last version was sealed. */
-  def rollback(): Unit = if (areSpilled) belowFrom = 0
-  else {
-    while (count > sealedCount) {
-      count -= 1
-      if (!isGone(count)) alive -= 1
-      if (isIndexed) unchain(count)
+  def rollback(): Unit =
+    if (areSpilled) limits.rewind()
+    else {
+      while (count > sealedCount) {
+        count -= 1
+        undo(count)
+      }
+      bytes.rollback()
+      for (n <- free.taken - 1 to 0 by -1) {
+        val i = free.taken(n)
+        undo(i)
+        setLink(i, Gone | ChainKind.OfKey.off | ChainKind.OfTime.off)
+        if (!bytes.holds(place(i))) setPlace(i, RowBytes.Nowhere)
+      }
+      free.rollback()
+      limits.undo()
     }
-    bytes.rollback()
-    for (n <- taken - 1 to 0 by -1) {
-      val i = free.taken(n)
-      if (!isGone(i)) alive -= 1
-      if (isIndexed) unchain(i)
-      setLink(i, Gone | ChainKind.OfKey.off | ChainKind.OfTime.off)
-      if (!bytes.holds(place(i))) setPlace(i, RowBytes.Nowhere)
-    }
-    if (free != null) free.rollback()
-    // rows that had gone may be back: a lower bound that is too low makes them be looked for
-    Arrays.fill(leastLimit, Long.MinValue)
-    Arrays.fill(queues.asInstanceOf[Array[AnyRef]], null)
+
+  private def undo(i: Int): Unit = {
+    if (!isGone(i)) alive -= 1
+    index.undo(i)
   }
 
   // ---- memory ----
@@ -360,9 +248,13 @@ private[segment] final class Segment(
    * @return how many bytes have become free
    */
   def spill(wanted: Long): Long = {
-    if (count > sealedCount || taken > 0) throw new IllegalStateException("some rows can be undone")
+    requireSealed()
     bytes.spill(wanted)
   }
+
+  private def requireSealed(): Unit =
+    if (count > sealedCount || free.taken > 0)
+      throw new IllegalStateException("some rows can be undone")
 
   /** Whether nothing has come to its rows for so long that they may go from memory. */
   def isIdle: Boolean = idle >= IdleVersions && count > FewRows && !areSpilled
@@ -371,12 +263,12 @@ private[segment] final class Segment(
   def canBeSearched: Boolean = !timeIndex && count >= disk.searchedFrom && !areSpilled
 
   /** Whether rows are searched on the disk. */
-  def isSearched: Boolean = searched != null
+  def isSearched: Boolean = index.isInstanceOf[SearchIndex]
 
   /** Whether it takes no more rows. */
-  def isClosed: Boolean = closed
+  def isClosed: Boolean = stage == Closed
 
-  def close(): Unit = closed = true
+  def close(): Unit = stage = Closed
 
   /**
    * Moves the numbers of the rows to the disk. There must be no row that can be undone.
@@ -384,13 +276,13 @@ private[segment] final class Segment(
    * @return how many bytes have become free
    */
   def spillNumbers(): Long = {
-    if (count > sealedCount || taken > 0) throw new IllegalStateException("some rows can be undone")
+    requireSealed()
     val before = allocated
-    Arrays.fill(queues.asInstanceOf[Array[AnyRef]], null)
-    dropIndex()
-    freeBefore = if (free == null) 0 else free.length
-    if (canBeSearched) searched = DiskIndex.of(count, !isGone(_), key, time, disk)
-    spillPages(count)
+    limits.dropQueues()
+    free.beginLinked()
+    index = NoIndex
+    if (canBeSearched) index = new SearchIndex(DiskIndex.of(count, !isGone(_), key, time, disk))
+    spillPages()
     idle = math.max(idle, 1)
     before - allocated
   }
@@ -404,114 +296,88 @@ private[segment] final class Segment(
   }
 
   private def recall(): Unit = {
-    for (k <- leastLimit.indices) leastLimit(k) = leastSpilled(k, count)
-    recallPages(count)
-    releaseSearched()
-    if (free != null) {
-      for (n <- freeBefore until free.length) {
-        bytes.free(place(free(n)))
-        for (kind <- ChainKind.all) setFlag(free(n), kind.off, on = true)
-      }
+    limits.recall()
+    recallPages()
+    releaseIndex()
+    free.foreachLinked { i =>
+      bytes.free(place(i))
+      for (kind <- ChainKind.all) setFlag(i, kind.off, on = true)
     }
   }
 
   /** Gives back what it has on the disk; nothing is read any more. */
   def release(): Unit = {
-    released = true
+    stage = Released
     bytes.release()
     releasePages()
-    releaseSearched()
+    releaseIndex()
   }
 
-  private def releaseSearched(): Unit = if (searched != null) {
-    searched.release()
-    searched = null
+  private def releaseIndex(): Unit = {
+    index.release()
+    index = NoIndex
   }
 
   /**
    * Another may have the place of a row that has gone, unless all have gone with their segment since. There must be
    * nothing that can be undone.
    */
-  def reclaim(i: Int): Unit = if (areSpilled) {
-    if (free == null) free = new FreeRows
-    free.add(i)
-  } else if (!released) {
-    bytes.free(place(i))
-    if (isIndexed) {
-      byKey.forget(i, key(i))
-      if (timeIndex) byTime.forget(i, keyAndTime(key(i), time(i)))
-    } else {
-      for (kind <- ChainKind.all if !isOff(i, kind)) setOff(i, kind)
+  def reclaim(i: Int): Unit =
+    if (areSpilled) free.add(i)
+    else if (stage != Released) {
+      bytes.free(place(i))
+      index match {
+        case chains: ChainIndex => chains.forget(i)
+        case _                  => for (kind <- ChainKind.all if !isOff(i, kind)) setOff(i, kind)
+      }
     }
-  }
 
   override def setOff(i: Int, kind: ChainKind): Unit = {
     setFlag(i, kind.off, on = true)
-    if (isOff(i, ChainKind.OfKey) && isOff(i, ChainKind.OfTime)) {
-      if (free == null) free = new FreeRows
-      free.add(i)
-    }
+    if (isOff(i, ChainKind.OfKey) && isOff(i, ChainKind.OfTime)) free.add(i)
   }
 
   /** Gives memory back where most of it is of rows that have gone; nothing must be to be undone. */
-  def compact(): Unit = if (free != null) {
+  def compact(): Unit = {
     val isSparse = free.length > FewRows && free.length > count / 2
     if (areSpilled && isSparse) recall()
-    if (isSparse) moveTogether()
+    if (isSparse) renumber()
     if (!areSpilled && bytes.isSparse) {
       for (i <- 0 until count if isGone(i)) setPlace(i, RowBytes.Nowhere)
-      val rows = byChunk()
+      val rows = ChunkOrder.of(this, alive, bytes.chunkCount)
       bytes.compact(alive, n => place(rows(n)), (n, place) => setPlace(rows(n), place))
     }
   }
 
-  /** The rows that have not gone, in the order of the chunks of their bytes. */
-  private def byChunk(): Array[Int] = {
-    val next = new Array[Int](bytes.chunkCount + 1)
-    for (i <- 0 until count if !isGone(i)) next(RowBytes.chunkNumber(place(i)) + 1) += 1
-    for (c <- 1 until next.length) next(c) += next(c - 1)
-    val rows = new Array[Int](alive)
-    for (i <- 0 until count if !isGone(i)) {
-      val c = RowBytes.chunkNumber(place(i))
-      rows(next(c)) = i
-      next(c) += 1
-    }
-    rows
-  }
-
   /** Rows from the end take the numbers of those that have gone. */
-  private def moveTogether(): Unit = {
-    var to = 0
-    var from = count - 1
-    while (to < from) {
-      if (!isGone(to)) to += 1
-      else if (isGone(from)) from -= 1
-      else {
-        copy(from, to)
-        setFlag(from, Gone, on = true)
-      }
-    }
+  private def renumber(): Unit = {
+    moveTogether(alive)
     count = alive
-    sealedCount = count
-    truncate(count)
-    free = null
-    Arrays.fill(queues.asInstanceOf[Array[AnyRef]], null)
-    dropIndex()
+    sealedCount = alive
+    free.clear()
+    limits.dropQueues()
+    index = NoIndex
   }
 }
 
 private[segment] object Segment {
 
-  /** What rows of one key and one time are found by. */
-  def keyAndTime(key: Long, time: Long): Long = key + time * 0xbf58476d1ce4e5b9L
+  /** What a segment does with rows that arrive. */
+  private sealed trait Stage
+
+  /** It takes rows. */
+  private case object Open extends Stage
+
+  /** It takes no more rows; those that it has are probed and evicted. */
+  private case object Closed extends Stage
+
+  /** Nothing of it is read any more. */
+  private case object Released extends Stage
 
   private val MostRows = (1 << ChainKind.Bits) - 2
 
   /** In the place of a chain: the rows are searched on the disk. */
   val OnDisk: Int = -1
-
-  /** So many rows lie in what a search reads at a time. */
-  private val RowsOfRead = 64
 
   /** Of the objects that a segment consists of, whatever is in it. */
   private val OwnBytes = 600L

@@ -1,0 +1,128 @@
+package io.streamjoin.state.segment
+
+import java.util.Arrays
+
+/**
+ * The limits of the rows of one segment: the least and the greatest of each, and the rows in their order.
+ *
+ * An eviction asks for rows whose limit is below a watermark. Those in memory are taken from a
+ * queue, which is sorted when it is first needed after an append. Those on the disk are read page by
+ * page; pages whose least limit is not below the watermark are skipped.
+ *
+ * @param watched how many numbers a row has behind its limits, of which only the least is required
+ */
+private[segment] final class SegmentLimits(rows: RowPages, limitCount: Int, watched: Int) {
+  private val numberCount = limitCount + watched
+
+  private val leastLimit = Array.fill(numberCount)(Long.MaxValue)
+  private val leastRow = Array.fill(numberCount)(-1)
+  private val greatestLimit = Array.fill(limitCount)(Long.MinValue)
+  private val queues = new Array[LimitQueue](numberCount)
+
+  /** The row at which the scan of the disk goes on. */
+  private var scanFrom = 0
+
+  /** Takes in the limits of an appended row. */
+  def add(i: Int, of: Array[Long]): Unit = {
+    var k = 0
+    while (k < numberCount) {
+      if (of(k) < leastLimit(k)) {
+        leastLimit(k) = of(k)
+        leastRow(k) = i
+      }
+      if (k < limitCount) greatestLimit(k) = math.max(greatestLimit(k), of(k))
+      queues(k) = null
+      k += 1
+    }
+  }
+
+  /** Whether some limit of every row is known to be below its watermark. */
+  def allBelow(watermarks: Array[Long]): Boolean = {
+    var k = 0
+    while (k < limitCount) {
+      if (greatestLimit(k) < watermarks(k)) return true
+      k += 1
+    }
+    false
+  }
+
+  /** Whether some limit of some row may be below its watermark. */
+  def mayBeBelow(watermarks: Array[Long]): Boolean = {
+    var k = 0
+    while (k < limitCount) {
+      if ((if (rows.areSpilled) rows.leastSpilled(k) else leastLimit(k)) < watermarks(k))
+        return true
+      k += 1
+    }
+    false
+  }
+
+  /**
+   * The next live row whose limit is below the watermark, or -1. The cost is that of the rows below
+   * the watermark, and of one sort after rows have been appended.
+   */
+  def nextBelow(k: Int, watermark: Long): Int = {
+    val queue = queueOf(k)
+    while (queue.nonEmpty && rows.limit(queue.head, k) < watermark) {
+      val i = queue.head
+      queue.drop()
+      if (!rows.isGone(i)) return i
+    }
+    leastLimit(k) = if (queue.nonEmpty) rows.limit(queue.head, k) else Long.MaxValue
+    -1
+  }
+
+  /** The same of rows on the disk: it reads the pages that have such rows. */
+  def nextSpilledBelow(k: Int, watermark: Long): Int = {
+    val i = rows.nextSpilledBelow(scanFrom, k, watermark)
+    scanFrom = i + 1
+    i
+  }
+
+  /** The next scan of the disk begins at the first row. */
+  def rewind(): Unit = scanFrom = 0
+
+  /** The least number `k` of the live rows, of which there is one. */
+  def least(k: Int): Long =
+    if (rows.areSpilled) rows.leastSpilled(k)
+    else {
+      if (!isLeast(leastRow(k), k)) {
+        val queue = queueOf(k)
+        while (rows.isGone(queue.head)) queue.drop()
+        leastRow(k) = queue.head
+        leastLimit(k) = rows.limit(queue.head, k)
+      }
+      leastLimit(k)
+    }
+
+  /** The least number `k` of live rows in memory that have not been joined. */
+  def leastUnmatched(k: Int): Long = {
+    var found = Long.MaxValue
+    var i = 0
+    while (i < rows.length) {
+      if (!rows.isGone(i) && !rows.isMatched(i)) found = math.min(found, rows.limit(i, k))
+      i += 1
+    }
+    found
+  }
+
+  private def isLeast(i: Int, k: Int): Boolean =
+    i >= 0 && i < rows.length && !rows.isGone(i) && rows.limit(i, k) == leastLimit(k)
+
+  private def queueOf(k: Int): LimitQueue = {
+    if (queues(k) == null) queues(k) = LimitQueue.of(rows.length, rows.limit(_, k))
+    queues(k)
+  }
+
+  /** Rows have other numbers, or go to the disk: the queues are sorted anew when needed. */
+  def dropQueues(): Unit = Arrays.fill(queues.asInstanceOf[Array[AnyRef]], null)
+
+  /** Rows may have come back: a bound that is too low makes an eviction look for them. */
+  def undo(): Unit = {
+    Arrays.fill(leastLimit, Long.MinValue)
+    dropQueues()
+  }
+
+  /** Takes over what is known of the rows on the disk, which are about to be recalled. */
+  def recall(): Unit = for (k <- leastLimit.indices) leastLimit(k) = rows.leastSpilled(k)
+}
