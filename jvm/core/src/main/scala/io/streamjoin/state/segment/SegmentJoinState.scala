@@ -38,14 +38,12 @@ final class SegmentJoinState[R](
       limitCount(side),
       span(side),
       codec(side),
-      file,
+      new SpilledBytes(file, () => check(), mayRecall, spilling.searchedFrom),
       timeIndex(side),
-      watched(side),
-      () => check(),
-      mayRecall,
-      spilling.searchedFrom
+      watched(side)
     )
   }
+  private val policy = new SpillPolicy(Side.both.map(sides(_).segments))
   private var nextId = 0L
   private var sealedNextId = 0L
   private var appended = 0L
@@ -107,7 +105,7 @@ final class SegmentJoinState[R](
     share.hold(all, all - rowBytes)
   }
 
-  private def rowBytes: Long = sides.left.rowBytes + sides.right.rowBytes
+  private def rowBytes: Long = sides.left.segments.rowBytes + sides.right.segments.rowBytes
 
   /**
    * Refuses to go on where all states together hold more than may be held that cannot go to the disk.
@@ -131,15 +129,9 @@ final class SegmentJoinState[R](
     report()
     val excess = share.excess(spilling.limit)
     if (excess > 0) {
-      val rowBytes = this.rowBytes
-      for (side <- Side.both.map(sides) if rowBytes > 0)
-        side.spill(math.ceil(excess.toDouble * side.rowBytes / rowBytes).toLong)
+      policy.spillRows(excess)
       report()
-      var left = Side.both.foldLeft(share.excess(spilling.limit)) { (left, side) =>
-        if (left > 0) left - sides(side).spillNumbers(left) else left
-      }
-      while (left > 0 && Side.both.exists(sides(_).largest > 0))
-        left -= Side.both.map(sides).maxBy(_.largest).spillLargest()
+      policy.spillNumbers(share.excess(spilling.limit))
     }
     check()
     room = share.part(spilling.limit) / RoomOfLimit

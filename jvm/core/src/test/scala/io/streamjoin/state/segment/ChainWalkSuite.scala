@@ -13,7 +13,8 @@ class ChainWalkSuite extends AnyFunSuite {
 
   /** A side in which row `n` has the key `keyOf(n)`, and `n` as its time, its limit and its text. */
   private def sideOf(rows: Seq[Long])(keyOf: Long => Long): SegmentSide[String] = {
-    val side = new SegmentSide[String](1, span, TextCodec, new SpillFile(LocalFiles.create))
+    val disk = new SpilledBytes(new SpillFile(LocalFiles.create))
+    val side = new SegmentSide[String](1, span, TextCodec, disk)
     for (n <- rows) side.append(keyOf(n), n, Array(n), n.toString, matched = false)
     side
   }

@@ -15,7 +15,7 @@ class SegmentWidthSuite extends AnyFunSuite {
       1,
       span,
       SegmentJoinStateSuite.TextCodec,
-      new SpillFile(LocalFiles.create)
+      new SpilledBytes(new SpillFile(LocalFiles.create))
     )
     for (limit <- limits) side.append(0, limit, Array(limit), "", matched = false)
     val rows = mutable.LinkedHashMap.empty[Segment, Int]
