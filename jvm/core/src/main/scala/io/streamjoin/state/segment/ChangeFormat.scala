@@ -68,30 +68,20 @@ private[segment] final class ChangeWriter(stream: DataOutputStream) {
     }
   }
 
-  def row(
-      side: Side,
-      matched: Boolean,
-      id: Long,
-      key: Long,
-      time: Long,
-      limit: Int => Long,
-      bytes: Array[Byte],
-      offset: Int,
-      size: Int
-  ): Unit = {
-    val s = side.index
-    out.number(1 + ((size.toLong >>> 3) << 2 | (if (matched) 2L else 0L) | s))
-    out.distance(id - lastId)
-    lastId = id
-    out.long(key)
-    out.distance(time - lastTime(s))
-    lastTime(s) = time
+  def row(row: ChangeRow): Unit = {
+    val s = row.side.index
+    out.number(1 + ((row.size.toLong >>> 3) << 2 | (if (row.matched) 2L else 0L) | s))
+    out.distance(row.id - lastId)
+    lastId = row.id
+    out.long(row.key)
+    out.distance(row.time - lastTime(s))
+    lastTime(s) = row.time
     var k = 0
     while (k < limitCount(s)) {
-      out.distance(limit(k) - time)
+      out.distance(row.limits(k) - row.time)
       k += 1
     }
-    out.bytes(bytes, offset, size)
+    out.bytes(row.bytes, row.offset, row.size)
   }
 
   /** The ids may be in any order, and are in ascending order afterwards. */

@@ -84,17 +84,7 @@ object History {
     versions { version =>
       history.add(version) { row =>
         begin()
-        writer.row(
-          row.side,
-          row.matched,
-          row.id,
-          row.key,
-          row.time,
-          row.limits(_),
-          row.bytes,
-          row.offset,
-          row.size
-        )
+        writer.row(row)
       }
       begin()
     }

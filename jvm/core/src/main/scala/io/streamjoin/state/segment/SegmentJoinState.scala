@@ -175,19 +175,14 @@ final class SegmentJoinState[R](
   def writeChange(out: DataOutputStream): Unit = {
     val writer = new ChangeWriter(out)
     writer.begin(ChangeHead(nextId, side => sides(side).watermarks))
-    for (side <- Side.both) sides(side).foreachFresh { (segment, i) =>
-      val place = segment.place(i)
-      writer.row(
-        side,
-        segment.isMatched(i),
-        segment.id(i),
-        segment.key(i),
-        segment.time(i),
-        segment.limit(i, _),
-        segment.bytes.chunk(place),
-        RowBytes.offset(place),
-        RowBytes.size(place)
-      )
+    val row = new ChangeRow
+    for (side <- Side.both) {
+      row.side = side
+      row.limits = new Array[Long](sides(side).watermarks.length)
+      sides(side).foreachFresh { (segment, i) =>
+        read(segment, i, row)
+        writer.row(row)
+      }
     }
     writer.end(side => sides(side).markedIds, side => sides(side).removedIds)
   }
@@ -225,6 +220,23 @@ final class SegmentJoinState[R](
 }
 
 private object SegmentJoinState {
+
+  /** Reads a row that is in memory; which side it is of, and room for its limits, is there. */
+  private def read(segment: Segment, i: Int, into: ChangeRow): Unit = {
+    into.matched = segment.isMatched(i)
+    into.id = segment.id(i)
+    into.key = segment.key(i)
+    into.time = segment.time(i)
+    var k = 0
+    while (k < into.limits.length) {
+      into.limits(k) = segment.limit(i, k)
+      k += 1
+    }
+    val place = segment.place(i)
+    into.bytes = segment.bytes.chunk(place)
+    into.offset = RowBytes.offset(place)
+    into.size = RowBytes.size(place)
+  }
 
   /** After how many rows that a batch brings the memory is looked at. */
   private val CheckedEvery = 1L << 16

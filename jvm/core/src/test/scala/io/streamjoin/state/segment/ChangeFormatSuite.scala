@@ -19,8 +19,16 @@ class ChangeFormatSuite extends AnyFunSuite {
     val writer = new ChangeWriter(new DataOutputStream(written))
     writer.begin(ChangeHead(Long.MaxValue, side => if (side == Side.Left) Array(-5L) else Array()))
     for (((n, bytes), i) <- rows.zipWithIndex) {
-      val side = Side.both(i % 2)
-      writer.row(side, i % 3 == 0, n, n ^ 42L, n, _ => -n, bytes, 0, bytes.length)
+      val row = new ChangeRow
+      row.side = Side.both(i % 2)
+      row.matched = i % 3 == 0
+      row.id = n
+      row.key = n ^ 42L
+      row.time = n
+      row.limits = Array(-n)
+      row.bytes = bytes
+      row.size = bytes.length
+      writer.row(row)
     }
     writer.end(_ => Array(7L, 3L), _ => numbers.toArray)
 
