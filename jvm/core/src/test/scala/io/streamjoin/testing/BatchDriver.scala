@@ -5,7 +5,7 @@ import java.io._
 import scala.collection.mutable
 
 import io.streamjoin.bounds.RowTimes
-import io.streamjoin.join.eventtime.{EventTimeJoin, HeldTimes, JoinCounters}
+import io.streamjoin.join.eventtime.{EventTimeJoin, HeldTimes, JoinCounters, JoinStats}
 import io.streamjoin.model.{JoinType, Side}
 import io.streamjoin.watermark.WatermarkPlan
 import io.streamjoin.state.segment.{History, MemoryPool, PackedInput, SegmentJoinState, Spilling}
@@ -50,7 +50,7 @@ final class BatchDriver(
     join.rows,
     join.output,
     state,
-    counters
+    JoinStats(counters)
   )
 
   /** @param watermarks what has been received by the end of the batch, by column */

@@ -1,8 +1,8 @@
 package io.streamjoin.testing
 
 import io.streamjoin.bounds.{RowBounds, RowTimes}
-import io.streamjoin.join.eventtime.{EventTimeJoin, JoinCounters, JoinRows, KeyLoad, TaskLoad}
-import io.streamjoin.model.{JoinType, ReachBuckets, Routing, Side, Watermarks}
+import io.streamjoin.join.eventtime.{EventTimeJoin, JoinCounters, JoinRows, JoinStats, KeyLoad, TaskLoad}
+import io.streamjoin.model.{JoinType, Placement, ReachBuckets, Routing, Side, Watermarks}
 
 /**
  * A join over several partitions. Rows go where the routing sends them; where that knows no keys, what the
@@ -44,11 +44,8 @@ final class RoutedDriver(
       rows,
       join.output,
       states(p),
-      counters(p),
-      routing,
-      partition = p,
-      partitions = partitions,
-      load = Some(loads(p))
+      JoinStats(counters(p), load = Some(loads(p))),
+      Placement(routing, p, partitions)
     )
     operator.restore(received)
     operator

@@ -1,7 +1,7 @@
 package io.streamjoin.testing
 
 import io.streamjoin.bounds.JoinBounds
-import io.streamjoin.join.eventtime.{EventTimeJoin, JoinCounters, JoinOutput, JoinRows}
+import io.streamjoin.join.eventtime.{EventTimeJoin, JoinCounters, JoinOutput, JoinRows, JoinStats}
 import io.streamjoin.model.{JoinType, Side, Watermarks}
 import io.streamjoin.state.JoinState
 
@@ -34,7 +34,7 @@ final class StreamJoin[R, O](
 
   val counters = new JoinCounters
 
-  private val operator = new EventTimeJoin(joinType, bounds, rows, output, state, counters)
+  private val operator = new EventTimeJoin(joinType, bounds, rows, output, state, JoinStats(counters))
   private val emitted = Array.fill(bounds.columns.length)(Watermarks.Unknown)
 
   /** A row arrives on one side. */

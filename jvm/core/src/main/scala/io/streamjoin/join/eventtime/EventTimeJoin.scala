@@ -2,7 +2,7 @@ package io.streamjoin.join.eventtime
 
 import io.streamjoin.bounds.{JoinBounds, RowBounds, RowTimes, Saturated}
 import io.streamjoin.model.Side.{Left, Right}
-import io.streamjoin.model.{BySide, JoinType, Routing, Side, Watermarks}
+import io.streamjoin.model.{BySide, JoinType, Placement, Routing, Side, Watermarks}
 import io.streamjoin.state.{BufferedRow, JoinState, Probed}
 
 /**
@@ -31,11 +31,7 @@ import io.streamjoin.state.{BufferedRow, JoinState, Probed}
  *
  * Source: Hazelcast, "Stream to stream JOIN", section "Algorithm". Not thread-safe.
  *
- * @param routing how its rows came here, and so which of them another partition answers for
- * @param lags of the columns whose watermark is the largest time less a lag, that lag
- * @param partition the number of this one
- * @param partitions how many there are
- * @param load told of the rows that may match; none: nobody asks
+ * @param placement which of its rows another partition owns
  * @tparam R a row of either input
  * @tparam O a row of the output
  */
@@ -45,16 +41,15 @@ final class EventTimeJoin[R, O](
     rows: JoinRows[R],
     output: JoinOutput[R, O],
     state: JoinState[R],
-    val counters: JoinCounters,
-    routing: Routing = Routing.ByKey,
-    lags: Map[Int, Long] = Map.empty,
-    partition: Int = 0,
-    partitions: Int = 1,
-    load: Option[KeyLoad] = None
+    stats: JoinStats,
+    placement: Placement = Placement()
 ) {
+  import placement.{hasReplicas, isSpread, partition, partitions, separatesReplicas}
+
+  private val counters = stats.counters
 
   /** How far its rows came behind. */
-  val disorder = new Disorder(bounds.columns.length, lags)
+  val disorder = new Disorder(bounds.columns.length, stats.lags)
 
   private val boundsOf = BySide.of(new RowBounds(bounds, _))
   private val times = new RowTimes(bounds.columns.length)
@@ -62,10 +57,8 @@ final class EventTimeJoin[R, O](
 
   private val probe = new Probe
 
-  private val hasGuests = BySide.of(routing.hasGuests)
-
-  // told of each row; null where nobody asks
-  private val keyLoad = load.orNull
+  // asked of each row; null if not required
+  private val keyLoad = stats.load.orNull
 
   private val misses = new Misses(rows, boundsOf, bounds.columns.length, state, counters)
 
@@ -147,20 +140,20 @@ final class EventTimeJoin[R, O](
   }
 
   private def isGuest(side: Side, row: R, key: Long, ofKey: Int, own: RowBounds): Boolean =
-    hasGuests(side) && (
-      routing.isGuest(row.asInstanceOf[AnyRef], partition, partitions) ||
+    hasReplicas(side) && (
+      placement.isReplica(row.asInstanceOf[AnyRef]) ||
         own.hasProbeTime(times) &&
-        routing.isGuest(side, key, own.probeTime(times), partition, partitions, ofKey)
+        placement.isReplica(side, key, own.probeTime(times), ofKey)
     )
 
   /** @param ofKey the partition of its key, see [[partitionOf]] */
-  private def isGuest(side: Side, row: BufferedRow[R], ofKey: Int): Boolean = hasGuests(side) &&
-    (routing.isGuest(row.key) ||
-      routing.isGuest(side, row.key, row.time, partition, partitions, ofKey))
+  private def isGuest(side: Side, row: BufferedRow[R], ofKey: Int): Boolean =
+    hasReplicas(side) &&
+      (placement.isReplica(row.key) || placement.isReplica(side, row.key, row.time, ofKey))
 
   /** The partition of a row's key, where somebody asks: this one, or one of rows that are spread. */
   private def partitionOf(side: Side, row: R, key: Long): Int =
-    if (routing.isSpread(key)) rows.partition(side, row, partitions) else partition
+    if (isSpread(key)) rows.partition(side, row, partitions) else partition
 
   private def evict(side: Side, before: Array[Long]): Iterator[O] = {
     val own = boundsOf(side)
@@ -238,7 +231,7 @@ final class EventTimeJoin[R, O](
       this.guest = guest
       this.ofKey = ofKey
       val own = boundsOf(side)
-      val apart = routing.keepsGuestsApart
+      val apart = separatesReplicas
       key = if (guest && apart) Routing.GuestKey else ofRow
       time = own.probeTime(times)
       if (keyLoad != null) keyLoad.see(side, key, time, guest)
@@ -250,7 +243,7 @@ final class EventTimeJoin[R, O](
         Saturated.isOrdinary(time) && Saturated.isOrdinary(from) && Saturated.isOrdinary(to)
       partners =
         state.probe(side.other, if (guest && apart) Routing.NoKey else key, from, to)
-      guestsAmongPartners = hasGuests(side.other)
+      guestsAmongPartners = hasReplicas(side.other)
       guestsLeft = apart && !guest
       matched = false
       settled = false
@@ -297,7 +290,7 @@ final class EventTimeJoin[R, O](
           if (!partner.matched && joinType.preserves(side.other) && !isGuest(partner)) {
             partners.setMatched()
           }
-          val ofGuest = if (side == routing.answersForPairs) guest else isGuest(partner)
+          val ofGuest = if (side == placement.pairOwner) guest else isGuest(partner)
           if (!ofGuest) {
             counters.countJoined()
             give(if (side == Left) output.joined(row, other) else output.joined(other, row))
@@ -317,7 +310,7 @@ final class EventTimeJoin[R, O](
     private def settle(): Unit = {
       settled = true
       partners.close()
-      if (!matched && Misses.isWorthwhile(key) && !routing.isSpread(key)) {
+      if (!matched && Misses.isWorthwhile(key) && !isSpread(key)) {
         misses.missed(side, key, time, from, to)
       }
       if (!done) {

@@ -3,7 +3,7 @@ package io.streamjoin.join.eventtime
 import org.scalatest.funsuite.AnyFunSuite
 
 import io.streamjoin.model.JoinType._
-import io.streamjoin.model.{JoinType, Routing, Side}
+import io.streamjoin.model.{JoinType, Placement, Routing, Side}
 import io.streamjoin.testing.Checked.assertSame
 import io.streamjoin.testing.RandomCases.onFailure
 import io.streamjoin.testing.Timeline._
@@ -91,10 +91,8 @@ class LateRowsSuite extends AnyFunSuite {
         rows,
         outputWithLate,
         new HeapJoinState[TestRow](identity),
-        counters,
-        Routing.Shared,
-        partition = partition,
-        partitions = 3
+        JoinStats(counters),
+        Placement(Routing.Shared, partition, partitions = 3)
       )
     }
     operators.foreach(_.restore(Array(30L, 30L, 30L)))

@@ -10,8 +10,8 @@ import org.apache.spark.sql.streamjoin.physical.stateful.{
   PartitionState
 }
 
-import io.streamjoin.join.eventtime.{EventTimeJoin, JoinCounters}
-import io.streamjoin.model.Side
+import io.streamjoin.join.eventtime.{EventTimeJoin, JoinCounters, JoinStats}
+import io.streamjoin.model.{Placement, Side}
 import io.streamjoin.state.JoinState
 
 /**
@@ -50,12 +50,8 @@ private[physical] final class JoinTask(
       rows,
       code.output.answering(spec.routing.countsIn(partitionId, _)),
       state.rows,
-      counters,
-      spec.routing,
-      spec.lags,
-      partitionId,
-      partitions.info.numPartitions,
-      keys.map(_.load)
+      JoinStats(counters, spec.lags, keys.map(_.load)),
+      Placement(spec.routing, partitionId, partitions.info.numPartitions)
     )
     val disorder = new StoredDisorder(operator.disorder)
     disorder.restore(state.numbers)
