@@ -99,7 +99,7 @@ final class RowBounds(bounds: JoinBounds, side: Side) extends Serializable {
   }
 
   /** Tells how far the row is below each of its watermarks that is known. */
-  def tellBehind(times: RowTimes, watermarks: Array[Long], listener: RowBounds.Behind): Unit = {
+  def reportBehind(times: RowTimes, watermarks: Array[Long], listener: RowBounds.Behind): Unit = {
     var i = 0
     while (i < watermarked.length) {
       val c = watermarked(i)

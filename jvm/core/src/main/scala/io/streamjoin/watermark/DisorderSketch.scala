@@ -44,7 +44,7 @@ final class DisorderSketch {
    * A lag that would have kept at least a share of the rows. It is less than half as long again as the
    * least such lag.
    */
-  def keeping(share: Double): Long = {
+  def covering(share: Double): Long = {
     val enough = math.ceil(share * rows).toLong
     val kept = counts.scanLeft(0L)(_ + _).tail
     math.min(longest(kept.indexWhere(_ >= enough)), greatestNoted)

@@ -145,14 +145,14 @@ object WatermarkPlan {
    * @param watermark what is promised to other operators
    * @param inputs for each column of the join, what remains to come to it
    */
-  final case class Remaining(watermark: Joined, inputs: IndexedSeq[WatermarkPlan], held: Held)
+  final case class Remaining(watermark: Joined, inputs: IndexedSeq[WatermarkPlan], buffered: Buffered)
       extends WatermarkPlan {
     private def bounds = watermark.join.bounds
     private def column = watermark.column
 
     override def eval(base: Array[Long]): Long = math.max(
       watermark.eval(base),
-      math.min(ofHeld(base), ofThoseToCome(base))
+      math.min(ofBuffered(base), ofArriving(base))
     )
 
     /**
@@ -160,15 +160,15 @@ object WatermarkPlan {
      * another join less may come than that one's watermark promises. One that has been joined comes out only if it
      * meets something; one that has not comes out in any case where its side is preserved.
      */
-    private def ofHeld(base: Array[Long]): Long = math.min(
-      held.unmatched(column),
-      math.max(held.earliest(column), beside(other => inputs(other).eval(base)))
+    private def ofBuffered(base: Array[Long]): Long = math.min(
+      buffered.unmatched(column),
+      math.max(buffered.earliest(column), beside(other => inputs(other).eval(base)))
     )
 
-    private def ofThoseToCome(base: Array[Long]): Long = {
+    private def ofArriving(base: Array[Long]): Long = {
       val own = inputs(column).eval(base)
-      if (held.preserved(bounds.columns(column).side)) own
-      else math.max(own, beside(other => math.min(held.earliest(other), inputs(other).eval(base))))
+      if (buffered.preserved(bounds.columns(column).side)) own
+      else math.max(own, beside(other => math.min(buffered.earliest(other), inputs(other).eval(base))))
     }
 
     /** What a row must not be below to meet one of the other input, of which it is known how early each time can be. */
@@ -180,7 +180,7 @@ object WatermarkPlan {
       }.maxOption.getOrElse(Watermarks.Unknown)
 
     override def shift(by: Int): WatermarkPlan =
-      Remaining(Joined(watermark.join.shift(by), column), inputs.map(_.shift(by)), held)
+      Remaining(Joined(watermark.join.shift(by), column), inputs.map(_.shift(by)), buffered)
   }
 
   /**
@@ -190,23 +190,23 @@ object WatermarkPlan {
    * @param unmatched the same of those that have met nothing yet and come out without a partner, too
    * @param preserved the sides whose rows come out without a partner, too
    */
-  final case class Held(
+  final case class Buffered(
       earliest: IndexedSeq[Long],
       unmatched: IndexedSeq[Long],
       preserved: Set[Side]
   )
 
   /** The same plan where it is known what some joins hold. */
-  def remaining(plan: WatermarkPlan, held: JoinBounds => Option[Held]): WatermarkPlan =
+  def remaining(plan: WatermarkPlan, buffered: JoinBounds => Option[Buffered]): WatermarkPlan =
     plan match {
       case joined @ Joined(join, _) =>
-        held(join.bounds).fold[WatermarkPlan](joined) { h =>
-          Remaining(joined, join.inputs.map(remaining(_, held)), h)
+        buffered(join.bounds).fold[WatermarkPlan](joined) { h =>
+          Remaining(joined, join.inputs.map(remaining(_, buffered)), h)
         }
-      case Least(inputs)         => Least(inputs.map(remaining(_, held)))
-      case Greatest(inputs)      => Greatest(inputs.map(remaining(_, held)))
-      case WindowEnd(of)         => WindowEnd(remaining(of, held))
-      case Shifted(of, distance) => Shifted(remaining(of, held), distance)
+      case Least(inputs)         => Least(inputs.map(remaining(_, buffered)))
+      case Greatest(inputs)      => Greatest(inputs.map(remaining(_, buffered)))
+      case WindowEnd(of)         => WindowEnd(remaining(of, buffered))
+      case Shifted(of, distance) => Shifted(remaining(of, buffered), distance)
       case other                 => other
     }
 

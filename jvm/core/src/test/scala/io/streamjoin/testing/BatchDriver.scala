@@ -5,7 +5,7 @@ import java.io._
 import scala.collection.mutable
 
 import io.streamjoin.bounds.RowTimes
-import io.streamjoin.join.eventtime.{EventTimeJoin, HeldTimes, JoinCounters, JoinStats}
+import io.streamjoin.join.eventtime.{EventTimeJoin, EarliestTimes, JoinCounters, JoinStats}
 import io.streamjoin.model.{JoinType, Side}
 import io.streamjoin.watermark.WatermarkPlan
 import io.streamjoin.state.segment.{History, MemoryPool, PackedInput, SegmentJoinState, Spilling}
@@ -39,7 +39,7 @@ final class BatchDriver(
       codecs,
       Spilling(new MemoryPool, memory, LocalFiles.create, searchedFrom = searchedFrom),
       watched = side =>
-        new HeldTimes(join.bounds, side).watched((row: TestRow, times: RowTimes) =>
+        new EarliestTimes(join.bounds, side).watched((row: TestRow, times: RowTimes) =>
           join.rows.readTimes(side, row, times)
         )
     )
@@ -95,8 +95,8 @@ final class BatchDriver(
   }
 
   /** What it holds, for who asks what remains to come out of it. */
-  def held: WatermarkPlan.Held = WatermarkPlan.Held(
-    operator.earliestHeld.toIndexedSeq,
+  def buffered: WatermarkPlan.Buffered = WatermarkPlan.Buffered(
+    operator.earliestBuffered.toIndexedSeq,
     operator.earliestUnmatched(_ => true).toIndexedSeq,
     joinType.preserved
   )

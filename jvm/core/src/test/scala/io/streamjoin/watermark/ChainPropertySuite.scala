@@ -5,7 +5,7 @@ import scala.util.Random
 import org.scalatest.funsuite.AnyFunSuite
 
 import io.streamjoin.bounds.{TimeBound, TimeColumn}
-import io.streamjoin.join.eventtime.HeldTimes
+import io.streamjoin.join.eventtime.EarliestTimes
 import io.streamjoin.model.{JoinType, Side, Watermarks}
 import io.streamjoin.testing.Checked.{rows, timesOf, watermarks}
 import io.streamjoin.testing.RandomCases.onFailure
@@ -107,13 +107,13 @@ class ChainPropertySuite extends AnyFunSuite {
           rows.foreach(truth.see)
           for (c <- base.indices if base(c) != Watermarks.Unknown) truth.see(Wm(c, base(c)))
           if (random.nextInt(4) == 0) driver.restart()
-          val held = driver.held
+          val buffered = driver.buffered
           for {
             c <- join.columns.indices
             if join.bounds.watermarkedInOutput(c) && !join.bounds.contradictory
           } {
             val plan = WatermarkPlan.Joined(new JoinWatermarks(join.bounds, marks), c)
-            val found = WatermarkPlan.remaining(plan, _ => Some(held)).eval(base)
+            val found = WatermarkPlan.remaining(plan, _ => Some(buffered)).eval(base)
             val expected = Remaining.earliest(join, joinType, c, base, truth)
             // at the end of the grid there is no limit
             if (found == Watermarks.Unknown) assert(expected < Reference.grid.head + 10)
@@ -163,11 +163,11 @@ class ChainPropertySuite extends AnyFunSuite {
               if (!chain.carried.contains(c)) Nil
               else lowerTruth.buffer(chain.lower.columns(c).side).flatMap(_.times.get(c))
             val rows = upperTruth.buffer(chain.upper.columns(c).side)
-            val held = rows.flatMap(_.times.get(c))
+            val buffered = rows.flatMap(_.times.get(c))
             val alone = rows.filterNot(upperTruth.isJoined).flatMap(_.times.get(c))
-            def least(held: Seq[Long]) = (chain.sourceMark(base, c) +: (below ++ held)).min
-            val expected = least(held)
-            val found = chain.remaining(c, lower.held, upper.held).eval(base)
+            def least(buffered: Seq[Long]) = (chain.sourceMark(base, c) +: (below ++ buffered)).min
+            val expected = least(buffered)
+            val found = chain.remaining(c, lower.buffered, upper.buffered).eval(base)
             // a row that needs a partner, or has had one, may be known to find none
             assert(found >= expected, s"column $c")
             if (chain.preserves(c)) {
@@ -176,9 +176,9 @@ class ChainPropertySuite extends AnyFunSuite {
               if (found > expected) pastJoined += 1
             }
             if (found > chain.upperOutput(c).eval(base)) tighter += 1
-            if (held.exists(_ < found)) past += 1
+            if (buffered.exists(_ < found)) past += 1
             if (
-              chain.carried.contains(c) && new HeldTimes(chain.upper.bounds, Side.Left).isApart(c)
+              chain.carried.contains(c) && new EarliestTimes(chain.upper.bounds, Side.Left).isWatched(c)
             ) apart += 1
             c -> found
           }.toMap
@@ -229,8 +229,8 @@ private final class Chain(
   /** What remains to come out of the upper join. */
   def remaining(
       column: Int,
-      below: WatermarkPlan.Held,
-      above: WatermarkPlan.Held
+      below: WatermarkPlan.Buffered,
+      above: WatermarkPlan.Buffered
   ): WatermarkPlan = WatermarkPlan.remaining(
     upperOutput(column),
     bounds => Some(if (bounds eq lower.bounds) below else above)

@@ -14,13 +14,13 @@ class DisorderSketchSuite extends AnyFunSuite {
 
   test("without rows, and of rows in order, a lag of nothing keeps all") {
     for (sketch <- Seq(of(), of(0, -5, Long.MinValue)))
-      assert((sketch.keeping(0.999), sketch.greatest) == ((0L, 0L)))
+      assert((sketch.covering(0.999), sketch.greatest) == ((0L, 0L)))
   }
 
   test("a thousand rows of which one was far behind") {
     val sketch = of(Seq.fill(999)(40L) :+ 180L: _*)
-    assert((sketch.rows, sketch.greatest, sketch.keeping(1)) == ((1000L, 180L, 180L)))
-    assert(sketch.keeping(0.999) == 47)
+    assert((sketch.rows, sketch.greatest, sketch.covering(1)) == ((1000L, 180L, 180L)))
+    assert(sketch.covering(0.999) == 47)
   }
 
   test(
@@ -32,7 +32,7 @@ class DisorderSketchSuite extends AnyFunSuite {
         Seq(Long.MaxValue - 1, Long.MaxValue)
     for (distance <- distances if distance > 0) {
       // the greatest is known as it is, so a larger one has to be there
-      val kept = of(distance, Long.MaxValue).keeping(0.5)
+      val kept = of(distance, Long.MaxValue).covering(0.5)
       assert(kept >= distance)
       assert(kept - distance <= distance / 2, distance)
     }
@@ -46,8 +46,8 @@ class DisorderSketchSuite extends AnyFunSuite {
       for (share <- Seq(0.5, 0.9, 0.999, 1.0)) {
         val needed =
           math.max(0, distances.sorted.apply(math.ceil(share * distances.size).toInt - 1))
-        assert(sketch.keeping(share) >= needed)
-        assert(sketch.keeping(share) - needed <= needed / 2)
+        assert(sketch.covering(share) >= needed)
+        assert(sketch.covering(share) - needed <= needed / 2)
       }
       assert(sketch.greatest == math.max(0, distances.max))
     }

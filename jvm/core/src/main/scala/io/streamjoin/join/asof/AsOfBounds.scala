@@ -40,7 +40,7 @@ final case class AsOfBounds(probe: Side, count: Int, reach: Long, tolerance: Opt
    *
    * @param settled whether it is a build row that has passed by, and is among the last of its key
    */
-  def leaves(side: Side, time: Long, settled: Boolean): Long =
+  def evictionLimit(side: Side, time: Long, settled: Boolean): Long =
     if (settled) expiry(time) else due(side, time)
 
   /** The limit above which a build row is too old even if it is the last of its key. */

@@ -33,7 +33,7 @@ import io.streamjoin.state.JoinState
  *
  * @param joinType inner, left or right outer with the probe side preserved, or left semi or anti with the
  *   left as the probe
- * @param state has one limit for each row, [[AsOfBounds.leaves]]
+ * @param state has one limit for each row, [[AsOfBounds.evictionLimit]]
  * @param disorder is told how far rows came behind, by the columns that `column` gives for the sides
  * @tparam R a row of either input
  * @tparam O a row of the output
@@ -69,7 +69,7 @@ final class AsOfJoin[R, O](
   }
 
   /** A row arrives. */
-  def arrive(side: Side, row: R): Fate = {
+  def arrive(side: Side, row: R): Arrival = {
     counters.countInput(side)
     if (rows.isTimeless(side, row)) {
       counters.countNullTime(side)
@@ -82,18 +82,18 @@ final class AsOfJoin[R, O](
       }
       if (time < watermark) {
         counters.countLate(side)
-        Fate.Dropped
+        Arrival.Dropped
       } else if (!rows.joinable(side, row)) unmatchable(side)
-      else if (bounds.due(side, time) < now) Fate.Due
+      else if (bounds.due(side, time) < now) Arrival.Due
       else {
         keep(side, row, settled = false)
-        Fate.Held
+        Arrival.Buffered
       }
     }
   }
 
-  private def unmatchable(side: Side): Fate =
-    if (side == probe && joinType.preserves(probe)) Fate.Unmatched else Fate.Dropped
+  private def unmatchable(side: Side): Arrival =
+    if (side == probe && joinType.preserves(probe)) Arrival.Unmatched else Arrival.Dropped
 
   /** What comes out for a row of the probe side that cannot match. */
   def unmatched(row: R): O = {
@@ -105,9 +105,9 @@ final class AsOfJoin[R, O](
   def release(side: Side): Iterator[R] =
     if (now == before) Iterator.empty
     else {
-      state.evict(side, Array(before), Array(now)).map { gone =>
+      state.evict(side, Array(before), Array(now)).map { released =>
         if (side == probe) counters.countEvicted(side, 1)
-        gone.row
+        released.row
       }
     }
 
@@ -133,7 +133,7 @@ final class AsOfJoin[R, O](
 
   private def keep(side: Side, row: R, settled: Boolean): Unit = {
     val time = rows.time(side, row)
-    limits(0) = bounds.leaves(side, time, settled)
+    limits(0) = bounds.evictionLimit(side, time, settled)
     state.append(side, rows.key(side, row), time, limits, row, settled)
   }
 
@@ -290,20 +290,20 @@ final class AsOfJoin[R, O](
 object AsOfJoin {
 
   /** What becomes of a row that arrives. */
-  sealed trait Fate
+  sealed trait Arrival
 
-  object Fate {
+  object Arrival {
 
     /** It is late, or nothing will ever ask for it. */
-    case object Dropped extends Fate
+    case object Dropped extends Arrival
 
     /** It waits until the limit has passed it. */
-    case object Held extends Fate
+    case object Buffered extends Arrival
 
     /** It is to be joined in this batch. */
-    case object Due extends Fate
+    case object Due extends Arrival
 
     /** It comes out without a match. */
-    case object Unmatched extends Fate
+    case object Unmatched extends Arrival
   }
 }

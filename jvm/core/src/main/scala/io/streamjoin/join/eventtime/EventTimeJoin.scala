@@ -60,15 +60,15 @@ final class EventTimeJoin[R, O](
   // asked of each row; null if not required
   private val keyLoad = stats.load.orNull
 
-  private val misses = new Misses(rows, boundsOf, bounds.columns.length, state, counters)
+  private val nearMisses = new NearMissStats(rows, boundsOf, bounds.columns.length, state, counters)
 
   private var watermarks: Array[Long] = Array.fill(bounds.columns.length)(Watermarks.Unknown)
 
-  private val heldTimes = BySide.of(new HeldTimes(bounds, _))
+  private val earliestTimes = BySide.of(new EarliestTimes(bounds, _))
 
-  /** By column, the earliest time of the rows that are held, see [[HeldTimes]]. */
-  def earliestHeld: Array[Long] =
-    bounds.columns.indices.map(c => heldTimes(bounds.columns(c).side).earliest(c, state)).toArray
+  /** By column, the earliest time of the rows that are held, see [[EarliestTimes]]. */
+  def earliestBuffered: Array[Long] =
+    bounds.columns.indices.map(c => earliestTimes(bounds.columns(c).side).earliest(c, state)).toArray
 
   /**
    * The same of rows that have not been joined and come out without a partner, too; past all times where there are
@@ -76,12 +76,12 @@ final class EventTimeJoin[R, O](
    *
    * @param toldApart of which side they are told apart from the others, which is to look at them
    */
-  def earliestUnmatched(toldApart: Side => Boolean): Array[Long] =
+  def earliestUnmatched(readsMatches: Side => Boolean): Array[Long] =
     bounds.columns.indices.map { c =>
       val side = bounds.columns(c).side
       if (!joinType.preserves(side)) Long.MaxValue
-      else if (toldApart(side)) heldTimes(side).earliestUnmatched(c, state)
-      else heldTimes(side).earliest(c, state)
+      else if (readsMatches(side)) earliestTimes(side).earliestUnmatched(c, state)
+      else earliestTimes(side).earliest(c, state)
     }.toArray
 
   /** Takes up watermarks that an earlier run had received, without acting on them. */
@@ -106,23 +106,23 @@ final class EventTimeJoin[R, O](
     val own = boundsOf(side)
     val key = rows.key(side, row)
     val ofKey = partitionOf(side, row, key)
-    val guest = isGuest(side, row, key, ofKey, own)
-    if (!guest) {
+    val replica = isReplica(side, row, key, ofKey, own)
+    if (!replica) {
       counters.countInput(side)
-      own.tellBehind(times, watermarks, disorder)
+      own.reportBehind(times, watermarks, disorder)
     }
     val lateBy = own.lateBy(times, watermarks)
     if (rows.foundLate(side, row)) {
-      if (guest) Iterator.empty else output.foundLate(side, row).iterator
+      if (replica) Iterator.empty else output.foundLate(side, row).iterator
     } else if (lateBy >= 0) {
-      late(side, row, lateBy, guest)
+      late(side, row, lateBy, replica)
     } else if (own.lacksTime(times)) {
-      if (!guest && own.lacksSourceTime(times)) counters.countNullTime(side)
-      unmatched(side, row, guest).iterator
+      if (!replica && own.lacksSourceTime(times)) counters.countNullTime(side)
+      unmatched(side, row, replica).iterator
     } else if (bounds.contradictory || !rows.joinable(side, row) || !own.consistent(times)) {
-      unmatched(side, row, guest).iterator
+      unmatched(side, row, replica).iterator
     } else {
-      probe.start(side, row, key, keepFor, guest, ofKey)
+      probe.start(side, row, key, keepFor, replica, ofKey)
       probe
     }
   }
@@ -133,13 +133,13 @@ final class EventTimeJoin[R, O](
    * @return the rows that this frees and that were never joined; must be read to its end
    */
   def advance(received: Array[Long]): Iterator[O] = {
-    misses.lookInto()
+    nearMisses.lookInto()
     val before = watermarks
     watermarks = before.zip(received).map { case (a, b) => math.max(a, b) }
     Side.both.iterator.flatMap(evict(_, before))
   }
 
-  private def isGuest(side: Side, row: R, key: Long, ofKey: Int, own: RowBounds): Boolean =
+  private def isReplica(side: Side, row: R, key: Long, ofKey: Int, own: RowBounds): Boolean =
     hasReplicas(side) && (
       placement.isReplica(row.asInstanceOf[AnyRef]) ||
         own.hasProbeTime(times) &&
@@ -147,7 +147,7 @@ final class EventTimeJoin[R, O](
     )
 
   /** @param ofKey the partition of its key, see [[partitionOf]] */
-  private def isGuest(side: Side, row: BufferedRow[R], ofKey: Int): Boolean =
+  private def isReplica(side: Side, row: BufferedRow[R], ofKey: Int): Boolean =
     hasReplicas(side) &&
       (placement.isReplica(row.key) || placement.isReplica(side, row.key, row.time, ofKey))
 
@@ -161,12 +161,12 @@ final class EventTimeJoin[R, O](
     val (from, to) = (columns.map(before(_)), columns.map(watermarks(_)))
     if (from.sameElements(to)) Iterator.empty
     else if (joinType.preserves(side)) {
-      state.evict(side, from, to).flatMap { gone =>
+      state.evict(side, from, to).flatMap { evicted =>
         counters.countEvicted(side, 1)
-        if (gone.matched) None
+        if (evicted.matched) None
         else {
-          val row = gone.row
-          unmatched(side, row, isGuest(side, gone, partitionOf(side, row, gone.key)))
+          val row = evicted.row
+          unmatched(side, row, isReplica(side, evicted, partitionOf(side, row, evicted.key)))
         }
       }
     } else {
@@ -177,15 +177,15 @@ final class EventTimeJoin[R, O](
     }
   }
 
-  private def late(side: Side, row: R, column: Int, guest: Boolean): Iterator[O] =
-    if (guest) Iterator.empty
+  private def late(side: Side, row: R, column: Int, replica: Boolean): Iterator[O] =
+    if (replica) Iterator.empty
     else {
       counters.countLate(side)
       output.late(side, row, column, watermarks(column)).iterator
     }
 
-  private def unmatched(side: Side, row: R, guest: Boolean): Option[O] =
-    if (joinType.preserves(side) && !guest) {
+  private def unmatched(side: Side, row: R, replica: Boolean): Option[O] =
+    if (joinType.preserves(side) && !replica) {
       counters.countNullPadded()
       Some(output.unmatched(side, row))
     } else {
@@ -199,7 +199,7 @@ final class EventTimeJoin[R, O](
   private final class Probe extends Iterator[O] {
     private var side: Side = _
     private var row: R = _
-    private var guest = false
+    private var replica = false
 
     /** The partition of its key, which is that of its partners. */
     private var ofKey = 0
@@ -211,8 +211,8 @@ final class EventTimeJoin[R, O](
     private var partners: Probed[R] = _
 
     // asked of each pair: to look whether a partner is a guest is to read its key and its time
-    private var guestsAmongPartners = false
-    private var guestsLeft = false
+    private var replicasAmongPartners = false
+    private var replicasPending = false
     private var matched = false
     private var settled = true
     private var ready = false
@@ -223,18 +223,18 @@ final class EventTimeJoin[R, O](
         row: R,
         ofRow: Long,
         keepFor: Array[Long],
-        guest: Boolean,
+        replica: Boolean,
         ofKey: Int
     ): Unit = {
       this.side = side
       this.row = row
-      this.guest = guest
+      this.replica = replica
       this.ofKey = ofKey
       val own = boundsOf(side)
       val apart = separatesReplicas
-      key = if (guest && apart) Routing.GuestKey else ofRow
+      key = if (replica && apart) Routing.GuestKey else ofRow
       time = own.probeTime(times)
-      if (keyLoad != null) keyLoad.see(side, key, time, guest)
+      if (keyLoad != null) keyLoad.see(side, key, time, replica)
       own.limits(times, limitsOf(side))
       keep = own.survives(limitsOf(side), keepFor)
       from = own.probeFrom(times)
@@ -242,9 +242,9 @@ final class EventTimeJoin[R, O](
       ordinary =
         Saturated.isOrdinary(time) && Saturated.isOrdinary(from) && Saturated.isOrdinary(to)
       partners =
-        state.probe(side.other, if (guest && apart) Routing.NoKey else key, from, to)
-      guestsAmongPartners = hasReplicas(side.other)
-      guestsLeft = apart && !guest
+        state.probe(side.other, if (replica && apart) Routing.NoKey else key, from, to)
+      replicasAmongPartners = hasReplicas(side.other)
+      replicasPending = apart && !replica
       matched = false
       settled = false
     }
@@ -267,8 +267,8 @@ final class EventTimeJoin[R, O](
 
     private def step(): Unit =
       if (!done && partners.hasNext) meet(partners.next())
-      else if (!done && guestsLeft) {
-        guestsLeft = false
+      else if (!done && replicasPending) {
+        replicasPending = false
         partners = state.probe(side.other, Routing.GuestKey, from, to)
       } else settle()
 
@@ -277,8 +277,8 @@ final class EventTimeJoin[R, O](
 
     private def meet(partner: BufferedRow[R]): Unit = {
       val other = partner.row
-      val guests = guest && isGuest(partner)
-      val pairs = !guests &&
+      val replicas = replica && isReplica(partner)
+      val pairs = !replicas &&
         (if (side == Left) rows.matches(row, other, ordinary)
          else rows.matches(other, row, ordinary))
       if (pairs) {
@@ -287,11 +287,11 @@ final class EventTimeJoin[R, O](
           counters.countJoined()
           meetLeftOnly(partner, other)
         } else {
-          if (!partner.matched && joinType.preserves(side.other) && !isGuest(partner)) {
+          if (!partner.matched && joinType.preserves(side.other) && !isReplica(partner)) {
             partners.setMatched()
           }
-          val ofGuest = if (side == placement.pairOwner) guest else isGuest(partner)
-          if (!ofGuest) {
+          val ownedElsewhere = if (side == placement.pairOwner) replica else isReplica(partner)
+          if (!ownedElsewhere) {
             counters.countJoined()
             give(if (side == Left) output.joined(row, other) else output.joined(other, row))
           }
@@ -299,8 +299,8 @@ final class EventTimeJoin[R, O](
       }
     }
 
-    private def isGuest(partner: BufferedRow[R]): Boolean =
-      guestsAmongPartners && EventTimeJoin.this.isGuest(side.other, partner, ofKey)
+    private def isReplica(partner: BufferedRow[R]): Boolean =
+      replicasAmongPartners && EventTimeJoin.this.isReplica(side.other, partner, ofKey)
 
     private def meetLeftOnly(partner: BufferedRow[R], other: R): Unit = {
       if (joinType == JoinType.LeftSemi) give(output.matched(if (side == Left) row else other))
@@ -310,12 +310,12 @@ final class EventTimeJoin[R, O](
     private def settle(): Unit = {
       settled = true
       partners.close()
-      if (!matched && Misses.isWorthwhile(key) && !isSpread(key)) {
-        misses.missed(side, key, time, from, to)
+      if (!matched && NearMissStats.isWorthwhile(key) && !isSpread(key)) {
+        nearMisses.missed(side, key, time, from, to)
       }
       if (!done) {
         if (keep) state.append(side, key, time, limitsOf(side), row, matched)
-        else if (!matched) unmatched(side, row, guest).foreach(give)
+        else if (!matched) unmatched(side, row, replica).foreach(give)
       }
     }
   }

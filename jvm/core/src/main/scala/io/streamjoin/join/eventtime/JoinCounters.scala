@@ -37,7 +37,7 @@ final class JoinCounters extends Serializable {
   /** Pairs that were joined; of a semi or anti join, left rows that have met a partner. */
   def joinedRows: Long = joined
 
-  /** Rows that found no partner and of which it was looked into why, see [[Misses]]. */
+  /** Rows that found no partner and of which it was looked into why, see [[NearMissStats]]. */
   def lookedIntoRows: Long = looked
 
   /** Those of them of whose key the other input has a row. */

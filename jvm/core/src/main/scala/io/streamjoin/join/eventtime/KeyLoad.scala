@@ -27,10 +27,10 @@ final class KeyLoad(latestBefore: BySide[Long]) {
   private var untilNext = 1
 
   /** Takes in a row that may match. */
-  def see(side: Side, key: Long, time: Long, guest: Boolean): Unit = {
+  def see(side: Side, key: Long, time: Long, replica: Boolean): Unit = {
     if (side == Side.Left) { if (time > left) left = time }
     else if (time > right) right = time
-    if (!guest) {
+    if (!replica) {
       rows += 1
       untilNext -= 1
       if (untilNext == 0) {

@@ -59,7 +59,7 @@ final class OrderCounters extends Serializable {
  * SQLstream s-Server, "Streaming Joins", whose rows come out at the bound. Not thread-safe.
  *
  * @param tied whether rows of one time are sorted further
- * @param state the rows held back, all of them [[OrderOperator.Held]]
+ * @param state the rows held back, all of them [[OrderOperator.BufferSide]]
  * @tparam R a row
  */
 final class OrderOperator[R](
@@ -68,7 +68,7 @@ final class OrderOperator[R](
     state: JoinState[R],
     val counters: OrderCounters
 ) {
-  import OrderOperator.Held
+  import OrderOperator.BufferSide
 
   private var before = Watermarks.Unknown
   private var now = Watermarks.Unknown
@@ -101,7 +101,7 @@ final class OrderOperator[R](
       } else if (isReached(time)) true
       else {
         limits(0) = time
-        state.append(Held, 0L, time, limits, row, matched = false)
+        state.append(BufferSide, 0L, time, limits, row, matched = false)
         false
       }
     }
@@ -110,9 +110,9 @@ final class OrderOperator[R](
   def release(): Iterator[R] =
     if (now == Watermarks.Unknown) Iterator.empty
     else {
-      state.evict(Held, Array(before), Array(below(now))).map { gone =>
+      state.evict(BufferSide, Array(before), Array(below(now))).map { evicted =>
         counters.countFreed()
-        gone.row
+        evicted.row
       }
     }
 
@@ -126,5 +126,5 @@ final class OrderOperator[R](
 object OrderOperator {
 
   /** The side of the state on which rows are held back; the other is empty. */
-  val Held: Side = Side.Left
+  val BufferSide: Side = Side.Left
 }

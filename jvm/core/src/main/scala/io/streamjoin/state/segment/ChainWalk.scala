@@ -56,7 +56,7 @@ private[segment] final class ChainWalk {
       var s = times.first(from)
       var goOn = 0
       while (times.goesOn(s, to)) {
-        if (segments(s).mayHold(from, to)) {
+        if (segments(s).mayContain(from, to)) {
           val newest = if (oneTime) segments(s).timeChain(hash) else segments(s).chain(hash)
           if (newest == Segment.OnDisk) search(segments(s), s, hash)
           chainSegment(goOn) = s
@@ -121,7 +121,7 @@ private[segment] final class ChainWalk {
       foundSegment(hits) = s
       foundRow(hits) = i
       val older = segment.older(i, kind)
-      if (segment.isWanted(i, key, from, to)) hits += 1
+      if (segment.isHit(i, key, from, to)) hits += 1
       chainSegment(goOn) = s
       chainNext(goOn) = older
       goOn += oneIfAny(older)

@@ -35,7 +35,7 @@ private[segment] final class Chains(rows: ChainedRows, kind: ChainKind, expected
   def forget(i: Int, hashed: Long): Unit = if (!rows.isOff(i, kind)) {
     val s = slot(hashed)
     val known = if (waiting == null) null else waiting.getOrNull(s)
-    if (known != null && known.gone + 1 < known.until) known.gone += 1
+    if (known != null && known.deleted + 1 < known.until) known.deleted += 1
     else {
       val left = clearChain(s)
       if (left > AtOnce) {
@@ -52,7 +52,7 @@ private[segment] final class Chains(rows: ChainedRows, kind: ChainKind, expected
     var i = apply(slot) - 1
     while (i >= 0) {
       val older = rows.older(i, kind)
-      if (rows.isGone(i)) {
+      if (rows.isDeleted(i)) {
         if (newer < 0) update(slot, older) else rows.setOlder(newer, kind, older)
         rows.setOff(i, kind)
       } else {
@@ -76,7 +76,7 @@ private object Chains {
 
   /** @param until how many rows of the chain are to be gone before it is cleared */
   private final class Waiting(val until: Int) {
-    var gone = 0
+    var deleted = 0
   }
 }
 
@@ -102,7 +102,7 @@ private[segment] object ChainKind {
 /** The rows as their chains know them. */
 private[segment] trait ChainedRows {
 
-  def isGone(i: Int): Boolean
+  def isDeleted(i: Int): Boolean
 
   /** The next older row, as its number plus one; 0 where there is none. */
   def older(i: Int, kind: ChainKind): Int

@@ -18,5 +18,5 @@ private[segment] object ChunkOrder {
   }
 
   private def foreachLive(rows: RowPages)(visit: Int => Unit): Unit =
-    for (i <- 0 until rows.length if !rows.isGone(i)) visit(i)
+    for (i <- 0 until rows.length if !rows.isDeleted(i)) visit(i)
 }

@@ -26,7 +26,7 @@ private[segment] final class DiskIndex private (
   import DiskIndex._
 
   /** Whether there may be a row of a key with this hash. */
-  def mayHold(hash: Int): Boolean = filter.mayHold(hash)
+  def mayContain(hash: Int): Boolean = filter.mayContain(hash)
 
   /**
    * Shows the rows of keys with this hash and of times in this range, in the order of times.

@@ -36,7 +36,7 @@ private[segment] final class HashFilter(expected: Int) {
   }
 
   /** Whether the hash may have been added. */
-  def mayHold(hash: Int): Boolean = {
+  def mayContain(hash: Int): Boolean = {
     val mixed = mix(hash)
     val line = lineOf(mixed)
     val page = pages(line >>> PageShift)

@@ -27,17 +27,17 @@ final class History {
     if (newest.isEmpty) newest = Some(reader.head)
     reader.foreachRow { row =>
       // a row is met once: what is known of it is of no more use
-      val gone = takeOut(row.id, removed(row.side))
+      val deleted = takeOut(row.id, removed(row.side))
       val joined = takeOut(row.id, marked(row.side))
-      if (!gone && !expired(row)) {
+      if (!deleted && !expired(row)) {
         row.matched = row.matched || joined
         visit(row)
       }
     }
     // they speak of rows of versions before this one
-    for ((side, (joined, gone)) <- reader.ids()) {
+    for ((side, (joined, deleted)) <- reader.ids()) {
       joined.foreach(marked(side)(_) = ())
-      gone.foreach(removed(side)(_) = ())
+      deleted.foreach(removed(side)(_) = ())
     }
   }
 

@@ -8,7 +8,7 @@ final class MemoryPool {
   private val lasting = new AtomicLong
 
   /** In bytes, as each state has last told. */
-  def held: Long = total.get
+  def used: Long = total.get
 
   /** What of it cannot go to the disk while a batch runs: all but the bytes of rows. */
   def fixed: Long = lasting.get
@@ -23,7 +23,7 @@ private[segment] object MemoryPool {
     private var own = 0L
     private var ownFixed = 0L
 
-    def hold(bytes: Long, fixed: Long): Unit = {
+    def report(bytes: Long, fixed: Long): Unit = {
       total.addAndGet(bytes - own)
       lasting.addAndGet(fixed - ownFixed)
       own = bytes

@@ -26,7 +26,7 @@ final class PackedInput(in: InputStream, sum: Checksum = new CRC32C) {
   def number(): Long = {
     var (n, shift, more) = (0L, 0, true)
     while (more) {
-      if (at == end) hold(1)
+      if (at == end) ensure(1)
       val b = block(at)
       at += 1
       n |= (b & 0x7fL) << shift
@@ -42,29 +42,29 @@ final class PackedInput(in: InputStream, sum: Checksum = new CRC32C) {
   }
 
   def int(): Int = {
-    hold(4)
+    ensure(4)
     at += 4
     numbers.getInt(at - 4)
   }
 
   def long(): Long = {
-    hold(8)
+    ensure(8)
     at += 8
     numbers.getLong(at - 8)
   }
 
   /** As [[java.io.DataOutput.writeUTF]] has written it. */
   def text(): String = {
-    hold(2)
+    ensure(2)
     val size = 2 + (numbers.getShort(at) & 0xffff)
-    hold(size)
+    ensure(size)
     at += size
     new DataInputStream(new ByteArrayInputStream(block, at - size, size)).readUTF()
   }
 
   /** Where in [[bytes]] the next bytes lie, until something else is asked for. */
   def take(size: Int): Int = {
-    hold(size)
+    ensure(size)
     at += size
     at - size
   }
@@ -82,7 +82,7 @@ final class PackedInput(in: InputStream, sum: Checksum = new CRC32C) {
     summed = at
   }
 
-  private def hold(size: Int): Unit = if (end - at < size) {
+  private def ensure(size: Int): Unit = if (end - at < size) {
     sumUp()
     System.arraycopy(block, at, block, 0, end - at)
     end -= at

@@ -94,7 +94,7 @@ private[segment] final class RowBytes(disk: SpilledBytes) {
   }
 
   /** Whether there is something at a place after a [[rollback]]. */
-  def holds(place: Long): Boolean = {
+  def contains(place: Long): Boolean = {
     val c = chunkNumber(place)
     c < last || c == last && offset(place) < used
   }

@@ -41,15 +41,15 @@ private[segment] abstract class RowPages(numberCount: Int, expected: Int, disk: 
     if (areSpilled) spilled.isMatched(i) else has(i, Matched)
 
   /** Whether the row has been taken away or evicted, and no other has its number. */
-  override final def isGone(i: Int): Boolean = if (areSpilled) spilled.isGone(i) else has(i, Gone)
+  override final def isDeleted(i: Int): Boolean = if (areSpilled) spilled.isDeleted(i) else has(i, Deleted)
 
   /** Whether the row, which is in memory, has this key and a time in this range and has not gone. */
-  final def isWanted(i: Int, key: Long, from: Long, to: Long): Boolean = {
+  final def isHit(i: Int, key: Long, from: Long, to: Long): Boolean = {
     val rows = page(i)
     val at = start(i)
     val time = rows(at + Time)
     // all of it is in one place: cheaper compared than guessed
-    rows(at + Key) == key & time >= from & time <= to & (rows(at + Link) & Gone) == 0
+    rows(at + Key) == key & time >= from & time <= to & (rows(at + Link) & Deleted) == 0
   }
 
   final def setId(i: Int, id: Long): Unit = page(i)(start(i) + Id) = id
@@ -59,11 +59,11 @@ private[segment] abstract class RowPages(numberCount: Int, expected: Int, disk: 
   final def setMatched(i: Int, matched: Boolean): Unit =
     if (areSpilled) spilled.setMatched(i, matched) else setFlag(i, Matched, matched)
 
-  protected final def setGoneFlag(i: Int, gone: Boolean): Unit =
+  protected final def setDeletedFlag(i: Int, deleted: Boolean): Unit =
     if (areSpilled) {
-      spilled.setGone(i, gone)
-      if (!gone || isLeastOfPage(i)) spilled.setStale(i >>> PageShift)
-    } else setFlag(i, Gone, gone)
+      spilled.setDeleted(i, deleted)
+      if (!deleted || isLeastOfPage(i)) spilled.setStale(i >>> PageShift)
+    } else setFlag(i, Deleted, deleted)
 
   private def isLeastOfPage(i: Int): Boolean = {
     show(i)
@@ -120,11 +120,11 @@ private[segment] abstract class RowPages(numberCount: Int, expected: Int, disk: 
     var to = 0
     var from = length - 1
     while (to < from) {
-      if (!isGone(to)) to += 1
-      else if (isGone(from)) from -= 1
+      if (!isDeleted(to)) to += 1
+      else if (isDeleted(from)) from -= 1
       else {
         copy(from, to)
-        setFlag(from, Gone, on = true)
+        setFlag(from, Deleted, on = true)
       }
     }
     for (p <- (live + PageRows - 1) / PageRows until pages.length) pages(p) = null
@@ -145,13 +145,13 @@ private[segment] abstract class RowPages(numberCount: Int, expected: Int, disk: 
     val known = new SpilledPages(extents, PageRows, numberCount)
     for (i <- 0 until length) {
       if (isMatched(i)) known.setMatched(i, on = true)
-      if (isGone(i)) known.setGone(i, on = true) else tellLeast(known, i)
+      if (isDeleted(i)) known.setDeleted(i, on = true) else recordLeast(known, i)
     }
     spilled = known
     pages = new Array[Array[Long]](pages.length)
   }
 
-  private def tellLeast(known: SpilledPages, i: Int): Unit = {
+  private def recordLeast(known: SpilledPages, i: Int): Unit = {
     var k = 0
     while (k < numberCount) {
       known.lower(i >>> PageShift, k, limit(i, k))
@@ -167,7 +167,7 @@ private[segment] abstract class RowPages(numberCount: Int, expected: Int, disk: 
     releasePages()
     for (i <- 0 until length) {
       setFlag(i, Matched, known.isMatched(i))
-      setFlag(i, Gone, known.isGone(i))
+      setFlag(i, Deleted, known.isDeleted(i))
     }
   }
 
@@ -192,9 +192,9 @@ private[segment] abstract class RowPages(numberCount: Int, expected: Int, disk: 
   private def leastOfPage(p: Int, k: Int): Long = {
     if (spilled.isStale(p)) {
       spilled.renew(p)
-      for (i <- p << PageShift until math.min(length, p + 1 << PageShift) if !isGone(i)) {
+      for (i <- p << PageShift until math.min(length, p + 1 << PageShift) if !isDeleted(i)) {
         show(i)
-        tellLeast(spilled, i)
+        recordLeast(spilled, i)
       }
     }
     spilled.least(p, k)
@@ -207,7 +207,7 @@ private[segment] abstract class RowPages(numberCount: Int, expected: Int, disk: 
       if ((i & PageRows - 1) == 0 && leastOfPage(i >>> PageShift, k) >= watermark)
         i += PageRows
       else {
-        if (!isGone(i)) {
+        if (!isDeleted(i)) {
           show(i)
           if (limit(i, k) < watermark) return i
         }
@@ -255,7 +255,7 @@ private[segment] object RowPages {
 
   // of the link
   val Matched = 1L
-  val Gone = 2L
+  val Deleted = 2L
 
   /** It lies, since the last version, where another has gone. */
   val Reused = 4L

@@ -70,12 +70,12 @@ private[segment] final class Segment(
   def foreachFresh(visit: IntConsumer): Unit = {
     var n = 0
     while (n < free.taken) {
-      if (!isGone(free.taken(n))) visit.accept(free.taken(n))
+      if (!isDeleted(free.taken(n))) visit.accept(free.taken(n))
       n += 1
     }
     var i = sealedCount
     while (i < count) {
-      if (!isGone(i)) visit.accept(i)
+      if (!isDeleted(i)) visit.accept(i)
       i += 1
     }
   }
@@ -87,7 +87,7 @@ private[segment] final class Segment(
   def greatestTime: Long = greatest
 
   /** Whether a row may have a time in this range. */
-  def mayHold(from: Long, to: Long): Boolean = least <= to && greatest >= from
+  def mayContain(from: Long, to: Long): Boolean = least <= to && greatest >= from
 
   /** Whether some limit of every row is known to be below its watermark. */
   def allBelow(watermarks: Array[Long]): Boolean = limits.allBelow(watermarks)
@@ -142,9 +142,9 @@ private[segment] final class Segment(
     alive += 1
   }
 
-  def setGone(i: Int, gone: Boolean): Unit = {
-    setGoneFlag(i, gone)
-    alive += (if (gone) -1 else 1)
+  def setDeleted(i: Int, deleted: Boolean): Unit = {
+    setDeletedFlag(i, deleted)
+    alive += (if (deleted) -1 else 1)
   }
 
   // ---- chains ----
@@ -227,15 +227,15 @@ private[segment] final class Segment(
       for (n <- free.taken - 1 to 0 by -1) {
         val i = free.taken(n)
         undo(i)
-        setLink(i, Gone | ChainKind.OfKey.off | ChainKind.OfTime.off)
-        if (!bytes.holds(place(i))) setPlace(i, RowBytes.Nowhere)
+        setLink(i, Deleted | ChainKind.OfKey.off | ChainKind.OfTime.off)
+        if (!bytes.contains(place(i))) setPlace(i, RowBytes.Nowhere)
       }
       free.rollback()
       limits.undo()
     }
 
   private def undo(i: Int): Unit = {
-    if (!isGone(i)) alive -= 1
+    if (!isDeleted(i)) alive -= 1
     index.undo(i)
   }
 
@@ -281,7 +281,7 @@ private[segment] final class Segment(
     limits.dropQueues()
     free.beginLinked()
     index = NoIndex
-    if (canBeSearched) index = new SearchIndex(DiskIndex.of(count, !isGone(_), key, time, disk))
+    if (canBeSearched) index = new SearchIndex(DiskIndex.of(count, !isDeleted(_), key, time, disk))
     spillPages()
     idle = math.max(idle, 1)
     before - allocated
@@ -343,7 +343,7 @@ private[segment] final class Segment(
     if (areSpilled && isSparse) recall()
     if (isSparse) renumber()
     if (!areSpilled && bytes.isSparse) {
-      for (i <- 0 until count if isGone(i)) setPlace(i, RowBytes.Nowhere)
+      for (i <- 0 until count if isDeleted(i)) setPlace(i, RowBytes.Nowhere)
       val rows = ChunkOrder.of(this, alive, bytes.chunkCount)
       bytes.compact(alive, n => place(rows(n)), (n, place) => setPlace(rows(n), place))
     }

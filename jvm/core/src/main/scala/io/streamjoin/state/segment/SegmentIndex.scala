@@ -106,9 +106,9 @@ private[segment] final class SearchIndex(entries: DiskIndex) extends SegmentInde
       to: Long,
       found: IntConsumer
   ): Unit =
-    if (entries.mayHold(hash)) {
+    if (entries.mayContain(hash)) {
       reads += entries.find(hash, from, to) { i =>
-        if (!rows.isGone(i)) {
+        if (!rows.isDeleted(i)) {
           rows.show(i)
           if (rows.key(i) == key) found.accept(i)
         }

@@ -86,7 +86,7 @@ final class SegmentJoinState[R](
   def rowCount: Long = sides.left.size + sides.right.size
 
   /** All rows of a side, in no order; shown like those of a probe. */
-  def foreach(side: Side)(visit: HeldRow[R] => Unit): Unit = sides(side).foreach(visit)
+  def foreach(side: Side)(visit: StateRow[R] => Unit): Unit = sides(side).foreach(visit)
 
   /** Bytes held in memory. */
   def allocated: Long = sides.left.allocated + sides.right.allocated
@@ -102,7 +102,7 @@ final class SegmentJoinState[R](
   /** Tells the pool what is held now. */
   def report(): Unit = {
     val all = allocated
-    share.hold(all, all - rowBytes)
+    share.report(all, all - rowBytes)
   }
 
   private def rowBytes: Long = sides.left.segments.rowBytes + sides.right.segments.rowBytes
@@ -146,7 +146,7 @@ final class SegmentJoinState[R](
 
   /** Gives memory and disk back; the state is used no more. */
   def close(): Unit = {
-    share.hold(0L, 0L)
+    share.report(0L, 0L)
     file.close()
   }
 

@@ -66,7 +66,7 @@ private[segment] final class SegmentLimits(rows: RowPages, limitCount: Int, watc
     while (queue.nonEmpty && rows.limit(queue.head, k) < watermark) {
       val i = queue.head
       queue.drop()
-      if (!rows.isGone(i)) return i
+      if (!rows.isDeleted(i)) return i
     }
     leastLimit(k) = if (queue.nonEmpty) rows.limit(queue.head, k) else Long.MaxValue
     -1
@@ -88,7 +88,7 @@ private[segment] final class SegmentLimits(rows: RowPages, limitCount: Int, watc
     else {
       if (!isLeast(leastRow(k), k)) {
         val queue = queueOf(k)
-        while (rows.isGone(queue.head)) queue.drop()
+        while (rows.isDeleted(queue.head)) queue.drop()
         leastRow(k) = queue.head
         leastLimit(k) = rows.limit(queue.head, k)
       }
@@ -100,14 +100,14 @@ private[segment] final class SegmentLimits(rows: RowPages, limitCount: Int, watc
     var found = Long.MaxValue
     var i = 0
     while (i < rows.length) {
-      if (!rows.isGone(i) && !rows.isMatched(i)) found = math.min(found, rows.limit(i, k))
+      if (!rows.isDeleted(i) && !rows.isMatched(i)) found = math.min(found, rows.limit(i, k))
       i += 1
     }
     found
   }
 
   private def isLeast(i: Int, k: Int): Boolean =
-    i >= 0 && i < rows.length && !rows.isGone(i) && rows.limit(i, k) == leastLimit(k)
+    i >= 0 && i < rows.length && !rows.isDeleted(i) && rows.limit(i, k) == leastLimit(k)
 
   private def queueOf(k: Int): LimitQueue = {
     if (queues(k) == null) queues(k) = LimitQueue.of(rows.length, rows.limit(_, k))

@@ -1,7 +1,7 @@
 package io.streamjoin.state.segment
 
 /** A row of a segment in its place: its numbers and bytes are read when asked for. */
-private[segment] abstract class PlacedRow[R](codec: RowCodec[R]) extends HeldRow[R] {
+private[segment] abstract class PlacedRow[R](codec: RowCodec[R]) extends StateRow[R] {
   protected def segment: Segment
   protected def at: Int
 
@@ -32,24 +32,24 @@ private[segment] final class ShownRow[R](codec: RowCodec[R]) extends PlacedRow[R
 
 /** All live rows of some segments, shown by one object. */
 private[segment] final class SegmentRows[R](segments: Iterator[Segment], shown: ShownRow[R])
-    extends Iterator[HeldRow[R]] {
+    extends Iterator[StateRow[R]] {
   private var segment: Segment = _
   private var i = 0
 
   override def hasNext: Boolean = {
-    skipGone()
+    skipDeleted()
     while ((segment == null || i == segment.length) && segments.hasNext) {
       segment = segments.next()
       i = 0
-      skipGone()
+      skipDeleted()
     }
     segment != null && i < segment.length
   }
 
-  private def skipGone(): Unit =
-    if (segment != null) while (i < segment.length && segment.isGone(i)) i += 1
+  private def skipDeleted(): Unit =
+    if (segment != null) while (i < segment.length && segment.isDeleted(i)) i += 1
 
-  override def next(): HeldRow[R] = {
+  override def next(): StateRow[R] = {
     if (!hasNext) throw new NoSuchElementException("no more rows of these segments")
     i += 1
     shown.show(segment, i - 1)

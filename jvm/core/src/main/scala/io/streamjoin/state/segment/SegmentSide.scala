@@ -152,9 +152,9 @@ private[segment] final class SegmentSide[R](
   def removedIds: Array[Long] = undo.removed.idsOfEarlier
 
   /** All rows, shown one after another. */
-  def foreach(visit: HeldRow[R] => Unit): Unit = rowsOf(segments.all).foreach(visit)
+  def foreach(visit: StateRow[R] => Unit): Unit = rowsOf(segments.all).foreach(visit)
 
-  private def rowsOf(some: Iterator[Segment]): Iterator[HeldRow[R]] =
+  private def rowsOf(some: Iterator[Segment]): Iterator[StateRow[R]] =
     new SegmentRows(some, shown)
 
   def seal(): Unit = {
@@ -185,7 +185,7 @@ private[segment] final class SegmentSide[R](
   def rollback(): Unit = {
     undo.marked.foreach(_.setMatched(_, matched = false))
     for (list <- Seq(undo.removed, undo.evicted, undo.outlived)) list.foreach { (segment, i) =>
-      segment.setGone(i, gone = false)
+      segment.setDeleted(i, deleted = false)
     }
     val before = (segments.all ++ undo.dropped).toArray
     undo.clear()
@@ -199,8 +199,8 @@ private[segment] final class SegmentSide[R](
 
   def allocated: Long = segments.all.map(_.allocated).sum
 
-  private def lose(segment: Segment, i: Int, list: RowList): Unit = {
-    segment.setGone(i, gone = true)
+  private def delete(segment: Segment, i: Int, list: RowList): Unit = {
+    segment.setDeleted(i, deleted = true)
     list.add(segment, i)
     total -= 1
   }
@@ -221,10 +221,10 @@ private[segment] final class SegmentSide[R](
 
     override def next(): BufferedRow[R] = {
       if (!hasNext) throw new NoSuchElementException("no more rows of this eviction")
-      lose(segment, i, if (k == 0) undo.evicted else undo.outlived)
-      val gone = shown.show(segment, i)
+      delete(segment, i, if (k == 0) undo.evicted else undo.outlived)
+      val evicted = shown.show(segment, i)
       i = -1
-      gone
+      evicted
     }
   }
 
@@ -251,7 +251,7 @@ private[segment] final class SegmentSide[R](
       undo.marked.add(segment, at)
     }
 
-    override def remove(): Unit = if (!segment.isGone(at)) lose(segment, at, undo.removed)
+    override def remove(): Unit = if (!segment.isDeleted(at)) delete(segment, at, undo.removed)
 
     override def close(): Unit = walk.stop()
   }

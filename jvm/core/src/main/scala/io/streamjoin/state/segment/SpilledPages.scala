@@ -16,7 +16,7 @@ private[segment] final class SpilledPages(
   import SpilledPages._
 
   private val matched = new Array[Array[Long]](extents.length)
-  private val gone = new Array[Array[Long]](extents.length)
+  private val deleted = new Array[Array[Long]](extents.length)
   private val leasts = Array.fill(extents.length * numberCount)(Long.MaxValue)
   private val stale = new Array[Boolean](extents.length)
 
@@ -27,8 +27,8 @@ private[segment] final class SpilledPages(
   def isMatched(i: Int): Boolean = has(matched, i)
   def setMatched(i: Int, on: Boolean): Unit = set(matched, i, on)
 
-  def isGone(i: Int): Boolean = has(gone, i)
-  def setGone(i: Int, on: Boolean): Unit = set(gone, i, on)
+  def isDeleted(i: Int): Boolean = has(deleted, i)
+  def setDeleted(i: Int, on: Boolean): Unit = set(deleted, i, on)
 
   private def has(flags: Array[Array[Long]], i: Int): Boolean = {
     val ofPage = flags(i / pageRows)
@@ -63,7 +63,7 @@ private[segment] final class SpilledPages(
 
   /** Bytes held in memory. */
   def allocated: Long =
-    extents.length * BytesOfPage + leasts.length * 8L + allocated(matched) + allocated(gone)
+    extents.length * BytesOfPage + leasts.length * 8L + allocated(matched) + allocated(deleted)
 
   private def allocated(flags: Array[Array[Long]]): Long =
     flags.count(_ != null) * ((pageRows >>> 3) + BytesOfArray)

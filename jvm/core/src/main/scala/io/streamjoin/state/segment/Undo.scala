@@ -43,7 +43,7 @@ private[segment] sealed class RowList {
 }
 
 /** The same where a checkpoint tells which rows of earlier versions these are. */
-private[segment] final class ToldRows extends RowList {
+private[segment] final class ReportedRows extends RowList {
 
   /** Noted while the row is at hand: later it may lie on the disk. */
   private var ids = new Array[Long](16)
@@ -71,10 +71,10 @@ private[segment] final class ToldRows extends RowList {
 private[segment] final class Undo {
 
   /** Rows that have been joined for the first time. */
-  val marked: ToldRows = new ToldRows
+  val marked: ReportedRows = new ReportedRows
 
   /** Rows that were taken away one by one. */
-  val removed: ToldRows = new ToldRows
+  val removed: ReportedRows = new ReportedRows
 
   /** Rows that went because of the watermark by which segments go: the rest of theirs follows. */
   val evicted: RowList = new RowList

@@ -41,13 +41,13 @@ private[asof] final class AsOfDriver(
     val next = BySide.of(side => math.max(received(side), watermarks(side)))
     operator.begin(received, next)
     received = next
-    val fates = rows.map(row => row -> operator.arrive(row.side, row))
-    def of(fate: AsOfJoin.Fate) = fates.collect { case (row, `fate`) => row }
+    val arrivals = rows.map(row => row -> operator.arrive(row.side, row))
+    def of(arrival: AsOfJoin.Arrival) = arrivals.collect { case (row, `arrival`) => row }
     val due = BySide.of { side =>
-      (of(AsOfJoin.Fate.Due).filter(_.side == side) ++ operator.release(side).toList)
+      (of(AsOfJoin.Arrival.Due).filter(_.side == side) ++ operator.release(side).toList)
         .sortWith(operator.compare(side, _, _) < 0)
     }
-    of(AsOfJoin.Fate.Unmatched).map(operator.unmatched) ++
+    of(AsOfJoin.Arrival.Unmatched).map(operator.unmatched) ++
       operator.join(side => due(side).iterator).toList
   }
 

@@ -86,12 +86,12 @@ class AsOfPropertySuite extends AnyFunSuite {
           sorted(out) == sorted(due.flatMap(driver.expected(_, builds))),
           s"in batch $i of $bounds"
         )
-        def held(side: Side) = came.filter(r => r.side == side && !settled(r))
-        assert(state.size(bounds.probe) == held(bounds.probe).size)
+        def buffered(side: Side) = came.filter(r => r.side == side && !settled(r))
+        assert(state.size(bounds.probe) == buffered(bounds.probe).size)
         val last = builds.filter(r => settled(r) && r.joinable && r.key.nonEmpty)
           .filter(r => timeOf(r).exists(bounds.expiry(_) >= limit))
           .groupBy(_.key).values.map(_.size.min(bounds.count)).sum
-        assert(state.size(bounds.build) == held(bounds.build).size + last)
+        assert(state.size(bounds.build) == buffered(bounds.build).size + last)
       }
     }
   }

@@ -13,7 +13,7 @@ class KeyLoadSuite extends AnyFunSuite {
 
   private def seen(keys: Iterator[Long]): KeyLoad = {
     val load = KeyLoad.empty
-    keys.foreach(load.see(Side.Left, _, 0L, guest = false))
+    keys.foreach(load.see(Side.Left, _, 0L, replica = false))
     load
   }
 
@@ -41,7 +41,7 @@ class KeyLoadSuite extends AnyFunSuite {
 
   test("guests count for nothing but the latest time") {
     val load = new KeyLoad(BySide(10L, 20L))
-    for (i <- 0 to 100) load.see(Side.Right, 7L, i.toLong, guest = true)
+    for (i <- 0 to 100) load.see(Side.Right, 7L, i.toLong, replica = true)
     assert(load.seen == 0 && load.heaviest.isEmpty && load.latest == BySide(10L, 100L))
   }
 
@@ -49,12 +49,12 @@ class KeyLoadSuite extends AnyFunSuite {
     val load = new KeyLoad(BySide(10L, Long.MaxValue))
     assert(load.span == 0)
     for (i <- 0 until 10000) {
-      load.see(Side.Left, i.toLong, 100L + i, guest = false)
-      load.see(Side.Right, i.toLong, 7L, guest = false)
+      load.see(Side.Left, i.toLong, 100L + i, replica = false)
+      load.see(Side.Right, i.toLong, 7L, replica = false)
     }
     assert(load.span > 9900 && load.span < 10000)
     for (i <- 0 to 1000; time <- Seq(Long.MinValue, Long.MaxValue))
-      load.see(Side.Right, i.toLong, time, guest = false)
+      load.see(Side.Right, i.toLong, time, replica = false)
     assert(load.span == Long.MaxValue)
   }
 

@@ -62,11 +62,11 @@ class RoutingPropertySuite extends AnyFunSuite {
             new RoutedDriver(join, joinType, partitions, Routing.ByTime(single, buckets))
           outputRows += inStep(random, join, joinType, _ => random.nextInt(partitions), one, many) {
             for (side <- Side.both) {
-              val held = one.buffer(side).length.toLong
+              val buffered = one.buffer(side).length.toLong
               val found = many.buffered(side)
-              guests += math.max(found - held, 0)
-              if (!joinType.leftOnly) assert(found >= held, side.name)
-              assert(found <= held * (if (single.contains(side) || partitions == 1) 1 else 2))
+              guests += math.max(found - buffered, 0)
+              if (!joinType.leftOnly) assert(found >= buffered, side.name)
+              assert(found <= buffered * (if (single.contains(side) || partitions == 1) 1 else 2))
             }
             sameCounts(one, many)
           }
@@ -98,10 +98,10 @@ class RoutingPropertySuite extends AnyFunSuite {
           outputRows += inStep(random, join, joinType, home, one, many, events = 80) {
             sameCounts(one, many)
             for (side <- Side.both) {
-              val held = one.buffer(side).length.toLong
-              guests += math.max(many.buffered(side) - held, 0)
-              if (!joinType.leftOnly) assert(many.buffered(side) >= held, side.name)
-              assert(many.buffered(side) <= held * (if (single.contains(side)) 1 else 2))
+              val buffered = one.buffer(side).length.toLong
+              guests += math.max(many.buffered(side) - buffered, 0)
+              if (!joinType.leftOnly) assert(many.buffered(side) >= buffered, side.name)
+              assert(many.buffered(side) <= buffered * (if (single.contains(side)) 1 else 2))
             }
             if (many.filled > places.distinct.length) spread += 1
             val rule = HotKeyRule(minRows = 1, minBuckets = 0, taskBuckets = random.nextInt(2))

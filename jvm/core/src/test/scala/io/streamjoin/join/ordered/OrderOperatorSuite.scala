@@ -45,7 +45,7 @@ class OrderOperatorSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(one.batch(Seq(row(5), row(3), row(9)), 4) == Seq(row(3)))
     assert(one.batch(Nil, 4).isEmpty)
     assert(sorted(one.batch(Seq(row(7)), 7)) == Seq(row(5), row(7)))
-    assert(one.state.size(OrderOperator.Held) == 1)
+    assert(one.state.size(OrderOperator.BufferSide) == 1)
   }
 
   test("with further keys a row waits until no row of its time can come") {

@@ -65,7 +65,7 @@ private object AnyOrderSuite {
     private val model = new Model
     private val written = mutable.ArrayBuffer.empty[Array[Byte]]
     private val watermarks = Array.fill(limits)(0L)
-    private var kept = watermarks.clone()
+    private var committed = watermarks.clone()
     private var now = 0L
     private var came = 0
 
@@ -142,7 +142,7 @@ private object AnyOrderSuite {
       written += bytes(tested.writeChange)
       tested.seal()
       model.commit()
-      kept = watermarks.clone()
+      committed = watermarks.clone()
       val before = tested.spilled
       if (!oneOf(3)) tested.shrink()
       if (tested.spilled > before) searched += 1
@@ -158,7 +158,7 @@ private object AnyOrderSuite {
 
     private def undone(): Unit = {
       model.rollback()
-      kept.copyToArray(watermarks)
+      committed.copyToArray(watermarks)
     }
 
     private def merge(): Unit = if (written.length > 1) {

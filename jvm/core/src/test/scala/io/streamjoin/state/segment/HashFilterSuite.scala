@@ -12,9 +12,9 @@ class HashFilterSuite extends AnyFunSuite {
       val filter = new HashFilter(count)
       val added = Seq.fill(count)(random.nextInt())
       added.foreach(filter.add)
-      assert(added.forall(filter.mayHold))
+      assert(added.forall(filter.mayContain))
       val others = Seq.fill(50000)(random.nextInt()).filterNot(added.toSet)
-      assert(others.count(filter.mayHold) < 50000 / 50)
+      assert(others.count(filter.mayContain) < 50000 / 50)
       assert(filter.allocated <= count * 5L / 4 + 64)
     }
   }
@@ -25,7 +25,7 @@ class HashFilterSuite extends AnyFunSuite {
       for (n <- 0 until 1000) filter.add(n * distance * 2)
       val others = (0 until 1000).map(_ * distance * 2 + distance)
       val added = (0 until 1000).map(_ * distance * 2).toSet
-      assert(others.filterNot(added).count(filter.mayHold) <= 40)
+      assert(others.filterNot(added).count(filter.mayContain) <= 40)
     }
   }
 }

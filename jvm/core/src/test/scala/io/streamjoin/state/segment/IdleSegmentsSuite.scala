@@ -34,7 +34,7 @@ class IdleSegmentsSuite extends AnyFunSuite {
       val model = new Model
       val written = mutable.ArrayBuffer.empty[Array[Byte]]
       val watermarks = Array.fill(limits)(0L)
-      var kept = watermarks.clone()
+      var committed = watermarks.clone()
       // who is probed often, who hardly ever
       val probes = random.nextInt(4)
       for (version <- 0 until 60) {
@@ -60,13 +60,13 @@ class IdleSegmentsSuite extends AnyFunSuite {
         if (random.nextInt(6) == 0) {
           tested.rollback()
           model.rollback()
-          kept.copyToArray(watermarks)
+          committed.copyToArray(watermarks)
         } else {
           tested.number()
           written += bytes(tested.writeChange)
           tested.seal()
           model.commit()
-          kept = watermarks.clone()
+          committed = watermarks.clone()
         }
         if (random.nextInt(5) > 0) {
           tested.report()
@@ -145,7 +145,7 @@ class IdleSegmentsSuite extends AnyFunSuite {
     for (n <- 0 until Rows / 4 by 97)
       assert(tested.probe(Left, key(n), n.toLong, n.toLong).map(_.row).toList == List(s"$n"))
     tested.close()
-    assert(pool.fixed == 0 && pool.held == 0)
+    assert(pool.fixed == 0 && pool.used == 0)
   }
 
   test("a state is read from its files of which not even the numbers have room in memory") {
@@ -166,19 +166,19 @@ class IdleSegmentsSuite extends AnyFunSuite {
     import waiting._
     for (n <- 0 until 10 * PerBatch)
       tested.probe(Left, key(n), n.toLong, n.toLong).foreach(_ => ())
-    val held = tested.allocated
+    val allocated = tested.allocated
     val spilled = tested.spilled
     for (_ <- 0 until 10) {
       next()
       for (n <- 0 until 10 * PerBatch)
         assert(tested.probe(Left, key(n), n.toLong, n.toLong).length == 1)
-      assert(tested.allocated <= held)
+      assert(tested.allocated <= allocated)
       assert(tested.spilled == spilled)
     }
-    assert(held > 10 * PerBatch * 50L)
+    assert(allocated > 10 * PerBatch * 50L)
     // and goes when it is not any more
     for (_ <- 0 to 4) next()
-    assert(tested.allocated < held / 4)
+    assert(tested.allocated < allocated / 4)
     tested.close()
   }
 }
@@ -207,8 +207,8 @@ private object IdleSegmentsSuite extends Assertions {
     for (side <- Side.both) {
       val expected = model.evict(side, watermarks)
       if (random.nextBoolean()) {
-        val gone = tested.evict(side, before, watermarks)
-        assert(gone.map(r => (r.row, r.matched)).toList.sorted == expected)
+        val evicted = tested.evict(side, before, watermarks)
+        assert(evicted.map(r => (r.row, r.matched)).toList.sorted == expected)
       } else tested.discard(side, before, watermarks)
     }
   }

@@ -8,22 +8,22 @@ class MemoryPoolSuite extends AnyFunSuite {
     val pool = new MemoryPool
     val shares = Seq(30L, 90L, 0L).map { bytes =>
       val share = pool.share()
-      share.hold(bytes, bytes / 3)
+      share.report(bytes, bytes / 3)
       share
     }
-    assert(pool.held == 120 && pool.fixed == 40)
+    assert(pool.used == 120 && pool.fixed == 40)
     assert(shares.map(_.excess(120)) == Seq(0, 0, 0))
     assert(shares.map(_.excess(100)) == Seq(5, 15, 0))
     assert(shares.map(_.excess(Long.MaxValue)) == Seq(0, 0, 0))
     assert(shares.map(_.excess(1)).sum >= 119)
-    shares(1).hold(60, 0)
-    assert(pool.held == 90 && pool.fixed == 10 && shares.head.excess(100) == 0)
+    shares(1).report(60, 0)
+    assert(pool.used == 90 && pool.fixed == 10 && shares.head.excess(100) == 0)
   }
 
   test("figures as large as memory may be") {
     val pool = new MemoryPool
     val share = pool.share()
-    share.hold(1L << 45, 0)
+    share.report(1L << 45, 0)
     assert(share.excess(1L << 44) == 1L << 44)
   }
 }

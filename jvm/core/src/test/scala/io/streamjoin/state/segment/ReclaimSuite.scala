@@ -23,7 +23,7 @@ class ReclaimSuite extends AnyFunSuite {
       val tested = state(limits, random.nextBoolean(), memory)
       val written = mutable.ArrayBuffer.empty[Array[Byte]]
       // by key and time: the row, and its second limit
-      var (now, kept) =
+      var (now, committed) =
         (Map.empty[(Long, Long), (String, Long)], Map.empty[(Long, Long), (String, Long)])
       var time = 0L
       def check(): Unit = {
@@ -58,12 +58,12 @@ class ReclaimSuite extends AnyFunSuite {
         }
         if (random.nextInt(4) == 0) {
           tested.rollback()
-          now = kept
+          now = committed
         } else {
           tested.number()
           written += bytes(tested.writeChange)
           tested.seal()
-          kept = now
+          committed = now
           if (random.nextInt(3) == 0) tested.shrink()
         }
         check()
@@ -79,7 +79,7 @@ class ReclaimSuite extends AnyFunSuite {
         )
         val rows = mutable.ListBuffer.empty[String]
         again.foreach(Left)(rows += _.row)
-        assert(rows.sorted == kept.values.map(_._1).toList.sorted)
+        assert(rows.sorted == committed.values.map(_._1).toList.sorted)
       }
     }
     if (RandomCases.all) assert(onDisk > 0)
@@ -139,9 +139,9 @@ class ReclaimSuite extends AnyFunSuite {
     segment.seal()
     rows ++= 0 until 1000
     for (_ <- 0 until 5000) {
-      val gone = rows.dequeue()
-      segment.setGone(gone, gone = true)
-      segment.reclaim(gone)
+      val deleted = rows.dequeue()
+      segment.setDeleted(deleted, deleted = true)
+      segment.reclaim(deleted)
       val before = segment.length
       append(0)
       // the number that was free, or a new one

@@ -20,19 +20,19 @@ class RowBytesSuite extends AnyFunSuite {
     RandomCases.forAll(200) { random =>
       in { (bytes, file) =>
         val rows = mutable.ArrayBuffer.empty[(Long, String)]
-        var kept = 0
+        var committed = 0
         for (step <- 0 until 200) random.nextInt(12) match {
           case 0 =>
             bytes.seal()
-            kept = rows.length
+            committed = rows.length
             bytes.spill(random.nextInt(4) * 5000L)
             if (random.nextBoolean()) bytes.seal()
           case 1 =>
             bytes.rollback()
-            rows.takeInPlace(kept)
+            rows.takeInPlace(committed)
           case 2 =>
             bytes.seal()
-            kept = rows.length
+            committed = rows.length
           case _ =>
             val text = s"$step " + "x" * random.nextInt(if (random.nextInt(9) == 0) 20000 else 900)
             rows += bytes.append(text, TextCodec) -> text
@@ -52,8 +52,8 @@ class RowBytesSuite extends AnyFunSuite {
         bytes.seal()
         bytes.spill(random.nextInt(4) * 400000L)
         assert(!bytes.isSparse)
-        val (left, gone) = places.indices.partition(_ => random.nextInt(5) == 0)
-        for (i <- gone) bytes.free(places(i))
+        val (left, evicted) = places.indices.partition(_ => random.nextInt(5) == 0)
+        for (i <- evicted) bytes.free(places(i))
         assert(bytes.isSparse)
         val (memory, disk) = (bytes.allocated, file.size)
         bytes.compact(left.length, n => places(left(n)), (n, place) => places(left(n)) = place)
@@ -62,7 +62,7 @@ class RowBytesSuite extends AnyFunSuite {
         val more = bytes.append("one more", TextCodec)
         for (i <- left) assert(bytes.read(places(i), TextCodec) == text(i))
         bytes.rollback()
-        assert(!bytes.holds(more) && left.forall(i => bytes.holds(places(i))))
+        assert(!bytes.contains(more) && left.forall(i => bytes.contains(places(i))))
         bytes.release()
       }
     }

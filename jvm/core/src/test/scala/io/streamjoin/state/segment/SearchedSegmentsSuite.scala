@@ -35,7 +35,7 @@ class SearchedSegmentsSuite extends AnyFunSuite {
       val model = new Model
       val written = mutable.ArrayBuffer.empty[Array[Byte]]
       val watermarks = Array.fill(limits)(0L)
-      var kept = watermarks.clone()
+      var committed = watermarks.clone()
       for (version <- 0 until 40) {
         if (limits > 0 && random.nextInt(3) == 0) {
           expire(tested, model, watermarks, random)
@@ -63,13 +63,13 @@ class SearchedSegmentsSuite extends AnyFunSuite {
         if (random.nextInt(5) == 0) {
           tested.rollback()
           model.rollback()
-          kept.copyToArray(watermarks)
+          committed.copyToArray(watermarks)
         } else {
           tested.number()
           written += bytes(tested.writeChange)
           tested.seal()
           model.commit()
-          kept = watermarks.clone()
+          committed = watermarks.clone()
         }
         if (random.nextInt(5) > 0) {
           val before = tested.spilled
@@ -106,7 +106,7 @@ class SearchedSegmentsSuite extends AnyFunSuite {
       written += bytes(tested.writeChange)
       tested.seal()
       tested.shrink()
-      assert(pool.held <= Memory)
+      assert(pool.used <= Memory)
     }
     val restored = state(new MemoryPool)
     restored.restore(readingBack(written))
@@ -121,7 +121,7 @@ class SearchedSegmentsSuite extends AnyFunSuite {
   test("rows go from the disk without coming back, and what was done there is undone") {
     val pool = new MemoryPool
     val tested = filled(state(pool))
-    val held = tested.allocated
+    val allocated = tested.allocated
     def check(): Unit = for (n <- 0 until Rows by 97) {
       val found = tested.probe(Left, key(n), 0L, Long.MaxValue)
       assert(found.map(r => (r.row, r.matched)).toList == List((s"$n", n % 5 == 0)))
@@ -141,12 +141,12 @@ class SearchedSegmentsSuite extends AnyFunSuite {
       if (n % 2 == 0) found.remove() else found.setMatched()
     }
     val before = tested.size(Left)
-    val gone = tested.evict(Left, Array(0L), Array(Rows / 2 + 7L)).map(_.row.toInt).toList
-    assert(gone.sorted == (0 until Rows / 2 + 7).filterNot(n => n % 3 == 1 && n % 2 == 0))
-    assert(tested.size(Left) == before - gone.length)
+    val evicted = tested.evict(Left, Array(0L), Array(Rows / 2 + 7L)).map(_.row.toInt).toList
+    assert(evicted.sorted == (0 until Rows / 2 + 7).filterNot(n => n % 3 == 1 && n % 2 == 0))
+    assert(tested.size(Left) == before - evicted.length)
     assert(tested.least(Left, 0) == Rows / 2 + 7)
     // flags of rows, and what may come back in a version
-    assert(tested.allocated < held + Memory / 4 + Rows)
+    assert(tested.allocated < allocated + Memory / 4 + Rows)
     tested.rollback()
     assert(tested.size(Left) == Rows && tested.least(Left, 0) == 0)
     check()

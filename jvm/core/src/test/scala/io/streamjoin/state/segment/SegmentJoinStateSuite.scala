@@ -63,8 +63,8 @@ class SegmentJoinStateSuite extends AnyFunSuite {
             val before = watermarks.clone()
             for (k <- watermarks.indices) watermarks(k) += random.nextInt(12)
             for (s <- Side.both) {
-              val gone = tested.evict(s, before, watermarks).map(r => (r.row, r.matched)).toList
-              assert(gone.sorted == model.evict(s, watermarks))
+              val evicted = tested.evict(s, before, watermarks).map(r => (r.row, r.matched)).toList
+              assert(evicted.sorted == model.evict(s, watermarks))
             }
           case 1 =>
             tested.seal()
@@ -369,12 +369,12 @@ private object SegmentJoinStateSuite {
     }
 
     def evict(side: Side, watermarks: Array[Long]): List[(String, Boolean)] = {
-      val (gone, left) = now(side).partition(_.limits.zip(watermarks).exists { case (l, w) =>
+      val (evicted, left) = now(side).partition(_.limits.zip(watermarks).exists { case (l, w) =>
         l < w
       })
       now(side).clear()
       now(side) ++= left
-      gone.map(r => (r.row, r.matched)).toList.sorted
+      evicted.map(r => (r.row, r.matched)).toList.sorted
     }
 
     def commit(): Unit = saved = now.view.mapValues(_.map(r => (r, r.matched)).toSeq).toMap

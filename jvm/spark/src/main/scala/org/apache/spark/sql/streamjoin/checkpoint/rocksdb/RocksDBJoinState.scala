@@ -17,7 +17,7 @@ import org.apache.spark.sql.streamjoin.checkpoint.{
 import org.apache.spark.sql.streamjoin.errors.StateErrors
 
 import io.streamjoin.model.{BySide, Side, Watermarks}
-import io.streamjoin.state.segment.{HeldRow, SegmentJoinState}
+import io.streamjoin.state.segment.{StateRow, SegmentJoinState}
 import io.streamjoin.state.{BufferedRow, JoinState, Probed}
 
 /**
@@ -170,7 +170,7 @@ private[rocksdb] final class RocksDBJoinState(store: StateStore, shape: StateSha
     private def value(matched: Boolean, row: UnsafeRow): UnsafeRow =
       toValue(InternalRow(matched, row))
 
-    def put(row: HeldRow[UnsafeRow], sequence: Long): Unit = {
+    def put(row: StateRow[UnsafeRow], sequence: Long): Unit = {
       store.put(
         rowKey(row.key, row.time, sequence),
         value(row.matched, row.row),

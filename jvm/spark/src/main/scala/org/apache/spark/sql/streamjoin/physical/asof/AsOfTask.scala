@@ -62,10 +62,10 @@ private[asof] final class AsOfTask(
     def arrived(side: Side, input: Iterator[InternalRow]): Iterator[InternalRow] =
       input.map(_.asInstanceOf[UnsafeRow]).flatMap { row =>
         operator.arrive(side, row) match {
-          case AsOfJoin.Fate.Due =>
+          case AsOfJoin.Arrival.Due =>
             due(side).add(row)
             Iterator.empty
-          case AsOfJoin.Fate.Unmatched => Iterator.single(operator.unmatched(row))
+          case AsOfJoin.Arrival.Unmatched => Iterator.single(operator.unmatched(row))
           case _                       => Iterator.empty
         }
       }
@@ -96,6 +96,6 @@ private[asof] final class AsOfTask(
     side => DataTypeUtils.fromAttributes(columns(side)),
     _ => 1,
     _ => 1L,
-    (side, row, settled) => Array(spec.bounds.leaves(side, rows.time(side, row), settled))
+    (side, row, settled) => Array(spec.bounds.evictionLimit(side, rows.time(side, row), settled))
   )
 }

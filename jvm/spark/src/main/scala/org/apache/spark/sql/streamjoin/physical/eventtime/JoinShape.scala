@@ -5,7 +5,7 @@ import org.apache.spark.sql.catalyst.types.DataTypeUtils
 import org.apache.spark.sql.streamjoin.checkpoint.StateShape
 
 import io.streamjoin.bounds.{JoinBounds, RowBounds, RowTimes}
-import io.streamjoin.join.eventtime.HeldTimes
+import io.streamjoin.join.eventtime.EarliestTimes
 import io.streamjoin.model.{BySide, Side}
 import io.streamjoin.state.Watched
 
@@ -30,7 +30,7 @@ private[eventtime] object JoinShape {
   private def watched(own: () => JoinCode): Side => Watched[UnsafeRow] = {
     lazy val code = own()
     side =>
-      new HeldTimes(code.spec.bounds, side).watched((row: UnsafeRow, times: RowTimes) =>
+      new EarliestTimes(code.spec.bounds, side).watched((row: UnsafeRow, times: RowTimes) =>
         code.rows.readTimes(side, row, times)
       )
   }

@@ -69,7 +69,7 @@ private[physical] final class JoinTask(
         keys.foreach(report.addLoad(partitionId, state.numbers, _))
         // below no join what is kept can also be met
         report.held.foreach(_.add(
-          operator.earliestHeld ++
+          operator.earliestBuffered ++
             operator.earliestUnmatched(side => spec.watermarks.isOfJoin(side.other))
         ))
         state.commit(

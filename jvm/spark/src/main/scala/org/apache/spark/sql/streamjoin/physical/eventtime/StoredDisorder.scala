@@ -89,7 +89,7 @@ private[physical] object StoredDisorder {
 
   final case class Seen(name: String, unit: TimeUnit, lag: Long, sketch: DisorderSketch) {
 
-    private def most: Long = sketch.keeping(Most)
+    private def most: Long = sketch.covering(Most)
 
     /**
      * The lags that would have kept most rows and all of them, and how many rows that stands on; in

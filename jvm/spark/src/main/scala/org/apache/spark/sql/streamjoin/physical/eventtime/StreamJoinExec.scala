@@ -140,9 +140,9 @@ class StreamJoinExec(
     if (held.isEmpty) held = Some(registered(new EarliestTimes(2 * bounds.columns.length)))
 
   /** Those times, once all tasks of the batch have run. */
-  private[physical] def earliestHeld: Option[WatermarkPlan.Held] = held.map { times =>
+  private[physical] def earliestBuffered: Option[WatermarkPlan.Buffered] = held.map { times =>
     val (all, unmatched) = times.value.toIndexedSeq.splitAt(bounds.columns.length)
-    WatermarkPlan.Held(all, unmatched, spec.joinType.preserved)
+    WatermarkPlan.Buffered(all, unmatched, spec.joinType.preserved)
   }
 
   // ---- execution ----

@@ -25,8 +25,8 @@ private[ordered] final class HeldBelow private (joins: Seq[StreamJoinExec]) {
   def remaining(watermark: WatermarkPlan): WatermarkPlan =
     WatermarkPlan.remaining(watermark, held)
 
-  private def held(bounds: JoinBounds): Option[WatermarkPlan.Held] =
-    joins.find(_.spec.bounds eq bounds).flatMap(_.earliestHeld)
+  private def held(bounds: JoinBounds): Option[WatermarkPlan.Buffered] =
+    joins.find(_.spec.bounds eq bounds).flatMap(_.earliestBuffered)
 }
 
 private[ordered] object HeldBelow {

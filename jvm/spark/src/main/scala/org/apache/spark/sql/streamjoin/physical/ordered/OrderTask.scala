@@ -69,7 +69,7 @@ private[ordered] final class OrderTask(
     val limit = operator.limit
     def finish(): Iterator[Nothing] = {
       if (limit != Watermarks.Unknown) state.numbers.put(OrderTask.Limit, limit)
-      val counts = OrderTask.counted(counters, state.rows.size(OrderOperator.Held))
+      val counts = OrderTask.counted(counters, state.rows.size(OrderOperator.BufferSide))
       state.commit(report, counts, base, Array(limit))
       Iterator.empty
     }
@@ -100,7 +100,7 @@ private[ordered] object OrderTask {
 
   private def shape(output: Seq[Attribute], rows: TimedRows): StateShape = StateShape(
     side =>
-      if (side == OrderOperator.Held) DataTypeUtils.fromAttributes(output) else new StructType(),
+      if (side == OrderOperator.BufferSide) DataTypeUtils.fromAttributes(output) else new StructType(),
     _ => 1,
     _ => 1L,
     (_, row, _) => Array(rows.time(row))

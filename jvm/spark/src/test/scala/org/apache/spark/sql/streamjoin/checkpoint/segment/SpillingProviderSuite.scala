@@ -66,13 +66,13 @@ class SpillingProviderSuite extends SegmentStateStoreProviderSuite {
       provider.close()
       disk.most = fixed / 2
       // the harness does not give up what has failed, as a task's end does
-      val held = disk.pool.held
+      val used = disk.pool.used
       val again = state.begun(disk.provider())
       assert(intercept[StreamJoinRuntimeException](state.read(
         again,
         1
       )).getCondition == e.getCondition)
-      assert(disk.pool.held == held)
+      assert(disk.pool.used == used)
       disk.most = Long.MaxValue
       assert(state.read(state.begun(disk.provider()), 1) == many)
     }
@@ -85,22 +85,22 @@ class SpillingProviderSuite extends SegmentStateStoreProviderSuite {
       val disk = new Disk
       val before = state.begun(disk.provider())
       state.batch(before, 0)(add(_, many.toSeq: _*))
-      val held = disk.pool.held
+      val used = disk.pool.used
       disk.most = disk.pool.fixed * 5 / 4
       val next = state.begun(disk.provider())
       assert(state.read(next, 1) == many)
-      assert(disk.pool.held <= held)
+      assert(disk.pool.used <= used)
       next.close()
-      assert(disk.pool.held == 0)
+      assert(disk.pool.used == 0)
       disk.most = Long.MaxValue
       val late = open(before, 1)
       late.open(shape)
       val last = state.begun(disk.provider())
       assert(state.read(last, 1) == many)
       late.abort()
-      assert(disk.pool.held <= held)
+      assert(disk.pool.used <= used)
       last.close()
-      assert(disk.pool.held == 0)
+      assert(disk.pool.used == 0)
     }
   }
 
@@ -110,13 +110,13 @@ class SpillingProviderSuite extends SegmentStateStoreProviderSuite {
       val disk = new Disk
       val provider = state.begun(disk.provider())
       state.batch(provider, 0)(add(_, many.toSeq: _*))
-      assert(disk.pool.held > 0)
+      assert(disk.pool.used > 0)
       disk.newFile = LocalFiles.full
       // the rows from memory, then from the checkpoint
       for (_ <- 1 to 2) {
         val e = intercept[UncheckedIOException](state.read(provider, 1))
         assert(e.getMessage.endsWith("No space left on device"))
-        assert(disk.pool.held == 0)
+        assert(disk.pool.used == 0)
       }
       disk.newFile = LocalFiles.create
       state.batch(provider, 1)(add(_, 2000L))
@@ -144,7 +144,7 @@ class SpillingProviderSuite extends SegmentStateStoreProviderSuite {
         file.close()
         intercept[UncheckedIOException](rows.probe(Left, 900, 900, 900).foreach(_.row))
         store.abort()
-        assert(disk.pool.held == 0)
+        assert(disk.pool.used == 0)
         disk.newFile = LocalFiles.create
         assert(state.read(provider, 1) == many)
         provider.close()
@@ -172,7 +172,7 @@ class SpillingProviderSuite extends SegmentStateStoreProviderSuite {
         state.batch(provider, 2)(add(_, 2L))
         state.read(provider, 1)
         assert(opened(folder) == 0)
-        assert(disk.pool.held == 0)
+        assert(disk.pool.used == 0)
         state.read(provider, 3)
         assert(opened(folder) == 1)
         val late = open(provider, 3)
@@ -180,7 +180,7 @@ class SpillingProviderSuite extends SegmentStateStoreProviderSuite {
         provider.close()
         late.abort()
         assert(opened(folder) == 0)
-        assert(disk.pool.held == 0)
+        assert(disk.pool.used == 0)
       }
     }
   }

@@ -11,7 +11,7 @@ import io.streamjoin.state.{JoinState, Watched}
  * Mostly the least limit of the rows says what the least time is, for a limit is a time and a
  * distance. Where it is the least of several sums, the state watches the time itself.
  */
-final class HeldTimes(bounds: JoinBounds, side: Side) {
+final class EarliestTimes(bounds: JoinBounds, side: Side) {
   import JoinBounds.Unbounded
 
   private val own = bounds.indices(side)
@@ -26,7 +26,7 @@ final class HeldTimes(bounds: JoinBounds, side: Side) {
     own.filter(c => bounds.columns(c).watermarked && limitOf(c) < 0)
 
   /** Whether the state has to watch the column. */
-  def isApart(column: Int): Boolean = apart.contains(column)
+  def isWatched(column: Int): Boolean = apart.contains(column)
 
   /**
    * What a state has to watch.

@@ -7,7 +7,7 @@ import io.streamjoin.model.{JoinType, Side}
 import io.streamjoin.testing.{Emitted, HeapJoinState, TestJoin, TestRow}
 
 /** What a join that joins nothing can tell of the reason, and how far rows were behind. */
-class MissesSuite extends AnyFunSuite {
+class NearMissStatsSuite extends AnyFunSuite {
 
   private object within extends TestJoin {
     val o = left("o.time")
@@ -89,10 +89,10 @@ class MissesSuite extends AnyFunSuite {
 
   test("of many rows the first of each input are looked into") {
     new Fixture {
-      for (i <- 1 to 3 * Misses.Limit) arrive(Side.Left, l(5).key(10L + i))
+      for (i <- 1 to 3 * NearMissStats.Limit) arrive(Side.Left, l(5).key(10L + i))
       end()
-      assert(counters.lookedIntoRows == Misses.Limit)
-      assert(counters.inputRows(Side.Left) == 3 * Misses.Limit)
+      assert(counters.lookedIntoRows == NearMissStats.Limit)
+      assert(counters.inputRows(Side.Left) == 3 * NearMissStats.Limit)
     }
   }
 

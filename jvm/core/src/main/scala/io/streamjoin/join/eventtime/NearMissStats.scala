@@ -14,14 +14,14 @@ import io.streamjoin.state.JoinState
  * was joined by then: a join that joins pays for the notes only, one that does not a bounded price for
  * each task.
  */
-private[eventtime] final class Misses[R](
+private[eventtime] final class NearMissStats[R](
     rows: JoinRows[R],
     boundsOf: Side => RowBounds,
     columns: Int,
     state: JoinState[R],
     counters: JoinCounters
 ) {
-  import Misses._
+  import NearMissStats._
 
   /** The time of a row of each key that has come in this task, also of those that were not kept. */
   private val arrived = BySide.of(_ => mutable.LongMap.empty[Long])
@@ -47,14 +47,14 @@ private[eventtime] final class Misses[R](
   private def look(side: Side, key: Long, from: Long, to: Long): Unit = {
     val partner = arrived(side.other).get(key)
     partner.foreach(note(side, _, from, to))
-    val held = state.probe(side.other, key, Long.MinValue, Long.MaxValue)
+    val buffered = state.probe(side.other, key, Long.MinValue, Long.MaxValue)
     var left = PartnersLimit
-    while (left > 0 && held.hasNext) {
+    while (left > 0 && buffered.hasNext) {
       left -= 1
-      rows.readTimes(side.other, held.next().row, times)
+      rows.readTimes(side.other, buffered.next().row, times)
       note(side, boundsOf(side.other).probeTime(times), from, to)
     }
-    held.close()
+    buffered.close()
     counters.countLookedInto(metKey = partner.nonEmpty || left < PartnersLimit)
   }
 
@@ -68,7 +68,7 @@ private[eventtime] final class Misses[R](
   }
 }
 
-private[eventtime] object Misses {
+private[eventtime] object NearMissStats {
 
   /** A row that found no partner, and what it looked for. */
   private final case class Miss(key: Long, from: Long, to: Long)
