@@ -14,7 +14,7 @@ import scala.collection.mutable
  * @param kind which of the chains of the rows
  * @param expected how many rows there may be
  */
-private[segment] final class Chains(rows: ChainedRows, kind: ChainKind, expected: Int)
+private[segment] class Chains(rows: ChainedRows, kind: ChainKind, expected: Int)
     extends SlotPages(expected) {
   import Chains._
 
@@ -22,17 +22,17 @@ private[segment] final class Chains(rows: ChainedRows, kind: ChainKind, expected
   private var waiting: mutable.LongMap[Waiting] = _
 
   /** @param hashed what the row is found by */
-  def add(i: Int, hashed: Long): Unit = {
+  final def add(i: Int, hashed: Long): Unit = {
     val s = slot(hashed)
     rows.setOlder(i, kind, apply(s))
     update(s, i + 1)
   }
 
   /** Takes out the newest row of its chain. */
-  def undo(i: Int, hashed: Long): Unit = update(slot(hashed), rows.older(i, kind))
+  final def undo(i: Int, hashed: Long): Unit = update(slot(hashed), rows.older(i, kind))
 
   /** Takes a row that has gone out of its chain, now or later. */
-  def forget(i: Int, hashed: Long): Unit = if (!rows.isOff(i, kind)) {
+  final def forget(i: Int, hashed: Long): Unit = if (!rows.isOff(i, kind)) {
     val s = slot(hashed)
     val known = if (waiting == null) null else waiting.getOrNull(s)
     if (known != null && known.deleted + 1 < known.until) known.deleted += 1

@@ -41,9 +41,10 @@ private[segment] final class Segment(
 ) extends RowPages(limitCount + watched, expected, disk) {
   import RowPages._
   import Segment._
+  import SegmentStage._
 
   private var index: SegmentIndex = NoIndex
-  private var stage: Stage = Open
+  private var stage: SegmentStage = Open
   private val limits = new SegmentLimits(this, limitCount, watched)
   private val free = new FreeRows
   private var count = 0
@@ -154,8 +155,9 @@ private[segment] final class Segment(
    * there is none, and [[OnDisk]] where rows are to be [[search searched]].
    */
   def chain(hash: Int): Int = index match {
+    case chains: ChainIndex if idle == 0               => chains.ofHash(hash)
     case search: SearchIndex if !isWorthRecall(search) => OnDisk
-    case _                                             => chains().ofKey(hash)
+    case _                                             => chains().ofHash(hash)
   }
 
   /** The same of a key and a time, see [[ChainIndex.keyAndTime]]. */
@@ -361,18 +363,6 @@ private[segment] final class Segment(
 }
 
 private[segment] object Segment {
-
-  /** What a segment does with rows that arrive. */
-  private sealed trait Stage
-
-  /** It takes rows. */
-  private case object Open extends Stage
-
-  /** It takes no more rows; those that it has are probed and evicted. */
-  private case object Closed extends Stage
-
-  /** Nothing of it is read any more. */
-  private case object Released extends Stage
 
   private val MostRows = (1 << ChainKind.Bits) - 2
 

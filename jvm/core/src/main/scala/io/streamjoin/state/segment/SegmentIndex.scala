@@ -11,7 +11,7 @@ import java.util.function.IntConsumer
  *   SearchIndex  on the disk: entries in the order of hash and time
  * }}}
  */
-private[segment] sealed abstract class SegmentIndex {
+private[segment] sealed trait SegmentIndex {
 
   /** Whether more rows than these need a larger index. */
   def isFull(count: Int): Boolean = false
@@ -19,7 +19,7 @@ private[segment] sealed abstract class SegmentIndex {
   /** Takes in a row in memory. */
   def add(i: Int): Unit = ()
 
-  /** Takes out the row that was added last. */
+  /** Removes the row that was added last. */
   def undo(i: Int): Unit = ()
 
   /** A version ends. */
@@ -39,49 +39,50 @@ private[segment] case object NoIndex extends SegmentIndex {
 /**
  * Index of rows in memory: a chain for each key and, with `timeIndex`, one for each key and time.
  *
+ * The index is the chains by key itself, rather than having them: a probe reads one object less in
+ * each segment.
+ *
  * @param capacity for how many rows the index has slots
  */
-private[segment] final class ChainIndex(rows: RowPages, capacity: Int, timeIndex: Boolean)
-    extends SegmentIndex {
+private[segment] final class ChainIndex(segment: RowPages, capacity: Int, timeIndex: Boolean)
+    extends Chains(segment, ChainKind.OfKey, capacity)
+    with SegmentIndex {
   import ChainIndex._
 
-  private val byKey = new Chains(rows, ChainKind.OfKey, capacity)
-
   /** Null without `timeIndex`: a segment has a chain less to write for each row. */
-  private val byTime = if (timeIndex) new Chains(rows, ChainKind.OfTime, capacity) else null
+  private val byTime = if (timeIndex) new Chains(segment, ChainKind.OfTime, capacity) else null
 
-  override def isFull(count: Int): Boolean = count == byKey.rows
-
-  /** The newest row of the chain of a key with this hash, as its number plus one; 0 if there is none. */
-  def ofKey(hash: Int): Int = byKey.ofHash(hash)
+  override def isFull(count: Int): Boolean = count == rows
 
   /** The newest row of the chain of a key and a time, see [[ChainIndex.keyAndTime]]. */
   def ofTime(hash: Int): Int = byTime.ofHash(hash)
 
   override def add(i: Int): Unit = {
-    byKey.add(i, rows.key(i))
-    if (timeIndex) byTime.add(i, keyAndTime(rows.key(i), rows.time(i)))
+    add(i, segment.key(i))
+    if (timeIndex) byTime.add(i, keyAndTimeOf(i))
   }
 
   /** Adds a row to the chains that it has not left. */
   def addAgain(i: Int): Unit = {
-    if (!rows.isOff(i, ChainKind.OfKey)) byKey.add(i, rows.key(i))
-    if (!rows.isOff(i, ChainKind.OfTime)) byTime.add(i, keyAndTime(rows.key(i), rows.time(i)))
+    if (!segment.isOff(i, ChainKind.OfKey)) add(i, segment.key(i))
+    if (!segment.isOff(i, ChainKind.OfTime)) byTime.add(i, keyAndTimeOf(i))
   }
 
   override def undo(i: Int): Unit = {
-    byKey.undo(i, rows.key(i))
-    if (timeIndex) byTime.undo(i, keyAndTime(rows.key(i), rows.time(i)))
+    undo(i, segment.key(i))
+    if (timeIndex) byTime.undo(i, keyAndTimeOf(i))
   }
 
-  /** Takes a row that no version needs out of its chains, now or later. */
+  /** Removes a row that no version needs from its chains, now or later. */
   def forget(i: Int): Unit = {
-    byKey.forget(i, rows.key(i))
-    if (timeIndex) byTime.forget(i, keyAndTime(rows.key(i), rows.time(i)))
+    forget(i, segment.key(i))
+    if (timeIndex) byTime.forget(i, keyAndTimeOf(i))
   }
+
+  private def keyAndTimeOf(i: Int): Long = keyAndTime(segment.key(i), segment.time(i))
 
   override def allocated: Long =
-    byKey.allocated + (if (timeIndex) byTime.allocated else 0L)
+    super.allocated + (if (timeIndex) byTime.allocated else 0L)
 }
 
 private[segment] object ChainIndex {
