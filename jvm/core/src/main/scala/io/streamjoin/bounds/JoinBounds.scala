@@ -4,20 +4,26 @@ import io.streamjoin.model.{JoinType, ReachBuckets, Side}
 import io.streamjoin.model.Watermarks.Unknown
 
 /**
- * Everything the condition of a join proves about time: a system of difference constraints between
- * the time columns of both inputs, closed under addition (shortest paths).
+ * Time bounds of a join condition: a system of difference constraints between the time columns
+ * of both inputs, closed under addition (shortest paths).
  *
  * {{{
  *   d.time BETWEEN o.time - 1 AND o.time + 3
  *
  *        d >= o - 1                       o >= d - 3
- *   a buffered d goes when               a buffered o goes when
- *   d < W(o) - 1                         o < W(d) - 3
+ *   a buffered d is evicted when        a buffered o is evicted when
+ *   d < W(o) - 1                        o < W(d) - 3
  * }}}
  *
- * Only an edge from a column of the ''other'' input removes buffered rows, for only that input's
- * watermark speaks of the rows still to come that a buffered row could meet. An edge inside one
+ * Only an edge from a column of the ''other'' input evicts buffered rows. The watermark of that
+ * input bounds the rows still to arrive that a buffered row could match. An edge inside one
  * input that follows from the condition is a filter on its rows.
+ *
+ * Example with clock times, in hours: at W(o) = 12:00 every delivery before 11:00 is evicted,
+ * for a later order is not before 12:00 and matches deliveries from 11:00 on.
+ *
+ * The closure combines bounds. From `d >= o - 1` and `r >= d - 2` follows `r >= o - 3`: with
+ * W(o) = 12:00 a row `r` before 09:00 is evicted, although no condition names both columns.
  *
  * Rules R3 to R5, R7, R10 to R12 and R17 of `docs/internals/rules.md`.
  *
@@ -26,8 +32,8 @@ import io.streamjoin.model.Watermarks.Unknown
  * @param columns the time columns of both inputs
  * @param conjuncts bounds that the condition demands of each joined pair
  * @param facts bounds between columns of one input that hold for each of its rows in which both
- *   columns are present (an upstream join has enforced them)
- * @param neverTrue whether the condition is known to hold for no pair for another reason than time
+ *   columns are present, since a join below has enforced them
+ * @param neverTrue whether the condition holds for no pair for another reason than time
  */
 final class JoinBounds(
     val columns: IndexedSeq[TimeColumn],
@@ -40,22 +46,22 @@ final class JoinBounds(
 
   private val n = columns.length
 
-  /** Columns in a conjunct: a row in which one of them is null matches nothing. */
+  /** Columns in a conjunct: a row matches nothing if one of them is null. */
   val constrained: Set[Int] = conjuncts.flatMap(b => Seq(b.later, b.earlier)).toSet
 
   private val closure: Array[Array[Long]] =
     JoinBounds.close(n, conjuncts ++ facts, certain)
 
   /**
-   * Whether each joined pair has a time in this column. A fact says nothing of a row without it, so
-   * nothing follows through the column, nor from its watermark.
+   * Whether each joined pair has a time in this column. A fact does not hold for a row without
+   * it, so nothing follows through the column, nor from its watermark.
    */
   private def certain(column: Int): Boolean = constrained(column) || !columns(column).nullable
 
   /** The least `c` with `later >= earlier - c` for each joined pair, or [[Unbounded]]. */
   def slack(later: Int, earlier: Int): Long = closure(later)(earlier)
 
-  /** No pair of rows can satisfy the condition: nothing needs to be kept. */
+  /** No pair of rows can satisfy the condition: nothing needs to be buffered. */
   val contradictory: Boolean =
     neverTrue || columns.indices.exists(i => certain(i) && closure(i)(i) < 0)
 
@@ -63,15 +69,15 @@ final class JoinBounds(
 
   def indices(side: Side): IndexedSeq[Int] = if (side == Side.Left) ofLeft else ofRight
 
-  /** The columns of the other input whose watermarks say how small this column can still be. */
+  /** The columns of the other input whose watermarks bound this column from below. */
   def governing(column: Int): IndexedSeq[Int] =
     indices(columns(column).side.other).filter { b =>
       columns(b).watermarked && certain(b) && slack(column, b) != Unbounded
     }
 
   /**
-   * The watermarked columns of the other input that limit how long a row of `side` is kept; none
-   * means that its state would grow without end.
+   * The watermarked columns of the other input that evict rows of `side`. Without any, its
+   * state is unbounded.
    */
   def limiting(side: Side): IndexedSeq[Int] = {
     val limits = indices(side).flatMap(governing).toSet
@@ -80,19 +86,19 @@ final class JoinBounds(
 
   def bounded(side: Side): Boolean = contradictory || limiting(side).nonEmpty
 
-  /** The column by which rows of `side` are looked up: the one with the narrowest range. */
+  /** The column by which rows of `side` are probed: the one with the narrowest range. */
   def probeColumn(side: Side): Int =
     indices(side).minBy(a => (!constrained(a), width(a), !columns(a).watermarked, a))
 
   /**
-   * How far apart the rows of `side` are that one row of the other input can match, by the column by
-   * which they are looked up; [[JoinBounds.Unbounded]] if that differs from row to row.
+   * The range of probe times of `side` that one row of the other input can match;
+   * [[JoinBounds.Unbounded]] if it differs from row to row.
    */
   def probeWidth(side: Side): Long = width(probeColumn(side))
 
   /**
-   * The buckets of the times by which rows are looked up; none where these are no times of each joined pair, or
-   * not within a distance that is the same for all.
+   * The buckets of the probe times. None if a joined pair may lack these times, or if their
+   * distance has no constant bound.
    */
   def buckets(bothCopied: Boolean): Option[ReachBuckets] =
     if (contradictory || Side.both.exists(indices(_).isEmpty)) None
@@ -108,8 +114,8 @@ final class JoinBounds(
   }.minOption.getOrElse(Unbounded)
 
   /**
-   * The lower end of what a time column of a row that is still buffered, or still to come, can be,
-   * given the received watermarks: `wmState` in the Hazelcast document.
+   * The lower bound of a time column over all buffered and later rows, given the received
+   * watermarks: `wmState` in the Hazelcast document.
    */
   def bound(column: Int, received: Array[Long]): Long =
     governing(column)
@@ -118,22 +124,22 @@ final class JoinBounds(
       .maxOption
       .getOrElse(Unknown)
 
-  /** Whether a watermark speaks of this column in the output. */
+  /** Whether this column has a watermark in the output. */
   def watermarkedInOutput(column: Int): Boolean =
     columns(column).watermarked && (contradictory || governing(column).nonEmpty)
 
   /**
-   * The watermark of a column of the output: `min(received, bound)`, the rule of the Hazelcast
-   * document's last section (with `wmState`, not with the least buffered time). What is never held
-   * back comes out with the watermark it came in with.
+   * The watermark of a column of the output: `min(received, bound)`, the rule of the last
+   * section of the Hazelcast document (with `wmState`, not with the least buffered time). A
+   * column whose rows are never buffered passes its watermark on.
    */
   def outputWatermark(column: Int, received: Array[Long]): Long =
     if (contradictory) received(column) else math.min(received(column), bound(column, received))
 
   /**
-   * What still holds between columns of the join's output, for a join above it: for rows in which
-   * both columns are present. Rows that may come out unmatched obey only what their own input
-   * promised.
+   * Bounds between columns of the output of the join, for a join above it. They hold for rows
+   * in which both columns are present. Rows that may be emitted unmatched obey only the facts
+   * of their own input.
    */
   def outputFacts(joinType: JoinType): Seq[TimeBound] = {
     def preserved(i: Int) = joinType.preserves(columns(i).side)
@@ -160,7 +166,7 @@ final class JoinBounds(
 
 object JoinBounds {
 
-  /** The slack of a pair that nothing bounds. */
+  /** The slack of a pair without a bound. */
   val Unbounded: Long = Long.MaxValue
 
   /** Shortest paths (Floyd and Warshall), through the columns that `through` allows. */

@@ -3,14 +3,24 @@ package io.streamjoin.bounds
 import io.streamjoin.model.{Side, Watermarks}
 
 /**
- * What [[JoinBounds]] says of single rows of one input, with the distances laid out in arrays.
+ * [[JoinBounds]] of single rows of one input, with the distances in arrays. It computes when a
+ * buffered row is evicted, and which rows of the other side a row can match.
  *
  * {{{
- *   buffered row of this side          row of this side looking for partners
- *     limit(0): goes when W > limit      [from, to] of the other side's probe column
+ *   buffered row of this side                 row of this side that probes
+ *     limit(0): evicted when W > limit          [from, to] of the other side's probe column
+ * }}}
+ *
+ * Example, `d.time BETWEEN o.time - 1 hour AND o.time + 3 hours`:
+ *
+ * {{{
+ *   order    12:00   limit 15:00 of W(deliveries); probes deliveries in [11:00, 15:00]
+ *   delivery 12:00   limit 13:00 of W(orders);     probes orders in     [09:00, 13:00]
  * }}}
  *
  * Rules R2 and R6 to R8 of `docs/internals/rules.md`.
+ *
+ * Source: Hazelcast, "Stream to stream JOIN".
  */
 final class RowBounds(bounds: JoinBounds, side: Side) extends Serializable {
 
@@ -44,13 +54,16 @@ final class RowBounds(bounds: JoinBounds, side: Side) extends Serializable {
       TimeBound(a, target, bounds.slack(a, target))
     )
 
-  /** How many limits a buffered row has: one for each column of the other input that frees it. */
+  /**
+   * The number of limits of a buffered row: one for each column of the other input that evicts
+   * it.
+   */
   def limitCount: Int = limiting.length
 
-  /** The column of the other input whose watermark is held against limit `k`. */
+  /** The column of the other input whose watermark is compared with limit `k`. */
   def limitColumn(k: Int): Int = limiting(k)
 
-  /** The row goes as soon as the watermark of `limitColumn(k)` is above this. */
+  /** The row is evicted when the watermark of `limitColumn(k)` is above this. */
   def limit(times: RowTimes, k: Int): Long = {
     val terms = limits(k)
     var least = Long.MaxValue
@@ -74,7 +87,7 @@ final class RowBounds(bounds: JoinBounds, side: Side) extends Serializable {
     }
   }
 
-  /** Whether a row with these limits can still meet a row that is not late by these watermarks. */
+  /** Whether a row with these limits can still match a row that is not late by these watermarks. */
   def survives(limits: Array[Long], watermarks: Array[Long]): Boolean = {
     var k = 0
     while (k < limiting.length) {
@@ -85,8 +98,8 @@ final class RowBounds(bounds: JoinBounds, side: Side) extends Serializable {
   }
 
   /**
-   * The first of its event-time columns that is strictly below its watermark, or -1: the row is not
-   * late. A null time is never late.
+   * The first of its event-time columns that is strictly below its watermark, or -1 if the row
+   * is not late. A null time is never late.
    */
   def lateBy(times: RowTimes, watermarks: Array[Long]): Int = {
     var i = 0
@@ -98,7 +111,7 @@ final class RowBounds(bounds: JoinBounds, side: Side) extends Serializable {
     -1
   }
 
-  /** Tells how far the row is below each of its watermarks that is known. */
+  /** Reports how far the row is below each of its known watermarks. */
   def reportBehind(times: RowTimes, watermarks: Array[Long], listener: RowBounds.Behind): Unit = {
     var i = 0
     while (i < watermarked.length) {
@@ -110,10 +123,10 @@ final class RowBounds(bounds: JoinBounds, side: Side) extends Serializable {
     }
   }
 
-  /** Whether a time that the condition bounds is missing: the row can match nothing. */
+  /** Whether a time of the condition is null: the row matches nothing. */
   def lacksTime(times: RowTimes): Boolean = anyNull(required, times)
 
-  /** Whether it is missing from where the row comes, and not since a join below found no match. */
+  /** Whether such a time is null in the source, not padded by a join below. */
   def lacksSourceTime(times: RowTimes): Boolean = anyNull(ofSource, times)
 
   private def anyNull(columns: Array[Int], times: RowTimes): Boolean = {
@@ -125,7 +138,7 @@ final class RowBounds(bounds: JoinBounds, side: Side) extends Serializable {
     false
   }
 
-  /** Whether the row satisfies what the condition demands between its own times. */
+  /** Whether the row satisfies the bounds between its own times. */
   def consistent(times: RowTimes): Boolean = {
     var i = 0
     while (i < filters.length) {
@@ -141,10 +154,10 @@ final class RowBounds(bounds: JoinBounds, side: Side) extends Serializable {
     true
   }
 
-  /** Whether it has the time by which it would be found. */
+  /** Whether it has the time by which a probe would find it. */
   def hasProbeTime(times: RowTimes): Boolean = !times.isNull(probed)
 
-  /** The time by which the row is found while it is buffered. */
+  /** The time by which a probe finds the buffered row. */
   def probeTime(times: RowTimes): Long = times(probed)
 
   /** The least probe time of a row of the other input that could match. */
@@ -176,7 +189,7 @@ final class RowBounds(bounds: JoinBounds, side: Side) extends Serializable {
 
 object RowBounds {
 
-  /** Who is told how far rows are below their watermarks. */
+  /** Listener for the distances of rows below their watermarks. */
   trait Behind {
 
     /** @param distance negative where the row is above the watermark of the column */

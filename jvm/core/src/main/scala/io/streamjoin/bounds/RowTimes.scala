@@ -1,8 +1,8 @@
 package io.streamjoin.bounds
 
 /**
- * The time values of one row, by the numbers of a [[JoinBounds]]; only the places of the row's own
- * input are filled. Mutable, so that one instance serves for all rows of a task.
+ * Time values of one row, by the column numbers of a [[JoinBounds]]; only those of its own
+ * input are set. Mutable: one instance serves all rows of a task.
  */
 final class RowTimes(columns: Int) {
   private val values = new Array[Long](columns)

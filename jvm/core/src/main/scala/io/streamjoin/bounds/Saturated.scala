@@ -1,8 +1,8 @@
 package io.streamjoin.bounds
 
 /**
- * Arithmetic on times and distances that stays at the ends of the range of `Long` instead of
- * wrapping around: a bound that overflows must become no bound, never a tighter one.
+ * Saturating arithmetic on times and distances: it stops at the ends of the range of `Long`. An
+ * overflow must give no bound, never a tighter one.
  *
  * Rule R32 of `docs/internals/rules.md`.
  */

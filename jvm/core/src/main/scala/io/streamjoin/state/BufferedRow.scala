@@ -1,8 +1,8 @@
 package io.streamjoin.state
 
 /**
- * A row that waits for partners, as a probe or an eviction shows it. It may be one object that shows
- * one row after another: what is read of it counts until the next is asked for.
+ * A buffered row, as a probe or an eviction returns it. One object may be reused for one row
+ * after another: its values are valid until the next row is requested.
  */
 trait BufferedRow[R] {
 
@@ -12,7 +12,7 @@ trait BufferedRow[R] {
   /** The hash of its equality key. */
   def key: Long
 
-  /** The time by which it is looked up. */
+  /** The time by which a probe finds it. */
   def time: Long
 
   /** Whether it has been joined. */

@@ -1,19 +1,19 @@
 package io.streamjoin.state
 
 /**
- * The rows that a probe finds, one after another, as a cursor: what is said of a row is said of the one
- * that [[next]] has returned last, as `java.util.Iterator` has it. Whoever stops before the end closes
- * it. An append to the rows that are probed ends it, too.
+ * Cursor over the rows that a probe finds. Calls refer to the row that [[next]] has returned
+ * last, as those of `java.util.Iterator` do. A caller that stops before the end closes it. An
+ * append to the probed rows ends it, too.
  */
 trait Probed[R] extends Iterator[BufferedRow[R]] {
 
-  /** Notes that the row has been joined. */
+  /** Marks the row as joined. */
   def setMatched(): Unit
 
-  /** Takes the row away; once is enough. */
+  /** Removes the row; a second call has no effect. */
   def remove(): Unit
 
-  /** Frees what lies behind; may be called twice. */
+  /** Frees its resources; may be called twice. */
   def close(): Unit
 }
 

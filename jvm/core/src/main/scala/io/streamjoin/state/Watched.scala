@@ -1,8 +1,8 @@
 package io.streamjoin.state
 
 /**
- * Numbers of rows of which a state tells the least, beside those of their limits: times by which rows
- * do not go. They are not stored, but read of the rows.
+ * Numbers of a row, beside its limits, of which a state returns the least: times that do not
+ * evict the row. They are not stored, but read from the row.
  *
  * @tparam R a row
  */

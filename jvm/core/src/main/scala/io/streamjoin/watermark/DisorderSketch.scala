@@ -1,8 +1,8 @@
 package io.streamjoin.watermark
 
 /**
- * How many rows were how far behind the largest time before them, in a few numbers however many rows
- * there were: two buckets for each power of two, and the greatest distance as it is.
+ * Histogram of disorder: how many rows were how far behind the largest time before them. It has
+ * a fixed size: two buckets for each power of two, and the exact greatest distance.
  *
  * {{{
  *   distance   <= 0   1   2   3   4-5   6-7   8-11   12-15   16-23 ...
@@ -10,7 +10,7 @@ package io.streamjoin.watermark
  * }}}
  *
  * Sketches of parts of a stream add up to that of the whole. Source: histograms of exponential
- * buckets, as OpenTelemetry's data model for metrics has them.
+ * buckets, as in OpenTelemetry's data model for metrics.
  */
 final class DisorderSketch {
   import DisorderSketch._
@@ -18,16 +18,16 @@ final class DisorderSketch {
   private val counts = new Array[Long](Buckets)
   private var greatestNoted = 0L
 
-  /** Takes in a row. */
+  /** Counts a row. */
   def note(distance: Long): Unit = {
     counts(bucket(distance)) += 1
     if (distance > greatestNoted) greatestNoted = distance
   }
 
-  /** Takes in what another sketch has of one bucket. */
+  /** Adds one bucket of another sketch. */
   def add(bucket: Int, rows: Long): Unit = counts(bucket) += rows
 
-  /** Takes in the greatest distance of another sketch. */
+  /** Adds the greatest distance of another sketch. */
   def raise(greatest: Long): Unit = greatestNoted = math.max(greatestNoted, greatest)
 
   /** Rows by bucket, of the buckets that have any. */
@@ -37,12 +37,12 @@ final class DisorderSketch {
 
   def rows: Long = counts.sum
 
-  /** The lag that would have kept all rows; 0 if none was behind. */
+  /** The lag with which no row would have been late; 0 if none was behind. */
   def greatest: Long = greatestNoted
 
   /**
-   * A lag that would have kept at least a share of the rows. It is less than half as long again as the
-   * least such lag.
+   * A lag with which at least a share of the rows would not have been late. It is less than 1.5
+   * times the least such lag.
    */
   def covering(share: Double): Long = {
     val enough = math.ceil(share * rows).toLong

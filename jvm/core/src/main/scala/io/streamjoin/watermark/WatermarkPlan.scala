@@ -4,13 +4,25 @@ import io.streamjoin.bounds.{JoinBounds, Saturated}
 import io.streamjoin.model.{Side, Watermarks}
 
 /**
- * How the watermark of one time column of a plan comes about from the watermarks of the source
- * columns ("base" watermarks), so that any task can compute it without asking another.
+ * Plan that computes the watermark of one time column from the watermarks of source columns
+ * (base watermarks). Every task can evaluate it without asking another task.
  *
- * Every form is monotone in the base watermarks and depends on nothing else, least of all on what
- * happens to be buffered: all partitions agree, and a restart cannot take a watermark back.
+ * All forms are monotone in the base watermarks and depend on nothing else, in particular not
+ * on buffered rows. So all partitions agree, and a restart cannot lower a watermark.
+ *
+ * Example, `d.time BETWEEN o.time AND o.time + 30 minutes`, with W(orders) = 12:20 and
+ * W(deliveries) = 12:35:
+ *
+ * {{{
+ *   Base(orders)       12:20
+ *   Base(deliveries)   12:35
+ *   Joined(o.time)     12:05 = min(12:20, 12:35 - 30 minutes): an order may still be joined
+ *   Joined(d.time)     12:20 = min(12:35, 12:20): a delivery is not before its order
+ * }}}
  *
  * Rules R10, R15, R18 and R19 of `docs/internals/rules.md`.
+ *
+ * Source: Hazelcast, "Stream to stream JOIN", last section.
  */
 sealed trait WatermarkPlan extends Serializable {
   def eval(base: Array[Long]): Long
@@ -18,13 +30,13 @@ sealed trait WatermarkPlan extends Serializable {
   /** Whether it follows from the watermarks at a join. */
   final def isOfJoin: Boolean = WatermarkPlan.joins(this).nonEmpty
 
-  /** The same plan where the base columns are numbered from `by` on. */
+  /** The same plan with base columns numbered from `by` on. */
   def shift(by: Int): WatermarkPlan
 }
 
 object WatermarkPlan {
 
-  /** The source columns that a watermark follows from without a join, as-of or other, in between. */
+  /** The source columns that a watermark follows from, without a join, as-of or other, in between. */
   private[watermark] def direct(plan: WatermarkPlan): Seq[Int] = plan match {
     case Base(i)          => Seq(i)
     case Least(inputs)    => inputs.flatMap(direct)
@@ -46,8 +58,9 @@ object WatermarkPlan {
   }
 
   /**
-   * For each source column, those that an idle input goes with: in a join those of the other input,
-   * in a union those of its other inputs. The lowest join that the column comes to decides.
+   * For each source column, the columns by which an idle input advances: in a join those of the
+   * other input, in a union those of its other inputs. The lowest join that the
+   * column comes to decides.
    */
   def rivals(plan: WatermarkPlan): Map[Int, Set[Int]] = plan match {
     case Joined(join, _)   => join.rivals
@@ -102,7 +115,7 @@ object WatermarkPlan {
     override def shift(by: Int): WatermarkPlan = AsOfLimit(inputs.map(_.shift(by)))
   }
 
-  /** The greatest of several times of which a row has all: no less than the one that is furthest. */
+  /** The greatest of several times that a row has all: at least the most advanced one. */
   final case class Greatest(inputs: Seq[WatermarkPlan]) extends WatermarkPlan {
     override def eval(base: Array[Long]): Long = inputs.map(_.eval(base)).max
     override def shift(by: Int): WatermarkPlan = Greatest(inputs.map(_.shift(by)))
@@ -130,23 +143,27 @@ object WatermarkPlan {
   def contains(plan: WatermarkPlan, bounds: JoinBounds): Boolean =
     joins(plan).exists(j => (j.bounds eq bounds) || j.inputs.exists(contains(_, bounds)))
 
-  /** A column that comes out of a join: held back as long as the join may hold rows back. */
+  /** An output column of a join: delayed as long as the join may buffer rows. */
   final case class Joined(join: JoinWatermarks, column: Int) extends WatermarkPlan {
     override def eval(base: Array[Long]): Long = join.output(base, column)
     override def shift(by: Int): WatermarkPlan = Joined(join.shift(by), column)
   }
 
   /**
-   * A column that comes out of a join of which it is known what it holds at the end of a batch: what is
-   * still to come out of it was held, or is still to come to it, and finds, or needs no, partner. Unlike all
-   * others this depends on what is buffered, in all partitions: it says of one batch what can come after
-   * it, and promises nothing to other operators.
+   * An output column of a join whose buffered rows at batch end are known. A row that the join
+   * still emits was buffered, or is still to arrive there, and finds, or needs no, partner.
    *
-   * @param watermark what is promised to other operators
-   * @param inputs for each column of the join, what remains to come to it
+   * Unlike all other forms this one depends on the buffered rows of all partitions. It tells
+   * what one batch leaves to be emitted, and promises nothing to other operators.
+   *
+   * @param watermark the watermark that is promised to other operators
+   * @param inputs for each column of the join, the lower bound of its rows still to arrive
    */
-  final case class Remaining(watermark: Joined, inputs: IndexedSeq[WatermarkPlan], buffered: Buffered)
-      extends WatermarkPlan {
+  final case class Remaining(
+      watermark: Joined,
+      inputs: IndexedSeq[WatermarkPlan],
+      buffered: Buffered
+  ) extends WatermarkPlan {
     private def bounds = watermark.join.bounds
     private def column = watermark.column
 
@@ -156,9 +173,10 @@ object WatermarkPlan {
     )
 
     /**
-     * A row that is held may be kept for longer than it is of use: it meets only what is still to come, and below
-     * another join less may come than that one's watermark promises. One that has been joined comes out only if it
-     * meets something; one that has not comes out in any case where its side is preserved.
+     * A row may stay buffered longer than needed. It matches only rows still to arrive, and
+     * below another join fewer may arrive than the watermark of that join promises. A joined
+     * row is emitted only if it finds another partner. A row that was never joined is always
+     * emitted if its side is preserved.
      */
     private def ofBuffered(base: Array[Long]): Long = math.min(
       buffered.unmatched(column),
@@ -168,10 +186,14 @@ object WatermarkPlan {
     private def ofArriving(base: Array[Long]): Long = {
       val own = inputs(column).eval(base)
       if (buffered.preserved(bounds.columns(column).side)) own
-      else math.max(own, beside(other => math.min(buffered.earliest(other), inputs(other).eval(base))))
+      else
+        math.max(own, beside(other => math.min(buffered.earliest(other), inputs(other).eval(base))))
     }
 
-    /** What a row must not be below to meet one of the other input, of which it is known how early each time can be. */
+    /**
+     * The lower bound of a row that finds a partner in the other input, of which the earliest
+     * times are known.
+     */
     private def beside(earliest: Int => Long): Long =
       bounds.governing(column).map { other =>
         val partner = earliest(other)
@@ -184,11 +206,12 @@ object WatermarkPlan {
   }
 
   /**
-   * What a join holds, in all partitions.
+   * The buffered rows of a join, in all partitions.
    *
-   * @param earliest by column, the earliest time of the rows; `Long.MaxValue` where there are none
-   * @param unmatched the same of those that have met nothing yet and come out without a partner, too
-   * @param preserved the sides whose rows come out without a partner, too
+   * @param earliest by column, the earliest time of the rows; `Long.MaxValue` if there are none
+   * @param unmatched the same for rows that were never joined and are emitted without a
+   *   partner, too
+   * @param preserved the sides whose rows are emitted without a partner, too
    */
   final case class Buffered(
       earliest: IndexedSeq[Long],
@@ -196,7 +219,7 @@ object WatermarkPlan {
       preserved: Set[Side]
   )
 
-  /** The same plan where it is known what some joins hold. */
+  /** The same plan with the buffered rows of some joins known. */
   def remaining(plan: WatermarkPlan, buffered: JoinBounds => Option[Buffered]): WatermarkPlan =
     plan match {
       case joined @ Joined(join, _) =>
@@ -220,11 +243,11 @@ object WatermarkPlan {
 /**
  * The watermarks at one join.
  *
- * @param inputs for each column of `bounds`, how its watermark comes about below the join
+ * @param inputs for each column of `bounds`, the plan of its watermark below the join
  */
 final case class JoinWatermarks(bounds: JoinBounds, inputs: IndexedSeq[WatermarkPlan]) {
 
-  /** Whether what comes to a side has come out of a join. */
+  /** Whether the rows of a side are the output of a join. */
   def isOfJoin(side: Side): Boolean = bounds.indices(side).exists(inputs(_).isOfJoin)
 
   def shift(by: Int): JoinWatermarks = JoinWatermarks(bounds, inputs.map(_.shift(by)))
@@ -232,11 +255,11 @@ final case class JoinWatermarks(bounds: JoinBounds, inputs: IndexedSeq[Watermark
   /** The watermarks that arrive at the join, by column. */
   def received(base: Array[Long]): Array[Long] = inputs.map(_.eval(base)).toArray
 
-  /** The watermark that leaves the join for a column of its output. */
+  /** The watermark of a column of the output. */
   def output(base: Array[Long], column: Int): Long =
     bounds.outputWatermark(column, received(base))
 
-  /** What the lowest join that a source column comes to as it is calls it. */
+  /** The display name of a source column at the lowest join that it reaches unchanged. */
   def nameOf(base: Int): Option[String] =
     inputs.indices
       .find(c => inputs(c) == WatermarkPlan.Base(base))
@@ -244,8 +267,9 @@ final case class JoinWatermarks(bounds: JoinBounds, inputs: IndexedSeq[Watermark
       .orElse(inputs.flatMap(WatermarkPlan.joins).flatMap(_.nameOf(base)).headOption)
 
   /**
-   * For each source column, those that an idle input goes with: the columns of the other input of the
-   * lowest join it comes to. A join above must not believe more of a column than the join below does.
+   * For each source column, the columns by which an idle input advances: those of the other
+   * input of the lowest join that it reaches. A join above must not accept more of a column
+   * than the join below does.
    */
   def rivals: Map[Int, Set[Int]] = {
     val here = for {

@@ -5,7 +5,7 @@ import java.io._
 import scala.collection.mutable
 
 import io.streamjoin.bounds.RowTimes
-import io.streamjoin.join.eventtime.{EventTimeJoin, EarliestTimes, JoinCounters, JoinStats}
+import io.streamjoin.join.eventtime.{EarliestTimes, EventTimeJoin, JoinCounters, JoinStats}
 import io.streamjoin.model.{JoinType, Side}
 import io.streamjoin.watermark.WatermarkPlan
 import io.streamjoin.state.segment.{History, MemoryPool, PackedInput, SegmentJoinState, Spilling}

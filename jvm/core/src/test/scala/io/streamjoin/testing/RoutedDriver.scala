@@ -1,7 +1,14 @@
 package io.streamjoin.testing
 
 import io.streamjoin.bounds.{RowBounds, RowTimes}
-import io.streamjoin.join.eventtime.{EventTimeJoin, JoinCounters, JoinRows, JoinStats, KeyLoad, TaskLoad}
+import io.streamjoin.join.eventtime.{
+  EventTimeJoin,
+  JoinCounters,
+  JoinRows,
+  JoinStats,
+  KeyLoad,
+  TaskLoad
+}
 import io.streamjoin.model.{JoinType, Placement, ReachBuckets, Routing, Side, Watermarks}
 
 /**

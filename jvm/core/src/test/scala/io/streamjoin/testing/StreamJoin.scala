@@ -34,7 +34,8 @@ final class StreamJoin[R, O](
 
   val counters = new JoinCounters
 
-  private val operator = new EventTimeJoin(joinType, bounds, rows, output, state, JoinStats(counters))
+  private val operator =
+    new EventTimeJoin(joinType, bounds, rows, output, state, JoinStats(counters))
   private val emitted = Array.fill(bounds.columns.length)(Watermarks.Unknown)
 
   /** A row arrives on one side. */

@@ -178,7 +178,10 @@ class ChainPropertySuite extends AnyFunSuite {
             if (found > chain.upperOutput(c).eval(base)) tighter += 1
             if (buffered.exists(_ < found)) past += 1
             if (
-              chain.carried.contains(c) && new EarliestTimes(chain.upper.bounds, Side.Left).isWatched(c)
+              chain.carried.contains(c) && new EarliestTimes(
+                chain.upper.bounds,
+                Side.Left
+              ).isWatched(c)
             ) apart += 1
             c -> found
           }.toMap

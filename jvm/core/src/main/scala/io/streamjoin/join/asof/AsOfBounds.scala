@@ -4,30 +4,33 @@ import io.streamjoin.bounds.Saturated
 import io.streamjoin.model.{Side, Watermarks}
 
 /**
- * How far apart in time the rows of an as-of join are.
+ * Time bounds of an as-of join.
  *
  * {{{
  *        p.time - tolerance        p.time + reach
  *               |                        |
- *               [  build rows of the key ]   the last of these is the one
+ *               [  build rows of the key ]   the last of these matches
  * }}}
  *
  * Rules R21 to R24 of `docs/internals/rules.md`.
  *
- * @param probe the side whose rows each look for the last ones of the other
- * @param count how many of the last rows a probe row meets, 1 or more
- * @param reach up to where, after the probe row's own time; mostly 0
+ * @param probe the side whose rows each match the last ones of the other
+ * @param count how many of the last rows a probe row matches, 1 or more
+ * @param reach up to where after its own time a probe row matches; mostly 0
  * @param tolerance how much earlier than the probe row a match is at most; none: of any age
  */
 final case class AsOfBounds(probe: Side, count: Int, reach: Long, tolerance: Option[Long]) {
 
   def build: Side = probe.other
 
-  /** The time by which a row is settled: when the limit has passed it, its result, or its rank, is known. */
+  /**
+   * The time at which a row is due: when the limit has passed it, its result, or its rank, is
+   * final.
+   */
   def due(side: Side, time: Long): Long = if (side == probe) Saturated.add(time, reach) else time
 
   /**
-   * The time below which everything is known: no row of it will come on either side.
+   * The time below which both sides are complete.
    *
    * @param received the watermark of each side
    */
@@ -36,14 +39,14 @@ final case class AsOfBounds(probe: Side, count: Int, reach: Long, tolerance: Opt
     else math.min(due(probe, received(probe)), received(build))
 
   /**
-   * The limit with which a row goes from where it is kept.
+   * The limit of the row in the state.
    *
-   * @param settled whether it is a build row that has passed by, and is among the last of its key
+   * @param settled whether it is a build row that was due, and is among the last of its key
    */
   def evictionLimit(side: Side, time: Long, settled: Boolean): Long =
     if (settled) expiry(time) else due(side, time)
 
-  /** The limit above which a build row is too old even if it is the last of its key. */
+  /** The limit above which a build row is too old, even as the last of its key. */
   def expiry(time: Long): Long =
     tolerance.fold(Long.MaxValue)(t => Saturated.add(time, Saturated.add(t, reach)))
 }

@@ -8,33 +8,48 @@ import io.streamjoin.model.{BySide, JoinType, Side, Watermarks}
 import io.streamjoin.state.JoinState
 
 /**
- * The as-of join: each row of one side, the probe, meets the last rows of its key on the other, the
- * build side, by event time. One instance is one batch of one partition.
+ * Operator of the as-of join: each row of the probe side is joined with the latest rows of its
+ * key on the build side, by event time. One instance is one batch of one partition.
  *
  * {{{
  *   a row of a side                    limit before             limit of this batch
  *     late?   -> dropped                    |                          |
- *     due?    -> to be joined    settled    |   due: sorted by key     |  held back
- *     else    -> held back       builds     |   and time, and joined   |
+ *     due?    -> joined          settled    |   due: sorted by key     |  buffered
+ *     else    -> buffered        builds     |   and time, and joined   |
  * }}}
  *
- *  1. A row is late if it is strictly below the watermark of its own side: dropped and counted.
- *  1. The limit of a batch is the time below which all rows of both sides have come. What is below it is
- *     due: probe and build rows, sorted by key and time, pass by once. So the result is that of the
- *     sorted tables, whatever the order in which rows came, and costs what is due.
- *  1. Of the build rows that have passed by, the last `count` of each key are kept, as ''settled'' rows,
- *     for the probe rows still to come; none longer than the tolerance lets it match.
- *  1. What else the condition asks is asked of these last rows, and does not make an earlier one the last.
+ *   1. A row is late if it is strictly below the watermark of its own side: dropped and
+ *     counted.
+ *   1. The limit of a batch is the time below which all rows of both sides have arrived. Rows
+ *     below it are due. Due probe and build rows are sorted by key and time, and merged once.
+ *     So the result is that of the sorted tables, in any order of arrival, at the cost of the
+ *     due rows.
+ *   1. The last `count` build rows of each key stay stored as ''settled'' rows, for later probe
+ *     rows, until the tolerance lets them match no more.
+ *   1. Other conditions are evaluated on these last rows only. They do not make an earlier row
+ *     the last.
  *
- * The settled rows lie beside the build rows held back and are told from them by being marked as matched.
+ * Settled rows are stored with the buffered build rows, and marked as matched.
  *
- * Sources: SQLstream s-Server, `OVER (ROWS n PRECEDING)` on an input; pandas, `merge_asof`; Flink SQL's
- * event-time temporal join, which waits for both watermarks alike. Not thread-safe.
+ * Example, trades as of the latest quote of their symbol, tolerance 10 minutes:
  *
- * @param joinType inner, left or right outer with the probe side preserved, or left semi or anti with the
- *   left as the probe
+ * {{{
+ *   batch 1   quote 12:00 (price 10), trade 12:07, quote 12:05 (price 11)
+ *             W(trades) = 12:08, W(quotes) = 12:06: the limit is 12:06
+ *             the quotes are due: 12:05 is settled, 12:00 is dropped; the trade is buffered
+ *   batch 2   quote 12:06 (price 12); both watermarks 12:20: the limit is 12:20
+ *             the trade is due: joined with the quote of 12:06; the settled quote becomes 12:06
+ *             12:06 + 10 minutes is below 12:20: the quote is evicted
+ * }}}
+ *
+ * Sources: SQLstream s-Server, `OVER (ROWS n PRECEDING)` on an input; pandas, `merge_asof`; the
+ * event-time temporal join of Flink SQL, which waits for both watermarks, too. Not thread-safe.
+ *
+ * @param joinType inner, left or right outer with the probe side preserved, or left semi or
+ *   anti with the left side as the probe
  * @param state has one limit for each row, [[AsOfBounds.evictionLimit]]
- * @param disorder is told how far rows came behind, by the columns that `column` gives for the sides
+ * @param disorder takes in how far rows arrive behind, by the columns that `column` has for the
+ *   sides
  * @tparam R a row of either input
  * @tparam O a row of the output
  */
@@ -95,13 +110,16 @@ final class AsOfJoin[R, O](
   private def unmatchable(side: Side): Arrival =
     if (side == probe && joinType.preserves(probe)) Arrival.Unmatched else Arrival.Dropped
 
-  /** What comes out for a row of the probe side that cannot match. */
+  /** The output for a row of the probe side that cannot match. */
   def unmatched(row: R): O = {
     counters.countNullPadded()
     output.unmatched(probe, row)
   }
 
-  /** The rows of earlier batches that are due; must be read to its end, before [[join]]. */
+  /**
+   * The buffered rows of earlier batches that are due; must be read to its end, before
+   * [[join]].
+   */
   def release(side: Side): Iterator[R] =
     if (now == before) Iterator.empty
     else {
@@ -111,23 +129,23 @@ final class AsOfJoin[R, O](
       }
     }
 
-  /** The order in which due rows of one side are to come: by key hash, time, and build rows by the rest. */
+  /** The sort order of the due rows of one side: by key hash, time, and build rows by the rest. */
   def compare(side: Side, one: R, other: R): Int = {
     val byKey = java.lang.Long.compare(rows.key(side, one), rows.key(side, other))
     if (byKey != 0) byKey else compareInKey(side, one, other)
   }
 
-  /** The same of two rows whose keys have one hash. */
+  /** The same for two rows with one key hash. */
   def compareInKey(side: Side, one: R, other: R): Int = {
     val byTime = java.lang.Long.compare(rows.time(side, one), rows.time(side, other))
     if (byTime != 0) byTime else rows.compareTied(one, other)
   }
 
   /**
-   * Joins all that is due.
+   * Joins the due rows.
    *
    * @param due the due rows of a side, in the order of [[compare]]
-   * @return what comes out; must be read to its end
+   * @return the output; must be read to its end
    */
   def join(due: Side => Iterator[R]): Iterator[O] = new Pass(due(probe), due(build))
 
@@ -137,7 +155,7 @@ final class AsOfJoin[R, O](
     state.append(side, rows.key(side, row), time, limits, row, settled)
   }
 
-  /** The due rows of both sides, key by key, and within a key in the order of their times. */
+  /** Merge of the due rows of both sides: key by key, and by time within a key. */
   private final class Pass(probes: Iterator[R], builds: Iterator[R]) extends Iterator[O] {
     private val nextProbe = new Ahead(probe, probes)
     private val nextBuild = new Ahead(build, builds)
@@ -145,7 +163,10 @@ final class AsOfJoin[R, O](
     private var key = 0L
     private var inKey = false
 
-    /** What the probe row at hand gives, one after another: each may overwrite the one before. */
+    /**
+     * The results of the current probe row, one after another: each may overwrite the one
+     * before.
+     */
     private var results: Iterator[O] = Iterator.empty
     private var meeting = false
 
@@ -228,7 +249,7 @@ final class AsOfJoin[R, O](
     }
   }
 
-  /** The last rows of the build side, of all keys with one hash; mostly of one key. */
+  /** The settled build rows of all keys with one hash; mostly of one key. */
   private final class Settled {
     private val keys = mutable.ArrayBuffer.empty[mutable.ArrayBuffer[R]]
     private val stored = mutable.ArrayBuffer.empty[R]
@@ -249,7 +270,7 @@ final class AsOfJoin[R, O](
       changed = true
     }
 
-    /** The last rows of the key that a probe row has, the earliest first. */
+    /** The settled rows of the key of a probe row, the earliest first. */
     def of(row: R): collection.Seq[R] =
       keys.find(own => rows.hasKeyOf(row, own.head)).getOrElse(Nil)
 
@@ -268,7 +289,7 @@ final class AsOfJoin[R, O](
       }
     }
 
-    /** Makes what is stored of the key what is settled now. */
+    /** Replaces the stored rows of the key by the settled ones. */
     def save(key: Long): Unit = if (changed) {
       val (last, old) =
         keys.iterator.flatten.partition(r => bounds.expiry(rows.time(build, r)) >= now)
@@ -289,21 +310,21 @@ final class AsOfJoin[R, O](
 
 object AsOfJoin {
 
-  /** What becomes of a row that arrives. */
+  /** Outcome of an arriving row. */
   sealed trait Arrival
 
   object Arrival {
 
-    /** It is late, or nothing will ever ask for it. */
+    /** It is late, or no later row can match it. */
     case object Dropped extends Arrival
 
-    /** It waits until the limit has passed it. */
+    /** It is buffered until the limit has passed it. */
     case object Buffered extends Arrival
 
     /** It is to be joined in this batch. */
     case object Due extends Arrival
 
-    /** It comes out without a match. */
+    /** It is emitted without a match. */
     case object Unmatched extends Arrival
   }
 }

@@ -3,7 +3,7 @@ package io.streamjoin.join.asof
 import io.streamjoin.model.Side
 
 /**
- * How the operator looks at rows, whatever they are made of.
+ * Accessors of rows of any representation, for the operator.
  *
  * @tparam R a row of either input; two of them with the same content are equal
  */
@@ -11,10 +11,13 @@ trait AsOfRows[R] {
 
   def isTimeless(side: Side, row: R): Boolean
 
-  /** Of a row that has one. */
+  /** The time of a row that has one. */
   def time(side: Side, row: R): Long
 
-  /** Whether the row can match at all: no null in an equality key, and what concerns it alone holds. */
+  /**
+   * Whether the row can match: no null in an equality key, and the conditions on its side alone
+   * hold.
+   */
   def joinable(side: Side, row: R): Boolean
 
   /** A hash of the equality key; equal keys have equal hashes. */
@@ -26,12 +29,12 @@ trait AsOfRows[R] {
   /** Whether a probe row has the key of a build row with the same hash. */
   def hasKeyOf(probe: R, build: R): Boolean
 
-  /** An order of build rows of one time that does not depend on how they came. */
+  /** An order of build rows of one time that does not depend on their arrival. */
   def compareTied(one: R, other: R): Int
 
   /** Whether the whole condition holds. */
   def matches(left: R, right: R): Boolean
 
-  /** A row that outlives the next one. */
+  /** A copy that outlives the next row. */
   def copy(row: R): R
 }

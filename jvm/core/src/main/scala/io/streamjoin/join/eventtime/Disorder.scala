@@ -5,17 +5,17 @@ import io.streamjoin.model.Watermarks
 import io.streamjoin.watermark.DisorderSketch
 
 /**
- * How far the rows of a join came behind: behind their watermark, and behind the largest time before
- * them.
+ * Disorder of the rows of a join: how far they arrive behind their watermark, and behind the
+ * largest time before them.
  *
- * @param lags of the columns whose watermark is the largest time less a lag, that lag
+ * @param lags of the columns whose watermark is the largest time minus a lag, that lag
  */
 final class Disorder(columns: Int, lags: Map[Int, Long]) extends RowBounds.Behind {
 
   private val furthest = Array.fill(columns)(Watermarks.Unknown)
   private val lagOf = Array.tabulate(columns)(lags.getOrElse(_, 0L))
 
-  /** Of a column without a lag, null. */
+  /** Null for a column without a lag. */
   private val sketchOf =
     Array.tabulate(columns)(c => if (lags.contains(c)) new DisorderSketch else null)
 
@@ -27,11 +27,11 @@ final class Disorder(columns: Int, lags: Map[Int, Long]) extends RowBounds.Behin
   }
 
   /**
-   * By column, how far the row furthest back was below the received watermark, negative above it;
-   * `Watermarks.Unknown` while there was no watermark, or no row.
+   * By column, how far the row furthest behind was below the received watermark, negative above
+   * it. `Watermarks.Unknown` while there was no watermark, or no row.
    */
   def furthestBehind: Array[Long] = furthest.clone()
 
-  /** Of the columns that have a lag, how far rows were behind the largest time before them. */
+  /** By column with a lag, how far rows were behind the largest time before them. */
   val sketches: Map[Int, DisorderSketch] = lags.keys.map(c => c -> sketchOf(c)).toMap
 }

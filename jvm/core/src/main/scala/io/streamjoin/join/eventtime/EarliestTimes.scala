@@ -5,11 +5,11 @@ import io.streamjoin.model.{Side, Watermarks}
 import io.streamjoin.state.{JoinState, Watched}
 
 /**
- * The earliest times of the rows that one side of a join holds: no row that it emits of what it
- * holds can be before them.
+ * Earliest times of the buffered rows of one side: the join emits no buffered row with an
+ * earlier time.
  *
- * Mostly the least limit of the rows says what the least time is, for a limit is a time and a
- * distance. Where it is the least of several sums, the state watches the time itself.
+ * The least limit mostly gives the least time, for a limit is a time plus a distance. If a
+ * limit is the least of several such sums, the state watches the time itself.
  */
 final class EarliestTimes(bounds: JoinBounds, side: Side) {
   import JoinBounds.Unbounded
@@ -17,11 +17,11 @@ final class EarliestTimes(bounds: JoinBounds, side: Side) {
   private val own = bounds.indices(side)
   private val limiting = bounds.limiting(side)
 
-  /** The limit that is this time and a distance, in all rows. */
+  /** The limit that is this time plus a distance, in all rows. */
   private def limitOf(column: Int): Int =
     limiting.indexWhere(b => own.filter(bounds.slack(_, b) != Unbounded) == Seq(column))
 
-  /** The columns that no limit tells. */
+  /** The columns that follow from no limit. */
   private val apart: IndexedSeq[Int] =
     own.filter(c => bounds.columns(c).watermarked && limitOf(c) < 0)
 
@@ -29,7 +29,7 @@ final class EarliestTimes(bounds: JoinBounds, side: Side) {
   def isWatched(column: Int): Boolean = apart.contains(column)
 
   /**
-   * What a state has to watch.
+   * The numbers that a state has to watch.
    *
    * @param timesOf reads the times of a row
    */
@@ -46,13 +46,13 @@ final class EarliestTimes(bounds: JoinBounds, side: Side) {
   }
 
   /**
-   * A time that no row that is held is below; `Long.MaxValue` where none is held. It is the least one
-   * there is, unless the state cannot tell what is [[watched]].
+   * A lower bound of a time of the buffered rows; `Long.MaxValue` if there are none. It is the
+   * least of these times, unless the state does not know [[watched]] numbers.
    */
   def earliest(column: Int, state: JoinState[_]): Long =
     earliest(column, state, state.least(side, _))
 
-  /** The same of the rows that have not been joined; past all times where there are none. */
+  /** The same for the rows that have not been joined; past all times if there are none. */
   def earliestUnmatched(column: Int, state: JoinState[_]): Long =
     earliest(column, state, state.leastUnmatched(side, _))
 

@@ -6,26 +6,40 @@ import io.streamjoin.model.{BySide, JoinType, Placement, Routing, Side, Watermar
 import io.streamjoin.state.{BufferedRow, JoinState, Probed}
 
 /**
- * The event-time join of two streams: rows and watermarks in, rows out. It knows neither SQL nor a
- * cluster; one instance is one partition.
+ * Operator of the event-time join of two streams: takes rows and watermarks, emits rows. It
+ * knows neither SQL nor a cluster. One instance is one partition.
  *
  * {{{
  *   a row of one side                       a watermark
- *     late?                -> dropped         for each side, rows below a limit
- *     cannot match at all? -> unmatched         leave the buffer
- *     buffered partners    -> joined              never joined? -> unmatched
+ *     late?                -> dropped         for each side, evict the rows
+ *     cannot match at all? -> unmatched         with a limit below it
+ *     buffered partners    -> joined          never joined? -> unmatched
  *     out of bounds?       -> unmatched
  *     else                 -> buffered
  * }}}
  *
- *  1. A row is late if any of its times is ''strictly below'' a received watermark. It is dropped, or
- *     emitted as late, with that time and watermark; as is a row that a join below emitted as late.
- *  1. A row that is not late but can meet nothing still to come is joined with what is buffered and
- *     never buffered itself.
- *  1. A row is freed as soon as any bound proves that nothing still to come can match it, and it is
- *     emitted unmatched then, not later, if its side is preserved.
- *  1. Semi: a left row comes out at its first match and is forgotten. Anti: it is forgotten at its
- *     first match and comes out if it is freed before.
+ *   1. A row is late if any of its times is ''strictly below'' a received watermark. It is
+ *     dropped, or emitted as late with that time and watermark. A row that a join below emitted
+ *     as late is, too.
+ *   1. A row that is not late but can match no later row is joined with the buffered rows. It
+ *     is not buffered.
+ *   1. A row is evicted as soon as any bound proves that no later row can match it. If its side
+ *     is preserved and it was never joined, it is emitted unmatched then.
+ *   1. Semi join: a left row is emitted at its first match and removed. Anti join: it is
+ *     removed at its first match, and emitted when it is evicted.
+ *
+ * Example, orders LEFT JOIN deliveries `ON d.time BETWEEN o.time AND o.time + 30 minutes`:
+ *
+ * {{{
+ *   order    12:00   no partner; buffered until W(deliveries) is above 12:30
+ *   order    12:10   no partner; buffered until W(deliveries) is above 12:40
+ *   delivery 12:20   joined with both orders; buffered until W(orders) is above 12:20
+ *   W(orders) = 12:25       evicts the delivery: later orders are not before 12:25
+ *   order    12:15   below W(orders): late, dropped
+ *   W(deliveries) = 12:35   evicts the order of 12:00; it was joined, so nothing is emitted
+ *   order    12:50   no partner; buffered until W(deliveries) is above 13:20
+ *   W(deliveries) = 13:25   evicts both orders; emits the one of 12:50 without a delivery
+ * }}}
  *
  * Rules R2, R8, R9 and R13 of `docs/internals/rules.md`.
  *
@@ -48,7 +62,7 @@ final class EventTimeJoin[R, O](
 
   private val counters = stats.counters
 
-  /** How far its rows came behind. */
+  /** How far its rows arrived behind their watermarks. */
   val disorder = new Disorder(bounds.columns.length, stats.lags)
 
   private val boundsOf = BySide.of(new RowBounds(bounds, _))
@@ -57,7 +71,7 @@ final class EventTimeJoin[R, O](
 
   private val probe = new Probe
 
-  // asked of each row; null if not required
+  // called for each row; null if not required
   private val keyLoad = stats.load.orNull
 
   private val nearMisses = new NearMissStats(rows, boundsOf, bounds.columns.length, state, counters)
@@ -66,15 +80,18 @@ final class EventTimeJoin[R, O](
 
   private val earliestTimes = BySide.of(new EarliestTimes(bounds, _))
 
-  /** By column, the earliest time of the rows that are held, see [[EarliestTimes]]. */
+  /** By column, the earliest time of the buffered rows, see [[EarliestTimes]]. */
   def earliestBuffered: Array[Long] =
-    bounds.columns.indices.map(c => earliestTimes(bounds.columns(c).side).earliest(c, state)).toArray
+    bounds.columns.indices.map(c =>
+      earliestTimes(bounds.columns(c).side).earliest(c, state)
+    ).toArray
 
   /**
-   * The same of rows that have not been joined and come out without a partner, too; past all times where there are
-   * none.
+   * The same for rows that have not been joined and are emitted without a partner, too. It is
+   * past all times if there are none.
    *
-   * @param toldApart of which side they are told apart from the others, which is to look at them
+   * @param readsMatches for which sides matched rows are to be distinguished, which reads the
+   *   rows
    */
   def earliestUnmatched(readsMatches: Side => Boolean): Array[Long] =
     bounds.columns.indices.map { c =>
@@ -84,7 +101,7 @@ final class EventTimeJoin[R, O](
       else earliestTimes(side).earliest(c, state)
     }.toArray
 
-  /** Takes up watermarks that an earlier run had received, without acting on them. */
+  /** Restores the watermarks that an earlier run had received, without acting on them. */
   def restore(received: Array[Long]): Unit = watermarks = received.clone()
 
   /** The received watermarks, by column. */
@@ -93,8 +110,9 @@ final class EventTimeJoin[R, O](
   /**
    * A row arrives.
    *
-   * @param keepFor the watermarks that the row must survive to be buffered, where more is known than
-   *   was received: those of the end of the batch, once no row of the other input follows before them
+   * @param keepFor a row is buffered only if it survives these watermarks. The caller may know
+   *   more than was received: the watermarks of the end of the batch, if no row of the other
+   *   input follows before them
    * @return the rows to emit; must be read to its end before the next call
    */
   def process(
@@ -128,9 +146,10 @@ final class EventTimeJoin[R, O](
   }
 
   /**
-   * Watermarks arrive. A watermark that is lower than an earlier one of its column changes nothing.
+   * Watermarks arrive. A watermark that is lower than an earlier one of its column changes
+   * nothing.
    *
-   * @return the rows that this frees and that were never joined; must be read to its end
+   * @return the evicted rows that were never joined; must be read to its end
    */
   def advance(received: Array[Long]): Iterator[O] = {
     nearMisses.lookInto()
@@ -151,7 +170,7 @@ final class EventTimeJoin[R, O](
     hasReplicas(side) &&
       (placement.isReplica(row.key) || placement.isReplica(side, row.key, row.time, ofKey))
 
-  /** The partition of a row's key, where somebody asks: this one, or one of rows that are spread. */
+  /** The partition of the key of a row, computed only if rows of the key are spread. */
   private def partitionOf(side: Side, row: R, key: Long): Int =
     if (isSpread(key)) rows.partition(side, row, partitions) else partition
 
@@ -193,8 +212,8 @@ final class EventTimeJoin[R, O](
     }
 
   /**
-   * One arriving row against the buffered rows of the other side, then its own fate. One object serves
-   * one row after another, and allocates nothing for those that match.
+   * One arriving row against the buffered rows of the other side, then its own outcome. One
+   * object is reused for all rows, and allocates nothing for matches.
    */
   private final class Probe extends Iterator[O] {
     private var side: Side = _
@@ -210,7 +229,7 @@ final class EventTimeJoin[R, O](
     private var keep = false
     private var partners: Probed[R] = _
 
-    // asked of each pair: to look whether a partner is a guest is to read its key and its time
+    // checked for each pair: whether a partner is a replica follows from its key and its time
     private var replicasAmongPartners = false
     private var replicasPending = false
     private var matched = false
@@ -272,7 +291,7 @@ final class EventTimeJoin[R, O](
         partners = state.probe(side.other, Routing.GuestKey, from, to)
       } else settle()
 
-    /** A left row of a semi or anti join needs no second partner. */
+    /** Whether a left row of a semi or anti join has found its only partner. */
     private def done: Boolean = matched && joinType.leftOnly && side == Left
 
     private def meet(partner: BufferedRow[R]): Unit = {

@@ -3,10 +3,10 @@ package io.streamjoin.join.eventtime
 import io.streamjoin.model.{BySide, HotKey, HotKeys, ReachBuckets, Side}
 
 /**
- * What one task tells of the keys of its rows at the end of a batch.
+ * Report of one task on the keys of its rows, at the end of a batch.
  *
- * @param rows that may match, guests not counted
- * @param heaviest about how many rows the keys with most rows have, by hash
+ * @param rows that may match, without replicas
+ * @param heaviest about how many rows the heaviest keys have, by hash
  * @param span how far apart the times of its rows are in this batch
  * @param latest by side, the latest time of a row that it may have buffered
  */
@@ -19,14 +19,15 @@ final case class TaskLoad(
 )
 
 /**
- * Which keys are spread from the next batch on: those with many rows, where a task is then done in three fifths of its time.
- * To spread rows is not free: some lie twice, and all take a step more on their way. A key that is spread once stays
- * so.
+ * Rule that selects the keys to spread from the next batch on: keys with many rows, if
+ * spreading them shortens the task to three fifths of its time. Spreading has a cost: some rows
+ * are stored twice, and all take one more step. A key that is spread once stays so.
  *
- * @param minRows of a key in a batch; fewer are no work
- * @param minBuckets how many of the buckets of time a batch spans: of fewer, one task has most rows at a time.
- *   0: every key with many rows is spread, whatever that brings
- * @param taskBuckets how many buckets of a batch each task has at least where they are wider than they must be
+ * @param minRows least rows of a key in a batch; fewer are no load
+ * @param minBuckets how many time buckets a batch must span. With fewer, one task has most rows
+ *   at a time. 0: every key with many rows is spread, whatever the gain
+ * @param taskBuckets how many buckets of a batch each task has at least, if they are wider than
+ *   needed
  */
 final case class HotKeyRule(minRows: Long, minBuckets: Int, taskBuckets: Int = 8) {
   import HotKeyRule._
@@ -61,8 +62,8 @@ final case class HotKeyRule(minRows: Long, minBuckets: Int, taskBuckets: Int = 8
     load.span / buckets.width >= minBuckets
 
   /**
-   * Rows near an edge lie twice, so buckets are wider where a batch spans many for each task. Not by much: later
-   * batches may be shorter, as they are once a query has caught up.
+   * Rows near an edge are stored twice, so buckets are wider if a batch spans many of them for
+   * each task. The factor is limited: later batches may be shorter, once a query has caught up.
    */
   private def width(load: TaskLoad, buckets: ReachBuckets, partitions: Int): Int =
     Iterator
@@ -72,7 +73,7 @@ final case class HotKeyRule(minRows: Long, minBuckets: Int, taskBuckets: Int = 8
       )
       .get
 
-  /** Of the narrowest buckets, a fourth of a key's rows lie twice when it is spread. */
+  /** Spreading stores a fourth of the rows of a key twice, in the narrowest buckets. */
   private def shortens(
       load: TaskLoad,
       rows: Long,
@@ -81,19 +82,19 @@ final case class HotKeyRule(minRows: Long, minBuckets: Int, taskBuckets: Int = 8
       partitions: Int
   ): Boolean = load.rows * Worth > (all + rows / (4 * wider)) / partitions
 
-  /** All rows of the key that are buffered lie before it. */
+  /** All buffered rows of the key are before it. */
   private def firstBucket(load: TaskLoad, buckets: ReachBuckets): Long =
     Side.both.map(side => buckets.home(side, load.latest(side))).max + 1
 }
 
 object HotKeyRule {
 
-  /** How many keys are spread at most; more of them are no single keys that one task is too few for. */
+  /** The most keys that are spread: more of them are not single keys that overload a task. */
   val MaxKeys: Int = 1000
 
-  /** A task is to be done in less than this part of its time. */
+  /** The part of its time in which a task must finish. */
   private val Worth = 0.6
 
-  /** How many times as wide as they must be buckets are at most. */
+  /** The most that buckets are widened. */
   private val Widest = 4
 }

@@ -2,7 +2,7 @@ package io.streamjoin.join.eventtime
 
 import io.streamjoin.model.Side
 
-/** What happened in one task, for the metrics. */
+/** Counters of one task, for the metrics. */
 final class JoinCounters extends Serializable {
   private val late = new Array[Long](2)
   private val evicted = new Array[Long](2)
@@ -27,38 +27,38 @@ final class JoinCounters extends Serializable {
     if (metKey) met += 1
   }
 
-  /** @param by how far the right row's time is beyond what the left row's allows; negative: before it */
+  /** @param by how far the time of the right row is beyond the bounds; negative: before them */
   def countMiss(by: Long): Unit =
     if (by >= 0) tooLate = math.min(tooLate, by) else tooEarly = math.min(tooEarly, -by)
 
-  /** Rows that came, late ones among them. */
+  /** Rows that arrived, including late ones. */
   def inputRows(side: Side): Long = input(side.index)
 
   /** Pairs that were joined; of a semi or anti join, left rows that have met a partner. */
   def joinedRows: Long = joined
 
-  /** Rows that found no partner and of which it was looked into why, see [[NearMissStats]]. */
+  /** Rows without a partner that were analyzed, see [[NearMissStats]]. */
   def lookedIntoRows: Long = looked
 
-  /** Those of them of whose key the other input has a row. */
+  /** Of these, rows whose key the other input has. */
   def keyMetRows: Long = met
 
-  /** By how little the right row of a pair of one key was too late, of the closest; none: no such pair. */
+  /**
+   * By how little the right row of the closest pair of one key was too late; none: no such
+   * pair.
+   */
   def closestTooLate: Option[Long] = Option.when(tooLate != Long.MaxValue)(tooLate)
 
-  /** The same of pairs whose right row was too early. */
+  /** The same for pairs whose right row was too early. */
   def closestTooEarly: Option[Long] = Option.when(tooEarly != Long.MaxValue)(tooEarly)
 
   /** Rows dropped because they were below a watermark. */
   def lateRows(side: Side): Long = late(side.index)
 
-  /** Rows that were buffered and went because nothing can match them any more. */
+  /** Rows that were evicted because no later row can match them. */
   def evictedRows(side: Side): Long = evicted(side.index)
 
-  /**
-   * Rows that could match nothing because a time that the condition bounds is null, other than where a
-   * join below found no match.
-   */
+  /** Rows that match nothing because a time in a bound is null, unless a join below padded it. */
   def nullTimeRows(side: Side): Long = timeless(side.index)
 
   /** Rows emitted without a match. */

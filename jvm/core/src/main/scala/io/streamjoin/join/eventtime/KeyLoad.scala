@@ -4,11 +4,12 @@ import io.streamjoin.bounds.Saturated
 import io.streamjoin.model.{BySide, Side, Watermarks}
 
 /**
- * Which keys have most of the rows that one task of a join has in a batch, over how long a time, and the latest times
- * of its inputs.
+ * Sketch of the heaviest keys of one task in a batch, with the range of their times and the
+ * latest times of both inputs.
  *
- * Of some 16 rows one is looked at, drawn rather than counted off, for keys that take turns would else all fall on
- * one. A key that has more than one in [[KeyLoad.Counters]] of the rows is among those that are left.
+ * It samples about one row in 16. The gaps are random: keys that take turns would otherwise all
+ * fall on one. A key with more than one in [[KeyLoad.Counters]] of the rows is among the keys
+ * that are left.
  *
  * Source: Misra and Gries, "Finding repeated elements".
  *
@@ -26,7 +27,7 @@ final class KeyLoad(latestBefore: BySide[Long]) {
   private var state = Seed
   private var untilNext = 1
 
-  /** Takes in a row that may match. */
+  /** Counts a row that may match. */
   def see(side: Side, key: Long, time: Long, replica: Boolean): Unit = {
     if (side == Side.Left) { if (time > left) left = time }
     else if (time > right) right = time
@@ -41,17 +42,17 @@ final class KeyLoad(latestBefore: BySide[Long]) {
     }
   }
 
-  /** How many rows it has seen, guests not counted. */
+  /** The number of rows counted, without replicas. */
   def seen: Long = rows
 
-  /** By side, the latest time of a row of this batch or one before. */
+  /** By side, the latest time of a row, of this batch or an earlier one. */
   def latest: BySide[Long] = BySide(left, right)
 
-  /** About how many rows the keys with most rows have, by the hash of the key; rather too few. */
+  /** Approximate rows of the heaviest keys, by hash; rather too low. */
   def heaviest: Map[Long, Long] =
     (for (i <- keys.indices if sampled(i) > 0) yield keys(i) -> sampled(i) * MeanGap).toMap
 
-  /** How far apart the times of one input's rows are in this batch, of the input where it is more. */
+  /** The range of the times of one input in this batch, of the input with the larger range. */
   def span: Long = Side.both.map(_.index).map { side =>
     if (first(side) > last(side)) 0L else Saturated.subtract(last(side), first(side))
   }.max
@@ -91,14 +92,14 @@ final class KeyLoad(latestBefore: BySide[Long]) {
 
 object KeyLoad {
 
-  /** How many keys are counted at a time. */
+  /** Keys that are counted at a time. */
   val Counters: Int = 16
 
-  /** Of how many rows one is looked at. */
+  /** Rows for each sampled row, on average. */
   val MeanGap: Int = 16
 
   private val Seed = 0x9e3779b97f4a7c15L
 
-  /** Of a task that has seen no rows yet. */
+  /** The load of a task without rows. */
   def empty: KeyLoad = new KeyLoad(BySide(Watermarks.Unknown, Watermarks.Unknown))
 }

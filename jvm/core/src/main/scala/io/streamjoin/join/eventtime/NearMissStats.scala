@@ -7,12 +7,12 @@ import io.streamjoin.model.{BySide, Routing, Side}
 import io.streamjoin.state.JoinState
 
 /**
- * Why rows find no partner: whether the other input has rows of their keys, and by how little the times
- * of these miss the bounds.
+ * Near-miss statistics: why rows find no partner. They show whether the other input has rows of
+ * their keys, and by how little the times of these rows miss the bounds.
  *
- * The first rows of each input that miss are noted, and looked into at the end of the batch, if nothing
- * was joined by then: a join that joins pays for the notes only, one that does not a bounded price for
- * each task.
+ * The first rows of each input without a partner are recorded. They are analyzed at the end of
+ * the batch, if nothing was joined by then. So a join with results pays only for the records. A
+ * join without results pays a limited cost in each task.
  */
 private[eventtime] final class NearMissStats[R](
     rows: JoinRows[R],
@@ -23,19 +23,19 @@ private[eventtime] final class NearMissStats[R](
 ) {
   import NearMissStats._
 
-  /** The time of a row of each key that has come in this task, also of those that were not kept. */
+  /** The time of a row of each key that has arrived in this task, buffered or not. */
   private val arrived = BySide.of(_ => mutable.LongMap.empty[Long])
   private val noted = BySide.of(_ => mutable.ArrayBuffer.empty[Miss])
   private val times = new RowTimes(columns)
 
-  /** A row has come that found no partner in `[from, to]` of the other input. */
+  /** A row has found no partner in `[from, to]` of the other input. */
   def missed(side: Side, key: Long, time: Long, from: Long, to: Long): Unit =
     if (counters.joinedRows == 0 && noted(side).length < Limit) {
       noted(side) += Miss(key, from, to)
       arrived(side).update(key, time)
     }
 
-  /** No more rows of this batch come. */
+  /** Analyzes the recorded rows at the end of the batch. */
   def lookInto(): Unit = {
     for (side <- Side.both) {
       if (counters.joinedRows == 0) noted(side).foreach(m => look(side, m.key, m.from, m.to))
@@ -58,7 +58,7 @@ private[eventtime] final class NearMissStats[R](
     counters.countLookedInto(metKey = partner.nonEmpty || left < PartnersLimit)
   }
 
-  /** A distance is that of the right input's time, positive where it is too late. */
+  /** A distance is that of the time of the right input, positive if it is too late. */
   private def note(side: Side, time: Long, from: Long, to: Long): Unit = {
     val above =
       if (time > to) Saturated.subtract(time, to)
@@ -70,15 +70,15 @@ private[eventtime] final class NearMissStats[R](
 
 private[eventtime] object NearMissStats {
 
-  /** A row that found no partner, and what it looked for. */
+  /** A row without a partner, and the range that it probed. */
   private final case class Miss(key: Long, from: Long, to: Long)
 
-  /** Rows of each input that are looked into in one task. */
+  /** Rows of each input that are analyzed in one task. */
   val Limit: Int = 256
 
   /** Rows of one key that are compared with one row. */
   val PartnersLimit: Int = 64
 
-  /** Where there is no equality no key can be missed, and where guests are another partition looks. */
+  /** Without an equality no key can be missed. Replicas are analyzed by their owner. */
   def isWorthwhile(key: Long): Boolean = key != Routing.NoKey && key != Routing.GuestKey
 }

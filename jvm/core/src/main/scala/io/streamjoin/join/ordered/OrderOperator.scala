@@ -5,7 +5,7 @@ import io.streamjoin.model.{Side, Watermarks}
 import io.streamjoin.state.JoinState
 
 /**
- * How the operator reads the time by which rows are ordered.
+ * Accessor of the time by which rows are ordered.
  *
  * @tparam R a row
  */
@@ -13,11 +13,11 @@ trait OrderedRows[R] {
 
   def isTimeless(row: R): Boolean
 
-  /** Of a row that has one. */
+  /** The time of a row that has one. */
   def time(row: R): Long
 }
 
-/** What happened in one task, for the metrics. */
+/** Counters of one task, for the metrics. */
 final class OrderCounters extends Serializable {
   private var late = 0L
   private var timeless = 0L
@@ -27,39 +27,50 @@ final class OrderCounters extends Serializable {
   def countNullTime(): Unit = timeless += 1
   def countFreed(): Unit = freed += 1
 
-  /** Rows dropped because rows after them have come out already. */
+  /** Rows that were dropped because later rows were emitted already. */
   def lateRows: Long = late
 
-  /** Rows without a time, which have no place in the order and come out at once. */
+  /** Rows without a time: they have no place in the order and are emitted at once. */
   def nullTimeRows: Long = timeless
 
-  /** Rows that were held back by an earlier batch and came out. */
+  /** Rows that were buffered by an earlier batch and then emitted. */
   def freedRows: Long = freed
 }
 
 /**
- * Holds the rows of one partition of a stream back until nothing can come any more that belongs before
- * them. What comes out of all partitions between two limits, sorted, continues what came out before.
+ * Operator of ordered output: buffers the rows of one partition of a stream until no earlier
+ * row can arrive. The rows that all partitions emit between two limits, once sorted, continue
+ * the rows emitted before.
  *
  * {{{
  *   limit of the batch before        limit of this batch
  *          |                                |
- *   late   |   come out, to be sorted       |   held back
+ *   late   |   emitted, to be sorted        |   buffered
  * }}}
  *
- *  1. A row is late if its time is below the limit of the batch before: it is dropped and counted.
- *  1. A row comes out in the batch whose limit reaches it. The limit is a time below which no row will
- *     come: a row ''at'' it comes out too, for what is still to come is not smaller. With
- *     further sort keys a row at the limit waits, for a row of its time that sorts before it may come.
- *  1. A row without a time comes out at once.
+ *   1. A row is late if its time is below the limit of the batch before: it is dropped and
+ *     counted.
+ *   1. A row is emitted in the batch whose limit reaches it. No later row has a time below the
+ *     limit. A row ''at'' the limit is emitted, too, for later rows are not smaller. With
+ *     further sort keys it is buffered: a later row of its time may sort before it.
+ *   1. A row without a time is emitted at once.
+ *
+ * Example:
+ *
+ * {{{
+ *   batch 1   limit 12:00   row 12:03 is buffered; rows 11:58 and 12:00 are emitted
+ *   batch 2   limit 12:05   row 12:04 and the buffered 12:03 are emitted, as 12:03, 12:04
+ *             row 11:59 is below 12:00: late, dropped
+ * }}}
  *
  * Rule R20 of `docs/internals/rules.md`.
  *
- * Sources: Flink SQL, `ORDER BY` a time attribute (StreamExecTemporalSort), which drops late rows alike;
- * SQLstream s-Server, "Streaming Joins", whose rows come out at the bound. Not thread-safe.
+ * Sources: Flink SQL, `ORDER BY` a time attribute (StreamExecTemporalSort), which drops late
+ * rows, too; SQLstream s-Server, "Streaming Joins", which emits rows at the bound. Not
+ * thread-safe.
  *
  * @param tied whether rows of one time are sorted further
- * @param state the rows held back, all of them [[OrderOperator.BufferSide]]
+ * @param state the buffered rows, all of them on [[OrderOperator.BufferSide]]
  * @tparam R a row
  */
 final class OrderOperator[R](
@@ -85,10 +96,10 @@ final class OrderOperator[R](
     this.now = math.max(before, now)
   }
 
-  /** The limit that is to be stored with the rows. */
+  /** The limit to store with the rows. */
   def limit: Long = now
 
-  /** Whether the row comes out at once; it is dropped or held back otherwise. */
+  /** Whether the row is emitted at once; otherwise it is dropped or buffered. */
   def passes(row: R): Boolean =
     if (rows.isTimeless(row)) {
       counters.countNullTime()
@@ -106,7 +117,7 @@ final class OrderOperator[R](
       }
     }
 
-  /** The rows of earlier batches that come out, in no order; must be read to its end. */
+  /** The rows of earlier batches that are emitted now, in no order; must be read to its end. */
   def release(): Iterator[R] =
     if (now == Watermarks.Unknown) Iterator.empty
     else {
@@ -118,13 +129,13 @@ final class OrderOperator[R](
 
   private def isReached(time: Long): Boolean = now != Watermarks.Unknown && time < below(now)
 
-  /** Times below it come out. */
+  /** Rows with lower times are emitted. */
   private def below(limit: Long): Long =
     if (limit == Watermarks.Unknown || tied) limit else Saturated.add(limit, 1)
 }
 
 object OrderOperator {
 
-  /** The side of the state on which rows are held back; the other is empty. */
+  /** The side of the state that has the buffered rows; the other one is empty. */
   val BufferSide: Side = Side.Left
 }

@@ -1,27 +1,28 @@
 package io.streamjoin.join.ordered
 
 /**
- * Numbers the times up to a limit, in ascending order, with numbers that are few: the closer to the
- * limit, the finer. Rows of all partitions can so be brought into order by ranges although nobody has
- * looked at all of them before: of rows spread evenly over any time that ends at the limit, no number
- * has more than an eighth.
+ * Buckets of the times up to a limit, in ascending order: the closer to the limit, the
+ * narrower. With them the rows of all partitions are range-partitioned without a pass over the
+ * rows before. If the times of the rows are spread evenly up to the limit, no bucket has more
+ * than an eighth of the rows.
  *
- * The distance from the limit as a floating-point number with three bits behind the first.
+ * A bucket is the distance from the limit as a floating-point number with three bits behind the
+ * first.
  */
 final class TimeBuckets(limit: Long) extends Serializable {
   import TimeBuckets._
 
-  /** The number of a time, which is not beyond the limit. */
+  /** The bucket of a time, which is not beyond the limit. */
   def of(time: Long): Int = Count - 1 - ofDistance(limit - time)
 }
 
 object TimeBuckets {
   private val Bits = 3
 
-  /** The number of rows without a time: before all others. */
+  /** The bucket of rows without a time: before all others. */
   val Timeless: Int = 0
 
-  /** The highest number, and one. */
+  /** The number of buckets. */
   val Count: Int = ofDistance(-1L) + 2
 
   /** @param distance unsigned */

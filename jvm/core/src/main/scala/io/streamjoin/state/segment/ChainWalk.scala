@@ -3,11 +3,12 @@ package io.streamjoin.state.segment
 import java.util.Arrays
 
 /**
- * The rows of a key and a range of times in several segments, found by walking the chains of all of
- * them side by side, one row of each chain in a round. Rows are rarely in the processor's caches, and
- * those of a round do not wait for one another, where those of one chain do. Segments on the disk are searched before.
+ * Walk over the rows of a key and a range of times in several segments. It follows the chains
+ * of all segments side by side, one row of each chain in a round. Rows are rarely in the
+ * processor's caches. The rows of a round do not depend on one another, so their cache misses
+ * overlap. Segments on the disk are searched before the first round.
  *
- * Numbers say where a row is: a reference that is set costs the garbage collector's barrier.
+ * Positions are numbers: setting a reference costs the garbage collector's barrier.
  */
 private[segment] final class ChainWalk {
   private var key = 0L
@@ -15,23 +16,26 @@ private[segment] final class ChainWalk {
   private var to = 0L
   private var kind = ChainKind.OfKey
 
-  /** The chains that go on, each with the number of its next row, plus one. */
+  /** The chains that are not at their end, each with the number of its next row, plus one. */
   private var chains = 0
   private var chainSegment = new Array[Int](16)
   private var chainNext = new Array[Int](16)
 
-  /** What the search on the disk or the last round has found, and how much of it was shown. */
+  /**
+   * The rows that the search on the disk or the last round has found, and how many were
+   * returned.
+   */
   private var found = 0
   private var shown = 0
   private var foundSegment = new Array[Int](16)
   private var foundRow = new Array[Int](16)
 
-  /** Where the row is that [[next]] has gone on to. */
+  /** The row that [[next]] has moved to. */
   var segment: Int = 0
   var row: Int = -1
 
   /**
-   * Begins anew, with the segments that may have such rows.
+   * Starts a walk over the segments that may have such rows.
    *
    * @param timeIndex whether they have an index by key and time
    */
@@ -86,7 +90,7 @@ private[segment] final class ChainWalk {
       }
     )
 
-  /** Ends it before its end. */
+  /** Stops the walk before its end. */
   def stop(): Unit = {
     chains = 0
     found = 0
@@ -98,7 +102,7 @@ private[segment] final class ChainWalk {
     shown < found
   }
 
-  /** Goes on to the row that [[hasNext]] has found. */
+  /** Moves to the row that [[hasNext]] has found. */
   def next(): Unit = {
     segment = foundSegment(shown)
     row = foundRow(shown)
@@ -106,8 +110,8 @@ private[segment] final class ChainWalk {
   }
 
   /**
-   * All that depends on a row's numbers is added, not branched upon, as far as can be: a wrong guess
-   * would be found out only when the row has come from memory.
+   * Numbers of a row are added, not branched upon: the processor would find out a wrong branch
+   * only when the row has arrived from memory.
    */
   private def round(segments: Array[Segment]): Unit = {
     val kind = this.kind
@@ -132,10 +136,10 @@ private[segment] final class ChainWalk {
     shown = 0
   }
 
-  /** Of no number, and of [[Segment.OnDisk]], none. */
+  /** 0 for no row and for [[Segment.OnDisk]], else 1. */
   private def oneIfAny(number: Int): Int = -number >>> 31
 
-  /** What is written beyond the last chain counts for nothing, but needs a place. */
+  /** Entries behind the last chain are ignored, but need room. */
   private def makeRoom(count: Int): Unit = {
     val room = count * 2
     chainSegment = new Array[Int](room)

@@ -3,14 +3,14 @@ package io.streamjoin.state.segment
 import scala.collection.mutable
 
 /**
- * An index over the rows of a segment: the rows of one slot are a chain, the newest first.
+ * Index over the rows of a segment: the rows of one slot are a chain, newest first.
  *
- * Rows that are taken away are passed over by whoever walks a chain, until no version can want them
- * back; then [[forget]] takes them out. A chain of a few rows is cleared at once, a long one, of a
- * key that many rows have, when half as many have gone as were left: what it costs to take a row away
- * does not depend on how many have its key, and no chain is much longer than the rows that are there.
+ * A walk skips deleted rows until no version can restore them. Then [[forget]] removes them
+ * from the chain. A chain of few rows is cleared at once. A long chain, of a key with many
+ * rows, is cleared when half as many rows were deleted as were live. So the cost of a deletion
+ * does not depend on the rows of the key, and no chain is much longer than its live rows.
  *
- * @param rows in whose links the chains are kept
+ * @param rows the rows whose links are the chains
  * @param kind which of the chains of the rows
  * @param expected how many rows there may be
  */
@@ -21,17 +21,17 @@ private[segment] class Chains(rows: ChainedRows, kind: ChainKind, expected: Int)
   /** The long chains, by slot. */
   private var waiting: mutable.LongMap[Waiting] = _
 
-  /** @param hashed what the row is found by */
+  /** @param hashed the lookup value of the row */
   final def add(i: Int, hashed: Long): Unit = {
     val s = slot(hashed)
     rows.setOlder(i, kind, apply(s))
     update(s, i + 1)
   }
 
-  /** Takes out the newest row of its chain. */
+  /** Removes the newest row of its chain. */
   final def undo(i: Int, hashed: Long): Unit = update(slot(hashed), rows.older(i, kind))
 
-  /** Takes a row that has gone out of its chain, now or later. */
+  /** Removes a deleted row from its chain, now or later. */
   final def forget(i: Int, hashed: Long): Unit = if (!rows.isOff(i, kind)) {
     val s = slot(hashed)
     val known = if (waiting == null) null else waiting.getOrNull(s)
@@ -45,7 +45,7 @@ private[segment] class Chains(rows: ChainedRows, kind: ChainKind, expected: Int)
     }
   }
 
-  /** Takes all rows that have gone out of a chain, and tells how many are left. */
+  /** Removes all deleted rows from a chain, and returns the number of rows left. */
   private def clearChain(slot: Int): Int = {
     var left = 0
     var newer = -1
@@ -70,21 +70,21 @@ private[segment] class Chains(rows: ChainedRows, kind: ChainKind, expected: Int)
 
 private object Chains {
 
-  /** So many rows of a chain are looked through without much thought. */
+  /** Chains up to this length are cleared at every deletion. */
   private val AtOnce = 16
   private val BytesOfWaiting = 64L
 
-  /** @param until how many rows of the chain are to be gone before it is cleared */
+  /** @param until how many rows of the chain must be deleted before it is cleared */
   private final class Waiting(val until: Int) {
     var deleted = 0
   }
 }
 
 /**
- * One of the chains that a row is in.
+ * One of the chains of a row.
  *
- * @param shift where the number of the older row, plus one, is in its link
- * @param off the flag of a row that is in no such chain
+ * @param shift position of the number of the older row, plus one, in the link
+ * @param off flag of a row that is in no such chain
  */
 private[segment] final class ChainKind(val shift: Int, val off: Long)
 

@@ -8,16 +8,16 @@ import scala.collection.mutable
 import io.streamjoin.model.{BySide, Side}
 
 /**
- * What stands at the beginning of a version.
+ * Head of a version.
  *
- * @param nextId the number of the next row that is stored
+ * @param nextId the id of the next row that is stored
  * @param watermarks for each side and by limit, those of the last eviction
  */
 private[segment] final case class ChangeHead(nextId: Long, watermarks: Side => Array[Long])
 
 /**
- * A row of a version, with all that is known of it. One object shows one row after another, whose bytes lie where
- * they have been read.
+ * A row of a version. One object is reused for one row after another; its bytes are where they
+ * were read.
  */
 final class ChangeRow {
   var side: Side = _
@@ -32,9 +32,9 @@ final class ChangeRow {
 }
 
 /**
- * How one version of a state is written: rows that came and are still there, and of rows of earlier
- * versions which were joined for the first time or taken away one by one. What watermarks have freed
- * is not written: the watermarks tell.
+ * Writer of one version of a state. A version has three parts: live rows that were appended,
+ * ids of earlier rows that were joined for the first time, and ids of earlier rows that were
+ * removed one by one. Evicted rows are not written: they follow from the watermarks.
  *
  * {{{
  *   head      -1, next id, number of sets of rows, for each: name, count, watermarks
@@ -43,8 +43,8 @@ final class ChangeRow {
  *   ids       for each set: those marked, those removed: count, distances
  * }}}
  *
- * The sets of rows are those of the sides, under their names. Format 1 had no names, and no -1. Numbers and
- * distances are those of [[PackedOutput]].
+ * The sets of rows are the sides, with their names. Format 1 had no names, and no -1. Numbers
+ * and distances are those of [[PackedOutput]].
  */
 private[segment] final class ChangeWriter(stream: DataOutputStream) {
   import ChangeFormat._
@@ -104,7 +104,7 @@ private[segment] final class ChangeWriter(stream: DataOutputStream) {
   }
 }
 
-/** Reads what a [[ChangeWriter]] has written. */
+/** Reader of what a [[ChangeWriter]] has written. */
 private[segment] final class ChangeReader(in: PackedInput) {
   import ChangeFormat._
 
@@ -152,7 +152,7 @@ private[segment] final class ChangeReader(in: PackedInput) {
     }
   }
 
-  /** Of each side, the ids of rows that were marked, and of those that were removed. */
+  /** By side, the ids of marked rows and of removed rows. */
   def ids(): Map[Side, (Array[Long], Array[Long])] =
     Side.both.map { side =>
       val marked = readIds(in)
@@ -162,10 +162,10 @@ private[segment] final class ChangeReader(in: PackedInput) {
 
 private object ChangeFormat {
 
-  /** In the place of the next id, which is never negative. */
+  /** Instead of the next id, which is never negative. */
   val Named: Long = -1L
 
-  /** A number of bytes or of things to come, which may be damaged. */
+  /** A count of bytes or entries, which may be damaged. */
   def sized(n: Long): Int =
     if (n < 0 || n > Int.MaxValue - 16) throw new IOException(s"it has a size of $n") else n.toInt
 
@@ -173,7 +173,7 @@ private object ChangeFormat {
 
   def readIds(in: PackedInput): Array[Long] = {
     val count = sized(in.number())
-    // what is damaged says anything: no more memory is taken than there are bytes
+    // a damaged count may be anything: no more memory is taken than there are bytes
     val result = mutable.ArrayBuilder.make[Long]
     result.sizeHint(math.min(count, MostAtOnce))
     var last = 0L

@@ -1,6 +1,6 @@
 package io.streamjoin.state.segment
 
-/** The live rows of a segment in the order of the chunks of their bytes, by a counting sort. */
+/** Counting sort of the live rows of a segment by the chunk of their bytes. */
 private[segment] object ChunkOrder {
 
   /** @param live how many rows have not been deleted */

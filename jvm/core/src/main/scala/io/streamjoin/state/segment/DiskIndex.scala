@@ -4,16 +4,16 @@ import java.util.Arrays
 import java.util.function.IntConsumer
 
 /**
- * By what rows are found that lie on the local disk, without a look at those that are not wanted: entries in the order of
- * hash and time, on the disk as well, and in memory with what each piece of them begins and a filter of the hashes.
+ * Index of rows on the local disk: entries in the order of hash and time. In memory are the
+ * first entry of each piece and a filter of the hashes.
  *
  * {{{
  *   in memory     filter          first hash and time of each piece
  *   on the disk                   piece: hash, row, time; hash, row, time; ...
  * }}}
  *
- * A search reads one piece, rarely two; one of a hash that is not there mostly none. Rows do not change their numbers, and
- * those that go are left in it.
+ * A search reads one piece, rarely two. A search for an absent hash mostly reads none. Rows
+ * keep their numbers, and deleted rows stay in the index.
  */
 private[segment] final class DiskIndex private (
     entries: Int,
@@ -29,7 +29,7 @@ private[segment] final class DiskIndex private (
   def mayContain(hash: Int): Boolean = filter.mayContain(hash)
 
   /**
-   * Shows the rows of keys with this hash and of times in this range, in the order of times.
+   * Visits the rows with this hash and a time in this range, in the order of times.
    *
    * @return how many pieces were read
    */
@@ -78,10 +78,10 @@ private[segment] final class DiskIndex private (
     isBefore(firstHash(piece), firstTime(piece), hash, from) ||
       firstHash(piece) == hash && firstTime(piece) <= to
 
-  /** Bytes held in memory. */
+  /** Bytes in memory. */
   def allocated: Long = filter.allocated + firstHash.length * 12L + extents.length * BytesOfExtent
 
-  /** Gives back what is on the disk. */
+  /** Frees the extents of the disk. */
   def release(): Unit = extents.foreach(disk.release)
 }
 
@@ -93,10 +93,10 @@ private[segment] object DiskIndex {
   private val BytesOfExtent = 32L
 
   /**
-   * Writes the index of rows.
+   * Writes the index.
    *
-   * @param count the rows are those below it
-   * @param isIn whether a row is to be found
+   * @param count the rows are those with lower numbers
+   * @param isIn whether a row belongs to the index
    */
   def of(
       count: Int,

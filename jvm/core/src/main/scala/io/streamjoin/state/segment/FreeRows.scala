@@ -4,11 +4,12 @@ import java.util.Arrays
 import java.util.function.IntConsumer
 
 /**
- * The numbers of rows that have gone for good and that others may have. Those that were taken since
- * the last version are known, and come back when it is undone.
+ * Numbers of deleted rows that can be reused. The numbers that were taken since the last
+ * version are known, and a rollback returns them.
  *
- * Those that have become free together are taken in ascending order: rows that come one after another lie so in
- * memory, where they are written, numbered and read for the checkpoint.
+ * Numbers that became free together are taken in ascending order. Rows that arrive one after
+ * another are then adjacent in memory, where they are written, numbered and read for the
+ * checkpoint.
  */
 private[segment] final class FreeRows {
   private var numbers = Array.emptyIntArray
@@ -18,17 +19,17 @@ private[segment] final class FreeRows {
   /** Rows that were freed from here on are still in their chains. */
   private var linkedFrom = 0
 
-  /** So many are in the order in which they are to be taken, the next one at the end. */
+  /** The length of the front part that is in the order of taking, the next one at its end. */
   private var ordered = 0
 
   def nonEmpty: Boolean = count > 0
 
   def length: Int = count
 
-  /** How many were taken since the last version was sealed. */
+  /** The count of numbers taken since the last version was sealed. */
   def taken: Int = sealedCount - count
 
-  /** The least of those that have become free last. */
+  /** Takes the least of the numbers that became free last. */
   def take(): Int = {
     if (ordered < count) order()
     count -= 1
@@ -48,10 +49,10 @@ private[segment] final class FreeRows {
     ordered = count
   }
 
-  /** The n-th that was taken since the last version was sealed. */
+  /** The n-th number that was taken since the last version was sealed. */
   def taken(n: Int): Int = numbers(sealedCount - 1 - n)
 
-  /** To be called while none is taken. */
+  /** Adds a number, while none is taken. */
   def add(i: Int): Unit = {
     ordered = math.min(ordered, count)
     if (count == numbers.length) numbers = Arrays.copyOf(numbers, math.max(16, count * 2))
@@ -79,6 +80,6 @@ private[segment] final class FreeRows {
     linkedFrom = 0
   }
 
-  /** Bytes held in memory. */
+  /** Bytes in memory. */
   def allocated: Long = numbers.length * 4L
 }

@@ -1,15 +1,15 @@
 package io.streamjoin.state.segment
 
 /**
- * Keeps hashes away that are not among some: one that is among them is never kept away, of the others about one in a
- * hundred is not, for 10 bits a hash.
+ * Bloom filter of hashes: it passes every added hash, and about one in a hundred of the others,
+ * with 10 bits for each hash.
  *
  * {{{
  *   hash -> a line of 512 bits -> 6 bits of it
  * }}}
  *
- * Source: F. Putze, P. Sanders, J. Singler, "Cache-, Hash- and Space-Efficient Bloom Filters": all bits of a hash lie
- * in one line of the processor's cache, so that a question costs one look at memory.
+ * Source: F. Putze, P. Sanders, J. Singler, "Cache-, Hash- and Space-Efficient Bloom Filters".
+ * All bits of a hash are in one cache line, so a lookup costs one access to memory.
  *
  * @param expected how many hashes there will be
  */
@@ -52,7 +52,7 @@ private[segment] final class HashFilter(expected: Int) {
     (all & 1L) != 0
   }
 
-  /** Bytes held in memory. */
+  /** Bytes in memory. */
   def allocated: Long = lines * LineWords * 8L
 
   private def lineOf(mixed: Long): Int = ((mixed >>> 32) * lines >>> 32).toInt
@@ -63,7 +63,7 @@ private object HashFilter {
   private val LineWords = 8
   private val LineBits = LineWords * 64
 
-  /** Of a hash, each found by so many bits of the mixed one. */
+  /** Bits of a hash, and how many bits of the mixed hash find each. */
   private val BitsOfHash = 6
   private val BitShift = 9
 
@@ -72,7 +72,7 @@ private object HashFilter {
 
   private def startOf(line: Int): Int = (line & PageLines - 1) * LineWords
 
-  /** The word of a line; the bit in it is what a shift takes of the rest. */
+  /** The word of a line; a shift by the rest takes the bit. */
   private def wordOf(bits: Long): Int = (bits >>> 6).toInt & LineWords - 1
 
   private def bitsOf(mixed: Long): Long = mixed * 0xd6e8feb86659fd93L >>> 64 - BitsOfHash * BitShift

@@ -7,8 +7,8 @@ import scala.collection.mutable
 import io.streamjoin.model.{BySide, Side}
 
 /**
- * Reads the versions that make up a state from the newest to the oldest, so that what happened to a
- * row is known before the row is met.
+ * Reads the versions of a state from the newest to the oldest, so that deletions and matches of
+ * a row are known before the row is read.
  */
 final class History {
   private var newest: Option[ChangeHead] = None
@@ -21,12 +21,12 @@ final class History {
   /** By limit, those of the last eviction. */
   def watermarks(side: Side): Array[Long] = head.watermarks(side)
 
-  /** Shows the rows of the version that belong to the newest. */
+  /** Visits the rows of the version that belong to the newest. */
   def add(version: PackedInput)(visit: ChangeRow => Unit): Unit = {
     val reader = new ChangeReader(version)
     if (newest.isEmpty) newest = Some(reader.head)
     reader.foreachRow { row =>
-      // a row is met once: what is known of it is of no more use
+      // a row is read once: its changes are not needed any more
       val deleted = takeOut(row.id, removed(row.side))
       val joined = takeOut(row.id, marked(row.side))
       if (!deleted && !expired(row)) {
@@ -34,7 +34,7 @@ final class History {
         visit(row)
       }
     }
-    // they speak of rows of versions before this one
+    // these are rows of earlier versions
     for ((side, (joined, deleted)) <- reader.ids()) {
       joined.foreach(marked(side)(_) = ())
       deleted.foreach(removed(side)(_) = ())
@@ -44,11 +44,11 @@ final class History {
   private def takeOut(id: Long, of: mutable.LongMap[Unit]): Boolean =
     of.nonEmpty && of.remove(id).nonEmpty
 
-  /** The ids of rows of earlier versions that have been joined since, and are still there. */
+  /** The ids of live rows of earlier versions that were joined since. */
   private[segment] def markedIds(side: Side): Array[Long] =
     marked(side).keysIterator.filterNot(removed(side).contains).toArray
 
-  /** The ids of rows of earlier versions that have been taken away since. */
+  /** The ids of rows of earlier versions that were removed since. */
   private[segment] def removedIds(side: Side): Array[Long] = removed(side).keysIterator.toArray
 
   private def expired(row: ChangeRow): Boolean = {
@@ -65,10 +65,10 @@ final class History {
 object History {
 
   /**
-   * Writes what several versions that follow each other come to, as one.
+   * Merges several consecutive versions into one.
    *
-   * @param whole whether they are all there are, so that it needs none before it
-   * @param versions calls what it is given for each version, the newest first
+   * @param whole whether they are all versions, so that the result needs none before it
+   * @param versions passes each version to its argument, the newest first
    */
   def merge(
       out: DataOutputStream,

@@ -2,7 +2,7 @@ package io.streamjoin.state.segment
 
 import java.util.{Arrays, Comparator}
 
-/** The numbers of rows in ascending order of a limit, to be taken from the front. */
+/** Rows in ascending order of a limit, to be taken from the front. */
 private[segment] final class LimitQueue private (rows: Array[Int]) {
   private var taken = 0
 
@@ -23,7 +23,7 @@ private[segment] object LimitQueue {
       greatest = math.max(greatest, limit(i))
     }
     val span = greatest - least
-    // the distance from the least limit and the row, in one number, if they fit
+    // packs the distance from the least limit and the row into one number, if they fit
     val fits = span >= 0 && span < (1L << (63 - RowBits)) && count < (1 << RowBits)
     new LimitQueue(if (fits) packed(count, limit, least) else boxed(count, limit))
   }

@@ -2,15 +2,15 @@ package io.streamjoin.state.segment
 
 import java.util.concurrent.atomic.AtomicLong
 
-/** What the states of one process hold in memory together. */
+/** The memory of all states of one process. */
 final class MemoryPool {
   private val total = new AtomicLong
   private val lasting = new AtomicLong
 
-  /** In bytes, as each state has last told. */
+  /** Bytes in use, as each state has last reported. */
   def used: Long = total.get
 
-  /** What of it cannot go to the disk while a batch runs: all but the bytes of rows. */
+  /** The part that cannot be spilled during a batch: everything except the bytes of rows. */
   def fixed: Long = lasting.get
 
   private[segment] def share(): MemoryPool.Share = new MemoryPool.Share(total, lasting)
@@ -18,7 +18,7 @@ final class MemoryPool {
 
 private[segment] object MemoryPool {
 
-  /** What one state holds of it. */
+  /** The share of one state. */
   final class Share(total: AtomicLong, lasting: AtomicLong) {
     private var own = 0L
     private var ownFixed = 0L
@@ -30,13 +30,16 @@ private[segment] object MemoryPool {
       ownFixed = fixed
     }
 
-    /** How many bytes of the limit are its own, if each has as much of it as of what is held. */
+    /** Its part of the limit in bytes, in proportion to its use. */
     def part(limit: Long): Long = {
       val all = total.get
       if (all <= 0) limit else (limit.toDouble * own / all).toLong
     }
 
-    /** How many bytes less it must hold for all to be within the limit, if each does its part. */
+    /**
+     * The bytes that it must free for all states to be within the limit, if each frees its
+     * part.
+     */
     def excess(limit: Long): Long = {
       val all = total.get
       if (all <= limit) 0L else own - (own.toDouble * limit / all).toLong

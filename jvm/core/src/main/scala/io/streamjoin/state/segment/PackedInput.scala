@@ -6,11 +6,11 @@ import java.util.Arrays
 import java.util.zip.{CRC32C, Checksum}
 
 /**
- * Reads what a [[PackedOutput]] has written. It comes from the stream by blocks, and a number is read where it
- * lies: for each byte of one of Java's streams two locks are taken, and a checksum is called.
+ * Reader of what a [[PackedOutput]] has written. It reads the stream in blocks, and numbers in
+ * place: each byte of one of Java's streams costs two locks and the call of a checksum.
  *
- * @param in is read to the end of a block, further than was asked for
- * @param sum takes in what has been asked for, and nothing else
+ * @param in read to the end of a block, further than was requested
+ * @param sum takes in the requested bytes and nothing else
  */
 final class PackedInput(in: InputStream, sum: Checksum = new CRC32C) {
   import PackedInput._
@@ -18,7 +18,7 @@ final class PackedInput(in: InputStream, sum: Checksum = new CRC32C) {
   private var block = new Array[Byte](BlockBytes)
   private var numbers = ByteBuffer.wrap(block)
 
-  /** What the block holds begins at 0, has been summed up to one place, and read up to the next. */
+  /** The bytes of the block begin at 0. They are summed up to one place, and read up to another. */
   private var summed = 0
   private var at = 0
   private var end = 0
@@ -62,7 +62,7 @@ final class PackedInput(in: InputStream, sum: Checksum = new CRC32C) {
     new DataInputStream(new ByteArrayInputStream(block, at - size, size)).readUTF()
   }
 
-  /** Where in [[bytes]] the next bytes lie, until something else is asked for. */
+  /** Offset in [[bytes]] of the next bytes, valid until the next call. */
   def take(size: Int): Int = {
     ensure(size)
     at += size
@@ -71,7 +71,7 @@ final class PackedInput(in: InputStream, sum: Checksum = new CRC32C) {
 
   def bytes: Array[Byte] = block
 
-  /** Of all that has been asked for. */
+  /** The checksum of all requested bytes. */
   def checksum(): Long = {
     sumUp()
     sum.getValue
@@ -89,7 +89,7 @@ final class PackedInput(in: InputStream, sum: Checksum = new CRC32C) {
     at = 0
     summed = 0
     while (end < size) {
-      // what is damaged says anything: no more memory is taken than there are bytes, twice
+      // a damaged count may be anything: no more memory is taken than there are bytes, twice
       if (end == block.length) {
         block = Arrays.copyOf(block, math.min(MostBytes, end * 2L).toInt)
         numbers = ByteBuffer.wrap(block)

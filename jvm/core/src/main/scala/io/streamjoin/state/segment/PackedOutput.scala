@@ -3,10 +3,11 @@ package io.streamjoin.state.segment
 import java.io.DataOutputStream
 
 /**
- * Numbers and bytes one after another. They come to the stream by thousands, for each call of one of Java's
- * streams takes a lock.
+ * Writer of numbers and bytes, one after another. It writes to the stream in thousands of
+ * bytes, for each call of one of Java's streams takes a lock.
  *
- * A number takes 7 bits a byte, the lowest first; a distance, which may be negative, has its sign lowest.
+ * A number takes 7 bits a byte, the lowest first. A distance, which may be negative, has its
+ * sign lowest.
  */
 private[segment] final class PackedOutput(out: DataOutputStream) {
   import PackedOutput._
@@ -54,7 +55,7 @@ private[segment] final class PackedOutput(out: DataOutputStream) {
     out.writeUTF(some)
   }
 
-  /** Hands all of it to the stream. */
+  /** Writes everything to the stream. */
   def flush(): Unit = {
     out.write(buffer, 0, used)
     used = 0

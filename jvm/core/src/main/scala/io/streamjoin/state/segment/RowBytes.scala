@@ -3,13 +3,12 @@ package io.streamjoin.state.segment
 import java.util.Arrays
 
 /**
- * Bytes of rows, appended one after another in chunks, of which the first may lie on the local disk. A
- * place in it is one number: the chunk, the offset in it and the size, the last two in units of 8
- * bytes.
+ * Bytes of rows, appended in chunks, of which the first may be on the local disk. A place is
+ * one number: the chunk, the offset in it and the size, the last two in units of 8 bytes.
  *
  * {{{
  *   chunk     0 .. spilled - 1     .. last
- *   lies in   extents, the file    memory; the last one is open
+ *   is in     extents, the file    memory; the last one is open
  * }}}
  */
 private[segment] final class RowBytes(disk: SpilledBytes) {
@@ -26,7 +25,7 @@ private[segment] final class RowBytes(disk: SpilledBytes) {
   private var extents = new Array[Extent](0)
   private var spilled = 0
 
-  /** Bytes of all rows that were ever appended, and of those that are still of use. */
+  /** Bytes of all rows that were ever appended, and of the live ones. */
   private var written = 0L
   private var live = 0L
 
@@ -50,7 +49,7 @@ private[segment] final class RowBytes(disk: SpilledBytes) {
     place
   }
 
-  /** Puts a row where one lay that is of no more use, if there is room enough, else at the end. */
+  /** Writes a row over one that is not needed any more if there is room, else at the end. */
   def replace[R](place: Long, row: R, codec: RowCodec[R]): Long = {
     val size = codec.size(row)
     if (size > 0 && size <= RowBytes.size(place) && chunkNumber(place) >= spilled) {
@@ -60,7 +59,7 @@ private[segment] final class RowBytes(disk: SpilledBytes) {
     } else append(row, codec)
   }
 
-  /** The row is of no more use; not to be called while something can be undone. */
+  /** The row is not needed any more; not to be called while something can be undone. */
   def free(place: Long): Unit = live -= size(place)
 
   def read[R](place: Long, codec: RowCodec[R]): R = {
@@ -69,10 +68,10 @@ private[segment] final class RowBytes(disk: SpilledBytes) {
     else disk.read(extents(c), offset(place), size(place), codec)
   }
 
-  /** The bytes in memory among which the row lies. */
+  /** The chunk in memory that has the row. */
   def chunk(place: Long): Array[Byte] = chunks(chunkNumber(place))
 
-  /** What is there now is not forgotten by [[rollback]]. */
+  /** A [[rollback]] keeps the bytes that are there now. */
   def seal(): Unit = {
     sealedLast = last
     sealedUsed = used
@@ -80,7 +79,7 @@ private[segment] final class RowBytes(disk: SpilledBytes) {
     sealedLive = live
   }
 
-  /** Forgets what was appended since; what was replaced is of no more use. */
+  /** Removes the bytes that were appended since; replaced rows are not restored. */
   def rollback(): Unit = {
     for (c <- sealedLast + 1 to last) {
       inMemory -= chunks(c).length
@@ -93,26 +92,26 @@ private[segment] final class RowBytes(disk: SpilledBytes) {
     room = if (last >= spilled) chunks(last).length else 0
   }
 
-  /** Whether there is something at a place after a [[rollback]]. */
+  /** Whether there are bytes at a place after a [[rollback]]. */
   def contains(place: Long): Boolean = {
     val c = chunkNumber(place)
     c < last || c == last && offset(place) < used
   }
 
-  /** Whether most bytes are of rows of no more use. */
+  /** Whether most bytes are not needed any more. */
   def isSparse: Boolean = written - live > live + 4 * FirstChunk
 
   /** One more than the greatest number of a chunk. */
   def chunkCount: Int = last + 1
 
   /**
-   * Moves rows together; of what is not among them nothing is left. Each chunk is given back as soon as
-   * it is behind, and what comes from the disk goes there: no more memory is needed for it than for
-   * some chunks. Nothing must be to be undone.
+   * Moves rows together and drops all other bytes. Each chunk is freed as soon as its rows are
+   * moved, and rows from the disk return to the disk: only some chunks of memory are needed.
+   * There must be nothing that can be undone.
    *
    * @param count how many rows
    * @param place of each, in the order of their chunks
-   * @param moved is told the new place of each
+   * @param moved called with the new place of each
    */
   def compact(count: Int, place: Int => Long, moved: (Int, Long) => Unit): Unit = {
     val to = new RowBytes(disk)
@@ -154,18 +153,18 @@ private[segment] final class RowBytes(disk: SpilledBytes) {
     appended(size)
   }
 
-  /** Bytes held in memory. */
+  /** Bytes in memory. */
   def allocated: Long = inMemory
 
   /**
-   * Moves chunks to the disk until so many bytes of memory are free, or nothing is left to move. What
-   * is there now cannot be forgotten any more.
+   * Spills chunks until that much memory is free or all are spilled. The bytes that are there
+   * now cannot be undone any more.
    *
-   * @return how many bytes have become free
+   * @return the bytes that were freed
    */
   def spill(wanted: Long): Long = {
     var freed = 0L
-    // the open chunk is closed by it, and there are only so many, each with what is known of it in memory
+    // this closes the open chunk; the number of chunks is limited, and each costs memory
     def mayClose = used > 0 && last < MostClosedEarly
     while (freed < wanted && (spilled < last || spilled == last && mayClose)) {
       val chunk = chunks(spilled)
@@ -180,7 +179,7 @@ private[segment] final class RowBytes(disk: SpilledBytes) {
     freed
   }
 
-  /** Gives back what it has on the disk; nothing is read any more. */
+  /** Frees its extents of the disk; nothing is read afterwards. */
   def release(): Unit = for (c <- 0 until spilled) disk.release(extents(c))
 
   private def open(size: Int): Unit = {
@@ -207,7 +206,7 @@ private[segment] object RowBytes {
   private val ChunkShift = 43
   private val OffsetShift = 28
 
-  /** No row lies there. */
+  /** No row has this place. */
   val Nowhere: Long = 0L
 
   def chunkNumber(place: Long): Int = (place >>> ChunkShift).toInt

@@ -12,6 +12,6 @@ trait RowCodec[R] {
 
   def write(row: R, into: Array[Byte], at: Int): Unit
 
-  /** The row that lies there. It may be one object that shows one row after another. */
+  /** The row at this place. It may be one object that is reused for each row. */
   def read(from: Array[Byte], at: Int, size: Int): R
 }

@@ -3,14 +3,14 @@ package io.streamjoin.state.segment
 import java.util.Arrays
 
 /**
- * The numbers of the rows of a segment, all of a row beside each other, for a probe comes to rows in no
- * order of memory. They lie in pages, so that no array is as large as those that the garbage
- * collector treats by themselves. The pages of a segment may lie on the local disk, all of them. Then whether a row has
- * been joined or has gone is known and may change; nothing else of it can be read until it is [[show shown]], or changed
- * until they are [[recallPages recalled]].
+ * Numbers of the rows of a segment. All numbers of a row are adjacent, for a probe reads rows
+ * in no order of memory. Pages keep arrays below the size that the garbage collector treats as
+ * large. Either all pages of a segment are in memory or all are on the local disk. While they
+ * are on the disk, the flags of a row (joined, deleted) can be read and changed. Everything
+ * else can be read only after [[show]], and changed only after [[recallPages]].
  *
  * {{{
- *   row i    key, time, link, place, id, limits... and what is watched
+ *   row i    key, time, link, place, id, limits... and watched numbers
  *   link     older row of its key, older row of its key and time, flags
  * }}}
  */
@@ -40,15 +40,16 @@ private[segment] abstract class RowPages(numberCount: Int, expected: Int, disk: 
   final def isMatched(i: Int): Boolean =
     if (areSpilled) spilled.isMatched(i) else has(i, Matched)
 
-  /** Whether the row has been taken away or evicted, and no other has its number. */
-  override final def isDeleted(i: Int): Boolean = if (areSpilled) spilled.isDeleted(i) else has(i, Deleted)
+  /** Whether the row was removed or evicted, and its number is not reused. */
+  override final def isDeleted(i: Int): Boolean =
+    if (areSpilled) spilled.isDeleted(i) else has(i, Deleted)
 
-  /** Whether the row, which is in memory, has this key and a time in this range and has not gone. */
+  /** Whether the row, which is in memory, is live and has this key and a time in this range. */
   final def isHit(i: Int, key: Long, from: Long, to: Long): Boolean = {
     val rows = page(i)
     val at = start(i)
     val time = rows(at + Time)
-    // all of it is in one place: cheaper compared than guessed
+    // the numbers are in one cache line: comparing all is cheaper than a wrong branch
     rows(at + Key) == key & time >= from & time <= to & (rows(at + Link) & Deleted) == 0
   }
 
@@ -87,7 +88,7 @@ private[segment] abstract class RowPages(numberCount: Int, expected: Int, disk: 
 
   protected final def setLink(i: Int, link: Long): Unit = page(i)(start(i) + Link) = link
 
-  /** Writes a row, in no chain yet. */
+  /** Writes a row, which is in no chain yet. */
   protected final def put(
       i: Int,
       key: Long,
@@ -115,7 +116,10 @@ private[segment] abstract class RowPages(numberCount: Int, expected: Int, disk: 
   private def copy(from: Int, to: Int): Unit =
     System.arraycopy(page(from), start(from), page(to), start(to), width)
 
-  /** Rows from the end, in memory, take the numbers of those that have gone; `live` is how many are left. */
+  /**
+   * Moves rows from the end, in memory, to the numbers of deleted rows; `live` is how many are
+   * left.
+   */
   protected final def moveTogether(live: Int): Unit = {
     var to = 0
     var from = length - 1
@@ -139,7 +143,7 @@ private[segment] abstract class RowPages(numberCount: Int, expected: Int, disk: 
   /** Whether the pages are on the disk. */
   final def areSpilled: Boolean = spilled != null
 
-  /** Moves the pages to the disk. */
+  /** Spills the pages. */
   protected final def spillPages(): Unit = {
     val extents = pages.takeWhile(_ != null).map(disk.write)
     val known = new SpilledPages(extents, PageRows, numberCount)
@@ -159,7 +163,7 @@ private[segment] abstract class RowPages(numberCount: Int, expected: Int, disk: 
     }
   }
 
-  /** Brings the pages back, with what has happened to the rows since. */
+  /** Recalls the pages, with the flags that were changed since. */
   protected final def recallPages(): Unit = {
     disk.rows.leave(this)
     val known = spilled
@@ -171,7 +175,7 @@ private[segment] abstract class RowPages(numberCount: Int, expected: Int, disk: 
     }
   }
 
-  /** Makes a row readable until another one of any segment of the side is shown. */
+  /** Makes a row readable until the next call for any segment of the side. */
   final def show(i: Int): Unit = if (areSpilled) disk.rows.show(this, i)
 
   override final def pageRows: Int = PageRows
@@ -182,7 +186,7 @@ private[segment] abstract class RowPages(numberCount: Int, expected: Int, disk: 
 
   override final def showPage(i: Int, numbers: Array[Long]): Unit = pages(i >>> PageShift) = numbers
 
-  /** The least number `k` of the rows that have not gone; `Long.MaxValue` where there are none. */
+  /** The least number `k` of the live rows; `Long.MaxValue` if there are none. */
   final def leastSpilled(k: Int): Long = {
     var found = Long.MaxValue
     for (p <- 0 until spilled.pageCount) found = math.min(found, leastOfPage(p, k))
@@ -200,7 +204,10 @@ private[segment] abstract class RowPages(numberCount: Int, expected: Int, disk: 
     spilled.least(p, k)
   }
 
-  /** The first row from one on that has not gone and whose limit is below the watermark, or -1; it is shown. */
+  /**
+   * The first live row from one on whose limit is below the watermark, or -1. It is readable
+   * afterwards.
+   */
   final def nextSpilledBelow(from: Int, k: Int, watermark: Long): Int = {
     var i = from
     while (i < length) {
@@ -217,10 +224,10 @@ private[segment] abstract class RowPages(numberCount: Int, expected: Int, disk: 
     -1
   }
 
-  /** How many bytes come back from the disk with all rows. */
+  /** The bytes that a recall reads. */
   protected final def pagesSpilled: Long = spilled.pageCount.toLong * PageRows * width * 8L
 
-  /** Gives back what is on the disk. */
+  /** Frees the extents of the disk. */
   protected final def releasePages(): Unit = if (areSpilled) {
     disk.rows.leave(this)
     for (p <- 0 until spilled.pageCount) disk.release(spilled.extent(p))
@@ -257,6 +264,6 @@ private[segment] object RowPages {
   val Matched = 1L
   val Deleted = 2L
 
-  /** It lies, since the last version, where another has gone. */
+  /** The row was appended since the last version was sealed, at a reused number. */
   val Reused = 4L
 }

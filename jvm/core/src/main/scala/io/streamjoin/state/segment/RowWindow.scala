@@ -1,11 +1,11 @@
 package io.streamjoin.state.segment
 
 /**
- * The rows of one side that are shown while they lie on the local disk: a few that lie together, in the place that they
- * have in a page, until others are.
+ * Window on the rows of one side that are on the local disk: a few adjacent rows at their place
+ * in a page.
  *
- * @param read some numbers of an extent, from one of them on, into an array, from one place of it on: how many is the
- *   third argument
+ * @param read reads numbers of an extent, from an offset, into an array, from a place of it;
+ *   the third argument is how many
  */
 private[segment] final class RowWindow(read: (Extent, Int, Int, Array[Long], Int) => Unit) {
   import RowWindow._
@@ -30,7 +30,7 @@ private[segment] final class RowWindow(read: (Extent, Int, Int, Array[Long], Int
       piece = i / PieceRows
     }
 
-  /** The rows are not to be shown any more. */
+  /** The window no longer has these rows. */
   def leave(rows: Pages): Unit = if (owner eq rows) leave()
 
   private def leave(): Unit = if (owner != null) {
@@ -41,22 +41,22 @@ private[segment] final class RowWindow(read: (Extent, Int, Int, Array[Long], Int
 
 private[segment] object RowWindow {
 
-  /** Rows in pages that lie on the disk. */
+  /** Rows in pages on the disk. */
   trait Pages {
 
     /** How many rows a page has. */
     def pageRows: Int
 
-    /** Of how many numbers a row consists. */
+    /** How many numbers a row has. */
     def rowNumbers: Int
 
-    /** Where on the disk the page of a row is. */
+    /** The extent of the page of a row. */
     def extentOf(i: Int): Extent
 
-    /** What the window has of the page of a row; null: nothing. */
+    /** Sets the numbers of the page of a row; null: none. */
     def showPage(i: Int, numbers: Array[Long]): Unit
   }
 
-  /** What is read at a time: of a row of one limit 3 KiB. */
+  /** Rows that are read at a time: 3 KiB with one limit. */
   private val PieceRows = 64
 }

@@ -3,32 +3,46 @@ package io.streamjoin.state.segment
 import java.util.function.IntConsumer
 
 /**
- * Buffered rows of one side whose first limit lies in one range, with an index by key: what is freed
- * together lies together, and goes as a whole.
+ * Segment: buffered rows of one side whose first limits are in one range, with an index by key.
+ * Rows that are evicted at the same time are in one segment, and an eviction drops it as a
+ * whole.
  *
  * {{{
  *   index   slot of a key -> newest row -> older row -> ...
  *   row i   key, time, older and flags, place --> bytes, id, limits...
  * }}}
  *
- * The index is built when a probe first asks for it, of all rows that are there, and anew when there are more than
- * it has room for: a batch appends many rows before it probes them, and a restart those of many segments that
- * no probe comes to for long.
+ * The first probe builds the index, of all rows at once. A segment whose index is full drops
+ * it, and the next probe builds a larger one. So a batch that appends many rows pays for one
+ * index, and a restart pays for none until a probe arrives.
  *
- * Rows are numbered in the order in which they came. One that goes by itself is marked, and when no
- * version can want it back its number and its bytes are another's: a segment that stays for ever, of
- * rows that are replaced, is as large as what is in it.
+ * Rows are numbered in arrival order. A deleted row is marked. When no version can restore it,
+ * its number and its bytes are reused. A segment that is never evicted therefore stays as large
+ * as its live rows.
  *
- * Where memory is short, the numbers of its rows go to the disk as their bytes do, and the index with them. What is known
- * of all rows together stays: a probe of other times and an eviction below all limits do not come to it. A segment of many
- * rows is searched there ([[DiskIndex]]), and taken back where as much has been read of it in one version as would bring it
- * back twice; one of few rows comes back with the first probe.
+ * When memory is short, the numbers and the index are spilled to the disk, as the bytes of rows
+ * are. The range of times and the least limits stay in memory, so most probes and evictions
+ * skip the segment. A segment with many rows is searched on the disk ([[DiskIndex]]) until the
+ * searches of one version have read twice what a recall would read. A segment with few rows is
+ * recalled by the first probe.
  *
- * @param low no first limit of its rows is less
- * @param high no first limit of its rows is greater
- * @param timeIndex whether rows of a key are found by one time without a walk over the others
+ * Example, with limits from 10:00 to 10:15:
+ *
+ * {{{
+ *   10:01  rows A (limit 10:03) and B (limit 10:14) are appended; no index yet
+ *   10:02  a probe builds the index, finds A and removes it
+ *   10:03  the version is sealed: the number of A is free
+ *   10:04  row C (limit 10:09) takes the number of A
+ *   10:12  the watermark is 10:11: C is deleted; its number stays, for the segment is dropped soon
+ *   10:16  the watermark is 10:15: the segment is dropped, with B
+ * }}}
+ *
+ * @param low no first limit of its rows is lower
+ * @param high no first limit of its rows is higher
+ * @param timeIndex whether a probe finds rows by key and one time without a walk over the key
  * @param expected how many rows there may be
- * @param watched how many numbers a row has behind its limits, of which only the least is asked for
+ * @param watched how many numbers a row has behind its limits, of which only the least is
+ *   required
  */
 private[segment] final class Segment(
     val low: Long,
@@ -53,7 +67,7 @@ private[segment] final class Segment(
   private var least = Long.MaxValue
   private var greatest = Long.MinValue
 
-  /** How many versions were sealed since something came to its rows in memory. */
+  /** Versions that were sealed since the rows in memory were last used. */
   private var idle = 0
 
   val bytes: RowBytes = new RowBytes(disk)
@@ -61,13 +75,13 @@ private[segment] final class Segment(
 
   override def length: Int = count
 
-  /** How many rows have not gone. */
+  /** The number of rows that are not deleted. */
   def live: Int = alive
 
-  /** Whether the row has come since the last version was sealed. */
+  /** Whether the row was appended since the last version was sealed. */
   def isFresh(i: Int): Boolean = i >= sealedCount || !areSpilled && has(i, Reused)
 
-  /** The rows that have come since the last version was sealed, in that order, without those that have gone. */
+  /** Visits the live rows that were appended since the last version was sealed. */
   def foreachFresh(visit: IntConsumer): Unit = {
     var n = 0
     while (n < free.taken) {
@@ -96,7 +110,7 @@ private[segment] final class Segment(
   /** Whether some limit of some row may be below its watermark. */
   def mayBeBelow(watermarks: Array[Long]): Boolean = limits.mayBeBelow(watermarks)
 
-  /** The next row that has not gone whose limit is below the watermark, or -1. */
+  /** The next live row whose limit is below the watermark, or -1. */
   def nextBelow(k: Int, watermark: Long): Int =
     if (areSpilled) limits.nextSpilledBelow(k, watermark)
     else {
@@ -105,12 +119,12 @@ private[segment] final class Segment(
     }
 
   /**
-   * The least limit `k` of the rows that have not gone, `Long.MaxValue` if there is none. Costs a sort
-   * if the row that had it has gone and others have come since the last one.
+   * The least limit `k` of the live rows, `Long.MaxValue` if there is none. It costs a sort if
+   * the row that had it was deleted and others were appended since the last sort.
    */
   def least(k: Int): Long = if (alive == 0) Long.MaxValue else limits.least(k)
 
-  /** The same of rows that have not been joined; of all of them while they are on the disk. */
+  /** The same of rows that have not been joined, or of all rows while they are spilled. */
   def leastUnmatched(k: Int): Long = if (areSpilled) least(k) else limits.leastUnmatched(k)
 
   def append[R](
@@ -151,8 +165,8 @@ private[segment] final class Segment(
   // ---- chains ----
 
   /**
-   * The newest row of the chain of a key with this hash, and of others, as its number plus one; 0 where
-   * there is none, and [[OnDisk]] where rows are to be [[search searched]].
+   * The newest row of the chain of a hash, as its number plus one. 0: there is none.
+   * [[OnDisk]]: the rows are to be [[search searched]].
    */
   def chain(hash: Int): Int = index match {
     case chains: ChainIndex if idle == 0               => chains.ofHash(hash)
@@ -160,13 +174,13 @@ private[segment] final class Segment(
     case _                                             => chains().ofHash(hash)
   }
 
-  /** The same of a key and a time, see [[ChainIndex.keyAndTime]]. */
+  /** The same of the hash of a key and a time, see [[ChainIndex.keyAndTime]]. */
   def timeChain(hash: Int): Int = chains().ofTime(hash)
 
   private def isWorthRecall(search: SearchIndex): Boolean =
     search.hasReadTwice(count) && disk.mayRecall(pagesSpilled)
 
-  /** Shows the numbers of the rows of a key and a range of times that have not gone, where they lie on the disk. */
+  /** Visits the numbers of the live rows of a key and a range of times, on the disk. */
   def search(key: Long, hash: Int, from: Long, to: Long, found: IntConsumer): Unit =
     index match {
       case search: SearchIndex => search.search(this, key, hash, from, to, found)
@@ -181,7 +195,7 @@ private[segment] final class Segment(
     }
   }
 
-  /** Rows that can be undone come last, in the order in which they came. */
+  /** The rows that can be undone are added last, in arrival order. */
   private def buildIndex(): ChainIndex = {
     val chains = new ChainIndex(this, math.max(count, expected), timeIndex)
     var i = 0
@@ -217,7 +231,7 @@ private[segment] final class Segment(
     bytes.seal()
   }
 
-  /** Forgets the rows that were appended since the last version was sealed. */
+  /** Removes the rows that were appended since the last version was sealed. */
   def rollback(): Unit =
     if (areSpilled) limits.rewind()
     else {
@@ -244,10 +258,10 @@ private[segment] final class Segment(
   // ---- memory ----
 
   /**
-   * Moves bytes of rows to the disk until so much memory is free, or nothing is left to move. There
-   * must be no row that can be undone.
+   * Spills bytes of rows until so much memory is free or all are spilled. There must be no row
+   * that can be undone.
    *
-   * @return how many bytes have become free
+   * @return the bytes that were freed
    */
   def spill(wanted: Long): Long = {
     requireSealed()
@@ -258,10 +272,10 @@ private[segment] final class Segment(
     if (count > sealedCount || free.taken > 0)
       throw new IllegalStateException("some rows can be undone")
 
-  /** Whether nothing has come to its rows for so long that they may go from memory. */
+  /** Whether its rows may be spilled because several versions did not use them. */
   def isIdle: Boolean = idle >= IdleVersions && count > FewRows && !areSpilled
 
-  /** Whether its rows can be searched on the disk, and are in memory. */
+  /** Whether its rows are in memory, and can be searched once they are spilled. */
   def canBeSearched: Boolean = !timeIndex && count >= disk.searchedFrom && !areSpilled
 
   /** Whether rows are searched on the disk. */
@@ -273,9 +287,9 @@ private[segment] final class Segment(
   def close(): Unit = stage = Closed
 
   /**
-   * Moves the numbers of the rows to the disk. There must be no row that can be undone.
+   * Spills the numbers of the rows, and the index. There must be no row that can be undone.
    *
-   * @return how many bytes have become free
+   * @return the bytes that were freed
    */
   def spillNumbers(): Long = {
     requireSealed()
@@ -289,7 +303,7 @@ private[segment] final class Segment(
     before - allocated
   }
 
-  /** Something comes to the rows. */
+  /** The rows are needed in memory. */
   private def use(): Unit = if (idle > 0) {
     val recalled = areSpilled
     if (recalled) recall()
@@ -307,7 +321,7 @@ private[segment] final class Segment(
     }
   }
 
-  /** Gives back what it has on the disk; nothing is read any more. */
+  /** Frees its extents of the disk; nothing is read afterwards. */
   def release(): Unit = {
     stage = Released
     bytes.release()
@@ -321,8 +335,8 @@ private[segment] final class Segment(
   }
 
   /**
-   * Another may have the place of a row that has gone, unless all have gone with their segment since. There must be
-   * nothing that can be undone.
+   * Makes the place of a deleted row free for another, unless the segment was dropped. There
+   * must be nothing that can be undone.
    */
   def reclaim(i: Int): Unit =
     if (areSpilled) free.add(i)
@@ -339,7 +353,10 @@ private[segment] final class Segment(
     if (isOff(i, ChainKind.OfKey) && isOff(i, ChainKind.OfTime)) free.add(i)
   }
 
-  /** Gives memory back where most of it is of rows that have gone; nothing must be to be undone. */
+  /**
+   * Compacts pages and bytes if most of them belong to deleted rows. There must be nothing that
+   * can be undone.
+   */
   def compact(): Unit = {
     val isSparse = free.length > FewRows && free.length > count / 2
     if (areSpilled && isSparse) recall()
@@ -351,7 +368,7 @@ private[segment] final class Segment(
     }
   }
 
-  /** Rows from the end take the numbers of those that have gone. */
+  /** Moves rows from the end to the numbers of deleted rows. */
   private def renumber(): Unit = {
     moveTogether(alive)
     count = alive
@@ -366,15 +383,15 @@ private[segment] object Segment {
 
   private val MostRows = (1 << ChainKind.Bits) - 2
 
-  /** In the place of a chain: the rows are searched on the disk. */
+  /** Instead of a chain: the rows are searched on the disk. */
   val OnDisk: Int = -1
 
-  /** Of the objects that a segment consists of, whatever is in it. */
+  /** Bytes of the objects of a segment, whatever its rows. */
   private val OwnBytes = 600L
 
-  /** Not worth a thought. */
+  /** Fewer rows are neither spilled nor compacted. */
   private val FewRows = 64
 
-  /** What comes in each batch, but for some, shall not be read and written again and again. */
+  /** Rows that most batches use must not be spilled and recalled again and again. */
   private val IdleVersions = 4
 }

@@ -6,20 +6,21 @@ import io.streamjoin.model.{BySide, Side}
 import io.streamjoin.state.{BufferedRow, JoinState, Probed, Watched}
 
 /**
- * Buffered rows in memory, in segments by expiry, with a file on the local disk for what memory is too
- * short for.
+ * Join state in memory: buffered rows in segments by expiry, with a spill file on the local
+ * disk.
  *
- * Appending is appending to arrays, a probe follows one chain in each segment that its range of times
- * touches, and what a watermark frees is mostly whole segments. What has happened since the last
- * version was sealed can be written, for a checkpoint, or undone.
+ * An append writes to arrays. A probe follows one chain in each segment that its range of times
+ * overlaps. An eviction mostly drops whole segments. The changes since the last version was
+ * sealed can be written, for a checkpoint, or undone.
  *
  * @param limitCount how many limits a row of each side has
- * @param span how far apart the first limits of rows that lie together may be
- * @param codec rows as bytes; one for each side, since each may show one row after another
- * @param spilling when rows go to the disk, and where
- * @param timeIndex whether rows of a side and a key are found by one time without a walk over the
- *   others of the key, for 8 to 16 bytes more a row
- * @param watched of what else than limits the least is asked for, for 8 bytes more a row and number
+ * @param span how far apart the first limits of the rows of a segment may be
+ * @param codec rows as bytes; one for each side, since each may reuse one object for all rows
+ * @param spilling when rows are spilled, and where
+ * @param timeIndex whether a probe of a side finds rows by key and one time without a walk over
+ *   the key, for 8 to 16 bytes more a row
+ * @param watched further numbers of which the least is required, for 8 bytes more a row and
+ *   number
  */
 final class SegmentJoinState[R](
     limitCount: Side => Int,
@@ -48,7 +49,7 @@ final class SegmentJoinState[R](
   private var sealedNextId = 0L
   private var appended = 0L
 
-  /** How many bytes may still come back in this version that could be left on the disk. */
+  /** How many bytes may still be recalled in this version that could stay on the disk. */
   private var room = 0L
 
   override def probe(side: Side, key: Long, from: Long, to: Long): Probed[R] =
@@ -85,10 +86,10 @@ final class SegmentJoinState[R](
   /** How many rows of both sides are buffered. */
   def rowCount: Long = sides.left.size + sides.right.size
 
-  /** All rows of a side, in no order; shown like those of a probe. */
+  /** Visits all rows of a side, in no order, with one object as a probe does. */
   def foreach(side: Side)(visit: StateRow[R] => Unit): Unit = sides(side).foreach(visit)
 
-  /** Bytes held in memory. */
+  /** Bytes in memory. */
   def allocated: Long = sides.left.allocated + sides.right.allocated
 
   // ---- memory and disk ----
@@ -96,10 +97,10 @@ final class SegmentJoinState[R](
   /** Bytes on the local disk. */
   def spilled: Long = file.size
 
-  /** Whether the local disk has failed: then the rows are of no more use. */
+  /** Whether the local disk has failed; the rows are lost then. */
   def broken: Boolean = file.failed
 
-  /** Tells the pool what is held now. */
+  /** Reports its use of memory to the pool. */
   def report(): Unit = {
     val all = allocated
     share.report(all, all - rowBytes)
@@ -108,7 +109,7 @@ final class SegmentJoinState[R](
   private def rowBytes: Long = sides.left.segments.rowBytes + sides.right.segments.rowBytes
 
   /**
-   * Refuses to go on where all states together hold more than may be held that cannot go to the disk.
+   * Fails if all states together exceed the memory for what cannot be spilled.
    *
    * @throws java.lang.RuntimeException that of [[Spilling.exceeded]]
    */
@@ -119,8 +120,8 @@ final class SegmentJoinState[R](
   }
 
   /**
-   * Moves rows to the local disk until no more is held than this state's part of the limit. To be
-   * called while nothing can be undone.
+   * Spills rows until this state is within its part of the limit. To be called while nothing
+   * can be undone.
    *
    * @throws java.io.UncheckedIOException if they cannot be written
    * @throws java.lang.RuntimeException as [[check]] does
@@ -137,14 +138,14 @@ final class SegmentJoinState[R](
     room = share.part(spilling.limit) / RoomOfLimit
   }
 
-  /** What comes back counts as what the batch brings. */
+  /** Recalled bytes count as rows that the batch adds. */
   private def mayRecall(bytes: Long): Boolean = {
     val may = bytes <= room
     if (may) room -= bytes
     may
   }
 
-  /** Gives memory and disk back; the state is used no more. */
+  /** Frees memory and disk; the state is not used afterwards. */
   def close(): Unit = {
     share.report(0L, 0L)
     file.close()
@@ -152,26 +153,26 @@ final class SegmentJoinState[R](
 
   // ---- versions ----
 
-  /** Ends a version: nothing that was done until now can be undone any more. */
+  /** Ends a version: its changes cannot be undone any more. */
   def seal(): Unit = {
     sealedNextId = nextId
     Side.both.foreach(sides(_).seal())
   }
 
-  /** Undoes what was done since the last version was sealed. */
+  /** Undoes the changes since the last version was sealed. */
   def rollback(): Unit = {
     nextId = sealedNextId
     Side.both.foreach(sides(_).rollback())
   }
 
-  /** Numbers the rows that came since the last version and are still there, and tells how many. */
+  /** Numbers the live rows that were appended since the last version, and returns their count. */
   def number(): Long = {
     val before = nextId
     for (side <- Side.both) nextId += sides(side).number(nextId)
     nextId - before
   }
 
-  /** Writes what has changed since the last version was sealed; rows must have been numbered. */
+  /** Writes the changes since the last version was sealed; rows must have been numbered. */
   def writeChange(out: DataOutputStream): Unit = {
     val writer = new ChangeWriter(out)
     writer.begin(ChangeHead(nextId, side => sides(side).watermarks))
@@ -188,9 +189,10 @@ final class SegmentJoinState[R](
   }
 
   /**
-   * Takes in what was written of it, within the limit of memory. The state must be empty.
+   * Reads the versions that were written of it, within the limit of memory. The state must be
+   * empty.
    *
-   * @param versions calls what it is given for each version, the newest first
+   * @param versions passes each version to its argument, the newest first
    */
   def restore(versions: (PackedInput => Unit) => Unit): Unit = {
     val history = new History
@@ -221,7 +223,7 @@ final class SegmentJoinState[R](
 
 private object SegmentJoinState {
 
-  /** Reads a row that is in memory; which side it is of, and room for its limits, is there. */
+  /** Reads a row that is in memory; `into` has its side already, and room for its limits. */
   private def read(segment: Segment, i: Int, into: ChangeRow): Unit = {
     into.matched = segment.isMatched(i)
     into.id = segment.id(i)
@@ -238,12 +240,12 @@ private object SegmentJoinState {
     into.size = RowBytes.size(place)
   }
 
-  /** After how many rows that a batch brings the memory is looked at. */
+  /** Appended rows between two checks of the memory. */
   private val CheckedEvery = 1L << 16
 
-  /** A fourth of it may come back in a version: what is there already is of use, too. */
+  /** A fourth of it may be recalled in a version: the rows in memory are needed, too. */
   private val RoomOfLimit = 4
 
-  /** In how many steps the memory is filled: other tasks fill it at the same time. */
+  /** The steps in which a restore spills: other tasks use the memory at the same time. */
   private val RestoreSteps = 64
 }

@@ -3,13 +3,19 @@ package io.streamjoin.state.segment
 import java.util.Arrays
 
 /**
- * The limits of the rows of one segment: the least and the greatest of each, and the rows in their order.
+ * Limits of the rows of one segment: the least and the greatest of each, and the rows in order
+ * of a limit.
  *
- * An eviction asks for rows whose limit is below a watermark. Those in memory are taken from a
- * queue, which is sorted when it is first needed after an append. Those on the disk are read page by
- * page; pages whose least limit is not below the watermark are skipped.
+ * An eviction requires the rows whose limit is below a watermark. Rows in memory are taken from
+ * a queue, which is sorted when it is first needed after an append. Rows on the disk are read
+ * page by page, without the pages whose least limit is not below the watermark.
  *
- * @param watched how many numbers a row has behind its limits, of which only the least is required
+ * Example: the limits are 10:03, 10:14 and 10:07. At watermark 10:05 the queue is sorted, and
+ * the eviction takes the first row. The least limit is now 10:07. At watermark 10:06 it takes
+ * nothing, and compares one number.
+ *
+ * @param watched how many numbers a row has behind its limits, of which only the least is
+ *   required
  */
 private[segment] final class SegmentLimits(rows: RowPages, limitCount: Int, watched: Int) {
   private val numberCount = limitCount + watched
@@ -19,7 +25,7 @@ private[segment] final class SegmentLimits(rows: RowPages, limitCount: Int, watc
   private val greatestLimit = Array.fill(limitCount)(Long.MinValue)
   private val queues = new Array[LimitQueue](numberCount)
 
-  /** The row at which the scan of the disk goes on. */
+  /** The row at which the scan of the disk continues. */
   private var scanFrom = 0
 
   /** Takes in the limits of an appended row. */
@@ -72,7 +78,7 @@ private[segment] final class SegmentLimits(rows: RowPages, limitCount: Int, watc
     -1
   }
 
-  /** The same of rows on the disk: it reads the pages that have such rows. */
+  /** The same for rows on the disk: it reads the pages that have such rows. */
   def nextSpilledBelow(k: Int, watermark: Long): Int = {
     val i = rows.nextSpilledBelow(scanFrom, k, watermark)
     scanFrom = i + 1
@@ -117,12 +123,12 @@ private[segment] final class SegmentLimits(rows: RowPages, limitCount: Int, watc
   /** Rows have other numbers, or go to the disk: the queues are sorted anew when needed. */
   def dropQueues(): Unit = Arrays.fill(queues.asInstanceOf[Array[AnyRef]], null)
 
-  /** Rows may have come back: a bound that is too low makes an eviction look for them. */
+  /** Deleted rows may be live again: a bound that is too low makes an eviction search for them. */
   def undo(): Unit = {
     Arrays.fill(leastLimit, Long.MinValue)
     dropQueues()
   }
 
-  /** Takes over what is known of the rows on the disk, which are about to be recalled. */
+  /** Takes over the least limits of the rows on the disk, which are about to be recalled. */
   def recall(): Unit = for (k <- leastLimit.indices) leastLimit(k) = rows.leastSpilled(k)
 }

@@ -10,15 +10,16 @@ import io.streamjoin.bounds.Saturated
  * The segments of one side.
  *
  * {{{
- *   open     take rows; in ascending order of their first limit, which do not overlap
+ *   open     take rows; in ascending order of their first limits, which do not overlap
  *   closed   take no more rows, in no order; their rows are searched on the disk
  * }}}
  *
- * A closed segment stays on the disk while rows still arrive for its limits: such a row opens another
- * segment.
+ * A closed segment stays on the disk while rows still arrive for its limits: such a row opens
+ * another segment.
  *
- * @param span how far apart the first limits of the rows of one segment may be, see [[SegmentWidth]]
- * @param create makes a segment for limits from one to another, of about so many rows
+ * @param span how far apart the first limits of the rows of one segment may be, see
+ *   [[SegmentWidth]]
+ * @param create makes a segment for limits from one to another, and an expected number of rows
  */
 private[segment] final class SegmentList(span: Long, create: (Long, Long, Int) => Segment) {
   private var open = new Array[Segment](16)
@@ -102,7 +103,7 @@ private[segment] final class SegmentList(span: Long, create: (Long, Long, Int) =
 
   // ---- changes of the list ----
 
-  /** An open segment takes no more rows: one that arrived would bring all of it back from the disk. */
+  /** Closes an open segment: a row that arrived for it would recall all of it. */
   def close(segment: Segment): Unit = {
     segment.close()
     closed += segment

@@ -1,6 +1,6 @@
 package io.streamjoin.state.segment
 
-/** A row of a segment in its place: its numbers and bytes are read when asked for. */
+/** A row of a segment in its place: its numbers and bytes are read on demand. */
 private[segment] abstract class PlacedRow[R](codec: RowCodec[R]) extends StateRow[R] {
   protected def segment: Segment
   protected def at: Int
@@ -12,7 +12,7 @@ private[segment] abstract class PlacedRow[R](codec: RowCodec[R]) extends StateRo
   override def matched: Boolean = segment.isMatched(at)
 }
 
-/** One object that shows one row after another. */
+/** A cursor over rows: one object for one row after another. */
 private[segment] final class ShownRow[R](codec: RowCodec[R]) extends PlacedRow[R](codec) {
   private var in: Segment = _
   private var place = -1
@@ -30,7 +30,7 @@ private[segment] final class ShownRow[R](codec: RowCodec[R]) extends PlacedRow[R
   }
 }
 
-/** All live rows of some segments, shown by one object. */
+/** All live rows of some segments, by one cursor. */
 private[segment] final class SegmentRows[R](segments: Iterator[Segment], shown: ShownRow[R])
     extends Iterator[StateRow[R]] {
   private var segment: Segment = _

@@ -6,15 +6,15 @@ import io.streamjoin.state.{BufferedRow, Probed, Watched}
 /**
  * The buffered rows of one side, in segments in ascending order of their first limit.
  *
- * Everything done since the last version was sealed can be undone, for a task may fail, or run once
- * more.
+ * Everything done since the last version was sealed can be undone: a task may fail, or run
+ * again.
  *
  * @param limitCount how many limits a row has
- * @param span how far apart the first limits of rows of one segment may be, more while segments have
- *   few rows; 1 where a row can match at any distance, so that a probe goes through all segments
- * @param disk for rows that memory is too short for
- * @param timeIndex whether rows of a key are found by one time without a walk over the others
- * @param watched of what else the least is asked for
+ * @param span how far apart the first limits of a segment may be, more while segments have few
+ *   rows. 1 if a row can match at any distance: then a probe visits all segments
+ * @param disk for the rows that do not fit into memory
+ * @param timeIndex whether a probe finds rows by key and one time without a walk over the key
+ * @param watched further numbers of which the least is required
  */
 private[segment] final class SegmentSide[R](
     limitCount: Int,
@@ -73,12 +73,18 @@ private[segment] final class SegmentSide[R](
       numbers
     }
 
-  /** The least limit `k` of all rows, or of what is watched, see [[io.streamjoin.state.JoinState.least]]. */
+  /**
+   * The least limit `k` of all rows, or watched number, see
+   * [[io.streamjoin.state.JoinState.least]].
+   */
   def least(k: Int): Long =
     if (k >= numberCount) Watermarks.Unknown
     else segments.least(k, isFirst = isFirstLimit(k))
 
-  /** The same of rows that have not been joined. Looks at the rows of segments until nothing less can follow. */
+  /**
+   * The same for rows that have not been joined. It reads rows of segments until no lower one
+   * can follow.
+   */
   def leastUnmatched(k: Int): Long =
     if (k >= numberCount) Watermarks.Unknown
     else {
@@ -102,21 +108,21 @@ private[segment] final class SegmentSide[R](
     cursor
   }
 
-  /** Takes away each row of which some limit is below its watermark; to be read to its end. */
+  /** Evicts each row of which some limit is below its watermark; to be read to its end. */
   def evict(watermarks: Array[Long]): Iterator[BufferedRow[R]] = {
     val whole = drop(watermarks)
     rowsOf(whole) ++
       segments.all.filter(_.mayBeBelow(watermarks)).flatMap(new Below(_, watermarks))
   }
 
-  /** The same without a look at rows that go with all others of their segment. */
+  /** The same without reading rows that are evicted with their whole segment. */
   def discard(watermarks: Array[Long]): Unit = {
     drop(watermarks)
     for (segment <- segments.all if segment.mayBeBelow(watermarks))
       new Below(segment, watermarks).foreach(_ => ())
   }
 
-  /** Takes the segments away of which all rows go, and returns them. */
+  /** Drops the segments of which all rows are evicted, and returns them. */
   private def drop(watermarks: Array[Long]): Iterator[Segment] = {
     evictedTo = watermarks.clone()
     val first = undo.dropped.length
@@ -131,7 +137,10 @@ private[segment] final class SegmentSide[R](
     undo.dropped.iterator.drop(first)
   }
 
-  /** Numbers the rows that were appended since the last version was sealed, and tells how many. */
+  /**
+   * Numbers the live rows that were appended since the last version was sealed, and returns
+   * their count.
+   */
   def number(firstId: Long): Long = {
     var id = firstId
     foreachFresh { (segment, i) =>
@@ -141,17 +150,17 @@ private[segment] final class SegmentSide[R](
     id - firstId
   }
 
-  /** The rows that were appended since the last version was sealed, without those that have gone. */
+  /** Visits the live rows that were appended since the last version was sealed. */
   def foreachFresh(visitor: RowVisitor): Unit =
     for (segment <- segments.opened) segment.foreachFresh(row => visitor.visit(segment, row))
 
   /** The ids of rows of earlier versions that have been joined since. */
   def markedIds: Array[Long] = undo.marked.idsOfEarlier
 
-  /** The ids of rows of earlier versions that have been taken away one by one since. */
+  /** The ids of rows of earlier versions that were removed one by one since. */
   def removedIds: Array[Long] = undo.removed.idsOfEarlier
 
-  /** All rows, shown one after another. */
+  /** Visits all rows, one after another. */
   def foreach(visit: StateRow[R] => Unit): Unit = rowsOf(segments.all).foreach(visit)
 
   private def rowsOf(some: Iterator[Segment]): Iterator[StateRow[R]] =
@@ -167,7 +176,10 @@ private[segment] final class SegmentSide[R](
     moveOut(segments.removeClosed(s => !s.areSpilled && s.live < disk.searchedFrom))
   }
 
-  /** The few rows that closed segments are left with go to those that take rows. There must be nothing to be undone. */
+  /**
+   * Appends the few live rows of closed segments to open ones. There must be nothing that can
+   * be undone.
+   */
   private def moveOut(some: collection.Seq[Segment]): Unit = if (some.nonEmpty) {
     total -= some.map(_.live.toLong).sum
     val limits = new Array[Long](limitCount)
@@ -179,7 +191,7 @@ private[segment] final class SegmentSide[R](
     segments.opened.foreach(_.seal())
   }
 
-  /** Begins with what earlier evictions took away already gone. */
+  /** Restores the watermarks of the last eviction. */
   def restore(watermarks: Array[Long]): Unit = evictedTo = watermarks.clone()
 
   def rollback(): Unit = {
@@ -205,7 +217,10 @@ private[segment] final class SegmentSide[R](
     total -= 1
   }
 
-  /** The rows of a segment of which some limit is below its watermark, alike; they are taken away as they are shown. */
+  /**
+   * The rows of a segment of which some limit is below its watermark. The iterator reuses one
+   * object, and deletes the rows as it returns them.
+   */
   private final class Below(segment: Segment, watermarks: Array[Long])
       extends Iterator[BufferedRow[R]] {
     private var k = 0
@@ -259,6 +274,6 @@ private[segment] final class SegmentSide[R](
 
 private[segment] object SegmentSide {
 
-  /** The number of a row that has not been committed. */
+  /** The id of a row that has not been committed. */
   val NoId: Long = -1L
 }

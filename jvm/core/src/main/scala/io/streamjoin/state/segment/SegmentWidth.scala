@@ -3,14 +3,14 @@ package io.streamjoin.state.segment
 import io.streamjoin.bounds.Saturated
 
 /**
- * How far apart the first limits of rows of a new segment may be: the least that is good for a probe,
- * and more while segments would have few rows.
+ * Width of a new segment: how far apart the first limits of its rows may be. It is the least
+ * width that is good for a probe, and more while segments would have few rows.
  *
- * Judged by the rows that have come for each segment that was opened, not by how full one of them is:
- * where rows come in disorder the newest segments are nearly empty, however many rows are still to
- * come for them.
+ * The width follows from the rows that arrived for each opened segment, not from the rows in
+ * one of them. With rows in disorder the newest segments are nearly empty, although many rows
+ * are still to arrive for them.
  *
- * @param span the least width; 1 where a probe goes through all segments
+ * @param span the least width; 1 if a probe visits all segments
  */
 private[segment] final class SegmentWidth(span: Long) {
   import SegmentWidth._
@@ -26,10 +26,10 @@ private[segment] final class SegmentWidth(span: Long) {
   /** The width of a segment that is opened now. */
   def ofNext: Long = width
 
-  /** A row has come, for whichever segment. */
+  /** A row was appended, to any segment. */
   def rowCame(): Unit = rows += 1
 
-  /** A row has come for which there is no segment yet. */
+  /** A row has arrived for which there is no segment yet. */
   def opens(): Unit = {
     opened += 1
     if (rows > rule.many * rule.judged) judge(math.max(least, width / 2))
@@ -47,9 +47,9 @@ private[segment] final class SegmentWidth(span: Long) {
 private object SegmentWidth {
 
   /**
-   * @param few so many rows of a segment, or more, are wanted
-   * @param many and not more than so many
-   * @param judged how many segments are opened from one judgement to the next
+   * @param few the least number of rows of a segment that is good
+   * @param many the greatest number that is good
+   * @param judged how many segments are opened from one decision to the next
    */
   private final case class Rule(few: Long, many: Long, judged: Int)
 

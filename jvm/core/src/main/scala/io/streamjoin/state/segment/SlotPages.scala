@@ -1,9 +1,9 @@
 package io.streamjoin.state.segment
 
 /**
- * A number for each of many slots, 0 at first; which slot is a key's follows from the key. Keys are hashes: their
- * upper bits tell them apart. Slots are in the order of keys, so that whoever comes with keys in that order goes
- * through memory from its begin to its end.
+ * Table of numbers by slot, 0 at first; the slot of a key follows from the key. Keys are
+ * hashes, and their upper bits are the slot. Slots are in the order of keys, so probes in that
+ * order read memory sequentially.
  *
  * @param expected for how many keys
  */
@@ -16,7 +16,7 @@ private[segment] class SlotPages(expected: Int) {
   private val pages =
     Array.fill(math.max(1, slots / PageSlots))(new Array[Int](math.min(slots, PageSlots)))
 
-  /** For how many keys there are slots enough, two for each. */
+  /** How many keys there is room for, with two slots for each. */
   final def rows: Int = slots / 2
 
   final def slot(key: Long): Int = hash(key) >>> shift
@@ -29,7 +29,7 @@ private[segment] class SlotPages(expected: Int) {
   final def update(slot: Int, number: Int): Unit =
     pages(slot >>> PageShift)(slot & PageSlots - 1) = number
 
-  /** Bytes held in memory. */
+  /** Bytes in memory. */
   def allocated: Long = pages.length.toLong * pages(0).length * 4L
 }
 
@@ -39,8 +39,8 @@ private[segment] object SlotPages {
   private val PageSlots = 1 << PageShift
 
   /**
-   * What a key's slot is taken from, however many slots there are. The lowest bits tell the few keys apart that
-   * are no hashes.
+   * The bits of a key that its slot is taken from, for any number of slots. The lowest bits
+   * distinguish the few keys that are not hashes.
    */
   def hash(key: Long): Int = {
     val upper = (key >>> 32).toInt

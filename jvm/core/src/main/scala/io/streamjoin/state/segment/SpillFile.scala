@@ -4,20 +4,19 @@ import java.io.{File, IOException, RandomAccessFile, UncheckedIOException}
 
 import scala.collection.mutable
 
-/** Bytes that lie together in a [[SpillFile]]. */
+/** Adjacent bytes of a [[SpillFile]]. */
 private[segment] final case class Extent(position: Long, length: Int)
 
 /**
- * The file on the local disk for the rows of one state that memory is too short for. It is made when
- * the first are written, and has no name as soon as it is open, so that it goes with the process,
- * however that ends.
+ * Spill file of one state, on the local disk. It is created by the first write, and unlinked as
+ * soon as it is open. So it disappears with the process, however that ends.
  *
- * Each extent takes a power of two of the file, and what was given back is used again by the next of
- * its size: chunks of rows mostly are such powers.
+ * Each extent takes a power of two of the file. Freed extents are reused by extents of the same
+ * size: chunks of rows mostly have such sizes.
  *
- * It is no channel: Spark interrupts tasks, and an interrupt closes a channel for good.
+ * It is not a channel: Spark interrupts tasks, and an interrupt closes a channel for good.
  *
- * @param create gives a file to be used by nobody else; called once at most
+ * @param create makes a file that nothing else uses; called at most once
  */
 private[segment] final class SpillFile(create: () => File) {
   import SpillFile._
@@ -29,7 +28,7 @@ private[segment] final class SpillFile(create: () => File) {
   private val vacant = Array.fill(LargestBits + 1)(mutable.Stack.empty[Long])
   private var hasFailed = false
 
-  /** How far it reaches, in bytes. */
+  /** Its length in bytes. */
   def size: Long = end
 
   /** Whether something could not be read or written. */
@@ -57,7 +56,7 @@ private[segment] final class SpillFile(create: () => File) {
 
   def close(): Unit =
     if (file != null) {
-      // nobody reads it any more
+      // nothing reads it any more
       try file.close()
       catch { case _: IOException => () }
       path.delete()
@@ -84,12 +83,12 @@ private[segment] final class SpillFile(create: () => File) {
   private def empty(): Unit = {
     vacant.foreach(_.clear())
     end = 0L
-    // where it stays long, it is written over
+    // a file that stays long is overwritten
     try file.setLength(0L)
     catch { case _: IOException => () }
   }
 
-  /** A task that reads a file of the checkpoint takes an IOException for one of that file. */
+  /** An IOException would look like that of a checkpoint file. */
   private def guarded[T](what: String)(action: => T): T =
     try action
     catch {
@@ -107,7 +106,7 @@ private object SpillFile {
   private val SmallestBits = 9
   private val LargestBits = 31
 
-  /** The power of two that holds so many bytes. */
+  /** The least power of two that is not below a number of bytes. */
   private def bits(length: Int): Int =
     math.max(SmallestBits, 32 - Integer.numberOfLeadingZeros(length - 1))
 }

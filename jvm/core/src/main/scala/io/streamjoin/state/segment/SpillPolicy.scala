@@ -1,8 +1,8 @@
 package io.streamjoin.state.segment
 
 /**
- * Decides what goes to the disk when memory is short. It is called between two versions, when nothing
- * can be undone.
+ * Order in which segments are spilled when memory is short. It is called between two versions,
+ * when nothing can be undone.
  *
  * {{{
  *   1. bytes of rows      of every segment, latest limits first: early ones are evicted soon
@@ -10,7 +10,8 @@ package io.streamjoin.state.segment
  *   3. numbers and index  of the largest segments that can be searched on the disk, in use or not
  * }}}
  *
- * The third step takes one large segment rather than a part of all, for each costs searches.
+ * The third step takes one large segment rather than a part of all, for each spilled segment
+ * costs searches.
  *
  * @param sides the segments of each side
  */

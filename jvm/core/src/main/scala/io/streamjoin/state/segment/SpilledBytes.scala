@@ -3,12 +3,13 @@ package io.streamjoin.state.segment
 import java.nio.ByteBuffer
 
 /**
- * What one side has in the file. It is read through a window: what follows a row in its extent is read
- * with it, for rows that go together lie together, and a row is looked at more than once.
+ * The bytes and numbers of one side in the spill file. They are read through a window: with a
+ * row it reads the rows behind it in its extent. They are evicted at the same time and mostly
+ * needed next.
  *
- * @param recalled is told when much has come back into memory, and may refuse it
- * @param mayRecall whether so many bytes may come back that could be left where they are
- * @param searchedFrom segments of so many rows are searched where they lie
+ * @param recalled called when many rows have been recalled; it may refuse by an exception
+ * @param mayRecall whether this many bytes may be recalled that could stay on the disk
+ * @param searchedFrom segments of at least this many rows are searched on the disk
  */
 private[segment] final class SpilledBytes(
     file: SpillFile,
@@ -18,7 +19,7 @@ private[segment] final class SpilledBytes(
 ) {
   import SpilledBytes._
 
-  /** The rows that are shown. */
+  /** The rows that are readable at present. */
   val rows: RowWindow = new RowWindow(readNumbers(_, _, _, _, _))
 
   private val pieceBytes = ByteBuffer.allocate(PieceBytes)
@@ -29,12 +30,12 @@ private[segment] final class SpilledBytes(
   private var until = 0L
 
   def write(bytes: Array[Byte], length: Int): Extent = {
-    // what it shows may be written over
+    // the window may have bytes that are overwritten now
     forget()
     file.write(bytes, length)
   }
 
-  /** The row at an offset in the extent; it counts until the next is read. */
+  /** The row at an offset in the extent; valid until the next read. */
   def read[R](extent: Extent, offset: Int, size: Int, codec: RowCodec[R]): R = {
     val position = extent.position + offset
     if (position < from || position + size > until) {
@@ -72,14 +73,14 @@ private[segment] final class SpilledBytes(
     }
   }
 
-  /** The same in one array, until the next are read. */
+  /** The same in one array, valid until the next call. */
   def piece(extent: Extent, from: Int, count: Int): Array[Long] = {
     if (pieceNumbers.length < count) pieceNumbers = new Array[Long](count)
     readNumbers(extent, from, count, pieceNumbers, 0)
     pieceNumbers
   }
 
-  /** Much of what was on the disk is in memory again. */
+  /** Many rows were recalled. */
   def checkMemory(): Unit = recalled()
 
   def release(extent: Extent): Unit = file.release(extent)
@@ -101,7 +102,7 @@ private[segment] final class SpilledBytes(
 
 private object SpilledBytes {
 
-  /** As many as the JVM reads without memory of its own. */
+  /** The JVM reads as many bytes without allocating memory of its own. */
   private val WindowBytes = 1 << 13
   private val PieceBytes = WindowBytes
 }

@@ -1,12 +1,12 @@
 package io.streamjoin.state.segment
 
 /**
- * What is known in memory of pages of rows that lie on the local disk: where they are, which rows have been joined or
- * have gone, and the least of each number of the rows of a page.
+ * In-memory part of pages of rows on the local disk: their extents, the flags of rows, and the
+ * least of each number of a page.
  *
  * @param extents of each page
  * @param pageRows how many rows a page has, a multiple of 64
- * @param numberCount how many numbers a row has of which the least is asked for
+ * @param numberCount how many numbers a row has of which the least is required
  */
 private[segment] final class SpilledPages(
     extents: Array[Extent],
@@ -42,26 +42,26 @@ private[segment] final class SpilledPages(
     if (on) flags(page)(word) |= 1L << i else flags(page)(word) &= ~(1L << i)
   }
 
-  /** What no number `k` of the rows of a page is below, unless it [[isStale]]. */
+  /** No number `k` of the live rows of a page is lower, unless it [[isStale]]. */
   def least(page: Int, k: Int): Long = leasts(page * numberCount + k)
 
   /** A row of the page has this number. */
   def lower(page: Int, k: Int, number: Long): Unit =
     leasts(page * numberCount + k) = math.min(least(page, k), number)
 
-  /** Whether the least numbers of a page must be looked for. */
+  /** Whether the least numbers of a page must be read again. */
   def isStale(page: Int): Boolean = stale(page)
 
-  /** Rows of the page have gone, or have come back. */
+  /** Rows of the page were deleted, or are live again. */
   def setStale(page: Int): Unit = stale(page) = true
 
-  /** The least numbers of a page are about to be told by [[lower]]. */
+  /** The least numbers of a page are about to be reported by [[lower]]. */
   def renew(page: Int): Unit = {
     stale(page) = false
     for (k <- 0 until numberCount) leasts(page * numberCount + k) = Long.MaxValue
   }
 
-  /** Bytes held in memory. */
+  /** Bytes in memory. */
   def allocated: Long =
     extents.length * BytesOfPage + leasts.length * 8L + allocated(matched) + allocated(deleted)
 
@@ -72,6 +72,6 @@ private[segment] final class SpilledPages(
 private object SpilledPages {
   private val BytesOfArray = 16L
 
-  /** An extent, what refers to it and to the flags. */
+  /** An extent, and the references to it and to the flags. */
   private val BytesOfPage = 41L
 }

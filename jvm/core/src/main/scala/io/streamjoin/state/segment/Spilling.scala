@@ -3,16 +3,17 @@ package io.streamjoin.state.segment
 import java.io.File
 
 /**
- * When rows of a state go to the local disk, and where.
+ * When a state spills rows to the local disk, and where.
  *
  * @param pool the states that share the memory
- * @param limit how many bytes they may hold together between two versions; what the next version
- *   brings comes on top
- * @param newFile gives a file to be used by nobody else
- * @param most how many bytes of what cannot go to the disk there may be; beyond it a state says so,
- *   before memory is gone
- * @param exceeded what it says then, of so many bytes
- * @param searchedFrom segments of so many rows or more are searched on the disk; smaller ones come back as a whole
+ * @param limit the bytes they may have together between two versions; the rows of the next
+ *   version are added to it
+ * @param newFile makes a file that nothing else uses
+ * @param most the most bytes there may be that cannot be spilled; a state refuses to exceed it
+ *   before memory runs out
+ * @param exceeded the error of a state that would exceed it, by the bytes
+ * @param searchedFrom segments of at least this many rows are searched on the disk; smaller
+ *   ones are recalled
  */
 final case class Spilling(
     pool: MemoryPool,
@@ -26,7 +27,7 @@ final case class Spilling(
 
 object Spilling {
 
-  /** Of fewer rows an index on the disk would take more memory than it is worth. */
+  /** An index on the disk of fewer rows takes more memory than it saves. */
   val SearchedFrom: Int = 1 << 12
 
   /** Everything stays in memory. */

@@ -2,9 +2,9 @@ package io.streamjoin.state.segment
 
 import io.streamjoin.state.BufferedRow
 
-/** A buffered row with all that was appended with it. */
+/** A buffered row with its limits. */
 trait StateRow[R] extends BufferedRow[R] {
 
-  /** The watermark above which it goes. */
+  /** The row is evicted when the watermark is above this. */
   def limit(k: Int): Long
 }

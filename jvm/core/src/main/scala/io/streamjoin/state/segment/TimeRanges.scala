@@ -1,18 +1,17 @@
 package io.streamjoin.state.segment
 
 /**
- * Where, among segments in the order of their limits, rows of a range of times may be. Times mostly
- * ascend with limits, so that a probe has to look at few segments of many.
+ * Index of segments by time. The segments are in the order of their limits, and times mostly
+ * ascend with limits, so a probe visits few segments of many.
  *
- * What is known is gathered when it is asked for: a batch appends all rows of a side before it probes
- * them.
+ * It is computed on demand: a batch appends all rows of a side before it probes them.
  */
 private[segment] final class TimeRanges {
   private var greatestUntil = Array.emptyLongArray
   private var leastFrom = Array.emptyLongArray
   private var known = 0
 
-  /** Takes in segments that have changed. */
+  /** Takes over segments that have changed. */
   def gather(segments: Array[Segment], count: Int): Unit = {
     if (greatestUntil.length < count) {
       greatestUntil = new Array[Long](segments.length)
@@ -31,7 +30,7 @@ private[segment] final class TimeRanges {
     }
   }
 
-  /** The first segment that may hold a row of this time or later; those before hold none. */
+  /** The first segment that may have a row of this time or later; those before have none. */
   def first(time: Long): Int = {
     var low = 0
     var high = known
@@ -42,6 +41,6 @@ private[segment] final class TimeRanges {
     low
   }
 
-  /** Whether this segment or a later one may hold a row of this time or earlier. */
+  /** Whether this segment or a later one may have a row of this time or earlier. */
   def goesOn(segment: Int, time: Long): Boolean = segment < known && leastFrom(segment) <= time
 }

@@ -4,12 +4,12 @@ import java.util.Arrays
 
 import scala.collection.mutable
 
-/** Is shown rows in their places: without an object for each number. */
+/** Visitor of rows in their places, without an object for each number. */
 private[segment] trait RowVisitor {
   def visit(segment: Segment, row: Int): Unit
 }
 
-/** Rows of segments, in the order in which something happened to them. */
+/** Rows of segments, in the order of the changes. */
 private[segment] sealed class RowList {
   private var segments = new Array[Segment](16)
   private var rows = new Array[Int](16)
@@ -17,7 +17,7 @@ private[segment] sealed class RowList {
 
   def length: Int = count
 
-  /** The row is in memory, or shown. */
+  /** Adds a row that is in memory, or in the window of the disk. */
   def add(segment: Segment, row: Int): Unit = {
     if (count == rows.length) {
       segments = Arrays.copyOf(segments, count * 2)
@@ -42,10 +42,10 @@ private[segment] sealed class RowList {
   }
 }
 
-/** The same where a checkpoint tells which rows of earlier versions these are. */
+/** Rows of which a checkpoint reports the ids, as far as they are of earlier versions. */
 private[segment] final class ReportedRows extends RowList {
 
-  /** Noted while the row is at hand: later it may lie on the disk. */
+  /** Read at once: the row may be on the disk later. */
   private var ids = new Array[Long](16)
   private var earlier = 0
 
@@ -67,22 +67,25 @@ private[segment] final class ReportedRows extends RowList {
   }
 }
 
-/** What has been done to one side since the last version was sealed, beside rows that were appended. */
+/** Changes of one side since the last version was sealed, without appended rows. */
 private[segment] final class Undo {
 
-  /** Rows that have been joined for the first time. */
+  /** Rows that were joined for the first time. */
   val marked: ReportedRows = new ReportedRows
 
-  /** Rows that were taken away one by one. */
+  /** Rows that were removed one by one. */
   val removed: ReportedRows = new ReportedRows
 
-  /** Rows that went because of the watermark by which segments go: the rest of theirs follows. */
+  /**
+   * Rows that were evicted by the watermark that drops segments: the rest of their segment
+   * follows.
+   */
   val evicted: RowList = new RowList
 
-  /** Rows that went because of another watermark, and that their segment may outlive by far. */
+  /** Rows that were evicted by another watermark, whose segment may stay for long. */
   val outlived: RowList = new RowList
 
-  /** Segments of which no row is left. */
+  /** Segments that were dropped. */
   val dropped: mutable.ArrayBuffer[Segment] = mutable.ArrayBuffer.empty
 
   def clear(): Unit = {

@@ -20,7 +20,14 @@ class EventTimeJoinSuite extends AnyFunSuite {
     val state = new HeapJoinState[TestRow](identity)
     val counters = new JoinCounters
     val operator =
-      new EventTimeJoin[TestRow, Emitted](joinType, bounds, rows, output, state, JoinStats(counters))
+      new EventTimeJoin[TestRow, Emitted](
+        joinType,
+        bounds,
+        rows,
+        output,
+        state,
+        JoinStats(counters)
+      )
   }
 
   test("a row that the end of the batch would free at once is joined but not kept") {

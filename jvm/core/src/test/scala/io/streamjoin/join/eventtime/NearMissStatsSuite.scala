@@ -21,7 +21,14 @@ class NearMissStatsSuite extends AnyFunSuite {
     val state = new HeapJoinState[TestRow](identity)
     val counters = new JoinCounters
     val operator =
-      new EventTimeJoin[TestRow, Emitted](joinType, bounds, rows, output, state, JoinStats(counters))
+      new EventTimeJoin[TestRow, Emitted](
+        joinType,
+        bounds,
+        rows,
+        output,
+        state,
+        JoinStats(counters)
+      )
 
     /** What a batch ends with, without a watermark that moves. */
     def end(): Unit = assert(operator.advance(operator.received).isEmpty)

@@ -17,7 +17,7 @@ import org.apache.spark.sql.streamjoin.checkpoint.{
 import org.apache.spark.sql.streamjoin.errors.StateErrors
 
 import io.streamjoin.model.{BySide, Side, Watermarks}
-import io.streamjoin.state.segment.{StateRow, SegmentJoinState}
+import io.streamjoin.state.segment.{SegmentJoinState, StateRow}
 import io.streamjoin.state.{BufferedRow, JoinState, Probed}
 
 /**

@@ -66,7 +66,7 @@ private[asof] final class AsOfTask(
             due(side).add(row)
             Iterator.empty
           case AsOfJoin.Arrival.Unmatched => Iterator.single(operator.unmatched(row))
-          case _                       => Iterator.empty
+          case _                          => Iterator.empty
         }
       }
     def joined(): Iterator[InternalRow] = {

@@ -100,7 +100,8 @@ private[ordered] object OrderTask {
 
   private def shape(output: Seq[Attribute], rows: TimedRows): StateShape = StateShape(
     side =>
-      if (side == OrderOperator.BufferSide) DataTypeUtils.fromAttributes(output) else new StructType(),
+      if (side == OrderOperator.BufferSide) DataTypeUtils.fromAttributes(output)
+      else new StructType(),
     _ => 1,
     _ => 1L,
     (_, row, _) => Array(rows.time(row))

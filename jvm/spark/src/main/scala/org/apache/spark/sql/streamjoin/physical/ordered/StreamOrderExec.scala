@@ -98,7 +98,8 @@ class StreamOrderExec(child: SparkPlan, batch: BatchInfo, val spec: OrderSpec)
     DescribedOrder.json(spec, format)
 
   override protected def storedRows(side: Side): StructType =
-    if (side == OrderOperator.BufferSide) DataTypeUtils.fromAttributes(left.output) else new StructType()
+    if (side == OrderOperator.BufferSide) DataTypeUtils.fromAttributes(left.output)
+    else new StructType()
 
   // ---- watermarks ----
 
