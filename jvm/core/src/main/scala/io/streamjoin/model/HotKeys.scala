@@ -1,39 +1,40 @@
 package io.streamjoin.model
 
 /**
- * A key with more rows than one task is to have.
+ * A key with more rows than one task should have.
  *
- * @param hash that its rows are looked up by; of two keys with one hash both are spread if they lie together, and one
- *   if not
- * @param partition where its rows lie that are before
- * @param from the first bucket of time whose rows are spread, after those of all rows that lie there already
- * @param wider how many times as wide its buckets are as they have to be: of wider ones fewer rows are near an
- *   edge, and lie twice
+ * @param hash the hash by which its rows are probed. Of two keys with one hash both are spread
+ *   if they are in one partition, else only one
+ * @param partition the partition of its rows before it is spread
+ * @param from the first time bucket whose rows are spread; all buffered rows are before it
+ * @param wider how many times as wide as needed its buckets are: with wider ones fewer rows are
+ *   near an edge, and replicated
  */
 final case class HotKey(hash: Long, partition: Int, from: Long, wider: Int = 1)
 
 /**
- * The keys whose rows are spread over the partitions by buckets of their times, each from a bucket on.
+ * The keys whose rows are spread over the partitions by time bucket, each from a bucket on.
  *
  * {{{
  *   bucket       from - 2   from - 1 | from   from + 1   from + 2
  *   partition        2          2    |   2        0          1        of a key in partition 2 of 3
  * }}}
  *
- * The first bucket is the turn of the key's own partition, so that nobody is a guest at that edge: rows on both
- * sides of it lie together, and the next edge is the first with neighbours in two partitions. Rows that were
- * buffered before the key was found are all before the first bucket, and stay where they are.
+ * The first bucket belongs to the partition of the key, so there are no replicas at that edge:
+ * the rows on both sides of it are in one partition. The next edge is the first with neighbours
+ * in two partitions. Rows that were buffered before the key was found are all before the first
+ * bucket, and stay in place.
  *
- * Immutable, for it is asked of each row: a table of hashes with open addressing.
+ * Immutable, and looked up for each row: a table of hashes with open addressing.
  *
- * @param buckets as narrow as they may be
+ * @param buckets the narrowest ones
  */
 final case class HotKeys(buckets: ReachBuckets, keys: Seq[HotKey]) {
   require(buckets.width > 1, "numbers of buckets would wrap around, and have no order")
 
   private val mask: Int = Integer.highestOneBit(math.max(keys.length, 1)) * 4 - 1
 
-  /** By place: one more than the index of a key, or 0. */
+  /** By slot: the index of a key plus one, or 0. */
   private val table: Array[Int] = {
     val places = new Array[Int](mask + 1)
     for ((key, i) <- keys.zipWithIndex) {
@@ -54,7 +55,7 @@ final case class HotKeys(buckets: ReachBuckets, keys: Seq[HotKey]) {
 
   def size: Int = keys.length
 
-  /** How wide the buckets of the keys are. */
+  /** The widths of the buckets of the keys. */
   def widths: Seq[Long] = bucketsOf.toSeq.map(_.width).distinct.sorted
 
   def contains(hash: Long): Boolean = find(hash) >= 0
@@ -68,33 +69,33 @@ final case class HotKeys(buckets: ReachBuckets, keys: Seq[HotKey]) {
     -1
   }
 
-  /** The same of a key that lies in a partition as long as it is not spread. */
+  /** The same for a key with this partition while it is not spread. */
   private def find(hash: Long, own: Int): Int = {
     val key = find(hash)
     if (key < 0 || own == partitionOf(key) || own == HotKeys.Whichever) key else -1
   }
 
   /**
-   * The partition in which a row is at home; [[ReachBuckets.NoPartition]]: that of its key.
+   * The partition that owns a row; [[ReachBuckets.NoPartition]]: that of its key.
    *
    * @param own that of its key, or [[HotKeys.Whichever]]
    */
-  def homeIn(side: Side, hash: Long, time: Long, partitions: Int, own: Int): Int = {
+  def ownerIn(side: Side, hash: Long, time: Long, partitions: Int, own: Int): Int = {
     val key = find(hash, own)
     if (key < 0) ReachBuckets.NoPartition
     else {
-      val bucket = bucketsOf(key).home(side, time)
+      val bucket = bucketsOf(key).bucketOf(side, time)
       if (bucket < fromOf(key)) ReachBuckets.NoPartition else turn(key, bucket, partitions)
     }
   }
 
-  /** The partition in which a row is a guest, or [[ReachBuckets.NoPartition]]: in none. */
-  def guestIn(side: Side, hash: Long, time: Long, partitions: Int, own: Int): Int = {
+  /** The partition that has a replica of a row, or [[ReachBuckets.NoPartition]]. */
+  def replicaIn(side: Side, hash: Long, time: Long, partitions: Int, own: Int): Int = {
     val key = find(hash, own)
     if (key < 0) ReachBuckets.NoPartition
     else {
       val widened = bucketsOf(key)
-      val bucket = widened.home(side, time)
+      val bucket = widened.bucketOf(side, time)
       val next = bucket + widened.neighbour(side, time)
       if (next == bucket || math.min(bucket, next) < fromOf(key)) ReachBuckets.NoPartition
       else {
@@ -110,12 +111,12 @@ final case class HotKeys(buckets: ReachBuckets, keys: Seq[HotKey]) {
     partitions
   )
 
-  /** With more keys. */
+  /** Adds keys. */
   def ++(more: Seq[HotKey]): HotKeys = copy(keys = keys ++ more)
 }
 
 object HotKeys {
 
-  /** In the place of a key's partition: the one key with its hash is meant that is spread. */
+  /** Instead of the partition of a key: the spread key with this hash, in any partition. */
   val Whichever: Int = -1
 }

@@ -3,11 +3,11 @@ package io.streamjoin.model
 import io.streamjoin.model.Side.{Left, Right}
 
 /**
- * What a join emits for rows with and without a match.
+ * Type of a join: the rows that it emits with and without a match.
  *
  * @param name the SQL name
- * @param preserved the sides whose unmatched rows come out, padded with nulls (for an anti join: as
- *   they are)
+ * @param preserved the sides whose unmatched rows are emitted, padded with nulls (for an anti
+ *   join without padding)
  */
 sealed abstract class JoinType(val name: String, val preserved: Set[Side]) extends Serializable {
 
@@ -16,13 +16,13 @@ sealed abstract class JoinType(val name: String, val preserved: Set[Side]) exten
 
   def preserves(side: Side): Boolean = preserved(side)
 
-  /** Whether columns of a side come out. */
+  /** Whether columns of a side are in the output. */
   def emits(side: Side): Boolean = side == Left || !leftOnly
 
-  /** The sides of which every row that comes out has a row: none is padded in its place, and its columns come out. */
+  /** The sides that are never padded, and whose columns are in the output. */
   def always: Seq[Side] = Side.both.filter(side => emits(side) && !preserves(side.other))
 
-  /** Whether it depends on a row's having a partner that it comes out by itself, or not at all. */
+  /** Whether the output of a row of the side depends on its having a partner. */
   def notesMatches(side: Side): Boolean = preserves(side) || side == Left && leftOnly
 }
 

@@ -16,16 +16,16 @@ final case class Placement(
     partition: Int = 0,
     partitions: Int = 1
 ) {
-  private val replicated = BySide.of(routing.hasGuests)
+  private val replicated = BySide.of(routing.hasReplicas)
 
   /** Whether there may be replicas among the rows of the side. */
   def hasReplicas(side: Side): Boolean = replicated(side)
 
-  /** Whether replicas are stored under [[Routing.GuestKey]]. */
-  def separatesReplicas: Boolean = routing.keepsGuestsApart
+  /** Whether replicas are stored under [[Routing.ReplicaKey]]. */
+  def separatesReplicas: Boolean = routing.separatesReplicas
 
   /** Whether an arriving row is a replica, as far as the row itself decides. */
-  def isReplica(row: AnyRef): Boolean = routing.isGuest(row, partition, partitions)
+  def isReplica(row: AnyRef): Boolean = routing.isReplica(row, partition, partitions)
 
   /**
    * Whether a row with this key and time, arriving or buffered, is a replica.
@@ -33,14 +33,14 @@ final case class Placement(
    * @param ofKey the partition of its key, see [[isSpread]]
    */
   def isReplica(side: Side, key: Long, time: Long, ofKey: Int): Boolean =
-    routing.isGuest(side, key, time, partition, partitions, ofKey)
+    routing.isReplica(side, key, time, partition, partitions, ofKey)
 
   /** Whether a buffered row with this key is a replica, whatever its time. */
-  def isReplica(storedKey: Long): Boolean = routing.isGuest(storedKey)
+  def isReplica(storedKey: Long): Boolean = routing.isReplica(storedKey)
 
   /** Whether rows of this key are in more than one partition. */
   def isSpread(key: Long): Boolean = routing.isSpread(key)
 
   /** The side whose owner emits a pair. */
-  def pairOwner: Side = routing.answersForPairs
+  def pairOwner: Side = routing.pairOwner
 }

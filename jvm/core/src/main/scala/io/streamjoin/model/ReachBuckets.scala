@@ -1,24 +1,24 @@
 package io.streamjoin.model
 
 /**
- * Where rows lie that meet by their times alone: in the bucket of their time, and, where a partner may lie in
- * the next one, in that too.
+ * Time buckets that bring rows together that match by their times: a row is in the bucket of
+ * its time. If a partner may be in the next bucket, a replica is there.
  *
  * {{{
  *        bucket 0              bucket 1              bucket 2
  *   |---------------------|---------------------|---------------------|
  *                    <-reach->
- *                       x  a row here is at home in 0, and a guest in 1
+ *                       x  bucket 0 owns this row, bucket 1 has a replica
  * }}}
  *
- * Times of the right input count less a shift, so that those of partners are at most the reach apart, either way.
- * Nothing overflows: a number of a bucket may wrap around where buckets are one wide, but does so for both inputs
- * alike.
+ * Times of the right input count minus a shift, so that partners are at most the reach apart,
+ * either way. Bucket numbers may wrap around if buckets are one wide, but they do so for both
+ * inputs alike.
  *
  * Rule R31 of `docs/internals/rules.md`.
  *
- * @param shift what is taken off a time of the right input
- * @param reach how far the times of two partners are apart at most, not negative
+ * @param shift subtracted from the times of the right input
+ * @param reach the largest distance between the times of two partners, not negative
  * @param width of a bucket, at least twice the reach: a row has one neighbour at most
  */
 final case class ReachBuckets(shift: Long, reach: Long, width: Long) {
@@ -27,18 +27,18 @@ final case class ReachBuckets(shift: Long, reach: Long, width: Long) {
   private val (shiftBuckets, shiftRest) =
     (Math.floorDiv(shift, width), Math.floorMod(shift, width))
 
-  /** As many times as wide. */
+  /** The same buckets, this many times as wide. */
   def wider(times: Int): ReachBuckets = copy(width = Math.multiplyExact(width, times.toLong))
 
-  /** The bucket in which a row is at home. */
-  def home(side: Side, time: Long): Long = {
+  /** The bucket that owns a row. */
+  def bucketOf(side: Side, time: Long): Long = {
     val bucket = Math.floorDiv(time, width)
     if (side == Side.Left) bucket
     else if (Math.floorMod(time, width) < shiftRest) bucket - shiftBuckets - 1
     else bucket - shiftBuckets
   }
 
-  /** -1 or 1 where a partner may be at home in the bucket before or after, else 0. */
+  /** -1 or 1 if a partner may be in the bucket before or after, else 0. */
   def neighbour(side: Side, time: Long): Int = {
     val in = place(side, time)
     if (in < reach) -1 else if (in >= width - reach) 1 else 0
@@ -51,19 +51,19 @@ final case class ReachBuckets(shift: Long, reach: Long, width: Long) {
     else in - shiftRest
   }
 
-  /** The partition in which the row is at home. */
-  def homeIn(side: Side, time: Long, partitions: Int): Int =
-    ReachBuckets.partition(home(side, time), partitions)
+  /** The partition that owns the row. */
+  def ownerIn(side: Side, time: Long, partitions: Int): Int =
+    ReachBuckets.partition(bucketOf(side, time), partitions)
 
   /**
-   * The partition in which the row is a guest, or [[ReachBuckets.NoPartition]]: in none, for all who may be its
-   * partners are where it is.
+   * The partition that has a replica of the row, or [[ReachBuckets.NoPartition]] if all its
+   * possible partners are with it.
    */
-  def guestIn(side: Side, time: Long, partitions: Int): Int = {
+  def replicaIn(side: Side, time: Long, partitions: Int): Int = {
     val next = neighbour(side, time)
     if (next == 0) ReachBuckets.NoPartition
     else {
-      val bucket = home(side, time)
+      val bucket = bucketOf(side, time)
       val there = ReachBuckets.partition(bucket + next, partitions)
       if (there == ReachBuckets.partition(bucket, partitions)) ReachBuckets.NoPartition
       else there
@@ -73,15 +73,15 @@ final case class ReachBuckets(shift: Long, reach: Long, width: Long) {
 
 object ReachBuckets {
 
-  /** In the place of a partition: none that follows from a bucket. */
+  /** Instead of a partition: none follows from a bucket. */
   val NoPartition: Int = -1
 
-  /** Beyond it a reach is no better than none. */
+  /** A larger reach would not limit anything. */
   val Farthest: Long = Long.MaxValue / 16
 
   /**
-   * As many buckets in a row as there are partitions lie in all of them; where each such turn begins is
-   * drawn, or times that are all multiples of some unit would lie in few.
+   * Consecutive buckets are spread over all partitions in turns. The start of each turn is
+   * random: times that are multiples of some unit would otherwise fall into few partitions.
    */
   def partition(bucket: Long, partitions: Int): Int = {
     val turn = Math.floorDiv(bucket, partitions.toLong)
@@ -97,12 +97,12 @@ object ReachBuckets {
   }
 
   /**
-   * For partners of which the right one's time is at least the left one's less `before`, and at most that and
-   * `after`.
+   * The buckets for partners of which the time of the right one is at least that of the left
+   * one minus `before`, and at most that plus `after`.
    *
-   * @param bothCopied whether rows of both inputs are guests, or of one of them only: a wider bucket has fewer
-   *   guests, a narrower one is on more partitions at a time
-   * @return none where they are too far apart for any bucket
+   * @param bothCopied whether rows of both inputs are replicated, or of one only: a wider
+   *   bucket has fewer replicas, a narrower one uses more partitions at a time
+   * @return none if they are too far apart for any bucket
    */
   def of(before: Long, after: Long, bothCopied: Boolean): Option[ReachBuckets] = {
     val known = Seq(before, after).forall(d => d > -Farthest && d < Farthest)

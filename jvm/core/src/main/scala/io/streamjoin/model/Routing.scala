@@ -3,38 +3,40 @@ package io.streamjoin.model
 import io.streamjoin.model.Side.{Left, Right}
 
 /**
- * How the rows of both inputs reach the partitions, such that each pair of rows meets once and each
- * row's lack of partners is known in one place.
+ * Routing of the rows of both inputs to the partitions: each pair of rows meets once, and one
+ * partition decides that a row has no partner.
  *
- * Source: Hazelcast, "Stream to stream JOIN" (broadcast-unicast); [[Routing.Shared]] goes beyond it.
+ * Source: Hazelcast, "Stream to stream JOIN" (broadcast-unicast); [[Routing.Shared]] goes
+ * beyond it.
  */
 sealed abstract class Routing(val name: String) extends Serializable {
 
-  /** Whether each row of the side is in all partitions, and none of them has more to say of it. */
+  /** Whether each row of the side is in all partitions, and all have equal rights to it. */
   def copies(side: Side): Boolean = false
 
-  /** Whether rows of the side that come to a partition are counted, and shown, there. */
+  /** Whether a partition counts rows of the side. */
   final def countsIn(partition: Int, side: Side): Boolean = !copies(side) || partition == 0
 
-  /** Whether there may be rows of the side in a partition that another one answers for. */
-  def hasGuests(side: Side): Boolean = false
+  /** Whether a partition may have replicas of rows of the side. */
+  def hasReplicas(side: Side): Boolean = false
 
-  /** Whether a buffered row with this key is one that another partition answers for. */
-  def isGuest(key: Long): Boolean = false
-
-  /**
-   * Whether another partition answers for an arriving row.
-   *
-   * @param row of which all partitions see the same, so that its hash is theirs to agree on
-   */
-  def isGuest(row: AnyRef, partition: Int, partitions: Int): Boolean = false
+  /** Whether a buffered row with this key is a replica. */
+  def isReplica(key: Long): Boolean = false
 
   /**
-   * Whether another partition answers for a row with this key and time, arriving or buffered.
+   * Whether an arriving row is a replica.
    *
-   * @param own where rows of its key are that are not spread; it counts where the key [[isSpread]] only
+   * @param row equal in all partitions, so that they agree on its hash
    */
-  def isGuest(
+  def isReplica(row: AnyRef, partition: Int, partitions: Int): Boolean = false
+
+  /**
+   * Whether a row with this key and time, arriving or buffered, is a replica.
+   *
+   * @param own the partition of its key while the key is not spread; required only if the key
+   *   [[isSpread]]
+   */
+  def isReplica(
       side: Side,
       key: Long,
       time: Long,
@@ -43,81 +45,81 @@ sealed abstract class Routing(val name: String) extends Serializable {
       own: Int
   ): Boolean = false
 
-  /** Whether rows with this key may lie in more than one partition, and none of these sees all of them. */
+  /** Whether rows with this key may be in several partitions, none of which has all of them. */
   def isSpread(key: Long): Boolean = false
 
-  /** Whether guests are kept under a key of their own. */
-  def keepsGuestsApart: Boolean = false
+  /** Whether replicas are stored under a key of their own. */
+  def separatesReplicas: Boolean = false
 
-  /** The side at whose rows' home pairs come out. */
-  def answersForPairs: Side = Left
+  /** The side whose owner emits a pair. */
+  def pairOwner: Side = Left
 }
 
 object Routing {
 
-  /** Rows with equal keys meet in the partition of their key. */
+  /** Rows with equal keys are in the partition of their key. */
   case object ByKey extends Routing("BY KEY")
 
   /**
-   * Without an equality: each row of `unicast` goes to one partition, each of the other input to all.
-   * Only a row of `unicast` meets all its possible partners in one place, so the other input must not
-   * be preserved.
+   * Without an equality: each row of `unicast` is in one partition, each row of the other input
+   * in all. Only a row of `unicast` has all possible partners in one place, so the other input
+   * must not be preserved.
    */
   final case class Broadcast(unicast: Side) extends Routing(s"UNICAST ${unicast.name}") {
     override def copies(side: Side): Boolean = side != unicast
   }
 
   /**
-   * Without an equality, where both inputs are preserved: each row goes to all partitions, and one of
-   * them answers for it. For the others it is a guest, there only to show the rows they answer for
-   * that they have a partner. A pair comes out where its left row is answered for; two guests never
-   * meet, so the work of a partition is its share.
+   * Without an equality, if both inputs are preserved: each row is in all partitions, and one
+   * of them owns it. The replicas in the others only show the rows there that they have a
+   * partner. The owner of the left row emits a pair. Two replicas are never compared, so each
+   * partition does its share of the work.
    */
   case object Shared extends Routing("SHARED") {
-    override def hasGuests(side: Side): Boolean = true
+    override def hasReplicas(side: Side): Boolean = true
 
-    override def keepsGuestsApart: Boolean = true
+    override def separatesReplicas: Boolean = true
 
-    override def isGuest(key: Long): Boolean = key == GuestKey
+    override def isReplica(key: Long): Boolean = key == ReplicaKey
 
-    override def isGuest(row: AnyRef, partition: Int, partitions: Int): Boolean =
+    override def isReplica(row: AnyRef, partition: Int, partitions: Int): Boolean =
       Math.floorMod(row.hashCode, partitions) != partition
   }
 
   /**
-   * Where partners are never further apart than so much, rows go by buckets of their times: each to the partition
-   * of its bucket, which answers for it, and, where it may have a partner in the next bucket, to that partition as
-   * a guest.
+   * Routing by time bucket, for partners whose times have a maximal distance. A row is in the
+   * partition of its bucket, which owns it. If it may have a partner in the next bucket, a
+   * replica is there.
    */
   sealed abstract class ByBuckets(name: String) extends Routing(name) {
 
     /**
-     * The side whose rows are never guests, which then meet all their partners at home; none where both inputs are
-     * preserved. Then it is as in [[Shared]]: a pair comes out where its left row is at home, and a guest is there
-     * to show others that they have a partner.
+     * The side without replicas, whose rows have all their partners at their owner. None if
+     * both inputs are preserved. Then, as in [[Shared]], the owner of the left row emits a
+     * pair, and replicas only show others that they have a partner.
      */
     def single: Option[Side]
 
     /**
-     * The partition in which a row is at home; [[ReachBuckets.NoPartition]]: the one in which it would be without
+     * The partition that owns a row; [[ReachBuckets.NoPartition]]: the one that it has without
      * buckets.
      *
-     * @param own the one in which it would be, as far as there are keys
+     * @param own the one that it has without buckets, if there are keys
      */
-    def homeIn(side: Side, key: Long, time: Long, partitions: Int, own: Int): Int
+    def ownerIn(side: Side, key: Long, time: Long, partitions: Int, own: Int): Int
 
-    /** The partition in which a row is a guest, or [[ReachBuckets.NoPartition]]: in none. */
-    final def guestIn(side: Side, key: Long, time: Long, partitions: Int, own: Int): Int =
-      if (hasGuests(side)) neighbourIn(side, key, time, partitions, own)
+    /** The partition that has a replica of a row, or [[ReachBuckets.NoPartition]]. */
+    final def replicaIn(side: Side, key: Long, time: Long, partitions: Int, own: Int): Int =
+      if (hasReplicas(side)) neighbourIn(side, key, time, partitions, own)
       else ReachBuckets.NoPartition
 
     protected def neighbourIn(side: Side, key: Long, time: Long, partitions: Int, own: Int): Int
 
-    final override def hasGuests(side: Side): Boolean = !single.contains(side)
+    final override def hasReplicas(side: Side): Boolean = !single.contains(side)
 
-    final override def answersForPairs: Side = single.getOrElse(Left)
+    final override def pairOwner: Side = single.getOrElse(Left)
 
-    final override def isGuest(
+    final override def isReplica(
         side: Side,
         key: Long,
         time: Long,
@@ -125,17 +127,20 @@ object Routing {
         partitions: Int,
         own: Int
     ): Boolean =
-      partitions > 1 && hasGuests(side) && {
-        val home = homeIn(side, key, time, partitions, own)
-        home != ReachBuckets.NoPartition && home != partition
+      partitions > 1 && hasReplicas(side) && {
+        val owner = ownerIn(side, key, time, partitions, own)
+        owner != ReachBuckets.NoPartition && owner != partition
       }
   }
 
-  /** Without an equality: all rows by buckets. A row without a time has no partners, and one partition. */
+  /**
+   * Without an equality: all rows by bucket. A row without a time has no partners, and one
+   * partition.
+   */
   final case class ByTime(single: Option[Side], buckets: ReachBuckets)
       extends ByBuckets(ByTime.Name) {
-    override def homeIn(side: Side, key: Long, time: Long, partitions: Int, own: Int): Int =
-      buckets.homeIn(side, time, partitions)
+    override def ownerIn(side: Side, key: Long, time: Long, partitions: Int, own: Int): Int =
+      buckets.ownerIn(side, time, partitions)
 
     override protected def neighbourIn(
         side: Side,
@@ -143,14 +148,14 @@ object Routing {
         time: Long,
         partitions: Int,
         own: Int
-    ): Int = buckets.guestIn(side, time, partitions)
+    ): Int = buckets.replicaIn(side, time, partitions)
   }
 
-  /** As [[ByKey]], but for the rows of a few keys, which go by buckets from a time on. */
+  /** As [[ByKey]], except for the rows of a few keys, which are routed by bucket from a time on. */
   final case class ByKeyAndTime(single: Option[Side], hot: HotKeys)
       extends ByBuckets(ByKey.name) {
-    override def homeIn(side: Side, key: Long, time: Long, partitions: Int, own: Int): Int =
-      hot.homeIn(side, key, time, partitions, own)
+    override def ownerIn(side: Side, key: Long, time: Long, partitions: Int, own: Int): Int =
+      hot.ownerIn(side, key, time, partitions, own)
 
     override protected def neighbourIn(
         side: Side,
@@ -158,7 +163,7 @@ object Routing {
         time: Long,
         partitions: Int,
         own: Int
-    ): Int = hot.guestIn(side, key, time, partitions, own)
+    ): Int = hot.replicaIn(side, key, time, partitions, own)
 
     override def isSpread(key: Long): Boolean = hot.contains(key)
   }
@@ -167,19 +172,19 @@ object Routing {
     val Name: String = "BY TIME"
   }
 
-  /** The equality key of all rows where there is none, in the partition that answers for them. */
+  /** The key of all rows without an equality, at their owner. */
   val NoKey: Long = 0L
 
-  /** What guests have in its place. */
-  val GuestKey: Long = 1L
+  /** The key of replicas without an equality. */
+  val ReplicaKey: Long = 1L
 
-  /** Those that have nothing but their name. */
+  /** The routings that are described by their name alone. */
   val named: Seq[Routing] = Seq(ByKey, Broadcast(Left), Broadcast(Right), Shared)
 
   def of(joinType: JoinType, hasEquality: Boolean): Routing =
     if (hasEquality) ByKey else single(joinType).fold[Routing](Shared)(Broadcast(_))
 
-  /** The side that is in one place where there is no equality; none: both inputs are preserved. */
+  /** The side that is in one place without an equality; none if both inputs are preserved. */
   def single(joinType: JoinType): Option[Side] =
     if (joinType.preserved == Set(Left, Right)) None
     else if (joinType.preserves(Right)) Some(Right)

@@ -3,7 +3,7 @@ package io.streamjoin.model
 /**
  * One of the two inputs of a join.
  *
- * @param index its place where both are in an order
+ * @param index its position in arrays of both
  */
 sealed abstract class Side(val name: String, val index: Int) extends Serializable {
   def other: Side

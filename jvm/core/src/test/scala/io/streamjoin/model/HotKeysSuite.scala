@@ -29,19 +29,19 @@ class HotKeysSuite extends AnyFunSuite {
         val r = l - before + random.nextInt((before + after).toInt + 1)
         val times = Map[Side, Long](Side.Left -> l, Side.Right -> r)
         val at = times.map { case (side, t) =>
-          val home = routing.homeIn(side, 7L, t, partitions, own)
-          val guest = routing.guestIn(side, 7L, t, partitions, own)
-          side -> ((if (home == NoPartition) own else home) +: Seq(guest).filter(_ != NoPartition))
+          val home = routing.ownerIn(side, 7L, t, partitions, own)
+          val replica = routing.replicaIn(side, 7L, t, partitions, own)
+          side -> ((if (home == NoPartition) own else home) +: Seq(replica).filter(_ != NoPartition))
         }
         withClue(onFailure(s"$routing, $partitions partitions, $l, $r: $at ")) {
           for ((side, places) <- at) {
             assert(places.distinct == places && places.length <= 2)
             if (single.contains(side)) assert(places.length == 1)
             // rows that were there before the key was hot stay, and nothing before its edge is a guest
-            if (buckets.home(side, times(side)) < from) assert(places == Seq(own))
+            if (buckets.bucketOf(side, times(side)) < from) assert(places == Seq(own))
             for (p <- places) {
-              val isGuest = routing.isGuest(side, 7L, times(side), p, partitions, own)
-              assert(isGuest == places.tail.contains(p))
+              val isReplica = routing.isReplica(side, 7L, times(side), p, partitions, own)
+              assert(isReplica == places.tail.contains(p))
             }
           }
           for (side <- single.map(Seq(_)).getOrElse(Side.both))
@@ -54,12 +54,12 @@ class HotKeysSuite extends AnyFunSuite {
   test("nobody is a guest at the first edge, and half of one input are at others") {
     val buckets = ReachBuckets(0, 5, 20)
     val routing = Routing.ByKeyAndTime(Some(Side.Left), HotKeys(buckets, Seq(HotKey(7L, 1, 3))))
-    def guests(times: Range) =
-      times.count(routing.guestIn(Side.Right, 7L, _, 4, own = 1) != NoPartition)
-    assert(guests(0 until 70) == 0)
-    assert(guests(75 until 80) == 5 && guests(80 until 85) == 5)
-    assert(guests(80 until 2080) > 800 && guests(80 until 2080) <= 1000)
-    assert((0 until 2080).forall(routing.guestIn(Side.Left, 7L, _, 4, own = 1) == NoPartition))
+    def replicas(times: Range) =
+      times.count(routing.replicaIn(Side.Right, 7L, _, 4, own = 1) != NoPartition)
+    assert(replicas(0 until 70) == 0)
+    assert(replicas(75 until 80) == 5 && replicas(80 until 85) == 5)
+    assert(replicas(80 until 2080) > 800 && replicas(80 until 2080) <= 1000)
+    assert((0 until 2080).forall(routing.replicaIn(Side.Left, 7L, _, 4, own = 1) == NoPartition))
   }
 
   test("buckets in a row of one key lie in as many partitions as there are") {
@@ -67,7 +67,7 @@ class HotKeysSuite extends AnyFunSuite {
     for (partitions <- 1 to 8) {
       val hot = HotKeys(buckets, Seq(HotKey(1L, partitions - 1, 16)))
       val found =
-        (320L until 8000L by 20L).map(hot.homeIn(Side.Left, 1L, _, partitions, partitions - 1))
+        (320L until 8000L by 20L).map(hot.ownerIn(Side.Left, 1L, _, partitions, partitions - 1))
       assert(found.groupBy(identity).values.forall(_.length >= 384 / partitions - 2))
       assert(found.head == partitions - 1)
     }
@@ -76,13 +76,13 @@ class HotKeysSuite extends AnyFunSuite {
   test("of keys with one hash, that is not spread which lies elsewhere") {
     val hot = HotKeys(ReachBuckets(0, 5, 20), Seq(HotKey(7L, 1, 3)))
     val times = 60L to 400L
-    assert(times.exists(hot.guestIn(Side.Left, 7L, _, 4, own = 1) != NoPartition))
-    assert(times.forall(hot.homeIn(Side.Left, 7L, _, 4, own = 1) != NoPartition))
-    assert(times.forall(hot.homeIn(Side.Left, 7L, _, 4, own = 2) == NoPartition))
-    assert(times.forall(hot.guestIn(Side.Left, 7L, _, 4, own = 2) == NoPartition))
+    assert(times.exists(hot.replicaIn(Side.Left, 7L, _, 4, own = 1) != NoPartition))
+    assert(times.forall(hot.ownerIn(Side.Left, 7L, _, 4, own = 1) != NoPartition))
+    assert(times.forall(hot.ownerIn(Side.Left, 7L, _, 4, own = 2) == NoPartition))
+    assert(times.forall(hot.replicaIn(Side.Left, 7L, _, 4, own = 2) == NoPartition))
     // where it is not known which of them a row is of, it is of the one that is spread
     for (t <- times)
-      assert(hot.homeIn(Side.Left, 7L, t, 4, Whichever) == hot.homeIn(Side.Left, 7L, t, 4, 1))
+      assert(hot.ownerIn(Side.Left, 7L, t, 4, Whichever) == hot.ownerIn(Side.Left, 7L, t, 4, 1))
   }
 
   test("each of many keys is found, and no other") {
@@ -94,8 +94,8 @@ class HotKeysSuite extends AnyFunSuite {
         val other = random.nextLong() >> random.nextInt(60)
         assert(hot.contains(other) == hashes.contains(other))
         if (!hot.contains(other)) {
-          assert(hot.homeIn(Side.Left, other, 100, 5, Whichever) == NoPartition)
-          assert(hot.guestIn(Side.Left, other, 100, 5, Whichever) == NoPartition)
+          assert(hot.ownerIn(Side.Left, other, 100, 5, Whichever) == NoPartition)
+          assert(hot.replicaIn(Side.Left, other, 100, 5, Whichever) == NoPartition)
         }
       }
     }
@@ -106,7 +106,7 @@ class HotKeysSuite extends AnyFunSuite {
     assert(ReachBuckets.of(5, -5, bothCopied = false).get.width == 2)
     for (shift <- Seq(-ReachBuckets.Farthest, ReachBuckets.Farthest); side <- Side.both) {
       val buckets = ReachBuckets(shift, 0, 2)
-      val numbers = Seq(Long.MinValue, -1L, 0L, Long.MaxValue).map(buckets.home(side, _))
+      val numbers = Seq(Long.MinValue, -1L, 0L, Long.MaxValue).map(buckets.bucketOf(side, _))
       assert(numbers == numbers.sorted)
     }
   }

@@ -25,8 +25,8 @@ class ReachBucketsSuite extends AnyFunSuite {
   }
 
   private def places(routing: Routing.ByTime, side: Side, time: Long, partitions: Int): Seq[Int] =
-    routing.buckets.homeIn(side, time, partitions) +:
-      Seq(routing.guestIn(side, Routing.NoKey, time, partitions, Whichever)).filter(_ >= 0)
+    routing.buckets.ownerIn(side, time, partitions) +:
+      Seq(routing.replicaIn(side, Routing.NoKey, time, partitions, Whichever)).filter(_ >= 0)
 
   for (single <- Seq(None, Some(Side.Left), Some(Side.Right)))
     test(
@@ -54,11 +54,11 @@ class ReachBucketsSuite extends AnyFunSuite {
                 assert(places.distinct == places && places.length <= 2)
                 assert(places.forall(p => p >= 0 && p < partitions))
                 if (single.contains(side)) assert(places.length == 1)
-                val guest = places.tail
+                val replica = places.tail
                 for (p <- 0 until partitions if places.contains(p)) {
-                  val isGuest =
-                    routing.isGuest(side, Routing.NoKey, times(side), p, partitions, Whichever)
-                  assert(isGuest == guest.contains(p))
+                  val isReplica =
+                    routing.isReplica(side, Routing.NoKey, times(side), p, partitions, Whichever)
+                  assert(isReplica == replica.contains(p))
                 }
               }
               // each meets the other at its own home, so that both know of the pair, which comes out once
@@ -77,16 +77,16 @@ class ReachBucketsSuite extends AnyFunSuite {
     ) {
       val routing = Routing.ByTime(single, ReachBuckets.of(reach, reach, single.isEmpty).get)
       val rows = 10000
-      val guests = Seq.fill(rows)(random.nextLong() >> 10)
-        .count(routing.guestIn(Side.Right, Routing.NoKey, _, 8, Whichever) >= 0)
-      assert(guests < most * rows, s"$reach, $single")
+      val replicas = Seq.fill(rows)(random.nextLong() >> 10)
+        .count(routing.replicaIn(Side.Right, Routing.NoKey, _, 8, Whichever) >= 0)
+      assert(replicas < most * rows, s"$reach, $single")
     }
   }
 
   test("partners at one moment need no guests") {
     val buckets = ReachBuckets.of(-5, 5, bothCopied = true).get
-    for (time <- -20L to 20L; side <- Side.both) assert(buckets.guestIn(side, time, 3) == -1)
-    assert(buckets.homeIn(Side.Left, 7, 5) == buckets.homeIn(Side.Right, 12, 5))
+    for (time <- -20L to 20L; side <- Side.both) assert(buckets.replicaIn(side, time, 3) == -1)
+    assert(buckets.ownerIn(Side.Left, 7, 5) == buckets.ownerIn(Side.Right, 12, 5))
   }
 
   test("buckets in a row lie in as many partitions as there are") {

@@ -64,9 +64,9 @@ final class RoutedDriver(
     if (!bounds(row.side).hasProbeTime(times)) Seq(home)
     else {
       val (key, time) = (rows.key(row.side, row), bounds(row.side).probeTime(times))
-      val byBucket = routing.homeIn(row.side, key, time, partitions, home)
+      val byBucket = routing.ownerIn(row.side, key, time, partitions, home)
       (if (byBucket == ReachBuckets.NoPartition) home else byBucket) +:
-        Seq(routing.guestIn(row.side, key, time, partitions, home))
+        Seq(routing.replicaIn(row.side, key, time, partitions, home))
           .filter(_ != ReachBuckets.NoPartition)
     }
   }

@@ -251,7 +251,7 @@ final class EventTimeJoin[R, O](
       this.ofKey = ofKey
       val own = boundsOf(side)
       val apart = separatesReplicas
-      key = if (replica && apart) Routing.GuestKey else ofRow
+      key = if (replica && apart) Routing.ReplicaKey else ofRow
       time = own.probeTime(times)
       if (keyLoad != null) keyLoad.see(side, key, time, replica)
       own.limits(times, limitsOf(side))
@@ -288,7 +288,7 @@ final class EventTimeJoin[R, O](
       if (!done && partners.hasNext) meet(partners.next())
       else if (!done && replicasPending) {
         replicasPending = false
-        partners = state.probe(side.other, Routing.GuestKey, from, to)
+        partners = state.probe(side.other, Routing.ReplicaKey, from, to)
       } else settle()
 
     /** Whether a left row of a semi or anti join has found its only partner. */

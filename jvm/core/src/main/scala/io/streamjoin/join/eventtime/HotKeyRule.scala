@@ -84,7 +84,7 @@ final case class HotKeyRule(minRows: Long, minBuckets: Int, taskBuckets: Int = 8
 
   /** All buffered rows of the key are before it. */
   private def firstBucket(load: TaskLoad, buckets: ReachBuckets): Long =
-    Side.both.map(side => buckets.home(side, load.latest(side))).max + 1
+    Side.both.map(side => buckets.bucketOf(side, load.latest(side))).max + 1
 }
 
 object HotKeyRule {

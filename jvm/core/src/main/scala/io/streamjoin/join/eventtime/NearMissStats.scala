@@ -80,5 +80,5 @@ private[eventtime] object NearMissStats {
   val PartnersLimit: Int = 64
 
   /** Without an equality no key can be missed. Replicas are analyzed by their owner. */
-  def isWorthwhile(key: Long): Boolean = key != Routing.NoKey && key != Routing.GuestKey
+  def isWorthwhile(key: Long): Boolean = key != Routing.NoKey && key != Routing.ReplicaKey
 }

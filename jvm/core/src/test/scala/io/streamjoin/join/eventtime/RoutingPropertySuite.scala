@@ -51,7 +51,7 @@ class RoutingPropertySuite extends AnyFunSuite {
 
   for (joinType <- JoinType.all) {
     test(s"${joinType.name}: partitions by buckets of time give what one partition gives") {
-      var (outputRows, guests) = (0, 0L)
+      var (outputRows, replicas) = (0, 0L)
       RandomCases.forAll(600) { random =>
         val join = RandomJoin.admissible(random, maxColumns = 2)
         val single = Routing.single(joinType)
@@ -64,7 +64,7 @@ class RoutingPropertySuite extends AnyFunSuite {
             for (side <- Side.both) {
               val buffered = one.buffer(side).length.toLong
               val found = many.buffered(side)
-              guests += math.max(found - buffered, 0)
+              replicas += math.max(found - buffered, 0)
               if (!joinType.leftOnly) assert(found >= buffered, side.name)
               assert(found <= buffered * (if (single.contains(side) || partitions == 1) 1 else 2))
             }
@@ -72,14 +72,14 @@ class RoutingPropertySuite extends AnyFunSuite {
           }
         }
       }
-      if (RandomCases.all) assert(outputRows > 300 && guests > 30, s"$outputRows, $guests")
+      if (RandomCases.all) assert(outputRows > 300 && replicas > 30, s"$outputRows, $replicas")
     }
   }
 
   for (joinType <- JoinType.all; hashes <- Seq(2, 1)) {
     val said = if (hashes == 1) ", two keys of one hash" else ""
     test(s"${joinType.name}: keys that become hot on the way give what one partition gives$said") {
-      var (outputRows, guests, spread, wider) = (0, 0L, 0, 0)
+      var (outputRows, replicas, spread, wider) = (0, 0L, 0, 0)
       RandomCases.forAll(600) { random =>
         val join = RandomJoin.admissible(random, maxColumns = 2)
         val single = Routing.single(joinType)
@@ -99,7 +99,7 @@ class RoutingPropertySuite extends AnyFunSuite {
             sameCounts(one, many)
             for (side <- Side.both) {
               val buffered = one.buffer(side).length.toLong
-              guests += math.max(many.buffered(side) - buffered, 0)
+              replicas += math.max(many.buffered(side) - buffered, 0)
               if (!joinType.leftOnly) assert(many.buffered(side) >= buffered, side.name)
               assert(many.buffered(side) <= buffered * (if (single.contains(side)) 1 else 2))
             }
@@ -113,8 +113,8 @@ class RoutingPropertySuite extends AnyFunSuite {
       }
       if (RandomCases.all)
         assert(
-          outputRows > 300 && guests > 30 && spread > 30 && wider > 30,
-          s"$outputRows, $guests, $spread, $wider"
+          outputRows > 300 && replicas > 30 && spread > 30 && wider > 30,
+          s"$outputRows, $replicas, $spread, $wider"
         )
     }
   }

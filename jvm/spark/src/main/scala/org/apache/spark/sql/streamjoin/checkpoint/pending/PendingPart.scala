@@ -68,8 +68,8 @@ private[pending] final case class PendingPart(
    * is of another one with its hash.
    */
   private def isShown(row: StoredRow): Boolean =
-    routing.countsIn(partition, row.side) && !routing.isGuest(row.key) &&
-      !routing.isGuest(row.side, row.key, row.time, partition, partitions, HotKeys.Whichever)
+    routing.countsIn(partition, row.side) && !routing.isReplica(row.key) &&
+      !routing.isReplica(row.side, row.key, row.time, partition, partitions, HotKeys.Whichever)
 
   private def place(side: Side): Option[Int] = Option.when(!routing.copies(side))(partition)
 }

@@ -123,14 +123,14 @@ private[eventtime] final class ToBuckets(
 
   /** The row that came out last, of which there is one more. */
   private var again: UnsafeRow = _
-  private var guestIn = ReachBuckets.NoPartition
+  private var replicaIn = ReachBuckets.NoPartition
 
-  override def hasNext: Boolean = guestIn != ReachBuckets.NoPartition || rows.hasNext
+  override def hasNext: Boolean = replicaIn != ReachBuckets.NoPartition || rows.hasNext
 
   override def next(): InternalRow =
-    if (guestIn != ReachBuckets.NoPartition) {
-      again.setInt(columns.length, numbers(guestIn))
-      guestIn = ReachBuckets.NoPartition
+    if (replicaIn != ReachBuckets.NoPartition) {
+      again.setInt(columns.length, numbers(replicaIn))
+      replicaIn = ReachBuckets.NoPartition
       again
     } else {
       val row = rows.next()
@@ -147,8 +147,8 @@ private[eventtime] final class ToBuckets(
       if (bounds.hasProbeTime(times)) {
         val time = bounds.probeTime(times)
         val own = placed.fold(HotKeys.Whichever)(_.getInt(1))
-        guestIn = routing.guestIn(side, key, time, partitions, own)
-        routing.homeIn(side, key, time, partitions, own)
+        replicaIn = routing.replicaIn(side, key, time, partitions, own)
+        routing.ownerIn(side, key, time, partitions, own)
       } else {
         ReachBuckets.NoPartition
       }
