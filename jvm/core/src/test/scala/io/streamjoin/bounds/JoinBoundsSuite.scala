@@ -182,7 +182,7 @@ class JoinBoundsSuite extends AnyFunSuite {
     }
     assert(new Contradiction(3, 2).bounds.contradictory)
     assert(!new Contradiction(2, 2).bounds.contradictory)
-    // rows are never held back, so they come out with the watermarks they came in with
+    // rows are never buffered, so the output has the watermarks of the input
     object never extends Contradiction(3, 2)
     assert(outputWatermark(never)(never.a, 100, Unknown) == 100)
     assert(outputWatermark(never)(never.b, 100, 90) == 90)

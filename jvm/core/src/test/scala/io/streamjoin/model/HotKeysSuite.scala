@@ -31,13 +31,15 @@ class HotKeysSuite extends AnyFunSuite {
         val at = times.map { case (side, t) =>
           val home = routing.ownerIn(side, 7L, t, partitions, own)
           val replica = routing.replicaIn(side, 7L, t, partitions, own)
-          side -> ((if (home == NoPartition) own else home) +: Seq(replica).filter(_ != NoPartition))
+          side -> ((if (home == NoPartition) own else home) +: Seq(
+            replica
+          ).filter(_ != NoPartition))
         }
         withClue(onFailure(s"$routing, $partitions partitions, $l, $r: $at ")) {
           for ((side, places) <- at) {
             assert(places.distinct == places && places.length <= 2)
             if (single.contains(side)) assert(places.length == 1)
-            // rows that were there before the key was hot stay, and nothing before its edge is a guest
+            // rows buffered before the key was hot stay, and there is no replica before its edge
             if (buckets.bucketOf(side, times(side)) < from) assert(places == Seq(own))
             for (p <- places) {
               val isReplica = routing.isReplica(side, 7L, times(side), p, partitions, own)
@@ -51,7 +53,7 @@ class HotKeysSuite extends AnyFunSuite {
     }
   }
 
-  test("nobody is a guest at the first edge, and half of one input are at others") {
+  test("no row is replicated at the first edge, and half of one input at others") {
     val buckets = ReachBuckets(0, 5, 20)
     val routing = Routing.ByKeyAndTime(Some(Side.Left), HotKeys(buckets, Seq(HotKey(7L, 1, 3))))
     def replicas(times: Range) =

@@ -70,7 +70,7 @@ class ReachBucketsSuite extends AnyFunSuite {
       }
     }
 
-  test("half of the rows of one input are guests, or a quarter of both, whatever the distance") {
+  test("half of the rows of one input are replicated, or a quarter of both, at any distance") {
     val random = new Random(1)
     for (
       reach <- Seq(1L, 10L, 5000000L); (single, most) <- Seq(Some(Side.Left) -> 0.55, None -> 0.3)
@@ -83,7 +83,7 @@ class ReachBucketsSuite extends AnyFunSuite {
     }
   }
 
-  test("partners at one moment need no guests") {
+  test("partners at one moment need no replicas") {
     val buckets = ReachBuckets.of(-5, 5, bothCopied = true).get
     for (time <- -20L to 20L; side <- Side.both) assert(buckets.replicaIn(side, time, 3) == -1)
     assert(buckets.ownerIn(Side.Left, 7, 5) == buckets.ownerIn(Side.Right, 12, 5))

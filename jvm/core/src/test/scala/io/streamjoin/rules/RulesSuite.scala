@@ -64,7 +64,7 @@ class RulesSuite extends AnyFunSuite {
       val (number, column) = two(asked("remaining"), ":")
       val join = joins(number.toInt)
       val inputs = join.bounds.columns.indices.map(WatermarkPlan.Base(_))
-      val held = WatermarkPlan.Held(
+      val held = WatermarkPlan.Buffered(
         limits(asked("earliest")).toIndexedSeq,
         limits(asked("unmatched")).toIndexedSeq,
         typeOf(asked("type")).preserved
@@ -90,7 +90,7 @@ class RulesSuite extends AnyFunSuite {
       Map(
         "limit" -> mark(limit),
         "due" -> flags(Seq(probe, probe.other).map(bounds.due(_, time) < limit)),
-        "expired" -> flags(Seq(bounds.leaves(probe.other, time, settled = true) < limit))
+        "expired" -> flags(Seq(bounds.evictionLimit(probe.other, time, settled = true) < limit))
       )
     }
   }

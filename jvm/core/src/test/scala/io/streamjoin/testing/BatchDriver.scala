@@ -12,7 +12,7 @@ import io.streamjoin.state.segment.{History, MemoryPool, PackedInput, SegmentJoi
 
 /**
  * A join fed batch by batch: the rows of a batch are late by the watermarks of the batch before,
- * and rows of the side that comes second are kept only if they survive those of its end. Each batch
+ * and rows of the side that comes second are buffered only if they survive those of its end. Each batch
  * ends a version of the state.
  *
  * @param memory how many bytes the state may hold where [[shrink]] is called

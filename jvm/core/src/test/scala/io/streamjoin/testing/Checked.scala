@@ -8,7 +8,7 @@ import io.streamjoin.model.{JoinType, Side}
 import io.streamjoin.testing.RandomCases.onFailure
 
 /**
- * A join that is held against brute force after each event: what has come out, what is buffered,
+ * A join that is compared with brute force after each event: what has come out, what is buffered,
  * what was late, and whether every row keeps what the output watermarks before it promised.
  */
 final class Checked(join: TestJoin, joinType: JoinType) {
@@ -30,7 +30,7 @@ final class Checked(join: TestJoin, joinType: JoinType) {
       now.foreach(keepsPromises)
       emitted ++= rows(now)
       assertSame("too much, too little or not yet", emitted, reference.outputSoFar)
-      // nothing is kept that could not match, and nothing is gone that could
+      // no buffered row can match nothing, and no evicted row could match
       for (side <- Side.both)
         assertSame(s"${side.name} buffer", driver.buffer(side), reference.buffer(side))
       assert(Side.both.map(driver.counters.lateRows).sum == reference.lateRows, "late rows")

@@ -124,13 +124,13 @@ private final class HeapSide[R] {
     }
 
   def evict(now: Array[Long]): Iterator[HeapRow[R]] = {
-    val gone = mutable.ArrayBuffer.empty[HeapRow[R]]
+    val evicted = mutable.ArrayBuffer.empty[HeapRow[R]]
     byKey.filterInPlace { (_, rows) =>
-      rows.evict(now, gone)
+      rows.evict(now, evicted)
       rows.nonEmpty
     }
-    count -= gone.length
-    gone.iterator
+    count -= evicted.length
+    evicted.iterator
   }
 
   def all: Iterator[HeapRow[R]] = byKey.valuesIterator.flatMap(_.all)
@@ -165,9 +165,9 @@ private final class KeyRows[R] {
     dead += 1
   }
 
-  def evict(now: Array[Long], gone: mutable.ArrayBuffer[HeapRow[R]]): Unit =
+  def evict(now: Array[Long], evicted: mutable.ArrayBuffer[HeapRow[R]]): Unit =
     all.filter(_.expired(now)).foreach { row =>
-      gone += row
+      evicted += row
       remove(row)
     }
 

@@ -58,8 +58,8 @@ class HeapJoinStateSuite extends AnyFunSuite {
     put(state, 1, 2, "b")
     val probe = state.probe(Left, 1, 2, 2)
     probe.foreach(_ => probe.setMatched())
-    val gone = state.evict(Left, Array(0L), Array(9L)).map(b => b.row -> b.matched).toMap
-    assert(gone == Map("a" -> false, "b" -> true))
+    val evicted = state.evict(Left, Array(0L), Array(9L)).map(b => b.row -> b.matched).toMap
+    assert(evicted == Map("a" -> false, "b" -> true))
   }
 
   test("a row goes when any of its limits is below its watermark, strictly") {
@@ -69,8 +69,8 @@ class HeapJoinStateSuite extends AnyFunSuite {
     add("first", 4, 9)
     add("second", 9, 4)
     add("none", 5, 5)
-    val gone = state.evict(Left, Array(0L, 0L), Array(5L, 5L)).map(_.row).toSet
-    assert(gone == Set("first", "second"))
+    val evicted = state.evict(Left, Array(0L, 0L), Array(5L, 5L)).map(_.row).toSet
+    assert(evicted == Set("first", "second"))
     assert(state.size(Left) == 1)
   }
 
@@ -99,9 +99,9 @@ class HeapJoinStateSuite extends AnyFunSuite {
 
   test("a probe never misses: as a linear scan, with removals and evictions in between") {
     RandomCases.forAll(1000) { random =>
-      final case class Kept(side: Side, key: Long, time: Long, limits: Seq[Long], id: Int)
-      val state = new HeapJoinState[Kept](identity)
-      val model = mutable.Map.empty[Int, Kept]
+      final case class Buffered(side: Side, key: Long, time: Long, limits: Seq[Long], id: Int)
+      val state = new HeapJoinState[Buffered](identity)
+      val model = mutable.Map.empty[Int, Buffered]
       val watermarks = mutable.Map[Side, Array[Long]](Left -> Array(0L, 0L), Right -> Array(0L, 0L))
       def small(): Long = random.nextInt(30).toLong
       for (id <- 0 until 60) {
@@ -112,11 +112,11 @@ class HeapJoinStateSuite extends AnyFunSuite {
             val before = watermarks(side)
             val now = before.map(w => if (random.nextBoolean()) math.max(w, small()) else w)
             watermarks(side) = now
-            val gone = state.evict(side, before, now).map(_.row).toSet
+            val evicted = state.evict(side, before, now).map(_.row).toSet
             val expected = model.values.filter { k =>
               k.side == side && k.limits.zip(now).exists { case (limit, w) => limit < w }
             }.toSet
-            assert(gone == expected)
+            assert(evicted == expected)
             model --= expected.map(_.id)
           case 1 | 2 =>
             val probe = state.probe(side, key, small(), 30)
@@ -134,9 +134,16 @@ class HeapJoinStateSuite extends AnyFunSuite {
             assert(actual.length == expected.size && actual.toSet == expected.toSet)
           case _ =>
             val now = watermarks(side)
-            val kept = Kept(side, key, small(), now.toSeq.map(_ + random.nextInt(10)), id)
-            model(id) = kept
-            state.append(side, key, kept.time, kept.limits.toArray, kept, matched = false)
+            val buffered = Buffered(side, key, small(), now.toSeq.map(_ + random.nextInt(10)), id)
+            model(id) = buffered
+            state.append(
+              side,
+              key,
+              buffered.time,
+              buffered.limits.toArray,
+              buffered,
+              matched = false
+            )
         }
         for (s <- Side.both) {
           val expected = model.values.filter(_.side == s).toSet

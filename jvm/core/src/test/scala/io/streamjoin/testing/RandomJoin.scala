@@ -30,7 +30,7 @@ final class RandomJoin(random: Random, maxColumns: Int) extends TestJoin {
     if (chance(0.05)) on(Seq(TimeBound(i, j, slack())))
   }
 
-  /** Whether it is a join that may run: nothing would be kept for ever. */
+  /** Whether it is a join that may run: no row would be buffered for ever. */
   def admissible: Boolean = Side.both.forall(bounds.bounded)
 
   /**

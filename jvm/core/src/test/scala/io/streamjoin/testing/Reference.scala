@@ -43,7 +43,7 @@ final class Reference(join: TestJoin, joinType: JoinType) {
     Option.when(join.matches(l, r))((l, r))
   }
 
-  /** What is out once every buffered row has gone. */
+  /** The output once every buffered row is evicted. */
   def finalOutput: Seq[Emitted] = output(_ => true)
 
   /** What is out by now: each match at once, each unmatched row as soon as it is hopeless. */

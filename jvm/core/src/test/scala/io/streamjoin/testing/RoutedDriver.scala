@@ -58,7 +58,7 @@ final class RoutedDriver(
     operator
   }
 
-  /** Where a row goes, and where it is a guest, if anywhere. */
+  /** The owner of a row, and the partition of its replica, if any. */
   private def placed(routing: Routing.ByBuckets, row: TestRow, home: Int): Seq[Int] = {
     join.rows.readTimes(row.side, row, times)
     if (!bounds(row.side).hasProbeTime(times)) Seq(home)
@@ -91,7 +91,7 @@ final class RoutedDriver(
   }
 
   /** What the tasks of the last batch tell of their keys. */
-  def told: Seq[TaskLoad] =
+  def reported: Seq[TaskLoad] =
     loads.zipWithIndex.map { case (l, p) => TaskLoad(p, l.seen, l.heaviest, l.span, l.latest) }
 
   /** What all partitions together have counted. */

@@ -191,7 +191,7 @@ class ChainPropertySuite extends AnyFunSuite {
     if (RandomCases.all) {
       assert(tighter > 200)
       assert(apart > 200)
-      // rows that are held and can meet nothing that is still to come out of the lower join
+      // buffered rows that can match nothing that the lower join will still emit
       assert(past > 200)
       assert(pastJoined > 3)
     }

@@ -32,13 +32,13 @@ class DisorderSketchSuite extends AnyFunSuite {
         Seq(Long.MaxValue - 1, Long.MaxValue)
     for (distance <- distances if distance > 0) {
       // the greatest is known as it is, so a larger one has to be there
-      val kept = of(distance, Long.MaxValue).covering(0.5)
-      assert(kept >= distance)
-      assert(kept - distance <= distance / 2, distance)
+      val lag = of(distance, Long.MaxValue).covering(0.5)
+      assert(lag >= distance)
+      assert(lag - distance <= distance / 2, distance)
     }
   }
 
-  test("a share is kept: random distances against all of them sorted") {
+  test("a lag covers a share: random distances against all of them sorted") {
     val random = new Random(7)
     for (_ <- 1 to 200) {
       val distances = Seq.fill(1 + random.nextInt(300))(random.nextLong() >> random.nextInt(60))

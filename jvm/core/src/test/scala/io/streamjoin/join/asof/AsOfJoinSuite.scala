@@ -77,7 +77,7 @@ class AsOfJoinSuite extends AnyFunSuite {
     assert(Side.both.map(join.driver.counters.lateRows) == Seq(1, 1))
   }
 
-  test("how far rows came behind, by side, is told of late rows and of others") {
+  test("disorder by side counts late rows and others") {
     val join = new Join()
     join(10, 20)(quote(4), trade(6))
     assert(join.driver.disorder.furthestBehind.forall(_ == Watermarks.Unknown))

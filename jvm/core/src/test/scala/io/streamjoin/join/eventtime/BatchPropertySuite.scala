@@ -8,7 +8,7 @@ import io.streamjoin.testing.RandomCases.onFailure
 import io.streamjoin.testing.{BatchDriver, Driver, RandomCases, RandomJoin, TestRow, Wm}
 
 /**
- * A batch at a time gives what an event at a time gives, although fewer rows are ever kept, and
+ * A batch at a time emits the rows that an event at a time emits, although fewer rows are buffered, and
  * whatever befalls the state in between.
  */
 class BatchPropertySuite extends AnyFunSuite {

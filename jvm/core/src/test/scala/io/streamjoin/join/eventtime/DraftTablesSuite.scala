@@ -32,7 +32,7 @@ class DraftTablesSuite extends AnyFunSuite {
       in(r(1))
       out(joined(l(1), r(1)))
       // The table sends s1_wm(2), s2_wm(2) on as they are. Here a watermark leaves when both sides
-      // have one, and no higher than what may still be held back.
+      // have one, and no higher than rows that may still be buffered.
       in(wm(s1, 2))
       in(wm(s2, 2))
       // s1: min(2, 2 - 1) = 1    s2: min(2, 2 - 0) = 2

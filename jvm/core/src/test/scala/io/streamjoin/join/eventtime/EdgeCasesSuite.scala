@@ -61,7 +61,9 @@ class EdgeCasesSuite extends AnyFunSuite {
     }
   }
 
-  test("example 1: a row that is out of bounds but not late meets the buffer and is not kept") {
+  test(
+    "example 1: a row that is out of bounds but not late is joined with buffered rows and not buffered"
+  ) {
     trace(new Driver(sameTime, JoinType.Inner)) { t =>
       import t._
       in(l(0))

@@ -30,7 +30,7 @@ class EventTimeJoinSuite extends AnyFunSuite {
       )
   }
 
-  test("a row that the end of the batch would free at once is joined but not kept") {
+  test("a row that the end of the batch would evict at once is joined but not buffered") {
     new Fixture(JoinType.LeftOuter) {
       assert(operator.process(Side.Right, r(5)).isEmpty)
       val endOfBatch = Array(Unknown, 8L)

@@ -95,7 +95,7 @@ class JoinTypesSuite extends AnyFunSuite {
     }
   }
 
-  test("LEFT SEMI: a left row comes out once, at its first match, and is not kept") {
+  test("LEFT SEMI: a left row is emitted once, at its first match, and not buffered") {
     trace(new Driver(near, LeftSemi)) { t =>
       import t._
       in(r(10))

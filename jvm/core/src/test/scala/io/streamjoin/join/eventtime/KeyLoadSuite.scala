@@ -39,13 +39,13 @@ class KeyLoadSuite extends AnyFunSuite {
     assert(all.seen == 1000000 && all.heaviest.values.forall(_ < 200))
   }
 
-  test("guests count for nothing but the latest time") {
+  test("replicas count for the latest time only") {
     val load = new KeyLoad(BySide(10L, 20L))
     for (i <- 0 to 100) load.see(Side.Right, 7L, i.toLong, replica = true)
     assert(load.seen == 0 && load.heaviest.isEmpty && load.latest == BySide(10L, 100L))
   }
 
-  test("how far apart times are is told of the input where they are further") {
+  test("the range of times is that of the input with the larger range") {
     val load = new KeyLoad(BySide(10L, Long.MaxValue))
     assert(load.span == 0)
     for (i <- 0 until 10000) {

@@ -163,7 +163,7 @@ class LatenessSuite extends AnyFunSuite {
     }
   }
 
-  test("empty buffers do not let a watermark through: it stays held back") {
+  test("empty buffers do not advance a watermark: it stays delayed") {
     import near._
     trace(new Driver(near, Inner)) { t =>
       import t._

@@ -60,7 +60,7 @@ class NearMissStatsSuite extends AnyFunSuite {
     }
   }
 
-  test("a row that was not kept is still met in its batch") {
+  test("a row that was not buffered is still found in its batch") {
     new Fixture {
       val endOfBatch = Array(Unknown, 100L)
       assert(operator.process(Side.Left, l(5).key(7), endOfBatch).isEmpty)

@@ -106,7 +106,7 @@ class OrdersDeliveriesReturnsSuite extends AnyFunSuite {
       wmState(oTime -> unknown, dTime -> unknown, rTime -> Some(101))
       in(r(100))
       out(joined(l(102, 101), r(100)))
-      // 100 < 101: already out of bounds, so joined but not kept
+      // 100 < 101: already out of bounds, so joined but not buffered
       rightBuffer()
       in(wm(dTime, 102))
       // the higher of 102 - 1 = 101 and 103 - 2 = 101

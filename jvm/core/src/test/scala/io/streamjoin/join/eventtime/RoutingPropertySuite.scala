@@ -105,7 +105,7 @@ class RoutingPropertySuite extends AnyFunSuite {
             }
             if (many.filled > places.distinct.length) spread += 1
             val rule = HotKeyRule(minRows = 1, minBuckets = 0, taskBuckets = random.nextInt(2))
-            hot = hot ++ rule.found(many.told, hot, partitions)
+            hot = hot ++ rule.found(many.reported, hot, partitions)
             wider += hot.keys.count(_.wider > 1)
             if (hot.size > 0) many.routing = Routing.ByKeyAndTime(single, hot)
           }

@@ -14,7 +14,7 @@ import io.streamjoin.testing.{Checked, Driver, RandomCases, RandomJoin, TestRow,
 class StreamJoinPropertySuite extends AnyFunSuite {
 
   for (joinType <- JoinType.all) {
-    test(s"${joinType.name}: what comes out, what is kept and what is late are as by brute force") {
+    test(s"${joinType.name}: emitted, buffered and late rows are as by brute force") {
       var (outputRows, lateRows) = (0, 0)
       RandomCases.forAll(300) { random =>
         val join = RandomJoin.admissible(random, maxColumns = 1 + random.nextInt(3))

@@ -43,7 +43,7 @@ class ChainWalkSuite extends AnyFunSuite {
     }
   }
 
-  test("rows that have gone are passed, and those behind them in their chains are not") {
+  test("deleted rows are skipped, and rows behind them in their chains are found") {
     val side = sideOf(0L until 2000L)(_ % 2)
     val probe = side.probe(1, 0, 2000)
     while (probe.hasNext) {

@@ -19,7 +19,7 @@ class HashFilterSuite extends AnyFunSuite {
     }
   }
 
-  test("hashes that differ in a bit, or follow each other, are told apart as well") {
+  test("hashes that differ in a bit, or follow each other, are distinguished as well") {
     for (distance <- Seq(1, 1 << 16, 1 << 28)) {
       val filter = new HashFilter(1000)
       for (n <- 0 until 1000) filter.add(n * distance * 2)

@@ -227,7 +227,7 @@ private object IdleSegmentsSuite extends Assertions {
       for (k <- 0 until limits) {
         assert(tested.least(side, k) == least(rows.map(_.limits(k))), when)
         val alone = tested.leastUnmatched(side, k)
-        // those on the disk are not told apart
+        // matched rows on the disk are not distinguished
         assert(alone >= tested.least(side, k))
         assert(alone <= least(rows.filterNot(_.matched).map(_.limits(k))))
       }

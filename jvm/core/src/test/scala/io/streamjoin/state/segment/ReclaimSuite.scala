@@ -171,7 +171,7 @@ class ReclaimSuite extends AnyFunSuite {
           tested.seal()
         }
       }
-      // some of a version came before its others had gone
+      // some rows of a version were appended before others were deleted
       assert(tested.allocated < before * 2)
       for (key <- 0 until 7) {
         val rows = (10000 until 13000).filter(_ % 7 == key)
@@ -182,7 +182,7 @@ class ReclaimSuite extends AnyFunSuite {
     }
   }
 
-  test("rows of which nothing is kept but that they are there") {
+  test("rows without bytes") {
     val none = new RowCodec[Unit] {
       override def size(row: Unit): Int = 0
       override def write(row: Unit, into: Array[Byte], at: Int): Unit = assert(into != null)
