@@ -161,6 +161,38 @@ def test_a_chain_with_two_event_times_which_spark_refuses(
     ]
 
 
+@pytest.mark.parametrize(("how", "rows"), [("full", {1: 1, 3: None}), ("right", {1: 1})])
+def test_where_bounds_the_join_below_an_outer_join(
+    shop: Shop,
+    spark: SparkSession,
+    tmp_path: Path,
+    replaced: None,
+    how: str,
+    rows: dict[int, int | None],
+) -> None:
+    returns = Landing(spark, tmp_path / "returns", "id INT, return_time TIMESTAMP")
+    returned = returns.stream().withWatermark("return_time", "0 seconds").alias("r")
+    on = (
+        "d.id = r.id AND r.return_time BETWEEN d.delivery_time "
+        "AND d.delivery_time + INTERVAL '2' HOURS"
+    )
+    chain = (
+        orders(shop)
+        .join(deliveries(shop), F.expr("o.id = d.id"))
+        .join(returned, F.expr(on), how)
+        .where("delivery_time BETWEEN order_time AND order_time + INTERVAL '1' HOUR")
+    )
+    shop.order((1, "10:00"), (2, "10:05"), (3, "12:00"), (9, "18:00"))
+    shop.deliver((1, "10:40"), (2, "11:40"), (3, "12:10"), (9, "20:00"))
+    returns.land({"id": 1, "return_time": "2024-05-04T11:00:00"})
+    # WHERE drops the rows of returns that have no order
+    returns.land({"id": 7, "return_time": "2024-05-04T11:30:00"})
+    returns.land({"id": 8, "return_time": "2024-05-04T20:00:00"})
+    run = shop.run(chain)
+    run.step()
+    assert {row[0]: row[4] for row in run.rows()} == rows
+
+
 def test_an_outer_join_without_the_conditions_spark_wants(shop: Shop, spark: SparkSession) -> None:
     # the lower bound of orders follows from both conjuncts together only
     on = "o.id = d.id AND abs(o.id) > 0 AND d.delivery_time - o.order_time <= INTERVAL '1' HOUR"

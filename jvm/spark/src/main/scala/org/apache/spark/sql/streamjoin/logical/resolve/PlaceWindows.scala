@@ -81,9 +81,10 @@ object PlaceWindows extends Rule[LogicalPlan] with PredicateHelper {
 
   /** Whether conditions on rows of the plan may as well be conditions of an inner join in it. */
   private def isOfInner(plan: LogicalPlan): Boolean = plan match {
-    case j: Join if isInner(j)         => true
-    case PassesConditions(input, _, _) => isOfInner(input)
-    case _                             => false
+    case j: Join if isInner(j)                 => true
+    case j: Join if PreservedInputs.isOuter(j) => j.children.exists(isOfInner)
+    case PassesConditions(input, _, _)         => isOfInner(input)
+    case _                                     => false
   }
 
   private def isOfStreams(plan: LogicalPlan): Boolean = plan match {
@@ -104,9 +105,10 @@ object PlaceWindows extends Rule[LogicalPlan] with PredicateHelper {
     case input                     => placed(input)
   }
 
-  /** An outer join, with something done to the input that it preserves. */
+  /** An outer join, with something done to the inputs that it preserves, or would with a WHERE above it. */
   private def preserving(j: Join, change: LogicalPlan => LogicalPlan): Join = {
-    val preserved = PassesConditions.unapply(j).map(_._1)
+    val preserved =
+      if (PreservedInputs.isOuter(j)) j.children else PassesConditions.unapply(j).map(_._1).toSeq
     j.mapChildren(c => if (preserved.exists(_ eq c)) change(c) else placed(c)).asInstanceOf[Join]
   }
 
@@ -130,6 +132,7 @@ object PlaceWindows extends Rule[LogicalPlan] with PredicateHelper {
       }
       join.copyTagsFrom(j)
       (window(join), above)
+    case j: Join if PreservedInputs.isOuter(j) && isOfInner(j) => distributeBelow(j, conjuncts)
     case PassesConditions(input, lower, on) if isOfInner(input) =>
       val lowered = conjuncts.map(lower)
       val (child, above) = distribute(input, lowered)
@@ -137,6 +140,29 @@ object PlaceWindows extends Rule[LogicalPlan] with PredicateHelper {
         conjuncts.zip(lowered).collect { case (part, low) if above.exists(_ eq low) => part }
       (on(child), rest)
     case input => (input, conjuncts)
+  }
+
+  /**
+   * Places parts of WHERE below an outer join. If one goes below an input that the join pads, WHERE drops the
+   * padded rows, and the join becomes one that does not emit them.
+   */
+  private def distributeBelow(
+      j: Join,
+      conjuncts: Seq[Expression]
+  ): (LogicalPlan, Seq[Expression]) = {
+    val narrowed = PreservedInputs.narrowed(j, conjuncts)
+    def into(side: Side, parts: Seq[Expression]) =
+      if (PreservedInputs.of(narrowed)(side)) distribute(j.children(side.index), parts)
+      else (distribute(j.children(side.index), Nil)._1, parts)
+    val (left, afterLeft) = into(Side.Left, conjuncts)
+    val (right, above) = into(Side.Right, afterLeft)
+    val preserved = PreservedInputs.of(j.joinType)
+    val isPreserved = (afterLeft.length == conjuncts.length || preserved(Side.Left)) &&
+      (above.length == afterLeft.length || preserved(Side.Right))
+    val join =
+      j.copy(left = left, right = right, joinType = if (isPreserved) j.joinType else narrowed)
+    join.copyTagsFrom(j)
+    (join, above)
   }
 
   /** A part of WHERE that concerns one input is left to the optimizer, which puts it below the join. */

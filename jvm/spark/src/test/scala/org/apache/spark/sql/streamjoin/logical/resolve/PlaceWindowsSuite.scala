@@ -3,6 +3,9 @@ package org.apache.spark.sql.streamjoin.logical.resolve
 import org.apache.spark.sql.functions.expr
 import org.apache.spark.sql.streamjoin.logical.StreamsInSql
 import org.apache.spark.sql.streamjoin.logical.StreamsInSql._
+import org.apache.spark.sql.streamjoin.logical.plan.StreamJoin
+
+import io.streamjoin.model.JoinType
 
 /** Bounds in WHERE, by the join that they end in and whose it is. */
 class PlaceWindowsSuite extends StreamsInSql {
@@ -49,6 +52,71 @@ class PlaceWindowsSuite extends StreamsInSql {
   both("above a RIGHT join", chain) { (o, d, x) =>
     s"SELECT o.id FROM $x RIGHT JOIN ($o JOIN $d ON ${meets("o", "d")}) " +
       s"ON ${meets("d", "x")} AND ${near("d", "x")} WHERE ${near("o", "d")}"
+  }
+
+  /** Joins `o JOIN d` to `x`, on either side, by a type of join. */
+  private def outer(how: String, first: Boolean)(o: String, d: String, x: String): String = {
+    val lower = s"$o JOIN $d ON ${meets("o", "d")}"
+    val from = if (first) s"$lower $how JOIN $x" else s"$x $how JOIN ($lower)"
+    s"SELECT o.id, x.id AS xid FROM $from ON ${meets("d", "x")} AND ${near("d", "x")}"
+  }
+
+  /** By how the join pads `o JOIN d`: the type that it has without these rows, from the type that it has. */
+  private val narrower = Seq(
+    ("FULL", true, JoinType.LeftOuter),
+    ("RIGHT", true, JoinType.Inner),
+    ("FULL", false, JoinType.RightOuter),
+    ("LEFT", false, JoinType.Inner)
+  )
+
+  for ((how, first, narrowed) <- narrower) {
+    val place = if (first) "left" else "right"
+    val chained = if (first) chain else "ours(dt-xt ours(dt-ot))"
+
+    both(s"above a $how join that pads its $place input", chained) { (o, d, x) =>
+      s"${outer(how, first)(o, d, x)} WHERE ${near("o", "d")}"
+    }
+
+    both(s"above a $how join of which WHERE drops all padded rows, $place", chained) { (o, d, x) =>
+      s"${outer(how, first)(o, d, x)} WHERE ${near("o", "d")} AND x.id > 3"
+    }
+
+    test(s"above a $how join, $place: its type at the analysis") {
+      val query = outer(how, first)("oi o", "di d", "xi x")
+      def typeOf(where: String) =
+        spark.sql(s"$query WHERE $where").queryExecution.analyzed.collectFirst {
+          case j: StreamJoin => j.joinType
+        }.get
+      assert(typeOf(near("o", "d")) == narrowed)
+      assert(typeOf(s"timestampdiff(SECOND, ot, dt) BETWEEN -1 AND 4") == narrowed)
+      assert(typeOf(s"${near("o", "d")} AND x.id > 3") == JoinType.Inner)
+    }
+
+    test(s"above a $how join, $place: what lets padded rows through stays above it") {
+      val query = outer(how, first)("oi o", "di d", "xi x")
+      for (
+        where <- Seq(
+          s"(${near("o", "d")} OR ot IS NULL)",
+          s"coalesce(${near("o", "d")}, true)",
+          "(ot IS NULL OR x.id > 3)"
+        )
+      ) assert(refusal(s"$query WHERE $where") == "UNBOUNDED_STATE", where)
+    }
+
+    test(s"above a $how join, $place, of which late rows come out") {
+      val query = outer(how, first)("oi o", "di d", "xi x").replace(
+        "SELECT",
+        "SELECT /*+ STREAM_JOIN(late => 'emit') */"
+      )
+      assert(refusal(s"$query WHERE ${near("o", "d")}") == "UNBOUNDED_STATE")
+    }
+  }
+
+  test("bounds of an outer join itself stand in ON") {
+    for (how <- Seq("LEFT", "RIGHT", "FULL")) {
+      val query = s"SELECT o.id FROM oi o $how JOIN di d ON ${meets("o", "d")}"
+      assert(refusal(s"$query WHERE ${near("o", "d")}") == "UNBOUNDED_STATE", how)
+    }
   }
 
   both("two outer joins above it", "ours(dt-ot ours(dt-xt ours(dt-ot)))") { (o, d, x) =>
