@@ -128,6 +128,29 @@ def test_windows_over_an_imposed_order(shop: Shop) -> None:
     assert clocks(run.step()[1]) == [(None, None, 3)]
 
 
+def test_ends_of_windows_as_columns(shop: Shop) -> None:
+    # Spark merges the projections: what runs has no window any more
+    def ends(stream: DataFrame, time: str) -> DataFrame:
+        ordered = impose_order(stream, time, "0 seconds")
+        return ordered.select("id", F.window(time, "1 hour").alias("w")).selectExpr(
+            "struct(w.end AS end) AS s", "id"
+        )
+
+    left = ends(shop.orders.stream(), "order_time").selectExpr("s.end AS ended", "id").alias("o")
+    right = (
+        ends(shop.deliveries.stream(), "delivery_time").selectExpr("s.end AS done", "id").alias("d")
+    )
+    run = shop.run(stream_join(left, right, "o.id = d.id AND ended = done", "left"))
+    shop.order((1, "10:10"), (2, "10:20"), (3, "11:20"))
+    shop.deliver((1, "10:40"), (3, "11:00"))
+    assert clocks(run.step()[0]) == [
+        ("11:00", 1, "11:00", 1),
+        ("11:00", 2, None, None),
+        ("12:00", 3, "12:00", 3),
+    ]
+    assert run.metrics()["bufferedRowsLeft"] == 1
+
+
 def test_what_is_missing_between_windows(
     shop: Shop, replaced: None, capsys: pytest.CaptureFixture[str]
 ) -> None:

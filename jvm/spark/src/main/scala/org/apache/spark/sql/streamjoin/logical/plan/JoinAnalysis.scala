@@ -54,7 +54,7 @@ private[streamjoin] final case class JoinAnalysis(
 
   def condition: Expression = question.condition
 
-  private val inputs: TimeColumns = question.left.times ++ question.right.times
+  private val inputs: TimeColumns = question.times
 
   /** The source columns below, in the order in which their watermarks are kept. */
   val bases: Seq[BaseColumn] = inputs.bases
@@ -173,7 +173,7 @@ private[streamjoin] object JoinAnalysis extends PredicateHelper {
     val watermarked = named.map(_._1)
     val names = named.map { case (a, name) => a.exprId -> name }.toMap
     val (left, right) = (AttributeSet(question.left.output), AttributeSet(question.right.output))
-    val inputTimes = question.left.times ++ question.right.times
+    val inputTimes = question.times
     val conditionBounds = ConditionBounds.of(condition, left, right, AttributeSet(watermarked))
 
     val numbered = number(watermarked, conditionBounds.found, left)

@@ -22,6 +22,9 @@ private[streamjoin] final case class JoinQuestion(
 ) {
 
   def inputs: Seq[JoinQuestion.Input] = Seq(left, right)
+
+  /** The event times of both inputs. Of what the optimizer makes of the inputs, no other column counts. */
+  def times: TimeColumns = (left.times ++ right.times).ofOnly(named.map(_._1.exprId).toSet)
 }
 
 private[streamjoin] object JoinQuestion {

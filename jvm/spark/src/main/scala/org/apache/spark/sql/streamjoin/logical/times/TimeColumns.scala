@@ -5,7 +5,7 @@ import java.util.UUID
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.streamjoin.conditions.TimeUnit
-import org.apache.spark.sql.types.{LongType, TimestampNTZType, TimestampType}
+import org.apache.spark.sql.types.LongType
 
 import io.streamjoin.model.Watermarks
 import io.streamjoin.watermark.WatermarkPlan
@@ -93,8 +93,13 @@ private[streamjoin] final case class TimeColumns(
     imposed = imposed || base.imposed
   )
 
+  /** Without event times but those of some columns. */
+  def ofOnly(times: Set[ExprId]): TimeColumns =
+    copy(columns = columns.filter { case (id, _) => times(id) })
+
   /** What of it belongs to columns that come out. */
-  def among(output: Seq[Attribute]): TimeColumns = rename(output.map(a => a.exprId -> a.exprId))
+  def among(output: Seq[Attribute]): TimeColumns =
+    rename(output.flatMap(a => ProjectedTimes.renamed(a.exprId, a.exprId, a.dataType)))
 
   private def shift(by: Int): TimeColumns =
     copy(columns = columns.view.mapValues(_.shift(by)).toMap)
@@ -113,27 +118,22 @@ private[streamjoin] final case class TimeColumns(
     )
   }
 
-  /** The times of which windows are made. */
-  private def windowed(e: Expression): Seq[Expression] = e.collect {
-    case PreciseTimestampConversion(time, TimestampType | TimestampNTZType, LongType) => time
+  /** The columns of a projection that it passes on, and the windows that it makes. */
+  private def projected(list: Seq[NamedExpression]): TimeColumns = {
+    val times = new ProjectedTimes(this)
+    val passed = rename(list.flatMap(times.passed))
+    passed.copy(columns = list.flatMap(times.computed).toMap ++ passed.columns)
   }
 
-  /** With the windows among columns that are computed from those of `below`. */
-  private def withWindows(below: TimeColumns, computed: Seq[(Attribute, Seq[Expression])]) =
+  /** With windows of several lengths or starts, each row of the input in as many as there are. */
+  private def withWindows(below: TimeColumns, expanded: Seq[(Attribute, Seq[Expression])]) =
     copy(columns = columns ++ (for {
-      (window, expressions) <- computed
+      (window, expressions) <- expanded
       if window.metadata.contains(TimeWindow.marker) && TimeUnit.isWindow(window.dataType) &&
         !isWatermarked(window)
-      Seq(time: Attribute) <- Seq(expressions.flatMap(windowed).distinct)
+      Seq(time) <- Seq(expressions.flatMap(TimeColumns.windowed).distinct)
       plan <- below.columns.get(time.exprId)
     } yield window.exprId -> WatermarkPlan.WindowEnd(plan)))
-
-  /** With the ends of windows: a window counts as the time of its end. */
-  private def withEnds(below: TimeColumns, computed: Seq[NamedExpression]) =
-    copy(columns = columns ++ (for {
-      end @ Alias(TimeColumns.WindowEnd(window), _) <- computed
-      plan <- below.columns.get(window.exprId)
-    } yield end.exprId -> plan))
 
   private def rename(mapping: Seq[(ExprId, ExprId)]): TimeColumns = {
     val to = mapping.groupMap(_._1)(_._2)
@@ -160,26 +160,32 @@ private[streamjoin] trait HasTimeColumns {
 
 private[streamjoin] object TimeColumns {
 
+  /** The times of which windows are made. */
+  private def windowed(e: Expression): Seq[Attribute] = e.collect {
+    case PreciseTimestampConversion(SameColumn(time), _, LongType) => time
+  }
+
   private val none =
     TimeColumns(Nil, Map.empty, Nil, Set.empty, Set.empty, Map.empty, imposed = false)
 
   /**
    * The event-time columns of a resolved plan. Columns pass through projections as they are,
-   * renamed, or as wider numbers; a computed column has a watermark only if Spark says so, as of
-   * `window_time`. Where it is not known that a node keeps them, they end.
+   * renamed, in structs, or as wider numbers. A computed column has a watermark if it is a window of an
+   * event time or the end of one, or if Spark says so, as of `window_time`. Where it is not known that a
+   * node keeps them, they end.
+   *
+   * The answer is the same for a plan as it is analysed and as it is optimized: a query is accepted by the
+   * one and runs by the other.
    */
   def of(plan: LogicalPlan): TimeColumns = plan match {
     case own: HasTimeColumns => own.timeColumns
     case u: Union            => union(u)
     case Project(list, child) =>
       val below = of(child)
-      val (asTheyAre, computed) = list.partition(passed(_).nonEmpty)
-      val known = below
-        .rename(asTheyAre.flatMap(e => passed(e).map(_.exprId -> e.exprId)))
-        .withWindows(below, computed.map(e => e.toAttribute -> Seq(e)))
-        .withEnds(below, computed)
+      val known = below.projected(list)
+      val computed = list.filter(passed(_).isEmpty).map(_.toAttribute)
       known ++ propagated(
-        computed.map(_.toAttribute).filter(a => isMarked(a) && !known.isWatermarked(a)),
+        computed.filter(a => isMarked(a) && !known.isWatermarked(a)),
         below.imposed
       )
     case Expand(projections, output, child) =>
@@ -190,18 +196,32 @@ private[streamjoin] object TimeColumns {
     case SparksJoin(j) =>
       val kept = SparksJoin.keptTimes(j)
       propagated(j.output.filter(kept.contains), imposedBelow(j))
-    case a: Aggregate if a.isStreaming =>
-      val ends = a.aggregateExpressions.collect {
-        case e @ Alias(WindowEnd(window), _) if isMarked(window) => e.toAttribute
-      }
-      propagated(a.output.filter(isMarked) ++ ends, imposedBelow(a))
-    case d: Distinct if d.isStreaming => behind(d)
+    case a: Aggregate if a.isStreaming => grouped(a)
+    case d: Distinct if d.isStreaming  => behind(d)
     // the event time that a stateful operator emits
     case u: UpdateEventTimeWatermarkColumn => behind(u)
     case _ if isStateful(plan)             => behind(plan)
     case KeepsTimes() => plan.children.map(of).foldLeft(none)(_ ++ _).among(plan.output)
     case w: WithCTE   => of(w.plan)
     case _            => none.copy(imposed = imposedBelow(plan))
+  }
+
+  /**
+   * The times by which an aggregation groups, and what it computes of them: a projection above it may have become a
+   * part of it.
+   */
+  private def grouped(a: Aggregate): TimeColumns = {
+    val imposed = imposedBelow(a)
+    val ends = a.aggregateExpressions.filter {
+      case Alias(WindowEnd(window), _) => isMarked(window)
+      case _                           => false
+    }
+    val computed = a.aggregateExpressions.filter(passed(_).isEmpty).diff(ends)
+    val times = a.groupingExpressions.collect { case t: Attribute if isMarked(t) => t }
+    val known = propagated(times, imposed).projected(computed)
+    val marked = a.output.filter(o => isMarked(o) && !known.isWatermarked(o))
+    propagated(marked ++ ends.map(_.toAttribute), imposed) ++
+      (if (known.columns.isEmpty) none else known)
   }
 
   private def imposedBelow(plan: LogicalPlan): Boolean = plan.children.exists(of(_).imposed)
@@ -231,23 +251,20 @@ private[streamjoin] object TimeColumns {
   }
 
   private def union(u: Union): TimeColumns = {
-    val inputs = u.children.map(of)
+    val inputs = u.children.map { child =>
+      of(child).rename(child.output.zip(u.output).flatMap { case (in, out) =>
+        ProjectedTimes.renamed(in.exprId, out.exprId, out.dataType)
+      })
+    }
     val offsets = inputs.scanLeft(0)(_ + _.bases.length)
-    val columns = u.output.zipWithIndex.flatMap { case (out, i) =>
-      val plans = u.children.zip(inputs).zip(offsets).map { case ((child, times), offset) =>
-        times.columns.get(child.output(i).exprId).map(_.shift(offset))
-      }
-      Option.when(plans.forall(_.nonEmpty))(out.exprId -> WatermarkPlan.Least(plans.flatten))
-    }
-    val padded = u.output.indices.filter { i =>
-      u.children.zip(inputs).exists { case (child, times) => times.padded(child.output(i).exprId) }
-    }
+    val plans = inputs.zip(offsets).map { case (times, offset) => times.shift(offset).columns }
+    val ofAll = plans.map(_.keySet).reduce(_ & _)
     TimeColumns(
       inputs.flatMap(_.bases),
-      columns.toMap,
+      ofAll.map(id => id -> WatermarkPlan.Least(plans.map(_(id)))).toMap,
       Nil,
       Set.empty,
-      padded.map(u.output(_).exprId).toSet,
+      inputs.flatMap(_.padded).toSet,
       Map.empty,
       inputs.exists(_.imposed)
     )
