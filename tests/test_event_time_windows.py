@@ -128,6 +128,22 @@ def test_windows_over_an_imposed_order(shop: Shop) -> None:
     assert clocks(run.step()[1]) == [(None, None, 3)]
 
 
+@pytest.mark.parametrize("on", ["o.w.start = d.w.start", "o.w.end = d.w.end - INTERVAL '1' HOUR"])
+def test_counts_by_windows_of_two_lengths(shop: Shop, replaced: None, on: str) -> None:
+    placed = orders(shop, "1 hour").groupBy("w").agg(F.count("*").alias("orders"))
+    delivered = deliveries(shop, "2 hours").groupBy("w").agg(F.count("*").alias("deliveries"))
+    joined = placed.alias("o").join(delivered.alias("d"), F.expr(on), "left")
+    run = shop.run(joined.select("o.w.start", "orders", "deliveries"))
+    shop.order((1, "10:10"), (2, "10:20"), (3, "11:20"), (4, "12:00"))
+    shop.deliver((1, "10:40"), (2, "11:50"), (9, "14:00"))
+    run.step()
+    shop.order((5, "20:00"))
+    shop.deliver((5, "20:00"))
+    run.step()
+    assert clocks(run.rows()) == [("10:00", 2, 2), ("11:00", 1, None), ("12:00", 1, None)]
+    assert operators(run) == ["streamJoin", "stateStoreSave", "stateStoreSave"]
+
+
 def test_ends_of_windows_as_columns(shop: Shop) -> None:
     # Spark merges the projections: what runs has no window any more
     def ends(stream: DataFrame, time: str) -> DataFrame:

@@ -16,18 +16,20 @@ import org.apache.spark.unsafe.types.{CalendarInterval => Interval}
  * }}}
  *
  * @param present columns that are not null in any pair of rows that the condition lets through
+ * @param windows the fields of windows that count as event times
  */
 private[streamjoin] final class BoundExtraction(
     left: AttributeSet,
     right: AttributeSet,
     watermarked: AttributeSet,
-    present: AttributeSet
+    present: AttributeSet,
+    windows: WindowFields
 ) {
   import RejectedBound._
 
   import BoundExtraction.{IsFalse, Result, Widened}
 
-  private val linear = new LinearTimes(mayBeTerm)
+  private val linear = new LinearTimes(mayBeTerm, windows)
 
   def of(conjunct: Expression): Result = {
     val result = implied(conjunct)

@@ -30,16 +30,18 @@ private[streamjoin] object ConditionBounds extends PredicateHelper {
    * @param left the left input's columns
    * @param right the right input's columns
    * @param watermarked the event-time columns of both
+   * @param windows the fields of windows that count as event times
    */
   def of(
       condition: Expression,
       left: AttributeSet,
       right: AttributeSet,
-      watermarked: AttributeSet
+      watermarked: AttributeSet,
+      windows: WindowFields = WindowFields.none
   ): ConditionBounds = {
     val conjuncts = splitConjunctivePredicates(condition)
     val extraction =
-      new BoundExtraction(left, right, watermarked, PresentColumns.of(conjuncts))
+      new BoundExtraction(left, right, watermarked, PresentColumns.of(conjuncts), windows)
     val results = conjuncts.map(c => c -> extraction.of(c))
     ConditionBounds(
       connected(results.flatMap(_._2.found), watermarked),

@@ -20,8 +20,12 @@ private[streamjoin] object NotLinear {
  * Brings expressions into the form of [[LinearTime]].
  *
  * @param opaque tells which expressions may stand as a term of their own
+ * @param windows the fields of windows that count as event times
  */
-private[streamjoin] class LinearTimes(opaque: Expression => Boolean) {
+private[streamjoin] class LinearTimes(
+    opaque: Expression => Boolean,
+    windows: WindowFields = WindowFields.none
+) {
 
   type Result = Either[NotLinear, LinearTime]
 
@@ -40,6 +44,7 @@ private[streamjoin] class LinearTimes(opaque: Expression => Boolean) {
     case _: Attribute          => term(e)
     case r: RuntimeReplaceable => form(r.replacement)
     case c: Cast               => cast(c)
+    case windows.Field(w, by)  => term(w).map(_.moved(by, by))
     case _                     => shapes.applyOrElse(e, term(_: Expression))
   }
 

@@ -124,7 +124,8 @@ case class AsOfJoin(
       both.present.intersect(Set(probe)),
       analysis.padded,
       both.matched,
-      both.imposed
+      both.imposed,
+      both.lengths
     )
   }
 

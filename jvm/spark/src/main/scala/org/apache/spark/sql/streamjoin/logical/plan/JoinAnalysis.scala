@@ -8,7 +8,8 @@ import org.apache.spark.sql.streamjoin.conditions.{
   ConditionBounds,
   ExpressionKey,
   FoundBound,
-  SessionZone
+  SessionZone,
+  WindowFields
 }
 import org.apache.spark.sql.streamjoin.logical.times.{BaseColumn, TimeColumns, TimeFact}
 import org.apache.spark.sql.types.BooleanType
@@ -149,7 +150,8 @@ private[streamjoin] final case class JoinAnalysis(
       out.collect { case (i, id) if !bounds.nullableInOutput(i, joinType) => id }.toSet,
       padded,
       inputs.matched ++ matched,
-      inputs.imposed
+      inputs.imposed,
+      inputs.lengths
     )
   }
 
@@ -168,13 +170,27 @@ private[streamjoin] final case class JoinAnalysis(
 
 private[streamjoin] object JoinAnalysis extends PredicateHelper {
 
+  /**
+   * Fields of windows are event times where the join would be unbounded without. What a checkpoint holds of a join
+   * that is bounded by whole windows or other times does not depend on them.
+   */
   def of(question: JoinQuestion): JoinAnalysis = {
+    val plain = of(question, WindowFields.none)
+    if (Side.both.forall(plain.bounds.bounded)) plain
+    else {
+      val windows = AttributeSet(question.named.map(_._1))
+      of(question, new WindowFields(windows, question.times.lengths))
+    }
+  }
+
+  private def of(question: JoinQuestion, windows: WindowFields): JoinAnalysis = {
     import question.{condition, joinType, named}
     val watermarked = named.map(_._1)
     val names = named.map { case (a, name) => a.exprId -> name }.toMap
     val (left, right) = (AttributeSet(question.left.output), AttributeSet(question.right.output))
     val inputTimes = question.times
-    val conditionBounds = ConditionBounds.of(condition, left, right, AttributeSet(watermarked))
+    val conditionBounds =
+      ConditionBounds.of(condition, left, right, AttributeSet(watermarked), windows)
 
     val numbered = number(watermarked, conditionBounds.found, left)
     val place = numbered.map(new ExpressionKey(_)).zipWithIndex.toMap

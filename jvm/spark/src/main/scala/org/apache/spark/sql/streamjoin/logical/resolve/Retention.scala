@@ -23,15 +23,17 @@ private[streamjoin] object Retention {
     }
 
   private def inequality(missing: MissingBound, retention: String): Expression = {
-    val MissingBound(later, earlier, unit) = missing
-    val kept = new Distances("retention", later, later.origin).inUnits(Distance.of(retention))
-    val bound = unit match {
+    val column = missing.later
+    val kept = new Distances("retention", column, column.origin).inUnits(Distance.of(retention))
+    val later = MissingBound.timeOf(column)
+    val earlier = MissingBound.timeOf(missing.earlier)
+    val bound = missing.unit match {
       case TimeUnit.Number =>
         val context = NumericEvalContext(EvalMode.ANSI)
         GreaterThanOrEqual(long(later), Subtract(long(earlier), Literal(kept), context))
       case TimeUnit.Date => GreaterThanOrEqual(later, DateSub(earlier, Literal(kept.toInt)))
       case _ =>
-        val interval = CatalystSqlParser.parseExpression(unit.sql(kept))
+        val interval = CatalystSqlParser.parseExpression(missing.unit.sql(kept))
         val start = TimestampAddInterval(
           earlier,
           UnaryMinus(interval, failOnError = true),
@@ -42,5 +44,5 @@ private[streamjoin] object Retention {
     RetentionLimit(bound)
   }
 
-  private def long(a: Attribute): Expression = if (a.dataType == LongType) a else Cast(a, LongType)
+  private def long(a: Expression): Expression = if (a.dataType == LongType) a else Cast(a, LongType)
 }

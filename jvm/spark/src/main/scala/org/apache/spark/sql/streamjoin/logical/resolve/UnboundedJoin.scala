@@ -78,7 +78,7 @@ private[streamjoin] object UnboundedJoin {
       m.sql(aliased(side)(m.later), aliased(side.other)(m.earlier))
     }
     // equal windows bound both sides
-    val needed = if (missing.exists(_._2.ofWindows)) written.take(1) else written
+    val needed = if (missing.exists(_._2.ofEqualWindows)) written.take(1) else written
     val aliases =
       if (named) "" else ", where l and r are aliases that the left and the right input still need"
     Option.when(missing.nonEmpty)(needed.mkString(" AND ") + aliases)

@@ -44,6 +44,26 @@ private[times] final class ProjectedTimes(below: TimeColumns) {
     case value                => windowEnd(value).map(to -> _).toSeq
   }
 
+  /** The lengths of windows that an expression makes or passes on. */
+  def lengths(e: NamedExpression): Seq[(ExprId, Long)] = lengths(e, e.exprId)
+
+  private def lengths(e: Expression, to: ExprId): Seq[(ExprId, Long)] = plain(e) match {
+    case w: CreateNamedStruct if TimeUnit.isWindow(w.dataType) => length(w).map(to -> _).toSeq
+    case s: CreateNamedStruct => fieldsOf(s, to).flatMap { case (v, field) => lengths(v, field) }
+    case value =>
+      for {
+        origin <- origins(value)
+        (from, window) <- windows(origin, to, value.dataType)
+        length <- below.lengths.get(from)
+      } yield window -> length
+  }
+
+  def length(window: Expression): Option[Long] = plain(window) match {
+    case w: CreateNamedStruct =>
+      WindowArithmetic.length(plain(w.valExprs.head), plain(w.valExprs(1)))
+    case _ => None
+  }
+
   private def fieldsOf(s: CreateNamedStruct, to: ExprId): Seq[(Expression, ExprId)] =
     s.valExprs.zipWithIndex.map { case (value, i) => value -> field(to, i) }
 
@@ -73,6 +93,17 @@ private[times] object ProjectedTimes {
         }
       case _ => Nil
     })
+
+  /** The same of the windows alone. */
+  private def windows(from: ExprId, to: ExprId, dataType: DataType): Seq[(ExprId, ExprId)] =
+    dataType match {
+      case window if TimeUnit.isWindow(window) => Seq(from -> to)
+      case StructType(fields) =>
+        fields.toSeq.zipWithIndex.flatMap { case (f, i) =>
+          windows(field(from, i), field(to, i), f.dataType)
+        }
+      case _ => Nil
+    }
 
   /** Without names, marks and casts that change no value, and without structs of which one field is read. */
   private def plain(e: Expression): Expression = e match {

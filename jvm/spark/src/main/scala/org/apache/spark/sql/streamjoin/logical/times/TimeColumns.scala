@@ -69,6 +69,7 @@ private[streamjoin] final case class TimeFact(later: ExprId, earlier: ExprId, sl
  * @param padded columns in whose place outer joins below put NULL
  * @param matched for a column that only a match gives a value, the times that a match has, whatever their type allows
  * @param imposed whether an order was imposed below, also where its column does not come up to here
+ * @param lengths of the windows that have all one length, in microseconds
  */
 private[streamjoin] final case class TimeColumns(
     bases: Seq[BaseColumn],
@@ -77,7 +78,8 @@ private[streamjoin] final case class TimeColumns(
     present: Set[ExprId],
     padded: Set[ExprId],
     matched: Map[ExprId, Set[ExprId]],
-    imposed: Boolean
+    imposed: Boolean,
+    lengths: Map[ExprId, Long]
 ) {
 
   def isWatermarked(a: Attribute): Boolean = columns.contains(a.exprId)
@@ -114,7 +116,8 @@ private[streamjoin] final case class TimeColumns(
       present ++ right.present,
       padded ++ right.padded,
       matched ++ right.matched,
-      imposed || right.imposed
+      imposed || right.imposed,
+      lengths ++ right.lengths
     )
   }
 
@@ -122,18 +125,30 @@ private[streamjoin] final case class TimeColumns(
   private def projected(list: Seq[NamedExpression]): TimeColumns = {
     val times = new ProjectedTimes(this)
     val passed = rename(list.flatMap(times.passed))
-    passed.copy(columns = list.flatMap(times.computed).toMap ++ passed.columns)
+    passed.copy(
+      columns = list.flatMap(times.computed).toMap ++ passed.columns,
+      lengths = list.flatMap(times.lengths).toMap
+    )
   }
 
-  /** With windows of several lengths or starts, each row of the input in as many as there are. */
-  private def withWindows(below: TimeColumns, expanded: Seq[(Attribute, Seq[Expression])]) =
-    copy(columns = columns ++ (for {
+  /** With windows that overlap, each row of the input in as many as there are. */
+  private def withWindows(
+      below: TimeColumns,
+      expanded: Seq[(Attribute, Seq[Expression])]
+  ): TimeColumns = {
+    val times = new ProjectedTimes(below)
+    val windows = for {
       (window, expressions) <- expanded
       if window.metadata.contains(TimeWindow.marker) && TimeUnit.isWindow(window.dataType) &&
         !isWatermarked(window)
       Seq(time) <- Seq(expressions.flatMap(TimeColumns.windowed).distinct)
       plan <- below.columns.get(time.exprId)
-    } yield window.exprId -> WatermarkPlan.WindowEnd(plan)))
+    } yield (window.exprId, WatermarkPlan.WindowEnd(plan), expressions.map(times.length).distinct)
+    copy(
+      columns = columns ++ windows.map { case (id, plan, _) => id -> plan },
+      lengths = lengths ++ windows.collect { case (id, _, Seq(Some(length))) => id -> length }
+    )
+  }
 
   private def rename(mapping: Seq[(ExprId, ExprId)]): TimeColumns = {
     val to = mapping.groupMap(_._1)(_._2)
@@ -146,7 +161,8 @@ private[streamjoin] final case class TimeColumns(
       present.flatMap(renamed(_)),
       padded.flatMap(renamed(_)),
       for ((id, times) <- matched; to <- renamed(id)) yield to -> times.flatMap(renamed(_)),
-      imposed
+      imposed,
+      lengths.flatMap { case (id, length) => renamed(id).map(_ -> length) }
     )
   }
 }
@@ -165,8 +181,10 @@ private[streamjoin] object TimeColumns {
     case PreciseTimestampConversion(SameColumn(time), _, LongType) => time
   }
 
+  private val NoLengths = Map.empty[ExprId, Long]
+
   private val none =
-    TimeColumns(Nil, Map.empty, Nil, Set.empty, Set.empty, Map.empty, imposed = false)
+    TimeColumns(Nil, Map.empty, Nil, Set.empty, Set.empty, Map.empty, imposed = false, Map.empty)
 
   /**
    * The event-time columns of a resolved plan. Columns pass through projections as they are,
@@ -195,7 +213,11 @@ private[streamjoin] object TimeColumns {
         .withWindows(below, output.zip(projections.transpose))
     case SparksJoin(j) =>
       val kept = SparksJoin.keptTimes(j)
-      propagated(j.output.filter(kept.contains), imposedBelow(j))
+      propagated(
+        j.output.filter(kept.contains),
+        imposedBelow(j),
+        j.children.map(of(_).lengths).reduce(_ ++ _)
+      )
     case a: Aggregate if a.isStreaming => grouped(a)
     case d: Distinct if d.isStreaming  => behind(d)
     // the event time that a stateful operator emits
@@ -211,17 +233,20 @@ private[streamjoin] object TimeColumns {
    * part of it.
    */
   private def grouped(a: Aggregate): TimeColumns = {
-    val imposed = imposedBelow(a)
+    val below = of(a.child)
     val ends = a.aggregateExpressions.filter {
       case Alias(WindowEnd(window), _) => isMarked(window)
       case _                           => false
     }
     val computed = a.aggregateExpressions.filter(passed(_).isEmpty).diff(ends)
     val times = a.groupingExpressions.collect { case t: Attribute if isMarked(t) => t }
-    val known = propagated(times, imposed).projected(computed)
+    val known = propagated(times, below.imposed).projected(computed)
     val marked = a.output.filter(o => isMarked(o) && !known.isWatermarked(o))
-    propagated(marked ++ ends.map(_.toAttribute), imposed) ++
-      (if (known.columns.isEmpty) none else known)
+    propagated(
+      marked ++ ends.map(_.toAttribute),
+      below.imposed,
+      below.projected(a.aggregateExpressions).lengths
+    ) ++ (if (known.columns.isEmpty) none else known)
   }
 
   private def imposedBelow(plan: LogicalPlan): Boolean = plan.children.exists(of(_).imposed)
@@ -266,7 +291,8 @@ private[streamjoin] object TimeColumns {
       Set.empty,
       inputs.flatMap(_.padded).toSet,
       Map.empty,
-      inputs.exists(_.imposed)
+      inputs.exists(_.imposed),
+      inputs.map(_.lengths.toSet).reduce(_ & _).toMap
     )
   }
 
@@ -275,11 +301,19 @@ private[streamjoin] object TimeColumns {
    * propagates to the next operator is all that is known.
    */
   private def behind(operator: LogicalPlan): TimeColumns =
-    propagated(operator.output.filter(isMarked), imposedBelow(operator))
+    propagated(
+      operator.output.filter(isMarked),
+      imposedBelow(operator),
+      operator.children.map(of(_).among(operator.output).lengths).foldLeft(NoLengths)(_ ++ _)
+    )
 
   private def isMarked(a: Attribute): Boolean = a.metadata.contains(EventTimeWatermark.delayKey)
 
-  private def propagated(columns: Seq[Attribute], imposed: Boolean): TimeColumns = {
+  private def propagated(
+      columns: Seq[Attribute],
+      imposed: Boolean,
+      lengths: Map[ExprId, Long] = Map.empty
+  ): TimeColumns = {
     val times = columns.filter(a => TimeUnit.of(a.dataType).contains(TimeUnit.Timestamp))
     TimeColumns(
       times.map(a => BaseColumn.Propagated(a.name, TimeUnit.Timestamp, imposed)),
@@ -288,7 +322,8 @@ private[streamjoin] object TimeColumns {
       Set.empty,
       Set.empty,
       Map.empty,
-      imposed
+      imposed,
+      lengths
     )
   }
 }

@@ -27,6 +27,16 @@ private[times] object WindowArithmetic {
     case _ => None
   }
 
+  /** The length of a window with this start and end; none if it is not the same for all. */
+  def length(start: Expression, end: Expression): Option[Long] = (start, end) match {
+    case (
+          PreciseTimestampConversion(from, LongType, _),
+          PreciseTimestampConversion(Add(same, Whole(length), _), LongType, _)
+        ) if from.semanticEquals(same) =>
+      Some(length)
+    case _ => None
+  }
+
   /** A time, and the least distance from it to the value of an expression. */
   private def around(e: Expression): Option[(Expression, Long)] = e match {
     case PreciseTimestampConversion(time, _, LongType) => Some((time, 0L))
