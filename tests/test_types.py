@@ -95,7 +95,7 @@ def test_event_times_of_every_type(spark: SparkSession, tmp_path: Path, kind: st
     inputs.land("left", (1, "a", 100), (2, "a", 101), (3, "b", 102), (4, "a", 103))
     inputs.land("right", (1, "a", 101), (2, "b", 105), (3, "a", 99))
     run.step()
-    # 105 - 1 - 2 = 102: rows 1 and 2 of the left are gone, 3 and 4 may still meet something
+    # 105 - 1 - 2 = 102: rows 1 and 2 of the left are gone, 3 and 4 may still meet
     assert run.metrics()["bufferedRowsLeft"] == 2
     inputs.land("left", (5, "b", 104), (6, "a", 106), (END, "end", 200))
     inputs.land("right", (4, "a", 104), (5, None, 104), (END, "end", 300))
@@ -119,6 +119,37 @@ def test_numbers_of_different_width(
     inputs.land("right", (1, "a", 101), (2, "a", 106), (END, "end", 300))
     _, table = joined(inputs, times, ("k", "k"), 1, on, "left")
     assert check(Run(stream, tmp_path / "checkpoint"), table) == [(1, 1), (2, None)]
+
+
+@pytest.mark.parametrize("state", ["segments", "rocksdb"])
+@pytest.mark.parametrize(
+    "on",
+    [
+        "r.time BETWEEN l.time * 1000 AND l.time * 1000 + 2000",
+        "timestamp_millis(r.time) BETWEEN timestamp_seconds(l.time) "
+        "AND timestamp_seconds(l.time) + INTERVAL '2' SECOND",
+    ],
+)
+def test_numbers_in_different_units(
+    spark: SparkSession, tmp_path: Path, on: str, state: str
+) -> None:
+    inputs = Inputs(spark, tmp_path)
+    times = (TIMES["BIGINT"][0], "t * 1000 + 5")
+    spark.conf.set("spark.sql.streamJoin.stateFormat", state)
+    try:
+        stream, _ = joined(inputs, times, ("k", "k"), 1, f"l.key = r.key AND {on}", "full")
+        run = Run(stream, tmp_path / "checkpoint")
+        inputs.land("left", (1, "a", 100), (2, "a", 102), (3, "b", 104))
+        inputs.land("right", (1, "a", 101), (2, "a", 105), (3, "b", 104))
+        run.step()
+        # the watermark of the right input is 105004: left rows from 104 on may still meet
+        assert run.metrics()["bufferedRowsLeft"] == 1
+        inputs.land("left", (END, "end", 200))
+        inputs.land("right", (END, "end", 300))
+        _, table = joined(inputs, times, ("k", "k"), 1, f"l.key = r.key AND {on}", "full")
+        assert {(1, 1), (2, None), (None, 2), (3, 3)} <= set(check(run, table))
+    finally:
+        spark.conf.unset("spark.sql.streamJoin.stateFormat")
 
 
 @pytest.mark.connect

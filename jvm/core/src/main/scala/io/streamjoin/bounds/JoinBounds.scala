@@ -46,8 +46,10 @@ final class JoinBounds(
 
   private val n = columns.length
 
-  /** Columns in a conjunct: a row matches nothing if one of them is null. */
-  val constrained: Set[Int] = conjuncts.flatMap(b => Seq(b.later, b.earlier)).toSet
+  private val compared: Set[Int] = conjuncts.flatMap(b => Seq(b.later, b.earlier)).toSet
+
+  /** Columns in a conjunct: a row in which one of them is null matches nothing. */
+  val constrained: Set[Int] = compared ++ compared.flatMap(columns(_).multipleOf.map(_.column))
 
   private val closure: Array[Array[Long]] =
     JoinBounds.close(n, conjuncts ++ facts, certain)
@@ -72,8 +74,16 @@ final class JoinBounds(
   /** The columns of the other input whose watermarks bound this column from below. */
   def governing(column: Int): IndexedSeq[Int] =
     indices(columns(column).side.other).filter { b =>
-      columns(b).watermarked && certain(b) && slack(column, b) != Unbounded
+      hasWatermark(b) && certain(b) && slack(column, b) != Unbounded
     }
+
+  /** Whether the column, or that of which it is a multiple, has a watermark. */
+  private def hasWatermark(column: Int): Boolean =
+    columns(column).watermarked || columns(column).multipleOf.exists(m => hasWatermark(m.column))
+
+  /** The multiples of a column. */
+  def multiples(column: Int): IndexedSeq[Int] =
+    columns.indices.filter(columns(_).multipleOf.exists(_.column == column))
 
   /**
    * The watermarked columns of the other input that evict rows of `side`. Without any, its
@@ -88,7 +98,7 @@ final class JoinBounds(
 
   /** The column by which rows of `side` are probed: the one with the narrowest range. */
   def probeColumn(side: Side): Int =
-    indices(side).minBy(a => (!constrained(a), width(a), !columns(a).watermarked, a))
+    indices(side).minBy(a => (!compared(a), width(a), !columns(a).watermarked, a))
 
   /**
    * The range of probe times of `side` that one row of the other input can match;
@@ -118,15 +128,23 @@ final class JoinBounds(
    * watermarks: `wmState` in the Hazelcast document.
    */
   def bound(column: Int, received: Array[Long]): Long =
+    (ofItself(column, received) ++ multiples(column).flatMap { m =>
+      columns(m).multipleOf.map(of => divided(bound(m, received), of.factor))
+    }).maxOption.getOrElse(Unknown)
+
+  private def ofItself(column: Int, received: Array[Long]): Seq[Long] =
     governing(column)
       .filter(received(_) != Unknown)
       .map(b => Saturated.subtract(received(b), slack(column, b)))
-      .maxOption
-      .getOrElse(Unknown)
+
+  /** The least number of which a multiple is no less than this; rounded up. */
+  private def divided(multiple: Long, factor: Long): Long =
+    if (multiple == Unknown) Unknown else -Math.floorDiv(-multiple, factor)
 
   /** Whether this column has a watermark in the output. */
   def watermarkedInOutput(column: Int): Boolean =
-    columns(column).watermarked && (contradictory || governing(column).nonEmpty)
+    columns(column).watermarked &&
+      (contradictory || (column +: multiples(column)).exists(governing(_).nonEmpty))
 
   /**
    * The watermark of a column of the output: `min(received, bound)`, the rule of the last

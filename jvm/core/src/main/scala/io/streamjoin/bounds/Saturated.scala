@@ -20,6 +20,14 @@ object Saturated {
     else difference
   }
 
+  def multiply(a: Long, b: Long): Long = {
+    val high = Math.multiplyHigh(a, b)
+    val low = a * b
+    if ((high == 0 && low >= 0) || (high == -1 && low < 0)) low
+    else if (high < 0) Long.MinValue
+    else Long.MaxValue
+  }
+
   /** Whether a distance of at most [[OrdinaryDistance]] can be added to the time without overflow. */
   def isOrdinary(time: Long): Boolean = time > -OrdinaryDistance && time < OrdinaryDistance
 

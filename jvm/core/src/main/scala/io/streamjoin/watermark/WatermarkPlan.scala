@@ -43,6 +43,7 @@ object WatermarkPlan {
     case Greatest(inputs) => inputs.flatMap(direct)
     case WindowEnd(of)    => direct(of)
     case Shifted(of, _)   => direct(of)
+    case Multiple(of, _)  => direct(of)
     case _                => Nil
   }
 
@@ -54,6 +55,7 @@ object WatermarkPlan {
     case AsOfLimit(inputs) => inputs.flatMap(joins)
     case WindowEnd(of)     => joins(of)
     case Shifted(of, _)    => joins(of)
+    case Multiple(of, _)   => joins(of)
     case _                 => Nil
   }
 
@@ -66,6 +68,7 @@ object WatermarkPlan {
     case Joined(join, _)   => join.rivals
     case WindowEnd(of)     => rivals(of)
     case Shifted(of, _)    => rivals(of)
+    case Multiple(of, _)   => rivals(of)
     case Greatest(inputs)  => inputs.flatMap(rivals).toMap
     case Least(inputs)     => rivalsAmong(inputs)
     case AsOfLimit(inputs) => rivalsAmong(inputs)
@@ -128,6 +131,15 @@ object WatermarkPlan {
       if (time == Watermarks.Unknown) time else Saturated.add(time, distance)
     }
     override def shift(by: Int): WatermarkPlan = Shifted(of.shift(by), distance)
+  }
+
+  /** A time in a smaller unit: a multiple of it. */
+  final case class Multiple(of: WatermarkPlan, factor: Long) extends WatermarkPlan {
+    override def eval(base: Array[Long]): Long = {
+      val time = of.eval(base)
+      if (time == Watermarks.Unknown) time else Saturated.multiply(time, factor)
+    }
+    override def shift(by: Int): WatermarkPlan = Multiple(of.shift(by), factor)
   }
 
   /** The end of the window that a time falls into: later than the time itself. */
@@ -230,6 +242,7 @@ object WatermarkPlan {
       case Greatest(inputs)      => Greatest(inputs.map(remaining(_, buffered)))
       case WindowEnd(of)         => WindowEnd(remaining(of, buffered))
       case Shifted(of, distance) => Shifted(remaining(of, buffered), distance)
+      case Multiple(of, factor)  => Multiple(remaining(of, buffered), factor)
       case other                 => other
     }
 

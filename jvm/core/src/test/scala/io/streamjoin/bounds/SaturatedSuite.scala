@@ -23,4 +23,9 @@ class SaturatedSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   test("a difference is exact, or the nearest end of the range") {
     forAll(longs, longs)((a, b) => assert(Saturated.subtract(a, b) == clamp(BigInt(a) - b)))
   }
+
+  test("a product is exact, or the nearest end of the range") {
+    forAll(longs, longs)((a, b) => assert(Saturated.multiply(a, b) == clamp(BigInt(a) * b)))
+    forAll(longs)(a => assert(Saturated.multiply(a, 1000) == clamp(BigInt(a) * 1000)))
+  }
 }

@@ -97,6 +97,12 @@ class WatermarkPlanSuite extends AnyFunSuite {
     assert(WindowEnd(Base(0)).eval(Array(Unknown)) == Unknown)
   }
 
+  test("a time in a smaller unit is a multiple") {
+    assert(Multiple(Base(0), 1000).eval(Array(5L)) == 5000)
+    assert(Multiple(Base(0), 1000).eval(Array(Long.MaxValue / 10)) == Long.MaxValue)
+    assert(Multiple(Base(0), 1000).eval(Array(Unknown)) == Unknown)
+  }
+
   test("a shifted plan finds its base columns further on") {
     val base = Array(103L, 106L, 110L)
     val shifted = Array(-1L, -2L) ++ base
@@ -106,6 +112,7 @@ class WatermarkPlanSuite extends AnyFunSuite {
         Least(Seq(Base(0), Base(2))),
         AsOfLimit(Seq(Base(0), Base(2))),
         WindowEnd(Base(1)),
+        Multiple(Base(1), 1000),
         Joined(above, 0),
         Joined(above, 2),
         Never

@@ -17,13 +17,15 @@ import org.apache.spark.unsafe.types.{CalendarInterval => Interval}
  *
  * @param present columns that are not null in any pair of rows that the condition lets through
  * @param windows the fields of windows that count as event times
+ * @param multiples whether numbers in different units may be compared, as multiples
  */
 private[streamjoin] final class BoundExtraction(
     left: AttributeSet,
     right: AttributeSet,
     watermarked: AttributeSet,
     present: AttributeSet,
-    windows: WindowFields
+    windows: WindowFields,
+    multiples: Boolean
 ) {
   import RejectedBound._
 
@@ -215,15 +217,32 @@ private[streamjoin] final class BoundExtraction(
     (plus, minus) match {
       case (Seq((x, f)), Seq((y, g))) =>
         val sameUnit = TimeUnit.of(x.expression.dataType) == TimeUnit.of(y.expression.dataType)
+        val unit = f gcd g
+        def inUnit(e: Expression, factor: BigInt) = multiple(e, factor / unit)
         if (!sameUnit) Left(MixedTypes)
-        else if (f != -g || !comparable(x.expression, y.expression)) Left(NotConstant)
-        else
-          difference.slackFromZero(f, strict).toRight(NotConstant).map { slack =>
+        else if (!comparable(x.expression, y.expression)) Left(NotConstant)
+        else {
+          val bound = for {
+            later <- inUnit(x.expression, f)
+            earlier <- inUnit(y.expression, -g)
+            slack <- difference.slackFromZero(unit, strict)
+          } yield {
             val widened = difference.low != difference.high
-            FoundBound(x.expression, y.expression, slack, widened, TrueLiteral)
+            FoundBound(later, earlier, slack, widened, TrueLiteral)
           }
+          bound.toRight(NotConstant)
+        }
       case _ => Left(NotConstant)
     }
+  }
+
+  /** A time in a unit of which it has several; none where it is no number of a column. */
+  private def multiple(e: Expression, factor: BigInt): Option[Expression] = e match {
+    case _ if factor == 1 => Some(e)
+    case a: Attribute
+        if multiples && factor.isValidLong && TimeUnit.of(a.dataType).contains(TimeUnit.Number) =>
+      Some(MultipleOf(a, factor.toLong))
+    case _ => None
   }
 
   /** Two columns of one input are related only where both are event times. */

@@ -31,17 +31,26 @@ private[streamjoin] object ConditionBounds extends PredicateHelper {
    * @param right the right input's columns
    * @param watermarked the event-time columns of both
    * @param windows the fields of windows that count as event times
+   * @param multiples whether numbers in different units may be compared, as multiples
    */
   def of(
       condition: Expression,
       left: AttributeSet,
       right: AttributeSet,
       watermarked: AttributeSet,
-      windows: WindowFields = WindowFields.none
+      windows: WindowFields = WindowFields.none,
+      multiples: Boolean = false
   ): ConditionBounds = {
     val conjuncts = splitConjunctivePredicates(condition)
     val extraction =
-      new BoundExtraction(left, right, watermarked, PresentColumns.of(conjuncts), windows)
+      new BoundExtraction(
+        left,
+        right,
+        watermarked,
+        PresentColumns.of(conjuncts),
+        windows,
+        multiples
+      )
     val results = conjuncts.map(c => c -> extraction.of(c))
     ConditionBounds(
       connected(results.flatMap(_._2.found), watermarked),
@@ -61,7 +70,10 @@ private[streamjoin] object ConditionBounds extends PredicateHelper {
       val next = reached ++ found.filter(ends(_).exists(reached)).flatMap(ends)
       if (next.size == reached.size) reached else grow(next)
     }
-    val reached = grow(watermarked.toSeq.map(new ExpressionKey(_)).toSet)
+    val multiples = found.flatMap(b => Seq(b.later, b.earlier)).collect {
+      case m @ MultipleOf(a: Attribute, _) if watermarked.contains(a) => m
+    }
+    val reached = grow((watermarked.toSeq ++ multiples).map(new ExpressionKey(_)).toSet)
     found.filter(ends(_).exists(reached))
   }
 }

@@ -40,7 +40,7 @@ private[streamjoin] object RejectedBound {
   case object WrapsAround
       extends Reason(
         "with spark.sql.ansi.enabled=false its numbers wrap around where they overflow; " +
-          "CAST them to BIGINT before the sum, or use try_add and try_subtract"
+          "CAST them to BIGINT before the sum, or use try_add, try_subtract and try_multiply"
       )
   case object NullSafe
       extends Reason("<=> also lets NULL meet NULL, and such rows would be kept for ever")

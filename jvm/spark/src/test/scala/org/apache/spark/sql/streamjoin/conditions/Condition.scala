@@ -20,13 +20,28 @@ import org.apache.spark.sql.types._
 final class Condition private (sql: String, val analyzed: Expression, optimized: Expression) {
   import Condition._
 
-  private def bounds(e: Expression): ConditionBounds =
-    ConditionBounds.of(e, AttributeSet(a), AttributeSet(b), AttributeSet(times))
+  private def bounds(multiples: Boolean): Seq[ConditionBounds] =
+    Seq(analyzed, optimized).map { e =>
+      ConditionBounds.of(
+        e,
+        AttributeSet(a),
+        AttributeSet(b),
+        AttributeSet(times),
+        multiples = multiples
+      )
+    }
 
-  val found: Seq[ConditionBounds] = Seq(analyzed, optimized).map(bounds)
+  val found: Seq[ConditionBounds] = bounds(multiples = false)
+
+  /** The same where numbers in different units may be compared. */
+  val foundInUnits: Seq[ConditionBounds] = bounds(multiples = true)
 
   /** The bounds in words, the same whether the optimizer has seen the condition or not. */
-  def words: Set[String] = {
+  def words: Set[String] = words(found)
+
+  def wordsInUnits: Set[String] = words(foundInUnits)
+
+  private def words(found: Seq[ConditionBounds]): Set[String] = {
     val both = found.map(_.found.map(inWords).toSet)
     require(both.distinct.length == 1, s"$sql: ${both.mkString(" but optimized ")}")
     both.head
@@ -102,8 +117,9 @@ object Condition extends PlanTest {
 
   /** A column, or the columns of an expression of one row. */
   def name(e: Expression): String = e match {
-    case c: Attribute => s"${if (AttributeSet(a).contains(c)) "a" else "b"}.${c.name}"
-    case other        => other.references.toSeq.map(name).sorted.mkString("row(", ", ", ")")
+    case c: Attribute          => s"${if (AttributeSet(a).contains(c)) "a" else "b"}.${c.name}"
+    case MultipleOf(c, factor) => s"$factor ${name(c)}"
+    case other => other.references.toSeq.map(name).sorted.mkString("row(", ", ", ")")
   }
 
   private def inWords(f: FoundBound): String = {

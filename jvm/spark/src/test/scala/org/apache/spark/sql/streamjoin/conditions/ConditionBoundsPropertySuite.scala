@@ -201,6 +201,50 @@ class ConditionBoundsPropertySuite extends AnyFunSuite {
     if (RandomCases.all) assert(bounds > 200 && pairs > 2500, s"$bounds $pairs")
   }
 
+  private val inUnits = Seq(
+    "timestamp_seconds(a.seq) OP timestamp_millis(b.seq) + INTERVAL 'N' SECOND",
+    "a.seq * 1000 OP b.seq + N",
+    "b.seq - 1000 * a.seq OP N",
+    "a.i * 60L OP b.i * 24L + N",
+    "b.seq div 1000 OP a.seq + N",
+    "timestampdiff(SECOND, timestamp_millis(b.seq), timestamp_seconds(a.seq)) OP N"
+  )
+
+  test("no pair of numbers in different units that Spark lets through breaks a bound") {
+    var (bounds, reached) = (0, 0)
+    RandomCases.forAll(120) { random =>
+      val sql = comparison(random, Shape("seq", inUnits(random.nextInt(inUnits.length))))
+      val condition = Condition(sql)
+      condition.wordsInUnits
+      val found = condition.foundInUnits.last.found
+      assert(found.nonEmpty, sql)
+      for (bound <- found) {
+        bounds += 1
+        def bind(e: Expression) = BindReferences.bindReference(e, Condition.a ++ Condition.b)
+        val (later, earlier) = (bind(bound.later), bind(bound.earlier))
+        var tight = false
+        for (_ <- 0 until 2000) {
+          val far = if (random.nextInt(8) == 0) Long.MaxValue / 1000 - 100 else 0L
+          val a = far + random.nextInt(13) - 6
+          val beside = (random.nextInt(13) - 6) * (if (random.nextBoolean()) 1000 else 1)
+          val b = a * 1000 + beside + random.nextInt(3) - 1
+          val near =
+            Seq("a.seq" -> a, "a.i" -> (a - far), "b.seq" -> b, "b.i" -> (a - far + beside % 7))
+          val pair = rows(near.map { case (name, n) => name -> Some(n) }.toMap)
+          if (condition.accepts(pair).contains(true)) {
+            val (x, y) =
+              (BigInt(later.eval(pair).asInstanceOf[Number].longValue), earlier.eval(pair))
+            val least = BigInt(y.asInstanceOf[Number].longValue) - bound.slack
+            assert(x >= least, s"$sql: $pair, $bound")
+            tight |= x == least
+          }
+        }
+        if (tight) reached += 1
+      }
+    }
+    if (RandomCases.all) assert(reached > bounds / 4, s"$bounds $reached")
+  }
+
   private def composed(random: Random, of: Seq[Shape], column: String, depth: Int): String = {
     def leaf = comparison(random, of(random.nextInt(of.length)))
     def inner = if (random.nextBoolean()) leaf else composed(random, of, column, depth - 1)

@@ -225,6 +225,32 @@ class ConditionBoundsSuite extends AnyFunSuite {
   )
   shape("timestamp_seconds(CAST(a.i AS DOUBLE)) <= timestamp_seconds(CAST(b.i AS DOUBLE))")()
 
+  /** Of numbers in different units, which bound nothing without. */
+  private def units(sql: String)(bounds: String*): Unit = test(s"in units: $sql") {
+    val condition = Condition(sql)
+    assert(condition.wordsInUnits == bounds.toSet, condition.reasons)
+    assert(condition.words.forall(_.contains("row(")), condition.words)
+  }
+
+  units(
+    "timestamp_millis(b.seq) BETWEEN timestamp_seconds(a.seq) AND timestamp_seconds(a.seq) + INTERVAL '1' MINUTE"
+  )(
+    "b.seq >= 1000 a.seq",
+    "1000 a.seq >= b.seq - 60000"
+  )
+  units("b.seq BETWEEN a.seq * 1000 AND a.seq * 1000 + 60000")(
+    "b.seq >= 1000 a.seq",
+    "1000 a.seq >= b.seq - 60000"
+  )
+  units("timestamp_micros(a.seq) > timestamp_seconds(b.i)")("a.seq >= 1000000 b.i + 1")
+  units("a.i * 1000L <= b.seq + 5")("b.seq >= 1000 a.i - 5")
+  units("b.seq div 1000 = a.seq")("b.seq >= 1000 a.seq - 999", "1000 a.seq >= b.seq - 999")
+  units("b.seq / 1000 >= a.seq")()
+  units("3 * a.seq <= 2 * b.seq + 5")("2 b.seq >= 3 a.seq - 5")
+  units("6 * a.seq < 4 * b.seq + 5")("2 b.seq >= 3 a.seq - 2")
+  units("-3 * a.seq <= 2 * b.seq")("2 b.seq >= row(a.seq)")
+  units("a.seq * 1000 >= b.seq + b.k")("1000 a.seq >= row(b.k, b.seq)")
+
   // one row's own values
   shape("b.t <= a.until")("a.until >= b.t")
   shape("b.t < a.t + a.wait")("row(a.t, a.wait) >= b.t + 1")
@@ -281,6 +307,28 @@ class ConditionBoundsSuite extends AnyFunSuite {
   shape("a.seq - 9223372036854775807 >= b.seq + 9223372036854775807")(
     "a.seq >= b.seq + 9223372036854775808"
   )
+
+  test("numbers in one unit are compared as they are, whether others are or not") {
+    for (sql <- Seq("a.seq >= b.seq - 5", "2 * a.seq <= 2 * b.seq + 5", "a.i >= b.seq - 5")) {
+      assert(Condition(sql).wordsInUnits == Condition(sql).words)
+    }
+  }
+
+  test("a number is in no unit of a time") {
+    val condition = Condition("timestamp_millis(a.seq) <= b.t")
+    assert(condition.wordsInUnits == condition.words)
+    assert(condition.foundInUnits.head.rejected.map(_.reason) == Seq(RejectedBound.MixedTypes))
+  }
+
+  test("numbers in different units that may wrap around bound nothing") {
+    withSettings("spark.sql.ansi.enabled" -> "false") {
+      val condition = Condition("a.seq * 1000 >= b.seq - 5")
+      assert(condition.wordsInUnits.forall(_.contains("row(")))
+      assert(Condition("a.i * 1000L >= b.i").wordsInUnits == Set("1000 a.i >= b.i"))
+      val tried = Condition("try_multiply(a.seq, 1000) >= b.seq")
+      assert(tried.wordsInUnits == Set("1000 a.seq >= b.seq"))
+    }
+  }
 
   test("times of different types are compared row by row, and the reason is kept") {
     for (sql <- Seq("a.t >= b.d", "b.n <= a.t", "a.d < b.n", "unix_seconds(a.t) = b.seq")) {

@@ -8,13 +8,14 @@ import org.apache.spark.sql.streamjoin.conditions.{
   ConditionBounds,
   ExpressionKey,
   FoundBound,
+  MultipleOf,
   SessionZone,
   WindowFields
 }
 import org.apache.spark.sql.streamjoin.logical.times.{BaseColumn, TimeColumns, TimeFact}
 import org.apache.spark.sql.types.BooleanType
 
-import io.streamjoin.bounds.{JoinBounds, TimeBound, TimeColumn}
+import io.streamjoin.bounds.{JoinBounds, Multiple, TimeBound, TimeColumn}
 import io.streamjoin.model.{BySide, JoinType, Side}
 import io.streamjoin.watermark.{JoinWatermarks, WatermarkPlan}
 
@@ -115,7 +116,11 @@ private[streamjoin] final case class JoinAnalysis(
       bounds,
       expressions.map {
         case a: Attribute => plans.getOrElse(a.exprId, WatermarkPlan.Never)
-        case _            => WatermarkPlan.Never
+        case MultipleOf(a: Attribute, factor) =>
+          plans.get(a.exprId).fold[WatermarkPlan](WatermarkPlan.Never) {
+            WatermarkPlan.Multiple(_, factor)
+          }
+        case _ => WatermarkPlan.Never
       }
     )
   }
@@ -171,26 +176,34 @@ private[streamjoin] final case class JoinAnalysis(
 private[streamjoin] object JoinAnalysis extends PredicateHelper {
 
   /**
-   * Fields of windows are event times where the join would be unbounded without. What a checkpoint holds of a join
-   * that is bounded by whole windows or other times does not depend on them.
+   * Compares fields of windows, and numbers in different units, where this bounds a join that is unbounded without.
+   * What a checkpoint holds of a join that is bounded by other times does not depend on them.
    */
   def of(question: JoinQuestion): JoinAnalysis = {
-    val plain = of(question, WindowFields.none)
-    if (Side.both.forall(plain.bounds.bounded)) plain
-    else {
-      val windows = AttributeSet(question.named.map(_._1))
-      of(question, new WindowFields(windows, question.times.lengths))
-    }
+    def unbounded(a: JoinAnalysis) = Side.both.count(!a.bounds.bounded(_))
+    val plain = of(question, WindowFields.none, multiples = false)
+    if (unbounded(plain) == 0) plain
+    else Some(ofAllTimes(question)).filter(unbounded(_) < unbounded(plain)).getOrElse(plain)
   }
 
-  private def of(question: JoinQuestion, windows: WindowFields): JoinAnalysis = {
+  /** Compares fields of windows, and numbers in different units, in any case. */
+  def ofAllTimes(question: JoinQuestion): JoinAnalysis = {
+    val windows = new WindowFields(AttributeSet(question.named.map(_._1)), question.times.lengths)
+    of(question, windows, multiples = true)
+  }
+
+  private def of(
+      question: JoinQuestion,
+      windows: WindowFields,
+      multiples: Boolean
+  ): JoinAnalysis = {
     import question.{condition, joinType, named}
     val watermarked = named.map(_._1)
     val names = named.map { case (a, name) => a.exprId -> name }.toMap
     val (left, right) = (AttributeSet(question.left.output), AttributeSet(question.right.output))
     val inputTimes = question.times
     val conditionBounds =
-      ConditionBounds.of(condition, left, right, AttributeSet(watermarked), windows)
+      ConditionBounds.of(condition, left, right, AttributeSet(watermarked), windows, multiples)
 
     val numbered = number(watermarked, conditionBounds.found, left)
     val place = numbered.map(new ExpressionKey(_)).zipWithIndex.toMap
@@ -208,7 +221,11 @@ private[streamjoin] object JoinAnalysis extends PredicateHelper {
           )
         case _ =>
           val ofPadded = e.references.exists(a => padded(a.exprId))
-          TimeColumn(side, ColumnNames.sql(e), watermarked = false, e.nullable, ofPadded)
+          val multiple = Some(e).collect {
+            case MultipleOf(a: Attribute, factor) if inputTimes.isWatermarked(a) =>
+              Multiple(place(new ExpressionKey(a)), factor)
+          }
+          TimeColumn(side, ColumnNames.sql(e), watermarked = false, e.nullable, ofPadded, multiple)
       }
     }
     val byId = watermarked.map(a => a.exprId -> place(new ExpressionKey(a))).toMap

@@ -6,7 +6,6 @@ import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.streamjoin.conditions.{RetentionLimit, TimeUnit}
 import org.apache.spark.sql.streamjoin.logical.plan.StreamJoin
 import org.apache.spark.sql.streamjoin.StreamJoinConf
-import org.apache.spark.sql.types.LongType
 
 /**
  * Bounds what the condition leaves unbounded, where the person has said for how long rows are to be
@@ -23,14 +22,13 @@ private[streamjoin] object Retention {
     }
 
   private def inequality(missing: MissingBound, retention: String): Expression = {
-    val column = missing.later
+    val column = missing.later.column
     val kept = new Distances("retention", column, column.origin).inUnits(Distance.of(retention))
-    val later = MissingBound.timeOf(column)
-    val earlier = MissingBound.timeOf(missing.earlier)
+    val (later, earlier) = (missing.later.expression, missing.earlier.expression)
     val bound = missing.unit match {
       case TimeUnit.Number =>
         val context = NumericEvalContext(EvalMode.ANSI)
-        GreaterThanOrEqual(long(later), Subtract(long(earlier), Literal(kept), context))
+        GreaterThanOrEqual(later, Subtract(earlier, Literal(kept), context))
       case TimeUnit.Date => GreaterThanOrEqual(later, DateSub(earlier, Literal(kept.toInt)))
       case _ =>
         val interval = CatalystSqlParser.parseExpression(missing.unit.sql(kept))
@@ -43,6 +41,4 @@ private[streamjoin] object Retention {
     }
     RetentionLimit(bound)
   }
-
-  private def long(a: Expression): Expression = if (a.dataType == LongType) a else Cast(a, LongType)
 }

@@ -70,12 +70,14 @@ private[streamjoin] object UnboundedJoin {
     val missing = sides.flatMap(side => MissingBound.of(join, side).map(side -> _))
     val columns = join.left.output ++ join.right.output
     def name(a: Attribute) = ColumnNames.among(columns, a)
-    val named = missing.forall { case (_, m) => Seq(m.later, m.earlier).forall(name(_).nonEmpty) }
+    val named = missing.forall { case (_, m) =>
+      Seq(m.later, m.earlier).forall(t => name(t.column).nonEmpty)
+    }
     def aliased(side: Side)(a: Attribute) =
       if (named) name(a).get
       else ColumnNames.written(Seq(side.name.take(1), a.name))
     val written = missing.map { case (side, m) =>
-      m.sql(aliased(side)(m.later), aliased(side.other)(m.earlier))
+      m.sql(aliased(side)(m.later.column), aliased(side.other)(m.earlier.column))
     }
     // equal windows bound both sides
     val needed = if (missing.exists(_._2.ofEqualWindows)) written.take(1) else written

@@ -129,7 +129,11 @@ private[physical] object JoinExplanation {
     i <- a.bounds.columns.indices if a.bounds.columns(i).watermarked
     if a.joinType.emits(a.bounds.columns(i).side)
   } yield {
-    val limits = a.bounds.governing(i).map(b => times.behind(b, a.bounds.slack(i, b)))
+    def behind(column: Int) =
+      a.bounds.governing(column).map(b => times.behind(b, a.bounds.slack(column, b)))
+    val limits = behind(i) ++ a.bounds.multiples(i).flatMap { m =>
+      a.bounds.columns(m).multipleOf.toSeq.flatMap(of => behind(m).map(b => s"($b) / ${of.factor}"))
+    }
     val mark =
       if (!a.bounds.watermarkedInOutput(i)) "none, for nothing bounds how old its values may be"
       else if (a.bounds.contradictory) times.behind(i, 0)
