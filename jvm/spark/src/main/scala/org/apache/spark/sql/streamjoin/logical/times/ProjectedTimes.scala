@@ -31,7 +31,7 @@ private[times] final class ProjectedTimes(below: TimeColumns) {
 
   private def passed(e: Expression, to: ExprId): Seq[(ExprId, ExprId)] = plain(e) match {
     case s: CreateNamedStruct => fieldsOf(s, to).flatMap { case (v, field) => passed(v, field) }
-    case value                => origins(value).flatMap(renamed(_, to, value.dataType))
+    case value                => origins(value).flatMap(below.renamed(_, to, value.dataType))
   }
 
   /** The watermarks of windows that an expression makes, and of their ends. */
@@ -50,6 +50,7 @@ private[times] final class ProjectedTimes(below: TimeColumns) {
   private def lengths(e: Expression, to: ExprId): Seq[(ExprId, Long)] = plain(e) match {
     case w: CreateNamedStruct if TimeUnit.isWindow(w.dataType) => length(w).map(to -> _).toSeq
     case s: CreateNamedStruct => fieldsOf(s, to).flatMap { case (v, field) => lengths(v, field) }
+    case _ if below.lengths.isEmpty => Nil
     case value =>
       for {
         origin <- origins(value)
@@ -83,6 +84,9 @@ private[times] object ProjectedTimes {
     val name = s"${column.jvmId}/${column.id}/$ordinal"
     ExprId(ordinal, UUID.nameUUIDFromBytes(name.getBytes(UTF_8)))
   }
+
+  /** Whether it is the identity of a field: those of columns are random. */
+  def isField(id: ExprId): Boolean = id.jvmId.version == 3
 
   /** The identities of a column and of all fields in it, with those of another that holds the same. */
   def renamed(from: ExprId, to: ExprId, dataType: DataType): Seq[(ExprId, ExprId)] =

@@ -5,7 +5,7 @@ import java.util.UUID
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.streamjoin.conditions.TimeUnit
-import org.apache.spark.sql.types.LongType
+import org.apache.spark.sql.types.{DataType, LongType}
 
 import io.streamjoin.model.Watermarks
 import io.streamjoin.watermark.WatermarkPlan
@@ -101,7 +101,21 @@ private[streamjoin] final case class TimeColumns(
 
   /** What of it belongs to columns that come out. */
   def among(output: Seq[Attribute]): TimeColumns =
-    rename(output.flatMap(a => ProjectedTimes.renamed(a.exprId, a.exprId, a.dataType)))
+    rename(output.flatMap(a => renamed(a.exprId, a.exprId, a.dataType)))
+
+  /** Whether anything is known of a field of a struct. Of most plans nothing is, and no struct is looked into. */
+  private lazy val hasFields: Boolean =
+    Seq(columns.keySet, present, padded, matched.keySet, lengths.keySet)
+      .exists(_.exists(ProjectedTimes.isField)) ||
+      facts.exists(f => Seq(f.later, f.earlier).exists(ProjectedTimes.isField))
+
+  /** A column, and all fields in it of which something may be known, with those of another that holds the same. */
+  private[times] def renamed(
+      from: ExprId,
+      to: ExprId,
+      dataType: DataType
+  ): Seq[(ExprId, ExprId)] =
+    if (hasFields) ProjectedTimes.renamed(from, to, dataType) else Seq(from -> to)
 
   private def shift(by: Int): TimeColumns =
     copy(columns = columns.view.mapValues(_.shift(by)).toMap)
@@ -277,8 +291,9 @@ private[streamjoin] object TimeColumns {
 
   private def union(u: Union): TimeColumns = {
     val inputs = u.children.map { child =>
-      of(child).rename(child.output.zip(u.output).flatMap { case (in, out) =>
-        ProjectedTimes.renamed(in.exprId, out.exprId, out.dataType)
+      val times = of(child)
+      times.rename(child.output.zip(u.output).flatMap { case (in, out) =>
+        times.renamed(in.exprId, out.exprId, out.dataType)
       })
     }
     val offsets = inputs.scanLeft(0)(_ + _.bases.length)
