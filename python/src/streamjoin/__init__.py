@@ -10,12 +10,12 @@ the jar, which this package carries, on a session builder.
 from __future__ import annotations
 
 from streamjoin import _version as _version  # first: what is below needs a pyspark that fits
-from streamjoin._advice import LagAdvice, StateEstimate
 from streamjoin._api import attach, impose_order, stream_join
 from streamjoin._changelog import from_changelog, from_debezium, from_upserts, to_upserts
+from streamjoin._diagnosis.advice import LagAdvice, StateEstimate
+from streamjoin._diagnosis.findings import Diagnosis, Finding
 from streamjoin._doctor import doctor
 from streamjoin._errors import SetupError
-from streamjoin._findings import Diagnosis, Finding
 from streamjoin._jar import jar_path
 from streamjoin._pending import pending
 from streamjoin._session import conf, configure

@@ -13,10 +13,10 @@ from pyspark.sql import functions as F
 from pyspark.sql.streaming.query import StreamingQuery
 
 from streamjoin import _arguments
-from streamjoin._checkpoint import diagnose_checkpoint
-from streamjoin._diagnose import diagnose
-from streamjoin._findings import Diagnosis
-from streamjoin._known import Known, Waiting
+from streamjoin._diagnosis.checkpoint import diagnose_checkpoint
+from streamjoin._diagnosis.findings import Diagnosis
+from streamjoin._diagnosis.known import Known, Waiting
+from streamjoin._diagnosis.rules import diagnose
 from streamjoin._pending import pending, place
 from streamjoin._progress import reports
 

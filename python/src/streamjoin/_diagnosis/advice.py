@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from streamjoin._known import SIDES, JoinKnown, Known
+from streamjoin._diagnosis.known import SIDES, JoinKnown, Known
 from streamjoin._progress import shown_span
 
 

@@ -8,7 +8,7 @@ from functools import cached_property
 from itertools import takewhile
 from typing import Any
 
-from streamjoin._called import input_name
+from streamjoin._diagnosis.called import input_name
 from streamjoin._progress import JOIN, Join, joins
 
 SIDES = ("left", "right")

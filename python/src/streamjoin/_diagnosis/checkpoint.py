@@ -10,17 +10,12 @@ from pyspark.sql import Row
 from pyspark.sql import functions as F
 from pyspark.sql.types import IntegralType
 
-from streamjoin._called import input_name, time_name
-from streamjoin._diagnose import (
-    WAITS_FOR_ROWS,
-    contradiction,
-    idle_timeout,
-    keys_differ,
-    rows_there,
-    watermark_ahead,
-)
-from streamjoin._findings import Diagnosis, Finding
-from streamjoin._known import SIDES, Sample, Waiting
+from streamjoin._diagnosis.called import input_name, time_name
+from streamjoin._diagnosis.findings import Diagnosis, Finding
+from streamjoin._diagnosis.healthy import rows_there
+from streamjoin._diagnosis.known import SIDES, Sample, Waiting
+from streamjoin._diagnosis.matching import contradiction, keys_differ
+from streamjoin._diagnosis.watermarks import WAITS_FOR_ROWS, idle_timeout, watermark_ahead
 from streamjoin._pending import pending
 from streamjoin._progress import wait
 

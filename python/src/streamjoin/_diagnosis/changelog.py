@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from streamjoin._called import input_name
-from streamjoin._findings import Finding
-from streamjoin._keys import agreement
-from streamjoin._known import SIDES, Known
+from streamjoin._diagnosis.called import input_name
+from streamjoin._diagnosis.findings import Finding
+from streamjoin._diagnosis.keys import agreement
+from streamjoin._diagnosis.known import SIDES, Known
 from streamjoin._progress import Join, changelog_joins
 
 # Batches over which a state must grow before it is called so, and rows of a side that are sampled.

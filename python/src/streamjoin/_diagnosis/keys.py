@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from streamjoin._called import alias
+from streamjoin._diagnosis.called import alias
 
 # An equality as it lies beside the state: two names and a type.
 _NAMES = re.compile(r"`?([\w ]+)`? <?=>? `?([\w ]+)`?: .*")

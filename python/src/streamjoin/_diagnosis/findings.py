@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from html import escape
 
-from streamjoin._advice import LagAdvice, StateEstimate
+from streamjoin._diagnosis.advice import LagAdvice, StateEstimate
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,1 @@
+"""What `doctor` says: from reports, plans and state to findings."""
