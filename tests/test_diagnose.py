@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from streamjoin._diagnosis.called import input_name, time_name
+from streamjoin._diagnosis.called import SIDES, input_name, time_name
+from streamjoin._diagnosis.diagnose import diagnose
 from streamjoin._diagnosis.keys import agreement
-from streamjoin._diagnosis.known import SIDES, Known, Waiting
-from streamjoin._diagnosis.rules import diagnose
+from streamjoin._diagnosis.known import Known, Waiting
 from streamjoin._progress import reports, shown_span, shown_time
 
 DESCRIBED = {

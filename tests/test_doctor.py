@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import importlib
+import re
 import sys
+import time
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -12,6 +14,7 @@ from typing import Any
 import pytest
 from pyspark.errors import AnalysisException, PySparkTypeError
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.streaming.query import StreamingQuery
 
 import streamjoin
 from streamjoin import Diagnosis, doctor, impose_order, stream_join
@@ -126,6 +129,9 @@ def test_a_row_from_the_future(pair: Pair) -> None:
     assert "The watermark of d.dt is 2198-12-30 23:59:00, 17" in seen.headline.headline
     assert 'imposeOrder("dt", ..., max_ahead=' in seen.headline.write
     assert seen.findings[1].code == "MOSTLY_LATE"
+    # no lag makes up for 172 years, and no state is estimated by them
+    written = " ".join([*(f.write for f in seen.findings), *map(str, (*seen.lags, *seen.sizes))])
+    assert "year" not in written.replace("years apart", "")
 
 
 def test_keys_that_are_spelt_otherwise(pair: Pair) -> None:
@@ -220,6 +226,140 @@ def test_a_query_that_has_failed(pair: Pair, spark: SparkSession) -> None:
         query.processAllAvailable()
     assert doctor(query).headline.code == "FAILED"
     assert "broken by hand" in str(doctor(query))
+
+
+def ended(joined: DataFrame, *steps: Callable[[], None]) -> StreamingQuery:
+    """Run a query as a notebook does, without a checkpointLocation, over steps of a batch each."""
+    for step in steps[:1]:
+        step()
+    query = joined.writeStream.format("noop").start()
+    query.processAllAvailable()
+    for step in steps[1:]:
+        step()
+        query.processAllAvailable()
+    query.stop()
+    return query
+
+
+def test_a_query_that_has_ended_and_left_no_checkpoint(pair: Pair) -> None:
+    """Reports and plan tell what they show, on classic sessions as on Spark Connect."""
+
+    def only_orders() -> None:
+        pair.order()
+        pair.fed += 10
+
+    seen = doctor(ended(pair.joined(), pair.both(), *[only_orders] * 4))
+    assert [finding.code for finding in seen.findings] == ["WATERMARK_STANDS"]
+    assert "rows of o wait for d.dt, which stands at 2024-05-04 10:38:00 since" in str(seen)
+    never = "o.id = d.id AND d.dt >= o.ot + INTERVAL '1' HOUR AND d.dt <= o.ot"
+    assert doctor(ended(pair.joined(never, "inner"))).headline.code == "CONTRADICTION"
+
+
+def test_an_anti_join_in_which_all_rows_have_met_a_partner(pair: Pair) -> None:
+    """What it emits are the others: that nothing comes out is right."""
+    seen = pair.diagnose(pair.joined(how="anti"), pair.both(), pair.both())
+    assert [finding.code for finding in seen.findings] == ["HEALTHY"], str(seen)
+    assert seen.headline.headline.startswith("Nothing is wrong: ")
+
+
+def test_max_ahead_that_rejects_every_row(pair: Pair) -> None:
+    pair.order()
+    pair.deliver(after=timedelta(days=40_000))
+    seen = doctor(ended(pair.joined(max_ahead="10 minutes")))
+    assert [finding.code for finding in seen.findings] == ["REJECTED_AHEAD"], str(seen)
+    assert "All 10 rows of d are further ahead of the clock than max_ahead" in str(seen)
+    keeps = doctor(ended(pair.joined(max_ahead="1 hour", ahead="keep")))
+    assert "REJECTED_AHEAD" not in [finding.code for finding in keeps.findings], str(keeps)
+
+
+def test_a_share_of_the_rows_late_in_every_batch(pair: Pair) -> None:
+    def both() -> None:
+        pair.order(10)
+        pair.deliver(8)
+        # two of ten rows of a day before
+        pair.deliver(2, start=START - timedelta(days=1))
+        pair.fed += 10
+
+    seen = pair.diagnose(pair.joined(), *[both] * 4)
+    late = [finding for finding in seen.findings if finding.code == "LATE_ROWS"]
+    assert "6 of 40 rows of d are late, by 23 hours 5" in late[0].headline
+    assert "15 % of its rows" in late[0].headline
+    assert late[0] is seen.headline
+    assert 'imposeOrder("dt", "23 hours 57 minutes") would have kept them' in late[0].write, late[
+        0
+    ].write
+    assert "Nothing is wrong" not in str(seen)
+
+
+def test_keys_that_are_null(pair: Pair) -> None:
+    """By a wrong name of a field; unmatched rows of o are emitted, those of d are not."""
+
+    def without_orders() -> None:
+        pair.orders.land(*({"ot": (START + timedelta(minutes=n)).isoformat()} for n in range(10)))
+        pair.deliver()
+
+    of_orders = doctor(ended(pair.joined(), without_orders))
+    assert [finding.code for finding in of_orders.findings] == ["NO_KEY_MET"], str(of_orders)
+    assert (
+        "None of 10 rows of o has looked for a partner: a column of the equality is NULL in all of "
+        "them." in of_orders.headline.headline
+    )
+    of_deliveries = doctor(ended(pair.joined(how="right"), without_orders))
+    assert [f.code for f in of_deliveries.findings] == ["FILTERED_BELOW"], str(of_deliveries)
+    assert "so a column of the equality is NULL in all rows (o.id)" in of_deliveries.headline.cause
+
+
+def test_an_ordered_output_that_holds_its_rows(pair: Pair) -> None:
+    o = impose_order(pair.orders.stream(), "ot", "2 hours")
+    seen = pair.diagnose(o.orderBy("ot"), pair.order)
+    assert seen.headline.code == "ORDER_HOLDS"
+    assert "holds 10 rows back for the watermark of ot: the first until" in seen.headline.headline
+    of_state = doctor(pair.folder / "checkpoint")
+    assert "10 rows of the order wait" in of_state.headline.headline
+
+
+def test_a_function_of_a_sink_that_fails(pair: Pair) -> None:
+    def write(batch: DataFrame, number: int) -> None:
+        raise RuntimeError("the sink is down")
+
+    pair.order()
+    query = pair.joined().writeStream.foreachBatch(write).trigger(availableNow=True).start()
+    with pytest.raises(Exception, match="the sink is down"):
+        query.awaitTermination()
+    seen = doctor(query).headline
+    assert seen.code == "FAILED"
+    assert "with an error: RuntimeError: the sink is down" in seen.headline
+
+
+def test_a_trigger_that_is_far_apart(pair: Pair) -> None:
+    pair.both()()
+    query = pair.joined().writeStream.format("noop").trigger(processingTime="1 hour").start()
+    try:
+        until = time.monotonic() + 60
+        while query.status["message"] != "Waiting for next trigger":
+            assert time.monotonic() < until
+            time.sleep(0.05)
+        seen = doctor(query).headline
+        assert seen.code == "HEALTHY"
+        assert re.search(r"The next batch begins with its trigger at .*:00:00, in ", seen.headline)
+    finally:
+        query.stop()
+
+
+def test_times_are_those_of_the_session(pair: Pair, spark: SparkSession) -> None:
+    """As `pending` and `explain` show them."""
+
+    def only_orders() -> None:
+        pair.order()
+        pair.fed += 10
+
+    spark.conf.set("spark.sql.session.timeZone", "Asia/Tokyo")
+    try:
+        seen = doctor(ended(pair.joined(), pair.both(), *[only_orders] * 4)).headline
+    finally:
+        spark.conf.set("spark.sql.session.timeZone", "UTC")
+    # read as times of Tokyo, and shown as such
+    assert "which stands at 2024-05-04 10:38:00 since" in seen.headline
 
 
 def test_what_is_no_query(tmp_path: Path, spark: SparkSession) -> None:

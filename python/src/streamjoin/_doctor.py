@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
 import os
 from collections.abc import Mapping
@@ -12,11 +14,13 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.streaming.query import StreamingQuery
 
-from streamjoin import _arguments
+from streamjoin import _arguments, _connect, _zones
 from streamjoin._diagnosis.checkpoint import diagnose_checkpoint
+from streamjoin._diagnosis.diagnose import diagnose
 from streamjoin._diagnosis.findings import Diagnosis
 from streamjoin._diagnosis.known import Known, Waiting
-from streamjoin._diagnosis.rules import diagnose
+from streamjoin._diagnosis.plan import Plan, read
+from streamjoin._diagnosis.triggers import next_batch
 from streamjoin._pending import pending, place
 from streamjoin._progress import reports
 
@@ -71,7 +75,9 @@ def doctor(source: str | os.PathLike[str] | StreamingQuery) -> Diagnosis:
     location = place(session, where)
     state = _State(session, where)
     if isinstance(where, str):
-        return diagnose_checkpoint(where, _joins(session, where), state.sample)
+        return diagnose_checkpoint(
+            where, _joins(session, where), state.sample, _zones.of_session(session)
+        )
     progress = list(where.recentProgress)
     error = where.exception()
     return diagnose(
@@ -83,8 +89,24 @@ def doctor(source: str | os.PathLike[str] | StreamingQuery) -> Diagnosis:
             error=str(error) if error is not None else "",
             waiting=state.waiting,
             sample=state.sample,
+            plan=lambda: _plan(where),
+            zone=_zones.of_session(session),
+            next_batch=next_batch(where, progress, _zones.of_session(session)),
         )
     )
+
+
+def _plan(query: StreamingQuery) -> Plan:
+    """Read the plan of the last batch, which is there after the end of a query, too."""
+    try:
+        if _connect.is_connect(query):
+            with contextlib.redirect_stdout(io.StringIO()) as text:
+                query.explain()
+            return read(text.getvalue())
+        return read(query._jsq.explainInternal(False))
+    except (PySparkException, OSError):
+        # Spark Connect keeps a query for an hour after its end
+        return Plan()
 
 
 class _State:
@@ -103,13 +125,15 @@ class _State:
                     F.count("*").alias("n"),
                     F.min("expires").cast("string").alias("expires"),
                     F.max("watermark").cast("string").alias("watermark"),
+                    F.count_if(~F.col("matched")).alias("unmatched"),
                 )
                 .collect()
             )
         except PySparkException:
             return []
         return [
-            Waiting(r.operator_id, r.side, r.waits_for, r.n, r.expires, r.watermark) for r in rows
+            Waiting(r.operator_id, r.side, r.waits_for, r.n, r.expires, r.watermark, r.unmatched)
+            for r in rows
         ]
 
     def sample(self, operator: int) -> Mapping[str, list[dict[str, Any]]]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from datetime import datetime, timedelta, timezone
+from datetime import datetime, timedelta, timezone, tzinfo
+from functools import cached_property
 from typing import Any
 
 JOIN = "streamJoin"
@@ -34,7 +35,7 @@ class Batch:
 
 @dataclass(frozen=True)
 class Join:
-    """One join over the batches that are known."""
+    """One join, or one ordered output, over the batches that are known."""
 
     position: int
     batches: tuple[Batch, ...]
@@ -51,6 +52,10 @@ class Join:
         return max(values, default=None)
 
     def columns(self) -> list[str]:
+        return self._columns
+
+    @cached_property
+    def _columns(self) -> list[str]:
         names = {name: None for b in self.batches for p in ("lag", "watermark") for name in b.of(p)}
         return list(names)
 
@@ -95,13 +100,18 @@ def changelog_joins(progress: list[dict[str, Any]]) -> list[Join]:
     return _with(progress, "changesOut")
 
 
-def _with(progress: list[dict[str, Any]], metric: str) -> list[Join]:
+def orders(progress: list[dict[str, Any]]) -> list[Join]:
+    """Give the ordered outputs."""
+    return _with(progress, "heldRows", ORDER)
+
+
+def _with(progress: list[dict[str, Any]], metric: str, name: str = JOIN) -> list[Join]:
     of: dict[int, list[Batch]] = {}
     for report in progress:
         operators = [
             o
             for o in report["stateOperators"]
-            if o["operatorName"] == JOIN and metric in o["customMetrics"]
+            if o["operatorName"] == name and metric in o["customMetrics"]
         ]
         for position, operator in enumerate(operators):
             of.setdefault(position, []).append(
@@ -114,10 +124,10 @@ def instant(text: str) -> datetime:
     return datetime.fromisoformat(text.replace("Z", "+00:00"))
 
 
-def shown_time(ms: int) -> str:
-    """Write a time as people read it, in UTC; beyond what Python can hold, the number."""
+def shown_time(ms: int, zone: tzinfo = timezone.utc) -> str:
+    """Write a time as people read it in a zone; beyond what Python can hold, the number."""
     try:
-        at = _EPOCH + timedelta(milliseconds=ms)
+        at = (_EPOCH + timedelta(milliseconds=ms)).astimezone(zone)
     except OverflowError:
         return f"{ms} ms"
     return at.strftime("%Y-%m-%d %H:%M:%S") + (f".{ms % 1000:03d}" if ms % 1000 else "")

@@ -1,36 +1,70 @@
-"""Findings about what stands above the join on top."""
+"""Findings about what stands above the join on top: an order, an aggregation, a filter."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from datetime import datetime
 
-from streamjoin._diagnosis.figures import emitted
+from streamjoin._diagnosis.figures import emitted, milliseconds, plain
 from streamjoin._diagnosis.findings import Finding
-from streamjoin._diagnosis.known import Known
+from streamjoin._diagnosis.subjects import Subject
+from streamjoin._progress import instant
 
 
-def aggregation_waits(known: Known) -> Iterator[Finding]:
-    out, sink, above = emitted(known), known.sink_rows(), known.operators_above()
-    if out and sink == 0 and above:
-        mark = known.progress[-1].get("eventTime", {}).get("watermark", "not known yet")
-        yield Finding(
-            "OPERATOR_ABOVE_WAITS",
-            f"The join has emitted {out} rows; {above[0]} above it waits for Spark's watermark, "
-            f"{mark}.",
-            {"rows of the join": out, "watermark": mark},
-            "A window above a join closes by Spark's own watermark of the query, which the slowest "
-            "of all inputs holds back.",
-            "A shorter lag of the slowest input, or a shorter window.",
-        )
+def order_holds(s: Subject) -> Finding:
+    """Say until when an ordered output holds its rows back."""
+    rows = s.held.last.metrics.get("heldRows", 0)
+    column = next(iter(s.held.columns()), "t")
+    first = [w for w in s.known.waiting() if w.side == "held" and w.expires is not None]
+    due = (
+        f": the first until it reaches {first[0].expires}, and it is at {first[0].watermark}"
+        if first
+        else ""
+    )
+    return Finding(
+        "ORDER_HOLDS",
+        f"The ordered output has emitted nothing, and holds {rows} rows back for the watermark of "
+        f"{column}{due}.",
+        {"held rows": rows, **({"first goes above": str(first[0].expires)} if first else {})},
+        "A row in order is emitted when no earlier one can come: when the watermark has reached "
+        "its time. That is the largest time of the slowest input, less its lag.",
+        f'A shorter lag: imposeOrder("{plain(column)}", ...).',
+    )
 
 
-def filtered_above(known: Known) -> Iterator[Finding]:
-    out = emitted(known)
-    if out and known.sink_rows() == 0 and not known.operators_above():
-        yield Finding(
-            "FILTERED_ABOVE",
-            f"The join has emitted {out} rows, and none has reached the sink.",
-            {"rows of the join": out},
-            "A filter above the join lets none of them through.",
-            "query.explain() shows what stands above the join.",
-        )
+def aggregation_waits(s: Subject) -> Finding:
+    known, out = s.known, emitted(s.known)
+    mark = known.progress[-1].get("eventTime", {}).get("watermark")
+    closes = _closes(s, mark)
+    at = known.clock({"timestamp": mark}) if mark else "not known yet"
+    return Finding(
+        "OPERATOR_ABOVE_WAITS",
+        f"The join has emitted {out} rows; {known.operators_above()[0]} above it waits for Spark's "
+        f"watermark, {at}{f', to pass {closes}' if closes else ''}.",
+        {"rows of the join": out, "watermark": at, **({"next end": closes} if closes else {})},
+        "What stands above a join goes by Spark's own watermark of the query, which the slowest "
+        "of all inputs holds back. A window closes when that passes its end, the group of a time "
+        "when it passes that time.",
+        "A shorter lag of the slowest input, or a shorter window.",
+    )
+
+
+def _closes(s: Subject, mark: str | None) -> str:
+    """Give the end of the window that is open at the watermark, where the plan tells windows."""
+    if mark is None:
+        return ""
+    at: datetime = instant(mark)
+    end = s.known.planned.next_end(milliseconds(at))
+    return "" if end is None else s.known.time(end)
+
+
+def filtered_above(s: Subject) -> Finding:
+    out, fewer = emitted(s.known), s.known.planned.fewer_above
+    return Finding(
+        "FILTERED_ABOVE",
+        f"The join has emitted {out} rows, and none has reached the sink.",
+        {"rows of the join": out},
+        f"{'; '.join(fewer)} above the join lets none of them through."
+        if fewer
+        else "A filter above the join lets none of them through.",
+        "query.explain() shows what stands above the join.",
+    )

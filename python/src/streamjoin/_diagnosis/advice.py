@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from streamjoin._diagnosis.known import SIDES, JoinKnown, Known
+from streamjoin._diagnosis.called import SIDES
+from streamjoin._diagnosis.known import JoinKnown, Known
+from streamjoin._diagnosis.subjects import Subject
 from streamjoin._progress import shown_span
 
 
@@ -87,10 +89,13 @@ class StateEstimate:
         )
 
 
-def lags(known: Known) -> Iterator[LagAdvice]:
+def lags(known: Known, wrong: Sequence[Subject] = ()) -> Iterator[LagAdvice]:
+    """Give the lag of each column, but of those whose times are `wrong`."""
     for join in known.joins:
         last = join.reported.last
         for column, rows in last.of("disorderRows").items():
+            if any(s.join is join and s.column in (None, column) for s in wrong):
+                continue
             yield LagAdvice(
                 join.said(column),
                 last.of("lag")[column],
@@ -101,8 +106,11 @@ def lags(known: Known) -> Iterator[LagAdvice]:
             )
 
 
-def sizes(known: Known) -> Iterator[StateEstimate]:
+def sizes(known: Known, wrong: Sequence[Subject] = ()) -> Iterator[StateEstimate]:
+    """Estimate the state of each input, where the times of both can be compared."""
     for join in known.joins:
+        if any(s.join is join for s in wrong):
+            continue
         for side in SIDES:
             yield from _size(join, side)
 
@@ -131,23 +139,11 @@ def _kept(join: JoinKnown, side: str) -> Iterator[tuple[str, int]]:
     for bound in join.described.get("bounds", []):
         own, other = bound["later"], bound["earlier"]
         if own in join.times(side) and other not in join.times(side):
-            fronts = _front(join, own), _front(join, other)
-            lag = _latest(join, "lag", other)
+            fronts = join.front(own), join.front(other)
+            lag = join.latest("lag", other)
             if fronts[0] is not None and fronts[1] is not None and lag is not None:
                 # rows come at the front of their own input and go by that of the other one
                 yield own, bound["slack"] + lag + fronts[0] - fronts[1]
-
-
-def _front(join: JoinKnown, column: str) -> int | None:
-    mark, lag = _latest(join, "watermark", column), _latest(join, "lag", column)
-    return None if mark is None or lag is None else mark + lag
-
-
-def _latest(join: JoinKnown, metric: str, said: str) -> int | None:
-    for column, value in join.reported.last.of(metric).items():
-        if join.said(column) == said:
-            return value
-    return None
 
 
 def _rate(join: JoinKnown, side: str, said: str) -> float | None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+SIDES = ("left", "right")
+
 
 def alias(described: Mapping[str, Any], side: str) -> str | None:
     """Give the alias of an input, where it has one."""

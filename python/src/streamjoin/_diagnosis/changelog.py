@@ -1,23 +1,27 @@
-"""Why a join of changelogs emits nothing, or loses changes: a rule for each."""
+"""Findings about joins of changelogs: they emit nothing, or lose changes."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable
 from itertools import pairwise
-from typing import Any
 
-from streamjoin._diagnosis.called import input_name
+from streamjoin._diagnosis import matching
+from streamjoin._diagnosis.called import SIDES
+from streamjoin._diagnosis.figures import LASTS, brought, of, share
 from streamjoin._diagnosis.findings import Finding
-from streamjoin._diagnosis.keys import agreement
-from streamjoin._diagnosis.known import SIDES, Known
-from streamjoin._progress import Join, changelog_joins
+from streamjoin._diagnosis.subjects import Subject
 
-# Batches over which a state must grow before it is called so, and rows of a side that are sampled.
-_LASTS = 3
+# Rows of a side that are sampled.
 _SAMPLE = 1000
 
-_ARRIVED = ("insertedRows", "deletedRows", "cancelledRows", "unknownRetractions", "staleRows")
+_ARRIVED = (
+    "insertedRows",
+    "deletedRows",
+    "cancelledRows",
+    "unknownRetractions",
+    "staleRows",
+    "lateRows",
+)
 _NEEDED = {
     "INNER": SIDES,
     "LEFT SEMI": SIDES,
@@ -27,177 +31,154 @@ _NEEDED = {
 }
 
 
-@dataclass(frozen=True)
-class _Changes:
-    """One join of changelogs: what it has reported, and what lies beside its state."""
-
-    reported: Join
-    described: Mapping[str, Any]
-
-    def total(self, metric: str, side: str) -> int:
-        return self.reported.total(metric + side.capitalize())
-
-    def input(self, side: str) -> str:
-        return input_name(self.described, side)
-
-    def arrived(self, side: str) -> int:
-        return sum(self.total(metric, side) for metric in (*_ARRIVED, "lateRows"))
-
-    def held(self, side: str) -> list[int]:
-        metric = f"bufferedRows{side.capitalize()}"
-        return [batch.metrics.get(metric, 0) for batch in self.reported.batches]
+# ---- what is seen ----
 
 
-def changelog_findings(known: Known) -> Iterator[Finding]:
-    """Give what keeps changes back, or loses them; the lowest join first."""
-    joins = _joins(known)
-    for rule in (_lost, _silent, _expired, _no_key_met, _grows):
-        for join in joins:
-            yield from rule(known, join)
+def arrived(s: Subject) -> int:
+    """Count the changes of an input; none of an event-time join."""
+    if "changesOut" not in s.last.metrics:
+        return 0
+    return sum(s.total(metric) for metric in _ARRIVED)
 
 
-def changes_out(report: Mapping[str, Any]) -> int:
-    """Give the changes that the join on top has emitted in a batch."""
-    for operator in report["stateOperators"]:
-        if "changesOut" in operator["customMetrics"]:
-            return int(operator["customMetrics"]["changesOut"])
-    return 0
+def held(s: Subject, side: str | None = None) -> list[int]:
+    """Give the rows that are held of a side, batch by batch."""
+    metric = of("bufferedRows", side or s.own)
+    return [batch.metrics.get(metric, 0) for batch in s.of_join.batches]
 
 
-def _joins(known: Known) -> list[_Changes]:
-    reported = list(reversed(changelog_joins(list(known.progress))))
-    described = sorted(
-        (d for d in known.described if d.get("changelog")), key=lambda d: d["operator"]
-    )
-    fits = len(described) == len(reported)
-    return [_Changes(join, described[n] if fits else {}) for n, join in enumerate(reported)]
+def is_half(s: Subject, metric: str) -> bool:
+    lost = s.total(metric)
+    return bool(lost) and lost * 2 >= arrived(s)
 
 
-def _lost(known: Known, join: _Changes) -> Iterator[Finding]:
-    for side in SIDES:
-        arrived = join.arrived(side)
-        for metric, code, what, cause, write in _LOST:
-            lost = join.total(metric, side)
-            if lost and lost * 2 >= arrived:
-                yield Finding(
-                    code,
-                    f"{lost} of {arrived} changes of {join.input(side)} {what}: they are ignored.",
-                    {metric: lost, "changes": arrived, "side": side},
-                    cause,
-                    write,
-                )
+def is_needed(s: Subject) -> bool:
+    """See whether nothing is emitted without a row of this side."""
+    return s.own in _NEEDED.get(s.of_join.join_type, ())
 
 
-_LOST = (
-    (
-        "lateRows",
-        "MOSTLY_LATE",
-        "are late",
-        "A change is late by the times of its row, whatever its kind: the lag says for how long a "
-        "row may still be changed.",
-        "imposeOrder(..., lag) with one as long as rows are changed for; or a condition without "
-        "bounds and with state_ttl.",
-    ),
-    (
-        "staleRows",
-        "MOSTLY_STALE",
-        "have a smaller sequence than the row that is held",
-        "The sequence does not grow with the changes of a key: numbers as text, in which '10' is "
-        "before '9', a clock that jumps, or a topic that is read again from its beginning.",
-        'sequence_by="..." with a number that grows with each change of a key.',
-    ),
-    (
-        "unknownRetractions",
-        "UNKNOWN_RETRACTIONS",
-        "take away rows that are not held",
-        "The feed began after the rows had come, or they went by state_ttl; or what goes does not "
-        "look as it came: a column that differs in the two images, 0.0 and -0.0.",
-        'Read the feed from its first version, or give a key: fromChangelog(key="...").',
-    ),
+def grows(s: Subject) -> bool:
+    """See whether a side is held for ever, and more of it with each batch."""
+    last = held(s)[-(LASTS + 1) :]
+    growing = len(last) > LASTS and all(a < b for a, b in pairwise(last))
+    limits = s.of_join.described.get("limits", {}).get(s.own)
+    return growing and limits == [] and not s.total("deletedRows")
+
+
+def held_keys_differ(s: Subject) -> bool:
+    rows = [held(s, side)[-1] for side in SIDES]
+    nothing = not s.total("changesOut", "")
+    # of more rows a sample of both sides may miss the keys that they share
+    looks = all(rows) and (nothing or max(rows) <= _SAMPLE)
+    return looks and bool(matching.sampled(s).text)
+
+
+# ---- what is said ----
+
+
+def _lost(
+    code: str, metric: str, what: str, cause: str, write: str
+) -> Callable[[Subject], Finding]:
+    def said(s: Subject) -> Finding:
+        lost, changes = s.total(metric), arrived(s)
+        return Finding(
+            code,
+            f"{lost} of {changes} changes of {s.name} {what}: they are ignored.",
+            {metric: lost, "changes": changes, "side": s.own},
+            cause,
+            write,
+        )
+
+    return said
+
+
+_LATE = (
+    "A change is late by the times of its row, whatever its kind: the lag says for how long a "
+    "row may still be changed.",
+    "imposeOrder(..., lag) with one as long as rows are changed for; or a condition without "
+    "bounds and with state_ttl.",
+)
+
+mostly_late = _lost("MOSTLY_LATE", "lateRows", "are late", *_LATE)
+
+
+def some_late(s: Subject) -> Finding:
+    late, changes = s.total("lateRows"), arrived(s)
+    part = f"are late, {share(late, changes)}"
+    return _lost("LATE_ROWS", "lateRows", part, *_LATE)(s)
+
+
+mostly_stale = _lost(
+    "MOSTLY_STALE",
+    "staleRows",
+    "have a smaller sequence than the row that is held",
+    "The sequence does not grow with the changes of a key: numbers as text, in which '10' is "
+    "before '9', a clock that jumps, or a topic that is read again from its beginning.",
+    'sequence_by="..." with a number that grows with each change of a key.',
+)
+
+unknown_retractions = _lost(
+    "UNKNOWN_RETRACTIONS",
+    "unknownRetractions",
+    "take away rows that are not held",
+    "The feed began after the rows had come, or they went by state_ttl; or what goes does not "
+    "look as it came: a column that differs in the two images, 0.0 and -0.0.",
+    'Read the feed from its first version, or give a key: fromChangelog(key="...").',
 )
 
 
-def _silent(known: Known, join: _Changes) -> Iterator[Finding]:
-    if join.reported.total("changesOut"):
-        return
-    for side in _NEEDED.get(join.described.get("joinType", ""), ()):
-        if not join.arrived(side) and not join.held(side)[-1]:
-            empty = [n for n, brought in enumerate(_brought(known)) if not brought]
-            sources = known.progress[-1]["sources"]
-            if empty:
-                names = ", ".join(str(sources[n]["description"]) for n in empty)
-                yield Finding(
-                    "NO_INPUT",
-                    f"No change of {join.input(side)} has come, and no row of {names}.",
-                    {"side": side},
-                    "Nothing is joined with an input that is empty.",
-                    "Look at the source: path, topic, starting offsets or version.",
-                )
-            else:
-                yield Finding(
-                    "FILTERED_BELOW",
-                    f"Each source has brought rows, and none has reached {join.input(side)}.",
-                    {"rows of the sources": sum(_brought(known)), "side": side},
-                    "A filter before the join lets none through, or a column of the equality is "
-                    "NULL in all rows; a filter above an inner join goes below it.",
-                    "df.explain() shows what stands below the join.",
-                )
+def empty_source(s: Subject) -> Finding:
+    sources = s.known.progress[-1]["sources"]
+    empty = [n for n, rows in enumerate(brought(s.known)) if not rows]
+    names = ", ".join(str(sources[n]["description"]) for n in empty)
+    return Finding(
+        "NO_INPUT",
+        f"No change of {s.name} has come, and no row of {names}.",
+        {"side": s.own},
+        "Nothing is joined with an input that is empty.",
+        "Look at the source: path, topic, starting offsets or version.",
+    )
 
 
-def _expired(known: Known, join: _Changes) -> Iterator[Finding]:
-    if join.reported.total("changesOut"):
-        return
-    for side in SIDES:
-        gone = join.total("expiredRows", side)
-        if gone:
-            yield Finding(
-                "EXPIRED_UNMET",
-                f"Nothing has come out. Rows of {join.input(side)} that went by state_ttl: {gone}.",
-                {"expiredRows": gone, "side": side},
-                "What comes later meets none of them: their age ends before their partners come.",
-                f'A longer age: state_ttl={{"{side}": "..."}}.',
-            )
+def filtered_below(s: Subject) -> Finding:
+    return Finding(
+        "FILTERED_BELOW",
+        f"Each source has brought rows, and none has reached {s.name}.",
+        {"rows of the sources": sum(brought(s.known)), "side": s.own},
+        "A filter before the join lets none through, or a column of the equality is "
+        "NULL in all rows; a filter above an inner join goes below it.",
+        "df.explain() shows what stands below the join.",
+    )
 
 
-def _brought(known: Known) -> list[int]:
-    sources = len(known.progress[-1]["sources"]) if known.progress else 0
-    return [
-        sum(report["sources"][n].get("numInputRows") or 0 for report in known.progress)
-        for n in range(sources)
-    ]
+def expired_unmet(s: Subject) -> Finding:
+    gone = s.total("expiredRows")
+    return Finding(
+        "EXPIRED_UNMET",
+        f"Nothing has come out. Rows of {s.name} that went by state_ttl: {gone}.",
+        {"expiredRows": gone, "side": s.own},
+        "What comes later meets none of them: their age ends before their partners come.",
+        f'A longer age: state_ttl={{"{s.own}": "..."}}.',
+    )
 
 
-def _no_key_met(known: Known, join: _Changes) -> Iterator[Finding]:
-    held = {side: join.held(side)[-1] for side in SIDES}
-    keys = join.described.get("keys", [])
-    nothing = not join.reported.total("changesOut")
-    # of more rows a sample of both sides may miss the keys that they share
-    if not keys or not all(held.values()) or (not nothing and max(held.values()) > _SAMPLE):
-        return
-    seen = agreement(join.described, known.sample(join.described["operator"]))
-    if seen.text:
-        yield Finding(
-            "NO_KEY_MET",
-            f"No row that is held has met its key. {seen.text}",
-            {f"rows, {side}": count for side, count in held.items()},
-            "The columns of the equality hold other values in the two inputs: another spelling, "
-            "spaces, upper and lower case, leading zeros, or another column.",
-            seen.write or f"Compare the values of both sides of {' and '.join(keys)}.",
-        )
+def no_key_met(s: Subject) -> Finding:
+    return matching.keys_differ(
+        "No row that is held has met its key",
+        s.of_join.described,
+        s.known.samples,
+        {f"rows, {side}": held(s, side)[-1] for side in SIDES},
+    )
 
 
-def _grows(known: Known, join: _Changes) -> Iterator[Finding]:
-    for side in SIDES:
-        held = join.held(side)[-(_LASTS + 1) :]
-        growing = len(held) > _LASTS and all(a < b for a, b in pairwise(held))
-        limits = join.described.get("limits", {}).get(side)
-        if growing and limits == [] and not join.total("deletedRows", side):
-            yield Finding(
-                "STATE_GROWS",
-                f"{held[-1]} rows of {join.input(side)} are held, more with each batch, and "
-                "nothing ends that: none of them has ever gone.",
-                {"rows": held[-1], "batches": len(join.reported.batches), "side": side},
-                "A row of a changelog join is kept until it is deleted.",
-                f'state_ttl={{"{side}": "30 days"}}; or watermarks of both inputs and a bound '
-                "between their times in the condition.",
-            )
+def state_grows(s: Subject) -> Finding:
+    rows = held(s)[-1]
+    return Finding(
+        "STATE_GROWS",
+        f"{rows} rows of {s.name} are held, more with each batch, and "
+        "nothing ends that: none of them has ever gone.",
+        {"rows": rows, "batches": len(s.of_join.batches), "side": s.own},
+        "A row of a changelog join is kept until it is deleted.",
+        f'state_ttl={{"{s.own}": "30 days"}}; or watermarks of both inputs and a bound '
+        "between their times in the condition.",
+    )

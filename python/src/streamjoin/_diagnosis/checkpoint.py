@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import tzinfo
 from typing import Any
 
 from pyspark.errors import PySparkException
@@ -10,14 +11,14 @@ from pyspark.sql import Row
 from pyspark.sql import functions as F
 from pyspark.sql.types import IntegralType
 
-from streamjoin._diagnosis.called import input_name, time_name
+from streamjoin._diagnosis.called import SIDES, input_name, time_name
 from streamjoin._diagnosis.findings import Diagnosis, Finding
 from streamjoin._diagnosis.healthy import rows_there
-from streamjoin._diagnosis.known import SIDES, Sample, Waiting
+from streamjoin._diagnosis.known import Sample, Waiting
 from streamjoin._diagnosis.matching import contradiction, keys_differ
 from streamjoin._diagnosis.watermarks import WAITS_FOR_ROWS, idle_timeout, watermark_ahead
 from streamjoin._pending import pending
-from streamjoin._progress import wait
+from streamjoin._progress import shown_time, wait
 
 _BATCHES = 3
 _MARGIN = 15 * 3_600_000
@@ -25,14 +26,17 @@ _MARGIN = 15 * 3_600_000
 Waits = dict[tuple[int, str, str], dict[str, Any]]
 
 
-def diagnose_checkpoint(folder: str, joins: list[dict[str, Any]], sample: Sample) -> Diagnosis:
-    batch = joins[0]["batch"]
+def diagnose_checkpoint(
+    folder: str, joins: list[dict[str, Any]], sample: Sample, zone: tzinfo
+) -> Diagnosis:
+    # an ordered output without a join below has no description that says a batch
+    batch = joins[0]["batch"] if joins else None
     there = _rows(folder, batch)
     now = _waiting(there)
-    before = _waiting(_rows(folder, batch - _BATCHES)) if batch >= _BATCHES else {}
+    before = _waiting(_rows(folder, batch - _BATCHES)) if batch and batch >= _BATCHES else {}
     found = [
         *(f for join in joins for f in _contradiction(join)),
-        *(f for join in joins for f in _ahead(join, now)),
+        *(f for join in joins for f in _ahead(join, now, zone)),
         *(f for join in joins for f in _stands(join, now, before)),
         # what a changelog join notes of its rows is something else
         *(f for join in joins if not join["changelog"] for f in _keys(join, now, sample)),
@@ -40,7 +44,7 @@ def diagnose_checkpoint(folder: str, joins: list[dict[str, Any]], sample: Sample
     return Diagnosis(tuple(found or [_nothing_wrong(batch, joins, there)]))
 
 
-def _rows(folder: str, batch: int) -> list[Row]:
+def _rows(folder: str, batch: int | None) -> list[Row]:
     """Count the rows that are there, by join, side and what they wait for, if for anything."""
     try:
         rows = pending(folder, batch_id=batch)
@@ -71,12 +75,15 @@ def _contradiction(join: dict[str, Any]) -> Iterator[Finding]:
         yield contradiction(join["operator"])
 
 
-def _ahead(join: dict[str, Any], now: Waits) -> Iterator[Finding]:
+def _ahead(join: dict[str, Any], now: Waits, zone: tzinfo) -> Iterator[Finding]:
     for (operator, _, column), waits in now.items():
         ms, clock = waits["ms"], join["batchTimeMs"]
         if operator == join["operator"] and ms is not None and clock and ms > clock + _MARGIN:
             yield watermark_ahead(
-                time_name(join, column), ms, ms - clock, f"in batch {join['batch']}"
+                time_name(join, column),
+                shown_time(ms, zone),
+                ms - clock,
+                f"in batch {join['batch']}",
             )
 
 
@@ -105,7 +112,7 @@ def _keys(join: dict[str, Any], now: Waits, sample: Sample) -> Iterator[Finding]
             yield finding
 
 
-def _nothing_wrong(batch: int, joins: list[dict[str, Any]], rows: list[Row]) -> Finding:
+def _nothing_wrong(batch: int | None, joins: list[dict[str, Any]], rows: list[Row]) -> Finding:
     described = {join["operator"]: join for join in joins}
     there = [
         Waiting(r.operator_id, r.side, r.waits_for, r.rows, r.expires, r.watermark) for r in rows
@@ -114,7 +121,10 @@ def _nothing_wrong(batch: int, joins: list[dict[str, Any]], rows: list[Row]) -> 
     return Finding(
         "HEALTHY",
         f"The state shows nothing wrong: {said}.",
-        {"batch": batch, "waiting rows": sum(each.rows for each in there)},
+        {
+            **({} if batch is None else {"batch": batch}),
+            "waiting rows": sum(each.rows for each in there),
+        },
         "Late rows, and rows that never came, leave no trace in it; the reports of the query have "
         "them: streamjoin.doctor(query).",
     )

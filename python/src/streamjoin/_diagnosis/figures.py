@@ -2,36 +2,90 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime, timezone
 from typing import Any
 
-from streamjoin._diagnosis.changelog import changes_out
-from streamjoin._diagnosis.known import SIDES, Known
-from streamjoin._progress import JOIN, Batch
+from streamjoin._diagnosis.called import SIDES
+from streamjoin._diagnosis.known import JoinKnown, Known
+from streamjoin._progress import JOIN, ORDER, Batch
+
+MINUTE = 60_000
+HOUR = 60 * MINUTE
+DAY = 24 * HOUR
+YEAR = 365 * DAY
+
+# Batches over which something must last before it is called so.
+LASTS = 3
 
 
 def of(metric: str, side: str) -> str:
     return f"{metric}{side.capitalize()}"
 
 
-def source_rows(report: dict[str, Any]) -> int:
+def source_rows(report: Mapping[str, Any]) -> int:
     return sum(source.get("numInputRows") or 0 for source in report["sources"])
+
+
+def brought(known: Known) -> list[int]:
+    """Give the rows of each source over all reports."""
+    sources = len(known.progress[-1]["sources"]) if known.progress else 0
+    return [
+        sum(report["sources"][n].get("numInputRows") or 0 for report in known.progress)
+        for n in range(sources)
+    ]
 
 
 def buffered(batch: Batch) -> int:
     return sum(batch.metrics.get(of("bufferedRows", side), 0) for side in SIDES)
 
 
+def reported_rows(known: Known) -> int:
+    """Count what joins and orders hold by the last report."""
+    last: list[dict[str, Any]] = known.progress[-1]["stateOperators"] if known.progress else []
+    return sum(
+        count
+        for operator in last
+        if operator["operatorName"] in (JOIN, ORDER)
+        for name, count in operator["customMetrics"].items()
+        if name.startswith("bufferedRows") or name == "heldRows"
+    )
+
+
 def emitted(known: Known) -> int:
-    return sum(emitted_in(report) for report in known.progress)
+    """Count the rows that the join on top has surely emitted."""
+    return sum(emitted_in(known, report) for report in known.progress)
 
 
-def emitted_in(report: dict[str, Any]) -> int:
+def emitted_in(known: Known, report: Mapping[str, Any]) -> int:
     joins = [o for o in report["stateOperators"] if o["operatorName"] == JOIN]
     metrics = joins[0]["customMetrics"] if joins else {}
     if "changesOut" in metrics:
-        return changes_out(report)
-    return int(metrics.get("joinedRows", 0) + metrics.get("nullPaddedRows", 0))
+        return int(metrics["changesOut"])
+    # of an anti join rows that have met a partner are not emitted, and it may be one
+    joined = known.joins[0].join_type not in ("", "LEFT ANTI") if known.joins else False
+    return int(metrics.get("nullPaddedRows", 0) + (metrics.get("joinedRows", 0) if joined else 0))
+
+
+def waiting_for(join: JoinKnown, side: str | None) -> int:
+    """Count the rows that wait for a side; of one that is not known, all that wait."""
+    if side is None:
+        return buffered(join.reported.last)
+    other = SIDES[1 - SIDES.index(side)]
+    return join.reported.last.metrics.get(of("bufferedRows", other), 0)
+
+
+def behind(source: Mapping[str, Any]) -> int | None:
+    """Count the messages of a source that are not read yet, where it tells."""
+    latest, end = _total(source.get("latestOffset")), _total(source.get("endOffset"))
+    return None if latest is None or end is None else latest - end
+
+
+def _total(offset: Any) -> int | None:
+    if isinstance(offset, dict):
+        parts = [_total(value) for value in offset.values()]
+        return None if not parts or None in parts else sum(p for p in parts if p is not None)
+    return offset if isinstance(offset, int) and not isinstance(offset, bool) else None
 
 
 def milliseconds(at: datetime) -> int:
@@ -42,8 +96,18 @@ def plain(said: str) -> str:
     return said.rpartition(".")[2]
 
 
-HOUR = 3_600_000
+def share(part: int, whole: int) -> str:
+    """Write a share in percent: ``45 %``; of less than ten with a decimal."""
+    percent = 100 * part / whole if whole else 0
+    return f"{percent:.0f} %" if percent >= 10 or percent == int(percent) else f"{percent:.1g} %"
 
 
-# Batches over which something must last before it is called so.
-LASTS = 3
+def falls_behind(known: Known) -> tuple[int, int, int] | None:
+    """Give a source that falls behind: its number, its messages then, and now."""
+    for n in range(len(known.progress[-1]["sources"]) if known.progress else 0):
+        counts = [behind(report["sources"][n]) for report in known.progress[-LASTS:]]
+        if len(counts) == LASTS and None not in counts:
+            first, last = counts[0] or 0, counts[-1] or 0
+            if 0 < first < last:
+                return n, first, last
+    return None

@@ -4,9 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from enum import Enum
 from html import escape
 
 from streamjoin._diagnosis.advice import LagAdvice, StateEstimate
+
+
+class Severity(Enum):
+    """How bad a finding is: its word, its sign, and its colour in a notebook."""
+
+    STUCK = ("stuck", "\u2716", "#c62828")
+    LOSES = ("loses", "\u25b2", "#e65100")
+    NOTE = ("note", "\u25cf", "#1565c0")
+    UNSEEN = ("unseen", "?", "#616161")
+    WELL = ("well", "\u2714", "#2e7d32")
+
+    def __init__(self, word: str, sign: str, colour: str) -> None:
+        self.word = word
+        self.sign = sign
+        self.colour = colour
+
+
+_SEVERITIES = {each.word: each for each in Severity}
 
 
 @dataclass(frozen=True)
@@ -20,11 +39,15 @@ class Finding:
     headline : str
         The finding in a sentence.
     figures : Mapping of str to int, float or str
-        The figures that it stands on; times as text, in UTC, distances in milliseconds.
+        The figures that it stands on; times as text, in the session's time zone, distances in
+        milliseconds.
     cause : str
         How it comes about.
     write : str
         The line to write, or what to look at; empty where there is nothing to do.
+    severity : str
+        ``"stuck"``: rows are kept back; ``"loses"``: rows are dropped, or the query falls behind;
+        ``"note"``: worth knowing; ``"unseen"``: nothing can be told; ``"well"``: nothing is wrong.
     """
 
     code: str
@@ -32,6 +55,7 @@ class Finding:
     figures: Mapping[str, object] = field(default_factory=dict)
     cause: str = ""
     write: str = ""
+    severity: str = Severity.STUCK.word
 
 
 @dataclass(frozen=True)
@@ -80,10 +104,14 @@ class Diagnosis:
 
 
 def _row(finding: Finding) -> str:
+    severity = _SEVERITIES.get(finding.severity, Severity.STUCK)
     figures = ", ".join(f"{k} {v}" for k, v in finding.figures.items())
     more = "".join(f"<br>{escape(text)}" for text in (finding.cause, figures) if text)
     line = f"<br><code>{escape(finding.write)}</code>" if finding.write else ""
+    edge = f"text-align:left;vertical-align:top;border-left:6px solid {severity.colour}"
+    # colour is not all there is: the sign and its word say the same
+    sign = f"<span style='color:{severity.colour}' title='{severity.word}'>{severity.sign}</span>"
     return (
-        f"<tr><th style='text-align:left;vertical-align:top'>{escape(finding.code)}</th>"
+        f"<tr><th style='{edge}'>{sign} {escape(finding.code)}</th>"
         f"<td style='text-align:left'><b>{escape(finding.headline)}</b>{more}{line}</td></tr>"
     )

@@ -1,43 +1,85 @@
-"""What is said where no rule finds anything wrong."""
+"""What is said where no cause is seen: that nothing is wrong, or what cannot be seen."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from streamjoin._diagnosis.called import input_name, time_name
-from streamjoin._diagnosis.figures import emitted_in
-from streamjoin._diagnosis.findings import Finding
+from streamjoin._diagnosis.called import SIDES, input_name, time_name
+from streamjoin._diagnosis.figures import emitted_in, of, reported_rows, share
+from streamjoin._diagnosis.findings import Finding, Severity
 from streamjoin._diagnosis.known import Known, Waiting
-from streamjoin._progress import JOIN, ORDER, held, wait
+from streamjoin._progress import held, wait
+
+_LOST = (
+    ("lateRows", "late"),
+    ("nullTimeRows", "without a time"),
+    ("aheadRows", "further ahead than max_ahead"),
+)
 
 
 def nothing_wrong(known: Known) -> Finding:
     waiting = known.waiting()
     there = rows_there(waiting, known.described_as)
     rows = sum(w.rows for w in waiting)
-    if not known.described:
-        # over Spark Connect, of a query that has ended, nobody knows the folder of its state
-        rows = _reported_rows(known)
+    if not known.described and not waiting:
+        # of a query that has ended the folder of its state may not be known, or be gone
+        rows = reported_rows(known)
         there = (
             f"{held(rows, 'all joins') if rows else 'no row is held'} by its last report; "
             "streamjoin.doctor of the folder of its checkpoint looks at the rows themselves"
         )
-    last = [r["batchId"] for r in known.progress if emitted_in(r)]
+    last = [r["batchId"] for r in known.progress if emitted_in(known, r)]
     out = f" Last output in batch {last[-1]}." if last else ""
-    return Finding("HEALTHY", f"Nothing is wrong: {there}.{out}", {"waiting rows": rows})
-
-
-def _reported_rows(known: Known) -> int:
-    """Count what joins and orders hold by the last report."""
-    last: list[dict[str, Any]] = known.progress[-1]["stateOperators"] if known.progress else []
-    return sum(
-        count
-        for operator in last
-        if operator["operatorName"] in (JOIN, ORDER)
-        for name, count in operator["customMetrics"].items()
-        if name.startswith("bufferedRows")
+    due = f" {known.next_batch}" if known.next_batch else ""
+    if _cannot_be_seen(known):
+        return Finding(
+            "NOT_SEEN",
+            f"No pair has been joined, and its reports do not say why: {there}.{out}{due}",
+            {"waiting rows": rows},
+            "Bounds and keys cannot be seen: neither the plan nor the state of the query is there.",
+            "df.explain() lists the bounds of the joins; a query with a checkpointLocation "
+            "leaves its state.",
+            severity=Severity.UNSEEN.word,
+        )
+    return Finding(
+        "HEALTHY",
+        f"{_summary(known)}: {there}.{out}{due}",
+        {"waiting rows": rows},
+        severity=Severity.WELL.word,
     )
+
+
+def _summary(known: Known) -> str:
+    """Say how well it is: rows that are lost, however few, and joins without a pair count."""
+    lost = list(_lost(known))
+    if lost:
+        return f"Few rows are lost ({'; '.join(lost)}), and nothing else is wrong"
+    if any(_joins_nothing(known)):
+        return "No pair has been joined yet, and no cause of that is seen"
+    return "Nothing is wrong"
+
+
+def _lost(known: Known) -> Iterator[str]:
+    for join in known.joins:
+        for side in SIDES:
+            rows = join.reported.total(of("inputRows", side))
+            for metric, what in _LOST:
+                lost = join.reported.total(of(metric, side))
+                if lost:
+                    yield f"{share(lost, max(rows, lost))} of {join.input(side)}, {what}"
+
+
+def _joins_nothing(known: Known) -> Iterator[bool]:
+    """Tell of each join whether rows of both inputs have come and none has met another."""
+    for join in known.joins:
+        rows = [join.reported.total(of("inputRows", side)) for side in SIDES]
+        yield all(rows) and not join.reported.total("joinedRows")
+
+
+def _cannot_be_seen(known: Known) -> bool:
+    described = all(join.described for join in known.joins)
+    return not described and any(_joins_nothing(known))
 
 
 def rows_there(waiting: Iterable[Waiting], described_as: Callable[[int], Mapping[str, Any]]) -> str:

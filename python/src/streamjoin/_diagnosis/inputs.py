@@ -2,51 +2,121 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
 
-from streamjoin._diagnosis.figures import of
+from streamjoin._diagnosis.figures import brought, plain, share
 from streamjoin._diagnosis.findings import Finding
-from streamjoin._diagnosis.known import SIDES, JoinKnown, Known
+from streamjoin._diagnosis.subjects import Subject
+
+_NULL_KEYS = "a column of the equality is NULL in all rows"
+# A row without a time reaches the join, whatever its key, and is counted there.
+_OR_NO_TIME = re.compile(r"isnull\(\w+\) OR | OR isnull\(\w+\)")
+_NOT_NULL = re.compile(r"isnotnull\((\w+)\)")
+
+_LOOK = "df.explain() shows what stands below the join."
 
 
-def filtered_below(known: Known) -> Iterator[Finding]:
-    sources = len(known.progress[-1]["sources"]) if known.progress else 0
-    brought = [_brought(known, n) for n in range(sources)]
-    # what an aggregation below holds back it has not lost
-    if not known.joins or known.operators_below() or not brought or not all(brought):
-        return
-    # both inputs of the lowest join come from sources
-    join = known.joins[-1]
-    for side in SIDES:
-        if not join.reported.total(of("inputRows", side)):
-            yield Finding(
-                "FILTERED_BELOW",
-                f"Each source has brought rows, and none has reached {join.input(side)}.",
-                {"rows of the sources": sum(brought), "side": side},
-                "A filter before the join lets none through, or a column of the equality is NULL "
-                "in all rows; a filter above an inner join goes below it.",
-                "df.explain() shows what stands below the join.",
-            )
+def of_sources(s: Subject) -> list[int]:
+    """Give the rows of the sources, of which the inputs of the lowest join are made.
+
+    Of a join above it, and where an aggregation below holds rows back, they say nothing.
+    """
+    lowest = s.join is s.known.joins[-1] and not s.known.operators_below()
+    return brought(s.known) if lowest else []
 
 
-def _brought(known: Known, source: int) -> int:
-    return sum(report["sources"][source].get("numInputRows") or 0 for report in known.progress)
+def came(s: Subject) -> int:
+    """Count the rows of an input before anything dropped them, as far as the reports show."""
+    arrived = s.total("inputRows")
+    # which source is which input they do not say: it has brought no fewer than the least of them
+    least = min(of_sources(s), default=0)
+    return max(arrived + s.total("aheadRows"), 0 if arrived > s.total("nullTimeRows") else least)
 
 
-def null_times(known: Known, join: JoinKnown) -> Iterator[Finding]:
-    for side in SIDES:
-        rows = join.reported.total(of("inputRows", side))
-        without = join.reported.total(of("nullTimeRows", side))
-        if rows and without == rows:
-            times = " and ".join(join.times(side)) or "its event time"
-            alias = join.input(side)
-            plain = (next(iter(join.times(side)), "t")).rpartition(".")[2]
-            yield Finding(
-                "NULL_TIMES",
-                f"All {rows} rows of {alias} had NULL in {times}.",
-                {"rows": rows, "side": side},
-                "The parser of the rows and their schema disagree: a format of times, a name of a "
-                "field, a type.",
-                f'.where("{plain} IS NULL") on that input shows the rows; to_timestamp(text, '
-                "format) reads another format.",
-            )
+def filtered_below(s: Subject) -> Finding:
+    causes, write = _what_filters(s)
+    without, ahead = s.total("nullTimeRows"), s.total("aheadRows")
+    but = f" but {without} without a time" if without else ""
+    if ahead:
+        causes += f" max_ahead has dropped {ahead} rows besides."
+    return Finding(
+        "FILTERED_BELOW",
+        f"Each source has brought rows, and none{but} has reached {s.name}.",
+        {"rows of the sources": sum(brought(s.known)), "side": s.own},
+        causes,
+        write,
+    )
+
+
+def _what_filters(s: Subject) -> tuple[str, str]:
+    """Say what the plan leaves of the causes, and what to look at."""
+    planned = s.of_join.planned
+    below = None if planned is None else planned.below[s.own]
+    if planned is None or below is None:
+        return (
+            f"A filter before the join lets none through, or {_NULL_KEYS}; a filter above an "
+            "inner join goes below it.",
+            _LOOK,
+        )
+    of_condition = planned.filters(s.own)
+    filters = [text for text in below if text.startswith("Filter") and not _only_nulls(s, text)]
+    found = []
+    if of_condition:
+        found.append(f"the condition keeps only rows with {' and '.join(of_condition)}")
+    elif filters:
+        found.append(f"a filter keeps only some: {'; '.join(filters)}")
+    if s.of_join.described.get("keys") and not s.of_join.preserves(s.own):
+        found.append(_NULL_KEYS)
+    if not found:
+        return "Something below the join lets no row through.", _LOOK
+    cause = ", or ".join(found)
+    if found == [_NULL_KEYS]:
+        columns = _keys(s)
+        return (
+            "No filter stands before the join, so a column of the equality is NULL in all rows "
+            f"({columns}): the parser of the rows and their schema disagree about a name or type.",
+            f"Look at {columns} of that input before the join.",
+        )
+    return f"{cause[0].upper()}{cause[1:]}.", _LOOK
+
+
+def _keys(s: Subject) -> str:
+    """Name the columns of the equality of one side, as the plan calls them."""
+    planned = s.of_join.planned
+    keys = [] if planned is None else planned.described["keys"]
+    return ", ".join(key.split(" = ")[0 if s.own == "left" else -1] for key in keys)
+
+
+def _only_nulls(s: Subject, text: str) -> bool:
+    """Tell the filter that drops rows whose key is NULL, which every such join has."""
+    rest = _OR_NO_TIME.sub("", text)
+    known = {plain(name) for name in (*_keys(s).split(", "), *s.of_join.times(s.own))}
+    others = set(_NOT_NULL.findall(rest)) - known
+    return not others and not re.sub(r"Filter|AND|[()\s]", "", _NOT_NULL.sub("", rest))
+
+
+def null_times(s: Subject) -> Finding:
+    rows, without = s.total("inputRows"), s.total("nullTimeRows")
+    what = f"All {rows}" if without == rows else f"{without} of {rows}"
+    return _without_times("NULL_TIMES", s, f"{what} rows of {s.name}")
+
+
+def some_null_times(s: Subject) -> Finding:
+    rows, without = s.total("inputRows"), s.total("nullTimeRows")
+    what = f"{without} of {rows} rows of {s.name} ({share(without, rows)})"
+    return _without_times("NULL_TIME_ROWS", s, what)
+
+
+def _without_times(code: str, s: Subject, what: str) -> Finding:
+    names = list(s.of_join.times(s.own))
+    times = " and ".join(names) or "its event time"
+    column = plain(next(iter(names), "t"))
+    return Finding(
+        code,
+        f"{what} had NULL in {times}.",
+        {"rows": s.total("nullTimeRows"), "side": s.own},
+        "The parser of the rows and their schema disagree: a format of times, a name of a "
+        "field, a type.",
+        f'.where("{column} IS NULL") on that input shows the rows; to_timestamp(text, '
+        "format) reads another format.",
+    )

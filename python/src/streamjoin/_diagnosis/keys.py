@@ -24,10 +24,17 @@ _CHANGES = (
 
 @dataclass(frozen=True)
 class Agreement:
-    """What samples of both sides show, in a sentence, and the line to write."""
+    """What samples of both sides show, in a sentence, and the line to write.
+
+    `explains`: the samples tell why keys do not meet, rather than only that they differ.
+    """
 
     text: str = ""
     write: str = ""
+
+    @property
+    def explains(self) -> bool:
+        return bool(self.write)
 
 
 def agreement(

@@ -4,24 +4,38 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import timezone, tzinfo
 from functools import cached_property
 from itertools import takewhile
 from typing import Any
 
-from streamjoin._diagnosis.called import input_name
-from streamjoin._progress import JOIN, Join, joins
-
-SIDES = ("left", "right")
+from streamjoin._diagnosis.called import SIDES, input_name
+from streamjoin._diagnosis.plan import SOME_TIME, Plan, PlannedJoin
+from streamjoin._progress import (
+    JOIN,
+    ORDER,
+    Batch,
+    Join,
+    changelog_joins,
+    instant,
+    joins,
+    orders,
+    shown_span,
+    shown_time,
+)
 
 # Rows that wait, by side, of the join with a number.
 Sample = Callable[[int], Mapping[str, list[dict[str, Any]]]]
+
+_NUMBERS = ("long", "integer", "short", "byte")
 
 
 @dataclass(frozen=True)
 class Waiting:
     """Rows of one side that wait for one column.
 
-    `expires` and `watermark` are as `pending` shows them.
+    `expires` and `watermark` are as `pending` shows them; `unmatched` counts the rows that are
+    emitted without a match if none comes.
     """
 
     operator: int
@@ -30,11 +44,16 @@ class Waiting:
     rows: int
     expires: Any
     watermark: Any
+    unmatched: int | None = None
 
 
 @dataclass(frozen=True)
 class Known:
-    """All that a diagnosis looks at; what costs a job of Spark is asked for when it is needed."""
+    """All that a diagnosis looks at; what costs a job of Spark is asked for when it is needed.
+
+    `described` is what lies beside the state, of which there is none where the checkpoint is gone.
+    `next_batch` says when the next batch begins, where a trigger decides that.
+    """
 
     progress: Sequence[dict[str, Any]] = ()
     described: Sequence[Mapping[str, Any]] = ()
@@ -43,23 +62,58 @@ class Known:
     error: str = ""
     waiting: Callable[[], list[Waiting]] = list
     sample: Sample = lambda operator: {}
+    plan: Callable[[], Plan] = Plan
+    zone: tzinfo = timezone.utc
+    next_batch: str = ""
+
+    @cached_property
+    def planned(self) -> Plan:
+        return self.plan()
+
+    @cached_property
+    def _sampled(self) -> dict[int, Mapping[str, list[dict[str, Any]]]]:
+        return {}
+
+    def samples(self, operator: int) -> Mapping[str, list[dict[str, Any]]]:
+        """Give rows that wait in a join, by side; looked at once."""
+        if operator not in self._sampled:
+            self._sampled[operator] = self.sample(operator)
+        return self._sampled[operator]
 
     @cached_property
     def joins(self) -> list[JoinKnown]:
+        """The event-time joins, the one on top first."""
         reported = joins(list(self.progress))
+        return self._known(reported, [d for d in self.described if not d.get("changelog")], False)
+
+    @cached_property
+    def changelog_joins(self) -> list[JoinKnown]:
+        """The joins of changelogs, the one on top first."""
+        reported = changelog_joins(list(self.progress))
+        return self._known(reported, [d for d in self.described if d.get("changelog")], True)
+
+    @cached_property
+    def orders(self) -> list[Join]:
+        """The ordered outputs."""
+        return orders(list(self.progress))
+
+    def _known(
+        self, reported: list[Join], described: list[Mapping[str, Any]], changelog: bool
+    ) -> list[JoinKnown]:
         # reports have the join on top first; numbers count from the one below
-        described = sorted(
-            (d for d in self.described if not d.get("changelog")),
-            key=lambda d: d["operator"],
-            reverse=True,
-        )
-        if len(described) != len(reported):
-            return [JoinKnown(join, {}) for join in reported]
+        left = sorted(described, key=lambda d: d["operator"], reverse=True)
+        fits = len(left) == len(reported)
         known = []
-        for join in reported:
+        for number, join in enumerate(reported):
+            planned = _Planned(self, number, len(reported), changelog)
+            if not fits:
+                known.append(JoinKnown(join, None, planned, self.zone))
+                continue
             # of joins side by side either may come first: the columns tell
-            found = max((JoinKnown(join, d) for d in described), key=JoinKnown.columns_found)
-            described.remove(found.described)
+            found = max(
+                (JoinKnown(join, d, planned, self.zone) for d in left), key=JoinKnown.columns_found
+            )
+            left.remove(found.described)
             known.append(found)
         return known
 
@@ -74,7 +128,8 @@ class Known:
 
     def operators_above(self) -> list[str]:
         """Give Spark's stateful operators above the joins, the one on top first."""
-        return list(takewhile(lambda name: name != JOIN, self.operators()))
+        above = takewhile(lambda name: name != JOIN, self.operators())
+        return [name for name in above if name != ORDER]
 
     def operators_below(self) -> list[str]:
         """Give those below the joins."""
@@ -85,13 +140,63 @@ class Known:
         operators = self.progress[-1]["stateOperators"] if self.progress else []
         return [operator["operatorName"] for operator in operators]
 
+    def time(self, ms: int) -> str:
+        """Write a point in time as `pending` does, in the zone of the session."""
+        return shown_time(ms, self.zone)
+
+    def clock(self, report: Mapping[str, Any]) -> str:
+        """Say when the batch of a report began."""
+        return shown_time(round(instant(report["timestamp"]).timestamp()) * 1000, self.zone)
+
+
+@dataclass(frozen=True)
+class _Planned:
+    """The way to what the plan says of a join, which is read when it is asked for."""
+
+    known: Known
+    number: int
+    of: int
+    changelog: bool
+
+    def __call__(self) -> PlannedJoin | None:
+        planned = [
+            join
+            for join in self.known.planned.joins
+            if join.node.text.startswith("ChangelogJoin") == self.changelog
+        ]
+        return planned[self.number] if len(planned) == self.of else None
+
 
 @dataclass(frozen=True)
 class JoinKnown:
-    """One join: what it has reported, and what lies beside its state."""
+    """One join: what it has reported, what lies beside its state, and what its plan says."""
 
     reported: Join
-    described: Mapping[str, Any]
+    stored: Mapping[str, Any] | None
+    plan: Callable[[], PlannedJoin | None] = lambda: None
+    zone: tzinfo = timezone.utc
+
+    @cached_property
+    def planned(self) -> PlannedJoin | None:
+        return self.plan()
+
+    @cached_property
+    def described(self) -> Mapping[str, Any]:
+        """What lies beside the state, or else what the plan says; empty where neither is there."""
+        if self.stored is not None:
+            return self.stored
+        return {} if self.planned is None else self.planned.described
+
+    @property
+    def join_type(self) -> str:
+        """The type of the join as explain says it; empty where it is not known."""
+        return str(self.described.get("joinType", ""))
+
+    def preserves(self, side: str) -> bool:
+        """Tell whether unmatched rows of a side are emitted; False where it is not known."""
+        return self.join_type in ("FULL OUTER", f"{side.upper()} OUTER") or (
+            self.join_type == "LEFT ANTI" and side == "left"
+        )
 
     def input(self, side: str) -> str:
         """Name an input as the person does."""
@@ -111,20 +216,44 @@ class JoinKnown:
 
     def columns_found(self) -> int:
         """Count the reported columns that are times of this join."""
-        return sum(self._find(column)[1] != "" for column in self.reported.columns())
+        return sum(self._find(column)[1] is not None for column in self.reported.columns())
 
     def is_number(self, column: str) -> bool:
-        return self._find(column)[1] in ("long", "integer", "short", "byte")
+        kind = self._find(column)[1]
+        return kind in _NUMBERS if kind else not self._has_delay(column)
 
     def has_zone(self, column: str) -> bool:
-        return self._find(column)[1] != "timestamp_ntz"
+        """Tell whether a column is a point in time, which is shown in the zone of the session."""
+        kind = self._find(column)[1]
+        if kind in (None, SOME_TIME):
+            return self._has_delay(column)
+        return kind not in ("timestamp_ntz", "date")
 
-    def _find(self, column: str) -> tuple[str, str]:
+    def _has_delay(self, column: str) -> bool:
+        """Tell whether a column is held against the clock: only points in time are."""
+        said = self.said(column)
+        return any(self.said(c) == said for batch in self.batches for c in batch.of("delay"))
+
+    @property
+    def batches(self) -> Sequence[Batch]:
+        return self.reported.batches
+
+    def _find(self, column: str) -> tuple[str, str | None]:
         for side in SIDES:
             for name, kind in self.times(side).items():
                 if _same(column, name, side):
                     return name, kind
-        return column, ""
+        return column, None
+
+    def span(self, column: str, distance: int) -> str:
+        """Write a distance of a column: as people say it, or the number."""
+        return str(distance) if self.is_number(column) else shown_span(distance)
+
+    def time(self, column: str, value: int) -> str:
+        """Write a value of a column: a time in the zone of the session, or the number."""
+        if self.is_number(column):
+            return str(value)
+        return shown_time(value, self.zone if self.has_zone(column) else timezone.utc)
 
     def reach(self) -> int:
         """Give how far apart the times of a pair can be, as far as the bounds say."""
@@ -135,6 +264,24 @@ class JoinKnown:
             if (bound["later"], bound["earlier"]) == (later, earlier):
                 return int(bound["slack"])
         return None
+
+    def latest(self, metric: str, said: str) -> int | None:
+        """Give the last value of a metric of a column."""
+        for batch in reversed(self.batches):
+            for column, value in batch.of(metric).items():
+                if self.said(column) == said:
+                    return value
+        return None
+
+    def last_of(self, metric: str) -> int | None:
+        """Give a metric of the last batch that has it."""
+        with_it = [b.metrics[metric] for b in self.batches if metric in b.metrics]
+        return with_it[-1] if with_it else None
+
+    def front(self, said: str) -> int | None:
+        """Give the largest time that a column has brought: its watermark and its lag."""
+        mark, lag = self.latest("watermark", said), self.latest("lag", said)
+        return None if mark is None or lag is None else mark + lag
 
 
 def _same(column: str, said: str, side: str) -> bool:

@@ -2,19 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
-from streamjoin._diagnosis.figures import HOUR, of
+from streamjoin._diagnosis.called import SIDES
+from streamjoin._diagnosis.figures import HOUR, YEAR, of
 from streamjoin._diagnosis.findings import Finding
-from streamjoin._diagnosis.keys import agreement
-from streamjoin._diagnosis.known import SIDES, JoinKnown, Known, Sample
-from streamjoin._progress import shown_span
+from streamjoin._diagnosis.keys import Agreement, agreement
+from streamjoin._diagnosis.known import JoinKnown, Sample
+from streamjoin._diagnosis.subjects import Subject
+
+# Zones are at most so many hours apart from that of the session.
+_ZONES = 14
+
+# By how much two times differ of which one was read in another unit; the least such time, in the
+# unit of the smaller: a number below it is a counter rather than a time.
+_FACTORS = (1_000, 1_000_000, 1_000_000_000)
+_LEAST_TIME = 100_000_000
 
 
-def contradictory(known: Known, join: JoinKnown) -> Iterator[Finding]:
-    if join.described.get("contradiction"):
-        yield contradiction(join.described["operator"])
+def contradictory(s: Subject) -> Finding:
+    # what is beside no state has no number: the lowest join counts from 0
+    joins = s.known.joins
+    lowest = len(joins) - 1 - next((i for i, join in enumerate(joins) if join is s.join), 0)
+    return contradiction(s.of_join.described.get("operator", lowest))
 
 
 def contradiction(operator: int) -> Finding:
@@ -28,76 +40,276 @@ def contradiction(operator: int) -> Finding:
     )
 
 
-def no_key_met(known: Known, join: JoinKnown) -> Iterator[Finding]:
-    r = join.reported
-    rows = {side: r.total(of("inputRows", side)) for side in SIDES}
-    looked = r.total("lookedIntoRows")
-    if not all(rows.values()) or r.total("joinedRows") or r.total("keyMetRows") or not looked:
-        return
-    figures = {f"rows, {side}": count for side, count in rows.items()}
-    what = f"No row has met its key, of {looked} looked into"
-    yield keys_differ(what, join.described, known.sample, figures)
+# ---- keys ----
+
+
+def sampled(s: Subject) -> Agreement:
+    """Compare the keys of the rows that wait, where the state is there to be looked at."""
+    stored = s.of_join.stored
+    if stored is None or not stored.get("keys"):
+        return Agreement()
+    return agreement(stored, s.known.samples(stored["operator"]))
+
+
+def no_key_met(s: Subject) -> Finding:
+    join = s.of_join
+    looked = s.total("lookedIntoRows", "")
+    return _keys_differ(
+        f"No row has met its key, of {looked} looked into",
+        join.described,
+        sampled(s),
+        {f"rows, {side}": s.total("inputRows", side) for side in SIDES},
+        _gone(s),
+    )
+
+
+def _gone(s: Subject) -> str:
+    """Say of the rows that nothing can meet any more: a partner may be among them."""
+    said = [
+        f"{count} {what}"
+        for metric, what in _GONE.items()
+        if (count := sum(s.total(metric, side) for side in SIDES))
+    ]
+    return (
+        f" Or their partners are among the rows that are gone: {', '.join(said)}." if said else ""
+    )
+
+
+_GONE = {
+    "evictedRows": "evicted by the bounds",
+    "lateRows": "late",
+    "nullTimeRows": "without a time",
+    "aheadRows": "further ahead than max_ahead",
+}
+
+
+def none_probed(s: Subject) -> bool:
+    """See whether no row of an input has looked for a partner: those of NULL keys do not.
+
+    They are emitted at once, and neither buffered nor evicted; what was looked into is no more
+    than the rows of the other input.
+    """
+    other = SIDES[1 - SIDES.index(s.own)]
+    kept = any(
+        batch.metrics.get(of(metric, s.own), 0)
+        for batch in s.of_join.batches
+        for metric in ("bufferedRows", "evictedRows")
+    )
+    looked = s.total("lookedIntoRows", "")
+    return 0 < looked <= _in_time(s, other) and _in_time(s, s.own) > 0 and not kept
+
+
+def _in_time(s: Subject, side: str) -> int:
+    lost = s.total("lateRows", side) + s.total("nullTimeRows", side)
+    return s.total("inputRows", side) - lost
+
+
+def keys_are_null(s: Subject) -> Finding:
+    rows, planned = _in_time(s, s.own), s.of_join.planned
+    filters = [] if planned is None else planned.filters(s.own)
+    never = f", or {' and '.join(filters)} is true for none" if filters else ""
+    if planned is None:
+        never = ", or a part of the condition that speaks of this input alone is true for none"
+    return Finding(
+        "NO_KEY_MET",
+        f"None of {rows} rows of {s.name} has looked for a partner: a column of the equality is "
+        f"NULL in all of them{never}.",
+        {f"rows, {s.own}": rows},
+        "NULL equals nothing, so such a row is emitted at once. The parser of the rows and their "
+        "schema disagree about the name of a field or a type.",
+        f"Look at {' and '.join(s.of_join.described.get('keys', [])) or 'the equality'} of that "
+        "input before the join.",
+    )
 
 
 def keys_differ(
     what: str, described: Mapping[str, Any], sample: Sample, figures: Mapping[str, object]
 ) -> Finding:
     keys = described.get("keys", [])
-    seen = agreement(described, sample(described["operator"]) if keys else {})
+    return _keys_differ(
+        what,
+        described,
+        agreement(described, sample(described["operator"]) if keys else {}),
+        figures,
+    )
+
+
+def _keys_differ(
+    what: str,
+    described: Mapping[str, Any],
+    seen: Agreement,
+    figures: Mapping[str, object],
+    gone: str = "",
+) -> Finding:
+    keys = described.get("keys", [])
+    cause = (
+        "The columns of the equality hold other values in the two inputs: another spelling, "
+        "spaces, upper and lower case, leading zeros, or another column."
+    )
+    if not seen.explains:
+        cause += gone
     return Finding(
         "NO_KEY_MET",
         f"{what}{'. ' + seen.text if seen.text else '.'}",
         figures,
-        "The columns of the equality hold other values in the two inputs: another spelling, "
-        "spaces, upper and lower case, leading zeros, or another column.",
+        cause,
         seen.write
         or f"Compare the values of both sides of {' and '.join(keys) or 'the equality'}.",
     )
 
 
-def times_never_meet(known: Known, join: JoinKnown) -> Iterator[Finding]:
-    r = join.reported
-    met = r.total("keyMetRows")
-    if r.total("joinedRows") or not met:
-        return
-    misses = [b.metrics["closestMiss"] for b in r.batches if "closestMiss" in b.metrics]
-    if not misses:
-        return
-    miss = min(misses, key=abs)
+# ---- times ----
+
+
+@dataclass(frozen=True)
+class Unit:
+    """Two times of which one is so many times the other: one of them was read in another unit."""
+
+    larger: str
+    smaller: str
+    factor: int
+    is_number: bool
+    # of points in time the one that is not near the clock
+    wrong: str = ""
+
+
+def other_unit(join: JoinKnown) -> Unit | None:
+    """Compare the largest times of both inputs."""
     lookup = join.described.get("lookup", {})
-    left, right = lookup.get("left", "the left time"), lookup.get("right", "the right time")
-    if miss == 0:
-        yield Finding(
-            "CONDITION_NEVER_TRUE",
-            f"Keys and times meet ({met} rows), but the rest of the condition never holds.",
-            {"rows that met their key": met},
-            "What is compared besides keys and times is false, or NULL, for each pair.",
-            "df.explain() lists the parts of the condition.",
+    names = [lookup.get(side) for side in SIDES]
+    fronts = [name and join.front(name) for name in names]
+    if not all(names) or not all(front and front > 0 for front in fronts):
+        return None
+    (small, smaller), (large, larger) = sorted(
+        (front, name) for front, name in zip(fronts, names, strict=True) if front and name
+    )
+    number = join.is_number(smaller)
+    if number != join.is_number(larger):
+        return None
+    least = _LEAST_TIME if number else _LEAST_TIME / 1_000
+    factor = next((f for f in _FACTORS if f / 1.2 <= large / small <= 1.2 * f), None)
+    if factor is None or small < least:
+        return None
+    if number:
+        return Unit(larger, smaller, factor, True)
+    now = join.reported.last.at.timestamp() * 1000
+    wrong = smaller if abs(large - now) < abs(small - now) else larger
+    return Unit(larger, smaller, factor, False, wrong)
+
+
+# What a number is, and what it was read as, where it comes out too small; in turn: too large.
+_READ_AS = {
+    1_000: ("seconds", "milliseconds"),
+    1_000_000: ("seconds", "microseconds"),
+    1_000_000_000: ("seconds", "nanoseconds"),
+}
+
+
+def unit_differs(s: Subject) -> Finding:
+    join = s.of_join
+    unit = other_unit(join)
+    assert unit is not None
+    seconds, finer = _READ_AS[unit.factor]
+    if unit.is_number:
+        cause = f"One of them holds {seconds}, it seems, and the other {finer}."
+        write = (
+            f"Bring both to one unit before imposeOrder: {unit.smaller} * {unit.factor}, or "
+            f"{unit.larger} / {unit.factor} in whole numbers."
         )
-        return
-    number = join.is_number(left)
-    span = str if number else shown_span
+    else:
+        read = (seconds, finer) if unit.wrong == unit.smaller else (finer, seconds)
+        cause = f"{unit.wrong} was made of {read[0]}, it seems, that were read as {read[1]}."
+        write = (
+            f"timestamp_seconds(n), timestamp_millis(n) or timestamp_micros(n) makes a time of a "
+            f"number n: one for {unit.wrong} that fits its unit."
+        )
+    marks = {name: join.front(name) or 0 for name in (unit.larger, unit.smaller)}
+    at = ", ".join(f"{name} is at {join.time(name, front)}" for name, front in marks.items())
+    return Finding(
+        "OTHER_UNIT",
+        f"The times of the inputs differ by a factor of {unit.factor:,}: {at}.",
+        {"factor": unit.factor, **marks},
+        cause,
+        write,
+    )
+
+
+def closest_miss(s: Subject) -> int | None:
+    misses = [b.metrics["closestMiss"] for b in s.of_join.batches if "closestMiss" in b.metrics]
+    return min(misses, key=abs, default=None)
+
+
+def condition_never_true(s: Subject) -> Finding:
+    met = s.total("keyMetRows", "")
+    return Finding(
+        "CONDITION_NEVER_TRUE",
+        f"Keys and times meet ({met} rows), but the rest of the condition never holds.",
+        {"rows that met their key": met},
+        "What is compared besides keys and times is false, or NULL, for each pair.",
+        "df.explain() lists the parts of the condition.",
+    )
+
+
+def times_never_meet(s: Subject) -> Finding:
+    join, miss, met = s.of_join, closest_miss(s) or 0, s.total("keyMetRows", "")
+    lookup = join.described.get("lookup", {})
+    left, right = (lookup.get(side) or f"the {side} time" for side in SIDES)
     low, high = join.slack(right, left), join.slack(left, right)
-    is_now = ""
+    number = join.is_number(left)
+
+    def span(distance: int) -> str:
+        return str(distance) if number else join.span(left, distance)
+
+    is_now, hours, distance = "", None, None
     if low is not None and high is not None:
         distance = (high if miss > 0 else -low) + miss
         allowed = f"{_signed(span, -low)} to {_signed(span, high)}"
         is_now = f" {right} - {left} is {_signed(span, distance)}, allowed {allowed}."
-    hours = -(-abs(miss) // HOUR)
+        if not number and other_unit(join) is None:
+            hours = _hours(distance, -low, high)
+    elif not number and other_unit(join) is None:
+        # with one bound alone enough hours always do
+        hours = -(-abs(miss) // HOUR) * (1 if miss > 0 else -1)
+        hours = hours if abs(hours) <= _ZONES else None
     zone = ""
-    if not number and hours <= 14:
-        earlier = "earlier" if miss > 0 else "later"
-        zone = f" {hours} hour{'' if hours == 1 else 's'} {earlier} it would fit: a time zone?"
-    yield Finding(
+    if hours:
+        count, earlier = abs(hours), "earlier" if hours > 0 else "later"
+        zone = f" {count} hour{'' if count == 1 else 's'} {earlier} it would fit: a time zone?"
+    return Finding(
         "TIMES_NEVER_MEET",
         f"Keys meet ({met} rows), times never: the closest pair misses its bounds by "
         f"{span(abs(miss))}.{is_now}{zone}",
         {"rows that met their key": met, "closest miss": miss},
         f"{right} is too {'late' if miss > 0 else 'early'} for what the condition allows after "
-        f"{left}. Whole hours are mostly a text that was read in another time zone.",
-        "to_utc_timestamp(t, zone) or a text with its zone on one input; or a wider bound.",
+        f"{left}."
+        + (" Whole hours are mostly a text that was read in another zone." if zone else ""),
+        "to_utc_timestamp(t, zone) or a text with its zone on one input; or a wider bound."
+        if zone
+        else _wider(join, left, right, None if number else distance),
     )
 
 
-def _signed(span: Any, value: int) -> str:
-    return f"-{span(-value)}" if value < 0 else str(span(value))
+def _wider(join: JoinKnown, left: str, right: str, distance: int | None) -> str:
+    """Say what the condition would have to allow."""
+    if other_unit(join) is not None:
+        return "Bring the times of both inputs to one unit."
+    if distance is None or abs(distance) > YEAR:
+        return "A wider bound in the condition; or mend the times of one input."
+    if join.planned is not None and join.planned.retention and distance > 0:
+        return (
+            f'A retention of at least "{join.span(left, distance)}"; or a bound in the condition.'
+        )
+    return (
+        f"A condition that allows {_signed(lambda d: join.span(left, d), distance)} for "
+        f"{right} - {left}; or mend the times of one input."
+    )
+
+
+def _hours(distance: int, low: int, high: int) -> int | None:
+    """Give the fewest whole hours that bring a distance into its bounds; of a zone, none more."""
+    fits = [n for n in range(-_ZONES, _ZONES + 1) if n and low <= distance - n * HOUR <= high]
+    return min(fits, key=abs, default=None)
+
+
+def _signed(span: Callable[[int], str], value: int) -> str:
+    return f"-{span(-value)}" if value < 0 else span(value)

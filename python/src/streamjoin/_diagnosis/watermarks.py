@@ -1,166 +1,246 @@
-"""Findings about watermarks that are ahead, stand or lag behind, and about late rows."""
+"""Findings about watermarks: ahead of the clock, standing, too long a lag; and late rows."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from streamjoin._diagnosis.figures import HOUR, LASTS, buffered, milliseconds, of, plain
+from streamjoin._diagnosis import changelog
+from streamjoin._diagnosis.called import SIDES
+from streamjoin._diagnosis.figures import (
+    DAY,
+    HOUR,
+    MINUTE,
+    brought,
+    buffered,
+    emitted,
+    milliseconds,
+    of,
+    plain,
+    share,
+    waiting_for,
+)
 from streamjoin._diagnosis.findings import Finding
-from streamjoin._diagnosis.known import SIDES, JoinKnown, Known
-from streamjoin._progress import shown_span, shown_time, wait
+from streamjoin._diagnosis.known import JoinKnown, Known
+from streamjoin._diagnosis.subjects import Subject
+from streamjoin._progress import Batch, shown_span, wait
 
 WAITS_FOR_ROWS = (
     "Rows wait for the watermark of the other input, and that moves with its rows only."
 )
 
+# A longer lag than this is no advice: times that far apart are wrong, not late.
+_LONGEST_LAG = 365 * DAY
 
-def ahead(known: Known, join: JoinKnown) -> Iterator[Finding]:
-    for column in join.reported.columns():
-        if join.is_number(column):
-            continue
-        margin = HOUR if join.has_zone(column) else 15 * HOUR
-        beyond = [
-            (batch, mark)
-            for batch in join.reported.batches
-            if (mark := batch.of("watermark").get(column)) is not None
-            and mark > milliseconds(batch.at) + margin
-        ]
-        if beyond:
-            batch, mark = beyond[-1]
-            late = sum(batch.metrics.get(of("lateRows", s), 0) for s in SIDES)
-            yield watermark_ahead(
-                join.said(column),
-                mark,
-                mark - milliseconds(batch.at),
-                f"since batch {beyond[0][0].number}; late rows in the last batch: {late}",
-            )
+# What a lag is rounded up to, by how long it is: people write two units.
+_ROUNDED = ((DAY, HOUR), (HOUR, MINUTE), (MINUTE, 1_000))
 
 
-def watermark_ahead(column: str, mark: int, by: int, since: str) -> Finding:
+# ---- ahead of the clock ----
+
+
+def beyond_the_clock(s: Subject) -> list[tuple[Batch, int]]:
+    """Give the batches after which a watermark is further after the clock than zones explain."""
+    if s.of_join.is_number(s.time):
+        return []
+    margin = HOUR if s.of_join.has_zone(s.time) else 15 * HOUR
+    return [
+        (batch, mark)
+        for batch in s.of_join.batches
+        if (mark := batch.of("watermark").get(s.time)) is not None
+        and mark > milliseconds(batch.at) + margin
+    ]
+
+
+def ahead(s: Subject) -> Finding:
+    beyond = beyond_the_clock(s)
+    batch, mark = beyond[-1]
+    since = beyond[0][0].number
+    late = sum(batch.metrics.get(of("lateRows", side), 0) for side in SIDES)
+    ever = sum(
+        b.metrics.get(of("lateRows", side), 0)
+        for b in s.of_join.batches
+        if b.number >= since
+        for side in SIDES
+    )
+    return watermark_ahead(
+        s.of_join.said(s.time),
+        s.of_join.time(s.time, mark),
+        mark - milliseconds(batch.at),
+        f"since batch {since}; late rows in the last batch: {late}",
+        alone=bool(ever),
+    )
+
+
+def watermark_ahead(column: str, mark: str, by: int, since: str, alone: bool = True) -> Finding:
+    """Say it; `alone`: other rows are late by it, so not all times are that far ahead."""
     return Finding(
         "WATERMARK_AHEAD",
-        f"The watermark of {column} is {shown_time(mark)}, {shown_span(by)} after the clock, "
-        f"{since}.",
-        {"watermark": shown_time(mark), "milliseconds ahead": by},
+        f"The watermark of {column} is {mark}, {shown_span(by)} after the clock, {since}.",
+        {"watermark": mark, "milliseconds ahead": by},
         "One row with a time in the future has moved it; all rows with real times are late since "
-        "then.",
+        "then."
+        if alone
+        else "The times of this input are after the clock: another time zone, another format, or "
+        "a row with a time in the future.",
         f'imposeOrder("{plain(column)}", ..., max_ahead="10 minutes"), and a new checkpoint: '
         "watermarks do not go back.",
     )
 
 
-def mostly_late(known: Known, join: JoinKnown) -> Iterator[Finding]:
-    for side in SIDES:
-        rows = join.reported.total(of("inputRows", side))
-        late = join.reported.total(of("lateRows", side))
-        if not late or late * 2 < rows:
-            continue
-        column, by = max(
-            (
-                (c, join.reported.greatest(f"latestBy.{c}"))
-                for c in join.reported.columns()
-                if join.side_of(c) in (side, None)
-            ),
-            key=lambda pair: pair[1] or 0,
-            default=("", None),
-        )
-        said, moved = join.said(column), _jump(join, column)
-        lag = join.reported.greatest(f"lag.{column}")
-        span = str if join.is_number(column) else shown_span
-        time = str if join.is_number(column) else shown_time
-        jump = (
-            f"; the watermark of {said} went to {time(moved[1])} in batch {moved[0]}"
-            if moved
-            else ""
-        )
-        # not every join says how late its rows were
-        how_far = "" if by is None else f", by {span(by)} at most"
-        enough = "<a longer lag>" if by is None else _lag(join, column, max(by + (lag or 0), 1))
-        yield Finding(
-            "MOSTLY_LATE",
-            f"{late} of {rows} rows of {join.input(side)} are late{how_far}{jump}.",
-            {"late rows": late, "rows": rows, "greatest lateness": by, "lag": lag},
-            "A watermark goes by the largest time seen: files or partitions of a backlog are read "
-            "out of order, or a row is far ahead of the others.",
-            f'imposeOrder("{plain(said)}", {enough}) would have kept them; '
-            'late="emit" emits the late rows of an event-time join.',
-        )
+# ---- rejected by max_ahead ----
 
 
-def _lag(join: JoinKnown, column: str, lag: int) -> str:
-    return str(lag) if join.is_number(column) else f'"{shown_span(lag)}"'
+def rejected(s: Subject) -> int:
+    """Count the rows of an input that `max_ahead` has dropped."""
+    count = s.total("aheadRows")
+    return 0 if count and _keeps_ahead(s) else count
 
 
-def stands(known: Known, join: JoinKnown) -> Iterator[Finding]:
-    columns = join.reported.columns()
-    for column in columns:
-        side = join.side_of(column)
-        if side is None:
-            continue
-        marks = join.reported.watermarks(column)
-        since = next((i for i, mark in enumerate(marks) if mark == marks[-1]), 0)
-        batches = join.reported.batches[since + 1 :]
-        others = [join.reported.watermarks(c)[since:] for c in columns if c != column]
-        moved = any(len({m for m in other if m is not None}) > 1 for other in others)
-        other = "right" if side == "left" else "left"
-        waiting = join.reported.last.metrics.get(of("bufferedRows", other), 0)
-        first = join.reported.batches[since]
-        quiet = sum(b.metrics.get(of("inputRows", side), 0) for b in batches)
-        if len(batches) < LASTS or not moved or not waiting:
-            continue
-        said, alias = join.said(column), join.input(side)
-        mark = marks[-1]
-        stands = "has none yet" if mark is None else f"stands at {_time(join, column, mark)}"
-        lasted = shown_span(milliseconds(join.reported.last.at) - milliseconds(first.at))
-        brought = (
-            f"{alias} brought no row since" if not quiet else f"{alias} brought {quiet} rows since"
-        )
-        yield Finding(
-            "WATERMARK_STANDS",
-            f"{wait(waiting, join.input(other))} for {said}, which {stands} since batch "
-            f"{first.number} ({lasted}): {brought}.",
-            {"waiting rows": waiting, "batches": len(batches), **_due(known, said)},
-            WAITS_FOR_ROWS,
-            idle_timeout(said),
-        )
-
-
-def idle_timeout(column: str) -> str:
-    return (
-        f'imposeOrder("{plain(column)}", ..., idle_timeout="5 minutes") says how long an input '
-        "that brings nothing is waited for."
+def _keeps_ahead(s: Subject) -> bool:
+    planned = s.of_join.planned
+    return planned is not None and any(
+        planned.keeps_ahead(s.of_join.said(column)) for column in _columns(s)
     )
 
 
-def long_lag(known: Known, join: JoinKnown) -> Iterator[Finding]:
-    given_out = join.reported.total("nullPaddedRows")
-    waiting = buffered(join.reported.last)
-    if given_out or not waiting or join.described.get("joinType") in ("INNER", "LEFT SEMI"):
-        return
-    for column, lag in join.reported.last.of("lag").items():
-        if join.is_number(column) or join.reported.last.of("watermark").get(column) is None:
-            continue
-        disorder = join.reported.greatest(f"disorder.{column}")
-        if disorder is None or lag < HOUR or lag <= max(10 * disorder, join.reach()):
-            continue
-        said = join.said(column)
-        yield Finding(
-            "LONG_LAG",
-            f"{waiting} rows wait, and none has come out unmatched: the lag of {said} is "
-            f"{shown_span(lag)}, the greatest disorder seen {shown_span(disorder)}.",
-            {"lag": lag, "disorder": disorder, "reach": join.reach(), **_due(known, said)},
-            "A watermark is the largest time seen minus the lag, so an unmatched row comes out as "
-            "much later as the lag is long.",
-            f'imposeOrder("{plain(said)}", "{shown_span(max(2 * disorder, 60_000))}"); the '
-            "checkpoint goes on with another lag.",
+def rejects_all(s: Subject) -> Finding:
+    count, arrived = rejected(s), s.total("inputRows")
+    what = f"All {count}" if not arrived else f"{count} of {count + arrived}"
+    return _rejects("REJECTED_AHEAD", s, what)
+
+
+def rejects_some(s: Subject) -> Finding:
+    count = rejected(s)
+    return _rejects("AHEAD_ROWS", s, f"{count} of {count + s.total('inputRows')}")
+
+
+def _rejects(code: str, s: Subject, what: str) -> Finding:
+    return Finding(
+        code,
+        f"{what} rows of {s.name} are further ahead of the clock than max_ahead allows.",
+        {"rows ahead": rejected(s), "rows that arrived": s.total("inputRows"), "side": s.own},
+        "max_ahead drops rows whose time is too far after the clock of their batch: the clock of "
+        "who writes them, another time zone, or milliseconds read as seconds.",
+        'A longer max_ahead; ahead="keep" keeps such rows and only ignores their times for the '
+        "watermark; or correct the times before imposeOrder.",
+    )
+
+
+# ---- late rows ----
+
+
+def late_of(s: Subject) -> tuple[int, int]:
+    """Count the late rows, and all that arrived, of an input or of an ordered output."""
+    if s.order is not None:
+        late = s.order.total("lateRows")
+        return late, max(late, emitted(s.known) if s.known.joins else sum(brought(s.known)))
+    return s.total("lateRows"), changelog.arrived(s) or s.total("inputRows")
+
+
+def emits_late(s: Subject) -> bool:
+    """See whether late rows are emitted, and so not lost."""
+    return s.join is not None and s.join.planned is not None and s.join.planned.emits_late
+
+
+def mostly_late(s: Subject) -> Finding:
+    """Half of the rows or more: their watermark has run away from them."""
+    column, _ = _latest(s)
+    moved = _jump(s.of_join, column)
+    said = s.of_join.said(column)
+    jump = ""
+    if moved:
+        at = s.of_join.time(column, moved[1])
+        jump = f"; the watermark of {said} went to {at} in batch {moved[0]}"
+    return _late_rows(
+        "MOSTLY_LATE",
+        s,
+        jump,
+        "A watermark goes by the largest time seen: files or partitions of a backlog are read "
+        "out of order, or a row is far ahead of the others.",
+    )
+
+
+def some_late(s: Subject) -> Finding:
+    """A share of the rows, while the others are in time."""
+    late, rows = late_of(s)
+    return _late_rows(
+        "LATE_ROWS",
+        s,
+        f": {share(late, rows)} of its rows",
+        "A row is late when its time is below the watermark, the largest time seen less the lag.",
+    )
+
+
+def _late_rows(code: str, s: Subject, more: str, cause: str) -> Finding:
+    join = s.of_join
+    late, rows = s.total("lateRows"), s.total("inputRows")
+    column, by = _latest(s)
+    lag = join.reported.greatest(f"lag.{column}")
+    # not every join says how late its rows were
+    how_far = "" if by is None else f", by {join.span(column, by)} at most"
+    return Finding(
+        code,
+        f"{late} of {rows} rows of {s.name} are late{how_far}{more}.",
+        {"late rows": late, "rows": rows, "greatest lateness": by, "lag": lag},
+        cause,
+        _longer_lag(join, column, by, lag),
+    )
+
+
+def _longer_lag(join: JoinKnown, column: str, by: int | None, lag: int | None) -> str:
+    """Write the order whose lag would have kept the late rows."""
+    name = plain(join.said(column)) or "..."
+    emit = 'late="emit" emits the late rows of an event-time join.'
+    if by is None:
+        return f'imposeOrder("{name}", <a longer lag>) would have kept them; {emit}'
+    needed = max(by + (lag or 0), join.last_of(f"lagForAll.{column}") or 0, 1)
+    if not join.is_number(column) and needed > _LONGEST_LAG:
+        return (
+            f"No lag makes up for times that are years apart: look at the largest {name}, or set "
+            f"max_ahead; {emit}"
         )
+    most = join.last_of(f"lagForMost.{column}")
+    for_most = ""
+    if most is not None and (lag or 0) < most < needed:
+        for_most = f" {_lag(join, column, most)} would have kept 99.9 % of all rows."
+    order = f'imposeOrder("{name}", {_lag(join, column, needed)})'
+    return f"{order} would have kept them; {emit}{for_most}"
+
+
+def _lag(join: JoinKnown, column: str, lag: int) -> str:
+    """Write a lag that is at least so long."""
+    if join.is_number(column):
+        return str(lag)
+    size = next((small for large, small in _ROUNDED if lag >= large), 1)
+    return f'"{shown_span(-(-lag // size) * size)}"'
+
+
+def late_in_order(s: Subject) -> Finding:
+    late, rows = late_of(s)
+    columns = s.held.columns()
+    return Finding(
+        "LATE_ROWS" if late * 2 < rows else "MOSTLY_LATE",
+        f"{late} of {rows} rows of the ordered output are late: {share(late, rows)} are dropped.",
+        {"late rows": late, "rows": rows},
+        "An ordered output cannot emit a row below the watermark that it has reached.",
+        f'imposeOrder("{plain(columns[0]) if columns else "..."}", <a longer lag>) would have kept '
+        "them.",
+    )
+
+
+def _columns(s: Subject) -> list[str]:
+    return [c for c in s.of_join.reported.columns() if s.of_join.side_of(c) in (s.side, None)]
+
+
+def _latest(s: Subject) -> tuple[str, int | None]:
+    """Give the column of an input in which a row was latest, and by how much."""
+    found = [(c, s.of_join.reported.greatest(f"latestBy.{c}")) for c in _columns(s)]
+    return max(found, key=lambda pair: pair[1] or 0, default=("", None))
 
 
 def _jump(join: JoinKnown, column: str) -> tuple[int, int] | None:
     """Give the batch with the greatest jump of a watermark, and where it went."""
     best: tuple[int, int, int] | None = None
     before: int | None = None
-    for batch in join.reported.batches:
+    for batch in join.batches:
         mark = batch.of("watermark").get(column)
         if mark is not None:
             by = 0 if before is None else mark - before
@@ -170,10 +250,112 @@ def _jump(join: JoinKnown, column: str) -> tuple[int, int] | None:
     return None if best is None else best[1:]
 
 
+# ---- watermarks that stand ----
+
+
+def standing(s: Subject) -> list[Batch]:
+    """Give the batches since a watermark has stood where it is, the one that moved it first."""
+    marks = s.of_join.reported.watermarks(s.time)
+    since = next((i for i, mark in enumerate(marks) if mark == marks[-1]), 0)
+    return list(s.of_join.batches[since:])
+
+
+def others_move(s: Subject) -> bool:
+    """See whether another watermark of the join has moved meanwhile."""
+    since = standing(s)
+    return any(
+        len({b.of("watermark").get(c) for b in since} - {None}) > 1
+        for c in s.of_join.reported.columns()
+        if c != s.time
+    )
+
+
+def idle_side(s: Subject) -> str | None:
+    """Give the side of a time; where only reports are left, the one that has brought no row."""
+    if s.side is not None:
+        return s.side
+    since = standing(s)[1:]
+    quiet = [x for x in SIDES if not any(b.metrics.get(of("inputRows", x)) for b in since)]
+    return quiet[0] if len(quiet) == 1 else None
+
+
+def stands(s: Subject) -> Finding:
+    join, side = s.of_join, idle_side(s)
+    first, *batches = standing(s)
+    waiting = waiting_for(join, side)
+    said = join.said(s.time)
+    mark = first.of("watermark").get(s.time)
+    is_at = "has none yet" if mark is None else f"stands at {join.time(s.time, mark)}"
+    lasted = shown_span(milliseconds(s.last.at) - milliseconds(first.at))
+    if side is None:
+        what, brought_rows = f"{waiting} rows wait", "its input may have brought no row since"
+    else:
+        quiet = sum(b.metrics.get(of("inputRows", side), 0) for b in batches)
+        other = SIDES[1 - SIDES.index(side)]
+        what = wait(waiting, join.input(other))
+        brought_rows = f"{join.input(side)} brought {quiet or 'no'} row{'s' * (quiet > 1)} since"
+    return Finding(
+        "WATERMARK_STANDS",
+        f"{what} for {said}, which {is_at} since batch {first.number} ({lasted}): {brought_rows}.",
+        {"waiting rows": waiting, "batches": len(batches), **_due(s.known, said)},
+        WAITS_FOR_ROWS,
+        idle_timeout(said),
+    )
+
+
+def idle_timeout(column: str) -> str:
+    return (
+        f'imposeOrder("{plain(column)}", ..., idle_timeout="5 minutes") says how long an input '
+        "that brings nothing is waited for."
+    )
+
+
 def _due(known: Known, said: str) -> dict[str, object]:
-    first = [w for w in known.waiting() if (w.waits_for or "").endswith(said.rpartition(".")[2])]
+    first = [w for w in known.waiting() if (w.waits_for or "").endswith(plain(said))]
     return {"first goes above": str(first[0].expires)} if first else {}
 
 
-def _time(join: JoinKnown, column: str, value: int) -> str:
-    return str(value) if join.is_number(column) else shown_time(value)
+# ---- lags ----
+
+
+def lag_is_long(s: Subject) -> bool:
+    """See whether a lag is ten times the disorder, and longer than the condition reaches."""
+    join = s.of_join
+    lag = s.last.of("lag").get(s.time)
+    disorder = join.reported.greatest(f"disorder.{s.time}")
+    if lag is None or disorder is None or join.is_number(s.time):
+        return False
+    has_mark = s.last.of("watermark").get(s.time) is not None
+    return has_mark and lag >= HOUR and lag > max(10 * disorder, join.reach())
+
+
+def unmatched_wait(s: Subject) -> bool:
+    """See whether rows wait that come out without a match.
+
+    Where rows are joined, those that wait may all have been, and only the state tells.
+    """
+    preserved = [side for side in SIDES if s.of_join.preserves(side)]
+    if not any(s.last.metrics.get(of("bufferedRows", side), 0) for side in preserved):
+        return False
+    if not s.total("joinedRows", ""):
+        return True
+    number = s.of_join.described.get("operator")
+    return any(
+        w.unmatched for w in s.known.waiting() if w.operator == number and w.side in preserved
+    )
+
+
+def long_lag(s: Subject) -> Finding:
+    join, waiting = s.of_join, buffered(s.last)
+    lag, said = s.last.of("lag")[s.time], join.said(s.time)
+    disorder = join.reported.greatest(f"disorder.{s.time}") or 0
+    return Finding(
+        "LONG_LAG",
+        f"{waiting} rows wait, and none has come out unmatched: the lag of {said} is "
+        f"{shown_span(lag)}, the greatest disorder seen {shown_span(disorder)}.",
+        {"lag": lag, "disorder": disorder, "reach": join.reach(), **_due(s.known, said)},
+        "A watermark is the largest time seen minus the lag, so an unmatched row comes out as "
+        "much later as the lag is long.",
+        f'imposeOrder("{plain(said)}", "{shown_span(max(2 * disorder, 60_000))}"); the '
+        "checkpoint goes on with another lag.",
+    )

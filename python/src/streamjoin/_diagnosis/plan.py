@@ -1,0 +1,255 @@
+"""What the text of ``query.explain()`` tells of the joins of a query.
+
+It is there for queries that have ended, on classic sessions and on Spark Connect alike, also where
+no checkpoint is left. Its lines are those that the reference shows.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from streamjoin._diagnosis.called import SIDES
+
+_LINE = re.compile(r"((?:[:+ ][- ] )*)(?:\*(?:\(\d+\) )?)?(.*)")
+_JOIN = re.compile(r"(StreamJoin|AsOfJoin|ChangelogJoin) ([A-Z]+(?: [A-Z]+)?)\b")
+_ORDER = re.compile(r"StreamOrder by (.*)")
+_KEYS = re.compile(r"hash by \[(.*?)\] = \[(.*?)\]")
+_BOUND = re.compile(r"(\S+) >= (\S+)(?: ([+-]) (.*))?")
+_INPUT = re.compile(r"a row of (.+?) is (?:not )?kept")
+_IDENTITY = re.compile(r"#\d+L?(?:-T\d+ms)?")
+_SPAN = re.compile(r"(\d+(?:\.\d+)?) (day|hour|minute|second)s?")
+_UNITS = {"day": 86_400_000, "hour": 3_600_000, "minute": 60_000, "second": 1_000}
+
+# Of a window: where its first one begins, how far apart they begin, and how long one is.
+_WINDOW = re.compile(r"LongType\) - (-?\d+)\) % (\d+)\)")
+_WIDTH = re.compile(r"\) \+ (\d+)\), LongType, TimestampType")
+
+# The type of a time, of which the plan does not tell which one it is.
+SOME_TIME = "time"
+
+# What lets through fewer rows than it gets.
+_FEWER = ("Filter", "GlobalLimit", "LocalLimit", "Generate", "StreamingDeduplicate")
+
+
+@dataclass(frozen=True)
+class Node:
+    """A node of a plan, with the lines that it lists below itself."""
+
+    depth: int
+    text: str
+    lines: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class PlannedJoin:
+    """One join as the plan has it.
+
+    `below` has what stands between each input and its source, the topmost first; None where Spark
+    has left that out, as it does for an input without rows.
+    """
+
+    node: Node
+    below: Mapping[str, list[str] | None]
+
+    @cached_property
+    def described(self) -> dict[str, Any]:
+        """The same keys as what lies beside the state, as far as the text has them."""
+        bounds = list(self._bounds())
+        names = dict.fromkeys(
+            name for bound in bounds for name in (bound["later"], bound["earlier"])
+        )
+        times = {side: {n: self._kind(n) for n in names if self._is_of(n, side)} for side in SIDES}
+        keys = _KEYS.search(self.node.text)
+        equal = zip(keys[1].split(", "), keys[2].split(", "), strict=False) if keys else ()
+        return {
+            "joinType": self.join_type,
+            "keys": [f"{left} = {right}" for left, right in equal],
+            "changelog": self.node.text.startswith("ChangelogJoin"),
+            "contradiction": "no two rows can match" in self.node.text,
+            "bounds": bounds,
+            "times": times,
+            "aliases": {s: a for s in SIDES if (a := self._alias(s)) is not None},
+            "lookup": {side: next(iter(times[side]), None) for side in SIDES},
+        }
+
+    @property
+    def join_type(self) -> str:
+        found = _JOIN.match(self.node.text)
+        return found[2] if found else ""
+
+    @property
+    def emits_late(self) -> bool:
+        return any(line.startswith("late rows") for line in self.node.lines)
+
+    def keeps_ahead(self, column: str) -> bool:
+        """Tell whether rows beyond ``max_ahead`` are kept, and only do not move the watermark."""
+        plain = column.rpartition(".")[2]
+        of = [
+            line for line in self._watermarks() if line.rpartition(".")[2].startswith(f"{plain}:")
+        ]
+        return any("ahead of its batch" in line and "is dropped" not in line for line in of)
+
+    def filters(self, side: str) -> list[str]:
+        """Give the parts of the condition that speak of one input alone."""
+        mark = f": filter on rows of {self._input(side)}, before they are kept"
+        return [
+            line[len("condition ") :].partition(mark)[0]
+            for line in self.node.lines
+            if line.startswith("condition ") and mark in line
+        ]
+
+    @property
+    def retention(self) -> bool:
+        return any("added by the retention" in line for line in self.node.lines)
+
+    def _watermarks(self) -> list[str]:
+        start = "watermark of "
+        return [line[len(start) :] for line in self.node.lines if line.startswith(start)]
+
+    def _bounds(self) -> Iterator[dict[str, Any]]:
+        for line in self.node.lines:
+            start = next(
+                (s for s in (" bound ", "known from the joins below: ") if s in line), None
+            )
+            if start is None or not line.startswith(("condition ", "known ")):
+                continue
+            text = re.sub(r" \(with room .*\)", "", line.rpartition(start)[2])
+            found = _BOUND.fullmatch(text)
+            slack = found and _distance(found[4])
+            if found and slack is not None:
+                later, earlier, sign, _ = found.groups()
+                yield {
+                    "later": later,
+                    "earlier": earlier,
+                    "slack": slack if sign == "-" else -slack,
+                }
+
+    def _inputs(self) -> list[str]:
+        return [found[1] for line in self.node.lines if (found := _INPUT.match(line))]
+
+    def _input(self, side: str) -> str:
+        inputs = self._inputs()
+        return inputs[SIDES.index(side)] if len(inputs) == len(SIDES) else f"the {side} input"
+
+    def _alias(self, side: str) -> str | None:
+        name = self._input(side)
+        return None if name == f"the {side} input" else name
+
+    def _is_of(self, name: str, side: str) -> bool:
+        """Tell whether a time is of an input: by its alias, or that of the other input."""
+        qualifier = name.rpartition(".")[0]
+        own, other = (self._alias(s) for s in (side, SIDES[1 - SIDES.index(side)]))
+        return qualifier == own if own else other is not None and qualifier != other
+
+    def _kind(self, name: str) -> str:
+        """Tell numbers from times; which type of times, the reports tell."""
+        plain = name.rpartition(".")[2]
+        number = any(f"the largest {plain} seen" in line for line in self.node.lines)
+        number |= any(f"the largest {name} seen" in line for line in self.node.lines)
+        return "long" if number else SOME_TIME
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The joins, the one on top first, and what stands above it, its root first."""
+
+    joins: Sequence[PlannedJoin] = ()
+    above: Sequence[str] = ()
+
+    @cached_property
+    def fewer_above(self) -> list[str]:
+        """What lets through fewer rows than come out of the join on top."""
+        return [text for text in self.above if text.startswith(_FEWER)]
+
+    def next_end(self, mark: int) -> int | None:
+        """Give the first time after a watermark at which a window above can close."""
+        for text in self.above:
+            begins, width = _WINDOW.search(text), _WIDTH.search(text)
+            if begins and width:
+                offset, slide = int(begins[1]), int(begins[2])
+                end = (offset + int(width[1])) % slide
+                return (((mark * 1000 - end) // slide + 1) * slide + end) // 1000
+        return None
+
+
+def read(text: str) -> Plan:
+    """Read the text of a physical plan; nothing of one without joins of this project."""
+    nodes = list(_nodes(text))
+    joins = [i for i, node in enumerate(nodes) if _JOIN.match(node.text)]
+    tops = joins or [i for i, node in enumerate(nodes) if _ORDER.match(node.text)]
+    above = _ancestors(nodes, tops[0]) if tops else []
+    return Plan(tuple(_join(nodes, i) for i in joins), tuple(_plain(node.text) for node in above))
+
+
+def _nodes(text: str) -> Iterator[Node]:
+    """Give the nodes in the order of the text.
+
+    What a join says of itself stands two levels below it, and before its first input.
+    """
+    current: Node | None = None
+    for line in text.splitlines():
+        found = _LINE.fullmatch(line)
+        if found is None or not found[2] or found[2].startswith("=="):
+            continue
+        depth = len(found[1]) // 3
+        if current is not None and depth == current.depth + 2:
+            current.lines.append(found[2])
+            continue
+        node = Node(depth, found[2])
+        if _JOIN.match(node.text) or _ORDER.match(node.text):
+            current = node
+        elif current is not None and depth <= current.depth + 1:
+            current = None
+        yield node
+
+
+def _ancestors(nodes: Sequence[Node], index: int) -> list[Node]:
+    found: list[Node] = []
+    depth = nodes[index].depth
+    for node in reversed(nodes[:index]):
+        if node.depth < depth:
+            found.insert(0, node)
+            depth = node.depth
+    return found
+
+
+def _join(nodes: Sequence[Node], index: int) -> PlannedJoin:
+    node = nodes[index]
+    inputs: list[list[Node]] = []
+    for each in nodes[index + 1 :]:
+        if each.depth <= node.depth:
+            break
+        if each.depth == node.depth + 1:
+            inputs.append([])
+        if inputs:
+            inputs[-1].append(each)
+    below = {side: _between(of) for side, of in zip(SIDES, inputs, strict=False)}
+    return PlannedJoin(node, {side: below.get(side) for side in SIDES})
+
+
+def _between(nodes: Sequence[Node]) -> list[str] | None:
+    if any(node.text.startswith("LocalTableScan <empty>") for node in nodes):
+        return None
+    if any(_JOIN.match(node.text) for node in nodes):
+        return None
+    return [_plain(node.text) for node in nodes]
+
+
+def _plain(text: str) -> str:
+    return _IDENTITY.sub("", text)
+
+
+def _distance(text: str | None) -> int | None:
+    """Read a distance as explain says it; of a number, the number."""
+    if text is None:
+        return 0
+    if re.fullmatch(r"\d+", text):
+        return int(text)
+    parts = _SPAN.findall(text)
+    if " ".join(f"{n} {u}{'' if n == '1' else 's'}" for n, u in parts) != text:
+        return None
+    return round(sum(float(number) * _UNITS[unit] for number, unit in parts))

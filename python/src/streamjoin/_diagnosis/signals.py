@@ -1,0 +1,207 @@
+"""What can be seen of a query, each as a word and a predicate.
+
+A cause is told by the signals that must be seen, and those that must not be: see `causes`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from enum import Enum, auto
+
+from streamjoin._diagnosis import changelog, figures, inputs, matching, watermarks
+from streamjoin._diagnosis.called import SIDES
+from streamjoin._diagnosis.figures import LASTS, brought, emitted
+from streamjoin._diagnosis.known import Known
+from streamjoin._diagnosis.subjects import Subject
+from streamjoin._progress import JOIN, ORDER, ran
+
+
+class Signal(Enum):
+    """Something that is seen, or not, of a subject."""
+
+    # of the query
+    ERROR = auto()
+    NO_REPORT = auto()
+    SOURCES_EMPTY = auto()
+    SOURCES_SILENT = auto()
+    ROWS_HELD = auto()
+    BEHIND = auto()
+    NO_OPERATOR_OF_OURS = auto()
+    EMITTED = auto()
+    SINK_EMPTY = auto()
+    OPERATOR_ABOVE = auto()
+    ORDER_HOLDS = auto()
+    ORDER_DROPS = auto()
+    # of a join
+    CONTRADICTORY = auto()
+    JOINED = auto()
+    PADDED = auto()
+    LOOKED_INTO = auto()
+    BOTH_PROBED = auto()
+    ROWS_LOST = auto()
+    KEY_MET = auto()
+    SAMPLES_AGREE = auto()
+    TIMES_MISS = auto()
+    TIMES_FIT = auto()
+    OTHER_UNIT = auto()
+    # of an input
+    NOTHING_ARRIVES = auto()
+    NONE_PROBED = auto()
+    HALF_AHEAD = auto()
+    SOME_AHEAD = auto()
+    HALF_NULL = auto()
+    SOME_NULL = auto()
+    HALF_LATE = auto()
+    SOME_LATE = auto()
+    # of an event time
+    AHEAD_OF_CLOCK = auto()
+    STANDS = auto()
+    OTHERS_MOVE = auto()
+    AWAITED = auto()
+    LAG_LONG = auto()
+    UNMATCHED_WAIT = auto()
+    # of a join of changelogs, and of an input of it
+    CHANGES_OUT = auto()
+    SIDE_NEEDED = auto()
+    NOTHING_HELD = auto()
+    A_SOURCE_EMPTY = auto()
+    HALF_STALE = auto()
+    HALF_UNKNOWN = auto()
+    EXPIRED = auto()
+    HELD_KEYS_DIFFER = auto()
+    GROWS = auto()
+
+
+# From how large a share on rows that are lost are a finding of their own: that of the alerts.
+_SOME = 0.01
+
+
+def _lost(metric: str, *, least: float) -> Callable[[Subject], bool]:
+    """See whether a share of the rows of an input is counted by a metric, of all that arrived."""
+
+    def seen(s: Subject) -> bool:
+        lost = s.total(metric)
+        return bool(lost) and lost >= least * inputs.came(s)
+
+    return seen
+
+
+def _ahead(least: float) -> Callable[[Subject], bool]:
+    """See whether a share of an input is rejected by `max_ahead`; such rows do not arrive."""
+
+    def seen(s: Subject) -> bool:
+        rejected = watermarks.rejected(s)
+        return bool(rejected) and rejected >= least * inputs.came(s)
+
+    return seen
+
+
+def _late(least: float) -> Callable[[Subject], bool]:
+    """See whether a share of an input is late, of a join or of an ordered output."""
+
+    def seen(s: Subject) -> bool:
+        late, rows = watermarks.late_of(s)
+        return bool(late) and late >= least * rows
+
+    return seen
+
+
+def _sources_empty(known: Known) -> bool:
+    return known.silent >= LASTS and not any(map(figures.source_rows, known.progress))
+
+
+def _sources_silent(known: Known) -> bool:
+    return known.silent >= LASTS and any(map(figures.source_rows, known.progress))
+
+
+def _rows_wait(known: Known) -> bool:
+    """See whether rows wait for a watermark; those of changelogs wait for nothing."""
+    in_orders = any(order.last.metrics.get("heldRows", 0) for order in known.orders)
+    return in_orders or any(figures.buffered(join.reported.last) for join in known.joins)
+
+
+def _nothing_of_ours(known: Known) -> bool:
+    # a start that found nothing to do has shown no operator
+    has_run = any(map(ran, known.progress))
+    return has_run and not known.described and not {JOIN, ORDER}.intersection(known.operators())
+
+
+def _nothing_arrives(s: Subject) -> bool:
+    """See whether an input of the lowest join gets nothing though all sources bring rows.
+
+    A row without a time arrives whatever its key, so few of those are not all that comes.
+    """
+    sources = inputs.of_sources(s)
+    with_time = s.total("inputRows") - s.total("nullTimeRows")
+    few = 2 * s.total("nullTimeRows") < min(sources, default=0)
+    return bool(sources) and all(sources) and not with_time and few
+
+
+def _rows_lost(s: Subject) -> bool:
+    """See whether so many rows of an input are lost that a partner may be among them."""
+    sides = [replace(s, side=side) for side in SIDES]
+    lost = (_lost("nullTimeRows", least=_SOME), _ahead(_SOME), _late(_SOME))
+    return any(is_lost(side) for side in sides for is_lost in lost)
+
+
+def _both_probed(s: Subject) -> bool:
+    """See whether rows of both sides have looked for partners: not those late or without a time."""
+    return all(
+        s.total("inputRows", side) > s.total("lateRows", side) + s.total("nullTimeRows", side)
+        for side in SIDES
+    )
+
+
+_SEEN: dict[Signal, Callable[[Subject], bool]] = {
+    Signal.ERROR: lambda s: bool(s.known.error),
+    Signal.NO_REPORT: lambda s: not s.known.progress,
+    Signal.SOURCES_EMPTY: lambda s: _sources_empty(s.known),
+    Signal.SOURCES_SILENT: lambda s: _sources_silent(s.known),
+    Signal.ROWS_HELD: lambda s: _rows_wait(s.known),
+    Signal.BEHIND: lambda s: bool(figures.falls_behind(s.known)),
+    Signal.NO_OPERATOR_OF_OURS: lambda s: _nothing_of_ours(s.known),
+    Signal.EMITTED: lambda s: emitted(s.known) > 0,
+    Signal.SINK_EMPTY: lambda s: s.known.sink_rows() == 0,
+    Signal.OPERATOR_ABOVE: lambda s: bool(s.known.operators_above()),
+    Signal.ORDER_HOLDS: lambda s: any(o.last.metrics.get("heldRows", 0) for o in s.orders),
+    Signal.ORDER_DROPS: lambda s: any(o.total("lateRows") for o in s.orders),
+    Signal.CONTRADICTORY: lambda s: bool(s.of_join.described.get("contradiction")),
+    Signal.JOINED: lambda s: s.total("joinedRows", "") > 0,
+    Signal.PADDED: lambda s: s.total("nullPaddedRows", "") > 0,
+    Signal.LOOKED_INTO: lambda s: s.total("lookedIntoRows", "") > 0,
+    Signal.BOTH_PROBED: _both_probed,
+    Signal.ROWS_LOST: _rows_lost,
+    Signal.KEY_MET: lambda s: s.total("keyMetRows", "") > 0,
+    Signal.SAMPLES_AGREE: lambda s: matching.sampled(s).explains,
+    Signal.TIMES_MISS: lambda s: bool(matching.closest_miss(s)),
+    Signal.TIMES_FIT: lambda s: matching.closest_miss(s) == 0,
+    Signal.OTHER_UNIT: lambda s: matching.other_unit(s.of_join) is not None,
+    Signal.NOTHING_ARRIVES: _nothing_arrives,
+    Signal.NONE_PROBED: matching.none_probed,
+    Signal.HALF_AHEAD: _ahead(0.5),
+    Signal.SOME_AHEAD: _ahead(_SOME),
+    Signal.HALF_NULL: _lost("nullTimeRows", least=0.5),
+    Signal.SOME_NULL: _lost("nullTimeRows", least=_SOME),
+    Signal.HALF_LATE: _late(0.5),
+    Signal.SOME_LATE: lambda s: _late(_SOME)(s) and not watermarks.emits_late(s),
+    Signal.AHEAD_OF_CLOCK: lambda s: bool(watermarks.beyond_the_clock(s)),
+    Signal.STANDS: lambda s: len(watermarks.standing(s)) > LASTS,
+    Signal.OTHERS_MOVE: watermarks.others_move,
+    Signal.AWAITED: lambda s: figures.waiting_for(s.of_join, watermarks.idle_side(s)) > 0,
+    Signal.LAG_LONG: watermarks.lag_is_long,
+    Signal.UNMATCHED_WAIT: watermarks.unmatched_wait,
+    Signal.CHANGES_OUT: lambda s: s.total("changesOut", "") > 0,
+    Signal.SIDE_NEEDED: changelog.is_needed,
+    Signal.NOTHING_HELD: lambda s: not changelog.arrived(s) and not changelog.held(s)[-1],
+    Signal.A_SOURCE_EMPTY: lambda s: not all(brought(s.known)),
+    Signal.HALF_STALE: lambda s: changelog.is_half(s, "staleRows"),
+    Signal.HALF_UNKNOWN: lambda s: changelog.is_half(s, "unknownRetractions"),
+    Signal.EXPIRED: lambda s: s.total("expiredRows") > 0,
+    Signal.HELD_KEYS_DIFFER: changelog.held_keys_differ,
+    Signal.GROWS: changelog.grows,
+}
+
+
+def seen(signal: Signal, subject: Subject) -> bool:
+    return _SEEN[signal](subject)

@@ -1,0 +1,191 @@
+"""No false headline: stuck queries drawn at random, alone and in pairs, and healthy ones.
+
+`stuck` has the faults, and what each may be told by. A cause that is said and that no fault stands
+behind is a fake; a fault that is not told must be one that the other fault hides.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from itertools import combinations
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from streamjoin._diagnosis.causes import CAUSES
+from streamjoin._diagnosis.diagnose import diagnose
+from streamjoin._diagnosis.findings import Diagnosis
+from streamjoin._diagnosis.plan import Plan
+from streamjoin._diagnosis.signals import Signal
+from tests.stuck import FAULTS, Setup, compatible, draw, healthy, known
+
+PAIRS = [(one, other) for one, other in combinations(FAULTS.values(), 2) if compatible(one, other)]
+
+# Faults by what they keep from happening: of what never happens the reports cannot tell.
+NO_ROWS = {"ahead", "filtered", "null keys", "null times", "nothing"}
+NO_PAIRS = {
+    *("contradiction", "other keys", "spelt keys", "shifted", "condition"),
+    *("too small", "too large", "null keys"),
+}
+NO_STATE = {"mostly late", "future"}
+HIDDEN_BY = {
+    # nothing is emitted
+    **dict.fromkeys(("aggregation", "filter", "order"), NO_ROWS | NO_PAIRS),
+    # no rows of both sides look for each other, or they fail at something else before
+    **dict.fromkeys(
+        ("other keys", "spelt keys", "null keys", "shifted", "condition", "too small", "too large"),
+        NO_ROWS | NO_PAIRS | NO_STATE,
+    ),
+    # what waits is of another unit, is gone at once, or does not come
+    "idle": NO_ROWS | NO_STATE | {"contradiction", "shifted", "too small", "too large", "idle"},
+    "silent": {"contradiction", "nothing"},
+    # rows that do not arrive are not late, and a few of none are none
+    **dict.fromkeys(("mostly late", "some late"), NO_ROWS | {"future", "idle", "too small"}),
+    **dict.fromkeys(("some ahead", "some null times", "null times"), NO_ROWS | {"future"}),
+    **dict.fromkeys(("filtered", "ahead"), NO_ROWS),
+    "future": {"nothing", "ahead", "some ahead", "too small", "too large"},
+}
+
+
+def stem(name: str) -> str:
+    return name.removesuffix(" left").removesuffix(" right")
+
+
+def hides(hidden: str, by: str) -> bool:
+    if hidden == "long lag":
+        # unmatched rows that wait for it are told from others by the state alone
+        return True
+    return stem(by) in HIDDEN_BY.get(stem(hidden), ())
+
+
+def codes(seen: Diagnosis) -> list[str]:
+    return [finding.code for finding in seen.findings]
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_a_fault_alone(name: str) -> None:
+    for seed in range(3):
+        for state in (True, False):
+            setup = draw((name,), seed, state=state)
+            seen = diagnose(known(setup))
+            if name == "long lag" and not state:
+                # while others are joined only the state tells that rows wait without a match
+                assert codes(seen) == ["HEALTHY"]
+                continue
+            assert set(codes(seen)) <= FAULTS[name].codes, seen
+            assert seen.headline.severity in ("stuck", "loses", "note")
+
+
+def test_pairs_of_faults(capsys: pytest.CaptureFixture[str]) -> None:
+    """Neither fakes what is not there, nor hides what can be seen."""
+    random, hidden = Random(1), 0
+    for pair in PAIRS:
+        one, other = random.sample(pair, 2)
+        setup = draw((one.name, other.name), random.randint(0, 99), state=random.random() < 0.5)
+        seen = diagnose(known(setup))
+        expected = one.codes | other.codes
+        if {stem(one.name), stem(other.name)} == {"idle"}:
+            expected |= {"NO_INPUT"}
+        assert set(codes(seen)) <= expected, f"{one.name}, {other.name}: {seen}"
+        for fault, by in ((one, other), (other, one)):
+            if not fault.codes & set(codes(seen)):
+                hidden += 1
+                assert hides(fault.name, by.name), f"{by.name} hides {fault.name}: {seen}"
+    assert len(FAULTS) + len(PAIRS) >= 500
+    with capsys.disabled():
+        print(f"\n{len(FAULTS)} faults, {len(PAIRS)} pairs of them, {hidden} hidden by the other")
+
+
+@pytest.mark.parametrize("name", healthy())
+def test_a_healthy_query(name: str) -> None:
+    seen = diagnose(known(healthy()[name]))
+    assert codes(seen) == ["HEALTHY"], f"{name}: {seen}"
+    assert seen.headline.headline.startswith("Nothing is wrong: ")
+    assert len(healthy()) >= 36
+
+
+def test_few_rows_that_are_lost_are_said() -> None:
+    """Below the share of the alert, and never beside "Nothing is wrong"."""
+    setup = Setup(Random(0), rows=100)
+    setup.inputs["right"].times.append(lambda k, t: t - 3_600_000 if k in (200, 300) else t)
+    seen = diagnose(known(setup))
+    assert codes(seen) == ["HEALTHY"]
+    assert seen.headline.headline.startswith(
+        "Few rows are lost (0.3 % of d, late), and nothing else is wrong: "
+    )
+
+
+def reports_alone(setup: Setup) -> Diagnosis:
+    """Neither the state nor the plan is there."""
+    return diagnose(replace(known(setup), plan=Plan, described=()))
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_what_reports_alone_tell(name: str) -> None:
+    """What they show is said; where a cause cannot be seen nothing is called well."""
+    seen = reports_alone(draw((name,), 0, state=False))
+    assert set(codes(seen)) <= FAULTS[name].codes | {"NOT_SEEN", "HEALTHY"}, seen
+    if name not in ("long lag", "filter", "aggregation"):
+        assert "Nothing is wrong" not in str(seen), seen
+    told = ("late", "idle", "null times", "ahead", "failed", "backlog", "nothing", "order")
+    if any(word in name for word in told):
+        assert set(codes(seen)) <= FAULTS[name].codes, seen
+    if name == "contradiction":
+        assert codes(seen) == ["NOT_SEEN"]
+        assert "neither the plan nor the state" in seen.headline.cause
+
+
+@pytest.mark.parametrize("name", ["too small left", "too large left", "too small right"])
+def test_numbers_of_another_unit(name: str) -> None:
+    seen = diagnose(known(draw((name,), 0, number=True)))
+    assert codes(seen) == ["OTHER_UNIT", "TIMES_NEVER_MEET"]
+    assert "factor of 1,000" in seen.headline.headline
+    assert "seconds" in seen.headline.cause
+    assert "milliseconds" in seen.headline.cause
+    assert "zone" not in str(seen)
+
+
+def test_a_time_that_is_wrong_is_reckoned_with_nowhere() -> None:
+    """No lag of centuries is advised, no state of gigabytes foretold."""
+    for name in ("future left", "too small left", "too large right"):
+        seen = diagnose(known(draw((name,), 0)))
+        assert seen.sizes == ()
+        written = " ".join([*map(str, seen.lags), *(f.write for f in seen.findings)])
+        assert not re.search(r"\d years?", written), written
+
+
+# ---- the table ----
+
+
+def test_a_cause_yields_to_what_stands_above_it() -> None:
+    before: set[str] = set()
+    for cause in CAUSES:
+        assert set(cause.yields) <= before, cause.code
+        assert not set(cause.seen) & set(cause.unseen)
+        before.add(cause.code)
+
+
+def test_every_signal_decides_something() -> None:
+    used = {signal for cause in CAUSES for signal in (*cause.seen, *cause.unseen)}
+    assert used == set(Signal)
+
+
+def test_every_cause_is_on_the_page() -> None:
+    page = (Path(__file__).parents[1] / "docs" / "doctor.md").read_text(encoding="utf-8")
+    rows = [line.split("|")[1] for line in page.splitlines() if line.startswith("| `")]
+    words = {word.strip(" `") for row in rows for word in row.split(",")}
+    listed = {word for word in words if word.isupper()}
+    assert listed == {cause.code for cause in CAUSES} | {"HEALTHY", "NOT_SEEN"}
+
+
+def test_the_order_of_the_table_is_that_of_the_findings() -> None:
+    rank: dict[Any, int] = {}
+    for number, cause in enumerate(CAUSES):
+        rank.setdefault(cause.code, number)
+    for pair in PAIRS[::7]:
+        seen = codes(diagnose(known(draw((pair[0].name, pair[1].name), 0))))
+        known_once = [code for code in seen if sum(c.code == code for c in CAUSES) == 1]
+        assert known_once == sorted(known_once, key=lambda code: rank[code])

@@ -1,0 +1,190 @@
+"""What the text of a plan tells the doctor, where there is no state to be looked at."""
+
+from __future__ import annotations
+
+import pytest
+
+from streamjoin._diagnosis.diagnose import diagnose
+from streamjoin._diagnosis.known import Known
+from streamjoin._diagnosis.plan import SOME_TIME, Plan, read
+from streamjoin._diagnosis.triggers import said
+from streamjoin._progress import reports
+from streamjoin._zones import zone
+from tests.test_diagnose import report
+
+HOUR, DAY = 3_600_000, 86_400_000
+
+WINDOW = (
+    "precisetimestampconversion(((precisetimestampconversion(ot#1-T60000ms, TimestampType, "
+    "LongType) - CASE WHEN (((precisetimestampconversion(ot#1-T60000ms, TimestampType, LongType) "
+    "- 0) % 86400000000) < 0) THEN 0 END) - 0) + 86400000000), LongType, TimestampType)"
+)
+
+# As Spark 4.2 writes it, of a window above a join with a filter on one input.
+PLAN = f"""
+== Physical Plan ==
+WriteToDataSourceV2 MicroBatchWrite[epoch: 2, writer: NoopStreamingWrite]
++- StateStoreSave [window#14-T60000ms], state info [ checkpoint = file:/x, opId = 0 ], Append
+   +- *(3) Project [named_struct(start, {WINDOW}) AS window#14-T60000ms]
+      +- *(3) Filter (concat(id#67, id#70) = aa)
+         +- StreamJoin LEFT OUTER, hash by [o.id] = [d.id], d.dt from o.ot - 90 minutes to o.ot
+            :  :- watermark of ot: the latest ot seen - 1 minute
+            :  :- watermark of dt: the latest dt seen; a time more than 10 minutes ahead of its \
+batch does not count, and its row is dropped
+            :  :- condition (o.id = d.id): equality
+            :  :- condition (d.dt >= o.ot + INTERVAL '-01:30' HOUR): bound d.dt >= o.ot - 1 hour \
+30 minutes
+            :  :- condition (d.dt <= o.ot): added by the retention, bound o.ot >= d.dt
+            :  :- condition (d.kind = 'x'): filter on rows of d, before they are kept
+            :  :- condition (o.a > d.b): no bound: it compares no event times of both inputs
+            :  :- a row of o is kept until the latest d.dt seen passes o.ot; if it has not matched
+            :  :- a row of d is kept until the latest o.ot seen passes d.dt + 1 hour 30 minutes
+            :  +- lag of dt: 0 seconds would have kept all of 15 rows; now 1 minute
+            :- JoinExchange hashpartitioning(id#67, 1)
+            :  +- *(1) StreamJoinInput
+            :     +- ImposeOrder latest ot - 1 minute
+            :        +- FileScan json [id#67,ot#68] Batched: false
+            +- JoinExchange hashpartitioning(id#70, 1)
+               +- *(2) StreamJoinInput
+                  +- *(2) Filter ((isnotnull(id#70) OR isnull(dt#71-T60000ms)) AND (kind#7 = x))
+                     +- LocalTableScan <empty>, [id#70, dt#71]
+"""
+
+
+def test_a_join_is_described_as_beside_its_state() -> None:
+    (join,) = read(PLAN).joins
+    assert join.described == {
+        "joinType": "LEFT OUTER",
+        "keys": ["o.id = d.id"],
+        "changelog": False,
+        "contradiction": False,
+        "bounds": [
+            {"later": "d.dt", "earlier": "o.ot", "slack": 90 * 60_000},
+            {"later": "o.ot", "earlier": "d.dt", "slack": 0},
+        ],
+        "times": {"left": {"o.ot": SOME_TIME}, "right": {"d.dt": SOME_TIME}},
+        "aliases": {"left": "o", "right": "d"},
+        "lookup": {"left": "o.ot", "right": "d.dt"},
+    }
+    assert join.retention
+    assert not join.emits_late
+    assert join.filters("right") == ["(d.kind = 'x')"]
+    assert join.filters("left") == []
+    # Spark leaves out what stands below an input without rows
+    assert join.below["right"] is None
+    assert join.below["left"] == [
+        "JoinExchange hashpartitioning(id, 1)",
+        "StreamJoinInput",
+        "ImposeOrder latest ot - 1 minute",
+        "FileScan json [id,ot] Batched: false",
+    ]
+
+
+def test_what_stands_above() -> None:
+    plan = read(PLAN)
+    assert plan.fewer_above == ["Filter (concat(id, id) = aa)"]
+    assert [plan.next_end(at) for at in (0, DAY - 1, DAY, 5 * DAY + HOUR)] == [
+        DAY,
+        DAY,
+        2 * DAY,
+        6 * DAY,
+    ]
+
+
+def test_rows_that_max_ahead_keeps() -> None:
+    (join,) = read(PLAN).joins
+    (keeps,) = read(PLAN.replace(", and its row is dropped", "")).joins
+    assert not join.keeps_ahead("d.dt")
+    assert keeps.keeps_ahead("d.dt")
+    assert not keeps.keeps_ahead("o.ot")
+
+
+def test_a_chain_of_numbers() -> None:
+    """The join on top comes first; the times of its left input are those without its alias."""
+    chain = """
+== Physical Plan ==
++- StreamJoin INNER, hash by [r.id] = [o.id], r.t from d.t to d.t + 100
+   :  :- watermark of o.t: the largest o.t seen - 5
+   :  :- watermark of d.t: the largest d.t seen
+   :  :- watermark of r.t: the largest r.t seen
+   :  :- condition (r.t >= d.t): bound r.t >= d.t
+   :  :- condition (r.t <= d.t + 100): bound d.t >= r.t - 100
+   :  :- known from the joins below: o.t >= d.t - 10
+   :  :- a row of the left input is kept until the largest r.t seen passes d.t + 100
+   :  +- a row of r is kept until the watermark of d.t passes r.t
+   :- StreamJoin INNER, hash by [o.id] = [d.id], no two rows can match
+   :  :  :- a row of o is not kept: the time bounds contradict each other
+   :  :  +- a row of d is not kept: the time bounds contradict each other
+   :  :- Exchange hashpartitioning(id#1, 1)
+   :  +- Exchange hashpartitioning(id#2, 1)
+   +- Exchange hashpartitioning(id#3, 1)
+"""
+    top, below = read(chain).joins
+    assert top.described["times"] == {
+        "left": {"d.t": "long", "o.t": "long"},
+        "right": {"r.t": "long"},
+    }
+    assert top.described["bounds"][1:] == [
+        {"later": "d.t", "earlier": "r.t", "slack": 100},
+        {"later": "o.t", "earlier": "d.t", "slack": 10},
+    ]
+    assert below.described["contradiction"]
+    assert top.below == {"left": None, "right": ["Exchange hashpartitioning(id, 1)"]}
+
+
+def test_a_text_without_a_join() -> None:
+    assert read("No physical plan. Waiting for data.") == Plan()
+    assert read("").joins == ()
+
+
+FILTER = "Filter ((isnotnull(id#70) OR isnull(dt#71-T60000ms)) AND (kind#7 = x))"
+PART = "condition (d.kind = 'x'): filter on rows of d, before they are kept"
+
+
+def cause_of_no_rows(plan: str, how: str = "INNER") -> str:
+    """Give the cause that is said where no row of d arrives."""
+    text = plan.replace("LEFT OUTER", how).replace("LocalTableScan <empty>,", "FileScan json")
+    nothing = report(0, inputRowsRight=0)
+    return diagnose(Known(reports([nothing]), plan=lambda: read(text))).headline.cause
+
+
+def test_what_lets_no_row_through() -> None:
+    assert cause_of_no_rows(PLAN) == (
+        "The condition keeps only rows with (d.kind = 'x'), or a column of the equality is NULL in "
+        "all rows."
+    )
+    # rows without a key reach a join that emits them unmatched
+    full = cause_of_no_rows(PLAN, "FULL OUTER")
+    assert full == "The condition keeps only rows with (d.kind = 'x')."
+    nothing_else = PLAN.replace(PART, "condition (1 = 1): no bound")
+    nulls = nothing_else.replace(FILTER, "Filter (isnotnull(id#70) OR isnull(dt#71-T60000ms))")
+    assert "so a column of the equality is NULL in all rows (d.id)" in cause_of_no_rows(nulls)
+
+
+@pytest.mark.parametrize(
+    "part", ["isnotnull(kind#7)", "isnull(dt#71-T60000ms)", "false", "(upper(id#70) = X)"]
+)
+def test_any_other_filter_is_said(part: str) -> None:
+    """A test for NULL of another column is one, and so is one that asks for NULL as a time."""
+    other = PLAN.replace(PART, "condition (1 = 1): no bound").replace("(kind#7 = x)", part)
+    assert "a filter keeps only some: Filter " in cause_of_no_rows(other).replace("A f", "a f")
+    assert part.partition("#")[0] in cause_of_no_rows(other)
+
+
+def test_when_a_trigger_starts_the_next_batch() -> None:
+    now, tokyo = 1_714_818_600_000, zone("Asia/Tokyo")
+    assert said(HOUR, now, tokyo) == (
+        "The next batch begins with its trigger at 2024-05-04 20:00:00, in 30 minutes."
+    )
+    assert said(1_000, now, tokyo) == ""
+    assert said(None, now, tokyo) == "The next batch begins with the next trigger."
+
+
+def test_zones_as_spark_names_them() -> None:
+    assert str(zone("Asia/Tokyo")) == "Asia/Tokyo"
+    assert [str(zone(name)) for name in ("+09:00", "UTC-3", "GMT+5:30")] == [
+        "+09:00",
+        "UTC-3",
+        "GMT+5:30",
+    ]
+    assert zone("no such zone") == zone("UTC+0") or str(zone("no such zone")) == "UTC"
