@@ -4,13 +4,21 @@ from __future__ import annotations
 
 import io
 import os
+import sys
+from types import SimpleNamespace
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 from pyspark.errors import PySparkTypeError
 
 import streamjoin
-from streamjoin._watch import _in_terminal, render
+from streamjoin._diagnosis.known import Known
+from streamjoin._diagnosis.plan import read
+from streamjoin._picture import picture
+from streamjoin._progress import reports
+from streamjoin._watch import _in_terminal, _notebook, render
+from streamjoin._zones import zone
 from tests.orders import Shop
 
 MINUTE = 60_000
@@ -108,6 +116,121 @@ def test_a_file_has_all_of_each_line() -> None:
     assert file.getvalue().splitlines() == render([report(0, **MARKS)])
 
 
+PLAN = read(
+    """
++- StreamJoin LEFT OUTER, hash by [o.id] = [d.id], d.dt >= o.ot
+   :  :- watermark of ot: the latest ot seen - 1 minute
+   :  :- watermark of dt: the latest dt seen
+   :  :- condition (d.dt >= o.ot): bound d.dt >= o.ot
+   :  :- a row of o is kept until the latest d.dt seen passes o.ot
+   :  +- a row of d is kept until the latest o.ot seen passes d.dt
+   :- Exchange hashpartitioning(id#1, 2)
+   +- Exchange hashpartitioning(id#2, 2)
+"""
+)
+
+
+def close(behind: int, lag: int = MINUTE, **metrics: Any) -> dict[str, Any]:
+    """Two watermarks that are so far apart."""
+    times = {
+        **{"watermark.ot": TEN, "delay.ot": 2_000, "lag.ot": lag},
+        **{"watermark.dt": TEN - behind, "delay.dt": 2_000 + behind, "lag.dt": 0},
+    }
+    return report(0, inputRowsLeft=10, inputRowsRight=10, **times, **metrics)
+
+
+def bars(behind: int, lag: int) -> list[int]:
+    return [line.count("#") for line in render([close(behind, lag)])[2:4]]
+
+
+def test_little_is_drawn_as_little() -> None:
+    """The scale spans a lag, or a second, at least: a healthy query does not look broken."""
+    assert bars(50, 0) == [38, 40]
+    assert bars(50, MINUTE) == [40, 40]
+    assert bars(30_000, MINUTE) == [20, 40]
+    assert bars(10 * MINUTE, MINUTE) == [1, 40]
+
+
+def test_inputs_and_times_are_called_as_the_doctor_calls_them() -> None:
+    tokyo = Known(reports([close(0)]), plan=lambda: PLAN, zone=zone("Asia/Tokyo"))
+    lines = render(tokyo)
+    assert lines[0] == "orders, batch 0: 2024-05-04T19:30:00.000+09:00, 1 second"
+    assert lines[2].startswith("  d.dt ###")
+    assert lines[2].endswith(" 2024-05-04 19:00:00, 2 seconds behind the clock")
+    assert [line[:11] for line in lines[4:6]] == ["  o      10", "  d      10"]
+
+
+def test_an_input_half_of_which_is_late_is_marked(monkeypatch: pytest.MonkeyPatch) -> None:
+    known = Known(reports([close(0, lateRowsRight=5)]), plan=lambda: PLAN)
+    left, right = render(known)[4:6]
+    assert "(!)" not in left
+    assert "10 in, 5 late (!), " in right
+    assert right.endswith("  <- half of its rows or more are late")
+    monkeypatch.setattr("shutil.get_terminal_size", lambda: os.terminal_size((60, 24)))
+    screen = Terminal()
+    _in_terminal(screen)(known)
+    (red,) = [line for line in screen.getvalue().splitlines() if "\x1b[31m" in line]
+    assert red.startswith("\x1b[31m  d      10 in, 5 late (!)")
+
+
+def drawn(known: Known) -> ElementTree.Element:
+    """The picture of the first join; it is well-formed."""
+    html = ElementTree.fromstring(picture(known).replace("&#9650;", "!"))
+    found = html.find("{http://www.w3.org/2000/svg}svg")
+    assert found is not None
+    return found
+
+
+def test_a_picture_for_notebooks() -> None:
+    batches = [
+        {**close(50, lateRowsRight=late, bufferedRowsLeft=late), "batchId": late}
+        for late in range(3)
+    ]
+    svg = drawn(Known(reports(batches), plan=lambda: PLAN))
+    texts = {text.text: text.get("fill") for text in svg.iter() if text.tag.endswith("}text")}
+    assert "o.ot: 2024-05-04 10:00:00, 2 seconds behind" in texts
+    assert "watermarks behind the clock (scale 1 minute)" in texts
+    assert "o: 2 rows" in texts
+    # what is lost is red, by a sign and its bars
+    assert texts["! d: 3 of 30 late so far"] == "#c62828"
+    assert texts["o: 0 of 30 late so far"] != "#c62828"
+    red = [bar for bar in svg.iter() if bar.tag.endswith("}rect")]
+    assert [bar.get("fill") for bar in red] == ["#c62828"] * 2
+    lines = [line for line in svg.iter() if line.tag.endswith("}polyline")]
+    assert len(lines) == 4
+    # 2 of 60 seconds above the line of zero, not the whole panel
+    heights = {point.split(",")[1] for point in str(lines[0].get("points")).split()}
+    assert max(map(float, heights)) - min(map(float, heights)) < 1
+    assert float(next(iter(heights))) > 90
+
+
+def test_names_cannot_break_the_picture() -> None:
+    odd = {**report(0), "name": "<b> & 'c'"}
+    drawn(Known(reports([odd])))
+    assert "no join of this project" in picture(Known(reports([{**odd, "stateOperators": []}])))
+    assert "no batch has run yet" in picture(Known())
+
+
+def test_a_notebook_shows_the_picture_in_one_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What Spark writes of its stages between two batches goes with the picture before."""
+    seen: list[str] = []
+    shell = SimpleNamespace(kernel=object())
+    display = SimpleNamespace(
+        HTML=lambda text: text,
+        display=seen.append,
+        clear_output=lambda wait: seen.append(f"cleared, wait {wait}"),
+    )
+    python = SimpleNamespace(get_ipython=lambda: shell, display=display)
+    monkeypatch.setitem(sys.modules, "IPython", python)
+    draw = _notebook()
+    assert draw is not None
+    draw(Known(reports([close(0)])))
+    assert seen[0] == "cleared, wait True"
+    assert "<svg" in seen[1]
+    shell.__dict__.clear()
+    assert _notebook() is None
+
+
 def test_a_query_until_it_ends(shop: Shop, capsys: pytest.CaptureFixture[str]) -> None:
     run = shop.joined("left")
     shop.order((1, "10:00"))
@@ -117,6 +240,7 @@ def test_a_query_until_it_ends(shop: Shop, capsys: pytest.CaptureFixture[str]) -
     assert not query.isActive
     seen = capsys.readouterr().out
     assert "out    1 pairs, 0 without a match" in seen
-    assert "delivery_time" in seen
+    assert "d.delivery_time" in seen
+    assert "  o      1 in, 0 late" in seen
     with pytest.raises(PySparkTypeError, match="query"):
         streamjoin.watch("orders")  # type: ignore[arg-type]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
 import json
 import os
 from collections.abc import Mapping
@@ -14,13 +12,13 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.streaming.query import StreamingQuery
 
-from streamjoin import _arguments, _connect, _zones
+from streamjoin import _arguments, _zones
 from streamjoin._diagnosis.checkpoint import diagnose_checkpoint
 from streamjoin._diagnosis.diagnose import diagnose
 from streamjoin._diagnosis.findings import Diagnosis
 from streamjoin._diagnosis.known import Known, Waiting
-from streamjoin._diagnosis.plan import Plan, read
 from streamjoin._diagnosis.triggers import next_batch
+from streamjoin._explained import plan_of
 from streamjoin._pending import pending, place
 from streamjoin._progress import reports
 
@@ -89,24 +87,11 @@ def doctor(source: str | os.PathLike[str] | StreamingQuery) -> Diagnosis:
             error=str(error) if error is not None else "",
             waiting=state.waiting,
             sample=state.sample,
-            plan=lambda: _plan(where),
+            plan=lambda: plan_of(where),
             zone=_zones.of_session(session),
             next_batch=next_batch(where, progress, _zones.of_session(session)),
         )
     )
-
-
-def _plan(query: StreamingQuery) -> Plan:
-    """Read the plan of the last batch, which is there after the end of a query, too."""
-    try:
-        if _connect.is_connect(query):
-            with contextlib.redirect_stdout(io.StringIO()) as text:
-                query.explain()
-            return read(text.getvalue())
-        return read(query._jsq.explainInternal(False))
-    except (PySparkException, OSError):
-        # Spark Connect keeps a query for an hour after its end
-        return Plan()
 
 
 class _State:

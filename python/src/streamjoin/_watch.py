@@ -6,27 +6,39 @@ import shutil
 import sys
 import time
 from collections.abc import Callable, Sequence
-from html import escape
+from datetime import timezone, tzinfo
 from typing import Any, TextIO
 
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
-from streamjoin import _arguments
-from streamjoin._progress import Batch, Join, joins, reports, shown_span, shown_time
+from streamjoin import _arguments, _zones
+from streamjoin._diagnosis.known import JoinKnown, Known
+from streamjoin._diagnosis.plan import Plan
+from streamjoin._explained import plan_of
+from streamjoin._picture import picture
+from streamjoin._progress import reports, shown_span
+from streamjoin._view import floor, header, late_share, name_of, of
 
 # Characters of a bar: at most, at least, and those of the text behind one.
 _BAR, _SHORT_BAR = 40, 8
 _AFTER_BAR = len("2024-05-04 10:00:00, 11 minutes 30 seconds behind the clock")
 _POLL_SECONDS = 0.5
 
+# Marks an input of which half of the rows are late; its line is red in a terminal. The first word
+# of it is there in a narrow one, too.
+_ALARM, _MARK = " (!)", "  <- half of its rows or more are late"
+
 
 def watch(query: StreamingQuery, *, timeout: float | None = None) -> None:
     """Show the joins of a query, redrawn with each batch, until the query ends.
 
     For each join: the watermarks against the clock and against each other, the rows that wait, and
-    what the last batch brought, emitted and found late. In a notebook the view is drawn anew, in
-    a terminal a few lines stay in their place, cut to its width. Interrupting it leaves the query
-    as it is.
+    what the last batch brought, emitted and found late. In a notebook it is a picture, in the place
+    of what the cell has shown before; in a terminal a few lines stay in their place, cut to its
+    width. Interrupting it leaves the query as it is. Inputs are named by their aliases, and times
+    are in the time zone of the session.
 
     Parameters
     ----------
@@ -50,15 +62,15 @@ def watch(query: StreamingQuery, *, timeout: float | None = None) -> None:
     """
     source = _arguments.query("query", query)
     ends = None if timeout is None else time.monotonic() + _arguments.seconds("timeout", timeout)
-    draw = _drawing()
-    drawn = None
+    draw, drawn = _drawing(), None
+    view = _View(source)
     try:
         while True:
             active = source.isActive
             progress = source.recentProgress
             newest = next((r["timestamp"] for r in reversed(reports(progress))), None)
             if newest != drawn or drawn is None:
-                draw(progress)
+                draw(view.of(progress))
                 drawn = newest
             if not active or (ends is not None and time.monotonic() >= ends):
                 return
@@ -67,70 +79,91 @@ def watch(query: StreamingQuery, *, timeout: float | None = None) -> None:
         return
 
 
-def render(progress: Sequence[Any], width: int | None = None) -> list[str]:
-    """Draw the joins of a query from its progress reports, the oldest first, line by line.
+class _View:
+    """The reports of a query with its plan, which is read once it has a join."""
+
+    def __init__(self, query: StreamingQuery) -> None:
+        self._query = query
+        self._plan = Plan()
+        self._zone = _zone()
+
+    def of(self, progress: Sequence[Any]) -> Known:
+        if not self._plan.joins:
+            self._plan = plan_of(self._query)
+        return Known(reports(progress), plan=lambda: self._plan, zone=self._zone)
+
+
+def _zone() -> tzinfo:
+    try:
+        return _zones.of_session(SparkSession.active())
+    except PySparkException:
+        # a thread without a session
+        return timezone.utc
+
+
+def render(known: Known | Sequence[Any], width: int | None = None) -> list[str]:
+    """Draw the joins of a query, line by line: of progress reports, the oldest first.
 
     Bars are shorter where `width` characters leave less room.
     """
-    known = reports(progress)
-    if not known:
+    if not isinstance(known, Known):
+        known = Known(reports(known))
+    if not known.progress:
         return ["no batch has run yet"]
-    last = known[-1]
-    name = last.get("name") or last.get("id") or "query"
-    took = last.get("durationMs", {}).get("triggerExecution", 0)
-    head = f"{name}, batch {last['batchId']}: {last['timestamp']}, {shown_span(took)}"
-    found = joins(known)
-    if not found:
-        return [head, "no join of this project"]
-    return [head, *(line for join in found for line in _join(join, width))]
+    if not known.joins:
+        return [header(known), "no join of this project"]
+    return [header(known), *(line for join in known.joins for line in _join(join, width))]
 
 
-def _join(join: Join, width: int | None) -> list[str]:
-    last = join.last
+def _join(join: JoinKnown, width: int | None) -> list[str]:
+    last = join.reported.last
     return [
-        f"join {join.position}",
-        *_watermarks(last, width),
+        f"join {join.reported.position}",
+        *_watermarks(join, width),
         _side_line(join, "left"),
         _side_line(join, "right"),
         f"  out    {last.metrics.get('joinedRows', 0)} pairs, "
         f"{last.metrics.get('nullPaddedRows', 0)} without a match "
-        f"(so far {join.total('joinedRows')}, {join.total('nullPaddedRows')})",
+        f"(so far {join.reported.total('joinedRows')}, {join.reported.total('nullPaddedRows')})",
     ]
 
 
-def _watermarks(batch: Batch, width: int | None) -> list[str]:
+def _watermarks(join: JoinKnown, width: int | None) -> list[str]:
     """Give a line for each column; the bar is how far it is behind the one that is ahead of all."""
-    marks, delays = batch.of("watermark"), batch.of("delay")
-    columns = sorted({**batch.of("lag"), **marks})
-    name = max((len(column) for column in columns), default=0)
+    last = join.reported.last
+    marks, delays = last.of("watermark"), last.of("delay")
+    said = {column: join.said(column) for column in sorted({**last.of("lag"), **marks})}
+    name = max(map(len, said.values()), default=0)
     room = _BAR if width is None else width - name - _AFTER_BAR - len("    ")
     bar = max(_SHORT_BAR, min(_BAR, room))
     ahead, behind = max(marks.values(), default=0), min(marks.values(), default=0)
+    scale = max(ahead - behind, floor(join))
     lines = []
-    for column in columns:
+    for column, called in said.items():
         mark = marks.get(column)
         if mark is None:
-            lines.append(f"  {column:<{name}} no watermark yet")
+            lines.append(f"  {called:<{name}} no watermark yet")
             continue
-        length = bar - round((bar - 1) * (ahead - mark) / (ahead - behind or 1))
+        length = bar - round((bar - 1) * (ahead - mark) / scale)
+        text = join.time(column, mark)
         if column in delays:
             delay = delays[column]
             where = "behind" if delay >= 0 else "after"
-            text = f"{shown_time(mark)}, {shown_span(abs(delay))} {where} the clock"
-        else:
-            text = str(mark)
-        lines.append(f"  {column:<{name}} {'#' * length:<{bar}} {text}")
+            text += f", {shown_span(abs(delay))} {where} the clock"
+        lines.append(f"  {called:<{name}} {'#' * length:<{bar}} {text}")
     return lines
 
 
-def _side_line(join: Join, side: str) -> str:
-    metrics, end = join.last.metrics, side.capitalize()
-    late = metrics.get(f"lateRows{end}", 0)
+def _side_line(join: JoinKnown, side: str) -> str:
+    metrics = join.reported.last.metrics
+    late, rows = late_share(join, side)
+    buffered = [b.metrics.get(of("bufferedRows", side), 0) for b in join.batches]
+    is_alarm = late > 0 and late * 2 >= rows
     return (
-        f"  {side:<6} {metrics.get(f'inputRows{end}', 0)} in, {late} late, "
-        f"{metrics.get(f'bufferedRows{end}', 0)} buffered "
-        f"{_sparkline([b.metrics.get(f'bufferedRows{end}', 0) for b in join.batches])} "
-        f"(so far {join.total(f'inputRows{end}')} in, {join.total(f'lateRows{end}')} late)"
+        f"  {name_of(join, side):<6} {metrics.get(of('inputRows', side), 0)} in, "
+        f"{metrics.get(of('lateRows', side), 0)} late{_ALARM * is_alarm}, {buffered[-1]} buffered "
+        f"{_sparkline(buffered)} (so far {rows} in, {late} late)"
+        f"{_MARK * is_alarm}"
     )
 
 
@@ -141,12 +174,12 @@ def _sparkline(values: Sequence[int]) -> str:
     return "[" + "".join(levels[round((len(levels) - 1) * v / most)] for v in shown) + "]"
 
 
-def _drawing() -> Callable[[Sequence[Any]], None]:
+def _drawing() -> Callable[[Known], None]:
     shell = _notebook()
     return _in_terminal(sys.stdout) if shell is None else shell
 
 
-def _notebook() -> Callable[[Sequence[Any]], None] | None:
+def _notebook() -> Callable[[Known], None] | None:
     """Draw in a notebook, where there is one; IPython in a terminal is a terminal."""
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython is not None else None
@@ -154,29 +187,29 @@ def _notebook() -> Callable[[Sequence[Any]], None] | None:
         return None
     from IPython import display
 
-    html: Any = display.HTML
-    show: Any = display.display
-    handle = show(html(""), display_id=True)
+    shown: Any = display
 
-    def draw(progress: Sequence[Any]) -> None:
-        text = "\n".join(escape(line) for line in render(progress))
-        handle.update(html(f"<pre style='line-height:1.3'>{text}</pre>"))
+    def draw(known: Known) -> None:
+        # what Spark writes of its stages meanwhile goes, too
+        shown.clear_output(wait=True)
+        shown.display(shown.HTML(picture(known)))
 
     return draw
 
 
-def _in_terminal(out: TextIO) -> Callable[[Sequence[Any]], None]:
+def _in_terminal(out: TextIO) -> Callable[[Known | Sequence[Any]], None]:
     height = 0
 
-    def draw(progress: Sequence[Any]) -> None:
+    def draw(known: Known | Sequence[Any]) -> None:
         nonlocal height
         if not out.isatty():
-            out.write("\n".join(render(progress)) + "\n")
+            out.write("\n".join(render(known)) + "\n")
             out.flush()
             return
         columns, rows = shutil.get_terminal_size()
         # a line that is wrapped, or has left the screen, could not be drawn over
-        lines = [line[: columns - 1] for line in render(progress, columns - 1)[: rows - 1]]
+        whole = render(known, columns - 1)[: rows - 1]
+        lines = [_coloured(line[: columns - 1], _ALARM in line) for line in whole]
         if height:
             # back to the first line, and clear to the end of the screen
             out.write(f"\x1b[{height}A\x1b[J")
@@ -185,3 +218,7 @@ def _in_terminal(out: TextIO) -> Callable[[Sequence[Any]], None]:
         height = len(lines)
 
     return draw
+
+
+def _coloured(line: str, is_alarm: bool) -> str:
+    return f"\x1b[31m{line}\x1b[0m" if is_alarm else line

@@ -1,0 +1,25 @@
+"""The plan of a query, as its explain writes it."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+
+from pyspark.errors import PySparkException
+from pyspark.sql.streaming.query import StreamingQuery
+
+from streamjoin import _connect
+from streamjoin._diagnosis.plan import Plan, read
+
+
+def plan_of(query: StreamingQuery) -> Plan:
+    """Read the plan of the last batch, which is there after the end of a query, too."""
+    try:
+        if not _connect.is_connect(query):
+            return read(query._jsq.explainInternal(False))
+        with contextlib.redirect_stdout(io.StringIO()) as text:
+            query.explain()
+        return read(text.getvalue())
+    except PySparkException:
+        # Spark Connect keeps a query for an hour after its end
+        return Plan()
