@@ -20,7 +20,10 @@ from streamjoin._diagnosis.diagnose import diagnose
 from streamjoin._diagnosis.findings import Diagnosis
 from streamjoin._diagnosis.plan import Plan
 from streamjoin._diagnosis.signals import Signal
-from tests.stuck import FAULTS, Setup, compatible, draw, healthy, known
+from tests.stuck import changelogs
+from tests.stuck.faults import FAULTS, compatible, draw, healthy
+from tests.stuck.model import Setup
+from tests.stuck.told import known
 
 PAIRS = [(one, other) for one, other in combinations(FAULTS.values(), 2) if compatible(one, other)]
 
@@ -155,6 +158,38 @@ def test_a_time_that_is_wrong_is_reckoned_with_nowhere() -> None:
         assert seen.sizes == ()
         written = " ".join([*map(str, seen.lags), *(f.write for f in seen.findings)])
         assert not re.search(r"\d years?", written), written
+
+
+# ---- joins of changelogs ----
+
+
+@pytest.mark.parametrize("name", changelogs.FAULTS)
+def test_a_fault_of_a_changelog_alone(name: str) -> None:
+    feeds = changelogs.Feeds()
+    fault = changelogs.FAULTS[name]
+    fault.apply(feeds)
+    assert codes(diagnose(feeds.known())) == [fault.code]
+
+
+def test_pairs_of_faults_of_changelogs(capsys: pytest.CaptureFixture[str]) -> None:
+    pairs = list(combinations(changelogs.FAULTS.values(), 2))
+    for pair in pairs:
+        # of what does not arrive nothing can be late
+        one, other = sorted(pair, key=lambda fault: fault.takes_all)
+        feeds = changelogs.Feeds()
+        one.apply(feeds)
+        other.apply(feeds)
+        seen = diagnose(feeds.known())
+        assert set(codes(seen)) <= {one.code, other.code}, seen
+        for fault, by in ((one, other), (other, one)):
+            if fault.code not in codes(seen):
+                assert changelogs.hides(by, fault), f"{by} hides {fault}: {seen}"
+    with capsys.disabled():
+        print(f"\n{len(changelogs.FAULTS)} faults of changelogs, {len(pairs)} pairs of them")
+
+
+def test_a_healthy_changelog() -> None:
+    assert codes(diagnose(changelogs.Feeds().known())) == ["HEALTHY"]
 
 
 # ---- the table ----

@@ -86,7 +86,7 @@ CAUSES: tuple[Cause, ...] = (
           seen=(S.KEY_MET, S.TIMES_FIT), unseen=(S.JOINED,)),
     # ---- joins of changelogs ----
     Cause("MOSTLY_LATE", _LOSES, _CHANGES, changelog.mostly_late,
-          seen=(S.HALF_LATE,)),
+          seen=(S.CHANGES_HALF_LATE,)),
     Cause("MOSTLY_STALE", _LOSES, _CHANGES, changelog.mostly_stale,
           seen=(S.HALF_STALE,)),
     Cause("UNKNOWN_RETRACTIONS", _LOSES, _CHANGES, changelog.unknown_retractions,
@@ -120,7 +120,7 @@ CAUSES: tuple[Cause, ...] = (
     Cause("LATE_ROWS", _LOSES, _INPUT, watermarks.some_late,
           seen=(S.SOME_LATE,), unseen=(S.HALF_LATE,)),
     Cause("LATE_ROWS", _LOSES, _CHANGES, changelog.some_late,
-          seen=(S.SOME_LATE,), unseen=(S.HALF_LATE,)),
+          seen=(S.SOME_LATE,), unseen=(S.CHANGES_HALF_LATE,)),
     Cause("LATE_ROWS", _LOSES, _ORDER, watermarks.late_in_order,
           seen=(S.SOME_LATE,), unseen=(S.HALF_LATE,)),
     # where rows are lost, their partners do not meet a key: that goes before

@@ -22,6 +22,7 @@ _ARRIVED = (
     "staleRows",
     "lateRows",
 )
+_LOST = ("unknownRetractions", "staleRows", "lateRows")
 _NEEDED = {
     "INNER": SIDES,
     "LEFT SEMI": SIDES,
@@ -48,8 +49,9 @@ def held(s: Subject, side: str | None = None) -> list[int]:
 
 
 def is_half(s: Subject, metric: str) -> bool:
+    """See whether as many changes are lost in one way as are not lost at all."""
     lost = s.total(metric)
-    return bool(lost) and lost * 2 >= arrived(s)
+    return bool(lost) and lost >= arrived(s) - sum(s.total(each) for each in _LOST)
 
 
 def is_needed(s: Subject) -> bool:
@@ -76,7 +78,7 @@ def held_keys_differ(s: Subject) -> bool:
 # ---- what is said ----
 
 
-def _lost(
+def _loses(
     code: str, metric: str, what: str, cause: str, write: str
 ) -> Callable[[Subject], Finding]:
     def said(s: Subject) -> Finding:
@@ -99,16 +101,16 @@ _LATE = (
     "bounds and with state_ttl.",
 )
 
-mostly_late = _lost("MOSTLY_LATE", "lateRows", "are late", *_LATE)
+mostly_late = _loses("MOSTLY_LATE", "lateRows", "are late", *_LATE)
 
 
 def some_late(s: Subject) -> Finding:
     late, changes = s.total("lateRows"), arrived(s)
     part = f"are late, {share(late, changes)}"
-    return _lost("LATE_ROWS", "lateRows", part, *_LATE)(s)
+    return _loses("LATE_ROWS", "lateRows", part, *_LATE)(s)
 
 
-mostly_stale = _lost(
+mostly_stale = _loses(
     "MOSTLY_STALE",
     "staleRows",
     "have a smaller sequence than the row that is held",
@@ -117,7 +119,7 @@ mostly_stale = _lost(
     'sequence_by="..." with a number that grows with each change of a key.',
 )
 
-unknown_retractions = _lost(
+unknown_retractions = _loses(
     "UNKNOWN_RETRACTIONS",
     "unknownRetractions",
     "take away rows that are not held",

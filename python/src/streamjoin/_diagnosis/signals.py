@@ -66,6 +66,7 @@ class Signal(Enum):
     SIDE_NEEDED = auto()
     NOTHING_HELD = auto()
     A_SOURCE_EMPTY = auto()
+    CHANGES_HALF_LATE = auto()
     HALF_STALE = auto()
     HALF_UNKNOWN = auto()
     EXPIRED = auto()
@@ -195,6 +196,7 @@ _SEEN: dict[Signal, Callable[[Subject], bool]] = {
     Signal.SIDE_NEEDED: changelog.is_needed,
     Signal.NOTHING_HELD: lambda s: not changelog.arrived(s) and not changelog.held(s)[-1],
     Signal.A_SOURCE_EMPTY: lambda s: not all(brought(s.known)),
+    Signal.CHANGES_HALF_LATE: lambda s: changelog.is_half(s, "lateRows"),
     Signal.HALF_STALE: lambda s: changelog.is_half(s, "staleRows"),
     Signal.HALF_UNKNOWN: lambda s: changelog.is_half(s, "unknownRetractions"),
     Signal.EXPIRED: lambda s: s.total("expiredRows") > 0,
