@@ -199,9 +199,18 @@ def waiting(spark: SparkSession, joined: DataFrame, folder: Path) -> dict[str, A
         "by_query": sorted(row.id for row in by_query),
         "sql": spark.sql(sql).collect()[0][0],
         "doctor": [str(each) for each in (running, ended, streamjoin.doctor(checkpoint))],
+        "forgotten": forgotten(joined),
         "missing": refusal(lambda: streamjoin.pending(str(folder / "missing")).schema),
         "ended": refusal(lambda: streamjoin.pending(out).schema),
     }
+
+
+def forgotten(joined: DataFrame) -> str:
+    """What the doctor says of a query that has ended, and had no checkpointLocation."""
+    query = joined.where("uuid() = 'none'").writeStream.format("noop").trigger(availableNow=True)
+    ended = query.start()
+    ended.awaitTermination()
+    return str(streamjoin.doctor(ended))
 
 
 def _hour() -> Any:

@@ -80,6 +80,9 @@ def test_what_waits(seen: dict[str, Any]) -> None:
     assert "the first until d.dt passes" in running
     assert "Nothing is wrong: no row is held by its last report; streamjoin.doctor of the" in ended
     assert "The state shows nothing wrong" in folder
+    # its plan is left, and tells the filter above the join and the aliases of the inputs
+    assert "none has reached the sink" in waiting["forgotten"]
+    assert "Filter (uuid(" in waiting["forgotten"]
     assert "STREAM_JOIN_STATE.NOT_FOUND" in waiting["missing"]
     assert "STREAM_JOIN_STATE.QUERY_NOT_RUNNING" in waiting["ended"]
 

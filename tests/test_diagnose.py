@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from streamjoin._diagnosis.called import SIDES, input_name, time_name
 from streamjoin._diagnosis.diagnose import diagnose
 from streamjoin._diagnosis.keys import agreement
 from streamjoin._diagnosis.known import Known, Waiting
+from streamjoin._diagnosis.plan import read
 from streamjoin._progress import reports, shown_span, shown_time
 
 DESCRIBED = {
@@ -50,6 +53,46 @@ def test_before_the_first_batch() -> None:
     seen = diagnose(Known(status="Getting offsets from a topic"))
     assert "No batch has run yet: Getting offsets from a topic" in str(seen)
     assert codes(error="[X] broken\nat y") == ["FAILED"]
+
+
+PYTHON = """An exception was raised by the Python Proxy. Return Message: Traceback (most recent call last):
+  File "clientserver.py", line 644, in _call_proxy
+    return_value = getattr(self.pool[obj_id], method)(*params)
+                   ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+KeyError: 'first'
+
+During handling of the above exception, another exception occurred:
+
+Traceback (most recent call last):
+  File "job.py", line 12, in write
+    raise RuntimeError("sink is down")
+RuntimeError: sink is down
+since noon
+
+=== Streaming Query ===
+Identifier: [id = 1]
++- ~StreamJoin LeftOuter
+"""  # noqa: E501
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (PYTHON, "RuntimeError: sink is down since noon (An exception was raised by the Python "),
+        (
+            "(STREAM_FAILED) [PYTHON_EXCEPTION] Thrown: Traceback (most recent call last):\n"
+            '  File "x.py", line 1, in f\nZeroDivisionError: division by zero\n SQLSTATE: 38000\n'
+            "JVM stacktrace:\norg.apache: Traceback (most recent call last):\nno cause\n",
+            "ZeroDivisionError: division by zero ((STREAM_FAILED) [PYTHON_EXCEPTION] Thrown)",
+        ),
+        ("[DIVIDE_BY_ZERO] Division by zero. SQLSTATE: 22012\n=== Streaming Query ===", "[DIVIDE"),
+        ("Traceback (most recent call last):\n  File x\n", "Traceback (most recent call last):"),
+    ],
+)
+def test_the_innermost_cause_of_an_error(error: str, said: str) -> None:
+    seen = diagnose(Known(error=error)).headline
+    assert seen.headline.startswith(f"The query has ended with an error: {said}")
+    assert "Streaming Query" not in seen.headline
 
 
 def test_rows_of_a_state_that_nobody_can_look_at() -> None:
@@ -123,6 +166,27 @@ def test_nothing_of_what_the_join_gives_out_reaches_the_sink() -> None:
     above = {"operatorName": "stateStoreSave", "customMetrics": {}}
     waits = {**given_out, "stateOperators": [above, *given_out["stateOperators"]]}
     assert codes(waits) == ["OPERATOR_ABOVE_WAITS"]
+
+
+def test_when_the_window_above_closes() -> None:
+    """The next end of a window after Spark's watermark, which the plan tells."""
+    above = {"operatorName": "stateStoreSave", "customMetrics": {}}
+    one = report(0, joinedRows=7, nullPaddedRows=3)
+    waits = {
+        **one,
+        "sink": {"numOutputRows": 0},
+        "eventTime": {"watermark": "2024-05-04T09:10:00.000Z"},
+        "stateOperators": [above, *one["stateOperators"]],
+    }
+    hour = 3_600_000_000
+    window = f"Project [(({TIME} - 0) % {hour}), (({TIME} - 0) + {hour}), LongType, TimestampType)]"
+    plan = read(f"+- {window}\n   +- StreamJoin INNER, hash by [o.id] = [d.id]")
+    known = Known(reports([waits]), [DESCRIBED], plan=lambda: plan)
+    said = diagnose(known).headline.headline
+    assert "Spark's watermark, 2024-05-04 09:10:00, to pass 2024-05-04 10:00:00." in said
+
+
+TIME = "precisetimestampconversion(ot#1-T60000ms, TimestampType, LongType)"
 
 
 def test_an_input_that_nothing_reaches() -> None:
