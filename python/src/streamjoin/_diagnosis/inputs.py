@@ -27,10 +27,12 @@ def of_sources(s: Subject) -> list[int]:
 
 def came(s: Subject) -> int:
     """Count the rows of an input before anything dropped them, as far as the reports show."""
-    arrived = s.total("inputRows")
-    # which source is which input they do not say: it has brought no fewer than the least of them
-    least = min(of_sources(s), default=0)
-    return max(arrived + s.total("aheadRows"), 0 if arrived > s.total("nullTimeRows") else least)
+    came = s.total("inputRows") + s.total("aheadRows")
+    if s.total("inputRows") > s.total("nullTimeRows"):
+        return came
+    # none with a time arrives, so a filter may have dropped the rest: the source of the input has
+    # brought no fewer rows than the least of the sources; which one it is they do not say
+    return max(came, min(of_sources(s), default=0))
 
 
 def filtered_below(s: Subject) -> Finding:

@@ -88,9 +88,7 @@ class PlannedJoin:
     def keeps_ahead(self, column: str) -> bool:
         """Tell whether rows beyond ``max_ahead`` are kept, and only do not move the watermark."""
         plain = column.rpartition(".")[2]
-        of = [
-            line for line in self._watermarks() if line.rpartition(".")[2].startswith(f"{plain}:")
-        ]
+        of = [x for x in self._watermarks() if x.partition(":")[0].rpartition(".")[2] == plain]
         return any("ahead of its batch" in line and "is dropped" not in line for line in of)
 
     def filters(self, side: str) -> list[str]:
