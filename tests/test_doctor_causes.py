@@ -121,6 +121,25 @@ def test_few_rows_that_are_lost_are_said() -> None:
     )
 
 
+def test_late_rows_that_are_emitted_are_not_lost() -> None:
+    setup = Setup(Random(0), rows=100)
+    setup.inputs["right"].times.append(lambda k, t: t - 3_600_000 if k % 10 == 0 else t)
+    assert codes(diagnose(known(setup))) == ["LATE_ROWS"]
+    (join,) = known(setup).planned.joins
+    emits = replace(join, node=replace(join.node, lines=[*join.node.lines, "late rows come out"]))
+    seen = diagnose(replace(known(setup), plan=lambda: Plan((emits,))))
+    assert codes(seen) == ["HEALTHY"]
+    assert seen.headline.headline.startswith("Nothing is wrong: ")
+
+
+def test_few_changes_that_are_lost_are_said() -> None:
+    feeds = changelogs.Feeds()
+    feeds.counts["left"] |= {"insertedRows": 1000, "unknownRetractions": 3}
+    seen = diagnose(feeds.known())
+    assert codes(seen) == ["HEALTHY"]
+    assert seen.headline.headline.startswith("Few rows are lost (0.3 % of o, of rows that are not")
+
+
 def reports_alone(setup: Setup) -> Diagnosis:
     """Neither the state nor the plan is there."""
     return diagnose(replace(known(setup), plan=Plan, described=()))

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import product
 from typing import Any
 
+from streamjoin._diagnosis import changelog
 from streamjoin._diagnosis.called import SIDES, input_name, time_name
 from streamjoin._diagnosis.figures import emitted_in, of, reported_rows, share
 from streamjoin._diagnosis.findings import Finding, Severity
 from streamjoin._diagnosis.known import Known, Waiting
+from streamjoin._diagnosis.subjects import Subject
+from streamjoin._diagnosis.watermarks import emits_late, late_of, rejected
 from streamjoin._progress import held, wait
-
-_LOST = (
-    ("lateRows", "late"),
-    ("nullTimeRows", "without a time"),
-    ("aheadRows", "further ahead than max_ahead"),
-)
 
 
 def nothing_wrong(known: Known) -> Finding:
@@ -61,13 +59,23 @@ def _summary(known: Known) -> str:
 
 
 def _lost(known: Known) -> Iterator[str]:
-    for join in known.joins:
-        for side in SIDES:
-            rows = join.reported.total(of("inputRows", side))
-            for metric, what in _LOST:
-                lost = join.reported.total(of(metric, side))
-                if lost:
-                    yield f"{share(lost, max(rows, lost))} of {join.input(side)}, {what}"
+    """Say of each input and order which share of its rows is lost, and how."""
+    for join, side in product((*known.joins, *known.changelog_joins), SIDES):
+        s = Subject(known, join, side)
+        rows = changelog.arrived(s) or s.total("inputRows")
+        counts = {
+            "late": 0 if emits_late(s) else s.total("lateRows"),
+            "without a time": s.total("nullTimeRows"),
+            "further ahead than max_ahead": rejected(s),
+            "of rows that are not held": s.total("unknownRetractions"),
+        }
+        for what, count in counts.items():
+            if count:
+                yield f"{share(count, max(rows, count))} of {s.name}, {what}"
+    for order in known.orders:
+        late, rows = late_of(Subject(known, order=order))
+        if late:
+            yield f"{share(late, rows)} of the ordered output, late"
 
 
 def _joins_nothing(known: Known) -> Iterator[bool]:
