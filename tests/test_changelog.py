@@ -555,7 +555,7 @@ def test_checkpoints_of_the_other_join_and_null_in_a_key(
         right.land(row)
         Run(first(), checkpoint).step()
         left.land(row)
-        with pytest.raises(StreamingQueryException, match="INCOMPATIBLE_CHECKPOINT"):
+        with pytest.raises(AnalysisException, match="INCOMPATIBLE_CHECKPOINT"):
             Run(then(), checkpoint).step()
     right.land({**row, "id": None})
     with pytest.raises(StreamingQueryException, match=r"STREAM_JOIN\.NULL_KEY") as error:
@@ -967,7 +967,7 @@ def test_rows_that_fail_a_filter_on_the_result_are_not_held(
 
     left.land(change("insert", id=3, v=1))
     for where in ("l.v = 1", "l.v = 1 AND r.v < 3"):
-        with pytest.raises(StreamingQueryException, match="other filters on its result"):
+        with pytest.raises(AnalysisException, match="other filters on its result"):
             joined(where, "fewer").step()
 
 
@@ -1151,7 +1151,7 @@ def test_state_ttl_of_a_checkpoint_comes_and_goes_with_a_new_one(
             orders.land(change("insert", id=1, customer=1, amount=1, seq=1))
             Run(joined(ttl), checkpoint).step()
         orders.land(change("insert", id=1, customer=1, amount=1, seq=1))
-        with pytest.raises(StreamingQueryException, match="INCOMPATIBLE_CHECKPOINT") as error:
+        with pytest.raises(AnalysisException, match="INCOMPATIBLE_CHECKPOINT") as error:
             Run(joined(refused), checkpoint).step()
         assert "or state_ttl where there is none now" in str(error.value)
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from unittest.mock import ANY
 
 import pytest
-from pyspark.errors import StreamingQueryException
+from pyspark.errors import AnalysisException, StreamingQueryException
 from pyspark.sql import DataFrame, SparkSession
 
 from streamjoin import impose_order
+from tests.fingerprints import fingerprints
 from tests.orders import WITHIN_THE_HOUR, Shop, met
 from tests.streams import Run
 
@@ -69,8 +70,10 @@ def test_the_optimizer_may_find_in_one_batch_only_that_a_column_is_never_null(sh
 
 def refused(shop: Shop, how: str = "left", on: str = WITHIN_THE_HOUR) -> str:
     run = shop.joined(how, on)
-    with pytest.raises(StreamingQueryException) as failed:
-        run.step()
+    before = fingerprints(run.checkpoint)
+    with pytest.raises(AnalysisException) as failed:
+        run.start(availableNow=True)
+    assert fingerprints(run.checkpoint) == before
     return str(failed.value)
 
 
@@ -89,6 +92,8 @@ def test_a_checkpoint_of_another_join_is_refused(
     run = shop.joined("left")
     shop.order((1, "10:00"))
     run.step()
+    # when it is started: no row has come since
+    assert reason in refused(shop, how, on)
     shop.order((2, "10:00"))
     message = refused(shop, how, on)
     assert "STREAM_JOIN.INCOMPATIBLE_CHECKPOINT" in message
@@ -177,8 +182,8 @@ def test_a_time_that_is_local_to_the_zone_does_not_go_on_in_another(
     spark.conf.set("spark.sql.session.timeZone", "Asia/Kolkata")
     try:
         for name, run in runs().items():
-            with pytest.raises(StreamingQueryException) as caught:
-                run.step()
+            with pytest.raises(AnalysisException) as caught:
+                run.start(availableNow=True)
             assert "STREAM_JOIN.INCOMPATIBLE_CHECKPOINT" in str(caught.value), name
             assert "CAST(order_time AS TIMESTAMP_NTZ)" in str(caught.value), name
             assert f"Set spark.sql.session.timeZone to '{zone}'" in str(caught.value), name

@@ -44,6 +44,7 @@ import org.apache.spark.sql.streamjoin.logical.resolve.{
   WarnAtAnalysis
 }
 import org.apache.spark.sql.streamjoin.physical.{
+  CheckCheckpoint,
   ExplainBuiltinJoin,
   PackShuffles,
   ShareShuffles,
@@ -104,7 +105,10 @@ object ExtensionPoints {
     extensions.injectResolutionRule(_ => ResolveRowtime)
     extensions.injectResolutionRule(_ => ResolveStreamOrder)
     extensions.injectPostHocResolutionRule(_ => TimesAndNumbers)
-    extensions.injectPostHocResolutionRule(session => new CheckBeforeSpark(checks(session)))
+    // the checkpoint last: this check plans the query
+    extensions.injectPostHocResolutionRule(session =>
+      new CheckBeforeSpark(checks(session) :+ new CheckCheckpoint(session))
+    )
     extensions.injectCheckRule(session => plan => checks(session).foreach(_(plan)))
     extensions.injectCheckRule(_ => new WarnAtAnalysis)
     // a query is checked for what Spark's own joins support as soon as it is resolved

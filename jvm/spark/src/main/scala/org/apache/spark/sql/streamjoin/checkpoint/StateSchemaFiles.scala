@@ -35,9 +35,8 @@ private[streamjoin] object StateSchemaFiles {
       hadoopConf: Configuration,
       session: SparkSession
   ): List[StateSchemaValidationResult] = {
-    val (written, isSame) = found(fits, info, folder, batchId, hadoopConf)
-    sameColumns(info, schemas, written, hadoopConf)
-    val old = if (isSame) written else Nil
+    val old = found(info, batchId, hadoopConf)
+      .fold(List.empty[Path])(fitting(fits, _, info, schemas, folder, hadoopConf))
     List(
       StateSchemaCompatibilityChecker.validateAndMaybeEvolveStateSchema(
         info,
@@ -49,6 +48,27 @@ private[streamjoin] object StateSchemaFiles {
         newSchemaFilePath = Some(new Path(folder, s"${batchId}_${UUID.randomUUID()}"))
       )
     )
+  }
+
+  /**
+   * Checks a stored state against the operator; writes nothing.
+   *
+   * @param fits as for [[validate]]
+   * @param written stored metadata of the operator
+   * @return the schema files that describe the state from now on, too
+   */
+  def fitting(
+      fits: OperatorStateMetadata => Boolean,
+      written: OperatorStateMetadataV2,
+      info: StatefulOperatorStateInfo,
+      schemas: Iterable[StateStoreColFamilySchema],
+      folder: Path,
+      hadoopConf: Configuration
+  ): List[Path] = {
+    val isSame = fits(written)
+    val files = written.stateStoreInfo.head.stateSchemaFilePaths.map(here(folder, _))
+    sameColumns(info, schemas, files, hadoopConf)
+    if (isSame) files else Nil
   }
 
   /** Spark compares types and places only: columns that changed places would be read as each other. */
@@ -85,12 +105,10 @@ private[streamjoin] object StateSchemaFiles {
   def here(folder: Path, noted: String): Path = new Path(folder, new Path(noted).getName)
 
   private def found(
-      fits: OperatorStateMetadata => Boolean,
       info: StatefulOperatorStateInfo,
-      folder: Path,
       batchId: Long,
       hadoopConf: Configuration
-  ): (List[Path], Boolean) = {
+  ): Option[OperatorStateMetadataV2] = {
     val operator = new Path(info.checkpointLocation, info.operatorId.toString)
     val metadata =
       try
@@ -109,11 +127,6 @@ private[streamjoin] object StateSchemaFiles {
             e
           )
       }
-    metadata match {
-      case Some(m: OperatorStateMetadataV2) =>
-        val isSame = fits(m)
-        (m.stateStoreInfo.head.stateSchemaFilePaths.map(here(folder, _)), isSame)
-      case _ => (Nil, true)
-    }
+    metadata.collect { case m: OperatorStateMetadataV2 => m }
   }
 }

@@ -88,7 +88,7 @@ private[streamjoin] object StateErrors {
         "Start the query with a new checkpoint location, or restore the query as it was"
   ): StreamJoinRuntimeException =
     new StreamJoinRuntimeException(
-      "STREAM_JOIN.INCOMPATIBLE_CHECKPOINT",
+      Incompatible,
       Map(
         "location" -> location,
         "reason" -> reason,
@@ -98,4 +98,10 @@ private[streamjoin] object StateErrors {
       ),
       cause
     )
+
+  /** Whether the failure is that of a checkpoint that does not fit. */
+  def isIncompatible(failure: StreamJoinRuntimeException): Boolean =
+    failure.getCondition == Incompatible
+
+  private val Incompatible = "STREAM_JOIN.INCOMPATIBLE_CHECKPOINT"
 }

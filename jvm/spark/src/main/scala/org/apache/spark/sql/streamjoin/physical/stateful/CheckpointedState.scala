@@ -98,11 +98,7 @@ private[physical] trait CheckpointedState extends StateStoreWriter {
   ): List[StateSchemaValidationResult] =
     CheckpointFit.guard(getStateInfo.checkpointLocation) {
       StateSchemaFiles.validate(
-        old => {
-          val now = operatorStateMetadata(Nil)
-          validateNewMetadata(old, now)
-          !SegmentsIntoRocksDB.applies(old, now)
-        },
+        goesOnFrom,
         getStateInfo,
         format.schemas(storedRows).values,
         stateSchemaDirPath(),
@@ -111,4 +107,32 @@ private[physical] trait CheckpointedState extends StateStoreWriter {
         session
       )
     }
+
+  /**
+   * Refuses the state of another operator, as the first batch of a run does; writes nothing. Spark
+   * itself refuses the state of another kind of operator.
+   */
+  private[physical] final def requireFit(): Unit = {
+    val written = StoredDescription.metadata(getStateInfo, session)
+      .filter(_.operatorInfo.operatorName == shortName)
+    written.foreach { w =>
+      CheckpointFit.guard(getStateInfo.checkpointLocation) {
+        StateSchemaFiles.fitting(
+          goesOnFrom,
+          w,
+          getStateInfo,
+          format.schemas(storedRows).values,
+          stateSchemaDirPath(),
+          session.sessionState.newHadoopConf()
+        )
+      }
+    }
+  }
+
+  /** Refuses the state of another operator. Whether its description stays valid. */
+  private def goesOnFrom(written: OperatorStateMetadata): Boolean = {
+    val now = operatorStateMetadata(Nil)
+    validateNewMetadata(written, now)
+    !SegmentsIntoRocksDB.applies(written, now)
+  }
 }

@@ -13,7 +13,14 @@ import org.apache.spark.sql.execution.streaming.state.{
 private[physical] object StoredDescription {
 
   /** The description beside the state, in JSON, if there is one. */
-  def of(info: StatefulOperatorStateInfo, session: SparkSession): Option[String] = {
+  def of(info: StatefulOperatorStateInfo, session: SparkSession): Option[String] =
+    metadata(info, session).map(_.operatorPropertiesJson)
+
+  /** The operator's metadata, if there is a state. */
+  def metadata(
+      info: StatefulOperatorStateInfo,
+      session: SparkSession
+  ): Option[OperatorStateMetadataV2] = {
     val folder = new Path(info.checkpointLocation, info.operatorId.toString)
     val hadoopConf = session.sessionState.newHadoopConf()
     val manager = CheckpointFileManager.create(folder, hadoopConf)

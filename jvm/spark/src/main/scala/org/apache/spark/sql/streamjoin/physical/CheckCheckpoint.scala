@@ -1,0 +1,105 @@
+package org.apache.spark.sql.streamjoin.physical
+
+import java.util.UUID
+
+import scala.util.control.NonFatal
+
+import org.apache.hadoop.fs.Path
+import org.apache.spark.internal.Logging
+import org.apache.spark.sql.catalyst.plans.logical.{AnalysisHelper, LogicalPlan}
+import org.apache.spark.sql.catalyst.streaming.WriteToStream
+import org.apache.spark.sql.execution.SparkPlan
+import org.apache.spark.sql.execution.streaming.checkpointing.{
+  CheckpointFileManager,
+  OffsetSeqLog,
+  OffsetSeqMetadata
+}
+import org.apache.spark.sql.execution.streaming.runtime.StreamingCheckpointConstants.{
+  DIR_NAME_OFFSETS,
+  DIR_NAME_STATE
+}
+import org.apache.spark.sql.execution.streaming.runtime.WatermarkPropagator
+import org.apache.spark.sql.execution.streaming.state.OperatorStateMetadataV2
+import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.streamjoin.errors.{StateErrors, StreamJoinRuntimeException}
+import org.apache.spark.sql.streamjoin.physical.stateful.CheckpointedState
+import org.apache.spark.sql.streamjoin.shims.PlannerOfBatch
+import org.apache.spark.sql.{classic, SparkSession}
+
+/**
+ * Compares a query with its checkpoint when the query is started.
+ *
+ * Spark compares stateful operators with their metadata when it plans the first batch of a run, and
+ * plans no batch while no rows arrive. This check plans the query at its start, as the first batch
+ * will, and compares it with the stored descriptions. It writes nothing, and leaves every other failure
+ * to the first batch.
+ */
+private[streamjoin] final class CheckCheckpoint(session: SparkSession)
+    extends (LogicalPlan => Unit)
+    with Logging {
+
+  override def apply(plan: LogicalPlan): Unit = plan match {
+    case w: WriteToStream =>
+      try AnalysisHelper.allowInvokingTransformsInAnalyzer { if (hasState(w)) compare(w) }
+      catch {
+        case e: StreamJoinRuntimeException if StateErrors.isIncompatible(e) =>
+          throw StateErrors.atAnalysis(e)
+        case NonFatal(e) =>
+          logInfo(s"The first batch compares the query with ${w.resolvedCheckpointLocation}", e)
+      }
+    case _ =>
+  }
+
+  private def folder(w: WriteToStream, name: String): Path =
+    new Path(w.resolvedCheckpointLocation, name)
+
+  /** Whether a batch has started, and a stateful operator has metadata of the version used here. */
+  private def hasState(w: WriteToStream): Boolean = {
+    val (offsets, state) = (folder(w, DIR_NAME_OFFSETS), folder(w, DIR_NAME_STATE))
+    val files = CheckpointFileManager.create(state, classicSession.sessionState.newHadoopConf())
+    files.exists(offsets) && files.exists(state) && files.list(state).exists { operator =>
+      files.exists(OperatorStateMetadataV2.metadataDirPath(operator.getPath))
+    }
+  }
+
+  private def compare(w: WriteToStream): Unit = {
+    // Spark runs the query in a clone of the session, too
+    val own = classicSession.cloneSession()
+    own.withActive {
+      val log = new OffsetSeqLog(own, folder(w, DIR_NAME_OFFSETS).toString, true)
+      for (batch <- log.getLatestBatchId()) {
+        planned(w, own, batch, log)
+          .collect { case operator: CheckpointedState => operator }
+          .foreach(_.requireFit())
+      }
+    }
+  }
+
+  /** The query's plan in a batch in which every source has rows. */
+  private def planned(
+      w: WriteToStream,
+      own: classic.SparkSession,
+      batch: Long,
+      log: OffsetSeqLog
+  ): SparkPlan = {
+    val metadata = log.offsetSeqMetadataForBatchId(batch).getOrElse(OffsetSeqMetadata(0, 0))
+    OffsetSeqMetadata.setSessionConf(metadata, own.sessionState.conf)
+    own.conf.set(SQLConf.CBO_ENABLED.key, false)
+    val planner = PlannerOfBatch.of(
+      own,
+      w.inputQuery,
+      w.outputMode,
+      folder(w, DIR_NAME_STATE).toString,
+      UUID.randomUUID,
+      UUID.randomUUID,
+      batch,
+      None,
+      metadata,
+      WatermarkPropagator.noop(),
+      false // the first batch writes metadata
+    )
+    planner.state(planner.sparkPlan)
+  }
+
+  private def classicSession: classic.SparkSession = session.asInstanceOf[classic.SparkSession]
+}
