@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from unittest.mock import ANY
 
 import pytest
 from pyspark.errors import AnalysisException, StreamingQueryException
 from pyspark.sql import DataFrame, SparkSession
 
-from streamjoin import impose_order
+from streamjoin import impose_order, stream_join
 from tests.fingerprints import fingerprints
 from tests.orders import WITHIN_THE_HOUR, Shop, met
-from tests.streams import Run
+from tests.streams import Landing, Run
 
 FORMAT = "spark.sql.streaming.stateStore.checkpointFormatVersion"
 
@@ -203,6 +204,67 @@ def test_a_checkpoint_whose_rows_have_other_columns_is_refused(shop: Shop) -> No
     message = refused(shop)
     assert "STREAM_JOIN.INCOMPATIBLE_CHECKPOINT" in message
     assert "other columns" in message
+
+
+BOTH_WAYS = "l.id = r.id AND r.t BETWEEN l.t - INTERVAL '1' MINUTE AND l.t + INTERVAL '1' MINUTE"
+
+
+@pytest.mark.parametrize("mode", ["event time", "as of", "changelog"])
+def test_inputs_that_were_exchanged_are_refused(
+    spark: SparkSession, tmp_path: Path, mode: str
+) -> None:
+    """Nothing but the sources tells the inputs apart. Spark's own join goes on with wrong rows."""
+    schema = "id INT, t TIMESTAMP"
+    a, b, moved = (Landing(spark, tmp_path / name, schema) for name in ("a1", "b1", "c1"))
+
+    def run(left: str, right: str) -> Run:
+        def stream(name: str, alias: str) -> DataFrame:
+            # by a pattern, for Spark refuses another folder
+            read = spark.readStream.schema(schema).json(str(tmp_path / f"{name}*"))
+            if mode == "changelog":
+                return read.alias(alias)
+            return impose_order(read, "t", "1 minute").alias(alias)
+
+        inputs = stream(left, "l"), stream(right, "r")
+        if mode == "event time":
+            both = stream_join(*inputs, BOTH_WAYS)
+        elif mode == "as of":
+            both = stream_join(*inputs, "l.id = r.id AND r.t <= l.t", "asof")
+        else:
+            both = stream_join(*inputs, "l.id = r.id", mode="changelog")
+        kinds = ["_change_type"] if mode == "changelog" else []
+        columns = ["l.id", "minute(l.t) AS lt", "minute(r.t) AS rt", *kinds]
+        return Run(both.selectExpr(*columns), tmp_path / "checkpoint")
+
+    def land(landing: Landing, number: int, clock: str) -> None:
+        landing.land({"id": number, "t": f"2024-05-04T{clock}:00Z"})
+
+    land(a, 1, "10:01")
+    land(b, 2, "10:00")
+    first = run("a", "b")
+    first.step()
+    before = fingerprints(first.checkpoint)
+    for new_rows in (False, True):
+        with pytest.raises(AnalysisException) as refused:
+            run("b", "a").step()
+        assert "STREAM_JOIN.INCOMPATIBLE_CHECKPOINT" in str(refused.value), new_rows
+        for part in (
+            f"its inputs were exchanged: json {tmp_path}/b* was read by the right input",
+            f"Found: the left input from json {tmp_path}/a*; the right input from json {tmp_path}",
+        ):
+            assert part in str(refused.value)
+        assert fingerprints(first.checkpoint) == before
+        if not new_rows:
+            land(b, 1, "10:00")
+    first.step()
+    # all files of an input are somewhere else: new ones are its next rows
+    land(a, 2, "10:01")
+    land(moved, 9, "12:00")
+    land(a, 9, "12:00")
+    last = run("a", "c")
+    last.step()
+    rows = sorted(row[:3] for row in [*first.rows(), *last.rows()])
+    assert rows[:2] == [(1, 1, 0), (2, 1, 0)]
 
 
 def test_a_checkpoint_of_sparks_own_join_is_refused(shop: Shop) -> None:

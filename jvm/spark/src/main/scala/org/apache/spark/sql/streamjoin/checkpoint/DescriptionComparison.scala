@@ -134,7 +134,8 @@ private object DescriptionComparison {
   private val Defaults: Map[String, JValue] = Map.empty
 
   /** Parts that are not compared, or not as they are; of the versions that are read none is another join's. */
-  private val Apart = Set("times", "zone", "version", "format", JoinDescription.Aliases)
+  private val Apart =
+    Set("times", "zone", "version", "format", JoinDescription.Aliases, StoredSources.Part)
 
   /** Parts that earlier checkpoints lack, of which nothing is known then. */
   private val Since = Set("condition", "inputs")

@@ -217,6 +217,12 @@ private[streamjoin] object JoinDescription {
     case _                     => Map.empty
   }
 
+  /** A description with the parts that all operators have. */
+  def and(json: String, more: JObject): String = parse(json) match {
+    case own: JObject => compact(render(own ~ more))
+    case _            => throw new IllegalArgumentException(s"no description, but $json")
+  }
+
   /** A part of a description as it is shown. */
   def shown(value: JValue): String = value match {
     case JString(text)  => text

@@ -21,6 +21,7 @@ import org.apache.spark.sql.execution.streaming.runtime.StreamingCheckpointConst
 import org.apache.spark.sql.execution.streaming.runtime.WatermarkPropagator
 import org.apache.spark.sql.execution.streaming.state.OperatorStateMetadataV2
 import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.streamjoin.checkpoint.StoredSources
 import org.apache.spark.sql.streamjoin.errors.{StateErrors, StreamJoinRuntimeException}
 import org.apache.spark.sql.streamjoin.physical.stateful.CheckpointedState
 import org.apache.spark.sql.streamjoin.shims.PlannerOfBatch
@@ -68,9 +69,13 @@ private[streamjoin] final class CheckCheckpoint(session: SparkSession)
     own.withActive {
       val log = new OffsetSeqLog(own, folder(w, DIR_NAME_OFFSETS).toString, true)
       for (batch <- log.getLatestBatchId()) {
-        planned(w, own, batch, log)
-          .collect { case operator: CheckpointedState => operator }
-          .foreach(_.requireFit())
+        val operators = planned(w, own, batch, log).collect { case o: CheckpointedState => o }
+        val written = operators.flatMap(o => o.requireFit().map(o.getStateInfo.operatorId -> _))
+        StoredSources.requireInPlace(
+          folder(w, DIR_NAME_STATE).toString,
+          written.toMap,
+          operators.map(o => o.getStateInfo.operatorId -> o.described).toMap
+        )
       }
     }
   }

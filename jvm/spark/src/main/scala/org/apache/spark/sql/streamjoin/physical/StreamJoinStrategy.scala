@@ -69,7 +69,8 @@ case class StreamJoinStrategy(session: SparkSession) extends SparkStrategy {
     case o: InOrder => Seq(InOrderExec(o.claimed, planLater(o.child)))
     case m: EventTimeMarks =>
       Seq(EventTimeMarksExec(m.times, m.delays, planLater(m.child)))
-    case i: StreamJoinInput           => Seq(StreamJoinInputExec(i.present, planLater(i.child)))
+    case i: StreamJoinInput =>
+      Seq(StreamJoinInputExec(i.present, i.sources, planLater(i.child)))
     case Project(list, j: StreamJoin) => Seq(ProjectExec(list, planJoin(j, required(list, j))))
     case Project(list, Filter(condition, j: StreamJoin)) =>
       Seq(ProjectExec(list, FilterExec(condition, planJoin(j, named(list :+ condition, j)))))
@@ -147,9 +148,5 @@ case class StreamJoinStrategy(session: SparkSession) extends SparkStrategy {
     )
   }
 
-  /** The optimizer may have put a projection on top of an input. */
-  private def planInput(input: LogicalPlan): SparkPlan = planLater(input match {
-    case i: StreamJoinInput => i
-    case other              => StreamJoinInput.of(other, zoned = Nil)
-  })
+  private def planInput(input: LogicalPlan): SparkPlan = planLater(StreamJoinInput.onTop(input))
 }

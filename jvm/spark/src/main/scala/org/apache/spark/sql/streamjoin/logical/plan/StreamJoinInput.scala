@@ -13,9 +13,14 @@ import org.apache.spark.sql.streamjoin.logical.times.{HasTimeColumns, InputColum
  *
  * @param present the columns that are never NULL
  * @param zoned what of the columns depends on the time zone of the session
+ * @param sources identities of the sources of its rows, also of those without rows in a batch
  */
-case class StreamJoinInput(present: Set[ExprId], zoned: Seq[ZonedPart], child: LogicalPlan)
-    extends UnaryNode
+case class StreamJoinInput(
+    present: Set[ExprId],
+    zoned: Seq[ZonedPart],
+    sources: Seq[String],
+    child: LogicalPlan
+) extends UnaryNode
     with HasTimeColumns {
 
   override def timeColumns: TimeColumns = TimeColumns.of(child)
@@ -33,14 +38,30 @@ case class StreamJoinInput(present: Set[ExprId], zoned: Seq[ZonedPart], child: L
 
 private[streamjoin] object StreamJoinInput {
 
-  def of(input: LogicalPlan, zoned: Seq[ZonedPart]): StreamJoinInput =
-    StreamJoinInput(input.output.filterNot(_.nullable).map(_.exprId).toSet, zoned, input)
+  def of(
+      input: LogicalPlan,
+      zoned: Seq[ZonedPart] = Nil,
+      sources: Seq[String] = Nil
+  ): StreamJoinInput = StreamJoinInput(
+    input.output.filterNot(_.nullable).map(_.exprId).toSet,
+    zoned,
+    sources,
+    input
+  )
 
-  /** What of an input depends on the time zone; the optimizer may have put something on top of it. */
-  def zoned(input: LogicalPlan): Seq[ZonedPart] = input match {
-    case i: StreamJoinInput => i.zoned
-    case u: UnaryNode       => zoned(u.child)
-    case _                  => Nil
+  /** What of an input depends on the time zone. */
+  def zoned(input: LogicalPlan): Seq[ZonedPart] = in(input).fold(Seq.empty[ZonedPart])(_.zoned)
+
+  /** The input of a join as planned: wrapped again if the optimizer has put a node on top of it. */
+  def onTop(input: LogicalPlan): StreamJoinInput = input match {
+    case i: StreamJoinInput => i
+    case other              => of(other, sources = in(other).fold(Seq.empty[String])(_.sources))
+  }
+
+  private def in(input: LogicalPlan): Option[StreamJoinInput] = input match {
+    case i: StreamJoinInput => Some(i)
+    case u: UnaryNode       => in(u.child)
+    case _                  => None
   }
 
   /** The input with a filter on its rows, written for rows as they come out of the join. */

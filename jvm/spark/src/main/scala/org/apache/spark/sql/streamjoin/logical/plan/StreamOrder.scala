@@ -22,6 +22,7 @@ import io.streamjoin.watermark.WatermarkPlan
  * @param scope how far the order reaches
  * @param whole whether rows of one time wait until all of them are there, and come out in one batch
  * @param zoned what of the time depends on the time zone of the session; as in [[StreamJoinInput]]
+ * @param sources identities of the sources of its rows; as in [[StreamJoinInput]]
  * @param claimed the order as it was asked for
  */
 case class StreamOrder(
@@ -31,6 +32,7 @@ case class StreamOrder(
     scope: OrderScope,
     whole: Boolean,
     zoned: Seq[ZonedPart],
+    sources: Seq[String],
     claimed: ClaimedOrder,
     child: LogicalPlan
 ) extends UnaryNode

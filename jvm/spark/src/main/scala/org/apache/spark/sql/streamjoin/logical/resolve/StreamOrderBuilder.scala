@@ -148,6 +148,7 @@ private[logical] object StreamOrderBuilder extends AliasHelper {
         OrderScope.Query,
         whole = false,
         Nil,
+        Nil,
         new ClaimedOrder(Nil),
         child
       ).watermark._2.nonEmpty
@@ -179,6 +180,7 @@ private[logical] object StreamOrderBuilder extends AliasHelper {
           scope,
           whole,
           zoned(keys, child),
+          InputSources.of(child),
           new ClaimedOrder(keys),
           child
         )

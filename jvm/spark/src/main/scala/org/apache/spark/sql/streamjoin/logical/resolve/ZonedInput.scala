@@ -13,7 +13,8 @@ private[resolve] object ZonedInput extends InputWalk[Zoned] {
     named(input).collect { case (Some(column), z) => ZonedPart(column, z.sql, z.zones) }.distinct
 
   /** The input as one of a join. */
-  def joined(input: LogicalPlan): StreamJoinInput = StreamJoinInput.of(input, of(input))
+  def joined(input: LogicalPlan): StreamJoinInput =
+    StreamJoinInput.of(input, of(input), InputSources.of(input))
 
   override protected def own(e: Expression): Option[Zoned] = {
     val value = e match {

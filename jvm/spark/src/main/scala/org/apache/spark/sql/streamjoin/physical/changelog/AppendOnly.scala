@@ -48,8 +48,8 @@ private[changelog] object AppendOnly {
           case Some(column)          => traced(column, child)
           case None                  => (e, plan)
         }
-      case (_: Attribute, Filter(_, child))             => traced(e, child)
-      case (_: Attribute, StreamJoinInput(_, _, child)) => traced(e, child)
-      case _                                            => (e, plan)
+      case (_: Attribute, Filter(_, child))   => traced(e, child)
+      case (_: Attribute, i: StreamJoinInput) => traced(e, i.child)
+      case _                                  => (e, plan)
     }
 }

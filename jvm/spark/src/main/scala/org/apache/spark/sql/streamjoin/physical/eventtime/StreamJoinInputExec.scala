@@ -7,14 +7,15 @@ import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeSet, ExprI
 import org.apache.spark.sql.catalyst.plans.physical.Partitioning
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.streamjoin.logical.plan.StreamJoinInput
-import org.apache.spark.sql.streamjoin.physical.stateful.InLoopBelow
+import org.apache.spark.sql.streamjoin.physical.stateful.{FromSources, InLoopBelow}
 
 /**
  * The input of a join, with columns that may be NULL where they may be so in any batch. It does nothing
  * to rows.
  */
-case class StreamJoinInputExec(present: Set[ExprId], child: SparkPlan)
-    extends InLoopBelow {
+case class StreamJoinInputExec(present: Set[ExprId], sources: Seq[String], child: SparkPlan)
+    extends InLoopBelow
+    with FromSources {
 
   override def nodeName: String = "StreamJoinInput"
 

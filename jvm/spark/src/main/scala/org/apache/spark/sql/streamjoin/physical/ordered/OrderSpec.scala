@@ -19,6 +19,7 @@ import io.streamjoin.watermark.WatermarkPlan
  * @param bases where the watermarks start, in the order in which they are stored
  * @param watermark how that of the time comes about
  * @param zoned what of the time depends on the time zone of the session
+ * @param sources identities of the sources of the rows
  * @param summary what rows are ordered by, in a few words
  * @param explained the order, in words
  */
@@ -30,6 +31,7 @@ private[physical] final case class OrderSpec(
     bases: Seq[BaseColumn],
     watermark: WatermarkPlan,
     zoned: Seq[ZonedPart],
+    sources: Seq[String],
     summary: String,
     explained: Seq[String]
 ) {
@@ -56,6 +58,7 @@ private[physical] object OrderSpec {
         bases,
         watermark,
         o.zoned,
+        o.sources,
         summary(o),
         words
       )

@@ -97,6 +97,8 @@ class StreamOrderExec(child: SparkPlan, batch: BatchInfo, val spec: OrderSpec)
   override protected def description(format: StateFormat): String =
     DescribedOrder.json(spec, format)
 
+  override protected def sources: Seq[(String, Seq[String])] = Seq("input" -> spec.sources)
+
   override protected def storedRows(side: Side): StructType =
     if (side == OrderOperator.BufferSide) DataTypeUtils.fromAttributes(left.output)
     else new StructType()

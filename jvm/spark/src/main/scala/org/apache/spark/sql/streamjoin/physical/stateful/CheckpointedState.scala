@@ -17,7 +17,12 @@ import org.apache.spark.sql.streamjoin.checkpoint.formats.{
   SegmentsIntoRocksDB,
   StateFormats
 }
-import org.apache.spark.sql.streamjoin.checkpoint.{StateFormat, StateSchemaFiles}
+import org.apache.spark.sql.streamjoin.checkpoint.{
+  JoinDescription,
+  StateFormat,
+  StateSchemaFiles,
+  StoredSources
+}
 import org.apache.spark.sql.types.StructType
 
 import io.streamjoin.model.Side
@@ -31,6 +36,9 @@ private[physical] trait CheckpointedState extends StateStoreWriter {
 
   /** The operator as it is written beside its state, in JSON, with the number of its format. */
   protected def description(format: StateFormat): String
+
+  /** The sources of each input, by the name of the input. */
+  protected def sources: Seq[(String, Seq[String])]
 
   /** The columns of the rows that are kept. */
   protected def storedRows(side: Side): StructType
@@ -73,9 +81,13 @@ private[physical] trait CheckpointedState extends StateStoreWriter {
         .zip(stateSchemaPaths)
         .map { case (name, paths) => StateStoreMetadataV2(name, 0, info.numPartitions, paths) }
         .toArray,
-      description(format)
+      described
     )
   }
+
+  /** The description that is stored in the operator's metadata, in JSON. */
+  private[physical] final def described: String =
+    JoinDescription.and(description(format), StoredSources.part(sources))
 
   override def validateNewMetadata(
       oldMetadata: OperatorStateMetadata,
@@ -111,8 +123,10 @@ private[physical] trait CheckpointedState extends StateStoreWriter {
   /**
    * Refuses the state of another operator, as the first batch of a run does; writes nothing. Spark
    * itself refuses the state of another kind of operator.
+   *
+   * @return the stored description, in JSON
    */
-  private[physical] final def requireFit(): Unit = {
+  private[physical] final def requireFit(): Option[String] = {
     val written = StoredDescription.metadata(getStateInfo, session)
       .filter(_.operatorInfo.operatorName == shortName)
     written.foreach { w =>
@@ -127,6 +141,7 @@ private[physical] trait CheckpointedState extends StateStoreWriter {
         )
       }
     }
+    written.map(_.operatorPropertiesJson)
   }
 
   /** Refuses the state of another operator. Whether its description stays valid. */

@@ -52,6 +52,9 @@ private[physical] trait JoinExec extends EventTimeExec {
     super.getProgress()
   }
 
+  final override protected def sources: Seq[(String, Seq[String])] =
+    Side.both.map(side => side.name -> FromSources.of(input(side)))
+
   override protected def storedRows(side: Side): StructType =
     DataTypeUtils.fromAttributes(input(side).output)
 

@@ -24,6 +24,7 @@ class StreamJoinInputExecSuite extends AnalysisSession {
     val doubled = Alias(Multiply(below.output.head, Literal(2L)), "v")()
     val input = StreamJoinInputExec(
       if (never) Set(doubled.exprId) else Set.empty,
+      Nil,
       ProjectExec(Seq(below.output.head, doubled), below)
     )
     val v = input.output.last
@@ -42,7 +43,7 @@ class StreamJoinInputExecSuite extends AnalysisSession {
   }
 
   test("rows that are there already are handed on as they are") {
-    val plan = collapsed(StreamJoinInputExec(Set.empty, CoalesceExec(1, range)))
+    val plan = collapsed(StreamJoinInputExec(Set.empty, Nil, CoalesceExec(1, range)))
     assert(plan.isInstanceOf[StreamJoinInputExec])
     assert(plan.children.head.isInstanceOf[CoalesceExec])
   }
