@@ -267,6 +267,40 @@ def test_inputs_that_were_exchanged_are_refused(
     assert rows[:2] == [(1, 1, 0), (2, 1, 0)]
 
 
+def test_a_setting_of_the_optimizer_that_the_state_depends_on_is_named(
+    shop: Shop, spark: SparkSession
+) -> None:
+    """Which columns are kept is up to a rule of Spark's."""
+    setting = "spark.sql.optimizer.excludedRules"
+    pruning = "org.apache.spark.sql.catalyst.optimizer.ColumnPruning"
+
+    def run(name: str) -> Run:
+        orders = shop.orders.stream().selectExpr("*", "id + 1 AS unread")
+        left = impose_order(orders, "order_time", "0 seconds").alias("o")
+        joined = left.streamJoin(shop.delivered(), WITHIN_THE_HOUR, "left")
+        return shop.run(joined.select("o.id", "order_time", "d.id"), name)
+
+    shop.order((1, "10:00"))
+    run("with").step()
+    spark.conf.set(setting, pruning)
+    try:
+        run("without").step()
+        with pytest.raises(AnalysisException) as excluded:
+            run("with").start(availableNow=True)
+    finally:
+        spark.conf.unset(setting)
+    with pytest.raises(AnalysisException) as included:
+        run("without").start(availableNow=True)
+    for refused, words in (
+        (excluded, f"was '' when it was written and is '{pruning}' now"),
+        (included, f"was '{pruning}' when it was written and is '' now"),
+    ):
+        assert "its rows have other columns" in str(refused.value)
+        assert f"{setting} {words}" in str(refused.value)
+    shop.deliver((1, "10:30"))
+    assert met(run("with").step()) == [(1, 1)]
+
+
 def test_a_checkpoint_of_sparks_own_join_is_refused(shop: Shop) -> None:
     from tests.test_same_batch import spark_join
 

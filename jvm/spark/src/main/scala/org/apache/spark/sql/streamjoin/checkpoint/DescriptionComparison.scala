@@ -134,8 +134,15 @@ private object DescriptionComparison {
   private val Defaults: Map[String, JValue] = Map.empty
 
   /** Parts that are not compared, or not as they are; of the versions that are read none is another join's. */
-  private val Apart =
-    Set("times", "zone", "version", "format", JoinDescription.Aliases, StoredSources.Part)
+  private val Apart = Set(
+    "times",
+    "zone",
+    "version",
+    "format",
+    JoinDescription.Aliases,
+    StoredSources.Part,
+    ExcludedRules.Part
+  )
 
   /** Parts that earlier checkpoints lack, of which nothing is known then. */
   private val Since = Set("condition", "inputs")

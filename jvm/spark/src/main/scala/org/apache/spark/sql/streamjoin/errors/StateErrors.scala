@@ -99,6 +99,16 @@ private[streamjoin] object StateErrors {
       cause
     )
 
+  /** The same failure with one more hint on what to do. */
+  def withHint(failure: StreamJoinRuntimeException, hint: String): StreamJoinRuntimeException = {
+    val said = failure.getMessageParameters.asScala.toMap
+    new StreamJoinRuntimeException(
+      failure.getCondition,
+      said + ("instead" -> s"${said("instead")}. $hint"),
+      failure.getCause
+    )
+  }
+
   /** Whether the failure is that of a checkpoint that does not fit. */
   def isIncompatible(failure: StreamJoinRuntimeException): Boolean =
     failure.getCondition == Incompatible

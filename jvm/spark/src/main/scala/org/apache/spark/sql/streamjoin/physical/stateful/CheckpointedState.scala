@@ -18,12 +18,14 @@ import org.apache.spark.sql.streamjoin.checkpoint.formats.{
   StateFormats
 }
 import org.apache.spark.sql.streamjoin.checkpoint.{
+  ExcludedRules,
   JoinDescription,
   StateFormat,
   StateSchemaFiles,
   StoredSources
 }
 import org.apache.spark.sql.types.StructType
+import org.json4s.JsonDSL._
 
 import io.streamjoin.model.Side
 
@@ -87,7 +89,7 @@ private[physical] trait CheckpointedState extends StateStoreWriter {
 
   /** The description that is stored in the operator's metadata, in JSON. */
   private[physical] final def described: String =
-    JoinDescription.and(description(format), StoredSources.part(sources))
+    JoinDescription.and(description(format), StoredSources.part(sources) ~ ExcludedRules.part)
 
   override def validateNewMetadata(
       oldMetadata: OperatorStateMetadata,
