@@ -95,7 +95,7 @@ def test_event_times_of_every_type(spark: SparkSession, tmp_path: Path, kind: st
     inputs.land("left", (1, "a", 100), (2, "a", 101), (3, "b", 102), (4, "a", 103))
     inputs.land("right", (1, "a", 101), (2, "b", 105), (3, "a", 99))
     run.step()
-    # 105 - 1 - 2 = 102: rows 1 and 2 of the left are gone, 3 and 4 may still meet
+    # 105 - 1 - 2 = 102: rows 1 and 2 of the left are gone, 3 and 4 may still meet something
     assert run.metrics()["bufferedRowsLeft"] == 2
     inputs.land("left", (5, "b", 104), (6, "a", 106), (END, "end", 200))
     inputs.land("right", (4, "a", 104), (5, None, 104), (END, "end", 300))
@@ -142,7 +142,7 @@ def test_numbers_in_different_units(
         inputs.land("left", (1, "a", 100), (2, "a", 102), (3, "b", 104))
         inputs.land("right", (1, "a", 101), (2, "a", 105), (3, "b", 104))
         run.step()
-        # the watermark of the right input is 105004: left rows from 104 on may still meet
+        # the watermark of the right input is 105004: left rows from 104 on may still meet one
         assert run.metrics()["bufferedRowsLeft"] == 1
         inputs.land("left", (END, "end", 200))
         inputs.land("right", (END, "end", 300))

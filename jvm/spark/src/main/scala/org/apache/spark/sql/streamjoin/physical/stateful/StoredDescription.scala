@@ -29,7 +29,7 @@ private[physical] object StoredDescription {
       OperatorStateMetadataReader
         .createReader(folder, hadoopConf, 2, info.storeVersion)
         .read()
-        .collect { case m: OperatorStateMetadataV2 => m.operatorPropertiesJson }
+        .collect { case m: OperatorStateMetadataV2 => m }
     }
   }
 }
