@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+from typing import Any
 
 from pyspark.errors import PySparkException
 from pyspark.sql.streaming.query import StreamingQuery
@@ -16,7 +17,8 @@ def plan_of(query: StreamingQuery) -> Plan:
     """Read the plan of the last batch, which is there after the end of a query, too."""
     try:
         if not _connect.is_connect(query):
-            return read(query._jsq.explainInternal(False))
+            of_jvm: Any = query._jsq
+            return read(of_jvm.explainInternal(False))
         with contextlib.redirect_stdout(io.StringIO()) as text:
             query.explain()
         return read(text.getvalue())

@@ -45,7 +45,8 @@ def said(interval: int | None, now: int, zone: tzinfo) -> str:
 def _interval(query: StreamingQuery, progress: Sequence[Any]) -> int | None:
     """Give the milliseconds between two triggers; on Spark Connect the reports tell them."""
     if not _connect.is_connect(query):
-        found = _INTERVAL.fullmatch(str(query._jsq.streamingQuery().trigger().toString()))
+        of_jvm: Any = query._jsq
+        found = _INTERVAL.fullmatch(str(of_jvm.streamingQuery().trigger().toString()))
         return int(found[1]) if found else None
     # the first batch begins when the query does, those after it at multiples
     times = [instant(r["timestamp"]).timestamp() * 1000 for r in reports(progress)][1:]
