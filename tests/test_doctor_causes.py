@@ -170,6 +170,15 @@ def test_numbers_of_another_unit(name: str) -> None:
     assert "zone" not in str(seen)
 
 
+def test_a_condition_that_knows_of_the_units() -> None:
+    """`o.ot * 1000` in the condition: times that differ by that are as they should be."""
+    told = known(draw(("too small left", "spelt keys"), 0, number=True))
+    multiple = [{"later": "d.dt", "earlier": "(o.ot * 1000)", "slack": 0}]
+    knows = [{**described, "bounds": multiple} for described in told.described]
+    assert codes(diagnose(told))[0] == "OTHER_UNIT"
+    assert "OTHER_UNIT" not in codes(diagnose(replace(told, described=knows)))
+
+
 def test_a_time_that_is_wrong_is_reckoned_with_nowhere() -> None:
     """No lag of centuries is advised, no state of gigabytes foretold."""
     for name in ("future left", "too small left", "too large right"):

@@ -174,9 +174,15 @@ class Unit:
 
 
 def other_unit(join: JoinKnown) -> Unit | None:
-    """Compare the largest times of both inputs."""
+    """Compare the largest times of both inputs.
+
+    The condition compares these times as they are: one with `o.ts * 1000` knows of the units.
+    """
     lookup = join.described.get("lookup", {})
     names = [lookup.get(side) for side in SIDES]
+    bounds = join.described.get("bounds", [])
+    if not any({bound["later"], bound["earlier"]} == set(names) for bound in bounds):
+        return None
     fronts = [name and join.front(name) for name in names]
     if not all(names) or not all(front and front > 0 for front in fronts):
         return None
