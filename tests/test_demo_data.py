@@ -10,6 +10,8 @@ import pytest
 from examples.demo import flights, orders
 from examples.demo.arrivals import Clock, Stream, stream
 from examples.demo.pipeline import Pipeline
+from examples.demo.plot import stalls
+from examples.demo.progress import Batch
 
 EPOCH = pd.Timestamp("2026-01-01", tz="UTC")
 
@@ -66,3 +68,17 @@ def test_a_departure_has_at_most_one_hour_of_weather() -> None:
     weather = flights.pipeline().streams[1].punctual
     assert not weather.duplicated(["origin", "weather_time"]).any()
     assert (weather["weather_time"].dt.minute == 0).all()
+
+
+def test_a_stall_is_where_the_watermark_of_one_input_stands() -> None:
+    pipeline = orders.pipeline()
+    clock = pipeline.clock
+
+    def batch(number: int) -> Batch:
+        now = clock.start + clock.step * number
+        returned = now if not 4 <= number < 9 else clock.start + clock.step * 4
+        marks = {"order_time": now, "delivery_time": now, "return_time": returned}
+        return Batch(number, 0, 0, 0, marks, ())
+
+    assert stalls(pipeline, [batch(number) for number in range(clock.count)]) == [("returns", 5, 9)]
+    assert stalls(pipeline, [batch(number) for number in range(4)]) == []
