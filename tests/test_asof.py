@@ -314,7 +314,8 @@ def test_quotes_that_fall_silent_hold_nothing_back(market: Market) -> None:
     market.quote("B 10:29", "B 10:30", "C 10:32")
     market.trade("B 10:31")
     assert clocks(run.step()) == [("B", "10:30", "10:30")]
-    assert run.metrics()["lateRowsRight"] == 1
+    # over all batches: on a slow machine the quotes fall silent again, and an empty batch follows
+    assert run.total("lateRowsRight") == 1
 
 
 def test_silent_inputs_of_an_as_of_join_do_not_go_with_the_join_above(
