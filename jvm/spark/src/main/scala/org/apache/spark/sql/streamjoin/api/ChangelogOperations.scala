@@ -1,8 +1,8 @@
 package org.apache.spark.sql.streamjoin.api
 
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
-import org.apache.spark.sql.streamjoin.logical.resolve.ChangelogSource
 import org.apache.spark.sql.{classic, Column, DataFrame}
+import org.apache.spark.sql.streamjoin.logical.resolve.changelog.ChangelogSource
 
 /** What DataFrames of changes can do. Callers use `io.streamjoin`. */
 object ChangelogOperations {

@@ -13,7 +13,7 @@ import org.apache.spark.sql.streamjoin.logical.plan.{
   StreamJoinHint,
   UnresolvedImposeOrder
 }
-import org.apache.spark.sql.streamjoin.logical.resolve.{
+import org.apache.spark.sql.streamjoin.logical.resolve.analyzer.{
   HoldHintedJoins,
   ResolveAwaitedJoin,
   ResolveChangelogJoin

@@ -16,30 +16,34 @@ import org.apache.spark.sql.streamjoin.logical.optimize.{
   PushFilterThroughStreamOrder,
   PushFilterThroughUpserts
 }
-import org.apache.spark.sql.streamjoin.logical.resolve.{
+import org.apache.spark.sql.streamjoin.logical.resolve.analyzer.{
   AwaitAliases,
   AwaitChangeColumns,
-  Changelogs,
-  CheckBeforeSpark,
   CheckJoinHints,
-  CheckOutputMode,
-  CheckSecondWatermark,
-  CompleteSums,
   HoldHintedJoins,
   InlineOrderedCTE,
-  KeepChangeColumns,
-  MarkResult,
-  OneEventTime,
   PlaceWindows,
-  RefuseWindowsInConditions,
   ResolveAwaitedJoin,
   ResolveChangelog,
   ResolveChangelogJoin,
-  ResolveOrders,
   ResolveRowtime,
   ResolveStreamJoin,
   ResolveStreamOrder,
-  ResolveStreamSubqueries,
+  ResolveStreamSubqueries
+}
+import org.apache.spark.sql.streamjoin.logical.resolve.changelog.{
+  Changelogs,
+  CompleteSums,
+  KeepChangeColumns,
+  MarkResult
+}
+import org.apache.spark.sql.streamjoin.logical.resolve.eventtime.OneEventTime
+import org.apache.spark.sql.streamjoin.logical.resolve.orders.ResolveOrders
+import org.apache.spark.sql.streamjoin.logical.resolve.refusals.{
+  CheckBeforeSpark,
+  CheckOutputMode,
+  CheckSecondWatermark,
+  RefuseWindowsInConditions,
   TimesAndNumbers,
   WarnAtAnalysis
 }

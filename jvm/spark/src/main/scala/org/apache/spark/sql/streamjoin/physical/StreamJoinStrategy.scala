@@ -16,6 +16,8 @@ import org.apache.spark.sql.catalyst.plans.logical.{
 }
 import org.apache.spark.sql.execution.{FilterExec, ProjectExec, SparkPlan, SparkStrategy}
 import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.streamjoin.logical.resolve.eventtime.UnboundedJoins
+import org.apache.spark.sql.streamjoin.logical.resolve.refusals.JoinRefusals
 import org.apache.spark.sql.streamjoin.StreamJoinConf
 import org.apache.spark.sql.streamjoin.logical.plan.{
   AsOfJoin,
@@ -29,7 +31,6 @@ import org.apache.spark.sql.streamjoin.logical.plan.{
   StreamOrder,
   ToUpserts
 }
-import org.apache.spark.sql.streamjoin.logical.resolve.{JoinRefusals, UnboundedJoins}
 import org.apache.spark.sql.streamjoin.physical.asof.{AsOfJoinExec, AsOfSpec}
 import org.apache.spark.sql.streamjoin.physical.changelog.{
   AboveChanges,

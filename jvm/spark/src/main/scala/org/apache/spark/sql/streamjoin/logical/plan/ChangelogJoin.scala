@@ -35,7 +35,7 @@ import io.streamjoin.model.{JoinType, Side}
  * @param changes the columns that say what became of a row: kind, batch and time of the batch
  * @param leftParts what the left input is made of, above its source
  * @param normalizes whether it only gives the changes of one input with both images, see
- *   [[org.apache.spark.sql.streamjoin.logical.resolve.ChangelogBuilder]]
+ *   [[org.apache.spark.sql.streamjoin.logical.resolve.changelog.ChangelogBuilder]]
  * @param keysFromBelow of which inputs the key follows from a join below, see [[UniqueKey]]
  * @param aliased the columns of the condition under the aliases that the person gave
  * @param isResult whether its changes are those of the query, with nothing above that nets them

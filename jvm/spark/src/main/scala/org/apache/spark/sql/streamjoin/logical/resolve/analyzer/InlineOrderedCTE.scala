@@ -1,0 +1,78 @@
+package org.apache.spark.sql.streamjoin.logical.resolve.analyzer
+
+import org.apache.spark.sql.catalyst.optimizer.InlineCTE
+import org.apache.spark.sql.catalyst.plans.logical._
+import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.streamjoin.errors.{StreamJoinAnalysisException, StreamJoinErrors}
+import org.apache.spark.sql.streamjoin.logical.plan.{
+  AsOfJoin,
+  ChangelogMarks,
+  ImposeOrder,
+  LastRows,
+  RelationWindow,
+  StreamJoin
+}
+import org.apache.spark.sql.streamjoin.shims.SparkCaseClass
+import org.apache.spark.sql.streamjoin.{ColumnNames, StreamJoinConf}
+
+/** Puts common table expressions with an order, or with changes, in their places, where a join can see them. */
+object InlineOrderedCTE extends Rule[LogicalPlan] {
+
+  override def apply(plan: LogicalPlan): LogicalPlan =
+    AnalysisHelper.allowInvokingTransformsInAnalyzer {
+      lazy val hides = hidesStreams(plan)
+      plan.transformUp {
+        case w: WithCTE if w.isStreaming && hides && isInlinable(w) => inlined(w)
+      }
+    }
+
+  private val inline: InlineCTE = SparkCaseClass.make(
+    classOf[InlineCTE],
+    /* alwaysInline = */ Boolean.box(false),
+    /* keepDanglingRelations = */ Boolean.box(false)
+  )
+
+  /** Spark lets stand what is read more than once and would give other values each time. */
+  private def inlined(w: WithCTE): LogicalPlan = inline(w) match {
+    case rest: WithCTE if rest.exists(isOurs) && rest.exists(readsShared) => throw shared(rest)
+    case plan                                                             => plan
+  }
+
+  private def readsShared(plan: LogicalPlan): Boolean = plan match {
+    case j: Join => j.children.forall(_.isStreaming) && j.exists(isReference)
+    case p       => p.subqueries.exists(q => q.isStreaming && q.exists(isReference))
+  }
+
+  private def isReference(plan: LogicalPlan): Boolean = plan.isInstanceOf[CTERelationRef]
+
+  private def shared(w: WithCTE): StreamJoinAnalysisException = {
+    val definition = w.cteDefs.head
+    val varying = definition.flatMap(_.expressions).flatMap(_.find { e =>
+      !e.deterministic && e.children.forall(_.deterministic)
+    }).headOption
+    val name = definition.collectFirst { case a: SubqueryAlias => a.alias }
+    StreamJoinErrors.sharedExpression(
+      varying.fold(definition.origin)(_.origin),
+      name.fold("WITH")(n => ColumnNames.written(Seq(n))),
+      varying.fold("it")(ColumnNames.sql)
+    )
+  }
+
+  private def isOurs(plan: LogicalPlan): Boolean = plan match {
+    case _: ImposeOrder | _: RelationWindow | _: LastRows | _: StreamJoin | _: AsOfJoin => true
+    case _                                                                              => false
+  }
+
+  /** Whether there is anything about which it must be seen what is read from where. */
+  private def hidesStreams(plan: LogicalPlan): Boolean = plan.exists {
+    case p if isOurs(p)        => true
+    case p: Project            => p.resolved && ChangelogMarks.areChanges(p)
+    case _: EventTimeWatermark => conf.getConf(StreamJoinConf.ReplaceBuiltin)
+    case _                     => false
+  }
+
+  /** The query itself may wait for what is in the expressions: for ROWTIME, their event times. */
+  private def isInlinable(w: WithCTE): Boolean =
+    w.cteDefs.forall(_.resolved) &&
+      w.plan.collectWithSubqueries { case r: CTERelationRef => r }.forall(_.resolved)
+}

@@ -1,0 +1,225 @@
+package org.apache.spark.sql.streamjoin.logical.resolve.analyzer
+
+import org.apache.spark.sql.catalyst.expressions.{Left => _, Right => _, _}
+import org.apache.spark.sql.catalyst.plans.{Inner, InnerLike, NaturalJoin, UsingJoin}
+import org.apache.spark.sql.catalyst.plans.logical._
+import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.catalyst.trees.CurrentOrigin
+import org.apache.spark.sql.catalyst.trees.TreePattern.JOIN
+import org.apache.spark.sql.streamjoin.ColumnNames
+import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
+import org.apache.spark.sql.streamjoin.logical.plan.{
+  ImposeOrder,
+  JoinWindows,
+  LastRows,
+  RelationWindow,
+  StreamJoin
+}
+import org.apache.spark.sql.streamjoin.logical.resolve.eventtime.{BuiltinJoin, WindowsOfInputs}
+import org.apache.spark.sql.streamjoin.logical.resolve.refusals.MissingWatermark
+import org.apache.spark.sql.streamjoin.logical.resolve.shared.Rowtime
+import org.apache.spark.sql.streamjoin.logical.times.InputColumns
+
+import io.streamjoin.model.Side
+
+/**
+ * Gives each join of streams its whole condition: the windows on its inputs as bounds, and, where it
+ * is an inner join, the parts of WHERE that concern both inputs; all that concern its columns, where
+ * it is written `FROM a, b WHERE ...`.
+ *
+ * A part of WHERE goes to the lowest join that it bounds, whether that will be this project's or stay
+ * Spark's: what Spark bounds only later, when it optimizes, would look unbounded to a join above.
+ */
+object PlaceWindows extends Rule[LogicalPlan] with PredicateHelper {
+
+  override def apply(plan: LogicalPlan): LogicalPlan =
+    if (!plan.containsPattern(JOIN) || !concerns(plan)) plan
+    else AnalysisHelper.allowInvokingTransformsInAnalyzer(placed(plan))
+
+  /** Whether a query has joins that are, or may become, this project's. */
+  private def concerns(plan: LogicalPlan): Boolean = BuiltinJoin.isSought || plan.exists {
+    case _: RelationWindow | _: LastRows | _: ImposeOrder | _: StreamJoin => true
+    case _                                                                => false
+  }
+
+  /** Refuses a window that no join has taken in. */
+  def check(plan: LogicalPlan): Unit =
+    WindowsOfInputs.misplaced(plan).foreach(refusal => throw refusal.error)
+
+  /** Whether parts of WHERE above inner joins, from which bounds may come, are not resolved yet. */
+  def mayBringBounds(plan: LogicalPlan): Boolean = plan match {
+    case Filter(condition, child) =>
+      val (joined, inputs) = chain(child).partition(isOfInner)
+      joined.nonEmpty && inputs.forall(_.resolved) &&
+      !joined.exists(_.expressions.exists(Rowtime.isUnqualifiedIn)) &&
+      splitConjunctivePredicates(condition).exists(part => !part.resolved && !followsJoin(part))
+    case _ => false
+  }
+
+  /** What is no bound, and may be resolved only when the join is ours. */
+  private def followsJoin(part: Expression): Boolean =
+    Rowtime.isUnqualifiedIn(part) || part.exists(_.isInstanceOf[SubqueryExpression])
+
+  /** Inner joins, what is between them, and their inputs. */
+  private def chain(plan: LogicalPlan): Seq[LogicalPlan] =
+    if (isOfInner(plan)) plan +: plan.children.flatMap(chain) else Seq(plan)
+
+  private def placed(plan: LogicalPlan): LogicalPlan = plan match {
+    case f @ Filter(condition, child) if isOfInner(child) =>
+      val inputs = below(child)
+      if (!child.resolved || !inputs.exists(isOfStreams) || mayBringBounds(f))
+        f.withNewChildren(Seq(inputs))
+      else {
+        val (conjuncts, others) = splitConjunctivePredicates(condition).partition(_.resolved)
+        val (joined, rest) = distribute(inputs, conjuncts)
+        (rest ++ others).reduceOption(And).fold(joined)(Filter(_, joined))
+      }
+    case j: Join => window(j.mapChildren(placed).asInstanceOf[Join])
+    case other   => other.mapChildren(placed)
+  }
+
+  private def isInner(j: Join): Boolean = j.joinType.isInstanceOf[InnerLike]
+
+  private def isCross(j: Join): Boolean = isInner(j) && j.condition.isEmpty
+
+  /** Whether conditions on rows of the plan may as well be conditions of an inner join in it. */
+  private def isOfInner(plan: LogicalPlan): Boolean = plan match {
+    case j: Join if isInner(j)                 => true
+    case j: Join if PreservedInputs.isOuter(j) => j.children.exists(isOfInner)
+    case PassesConditions(input, _, _)         => isOfInner(input)
+    case _                                     => false
+  }
+
+  private def isOfStreams(plan: LogicalPlan): Boolean = plan match {
+    case j: Join => hasWindow(j) || (j.resolved && (StreamJoin.ofStreams(j) || LastRows.wanted(j)))
+    case _       => false
+  }
+
+  private def hasWindow(j: Join): Boolean =
+    Seq(j.left, j.right).exists(RelationWindow.on(_).nonEmpty)
+
+  /** A chain of inner joins, with what is below it done. */
+  private def below(plan: LogicalPlan): LogicalPlan = plan match {
+    case j: Join if isCross(j)     => j.mapChildren(below)
+    case j: Join if isInner(j)     => window(j.mapChildren(below).asInstanceOf[Join])
+    case j: Join if isOfInner(j)   => window(preserving(j, below))
+    case f: Filter                 => placed(f)
+    case other if isOfInner(other) => other.mapChildren(below)
+    case input                     => placed(input)
+  }
+
+  /** An outer join, with something done to the inputs that it preserves, or would with a WHERE above it. */
+  private def preserving(j: Join, change: LogicalPlan => LogicalPlan): Join = {
+    val preserved =
+      if (PreservedInputs.isOuter(j)) j.children else PassesConditions.unapply(j).map(_._1).toSeq
+    j.mapChildren(c => if (preserved.exists(_ eq c)) change(c) else placed(c)).asInstanceOf[Join]
+  }
+
+  /** @return the joins, and what is left of the condition */
+  private def distribute(
+      plan: LogicalPlan,
+      conjuncts: Seq[Expression]
+  ): (LogicalPlan, Seq[Expression]) = plan match {
+    case j: Join if isInner(j) =>
+      val (left, afterLeft) = distribute(j.left, conjuncts)
+      val (right, afterRight) = distribute(j.right, afterLeft)
+      val (here, above) = afterRight.partition(belongs(_, j))
+      val inputs = j.children.flatMap(_.output)
+      val join = CurrentOrigin.withOrigin(j.origin) {
+        j.copy(
+          left = left,
+          right = right,
+          joinType = if (here.isEmpty) j.joinType else Inner,
+          condition = (j.condition ++ here.map(InputColumns.in(_, inputs))).reduceOption(And)
+        )
+      }
+      join.copyTagsFrom(j)
+      (window(join), above)
+    case j: Join if PreservedInputs.isOuter(j) && isOfInner(j) => distributeBelow(j, conjuncts)
+    case PassesConditions(input, lower, on) if isOfInner(input) =>
+      val lowered = conjuncts.map(lower)
+      val (child, above) = distribute(input, lowered)
+      val rest =
+        conjuncts.zip(lowered).collect { case (part, low) if above.exists(_ eq low) => part }
+      (on(child), rest)
+    case input => (input, conjuncts)
+  }
+
+  /**
+   * Places parts of WHERE below an outer join. If one goes below an input that the join pads, WHERE drops the
+   * padded rows, and the join becomes one that does not emit them.
+   */
+  private def distributeBelow(
+      j: Join,
+      conjuncts: Seq[Expression]
+  ): (LogicalPlan, Seq[Expression]) = {
+    val narrowed = PreservedInputs.narrowed(j, conjuncts)
+    def into(side: Side, parts: Seq[Expression]) =
+      if (PreservedInputs.of(narrowed)(side)) distribute(j.children(side.index), parts)
+      else (distribute(j.children(side.index), Nil)._1, parts)
+    val (left, afterLeft) = into(Side.Left, conjuncts)
+    val (right, above) = into(Side.Right, afterLeft)
+    val preserved = PreservedInputs.of(j.joinType)
+    val isPreserved = (afterLeft.length == conjuncts.length || preserved(Side.Left)) &&
+      (above.length == afterLeft.length || preserved(Side.Right))
+    val join =
+      j.copy(left = left, right = right, joinType = if (isPreserved) j.joinType else narrowed)
+    join.copyTagsFrom(j)
+    (join, above)
+  }
+
+  /** A part of WHERE that concerns one input is left to the optimizer, which puts it below the join. */
+  private def belongs(part: Expression, j: Join): Boolean =
+    part.references.subsetOf(j.outputSet) && StreamJoin.mayDemand(part) &&
+      // the last rows are those of the keys in ON
+      (isCross(j) || !LastRows.wanted(j)) &&
+      (isCross(j) || j.children.forall(input => !part.references.subsetOf(input.outputSet)))
+
+  private def window(j: Join): Join =
+    if (!hasWindow(j) || !isReady(j)) j
+    else {
+      val (left, right) = (time(j, Side.Left), time(j, Side.Right))
+      val windows = WindowsOfInputs.of(j, left, right)
+      val bounds = windows.condition(left, right)
+      val join = CurrentOrigin.withOrigin(j.origin) {
+        j.copy(
+          left = RelationWindow.off(j.left),
+          right = RelationWindow.off(j.right),
+          joinType = if (isCross(j)) Inner else j.joinType,
+          condition = Some(j.condition.fold[Expression](bounds)(And(_, bounds)))
+        )
+      }
+      join.copyTagsFrom(j)
+      join.setTagValue(JoinWindows.Placed, windows)
+      join
+    }
+
+  private def isReady(j: Join): Boolean = {
+    val waits = j.joinType match {
+      case _: NaturalJoin | _: UsingJoin => true
+      case _                             => false
+    }
+    !waits && j.childrenResolved && j.duplicateResolved && !j.exists(_.isInstanceOf[CTERelationRef])
+  }
+
+  /** The column that the window of a side, or of the other one, is about. */
+  private def time(j: Join, side: Side): Attribute = {
+    val input = j.children(side.index)
+    val written = Seq(j.left, j.right).flatMap(RelationWindow.on(_)).head
+    if (!input.isStreaming) {
+      throw StreamJoinErrors.staticInput(j.origin, side.name, input.output.map(ColumnNames.of))
+    }
+    Rowtime.of(input) match {
+      case Right(a: Attribute) => a
+      case Left(Nil) =>
+        throw MissingWatermark.refusal(j.origin, side, j.left, j.right, j.condition)
+      case _ =>
+        val names = Rowtime.columns(input).map(ColumnNames.of)
+        throw WindowsOfInputs.refusal(
+          written,
+          s"the ${side.name} input has several event-time columns, ${names.mkString(" and ")}; " +
+            "leave the window out and compare the one you mean in ON"
+        )
+    }
+  }
+}

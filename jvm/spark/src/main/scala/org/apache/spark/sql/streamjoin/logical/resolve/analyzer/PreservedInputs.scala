@@ -1,0 +1,51 @@
+package org.apache.spark.sql.streamjoin.logical.resolve.analyzer
+
+import org.apache.spark.sql.catalyst.expressions.{And, Expression, ExpressionSet}
+import org.apache.spark.sql.catalyst.optimizer.EliminateOuterJoin
+import org.apache.spark.sql.catalyst.plans._
+import org.apache.spark.sql.catalyst.plans.logical.{Filter, Join, JoinHint}
+import org.apache.spark.sql.streamjoin.conditions.PlainCondition
+import org.apache.spark.sql.streamjoin.logical.optimize.InputFilters
+import org.apache.spark.sql.streamjoin.logical.plan.StreamJoin
+
+import io.streamjoin.model.Side
+
+/**
+ * The inputs of an outer join whose rows a condition above the join may filter instead.
+ *
+ * {{{
+ *   p JOIN q ... FULL JOIN r ... WHERE q.t >= p.t
+ *
+ *   The condition drops the rows that have NULL for p and q. The others are those of a LEFT join, which
+ *   preserves the rows of p JOIN q: the condition may as well be evaluated there.
+ * }}}
+ */
+private[resolve] object PreservedInputs {
+
+  /** Whether a join is an outer join of streams whose padded rows a condition above it may drop. */
+  def isOuter(j: Join): Boolean = j.joinType match {
+    case LeftOuter | RightOuter | FullOuter => StreamJoin.ofStreams(j) && !HintedJoin.emitsLate(j)
+    case _                                  => false
+  }
+
+  def of(joinType: JoinType): Set[Side] = joinType match {
+    case LeftOuter    => Set(Side.Left)
+    case RightOuter   => Set(Side.Right)
+    case _: InnerLike => Side.both.toSet
+    case _            => Set.empty
+  }
+
+  /**
+   * The type of a join of which the same rows satisfy some conditions, with fewer padded rows.
+   *
+   * Asks Spark's rule, with a join over leaves as a stand-in.
+   */
+  def narrowed(j: Join, conditions: Seq[Expression]): JoinType =
+    conditions.map(PlainCondition.of).reduceOption(And).fold(j.joinType) { condition =>
+      def leaf(side: Side) = InputFilters.Leaf(j.children(side.index).output)(ExpressionSet())
+      val standIn = Join(leaf(Side.Left), leaf(Side.Right), j.joinType, None, JoinHint.NONE)
+      EliminateOuterJoin(Filter(condition, standIn))
+        .collectFirst { case Join(_, _, joinType, _, _) => joinType }
+        .getOrElse(j.joinType)
+    }
+}

@@ -1,0 +1,181 @@
+package org.apache.spark.sql.streamjoin.logical.resolve.analyzer
+
+import org.apache.spark.sql.catalyst.expressions.{
+  Alias,
+  And,
+  Attribute,
+  AttributeReference,
+  Cast,
+  Coalesce,
+  EqualTo,
+  Expression,
+  NamedExpression,
+  PredicateHelper
+}
+import org.apache.spark.sql.catalyst.plans.logical.{AnalysisHelper, Join, LogicalPlan, Project}
+import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.streamjoin.errors.ChangelogErrors
+import org.apache.spark.sql.streamjoin.logical.plan.{ChangelogJoin, ChangelogMarks, StreamJoinHint}
+import org.apache.spark.sql.streamjoin.logical.resolve.changelog.ChangelogBuilder
+
+/**
+ * A join of which an input is a changelog becomes this project's. What Spark has put on top of it by
+ * then, the columns of `*` or of USING, has the inputs' kinds in it: the result's come in their place.
+ *
+ * A join that is all of the plan stays as it is: Spark's DataFrame operations resolve joins by
+ * themselves, in a first step, and want to see one of their own.
+ */
+private[streamjoin] object ResolveChangelogJoin extends Rule[LogicalPlan] with PredicateHelper {
+
+  override def apply(plan: LogicalPlan): LogicalPlan =
+    AnalysisHelper.allowInvokingTransformsInAnalyzer {
+      if (!plan.exists(isOurs)) plan
+      else
+        plan match {
+          case j: Join => j.mapChildren(made)
+          case other   => made(other)
+        }
+    }
+
+  /** The plan with all its joins of changelogs made ours. */
+  def all(plan: LogicalPlan): LogicalPlan =
+    AnalysisHelper.allowInvokingTransformsInAnalyzer(made(plan))
+
+  /**
+   * A semi or anti join in the place of a filter: the columns stay those of the left input, of which the
+   * ones that tell of its changes now tell of the result's.
+   */
+  def filtered(join: Join): LogicalPlan = {
+    // joins below it are made first
+    val built = all(join)
+    val own = ChangelogMarks.kind(join.left.output)
+    def ofResult(name: String) = built.output.filter(a =>
+      a.name == name && (a.metadata.contains(ChangelogMarks.Kind) || ChangelogMarks.isCommit(a))
+    ).last
+    own.fold(built) { kind =>
+      Project(
+        join.left.output.flatMap { a =>
+          val result =
+            if (a.exprId == kind.exprId) Some(ofResult(ChangelogMarks.ChangeType))
+            else if (!ChangelogMarks.isCommit(a)) None
+            else
+              Seq(ChangelogMarks.CommitVersion, ChangelogMarks.CommitTimestamp)
+                .find(_.equalsIgnoreCase(a.name))
+                .map(ofResult)
+          result match {
+            case Some(r) =>
+              Some(Alias(r, a.name)(exprId = a.exprId, explicitMetadata = Some(r.metadata)))
+            case None => built.output.find(_.exprId == a.exprId)
+          }
+        },
+        built
+      )
+    }
+  }
+
+  /** A join by column names that was held, as [[UnresolvedStreamJoin]], with all that it adds. */
+  def released(p: Project, join: Join): LogicalPlan =
+    AnalysisHelper.allowInvokingTransformsInAnalyzer {
+      val (byNames, equal) = withoutKinds(p, join)
+      projected(byNames, made(equal), all = true)
+    }
+
+  /** Refuses a column of an input's changes above the join: a DataFrame knows its own, `orders["_change_type"]`. */
+  def check(plan: LogicalPlan): Unit =
+    if (plan.exists(_.isInstanceOf[ChangelogJoin])) {
+      for (p <- plan; a <- p.missingInput.find(tellsOfChange)) throw hidden(p, a)
+    }
+
+  def isOurs(plan: LogicalPlan): Boolean = plan match {
+    case j: Join if j.resolved && !StreamJoinHint.isHeld(j) =>
+      j.children.exists(ChangelogMarks.areChanges) || StreamJoinHint.on(j).exists(_.isChangelog)
+    case _ => false
+  }
+
+  private def made(plan: LogicalPlan): LogicalPlan = plan match {
+    case j: Join if isOurs(j) =>
+      ChangelogBuilder
+        .build(j.mapChildren(made).asInstanceOf[Join])
+        .fold(refusal => throw refusal.error, identity)
+    case p @ Project(_, j: Join) if isOurs(j) && isNatural(p, j) => released(p, j)
+    case other =>
+      other.mapChildren(made) match {
+        case same if same.fastEquals(other) => other
+        // what is not resolved yet will see the columns as they are
+        case p: Project if p.child.resolved => projected(p, p.child, all = false)
+        case p if p.resolved && p.missingInput.nonEmpty =>
+          throw hidden(p, p.missingInput.head)
+        case p => p
+      }
+  }
+
+  /** The projection above a join that is made: also what it emits only by a qualified name, as after USING. */
+  private def projected(p: Project, child: LogicalPlan, all: Boolean): Project = {
+    val made = Project(columns(p.projectList, child, all), child)
+    made.copyTagsFrom(p)
+    for (hidden <- p.getTagValue(Project.hiddenOutputTag)) {
+      made.setTagValue(Project.hiddenOutputTag, hidden.filter(child.outputSet.contains))
+    }
+    made
+  }
+
+  // ---- NATURAL JOIN ----
+
+  /** Whether Spark has joined by the columns that tell of changes, for both inputs have them. */
+  private def isNatural(p: Project, j: Join): Boolean =
+    p.getTagValue(Project.hiddenOutputTag).exists(_.exists(tellsOfChange)) &&
+      j.condition.exists(splitConjunctivePredicates(_).exists(isOfChanges))
+
+  /** The same by the columns of the rows alone. */
+  private def withoutKinds(p: Project, j: Join): (Project, Join) =
+    if (!isNatural(p, j)) (p, j)
+    else {
+      val list = p.projectList.filterNot {
+        case a: Attribute                => tellsOfChange(a)
+        case Alias(Coalesce(columns), _) => columns.forall(isOfChange)
+        case _                           => false
+      }
+      val byNames = p.copy(projectList = list)
+      byNames.copyTagsFrom(p)
+      val rest = splitConjunctivePredicates(j.condition.get).filterNot(isOfChanges)
+      (byNames, j.copy(condition = rest.reduceOption(And(_, _))))
+    }
+
+  private def isOfChanges(conjunct: Expression): Boolean = conjunct match {
+    case EqualTo(a, b) => isOfChange(a) && isOfChange(b)
+    case _             => false
+  }
+
+  private def isOfChange(e: Expression): Boolean = e match {
+    case a: Attribute => tellsOfChange(a)
+    case c: Cast      => isOfChange(c.child)
+    case _            => false
+  }
+
+  private def tellsOfChange(a: Attribute): Boolean =
+    a.metadata.contains(ChangelogMarks.Kind) || ChangelogMarks.isCommit(a)
+
+  /** The columns that were asked for, with the result's kind in the place of those of the inputs. */
+  private def columns(
+      list: Seq[NamedExpression],
+      child: LogicalPlan,
+      all: Boolean
+  ): Seq[NamedExpression] = {
+    val (gone, stay) = list.partition {
+      case a: AttributeReference => !child.outputSet.contains(a)
+      case _                     => false
+    }
+    def isGone(a: Attribute) = a.resolved && !child.outputSet.contains(a)
+    for (e <- stay; a <- e.references.find(isGone)) throw hidden(child, a)
+    val changes = child.output.filter(tellsOfChange)
+    if (gone.isEmpty && !all) stay else stay ++ changes.filterNot(stay.contains)
+  }
+
+  private def hidden(plan: LogicalPlan, column: Attribute) =
+    ChangelogErrors.unsupportedChangelog(
+      plan.origin,
+      s"the column ${column.name} tells of a change of an input, and rows of the result have changes " +
+        "of their own",
+      s"${ChangelogMarks.ChangeType} by its name alone, in a query around the join: it is that of the result"
+    )
+}

@@ -1,0 +1,97 @@
+package org.apache.spark.sql.streamjoin.logical.resolve.analyzer
+
+import java.util.Locale
+
+import scala.util.chaining._
+
+import org.apache.spark.sql.catalyst.plans.logical._
+import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.catalyst.streaming.WriteToStreamStatement
+import org.apache.spark.sql.streaming.OutputMode
+import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
+import org.apache.spark.sql.streamjoin.logical.plan.{InOrder, StreamOrder}
+import org.apache.spark.sql.streamjoin.logical.resolve.orders.{AskedOrderScope, StreamOrderBuilder}
+import org.apache.spark.sql.streamjoin.logical.times.TimeColumns
+
+/**
+ * `ORDER BY` an event time of a stream becomes this project's operator, which Spark's would refuse;
+ * whatever else a stream is sorted by is refused with what to write.
+ *
+ * A sort above an aggregation is Spark's in complete mode. Which it is to be is known when the query
+ * starts: until then it stays a sort.
+ */
+object ResolveStreamOrder extends Rule[LogicalPlan] {
+
+  override def apply(plan: LogicalPlan): LogicalPlan = plan match {
+    case w: WriteToStreamStatement if w.inputQuery.resolved => started(w)
+    case _ =>
+      plan.resolveOperatorsUp {
+        case s: Sort if isOurs(s) => StreamOrderBuilder.build(s).getOrElse(s)
+      }
+  }
+
+  private def started(w: WriteToStreamStatement): LogicalPlan =
+    if (w.outputMode == OutputMode.Append()) {
+      AnalysisHelper.allowInvokingTransformsInAnalyzer {
+        w.copy(inputQuery = InOrder.of(w.inputQuery.transformUp {
+          case s: Sort if s.resolved && s.child.isStreaming && checked =>
+            StreamOrderBuilder.build(s).fold(throw _, identity)
+        }))
+      }.tap(ordered => AskedOrderScope.unused(ordered.inputQuery).foreach(throw _))
+    } else {
+      if (w.outputMode == OutputMode.Update()) {
+        w.inputQuery.foreach {
+          case s @ (_: Sort | _: StreamOrder) if s.isStreaming && checked =>
+            throw StreamJoinErrors.unsupportedOrder(
+              s.origin,
+              s"in output mode ${w.outputMode.toString.toLowerCase(Locale.ROOT)} rows come out again " +
+                "whenever they change, and not when their place is certain",
+              "Write the query in append mode, outputMode(\"append\")"
+            )
+          case _ =>
+        }
+      }
+      w
+    }
+
+  /** Refuses sorts that can be in no query, and orders that what is above them would undo. */
+  def check(plan: LogicalPlan): Unit = plan.foreach {
+    case s: Sort if isOurs(s) && checked =>
+      StreamOrderBuilder.build(s).left.foreach(throw _)
+    case p if undoes(p) =>
+      for (child <- p.children; o <- ordered(child))
+        throw StreamJoinErrors.unsupportedOrder(
+          o.origin,
+          s"${p.nodeName} above it does not keep the order of its rows",
+          "Sort last, or leave this ORDER BY out: below it has no effect"
+        )
+    case _ =>
+  }
+
+  /** The order in which the rows of a plan come. */
+  private def ordered(plan: LogicalPlan): Option[StreamOrder] = plan match {
+    case o: StreamOrder               => Some(o)
+    case p if StreamOrder.isKeptBy(p) => p.children.headOption.flatMap(ordered)
+    case _                            => None
+  }
+
+  /** Whether rows leave a node in another order than that in which they come. */
+  private def undoes(plan: LogicalPlan): Boolean = plan match {
+    case Repartition(partitions, _, _) => partitions > 1
+    case _: RepartitionOperation | _: Sort | _: StreamOrder | _: Window | _: Aggregate =>
+      true
+    case _: Distinct | _: Deduplicate | _: DeduplicateWithinWatermark | _: MapGroups => true
+    case p => p.children.length > 1 || TimeColumns.isStateful(p)
+  }
+
+  /** A sort of a stream whose output mode does not matter. */
+  private def isOurs(s: Sort): Boolean =
+    s.resolved && s.child.isStreaming && !s.child.exists {
+      case a @ (_: Aggregate | _: Distinct) => a.isStreaming
+      case j: Join                          => ResolveStreamJoin.isAwaited(j)
+      case _                                => false
+    }
+
+  /** Whoever turns Spark's checks off has each batch sorted by itself. */
+  private def checked: Boolean = conf.isUnsupportedOperationCheckEnabled
+}

@@ -1,0 +1,228 @@
+package org.apache.spark.sql.streamjoin.logical.resolve.asof
+
+import org.apache.spark.sql.catalyst.expressions.{Left => _, Right => _, _}
+import org.apache.spark.sql.catalyst.plans.logical.{Join, LogicalPlan}
+import org.apache.spark.sql.streamjoin.ColumnNames
+import org.apache.spark.sql.streamjoin.conditions.PlainCondition
+import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
+import org.apache.spark.sql.streamjoin.logical.plan.{
+  AliasedColumn,
+  AsOfJoin,
+  JoinOptions,
+  KeyedWatermarks,
+  LastRows,
+  RelationWindow,
+  StreamJoin,
+  StreamJoinHint
+}
+import org.apache.spark.sql.streamjoin.logical.resolve.changelog.Changelogs
+import org.apache.spark.sql.streamjoin.logical.resolve.eventtime.StreamJoinBuilder
+import org.apache.spark.sql.streamjoin.logical.resolve.refusals.{JoinRefusals, MissingWatermark}
+import org.apache.spark.sql.streamjoin.logical.resolve.shared.{
+  LateRowsBelow,
+  Refusal,
+  StateTtl,
+  ZonedInput
+}
+import org.apache.spark.sql.streamjoin.logical.times.DistinctAttributes
+
+import io.streamjoin.bounds.JoinBounds
+import io.streamjoin.join.asof.AsOfBounds
+import io.streamjoin.model.{JoinType, Side}
+
+/** Makes an [[AsOfJoin]] of a join that Spark has resolved and one of whose inputs is [[LastRows]], or refuses it. */
+private[streamjoin] object AsOfBuilder {
+
+  def build(join: Join): Either[Refusal, AsOfJoin] = for {
+    window <- windowOf(join)
+    (build, count) = window
+    probe = build.other
+    _ <- misfit(join).toLeft(())
+    joinType <- typeOf(join, probe)
+    plain = StreamJoinHint.changed(join)(_.child)
+    l <- StreamJoinBuilder.bounded(LastRows.off(plain.left))
+    r <- StreamJoinBuilder.bounded(LastRows.off(plain.right))
+    left = ZonedInput.joined(KeyedWatermarks.of(DistinctAttributes.keep(l, r)))
+    right = ZonedInput.joined(KeyedWatermarks.of(DistinctAttributes.keep(r, l)))
+    condition = PlainCondition.of(join.condition.getOrElse(Literal.TrueLiteral))
+    _ <- JoinRefusals.ofCondition(join, condition).map(Refusal(_)).toLeft(())
+    _ <- Side.both.flatMap(ofInput(join, _, left, right)).headOption.toLeft(())
+    times <- timesOf(join, condition, probe, left, right)
+    made =
+      assembled(join, left, right, joinType, condition, times, AsOfBounds(probe, count, 0, None))
+    _ <- beyond(join, made, times).toLeft(())
+  } yield made
+
+  private def refused(join: Join, reason: String, instead: String): Refusal =
+    Refusal(StreamJoinErrors.unsupportedAsOf(join.origin, reason, instead))
+
+  /** Which input is met by its last rows, and by how many. */
+  private def windowOf(join: Join): Either[Refusal, (Side, Int)] = {
+    val windows = Side.both.zip(join.children).flatMap { case (side, input) =>
+      LastRows.on(input).map(side -> _.count)
+    }
+    windows match {
+      case Seq(one) if !byOption(join) => Right(one)
+      case Nil                         => Right(Side.Right -> 1)
+      case _ =>
+        Left(refused(
+          join,
+          "it is said twice which input is met by its last rows",
+          "Say it of one input, and leave the other whole: each of its rows meets the last rows"
+        ))
+    }
+  }
+
+  private def byOption(join: Join): Boolean = StreamJoinHint.on(join).exists(_.last)
+
+  /** What of the join as written is nothing that an as-of join has. */
+  private def misfit(join: Join): Option[Refusal] = {
+    val options = StreamJoinHint.on(join)
+    val table = Side.both.zip(join.children).collectFirst {
+      case (side, input) if !input.isStreaming =>
+        StreamJoinErrors.staticInput(join.origin, side.name, input.output.map(ColumnNames.of))
+    }
+    if (join.condition.isEmpty)
+      Some(refused(
+        join,
+        "the join has no condition",
+        "Write ON with the equality of the keys, or ON true for the last rows of all"
+      ))
+    else if (table.nonEmpty) table.map(Refusal(_))
+    else if (join.children.exists(RelationWindow.on(_).nonEmpty))
+      Some(refused(
+        join,
+        "the other input has a window of time",
+        "Leave that window out, or compare the times of both inputs in ON instead of the last rows"
+      ))
+    else
+      StateTtl.misfitOfEventTime(join).map(Refusal(_)).orElse {
+        if (options.exists(_.emitLate))
+          Some(refused(
+            join,
+            "late rows are to come out of it",
+            "Leave late = 'emit' out: they are counted"
+          ))
+        else if (options.exists(_.retention.nonEmpty))
+          Some(refused(
+            join,
+            "it has a retention",
+            "Say in the condition how old a match may be, as in q.t >= t.t - INTERVAL '10' MINUTE"
+          ))
+        else None
+      }
+  }
+
+  private def typeOf(join: Join, probe: Side): Either[Refusal, JoinType] = {
+    val fitting: Set[JoinType] =
+      if (probe == Side.Right) Set(JoinType.Inner, JoinType.RightOuter)
+      else Set(JoinType.Inner, JoinType.LeftOuter, JoinType.LeftSemi, JoinType.LeftAnti)
+    StreamJoin.typeOf(join.joinType).filter(fitting).toRight(
+      refused(
+        join,
+        s"a ${join.joinType.sql} join would emit rows of the ${probe.other.name} input that were " +
+          "never the last, or columns of it alone",
+        s"With the last rows of the ${probe.other.name} input it may be " +
+          fitting.toSeq.map(_.name).sorted.mkString(", ")
+      )
+    )
+  }
+
+  private def ofInput(
+      join: Join,
+      side: Side,
+      left: LogicalPlan,
+      right: LogicalPlan
+  ): Option[Refusal] = {
+    val input = if (side == Side.Left) left else right
+    Changelogs.refusal(join, side, input).orElse {
+      if (LateRowsBelow.reach(input))
+        Some(refused(
+          join,
+          s"late rows come out of a join below, on the ${side.name} side",
+          "Filter them out by late IS NULL first"
+        ))
+      else if (AsOfTimes.in(input).isEmpty)
+        Some(Refusal(MissingWatermark.refusal(join.origin, side, left, right, join.condition)))
+      else None
+    }
+  }
+
+  private def timesOf(
+      join: Join,
+      condition: Expression,
+      probe: Side,
+      left: LogicalPlan,
+      right: LogicalPlan
+  ): Either[Refusal, AsOfTimes] = {
+    val (ofProbe, ofBuild) = if (probe == Side.Left) (left, right) else (right, left)
+    for {
+      times <- AsOfTimes.of(condition, ofProbe, ofBuild, byOption(join)).left.map { names =>
+        refused(
+          join,
+          s"there are several event times, ${names.mkString(" and ")}",
+          "Compare the two that are meant, and no others, in the condition: q.t <= t.t"
+        )
+      }
+      _ <- times.misfit
+        .map { case (reason, instead) => refused(join, reason, instead) }
+        .toLeft(())
+    } yield times
+  }
+
+  /** @param bounds without what the condition says of them */
+  private def assembled(
+      join: Join,
+      left: LogicalPlan,
+      right: LogicalPlan,
+      joinType: JoinType,
+      condition: Expression,
+      times: AsOfTimes,
+      bounds: AsOfBounds
+  ): AsOfJoin = {
+    val pair = Side.both.map(side => if (side == bounds.probe) times.probe else times.build)
+    val whole = AsOfJoin(
+      left,
+      right,
+      joinType,
+      condition,
+      pair,
+      pair.zip(Side.both).map { case (a, side) => named(a, side, left.output ++ right.output) },
+      bounds.copy(reach = times.reach),
+      StreamJoinHint.on(join).getOrElse(JoinOptions()),
+      AliasedColumn.of(condition.references ++ AttributeSet(pair), left, right)
+    )
+    val made = whole.copy(bounds = whole.bounds.copy(tolerance = tolerance(whole)))
+    made.copyTagsFrom(join)
+    made
+  }
+
+  private def named(a: Attribute, side: Side, among: Seq[Attribute]): String =
+    ColumnNames.among(among, a).getOrElse(s"${side.name}.${ColumnNames.of(a)}")
+
+  /** How old a match may be; as all that the condition says, and joins below have enforced, has it. */
+  private def tolerance(join: AsOfJoin): Option[Long] = {
+    val found = join.analysis
+    def column(side: Side) = found.expressions.indexWhere(_.semanticEquals(join.time(side)))
+    val slack = found.bounds.slack(column(join.bounds.build), column(join.bounds.probe))
+    Option.when(slack != JoinBounds.Unbounded)(slack)
+  }
+
+  /** A condition that only rows behind the probe row can meet, where those before it are looked through. */
+  private def beyond(join: Join, made: AsOfJoin, times: AsOfTimes): Option[Refusal] = {
+    def name(side: Side) = made.names(side.index)
+    val (p, b) = (name(made.bounds.probe), name(made.bounds.build))
+    Option.when(
+      times.uppers.isEmpty && made.bounds.tolerance.exists(_ <= 0) && !atOneTime(made)
+    )(refused(
+      join,
+      s"by the condition $b is not before $p, and the last rows are looked for before it",
+      s"Write $b <= $p; or leave it to a join with bounds on both sides to meet all rows behind it"
+    ))
+  }
+
+  private def atOneTime(join: AsOfJoin): Boolean = join.analysis.conjuncts.exists {
+    case e @ (_: EqualTo | _: EqualNullSafe) => join.times.forall(e.references.contains)
+    case _                                   => false
+  }
+}

@@ -1,0 +1,101 @@
+package org.apache.spark.sql.streamjoin.logical.resolve.asof
+
+import org.apache.spark.sql.catalyst.expressions.{Left => _, Right => _, _}
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.streamjoin.ColumnNames
+import org.apache.spark.sql.streamjoin.conditions.{ConditionBounds, FoundBound, TimeUnit}
+import org.apache.spark.sql.streamjoin.logical.times.TimeColumns
+
+/**
+ * The event times by which an as-of join looks for last rows.
+ *
+ * @param probe of the rows that are matched
+ * @param build of the rows of which the last are looked for
+ * @param uppers what the condition says of up to when a build row counts, in place of the time of the probe row
+ */
+private[resolve] final case class AsOfTimes(
+    probe: Attribute,
+    build: Attribute,
+    uppers: Seq[FoundBound]
+) {
+
+  /** By how much a build row may be later than the probe row, in the unit of the times. */
+  def reach: Long = uppers.map(_.slack).minOption.getOrElse(0L)
+
+  /** What is wrong with them, and what to write instead. */
+  def misfit: Option[(String, String)] =
+    if (TimeUnit.of(probe.dataType) != TimeUnit.of(build.dataType))
+      Some(
+        (
+          s"${ColumnNames.of(probe)} is ${probe.dataType.sql} and ${ColumnNames.of(build)} " +
+            s"${build.dataType.sql}",
+          "Give both inputs an event time of one type"
+        )
+      )
+    else
+      uppers.find(!AsOfTimes.isExact(_)).map { b =>
+        (
+          s"${ColumnNames.sql(b.conjunct)} does not compare the event times at a constant distance",
+          s"Write ${ColumnNames.of(build)} <= ${ColumnNames.of(probe)}, or that with an interval " +
+            "added; what else there is to ask can be asked of the result"
+        )
+      }
+}
+
+private[resolve] object AsOfTimes {
+
+  /**
+   * Of several times of an input those that the condition compares; left, the names of those that are too many.
+   *
+   * @param byCondition whether the condition may say up to when, instead of the time of the probe row
+   */
+  def of(
+      condition: Expression,
+      probe: LogicalPlan,
+      build: LogicalPlan,
+      byCondition: Boolean
+  ): Either[Seq[String], AsOfTimes] = {
+    val compared = comparisons(condition, probe, build)
+    val uppers = if (byCondition) compared.filter(isUpper(_, build)) else Nil
+    def pairs(bounds: Seq[FoundBound]) = bounds.map { b =>
+      if (isUpper(b, build)) (b.later, b.earlier) else (b.earlier, b.later)
+    }.distinct
+    (in(probe), in(build), pairs(uppers), pairs(compared)) match {
+      case (_, _, Seq((p: Attribute, b: Attribute)), _)   => Right(AsOfTimes(p, b, uppers))
+      case (Seq(p), Seq(b), Nil, _)                       => Right(AsOfTimes(p, b, uppers))
+      case (_, _, Nil, Seq((p: Attribute, b: Attribute))) => Right(AsOfTimes(p, b, uppers))
+      case (ofProbe, ofBuild, _, _) =>
+        Left(Seq(ofProbe, ofBuild).filter(_.length > 1).flatten.map(ColumnNames.of))
+    }
+  }
+
+  /** The event times of an input; a window of an aggregation is none. */
+  def in(input: LogicalPlan): Seq[Attribute] = {
+    val known = TimeColumns.of(input)
+    input.output.filter(a => known.isWatermarked(a) && !TimeUnit.isWindow(a.dataType))
+  }
+
+  /** What the condition says of an event time of the one and one of the other side. */
+  private def comparisons(
+      condition: Expression,
+      probe: LogicalPlan,
+      build: LogicalPlan
+  ): Seq[FoundBound] = {
+    val (ofProbe, ofBuild) = (AttributeSet(in(probe)), AttributeSet(in(build)))
+    ConditionBounds
+      .of(condition, probe.outputSet, build.outputSet, ofProbe ++ ofBuild)
+      .found
+      .filter(b => Seq(b.later, b.earlier).forall(_.isInstanceOf[Attribute]))
+      .filter(b => isUpper(b, build) || isUpper(b, probe))
+      .filter(b => !b.conjunct.isInstanceOf[EqualTo] && !b.conjunct.isInstanceOf[EqualNullSafe])
+  }
+
+  /** Whether a comparison says up to when rows of the input count. */
+  private def isUpper(b: FoundBound, input: LogicalPlan): Boolean = {
+    val (later, earlier) = (b.later.references, b.earlier.references)
+    earlier.subsetOf(input.outputSet) && !later.subsetOf(input.outputSet)
+  }
+
+  private def isExact(b: FoundBound): Boolean =
+    !b.widened && b.conjunct.isInstanceOf[BinaryComparison]
+}

@@ -1,0 +1,197 @@
+package org.apache.spark.sql.streamjoin.logical.resolve.changelog
+
+import org.apache.spark.sql.catalyst.expressions.{
+  AttributeSet,
+  CommonExpressionRef,
+  Expression,
+  PythonFuncExpression,
+  SubqueryExpression
+}
+import org.apache.spark.sql.catalyst.plans.logical._
+import org.apache.spark.sql.catalyst.trees.TreePattern.CURRENT_LIKE
+import org.apache.spark.sql.streamjoin.ColumnNames
+import org.apache.spark.sql.streamjoin.errors.{
+  ChangelogErrors,
+  StreamJoinAnalysisException,
+  StreamJoinErrors
+}
+import org.apache.spark.sql.streamjoin.logical.plan.{
+  ChangelogMarks,
+  ImposeOrder,
+  PassedColumn,
+  RowsElsewhere,
+  SameRows,
+  StreamJoin
+}
+import org.apache.spark.sql.types.CalendarIntervalType
+
+import io.streamjoin.model.Side
+
+/**
+ * Why a join cannot be one of changelogs: a change must come to it as the row that it is, and what the
+ * condition says of a pair must stay true as long as both rows stay.
+ */
+private[resolve] object ChangelogRefusals {
+
+  /** What is wrong with a join of inputs of which one changes or may; none: it can run. */
+  def of(join: Join, condition: Expression): Option[StreamJoinAnalysisException] =
+    Side.both
+      .zip(join.children)
+      .flatMap { case (side, input) => new OfInput(join, side).refusal(input) }
+      .headOption
+      .orElse(ofCondition(join, condition))
+
+  private final class OfInput(join: Join, side: Side) {
+
+    def refusal(input: LogicalPlan): Option[StreamJoinAnalysisException] =
+      if (!input.isStreaming)
+        Some(StreamJoinErrors.staticInput(join.origin, side.name, input.output.map(_.name)))
+      else if (ChangelogMarks.areChanges(input)) inexact(input).orElse(above(input))
+      else if (ChangelogMarks.changesWithin(input)) Some(lost(input))
+      else {
+        Changelogs
+          .undeclared(join, side, input)
+          .map(_.error)
+          .orElse(inexact(input))
+          .orElse(input.collectFirst(Function.unlift(comesAgain(input))))
+      }
+
+    /**
+     * Rows are told apart by their bytes. Of all types only this one has bytes that nobody has written: those that
+     * Spark keeps free for an interval that is NULL.
+     */
+    private def inexact(input: LogicalPlan): Option[StreamJoinAnalysisException] =
+      input.output.find(_.dataType.existsRecursively(_ == CalendarIntervalType)).map { a =>
+        unsupported(
+          s"the column ${a.name} of the ${side.name} input has the type INTERVAL, of months, days and time " +
+            "together, by which equal rows cannot be told",
+          "an INTERVAL YEAR TO MONTH or an INTERVAL DAY TO SECOND (make_ym_interval, make_dt_interval), or its parts " +
+            "as columns"
+        )
+      }
+
+    /** Changes below, of which the input does not say any more which they are. */
+    private def lost(input: LogicalPlan): StreamJoinAnalysisException =
+      input.collectFirst { case u: Union if u.children.exists(ChangelogMarks.areChanges) => u }
+        .flatMap(UnitedChanges.misfit)
+        .map(unsupported(_, UnitedChanges.Instead))
+        .getOrElse(ChangelogErrors.changeTypeDropped(
+          join.origin,
+          s"the ${side.name} input",
+          input.output.map(_.name)
+        ))
+
+    /** What stands between the declaration of changes and the join. */
+    private def above(plan: LogicalPlan): Option[StreamJoinAnalysisException] = plan match {
+      case p if Declaration.is(p) =>
+        p match {
+          case Project(_, child)
+              if ChangelogMarks.kind(p.output).exists(ChangelogMarks.keySize(_) == 0) =>
+            child.collectFirst(Function.unlift(unsteady))
+          case _ => None
+        }
+      case _: Project | _: Filter | SameRows(_) | _: EventTimeWatermark | _: ImposeOrder =>
+        unsteady(plan)
+          .orElse(byKind(plan))
+          .orElse(plan.children.flatMap(above).headOption)
+      // in which order the changes of a batch come says nothing
+      case RowsElsewhere(child) => above(child)
+      case u: Union =>
+        UnitedChanges.misfitBelow(u).map(unsupported(_, UnitedChanges.Instead))
+          .orElse(u.children.flatMap(above).headOption)
+      case other =>
+        Some(unsupported(
+          s"${WrittenOperator.name(other)} stands between the changes of the ${side.name} input and the join, and " +
+            "may make other rows of them",
+          s"${WrittenOperator.insteadBelow(other)}, or declare the changes above it"
+        ))
+    }
+
+    /**
+     * Both images of an update must come, each as the row that it is: neither a column nor a filter may
+     * depend on what is said of the change.
+     */
+    private def byKind(plan: LogicalPlan): Option[StreamJoinAnalysisException] = {
+      val below = plan.children.flatMap(_.output)
+      val kind = AttributeSet(ChangelogMarks.kind(below))
+      def refused(e: Expression, name: String) = unsupported(
+        s"${ColumnNames.sql(e)}, between the changes of the ${side.name} input and the join, depends on " +
+          s"$name: a row would not go as it came",
+        "it without that column, or below the declaration of the changes"
+      )
+      plan match {
+        case Filter(condition, _) =>
+          condition.references.find(kind.contains).map(a => refused(condition, a.name))
+        case Project(list, _) =>
+          val again = list.filter(_.references.exists(kind.contains)).lift(1)
+          val counted = kind.forall(ChangelogMarks.keySize(_) == 0)
+          def computed = for {
+            e <- list if PassedColumn.of(e).isEmpty && !ChangelogMarks.isCommit(e.toAttribute)
+            a <- e.references
+            if kind.contains(a) || counted && ChangelogMarks.isCommit(a)
+          } yield refused(e, a.name)
+          again.map(refused(_, kind.head.name)).orElse(computed.headOption)
+        case _ => None
+      }
+    }
+
+    /** A row that goes must be what it was when it came. */
+    private def unsteady(plan: LogicalPlan): Option[StreamJoinAnalysisException] =
+      plan.expressions
+        .find(UnsteadyColumns.is)
+        .map(ChangelogErrors.nondeterministicChange(join.origin, side.name, _))
+
+    /** What emits a row again when it changes, or what is no row of the input. */
+    private def comesAgain(
+        input: LogicalPlan
+    )(plan: LogicalPlan): Option[StreamJoinAnalysisException] = plan match {
+      case a @ (_: Aggregate | _: Distinct) if a.isStreaming =>
+        Some(unsupported(
+          s"an aggregation stands below the ${side.name} input, whose rows come again when they change",
+          "the aggregation with nothing but columns and filters between it and the join; or fromUpserts on " +
+            "its result, written to a table or topic first"
+        ))
+      case s: StreamJoin if s.late.nonEmpty =>
+        Some(StreamJoinErrors.lateRowsBelow(join.origin, side.name, input.output))
+      case _ => None
+    }
+
+    private def unsupported(reason: String, instead: String) =
+      ChangelogErrors.unsupportedChangelog(join.origin, reason, instead)
+  }
+
+  private def ofCondition(
+      join: Join,
+      condition: Expression
+  ): Option[StreamJoinAnalysisException] = {
+    def unsupported(e: Expression, what: String, instead: String) =
+      StreamJoinErrors.unsupportedCondition(join.origin, e, what, instead)
+    val hidden = AttributeSet(join.children.flatMap(_.output).filter { a =>
+      a.metadata.contains(ChangelogMarks.Kind) || ChangelogMarks.isCommit(a)
+    })
+    val known = join.inputSet
+    condition.references.find(a => hidden.contains(a) || !known.contains(a)).map { a =>
+      unsupported(
+        condition,
+        s"the column ${a.name}, which tells of a change and is no part of its row",
+        "Write a filter below fromChangelog, or the condition without it"
+      )
+    }.orElse(condition.collectFirst {
+      case e @ (_: SubqueryExpression | _: PythonFuncExpression) =>
+        unsupported(
+          e,
+          "a sub-query or a Python function",
+          "Write it as a column of one of the inputs"
+        )
+      case e
+          if !e.isInstanceOf[CommonExpressionRef] &&
+            (!e.deterministic || e.containsPattern(CURRENT_LIKE) &&
+              !e.children.exists(_.containsPattern(CURRENT_LIKE))) =>
+        unsupported(
+          e,
+          "a value that differs from batch to batch, so that a pair would not end as it began",
+          "Write it as a constant, or have the rows of an input bring it along as a column"
+        )
+    })
+  }
+}

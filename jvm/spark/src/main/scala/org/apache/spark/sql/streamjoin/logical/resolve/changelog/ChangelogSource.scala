@@ -1,0 +1,331 @@
+package org.apache.spark.sql.streamjoin.logical.resolve.changelog
+
+import java.util.Locale
+
+import org.apache.spark.sql.catalyst.analysis.Resolver
+import org.apache.spark.sql.catalyst.expressions.{
+  Alias,
+  Attribute,
+  Expression,
+  GetStructField,
+  If,
+  IsNotNull,
+  Literal,
+  NamedExpression,
+  RowOrdering
+}
+import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan, Project}
+import org.apache.spark.sql.streamjoin.errors.ChangelogErrors
+import org.apache.spark.sql.streamjoin.logical.plan.ChangelogMarks._
+import org.apache.spark.sql.streamjoin.logical.plan.{
+  ChangeKindOf,
+  ChangelogMarks,
+  ToUpserts,
+  UniqueKey
+}
+import org.apache.spark.sql.types.{DataType, IntegralType, Metadata, StringType, StructType}
+
+import io.streamjoin.join.changelog.ChangeKind
+
+/**
+ * Declares what rows of an input are as changes: a projection of Spark's own whose columns carry
+ * [[ChangelogMarks]], so that whatever Spark does with it, they go along.
+ */
+private[streamjoin] final class ChangelogSource(input: LogicalPlan, resolver: Resolver) {
+
+  private val columns = new GivenColumns(input, resolver)
+
+  private def column(parameter: String, name: String): Attribute = columns.column(parameter, name)
+
+  private def declaredKind: Option[Attribute] =
+    ChangelogMarks.kind(input.output).filter(_ => ChangelogMarks.areChanges(input))
+
+  private def marks(a: Attribute, key: Seq[Attribute], sequence: Option[Attribute]) = {
+    val place = key.indexWhere(_.exprId == a.exprId)
+    Seq(
+      Option.when(place >= 0)(Key -> place.toLong),
+      Option.when(sequence.exists(_.exprId == a.exprId))(Sequence -> 1L),
+      Option.when(isNamed(a, CommitVersion) || isNamed(a, CommitTimestamp))(Commit -> 1L)
+    ).flatten
+  }
+
+  private def isNamed(a: Attribute, name: String): Boolean =
+    a.name.toLowerCase(Locale.ROOT) == name
+
+  private def declared(
+      columns: Seq[Attribute],
+      kind: Expression,
+      key: Seq[Attribute],
+      sequence: Option[Attribute],
+      below: LogicalPlan = input
+  ): LogicalPlan = {
+    checkColumns(columns, key, sequence)
+    val data: Seq[NamedExpression] = columns.map { a =>
+      val own = marks(a, key, sequence)
+      if (own.isEmpty && !isMarked(a)) a
+      else marked(a, a.name, a.qualifier, unmarked(a).metadata, own: _*)
+    }
+    Project(data :+ ofKind(kind, columns.map(_.qualifier), key.length), below)
+  }
+
+  /** @param qualifiers what stands before the names of the rows' columns: the same before this one */
+  private def ofKind(kind: Expression, qualifiers: Seq[Seq[String]], keySize: Int): Alias = {
+    val one = qualifiers.distinct
+    val qualifier = if (one.length == 1) one.head else Nil
+    marked(kind, ChangeType, qualifier, Metadata.empty, Kind -> keySize.toLong)
+  }
+
+  private def checkColumns(
+      columns: Seq[Attribute],
+      key: Seq[Attribute],
+      sequence: Option[Attribute]
+  ): Unit = {
+    checkNames(columns.map(_.name))
+    for (a <- key ++ sequence if !columns.contains(a)) throw ofChange(a)
+    checkKey(key)
+    sequence.foreach(a => checkOrder(a.name, a.dataType))
+  }
+
+  private def checkKey(key: Seq[Attribute]): Unit = {
+    for (a <- key) {
+      if (isNamed(a, CommitVersion) || isNamed(a, CommitTimestamp)) throw ofChange(a)
+      checkOrder(a.name, a.dataType)
+    }
+    for (twice <- key.diff(key.distinct).headOption)
+      throw refused(s"the key has ${twice.name} twice", "each column of the key once")
+  }
+
+  private def ofChange(a: Attribute) =
+    refused(s"${a.name} tells of a change, and is no part of its row", "another column")
+
+  private def checkOrder(name: String, of: DataType): Unit =
+    if (!RowOrdering.isOrderable(of))
+      throw refused(
+        s"the values of $name, of type ${of.sql}, have no order",
+        "a column whose values can be compared"
+      )
+
+  /** Rows that go would be taken for such that come. */
+  private def checkRows(): Unit =
+    if (ChangelogMarks.changesWithin(input))
+      throw refused(
+        "the input has changes already, and rows of it that go would count as rows that come",
+        "the rows of a source; changes are joined as they are, and toUpserts(key) gives the last one of each key"
+      )
+
+  /** The result has a column of this name, which is that of the kinds. */
+  private def checkNames(columns: Seq[String]): Unit =
+    for (name <- columns.find(_.toLowerCase(Locale.ROOT) == ChangeType)) {
+      throw refused(
+        s"the rows have a column $name of their own",
+        s"""the rows without it or under another name: .withColumnRenamed("$name", "kind")"""
+      )
+    }
+
+  private def refused(reason: String, expected: String) =
+    ChangelogErrors.invalidChangelog(input.origin, reason, expected)
+
+  /** Rows with a kind. */
+  def changes(
+      key: Seq[String],
+      op: String,
+      mapping: Map[String, String],
+      sequenceBy: Option[String]
+  ): LogicalPlan = {
+    checkRows()
+    val kind = column("op", op)
+    if (!kind.dataType.isInstanceOf[StringType]) {
+      throw ChangelogErrors.invalidChangelog(
+        input.origin,
+        s"the column $op of the kinds has the type ${kind.dataType.sql}",
+        "a column of type STRING"
+      )
+    }
+    val keys = key.map(column("key", _))
+    val sequence = sequenceBy.map(column("sequence_by", _)).orElse(
+      Option.when(keys.nonEmpty)(input.output.find(isNamed(_, CommitVersion))).flatten
+    )
+    declared(
+      input.output.filterNot(_.exprId == kind.exprId),
+      ChangeKindOf(kind, words(mapping))(
+        kind.name,
+        "Say with op_mapping what the words stand for, as op_mapping={\"I\": \"insert\"}, or filter such rows " +
+          "out before"
+      ),
+      keys,
+      sequence
+    )
+  }
+
+  private def words(mapping: Map[String, String]): Map[String, String] =
+    if (mapping.isEmpty) ChangeKindOf.known
+    else
+      mapping.toSeq.map { case (word, kind) =>
+        val known = ChangeKindOf.known.getOrElse(
+          kind.trim.toLowerCase(Locale.ROOT),
+          throw ChangelogErrors.invalidChangelog(
+            input.origin,
+            s"op_mapping makes '$kind' of '$word'",
+            ChangeKind.all.map(_.name).mkString("one of ", ", ", "")
+          )
+        )
+        word.trim.toLowerCase(Locale.ROOT) -> known
+      }.groupMap(_._1)(_._2).map { case (word, kinds) =>
+        if (kinds.distinct.length > 1)
+          throw refused(
+            s"op_mapping makes ${kinds.distinct.sorted.mkString(" and ")} of '$word', for upper and lower case are " +
+              "the same",
+            "one kind for each word; where case tells them apart, a column that says so in other words"
+          )
+        word -> kinds.head
+      }
+
+  /** The latest image of each row. */
+  def upserts(key: Seq[String], sequenceBy: String, deletes: Option[Expression]): LogicalPlan = {
+    checkRows()
+    val kind = deletes.fold[Expression](Literal(ChangeKind.Postimage.name)) { condition =>
+      If(condition, Literal(ChangeKind.Delete.name), Literal(ChangeKind.Postimage.name))
+    }
+    declared(
+      input.output.filterNot(isNamed(_, ChangeType)),
+      kind,
+      key.map(column("key", _)),
+      Some(column("sequence_by", sequenceBy))
+    )
+  }
+
+  /** Debezium's envelopes: a message is the latest image of its key. */
+  def debezium(names: Seq[String], value: String, sequenceBy: Option[String]): LogicalPlan = {
+    checkRows()
+    val message = column("value", value)
+    val debezium = DebeziumEnvelope.of(message).getOrElse(
+      throw ChangelogErrors.invalidChangelog(
+        input.origin,
+        s"the column $value is no envelope of Debezium's: ${message.dataType.sql}",
+        "a STRUCT with op, before and after, or one with such a payload, as from_json gives it"
+      )
+    )
+    val sequence = sequenceOf(message, debezium.envelope, sequenceBy)
+    val row = debezium.row
+    val key = names.map(GivenColumns.plain(_, row.fieldNames.toSeq, resolver))
+    val fields = row.fields.toSeq.zipWithIndex.map { case (f, i) =>
+      val place = key.indexWhere(resolver(_, f.name))
+      val own = if (place >= 0) Seq(Key -> place.toLong) else Nil
+      marked(
+        GetStructField(debezium.image, i, Some(f.name)),
+        f.name,
+        message.qualifier,
+        Metadata.empty,
+        own: _*
+      )
+    }
+    checkNames(row.fieldNames.toSeq)
+    checkKey(key.map { k =>
+      fields.find(f => resolver(f.name, k)).getOrElse(throw ChangelogErrors.invalidChangelog(
+        input.origin,
+        s"the key ${key.mkString(", ")} is no part of the rows",
+        s"columns of ${row.fieldNames.mkString(", ")}"
+      )).toAttribute
+    })
+    val op = debezium.opOf(value)
+    val kind = ChangeKindOf(debezium.word, Debezium)(
+      op,
+      "A truncate, a message of another kind, and one that could not be parsed say of no row that it changed. " +
+        s"Filter such out before, as .where(\"$op IN ('c', 'r', 'u', 'd')\")"
+    )
+    val commit = marked(
+      sequence,
+      CommitVersion,
+      message.qualifier,
+      Metadata.empty,
+      Sequence -> 1L,
+      Commit -> 1L
+    )
+    Project(
+      fields :+ commit :+ ofKind(kind, Seq(message.qualifier), key.length),
+      debezium.splitKeyUpdates(
+        fields.indices.filter(i => fields(i).metadata.contains(Key)),
+        // a tombstone only tells a compacted topic what the delete before it has told
+        Filter(IsNotNull(message), input)
+      )
+    )
+  }
+
+  private def sequenceOf(
+      message: Expression,
+      envelope: Expression,
+      path: Option[String]
+  ): Expression = {
+    val sequence = path.map(withinOrBeside(message, envelope, _)).orElse(
+      input.output.find(c => isNamed(c, "offset") && c.dataType.isInstanceOf[IntegralType])
+    ).getOrElse(throw ChangelogErrors.missingSequence(
+      input.origin,
+      "fromDebezium",
+      "sequence_by=\"source.lsn\", or another number of the source that grows with each change; " +
+        "or keep Kafka's column offset beside the value"
+    ))
+    checkOrder(path.getOrElse("offset"), sequence.dataType)
+    sequence
+  }
+
+  /** A field of the envelope, also nested, or one beside it in the message; or a column beside that. */
+  private def withinOrBeside(
+      message: Expression,
+      envelope: Expression,
+      path: String
+  ): Expression = {
+    def within(from: Expression) = path.split('.').foldLeft(Option(from)) { (at, name) =>
+      at.flatMap(e =>
+        e.dataType match {
+          case s: StructType =>
+            s.fields.zipWithIndex.collectFirst {
+              case (f, i) if resolver(f.name, name) => GetStructField(e, i, Some(f.name))
+            }
+          case _ => None
+        }
+      )
+    }
+    within(envelope).orElse(within(message)).getOrElse(column("sequence_by", path))
+  }
+
+  private val Debezium: Map[String, String] = Map(
+    "c" -> ChangeKind.Postimage.name,
+    "r" -> ChangeKind.Postimage.name,
+    "u" -> ChangeKind.Postimage.name,
+    "d" -> ChangeKind.Delete.name
+  )
+
+  /** Of the changes of each key in a batch, the one that counts. */
+  def upsertsOf(key: Seq[String]): LogicalPlan = {
+    val kind = declaredKind.getOrElse(
+      throw ChangelogErrors.invalidChangelog(
+        input.origin,
+        "the rows are no changes, or do not say any more which come and which go",
+        "a changelog or a join of such, with the column _change_type"
+      )
+    )
+    if (ToUpserts.isIn(input)) {
+      throw refused(
+        "the rows come from toUpserts already, which gives an update without the image before it",
+        "the changes themselves, without the toUpserts below"
+      )
+    }
+    val changes = UnitedChanges.of(input)
+    val known = if (key.isEmpty) UniqueKey.of(changes) else key.map(column("key", _))
+    if (known.exists(_.exprId == kind.exprId)) throw ofChange(kind)
+    checkKey(known)
+    for (what <- known.flatMap(UnsteadyColumns.in(changes).of).headOption)
+      throw refused(
+        s"the key has what differs from batch to batch, $what, so that a row would go under another key than it came",
+        "columns of the rows"
+      )
+    if (known.isEmpty) {
+      throw ChangelogErrors.invalidChangelog(
+        input.origin,
+        "no key of the rows is known",
+        "toUpserts(key=...) with columns of the result"
+      )
+    }
+    ToUpserts(known, kind, LastImages.complete(changes))
+  }
+}

@@ -1,0 +1,253 @@
+package org.apache.spark.sql.streamjoin.logical.resolve.changelog
+
+import java.util.Locale
+
+import scala.annotation.tailrec
+
+import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, Sum}
+import org.apache.spark.sql.catalyst.expressions.{AttributeSet, SessionWindow}
+import org.apache.spark.sql.catalyst.plans.logical._
+import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.catalyst.streaming.{WriteToStream, WriteToStreamStatement}
+import org.apache.spark.sql.streaming.OutputMode
+import org.apache.spark.sql.streamjoin.ColumnNames
+import org.apache.spark.sql.streamjoin.errors.ChangelogErrors
+import org.apache.spark.sql.streamjoin.logical.plan.{
+  ChangelogJoin,
+  ChangelogMarks,
+  RowsElsewhere,
+  SameRows,
+  StreamJoin,
+  ToUpserts
+}
+import org.apache.spark.sql.streamjoin.logical.resolve.shared.Refusal
+
+import io.streamjoin.model.Side
+
+/** Refuses plans that would take changes for rows. */
+private[streamjoin] object Changelogs extends (LogicalPlan => Unit) {
+
+  /** An input of a join has a column that looks like the kinds of changes. */
+  def undeclared(join: LogicalPlan, side: Side, input: LogicalPlan): Option[Refusal] = {
+    val declared = ChangelogMarks.kind(input.output).filter(_ => ChangelogMarks.areChanges(input))
+    input.output.find { a =>
+      a.name.toLowerCase(Locale.ROOT) == ChangelogMarks.ChangeType &&
+      !declared.exists(_.exprId == a.exprId)
+    }.map(a => Refusal(ChangelogErrors.undeclaredChangelog(join.origin, side.name, a.name)))
+  }
+
+  /** A changelog, declared or not, below an event-time join. */
+  def refusal(join: StreamJoin): Option[Refusal] =
+    Side.both.zip(join.children).flatMap { case (side, input) =>
+      refusal(join, side, input)
+    }.headOption
+
+  /** The same of one input of a join that takes rows for what stays. */
+  def refusal(join: LogicalPlan, side: Side, input: LogicalPlan): Option[Refusal] =
+    undeclared(join, side, input).orElse(
+      Option.when(ChangelogMarks.changesWithin(input))(
+        Refusal(
+          ChangelogErrors.unsupportedChangelog(
+            join.origin,
+            s"the ${side.name} input has changes, and this join takes each row for one that stays",
+            "streamJoin(..., mode=\"changelog\") with the column _change_type kept"
+          )
+        )
+      )
+    )
+
+  /** A query that runs: the kind must reach the sink, or the sums above must count with it. */
+  override def apply(plan: LogicalPlan): Unit = plan match {
+    case w: WriteToStream => written(w.inputQuery, w.outputMode)
+    case _                =>
+  }
+
+  private def written(plan: LogicalPlan, mode: OutputMode): Unit = {
+    val query = belowLastSteps(plan)
+    reaches(query)
+    if (mode == OutputMode.Complete() && ChangelogMarks.areChanges(query)) {
+      throw ChangelogErrors.unsupportedChangelog(
+        query.origin,
+        "in output mode complete a sink takes what a batch gives for the whole result, and this query gives changes",
+        "the query in update mode, for a sink that takes changes"
+      )
+    }
+    if (mode == OutputMode.Update()) plan.foreach(fallsOut)
+  }
+
+  /**
+   * How rows lie in files, and how many there are, may be asked of changes as of any rows. Below a projection it would
+   * part the join from the columns that tell what it has to net.
+   */
+  @tailrec
+  private def belowLastSteps(plan: LogicalPlan): LogicalPlan = plan match {
+    case RowsElsewhere(child) => belowLastSteps(child)
+    case SameRows(child)      => belowLastSteps(child)
+    case _                    => plan
+  }
+
+  /** Before Spark looks for what it does not support in a mode, or at all: what is wrong of changes is said in their words. */
+  object BeforeMode extends Rule[LogicalPlan] {
+    override def apply(plan: LogicalPlan): LogicalPlan = {
+      plan match {
+        case w: WriteToStreamStatement =>
+          written(w.inputQuery, w.outputMode)
+          if (w.outputMode == OutputMode.Append()) w.inputQuery.foreach(neverFinal)
+        case _ =>
+      }
+      plan
+    }
+  }
+
+  private def reaches(plan: LogicalPlan): Unit = plan match {
+    case _ if !ChangelogMarks.changesWithin(plan) =>
+    case _ if ChangelogMarks.areChanges(plan)     => stays(plan)
+    case a: Aggregate                             =>
+      // PIVOT makes two of one
+      a.child.foreach {
+        case below: Aggregate if ChangelogMarks.areChanges(below.child) => counts(below)
+        case _                                                          =>
+      }
+      counts(a)
+    case u: Union if u.children.exists(ChangelogMarks.areChanges) =>
+      stays(u)
+    case _ if !plan.children.exists(ChangelogMarks.areChanges) => plan.children.foreach(reaches)
+    case _: Project | _: Filter | SameRows(_) =>
+      throw ChangelogErrors.changeTypeDropped(
+        plan.origin,
+        "the result",
+        plan.output.map(_.name)
+      )
+    case other => stays(other)
+  }
+
+  /** Of sums in update mode, a filter keeps from the sink that a group fails it from now on. */
+  private def fallsOut(plan: LogicalPlan): Unit = plan match {
+    case Filter(condition, child) if fixed(child).exists(!condition.references.subsetOf(_)) =>
+      throw ChangelogErrors.unsupportedChangelog(
+        plan.origin,
+        s"the filter ${ColumnNames.sql(condition)} on sums of changes does not tell of a group that it fails from now " +
+          "on, so that what came out of it would stay",
+        "the condition as a column of the result, by which the sink deletes"
+      )
+    case _ =>
+  }
+
+  /** Sums without a watermark, of which Spark says that one is missing: changes have none to give. */
+  private def neverFinal(plan: LogicalPlan): Unit = plan match {
+    case a: Aggregate
+        if ToldKinds.of(a.child).nonEmpty &&
+          !a.child.output.exists(_.metadata.contains(EventTimeWatermark.delayKey)) =>
+      throw ChangelogErrors.unsupportedChangelog(
+        a.origin,
+        "sums of changes are corrected whenever a row comes or goes, so that none is final, and append mode is for what is",
+        "the query in update mode"
+      )
+    case _ =>
+  }
+
+  /** Above an aggregation of changes, the columns that a group never changes. */
+  private def fixed(plan: LogicalPlan): Option[AttributeSet] = plan match {
+    case a: Aggregate =>
+      Option.when(ToldKinds.of(a.child).nonEmpty)(AttributeSet(a.aggregateExpressions.collect {
+        case e if !e.exists(_.isInstanceOf[AggregateExpression]) => e.toAttribute
+      }))
+    case Project(list, child) =>
+      fixed(child).map(some =>
+        AttributeSet(list.filter(_.references.subsetOf(some)).map(_.toAttribute))
+      )
+    case _: Filter | SameRows(_) => fixed(plan.children.head)
+    case _                       => None
+  }
+
+  /** Operators that let changes through as they are. */
+  private def stays(plan: LogicalPlan): Unit = plan match {
+    case _: ChangelogJoin =>
+    case f: Filter =>
+      belowStays(f)
+      UnsteadyColumns.in(f.child).of(f.condition).foreach { what =>
+        throw ChangelogErrors.unsupportedChangelog(
+          f.origin,
+          s"the filter ${ColumnNames.sql(f.condition)} on changes goes by what differs from batch to batch, $what, " +
+            "so that a row that came in might not go",
+          "a filter by columns of the rows"
+        )
+      }
+      if (ExplodedChanges.isIn(f)) ExplodedChanges.filtered(f).foreach(throw _)
+    case ExplodedChanges(g) =>
+      ExplodedChanges.refusal(g).foreach(throw _)
+      stays(g.child)
+    case u: Union =>
+      for (reason <- UnitedChanges.misfit(u))
+        throw ChangelogErrors.unsupportedChangelog(u.origin, reason, UnitedChanges.Instead)
+      u.children.foreach(stays)
+    case _: Project | SameRows(_) | _: ToUpserts => belowStays(plan)
+    case other if other.children.exists(ChangelogMarks.areChanges) =>
+      throw ChangelogErrors.unsupportedChangelog(
+        other.origin,
+        s"${WrittenOperator.name(other)} above changes takes each for a row that stays, and may make other rows of them",
+        s"${WrittenOperator.instead(other)}; or it in foreachBatch, where the changes of a batch are rows as any; or " +
+          "go on with a table that the changes were merged into"
+      )
+    case _ =>
+  }
+
+  private def belowStays(plan: LogicalPlan): Unit =
+    plan.children.filter(ChangelogMarks.changesWithin).foreach(stays)
+
+  /** Sums are right where the kind says with which sign a row counts. */
+  private def counts(a: Aggregate): Unit = {
+    val kinds = ToldKinds.of(a.child)
+    if (kinds.isEmpty) {
+      throw ChangelogErrors.changeTypeDropped(
+        a.origin,
+        "the aggregation",
+        a.child.output.map(_.name)
+      )
+    }
+    if (ToUpserts.isIn(a.child)) {
+      throw ChangelogErrors.unsupportedChangelog(
+        a.origin,
+        "toUpserts stands below the aggregation and gives an update without the image before it, which no sum would take off",
+        "the aggregation on the changes themselves, without toUpserts"
+      )
+    }
+    val sums = a.aggregateExpressions.flatMap(_.collect { case e: AggregateExpression => e })
+    val wrong = sums.find { e =>
+      e.aggregateFunction match {
+        case s: Sum => e.isDistinct || s.references.intersect(kinds).isEmpty
+        case _      => true
+      }
+    }
+    wrong.foreach { e =>
+      throw ChangelogErrors.unsupportedChangelog(
+        a.origin,
+        s"${e.sql} counts a row that goes as one that comes",
+        "sum(CASE WHEN _change_type IN ('insert', 'update_postimage') THEN x ELSE -x END), with 1 " +
+          "for x to count"
+      )
+    }
+    if (
+      a.groupingExpressions.exists(_.references.exists(_.metadata.contains(SessionWindow.marker)))
+    )
+      throw ChangelogErrors.unsupportedChangelog(
+        a.origin,
+        "a session that a row has made longer, or of two has made one, stays so when the row goes",
+        "sums by window(...)"
+      )
+    val columns = UnsteadyColumns.in(a.child)
+    val passing = UnsteadyColumns.filter(a.child).map(f => ColumnNames.sql(f.condition))
+    for (what <- (a.groupingExpressions ++ sums).flatMap(columns.of).headOption.orElse(passing))
+      throw ChangelogErrors.unsupportedChangelog(
+        a.origin,
+        s"the sums go by what differs from batch to batch, $what, so that a row that goes would not be taken off what it was " +
+          "added to",
+        "sums by columns of the rows, such as a time that each of them brings along"
+      )
+    stays(a.child match {
+      // ROLLUP and the like make the same rows of one that goes as of one that comes
+      case sets: Expand => sets.child
+      case other        => other
+    })
+  }
+}

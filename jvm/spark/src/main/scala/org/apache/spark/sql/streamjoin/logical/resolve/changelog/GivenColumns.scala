@@ -1,0 +1,67 @@
+package org.apache.spark.sql.streamjoin.logical.resolve.changelog
+
+import scala.util.Try
+
+import org.apache.spark.sql.catalyst.analysis.{Resolver, UnresolvedAttribute}
+import org.apache.spark.sql.catalyst.expressions.Attribute
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.streamjoin.errors.{ChangelogErrors, StreamJoinAnalysisException}
+
+/**
+ * The columns of an input that arguments name. A name is meant as it stands, as those of `dropDuplicates` are; where no
+ * column has it, as it is written for `F.col`: in backticks, or behind the alias of the input.
+ */
+private[resolve] final class GivenColumns(input: LogicalPlan, resolver: Resolver) {
+
+  /** @throws StreamJoinAnalysisException INVALID_CHANGELOG: no column is called so, or several are */
+  def column(parameter: String, name: String): Attribute =
+    called(name) match {
+      case Seq(one) => one
+      case Nil =>
+        throw refused(
+          s"there is no single column $name, given as $parameter",
+          GivenColumns.path(name).filter(isPart).fold(
+            s"one of ${input.output.map(_.name).mkString(", ")}"
+          )(path =>
+            s"""a column of its own for this part of another: .withColumn("${path.last}", F.col("$name"))"""
+          )
+        )
+      case several =>
+        val path = several.head.qualifier.lastOption.toSeq :+ several.head.name
+        throw refused(
+          s"${several.length} columns have the name $name, given as $parameter",
+          "the one that is meant a name of its own: " +
+            s"select(F.col(\"${path.mkString(".")}\").alias(\"${path.mkString("_")}\"), ...)"
+        )
+    }
+
+  private def called(name: String): Seq[Attribute] =
+    input.output.filter(a => resolver(a.name, name)) match {
+      case Nil =>
+        GivenColumns.path(name).fold(Seq.empty[Attribute])(path =>
+          input.output.filter(a =>
+            (a.qualifier :+ a.name).takeRight(path.length).corresponds(path)(resolver)
+          )
+        )
+      case some => some
+    }
+
+  /** Whether it is a field of a column. */
+  private def isPart(path: Seq[String]): Boolean =
+    Try(input.resolve(path, resolver)).toOption.flatten.exists(!_.isInstanceOf[Attribute])
+
+  private def refused(reason: String, expected: String): StreamJoinAnalysisException =
+    ChangelogErrors.invalidChangelog(input.origin, reason, expected)
+}
+
+private[resolve] object GivenColumns {
+
+  /** The parts of a name as SQL has it; none: it is no such name. */
+  private def path(name: String): Option[Seq[String]] =
+    Try(UnresolvedAttribute.parseAttributeName(name)).toOption.filter(_.nonEmpty)
+
+  /** The name of one of some columns: as it stands, or else without backticks. */
+  def plain(name: String, columns: Seq[String], resolver: Resolver): String =
+    if (columns.exists(resolver(_, name))) name
+    else path(name).collect { case Seq(one) => one }.getOrElse(name)
+}

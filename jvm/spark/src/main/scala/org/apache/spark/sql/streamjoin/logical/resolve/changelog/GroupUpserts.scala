@@ -1,0 +1,116 @@
+package org.apache.spark.sql.streamjoin.logical.resolve.changelog
+
+import org.apache.spark.sql.catalyst.expressions.{
+  Alias,
+  Attribute,
+  ExprId,
+  Literal,
+  NamedExpression,
+  RowOrdering
+}
+import org.apache.spark.sql.catalyst.plans.logical._
+import org.apache.spark.sql.streamjoin.ColumnNames
+import org.apache.spark.sql.streamjoin.errors.ChangelogErrors
+import org.apache.spark.sql.streamjoin.logical.plan.{ChangelogMarks, SameRows}
+import org.apache.spark.sql.types.{Metadata, MetadataBuilder}
+
+import io.streamjoin.join.changelog.ChangeKind
+
+/**
+ * An aggregation as an input of a changelog join: each row that comes out of it is the latest image of
+ * its group. In update mode a group comes again when it changes, in append mode once.
+ */
+private[resolve] object GroupUpserts {
+
+  /** The input as a changelog, where it is an aggregation with nothing but columns and filters above. */
+  def of(input: LogicalPlan): LogicalPlan =
+    if (isAggregation(input)) asking(input, declared(input)) else input
+
+  /** Without columns of groups that nobody has asked for. */
+  private def asking(input: LogicalPlan, made: LogicalPlan): LogicalPlan =
+    if (made.output.length == input.output.length + 1) made
+    else {
+      val ids = input.output.map(_.exprId)
+      val kind = ChangelogMarks.kind(made.output).get
+      Project(ids.map(id => made.output.find(_.exprId == id).get) :+ kind, made)
+    }
+
+  private def isAggregation(plan: LogicalPlan): Boolean = plan match {
+    case a: Aggregate => a.isStreaming && !ChangelogMarks.changesWithin(a)
+    case d: Distinct =>
+      d.isStreaming && !ChangelogMarks.changesWithin(d) && !d.child.exists(isStreamingAggregate)
+    case _: Project | _: Filter | SameRows(_) => isAggregation(plan.children.head)
+    case _                                    => false
+  }
+
+  private def isStreamingAggregate(plan: LogicalPlan): Boolean =
+    plan.isInstanceOf[Aggregate] && plan.isStreaming
+
+  private def declared(plan: LogicalPlan): LogicalPlan = plan match {
+    case a: Aggregate    => upserts(a)
+    case Distinct(child) => upserts(Aggregate(child.output, child.output, child))
+    case Project(list, child) =>
+      val below = declared(child)
+      Project(list.map(known(_, below)) :+ ChangelogMarks.kind(below.output).get, below)
+    case other => other.withNewChildren(other.children.map(declared))
+  }
+
+  /** With the marks of the columns below. */
+  private def known(e: NamedExpression, below: LogicalPlan): NamedExpression =
+    e.transform { case a: Attribute =>
+      below.output.find(_.exprId == a.exprId).fold(a)(b => a.withMetadata(b.metadata))
+    }.asInstanceOf[NamedExpression]
+
+  private def upserts(asked: Aggregate): LogicalPlan = {
+    if (asked.groupingExpressions.isEmpty) {
+      throw ChangelogErrors.unsupportedChangelog(
+        asked.origin,
+        "an aggregation without groups has one row, which has no key by which it could be told that it is another",
+        "groupBy(...), as by a constant column of the rows"
+      )
+    }
+    val (a, key) = withGroups(asked)
+    for (c <- a.output if key.contains(c.exprId) && !RowOrdering.isOrderable(c.dataType))
+      throw ChangelogErrors.unsupportedChangelog(
+        asked.origin,
+        s"groups by ${c.name}, of type ${c.dataType.sql}, have no order by which one is found again",
+        "groups by values that can be compared: array_sort(map_entries(m)) in the place of a map m"
+      )
+    Project(
+      a.output.map(ChangelogMarks.unmarked).map { c =>
+        // under its own id: what is above goes on as it is
+        if (!key.contains(c.exprId)) c
+        else
+          c.withMetadata(
+            new MetadataBuilder().withMetadata(c.metadata)
+              .putLong(ChangelogMarks.Key, key.indexOf(c.exprId).toLong)
+              .putLong(ChangelogMarks.Group, 1L).build()
+          )
+      } :+ ChangelogMarks.marked(
+        Literal(ChangeKind.Postimage.name),
+        ChangelogMarks.ChangeType,
+        Nil,
+        Metadata.empty,
+        ChangelogMarks.Kind -> key.length.toLong
+      ),
+      a
+    )
+  }
+
+  /** With the columns of its groups, also those that do not come out, and which they are. */
+  private def withGroups(a: Aggregate): (Aggregate, Seq[ExprId]) = {
+    val groups: Seq[NamedExpression] = a.groupingExpressions.map { group =>
+      a.aggregateExpressions.find {
+        case Alias(child, _) => child.semanticEquals(group)
+        case e               => e.semanticEquals(group)
+      }.getOrElse(group match {
+        case named: NamedExpression => named
+        case other                  => Alias(other, ColumnNames.sql(other))()
+      })
+    }
+    val hidden = groups.filterNot(a.aggregateExpressions.contains)
+    val whole =
+      if (hidden.isEmpty) a else a.copy(aggregateExpressions = a.aggregateExpressions ++ hidden)
+    (whole, groups.map(_.exprId).distinct)
+  }
+}

@@ -1,0 +1,27 @@
+package org.apache.spark.sql.streamjoin.logical.resolve.changelog
+
+import org.apache.spark.sql.catalyst.expressions.AttributeSet
+import org.apache.spark.sql.catalyst.plans.logical._
+import org.apache.spark.sql.streamjoin.logical.plan.{ChangelogMarks, SameRows}
+
+/** The columns in which a plan says of which kind its changes are: the kind itself, and what is computed of it. */
+private[resolve] object ToldKinds {
+
+  def of(plan: LogicalPlan): AttributeSet = plan match {
+    case p if Declaration.is(p) => own(p)
+    case Project(list, child) =>
+      val below = of(child)
+      AttributeSet(list.filter(_.references.exists(below.contains)).map(_.toAttribute))
+    case u: Union =>
+      val parts = u.children.map(part => of(part) -> part.output)
+      own(u) ++ AttributeSet(u.output.zipWithIndex.collect {
+        case (a, n) if parts.forall { case (told, columns) => told.contains(columns(n)) } => a
+      })
+    case _: Filter | _: Expand | SameRows(_) => of(plan.children.head)
+    case p                                   => own(p)
+  }
+
+  private def own(plan: LogicalPlan): AttributeSet =
+    if (ChangelogMarks.areChanges(plan)) AttributeSet(ChangelogMarks.kind(plan.output))
+    else AttributeSet.empty
+}

@@ -1,0 +1,85 @@
+package org.apache.spark.sql.streamjoin.logical.resolve.changelog
+
+import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, AttributeMap, Expression}
+import org.apache.spark.sql.catalyst.plans.logical._
+import org.apache.spark.sql.catalyst.trees.TreePattern.CURRENT_LIKE
+import org.apache.spark.sql.streamjoin.ColumnNames
+import org.apache.spark.sql.streamjoin.logical.plan.{ChangelogJoin, ChangelogMarks}
+
+/**
+ * Columns of changes that differ from batch to batch, as `current_date()` and `rand()` do. They may come out; what
+ * decides on rows may not go by them, for a row that goes has others than it had when it came.
+ *
+ * @param made of each such column, the expression that makes it so
+ */
+private[resolve] final class UnsteadyColumns private (made: AttributeMap[Expression]) {
+
+  /** What of an expression differs from batch to batch, as a person wrote it; none: nothing. */
+  def of(e: Expression): Option[String] =
+    if (UnsteadyColumns.is(e)) Some(ColumnNames.sql(e))
+    else
+      column(e).map {
+        case (a, by) if a.name == UnsteadyColumns.PulledOut => ColumnNames.sql(by)
+        case (a, by) => s"${ColumnNames.of(a)}, which is ${ColumnNames.sql(by)}"
+      }
+
+  private def column(e: Expression): Option[(Attribute, Expression)] =
+    e.references.collectFirst(Function.unlift(a => made.get(a).map(a -> _)))
+
+  private def source(e: Expression): Option[Expression] =
+    if (UnsteadyColumns.is(e)) Some(e) else column(e).map(_._2)
+}
+
+private[resolve] object UnsteadyColumns {
+
+  /** Whether an expression by itself gives another value when a row goes than when it came. */
+  def is(e: Expression): Boolean = !e.deterministic || e.containsPattern(CURRENT_LIKE)
+
+  /** As Spark calls it where it puts an expression of a grouping into a column below. */
+  private val PulledOut = "_nondeterministic"
+
+  private val none = new UnsteadyColumns(AttributeMap.empty)
+
+  /** Those of a plan. What a join gives, and where the image of each key is kept, is what it was when it came. */
+  def in(plan: LogicalPlan): UnsteadyColumns = plan match {
+    case _: ChangelogJoin                     => none
+    case p if Declaration.is(p) && isKeyed(p) => none
+    case Project(list, child)                 => made(child, list.map(e => e.toAttribute -> e))
+    case e: Expand => made(e.child, e.projections.flatMap(e.output.zip(_)))
+    case g: Generate => made(
+        g.child,
+        (g.child.output ++ g.generatorOutput).map {
+          case a if g.child.outputSet.contains(a) => a -> a
+          case a                                  => a -> g.generator
+        }
+      )
+    case u: Union =>
+      new UnsteadyColumns(AttributeMap(u.children.flatMap { part =>
+        val below = in(part)
+        u.output.zip(part.output).flatMap { case (a, of) => below.source(of).map(a -> _) }
+      }))
+    case u: UnaryNode => in(u.child)
+    case _            => none
+  }
+
+  /** A filter below the declaration of changes without a key, of which one image may pass and the other not. */
+  def filter(plan: LogicalPlan): Option[Filter] = plan match {
+    case _: ChangelogJoin                     => None
+    case p if Declaration.is(p) && isKeyed(p) => None
+    case f: Filter if is(f.condition)         => Some(f)
+    case p                                    => p.children.flatMap(filter).headOption
+  }
+
+  private def made(child: LogicalPlan, columns: Seq[(Attribute, Expression)]): UnsteadyColumns = {
+    val below = in(child)
+    new UnsteadyColumns(AttributeMap(columns.flatMap { case (a, e) =>
+      below.source(e).map {
+        case Alias(by, _) => a -> by
+        case by           => a -> by
+      }
+    }))
+  }
+
+  private def isKeyed(declared: LogicalPlan): Boolean =
+    ChangelogMarks.kind(declared.output).exists(ChangelogMarks.keySize(_) > 0)
+}

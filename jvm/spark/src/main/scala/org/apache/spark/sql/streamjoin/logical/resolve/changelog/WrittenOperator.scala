@@ -1,0 +1,55 @@
+package org.apache.spark.sql.streamjoin.logical.resolve.changelog
+
+import org.apache.spark.sql.catalyst.expressions.WindowExpression
+import org.apache.spark.sql.catalyst.plans.logical._
+import org.apache.spark.sql.streamjoin.ColumnNames
+import org.apache.spark.sql.streamjoin.logical.plan.{ImposeOrder, RowsElsewhere}
+
+/** An operator that may not stand above changes, in the words of the person who wrote it. */
+private[resolve] object WrittenOperator {
+
+  /** What it is called where it is written. */
+  def name(operator: LogicalPlan): String = operator match {
+    case g: Generate                    => s"the generator ${ColumnNames.sql(g.generator)}"
+    case _: Expand                      => "UNPIVOT"
+    case _: Distinct                    => "DISTINCT"
+    case _: Deduplicate                 => "dropDuplicates"
+    case _: DeduplicateWithinWatermark  => "dropDuplicatesWithinWatermark"
+    case _: GlobalLimit | _: LocalLimit => "LIMIT"
+    case _: Offset                      => "OFFSET"
+    case _: Sample                      => "a sample (TABLESAMPLE)"
+    case _: Intersect                   => "INTERSECT"
+    case _: Except                      => "EXCEPT"
+    case _: Sort                        => "ORDER BY"
+    case _: LateralJoin                 => "LATERAL"
+    case _: EventTimeWatermark          => "withWatermark"
+    case _: ImposeOrder                 => "imposeOrder"
+    case w: Window =>
+      w.windowExpressions.flatMap(_.collectFirst { case e: WindowExpression => e })
+        .headOption
+        .fold("a window function")(e => s"the window function ${ColumnNames.sql(e)}")
+    case other => other.nodeName
+  }
+
+  /** What to write instead, between a declaration and a join. */
+  def insteadBelow(operator: LogicalPlan): String = operator match {
+    case _: Generate | _: Expand =>
+      "it on the input below the declaration, with what it gives in the key or without a key"
+    case RowsElsewhere(_) => "it last, above all else"
+    case _                => "the projection or filter of columns only"
+  }
+
+  /** The same above the joins. */
+  def instead(operator: LogicalPlan): String = operator match {
+    case _: Distinct | _: Deduplicate | _: DeduplicateWithinWatermark =>
+      "sums by these columns in update mode, SELECT k, sum(CASE WHEN _change_type IN ('insert', 'update_postimage') " +
+        "THEN 1 ELSE -1 END) AS n ... GROUP BY k: what has n > 0 is there"
+    case _: Intersect => "a semi join, WHERE EXISTS (...)"
+    case _: Except    => "an anti join, WHERE NOT EXISTS (...)"
+    case _: Window =>
+      "an anti join with the rows after it for the last row of each group, WHERE NOT EXISTS (SELECT 1 ... later.t > t)"
+    case _: LateralJoin => "a column of the SELECT, or LATERAL VIEW explode(array(...))"
+    case _: EventTimeWatermark | _: ImposeOrder => "it on the inputs of the join"
+    case other                                  => insteadBelow(other)
+  }
+}

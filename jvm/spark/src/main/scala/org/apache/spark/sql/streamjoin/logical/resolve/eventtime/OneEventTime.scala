@@ -1,0 +1,60 @@
+package org.apache.spark.sql.streamjoin.logical.resolve.eventtime
+
+import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, AttributeSet, ExprId}
+import org.apache.spark.sql.catalyst.plans.logical._
+import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.streamjoin.logical.plan.{EventTimeMarks, StreamJoin}
+
+import io.streamjoin.model.JoinType
+
+/**
+ * Deduplication above a join sees one event time, where several come out of the join: Spark's operator
+ * takes no more. Any of them will do to free its state, for Spark's watermark is held back for all; it
+ * is the first that is among its keys, or else the first, and one that is never missing from a padded
+ * row before one that may be. Above it, all are event times again.
+ */
+object OneEventTime extends Rule[LogicalPlan] {
+
+  override def apply(plan: LogicalPlan): LogicalPlan = plan.transformUp {
+    case d: Deduplicate if several(d) => seeing(d, chosen(d.keys, d.child))
+    case d: DeduplicateWithinWatermark if several(d) =>
+      seeing(d, chosen(d.keys, d.child))
+  }
+
+  private def several(d: UnaryNode): Boolean = d.isStreaming &&
+    EventTimeMarks.of(d.child.output).size > 1 && d.child.exists(_.isInstanceOf[StreamJoin])
+
+  private def seeing(operator: UnaryNode, time: Attribute): LogicalPlan = {
+    val all = EventTimeMarks.of(operator.child.output)
+    val one = all.filter(_._1 == time.exprId)
+    val below = EventTimeMarks.over(one, operator.child)
+    val seen = operator.withNewChildren(Seq(below)).transformExpressions { case a: Attribute =>
+      EventTimeMarks.marked(Seq(a), one).head
+    }
+    EventTimeMarks.over(all, seen)
+  }
+
+  private def chosen(keys: Seq[Attribute], input: LogicalPlan): Attribute = {
+    val padded = paddedBelow(input)
+    def mayLack(a: Attribute) = padded(a.exprId)
+    val times = input.output.filter(a => EventTimeMarks.of(Seq(a)).nonEmpty)
+    times.minBy(a => (mayLack(a), !AttributeSet(keys).contains(a)))
+  }
+
+  /** The columns that are NULL in rows which a join below pads, also by other names. */
+  private def paddedBelow(input: LogicalPlan): ExprId => Boolean = {
+    val padded = input.collect { case j: StreamJoin =>
+      j.joinType match {
+        case JoinType.LeftOuter  => j.right.output
+        case JoinType.RightOuter => j.left.output
+        case JoinType.FullOuter  => j.left.output ++ j.right.output
+        case _                   => Nil
+      }
+    }.flatten.map(_.exprId).toSet
+    val names = input.collect { case p: Project => p.projectList }.flatten.collect {
+      case a @ Alias(from: Attribute, _) => a.exprId -> from.exprId
+    }.toMap
+    def isPadded(id: ExprId): Boolean = padded(id) || names.get(id).exists(isPadded)
+    isPadded
+  }
+}

@@ -1,0 +1,131 @@
+package org.apache.spark.sql.streamjoin.logical.resolve.eventtime
+
+import org.apache.spark.sql.catalyst.expressions.{Left => _, Right => _, _}
+import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, Distinct, Join, LogicalPlan}
+import org.apache.spark.sql.catalyst.trees.CurrentOrigin
+import org.apache.spark.sql.streamjoin.ColumnNames
+import org.apache.spark.sql.streamjoin.conditions.PlainCondition
+import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
+import org.apache.spark.sql.streamjoin.logical.optimize.InputFilters
+import org.apache.spark.sql.streamjoin.logical.plan.{
+  AliasedColumn,
+  JoinOptions,
+  KeyedWatermarks,
+  LateRows,
+  StreamJoin,
+  StreamJoinHint
+}
+import org.apache.spark.sql.streamjoin.logical.resolve.changelog.Changelogs
+import org.apache.spark.sql.streamjoin.logical.resolve.refusals.JoinRefusals
+import org.apache.spark.sql.streamjoin.logical.resolve.shared.{
+  LateRowsBelow,
+  Refusal,
+  StateTtl,
+  ZonedInput
+}
+import org.apache.spark.sql.streamjoin.logical.times.{DistinctAttributes, SparksJoin, TimeColumns}
+
+import io.streamjoin.model.{JoinType, Side}
+
+/** Makes a [[StreamJoin]] of a join that Spark has resolved, or refuses it. */
+private[streamjoin] object StreamJoinBuilder {
+
+  /**
+   * Joins of Spark's below, of which it would keep rows for ever, become ours with it: nothing of their
+   * output can be relied on otherwise.
+   *
+   * @param retained whether a retention may bound what the condition does not
+   * @param late the late rows that it emits, but for those of joins below
+   */
+  def build(
+      join: Join,
+      retained: Boolean = true,
+      late: Option[LateRows] = None
+  ): Either[Refusal, StreamJoin] = CurrentOrigin.withOrigin(join.origin) {
+    built(join, retained, late)
+  }
+
+  private def built(
+      join: Join,
+      retained: Boolean,
+      late: Option[LateRows]
+  ): Either[Refusal, StreamJoin] = for {
+    _ <- WindowsOfInputs.misplaced(join).toLeft(())
+    _ <- StateTtl.misfitOfEventTime(join).map(Refusal(_)).toLeft(())
+    joinType <- StreamJoin.typeOf(join.joinType).toRight(
+      Refusal(StreamJoinErrors.unsupportedJoinType(join.origin, join.joinType.sql))
+    )
+    inputs = StreamJoinHint.changed(join)(_.child)
+    left <- bounded(inputs.left)
+    right <- bounded(inputs.right)
+    written = assembled(join, left, right, joinType, late)
+    built = if (retained) Retention.limit(written) else written
+    _ = built.copyTagsFrom(join)
+    _ <- Changelogs
+      .refusal(built)
+      .orElse(LateRowsBelow.refusal(built))
+      .orElse(JoinRefusals.of(built))
+      .toLeft(())
+  } yield {
+    val filtered = InputFilters.place(built)
+    filtered.copyTagsFrom(built)
+    filtered
+  }
+
+  /** The join, or the error that it is refused with. */
+  def required(join: Join, late: Option[LateRows] = None): StreamJoin =
+    build(join, late = late).fold(r => throw r.error, identity)
+
+  /**
+   * A plan without joins of Spark's that keep rows for ever.
+   *
+   * @param behindStateful whether also where an aggregation sorts their rows out by Spark's watermark
+   */
+  def bounded(
+      plan: LogicalPlan,
+      behindStateful: Boolean = false
+  ): Either[Refusal, LogicalPlan] = plan match {
+    case SparksJoin(j) if StreamJoin.ofStreams(j) && !SparksJoin.isBounded(j) =>
+      build(j, retained = false).left.map(_.copy(ofBelow = true))
+    case _: StreamJoin                                 => Right(plan)
+    case _: Aggregate | _: Distinct if !behindStateful => Right(plan)
+    case _ =>
+      plan.children
+        .foldLeft[Either[Refusal, Seq[LogicalPlan]]](Right(Nil)) { (done, child) =>
+          done.flatMap(some => bounded(child, behindStateful).map(some :+ _))
+        }
+        .map(plan.withNewChildren)
+  }
+
+  private def assembled(
+      join: Join,
+      leftInput: LogicalPlan,
+      rightInput: LogicalPlan,
+      joinType: JoinType,
+      late: Option[LateRows]
+  ): StreamJoin = {
+    val left =
+      ZonedInput.joined(KeyedWatermarks.of(DistinctAttributes.keep(leftInput, rightInput)))
+    val right =
+      ZonedInput.joined(KeyedWatermarks.of(DistinctAttributes.keep(rightInput, leftInput)))
+    val times = Seq(left, right).flatMap(p => p.output.filter(TimeColumns.of(p).isWatermarked))
+    val condition = PlainCondition.of(join.condition.getOrElse(Literal.TrueLiteral))
+    StreamJoin(
+      left,
+      right,
+      joinType,
+      condition,
+      times,
+      times.map { a =>
+        val side = if (left.outputSet.contains(a)) Side.Left else Side.Right
+        ColumnNames.among(
+          left.output ++ right.output,
+          a
+        ).getOrElse(s"${side.name}.${ColumnNames.of(a)}")
+      },
+      StreamJoinHint.on(join).getOrElse(JoinOptions()),
+      late.map(_.copy(below = Seq(left, right).flatMap(LateRowsBelow.columns))),
+      AliasedColumn.of(condition.references ++ AttributeSet(times), left, right)
+    )
+  }
+}

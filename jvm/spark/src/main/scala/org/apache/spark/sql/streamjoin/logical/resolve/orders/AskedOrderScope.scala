@@ -1,0 +1,48 @@
+package org.apache.spark.sql.streamjoin.logical.resolve.orders
+
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.streamjoin.errors.{StreamJoinAnalysisException, StreamJoinErrors}
+import org.apache.spark.sql.streamjoin.logical.plan.{
+  AsOfJoin,
+  JoinOptions,
+  OrderScope,
+  StreamJoin,
+  StreamOrder
+}
+
+/**
+ * The option `order_scope`, as an order finds it: a hint puts it on a join, and it is meant for the order above that
+ * join.
+ */
+private[logical] object AskedOrderScope {
+
+  /** The scope of an order of the rows of a plan. */
+  def of(plan: LogicalPlan): OrderScope =
+    if (isPartition(plan)) OrderScope.EachPartition else OrderScope.Query
+
+  private def isPartition(plan: LogicalPlan): Boolean = plan match {
+    case p if asks(p)                 => true
+    case p if StreamOrder.isKeptBy(p) => p.children.exists(isPartition)
+    case _                            => false
+  }
+
+  private def asks(plan: LogicalPlan): Boolean = plan match {
+    case j: StreamJoin => asks(j.options)
+    case j: AsOfJoin   => asks(j.options)
+    case _             => false
+  }
+
+  private def asks(options: JoinOptions): Boolean = options.orderScope != OrderScope.Query
+
+  /** Of a whole query: a join with the option below no order. */
+  def unused(plan: LogicalPlan): Option[StreamJoinAnalysisException] =
+    for {
+      join <- plan.find(asks)
+      if !plan.exists { case o: StreamOrder => o.child.exists(_ eq join); case _ => false }
+    } yield StreamJoinErrors.invalidOption(
+      join.origin,
+      "order_scope says how far the order of the result reaches, and the result is not ordered",
+      JoinOptions.allowed,
+      JoinOptions.example("order_scope")
+    )
+}

@@ -1,0 +1,150 @@
+package org.apache.spark.sql.streamjoin.logical.resolve.orders
+
+import java.util.UUID
+
+import org.apache.spark.sql.catalyst.analysis.Resolver
+import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression}
+import org.apache.spark.sql.catalyst.plans.logical.{EventTimeWatermark, LogicalPlan}
+import org.apache.spark.sql.catalyst.trees.Origin
+import org.apache.spark.sql.catalyst.util.DateTimeConstants.MICROS_PER_MILLIS
+import org.apache.spark.sql.streamjoin.ColumnNames
+import org.apache.spark.sql.streamjoin.conditions.TimeUnit
+import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
+import org.apache.spark.sql.streamjoin.logical.plan.ImposeOrder
+import org.apache.spark.sql.streamjoin.logical.resolve.shared.{Distance, Distances}
+import org.apache.spark.sql.streamjoin.logical.times.{BatchTime, MaxAhead}
+import org.apache.spark.sql.types.{StringType, TimestampType}
+import org.apache.spark.unsafe.types.CalendarInterval
+
+/**
+ * What may be said of an order besides its column and lag.
+ *
+ * @param ahead what becomes of rows further ahead than `maxAhead`: `reject` or `keep`
+ */
+private[streamjoin] final case class OrderOptions(
+    idleTimeout: Option[Distance],
+    maxAhead: Option[Distance],
+    ahead: Option[String]
+)
+
+/**
+ * Makes an [[ImposeOrder]] node over a resolved plan, or refuses the column or the lag.
+ *
+ * A TIMESTAMP column gets Spark's own watermark too, where the plan has none yet, so that
+ * aggregations above see one.
+ */
+private[streamjoin] object OrderImposer {
+
+  def impose(
+      child: LogicalPlan,
+      column: Seq[String],
+      lag: Distance,
+      options: OrderOptions,
+      resolver: Resolver,
+      origin: Origin
+  ): LogicalPlan = {
+    val attribute = resolve(child, column, resolver, origin)
+    val unit = TimeUnit
+      .of(attribute.dataType)
+      .filterNot(_ => TimeUnit.isWindow(attribute.dataType))
+      .getOrElse(
+        throw StreamJoinErrors.unsupportedTimeType(
+          origin,
+          attribute.name,
+          attribute.dataType,
+          TimeOfColumn.made(attribute)
+        )
+      )
+    val units = new Distances("lag", attribute, origin).inUnits(lag)
+    val idle = options.idleTimeout.map { timeout =>
+      Math.floorDiv(
+        new Distances("idle_timeout", attribute, origin).span(timeout),
+        MICROS_PER_MILLIS
+      )
+    }
+    val ahead = maxAhead(attribute, unit, options, origin)
+    val below = sparkWatermark(child, attribute, units)
+    val marked = below.output.find(_.exprId == attribute.exprId).get
+    ImposeOrder(
+      UUID.randomUUID(),
+      marked,
+      units,
+      idle,
+      imposed = true,
+      ahead,
+      ahead.map(_ => BatchTime.forType(attribute.dataType)),
+      below
+    )
+  }
+
+  /** An option as an expression of SQL. */
+  def word(e: Expression, origin: Origin): String =
+    if (e.foldable && e.dataType.isInstanceOf[StringType]) String.valueOf(e.eval())
+    else throw StreamJoinErrors.wrongUse(origin, s"${e.sql} is no constant string")
+
+  private def maxAhead(
+      column: Attribute,
+      unit: TimeUnit,
+      options: OrderOptions,
+      origin: Origin
+  ): Option[MaxAhead] = {
+    val rejects = options.ahead.forall {
+      case "reject" => true
+      case "keep"   => false
+      case other =>
+        throw StreamJoinErrors.wrongUse(origin, s"ahead is 'reject' or 'keep', not '$other'")
+    }
+    if (options.ahead.nonEmpty && options.maxAhead.isEmpty) {
+      throw StreamJoinErrors.wrongUse(
+        origin,
+        "ahead says what becomes of rows further ahead than max_ahead, and there is no max_ahead"
+      )
+    }
+    options.maxAhead.map { limit =>
+      val distances = new Distances("max_ahead", column, origin)
+      if (unit == TimeUnit.Number) {
+        throw distances.refusal(
+          limit.text,
+          "numbers cannot be held against a clock",
+          s"it for a column of times, such as timestamp_millis(${column.name}), or leave it out"
+        )
+      }
+      MaxAhead(distances.span(limit), rejects)
+    }
+  }
+
+  private def resolve(
+      child: LogicalPlan,
+      column: Seq[String],
+      resolver: Resolver,
+      origin: Origin
+  ): Attribute = {
+    val name = ColumnNames.written(column)
+    def refused(reason: String, instead: String) =
+      StreamJoinErrors.invalidColumn(
+        origin,
+        name,
+        reason,
+        child.output.map(ColumnNames.of),
+        instead
+      )
+    child.resolve(column, resolver) match {
+      case Some(a: Attribute) => a
+      case Some(_) =>
+        val alias = ColumnNames.written(column.takeRight(1))
+        throw refused(
+          "it is a field inside a column, not a column",
+          s"Give it a column of its own below the order: select $name AS $alias"
+        )
+      case None => throw refused("there is no such column", TimeOfColumn.meant(column, child))
+    }
+  }
+
+  private def sparkWatermark(child: LogicalPlan, column: Attribute, lag: Long): LogicalPlan = {
+    val taken = child.exists(_.isInstanceOf[EventTimeWatermark]) || !child.isStreaming
+    if (column.dataType != TimestampType || taken) child
+    else {
+      EventTimeWatermark(UUID.randomUUID(), column, new CalendarInterval(0, 0, lag), child)
+    }
+  }
+}

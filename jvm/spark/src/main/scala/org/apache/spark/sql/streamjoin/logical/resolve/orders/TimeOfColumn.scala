@@ -1,0 +1,45 @@
+package org.apache.spark.sql.streamjoin.logical.resolve.orders
+
+import org.apache.spark.sql.catalyst.expressions.Attribute
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.streamjoin.{ColumnNames, NearestWord}
+import org.apache.spark.sql.streamjoin.conditions.TimeUnit
+import org.apache.spark.sql.types._
+
+/** What to write where a column cannot have an order: as sentences without the last full stop. */
+private[resolve] object TimeOfColumn {
+
+  /** How a column of another type becomes an event time, or what in it is one. */
+  def made(column: Attribute): String = {
+    val name = ColumnNames.written(Seq(column.name))
+    def below(expression: String) =
+      s"Make one of it below the order: select $expression AS $name, or a name of your own"
+    column.dataType match {
+      case _: StringType => below(s"to_timestamp($name)")
+      case DoubleType | FloatType =>
+        below(s"timestamp_micros(CAST($name * 1000000 AS BIGINT)) (of seconds)")
+      case _: DecimalType => below(s"timestamp_seconds($name) (of seconds)")
+      case BinaryType     => below(s"to_timestamp(CAST($name AS STRING))")
+      case s: StructType =>
+        s.fields.find(f => TimeUnit.of(f.dataType).nonEmpty).fold(other) { field =>
+          val inside = ColumnNames.written(Seq(column.name, field.name))
+          s"Give a field a column of its own below the order: select $inside AS " +
+            ColumnNames.written(Seq(field.name))
+        }
+      case _ => other
+    }
+  }
+
+  private val other = "Impose the order on a column of such a type"
+
+  /** The columns that are written nearly so, else those that can have an order. */
+  def meant(column: Seq[String], input: LogicalPlan): String = {
+    val times = input.output.filter(a => TimeUnit.of(a.dataType).nonEmpty)
+    if (times.isEmpty) "None of these is of a type that can have an order; see to_timestamp"
+    else {
+      NearestWord.of(column.last, times.map(_.name)).fold(
+        s"Of a type that can have an order are ${times.map(ColumnNames.of).mkString(", ")}"
+      )(name => s"Perhaps ${ColumnNames.written(Seq(name))} was meant")
+    }
+  }
+}

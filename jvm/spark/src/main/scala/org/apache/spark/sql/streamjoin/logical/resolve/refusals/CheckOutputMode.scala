@@ -1,0 +1,39 @@
+package org.apache.spark.sql.streamjoin.logical.resolve.refusals
+
+import java.util.Locale
+
+import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, Distinct, LogicalPlan}
+import org.apache.spark.sql.catalyst.streaming.WriteToStream
+import org.apache.spark.sql.streaming.OutputMode
+import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
+import org.apache.spark.sql.streamjoin.logical.plan.StreamJoin
+
+import io.streamjoin.model.Side
+
+/**
+ * Refuses a join above an aggregation in output modes in which a group comes out again whenever it
+ * changes: what it was before has been joined by then. Spark refuses its own joins there as well.
+ */
+private[streamjoin] object CheckOutputMode extends (LogicalPlan => Unit) {
+
+  override def apply(plan: LogicalPlan): Unit = plan match {
+    case w: WriteToStream if w.outputMode != OutputMode.Append() =>
+      w.inputQuery.foreach {
+        case j: StreamJoin =>
+          for ((side, input) <- Side.both.zip(j.children) if input.exists(isRevised))
+            throw StreamJoinErrors.unsupportedOutputMode(
+              j.origin,
+              side.name,
+              input.output,
+              w.outputMode.toString.toLowerCase(Locale.ROOT)
+            )
+        case _ =>
+      }
+    case _ =>
+  }
+
+  private def isRevised(plan: LogicalPlan): Boolean = plan match {
+    case _: Aggregate | _: Distinct => plan.isStreaming
+    case _                          => false
+  }
+}

@@ -1,0 +1,33 @@
+package org.apache.spark.sql.streamjoin.logical.resolve.refusals
+
+import org.apache.spark.sql.catalyst.plans.logical.{EventTimeWatermark, LogicalPlan}
+import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.streamjoin.ColumnNames
+import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
+import org.apache.spark.sql.streamjoin.logical.plan.{AsOfJoin, ImposeOrder, StreamJoin}
+import org.apache.spark.sql.streamjoin.logical.resolve.shared.Rowtime
+
+/**
+ * Refuses `withWatermark` above an order or a join of ours, where Spark has a watermark below already.
+ * Spark takes one on the way of a row, and says so in the first batch only.
+ */
+private[streamjoin] object CheckSecondWatermark extends (LogicalPlan => Unit) {
+
+  override def apply(plan: LogicalPlan): Unit =
+    if (SQLConf.get.getConf(SQLConf.STATEFUL_OPERATOR_ALLOW_MULTIPLE)) plan.foreach {
+      case w: EventTimeWatermark if w.child.isStreaming && isOurs(w.child) =>
+        throw StreamJoinErrors.secondWatermark(
+          w.origin,
+          w.eventTime.name,
+          Rowtime.columns(w.child).map(ColumnNames.of)
+        )
+      case _ =>
+    }
+
+  private def isOurs(plan: LogicalPlan): Boolean =
+    plan.exists(_.isInstanceOf[EventTimeWatermark]) && plan.exists {
+      case o: ImposeOrder              => o.imposed
+      case _: StreamJoin | _: AsOfJoin => true
+      case _                           => false
+    }
+}

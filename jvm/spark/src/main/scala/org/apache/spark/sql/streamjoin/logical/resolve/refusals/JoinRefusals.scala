@@ -1,0 +1,110 @@
+package org.apache.spark.sql.streamjoin.logical.resolve.refusals
+
+import org.apache.spark.sql.catalyst.expressions.{
+  CurrentCatalog,
+  CurrentDatabase,
+  CurrentUser,
+  Expression,
+  OuterReference,
+  PythonFuncExpression,
+  SessionWindow,
+  SubqueryExpression,
+  TimeWindow
+}
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.catalyst.trees.Origin
+import org.apache.spark.sql.catalyst.trees.TreePattern.CURRENT_LIKE
+import org.apache.spark.sql.streamjoin.errors.{StreamJoinAnalysisException, StreamJoinErrors}
+import org.apache.spark.sql.streamjoin.logical.plan.StreamJoin
+import org.apache.spark.sql.streamjoin.logical.resolve.shared.Refusal
+
+import io.streamjoin.model.Side
+
+/**
+ * Refuses joins whose state could not be bounded, each with the condition that would mend it.
+ *
+ * Fails closed: what cannot be proven is refused, never run with state that grows without end.
+ */
+private[streamjoin] object JoinRefusals {
+
+  /** What is wrong with a join; none: it can run. */
+  def of(join: StreamJoin): Option[Refusal] =
+    ofCondition(join, join.condition)
+      .orElse(Side.both.flatMap(ofWatermark(join, _)).headOption)
+      .map(Refusal(_))
+      .orElse(UnboundedJoin.refusal(join))
+
+  /** What stands in the condition is evaluated row by row inside the join, from its two rows alone. */
+  def ofCondition(
+      join: LogicalPlan,
+      condition: Expression
+  ): Option[StreamJoinAnalysisException] =
+    condition.collectFirst {
+      case s: SubqueryExpression =>
+        StreamJoinErrors.unsupportedCondition(
+          join.origin,
+          s,
+          "a sub-query",
+          "Join with the table of the sub-query before the join of the streams, filter an input by it, " +
+            "or read a single value first and write it as a constant"
+        )
+      case u: PythonFuncExpression
+          if !join.children.exists(c => u.references.subsetOf(c.outputSet)) =>
+        StreamJoinErrors.unsupportedCondition(
+          join.origin,
+          u,
+          "a Python function of columns of both inputs",
+          "Use SQL functions, or filter the result of an inner join by it"
+        )
+      case o: OuterReference =>
+        StreamJoinErrors.unsupportedCondition(
+          join.origin,
+          o,
+          "a column of the query outside",
+          "Compare it in WHERE of the sub-query"
+        )
+      case s if isOfSession(s) =>
+        StreamJoinErrors.unsupportedCondition(
+          join.origin,
+          s,
+          "a value of the session it runs in",
+          "Write the value as a constant"
+        )
+      case t if t.children.isEmpty && t.containsPattern(CURRENT_LIKE) =>
+        StreamJoinErrors.unsupportedCondition(
+          join.origin,
+          t,
+          "the time at which it runs",
+          "Filter the result of an inner join by it"
+        )
+      case e if !e.deterministic && e.children.forall(_.deterministic) =>
+        StreamJoinErrors.unsupportedCondition(
+          join.origin,
+          e,
+          "an expression that is not deterministic",
+          "Compute it as a column of one input, or filter the result of an inner join by it"
+        )
+    }
+
+  /** Spark makes windows where columns are computed only, and leaves such a join unresolved. */
+  def checkWindows(condition: Expression, origin: Origin): Unit = condition.foreach {
+    case w @ (_: TimeWindow | _: SessionWindow) =>
+      throw StreamJoinErrors.unsupportedCondition(
+        origin,
+        w,
+        "a window that it makes itself",
+        "Make it a column of each input, as in window(order_time, '1 hour') AS w, and compare these"
+      )
+    case _ =>
+  }
+
+  private def isOfSession(e: Expression): Boolean = e match {
+    case _: CurrentUser | _: CurrentDatabase | _: CurrentCatalog => true
+    case _                                                       => false
+  }
+
+  private def ofWatermark(join: StreamJoin, side: Side): Option[StreamJoinAnalysisException] =
+    Option.when(join.timesOf(side).isEmpty)(
+      MissingWatermark.refusal(join.origin, side, join.left, join.right, Some(join.condition))
+    )
+}

@@ -1,0 +1,86 @@
+package org.apache.spark.sql.streamjoin.logical.resolve.refusals
+
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.streamjoin.conditions.{MultipleOf, TimeUnit}
+import org.apache.spark.sql.streamjoin.logical.plan.{JoinAnalysis, StreamJoin}
+import org.apache.spark.sql.types.LongType
+
+import io.streamjoin.bounds.JoinBounds
+import io.streamjoin.model.Side
+
+/**
+ * `later >= earlier - c`, which a condition lacks, with event times of one family.
+ *
+ * @param ofEqualWindows whether both are windows of one length, which may well be equal
+ */
+private[streamjoin] final case class MissingBound(
+    later: MissingBound.Time,
+    earlier: MissingBound.Time,
+    unit: TimeUnit,
+    ofEqualWindows: Boolean
+) {
+
+  /** What would do, between columns as they are called: an inequality, or an equality of windows. */
+  def sql(laterName: String, earlierName: String): String =
+    if (ofEqualWindows) s"$laterName = $earlierName"
+    else s"${later.sql(laterName)} >= ${unit.moved(earlier.sql(earlierName), -unit.example)}"
+}
+
+private[streamjoin] object MissingBound {
+
+  /**
+   * A time of a column: its value, the end of a window, or a number in the unit of what it is compared with.
+   *
+   * @param factor what the number is multiplied by
+   */
+  final case class Time(column: Attribute, factor: Long) {
+
+    def isWindow: Boolean = TimeUnit.isWindow(column.dataType)
+
+    /** As it is written of a column that is called so. */
+    def sql(name: String): String =
+      if (isWindow) s"$name.end" else if (factor == 1) name else s"$name * $factor"
+
+    def expression: Expression =
+      if (isWindow) GetStructField(column, 1, Some("end"))
+      else if (TimeUnit.of(column.dataType).contains(TimeUnit.Number)) {
+        val number = if (column.dataType == LongType) column else Cast(column, LongType)
+        if (factor == 1) number
+        else Multiply(number, Literal(factor), NumericEvalContext(EvalMode.ANSI))
+      } else column
+  }
+
+  /** The inequalities without which rows of an input would be kept for ever. */
+  def of(join: StreamJoin): Seq[MissingBound] =
+    Side.both.filterNot(join.analysis.bounds.bounded).flatMap(of(join, _))
+
+  /** The bound that rows of `side` lack; if there is one, between columns bounded the other way. */
+  def of(join: StreamJoin, side: Side): Option[MissingBound] = {
+    val analysis = JoinAnalysis.ofAllTimes(join.analysis.question)
+    val bounds = analysis.bounds
+    val lengths = analysis.question.times.lengths
+    val candidates = for {
+      (a, later) <- times(analysis, side)
+      (b, earlier) <- times(analysis, side.other)
+      unit <- TimeUnit.of(later.column.dataType)
+      if TimeUnit.of(earlier.column.dataType).contains(unit)
+    } yield {
+      val equal = Seq(later, earlier).map(t => lengths.get(t.column.exprId)) match {
+        case Seq(Some(l), Some(e)) => l == e
+        case _                     => false
+      }
+      val preference =
+        (bounds.slack(b, a) == JoinBounds.Unbounded, later.isWindow != earlier.isWindow)
+      preference -> MissingBound(later, earlier, unit, equal)
+    }
+    candidates.sortBy(_._1).map(_._2).headOption
+  }
+
+  private def times(a: JoinAnalysis, side: Side): Seq[(Int, Time)] =
+    a.bounds.indices(side).map(i => i -> a.expressions(i)).collect {
+      case (i, column: Attribute) if a.bounds.columns(i).watermarked => i -> Time(column, 1)
+      case (i, MultipleOf(column: Attribute, factor))
+          if a.bounds.columns(i).multipleOf.nonEmpty =>
+        i -> Time(column, factor)
+    }
+}

@@ -1,0 +1,24 @@
+package org.apache.spark.sql.streamjoin.logical.resolve.refusals
+
+import org.apache.spark.sql.catalyst.analysis.UnresolvedAttribute
+import org.apache.spark.sql.catalyst.plans.logical.{Join, LogicalPlan}
+import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.streamjoin.logical.plan.StreamJoin
+
+/**
+ * Refuses a window that the condition of a join makes itself while the query is being resolved: Spark
+ * leaves such a join unresolved, and would then find fault with whatever stands above it.
+ */
+object RefuseWindowsInConditions extends Rule[LogicalPlan] {
+
+  override def apply(plan: LogicalPlan): LogicalPlan = {
+    plan.foreach {
+      case j: Join if !j.resolved && j.childrenResolved && StreamJoin.isOrdered(j) =>
+        j.condition
+          .filterNot(_.exists(_.isInstanceOf[UnresolvedAttribute]))
+          .foreach(JoinRefusals.checkWindows(_, j.origin))
+      case _ =>
+    }
+    plan
+  }
+}

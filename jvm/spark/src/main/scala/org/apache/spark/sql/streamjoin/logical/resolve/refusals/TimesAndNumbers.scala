@@ -1,0 +1,99 @@
+package org.apache.spark.sql.streamjoin.logical.resolve.refusals
+
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.streamjoin.ColumnNames
+import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
+import org.apache.spark.sql.streamjoin.logical.plan.ImposeOrder
+import org.apache.spark.sql.types._
+
+/**
+ * Refuses a time plus a number, and a time compared with a number, above an imposed order: Spark would
+ * refuse them in its next step, and does not say what to write.
+ */
+private[streamjoin] object TimesAndNumbers extends Rule[LogicalPlan] {
+
+  override def apply(plan: LogicalPlan): LogicalPlan = {
+    if (!plan.resolved) plan.foreach { p =>
+      if (!p.resolved && p.childrenResolved && p.children.exists(_.isStreaming) && isOrdered(p)) {
+        for {
+          e <- p.expressions
+          wrong <- mismatches(written(e))
+          instead <- advice(wrong)
+        } throw StreamJoinErrors.timeTypeMismatch(
+          wrong.origin,
+          wrong,
+          (plain(wrong.left).dataType, plain(wrong.right).dataType),
+          instead
+        )
+      }
+    }
+    plan
+  }
+
+  private def isOrdered(plan: LogicalPlan): Boolean = plan.exists {
+    case o: ImposeOrder => o.imposed
+    case _              => false
+  }
+
+  /** Without the names that BETWEEN has for what it compares. */
+  private def written(e: Expression): Expression = e.transformUp {
+    case b: Between => b.replacement
+    case w: With =>
+      w.child.transform { case r: CommonExpressionRef =>
+        w.defs.find(_.id == r.id).fold[Expression](r)(_.child)
+      }
+  }
+
+  private def mismatches(e: Expression): Seq[BinaryExpression] = e.collect {
+    case b @ (_: BinaryOperator | _: SubtractTimestamps)
+        if !b.resolved && b.childrenResolved && b.checkInputDataTypes().isFailure =>
+      b.asInstanceOf[BinaryExpression]
+  }
+
+  private def advice(b: BinaryExpression): Option[String] = b match {
+    case _: Add => moved(b, "+")
+    // Spark takes whatever is subtracted from a time for another time
+    case _: Subtract | _: SubtractTimestamps => moved(b, "-")
+    case _: BinaryComparison =>
+      Seq(b.left -> b.right, b.right -> b.left).collectFirst {
+        case (time, number) if isTime(time) && isNumber(number) =>
+          val n = sql(number)
+          s"Compare ${sql(time)} with timestamp_millis($n), or timestamp_seconds($n), as the numbers " +
+            "are; where they are to have an order, make the column below it"
+        case (span, number) if isSpan(span) && isNumber(number) =>
+          s"Compare ${sql(span)} with ${distance(plain(number)).get}"
+      }
+    case _ => None
+  }
+
+  private def moved(b: BinaryExpression, sign: String): Option[String] =
+    if (isTime(b.left)) distance(plain(b.right)).map(d => s"Write ${sql(b.left)} $sign $d")
+    else None
+
+  /** What Spark puts around an operand to make both of one type says nothing of what was written. */
+  private def plain(e: Expression): Expression = e match {
+    case c: Cast if c.getTagValue(Cast.USER_SPECIFIED_CAST).isEmpty => plain(c.child)
+    case other                                                      => other
+  }
+
+  private def distance(e: Expression): Option[String] = e match {
+    case Literal(text, StringType) => Some(s"INTERVAL '$text'")
+    case l: Literal if isNumber(l) => Some(s"INTERVAL '${l.sql}' SECOND, or of another unit")
+    case number if isNumber(number) =>
+      Some(s"make_dt_interval(0, 0, 0, ${sql(number)}) (of seconds)")
+    case _ => None
+  }
+
+  private def isTime(e: Expression): Boolean = plain(e).dataType match {
+    case TimestampType | TimestampNTZType => true
+    case _                                => false
+  }
+
+  private def isNumber(e: Expression): Boolean = plain(e).dataType.isInstanceOf[NumericType]
+
+  private def isSpan(e: Expression): Boolean = plain(e).dataType.isInstanceOf[DayTimeIntervalType]
+
+  private def sql(e: Expression): String = ColumnNames.sql(plain(e))
+}

@@ -1,0 +1,118 @@
+package org.apache.spark.sql.streamjoin.logical.resolve.refusals
+
+import org.apache.spark.sql.catalyst.expressions.Attribute
+import org.apache.spark.sql.streamjoin.ColumnNames
+import org.apache.spark.sql.streamjoin.conditions.{RejectedBound, TimeUnit}
+import org.apache.spark.sql.streamjoin.errors.{StreamJoinAnalysisException, StreamJoinErrors}
+import org.apache.spark.sql.streamjoin.logical.plan.StreamJoin
+import org.apache.spark.sql.streamjoin.logical.resolve.shared.Refusal
+
+import io.streamjoin.model.{JoinType, Side}
+
+/**
+ * Refuses a join whose condition does not bound how long rows are kept, with the reason that is nearest
+ * and with all that is missing at once.
+ */
+private[streamjoin] object UnboundedJoin {
+
+  def refusal(join: StreamJoin): Option[Refusal] = {
+    val sides = Side.both.filterNot(join.analysis.bounds.bounded)
+    Option.when(sides.nonEmpty)(
+      Refusal(error(join, sides), awaitsBound = join.joinType == JoinType.Inner)
+    )
+  }
+
+  private[resolve] def error(join: StreamJoin, sides: Seq[Side]): StreamJoinAnalysisException = {
+    val rejected = join.analysis.conditionBounds.rejected
+    def because(reason: RejectedBound.Reason) = rejected.find(_.reason == reason).map(_.conjunct)
+    val side = sides.map(_.name).mkString(" or ")
+    val missing = inequalities(join, sides)
+    def instead(lead: String, end: String = "") =
+      missing.fold(sameType(join))(some => s"$lead, for example $some$end")
+    val calendar = because(RejectedBound.CalendarInterval).map(c =>
+      StreamJoinErrors.calendarInterval(join.origin, ColumnNames.sql(c))
+    )
+    def disjunctive = because(RejectedBound.InsideOr).map(
+      StreamJoinErrors.disjunctiveBound(
+        join.origin,
+        side,
+        _,
+        instead("Add a bound that holds for every branch")
+      )
+    )
+    def varying = rejected.headOption.map(r =>
+      StreamJoinErrors.nonConstantBound(
+        join.origin,
+        side,
+        r.conjunct,
+        r.text,
+        instead("Add a bound with a constant distance")
+      )
+    )
+    calendar.orElse(disjunctive).orElse(varying).getOrElse(
+      StreamJoinErrors.unboundedState(
+        join.origin,
+        side,
+        join.condition,
+        join.timesOf(Side.Left).map(ColumnNames.of),
+        join.timesOf(Side.Right).map(ColumnNames.of),
+        instead(
+          s"Add the missing ${if (sides.length > 1) "inequalities" else "inequality"} to the " +
+            "condition of the join",
+          ". Or say for how long rows are to be kept, with streamJoin(..., retention=...) or " +
+            "spark.sql.streamJoin.retention: what is missing is then added to the condition"
+        )
+      )
+    )
+  }
+
+  /** What would bound the sides; none where no two event times are of one type. */
+  private def inequalities(join: StreamJoin, sides: Seq[Side]): Option[String] = {
+    val missing = sides.flatMap(side => MissingBound.of(join, side).map(side -> _))
+    val columns = join.left.output ++ join.right.output
+    def name(a: Attribute) = ColumnNames.among(columns, a)
+    val named = missing.forall { case (_, m) =>
+      Seq(m.later, m.earlier).forall(t => name(t.column).nonEmpty)
+    }
+    def aliased(side: Side)(a: Attribute) =
+      if (named) name(a).get
+      else ColumnNames.written(Seq(side.name.take(1), a.name))
+    val written = missing.map { case (side, m) =>
+      m.sql(aliased(side)(m.later.column), aliased(side.other)(m.earlier.column))
+    }
+    // equal windows bound both sides
+    val needed = if (missing.exists(_._2.ofEqualWindows)) written.take(1) else written
+    val aliases =
+      if (named) "" else ", where l and r are aliases that the left and the right input still need"
+    Option.when(missing.nonEmpty)(needed.mkString(" AND ") + aliases)
+  }
+
+  /** How to come to event times that can be compared. */
+  private def sameType(join: StreamJoin): String = {
+    def time(side: Side) =
+      join.timesOf(side).filterNot(t => TimeUnit.isWindow(t.dataType)).headOption
+    def rank(a: Attribute) = TimeUnit.of(a.dataType).fold(-1)(ranks.indexOf(_))
+    val advice = for (l <- time(Side.Left); r <- time(Side.Right)) yield {
+      val (side, from, to) = if (rank(l) < rank(r)) (Side.Left, l, r) else (Side.Right, r, l)
+      val wanted = to.dataType.sql
+      s"Make a $wanted of ${ColumnNames.of(from)} below the order of the ${side.name} input, with " +
+        s"${made(from, to)}, impose the order on that, and compare it with ${ColumnNames.of(to)}"
+    }
+    advice.getOrElse("Compare two event times of the same type")
+  }
+
+  /** Of two types, the one that comes first is made the other. */
+  private val ranks =
+    Seq(TimeUnit.Number, TimeUnit.Date, TimeUnit.TimestampNtz, TimeUnit.Timestamp)
+
+  private def made(from: Attribute, to: Attribute): String = {
+    val column = ColumnNames.written(Seq(from.name))
+    (TimeUnit.of(from.dataType), TimeUnit.of(to.dataType)) match {
+      case (Some(TimeUnit.Number), Some(TimeUnit.Date)) => s"date_from_unix_date($column)"
+      case (Some(TimeUnit.Number), Some(TimeUnit.Timestamp)) =>
+        s"timestamp_seconds($column) or timestamp_millis($column), as the numbers are"
+      case (Some(TimeUnit.Number), _) => s"CAST(timestamp_seconds($column) AS ${to.dataType.sql})"
+      case _                          => s"CAST($column AS ${to.dataType.sql})"
+    }
+  }
+}

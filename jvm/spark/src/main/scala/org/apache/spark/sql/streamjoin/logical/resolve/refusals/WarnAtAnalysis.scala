@@ -1,0 +1,126 @@
+package org.apache.spark.sql.streamjoin.logical.resolve.refusals
+
+import java.util.Locale
+import java.util.concurrent.ConcurrentHashMap
+
+import org.apache.spark.internal.Logging
+import org.apache.spark.sql.catalyst.plans.logical.{EventTimeWatermark, Join, LogicalPlan}
+import org.apache.spark.sql.catalyst.streaming.WriteToStream
+import org.apache.spark.sql.catalyst.trees.TreeNodeTag
+import org.apache.spark.sql.execution.streaming.sinks.FileStreamSink
+import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.streamjoin.{ColumnNames, StreamJoinConf}
+import org.apache.spark.sql.streamjoin.conditions.TimeUnit
+import org.apache.spark.sql.streamjoin.logical.plan.{ImposeOrder, StreamJoin}
+
+/**
+ * Warns, in the driver's log, of what may be meant but is probably not: bounds that contradict each
+ * other, a table with an order among streams, two orders of one column, a join of streams without any
+ * watermark, two columns of one name in files, a setting of this project that there is not. Once for
+ * each join, order and start, and for each setting: a query that starts has a session of its own.
+ */
+private[streamjoin] final class WarnAtAnalysis extends (LogicalPlan => Unit) with Logging {
+  import WarnAtAnalysis._
+
+  override def apply(plan: LogicalPlan): Unit = if (plan.isStreaming) {
+    plan.foreach { p =>
+      p match {
+        case j: StreamJoin if j.resolved && isNew(j) && j.analysis.bounds.contradictory =>
+          logWarning(
+            "No two rows can match: the bounds of a join contradict each other. Its condition is " +
+              s"${ColumnNames.sql(j.condition)}. df.explain() has each bound beside the part of the " +
+              "condition that it comes from."
+          )
+        case o: ImposeOrder if o.imposed && isNew(o) => below(o).foreach(twice(o, _))
+        case j: Join if isUnbounded(j) && isNew(j) =>
+          logWarning(
+            "A join of two streams, neither of which has a watermark, is Spark's own and keeps all rows " +
+              "for ever. Give its inputs orders: df.imposeOrder(...) or, in SQL, IMPOSE_ORDER(...)."
+          )
+        case _ =>
+      }
+      p.getTagValue(OrderOfTable).foreach { column =>
+        p.unsetTagValue(OrderOfTable)
+        logWarning(
+          s"IMPOSE_ORDER on $column does nothing, for its input is a table and no stream, and is read " +
+            "whole in each batch. If it is meant as a stream, write TABLE(STREAM t), or read it by " +
+            "spark.readStream."
+        )
+      }
+    }
+    plan match {
+      case w: WriteToStream if w.sink.isInstanceOf[FileStreamSink] => repeated(w)
+      case _                                                       =>
+    }
+    unknownSettings.filter(Told.add).foreach { key =>
+      logWarning(s"There is no setting $key; ${known(key)}.")
+    }
+  }
+
+  private def isNew(node: LogicalPlan): Boolean = {
+    val first = node.getTagValue(Seen).isEmpty
+    node.setTagValue(Seen, ())
+    first
+  }
+
+  private def below(o: ImposeOrder): Option[ImposeOrder] = o.child.collectFirst {
+    case other: ImposeOrder if other.imposed && other.column.exprId == o.column.exprId => other
+  }
+
+  private def twice(above: ImposeOrder, below: ImposeOrder): Unit = {
+    val name = ColumnNames.of(above.column)
+    logWarning(
+      s"An order is imposed on $name twice, ${words(below)} and above that ${words(above)}: the one " +
+        "above counts. Leave one out."
+    )
+  }
+
+  private def words(o: ImposeOrder): String =
+    TimeUnit.of(o.column.dataType).fold("")(_.movedInWords(s"latest ${o.column.name}", -o.lag))
+
+  private def isUnbounded(j: Join): Boolean = j.children.forall { input =>
+    input.isStreaming && !input.exists {
+      case _: EventTimeWatermark | _: ImposeOrder => true
+      case _                                      => false
+    }
+  }
+
+  /** A file keeps two columns of one name, and neither can be read. */
+  private def repeated(w: WriteToStream): Unit =
+    if (w.inputQuery.exists(_.isInstanceOf[StreamJoin])) {
+      val names = w.inputQuery.output.map(_.name.toLowerCase(Locale.ROOT))
+      val twice = names.diff(names.distinct).distinct
+      // by itself: a query may be no more than a join, of which more is told
+      if (twice.nonEmpty && isNew(w)) {
+        logWarning(
+          s"The files of this query have more than one column ${twice.mkString(", ")}, and such cannot be " +
+            s"read from them. Leave one out or rename it, as in .drop(right[\"${twice.head}\"])."
+        )
+      }
+    }
+
+  private def unknownSettings: Seq[String] =
+    SQLConf.get.getAllConfs.keys.toSeq.filter(isOurs).filterNot(existing.contains).sorted
+
+  private val existing: Seq[String] = StreamJoinConf.all.map(_.key).sorted
+
+  private def isOurs(key: String): Boolean = key.toLowerCase(Locale.ROOT).startsWith(Prefix)
+
+  private def known(key: String): String = existing.find(_.equalsIgnoreCase(key)) match {
+    case Some(same) => s"it is written $same"
+    case None       => s"there are ${existing.mkString(", ")}"
+  }
+}
+
+private[streamjoin] object WarnAtAnalysis {
+
+  /** On what an order was imposed on and dropped from, for it is no stream: the column. */
+  val OrderOfTable: TreeNodeTag[String] = TreeNodeTag("streamjoin.orderOfTable")
+
+  private val Seen: TreeNodeTag[Unit] = TreeNodeTag("streamjoin.warned")
+
+  /** The settings of which the application was told. */
+  private val Told = ConcurrentHashMap.newKeySet[String]
+
+  private val Prefix = "spark.sql.streamjoin."
+}

@@ -1,0 +1,145 @@
+package org.apache.spark.sql.streamjoin.logical.resolve.shared
+
+import java.util.concurrent.TimeUnit.MICROSECONDS
+
+import scala.util.Try
+
+import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, Literal}
+import org.apache.spark.sql.catalyst.parser.CatalystSqlParser
+import org.apache.spark.sql.catalyst.trees.Origin
+import org.apache.spark.sql.catalyst.util.DateTimeConstants.MICROS_PER_DAY
+import org.apache.spark.sql.catalyst.util.IntervalUtils
+import org.apache.spark.sql.streamjoin.conditions.TimeUnit
+import org.apache.spark.sql.streamjoin.errors.{StreamJoinAnalysisException, StreamJoinErrors}
+import org.apache.spark.sql.types.{DayTimeIntervalType, IntegralType, YearMonthIntervalType}
+import org.apache.spark.unsafe.types.{CalendarInterval, UTF8String}
+
+/**
+ * How far apart two times, or two numbers, are, as the person gave it: a lag, a timeout, the length of a
+ * window, a retention.
+ */
+private[streamjoin] sealed trait Distance {
+
+  /** As it was written. */
+  def text: String
+}
+
+private[streamjoin] object Distance {
+
+  /** For times: an interval. */
+  final case class Interval(value: CalendarInterval, text: String) extends Distance
+
+  /** For numbers: a number. */
+  final case class Count(value: Long) extends Distance {
+    override def text: String = value.toString
+  }
+
+  /**
+   * Neither; whose column it was meant for decides what is to be written instead.
+   *
+   * @param meant the interval that was probably meant
+   */
+  final case class Unreadable(text: String, reason: String, meant: Option[String] = None)
+      extends Distance
+
+  /** As people write it in a setting: `1 minute`, `INTERVAL '1' MINUTE`, `100`. */
+  def of(text: String): Distance = text.trim.toLongOption.fold(interval(text))(Count(_))
+
+  /** As an expression of SQL, constant: an interval, a string that is one, a whole number. */
+  def of(e: Expression): Distance =
+    if (!e.foldable) Unreadable(e.sql, "it is not constant")
+    else {
+      (e.eval(), e.dataType) match {
+        case (micros: Long, _: DayTimeIntervalType) =>
+          Interval(new CalendarInterval(0, 0, micros), e.sql)
+        case (i: CalendarInterval, _) => Interval(i, e.sql)
+        case (months: Int, _: YearMonthIntervalType) =>
+          Interval(new CalendarInterval(months, 0, 0), e.sql)
+        case (text: UTF8String, _)        => interval(text.toString)
+        case (n: Number, _: IntegralType) => Count(n.longValue)
+        case _ => Unreadable(e.sql, "it is neither an interval nor a whole number")
+      }
+    }
+
+  private def interval(text: String): Distance =
+    Try(IntervalUtils.stringToInterval(UTF8String.fromString(text))).toOption
+      .filter(_ != null)
+      .orElse(literal(text))
+      .fold[Distance](unreadable(text))(Interval(_, s"'$text'"))
+
+  private def unreadable(text: String): Unreadable = Unreadable(
+    s"'$text'",
+    if (text.trim.toLongOption.nonEmpty) "it has no unit" else "it is not an interval",
+    MeantInterval.of(text)
+  )
+
+  /** What Spark reads only where it expects SQL: fields, `INTERVAL '01:30' MINUTE TO SECOND`. */
+  private def literal(text: String): Option[CalendarInterval] =
+    Try(CatalystSqlParser.parseExpression(text)).toOption.collect { case l: Literal => of(l) }
+      .collect { case Interval(i, _) if !text.trim.startsWith("'") => i }
+}
+
+/**
+ * Reads distances in the unit of a column, or refuses them and says what to write instead.
+ *
+ * @param parameter what the distance is, as the person knows it
+ * @param example an interval as it is written there
+ */
+private[streamjoin] final class Distances(
+    parameter: String,
+    column: Attribute,
+    origin: Origin,
+    example: String = "'1 minute'"
+) {
+  import Distance._
+
+  private val unit = TimeUnit.of(column.dataType)
+
+  /** In the unit of the column, rounded down to it. */
+  def inUnits(distance: Distance): Long = inMicros(distance) match {
+    case micros if unit.contains(TimeUnit.Date) => Math.floorDiv(micros, MICROS_PER_DAY)
+    case other                                  => other
+  }
+
+  /** Of a column of numbers as a number, of others in microseconds. */
+  def inMicros(distance: Distance): Long = (unit, distance) match {
+    case (Some(TimeUnit.Number), Count(n)) => notNegative(n, distance)
+    case (Some(TimeUnit.Number), Interval(_, text)) =>
+      throw refusal(text, "the column holds numbers", "a whole number")
+    case (Some(TimeUnit.Number), Unreadable(text, reason, _)) =>
+      throw refusal(text, reason, "a whole number")
+    case (_, Count(n)) => throw refusal(n.toString, "the column holds times", interval)
+    case _             => span(distance)
+  }
+
+  /** A span of wall-clock time, in microseconds, whatever the column holds. */
+  def span(distance: Distance): Long = distance match {
+    case Count(n) => throw refusal(n.toString, "it is a span of wall-clock time", interval)
+    case Unreadable(text, reason, meant) =>
+      throw refusal(text, reason, meant.fold(interval)(m => s"$interval; here perhaps $m"))
+    case Interval(i, text) =>
+      if (i.months != 0) throw StreamJoinErrors.calendarInterval(origin, s"the $parameter $text")
+      val micros = Try(IntervalUtils.getDuration(i, MICROSECONDS)).getOrElse {
+        val most = Long.MaxValue / MICROS_PER_DAY
+        throw refusal(text, "it is out of range", s"an interval of at most $most days")
+      }
+      notNegative(micros, distance)
+  }
+
+  def refusal(value: String, reason: String, expected: String): StreamJoinAnalysisException =
+    StreamJoinErrors.invalidLag(
+      origin,
+      parameter,
+      value,
+      column.name,
+      column.dataType,
+      reason,
+      expected
+    )
+
+  private def notNegative(amount: Long, distance: Distance): Long =
+    if (amount >= 0) amount
+    else throw StreamJoinErrors.negativeLag(origin, parameter, distance.text, column.name)
+
+  private def interval = s"an interval such as $example"
+}

@@ -1,0 +1,75 @@
+package org.apache.spark.sql.streamjoin.logical.resolve.shared
+
+import scala.jdk.CollectionConverters._
+import scala.util.Try
+
+import org.apache.hadoop.fs.Path
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.catalyst.streaming.{
+  HasStreamingSourceIdentifyingName,
+  StreamingRelationV2
+}
+import org.apache.spark.sql.catalyst.util.CaseInsensitiveMap
+import org.apache.spark.sql.execution.streaming.runtime.StreamingRelation
+import org.json4s._
+import org.json4s.jackson.JsonMethods.parse
+
+/**
+ * Identities of the streaming sources below an input.
+ *
+ * A named source (`readStream.name`, Spark's source evolution) is identified by its name. Any other
+ * source is identified by its kind and location: path, topic or table. Options that may hold secrets
+ * are not read.
+ */
+private[resolve] object InputSources {
+
+  def of(input: LogicalPlan): Seq[String] =
+    input.collectLeaves().flatMap(named).distinct.sorted
+
+  private def named(leaf: LogicalPlan): Seq[String] = leaf match {
+    case s: HasStreamingSourceIdentifyingName if s.sourceIdentifyingName.nameOpt.nonEmpty =>
+      s.sourceIdentifyingName.nameOpt.map(name => s"source $name").toSeq
+    case s: StreamingRelation =>
+      val source = s.dataSource
+      source.catalogTable match {
+        case Some(table) => Seq(s"table ${table.identifier.unquotedString}")
+        case None =>
+          val path = source.paths.headOption.map("path" -> _)
+          located(source.className, CaseInsensitiveMap(source.options ++ path))
+      }
+    case s: StreamingRelationV2 =>
+      s.identifier match {
+        case Some(table) =>
+          Seq((s.catalog.map(_.name).toSeq :+ table.toString).mkString("table ", ".", ""))
+        case None =>
+          located(s.sourceName, CaseInsensitiveMap(s.extraOptions.asScala.toMap))
+      }
+    case _ => Nil
+  }
+
+  private def located(kind: String, options: Map[String, String]): Seq[String] = {
+    val topics = options.get("subscribe").map(_.split(',').map(_.trim).toSeq)
+      .orElse(options.get("assign").map(assigned))
+      .orElse(options.get("subscribePattern").map(Seq(_)))
+    topics.getOrElse {
+      val parts = Locations.flatMap(options.get) ++ options.get("path").map(path)
+      Seq(parts.mkString(" "))
+    }.map(location => s"$kind $location".trim)
+  }
+
+  /** Options in which other sources take their location. */
+  private val Locations =
+    Seq("topic", "topics", "streamName", "table", "dbtable", "host", "port")
+
+  /** Topics and partitions of `{"topic": [0, 1]}`. */
+  private def assigned(json: String): Seq[String] =
+    Try(parse(json)).collect { case JObject(topics) => topics }.toOption.fold(Seq(json)) {
+      _.map { case (topic, partitions) => s"$topic ${partitions.values}" }
+    }
+
+  /** Without the scheme of local files, so that both spellings of a path are equal. */
+  private def path(written: String): String = Try {
+    val uri = new Path(written).toUri
+    if (uri.getScheme == "file") uri.getPath else uri.toString
+  }.getOrElse(written)
+}

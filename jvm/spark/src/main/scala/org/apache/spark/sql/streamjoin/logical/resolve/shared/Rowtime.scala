@@ -1,0 +1,142 @@
+package org.apache.spark.sql.streamjoin.logical.resolve.shared
+
+import org.apache.spark.sql.catalyst.analysis.UnresolvedAttribute
+import org.apache.spark.sql.catalyst.expressions.{Left => _, Right => _, _}
+import org.apache.spark.sql.catalyst.plans.logical._
+import org.apache.spark.sql.streamjoin.logical.plan.{
+  AsOfJoin,
+  JoinWindows,
+  KeyedWatermarks,
+  RelationWindow,
+  StreamJoin,
+  StreamJoinHint,
+  StreamJoinInput
+}
+import org.apache.spark.sql.streamjoin.logical.times.TimeColumns
+
+import io.streamjoin.bounds.JoinBounds
+import io.streamjoin.model.{JoinType, Side}
+
+/**
+ * The event time of a row, `ROWTIME`.
+ *
+ * Of a stream it is its column with a watermark. A row of a join has the time at which its match is
+ * found, the first at which both rows are in their windows: that of the row without a window, or the
+ * later one. An unmatched row has the time at which it leaves its window. A row with the last rows before
+ * it has its own.
+ *
+ * Source: SQLstream s-Server, "Streaming Joins".
+ */
+private[streamjoin] object Rowtime {
+
+  /** Whether ROWTIME of no input in particular, which may be that of a join, stands in an expression. */
+  private[logical] def isUnqualifiedIn(e: Expression): Boolean = e.exists {
+    case UnresolvedAttribute(Seq(name)) => isCalled(name)
+    case _                              => false
+  }
+
+  private[logical] def isCalled(name: String): Boolean = name.equalsIgnoreCase("ROWTIME")
+
+  /** @return the event time of a plan's rows, or the columns among which there is none to choose */
+  def of(plan: LogicalPlan): Either[Seq[Attribute], Expression] = plan match {
+    case j: Join if j.getTagValue(JoinWindows.Placed).nonEmpty =>
+      StreamJoin.typeOf(j.joinType).fold(column(plan))(joined(j, j.left, j.right, _))
+    case j: StreamJoin => joined(j, j.left, j.right, j.joinType)
+    case j: AsOfJoin   => Right(j.time(j.bounds.probe))
+    case _: Filter | _: SubqueryAlias | _: View | _: PipeOperator | _: RelationWindow |
+        _: StreamJoinInput | _: StreamJoinHint =>
+      of(plan.children.head)
+    case p: Project =>
+      of(p.child).filterOrElse(_.references.subsetOf(p.outputSet), Nil).orElse(column(p))
+    case _ => column(plan)
+  }
+
+  /** The columns of a plan that carry a watermark. */
+  def columns(plan: LogicalPlan): Seq[Attribute] = plan match {
+    // before it is known whose join it is
+    case _: Join | _: Filter | _: SubqueryAlias | _: PipeOperator | _: StreamJoinHint =>
+      val below = AttributeSet(plan.children.flatMap(columns))
+      plan.output.filter(below.contains)
+    // as that of USING, above such a join
+    case Project(list, child) =>
+      val below = AttributeSet(columns(child))
+      val times = TimeColumns.of(KeyedWatermarks.of(plan))
+      list.collect {
+        case e if times.isWatermarked(e.toAttribute)           => e.toAttribute
+        case e if TimeColumns.passed(e).exists(below.contains) => e.toAttribute
+      }
+    case _ =>
+      val times = TimeColumns.of(KeyedWatermarks.of(plan))
+      plan.output.filter(times.isWatermarked)
+  }
+
+  private def column(plan: LogicalPlan): Either[Seq[Attribute], Expression] = columns(plan) match {
+    case Seq(one) => Right(one)
+    case several  => Left(several)
+  }
+
+  private def joined(
+      join: LogicalPlan,
+      left: LogicalPlan,
+      right: LogicalPlan,
+      joinType: JoinType
+  ): Either[Seq[Attribute], Expression] =
+    (of(left), of(right)) match {
+      case (Right(l), Right(r)) if !joinType.leftOnly =>
+        join.getTagValue(JoinWindows.Placed) match {
+          case Some(windows)                      => Right(inWindows(windows, joinType, l, r))
+          case None if joinType == JoinType.Inner => Right(Greatest(Seq(l, r)))
+          case None => unmatched(join, l, r).fold(column(join))(Right(_))
+        }
+      case _ => column(join)
+    }
+
+  /**
+   * Of an outer join without windows: the later time, or that by which the bounds say of a row that no
+   * partner can come any more.
+   */
+  private def unmatched(
+      join: LogicalPlan,
+      left: Expression,
+      right: Expression
+  ): Option[Expression] =
+    join match {
+      case j: StreamJoin =>
+        def column(e: Expression) = Some(j.analysis.expressions.indexWhere(_.semanticEquals(e)))
+          .filter(_ >= 0)
+        def gone(own: Expression, other: Expression) = for {
+          a <- column(own)
+          b <- column(other)
+          reach = j.analysis.bounds.slack(a, b)
+          if reach != JoinBounds.Unbounded
+        } yield JoinWindows.plus(own, math.max(reach, 0L))
+        def orElse(kept: Side, gone: => Option[Expression], other: Expression, e: Expression) =
+          if (j.joinType.preserves(kept)) gone.map(If(IsNull(other), _, e)) else Some(e)
+        for {
+          inner <- orElse(Side.Right, gone(right, left), left, Greatest(Seq(left, right)))
+          whole <- orElse(Side.Left, gone(left, right), right, inner)
+        } yield whole
+      case _ => None
+    }
+
+  private def inWindows(
+      windows: JoinWindows,
+      joinType: JoinType,
+      left: Expression,
+      right: Expression
+  ): Expression = {
+    import JoinWindows.{plus, NoWindow}
+    val JoinWindows(l, r) = windows
+    val leftKept = joinType == JoinType.LeftOuter || joinType == JoinType.FullOuter
+    val rightKept = joinType == JoinType.RightOuter || joinType == JoinType.FullOuter
+    // what an unmatched row leaves its window at: the time at which the window has gone past it
+    val (leftGone, rightGone) = (plus(left, -l.from), plus(right, -r.from))
+    if (l == NoWindow) { if (rightKept) Coalesce(Seq(left, rightGone)) else left }
+    else if (r == NoWindow) { if (leftKept) Coalesce(Seq(right, leftGone)) else right }
+    else {
+      val met = Greatest(Seq(plus(left, -l.to), plus(right, -r.to)))
+      val orRight = if (rightKept) If(IsNull(left), rightGone, met) else met
+      if (leftKept) If(IsNull(right), leftGone, orRight) else orRight
+    }
+  }
+}

@@ -1,0 +1,55 @@
+package org.apache.spark.sql.streamjoin.logical.resolve.shared
+
+import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, ExprId, Expression}
+import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, UnaryNode, Union}
+import org.apache.spark.sql.streamjoin.ColumnNames
+import org.apache.spark.sql.streamjoin.conditions.{ParsedText, SessionZone}
+import org.apache.spark.sql.streamjoin.logical.plan.{DependsOnZones, StreamJoinInput, ZonedPart}
+
+/** Finds the columns of a stream that depend on the time zone of the session, down to its sources. */
+private[resolve] object ZonedInput extends InputWalk[Zoned] {
+
+  def of(input: LogicalPlan): Seq[ZonedPart] =
+    named(input).collect { case (Some(column), z) => ZonedPart(column, z.sql, z.zones) }.distinct
+
+  /** The input as one of a join. */
+  def joined(input: LogicalPlan): StreamJoinInput =
+    StreamJoinInput.of(input, of(input), InputSources.of(input))
+
+  override protected def own(e: Expression): Option[Zoned] = {
+    val value = e match {
+      case Alias(child, _) => child
+      case other           => other
+    }
+    val zones = SessionZone.of(value)
+    Option.when(zones.nonEmpty)(
+      Zoned(ColumnNames.sql(value), zones, ParsedText.isParser(ParsedText.whole(value)))
+    )
+  }
+
+  override protected def carried(what: Zoned, column: ExprId, reader: Expression): Option[Zoned] =
+    Option.when(!what.parsed || ParsedText.readsInstant(reader, column))(
+      what.copy(parsed = what.parsed && ParsedText.whole(reader).isInstanceOf[Attribute])
+    )
+
+  override protected def passes(plan: LogicalPlan): Boolean = plan match {
+    case _: UnaryNode | _: Union | _: DependsOnZones => true
+    case _                                           => false
+  }
+
+  override protected def told(plan: LogicalPlan): Option[Seq[InputWalk.Found[Zoned]]] = plan match {
+    case i: StreamJoinInput => Some(
+        for (part <- i.zoned; a <- i.output if a.name == part.column)
+          yield InputWalk.Found(Some(a.exprId), Zoned(part.sql, part.zones, parsed = false))
+      )
+    case _ => None
+  }
+}
+
+/**
+ * @param sql what depends on the zone
+ * @param zones the session's
+ * @param parsed whether the value was read from text, so that only what of it is an instant depends on the
+ *   zone
+ */
+private[resolve] final case class Zoned(sql: String, zones: Set[String], parsed: Boolean)

@@ -1,0 +1,183 @@
+package org.apache.spark.sql.streamjoin.logical.resolve.analyzer
+
+import org.apache.spark.sql.catalyst.analysis.{UnresolvedAttribute, UnresolvedRelation}
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.expressions.aggregate.Sum
+import org.apache.spark.sql.catalyst.plans.{Inner, JoinType, LeftOuter}
+import org.apache.spark.sql.catalyst.plans.logical._
+import org.apache.spark.sql.streamjoin.AnalysisSession
+import org.apache.spark.sql.streamjoin.logical.plan.{
+  AsOfJoin,
+  ChangelogJoin,
+  ChangelogMarks,
+  JoinOptions,
+  LastRows,
+  StreamJoin,
+  StreamJoinHint,
+  UnresolvedChangelog
+}
+import org.apache.spark.sql.streamjoin.logical.resolve.changelog.{CompleteSums, MarkResult}
+
+/** [[ResolveStreamJoin]], [[ResolveAwaitedJoin]], [[ResolveChangelog]], [[ResolveChangelogJoin]], [[MarkResult]] and [[CompleteSums]], each alone. */
+class JoinRulesSuite extends AnalysisSession {
+
+  private lazy val plain = planOf(stream("value AS k", "timestamp AS t"))
+
+  private lazy val orders = planOf(ordered(stream("value AS id", "timestamp AS ot"), "ot"))
+
+  private lazy val deliveries =
+    planOf(ordered(stream("value AS order_id", "timestamp AS dt"), "dt"))
+
+  private def column(plan: LogicalPlan, name: String): Attribute =
+    plan.output.find(_.name == name).get
+
+  private lazy val key = EqualTo(column(orders, "id"), column(deliveries, "order_id"))
+
+  private lazy val bounds = {
+    val (ot, dt) = (column(orders, "ot"), column(deliveries, "dt"))
+    And(GreaterThanOrEqual(dt, ot), LessThanOrEqual(dt, ot))
+  }
+
+  private def join(
+      condition: Option[Expression],
+      how: JoinType = Inner,
+      left: LogicalPlan = orders,
+      right: LogicalPlan = deliveries
+  ) = Join(left, right, how, condition, JoinHint.NONE)
+
+  // Spark's DataFrames look at a join that is all of the plan before anything is put on it
+  private def under(j: Join): Project = Project(j.output, j)
+
+  // ---- ResolveStreamJoin ----
+
+  test("a join of streams with an order is ours, with what bounds it") {
+    val bounded = join(Some(And(key, bounds)), LeftOuter)
+    ResolveStreamJoin(under(bounded)) match {
+      case Project(_, j: StreamJoin) =>
+        assert(j.condition.semanticEquals(And(key, bounds)))
+        assert(j.times.map(_.name) == Seq("ot", "dt") && j.output.map(_.name) ==
+          bounded.output.map(_.name))
+      case other => fail(other.toString)
+    }
+  }
+
+  test("an inner join without bounds waits for WHERE, an outer one is refused") {
+    val parts = UnresolvedAttribute.quoted("later")
+    val waiting = Filter(GreaterThan(parts, Literal(1)), join(Some(key)))
+    assert(ResolveStreamJoin(waiting) == waiting)
+    assert(refusal(ResolveStreamJoin(under(join(Some(key), LeftOuter)))).getCondition ==
+      "STREAM_JOIN.UNBOUNDED_STATE")
+  }
+
+  test("what is no join of streams with an order stays as it is") {
+    val other = stream("value AS k", "timestamp AS t")
+    val sparks = under(join(None, left = plain, right = planOf(other)))
+    val table = under(join(Some(key), right = LocalRelation(deliveries.output)))
+    for (plan <- Seq(sparks, table)) assert(ResolveStreamJoin(plan) == plan)
+  }
+
+  test("a join with the last rows of an input is an as-of join") {
+    val last = join(Some(key), right = LastRows(1, deliveries))
+    ResolveStreamJoin(under(last)) match {
+      case Project(_, j: AsOfJoin) => assert(j.times.map(_.name) == Seq("ot", "dt"))
+      case other                   => fail(other.toString)
+    }
+  }
+
+  // ---- ResolveAwaitedJoin ----
+
+  test("a join on which nothing was put is ours before it is optimized, or refused") {
+    assert(ResolveAwaitedJoin(join(Some(And(key, bounds)))).isInstanceOf[StreamJoin])
+    assert(refusal(ResolveAwaitedJoin(join(Some(key)))).getCondition ==
+      "STREAM_JOIN.UNBOUNDED_STATE")
+  }
+
+  test("a join without a condition may still get one from above") {
+    ResolveAwaitedJoin.check(join(None))
+    assert(refusal(ResolveAwaitedJoin.check(under(join(Some(key))))).getCondition ==
+      "STREAM_JOIN.UNBOUNDED_STATE")
+  }
+
+  // ---- ResolveChangelog ----
+
+  private lazy val rows = planOf(stream("value AS id", "value AS v", "'insert' AS op"))
+
+  private def declared(function: String, columns: (String, Seq[String])*) =
+    UnresolvedChangelog(function, columns.toMap, Nil, Nil, rows)
+
+  private lazy val changes =
+    ResolveChangelog(declared("from_changelog", "op" -> Seq("op"), "key" -> Seq("id")))
+
+  test("a declaration, once its input is known") {
+    assert(ChangelogMarks.areChanges(changes))
+    assert(ChangelogMarks.key(changes.output).map(_.name) == Seq("id"))
+    val unknown = declared("from_changelog", "op" -> Seq("op"))
+      .copy(child = UnresolvedRelation(Seq("r")))
+    assert(ResolveChangelog(unknown) == unknown)
+  }
+
+  test("a declaration that lacks what it needs is refused") {
+    for (wrong <- Seq("from_upserts", "from_debezium")) {
+      assert(refusal(ResolveChangelog(declared(wrong))).getCondition ==
+        "STREAM_JOIN.INVALID_CHANGELOG")
+    }
+    assert(refusal(ResolveChangelog(declared("from_upserts", "key" -> Seq("id")))).getCondition ==
+      "STREAM_JOIN.MISSING_SEQUENCE")
+  }
+
+  // ---- ResolveChangelogJoin ----
+
+  private lazy val changing =
+    join(Some(EqualTo(column(changes, "id"), column(plain, "k"))), LeftOuter, changes, plain)
+
+  test("a join with changes is one of changelogs, and what is above asks for its kind of change") {
+    val above =
+      Project(Seq(column(changes, "id"), ChangelogMarks.kind(changes.output).get), changing)
+    val made = ResolveChangelogJoin(above)
+    assert(made.exists(_.isInstanceOf[ChangelogJoin]) && ChangelogMarks.areChanges(made))
+    assert(made.output.map(_.name).take(2) == Seq("id", "_change_type"))
+    assert(made.output.last.exprId != ChangelogMarks.kind(changes.output).get.exprId)
+  }
+
+  test(
+    "a join that is all of the plan stays, and so does one of rows that stay unless it is asked"
+  ) {
+    assert(ResolveChangelogJoin(changing) == changing)
+    val stays = under(join(Some(key)))
+    assert(ResolveChangelogJoin(stays) == stays)
+    val options = JoinOptions(mode = Some(JoinOptions.Changelog))
+    val asked = under(join(Some(key), left = StreamJoinHint(options, held = false, orders)))
+    assert(ResolveChangelogJoin(asked).exists(_.isInstanceOf[ChangelogJoin]))
+  }
+
+  // ---- MarkResult ----
+
+  test("changes come out as they are of the uppermost joins, and of none below sums") {
+    def marks(plan: LogicalPlan) = plan.collect { case j: ChangelogJoin => j.isResult }
+    val made = ResolveChangelogJoin(under(changing))
+    assert(marks(MarkResult(made)) == Seq(true))
+    assert(marks(MarkResult(Union(Seq(made, made)))) == Seq(true, true))
+    assert(marks(MarkResult(sum(made))) == Seq(false))
+    val above = join(Some(EqualTo(column(made, "id"), column(orders, "id"))), Inner, made, orders)
+    assert(marks(MarkResult(ResolveChangelogJoin(under(above)))) == Seq(true, false))
+  }
+
+  // ---- CompleteSums ----
+
+  private def sum(over: LogicalPlan) =
+    Aggregate(Nil, Seq(Alias(Sum(column(over, "v")).toAggregateExpression(), "s")()), over)
+
+  test("sums over changes of a key get the images that are replaced") {
+    val latest = ResolveChangelog(
+      declared("from_upserts", "key" -> Seq("id"), "sequence_by" -> Seq("v"))
+    )
+    val complete = CompleteSums(sum(latest))
+    assert(complete.exists(_.isInstanceOf[ChangelogJoin]))
+    assert(CompleteSums(complete) == complete)
+  }
+
+  test("sums over rows that stay, and over a join of changelogs, are complete") {
+    for (complete <- Seq(sum(rows), sum(ResolveChangelogJoin(under(changing)))))
+      assert(CompleteSums(complete) == complete)
+  }
+}

@@ -1,0 +1,96 @@
+package org.apache.spark.sql.streamjoin.logical.resolve.asof
+
+import org.apache.spark.sql.catalyst.expressions.AttributeReference
+import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project}
+import org.apache.spark.sql.streamjoin.{AnalysisSession, ColumnNames}
+import org.apache.spark.sql.streamjoin.logical.plan.AsOfJoin
+
+/** Which event times an as-of join goes by. */
+class AsOfTimesSuite extends AnalysisSession {
+
+  private lazy val streams: Unit = {
+    for (name <- Seq("o", "d", "w"))
+      ordered(stream("value AS k", "timestamp AS t"), "t").createOrReplaceTempView(name)
+    session.sql(
+      "SELECT o.k, o.t AS early, d.t AS late FROM o JOIN d ON o.k = d.k " +
+        "AND d.t BETWEEN o.t AND o.t + INTERVAL 1 HOUR"
+    ).createOrReplaceTempView("both")
+  }
+
+  private val Window = "w OVER (ROWS 1 PRECEDING) AS w"
+
+  private def times(plan: LogicalPlan): Seq[String] =
+    plan.collectFirst { case j: AsOfJoin => j.times.map(ColumnNames.of(_)) }.get
+
+  private def chosen(relation: String): Seq[String] = {
+    streams
+    times(analyzed(s"SELECT * FROM $relation"))
+  }
+
+  private def byOption(condition: String): Seq[String] = {
+    streams
+    times(analyzed(
+      s"SELECT /*+ STREAM_JOIN(match => 'last') */ * FROM both JOIN w ON $condition"
+    ))
+  }
+
+  for (
+    (condition, time) <- Seq(
+      "w.t <= both.late" -> "late",
+      "w.t <= both.early" -> "early",
+      "w.t >= both.late - INTERVAL 1 HOUR" -> "late",
+      "both.early - INTERVAL 1 HOUR < w.t" -> "early",
+      "w.t <= both.late AND w.t >= both.late - INTERVAL 1 HOUR" -> "late"
+    )
+  )
+    test(s"of several times of the probe side the one that is compared: $condition") {
+      val on = s"both.k = w.k AND $condition"
+      assert(chosen(s"both JOIN $Window ON $on") == Seq(s"both.$time", "w.t"))
+      assert(byOption(on) == Seq(s"both.$time", "w.t"))
+    }
+
+  test("of several times of the build side") {
+    val window = "both OVER (ROWS 2 PRECEDING) AS both"
+    assert(chosen(s"w JOIN $window ON w.k = both.k AND both.late <= w.t") == Seq(
+      "w.t",
+      "both.late"
+    ))
+    assert(chosen(s"$window JOIN w ON w.k = both.k AND both.early <= w.t") == Seq(
+      "both.early",
+      "w.t"
+    ))
+  }
+
+  test("where none or two are compared nothing says which is meant") {
+    streams
+    for (
+      condition <- Seq(
+        "both.k = w.k",
+        "both.k = w.k AND w.t <= both.late AND w.t >= both.early",
+        "both.k = w.k AND both.early = w.t"
+      )
+    ) {
+      val e = refusal(analyzed(s"SELECT * FROM both JOIN $Window ON $condition"))
+      assert(e.getMessage.contains("both.early and both.late"), condition)
+    }
+  }
+
+  test("ROWTIME is the time of the row that looks back") {
+    streams
+    for (
+      (relation, time) <- Seq(
+        s"o JOIN $Window ON o.k = w.k" -> "o.t",
+        s"o JOIN $Window ON o.k = w.k AND w.t >= o.t - INTERVAL 1 HOUR" -> "o.t",
+        s"o LEFT JOIN $Window ON o.k = w.k AND w.t >= o.t - INTERVAL 1 HOUR" -> "o.t",
+        s"$Window JOIN o ON o.k = w.k AND w.t >= o.t - INTERVAL 1 HOUR" -> "o.t",
+        s"both JOIN $Window ON both.k = w.k AND w.t <= both.early" -> "both.early"
+      )
+    )
+      assert(
+        analyzed(s"SELECT ROWTIME FROM $relation")
+          .asInstanceOf[Project].projectList.head
+          .collectFirst { case a: AttributeReference => ColumnNames.of(a) }.contains(time),
+        relation
+      )
+  }
+}

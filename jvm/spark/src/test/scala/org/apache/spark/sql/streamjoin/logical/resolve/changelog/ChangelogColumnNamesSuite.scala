@@ -1,0 +1,84 @@
+package org.apache.spark.sql.streamjoin.logical.resolve.changelog
+
+import org.apache.spark.sql.catalyst.plans.logical.Join
+import org.apache.spark.sql.streamjoin.AnalysisSession
+import org.apache.spark.sql.streamjoin.logical.plan.ChangelogJoin
+
+/** Joins of changelogs by column names have the columns that Spark's have. */
+class ChangelogColumnNamesSuite extends AnalysisSession {
+
+  private val Changes = Seq("_change_type", "_commit_version", "_commit_timestamp")
+
+  override protected def beforeAll(): Unit = {
+    super.beforeAll()
+    stream("value AS id", "value % 3 AS k", "value AS seq").createOrReplaceTempView("rows")
+    for ((name, other) <- Seq("a" -> "x", "b" -> "y")) {
+      session
+        .sql("SELECT * FROM FROM_UPSERTS(TABLE(rows), DESCRIPTOR(id), DESCRIPTOR(seq))")
+        .selectExpr("id", "k", s"seq AS $other", "_change_type")
+        .createOrReplaceTempView(name)
+      // the same without changes
+      session.range(3).selectExpr("id", "id % 3 AS k", s"id AS $other")
+        .createOrReplaceTempView(s"table_$name")
+    }
+  }
+
+  private val types = Seq("JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN")
+
+  test("USING: the columns of both inputs, also those that only a qualified name reaches") {
+    for (
+      join <- types; what <- Seq("*", "a.*", "b.*", "id", "b.id", "a.id, b.id, b.k", "y, a.id + 1")
+    )
+      same(s"SELECT $what FROM %sa AS a $join %sb AS b USING (id)", what)
+    for (join <- Seq("LEFT SEMI JOIN", "LEFT ANTI JOIN"); what <- Seq("*", "a.*", "id"))
+      same(s"SELECT $what FROM %sa AS a $join %sb AS b USING (id, k)", what)
+  }
+
+  test("NATURAL JOIN is by the columns of the rows, not by what tells of their changes") {
+    for (join <- types; what <- Seq("*", "b.id", "a.*, b.k", "x, y"))
+      same(s"SELECT $what FROM %sa AS a NATURAL $join %sb AS b", what)
+    // with commit columns on both sides
+    val deep = session.sql("SELECT * FROM a JOIN b USING (id, k)")
+    deep.createOrReplaceTempView("deep")
+    val twice = session.sql("SELECT * FROM deep AS d NATURAL JOIN deep AS e")
+    assert(twice.columns.toSeq == Seq("id", "k", "x", "y") ++ Changes)
+    val condition = planOf(twice).collectFirst { case j: ChangelogJoin => j.condition }.get
+    assert(condition.references.map(_.name).toSet == Set("id", "k", "x", "y"))
+  }
+
+  test("a DataFrame's columns are found above a join by names") {
+    val (a, b) = (session.table("a"), session.table("b"))
+    val joined = a.join(b, Seq("id"), "left").select(b("id"), a("k"), b("y"))
+    assert(joined.columns.toSeq == Seq("id", "k", "y"))
+    // what tells of an input's changes is not there, and not the result's by another name
+    for (column <- Seq(a("_change_type"), b("_change_type"))) {
+      val refused = refusal(a.join(b, Seq("id")).select(b("id"), column))
+      assert(refused.getCondition == "STREAM_JOIN.UNSUPPORTED_CHANGELOG")
+      assert(refused.getMessage.contains("Write _change_type by its name alone"))
+    }
+  }
+
+  test("names for all columns of a query are those of the result") {
+    val columns = "(i, j, k, l, m, n, kind, version, time)"
+    for (
+      text <- Seq(
+        s"SELECT * FROM (SELECT * FROM a JOIN b ON a.id = b.k) AS t$columns",
+        s"SELECT t.* FROM (a JOIN b ON a.id = b.k) AS t$columns",
+        s"WITH t$columns AS (SELECT * FROM a JOIN b ON a.id = b.k) SELECT * FROM t",
+        s"SELECT * FROM (SELECT /*+ STREAM_JOIN(state_ttl => '1 day') */ * FROM a JOIN b ON a.id = b.k) AS t$columns"
+      )
+    ) {
+      val df = session.sql(text)
+      assert(df.columns.mkString("(", ", ", ")") == columns, text)
+      assert(planOf(df).collectFirst { case j: ChangelogJoin => j }.nonEmpty, text)
+    }
+  }
+
+  private def same(text: String, what: String): Unit = {
+    val df = session.sql(text.format("", ""))
+    assert(planOf(df).collectFirst { case j: Join => j }.isEmpty, text)
+    val wanted = session.sql(text.format("table_", "table_"))
+    assert(df.columns.filterNot(Changes.contains).toSeq == wanted.columns.toSeq, text)
+    if (what == "*") assert(df.columns.takeRight(3).toSeq == Changes, text)
+  }
+}

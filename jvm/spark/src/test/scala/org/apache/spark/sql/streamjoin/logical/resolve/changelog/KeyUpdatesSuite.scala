@@ -1,0 +1,114 @@
+package org.apache.spark.sql.streamjoin.logical.resolve.changelog
+
+import org.apache.spark.sql.AnalysisException
+import org.apache.spark.sql.classic.Dataset
+import org.apache.spark.sql.streamjoin.AnalysisSession
+import org.apache.spark.sql.streamjoin.logical.plan.SplitKeyUpdates
+import org.apache.spark.sql.streamjoin.logical.resolve.shared.ZonedInput
+
+import io.streamjoin.PythonApi
+
+/** Debezium's updates that change the declared key: as the delete of the old key and the update. */
+class KeyUpdatesSuite extends AnalysisSession {
+
+  private val row = "STRUCT<id: INT, part: STRING, name: STRING>"
+  private val fields = s"op STRING, before $row, after $row, source STRUCT<lsn: INT>"
+
+  /** The changes that messages are declared as: the columns of the row, the sequence, and the kind. */
+  private def declared(messages: Seq[String], key: Seq[String], payload: Boolean): Seq[Seq[Any]] = {
+    val values = messages.map { m =>
+      val parsed = s"from_json('$m', '$fields')"
+      val message = if (payload) s"named_struct('schema', '', 'payload', $parsed)" else parsed
+      s"SELECT $message AS value"
+    }
+    val input = planOf(session.sql(values.mkString(" UNION ALL ")))
+    val source = new ChangelogSource(input, session.sessionState.conf.resolver)
+    Dataset.ofRows(session, source.debezium(key, "value", Some("source.lsn"))).collect()
+      .toSeq.map(_.toSeq)
+  }
+
+  private def image(id: Any, part: Any, name: Any): String = {
+    def text(value: Any) = if (value == null) "null" else s"\"$value\""
+    s"""{"id": $id, "part": ${text(part)}, "name": ${text(name)}}"""
+  }
+
+  private def message(op: String, lsn: Int, before: String, after: String): String =
+    s"""{"op": "$op", "before": $before, "after": $after, "source": {"lsn": $lsn}}"""
+
+  private val (old, now) = (image(1, "p", "a"), image(2, "p", "b"))
+  private val (ofOld, ofNow) = (Seq[Any](1, "p", "a"), Seq[Any](2, "p", "b"))
+  private val delete = Seq[Any](7, "delete")
+  private val update = Seq[Any](7, "update_postimage")
+
+  for (payload <- Seq(false, true)) {
+    def of(key: String*)(messages: String*) = declared(messages, key, payload)
+    val where = if (payload) "in a payload" else "as it is"
+
+    test(s"an update that changes the key deletes the row of the old key, $where") {
+      assert(of("id")(message("u", 7, old, now)) == Seq(ofOld ++ delete, ofNow ++ update))
+      // each column of the key counts
+      for (before <- Seq(image(1, "q", "a"), image(2, "q", "a"))) {
+        val changes = of("part", "id")(message("u", 7, before, now))
+        assert(changes.map(_.last) == Seq("delete", "update_postimage"), before)
+      }
+    }
+
+    test(s"an update of other columns is one change, $where") {
+      val key = image(2, "p", "other")
+      for (columns <- Seq(Seq("id"), Seq("id", "part")))
+        assert(of(columns: _*)(message("u", 7, key, now)) == Seq(ofNow ++ update))
+    }
+
+    test(s"where the image before is not there, or lacks a column of the key, $where") {
+      val unknown = Seq(image(null, "q", "a"), image(1, null, "a"))
+      for (before <- "null" +: unknown)
+        assert(of("id", "part")(message("u", 7, before, now)) == Seq(ofNow ++ update), before)
+      // other columns need not be there
+      assert(of("id")(message("u", 7, image(1, null, null), now)) ==
+        Seq(Seq[Any](1, null, null) ++ delete, ofNow ++ update))
+    }
+
+    test(s"other messages are one change, whatever images they have, $where") {
+      for (op <- Seq("c", "r"))
+        assert(of("id")(message(op, 7, old, now)) == Seq(ofNow ++ update), op)
+      assert(of("id")(message("d", 7, old, now)) == Seq(ofOld ++ delete))
+    }
+
+    test(s"messages keep their order, and each its sequence, $where") {
+      val back = message("u", 8, now, old)
+      assert(of("id")(message("u", 7, old, now), back).map(r => (r.head, r(3), r.last)) == Seq(
+        (1, 7, "delete"),
+        (2, 7, "update_postimage"),
+        (2, 8, "delete"),
+        (1, 8, "update_postimage")
+      ))
+    }
+  }
+
+  test("the key of an update of which all is NULL is that of none") {
+    val nothing = image(null, null, null)
+    assert(declared(Seq(message("u", 7, nothing, now)), Seq("id"), payload = false) ==
+      Seq(ofNow ++ update))
+  }
+
+  test("what a checkpoint says of the columns of an input is what it was without") {
+    val messages = stream(s"from_json('', '$fields') AS value")
+    val plan =
+      planOf(PythonApi.fromDebezium(messages, java.util.List.of("id"), "value", "source.lsn"))
+    val without = plan.transform { case s: SplitKeyUpdates => s.child }
+    assert(plan != without)
+    assert(InputParts.of(plan, changes = true) == InputParts.of(without, changes = true))
+    assert(ZonedInput.of(plan) == ZonedInput.of(without))
+  }
+
+  test("a message of which a filter below knows more") {
+    // what holds below need not hold of the delete
+    val messages = session
+      .sql(s"SELECT from_json('${message("u", 7, old, now)}', '$fields') AS value")
+      .where("value.op = 'u' AND value.after.id = 2")
+    val source = new ChangelogSource(planOf(messages), session.sessionState.conf.resolver)
+    val changes = Dataset.ofRows(session, source.debezium(Seq("id"), "value", Some("source.lsn")))
+    assert(changes.where("_change_type = 'delete'").collect().map(_.getInt(0)).toSeq == Seq(1))
+    intercept[AnalysisException](source.debezium(Seq("other"), "value", Some("source.lsn")))
+  }
+}

@@ -1,0 +1,190 @@
+package org.apache.spark.sql.streamjoin.logical.resolve.refusals
+
+import org.apache.spark.sql.{AnalysisException, DataFrame}
+import org.apache.spark.sql.streamjoin.AnalysisSession
+
+/** A join that cannot be is refused with the word that fits, and with what to write. */
+class RefusalsSuite extends AnalysisSession {
+
+  private def source: DataFrame =
+    stream("value AS id", "value % 3 AS k", "timestamp AS t", "value * 2 AS count")
+
+  private def other: DataFrame =
+    ordered(stream("value % 3 AS k", "timestamp AS s"), "s").as("r")
+
+  private def missing(left: DataFrame, on: String = "l.k = r.k"): String = {
+    val e = refusal(joined(left.as("l"), other, on))
+    assert(e.getCondition == "STREAM_JOIN.MISSING_WATERMARK")
+    e.getMessage
+  }
+
+  private def says(message: String, words: String*): Unit =
+    words.foreach(w => assert(message.contains(w), message))
+
+  test("a time that was computed from the ordered one") {
+    for (
+      (expression, name) <- Seq(
+        "date_trunc('HOUR', t) AS hour" -> "hour",
+        "t + INTERVAL '1' HOUR AS later" -> "later",
+        "to_timestamp(CAST(t AS STRING)) AS t" -> "t",
+        "CAST(t AS DATE) AS day" -> "day"
+      )
+    )
+      says(
+        missing(ordered(source, "t").selectExpr("k", expression)),
+        "t with one, but",
+        s"AS $name is computed from it",
+        "Pass t itself",
+        s"impose the order on $name"
+      )
+  }
+
+  test("the ordered column was left out") {
+    val message = missing(ordered(source, "t").select("k", "count"))
+    says(message, "t with one, but", "leaves it out", "Pass t up to this join")
+    assert(!message.contains("imposeOrder"))
+  }
+
+  test("it was left out far below, and in SQL") {
+    ordered(source, "t").createOrReplaceTempView("o")
+    other.createOrReplaceTempView("d")
+    val text = "SELECT * FROM (SELECT k, c FROM (SELECT k, count AS c FROM o) WHERE c > 1) x " +
+      "JOIN d ON x.k = d.k"
+    says(refusal(session.sql(text)).getMessage, "t with one, but", "leaves it out")
+  }
+
+  test("the start of a window") {
+    val windows = ordered(source, "t").selectExpr("k", "window(t, '1 minute') AS w")
+    says(missing(windows.selectExpr("k", "w.start AS e")), "one end of", "window_time(w) AS e")
+  }
+
+  test("the start of the window of an aggregation") {
+    ordered(source, "t").createOrReplaceTempView("o")
+    other.createOrReplaceTempView("d")
+    val text = "SELECT * FROM (SELECT k, window.start AS e, count(*) AS n FROM o " +
+      "GROUP BY k, window(t, '1 minute')) x JOIN d ON x.k = d.k AND d.s >= x.e"
+    says(refusal(session.sql(text)).getMessage, "one end of", "window_time(window) AS e")
+  }
+
+  test("an aggregation without a window") {
+    val message = missing(ordered(source, "t").groupBy("k").count())
+    says(message, "an aggregation emits no event time", "window(t, '1 hour')")
+  }
+
+  test("DISTINCT and groups of times that cannot be Spark's event times") {
+    for (
+      (time, made) <- Seq(
+        "value AS n" -> "timestamp_seconds(n), or timestamp_micros",
+        "CAST(timestamp AS DATE) AS n" -> "CAST(n AS TIMESTAMP) AS n",
+        "CAST(timestamp AS TIMESTAMP_NTZ) AS n" -> "CAST(n AS TIMESTAMP) AS n"
+      )
+    ) {
+      val lag = if (time.startsWith("value")) "10" else "INTERVAL '1' DAY"
+      stream("value % 3 AS k", time).createOrReplaceTempView("numbers")
+      session.sql(s"SELECT * FROM IMPOSE_ORDER(TABLE(numbers), DESCRIPTOR(n), $lag)")
+        .createOrReplaceTempView("o")
+      other.createOrReplaceTempView("d")
+      for (
+        (input, what) <- Seq(
+          "SELECT DISTINCT n, k FROM o" -> "DISTINCT emits its rows",
+          "SELECT n, k FROM o GROUP BY n, k" -> "an aggregation emits its rows"
+        )
+      ) {
+        val text = s"SELECT * FROM ($input) x JOIN d ON x.k = d.k"
+        says(refusal(session.sql(text)).getMessage, "n with one, but", what, made)
+      }
+    }
+  }
+
+  test("what DISTINCT is to be written as is accepted") {
+    stream("value % 3 AS k", "value AS n").createOrReplaceTempView("numbers")
+    other.createOrReplaceTempView("d")
+    val text = "SELECT * FROM (SELECT DISTINCT n, k FROM IMPOSE_ORDER(TABLE(SELECT k, " +
+      "timestamp_seconds(n) AS n FROM numbers), DESCRIPTOR(n), INTERVAL '10' SECONDS)) x " +
+      "JOIN d ON x.k = d.k AND d.s BETWEEN x.n AND x.n + INTERVAL '5' SECONDS"
+    assert(isOurs(analyzed(text)))
+  }
+
+  test("an error shows no plan, and the place of the join that it is about") {
+    for ((view, time) <- Seq("o" -> "ot", "d" -> "dt", "x" -> "xt"))
+      ordered(stream("value % 3 AS k", s"timestamp AS $time"), time).createOrReplaceTempView(view)
+    val near = "o.k = x.k AND xt BETWEEN ot AND ot + INTERVAL '1' HOUR"
+    for (
+      (text, place) <- Seq(
+        "SELECT * FROM o JOIN d ON o.k = d.k" -> "JOIN d",
+        "SELECT * FROM o JOIN d ON o.k = d.k WHERE ot > dt" -> "JOIN d",
+        "SELECT * FROM o, d WHERE o.k = d.k" -> "FROM o",
+        s"SELECT * FROM o JOIN d ON o.k = d.k JOIN x ON $near" -> "JOIN d",
+        s"SELECT * FROM o LEFT JOIN d ON o.k = d.k JOIN x ON $near" -> "LEFT JOIN d",
+        s"SELECT * FROM (SELECT * FROM o JOIN d USING (k)) o JOIN x ON $near" -> "JOIN d"
+      )
+    ) {
+      val e = refusal(session.sql(text))
+      assert(e.getCondition == "STREAM_JOIN.UNBOUNDED_STATE")
+      assert(!e.getMessage.contains("+-"), text)
+      assert(e.startPosition.contains(text.indexOf(place)), e.getMessage)
+    }
+    val e = refusal(session.table("o").as("o").join(session.table("d").as("d"), "k"))
+    assert(!e.getMessage.contains("+-"))
+  }
+
+  test("a union of which one input has no order") {
+    says(
+      missing(ordered(source, "t").union(source)),
+      "a union is as good as its worst input",
+      "Impose an order on t"
+    )
+  }
+
+  test("a number is advised only where the condition bounds it") {
+    val numbers = stream("value AS k", "value AS n", "value AS price")
+    val right = ordered(stream("value AS k", "timestamp AS s"), "s").as("r")
+    val e = refusal(joined(numbers.as("l"), right, "l.k = r.k"))
+    assert(!e.getMessage.contains("imposeOrder("))
+    says(missing(source.select("k", "count")), "None of these columns")
+    says(missing(source), "imposeOrder(\"t\"")
+  }
+
+  test("a window made in ON") {
+    ordered(source, "t").createOrReplaceTempView("o")
+    other.createOrReplaceTempView("d")
+    for (
+      list <- Seq("*", "x.k", "x.nothing", "count(*)");
+      on <- Seq(
+        "x.k = y.k AND window(x.t, '1 hour') = window(y.s, '1 hour')",
+        "x.k = y.k AND window(x.t, '1 hour').end = window(y.s, '1 hour').end",
+        "x.k = y.k AND session_window(x.t, '1 hour') = session_window(y.s, '1 hour')"
+      );
+      join <- Seq("JOIN", "LEFT JOIN", "LEFT SEMI JOIN")
+    ) {
+      val e = refusal(session.sql(s"SELECT $list FROM o x $join d y ON $on"))
+      assert(e.getCondition == "STREAM_JOIN.UNSUPPORTED_CONDITION")
+      says(e.getMessage, "a window that it makes itself")
+    }
+  }
+
+  private val On = "l.k = r.k AND r.s BETWEEN l.t AND l.t + INTERVAL 1 HOUR"
+
+  test("withWatermark above an order or a join") {
+    val both = joined(ordered(source, "t").as("l"), other, On)
+    for (
+      make <- Seq[() => DataFrame](
+        () => ordered(source, "t").withWatermark("t", "1 hour"),
+        () => ordered(source, "t").selectExpr("*", "t AS u").withWatermark("u", "1 hour"),
+        () => both.withWatermark("s", "1 minute")
+      )
+    ) {
+      val e = intercept[AnalysisException](make())
+      assert(e.getCondition == "STREAM_JOIN.SECOND_WATERMARK")
+      says(e.getMessage, "imposeOrder")
+      assert(!e.getMessage.contains("allowMultiple"))
+    }
+  }
+
+  test("withWatermark below an order, or on a table, is none above one") {
+    planOf(ordered(source.withWatermark("t", "1 minute"), "t"))
+    planOf(ordered(session.range(3).selectExpr("timestamp_seconds(id) AS t"), "t")
+      .withWatermark("t", "1 minute"))
+    planOf(source.withWatermark("t", "1 minute").union(ordered(source, "t")))
+  }
+}

@@ -1,0 +1,36 @@
+package org.apache.spark.sql.streamjoin.logical.resolve.refusals
+
+import org.apache.spark.sql.streamjoin.AnalysisSession
+
+class TimesAndNumbersSuite extends AnalysisSession {
+
+  private def message(bound: String): String = {
+    ordered(stream("value AS k", "timestamp AS t"), "t").createOrReplaceTempView("l")
+    ordered(stream("value AS k", "timestamp AS t"), "t").createOrReplaceTempView("r")
+    val refused = refusal(session.sql(s"SELECT * FROM l JOIN r ON l.k = r.k AND $bound"))
+    assert(refused.getCondition == "STREAM_JOIN.TIME_TYPE_MISMATCH")
+    refused.getMessage
+  }
+
+  test("a time plus a number, BETWEEN too") {
+    assert(message("r.t <= l.t + 10").contains("INTERVAL '10' SECOND"))
+    assert(message("r.t BETWEEN l.t - 5 AND l.t").contains("INTERVAL '5' SECOND"))
+  }
+
+  test("a time beside a number") {
+    assert(message("r.t <= l.k").contains("timestamp_millis(l.k)"))
+  }
+
+  test("a distance of times beside a number") {
+    assert(message("r.t - l.t <= 10").contains("INTERVAL '10' SECOND"))
+  }
+
+  test("without an order it is Spark's to refuse") {
+    stream("value AS k", "timestamp AS t").createOrReplaceTempView("l")
+    stream("value AS k", "timestamp AS t").createOrReplaceTempView("r")
+    val refused = intercept[org.apache.spark.sql.AnalysisException](
+      session.sql("SELECT * FROM l JOIN r ON l.k = r.k AND r.t <= l.t + 10")
+    )
+    assert(!refused.getCondition.startsWith("STREAM_JOIN"))
+  }
+}

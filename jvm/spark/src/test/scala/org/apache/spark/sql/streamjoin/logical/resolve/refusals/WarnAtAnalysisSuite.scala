@@ -1,0 +1,79 @@
+package org.apache.spark.sql.streamjoin.logical.resolve.refusals
+
+import org.apache.spark.sql.classic
+import org.apache.spark.sql.streamjoin.logical.StreamsInSql
+
+/** What is told in the driver's log when a query is analysed, and that it is told once. */
+class WarnAtAnalysisSuite extends StreamsInSql {
+
+  private def warned(analysis: => Unit): Seq[String] = {
+    val log = new LogAppender("warnings at analysis")
+    withLogAppender(log, loggerNames = Seq(classOf[WarnAtAnalysis].getName))(analysis)
+    log.loggingEvents.toSeq.map(_.getMessage.getFormattedMessage)
+  }
+
+  private def analyze(sql: String): Unit =
+    spark.sql(sql).asInstanceOf[classic.DataFrame].queryExecution.assertAnalyzed()
+
+  private val within = "oi.id = di.id AND dt BETWEEN ot AND ot + INTERVAL '1' HOUR"
+
+  test("bounds that contradict each other") {
+    val said = warned(
+      analyze(
+        "SELECT * FROM oi JOIN di ON oi.id = di.id AND dt > ot AND dt < ot - INTERVAL '1' HOUR"
+      )
+    )
+    assert(said.length == 1)
+    assert(
+      said.head.startsWith("No two rows can match: the bounds of a join contradict each other.")
+    )
+    assert(said.head.contains("dt < "))
+  }
+
+  test("an order on a table among streams") {
+    withTempView("t") {
+      spark.sql("SELECT 1 AS id, timestamp'2024-05-04 10:00:00' AS t").createOrReplaceTempView("t")
+      val said = warned(analyze(
+        "SELECT * FROM oi JOIN IMPOSE_ORDER(TABLE(t), DESCRIPTOR(t), INTERVAL '1' MINUTE) AS x " +
+          "ON oi.id = x.id"
+      ))
+      assert(said.length == 1)
+      assert(said.head.startsWith("IMPOSE_ORDER on t does nothing, for its input is a table"))
+    }
+  }
+
+  test("settings that there are not, once, though queries have sessions of their own") {
+    withSQLConf(
+      "spark.sql.streamJoin.replaceBuiltIn" -> "true",
+      "spark.sql.streamJoin.lag" -> "1 minute"
+    ) {
+      val said = warned {
+        for (_ <- 1 to 2) spark.cloneSession().sql(s"SELECT * FROM oi JOIN di ON $within")
+      }
+      assert(said.length == 2)
+      assert(
+        said.exists(_.startsWith("There is no setting spark.sql.streamJoin.lag; there are spark"))
+      )
+      assert(said.exists(_.endsWith("it is written spark.sql.streamJoin.replaceBuiltin.")))
+    }
+  }
+
+  test("two columns of one name in files, of a query that is no more than a join too") {
+    val join = s"SELECT * FROM oi JOIN di ON $within"
+    for (query <- Seq(join, "SELECT oi.id, di.id " + join.stripPrefix("SELECT * "))) withTempDir {
+      folder =>
+        val said = warned {
+          spark.sql(query).writeStream.format("parquet")
+            .option("checkpointLocation", s"${folder.getCanonicalPath}/checkpoint")
+            .start(s"${folder.getCanonicalPath}/files").stop()
+        }
+        assert(
+          said.count(_.startsWith("The files of this query have more than one column id")) == 1
+        )
+    }
+  }
+
+  test("nothing of a join that is well") {
+    assert(warned(analyze(s"SELECT * FROM oi JOIN di ON $within")).isEmpty)
+  }
+}

@@ -1,0 +1,458 @@
+package org.apache.spark.sql.streamjoin.logical.resolve.refusals
+
+import java.util.UUID
+
+import org.apache.spark.sql.{functions, DataFrame}
+import org.apache.spark.sql.catalyst.analysis.{AnalysisContext, UnresolvedRelation}
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.expressions.aggregate.Sum
+import org.apache.spark.sql.catalyst.plans.Inner
+import org.apache.spark.sql.catalyst.plans.logical._
+import org.apache.spark.sql.catalyst.streaming.WriteToStream
+import org.apache.spark.sql.streaming.OutputMode
+import org.apache.spark.sql.streamjoin.AnalysisSession
+import org.apache.spark.sql.streamjoin.logical.plan.{JoinOptions, StreamJoin, StreamJoinHint}
+import org.apache.spark.sql.streamjoin.logical.resolve.analyzer.CheckJoinHints
+import org.apache.spark.sql.streamjoin.logical.resolve.changelog.Changelogs
+import org.apache.spark.unsafe.types.CalendarInterval
+
+import io.streamjoin.PythonApi
+
+/**
+ * [[Changelogs]], [[CheckBeforeSpark]], [[CheckJoinHints]], [[CheckOutputMode]],
+ * [[CheckSecondWatermark]] and [[RefuseWindowsInConditions]], each alone: what they let through stays as
+ * it is.
+ */
+class WholeQueryChecksSuite extends AnalysisSession {
+
+  override protected def beforeAll(): Unit = {
+    super.beforeAll()
+    stream("value AS id", "'insert' AS op").createOrReplaceTempView("raw")
+  }
+
+  private def one(time: String): LogicalPlan =
+    planOf(ordered(stream("value AS k", s"timestamp AS $time"), time))
+
+  private lazy val (left, right) = (one("t"), one("bt"))
+
+  private def column(plan: LogicalPlan, name: String) = plan.output.find(_.name == name).get
+
+  private def refused(check: => Unit, condition: String): Unit =
+    assert(refusal(check).getCondition == s"STREAM_JOIN.$condition")
+
+  test("whole queries that are resolved are checked, and none else") {
+    var checked = Seq.empty[LogicalPlan]
+    val rule = new CheckBeforeSpark(Seq(plan => checked :+= plan))
+    assert(rule(left) == left && checked == Seq(left))
+    rule(UnresolvedRelation(Seq("t")))
+    AnalysisContext.withOuterPlan(right)(rule(left))
+    assert(checked.length == 1)
+  }
+
+  test("a hint is one of a join of streams, or of a DataFrame still to be joined") {
+    val hint = StreamJoinHint(JoinOptions(retention = Some("1 hour")), held = false, left)
+    CheckJoinHints(hint)
+    refused(CheckJoinHints(Filter(Literal.TrueLiteral, hint)), "INVALID_OPTION")
+    def join(a: LogicalPlan, b: LogicalPlan) = Join(a, b, Inner, None, JoinHint.NONE)
+    CheckJoinHints(join(hint, right))
+    refused(CheckJoinHints(join(right, hint)), "INVALID_OPTION")
+    refused(CheckJoinHints(join(hint, LocalRelation(right.output))), "STATIC_INPUT")
+  }
+
+  private lazy val both: LogicalPlan = planOf(
+    joined(
+      ordered(stream("value AS k", "timestamp AS t"), "t"),
+      ordered(stream("value AS bk", "timestamp AS bt"), "bt"),
+      "k = bk AND bt BETWEEN t AND t + INTERVAL '1' HOUR"
+    )
+  )
+
+  private def written(query: LogicalPlan, mode: OutputMode): LogicalPlan =
+    WriteToStream("q", None, "checkpoint", null, mode, false, query, None, None)
+
+  test("a join above groups that come out again is refused, in append mode it is not") {
+    val aboveGroups = both.transform { case j: StreamJoin =>
+      j.withNewChildren(Seq(Distinct(j.left), j.right))
+    }
+    refused(CheckOutputMode(written(aboveGroups, OutputMode.Update())), "UNSUPPORTED_OUTPUT_MODE")
+    CheckOutputMode(written(aboveGroups, OutputMode.Append()))
+    CheckOutputMode(written(both, OutputMode.Update()))
+  }
+
+  test("of changes the kind reaches the sink, and is counted with by sums") {
+    val changes = analyzed(
+      "SELECT * FROM FROM_CHANGELOG(TABLE(raw), op => DESCRIPTOR(op), key => DESCRIPTOR(id))"
+    )
+    def checked(query: LogicalPlan): Unit = Changelogs(written(query, OutputMode.Append()))
+    checked(changes)
+    checked(left)
+    checked(Filter(GreaterThan(column(changes, "id"), Literal(1L)), changes))
+    val seen = Alias(Sum(column(changes, "id")).toAggregateExpression(), "s")()
+    val last = Seq[LogicalPlan => LogicalPlan](
+      Repartition(1, shuffle = false, _),
+      RepartitionByExpression(Seq(column(changes, "id")), _, 3),
+      RebalancePartitions(Nil, _),
+      CollectMetrics("seen", Seq(seen), _, 0L)
+    )
+    last.foreach(how => checked(how(changes)))
+    checked(last.foldLeft(changes)((plan, how) => how(plan)))
+    for (how <- last) {
+      refused(checked(Project(changes.output, how(changes))), "UNSUPPORTED_CHANGELOG")
+      refused(
+        checked(how(Project(Seq(column(changes, "id")), changes))),
+        "CHANGE_TYPE_DROPPED"
+      )
+    }
+    refused(checked(Project(Seq(column(changes, "id")), changes)), "CHANGE_TYPE_DROPPED")
+    refused(checked(Distinct(changes)), "UNSUPPORTED_CHANGELOG")
+    val sum = Alias(Sum(column(changes, "id")).toAggregateExpression(), "s")()
+    refused(checked(Aggregate(Nil, Seq(sum), changes)), "UNSUPPORTED_CHANGELOG")
+    val sign =
+      Alias(If(EqualTo(changes.output.last, Literal("delete")), Literal(-1), Literal(1)), "sign")()
+    for (kept <- Seq(Seq(column(changes, "id")), changes.output)) {
+      val signed = Project(kept :+ sign, changes)
+      val signs = Alias(Sum(sign.toAttribute).toAggregateExpression(), "n")()
+      val group = column(changes, "id")
+      val sums = Aggregate(Seq(group), Seq(group, signs), signed)
+      checked(sums)
+      checked(Project(Seq(group, signs.toAttribute), SubqueryAlias("s", sums)))
+      // a filter by what a group never changes lets it through to its end; one on its sums does not
+      for ((by, isFixed) <- Seq(group -> true, signs.toAttribute -> false)) {
+        val some = Filter(GreaterThan(by, Literal(1L)), SubqueryAlias("s", sums))
+        checked(some)
+        def inUpdateMode(): Unit = Changelogs(written(some, OutputMode.Update()))
+        if (isFixed) inUpdateMode() else refused(inUpdateMode(), "UNSUPPORTED_CHANGELOG")
+      }
+    }
+    refused(
+      checked(Aggregate(Nil, Seq(sum), Project(Seq(column(changes, "id")), changes))),
+      "CHANGE_TYPE_DROPPED"
+    )
+    // a plan that is not written may still be put below something
+    Changelogs(Project(Seq(column(changes, "id")), changes))
+  }
+
+  test("names, |> and hints to Spark's own joins are nothing to changes") {
+    session.sql(
+      "SELECT *, id % 3 AS n FROM FROM_CHANGELOG(TABLE(raw), op => DESCRIPTOR(op), key => DESCRIPTOR(id))"
+    ).createOrReplaceTempView("changes")
+    val on = "changes AS b ON a.id = b.n"
+    for (
+      text <- Seq(
+        s"FROM changes |> WHERE id > 0 |> AS a |> LEFT JOIN $on |> WHERE a.n > 0 |> SELECT a.id, b.n, _change_type",
+        s"SELECT a.id, b.n, _change_type FROM (FROM changes |> WHERE id > 0) AS a FULL JOIN $on",
+        s"SELECT /*+ BROADCAST(b) */ a.id, b.n, _change_type FROM changes AS a JOIN $on",
+        s"SELECT /*+ MERGE(a), SHUFFLE_HASH(b) */ a.id, _change_type FROM changes AS a LEFT SEMI JOIN $on",
+        s"FROM changes AS a |> JOIN $on |> SELECT a.id, IF(_change_type = 'delete', -1, 1) AS sign |> AGGREGATE sum(sign) GROUP BY id"
+      )
+    ) Changelogs(written(analyzed(text), OutputMode.Update()))
+    refused(
+      Changelogs(written(
+        analyzed(s"FROM changes AS a |> JOIN $on |> SELECT a.id, b.n"),
+        OutputMode.Update()
+      )),
+      "CHANGE_TYPE_DROPPED"
+    )
+  }
+
+  test(
+    "a generator of columns of the rows stands above results of joins of changes, and nowhere else"
+  ) {
+    val joined =
+      "SELECT a.id, a.n, _change_type, _commit_version FROM changes AS a JOIN changes AS b ON a.id = b.n"
+    session.sql(
+      "SELECT *, id % 3 AS n FROM FROM_CHANGELOG(TABLE(raw), op => DESCRIPTOR(op), key => DESCRIPTOR(id))"
+    ).createOrReplaceTempView("changes")
+    def exploded(what: String, from: String = joined, above: String = "") = Changelogs(written(
+      analyzed(
+        s"SELECT w.id, v, _change_type $above FROM ($from) AS w LATERAL VIEW explode(array($what)) e AS v"
+      ),
+      OutputMode.Append()
+    ))
+    exploded("n")
+    exploded(
+      "n, id",
+      s"SELECT id, n + 1 AS n, _change_type, _commit_version AS version FROM ($joined)"
+    )
+    exploded("n", s"SELECT * FROM ($joined) LATERAL VIEW OUTER explode(sequence(1, n)) AS k")
+    exploded("n", s"$joined UNION ALL $joined")
+    // what is put to the rows that are left
+    exploded("n", above = ", rand(), IF(_change_type = 'delete', 1, 2) AS k")
+    for (
+      (what, from) <- Seq(
+        "n" -> "SELECT * FROM changes",
+        "n, CAST(rand() * 9 AS BIGINT)" -> joined,
+        "n, _commit_version" -> joined,
+        "_change_type" -> joined,
+        "n, unix_seconds(current_timestamp())" -> joined,
+        "n, k" -> s"SELECT *, CAST(rand() * 9 AS BIGINT) AS k FROM ($joined)",
+        "n" -> s"SELECT *, IF(_change_type = 'delete', 1, 2) AS k FROM ($joined)",
+        "n" -> s"SELECT * FROM ($joined) WHERE _change_type <> 'delete'"
+      )
+    ) refused(exploded(what, from), "UNSUPPORTED_CHANGELOG")
+    // one below a declaration is nothing to a filter above
+    session.sql(
+      "SELECT *, id % 3 AS n FROM FROM_CHANGELOG(TABLE(SELECT e AS id, op FROM raw LATERAL VIEW " +
+        "explode(array(id)) x AS e), op => DESCRIPTOR(op))"
+    ).createOrReplaceTempView("exploded_feed")
+    Changelogs(written(
+      analyzed(
+        s"SELECT * FROM (${joined.replace("changes", "exploded_feed")}) WHERE _change_type = 'insert'"
+      ),
+      OutputMode.Append()
+    ))
+    refused(
+      Changelogs(written(
+        analyzed(
+          s"SELECT * FROM (SELECT w.*, v FROM ($joined) AS w LATERAL VIEW explode(array(n)) e AS v) WHERE _change_type <> 'delete'"
+        ),
+        OutputMode.Append()
+      )),
+      "UNSUPPORTED_CHANGELOG"
+    )
+  }
+
+  private val joinedChanges =
+    "SELECT a.id, a.n, _change_type, _commit_version FROM changes AS a JOIN changes AS b ON a.id = b.n"
+
+  private def checked(text: String, mode: OutputMode = OutputMode.Append()): Unit =
+    Changelogs(written(analyzed(text), mode))
+
+  private def views(): Unit =
+    for ((view, key) <- Seq("changes" -> ", key => DESCRIPTOR(id)", "counted" -> ""))
+      session.sql(
+        s"SELECT *, id % 3 AS n FROM FROM_CHANGELOG(TABLE(raw), op => DESCRIPTOR(op)$key)"
+      ).createOrReplaceTempView(view)
+
+  test("UNPIVOT of columns of the rows stands where a generator may") {
+    views()
+    def unpivoted(from: String, columns: String = "id, n") =
+      s"SELECT * FROM ($from) UNPIVOT (v FOR c IN ($columns))"
+    checked(unpivoted(joinedChanges))
+    checked(s"SELECT v + 1, _change_type FROM (${unpivoted(joinedChanges)}) WHERE v > 1")
+    checked(unpivoted(s"$joinedChanges UNION ALL $joinedChanges"))
+    checked(unpivoted("SELECT * FROM counted"))
+    val signs = "sum(IF(_change_type IN ('insert', 'update_postimage'), 1, -1))"
+    checked(
+      s"SELECT c, v, $signs FROM (${unpivoted(joinedChanges)}) GROUP BY GROUPING SETS ((c), (v))",
+      OutputMode.Update()
+    )
+    for (
+      wrong <- Seq(
+        unpivoted("SELECT * FROM changes"),
+        unpivoted(joinedChanges, "id, n, _commit_version"),
+        unpivoted(s"SELECT id, hash(current_date()) AS n, _change_type FROM ($joinedChanges)"),
+        s"${unpivoted(joinedChanges)} WHERE _change_type <> 'delete'",
+        s"SELECT a.v, _change_type FROM (${unpivoted("SELECT * FROM changes")}) AS a JOIN changes AS b ON a.v = b.n"
+      )
+    ) {
+      val error = refusal(checked(wrong))
+      assert(error.getCondition == "STREAM_JOIN.UNSUPPORTED_CHANGELOG", wrong)
+      assert(error.getMessage.contains("UNPIVOT") && !error.getMessage.contains("Expand"), wrong)
+    }
+  }
+
+  test("nothing that differs from batch to batch decides on a row above changes") {
+    views()
+    val sign = "IF(_change_type IN ('insert', 'update_postimage'), 1, -1)"
+    val today = s"SELECT *, current_date() AS day, $sign AS sign"
+    for (
+      from <- Seq(
+        s"$today FROM ($joinedChanges)",
+        s"$today FROM counted",
+        s"$today FROM changes",
+        s"SELECT *, IF(id > 3, day, NULL) AS later FROM ($today FROM ($joinedChanges))",
+        s"SELECT *, day AS x FROM ($today FROM ($joinedChanges) UNION ALL $today FROM ($joinedChanges))"
+      )
+    ) {
+      // a column of it comes out, and says when a sum was made
+      checked(from)
+      checked(
+        s"SELECT n, sum(sign), current_timestamp() AS made FROM ($from) GROUP BY n",
+        OutputMode.Update()
+      )
+      for (
+        wrong <- Seq(
+          s"SELECT day, sum(sign) FROM ($from) GROUP BY day",
+          s"SELECT n, sum(sign * day(day)) FROM ($from) GROUP BY n",
+          s"SELECT n, sum(sign) FILTER (WHERE day > DATE'2026-01-01') FROM ($from) GROUP BY n",
+          s"SELECT n, sum(sign) FROM ($from) GROUP BY CUBE (n, day)",
+          s"SELECT n, sum(sign) FROM ($from) WHERE day > DATE'2026-01-01' GROUP BY n",
+          s"SELECT n, day, sum(sign) FROM ($from) GROUP BY n, current_date(), day"
+        )
+      ) refused(checked(wrong, OutputMode.Update()), "UNSUPPORTED_CHANGELOG")
+      refused(
+        checked(s"SELECT * FROM ($from) WHERE day > DATE'2026-01-01'"),
+        "UNSUPPORTED_CHANGELOG"
+      )
+      val keyed = session.sql(from)
+      PythonApi.toUpserts(keyed, java.util.List.of("id"))
+      refused(PythonApi.toUpserts(keyed, java.util.List.of("id", "day")), "INVALID_CHANGELOG")
+    }
+    for (
+      by <- Seq(
+        "rand()",
+        "uuid()",
+        "now()",
+        "spark_partition_id()",
+        "input_file_name()",
+        "localtimestamp()"
+      )
+    ) {
+      val error = refusal(checked(
+        s"SELECT $by AS x, sum($sign) FROM ($joinedChanges) GROUP BY 1",
+        OutputMode.Update()
+      ))
+      assert(
+        error.getMessage.toLowerCase.contains(s"differs from batch to batch, $by"),
+        error.getMessage
+      )
+    }
+    // what is computed below a declaration with a key is held with the row, and goes as it came
+    PythonApi.fromChangelog(
+      stream("value AS id", "current_date() AS day", "'insert' AS op"),
+      java.util.List.of("id"),
+      "op",
+      java.util.Map.of(),
+      "id"
+    ).createOrReplaceTempView("dated")
+    checked(s"SELECT day, sum($sign) FROM dated GROUP BY day", OutputMode.Update())
+    PythonApi.fromChangelog(
+      stream("value AS id", "current_date() AS day", "'insert' AS op"),
+      java.util.List.of(),
+      "op",
+      java.util.Map.of(),
+      null
+    ).createOrReplaceTempView("dated")
+    refused(
+      checked(s"SELECT day, sum($sign) FROM dated GROUP BY day", OutputMode.Update()),
+      "UNSUPPORTED_CHANGELOG"
+    )
+    // one image passes, and the other does not
+    def younger(key: String) = s"SELECT id, sum($sign) FROM FROM_CHANGELOG(TABLE(" +
+      s"SELECT * FROM raw WHERE id > day(current_date())), op => DESCRIPTOR(op)$key) GROUP BY id"
+    checked(younger(", key => DESCRIPTOR(id)"), OutputMode.Update())
+    refused(checked(younger(""), OutputMode.Update()), "UNSUPPORTED_CHANGELOG")
+  }
+
+  test("what may not stand above changes is called as it was written, before Spark looks at it") {
+    views()
+    val query = session.sql(joinedChanges)
+    for (
+      (said, df) <- Seq(
+        "DISTINCT above" -> session.sql(s"SELECT DISTINCT n, _change_type FROM ($joinedChanges)"),
+        "DISTINCT above" -> session.sql(s"$joinedChanges UNION $joinedChanges"),
+        "LATERAL above" -> session.sql(
+          s"SELECT * FROM ($joinedChanges) AS c, LATERAL (SELECT c.n + 1 AS m)"
+        ),
+        "withWatermark above" -> query.selectExpr("*", "timestamp_seconds(id) AS t")
+          .withWatermark("t", "1 hour"),
+        "dropDuplicates above" -> query.dropDuplicates("id"),
+        "dropDuplicatesWithinWatermark above" -> query.dropDuplicatesWithinWatermark("id"),
+        "LIMIT above" -> query.limit(3),
+        "OFFSET above" -> query.offset(3),
+        "a sample (TABLESAMPLE) above" -> query.sample(0.5),
+        "EXCEPT above" -> query.except(query),
+        "INTERSECT above" -> query.intersectAll(query),
+        "the window function row_number() OVER" -> session.sql(
+          s"SELECT *, row_number() OVER (PARTITION BY n ORDER BY id) AS k FROM ($joinedChanges)"
+        )
+      );
+      mode <- Seq("append", "update")
+    ) {
+      val error = refusal(df.writeStream.outputMode(mode).format("noop").start())
+      assert(error.getCondition == "STREAM_JOIN.UNSUPPORTED_CHANGELOG", said)
+      assert(error.getMessage.contains(said), error.getMessage)
+    }
+    refused(query.orderBy("id").writeStream.format("noop").start(), "UNSUPPORTED_ORDER")
+    for (mode <- Seq("append", "update")) {
+      val pivoted = query.groupBy("n").pivot("id", Seq(1L, 2L)).sum("_commit_version")
+      val error = refusal(pivoted.writeStream.outputMode(mode).format("noop").start())
+      assert(error.getMessage.contains("counts a row that goes as one that comes"), mode)
+    }
+    val sums = "sum(IF(_change_type IN ('insert', 'update_postimage'), 1, -1))"
+    refused(
+      query.groupBy("id").agg(functions.expr(sums)).writeStream.format("noop").start(),
+      "UNSUPPORTED_CHANGELOG"
+    )
+    session.sql(
+      "SELECT id, timestamp_seconds(id) AS t, _change_type FROM changes"
+    ).createOrReplaceTempView("timed")
+    checked(
+      s"SELECT window(t, '2 hours', '1 hour') AS w, $sums FROM timed GROUP BY 1",
+      OutputMode.Complete()
+    )
+    // what a row has made of two sessions is not made two again
+    refused(
+      checked(
+        s"SELECT session_window(t, '1 hour') AS w, $sums FROM timed GROUP BY 1",
+        OutputMode.Complete()
+      ),
+      "UNSUPPORTED_CHANGELOG"
+    )
+    refused(
+      session.sql(s"SELECT DISTINCT n FROM ($joinedChanges)").writeStream.format("noop").start(),
+      "CHANGE_TYPE_DROPPED"
+    )
+  }
+
+  test("changes are no whole result, and sums do not stand above those of toUpserts") {
+    session.sql("SELECT * FROM FROM_CHANGELOG(TABLE(raw), op => DESCRIPTOR(op))")
+      .createOrReplaceTempView("changes")
+    val joined = session.sql(
+      "SELECT a.id, _change_type FROM changes AS a JOIN (SELECT count(*) AS n FROM raw GROUP BY op) AS b ON a.id = b.n"
+    )
+    Changelogs(written(planOf(joined), OutputMode.Update()))
+    refused(
+      Changelogs(written(planOf(joined), OutputMode.Complete())),
+      "UNSUPPORTED_CHANGELOG"
+    )
+    val sums = Seq("id", "sum(IF(_change_type = 'delete', -1, 1)) AS n")
+    def summed(changes: DataFrame) =
+      planOf(changes.groupBy(sums.head).agg(functions.expr(sums.last)))
+    Changelogs(written(summed(joined), OutputMode.Complete()))
+    joined.selectExpr("id", "id % 2 AS k", "IF(_change_type = 'delete', -1, 1) AS sign")
+      .createOrReplaceTempView("signed")
+    Changelogs(written(
+      analyzed("SELECT id, k, sum(sign) FROM signed GROUP BY ROLLUP (k, id)"),
+      OutputMode.Update()
+    ))
+    refused(
+      Changelogs(written(
+        analyzed("SELECT id, k, count(sign) FROM signed GROUP BY CUBE (k, id)"),
+        OutputMode.Update()
+      )),
+      "UNSUPPORTED_CHANGELOG"
+    )
+    val upserts = PythonApi.toUpserts(joined, java.util.List.of("id"))
+    for (of <- Seq(upserts, upserts.where("id > 3")))
+      refused(Changelogs(written(summed(of), OutputMode.Update())), "UNSUPPORTED_CHANGELOG")
+  }
+
+  test("a watermark above an order or a join is a second one") {
+    def watermarked(plan: LogicalPlan) = EventTimeWatermark(
+      UUID.randomUUID(),
+      column(plan, "t"),
+      new CalendarInterval(0, 0, 1000000L),
+      plan
+    )
+    refused(CheckSecondWatermark(watermarked(left)), "SECOND_WATERMARK")
+    refused(CheckSecondWatermark(watermarked(both)), "SECOND_WATERMARK")
+    CheckSecondWatermark(watermarked(planOf(stream("value AS k", "timestamp AS t"))))
+    CheckSecondWatermark(left)
+  }
+
+  test(
+    "a window in the condition of a join is refused before Spark finds fault with something else"
+  ) {
+    def window(plan: LogicalPlan, name: String) =
+      TimeWindow(column(plan, name), 1000000L, 1000000L, 0L)
+    def join(condition: Expression) = Join(left, right, Inner, Some(condition), JoinHint.NONE)
+    refused(
+      RefuseWindowsInConditions(join(EqualTo(window(left, "t"), window(right, "bt")))),
+      "UNSUPPORTED_CONDITION"
+    )
+    val plain = join(EqualTo(column(left, "k"), column(right, "k")))
+    assert(RefuseWindowsInConditions(plain) == plain)
+  }
+}

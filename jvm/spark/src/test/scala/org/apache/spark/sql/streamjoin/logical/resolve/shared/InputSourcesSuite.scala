@@ -1,0 +1,79 @@
+package org.apache.spark.sql.streamjoin.logical.resolve.shared
+
+import java.nio.file.Files
+
+import scala.jdk.CollectionConverters._
+
+import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Union}
+import org.apache.spark.sql.catalyst.streaming.{StreamingRelationV2, UserProvided}
+import org.apache.spark.sql.catalyst.types.DataTypeUtils
+import org.apache.spark.sql.connector.catalog.{Identifier, Table, TableCapability}
+import org.apache.spark.sql.streamjoin.AnalysisSession
+import org.apache.spark.sql.streamjoin.logical.plan.{StreamJoinInput, StreamOrder}
+import org.apache.spark.sql.types.StructType
+import org.apache.spark.sql.util.CaseInsensitiveStringMap
+
+/** By what the sources of an input are identified. */
+class InputSourcesSuite extends AnalysisSession {
+
+  private object NoTable extends Table {
+    override def name: String = "none"
+    override def capabilities: java.util.Set[TableCapability] = java.util.Set.of()
+  }
+
+  private def source(kind: String, options: (String, String)*): StreamingRelationV2 =
+    StreamingRelationV2(
+      None,
+      kind,
+      NoTable,
+      new CaseInsensitiveStringMap(options.toMap.asJava),
+      DataTypeUtils.toAttributes(StructType.fromDDL("id INT")),
+      None,
+      None,
+      None
+    )
+
+  private def of(plan: LogicalPlan*): Seq[String] =
+    InputSources.of(if (plan.length == 1) plan.head else Union(plan))
+
+  test("topics, each by itself, and no other option of Kafka") {
+    val servers = "kafka.bootstrap.servers" -> "broker:9092"
+    val secret = "kafka.sasl.jaas.config" -> "password=secret"
+    assert(of(source("kafka", servers, secret, "subscribe" -> "b, a")) == Seq("kafka a", "kafka b"))
+    assert(of(source("kafka", servers, "subscribePattern" -> "a.*")) == Seq("kafka a.*"))
+    assert(of(source("kafka", servers, "assign" -> """{"a":[0,1]}""")) == Seq("kafka a List(0, 1)"))
+    assert(of(source("kafka", servers, "assign" -> "no json")) == Seq("kafka no json"))
+  }
+
+  test("other locations, however the option is written, and the kind without any") {
+    assert(of(source("socket", "HOST" -> "here", "port" -> "1")) == Seq("socket here 1"))
+    assert(of(source("rate", "rowsPerSecond" -> "5")) == Seq("rate"))
+    assert(of(source("mine", "path" -> "file:/a/b/")) == Seq("mine /a/b"))
+    assert(of(source("mine", "path" -> "s3a://bucket/b*")) == Seq("mine s3a://bucket/b*"))
+  }
+
+  test("names and tables before locations") {
+    val table =
+      source("mine", "path" -> "/a").copy(identifier = Some(Identifier.of(Array("n"), "t")))
+    assert(of(table) == Seq("table n.t"))
+    val named = source("mine", "path" -> "/a").withSourceIdentifyingName(UserProvided("orders"))
+    assert(of(named) == Seq("source orders"))
+  }
+
+  test("all branches of a union, one that is there twice once") {
+    assert(of(source("a"), source("b"), source("a")) == Seq("a", "b"))
+  }
+
+  test("joins and orders keep those of each input") {
+    val folders = Seq("o", "d").map(name => Files.createTempDirectory(name).toString)
+    def read(folder: String, alias: String) =
+      ordered(session.readStream.schema("id INT, t TIMESTAMP").json(folder), "t").alias(alias)
+    val (o, d) = (read(folders.head, "o"), read(folders.last, "d"))
+    val on = "o.id = d.id AND d.t BETWEEN o.t AND o.t + INTERVAL '1' MINUTE"
+    val both = joined(o, d, on).selectExpr("o.id", "o.t AS t")
+    val inputs = planOf(both).collect { case i: StreamJoinInput => i.sources }
+    assert(inputs == folders.map(folder => Seq(s"json $folder")))
+    val order = planOf(both.orderBy("t")).collect { case s: StreamOrder => s.sources }
+    assert(order == Seq(folders.map(folder => s"json $folder").sorted))
+  }
+}
