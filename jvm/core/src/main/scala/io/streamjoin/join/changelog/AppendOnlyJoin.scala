@@ -29,7 +29,7 @@ final class AppendOnlyJoin[R, O](
     val counters: ChangelogCounters
 ) extends Expiring {
 
-  private val held = new HeldRows[R](rows, state)
+  private val stored = new StoredRows[R](rows, state)
 
   /**
    * A row comes.
@@ -42,7 +42,7 @@ final class AppendOnlyJoin[R, O](
     else if (!rows.joinable(side, row)) ignored(side, Cancelled)
     else {
       counters.count(side, Inserted)
-      held.append(side, key, row, matched = false)
+      stored.append(side, key, row, matched = false)
       new Pairs(side, row, state.probe(side.other, key, Long.MinValue, Long.MaxValue))
     }
 
@@ -52,7 +52,7 @@ final class AppendOnlyJoin[R, O](
   }
 
   override def expire(side: Side, before: Array[Long], now: Array[Long], why: Count): Unit =
-    counters.count(side, why, held.discard(side, before, now))
+    counters.count(side, why, stored.discard(side, before, now))
 
   /** What comes out of a row and those of the other side. */
   private final class Pairs(side: Side, row: R, others: Probed[R]) extends Iterator[Changed[O]] {

@@ -18,7 +18,7 @@ private[changelog] final class ByIdentity[R](rows: ChangelogRows[R]) {
   private var last = new Array[Int](slots.length / 2)
   private var next = new Array[Int](slots.length / 2)
   private var ends = new Array[Int](slots.length / 2)
-  private val sorted = new MarkedRows[R]
+  private val sorted = new ChangeBuffer[R]
 
   /** How many different rows there are. */
   def length: Int = count
@@ -27,7 +27,7 @@ private[changelog] final class ByIdentity[R](rows: ChangelogRows[R]) {
   def end(n: Int): Int = ends(n)
 
   /** Sorts the changes. */
-  def gather(side: Side, changes: MarkedRows[R]): Unit =
+  def gather(side: Side, changes: ChangeBuffer[R]): Unit =
     if (ofOneRow(side, changes)) {
       ends(0) = changes.length
       count = math.min(1, changes.length)
@@ -47,13 +47,13 @@ private[changelog] final class ByIdentity[R](rows: ChangelogRows[R]) {
       changes.exchange(sorted)
     }
 
-  private def ofOneRow(side: Side, changes: MarkedRows[R]): Boolean = {
+  private def ofOneRow(side: Side, changes: ChangeBuffer[R]): Boolean = {
     var i = 1
     while (i < changes.length && isSame(side, changes(0), changes(i))) i += 1
     i >= changes.length
   }
 
-  private def find(side: Side, changes: MarkedRows[R]): Unit = {
+  private def find(side: Side, changes: ChangeBuffer[R]): Unit = {
     val mask = makeRoom(changes.length) - 1
     count = 0
     var i = 0

@@ -67,16 +67,16 @@ final class ChangelogJoin[R, O](
 ) extends Expiring {
   import ChangelogJoin._
 
-  private val effects = new Effects[O](output, counters)
-  private val held = new HeldRows[R](rows, state)
-  private val changes = new NetChanges[R](rows, held, counters, keeps, forgets, retracts)
+  private val outputDelta = new OutputDelta[O](output, counters)
+  private val stored = new StoredRows[R](rows, state)
+  private val changes = new NetChanges[R](rows, stored, counters, keeps, forgets, retracts)
 
   // of the join key in hand
-  private val ofLeft = new Moving[R](Left)
-  private val ofRight = new Moving[R](Right)
-  private val turned = mutable.ArrayBuffer.empty[Turned[R]]
-  private val unmarked = mutable.ArrayBuffer.empty[Turned[R]]
-  private val staying = new OneThatStays
+  private val ofLeft = new KeyDelta[R](Left)
+  private val ofRight = new KeyDelta[R](Right)
+  private val transitions = mutable.ArrayBuffer.empty[MatchTransition[R]]
+  private val unmarked = mutable.ArrayBuffer.empty[MatchTransition[R]]
+  private val staying = new AnyStayingRow
 
   /** A row that can match nothing is of no use where it neither comes out alone nor tells of its key. */
   private def keeps(side: Side, row: R): Boolean =
@@ -99,7 +99,7 @@ final class ChangelogJoin[R, O](
    *   what comes out has been read; the list is of no more use
    * @return what comes out; removals first. To be read before the next call
    */
-  def process(key: Long, left: MarkedRows[R], right: MarkedRows[R]): Iterator[Changed[O]] = {
+  def process(key: Long, left: ChangeBuffer[R], right: ChangeBuffer[R]): Iterator[Changed[O]] = {
     ofLeft.clear()
     ofRight.clear()
     changes.of(key, left, ofLeft)
@@ -108,32 +108,32 @@ final class ChangelogJoin[R, O](
       ofLeft.begin(joinType.leftOnly && !partners.has(Left, key))
       ofRight.begin(joinType.leftOnly && !partners.has(Right, key))
       partners.begin()
-      meetKept(key, ofLeft)
-      meetKept(key, ofRight)
-      meetEachOther()
+      joinStored(key, ofLeft)
+      joinStored(key, ofRight)
+      joinEachOther()
       finish(key, ofLeft)
       finish(key, ofRight)
       partners.end(state.size)
     }
-    tellWritten(ofLeft)
-    tellWritten(ofRight)
-    effects.settle()
+    reportWritten(ofLeft)
+    reportWritten(ofRight)
+    outputDelta.settle()
   }
 
   override def expire(side: Side, before: Array[Long], now: Array[Long], why: Count): Unit = {
     if (joinType.notesMatches(side.other)) {
-      state.evict(side, before, now).foreach { gone =>
+      state.evict(side, before, now).foreach { evicted =>
         counters.count(side, why)
-        note(side, gone.key, rows.copy(side, gone.row))
+        note(side, evicted.key, rows.copy(side, evicted.row))
       }
-    } else counters.count(side, why, held.discard(side, before, now))
+    } else counters.count(side, why, stored.discard(side, before, now))
   }
 
   /** Notes at the partners of a row that has expired that they had one. */
-  private def note(side: Side, key: Long, gone: R): Unit = {
+  private def note(side: Side, key: Long, evicted: R): Unit = {
     val others = state.probe(side.other, key, Long.MinValue, Long.MaxValue)
     others.foreach { partner =>
-      if (!partner.matched && pairs(side, gone, partner.row)) {
+      if (!partner.matched && pairs(side, evicted, partner.row)) {
         others.setMatched()
       }
     }
@@ -150,82 +150,84 @@ final class ChangelogJoin[R, O](
     if (joinType == JoinType.LeftSemi) partner else !partner
 
   /** What comes out alone, and what is held from now on. */
-  private def finish(key: Long, moving: Moving[R]): Unit = {
-    val side = moving.side
+  private def finish(key: Long, delta: KeyDelta[R]): Unit = {
+    val side = delta.side
     if (joinType.notesMatches(side)) {
-      giveAlone(side, moving.removed, moving.had, added = false)
-      giveAlone(side, moving.expired, moving.hadExpired, added = false)
-      giveAlone(side, moving.added, moving.has, added = true)
-      if (partners.has(side, key)) remember(key, moving)
+      emitAlone(side, delta.removed, delta.had, added = false)
+      emitAlone(side, delta.expired, delta.hadExpired, added = false)
+      emitAlone(side, delta.added, delta.has, added = true)
+      if (partners.has(side, key)) remember(key, delta)
     }
     var i = 0
-    while (i < moving.added.length) {
-      held.append(side, key, moving.added(i), matched = false)
+    while (i < delta.added.length) {
+      stored.append(side, key, delta.added(i), matched = false)
       i += 1
     }
-    counters.count(side, Inserted, moving.added.length.toLong)
+    counters.count(side, Inserted, delta.added.length.toLong)
   }
 
   /** Of a join that gives the rows of a side alone, for the sake of ages above it. */
-  private def tellWritten(moving: Moving[R]): Unit = {
+  private def reportWritten(delta: KeyDelta[R]): Unit = {
     var i = 0
-    while (i < moving.written.length) {
-      val row = moving.written(i)
-      effects.rewrite(output.alone(moving.side, row), output.alone(moving.side, row))
+    while (i < delta.written.length) {
+      val row = delta.written(i)
+      outputDelta.rewrite(output.alone(delta.side, row), output.alone(delta.side, row))
       i += 1
     }
   }
 
-  private def giveAlone(
+  private def emitAlone(
       side: Side,
-      some: MarkedRows[R],
+      some: ChangeBuffer[R],
       found: Array[Int],
       added: Boolean
   ): Unit = {
     var i = 0
     while (i < some.length) {
-      if (isAlone(found(i) > 0)) effects.give(output.alone(side, some(i)), added)
+      if (isAlone(found(i) > 0)) outputDelta.emit(output.alone(side, some(i)), added)
       i += 1
     }
   }
 
-  private def remember(key: Long, moving: Moving[R]): Unit =
-    for (i <- 0 until moving.added.length) {
-      val seen = rows.seen(moving.side, moving.added(i))
-      if (moving.counted) partners.put(moving.side, key, seen, moving.has(i))
-      else partners.forget(moving.side, key, seen)
+  private def remember(key: Long, delta: KeyDelta[R]): Unit =
+    for (i <- 0 until delta.added.length) {
+      val seen = rows.seen(delta.side, delta.added(i))
+      if (delta.counted) partners.put(delta.side, key, seen, delta.has(i))
+      else partners.forget(delta.side, key, seen)
     }
 
   /** The rows of one side that go and come, against those of the other that stay. */
-  private def meetKept(key: Long, moving: Moving[R]): Unit = if (!moving.isEmpty) {
-    val side = moving.side
+  private def joinStored(key: Long, delta: KeyDelta[R]): Unit = if (!delta.isEmpty) {
+    val side = delta.side
     val other = side.other
-    val tellsOther = joinType.notesMatches(other)
+    val notesOther = joinType.notesMatches(other)
     val known = partners.has(other, key)
     staying.begin(side, key)
-    val kept = state.probe(other, key, Long.MinValue, Long.MaxValue)
-    while ((tellsOther || !moving.settled) && kept.hasNext) {
-      val partner = kept.next()
+    val candidates = state.probe(other, key, Long.MinValue, Long.MaxValue)
+    while ((notesOther || !delta.settled) && candidates.hasNext) {
+      val partner = candidates.next()
       val row = partner.row
-      val lost = meet(side, moving.removed, row, moving.had, added = false)
-      val won = meet(side, moving.added, row, moving.has, added = true)
-      val retracted = if (!tellsOther || partner.matched) retract(moving, row) else 0
+      val lost = joinWith(side, delta.removed, row, delta.had, added = false)
+      val won = joinWith(side, delta.added, row, delta.has, added = true)
+      val retracted = if (!notesOther || partner.matched) retract(delta, row) else 0
       if (partner.matched) {
         if (lost + won + retracted > 0 && rows.settlesExpired(side)) {
-          unmarked += new Turned(rows.copy(other, row), won, counted = true)
-          kept.remove()
+          unmarked += new MatchTransition(rows.copy(other, row), won, counted = true)
+          candidates.remove()
         }
-      } else if (tellsOther && lost + won > 0) {
+      } else if (notesOther && lost + won > 0) {
         val stay =
           if (known) partners.change(other, key, rows.seen(other, row), lost, won) else None
-        if ((lost > 0) != (won > 0) && stay.forall(_ == 0) && !(stay.isEmpty && staying.meets(row)))
-          turned += new Turned(rows.copy(other, row), won, stay.nonEmpty)
+        if (
+          (lost > 0) != (won > 0) && stay.forall(_ == 0) && !(stay.isEmpty && staying.matches(row))
+        )
+          transitions += new MatchTransition(rows.copy(other, row), won, stay.nonEmpty)
       }
     }
-    moving.counted = !kept.hasNext
-    kept.close()
-    if (unmarked.nonEmpty) giveUnmarked(side, key)
-    if (turned.nonEmpty) giveTurned(side, key)
+    delta.counted = !candidates.hasNext
+    candidates.close()
+    if (unmarked.nonEmpty) emitUnmarked(side, key)
+    if (transitions.nonEmpty) emitTransitions(side, key)
   }
 
   /**
@@ -234,36 +236,36 @@ final class ChangelogJoin[R, O](
    *
    * @return how many partners it had among them
    */
-  private def retract(gone: Moving[R], other: R): Int =
-    meet(gone.side, gone.expired, other, gone.hadExpired, added = false)
+  private def retract(delta: KeyDelta[R], other: R): Int =
+    joinWith(delta.side, delta.expired, other, delta.hadExpired, added = false)
 
   /**
    * Rows of the other side that stay, and whose only partner had expired and is deleted or replaced now. From
    * now on their partners are those that are held.
    */
-  private def giveUnmarked(side: Side, key: Long): Unit = {
+  private def emitUnmarked(side: Side, key: Long): Unit = {
     val other = side.other
     val known = partners.has(other, key)
     for (one <- unmarked) {
-      if (one.won == 0) effects.give(output.alone(other, one.row), added = isAlone(false))
+      if (one.won == 0) outputDelta.emit(output.alone(other, one.row), added = isAlone(false))
       if (known) partners.put(other, key, rows.seen(other, one.row), one.won)
-      held.append(other, key, one.row, matched = false)
+      stored.append(other, key, one.row, matched = false)
     }
     unmarked.clear()
   }
 
   /** The rows of the other side that stay and have no partner now, or had none before. */
-  private def giveTurned(side: Side, key: Long): Unit = {
-    count(side, key, turned.filterNot(_.counted))
-    for (one <- turned if one.stay == 0)
-      effects.give(output.alone(side.other, one.row), added = isAlone(one.won > 0))
-    turned.clear()
+  private def emitTransitions(side: Side, key: Long): Unit = {
+    count(side, key, transitions.filterNot(_.counted))
+    for (one <- transitions if one.stay == 0)
+      outputDelta.emit(output.alone(side.other, one.row), added = isAlone(one.won > 0))
+    transitions.clear()
   }
 
   /** How many of the rows match the other one; what they give together comes out. */
-  private def meet(
+  private def joinWith(
       side: Side,
-      some: MarkedRows[R],
+      some: ChangeBuffer[R],
       other: R,
       found: Array[Int],
       added: Boolean
@@ -274,7 +276,7 @@ final class ChangelogJoin[R, O](
       if (pairs(side, some(i), other)) {
         all += 1
         found(i) += 1
-        if (!joinType.leftOnly) effects.give(joined(side, some(i), other), added)
+        if (!joinType.leftOnly) outputDelta.emit(joined(side, some(i), other), added)
       }
       i += 1
     }
@@ -285,24 +287,28 @@ final class ChangelogJoin[R, O](
    * Finds out how many partners rows of the other side have among those of `side` that stay, in one walk. Most
    * have some, or the key has few rows: that is known soon. Of those that it takes longer for it is remembered.
    */
-  private def count(side: Side, key: Long, turned: mutable.ArrayBuffer[Turned[R]]): Unit =
-    if (turned.nonEmpty) {
+  private def count(
+      side: Side,
+      key: Long,
+      transitions: mutable.ArrayBuffer[MatchTransition[R]]
+  ): Unit =
+    if (transitions.nonEmpty) {
       var walked = 0
-      val kept = state.probe(side, key, Long.MinValue, Long.MaxValue)
-      while (turned.nonEmpty && kept.hasNext) {
-        val row = kept.next().row
-        for (one <- turned if pairs(side, row, one.row)) one.stay += 1
+      val candidates = state.probe(side, key, Long.MinValue, Long.MaxValue)
+      while (transitions.nonEmpty && candidates.hasNext) {
+        val row = candidates.next().row
+        for (one <- transitions if pairs(side, row, one.row)) one.stay += 1
         walked += 1
-        if (walked <= ShortWalk) turned.filterInPlace(_.stay == 0)
+        if (walked <= ShortWalk) transitions.filterInPlace(_.stay == 0)
       }
-      kept.close()
+      candidates.close()
       if (walked > ShortWalk)
-        for (one <- turned)
+        for (one <- transitions)
           partners.put(side.other, key, rows.seen(side.other, one.row), one.stay + one.won)
     }
 
   /** One of the rows of a side that stay: mostly it is enough to know that a row still has a partner. */
-  private final class OneThatStays {
+  private final class AnyStayingRow {
     private var side: Side = _
     private var key = 0L
     private var looked = false
@@ -315,47 +321,47 @@ final class ChangelogJoin[R, O](
     }
 
     /** Whether it is a partner of a row of the other side. */
-    def meets(other: R): Boolean = {
+    def matches(other: R): Boolean = {
       if (!looked) look()
       one.exists(pairs(side, _, other))
     }
 
     private def look(): Unit = {
-      val kept = state.probe(side, key, Long.MinValue, Long.MaxValue)
-      one = Option.when(kept.hasNext)(rows.copy(side, kept.next().row))
-      kept.close()
+      val candidates = state.probe(side, key, Long.MinValue, Long.MaxValue)
+      one = Option.when(candidates.hasNext)(rows.copy(side, candidates.next().row))
+      candidates.close()
       looked = true
     }
   }
 
-  private def meetEachOther(): Unit = {
-    meetEach(ofRight.removed, ofRight.had, ofLeft.removed, ofLeft.had, added = false)
-    meetEach(ofRight.added, ofRight.has, ofLeft.added, ofLeft.has, added = true)
-    meetEach(ofRight.expired, ofRight.hadExpired, ofLeft.expired, ofLeft.hadExpired, added = false)
+  private def joinEachOther(): Unit = {
+    joinEach(ofRight.removed, ofRight.had, ofLeft.removed, ofLeft.had, added = false)
+    joinEach(ofRight.added, ofRight.has, ofLeft.added, ofLeft.has, added = true)
+    joinEach(ofRight.expired, ofRight.hadExpired, ofLeft.expired, ofLeft.hadExpired, added = false)
     retractRemoved(ofLeft, ofRight)
     retractRemoved(ofRight, ofLeft)
   }
 
   /** The expired rows of one side against the rows of the other that go as well. */
-  private def retractRemoved(gone: Moving[R], others: Moving[R]): Unit = {
+  private def retractRemoved(delta: KeyDelta[R], others: KeyDelta[R]): Unit = {
     val notes = joinType.notesMatches(others.side)
     var i = 0
     while (i < others.removed.length) {
-      if (!notes || others.removed.isMarked(i)) retract(gone, others.removed(i)): Unit
+      if (!notes || others.removed.isMarked(i)) retract(delta, others.removed(i)): Unit
       i += 1
     }
   }
 
-  private def meetEach(
-      right: MarkedRows[R],
+  private def joinEach(
+      right: ChangeBuffer[R],
       ofRight: Array[Int],
-      left: MarkedRows[R],
+      left: ChangeBuffer[R],
       ofLeft: Array[Int],
       added: Boolean
   ): Unit = {
     var i = 0
     while (i < right.length) {
-      ofRight(i) += meet(Left, left, right(i), ofLeft, added)
+      ofRight(i) += joinWith(Left, left, right(i), ofLeft, added)
       i += 1
     }
   }
@@ -373,7 +379,7 @@ private object ChangelogJoin {
  * @param won how many have come; else some have gone
  * @param counted whether it is known that none stay
  */
-private final class Turned[R](val row: R, val won: Int, val counted: Boolean) {
+private final class MatchTransition[R](val row: R, val won: Int, val counted: Boolean) {
 
   /** How many of its partners stay. */
   var stay = 0

@@ -8,7 +8,7 @@ import io.streamjoin.model.Side
  * @tparam R a row of either input
  * @tparam O a row of the output
  */
-trait ChangelogOutput[R, O] extends ToldApart[O] {
+trait ChangelogOutput[R, O] extends RowIdentity[O] {
 
   /** None: nobody wants the row. */
   def joined(left: R, right: R): Option[O]

@@ -76,7 +76,7 @@ trait ChangelogRows[R] {
    * Whether a write of a row that is held as it is comes out, as an update of which both images are equal: rows above
    * age by when they were written, too.
    */
-  def tellsWrites(side: Side): Boolean
+  def reportsWrites(side: Side): Boolean
 
   /**
    * Whether a row that is not held may have expired by `state_ttl`. False if the side has none, or if the time

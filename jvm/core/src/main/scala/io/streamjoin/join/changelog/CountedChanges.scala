@@ -27,7 +27,7 @@ import ChangelogCounters.{RetractedExpired, Unknown}
  */
 private[changelog] final class CountedChanges[R](
     rows: ChangelogRows[R],
-    held: HeldRows[R],
+    stored: StoredRows[R],
     counters: ChangelogCounters,
     keeps: (Side, R) => Boolean,
     forgets: Side => Boolean,
@@ -35,37 +35,37 @@ private[changelog] final class CountedChanges[R](
 ) extends RowChanges[R] {
   import CountedChanges._
 
-  private val gone = new MarkedRows[R]
+  private val deleted = new ChangeBuffer[R]
 
   override def net(
       key: Long,
-      changes: MarkedRows[R],
+      changes: ChangeBuffer[R],
       from: Int,
       until: Int,
-      into: Moving[R]
+      into: KeyDelta[R]
   ): Int = {
     val side = into.side
     val row = changes(from)
     if (!keeps(side, row)) 0
     else {
-      val come = cameOf(changes, from, until)
-      val go = until - from - come
-      val both = if (rows.agesByWrite(side)) 0 else math.min(come, go)
-      gone.clear()
-      if (go > both) takeEqual(side, key, row, go - both)
+      val inserts = countInserts(changes, from, until)
+      val deletes = until - from - inserts
+      val both = if (rows.agesByWrite(side)) 0 else math.min(inserts, deletes)
+      deleted.clear()
+      if (deletes > both) takeEqual(side, key, row, deletes - both)
       // of those that come, so many go again
-      val passing = both + math.min(come - both, go - both - gone.length)
-      val again = math.min(gone.length, come - passing)
-      val unknown = go - passing - gone.length
-      if (unknown > 0) notHeld(row, unknown, into)
+      val passing = both + math.min(inserts - both, deletes - both - deleted.length)
+      val again = math.min(deleted.length, inserts - passing)
+      val unknown = deletes - passing - deleted.length
+      if (unknown > 0) notStored(row, unknown, into)
       var i = 0
-      while (i < gone.length) {
-        if (i < gone.length - again) into.removed.add(gone(i), gone.isMarked(i))
-        else held.append(side, key, row, gone.isMarked(i))
+      while (i < deleted.length) {
+        if (i < deleted.length - again) into.removed.add(deleted(i), deleted.isMarked(i))
+        else stored.append(side, key, row, deleted.isMarked(i))
         i += 1
       }
       i = 0
-      while (i < come - passing - again) {
+      while (i < inserts - passing - again) {
         into.added.add(row, marked = false)
         i += 1
       }
@@ -73,39 +73,39 @@ private[changelog] final class CountedChanges[R](
     }
   }
 
-  /** Removals of so many equal rows that are not held. */
-  private def notHeld(row: R, removals: Int, into: Moving[R]): Unit = {
+  /** Removals of so many equal rows that are not stored. */
+  private def notStored(row: R, removals: Int, into: KeyDelta[R]): Unit = {
     val isExpired = retracts(into.side, row)
     counters.count(into.side, if (isExpired) RetractedExpired else Unknown, removals.toLong)
     if (isExpired) for (_ <- 0 until removals) into.expired.add(row, marked = false)
   }
 
-  private def cameOf(changes: MarkedRows[R], from: Int, until: Int): Int = {
-    var come = 0
+  private def countInserts(changes: ChangeBuffer[R], from: Int, until: Int): Int = {
+    var inserts = 0
     var i = from
     while (i < until) {
-      if (changes.isMarked(i)) come += 1
+      if (changes.isMarked(i)) inserts += 1
       i += 1
     }
-    come
+    inserts
   }
 
   /** Takes as many rows that are equal to this one, at most: those first that go first. */
   private def takeEqual(side: Side, key: Long, row: R, atMost: Int): Unit = {
     def isEqual(other: R) = rows.compare(side, other, row) == 0
     if (!rows.agesByWrite(side) && !forgets(side))
-      held.take(side, key, row, atMost, gone)((other, _) => isEqual(other))
+      stored.take(side, key, row, atMost, deleted)((other, _) => isEqual(other))
     else {
-      val all = mutable.ArrayBuffer.empty[Going]
-      held.take(side, key, row, 1, gone) { (other, matched) =>
-        if (isEqual(other)) all += going(side, other, matched)
+      val all = mutable.ArrayBuffer.empty[DeletionOrder]
+      stored.take(side, key, row, 1, deleted) { (other, matched) =>
+        if (isEqual(other)) all += deletionOrder(side, other, matched)
         false
       }
       val first = all.sorted.take(atMost)
       val open = mutable.HashMap.from(first.groupMapReduce(identity)(_ => 1)(_ + _))
-      held.take(side, key, row, first.length, gone) { (other, matched) =>
+      stored.take(side, key, row, first.length, deleted) { (other, matched) =>
         isEqual(other) && {
-          val place = going(side, other, matched)
+          val place = deletionOrder(side, other, matched)
           open.updateWith(place)(_.map(_ - 1).filter(_ >= 0)).nonEmpty
         }
       }
@@ -114,16 +114,16 @@ private[changelog] final class CountedChanges[R](
   }
 
   private def inOrder(side: Side): Unit = {
-    val sorted = Vector.tabulate(gone.length)(i => gone(i) -> gone.isMarked(i))
-      .sortBy { case (row, matched) => going(side, row, matched) }
-    gone.clear()
-    for ((row, matched) <- sorted) gone.add(row, matched)
+    val sorted = Vector.tabulate(deleted.length)(i => deleted(i) -> deleted.isMarked(i))
+      .sortBy { case (row, matched) => deletionOrder(side, row, matched) }
+    deleted.clear()
+    for ((row, matched) <- sorted) deleted.add(row, matched)
   }
 
-  private def going(side: Side, row: R, matched: Boolean): Going = {
+  private def deletionOrder(side: Side, row: R, matched: Boolean): DeletionOrder = {
     val limits = new Array[Long](rows.limitCount(side))
     rows.limits(side, row, limits)
-    Going(limits.toSeq, matched)
+    DeletionOrder(limits.toSeq, matched)
   }
 }
 
@@ -134,10 +134,10 @@ private object CountedChanges {
    *
    * @param limits at which clocks it leaves
    */
-  private final case class Going(limits: Seq[Long], matched: Boolean)
+  private final case class DeletionOrder(limits: Seq[Long], matched: Boolean)
 
   private val byLimits: Ordering[Seq[Long]] = scala.math.Ordering.Implicits.seqOrdering[Seq, Long]
 
-  private implicit val first: Ordering[Going] =
-    Ordering.by[Going, Seq[Long]](_.limits)(byLimits).orElseBy(_.matched)
+  private implicit val first: Ordering[DeletionOrder] =
+    Ordering.by[DeletionOrder, Seq[Long]](_.limits)(byLimits).orElseBy(_.matched)
 }

@@ -26,7 +26,7 @@ import ChangelogCounters.{RetractedExpired, Stale, Unknown}
  */
 private[changelog] final class KeyedChanges[R](
     rows: ChangelogRows[R],
-    held: HeldRows[R],
+    stored: StoredRows[R],
     counters: ChangelogCounters,
     keeps: (Side, R) => Boolean,
     retracts: (Side, R) => Boolean
@@ -34,41 +34,41 @@ private[changelog] final class KeyedChanges[R](
   import KeyedChanges._
 
   private var side: Side = _
-  private var changes: MarkedRows[R] = _
+  private var changes: ChangeBuffer[R] = _
 
   private val bySequence: Comparator[R] = (a, b) => rows.compareSequence(side, a, b)
   private val byRow: Comparator[R] = (a, b) => rows.compare(side, a, b)
 
   override def net(
       key: Long,
-      changes: MarkedRows[R],
+      changes: ChangeBuffer[R],
       from: Int,
       until: Int,
-      into: Moving[R]
+      into: KeyDelta[R]
   ): Int = {
     this.side = into.side
     this.changes = changes
-    val found = held.takeOf(side, key, changes(from))
-    val before = held.taken
-    val matched = held.takenMatched
+    val found = stored.takeOf(side, key, changes(from))
+    val before = stored.taken
+    val matched = stored.takenMatched
     val was = found && !rows.isTombstone(side, before)
     val fresh =
       if (!found) from
       else changes.partition(from, until)(i => rows.compareSequence(side, changes(i), before) < 0)
     if (fresh > from) counters.count(side, Stale, (fresh - from).toLong)
     val open = !found || !was && matched
-    val expired = open && takesExpired(fresh, until, into)
+    val expired = open && retractExpired(fresh, until, into)
     val last = ofLast(fresh, until)
-    if (last >= 0) comes(key, changes(last), was, before, matched, into)
-    else if (last == Gone || !stays(fresh, until, was, before)) {
-      bury(key, found, before, open && !expired && last == Void, fresh, until)
+    if (last >= 0) upsert(key, changes(last), was, before, matched, into)
+    else if (last == Deleted || !stays(fresh, until, was, before)) {
+      storeTombstone(key, found, before, open && !expired && last == Void, fresh, until)
       if (was) into.removed.add(before, matched)
-    } else comes(key, stayed, was, before, matched, into)
+    } else upsert(key, stayed, was, before, matched, into)
     fresh - from + (if (was) 0 else if (expired) 1 else unknown(fresh, until))
   }
 
   /** Whether the changes remove a row that has expired. */
-  private def takesExpired(from: Int, until: Int, into: Moving[R]): Boolean = {
+  private def retractExpired(from: Int, until: Int, into: KeyDelta[R]): Boolean = {
     var i = from
     while (i < until && (changes.isMarked(i) || !retracts(side, changes(i)))) i += 1
     val expired = if (i < until) firstRemoved(from, until).filter(retracts(side, _)) else None
@@ -90,18 +90,18 @@ private[changelog] final class KeyedChanges[R](
     var isVoid = true
     while (isVoid && start < until) {
       val end = endOfStep(start, until)
-      val going = changes.partition(start, end)(changes.isMarked)
-      changes.sortAlike(start, going, byRow)
-      changes.sortAlike(going, end, byRow)
-      var (came, went) = (start, going)
-      while (came < going || went < end) {
+      val firstDelete = changes.partition(start, end)(changes.isMarked)
+      changes.sortAlike(start, firstDelete, byRow)
+      changes.sortAlike(firstDelete, end, byRow)
+      var (insert, delete) = (start, firstDelete)
+      while (insert < firstDelete || delete < end) {
         val order =
-          if (went == end) -1
-          else if (came == going) 1
-          else rows.compare(side, changes(came), changes(went))
-        if (order <= 0) came += 1
-        if (order >= 0) went += 1
-        if (order > 0) removed = Some(changes(went - 1))
+          if (delete == end) -1
+          else if (insert == firstDelete) 1
+          else rows.compare(side, changes(insert), changes(delete))
+        if (order <= 0) insert += 1
+        if (order >= 0) delete += 1
+        if (order > 0) removed = Some(changes(delete - 1))
         isVoid &&= order == 0
       }
       start = end
@@ -117,19 +117,19 @@ private[changelog] final class KeyedChanges[R](
   }
 
   /** A row is there after all. */
-  private def comes(
+  private def upsert(
       key: Long,
       row: R,
       was: Boolean,
       before: R,
       matched: Boolean,
-      into: Moving[R]
+      into: KeyDelta[R]
   ): Unit = {
     val kept = keeps(side, row)
     if (kept && was && rows.compare(side, before, row) == 0) {
       // a write all the same: it begins its time in the state anew
-      held.append(side, key, row, matched)
-      if (rows.tellsWrites(side) && !isSame(row, before)) into.written.add(row, matched)
+      stored.append(side, key, row, matched)
+      if (rows.reportsWrites(side) && !isSame(row, before)) into.written.add(row, matched)
     } else {
       if (was) into.removed.add(before, matched)
       if (kept) into.added.add(row, marked = false)
@@ -142,22 +142,22 @@ private[changelog] final class KeyedChanges[R](
 
   /** Changes of what is not held, none of which brings it. */
   private def unknown(from: Int, until: Int): Int = {
-    var wanted = 0
+    var removals = 0
     var i = from
     while (i < until) {
       if (changes.isMarked(i)) return 0
-      if (keeps(side, changes(i))) wanted += 1
+      if (keeps(side, changes(i))) removals += 1
       i += 1
     }
-    counters.count(side, Unknown, wanted.toLong)
-    wanted
+    counters.count(side, Unknown, removals.toLong)
+    removals
   }
 
   // ---- what is held after the changes ----
 
   /**
    * The place of the row that the changes of the largest sequence leave, whatever came before them, or
-   * [[Gone]], or [[Void]]: one walk, however often a row was changed.
+   * [[Deleted]], or [[Void]]: one walk, however often a row was changed.
    */
   private def ofLast(from: Int, until: Int): Int = {
     var end = from
@@ -176,19 +176,20 @@ private[changelog] final class KeyedChanges[R](
 
   /** The same of changes of one sequence. The largest of several rows is the one that is left. */
   private def ofStep(from: Int, until: Int): Int = {
-    val going = changes.partition(from, until)(changes.isMarked)
-    changes.sortAlike(from, going, byRow)
-    changes.sortAlike(going, until, byRow)
-    var came = going - 1
-    var went = until - 1
-    var gone = false
-    while (came >= from) {
-      val order = if (went < going) 1 else rows.compare(side, changes(came), changes(went))
-      if (order > 0) return came
-      if (order < 0) gone = true else came -= 1
-      went -= 1
+    val firstDelete = changes.partition(from, until)(changes.isMarked)
+    changes.sortAlike(from, firstDelete, byRow)
+    changes.sortAlike(firstDelete, until, byRow)
+    var insert = firstDelete - 1
+    var delete = until - 1
+    var deleted = false
+    while (insert >= from) {
+      val order =
+        if (delete < firstDelete) 1 else rows.compare(side, changes(insert), changes(delete))
+      if (order > 0) return insert
+      if (order < 0) deleted = true else insert -= 1
+      delete -= 1
     }
-    if (gone || went >= going) Gone else Void
+    if (deleted || delete >= firstDelete) Deleted else Void
   }
 
   private var stayed: R = _
@@ -208,7 +209,7 @@ private[changelog] final class KeyedChanges[R](
       if (left >= 0) {
         stayed = changes(left)
         there = true
-      } else if (left == Gone) there = false
+      } else if (left == Deleted) there = false
       else if (there) rewritten(start, end)
       start = end
     }
@@ -223,12 +224,12 @@ private[changelog] final class KeyedChanges[R](
   }
 
   /**
-   * Notes that a key is gone, with the latest sequence known.
+   * Notes that a key is deleted, with the latest sequence known.
    *
    * @param before the row that was held, or the sign that there is none
    * @param open whether a row of the key may have expired
    */
-  private def bury(
+  private def storeTombstone(
       key: Long,
       found: Boolean,
       before: R,
@@ -240,7 +241,7 @@ private[changelog] final class KeyedChanges[R](
     lastRemoval(from, until)
       .flatMap(i => rows.tombstone(side, changes(i), known))
       .orElse(known.filter(rows.isTombstone(side, _)))
-      .foreach(t => held.append(side, key, t, matched = open && rows.mayHaveExpired(side, t)))
+      .foreach(t => stored.append(side, key, t, matched = open && rows.mayHaveExpired(side, t)))
   }
 
   private def lastRemoval(from: Int, until: Int): Option[Int] =
@@ -253,7 +254,7 @@ private[changelog] final class KeyedChanges[R](
 private object KeyedChanges {
 
   /** Nothing is held. */
-  private val Gone = -1
+  private val Deleted = -1
 
   /** What is held is what was held before. */
   private val Void = -2

@@ -15,7 +15,7 @@ import ChangelogCounters.{Cancelled, Deleted, Late}
  */
 private[changelog] final class NetChanges[R](
     rows: ChangelogRows[R],
-    held: HeldRows[R],
+    stored: StoredRows[R],
     counters: ChangelogCounters,
     keeps: (Side, R) => Boolean,
     forgets: Side => Boolean,
@@ -23,12 +23,12 @@ private[changelog] final class NetChanges[R](
 ) {
   private val byIdentity = new ByIdentity[R](rows)
   private val ofRow = BySide.of[RowChanges[R]] { side =>
-    if (rows.keyed(side)) new KeyedChanges[R](rows, held, counters, keeps, retracts)
-    else new CountedChanges[R](rows, held, counters, keeps, forgets, retracts)
+    if (rows.keyed(side)) new KeyedChanges[R](rows, stored, counters, keeps, retracts)
+    else new CountedChanges[R](rows, stored, counters, keeps, forgets, retracts)
   }
 
   /** @param changes of one join key, marked if a row comes; they are of no more use afterwards */
-  def of(key: Long, changes: MarkedRows[R], into: Moving[R]): Unit = if (!changes.isEmpty) {
+  def of(key: Long, changes: ChangeBuffer[R], into: KeyDelta[R]): Unit = if (!changes.isEmpty) {
     val side = into.side
     withoutLate(side, changes)
     byIdentity.gather(side, changes)
@@ -47,7 +47,7 @@ private[changelog] final class NetChanges[R](
     counters.count(side, Deleted, into.removed.length.toLong)
   }
 
-  private def withoutLate(side: Side, changes: MarkedRows[R]): Unit = {
+  private def withoutLate(side: Side, changes: ChangeBuffer[R]): Unit = {
     val inTime = changes.partition(0, changes.length)(i => !rows.late(side, changes(i)))
     counters.count(side, Late, (changes.length - inTime).toLong)
     changes.truncate(inTime)

@@ -75,9 +75,9 @@ final class PartnerCounts {
    *
    * @param held how many rows a side has
    */
-  private[changelog] def end(held: Side => Long): Unit = Side.both.foreach { side =>
+  private[changelog] def end(stored: Side => Long): Unit = Side.both.foreach { side =>
     val counted = sides(side)
-    if (counted.size > Spare && counted.size > 2 * held(side)) {
+    if (counted.size > Spare && counted.size > 2 * stored(side)) {
       counted.keys.clear()
       counted.size = 0
     }

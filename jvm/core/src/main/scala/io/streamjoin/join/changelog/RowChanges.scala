@@ -11,5 +11,5 @@ private[changelog] trait RowChanges[R] {
    * @param into of the side that the row is of
    * @return how many changes were counted as something else than void
    */
-  def net(key: Long, changes: MarkedRows[R], from: Int, until: Int, into: Moving[R]): Int
+  def net(key: Long, changes: ChangeBuffer[R], from: Int, until: Int, into: KeyDelta[R]): Int
 }

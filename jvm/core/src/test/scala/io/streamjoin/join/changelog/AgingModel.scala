@@ -13,10 +13,10 @@ import io.streamjoin.model.{JoinType, Side}
 private[changelog] final class AgingModel(join: TestChangelog) {
   import AgingModel._
 
-  private val held = Side.both.map(_ -> mutable.ArrayBuffer.empty[Held]).toMap
+  private val stored = Side.both.map(_ -> mutable.ArrayBuffer.empty[Stored]).toMap
 
   /** Removals of rows that have expired, in the batch in hand. */
-  private val gone = Side.both.map(_ -> mutable.ArrayBuffer.empty[Held]).toMap
+  private val retractedRows = Side.both.map(_ -> mutable.ArrayBuffer.empty[Stored]).toMap
 
   /**
    * Rows that went by their age, removals of what is not held, those of them that are of expired rows, and changes older
@@ -25,40 +25,41 @@ private[changelog] final class AgingModel(join: TestChangelog) {
   val expired, unknown, retracted, stale: mutable.Map[Side, Long] =
     mutable.Map.empty[Side, Long].withDefaultValue(0L)
 
-  def size(side: Side): Int = held(side).length
+  def size(side: Side): Int = stored(side).length
 
   /** A row is gone after the end of its age; its partners note that they had one. Nothing comes out. */
   def at(now: Long): Unit = for (side <- Side.both) {
-    val (gone, stay) = held(side).toSeq.partition(_.row.expires < now)
-    held(side).clear()
-    held(side) ++= stay
-    expired(side) += gone.length
-    for (g <- gone; partner <- held(side.other) if pairs(side, g.row, partner.row))
+    val (leaving, stay) = stored(side).toSeq.partition(_.row.expires < now)
+    stored(side).clear()
+    stored(side) ++= stay
+    expired(side) += leaving.length
+    for (g <- leaving; partner <- stored(side.other) if pairs(side, g.row, partner.row))
       partner.lost = true
   }
 
   /** What the batch does to the result: how often each row comes, less how often it goes. */
   def batch(changes: Map[Side, Seq[Change[Row]]]): Map[Out, Int] = {
-    val before = held.map { case (side, rows) => side -> rows.toSeq }
+    val before = stored.map { case (side, rows) => side -> rows.toSeq }
     // as they were: marks change
-    def lost(some: Map[Side, Seq[Held]]) = some.values.flatten.filter(_.lost).toSet
+    def lost(some: Map[Side, Seq[Stored]]) = some.values.flatten.filter(_.lost).toSet
     val lostBefore = lost(before)
-    gone.values.foreach(_.clear())
+    retractedRows.values.foreach(_.clear())
     for (side <- Side.both)
       changes(side).groupBy(c => identityOf(side, c.row)).values.foreach { of =>
         if (join.keyed(side)) keyed(side, of) else counted(side, of)
       }
-    val was = result(before.map { case (side, rows) => side -> (rows ++ gone(side)) }, lostBefore)
+    val was =
+      result(before.map { case (side, rows) => side -> (rows ++ retractedRows(side)) }, lostBefore)
     for (side <- Side.both if join.settlesExpired(side)) settle(side, before(side))
-    val after = held.map { case (side, rows) => side -> rows.toSeq }
+    val after = stored.map { case (side, rows) => side -> rows.toSeq }
     difference(result(after, lost(after)), was)
   }
 
   /** Of a side with one row of a join key: a change of the row tells what became of the one that expired. */
-  private def settle(side: Side, before: Seq[Held]): Unit = {
-    val (was, is) = (before.map(h => bare(h.row)), held(side).toSeq.map(h => bare(h.row)))
-    val changed = was.diff(is) ++ is.diff(was) ++ gone(side).map(_.row)
-    for (partner <- held(side.other) if changed.exists(pairs(side, _, partner.row)))
+  private def settle(side: Side, before: Seq[Stored]): Unit = {
+    val (was, is) = (before.map(h => bare(h.row)), stored(side).toSeq.map(h => bare(h.row)))
+    val changed = was.diff(is) ++ is.diff(was) ++ retractedRows(side).map(_.row)
+    for (partner <- stored(side.other) if changed.exists(pairs(side, _, partner.row)))
       partner.lost = false
   }
 
@@ -76,17 +77,17 @@ private[changelog] final class AgingModel(join: TestChangelog) {
     if (side == Side.Left) join.matches(row, other) else join.matches(other, row)
 
   /** A row that can match nothing, and whose like does not come out alone, is not held where it has no sequence. */
-  private def holds(side: Side, row: Row): Boolean =
+  private def stores(side: Side, row: Row): Boolean =
     join.joinType.preserves(side) || join.keyed(side) || join.joinable(side, row)
 
   /** The last change by sequence counts; of one sequence, equal rows of both kinds cancel. */
   private def keyed(side: Side, changes: Seq[Change[Row]]): Unit = {
-    val rows = held(side)
+    val rows = stored(side)
     val before = rows.find(h => identityOf(side, h.row) == identityOf(side, changes.head.row))
     val (old, fresh) = changes.partition(c => before.exists(c.row.sequence < _.row.sequence))
     stale(side) += old.length
     if (fresh.nonEmpty) {
-      val was = before.filterNot(_.row.gone).map(_.row)
+      val was = before.filterNot(_.row.deleted).map(_.row)
       val steps = fresh.groupBy(_.row.sequence).toSeq.sortBy(_._1).map(_._2)
       val after = steps.foldLeft(was) { (there, step) =>
         val (come, go) = step.partition(_.added)
@@ -98,22 +99,24 @@ private[changelog] final class AgingModel(join: TestChangelog) {
         else there.map(t => come.map(_.row).find(bare(_) == bare(t)).getOrElse(t))
       }
       // a key of which nothing is known, but changes that are void, may have a row that has expired
-      val open = before.forall(b => b.row.gone && b.lost)
+      val open = before.forall(b => b.row.deleted && b.lost)
       val removed = firstRemoved(steps).filter(row => open && isRetraction(side, row))
       val stayOpen = open && removed.isEmpty && netted(steps.last) == (Nil -> Nil)
       rows --= before
       after match {
         case Some(row) =>
           val stays = was.exists(bare(_) == bare(row))
-          rows += new Held(row, stays && before.get.lost)
+          rows += new Stored(row, stays && before.get.lost)
         case None =>
           // what is gone leaves its key and sequence behind where it would have an end itself
           val last =
-            fresh.filterNot(_.added).maxByOption(_.row.sequence).map(_.row.copy(gone = true))
-          rows ++= last.filter(_.expires != Long.MaxValue).orElse(before.map(_.row).filter(_.gone))
-            .map(new Held(_, lost = stayOpen))
+            fresh.filterNot(_.added).maxByOption(_.row.sequence).map(_.row.copy(deleted = true))
+          rows ++= last.filter(
+            _.expires != Long.MaxValue
+          ).orElse(before.map(_.row).filter(_.deleted))
+            .map(new Stored(_, lost = stayOpen))
       }
-      gone(side) ++= removed.map(new Held(_, lost = false))
+      retractedRows(side) ++= removed.map(new Stored(_, lost = false))
       retracted(side) += removed.size
       if (removed.isEmpty && was.isEmpty && !fresh.exists(_.added)) unknown(side) += fresh.length
     }
@@ -133,8 +136,8 @@ private[changelog] final class AgingModel(join: TestChangelog) {
   /** A removal takes the one of equal rows that would leave first, of those one that has lost no partner. */
   private def counted(side: Side, changes: Seq[Change[Row]]): Unit = {
     val (come, go) = changes.partition(_.added)
-    if (holds(side, changes.head.row)) {
-      val rows = held(side)
+    if (stores(side, changes.head.row)) {
+      val rows = stored(side)
       val like = bare(changes.head.row)
       val taken = rows.toSeq.filter(h => bare(h.row) == like).sortBy(h => (h.row.expires, h.lost))
         .take(go.length)
@@ -143,12 +146,12 @@ private[changelog] final class AgingModel(join: TestChangelog) {
       val others = go.length - taken.length - passing
       if (go.nonEmpty && isRetraction(side, go.head.row)) {
         retracted(side) += others
-        gone(side) ++= Seq.fill(others)(new Held(go.head.row, lost = false))
+        retractedRows(side) ++= Seq.fill(others)(new Stored(go.head.row, lost = false))
       } else unknown(side) += others
       // one that goes and comes has not gone, and is as old as this write
       val stay = taken.takeRight(come.length - passing)
       for ((change, i) <- come.drop(passing).zipWithIndex)
-        rows += new Held(change.row, stay.lift(i).exists(_.lost))
+        rows += new Stored(change.row, stay.lift(i).exists(_.lost))
     }
   }
 
@@ -156,19 +159,21 @@ private[changelog] final class AgingModel(join: TestChangelog) {
    * @param rows of both sides, with those that have expired
    * @param lost those of which a partner had expired
    */
-  private def result(rows: Map[Side, Seq[Held]], lost: Set[Held]): Map[Out, Int] = {
+  private def result(rows: Map[Side, Seq[Stored]], lost: Set[Stored]): Map[Out, Int] = {
     val (l, r) = (rows(Side.Left), rows(Side.Right))
     // a row that notes when a partner expires gave nothing with one unless it did
-    def met(side: Side, one: Held, other: Held) = !gone(side).contains(one) ||
-      gone(side.other).contains(other) || !join.joinType.notesMatches(side.other) || lost(other)
-    def gave(a: Held, b: Held) = join.matches(a.row, b.row) &&
+    def met(side: Side, one: Stored, other: Stored) = !retractedRows(side).contains(one) ||
+      retractedRows(side.other).contains(other) || !join.joinType.notesMatches(side.other) || lost(
+        other
+      )
+    def gave(a: Stored, b: Stored) = join.matches(a.row, b.row) &&
       met(Side.Left, a, b) && met(Side.Right, b, a)
-    def has(side: Side, one: Held) = lost(one) ||
+    def has(side: Side, one: Stored) = lost(one) ||
       rows(side.other).exists(o => if (side == Side.Left) gave(one, o) else gave(o, one))
     val joined = for (a <- l; b <- r if gave(a, b))
       yield Out(Some(bare(a.row)), Some(bare(b.row)))
     def alone(side: Side, partner: Boolean) =
-      rows(side).filter(h => !h.row.gone && has(side, h) == partner).map { h =>
+      rows(side).filter(h => !h.row.deleted && has(side, h) == partner).map { h =>
         val row = Some(bare(h.row))
         if (side == Side.Left) Out(row, None) else Out(None, row)
       }
@@ -185,7 +190,7 @@ private[changelog] final class AgingModel(join: TestChangelog) {
 private[changelog] object AgingModel {
 
   /** @param lost whether a partner of it has left by its age */
-  private final class Held(val row: Row, var lost: Boolean)
+  private final class Stored(val row: Row, var lost: Boolean)
 
   /** What comes out of a row, which is also what it is told apart by. */
   def bare(row: Row): Row = row.copy(sequence = 0, expires = Long.MaxValue)

@@ -97,7 +97,7 @@ class AgingModelSuite extends AnyFunSuite {
           assert(difference(table(come), table(go)) == expected)
           assert((come.map(_.row).toSet & go.map(_.row).toSet).isEmpty)
           for (side <- Side.both) {
-            assert(driver.held(side) == model.size(side), s"${side.name} held")
+            assert(driver.stored(side) == model.size(side), s"${side.name} held")
             for ((count, of) <- counted(model))
               assert(driver.counters.rows(side, count) == of(side), s"${side.name} $count")
           }

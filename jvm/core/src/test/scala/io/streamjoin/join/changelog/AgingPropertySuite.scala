@@ -30,7 +30,7 @@ class AgingPropertySuite extends AnyFunSuite {
       val touched = mutable.ArrayBuffer.empty[Row]
       def free(row: Row, comes: Boolean): Boolean =
         if (keyed) !touched.exists(sameKey(_, row))
-        else !touched.exists(t => t.copy(gone = false) == row && t.gone == comes)
+        else !touched.exists(t => t.copy(deleted = false) == row && t.deleted == comes)
       Seq.fill(random.nextInt(7)) {
         sequence += 1
         def written(row: Row) = row.copy(
@@ -46,7 +46,7 @@ class AgingPropertySuite extends AnyFunSuite {
           val gone = rows(random.nextInt(rows.length))
           if (free(gone, comes = false)) {
             rows -= gone
-            touched += gone.copy(gone = true)
+            touched += gone.copy(deleted = true)
             Seq(Change(written(gone), added = false))
           } else Nil
         } else if (free(row, comes = true)) {

@@ -8,7 +8,7 @@ import io.streamjoin.model.{JoinType, Side}
 class ByIdentitySuite extends AnyFunSuite {
 
   private def gathered(by: ByIdentity[Row], uniques: Seq[Int]): Seq[Seq[Int]] = {
-    val changes = new MarkedRows[Row]
+    val changes = new ChangeBuffer[Row]
     for ((unique, i) <- uniques.zipWithIndex)
       changes.add(Row(Some(1), unique, i), marked = i % 2 == 0)
     by.gather(Side.Left, changes)

@@ -27,7 +27,7 @@ private[changelog] final case class Row(
     sequence: Int = 0,
     expires: Long = Long.MaxValue,
     time: Long = 0,
-    gone: Boolean = false
+    deleted: Boolean = false
 )
 
 /**
@@ -73,7 +73,7 @@ private[changelog] final case class TestChangelog(
     equality: Boolean = true,
     hashes: Int = 1 << 20,
     aging: Boolean = false,
-    tells: Boolean = false,
+    reports: Boolean = false,
     nullSafe: Boolean = false,
     retracts: Boolean = true,
     condition: (Row, Row) => Boolean = (_, _) => true
@@ -98,11 +98,11 @@ private[changelog] final case class TestChangelog(
   override def remembered(side: Side, row: Row): Boolean = keyed(side) && row.sequence > 0
 
   override def tombstone(side: Side, row: Row, before: Option[Row]): Option[Row] =
-    Some(row.copy(gone = true)).filter { r =>
+    Some(row.copy(deleted = true)).filter { r =>
       r.sequence > 0 && (r.expires != Long.MaxValue || within.nonEmpty)
     }
 
-  override def isTombstone(side: Side, row: Row): Boolean = row.gone
+  override def isTombstone(side: Side, row: Row): Boolean = row.deleted
 
   override def compareSequence(side: Side, a: Row, b: Row): Int =
     Integer.compare(a.sequence, b.sequence)
@@ -111,10 +111,10 @@ private[changelog] final case class TestChangelog(
 
   private def bytes(row: Row): String = row.copy(expires = 0L, sequence = 0).toString
 
-  override def tellsWrites(side: Side): Boolean = tells
+  override def reportsWrites(side: Side): Boolean = reports
 
   override def joinable(side: Side, row: Row): Boolean =
-    !row.gone && (!equality || nullSafe || row.join.nonEmpty) && (!filtered || row.value % 2 == 0)
+    !row.deleted && (!equality || nullSafe || row.join.nonEmpty) && (!filtered || row.value % 2 == 0)
 
   /** How often the condition was looked at. */
   var evaluations: Long = 0L
@@ -126,7 +126,7 @@ private[changelog] final case class TestChangelog(
     within.forall(w => r.time >= l.time && r.time <= l.time + w) && condition(l, r)
   }
 
-  override def seen(side: Side, row: Row): AnyRef = (row.join, row.value, row.time, row.gone)
+  override def seen(side: Side, row: Row): AnyRef = (row.join, row.value, row.time, row.deleted)
 
   override def copy(side: Side, row: Row): Row = row
 
@@ -330,8 +330,8 @@ private[changelog] final class ChangelogDriver(
     }
   }
 
-  private def marked(changes: Seq[Change[Row]]): MarkedRows[Row] = {
-    val rows = new MarkedRows[Row]
+  private def marked(changes: Seq[Change[Row]]): ChangeBuffer[Row] = {
+    val rows = new ChangeBuffer[Row]
     changes.foreach(c => rows.add(c.row, c.added))
     rows
   }
@@ -351,7 +351,7 @@ private[changelog] final class ChangelogDriver(
     version()
   }
 
-  def held(side: Side): Long = state.size(side)
+  def stored(side: Side): Long = state.size(side)
 
   /** The rows that are held, with their limits, and whether a partner of them has left. */
   def rows(side: Side): Seq[(Row, Boolean)] =

@@ -31,12 +31,12 @@ class ChangelogWatermarkSuite extends AnyFunSuite {
     assert(d.batch(Seq(come(l)), Seq(come(r))) == Seq(Changed(ChangeKind.Insert, out(l, r))))
     // no partner of the left row can come any more, but the row itself may go
     d.advance(Array(10, 14))
-    assert(d.held(Left) == 1 && d.held(Right) == 1)
+    assert(d.stored(Left) == 1 && d.stored(Right) == 1)
     val gone = d.batch(Seq(go(l)), Nil)
     assert(gone == Seq(Changed(ChangeKind.Delete, out(l, r))))
-    assert(d.held(Left) == 0)
+    assert(d.stored(Left) == 0)
     d.advance(Array(13, 14))
-    assert(d.held(Right) == 0)
+    assert(d.stored(Right) == 0)
     assert(d.counters.rows(Right, ChangelogCounters.Evicted) == 1)
   }
 
@@ -58,7 +58,7 @@ class ChangelogWatermarkSuite extends AnyFunSuite {
     val (l1, l2, r) = (row(1, 10), row(2, 12), row(3, 12))
     d.batch(Seq(come(l1), come(l2)), Seq(come(r)))
     d.advance(Array(11, 14))
-    assert(d.held(Left) == 1)
+    assert(d.stored(Left) == 1)
     assert(d.batch(Seq(go(l2)), Nil) == Seq(Changed(ChangeKind.Delete, out(l2, r))))
   }
 
@@ -167,7 +167,7 @@ class ChangelogWatermarkSuite extends AnyFunSuite {
             driver.advance(Array(l.largest - lags(0), r.largest - lags(1)))
           }
           driver.advance(Array(1000, 1000))
-          assert(driver.held(Left) == 0 && driver.held(Right) == 0)
+          assert(driver.stored(Left) == 0 && driver.stored(Right) == 0)
           for (side <- Side.both) {
             late += driver.counters.rows(side, ChangelogCounters.Late)
             evicted += driver.counters.rows(side, ChangelogCounters.Evicted)

@@ -22,9 +22,9 @@ class ExpirySuite extends AnyFunSuite {
     d.at(0)
     d.batch(Seq(acc(row(2, expires = 10))), Seq(acc(row(4))))
     d.at(10)
-    assert(d.held(Left) == 1)
+    assert(d.stored(Left) == 1)
     d.at(11)
-    assert(d.held(Left) == 0)
+    assert(d.stored(Left) == 0)
     assert(d.counters.rows(Left, ChangelogCounters.Expired) == 1)
     assert(d.batch(Nil, Seq(acc(row(6)))).isEmpty)
   }
@@ -34,7 +34,7 @@ class ExpirySuite extends AnyFunSuite {
     d.at(0)
     d.batch(Seq(acc(row(2))), Seq(acc(row(4, expires = 10))))
     d.at(11)
-    assert(d.held(Right) == 0)
+    assert(d.stored(Right) == 0)
     // the left row was never padded
     assert(d.batch(Nil, Seq(acc(row(6)))) ==
       Seq(Changed(ChangeKind.Insert, Out(shown(row(2)), shown(row(6))))))
@@ -81,31 +81,31 @@ class ExpirySuite extends AnyFunSuite {
     d.at(5)
     d.batch(Seq(acc(row(2, expires = 15, sequence = 1))), Nil)
     d.at(12)
-    assert(d.held(Left) == 1)
+    assert(d.stored(Left) == 1)
     d.at(16)
-    assert(d.held(Left) == 0)
+    assert(d.stored(Left) == 0)
   }
 
   test("a write of the same row is told where rows above age by it, a stale one is not") {
-    for (tells <- Seq(false, true)) {
+    for (reports <- Seq(false, true)) {
       val d = new ChangelogDriver(
-        TestChangelog(JoinType.LeftAnti, Layout.UniqueKey, Layout.UniqueKey, tells = tells)
+        TestChangelog(JoinType.LeftAnti, Layout.UniqueKey, Layout.UniqueKey, reports = reports)
       )
       d.at(0)
       def write(expires: Long, sequence: Int) =
         d.batch(Seq(acc(row(2, expires, sequence))), Nil).map(_.kind)
       assert(write(10, 2) == Seq(ChangeKind.Insert))
       d.at(5)
-      val told = if (tells) Seq(ChangeKind.Preimage, ChangeKind.Postimage) else Nil
+      val told = if (reports) Seq(ChangeKind.Preimage, ChangeKind.Postimage) else Nil
       assert(write(15, 2) == told && write(20, 3) == told)
       assert(write(25, 1).isEmpty)
       // of images that cancel each other the row is written, too
       val same = row(2, 30, 4)
       assert(d.batch(Seq(retract(same), acc(same)), Nil).map(_.kind) == told)
       d.at(29)
-      assert(d.held(Left) == 1)
+      assert(d.stored(Left) == 1)
       d.at(31)
-      assert(d.held(Left) == 0 && write(40, 5) == Seq(ChangeKind.Insert))
+      assert(d.stored(Left) == 0 && write(40, 5) == Seq(ChangeKind.Insert))
     }
   }
 
@@ -127,7 +127,7 @@ class ExpirySuite extends AnyFunSuite {
     // a later change makes the row new
     assert(d.batch(Seq(acc(old.copy(sequence = 4))), Nil).length == 1)
     d.at(11)
-    assert(d.held(Left) == 0)
+    assert(d.stored(Left) == 0)
     assert(d.batch(Seq(acc(old.copy(expires = 20))), Nil).length == 1)
   }
 
@@ -136,7 +136,7 @@ class ExpirySuite extends AnyFunSuite {
     d.batch(Seq(acc(row(2, sequence = 5))), Nil)
     assert(d.batch(Seq(acc(row(4, sequence = 4)), retract(row(4, sequence = 3))), Nil).isEmpty)
     assert(d.counters.rows(Left, ChangelogCounters.Stale) == 2)
-    assert(d.held(Left) == 1)
+    assert(d.stored(Left) == 1)
   }
 
   test("of equal rows the one goes that would leave first") {

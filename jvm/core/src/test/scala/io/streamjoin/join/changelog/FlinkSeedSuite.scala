@@ -38,7 +38,7 @@ class FlinkSeedSuite extends AnyFunSuite {
     // records that are equal are counted
     assert(driver.batch(Nil, Seq(acc(r1), acc(r2))).toSet ==
       Set(give(Out(Some(l), Some(r1))), give(Out(Some(l), Some(r2)))))
-    assert(driver.held(Right) == 3)
+    assert(driver.stored(Right) == 3)
     // -[record, other]s: as many as there are
     assertSame(
       "taken back",
@@ -49,7 +49,7 @@ class FlinkSeedSuite extends AnyFunSuite {
         takeBack(Out(Some(l), Some(r2)))
       )
     )
-    assert(driver.held(Left) == 0)
+    assert(driver.stored(Left) == 0)
   }
 
   test("full outer join: pads come with the last partner's end and go with the first one") {

@@ -102,7 +102,7 @@ class ChangelogJoinExec(
         InputFilter.over(left, Side.Left, filters),
         InputFilter.over(right, Side.Right, filters),
         batch,
-        KeysAsBegun(spec.copy(filters = filters), info, session)
+        CheckpointedKeys(spec.copy(filters = filters), info, session)
       )
     case _ => new ChangelogJoinExec(left, right, batch, spec)
   }

@@ -3,7 +3,7 @@ package org.apache.spark.sql.streamjoin.physical.changelog
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
-import io.streamjoin.join.changelog.{AppendOnlyJoin, Changed, ChangelogJoin, Expiring, MarkedRows}
+import io.streamjoin.join.changelog.{AppendOnlyJoin, ChangeBuffer, Changed, ChangelogJoin, Expiring}
 import io.streamjoin.model.Side
 
 /** What comes out of the rows of a batch, while they are read. */
@@ -53,10 +53,10 @@ private final class KeyRuns(rows: UnsafeChangelogRows, side: Side, input: Iterat
   /** Whether its next key comes no later than the other's. */
   def isBefore(other: KeyRuns): Boolean = nonEmpty && (!other.nonEmpty || key <= other.key)
 
-  private val run = new MarkedRows[UnsafeRow]
+  private val run = new ChangeBuffer[UnsafeRow]
 
   /** The changes of that key, if it is the next one; the same list for one key after another. */
-  def take(key: Long): MarkedRows[UnsafeRow] = {
+  def take(key: Long): ChangeBuffer[UnsafeRow] = {
     run.clear()
     while (ahead != null && aheadKey == key) {
       run.add(rows.kept(side, ahead), rows.isAdded(side, ahead))

@@ -14,7 +14,13 @@ import org.apache.spark.sql.catalyst.expressions.{
 import org.apache.spark.sql.streamjoin.physical.stateful.RowsByBytes
 import org.apache.spark.unsafe.types.UTF8String
 
-import io.streamjoin.join.changelog.{ChangeKind, Changed, ChangelogCounters, Effects, ToldApart}
+import io.streamjoin.join.changelog.{
+  ChangeKind,
+  Changed,
+  ChangelogCounters,
+  OutputDelta,
+  RowIdentity
+}
 
 /**
  * Changes of one batch that come in an order, run by run of what is equal in it, each run netted as a join nets the
@@ -44,8 +50,8 @@ private[changelog] final class NettedRuns(
 
   private lazy val keyOf = Option.when(key.nonEmpty)(UnsafeProjection.create(key, columns))
 
-  private val effects = new Effects[Image](
-    new ToldApart[Image] {
+  private val delta = new OutputDelta[Image](
+    new RowIdentity[Image] {
       override def key(image: Image): Option[AnyRef] = keyOf.map(_(image.row).copy())
       override def sameKey(a: Image, b: Image): Boolean =
         run.length == 2 && keyOf.exists(of => of(a.row).copy() == of(b.row))
@@ -100,8 +106,8 @@ private[changelog] final class NettedRuns(
       advance()
     }
     run.sortInPlace()(ByBytes)
-    run.foreach(image => effects.give(Some(image), isAdded(image.row)))
-    effects.settle()
+    run.foreach(image => delta.emit(Some(image), isAdded(image.row)))
+    delta.settle()
   }
 
   private def isAdded(row: UnsafeRow): Boolean = added(row.getUTF8String(kindAt))

@@ -31,19 +31,19 @@ private[physical] object PlanNetOutput {
       list: Seq[NamedExpression],
       filters: Seq[Expression]
   ): SparkPlan = {
-    val asked = new AskedColumns(j, list, filters)
+    val required = new RequiredColumns(j, list, filters)
     val reason =
-      if (j.isResult && AppendOnly.takesBack(j)) mayBeEqual(j, joined.spec, asked) else None
+      if (j.isResult && AppendOnly.takesBack(j)) mayBeEqual(j, joined.spec, required) else None
     val kind = joined.output.find(_.exprId == j.changes.head.exprId)
     kind.zip(reason) match {
       case Some((k, (why, within))) =>
-        val made = asked.computed.map(_.exprId).toSet
-        shown(
-          netted(j, joined, asked, k, why, within),
+        val made = required.computed.map(_.exprId).toSet
+        projected(
+          netted(j, joined, required, k, why, within),
           list.map(e => if (made(e.exprId)) e.toAttribute else e),
           filters
         )
-      case None => shown(joined, list, filters)
+      case None => projected(joined, list, filters)
     }
   }
 
@@ -51,29 +51,29 @@ private[physical] object PlanNetOutput {
   private def mayBeEqual(
       j: ChangelogJoin,
       spec: ChangelogSpec,
-      asked: AskedColumns
+      required: RequiredColumns
   ): Option[(String, Seq[Expression])] = {
     def names(some: Seq[Expression]) =
       some.map(e => ColumnNames.sql(AliasedColumn.restored(e, j.aliased))).mkString(", ")
-    val hidden = hiddenKeys(spec, asked)
+    val hidden = hiddenKeys(spec, required)
     if (hidden.nonEmpty) {
       Some(
         s"rows of different join keys may be equal in what comes out, for ${names(hidden)} does not" ->
           Nil
       )
     } else {
-      Option.when(asked.lossy.nonEmpty) {
-        val of = asked.lossy.flatMap(_.references).distinct.filterNot(asked.show)
-        s"rows may be equal in what is computed of ${names(of)}" -> ordered(spec, asked)
+      Option.when(required.lossy.nonEmpty) {
+        val of = required.lossy.flatMap(_.references).distinct.filterNot(required.contains)
+        s"rows may be equal in what is computed of ${names(of)}" -> ordered(spec, required)
       }
     }
   }
 
   /** The join key by which the output is partitioned and ordered, if it comes out. */
-  private def ordered(spec: ChangelogSpec, asked: AskedColumns): Seq[Expression] =
-    spec.joinType.always.map(spec.keys).find(_.forall(asked.show)).getOrElse(Nil)
+  private def ordered(spec: ChangelogSpec, required: RequiredColumns): Seq[Expression] =
+    spec.joinType.always.map(spec.keys).find(_.forall(required.contains)).getOrElse(Nil)
 
-  private def shown(
+  private def projected(
       plan: SparkPlan,
       list: Seq[NamedExpression],
       filters: Seq[Expression]
@@ -87,38 +87,40 @@ private[physical] object PlanNetOutput {
   private def netted(
       j: ChangelogJoin,
       joined: ChangelogJoinExec,
-      asked: AskedColumns,
+      required: RequiredColumns,
       kind: Attribute,
       reason: String,
       within: Seq[Expression]
   ): NetOutputExec = {
     val columns =
-      if (asked.computed.isEmpty) joined.output
-      else asked.plain ++ joined.output.filter(j.changes.contains) ++ asked.computed
-    val key = if (joined.spec.outputKey.forall(asked.show)) joined.spec.outputKey else Nil
-    val told = asked.plain ++ asked.computed.map(_.toAttribute)
+      if (required.computed.isEmpty) joined.output
+      else required.plain ++ joined.output.filter(j.changes.contains) ++ required.computed
+    val key = if (joined.spec.outputKey.forall(required.contains)) joined.spec.outputKey else Nil
+    val identity = required.plain ++ required.computed.map(_.toAttribute)
     if (key.nonEmpty && within.isEmpty) {
       val (rows, paired) = PairedChanges.of(columns, key, kind, j.changes, joined)
-      NetOutputExec(key, told, kind, within, Some(paired), reason, rows)
+      NetOutputExec(key, identity, kind, within, Some(paired), reason, rows)
     } else {
-      val rows = if (asked.computed.isEmpty) joined else ProjectExec(columns, joined)
-      NetOutputExec(key, told, kind, within, None, reason, rows)
+      val rows = if (required.computed.isEmpty) joined else ProjectExec(columns, joined)
+      NetOutputExec(key, identity, kind, within, None, reason, rows)
     }
   }
 
   /** Of what decides to which partition a row of the output belongs, what rows are not told apart by. */
-  private def hiddenKeys(spec: ChangelogSpec, asked: AskedColumns): Seq[Expression] = {
-    def hidden(side: Side) = spec.keys(side).filterNot(asked.tell)
+  private def hiddenKeys(spec: ChangelogSpec, required: RequiredColumns): Seq[Expression] = {
+    def hidden(side: Side) = spec.keys(side).filterNot(required.identifies)
     spec.joinType.always match {
       case _ if spec.equiKeys.isEmpty =>
         spec.routing match {
-          case Routing.Broadcast(unicast) => spec.spread(unicast).filterNot(asked.tell)
+          case Routing.Broadcast(unicast) => spec.spread(unicast).filterNot(required.identifies)
           case _                          => Nil
         }
       case Nil       => Side.both.flatMap(hidden)
       case Seq(side) => hidden(side)
       // the two are equal
-      case _ => spec.equiKeys.filterNot(k => asked.tell(k.left) || asked.tell(k.right)).map(_.left)
+      case _ => spec.equiKeys.filterNot(k =>
+          required.identifies(k.left) || required.identifies(k.right)
+        ).map(_.left)
     }
   }
 }

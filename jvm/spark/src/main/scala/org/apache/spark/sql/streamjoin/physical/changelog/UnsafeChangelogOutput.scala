@@ -28,21 +28,21 @@ private[changelog] final class UnsafeChangelogOutput(spec: ChangelogSpec)
 
   private def nullable(some: Seq[Attribute]) = some.map(_.withNullability(true))
 
-  private val told = new ToldChange(spec)
+  private val metadata = new ChangeMetadataWriter(spec)
 
   private val columns =
     CopiedColumns.of(
       spec.required,
       left,
       if (leftOnly) Nil else right,
-      spare = if (spec.added.isEmpty) ToldChange.Spare else 0
+      spare = if (spec.added.isEmpty) ChangeMetadataWriter.Spare else 0
     )
 
   /**
    * @param version the number of the batch
    * @param nowMs its recorded time
    */
-  def begin(version: Long, nowMs: Long): Unit = told.begin(version, nowMs * 1000L)
+  def begin(version: Long, nowMs: Long): Unit = metadata.begin(version, nowMs * 1000L)
 
   /** Lets go of the rows that were looked at last. */
   def forget(): Unit = pair(null, null): Unit
@@ -83,7 +83,7 @@ private[changelog] final class UnsafeChangelogOutput(spec: ChangelogSpec)
 
   /** The row that comes out: the one that was made before, which now tells what became of it. */
   def row(changed: Changed[UnsafeRow]): InternalRow = {
-    told.tell(changed.row, changed.kind)
+    metadata.write(changed.row, changed.kind)
     changed.row
   }
 }

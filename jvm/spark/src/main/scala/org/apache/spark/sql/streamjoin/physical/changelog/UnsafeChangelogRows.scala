@@ -85,7 +85,7 @@ private[changelog] final class UnsafeChangelogRows(spec: ChangelogSpec)
   override def seen(side: Side, row: UnsafeRow): AnyRef = of(side).seen(row)
   override def copy(side: Side, row: UnsafeRow): UnsafeRow = row.copy()
   override def agesByWrite(side: Side): Boolean = of(side).agesByWrite
-  override def tellsWrites(side: Side): Boolean = spec.normalizes && of(side).agesByWrite
+  override def reportsWrites(side: Side): Boolean = spec.normalizes && of(side).agesByWrite
   override def limitCount(side: Side): Int = of(side).limitCount
   override def limits(side: Side, row: UnsafeRow, into: Array[Long]): Unit =
     of(side).limits(row, into)

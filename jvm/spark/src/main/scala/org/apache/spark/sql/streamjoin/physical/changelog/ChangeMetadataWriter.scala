@@ -9,10 +9,10 @@ import io.streamjoin.join.changelog.ChangeKind
 
 /**
  * What became of a row, in those columns of the output that say so, as far as they are asked for: kind, batch and time of
- * the batch; or whether the row comes. It is written into a row that is there already and has [[ToldChange.Spare]] bytes
+ * the batch; or whether the row comes. It is written into a row that is there already and has [[ChangeMetadataWriter.Spare]] bytes
  * of room.
  */
-private[changelog] final class ToldChange(spec: ChangelogSpec) {
+private[changelog] final class ChangeMetadataWriter(spec: ChangelogSpec) {
 
   private def place(column: Attribute): Int =
     spec.required.indexWhere(_.exprId == column.exprId)
@@ -44,7 +44,7 @@ private[changelog] final class ToldChange(spec: ChangelogSpec) {
     words(i)
   }
 
-  def tell(row: UnsafeRow, kind: ChangeKind): Unit = {
+  def write(row: UnsafeRow, kind: ChangeKind): Unit = {
     if (versionAt >= 0) row.setLong(versionAt, version)
     if (timeAt >= 0) row.setLong(timeAt, time)
     if (addedAt >= 0) row.setBoolean(addedAt, kind.added)
@@ -64,11 +64,11 @@ private[changelog] final class ToldChange(spec: ChangelogSpec) {
       Platform.BYTE_ARRAY_OFFSET + end,
       word.length
     )
-    row.pointTo(bytes, end + ToldChange.rounded(word.length))
+    row.pointTo(bytes, end + ChangeMetadataWriter.rounded(word.length))
   }
 }
 
-private[changelog] object ToldChange {
+private[changelog] object ChangeMetadataWriter {
 
   private def rounded(bytes: Int): Int = (bytes + 7) / 8 * 8
 

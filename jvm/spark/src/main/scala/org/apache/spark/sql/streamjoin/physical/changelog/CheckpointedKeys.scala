@@ -13,7 +13,7 @@ import io.streamjoin.model.Side
  * A join with its rows told apart as they were when its checkpoint began: a key that follows from a join below was not
  * known to earlier versions, and there rows are found by all their columns.
  */
-private[changelog] object KeysAsBegun {
+private[changelog] object CheckpointedKeys {
 
   private val counting = new OperatorsOfRuns[Set[Side]]
 

@@ -7,8 +7,8 @@ import java.util.{Arrays, Comparator}
  *
  * @tparam R a row
  */
-final class MarkedRows[R] {
-  import MarkedRows._
+final class ChangeBuffer[R] {
+  import ChangeBuffer._
 
   private var rows = new Array[AnyRef](FewRows)
   private var marks = new Array[Boolean](FewRows)
@@ -76,7 +76,7 @@ final class MarkedRows[R] {
   }
 
   /** Takes what the other one has, and gives it its own. */
-  def exchange(other: MarkedRows[R]): Unit = {
+  def exchange(other: ChangeBuffer[R]): Unit = {
     val rows = this.rows
     val marks = this.marks
     val count = this.count
@@ -101,7 +101,7 @@ final class MarkedRows[R] {
   }
 }
 
-private object MarkedRows {
+private object ChangeBuffer {
   private val FewRows = 8
   private val ManyRows = 1 << 12
 }

@@ -21,7 +21,7 @@ import io.streamjoin.model.JoinType
  * @param list what comes out
  * @param filters conditions between the join and that
  */
-private[changelog] final class AskedColumns(
+private[changelog] final class RequiredColumns(
     j: ChangelogJoin,
     val list: Seq[NamedExpression],
     filters: Seq[Expression]
@@ -48,10 +48,10 @@ private[changelog] final class AskedColumns(
   val plain: Seq[Attribute] = j.output.filter(plainSet.contains)
 
   /** Whether all columns of an expression are there as they are. */
-  def show(e: Expression): Boolean = e.references.subsetOf(plainSet)
+  def contains(e: Expression): Boolean = e.references.subsetOf(plainSet)
 
   /** What is computed of columns that are not there themselves: in it rows that differ may be equal. */
-  val lossy: Seq[NamedExpression] = computed.filterNot(show)
+  val lossy: Seq[NamedExpression] = computed.filterNot(contains)
 
   /**
    * Columns of which one tells the other, for an inner join below has found them equal. What is equal in a collation may
@@ -82,7 +82,7 @@ private[changelog] final class AskedColumns(
   private val known = withEqual(plainSet)
 
   /** Whether rows that differ in the value of an expression differ in what comes out. */
-  def tell(e: Expression): Boolean = e.references.subsetOf(known) || computed.exists {
+  def identifies(e: Expression): Boolean = e.references.subsetOf(known) || computed.exists {
     case Alias(same, _) => same.semanticEquals(e)
     case _              => false
   }

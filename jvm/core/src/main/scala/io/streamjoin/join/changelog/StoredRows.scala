@@ -4,7 +4,7 @@ import io.streamjoin.model.{BySide, Side}
 import io.streamjoin.state.JoinState
 
 /** The rows of a state, as they are found by their identity. */
-private[changelog] final class HeldRows[R](rows: ChangelogRows[R], state: JoinState[R]) {
+private[changelog] final class StoredRows[R](rows: ChangelogRows[R], state: JoinState[R]) {
 
   private val limitsOf = BySide.of(side => new Array[Long](rows.limitCount(side)))
 
@@ -15,42 +15,42 @@ private[changelog] final class HeldRows[R](rows: ChangelogRows[R], state: JoinSt
   /** Takes the row out that has the unique key of this one, and tells whether there was one. */
   def takeOf(side: Side, key: Long, like: R): Boolean = {
     val id = rows.identity(side, like)
-    val held = state.probe(side, key, id, id)
+    val stored = state.probe(side, key, id, id)
     var found = false
-    while (!found && held.hasNext) {
-      val one = held.next()
+    while (!found && stored.hasNext) {
+      val one = stored.next()
       val row = one.row
       if (rows.sameUniqueKey(side, row, like)) {
         taken = rows.copy(side, row)
         takenMatched = one.matched
-        held.remove()
+        stored.remove()
         found = true
       }
     }
-    held.close()
+    stored.close()
     found
   }
 
   /**
    * Takes as many rows out, at most.
    *
-   * @param goes whether it is such a row, given whether a partner of it has expired
+   * @param removes whether it is such a row, given whether a partner of it has expired
    */
-  def take(side: Side, key: Long, like: R, atMost: Int, into: MarkedRows[R])(
-      goes: (R, Boolean) => Boolean
+  def take(side: Side, key: Long, like: R, atMost: Int, into: ChangeBuffer[R])(
+      removes: (R, Boolean) => Boolean
   ): Unit = {
     val id = rows.identity(side, like)
-    val held = state.probe(side, key, id, id)
+    val stored = state.probe(side, key, id, id)
     val most = into.length + atMost
-    while (into.length < most && held.hasNext) {
-      val one = held.next()
+    while (into.length < most && stored.hasNext) {
+      val one = stored.next()
       val row = one.row
-      if (goes(row, one.matched)) {
+      if (removes(row, one.matched)) {
         into.add(rows.copy(side, row), one.matched)
-        held.remove()
+        stored.remove()
       }
     }
-    held.close()
+    stored.close()
   }
 
   def append(side: Side, key: Long, row: R, matched: Boolean): Unit = {

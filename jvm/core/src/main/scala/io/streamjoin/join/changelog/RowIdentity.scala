@@ -6,7 +6,7 @@ package io.streamjoin.join.changelog
  *
  * @tparam O a row of the output
  */
-trait ToldApart[O] {
+trait RowIdentity[O] {
 
   /** By what a row is told from the others, for `equals`; none where the output has no key. */
   def key(row: O): Option[AnyRef]

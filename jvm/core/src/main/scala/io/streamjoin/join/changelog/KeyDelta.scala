@@ -6,15 +6,15 @@ import io.streamjoin.model.Side
  * What the changes of one join key come to, of one side: the rows that go and those that come. A row that goes
  * is marked if a partner of it has expired.
  */
-private[changelog] final class Moving[R](val side: Side) {
-  val removed: MarkedRows[R] = new MarkedRows[R]
-  val added: MarkedRows[R] = new MarkedRows[R]
+private[changelog] final class KeyDelta[R](val side: Side) {
+  val removed: ChangeBuffer[R] = new ChangeBuffer[R]
+  val added: ChangeBuffer[R] = new ChangeBuffer[R]
 
   /** Expired rows that are removed now: the images of the removals. */
-  val expired: MarkedRows[R] = new MarkedRows[R]
+  val expired: ChangeBuffer[R] = new ChangeBuffer[R]
 
   /** Rows that stay as they are and have been written again, where that is told. */
-  val written: MarkedRows[R] = new MarkedRows[R]
+  val written: ChangeBuffer[R] = new ChangeBuffer[R]
 
   /** How many partners the rows had that go: a mark stands for one that has left. */
   var had: Array[Int] = Array.emptyIntArray

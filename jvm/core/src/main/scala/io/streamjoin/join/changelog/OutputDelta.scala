@@ -8,8 +8,8 @@ import scala.collection.mutable
  *
  * @tparam O a row of the output
  */
-final class Effects[O](
-    output: ToldApart[O],
+final class OutputDelta[O](
+    output: RowIdentity[O],
     counters: ChangelogCounters
 ) {
   private val removed = mutable.ArrayBuffer.empty[O]
@@ -18,7 +18,7 @@ final class Effects[O](
   private val settled = mutable.ArrayBuffer.empty[Changed[O]]
 
   /** @param row None: nobody wants it */
-  def give(row: Option[O], added: Boolean): Unit =
+  def emit(row: Option[O], added: Boolean): Unit =
     if (row.nonEmpty) (if (added) this.added else removed) += row.get
 
   /** @param before equal to `after`, in an object of its own; the two are an update all the same */
@@ -63,9 +63,9 @@ final class Effects[O](
     }
   }
 
-  private def plain(gone: Iterable[O], come: Iterable[O]): Unit = {
-    gone.foreach(settled += Changed(ChangeKind.Delete, _))
-    come.foreach(settled += Changed(ChangeKind.Insert, _))
+  private def plain(deletes: Iterable[O], inserts: Iterable[O]): Unit = {
+    deletes.foreach(settled += Changed(ChangeKind.Delete, _))
+    inserts.foreach(settled += Changed(ChangeKind.Insert, _))
   }
 
   /** Whether the rows were taken back and given two by two of one key, which is what most updates come to. */
@@ -92,7 +92,7 @@ final class Effects[O](
   /** Rows that are equal, one of them taken back and one given, are one row that stays. */
   private def cancel(): Unit = {
     val before = added.length
-    if (removed.length * before.toLong <= Effects.FewPairs) added.filterInPlace { row =>
+    if (removed.length * before.toLong <= OutputDelta.FewPairs) added.filterInPlace { row =>
       val same = removed.indexOf(row)
       if (same >= 0) removed.remove(same)
       same < 0
@@ -102,12 +102,12 @@ final class Effects[O](
   }
 
   private def cancelMany(): Unit = {
-    val came = mutable.HashMap.empty[O, Int]
-    added.foreach(row => came(row) = came.getOrElse(row, 0) + 1)
-    def comesToo(row: O): Boolean = came.updateWith(row)(_.map(_ - 1).filter(_ >= 0)).nonEmpty
+    val inserted = mutable.HashMap.empty[O, Int]
+    added.foreach(row => inserted(row) = inserted.getOrElse(row, 0) + 1)
+    def isInserted(row: O): Boolean = inserted.updateWith(row)(_.map(_ - 1).filter(_ >= 0)).nonEmpty
     val stay = mutable.HashMap.empty[O, Int]
     removed.filterInPlace { row =>
-      val stays = comesToo(row)
+      val stays = isInserted(row)
       if (stays) stay(row) = stay.getOrElse(row, 0) + 1
       !stays
     }
@@ -141,7 +141,7 @@ final class Effects[O](
   }
 }
 
-private object Effects {
+private object OutputDelta {
 
   /** So many comparisons cost less than a table. */
   private val FewPairs = 64L
