@@ -1,8 +1,8 @@
 package io.streamjoin.model
 
 /**
- * Time buckets that bring rows together that match by their times: a row is in the bucket of
- * its time. If a partner may be in the next bucket, a replica is there.
+ * Time buckets for rows that match by their times: a row is in the bucket of its time. If a
+ * partner may be in the next bucket, a replica is there.
  *
  * {{{
  *        bucket 0              bucket 1              bucket 2

@@ -6,18 +6,19 @@ import io.streamjoin.state.{JoinState, Probed}
 import ChangelogCounters.{Cancelled, Count, Inserted, Late}
 
 /**
- * The inner join of two inputs whose rows only come and are told apart by nothing. It gives what
- * [[ChangelogJoin]] gives, and holds the same rows in the same places; as nothing is ever taken back, it needs
- * neither the changes of a join key together nor those of a row:
+ * Operator of the inner join of two append-only inputs without keys. It emits what
+ * [[ChangelogJoin]] emits, and stores the same rows in the same places. Nothing is ever
+ * deleted, so it needs neither the changes of a join key together nor those of a row:
  *
  * {{{
- *   a row comes --> late: ignored
- *               --> can match nothing: ignored
- *               --> held from now on, and joined with each row of the other side that is held by now
+ *   a row --> late: ignored
+ *         --> can match nothing: ignored
+ *         --> stored, and joined with each stored row of the other side
  * }}}
  *
- * So a pair comes out with the later of its two rows, once. One instance is one partition in one batch, and a state
- * may go from one of the two operators to the other between batches. Not thread-safe.
+ * So a pair is emitted with the later of its two rows, once. One instance is one partition in
+ * one batch. Between batches a state may pass from one of the two operators to the other. Not
+ * thread-safe.
  *
  * @tparam R a row of either input
  * @tparam O a row of the output
@@ -32,10 +33,11 @@ final class AppendOnlyJoin[R, O](
   private val stored = new StoredRows[R](rows, state)
 
   /**
-   * A row comes.
+   * A row arrives.
    *
-   * @param key a hash of its join key; equal keys have equal hashes, the condition tells the rest
-   * @return the pairs that it is in, as inserts. To be read before the next call, and while the row stays as it is
+   * @param key a hash of its join key; equal keys have equal hashes, the condition decides the
+   *   rest
+   * @return its pairs, as inserts; to be read before the next call, while the row is unchanged
    */
   def insert(side: Side, key: Long, row: R): Iterator[Changed[O]] =
     if (rows.late(side, row)) ignored(side, Late)
@@ -54,7 +56,7 @@ final class AppendOnlyJoin[R, O](
   override def expire(side: Side, before: Array[Long], now: Array[Long], why: Count): Unit =
     counters.count(side, why, stored.discard(side, before, now))
 
-  /** What comes out of a row and those of the other side. */
+  /** The pairs of a row with those of the other side. */
   private final class Pairs(side: Side, row: R, others: Probed[R]) extends Iterator[Changed[O]] {
     private var found: Option[O] = find()
 

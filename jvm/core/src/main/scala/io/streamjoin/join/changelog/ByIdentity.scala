@@ -5,13 +5,13 @@ import java.util.Arrays
 import io.streamjoin.model.Side
 
 /**
- * The changes of one join key by the rows that they are of: those of a row are brought together, in the order
- * in which a row first comes.
+ * Groups the changes of one join key by row identity, in the order of the first change of each
+ * row.
  */
 private[changelog] final class ByIdentity[R](rows: ChangelogRows[R]) {
   private var count = 0
 
-  // rows in an open table of slots, by their identity: the number of a row, plus one
+  // rows in a table of open addressing, by their identity: the number of a row, plus one
   private var slots = new Array[Int](ByIdentity.FewSlots)
   // half as many
   private var first = new Array[Int](slots.length / 2)
@@ -20,10 +20,10 @@ private[changelog] final class ByIdentity[R](rows: ChangelogRows[R]) {
   private var ends = new Array[Int](slots.length / 2)
   private val sorted = new ChangeBuffer[R]
 
-  /** How many different rows there are. */
+  /** The number of different rows. */
   def length: Int = count
 
-  /** Where the changes of the n-th row end; they begin where those of the one before it do. */
+  /** The end of the changes of the n-th row; they begin at the end of those before. */
   def end(n: Int): Int = ends(n)
 
   /** Sorts the changes. */
@@ -79,7 +79,7 @@ private[changelog] final class ByIdentity[R](rows: ChangelogRows[R]) {
   private def isSame(side: Side, a: R, b: R): Boolean =
     if (rows.keyed(side)) rows.sameUniqueKey(side, a, b) else rows.compare(side, a, b) == 0
 
-  /** Tells how many slots there are, two for each change or more. */
+  /** Returns the number of slots, at least two for each change. */
   private def makeRoom(changes: Int): Int = {
     val used = Integer.highestOneBit(changes) * 4
     if (slots.length < used) {

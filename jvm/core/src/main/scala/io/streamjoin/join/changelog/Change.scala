@@ -1,9 +1,9 @@
 package io.streamjoin.join.changelog
 
-/** A row of the output as it comes or goes. */
+/** A change of the output. */
 final case class Changed[O](kind: ChangeKind, row: O)
 
-/** The kinds of changes that come out; their names are those of Spark's change feeds. */
+/** Kinds of output changes, with the names of change feeds in Spark. */
 sealed abstract class ChangeKind(val name: String, val added: Boolean) extends Serializable
 
 object ChangeKind {

@@ -3,7 +3,8 @@ package io.streamjoin.join.changelog
 import java.util.{Arrays, Comparator}
 
 /**
- * Rows with a mark each. One object has those of one join key after another, and keeps its room.
+ * Buffer of changes: rows with a mark each. One object is reused for one join key after
+ * another.
  *
  * @tparam R a row
  */
@@ -41,7 +42,7 @@ final class ChangeBuffer[R] {
     marks(j) = marked
   }
 
-  /** Brings some rows to the front of a part, in no order, and tells where they end. */
+  /** Moves some rows to the front of a part, in no order, and returns where they end. */
   def partition(from: Int, until: Int)(first: Int => Boolean): Int = {
     var end = from
     var i = from
@@ -75,7 +76,7 @@ final class ChangeBuffer[R] {
     }
   }
 
-  /** Takes what the other one has, and gives it its own. */
+  /** Exchanges the contents of two buffers. */
   def exchange(other: ChangeBuffer[R]): Unit = {
     val rows = this.rows
     val marks = this.marks
@@ -88,7 +89,7 @@ final class ChangeBuffer[R] {
     other.count = count
   }
 
-  /** Leaves so many rows, the first ones. */
+  /** Keeps the first rows only. */
   def truncate(length: Int): Unit = count = length
 
   def clear(): Unit = {

@@ -2,7 +2,7 @@ package io.streamjoin.join.changelog
 
 import io.streamjoin.model.Side
 
-/** What happened in one task, for the metrics. */
+/** Counters of one task, for the metrics. */
 final class ChangelogCounters extends Serializable {
   import ChangelogCounters._
 
@@ -18,10 +18,10 @@ final class ChangelogCounters extends Serializable {
 
   def rows(side: Side, what: Count): Long = bySide(side.index)(what.slot)
 
-  /** Rows that would have been taken back and given again, for they are equal in the columns asked for. */
+  /** Updates that were suppressed because both images are equal in the required columns. */
   def suppressedUpdates: Long = cancelledOutput
 
-  /** Rows that came out. */
+  /** Emitted changes. */
   def changesOut: Long = out
 }
 
@@ -31,31 +31,31 @@ object ChangelogCounters {
   sealed abstract class Count(val name: String, private[changelog] val slot: Int)
       extends Serializable
 
-  /** Rows that are held from now on. */
+  /** Stored rows. */
   case object Inserted extends Count("insertedRows", 0)
 
-  /** Rows that are held no more. */
+  /** Rows that were deleted from the state. */
   case object Deleted extends Count("deletedRows", 1)
 
-  /** Changes that others of their batch have made void, or that changed nothing. */
+  /** Changes that others of their batch cancel, or that change nothing. */
   case object Cancelled extends Count("cancelledRows", 2)
 
-  /** Removals of rows that are not held, and cannot have expired: ignored. */
+  /** Deletes of rows that are not stored, and cannot have expired: ignored. */
   case object Unknown extends Count("unknownRetractions", 3)
 
-  /** Changes older, by their sequence, than the row that is held: ignored. */
+  /** Changes with a lower sequence than the stored row: ignored. */
   case object Stale extends Count("staleRows", 4)
 
-  /** Rows that left the state by `state_ttl`. */
+  /** Rows that expired by `state_ttl`. */
   case object Expired extends Count("expiredRows", 5)
 
   /** Changes that are late: ignored. */
   case object Late extends Count("lateRows", 6)
 
-  /** Rows that left the state by watermarks: nothing can change of them any more. */
+  /** Rows that were evicted by watermarks: no change of them can arrive. */
   case object Evicted extends Count("evictedRows", 7)
 
-  /** Removals of rows that have left the state by `state_ttl`: applied to the partners that are held. */
+  /** Deletes of rows that have expired by `state_ttl`: applied to the stored partners. */
   case object RetractedExpired extends Count("retractedExpiredRows", 8)
 
   object Count {

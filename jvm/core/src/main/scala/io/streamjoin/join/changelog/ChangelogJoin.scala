@@ -9,16 +9,16 @@ import io.streamjoin.state.JoinState
 import ChangelogCounters.{Count, Inserted}
 
 /**
- * The join of two changelogs: rows that come and go, and results that are corrected when they do. It
- * knows neither SQL nor a cluster; one instance is one partition, one call the changes of one join key
- * in one batch.
+ * Operator of the changelog join: joins two inputs with inserts, updates and deletes, and
+ * corrects the results when an input changes. It knows neither SQL nor a cluster. One instance
+ * is one partition, one call the changes of one join key in one batch.
  *
- * What comes out is exactly the result after the batch less the result before it:
+ * The output is exactly the result after the batch minus the result before it:
  *
  * {{{
- *   K = rows of the key that stay, L- and R- those that go, L+ and R+ those that come
+ *   K = unchanged rows of the key, L- and R- the deleted rows, L+ and R+ the inserted rows
  *
- *                 taken back                       given
+ *                 deleted                        inserted
  *   pairs         L- x (KR and R-),  KL x R-       L+ x (KR and R+),  KL x R+
  *   alone, L-     had no partner in KR and R-
  *   alone, L+                                      has no partner in KR and R+
@@ -26,33 +26,46 @@ import ChangelogCounters.{Count, Inserted}
  *                 none in R-                       none in R+
  * }}}
  *
- * and the same for the rows of the right that come out alone. "Alone" is padded with NULLs for outer
- * joins and the row itself for anti joins; a semi join gives what an anti join takes back. The sets of
- * pairs are disjoint, so nothing is ever given that a later change of the batch takes back. What is
- * equal in the columns that come out cancels. A row that nobody wants counts as one that is not there:
- * it is left out before an update is told from an insert or a delete.
+ * The same holds for the rows of the right side that are emitted alone. "Alone" is padded with
+ * NULLs for outer joins, and the row itself for anti joins. A semi join inserts what an anti
+ * join deletes. The sets of pairs are disjoint, so no change of the batch deletes what another
+ * one inserts. Changes with equal output columns cancel. A row that the query does not need is
+ * left out before updates are distinguished from inserts and deletes.
  *
- * How many partners a row has is not stored: it follows from the rows. Where finding out takes a long walk
- * it is remembered ([[PartnerCounts]]).
+ * Example, orders LEFT JOIN payments by order id, which is the key of both. A batch at 12:00 has
+ * order 7 and no payment. A batch at 12:05 has a payment of order 7, and a batch at 12:10 deletes
+ * it:
  *
- * A row that expires takes nothing back. A removal of it that comes later does: it counts as that of a row
- * that was held until then, with the rows of the other side that are held, or are removed in the same batch.
+ * {{{
+ *   12:00   +order 7      emits insert (7, NULL)
+ *   12:05   +payment 7    order 7 is in KL, with no partner in KR, one in R+:
+ *                         emits delete (7, NULL), insert (7, paid), as one update
+ *   12:10   -payment 7    no partner in KR, one in R-: emits the reverse update
+ * }}}
  *
- * By watermarks a row leaves once neither a change of its own nor one of a partner can come that is not
- * late: with the bounds of the condition
+ * The number of partners of a row is not stored: it follows from the rows. If counting needs a
+ * long walk, the number is cached ([[PartnerCounts]]).
+ *
+ * A row that is evicted or expires deletes no results. A later delete of an expired row does: it
+ * counts as the delete of a row that was stored until then. It is joined with the rows of the
+ * other side that are stored, or are deleted in the same batch.
+ *
+ * Watermarks evict a row once no change of it, and none of a partner, can arrive that is not
+ * late. With the bounds of the condition this is
  *
  * {{{
  *   time of the row < min(watermark of this time, largest of (watermark - slack) of the other input)
  * }}}
  *
- * which is the watermark that the column has behind an event-time join, and here. It is noted at the partners that come out
- * alone otherwise ([[io.streamjoin.state.BufferedRow.matched]]), so that they do not when they have
- * lost it.
+ * which is also the watermark of the column in the output. Partners that would be emitted alone
+ * otherwise are marked ([[io.streamjoin.state.BufferedRow.matched]]), so that they are not
+ * emitted alone when they have lost it.
  *
  * Rules R25, R26 and R28 of `docs/internals/rules.md`.
  *
- * Source: Flink SQL's regular join (`StreamingJoinOperator`, `StreamingSemiAntiJoinOperator`), whose
- * effects these are once a batch is over, without those in between. Not thread-safe.
+ * Source: the regular join of Flink SQL (`StreamingJoinOperator`,
+ * `StreamingSemiAntiJoinOperator`). The output is its output at the end of a batch, without
+ * intermediate changes. Not thread-safe.
  *
  * @tparam R a row of either input
  * @tparam O a row of the output
@@ -71,33 +84,39 @@ final class ChangelogJoin[R, O](
   private val stored = new StoredRows[R](rows, state)
   private val changes = new NetChanges[R](rows, stored, counters, keeps, forgets, retracts)
 
-  // of the join key in hand
+  // of the current join key
   private val ofLeft = new KeyDelta[R](Left)
   private val ofRight = new KeyDelta[R](Right)
   private val transitions = mutable.ArrayBuffer.empty[MatchTransition[R]]
   private val unmarked = mutable.ArrayBuffer.empty[MatchTransition[R]]
   private val staying = new AnyStayingRow
 
-  /** A row that can match nothing is of no use where it neither comes out alone nor tells of its key. */
+  /**
+   * A row that can match nothing is not needed if it is neither emitted alone nor required for
+   * its key.
+   */
   private def keeps(side: Side, row: R): Boolean =
     joinType.preserves(side) || rows.joinable(side, row) || rows.remembered(side, row)
 
-  /** Whether rows of this side note that a partner has left the state. */
+  /** Whether rows of this side are marked when a partner has left the state. */
   private def forgets(side: Side): Boolean =
     joinType.notesMatches(side) && rows.limitCount(side.other) > 0
 
-  /** Whether the removal of a row that is not held is that of an expired one that may have had results. */
+  /**
+   * Whether a delete of a row that is not stored is the delete of an expired row that may have
+   * results.
+   */
   private def retracts(side: Side, row: R): Boolean =
     rows.mayHaveExpired(side, row) && (joinType.preserves(side) || rows.joinable(side, row))
 
   /**
-   * The changes of one join key.
+   * Processes the changes of one join key.
    *
-   * @param key a hash of it; equal keys have equal hashes, the condition tells the rest
-   * @param left those of the left, marked if a row is there from now on (`insert`, `update_postimage`), not if
-   *   it is no more (`delete`, `update_preimage`). The rows do not tell their kind. They are needed until
-   *   what comes out has been read; the list is of no more use
-   * @return what comes out; removals first. To be read before the next call
+   * @param key a hash of it; equal keys have equal hashes, the condition decides the rest
+   * @param left the changes of the left side, marked for `insert` and `update_postimage`, not
+   *   marked for `delete` and `update_preimage`. The rows do not have their kind. They are
+   *   needed until the output has been read; the buffer may be reused
+   * @return the output, deletes first; to be read before the next call
    */
   def process(key: Long, left: ChangeBuffer[R], right: ChangeBuffer[R]): Iterator[Changed[O]] = {
     ofLeft.clear()
@@ -129,7 +148,7 @@ final class ChangelogJoin[R, O](
     } else counters.count(side, why, stored.discard(side, before, now))
   }
 
-  /** Notes at the partners of a row that has expired that they had one. */
+  /** Marks the partners of a row that has expired or was evicted. */
   private def note(side: Side, key: Long, evicted: R): Unit = {
     val others = state.probe(side.other, key, Long.MinValue, Long.MaxValue)
     others.foreach { partner =>
@@ -145,11 +164,11 @@ final class ChangelogJoin[R, O](
   private def joined(side: Side, row: R, other: R): Option[O] =
     if (side == Left) output.joined(row, other) else output.joined(other, row)
 
-  /** Whether a row comes out by itself, by whether it has a partner. */
+  /** Whether a row is emitted alone, by whether it has a partner. */
   private def isAlone(partner: Boolean): Boolean =
     if (joinType == JoinType.LeftSemi) partner else !partner
 
-  /** What comes out alone, and what is held from now on. */
+  /** Emits the rows that are alone, and stores the inserted rows. */
   private def finish(key: Long, delta: KeyDelta[R]): Unit = {
     val side = delta.side
     if (joinType.notesMatches(side)) {
@@ -166,7 +185,7 @@ final class ChangelogJoin[R, O](
     counters.count(side, Inserted, delta.added.length.toLong)
   }
 
-  /** Of a join that gives the rows of a side alone, for the sake of ages above it. */
+  /** Reports rows that were written again without a change, for a TTL above the join. */
   private def reportWritten(delta: KeyDelta[R]): Unit = {
     var i = 0
     while (i < delta.written.length) {
@@ -196,7 +215,7 @@ final class ChangelogJoin[R, O](
       else partners.forget(delta.side, key, seen)
     }
 
-  /** The rows of one side that go and come, against those of the other that stay. */
+  /** Joins the deleted and inserted rows of one side with the unchanged rows of the other. */
   private def joinStored(key: Long, delta: KeyDelta[R]): Unit = if (!delta.isEmpty) {
     val side = delta.side
     val other = side.other
@@ -231,17 +250,17 @@ final class ChangelogJoin[R, O](
   }
 
   /**
-   * Takes back the pairs of expired rows with another one. Not asked of a row that notes expired partners and
-   * has lost none: it came later.
+   * Deletes the pairs of expired rows with another row. It is not called for a row that is
+   * marked when a partner expires, and is not marked: that row arrived later.
    *
-   * @return how many partners it had among them
+   * @return the number of its partners among the expired rows
    */
   private def retract(delta: KeyDelta[R], other: R): Int =
     joinWith(delta.side, delta.expired, other, delta.hadExpired, added = false)
 
   /**
-   * Rows of the other side that stay, and whose only partner had expired and is deleted or replaced now. From
-   * now on their partners are those that are held.
+   * Removes the marks of unchanged rows of the other side whose only expired partner is deleted
+   * or replaced now. From now on their stored partners count.
    */
   private def emitUnmarked(side: Side, key: Long): Unit = {
     val other = side.other
@@ -254,7 +273,10 @@ final class ChangelogJoin[R, O](
     unmarked.clear()
   }
 
-  /** The rows of the other side that stay and have no partner now, or had none before. */
+  /**
+   * Emits unchanged rows of the other side that have lost their last partner, or found their
+   * first.
+   */
   private def emitTransitions(side: Side, key: Long): Unit = {
     count(side, key, transitions.filterNot(_.counted))
     for (one <- transitions if one.stay == 0)
@@ -262,7 +284,7 @@ final class ChangelogJoin[R, O](
     transitions.clear()
   }
 
-  /** How many of the rows match the other one; what they give together comes out. */
+  /** Counts the rows that match the other one, and emits the pairs. */
   private def joinWith(
       side: Side,
       some: ChangeBuffer[R],
@@ -284,8 +306,9 @@ final class ChangelogJoin[R, O](
   }
 
   /**
-   * Finds out how many partners rows of the other side have among those of `side` that stay, in one walk. Most
-   * have some, or the key has few rows: that is known soon. Of those that it takes longer for it is remembered.
+   * Counts the partners of rows of the other side among the unchanged rows of `side`, in one
+   * walk. Most have some, or the key has few rows: then the walk is short. After a long walk
+   * the number is cached.
    */
   private def count(
       side: Side,
@@ -307,7 +330,7 @@ final class ChangelogJoin[R, O](
           partners.put(side.other, key, rows.seen(side.other, one.row), one.stay + one.won)
     }
 
-  /** One of the rows of a side that stay: mostly it is enough to know that a row still has a partner. */
+  /** An unchanged row of a side: mostly it is enough to know that a row still has a partner. */
   private final class AnyStayingRow {
     private var side: Side = _
     private var key = 0L
@@ -342,7 +365,7 @@ final class ChangelogJoin[R, O](
     retractRemoved(ofRight, ofLeft)
   }
 
-  /** The expired rows of one side against the rows of the other that go as well. */
+  /** Deletes the pairs of expired rows of one side with deleted rows of the other. */
   private def retractRemoved(delta: KeyDelta[R], others: KeyDelta[R]): Unit = {
     val notes = joinType.notesMatches(others.side)
     var i = 0
@@ -369,18 +392,18 @@ final class ChangelogJoin[R, O](
 
 private object ChangelogJoin {
 
-  /** How many rows are looked at before it is worth while to remember what is found. */
+  /** Rows that are read before the result is worth caching. */
   val ShortWalk = 64
 }
 
 /**
- * A row that stays, of which partners have come or gone.
+ * Match-count transition: an unchanged row of which partners were inserted or deleted.
  *
- * @param won how many have come; else some have gone
- * @param counted whether it is known that none stay
+ * @param won how many were inserted; else some were deleted
+ * @param counted whether it is known that no partner is unchanged
  */
 private final class MatchTransition[R](val row: R, val won: Int, val counted: Boolean) {
 
-  /** How many of its partners stay. */
+  /** The number of its unchanged partners. */
   var stay = 0
 }

@@ -7,23 +7,23 @@ import io.streamjoin.model.Side
 import ChangelogCounters.{RetractedExpired, Unknown}
 
 /**
- * Nets the changes of rows that are equal and have no unique key.
+ * Consolidates the changes of equal rows without a unique key.
  *
  * {{{
- *   how often it came, less how often it went
- *     more  -> so many are added
- *     fewer -> so many of those held are removed; those that are not held may have expired
+ *   inserts minus deletes
+ *     positive -> as many rows are inserted
+ *     negative -> as many stored rows are deleted; rows that are not stored may have expired
  * }}}
  *
- * Where equal rows may leave at different times, that one goes that would leave first, and of those that leave
- * together one that has lost no partner by age. A row that goes and comes in one batch is as old as its last
- * write. So which rows are held does not depend on how their changes were cut into batches, nor on the order
- * in which a state shows them.
+ * If equal rows may expire at different times, a delete removes the one that would expire
+ * first, and of rows that expire together one that has lost no partner. A row that is deleted
+ * and inserted in one batch has the age of its last write. So the stored rows do not depend on
+ * how changes were cut into batches, nor on the order of the state.
  *
  * Rule R30 of `docs/internals/rules.md`.
  *
- * @param forgets whether a side's rows note that a partner of them has left by its age
- * @param retracts whether the removal of a row that is not held is that of an expired one
+ * @param forgets whether rows of a side are marked when a partner has expired
+ * @param retracts whether a delete of a row that is not stored is the delete of an expired row
  */
 private[changelog] final class CountedChanges[R](
     rows: ChangelogRows[R],
@@ -53,7 +53,7 @@ private[changelog] final class CountedChanges[R](
       val both = if (rows.agesByWrite(side)) 0 else math.min(inserts, deletes)
       deleted.clear()
       if (deletes > both) takeEqual(side, key, row, deletes - both)
-      // of those that come, so many go again
+      // some of the inserted rows are deleted again
       val passing = both + math.min(inserts - both, deletes - both - deleted.length)
       val again = math.min(deleted.length, inserts - passing)
       val unknown = deletes - passing - deleted.length
@@ -73,7 +73,7 @@ private[changelog] final class CountedChanges[R](
     }
   }
 
-  /** Removals of so many equal rows that are not stored. */
+  /** Counts deletes of equal rows that are not stored, and retracts the rows if they have expired. */
   private def notStored(row: R, removals: Int, into: KeyDelta[R]): Unit = {
     val isExpired = retracts(into.side, row)
     counters.count(into.side, if (isExpired) RetractedExpired else Unknown, removals.toLong)
@@ -90,7 +90,7 @@ private[changelog] final class CountedChanges[R](
     inserts
   }
 
-  /** Takes as many rows that are equal to this one, at most: those first that go first. */
+  /** Removes up to this many rows that are equal to this one: those first that expire first. */
   private def takeEqual(side: Side, key: Long, row: R, atMost: Int): Unit = {
     def isEqual(other: R) = rows.compare(side, other, row) == 0
     if (!rows.agesByWrite(side) && !forgets(side))
@@ -130,9 +130,9 @@ private[changelog] final class CountedChanges[R](
 private object CountedChanges {
 
   /**
-   * By what equal rows differ: those that go first are the smallest.
+   * The order of equal rows: the first to expire is the smallest.
    *
-   * @param limits at which clocks it leaves
+   * @param limits the clocks beyond which it expires
    */
   private final case class DeletionOrder(limits: Seq[Long], matched: Boolean)
 

@@ -4,16 +4,16 @@ import io.streamjoin.model.Side
 
 import ChangelogCounters.Count
 
-/** An operator whose rows leave by themselves, beside those that are taken away. */
+/** An operator whose rows are evicted or expire, apart from deletes. */
 trait Expiring {
 
   /**
-   * Takes rows out of which a limit is below its clock.
+   * Removes the rows of which a limit is below its clock.
    *
    * @param side a side whose rows have limits
-   * @param before the clocks, by limit, when this was done last
-   * @param now the same now
-   * @param why as what they count
+   * @param before the clocks, by limit, at the last call
+   * @param now the clocks now
+   * @param why the counter of the removed rows
    */
   def expire(side: Side, before: Array[Long], now: Array[Long], why: Count): Unit
 }

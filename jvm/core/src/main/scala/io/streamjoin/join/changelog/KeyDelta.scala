@@ -3,36 +3,36 @@ package io.streamjoin.join.changelog
 import io.streamjoin.model.Side
 
 /**
- * What the changes of one join key come to, of one side: the rows that go and those that come. A row that goes
- * is marked if a partner of it has expired.
+ * Delta of one join key and side: the deleted and the inserted rows. A deleted row is marked if
+ * a partner of it has expired.
  */
 private[changelog] final class KeyDelta[R](val side: Side) {
   val removed: ChangeBuffer[R] = new ChangeBuffer[R]
   val added: ChangeBuffer[R] = new ChangeBuffer[R]
 
-  /** Expired rows that are removed now: the images of the removals. */
+  /** Expired rows that are deleted now, as the deletes show them. */
   val expired: ChangeBuffer[R] = new ChangeBuffer[R]
 
-  /** Rows that stay as they are and have been written again, where that is told. */
+  /** Rows that were written again without a change, if these are reported. */
   val written: ChangeBuffer[R] = new ChangeBuffer[R]
 
-  /** How many partners the rows had that go: a mark stands for one that has left. */
+  /** The numbers of partners of the deleted rows; a mark counts as one that has left. */
   var had: Array[Int] = Array.emptyIntArray
 
-  /** How many the expired ones had. */
+  /** The numbers of partners of the expired rows. */
   var hadExpired: Array[Int] = Array.emptyIntArray
 
-  /** How many those have that come. */
+  /** The numbers of partners of the inserted rows. */
   var has: Array[Int] = Array.emptyIntArray
 
-  /** Whether all of them have been counted. */
+  /** Whether all partners have been counted. */
   var counted: Boolean = true
 
   private var suffices = false
 
   def isEmpty: Boolean = removed.isEmpty && added.isEmpty && expired.isEmpty
 
-  /** @param suffices whether one partner is as good as many */
+  /** @param suffices whether one partner is enough */
   def begin(suffices: Boolean): Unit = {
     this.suffices = suffices
     counted = true
@@ -48,7 +48,7 @@ private[changelog] final class KeyDelta[R](val side: Side) {
     java.util.Arrays.fill(hadExpired, 0, expired.length, 0)
   }
 
-  /** Whether there is nothing more to find out of them. */
+  /** Whether more partners would change nothing. */
   def settled: Boolean = suffices && haveSome(had, removed.length) &&
     haveSome(has, added.length) && haveSome(hadExpired, expired.length)
 

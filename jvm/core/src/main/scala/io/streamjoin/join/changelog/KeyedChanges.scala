@@ -7,22 +7,22 @@ import io.streamjoin.model.Side
 import ChangelogCounters.{RetractedExpired, Stale, Unknown}
 
 /**
- * Nets the changes of one row with a unique key.
+ * Consolidates the changes of one row with a unique key.
  *
  * {{{
- *   ascending by sequence; of each step equal rows of both kinds cancel
- *     a row is left     -> is held now
- *     only removals are -> nothing is held
- *     nothing is        -> what was held before
+ *   in the order of sequences; equal rows of both kinds in one step cancel
+ *     a row is left         -> it is stored
+ *     only deletes are left -> nothing is stored
+ *     nothing is left       -> the row that was stored before
  * }}}
  *
- * If nothing is known of the key, its row may have expired. The first removal then tells what it was. A
- * tombstone says that there is no row. A marked one does not: void changes have left it, and the row may
- * have expired before them.
+ * If nothing is stored for the key, its row may have expired. Then the first delete has the
+ * expired row. A tombstone shows that there is no row. A marked tombstone does not: void changes
+ * have left it, and the row may have expired before them.
  *
  * Rule R29 of `docs/internals/rules.md`.
  *
- * @param retracts whether the removal of a row that is not held is that of an expired one
+ * @param retracts whether a delete of a row that is not stored is the delete of an expired row
  */
 private[changelog] final class KeyedChanges[R](
     rows: ChangelogRows[R],
@@ -67,7 +67,7 @@ private[changelog] final class KeyedChanges[R](
     fresh - from + (if (was) 0 else if (expired) 1 else unknown(fresh, until))
   }
 
-  /** Whether the changes remove a row that has expired. */
+  /** Retracts the expired row if the changes delete it, and returns whether they do. */
   private def retractExpired(from: Int, until: Int, into: KeyDelta[R]): Boolean = {
     var i = from
     while (i < until && (changes.isMarked(i) || !retracts(side, changes(i)))) i += 1
@@ -80,8 +80,8 @@ private[changelog] final class KeyedChanges[R](
   }
 
   /**
-   * The row that was there before the changes, as the first ones tell that are not void. None: they begin
-   * with a row that comes.
+   * The row before the changes, by the first changes that are not void. None: the first of them
+   * is an insert.
    */
   private def firstRemoved(from: Int, until: Int): Option[R] = {
     var removed = Option.empty[R]
@@ -109,14 +109,14 @@ private[changelog] final class KeyedChanges[R](
     removed
   }
 
-  /** Where the changes of one sequence end. */
+  /** The end of the changes of one sequence. */
   private def endOfStep(start: Int, until: Int): Int = {
     var end = start + 1
     while (end < until && rows.compareSequence(side, changes(end), changes(start)) == 0) end += 1
     end
   }
 
-  /** A row is there after all. */
+  /** The row exists after the changes. */
   private def upsert(
       key: Long,
       row: R,
@@ -127,7 +127,7 @@ private[changelog] final class KeyedChanges[R](
   ): Unit = {
     val kept = keeps(side, row)
     if (kept && was && rows.compare(side, before, row) == 0) {
-      // a write all the same: it begins its time in the state anew
+      // a write nevertheless: its time in the state begins anew
       stored.append(side, key, row, matched)
       if (rows.reportsWrites(side) && !isSame(row, before)) into.written.add(row, matched)
     } else {
@@ -136,11 +136,11 @@ private[changelog] final class KeyedChanges[R](
     }
   }
 
-  /** What is held stays where all changes are stale, or void: nobody has written it. */
+  /** The stored row is unchanged if all changes are stale or void: there was no write. */
   private def isSame(row: R, before: R): Boolean =
     row.asInstanceOf[AnyRef] eq before.asInstanceOf[AnyRef]
 
-  /** Changes of what is not held, none of which brings it. */
+  /** Counts deletes of rows that are not stored, if no change inserts one. */
   private def unknown(from: Int, until: Int): Int = {
     var removals = 0
     var i = from
@@ -153,11 +153,11 @@ private[changelog] final class KeyedChanges[R](
     removals
   }
 
-  // ---- what is held after the changes ----
+  // ---- the stored row after the changes ----
 
   /**
-   * The place of the row that the changes of the largest sequence leave, whatever came before them, or
-   * [[Deleted]], or [[Void]]: one walk, however often a row was changed.
+   * The position of the row after the changes of the largest sequence, for any changes before
+   * them, or [[Deleted]], or [[Void]]. It needs one walk, for any number of changes.
    */
   private def ofLast(from: Int, until: Int): Int = {
     var end = from
@@ -174,7 +174,7 @@ private[changelog] final class KeyedChanges[R](
     ofStep(from, end)
   }
 
-  /** The same of changes of one sequence. The largest of several rows is the one that is left. */
+  /** The same for changes of one sequence. Of several rows the largest is left. */
   private def ofStep(from: Int, until: Int): Int = {
     val firstDelete = changes.partition(from, until)(changes.isMarked)
     changes.sortAlike(from, firstDelete, byRow)
@@ -195,8 +195,8 @@ private[changelog] final class KeyedChanges[R](
   private var stayed: R = _
 
   /**
-   * What is held where the changes of the largest sequence have cancelled each other: that depends on all
-   * of them. Tells whether there is something, which is [[stayed]] then.
+   * Computes the row if the changes of the largest sequence have cancelled: then it depends on
+   * all of them. Returns whether there is one, in [[stayed]].
    */
   private def stays(from: Int, until: Int, was: Boolean, before: R): Boolean = {
     changes.sort(from, until, bySequence)
@@ -216,7 +216,7 @@ private[changelog] final class KeyedChanges[R](
     there
   }
 
-  /** What was there before changes that are void is of their sequence, where it is among them. */
+  /** A row before void changes has their sequence, if it is among them. */
   private def rewritten(from: Int, until: Int): Unit = {
     var i = from
     while (i < until && rows.compare(side, changes(i), stayed) != 0) i += 1
@@ -224,9 +224,9 @@ private[changelog] final class KeyedChanges[R](
   }
 
   /**
-   * Notes that a key is deleted, with the latest sequence known.
+   * Stores a tombstone of a deleted key, with the latest known sequence.
    *
-   * @param before the row that was held, or the sign that there is none
+   * @param before the stored row, or its tombstone
    * @param open whether a row of the key may have expired
    */
   private def storeTombstone(
@@ -253,9 +253,9 @@ private[changelog] final class KeyedChanges[R](
 
 private object KeyedChanges {
 
-  /** Nothing is held. */
+  /** Nothing is stored. */
   private val Deleted = -1
 
-  /** What is held is what was held before. */
+  /** The row that was stored before. */
   private val Void = -2
 }

@@ -4,8 +4,9 @@ import io.streamjoin.bounds.{JoinBounds, RowTimes}
 import io.streamjoin.model.Side
 
 /**
- * By which of its times a row of a changelog join leaves, and when: as soon as a time is below its clock,
- * no change of the row itself, and none of a partner, can come that is not late.
+ * Eviction rule of changelog joins: the times of a row by which it is evicted, and when. If a
+ * time is below its clock, no change of the row, and none of a partner, can arrive that is not
+ * late.
  *
  * {{{
  *   clock of a time = min(its watermark, largest of (watermark - slack) of the other input)
@@ -22,11 +23,11 @@ final case class Leaving(bounds: JoinBounds, alone: Boolean) {
       side -> bounds.indices(side).filter(bounds.columns(_).watermarked).toArray
     }.toMap
 
-  /** The columns by which rows of a side leave; none: they stay until they go. */
+  /** The columns by which rows of a side are evicted; none: they stay until they are deleted. */
   def columns(side: Side): IndexedSeq[Int] =
     watermarked(side).toIndexedSeq.filter(alone || bounds.watermarkedInOutput(_))
 
-  /** Whether some rows leave, so that late changes cannot be applied. */
+  /** Whether some rows are evicted, so that late changes cannot be applied. */
   val exists: Boolean = Side.both.exists(columns(_).nonEmpty)
 
   /** @param received the watermarks, by column */

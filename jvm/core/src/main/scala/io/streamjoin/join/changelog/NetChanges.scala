@@ -5,13 +5,13 @@ import io.streamjoin.model.{BySide, Side}
 import ChangelogCounters.{Cancelled, Deleted, Late}
 
 /**
- * Nets the changes of a batch by the identity of their rows, and takes what goes out of the state. The
- * order in which changes come has no say: see [[KeyedChanges]] for rows with a unique key, and
- * [[CountedChanges]] for others.
+ * Consolidates the changes of a batch by row identity, and deletes rows from the state. The
+ * order in which changes arrive does not matter. See [[KeyedChanges]] for rows with a unique
+ * key, and [[CountedChanges]] for others.
  *
- * @param keeps whether a row of a side is of any use
- * @param forgets whether a side's rows note that a partner of them has left by its age
- * @param retracts whether the removal of a row that is not held is that of an expired one
+ * @param keeps whether a row of a side is needed
+ * @param forgets whether rows of a side are marked when a partner has expired
+ * @param retracts whether a delete of a row that is not stored is the delete of an expired row
  */
 private[changelog] final class NetChanges[R](
     rows: ChangelogRows[R],
@@ -27,7 +27,7 @@ private[changelog] final class NetChanges[R](
     else new CountedChanges[R](rows, stored, counters, keeps, forgets, retracts)
   }
 
-  /** @param changes of one join key, marked if a row comes; they are of no more use afterwards */
+  /** @param changes of one join key, marked for inserts; the buffer may be reused afterwards */
   def of(key: Long, changes: ChangeBuffer[R], into: KeyDelta[R]): Unit = if (!changes.isEmpty) {
     val side = into.side
     withoutLate(side, changes)

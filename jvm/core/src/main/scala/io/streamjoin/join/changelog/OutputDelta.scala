@@ -3,8 +3,9 @@ package io.streamjoin.join.changelog
 import scala.collection.mutable
 
 /**
- * What changes of a batch do to the output: collected, then netted, so that no row is both taken back and
- * given. Once for each join key, and once more for what several of them give, where that may be equal.
+ * Output delta of a batch: changes are collected, then consolidated, so that no row is both
+ * deleted and inserted. It is used once for each join key, and once more for the output of
+ * several keys that may have equal rows.
  *
  * @tparam O a row of the output
  */
@@ -17,16 +18,17 @@ final class OutputDelta[O](
   private val rewritten = mutable.ArrayBuffer.empty[(O, O)]
   private val settled = mutable.ArrayBuffer.empty[Changed[O]]
 
-  /** @param row None: nobody wants it */
+  /** @param row None: not required */
   def emit(row: Option[O], added: Boolean): Unit =
     if (row.nonEmpty) (if (added) this.added else removed) += row.get
 
-  /** @param before equal to `after`, in an object of its own; the two are an update all the same */
+  /** @param before equal to `after`, in an object of its own; the two are an update nevertheless */
   def rewrite(before: Option[O], after: Option[O]): Unit =
     if (before.nonEmpty && after.nonEmpty) rewritten += before.get -> after.get
 
   /**
-   * What is left of them: removals first, an update's two images one after the other. Begins anew.
+   * Returns the consolidated changes, and starts anew. Deletes are first, and the two images of
+   * an update are adjacent.
    *
    * @return to be read before the next call
    */
@@ -52,7 +54,7 @@ final class OutputDelta[O](
 
   private var read = 0
 
-  /** One object for all keys, which asks nothing of the list but its rows. */
+  /** One iterator for all keys. */
   private val inOrder: Iterator[Changed[O]] = new Iterator[Changed[O]] {
     override def hasNext: Boolean = read < settled.length
 
@@ -68,7 +70,7 @@ final class OutputDelta[O](
     inserts.foreach(settled += Changed(ChangeKind.Insert, _))
   }
 
-  /** Whether the rows were taken back and given two by two of one key, which is what most updates come to. */
+  /** Whether deletes and inserts are pairs of one key, as most updates are. */
   private def areInStep: Boolean = removed.length == added.length && {
     var i = 0
     while (i < added.length && output.sameKey(removed(i), added(i))) i += 1
@@ -89,7 +91,7 @@ final class OutputDelta[O](
     settled += Changed(ChangeKind.Postimage, after)
   }
 
-  /** Rows that are equal, one of them taken back and one given, are one row that stays. */
+  /** Equal rows, one deleted and one inserted, cancel. */
   private def cancel(): Unit = {
     val before = added.length
     if (removed.length * before.toLong <= OutputDelta.FewPairs) added.filterInPlace { row =>
@@ -117,9 +119,9 @@ final class OutputDelta[O](
 
   /** Two images of one output key are an update. */
   private def labelled(): Unit = {
-    // in the order in which they went
+    // in the order of the deletes
     val images = mutable.LinkedHashMap.empty[AnyRef, O]
-    // of several rows with one key one is what the other image replaces
+    // one of several rows with one key is replaced by the other image
     val others = mutable.ArrayBuffer.empty[O]
     for (row <- removed) output.key(row) match {
       case Some(key) if !images.contains(key) => images(key) = row
@@ -143,6 +145,6 @@ final class OutputDelta[O](
 
 private object OutputDelta {
 
-  /** So many comparisons cost less than a table. */
+  /** Fewer comparisons cost less than a table. */
   private val FewPairs = 64L
 }

@@ -5,15 +5,17 @@ import scala.collection.mutable
 import io.streamjoin.model.{BySide, Side}
 
 /**
- * How many partners rows have that come out alone otherwise, in the join keys in which it takes a long walk
- * to find that out: those of many rows of which a condition beyond the equality lets few match.
+ * Cache of the numbers of partners of rows that may be emitted alone. It is for join keys in
+ * which counting needs a long walk: keys with many rows, of which a condition beyond the
+ * equality lets few match.
  *
- * All of it follows from the rows: nothing is written to a checkpoint, and whoever begins without it counts
- * again what is asked for. Rows that are equal in all that the condition sees of them have the same partners,
- * and one number. A row that is not in here has not been counted; a number of rows that are not held any more, or
- * have lost a partner by age, does no harm, for it is replaced when such a row comes.
+ * All of it follows from the rows. Nothing is written to a checkpoint, and an empty cache only
+ * costs the walks again. Rows that are equal in the columns of the condition have the same
+ * partners, and one number. A row that is not in the cache has not been counted. The number of
+ * a row that is not stored any more, or has lost an expired partner, is harmless: it is
+ * replaced when such a row arrives.
  *
- * It belongs to one version of one partition's rows. Not thread-safe.
+ * It belongs to one version of the rows of one partition. Not thread-safe.
  */
 final class PartnerCounts {
   import PartnerCounts._
@@ -34,12 +36,12 @@ final class PartnerCounts {
   private[changelog] def has(side: Side): Boolean = sides(side).keys.nonEmpty
 
   /**
-   * Notes that a row has other partners than before, in a join key that [[has]] counts.
+   * Changes the number of a row in a join key that [[has]] counts.
    *
-   * @param seen what the condition sees of it
-   * @param lost how many partners have gone
-   * @param won how many have come
-   * @return how many of them stay; none where that has not been counted
+   * @param seen the columns of the condition
+   * @param lost how many partners were deleted
+   * @param won how many were inserted
+   * @return how many of them are unchanged; none if that has not been counted
    */
   private[changelog] def change(
       side: Side,
@@ -64,16 +66,17 @@ final class PartnerCounts {
     if (before.isEmpty) counted.size += 1
   }
 
-  /** Of a row of which it is not known how many partners it has. */
+  /** Removes a row with an unknown number of partners. */
   private[changelog] def forget(side: Side, key: Long, seen: AnyRef): Unit = {
     val counted = sides(side)
     if (counted.keys(key).remove(seen).nonEmpty) counted.size -= 1
   }
 
   /**
-   * Ends the changes of a join key: begins anew where most numbers are of rows that have gone.
+   * Ends the changes of a join key: clears the cache if most numbers are of rows that were
+   * deleted.
    *
-   * @param held how many rows a side has
+   * @param stored how many rows a side has
    */
   private[changelog] def end(stored: Side => Long): Unit = Side.both.foreach { side =>
     val counted = sides(side)
@@ -86,10 +89,10 @@ final class PartnerCounts {
 
 private object PartnerCounts {
 
-  /** So many numbers too many are no matter. */
+  /** The number of superfluous entries that is harmless. */
   val Spare = 1024
 
-  /** The numbers of one side, by join key and what the condition sees. */
+  /** The numbers of one side, by join key and columns of the condition. */
   final class Counted {
     val keys: mutable.LongMap[mutable.HashMap[AnyRef, Partners]] = mutable.LongMap.empty
     var size: Long = 0L

@@ -1,14 +1,14 @@
 package io.streamjoin.join.changelog
 
-/** Nets the changes of one row, by what tells it from others. */
+/** Consolidates the changes of one row, by its identity. */
 private[changelog] trait RowChanges[R] {
 
   /**
-   * Takes what is held of the row out of the state, and tells what of it goes and comes.
+   * Removes the stored row from the state, and adds its deletes and inserts to the delta.
    *
    * @param key the join key
-   * @param changes those of the row are from `from` on, until `until`; their order may be changed
-   * @param into of the side that the row is of
+   * @param changes those of the row are from `from` to `until`; their order may be changed
+   * @param into the delta of the side of the row
    * @return how many changes were counted as something else than void
    */
   def net(key: Long, changes: ChangeBuffer[R], from: Int, until: Int, into: KeyDelta[R]): Int

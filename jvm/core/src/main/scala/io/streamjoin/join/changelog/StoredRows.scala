@@ -3,16 +3,16 @@ package io.streamjoin.join.changelog
 import io.streamjoin.model.{BySide, Side}
 import io.streamjoin.state.JoinState
 
-/** The rows of a state, as they are found by their identity. */
+/** The stored rows of a state, found by identity. */
 private[changelog] final class StoredRows[R](rows: ChangelogRows[R], state: JoinState[R]) {
 
   private val limitsOf = BySide.of(side => new Array[Long](rows.limitCount(side)))
 
-  /** The row that [[takeOf]] has taken, and whether a partner of it has expired. */
+  /** The row that [[takeOf]] has removed, and whether a partner of it has expired. */
   var taken: R = _
   var takenMatched: Boolean = false
 
-  /** Takes the row out that has the unique key of this one, and tells whether there was one. */
+  /** Removes the row with the unique key of this one, and returns whether there was one. */
   def takeOf(side: Side, key: Long, like: R): Boolean = {
     val id = rows.identity(side, like)
     val stored = state.probe(side, key, id, id)
@@ -32,9 +32,9 @@ private[changelog] final class StoredRows[R](rows: ChangelogRows[R], state: Join
   }
 
   /**
-   * Takes as many rows out, at most.
+   * Removes up to this many rows.
    *
-   * @param removes whether it is such a row, given whether a partner of it has expired
+   * @param removes whether a row is to be removed, given whether a partner of it has expired
    */
   def take(side: Side, key: Long, like: R, atMost: Int, into: ChangeBuffer[R])(
       removes: (R, Boolean) => Boolean
@@ -60,7 +60,7 @@ private[changelog] final class StoredRows[R](rows: ChangelogRows[R], state: Join
   }
 
   /**
-   * Takes those out of which a limit is below its clock.
+   * Evicts the rows of which a limit is below its clock.
    *
    * @return how many there were
    */

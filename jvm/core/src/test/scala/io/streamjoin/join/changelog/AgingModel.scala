@@ -8,26 +8,26 @@ import io.streamjoin.model.{JoinType, Side}
  * What `docs/changelog.md` says of rows that leave by their age, under "State", word for word and without an eye to
  * what it costs: two lists of rows, the join of them before and after each batch, and nothing else.
  *
- * A removal of a row that is not held counts as that of one that was held before the batch, as Flink's joins have it.
+ * A delete of a row that is not stored counts as the delete of one that was stored before the batch, as in Flink.
  */
 private[changelog] final class AgingModel(join: TestChangelog) {
   import AgingModel._
 
   private val stored = Side.both.map(_ -> mutable.ArrayBuffer.empty[Stored]).toMap
 
-  /** Removals of rows that have expired, in the batch in hand. */
+  /** Deletes of rows that have expired, in the current batch. */
   private val retractedRows = Side.both.map(_ -> mutable.ArrayBuffer.empty[Stored]).toMap
 
   /**
-   * Rows that went by their age, removals of what is not held, those of them that are of expired rows, and changes older
-   * than what is held, since the beginning.
+   * Rows that expired, deletes of rows that are not stored and of expired rows, and changes older than the stored row,
+   * since the beginning.
    */
   val expired, unknown, retracted, stale: mutable.Map[Side, Long] =
     mutable.Map.empty[Side, Long].withDefaultValue(0L)
 
   def size(side: Side): Int = stored(side).length
 
-  /** A row is gone after the end of its age; its partners note that they had one. Nothing comes out. */
+  /** A row expires after the end of its TTL, and its partners are marked. Nothing is emitted. */
   def at(now: Long): Unit = for (side <- Side.both) {
     val (leaving, stay) = stored(side).toSeq.partition(_.row.expires < now)
     stored(side).clear()
@@ -37,7 +37,7 @@ private[changelog] final class AgingModel(join: TestChangelog) {
       partner.lost = true
   }
 
-  /** What the batch does to the result: how often each row comes, less how often it goes. */
+  /** The changes of the result in a batch: the inserts of each row minus its deletes. */
   def batch(changes: Map[Side, Seq[Change[Row]]]): Map[Out, Int] = {
     val before = stored.map { case (side, rows) => side -> rows.toSeq }
     // as they were: marks change
@@ -55,7 +55,7 @@ private[changelog] final class AgingModel(join: TestChangelog) {
     difference(result(after, lost(after)), was)
   }
 
-  /** Of a side with one row of a join key: a change of the row tells what became of the one that expired. */
+  /** For a side with one row of a join key: a change of the row deletes or replaces the expired one. */
   private def settle(side: Side, before: Seq[Stored]): Unit = {
     val (was, is) = (before.map(h => bare(h.row)), stored(side).toSeq.map(h => bare(h.row)))
     val changed = was.diff(is) ++ is.diff(was) ++ retractedRows(side).map(_.row)
@@ -63,7 +63,7 @@ private[changelog] final class AgingModel(join: TestChangelog) {
       partner.lost = false
   }
 
-  /** Whether the removal of a row that is not held is that of one that has expired, and may take something back. */
+  /** Whether a delete of a row that is not stored is the delete of an expired row that may have results. */
   private def isRetraction(side: Side, row: Row): Boolean = join.mayHaveExpired(side, row) &&
     (join.joinType.preserves(side) || join.joinable(side, row))
 
@@ -76,7 +76,7 @@ private[changelog] final class AgingModel(join: TestChangelog) {
   private def pairs(side: Side, row: Row, other: Row): Boolean =
     if (side == Side.Left) join.matches(row, other) else join.matches(other, row)
 
-  /** A row that can match nothing, and whose like does not come out alone, is not held where it has no sequence. */
+  /** A row that can match nothing and is never emitted alone is not stored if it has no sequence. */
   private def stores(side: Side, row: Row): Boolean =
     join.joinType.preserves(side) || join.keyed(side) || join.joinable(side, row)
 
@@ -95,7 +95,7 @@ private[changelog] final class AgingModel(join: TestChangelog) {
         val void = go.forall(g => come.exists(c => bare(c.row) == bare(g.row)))
         if (left.nonEmpty) left
         else if (!void) None
-        // what changes nothing is a write of the row all the same
+        // a change without an effect is a write of the row nevertheless
         else there.map(t => come.map(_.row).find(bare(_) == bare(t)).getOrElse(t))
       }
       // a key of which nothing is known, but changes that are void, may have a row that has expired
@@ -108,7 +108,7 @@ private[changelog] final class AgingModel(join: TestChangelog) {
           val stays = was.exists(bare(_) == bare(row))
           rows += new Stored(row, stays && before.get.lost)
         case None =>
-          // what is gone leaves its key and sequence behind where it would have an end itself
+          // a deleted row leaves a tombstone if it would expire itself
           val last =
             fresh.filterNot(_.added).maxByOption(_.row.sequence).map(_.row.copy(deleted = true))
           rows ++= last.filter(
@@ -122,14 +122,14 @@ private[changelog] final class AgingModel(join: TestChangelog) {
     }
   }
 
-  /** What of the changes of one sequence goes and what comes, but for what is equal. */
+  /** The deletes and inserts of one sequence, without equal ones. */
   private def netted(step: Seq[Change[Row]]): (Seq[Row], Seq[Row]) = {
     val (come, go) = step.partition(_.added)
     def isIn(some: Seq[Change[Row]])(c: Change[Row]) = some.exists(s => bare(s.row) == bare(c.row))
     (go.filterNot(isIn(come)).map(_.row), come.filterNot(isIn(go)).map(_.row))
   }
 
-  /** The first changes that say anything say what was there before. */
+  /** The row before the changes, by the first changes that are not void. */
   private def firstRemoved(steps: Seq[Seq[Change[Row]]]): Option[Row] =
     steps.map(netted).find(_ != (Nil -> Nil)).flatMap(_._1.maxByOption(bare(_).toString))
 
@@ -148,7 +148,7 @@ private[changelog] final class AgingModel(join: TestChangelog) {
         retracted(side) += others
         retractedRows(side) ++= Seq.fill(others)(new Stored(go.head.row, lost = false))
       } else unknown(side) += others
-      // one that goes and comes has not gone, and is as old as this write
+      // a row that is deleted and inserted is unchanged, with the age of this write
       val stay = taken.takeRight(come.length - passing)
       for ((change, i) <- come.drop(passing).zipWithIndex)
         rows += new Stored(change.row, stay.lift(i).exists(_.lost))
@@ -192,7 +192,7 @@ private[changelog] object AgingModel {
   /** @param lost whether a partner of it has left by its age */
   private final class Stored(val row: Row, var lost: Boolean)
 
-  /** What comes out of a row, which is also what it is told apart by. */
+  /** The output columns of a row, which are also its identity. */
   def bare(row: Row): Row = row.copy(sequence = 0, expires = Long.MaxValue)
 
   def difference(after: Map[Out, Int], before: Map[Out, Int]): Map[Out, Int] =

@@ -31,16 +31,16 @@ private[changelog] final case class Row(
 )
 
 /**
- * A row of an input as it comes or goes.
+ * A change of an input.
  *
  * @param added whether the row is there from now on, or no more
  */
 private[changelog] final case class Change[R](row: R, added: Boolean)
 
-/** What comes out: images of both sides, None where there is none. */
+/** An output row: images of both sides, None where there is none. */
 private[changelog] final case class Out(left: Option[Row], right: Option[Row])
 
-/** How the rows of a side are told apart. */
+/** How the rows of a side are identified. */
 private[changelog] sealed trait Layout
 private[changelog] object Layout {
 
@@ -59,7 +59,7 @@ private[changelog] object Layout {
  * @param aging whether rows leave by when they were written
  * @param condition what else a pair must fulfil
  * @param nullSafe whether a join key that is NULL is equal to itself
- * @param retracts whether the removal of a row with an age is that of an expired one, if it is not held
+ * @param retracts whether a delete of a row with a TTL is the delete of an expired row, if it is not stored
  * @param hashes how many different hashes of keys there are: few, so that different keys meet
  */
 private[changelog] final case class TestChangelog(
@@ -353,7 +353,7 @@ private[changelog] final class ChangelogDriver(
 
   def stored(side: Side): Long = state.size(side)
 
-  /** The rows that are held, with their limits, and whether a partner of them has left. */
+  /** The stored rows, with their limits, and whether a partner of them has left. */
   def rows(side: Side): Seq[(Row, Boolean)] =
     (None +: Seq(0, 1).map(Some(_))).map(join.hash).distinct.flatMap { key =>
       state.probe(side, key, Long.MinValue, Long.MaxValue).map(b => b.row -> b.matched).toVector

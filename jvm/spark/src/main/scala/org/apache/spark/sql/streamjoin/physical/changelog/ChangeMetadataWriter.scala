@@ -8,9 +8,8 @@ import org.apache.spark.unsafe.Platform
 import io.streamjoin.join.changelog.ChangeKind
 
 /**
- * What became of a row, in those columns of the output that say so, as far as they are asked for: kind, batch and time of
- * the batch; or whether the row comes. It is written into a row that is there already and has [[ChangeMetadataWriter.Spare]] bytes
- * of room.
+ * Writer of the change metadata of an output row, in the required columns: row kind, batch and time of the batch, or
+ * whether the row is inserted. It writes into an existing row with [[ChangeMetadataWriter.Spare]] spare bytes.
  */
 private[changelog] final class ChangeMetadataWriter(spec: ChangelogSpec) {
 
@@ -37,7 +36,7 @@ private[changelog] final class ChangeMetadataWriter(spec: ChangelogSpec) {
   private val kinds = ChangeKind.all.toArray
   private val words = kinds.map(_.name.getBytes(UTF_8))
 
-  /** There are four, which a hash would not find sooner. */
+  /** A scan of four kinds is as fast as a hash. */
   private def wordOf(kind: ChangeKind): Array[Byte] = {
     var i = 0
     while (kinds(i) ne kind) i += 1
@@ -51,9 +50,9 @@ private[changelog] final class ChangeMetadataWriter(spec: ChangelogSpec) {
     if (kindAt >= 0) append(row, wordOf(kind))
   }
 
-  /** The kind has a variable part, which is the last one of the row. */
+  /** Appends the variable part of the kind, which is the last one of the row. */
   private def append(row: UnsafeRow, word: Array[Byte]): Unit = {
-    // not as a pair, which is an object for each row
+    // a pair would allocate an object for each row
     val bytes = row.getBaseObject.asInstanceOf[Array[Byte]]
     val end = row.getSizeInBytes
     row.setLong(kindAt, end.toLong << 32 | word.length.toLong)
@@ -72,6 +71,6 @@ private[changelog] object ChangeMetadataWriter {
 
   private def rounded(bytes: Int): Int = (bytes + 7) / 8 * 8
 
-  /** How many bytes a row needs behind its own. */
+  /** The spare bytes that a row needs at its end. */
   val Spare: Int = rounded(ChangeKind.all.map(_.name.length).max)
 }

@@ -10,8 +10,8 @@ import org.apache.spark.sql.streamjoin.physical.stateful.{OperatorsOfRuns, Store
 import io.streamjoin.model.Side
 
 /**
- * A join with its rows told apart as they were when its checkpoint began: a key that follows from a join below was not
- * known to earlier versions, and there rows are found by all their columns.
+ * Keys of the rows of a join as its checkpoint has them. Earlier versions did not infer a key from a join below: in
+ * their checkpoints, rows are identified by all columns.
  */
 private[changelog] object CheckpointedKeys {
 
@@ -26,7 +26,7 @@ private[changelog] object CheckpointedKeys {
     if (fromBelow.isEmpty) spec
     else {
       val sides = fromBelow & counting.of(info) {
-        // a description that cannot be read is told of where the whole of it is compared
+        // an unreadable description is reported where the whole of it is compared
         Try(StoredDescription.of(info, session).map(JoinDescription.read))
           .toOption.flatten.fold(Set.empty[Side])(DescribedChangelog.counting)
       }

@@ -6,7 +6,7 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import io.streamjoin.join.changelog.{AppendOnlyJoin, ChangeBuffer, Changed, ChangelogJoin, Expiring}
 import io.streamjoin.model.Side
 
-/** What comes out of the rows of a batch, while they are read. */
+/** The output of a batch, while its rows are read. */
 private[changelog] sealed trait JoinedChanges extends Iterator[Changed[UnsafeRow]] {
 
   /** What they go through. */
@@ -50,7 +50,7 @@ private final class KeyRuns(rows: UnsafeChangelogRows, side: Side, input: Iterat
   /** The hash of the next changes' join key, where there are some. */
   def key: Long = aheadKey
 
-  /** Whether its next key comes no later than the other's. */
+  /** Whether its next key is not after the next key of the other. */
   def isBefore(other: KeyRuns): Boolean = nonEmpty && (!other.nonEmpty || key <= other.key)
 
   private val run = new ChangeBuffer[UnsafeRow]

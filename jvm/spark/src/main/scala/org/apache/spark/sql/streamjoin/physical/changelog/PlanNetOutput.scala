@@ -8,22 +8,22 @@ import org.apache.spark.sql.streamjoin.logical.plan.{AliasedColumn, ChangelogJoi
 import io.streamjoin.model.{Routing, Side}
 
 /**
- * Plans what stands right above a changelog join: filters and columns, and below both [[NetOutputExec]] where the
- * changes are those of the query and rows of different join keys may be equal in what comes out.
+ * Plans the operators right above a changelog join: filters and columns. Below both it adds [[NetOutputExec]], if the
+ * changes are those of the query and rows of different join keys may have equal output columns.
  *
  * {{{
- *   a join, sums or toUpserts are above        not netted here: they net by themselves
- *   the join takes nothing back                not netted
- *   the columns of its equality come out       not netted: rows of different join keys differ in them
- *     but others only what they are computed to    netted within each join key
- *   else                                       netted, by the output key or all columns
+ *   a join, sums or toUpserts are above        not consolidated here: they do it themselves
+ *   the join deletes nothing                   not consolidated
+ *   the output has the columns of the equality not consolidated: rows of different join keys differ
+ *     and others only in expressions           consolidated within each join key
+ *   else                                       consolidated, by the output key or all columns
  * }}}
  */
 private[physical] object PlanNetOutput {
 
   /**
-   * @param list what comes out
-   * @param filters what of a filter above the join is not the join's, see [[PlanChangelogJoin.filter]]
+   * @param list the output columns
+   * @param filters conditions above the join that the join does not evaluate, see [[PlanChangelogJoin.filter]]
    */
   def apply(
       j: ChangelogJoin,
@@ -47,7 +47,7 @@ private[physical] object PlanNetOutput {
     }
   }
 
-  /** Why rows that differ may be equal in what comes out; and the join key, where they must have the same one. */
+  /** Why different rows may have equal output columns; and the join key, if these must have the same one. */
   private def mayBeEqual(
       j: ChangelogJoin,
       spec: ChangelogSpec,
@@ -69,7 +69,7 @@ private[physical] object PlanNetOutput {
     }
   }
 
-  /** The join key by which the output is partitioned and ordered, if it comes out. */
+  /** The join key by which the output is partitioned and ordered, if the output has it. */
   private def ordered(spec: ChangelogSpec, required: RequiredColumns): Seq[Expression] =
     spec.joinType.always.map(spec.keys).find(_.forall(required.contains)).getOrElse(Nil)
 
@@ -106,7 +106,7 @@ private[physical] object PlanNetOutput {
     }
   }
 
-  /** Of what decides to which partition a row of the output belongs, what rows are not told apart by. */
+  /** The expressions that choose the partition of an output row and are not part of its identity. */
   private def hiddenKeys(spec: ChangelogSpec, required: RequiredColumns): Seq[Expression] = {
     def hidden(side: Side) = spec.keys(side).filterNot(required.identifies)
     spec.joinType.always match {

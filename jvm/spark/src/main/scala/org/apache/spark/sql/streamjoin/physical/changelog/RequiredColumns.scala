@@ -16,10 +16,11 @@ import org.apache.spark.sql.streamjoin.logical.plan.{ChangelogJoin, EquiKey}
 import io.streamjoin.model.JoinType
 
 /**
- * What comes out of a query right above a changelog join, by what it says of a row and what of its change.
+ * Required columns of a changelog join: splits the output of the query right above it into row data
+ * and change metadata.
  *
- * @param list what comes out
- * @param filters conditions between the join and that
+ * @param list the output columns
+ * @param filters conditions between the join and the output
  */
 private[changelog] final class RequiredColumns(
     j: ChangelogJoin,
@@ -28,7 +29,7 @@ private[changelog] final class RequiredColumns(
 ) {
 
   private val (ofChange, ofRow) = list.partition { e =>
-    // what differs each time it is asked for does not tell one row from another
+    // a nondeterministic value does not identify a row
     !e.deterministic || e.references.exists(j.changes.contains)
   }
 
@@ -37,30 +38,30 @@ private[changelog] final class RequiredColumns(
     case _                                     => false
   }
 
-  /** What is made of the columns of a row, and tells them apart as far as it goes. */
+  /** Expressions of the columns of a row. They are part of its identity. */
   val computed: Seq[NamedExpression] = others
 
   private val plainSet = AttributeSet.fromAttributeSets(
     (columns ++ ofChange ++ filters).map(_.references)
   ) -- j.changes
 
-  /** The columns of a row that come out as they are, or go into what is said of its change. */
+  /** The columns of a row that are output unchanged, or used with the change metadata. */
   val plain: Seq[Attribute] = j.output.filter(plainSet.contains)
 
-  /** Whether all columns of an expression are there as they are. */
+  /** Whether all columns of an expression are in the output unchanged. */
   def contains(e: Expression): Boolean = e.references.subsetOf(plainSet)
 
-  /** What is computed of columns that are not there themselves: in it rows that differ may be equal. */
+  /** Expressions of columns that are not in the output themselves: different rows may have equal values. */
   val lossy: Seq[NamedExpression] = computed.filterNot(contains)
 
   /**
-   * Columns of which one tells the other, for an inner join below has found them equal. What is equal in a collation may
-   * differ in what is computed of it; of numbers that are equal and yet differ none is a key as it is.
+   * Pairs of columns that an inner join below has found equal, so that one determines the other. Values that are equal
+   * in a collation may differ in expressions of them. Numbers that are equal and differ in bytes are never plain keys.
    */
   private val equal: Seq[(Attribute, Attribute)] = j.children.flatMap(equalIn)
 
   private def equalIn(plan: LogicalPlan): Seq[(Attribute, Attribute)] = plan match {
-    // its columns are those of its first part, and rows of the others were in another join
+    // its columns are those of its first input, and rows of the others are from another join
     case _: Union => Nil
     case below: ChangelogJoin if below.joinType == JoinType.Inner =>
       below.equiKeys.collect {
@@ -81,7 +82,7 @@ private[changelog] final class RequiredColumns(
 
   private val known = withEqual(plainSet)
 
-  /** Whether rows that differ in the value of an expression differ in what comes out. */
+  /** Whether rows with different values of an expression have different output columns. */
   def identifies(e: Expression): Boolean = e.references.subsetOf(known) || computed.exists {
     case Alias(same, _) => same.semanticEquals(e)
     case _              => false

@@ -15,9 +15,9 @@ import io.streamjoin.join.changelog.{Changed, ChangelogOutput}
 import io.streamjoin.model.Side
 
 /**
- * Output rows as Spark wants them, with the columns that are asked for: those of the stored rows are copied, and
- * there is room for what became of the row, which is known last. Code is written by need, for many a batch gives
- * nothing, and kept from batch to batch ([[ChangelogProgram]]).
+ * Factory of output rows in the format of Spark, with the required columns. Columns of the stored rows are copied. The
+ * row has room for its change metadata, which is known last. Code is generated on first use, as many batches have no
+ * output, and is reused from batch to batch ([[ChangelogProgram]]).
  */
 private[changelog] final class UnsafeChangelogOutput(spec: ChangelogSpec)
     extends ChangelogOutput[UnsafeRow, UnsafeRow] {
@@ -44,7 +44,7 @@ private[changelog] final class UnsafeChangelogOutput(spec: ChangelogSpec)
    */
   def begin(version: Long, nowMs: Long): Unit = metadata.begin(version, nowMs * 1000L)
 
-  /** Lets go of the rows that were looked at last. */
+  /** Releases the last rows. */
   def forget(): Unit = pair(null, null): Unit
 
   private lazy val wanted = spec.wanted.map {
@@ -81,7 +81,7 @@ private[changelog] final class UnsafeChangelogOutput(spec: ChangelogSpec)
   override def sameKey(a: UnsafeRow, b: UnsafeRow): Boolean =
     spec.outputKey.nonEmpty && haveOneKey(a, b)
 
-  /** The row that comes out: the one that was made before, which now tells what became of it. */
+  /** The output row: the row that was created before, now with its change metadata. */
   def row(changed: Changed[UnsafeRow]): InternalRow = {
     metadata.write(changed.row, changed.kind)
     changed.row
