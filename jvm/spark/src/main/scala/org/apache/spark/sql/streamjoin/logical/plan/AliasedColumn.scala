@@ -57,13 +57,16 @@ private[streamjoin] object AliasedColumn {
   private def saysOfChange(a: Attribute): Boolean =
     a.metadata.contains(ChangelogMarks.Kind) || ChangelogMarks.isCommit(a)
 
-  /** An expression with the aliases that its columns have lost. */
+  /**
+   * An expression with the aliases that the optimizer has removed. A column of a catalog table then has the name of
+   * the table as its qualifier, so an alias that is known replaces any other.
+   */
   def restored(e: Expression, known: Seq[AliasedColumn]): Expression = {
     val aliases = known.collect { case AliasedColumn(a: Attribute, alias, _) =>
       a.exprId -> alias
     }.toMap
     e.transform {
-      case a: Attribute if a.qualifier.isEmpty => aliases.get(a.exprId).fold(a)(a.withQualifier)
+      case a: Attribute => aliases.get(a.exprId).fold(a)(a.withQualifier)
     }
   }
 }
