@@ -5,8 +5,9 @@ import scala.collection.mutable
 import io.streamjoin.model.{JoinType, Side}
 
 /**
- * What `docs/changelog.md` says of rows that leave by their age, under "State", word for word and without an eye to
- * what it costs: two lists of rows, the join of them before and after each batch, and nothing else.
+ * Model of the rules in `docs/changelog-state.md` for rows that expire, under "Age" and "Deletes of
+ * expired rows", without regard to cost: two lists of rows, and the join of them before and after
+ * each batch.
  *
  * A delete of a row that is not stored counts as the delete of one that was stored before the batch, as in Flink.
  */
