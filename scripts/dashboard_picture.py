@@ -8,6 +8,7 @@ PATH. The panels' own queries are asked, so what is empty here is empty in Grafa
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 import tempfile
@@ -132,6 +133,8 @@ def prometheus(folder: Path, driver: str | None) -> Iterator[str]:
 def draw(address: str, began: float, ended: float, picture: Path) -> dict[str, int]:
     """How many series each panel has."""
     panels = json.loads(DASHBOARD.read_text(encoding="utf-8"))["panels"]
+    # a table of names has no scale to draw
+    panels = [panel for panel in panels if panel["type"] != "table"]
     rows = {panel["gridPos"]["y"]: None for panel in panels}
     figure = Figure(figsize=(11, 2.4 * len(rows)), layout="constrained")
     FigureCanvasAgg(figure)
@@ -141,7 +144,7 @@ def draw(address: str, began: float, ended: float, picture: Path) -> dict[str, i
         at = panel["gridPos"]
         axes = figure.add_subplot(grid[list(rows).index(at["y"]), at["x"] : at["x"] + at["w"]])
         series = [
-            one
+            one | {"legend": legend(target["legendFormat"], one["metric"])}
             for target in panel["targets"]
             for one in ask(address, target["expr"].replace("${query}", QUERY), began, ended)
         ]
@@ -159,6 +162,11 @@ def ask(address: str, expression: str, began: float, ended: float) -> list[dict[
     return result
 
 
+def legend(template: str, labels: dict[str, str]) -> str:
+    """Fill in ``{{label}}`` as Grafana does."""
+    return re.sub(r"{{(\w+)}}", lambda found: labels.get(found[1], ""), template)
+
+
 def one_panel(axes: Axes, panel: dict[str, Any], series: list[dict[str, Any]]) -> None:
     unit = panel["fieldConfig"]["defaults"].get("unit", "short")
     per, name = PER_UNIT.get(unit, (1, ""))
@@ -167,7 +175,7 @@ def one_panel(axes: Axes, panel: dict[str, Any], series: list[dict[str, Any]]) -
         values = [float(value) / per for _, value in one["values"]]
         if unit == "dateTimeAsIso":
             values = [date2num(utc(value / 1000)) for value in values]
-        axes.plot(times, values, linewidth=1.2, label=one["metric"].get("figure", ""))  # type: ignore[arg-type]
+        axes.plot(times, values, linewidth=1.2, label=one["legend"])  # type: ignore[arg-type]
     axes.set_title(panel["title"], fontsize="medium", loc="left")
     axes.set_ylabel(name, fontsize="small")
     axes.xaxis.set_major_formatter(ConciseDateFormatter(axes.xaxis.get_major_locator()))

@@ -140,8 +140,8 @@ def test_retention_of_wrong_type(rows: DataFrame, retention: object) -> None:
     ("order", "said"),
     [
         (1, "str, Column, list of str or Column, or None, got int"),
-        (["id", 1], "got list with int"),
-        (("id", None), "got tuple with NoneType"),
+        (["id", 1], "got list of str and int"),
+        (("id", None), "got tuple of str and NoneType"),
     ],
 )
 def test_order_by_of_wrong_type(rows: DataFrame, order: Any, said: str) -> None:

@@ -166,17 +166,17 @@ MISTAKES: dict[str, tuple[Callable[[Streams], object], str, str]] = {
     ),
     "WATERMARK FOR": (
         in_from("mistaken_orders WATERMARK FOR ot AS ot - INTERVAL '1' MINUTE"),
-        "INVALID_IMPOSE_ORDER",
-        "Write IMPOSE_ORDER(TABLE(",
+        "OTHER_DIALECT",
+        "Write the watermark in the query: FROM IMPOSE_ORDER(TABLE(",
     ),
     "a function misspelt": (
         in_from("IMPOSEORDER(TABLE(mistaken_orders), DESCRIPTOR(ot), INTERVAL '1' MINUTE)"),
-        "INVALID_IMPOSE_ORDER",
-        "perhaps IMPOSE_ORDER was meant",
+        "UNKNOWN_FUNCTION",
+        "Write IMPOSE_ORDER, if that was meant",
     ),
     "a window as Flink writes it": (
         in_from("TUMBLE(TABLE(mistaken_orders), DESCRIPTOR(ot), INTERVAL '1' MINUTE)"),
-        "INVALID_IMPOSE_ORDER",
+        "OTHER_DIALECT",
         "GROUP BY window(order_time, '10 minutes')",
     ),
 }

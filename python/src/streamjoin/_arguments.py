@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Sequence
 from datetime import timedelta
 from functools import reduce
 from typing import Any, cast
@@ -57,7 +58,7 @@ def order_by(value: object) -> list[str | Column]:
         )
     for name in names:
         if not isinstance(name, (str, Column)):
-            raise wrong_type("order_by", expected, name, within=value)
+            raise wrong_type("order_by", expected, name, within=names)
     return list(names)
 
 
@@ -160,14 +161,15 @@ def _interval(value: timedelta) -> str:
     return f"{value // timedelta(microseconds=1)} microseconds"
 
 
-def wrong_type(name: str, expected: str, value: Any, within: Any = None) -> PySparkTypeError:
+def wrong_type(
+    name: str, expected: str, value: Any, within: Sequence[object] | None = None
+) -> PySparkTypeError:
     """Make the error of a wrong type; of an entry of a list, with the list it is ``within``."""
     kind = type(value).__name__
+    if within is not None:
+        entries = " and ".join(dict.fromkeys(type(entry).__name__ for entry in within))
+        kind = f"{type(within).__name__} of {entries}"
     return PySparkTypeError(
         errorClass="NOT_EXPECTED_TYPE",
-        messageParameters={
-            "arg_name": name,
-            "expected_type": expected,
-            "arg_type": kind if within is None else f"{type(within).__name__} with {kind}",
-        },
+        messageParameters={"arg_name": name, "expected_type": expected, "arg_type": kind},
     )
