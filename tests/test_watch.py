@@ -98,7 +98,7 @@ def test_lines_stay_in_their_place_in_a_terminal(
     monkeypatch: pytest.MonkeyPatch, size: tuple[int, int]
 ) -> None:
     """As many as fit, none wrapped: the next drawing goes back over all of them."""
-    monkeypatch.setattr("shutil.get_terminal_size", lambda: os.terminal_size(size))
+    monkeypatch.setattr("shutil.get_terminal_size", lambda *_, **__: os.terminal_size(size))
     columns, rows = size
     screen = Terminal()
     draw = _in_terminal(screen)
@@ -166,7 +166,7 @@ def test_an_input_half_of_which_is_late_is_marked(monkeypatch: pytest.MonkeyPatc
     assert "(!)" not in left
     assert "10 in, 5 late (!), " in right
     assert right.endswith("  <- half of its rows or more are late")
-    monkeypatch.setattr("shutil.get_terminal_size", lambda: os.terminal_size((60, 24)))
+    monkeypatch.setattr("shutil.get_terminal_size", lambda *_, **__: os.terminal_size((60, 24)))
     screen = Terminal()
     _in_terminal(screen)(known)
     (red,) = [line for line in screen.getvalue().splitlines() if "\x1b[31m" in line]
