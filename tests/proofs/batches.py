@@ -5,11 +5,11 @@ from __future__ import annotations
 from itertools import pairwise
 
 from tests.proofs import shapes
-from tests.proofs.eviction import best_partner
+from tests.proofs.eviction import partners_at_all_limits
 from tests.proofs.proof import MONOTONE, SOUND, TIGHT, Claim, proof
 from tests.proofs.rules import LEFT, SIDES, Join, MicroBatch, Row, Watermarks
 from tests.proofs.shapes import joined
-from tests.proofs.terms import ABSENT, Truth, all_of, any_of, is_below, moved, negate
+from tests.proofs.terms import Truth, all_of, any_of, is_below, moved, negate
 
 
 class KeepsOnlyWhatTheEndOfTheBatchLets(MicroBatch):
@@ -115,18 +115,4 @@ def an_unmatched_row_matches_no_later_row(kind: type[Join]) -> list[Claim]:
 
 @proof("R9", TIGHT, rule=Join, weakened=ForgetsItsOwnFilter)
 def a_row_that_waits_may_match(kind: type[Join]) -> list[Claim]:
-    """Before any watermark is known: the partner whose times are its limits."""
-    found = []
-    for shape in shapes.ALL:
-        join = shape(kind)
-        unknown = [ABSENT for _ in join.columns]
-        for side in SIDES:
-            row = shapes.row(join, side)
-            partner = best_partner(join, side, row, unknown)
-            found.append(
-                Claim(
-                    [join.arrives(side, row), join.may_match(side, row)],
-                    all_of(join.arrives(1 - side, partner), join.pairs({**row, **partner})),
-                )
-            )
-    return found
+    return partners_at_all_limits(kind)

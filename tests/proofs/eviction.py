@@ -109,6 +109,11 @@ def no_partner_is_above_a_limit(kind: type[Join]) -> list[Claim]:
 
 @proof("R7", TIGHT, rule=Join, weakened=LimitOfTheLargestSum)
 def a_partner_may_be_at_all_limits(kind: type[Join]) -> list[Claim]:
+    return partners_at_all_limits(kind)
+
+
+def partners_at_all_limits(kind: type[Join]) -> list[Claim]:
+    """Claim that the best partner of each row is a pair, before any watermark is known."""
     found = []
     for shape in shapes.ALL:
         join = shape(kind)
