@@ -13,15 +13,14 @@ from pyspark.sql import SparkSession
 
 import streamjoin
 from streamjoin import _connect
-
-from .processes import ROOT, run, run_python
+from tests.processes import ROOT, run, run_python
 
 
 @pytest.fixture(scope="module")
 def seen(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     folder: Path = tmp_path_factory.mktemp("connect")
     printed = run(
-        [sys.executable, "-m", "tests.connect_session", str(folder)],
+        [sys.executable, "-m", "tests.packaging.connect_session", str(folder)],
         {"PYTHONPATH": str(ROOT), "SPARK_LOCAL_DIRS": str(folder)},
     )
     found: dict[str, Any] = json.loads(printed.splitlines()[-1])

@@ -14,7 +14,7 @@ from pyspark.sql import functions as F
 from tests.orders import at
 from tests.streams import Landing, Run
 
-PAGE = (Path(__file__).parents[1] / "docs" / "recipes.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "recipes.md").read_text(encoding="utf-8")
 
 SCHEMAS = {
     "impressions": "ad_id INT, shown_at TIMESTAMP",

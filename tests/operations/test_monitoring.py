@@ -13,7 +13,7 @@ import pytest
 
 from tests.orders import Shop
 
-DOCS = Path(__file__).parents[1] / "docs"
+DOCS = Path(__file__).parents[2] / "docs"
 NAMES = re.compile(r'__name__=~"([^"]+)"')
 LABELS = re.compile(r'"\w+",\s+"\$1",\s+"__name__",\s+"([^"]+)"')
 PROMTOOL = shutil.which("promtool")
@@ -109,7 +109,7 @@ def test_the_alerts_go_off(tmp_path: Path) -> None:
     assert PROMTOOL is not None
     for file in (
         DOCS / "prometheus-alerts.yml",
-        Path(__file__).parent / "prometheus" / "alerts.yml",
+        Path(__file__).parents[1] / "prometheus" / "alerts.yml",
     ):
         shutil.copy(file, tmp_path)
     tested = subprocess.run(

@@ -1,6 +1,6 @@
 """The notebook runs, and gives what it shows.
 
-`python -m tests.test_walkthrough` runs it and writes what it gives into it.
+`python -m tests.docs.test_walkthrough` runs it and writes what it gives into it.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 import nbformat
 from nbclient import NotebookClient
 
-NOTEBOOK = Path(__file__).parents[1] / "examples" / "walkthrough.ipynb"
+NOTEBOOK = Path(__file__).parents[2] / "examples" / "walkthrough.ipynb"
 
 
 def executed(path: Path = NOTEBOOK) -> Any:

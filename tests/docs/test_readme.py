@@ -14,7 +14,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from scripts.readme_example import examples
 
-README = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
+README = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
 TO_THE_CONSOLE = 'query = joined.writeStream.format("console").start()'
 COLUMNS = ("order_id", "order_time", "delivery_id", "delivery_time", "return_id", "return_time")
 

@@ -8,8 +8,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 import streamjoin
-
-from .processes import run_python
+from tests.processes import run_python
 
 EXTENSION = "io.streamjoin.StreamJoinExtensions"
 FILES_KEY = "spark.sql.streaming.checkpointFileManagerClass"

@@ -11,10 +11,9 @@ import pyspark
 import pytest
 
 import streamjoin
+from tests.processes import run
 
-from .processes import run
-
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 JOB = ROOT / "tests" / "cluster_job.py"
 
 
@@ -84,7 +83,7 @@ def test_another_spark_is_refused_when_the_jar_is_loaded() -> None:
         except Exception as refused:
             print(refused.java_exception.getMessage())
     """
-    from .processes import run_python
+    from tests.processes import run_python
 
     printed = run_python(code)
     assert "runs on Spark 4.2 and 4.3; this is Spark 4.1.1" in printed

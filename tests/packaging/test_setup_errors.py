@@ -10,8 +10,7 @@ from pyspark.find_spark_home import _find_spark_home
 
 import streamjoin
 from streamjoin._java import require_java
-
-from .processes import run, run_python
+from tests.processes import run, run_python
 
 CONFIGURE_LINE = "spark = streamjoin.configure(SparkSession.builder).getOrCreate()"
 SUBMIT_LINE = "--jars $(python -m streamjoin.jar)"

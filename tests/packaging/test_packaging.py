@@ -14,10 +14,9 @@ from zipfile import ZipFile
 import pytest
 
 import streamjoin
+from tests.processes import run
 
-from .processes import run
-
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 
 
 def test_wheel_holds_one_jar_of_its_own_version() -> None:

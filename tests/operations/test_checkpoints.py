@@ -302,7 +302,7 @@ def test_a_setting_of_the_optimizer_that_the_state_depends_on_is_named(
 
 
 def test_a_checkpoint_of_sparks_own_join_is_refused(shop: Shop) -> None:
-    from tests.test_same_batch import spark_join
+    from tests.eventtime.test_same_batch import spark_join
 
     theirs = spark_join(shop, "left")
     shop.order((1, "10:00"))

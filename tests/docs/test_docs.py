@@ -10,7 +10,7 @@ import pytest
 
 import streamjoin
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 FOLDERS = ("*.md", "docs/**/*.md", "python/*.md", "results/*.md", "tests/**/*.md")
 PAGES = sorted(page for folder in FOLDERS for page in ROOT.glob(folder))
 LINK = re.compile(r"\]\(([^)\s]+)\)")

@@ -10,7 +10,7 @@ from streamjoin._diagnosis.plan import SOME_TIME, Plan, read
 from streamjoin._diagnosis.triggers import said
 from streamjoin._progress import reports
 from streamjoin._zones import zone
-from tests.test_diagnose import report
+from tests.doctor.test_diagnose import report
 
 HOUR, DAY = 3_600_000, 86_400_000
 

@@ -15,7 +15,7 @@ import streamjoin
 from tests.orders import at
 from tests.processes import run
 
-EXAMPLE = Path(__file__).parents[1] / "examples" / "pipeline"
+EXAMPLE = Path(__file__).parents[2] / "examples" / "pipeline"
 
 
 def feed(folder: Path, name: str, time: str, minutes: dict[int, str]) -> None:
