@@ -13,11 +13,7 @@ import org.apache.spark.sql.streamjoin.logical.plan.{
   StreamJoinHint,
   UnresolvedImposeOrder
 }
-import org.apache.spark.sql.streamjoin.logical.resolve.analyzer.{
-  HoldHintedJoins,
-  ResolveAwaitedJoin,
-  ResolveChangelogJoin
-}
+import org.apache.spark.sql.streamjoin.logical.resolve.analyzer.JoinBuilder
 import org.apache.spark.sql.streamjoin.physical.StreamJoinStrategy
 
 /** The operations on DataFrames, where Spark's plans can be seen. Callers use `io.streamjoin`. */
@@ -49,8 +45,7 @@ object DataFrameOperations {
     val asked = JoinOptions.of(values, CurrentOrigin.get)
     val joined =
       AliasErrors.told(join(on(left)(StreamJoinHint(asked, held = false, _))))
-    // what Spark leaves for a second step is done, or refused, here
-    on(joined)(plan => ResolveAwaitedJoin(ResolveChangelogJoin.all(HoldHintedJoins(plan))))
+    on(joined)(JoinBuilder.finished)
   }
 
   /** What is wrong with a session, if anything. */

@@ -2,17 +2,11 @@ package org.apache.spark.sql.streamjoin.logical.plan
 
 import org.apache.spark.sql.catalyst.expressions.Attribute
 import org.apache.spark.sql.catalyst.expressions.Expression
-import org.apache.spark.sql.catalyst.plans.logical.{BinaryNode, EventTimeWatermark, LogicalPlan}
-import org.apache.spark.sql.streamjoin.logical.times.{
-  DistinctAttributes,
-  HasTimeColumns,
-  TimeColumns,
-  TimeFact
-}
-import org.apache.spark.sql.types.MetadataBuilder
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.streamjoin.logical.times.{DistinctAttributes, TimeColumns, TimeFact}
 
 import io.streamjoin.join.asof.AsOfBounds
-import io.streamjoin.model.{JoinType, Side}
+import io.streamjoin.model.{BySide, JoinType, Side}
 import io.streamjoin.watermark.WatermarkPlan
 
 /**
@@ -35,61 +29,33 @@ case class AsOfJoin(
     times: Seq[Attribute],
     names: Seq[String],
     bounds: AsOfBounds,
-    options: JoinOptions = JoinOptions(),
+    override val options: JoinOptions = JoinOptions(),
     aliased: Seq[AliasedColumn] = Nil
-) extends BinaryNode
-    with HasTimeColumns
+) extends JoinNode
     with DependsOnZones {
+
+  override def kind: JoinKind = JoinKind.AsOf
 
   /** Without `aliased`, which stand in the condition. */
   override protected def stringArgs: Iterator[Any] = productIterator.take(productArity - 1)
 
-  override def output: Seq[Attribute] = {
-    def nullable(columns: Seq[Attribute]) = columns.map(_.withNullability(true))
-    val (l, r) = (left.output, right.output)
-    val columns = joinType match {
-      case JoinType.LeftSemi | JoinType.LeftAnti => l
-      case JoinType.LeftOuter                    => l ++ nullable(r)
-      case JoinType.RightOuter                   => nullable(l) ++ r
-      case _                                     => l ++ r
-    }
-    columns.map(a => markedAsTime(DistinctAttributes.unmarked(a)))
-  }
+  override def output: Seq[Attribute] =
+    emitted(BySide(left.output, right.output)).map(a =>
+      markedAsTime(DistinctAttributes.unmarked(a))
+    )
 
   /** A column that the join leaves without a watermark must not look as if it had one. */
   private def markedAsTime(a: Attribute): Attribute =
-    if (
-      !resolved || !a.metadata.contains(EventTimeWatermark.delayKey) || timeColumns.isWatermarked(a)
-    ) a
-    else {
-      a.withMetadata(
-        new MetadataBuilder()
-          .withMetadata(a.metadata)
-          .remove(EventTimeWatermark.delayKey)
-          .build()
-      )
-    }
+    if (!resolved || EventTimeMarks.of(Seq(a)).isEmpty || timeColumns.isWatermarked(a)) a
+    else EventTimeMarks.unmarked(a)
 
   override lazy val resolved: Boolean =
-    childrenResolved && expressions.forall(_.resolved) && left.outputSet.intersect(
-      right.outputSet
-    ).isEmpty
+    childrenResolved && expressions.forall(_.resolved) && areApart
 
   /** The event time of a side. */
   def time(side: Side): Attribute = times(side.index)
 
-  /** Keys, time zones and what else follows from the condition; valid once resolved. */
-  @transient lazy val analysis: JoinAnalysis =
-    JoinAnalysis.of(
-      JoinQuestion(
-        JoinQuestion.Input.of(left),
-        JoinQuestion.Input.of(right),
-        joinType,
-        AliasedColumn.restored(condition, aliased),
-        times.zip(names),
-        Seq(left, right).map(AliasedColumn.ofInput(_, aliased))
-      )
-    )
+  override def rowtime: Option[Attribute] = Some(time(bounds.probe))
 
   override def zones: Set[String] = analysis.zones
 

@@ -7,18 +7,12 @@ import org.apache.spark.sql.catalyst.expressions.{
   Expression,
   PredicateHelper
 }
-import org.apache.spark.sql.catalyst.plans.logical.{BinaryNode, EventTimeWatermark, LogicalPlan}
-import org.apache.spark.sql.catalyst.trees.TreeNodeTag
-import org.apache.spark.sql.types.MetadataBuilder
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.streamjoin.conditions.TimeUnit
-import org.apache.spark.sql.streamjoin.logical.times.{
-  DistinctAttributes,
-  HasTimeColumns,
-  TimeColumns
-}
+import org.apache.spark.sql.streamjoin.logical.times.{DistinctAttributes, TimeColumns}
 
 import io.streamjoin.join.changelog.Leaving
-import io.streamjoin.model.{JoinType, Side}
+import io.streamjoin.model.{BySide, JoinType, Side}
 
 /**
  * The join of two changelogs.
@@ -63,9 +57,10 @@ case class ChangelogJoin(
     aliased: Seq[AliasedColumn] = Nil,
     isResult: Boolean = false,
     ofGroups: Set[Side] = Set.empty
-) extends BinaryNode
-    with PredicateHelper
-    with HasTimeColumns {
+) extends JoinNode
+    with PredicateHelper {
+
+  override def kind: JoinKind = JoinKind.Changelog
 
   /** Without `aliased`, which stand in the condition, and what follows from its place. */
   override protected def stringArgs: Iterator[Any] = productIterator.take(productArity - 3)
@@ -76,8 +71,6 @@ case class ChangelogJoin(
     made.copyTagsFrom(this)
     made
   }
-
-  def input(side: Side): LogicalPlan = children(side.index)
 
   def key(side: Side): Seq[Attribute] = if (side == Side.Left) leftKey else rightKey
 
@@ -98,25 +91,6 @@ case class ChangelogJoin(
     }
   }
 
-  /** What follows from the condition for the times. Valid once resolved. */
-  @transient lazy val analysis: JoinAnalysis = {
-    import JoinQuestion.Input
-    analyses.of(JoinQuestion(
-      Input.of(left),
-      Input.of(right),
-      joinType,
-      AliasedColumn.restored(condition, aliased),
-      times.zip(names),
-      Seq(left, right).map(AliasedColumn.ofInput(_, aliased))
-    ))
-  }
-
-  private def analyses: RecentAnalyses = getTagValue(ChangelogJoin.Analysed).getOrElse {
-    val none = new RecentAnalyses
-    setTagValue(ChangelogJoin.Analysed, none)
-    none
-  }
-
   /** By which of the times rows leave. Valid once resolved. */
   @transient lazy val leaving: Leaving = new Leaving(analysis.bounds, alone = normalizes)
 
@@ -134,31 +108,13 @@ case class ChangelogJoin(
       sequence(side).exists(_.exprId == a.exprId)
     def data(side: Side) =
       input(side).output.filterNot(a => added.contains(a) || isCommit(side, a))
-    def nullable(columns: Seq[Attribute]) = columns.map(_.withNullability(true))
-    val (l, r) = (data(Side.Left), data(Side.Right))
-    val columns = joinType match {
-      case JoinType.Inner                        => l ++ r
-      case JoinType.LeftOuter                    => l ++ nullable(r)
-      case JoinType.RightOuter                   => nullable(l) ++ r
-      case JoinType.FullOuter                    => nullable(l ++ r)
-      case JoinType.LeftSemi | JoinType.LeftAnti => l
-    }
-    columns.map(plain) ++ changes
+    emitted(BySide.of(data)).map(plain) ++ changes
   }
 
   /** Spark knows nothing of the times of changes: their watermarks are [[timeColumns]]. */
-  private def plain(a: Attribute): Attribute = {
-    val column = DistinctAttributes.unmarked(if (normalizes) a else ChangelogMarks.unmarked(a))
-    if (!column.metadata.contains(EventTimeWatermark.delayKey)) column
-    else {
-      column.withMetadata(
-        new MetadataBuilder()
-          .withMetadata(column.metadata)
-          .remove(EventTimeWatermark.delayKey)
-          .build()
-      )
-    }
-  }
+  private def plain(a: Attribute): Attribute = EventTimeMarks.unmarked(
+    DistinctAttributes.unmarked(if (normalizes) a else ChangelogMarks.unmarked(a))
+  )
 
   def equiKeys: Seq[EquiKey] =
     JoinAnalysis.equiKeys(conjuncts, left.outputSet, right.outputSet)
@@ -204,17 +160,10 @@ case class ChangelogJoin(
   override def producedAttributes: AttributeSet = AttributeSet(changes)
 
   override lazy val resolved: Boolean =
-    childrenResolved && expressions.filterNot(changes.contains).forall(_.resolved) &&
-      left.outputSet.intersect(right.outputSet).isEmpty
+    childrenResolved && expressions.filterNot(changes.contains).forall(_.resolved) && areApart
 
   override protected def withNewChildrenInternal(
       newLeft: LogicalPlan,
       newRight: LogicalPlan
   ): ChangelogJoin = copy(left = newLeft, right = newRight)
-}
-
-object ChangelogJoin {
-
-  /** Shared with the joins that are copied from this one: Spark copies tags with nodes. */
-  private val Analysed = TreeNodeTag[RecentAnalyses]("streamjoin.analysed.changelog")
 }

@@ -34,6 +34,9 @@ private[streamjoin] object EventTimeMarks {
       a.exprId -> a.metadata.getLong(EventTimeWatermark.delayKey)
   }.toMap
 
+  /** A column without the mark. */
+  def unmarked(a: Attribute): Attribute = marked(Seq(a), Map.empty).head
+
   /** What is computed, without the mark that it was given. */
   def unmarked(a: Alias): Alias =
     if (!a.explicitMetadata.exists(_.contains(EventTimeWatermark.delayKey))) a

@@ -10,7 +10,7 @@ import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
  * What a person asks of one join beside its condition and type. It travels in the plan, from the call
  * or the SQL text to the operator: [[StreamJoinHint]], then [[StreamJoin]].
  *
- * A new option is a field here and a line in [[JoinOptions.readers]].
+ * A new option is a field here and an entry in [[JoinOptions.entries]].
  *
  * @param retention for how long rows are kept that the condition does not bound: an interval, or a
  *   whole number, as text; none: as the session says
@@ -58,43 +58,50 @@ object JoinOptions {
   val EventTime: String = "event_time"
   val Changelog: String = "changelog"
 
-  /** Takes a value up, unless it is none for the option. */
-  private type Reader = (JoinOptions, OptionValue) => Option[JoinOptions]
+  /** An option: the values that it takes, one of them as in SQL, and how a value is read. None: it is not taken. */
+  private final case class Entry(
+      name: String,
+      values: String,
+      example: String,
+      read: (JoinOptions, OptionValue) => Option[JoinOptions]
+  )
 
-  /** For each option its name, the values it takes, and what becomes of one. */
-  private val readers: Seq[(String, String, Reader)] = Seq(
-    (
+  private val entries: Seq[Entry] = Seq(
+    Entry(
       "late",
       "'drop' or 'emit'",
-      (options, value) =>
-        value.word("drop", "emit").map(word => options.copy(emitLate = word == "emit"))
+      "'emit'",
+      (options, value) => value.word("drop", "emit").map(w => options.copy(emitLate = w == "emit"))
     ),
-    (
+    Entry(
       "retention",
       "an interval such as '1 hour', or a whole number where event times are numbers",
+      "'1 hour'",
       (options, value) => value.distance.map(kept => options.copy(retention = Some(kept)))
     ),
-    (
+    Entry(
       "mode",
       s"'$EventTime' or '$Changelog'",
-      (options, value) =>
-        value.word(EventTime, Changelog).map(word => options.copy(mode = Some(word)))
+      s"'$Changelog'",
+      (options, value) => value.word(EventTime, Changelog).map(w => options.copy(mode = Some(w)))
     ),
-    (
+    Entry(
       "state_ttl",
       "an interval such as '30 days', for both inputs, or map('right', '30 days')",
+      "'30 days'",
       (options, value) =>
         value.bySide.map { case (left, right) => options.copy(leftTtl = left, rightTtl = right) }
     ),
-    (
+    Entry(
       "match",
       "'all' or 'last'",
-      (options, value) =>
-        value.word("all", "last").map(word => options.copy(last = word == "last"))
+      "'last'",
+      (options, value) => value.word("all", "last").map(w => options.copy(last = w == "last"))
     ),
-    (
+    Entry(
       "order_scope",
       "'query' or 'partition'",
+      "'partition'",
       (options, value) =>
         value.word("query", "partition").map {
           case "query" => options.copy(orderScope = OrderScope.Query)
@@ -103,21 +110,14 @@ object JoinOptions {
     )
   )
 
-  val names: Seq[String] = readers.map(_._1)
+  val names: Seq[String] = entries.map(_.name)
 
   /** The options that there are, with their values, for the text of an error. */
-  val allowed: String =
-    readers.map { case (name, values, _) => s"$name ($values)" }.mkString(", ")
+  val allowed: String = entries.map(e => s"${e.name} (${e.values})").mkString(", ")
 
   /** An option as it may be written, by name, with a value as in SQL. */
-  def example(name: String): Seq[(String, String)] = Seq(name -> (name match {
-    case "retention"   => "'1 hour'"
-    case "mode"        => s"'$Changelog'"
-    case "state_ttl"   => "'30 days'"
-    case "match"       => "'last'"
-    case "order_scope" => "'partition'"
-    case _             => "'emit'"
-  }))
+  def example(name: String): Seq[(String, String)] =
+    entries.filter(_.name == name).map(e => e.name -> e.example)
 
   /**
    * The options of one hint or call; those that are NULL count as not given.
@@ -140,13 +140,13 @@ object JoinOptions {
   }
 
   private def read(options: JoinOptions, value: OptionValue, origin: Origin): JoinOptions = {
-    val (name, values, reader) = readers.find(_._1 == value.name).get
-    reader(options, value).getOrElse(
+    val entry = entries.find(_.name == value.name).get
+    entry.read(options, value).getOrElse(
       throw StreamJoinErrors.invalidOption(
         origin,
-        s"the option $name is $values, not ${value.value.sql}",
+        s"the option ${entry.name} is ${entry.values}, not ${value.value.sql}",
         allowed,
-        example(name)
+        example(entry.name)
       )
     )
   }

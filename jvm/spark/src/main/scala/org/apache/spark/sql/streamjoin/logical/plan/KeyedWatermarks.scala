@@ -28,8 +28,7 @@ private[streamjoin] object KeyedWatermarks {
         batchTime = None,
         w.mapChildren(of)
       )
-    case j: StreamJoin    => j
-    case j: ChangelogJoin => j
-    case other            => other.mapChildren(of)
+    case j: JoinNode => j
+    case other       => other.mapChildren(of)
   }
 }

@@ -1,6 +1,6 @@
 package org.apache.spark.sql.streamjoin.logical.plan
 
-import org.apache.spark.sql.catalyst.plans.logical.{Join, LogicalPlan}
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 
 /**
  * On an input of a join: of each key only the last rows at the time of a row of the other input take
@@ -16,9 +16,4 @@ case class LastRows(count: Int, child: LogicalPlan)
     copy(child = newChild)
 }
 
-private[streamjoin] object LastRows extends InputMarks[LastRows] {
-
-  /** Whether a join is to be an [[AsOfJoin]]: for a window on an input, or by its option. */
-  def wanted(j: Join): Boolean =
-    StreamJoinHint.on(j).exists(_.last) || j.children.exists(on(_).nonEmpty)
-}
+private[streamjoin] object LastRows extends InputMarks[LastRows]

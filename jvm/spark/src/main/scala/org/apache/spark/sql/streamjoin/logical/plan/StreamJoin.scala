@@ -2,21 +2,9 @@ package org.apache.spark.sql.streamjoin.logical.plan
 
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans
-import org.apache.spark.sql.catalyst.plans.logical.{
-  BinaryNode,
-  CTERelationRef,
-  EventTimeWatermark,
-  Join,
-  LogicalPlan
-}
-import org.apache.spark.sql.catalyst.trees.TreeNodeTag
+import org.apache.spark.sql.catalyst.plans.logical.{EventTimeWatermark, LogicalPlan}
 import org.apache.spark.sql.catalyst.trees.TreePattern.CURRENT_LIKE
-import org.apache.spark.sql.streamjoin.logical.times.{
-  BaseColumn,
-  DistinctAttributes,
-  HasTimeColumns,
-  TimeColumns
-}
+import org.apache.spark.sql.streamjoin.logical.times.{BaseColumn, DistinctAttributes, TimeColumns}
 import org.apache.spark.sql.types.{MetadataBuilder, TimestampType}
 
 import io.streamjoin.model.{BySide, JoinType, Side, Watermarks}
@@ -39,25 +27,19 @@ case class StreamJoin(
     condition: Expression,
     times: Seq[Attribute],
     names: Seq[String],
-    options: JoinOptions = JoinOptions(),
-    late: Option[LateRows] = None,
+    override val options: JoinOptions = JoinOptions(),
+    override val late: Option[LateRows] = None,
     aliased: Seq[AliasedColumn] = Nil
-) extends BinaryNode
-    with HasTimeColumns
+) extends JoinNode
     with DependsOnZones {
+
+  override def kind: JoinKind = JoinKind.EventTime
 
   /** Without `aliased`, which stand in the condition. */
   override protected def stringArgs: Iterator[Any] = productIterator.take(productArity - 1)
 
   override def output: Seq[Attribute] = {
-    val (l, r) = (left.output, right.output)
-    val columns = joinType match {
-      case JoinType.Inner                        => l ++ r
-      case JoinType.LeftOuter                    => l ++ r.map(_.withNullability(true))
-      case JoinType.RightOuter                   => l.map(_.withNullability(true)) ++ r
-      case JoinType.FullOuter                    => (l ++ r).map(_.withNullability(true))
-      case JoinType.LeftSemi | JoinType.LeftAnti => l
-    }
+    val columns = emitted(BySide(left.output, right.output))
     // a late row has columns of its own input only
     val nullable = if (late.isEmpty) columns else columns.map(_.withNullability(true))
     nullable.map(a => markedAsTime(DistinctAttributes.unmarked(a))) ++ late.map(_.column)
@@ -94,11 +76,7 @@ case class StreamJoin(
   override def producedAttributes: AttributeSet = AttributeSet(late.map(_.column))
 
   override lazy val resolved: Boolean =
-    childrenResolved && expressions.forall(_.resolved) && left.outputSet.intersect(
-      right.outputSet
-    ).isEmpty
-
-  def input(side: Side): LogicalPlan = BySide(left, right)(side)
+    childrenResolved && expressions.forall(_.resolved) && areApart
 
   /** Those of `times` that one input has. */
   private[streamjoin] def timesOf(side: Side): Seq[Attribute] =
@@ -108,26 +86,6 @@ case class StreamJoin(
 
   override def zones: Set[String] = analysis.zones
 
-  /** Valid once resolved. */
-  @transient lazy val analysis: JoinAnalysis = {
-    val question =
-      JoinQuestion(
-        JoinQuestion.Input.of(left),
-        JoinQuestion.Input.of(right),
-        joinType,
-        AliasedColumn.restored(condition, aliased),
-        times.zip(names),
-        Seq(left, right).map(AliasedColumn.ofInput(_, aliased))
-      )
-    analyses.of(question)
-  }
-
-  private def analyses: RecentAnalyses = getTagValue(StreamJoin.Analysed).getOrElse {
-    val none = new RecentAnalyses
-    setTagValue(StreamJoin.Analysed, none)
-    none
-  }
-
   override protected def withNewChildrenInternal(
       newLeft: LogicalPlan,
       newRight: LogicalPlan
@@ -136,34 +94,12 @@ case class StreamJoin(
 
 object StreamJoin {
 
-  /** Shared with the joins that are copied from this one: Spark copies tags with nodes. */
-  private val Analysed = TreeNodeTag[RecentAnalyses]("streamjoin.analysed")
-
-  /** Whether a join is one of two streams and of a type that is ours, as far as can be seen. */
-  private[streamjoin] def ofStreams(j: Join): Boolean =
-    j.left.isStreaming && j.right.isStreaming && typeOf(j.joinType).nonEmpty &&
-      !j.exists(_.isInstanceOf[CTERelationRef]) && !j.children.exists(isChangelog) &&
-      !StreamJoinHint.on(j).exists(_.isChangelog) && !LastRows.wanted(j)
-
-  /** Whether rows come and go, so that the join is another one: [[ChangelogJoin]]. */
-  private def isChangelog(input: LogicalPlan): Boolean =
-    input.resolved && ChangelogMarks.areChanges(input)
-
   /** Whether a part of WHERE may stand in the condition of a join instead, or below it. */
   private[streamjoin] def mayDemand(part: Expression): Boolean =
     part.deterministic && !part.containsPattern(CURRENT_LIKE) && !part.exists {
       case _: SubqueryExpression | _: PythonFuncExpression | _: OuterReference => true
       case _                                                                   => false
     }
-
-  /** Whether it is asked for: by an imposed order on an input, windows on the inputs, or a hint. */
-  private[streamjoin] def imposed(j: Join): Boolean =
-    StreamJoinHint.on(j).nonEmpty || j.children.exists(TimeColumns.of(_).imposed) || j.getTagValue(
-      JoinWindows.Placed
-    ).nonEmpty
-
-  /** Whether a join is this project's whatever the settings say. */
-  private[streamjoin] def isOrdered(j: Join): Boolean = ofStreams(j) && imposed(j)
 
   private val types: Seq[(plans.JoinType, JoinType)] = Seq(
     plans.Inner -> JoinType.Inner,

@@ -22,7 +22,7 @@ private[streamjoin] object AwaitAliases extends Rule[LogicalPlan] {
   object Release extends Rule[LogicalPlan] {
     override def apply(plan: LogicalPlan): LogicalPlan = plan.resolveOperatorsUp {
       case AwaitedAliases(names, child)
-          if child.resolved && !child.exists(ResolveChangelogJoin.isOurs) =>
+          if child.resolved && !child.exists(ResolveChangelogJoin.isPending) =>
         UnresolvedSubqueryColumnAliases(names, child)
     }
   }

@@ -29,7 +29,7 @@ private[streamjoin] object AwaitChangeColumns extends Rule[LogicalPlan] {
     override def apply(plan: LogicalPlan): LogicalPlan = plan.resolveOperatorsUp {
       case p
           if p.childrenResolved && p.expressions.exists(_.exists(_.isInstanceOf[AwaitedColumn])) &&
-            !p.children.exists(_.exists(ResolveChangelogJoin.isOurs)) =>
+            !p.children.exists(_.exists(ResolveChangelogJoin.isPending)) =>
         p.transformExpressions { case AwaitedColumn(name) => UnresolvedAttribute(Seq(name)) }
     }
   }

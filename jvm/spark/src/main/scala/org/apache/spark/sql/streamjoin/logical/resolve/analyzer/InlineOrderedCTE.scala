@@ -5,12 +5,11 @@ import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.streamjoin.errors.{StreamJoinAnalysisException, StreamJoinErrors}
 import org.apache.spark.sql.streamjoin.logical.plan.{
-  AsOfJoin,
   ChangelogMarks,
   ImposeOrder,
+  JoinNode,
   LastRows,
-  RelationWindow,
-  StreamJoin
+  RelationWindow
 }
 import org.apache.spark.sql.streamjoin.shims.SparkCaseClass
 import org.apache.spark.sql.streamjoin.{ColumnNames, StreamJoinConf}
@@ -34,8 +33,9 @@ object InlineOrderedCTE extends Rule[LogicalPlan] {
 
   /** Spark lets stand what is read more than once and would give other values each time. */
   private def inlined(w: WithCTE): LogicalPlan = inline(w) match {
-    case rest: WithCTE if rest.exists(isOurs) && rest.exists(readsShared) => throw shared(rest)
-    case plan                                                             => plan
+    case rest: WithCTE if rest.exists(readsEventTime) && rest.exists(readsShared) =>
+      throw shared(rest)
+    case plan => plan
   }
 
   private def readsShared(plan: LogicalPlan): Boolean = plan match {
@@ -58,17 +58,18 @@ object InlineOrderedCTE extends Rule[LogicalPlan] {
     )
   }
 
-  private def isOurs(plan: LogicalPlan): Boolean = plan match {
-    case _: ImposeOrder | _: RelationWindow | _: LastRows | _: StreamJoin | _: AsOfJoin => true
-    case _                                                                              => false
+  private def readsEventTime(plan: LogicalPlan): Boolean = plan match {
+    case _: ImposeOrder | _: RelationWindow | _: LastRows => true
+    case j: JoinNode                                      => j.kind.byEventTime
+    case _                                                => false
   }
 
   /** Whether there is anything about which it must be seen what is read from where. */
   private def hidesStreams(plan: LogicalPlan): Boolean = plan.exists {
-    case p if isOurs(p)        => true
-    case p: Project            => p.resolved && ChangelogMarks.areChanges(p)
-    case _: EventTimeWatermark => conf.getConf(StreamJoinConf.ReplaceBuiltin)
-    case _                     => false
+    case p if readsEventTime(p) => true
+    case p: Project             => p.resolved && ChangelogMarks.areChanges(p)
+    case _: EventTimeWatermark  => conf.getConf(StreamJoinConf.ReplaceBuiltin)
+    case _                      => false
   }
 
   /** The query itself may wait for what is in the expressions: for ROWTIME, their event times. */

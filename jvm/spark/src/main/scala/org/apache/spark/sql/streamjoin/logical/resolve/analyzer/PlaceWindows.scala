@@ -10,6 +10,8 @@ import org.apache.spark.sql.streamjoin.ColumnNames
 import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
 import org.apache.spark.sql.streamjoin.logical.plan.{
   ImposeOrder,
+  JoinKind,
+  JoinNode,
   JoinWindows,
   LastRows,
   RelationWindow,
@@ -38,8 +40,9 @@ object PlaceWindows extends Rule[LogicalPlan] with PredicateHelper {
 
   /** Whether a query has joins that are, or may become, this project's. */
   private def concerns(plan: LogicalPlan): Boolean = BuiltinJoin.isSought || plan.exists {
-    case _: RelationWindow | _: LastRows | _: ImposeOrder | _: StreamJoin => true
-    case _                                                                => false
+    case _: RelationWindow | _: LastRows | _: ImposeOrder => true
+    case j: JoinNode                                      => j.kind == JoinKind.EventTime
+    case _                                                => false
   }
 
   /** Refuses a window that no join has taken in. */
@@ -91,7 +94,7 @@ object PlaceWindows extends Rule[LogicalPlan] with PredicateHelper {
   }
 
   private def isOfStreams(plan: LogicalPlan): Boolean = plan match {
-    case j: Join => hasWindow(j) || (j.resolved && (StreamJoin.ofStreams(j) || LastRows.wanted(j)))
+    case j: Join => hasWindow(j) || j.resolved && JoinKind.of(j).exists(_.byEventTime)
     case _       => false
   }
 
@@ -172,7 +175,7 @@ object PlaceWindows extends Rule[LogicalPlan] with PredicateHelper {
   private def belongs(part: Expression, j: Join): Boolean =
     part.references.subsetOf(j.outputSet) && StreamJoin.mayDemand(part) &&
       // the last rows are those of the keys in ON
-      (isCross(j) || !LastRows.wanted(j)) &&
+      (isCross(j) || !JoinKind.of(j).contains(JoinKind.AsOf)) &&
       (isCross(j) || j.children.forall(input => !part.references.subsetOf(input.outputSet)))
 
   private def window(j: Join): Join =

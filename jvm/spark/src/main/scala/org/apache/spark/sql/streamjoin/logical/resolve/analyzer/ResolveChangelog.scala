@@ -15,7 +15,7 @@ private[streamjoin] object ResolveChangelog extends Rule[LogicalPlan] {
   override def apply(plan: LogicalPlan): LogicalPlan = plan.resolveOperatorsUp {
     // of a join below the result is asked for, not what it is before it joins changes
     case u: UnresolvedChangelog if u.function == "to_upserts" =>
-      if (u.childrenResolved && !u.child.exists(ResolveChangelogJoin.isOurs)) declared(u) else u
+      if (u.childrenResolved && !u.child.exists(ResolveChangelogJoin.isPending)) declared(u) else u
     case u: UnresolvedChangelog if u.childrenResolved && u.expressions.forall(_.resolved) =>
       declared(u)
   }

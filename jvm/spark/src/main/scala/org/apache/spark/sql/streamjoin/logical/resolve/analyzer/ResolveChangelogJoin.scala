@@ -15,7 +15,12 @@ import org.apache.spark.sql.catalyst.expressions.{
 import org.apache.spark.sql.catalyst.plans.logical.{AnalysisHelper, Join, LogicalPlan, Project}
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.streamjoin.errors.ChangelogErrors
-import org.apache.spark.sql.streamjoin.logical.plan.{ChangelogJoin, ChangelogMarks, StreamJoinHint}
+import org.apache.spark.sql.streamjoin.logical.plan.{
+  ChangelogJoin,
+  ChangelogMarks,
+  JoinKind,
+  StreamJoinHint
+}
 import org.apache.spark.sql.streamjoin.logical.resolve.changelog.ChangelogBuilder
 
 /**
@@ -29,7 +34,7 @@ private[streamjoin] object ResolveChangelogJoin extends Rule[LogicalPlan] with P
 
   override def apply(plan: LogicalPlan): LogicalPlan =
     AnalysisHelper.allowInvokingTransformsInAnalyzer {
-      if (!plan.exists(isOurs)) plan
+      if (!plan.exists(isPending)) plan
       else
         plan match {
           case j: Join => j.mapChildren(made)
@@ -86,18 +91,19 @@ private[streamjoin] object ResolveChangelogJoin extends Rule[LogicalPlan] with P
       for (p <- plan; a <- p.missingInput.find(tellsOfChange)) throw hidden(p, a)
     }
 
-  def isOurs(plan: LogicalPlan): Boolean = plan match {
-    case j: Join if j.resolved && !StreamJoinHint.isHeld(j) =>
-      j.children.exists(ChangelogMarks.areChanges) || StreamJoinHint.on(j).exists(_.isChangelog)
+  /** Whether a plan is a join of changelogs that is not built yet. */
+  def isPending(plan: LogicalPlan): Boolean = plan match {
+    case j: Join =>
+      j.resolved && !StreamJoinHint.isHeld(j) && JoinKind.of(j).contains(JoinKind.Changelog)
     case _ => false
   }
 
   private def made(plan: LogicalPlan): LogicalPlan = plan match {
-    case j: Join if isOurs(j) =>
+    case j: Join if isPending(j) =>
       ChangelogBuilder
         .build(j.mapChildren(made).asInstanceOf[Join])
         .fold(refusal => throw refusal.error, identity)
-    case p @ Project(_, j: Join) if isOurs(j) && isNatural(p, j) => released(p, j)
+    case p @ Project(_, j: Join) if isPending(j) && isNatural(p, j) => released(p, j)
     case other =>
       other.mapChildren(made) match {
         case same if same.fastEquals(other) => other

@@ -9,9 +9,9 @@ import org.apache.spark.sql.catalyst.trees.TreePattern.JOIN
 import org.apache.spark.sql.streamjoin.ColumnNames
 import org.apache.spark.sql.streamjoin.errors.{StreamJoinAnalysisException, StreamJoinErrors}
 import org.apache.spark.sql.streamjoin.logical.plan.{
+  JoinKind,
+  JoinNode,
   JoinOptions,
-  LastRows,
-  StreamJoin,
   StreamJoinHint,
   UnresolvedChangelog,
   UnresolvedStreamJoin
@@ -32,7 +32,7 @@ object HoldHintedJoins extends Rule[LogicalPlan] {
     else
       AnalysisHelper.allowInvokingTransformsInAnalyzer {
         plan match {
-          case j: Join if isSecondStep(j) => HintedJoin.required(j)
+          case j: Join if isSecondStep(j) => JoinBuilder.required(j)
           case j: Join if isFirstStep(j)  => j.mapChildren(held)
           case j: Join if isWhole(j)      => Project(Seq(UnresolvedStar(None)), held(j))
           case _                          => held(plan)
@@ -42,7 +42,7 @@ object HoldHintedJoins extends Rule[LogicalPlan] {
   private def held(plan: LogicalPlan): LogicalPlan = plan match {
     case u: UnresolvedStreamJoin => u
     case j: Join if !j.resolved && StreamJoinHint.on(j).exists(mayAddColumns(j, _)) =>
-      HintedJoin.hold(j.mapChildren(held).asInstanceOf[Join])
+      JoinBuilder.hold(j.mapChildren(held).asInstanceOf[Join])
     case other => other.mapChildren(held)
   }
 
@@ -83,13 +83,10 @@ object CheckJoinHints extends (LogicalPlan => Unit) {
       case h: StreamJoinHint if !placed.exists(_ eq h) => throw unplaced(h.origin)
       case _                                           =>
     }
-    val served = plan.collect { case s: StreamJoin => s.options.hint } ++
-      joins.filter(StreamJoin.ofStreams).flatMap(StreamJoinHint.on).map(_.hint)
+    val served = plan.collect { case s: JoinNode => s.options.hint } ++
+      joins.filter(JoinKind.of(_).nonEmpty).flatMap(StreamJoinHint.on).map(_.hint)
     joins.foreach { j =>
-      if (
-        j.isStreaming && !StreamJoin.ofStreams(j) && !ResolveChangelogJoin.isOurs(j) &&
-        !LastRows.wanted(j) && !served.contains(StreamJoinHint.on(j).get.hint)
-      )
+      if (JoinKind.of(j).isEmpty && !served.contains(StreamJoinHint.on(j).get.hint))
         throw notOfStreams(j)
     }
   }

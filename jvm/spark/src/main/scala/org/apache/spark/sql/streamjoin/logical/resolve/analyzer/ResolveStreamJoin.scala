@@ -10,12 +10,10 @@ import org.apache.spark.sql.streamjoin.logical.plan.{
   AsOfJoin,
   EventTimeMarks,
   ImposeOrder,
-  LastRows,
-  StreamJoin,
+  JoinKind,
   StreamJoinHint,
   UnresolvedStreamJoin
 }
-import org.apache.spark.sql.streamjoin.logical.resolve.asof.AsOfBuilder
 import org.apache.spark.sql.streamjoin.logical.resolve.eventtime.{BuiltinJoin, StreamJoinBuilder}
 import org.apache.spark.sql.streamjoin.logical.resolve.refusals.JoinRefusals
 import org.apache.spark.sql.streamjoin.logical.resolve.shared.Refusal
@@ -73,13 +71,12 @@ object ResolveStreamJoin extends Rule[LogicalPlan] {
 
   /** @param retained whether a retention may stand in for bounds of inner joins */
   private def joins(retained: => Boolean): PartialFunction[LogicalPlan, LogicalPlan] = {
-    case j: Join if LastRows.wanted(j) =>
-      if (isComplete(j)) AsOfBuilder.build(j).fold(later(_, j), identity) else j
-    case j: Join if isComplete(j) && StreamJoin.isOrdered(j) =>
-      built(j, retained)
-    case j: Join if isComplete(j) && HintedJoin.isOfTables(j) => HintedJoin.required(j)
-    case UnresolvedStreamJoin(child) if child.resolved        => HintedJoin.released(child)
-    case BuiltinJoin(j) => BuiltinJoin.replaced(j).getOrElse(j)
+    case j: Join if isComplete(j) && isOurs(j) =>
+      JoinBuilder
+        .build(j, !j.joinType.isInstanceOf[InnerLike] || retained)
+        .fold(later(_, j), identity)
+    case UnresolvedStreamJoin(child) if child.resolved => JoinBuilder.released(child)
+    case BuiltinJoin(j)                                => BuiltinJoin.replaced(j).getOrElse(j)
     case o: ImposeOrder if o.imposed =>
       StreamJoinBuilder
         .bounded(o.child, behindStateful = true)
@@ -88,11 +85,6 @@ object ResolveStreamJoin extends Rule[LogicalPlan] {
 
   private def isComplete(j: Join): Boolean =
     j.resolved && j.condition.nonEmpty && !StreamJoinHint.isHeld(j)
-
-  private def built(j: Join, retained: => Boolean): LogicalPlan =
-    HintedJoin
-      .ours(j, !j.joinType.isInstanceOf[InnerLike] || retained)
-      .fold(later(_, j), identity)
 
   /** What lacks bounds, here or in a join below, stays as it is for now, for WHERE may have them. */
   private def later(refusal: Refusal, plan: LogicalPlan): LogicalPlan =
@@ -104,10 +96,10 @@ object ResolveStreamJoin extends Rule[LogicalPlan] {
    * names. Such a join becomes ours with whatever is put on top of it, or with [[ResolveAwaitedJoin]].
    */
   private[logical] def isAwaited(j: Join): Boolean =
-    j.resolved && (isOurs(j) || HintedJoin.isOfTables(j)) && isSelfJoin(j) ||
-      BuiltinJoin.unapply(j).nonEmpty
+    j.resolved && isOurs(j) && isSelfJoin(j) || BuiltinJoin.unapply(j).nonEmpty
 
-  private def isOurs(j: Join): Boolean = StreamJoin.isOrdered(j) || LastRows.wanted(j)
+  /** Those of changelogs are built before, by [[ResolveChangelogJoin]]. */
+  private def isOurs(j: Join): Boolean = JoinKind.required(j).exists(_ != JoinKind.Changelog)
 
   private def isSelfJoin(j: Join): Boolean =
     j.left.collectLeaves().exists(l => j.right.collectLeaves().exists(l.sameResult(_)))
@@ -127,17 +119,13 @@ object ResolveAwaitedJoin extends Rule[LogicalPlan] {
   }
 
   private def refuse(plan: LogicalPlan): Unit = plan.foreach {
-    case j: Join if j.resolved && LastRows.wanted(j) =>
-      CurrentOrigin.withOrigin(j.origin)(
-        AsOfBuilder.build(j).left.foreach(refusal => throw refusal.error)
-      )
-    case j: Join if j.resolved && StreamJoin.isOrdered(j) =>
-      CurrentOrigin.withOrigin(j.origin)(StreamJoinBuilder.required(j))
+    case j: Join if j.resolved && JoinKind.required(j).exists(_.byEventTime) =>
+      CurrentOrigin.withOrigin(j.origin)(JoinBuilder.required(j))
     case o: ImposeOrder if o.imposed && o.resolved =>
       StreamJoinBuilder
         .bounded(o.child, behindStateful = true)
         .left.foreach(refusal => throw refusal.error)
-    case j: Join if !j.resolved && j.childrenResolved && StreamJoin.isOrdered(j) =>
+    case j: Join if j.childrenResolved && JoinKind.required(j).exists(_.byEventTime) =>
       j.condition.foreach(JoinRefusals.checkWindows(_, j.origin))
     case _ =>
   }
@@ -146,12 +134,13 @@ object ResolveAwaitedJoin extends Rule[LogicalPlan] {
     val taken = plan match {
       case j: Join if StreamJoinHint.on(j).exists(_.addsColumns) =>
         throw CheckJoinHints.lacksColumns(j)
-      case j: Join if j.isStreaming || HintedJoin.isOfTables(j) =>
+      case j: Join if j.isStreaming || JoinKind.of(j).nonEmpty =>
         ResolveStreamJoin(Project(j.output, j)).children.head
       case _ => plan
     }
     CheckJoinHints.settled(taken.transform {
-      case j: Join if StreamJoin.isOrdered(j) => StreamJoinBuilder.required(j)
+      case j: Join if JoinKind.required(j).contains(JoinKind.EventTime) =>
+        StreamJoinBuilder.required(j)
     })
   }
 }

@@ -26,7 +26,7 @@ object ResolveStreamOrder extends Rule[LogicalPlan] {
     case w: WriteToStreamStatement if w.inputQuery.resolved => started(w)
     case _ =>
       plan.resolveOperatorsUp {
-        case s: Sort if isOurs(s) => StreamOrderBuilder.build(s).getOrElse(s)
+        case s: Sort if isOfStream(s) => StreamOrderBuilder.build(s).getOrElse(s)
       }
   }
 
@@ -56,7 +56,7 @@ object ResolveStreamOrder extends Rule[LogicalPlan] {
 
   /** Refuses sorts that can be in no query, and orders that what is above them would undo. */
   def check(plan: LogicalPlan): Unit = plan.foreach {
-    case s: Sort if isOurs(s) && checked =>
+    case s: Sort if isOfStream(s) && checked =>
       StreamOrderBuilder.build(s).left.foreach(throw _)
     case p if undoes(p) =>
       for (child <- p.children; o <- ordered(child))
@@ -85,7 +85,7 @@ object ResolveStreamOrder extends Rule[LogicalPlan] {
   }
 
   /** A sort of a stream whose output mode does not matter. */
-  private def isOurs(s: Sort): Boolean =
+  private def isOfStream(s: Sort): Boolean =
     s.resolved && s.child.isStreaming && !s.child.exists {
       case a @ (_: Aggregate | _: Distinct) => a.isStreaming
       case j: Join                          => ResolveStreamJoin.isAwaited(j)

@@ -12,12 +12,7 @@ import org.apache.spark.sql.catalyst.trees.{CurrentOrigin, Origin}
 import org.apache.spark.sql.catalyst.trees.TreePattern.PLAN_EXPRESSION
 import org.apache.spark.sql.streamjoin.conditions.PlainCondition
 import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
-import org.apache.spark.sql.streamjoin.logical.plan.{
-  ChangelogJoin,
-  ChangelogMarks,
-  StreamJoin,
-  StreamJoinHint
-}
+import org.apache.spark.sql.streamjoin.logical.plan.{ChangelogMarks, JoinNode, StreamJoinHint}
 import org.apache.spark.sql.streamjoin.logical.resolve.changelog.{ChangelogBuilder, RenewedMarks}
 import org.apache.spark.sql.streamjoin.logical.resolve.eventtime.BuiltinJoin
 import org.apache.spark.sql.streamjoin.logical.resolve.shared.Rowtime
@@ -36,7 +31,7 @@ object ResolveStreamSubqueries extends Rule[LogicalPlan] {
     AnalysisHelper.allowInvokingTransformsInAnalyzer {
       val made = plan.transformUpWithPruning(_.containsPattern(PLAN_EXPRESSION)) {
         case f @ Filter(condition, child) if f.resolved && isReady(child) =>
-          val (ours, others) = conjuncts(condition).partition(isOurs(child, _))
+          val (ours, others) = conjuncts(condition).partition(isJoin(child, _))
           others.foreach(refuse)
           if (ours.isEmpty) f
           else {
@@ -98,7 +93,7 @@ object ResolveStreamSubqueries extends Rule[LogicalPlan] {
   /** Refuses what would not become a join. */
   private def refuse(e: Expression): Unit = e.foreach {
     case s: SubqueryExpression
-        if isOrdered(s.plan) ||
+        if hasOrder(s.plan) ||
           s.plan.resolved && isReady(s.plan) && ChangelogMarks.changesWithin(s.plan) =>
       val changes = ChangelogMarks.changesWithin(s.plan)
       val asExists = if (changes) AsExistsOfChanges else AsExists
@@ -116,22 +111,22 @@ object ResolveStreamSubqueries extends Rule[LogicalPlan] {
 
   /** A join of changelogs has columns of its own once it is ours, and is that first. */
   private def isReady(plan: LogicalPlan): Boolean = plan.isStreaming && !plan.exists { p =>
-    p.isInstanceOf[CTERelationRef] || ResolveChangelogJoin.isOurs(p)
+    p.isInstanceOf[CTERelationRef] || ResolveChangelogJoin.isPending(p)
   }
 
-  private def isOrdered(plan: LogicalPlan): Boolean =
+  private def hasOrder(plan: LogicalPlan): Boolean =
     plan.resolved && isReady(plan) && TimeColumns.of(plan).imposed
 
   private def hasTimes(plan: LogicalPlan): Boolean =
-    isOrdered(plan) || plan.exists(_.isInstanceOf[EventTimeWatermark])
+    hasOrder(plan) || plan.exists(_.isInstanceOf[EventTimeWatermark])
 
-  private def isOrdered(outer: LogicalPlan, query: SubqueryExpression): Boolean =
-    isOrdered(query.plan) || TimeColumns.of(outer).imposed
+  private def hasOrder(outer: LogicalPlan, query: SubqueryExpression): Boolean =
+    hasOrder(query.plan) || TimeColumns.of(outer).imposed
 
-  private def isOurs(outer: LogicalPlan, conjunct: Expression): Boolean =
+  private def isJoin(outer: LogicalPlan, conjunct: Expression): Boolean =
     query(conjunct).exists { q =>
       q.plan.resolved && isReady(q.plan) &&
-      (hasChanges(outer, q) || mentions(q) && (isOrdered(outer, q) || BuiltinJoin.isSought))
+      (hasChanges(outer, q) || mentions(q) && (hasOrder(outer, q) || BuiltinJoin.isSought))
     }
 
   /** Whether the row that is asked for is mentioned, by which times are bounded; changes need no bound. */
@@ -197,7 +192,7 @@ object ResolveStreamSubqueries extends Rule[LogicalPlan] {
         }
         val join = tidied(j)
         // Spark has no such join of its own that it could stay
-        if (!query(conjunct).exists(isOrdered(outer, _))) {
+        if (!query(conjunct).exists(hasOrder(outer, _))) {
           BuiltinJoin
             .replaced(join.copy(left = ours(outer)))
             .left.foreach(refusal => throw refusal.error)
@@ -218,7 +213,7 @@ object ResolveStreamSubqueries extends Rule[LogicalPlan] {
 
   /** Whether Spark would have to put the row that is asked for through a join of ours. */
   private def mentionsRowBelow(plan: LogicalPlan): Boolean = plan match {
-    case _: ChangelogJoin | _: StreamJoin =>
+    case _: JoinNode =>
       plan.exists(_.expressions.exists(_.exists(_.isInstanceOf[OuterReference])))
     case _ => false
   }

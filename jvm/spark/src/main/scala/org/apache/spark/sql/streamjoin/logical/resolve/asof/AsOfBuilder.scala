@@ -8,6 +8,7 @@ import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
 import org.apache.spark.sql.streamjoin.logical.plan.{
   AliasedColumn,
   AsOfJoin,
+  JoinKind,
   JoinOptions,
   KeyedWatermarks,
   LastRows,
@@ -18,12 +19,7 @@ import org.apache.spark.sql.streamjoin.logical.plan.{
 import org.apache.spark.sql.streamjoin.logical.resolve.changelog.Changelogs
 import org.apache.spark.sql.streamjoin.logical.resolve.eventtime.StreamJoinBuilder
 import org.apache.spark.sql.streamjoin.logical.resolve.refusals.{JoinRefusals, MissingWatermark}
-import org.apache.spark.sql.streamjoin.logical.resolve.shared.{
-  LateRowsBelow,
-  Refusal,
-  StateTtl,
-  ZonedInput
-}
+import org.apache.spark.sql.streamjoin.logical.resolve.shared.{LateRowsBelow, Refusal, ZonedInput}
 import org.apache.spark.sql.streamjoin.logical.times.DistinctAttributes
 
 import io.streamjoin.bounds.JoinBounds
@@ -77,7 +73,6 @@ private[streamjoin] object AsOfBuilder {
 
   /** What of the join as written is nothing that an as-of join has. */
   private def misfit(join: Join): Option[Refusal] = {
-    val options = StreamJoinHint.on(join)
     val table = Side.both.zip(join.children).collectFirst {
       case (side, input) if !input.isStreaming =>
         StreamJoinErrors.staticInput(join.origin, side.name, input.output.map(ColumnNames.of))
@@ -95,22 +90,7 @@ private[streamjoin] object AsOfBuilder {
         "the other input has a window of time",
         "Leave that window out, or compare the times of both inputs in ON instead of the last rows"
       ))
-    else
-      StateTtl.misfitOfEventTime(join).map(Refusal(_)).orElse {
-        if (options.exists(_.emitLate))
-          Some(refused(
-            join,
-            "late rows are to come out of it",
-            "Leave late = 'emit' out: they are counted"
-          ))
-        else if (options.exists(_.retention.nonEmpty))
-          Some(refused(
-            join,
-            "it has a retention",
-            "Say in the condition how old a match may be, as in q.t >= t.t - INTERVAL '10' MINUTE"
-          ))
-        else None
-      }
+    else JoinKind.AsOf.misfit(join).map(Refusal(_))
   }
 
   private def typeOf(join: Join, probe: Side): Either[Refusal, JoinType] = {

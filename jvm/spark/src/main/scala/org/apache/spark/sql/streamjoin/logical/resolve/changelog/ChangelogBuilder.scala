@@ -14,6 +14,7 @@ import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
 import org.apache.spark.sql.streamjoin.logical.plan.{
   ChangelogJoin,
   ChangelogMarks,
+  JoinKind,
   JoinOptions,
   KeyedWatermarks,
   StreamJoin,
@@ -50,7 +51,7 @@ private[streamjoin] object ChangelogBuilder {
     val condition = PlainCondition.of(join.condition.getOrElse(Literal.TrueLiteral))
     val options = StreamJoinHint.on(asked).getOrElse(JoinOptions())
     for {
-      _ <- StateTtl.misfit(asked).map(Refusal(_)).toLeft(())
+      _ <- JoinKind.Changelog.misfit(asked).map(Refusal(_)).toLeft(())
       leftTtl <- ttl(options.leftTtl, asked.origin)
       rightTtl <- ttl(options.rightTtl, asked.origin)
       joinType <- StreamJoin.typeOf(join.joinType).toRight(

@@ -18,10 +18,10 @@ import org.apache.spark.sql.streamjoin.errors.{
 import org.apache.spark.sql.streamjoin.logical.plan.{
   ChangelogMarks,
   ImposeOrder,
+  JoinNode,
   PassedColumn,
   RowsElsewhere,
-  SameRows,
-  StreamJoin
+  SameRows
 }
 import org.apache.spark.sql.types.CalendarIntervalType
 
@@ -151,7 +151,7 @@ private[resolve] object ChangelogRefusals {
           "the aggregation with nothing but columns and filters between it and the join; or fromUpserts on " +
             "its result, written to a table or topic first"
         ))
-      case s: StreamJoin if s.late.nonEmpty =>
+      case j: JoinNode if j.late.nonEmpty =>
         Some(StreamJoinErrors.lateRowsBelow(join.origin, side.name, input.output))
       case _ => None
     }

@@ -2,7 +2,7 @@ package org.apache.spark.sql.streamjoin.logical.resolve.eventtime
 
 import org.apache.spark.sql.catalyst.plans.logical.Join
 import org.apache.spark.sql.internal.SQLConf
-import org.apache.spark.sql.streamjoin.logical.plan.StreamJoin
+import org.apache.spark.sql.streamjoin.logical.plan.{JoinKind, StreamJoin}
 import org.apache.spark.sql.streamjoin.logical.resolve.shared.Refusal
 import org.apache.spark.sql.streamjoin.StreamJoinConf
 
@@ -14,7 +14,8 @@ import org.apache.spark.sql.streamjoin.StreamJoinConf
 private[streamjoin] object BuiltinJoin {
 
   def unapply(j: Join): Option[Join] =
-    Option.when(isSought && j.resolved && StreamJoin.ofStreams(j) && !StreamJoin.imposed(j))(j)
+    Option.when(isSought && j.resolved && JoinKind.of(j).contains(JoinKind.EventTime) &&
+      !JoinKind.isImposed(j))(j)
 
   /** Whether Spark's joins are to be replaced. */
   def isSought: Boolean = SQLConf.get.getConf(StreamJoinConf.ReplaceBuiltin)

@@ -3,9 +3,7 @@ package org.apache.spark.sql.streamjoin.logical.resolve.eventtime
 import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, AttributeSet, ExprId}
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.rules.Rule
-import org.apache.spark.sql.streamjoin.logical.plan.{EventTimeMarks, StreamJoin}
-
-import io.streamjoin.model.JoinType
+import org.apache.spark.sql.streamjoin.logical.plan.{EventTimeMarks, JoinNode, StreamJoin}
 
 /**
  * Deduplication above a join sees one event time, where several come out of the join: Spark's operator
@@ -43,14 +41,7 @@ object OneEventTime extends Rule[LogicalPlan] {
 
   /** The columns that are NULL in rows which a join below pads, also by other names. */
   private def paddedBelow(input: LogicalPlan): ExprId => Boolean = {
-    val padded = input.collect { case j: StreamJoin =>
-      j.joinType match {
-        case JoinType.LeftOuter  => j.right.output
-        case JoinType.RightOuter => j.left.output
-        case JoinType.FullOuter  => j.left.output ++ j.right.output
-        case _                   => Nil
-      }
-    }.flatten.map(_.exprId).toSet
+    val padded = input.collect { case j: JoinNode => j.padded }.flatten.map(_.exprId).toSet
     val names = input.collect { case p: Project => p.projectList }.flatten.collect {
       case a @ Alias(from: Attribute, _) => a.exprId -> from.exprId
     }.toMap

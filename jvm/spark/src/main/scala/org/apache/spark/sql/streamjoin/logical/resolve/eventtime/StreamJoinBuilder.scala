@@ -9,6 +9,8 @@ import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
 import org.apache.spark.sql.streamjoin.logical.optimize.InputFilters
 import org.apache.spark.sql.streamjoin.logical.plan.{
   AliasedColumn,
+  JoinKind,
+  JoinNode,
   JoinOptions,
   KeyedWatermarks,
   LateRows,
@@ -17,12 +19,7 @@ import org.apache.spark.sql.streamjoin.logical.plan.{
 }
 import org.apache.spark.sql.streamjoin.logical.resolve.changelog.Changelogs
 import org.apache.spark.sql.streamjoin.logical.resolve.refusals.JoinRefusals
-import org.apache.spark.sql.streamjoin.logical.resolve.shared.{
-  LateRowsBelow,
-  Refusal,
-  StateTtl,
-  ZonedInput
-}
+import org.apache.spark.sql.streamjoin.logical.resolve.shared.{LateRowsBelow, Refusal, ZonedInput}
 import org.apache.spark.sql.streamjoin.logical.times.{DistinctAttributes, SparksJoin, TimeColumns}
 
 import io.streamjoin.model.{JoinType, Side}
@@ -51,7 +48,7 @@ private[streamjoin] object StreamJoinBuilder {
       late: Option[LateRows]
   ): Either[Refusal, StreamJoin] = for {
     _ <- WindowsOfInputs.misplaced(join).toLeft(())
-    _ <- StateTtl.misfitOfEventTime(join).map(Refusal(_)).toLeft(())
+    _ <- JoinKind.EventTime.misfit(join).map(Refusal(_)).toLeft(())
     joinType <- StreamJoin.typeOf(join.joinType).toRight(
       Refusal(StreamJoinErrors.unsupportedJoinType(join.origin, join.joinType.sql))
     )
@@ -85,9 +82,9 @@ private[streamjoin] object StreamJoinBuilder {
       plan: LogicalPlan,
       behindStateful: Boolean = false
   ): Either[Refusal, LogicalPlan] = plan match {
-    case SparksJoin(j) if StreamJoin.ofStreams(j) && !SparksJoin.isBounded(j) =>
+    case SparksJoin(j) if JoinKind.of(j).contains(JoinKind.EventTime) && !SparksJoin.isBounded(j) =>
       build(j, retained = false).left.map(_.copy(ofBelow = true))
-    case _: StreamJoin                                 => Right(plan)
+    case j: JoinNode if j.kind.byEventTime             => Right(plan)
     case _: Aggregate | _: Distinct if !behindStateful => Right(plan)
     case _ =>
       plan.children

@@ -1,7 +1,7 @@
 package org.apache.spark.sql.streamjoin.logical.resolve.eventtime
 
 import org.apache.spark.sql.catalyst.plans.logical.{Join, LogicalPlan}
-import org.apache.spark.sql.streamjoin.logical.plan.{ImposeOrder, StreamJoin}
+import org.apache.spark.sql.streamjoin.logical.plan.{ImposeOrder, JoinKind}
 import org.apache.spark.sql.streamjoin.logical.resolve.refusals.UnboundedJoin
 import org.apache.spark.sql.streamjoin.logical.times.SparksJoin
 
@@ -16,7 +16,7 @@ private[streamjoin] object UnboundedJoins {
 
   /** Refuses to plan a node that is such a join above an order, or that imposes one above such a join. */
   def check(plan: LogicalPlan): Unit = plan match {
-    case SparksJoin(j) if StreamJoin.imposed(j) => refuse(j)
+    case SparksJoin(j) if JoinKind.isImposed(j) => refuse(j)
     case o: ImposeOrder if o.imposed            => o.child.foreach(refuse)
     case _                                      =>
   }

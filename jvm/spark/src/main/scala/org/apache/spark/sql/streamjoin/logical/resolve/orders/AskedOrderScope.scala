@@ -2,13 +2,7 @@ package org.apache.spark.sql.streamjoin.logical.resolve.orders
 
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.streamjoin.errors.{StreamJoinAnalysisException, StreamJoinErrors}
-import org.apache.spark.sql.streamjoin.logical.plan.{
-  AsOfJoin,
-  JoinOptions,
-  OrderScope,
-  StreamJoin,
-  StreamOrder
-}
+import org.apache.spark.sql.streamjoin.logical.plan.{JoinNode, JoinOptions, OrderScope, StreamOrder}
 
 /**
  * The option `order_scope`, as an order finds it: a hint puts it on a join, and it is meant for the order above that
@@ -27,12 +21,9 @@ private[logical] object AskedOrderScope {
   }
 
   private def asks(plan: LogicalPlan): Boolean = plan match {
-    case j: StreamJoin => asks(j.options)
-    case j: AsOfJoin   => asks(j.options)
-    case _             => false
+    case j: JoinNode => j.options.orderScope != OrderScope.Query
+    case _           => false
   }
-
-  private def asks(options: JoinOptions): Boolean = options.orderScope != OrderScope.Query
 
   /** Of a whole query: a join with the option below no order. */
   def unused(plan: LogicalPlan): Option[StreamJoinAnalysisException] =

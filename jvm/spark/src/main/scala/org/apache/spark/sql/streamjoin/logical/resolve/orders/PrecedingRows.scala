@@ -2,7 +2,7 @@ package org.apache.spark.sql.streamjoin.logical.resolve.orders
 
 import org.apache.spark.sql.catalyst.expressions.{AliasHelper, Expression}
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project}
-import org.apache.spark.sql.streamjoin.logical.plan.{JoinWindows, StreamJoin, StreamOrder}
+import org.apache.spark.sql.streamjoin.logical.plan.{JoinNode, JoinWindows, StreamOrder}
 import org.apache.spark.sql.streamjoin.logical.resolve.shared.Rowtime
 
 /**
@@ -17,7 +17,7 @@ private[resolve] object PrecedingRows extends AliasHelper {
   /** Whether that is what decides of an order by `time`. */
   def decide(time: Expression, plan: LogicalPlan): Boolean = plan match {
     case Project(list, child) => decide(replaceAlias(time, getAliasMap(list)), child)
-    case j: StreamJoin =>
+    case j: JoinNode if j.rowtime.isEmpty =>
       j.getTagValue(JoinWindows.Placed).exists(_.precede) &&
       Rowtime.of(j).exists(_.semanticEquals(time))
     case p if StreamOrder.isKeptBy(p) => p.children.exists(decide(time, _))

@@ -14,7 +14,7 @@ import org.apache.spark.sql.catalyst.expressions.{
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.streamjoin.ColumnNames
 import org.apache.spark.sql.streamjoin.conditions.TimeUnit
-import org.apache.spark.sql.streamjoin.logical.plan.StreamJoin
+import org.apache.spark.sql.streamjoin.logical.plan.JoinNode
 import org.apache.spark.sql.types.DayTimeIntervalType
 
 /** What rows are ordered by, as people say it: nobody wrote the expression of a join's `Rowtime`. */
@@ -22,7 +22,7 @@ private[resolve] object RowtimeWords {
 
   /** @param below the plan of the rows; its joins know what the person calls their times */
   def of(time: Expression, below: LogicalPlan): String = {
-    val names = below.collect { case j: StreamJoin => j.times.map(_.exprId).zip(j.names) }
+    val names = below.collect { case j: JoinNode => j.times.map(_.exprId).zip(j.names) }
       .reverse.flatten.toMap
     def words(e: Expression): String = e match {
       case a: Attribute    => names.getOrElse(a.exprId, ColumnNames.of(a))

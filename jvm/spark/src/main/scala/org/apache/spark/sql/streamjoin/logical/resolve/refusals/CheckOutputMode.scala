@@ -6,7 +6,7 @@ import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, Distinct, Logical
 import org.apache.spark.sql.catalyst.streaming.WriteToStream
 import org.apache.spark.sql.streaming.OutputMode
 import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
-import org.apache.spark.sql.streamjoin.logical.plan.StreamJoin
+import org.apache.spark.sql.streamjoin.logical.plan.JoinNode
 
 import io.streamjoin.model.Side
 
@@ -19,7 +19,7 @@ private[streamjoin] object CheckOutputMode extends (LogicalPlan => Unit) {
   override def apply(plan: LogicalPlan): Unit = plan match {
     case w: WriteToStream if w.outputMode != OutputMode.Append() =>
       w.inputQuery.foreach {
-        case j: StreamJoin =>
+        case j: JoinNode if j.kind.byEventTime =>
           for ((side, input) <- Side.both.zip(j.children) if input.exists(isRevised))
             throw StreamJoinErrors.unsupportedOutputMode(
               j.origin,

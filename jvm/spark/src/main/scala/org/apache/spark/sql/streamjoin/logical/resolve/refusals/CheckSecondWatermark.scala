@@ -4,7 +4,7 @@ import org.apache.spark.sql.catalyst.plans.logical.{EventTimeWatermark, LogicalP
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.streamjoin.ColumnNames
 import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
-import org.apache.spark.sql.streamjoin.logical.plan.{AsOfJoin, ImposeOrder, StreamJoin}
+import org.apache.spark.sql.streamjoin.logical.plan.{ImposeOrder, JoinNode}
 import org.apache.spark.sql.streamjoin.logical.resolve.shared.Rowtime
 
 /**
@@ -15,7 +15,7 @@ private[streamjoin] object CheckSecondWatermark extends (LogicalPlan => Unit) {
 
   override def apply(plan: LogicalPlan): Unit =
     if (SQLConf.get.getConf(SQLConf.STATEFUL_OPERATOR_ALLOW_MULTIPLE)) plan.foreach {
-      case w: EventTimeWatermark if w.child.isStreaming && isOurs(w.child) =>
+      case w: EventTimeWatermark if w.child.isStreaming && hasOrder(w.child) =>
         throw StreamJoinErrors.secondWatermark(
           w.origin,
           w.eventTime.name,
@@ -24,10 +24,10 @@ private[streamjoin] object CheckSecondWatermark extends (LogicalPlan => Unit) {
       case _ =>
     }
 
-  private def isOurs(plan: LogicalPlan): Boolean =
+  private def hasOrder(plan: LogicalPlan): Boolean =
     plan.exists(_.isInstanceOf[EventTimeWatermark]) && plan.exists {
-      case o: ImposeOrder              => o.imposed
-      case _: StreamJoin | _: AsOfJoin => true
-      case _                           => false
+      case o: ImposeOrder => o.imposed
+      case j: JoinNode    => j.kind.byEventTime
+      case _              => false
     }
 }

@@ -10,7 +10,7 @@ import org.apache.spark.sql.catalyst.plans.logical.{
 }
 import org.apache.spark.sql.streamjoin.ColumnNames
 import org.apache.spark.sql.streamjoin.conditions.TimeUnit
-import org.apache.spark.sql.streamjoin.logical.plan.StreamJoin
+import org.apache.spark.sql.streamjoin.logical.plan.JoinNode
 import org.apache.spark.sql.streamjoin.logical.resolve.shared.Rowtime
 
 /** Says of an input that has no event time which one it had, where it was lost, and how it is kept. */
@@ -54,7 +54,7 @@ private[logical] object LostOrder {
       }.map(i => name(u.output(i)))
       "a union is as good as its worst input, and another one has none in the same place. Impose an " +
         s"order on ${columns.mkString(" or ")} of each input of the union, or above the union"
-    case _: StreamJoin =>
+    case j: JoinNode if j.kind.byEventTime =>
       "nothing in the condition of the join below bounds it. Compare it there with a time of the " +
         "other input"
     case other =>

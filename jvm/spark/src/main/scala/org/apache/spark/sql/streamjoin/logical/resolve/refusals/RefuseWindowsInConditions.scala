@@ -3,7 +3,7 @@ package org.apache.spark.sql.streamjoin.logical.resolve.refusals
 import org.apache.spark.sql.catalyst.analysis.UnresolvedAttribute
 import org.apache.spark.sql.catalyst.plans.logical.{Join, LogicalPlan}
 import org.apache.spark.sql.catalyst.rules.Rule
-import org.apache.spark.sql.streamjoin.logical.plan.StreamJoin
+import org.apache.spark.sql.streamjoin.logical.plan.JoinKind
 
 /**
  * Refuses a window that the condition of a join makes itself while the query is being resolved: Spark
@@ -13,7 +13,8 @@ object RefuseWindowsInConditions extends Rule[LogicalPlan] {
 
   override def apply(plan: LogicalPlan): LogicalPlan = {
     plan.foreach {
-      case j: Join if !j.resolved && j.childrenResolved && StreamJoin.isOrdered(j) =>
+      case j: Join
+          if !j.resolved && j.childrenResolved && JoinKind.required(j).exists(_.byEventTime) =>
         j.condition
           .filterNot(_.exists(_.isInstanceOf[UnresolvedAttribute]))
           .foreach(JoinRefusals.checkWindows(_, j.origin))

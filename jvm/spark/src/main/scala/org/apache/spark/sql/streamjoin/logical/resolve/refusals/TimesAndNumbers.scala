@@ -16,7 +16,9 @@ private[streamjoin] object TimesAndNumbers extends Rule[LogicalPlan] {
 
   override def apply(plan: LogicalPlan): LogicalPlan = {
     if (!plan.resolved) plan.foreach { p =>
-      if (!p.resolved && p.childrenResolved && p.children.exists(_.isStreaming) && isOrdered(p)) {
+      if (
+        !p.resolved && p.childrenResolved && p.children.exists(_.isStreaming) && hasImposedOrder(p)
+      ) {
         for {
           e <- p.expressions
           wrong <- mismatches(written(e))
@@ -32,7 +34,7 @@ private[streamjoin] object TimesAndNumbers extends Rule[LogicalPlan] {
     plan
   }
 
-  private def isOrdered(plan: LogicalPlan): Boolean = plan.exists {
+  private def hasImposedOrder(plan: LogicalPlan): Boolean = plan.exists {
     case o: ImposeOrder => o.imposed
     case _              => false
   }

@@ -11,7 +11,7 @@ import org.apache.spark.sql.execution.streaming.sinks.FileStreamSink
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.streamjoin.{ColumnNames, StreamJoinConf}
 import org.apache.spark.sql.streamjoin.conditions.TimeUnit
-import org.apache.spark.sql.streamjoin.logical.plan.{ImposeOrder, StreamJoin}
+import org.apache.spark.sql.streamjoin.logical.plan.{ImposeOrder, JoinNode, StreamJoin}
 
 /**
  * Warns, in the driver's log, of what may be meant but is probably not: bounds that contradict each
@@ -25,7 +25,7 @@ private[streamjoin] final class WarnAtAnalysis extends (LogicalPlan => Unit) wit
   override def apply(plan: LogicalPlan): Unit = if (plan.isStreaming) {
     plan.foreach { p =>
       p match {
-        case j: StreamJoin if j.resolved && isNew(j) && j.analysis.bounds.contradictory =>
+        case j: JoinNode if j.resolved && isNew(j) && j.analysis.bounds.contradictory =>
           logWarning(
             "No two rows can match: the bounds of a join contradict each other. Its condition is " +
               s"${ColumnNames.sql(j.condition)}. df.explain() has each bound beside the part of the " +
@@ -100,11 +100,11 @@ private[streamjoin] final class WarnAtAnalysis extends (LogicalPlan => Unit) wit
     }
 
   private def unknownSettings: Seq[String] =
-    SQLConf.get.getAllConfs.keys.toSeq.filter(isOurs).filterNot(existing.contains).sorted
+    SQLConf.get.getAllConfs.keys.toSeq.filter(hasPrefix).filterNot(existing.contains).sorted
 
   private val existing: Seq[String] = StreamJoinConf.all.map(_.key).sorted
 
-  private def isOurs(key: String): Boolean = key.toLowerCase(Locale.ROOT).startsWith(Prefix)
+  private def hasPrefix(key: String): Boolean = key.toLowerCase(Locale.ROOT).startsWith(Prefix)
 
   private def known(key: String): String = existing.find(_.equalsIgnoreCase(key)) match {
     case Some(same) => s"it is written $same"

@@ -3,7 +3,7 @@ package org.apache.spark.sql.streamjoin.logical.resolve.shared
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
-import org.apache.spark.sql.streamjoin.logical.plan.StreamJoin
+import org.apache.spark.sql.streamjoin.logical.plan.{JoinNode, StreamJoin}
 import org.apache.spark.sql.streamjoin.logical.times.TimeColumns
 
 import io.streamjoin.model.Side
@@ -40,7 +40,7 @@ private[logical] object LateRowsBelow extends PredicateHelper {
   }
 
   private def of(plan: LogicalPlan): Seq[LateRowsBelow] = plan match {
-    case j: StreamJoin if j.late.nonEmpty =>
+    case j: JoinNode if j.late.nonEmpty =>
       Seq(LateRowsBelow(j.late.map(_.column.exprId).toSet, present = true))
     case Filter(condition, child) => of(child).map(without(_, condition))
     case Project(list, child) =>

@@ -4,7 +4,7 @@ import org.apache.spark.sql.catalyst.analysis.UnresolvedAttribute
 import org.apache.spark.sql.catalyst.expressions.{Left => _, Right => _, _}
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.streamjoin.logical.plan.{
-  AsOfJoin,
+  JoinNode,
   JoinWindows,
   KeyedWatermarks,
   RelationWindow,
@@ -41,8 +41,8 @@ private[streamjoin] object Rowtime {
   def of(plan: LogicalPlan): Either[Seq[Attribute], Expression] = plan match {
     case j: Join if j.getTagValue(JoinWindows.Placed).nonEmpty =>
       StreamJoin.typeOf(j.joinType).fold(column(plan))(joined(j, j.left, j.right, _))
-    case j: StreamJoin => joined(j, j.left, j.right, j.joinType)
-    case j: AsOfJoin   => Right(j.time(j.bounds.probe))
+    case j: JoinNode if j.kind.byEventTime =>
+      j.rowtime.fold(joined(j, j.left, j.right, j.joinType))(Right(_))
     case _: Filter | _: SubqueryAlias | _: View | _: PipeOperator | _: RelationWindow |
         _: StreamJoinInput | _: StreamJoinHint =>
       of(plan.children.head)
@@ -101,7 +101,7 @@ private[streamjoin] object Rowtime {
       right: Expression
   ): Option[Expression] =
     join match {
-      case j: StreamJoin =>
+      case j: JoinNode =>
         def column(e: Expression) = Some(j.analysis.expressions.indexWhere(_.semanticEquals(e)))
           .filter(_ >= 0)
         def gone(own: Expression, other: Expression) = for {

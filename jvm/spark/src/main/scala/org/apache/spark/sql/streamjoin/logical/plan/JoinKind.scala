@@ -1,0 +1,150 @@
+package org.apache.spark.sql.streamjoin.logical.plan
+
+import org.apache.spark.sql.catalyst.plans.logical.{CTERelationRef, Join}
+import org.apache.spark.sql.catalyst.trees.Origin
+import org.apache.spark.sql.streamjoin.errors.{StreamJoinAnalysisException, StreamJoinErrors}
+import org.apache.spark.sql.streamjoin.logical.times.TimeColumns
+
+/**
+ * The kind of a stream-to-stream join. A join of Spark's has at most one kind:
+ *
+ * {{{
+ *   hint mode => 'changelog'                         Changelog
+ *   else match => 'last', or t OVER (ROWS ...)       AsOf
+ *   else an input is a changelog                     Changelog
+ *   else options, and no input is a stream           OfTables
+ *   else two streams, and a type of join of ours     EventTime
+ * }}}
+ *
+ * A kind lists the options that it does not take. The package `logical.resolve.analyzer` builds its node.
+ */
+private[streamjoin] sealed abstract class JoinKind {
+
+  /** Whether rows meet by their event times, and each output row is final. */
+  def byEventTime: Boolean = false
+
+  /** Whether a join is of this kind, as far as the inputs are resolved. */
+  protected def applies(j: Join): Boolean
+
+  /** The options that a join of this kind does not take, the most important first. */
+  private[plan] def misfits: Seq[JoinKind.Misfit] = Nil
+
+  /** Refuses the first option of a join that does not fit this kind. */
+  final def misfit(j: Join): Option[StreamJoinAnalysisException] = for {
+    options <- StreamJoinHint.on(j)
+    misfit <- misfits.find(_.isGiven(options))
+  } yield misfit.error(j.origin)
+}
+
+private[streamjoin] object JoinKind {
+
+  /** An option that a kind does not take: whether a join has it, and the error then. */
+  private[plan] final case class Misfit(
+      isGiven: JoinOptions => Boolean,
+      error: Origin => StreamJoinAnalysisException
+  )
+
+  /** Rows meet whose event times are within bounds; the node is [[StreamJoin]]. */
+  case object EventTime extends JoinKind {
+
+    override def byEventTime: Boolean = true
+
+    override protected def applies(j: Join): Boolean =
+      j.left.isStreaming && j.right.isStreaming && StreamJoin.typeOf(j.joinType).nonEmpty &&
+        !j.exists(_.isInstanceOf[CTERelationRef])
+
+    override private[plan] def misfits = Seq(stateTtl)
+  }
+
+  /** Each row meets the last rows before it; the node is [[AsOfJoin]]. */
+  case object AsOf extends JoinKind {
+
+    override def byEventTime: Boolean = true
+
+    override protected def applies(j: Join): Boolean =
+      StreamJoinHint.on(j).exists(_.last) || j.children.exists(LastRows.on(_).nonEmpty)
+
+    private def refused(reason: String, instead: String)(origin: Origin) =
+      StreamJoinErrors.unsupportedAsOf(origin, reason, instead)
+
+    override private[plan] def misfits = Seq(
+      stateTtl,
+      Misfit(
+        _.emitLate,
+        refused("late rows are to come out of it", "Leave late = 'emit' out: they are counted")
+      ),
+      Misfit(
+        _.retention.nonEmpty,
+        refused(
+          "it has a retention",
+          "Say in the condition how old a match may be, as in q.t >= t.t - INTERVAL '10' MINUTE"
+        )
+      )
+    )
+  }
+
+  /** Changelogs meet without bounds, and changes are output; the node is [[ChangelogJoin]]. */
+  case object Changelog extends JoinKind {
+
+    override protected def applies(j: Join): Boolean =
+      StreamJoinHint.on(j).exists(_.isChangelog) ||
+        j.children.exists(input => input.resolved && ChangelogMarks.areChanges(input))
+
+    private def refused(isGiven: JoinOptions => Boolean, reason: String) =
+      Misfit(isGiven, invalid(reason, "state_ttl"))
+
+    override private[plan] def misfits = Seq(
+      refused(
+        _.mode.contains(JoinOptions.EventTime),
+        "an input has rows that come and go, and the mode is event_time"
+      ),
+      refused(_.emitLate, "late => 'emit' is an option of an event-time join"),
+      refused(_.last, "match => 'last', an as-of join, is one by event time"),
+      refused(
+        _.orderScope != OrderScope.Query,
+        "order_scope is an option of an event-time join: rows that come and go have no order"
+      ),
+      refused(
+        _.retention.nonEmpty,
+        "retention is an option of an event-time join; here it is state_ttl"
+      )
+    )
+  }
+
+  /** A join in which no stream takes part, with options: it stays Spark's, with the columns of a join of streams. */
+  case object OfTables extends JoinKind {
+
+    override protected def applies(j: Join): Boolean =
+      StreamJoinHint.on(j).nonEmpty && !j.isStreaming
+  }
+
+  private def invalid(reason: String, instead: String*)(origin: Origin) =
+    StreamJoinErrors.invalidOption(
+      origin,
+      reason,
+      JoinOptions.allowed,
+      instead.flatMap(JoinOptions.example)
+    )
+
+  private val stateTtl: Misfit = Misfit(
+    o => o.leftTtl.nonEmpty || o.rightTtl.nonEmpty,
+    invalid(
+      "state_ttl is an option of a changelog join: give mode => 'changelog', too",
+      "mode",
+      "state_ttl"
+    )
+  )
+
+  /** The kind of a join; none: it stays Spark's. */
+  def of(j: Join): Option[JoinKind] =
+    if (StreamJoinHint.on(j).exists(_.isChangelog)) Some(Changelog)
+    else Seq(AsOf, Changelog, OfTables, EventTime).find(_.applies(j))
+
+  /** The same of a join that becomes this project's whatever the settings say. */
+  def required(j: Join): Option[JoinKind] = of(j).filter(_ != EventTime || isImposed(j))
+
+  /** Whether an imposed order on an input, windows on the inputs, or a hint ask for a join of this project. */
+  def isImposed(j: Join): Boolean =
+    StreamJoinHint.on(j).nonEmpty || j.children.exists(TimeColumns.of(_).imposed) ||
+      j.getTagValue(JoinWindows.Placed).nonEmpty
+}

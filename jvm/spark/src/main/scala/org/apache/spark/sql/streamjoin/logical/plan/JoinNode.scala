@@ -1,0 +1,65 @@
+package org.apache.spark.sql.streamjoin.logical.plan
+
+import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression}
+import org.apache.spark.sql.catalyst.plans.logical.{BinaryNode, LogicalPlan}
+import org.apache.spark.sql.streamjoin.logical.times.HasTimeColumns
+
+import io.streamjoin.model.{BySide, JoinType, Side}
+
+/**
+ * A stream-to-stream join of this project, of any [[JoinKind]].
+ *
+ * Code that treats the kinds differently asks the node instead of matching on its class.
+ */
+private[streamjoin] trait JoinNode extends BinaryNode with Analyzed with HasTimeColumns {
+
+  def kind: JoinKind
+
+  def joinType: JoinType
+
+  /** The whole condition. */
+  def condition: Expression
+
+  /** The event-time columns of the inputs that the join uses. */
+  def times: Seq[Attribute]
+
+  /** The display name of each of `times`. The optimizer forgets aliases. */
+  def names: Seq[String]
+
+  /** The columns of the condition with the aliases of the query. */
+  def aliased: Seq[AliasedColumn]
+
+  /** The options of the join. */
+  def options: JoinOptions = JoinOptions()
+
+  /** The late rows that the join emits; none: it drops late rows. */
+  def late: Option[LateRows] = None
+
+  /** The event time of an output row, where it is that of one input row; none: it follows from both rows. */
+  def rowtime: Option[Attribute] = None
+
+  final def input(side: Side): LogicalPlan = BySide(left, right)(side)
+
+  /** The input columns that are NULL in padded output rows. */
+  final def padded: Seq[Attribute] =
+    Side.both.filter(side => joinType.emits(side) && joinType.preserves(side.other))
+      .flatMap(input(_).output)
+
+  /** Columns of both inputs as the join type emits them. */
+  protected final def emitted(columns: BySide[Seq[Attribute]]): Seq[Attribute] =
+    Side.both.filter(joinType.emits).flatMap { side =>
+      if (!joinType.preserves(side.other)) columns(side)
+      else columns(side).map(_.withNullability(true))
+    }
+
+  protected final def areApart: Boolean = left.outputSet.intersect(right.outputSet).isEmpty
+
+  override protected final def question: JoinQuestion = JoinQuestion(
+    JoinQuestion.Input.of(left),
+    JoinQuestion.Input.of(right),
+    joinType,
+    AliasedColumn.restored(condition, aliased),
+    times.zip(names),
+    children.map(AliasedColumn.ofInput(_, aliased))
+  )
+}

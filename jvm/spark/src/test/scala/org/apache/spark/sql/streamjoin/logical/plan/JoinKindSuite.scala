@@ -1,0 +1,116 @@
+package org.apache.spark.sql.streamjoin.logical.plan
+
+import org.apache.spark.sql.catalyst.expressions.{Attribute, EqualTo}
+import org.apache.spark.sql.catalyst.plans.{Inner, JoinType, LeftOuter, NaturalJoin}
+import org.apache.spark.sql.catalyst.plans.logical.{Join, JoinHint, LocalRelation, LogicalPlan}
+import org.apache.spark.sql.streamjoin.AnalysisSession
+
+import io.streamjoin.PythonApi
+
+class JoinKindSuite extends AnalysisSession {
+
+  private lazy val plain = planOf(stream("value AS k", "timestamp AS t"))
+
+  private lazy val orders = planOf(ordered(stream("value AS id", "timestamp AS ot"), "ot"))
+
+  private val FromChangelog =
+    "SELECT * FROM FROM_CHANGELOG(TABLE(feed), op => DESCRIPTOR(op), key => DESCRIPTOR(id))"
+
+  private lazy val changes = analyzed(FromChangelog)
+
+  override def beforeAll(): Unit = {
+    super.beforeAll()
+    stream("value AS id", "'insert' AS op").createOrReplaceTempView("feed")
+  }
+
+  private def join(
+      left: LogicalPlan,
+      right: LogicalPlan = plain,
+      options: Option[JoinOptions] = None,
+      how: JoinType = Inner
+  ): Join = {
+    def key(plan: LogicalPlan): Attribute = plan.output.head
+    val hinted = options.fold(left)(StreamJoinHint(_, held = false, left))
+    Join(hinted, right, how, Some(EqualTo(key(left), key(right))), JoinHint.NONE)
+  }
+
+  private def table = LocalRelation(orders.output)
+
+  private val last = Some(JoinOptions(last = true))
+  private val changelog = Some(JoinOptions(mode = Some(JoinOptions.Changelog)))
+
+  test("the inputs and the options decide on the kind") {
+    assert(JoinKind.of(join(orders)).contains(JoinKind.EventTime))
+    assert(JoinKind.of(join(orders, options = last)).contains(JoinKind.AsOf))
+    assert(JoinKind.of(join(orders, LastRows(3, plain))).contains(JoinKind.AsOf))
+    assert(JoinKind.of(join(orders, options = changelog)).contains(JoinKind.Changelog))
+    assert(JoinKind.of(join(changes)).contains(JoinKind.Changelog))
+    assert(JoinKind.of(join(table, table.newInstance(), last)).contains(JoinKind.AsOf))
+    assert(
+      JoinKind.of(join(table, table.newInstance(), Some(JoinOptions()))).contains(JoinKind.OfTables)
+    )
+  }
+
+  test("an option decides before what an input is") {
+    assert(JoinKind.of(join(changes, options = last)).contains(JoinKind.AsOf))
+    val both = Some(JoinOptions(last = true, mode = Some(JoinOptions.Changelog)))
+    assert(JoinKind.of(join(orders, options = both)).contains(JoinKind.Changelog))
+  }
+
+  test("a join with a table, or of a type that is not ours, has no kind") {
+    for (options <- Seq(None, Some(JoinOptions()))) {
+      assert(JoinKind.of(join(orders, table.newInstance(), options)).isEmpty)
+      assert(JoinKind.of(join(orders, options = options, how = NaturalJoin(LeftOuter))).isEmpty)
+    }
+    assert(JoinKind.of(join(table, table.newInstance())).isEmpty)
+  }
+
+  test("a join of streams in Spark's own words is ours only by a setting") {
+    assert(JoinKind.of(join(plain, plain)).contains(JoinKind.EventTime))
+    assert(JoinKind.required(join(plain, plain)).isEmpty)
+    assert(JoinKind.required(join(orders)).contains(JoinKind.EventTime))
+    assert(JoinKind.required(join(plain, plain, Some(JoinOptions()))).contains(JoinKind.EventTime))
+  }
+
+  test("each option is refused by the kinds that do not take it") {
+    val options = Seq(
+      "late" -> JoinOptions(emitLate = true),
+      "retention" -> JoinOptions(retention = Some("1 hour")),
+      "event_time" -> JoinOptions(mode = Some(JoinOptions.EventTime)),
+      "changelog" -> JoinOptions(mode = Some(JoinOptions.Changelog)),
+      "left state_ttl" -> JoinOptions(leftTtl = Some("1 day")),
+      "right state_ttl" -> JoinOptions(rightTtl = Some("1 day")),
+      "match" -> JoinOptions(last = true),
+      "order_scope" -> JoinOptions(orderScope = OrderScope.EachPartition)
+    )
+    def refused(kind: JoinKind) = options.collect {
+      case (name, o) if kind.misfit(join(orders, options = Some(o))).nonEmpty => name
+    }
+    val ttl = Seq("left state_ttl", "right state_ttl")
+    assert(refused(JoinKind.EventTime) == ttl)
+    assert(refused(JoinKind.AsOf) == Seq("late", "retention") ++ ttl)
+    assert(refused(JoinKind.Changelog) ==
+      Seq("late", "retention", "event_time", "match", "order_scope"))
+    assert(refused(JoinKind.OfTables).isEmpty)
+  }
+
+  test("an as-of join of changelogs is refused by the same error in SQL and of DataFrames") {
+    session.sql(FromChangelog).createOrReplaceTempView("c")
+    ordered(stream("value AS k", "timestamp AS t"), "t").createOrReplaceTempView("q")
+    val options = java.util.Map.of[String, Any]("match", "last")
+    val refusals = Seq(
+      refusal(
+        session.sql("SELECT /*+ STREAM_JOIN(match => 'last') */ * FROM c JOIN q ON c.id = q.k")
+      ),
+      refusal(session.sql("SELECT * FROM c JOIN q OVER (ROWS 1 PRECEDING) ON c.id = q.k")),
+      refusal(PythonApi.streamJoin(
+        session.table("c"),
+        session.table("q"),
+        "id = k",
+        "inner",
+        options
+      ))
+    )
+    assert(refusals.map(_.getCondition).distinct == Seq("STREAM_JOIN.UNSUPPORTED_CHANGELOG"))
+  }
+}
