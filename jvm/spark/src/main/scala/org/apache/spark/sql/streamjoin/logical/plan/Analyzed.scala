@@ -3,7 +3,7 @@ package org.apache.spark.sql.streamjoin.logical.plan
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.trees.TreeNodeTag
 
-/** A node that needs the analysis of a condition. Its copies share their analyses. */
+/** A node that needs the analysis of a condition. */
 private[streamjoin] trait Analyzed extends LogicalPlan {
 
   /** All that the analysis depends on. */
@@ -12,15 +12,32 @@ private[streamjoin] trait Analyzed extends LogicalPlan {
   /** Keys, bounds, time zones and watermarks that follow from the condition. Valid once resolved. */
   @transient final lazy val analysis: JoinAnalysis = analyses.of(question)
 
-  private def analyses: RecentAnalyses = getTagValue(Analyzed.Recent).getOrElse {
+  private def analyses: RecentAnalyses = getTagValue(RecentAnalyses.Tag).getOrElse {
     val none = new RecentAnalyses
-    setTagValue(Analyzed.Recent, none)
+    setTagValue(RecentAnalyses.Tag, none)
     none
   }
 }
 
-private object Analyzed {
+/**
+ * The last analyses of a node and its copies: the optimizer copies a join many times, and makes the
+ * same of it in every batch.
+ */
+private[plan] final class RecentAnalyses {
+  private var recent: List[JoinAnalysis] = Nil
+
+  def of(question: JoinQuestion): JoinAnalysis = synchronized {
+    val analysis = recent.find(_.question == question).getOrElse(JoinAnalysis.of(question))
+    recent = analysis :: recent.filterNot(_ eq analysis).take(RecentAnalyses.Kept - 1)
+    analysis
+  }
+}
+
+private object RecentAnalyses {
 
   /** Spark copies tags with nodes. */
-  private val Recent = TreeNodeTag[RecentAnalyses]("streamjoin.analyzed")
+  val Tag: TreeNodeTag[RecentAnalyses] = TreeNodeTag("streamjoin.analyzed")
+
+  /** More than the forms that a join goes through from its analysis to its plan. */
+  val Kept = 8
 }

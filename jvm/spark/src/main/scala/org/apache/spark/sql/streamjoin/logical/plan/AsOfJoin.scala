@@ -16,8 +16,7 @@ import io.streamjoin.watermark.WatermarkPlan
  * among all.
  *
  * @param condition the whole condition, without what the choice of the last rows itself says
- * @param times the event time of the left input and that of the right
- * @param names what the person calls them
+ * @param timed the event time of the left input and that of the right
  * @param options what the person asked of it
  * @param aliased the columns of the condition under the aliases that the person gave
  */
@@ -26,15 +25,17 @@ case class AsOfJoin(
     right: LogicalPlan,
     joinType: JoinType,
     condition: Expression,
-    times: Seq[Attribute],
-    names: Seq[String],
+    timed: Seq[NamedTime],
     bounds: AsOfBounds,
     override val options: JoinOptions = JoinOptions(),
     aliased: Seq[AliasedColumn] = Nil
-) extends JoinNode
-    with DependsOnZones {
+) extends JoinNode {
 
   override def kind: JoinKind = JoinKind.AsOf
+
+  override def times: Seq[Attribute] = timed.map(_.column)
+
+  override def names: Seq[String] = timed.map(_.name)
 
   /** Without `aliased`, which stand in the condition. */
   override protected def stringArgs: Iterator[Any] = productIterator.take(productArity - 1)
@@ -49,15 +50,10 @@ case class AsOfJoin(
     if (!resolved || EventTimeMarks.of(Seq(a)).isEmpty || timeColumns.isWatermarked(a)) a
     else EventTimeMarks.unmarked(a)
 
-  override lazy val resolved: Boolean =
-    childrenResolved && expressions.forall(_.resolved) && areApart
-
   /** The event time of a side. */
   def time(side: Side): Attribute = times(side.index)
 
   override def rowtime: Option[Attribute] = Some(time(bounds.probe))
-
-  override def zones: Set[String] = analysis.zones
 
   @transient private lazy val inputTimes: TimeColumns =
     TimeColumns.of(left) ++ TimeColumns.of(right)
@@ -79,19 +75,16 @@ case class AsOfJoin(
     val ofBuild = bounds.tolerance.filterNot(_ => joinType.leftOnly).map { t =>
       build -> WatermarkPlan.Shifted(limit, -bounds.reach - t)
     }
-    TimeColumns(
-      both.bases,
-      (ofProbe +: ofBuild.toSeq).toMap,
-      if (ofBuild.isEmpty) Nil
-      else {
-        TimeFact(probe, build, bounds.reach) +:
-          bounds.tolerance.map(TimeFact(build, probe, _)).toSeq
-      },
-      both.present.intersect(Set(probe)),
-      analysis.padded,
-      both.matched,
-      both.imposed,
-      both.lengths
+    both.copy(
+      columns = (ofProbe +: ofBuild.toSeq).toMap,
+      facts =
+        if (ofBuild.isEmpty) Nil
+        else {
+          TimeFact(probe, build, bounds.reach) +:
+            bounds.tolerance.map(TimeFact(build, probe, _)).toSeq
+        },
+      present = both.present.intersect(Set(probe)),
+      padded = analysis.padded
     )
   }
 

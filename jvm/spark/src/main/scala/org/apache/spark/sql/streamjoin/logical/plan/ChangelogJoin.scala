@@ -159,9 +159,6 @@ case class ChangelogJoin(
 
   override def producedAttributes: AttributeSet = AttributeSet(changes)
 
-  override lazy val resolved: Boolean =
-    childrenResolved && expressions.filterNot(changes.contains).forall(_.resolved) && areApart
-
   override protected def withNewChildrenInternal(
       newLeft: LogicalPlan,
       newRight: LogicalPlan

@@ -52,7 +52,8 @@ private[streamjoin] trait JoinNode extends BinaryNode with Analyzed with HasTime
       else columns(side).map(_.withNullability(true))
     }
 
-  protected final def areApart: Boolean = left.outputSet.intersect(right.outputSet).isEmpty
+  override lazy val resolved: Boolean = childrenResolved && expressions.forall(_.resolved) &&
+    left.outputSet.intersect(right.outputSet).isEmpty
 
   override protected final def question: JoinQuestion = JoinQuestion(
     JoinQuestion.Input.of(left),

@@ -2,10 +2,10 @@ package org.apache.spark.sql.streamjoin.logical.plan
 
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans
-import org.apache.spark.sql.catalyst.plans.logical.{EventTimeWatermark, LogicalPlan}
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.trees.TreePattern.CURRENT_LIKE
 import org.apache.spark.sql.streamjoin.logical.times.{BaseColumn, DistinctAttributes, TimeColumns}
-import org.apache.spark.sql.types.{MetadataBuilder, TimestampType}
+import org.apache.spark.sql.types.TimestampType
 
 import io.streamjoin.model.{BySide, JoinType, Side, Watermarks}
 
@@ -13,9 +13,8 @@ import io.streamjoin.model.{BySide, JoinType, Side, Watermarks}
  * The event-time join of two streams.
  *
  * @param condition the whole condition; parts that bound times, or concern one input only, stay in it
- * @param times the event-time columns of both inputs. They decide which rows are late, so they are
+ * @param timed the event-time columns of both inputs. They decide which rows are late, so they are
  *   kept even where nobody above asks for them.
- * @param names what the person calls each of `times`; the optimizer forgets aliases
  * @param options what the person asked of it
  * @param late the late rows that it emits; none: late rows are dropped
  * @param aliased the columns of the condition under the aliases that the person gave
@@ -25,15 +24,17 @@ case class StreamJoin(
     right: LogicalPlan,
     joinType: JoinType,
     condition: Expression,
-    times: Seq[Attribute],
-    names: Seq[String],
+    timed: Seq[NamedTime],
     override val options: JoinOptions = JoinOptions(),
     override val late: Option[LateRows] = None,
     aliased: Seq[AliasedColumn] = Nil
-) extends JoinNode
-    with DependsOnZones {
+) extends JoinNode {
 
   override def kind: JoinKind = JoinKind.EventTime
+
+  override def times: Seq[Attribute] = timed.map(_.column)
+
+  override def names: Seq[String] = timed.map(_.name)
 
   /** Without `aliased`, which stand in the condition. */
   override protected def stringArgs: Iterator[Any] = productIterator.take(productArity - 1)
@@ -50,12 +51,10 @@ case class StreamJoin(
    * its mark in a cast gets it back.
    */
   private def markedAsTime(a: Attribute): Attribute = {
-    val marked = a.metadata.contains(EventTimeWatermark.delayKey)
-    def changed(change: MetadataBuilder => MetadataBuilder): Attribute =
-      a.withMetadata(change(new MetadataBuilder().withMetadata(a.metadata)).build())
-    if (marked && untimed.contains(a)) changed(_.remove(EventTimeWatermark.delayKey))
+    val marked = EventTimeMarks.of(Seq(a)).nonEmpty
+    if (marked && untimed.contains(a)) EventTimeMarks.unmarked(a)
     else if (!marked && knownToSpark.contains(a)) {
-      changed(_.putLong(EventTimeWatermark.delayKey, 0L))
+      EventTimeMarks.marked(Seq(a), Map(a.exprId -> 0L)).head
     } else a
   }
 
@@ -75,16 +74,11 @@ case class StreamJoin(
 
   override def producedAttributes: AttributeSet = AttributeSet(late.map(_.column))
 
-  override lazy val resolved: Boolean =
-    childrenResolved && expressions.forall(_.resolved) && areApart
-
   /** Those of `times` that one input has. */
   private[streamjoin] def timesOf(side: Side): Seq[Attribute] =
     times.filter(input(side).outputSet.contains)
 
   override def timeColumns: TimeColumns = analysis.output
-
-  override def zones: Set[String] = analysis.zones
 
   override protected def withNewChildrenInternal(
       newLeft: LogicalPlan,

@@ -61,7 +61,7 @@ object ResolveStreamJoin extends Rule[LogicalPlan] {
           val lost = AttributeSet(others) -- times
           p.transformExpressions {
             case a: Attribute if a.resolved && lost.contains(a) =>
-              EventTimeMarks.marked(Seq(a), Map.empty).head
+              EventTimeMarks.unmarked(a)
             // a window was marked by the time it is made of
             case a: Alias
                 if a.resolved && a.references.nonEmpty && a.references.subsetOf(lost) =>

@@ -10,8 +10,8 @@ import org.apache.spark.sql.streamjoin.logical.plan.{
   AsOfJoin,
   JoinKind,
   JoinOptions,
-  KeyedWatermarks,
   LastRows,
+  NamedTime,
   RelationWindow,
   StreamJoin,
   StreamJoinHint
@@ -20,11 +20,10 @@ import org.apache.spark.sql.streamjoin.logical.resolve.changelog.Changelogs
 import org.apache.spark.sql.streamjoin.logical.resolve.eventtime.StreamJoinBuilder
 import org.apache.spark.sql.streamjoin.logical.resolve.refusals.{JoinRefusals, MissingWatermark}
 import org.apache.spark.sql.streamjoin.logical.resolve.shared.{LateRowsBelow, Refusal, ZonedInput}
-import org.apache.spark.sql.streamjoin.logical.times.DistinctAttributes
 
 import io.streamjoin.bounds.JoinBounds
 import io.streamjoin.join.asof.AsOfBounds
-import io.streamjoin.model.{JoinType, Side}
+import io.streamjoin.model.{BySide, JoinType, Side}
 
 /** Makes an [[AsOfJoin]] of a join that Spark has resolved and one of whose inputs is [[LastRows]], or refuses it. */
 private[streamjoin] object AsOfBuilder {
@@ -38,8 +37,7 @@ private[streamjoin] object AsOfBuilder {
     plain = StreamJoinHint.changed(join)(_.child)
     l <- StreamJoinBuilder.bounded(LastRows.off(plain.left))
     r <- StreamJoinBuilder.bounded(LastRows.off(plain.right))
-    left = ZonedInput.joined(KeyedWatermarks.of(DistinctAttributes.keep(l, r)))
-    right = ZonedInput.joined(KeyedWatermarks.of(DistinctAttributes.keep(r, l)))
+    BySide(left, right) = ZonedInput.joined(l, r)
     condition = PlainCondition.of(join.condition.getOrElse(Literal.TrueLiteral))
     _ <- JoinRefusals.ofCondition(join, condition).map(Refusal(_)).toLeft(())
     _ <- Side.both.flatMap(ofInput(join, _, left, right)).headOption.toLeft(())
@@ -166,8 +164,10 @@ private[streamjoin] object AsOfBuilder {
       right,
       joinType,
       condition,
-      pair,
-      pair.zip(Side.both).map { case (a, side) => named(a, side, left.output ++ right.output) },
+      pair.zip(Side.both).map { case (a, side) =>
+        val name = ColumnNames.among(left.output ++ right.output, a)
+        NamedTime(a, name.getOrElse(s"${side.name}.${ColumnNames.of(a)}"))
+      },
       bounds.copy(reach = times.reach),
       StreamJoinHint.on(join).getOrElse(JoinOptions()),
       AliasedColumn.of(condition.references ++ AttributeSet(pair), left, right)
@@ -176,9 +176,6 @@ private[streamjoin] object AsOfBuilder {
     made.copyTagsFrom(join)
     made
   }
-
-  private def named(a: Attribute, side: Side, among: Seq[Attribute]): String =
-    ColumnNames.among(among, a).getOrElse(s"${side.name}.${ColumnNames.of(a)}")
 
   /** How old a match may be; as all that the condition says, and joins below have enforced, has it. */
   private def tolerance(join: AsOfJoin): Option[Long] = {

@@ -12,17 +12,17 @@ import org.apache.spark.sql.streamjoin.logical.plan.{
   JoinKind,
   JoinNode,
   JoinOptions,
-  KeyedWatermarks,
   LateRows,
+  NamedTime,
   StreamJoin,
   StreamJoinHint
 }
 import org.apache.spark.sql.streamjoin.logical.resolve.changelog.Changelogs
 import org.apache.spark.sql.streamjoin.logical.resolve.refusals.JoinRefusals
 import org.apache.spark.sql.streamjoin.logical.resolve.shared.{LateRowsBelow, Refusal, ZonedInput}
-import org.apache.spark.sql.streamjoin.logical.times.{DistinctAttributes, SparksJoin, TimeColumns}
+import org.apache.spark.sql.streamjoin.logical.times.{SparksJoin, TimeColumns}
 
-import io.streamjoin.model.{JoinType, Side}
+import io.streamjoin.model.{BySide, JoinType, Side}
 
 /** Makes a [[StreamJoin]] of a join that Spark has resolved, or refuses it. */
 private[streamjoin] object StreamJoinBuilder {
@@ -101,10 +101,7 @@ private[streamjoin] object StreamJoinBuilder {
       joinType: JoinType,
       late: Option[LateRows]
   ): StreamJoin = {
-    val left =
-      ZonedInput.joined(KeyedWatermarks.of(DistinctAttributes.keep(leftInput, rightInput)))
-    val right =
-      ZonedInput.joined(KeyedWatermarks.of(DistinctAttributes.keep(rightInput, leftInput)))
+    val BySide(left, right) = ZonedInput.joined(leftInput, rightInput)
     val times = Seq(left, right).flatMap(p => p.output.filter(TimeColumns.of(p).isWatermarked))
     val condition = PlainCondition.of(join.condition.getOrElse(Literal.TrueLiteral))
     StreamJoin(
@@ -112,13 +109,10 @@ private[streamjoin] object StreamJoinBuilder {
       right,
       joinType,
       condition,
-      times,
       times.map { a =>
         val side = if (left.outputSet.contains(a)) Side.Left else Side.Right
-        ColumnNames.among(
-          left.output ++ right.output,
-          a
-        ).getOrElse(s"${side.name}.${ColumnNames.of(a)}")
+        val name = ColumnNames.among(left.output ++ right.output, a)
+        NamedTime(a, name.getOrElse(s"${side.name}.${ColumnNames.of(a)}"))
       },
       StreamJoinHint.on(join).getOrElse(JoinOptions()),
       late.map(_.copy(below = Seq(left, right).flatMap(LateRowsBelow.columns))),

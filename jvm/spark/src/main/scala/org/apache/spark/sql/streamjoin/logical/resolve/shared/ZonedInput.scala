@@ -4,7 +4,15 @@ import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, ExprId, Expr
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, UnaryNode, Union}
 import org.apache.spark.sql.streamjoin.ColumnNames
 import org.apache.spark.sql.streamjoin.conditions.{ParsedText, SessionZone}
-import org.apache.spark.sql.streamjoin.logical.plan.{DependsOnZones, StreamJoinInput, ZonedPart}
+import org.apache.spark.sql.streamjoin.logical.plan.{
+  JoinNode,
+  KeyedWatermarks,
+  StreamJoinInput,
+  ZonedPart
+}
+import org.apache.spark.sql.streamjoin.logical.times.DistinctAttributes
+
+import io.streamjoin.model.BySide
 
 /** Finds the columns of a stream that depend on the time zone of the session, down to its sources. */
 private[resolve] object ZonedInput extends InputWalk[Zoned] {
@@ -15,6 +23,12 @@ private[resolve] object ZonedInput extends InputWalk[Zoned] {
   /** The input as one of a join. */
   def joined(input: LogicalPlan): StreamJoinInput =
     StreamJoinInput.of(input, of(input), InputSources.of(input))
+
+  /** Both inputs of a join, whose columns stay apart, with keyed watermarks. */
+  def joined(left: LogicalPlan, right: LogicalPlan): BySide[StreamJoinInput] =
+    BySide(left -> right, right -> left).map { case (input, other) =>
+      joined(KeyedWatermarks.of(DistinctAttributes.keep(input, other)))
+    }
 
   override protected def own(e: Expression): Option[Zoned] = {
     val value = e match {
@@ -33,8 +47,9 @@ private[resolve] object ZonedInput extends InputWalk[Zoned] {
     )
 
   override protected def passes(plan: LogicalPlan): Boolean = plan match {
-    case _: UnaryNode | _: Union | _: DependsOnZones => true
-    case _                                           => false
+    case _: UnaryNode | _: Union => true
+    case j: JoinNode             => j.kind.byEventTime
+    case _                       => false
   }
 
   override protected def told(plan: LogicalPlan): Option[Seq[InputWalk.Found[Zoned]]] = plan match {

@@ -4,7 +4,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.catalyst.plans.logical.{LocalRelation, LogicalPlan, SubqueryAlias}
 import org.apache.spark.sql.streamjoin.conditions.Condition
-import org.apache.spark.sql.streamjoin.logical.plan.{ImposeOrder, StreamJoin}
+import org.apache.spark.sql.streamjoin.logical.plan.{ImposeOrder, NamedTime, StreamJoin}
 
 import io.streamjoin.model.JoinType
 
@@ -35,14 +35,14 @@ class UnboundedJoinSuite extends AnyFunSuite {
     )
     val times = Seq(a -> left, b -> right).map { case (plan, name) =>
       plan.output.find(_.name == name).get
-    }
+    }.zip(Seq("a", "b")).map { case (time, name) => NamedTime(time, name) }
     val columns = a.output ++ b.output
     // as the analyzer leaves it: with the aliases of the inputs
     val condition = Condition(on).analyzed.transform {
       case c: org.apache.spark.sql.catalyst.expressions.Attribute =>
         columns.find(_.exprId == c.exprId).getOrElse(c)
     }
-    val join = StreamJoin(a, b, JoinType.Inner, condition, times, Seq("a", "b"))
+    val join = StreamJoin(a, b, JoinType.Inner, condition, times)
     val refused = JoinRefusals.of(join).get.error
     refused.getCondition.stripPrefix("STREAM_JOIN.") -> refused.getMessage
   }
