@@ -42,6 +42,7 @@ import org.apache.spark.sql.streamjoin.physical.changelog.{
 }
 import org.apache.spark.sql.streamjoin.physical.eventtime.{
   JoinExplanation,
+  JoinOutput,
   LateSpec,
   StreamJoinExec,
   StreamJoinInputExec,
@@ -132,18 +133,15 @@ case class StreamJoinStrategy(session: SparkSession) extends SparkStrategy {
 
   private def planJoin(j: StreamJoin, required: Seq[Attribute]): SparkPlan = {
     JoinRefusals.of(j).foreach(refusal => throw refusal.error)
-    val said = JoinExplanation.of(j.analysis, j.late.map(_.column))
+    val late = j.late.map(LateSpec(_, SQLConf.get.sessionLocalTimeZone))
     new StreamJoinExec(
       planInput(j.left),
       planInput(j.right),
       BatchInfo(),
       StreamJoinSpec.of(
         j.analysis,
-        j.output,
-        required,
-        j.late.map(LateSpec(_, SQLConf.get.sessionLocalTimeZone)),
-        said.summary,
-        said.lines,
+        JoinOutput(j.output, required, late),
+        JoinExplanation.of(j.analysis, j.late.map(_.column)),
         SQLConf.get.getConf(StreamJoinConf.TimeBuckets)
       )
     )

@@ -33,7 +33,7 @@ private[streamjoin] final case class Residual(ofAny: Expression, ofOrdinary: Exp
  *
  * @param question what it is the analysis of
  * @param equiKeys the conjuncts by which rows are distributed and looked up
- * @param leftFilters the conjuncts on the left input alone
+ * @param filters the conjuncts on one input alone
  * @param expressions the expression of each column of `bounds`
  * @param conditionBounds the bounds as found, each with its conjunct; and what was no bound, and why
  * @param bounds what follows from all of them, and from what joins below have enforced
@@ -43,8 +43,7 @@ private[streamjoin] final case class Residual(ofAny: Expression, ofOrdinary: Exp
 private[streamjoin] final case class JoinAnalysis(
     question: JoinQuestion,
     equiKeys: Seq[EquiKey],
-    leftFilters: Seq[Expression],
-    rightFilters: Seq[Expression],
+    filters: BySide[Seq[Expression]],
     expressions: IndexedSeq[Expression],
     conditionBounds: ConditionBounds,
     bounds: JoinBounds,
@@ -63,10 +62,6 @@ private[streamjoin] final case class JoinAnalysis(
 
   def conjuncts: Seq[Expression] = JoinAnalysis.conjuncts(condition)
 
-  /** The conjuncts on one input alone. */
-  def filters(side: Side): Seq[Expression] =
-    BySide(leftFilters, rightFilters)(side)
-
   /**
    * What of the condition is still to be seen of two rows of which a probe has found one for the
    * other, and of which each by itself can match.
@@ -77,7 +72,7 @@ private[streamjoin] final case class JoinAnalysis(
     val (ordinary, any) = conditionBounds.found
       .filter(b => b.isWholeConjunct && ends(Seq(b.later, b.earlier)) == probed)
       .partition(_.needsOrdinary)
-    val settled = leftFilters ++ rightFilters ++ exactKey ++ any.map(_.conjunct)
+    val settled = Side.both.flatMap(filters) ++ exactKey ++ any.map(_.conjunct)
     Residual(without(settled), without(settled ++ ordinary.map(_.conjunct)))
   }
 
@@ -147,16 +142,14 @@ private[streamjoin] final case class JoinAnalysis(
       a <- attribute(i)
     } yield i -> a.exprId
     val ids = out.toMap
-    TimeColumns(
-      bases,
-      out.map { case (i, id) => id -> WatermarkPlan.Joined(watermarks, i) }.toMap,
-      for (b <- bounds.outputFacts(joinType); l <- ids.get(b.later); e <- ids.get(b.earlier))
-        yield TimeFact(l, e, b.slack),
-      out.collect { case (i, id) if !bounds.nullableInOutput(i, joinType) => id }.toSet,
-      padded,
-      inputs.matched ++ matched,
-      inputs.imposed,
-      inputs.lengths
+    inputs.copy(
+      columns = out.map { case (i, id) => id -> WatermarkPlan.Joined(watermarks, i) }.toMap,
+      facts =
+        for (b <- bounds.outputFacts(joinType); l <- ids.get(b.later); e <- ids.get(b.earlier))
+          yield TimeFact(l, e, b.slack),
+      present = out.collect { case (i, id) if !bounds.nullableInOutput(i, joinType) => id }.toSet,
+      padded = padded,
+      matched = inputs.matched ++ matched
     )
   }
 
@@ -233,8 +226,7 @@ private[streamjoin] object JoinAnalysis extends PredicateHelper {
     JoinAnalysis(
       question,
       equiKeys(conjuncts, left, right),
-      oneSided(conjuncts, left),
-      oneSided(conjuncts, right),
+      BySide(left, right).map(oneSided(conjuncts, _)),
       numbered,
       conditionBounds,
       new JoinBounds(

@@ -35,9 +35,9 @@ class AsOfJoinExec(
   override def shortName: String = JoinDescription.Operator
 
   override def simpleString(maxFields: Int): String =
-    s"AsOfJoin ${spec.join.joinType.name}, ${spec.join.summary}"
+    s"AsOfJoin ${spec.join.joinType.name}, ${spec.join.said.summary}"
 
-  override def output: Seq[Attribute] = spec.join.required
+  override def output: Seq[Attribute] = spec.join.output.required
 
   override def requiredChildDistribution: Seq[Distribution] = Side.both.map { side =>
     val keys = AsOfSpec.of(spec, side)

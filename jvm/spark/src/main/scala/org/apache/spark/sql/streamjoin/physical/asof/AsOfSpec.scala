@@ -3,7 +3,11 @@ package org.apache.spark.sql.streamjoin.physical.asof
 import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, Literal}
 import org.apache.spark.sql.catalyst.expressions.And
 import org.apache.spark.sql.streamjoin.logical.plan.{AsOfJoin, Residual}
-import org.apache.spark.sql.streamjoin.physical.eventtime.StreamJoinSpec
+import org.apache.spark.sql.streamjoin.physical.eventtime.{
+  JoinExplanation,
+  JoinOutput,
+  StreamJoinSpec
+}
 
 import io.streamjoin.join.asof.AsOfBounds
 import io.streamjoin.model.{BySide, Side}
@@ -30,7 +34,8 @@ private[physical] final case class AsOfSpec(
 ) {
 
   /** Which of the join's columns the event time of each side is. */
-  def columns: BySide[Int] = times.map(time => join.times.indexWhere(_.semanticEquals(time)))
+  def columns: BySide[Int] =
+    times.map(time => join.times.expressions.indexWhere(_.semanticEquals(time)))
 }
 
 private[physical] object AsOfSpec {
@@ -44,11 +49,8 @@ private[physical] object AsOfSpec {
       StreamJoinSpec
         .of(
           analysis,
-          j.output,
-          j.output,
-          None,
-          AsOfExplanation.summary(j),
-          AsOfExplanation.lines(j)
+          JoinOutput(j.output, j.output),
+          JoinExplanation.Said(AsOfExplanation.lines(j), AsOfExplanation.summary(j))
         )
         .copy(residual = Residual(whole, whole)),
       j.bounds,

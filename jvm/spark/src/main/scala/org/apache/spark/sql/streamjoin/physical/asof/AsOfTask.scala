@@ -41,9 +41,9 @@ private[asof] final class AsOfTask(
     val rows = new UnsafeAsOfRows(spec, columns)
     val state = partitions.open(partitionId, shapeOf(rows))
     val base =
-      BaseWatermarks.next(spec.join.bases, WatermarkPlan.rivals(spec.limit), batch(), state.numbers)
+      BaseWatermarks.next(spec.join.times.bases, WatermarkPlan.rivals(spec.limit), batch(), state.numbers)
     val disorder =
-      new StoredDisorder(new Disorder(spec.join.bounds.columns.length, spec.join.lags))
+      new StoredDisorder(new Disorder(spec.join.bounds.columns.length, spec.join.times.lags))
     disorder.restore(state.numbers)
     val operator = new AsOfJoin[UnsafeRow, InternalRow](
       spec.join.joinType,
@@ -79,7 +79,7 @@ private[asof] final class AsOfTask(
         report.common,
         JoinReport.rows(operator.counters, state.rows)(_ => true),
         base,
-        spec.join.watermarks.received(base.now)
+        spec.join.times.watermarks.received(base.now)
       )
       Iterator.empty
     }

@@ -14,22 +14,22 @@ import io.streamjoin.model.Side
 private[physical] object DescribedJoin {
 
   def of(spec: StreamJoinSpec, format: StateFormat): JoinDescription = {
-    val times = new StoredTimes(spec.times, spec.bounds)
+    val times = new StoredTimes(spec.times.expressions, spec.bounds)
     JoinDescription(
       format.name,
       format.number.current,
       spec.joinType,
       spec.routing,
       spec.equiKeys.map(key),
-      spec.bases.map(_.name),
+      spec.times.bases.map(_.name),
       times.proved,
       Side.both.map(s => s -> times(spec.bounds.probeColumn(s))).toMap,
       Side.both.map(s => s -> spec.bounds.limiting(s).map(times(_))).toMap,
       times.said,
       DescribedZone.of(
-        spec.equiKeys.flatMap(k => Seq(k.left, k.right)) ++ spec.times,
-        spec.zones,
-        spec.zoned.map(part => part.sql -> part.zones)
+        spec.equiKeys.flatMap(k => Seq(k.left, k.right)) ++ spec.times.expressions,
+        spec.times.zones,
+        spec.times.zoned.map(part => part.sql -> part.zones)
       )
     )
   }

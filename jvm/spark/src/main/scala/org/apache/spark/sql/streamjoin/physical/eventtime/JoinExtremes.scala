@@ -26,11 +26,11 @@ private[physical] object JoinExtremes {
   /** As shown: in milliseconds, or in the unit of a column of numbers. */
   def metrics(spec: StreamJoinSpec, extremes: Array[Long]): Map[String, Long] = {
     val columns = for {
-      (name, i) <- new ShownWatermarks(spec.times, spec.bounds).names
+      (name, i) <- new ShownWatermarks(spec.times.expressions, spec.bounds).names
       if extremes(i) != Watermarks.Unknown
       unit <- TimeUnit.of(spec.times(i).dataType).toSeq
       lateness = s"latestBy.$name" -> unit.shown(math.max(extremes(i), 0L))
-      disorder = spec.lags.get(i).map { lag =>
+      disorder = spec.times.lags.get(i).map { lag =>
         s"disorder.$name" -> unit.shown(math.max(Saturated.add(extremes(i), lag), 0L))
       }
       metric <- disorder.toSeq :+ lateness
@@ -41,9 +41,9 @@ private[physical] object JoinExtremes {
   /** The lag of each column that has one, in the same units. */
   def lags(spec: StreamJoinSpec): Map[String, Long] =
     (for {
-      (name, i) <- new ShownWatermarks(spec.times, spec.bounds).names
+      (name, i) <- new ShownWatermarks(spec.times.expressions, spec.bounds).names
       unit <- TimeUnit.of(spec.times(i).dataType)
-      lag <- spec.lags.get(i)
+      lag <- spec.times.lags.get(i)
     } yield s"lag.$name" -> unit.shown(lag)).toMap
 
   /** How far a row of a column ever was behind the largest time before it. */

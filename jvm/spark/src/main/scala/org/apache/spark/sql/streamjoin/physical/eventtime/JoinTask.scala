@@ -40,8 +40,8 @@ private[physical] final class JoinTask(
     val (spec, rows) = (code.spec, code.rows)
     val held = report.held.map(_ => () => program.read().ready())
     val state = partitions.open(partitionId, JoinShape.of(code, held))
-    val base = BaseWatermarks.next(spec.bases, spec.watermarks.rivals, batch(), state.numbers)
-    val (before, now) = (spec.watermarks.received(base.before), spec.watermarks.received(base.now))
+    val base = BaseWatermarks.next(spec.times.bases, spec.times.watermarks.rivals, batch(), state.numbers)
+    val (before, now) = (spec.times.watermarks.received(base.before), spec.times.watermarks.received(base.now))
     val counters = new JoinCounters
     val keys = report.loads.map(_ => StoredKeyLoad.open(state.numbers, holdsRows(state.rows)))
     val operator = new EventTimeJoin[UnsafeRow, InternalRow](
@@ -50,7 +50,7 @@ private[physical] final class JoinTask(
       rows,
       code.output.answering(spec.routing.countsIn(partitionId, _)),
       state.rows,
-      JoinStats(counters, spec.lags, keys.map(_.load)),
+      JoinStats(counters, spec.times.lags, keys.map(_.load)),
       Placement(spec.routing, partitionId, partitions.info.numPartitions)
     )
     val disorder = new StoredDisorder(operator.disorder)
@@ -70,7 +70,7 @@ private[physical] final class JoinTask(
         // below no join what is kept can also be met
         report.held.foreach(_.add(
           operator.earliestBuffered ++
-            operator.earliestUnmatched(side => spec.watermarks.isOfJoin(side.other))
+            operator.earliestUnmatched(side => spec.times.watermarks.isOfJoin(side.other))
         ))
         state.commit(
           report.common,

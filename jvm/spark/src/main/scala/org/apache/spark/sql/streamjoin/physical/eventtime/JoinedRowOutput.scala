@@ -23,7 +23,7 @@ private[physical] final class JoinedRowOutput(
 ) extends JoinOutput[UnsafeRow, InternalRow] {
 
   private val leftOnly = spec.joinType.leftOnly
-  private val lateRows = spec.late.map(new LateRowOutput(_, spec, left, right))
+  private val lateRows = spec.output.late.map(new LateRowOutput(_, spec, left, right))
   private var answers: Side => Boolean = _ => false
 
   /** For a task of whose partition late rows of some sides come out. */
@@ -43,12 +43,13 @@ private[physical] final class JoinedRowOutput(
   private lazy val project = {
     val own = if (leftOnly) left else left ++ right
     UnsafeProjection.create(
-      spec.required.map(_.withNullability(true)),
-      (own ++ spec.late.map(_.rows.column)).map(_.withNullability(true))
+      spec.output.required.map(_.withNullability(true)),
+      (own ++ spec.output.late.map(_.rows.column)).map(_.withNullability(true))
     )
   }
 
-  private val wholeLeft = spec.late.isEmpty && spec.required.map(_.exprId) == left.map(_.exprId)
+  private val wholeLeft =
+    spec.output.late.isEmpty && spec.output.required.map(_.exprId) == left.map(_.exprId)
 
   private val pair = new JoinedRow
   private val whole = new JoinedRow

@@ -19,7 +19,8 @@ private[physical] final class LateRowOutput(
     right: Seq[Attribute]
 ) {
 
-  private val names = new ShownWatermarks(spec.times, spec.bounds).names.map(_.swap).toMap
+  private val names =
+    new ShownWatermarks(spec.times.expressions, spec.bounds).names.map(_.swap).toMap
   private val sides = Side.both.map(s => s -> new OneSide(s)).toMap
   private val withReason = new JoinedRow
 
@@ -62,7 +63,7 @@ private[physical] final class LateRowOutput(
     }
 
     private def columns(reason: Expression): Seq[Expression] =
-      spec.required.map(c =>
+      spec.output.required.map(c =>
         if (c.exprId == late.rows.column.exprId) reason else ofOwn(c).getOrElse(keyFor(c))
       )
 

@@ -13,11 +13,11 @@ private[physical] trait ReportsDisorder extends JoinExec {
 
   protected def joinSpec: StreamJoinSpec
 
-  final override protected def bases: Seq[BaseColumn] = joinSpec.bases
+  final override protected def bases: Seq[BaseColumn] = joinSpec.times.bases
 
   final override protected def bounds: JoinBounds = joinSpec.bounds
 
-  final override protected def times: IndexedSeq[Expression] = joinSpec.times
+  final override protected def times: IndexedSeq[Expression] = joinSpec.times.expressions
 
   final override protected def figures: OperatorMetrics = StreamJoinMetrics.figures
 
@@ -32,7 +32,7 @@ private[physical] trait ReportsDisorder extends JoinExec {
   ): JoinReport = JoinReport(report, furthest, sketched, held, loads)
 
   /** Of a query that runs, also what it has seen. */
-  final override protected def explained: Seq[String] = joinSpec.explained ++ disorder.map(_.words)
+  final override protected def explained: Seq[String] = joinSpec.said.lines ++ disorder.map(_.words)
 
   final override protected def shownReadings: Map[String, Long] =
     JoinExtremes.lags(joinSpec) ++ disorder.flatMap(_.readings) ++

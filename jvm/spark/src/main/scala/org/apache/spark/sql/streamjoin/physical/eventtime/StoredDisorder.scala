@@ -80,8 +80,8 @@ private[physical] object StoredDisorder {
    */
   def of(spec: StreamJoinSpec, counts: Map[String, Long], extremes: Array[Long]): Seq[Seen] =
     for {
-      (name, column) <- new ShownWatermarks(spec.times, spec.bounds).names
-      lag <- spec.lags.get(column).toSeq
+      (name, column) <- new ShownWatermarks(spec.times.expressions, spec.bounds).names
+      lag <- spec.times.lags.get(column).toSeq
       unit <- TimeUnit.of(spec.times(column).dataType).toSeq
       sketch = sum(column, counts, JoinExtremes.furthestEver(spec, extremes, column))
       if sketch.rows > 0

@@ -45,11 +45,11 @@ class StreamJoinExec(
   override def shortName: String = JoinDescription.Operator
 
   override def simpleString(maxFields: Int): String =
-    Seq(s"StreamJoin ${spec.joinType.name}", JoinExplanation.routing(spec), spec.summary)
+    Seq(s"StreamJoin ${spec.joinType.name}", JoinExplanation.routing(spec), spec.said.summary)
       .filter(_.nonEmpty)
       .mkString(", ")
 
-  override def output: Seq[Attribute] = spec.required
+  override def output: Seq[Attribute] = spec.output.required
 
   override def requiredChildDistribution: Seq[Distribution] = spec.routing match {
     case _: Routing.ByBuckets => Seq.fill(2)(UnspecifiedDistribution)
@@ -65,7 +65,7 @@ class StreamJoinExec(
     case _ if spec.routing != Routing.ByKey =>
       UnknownPartitioning(getStateInfo.numPartitions)
     // a late row is where its own key is, and has NULL for that of the other input
-    case _ if spec.late.nonEmpty && !spec.joinType.leftOnly =>
+    case _ if spec.output.late.nonEmpty && !spec.joinType.leftOnly =>
       UnknownPartitioning(getStateInfo.numPartitions)
     case joinType => partitionedAs(joinType)
   }
@@ -121,11 +121,11 @@ class StreamJoinExec(
 
   /** Rows that come out are at most this much older than the slowest watermark below. */
   override def produceOutputWatermark(inputWatermarkMs: Long): Option[Long] =
-    holdBackMs(spec.output, passed).map(inputWatermarkMs - _)
+    holdBackMs(spec.output.columns, passed).map(inputWatermarkMs - _)
 
   private def passed: Seq[(Expression, WatermarkPlan)] =
     bounds.columns.indices.filter(bounds.columns(_).watermarked).map { i =>
-      times(i) -> WatermarkPlan.Joined(spec.watermarks, i)
+      times(i) -> WatermarkPlan.Joined(spec.times.watermarks, i)
     }
 
   override protected def joinSpec: StreamJoinSpec = spec

@@ -5,44 +5,68 @@ import org.apache.spark.sql.streamjoin.logical.plan.{EquiKey, JoinAnalysis, Resi
 import org.apache.spark.sql.streamjoin.logical.times.BaseColumn
 
 import io.streamjoin.bounds.JoinBounds
-import io.streamjoin.model.{HotKeys, JoinType, ReachBuckets, Routing}
+import io.streamjoin.model.{BySide, HotKeys, JoinType, ReachBuckets, Routing}
 import io.streamjoin.watermark.{JoinWatermarks, WatermarkPlan}
+
+/**
+ * The event times of a join.
+ *
+ * @param bases where the watermarks start, in the order in which they are stored
+ * @param expressions the expression behind each column of the bounds
+ * @param zones the time zones of the session that the bounds depend on
+ * @param zoned what of the inputs' keys and times depends on one
+ */
+private[streamjoin] final case class JoinTimes(
+    bases: Seq[BaseColumn],
+    expressions: IndexedSeq[Expression],
+    watermarks: JoinWatermarks,
+    zones: Set[String],
+    zoned: Seq[ZonedPart]
+) {
+
+  def bounds: JoinBounds = watermarks.bounds
+
+  def apply(column: Int): Expression = expressions(column)
+
+  /** The lags of those columns whose watermarks follow from their own values alone. */
+  def lags: Map[Int, Long] = watermarks.inputs.zipWithIndex.collect {
+    case (WatermarkPlan.Base(i), column) => bases(i) -> column
+  }.collect { case (base: BaseColumn.Imposed, column) => column -> base.lag }.toMap
+}
+
+/**
+ * The output of a join.
+ *
+ * @param columns the columns that it may have
+ * @param required those that a query above it reads, in the order of the output
+ * @param late how late rows are emitted; none: they are dropped
+ */
+private[streamjoin] final case class JoinOutput(
+    columns: Seq[Attribute],
+    required: Seq[Attribute],
+    late: Option[LateSpec] = None
+)
 
 /**
  * What the tasks of a join need to know of its analysis.
  *
  * @param residual what of the condition a probe does not settle
- * @param output the columns that may come out
- * @param required those of them that somebody asks for, in the order in which they come out
- * @param late how late rows come out; none where they are dropped
- * @param bases where the watermarks start, in the order in which they are stored
- * @param times the expression behind each column of `watermarks.bounds`
- * @param zones the time zones of the session that the bounds depend on
- * @param zoned what of the inputs' keys and times depends on one
- * @param summary the bounds of the condition, in a few words
- * @param explained the bounds found, in words
+ * @param filters the conjuncts on one input alone
+ * @param said what `explain` says of the bounds
  * @param routing how rows reach the partitions
  */
 private[streamjoin] final case class StreamJoinSpec(
     joinType: JoinType,
     equiKeys: Seq[EquiKey],
     residual: Residual,
-    leftFilters: Seq[Expression],
-    rightFilters: Seq[Expression],
-    output: Seq[Attribute],
-    required: Seq[Attribute],
-    late: Option[LateSpec],
-    bases: Seq[BaseColumn],
-    times: IndexedSeq[Expression],
-    watermarks: JoinWatermarks,
-    zones: Set[String],
-    zoned: Seq[ZonedPart],
-    summary: String,
-    explained: Seq[String],
+    filters: BySide[Seq[Expression]],
+    output: JoinOutput,
+    times: JoinTimes,
+    said: JoinExplanation.Said,
     routing: Routing
 ) {
 
-  def bounds: JoinBounds = watermarks.bounds
+  def bounds: JoinBounds = times.bounds
 
   /** The keys whose rows are spread; none: all rows of a key are in one partition. */
   def hotKeys: Option[HotKeys] = Some(routing).collect { case Routing.ByKeyAndTime(_, hot) => hot }
@@ -53,11 +77,6 @@ private[streamjoin] final case class StreamJoinSpec(
       bounds.buckets(bothCopied = Routing.single(joinType).isEmpty)
     ).flatten
   )
-
-  /** The lags of those columns whose watermarks follow from their own values alone. */
-  def lags: Map[Int, Long] = watermarks.inputs.zipWithIndex.collect {
-    case (WatermarkPlan.Base(i), column) => bases(i) -> column
-  }.collect { case (base: BaseColumn.Imposed, column) => column -> base.lag }.toMap
 }
 
 private[streamjoin] object StreamJoinSpec {
@@ -65,29 +84,24 @@ private[streamjoin] object StreamJoinSpec {
   /** @param timeBuckets whether rows that meet by their times alone may go by these */
   def of(
       analysis: JoinAnalysis,
-      output: Seq[Attribute],
-      required: Seq[Attribute],
-      late: Option[LateSpec],
-      summary: String,
-      explained: Seq[String],
+      output: JoinOutput,
+      said: JoinExplanation.Said,
       timeBuckets: Boolean = true
   ): StreamJoinSpec =
     StreamJoinSpec(
       analysis.joinType,
       analysis.equiKeys,
       analysis.residual,
-      analysis.leftFilters,
-      analysis.rightFilters,
+      analysis.filters,
       output,
-      required,
-      late,
-      analysis.bases,
-      analysis.expressions,
-      analysis.watermarks,
-      analysis.zones,
-      analysis.zoned,
-      summary,
-      explained,
+      JoinTimes(
+        analysis.bases,
+        analysis.expressions,
+        analysis.watermarks,
+        analysis.zones,
+        analysis.zoned
+      ),
+      said,
       routing(analysis, timeBuckets)
     )
 

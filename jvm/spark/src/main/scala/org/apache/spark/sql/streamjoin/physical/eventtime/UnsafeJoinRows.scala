@@ -19,8 +19,9 @@ private[physical] final class UnsafeJoinRows(
     rightOutput: Seq[Attribute]
 ) extends JoinRows[UnsafeRow] {
 
-  private val left = new OneSide(Left, leftOutput, spec.equiKeys.map(_.left), spec.leftFilters)
-  private val right = new OneSide(Right, rightOutput, spec.equiKeys.map(_.right), spec.rightFilters)
+  private val left = new OneSide(Left, leftOutput, spec.equiKeys.map(_.left), spec.filters.left)
+  private val right =
+    new OneSide(Right, rightOutput, spec.equiKeys.map(_.right), spec.filters.right)
   private lazy val ofAny = pairs(spec.residual.ofAny)
   private lazy val ofOrdinary = pairs(spec.residual.ofOrdinary)
   private val pair = new JoinedRow
@@ -75,7 +76,7 @@ private[physical] final class UnsafeJoinRows(
         .map(Predicate.create(_, input))
 
     private val lateBelow: Array[Int] = input.indices
-      .filter(i => spec.late.exists(_.rows.below.exists(_.exprId == input(i).exprId)))
+      .filter(i => spec.output.late.exists(_.rows.below.exists(_.exprId == input(i).exprId)))
       .toArray
 
     private lazy val hash = UnsafeProjection.create(Seq(KeyHash.of(keys)), input)

@@ -47,7 +47,12 @@ class DescribedJoinSuite extends AnyFunSuite {
         Condition(on).analyzed,
         named
       ))
-    StreamJoinSpec.of(analysis, a ++ b, a ++ b, None, "", Nil, timeBuckets)
+    StreamJoinSpec.of(
+      analysis,
+      JoinOutput(a ++ b, a ++ b),
+      JoinExplanation.Said(Nil, ""),
+      timeBuckets
+    )
   }
 
   /** Why a checkpoint of one join is refused by another; none where it goes on. */
