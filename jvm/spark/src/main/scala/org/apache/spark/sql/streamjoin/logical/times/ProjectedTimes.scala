@@ -22,8 +22,16 @@ import io.streamjoin.watermark.WatermarkPlan
  *
  * A field of a struct column has an identity of its own, which follows from that of the column. The end of
  * a window has that of the window, which counts as the time of its end.
+ *
+ * @param watermarks of the columns below
+ * @param lengthsBelow of those that are windows of one length
+ * @param hasFields whether anything is known of a field of a struct below
  */
-private[times] final class ProjectedTimes(below: TimeColumns) {
+private[times] final class ProjectedTimes(
+    watermarks: Map[ExprId, WatermarkPlan],
+    lengthsBelow: Map[ExprId, Long],
+    hasFields: Boolean
+) {
   import ProjectedTimes._
 
   /** Where a value comes from that an expression passes on unchanged, and what it is called from there on. */
@@ -31,8 +39,12 @@ private[times] final class ProjectedTimes(below: TimeColumns) {
 
   private def passed(e: Expression, to: ExprId): Seq[(ExprId, ExprId)] = plain(e) match {
     case s: CreateNamedStruct => fieldsOf(s, to).flatMap { case (v, field) => passed(v, field) }
-    case value                => origins(value).flatMap(below.renamed(_, to, value.dataType))
+    case value                => origins(value).flatMap(renamed(_, to, value.dataType))
   }
+
+  /** A column, and all fields in it of which something may be known, with those of another that holds the same. */
+  def renamed(from: ExprId, to: ExprId, dataType: DataType): Seq[(ExprId, ExprId)] =
+    if (hasFields) withFields(from, to, dataType) else Seq(from -> to)
 
   /** The watermarks of windows that an expression makes, and of their ends. */
   def computed(e: NamedExpression): Seq[(ExprId, WatermarkPlan)] = computed(e, e.exprId)
@@ -50,12 +62,12 @@ private[times] final class ProjectedTimes(below: TimeColumns) {
   private def lengths(e: Expression, to: ExprId): Seq[(ExprId, Long)] = plain(e) match {
     case w: CreateNamedStruct if TimeUnit.isWindow(w.dataType) => length(w).map(to -> _).toSeq
     case s: CreateNamedStruct => fieldsOf(s, to).flatMap { case (v, field) => lengths(v, field) }
-    case _ if below.lengths.isEmpty => Nil
+    case _ if lengthsBelow.isEmpty => Nil
     case value =>
       for {
         origin <- origins(value)
         (from, window) <- windows(origin, to, value.dataType)
-        length <- below.lengths.get(from)
+        length <- lengthsBelow.get(from)
       } yield window -> length
   }
 
@@ -74,7 +86,7 @@ private[times] final class ProjectedTimes(below: TimeColumns) {
   } yield WatermarkPlan.WindowEnd(plan)
 
   private def watermark(time: Expression): Option[WatermarkPlan] =
-    origins(plain(time)).flatMap(below.columns.get).headOption.orElse(windowEnd(time))
+    origins(plain(time)).flatMap(watermarks.get).headOption.orElse(windowEnd(time))
 }
 
 private[times] object ProjectedTimes {
@@ -89,11 +101,11 @@ private[times] object ProjectedTimes {
   def isField(id: ExprId): Boolean = id.jvmId.version == 3
 
   /** The identities of a column and of all fields in it, with those of another that holds the same. */
-  def renamed(from: ExprId, to: ExprId, dataType: DataType): Seq[(ExprId, ExprId)] =
+  private def withFields(from: ExprId, to: ExprId, dataType: DataType): Seq[(ExprId, ExprId)] =
     (from -> to) +: (dataType match {
       case StructType(fields) =>
         fields.toSeq.zipWithIndex.flatMap { case (f, i) =>
-          renamed(field(from, i), field(to, i), f.dataType)
+          withFields(field(from, i), field(to, i), f.dataType)
         }
       case _ => Nil
     })

@@ -5,7 +5,7 @@ import java.util.UUID
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.streamjoin.conditions.TimeUnit
-import org.apache.spark.sql.types.{DataType, LongType}
+import org.apache.spark.sql.types.LongType
 
 import io.streamjoin.model.Watermarks
 import io.streamjoin.watermark.WatermarkPlan
@@ -101,21 +101,14 @@ private[streamjoin] final case class TimeColumns(
 
   /** What of it belongs to columns that come out. */
   def among(output: Seq[Attribute]): TimeColumns =
-    rename(output.flatMap(a => renamed(a.exprId, a.exprId, a.dataType)))
+    rename(output.flatMap(a => inExpressions.renamed(a.exprId, a.exprId, a.dataType)))
 
-  /** Whether anything is known of a field of a struct. Of most plans nothing is, and no struct is looked into. */
-  private lazy val hasFields: Boolean =
-    Seq(columns.keySet, present, padded, matched.keySet, lengths.keySet)
-      .exists(_.exists(ProjectedTimes.isField)) ||
-      facts.exists(f => Seq(f.later, f.earlier).exists(ProjectedTimes.isField))
-
-  /** A column, and all fields in it of which something may be known, with those of another that holds the same. */
-  private[times] def renamed(
-      from: ExprId,
-      to: ExprId,
-      dataType: DataType
-  ): Seq[(ExprId, ExprId)] =
-    if (hasFields) ProjectedTimes.renamed(from, to, dataType) else Seq(from -> to)
+  /** What expressions make of the columns. Of most plans nothing is known of a field, and no struct is looked into. */
+  @transient private lazy val inExpressions: ProjectedTimes = {
+    val ids = columns.keysIterator ++ present ++ padded ++ matched.keysIterator ++
+      lengths.keysIterator ++ facts.iterator.flatMap(f => Iterator(f.later, f.earlier))
+    new ProjectedTimes(columns, lengths, ids.exists(ProjectedTimes.isField))
+  }
 
   private def shift(by: Int): TimeColumns =
     copy(columns = columns.view.mapValues(_.shift(by)).toMap)
@@ -137,11 +130,10 @@ private[streamjoin] final case class TimeColumns(
 
   /** The columns of a projection that it passes on, and the windows that it makes. */
   private def projected(list: Seq[NamedExpression]): TimeColumns = {
-    val times = new ProjectedTimes(this)
-    val passed = rename(list.flatMap(times.passed))
+    val passed = rename(list.flatMap(inExpressions.passed))
     passed.copy(
-      columns = list.flatMap(times.computed).toMap ++ passed.columns,
-      lengths = list.flatMap(times.lengths).toMap
+      columns = list.flatMap(inExpressions.computed).toMap ++ passed.columns,
+      lengths = list.flatMap(inExpressions.lengths).toMap
     )
   }
 
@@ -150,14 +142,17 @@ private[streamjoin] final case class TimeColumns(
       below: TimeColumns,
       expanded: Seq[(Attribute, Seq[Expression])]
   ): TimeColumns = {
-    val times = new ProjectedTimes(below)
     val windows = for {
       (window, expressions) <- expanded
       if window.metadata.contains(TimeWindow.marker) && TimeUnit.isWindow(window.dataType) &&
         !isWatermarked(window)
       Seq(time) <- Seq(expressions.flatMap(TimeColumns.windowed).distinct)
       plan <- below.columns.get(time.exprId)
-    } yield (window.exprId, WatermarkPlan.WindowEnd(plan), expressions.map(times.length).distinct)
+    } yield (
+      window.exprId,
+      WatermarkPlan.WindowEnd(plan),
+      expressions.map(below.inExpressions.length).distinct
+    )
     copy(
       columns = columns ++ windows.map { case (id, plan, _) => id -> plan },
       lengths = lengths ++ windows.collect { case (id, _, Seq(Some(length))) => id -> length }
@@ -293,7 +288,7 @@ private[streamjoin] object TimeColumns {
     val inputs = u.children.map { child =>
       val times = of(child)
       times.rename(child.output.zip(u.output).flatMap { case (in, out) =>
-        times.renamed(in.exprId, out.exprId, out.dataType)
+        times.inExpressions.renamed(in.exprId, out.exprId, out.dataType)
       })
     }
     val offsets = inputs.scanLeft(0)(_ + _.bases.length)
