@@ -37,15 +37,18 @@ private[asof] final class AsOfTask(
       partitionId: Int,
       left: Iterator[InternalRow],
       right: Iterator[InternalRow]
-  ): Iterator[InternalRow] = {
-    val rows = new UnsafeAsOfRows(spec, columns)
-    val state = partitions.open(partitionId, shapeOf(rows))
-    val base =
-      BaseWatermarks.next(spec.join.times.bases, WatermarkPlan.rivals(spec.limit), batch(), state.numbers)
-    val disorder =
-      new StoredDisorder(new Disorder(spec.join.bounds.columns.length, spec.join.times.lags))
+  ): Iterator[InternalRow] =
+    new OfPartition(partitionId).output(left, right, report.common.emitted)
+
+  private final class OfPartition(partitionId: Int) extends PartitionTask {
+    import spec.join.times
+    private val rows = new UnsafeAsOfRows(spec, columns)
+    private val state = partitions.open(partitionId, shapeOf(rows))
+    private val base =
+      BaseWatermarks.next(times.bases, WatermarkPlan.rivals(spec.limit), batch(), state.numbers)
+    private val disorder = new StoredDisorder(new Disorder(times.bounds.columns.length, times.lags))
     disorder.restore(state.numbers)
-    val operator = new AsOfJoin[UnsafeRow, InternalRow](
+    private val operator = new AsOfJoin[UnsafeRow, InternalRow](
       spec.join.joinType,
       spec.bounds,
       rows,
@@ -56,37 +59,31 @@ private[asof] final class AsOfTask(
       spec.columns
     )
     operator.begin(received(base.before), received(base.now))
-    val due = BySide.of(side => new DueRows(side, columns(side), rows, operator))
-    val emitted = report.common.emitted
+    private val due = BySide.of(side => new DueRows(side, columns(side), rows, operator))
 
-    def arrived(side: Side, input: Iterator[InternalRow]): Iterator[InternalRow] =
-      input.map(_.asInstanceOf[UnsafeRow]).flatMap { row =>
-        operator.arrive(side, row) match {
-          case AsOfJoin.Arrival.Due =>
-            due(side).add(row)
-            Iterator.empty
-          case AsOfJoin.Arrival.Unmatched => Iterator.single(operator.unmatched(row))
-          case _                          => Iterator.empty
-        }
+    override def arrive(side: Side, row: UnsafeRow): Iterator[InternalRow] =
+      operator.arrive(side, row) match {
+        case AsOfJoin.Arrival.Due =>
+          due(side).add(row)
+          Iterator.empty
+        case AsOfJoin.Arrival.Unmatched => Iterator.single(operator.unmatched(row))
+        case _                          => Iterator.empty
       }
-    def joined(): Iterator[InternalRow] = {
+
+    override def advance(): Iterator[InternalRow] = {
       Side.both.foreach(side => operator.release(side).foreach(due(side).add))
       operator.join(due(_).sorted())
     }
-    def finished(): Iterator[InternalRow] = {
+
+    override def commit(): Unit = {
       report.addTimes(partitionId, state.numbers, disorder, operator.counters)(_ => true)
       state.commit(
         report.common,
         JoinReport.rows(operator.counters, state.rows)(_ => true),
         base,
-        spec.join.times.watermarks.received(base.now)
+        times.watermarks.received(base.now)
       )
-      Iterator.empty
     }
-    (arrived(Side.Left, left) ++ arrived(Side.Right, right) ++ joined()).map { row =>
-      emitted += 1
-      row
-    } ++ finished()
   }
 
   private def received(base: Array[Long]): Side => Long =

@@ -5,9 +5,9 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.streamjoin.physical.stateful.{
   AwaitedArrivals,
   BaseWatermarks,
-  BatchOutput,
   HandedProgram,
-  PartitionState
+  PartitionState,
+  PartitionTask
 }
 
 import io.streamjoin.join.eventtime.{EventTimeJoin, JoinCounters, JoinStats}
@@ -35,52 +35,56 @@ private[physical] final class JoinTask(
       partitionId: Int,
       left: Iterator[InternalRow],
       right: Iterator[InternalRow]
-  ): Iterator[InternalRow] = {
-    val code = program.forTask()
-    val (spec, rows) = (code.spec, code.rows)
-    val held = report.held.map(_ => () => program.read().ready())
-    val state = partitions.open(partitionId, JoinShape.of(code, held))
-    val base = BaseWatermarks.next(spec.times.bases, spec.times.watermarks.rivals, batch(), state.numbers)
-    val (before, now) = (spec.times.watermarks.received(base.before), spec.times.watermarks.received(base.now))
-    val counters = new JoinCounters
-    val keys = report.loads.map(_ => StoredKeyLoad.open(state.numbers, holdsRows(state.rows)))
-    val operator = new EventTimeJoin[UnsafeRow, InternalRow](
+  ): Iterator[InternalRow] =
+    new OfPartition(partitionId).output(left, right, report.common.emitted)
+
+  private final class OfPartition(partitionId: Int) extends PartitionTask {
+    private val code = program.forTask()
+    import code.{rows, spec}
+    import spec.times.watermarks
+
+    private val state = {
+      val held = report.held.map(_ => () => program.read().ready())
+      partitions.open(partitionId, JoinShape.of(code, held))
+    }
+    private val base =
+      BaseWatermarks.next(spec.times.bases, watermarks.rivals, batch(), state.numbers)
+    private val (before, now) = (watermarks.received(base.before), watermarks.received(base.now))
+    private val counters = new JoinCounters
+    private val keys =
+      report.loads.map(_ => StoredKeyLoad.open(state.numbers, holdsRows(state.rows)))
+    private val operator = new EventTimeJoin[UnsafeRow, InternalRow](
       spec.joinType,
       spec.bounds,
       rows,
-      code.output.answering(spec.routing.countsIn(partitionId, _)),
+      code.output.answering(countsIn),
       state.rows,
       JoinStats(counters, spec.times.lags, keys.map(_.load)),
       Placement(spec.routing, partitionId, partitions.info.numPartitions)
     )
-    val disorder = new StoredDisorder(operator.disorder)
+    private val disorder = new StoredDisorder(operator.disorder)
     disorder.restore(state.numbers)
     operator.restore(before)
 
-    new BatchOutput(
-      left,
-      right,
-      (side, row) => operator.process(side, row, keepFor = if (side == Side.Left) before else now),
-      () => operator.advance(now),
-      () => {
-        report.addTimes(partitionId, state.numbers, disorder, counters) { column =>
-          spec.routing.countsIn(partitionId, spec.bounds.columns(column).side)
-        }
-        keys.foreach(report.addLoad(partitionId, state.numbers, _))
-        // below no join what is kept can also be met
-        report.held.foreach(_.add(
-          operator.earliestBuffered ++
-            operator.earliestUnmatched(side => spec.times.watermarks.isOfJoin(side.other))
-        ))
-        state.commit(
-          report.common,
-          counted(counters, state.rows)(spec.routing.countsIn(partitionId, _)),
-          base,
-          now
-        )
-      },
-      report.common.emitted
-    )
+    override def arrive(side: Side, row: UnsafeRow): Iterator[InternalRow] =
+      operator.process(side, row, keepFor = if (side == Side.Left) before else now)
+
+    override def advance(): Iterator[InternalRow] = operator.advance(now)
+
+    override def commit(): Unit = {
+      report.addTimes(partitionId, state.numbers, disorder, counters) { column =>
+        countsIn(spec.bounds.columns(column).side)
+      }
+      keys.foreach(report.addLoad(partitionId, state.numbers, _))
+      // below no join what is kept can also be met
+      report.held.foreach(_.add(
+        operator.earliestBuffered ++
+          operator.earliestUnmatched(side => watermarks.isOfJoin(side.other))
+      ))
+      state.commit(report.common, counted(counters, state.rows)(countsIn), base, now)
+    }
+
+    private def countsIn(side: Side): Boolean = spec.routing.countsIn(partitionId, side)
   }
 
   private def holdsRows(state: JoinState[UnsafeRow]): Boolean =

@@ -1,0 +1,57 @@
+package org.apache.spark.sql.streamjoin.physical.stateful
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+import org.apache.spark.sql.execution.metric.SQLMetric
+
+import io.streamjoin.model.Side
+
+/**
+ * One batch of one partition of an operator with two inputs. The constructor opens the state. Then
+ * all left rows arrive, then all right ones, so that no row of the batch looks up the latter. The
+ * watermarks advance, and the state is committed.
+ */
+private[physical] trait PartitionTask {
+
+  /** Takes an input row, and returns the rows that it makes the operator emit. */
+  def arrive(side: Side, row: UnsafeRow): Iterator[InternalRow]
+
+  /** The rows that the operator emits by the watermarks of the batch. */
+  def advance(): Iterator[InternalRow]
+
+  /** Makes the state the next version. */
+  def commit(): Unit
+
+  /** The output. Whoever finds its end has the state committed: a task that fails before commits nothing. */
+  final def output(
+      left: Iterator[InternalRow],
+      right: Iterator[InternalRow],
+      emitted: SQLMetric
+  ): Iterator[InternalRow] = new Iterator[InternalRow] {
+    private var current: Iterator[InternalRow] = Iterator.empty
+    private var advanced = false
+    private var committed = false
+
+    override def hasNext: Boolean = {
+      while (!committed && !current.hasNext) proceed()
+      !committed
+    }
+
+    override def next(): InternalRow = {
+      if (!hasNext) throw new NoSuchElementException("no more rows in this batch")
+      emitted += 1
+      current.next()
+    }
+
+    private def proceed(): Unit =
+      if (left.hasNext) current = arrive(Side.Left, left.next().asInstanceOf[UnsafeRow])
+      else if (right.hasNext) current = arrive(Side.Right, right.next().asInstanceOf[UnsafeRow])
+      else if (!advanced) {
+        advanced = true
+        current = advance()
+      } else {
+        committed = true
+        commit()
+      }
+  }
+}
