@@ -11,7 +11,7 @@ import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.streaming.WriteToStream
 import org.apache.spark.sql.streaming.OutputMode
 import org.apache.spark.sql.streamjoin.AnalysisSession
-import org.apache.spark.sql.streamjoin.logical.plan.{JoinOptions, StreamJoin, StreamJoinHint}
+import org.apache.spark.sql.streamjoin.logical.plan.{JoinNode, JoinOptions, StreamJoinHint}
 import org.apache.spark.sql.streamjoin.logical.resolve.analyzer.CheckJoinHints
 import org.apache.spark.sql.streamjoin.logical.resolve.changelog.Changelogs
 import org.apache.spark.unsafe.types.CalendarInterval
@@ -67,16 +67,24 @@ class WholeQueryChecksSuite extends AnalysisSession {
     )
   )
 
+  private lazy val asOf: LogicalPlan = {
+    ordered(stream("value AS k", "timestamp AS t"), "t").createOrReplaceTempView("trades")
+    ordered(stream("value AS k", "timestamp AS t"), "t").createOrReplaceTempView("quotes")
+    analyzed("SELECT * FROM trades AS t JOIN quotes OVER (ROWS 1 PRECEDING) AS q ON t.k = q.k")
+  }
+
   private def written(query: LogicalPlan, mode: OutputMode): LogicalPlan =
     WriteToStream("q", None, "checkpoint", null, mode, false, query, None, None)
 
   test("a join above groups that come out again is refused, in append mode it is not") {
-    val aboveGroups = both.transform { case j: StreamJoin =>
-      j.withNewChildren(Seq(Distinct(j.left), j.right))
+    for (query <- Seq(both, asOf)) {
+      val aboveGroups = query.transform { case j: JoinNode =>
+        j.withNewChildren(Seq(Distinct(j.left), j.right))
+      }
+      refused(CheckOutputMode(written(aboveGroups, OutputMode.Update())), "UNSUPPORTED_OUTPUT_MODE")
+      CheckOutputMode(written(aboveGroups, OutputMode.Append()))
+      CheckOutputMode(written(query, OutputMode.Update()))
     }
-    refused(CheckOutputMode(written(aboveGroups, OutputMode.Update())), "UNSUPPORTED_OUTPUT_MODE")
-    CheckOutputMode(written(aboveGroups, OutputMode.Append()))
-    CheckOutputMode(written(both, OutputMode.Update()))
   }
 
   test("of changes the kind reaches the sink, and is counted with by sums") {
