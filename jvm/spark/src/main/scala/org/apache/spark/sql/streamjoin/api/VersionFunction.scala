@@ -6,7 +6,6 @@ import org.apache.spark.sql.catalyst.trees.CurrentOrigin
 import org.apache.spark.sql.errors.QueryCompilationErrors
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.streamjoin.Version
-import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
 import org.apache.spark.sql.streamjoin.logical.plan.JoinOptions
 
 /**
@@ -31,9 +30,7 @@ private[streamjoin] object VersionFunction {
     }
   )
 
-  private def withoutHints = StreamJoinErrors.invalidOption(
-    CurrentOrigin.get,
-    s"joins and orders are asked for by hints, and ${SQLConf.DISABLE_HINTS.key} has Spark drop them",
-    JoinOptions.allowed
-  )
+  private def withoutHints = JoinOptions.refusal(
+    s"joins and orders are asked for by hints, and ${SQLConf.DISABLE_HINTS.key} has Spark drop them"
+  )(CurrentOrigin.get)
 }

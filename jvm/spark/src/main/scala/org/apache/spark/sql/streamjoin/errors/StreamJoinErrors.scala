@@ -181,7 +181,7 @@ private[streamjoin] object StreamJoinErrors {
       origin: Origin,
       reason: String,
       options: String,
-      example: Seq[(String, String)] = Seq("late" -> "'emit'")
+      example: Seq[(String, String)]
   ): StreamJoinAnalysisException =
     analysis(
       "INVALID_OPTION",

@@ -126,5 +126,5 @@ object ResolveStreamHints extends Rule[LogicalPlan] {
     )
 
   private def invalid(origin: Origin, reason: String) =
-    StreamJoinErrors.invalidOption(origin, reason, JoinOptions.allowed)
+    JoinOptions.refusal(reason)(origin)
 }

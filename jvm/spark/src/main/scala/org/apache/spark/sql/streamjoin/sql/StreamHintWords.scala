@@ -5,7 +5,7 @@ import java.util.Locale
 import org.apache.spark.sql.catalyst.analysis.UnresolvedFunction
 import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.catalyst.trees.Origin
-import org.apache.spark.sql.streamjoin.errors.{StreamJoinAnalysisException, StreamJoinErrors}
+import org.apache.spark.sql.streamjoin.errors.StreamJoinAnalysisException
 import org.apache.spark.sql.streamjoin.logical.plan.JoinOptions
 
 /**
@@ -72,11 +72,7 @@ private[streamjoin] object StreamHintWords {
   }
 
   def misspelt(origin: Origin, hint: String): StreamJoinAnalysisException =
-    StreamJoinErrors.invalidOption(
-      origin,
-      s"there is no hint $hint; perhaps $Hint was meant",
-      JoinOptions.allowed
-    )
+    JoinOptions.refusal(s"there is no hint $hint; perhaps $Hint was meant")(origin)
 
   /** The arguments of a hint on a SELECT. */
   object Select {

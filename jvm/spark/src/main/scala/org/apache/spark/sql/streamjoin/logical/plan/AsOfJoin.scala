@@ -32,9 +32,7 @@ case class AsOfJoin(
 ) extends JoinNode {
 
   override def kind: JoinKind = JoinKind.AsOf
-
   override def times: Seq[Attribute] = timed.map(_.column)
-
   override def names: Seq[String] = timed.map(_.name)
 
   /** Without `aliased`, which stand in the condition. */

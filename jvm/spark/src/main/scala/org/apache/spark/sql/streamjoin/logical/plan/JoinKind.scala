@@ -91,7 +91,7 @@ private[streamjoin] object JoinKind {
         j.children.exists(input => input.resolved && ChangelogMarks.areChanges(input))
 
     private def refused(isGiven: JoinOptions => Boolean, reason: String) =
-      Misfit(isGiven, invalid(reason, "state_ttl"))
+      Misfit(isGiven, JoinOptions.refusal(reason, "state_ttl"))
 
     override private[plan] def misfits = Seq(
       refused(
@@ -118,17 +118,9 @@ private[streamjoin] object JoinKind {
       StreamJoinHint.on(j).nonEmpty && !j.isStreaming
   }
 
-  private def invalid(reason: String, instead: String*)(origin: Origin) =
-    StreamJoinErrors.invalidOption(
-      origin,
-      reason,
-      JoinOptions.allowed,
-      instead.flatMap(JoinOptions.example)
-    )
-
   private val stateTtl: Misfit = Misfit(
     o => o.leftTtl.nonEmpty || o.rightTtl.nonEmpty,
-    invalid(
+    JoinOptions.refusal(
       "state_ttl is an option of a changelog join: give mode => 'changelog', too",
       "mode",
       "state_ttl"

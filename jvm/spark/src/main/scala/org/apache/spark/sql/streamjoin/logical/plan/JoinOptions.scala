@@ -4,7 +4,7 @@ import java.util.UUID
 
 import org.apache.spark.sql.catalyst.trees.Origin
 import org.apache.spark.sql.streamjoin.NearestWord
-import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
+import org.apache.spark.sql.streamjoin.errors.{StreamJoinAnalysisException, StreamJoinErrors}
 
 /**
  * What a person asks of one join beside its condition and type. It travels in the plan, from the call
@@ -112,12 +112,16 @@ object JoinOptions {
 
   val names: Seq[String] = entries.map(_.name)
 
-  /** The options that there are, with their values, for the text of an error. */
-  val allowed: String = entries.map(e => s"${e.name} (${e.values})").mkString(", ")
-
-  /** An option as it may be written, by name, with a value as in SQL. */
-  def example(name: String): Seq[(String, String)] =
-    entries.filter(_.name == name).map(e => e.name -> e.example)
+  /** Refuses the options of a join, with those to write instead. */
+  def refusal(reason: String, instead: String*)(origin: Origin): StreamJoinAnalysisException =
+    StreamJoinErrors.invalidOption(
+      origin,
+      reason,
+      entries.map(e => s"${e.name} (${e.values})").mkString(", "),
+      (if (instead.isEmpty) Seq("late") else instead)
+        .flatMap(name => entries.filter(_.name == name))
+        .map(e => e.name -> e.example)
+    )
 
   /**
    * The options of one hint or call; those that are NULL count as not given.
@@ -127,13 +131,11 @@ object JoinOptions {
    */
   def of(arguments: Seq[OptionValue], origin: Origin): JoinOptions = {
     arguments.map(_.name).diff(names).headOption.foreach { name =>
-      throw StreamJoinErrors.invalidOption(
-        origin,
+      throw refusal(
         if (names.contains(name)) s"the option $name is there twice"
         else s"there is no option $name",
-        allowed,
-        example(NearestWord.of(name, names).getOrElse(names.head))
-      )
+        NearestWord.of(name, names).getOrElse(names.head)
+      )(origin)
     }
     val none = JoinOptions(hint = Some(UUID.randomUUID()))
     arguments.filterNot(_.isNull).foldLeft(none)(read(_, _, origin))
@@ -142,12 +144,10 @@ object JoinOptions {
   private def read(options: JoinOptions, value: OptionValue, origin: Origin): JoinOptions = {
     val entry = entries.find(_.name == value.name).get
     entry.read(options, value).getOrElse(
-      throw StreamJoinErrors.invalidOption(
-        origin,
+      throw refusal(
         s"the option ${entry.name} is ${entry.values}, not ${value.value.sql}",
-        allowed,
-        example(entry.name)
-      )
+        entry.name
+      )(origin)
     )
   }
 }

@@ -31,9 +31,7 @@ case class StreamJoin(
 ) extends JoinNode {
 
   override def kind: JoinKind = JoinKind.EventTime
-
   override def times: Seq[Attribute] = timed.map(_.column)
-
   override def names: Seq[String] = timed.map(_.name)
 
   /** Without `aliased`, which stand in the condition. */

@@ -87,23 +87,19 @@ private[streamjoin] object StreamJoinSpec {
       output: JoinOutput,
       said: JoinExplanation.Said,
       timeBuckets: Boolean = true
-  ): StreamJoinSpec =
+  ): StreamJoinSpec = {
+    import analysis.{bases, expressions, watermarks, zones, zoned}
     StreamJoinSpec(
       analysis.joinType,
       analysis.equiKeys,
       analysis.residual,
       analysis.filters,
       output,
-      JoinTimes(
-        analysis.bases,
-        analysis.expressions,
-        analysis.watermarks,
-        analysis.zones,
-        analysis.zoned
-      ),
+      JoinTimes(bases, expressions, watermarks, zones, zoned),
       said,
       routing(analysis, timeBuckets)
     )
+  }
 
   /** Where no two rows can match, none need to meet: each goes to one partition. */
   private def routing(analysis: JoinAnalysis, timeBuckets: Boolean): Routing = {

@@ -4,7 +4,6 @@ import org.apache.spark.sql.catalyst.analysis.UnresolvedStar
 import org.apache.spark.sql.catalyst.plans.{NaturalJoin, UsingJoin}
 import org.apache.spark.sql.catalyst.plans.logical.{AnalysisHelper, Join, LogicalPlan, Project}
 import org.apache.spark.sql.catalyst.rules.Rule
-import org.apache.spark.sql.catalyst.trees.Origin
 import org.apache.spark.sql.catalyst.trees.TreePattern.JOIN
 import org.apache.spark.sql.streamjoin.ColumnNames
 import org.apache.spark.sql.streamjoin.errors.{StreamJoinAnalysisException, StreamJoinErrors}
@@ -80,8 +79,9 @@ object CheckJoinHints extends (LogicalPlan => Unit) {
     val joins = plan.collect { case j: Join if StreamJoinHint.on(j).nonEmpty => j }
     val placed = joins.flatMap(j => StreamJoinHint.of(j.left))
     plan.foreach {
-      case h: StreamJoinHint if !placed.exists(_ eq h) => throw unplaced(h.origin)
-      case _                                           =>
+      case h: StreamJoinHint if !placed.exists(_ eq h) =>
+        throw JoinOptions.refusal("the hint is not on the left input of a join")(h.origin)
+      case _ =>
     }
     val served = plan.collect { case s: JoinNode => s.options.hint } ++
       joins.filter(JoinKind.of(_).nonEmpty).flatMap(StreamJoinHint.on).map(_.hint)
@@ -93,19 +93,10 @@ object CheckJoinHints extends (LogicalPlan => Unit) {
 
   /** A join of a DataFrame with itself, to which Spark has let nothing be added. */
   def lacksColumns(j: Join): StreamJoinAnalysisException =
-    StreamJoinErrors.invalidOption(
-      j.origin,
+    JoinOptions.refusal(
       "late rows come out with a column that this join of a stream with itself lacks; put " +
-        "select(\"*\") on it",
-      JoinOptions.allowed
-    )
-
-  private def unplaced(origin: Origin) =
-    StreamJoinErrors.invalidOption(
-      origin,
-      "the hint is not on the left input of a join",
-      JoinOptions.allowed
-    )
+        "select(\"*\") on it"
+    )(j.origin)
 
   private def notOfStreams(j: Join) = {
     val sides = Side.both.zip(j.children)

@@ -1,7 +1,7 @@
 package org.apache.spark.sql.streamjoin.logical.resolve.orders
 
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
-import org.apache.spark.sql.streamjoin.errors.{StreamJoinAnalysisException, StreamJoinErrors}
+import org.apache.spark.sql.streamjoin.errors.StreamJoinAnalysisException
 import org.apache.spark.sql.streamjoin.logical.plan.{JoinNode, JoinOptions, OrderScope, StreamOrder}
 
 /**
@@ -30,10 +30,8 @@ private[logical] object AskedOrderScope {
     for {
       join <- plan.find(asks)
       if !plan.exists { case o: StreamOrder => o.child.exists(_ eq join); case _ => false }
-    } yield StreamJoinErrors.invalidOption(
-      join.origin,
+    } yield JoinOptions.refusal(
       "order_scope says how far the order of the result reaches, and the result is not ordered",
-      JoinOptions.allowed,
-      JoinOptions.example("order_scope")
-    )
+      "order_scope"
+    )(join.origin)
 }
