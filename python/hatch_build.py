@@ -16,7 +16,7 @@ class ProjectUrls(MetadataHookInterface):
         metadata["urls"] = (
             {
                 "Homepage": home,
-                "Documentation": f"{home}/blob/main/docs/reference.md",
+                "Documentation": f"{home}/blob/main/docs/README.md",
                 "Source": home,
                 "Issues": f"{home}/issues",
                 "Changelog": f"{home}/blob/main/CHANGELOG.md",

@@ -1,4 +1,4 @@
-"""Copies the sources of the documentation's site: the pages, and the files that they link to.
+"""Copies the sources of the documentation's site: pages, style, and the files that pages link to.
 
 ``python scripts/site_sources.py FOLDER``: FOLDER has the layout of the repository, so that the same
 relative links work in both. The strict build of the site finds a broken one.

@@ -1,4 +1,4 @@
-"""The recipes of docs/recipes.md, run as they stand there."""
+"""The recipes of docs/how-to/recipes.md, run as they stand there."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pyspark.sql import functions as F
 from tests.orders import at
 from tests.streams import Landing, Run
 
-PAGE = (Path(__file__).parents[2] / "docs" / "recipes.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "how-to" / "recipes.md").read_text(encoding="utf-8")
 
 SCHEMAS = {
     "impressions": "ad_id INT, shown_at TIMESTAMP",
@@ -68,7 +68,7 @@ class Kitchen:
         return self.step(Run(self.names["result"], self.folder / "checkpoint"))
 
     def cook(self, code: str) -> None:
-        exec(compile(code, "docs/recipes.md", "exec"), self.names)
+        exec(compile(code, "docs/how-to/recipes.md", "exec"), self.names)
 
     @staticmethod
     def step(run: Run) -> list[tuple[Any, ...]]:

@@ -237,7 +237,7 @@ def test_every_signal_decides_something() -> None:
 
 
 def test_every_cause_is_on_the_page() -> None:
-    page = (Path(__file__).parents[2] / "docs" / "doctor.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "how-to" / "doctor.md").read_text(encoding="utf-8")
     rows = [line.split("|")[1] for line in page.splitlines() if line.startswith("| `")]
     words = {word.strip(" `") for row in rows for word in row.split(",")}
     listed = {word for word in words if word.isupper()}

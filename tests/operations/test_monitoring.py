@@ -97,9 +97,9 @@ def test_each_alert_has_a_severity_and_a_section_of_the_page() -> None:
         names
     )
     assert len(re.findall(r"^ +for: ", of_the_alerts(), re.MULTILINE)) == len(names)
-    links = re.findall(r'runbook_url: "docs/monitoring.md#(\w+)"', of_the_alerts())
+    links = re.findall(r'runbook_url: "docs/how-to/monitoring.md#(\w+)"', of_the_alerts())
     assert links == [name.lower() for name in names]
-    page = (DOCS / "monitoring.md").read_text(encoding="utf-8")
+    page = (DOCS / "how-to" / "monitoring.md").read_text(encoding="utf-8")
     assert re.findall(r"^### (\w+)$", page, re.MULTILINE) == names
 
 
@@ -122,7 +122,7 @@ def test_the_alerts_go_off(tmp_path: Path) -> None:
 
 
 def test_what_is_exported_is_described(exported: list[str]) -> None:
-    page = (DOCS / "monitoring.md").read_text(encoding="utf-8")
+    page = (DOCS / "how-to" / "monitoring.md").read_text(encoding="utf-8")
     described = {n.partition(".")[0] for n in re.findall(r"`([a-zA-Z.<>]+)`", page)}
     figures = {
         m[1]

@@ -1,6 +1,6 @@
 """A model of a join by event time: what its operator counts, batch by batch.
 
-It counts what docs/reference.md says, a row at a time and slowly.
+It counts what docs/reference/metrics.md says, a row at a time and slowly.
 """
 
 from __future__ import annotations

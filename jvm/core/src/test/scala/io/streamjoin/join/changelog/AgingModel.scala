@@ -5,9 +5,9 @@ import scala.collection.mutable
 import io.streamjoin.model.{JoinType, Side}
 
 /**
- * Model of the rules in `docs/changelog-state.md` for rows that expire, under "Age" and "Deletes of
- * expired rows", without regard to cost: two lists of rows, and the join of them before and after
- * each batch.
+ * Model of the rules for rows that expire, without regard to cost: two lists of rows, and the join
+ * of them before and after each batch. `docs/concepts/changelog-state.md` has the rules, under "Age"
+ * and "Deletes of expired rows".
  *
  * A delete of a row that is not stored counts as the delete of one that was stored before the batch, as in Flink.
  */

@@ -15,7 +15,7 @@ import io.streamjoin.model.{BySide, Side}
  *
  * @param query what people call the query: its name, or its id where it has none
  * @param join its place among the joins of the query, the one on top first
- * @param metrics its own, see docs/reference.md
+ * @param metrics its own, see docs/reference/metrics.md
  * @param names what the person calls its inputs and times
  */
 private[reporting] final case class JoinReport(

@@ -19,18 +19,17 @@ class ReferencePagesSuite extends AnyFunSuite {
 
   private val docs = Paths.get("..", "..", "docs")
 
-  private val reference: String = Files.readString(docs.resolve("reference.md"))
-
   private val pages: Seq[Path] = {
     val found = Files.walk(docs)
     try found.iterator.asScala.filter(_.toString.endsWith(".md")).toList
     finally found.close()
   } :+ Paths.get("..", "..", "README.md")
 
-  /** The rows of the tables below a heading of second rank, cell by cell. */
-  private def table(text: String, heading: String): Seq[Seq[String]] =
-    text
-      .split("(?m)^## ")
+  /** The rows of the tables below a heading of any rank, up to the next heading, cell by cell. */
+  private def table(page: String, heading: String): Seq[Seq[String]] =
+    Files
+      .readString(docs.resolve("reference").resolve(page))
+      .split("(?m)^#+ ")
       .find(_.startsWith(heading + "\n"))
       .getOrElse(fail(s"there is no heading $heading"))
       .linesIterator
@@ -67,13 +66,12 @@ class ReferencePagesSuite extends AnyFunSuite {
   }
 
   test("options of a join") {
-    val sql = Files.readString(docs.resolve("sql.md"))
-    val options = table(sql, "Options of a join").flatMap(cells => quoted(cells.head))
+    val options = table("sql.md", "Options of a join").flatMap(cells => quoted(cells.head))
     assert(options.toSet == JoinOptions.names.toSet)
   }
 
   test("settings, with their defaults") {
-    val rows = table(reference, "Settings").map(cells => quoted(cells.head).head -> cells(1)).toMap
+    val rows = table("settings.md", "Settings").map(cells => quoted(cells.head).head -> cells(1)).toMap
     assert(rows.keySet == settings.keySet)
     assert(StreamJoinConf.all.map(_.key).toSet == settings.keySet)
     for ((key, default) <- settings if quoted(rows(key)).nonEmpty)
@@ -83,7 +81,7 @@ class ReferencePagesSuite extends AnyFunSuite {
   }
 
   test("errors") {
-    val rows = table(reference, "Errors").map(_.head).flatMap { cell =>
+    val rows = table("errors.md", "Errors").map(_.head).flatMap { cell =>
       val names = quoted(cell)
       val prefix = names.head.takeWhile(_ != '.')
       names.map(n => if (n.contains('.')) n else s"$prefix.$n")
@@ -93,7 +91,7 @@ class ReferencePagesSuite extends AnyFunSuite {
   }
 
   test("metrics of a join") {
-    val rows = table(reference, "What can be seen").flatMap(cells => quoted(cells.head))
+    val rows = table("metrics.md", "Metrics").flatMap(cells => quoted(cells.head))
     val sketched = Seq("lagForMost", "lagForAll", "disorderRows")
     val ofColumns =
       (Seq("watermark", "delay", "lag", "latestBy", "disorder") ++ sketched).map(_ + ".<column>")
@@ -105,7 +103,7 @@ class ReferencePagesSuite extends AnyFunSuite {
 
   test("metrics of an ordered output and of a changelog join") {
     def unnamed(figures: Seq[String], page: String): Set[String] = {
-      val text = Files.readString(docs.resolve(page))
+      val text = Files.readString(docs.resolve("concepts").resolve(page))
       figures.filterNot(name => text.contains(s"`$name`")).toSet
     }
     val sided = ChangelogJoinExec.Figures.names.map(_.stripSuffix("Left").stripSuffix("Right"))
@@ -113,7 +111,7 @@ class ReferencePagesSuite extends AnyFunSuite {
     assert(unnamed(sided, "changelog.md") == Set.empty)
   }
 
-  for (page <- pages) test(s"what ${page.getFileName} names is there") {
+  for (page <- pages) test(s"what ${docs.relativize(page)} names is there") {
     val text = Files.readString(page)
     val named = all(text, """spark\.sql\.streamJoin\.\w+""")
     assert(named -- settings.keySet == Set.empty)
