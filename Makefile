@@ -118,7 +118,7 @@ lint-python: $(STAMPS)/venv
 	$(RUFF) check $(PYTHON_CODE)
 	$(RUFF) format --check $(PYTHON_CODE)
 	$(MYPY) $(PYTHON_CODE)
-	@mkdir -p artifacts && $(BIN)/python scripts/readme_example.py > artifacts/readme_example.py
+	@mkdir -p artifacts && $(BIN)/python scripts/code_blocks.py > artifacts/readme_example.py
 	$(MYPY) artifacts/readme_example.py
 	$(BIN)/pyright --project python/pyproject.toml --pythonpath $(BIN)/python
 

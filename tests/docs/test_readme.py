@@ -12,7 +12,7 @@ from pyspark.errors import StreamingQueryException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
-from scripts.readme_example import examples
+from scripts.code_blocks import python
 
 README = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
 TO_THE_CONSOLE = 'query = joined.writeStream.format("console").start()'
@@ -31,7 +31,7 @@ def test_it_names_the_commands_that_run_the_demo_and_the_tests() -> None:
 @pytest.fixture
 def names(spark: SparkSession) -> Iterator[dict[str, Any]]:
     """What the first example defines, up to its query."""
-    built, console, _ = examples()[0].partition(TO_THE_CONSOLE)
+    built, console, _ = python("README.md")[0].partition(TO_THE_CONSOLE)
     assert console
     partitions = str(spark.conf.get("spark.sql.shuffle.partitions"))
     defined: dict[str, Any] = {}
@@ -63,7 +63,7 @@ def test_the_first_example(spark: SparkSession, names: dict[str, Any]) -> None:
 
 
 def test_before_and_after(spark: SparkSession, names: dict[str, Any]) -> None:
-    exec(compile(examples()[1], "README.md", "exec"), names)
+    exec(compile(python("README.md")[1], "README.md", "exec"), names)
     before = started(names["before"], "readme_before")
     with pytest.raises(StreamingQueryException, match="More than one event time columns"):
         before.awaitTermination(60)

@@ -11,10 +11,11 @@ import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
+from scripts.code_blocks import ROOT, python
 from tests.orders import at
 from tests.streams import Landing, Run
 
-PAGE = (Path(__file__).parents[2] / "docs" / "how-to" / "recipes.md").read_text(encoding="utf-8")
+PAGE = "docs/how-to/recipes.md"
 
 SCHEMAS = {
     "impressions": "ad_id INT, shown_at TIMESTAMP",
@@ -30,8 +31,7 @@ SCHEMAS = {
 
 
 def blocks(heading: str) -> list[str]:
-    section = PAGE.partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
-    return re.findall(r"```python\n(.*?)```", section, re.DOTALL)
+    return python(PAGE, heading)
 
 
 class Kitchen:
@@ -68,7 +68,7 @@ class Kitchen:
         return self.step(Run(self.names["result"], self.folder / "checkpoint"))
 
     def cook(self, code: str) -> None:
-        exec(compile(code, "docs/how-to/recipes.md", "exec"), self.names)
+        exec(compile(code, PAGE, "exec"), self.names)
 
     @staticmethod
     def step(run: Run) -> list[tuple[Any, ...]]:
@@ -173,6 +173,6 @@ def test_late_rows_and_back(kitchen: Kitchen) -> None:
 
 
 def test_each_recipe_is_run() -> None:
-    headings = re.findall(r"^## (.+)$", PAGE, re.MULTILINE)
+    headings = re.findall(r"^## (.+)$", (ROOT / PAGE).read_text(encoding="utf-8"), re.MULTILINE)
     here = Path(__file__).read_text(encoding="utf-8")
     assert [h for h in headings if f'"{h}"' not in here] == []

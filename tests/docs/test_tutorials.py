@@ -1,0 +1,77 @@
+"""The tutorials print what they show."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from scripts.code_blocks import ROOT
+from tests.delta.job import JARS
+from tests.docs.tutorial import printed
+
+HERE = ("first-join.md", "replace-spark-joins.md")
+ON_DELTA = ("cdc-to-delta.md",)
+
+
+def page(name: str) -> str:
+    return f"docs/tutorials/{name}"
+
+
+def check(found: list[tuple[str, str]]) -> None:
+    assert any(shown for shown, _ in found)
+    for shown, output in found:
+        lines = (".*" if line == "..." else re.escape(line) for line in shown.strip().splitlines())
+        whole = re.compile("\n".join(lines), re.DOTALL)
+        assert whole.fullmatch(output.strip()), f"shown:\n{shown}\nprinted:\n{output}"
+
+
+@pytest.fixture
+def settings(spark: SparkSession) -> Iterator[None]:
+    """The settings of the session, restored: a tutorial builds it with its own."""
+    before = dict(spark.conf.getAll)
+    yield
+    for name, value in spark.conf.getAll.items():
+        if name not in before:
+            spark.conf.unset(name)
+        elif value != before[name] and spark.conf.isModifiable(name):
+            spark.conf.set(name, before[name])
+
+
+@pytest.mark.usefixtures("settings")
+@pytest.mark.parametrize("name", HERE)
+def test_tutorial(name: str) -> None:
+    check(printed(page(name)))
+
+
+@pytest.mark.parametrize("name", ON_DELTA)
+def test_tutorial_on_delta(name: str, tmp_path: Path) -> None:
+    """In another process: the session needs Delta's jars, here from a folder instead of Maven."""
+    jars = ":".join(str(jar) for jar in JARS.glob("*.jar"))
+    ran = subprocess.run(
+        [sys.executable, "-m", "tests.docs.tutorial", page(name)],
+        cwd=ROOT,
+        env={
+            **os.environ,
+            "PYSPARK_SUBMIT_ARGS": f"--driver-class-path {jars} pyspark-shell",
+            "SPARK_LOCAL_IP": "127.0.0.1",
+            "TMPDIR": str(tmp_path),
+        },
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=900,
+    )
+    assert ran.returncode == 0, ran.stderr[-5000:]
+    check(json.loads(ran.stdout.splitlines()[-1]))
+
+
+def test_each_tutorial_is_run() -> None:
+    assert sorted((*HERE, *ON_DELTA)) == sorted(p.name for p in (ROOT / "docs/tutorials").iterdir())
