@@ -1,4 +1,4 @@
-"""Runs a tutorial in the session that its first blocks build: ``python -m tests.docs.tutorial PAGE``.
+"""Runs a tutorial, in the session that it builds: ``python -m tests.docs.tutorial PAGE``.
 
 The blocks in Python run in order, in one namespace. A block without a language shows what the
 block before it prints.

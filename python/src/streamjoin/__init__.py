@@ -2,9 +2,8 @@
 
 Importing this package gives ``pyspark.sql.DataFrame`` the methods ``imposeOrder`` and
 ``streamJoin``; the functions ``impose_order`` and ``stream_join`` are the same for code that is
-checked by a type checker. ``pending`` shows the rows that a join holds back, ``doctor``
-says why nothing comes out. ``configure`` puts
-the jar, which this package carries, on a session builder.
+checked by a type checker. ``pending`` lists the rows that a join buffers. ``doctor`` explains why
+there is no output. ``configure`` puts the jar, which this package contains, on a session builder.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ def impose_order(
     max_ahead: str | timedelta | None = None,
     ahead: _words.Ahead | None = None,
 ) -> DataFrame:
-    """Give an event-time column a watermark of its own; also ``df.imposeOrder(...)``.
+    """Give an event-time column its watermark; also ``df.imposeOrder(...)``.
 
     The watermark of the column is the largest value seen in it minus ``lag``. A row strictly
     below the watermark with which its batch began is late: a join drops and counts it. Rows are
@@ -46,41 +46,45 @@ def impose_order(
         timedelta; for columns of numbers an int, in the unit of the column.
     idle_timeout : str, datetime.timedelta or None, optional
         After this long without a row (an interval string or a timedelta of wall-clock time), the
-        input stops holding others back. Default: None, an input is waited for without end.
+        input no longer delays others. Default: None, it delays them without end.
     max_ahead : str, datetime.timedelta or None, optional
-        How far a time may be ahead of the batch that brings it (an interval string or a timedelta,
-        not negative), for columns of times. The clock is the recorded time of the batch, the one
-        that ``current_timestamp()`` gives in it. A time further ahead moves no watermark, is
-        counted in the join's metrics ``aheadRowsLeft`` and ``aheadRowsRight``, and does not end
-        ``idle_timeout``. Default: None, every time is believed.
+        How far a time may be ahead of its batch (an interval string or a timedelta, not negative),
+        for columns of times. The clock is the recorded time of the batch, which is also its
+        ``current_timestamp()``. A time further ahead moves no watermark and does not end
+        ``idle_timeout``. The join counts it in the metrics ``aheadRowsLeft`` and
+        ``aheadRowsRight``. Default: None, every time is accepted.
     ahead : str or None, optional
-        What becomes of a row further ahead than ``max_ahead``: ``"reject"`` drops it, ``"keep"``
-        joins it like any other; it then waits until the watermarks reach it. Default: None, which
-        is ``"reject"`` where there is a ``max_ahead``.
+        What to do with a row further ahead than ``max_ahead``: ``"reject"`` drops it, ``"keep"``
+        joins it like any other. A kept row stays buffered until the watermarks reach it.
+        Default: None, which is ``"reject"`` if there is a ``max_ahead``.
 
     Returns
     -------
     DataFrame
-        The same rows and columns; the column carries its watermark.
+        The same rows and columns; the column has a watermark.
 
     Raises
     ------
     pyspark.errors.PySparkTypeError
         An argument is of another type than the ones above; bool is no int.
     pyspark.errors.PySparkValueError
-        ``lag`` is an int that does not fit into a BIGINT, ``ahead`` none of the words above, or
-        given without ``max_ahead``.
+        ``lag`` is an int that does not fit into a BIGINT. ``ahead`` is none of the words above,
+        or is given without ``max_ahead``.
     pyspark.errors.AnalysisException
-        Error class ``STREAM_JOIN.NEGATIVE_LAG``, ``STREAM_JOIN.CALENDAR_INTERVAL``,
-        ``STREAM_JOIN.INVALID_LAG`` (a distance that is none, or a ``max_ahead`` for a column of
-        numbers) or ``STREAM_JOIN.UNSUPPORTED_TIME_TYPE``; or there is no such column.
+        Error class ``STREAM_JOIN.NEGATIVE_LAG``, ``STREAM_JOIN.CALENDAR_INTERVAL`` or
+        ``STREAM_JOIN.UNSUPPORTED_TIME_TYPE``.
+
+        ``STREAM_JOIN.INVALID_LAG``: a distance has no valid form, or a column of numbers has a
+        ``max_ahead``.
+
+        There is no such column.
     SetupError
         The session, or the Spark Connect server, was started without the jar or with one of another
         version, or Spark is neither 4.2 nor 4.3.
 
     Notes
     -----
-    ``DataFrame.withWatermark`` and SQL's ``WATERMARK c DELAY OF ...`` count as the same thing.
+    ``DataFrame.withWatermark`` and SQL's ``WATERMARK c DELAY OF ...`` are equivalent.
 
     Source: ``IMPOSE_ORDER`` and the keyed watermarks of Hazelcast's design document
     "Stream to stream JOIN".
@@ -117,10 +121,10 @@ def stream_join(
     mode: _words.Mode | None = None,
     state_ttl: _changelog.Ttl = None,
 ) -> DataFrame:
-    """Join two streams, each with watermarks of its own; also ``left.streamJoin(...)``.
+    """Join two streams, with a watermark for each event-time column; also ``left.streamJoin(...)``.
 
-    A row is kept exactly as long as the condition lets it match a row still to come: the
-    condition must bound the event times of both inputs against each other.
+    The join buffers a row for as long as a row that can still arrive could match it. Therefore
+    the condition must bound the event times of both inputs against each other.
 
     Parameters
     ----------
@@ -128,98 +132,102 @@ def stream_join(
         Streaming DataFrames of one session, classic or Spark Connect. Each has at least one
         event-time column with a watermark (``imposeOrder``, ``withWatermark`` or SQL).
     on : Column, str, list of str or Column
-        A condition; as a str, one in SQL, in which aliases may be used
+        A condition. A str is a condition in SQL, in which aliases may be used
         (``left.alias("o")``: ``"o.id = d.id AND d.t BETWEEN o.t AND o.t + INTERVAL '1' HOUR"``).
-        A list of names asks for equality of these columns, with one copy of each in the result;
-        a list of conditions for all of them; a list of both for all of it, where the columns come
-        out as of a condition, both copies. Note that ``DataFrame.join`` takes a str for the name
-        of a column: here that is ``["id"]``.
+        A list of names is the equality of these columns; the result has one copy of each. A list
+        of conditions is all of them. In a list of both, the result has both copies of a name.
+        Note that ``DataFrame.join`` takes a str as the name of a column: write ``["id"]`` here.
     how : str, optional
         ``"inner"`` (default), ``"left"``, ``"right"``, ``"full"``, ``"semi"`` or ``"anti"``, in
-        every spelling that ``DataFrame.join`` takes (``"left_outer"``, ``"leftanti"``, ...). Or
-        ``"asof"``: each row of the left with the last row of the right at or before its time, of
-        those with its key; ``"left_asof"`` emits left rows without one, too. The condition may
-        say how old a match may be (``q.t >= t.t - INTERVAL '10' MINUTE``; without that the last
-        row of each key is kept for good), and up to when it counts (``q.t < t.t``; default:
-        ``q.t <= t.t``). What else it says is asked of the last row, and chooses no earlier one. A
-        row comes out when both watermarks have passed it.
+        every spelling that ``DataFrame.join`` takes (``"left_outer"``, ``"leftanti"``, ...).
+
+        ``"asof"`` joins each left row with the last right row of its key at or before its time.
+        ``"left_asof"`` also emits left rows without a match. The condition may limit the age of a
+        match: ``q.t >= t.t - INTERVAL '10' MINUTE``. Without a limit, the last row of each key is
+        stored forever. The condition may also set the latest time of a match (``q.t < t.t``;
+        default: ``q.t <= t.t``). Its other parts apply to the last row; they do not select an
+        earlier one. A row is emitted when both watermarks have passed it.
     retention : str, int, datetime.timedelta or None, optional
-        For how long rows are kept that the condition does not bound: an interval string
-        (``"1 hour"``) or a timedelta where the event times are times, an int in their unit where
-        they are numbers; not negative. The inequality that is missing is added to the condition,
-        so the result is that of the join with it, and ``explain`` shows it. Default: None, the
-        setting ``spark.sql.streamJoin.retention``; without that too, such a join is refused.
+        How long to buffer rows that the condition does not bound. For times it is an interval
+        string (``"1 hour"``) or a timedelta, for numbers an int in their unit; not negative. The
+        join adds the missing inequality to the condition, and ``explain`` shows it. Default: None,
+        the setting ``spark.sql.streamJoin.retention``. Without either, such a join is refused.
     late : str, optional
-        What becomes of late rows, those strictly below the watermark with which their batch began.
-        ``"drop"`` (default): they are counted only. ``"emit"``: they are counted and come out, each
-        once, in the batch in which it arrives, with the columns of its own input and NULL in those
-        of the other. A column ``late`` is added as the last one, NULL in all other rows:
-        ``STRUCT<input: STRING, column: STRING, watermark: STRING>``. It names the input (``left``
-        or ``right``), its first time column that is late, as in the metric ``watermark.<column>``,
-        and the watermark that it is below, written as a value of that column in the session's time
-        zone. Of a semi or anti join only late left rows come out. A join above must have
-        ``late="emit"`` too, which emits such rows again, or they are filtered out before it:
-        ``where("late IS NULL")``. No filter above is moved below the join.
+        What to do with late rows, those strictly below the watermark with which their batch began.
+        ``"drop"`` (default): they are only counted. ``"emit"``: each is also emitted once, in the
+        batch in which it arrives. It has the columns of its own input, and NULL in the others.
+
+        The last column of the output is then ``late``, NULL in all other rows:
+        ``STRUCT<input: STRING, column: STRING, watermark: STRING>``. ``input`` is ``left`` or
+        ``right``. ``column`` is the first late time column, named as in the metric
+        ``watermark.<column>``. ``watermark`` is its watermark, written as a value of that column
+        in the session's time zone.
+
+        A semi or anti join emits only late left rows. A join above must have ``late="emit"`` too,
+        which emits such rows again. Or filter them out before it: ``where("late IS NULL")``. No
+        filter above is moved below the join.
     order_by : str, Column, list of str or Column, or None, optional
-        The order in which the rows come out, over the whole query, in append mode: ``"rowtime"``,
-        the later of the two times (of an unmatched row, the time by which no partner can come any
-        more; with a window on one input, the time of the other's row); or columns, the
-        first of them an event time that is still watermarked (``["d.delivery_time",
-        "o.order_time"]``). The same as ``orderBy`` of the result, or ``ORDER BY`` in SQL: rows wait
-        until nothing before them can come. Not together with ``late="emit"``, whose rows come
-        after their time. Default: None, in no particular order.
+        The order of the output, over the whole query, in append mode. ``"rowtime"`` is the later
+        of the two times. For an unmatched row it is the time at which no partner can arrive any
+        more; with a window on one input, the time of the other input's row. Or columns, first an
+        event time that still has a watermark: ``["d.delivery_time", "o.order_time"]``. It is the
+        same as ``orderBy`` of the result, or ``ORDER BY`` in SQL: a row waits until no earlier row
+        can arrive. It excludes ``late="emit"``, whose rows arrive after their time. Default: None,
+        no particular order.
     order_scope : str, optional
-        How far the order of the result reaches, that of ``order_by`` or of an ``orderBy`` of it.
-        ``"query"`` (default): over all partitions of each batch, and all batches. ``"partition"``:
-        each partition ascends, over all batches, and so do the rows of each key of an equality;
-        there is none between partitions. That saves the shuffle that brings the rows into one
-        order, and rows go by the watermarks alone. An ``INVALID_OPTION`` where the result of the
-        query has no order, and of a changelog join.
+        The scope of the order, that of ``order_by`` or of an ``orderBy`` of the result.
+        ``"query"`` (default): all partitions of each batch, and all batches. ``"partition"``: each
+        partition ascends over all batches, and so do the rows of each key of an equality. There is
+        no order between partitions. This saves a shuffle, and the watermarks alone decide when a
+        row is emitted. ``INVALID_OPTION`` if the result of the query has no order, and for a
+        changelog join.
     mode : str or None, optional
-        ``"event_time"``: the join that is described above. ``"changelog"``: rows come and go, and
-        results are corrected when they do; no watermark and no bound is needed. An input that is no
-        changelog only has rows that come. The columns ``_change_type``, ``_commit_version`` and
-        ``_commit_timestamp`` come out behind those of the join, the two latter with the number and
-        the time of the batch. Default: None, ``"changelog"`` where an input is declared as one.
+        ``"event_time"``: the join that is described above. ``"changelog"``: inputs have inserts,
+        updates and deletes, and results are corrected. It needs no watermark and no bound. An
+        input that is not declared as a changelog only inserts. The output also has the columns
+        ``_change_type``, ``_commit_version`` (number of the batch) and ``_commit_timestamp`` (its
+        time), in this order, last. Default: None, ``"changelog"`` if an input is declared as one.
     state_ttl : str, datetime.timedelta, mapping or None, optional
-        Of a changelog join: for how long a row is kept, by the event time of an input that has an
-        order, else from when it was last written, by the recorded time of the batches; for both
-        inputs, or as ``{"left": ..., "right": ...}``. What came out stays when a row goes by its
-        age. Default: None, a row is kept until it goes, or until a bound and the watermarks of both
-        inputs say that nothing of it can change any more.
+        How long a changelog join stores a row, for both inputs, or as
+        ``{"left": ..., "right": ...}``. The age counts from the event time if the input has an
+        imposed order. Otherwise it counts from the last write, by the recorded time of the
+        batches. Emitted results stay when a row expires. Default: None, a row is stored until it
+        is deleted, or until a bound and both watermarks evict it.
 
     Returns
     -------
     DataFrame
-        Columns and their order as of ``DataFrame.join``, and ``late`` if asked for. The time
-        columns that come out are still watermarked: the result can be joined again or aggregated
-        by window.
+        Columns and their order as of ``DataFrame.join``, and ``late`` with ``late="emit"``. The
+        time columns of the output still have watermarks: the result can be joined again or
+        aggregated by window.
 
     Raises
     ------
     pyspark.errors.PySparkTypeError
         An argument is of another type than the ones above.
     pyspark.errors.PySparkValueError
-        ``on`` is an empty list or a str that is only a name, ``retention`` an int that does not
-        fit into a BIGINT, or ``how``, ``late``, ``order_scope``, ``mode`` or a side of
-        ``state_ttl`` another word; the message has those that there are.
+        ``on`` is an empty list or a str that is only a name. ``retention`` is an int that does
+        not fit into a BIGINT. ``how``, ``late``, ``order_scope``, ``mode`` or a side of
+        ``state_ttl`` is another word; the message lists the valid ones.
     pyspark.errors.AnalysisException
         Error class ``STREAM_JOIN.*``, with the names of the columns and the inequality to add:
         ``MISSING_WATERMARK``, ``UNBOUNDED_STATE``, ``DISJUNCTIVE_BOUND``, ``NON_CONSTANT_BOUND``,
-        ``CALENDAR_INTERVAL``, ``UNSUPPORTED_CONDITION``, ``STATIC_INPUT``; ``INVALID_LAG`` or
-        ``NEGATIVE_LAG`` of a ``retention``; ``UNSUPPORTED_ORDER`` or ``INVALID_ROWTIME`` of
-        ``order_by``; ``UNSUPPORTED_AS_OF`` of an as-of join; ``INVALID_OPTION`` of an option that
-        is one of the other mode, ``INVALID_STATE_TTL``; ``LATE_COLUMN_EXISTS`` or
-        ``LATE_ROWS_BELOW`` where late rows come out of this join or of one below; or the condition
-        does not parse or resolve.
+        ``CALENDAR_INTERVAL``, ``UNSUPPORTED_CONDITION``, ``STATIC_INPUT``.
+
+        For an argument: ``INVALID_LAG``, ``NEGATIVE_LAG`` (``retention``), ``UNSUPPORTED_ORDER``,
+        ``INVALID_ROWTIME`` (``order_by``), ``UNSUPPORTED_AS_OF`` (``how``), ``INVALID_STATE_TTL``.
+        ``INVALID_OPTION``: an option of the other mode. ``LATE_COLUMN_EXISTS``,
+        ``LATE_ROWS_BELOW``: this join or one below emits late rows.
+
+        The condition does not parse or resolve.
     SetupError
         The session, or the Spark Connect server, was started without the jar or with one of another
         version, or Spark is neither 4.2 nor 4.3.
 
     Notes
     -----
-    On Spark Connect the join is analysed, and refused, where its columns are asked for or the query
-    is started.
+    Spark Connect analyses the join, and refuses it, when its columns are requested or the query
+    starts.
 
     Source: Hazelcast's design document "Stream to stream JOIN" (watermarks per column, bounds
     from the condition, output watermarks); types of join and output columns: Spark SQL.

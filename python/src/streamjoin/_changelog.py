@@ -1,4 +1,4 @@
-"""Rows that come and go: how inputs say so, and their join."""
+"""Declarations of changelogs, and the options of their join."""
 
 from __future__ import annotations
 
@@ -28,28 +28,28 @@ def from_changelog(
     op_mapping: Mapping[str, str] | None = None,
     sequence_by: str | None = None,
 ) -> DataFrame:
-    """Declare rows with a kind of change; also ``df.fromChangelog(...)``.
+    """Declare rows with a row kind; also ``df.fromChangelog(...)``.
 
     Parameters
     ----------
     df : DataFrame
         A streaming DataFrame, of a classic session or of Spark Connect.
     key : str, sequence of str or None, optional
-        The unique key. A change of a key that is held replaces its row, and a delete needs no more
-        than the key. A column is named as it stands or, where none is called so, as for ``F.col``.
-        Default: None, rows are told apart by all their columns, and counted; each change then
-        needs the whole image of its row.
+        The unique key. A change of a stored key replaces its row, and a delete needs only the
+        key. Names are literal; a name that no column has is read as by ``F.col``. Default: None,
+        rows are identified by all their columns, and counted. Each change then needs the whole
+        image of its row.
     op : str, optional
-        The column of the kinds, of type STRING. Default: ``"_change_type"``.
+        The column of the row kinds, of type STRING. Default: ``"_change_type"``.
     op_mapping : mapping of str to str or None, optional
-        What the words of ``op`` stand for: ``"insert"``, ``"update_preimage"``,
+        The meaning of the words in ``op``: ``"insert"``, ``"update_preimage"``,
         ``"update_postimage"`` or ``"delete"``. Default: None, these words (Spark, Delta),
         ``+I -U +U -D`` (Flink) and ``INSERT UPDATE_BEFORE UPDATE_AFTER DELETE`` (Iceberg).
         Upper and lower case are the same.
     sequence_by : str or None, optional
-        The column that says which of two changes of a key is later. Default: None, with a key the
-        column ``_commit_version`` if there is one; else changes of one batch are netted by their
-        images, and a row that is left replaces the one held.
+        The column that determines which of two changes of a key is later. Default: None, with a
+        key the column ``_commit_version`` if there is one. Otherwise equal images of one batch
+        cancel, and a remaining row replaces the stored one.
 
     Returns
     -------
@@ -103,7 +103,7 @@ def from_upserts(
     *,
     deletes: Column | str | None = None,
 ) -> DataFrame:
-    """Declare rows that are each the latest image of their key; also ``df.fromUpserts(...)``.
+    """Declare rows that are each the latest version of their key; also ``df.fromUpserts(...)``.
 
     Parameters
     ----------
@@ -112,11 +112,11 @@ def from_upserts(
     key : str or sequence of str
         The unique key.
     sequence_by : str
-        The column that says which of two changes of a key is later: a number or a time, whose
-        larger value is the later one; text is compared as text.
+        The column that determines which of two changes of a key is later, by its larger value: a
+        number or a time. Text is compared as text.
     deletes : Column, str or None, optional
-        A condition, as a str one in SQL: such a row says that its key is gone. Default: None, no
-        row does.
+        A condition; a str is SQL. A row that meets it deletes its key. Default: None, no row
+        deletes.
 
     Returns
     -------
@@ -181,12 +181,12 @@ def from_debezium(
         The unique key, as columns of the row.
     value : str, optional
         The column of the messages: a STRUCT with ``op`` (``c``, ``r``, ``u`` or ``d``), ``before``
-        and ``after``, as ``from_json`` gives it, or one with such a ``payload``, as messages are
-        that bring their schema. A NULL is a tombstone and is left out. ``before`` of a delete needs
-        no more than the key. An update whose ``before`` has another key deletes the row of that
-        key; without it, that row stays. Default: ``"value"``.
+        and ``after``, as ``from_json`` returns it. If messages include their schema, this STRUCT
+        is in ``payload``. A NULL is a tombstone and is skipped. ``before`` of a delete needs only
+        the key. An update whose ``before`` has another key deletes the row of that key. Without
+        ``before``, that row stays. Default: ``"value"``.
     sequence_by : str or None, optional
-        What says which of two changes of a key is later: a path in the message
+        What determines which of two changes of a key is later: a path in the message
         (``"source.lsn"``), or a column beside it. Default: None, Kafka's column ``offset`` beside
         the message.
 
@@ -232,21 +232,21 @@ def from_debezium(
 
 
 def to_upserts(df: DataFrame, key: str | Sequence[str] | None = None) -> DataFrame:
-    """Give one row for each key and batch; also ``df.toUpserts(...)``.
+    """Emit one row for each key and batch; also ``df.toUpserts(...)``.
 
     Parameters
     ----------
     df : DataFrame
         Changes: a declared input, or the result of a changelog join.
     key : str, sequence of str or None, optional
-        The columns by which rows of the result are told apart. Default: None, the key of a declared
-        input, or the one that the result of a join has by those of its inputs.
+        The columns that identify a row of the result. Default: None, the key of a declared input,
+        or the key that the result of a join has by those of its inputs.
 
     Returns
     -------
     DataFrame
-        The same columns. ``_change_type`` is ``insert`` or ``update_postimage`` with the row that
-        is there after the batch, or ``delete``: ready for MERGE and for a compacted topic.
+        The same columns. ``_change_type`` is ``insert`` or ``update_postimage`` with the row as it
+        is after the batch, or ``delete``: ready for MERGE and for a compacted topic.
 
     Raises
     ------

@@ -27,23 +27,23 @@ _SAMPLE = 1000
 
 
 def doctor(source: str | os.PathLike[str] | StreamingQuery) -> Diagnosis:
-    """Say why a query emits nothing, or what it loses.
+    """Explain why a query emits nothing, or which rows it loses.
 
-    It looks at what the query has reported, at the joins in its checkpoint and, where that is
-    needed, at the rows that wait. It changes nothing; a running query goes on.
+    It reads the reports of the query, the joins in its checkpoint and, if a cause needs them, the
+    buffered rows. It changes nothing, and a running query continues.
 
     Parameters
     ----------
     source : str, os.PathLike or StreamingQuery
         A query, running or ended, of a classic session or of Spark Connect; or the folder of a
-        checkpoint. Of a folder there are no reports: only what the state tells is said.
+        checkpoint. A folder has no reports, so the findings follow from the state alone.
 
     Returns
     -------
     Diagnosis
-        ``findings``, of which the first, ``headline``, explains most; each with ``code``,
-        ``headline``, ``figures``, ``cause`` and ``write``, the line to write. Printed it is text,
-        in a notebook a table. Where nothing is wrong the one finding is ``HEALTHY``, with when the
+        ``findings``, the one that explains most first. Each has ``code``, ``headline``,
+        ``figures``, ``cause`` and ``write``, the line to write. Printed it is text, in a notebook
+        a table. If nothing is wrong, the only finding is ``HEALTHY``, with the time at which the
         next row is due.
 
     Raises
@@ -51,8 +51,8 @@ def doctor(source: str | os.PathLike[str] | StreamingQuery) -> Diagnosis:
     pyspark.errors.PySparkTypeError
         ``source`` is of another type than the ones above.
     pyspark.errors.AnalysisException
-        Of a folder: ``STREAM_JOIN_STATE.NOT_FOUND``, there is no committed batch or no
-        ``streamJoin``; ``STREAM_JOIN.INCOMPATIBLE_CHECKPOINT``, what describes the state is
+        For a folder: ``STREAM_JOIN_STATE.NOT_FOUND``, it has no committed batch or no
+        ``streamJoin``; ``STREAM_JOIN.INCOMPATIBLE_CHECKPOINT``, the description of its state is
         damaged.
     SetupError
         The session, or the Spark Connect server, was started without the jar or with one of another
@@ -148,7 +148,7 @@ def _described(session: SparkSession, where: str) -> list[dict[str, Any]]:
 
 
 def _silent(progress: list[Any]) -> int:
-    """Count the last reports in which no source brought a row."""
+    """Count the last reports in which no source had a row."""
     count = 0
     for report in reversed(progress):
         if report["numInputRows"]:

@@ -1,6 +1,6 @@
 """The way to the JVM: the class that serves Python calls, once the session is known to fit.
 
-What is imported here needs no py4j: where only Spark Connect is installed there is none.
+The imports here need no py4j, which a Spark Connect client does not have.
 """
 
 from __future__ import annotations

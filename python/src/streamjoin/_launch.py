@@ -1,7 +1,7 @@
-"""What Spark would be started with if the session builder said nothing.
+"""The settings with which Spark starts if the session builder has none.
 
 A value given to the builder replaces one that comes from spark-submit, from
-``PYSPARK_SUBMIT_ARGS`` or from ``spark-defaults.conf``. Whoever wants to add to it must read it.
+``PYSPARK_SUBMIT_ARGS`` or from ``spark-defaults.conf``. To add to it, read it first.
 """
 
 from __future__ import annotations

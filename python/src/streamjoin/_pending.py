@@ -18,10 +18,10 @@ def pending(
     operator: int | None = None,
     batch_id: int | None = None,
 ) -> DataFrame:
-    """Show the rows that the joins and orders of a query hold back, as of its last committed batch.
+    """List the rows that the joins and orders of a query buffer after its last committed batch.
 
-    It reads the checkpoint and leaves it as it is: a running query goes on. One task reads one
-    partition of one join. The DataFrame is of one batch, however often it is computed; call again
+    It only reads the checkpoint, so a running query continues. One task reads one
+    partition of one join. The DataFrame is of one batch, even if it is computed again; call again
     for a later one.
 
     Parameters
@@ -35,7 +35,7 @@ def pending(
     operator : int or None, optional
         The number of a join, where the query has several: its folder in the checkpoint's
         ``state``, and ``operatorId`` of Spark's ``state-metadata``. Default: None, all joins.
-        With ``side`` it must be said which one, for each has other columns.
+        ``side`` requires a number, as each join has other columns.
     batch_id : int or None, optional
         The batch after which to look; Spark keeps the last 100
         (``spark.sql.streaming.minBatchesToRetain``). Default: None, the last committed batch.
@@ -43,29 +43,28 @@ def pending(
     Returns
     -------
     DataFrame
-        A row for each row that waits, in no order:
+        One row for each buffered row, in no order:
 
         - ``batch_id`` BIGINT, ``operator_id`` BIGINT
         - ``partition_id`` INT: NULL for rows of which every partition has a copy (the copied
-          input of a join without an equality). A row with copies is shown once; where it has one
-          in a second bucket of time, by the partition that answers for it
-        - ``side`` STRING: ``left`` or ``right``; ``held`` for rows that an ordered output holds
-          back until the watermark of their own time has passed them (as an argument, ``left``)
+          input of a join without an equality). A row with replicas is listed once. If it has one
+          in a second time bucket, the partition that owns the row lists it
+        - ``side`` STRING: ``left`` or ``right``; ``held`` for rows that an ordered output
+          buffers until the watermark of their own time has passed them (as an argument, ``left``)
         - ``time``: the time by which the row is found
-        - ``waits_for`` STRING: the column of the other input whose watermark frees the row
-        - ``expires``: the row is kept until that watermark is *above* this; NULL: that
-          watermark never frees it
-        - ``watermark``: that watermark after the batch; NULL: not known yet
+        - ``waits_for`` STRING: the column of the other input whose watermark evicts the row
+        - ``expires``: the row stays buffered until that watermark is *above* this; NULL: that
+          watermark never evicts it
+        - ``watermark``: that watermark after the batch; NULL: unknown yet
         - ``matched`` BOOLEAN: whether the row has been joined; NULL where the join does not
           depend on it (inner joins, the side that is not preserved)
         - ``limits`` ARRAY of STRUCT of ``waits_for``, ``expires``, ``watermark``: all of them,
-          where several columns can free the row; the first to do so does. The columns above
-          are the one that is closest.
+          if several columns can evict the row; the first to reach its limit does. The columns
+          above are those of the closest one.
         - ``row`` STRING (JSON) or, with ``side``, STRUCT: the columns that the join has stored
 
-        Times have the type of their column (a window counts as the TIMESTAMP of its end; limits
-        of whole numbers are BIGINT) where that is the same for all rows shown, else they are
-        STRING.
+        Times have the type of their column if all listed rows have the same type, otherwise
+        STRING. A window counts as the TIMESTAMP of its end. Limits of whole numbers are BIGINT.
 
     Raises
     ------
@@ -74,12 +73,14 @@ def pending(
     pyspark.errors.PySparkValueError
         ``side`` is neither ``"left"`` nor ``"right"``.
     pyspark.errors.AnalysisException
-        Error class ``STREAM_JOIN_STATE.NOT_FOUND``: no committed batch (or not this one) or no
-        state of a ``streamJoin`` is there. ``STREAM_JOIN.INCOMPATIBLE_CHECKPOINT``: the state has
-        a format that this version of streamjoin does not read, or what describes it is damaged.
+        Error class ``STREAM_JOIN_STATE.NOT_FOUND``: there is no committed batch (or not this one),
+        or no state of a ``streamJoin``.
+
+        ``STREAM_JOIN.INCOMPATIBLE_CHECKPOINT``: this version of streamjoin does not read the
+        format of the state, or the description of the state is damaged.
     py4j.protocol.Py4JJavaError
         When the rows are computed, with the error class ``STREAM_JOIN.INCOMPATIBLE_CHECKPOINT``: a
-        file that holds them is damaged.
+        file of the state is damaged.
     SetupError
         The session, or the Spark Connect server, was started without the jar or with one of another
         version, or Spark is neither 4.2 nor 4.3.
@@ -89,8 +90,8 @@ def pending(
     The same rows in Scala and SQL: ``spark.read.format("streamjoin-pending")``, with the options
     ``side``, ``operator`` and ``batch``, and ``FROM `streamjoin-pending`.`/checkpoint` ``.
 
-    On Spark Connect a DataFrame is analysed, and refused, when it is computed, each time anew: it
-    is of the batch that is the last one then, or of ``batch_id``.
+    Spark Connect analyses a DataFrame each time that it is computed. It is then of the batch that
+    is the last one at that time, or of ``batch_id``.
 
     Source: the ``statestore`` reader of Spark, which shows the state of Spark's own operators.
 

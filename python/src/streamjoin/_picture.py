@@ -1,7 +1,7 @@
 """The joins of a query as a picture for notebooks: SVG, drawn by hand.
 
-For each join three panels over the batches that are known: how far watermarks are behind the clock,
-the rows that are buffered, and in red the rows that are late or dropped.
+Each join has three panels over the known batches: the distance of the watermarks from the clock,
+the buffered rows, and in red the late or dropped rows.
 """
 
 from __future__ import annotations

@@ -76,7 +76,7 @@ def reports(progress: Iterable[Any]) -> list[dict[str, Any]]:
 
 
 def ran(report: Mapping[str, Any]) -> bool:
-    """Tell whether a batch has run.
+    """Check whether a batch has run.
 
     A trigger that finds nothing reports the number of the next batch, and may repeat the figures of
     the last one.

@@ -30,13 +30,14 @@ def configure(builder: SparkSession.Builder) -> SparkSession.Builder:
     ----------
     builder : SparkSession.Builder
         The builder, as ``SparkSession.builder`` or with options already set. The jar is added to
-        its ``spark.jars`` and the extension to its ``spark.sql.extensions``. Where the builder
-        has no value, the one of ``spark-submit``, ``PYSPARK_SUBMIT_ARGS`` or
-        ``spark-defaults.conf`` is added to. Nothing is added twice. Where nobody has chosen who
-        writes checkpoints (``spark.sql.streaming.checkpointFileManagerClass``), those on a local
-        disk are written without the processes that Hadoop starts for each file. Nothing is put on
-        the builder of a session of a Spark Connect server that runs (``sc://``): the jar is given
-        when the server starts.
+        its ``spark.jars`` and the extension to its ``spark.sql.extensions``, never twice. If the
+        builder has no value, they are added to the value of ``spark-submit``,
+        ``PYSPARK_SUBMIT_ARGS`` or ``spark-defaults.conf``.
+
+        ``spark.sql.streaming.checkpointFileManagerClass`` is set unless it is set already. Local
+        checkpoints are then written without the processes that Hadoop starts for each file. A
+        builder for a running Spark Connect server (``sc://``) stays unchanged: the server loads
+        the jar when it starts.
 
     Returns
     -------
@@ -82,13 +83,13 @@ def configure(builder: SparkSession.Builder) -> SparkSession.Builder:
 
 
 def _starts_java(builder: SparkSession.Builder) -> bool:
-    """Tell whether the session will be of a JVM that this process is yet to start."""
+    """Check whether the session will be of a JVM that this process is yet to start."""
     running = "PYSPARK_GATEWAY_PORT" in os.environ or jvm_in_process() is not None
     return not running and not is_remote_only()
 
 
 def _has_its_server(builder: SparkSession.Builder) -> bool:
-    """Tell whether the session is one of a server that runs, and has its jar or has none."""
+    """Check whether the session is one of a server that runs, and has its jar or has none."""
     remote = builder._options.get("spark.remote", os.environ.get("SPARK_REMOTE", ""))
     return str(remote).startswith("sc://")
 

@@ -34,11 +34,11 @@ _ALARM, _MARK = " (!)", "  <- half of its rows or more are late"
 def watch(query: StreamingQuery, *, timeout: float | None = None) -> None:
     """Show the joins of a query, redrawn with each batch, until the query ends.
 
-    For each join: the watermarks against the clock and against each other, the rows that wait, and
-    what the last batch brought, emitted and found late. In a notebook it is a picture, in the place
-    of what the cell has shown before; in a terminal a few lines stay in their place, cut to its
-    width. Interrupting it leaves the query as it is. Inputs are named by their aliases, and times
-    are in the time zone of the session.
+    For each join it shows the watermarks against the clock and against each other, the buffered
+    rows, and the input, output and late rows of the last batch. In a notebook it is a picture that
+    replaces the cell's output. In a terminal it is a few lines that stay in place, cut to the
+    width. Interrupting it does not stop the query. Inputs have their aliases, and times are in the
+    time zone of the session.
 
     Parameters
     ----------

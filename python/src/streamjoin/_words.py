@@ -1,4 +1,4 @@
-"""The words that arguments take: their types, and the check of what was given."""
+"""The words that arguments take: their types, and the check of a given word."""
 
 from __future__ import annotations
 

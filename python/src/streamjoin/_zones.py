@@ -1,4 +1,4 @@
-"""The time zone in which times are shown: that of the session."""
+"""The time zone of displayed times: that of the session."""
 
 from __future__ import annotations
 

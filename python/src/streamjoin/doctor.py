@@ -1,4 +1,4 @@
-"""``python -m streamjoin.doctor CHECKPOINT``: what the state tells of why nothing comes out.
+"""``python -m streamjoin.doctor CHECKPOINT``: why there is no output, by the state alone.
 
 In Python ``streamjoin.doctor`` is the function.
 """

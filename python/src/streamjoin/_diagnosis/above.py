@@ -49,7 +49,7 @@ def aggregation_waits(s: Subject) -> Finding:
 
 
 def _closes(s: Subject, mark: str | None) -> str:
-    """Give the end of the window that is open at the watermark, where the plan tells windows."""
+    """Give the end of the window that is open at the watermark, if the plan shows windows."""
     if mark is None:
         return ""
     at: datetime = instant(mark)

@@ -1,4 +1,4 @@
-"""What the reports of a query say of its lags, and of how many rows its bounds keep."""
+"""Lag advice and state estimates from the reports of a query."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from streamjoin._progress import shown_span
 
 @dataclass(frozen=True)
 class LagAdvice:
-    """Which lag of a column would have kept the rows since the query first began.
+    """The lag of a column that would have accepted the rows since the query first began.
 
-    It stands on a sketch that is kept with the state, so a restart goes on with it.
+    It follows from a sketch that is stored with the state, so a restart continues it.
 
     Attributes
     ----------
     column : str
-        The column, as the query calls it.
+        The column, with its name in the query.
     now : int
-        Its lag; as all distances here in milliseconds, or in the unit of a column of numbers.
+        Its lag. All distances here are in milliseconds, or in the unit of a column of numbers.
     most : int
-        A lag with which at least 99.9 % of the rows would have been in time: less than half as long
-        again as the shortest such lag.
+        A lag with which at least 99.9 % of the rows would have been in time. It is less than half
+        as long again as the shortest such lag.
     all : int
-        The lag with which all of them would have been.
+        The lag with which all rows would have been in time.
     rows : int
-        How many rows this stands on: those that came when the column had a watermark.
+        The number of measured rows: rows that arrived when the column had a watermark.
     is_number : bool
         Whether the column holds numbers.
     """
@@ -54,21 +54,21 @@ class LagAdvice:
 
 @dataclass(frozen=True)
 class StateEstimate:
-    """How many rows of an input the bounds keep, at the rate that the reports show.
+    """The number of rows of an input that the bounds buffer, at the reported rate.
 
     Attributes
     ----------
     input : str
-        The input, as the query calls it.
+        The input, with its name in the query.
     rows : int
-        Rows that the bounds keep once the query has run for long enough; where a match frees a row
-        (semi and anti joins), fewer.
+        Rows that the bounds buffer once the query has run for long enough. If a match removes a
+        row (semi and anti joins), there are fewer.
     size : int or None
-        Their bytes, by what the rows that are held take; None where none are held.
+        Their bytes, by the size of the rows that are buffered now; None if there are none.
     held : int
-        Rows that are held now.
+        Rows that are buffered now.
     kept_for : int
-        How long a row is kept, in milliseconds of event time, or in the unit of the numbers.
+        How long a row is buffered, in milliseconds of event time, or in the unit of the numbers.
     is_number : bool
         Whether the input's event time is a number.
     """

@@ -1,4 +1,4 @@
-"""What a person calls the inputs and the times of a join, by what lies beside its state."""
+"""Display names of the inputs and times of a join, by the files next to its state."""
 
 from __future__ import annotations
 

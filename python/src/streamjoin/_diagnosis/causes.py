@@ -1,8 +1,8 @@
-"""The table of causes: by which signals each is told, what it yields to, and how it ranks.
+"""The table of causes: their signals, the causes that take precedence, and their rank.
 
-A cause is said of a subject when all signals in `seen` are seen, and none in `unseen`. It is not
-said beside a cause in `yields` about the same join and input, which explains what it would say.
-The order of the table is the order of the findings: the first that is said is the headline.
+A cause is found for a subject if all signals in `seen` are present, and none in `unseen`. A cause
+in `yields` that was found for the same join and input takes precedence: it explains this one. The
+findings have the order of the table, so the first one found is the headline.
 """
 
 from __future__ import annotations

@@ -76,7 +76,7 @@ def waiting_for(join: JoinKnown, side: str | None) -> int:
 
 
 def behind(source: Mapping[str, Any]) -> int | None:
-    """Count the messages of a source that are not read yet, where it tells."""
+    """Count the messages of a source that are not read yet, if it reports them."""
     latest, end = _total(source.get("latestOffset")), _total(source.get("endOffset"))
     return None if latest is None or end is None else latest - end
 

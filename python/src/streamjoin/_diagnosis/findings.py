@@ -1,4 +1,4 @@
-"""What a doctor says: findings, and how they are shown."""
+"""Findings of the doctor, as text and as a table for notebooks."""
 
 from __future__ import annotations
 
@@ -30,24 +30,24 @@ _SEVERITIES = {each.word: each for each in Severity}
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that keeps rows back, or loses them.
+    """One cause that holds rows back, or loses them.
 
     Attributes
     ----------
     code : str
-        What it is, as one of a fixed set of words; the page "Why is there no output?" lists them.
+        One of a fixed set of codes; the page "Why is there no output?" lists them.
     headline : str
         The finding in a sentence.
     figures : Mapping of str to int, float or str
-        The figures that it stands on; times as text, in the session's time zone, distances in
+        The figures behind it. Times are text in the session's time zone, distances are in
         milliseconds.
     cause : str
-        How it comes about.
+        The cause in a sentence.
     write : str
-        The line to write, or what to look at; empty where there is nothing to do.
+        The line to write, or what to check; empty if there is nothing to do.
     severity : str
-        ``"stuck"``: rows are kept back; ``"loses"``: rows are dropped, or the query falls behind;
-        ``"note"``: worth knowing; ``"unseen"``: nothing can be told; ``"well"``: nothing is wrong.
+        ``"stuck"``: rows are held back; ``"loses"``: rows are dropped, or the query falls behind;
+        ``"note"``: worth knowing; ``"unseen"``: unknown cause; ``"well"``: nothing is wrong.
     """
 
     code: str
@@ -67,12 +67,12 @@ class Diagnosis:
     Attributes
     ----------
     findings : tuple of Finding
-        What keeps rows back, or loses them.
+        The causes that hold rows back, or lose them.
     lags : tuple of LagAdvice
-        For each column with an order, which lag would have kept its rows; none of a folder, of
-        which there are no reports.
+        For each column with an imposed order, the lag that would have accepted its rows; none for
+        a folder, which has no reports.
     sizes : tuple of StateEstimate
-        For each input, how many rows the bounds keep at the rate seen; none of a folder.
+        For each input, the rows that the bounds buffer at the reported rate; none for a folder.
     """
 
     findings: tuple[Finding, ...]

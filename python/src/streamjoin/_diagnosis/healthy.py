@@ -1,4 +1,4 @@
-"""What is said where no cause is seen: that nothing is wrong, or what cannot be seen."""
+"""Findings without a cause: that nothing is wrong, or that the cause is unknown."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def _lost(known: Known) -> Iterator[str]:
 
 
 def _joins_nothing(known: Known) -> Iterator[bool]:
-    """Tell of each join whether rows of both inputs have come and none has met another."""
+    """Check for each join whether both inputs had rows and none of them matched."""
     for join in known.joins:
         rows = [join.reported.total(of("inputRows", side)) for side in SIDES]
         yield all(rows) and not join.reported.total("joinedRows")

@@ -90,7 +90,7 @@ def _keys(s: Subject) -> str:
 
 
 def _only_nulls(s: Subject, text: str) -> bool:
-    """Tell the filter that drops rows whose key is NULL, which every such join has."""
+    """Recognize the filter on NULL keys, which every such join has."""
     rest = _OR_NO_TIME.sub("", text)
     known = {plain(name) for name in (*_keys(s).split(", "), *s.of_join.times(s.own))}
     others = set(_NOT_NULL.findall(rest)) - known

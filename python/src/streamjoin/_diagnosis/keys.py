@@ -26,7 +26,7 @@ _CHANGES = (
 class Agreement:
     """What samples of both sides show, in a sentence, and the line to write.
 
-    `explains`: the samples tell why keys do not meet, rather than only that they differ.
+    `explains`: the samples show why keys do not match, not only that they differ.
     """
 
     text: str = ""

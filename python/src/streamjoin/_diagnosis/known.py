@@ -1,4 +1,4 @@
-"""What is known of a query when it is asked why nothing comes out."""
+"""The facts of a query from which findings follow."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Waiting:
 
 @dataclass(frozen=True)
 class Known:
-    """All that a diagnosis looks at; what costs a job of Spark is asked for when it is needed.
+    """All inputs of a diagnosis; what costs a Spark job is computed when it is needed.
 
     `described` is what lies beside the state, of which there is none where the checkpoint is gone.
     `next_batch` says when the next batch begins, where a trigger decides that.
@@ -118,7 +118,7 @@ class Known:
         return known
 
     def described_as(self, operator: int) -> Mapping[str, Any]:
-        """Give what lies beside the state of the join with a number; nothing of an order."""
+        """Give the description next to the state of a join, by its number; empty for an order."""
         return next((d for d in self.described if d["operator"] == operator), {})
 
     def sink_rows(self) -> int | None:
@@ -169,7 +169,7 @@ class _Planned:
 
 @dataclass(frozen=True)
 class JoinKnown:
-    """One join: what it has reported, what lies beside its state, and what its plan says."""
+    """One join: its reports, the files next to its state, and its plan."""
 
     reported: Join
     stored: Mapping[str, Any] | None
@@ -182,7 +182,7 @@ class JoinKnown:
 
     @cached_property
     def described(self) -> Mapping[str, Any]:
-        """What lies beside the state, or else what the plan says; empty where neither is there."""
+        """The description next to the state, else the plan's; empty if there is neither."""
         if self.stored is not None:
             return self.stored
         return {} if self.planned is None else self.planned.described
@@ -193,7 +193,7 @@ class JoinKnown:
         return str(self.described.get("joinType", ""))
 
     def preserves(self, side: str) -> bool:
-        """Tell whether unmatched rows of a side are emitted; False where it is not known."""
+        """Check whether unmatched rows of a side are emitted; False where it is not known."""
         return self.join_type in ("FULL OUTER", f"{side.upper()} OUTER") or (
             self.join_type == "LEFT ANTI" and side == "left"
         )
@@ -223,14 +223,14 @@ class JoinKnown:
         return kind in _NUMBERS if kind else not self._has_delay(column)
 
     def has_zone(self, column: str) -> bool:
-        """Tell whether a column is a point in time, which is shown in the zone of the session."""
+        """Check whether a column is a point in time, which is shown in the zone of the session."""
         kind = self._find(column)[1]
         if kind in (None, SOME_TIME):
             return self._has_delay(column)
         return kind not in ("timestamp_ntz", "date")
 
     def _has_delay(self, column: str) -> bool:
-        """Tell whether a column is held against the clock: only points in time are."""
+        """Check whether a column is held against the clock: only points in time are."""
         said = self.said(column)
         return any(self.said(c) == said for batch in self.batches for c in batch.of("delay"))
 
@@ -279,7 +279,7 @@ class JoinKnown:
         return with_it[-1] if with_it else None
 
     def front(self, said: str) -> int | None:
-        """Give the largest time that a column has brought: its watermark and its lag."""
+        """Give the largest time of a column: its watermark plus its lag."""
         mark, lag = self.latest("watermark", said), self.latest("lag", said)
         return None if mark is None or lag is None else mark + lag
 

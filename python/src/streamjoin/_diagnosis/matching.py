@@ -163,7 +163,7 @@ def _keys_differ(
 
 @dataclass(frozen=True)
 class Unit:
-    """Two times of which one is so many times the other: one of them was read in another unit."""
+    """Two times with a constant factor: one of them was read in another unit."""
 
     larger: str
     smaller: str

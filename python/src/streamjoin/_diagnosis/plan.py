@@ -1,4 +1,4 @@
-"""What the text of ``query.explain()`` tells of the joins of a query.
+"""What the text of ``query.explain()`` shows of the joins of a query.
 
 It is there for queries that have ended, on classic sessions and on Spark Connect alike, also where
 no checkpoint is left. Its lines are those that the reference shows.
@@ -57,7 +57,7 @@ class PlannedJoin:
 
     @cached_property
     def described(self) -> dict[str, Any]:
-        """The same keys as what lies beside the state, as far as the text has them."""
+        """The same keys as the description next to the state, as far as the text has them."""
         bounds = list(self._bounds())
         names = dict.fromkeys(
             name for bound in bounds for name in (bound["later"], bound["earlier"])
@@ -86,7 +86,7 @@ class PlannedJoin:
         return any(line.startswith("late rows") for line in self.node.lines)
 
     def keeps_ahead(self, column: str) -> bool:
-        """Tell whether rows beyond ``max_ahead`` are kept, and only do not move the watermark."""
+        """Check whether rows beyond ``max_ahead`` are kept, and only do not move the watermark."""
         plain = column.rpartition(".")[2]
         of = [x for x in self._watermarks() if x.partition(":")[0].rpartition(".")[2] == plain]
         return any("ahead of its batch" in line and "is dropped" not in line for line in of)
@@ -138,7 +138,7 @@ class PlannedJoin:
         return None if name == f"the {side} input" else name
 
     def _is_of(self, name: str, side: str) -> bool:
-        """Tell whether a time is of an input: by its alias, or that of the other input."""
+        """Check whether a time is of an input: by its alias, or that of the other input."""
         qualifier = name.rpartition(".")[0]
         own, other = (self._alias(s) for s in (side, SIDES[1 - SIDES.index(side)]))
         return qualifier == own if own else other is not None and qualifier != other
@@ -160,7 +160,7 @@ class Plan:
 
     @cached_property
     def fewer_above(self) -> list[str]:
-        """What lets through fewer rows than come out of the join on top."""
+        """Operators that pass fewer rows than the join on top emits."""
         return [text for text in self.above if text.startswith(_FEWER)]
 
     def next_end(self, mark: int) -> int | None:

@@ -1,6 +1,6 @@
-"""What can be seen of a query, each as a word and a predicate.
+"""Signals of a query, each a word and a predicate.
 
-A cause is told by the signals that must be seen, and those that must not be: see `causes`.
+A cause has signals that must be present, and signals that must be absent: see `causes`.
 """
 
 from __future__ import annotations
@@ -129,7 +129,7 @@ def _nothing_of_ours(known: Known) -> bool:
 
 
 def _nothing_arrives(s: Subject) -> bool:
-    """See whether an input of the lowest join gets nothing though all sources bring rows.
+    """See whether an input of the lowest join gets nothing though all sources have rows.
 
     A row without a time arrives whatever its key, so few of those are not all that comes.
     """
@@ -140,7 +140,7 @@ def _nothing_arrives(s: Subject) -> bool:
 
 
 def _rows_lost(s: Subject) -> bool:
-    """See whether so many rows of an input are lost that a partner may be among them."""
+    """See whether an input loses enough rows for partners to be among them."""
     sides = [replace(s, side=side) for side in SIDES]
     lost = (_lost("nullTimeRows", least=_SOME), _ahead(_SOME), _late(_SOME))
     return any(is_lost(side) for side in sides for is_lost in lost)

@@ -76,7 +76,7 @@ class Subject:
         return self.of_join.reported.total(metric + (of or "").capitalize())
 
     def concerns(self, other: Subject) -> bool:
-        """Tell whether both are about the same join and input, as far as they are about one."""
+        """Check whether both are about the same join and input, as far as they are about one."""
         return (
             (self.join is None or other.join is None or self.join is other.join)
             and (self.side is None or other.side is None or self.side == other.side)

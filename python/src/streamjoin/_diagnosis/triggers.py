@@ -43,7 +43,7 @@ def said(interval: int | None, now: int, zone: tzinfo) -> str:
 
 
 def _interval(query: StreamingQuery, progress: Sequence[Any]) -> int | None:
-    """Give the milliseconds between two triggers; on Spark Connect the reports tell them."""
+    """Give the milliseconds between two triggers; on Spark Connect by the reports."""
     if not _connect.is_connect(query):
         of_jvm: Any = query._jsq
         found = _INTERVAL.fullmatch(str(of_jvm.streamingQuery().trigger().toString()))

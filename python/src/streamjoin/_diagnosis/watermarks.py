@@ -271,7 +271,7 @@ def others_move(s: Subject) -> bool:
 
 
 def idle_side(s: Subject) -> str | None:
-    """Give the side of a time; where only reports are left, the one that has brought no row."""
+    """Give the side of a time; if only reports are left, the one that had no row."""
     if s.side is not None:
         return s.side
     since = standing(s)[1:]
@@ -330,7 +330,7 @@ def lag_is_long(s: Subject) -> bool:
 
 
 def unmatched_wait(s: Subject) -> bool:
-    """See whether rows wait that come out without a match.
+    """See whether rows wait that are emitted without a match.
 
     Where rows are joined, those that wait may all have been, and only the state tells.
     """
