@@ -1,0 +1,67 @@
+"""The files that the host of the repository and pre-commit read name what exists."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import yaml  # type: ignore[import-untyped]
+
+ROOT = Path(__file__).parents[2]
+WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
+
+
+def read(path: Path) -> Any:
+    return yaml.safe_load(path.read_text(encoding="utf-8"))
+
+
+def targets() -> set[str]:
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    return set(re.findall(r"^([a-z][\w-]*):(?!=)", makefile, re.MULTILINE))
+
+
+def matrix() -> list[dict[str, str]]:
+    cells: list[dict[str, str]] = read(WORKFLOWS[0])["jobs"]["test"]["strategy"]["matrix"][
+        "include"
+    ]
+    return cells
+
+
+def test_workflows_run_targets_that_exist() -> None:
+    made = [
+        target
+        for workflow in WORKFLOWS
+        for job in read(workflow)["jobs"].values()
+        for step in job["steps"]
+        for command in step.get("run", "").splitlines()
+        for target in re.findall(r"\bmake ([\w-]+)", command)
+    ]
+    assert {"test", "test-all"} <= set(made)
+    assert set(made) <= targets()
+
+
+def test_the_matrix_has_each_python_of_the_package() -> None:
+    project = (ROOT / "python" / "pyproject.toml").read_text(encoding="utf-8")
+    classified = re.findall(r"Programming Language :: Python :: (3\.\d+)", project)
+    assert sorted({cell["python"] for cell in matrix()}) == sorted(classified)
+    assert {cell["java"] for cell in matrix()} == {"17", "21"}
+
+
+def test_hooks_of_pre_commit_run_tools_of_the_project() -> None:
+    (local,) = read(ROOT / ".pre-commit-config.yaml")["repos"]
+    assert local["repo"] == "local"
+    required = (ROOT / "python" / "requirements-dev.txt").read_text(encoding="utf-8")
+    for hook in local["hooks"]:
+        tool = hook["entry"].split()[0]
+        if tool.startswith(".venv/bin/"):
+            assert re.search(rf"^{Path(tool).name}==", required, re.MULTILINE)
+        else:
+            assert (ROOT / tool).is_file()
+
+
+def test_owners_are_of_paths_that_exist() -> None:
+    lines = (ROOT / ".github" / "CODEOWNERS").read_text(encoding="utf-8").splitlines()
+    paths = [line.split()[0] for line in lines if line and not line.startswith("#")]
+    assert "*" in paths
+    assert [path for path in paths if path != "*" and not (ROOT / path.strip("/")).exists()] == []
