@@ -42,6 +42,21 @@ def test_every_page_is_on_the_site() -> None:
     assert [name for name in names if name not in listed] == []
 
 
+def test_every_page_is_in_the_list_of_pages() -> None:
+    index = ROOT / "docs" / "README.md"
+    linked = {(index.parent / path).resolve() for path in LINK.findall(index.read_text("utf-8"))}
+    decisions = ROOT / "docs" / "internals" / "decisions"
+    pages = {p for p in (ROOT / "docs").rglob("*.md") if p.parent != decisions}
+    assert pages - linked == {index}
+
+
+def test_a_page_is_short() -> None:
+    lengths = {
+        page: len(page.read_text("utf-8").splitlines()) for page in ROOT.glob("docs/**/*.md")
+    }
+    assert {page: length for page, length in lengths.items() if length > 250} == {}
+
+
 def first_cells(page: str) -> set[str]:
     """The names in the first column of a page's tables."""
     text = (ROOT / "docs" / page).read_text(encoding="utf-8")
