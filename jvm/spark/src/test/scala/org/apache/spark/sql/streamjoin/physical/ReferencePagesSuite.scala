@@ -71,7 +71,8 @@ class ReferencePagesSuite extends AnyFunSuite {
   }
 
   test("settings, with their defaults") {
-    val rows = table("settings.md", "Settings").map(cells => quoted(cells.head).head -> cells(1)).toMap
+    val rows =
+      table("settings.md", "Settings").map(cells => quoted(cells.head).head -> cells(1)).toMap
     assert(rows.keySet == settings.keySet)
     assert(StreamJoinConf.all.map(_.key).toSet == settings.keySet)
     for ((key, default) <- settings if quoted(rows(key)).nonEmpty)
