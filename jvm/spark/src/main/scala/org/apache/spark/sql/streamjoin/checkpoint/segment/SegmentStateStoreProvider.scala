@@ -138,13 +138,13 @@ private[sql] final class SegmentStateStoreProvider(spillingOf: StateStoreConf =>
     if (fixed > spilling.limit && !warned) {
       warned = true
       logWarning(
-        s"What the rows of all stream-to-stream joins of this executor are found by takes " +
+        "The indexes of all rows in stream-to-stream joins of this executor take " +
           s"${Utils.bytesToString(fixed)}, more than ${StreamJoinConf.SegmentMemory.key} = " +
-          s"${Utils.bytesToString(spilling.limit)}. It cannot go to the local disk: it is of rows in " +
-          "small groups to which batches come, or of what finds the others there. Beyond " +
-          s"${Utils.bytesToString(spilling.most)} the query " +
-          "fails with STREAM_JOIN.STATE_MEMORY_EXCEEDED. More memory or more executors, narrower " +
-          "time bounds, or stateFormat 'rocksdb' with a new checkpoint prevent it"
+          s"${Utils.bytesToString(spilling.limit)}. They cannot be spilled to the local disk: they " +
+          "are of rows in small groups that batches read, or find the spilled rows. Beyond " +
+          s"${Utils.bytesToString(spilling.most)} the query fails with " +
+          "STREAM_JOIN.STATE_MEMORY_EXCEEDED. To prevent this, use more memory or more executors, " +
+          "narrower time bounds with a new checkpoint, or stateFormat 'rocksdb'"
       )
     }
   }
