@@ -22,6 +22,7 @@ from streamjoin._zones import zone
 from tests.orders import Shop
 
 MINUTE = 60_000
+DAY = 24 * 60 * MINUTE
 TEN = 1714816800000
 
 
@@ -116,8 +117,7 @@ def test_a_file_has_all_of_each_line() -> None:
     assert file.getvalue().splitlines() == render([report(0, **MARKS)])
 
 
-PLAN = read(
-    """
+PLAN_TEXT = """
 +- StreamJoin LEFT OUTER, hash by [o.id] = [d.id], d.dt >= o.ot
    :  :- watermark of ot: the latest ot seen - 1 minute
    :  :- watermark of dt: the latest dt seen
@@ -127,7 +127,7 @@ PLAN = read(
    :- Exchange hashpartitioning(id#1, 2)
    +- Exchange hashpartitioning(id#2, 2)
 """
-)
+PLAN = read(PLAN_TEXT)
 
 
 def close(behind: int, lag: int = MINUTE, **metrics: Any) -> dict[str, Any]:
@@ -136,7 +136,7 @@ def close(behind: int, lag: int = MINUTE, **metrics: Any) -> dict[str, Any]:
         **{"watermark.ot": TEN, "delay.ot": 2_000, "lag.ot": lag},
         **{"watermark.dt": TEN - behind, "delay.dt": 2_000 + behind, "lag.dt": 0},
     }
-    return report(0, inputRowsLeft=10, inputRowsRight=10, **times, **metrics)
+    return report(0, inputRowsLeft=10, inputRowsRight=10, **{**times, **metrics})
 
 
 def bars(behind: int, lag: int) -> list[int]:
@@ -175,7 +175,7 @@ def test_an_input_half_of_which_is_late_is_marked(monkeypatch: pytest.MonkeyPatc
 
 def drawn(known: Known) -> ElementTree.Element:
     """The picture of the first join; it is well-formed."""
-    html = ElementTree.fromstring(picture(known).replace("&#9650;", "!"))
+    html = ElementTree.fromstring(picture(known).replace("▲", "!"))
     found = html.find("{http://www.w3.org/2000/svg}svg")
     assert found is not None
     return found
@@ -202,6 +202,61 @@ def test_a_picture_for_notebooks() -> None:
     heights = {point.split(",")[1] for point in str(lines[0].get("points")).split()}
     assert max(map(float, heights)) - min(map(float, heights)) < 1
     assert float(next(iter(heights))) > 90
+
+
+def batch_of(at: int, behind: int, **metrics: Any) -> dict[str, Any]:
+    """A batch of old data, in which one watermark is so far behind the other one."""
+    old = {"delay.ot": 40 * DAY, "delay.dt": 40 * DAY + behind}
+    return {**close(behind, **old, **metrics), "batchId": at}
+
+
+def lines_of(svg: ElementTree.Element) -> list[list[float]]:
+    """The heights of each line, from the top."""
+    return [
+        [float(point.split(",")[1]) for point in str(line.get("points")).split()]
+        for line in svg.iter()
+        if line.tag.endswith("}polyline")
+    ]
+
+
+def texts_of(svg: ElementTree.Element) -> list[str]:
+    return [str(text.text) for text in svg.iter() if text.tag.endswith("}text")]
+
+
+def test_watermarks_of_old_data_are_drawn_against_each_other() -> None:
+    """Against the clock an input that stands would be one flat line with the other one."""
+    batches = [batch_of(n, n * 5 * MINUTE) for n in range(3)]
+    svg = drawn(Known(reports(batches), plan=lambda: PLAN))
+    assert "watermarks behind the one that is ahead (scale 10 minutes)" in texts_of(svg)
+    ahead, stands = lines_of(svg)[:2]
+    assert ahead == [100.0] * 3
+    assert stands == [100.0, 58.0, 16.0]
+    # the texts are of the clock
+    assert "o.ot: 2024-05-04 10:00:00, 40 days behind the clock" in texts_of(svg)
+
+
+def test_an_input_has_one_colour_in_all_panels() -> None:
+    svg = drawn(Known(reports([close(50)]), plan=lambda: PLAN))
+    colours = {text.text: text.get("fill") for text in svg.iter() if text.tag.endswith("}text")}
+    of_o, of_d = ({c for t, c in colours.items() if t and t.startswith(s)} for s in ("o", "d"))
+    assert len(of_o) == len(of_d) == 1
+    assert of_o != of_d
+
+
+def test_long_names_are_not_cut() -> None:
+    named = read(str(PLAN_TEXT).replace("o.", f"{'o' * 60}.").replace("of o", f"of {'o' * 60}"))
+    short = drawn(Known(reports([close(50)]), plan=lambda: PLAN))
+    long = drawn(Known(reports([close(50)]), plan=lambda: named))
+    longest = max(map(len, texts_of(long)))
+    assert longest > 90
+    assert short.get("width") == "760"
+    # where the texts begin, and some 7 px a character
+    assert int(str(long.get("width"))) >= 336 + 7 * longest
+
+
+def test_one_batch_is_seen_as_a_dot() -> None:
+    svg = drawn(Known(reports([close(50)]), plan=lambda: PLAN))
+    assert len([dot for dot in svg.iter() if dot.tag.endswith("}circle")]) == 4
 
 
 def test_names_cannot_break_the_picture() -> None:

@@ -2,6 +2,8 @@
 
 Each join has three panels over the known batches: the distance of the watermarks from the clock,
 the buffered rows, and in red the late or dropped rows.
+If the times are old, as in files that are read again, each watermark is drawn against the most
+advanced one: against the clock, all of them would be one flat line.
 """
 
 from __future__ import annotations
@@ -18,10 +20,19 @@ from streamjoin._view import SIDES, floor, header, late_share, name_of, of
 
 _WIDTH, _PANEL, _TEXT, _LINE, _EDGE = 760, 84, 320, 16, 8
 
-# Of the left input and the right one, told apart also where colours are not seen; red is for what
-# is lost.
-_COLOURS, _RED, _GREY = ("#1565c0", "#00838f", "#6a1b9a", "#4e342e"), "#c62828", "#9e9e9e"
+# At most the width of a character, on average over a text; of a bold one, too.
+_CHARACTER = 7.2
+
+# Of the left input and the right one; red is for what is lost. Dashes tell lines apart where
+# colours are not seen, and the columns of one input.
+_COLOURS = {"left": "#1565c0", "right": "#00838f"}
+_OTHERS = (*_COLOURS.values(), "#6a1b9a", "#4e342e")
+_RED, _GREY = "#c62828", "#9e9e9e"
 _DASHES = ("", "6 3", "2 2", "8 3 2 3")
+
+# Watermarks that are this many times further behind the clock than apart are drawn against each
+# other.
+_OLD = 20
 
 # From how large a share on late rows are written in red: that of the alerts.
 _SHARE = 0.01
@@ -34,7 +45,16 @@ class _Series:
     name: str
     values: Sequence[int | None]
     text: str
+    side: str | None
     alarm: bool = False
+
+    @property
+    def line(self) -> str:
+        return f"{'▲ ' if self.alarm else ''}{self.name}: {self.text}"
+
+    def colour(self, number: int) -> str:
+        """Give the colour of its input; that of its number where the input is not known."""
+        return _OTHERS[number % len(_OTHERS)] if self.side is None else _COLOURS[self.side]
 
 
 def picture(known: Known) -> str:
@@ -48,11 +68,14 @@ def picture(known: Known) -> str:
 
 
 def _join(known: Known, join: JoinKnown) -> str:
+    marks, buffered, lost = _marks(join), _buffered(join), _lost(known, join)
     panels = [
-        _lines(_title(join), _marks(join), floor(join), _span_of(join)),
-        _lines("rows buffered", _buffered(join), 1, str),
-        _bars("late and dropped rows of a batch", _lost(known, join)),
+        _lines(_title(join), marks, floor(join), _span_of(join)),
+        _lines("rows buffered", buffered, 1, str),
+        _bars("late and dropped rows of a batch", lost),
     ]
+    longest = max(len(each.line) for each in (*marks, *buffered, *lost))
+    width = max(_WIDTH, _TEXT + 3 * _EDGE + round(_CHARACTER * longest))
     height = 0
     drawn = []
     for panel, size in panels:
@@ -67,46 +90,61 @@ def _join(known: Known, join: JoinKnown) -> str:
     text = f"join {join.reported.position}: {out}"
     drawn.append(f"<text x='{_EDGE}' y='{height + _LINE}'>{escape(text)}</text>")
     return (
-        f"<svg xmlns='http://www.w3.org/2000/svg' role='img' width='{_WIDTH}' "
+        f"<svg xmlns='http://www.w3.org/2000/svg' role='img' width='{width}' "
         f"height='{height + 2 * _LINE}' font-family='sans-serif' font-size='12' "
         f"style='background:#fff'><title>{escape(text)}</title>{''.join(drawn)}</svg>"
     )
 
 
 def _title(join: JoinKnown) -> str:
-    if any(join.is_number(column) for column in join.reported.columns()):
-        return "watermarks behind the one that is ahead"
-    return "watermarks behind the clock"
+    ahead = _has_numbers(join) or _is_old(join)
+    return f"watermarks behind the {'one that is ahead' if ahead else 'clock'}"
 
 
 def _span_of(join: JoinKnown) -> Callable[[int], str]:
-    numbers = any(join.is_number(column) for column in join.reported.columns())
-    return str if numbers else shown_span
+    return str if _has_numbers(join) else shown_span
+
+
+def _has_numbers(join: JoinKnown) -> bool:
+    return any(join.is_number(column) for column in join.reported.columns())
+
+
+def _is_old(join: JoinKnown) -> bool:
+    """See whether the clock is so far away that nothing could be seen against it."""
+    delays = [list(delay.values()) for b in join.batches if (delay := b.of("delay"))]
+    apart = max((max(each) - min(each) for each in delays), default=0)
+    return bool(delays) and min(map(min, delays)) > _OLD * max(apart, floor(join))
 
 
 def _marks(join: JoinKnown) -> list[_Series]:
     series = []
-    # in the order of the inputs, whose colours they have
+    old = _is_old(join)
+    # in the order of the inputs
     for column in sorted(join.reported.columns(), key=lambda c: (join.side_of(c) or "", c)):
         delays = [_behind(join, column, n) for n in range(len(join.batches))]
+        drawn = [_apart(join, column, n) for n in range(len(delays))] if old else delays
         mark = join.reported.last.of("watermark").get(column)
         text = "no watermark yet" if mark is None else join.time(column, mark)
         if mark is not None and delays[-1] is not None:
             text += (
                 f", {join.span(column, abs(delays[-1]))} {'behind' * (delays[-1] >= 0) or 'after'}"
+                f"{' the clock' * old}"
             )
-        series.append(_Series(join.said(column), delays, text))
+        series.append(_Series(join.said(column), drawn, text, join.side_of(column)))
     return series
 
 
 def _behind(join: JoinKnown, column: str, number: int) -> int | None:
     """Give how far a watermark is behind the clock or, of numbers, behind the largest one."""
-    batch = join.batches[number]
-    delay = batch.of("delay").get(column)
-    if delay is not None:
-        return delay
-    mark = batch.of("watermark").get(column)
-    return None if mark is None else max(batch.of("watermark").values()) - mark
+    delay = join.batches[number].of("delay").get(column)
+    return _apart(join, column, number) if delay is None else delay
+
+
+def _apart(join: JoinKnown, column: str, number: int) -> int | None:
+    """Give how far a watermark is behind the one that is ahead."""
+    marks = join.batches[number].of("watermark")
+    mark = marks.get(column)
+    return None if mark is None else max(marks.values()) - mark
 
 
 def _buffered(join: JoinKnown) -> list[_Series]:
@@ -115,6 +153,7 @@ def _buffered(join: JoinKnown) -> list[_Series]:
             name_of(join, side),
             [b.metrics.get(of("bufferedRows", side), 0) for b in join.batches],
             f"{join.reported.last.metrics.get(of('bufferedRows', side), 0)} rows",
+            side,
         )
         for side in SIDES
     ]
@@ -131,7 +170,7 @@ def _lost(known: Known, join: JoinKnown) -> list[_Series]:
         dropped = f", {ahead} further ahead than max_ahead" if ahead else ""
         text = f"{late} of {rows} late so far{dropped}"
         alarm = late >= max(1, _SHARE * rows) or ahead > 0
-        series.append(_Series(name_of(join, side), values, text, alarm))
+        series.append(_Series(name_of(join, side), values, text, side, alarm))
     return series
 
 
@@ -149,13 +188,14 @@ def _lines(
             if v is not None
         )
         drawn.append(
-            f"<polyline fill='none' stroke='{_COLOURS[n % len(_COLOURS)]}' stroke-width='2' "
+            f"<polyline fill='none' stroke='{each.colour(n)}' stroke-width='2' "
             f"stroke-dasharray='{_DASHES[n % len(_DASHES)]}' points='{points}'/>"
         )
-    zero = _y(0, bottom, top)
-    drawn.append(
-        f"<line x1='{_EDGE}' x2='{_TEXT}' y1='{zero:.1f}' y2='{zero:.1f}' stroke='{_GREY}'/>"
-    )
+        if points:
+            # of one batch there is no line yet
+            x, y = points.split(" ")[-1].split(",")
+            drawn.append(f"<circle cx='{x}' cy='{y}' r='3' fill='{each.colour(n)}'/>")
+    drawn.append(_zero(bottom, top))
     return _panel(f"{title} (scale {said(top)})", series, "".join(drawn))
 
 
@@ -173,7 +213,13 @@ def _bars(title: str, series: list[_Series]) -> tuple[str, int]:
                     f"height='{_y(0, 0, top) - y:.1f}' fill='{_RED}' "
                     f"fill-opacity='{1 - 0.4 * n}'/>"
                 )
-    return _panel(title, series, "".join(drawn))
+    drawn.append(_zero(0, top))
+    return _panel(f"{title} (scale {top})", series, "".join(drawn))
+
+
+def _zero(bottom: int, top: int) -> str:
+    y = _y(0, bottom, top)
+    return f"<line x1='{_EDGE}' x2='{_TEXT}' y1='{y:.1f}' y2='{y:.1f}' stroke='{_GREY}'/>"
 
 
 def _panel(title: str, series: list[_Series], drawn: str) -> tuple[str, int]:
@@ -181,11 +227,11 @@ def _panel(title: str, series: list[_Series], drawn: str) -> tuple[str, int]:
     rows = []
     for n, each in enumerate(series):
         y = 2 * _LINE + n * _LINE
-        colour = _RED if each.alarm else _COLOURS[n % len(_COLOURS)]
+        colour = _RED if each.alarm else each.colour(n)
         weight = "bold" if each.alarm else "normal"
         rows.append(
             f"<text x='{_TEXT + 2 * _EDGE}' y='{y}' fill='{colour}' font-weight='{weight}'>"
-            f"{'&#9650; ' if each.alarm else ''}{escape(each.name)}: {escape(each.text)}</text>"
+            f"{escape(each.line)}</text>"
         )
     size = max(_PANEL + 2 * _LINE, (len(series) + 3) * _LINE)
     heading = f"<text x='{_EDGE}' y='{_LINE - 4}' fill='#424242'>{escape(title)}</text>"

@@ -108,10 +108,10 @@ def _row(finding: Finding) -> str:
     figures = ", ".join(f"{k} {v}" for k, v in finding.figures.items())
     more = "".join(f"<br>{escape(text)}" for text in (finding.cause, figures) if text)
     line = f"<br><code>{escape(finding.write)}</code>" if finding.write else ""
-    edge = f"text-align:left;vertical-align:top;border-left:6px solid {severity.colour}"
+    edge = f"vertical-align:top;border-left:6px solid {severity.colour};white-space:nowrap"
     # colour is not all there is: the sign and its word say the same
     sign = f"<span style='color:{severity.colour}' title='{severity.word}'>{severity.sign}</span>"
     return (
-        f"<tr><th style='{edge}'>{sign} {escape(finding.code)}</th>"
+        f"<tr><th style='text-align:left;{edge}'>{sign} {escape(finding.code)}</th>"
         f"<td style='text-align:left'><b>{escape(finding.headline)}</b>{more}{line}</td></tr>"
     )
