@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import logging
 import re
 import sys
 import time
@@ -13,6 +14,7 @@ from typing import Any
 
 import pytest
 from pyspark.errors import AnalysisException, PySparkTypeError
+from pyspark.logger import PySparkLogger
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
@@ -24,6 +26,17 @@ from tests.streams import Landing, wait_for_report
 
 WITHIN = "o.id = d.id AND d.dt BETWEEN o.ot AND o.ot + INTERVAL '1' HOUR"
 START = datetime(2024, 5, 4, 10)
+
+
+class Kept(logging.Handler):
+    """The messages of a logger."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.messages: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.messages.append(record.getMessage())
 
 
 class Pair:
@@ -253,6 +266,23 @@ def test_a_query_that_has_ended_and_left_no_checkpoint(pair: Pair) -> None:
     assert "rows of o wait for d.dt, which stands at 2024-05-04 10:38:00 since" in str(seen)
     never = "o.id = d.id AND d.dt >= o.ot + INTERVAL '1' HOUR AND d.dt <= o.ot"
     assert doctor(ended(pair.joined(never, "inner"))).headline.code == "CONTRADICTION"
+
+
+def test_what_is_left_of_a_query_is_asked_without_a_log(pair: Pair) -> None:
+    """PySpark logs the absent state as JSON with stack traces: in a notebook above the answer."""
+    query = ended(pair.joined(), pair.both())
+    kept = Kept()
+    logger = PySparkLogger.getLogger("SQLQueryContextLogger")
+    logger.addHandler(kept)
+    try:
+        assert doctor(query).headline.code == "HEALTHY"
+        assert kept.messages == []
+        # what the user asks is logged as ever
+        with pytest.raises(AnalysisException):
+            SparkSession.active().sql("SELECT nothing_of_the_kind").collect()
+        assert "nothing_of_the_kind" in kept.messages[0]
+    finally:
+        logger.removeHandler(kept)
 
 
 def test_an_anti_join_in_which_all_rows_have_met_a_partner(pair: Pair) -> None:

@@ -21,6 +21,7 @@ from streamjoin._diagnosis.triggers import next_batch
 from streamjoin._explained import plan_of
 from streamjoin._pending import pending, place
 from streamjoin._progress import reports
+from streamjoin._quiet import quiet
 
 # Rows of each side that are looked at for their keys.
 _SAMPLE = 1000
@@ -71,26 +72,31 @@ def doctor(source: str | os.PathLike[str] | StreamingQuery) -> Diagnosis:
     where = _arguments.checkpoint(source)
     session = SparkSession.active()
     location = place(session, where)
-    state = _State(session, where)
     if isinstance(where, str):
+        sample = _State(session, where).sample
         return diagnose_checkpoint(
-            where, _joins(session, where), state.sample, _zones.of_session(session)
+            where, _joins(session, where), sample, _zones.of_session(session)
         )
-    progress = list(where.recentProgress)
-    error = where.exception()
-    return diagnose(
-        Known(
-            progress=reports(progress),
-            described=_described(session, next(iter(location.values()))),
-            silent=_silent(progress),
-            status=str(where.status.get("message", "")),
-            error=str(error) if error is not None else "",
-            waiting=state.waiting,
-            sample=state.sample,
-            plan=lambda: plan_of(where),
-            zone=_zones.of_session(session),
-            next_batch=next_batch(where, progress, _zones.of_session(session)),
-        )
+    # the state may be gone, or not there yet: the reports of the query tell the rest
+    with quiet():
+        return diagnose(_known(session, where, next(iter(location.values()))))
+
+
+def _known(session: SparkSession, query: StreamingQuery, location: str) -> Known:
+    state = _State(session, query)
+    progress = list(query.recentProgress)
+    error = query.exception()
+    return Known(
+        progress=reports(progress),
+        described=_described(session, location),
+        silent=_silent(progress),
+        status=str(query.status.get("message", "")),
+        error=str(error) if error is not None else "",
+        waiting=state.waiting,
+        sample=state.sample,
+        plan=lambda: plan_of(query),
+        zone=_zones.of_session(session),
+        next_batch=next_batch(query, progress, _zones.of_session(session)),
     )
 
 
