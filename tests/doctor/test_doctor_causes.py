@@ -140,6 +140,21 @@ def test_few_changes_that_are_lost_are_said() -> None:
     assert seen.headline.headline.startswith("Few rows are lost (0.3 % of o, of rows that are not")
 
 
+def test_deletes_of_expired_rows_have_arrived() -> None:
+    """They are applied: of an input with as many of them, the late ones are not half."""
+    feeds = changelogs.Feeds()
+    feeds.counts["left"] = {"insertedRows": 40, "retractedExpiredRows": 40, "lateRows": 50}
+    (found,) = diagnose(feeds.known()).findings
+    assert found.code == "LATE_ROWS"
+    assert found.figures["changes"] == 130 * changelogs.BATCHES
+
+
+def test_rows_that_have_expired_are_not_called_unknown() -> None:
+    feeds = changelogs.Feeds()
+    feeds.counts["left"] = {"insertedRows": 40, "unknownRetractions": 50}
+    assert "state_ttl" not in str(diagnose(feeds.known()))
+
+
 def reports_alone(setup: Setup) -> Diagnosis:
     """Neither the state nor the plan is there."""
     return diagnose(replace(known(setup), plan=Plan, described=()))

@@ -18,6 +18,7 @@ _ARRIVED = (
     "insertedRows",
     "deletedRows",
     "cancelledRows",
+    "retractedExpiredRows",
     "unknownRetractions",
     "staleRows",
     "lateRows",
@@ -123,8 +124,8 @@ unknown_retractions = _loses(
     "UNKNOWN_RETRACTIONS",
     "unknownRetractions",
     "take away rows that are not held",
-    "The feed began after the rows had come, or they went by state_ttl; or what goes does not "
-    "look as it came: a column that differs in the two images, 0.0 and -0.0.",
+    "The feed began after the rows had come; or what goes does not look as it came: a column that "
+    "differs in the two images, 0.0 and -0.0.",
     'Read the feed from its first version, or give a key: fromChangelog(key="...").',
 )
 

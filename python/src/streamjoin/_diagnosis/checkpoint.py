@@ -21,6 +21,7 @@ from streamjoin._pending import pending
 from streamjoin._progress import shown_time, wait
 
 _BATCHES = 3
+# As far as zones may be apart: the clock of the batch does not say of which one the times are.
 _MARGIN = 15 * 3_600_000
 
 Waits = dict[tuple[int, str, str], dict[str, Any]]

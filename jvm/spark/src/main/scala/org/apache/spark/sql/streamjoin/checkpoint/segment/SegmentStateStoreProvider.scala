@@ -143,8 +143,8 @@ private[sql] final class SegmentStateStoreProvider(spillingOf: StateStoreConf =>
           s"${Utils.bytesToString(spilling.limit)}. They cannot be spilled to the local disk: they " +
           "are of rows in small groups that batches read, or find the spilled rows. Beyond " +
           s"${Utils.bytesToString(spilling.most)} the query fails with " +
-          "STREAM_JOIN.STATE_MEMORY_EXCEEDED. To prevent this, use more memory or more executors, " +
-          "narrower time bounds with a new checkpoint, or stateFormat 'rocksdb'"
+          "STREAM_JOIN.STATE_MEMORY_EXCEEDED. To prevent this, use more memory, more executors " +
+          "or stateFormat 'rocksdb', with the same checkpoint, or narrower time bounds with a new one"
       )
     }
   }
