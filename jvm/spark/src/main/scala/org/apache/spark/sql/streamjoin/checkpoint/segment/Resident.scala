@@ -23,9 +23,15 @@ private[segment] final case class Version(
   def next(file: StateFile, numbers: Map[String, Long]): Version =
     copy(number + 1, file :: files, numbers)
 
-  /** After some of the files, if they are of these, were written as one. */
+  /**
+   * After some of the files, if they are of these, were written as one. They are not where another provider has
+   * merged some of them with files before them: what the one continues is inside a file then.
+   */
   def mergedTo(one: StateFile): Version =
-    if (files.exists(f => f.version == one.version && f.id == one.id && f.from > one.from)) {
+    if (
+      files.exists(f => f.version == one.version && f.id == one.id && f.from > one.from) &&
+      files.exists(_.from == one.from)
+    ) {
       copy(files =
         files.takeWhile(_.version > one.version) ++ (one :: files.dropWhile(_.version > one.from))
       )

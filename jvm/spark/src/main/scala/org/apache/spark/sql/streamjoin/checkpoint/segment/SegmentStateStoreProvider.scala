@@ -235,10 +235,11 @@ private[sql] final class SegmentStateStoreProvider(spillingOf: StateStoreConf =>
 
   /**
    * Merges files and deletes those that no retained version needs. Does nothing once the checkpoint is gone: Spark
-   * deletes the temporary checkpoint of a query that has ended, perhaps while this method runs.
+   * deletes the temporary checkpoint of a query that has ended, perhaps while this method runs. Leaves the files
+   * alone once a task elsewhere has written a later version, see [[isOvertaken]].
    */
   override def doMaintenance(): Unit =
-    for (version <- synchronized(newest) if isStored(version))
+    for (version <- synchronized(newest) if isStored(version) && !isOvertaken(version))
       try {
         mergeAll(version)
         if (conf.reportSnapshotUploadLag) MergedVersions.report(storeId, hadoop, version.number)
@@ -250,6 +251,18 @@ private[sql] final class SegmentStateStoreProvider(spillingOf: StateStoreConf =>
 
   /** By its newest file: an interrupted write may have made the folder again. */
   private def isStored(version: Version): Boolean = version.newestFile.forall(files.exists)
+
+  /**
+   * Whether a provider of another executor or run has a later version, and maintains the files. Of two that do so at
+   * once, one may delete the file that a merge of the other continues:
+   *
+   * {{{
+   *   files 1, 2, 3, 4      here, at 3: merges 2 and 3; "3, from 1" continues 1
+   *                         there, at 4: merges 1 and 2 to "2, whole"; nothing that it keeps needs 1
+   * }}}
+   */
+  private def isOvertaken(version: Version): Boolean =
+    files.list().exists(_.version > version.number)
 
   @tailrec
   private def mergeAll(version: Version): Unit = {

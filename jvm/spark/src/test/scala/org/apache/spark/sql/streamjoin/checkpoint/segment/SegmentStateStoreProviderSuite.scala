@@ -353,6 +353,31 @@ class SegmentStateStoreProviderSuite extends AnyFunSuite {
     }
   }
 
+  test("maintenance leaves the files alone once a task elsewhere has written a later version") {
+    in { state =>
+      val before = state.provider()
+      for (n <- 1L to 20L) state.batch(before, n - 1)(add(_, n))
+      val provider = state.provider()
+      state.batch(provider, 20)(add(_, 21L))
+      val names = state.names
+      before.doMaintenance()
+      assert(state.names == names)
+      provider.doMaintenance()
+      assert(state.names.exists(_.startsWith("21_")) && state.names.exists(_.endsWith(".whole")))
+      assert(state.read(state.provider(), 21) == (1L to 21L).toSet)
+    }
+  }
+
+  test("a merged file takes the place of files only where what it continues is among the others") {
+    val changes = List(5L, 4L, 3L, 2L, 1L).map(StateFile.change(_, "a"))
+    val one = StateFile(5, "a", 3)
+    def after(files: List[StateFile]) = Version(5, files, Map.empty).mergedTo(one).files
+    assert(after(changes) == one :: changes.drop(2))
+    // another provider has merged the fourth with those before it
+    val apart = List(changes.head, StateFile(4, "a", 0))
+    assert(after(apart) == apart)
+  }
+
   test("with ids, each file is the one that is asked for") {
     in { state =>
       val provider = state.provider("spark.sql.streaming.stateStore.checkpointFormatVersion" -> "2")
