@@ -1,0 +1,179 @@
+"""The files of one partition's state, and what the code concludes from them.
+
+The names are those of `SegmentStateStoreProvider`, `StoredVersions` and `StateFiles`. A mutation
+overrides one method of `Code`.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import NamedTuple, TypeAlias
+
+from tests.protocol.join import NOTHING, Change, Rows, merged, restored
+
+
+class File(NamedTuple):
+    """`StateFile`: what has changed after version `start`, up to and with `version`."""
+
+    version: int
+    uid: int
+    """Of the task; tasks are numbered in the order in which they wrote the version."""
+    start: int
+
+    @property
+    def span(self) -> int:
+        return self.version - self.start
+
+    def __str__(self) -> str:
+        name = f"{self.version}_{chr(ord('a') + self.uid)}"
+        if self.span == 1:
+            return f"{name}.change"
+        return f"{name}.whole" if self.start == 0 else f"{name}.{self.start}.range"
+
+
+class Written(NamedTuple):
+    before: int | None
+    """The uid of the file that this one continues."""
+    change: Change
+    complete: bool = True
+
+
+Folder: TypeAlias = "frozenset[tuple[File, Written]]"
+Chain: TypeAlias = "tuple[File, ...]"
+"""Files of one version, the newest first."""
+
+
+class Version(NamedTuple):
+    number: int
+    files: Chain
+
+    @property
+    def newest_file(self) -> File | None:
+        return self.files[0] if self.files else None
+
+
+class Resident(NamedTuple):
+    """Rows in memory, and the version before, to which they can be undone."""
+
+    rows: Rows
+    version: Version
+    before: tuple[Rows, Version] | None
+
+
+class MissingError(Exception):
+    """A file, or any file of a version, is not there."""
+
+
+class Code:
+    """What the product does."""
+
+    retained = 1
+    """`minBatchesToRetain`."""
+
+    # ---- StoredVersions ----
+
+    def find(self, listed: frozenset[File], number: int, uid: int | None) -> File:
+        found = [f for f in listed if f.version == number and uid in (None, f.uid)]
+        if not found:
+            raise MissingError(f"a file of version {number}")
+        changes = [f for f in found if f.span == 1]
+        last = max(changes or found, key=lambda f: f.uid)
+        return widest([f for f in found if f.uid == last.uid])
+
+    def before(self, listed: frozenset[File], file: File, uid: int) -> File:
+        """The file that one continues; `listed` was read when the first was looked for."""
+        found = [f for f in listed if f.span > 1 and (f.version, f.uid) == (file.start, uid)]
+        return widest(found) if found else File(file.start, uid, file.start - 1)
+
+    def needed_from(self, first: int, listed: frozenset[File]) -> frozenset[File]:
+        needed: set[File] = set()
+        asked = [f for f in listed if f.version >= first]
+        while asked:
+            file = asked.pop()
+            if file not in needed:
+                needed.add(file)
+                if file.start < first:
+                    below = [f for f in listed if f.version == file.start]
+                    ids = {f.uid for f in below}
+                    asked += [widest([f for f in below if f.uid == uid]) for uid in ids]
+        return frozenset(needed)
+
+    def keep_from(self, newest: int) -> int:
+        return newest - self.retained
+
+    # ---- SegmentStateStoreProvider, Resident and Version ----
+
+    def file_id(self, written_before: int) -> int:
+        """A random uid is one that no other task has."""
+        return written_before
+
+    def before_id(self, newest: File | None) -> int | None:
+        return newest.uid if newest else None
+
+    def at(self, held: Resident, number: int, uid: int | None) -> Resident | None:
+        def fits(version: Version) -> bool:
+            newest = version.newest_file
+            return version.number == number and (
+                uid is None or (newest is not None and newest.uid == uid)
+            )
+
+        if fits(held.version):
+            return Resident(held.rows, held.version, None)
+        if held.before and fits(held.before[1]):
+            return Resident(*held.before, None)
+        return None
+
+    def aborted(self, taken: Resident, now: Rows) -> Resident:
+        return Resident(taken.rows, taken.version, None)
+
+    def merged_to(self, version: Version, one: File) -> Version:
+        same = [f for f in version.files if (f.version, f.uid) == (one.version, one.uid)]
+        apart = all(f.start != one.start for f in version.files)
+        if apart or not any(f.start > one.start for f in same):
+            return version
+        above = [f for f in version.files if f.version > one.version]
+        below = [f for f in version.files if f.version <= one.start]
+        return Version(version.number, (*above, one, *below))
+
+    def one_of(self, version: Version, some: Chain) -> tuple[File, int | None]:
+        """The file that some are merged to, and the uid of the one before it."""
+        last = version.files.index(some[-1])
+        before = version.files[last + 1].uid if last + 1 < len(version.files) else None
+        return some[0]._replace(start=0 if before is None else some[-1].start), before
+
+    def is_overtaken(self, listed: frozenset[File], version: Version) -> bool:
+        return any(f.version > version.number for f in listed)
+
+    def merge(self, changes: tuple[Change, ...], whole: bool, newest: Change) -> Change:
+        return merged(changes, whole)
+
+
+def widest(some: list[File]) -> File:
+    """Of files that stand for one version, the one that needs the fewest others."""
+    return min(some, key=lambda f: f.start)
+
+
+def names(folder: Folder) -> frozenset[File]:
+    return frozenset(file for file, _ in folder)
+
+
+def contents(folder: Folder, chain: Chain) -> Rows:
+    written = dict(folder)
+    return restored(tuple(written[file].change for file in chain))
+
+
+@cache
+def read(code: Code, folder: Folder, number: int, uid: int | None) -> tuple[Rows, Chain]:
+    """A version, as one reads it whom nobody disturbs."""
+    if number == 0:
+        return NOTHING, ()
+    written, listed = dict(folder), names(folder)
+    chain: list[File] = []
+    file: File | None = code.find(listed, number, uid)
+    while file is not None:
+        chain.append(file)
+        if file not in written or not written[file].complete:
+            raise MissingError(str(file))
+        before = written[file].before
+        file = None if before is None else code.before(listed, file, before)
+    return contents(folder, tuple(chain)), tuple(chain)
