@@ -32,13 +32,15 @@ KILLS ?= 100
 # Two sbt processes in one directory wait for each other's lock at best.
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help demo bench bench-full bench-jars kafka-jars soak throughput test test-jvm test-python nightly docs release wheel jar lint lint-python format clean
+.PHONY: help demo bench bench-full bench-jars kafka-jars soak throughput quick test test-jvm test-python test-all test-thorough nightly docs release wheel jar lint lint-python format clean
 
 help:
 	@echo "make demo     run the two example pipelines; the plot goes to artifacts/"
 	@echo "make bench    the short benchmarks, about ten minutes; table and plots go to artifacts/"
 	@echo "make bench-full  all benchmarks, hours; results go to results/"
-	@echo "make test     everything: formatting, linters, types, Scala tests, wheel, Python tests"
+	@echo "make quick    an answer in two minutes: style, Scala core, one join of each kind"
+	@echo "make test     before a change: linters, types, Scala tests, wheel, Python tests of every feature"
+	@echo "make test-all make test, and what takes long: all random cases, crashes, faults, Kafka, Delta, soak"
 	@echo "make nightly  what takes hours: CASES=4000 differential cases, CHAINS=2000, CHANGELOGS=2000, KILLS=100, faults on a cluster, a soak of MINUTES=180, two of changelogs; SEED=1"
 	@echo "make docs     the site of the documentation, every link checked, in artifacts/site"
 	@echo "make release  all of a release but the upload; STREAMJOIN_HOME_PAGE and STREAMJOIN_SIGN_WITH say where and by whom"
@@ -69,13 +71,36 @@ soak: $(STAMPS)/installed $(STAMPS)/test-jars-staged
 throughput: $(STAMPS)/installed $(STAMPS)/test-jars-staged
 	$(BIN)/python -m tests.soak throughput --seed $(SEED)
 
+PYTEST := $(BIN)/python -m pytest
+# A worker has a Spark session of its own. A file stays in one worker.
+WORKERS := -n 2 --dist loadfile
+# The share of the random cases that `make test` draws.
+SHARE := 0.1
+
+quick: $(STAMPS)/installed
+	$(RUFF) check $(PYTHON_CODE)
+	STREAMJOIN_TIMES=0.02 $(SBT) core/test
+	$(PYTEST) $(WORKERS) -m quick
+
 test: lint-python test-jvm test-python
 
 test-jvm: $(STAMPS)/jvm-tested
 
-test-python: $(STAMPS)/installed $(STAMPS)/next-spark $(STAMPS)/test-jars-staged $(STAMPS)/shared-classes
-	STREAMJOIN_SPARK_4_3_PYTHON=$(abspath $(NEXT_VENV))/bin/python \
-	  $(BIN)/python -m pytest $(PYTEST_ARGS)
+# With PYTEST_ARGS, the tests that these choose, one at a time.
+test-python: $(STAMPS)/installed $(STAMPS)/test-jars-staged $(STAMPS)/shared-classes
+ifdef PYTEST_ARGS
+	$(PYTEST) $(PYTEST_ARGS)
+else
+	$(PYTEST) $(WORKERS) -m "not thorough"
+	$(PYTEST) tests/differential --diff-cases 10 --diff-chains 1 --diff-changelogs 1 -k "gives_what or same or sums_up"
+endif
+
+test-all: test test-thorough
+
+# What `make test` leaves out. Its Python tests start brokers, clusters and drivers: one at a time.
+test-thorough: $(STAMPS)/installed $(STAMPS)/next-spark $(STAMPS)/test-jars-staged $(STAMPS)/shared-classes
+	$(SBT) core/test
+	STREAMJOIN_SPARK_4_3_PYTHON=$(abspath $(NEXT_VENV))/bin/python $(PYTEST) -m thorough
 
 # Each part runs whatever became of the one before; what failed is said at the end.
 nightly: MINUTES = 180
@@ -146,7 +171,7 @@ $(STAMPS)/release-venv: python/requirements-release.txt | $(STAMPS)/venv
 
 # One start of sbt for all of it: the jars come out of the run that tested them.
 $(STAMPS)/jvm-tested: $(BUILD) .scalafmt.conf $(JVM_MAIN) $(JVM_TEST) $(BENCHMARKS_JVM) | $(STAMPS)/venv
-	$(SBT) scalafmtCheckAll benchmarksFlink/scalafmtCheckAll benchmarksHazelcast/scalafmtCheckAll scalafmtSbtCheck \
+	STREAMJOIN_TIMES=$(SHARE) $(SBT) scalafmtCheckAll benchmarksFlink/scalafmtCheckAll benchmarksHazelcast/scalafmtCheckAll scalafmtSbtCheck \
 	  test stagePython benchmarks/stageBenchmarks benchmarksSpark/stageBenchmarks kafka/stageKafka delta/stageDelta spark/stageTestJars
 	@touch $(JAR) $(STAMPS)/test-jars-staged $@
 

@@ -38,8 +38,45 @@ WITHOUT_FORKS: dict[str, bool | float | int | str | None] = {
 }
 
 
+# Folders whose tests take long, or start brokers, clusters and drivers: `make test-all` runs them.
+THOROUGH = {
+    "benchmarks",
+    "cluster",
+    "crash",
+    "delta",
+    "differential",
+    "faults",
+    "golden_checkpoints",
+    "kafka",
+    "peers",
+    "soak",
+}
+
+# One join of each kind, some refusals, and an explanation: `make quick` runs them.
+QUICK = {
+    "eventtime/test_same_batch.py",
+    "eventtime/test_watermarks.py",
+    "changelog/test_state_ttl.py",
+    "asof/test_asof.py",
+    "ordered/test_order_sinks.py",
+    "sql/test_draft.py",
+    "sql/test_refusals.py",
+    "doctor/test_explain.py",
+}
+
+
 def pytest_configure() -> None:
     os.environ.update(shared_classes.environment())
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the tests that `make test-all` alone runs, and those of `make quick`."""
+    for item in items:
+        file = item.path.relative_to(Path(__file__).parent)
+        if file.parts[0] in THOROUGH:
+            item.add_marker("thorough")
+        if file.as_posix() in QUICK:
+            item.add_marker("quick")
 
 
 @pytest.fixture(scope="session")

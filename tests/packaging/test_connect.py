@@ -88,7 +88,7 @@ def test_what_waits(seen: dict[str, Any]) -> None:
 
 def test_tests_of_joins_pass_there_too() -> None:
     """Some of those that are marked; `pytest --connect` runs all of them."""
-    some = ROOT / "tests" / "test_same_batch.py"
+    some = ROOT / "tests" / "eventtime" / "test_same_batch.py"
     printed = run([sys.executable, "-m", "pytest", "-q", "--connect", str(some)])
     assert " passed" in printed
     assert "deselected" not in printed

@@ -60,6 +60,7 @@ def test_executors_of_their_own_give_the_same(submitted: list[str], tmp_path: Pa
     assert result(printed) == submitted
 
 
+@pytest.mark.thorough
 def test_the_jar_on_spark_4_3(submitted: list[str], tmp_path: Path) -> None:
     python = os.environ.get("STREAMJOIN_SPARK_4_3_PYTHON")
     if not python:

@@ -7,18 +7,20 @@ import org.scalatest.Assertions._
 /**
  * Many small random cases, the same ones in each run. A failure names its seed: with that in the
  * environment, as STREAMJOIN_SEED, the case runs alone. STREAMJOIN_FIRST_SEED asks for other cases,
- * STREAMJOIN_TIMES=10 for ten times as many.
+ * STREAMJOIN_TIMES=10 for ten times as many, STREAMJOIN_TIMES=0.1 for a tenth.
  */
 object RandomCases {
 
   private val only = sys.env.get("STREAMJOIN_SEED").map(_.toLong)
   private val first = sys.env.get("STREAMJOIN_FIRST_SEED").fold(1L)(_.toLong)
-  private val times = sys.env.get("STREAMJOIN_TIMES").fold(1)(_.toInt)
+  private val times = sys.env.get("STREAMJOIN_TIMES").fold(1.0)(_.toDouble)
 
   def forAll(cases: Int)(check: Random => Unit): Unit =
-    only.fold(Iterator.range(0, cases * times).map(first + _))(Iterator.single).foreach { seed =>
+    only.fold(Iterator.range(0, count(cases)).map(first + _))(Iterator.single).foreach { seed =>
       withClue(s"STREAMJOIN_SEED=$seed: ")(check(new Random(seed)))
     }
+
+  private def count(cases: Int): Int = math.max(1, (cases * times).toInt)
 
   /** Words for `withClue` that are found only when a check fails. */
   def onFailure(text: => String): AnyRef = new AnyRef {
@@ -26,5 +28,5 @@ object RandomCases {
   }
 
   /** Whether all cases run, so that a test may count how often something happened. */
-  def all: Boolean = only.isEmpty
+  def all: Boolean = only.isEmpty && times >= 1
 }
