@@ -98,7 +98,7 @@ endif
 test-all: test test-thorough
 
 # What `make test` leaves out. Its Python tests start brokers, clusters and drivers: one at a time.
-test-thorough: $(STAMPS)/installed $(STAMPS)/next-spark $(STAMPS)/test-jars-staged $(STAMPS)/shared-classes
+test-thorough: $(STAMPS)/jvm-tested $(STAMPS)/installed $(STAMPS)/next-spark $(STAMPS)/test-jars-staged $(STAMPS)/shared-classes
 	$(SBT) core/test
 	STREAMJOIN_SPARK_4_3_PYTHON=$(abspath $(NEXT_VENV))/bin/python $(PYTEST) -m thorough
 

@@ -49,7 +49,7 @@ class ChangeKindOfSuite extends AnyFunSuite {
         case "t"  => "'t'"
         case _    => s"a value of ${word.length} characters"
       }
-      assert(message.contains(s"the column value.op has $found, which is no kind"), message)
+      assert(message.contains(s"the column value.op has $found, which is no row kind"), message)
       assert(message.contains("Known: b, c.") && message.contains("Write so."), message)
     }
   }
