@@ -239,12 +239,13 @@ private[sql] final class SegmentStateStoreProvider(spillingOf: StateStoreConf =>
    * alone once a task elsewhere has written a later version, see [[isOvertaken]].
    */
   override def doMaintenance(): Unit =
-    for (version <- synchronized(newest) if isStored(version) && !isOvertaken(version))
-      try {
-        mergeAll(version)
-        if (conf.reportSnapshotUploadLag) MergedVersions.report(storeId, hadoop, version.number)
-        versions.keep(version.number - conf.minVersionsToRetain, version.newestFile)
-      } catch {
+    for (version <- synchronized(newest) if isStored(version))
+      try if (!isOvertaken(version)) {
+          mergeAll(version)
+          if (conf.reportSnapshotUploadLag) MergedVersions.report(storeId, hadoop, version.number)
+          versions.keep(version.number - conf.minVersionsToRetain, version.newestFile)
+        }
+      catch {
         case NonFatal(e) if !isStored(version) =>
           logDebug(s"The checkpoint of $storeId was deleted during maintenance", e)
       }
