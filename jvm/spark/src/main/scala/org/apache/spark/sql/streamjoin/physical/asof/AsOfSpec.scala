@@ -4,7 +4,7 @@ import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, Literal
 import org.apache.spark.sql.catalyst.expressions.And
 import org.apache.spark.sql.streamjoin.logical.plan.{AsOfJoin, Residual}
 import org.apache.spark.sql.streamjoin.physical.eventtime.{
-  JoinExplanation,
+  ExplainedJoin,
   JoinOutput,
   StreamJoinSpec
 }
@@ -50,7 +50,7 @@ private[physical] object AsOfSpec {
         .of(
           analysis,
           JoinOutput(j.output, j.output),
-          JoinExplanation.Said(AsOfExplanation.lines(j), AsOfExplanation.summary(j))
+          ExplainedJoin(AsOfExplanation.lines(j), AsOfExplanation.summary(j))
         )
         .copy(residual = Residual(whole, whole)),
       j.bounds,

@@ -14,19 +14,13 @@ import io.streamjoin.model.{JoinType, Routing, Side}
 /** What `explain` says of a join, in words. */
 private[physical] object JoinExplanation {
 
-  /**
-   * @param lines what `explain` lists
-   * @param summary what bounds the times, for the node's own line
-   */
-  final case class Said(lines: Seq[String], summary: String)
-
   /** By the bounds, of which each analysis has its own: to say it again in each batch would cost a millisecond. */
-  private val said = new WeakHashMap[JoinBounds, (Option[Attribute], Said)]
+  private val said = new WeakHashMap[JoinBounds, (Option[Attribute], ExplainedJoin)]
 
   /** @param late the column by which late rows come out */
-  def of(a: JoinAnalysis, late: Option[Attribute]): Said = said.synchronized {
+  def of(a: JoinAnalysis, late: Option[Attribute]): ExplainedJoin = said.synchronized {
     Option(said.get(a.bounds)).collect { case (`late`, same) => same }.getOrElse {
-      val now = Said(lines(a, late), summary(a))
+      val now = ExplainedJoin(lines(a, late), summary(a))
       said.put(a.bounds, late -> now)
       now
     }

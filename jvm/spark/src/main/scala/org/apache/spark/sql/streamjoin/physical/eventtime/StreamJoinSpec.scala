@@ -48,6 +48,14 @@ private[streamjoin] final case class JoinOutput(
 )
 
 /**
+ * The words of `explain` on a join.
+ *
+ * @param lines the lines below the node
+ * @param summary the bounds of the times, for the line of the node
+ */
+private[streamjoin] final case class ExplainedJoin(lines: Seq[String], summary: String)
+
+/**
  * What the tasks of a join need to know of its analysis.
  *
  * @param residual what of the condition a probe does not settle
@@ -62,7 +70,7 @@ private[streamjoin] final case class StreamJoinSpec(
     filters: BySide[Seq[Expression]],
     output: JoinOutput,
     times: JoinTimes,
-    said: JoinExplanation.Said,
+    said: ExplainedJoin,
     routing: Routing
 ) {
 
@@ -85,7 +93,7 @@ private[streamjoin] object StreamJoinSpec {
   def of(
       analysis: JoinAnalysis,
       output: JoinOutput,
-      said: JoinExplanation.Said,
+      said: ExplainedJoin,
       timeBuckets: Boolean = true
   ): StreamJoinSpec = {
     import analysis.{bases, expressions, watermarks, zones, zoned}

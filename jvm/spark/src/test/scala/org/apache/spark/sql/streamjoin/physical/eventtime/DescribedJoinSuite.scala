@@ -50,7 +50,7 @@ class DescribedJoinSuite extends AnyFunSuite {
     StreamJoinSpec.of(
       analysis,
       JoinOutput(a ++ b, a ++ b),
-      JoinExplanation.Said(Nil, ""),
+      ExplainedJoin(Nil, ""),
       timeBuckets
     )
   }

@@ -28,7 +28,7 @@ class JoinExplanationSuite extends AnalysisSession {
     )
   }
 
-  private def said(df: DataFrame): JoinExplanation.Said =
+  private def said(df: DataFrame): ExplainedJoin =
     planOf(df).collectFirst { case j: StreamJoin =>
       JoinExplanation.of(j.analysis, j.late.map(_.column))
     }.get
