@@ -8,7 +8,7 @@ import org.apache.spark.sql.catalyst.optimizer.{
 }
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.util.UnsafeRowUtils
-import org.apache.spark.sql.streamjoin.logical.plan.{StreamJoin, StreamJoinInput}
+import org.apache.spark.sql.streamjoin.logical.plan.{JoinTypes, StreamJoin, StreamJoinInput}
 import org.apache.spark.sql.types.{DataType, DoubleType, FloatType}
 
 import io.streamjoin.model.Side
@@ -117,5 +117,5 @@ private[logical] object InputFilters extends PredicateHelper {
   }
 
   private def asSparks(j: StreamJoin): Join =
-    Join(j.left, j.right, StreamJoin.sparkTypeOf(j.joinType), Some(j.condition), JoinHint.NONE)
+    Join(j.left, j.right, JoinTypes.ofSpark(j.joinType), Some(j.condition), JoinHint.NONE)
 }

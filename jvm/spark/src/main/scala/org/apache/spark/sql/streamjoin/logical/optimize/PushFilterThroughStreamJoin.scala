@@ -4,7 +4,7 @@ import org.apache.spark.sql.catalyst.expressions.{And, Expression, ExpressionSet
 import org.apache.spark.sql.catalyst.optimizer.{EliminateOuterJoin, PushPredicateThroughJoin}
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.rules.Rule
-import org.apache.spark.sql.streamjoin.logical.plan.{StreamJoin, StreamJoinInput}
+import org.apache.spark.sql.streamjoin.logical.plan.{JoinTypes, StreamJoin, StreamJoinInput}
 
 /**
  * A filter above a join goes below it where Spark would push it below a join of its own, and an outer
@@ -31,7 +31,7 @@ object PushFilterThroughStreamJoin extends Rule[LogicalPlan] with PredicateHelpe
   private def pushAll(condition: Expression, join: StreamJoin): LogicalPlan = {
     def leaf(input: LogicalPlan) = InputFilters.Leaf(input.output)(ExpressionSet())
     val (left, right) = (leaf(join.left), leaf(join.right))
-    val standIn = Join(left, right, StreamJoin.sparkTypeOf(join.joinType), None, JoinHint.NONE)
+    val standIn = Join(left, right, JoinTypes.ofSpark(join.joinType), None, JoinHint.NONE)
     val pushed = PushPredicateThroughJoin(EliminateOuterJoin(Filter(condition, standIn)))
 
     def back(plan: LogicalPlan): LogicalPlan = plan match {
@@ -45,7 +45,7 @@ object PushFilterThroughStreamJoin extends Rule[LogicalPlan] with PredicateHelpe
         join.copy(
           left = InputFilters.filtered(back(l), onLeft),
           right = InputFilters.filtered(back(r), onRight),
-          joinType = StreamJoin.typeOf(joinType).get,
+          joinType = JoinTypes.of(joinType).get,
           condition = whole
         )
       case other => other.mapChildren(back)

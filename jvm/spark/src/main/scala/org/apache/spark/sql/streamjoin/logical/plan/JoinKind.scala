@@ -50,7 +50,7 @@ private[streamjoin] object JoinKind {
     override def byEventTime: Boolean = true
 
     override protected def applies(j: Join): Boolean =
-      j.left.isStreaming && j.right.isStreaming && StreamJoin.typeOf(j.joinType).nonEmpty &&
+      j.left.isStreaming && j.right.isStreaming && JoinTypes.of(j.joinType).nonEmpty &&
         !j.exists(_.isInstanceOf[CTERelationRef])
 
     override private[plan] def misfits = Seq(stateTtl)

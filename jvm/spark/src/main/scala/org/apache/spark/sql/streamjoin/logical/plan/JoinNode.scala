@@ -11,7 +11,10 @@ import io.streamjoin.model.{BySide, JoinType, Side}
  *
  * Code that treats the kinds differently asks the node instead of matching on its class.
  */
-private[streamjoin] trait JoinNode extends BinaryNode with Analyzed with HasTimeColumns {
+private[streamjoin] trait JoinNode extends BinaryNode
+    with Analyzed
+    with DependsOnZones
+    with HasTimeColumns {
 
   def kind: JoinKind
 
@@ -37,6 +40,8 @@ private[streamjoin] trait JoinNode extends BinaryNode with Analyzed with HasTime
 
   /** The event time of an output row, where it is that of one input row; none: it follows from both rows. */
   def rowtime: Option[Attribute] = None
+
+  override def zones: Set[String] = if (kind.byEventTime) analysis.zones else Set.empty
 
   final def input(side: Side): LogicalPlan = BySide(left, right)(side)
 

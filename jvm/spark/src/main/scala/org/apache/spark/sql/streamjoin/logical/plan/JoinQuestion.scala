@@ -46,7 +46,7 @@ private[streamjoin] object JoinQuestion {
     def of(plan: LogicalPlan): Input = Input(
       plan.output,
       TimeColumns.of(plan),
-      plan.collect { case j: JoinNode if j.kind.byEventTime => j.analysis.zones }.flatten.toSet,
+      plan.collect { case j: DependsOnZones => j.zones }.flatten.toSet,
       StreamJoinInput.zoned(plan)
     )
   }

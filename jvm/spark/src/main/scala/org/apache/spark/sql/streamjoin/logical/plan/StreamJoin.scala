@@ -1,7 +1,6 @@
 package org.apache.spark.sql.streamjoin.logical.plan
 
 import org.apache.spark.sql.catalyst.expressions._
-import org.apache.spark.sql.catalyst.plans
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.trees.TreePattern.CURRENT_LIKE
 import org.apache.spark.sql.streamjoin.logical.times.{BaseColumn, DistinctAttributes, TimeColumns}
@@ -92,20 +91,4 @@ object StreamJoin {
       case _: SubqueryExpression | _: PythonFuncExpression | _: OuterReference => true
       case _                                                                   => false
     }
-
-  private val types: Seq[(plans.JoinType, JoinType)] = Seq(
-    plans.Inner -> JoinType.Inner,
-    plans.LeftOuter -> JoinType.LeftOuter,
-    plans.RightOuter -> JoinType.RightOuter,
-    plans.FullOuter -> JoinType.FullOuter,
-    plans.LeftSemi -> JoinType.LeftSemi,
-    plans.LeftAnti -> JoinType.LeftAnti
-  )
-
-  /** Spark's name of a join type as ours, where it is one of ours. */
-  private[streamjoin] def typeOf(t: plans.JoinType): Option[JoinType] =
-    if (t == plans.Cross) Some(JoinType.Inner) else types.collectFirst { case (`t`, ours) => ours }
-
-  private[streamjoin] def sparkTypeOf(t: JoinType): plans.JoinType =
-    types.collectFirst { case (sparks, `t`) => sparks }.get
 }

@@ -10,10 +10,10 @@ import org.apache.spark.sql.streamjoin.logical.plan.{
   AsOfJoin,
   JoinKind,
   JoinOptions,
+  JoinTypes,
   LastRows,
   NamedTime,
   RelationWindow,
-  StreamJoin,
   StreamJoinHint
 }
 import org.apache.spark.sql.streamjoin.logical.resolve.changelog.Changelogs
@@ -95,7 +95,7 @@ private[streamjoin] object AsOfBuilder {
     val fitting: Set[JoinType] =
       if (probe == Side.Right) Set(JoinType.Inner, JoinType.RightOuter)
       else Set(JoinType.Inner, JoinType.LeftOuter, JoinType.LeftSemi, JoinType.LeftAnti)
-    StreamJoin.typeOf(join.joinType).filter(fitting).toRight(
+    JoinTypes.of(join.joinType).filter(fitting).toRight(
       refused(
         join,
         s"a ${join.joinType.sql} join would emit rows of the ${probe.other.name} input that were " +

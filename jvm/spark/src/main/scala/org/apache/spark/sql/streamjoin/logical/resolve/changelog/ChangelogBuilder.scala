@@ -16,8 +16,8 @@ import org.apache.spark.sql.streamjoin.logical.plan.{
   ChangelogMarks,
   JoinKind,
   JoinOptions,
+  JoinTypes,
   KeyedWatermarks,
-  StreamJoin,
   StreamJoinHint
 }
 import org.apache.spark.sql.streamjoin.logical.resolve.shared.{Refusal, StateTtl}
@@ -54,7 +54,7 @@ private[streamjoin] object ChangelogBuilder {
       _ <- JoinKind.Changelog.misfit(asked).map(Refusal(_)).toLeft(())
       leftTtl <- ttl(options.leftTtl, asked.origin)
       rightTtl <- ttl(options.rightTtl, asked.origin)
-      joinType <- StreamJoin.typeOf(join.joinType).toRight(
+      joinType <- JoinTypes.of(join.joinType).toRight(
         Refusal(StreamJoinErrors.unsupportedJoinType(join.origin, join.joinType.sql))
       )
       _ <- ChangelogRefusals.of(join, condition).map(Refusal(_)).toLeft(())

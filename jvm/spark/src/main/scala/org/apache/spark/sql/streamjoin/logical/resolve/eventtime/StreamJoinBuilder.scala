@@ -12,6 +12,7 @@ import org.apache.spark.sql.streamjoin.logical.plan.{
   JoinKind,
   JoinNode,
   JoinOptions,
+  JoinTypes,
   LateRows,
   NamedTime,
   StreamJoin,
@@ -49,7 +50,7 @@ private[streamjoin] object StreamJoinBuilder {
   ): Either[Refusal, StreamJoin] = for {
     _ <- WindowsOfInputs.misplaced(join).toLeft(())
     _ <- JoinKind.EventTime.misfit(join).map(Refusal(_)).toLeft(())
-    joinType <- StreamJoin.typeOf(join.joinType).toRight(
+    joinType <- JoinTypes.of(join.joinType).toRight(
       Refusal(StreamJoinErrors.unsupportedJoinType(join.origin, join.joinType.sql))
     )
     inputs = StreamJoinHint.changed(join)(_.child)

@@ -5,10 +5,10 @@ import org.apache.spark.sql.catalyst.expressions.{Left => _, Right => _, _}
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.streamjoin.logical.plan.{
   JoinNode,
+  JoinTypes,
   JoinWindows,
   KeyedWatermarks,
   RelationWindow,
-  StreamJoin,
   StreamJoinHint,
   StreamJoinInput
 }
@@ -40,7 +40,7 @@ private[streamjoin] object Rowtime {
   /** @return the event time of a plan's rows, or the columns among which there is none to choose */
   def of(plan: LogicalPlan): Either[Seq[Attribute], Expression] = plan match {
     case j: Join if j.getTagValue(JoinWindows.Placed).nonEmpty =>
-      StreamJoin.typeOf(j.joinType).fold(column(plan))(joined(j, j.left, j.right, _))
+      JoinTypes.of(j.joinType).fold(column(plan))(joined(j, j.left, j.right, _))
     case j: JoinNode if j.kind.byEventTime =>
       j.rowtime.fold(joined(j, j.left, j.right, j.joinType))(Right(_))
     case _: Filter | _: SubqueryAlias | _: View | _: PipeOperator | _: RelationWindow |
