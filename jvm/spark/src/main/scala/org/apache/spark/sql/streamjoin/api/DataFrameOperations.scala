@@ -13,7 +13,7 @@ import org.apache.spark.sql.streamjoin.logical.plan.{
   StreamJoinHint,
   UnresolvedImposeOrder
 }
-import org.apache.spark.sql.streamjoin.logical.resolve.analyzer.JoinBuilder
+import org.apache.spark.sql.streamjoin.logical.resolve.analyzer.FinishedJoin
 import org.apache.spark.sql.streamjoin.physical.StreamJoinStrategy
 
 /** The operations on DataFrames, where Spark's plans can be seen. Callers use `io.streamjoin`. */
@@ -45,7 +45,7 @@ object DataFrameOperations {
     val asked = JoinOptions.of(values, CurrentOrigin.get)
     val joined =
       AliasErrors.told(join(on(left)(StreamJoinHint(asked, held = false, _))))
-    on(joined)(JoinBuilder.finished)
+    on(joined)(FinishedJoin.of)
   }
 
   /** What is wrong with a session, if anything. */

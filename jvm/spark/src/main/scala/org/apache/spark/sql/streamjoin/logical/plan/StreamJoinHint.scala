@@ -31,6 +31,9 @@ private[streamjoin] object StreamJoinHint {
   /** What was asked of a join; none where nothing was. */
   def on(j: Join): Option[JoinOptions] = of(j.left).map(_.options)
 
+  /** Whether the late rows of a join are to be emitted. */
+  def emitsLate(j: Join): Boolean = on(j).exists(_.emitLate)
+
   /** Whether a join waits until more of the query is resolved. */
   def isHeld(j: Join): Boolean = of(j.left).exists(_.held)
 

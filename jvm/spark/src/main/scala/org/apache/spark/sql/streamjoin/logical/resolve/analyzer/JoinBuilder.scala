@@ -10,8 +10,6 @@ import org.apache.spark.sql.streamjoin.logical.resolve.shared.Refusal
 /** Builds the node of a join that Spark has resolved, by the [[JoinKind]] of the join. */
 private[streamjoin] object JoinBuilder {
 
-  def emitsLate(j: Join): Boolean = StreamJoinHint.on(j).exists(_.emitLate)
-
   /** Keeps what is above a join from being resolved until the join is released. */
   def hold(j: Join): UnresolvedStreamJoin =
     UnresolvedStreamJoin(StreamJoinHint.changed(j)(_.copy(held = true)))
@@ -32,32 +30,29 @@ private[streamjoin] object JoinBuilder {
   /** The node, or the error that the join is refused with. */
   def required(j: Join): LogicalPlan = orThrow(build(j))
 
-  /** The plan of a DataFrame that is a join with options. Spark's joins that wait for a second step are built, or refused. */
-  def finished(plan: LogicalPlan): LogicalPlan =
-    ResolveAwaitedJoin(ResolveChangelogJoin.all(HoldHintedJoins(plan)))
-
   private def built(
       j: Join,
       columns: Seq[NamedExpression],
       byNames: Boolean,
       retained: Boolean = true
   ): Either[Refusal, LogicalPlan] = JoinKind.of(j) match {
-    case Some(JoinKind.Changelog)                 => Right(ResolveChangelogJoin.all(free(j)))
-    case Some(JoinKind.AsOf)                      => AsOfBuilder.build(j)
-    case Some(JoinKind.OfTables)                  => Right(ofTables(j, columns))
-    case Some(JoinKind.EventTime) if emitsLate(j) => Right(LateColumn.emit(j, columns, byNames))
-    case _                                        => StreamJoinBuilder.build(j, retained)
+    case Some(JoinKind.Changelog) => Right(ResolveChangelogJoin.all(free(j)))
+    case Some(JoinKind.AsOf)      => AsOfBuilder.build(j)
+    case Some(JoinKind.OfTables)  => Right(ofTables(j, columns))
+    case Some(JoinKind.EventTime) if StreamJoinHint.emitsLate(j) =>
+      Right(LateColumn.emit(j, columns, byNames))
+    case _ => StreamJoinBuilder.build(j, retained)
   }
 
   private def addsColumns(j: Join): Boolean =
-    isChangelog(j) || emitsLate(j) && JoinKind.required(j).nonEmpty
+    isChangelog(j) || StreamJoinHint.emitsLate(j) && JoinKind.required(j).nonEmpty
 
   private def isChangelog(j: Join): Boolean = JoinKind.of(j).contains(JoinKind.Changelog)
 
   /** It stays Spark's, with the columns that a join of streams would have. */
   private def ofTables(j: Join, columns: Seq[NamedExpression]): LogicalPlan = {
     val plain = StreamJoinHint.changed(j)(_.child)
-    if (!emitsLate(j)) plain
+    if (!StreamJoinHint.emitsLate(j)) plain
     else LateColumn.empty(if (columns == j.output) plain else Project(columns, plain))
   }
 

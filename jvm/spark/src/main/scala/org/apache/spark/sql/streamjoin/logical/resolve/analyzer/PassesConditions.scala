@@ -37,7 +37,7 @@ private[logical] object PassesConditions extends AliasHelper {
       case view: View                                          => alone(view.child)
       case PipeOperator(input)                                 => alone(input)
       // a late row is tested as it comes out
-      case j: Join if !JoinBuilder.emitsLate(j) =>
+      case j: Join if !StreamJoinHint.emitsLate(j) =>
         j.joinType match {
           case LeftOuter | LeftSemi | LeftAnti | ExistenceJoin(_) =>
             Some((j.left, identity, other => tagged(j, j.copy(left = other))))

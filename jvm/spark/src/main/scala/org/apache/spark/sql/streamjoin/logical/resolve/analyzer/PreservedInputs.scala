@@ -6,7 +6,7 @@ import org.apache.spark.sql.catalyst.plans._
 import org.apache.spark.sql.catalyst.plans.logical.{Filter, Join, JoinHint}
 import org.apache.spark.sql.streamjoin.conditions.PlainCondition
 import org.apache.spark.sql.streamjoin.logical.optimize.InputFilters
-import org.apache.spark.sql.streamjoin.logical.plan.JoinKind
+import org.apache.spark.sql.streamjoin.logical.plan.{JoinKind, StreamJoinHint}
 
 import io.streamjoin.model.Side
 
@@ -25,7 +25,7 @@ private[resolve] object PreservedInputs {
   /** Whether a join is an outer join of streams whose padded rows a condition above it may drop. */
   def isOuter(j: Join): Boolean = j.joinType match {
     case LeftOuter | RightOuter | FullOuter =>
-      JoinKind.of(j).contains(JoinKind.EventTime) && !JoinBuilder.emitsLate(j)
+      JoinKind.of(j).contains(JoinKind.EventTime) && !StreamJoinHint.emitsLate(j)
     case _ => false
   }
 
