@@ -26,7 +26,7 @@ class LayersSuite extends AnyFunSuite {
 
   private val spark = Seq(
     "",
-    "shims",
+    "spark",
     "errors",
     "conditions",
     "logical.times",

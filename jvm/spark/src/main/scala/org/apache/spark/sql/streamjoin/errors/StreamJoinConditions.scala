@@ -1,7 +1,7 @@
 package org.apache.spark.sql.streamjoin.errors
 
 import org.apache.spark.{ErrorClassesJsonReader, SparkThrowableHelper}
-import org.apache.spark.sql.streamjoin.shims.SparksErrorTable
+import org.apache.spark.sql.streamjoin.spark.SparksErrorTable
 
 /** The error conditions of this project: their messages and states. */
 private[streamjoin] object StreamJoinConditions {

@@ -24,7 +24,7 @@ import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.streamjoin.checkpoint.StoredSources
 import org.apache.spark.sql.streamjoin.errors.{StateErrors, StreamJoinRuntimeException}
 import org.apache.spark.sql.streamjoin.physical.stateful.CheckpointedState
-import org.apache.spark.sql.streamjoin.shims.PlannerOfBatch
+import org.apache.spark.sql.streamjoin.spark.PlannerOfBatch
 import org.apache.spark.sql.{classic, SparkSession}
 
 /**

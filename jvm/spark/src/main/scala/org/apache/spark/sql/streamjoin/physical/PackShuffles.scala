@@ -17,7 +17,7 @@ import org.apache.spark.sql.streamjoin.physical.changelog.{
   ToUpsertsExec
 }
 import org.apache.spark.sql.streamjoin.physical.stateful.{PackRowsExec, RowChunk, UnpackRowsExec}
-import org.apache.spark.sql.streamjoin.shims.SparkCaseClass
+import org.apache.spark.sql.streamjoin.spark.SparkCaseClass
 
 /**
  * Lets changes go through Spark's shuffles in chunks. Where each row goes does not change.

@@ -5,7 +5,7 @@ import scala.jdk.CollectionConverters._
 import org.apache.spark.sql.catalyst.parser.ParseException
 import org.apache.spark.sql.catalyst.trees.{Origin, SQLQueryContext, TreeNode}
 import org.apache.spark.sql.streamjoin.errors.StreamJoinAnalysisException
-import org.apache.spark.sql.streamjoin.shims.OriginOfNode
+import org.apache.spark.sql.streamjoin.spark.OriginOfNode
 
 /** Moves the positions that a parser notes from an edited text to the text as it was written. */
 private[streamjoin] final class Relocation(edited: EditedText) {

@@ -11,7 +11,7 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.execution.streaming.state._
 import org.apache.spark.sql.streamjoin.StreamJoinConf
 import org.apache.spark.sql.streamjoin.checkpoint.{StateShape, UnsafeRowCodec}
-import org.apache.spark.sql.streamjoin.shims.ProviderOfSpark43
+import org.apache.spark.sql.streamjoin.spark.ProviderOfSpark43
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.util.Utils
 

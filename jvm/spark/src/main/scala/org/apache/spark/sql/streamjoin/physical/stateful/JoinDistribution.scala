@@ -7,7 +7,7 @@ import org.apache.spark.sql.catalyst.plans.physical.{
   Distribution,
   StatefulOpClusteredDistribution
 }
-import org.apache.spark.sql.streamjoin.shims.SparkCaseClass
+import org.apache.spark.sql.streamjoin.spark.SparkCaseClass
 import org.apache.spark.sql.types.{MapType, VariantType}
 
 import io.streamjoin.model.{Routing, Side}

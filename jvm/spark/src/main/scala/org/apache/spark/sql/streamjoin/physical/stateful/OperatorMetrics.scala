@@ -3,7 +3,7 @@ package org.apache.spark.sql.streamjoin.physical.stateful
 import org.apache.spark.SparkContext
 import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
 import org.apache.spark.sql.streaming.StateOperatorProgress
-import org.apache.spark.sql.streamjoin.shims.ProgressOfSpark
+import org.apache.spark.sql.streamjoin.spark.ProgressOfSpark
 
 /**
  * A figure that an operator tells of a batch, summed over all partitions.

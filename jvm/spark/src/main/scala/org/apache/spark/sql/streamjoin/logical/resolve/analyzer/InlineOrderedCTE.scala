@@ -11,7 +11,7 @@ import org.apache.spark.sql.streamjoin.logical.plan.{
   LastRows,
   RelationWindow
 }
-import org.apache.spark.sql.streamjoin.shims.SparkCaseClass
+import org.apache.spark.sql.streamjoin.spark.SparkCaseClass
 import org.apache.spark.sql.streamjoin.{ColumnNames, StreamJoinConf}
 
 /** Puts common table expressions with an order, or with changes, in their places, where a join can see them. */

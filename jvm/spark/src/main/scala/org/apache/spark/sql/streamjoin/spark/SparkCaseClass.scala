@@ -1,4 +1,4 @@
-package org.apache.spark.sql.streamjoin.shims
+package org.apache.spark.sql.streamjoin.spark
 
 /**
  * Makes case classes of Spark's of which a later version has more parameters, all of them switches

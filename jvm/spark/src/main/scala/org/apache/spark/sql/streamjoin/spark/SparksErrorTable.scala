@@ -1,4 +1,4 @@
-package org.apache.spark.sql.streamjoin.shims
+package org.apache.spark.sql.streamjoin.spark
 
 import scala.util.control.NonFatal
 
