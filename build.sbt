@@ -1,6 +1,10 @@
+import SparkVersions.sparkVersion
+
 ThisBuild / scalaVersion := "2.13.18"
 
-lazy val sparkVersion = "4.2.0"
+inThisBuild(SparkVersions.inBuild)
+
+commands += SparkVersions.stageAllJars
 
 lazy val strict = Seq(
   "-deprecation",
@@ -38,19 +42,14 @@ lazy val spark = (project in file("jvm/spark"))
   .settings(
     LocalFiles.settings,
     Publishing.withInside(core),
-    name := "streamjoin",
+    SparkVersions.settings,
     scalacOptions ++= strict,
-    Compile / resourceGenerators += Def.task {
-      val file = (Compile / resourceManaged).value / "streamjoin.properties"
-      IO.write(file, s"version=${version.value}\n")
-      Seq(file)
-    }.taskValue,
     OwnJvm.settings(JvmFlags.forSpark),
     libraryDependencies ++= scalaTest ++ Seq(
-      "org.apache.spark" %% "spark-sql" % sparkVersion % Provided,
-      "org.apache.spark" %% "spark-sql" % sparkVersion % Test classifier "tests",
-      "org.apache.spark" %% "spark-catalyst" % sparkVersion % Test classifier "tests",
-      "org.apache.spark" %% "spark-core" % sparkVersion % Test classifier "tests"
+      "org.apache.spark" %% "spark-sql" % sparkVersion.value % Provided,
+      "org.apache.spark" %% "spark-sql" % sparkVersion.value % Test classifier "tests",
+      "org.apache.spark" %% "spark-catalyst" % sparkVersion.value % Test classifier "tests",
+      "org.apache.spark" %% "spark-core" % sparkVersion.value % Test classifier "tests"
     )
   )
 
@@ -69,7 +68,7 @@ lazy val benchmarksSpark = (project in file("benchmarks/jvm/spark"))
       JvmFlags.forSpark ++ Seq("-XX:TieredStopAtLevel=1", "-XX:ReservedCodeCacheSize=512m")
     ),
     libraryDependencies ++= Seq(
-      "org.apache.spark" %% "spark-sql" % sparkVersion % Provided,
+      "org.apache.spark" %% "spark-sql" % sparkVersion.value % Provided,
       "org.scalatest" %% "scalatest" % "3.2.19" % Test
     )
   )
@@ -86,8 +85,8 @@ lazy val benchmarksHazelcast = (project in file("benchmarks/jvm/hazelcast"))
 
 // Nothing of it is compiled: a broker for the tests and for docker/, and Spark's connector to it.
 lazy val kafka = (project in file("docker/kafka"))
-  .settings(Kafka.settings(sparkVersion))
+  .settings(Kafka.settings(SparkVersions.default))
 
 // Nor of this: what the tests with Delta's tables need.
 lazy val delta = (project in file("tests/delta"))
-  .settings(Delta.settings(sparkVersion))
+  .settings(Delta.settings(SparkVersions.default))

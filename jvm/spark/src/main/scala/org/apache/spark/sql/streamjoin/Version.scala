@@ -5,22 +5,27 @@ import java.util.Properties
 /** The version of this jar, and the versions of Spark it runs on. */
 object Version {
 
-  val current: String = {
-    val properties = new Properties
+  private val properties: Properties = {
+    val loaded = new Properties
     val in = getClass.getResourceAsStream("/streamjoin.properties")
-    try properties.load(in)
+    try loaded.load(in)
     finally in.close()
-    properties.getProperty("version")
+    loaded
   }
 
-  private val supported = Seq("4.2", "4.3")
+  val current: String = properties.getProperty("version")
+
+  private val supported: Seq[String] = properties.getProperty("spark").split(',').toSeq
 
   /** Fails where the jar has not been built for the running Spark. */
   def requireSpark(running: String): Unit =
-    if (!supported.contains(running.split('.').take(2).mkString("."))) {
+    if (!supported.contains(minor(running))) {
+      val one = s"streamjoin-spark-${minor(running)}_2.13-$current.jar"
       throw new IllegalStateException(
-        s"streamjoin $current runs on Spark ${supported.mkString(" and ")}; this is Spark $running. " +
-          "Install a Spark of these versions, or a streamjoin made for this one."
+        s"this jar of streamjoin $current runs on Spark ${supported.mkString(" and ")}; this is " +
+          s"Spark $running. Use $one, or the jar that `python -m streamjoin.jar` prints"
       )
     }
+
+  private def minor(version: String): String = version.split('.').take(2).mkString(".")
 }

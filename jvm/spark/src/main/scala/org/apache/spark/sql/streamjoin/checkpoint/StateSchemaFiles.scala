@@ -10,6 +10,7 @@ import org.apache.spark.sql.execution.datasources.v2.state.StateDataSourceReadOp
 import org.apache.spark.sql.execution.streaming.operators.stateful.StatefulOperatorStateInfo
 import org.apache.spark.sql.execution.streaming.state._
 import org.apache.spark.sql.streamjoin.errors.StateErrors
+import org.apache.spark.sql.streamjoin.spark.CheckpointFiles
 
 /**
  * Writes the schemas of the state beside it, or checks them against those that are there.
@@ -79,13 +80,9 @@ private[streamjoin] object StateSchemaFiles {
       hadoopConf: Configuration
   ): Unit = if (old.nonEmpty) {
     val store = StateStoreId(info.checkpointLocation, info.operatorId, 0)
-    val found = new StateSchemaCompatibilityChecker(
-      StateStoreProviderId(store, info.queryRunId),
-      hadoopConf,
-      old,
-      newSchemaFilePath = None,
-      createSchemaDir = false
-    ).readSchemaFiles()
+    val found = CheckpointFiles
+      .schemas(StateStoreProviderId(store, info.queryRunId), old, hadoopConf)
+      .readSchemaFiles()
     for (now <- schemas; before <- found.get(now.colFamilyName).flatMap(_.lastOption)) {
       if (!DataTypeUtils.sameType(before.valueSchema, now.valueSchema)) {
         throw StateErrors.incompatibleCheckpoint(

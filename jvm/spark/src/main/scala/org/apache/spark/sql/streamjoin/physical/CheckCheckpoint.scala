@@ -24,7 +24,7 @@ import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.streamjoin.checkpoint.StoredSources
 import org.apache.spark.sql.streamjoin.errors.{StateErrors, StreamJoinRuntimeException}
 import org.apache.spark.sql.streamjoin.physical.stateful.CheckpointedState
-import org.apache.spark.sql.streamjoin.spark.PlannerOfBatch
+import org.apache.spark.sql.streamjoin.spark.{CheckpointFiles, PlannerOfBatch}
 import org.apache.spark.sql.{classic, SparkSession}
 
 /**
@@ -67,7 +67,7 @@ private[streamjoin] final class CheckCheckpoint(session: SparkSession)
     // Spark runs the query in a clone of the session, too
     val own = classicSession.cloneSession()
     own.withActive {
-      val log = new OffsetSeqLog(own, folder(w, DIR_NAME_OFFSETS).toString, true)
+      val log = CheckpointFiles.offsets(own, folder(w, DIR_NAME_OFFSETS))
       for (batch <- log.getLatestBatchId()) {
         val operators = planned(w, own, batch, log).collect { case o: CheckpointedState => o }
         val written = operators.flatMap(o => o.requireFit().map(o.getStateInfo.operatorId -> _))

@@ -5,11 +5,7 @@ import scala.util.control.NonFatal
 
 import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.classic.SparkSession
-import org.apache.spark.sql.execution.streaming.checkpointing.{
-  CheckpointFileManager,
-  CommitLog,
-  OffsetSeqLog
-}
+import org.apache.spark.sql.execution.streaming.checkpointing.CheckpointFileManager
 import org.apache.spark.sql.execution.streaming.runtime.StreamingCheckpointConstants
 import org.apache.spark.sql.execution.streaming.state._
 import org.apache.spark.sql.internal.SQLConf
@@ -26,6 +22,7 @@ import org.apache.spark.sql.streamjoin.errors.{
   StreamJoinAnalysisException,
   StreamJoinRuntimeException
 }
+import org.apache.spark.sql.streamjoin.spark.CheckpointFiles
 import org.apache.spark.sql.types.StructType
 
 import io.streamjoin.model.{Routing, Side}
@@ -73,7 +70,7 @@ private[pending] final class StoredJoins(
   private val commits = {
     val folder = new Path(root, StreamingCheckpointConstants.DIR_NAME_COMMITS)
     if (!readable("commits")(manager.exists(folder))) throw absent(notACheckpoint)
-    new CommitLog(session, folder.toString, true)
+    CheckpointFiles.commits(session, folder)
   }
 
   /** The batch that is looked at: the one asked for, or the last that was committed. */
@@ -92,7 +89,7 @@ private[pending] final class StoredJoins(
   def batchTimeMs: Option[Long] = {
     val folder = new Path(root, StreamingCheckpointConstants.DIR_NAME_OFFSETS)
     readable(s"offsets/$batch") {
-      new OffsetSeqLog(session, folder.toString, true).offsetSeqMetadataForBatchId(batch)
+      CheckpointFiles.offsets(session, folder).offsetSeqMetadataForBatchId(batch)
     }.map(_.batchTimestampMs)
   }
 
@@ -155,11 +152,9 @@ private[pending] final class StoredJoins(
 
   private def described(operator: Long): Option[StoredJoin] = {
     val folder = new Path(state, operator.toString)
-    val reader =
-      OperatorStateMetadataReader.createReader(folder, hadoopConf, 2, batch, false)
     if (!manager.exists(OperatorStateMetadataV2.metadataDirPath(folder))) None
     else
-      reader.read().collect {
+      CheckpointFiles.operatorMetadata(folder, hadoopConf, batch).collect {
         case m: OperatorStateMetadataV2
             if Seq(JoinDescription.Operator, StoredOrder.Operator)
               .contains(m.operatorInfo.operatorName) =>

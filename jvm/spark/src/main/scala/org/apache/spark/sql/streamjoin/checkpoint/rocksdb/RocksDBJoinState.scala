@@ -15,6 +15,7 @@ import org.apache.spark.sql.streamjoin.checkpoint.{
   UnsafeRowCodec
 }
 import org.apache.spark.sql.streamjoin.errors.StateErrors
+import org.apache.spark.sql.streamjoin.spark.OrderedFamily
 
 import io.streamjoin.model.{BySide, Side, Watermarks}
 import io.streamjoin.state.segment.{SegmentJoinState, StateRow}
@@ -145,13 +146,15 @@ private[rocksdb] final class RocksDBJoinState(store: StateStore, shape: StateSha
     private var count = numbers.get(sizeName).getOrElse(0L)
     private var evictedTo = Array.emptyLongArray
 
-    store.createColFamilyIfAbsent(
+    private val rows = new OrderedFamily(
+      store,
       rowsFamily,
       RocksDBLayout.rowKey,
       StateFormat.rowValue(shape.schema(side)),
       RocksDBLayout.rowEncoder
     )
-    store.createColFamilyIfAbsent(
+    private val limits = new OrderedFamily(
+      store,
       limitsFamily,
       RocksDBLayout.limitKey,
       RocksDBLayout.limitValue,
@@ -195,7 +198,7 @@ private[rocksdb] final class RocksDBJoinState(store: StateStore, shape: StateSha
         val last =
           if (greatest == Long.MaxValue) to(key, greatest, Long.MaxValue)
           else to(key, greatest + 1, Long.MinValue)
-        store.rangeScan(Some(from(key, least, Long.MinValue)), Some(last), rowsFamily)
+        rows.scan(from(key, least, Long.MinValue), last)
       }
 
     /** The least limit `k`; what was below the watermark of the last eviction has gone. */
@@ -204,10 +207,9 @@ private[rocksdb] final class RocksDBJoinState(store: StateStore, shape: StateSha
       else {
         val (low, high) = (Long.MinValue, Long.MaxValue)
         val from = if (evictedTo.isEmpty) low else evictedTo(k)
-        val found = store.rangeScan(
-          Some(limitFrom(k, from, low, low, low)),
-          Some(limitTo(k, high, high, high, high)),
-          limitsFamily
+        val found = limits.scan(
+          limitFrom(k, from, low, low, low),
+          limitTo(k, high, high, high, high)
         )
         try if (found.hasNext) found.next().key.getLong(1) else high
         finally found.close()
@@ -261,12 +263,12 @@ private[rocksdb] final class RocksDBJoinState(store: StateStore, shape: StateSha
       val least = Long.MinValue
       def begin = limitFrom(k, before, least, least, least)
       def end = limitTo(k, now, least, least, least)
-      val going = closing(store.rangeScan(Some(begin), Some(end), limitsFamily)).flatMap { p =>
+      val going = closing(limits.scan(begin, end)).flatMap { p =>
         val row = take(p.key.getLong(2), p.key.getLong(3), p.key.getLong(4), rowNeeded)
         row.foreach(remove(_, exceptLimit = k))
         row
       }
-      going ++ finallyDo(store.deleteRange(begin, end, limitsFamily))
+      going ++ finallyDo(limits.deleteRange(begin, end))
     }
 
     /** The row; none: it was taken away before, and the limit that it was kept with is not found by the row. */

@@ -93,11 +93,11 @@ private[segment] final class SegmentStateStore(
   override def put(key: UnsafeRow, value: UnsafeRow, colFamilyName: String): Unit =
     numbers += key.getString(0) -> value.getLong(0)
 
-  override def allColumnFamilyNames: Set[String] = Set(StateStore.DEFAULT_COL_FAMILY_NAME)
+  def allColumnFamilyNames: Set[String] = Set(StateStore.DEFAULT_COL_FAMILY_NAME)
 
   override def toString: String = s"SegmentStateStore[$id, version $version]"
 
-  // ---- what it does not serve ----
+  // ---- what it does not serve; Spark 4.1 lacks the methods without `override` ----
 
   private def unsupported(operation: String): Nothing =
     throw StateStoreErrors.unsupportedOperationException(operation, "SegmentStateStoreProvider")
@@ -110,7 +110,7 @@ private[segment] final class SegmentStateStore(
       colFamilyName: String
   ): StateStoreIterator[UnsafeRowPair] = unsupported("prefixScan")
 
-  override def prefixScanWithMultiValues(
+  def prefixScanWithMultiValues(
       prefixKey: UnsafeRow,
       colFamilyName: String
   ): StateStoreIterator[UnsafeRowPair] = unsupported("prefixScanWithMultiValues")
@@ -118,7 +118,7 @@ private[segment] final class SegmentStateStore(
   override def iterator(colFamilyName: String): StateStoreIterator[UnsafeRowPair] =
     unsupported("iterator")
 
-  override def iteratorWithMultiValues(colFamilyName: String): StateStoreIterator[UnsafeRowPair] =
+  def iteratorWithMultiValues(colFamilyName: String): StateStoreIterator[UnsafeRowPair] =
     unsupported("iteratorWithMultiValues")
 
   override def removeColFamilyIfExists(colFamilyName: String): Boolean =

@@ -11,7 +11,7 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.execution.streaming.state._
 import org.apache.spark.sql.streamjoin.StreamJoinConf
 import org.apache.spark.sql.streamjoin.checkpoint.{StateShape, UnsafeRowCodec}
-import org.apache.spark.sql.streamjoin.spark.ProviderOfSpark43
+import org.apache.spark.sql.streamjoin.spark.VersionedStores
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.util.Utils
 
@@ -37,9 +37,8 @@ import io.streamjoin.state.segment.{History, SegmentJoinState, Spilling}
  * @param spillingOf when rows go to the local disk, and where, by the settings of the store
  */
 private[sql] final class SegmentStateStoreProvider(spillingOf: StateStoreConf => Spilling)
-    extends StateStoreProvider
+    extends VersionedStores
     with RowsOfRuns.Holder
-    with ProviderOfSpark43
     with Logging {
 
   /** As Spark makes it. */
@@ -88,13 +87,12 @@ private[sql] final class SegmentStateStoreProvider(spillingOf: StateStoreConf =>
 
   override def stateStoreId: StateStoreId = storeId
 
-  override def getStore(
+  protected override def open(
       version: Long,
-      stateStoreCkptId: Option[String],
-      forceSnapshotOnCommit: Boolean,
-      loadEmpty: Boolean
+      checkpoint: Option[String],
+      isEmpty: Boolean
   ): StateStore =
-    new SegmentStateStore(this, version, if (loadEmpty) None else Some(stateStoreCkptId))
+    new SegmentStateStore(this, version, if (isEmpty) None else Some(checkpoint))
 
   override def close(): Unit = synchronized {
     closed = true

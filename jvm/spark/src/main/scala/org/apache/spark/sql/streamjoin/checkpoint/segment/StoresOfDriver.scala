@@ -40,7 +40,7 @@ private[streamjoin] object StoresOfDriver {
 
   private def taken(id: StateStoreProviderId, store: StateStore): StateStore = {
     store match {
-      case one: Provided if SparkContext.isDriver(SparkEnv.get.executorId) =>
+      case one: Provided if SparkEnv.get.executorId == SparkContext.DRIVER_IDENTIFIER =>
         one.keepProvider(provider => { providers.put(id, provider); () })
       case _ =>
     }

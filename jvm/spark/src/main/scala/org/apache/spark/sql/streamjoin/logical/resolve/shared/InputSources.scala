@@ -5,12 +5,10 @@ import scala.util.Try
 
 import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
-import org.apache.spark.sql.catalyst.streaming.{
-  HasStreamingSourceIdentifyingName,
-  StreamingRelationV2
-}
+import org.apache.spark.sql.catalyst.streaming.StreamingRelationV2
 import org.apache.spark.sql.catalyst.util.CaseInsensitiveMap
 import org.apache.spark.sql.execution.streaming.runtime.StreamingRelation
+import org.apache.spark.sql.streamjoin.spark.NamedSources
 import org.json4s._
 import org.json4s.jackson.JsonMethods.parse
 
@@ -26,9 +24,10 @@ private[resolve] object InputSources {
   def of(input: LogicalPlan): Seq[String] =
     input.collectLeaves().flatMap(named).distinct.sorted
 
-  private def named(leaf: LogicalPlan): Seq[String] = leaf match {
-    case s: HasStreamingSourceIdentifyingName if s.sourceIdentifyingName.nameOpt.nonEmpty =>
-      s.sourceIdentifyingName.nameOpt.map(name => s"source $name").toSeq
+  private def named(leaf: LogicalPlan): Seq[String] =
+    NamedSources.nameOf(leaf).fold(located(leaf))(name => Seq(s"source $name"))
+
+  private def located(leaf: LogicalPlan): Seq[String] = leaf match {
     case s: StreamingRelation =>
       val source = s.dataSource
       source.catalogTable match {

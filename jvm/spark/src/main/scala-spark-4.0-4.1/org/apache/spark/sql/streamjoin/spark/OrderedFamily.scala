@@ -1,0 +1,66 @@
+package org.apache.spark.sql.streamjoin.spark
+
+import java.util.Arrays
+
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+import org.apache.spark.sql.execution.streaming.state._
+import org.apache.spark.sql.types.StructType
+import org.apache.spark.util.NextIterator
+
+/**
+ * A column family of a RocksDB store that is read by ranges of its keys. The bytes in the store are those
+ * of later versions of Spark, which read and delete ranges themselves.
+ *
+ * This version of Spark reads the keys that begin with the same bytes. A scan reads those that begin as both
+ * ends of the range do, and skips the ones before the range:
+ *
+ * {{{
+ *   range of (key hash, time)    read                 skipped
+ *   (7, 10:00) to (7, 11:00)     key hash 7           times before 10:00
+ * }}}
+ */
+private[streamjoin] final class OrderedFamily(
+    store: StateStore,
+    name: String,
+    keySchema: StructType,
+    valueSchema: StructType,
+    encoder: KeyStateEncoderSpec
+) {
+
+  store.createColFamilyIfAbsent(name, keySchema, valueSchema, encoder)
+
+  private val db = store.asInstanceOf[RocksDBStateStoreProvider#RocksDBStateStore].dbInstance()
+  private val (keys, values) = {
+    val rows = new UnsafeRowDataEncoder(encoder, valueSchema)
+    (
+      RocksDBStateEncoder.getKeyEncoder(rows, encoder, useColumnFamilies = true),
+      RocksDBStateEncoder.getValueEncoder(rows, valueSchema, useMultipleValuesPerKey = false)
+    )
+  }
+
+  /** The pairs from one key to the last before another, in the order of the keys. */
+  def scan(from: UnsafeRow, until: UnsafeRow): StateStoreIterator[UnsafeRowPair] = {
+    val (first, end) = (keys.encodeKey(from), keys.encodeKey(until))
+    val same = Arrays.mismatch(first, end)
+    val found = db.prefixScan(if (same < 0) first else first.take(same), name)
+    val pair = new UnsafeRowPair
+    new StateStoreIterator(
+      found
+        .dropWhile(kv => Arrays.compareUnsigned(kv.key, first) < 0)
+        .takeWhile(kv => Arrays.compareUnsigned(kv.key, end) < 0)
+        .map(kv => pair.withRows(keys.decodeKey(kv.key), values.decodeValue(kv.value))),
+      () => close(found)
+    )
+  }
+
+  def deleteRange(from: UnsafeRow, until: UnsafeRow): Unit = {
+    val found = scan(from, until)
+    try found.foreach(pair => store.remove(pair.key, name))
+    finally found.close()
+  }
+
+  private def close(found: Iterator[_]): Unit = found match {
+    case open: NextIterator[_] => open.closeIfNeeded()
+    case _ =>
+  }
+}

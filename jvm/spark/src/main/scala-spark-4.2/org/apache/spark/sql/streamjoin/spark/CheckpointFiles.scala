@@ -1,0 +1,40 @@
+package org.apache.spark.sql.streamjoin.spark
+
+import org.apache.hadoop.conf.Configuration
+import org.apache.hadoop.fs.Path
+import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.execution.streaming.checkpointing.{CommitLog, OffsetSeqLog}
+import org.apache.spark.sql.execution.streaming.state._
+
+/** Readers of the files of a checkpoint. They create no folders. */
+private[streamjoin] object CheckpointFiles {
+
+  def commits(session: SparkSession, folder: Path): CommitLog =
+    new CommitLog(session, folder.toString, readOnly = true)
+
+  def offsets(session: SparkSession, folder: Path): OffsetSeqLog =
+    new OffsetSeqLog(session, folder.toString, readOnly = true)
+
+  /** The metadata of an operator with a state, in format 2, at a batch. */
+  def operatorMetadata(
+      operator: Path,
+      hadoopConf: Configuration,
+      batch: Long
+  ): Option[OperatorStateMetadata] =
+    OperatorStateMetadataReader
+      .createReader(operator, hadoopConf, 2, batch, createMetadataDir = false)
+      .read()
+
+  def schemas(
+      store: StateStoreProviderId,
+      files: List[Path],
+      hadoopConf: Configuration
+  ): StateSchemaCompatibilityChecker =
+    new StateSchemaCompatibilityChecker(
+      store,
+      hadoopConf,
+      files,
+      newSchemaFilePath = None,
+      createSchemaDir = false
+    )
+}

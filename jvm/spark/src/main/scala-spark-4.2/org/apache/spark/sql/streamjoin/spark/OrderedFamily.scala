@@ -1,0 +1,23 @@
+package org.apache.spark.sql.streamjoin.spark
+
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+import org.apache.spark.sql.execution.streaming.state._
+import org.apache.spark.sql.types.StructType
+
+/** A column family of a RocksDB store that is read by ranges of its keys. */
+private[streamjoin] final class OrderedFamily(
+    store: StateStore,
+    name: String,
+    keySchema: StructType,
+    valueSchema: StructType,
+    encoder: KeyStateEncoderSpec
+) {
+
+  store.createColFamilyIfAbsent(name, keySchema, valueSchema, encoder)
+
+  /** The pairs from one key to the last before another, in the order of the keys. */
+  def scan(from: UnsafeRow, until: UnsafeRow): StateStoreIterator[UnsafeRowPair] =
+    store.rangeScan(Some(from), Some(until), name)
+
+  def deleteRange(from: UnsafeRow, until: UnsafeRow): Unit = store.deleteRange(from, until, name)
+}
