@@ -10,7 +10,8 @@ STAMPS := $(VENV)/.stamps
 
 VERSION := $(shell sed -n 's/^ThisBuild *\/ *version *:= *"\(.*\)"/\1/p' version.sbt)
 WHEEL := $(DIST)/pyspark_streamjoin-$(VERSION)-py3-none-any.whl
-JAR := python/src/streamjoin/jars/streamjoin_2.13-$(VERSION).jar
+# The jar for the default Spark; those for the others are made with it.
+JAR := python/src/streamjoin/jars/streamjoin-spark-4.2_2.13-$(VERSION).jar
 
 BUILD := build.sbt version.sbt project/build.properties $(wildcard project/*.sbt project/*.scala)
 JVM_MAIN := $(shell find jvm/*/src/main -type f 2>/dev/null)
@@ -126,7 +127,7 @@ docs: $(STAMPS)/release-venv
 # The wheel is built anew: it takes the address of the repository into its metadata.
 release: $(STAMPS)/release-venv docs
 	rm -rf target/release $(DIST)
-	$(SBT) stagePython spark/publish
+	$(SBT) 'forEachSpark stagePython spark/publish'
 	@touch $(JAR)
 	$(MAKE) wheel
 	$(RELEASE_VENV)/bin/twine check --strict $(DIST)/*.whl
@@ -137,7 +138,7 @@ wheel: $(WHEEL)
 jar: $(JAR)
 
 lint: lint-python
-	$(SBT) scalafmtCheckAll benchmarksFlink/scalafmtCheckAll benchmarksHazelcast/scalafmtCheckAll scalafmtSbtCheck
+	STREAMJOIN_TIMES=$(SHARE) $(SBT) scalafmtCheckAll benchmarksFlink/scalafmtCheckAll benchmarksHazelcast/scalafmtCheckAll scalafmtSbtCheck
 
 lint-python: $(STAMPS)/venv
 	$(RUFF) check $(PYTHON_CODE)
@@ -172,11 +173,11 @@ $(STAMPS)/release-venv: python/requirements-release.txt | $(STAMPS)/venv
 # One start of sbt for all of it: the jars come out of the run that tested them.
 $(STAMPS)/jvm-tested: $(BUILD) .scalafmt.conf $(JVM_MAIN) $(JVM_TEST) $(BENCHMARKS_JVM) | $(STAMPS)/venv
 	STREAMJOIN_TIMES=$(SHARE) $(SBT) scalafmtCheckAll benchmarksFlink/scalafmtCheckAll benchmarksHazelcast/scalafmtCheckAll scalafmtSbtCheck \
-	  test stagePython benchmarks/stageBenchmarks benchmarksSpark/stageBenchmarks kafka/stageKafka delta/stageDelta spark/stageTestJars
+	  test 'forEachSpark stagePython' benchmarks/stageBenchmarks benchmarksSpark/stageBenchmarks kafka/stageKafka delta/stageDelta spark/stageTestJars
 	@touch $(JAR) $(STAMPS)/test-jars-staged $@
 
 $(JAR): $(BUILD) $(JVM_MAIN) | $(STAMPS)/venv
-	$(SBT) stagePython
+	$(SBT) 'forEachSpark stagePython'
 	@touch $@
 
 $(WHEEL): $(JAR) $(STAMPS)/venv $(PYTHON_PACKAGE)

@@ -4,7 +4,7 @@ ThisBuild / scalaVersion := "2.13.18"
 
 inThisBuild(SparkVersions.inBuild)
 
-commands += SparkVersions.stageAllJars
+commands += SparkVersions.forEachSpark
 
 lazy val strict = Seq(
   "-deprecation",

@@ -10,7 +10,8 @@ import sbt.Keys._
  *   jvm/spark/src/main/scala-spark-4.1-4.2    4.1 to 4.2
  * }}}
  *
- * `sbt -Dspark.version=4.1.1` compiles and packages for that version. `stageAllJars` makes the jar of each range.
+ * `sbt -Dspark.version=4.1.1` compiles and packages for that version; `sbt 'forEachSpark stagePython'` makes
+ * the jar of each range.
  */
 object SparkVersions {
 
@@ -41,7 +42,8 @@ object SparkVersions {
 
   /** One folder of results for each range, so that each compiles incrementally. */
   val settings: Seq[Setting[_]] = Seq(
-    name := s"streamjoin-spark-${sparkRange.value.name}",
+    name := "streamjoin",
+    moduleName := s"streamjoin-spark-${sparkRange.value.name}",
     target := {
       val range = sparkRange.value
       if (range == ranges.last) target.value else target.value / s"spark-${range.name}"
@@ -58,12 +60,13 @@ object SparkVersions {
     }.taskValue
   )
 
-  /** Packages and stages the jar of each range, the default one last: the session goes on with it. */
-  val stageAllJars: Command = Command.command("stageAllJars") { state =>
-    val steps = ranges.flatMap(r =>
-      Seq(s"""set ThisBuild / sparkVersion := "${r.compiledFor}"""", "stagePython")
-    )
-    steps.toList ::: state
+  /** Runs tasks for each range, the default one last: the session goes on with it. */
+  val forEachSpark: Command = Command.args("forEachSpark", "<task>...") { (state, tasks) =>
+    val steps = ranges.toList.flatMap { range =>
+      val set = s"""set ThisBuild / SparkVersions.sparkVersion := "${range.compiledFor}""""
+      set :: tasks.toList
+    }
+    steps ::: state
   }
 
   private def rangeOf(version: String): Range = {

@@ -45,25 +45,32 @@ def problems(root: Path) -> Iterator[str]:
         yield f"CHANGELOG.md begins with {changes[:1]}, not with the changes of {version}"
     [wheel] = (root / "dist").glob("*.whl")
     yield from _of_wheel(_metadata(wheel), version)
-    folder = artifacts(root)
-    name = f"streamjoin_2.13-{version}"
+    jars = [name for name in ZipFile(wheel).namelist() if name.endswith(".jar")]
+    if not jars:
+        yield "the wheel holds no jar"
+    for jar in jars:
+        yield from _of_artifact(root, wheel, jar, version)
+
+
+def _of_artifact(root: Path, wheel: Path, in_wheel: str, version: str) -> Iterator[str]:
+    name = Path(in_wheel).stem
+    folder = artifacts(root, name.removesuffix(f"-{version}"))
     for ending in (".pom", ".jar", "-sources.jar", "-javadoc.jar"):
         if not (folder / f"{name}{ending}").is_file():
             yield f"{name}{ending} was not published to {folder}"
     if (folder / f"{name}.pom").is_file():
         yield from _of_pom(ET.parse(folder / f"{name}.pom").getroot(), version)
     if (folder / f"{name}.jar").is_file():
-        jar = ZipFile(wheel).read(f"streamjoin/jars/{name}.jar")
-        if jar != (folder / f"{name}.jar").read_bytes():
-            yield "the wheel holds another jar than the one for Maven"
+        if ZipFile(wheel).read(in_wheel) != (folder / f"{name}.jar").read_bytes():
+            yield f"the wheel holds another {name}.jar than the one for Maven"
         with ZipFile(folder / f"{name}.jar") as contents:
             for text in ("META-INF/LICENSE", "META-INF/NOTICE"):
                 if text not in contents.namelist():
                     yield f"{name}.jar has no {text}"
 
 
-def artifacts(root: Path) -> Path:
-    return root / BUILT / "maven/io/streamjoin/streamjoin_2.13" / stated_version(root)
+def artifacts(root: Path, artifact: str) -> Path:
+    return root / BUILT / "maven/io/streamjoin" / artifact / stated_version(root)
 
 
 def _metadata(wheel: Path) -> Message:

@@ -68,7 +68,7 @@ def check(session: SparkSession) -> None:
         loaded = session.sql("SELECT streamjoin_version()").collect()[0][0]
     except AnalysisException as error:
         if error.getCondition() == "UNRESOLVED_ROUTINE":
-            raise _errors.jar_not_on_server() from None
+            raise _errors.jar_not_on_server(session.version) from None
         raise
     if loaded != __version__:
         raise _errors.server_of_other_version(loaded, __version__)

@@ -83,15 +83,15 @@ def session_unfit(problem: str) -> SetupError:
 def spark_unsupported(what: str, version: str, supported: str) -> SetupError:
     return SetupError(
         f"streamjoin runs on Spark {supported}; {what} is {version}. "
-        'Install one that fits:\n  pip install "pyspark>=4.2,<4.4"'
+        'Install one that fits:\n  pip install "pyspark>=4.1,<4.4"'
     )
 
 
-def jar_not_on_server() -> SetupError:
+def jar_not_on_server(spark: str) -> SetupError:
     return SetupError(
-        "This Spark Connect server was started without the streamjoin jar, and cannot take it up "
-        "any more (addArtifact is too late). Start the server with it:\n"
-        "  start-connect-server.sh --jars streamjoin_2.13-VERSION.jar\n"
+        f"This Spark Connect server was started without the streamjoin jar for Spark {spark}, and "
+        "cannot take it up any more (addArtifact is too late). Start the server with it:\n"
+        f"  start-connect-server.sh --jars $(python -m streamjoin.jar --spark {spark})\n"
         "or, for a server in this process, the session:\n"
         '  spark = streamjoin.configure(SparkSession.builder.remote("local")).getOrCreate()'
     )

@@ -11,8 +11,8 @@ except ModuleNotFoundError as error:
         raise
     # the wheel asks for none, lest pip replace the one of a cluster
     raise ImportError(
-        "streamjoin runs on PySpark 4.2 or 4.3, and this Python has none. Install it:\n"
-        '  pip install "pyspark>=4.2,<4.4"'
+        "streamjoin runs on PySpark 4.1, 4.2 or 4.3, and this Python has none. Install it:\n"
+        '  pip install "pyspark>=4.1,<4.4"'
     ) from None
 
 from streamjoin import _errors
@@ -31,7 +31,8 @@ def _built() -> str:
 
 __version__ = _built()
 
-_SUPPORTED = ("4.2", "4.3")
+# A version of Spark, and the one after which its jar is named.
+_JAR_OF = {"4.1": "4.1", "4.2": "4.2", "4.3": "4.2"}
 
 
 def require_supported_pyspark() -> None:
@@ -39,9 +40,16 @@ def require_supported_pyspark() -> None:
 
 
 def require_supported(what: str, version: str) -> None:
-    minor = ".".join(version.split(".")[:2])
-    if minor not in _SUPPORTED:
-        raise _errors.spark_unsupported(what, version, " or ".join(_SUPPORTED))
+    range_of(what, version)
+
+
+def range_of(what: str, version: str) -> str:
+    """Give the version of Spark after which the jar for this one is named."""
+    found = _JAR_OF.get(".".join(version.split(".")[:2]))
+    if found is None:
+        *others, last = _JAR_OF
+        raise _errors.spark_unsupported(what, version, f"{', '.join(others)} or {last}")
+    return found
 
 
 # Another pyspark lacks what the modules of this package import, which would say less.

@@ -1,7 +1,8 @@
-"""``python -m streamjoin.jar`` prints the path of the jar."""
+"""``python -m streamjoin.jar [--spark 4.1]`` prints the path of the jar for a Spark."""
 
 from __future__ import annotations
 
+import argparse
 import sys
 
 from streamjoin._errors import SetupError
@@ -9,8 +10,12 @@ from streamjoin._jar import jar_path
 
 
 def main() -> None:
+    parser = argparse.ArgumentParser(
+        prog="python -m streamjoin.jar", description="Prints the path of the jar."
+    )
+    parser.add_argument("--spark", help="the version of Spark that loads it; the installed one")
     try:
-        print(jar_path())
+        print(jar_path(parser.parse_args().spark))
     except SetupError as error:
         sys.exit(str(error))
 

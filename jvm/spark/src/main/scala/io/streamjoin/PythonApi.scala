@@ -22,7 +22,8 @@ object PythonApi {
   def version(): String = Version.current
 
   /** What is wrong with the session as a sentence, or null. */
-  def check(session: SparkSession): String = DataFrameOperations.check(session).orNull
+  def check(session: SparkSession): String =
+    Version.problem(session.version).orElse(DataFrameOperations.check(session)).orNull
 
   /**
    * Imposes an order on a column, with the options of `IMPOSE_ORDER` by name.

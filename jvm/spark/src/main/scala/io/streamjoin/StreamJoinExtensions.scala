@@ -1,7 +1,7 @@
 package io.streamjoin
 
-import org.apache.spark.sql.streamjoin.Version
 import org.apache.spark.sql.streamjoin.api.ExtensionPoints
+import org.apache.spark.sql.streamjoin.{RefuseQueries, Version}
 import org.apache.spark.sql.{SparkSessionExtensions, SparkSessionExtensionsProvider}
 
 /**
@@ -62,8 +62,12 @@ import org.apache.spark.sql.{SparkSessionExtensions, SparkSessionExtensionsProvi
  * Applied twice, it changes nothing: every rule leaves alone what another copy of it has done.
  */
 class StreamJoinExtensions extends SparkSessionExtensionsProvider {
-  override def apply(extensions: SparkSessionExtensions): Unit = {
-    Version.requireSpark(org.apache.spark.SPARK_VERSION)
-    ExtensionPoints.inject(extensions)
-  }
+  override def apply(extensions: SparkSessionExtensions): Unit =
+    Version.problem(org.apache.spark.SPARK_VERSION) match {
+      case None          => ExtensionPoints.inject(extensions)
+      case Some(problem) =>
+        // Spark logs the exception and goes on if the jar alone is given
+        extensions.injectHintResolutionRule(_ => RefuseQueries(problem))
+        throw new IllegalStateException(problem)
+    }
 }

@@ -17,15 +17,12 @@ object Version {
 
   private val supported: Seq[String] = properties.getProperty("spark").split(',').toSeq
 
-  /** Fails where the jar has not been built for the running Spark. */
-  def requireSpark(running: String): Unit =
-    if (!supported.contains(minor(running))) {
-      val one = s"streamjoin-spark-${minor(running)}_2.13-$current.jar"
-      throw new IllegalStateException(
-        s"this jar of streamjoin $current runs on Spark ${supported.mkString(" and ")}; this is " +
-          s"Spark $running. Use $one, or the jar that `python -m streamjoin.jar` prints"
-      )
-    }
-
-  private def minor(version: String): String = version.split('.').take(2).mkString(".")
+  /** Why the jar does not run on a version of Spark, if so. */
+  def problem(running: String): Option[String] = {
+    val minor = running.split('.').take(2).mkString(".")
+    Option.unless(supported.contains(minor))(
+      s"This jar of streamjoin $current runs on Spark ${supported.mkString(" and ")}, but this is " +
+        s"Spark $running: use the jar that `python -m streamjoin.jar --spark $minor` prints."
+    )
+  }
 }

@@ -8,6 +8,6 @@ private[streamjoin] object NamedSources {
 
   def nameOf(leaf: LogicalPlan): Option[String] = leaf match {
     case s: HasStreamingSourceIdentifyingName => s.sourceIdentifyingName.nameOpt
-    case _ => None
+    case _                                    => None
   }
 }
