@@ -2,7 +2,9 @@ PYTHON ?= python3
 SBT ?= ./sbt
 VENV := .venv
 BIN := $(VENV)/bin
-NEXT_VENV := .venv-spark-4.3
+# The newest patch of each other version of Spark; each has an environment .venv-spark-4.1 and so on.
+OTHER_SPARKS := 4.1.4 4.3.0
+OTHER_MINORS := $(basename $(OTHER_SPARKS))
 RELEASE_VENV := .venv-release
 DIST := dist
 # Outside target/, which sbt cleans at will.
@@ -99,9 +101,10 @@ endif
 test-all: test test-thorough
 
 # What `make test` leaves out. Its Python tests start brokers, clusters and drivers: one at a time.
-test-thorough: $(STAMPS)/jvm-tested $(STAMPS)/installed $(STAMPS)/next-spark $(STAMPS)/test-jars-staged $(STAMPS)/shared-classes
+test-thorough: $(STAMPS)/jvm-tested $(STAMPS)/installed $(OTHER_MINORS:%=$(STAMPS)/spark-%) $(STAMPS)/test-jars-staged $(STAMPS)/shared-classes
 	$(SBT) core/test
-	STREAMJOIN_SPARK_4_3_PYTHON=$(abspath $(NEXT_VENV))/bin/python $(PYTEST) -m thorough
+	STREAMJOIN_OTHER_SPARKS="$(foreach s,$(OTHER_MINORS),$(s)=$(abspath .venv-spark-$(s))/bin/python)" \
+	  $(PYTEST) -m thorough
 
 # Each part runs whatever became of the one before; what failed is said at the end.
 nightly: MINUTES = 180
@@ -184,12 +187,14 @@ $(WHEEL): $(JAR) $(STAMPS)/venv $(PYTHON_PACKAGE)
 	rm -rf $(DIST)
 	$(BIN)/python -m build --wheel --no-isolation --outdir $(DIST) python
 
-# The same wheel on the next version of Spark.
-$(STAMPS)/next-spark: $(WHEEL)
-	test -x $(NEXT_VENV)/bin/python || $(PYTHON) -m venv $(NEXT_VENV)
-	$(NEXT_VENV)/bin/python -m pip install --quiet --disable-pip-version-check \
-	  'pyspark==4.3.0' 'pandas<3' pyarrow
-	$(NEXT_VENV)/bin/python -m pip install --quiet --disable-pip-version-check \
+# The same wheel on another version of Spark, with as much as the tests of versions need.
+$(STAMPS)/spark-%: $(WHEEL)
+	test -x .venv-spark-$*/bin/python || $(PYTHON) -m venv .venv-spark-$*
+	grep -E '^(confluent-kafka|numpy|pandas|pyarrow|pytest|testcontainers)' python/requirements-dev.txt \
+	  > .venv-spark-$*/requirements.txt
+	.venv-spark-$*/bin/python -m pip install --quiet --disable-pip-version-check \
+	  pyspark==$(filter $*.%,$(OTHER_SPARKS)) -r .venv-spark-$*/requirements.txt
+	.venv-spark-$*/bin/python -m pip install --quiet --disable-pip-version-check \
 	  --force-reinstall --no-deps $<
 	@touch $@
 

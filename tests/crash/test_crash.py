@@ -9,7 +9,6 @@ compare such runs with it).
 from __future__ import annotations
 
 import json
-import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -29,6 +28,7 @@ from tests.differential.lateness import judge, on_time
 from tests.differential.oracle import answer
 from tests.differential.plans import output_columns
 from tests.differential.runner import Run
+from tests.other_sparks import MINORS, python_of
 
 
 @pytest.mark.parametrize("name", SCENARIOS)
@@ -49,12 +49,11 @@ def test_output_is_exact_after_kills_while_state_is_merged(
     check_kills("chain", spark, tmp_path, pytestconfig, kills)
 
 
-def test_output_is_exact_after_a_kill_on_spark_4_3(
-    spark: SparkSession, tmp_path: Path, pytestconfig: pytest.Config
+@pytest.mark.parametrize("minor", MINORS)
+def test_output_is_exact_after_a_kill_on_another_spark(
+    minor: str, spark: SparkSession, tmp_path: Path, pytestconfig: pytest.Config
 ) -> None:
-    python = os.environ.get("STREAMJOIN_SPARK_4_3_PYTHON")
-    if not python:
-        pytest.skip("STREAMJOIN_SPARK_4_3_PYTHON names no Python that has pyspark 4.3")
+    python = python_of(minor)
     check_kills("chain", spark, tmp_path, pytestconfig, [Kill(1, "committed", 0)], python=python)
 
 

@@ -2,6 +2,8 @@
 
 Those that are there stay as they are, for they are what the code has promised to read. To make one
 anew, delete it first; that is right only while its format has not been released.
+
+With the Python of an earlier version of Spark, it makes those of that version.
 """
 
 from __future__ import annotations
@@ -9,10 +11,11 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
+import pyspark
 from pyspark.sql import SparkSession
 
 import streamjoin
-from tests.golden_checkpoints.archive import Morning, archive, pack
+from tests.golden_checkpoints.archive import OF_OTHER_SPARKS, SPARK, Morning, archive, minor, pack
 from tests.golden_checkpoints.cases import CASES, Case
 from tests.golden_checkpoints.day import FORMATS, Day, settings
 
@@ -33,13 +36,16 @@ def keep(session: SparkSession, case: Case, kept: Path) -> None:
 def main() -> None:
     builder = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false")
     session = streamjoin.configure(builder).getOrCreate()
+    spark = minor(pyspark.__version__)
     for case in CASES:
+        if spark != SPARK and case.name not in OF_OTHER_SPARKS:
+            continue
         for state_format, version in FORMATS.items():
-            kept = archive(state_format, version, case.name)
+            kept = archive(state_format, version, case.name, spark)
             if not kept.exists():
                 with settings(session, case, state_format):
                     keep(session, case, kept)
-                print(f"{kept.parent.name}/{kept.name}: {kept.stat().st_size} bytes")
+                print(f"{kept}: {kept.stat().st_size} bytes")
     session.stop()
 
 

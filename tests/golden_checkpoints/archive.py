@@ -31,9 +31,27 @@ class Morning:
     output: list[list[int | None]]
 
 
-def archive(state_format: str, version: int, case: str) -> Path:
+SPARK = "4.2"
+"""The version of Spark that wrote the checkpoints which are kept in no folder of a version."""
+OF_OTHER_SPARKS = ("chain", "changes_in_a_chain", "full", "full_merged", "last_rows", "ordered")
+"""The cases of which checkpoints of earlier versions of Spark are kept."""
+
+
+def archive(state_format: str, version: int, case: str, spark: str = SPARK) -> Path:
     """Where the checkpoint of a case in a version of a format is kept."""
-    return KEPT / f"{state_format}-{version}" / f"{case}.tar.gz"
+    folder = KEPT if spark == SPARK else KEPT / f"spark-{spark}"
+    return folder / f"{state_format}-{version}" / f"{case}.tar.gz"
+
+
+def minor(version: str) -> str:
+    return ".".join(version.split(".")[:2])
+
+
+def can_go_on(kept: Path, spark: str) -> bool:
+    """Whether a version of Spark is no earlier than the one that wrote a checkpoint."""
+    folder = kept.relative_to(KEPT).parts[0]
+    writer = folder.removeprefix("spark-") if folder.startswith("spark-") else SPARK
+    return [*map(int, minor(spark).split("."))] >= [*map(int, writer.split("."))]
 
 
 def pack(checkpoint: Path, morning: Morning, into: Path) -> None:

@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
+import pyspark
 import pytest
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import AnalysisException, StreamingQueryException
@@ -13,13 +14,22 @@ from pyspark.sql import SparkSession
 
 from streamjoin import pending
 from tests.fingerprints import fingerprints
-from tests.golden_checkpoints.archive import KEPT, Morning, archive, unpack
+from tests.golden_checkpoints.archive import (
+    KEPT,
+    OF_OTHER_SPARKS,
+    Morning,
+    archive,
+    can_go_on,
+    unpack,
+)
 from tests.golden_checkpoints.cases import CASES, Case
 from tests.golden_checkpoints.day import FORMATS, PARTITIONS, Day, answer, decided, settings
 from tests.processes import run_python
 
 BY_NAME = {case.name: case for case in CASES}
+OTHER_SPARKS = ("4.1",)
 ARCHIVES = sorted(KEPT.rglob("*.tar.gz"))
+READABLE = [kept for kept in ARCHIVES if can_go_on(kept, pyspark.__version__)]
 
 
 def restored(session: SparkSession, kept: Path, folder: Path) -> tuple[Day, Morning]:
@@ -28,7 +38,11 @@ def restored(session: SparkSession, kept: Path, folder: Path) -> tuple[Day, Morn
     return Day(session, case, folder, morning.batches), morning
 
 
-@pytest.mark.parametrize("kept", ARCHIVES, ids=lambda path: f"{path.parent.name}-{path.stem[:-4]}")
+def name_of(kept: Path) -> str:
+    return "-".join([*kept.relative_to(KEPT).parts[:-1], kept.stem[:-4]])
+
+
+@pytest.mark.parametrize("kept", READABLE, ids=name_of)
 def test_a_kept_checkpoint_goes_on(spark: SparkSession, tmp_path: Path, kept: Path) -> None:
     day, morning = restored(spark, kept, tmp_path)
     case, state_format = day.case, kept.parent.name.rpartition("-")[0]
@@ -45,6 +59,12 @@ def test_each_case_is_kept_in_each_format() -> None:
     wanted = {
         archive(name, version, case.name) for name, version in FORMATS.items() for case in CASES
     }
+    for spark in OTHER_SPARKS:
+        wanted |= {
+            archive(name, version, case, spark)
+            for name, version in FORMATS.items()
+            for case in OF_OTHER_SPARKS
+        }
     assert wanted <= set(ARCHIVES)
 
 

@@ -9,8 +9,9 @@ import pytest
 
 from scripts import release
 
+ARTIFACT = "streamjoin-spark-4.2_2.13"
 POM = """<project xmlns="http://maven.apache.org/POM/4.0.0">
-  <groupId>io.streamjoin</groupId><artifactId>streamjoin_2.13</artifactId>
+  <groupId>io.streamjoin</groupId><artifactId>streamjoin-spark-4.2_2.13</artifactId>
   <version>1.2.3</version><name>streamjoin</name><description>joins</description>
   <url>https://example.org</url>
   <licenses><license><name>Apache-2.0</name><url>https://example.org</url></license></licenses>
@@ -34,9 +35,9 @@ Project-URL: Homepage, https://example.org
 def built(tmp_path: Path) -> Path:
     (tmp_path / "version.sbt").write_text('ThisBuild / version := "1.2.3"\n')
     (tmp_path / "CHANGELOG.md").write_text("# Changelog\n\n## 1.2.3\n\n## 1.2.2\n")
-    folder = release.artifacts(tmp_path)
+    folder = release.artifacts(tmp_path, ARTIFACT)
     folder.mkdir(parents=True)
-    name = "streamjoin_2.13-1.2.3"
+    name = "streamjoin-spark-4.2_2.13-1.2.3"
     (folder / f"{name}.pom").write_text(POM)
     for ending in (".jar", "-sources.jar", "-javadoc.jar"):
         with ZipFile(folder / f"{name}{ending}", "w") as jar:
@@ -53,8 +54,8 @@ def test_ready(built: Path) -> None:
     assert list(release.problems(built)) == []
     with ZipFile(release.bundle(built, key=None)) as archive:
         names = [name.rpartition("/")[2] for name in archive.namelist()]
-    assert "streamjoin_2.13-1.2.3.pom" in names
-    assert "streamjoin_2.13-1.2.3-javadoc.jar.sha1" in names
+    assert "streamjoin-spark-4.2_2.13-1.2.3.pom" in names
+    assert "streamjoin-spark-4.2_2.13-1.2.3-javadoc.jar.sha1" in names
 
 
 @pytest.mark.parametrize(
@@ -79,21 +80,23 @@ def test_not_ready(built: Path, file: str, was: str, is_now: str, said: str) -> 
     ],
 )
 def test_a_pom_that_is_not_taken(built: Path, was: str, is_now: str, said: str) -> None:
-    [pom] = release.artifacts(built).glob("*.pom")
+    [pom] = release.artifacts(built, ARTIFACT).glob("*.pom")
     pom.write_text(POM.replace(was, is_now))
     [problem] = release.problems(built)
     assert said in problem
 
 
 def test_the_wheel_and_maven_have_the_same_jar(built: Path) -> None:
-    jar = release.artifacts(built) / "streamjoin_2.13-1.2.3.jar"
+    jar = release.artifacts(built, ARTIFACT) / "streamjoin-spark-4.2_2.13-1.2.3.jar"
     with ZipFile(jar, "a") as contents:
         contents.writestr("More.class", "")
-    assert list(release.problems(built)) == ["the wheel holds another jar than the one for Maven"]
+    assert list(release.problems(built)) == [
+        f"the wheel holds another {ARTIFACT}-1.2.3.jar than the one for Maven"
+    ]
 
 
 def test_what_was_not_published(built: Path) -> None:
-    [javadoc] = release.artifacts(built).glob("*-javadoc.jar")
+    [javadoc] = release.artifacts(built, ARTIFACT).glob("*-javadoc.jar")
     javadoc.unlink()
     [problem] = release.problems(built)
-    assert problem.startswith("streamjoin_2.13-1.2.3-javadoc.jar was not published")
+    assert problem.startswith("streamjoin-spark-4.2_2.13-1.2.3-javadoc.jar was not published")

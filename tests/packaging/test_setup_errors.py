@@ -33,15 +33,17 @@ def test_an_archive_has_no_jar_that_can_be_loaded(
 
 def test_jar_of_another_version(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("streamjoin._jar._JARS", tmp_path)
-    (tmp_path / "streamjoin_2.13-0.0.1.jar").touch()
-    with pytest.raises(streamjoin.SetupError, match=r"holds streamjoin_2\.13-0\.0\.1\.jar"):
+    (tmp_path / "streamjoin-spark-4.2_2.13-0.0.1.jar").touch()
+    with pytest.raises(
+        streamjoin.SetupError, match=r"holds streamjoin-spark-4\.2_2\.13-0\.0\.1\.jar"
+    ):
         streamjoin.jar_path()
 
 
-@pytest.mark.parametrize("version", ["3.5.7", "4.1.0", "4.4.0"])
+@pytest.mark.parametrize("version", ["3.5.7", "4.0.0", "4.4.0"])
 def test_other_pyspark_is_refused(version: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("pyspark.__version__", version)
-    with pytest.raises(streamjoin.SetupError, match=rf"4\.2 or 4\.3; .* is {version}"):
+    with pytest.raises(streamjoin.SetupError, match=rf"4\.1, 4\.2 or 4\.3; .* is {version}"):
         streamjoin.conf()
 
 
@@ -58,8 +60,8 @@ def test_import_beside_a_pyspark_that_lacks_what_is_needed() -> None:
             print(type(error).__name__, error)
         """
     )
-    assert printed.startswith("SetupError streamjoin runs on Spark 4.2 or 4.3; the installed")
-    assert 'pip install "pyspark>=4.2,<4.4"' in printed
+    assert printed.startswith("SetupError streamjoin runs on Spark 4.1, 4.2 or 4.3; the installed")
+    assert 'pip install "pyspark>=4.1,<4.4"' in printed
 
 
 def test_import_without_a_pyspark() -> None:
@@ -80,10 +82,10 @@ def test_import_without_a_pyspark() -> None:
         """
     )
     assert "this Python has none. Install it" in printed
-    assert 'pip install "pyspark>=4.2,<4.4"' in printed
+    assert 'pip install "pyspark>=4.1,<4.4"' in printed
 
 
-@pytest.mark.parametrize("version", ["4.2.1", "4.3.0.dev1"])
+@pytest.mark.parametrize("version", ["4.1.0", "4.2.1", "4.3.0.dev1"])
 def test_supported_pyspark_is_taken(version: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("pyspark.__version__", version)
     assert streamjoin.conf()

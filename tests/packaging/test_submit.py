@@ -1,8 +1,7 @@
-"""The jar by `spark-submit --jars`, executors of their own, and the next version of Spark."""
+"""The jar by `spark-submit --jars`, executors of their own, and other versions of Spark."""
 
 from __future__ import annotations
 
-import os
 import shutil
 import sys
 from pathlib import Path
@@ -11,6 +10,7 @@ import pyspark
 import pytest
 
 import streamjoin
+from tests.other_sparks import MINORS, python_of
 from tests.processes import run
 
 ROOT = Path(__file__).parents[2]
@@ -61,30 +61,13 @@ def test_executors_of_their_own_give_the_same(submitted: list[str], tmp_path: Pa
 
 
 @pytest.mark.thorough
-def test_the_jar_on_spark_4_3(submitted: list[str], tmp_path: Path) -> None:
-    python = os.environ.get("STREAMJOIN_SPARK_4_3_PYTHON")
-    if not python:
-        pytest.skip("STREAMJOIN_SPARK_4_3_PYTHON names no Python that has pyspark 4.3")
+@pytest.mark.parametrize("minor", MINORS)
+def test_the_jar_on_another_spark(minor: str, submitted: list[str], tmp_path: Path) -> None:
+    python = python_of(minor)
     version = run([python, "-c", "import pyspark; print(pyspark.__version__)"])
-    assert version.startswith("4.3.")
+    assert version.startswith(f"{minor}.")
     printed = run(
         [python, str(JOB), str(tmp_path), "local[2]"],
         {"PYTHONPATH": str(ROOT), "PYSPARK_PYTHON": python},
     )
     assert result(printed) == submitted
-
-
-def test_another_spark_is_refused_when_the_jar_is_loaded() -> None:
-    code = f"""
-        from pyspark.sql import SparkSession
-        spark = SparkSession.builder.master("local[1]").config(
-            "spark.jars", {streamjoin.jar_path()!r}).getOrCreate()
-        try:
-            spark._jvm.org.apache.spark.sql.streamjoin.Version.requireSpark("4.1.1")
-        except Exception as refused:
-            print(refused.java_exception.getMessage())
-    """
-    from tests.processes import run_python
-
-    printed = run_python(code)
-    assert "runs on Spark 4.2 and 4.3; this is Spark 4.1.1" in printed

@@ -1,0 +1,21 @@
+"""The versions of Spark beside the one that the tests run on, as ``make test`` sets them up.
+
+``STREAMJOIN_OTHER_SPARKS`` names a Python for each: ``4.1=/path/to/python 4.3=/path/to/python``.
+"""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+MINORS = ("4.1", "4.3")
+
+
+def python_of(minor: str) -> str:
+    """Give the Python that has this version of PySpark; without one, the test is skipped."""
+    named = os.environ.get("STREAMJOIN_OTHER_SPARKS", "").split()
+    found = dict(entry.split("=", 1) for entry in named).get(minor)
+    if found is None:
+        pytest.skip(f"STREAMJOIN_OTHER_SPARKS names no Python that has pyspark {minor}")
+    return found

@@ -1,0 +1,137 @@
+"""The features of joins on the other versions of Spark, each in its own environment."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from zipfile import ZipFile
+
+import pyspark
+import pytest
+
+import streamjoin
+from scripts.missing_members import missing
+from streamjoin._version import _JAR_OF
+from tests.other_sparks import MINORS, python_of
+from tests.processes import ROOT, run, run_python
+
+BREADTH = [
+    # outer joins, a chain, changelogs, as-of joins and ordered outputs go on from checkpoints
+    "tests/golden_checkpoints",
+    "tests/eventtime/test_replace_builtin.py",
+    "tests/doctor/test_pending.py",
+    "tests/sql/test_refusals.py",
+    "tests/eventtime/test_wrong_in_spark.py",
+]
+CHOSEN = "not golden or (goes_on and spark)"
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("minor", MINORS)
+def test_features(minor: str) -> None:
+    python = python_of(minor)
+    done = subprocess.run(
+        [python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-k", CHOSEN, *BREADTH],
+        cwd=ROOT,
+        env={**os.environ, "PYSPARK_PYTHON": python},
+        capture_output=True,
+        text=True,
+        timeout=1800,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout[-20_000:] + done.stderr[-5_000:]
+    counted = re.search(r"(\d+) passed", done.stdout)
+    assert counted is not None
+    assert int(counted[1]) > 50
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("minor", MINORS)
+def test_the_jar_links(minor: str) -> None:
+    jars = run([python_of(minor), "-c", "import pyspark; print(pyspark.__path__[0] + '/jars')"])
+    assert missing(Path(streamjoin.jar_path(minor)), Path(jars)) == []
+
+
+def test_the_jar_links_here() -> None:
+    assert missing(Path(streamjoin.jar_path()), Path(pyspark.__path__[0]) / "jars") == []
+
+
+def test_the_check_of_links_finds_what_is_missing() -> None:
+    here = Path(pyspark.__path__[0]) / "jars"
+    found = missing(Path(streamjoin.jar_path("4.1")), here)
+    # a provider of 4.1 opens stores by fewer parameters
+    assert any("StateStoreProvider.getStore" in line for line in found)
+
+
+def test_each_jar_states_the_versions_that_choose_it() -> None:
+    for minor in _JAR_OF:
+        with ZipFile(streamjoin.jar_path(minor)) as jar:
+            stated = jar.read("streamjoin.properties").decode()
+        assert minor in stated.split("spark=")[1].strip().split(",")
+
+
+def test_the_path_of_another_jar_is_printed() -> None:
+    printed = run([sys.executable, "-m", "streamjoin.jar", "--spark", "4.1.4"])
+    assert printed == streamjoin.jar_path("4.1")
+    with pytest.raises(streamjoin.SetupError, match=r"the one asked for is 3\.5\.9"):
+        streamjoin.jar_path("3.5.9")
+
+
+OTHER = f"""
+    import warnings
+    from pyspark.sql import SparkSession
+    from pyspark.sql.functions import lit
+    import streamjoin
+
+    builder = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false")
+    builder = builder.config("spark.jars", {streamjoin.jar_path("4.1")!r})
+"""
+SENTENCE = "runs on Spark 4.1, but this is Spark 4.2"
+
+
+def test_a_jar_of_another_spark_is_refused_when_it_is_named() -> None:
+    printed = run_python(
+        OTHER
+        + """
+    try:
+        builder.config(
+            "spark.sql.extensions", "io.streamjoin.StreamJoinExtensions"
+        ).getOrCreate()
+    except Exception as refused:
+        print(refused)
+        """
+    )
+    assert SENTENCE in printed
+    assert "python -m streamjoin.jar --spark 4.2" in printed
+
+
+def test_a_jar_of_another_spark_is_refused_where_it_is_used() -> None:
+    """Spark goes on without an extension that nobody named."""
+    printed = run_python(
+        OTHER
+        + """
+    spark = builder.getOrCreate()
+    print(spark.range(3).count())
+    rates = spark.readStream.format("rate").load()
+    rates.createOrReplaceTempView("rates")
+    for use in (
+        lambda: rates.imposeOrder("timestamp", "1 minute"),
+        lambda: spark.sql("SELECT /*+ IMPOSE_ORDER(timestamp) */ * FROM rates"),
+        lambda: spark.sql(
+            "SELECT * FROM IMPOSE_ORDER(TABLE(rates), DESCRIPTOR(timestamp), INTERVAL '1' MINUTE)"
+        ),
+    ):
+        try:
+            use()
+            print("done")
+        except Exception as refused:
+            print(str(refused))
+        """
+    )
+    count, *refused = printed.splitlines()
+    assert count == "3"
+    assert "done" not in refused
+    assert printed.count(SENTENCE) == 3, printed
