@@ -10,6 +10,7 @@ from functools import reduce
 from typing import Any, cast
 
 from pyspark.errors import PySparkTypeError, PySparkValueError
+from pyspark.errors.utils import ErrorClassesReader
 from pyspark.sql import Column, DataFrame
 from pyspark.sql.streaming.query import StreamingQuery
 
@@ -169,7 +170,12 @@ def wrong_type(
     if within is not None:
         entries = " and ".join(dict.fromkeys(type(entry).__name__ for entry in within))
         kind = f"{type(within).__name__} of {entries}"
+    if ErrorClassesReader().error_info_map.get("NOT_EXPECTED_TYPE"):
+        return PySparkTypeError(
+            errorClass="NOT_EXPECTED_TYPE",
+            messageParameters={"arg_name": name, "expected_type": expected, "arg_type": kind},
+        )
+    # new in PySpark 4.2
     return PySparkTypeError(
-        errorClass="NOT_EXPECTED_TYPE",
-        messageParameters={"arg_name": name, "expected_type": expected, "arg_type": kind},
+        f"[NOT_EXPECTED_TYPE] Argument `{name}` should be {expected}, got {kind}."
     )
