@@ -61,11 +61,23 @@ class LayersSuite extends AnyFunSuite {
       "io.streamjoin").zipWithIndex.toMap
 
   private val files: Seq[SourceFile] = Seq("core", "spark").flatMap { project =>
-    val root = Paths.get("..", project, "src", "main", "scala")
-    val found = Files.walk(root)
+    val found = Files.walk(Paths.get("..", project, "src", "main"))
     try found.iterator.asScala.filter(_.toString.endsWith(".scala")).map(SourceFile.read).toList
     finally found.close()
   }
+
+  /** Packages of Spark whose members change between its versions. */
+  private val volatile = Seq(
+    "org.apache.spark.memory",
+    "org.apache.spark.scheduler",
+    "org.apache.spark.shuffle",
+    "org.apache.spark.sql.catalyst.optimizer",
+    "org.apache.spark.sql.execution.streaming",
+    "org.apache.spark.storage"
+  )
+
+  /** Classes of Java, whose static members no alias can have. */
+  private val allowed = Seq("MemoryConsumer", "MemoryMode", "TaskMemoryManager")
 
   test("every package has its floor") {
     assert(files.nonEmpty)
@@ -80,13 +92,31 @@ class LayersSuite extends AnyFunSuite {
     } yield s"${file.path}: $imported"
     assert(upwards.isEmpty, upwards.mkString("\n", "\n", ""))
   }
+
+  test("internals of Spark that change between its versions are imported from the package spark") {
+    val direct = for {
+      file <- files
+      if file.packageName != s"${LayersSuite.Spark}.spark" && !file.path.endsWith(
+        "spark/package.scala"
+      )
+      imported <- file.ofSpark
+      if volatile.exists(imported.startsWith) && !allowed.exists(imported.contains)
+    } yield s"${file.path}: $imported"
+    assert(direct.isEmpty, direct.mkString("\n", "\n", ""))
+  }
 }
 
 private object LayersSuite {
   val Spark = "org.apache.spark.sql.streamjoin"
 }
 
-private final case class SourceFile(path: Path, packageName: String, imported: Seq[String]) {
+/** @param ofSpark its imports of Spark's, as they are written */
+private final case class SourceFile(
+    path: Path,
+    packageName: String,
+    imported: Seq[String],
+    ofSpark: Seq[String]
+) {
 
   /** The packages of this project that the file imports something of. */
   def imports(packages: Set[String]): Seq[String] =
@@ -99,12 +129,15 @@ private object SourceFile {
   private val Import =
     """(?m)^\s*import ((?:io\.streamjoin|org\.apache\.spark\.sql\.streamjoin)[\w.]*)""".r
 
+  private val ImportOfSpark = """(?m)^\s*import (org\.apache\.spark\.(?:\{[^}]*}|.*))""".r
+
   def read(path: Path): SourceFile = {
     val text = Files.readString(path)
     SourceFile(
       path,
       Package.findFirstMatchIn(text).get.group(1),
-      Import.findAllMatchIn(text).map(_.group(1).stripSuffix(".")).toSeq
+      Import.findAllMatchIn(text).map(_.group(1).stripSuffix(".")).toSeq,
+      ImportOfSpark.findAllMatchIn(text).map(_.group(1)).toSeq
     )
   }
 }

@@ -61,6 +61,6 @@ private[streamjoin] final class OrderedFamily(
 
   private def close(found: Iterator[_]): Unit = found match {
     case open: NextIterator[_] => open.closeIfNeeded()
-    case _ =>
+    case _                     =>
   }
 }

@@ -13,9 +13,13 @@ import java.util.UUID
 import org.apache.commons.io.FileUtils
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs._
-import org.apache.spark.sql.execution.streaming.checkpointing.CheckpointFileManager
-import org.apache.spark.sql.execution.streaming.checkpointing.CheckpointFileManager.CancellableFSDataOutputStream
 import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.streamjoin.spark.{
+  CheckpointFileManager,
+  ClosedFileManager,
+  FileManagers
+}
+import org.apache.spark.sql.streamjoin.spark.CheckpointFileManager.CancellableFSDataOutputStream
 
 /**
  * The files of a checkpoint on a local disk, written by this process.
@@ -36,7 +40,7 @@ class LocalCheckpointFiles private[checkpoint] (
     path: Path,
     hadoopConf: Configuration,
     link: LocalCheckpointFiles.Link
-) extends CheckpointFileManager {
+) extends ClosedFileManager {
   import LocalCheckpointFiles._
 
   /** As Spark makes it. */
@@ -90,7 +94,7 @@ class LocalCheckpointFiles private[checkpoint] (
       qualified
   }
 
-  override def close(): Unit = elsewhere.foreach(_.close())
+  protected override def closeFiles(): Unit = elsewhere.foreach(FileManagers.close)
 }
 
 object LocalCheckpointFiles {

@@ -2,12 +2,8 @@ package org.apache.spark.sql.streamjoin.checkpoint
 
 import org.apache.hadoop.conf.Configuration
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
-import org.apache.spark.sql.execution.streaming.state.{
-  StateStore,
-  StateStoreColFamilySchema,
-  StateStoreConf
-}
 import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.streamjoin.spark.{StateStore, StateStoreColFamilySchema, StateStoreConf}
 import org.apache.spark.sql.types.{BooleanType, StructType}
 
 import io.streamjoin.model.Side

@@ -7,10 +7,19 @@ import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.catalyst.types.DataTypeUtils
 import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.execution.datasources.v2.state.StateDataSourceReadOperatorMetadataFailure
-import org.apache.spark.sql.execution.streaming.operators.stateful.StatefulOperatorStateInfo
-import org.apache.spark.sql.execution.streaming.state._
 import org.apache.spark.sql.streamjoin.errors.StateErrors
-import org.apache.spark.sql.streamjoin.spark.CheckpointFiles
+import org.apache.spark.sql.streamjoin.spark.{
+  CheckpointFiles,
+  OperatorStateMetadata,
+  OperatorStateMetadataReader,
+  OperatorStateMetadataV2,
+  StateSchemaCompatibilityChecker,
+  StateSchemaValidationResult,
+  StateStoreColFamilySchema,
+  StateStoreId,
+  StateStoreProviderId,
+  StatefulOperatorStateInfo
+}
 
 /**
  * Writes the schemas of the state beside it, or checks them against those that are there.

@@ -2,7 +2,12 @@ package org.apache.spark.sql.streamjoin.checkpoint
 
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.catalyst.expressions.codegen.UnsafeRowWriter
-import org.apache.spark.sql.execution.streaming.state._
+import org.apache.spark.sql.streamjoin.spark.{
+  KeyStateEncoderSpec,
+  NoPrefixKeyStateEncoderSpec,
+  StateStore,
+  StateStoreColFamilySchema
+}
 import org.apache.spark.sql.types.{LongType, StringType, StructType}
 import org.apache.spark.unsafe.types.UTF8String
 

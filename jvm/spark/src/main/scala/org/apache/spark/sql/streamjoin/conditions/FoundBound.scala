@@ -1,6 +1,7 @@
 package org.apache.spark.sql.streamjoin.conditions
 
 import org.apache.spark.sql.catalyst.expressions.{Left => _, Right => _, _}
+import org.apache.spark.sql.streamjoin.spark.TimestampAddInterval
 import org.apache.spark.sql.types.{DataType, LongType, TimestampNTZType, TimestampType}
 
 import io.streamjoin.bounds.Saturated

@@ -4,6 +4,7 @@ import scala.util.Try
 
 import org.apache.spark.sql.catalyst.expressions.{Left => _, Right => _, _}
 import org.apache.spark.sql.catalyst.util.DateTimeConstants._
+import org.apache.spark.sql.streamjoin.spark.{Arithmetic, TimestampAddInterval}
 import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.CalendarInterval
 
@@ -56,12 +57,12 @@ private[streamjoin] class LinearTimes(
     case UnaryMinus(c, failOnError) if sums(c) =>
       form(c).map(-_).flatMap(inRange(c.dataType, failOnError))
     case a @ Add(l, r, context) if sums(a, l, r) =>
-      both(l, r)(_ + _).flatMap(inRange(a.dataType, fails(context.evalMode)))
+      both(l, r)(_ + _).flatMap(inRange(a.dataType, fails(Arithmetic.mode(context))))
     case s @ Subtract(l, r, context) if sums(s, l, r) =>
-      both(l, r)(_ - _).flatMap(inRange(s.dataType, fails(context.evalMode)))
+      both(l, r)(_ - _).flatMap(inRange(s.dataType, fails(Arithmetic.mode(context))))
     case m @ Multiply(l, r, context) if m.dataType.isInstanceOf[IntegralType] =>
       (whole(l).map(_ -> r) orElse whole(r).map(_ -> l)).fold(term(m)) { case (n, e) =>
-        form(e).map(_ * n).flatMap(inRange(m.dataType, fails(context.evalMode)))
+        form(e).map(_ * n).flatMap(inRange(m.dataType, fails(Arithmetic.mode(context))))
       }
     case m @ MultiplyDTInterval(i, n) => whole(n).fold(term(m))(n => form(i).map(_ * n))
     case d @ IntegralDivide(l, r, _)  => quotient(d, l, r)(_.truncateDiv(_))

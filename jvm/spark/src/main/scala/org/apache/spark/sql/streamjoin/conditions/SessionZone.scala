@@ -5,6 +5,7 @@ import scala.util.Try
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.util.DateTimeConstants.{MICROS_PER_DAY, MICROS_PER_SECOND}
 import org.apache.spark.sql.catalyst.util.DateTimeUtils
+import org.apache.spark.sql.streamjoin.spark.TimestampAddInterval
 import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.CalendarInterval
 

@@ -1,6 +1,6 @@
 package org.apache.spark.sql.streamjoin.errors
 
-import org.apache.spark.{ErrorClassesJsonReader, SparkThrowableHelper}
+import org.apache.spark.ErrorClassesJsonReader
 import org.apache.spark.sql.streamjoin.spark.SparksErrorTable
 
 /** The error conditions of this project: their messages and states. */
@@ -14,12 +14,7 @@ private[streamjoin] object StreamJoinConditions {
   def register(): Unit = SparksErrorTable.add(reader)
 
   def message(condition: String, parameters: Map[String, String]): String =
-    SparkThrowableHelper.formatErrorMessage(
-      condition,
-      reader.getErrorMessage(condition, parameters),
-      sqlState(condition),
-      context = ""
-    )
+    s"[$condition] ${reader.getErrorMessage(condition, parameters)} SQLSTATE: ${sqlState(condition)}"
 
   /** What is wrong with a join, and what to write instead, without the class of the error. */
   def reason(condition: String, parameters: Map[String, String]): Seq[String] = {

@@ -2,9 +2,10 @@ package org.apache.spark.sql.streamjoin.errors
 
 import scala.jdk.CollectionConverters._
 
-import org.apache.spark.{QueryContext, SparkThrowable}
+import org.apache.spark.QueryContext
 import org.apache.spark.sql.AnalysisException
 import org.apache.spark.sql.catalyst.trees.Origin
+import org.apache.spark.sql.streamjoin.spark.MessageTemplate
 
 /** A join, or an order, that is refused when the query is analysed. */
 class StreamJoinAnalysisException(
@@ -20,11 +21,12 @@ class StreamJoinAnalysisException(
       errorClass = Some(condition),
       messageParameters = parameters,
       context = origin.getQueryContext
-    ) {
+    )
+    with MessageTemplate {
 
   override def getSqlState: String = StreamJoinConditions.sqlState(condition)
 
-  override def getDefaultMessageTemplate: String = StreamJoinConditions.template(condition)
+  protected override def template: String = StreamJoinConditions.template(condition)
 
   /** What is wrong, and what to write instead: a line each, without the class of the error. */
   def reason: Seq[String] = StreamJoinConditions.reason(condition, parameters)
@@ -36,7 +38,7 @@ class StreamJoinRuntimeException(
     parameters: Map[String, String],
     cause: Throwable = null
 ) extends RuntimeException(StreamJoinConditions.message(condition, parameters), cause)
-    with SparkThrowable {
+    with MessageTemplate {
 
   override def getCondition: String = condition
 
@@ -46,5 +48,5 @@ class StreamJoinRuntimeException(
 
   override def getQueryContext: Array[QueryContext] = Array.empty
 
-  override def getDefaultMessageTemplate: String = StreamJoinConditions.template(condition)
+  protected override def template: String = StreamJoinConditions.template(condition)
 }

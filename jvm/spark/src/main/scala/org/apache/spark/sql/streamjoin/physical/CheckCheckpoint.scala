@@ -9,23 +9,24 @@ import org.apache.spark.internal.Logging
 import org.apache.spark.sql.catalyst.plans.logical.{AnalysisHelper, LogicalPlan}
 import org.apache.spark.sql.catalyst.streaming.WriteToStream
 import org.apache.spark.sql.execution.SparkPlan
-import org.apache.spark.sql.execution.streaming.checkpointing.{
-  CheckpointFileManager,
-  OffsetSeqLog,
-  OffsetSeqMetadata
-}
-import org.apache.spark.sql.execution.streaming.runtime.StreamingCheckpointConstants.{
-  DIR_NAME_OFFSETS,
-  DIR_NAME_STATE
-}
-import org.apache.spark.sql.execution.streaming.runtime.WatermarkPropagator
-import org.apache.spark.sql.execution.streaming.state.OperatorStateMetadataV2
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.streamjoin.checkpoint.StoredSources
 import org.apache.spark.sql.streamjoin.errors.{StateErrors, StreamJoinRuntimeException}
 import org.apache.spark.sql.streamjoin.physical.stateful.CheckpointedState
-import org.apache.spark.sql.streamjoin.spark.{CheckpointFiles, PlannerOfBatch}
 import org.apache.spark.sql.{classic, SparkSession}
+import org.apache.spark.sql.streamjoin.spark.{
+  CheckpointFileManager,
+  CheckpointFiles,
+  OffsetSeqLog,
+  OffsetSeqMetadata,
+  OperatorStateMetadataV2,
+  PlannerOfBatch,
+  WatermarkPropagator
+}
+import org.apache.spark.sql.streamjoin.spark.StreamingCheckpointConstants.{
+  DIR_NAME_OFFSETS,
+  DIR_NAME_STATE
+}
 
 /**
  * Compares a query with its checkpoint when the query is started.

@@ -7,10 +7,10 @@ import org.apache.spark.sql.catalyst.plans.QueryPlan
 import org.apache.spark.sql.catalyst.plans.physical.Partitioning
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.execution.{ColumnarRule, SparkPlan, UnaryExecNode}
-import org.apache.spark.sql.execution.streaming.operators.stateful.join.StreamingSymmetricHashJoinExec
 import org.apache.spark.sql.streamjoin.logical.resolve.eventtime.BuiltinJoin
 import org.apache.spark.sql.streamjoin.physical.eventtime.StreamJoinExec
 import org.apache.spark.sql.streamjoin.physical.stateful.ExplainedLine
+import org.apache.spark.sql.streamjoin.spark.StreamingSymmetricHashJoinExec
 
 /**
  * Says in `explain` why a join stayed Spark's although it was to be replaced.

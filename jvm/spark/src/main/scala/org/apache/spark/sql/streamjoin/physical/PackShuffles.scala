@@ -1,14 +1,11 @@
 package org.apache.spark.sql.streamjoin.physical
 
-import org.apache.spark.sql.catalyst.expressions.DirectShufflePartitionID
-import org.apache.spark.sql.catalyst.plans.physical.{
-  HashPartitioning,
-  ShufflePartitionIdPassThrough
-}
+import org.apache.spark.sql.catalyst.plans.physical.{HashPartitioning, Partitioning}
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.execution.exchange.ShuffleExchangeExec
 import org.apache.spark.sql.execution.{ColumnarRule, SortExec, SparkPlan}
 import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.streamjoin.spark.{NumberedPartitions, SparkCaseClass}
 import org.apache.spark.sql.streamjoin.StreamJoinConf
 import org.apache.spark.sql.streamjoin.physical.changelog.{
   ChangelogJoinExec,
@@ -17,7 +14,6 @@ import org.apache.spark.sql.streamjoin.physical.changelog.{
   ToUpsertsExec
 }
 import org.apache.spark.sql.streamjoin.physical.stateful.{PackRowsExec, RowChunk, UnpackRowsExec}
-import org.apache.spark.sql.streamjoin.spark.SparkCaseClass
 
 /**
  * Lets changes go through Spark's shuffles in chunks. Where each row goes does not change.
@@ -45,16 +41,22 @@ object PackShuffles extends ColumnarRule {
     case s @ (_: SortExec | _: SortByHashExec) => s.mapChildren(shuffled)
     case s: ShuffleExchangeExec =>
       s.outputPartitioning match {
-        case h: HashPartitioning => UnpackRowsExec(s.child.output, h, inChunks(s, h))
-        case _                   => s
+        case h: HashPartitioning =>
+          NumberedPartitions.by(RowChunk.number, h.numPartitions)
+            .fold[SparkPlan](s)(to => UnpackRowsExec(s.child.output, h, inChunks(s, h, to)))
+        case _ => s
       }
     case other => other
   }
 
-  private def inChunks(s: ShuffleExchangeExec, h: HashPartitioning): ShuffleExchangeExec =
+  private def inChunks(
+      s: ShuffleExchangeExec,
+      h: HashPartitioning,
+      to: Partitioning
+  ): ShuffleExchangeExec =
     SparkCaseClass.make(
       classOf[ShuffleExchangeExec],
-      ShufflePartitionIdPassThrough(DirectShufflePartitionID(RowChunk.number), h.numPartitions),
+      to,
       PackRowsExec(h, s.child),
       s.shuffleOrigin,
       None

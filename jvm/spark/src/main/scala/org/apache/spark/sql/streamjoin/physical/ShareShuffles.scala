@@ -2,12 +2,12 @@ package org.apache.spark.sql.streamjoin.physical
 
 import org.apache.spark.SparkEnv
 import org.apache.spark.internal.config.{PUSH_BASED_SHUFFLE_ENABLED, SHUFFLE_USE_OLD_FETCH_PROTOCOL}
-import org.apache.spark.shuffle.sort.SortShuffleManager
 import org.apache.spark.sql.catalyst.plans.physical.HashPartitioning
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.execution.exchange.{Exchange, ShuffleExchangeExec}
 import org.apache.spark.sql.execution.{ColumnarRule, SparkPlan}
 import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.streamjoin.spark.SortShuffleManager
 import org.apache.spark.sql.streamjoin.StreamJoinConf
 import org.apache.spark.sql.streamjoin.physical.asof.AsOfJoinExec
 import org.apache.spark.sql.streamjoin.physical.eventtime.StreamJoinExec

@@ -6,12 +6,12 @@ import scala.collection.mutable
 
 import org.apache.spark.{SparkContext, SparkEnv}
 import org.apache.spark.internal.Logging
-import org.apache.spark.scheduler.{SparkListener, SparkListenerEvent}
 import org.apache.spark.sql.streaming.StreamingQueryProgress
 import org.apache.spark.sql.streaming.StreamingQueryListener.{
   QueryProgressEvent,
   QueryTerminatedEvent
 }
+import org.apache.spark.sql.streamjoin.spark.{SparkListener, SparkListenerEvent}
 
 /**
  * Hands what joins tell of their batches on: to Spark's metrics system, and what loses rows in silence to

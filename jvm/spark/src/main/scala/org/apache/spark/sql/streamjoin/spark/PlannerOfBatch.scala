@@ -1,7 +1,5 @@
 package org.apache.spark.sql.streamjoin.spark
 
-import org.apache.spark.sql.execution.streaming.runtime.IncrementalExecution
-
 /**
  * Creates Spark's planner of a micro-batch. Its constructor has more parameters in later versions;
  * those get their defaults.

@@ -5,7 +5,7 @@ import scala.jdk.CollectionConverters._
 import org.apache.spark.sql.catalyst.parser.ParseException
 import org.apache.spark.sql.catalyst.trees.{Origin, SQLQueryContext, TreeNode}
 import org.apache.spark.sql.streamjoin.errors.StreamJoinAnalysisException
-import org.apache.spark.sql.streamjoin.spark.OriginOfNode
+import org.apache.spark.sql.streamjoin.spark.{OriginOfNode, ParsedText}
 
 /** Moves the positions that a parser notes from an edited text to the text as it was written. */
 private[streamjoin] final class Relocation(edited: EditedText) {
@@ -19,8 +19,8 @@ private[streamjoin] final class Relocation(edited: EditedText) {
         relocated(c.originStartIndex.getOrElse(0), c.originStopIndex.getOrElse(0)).context
       case other => other
     }
-    val moved = new ParseException(
-      Some(edited.original),
+    val moved = ParsedText.error(
+      edited.original,
       start,
       e.getCondition,
       e.getMessageParameters.asScala.toMap,
@@ -51,16 +51,8 @@ private[streamjoin] final class Relocation(edited: EditedText) {
   private def moved(o: Origin): Origin = (o.startIndex, o.stopIndex) match {
     case (Some(start), Some(stop)) =>
       // parameters are put in after our edits, so they are taken out before them
-      def unsubstituted(i: Int) = o.positionMapper.fold(i)(_.mapToOriginal(i))
-      val there = relocated(unsubstituted(start), unsubstituted(stop))
-      o.copy(
-        line = there.line,
-        startPosition = there.startPosition,
-        startIndex = there.startIndex,
-        stopIndex = there.stopIndex,
-        sqlText = there.sqlText,
-        positionMapper = None
-      )
+      def before(position: Int) = ParsedText.withoutParameters(o, position)
+      ParsedText.moved(o, relocated(before(start), before(stop)))
     case _ => o
   }
 
@@ -80,8 +72,8 @@ private[streamjoin] object Relocation {
   ): ParseException = {
     val origin = Relocation.origin(text, start, stop)
     val e = error(origin)
-    new ParseException(
-      Some(text),
+    ParsedText.error(
+      text,
       origin,
       e.getCondition,
       e.getMessageParameters.asScala.toMap,

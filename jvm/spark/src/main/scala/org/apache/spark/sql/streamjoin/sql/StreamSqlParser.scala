@@ -4,11 +4,11 @@ import scala.util.control.NonFatal
 
 import org.apache.spark.sql.catalyst.{FunctionIdentifier, TableIdentifier}
 import org.apache.spark.sql.catalyst.expressions.Expression
-import org.apache.spark.sql.catalyst.parser.{ParameterContext, ParseException, ParserInterface}
+import org.apache.spark.sql.catalyst.parser.{ParseException, ParserInterface}
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.trees.TreeNode
-import org.apache.spark.sql.execution.SparkSqlParser
 import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
+import org.apache.spark.sql.streamjoin.spark.ParsedText
 import org.apache.spark.sql.types.{DataType, StructType}
 
 /**
@@ -21,14 +21,9 @@ import org.apache.spark.sql.types.{DataType, StructType}
  * What later versions of Spark add to the interface is inherited from Spark's parser.
  */
 private[streamjoin] final class StreamSqlParser(delegate: ParserInterface)
-    extends SparkSqlParser {
+    extends ParsedText.EditingParser(delegate) {
 
   override def parsePlan(sqlText: String): LogicalPlan = read(sqlText)(delegate.parsePlan)
-
-  override def parsePlanWithParameters(
-      sqlText: String,
-      parameterContext: ParameterContext
-  ): LogicalPlan = read(sqlText)(delegate.parsePlanWithParameters(_, parameterContext))
 
   override def parseQuery(sqlText: String): LogicalPlan = read(sqlText)(delegate.parseQuery)
 
@@ -50,7 +45,7 @@ private[streamjoin] final class StreamSqlParser(delegate: ParserInterface)
 
   override def parseRoutineParam(sqlText: String): StructType = delegate.parseRoutineParam(sqlText)
 
-  private def read[T <: TreeNode[_]](text: String)(parse: String => T): T =
+  protected override def read[T <: TreeNode[_]](text: String)(parse: String => T): T =
     StreamSqlParser.edited(text, failed) match {
       case None => native(text)(parse(text))
       case Some(edited) =>

@@ -62,7 +62,8 @@ private[pending] final class PendingScan(
   override def planInputPartitions(): Array[InputPartition] = parts.toArray
 
   override def createReaderFactory(): PartitionReaderFactory = new PendingReaders(
-    SerializableConfiguration.broadcast(session.sparkContext, session.sessionState.newHadoopConf()),
+    session.sparkContext
+      .broadcast(new SerializableConfiguration(session.sessionState.newHadoopConf())),
     columns.map(field => all.fieldIndex(field.name))
   )
 }

@@ -1,9 +1,9 @@
 package org.apache.spark.sql.streamjoin.checkpoint.pending
 
 import org.apache.spark.sql.classic.SparkSession
-import org.apache.spark.sql.execution.streaming.runtime.StreamingQueryWrapper
 import org.apache.spark.sql.streaming.StreamingQuery
 import org.apache.spark.sql.streamjoin.errors.StateErrors
+import org.apache.spark.sql.streamjoin.spark.StreamingQueryWrapper
 
 /** Where a query has its checkpoint. */
 object QueryCheckpoint {

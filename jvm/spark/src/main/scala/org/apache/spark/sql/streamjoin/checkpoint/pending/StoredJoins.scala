@@ -5,9 +5,6 @@ import scala.util.control.NonFatal
 
 import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.classic.SparkSession
-import org.apache.spark.sql.execution.streaming.checkpointing.CheckpointFileManager
-import org.apache.spark.sql.execution.streaming.runtime.StreamingCheckpointConstants
-import org.apache.spark.sql.execution.streaming.state._
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.streamjoin.checkpoint.formats.StateFormats
 import org.apache.spark.sql.streamjoin.checkpoint.{
@@ -22,7 +19,15 @@ import org.apache.spark.sql.streamjoin.errors.{
   StreamJoinAnalysisException,
   StreamJoinRuntimeException
 }
-import org.apache.spark.sql.streamjoin.spark.CheckpointFiles
+import org.apache.spark.sql.streamjoin.spark.{
+  CheckpointFileManager,
+  CheckpointFiles,
+  OperatorStateMetadataV2,
+  StateSchemaCompatibilityChecker,
+  StateStoreId,
+  StoreReports,
+  StreamingCheckpointConstants
+}
 import org.apache.spark.sql.types.StructType
 
 import io.streamjoin.model.{Routing, Side}
@@ -215,7 +220,7 @@ private[pending] final class StoredJoins(
     val own = session.sessionState.conf.clone()
     own.setConf(SQLConf.STATE_STORE_CHECKPOINT_FORMAT_VERSION, if (ids) 2 else 1)
     // whoever only looks has nothing to say to the query's coordinator, which may not be there
-    own.setConf(SQLConf.STATE_STORE_COORDINATOR_REPORT_SNAPSHOT_UPLOAD_LAG, false)
+    StoreReports.withoutSnapshots(own)
     own
   }
 

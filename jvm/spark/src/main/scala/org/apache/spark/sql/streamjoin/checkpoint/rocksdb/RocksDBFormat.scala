@@ -1,11 +1,6 @@
 package org.apache.spark.sql.streamjoin.checkpoint.rocksdb
 
 import org.apache.hadoop.conf.Configuration
-import org.apache.spark.sql.execution.streaming.state.{
-  StateStore,
-  StateStoreColFamilySchema,
-  StateStoreConf
-}
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.streamjoin.checkpoint.{
   FormatNumber,
@@ -15,6 +10,7 @@ import org.apache.spark.sql.streamjoin.checkpoint.{
   StoredState,
   StoredVersion
 }
+import org.apache.spark.sql.streamjoin.spark.{StateStore, StateStoreColFamilySchema, StateStoreConf}
 import org.apache.spark.sql.types.StructType
 
 import io.streamjoin.model.Side

@@ -4,9 +4,14 @@ import java.util.UUID
 
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
-import org.apache.spark.sql.execution.streaming.state._
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.streamjoin.checkpoint.{StateShape, StoredNumbers, StoredRow}
+import org.apache.spark.sql.streamjoin.spark.{
+  StateStoreConf,
+  StateStoreId,
+  StateStoreProvider,
+  StateStoreProviderId
+}
 
 import io.streamjoin.model.{Side, Watermarks}
 

@@ -2,11 +2,6 @@ package org.apache.spark.sql.streamjoin.checkpoint.rocksdb
 
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{UnsafeProjection, UnsafeRow}
-import org.apache.spark.sql.execution.streaming.state.{
-  StateStore,
-  StateStoreIterator,
-  UnsafeRowPair
-}
 import org.apache.spark.sql.streamjoin.checkpoint.{
   LongRow,
   StateFormat,
@@ -15,7 +10,12 @@ import org.apache.spark.sql.streamjoin.checkpoint.{
   UnsafeRowCodec
 }
 import org.apache.spark.sql.streamjoin.errors.StateErrors
-import org.apache.spark.sql.streamjoin.spark.OrderedFamily
+import org.apache.spark.sql.streamjoin.spark.{
+  OrderedFamily,
+  StateStore,
+  StateStoreIterator,
+  UnsafeRowPair
+}
 
 import io.streamjoin.model.{BySide, Side, Watermarks}
 import io.streamjoin.state.segment.{SegmentJoinState, StateRow}

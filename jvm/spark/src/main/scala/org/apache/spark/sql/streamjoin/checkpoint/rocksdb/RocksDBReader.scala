@@ -5,7 +5,6 @@ import java.util.UUID
 import scala.collection.mutable
 
 import org.apache.hadoop.conf.Configuration
-import org.apache.spark.sql.execution.streaming.state._
 import org.apache.spark.sql.streamjoin.checkpoint.{
   LongRow,
   StoredNumbers,
@@ -13,6 +12,7 @@ import org.apache.spark.sql.streamjoin.checkpoint.{
   StoredRows,
   StoredVersion
 }
+import org.apache.spark.sql.streamjoin.spark.{StateStore, StateStoreProvider, StateStoreProviderId}
 
 import io.streamjoin.model.{Side, Watermarks}
 

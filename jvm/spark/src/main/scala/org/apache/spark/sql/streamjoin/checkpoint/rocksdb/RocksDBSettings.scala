@@ -1,7 +1,11 @@
 package org.apache.spark.sql.streamjoin.checkpoint.rocksdb
 
-import org.apache.spark.sql.execution.streaming.state.{RocksDBStateStoreProvider, StateStoreConf}
 import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.streamjoin.spark.{
+  RocksDBStateStoreProvider,
+  StateStoreConf,
+  StoreReports
+}
 
 /** The settings of the operator's own state store, where that is RocksDB. */
 private[rocksdb] object RocksDBSettings {
@@ -23,7 +27,7 @@ private[rocksdb] object RocksDBSettings {
     )
     own.setConfString(SQLConf.STREAMING_STATE_STORE_ENCODING_FORMAT.key, "unsaferow")
     for ((key, value) <- unlessSet if !session.contains(key)) own.setConfString(key, value)
-    if (!commitsAreChecked) own.setConf(SQLConf.STATE_STORE_COMMIT_VALIDATION_ENABLED, false)
+    if (!commitsAreChecked) StoreReports.withoutCommitChecks(own)
     new StateStoreConf(own)
   }
 }

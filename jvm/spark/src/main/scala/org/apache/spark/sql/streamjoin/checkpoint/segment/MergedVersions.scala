@@ -1,18 +1,11 @@
 package org.apache.spark.sql.streamjoin.checkpoint.segment
 
-import java.util.UUID
-
 import scala.util.control.NonFatal
 
 import org.apache.hadoop.conf.Configuration
 import org.apache.spark.SparkEnv
 import org.apache.spark.internal.Logging
-import org.apache.spark.sql.execution.streaming.runtime.StreamExecution
-import org.apache.spark.sql.execution.streaming.state.{
-  StateStoreCoordinatorRef,
-  StateStoreId,
-  StateStoreProviderId
-}
+import org.apache.spark.sql.streamjoin.spark.{StateStoreId, StoreReports, StreamExecution}
 
 /**
  * Tells Spark's coordinator of state stores that a version is as cheap to read as it gets.
@@ -27,11 +20,7 @@ private[segment] object MergedVersions extends Logging {
   def report(store: StateStoreId, hadoopConf: Configuration, version: Long): Unit =
     for (env <- Option(SparkEnv.get); run <- Option(hadoopConf.get(StreamExecution.RUN_ID_KEY)))
       try {
-        StateStoreCoordinatorRef.forExecutor(env).snapshotUploaded(
-          StateStoreProviderId(store, UUID.fromString(run)),
-          version,
-          System.currentTimeMillis()
-        )
+        StoreReports.snapshot(env, store, run, version)
       } catch {
         case NonFatal(e) => logDebug(s"Spark was not told of version $version of $store", e)
       }

@@ -1,8 +1,8 @@
 package org.apache.spark.sql.streamjoin.checkpoint.segment
 
-import java.util.concurrent.ConcurrentHashMap
+import org.apache.spark.sql.streamjoin.spark.StateStoreId
 
-import org.apache.spark.sql.execution.streaming.state.StateStoreId
+import java.util.concurrent.ConcurrentHashMap
 
 /**
  * Who has the rows of a partition in the memory of this process.

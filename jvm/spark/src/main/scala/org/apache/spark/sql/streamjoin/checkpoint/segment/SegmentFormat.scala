@@ -1,7 +1,6 @@
 package org.apache.spark.sql.streamjoin.checkpoint.segment
 
 import org.apache.hadoop.conf.Configuration
-import org.apache.spark.sql.execution.streaming.state._
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.streamjoin.checkpoint.{
   FormatNumber,
@@ -12,6 +11,13 @@ import org.apache.spark.sql.streamjoin.checkpoint.{
   StoredRows,
   StoredState,
   StoredVersion
+}
+import org.apache.spark.sql.streamjoin.spark.{
+  NoPrefixKeyStateEncoderSpec,
+  StateStore,
+  StateStoreColFamilySchema,
+  StateStoreConf,
+  StoreReports
 }
 import org.apache.spark.sql.types._
 
@@ -61,7 +67,7 @@ private[checkpoint] object SegmentFormat extends StateFormat {
       classOf[SegmentStateStoreProvider].getName
     )
     own.setConfString(SQLConf.STREAMING_STATE_STORE_ENCODING_FORMAT.key, "unsaferow")
-    if (!commitsAreChecked) own.setConf(SQLConf.STATE_STORE_COMMIT_VALIDATION_ENABLED, false)
+    if (!commitsAreChecked) StoreReports.withoutCommitChecks(own)
     new StateStoreConf(own, LocalDisk.options(session))
   }
 

@@ -1,9 +1,20 @@
 package org.apache.spark.sql.streamjoin.checkpoint.segment
 
 import org.apache.spark.sql.streamjoin.checkpoint.{LongRow, StateShape}
+import org.apache.spark.sql.streamjoin.spark.{
+  KeyStateEncoderSpec,
+  ReleasedStore,
+  StateStore,
+  StateStoreCheckpointInfo,
+  StateStoreErrors,
+  StateStoreId,
+  StateStoreIterator,
+  StateStoreMetrics,
+  StateStoreProvider,
+  UnsafeRowPair
+}
 import org.apache.spark.TaskContext
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
-import org.apache.spark.sql.execution.streaming.state._
 import org.apache.spark.sql.types.StructType
 
 import io.streamjoin.state.segment.SegmentJoinState
@@ -19,7 +30,7 @@ private[segment] final class SegmentStateStore(
     provider: SegmentStateStoreProvider,
     override val version: Long,
     source: Option[Option[String]]
-) extends StateStore
+) extends ReleasedStore
     with StoresOfDriver.Provided {
 
   private var taken: Option[Resident] = None
@@ -60,8 +71,6 @@ private[segment] final class SegmentStateStore(
     taken.foreach(rows => provider.give(rows.aborted()))
   }
 
-  override def release(): Unit = abort()
-
   override def hasCommitted: Boolean = committed.nonEmpty
 
   override def metrics: StateStoreMetrics = {
@@ -97,7 +106,7 @@ private[segment] final class SegmentStateStore(
 
   override def toString: String = s"SegmentStateStore[$id, version $version]"
 
-  // ---- what it does not serve; Spark 4.1 lacks the methods without `override` ----
+  // ---- what it does not serve; earlier versions of Spark lack the methods without `override` ----
 
   private def unsupported(operation: String): Nothing =
     throw StateStoreErrors.unsupportedOperationException(operation, "SegmentStateStoreProvider")
@@ -133,7 +142,7 @@ private[segment] final class SegmentStateStore(
       isInternal: Boolean
   ): Unit = unsupported("createColFamilyIfAbsent")
 
-  override def putList(key: UnsafeRow, values: Array[UnsafeRow], colFamilyName: String): Unit =
+  def putList(key: UnsafeRow, values: Array[UnsafeRow], colFamilyName: String): Unit =
     unsupported("putList")
 
   override def remove(key: UnsafeRow, colFamilyName: String): Unit = unsupported("remove")
@@ -141,6 +150,6 @@ private[segment] final class SegmentStateStore(
   override def merge(key: UnsafeRow, value: UnsafeRow, colFamilyName: String): Unit =
     unsupported("merge")
 
-  override def mergeList(key: UnsafeRow, values: Array[UnsafeRow], colFamilyName: String): Unit =
+  def mergeList(key: UnsafeRow, values: Array[UnsafeRow], colFamilyName: String): Unit =
     unsupported("mergeList")
 }

@@ -8,10 +8,17 @@ import scala.util.control.NonFatal
 import org.apache.hadoop.conf.Configuration
 import org.apache.spark.internal.Logging
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
-import org.apache.spark.sql.execution.streaming.state._
+import org.apache.spark.sql.streamjoin.spark.{
+  KeyStateEncoderSpec,
+  StateSchemaProvider,
+  StateStore,
+  StateStoreConf,
+  StateStoreId,
+  StoreReports,
+  VersionedStores
+}
 import org.apache.spark.sql.streamjoin.StreamJoinConf
 import org.apache.spark.sql.streamjoin.checkpoint.{StateShape, UnsafeRowCodec}
-import org.apache.spark.sql.streamjoin.spark.VersionedStores
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.util.Utils
 
@@ -184,9 +191,7 @@ private[sql] final class SegmentStateStoreProvider(spillingOf: StateStoreConf =>
       StoredMap.write(numbers, out)
       taken.rows.writeChange(out)
     }
-    if (conf.commitValidationEnabled) {
-      StateStore.reportCommitToCoordinator(file.version, storeId, hadoop)
-    }
+    StoreReports.committed(conf, storeId, file.version, hadoop)
     taken.committed(before.next(file, numbers))
   }
 
@@ -240,7 +245,8 @@ private[sql] final class SegmentStateStoreProvider(spillingOf: StateStoreConf =>
     for (version <- synchronized(newest) if isStored(version))
       try if (!isOvertaken(version)) {
           mergeAll(version)
-          if (conf.reportSnapshotUploadLag) MergedVersions.report(storeId, hadoop, version.number)
+          if (StoreReports.wantsSnapshots(conf))
+            MergedVersions.report(storeId, hadoop, version.number)
           versions.keep(version.number - conf.minVersionsToRetain, version.newestFile)
         }
       catch {

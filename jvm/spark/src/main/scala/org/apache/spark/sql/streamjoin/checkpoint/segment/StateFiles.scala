@@ -8,6 +8,7 @@ import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.streamjoin.checkpoint.{FormatNumber, LocalCheckpointFiles}
 import org.apache.spark.sql.streamjoin.errors.StateErrors
+import org.apache.spark.sql.streamjoin.spark.FileManagers
 import org.apache.spark.{SparkConf, SparkEnv}
 import org.apache.spark.io.CompressionCodec
 
@@ -36,7 +37,7 @@ private[segment] class StateFiles(
 
   def create(): Unit = manager.mkdirs(folder)
 
-  def close(): Unit = manager.close()
+  def close(): Unit = FileManagers.close(manager)
 
   def exists(file: StateFile): Boolean = manager.exists(new Path(folder, file.name))
 

@@ -2,12 +2,8 @@ package org.apache.spark.sql.streamjoin.checkpoint.segment
 
 import java.util.concurrent.ConcurrentHashMap
 
-import org.apache.spark.sql.execution.streaming.state.{
-  StateStore,
-  StateStoreProvider,
-  StateStoreProviderId
-}
 import org.apache.spark.{SparkContext, SparkEnv}
+import org.apache.spark.sql.streamjoin.spark.{StateStore, StateStoreProvider, StateStoreProviderId}
 
 /**
  * Providers from which tasks in the driver's own process have had their stores, until Spark closes them.

@@ -1,10 +1,10 @@
 package org.apache.spark.sql.streamjoin.logical.optimize
 
 import org.apache.spark.sql.catalyst.expressions.{And, Expression, ExpressionSet, PredicateHelper}
-import org.apache.spark.sql.catalyst.optimizer.{EliminateOuterJoin, PushPredicateThroughJoin}
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.streamjoin.logical.plan.{JoinTypes, StreamJoin, StreamJoinInput}
+import org.apache.spark.sql.streamjoin.spark.{EliminateOuterJoin, PushPredicateThroughJoin}
 
 /**
  * A filter above a join goes below it where Spark would push it below a join of its own, and an outer

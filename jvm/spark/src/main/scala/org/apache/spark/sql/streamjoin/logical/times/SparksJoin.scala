@@ -2,14 +2,14 @@ package org.apache.spark.sql.streamjoin.logical.times
 
 import org.apache.spark.sql.catalyst.analysis.StreamingJoinHelper
 import org.apache.spark.sql.catalyst.expressions._
-import org.apache.spark.sql.catalyst.optimizer.{
+import org.apache.spark.sql.catalyst.planning.ExtractEquiJoinKeys
+import org.apache.spark.sql.catalyst.plans.logical._
+import org.apache.spark.sql.streamjoin.conditions.PlainCondition
+import org.apache.spark.sql.streamjoin.spark.{
   BooleanSimplification,
   ConstantFolding,
   ReplaceExpressions
 }
-import org.apache.spark.sql.catalyst.planning.ExtractEquiJoinKeys
-import org.apache.spark.sql.catalyst.plans.logical._
-import org.apache.spark.sql.streamjoin.conditions.PlainCondition
 
 /**
  * What can be relied on of a join of two streams that Spark runs itself.

@@ -5,6 +5,7 @@ import java.util.UUID
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.streamjoin.conditions.TimeUnit
+import org.apache.spark.sql.streamjoin.spark.TransformWithStateInPySpark
 import org.apache.spark.sql.types.LongType
 
 import io.streamjoin.model.Watermarks

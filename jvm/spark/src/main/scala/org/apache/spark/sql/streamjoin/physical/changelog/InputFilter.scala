@@ -12,12 +12,12 @@ import org.apache.spark.sql.catalyst.expressions.{
   LambdaFunction,
   PlanExpression
 }
-import org.apache.spark.sql.execution.streaming.operators.stateful.StatefulOperatorStateInfo
 import org.apache.spark.sql.execution.{FilterExec, SparkPlan}
 import org.apache.spark.sql.streamjoin.checkpoint.JoinDescription
 import org.apache.spark.sql.streamjoin.conditions.SessionZone
 import org.apache.spark.sql.streamjoin.logical.plan.ChangelogJoin
 import org.apache.spark.sql.streamjoin.physical.stateful.{OperatorsOfRuns, StoredDescription}
+import org.apache.spark.sql.streamjoin.spark.StatefulOperatorStateInfo
 
 import io.streamjoin.model.Side
 

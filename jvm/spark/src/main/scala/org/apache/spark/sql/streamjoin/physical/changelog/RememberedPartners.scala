@@ -3,7 +3,7 @@ package org.apache.spark.sql.streamjoin.physical.changelog
 import java.lang.ref.SoftReference
 import java.util.UUID
 
-import org.apache.spark.sql.execution.streaming.operators.stateful.StatefulOperatorStateInfo
+import org.apache.spark.sql.streamjoin.spark.StatefulOperatorStateInfo
 
 import io.streamjoin.join.changelog.PartnerCounts
 

@@ -5,9 +5,9 @@ import scala.jdk.CollectionConverters._
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
 import org.apache.spark.internal.Logging
-import org.apache.spark.sql.execution.streaming.operators.stateful.StatefulOperatorStateInfo
 import org.apache.spark.sql.streamjoin.checkpoint.HotKeyFiles
 import org.apache.spark.sql.streamjoin.physical.stateful.OperatorsOfRuns
+import org.apache.spark.sql.streamjoin.spark.StatefulOperatorStateInfo
 import org.apache.spark.util.CollectionAccumulator
 
 import io.streamjoin.join.eventtime.{HotKeyRule, TaskLoad}

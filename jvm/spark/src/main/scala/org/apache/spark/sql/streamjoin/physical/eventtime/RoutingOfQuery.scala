@@ -3,9 +3,9 @@ package org.apache.spark.sql.streamjoin.physical.eventtime
 import scala.util.Try
 
 import org.apache.spark.sql.SparkSession
-import org.apache.spark.sql.execution.streaming.operators.stateful.StatefulOperatorStateInfo
 import org.apache.spark.sql.streamjoin.checkpoint.JoinDescription
 import org.apache.spark.sql.streamjoin.physical.stateful.{OperatorsOfRuns, StoredDescription}
+import org.apache.spark.sql.streamjoin.spark.StatefulOperatorStateInfo
 
 import io.streamjoin.model.{JoinType, Routing}
 

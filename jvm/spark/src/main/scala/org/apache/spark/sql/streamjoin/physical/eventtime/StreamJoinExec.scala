@@ -10,7 +10,7 @@ import org.apache.spark.sql.catalyst.plans.physical.{
   UnspecifiedDistribution
 }
 import org.apache.spark.sql.execution.SparkPlan
-import org.apache.spark.sql.execution.streaming.operators.stateful.StatefulOperatorStateInfo
+import org.apache.spark.sql.streamjoin.spark.StatefulOperatorStateInfo
 import org.apache.spark.sql.streamjoin.StreamJoinConf
 import org.apache.spark.sql.streamjoin.checkpoint.{JoinDescription, StateFormat}
 import org.apache.spark.sql.streamjoin.physical.stateful._

@@ -2,8 +2,8 @@ package org.apache.spark.sql.streamjoin.physical.ordered
 
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.exchange.ReusedExchangeExec
-import org.apache.spark.sql.execution.streaming.operators.stateful.StateStoreWriter
 import org.apache.spark.sql.streamjoin.physical.eventtime.StreamJoinExec
+import org.apache.spark.sql.streamjoin.spark.StateStoreWriter
 
 import io.streamjoin.bounds.JoinBounds
 import io.streamjoin.watermark.WatermarkPlan

@@ -3,13 +3,13 @@ package org.apache.spark.sql.streamjoin.physical.ordered
 import scala.concurrent.duration.Duration
 
 import org.apache.spark.rdd.RDD
-import org.apache.spark.shuffle.ShuffleWriteProcessor
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.execution.exchange.ShuffleExchangeExec
 import org.apache.spark.sql.execution.metric.SQLMetric
 import org.apache.spark.sql.execution.{CoalescedPartitionSpec, ShuffledRowRDD, UnsafeRowSerializer}
 import org.apache.spark.sql.streamjoin.physical.stateful.RowChunk
+import org.apache.spark.sql.streamjoin.spark.ShuffleWriteProcessor
 import org.apache.spark.util.ThreadUtils
 import org.apache.spark.{Partitioner, ShuffleDependency}
 

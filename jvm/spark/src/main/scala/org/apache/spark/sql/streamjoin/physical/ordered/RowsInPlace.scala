@@ -4,7 +4,7 @@ import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.streamjoin.physical.stateful.RowChunk
-import org.apache.spark.storage.StorageLevel
+import org.apache.spark.sql.streamjoin.spark.StorageLevel
 
 /**
  * Rows that have been computed and wait in their partitions until all of them have been. They are blocks of Spark's

@@ -9,10 +9,7 @@ import org.apache.spark.sql.catalyst.util.DateTimeConstants.MICROS_PER_MILLIS
 import org.apache.spark.sql.catalyst.util.DateTimeUtils.microsToMillis
 import org.apache.spark.sql.streamjoin.conditions.TimeUnit
 import org.apache.spark.sql.execution.SparkPlan
-import org.apache.spark.sql.execution.streaming.operators.stateful.{
-  EventTimeStatsAccum,
-  EventTimeWatermarkExec
-}
+import org.apache.spark.sql.streamjoin.spark.{EventTimeStatsAccum, EventTimeWatermarkExec}
 import org.apache.spark.unsafe.types.CalendarInterval
 
 /**

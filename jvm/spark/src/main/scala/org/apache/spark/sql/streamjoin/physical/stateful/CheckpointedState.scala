@@ -5,12 +5,17 @@ import scala.reflect.ClassTag
 import org.apache.hadoop.conf.Configuration
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.execution.streaming.operators.stateful.join.StreamingSymmetricHashJoinHelper.StateStoreAwareZipPartitionsHelper
-import org.apache.spark.sql.execution.streaming.operators.stateful.{
+import org.apache.spark.sql.streamjoin.spark.{
+  OperatorInfoV1,
+  OperatorStateMetadata,
+  OperatorStateMetadataV2,
+  StateSchemaValidationResult,
+  StateStoreId,
+  StateStoreMetadataV2,
   StateStoreWriter,
   StatefulOperatorStateInfo
 }
-import org.apache.spark.sql.execution.streaming.state._
+import org.apache.spark.sql.streamjoin.spark.StreamingSymmetricHashJoinHelper.StateStoreAwareZipPartitionsHelper
 import org.apache.spark.sql.streamjoin.StreamJoinConf
 import org.apache.spark.sql.streamjoin.checkpoint.formats.{
   CheckpointFit,
@@ -67,9 +72,11 @@ private[physical] trait CheckpointedState extends StateStoreWriter {
     left.stateStoreAwareZipPartitions(
       right,
       getStateInfo,
-      if (session.sparkContext.isLocal) Nil else stateStoreNames,
+      if (session.sparkContext.isLocal) Nil else stores,
       session.sessionState.streamingQueryManager.stateStoreCoordinator
     )(task)
+
+  private def stores: Seq[String] = Seq(StateStoreId.DEFAULT_STORE_NAME)
 
   override def operatorStateMetadataVersion: Int = 2
 
@@ -79,7 +86,7 @@ private[physical] trait CheckpointedState extends StateStoreWriter {
     val info = getStateInfo
     OperatorStateMetadataV2(
       OperatorInfoV1(info.operatorId, shortName),
-      stateStoreNames
+      stores
         .zip(stateSchemaPaths)
         .map { case (name, paths) => StateStoreMetadataV2(name, 0, info.numPartitions, paths) }
         .toArray,

@@ -6,7 +6,7 @@ import scala.jdk.CollectionConverters._
 import scala.util.Try
 
 import org.apache.spark.sql.classic.SparkSession
-import org.apache.spark.sql.execution.streaming.runtime.{ProgressReporter, StreamExecution}
+import org.apache.spark.sql.streamjoin.spark.{ProgressReporter, StoreReports, StreamExecution}
 
 /**
  * Whether Spark looks at the end of a batch which stores have committed. It does where rows go to a function
@@ -21,7 +21,7 @@ private[stateful] object CommitChecks {
 
   private def known(query: StreamExecution): Boolean =
     reporter.forall { of =>
-      of.invoke(query).asInstanceOf[ProgressReporter].shouldValidateStateStoreCommit.get
+      StoreReports.comparesCommits(of.invoke(query).asInstanceOf[ProgressReporter])
     }
 
   /** Spark has it for its own queries only. */

@@ -26,7 +26,9 @@ private[physical] object HadoopSettings {
     if (last != null && last.isOf(hadoops, sessions)) last.broadcast
     else {
       val broadcast =
-        SerializableConfiguration.broadcast(context, SessionState.newHadoopConf(hadoops, sessions))
+        context.broadcast(
+          new SerializableConfiguration(SessionState.newHadoopConf(hadoops, sessions))
+        )
       handedOut.put(session, HandedOut(settingsOf(hadoops), sessions.getAllConfs, broadcast))
       broadcast
     }

@@ -1,9 +1,9 @@
 package org.apache.spark.sql.streamjoin.physical.stateful
 
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
-import org.apache.spark.sql.execution.streaming.state.StateStore
 import org.apache.spark.sql.streamjoin.checkpoint.{StoredNumbers, StoredState}
 import org.apache.spark.sql.streamjoin.errors.StateErrors
+import org.apache.spark.sql.streamjoin.spark.StateStore
 
 import io.streamjoin.model.Side
 import io.streamjoin.state.JoinState

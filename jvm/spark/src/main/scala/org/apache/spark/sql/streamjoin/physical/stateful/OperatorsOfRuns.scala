@@ -1,10 +1,10 @@
 package org.apache.spark.sql.streamjoin.physical.stateful
 
+import org.apache.spark.sql.streamjoin.spark.StatefulOperatorStateInfo
+
 import java.util.UUID
 
 import scala.jdk.CollectionConverters._
-
-import org.apache.spark.sql.execution.streaming.operators.stateful.StatefulOperatorStateInfo
 
 /** What is known of each stateful operator in one run of its query; on the driver. Of runs long gone it is forgotten. */
 private[physical] final class OperatorsOfRuns[V] {

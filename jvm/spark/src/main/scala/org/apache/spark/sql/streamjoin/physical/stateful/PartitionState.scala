@@ -1,19 +1,17 @@
 package org.apache.spark.sql.streamjoin.physical.stateful
 
 import org.apache.spark.broadcast.Broadcast
-import org.apache.spark.sql.execution.streaming.operators.stateful.{
-  StatefulOpStateStoreCheckpointInfo,
-  StatefulOperatorStateInfo
-}
-import org.apache.spark.sql.execution.streaming.state.{
-  StateStore,
-  StateStoreConf,
-  StateStoreId,
-  StateStoreProviderId
-}
 import org.apache.spark.sql.streamjoin.checkpoint.formats.SegmentsIntoRocksDB
 import org.apache.spark.sql.streamjoin.checkpoint.segment.StoresOfDriver
 import org.apache.spark.sql.streamjoin.checkpoint.{StateFormat, StateShape, StoredNumbers}
+import org.apache.spark.sql.streamjoin.spark.{
+  StateStore,
+  StateStoreConf,
+  StateStoreId,
+  StateStoreProviderId,
+  StatefulOpStateStoreCheckpointInfo,
+  StatefulOperatorStateInfo
+}
 import org.apache.spark.util.{CollectionAccumulator, SerializableConfiguration}
 
 /**

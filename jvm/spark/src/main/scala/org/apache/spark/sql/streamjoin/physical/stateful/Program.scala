@@ -4,7 +4,7 @@ import java.nio.ByteBuffer
 import java.util.{ArrayDeque, LinkedHashMap, Map => JavaMap, UUID}
 
 import org.apache.spark.broadcast.Broadcast
-import org.apache.spark.sql.execution.streaming.operators.stateful.StatefulOperatorStateInfo
+import org.apache.spark.sql.streamjoin.spark.StatefulOperatorStateInfo
 import org.apache.spark.util.Utils
 import org.apache.spark.{SparkContext, SparkEnv, TaskContext}
 

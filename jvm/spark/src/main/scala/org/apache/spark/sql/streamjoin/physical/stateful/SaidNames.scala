@@ -3,8 +3,8 @@ package org.apache.spark.sql.streamjoin.physical.stateful
 import java.util.UUID
 
 import org.apache.spark.sql.catalyst.analysis.UnresolvedAttribute
-import org.apache.spark.sql.execution.streaming.operators.stateful.StatefulOperatorStateInfo
 import org.apache.spark.sql.streamjoin.ColumnNames
+import org.apache.spark.sql.streamjoin.spark.StatefulOperatorStateInfo
 
 import io.streamjoin.bounds.JoinBounds
 import io.streamjoin.model.{BySide, Side}

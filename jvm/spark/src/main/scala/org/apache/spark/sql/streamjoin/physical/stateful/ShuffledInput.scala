@@ -3,10 +3,8 @@ package org.apache.spark.sql.streamjoin.physical.stateful
 import java.io.ObjectOutputStream
 
 import org.apache.spark.rdd.RDD
-import org.apache.spark.shuffle.MetadataFetchFailedException
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
-import org.apache.spark.storage.ShuffleBlockId
 import org.apache.spark.{
   Dependency,
   MapOutputTracker,
@@ -16,6 +14,7 @@ import org.apache.spark.{
   SparkEnv,
   TaskContext
 }
+import org.apache.spark.sql.streamjoin.spark.{MetadataFetchFailedException, ShuffleBlockId}
 
 /**
  * One input behind a shuffle of several, in its partitions: rows of small map outputs, which came with the task

@@ -1,9 +1,8 @@
 package org.apache.spark.sql.streamjoin.physical.stateful
 
-import org.apache.spark.scheduler.MapStatus
-import org.apache.spark.shuffle.ShuffleWriteProcessor
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+import org.apache.spark.sql.streamjoin.spark.{MapStatus, ShuffleWriteProcessor}
 import org.apache.spark.util.AccumulatorV2
 import org.apache.spark.{ShuffleDependency, SparkEnv, TaskContext}
 

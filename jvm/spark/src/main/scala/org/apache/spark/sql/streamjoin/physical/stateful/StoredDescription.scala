@@ -2,11 +2,11 @@ package org.apache.spark.sql.streamjoin.physical.stateful
 
 import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.SparkSession
-import org.apache.spark.sql.execution.streaming.checkpointing.CheckpointFileManager
-import org.apache.spark.sql.execution.streaming.operators.stateful.StatefulOperatorStateInfo
-import org.apache.spark.sql.execution.streaming.state.{
+import org.apache.spark.sql.streamjoin.spark.{
+  CheckpointFileManager,
   OperatorStateMetadataReader,
-  OperatorStateMetadataV2
+  OperatorStateMetadataV2,
+  StatefulOperatorStateInfo
 }
 
 /** How the operator of a checkpoint was described when its query began, for what has to stay as it was. */

@@ -1,6 +1,5 @@
 package org.apache.spark.sql.streamjoin.logical.resolve.analyzer
 
-import org.apache.spark.sql.catalyst.optimizer.InlineCTE
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.streamjoin.errors.{StreamJoinAnalysisException, StreamJoinErrors}
@@ -11,8 +10,8 @@ import org.apache.spark.sql.streamjoin.logical.plan.{
   LastRows,
   RelationWindow
 }
-import org.apache.spark.sql.streamjoin.spark.SparkCaseClass
 import org.apache.spark.sql.streamjoin.{ColumnNames, StreamJoinConf}
+import org.apache.spark.sql.streamjoin.spark.{InlineCTE, SparkCaseClass}
 
 /** Puts common table expressions with an order, or with changes, in their places, where a join can see them. */
 object InlineOrderedCTE extends Rule[LogicalPlan] {

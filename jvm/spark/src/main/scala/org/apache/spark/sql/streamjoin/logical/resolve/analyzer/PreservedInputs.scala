@@ -1,12 +1,12 @@
 package org.apache.spark.sql.streamjoin.logical.resolve.analyzer
 
 import org.apache.spark.sql.catalyst.expressions.{And, Expression, ExpressionSet}
-import org.apache.spark.sql.catalyst.optimizer.EliminateOuterJoin
 import org.apache.spark.sql.catalyst.plans._
 import org.apache.spark.sql.catalyst.plans.logical.{Filter, Join, JoinHint}
 import org.apache.spark.sql.streamjoin.conditions.PlainCondition
 import org.apache.spark.sql.streamjoin.logical.optimize.InputFilters
 import org.apache.spark.sql.streamjoin.logical.plan.{JoinKind, StreamJoinHint}
+import org.apache.spark.sql.streamjoin.spark.EliminateOuterJoin
 
 import io.streamjoin.model.Side
 

@@ -7,6 +7,7 @@ import org.apache.spark.sql.streamjoin.conditions.{RetentionLimit, TimeUnit}
 import org.apache.spark.sql.streamjoin.logical.plan.StreamJoin
 import org.apache.spark.sql.streamjoin.logical.resolve.refusals.MissingBound
 import org.apache.spark.sql.streamjoin.logical.resolve.shared.{Distance, Distances}
+import org.apache.spark.sql.streamjoin.spark.{Arithmetic, TimestampAddInterval}
 import org.apache.spark.sql.streamjoin.StreamJoinConf
 
 /**
@@ -29,8 +30,7 @@ private[streamjoin] object Retention {
     val (later, earlier) = (missing.later.expression, missing.earlier.expression)
     val bound = missing.unit match {
       case TimeUnit.Number =>
-        val context = NumericEvalContext(EvalMode.ANSI)
-        GreaterThanOrEqual(later, Subtract(earlier, Literal(kept), context))
+        GreaterThanOrEqual(later, Subtract(earlier, Literal(kept), Arithmetic.ansi))
       case TimeUnit.Date => GreaterThanOrEqual(later, DateSub(earlier, Literal(kept.toInt)))
       case _ =>
         val interval = CatalystSqlParser.parseExpression(missing.unit.sql(kept))

@@ -8,13 +8,13 @@ import org.apache.spark.sql.catalyst.expressions.{
   Greatest,
   If,
   IsNull,
-  Literal,
-  TimestampAddInterval
+  Literal
 }
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.streamjoin.ColumnNames
 import org.apache.spark.sql.streamjoin.conditions.TimeUnit
 import org.apache.spark.sql.streamjoin.logical.plan.JoinNode
+import org.apache.spark.sql.streamjoin.spark.TimestampAddInterval
 import org.apache.spark.sql.types.DayTimeIntervalType
 
 /** What rows are ordered by, as people say it: nobody wrote the expression of a join's `Rowtime`. */

@@ -3,6 +3,7 @@ package org.apache.spark.sql.streamjoin.logical.resolve.refusals
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.streamjoin.conditions.{MultipleOf, TimeUnit}
 import org.apache.spark.sql.streamjoin.logical.plan.{JoinAnalysis, StreamJoin}
+import org.apache.spark.sql.streamjoin.spark.Arithmetic
 import org.apache.spark.sql.types.LongType
 
 import io.streamjoin.bounds.JoinBounds
@@ -46,7 +47,7 @@ private[streamjoin] object MissingBound {
       else if (TimeUnit.of(column.dataType).contains(TimeUnit.Number)) {
         val number = if (column.dataType == LongType) column else Cast(column, LongType)
         if (factor == 1) number
-        else Multiply(number, Literal(factor), NumericEvalContext(EvalMode.ANSI))
+        else Multiply(number, Literal(factor), Arithmetic.ansi)
       } else column
   }
 

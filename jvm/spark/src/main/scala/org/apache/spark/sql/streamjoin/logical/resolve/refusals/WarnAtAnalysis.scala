@@ -7,11 +7,11 @@ import org.apache.spark.internal.Logging
 import org.apache.spark.sql.catalyst.plans.logical.{EventTimeWatermark, Join, LogicalPlan}
 import org.apache.spark.sql.catalyst.streaming.WriteToStream
 import org.apache.spark.sql.catalyst.trees.TreeNodeTag
-import org.apache.spark.sql.execution.streaming.sinks.FileStreamSink
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.streamjoin.{ColumnNames, StreamJoinConf}
 import org.apache.spark.sql.streamjoin.conditions.TimeUnit
 import org.apache.spark.sql.streamjoin.logical.plan.{ImposeOrder, JoinNode, StreamJoin}
+import org.apache.spark.sql.streamjoin.spark.FileStreamSink
 
 /**
  * Warns, in the driver's log, of what may be meant but is probably not: bounds that contradict each

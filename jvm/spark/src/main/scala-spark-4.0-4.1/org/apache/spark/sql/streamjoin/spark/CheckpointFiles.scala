@@ -3,7 +3,6 @@ package org.apache.spark.sql.streamjoin.spark
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.SparkSession
-import org.apache.spark.sql.execution.streaming.checkpointing.{CommitLog, OffsetSeqLog}
 import org.apache.spark.sql.execution.streaming.state._
 
 /** Readers of the files of a checkpoint. This version of Spark creates missing folders when it reads. */

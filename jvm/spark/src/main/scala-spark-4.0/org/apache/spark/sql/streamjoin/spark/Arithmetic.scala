@@ -1,0 +1,13 @@
+package org.apache.spark.sql.streamjoin.spark
+
+import org.apache.spark.sql.catalyst.expressions.EvalMode
+
+/** How sums, differences and products treat overflow. */
+private[streamjoin] object Arithmetic {
+
+  type Context = EvalMode.Value
+
+  val ansi: Context = EvalMode.ANSI
+
+  def mode(context: Context): EvalMode.Value = context
+}

@@ -1,0 +1,27 @@
+package org.apache.spark.sql.streamjoin.spark
+
+import org.apache.hadoop.conf.Configuration
+import org.apache.spark.SparkEnv
+import org.apache.spark.sql.internal.SQLConf
+
+/** What state stores report to Spark's coordinator of state stores. This version of Spark takes no reports. */
+private[streamjoin] object StoreReports {
+
+  def committed(
+      conf: StateStoreConf,
+      store: StateStoreId,
+      version: Long,
+      hadoop: Configuration
+  ): Unit =
+    ()
+
+  def withoutCommitChecks(conf: SQLConf): Unit = ()
+
+  def comparesCommits(query: ProgressReporter): Boolean = false
+
+  def withoutSnapshots(conf: SQLConf): Unit = ()
+
+  def wantsSnapshots(conf: StateStoreConf): Boolean = false
+
+  def snapshot(env: SparkEnv, store: StateStoreId, run: String, version: Long): Unit = ()
+}

@@ -1,0 +1,56 @@
+package org.apache.spark.sql.streamjoin.spark
+
+import org.apache.spark.sql.catalyst.expressions
+import org.apache.spark.sql.catalyst.plans.logical
+import org.apache.spark.sql.execution.streaming.operators.stateful
+import org.apache.spark.sql.execution.streaming.{checkpointing, runtime, sinks}
+
+/** Aliases of classes that Spark 4.1 moved or renamed: as they are from 4.1 on. */
+private[streamjoin] trait RelocatedClasses {
+
+  type CheckpointFileManager = checkpointing.CheckpointFileManager
+  lazy val CheckpointFileManager = checkpointing.CheckpointFileManager
+  type CommitLog = checkpointing.CommitLog
+  lazy val CommitLog = checkpointing.CommitLog
+  type OffsetSeqLog = checkpointing.OffsetSeqLog
+  lazy val OffsetSeqLog = checkpointing.OffsetSeqLog
+  type OffsetSeqMetadata = checkpointing.OffsetSeqMetadata
+  lazy val OffsetSeqMetadata = checkpointing.OffsetSeqMetadata
+
+  type EventTimeStatsAccum = stateful.EventTimeStatsAccum
+  lazy val EventTimeStatsAccum = stateful.EventTimeStatsAccum
+  type EventTimeWatermarkExec = stateful.EventTimeWatermarkExec
+  lazy val EventTimeWatermarkExec = stateful.EventTimeWatermarkExec
+  type StateStoreWriter = stateful.StateStoreWriter
+  type StatefulOpStateStoreCheckpointInfo = stateful.StatefulOpStateStoreCheckpointInfo
+  lazy val StatefulOpStateStoreCheckpointInfo = stateful.StatefulOpStateStoreCheckpointInfo
+  type StatefulOperatorStateInfo = stateful.StatefulOperatorStateInfo
+  lazy val StatefulOperatorStateInfo = stateful.StatefulOperatorStateInfo
+
+  type FlatMapGroupsWithStateExec = stateful.flatmapgroupswithstate.FlatMapGroupsWithStateExec
+  lazy val FlatMapGroupsWithStateExec = stateful.flatmapgroupswithstate.FlatMapGroupsWithStateExec
+
+  type StreamingSymmetricHashJoinExec = stateful.join.StreamingSymmetricHashJoinExec
+  lazy val StreamingSymmetricHashJoinExec = stateful.join.StreamingSymmetricHashJoinExec
+  lazy val StreamingSymmetricHashJoinHelper = stateful.join.StreamingSymmetricHashJoinHelper
+
+  type IncrementalExecution = runtime.IncrementalExecution
+  lazy val IncrementalExecution = runtime.IncrementalExecution
+  type ProgressReporter = runtime.ProgressReporter
+  type StreamExecution = runtime.StreamExecution
+  lazy val StreamExecution = runtime.StreamExecution
+  lazy val StreamingCheckpointConstants = runtime.StreamingCheckpointConstants
+  type StreamingQueryWrapper = runtime.StreamingQueryWrapper
+  type StreamingRelation = runtime.StreamingRelation
+  lazy val StreamingRelation = runtime.StreamingRelation
+  type WatermarkPropagator = runtime.WatermarkPropagator
+  lazy val WatermarkPropagator = runtime.WatermarkPropagator
+
+  type FileStreamSink = sinks.FileStreamSink
+  lazy val FileStreamSink = sinks.FileStreamSink
+
+  type TimestampAddInterval = expressions.TimestampAddInterval
+  lazy val TimestampAddInterval = expressions.TimestampAddInterval
+
+  type TransformWithStateInPySpark = logical.TransformWithStateInPySpark
+}

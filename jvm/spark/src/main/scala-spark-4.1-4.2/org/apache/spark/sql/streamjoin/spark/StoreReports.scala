@@ -1,0 +1,41 @@
+package org.apache.spark.sql.streamjoin.spark
+
+import java.util.UUID
+
+import org.apache.hadoop.conf.Configuration
+import org.apache.spark.SparkEnv
+import org.apache.spark.sql.internal.SQLConf
+
+/** What state stores report to Spark's coordinator of state stores. */
+private[streamjoin] object StoreReports {
+
+  /** Reports a commit, if Spark compares the commits of a batch. */
+  def committed(
+      conf: StateStoreConf,
+      store: StateStoreId,
+      version: Long,
+      hadoop: Configuration
+  ): Unit =
+    if (conf.commitValidationEnabled) StateStore.reportCommitToCoordinator(version, store, hadoop)
+
+  def withoutCommitChecks(conf: SQLConf): Unit =
+    conf.setConf(SQLConf.STATE_STORE_COMMIT_VALIDATION_ENABLED, false)
+
+  /** Whether Spark compares the commits of the running batch. */
+  def comparesCommits(query: ProgressReporter): Boolean = query.shouldValidateStateStoreCommit.get
+
+  def withoutSnapshots(conf: SQLConf): Unit =
+    conf.setConf(SQLConf.STATE_STORE_COORDINATOR_REPORT_SNAPSHOT_UPLOAD_LAG, false)
+
+  def wantsSnapshots(conf: StateStoreConf): Boolean = conf.reportSnapshotUploadLag
+
+  /** Reports that a version is as cheap to read as it gets, within a run of a query. */
+  def snapshot(env: SparkEnv, store: StateStoreId, run: String, version: Long): Unit = {
+    StateStoreCoordinatorRef.forExecutor(env).snapshotUploaded(
+      StateStoreProviderId(store, UUID.fromString(run)),
+      version,
+      System.currentTimeMillis()
+    )
+    ()
+  }
+}
