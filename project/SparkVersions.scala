@@ -29,7 +29,7 @@ object SparkVersions {
     Range("4.2", Seq("4.2", "4.3"), "4.2.0")
   )
 
-  /** Compiles and links, but joins fail when they are analysed: in no wheel, `-Dspark.version=4.0.1` builds it. */
+  /** Compiles and links, but `streamJoin` fails: in no wheel. `-Dspark.version=4.0.1` builds it. */
   private val unfinished = Range("4.0", Seq("4.0"), "4.0.1")
 
   val default: String = ranges.last.compiledFor
