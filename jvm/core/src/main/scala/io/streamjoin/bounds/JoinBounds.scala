@@ -1,6 +1,7 @@
 package io.streamjoin.bounds
 
-import io.streamjoin.model.{JoinType, ReachBuckets, Side}
+import io.streamjoin.model.{JoinType, Side}
+import io.streamjoin.placement.ReachBuckets
 import io.streamjoin.model.Watermarks.Unknown
 
 /**

@@ -9,7 +9,8 @@ import io.streamjoin.join.eventtime.{
   KeyLoad,
   TaskLoad
 }
-import io.streamjoin.model.{JoinType, Placement, ReachBuckets, Routing, Side, Watermarks}
+import io.streamjoin.model.{JoinType, Side, Watermarks}
+import io.streamjoin.placement.{MaybePartition, Placement, Routing}
 
 /**
  * A join over several partitions. Rows go where the routing sends them; where that knows no keys, what the
@@ -64,10 +65,9 @@ final class RoutedDriver(
     if (!bounds(row.side).hasProbeTime(times)) Seq(home)
     else {
       val (key, time) = (rows.key(row.side, row), bounds(row.side).probeTime(times))
-      val byBucket = routing.ownerIn(row.side, key, time, partitions, home)
-      (if (byBucket == ReachBuckets.NoPartition) home else byBucket) +:
-        Seq(routing.replicaIn(row.side, key, time, partitions, home))
-          .filter(_ != ReachBuckets.NoPartition)
+      val ofKey = MaybePartition(home)
+      routing.owner(row.side, key, time, partitions, ofKey).getOrElse(home) +:
+        routing.replica(row.side, key, time, partitions, ofKey).toOption.toList
     }
   }
 
@@ -109,8 +109,8 @@ final class RoutedDriver(
 
     override def joinable(side: Side, row: TestRow): Boolean = join.rows.joinable(side, row)
 
-    override def partition(side: Side, row: TestRow, partitions: Int): Int =
-      row.key.fold(0)(places)
+    override def partition(side: Side, row: TestRow, partitions: Int): MaybePartition =
+      MaybePartition(row.key.fold(0)(places))
 
     override def matches(left: TestRow, right: TestRow, ordinary: Boolean): Boolean =
       join.matches(left, right)

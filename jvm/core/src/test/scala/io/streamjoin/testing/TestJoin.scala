@@ -5,6 +5,7 @@ import scala.collection.mutable
 import io.streamjoin.bounds.{JoinBounds, RowTimes, TimeBound, TimeColumn}
 import io.streamjoin.join.eventtime.{JoinOutput, JoinRows}
 import io.streamjoin.model.Side
+import io.streamjoin.placement.MaybePartition
 
 /**
  * A join condition written as in the seeds:
@@ -73,7 +74,8 @@ abstract class TestJoin {
 
     override def key(side: Side, row: TestRow): Long = row.key.getOrElse(TestJoin.NullKey)
 
-    override def partition(side: Side, row: TestRow, partitions: Int): Int = 0
+    override def partition(side: Side, row: TestRow, partitions: Int): MaybePartition =
+      MaybePartition(0)
 
     override def matches(left: TestRow, right: TestRow, ordinary: Boolean): Boolean =
       TestJoin.this.matches(left, right)

@@ -2,7 +2,8 @@ package io.streamjoin.join.eventtime
 
 import io.streamjoin.bounds.{JoinBounds, RowBounds, RowTimes, Saturated}
 import io.streamjoin.model.Side.{Left, Right}
-import io.streamjoin.model.{BySide, JoinType, Placement, Routing, Side, Watermarks}
+import io.streamjoin.model.{BySide, JoinType, Side, Watermarks}
+import io.streamjoin.placement.{MaybePartition, Placement, Routing}
 import io.streamjoin.state.{BufferedRow, JoinState, Probed}
 
 /**
@@ -58,7 +59,7 @@ final class EventTimeJoin[R, O](
     stats: JoinStats,
     placement: Placement = Placement()
 ) {
-  import placement.{hasReplicas, isSpread, partition, partitions, separatesReplicas}
+  import placement.{isSpread, mayMeetReplicas, partitions, separatesReplicas}
 
   private val counters = stats.counters
 
@@ -123,8 +124,8 @@ final class EventTimeJoin[R, O](
     rows.readTimes(side, row, times)
     val own = boundsOf(side)
     val key = rows.key(side, row)
-    val ofKey = partitionOf(side, row, key)
-    val replica = isReplica(side, row, key, ofKey, own)
+    val keyPartition = partitionOf(side, row, key)
+    val replica = !owns(side, row, key, keyPartition, own)
     if (!replica) {
       counters.countInput(side)
       own.reportBehind(times, watermarks, disorder)
@@ -140,7 +141,7 @@ final class EventTimeJoin[R, O](
     } else if (bounds.contradictory || !rows.joinable(side, row) || !own.consistent(times)) {
       unmatched(side, row, replica).iterator
     } else {
-      probe.start(side, row, key, keepFor, replica, ofKey)
+      probe.start(side, row, key, keepFor, replica, keyPartition)
       probe
     }
   }
@@ -158,21 +159,20 @@ final class EventTimeJoin[R, O](
     Side.both.iterator.flatMap(evict(_, before))
   }
 
-  private def isReplica(side: Side, row: R, key: Long, ofKey: Int, own: RowBounds): Boolean =
-    hasReplicas(side) && (
-      placement.isReplica(row.asInstanceOf[AnyRef]) ||
-        own.hasProbeTime(times) &&
-        placement.isReplica(side, key, own.probeTime(times), ofKey)
-    )
-
-  /** @param ofKey the partition of its key, see [[partitionOf]] */
-  private def isReplica(side: Side, row: BufferedRow[R], ofKey: Int): Boolean =
-    hasReplicas(side) &&
-      (placement.isReplica(row.key) || placement.isReplica(side, row.key, row.time, ofKey))
+  /** Whether this partition owns an arriving row, whose times have been read. */
+  private def owns(
+      side: Side,
+      row: R,
+      key: Long,
+      keyPartition: MaybePartition,
+      own: RowBounds
+  ): Boolean = !mayMeetReplicas(side) ||
+    placement.owns(side, row.asInstanceOf[AnyRef]) &&
+    (!own.hasProbeTime(times) || placement.owns(side, key, own.probeTime(times), keyPartition))
 
   /** The partition of the key of a row, computed only if rows of the key are spread. */
-  private def partitionOf(side: Side, row: R, key: Long): Int =
-    if (isSpread(key)) rows.partition(side, row, partitions) else partition
+  private def partitionOf(side: Side, row: R, key: Long): MaybePartition =
+    if (isSpread(key)) rows.partition(side, row, partitions) else MaybePartition.None
 
   private def evict(side: Side, before: Array[Long]): Iterator[O] = {
     val own = boundsOf(side)
@@ -185,7 +185,8 @@ final class EventTimeJoin[R, O](
         if (evicted.matched) None
         else {
           val row = evicted.row
-          unmatched(side, row, isReplica(side, evicted, partitionOf(side, row, evicted.key)))
+          val keyPartition = partitionOf(side, row, evicted.key)
+          unmatched(side, row, !placement.owns(side, evicted.key, evicted.time, keyPartition))
         }
       }
     } else {
@@ -221,7 +222,7 @@ final class EventTimeJoin[R, O](
     private var replica = false
 
     /** The partition of its key, which is that of its partners. */
-    private var ofKey = 0
+    private var keyPartition = MaybePartition.None
     private var key = 0L
     private var time = 0L
     private var (from, to) = (0L, 0L)
@@ -229,7 +230,6 @@ final class EventTimeJoin[R, O](
     private var keep = false
     private var partners: Probed[R] = _
 
-    // checked for each pair: whether a partner is a replica follows from its key and its time
     private var replicasAmongPartners = false
     private var replicasPending = false
     private var matched = false
@@ -243,12 +243,12 @@ final class EventTimeJoin[R, O](
         ofRow: Long,
         keepFor: Array[Long],
         replica: Boolean,
-        ofKey: Int
+        keyPartition: MaybePartition
     ): Unit = {
       this.side = side
       this.row = row
       this.replica = replica
-      this.ofKey = ofKey
+      this.keyPartition = keyPartition
       val own = boundsOf(side)
       val apart = separatesReplicas
       key = if (replica && apart) Routing.ReplicaKey else ofRow
@@ -262,7 +262,7 @@ final class EventTimeJoin[R, O](
         Saturated.isOrdinary(time) && Saturated.isOrdinary(from) && Saturated.isOrdinary(to)
       partners =
         state.probe(side.other, if (replica && apart) Routing.NoKey else key, from, to)
-      replicasAmongPartners = hasReplicas(side.other)
+      replicasAmongPartners = mayMeetReplicas(side.other)
       replicasPending = apart && !replica
       matched = false
       settled = false
@@ -319,7 +319,8 @@ final class EventTimeJoin[R, O](
     }
 
     private def isReplica(partner: BufferedRow[R]): Boolean =
-      replicasAmongPartners && EventTimeJoin.this.isReplica(side.other, partner, ofKey)
+      replicasAmongPartners &&
+        !placement.owns(side.other, partner.key, partner.time, keyPartition)
 
     private def meetLeftOnly(partner: BufferedRow[R], other: R): Unit = {
       if (joinType == JoinType.LeftSemi) give(output.matched(if (side == Left) row else other))

@@ -1,6 +1,7 @@
 package io.streamjoin.join.eventtime
 
-import io.streamjoin.model.{BySide, HotKey, HotKeys, ReachBuckets, Side}
+import io.streamjoin.model.{BySide, Side}
+import io.streamjoin.placement.{HotKey, HotKeys, ReachBuckets}
 
 /**
  * Report of one task on the keys of its rows, at the end of a batch.

@@ -2,6 +2,7 @@ package io.streamjoin.join.eventtime
 
 import io.streamjoin.bounds.RowTimes
 import io.streamjoin.model.Side
+import io.streamjoin.placement.MaybePartition
 
 /**
  * Accessors of rows of any representation, for the operator.
@@ -30,10 +31,9 @@ trait JoinRows[R] {
 
   /**
    * The partition of the key of a row, while the key is not spread. Equal keys have one
-   * partition; keys with equal hashes need not. If equal hashes are always equal keys, it may
-   * be [[io.streamjoin.model.HotKeys.Whichever]].
+   * partition; keys with equal hashes need not. None if equal hashes are always equal keys.
    */
-  def partition(side: Side, row: R, partitions: Int): Int
+  def partition(side: Side, row: R, partitions: Int): MaybePartition
 
   /**
    * Whether the whole condition holds for two joinable rows, of which a probe found one for the

@@ -3,7 +3,8 @@ package io.streamjoin.join.eventtime
 import scala.collection.mutable
 
 import io.streamjoin.bounds.{RowBounds, RowTimes, Saturated}
-import io.streamjoin.model.{BySide, Routing, Side}
+import io.streamjoin.model.{BySide, Side}
+import io.streamjoin.placement.Routing
 import io.streamjoin.state.JoinState
 
 /**

@@ -4,7 +4,8 @@ import scala.util.Random
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import io.streamjoin.model.{BySide, HotKey, HotKeys, ReachBuckets, Side}
+import io.streamjoin.model.{BySide, Side}
+import io.streamjoin.placement.{HotKey, HotKeys, ReachBuckets}
 
 /** Which keys a task finds to have most rows, and which of them are spread. */
 class KeyLoadSuite extends AnyFunSuite {

@@ -3,7 +3,8 @@ package io.streamjoin.join.eventtime
 import org.scalatest.funsuite.AnyFunSuite
 
 import io.streamjoin.model.JoinType._
-import io.streamjoin.model.{JoinType, Placement, Routing, Side}
+import io.streamjoin.model.{JoinType, Side}
+import io.streamjoin.placement.{Placement, Routing}
 import io.streamjoin.testing.Checked.assertSame
 import io.streamjoin.testing.RandomCases.onFailure
 import io.streamjoin.testing.Timeline._

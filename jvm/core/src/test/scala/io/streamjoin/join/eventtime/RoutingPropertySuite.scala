@@ -4,7 +4,8 @@ import scala.util.Random
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import io.streamjoin.model.{HotKeys, JoinType, Routing, Side}
+import io.streamjoin.model.{JoinType, Side}
+import io.streamjoin.placement.{HotKeys, Routing}
 import io.streamjoin.testing.Checked.assertSame
 import io.streamjoin.testing.RandomCases.onFailure
 import io.streamjoin.testing.{

@@ -14,6 +14,7 @@ class LayersSuite extends AnyFunSuite {
 
   private val core = Seq(
     "model",
+    "placement",
     "bounds",
     "watermark",
     "state",

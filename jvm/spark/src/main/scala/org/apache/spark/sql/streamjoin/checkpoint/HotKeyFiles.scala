@@ -12,7 +12,7 @@ import org.json4s._
 import org.json4s.JsonDSL._
 import org.json4s.jackson.JsonMethods.{compact, parse, render}
 
-import io.streamjoin.model.{HotKey, HotKeys}
+import io.streamjoin.placement.{HotKey, HotKeys}
 
 /**
  * The keys of a join whose rows are spread over its partitions, beside its state: a file for each batch from which

@@ -3,7 +3,7 @@ package org.apache.spark.sql.streamjoin.checkpoint
 import org.json4s._
 import org.json4s.JsonDSL._
 
-import io.streamjoin.model.ReachBuckets
+import io.streamjoin.placement.ReachBuckets
 
 /** Buckets of times as they are written, in JSON. */
 private[checkpoint] object StoredBuckets {

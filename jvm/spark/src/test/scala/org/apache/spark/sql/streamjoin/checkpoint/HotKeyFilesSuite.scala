@@ -10,7 +10,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.streamjoin.errors.StreamJoinRuntimeException
 
-import io.streamjoin.model.{HotKey, HotKeys, ReachBuckets}
+import io.streamjoin.placement.{HotKey, HotKeys, ReachBuckets}
 
 /** The keys whose rows are spread, as they are noted in a checkpoint. */
 class HotKeyFilesSuite extends AnyFunSuite {

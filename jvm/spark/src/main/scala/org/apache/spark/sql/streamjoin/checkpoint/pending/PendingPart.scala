@@ -13,7 +13,8 @@ import org.apache.spark.sql.connector.read.{InputPartition, PartitionReader}
 import org.apache.spark.sql.streamjoin.checkpoint.formats.StateFormats
 import org.apache.spark.sql.streamjoin.checkpoint.{StoredRow, StoredVersion}
 
-import io.streamjoin.model.{HotKeys, Routing, Side}
+import io.streamjoin.model.Side
+import io.streamjoin.placement.{MaybePartition, Placement, Routing}
 
 /** What a task is to read: one partition of one join. */
 private[pending] final case class PendingPart(
@@ -68,8 +69,10 @@ private[pending] final case class PendingPart(
    * is of another one with its hash.
    */
   private def isShown(row: StoredRow): Boolean =
-    routing.countsIn(partition, row.side) && !routing.isReplica(row.key) &&
-      !routing.isReplica(row.side, row.key, row.time, partition, partitions, HotKeys.Whichever)
+    routing.countsIn(partition, row.side) &&
+      placement.owns(row.side, row.key, row.time, MaybePartition.None)
+
+  @transient private lazy val placement = Placement(routing, partition, partitions)
 
   private def place(side: Side): Option[Int] = Option.when(!routing.copies(side))(partition)
 }

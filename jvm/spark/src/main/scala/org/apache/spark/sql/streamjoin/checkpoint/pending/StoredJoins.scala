@@ -30,7 +30,8 @@ import org.apache.spark.sql.streamjoin.spark.{
 }
 import org.apache.spark.sql.types.StructType
 
-import io.streamjoin.model.{Routing, Side}
+import io.streamjoin.model.Side
+import io.streamjoin.placement.Routing
 
 /**
  * A join, or an ordered output, with what a batch has committed of it.

@@ -4,7 +4,8 @@ import org.apache.spark.sql.streamjoin.checkpoint.{JoinDescription, StoredTime}
 import org.apache.spark.sql.types.{DataType, StructType}
 import org.json4s.{JString, JValue}
 
-import io.streamjoin.model.{JoinType, Routing, Side}
+import io.streamjoin.model.{JoinType, Side}
+import io.streamjoin.placement.Routing
 
 /** An ordered output, as what looks at joins sees it: rows of one side, which wait for their own time. */
 private[pending] object StoredOrder {

@@ -3,7 +3,8 @@ package org.apache.spark.sql.streamjoin.physical.asof
 import org.apache.spark.sql.streamjoin.checkpoint.{JoinDescription, StateFormat, StoredTime}
 import org.apache.spark.sql.streamjoin.physical.eventtime.DescribedJoin
 
-import io.streamjoin.model.{Routing, Side}
+import io.streamjoin.model.Side
+import io.streamjoin.placement.Routing
 
 /** An as-of join as it is written beside its state. */
 private[asof] object DescribedAsOf {

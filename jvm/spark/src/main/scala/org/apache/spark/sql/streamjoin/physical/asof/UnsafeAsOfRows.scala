@@ -5,7 +5,8 @@ import org.apache.spark.sql.streamjoin.logical.plan.KeyHash
 import org.apache.spark.sql.streamjoin.physical.stateful.{RowsByBytes, TimeReader}
 
 import io.streamjoin.join.asof.AsOfRows
-import io.streamjoin.model.{BySide, Routing, Side}
+import io.streamjoin.model.{BySide, Side}
+import io.streamjoin.placement.Routing
 
 /** Looks at Spark's rows with generated code. One instance serves one task. */
 private[asof] final class UnsafeAsOfRows(spec: AsOfSpec, columns: BySide[Seq[Attribute]])

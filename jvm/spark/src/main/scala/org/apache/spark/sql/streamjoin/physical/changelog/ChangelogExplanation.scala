@@ -6,7 +6,8 @@ import org.apache.spark.sql.streamjoin.conditions.TimeUnit
 import org.apache.spark.sql.streamjoin.logical.plan.{AliasedColumn, ChangelogJoin}
 import org.apache.spark.sql.streamjoin.physical.stateful.TimeWords
 
-import io.streamjoin.model.{Routing, Side}
+import io.streamjoin.model.Side
+import io.streamjoin.placement.Routing
 
 /** What `explain` says of a changelog join, in words. */
 private[changelog] object ChangelogExplanation {

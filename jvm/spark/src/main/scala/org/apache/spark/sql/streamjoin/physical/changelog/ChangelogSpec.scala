@@ -8,7 +8,8 @@ import org.apache.spark.sql.types.{BooleanType, LongType, StructType}
 
 import io.streamjoin.bounds.JoinBounds
 import io.streamjoin.join.changelog.Leaving
-import io.streamjoin.model.{JoinType, Routing, Side}
+import io.streamjoin.model.{JoinType, Side}
+import io.streamjoin.placement.Routing
 import io.streamjoin.watermark.JoinWatermarks
 
 /**

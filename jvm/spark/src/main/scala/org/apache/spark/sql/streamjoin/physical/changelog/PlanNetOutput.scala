@@ -5,7 +5,8 @@ import org.apache.spark.sql.execution.{FilterExec, ProjectExec, SparkPlan}
 import org.apache.spark.sql.streamjoin.ColumnNames
 import org.apache.spark.sql.streamjoin.logical.plan.{AliasedColumn, ChangelogJoin}
 
-import io.streamjoin.model.{Routing, Side}
+import io.streamjoin.model.Side
+import io.streamjoin.placement.Routing
 
 /**
  * Plans the operators right above a changelog join: filters and columns. Below both it adds [[NetOutputExec]], if the

@@ -18,7 +18,8 @@ import org.apache.spark.sql.catalyst.plans.physical.{
 import org.apache.spark.sql.execution.{SparkPlan, UnaryExecNode}
 import org.apache.spark.sql.types.IntegerType
 
-import io.streamjoin.model.{Routing, Side}
+import io.streamjoin.model.Side
+import io.streamjoin.placement.Routing
 
 /**
  * The rows of an input in the partitions of the buckets of their times: those of [[ToBucketsExec]] behind the

@@ -11,7 +11,7 @@ import org.apache.spark.sql.streamjoin.spark.StatefulOperatorStateInfo
 import org.apache.spark.util.CollectionAccumulator
 
 import io.streamjoin.join.eventtime.{HotKeyRule, TaskLoad}
-import io.streamjoin.model.{HotKeys, ReachBuckets}
+import io.streamjoin.placement.{HotKeys, ReachBuckets}
 
 /**
  * Which keys of one join are spread, batch by batch, in one run of its query; on the driver.

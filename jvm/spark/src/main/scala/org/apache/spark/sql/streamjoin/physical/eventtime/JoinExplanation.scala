@@ -9,7 +9,8 @@ import org.apache.spark.sql.streamjoin.logical.plan.JoinAnalysis
 import org.apache.spark.sql.streamjoin.physical.stateful.TimeWords
 
 import io.streamjoin.bounds.JoinBounds
-import io.streamjoin.model.{JoinType, Routing, Side}
+import io.streamjoin.model.{JoinType, Side}
+import io.streamjoin.placement.Routing
 
 /** What `explain` says of a join, in words. */
 private[physical] object JoinExplanation {

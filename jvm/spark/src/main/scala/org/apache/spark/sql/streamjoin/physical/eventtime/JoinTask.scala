@@ -11,7 +11,8 @@ import org.apache.spark.sql.streamjoin.physical.stateful.{
 }
 
 import io.streamjoin.join.eventtime.{EventTimeJoin, JoinCounters, JoinStats}
-import io.streamjoin.model.{Placement, Side}
+import io.streamjoin.model.Side
+import io.streamjoin.placement.Placement
 import io.streamjoin.state.JoinState
 
 /**

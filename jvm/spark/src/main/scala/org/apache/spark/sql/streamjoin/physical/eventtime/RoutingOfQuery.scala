@@ -7,7 +7,8 @@ import org.apache.spark.sql.streamjoin.checkpoint.JoinDescription
 import org.apache.spark.sql.streamjoin.physical.stateful.{OperatorsOfRuns, StoredDescription}
 import org.apache.spark.sql.streamjoin.spark.StatefulOperatorStateInfo
 
-import io.streamjoin.model.{JoinType, Routing}
+import io.streamjoin.model.JoinType
+import io.streamjoin.placement.Routing
 
 /**
  * How the rows of a join without an equality reach its partitions: as they did when its checkpoint began, for

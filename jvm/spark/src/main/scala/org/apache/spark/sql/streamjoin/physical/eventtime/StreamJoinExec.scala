@@ -17,7 +17,8 @@ import org.apache.spark.sql.streamjoin.physical.stateful._
 import org.apache.spark.util.CollectionAccumulator
 
 import io.streamjoin.join.eventtime.{HotKeyRule, TaskLoad}
-import io.streamjoin.model.{JoinType, Routing, Side}
+import io.streamjoin.model.{JoinType, Side}
+import io.streamjoin.placement.Routing
 import io.streamjoin.watermark.WatermarkPlan
 
 /**

@@ -5,7 +5,8 @@ import org.apache.spark.sql.streamjoin.logical.plan.{EquiKey, JoinAnalysis, Resi
 import org.apache.spark.sql.streamjoin.logical.times.BaseColumn
 
 import io.streamjoin.bounds.JoinBounds
-import io.streamjoin.model.{BySide, HotKeys, JoinType, ReachBuckets, Routing}
+import io.streamjoin.model.{BySide, JoinType}
+import io.streamjoin.placement.{HotKeys, ReachBuckets, Routing}
 import io.streamjoin.watermark.{JoinWatermarks, WatermarkPlan}
 
 /**

@@ -23,7 +23,8 @@ import org.apache.spark.sql.streamjoin.logical.plan.KeyHash
 import org.apache.spark.sql.streamjoin.physical.stateful.RowTimesReader
 
 import io.streamjoin.bounds.{RowBounds, RowTimes}
-import io.streamjoin.model.{HotKeys, ReachBuckets, Routing, Side}
+import io.streamjoin.model.Side
+import io.streamjoin.placement.{MaybePartition, Routing}
 
 /**
  * Each row once for each partition of the join that it goes to, with a number by which a shuffle brings it there.
@@ -123,14 +124,14 @@ private[eventtime] final class ToBuckets(
 
   /** The row that came out last, of which there is one more. */
   private var again: UnsafeRow = _
-  private var replicaIn = ReachBuckets.NoPartition
+  private var replicaIn = MaybePartition.None
 
-  override def hasNext: Boolean = replicaIn != ReachBuckets.NoPartition || rows.hasNext
+  override def hasNext: Boolean = replicaIn.nonEmpty || rows.hasNext
 
   override def next(): InternalRow =
-    if (replicaIn != ReachBuckets.NoPartition) {
-      again.setInt(columns.length, numbers(replicaIn))
-      replicaIn = ReachBuckets.NoPartition
+    if (replicaIn.nonEmpty) {
+      again.setInt(columns.length, numbers(replicaIn.get))
+      replicaIn = MaybePartition.None
       again
     } else {
       val row = rows.next()
@@ -146,13 +147,14 @@ private[eventtime] final class ToBuckets(
     val bucket =
       if (bounds.hasProbeTime(times)) {
         val time = bounds.probeTime(times)
-        val own = placed.fold(HotKeys.Whichever)(_.getInt(1))
-        replicaIn = routing.replicaIn(side, key, time, partitions, own)
-        routing.ownerIn(side, key, time, partitions, own)
+        val keyPartition =
+          if (placed.isEmpty) MaybePartition.None else MaybePartition(placed.get.getInt(1))
+        replicaIn = routing.replica(side, key, time, partitions, keyPartition)
+        routing.owner(side, key, time, partitions, keyPartition)
       } else {
-        ReachBuckets.NoPartition
+        MaybePartition.None
       }
-    if (bucket != ReachBuckets.NoPartition) bucket
+    if (bucket.nonEmpty) bucket.get
     else placed.fold(Math.floorMod(row.hashCode, partitions))(_.getInt(1))
   }
 }

@@ -7,7 +7,8 @@ import org.apache.spark.sql.streamjoin.physical.stateful.RowTimesReader
 import io.streamjoin.bounds.RowTimes
 import io.streamjoin.join.eventtime.JoinRows
 import io.streamjoin.model.Side.{Left, Right}
-import io.streamjoin.model.{HotKeys, Routing, Side}
+import io.streamjoin.model.Side
+import io.streamjoin.placement.{MaybePartition, Routing}
 
 /**
  * Looks at Spark's rows with generated code. One instance serves one task at a time. To write such code costs more
@@ -38,8 +39,9 @@ private[physical] final class UnsafeJoinRows(
 
   override def key(side: Side, row: UnsafeRow): Long = of(side).key(row)
 
-  override def partition(side: Side, row: UnsafeRow, partitions: Int): Int =
-    if (oneHashIsOneKey) HotKeys.Whichever else of(side).partition(row, partitions)
+  override def partition(side: Side, row: UnsafeRow, partitions: Int): MaybePartition =
+    if (oneHashIsOneKey) MaybePartition.None
+    else MaybePartition(of(side).partition(row, partitions))
 
   override def matches(l: UnsafeRow, r: UnsafeRow, ordinary: Boolean): Boolean =
     (if (ordinary) ofOrdinary else ofAny) match {

@@ -10,7 +10,8 @@ import org.apache.spark.sql.catalyst.plans.physical.{
 import org.apache.spark.sql.streamjoin.spark.SparkCaseClass
 import org.apache.spark.sql.types.{MapType, VariantType}
 
-import io.streamjoin.model.{Routing, Side}
+import io.streamjoin.model.Side
+import io.streamjoin.placement.Routing
 
 /** What a join asks of its inputs, by the way their rows are routed. */
 private[physical] object JoinDistribution {

@@ -15,7 +15,8 @@ import org.apache.spark.sql.streamjoin.conditions.Condition.withSettings
 import org.apache.spark.sql.streamjoin.errors.StreamJoinRuntimeException
 import org.apache.spark.sql.streamjoin.logical.plan.{JoinAnalysis, JoinQuestion}
 
-import io.streamjoin.model.{HotKey, HotKeys, JoinType, Routing, Side}
+import io.streamjoin.model.{JoinType, Side}
+import io.streamjoin.placement.{HotKey, HotKeys, Routing}
 
 /** What is written of a join beside its state, and whether another goes on from it. */
 class DescribedJoinSuite extends AnyFunSuite {

@@ -10,7 +10,8 @@ import org.apache.spark.sql.streamjoin.checkpoint.HotKeyFiles
 import org.apache.spark.util.{CollectionAccumulator, Utils}
 
 import io.streamjoin.join.eventtime.{HotKeyRule, TaskLoad}
-import io.streamjoin.model.{BySide, HotKey, HotKeys, ReachBuckets}
+import io.streamjoin.model.BySide
+import io.streamjoin.placement.{HotKey, HotKeys, ReachBuckets}
 
 /** From which batch on keys are spread, over restarts too. */
 class HotKeyWatchSuite extends AnyFunSuite {

@@ -1,9 +1,8 @@
-package io.streamjoin.model
+package io.streamjoin.placement
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import io.streamjoin.model.HotKeys.Whichever
-import io.streamjoin.model.ReachBuckets.NoPartition
+import io.streamjoin.model.Side
 import io.streamjoin.testing.RandomCases
 import io.streamjoin.testing.RandomCases.onFailure
 
@@ -29,11 +28,9 @@ class HotKeysSuite extends AnyFunSuite {
         val r = l - before + random.nextInt((before + after).toInt + 1)
         val times = Map[Side, Long](Side.Left -> l, Side.Right -> r)
         val at = times.map { case (side, t) =>
-          val home = routing.ownerIn(side, 7L, t, partitions, own)
-          val replica = routing.replicaIn(side, 7L, t, partitions, own)
-          side -> ((if (home == NoPartition) own else home) +: Seq(
-            replica
-          ).filter(_ != NoPartition))
+          val home = routing.owner(side, 7L, t, partitions, MaybePartition(own))
+          val replica = routing.replica(side, 7L, t, partitions, MaybePartition(own))
+          side -> (home.getOrElse(own) +: replica.toOption.toList)
         }
         withClue(onFailure(s"$routing, $partitions partitions, $l, $r: $at ")) {
           for ((side, places) <- at) {
@@ -42,8 +39,10 @@ class HotKeysSuite extends AnyFunSuite {
             // rows buffered before the key was hot stay, and there is no replica before its edge
             if (buckets.bucketOf(side, times(side)) < from) assert(places == Seq(own))
             for (p <- places) {
-              val isReplica = routing.isReplica(side, 7L, times(side), p, partitions, own)
-              assert(isReplica == places.tail.contains(p))
+              val here = Placement(routing, p, partitions)
+              val owns = here.owns(side, 7L, times(side), MaybePartition(own))
+              assert(owns == !places.tail.contains(p))
+              assert(owns || here.mayMeetReplicas(side))
             }
           }
           for (side <- single.map(Seq(_)).getOrElse(Side.both))
@@ -57,11 +56,11 @@ class HotKeysSuite extends AnyFunSuite {
     val buckets = ReachBuckets(0, 5, 20)
     val routing = Routing.ByKeyAndTime(Some(Side.Left), HotKeys(buckets, Seq(HotKey(7L, 1, 3))))
     def replicas(times: Range) =
-      times.count(routing.replicaIn(Side.Right, 7L, _, 4, own = 1) != NoPartition)
+      times.count(routing.replica(Side.Right, 7L, _, 4, MaybePartition(1)).nonEmpty)
     assert(replicas(0 until 70) == 0)
     assert(replicas(75 until 80) == 5 && replicas(80 until 85) == 5)
     assert(replicas(80 until 2080) > 800 && replicas(80 until 2080) <= 1000)
-    assert((0 until 2080).forall(routing.replicaIn(Side.Left, 7L, _, 4, own = 1) == NoPartition))
+    assert((0 until 2080).forall(routing.replica(Side.Left, 7L, _, 4, MaybePartition(1)).isEmpty))
   }
 
   test("buckets in a row of one key lie in as many partitions as there are") {
@@ -69,7 +68,8 @@ class HotKeysSuite extends AnyFunSuite {
     for (partitions <- 1 to 8) {
       val hot = HotKeys(buckets, Seq(HotKey(1L, partitions - 1, 16)))
       val found =
-        (320L until 8000L by 20L).map(hot.ownerIn(Side.Left, 1L, _, partitions, partitions - 1))
+        (320L until 8000L by 20L)
+          .map(hot.owner(Side.Left, 1L, _, partitions, MaybePartition(partitions - 1)).get)
       assert(found.groupBy(identity).values.forall(_.length >= 384 / partitions - 2))
       assert(found.head == partitions - 1)
     }
@@ -78,13 +78,16 @@ class HotKeysSuite extends AnyFunSuite {
   test("of keys with one hash, that is not spread which lies elsewhere") {
     val hot = HotKeys(ReachBuckets(0, 5, 20), Seq(HotKey(7L, 1, 3)))
     val times = 60L to 400L
-    assert(times.exists(hot.replicaIn(Side.Left, 7L, _, 4, own = 1) != NoPartition))
-    assert(times.forall(hot.ownerIn(Side.Left, 7L, _, 4, own = 1) != NoPartition))
-    assert(times.forall(hot.ownerIn(Side.Left, 7L, _, 4, own = 2) == NoPartition))
-    assert(times.forall(hot.replicaIn(Side.Left, 7L, _, 4, own = 2) == NoPartition))
+    assert(times.exists(hot.replica(Side.Left, 7L, _, 4, MaybePartition(1)).nonEmpty))
+    assert(times.forall(hot.owner(Side.Left, 7L, _, 4, MaybePartition(1)).nonEmpty))
+    assert(times.forall(hot.owner(Side.Left, 7L, _, 4, MaybePartition(2)).isEmpty))
+    assert(times.forall(hot.replica(Side.Left, 7L, _, 4, MaybePartition(2)).isEmpty))
     // where it is not known which of them a row is of, it is of the one that is spread
     for (t <- times)
-      assert(hot.ownerIn(Side.Left, 7L, t, 4, Whichever) == hot.ownerIn(Side.Left, 7L, t, 4, 1))
+      assert(
+        hot.owner(Side.Left, 7L, t, 4, MaybePartition.None) ==
+          hot.owner(Side.Left, 7L, t, 4, MaybePartition(1))
+      )
   }
 
   test("each of many keys is found, and no other") {
@@ -96,8 +99,8 @@ class HotKeysSuite extends AnyFunSuite {
         val other = random.nextLong() >> random.nextInt(60)
         assert(hot.contains(other) == hashes.contains(other))
         if (!hot.contains(other)) {
-          assert(hot.ownerIn(Side.Left, other, 100, 5, Whichever) == NoPartition)
-          assert(hot.replicaIn(Side.Left, other, 100, 5, Whichever) == NoPartition)
+          assert(hot.owner(Side.Left, other, 100, 5, MaybePartition.None).isEmpty)
+          assert(hot.replica(Side.Left, other, 100, 5, MaybePartition.None).isEmpty)
         }
       }
     }

@@ -1,4 +1,6 @@
-package io.streamjoin.model
+package io.streamjoin.placement
+
+import io.streamjoin.model.Side
 
 /**
  * A key with more rows than one task should have.
@@ -70,37 +72,50 @@ final case class HotKeys(buckets: ReachBuckets, keys: Seq[HotKey]) {
   }
 
   /** The same for a key with this partition while it is not spread. */
-  private def find(hash: Long, own: Int): Int = {
+  private def find(hash: Long, keyPartition: MaybePartition): Int = {
     val key = find(hash)
-    if (key < 0 || own == partitionOf(key) || own == HotKeys.Whichever) key else -1
+    if (key < 0 || keyPartition.isEmpty || keyPartition.contains(partitionOf(key))) key else -1
   }
 
   /**
-   * The partition that owns a row; [[ReachBuckets.NoPartition]]: that of its key.
+   * The partition that owns a row; none: that of its key.
    *
-   * @param own that of its key, or [[HotKeys.Whichever]]
+   * @param keyPartition that of its key; none: of the keys with this hash, the spread one is meant
    */
-  def ownerIn(side: Side, hash: Long, time: Long, partitions: Int, own: Int): Int = {
-    val key = find(hash, own)
-    if (key < 0) ReachBuckets.NoPartition
+  def owner(
+      side: Side,
+      hash: Long,
+      time: Long,
+      partitions: Int,
+      keyPartition: MaybePartition
+  ): MaybePartition = {
+    val key = find(hash, keyPartition)
+    if (key < 0) MaybePartition.None
     else {
       val bucket = bucketsOf(key).bucketOf(side, time)
-      if (bucket < fromOf(key)) ReachBuckets.NoPartition else turn(key, bucket, partitions)
+      if (bucket < fromOf(key)) MaybePartition.None
+      else MaybePartition(turn(key, bucket, partitions))
     }
   }
 
-  /** The partition that has a replica of a row, or [[ReachBuckets.NoPartition]]. */
-  def replicaIn(side: Side, hash: Long, time: Long, partitions: Int, own: Int): Int = {
-    val key = find(hash, own)
-    if (key < 0) ReachBuckets.NoPartition
+  /** The partition that has a replica of a row. */
+  def replica(
+      side: Side,
+      hash: Long,
+      time: Long,
+      partitions: Int,
+      keyPartition: MaybePartition
+  ): MaybePartition = {
+    val key = find(hash, keyPartition)
+    if (key < 0) MaybePartition.None
     else {
       val widened = bucketsOf(key)
       val bucket = widened.bucketOf(side, time)
       val next = bucket + widened.neighbour(side, time)
-      if (next == bucket || math.min(bucket, next) < fromOf(key)) ReachBuckets.NoPartition
+      if (next == bucket || math.min(bucket, next) < fromOf(key)) MaybePartition.None
       else {
         val there = turn(key, next, partitions)
-        if (there == turn(key, bucket, partitions)) ReachBuckets.NoPartition else there
+        if (there == turn(key, bucket, partitions)) MaybePartition.None else MaybePartition(there)
       }
     }
   }
@@ -113,10 +128,4 @@ final case class HotKeys(buckets: ReachBuckets, keys: Seq[HotKey]) {
 
   /** Adds keys. */
   def ++(more: Seq[HotKey]): HotKeys = copy(keys = keys ++ more)
-}
-
-object HotKeys {
-
-  /** Instead of the partition of a key: the spread key with this hash, in any partition. */
-  val Whichever: Int = -1
 }

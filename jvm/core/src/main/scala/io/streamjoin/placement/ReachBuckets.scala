@@ -1,4 +1,6 @@
-package io.streamjoin.model
+package io.streamjoin.placement
+
+import io.streamjoin.model.Side
 
 /**
  * Time buckets for rows that match by their times: a row is in the bucket of its time. If a
@@ -52,29 +54,23 @@ final case class ReachBuckets(shift: Long, reach: Long, width: Long) {
   }
 
   /** The partition that owns the row. */
-  def ownerIn(side: Side, time: Long, partitions: Int): Int =
+  def owner(side: Side, time: Long, partitions: Int): Int =
     ReachBuckets.partition(bucketOf(side, time), partitions)
 
-  /**
-   * The partition that has a replica of the row, or [[ReachBuckets.NoPartition]] if all its
-   * possible partners are with it.
-   */
-  def replicaIn(side: Side, time: Long, partitions: Int): Int = {
+  /** The partition that has a replica of the row; none if all its possible partners are with it. */
+  def replica(side: Side, time: Long, partitions: Int): MaybePartition = {
     val next = neighbour(side, time)
-    if (next == 0) ReachBuckets.NoPartition
+    if (next == 0) MaybePartition.None
     else {
       val bucket = bucketOf(side, time)
       val there = ReachBuckets.partition(bucket + next, partitions)
-      if (there == ReachBuckets.partition(bucket, partitions)) ReachBuckets.NoPartition
-      else there
+      if (there == ReachBuckets.partition(bucket, partitions)) MaybePartition.None
+      else MaybePartition(there)
     }
   }
 }
 
 object ReachBuckets {
-
-  /** Instead of a partition: none follows from a bucket. */
-  val NoPartition: Int = -1
 
   /** A larger reach would not limit anything. */
   val Farthest: Long = Long.MaxValue / 16

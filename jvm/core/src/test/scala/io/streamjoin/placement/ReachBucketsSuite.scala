@@ -1,10 +1,10 @@
-package io.streamjoin.model
+package io.streamjoin.placement
 
 import scala.util.Random
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import io.streamjoin.model.HotKeys.Whichever
+import io.streamjoin.model.Side
 import io.streamjoin.testing.RandomCases
 import io.streamjoin.testing.RandomCases.onFailure
 
@@ -25,8 +25,11 @@ class ReachBucketsSuite extends AnyFunSuite {
   }
 
   private def places(routing: Routing.ByTime, side: Side, time: Long, partitions: Int): Seq[Int] =
-    routing.buckets.ownerIn(side, time, partitions) +:
-      Seq(routing.replicaIn(side, Routing.NoKey, time, partitions, Whichever)).filter(_ >= 0)
+    routing.buckets.owner(side, time, partitions) +:
+      replica(routing, side, time, partitions).toList
+
+  private def replica(routing: Routing.ByTime, side: Side, time: Long, partitions: Int) =
+    routing.replica(side, Routing.NoKey, time, partitions, MaybePartition.None).toOption
 
   for (single <- Seq(None, Some(Side.Left), Some(Side.Right)))
     test(
@@ -56,9 +59,10 @@ class ReachBucketsSuite extends AnyFunSuite {
                 if (single.contains(side)) assert(places.length == 1)
                 val replica = places.tail
                 for (p <- 0 until partitions if places.contains(p)) {
-                  val isReplica =
-                    routing.isReplica(side, Routing.NoKey, times(side), p, partitions, Whichever)
-                  assert(isReplica == replica.contains(p))
+                  val here = Placement(routing, p, partitions)
+                  val owns = here.owns(side, Routing.NoKey, times(side), MaybePartition.None)
+                  assert(owns == !replica.contains(p))
+                  assert(owns || here.mayMeetReplicas(side))
                 }
               }
               // each meets the other at its own home, so that both know of the pair, which comes out once
@@ -78,15 +82,15 @@ class ReachBucketsSuite extends AnyFunSuite {
       val routing = Routing.ByTime(single, ReachBuckets.of(reach, reach, single.isEmpty).get)
       val rows = 10000
       val replicas = Seq.fill(rows)(random.nextLong() >> 10)
-        .count(routing.replicaIn(Side.Right, Routing.NoKey, _, 8, Whichever) >= 0)
+        .count(replica(routing, Side.Right, _, 8).nonEmpty)
       assert(replicas < most * rows, s"$reach, $single")
     }
   }
 
   test("partners at one moment need no replicas") {
     val buckets = ReachBuckets.of(-5, 5, bothCopied = true).get
-    for (time <- -20L to 20L; side <- Side.both) assert(buckets.replicaIn(side, time, 3) == -1)
-    assert(buckets.ownerIn(Side.Left, 7, 5) == buckets.ownerIn(Side.Right, 12, 5))
+    for (time <- -20L to 20L; side <- Side.both) assert(buckets.replica(side, time, 3).isEmpty)
+    assert(buckets.owner(Side.Left, 7, 5) == buckets.owner(Side.Right, 12, 5))
   }
 
   test("buckets in a row lie in as many partitions as there are") {

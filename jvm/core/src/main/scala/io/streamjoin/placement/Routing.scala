@@ -1,6 +1,7 @@
-package io.streamjoin.model
+package io.streamjoin.placement
 
 import io.streamjoin.model.Side.{Left, Right}
+import io.streamjoin.model.{JoinType, Side}
 
 /**
  * Routing of the rows of both inputs to the partitions: each pair of rows meets once, and one
@@ -20,30 +21,22 @@ sealed abstract class Routing(val name: String) extends Serializable {
   /** Whether a partition may have replicas of rows of the side. */
   def hasReplicas(side: Side): Boolean = false
 
-  /** Whether a buffered row with this key is a replica. */
-  def isReplica(key: Long): Boolean = false
-
   /**
-   * Whether an arriving row is a replica.
+   * Whether a partition owns an arriving row, as far as the row itself decides.
    *
    * @param row equal in all partitions, so that they agree on its hash
    */
-  def isReplica(row: AnyRef, partition: Int, partitions: Int): Boolean = false
+  private[placement] def owns(row: AnyRef, partition: Int, partitions: Int): Boolean = true
 
-  /**
-   * Whether a row with this key and time, arriving or buffered, is a replica.
-   *
-   * @param own the partition of its key while the key is not spread; required only if the key
-   *   [[isSpread]]
-   */
-  def isReplica(
+  /** Whether a partition owns a row with this key and time, arriving or buffered. */
+  private[placement] def owns(
       side: Side,
       key: Long,
       time: Long,
+      keyPartition: MaybePartition,
       partition: Int,
-      partitions: Int,
-      own: Int
-  ): Boolean = false
+      partitions: Int
+  ): Boolean = true
 
   /** Whether rows with this key may be in several partitions, none of which has all of them. */
   def isSpread(key: Long): Boolean = false
@@ -80,10 +73,17 @@ object Routing {
 
     override def separatesReplicas: Boolean = true
 
-    override def isReplica(key: Long): Boolean = key == ReplicaKey
+    override private[placement] def owns(row: AnyRef, partition: Int, partitions: Int) =
+      Math.floorMod(row.hashCode, partitions) == partition
 
-    override def isReplica(row: AnyRef, partition: Int, partitions: Int): Boolean =
-      Math.floorMod(row.hashCode, partitions) != partition
+    override private[placement] def owns(
+        side: Side,
+        key: Long,
+        time: Long,
+        keyPartition: MaybePartition,
+        partition: Int,
+        partitions: Int
+    ) = key != ReplicaKey
   }
 
   /**
@@ -101,36 +101,51 @@ object Routing {
     def single: Option[Side]
 
     /**
-     * The partition that owns a row; [[ReachBuckets.NoPartition]]: the one that it has without
-     * buckets.
+     * The partition that owns a row; none: the one that it has without buckets.
      *
-     * @param own the one that it has without buckets, if there are keys
+     * @param keyPartition the one of its key while the key is not spread, if the key
+     *   [[isSpread]]; none: the hash alone identifies the key
      */
-    def ownerIn(side: Side, key: Long, time: Long, partitions: Int, own: Int): Int
+    def owner(
+        side: Side,
+        key: Long,
+        time: Long,
+        partitions: Int,
+        keyPartition: MaybePartition
+    ): MaybePartition
 
-    /** The partition that has a replica of a row, or [[ReachBuckets.NoPartition]]. */
-    final def replicaIn(side: Side, key: Long, time: Long, partitions: Int, own: Int): Int =
-      if (hasReplicas(side)) neighbourIn(side, key, time, partitions, own)
-      else ReachBuckets.NoPartition
+    /** The partition that has a replica of a row. */
+    final def replica(
+        side: Side,
+        key: Long,
+        time: Long,
+        partitions: Int,
+        keyPartition: MaybePartition
+    ): MaybePartition =
+      if (hasReplicas(side)) neighbour(side, key, time, partitions, keyPartition)
+      else MaybePartition.None
 
-    protected def neighbourIn(side: Side, key: Long, time: Long, partitions: Int, own: Int): Int
+    protected def neighbour(
+        side: Side,
+        key: Long,
+        time: Long,
+        partitions: Int,
+        keyPartition: MaybePartition
+    ): MaybePartition
 
     final override def hasReplicas(side: Side): Boolean = !single.contains(side)
 
     final override def pairOwner: Side = single.getOrElse(Left)
 
-    final override def isReplica(
+    final override private[placement] def owns(
         side: Side,
         key: Long,
         time: Long,
+        keyPartition: MaybePartition,
         partition: Int,
-        partitions: Int,
-        own: Int
-    ): Boolean =
-      partitions > 1 && hasReplicas(side) && {
-        val owner = ownerIn(side, key, time, partitions, own)
-        owner != ReachBuckets.NoPartition && owner != partition
-      }
+        partitions: Int
+    ) = partitions == 1 ||
+      owner(side, key, time, partitions, keyPartition).getOrElse(partition) == partition
   }
 
   /**
@@ -139,31 +154,41 @@ object Routing {
    */
   final case class ByTime(single: Option[Side], buckets: ReachBuckets)
       extends ByBuckets(ByTime.Name) {
-    override def ownerIn(side: Side, key: Long, time: Long, partitions: Int, own: Int): Int =
-      buckets.ownerIn(side, time, partitions)
-
-    override protected def neighbourIn(
+    override def owner(
         side: Side,
         key: Long,
         time: Long,
         partitions: Int,
-        own: Int
-    ): Int = buckets.replicaIn(side, time, partitions)
+        keyPartition: MaybePartition
+    ): MaybePartition = MaybePartition(buckets.owner(side, time, partitions))
+
+    override protected def neighbour(
+        side: Side,
+        key: Long,
+        time: Long,
+        partitions: Int,
+        keyPartition: MaybePartition
+    ): MaybePartition = buckets.replica(side, time, partitions)
   }
 
   /** As [[ByKey]], except for the rows of a few keys, which are routed by bucket from a time on. */
   final case class ByKeyAndTime(single: Option[Side], hot: HotKeys)
       extends ByBuckets(ByKey.name) {
-    override def ownerIn(side: Side, key: Long, time: Long, partitions: Int, own: Int): Int =
-      hot.ownerIn(side, key, time, partitions, own)
-
-    override protected def neighbourIn(
+    override def owner(
         side: Side,
         key: Long,
         time: Long,
         partitions: Int,
-        own: Int
-    ): Int = hot.replicaIn(side, key, time, partitions, own)
+        keyPartition: MaybePartition
+    ): MaybePartition = hot.owner(side, key, time, partitions, keyPartition)
+
+    override protected def neighbour(
+        side: Side,
+        key: Long,
+        time: Long,
+        partitions: Int,
+        keyPartition: MaybePartition
+    ): MaybePartition = hot.replica(side, key, time, partitions, keyPartition)
 
     override def isSpread(key: Long): Boolean = hot.contains(key)
   }

@@ -1,0 +1,52 @@
+package io.streamjoin.placement
+
+import io.streamjoin.model.{BySide, Side}
+
+/**
+ * The place of one partition among those of a join: which rows it owns. The other rows that reach it
+ * are replicas, which another partition owns.
+ *
+ * A replica only shows the rows of this partition that they have a partner. It is not counted, and it
+ * is never emitted.
+ *
+ * {{{
+ *   Routing.ByTime, partitions 0 and 1, buckets of 1 hour
+ *     a left row of 12:59   partition 0 owns it, partition 1 has a replica
+ *     a left row of 12:30   partition 0 owns it, partition 1 does not see it
+ * }}}
+ *
+ * @param routing how rows reach the partitions
+ * @param partition the number of this one
+ * @param partitions how many there are
+ */
+final case class Placement(
+    routing: Routing = Routing.ByKey,
+    partition: Int = 0,
+    partitions: Int = 1
+) {
+  private val replicated = BySide.of(routing.hasReplicas)
+
+  /** Whether there may be replicas among the rows of the side. */
+  def mayMeetReplicas(side: Side): Boolean = replicated(side)
+
+  /** Whether it owns an arriving row, as far as the row itself decides. */
+  def owns(side: Side, row: AnyRef): Boolean =
+    !replicated(side) || routing.owns(row, partition, partitions)
+
+  /**
+   * Whether it owns a row with this key and time, arriving or buffered.
+   *
+   * @param keyPartition see [[Routing.ByBuckets.owner]]
+   */
+  def owns(side: Side, key: Long, time: Long, keyPartition: MaybePartition): Boolean =
+    !replicated(side) || routing.owns(side, key, time, keyPartition, partition, partitions)
+
+  /** Whether replicas are stored under [[Routing.ReplicaKey]]. */
+  def separatesReplicas: Boolean = routing.separatesReplicas
+
+  /** Whether rows of this key are in more than one partition. */
+  def isSpread(key: Long): Boolean = routing.isSpread(key)
+
+  /** The side whose owner emits a pair. */
+  def pairOwner: Side = routing.pairOwner
+}
