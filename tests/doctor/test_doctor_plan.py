@@ -40,11 +40,11 @@ batch does not count, and its row is dropped
             :  :- a row of o is kept until the latest d.dt seen passes o.ot; if it has not matched
             :  :- a row of d is kept until the latest o.ot seen passes d.dt + 1 hour 30 minutes
             :  +- lag of dt: 0 seconds would have kept all of 15 rows; now 1 minute
-            :- JoinExchange hashpartitioning(id#67, 1)
+            :- StreamExchange hashpartitioning(id#67, 1)
             :  +- *(1) StreamJoinInput
             :     +- ImposeOrder latest ot - 1 minute
             :        +- FileScan json [id#67,ot#68] Batched: false
-            +- JoinExchange hashpartitioning(id#70, 1)
+            +- StreamExchange hashpartitioning(id#70, 1)
                +- *(2) StreamJoinInput
                   +- *(2) Filter ((isnotnull(id#70) OR isnull(dt#71-T60000ms)) AND (kind#7 = x))
                      +- LocalTableScan <empty>, [id#70, dt#71]
@@ -73,7 +73,7 @@ def test_a_join_is_described_as_beside_its_state() -> None:
     # Spark leaves out what stands below an input without rows
     assert join.below["right"] is None
     assert join.below["left"] == [
-        "JoinExchange hashpartitioning(id, 1)",
+        "StreamExchange hashpartitioning(id, 1)",
         "StreamJoinInput",
         "ImposeOrder latest ot - 1 minute",
         "FileScan json [id,ot] Batched: false",

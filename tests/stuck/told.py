@@ -121,9 +121,9 @@ def plan(setup: Setup) -> Plan:
         *(f":  :- condition ({bound}): bound {bound}" for bound in bounds),
         f":  :- a row of o is kept until the {seen} d.dt seen passes o.ot",
         f":  +- a row of d is kept until the {seen} o.ot seen passes d.dt",
-        ":- JoinExchange hashpartitioning(id#1, 1)",
+        ":- StreamExchange hashpartitioning(id#1, 1)",
         *_below(setup, "left", ":  "),
-        "+- JoinExchange hashpartitioning(id#2, 1)",
+        "+- StreamExchange hashpartitioning(id#2, 1)",
         *_below(setup, "right", "   "),
     ]
     lines = ["WriteToDataSourceV2"]

@@ -53,8 +53,7 @@ import org.apache.spark.sql.{SparkSessionExtensions, SparkSessionExtensionsProvi
  *    `OrderInOnePartition`: above an order that is brought into one partition.
  *  - Planning. `StreamJoinStrategy`: the physical operators; a join of Spark's that keeps rows for ever, below or
  *    above an order, is refused. `ExplainBuiltinJoin`: why a join stayed Spark's.
- *    `PackShuffles`: changes go through shuffles in chunks. `SortChanges`: they are sorted by a hash in this
- *    project's own way. `ShareShuffles`: both inputs of a join by event time go through one shuffle.
+ *    `PlanExchanges`: this project's exchange replaces Spark's below the operators.
  *
  * Beside the queries, `JoinListener` hands what joins report on to Spark's metrics system and, where rows are lost in
  * silence, to the driver's log.

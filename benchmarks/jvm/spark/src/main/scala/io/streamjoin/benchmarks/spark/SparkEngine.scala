@@ -54,18 +54,15 @@ final class SparkEngine(name: String, variant: Variant) extends Engine {
     )
   }
 
-  /** What a workload may ask for with `partitions`, and with `buckets`, `packed`, `shared` and `spread` of this project's join alone. */
+  /** What a workload may ask for with `partitions`, and with `buckets`, `exchange` and `spread` of this project's join alone. */
   private def settings(workload: Workload): Map[String, String] = {
     val asked = workload.parameters.values
     asked.get("partitions").map("spark.sql.shuffle.partitions" -> _).toMap ++
       // what has state is planned without it
       asked.get("part").map(_ => "spark.sql.adaptive.enabled" -> "false") ++
       asked.get("buckets").map(b => "spark.sql.streamJoin.timeBuckets" -> (b == "yes").toString) ++
-      asked.get("packed").map(p =>
-        "spark.sql.streamJoin.packedShuffles" -> (p == "yes").toString
-      ) ++
-      asked.get("shared").map(s =>
-        "spark.sql.streamJoin.sharedShuffles" -> (s == "yes").toString
+      asked.get("exchange").map(e =>
+        "spark.sql.streamJoin.streamExchange" -> (e == "own").toString
       ) ++
       asked.get("spread").toSeq.flatMap { s =>
         Seq(

@@ -128,23 +128,13 @@ private[sql] object StreamJoinConf {
       .checkValue(_ >= 0, "must not be negative")
       .createWithDefault(4)
 
-  val PackedShuffles: ConfigEntry[Boolean] =
+  val StreamExchange: ConfigEntry[Boolean] =
     SQLConf
-      .buildConf("spark.sql.streamJoin.packedShuffles")
+      .buildConf("spark.sql.streamJoin.streamExchange")
       .doc(
-        "Whether changes go through the shuffles of a join of changelogs in chunks of many rows each, which costs " +
-          "less to write and to read. Where a row goes does not depend on it."
-      )
-      .version("0.1.0")
-      .booleanConf
-      .createWithDefault(true)
-
-  val SharedShuffles: ConfigEntry[Boolean] =
-    SQLConf
-      .buildConf("spark.sql.streamJoin.sharedShuffles")
-      .doc(
-        "Whether both inputs of a stream-to-stream join by event time go through one shuffle, in which map outputs " +
-          "of few rows travel with the results of tasks and not in files. Where a row goes does not depend on it."
+        "Whether this project's exchange brings rows to the partitions of its operators: it sends all inputs of an " +
+          "operator through one shuffle, packed into chunks of many rows each, and few rows travel with the results " +
+          "of tasks and not in files. Otherwise Spark's own exchange does. Each row goes to the same partition."
       )
       .version("0.1.0")
       .booleanConf
@@ -161,7 +151,6 @@ private[sql] object StreamJoinConf {
     HotKeys,
     HotKeyRows,
     HotKeyBuckets,
-    PackedShuffles,
-    SharedShuffles
+    StreamExchange
   )
 }

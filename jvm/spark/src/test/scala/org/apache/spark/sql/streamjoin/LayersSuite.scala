@@ -45,6 +45,7 @@ class LayersSuite extends AnyFunSuite {
     "checkpoint.rocksdb",
     "checkpoint.formats",
     "checkpoint.pending",
+    "physical.exchange",
     "physical.stateful",
     "physical.eventtime",
     "physical.changelog",

@@ -50,9 +50,7 @@ import org.apache.spark.sql.streamjoin.logical.resolve.refusals.{
 import org.apache.spark.sql.streamjoin.physical.{
   CheckCheckpoint,
   ExplainBuiltinJoin,
-  PackShuffles,
-  ShareShuffles,
-  SortChanges,
+  PlanExchanges,
   StreamJoinStrategy
 }
 import org.apache.spark.sql.streamjoin.reporting.JoinListener
@@ -134,9 +132,7 @@ object ExtensionPoints {
     extensions.injectOptimizerRule(_ => OrderInOnePartition)
     extensions.injectPlannerStrategy(StreamJoinStrategy(_))
     extensions.injectColumnar(_ => ExplainBuiltinJoin)
-    extensions.injectColumnar(_ => PackShuffles)
-    extensions.injectColumnar(_ => SortChanges)
-    extensions.injectColumnar(_ => ShareShuffles)
+    extensions.injectColumnar(_ => PlanExchanges)
   }
 
   /** What is asked of a whole query, in this order. */

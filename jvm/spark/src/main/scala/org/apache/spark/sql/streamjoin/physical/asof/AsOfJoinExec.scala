@@ -79,9 +79,7 @@ class AsOfJoinExec(
 
   override protected def doExecute(): RDD[InternalRow] = {
     val distribution = requiredChildDistribution
-    val l = JoinInputs.shuffled(left, distribution.head)
-    val r = JoinInputs.shuffled(right, distribution.last)
-    JoinInputs.together(l, r)
+    val (l, r) = JoinInputs.shuffled(left, right, distribution)
     val arrived = arrivals("aheadRowsLeft" -> l, "aheadRowsRight" -> r)
     val task =
       new AsOfTask(spec, input.map(_.output), arrived, partitionState, joinReport(held = None))

@@ -2,7 +2,7 @@ package org.apache.spark.sql.streamjoin.physical.asof
 
 import org.apache.spark.sql.catalyst.expressions.{Attribute, UnsafeRow}
 import org.apache.spark.sql.execution.UnsafeExternalRowSorter
-import org.apache.spark.sql.streamjoin.physical.stateful.RowSorter
+import org.apache.spark.sql.streamjoin.physical.exchange.RowSorter
 
 import io.streamjoin.join.asof.AsOfJoin
 import io.streamjoin.model.Side

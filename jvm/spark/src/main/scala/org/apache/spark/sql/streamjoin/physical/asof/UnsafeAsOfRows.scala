@@ -2,7 +2,8 @@ package org.apache.spark.sql.streamjoin.physical.asof
 
 import org.apache.spark.sql.catalyst.expressions.{Left => _, Right => _, _}
 import org.apache.spark.sql.streamjoin.logical.plan.KeyHash
-import org.apache.spark.sql.streamjoin.physical.stateful.{RowsByBytes, TimeReader}
+import org.apache.spark.sql.streamjoin.physical.exchange.RowsByBytes
+import org.apache.spark.sql.streamjoin.physical.stateful.TimeReader
 
 import io.streamjoin.join.asof.AsOfRows
 import io.streamjoin.model.{BySide, Side}

@@ -14,7 +14,7 @@ import org.apache.spark.sql.catalyst.plans.physical.{
   Partitioning,
   UnknownPartitioning
 }
-import org.apache.spark.sql.execution.{SortExec, SparkPlan}
+import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.streamjoin.checkpoint.{JoinDescription, StateFormat}
 import org.apache.spark.sql.streamjoin.logical.plan.KeyHash
 import org.apache.spark.sql.streamjoin.logical.times.BaseColumn
@@ -140,8 +140,7 @@ class ChangelogJoinExec(
       )
     }
     val distribution = requiredChildDistribution
-    val l = shuffled(left, distribution.head)
-    val r = shuffled(right, distribution.last)
+    val (l, r) = JoinInputs.shuffled(left, right, distribution)
     val arrived = arrivals("aheadRowsLeft" -> l, "aheadRowsRight" -> r)
     val task = new ChangelogTask(
       HandedProgram.of(getStateInfo, sparkContext, program),
@@ -154,13 +153,6 @@ class ChangelogJoinExec(
       JoinInputs.rows(l, distribution.head, partitions),
       JoinInputs.rows(r, distribution.last, partitions)
     )(task.run)
-  }
-
-  /** The order within a partition is made behind the shuffle. */
-  private def shuffled(input: SparkPlan, distribution: Distribution): SparkPlan = input match {
-    case s @ (_: SortExec | _: SortByHashExec) =>
-      s.mapChildren(JoinInputs.shuffled(_, distribution))
-    case other => JoinInputs.shuffled(other, distribution)
   }
 
   override protected def figures: OperatorMetrics = ChangelogJoinExec.Figures

@@ -1,7 +1,7 @@
 package org.apache.spark.sql.streamjoin.physical.changelog
 
 import org.apache.spark.sql.catalyst.expressions.{Attribute, UnsafeProjection, UnsafeRow}
-import org.apache.spark.sql.streamjoin.physical.stateful.RowsByBytes
+import org.apache.spark.sql.streamjoin.physical.exchange.RowsByBytes
 import org.apache.spark.sql.types._
 
 /** The order of rows by the bytes that they have with nothing but some of their columns. */

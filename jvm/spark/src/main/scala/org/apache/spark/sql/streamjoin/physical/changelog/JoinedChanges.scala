@@ -2,6 +2,7 @@ package org.apache.spark.sql.streamjoin.physical.changelog
 
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+import org.apache.spark.sql.streamjoin.physical.exchange.HashedRows
 
 import io.streamjoin.join.changelog.{AppendOnlyJoin, ChangeBuffer, Changed, ChangelogJoin, Expiring}
 import io.streamjoin.model.Side

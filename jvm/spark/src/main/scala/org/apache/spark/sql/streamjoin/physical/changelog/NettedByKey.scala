@@ -12,7 +12,7 @@ import org.apache.spark.sql.catalyst.expressions.{
 }
 import org.apache.spark.sql.execution.UnsafeExternalRowSorter
 import org.apache.spark.sql.streamjoin.logical.plan.KeyHash
-import org.apache.spark.sql.streamjoin.physical.stateful.RowSorter
+import org.apache.spark.sql.streamjoin.physical.exchange.RowSorter
 
 import io.streamjoin.join.changelog.{ChangeKind, ChangelogCounters}
 

@@ -11,7 +11,7 @@ import org.apache.spark.sql.catalyst.expressions.{
   UnsafeProjection,
   UnsafeRow
 }
-import org.apache.spark.sql.streamjoin.physical.stateful.RowsByBytes
+import org.apache.spark.sql.streamjoin.physical.exchange.RowsByBytes
 import org.apache.spark.unsafe.types.UTF8String
 
 import io.streamjoin.join.changelog.{

@@ -20,6 +20,7 @@ import org.apache.spark.sql.catalyst.expressions.{
   XXH64
 }
 import org.apache.spark.sql.streamjoin.errors.ChangelogErrors
+import org.apache.spark.sql.streamjoin.physical.exchange.RowHash
 import org.apache.spark.sql.streamjoin.physical.stateful.{RowTimesReader, SaidNames}
 
 import io.streamjoin.bounds.{RowTimes, Saturated}

@@ -81,8 +81,8 @@ class StreamJoinExec(
     case Some(info) if this.batch.stateInfo.isEmpty =>
       val routed = spec.copy(routing = routing(info))
       new StreamJoinExec(
-        ByBucketsExec.over(left, routed, Side.Left, info.numPartitions),
-        ByBucketsExec.over(right, routed, Side.Right, info.numPartitions),
+        BucketPlacement.over(left, routed, Side.Left, info.numPartitions),
+        BucketPlacement.over(right, routed, Side.Right, info.numPartitions),
         batch,
         routed
       )
@@ -153,9 +153,7 @@ class StreamJoinExec(
   override protected def doExecute(): RDD[InternalRow] = {
     val partitions = getStateInfo.numPartitions
     val distribution = requiredChildDistribution
-    val l = JoinInputs.shuffled(left, distribution.head)
-    val r = JoinInputs.shuffled(right, distribution.last)
-    JoinInputs.together(l, r)
+    val (l, r) = JoinInputs.shuffled(left, right, distribution)
     val arrived = arrivals("aheadRowsLeft" -> l, "aheadRowsRight" -> r)
     val loads = hotKeyWatch(getStateInfo).map { watch =>
       val loads = registered(new CollectionAccumulator[TaskLoad])

@@ -106,7 +106,7 @@ private[physical] final class UnsafeJoinRows(
 
     def partition(row: UnsafeRow, partitions: Int): Int = {
       if (partitionCount != partitions) {
-        ofKey = UnsafeProjection.create(Seq(ToBucketsExec.partitionOf(keys, partitions)), input)
+        ofKey = UnsafeProjection.create(Seq(BucketPlacement.partitionOf(keys, partitions)), input)
         partitionCount = partitions
       }
       ofKey(row).getInt(0)

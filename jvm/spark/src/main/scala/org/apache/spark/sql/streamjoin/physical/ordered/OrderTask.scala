@@ -6,6 +6,7 @@ import org.apache.spark.sql.catalyst.types.DataTypeUtils
 import org.apache.spark.sql.streamjoin.checkpoint.StateShape
 import org.apache.spark.sql.streamjoin.physical.stateful._
 import org.apache.spark.sql.types.StructType
+import org.apache.spark.util.MutablePair
 
 import io.streamjoin.join.ordered.{OrderCounters, OrderOperator, TimeBuckets}
 import io.streamjoin.model.Watermarks
@@ -36,22 +37,17 @@ private[ordered] final class OrderTask(
 
   /** What comes out, in no order. */
   def run(partitionId: Int, input: Iterator[InternalRow]): Iterator[InternalRow] =
-    emitted(partitionId, input, (rows, _) => rows)
+    numbered(partitionId, input).map(_._2)
 
-  /** The same, packed by the ranges of its times, in whose order it is to be. */
-  def packed(
+  /**
+   * The same, each with the number of the range of its times, in whose order it is to be.
+   *
+   * @return each overwrites the one before
+   */
+  def numbered(
       partitionId: Int,
       input: Iterator[InternalRow]
-  ): Iterator[Product2[Int, InternalRow]] =
-    emitted(partitionId, input, new PackedByNumber(_, TimeBuckets.Count, _))
-      .map(chunk => (chunk.getInt(0), chunk))
-
-  /** @param handedOn makes of the rows, and the range of each, what leaves the task */
-  private def emitted[A](
-      partitionId: Int,
-      input: Iterator[InternalRow],
-      handedOn: (Iterator[UnsafeRow], UnsafeRow => Int) => A
-  ): A = {
+  ): Iterator[Product2[Int, InternalRow]] = {
     val rows = new TimedRows(spec, output)
     val state = partitions.open(partitionId, OrderTask.shape(output, rows))
     val base = BaseWatermarks.next(
@@ -83,13 +79,14 @@ private[ordered] final class OrderTask(
       }
       .filter(operator.passes) ++ operator.release() ++ finish()
     val buckets = new TimeBuckets(limit)
-    handedOn(
-      come.map { row =>
-        out += 1
+    val pair = new MutablePair[Int, InternalRow]
+    come.map { row =>
+      out += 1
+      pair.update(
+        if (rows.isTimeless(row)) TimeBuckets.Timeless else buckets.of(rows.time(row)),
         row
-      },
-      row => if (rows.isTimeless(row)) TimeBuckets.Timeless else buckets.of(rows.time(row))
-    )
+      )
+    }
   }
 }
 

@@ -4,10 +4,12 @@ import scala.collection.mutable
 
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.execution.CoalescedPartitionSpec
-import org.apache.spark.sql.execution.metric.SQLMetric
-
-import io.streamjoin.join.ordered.TimeBuckets
+import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.streamjoin.physical.exchange.{
+  ExchangeInput,
+  ExchangeShuffle,
+  InlineOutputs
+}
 
 /**
  * Brings rows that carry the number of their range of times into partitions of which each is above
@@ -19,30 +21,24 @@ private[ordered] object OrderedRanges {
   private val LeastBytes = 1L << 20
 
   /**
-   * Runs the rows up to a shuffle and reads that by ranges.
+   * Runs the rows up to their exchange and reads that by ranges.
    *
-   * @param chunks of rows of one range, with its number
-   * @param fields how many columns a row has
+   * @param input rows with the number of their range
    * @param single whether one partition is wanted, however large
-   * @param largest how many bytes a partition should have at most
    */
-  def of(
-      chunks: RDD[Product2[Int, InternalRow]],
-      fields: Int,
-      single: Boolean,
-      largest: Long,
-      metrics: Map[String, SQLMetric]
-  ): RDD[InternalRow] = {
-    val shuffle = RowShuffle.run(chunks, TimeBuckets.Count, metrics)
-    val bytes = shuffle.bytes
+  def of(input: ExchangeInput, single: Boolean, conf: SQLConf): RDD[InternalRow] = {
+    val context = input.rows.context
+    val exchange = ExchangeShuffle.of(context, Seq(input), InlineOutputs.most(conf))
+    val bytes = exchange.run()
+    val largest = conf.getConf(SQLConf.ADVISORY_PARTITION_SIZE_IN_BYTES)
     val wanted =
       if (single) Long.MaxValue
-      else math.max(LeastBytes, math.min(largest, bytes.sum / chunks.context.defaultParallelism))
-    shuffle.read(ranges(bytes, wanted), fields)
+      else math.max(LeastBytes, math.min(largest, bytes.sum / context.defaultParallelism))
+    exchange.rows(0, ranges(bytes, wanted))
   }
 
   /** Neighbours together, as long as they have no more than the bytes that are wanted. */
-  private[ordered] def ranges(bytes: Array[Long], wanted: Long): Seq[CoalescedPartitionSpec] = {
+  private[ordered] def ranges(bytes: Array[Long], wanted: Long): Seq[(Int, Int)] = {
     val ends = mutable.ArrayBuffer.empty[Int]
     var size = 0L
     for (i <- bytes.indices) {
@@ -53,6 +49,6 @@ private[ordered] object OrderedRanges {
       size += bytes(i)
     }
     ends += bytes.length
-    (0 +: ends.toSeq).zip(ends.toSeq).map { case (from, to) => CoalescedPartitionSpec(from, to) }
+    (0 +: ends.toSeq).zip(ends.toSeq)
   }
 }

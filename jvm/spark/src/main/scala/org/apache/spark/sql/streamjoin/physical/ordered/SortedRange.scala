@@ -2,7 +2,7 @@ package org.apache.spark.sql.streamjoin.physical.ordered
 
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Attribute, RowOrdering, UnsafeRow}
-import org.apache.spark.sql.streamjoin.physical.stateful.{RowSorter, RowsByBytes}
+import org.apache.spark.sql.streamjoin.physical.exchange.{RowSorter, RowsByBytes}
 
 /**
  * The rows of one range of times, sorted: by the time, by what else is asked for, and what is then

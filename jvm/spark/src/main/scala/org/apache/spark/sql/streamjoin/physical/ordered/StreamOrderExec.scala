@@ -7,21 +7,16 @@ import org.apache.spark.sql.catalyst.plans.QueryPlan
 import org.apache.spark.sql.catalyst.plans.physical._
 import org.apache.spark.sql.catalyst.types.DataTypeUtils
 import org.apache.spark.sql.execution.SparkPlan
-import org.apache.spark.sql.execution.metric.{
-  SQLMetric,
-  SQLMetrics,
-  SQLShuffleReadMetricsReporter,
-  SQLShuffleWriteMetricsReporter
-}
-import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.execution.metric.SQLMetric
 import org.apache.spark.sql.streamjoin.checkpoint.StateFormat
 import org.apache.spark.sql.streamjoin.conditions.TimeUnit
 import org.apache.spark.sql.streamjoin.logical.plan.OrderScope
 import org.apache.spark.sql.streamjoin.logical.times.BaseColumn
+import org.apache.spark.sql.streamjoin.physical.exchange.{ExchangeInput, StreamExchangeExec}
 import org.apache.spark.sql.streamjoin.physical.stateful._
 import org.apache.spark.sql.types.StructType
 
-import io.streamjoin.join.ordered.OrderOperator
+import io.streamjoin.join.ordered.{OrderOperator, TimeBuckets}
 import io.streamjoin.model.{Side, Watermarks}
 
 /**
@@ -118,11 +113,8 @@ class StreamOrderExec(child: SparkPlan, batch: BatchInfo, val spec: OrderSpec)
 
   override protected def figures: OperatorMetrics = StreamOrderExec.Figures
 
-  /** The ranges in which rows come out are a shuffle of their own. */
-  override protected def furtherMetrics: Map[String, SQLMetric] =
-    Map("dataSize" -> SQLMetrics.createSizeMetric(sparkContext, "data size")) ++
-      SQLShuffleReadMetricsReporter.createShuffleReadMetrics(sparkContext) ++
-      SQLShuffleWriteMetricsReporter.createShuffleWriteMetrics(sparkContext)
+  /** The ranges in which rows come out are an exchange of their own. */
+  override protected def furtherMetrics: Map[String, SQLMetric] = StreamExchangeExec.metrics(this)
 
   // ---- execution ----
 
@@ -148,11 +140,15 @@ class StreamOrderExec(child: SparkPlan, batch: BatchInfo, val spec: OrderSpec)
         perPartition(rows, nothing)((partition, rows, _) => task.run(partition, rows))
       else
         OrderedRanges.of(
-          perPartition(rows, nothing)((partition, rows, _) => task.packed(partition, rows)),
-          left.output.length,
+          ExchangeInput(
+            perPartition(rows, nothing)((partition, rows, _) => task.numbered(partition, rows)),
+            TimeBuckets.Count,
+            left.output.length,
+            longMetric("dataSize"),
+            longMetric("shuffleRecordsWritten")
+          ),
           spec.scope == OrderScope.OnePartition,
-          conf.getConf(SQLConf.ADVISORY_PARTITION_SIZE_IN_BYTES),
-          metrics
+          conf
         )
     waiting.foreach(_.free())
     ranges.mapPartitionsInternal(range.sorted)

@@ -12,8 +12,14 @@ import org.apache.spark.sql.catalyst.plans.physical.{
   Distribution,
   UnspecifiedDistribution
 }
-import org.apache.spark.sql.execution.{CoalescedPartitionSpec, ShufflePartitionSpec, SparkPlan}
+import org.apache.spark.sql.execution.{
+  CoalescedPartitionSpec,
+  ShufflePartitionSpec,
+  SortExec,
+  SparkPlan
+}
 import org.apache.spark.sql.execution.exchange._
+import org.apache.spark.sql.streamjoin.physical.exchange.StreamExchangeExec
 import org.apache.spark.sql.streamjoin.spark.SparkCaseClass
 import org.apache.spark.util.ThreadUtils
 
@@ -23,6 +29,17 @@ import org.apache.spark.util.ThreadUtils
  */
 private[physical] object JoinInputs {
 
+  /** The inputs as they are run: shuffled, and through one shuffle if the exchange can do so. */
+  def shuffled(
+      left: SparkPlan,
+      right: SparkPlan,
+      distributions: Seq[Distribution]
+  ): (SparkPlan, SparkPlan) = {
+    val both = (shuffled(left, distributions.head), shuffled(right, distributions.last))
+    StreamExchangeExec.together(Seq(both._1, both._2).collect { case e: StreamExchangeExec => e })
+    both
+  }
+
   /**
    * The input, with a shuffle where it would otherwise be computed by the join's own tasks, or where
    * all of them read all of it. One of which nothing is asked has its own.
@@ -30,6 +47,9 @@ private[physical] object JoinInputs {
   def shuffled(input: SparkPlan, distribution: Distribution): SparkPlan =
     if (distribution == UnspecifiedDistribution) {
       input
+    } else if (input.isInstanceOf[SortExec]) {
+      // the order within a partition is made behind the shuffle
+      input.mapChildren(shuffled(_, distribution))
     } else if (!isShuffle(input) && (distribution == AllTuples || unseen(input))) {
       val partitions = distribution.requiredNumPartitions.get
       SparkCaseClass.make(
@@ -43,15 +63,11 @@ private[physical] object JoinInputs {
       input
     }
 
-  /** Lets inputs that are shuffled for the join alone go through one shuffle; before they are run. */
-  def together(inputs: SparkPlan*): Unit =
-    JoinExchangeExec.together(inputs.collect { case e: JoinExchangeExec => e })
-
   /** The rows of an input by partition of the join; of what all partitions need, all of it each. */
   def rows(input: SparkPlan, distribution: Distribution, partitions: Int): RDD[InternalRow] =
     if (distribution == AllTuples) {
       val everything: ShufflePartitionSpec = CoalescedPartitionSpec(0, 1)
-      shuffles(input).head
+      sparksOwn(input).get
         .getShuffleRDD(Array.fill(partitions)(everything))
         .asInstanceOf[RDD[InternalRow]]
     } else {
@@ -59,10 +75,14 @@ private[physical] object JoinInputs {
     }
 
   /** Runs an input that is a shuffle, joins below it too, before its rows are asked for. */
-  def run(input: SparkPlan): Unit =
-    shuffles(input).map(_.submitShuffleJob()).foreach { job =>
-      ThreadUtils.awaitReady(job, Duration.Inf).value.get.get
-    }
+  def run(input: SparkPlan): Unit = input match {
+    case ReusedExchangeExec(_, original) => run(original)
+    case e: StreamExchangeExec           => e.shuffle.run(): Unit
+    case other =>
+      sparksOwn(other).foreach { s =>
+        ThreadUtils.awaitReady(s.submitShuffleJob(), Duration.Inf).value.get.get
+      }
+  }
 
   /**
    * Whether all rows have been read, of joins in between those of their inputs too: the shuffles that come
@@ -71,12 +91,12 @@ private[physical] object JoinInputs {
   def areRead(inputs: Seq[SparkPlan]): Boolean = inputs.forall(isRead)
 
   private def isRead(plan: SparkPlan): Boolean = plan match {
-    case s: ShuffleExchangeLike                        => isWritten(s)
-    case ReusedExchangeExec(_, s: ShuffleExchangeLike) => isWritten(s)
-    case e: JoinExchangeExec                           => e.shuffle.isWritten
-    case _: ImposeOrderExec                            => false
-    case j: ReadsInputs                                => j.read.forall(isRead)
-    case other                                         => other.children.forall(isRead)
+    case ReusedExchangeExec(_, original) => isRead(original)
+    case s: ShuffleExchangeLike          => isWritten(s)
+    case e: StreamExchangeExec           => e.shuffle.isWritten
+    case _: ImposeOrderExec              => false
+    case j: ReadsInputs                  => j.read.forall(isRead)
+    case other                           => other.children.forall(isRead)
   }
 
   private def isWritten(shuffle: ShuffleExchangeLike): Boolean =
@@ -105,9 +125,8 @@ private[physical] object JoinInputs {
 
   /** Whether the rows of a plan have been computed once its shuffles have run. */
   def isShuffle(plan: SparkPlan): Boolean = plan match {
-    case _: ShuffleExchangeLike | _: ReusedExchangeExec | _: JoinExchangeExec => true
-    case UnpackRowsExec(_, _, shuffle)                                        => isShuffle(shuffle)
-    case _                                                                    => false
+    case _: ShuffleExchangeLike | _: ReusedExchangeExec | _: StreamExchangeExec => true
+    case _                                                                      => false
   }
 
   private def unseen(plan: SparkPlan): Boolean = plan match {
@@ -117,11 +136,10 @@ private[physical] object JoinInputs {
     case other                         => other.children.exists(unseen)
   }
 
-  private def shuffles(plan: SparkPlan): Seq[ShuffleExchangeLike] = plan match {
-    case s: ShuffleExchangeLike                        => Seq(s)
-    case ReusedExchangeExec(_, s: ShuffleExchangeLike) => Seq(s)
-    case _: StatefulBinaryExec                         => Nil
-    case other                                         => other.children.flatMap(shuffles)
+  private def sparksOwn(plan: SparkPlan): Option[ShuffleExchangeLike] = plan match {
+    case ReusedExchangeExec(_, original) => sparksOwn(original)
+    case s: ShuffleExchangeLike          => Some(s)
+    case _                               => None
   }
 
   private def noted(plan: SparkPlan): Seq[ImposeOrderExec] = plan match {

@@ -4,7 +4,7 @@ import scala.util.Random
 
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{AttributeReference, UnsafeProjection, UnsafeRow}
-import org.apache.spark.sql.streamjoin.physical.stateful.RowsByBytes
+import org.apache.spark.sql.streamjoin.physical.exchange.RowsByBytes
 import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.UTF8String
 import org.scalatest.funsuite.AnyFunSuite

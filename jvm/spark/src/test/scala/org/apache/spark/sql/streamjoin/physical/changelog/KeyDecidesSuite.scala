@@ -9,6 +9,7 @@ import org.apache.spark.sql.catalyst.expressions.{
   UnsafeRow
 }
 import org.apache.spark.sql.streamjoin.logical.plan.{ChangelogJoin, KeyHash}
+import org.apache.spark.sql.streamjoin.physical.exchange.RowHash
 import org.apache.spark.sql.types.LongType
 
 import io.streamjoin.PythonApi

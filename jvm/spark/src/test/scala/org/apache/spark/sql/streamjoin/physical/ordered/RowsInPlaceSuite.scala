@@ -5,7 +5,7 @@ import scala.util.Random
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{UnsafeProjection, UnsafeRow}
 import org.apache.spark.sql.streamjoin.AnalysisSession
-import org.apache.spark.sql.streamjoin.physical.stateful.RowChunk
+import org.apache.spark.sql.streamjoin.physical.exchange.RowPacker
 import org.apache.spark.sql.types.{DataType, LongType, StringType}
 import org.apache.spark.unsafe.Platform
 import org.apache.spark.unsafe.types.UTF8String
@@ -20,24 +20,22 @@ class RowsInPlaceSuite extends AnalysisSession {
       (count, largest) <- Seq(0 -> 1, 1 -> 1, 1 -> 1000000, 5000 -> 20, 300 -> 5000, 20 -> 1000000)
     ) {
       val rows = random(new Random(count), count, largest)
-      val chunks = new PackedRows(unsafe(rows.iterator)).toVector
-      assert(chunks.flatMap(RowChunk.rows(_, 2).map(plain)) == rows)
-      assert(chunks.forall(_.getSizeInBytes > 24) && chunks.length <= 1 + count)
+      val chunks = RowsInPlace.inChunks(unsafe(rows.iterator)).toVector
+      assert(chunks.flatMap(RowPacker.rows(_, 2).map(plain)) == rows)
+      assert(chunks.forall(_.getSizeInBytes > 0) && chunks.length <= 1 + count)
       // few rows are no large chunk, and many are not many chunks
       if (largest <= 20)
         assert(chunks.length <= 8 && chunks.map(_.getSizeInBytes).sum <= 64 * count + 128)
     }
   }
 
-  test("a chunk is a row of a number and of bytes, wherever it lies") {
-    val chunk = new PackedRows(unsafe(random(new Random(1), 10, 5).iterator)).next()
-    assert(chunk.numFields == 2 && chunk.getInt(0) == 0 && !chunk.isNullAt(1))
-    assert(chunk.getBinary(1).length == chunk.getSizeInBytes - 24)
+  test("a chunk moves as a row does, wherever it lies") {
+    val chunk = RowsInPlace.inChunks(unsafe(random(new Random(1), 10, 5).iterator)).next()
     val moved = new Array[Byte](chunk.getSizeInBytes + 24)
     chunk.writeToMemory(moved, Platform.BYTE_ARRAY_OFFSET + 24)
-    val there = new UnsafeRow(2)
+    val there = new UnsafeRow(0)
     there.pointTo(moved, Platform.BYTE_ARRAY_OFFSET + 24, chunk.getSizeInBytes)
-    assert(RowChunk.rows(there, 2).map(plain).toSeq == random(new Random(1), 10, 5))
+    assert(RowPacker.rows(there, 2).map(plain).toSeq == random(new Random(1), 10, 5))
   }
 
   test("rows are computed once while they wait, and again when nobody keeps them any more") {

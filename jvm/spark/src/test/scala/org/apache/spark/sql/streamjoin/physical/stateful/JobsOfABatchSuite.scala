@@ -68,7 +68,7 @@ class JobsOfABatchSuite extends TimedStreams {
 
   for (shared <- Seq(true, false))
     test(s"by key, ${if (shared) "both inputs in one shuffle" else "each in its own"}") {
-      withSQLConf("spark.sql.streamJoin.sharedShuffles" -> shared.toString) {
+      withSQLConf("spark.sql.streamJoin.streamExchange" -> shared.toString) {
         both(s"a.id = b.id AND ${within("a", "b")}", "left") { found =>
           assert(found == Seq((Set(Row(1, 1)), 1), (Set(Row(2, null), Row(3, 3)), 1)))
         }
@@ -98,6 +98,24 @@ class JobsOfABatchSuite extends TimedStreams {
         both(within("a", "b"), "left") { found =>
           assert(found == Seq((Set(Row(1, 1), Row(2, 1)), 1), (Set(Row(3, 3)), 1)))
         }
+      }
+    }
+
+  for (own <- Seq(true, false))
+    test(s"an input with two readers, in ${if (own) "the project's" else "Spark's"} exchange") {
+      withSQLConf("spark.sql.streamJoin.streamExchange" -> own.toString) {
+        val rows = MemoryStream[(Int, Timestamp)]
+        val both = input("a", rows)
+        val on = s"a.id = b.id AND ${within("a", "b")}"
+        val joined = join(both, both.as("b"), on, "inner").selectExpr("a.id", "b.t")
+        val found = came(
+          joined,
+          Seq(
+            () => { rows.addData(1 -> at(0), 2 -> at(1)); () },
+            () => { rows.addData(1 -> at(20)); () }
+          )
+        )
+        assert(found.map(_._1) == Seq(Set(Row(1, at(0)), Row(2, at(1))), Set(Row(1, at(20)))))
       }
     }
 

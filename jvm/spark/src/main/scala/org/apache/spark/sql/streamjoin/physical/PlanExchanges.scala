@@ -1,0 +1,60 @@
+package org.apache.spark.sql.streamjoin.physical
+
+import org.apache.spark.sql.catalyst.expressions.{Ascending, SortOrder}
+import org.apache.spark.sql.catalyst.plans.physical.HashPartitioning
+import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.execution.exchange.ShuffleExchangeExec
+import org.apache.spark.sql.execution.{ColumnarRule, SortExec, SparkPlan}
+import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.streamjoin.StreamJoinConf
+import org.apache.spark.sql.streamjoin.logical.plan.KeyHash
+import org.apache.spark.sql.streamjoin.physical.asof.AsOfJoinExec
+import org.apache.spark.sql.streamjoin.physical.changelog.{
+  ChangelogJoinExec,
+  NetOutputExec,
+  ToUpsertsExec
+}
+import org.apache.spark.sql.streamjoin.physical.eventtime.StreamJoinExec
+import org.apache.spark.sql.streamjoin.physical.exchange.{ByKey, StreamExchangeExec}
+import org.apache.spark.sql.streamjoin.physical.ordered.StreamOrderExec
+
+/**
+ * Replaces Spark's exchange below this project's operators, where rows go by the hash of a key, and the sort by
+ * that hash above it. Each row goes to the same partition.
+ *
+ * {{{
+ *   Sort [hash(id)]                      StreamExchange hashpartitioning(id, 200), sorted by hash(id)
+ *   +- Exchange hashpartitioning(id, 200)
+ * }}}
+ *
+ * Among the columnar rules for the reason of [[ExplainBuiltinJoin]]: exchanges are there, nothing is compiled yet,
+ * and none stands for another yet.
+ */
+object PlanExchanges extends ColumnarRule {
+
+  override def postColumnarTransitions: Rule[SparkPlan] = (plan: SparkPlan) =>
+    if (!SQLConf.get.getConf(StreamJoinConf.StreamExchange)) plan
+    else
+      plan.transform {
+        case operator @ (_: StreamJoinExec | _: AsOfJoinExec | _: ChangelogJoinExec |
+            _: NetOutputExec | _: ToUpsertsExec | _: StreamOrderExec) =>
+          operator.mapChildren(exchanged)
+      }
+
+  private def exchanged(input: SparkPlan): SparkPlan = input match {
+    case s: SortExec if !s.global =>
+      (exchanged(s.child), s.sortOrder) match {
+        case (e: StreamExchangeExec, Seq(by)) if isByHash(by) => e.copy(order = Some(by))
+        case (child, _)                                       => s.copy(child = child)
+      }
+    case s: ShuffleExchangeExec =>
+      s.outputPartitioning match {
+        case h: HashPartitioning => StreamExchangeExec(ByKey(h), None, s.child)
+        case _                   => s
+      }
+    case other => other
+  }
+
+  private def isByHash(order: SortOrder): Boolean =
+    order.direction == Ascending && KeyHash.is(order.child)
+}

@@ -1,0 +1,128 @@
+package org.apache.spark.sql.streamjoin.physical.eventtime
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{
+  Attribute,
+  Expression,
+  UnsafeProjection,
+  UnsafeRow
+}
+import org.apache.spark.sql.catalyst.plans.physical.{
+  HashPartitioning,
+  Partitioning,
+  StatefulOpClusteredDistribution,
+  UnknownPartitioning
+}
+import org.apache.spark.sql.execution.SparkPlan
+import org.apache.spark.sql.streamjoin.logical.plan.KeyHash
+import org.apache.spark.sql.streamjoin.physical.exchange.{ExchangePlacement, StreamExchangeExec}
+import org.apache.spark.sql.streamjoin.physical.stateful.RowTimesReader
+import org.apache.spark.util.MutablePair
+
+import io.streamjoin.bounds.{RowBounds, RowTimes}
+import io.streamjoin.model.Side
+import io.streamjoin.placement.{MaybePartition, Routing}
+
+/**
+ * Assigns a row to the partition that owns it by its time bucket, and to that of its replica.
+ *
+ * {{{
+ *   buckets of 1 hour, partners at most 5 minutes apart
+ *     a row of 12:30   partition of the bucket 12:00
+ *     a row of 12:58   partition of the bucket 12:00, replica in that of 13:00
+ * }}}
+ */
+private[eventtime] final case class BucketPlacement(
+    spec: StreamJoinSpec,
+    side: Side,
+    partitions: Int
+) extends ExchangePlacement {
+
+  override def partitioning: Partitioning = UnknownPartitioning(partitions)
+
+  override def numbered(
+      rows: Iterator[InternalRow],
+      columns: Seq[Attribute]
+  ): Iterator[Product2[Int, InternalRow]] =
+    new BucketRows(this, columns, rows.asInstanceOf[Iterator[UnsafeRow]])
+
+  override def toString: String = "by time bucket"
+}
+
+private[eventtime] object BucketPlacement {
+
+  /** The input of a join, brought to the partitions of its buckets if the routing has any. */
+  def over(input: SparkPlan, spec: StreamJoinSpec, side: Side, partitions: Int): SparkPlan =
+    spec.routing match {
+      case _: Routing.ByBuckets =>
+        StreamExchangeExec(BucketPlacement(spec, side, partitions), None, input)
+      case _ => input
+    }
+
+  /** The partition of a row that goes by its key, as Spark's own shuffle has it. */
+  def partitionOf(keys: Seq[Expression], partitions: Int): Expression = {
+    val place = StatefulOpClusteredDistribution(keys, partitions).createPartitioning(partitions)
+    place.asInstanceOf[HashPartitioning].partitionIdExpression
+  }
+}
+
+private final class BucketRows(
+    placement: BucketPlacement,
+    columns: Seq[Attribute],
+    rows: Iterator[UnsafeRow]
+) extends Iterator[Product2[Int, InternalRow]] {
+  import placement.{partitions, side, spec}
+
+  private val routing = spec.routing.asInstanceOf[Routing.ByBuckets]
+  private val bounds = new RowBounds(spec.bounds, side)
+  private val times = new RowTimes(spec.bounds.columns.length)
+  private val pair = new MutablePair[Int, InternalRow]
+
+  private val reader = {
+    val column = spec.bounds.probeColumn(side)
+    new RowTimesReader(Array(column), Array(spec.times(column)), columns)
+  }
+
+  /** The hash of the row's key, and the partition of its key, where there are keys. */
+  private val byKey: Option[UnsafeProjection] = Option.when(spec.equiKeys.nonEmpty) {
+    val keys = spec.equiKeys.map(_.of(side))
+    UnsafeProjection.create(
+      Seq(KeyHash.of(keys), BucketPlacement.partitionOf(keys, partitions)),
+      columns
+    )
+  }
+
+  /** Where the row that came last has a replica, which comes next. */
+  private var replica = MaybePartition.None
+
+  override def hasNext: Boolean = replica.nonEmpty || rows.hasNext
+
+  override def next(): Product2[Int, InternalRow] =
+    if (replica.nonEmpty) {
+      pair._1 = replica.get
+      replica = MaybePartition.None
+      pair
+    } else {
+      val row = rows.next()
+      pair.update(owner(row), row)
+    }
+
+  private def owner(row: UnsafeRow): Int = {
+    val placed = byKey.map(_(row))
+    val keyPartition =
+      if (placed.isEmpty) MaybePartition.None else MaybePartition(placed.get.getInt(1))
+    reader.read(row, times)
+    val bucket =
+      if (bounds.hasProbeTime(times)) {
+        val key = placed.fold(Routing.NoKey)(_.getLong(0))
+        val time = bounds.probeTime(times)
+        replica = routing.replica(side, key, time, partitions, keyPartition)
+        routing.owner(side, key, time, partitions, keyPartition)
+      } else {
+        MaybePartition.None
+      }
+    if (bucket.nonEmpty) bucket.get
+    else if (keyPartition.nonEmpty) keyPartition.get
+    else Math.floorMod(row.hashCode, partitions)
+  }
+}

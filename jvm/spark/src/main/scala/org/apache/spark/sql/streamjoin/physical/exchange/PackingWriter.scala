@@ -1,0 +1,57 @@
+package org.apache.spark.sql.streamjoin.physical.exchange
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+import org.apache.spark.{ShuffleDependency, SparkEnv, TaskContext}
+import org.apache.spark.sql.streamjoin.spark.{MapStatus, ShuffleWriteProcessor}
+
+/**
+ * Writes the output of a map task in chunks, and not at all if it is inline.
+ *
+ * {{{
+ *   partitions         0   1   ..   n-1    n
+ *   in files           bytes of each       0     as Spark has it
+ *   inline             0   0   ..   0      1     nobody looks for a file
+ * }}}
+ *
+ * @param inline takes an output that is small, and how many bytes that is; none: all outputs are in files
+ */
+private[exchange] final class PackingWriter(inline: Option[(InlineOutputs, Long)])
+    extends ShuffleWriteProcessor {
+
+  override def write(
+      inputs: Iterator[_],
+      dependency: ShuffleDependency[_, _, _],
+      mapId: Long,
+      mapIndex: Int,
+      context: TaskContext
+  ): MapStatus = {
+    val partitions = dependency.partitioner.numPartitions
+    val rows = inputs.asInstanceOf[Iterator[Product2[Int, InternalRow]]]
+    val packer = new RowPacker(partitions - 1)
+    val most = inline.fold(-1L)(_._2)
+    while (packer.size <= most && rows.hasNext) {
+      val row = rows.next()
+      packer.add(row._1, row._2.asInstanceOf[UnsafeRow])
+    }
+    if (packer.size > most) {
+      super.write(packer.chunks(rows), dependency, mapId, mapIndex, context)
+    } else {
+      val metrics = createMetricsReporter(context)
+      metrics.incBytesWritten(packer.size)
+      metrics.incRecordsWritten(packer.rows)
+      inline.get._1.add(mapId -> packer.toBytes)
+      MapStatus(SparkEnv.get.blockManager.shuffleServerId, PackingWriter.sizes(partitions), mapId)
+    }
+  }
+}
+
+private[exchange] object PackingWriter {
+
+  /** What Spark's register of map outputs has of one that is inline, by partition. */
+  def sizes(partitions: Int): Array[Long] = {
+    val sizes = new Array[Long](partitions)
+    sizes(partitions - 1) = 1L
+    sizes
+  }
+}

@@ -1,0 +1,143 @@
+package org.apache.spark.sql.streamjoin.physical.exchange
+
+import org.apache.spark.TaskContext
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, UnsafeRow}
+import org.apache.spark.sql.execution.UnsafeExternalRowSorter
+
+/**
+ * Sorts rows by a hash of them, which is spread evenly over all numbers.
+ *
+ * {{{
+ *   few               lie as they come, sorted by their numbers      read in any order: the caches hold them all
+ *   more              in 64 parts by the upper bits, each like this  one part after another
+ *   more than memory  Spark's sorter, which goes to the disk
+ * }}}
+ *
+ * To sort them all at once costs a wait for memory at each row that is read.
+ *
+ * @param fields how many columns a row has
+ * @param memory asked before more is held
+ * @param spilling sorts by the same hash
+ */
+private[exchange] final class RowsByHash(
+    fields: Int,
+    hashOf: UnsafeRow => Long,
+    memory: SortMemory,
+    spilling: => UnsafeExternalRowSorter
+) {
+  import RowsByHash._
+
+  private var parts = Array(new HashedPart)
+  private var held = 0L
+
+  def sorted(rows: Iterator[UnsafeRow]): Iterator[InternalRow] = {
+    while (rows.hasNext) {
+      if (!add(rows.next())) return spilled(rows)
+    }
+    inOrder
+  }
+
+  private def add(row: UnsafeRow): Boolean = {
+    val hash = hashOf(row)
+    val part = parts(if (parts.length == 1) 0 else partOf(hash))
+    val before = part.bytes
+    part.add(hash, row)
+    val more = part.bytes - before
+    if (more == 0) true
+    else {
+      if (parts.length == 1 && part.bytes > FewBytes) divide(part)
+      held += more
+      memory.holds(held)
+    }
+  }
+
+  private def divide(all: HashedPart): Unit = {
+    parts = Array.fill(Parts)(new HashedPart)
+    val row = new UnsafeRow(fields)
+    var i = 0
+    while (i < all.length) {
+      all.show(i, row)
+      parts(partOf(all.hash(i))).add(all.hash(i), row)
+      i += 1
+    }
+  }
+
+  private def spilled(others: Iterator[UnsafeRow]): Iterator[InternalRow] = {
+    val sorter = spilling
+    val row = new UnsafeRow(fields)
+    for (p <- parts.indices) {
+      for (i <- 0 until parts(p).length) {
+        parts(p).show(i, row)
+        sorter.insertRow(row)
+      }
+      parts(p) = null
+    }
+    memory.free()
+    while (others.hasNext) sorter.insertRow(others.next())
+    sorter.sort()
+  }
+
+  private def inOrder: HashedRows = new HashedRows {
+    private val shared = if (parts.length == 1) 0 else PartBits
+    private val row = new UnsafeRow(fields)
+    private var begun = 0
+    private var part: HashedPart = _
+    private var order = Array.emptyIntArray
+    private var at = 0
+    private var last = 0L
+    private var read = 0L
+
+    override def hash: Long = last
+
+    override def hasNext: Boolean = {
+      while (at == order.length && begun < parts.length) {
+        part = parts(begun)
+        parts(begun) = null
+        begun += 1
+        order = part.inOrder(shared)
+        read += part.bringNear()
+        at = 0
+      }
+      val more = at < order.length
+      if (!more) memory.free()
+      more
+    }
+
+    override def next(): InternalRow = {
+      if (!hasNext) throw new NoSuchElementException("no more rows")
+      part.show(order(at), row)
+      last = part.hash(order(at))
+      at += 1
+      row
+    }
+  }
+}
+
+private[exchange] object RowsByHash {
+
+  /** In a task: the rows in the order of the hash of some keys. */
+  def sorted(
+      rows: Iterator[InternalRow],
+      keys: Seq[Expression],
+      columns: Seq[Attribute]
+  ): Iterator[InternalRow] = {
+    val hash = RowHash.of(keys, columns)
+    val hashOf = hash(_: UnsafeRow)
+    new RowsByHash(
+      columns.length,
+      hashOf,
+      SortMemory.of(TaskContext.get()),
+      RowSorter.create(columns, hashOf, (_, _) => 0)
+    ).sorted(rows.asInstanceOf[Iterator[UnsafeRow]])
+  }
+
+  private val PartBits = 6
+  private val Parts = 1 << PartBits
+
+  /** They stay in the caches. */
+  private val FewBytes = 1L << 18
+
+  /** Ascending, as numbers with a sign are. */
+  private def partOf(hash: Long): Int = ((hash ^ Long.MinValue) >>> (64 - PartBits)).toInt
+}

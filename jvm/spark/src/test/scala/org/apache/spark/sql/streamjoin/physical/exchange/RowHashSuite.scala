@@ -1,0 +1,58 @@
+package org.apache.spark.sql.streamjoin.physical.exchange
+
+import scala.util.Random
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{
+  Add,
+  AttributeReference,
+  Expression,
+  Literal,
+  UnsafeProjection
+}
+import org.apache.spark.sql.streamjoin.logical.plan.KeyHash
+import org.apache.spark.sql.types._
+import org.apache.spark.unsafe.types.UTF8String
+import org.scalatest.funsuite.AnyFunSuite
+
+/** A key has the hash that Spark's expression gives it: rows of a state are found by it. */
+class RowHashSuite extends AnyFunSuite {
+
+  private val types = Seq(
+    LongType,
+    IntegerType,
+    ShortType,
+    BooleanType,
+    DateType,
+    TimestampType,
+    TimestampNTZType,
+    DoubleType,
+    StringType
+  )
+
+  private def value(of: DataType, random: Random): Any = of match {
+    case _ if random.nextInt(4) == 0                 => null
+    case LongType | TimestampType | TimestampNTZType => random.nextLong()
+    case ShortType                                   => random.nextInt().toShort
+    case BooleanType                                 => random.nextBoolean()
+    case DoubleType                                  => random.nextDouble()
+    case StringType => UTF8String.fromString("x" * random.nextInt(9))
+    case _          => random.nextInt()
+  }
+
+  test("of any columns, one or several, NULL or not") {
+    for (seed <- 0 until 300) withClue(s"seed $seed: ") {
+      val random = new Random(seed)
+      val columns = types.map(AttributeReference("c", _)())
+      val plain: Seq[Expression] = random.shuffle(columns).take(1 + random.nextInt(3))
+      val keys = if (seed % 5 == 0) plain :+ Add(columns.head, Literal(1L)) else plain
+      val (hash, expected) =
+        (RowHash.of(keys, columns), UnsafeProjection.create(Seq(KeyHash.of(keys)), columns))
+      val toRow = UnsafeProjection.create(columns, columns)
+      for (_ <- 0 until 10) {
+        val row = toRow(InternalRow.fromSeq(columns.map(a => value(a.dataType, random))))
+        assert(hash(row) == expected(row).getLong(0))
+      }
+    }
+  }
+}

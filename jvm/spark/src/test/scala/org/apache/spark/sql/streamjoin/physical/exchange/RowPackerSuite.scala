@@ -1,0 +1,70 @@
+package org.apache.spark.sql.streamjoin.physical.exchange
+
+import scala.util.Random
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{UnsafeProjection, UnsafeRow}
+import org.apache.spark.sql.streamjoin.AnalysisSession
+import org.apache.spark.sql.types.{DataType, LongType, StringType}
+import org.apache.spark.unsafe.types.UTF8String
+
+/** Rows that go through a shuffle in chunks, by the number of where they go. */
+class RowPackerSuite extends AnalysisSession {
+
+  private type Row = (Long, String)
+
+  private def unsafe(rows: Iterator[Row]): Iterator[UnsafeRow] = {
+    val project = UnsafeProjection.create(Array[DataType](LongType, StringType))
+    // one row that shows one after another
+    rows.map { case (k, v) => project(InternalRow(k, UTF8String.fromString(v))) }
+  }
+
+  private def plain(row: InternalRow): Row = (row.getLong(0), row.getString(1))
+
+  private def random(count: Int, largest: Int): Seq[Row] = {
+    val random = new Random(count)
+    Seq.tabulate(count)(i => (i.toLong, "x" * random.nextInt(largest)))
+  }
+
+  private val cases = Seq((0, 1, 1), (1, 1, 9), (5000, 20, 40), (5000, 20, 1), (9, 90000, 2))
+
+  test("chunks have the rows of one number each, in their order, and all of them") {
+    for ((count, largest, numbers) <- cases; before <- Seq(0, count / 3, count)) {
+      val rows = random(count, largest)
+      def number(row: InternalRow): Int = (row.getLong(0) * 7 % numbers).toInt
+      val packer = new RowPacker(numbers)
+      val all = unsafe(rows.iterator).map(row => (number(row), row))
+      for (_ <- 1 to before) {
+        val (n, row) = all.next()
+        packer.add(n, row)
+      }
+      val chunks = packer.chunks(all).toVector.map { case chunk =>
+        assert(RowPacker.rows(chunk._2, 2).forall(number(_) == chunk._1))
+        chunk._1 -> RowPacker.rows(chunk._2, 2).map(plain).toVector
+      }
+      assert(packer.rows == count)
+      for (n <- 0 until numbers) {
+        val found = chunks.filter(_._1 == n)
+        assert(found.flatMap(_._2) == rows.filter(_._1 * 7 % numbers == n))
+        assert(found.forall(_._2.nonEmpty))
+        if (largest <= 20) assert(found.length <= 5 + found.map(_._2.length).sum / 200)
+      }
+    }
+  }
+
+  test("few rows are the same bytes as their chunks") {
+    for ((count, largest, numbers) <- cases) {
+      val rows = random(count, largest)
+      val packer = new RowPacker(numbers)
+      unsafe(rows.iterator).foreach(row => packer.add((row.getLong(0) % numbers).toInt, row))
+      val bytes = packer.toBytes
+      assert(bytes.filter(_ != null).map(_.length.toLong).sum == packer.size)
+      for (n <- 0 until numbers) {
+        val found = Option(bytes(n)).toSeq.flatMap(b =>
+          RowPacker.rows(RowPacker.chunkOf(b, b.length), 2).map(plain).toVector
+        )
+        assert(found == rows.filter(_._1 % numbers == n))
+      }
+    }
+  }
+}
