@@ -15,9 +15,12 @@ import org.apache.spark.sql.catalyst.plans.physical.{
 }
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.streamjoin.logical.plan.KeyHash
-import org.apache.spark.sql.streamjoin.physical.exchange.{ExchangePlacement, StreamExchangeExec}
+import org.apache.spark.sql.streamjoin.physical.exchange.{
+  ExchangePlacement,
+  NumberedRow,
+  StreamExchangeExec
+}
 import org.apache.spark.sql.streamjoin.physical.stateful.RowTimesReader
-import org.apache.spark.util.MutablePair
 
 import io.streamjoin.bounds.{RowBounds, RowTimes}
 import io.streamjoin.model.Side
@@ -43,7 +46,7 @@ private[eventtime] final case class BucketPlacement(
   override def numbered(
       rows: Iterator[InternalRow],
       columns: Seq[Attribute]
-  ): Iterator[Product2[Int, InternalRow]] =
+  ): Iterator[NumberedRow] =
     new BucketRows(this, columns, rows.asInstanceOf[Iterator[UnsafeRow]])
 
   override def toString: String = "by time bucket"
@@ -70,13 +73,13 @@ private final class BucketRows(
     placement: BucketPlacement,
     columns: Seq[Attribute],
     rows: Iterator[UnsafeRow]
-) extends Iterator[Product2[Int, InternalRow]] {
+) extends Iterator[NumberedRow] {
   import placement.{partitions, side, spec}
 
   private val routing = spec.routing.asInstanceOf[Routing.ByBuckets]
   private val bounds = new RowBounds(spec.bounds, side)
   private val times = new RowTimes(spec.bounds.columns.length)
-  private val pair = new MutablePair[Int, InternalRow]
+  private val pair = new NumberedRow
 
   private val reader = {
     val column = spec.bounds.probeColumn(side)
@@ -97,14 +100,14 @@ private final class BucketRows(
 
   override def hasNext: Boolean = replica.nonEmpty || rows.hasNext
 
-  override def next(): Product2[Int, InternalRow] =
+  override def next(): NumberedRow =
     if (replica.nonEmpty) {
-      pair._1 = replica.get
+      val number = replica.get
       replica = MaybePartition.None
-      pair
+      pair.to(number, pair.row)
     } else {
       val row = rows.next()
-      pair.update(owner(row), row)
+      pair.to(owner(row), row)
     }
 
   private def owner(row: UnsafeRow): Int = {

@@ -4,10 +4,8 @@ import java.io.ObjectOutputStream
 
 import org.apache.spark.{Dependency, NarrowDependency, Partition, SparkContext, TaskContext}
 import org.apache.spark.rdd.RDD
-import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.execution.metric.SQLMetric
-import org.apache.spark.util.MutablePair
 
 /**
  * An input of a shuffle.
@@ -19,7 +17,7 @@ import org.apache.spark.util.MutablePair
  * @param count of its rows
  */
 private[physical] final case class ExchangeInput(
-    @transient rows: RDD[Product2[Int, InternalRow]],
+    @transient rows: RDD[NumberedRow],
     partitions: Int,
     fields: Int,
     bytes: SQLMetric,
@@ -33,14 +31,13 @@ private[physical] final case class ExchangeInput(
    * @return each overwrites the one before
    */
   def numbered(
-      rows: Iterator[Product2[Int, InternalRow]],
+      rows: Iterator[NumberedRow],
       first: Int
-  ): Iterator[Product2[Int, InternalRow]] = {
-    val pair = new MutablePair[Int, InternalRow]
-    rows.map { row =>
-      bytes += row._2.asInstanceOf[UnsafeRow].getSizeInBytes
+  ): Iterator[NumberedRow] = {
+    rows.map { numbered =>
+      bytes += numbered.row.asInstanceOf[UnsafeRow].getSizeInBytes
       count += 1
-      pair.update(first + row._1, row._2)
+      numbered.to(first + numbered.number, numbered.row)
     }
   }
 }
@@ -59,11 +56,11 @@ private[physical] final case class ExchangeInput(
  * a preferred machine. Else it has one partition of one input.
  */
 private[exchange] final class ExchangeInputs(spark: SparkContext, inputs: Seq[ExchangeInput])
-    extends RDD[Product2[Int, InternalRow]](spark, Nil) {
+    extends RDD[NumberedRow](spark, Nil) {
 
   override protected def getDependencies: Seq[Dependency[_]] = inputs.indices.map { input =>
     val tasks = this.tasks
-    new NarrowDependency[Product2[Int, InternalRow]](inputs(input).rows) {
+    new NarrowDependency[NumberedRow](inputs(input).rows) {
       override def getParents(task: Int): Seq[Int] =
         tasks(task).collect { case (`input`, partition) => partition }
     }
@@ -90,10 +87,10 @@ private[exchange] final class ExchangeInputs(spark: SparkContext, inputs: Seq[Ex
   override def compute(
       split: Partition,
       context: TaskContext
-  ): Iterator[Product2[Int, InternalRow]] =
+  ): Iterator[NumberedRow] =
     split.asInstanceOf[PartsOfInputs].parts.iterator.flatMap { case (input, part) =>
       inputs(input).numbered(
-        parent[Product2[Int, InternalRow]](input).iterator(part, context),
+        parent[NumberedRow](input).iterator(part, context),
         inputs.take(input).map(_.partitions).sum
       )
     }
@@ -102,7 +99,7 @@ private[exchange] final class ExchangeInputs(spark: SparkContext, inputs: Seq[Ex
 /** @param of which partition of which input, in the order of the inputs */
 private final class PartsOfInputs(
     override val index: Int,
-    @transient rows: Seq[RDD[Product2[Int, InternalRow]]],
+    @transient rows: Seq[RDD[NumberedRow]],
     @transient of: Seq[(Int, Int)]
 ) extends Partition {
 

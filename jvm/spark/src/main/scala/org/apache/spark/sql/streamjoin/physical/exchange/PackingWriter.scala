@@ -1,6 +1,5 @@
 package org.apache.spark.sql.streamjoin.physical.exchange
 
-import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.{ShuffleDependency, SparkEnv, TaskContext}
 import org.apache.spark.sql.streamjoin.spark.{MapStatus, ShuffleWriteProcessor}
@@ -27,12 +26,12 @@ private[exchange] final class PackingWriter(inline: Option[(InlineOutputs, Long)
       context: TaskContext
   ): MapStatus = {
     val partitions = dependency.partitioner.numPartitions
-    val rows = inputs.asInstanceOf[Iterator[Product2[Int, InternalRow]]]
+    val rows = inputs.asInstanceOf[Iterator[NumberedRow]]
     val packer = new RowPacker(partitions - 1)
     val most = inline.fold(-1L)(_._2)
     while (packer.size <= most && rows.hasNext) {
       val row = rows.next()
-      packer.add(row._1, row._2.asInstanceOf[UnsafeRow])
+      packer.add(row.number, row.row.asInstanceOf[UnsafeRow])
     }
     if (packer.size > most) {
       super.write(packer.chunks(rows), dependency, mapId, mapIndex, context)

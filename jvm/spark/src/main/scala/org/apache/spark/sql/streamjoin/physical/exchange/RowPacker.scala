@@ -2,7 +2,6 @@ package org.apache.spark.sql.streamjoin.physical.exchange
 
 import java.util.Arrays
 
-import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.unsafe.Platform
 
@@ -50,7 +49,7 @@ private[physical] final class RowPacker(count: Int, largest: Int = RowPacker.Lar
 
   /** Those that were added, and those that follow, in chunks, each with its number. */
   def chunks(
-      rows: Iterator[Product2[Int, InternalRow]]
+      rows: Iterator[NumberedRow]
   ): Iterator[Product2[Int, UnsafeRow]] = new Iterator[Product2[Int, UnsafeRow]] {
     private var ready: (Int, UnsafeRow) = _
 
@@ -60,9 +59,9 @@ private[physical] final class RowPacker(count: Int, largest: Int = RowPacker.Lar
     override def hasNext: Boolean = {
       while (ready == null && rows.hasNext) {
         val row = rows.next()
-        val bytes = row._2.asInstanceOf[UnsafeRow]
-        if (isFull(row._1, bytes)) ready = taken(row._1)
-        add(row._1, bytes)
+        val bytes = row.row.asInstanceOf[UnsafeRow]
+        if (isFull(row.number, bytes)) ready = taken(row.number)
+        add(row.number, bytes)
       }
       while (ready == null && emptied < packed.length) {
         if (packed(emptied) != null) ready = taken(emptied)

@@ -4,9 +4,9 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Attribute, UnsafeProjection, UnsafeRow}
 import org.apache.spark.sql.catalyst.types.DataTypeUtils
 import org.apache.spark.sql.streamjoin.checkpoint.StateShape
+import org.apache.spark.sql.streamjoin.physical.exchange.NumberedRow
 import org.apache.spark.sql.streamjoin.physical.stateful._
 import org.apache.spark.sql.types.StructType
-import org.apache.spark.util.MutablePair
 
 import io.streamjoin.join.ordered.{OrderCounters, OrderOperator, TimeBuckets}
 import io.streamjoin.model.Watermarks
@@ -37,7 +37,7 @@ private[ordered] final class OrderTask(
 
   /** What comes out, in no order. */
   def run(partitionId: Int, input: Iterator[InternalRow]): Iterator[InternalRow] =
-    numbered(partitionId, input).map(_._2)
+    numbered(partitionId, input).map(_.row)
 
   /**
    * The same, each with the number of the range of its times, in whose order it is to be.
@@ -47,7 +47,7 @@ private[ordered] final class OrderTask(
   def numbered(
       partitionId: Int,
       input: Iterator[InternalRow]
-  ): Iterator[Product2[Int, InternalRow]] = {
+  ): Iterator[NumberedRow] = {
     val rows = new TimedRows(spec, output)
     val state = partitions.open(partitionId, OrderTask.shape(output, rows))
     val base = BaseWatermarks.next(
@@ -79,10 +79,10 @@ private[ordered] final class OrderTask(
       }
       .filter(operator.passes) ++ operator.release() ++ finish()
     val buckets = new TimeBuckets(limit)
-    val pair = new MutablePair[Int, InternalRow]
+    val pair = new NumberedRow
     come.map { row =>
       out += 1
-      pair.update(
+      pair.to(
         if (rows.isTimeless(row)) TimeBuckets.Timeless else buckets.of(rows.time(row)),
         row
       )

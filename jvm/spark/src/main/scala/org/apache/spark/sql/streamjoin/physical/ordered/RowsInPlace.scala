@@ -3,9 +3,8 @@ package org.apache.spark.sql.streamjoin.physical.ordered
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
-import org.apache.spark.sql.streamjoin.physical.exchange.RowPacker
+import org.apache.spark.sql.streamjoin.physical.exchange.{NumberedRow, RowPacker}
 import org.apache.spark.sql.streamjoin.spark.StorageLevel
-import org.apache.spark.util.MutablePair
 
 /**
  * Rows that have been computed and wait in their partitions until all of them have been. They are blocks of Spark's
@@ -39,8 +38,8 @@ private[ordered] object RowsInPlace {
 
   /** Rows in chunks, in the order in which they come, each in no more memory than it needs. */
   private[ordered] def inChunks(rows: Iterator[InternalRow]): Iterator[UnsafeRow] = {
-    val pair = new MutablePair[Int, InternalRow]
-    new RowPacker(1, LargestChunk).chunks(rows.map(pair.update(0, _))).map(_._2.copy())
+    val pair = new NumberedRow
+    new RowPacker(1, LargestChunk).chunks(rows.map(pair.to(0, _))).map(_._2.copy())
   }
 
   private val LargestChunk = 1 << 18

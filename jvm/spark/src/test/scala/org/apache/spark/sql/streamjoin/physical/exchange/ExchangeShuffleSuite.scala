@@ -127,7 +127,7 @@ class ExchangeShuffleSuite extends AnyFunSuite with BeforeAndAfterAll {
     val none = shuffle(Seq(0 until 0, 0 until 0), few)
     check(read(none), Nil, few)
     val empty = ExchangeInput(
-      context.emptyRDD[Product2[Int, InternalRow]],
+      context.emptyRDD[NumberedRow],
       Partitions,
       1,
       SQLMetrics.createMetric(context, "bytes"),

@@ -33,10 +33,10 @@ class RowPackerSuite extends AnalysisSession {
       val rows = random(count, largest)
       def number(row: InternalRow): Int = (row.getLong(0) * 7 % numbers).toInt
       val packer = new RowPacker(numbers)
-      val all = unsafe(rows.iterator).map(row => (number(row), row))
+      val all = unsafe(rows.iterator).map(row => new NumberedRow().to(number(row), row))
       for (_ <- 1 to before) {
-        val (n, row) = all.next()
-        packer.add(n, row)
+        val next = all.next()
+        packer.add(next.number, next.row.asInstanceOf[UnsafeRow])
       }
       val chunks = packer.chunks(all).toVector.map { case chunk =>
         assert(RowPacker.rows(chunk._2, 2).forall(number(_) == chunk._1))
