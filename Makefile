@@ -2,8 +2,8 @@ PYTHON ?= python3
 SBT ?= ./sbt
 VENV := .venv
 BIN := $(VENV)/bin
-# The newest patch of each other version of Spark; each has an environment .venv-spark-4.1 and so on.
-OTHER_SPARKS := 4.1.4 4.3.0
+# The newest patch of each other version of Spark; each has an environment .venv-spark-4.0 and so on.
+OTHER_SPARKS := 4.0.5 4.1.4 4.3.0
 OTHER_MINORS := $(basename $(OTHER_SPARKS))
 RELEASE_VENV := .venv-release
 DIST := dist

@@ -25,12 +25,10 @@ object SparkVersions {
   final case class Range(name: String, minors: Seq[String], compiledFor: String)
 
   val ranges: Seq[Range] = Seq(
+    Range("4.0", Seq("4.0"), "4.0.1"),
     Range("4.1", Seq("4.1"), "4.1.1"),
     Range("4.2", Seq("4.2", "4.3"), "4.2.0")
   )
-
-  /** Compiles and links, but `streamJoin` fails: in no wheel. `-Dspark.version=4.0.1` builds it. */
-  private val unfinished = Range("4.0", Seq("4.0"), "4.0.1")
 
   val default: String = ranges.last.compiledFor
 
@@ -74,7 +72,7 @@ object SparkVersions {
 
   private def rangeOf(version: String): Range = {
     val minor = version.split('.').take(2).mkString(".")
-    (unfinished +: ranges)
+    ranges
       .find(_.minors.contains(minor))
       .getOrElse(sys.error(s"spark.version: $version is none of ${ranges.flatMap(_.minors)}"))
   }

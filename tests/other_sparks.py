@@ -7,9 +7,13 @@ from __future__ import annotations
 
 import os
 
+import pyspark
 import pytest
 
-MINORS = ("4.1", "4.3")
+MINORS = ("4.0", "4.1", "4.3")
+
+# Whether the tests run on Spark 4.0, which lacks some of what later versions have.
+ON_SPARK_4_0 = pyspark.__version__.startswith("4.0.")
 
 
 def python_of(minor: str) -> str:

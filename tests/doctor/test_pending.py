@@ -9,12 +9,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pyspark.errors import AnalysisException, PySparkTypeError, PySparkValueError
+from pyspark.errors import (
+    AnalysisException,
+    PySparkTypeError,
+    PySparkValueError,
+    SparkRuntimeException,
+)
 from pyspark.sql import DataFrame, Row, SparkSession
 
 from streamjoin import impose_order, pending
 from tests.fingerprints import fingerprints
 from tests.orders import Shop, met
+from tests.other_sparks import ON_SPARK_4_0
 from tests.streams import Landing, Run
 
 FORMAT = "spark.sql.streamJoin.stateFormat"
@@ -348,6 +354,10 @@ def test_sparks_own_readers(shop: Shop, spark: SparkSession, stored: str) -> Non
     (row,) = spark.read.format("state-metadata").load(str(run.checkpoint)).collect()
     assert (row.operatorId, row.operatorName, row.stateStoreName) == (0, "streamJoin", "default")
     assert (row.numPartitions, row.minBatchId, row.maxBatchId) == (2, 0, 1)
+    if ON_SPARK_4_0:  # it reads the schema of the state before the analyzer sees a plan
+        with pytest.raises(SparkRuntimeException, match="STDS_FAILED_TO_READ_STATE_SCHEMA"):
+            spark.read.format("statestore").load(str(run.checkpoint))
+        return
     with pytest.raises(AnalysisException) as failed:
         spark.read.format("statestore").load(str(run.checkpoint))
     assert failed.value.getCondition() == "STREAM_JOIN_STATE.OTHER_READER"
@@ -381,9 +391,10 @@ def test_only_what_is_asked_for_is_read(shop: Shop, spark: SparkSession) -> None
     rows = pending(waiting(shop).checkpoint)
     assert rows.rdd.getNumPartitions() == 2
     one = rows.where("partition_id = 1 AND side = 'left' AND NOT matched")
-    assert one.rdd.getNumPartitions() == 1
     shown = one.select("time")._jdf.queryExecution().executedPlan().toString()
-    assert "join 0, left, partitions 1" in shown
+    if not ON_SPARK_4_0:  # which pushes filters into files alone
+        assert one.rdd.getNumPartitions() == 1
+        assert "join 0, left, partitions 1" in shown
     assert "row#" not in shown
     assert sorted(map(tuple, rows.where("side = 'right'").select("side", "time").collect())) == [
         ("right", clock("10:25")),

@@ -12,6 +12,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from tests.orders import WITHIN_THE_HOUR, Shop, ids, met
+from tests.other_sparks import ON_SPARK_4_0
 from tests.streams import Landing, Run
 
 SETTING = "spark.sql.streamJoin.replaceBuiltin"
@@ -121,8 +122,11 @@ def test_sql(shop: Shop, spark: SparkSession, replaced: None, query: str) -> Non
         ("d", shop.deliveries.stream(), "delivery_time"),
     ]:
         stream.createOrReplaceTempView("plain")
-        delayed = f"SELECT * FROM plain WATERMARK {time} DELAY OF INTERVAL 0 SECONDS"
-        spark.sql(delayed).createOrReplaceTempView(view)
+        if ON_SPARK_4_0:  # has no such clause
+            delayed = stream.withWatermark(time, "0 seconds")
+        else:
+            delayed = spark.sql(f"SELECT * FROM plain WATERMARK {time} DELAY OF INTERVAL 0 SECONDS")
+        delayed.createOrReplaceTempView(view)
     bounds = "delivery_time BETWEEN order_time AND order_time + INTERVAL '1' HOUR"
     joined = spark.sql(query.format(bounds=bounds))
     run = shop.run(joined)

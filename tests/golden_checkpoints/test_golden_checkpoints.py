@@ -27,7 +27,7 @@ from tests.golden_checkpoints.day import FORMATS, PARTITIONS, Day, answer, decid
 from tests.processes import run_python
 
 BY_NAME = {case.name: case for case in CASES}
-OTHER_SPARKS = ("4.1",)
+OTHER_SPARKS = ("4.0", "4.1")
 ARCHIVES = sorted(KEPT.rglob("*.tar.gz"))
 READABLE = [kept for kept in ARCHIVES if can_go_on(kept, pyspark.__version__)]
 

@@ -25,7 +25,9 @@ def test_wheel_holds_a_jar_of_its_own_version_for_each_spark() -> None:
         names = contents.namelist()
     jars = [name for name in names if name.endswith(".jar")]
     ending = f"_2.13-{streamjoin.__version__}.jar"
-    wanted = [f"streamjoin/jars/streamjoin-spark-{spark}{ending}" for spark in ("4.1", "4.2")]
+    wanted = [
+        f"streamjoin/jars/streamjoin-spark-{spark}{ending}" for spark in ("4.0", "4.1", "4.2")
+    ]
     assert sorted(jars) == wanted
     assert "streamjoin/py.typed" in names
 
@@ -42,7 +44,7 @@ def test_installed_package_is_tested_not_the_sources() -> None:
 
 def test_no_pyspark_is_installed_in_the_place_of_another() -> None:
     asked = metadata.requires("pyspark-streamjoin")
-    assert asked == ["pyspark<4.4,>=4.1; extra == 'spark'"]
+    assert asked == ["pyspark<4.4,>=4.0.1; extra == 'spark'"]
 
 
 @pytest.mark.parametrize("archive", [False, True])

@@ -60,8 +60,8 @@ def test_import_beside_a_pyspark_that_lacks_what_is_needed() -> None:
             print(type(error).__name__, error)
         """
     )
-    assert printed.startswith("SetupError streamjoin runs on Spark 4.1, 4.2 or 4.3; the installed")
-    assert 'pip install "pyspark>=4.1,<4.4"' in printed
+    assert printed.startswith("SetupError streamjoin runs on Spark 4.0, 4.1, 4.2 or 4.3; ")
+    assert 'pip install "pyspark>=4.0.1,<4.4"' in printed
 
 
 def test_import_without_a_pyspark() -> None:
@@ -82,10 +82,10 @@ def test_import_without_a_pyspark() -> None:
         """
     )
     assert "this Python has none. Install it" in printed
-    assert 'pip install "pyspark>=4.1,<4.4"' in printed
+    assert 'pip install "pyspark>=4.0.1,<4.4"' in printed
 
 
-@pytest.mark.parametrize("version", ["4.1.0", "4.2.1", "4.3.0.dev1"])
+@pytest.mark.parametrize("version", ["4.0.1", "4.1.0", "4.2.1", "4.3.0.dev1"])
 def test_supported_pyspark_is_taken(version: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("pyspark.__version__", version)
     assert streamjoin.conf()

@@ -80,7 +80,7 @@ def impose_order(
         There is no such column.
     SetupError
         The session, or the Spark Connect server, was started without the jar or with one of another
-        version, or Spark is none of 4.1, 4.2 and 4.3.
+        version, or Spark is none of 4.0, 4.1, 4.2 and 4.3.
 
     Notes
     -----
@@ -222,7 +222,7 @@ def stream_join(
         The condition does not parse or resolve.
     SetupError
         The session, or the Spark Connect server, was started without the jar or with one of another
-        version, or Spark is none of 4.1, 4.2 and 4.3.
+        version, or Spark is none of 4.0, 4.1, 4.2 and 4.3.
 
     Notes
     -----

@@ -66,7 +66,7 @@ def from_changelog(
         ``STREAM_JOIN.UNKNOWN_CHANGE_TYPE``, ``STREAM_JOIN.NULL_KEY``.
     SetupError
         The session, or the Spark Connect server, was started without the jar or with one of another
-        version, or Spark is none of 4.1, 4.2 and 4.3.
+        version, or Spark is none of 4.0, 4.1, 4.2 and 4.3.
 
     Notes
     -----
@@ -134,7 +134,7 @@ def from_upserts(
         query runs: ``STREAM_JOIN.NULL_KEY``.
     SetupError
         The session, or the Spark Connect server, was started without the jar or with one of another
-        version, or Spark is none of 4.1, 4.2 and 4.3.
+        version, or Spark is none of 4.0, 4.1, 4.2 and 4.3.
 
     Notes
     -----
@@ -207,7 +207,7 @@ def from_debezium(
         ``STREAM_JOIN.NULL_KEY``.
     SetupError
         The session, or the Spark Connect server, was started without the jar or with one of another
-        version, or Spark is none of 4.1, 4.2 and 4.3.
+        version, or Spark is none of 4.0, 4.1, 4.2 and 4.3.
 
     Notes
     -----
@@ -256,7 +256,7 @@ def to_upserts(df: DataFrame, key: str | Sequence[str] | None = None) -> DataFra
         Error class ``STREAM_JOIN.INVALID_CHANGELOG``: the rows are no changes, or no key is known.
     SetupError
         The session, or the Spark Connect server, was started without the jar or with one of another
-        version, or Spark is none of 4.1, 4.2 and 4.3.
+        version, or Spark is none of 4.0, 4.1, 4.2 and 4.3.
 
     Notes
     -----

@@ -57,7 +57,7 @@ def doctor(source: str | os.PathLike[str] | StreamingQuery) -> Diagnosis:
         damaged.
     SetupError
         The session, or the Spark Connect server, was started without the jar or with one of another
-        version, or Spark is none of 4.1, 4.2 and 4.3.
+        version, or Spark is none of 4.0, 4.1, 4.2 and 4.3.
 
     Notes
     -----

@@ -83,7 +83,7 @@ def session_unfit(problem: str) -> SetupError:
 def spark_unsupported(what: str, version: str, supported: str) -> SetupError:
     return SetupError(
         f"streamjoin runs on Spark {supported}; {what} is {version}. "
-        'Install one that fits:\n  pip install "pyspark>=4.1,<4.4"'
+        'Install one that fits:\n  pip install "pyspark>=4.0.1,<4.4"'
     )
 
 

@@ -48,8 +48,8 @@ def configure(builder: SparkSession.Builder) -> SparkSession.Builder:
     ------
     SetupError
         The jar is not in the package or is of another version, the installed pyspark is
-        none of 4.1, 4.2 and 4.3, there is no Java or one older than 17, or this process has started
-        Spark without the jar already, which takes it up no more.
+        none of 4.0, 4.1, 4.2 and 4.3, there is no Java or one older than 17, or this process
+        has started Spark without the jar already, which takes it up no more.
 
     Notes
     -----
@@ -114,7 +114,7 @@ def conf(base: Mapping[str, str] | None = None) -> dict[str, str]:
     ------
     SetupError
         The jar is not in the package or is of another version, or the installed pyspark is
-        none of 4.1, 4.2 and 4.3.
+        none of 4.0, 4.1, 4.2 and 4.3.
 
     Notes
     -----

@@ -11,8 +11,8 @@ except ModuleNotFoundError as error:
         raise
     # the wheel asks for none, lest pip replace the one of a cluster
     raise ImportError(
-        "streamjoin runs on PySpark 4.1, 4.2 or 4.3, and this Python has none. Install it:\n"
-        '  pip install "pyspark>=4.1,<4.4"'
+        "streamjoin runs on PySpark 4.0, 4.1, 4.2 or 4.3, and this Python has none. Install it:\n"
+        '  pip install "pyspark>=4.0.1,<4.4"'
     ) from None
 
 from streamjoin import _errors
@@ -32,7 +32,8 @@ def _built() -> str:
 __version__ = _built()
 
 # A version of Spark, and the one after which its jar is named.
-_JAR_OF = {"4.1": "4.1", "4.2": "4.2", "4.3": "4.2"}
+_TOO_OLD = "4.0.0"  # lacks classes that 4.0.1 has
+_JAR_OF = {"4.0": "4.0", "4.1": "4.1", "4.2": "4.2", "4.3": "4.2"}
 
 
 def require_supported_pyspark() -> None:
@@ -46,7 +47,7 @@ def require_supported(what: str, version: str) -> None:
 def range_of(what: str, version: str) -> str:
     """Give the version of Spark after which the jar for this one is named."""
     found = _JAR_OF.get(".".join(version.split(".")[:2]))
-    if found is None:
+    if found is None or version == _TOO_OLD:
         *others, last = _JAR_OF
         raise _errors.spark_unsupported(what, version, f"{', '.join(others)} or {last}")
     return found

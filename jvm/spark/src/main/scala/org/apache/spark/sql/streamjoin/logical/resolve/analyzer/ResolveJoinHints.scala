@@ -15,6 +15,7 @@ import org.apache.spark.sql.streamjoin.logical.plan.{
   UnresolvedChangelog,
   UnresolvedStreamJoin
 }
+import org.apache.spark.sql.streamjoin.spark.DataFrameJoins
 
 import io.streamjoin.model.Side
 
@@ -57,7 +58,8 @@ object HoldHintedJoins extends Rule[LogicalPlan] {
 
   private def isFirstStep(j: Join): Boolean = j.joinType match {
     case _: NaturalJoin | _: UsingJoin => false
-    case _ => j.condition.isEmpty || j.childrenResolved && !j.duplicateResolved
+    case _ =>
+      j.condition.isEmpty || j.childrenResolved && (!j.duplicateResolved || DataFrameJoins.castToJoin)
   }
 }
 

@@ -17,6 +17,7 @@ import org.apache.spark.sql.streamjoin.logical.plan.{
 import org.apache.spark.sql.streamjoin.logical.resolve.eventtime.{BuiltinJoin, StreamJoinBuilder}
 import org.apache.spark.sql.streamjoin.logical.resolve.refusals.JoinRefusals
 import org.apache.spark.sql.streamjoin.logical.resolve.shared.Refusal
+import org.apache.spark.sql.streamjoin.spark.DataFrameJoins
 
 /**
  * A join of two streams of which one has an imposed order becomes this project's join, and one of
@@ -93,10 +94,11 @@ object ResolveStreamJoin extends Rule[LogicalPlan] {
   /**
    * Some of Spark's DataFrame operations resolve a join by itself, in a first step, and want to see
    * one of their own then: `df.join(df, ...)` of a DataFrame with itself, `joinWith`, joins by column
-   * names. Such a join becomes ours with whatever is put on top of it, or with [[ResolveAwaitedJoin]].
+   * names; on Spark 4.0 each join. Such a join becomes ours with whatever is put on top of it, or with [[ResolveAwaitedJoin]].
    */
   private[logical] def isAwaited(j: Join): Boolean =
-    j.resolved && isOurs(j) && isSelfJoin(j) || BuiltinJoin.unapply(j).nonEmpty
+    j.resolved && isOurs(j) && (isSelfJoin(j) || DataFrameJoins.castToJoin) ||
+      BuiltinJoin.unapply(j).nonEmpty
 
   /** Those of changelogs are built before, by [[ResolveChangelogJoin]]. */
   private def isOurs(j: Join): Boolean = JoinKind.required(j).exists(_ != JoinKind.Changelog)
