@@ -10,7 +10,7 @@ import org.apache.spark.sql.catalyst.trees.TreeNodeTag
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.streamjoin.{ColumnNames, StreamJoinConf}
 import org.apache.spark.sql.streamjoin.conditions.TimeUnit
-import org.apache.spark.sql.streamjoin.logical.plan.{ImposeOrder, JoinNode, StreamJoin}
+import org.apache.spark.sql.streamjoin.logical.plan.{ImposeOrder, JoinKind, JoinNode, StreamJoin}
 import org.apache.spark.sql.streamjoin.spark.FileStreamSink
 
 /**
@@ -78,11 +78,13 @@ private[streamjoin] final class WarnAtAnalysis extends (LogicalPlan => Unit) wit
   private def words(o: ImposeOrder): String =
     TimeUnit.of(o.column.dataType).fold("")(_.movedInWords(s"latest ${o.column.name}", -o.lag))
 
-  private def isUnbounded(j: Join): Boolean = j.children.forall { input =>
-    input.isStreaming && !input.exists {
-      case _: EventTimeWatermark | _: ImposeOrder => true
-      case _                                      => false
-    }
+  /** A join that stays Spark's, and of which no input has a watermark. */
+  private def isUnbounded(j: Join): Boolean = JoinKind.required(j).isEmpty && j.children.forall {
+    input =>
+      input.isStreaming && !input.exists {
+        case _: EventTimeWatermark | _: ImposeOrder => true
+        case _                                      => false
+      }
   }
 
   /** A file keeps two columns of one name, and neither can be read. */

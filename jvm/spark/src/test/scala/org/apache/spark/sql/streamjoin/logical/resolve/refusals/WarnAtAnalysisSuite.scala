@@ -73,6 +73,25 @@ class WarnAtAnalysisSuite extends StreamsInSql {
     }
   }
 
+  test("a join of streams without watermarks, but not one of changelogs") {
+    withTempView("a", "b") {
+      for (name <- Seq("a", "b"))
+        spark.readStream.format("rate").load().selectExpr("value AS id", "value AS version")
+          .createOrReplaceTempView(name)
+      def changes(name: String) =
+        s"FROM_UPSERTS(TABLE($name), DESCRIPTOR(id), DESCRIPTOR(version)) AS $name"
+      val unbounded = warned(analyze("SELECT a.id FROM a JOIN b ON a.id = b.id"))
+      assert(unbounded.length == 1)
+      assert(unbounded.head.contains("is Spark's own and keeps all rows for ever"))
+      for (how <- Seq("", "LEFT"))
+        assert(
+          warned(analyze(
+            s"SELECT a.id, _change_type FROM ${changes("a")} $how JOIN ${changes("b")} ON a.id = b.id"
+          )).isEmpty
+        )
+    }
+  }
+
   test("nothing of a join that is well") {
     assert(warned(analyze(s"SELECT * FROM oi JOIN di ON $within")).isEmpty)
   }
