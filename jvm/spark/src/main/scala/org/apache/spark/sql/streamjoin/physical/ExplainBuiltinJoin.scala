@@ -54,7 +54,7 @@ case class BuiltinJoinExec(reason: Seq[String], child: SparkPlan) extends UnaryE
   override def simpleString(maxFields: Int): String = s"$nodeName: ${reason.head}"
 
   override def verboseStringWithOperatorId(): String =
-    s"$formattedNodeName\n${reason.mkString("\n")}\n"
+    s"\n$formattedNodeName\n${reason.mkString("\n")}\n"
 
   override def innerChildren: Seq[QueryPlan[_]] = reason.tail.map(ExplainedLine(_))
 

@@ -216,6 +216,13 @@ class ExplainedNodesSuite extends AnalysisSession {
     assert(said.contains("held back until the watermark of rowtime has reached it"), said)
   }
 
+  test("an empty line stands before each node of a formatted plan") {
+    val said = text(joined(o, d, WithinTheHour, "left"), formatted = true).linesIterator.toSeq
+    val nodes = said.indices.filter(said(_).matches("\\(\\d+\\) \\w+.*"))
+    assert(nodes.exists(said(_).contains("StreamJoin")))
+    for (i <- nodes) assert(said(i - 1).isEmpty, said(i))
+  }
+
   test("no line has an id, or a number that stands for none") {
     val ahead = PythonApi.imposeOrder(
       stream("value", "timestamp"),

@@ -71,7 +71,7 @@ case class NetOutputExec(
   override def innerChildren: Seq[QueryPlan[_]] = explained.map(ExplainedLine(_))
 
   override def verboseStringWithOperatorId(): String =
-    s"$formattedNodeName\n${(simpleString(0) +: explained).mkString("\n")}\n"
+    s"\n$formattedNodeName\n${(simpleString(0) +: explained).mkString("\n")}\n"
 
   override lazy val metrics: Map[String, SQLMetric] = Map(
     "numOutputRows" -> SQLMetrics.createMetric(sparkContext, "number of output rows"),

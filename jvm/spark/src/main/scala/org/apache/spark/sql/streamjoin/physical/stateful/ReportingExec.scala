@@ -34,7 +34,7 @@ private[physical] trait ReportingExec extends StatefulBinaryExec with Checkpoint
   override def innerChildren: Seq[QueryPlan[_]] = explained.map(ExplainedLine(_))
 
   final override def verboseStringWithOperatorId(): String =
-    s"$formattedNodeName\n${(simpleString(0) +: explained).mkString("\n")}\n"
+    s"\n$formattedNodeName\n${(simpleString(0) +: explained).mkString("\n")}\n"
 
   final override lazy val metrics: Map[String, SQLMetric] =
     figures.create(sparkContext) ++ furtherMetrics
