@@ -24,7 +24,7 @@ private[sql] object ForeignWords {
     words
       .find(i => words.isAsOf(i) && words.kind(i) == "IDENTIFIER" && words(i - 1) != "AS")
       .filterNot(_ => alias)
-      .map(i => words.refused(i, words.asOfEnd(i))(asOf))
+      .map(i => words.refused(i, words.asOfEnd(i))(asOf(AsOfJoin)))
   }
 
   /** The refusal of a text that Spark's parser has refused, if the text has such words; else the parser's own. */
@@ -33,23 +33,32 @@ private[sql] object ForeignWords {
     val near = Option(refused.getMessageParameters.get("error")).getOrElse("").toUpperCase
     def asOfJoin =
       if (near == "'ASOF'" || asOfOfTables(near, words))
-        words.find(words.isAsOf).map(i => words.refused(i, words.asOfEnd(i))(asOf))
+        words.find(words.isAsOf).map(i => words.refused(i, words.asOfEnd(i))(asOf(AsOfJoin)))
+      else None
+    def temporal =
+      if (asksForTimeOfRow(refused))
+        words.find(words.isTimeTravel).map(i => words.refused(i, i + 3)(asOf(TimeOfRow)))
       else None
     def phrase = (for (p <- phrases.iterator; i <- words.find(p.matches(words, _)))
       yield words.refused(i, i + p.length - 1) {
         StreamJoinErrors.otherDialect(_, p.words, p.system, p.instead)
       }).nextOption()
-    asOfJoin.orElse(phrase).getOrElse(refused)
+    asOfJoin.orElse(temporal).orElse(phrase).getOrElse(refused)
   }
 
   /** What to write for a group window or a windowing table function. Source: Flink SQL. */
   val WindowInstead =
     "GROUP BY window(order_time, '10 minutes'), or session_window(order_time, '10 minutes')"
 
-  private def asOf(origin: Origin): StreamJoinAnalysisException =
+  private val AsOfJoin = "Spark's SQL has no ASOF JOIN of streams"
+
+  private val TimeOfRow =
+    "FOR SYSTEM_TIME AS OF reads a table as it was at a constant time, not at that of each row"
+
+  private def asOf(reason: String)(origin: Origin): StreamJoinAnalysisException =
     StreamJoinErrors.unsupportedAsOf(
       origin,
-      "Spark's SQL has no ASOF JOIN of streams",
+      reason,
       "Write JOIN quotes OVER (ROWS 1 PRECEDING) AS q ON t.symbol = q.symbol, which gives each row of " +
         "the other input the last row of quotes by event time; LEFT JOIN keeps rows without one"
     )
@@ -58,6 +67,12 @@ private[sql] object ForeignWords {
   private def asOfOfTables(near: String, words: Words): Boolean =
     Set("'ON'", "'USING'", "END OF INPUT")(near) &&
       !words.exists(words.at(_, "MATCH_CONDITION"))
+
+  /** The temporal join of Flink SQL, `JOIN rates FOR SYSTEM_TIME AS OF o.order_time`. */
+  private def asksForTimeOfRow(refused: ParseException): Boolean =
+    Option(
+      refused.getMessageParameters.get("reason")
+    ).exists(_.contains("cannot refer to any columns"))
 
   /** @param next what may follow the first word, in turn */
   private final case class Phrase(first: Set[String], next: Seq[String => Boolean])(
@@ -110,6 +125,11 @@ private[sql] object ForeignWords {
     def find(accepts: Int => Boolean): Option[Int] = tokens.indices.find(accepts)
 
     def isAsOf(i: Int): Boolean = at(i, "ASOF") && at(asOfEnd(i), "JOIN")
+
+    def isTimeTravel(i: Int): Boolean =
+      Seq("FOR", "SYSTEM_TIME", "AS", "OF").zipWithIndex.forall { case (word, n) =>
+        at(i + n, word)
+      }
 
     /** The place of JOIN in `ASOF JOIN` or `ASOF LEFT JOIN`. */
     def asOfEnd(i: Int): Int = if (at(i + 1, "LEFT")) i + 2 else i + 1

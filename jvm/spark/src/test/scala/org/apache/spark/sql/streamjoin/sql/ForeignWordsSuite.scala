@@ -47,6 +47,12 @@ class ForeignWordsSuite extends AnyFunSuite {
 
   private lazy val parser = StreamSqlParser.around(new SparkSqlParser())
 
+  test("FOR SYSTEM_TIME AS OF the time of a row is an as-of join; of a constant it reads a table") {
+    val rates = "SELECT * FROM orders o JOIN rates FOR SYSTEM_TIME AS OF"
+    assert(refused(s"$rates o.at AS r ON o.k = r.k").contains("STREAM_JOIN.UNSUPPORTED_AS_OF"))
+    assert(refused(s"$rates '2024-05-04' AS r ON o.k = r.k").isEmpty)
+  }
+
   test("ASOF behind a name is no alias, but where it is one") {
     for (
       text <- Seq(
