@@ -6,6 +6,7 @@ arguments of a wrong type in test_arguments.py, set-ups in test_setup_errors.py.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -248,6 +249,15 @@ def test_deduplication_above_a_join_of_files(shop: Shop) -> None:
     """Spark gives the columns of such a source other ids in each batch."""
     joined = shop.joined("left").result.selectExpr("o.id", "order_time", "d.id", "delivery_time")
     once = joined.toDF("id", "order_time", "of", "delivery_time")
+    for name in ("impose_order", "from_changelog", "from_upserts", "from_debezium"):
+        extended = spark.sql(f"DESCRIBE FUNCTION EXTENDED {name}").collect()
+        said = "".join(row[0] for row in extended)
+        assert "Arguments:\n      * " in said
+        (example,) = re.findall(rf"> (SELECT \* FROM {name}\(.*\));", said)
+        # it is as the parser takes it: only the tables are not there
+        with pytest.raises(PySparkException) as refused:
+            spark.sql(example)
+        assert refused.value.getCondition() == "TABLE_OR_VIEW_NOT_FOUND"
     run = Run(once.dropDuplicatesWithinWatermark(["id"]), shop.folder / "once")
     shop.order((1, "10:00"), (1, "10:01"), (2, "10:02"))
     shop.deliver((1, "10:05"), (1, "10:06"))

@@ -18,36 +18,56 @@ private[streamjoin] object DescribedFunctions {
     described(
       "impose_order",
       "_FUNC_(TABLE(t), DESCRIPTOR(c), lag [, idle_timeout [, max_ahead [, ahead]]]) - The rows of t, of " +
-        "which c is an event time with a watermark of its own: the largest value seen minus lag."
-    ),
+        "which c is an event time with a watermark of its own: the largest value seen minus lag.",
+      "lag - an interval without months, or a whole number if c is a number",
+      "idle_timeout - for how long others wait for an input without rows",
+      "max_ahead - a time further ahead of the clock moves no watermark",
+      "ahead - 'reject' drops a row with such a time, 'keep' joins it"
+    )("SELECT * FROM _FUNC_(TABLE(orders), DESCRIPTOR(order_time), INTERVAL '1' MINUTE);"),
     described(
       "from_changelog",
       "_FUNC_(TABLE(t), key => DESCRIPTOR(k), op => DESCRIPTOR(op), op_mapping => MAP(...), sequence_by " +
-        "=> DESCRIPTOR(s)) - The rows of t as changes, of which each has its kind."
+        "=> DESCRIPTOR(s)) - The rows of t as changes, of which each has its kind.",
+      "key - identifies a row; without it, a change has the whole row",
+      "op - the column with the kind of a change, _change_type if it is left out",
+      "op_mapping - other words for the kinds, all of them",
+      "sequence_by - of two changes of a key the one with the larger value counts"
+    )(
+      "SELECT * FROM _FUNC_(TABLE(orders), key => DESCRIPTOR(id), op => DESCRIPTOR(op), op_mapping => " +
+        "MAP('I', 'insert', 'D', 'delete'));"
     ),
     described(
       "from_upserts",
       "_FUNC_(TABLE(t), DESCRIPTOR(k), DESCRIPTOR(s), deletes => condition) - The rows of t as the latest " +
-        "images of their keys, by s."
+        "images of their keys, by s.",
+      "deletes - a row for which it is true deletes its key"
+    )(
+      "SELECT * FROM _FUNC_(TABLE(orders), DESCRIPTOR(id), DESCRIPTOR(version), deletes => closed);"
     ),
     described(
       "from_debezium",
       "_FUNC_(TABLE(t), DESCRIPTOR(k), value => DESCRIPTOR(v), sequence_by => 's') - Debezium's messages " +
-        "in t as changes."
-    )
+        "in t as changes.",
+      "value - the column with the messages, parsed by from_json; value if it is left out",
+      "sequence_by - a field of the message that grows with each change of a key"
+    )("SELECT * FROM _FUNC_(TABLE(messages), DESCRIPTOR(id), sequence_by => 'source.lsn');")
   )
 
   val names: Seq[String] = all.map(_._1.funcName)
 
-  private def described(name: String, usage: String): Description = (
+  private def described(
+      name: String,
+      usage: String,
+      arguments: String*
+  )(example: String): Description = (
     FunctionIdentifier(name),
     new ExpressionInfo(
       getClass.getName.stripSuffix("$"),
       null,
       name,
       usage,
-      "",
-      "",
+      arguments.mkString("\n    Arguments:\n      * ", "\n      * ", "\n  "),
+      s"\n    Examples:\n      > $example\n  ",
       "",
       "",
       "",
