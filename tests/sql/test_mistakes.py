@@ -81,6 +81,11 @@ MISTAKES: dict[str, tuple[Callable[[Streams], object], str, str]] = {
     "a lag without a unit": (order(lag="10"), "INVALID_LAG", "'10 seconds' or '10 minutes'"),
     "a unit cut short": (order(lag="10m"), "INVALID_LAG", "perhaps '10 minutes'"),
     "a lag as ISO 8601": (order(lag="PT90M"), "INVALID_LAG", "perhaps '90 minutes'"),
+    "a number as a string": (
+        order(column="n", lag="5"),
+        "INVALID_LAG",
+        "it is a string, and the column holds numbers.\nGive a whole number",
+    ),
     "a lag in words": (order(lag="one minute"), "INVALID_LAG", "such as '1 minute'. "),
     "an order on a string": (order(column="s"), "UNSUPPORTED_TIME_TYPE", "to_timestamp(s) AS s"),
     "an order on seconds as DOUBLE": (
@@ -165,6 +170,14 @@ MISTAKES: dict[str, tuple[Callable[[Streams], object], str, str]] = {
         "UNSUPPORTED_AS_OF",
         "OVER (ROWS 1 PRECEDING)",
     ),
+    "the temporal join of Flink": (
+        in_from(
+            "mistaken_orders o JOIN mistaken_deliveries FOR SYSTEM_TIME AS OF o.ot AS d "
+            "ON o.id = d.id"
+        ),
+        "UNSUPPORTED_AS_OF",
+        "not at that of each row.\nWrite JOIN quotes OVER (ROWS 1 PRECEDING)",
+    ),
     "WATERMARK FOR": (
         in_from("mistaken_orders WATERMARK FOR ot AS ot - INTERVAL '1' MINUTE"),
         "OTHER_DIALECT",
@@ -191,6 +204,18 @@ def test_the_answer_says_what_to_write(streams: Streams, mistake: str) -> None:
     assert refused.value.getCondition() == f"STREAM_JOIN.{name}"
     assert written in str(refused.value)
     assert "commonexpressionref" not in str(refused.value)
+
+
+def test_a_setting_that_cannot_be_read_is_named(streams: Streams) -> None:
+    session = streams.orders.sparkSession
+    session.conf.set("spark.sql.streamJoin.retention", "1 fortnight")
+    try:
+        with pytest.raises(PySparkException) as refused:
+            streams.joined("o.id = d.id")
+    finally:
+        session.conf.unset("spark.sql.streamJoin.retention")
+    assert refused.value.getCondition() == "STREAM_JOIN.INVALID_LAG"
+    assert "setting spark.sql.streamJoin.retention '1 fortnight'" in str(refused.value)
 
 
 def test_a_list_says_what_is_in_it(streams: Streams) -> None:
@@ -224,6 +249,15 @@ def test_the_functions_are_listed_and_described(spark: SparkSession) -> None:
     assert {"from_changelog", "from_upserts", "from_debezium"} <= listed
     described = spark.sql("DESCRIBE FUNCTION impose_order").collect()
     assert "impose_order(TABLE(t), DESCRIPTOR(c), lag" in "".join(row[0] for row in described)
+    for name in ("impose_order", "from_changelog", "from_upserts", "from_debezium"):
+        extended = spark.sql(f"DESCRIBE FUNCTION EXTENDED {name}").collect()
+        said = "".join(row[0] for row in extended)
+        assert "Arguments:\n      * " in said
+        (example,) = re.findall(rf"> (SELECT \* FROM {name}\(.*\));", said)
+        # it is as the parser takes it: only the tables are not there
+        with pytest.raises(PySparkException) as refused:
+            spark.sql(example)
+        assert refused.value.getCondition() == "TABLE_OR_VIEW_NOT_FOUND"
 
 
 @pytest.mark.parametrize(
@@ -249,15 +283,6 @@ def test_deduplication_above_a_join_of_files(shop: Shop) -> None:
     """Spark gives the columns of such a source other ids in each batch."""
     joined = shop.joined("left").result.selectExpr("o.id", "order_time", "d.id", "delivery_time")
     once = joined.toDF("id", "order_time", "of", "delivery_time")
-    for name in ("impose_order", "from_changelog", "from_upserts", "from_debezium"):
-        extended = spark.sql(f"DESCRIBE FUNCTION EXTENDED {name}").collect()
-        said = "".join(row[0] for row in extended)
-        assert "Arguments:\n      * " in said
-        (example,) = re.findall(rf"> (SELECT \* FROM {name}\(.*\));", said)
-        # it is as the parser takes it: only the tables are not there
-        with pytest.raises(PySparkException) as refused:
-            spark.sql(example)
-        assert refused.value.getCondition() == "TABLE_OR_VIEW_NOT_FOUND"
     run = Run(once.dropDuplicatesWithinWatermark(["id"]), shop.folder / "once")
     shop.order((1, "10:00"), (1, "10:01"), (2, "10:02"))
     shop.deliver((1, "10:05"), (1, "10:06"))

@@ -18,15 +18,22 @@ import org.apache.spark.sql.streamjoin.StreamJoinConf
 private[streamjoin] object Retention {
 
   def limit(join: StreamJoin): StreamJoin =
-    join.options.retention.orElse(SQLConf.get.getConf(StreamJoinConf.Retention)).fold(join) {
-      retention =>
-        val missing = MissingBound.of(join).map(inequality(_, retention))
-        join.copy(condition = (join.condition +: missing).reduce(And(_, _)))
+    asked(join).fold(join) { case (name, retention) =>
+      val missing = MissingBound.of(join).map(inequality(_, name, retention))
+      join.copy(condition = (join.condition +: missing).reduce(And(_, _)))
     }
 
-  private def inequality(missing: MissingBound, retention: String): Expression = {
+  /** What was given, and as what. */
+  private def asked(join: StreamJoin): Option[(String, String)] = {
+    def setting = SQLConf.get.getConf(StreamJoinConf.Retention)
+    join.options.retention
+      .map("retention" -> _)
+      .orElse(setting.map(s"setting ${StreamJoinConf.Retention.key}" -> _))
+  }
+
+  private def inequality(missing: MissingBound, name: String, retention: String): Expression = {
     val column = missing.later.column
-    val kept = new Distances("retention", column, column.origin).inUnits(Distance.of(retention))
+    val kept = new Distances(name, column, column.origin).inUnits(Distance.of(retention))
     val (later, earlier) = (missing.later.expression, missing.earlier.expression)
     val bound = missing.unit match {
       case TimeUnit.Number =>

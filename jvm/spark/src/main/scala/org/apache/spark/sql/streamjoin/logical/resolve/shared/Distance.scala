@@ -67,9 +67,12 @@ private[streamjoin] object Distance {
       .orElse(literal(text))
       .fold[Distance](unreadable(text))(Interval(_, s"'$text'"))
 
+  /** Why a number as text is no interval. */
+  private[shared] val NoUnit = "it has no unit"
+
   private def unreadable(text: String): Unreadable = Unreadable(
     s"'$text'",
-    if (text.trim.toLongOption.nonEmpty) "it has no unit" else "it is not an interval",
+    if (text.trim.toLongOption.nonEmpty) NoUnit else "it is not an interval",
     MeantInterval.of(text)
   )
 
@@ -106,6 +109,8 @@ private[streamjoin] final class Distances(
     case (Some(TimeUnit.Number), Count(n)) => notNegative(n, distance)
     case (Some(TimeUnit.Number), Interval(_, text)) =>
       throw refusal(text, "the column holds numbers", "a whole number")
+    case (Some(TimeUnit.Number), Unreadable(text, NoUnit, _)) =>
+      throw refusal(text, "it is a string, and the column holds numbers", "a whole number")
     case (Some(TimeUnit.Number), Unreadable(text, reason, _)) =>
       throw refusal(text, reason, "a whole number")
     case (_, Count(n)) => throw refusal(n.toString, "the column holds times", interval)
