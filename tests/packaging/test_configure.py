@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -94,3 +95,54 @@ def test_defaults_file_is_added_to(tmp_path: Path) -> None:
     (tmp_path / "spark-defaults.conf").write_text(defaults, encoding="utf-8")
     printed = run_python(PRINT_SETTINGS, SPARK_CONF_DIR=str(tmp_path))
     assert printed == f"/a.jar,{streamjoin.jar_path()} x.One,{EXTENSION} {FILES}"
+
+
+@pytest.mark.parametrize(
+    ("given", "put"),
+    [
+        ("--jars /a.jar pyspark-shell", "--jars /a.jar,{jar} pyspark-shell"),
+        ("--jars=/a.jar pyspark-shell", "--jars=/a.jar,{jar} pyspark-shell"),
+        ("--conf spark.jars=/a.jar pyspark-shell", "--conf spark.jars=/a.jar,{jar} pyspark-shell"),
+        (
+            "--jars /a.jar -c spark.jars=/b.jar --jars /c.jar pyspark-shell",
+            "--jars /a.jar -c spark.jars=/b.jar --jars /c.jar,{jar} pyspark-shell",
+        ),
+        ("--name 'my job' --jars /lib/{name} x", "--name 'my job' --jars /lib/{name} x"),
+        ("--driver-memory 2g pyspark-shell", "--driver-memory 2g pyspark-shell"),
+    ],
+)
+def test_submit_args_with_jars_get_the_jar(given: str, put: str) -> None:
+    """They replace `spark.jars` of a builder."""
+    jar = streamjoin.jar_path()
+    names = {"jar": jar, "name": Path(jar).name}
+    configured = """
+        import os
+        import streamjoin
+        from pyspark.sql import SparkSession
+        for _ in range(2):
+            streamjoin.configure(SparkSession.builder)
+        print(os.environ["PYSPARK_SUBMIT_ARGS"])
+    """
+    printed = run_python(configured, PYSPARK_SUBMIT_ARGS=given.format(**names))
+    assert printed == put.format(**names)
+
+
+@pytest.mark.parametrize("option", ["--jars ", "--conf spark.jars="])
+def test_a_session_beside_other_jars_of_submit_args(tmp_path: Path, option: str) -> None:
+    with zipfile.ZipFile(tmp_path / "other.jar", "w") as other:
+        other.writestr("other.txt", "of another jar")
+    printed = run_python(
+        """
+        import streamjoin
+        from pyspark.sql import SparkSession
+
+        plain = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false")
+        spark = streamjoin.configure(plain).getOrCreate()
+        rates = spark.readStream.format("rate").load()
+        print(rates.imposeOrder("timestamp", "1 minute").columns)
+        loader = spark._jvm.Thread.currentThread().getContextClassLoader()
+        print(loader.getResource("other.txt") is not None)
+        """,
+        PYSPARK_SUBMIT_ARGS=f"{option}{tmp_path / 'other.jar'} pyspark-shell",
+    )
+    assert printed.splitlines() == ["['timestamp', 'value']", "True"]

@@ -162,6 +162,13 @@ def test_state_ttl_of_wrong_type(rows: DataFrame) -> None:
         streamjoin.stream_join(rows, rows, ["id"], state_ttl=3600)  # type: ignore[arg-type]
 
 
+def test_a_session_is_no_builder(spark: SparkSession) -> None:
+    with pytest.raises(
+        PySparkTypeError, match=r"`builder` .*builder\)\.getOrCreate\(\), got Spark"
+    ):
+        streamjoin.configure(spark)  # type: ignore[arg-type]
+
+
 def test_what_is_no_dataframe(rows: DataFrame) -> None:
     with pytest.raises(PySparkTypeError, match="`right`"):
         streamjoin.stream_join(rows, "t", ["id"])  # type: ignore[arg-type]

@@ -30,6 +30,13 @@ def dataframe(name: str, value: object) -> DataFrame:
     raise wrong_type(name, "DataFrame", value)
 
 
+def require_builder(value: object) -> None:
+    """Refuse what is no session builder: most often a session, which runs already."""
+    if not hasattr(value, "_options"):
+        expected = "SparkSession.builder, as in configure(SparkSession.builder).getOrCreate()"
+        raise wrong_type("builder", expected, value)
+
+
 def string(name: str, value: object) -> str:
     if not isinstance(value, str):
         raise wrong_type(name, "str", value)

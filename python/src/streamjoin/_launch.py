@@ -9,10 +9,14 @@ from __future__ import annotations
 import os
 import re
 import shlex
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 from pyspark.util import is_remote_only
 
+_SUBMIT_ARGS = "PYSPARK_SUBMIT_ARGS"
+_JARS_KEY = "spark.jars"
 _PROPERTY = re.compile(r"\s*([^\s=:#!][^\s=:]*)\s*[\s=:]\s*(.*?)\s*$")
 
 
@@ -23,7 +27,7 @@ def launch_setting(key: str) -> str | None:
 
     if SparkContext._gateway is not None or "PYSPARK_GATEWAY_PORT" in os.environ:
         return _of_running_jvm(key)
-    value = _of_submit_args(key, os.environ.get("PYSPARK_SUBMIT_ARGS", ""))
+    value = _of_submit_args(key, os.environ.get(_SUBMIT_ARGS, ""))
     return value if value is not None else _of_defaults_file(key, _defaults_file())
 
 
@@ -37,18 +41,52 @@ def _of_running_jvm(key: str) -> str | None:
     return SparkConf(_jvm=SparkContext._jvm).get(key)
 
 
+def add_to_submitted_jars(jar: str) -> None:
+    """Add a jar to the jars of PYSPARK_SUBMIT_ARGS, if it has some.
+
+    Spark's launcher puts these arguments behind the settings of the builder, so the driver loads
+    the jars that they name, and none of ``spark.jars`` of the builder.
+    """
+    words = shlex.split(os.environ.get(_SUBMIT_ARGS, ""))
+    given = _taken(_JARS_KEY, words)
+    if given is not None and Path(jar).name not in [Path(j).name for j in given.value.split(",")]:
+        words[given.word] = ",".join(each for each in (words[given.word], jar) if each)
+        os.environ[_SUBMIT_ARGS] = shlex.join(words)
+
+
+@dataclass(frozen=True)
+class _Given:
+    """A setting among the words of spark-submit; `word` is the number of the one that ends it."""
+
+    key: str
+    value: str
+    word: int
+    is_option: bool
+
+
 def _of_submit_args(key: str, submit_args: str) -> str | None:
-    value = None
-    words = iter(shlex.split(submit_args))
-    for word in words:
+    given = _taken(key, shlex.split(submit_args))
+    return None if given is None else given.value
+
+
+def _taken(key: str, words: list[str]) -> _Given | None:
+    """Give the setting that Spark takes: an option before ``--conf``, the last of equal ones."""
+    given = [each for each in _given(words) if each.key == key]
+    return max(given, key=lambda each: (each.is_option, each.word), default=None)
+
+
+def _given(words: list[str]) -> Iterator[_Given]:
+    for number, word in enumerate(words):
         option, has_value, text = word.partition("=")
-        if key == "spark.jars" and option == "--jars":
-            return text if has_value else next(words, None)
-        if option in ("--conf", "-c"):
-            name, _, setting = (text if has_value else next(words, "")).partition("=")
-            if name == key:
-                value = setting
-    return value
+        at = number if has_value else number + 1
+        if option not in ("--jars", "--conf", "-c") or at >= len(words):
+            continue
+        value = text if has_value else words[at]
+        if option == "--jars":
+            yield _Given(_JARS_KEY, value, at, is_option=True)
+        else:
+            name, _, setting = value.partition("=")
+            yield _Given(name, setting, at, is_option=False)
 
 
 def conf_folder() -> Path:

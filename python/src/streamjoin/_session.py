@@ -8,11 +8,12 @@ from collections.abc import Mapping
 from pyspark.sql import SparkSession
 from pyspark.util import is_remote_only
 
+from streamjoin._arguments import require_builder
 from streamjoin._errors import EXTENSION
 from streamjoin._jar import jar_path
 from streamjoin._java import require_java
 from streamjoin._jvm import jvm_in_process, require_jar_in_process
-from streamjoin._launch import launch_setting
+from streamjoin._launch import add_to_submitted_jars, launch_setting
 from streamjoin._version import require_supported_pyspark
 
 _JARS_KEY = "spark.jars"
@@ -32,7 +33,8 @@ def configure(builder: SparkSession.Builder) -> SparkSession.Builder:
         The builder, as ``SparkSession.builder`` or with options already set. The jar is added to
         its ``spark.jars`` and the extension to its ``spark.sql.extensions``, never twice. If the
         builder has no value, they are added to the value of ``spark-submit``,
-        ``PYSPARK_SUBMIT_ARGS`` or ``spark-defaults.conf``.
+        ``PYSPARK_SUBMIT_ARGS`` or ``spark-defaults.conf``. Jars in ``PYSPARK_SUBMIT_ARGS`` replace
+        those of a builder, so the jar is added to that variable of this process, too.
 
         ``spark.sql.streaming.checkpointFileManagerClass`` is set unless it is set already. Local
         checkpoints are then written without the processes that Hadoop starts for each file. A
@@ -46,6 +48,8 @@ def configure(builder: SparkSession.Builder) -> SparkSession.Builder:
 
     Raises
     ------
+    pyspark.errors.PySparkTypeError
+        ``builder`` is no session builder: a session that runs cannot load the jar.
     SetupError
         The jar is not in the package or is of another version, the installed pyspark is
         none of 4.0, 4.1, 4.2 and 4.3, there is no Java or one older than 17, or this process
@@ -64,10 +68,12 @@ def configure(builder: SparkSession.Builder) -> SparkSession.Builder:
     >>> spark = streamjoin.configure(SparkSession.builder).getOrCreate()  # doctest: +SKIP
     """
     require_supported_pyspark()
+    require_builder(builder)
     if _has_its_server(builder):
         return builder  # it takes up no settings of this kind any more, and warns of them
     require_jar_in_process()
-    if _starts_java(builder):
+    starts_java = _starts_java(builder)
+    if starts_java:
         require_java()
     present: dict[str, str] = {}
     for key in (_JARS_KEY, _EXTENSIONS_KEY, *_CHOSEN_FILES):
@@ -79,6 +85,8 @@ def configure(builder: SparkSession.Builder) -> SparkSession.Builder:
     for key, value in conf(present).items():
         if key not in _CHOSEN_FILES or key not in present:
             builder.config(key, value)
+    if starts_java:
+        add_to_submitted_jars(jar_path())
     return builder
 
 
