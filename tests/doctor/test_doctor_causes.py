@@ -20,6 +20,7 @@ from streamjoin._diagnosis.diagnose import diagnose
 from streamjoin._diagnosis.findings import Diagnosis
 from streamjoin._diagnosis.plan import Plan
 from streamjoin._diagnosis.signals import Signal
+from streamjoin._progress import Distance
 from tests.stuck import changelogs
 from tests.stuck.faults import FAULTS, compatible, draw, healthy
 from tests.stuck.model import Setup
@@ -130,6 +131,26 @@ def test_late_rows_that_are_emitted_are_not_lost() -> None:
     seen = diagnose(replace(known(setup), plan=lambda: Plan((emits,))))
     assert codes(seen) == ["HEALTHY"]
     assert seen.headline.headline.startswith("Nothing is wrong: ")
+
+
+# What figures count, or name; all others are distances or texts.
+COUNTED = re.compile(r"rows|Rows|Retractions|batch|changes|messages|reports|operator|factor")
+
+
+@pytest.mark.parametrize("number", [False, True])
+def test_every_figure_has_a_unit(number: bool) -> None:
+    for name in FAULTS:
+        for finding in diagnose(known(draw((name,), 0, number=number))).findings:
+            for figure, value in finding.figures.items():
+                counts = COUNTED.search(figure) is not None
+                assert counts or isinstance(value, (str, Distance)), f"{name}: {figure} {value}"
+    late = diagnose(known(draw(("mostly late right",), 0, number=number))).headline
+    by, lag = late.figures["greatest lateness"], late.figures["lag"]
+    assert isinstance(by, Distance)
+    assert by > lag == 60_000
+    written = "60000 in the unit of d.dt" if number else "1 minute"
+    assert f", lag {written}" in str(Diagnosis((late,)))
+    assert f", lag {written}" in Diagnosis((late,))._repr_html_()
 
 
 def test_few_changes_that_are_lost_are_said() -> None:

@@ -57,15 +57,15 @@ def test_a_join_in_a_few_lines() -> None:
         "orders, batch 0: 2024-05-04T10:30:00.000Z, 1 second",
         "join 0",
         "  dt no watermark yet",
-        "  left   3 in, 0 late, 1 buffered [#] (so far 3 in, 0 late)",
-        "  right  0 in, 0 late, 0 buffered [ ] (so far 0 in, 0 late)",
+        "  left   3 rows in, 0 late, 1 buffered [#] (so far 3 in, 0 late)",
+        "  right  0 rows in, 0 late, 0 buffered [ ] (so far 0 in, 0 late)",
         "  out    2 pairs, 0 without a match (so far 2, 0)",
     ]
     assert render([first, second])[2:] == [
         f"  dt #{' ' * 39} 2024-05-04 10:00:00, 1 minute after the clock",
         f"  ot {'#' * 40} 2024-05-04 10:20:00, 10 minutes behind the clock",
-        "  left   4 in, 1 late, 7 buffered [.#] (so far 7 in, 1 late)",
-        "  right  0 in, 0 late, 0 buffered [  ] (so far 0 in, 0 late)",
+        "  left   4 rows in, 1 late, 7 buffered [.#] (so far 7 in, 1 late)",
+        "  right  0 rows in, 0 late, 0 buffered [  ] (so far 0 in, 0 late)",
         "  out    2 pairs, 1 without a match (so far 4, 1)",
     ]
 
@@ -164,13 +164,13 @@ def test_an_input_half_of_which_is_late_is_marked(monkeypatch: pytest.MonkeyPatc
     known = Known(reports([close(0, lateRowsRight=5)]), plan=lambda: PLAN)
     left, right = render(known)[4:6]
     assert "(!)" not in left
-    assert "10 in, 5 late (!), " in right
+    assert "10 rows in, 5 late (!), " in right
     assert right.endswith("  <- half of its rows or more are late")
     monkeypatch.setattr("shutil.get_terminal_size", lambda *_, **__: os.terminal_size((60, 24)))
     screen = Terminal()
     _in_terminal(screen)(known)
     (red,) = [line for line in screen.getvalue().splitlines() if "\x1b[31m" in line]
-    assert red.startswith("\x1b[31m  d      10 in, 5 late (!)")
+    assert red.startswith("\x1b[31m  d      10 rows in, 5 late (!)")
 
 
 def drawn(known: Known) -> ElementTree.Element:
@@ -296,6 +296,6 @@ def test_a_query_until_it_ends(shop: Shop, capsys: pytest.CaptureFixture[str]) -
     seen = capsys.readouterr().out
     assert "out    1 pairs, 0 without a match" in seen
     assert "d.delivery_time" in seen
-    assert "  o      1 in, 0 late" in seen
+    assert "  o      1 row in, 0 late" in seen
     with pytest.raises(PySparkTypeError, match="query"):
         streamjoin.watch("orders")  # type: ignore[arg-type]

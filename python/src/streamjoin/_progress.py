@@ -161,3 +161,20 @@ def shown_span(ms: int) -> str:
     if not parts:
         return f"{ms / 1000:g} seconds"
     return " ".join(parts[:2])
+
+
+class Distance(int):
+    """A distance of two times: its milliseconds, or the number of a column of numbers.
+
+    It is written with its unit.
+    """
+
+    unit: str
+
+    def __new__(cls, value: int, unit: str = "") -> Distance:
+        distance = super().__new__(cls, value)
+        distance.unit = unit
+        return distance
+
+    def __str__(self) -> str:
+        return f"{int(self)} {self.unit}" if self.unit else shown_span(int(self))

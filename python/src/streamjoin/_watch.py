@@ -54,7 +54,7 @@ def watch(query: StreamingQuery, *, timeout: float | None = None) -> None:
 
     Notes
     -----
-    Source: ``query.recentProgress``; the demo's plot.
+    Source: ``query.recentProgress``, of which Spark keeps the last 100 reports.
 
     Examples
     --------
@@ -158,9 +158,10 @@ def _side_line(join: JoinKnown, side: str) -> str:
     metrics = join.reported.last.metrics
     late, rows = late_share(join, side)
     buffered = [b.metrics.get(of("bufferedRows", side), 0) for b in join.batches]
+    arrived = metrics.get(of("inputRows", side), 0)
     is_alarm = late > 0 and late * 2 >= rows
     return (
-        f"  {name_of(join, side):<6} {metrics.get(of('inputRows', side), 0)} in, "
+        f"  {name_of(join, side):<6} {arrived} row{'s' * (arrived != 1)} in, "
         f"{metrics.get(of('lateRows', side), 0)} late{_ALARM * is_alarm}, {buffered[-1]} buffered "
         f"{_sparkline(buffered)} (so far {rows} in, {late} late)"
         f"{_MARK * is_alarm}"

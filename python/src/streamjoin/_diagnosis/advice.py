@@ -81,7 +81,8 @@ class StateEstimate:
     is_number: bool = False
 
     def __str__(self) -> str:
-        kept = str(self.kept_for) if self.is_number else shown_span(self.kept_for)
+        units = "1 unit" if self.kept_for == 1 else f"{self.kept_for} units"
+        kept = units if self.is_number else shown_span(self.kept_for)
         size = "" if self.size is None else f", some {_bytes(self.size)}"
         return (
             f"state of {self.input}: a row is kept for {kept} of event time, at the rate seen "

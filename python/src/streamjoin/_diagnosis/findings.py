@@ -39,8 +39,8 @@ class Finding:
     headline : str
         The finding in a sentence.
     figures : Mapping of str to int, float or str
-        The figures behind it. Times are text in the session's time zone, distances are in
-        milliseconds.
+        The figures behind it. Times are text in the session's time zone. Distances are a subclass
+        of int, in milliseconds or in the unit of a column of numbers, and printed with that unit.
     cause : str
         The cause in a sentence.
     write : str
@@ -90,7 +90,7 @@ class Diagnosis:
             lines.append(("" if number == 0 else "also: ") + finding.headline)
             lines += [f"  {text}" for text in (finding.cause, finding.write) if text]
             if finding.figures:
-                lines.append("  " + ", ".join(f"{k} {v}" for k, v in finding.figures.items()))
+                lines.append("  " + _figures(finding))
         return "\n".join([*lines, *map(str, self.lags), *map(str, self.sizes)])
 
     __repr__ = __str__
@@ -103,10 +103,14 @@ class Diagnosis:
         return f"<table><tbody>{rows}</tbody></table>"
 
 
+def _figures(finding: Finding) -> str:
+    return ", ".join(f"{name} {value}" for name, value in finding.figures.items())
+
+
 def _row(finding: Finding) -> str:
     severity = _SEVERITIES.get(finding.severity, Severity.STUCK)
-    figures = ", ".join(f"{k} {v}" for k, v in finding.figures.items())
-    more = "".join(f"<br>{escape(text)}" for text in (finding.cause, figures) if text)
+    texts = (finding.cause, _figures(finding))
+    more = "".join(f"<br>{escape(text)}" for text in texts if text)
     line = f"<br><code>{escape(finding.write)}</code>" if finding.write else ""
     edge = f"vertical-align:top;border-left:6px solid {severity.colour};white-space:nowrap"
     # colour is not all there is: the sign and its word say the same

@@ -15,6 +15,7 @@ from streamjoin._progress import (
     JOIN,
     ORDER,
     Batch,
+    Distance,
     Join,
     changelog_joins,
     instant,
@@ -248,6 +249,11 @@ class JoinKnown:
     def span(self, column: str, distance: int) -> str:
         """Write a distance of a column: as people say it, or the number."""
         return str(distance) if self.is_number(column) else shown_span(distance)
+
+    def distance(self, column: str, distance: int) -> Distance:
+        """Give a distance of a column as a figure, with its unit."""
+        unit = f"in the unit of {self.said(column)}" if self.is_number(column) else ""
+        return Distance(distance, unit)
 
     def time(self, column: str, value: int) -> str:
         """Write a value of a column: a time in the zone of the session, or the number."""

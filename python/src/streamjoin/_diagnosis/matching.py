@@ -229,8 +229,8 @@ def unit_differs(s: Subject) -> Finding:
             f"timestamp_seconds(n), timestamp_millis(n) or timestamp_micros(n) makes a time of a "
             f"number n: one for {unit.wrong} that fits its unit."
         )
-    marks = {name: join.front(name) or 0 for name in (unit.larger, unit.smaller)}
-    at = ", ".join(f"{name} is at {join.time(name, front)}" for name, front in marks.items())
+    marks = {n: join.time(n, join.front(n) or 0) for n in (unit.larger, unit.smaller)}
+    at = ", ".join(f"{name} is at {mark}" for name, mark in marks.items())
     return Finding(
         "OTHER_UNIT",
         f"The times of the inputs differ by a factor of {unit.factor:,}: {at}.",
@@ -285,7 +285,7 @@ def times_never_meet(s: Subject) -> Finding:
         "TIMES_NEVER_MEET",
         f"Keys meet ({met} rows), times never: the closest pair misses its bounds by "
         f"{span(abs(miss))}.{is_now}{zone}",
-        {"rows that met their key": met, "closest miss": miss},
+        {"rows that met their key": met, "closest miss": join.distance(left, miss)},
         f"{right} is too {'late' if miss > 0 else 'early'} for what the condition allows after "
         f"{left}."
         + (" Whole hours are mostly a text that was read in another zone." if zone else ""),

@@ -20,7 +20,7 @@ from streamjoin._diagnosis.figures import (
 from streamjoin._diagnosis.findings import Finding
 from streamjoin._diagnosis.known import JoinKnown, Known
 from streamjoin._diagnosis.subjects import Subject
-from streamjoin._progress import Batch, shown_span, wait
+from streamjoin._progress import Batch, Distance, shown_span, wait
 
 WAITS_FOR_ROWS = (
     "Rows wait for the watermark of the other input, and that moves with its rows only."
@@ -74,7 +74,7 @@ def watermark_ahead(column: str, mark: str, by: int, since: str, alone: bool = T
     return Finding(
         "WATERMARK_AHEAD",
         f"The watermark of {column} is {mark}, {shown_span(by)} after the clock, {since}.",
-        {"watermark": mark, "milliseconds ahead": by},
+        {"watermark": mark, "ahead by": Distance(by)},
         "One row with a time in the future has moved it; all rows with real times are late since "
         "then."
         if alone
@@ -179,10 +179,15 @@ def _late_rows(code: str, s: Subject, more: str, cause: str) -> Finding:
     return Finding(
         code,
         f"{late} of {rows} rows of {s.name} are late{how_far}{more}.",
-        {"late rows": late, "rows": rows, "greatest lateness": by, "lag": lag},
+        {"late rows": late, "rows": rows, **_distances(join, column, by, lag)},
         cause,
         _longer_lag(join, column, by, lag),
     )
+
+
+def _distances(join: JoinKnown, column: str, by: int | None, lag: int | None) -> dict[str, object]:
+    known = {"greatest lateness": by, "lag": lag}
+    return {k: join.distance(column, v) for k, v in known.items() if v is not None}
 
 
 def _longer_lag(join: JoinKnown, column: str, by: int | None, lag: int | None) -> str:
@@ -349,11 +354,15 @@ def long_lag(s: Subject) -> Finding:
     join, waiting = s.of_join, buffered(s.last)
     lag, said = s.last.of("lag")[s.time], join.said(s.time)
     disorder = join.reported.greatest(f"disorder.{s.time}") or 0
+    distances = {"lag": lag, "disorder": disorder, "reach": join.reach()}
     return Finding(
         "LONG_LAG",
         f"{waiting} rows wait, and none has come out unmatched: the lag of {said} is "
         f"{shown_span(lag)}, the greatest disorder seen {shown_span(disorder)}.",
-        {"lag": lag, "disorder": disorder, "reach": join.reach(), **_due(s.known, said)},
+        {
+            **{name: join.distance(s.time, value) for name, value in distances.items()},
+            **_due(s.known, said),
+        },
         "A watermark is the largest time seen minus the lag, so an unmatched row comes out as "
         "much later as the lag is long.",
         f'imposeOrder("{plain(said)}", "{shown_span(max(2 * disorder, 60_000))}"); the '

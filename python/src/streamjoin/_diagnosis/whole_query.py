@@ -7,6 +7,7 @@ import re
 from streamjoin._diagnosis.figures import LASTS, falls_behind, source_rows
 from streamjoin._diagnosis.findings import Finding
 from streamjoin._diagnosis.subjects import Subject
+from streamjoin._progress import Distance
 
 _TRACEBACK = "Traceback (most recent call last):"
 
@@ -132,7 +133,7 @@ def backlog(s: Subject) -> Finding:
         f"{LASTS - 1} batches ago.",
         {
             "messages behind": last,
-            "milliseconds of a batch": report.get("durationMs", {}).get("triggerExecution", 0),
+            "a batch takes": Distance(report.get("durationMs", {}).get("triggerExecution", 0)),
         },
         "A batch takes longer than what it reads takes to arrive.",
         "More partitions and cores, or a larger maxOffsetsPerTrigger.",
