@@ -180,10 +180,22 @@ def test_when_the_window_above_closes() -> None:
     }
     hour = 3_600_000_000
     window = f"Project [(({TIME} - 0) % {hour}), (({TIME} - 0) + {hour}), LongType, TimestampType)]"
-    plan = read(f"+- {window}\n   +- StreamJoin INNER, hash by [o.id] = [d.id]")
+    out = "the latest ot seen - 1 minute, or if that is less, the latest dt seen - 31 minutes"
+    plan = read(
+        f"+- {window}\n   +- StreamJoin INNER, hash by [o.id] = [d.id]\n"
+        "      :  :- watermark of ot: the latest ot seen - 1 minute\n"
+        "      :  :- watermark of dt: the latest dt seen - 1 minute\n"
+        f"      :  +- output watermark of ot: {out}\n"
+    )
     known = Known(reports([waits]), [DESCRIBED], plan=lambda: plan)
-    said = diagnose(known).headline.headline
-    assert "Spark's watermark, 2024-05-04 09:10:00, to pass 2024-05-04 10:00:00." in said
+    seen = diagnose(known).headline
+    # rows of the join are up to half an hour older than the watermark
+    assert (
+        "watermark, 2024-05-04 09:10:00, to pass 2024-05-04 09:30:00 at the earliest."
+        in seen.headline
+    )
+    assert seen.figures["next end"] == "2024-05-04 09:00:00"
+    assert "Rows of the join can be 30 minutes older than that." in seen.cause
 
 
 TIME = "precisetimestampconversion(ot#1-T60000ms, TimestampType, LongType)"

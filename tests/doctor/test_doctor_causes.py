@@ -17,6 +17,7 @@ import pytest
 
 from streamjoin._diagnosis.causes import CAUSES
 from streamjoin._diagnosis.diagnose import diagnose
+from streamjoin._diagnosis.figures import share
 from streamjoin._diagnosis.findings import Diagnosis
 from streamjoin._diagnosis.plan import Plan
 from streamjoin._diagnosis.signals import Signal
@@ -37,7 +38,7 @@ NO_PAIRS = {
 NO_STATE = {"mostly late", "future"}
 HIDDEN_BY = {
     # nothing is emitted
-    **dict.fromkeys(("aggregation", "filter", "order"), NO_ROWS | NO_PAIRS),
+    **dict.fromkeys(("aggregation", "filter", "order", "late above"), NO_ROWS | NO_PAIRS),
     # no rows of both sides look for each other, or they fail at something else before
     **dict.fromkeys(
         ("other keys", "spelt keys", "null keys", "shifted", "condition", "too small", "too large"),
@@ -122,6 +123,24 @@ def test_few_rows_that_are_lost_are_said() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("late", "said"), [(2, "0.3 %"), (5, "0.8 %"), (57, "10 %"), (54, "9 %"), (300, "50 %")]
+)
+def test_shares_are_written_as_people_do(late: int, said: str) -> None:
+    assert share(late, 600) == said
+    assert share(0, 600) == "0 %"
+    assert share(1, 10**9) == "less than 0.001 %"
+
+
+def test_keys_that_are_null_on_both_sides() -> None:
+    both = draw(BOTH_NULL, 0, how="FULL OUTER")
+    assert codes(diagnose(known(both))) == ["NO_KEY_MET", "NO_KEY_MET"]
+    assert codes(reports_alone(both)) == ["NOT_SEEN"]
+
+
+BOTH_NULL = ("null keys left", "null keys right")
+
+
 def test_late_rows_that_are_emitted_are_not_lost() -> None:
     setup = Setup(Random(0), rows=100)
     setup.inputs["right"].times.append(lambda k, t: t - 3_600_000 if k % 10 == 0 else t)
@@ -131,6 +150,64 @@ def test_late_rows_that_are_emitted_are_not_lost() -> None:
     seen = diagnose(replace(known(setup), plan=lambda: Plan((emits,))))
     assert codes(seen) == ["HEALTHY"]
     assert seen.headline.headline.startswith("Nothing is wrong: ")
+    assert "Late, and emitted as such: 8 % of d." in seen.headline.headline
+
+
+def test_what_lets_some_rows_through_is_said() -> None:
+    for above in ("Filter (x#1 = y)", "StreamingGlobalLimit 2, state info [ checkpoint = x]"):
+        seen = diagnose(known(Setup(Random(0), above=[above], passes=2)))
+        assert codes(seen) == ["HEALTHY"]
+        text = above.replace("#1", "").partition(",")[0]
+        assert f"12 have reached the sink, through {text}." in seen.headline.headline
+
+
+def test_rows_that_come_after_an_idle_timeout() -> None:
+    """The watermark has gone on without them, and a longer lag is no remedy."""
+    given = Setup(Random(0), batches=5)
+    given.inputs["right"].silent = lambda batch: batch in (2, 3)
+    given.inputs["right"].times.append(lambda k, time: time - 3_600_000 if k >= 48 else time)
+    told = known(given)
+    moved = [
+        {
+            **report,
+            "stateOperators": [
+                {
+                    **operator,
+                    "customMetrics": {
+                        **operator["customMetrics"],
+                        "watermark.dt": 10**12 + 10**6 * (report["batchId"] >= 2),
+                    },
+                }
+                for operator in report["stateOperators"]
+            ],
+        }
+        for report in told.progress
+    ]
+    (join,) = told.planned.joins
+    line = "watermark of dt: the latest dt seen - 1 minute; after 5 minutes without a row, that of"
+    idle = replace(join, node=replace(join.node, lines=[*join.node.lines, line]))
+    seen = diagnose(replace(told, progress=moved, plan=lambda: Plan((idle,)))).headline
+    assert seen.code in ("LATE_ROWS", "MOSTLY_LATE")
+    assert seen.cause.startswith("d brought no row for 5 minutes, its idle_timeout: ")
+    assert seen.write.startswith('imposeOrder("dt", ..., idle_timeout=...) with a longer one')
+    without = diagnose(replace(told, progress=moved)).headline
+    assert "idle_timeout" not in without.cause
+
+
+def test_few_rows_that_spark_drops_are_said() -> None:
+    told = known(Setup(Random(0), rows=100))
+    below = {"operatorName": "dedupe", "customMetrics": {}, "numRowsDroppedByWatermark": 0}
+    lossy = [{**r, "stateOperators": [*r["stateOperators"], {**below}]} for r in told.progress]
+    assert str(diagnose(replace(told, progress=lossy))).startswith("Nothing is wrong: ")
+    lossy[2]["stateOperators"][-1]["numRowsDroppedByWatermark"] = 6
+    seen = diagnose(replace(told, progress=lossy))
+    assert codes(seen) == ["HEALTHY"]
+    assert seen.headline.headline.startswith(
+        "Few rows are lost (0.5 % of the rows for dedupe, late), and nothing else is wrong: "
+    )
+    lossy[3]["stateOperators"][-1]["numRowsDroppedByWatermark"] = 60
+    (found,) = diagnose(replace(told, progress=lossy)).findings
+    assert found.headline == "66 of 1200 rows are late for dedupe below the join, and dropped: 6 %."
 
 
 # What figures count, or name; all others are distances or texts.

@@ -6,7 +6,7 @@ import pytest
 
 from streamjoin._diagnosis.diagnose import diagnose
 from streamjoin._diagnosis.known import Known
-from streamjoin._diagnosis.plan import SOME_TIME, Plan, read
+from streamjoin._diagnosis.plan import SOME_TIME, NextEnd, Plan, read
 from streamjoin._diagnosis.triggers import said
 from streamjoin._progress import reports
 from streamjoin._zones import zone
@@ -39,6 +39,10 @@ batch does not count, and its row is dropped
             :  :- condition (o.a > d.b): no bound: it compares no event times of both inputs
             :  :- a row of o is kept until the latest d.dt seen passes o.ot; if it has not matched
             :  :- a row of d is kept until the latest o.ot seen passes d.dt + 1 hour 30 minutes
+            :  :- output watermark of o.ot: the latest o.ot seen - 1 minute, or if that is less, \
+the latest d.dt seen
+            :  :- output watermark of d.dt: the latest d.dt seen, or if that is less, the latest \
+o.ot seen - 1 hour 31 minutes
             :  +- lag of dt: 0 seconds would have kept all of 15 rows; now 1 minute
             :- StreamExchange hashpartitioning(id#67, 1)
             :  +- *(1) StreamJoinInput
@@ -84,11 +88,52 @@ def test_what_stands_above() -> None:
     plan = read(PLAN)
     assert plan.fewer_above == ["Filter (concat(id, id) = aa)"]
     assert [plan.next_end(at) for at in (0, DAY - 1, DAY, 5 * DAY + HOUR)] == [
-        DAY,
-        DAY,
-        2 * DAY,
-        6 * DAY,
+        NextEnd(DAY, 0),
+        NextEnd(DAY, 0),
+        NextEnd(2 * DAY, 0),
+        NextEnd(6 * DAY, 0),
     ]
+
+
+def test_rows_of_a_join_are_older_than_sparks_watermark() -> None:
+    """A window of d.dt, which rows of o hold back for the hour and a half of the condition."""
+    held = 90 * 60_000
+    of_deliveries = read(PLAN.replace(WINDOW, WINDOW.replace("ot#1", "dt#1")))
+    assert of_deliveries.next_end(DAY) == NextEnd(DAY, held)
+    assert of_deliveries.next_end(DAY + held) == NextEnd(2 * DAY, held)
+    (join,) = of_deliveries.joins
+    assert [join.held_back(column) for column in ("ot", "dt", None)] == [0, held, held]
+    assert join.held_back("id") is None
+    # what cannot be read is not said
+    other = PLAN.replace("output watermark of o.ot: the latest", "output watermark of o.ot: none")
+    assert read(other).next_end(DAY) is None
+
+
+def test_what_a_chain_holds_back() -> None:
+    top = """
+== Physical Plan ==
++- StateStoreSave [window#14]
+   +- Project [named_struct(start, WINDOW) AS window#14]
+      +- StreamJoin LEFT OUTER, hash by [d.id] = [r.id], r.rt from d.dt to d.dt + 2 hours
+         :  :- watermark of ot: the latest ot seen - 1 minute
+         :  :- watermark of dt: the latest dt seen
+         :  :- watermark of rt: the latest rt seen - 2 minutes
+         :  :- output watermark of o.ot: the watermark of o.ot, or if that is less, the latest \
+r.rt seen - 3 hours 2 minutes
+         :  +- output watermark of r.rt: the latest r.rt seen - 2 minutes, or if that is less, the \
+largest of the watermark of o.ot - 5 minutes, the watermark of d.dt - 1 hour
+         :- StreamJoin LEFT OUTER, hash by [o.id] = [d.id], d.dt from o.ot to o.ot + 1 hour
+         :  :  :- watermark of ot: the latest ot seen - 1 minute
+         :  :  :- watermark of dt: the latest dt seen
+         :  :  +- output watermark of o.ot: the latest o.ot seen - 1 minute, or if that is less, \
+the latest d.dt seen - 1 hour
+         :  :- Exchange hashpartitioning(id#1, 1)
+         :  +- Exchange hashpartitioning(id#2, 1)
+         +- Exchange hashpartitioning(id#3, 1)
+""".replace("WINDOW", WINDOW)
+    plan = read(top)
+    assert plan.next_end(0) == NextEnd(0, 4 * HOUR)
+    assert plan.joins[0].held_back("rt") == 5 * 60_000
 
 
 def test_rows_that_max_ahead_keeps() -> None:

@@ -125,6 +125,7 @@ def _of_query() -> Iterator[Fault]:
     yield fault("aggregation", "OPERATOR_ABOVE_WAITS", above("StateStoreSave [ot#1]"), "above")
     yield fault("filter", "FILTERED_ABOVE", above("Filter (x#1 = y)"), "above")
     yield fault("order", "ORDER_HOLDS", set_to(order_lag=2 * DAY), "above")
+    yield fault("late above", "LATE_ROWS MOSTLY_LATE", set_to(drops=True), "above")
     yield fault("backlog", "BACKLOG", set_to(behind=lambda batch: 10 * (batch + 1)))
     yield fault("silent", "NO_INPUT", set_to(silent_end=3))
     yield fault("nothing", "NO_INPUT", set_to(rows=0), "rows")

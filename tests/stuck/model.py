@@ -55,6 +55,8 @@ class Setup:
     order_lag: int | None = None
     behind: Callable[[int], int] | None = None
     silent_end: int = 0
+    # whether an operator of Spark's above drops a quarter of the rows as late
+    drops: bool = False
     error: str = ""
     number: bool = False
     # whether the state is still there to be looked at, or reports and plan alone

@@ -51,6 +51,11 @@ def _report(
         sink = 0 if setup.order_lag > DAY else out
         order = {"heldRows": model.held[-1], "lateRows": 0, "nullTimeRows": 0, "watermark.ot": 5}
         operators.insert(0, {"operatorName": "streamOrder", "customMetrics": order})
+    elif setup.drops:
+        dropped = -(-out // 4)
+        sink = out - dropped
+        dedupe = {"operatorName": "dedupe", "customMetrics": {}}
+        operators.insert(0, {**dedupe, "numRowsDroppedByWatermark": dropped})
     elif any(text.startswith("StateStore") for text in setup.above):
         operators.insert(0, {"operatorName": "stateStoreSave", "customMetrics": {}})
     source = {}

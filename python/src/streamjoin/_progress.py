@@ -35,7 +35,7 @@ class Batch:
 
 @dataclass(frozen=True)
 class Join:
-    """One join, or one ordered output, over the batches that are known."""
+    """One join, ordered output or operator of Spark's, over the batches that are known."""
 
     position: int
     batches: tuple[Batch, ...]
@@ -117,6 +117,17 @@ def _with(progress: list[dict[str, Any]], metric: str, name: str = JOIN) -> list
             of.setdefault(position, []).append(
                 Batch(report["batchId"], instant(report["timestamp"]), operator)
             )
+    return [Join(position, tuple(batches)) for position, batches in sorted(of.items())]
+
+
+def of_spark(progress: list[dict[str, Any]]) -> list[Join]:
+    """Give Spark's own stateful operators; the position is that among all operators."""
+    of: dict[int, list[Batch]] = {}
+    for report in progress:
+        for position, operator in enumerate(report["stateOperators"]):
+            if operator["operatorName"] not in (JOIN, ORDER):
+                batch = Batch(report["batchId"], instant(report["timestamp"]), operator)
+                of.setdefault(position, []).append(batch)
     return [Join(position, tuple(batches)) for position, batches in sorted(of.items())]
 
 

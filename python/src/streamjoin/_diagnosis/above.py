@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from datetime import datetime
-
 from streamjoin._diagnosis.figures import emitted, milliseconds, plain
 from streamjoin._diagnosis.findings import Finding
+from streamjoin._diagnosis.plan import NextEnd
 from streamjoin._diagnosis.subjects import Subject
-from streamjoin._progress import instant
+from streamjoin._progress import instant, shown_span
 
 
 def order_holds(s: Subject) -> Finding:
@@ -34,27 +33,27 @@ def order_holds(s: Subject) -> Finding:
 def aggregation_waits(s: Subject) -> Finding:
     known, out = s.known, emitted(s.known)
     mark = known.progress[-1].get("eventTime", {}).get("watermark")
-    closes = _closes(s, mark)
+    ends = _next_end(s, mark)
+    closes = known.time(ends.end) if ends else ""
+    passes = known.time(ends.end + ends.held_back) if ends else ""
+    held = ends.held_back if ends else 0
+    older = f" Rows of the join can be {shown_span(held)} older than that." if held else ""
     at = known.clock({"timestamp": mark}) if mark else "not known yet"
     return Finding(
         "OPERATOR_ABOVE_WAITS",
         f"The join has emitted {out} rows; {known.operators_above()[0]} above it waits for Spark's "
-        f"watermark, {at}{f', to pass {closes}' if closes else ''}.",
+        f"watermark, {at}{f', to pass {passes} at the earliest' if passes else ''}.",
         {"rows of the join": out, "watermark": at, **({"next end": closes} if closes else {})},
         "What stands above a join goes by Spark's own watermark of the query, which the slowest "
         "of all inputs holds back. A window closes when that passes its end, the group of a time "
-        "when it passes that time.",
+        f"when it passes that time.{older}",
         "A shorter lag of the slowest input, or a shorter window.",
     )
 
 
-def _closes(s: Subject, mark: str | None) -> str:
+def _next_end(s: Subject, mark: str | None) -> NextEnd | None:
     """Give the end of the window that is open at the watermark, if the plan shows windows."""
-    if mark is None:
-        return ""
-    at: datetime = instant(mark)
-    end = s.known.planned.next_end(milliseconds(at))
-    return "" if end is None else s.known.time(end)
+    return None if mark is None else s.known.planned.next_end(milliseconds(instant(mark)))
 
 
 def filtered_above(s: Subject) -> Finding:

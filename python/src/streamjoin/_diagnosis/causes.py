@@ -10,7 +10,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from streamjoin._diagnosis import above, changelog, inputs, matching, watermarks, whole_query
+from streamjoin._diagnosis import (
+    above,
+    changelog,
+    inputs,
+    matching,
+    spark_drops,
+    watermarks,
+    whole_query,
+)
 from streamjoin._diagnosis.findings import Finding, Severity
 from streamjoin._diagnosis.signals import Signal
 from streamjoin._diagnosis.subjects import Scope, Subject
@@ -39,6 +47,7 @@ _STUCK, _LOSES, _NOTE = Severity.STUCK, Severity.LOSES, Severity.NOTE
 S = Signal
 _QUERY, _JOIN, _INPUT, _TIME = Scope.QUERY, Scope.JOIN, Scope.INPUT, Scope.TIME
 _ORDER, _CHANGELOG, _CHANGES = Scope.ORDER, Scope.CHANGELOG, Scope.CHANGES
+_SPARK = Scope.SPARK
 
 # fmt: off
 CAUSES: tuple[Cause, ...] = (
@@ -104,6 +113,8 @@ CAUSES: tuple[Cause, ...] = (
     # ---- what stands above the join on top ----
     Cause("MOSTLY_LATE", _LOSES, _ORDER, watermarks.late_in_order,
           seen=(S.HALF_LATE,)),
+    Cause("MOSTLY_LATE", _LOSES, _SPARK, spark_drops.mostly_late,
+          seen=(S.HALF_DROPPED,)),
     Cause("ORDER_HOLDS", _STUCK, _ORDER, above.order_holds,
           seen=(S.ORDER_HOLDS, S.SINK_EMPTY)),
     Cause("OPERATOR_ABOVE_WAITS", _STUCK, _QUERY, above.aggregation_waits,
@@ -123,6 +134,8 @@ CAUSES: tuple[Cause, ...] = (
           seen=(S.SOME_LATE,), unseen=(S.CHANGES_HALF_LATE,)),
     Cause("LATE_ROWS", _LOSES, _ORDER, watermarks.late_in_order,
           seen=(S.SOME_LATE,), unseen=(S.HALF_LATE,)),
+    Cause("LATE_ROWS", _LOSES, _SPARK, spark_drops.some_late,
+          seen=(S.SOME_DROPPED,), unseen=(S.HALF_DROPPED,)),
     # where rows are lost, their partners do not meet a key: that goes before
     Cause("NO_KEY_MET", _STUCK, _JOIN, matching.no_key_met,
           seen=(S.LOOKED_INTO, S.BOTH_PROBED), unseen=(S.JOINED, S.KEY_MET),

@@ -97,9 +97,11 @@ def plain(said: str) -> str:
 
 
 def share(part: int, whole: int) -> str:
-    """Write a share in percent: ``45 %``; of less than ten with a decimal."""
+    """Write a share in percent: ``45 %``; of less than one with a decimal that is not 0."""
     percent = 100 * part / whole if whole else 0
-    return f"{percent:.0f} %" if percent >= 10 or percent == int(percent) else f"{percent:.1g} %"
+    if percent >= 1 or not percent:
+        return f"{percent:.0f} %"
+    return f"{percent:.1g} %" if percent >= 0.001 else "less than 0.001 %"
 
 
 def falls_behind(known: Known) -> tuple[int, int, int] | None:

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import product
 from typing import Any
 
-from streamjoin._diagnosis import changelog
+from streamjoin._diagnosis import changelog, spark_drops
 from streamjoin._diagnosis.called import SIDES, input_name, time_name
-from streamjoin._diagnosis.figures import emitted_in, of, reported_rows, share
+from streamjoin._diagnosis.figures import emitted, emitted_in, of, reported_rows, share
 from streamjoin._diagnosis.findings import Finding, Severity
 from streamjoin._diagnosis.known import Known, Waiting
 from streamjoin._diagnosis.subjects import Subject
@@ -29,6 +29,7 @@ def nothing_wrong(known: Known) -> Finding:
         )
     last = [r["batchId"] for r in known.progress if emitted_in(known, r)]
     out = f" Last output in batch {last[-1]}." if last else ""
+    out += "".join(f" {each}" for each in (_emitted_late(known), _fewer(known)) if each)
     due = f" {known.next_batch}" if known.next_batch else ""
     if _cannot_be_seen(known):
         return Finding(
@@ -76,6 +77,30 @@ def _lost(known: Known) -> Iterator[str]:
         late, rows = late_of(Subject(known, order=order))
         if late:
             yield f"{share(late, rows)} of the ordered output, late"
+    for operator in known.of_spark:
+        s = Subject(known, operator=operator)
+        late, rows = spark_drops.dropped(s)
+        if late:
+            yield f"{share(late, rows)} of the rows for {spark_drops.name(s)}, late"
+
+
+def _emitted_late(known: Known) -> str:
+    """Say of late rows that are emitted how many there are: they have not met their partners."""
+    emitted_late = [
+        f"{share(s.total('lateRows'), s.total('inputRows'))} of {s.name}"
+        for join, side in product(known.joins, SIDES)
+        if emits_late(s := Subject(known, join, side)) and s.total("lateRows")
+    ]
+    return f"Late, and emitted as such: {', '.join(emitted_late)}." if emitted_late else ""
+
+
+def _fewer(known: Known) -> str:
+    """Say what above the join lets only some of its rows through."""
+    sink, out, above = known.sink_rows(), emitted(known), known.planned.fewer_above
+    # an aggregation or a deduplication emits fewer rows than it gets
+    if not above or sink is None or sink >= out or {*known.operators_above()} - {"globalLimit"}:
+        return ""
+    return f"Of {out} rows of the join {sink} have reached the sink, through {'; '.join(above)}."
 
 
 def _joins_nothing(known: Known) -> Iterator[bool]:

@@ -20,6 +20,7 @@ from streamjoin._progress import (
     changelog_joins,
     instant,
     joins,
+    of_spark,
     orders,
     shown_span,
     shown_time,
@@ -97,6 +98,11 @@ class Known:
     def orders(self) -> list[Join]:
         """The ordered outputs."""
         return orders(list(self.progress))
+
+    @cached_property
+    def of_spark(self) -> list[Join]:
+        """Spark's own stateful operators, the one on top first."""
+        return of_spark(list(self.progress))
 
     def _known(
         self, reported: list[Join], described: list[Mapping[str, Any]], changelog: bool

@@ -87,7 +87,8 @@ def none_probed(s: Subject) -> bool:
     """See whether no row of an input has looked for a partner: those of NULL keys do not.
 
     They are emitted at once, and neither buffered nor evicted; what was looked into is no more
-    than the rows of the other input.
+    than the rows of the other input. If nothing was, bounds that contradict each other are another
+    reason, which a description of the join excludes.
     """
     other = SIDES[1 - SIDES.index(s.own)]
     kept = any(
@@ -95,8 +96,10 @@ def none_probed(s: Subject) -> bool:
         for batch in s.of_join.batches
         for metric in ("bufferedRows", "evictedRows")
     )
+    counted = any("lookedIntoRows" in batch.metrics for batch in s.of_join.batches)
     looked = s.total("lookedIntoRows", "")
-    return 0 < looked <= _in_time(s, other) and _in_time(s, s.own) > 0 and not kept
+    told = looked > 0 or (counted and bool(s.of_join.described))
+    return told and looked <= _in_time(s, other) and _in_time(s, s.own) > 0 and not kept
 
 
 def _in_time(s: Subject, side: str) -> int:

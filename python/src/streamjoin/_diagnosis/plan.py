@@ -28,11 +28,20 @@ _UNITS = {"day": 86_400_000, "hour": 3_600_000, "minute": 60_000, "second": 1_00
 _WINDOW = re.compile(r"LongType\) - (-?\d+)\) % (\d+)\)")
 _WIDTH = re.compile(r"\) \+ (\d+)\), LongType, TimestampType")
 
+# The column of a window; the watermark of a column that a join emits; what one is the latest of.
+_WINDOWED = re.compile(r"precisetimestampconversion\((\w+), ")
+_EMITTED = re.compile(r"output watermark of (\S+): (.*)")
+_LATEST = re.compile(r"the (?:latest|largest) (\S+) seen(?: - (.*))?")
+_PASSED = re.compile(r"the watermark of (\S+)(?: - (.*))?")
+
+# After how long an input that brings nothing is not waited for.
+_IDLE = re.compile(r"; after ([^;,]+) without a row, ")
+
 # The type of a time, of which the plan does not tell which one it is.
 SOME_TIME = "time"
 
 # What lets through fewer rows than it gets.
-_FEWER = ("Filter", "GlobalLimit", "LocalLimit", "Generate", "StreamingDeduplicate")
+_FEWER = ("Filter", "StreamingGlobalLimit", "Generate", "StreamingDeduplicate")
 
 
 @dataclass(frozen=True)
@@ -91,6 +100,15 @@ class PlannedJoin:
         of = [x for x in self._watermarks() if x.partition(":")[0].rpartition(".")[2] == plain]
         return any("ahead of its batch" in line and "is dropped" not in line for line in of)
 
+    def idle_after(self, column: str) -> str:
+        """Give the ``idle_timeout`` of a column as explain says it; empty if it has none."""
+        plain = column.rpartition(".")[2]
+        for line in self._watermarks():
+            found = _IDLE.search(line)
+            if found and line.partition(":")[0].rpartition(".")[2] == plain:
+                return found[1]
+        return ""
+
     def filters(self, side: str) -> list[str]:
         """Give the parts of the condition that speak of one input alone."""
         mark = f": filter on rows of {self._input(side)}, before they are kept"
@@ -103,6 +121,48 @@ class PlannedJoin:
     @property
     def retention(self) -> bool:
         return any("added by the retention" in line for line in self.node.lines)
+
+    def held_back(self, column: str | None = None) -> int | None:
+        """Give how far an output watermark may be behind the slowest watermark of the inputs.
+
+        None: the text does not tell. Without a column it is that of the slowest one.
+        """
+        emitted = [found.groups() for line in self.node.lines if (found := _EMITTED.match(line))]
+        held = [
+            self._behind(text)
+            for name, text in emitted
+            if column is None or name.rpartition(".")[2] == column
+        ]
+        known = [each for each in held if each is not None]
+        return max([0, *known]) if held and len(known) == len(held) else None
+
+    def _behind(self, text: str) -> int | None:
+        """Read ``x, or if that is less, y``; y may be ``the largest of`` several."""
+        own, _, other = text.partition(", or if that is less, ")
+        terms = other.removeprefix("the largest of ").split(", ") if other else []
+        others = [self._term(each) for each in terms]
+        first = self._term(own)
+        if first is None or None in others:
+            return None
+        return max(first, min((each for each in others if each is not None), default=first))
+
+    def _term(self, text: str) -> int | None:
+        passed = _PASSED.fullmatch(text)
+        if passed:
+            return _distance(passed[2])
+        latest = _LATEST.fullmatch(text)
+        lag = latest and self._lag(latest[1])
+        distance = latest and _distance(latest[2])
+        return None if lag is None or distance is None else distance - lag
+
+    def _lag(self, column: str) -> int | None:
+        """Read the lag of an input's column: ``ot: the latest ot seen - 1 minute; ...``."""
+        for line in self._watermarks():
+            name, _, rest = line.partition(": ")
+            if name in (column, column.rpartition(".")[2]):
+                found = _LATEST.fullmatch(re.split("[;,(]", rest)[0].strip())
+                return found and _distance(found[2])
+        return None
 
     def _watermarks(self) -> list[str]:
         start = "watermark of "
@@ -152,6 +212,18 @@ class PlannedJoin:
 
 
 @dataclass(frozen=True)
+class NextEnd:
+    """When a window above a join closes.
+
+    `held_back` is how much older than Spark's watermark rows of the join can be: that watermark
+    must pass the end by so much.
+    """
+
+    end: int
+    held_back: int
+
+
+@dataclass(frozen=True)
 class Plan:
     """The joins, the one on top first, and what stands above it, its root first."""
 
@@ -161,17 +233,29 @@ class Plan:
     @cached_property
     def fewer_above(self) -> list[str]:
         """Operators that pass fewer rows than the join on top emits."""
-        return [text for text in self.above if text.startswith(_FEWER)]
+        above = [text for text in self.above if text.startswith(_FEWER)]
+        return [text.partition(", state info")[0] for text in above]
 
-    def next_end(self, mark: int) -> int | None:
-        """Give the first time after a watermark at which a window above can close."""
+    def next_end(self, mark: int) -> NextEnd | None:
+        """Give the first end of a window above that Spark's watermark has not closed."""
         for text in self.above:
             begins, width = _WINDOW.search(text), _WIDTH.search(text)
-            if begins and width:
+            held = self._held_back(_WINDOWED.search(text))
+            if begins and width and held is not None:
                 offset, slide = int(begins[1]), int(begins[2])
                 end = (offset + int(width[1])) % slide
-                return (((mark * 1000 - end) // slide + 1) * slide + end) // 1000
+                at = ((mark - held) * 1000 - end) // slide + 1
+                return NextEnd((at * slide + end) // 1000, held)
         return None
+
+    def _held_back(self, windowed: re.Match[str] | None) -> int | None:
+        """Add what the joins of a chain hold back; of joins side by side it is not known."""
+        depths = [join.node.depth for join in self.joins]
+        if windowed is None or not depths or sorted(set(depths)) != depths:
+            return None
+        top, *below = self.joins
+        held = [top.held_back(windowed[1]), *(join.held_back() for join in below)]
+        return None if None in held else sum(each for each in held if each is not None)
 
 
 def read(text: str) -> Plan:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from enum import Enum, auto
 
-from streamjoin._diagnosis import changelog, figures, inputs, matching, watermarks
+from streamjoin._diagnosis import changelog, figures, inputs, matching, spark_drops, watermarks
 from streamjoin._diagnosis.called import SIDES
 from streamjoin._diagnosis.figures import LASTS, brought, emitted
 from streamjoin._diagnosis.known import Known
@@ -30,6 +30,8 @@ class Signal(Enum):
     NO_OPERATOR_OF_OURS = auto()
     EMITTED = auto()
     SINK_EMPTY = auto()
+    HALF_DROPPED = auto()
+    SOME_DROPPED = auto()
     OPERATOR_ABOVE = auto()
     ORDER_HOLDS = auto()
     ORDER_DROPS = auto()
@@ -98,6 +100,16 @@ def _ahead(least: float) -> Callable[[Subject], bool]:
     return seen
 
 
+def _dropped(least: float) -> Callable[[Subject], bool]:
+    """See whether an operator of Spark's drops a share of its rows as late."""
+
+    def seen(s: Subject) -> bool:
+        dropped, rows = spark_drops.dropped(s)
+        return bool(dropped) and dropped >= least * rows
+
+    return seen
+
+
 def _late(least: float) -> Callable[[Subject], bool]:
     """See whether a share of an input is late, of a join or of an ordered output."""
 
@@ -143,7 +155,14 @@ def _rows_lost(s: Subject) -> bool:
     """See whether an input loses enough rows for partners to be among them."""
     sides = [replace(s, side=side) for side in SIDES]
     lost = (_lost("nullTimeRows", least=_SOME), _ahead(_SOME), _late(_SOME))
-    return any(is_lost(side) for side in sides for is_lost in lost)
+    below = [
+        operator
+        for each in s.known.of_spark
+        if not spark_drops.is_above(operator := replace(s, operator=each))
+    ]
+    return any(is_lost(side) for side in sides for is_lost in lost) or any(
+        map(_dropped(_SOME), below)
+    )
 
 
 def _both_probed(s: Subject) -> bool:
@@ -164,6 +183,8 @@ _SEEN: dict[Signal, Callable[[Subject], bool]] = {
     Signal.NO_OPERATOR_OF_OURS: lambda s: _nothing_of_ours(s.known),
     Signal.EMITTED: lambda s: emitted(s.known) > 0,
     Signal.SINK_EMPTY: lambda s: s.known.sink_rows() == 0,
+    Signal.HALF_DROPPED: _dropped(0.5),
+    Signal.SOME_DROPPED: _dropped(_SOME),
     Signal.OPERATOR_ABOVE: lambda s: bool(s.known.operators_above()),
     Signal.ORDER_HOLDS: lambda s: any(o.last.metrics.get("heldRows", 0) for o in s.orders),
     Signal.ORDER_DROPS: lambda s: any(o.total("lateRows") for o in s.orders),

@@ -21,6 +21,7 @@ class Scope(Enum):
     ORDER = "each ordered output"
     CHANGELOG = "each join of changelogs"
     CHANGES = "each input of a join of changelogs"
+    SPARK = "each stateful operator of Spark's"
 
 
 @dataclass(frozen=True)
@@ -32,6 +33,7 @@ class Subject:
     side: str | None = None
     column: str | None = None
     order: Join | None = None
+    operator: Join | None = None
 
     @property
     def of_join(self) -> JoinKnown:
@@ -55,6 +57,12 @@ class Subject:
         """The ordered output that this is about."""
         assert self.order is not None
         return self.order
+
+    @property
+    def of_spark(self) -> Join:
+        """The operator of Spark's that this is about."""
+        assert self.operator is not None
+        return self.operator
 
     @property
     def orders(self) -> list[Join]:
@@ -81,6 +89,7 @@ class Subject:
             (self.join is None or other.join is None or self.join is other.join)
             and (self.side is None or other.side is None or self.side == other.side)
             and (self.order is None or other.order is None or self.order is other.order)
+            and self.operator is other.operator
         )
 
 
@@ -90,6 +99,8 @@ def subjects(known: Known, scope: Scope) -> Iterator[Subject]:
         yield Subject(known)
     elif scope is Scope.ORDER:
         yield from (Subject(known, order=order) for order in known.orders)
+    elif scope is Scope.SPARK:
+        yield from (Subject(known, operator=operator) for operator in reversed(known.of_spark))
     else:
         changes = scope in (Scope.CHANGELOG, Scope.CHANGES)
         for join in reversed(known.changelog_joins if changes else known.joins):

@@ -174,6 +174,17 @@ def _late_rows(code: str, s: Subject, more: str, cause: str) -> Finding:
     late, rows = s.total("lateRows"), s.total("inputRows")
     column, by = _latest(s)
     lag = join.reported.greatest(f"lag.{column}")
+    write = _longer_lag(join, column, by, lag)
+    idle = _idle_before(s, column)
+    if idle:
+        cause = (
+            f"{s.name} brought no row for {idle}, its idle_timeout: its watermark went on with "
+            "those of other inputs, and rows that came afterwards are late by it."
+        )
+        write = (
+            f'imposeOrder("{plain(join.said(column))}", ..., idle_timeout=...) with a longer one '
+            f"than such pauses; or a longer lag: {write}"
+        )
     # not every join says how late its rows were
     how_far = "" if by is None else f", by {join.span(column, by)} at most"
     return Finding(
@@ -181,8 +192,23 @@ def _late_rows(code: str, s: Subject, more: str, cause: str) -> Finding:
         f"{late} of {rows} rows of {s.name} are late{how_far}{more}.",
         {"late rows": late, "rows": rows, **_distances(join, column, by, lag)},
         cause,
-        _longer_lag(join, column, by, lag),
+        write,
     )
+
+
+def _idle_before(s: Subject, column: str) -> str:
+    """Give the ``idle_timeout`` by which a watermark moved before a row was late."""
+    planned = s.of_join.planned
+    idle = planned.idle_after(s.of_join.said(column)) if planned else ""
+    before: int | None = None
+    for batch in s.of_join.batches if idle else ():
+        mark = batch.of("watermark").get(column)
+        if batch.metrics.get(of("lateRows", s.own)):
+            return ""
+        if before is not None and mark != before and not batch.metrics.get(of("inputRows", s.own)):
+            return idle
+        before = mark
+    return ""
 
 
 def _distances(join: JoinKnown, column: str, by: int | None, lag: int | None) -> dict[str, object]:
