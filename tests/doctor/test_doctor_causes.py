@@ -161,6 +161,36 @@ def test_what_lets_some_rows_through_is_said() -> None:
         assert f"12 have reached the sink, through {text}." in seen.headline.headline
 
 
+def test_keys_that_are_null_in_some_rows() -> None:
+    setup = Setup(Random(0), how="INNER")
+    setup.inputs["right"].keys = lambda k: None if k % 4 == 0 else f"A{k}"
+    seen = diagnose(known(setup))
+    assert codes(seen) == ["HEALTHY"]
+    said = "NULL in a column of the equality (o.id, d.id) has kept 18 of 144 rows away."
+    assert said in seen.headline.headline
+    # of a row without a partner a full join tells, and another filter may have dropped them
+    setup.how = "FULL OUTER"
+    assert "has kept" not in str(diagnose(known(setup)))
+    setup.how, setup.inputs["right"].dropped = "INNER", False
+    (join,) = known(setup).planned.joins
+    other = replace(join, below={**join.below, "right": ["Filter (isnotnull(id) AND (a = 1))"]})
+    assert "has kept" not in str(diagnose(replace(known(setup), plan=lambda: Plan((other,)))))
+
+
+def test_rows_that_were_late_before_the_reports() -> None:
+    setup = Setup(Random(0), batches=6)
+    setup.inputs["right"].times.append(lambda k, t: t - 3_600_000 if k == 14 else t)
+    told = known(setup)
+    assert "LATE_ROWS" in codes(diagnose(told))
+    seen = diagnose(replace(told, progress=told.progress[3:]))
+    assert codes(seen) == ["HEALTHY"]
+    assert re.search(
+        r"Before these reports a row came \d+ minutes .* behind in d\.dt, more than the lag",
+        seen.headline.headline,
+    )
+    assert "Before these reports" not in str(diagnose(known(Setup(Random(0)))))
+
+
 def test_rows_that_come_after_an_idle_timeout() -> None:
     """The watermark has gone on without them, and a longer lag is no remedy."""
     given = Setup(Random(0), batches=5)

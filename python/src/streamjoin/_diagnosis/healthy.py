@@ -10,6 +10,7 @@ from streamjoin._diagnosis import changelog, spark_drops
 from streamjoin._diagnosis.called import SIDES, input_name, time_name
 from streamjoin._diagnosis.figures import emitted, emitted_in, of, reported_rows, share
 from streamjoin._diagnosis.findings import Finding, Severity
+from streamjoin._diagnosis.inputs import null_keys
 from streamjoin._diagnosis.known import Known, Waiting
 from streamjoin._diagnosis.subjects import Subject
 from streamjoin._diagnosis.watermarks import emits_late, late_of, rejected
@@ -29,7 +30,8 @@ def nothing_wrong(known: Known) -> Finding:
         )
     last = [r["batchId"] for r in known.progress if emitted_in(known, r)]
     out = f" Last output in batch {last[-1]}." if last else ""
-    out += "".join(f" {each}" for each in (_emitted_late(known), _fewer(known)) if each)
+    notes = (_late_before(known), _emitted_late(known), null_keys(known), _fewer(known))
+    out += "".join(f" {each}" for each in notes if each)
     due = f" {known.next_batch}" if known.next_batch else ""
     if _cannot_be_seen(known):
         return Finding(
@@ -82,6 +84,26 @@ def _lost(known: Known) -> Iterator[str]:
         late, rows = spark_drops.dropped(s)
         if late:
             yield f"{share(late, rows)} of the rows for {spark_drops.name(s)}, late"
+
+
+def _late_before(known: Known) -> str:
+    """Say that rows were late before the reports begin, which the stored distances tell."""
+    late = []
+    for join in known.joins:
+        for column in join.reported.columns():
+            s = Subject(known, join, join.side_of(column), column)
+            now = join.reported.last.metrics.get(f"lag.{column}")
+            behind = join.last_of(f"lagForAll.{column}")
+            if s.side is None or None in (now, behind) or emits_late(s) or s.total("lateRows"):
+                continue
+            if (behind or 0) > (now or 0):
+                late.append(f"{join.span(column, behind or 0)} behind in {join.said(column)}")
+    return (
+        f"Before these reports a row came {', '.join(late)}, more than the lag of today: late, "
+        "unless the lag was longer then."
+        if late
+        else ""
+    )
 
 
 def _emitted_late(known: Known) -> str:

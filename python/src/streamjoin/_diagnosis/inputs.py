@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 
+from streamjoin._diagnosis.called import SIDES
 from streamjoin._diagnosis.figures import brought, plain, share
 from streamjoin._diagnosis.findings import Finding
+from streamjoin._diagnosis.known import Known
 from streamjoin._diagnosis.subjects import Subject
 
 _NULL_KEYS = "a column of the equality is NULL in all rows"
@@ -87,6 +89,45 @@ def _keys(s: Subject) -> str:
     planned = s.of_join.planned
     keys = [] if planned is None else planned.described["keys"]
     return ", ".join(key.split(" = ")[0 if s.own == "left" else -1] for key in keys)
+
+
+# What stands below a join and passes each row on, but for filters.
+_PASS = ("StreamJoinInput", "ImposeOrder", "EventTimeWatermark", "Project", "Union", "Coalesce")
+_MOVE = ("StreamExchange", "Exchange", "ToBuckets")
+_READ = (
+    "FileScan",
+    "BatchScan",
+    "MicroBatchScan",
+    "RowDataSourceScan",
+    "Scan ",
+    "DataSourceV2Scan",
+)
+
+
+def null_keys(known: Known) -> str:
+    """Say how many rows have not reached the only join of a query for NULL in their keys."""
+    if len(known.joins) != 1 or known.changelog_joins:
+        return ""
+    sides = [Subject(known, known.joins[0], side) for side in SIDES]
+    sources = sum(of_sources(sides[0]))
+    missing = sources - sum(s.total("inputRows") + s.total("aheadRows") for s in sides)
+    keys = ", ".join(_keys(s) for s in sides if not s.of_join.preserves(s.own))
+    if missing <= 0 or not keys or not all(map(_passes_all_but_nulls, sides)):
+        return ""
+    return f"NULL in a column of the equality ({keys}) has kept {missing} of {sources} rows away."
+
+
+def _passes_all_but_nulls(s: Subject) -> bool:
+    planned = s.of_join.planned
+    below = None if planned is None else planned.below[s.own]
+    if planned is None or below is None or planned.filters(s.own):
+        return False
+    return all(
+        _only_nulls(s, text)
+        if text.startswith("Filter")
+        else text.startswith(_PASS + _MOVE + _READ)
+        for text in below
+    )
 
 
 def _only_nulls(s: Subject, text: str) -> bool:

@@ -13,6 +13,7 @@ from functools import cached_property
 from typing import Any
 
 from streamjoin._diagnosis.called import SIDES
+from streamjoin._diagnosis.output_watermarks import distance, held_back
 
 _LINE = re.compile(r"((?:[:+ ][- ] )*)(?:\*(?:\(\d+\) )?)?(.*)")
 _JOIN = re.compile(r"(StreamJoin|AsOfJoin|ChangelogJoin) ([A-Z]+(?: [A-Z]+)?)\b")
@@ -21,18 +22,13 @@ _KEYS = re.compile(r"hash by \[(.*?)\] = \[(.*?)\]")
 _BOUND = re.compile(r"(\S+) >= (\S+)(?: ([+-]) (.*))?")
 _INPUT = re.compile(r"a row of (.+?) is (?:not )?kept")
 _IDENTITY = re.compile(r"#\d+L?(?:-T\d+ms)?")
-_SPAN = re.compile(r"(\d+(?:\.\d+)?) (day|hour|minute|second)s?")
-_UNITS = {"day": 86_400_000, "hour": 3_600_000, "minute": 60_000, "second": 1_000}
 
 # Of a window: where its first one begins, how far apart they begin, and how long one is.
 _WINDOW = re.compile(r"LongType\) - (-?\d+)\) % (\d+)\)")
 _WIDTH = re.compile(r"\) \+ (\d+)\), LongType, TimestampType")
 
-# The column of a window; the watermark of a column that a join emits; what one is the latest of.
+# The column of a window.
 _WINDOWED = re.compile(r"precisetimestampconversion\((\w+), ")
-_EMITTED = re.compile(r"output watermark of (\S+): (.*)")
-_LATEST = re.compile(r"the (?:latest|largest) (\S+) seen(?: - (.*))?")
-_PASSED = re.compile(r"the watermark of (\S+)(?: - (.*))?")
 
 # After how long an input that brings nothing is not waited for.
 _IDLE = re.compile(r"; after ([^;,]+) without a row, ")
@@ -123,46 +119,8 @@ class PlannedJoin:
         return any("added by the retention" in line for line in self.node.lines)
 
     def held_back(self, column: str | None = None) -> int | None:
-        """Give how far an output watermark may be behind the slowest watermark of the inputs.
-
-        None: the text does not tell. Without a column it is that of the slowest one.
-        """
-        emitted = [found.groups() for line in self.node.lines if (found := _EMITTED.match(line))]
-        held = [
-            self._behind(text)
-            for name, text in emitted
-            if column is None or name.rpartition(".")[2] == column
-        ]
-        known = [each for each in held if each is not None]
-        return max([0, *known]) if held and len(known) == len(held) else None
-
-    def _behind(self, text: str) -> int | None:
-        """Read ``x, or if that is less, y``; y may be ``the largest of`` several."""
-        own, _, other = text.partition(", or if that is less, ")
-        terms = other.removeprefix("the largest of ").split(", ") if other else []
-        others = [self._term(each) for each in terms]
-        first = self._term(own)
-        if first is None or None in others:
-            return None
-        return max(first, min((each for each in others if each is not None), default=first))
-
-    def _term(self, text: str) -> int | None:
-        passed = _PASSED.fullmatch(text)
-        if passed:
-            return _distance(passed[2])
-        latest = _LATEST.fullmatch(text)
-        lag = latest and self._lag(latest[1])
-        distance = latest and _distance(latest[2])
-        return None if lag is None or distance is None else distance - lag
-
-    def _lag(self, column: str) -> int | None:
-        """Read the lag of an input's column: ``ot: the latest ot seen - 1 minute; ...``."""
-        for line in self._watermarks():
-            name, _, rest = line.partition(": ")
-            if name in (column, column.rpartition(".")[2]):
-                found = _LATEST.fullmatch(re.split("[;,(]", rest)[0].strip())
-                return found and _distance(found[2])
-        return None
+        """Give how far an output watermark may be behind the slowest watermark of the inputs."""
+        return held_back(self.node.lines, column)
 
     def _watermarks(self) -> list[str]:
         start = "watermark of "
@@ -177,7 +135,7 @@ class PlannedJoin:
                 continue
             text = re.sub(r" \(with room .*\)", "", line.rpartition(start)[2])
             found = _BOUND.fullmatch(text)
-            slack = found and _distance(found[4])
+            slack = found and distance(found[4])
             if found and slack is not None:
                 later, earlier, sign, _ = found.groups()
                 yield {
@@ -323,15 +281,3 @@ def _between(nodes: Sequence[Node]) -> list[str] | None:
 
 def _plain(text: str) -> str:
     return _IDENTITY.sub("", text)
-
-
-def _distance(text: str | None) -> int | None:
-    """Read a distance as explain says it; of a number, the number."""
-    if text is None:
-        return 0
-    if re.fullmatch(r"\d+", text):
-        return int(text)
-    parts = _SPAN.findall(text)
-    if " ".join(f"{n} {u}{'' if n == '1' else 's'}" for n, u in parts) != text:
-        return None
-    return round(sum(float(number) * _UNITS[unit] for number, unit in parts))
