@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from streamjoin._diagnosis.diagnose import diagnose
 from streamjoin._diagnosis.keys import agreement
 from streamjoin._diagnosis.known import Known, Waiting
 from streamjoin._diagnosis.plan import read
+from streamjoin._doctor import _silent
 from streamjoin._progress import reports, shown_span, shown_time
 
 DESCRIBED = {
@@ -109,6 +111,13 @@ def test_sources_without_rows() -> None:
     quiet = [late, report(1, 0, bufferedRowsLeft=1)]
     assert codes(*quiet, silent=3) == ["MOSTLY_LATE", "NO_INPUT"]
     assert codes(report(0, inputRowsLeft=10), silent=3) == ["HEALTHY"]
+
+
+def test_rows_of_reports_are_those_of_their_sources() -> None:
+    """On Spark Connect a report does not have their sum."""
+    without_sum = {k: v for k, v in report(0).items() if k != "numInputRows"}
+    assert _silent([without_sum]) == 0
+    assert _silent([without_sum, report(1, 0), json.dumps(report(2, 0))]) == 2
 
 
 def test_a_backlog_that_grows() -> None:

@@ -15,12 +15,13 @@ from pyspark.sql.streaming.query import StreamingQuery
 from streamjoin import _arguments, _zones
 from streamjoin._diagnosis.checkpoint import diagnose_checkpoint
 from streamjoin._diagnosis.diagnose import diagnose
+from streamjoin._diagnosis.figures import source_rows
 from streamjoin._diagnosis.findings import Diagnosis
 from streamjoin._diagnosis.known import Known, Waiting
 from streamjoin._diagnosis.triggers import next_batch
 from streamjoin._explained import plan_of
 from streamjoin._pending import pending, place
-from streamjoin._progress import reports
+from streamjoin._progress import plain, reports
 from streamjoin._quiet import quiet
 
 # Rows of each side that are looked at for their keys.
@@ -157,7 +158,7 @@ def _silent(progress: list[Any]) -> int:
     """Count the last reports in which no source had a row."""
     count = 0
     for report in reversed(progress):
-        if report["numInputRows"]:
+        if source_rows(plain(report)):
             break
         count += 1
     return count

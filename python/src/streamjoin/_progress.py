@@ -68,9 +68,9 @@ def reports(progress: Iterable[Any]) -> list[dict[str, Any]]:
 
     Of a query in which no batch has run yet they are the only reports.
     """
-    plain = [json.loads(each) if isinstance(each, str) else _plain(each) for each in progress]
+    every = [plain(each) for each in progress]
     seen: dict[int, dict[str, Any]] = {}
-    for report in [p for p in plain if ran(p)] or plain:
+    for report in [p for p in every if ran(p)] or every:
         seen.setdefault(report["batchId"], report)
     return [seen[number] for number in sorted(seen)]
 
@@ -84,10 +84,11 @@ def ran(report: Mapping[str, Any]) -> bool:
     return bool(report.get("numInputRows")) or "addBatch" in report.get("durationMs", {})
 
 
-def _plain(each: Any) -> dict[str, Any]:
-    text = getattr(each, "json", None)
-    plain: dict[str, Any] = json.loads(text) if isinstance(text, str) else dict(each)
-    return plain
+def plain(each: Any) -> dict[str, Any]:
+    """Give a report as it is written: on Spark Connect without the rows of all its sources."""
+    text = each if isinstance(each, str) else getattr(each, "json", None)
+    written: dict[str, Any] = json.loads(text) if isinstance(text, str) else dict(each)
+    return written
 
 
 def joins(progress: list[dict[str, Any]]) -> list[Join]:
