@@ -7,8 +7,10 @@ import re
 from pathlib import Path
 
 import pytest
+import yaml
 
 import streamjoin
+from streamjoin._errors import EXTENSION
 
 ROOT = Path(__file__).parents[2]
 FOLDERS = ("*.md", "docs/**/*.md", "python/*.md", "results/*.md", "tests/**/*.md")
@@ -68,3 +70,12 @@ def test_the_reference_has_every_argument(function: object) -> None:
     assert callable(function)
     arguments = set(inspect.signature(function).parameters) - {"df", "left", "right"}
     assert arguments <= first_cells("reference/dataframe.md")
+
+
+def test_the_manifests_of_kubernetes_are_yaml() -> None:
+    text = (ROOT / "docs" / "how-to" / "kubernetes.md").read_text(encoding="utf-8")
+    whole, dependencies = map(yaml.safe_load, re.findall(r"```yaml\n(.*?)```", text, re.DOTALL))
+    assert whole["kind"] == "SparkApplication"
+    assert whole["spec"]["sparkConf"]["spark.sql.extensions"] == EXTENSION
+    assert all(isinstance(value, str) for value in whole["spec"]["sparkConf"].values())
+    assert set(dependencies["spec"]["deps"]) == {"jars", "pyFiles"}
