@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import sys
 from pathlib import Path
+from zipfile import ZipFile
 
 import pyspark
 import pytest
@@ -47,6 +48,39 @@ def test_spark_submit_with_the_jar(submitted: list[str]) -> None:
     assert len(rows) > 150
     # every delivery half a minute after an order, whoever's it is
     assert len(submitted) - len(rows) == 80
+
+
+def test_spark_submit_with_the_package_as_an_archive(submitted: list[str], tmp_path: Path) -> None:
+    """As managed platforms take it: the wheel, copied to `streamjoin.zip`."""
+    home = Path(pyspark.__file__).parent
+    package = Path(streamjoin.__file__).parent
+    archive = tmp_path / "streamjoin.zip"
+    with ZipFile(archive, "w") as into:
+        for file in package.rglob("*"):
+            into.write(file, Path("streamjoin") / file.relative_to(package))
+    job = tmp_path / "job.py"
+    job.write_text(
+        "import sys\nfrom pathlib import Path\n\nimport streamjoin\n"
+        "from tests.cluster_job import main\n\n"
+        "print('PACKAGE', streamjoin.__file__)\nmain(Path(sys.argv[1]), '')\n"
+    )
+    printed = run(
+        [
+            str(home / "bin" / "spark-submit"),
+            *("--master", "local[2]"),
+            *("--jars", streamjoin.jar_path()),
+            *("--py-files", str(archive)),
+            *("--conf", "spark.sql.extensions=io.streamjoin.StreamJoinExtensions"),
+            *("--conf", "spark.sql.shuffle.partitions=2"),
+            *("--conf", "spark.ui.enabled=false"),
+            str(job),
+            str(tmp_path),
+        ],
+        {"SPARK_HOME": str(home), "PYTHONPATH": str(ROOT)},
+    )
+    (imported,) = (line for line in printed.splitlines() if line.startswith("PACKAGE"))
+    assert ".zip/" in imported
+    assert result(printed) == submitted
 
 
 def test_executors_of_their_own_give_the_same(submitted: list[str], tmp_path: Path) -> None:
