@@ -52,11 +52,11 @@ def query(request: pytest.FixtureRequest, spark: SparkSession, tmp_path: Path) -
         return (reader.name(name) if named else reader).json(str(tmp_path / f"{folder}*"))
 
     def joined(left: list[Source], right: list[Source]) -> Run:
-        inputs = (
+        first, second = (
             impose_order(reduce(DataFrame.union, map(read, of)), "t", "1 minute").alias(alias)
             for of, alias in ((left, "l"), (right, "r"))
         )
-        both = stream_join(*inputs, WITHIN_A_MINUTE)
+        both = stream_join(first, second, WITHIN_A_MINUTE)
         columns = both.selectExpr("l.id", "minute(l.t) AS lt", "minute(r.t) AS rt")
         return Run(columns, tmp_path / "checkpoint")
 
