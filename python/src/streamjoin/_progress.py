@@ -86,9 +86,13 @@ def ran(report: Mapping[str, Any]) -> bool:
 
 def plain(each: Any) -> dict[str, Any]:
     """Give a report as it is written: on Spark Connect without the rows of all its sources."""
-    text = each if isinstance(each, str) else getattr(each, "json", None)
-    written: dict[str, Any] = json.loads(text) if isinstance(text, str) else dict(each)
-    return written
+    if not isinstance(each, str):
+        text = getattr(each, "json", None)
+        if not isinstance(text, str):
+            return dict(each)
+        each = text
+    report: dict[str, Any] = json.loads(each)
+    return report
 
 
 def joins(progress: list[dict[str, Any]]) -> list[Join]:
