@@ -128,9 +128,11 @@ def test_spark_refuses_another_number_of_sources(
     first = query(before, [B])
     first.step()
     emitted = rows(first)
-    message = refused(first, query(after, [B]), StreamingQueryException)
+    again = query(after, [B])
+    message = refused(first, again, StreamingQueryException)
     assert "sources in the checkpoint offsets" in message
     assert rows(first) == emitted
+    assert rows(again) == []
 
 
 @pytest.mark.parametrize("query", ["named"], indirect=True)
@@ -140,5 +142,7 @@ def test_spark_refuses_a_source_under_another_name(
     first = query([A], [B])
     first.step()
     emitted = rows(first)
-    refused(first, query([("a", "renamed")], [B]), StreamingQueryException)
+    again = query([("a", "renamed")], [B])
+    refused(first, again, StreamingQueryException)
     assert rows(first) == emitted
+    assert rows(again) == []
