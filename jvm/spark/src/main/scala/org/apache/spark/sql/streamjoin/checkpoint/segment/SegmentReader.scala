@@ -1,13 +1,11 @@
 package org.apache.spark.sql.streamjoin.checkpoint.segment
 
-import java.io.FileNotFoundException
 import java.util.Arrays
 
 import scala.collection.mutable
 
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.streamjoin.checkpoint.{StoredRow, StoredRows, StoredVersion}
-import org.apache.spark.sql.streamjoin.errors.StreamJoinRuntimeException
 import org.apache.spark.unsafe.Platform
 
 import io.streamjoin.model.Side
@@ -36,23 +34,15 @@ private[segment] final class SegmentReader(files: StateFiles, version: StoredVer
     } finally files.close()
 
   def read(): StoredRows =
-    try read(attempts = 5)
-    finally files.close()
-
-  /** Maintenance may put files together, and delete them, between two looks at the folder. */
-  private def read(attempts: Int): StoredRows =
-    try {
-      val history = new History
-      val rows = mutable.ArrayBuffer.empty[StoredRow]
-      versions.read(versions.find(version.number, version.checkpointId)) { (_, in) =>
-        history.add(in)(rows += copy(_))
+    try versions.readAgainIfMissing {
+        val history = new History
+        val rows = mutable.ArrayBuffer.empty[StoredRow]
+        versions.read(versions.find(version.number, version.checkpointId)) { (_, in) =>
+          history.add(in)(rows += copy(_))
+        }
+        StoredRows(side => history.watermarks(side)(_), rows.iterator, () => ())
       }
-      StoredRows(side => history.watermarks(side)(_), rows.iterator, () => ())
-    } catch {
-      case e: StreamJoinRuntimeException
-          if e.getCause.isInstanceOf[FileNotFoundException] && attempts > 1 =>
-        read(attempts - 1)
-    }
+    finally files.close()
 
   private def copy(stored: ChangeRow): StoredRow = {
     val row = new UnsafeRow(version.rows(stored.side).length)

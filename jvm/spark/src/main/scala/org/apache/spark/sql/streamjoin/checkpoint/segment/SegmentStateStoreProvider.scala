@@ -216,23 +216,26 @@ private[sql] final class SegmentStateStoreProvider(spillingOf: StateStoreConf =>
   private def load(number: Long, id: Option[String], shape: StateShape): Resident =
     if (number == 0) empty(0, shape)
     else {
-      val rows = rowsOf(shape)
-      var chain = List.empty[StateFile]
-      var numbers = Map.empty[String, Long]
-      closingIfItFails(rows) {
-        rows.restore { version =>
-          chain = versions.read(versions.find(number, id)) { (found, in) =>
-            if (numbers.isEmpty) numbers = found
-            version(in)
-          }
-        }
-      }
-      logInfo(s"Read version $number of $storeId from ${chain.length} files")
-      val version = Version(number, chain, numbers)
-      val result = new Resident(rows, version, None)
-      synchronized(if (newest.forall(_.number <= number)) newest = Some(version))
+      val result = versions.readAgainIfMissing(loadOnce(number, id, shape))
+      logInfo(s"Read version $number of $storeId from ${result.version.files.length} files")
+      synchronized(if (newest.forall(_.number <= number)) newest = Some(result.version))
       result
     }
+
+  private def loadOnce(number: Long, id: Option[String], shape: StateShape): Resident = {
+    val rows = rowsOf(shape)
+    var chain = List.empty[StateFile]
+    var numbers = Map.empty[String, Long]
+    closingIfItFails(rows) {
+      rows.restore { version =>
+        chain = versions.read(versions.find(number, id)) { (found, in) =>
+          if (numbers.isEmpty) numbers = found
+          version(in)
+        }
+      }
+    }
+    new Resident(rows, Version(number, chain, numbers), None)
+  }
 
   // ---- maintenance ----
 

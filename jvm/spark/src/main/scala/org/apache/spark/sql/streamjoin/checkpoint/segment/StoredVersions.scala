@@ -1,8 +1,10 @@
 package org.apache.spark.sql.streamjoin.checkpoint.segment
 
+import java.io.FileNotFoundException
+
 import scala.collection.mutable
 
-import org.apache.spark.sql.streamjoin.errors.StateErrors
+import org.apache.spark.sql.streamjoin.errors.{StateErrors, StreamJoinRuntimeException}
 
 import io.streamjoin.state.segment.PackedInput
 
@@ -16,6 +18,18 @@ private[segment] final class StoredVersions(files: StateFiles) {
     val last = found.filter(_.span == 1).lastOption.orElse(found.lastOption)
     last.fold(throw missing(number))(one => widest(found.filter(_.id == one.id)))
   }
+
+  /**
+   * Reads a version, and reads it anew if a file is missing: maintenance may merge and delete files after this has
+   * listed them.
+   */
+  def readAgainIfMissing[T](read: => T, attempts: Int = 5): T =
+    try read
+    catch {
+      case e: StreamJoinRuntimeException
+          if e.getCause.isInstanceOf[FileNotFoundException] && attempts > 1 =>
+        readAgainIfMissing(read, attempts - 1)
+    }
 
   /**
    * Reads a file and those before it that it needs.

@@ -470,7 +470,7 @@ private[segment] object SegmentStateStoreProviderSuite {
 
   def mark(found: Probed[_]): Unit = found.foreach(_ => found.setMatched())
 
-  private def inFolder(settings: Seq[(String, String)], body: State => Unit): Unit = {
+  def inFolder(settings: Seq[(String, String)], body: State => Unit): Unit = {
     val folder = Files.createTempDirectory("segments")
     try body(new State(folder, settings))
     finally Files.walk(folder).iterator.asScala.toSeq.reverse.foreach(Files.delete)
