@@ -69,6 +69,19 @@ class Code:
 
     retained = 1
     """`minBatchesToRetain`."""
+    spans = (2, 4)
+    """`MergeRule.Spans`: 10, 100 and 1000 versions there."""
+    reads_again = True
+    """Whether a task lists the folder again if a listed file is not there."""
+
+    # ---- MergeRule ----
+
+    def may_merge(self, one: File) -> bool:
+        """More than `MergeRule.next` asks for: any whole, and each aligned range."""
+        return one.start == 0 or (one.span in self.spans and one.version % one.span == 0)
+
+    def besides(self, whole: File) -> set[int]:
+        return {whole.version - whole.version % span for span in self.spans} - {whole.version}
 
     # ---- StoredVersions ----
 
@@ -92,11 +105,14 @@ class Code:
             file = asked.pop()
             if file not in needed:
                 needed.add(file)
-                if file.start < first:
-                    below = [f for f in listed if f.version == file.start]
-                    ids = {f.uid for f in below}
-                    asked += [widest([f for f in below if f.uid == uid]) for uid in ids]
+                for number in {file.start} if file.start else self.besides(file):
+                    if number < first:
+                        asked += self.of_all_ids([f for f in listed if f.version == number])
         return frozenset(needed)
+
+    def of_all_ids(self, some: list[File]) -> list[File]:
+        """The name of a file says which version it continues, but not the id."""
+        return [widest([f for f in some if f.uid == uid]) for uid in {f.uid for f in some}]
 
     def keep_from(self, newest: int) -> int:
         return newest - self.retained
@@ -140,9 +156,6 @@ class Code:
         last = version.files.index(some[-1])
         before = version.files[last + 1].uid if last + 1 < len(version.files) else None
         return some[0]._replace(start=0 if before is None else some[-1].start), before
-
-    def is_overtaken(self, listed: frozenset[File], version: Version) -> bool:
-        return any(f.version > version.number for f in listed)
 
     def merge(self, changes: tuple[Change, ...], whole: bool, newest: Change) -> Change:
         return merged(changes, whole)

@@ -33,7 +33,8 @@ WRONG = "no row is wrong"
 WATERMARK = "watermarks never decrease"
 EXACT = "a batch reads the state of the batch before"
 DELETED = "no file is needed after it was deleted"
-PROPERTIES = (LOST, TWICE, WRONG, WATERMARK, EXACT, DELETED)
+REFUSED = "no task of the batch is refused"
+PROPERTIES = (LOST, TWICE, WRONG, WATERMARK, EXACT, DELETED, REFUSED)
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,8 @@ class Size:
     """What is explored: how many batches, and how many faults in one history."""
 
     batches: int = 2
+    begun: int = 0
+    """Batches that have run, without a fault and without maintenance, when a history begins."""
     crashes: int = 1
     failures: int = 1
     """Tasks that fail, and executors that are lost."""
@@ -139,13 +142,30 @@ Found: TypeAlias = "Iterator[tuple[str, State]]"
 class Query:
     """The model. Mutations of the driver override its steps; those of the state are of `Code`."""
 
+    sink_is_idempotent = True
+
     def __init__(self, size: Size, code: Code | None = None) -> None:
         self.size = size
         self.code = code or Code()
 
     def start(self) -> State:
         s = self.size
+        offsets: tuple[int, ...] = ()
+        rows, sink, folder = NOTHING, [], []
+        for batch in range(s.begun):
+            start, end = (offsets[-1] if offsets else 0), self.ends(offsets)[0]
+            result = process(rows, start, end, False)
+            file = File(batch + 1, 0, batch)
+            folder.append((file, Written(0 if batch else None, result.change)))
+            rows, offsets = result.rows, (*offsets, end)
+            sink.append((batch, result.emitted))
         return State(
+            offsets=offsets,
+            committed=s.begun,
+            uid=0 if s.begun and s.ids else None,
+            sink=tuple(sink),
+            folder=_same(frozenset(folder)),
+            written=(1,) * s.begun,
             crashes=s.crashes,
             failures=s.failures,
             copies=s.copies,
@@ -172,12 +192,11 @@ class Query:
         if batch == self.size.batches:
             return
         if s.phase == "down":
-            again = len(s.offsets) > batch
-            phase = "run" if again else "plan"
+            again = self.is_planned(s, batch)
             yield (
                 f"run {s.run + 1} starts: populateStartOffsets finds batch {batch} "
                 + ("in the offset log only" if again else "to be planned"),
-                s._replace(run=s.run + 1, phase=phase),
+                s._replace(run=s.run + 1, phase="run" if again else "plan"),
             )
         elif s.phase == "plan":
             yield from self.plan(s, batch)
@@ -191,11 +210,15 @@ class Query:
         elif s.phase == "commit":
             yield self.commit(s, batch)
 
+    def is_planned(self, s: State, batch: int) -> bool:
+        return len(s.offsets) > batch
+
     def plan(self, s: State, batch: int) -> Found:
-        for end in self.ends(s.offsets):
+        before = s.offsets[:batch]
+        for end in self.ends(before):
             yield (
-                f"offsetLog.add({batch}, {self.shown(s.offsets, end)})",
-                s._replace(offsets=(*s.offsets, end), phase="run"),
+                f"offsetLog.add({batch}, {self.shown(before, end)})",
+                s._replace(offsets=(*before, end), phase="run"),
             )
 
     def ends(self, offsets: tuple[int, ...]) -> list[int]:
@@ -215,10 +238,9 @@ class Query:
     def add_batch(self, s: State, batch: int, done: Done) -> tuple[str, State]:
         emitted = done.result.emitted
         step = f"sink.addBatch({batch}, {{{', '.join(sorted(emitted))}}})"
-        written = s.sink
-        if all(b != batch for b, _ in written):
-            written = (*written, (batch, emitted))
-        after = s._replace(sink=written, phase="commit")
+        written = any(b == batch for b, _ in s.sink) and self.sink_is_idempotent
+        sink = s.sink if written else (*s.sink, (batch, emitted))
+        after = s._replace(sink=sink, phase="commit")
         self.check_sink(after, step)
         return step, after
 
@@ -280,7 +302,7 @@ class Query:
         try:
             file = self.code.find(names(s.folder), t.batch, t.asked)
         except MissingError as missing:
-            yield self._refused(s, t, step, missing)
+            yield self._missing(s, t, step, missing)
         else:
             yield f"{step} = {file}", _put(s, t, t._replace(at="read", following=file))
 
@@ -290,7 +312,7 @@ class Query:
         step = f"{t.name}: files.read({file})"
         written = dict(s.folder).get(file)
         if written is None or not written.complete:
-            yield self._refused(s, t, step, MissingError(str(file)))
+            yield self._missing(s, t, step, MissingError(str(file)))
             return
         t2 = t._replace(chain=(*t.chain, file), read=(*t.read, written.change), following=None)
         if written.before is None:
@@ -310,15 +332,22 @@ class Query:
         t2 = t._replace(at="read", listed=listed, following=following, before=None)
         yield f"{t.name}: lists the files that were merged", _put(s, t, t2)
 
-    def _refused(self, s: State, t: Task, step: str, missing: MissingError) -> tuple[str, State]:
-        """The version cannot be read, in this attempt."""
+    def _missing(self, s: State, t: Task, step: str, missing: MissingError) -> tuple[str, State]:
+        """Maintenance may have deleted a file since the task has listed it: others stand for it."""
+        why = f"{missing} is not there"
+        if self.code.reads_again and self._is_readable(s, t):
+            again = Task(t.executor, t.run, t.batch, t.asked, "find")
+            return f"{step}: {why}, reads again", _put(s, t, again)
         if self._is_current(s, t) and not s.lost:
-            try:
-                read(self.code, s.folder, t.batch, t.asked)
-            except MissingError as again:
-                raise ViolationError(DELETED, step, f"{again} is not there") from again
-            # maintenance has deleted it since the folder was listed: the next attempt reads others
-        return f"{step}: refused, {missing} is not there", self._given_up(s, t)
+            raise ViolationError(REFUSED, step, why)
+        return f"{step}: refused, {why}", self._given_up(s, t)
+
+    def _is_readable(self, s: State, t: Task) -> bool:
+        try:
+            read(self.code, s.folder, t.batch, t.asked)
+        except MissingError:
+            return False
+        return True
 
     def _is_current(self, s: State, t: Task) -> bool:
         return s.phase == "run" and (t.run, t.batch) == (s.run, s.committed)
@@ -409,7 +438,7 @@ class Query:
             file = p.newest.newest_file
             listed = names(s.folder)
             stored = file is None or any(f[:2] == file[:2] for f in listed)
-            if stored and not self.code.is_overtaken(listed, p.newest):
+            if stored:
                 s = s._replace(maintenance=s.maintenance - 1)
                 yield (
                     f"{p.name} begins at version {p.newest.number}",
@@ -417,7 +446,7 @@ class Query:
                 )
 
     def _m_merge(self, s: State, p: Provider) -> Found:
-        """Any files that follow each other: more than `MergeRule` asks for."""
+        """Files that follow each other, as often as they may be merged."""
         assert p.version is not None
         yield f"{p.name} merges no more", _changed(s, p, p._replace(doing="keep"))
         chain = p.version.files
@@ -426,8 +455,10 @@ class Query:
             for j in range(i + 2, len(chain) + 1):
                 some = chain[i:j]
                 shown = ", ".join(map(str, some))
+                one, before = self.code.one_of(p.version, some)
+                if not self.code.may_merge(one):
+                    continue
                 if all(f in there for f in some):
-                    one, before = self.code.one_of(p.version, some)
                     changes = tuple(there[f].change for f in some)
                     newest = there.get(chain[0], there[some[0]]).change
                     change = self.code.merge(changes, one.start == 0, newest)

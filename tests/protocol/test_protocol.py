@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from tests.protocol.explorer import explore
 from tests.protocol.model import Query, Size
 
+NONE = Size(batches=2, crashes=0, failures=0, copies=0, maintenance=0)
+MAINTAINED = replace(NONE, batches=4, begun=2, maintenance=1, largest=1)
 SIZES = (
-    Size(batches=2, crashes=1, failures=0, copies=0, maintenance=0),
-    Size(batches=2, crashes=0, failures=1, copies=1, maintenance=0),
-    Size(batches=3, crashes=0, failures=0, copies=0, maintenance=1),
+    replace(NONE, crashes=1),
+    replace(NONE, failures=1, copies=1),
+    replace(NONE, batches=3, maintenance=1),
+    # two executors maintain the files at once
+    replace(MAINTAINED, batches=5, begun=3, maintenance=2),
+    # a lost file is refused, or no version needs it
+    replace(MAINTAINED, losses=1),
+    replace(MAINTAINED, losses=1, ids=True),
 )
 
 

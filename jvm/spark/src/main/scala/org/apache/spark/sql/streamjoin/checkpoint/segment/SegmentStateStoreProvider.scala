@@ -261,13 +261,9 @@ private[sql] final class SegmentStateStoreProvider(spillingOf: StateStoreConf =>
   private def isStored(version: Version): Boolean = version.newestFile.forall(files.exists)
 
   /**
-   * Whether a provider of another executor or run has a later version, and maintains the files. Of two that do so at
-   * once, one may delete the file that a merge of the other continues:
-   *
-   * {{{
-   *   files 1, 2, 3, 4      here, at 3: merges 2 and 3; "3, from 1" continues 1
-   *                         there, at 4: merges 1 and 2 to "2, whole"; nothing that it keeps needs 1
-   * }}}
+   * Whether a provider of another executor or run has a later version, and maintains the files. This spares useless
+   * work, and errors in the log about files that the other has deleted. The files need it not: a task elsewhere may
+   * write the later version right after this looks ([[MergeRule]]).
    */
   private def isOvertaken(version: Version): Boolean =
     files.list().exists(_.version > version.number)

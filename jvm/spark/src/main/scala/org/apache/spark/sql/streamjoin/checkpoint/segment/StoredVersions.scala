@@ -77,8 +77,9 @@ private[segment] final class StoredVersions(files: StateFiles) {
     while (asked.nonEmpty) {
       val file = asked.dequeue()
       if (needed.add(file)) {
-        val below = all.getOrElse(file.from, Nil).groupBy(_.id).values.map(widest)
-        if (file.from < from) asked ++= below
+        val below = if (file.isWhole) MergeRule.besides(file) else List(file.from)
+        for (version <- below if version < from)
+          asked ++= all.getOrElse(version, Nil).groupBy(_.id).values.map(widest)
       }
     }
     needed.toSet

@@ -7,6 +7,60 @@ class InterleavedProvidersSuite extends AnyFunSuite {
   import SegmentStateStoreProviderSuite._
   import SteppedFiles._
 
+  /** A provider before whose next step of some kind others can act once. */
+  private final class Executor(state: State) {
+    private var next: PartialFunction[Step, Unit] = PartialFunction.empty
+
+    val provider: SegmentStateStoreProvider =
+      BegunProvider(state.id, state.conf(), settings(next.applyOrElse(_, (_: Step) => ())))
+
+    def batch(version: Long, rows: Long*): Unit = {
+      state.batch(provider, version)(add(_, rows: _*))
+      ()
+    }
+
+    /** Others act before the first step of a kind; afterwards if there is none. */
+    def maintain(at: PartialFunction[Step, Unit])(others: => Unit): Unit = {
+      var acted = false
+      next = {
+        case step if !acted && at.isDefinedAt(step) =>
+          acted = true
+          others
+      }
+      provider.doMaintenance()
+      next = PartialFunction.empty
+      if (!acted) others
+    }
+  }
+
+  private val write: PartialFunction[Step, Unit] = { case Writes(_) => }
+
+  private def newest(state: State, version: Long): Set[Long] = state.read(state.provider(), version)
+
+  test("a file that one writes late continues none that the other has deleted") {
+    inFolder(
+      Nil,
+      state => {
+        val (here, there) = (new Executor(state), new Executor(state))
+        val large = 1L to 2000L
+        here.batch(0, large: _*)
+        for (n <- 1L to 4L) here.batch(n, 2000 + n)
+        here.provider.doMaintenance()
+        for (n <- 5L to 14L) here.batch(n, 2000 + n)
+        // both merge the changes that they know, one of them one more
+        here.maintain(write)(there.batch(15, 2015))
+        there.maintain(write)(for (n <- 16L to 24L) here.batch(n, 2000 + n))
+        // what one merges now continues its own, which the other deletes
+        here.maintain(write) {
+          assert(state.read(there.provider, 25) == (1L to 2024L).toSet)
+          there.provider.doMaintenance()
+        }
+        assert(newest(state, 25) == (1L to 2024L).toSet)
+        assert(newest(state, 24) == (1L to 2023L).toSet)
+      }
+    )
+  }
+
   test("a task reads a version of which maintenance deletes files meanwhile") {
     inFolder(
       Nil,

@@ -2,6 +2,7 @@ package org.apache.spark.sql.streamjoin.checkpoint.segment
 
 import scala.annotation.tailrec
 import scala.collection.mutable
+import scala.util.Random
 
 import org.scalatest.funsuite.AnyFunSuite
 
@@ -10,12 +11,12 @@ class MergeRuleSuite extends AnyFunSuite {
   private val rule = new MergeRule(fewest = 10)
 
   /** What becomes of a state of files of which each version brings one, and what is written for it. */
-  private final class Files(wholeBytes: Long, changeBytes: Long) {
+  private final class Files(wholeBytes: Long, changeBytes: Long, begun: Long = 2) {
     private val bytes = mutable.Map.empty[StateFile, Long]
-    var files: List[StateFile] = List(StateFile(2, "first", 0))
+    var files: List[StateFile] = List(StateFile(begun, "first", 0))
     bytes(files.head) = wholeBytes
     var merged = 0L
-    var version = 2L
+    var version = begun
 
     def change(): Unit = {
       version += 1
@@ -39,21 +40,31 @@ class MergeRuleSuite extends AnyFunSuite {
     }
   }
 
+  /** Where the first whole ends, and how many files there are at most. */
+  private def wholes(atRoundVersion: Int, elsewhere: Int): Seq[(Long, Int)] =
+    Seq(1000L -> atRoundVersion, 2L -> elsewhere)
+
   test("a large state that hardly changes is not written for the sake of the number of versions") {
-    val state = new Files(wholeBytes = 26000000, changeBytes = 1000)
-    for (n <- 1 to 300) {
-      state.change()
-      if (n % 7 == 0) state.maintain()
+    for ((begun, files) <- wholes(30, 40)) {
+      val state = new Files(wholeBytes = 26000000, changeBytes = 1000, begun)
+      for (n <- 1 to 300) {
+        state.change()
+        if (n % 7 == 0) state.maintain()
+      }
+      assert(state.merged < 3 * 300 * 1000)
+      assert(state.files.length <= files)
     }
-    assert(state.merged < 3 * 300 * 1000)
-    assert(state.files.length <= 30)
   }
 
   test(
     "what is written is a small multiple of what changed, and few files are read, at any length"
   ) {
-    for (changeBytes <- Seq(100L, 10000L, 1000000L); every <- Seq(1, 3, 10, 64)) {
-      val state = new Files(wholeBytes = 10000000, changeBytes)
+    for {
+      (begun, files) <- wholes(40, 60)
+      changeBytes <- Seq(100L, 10000L, 1000000L)
+      every <- Seq(1, 3, 10, 64)
+    } {
+      val state = new Files(wholeBytes = 10000000, changeBytes, begun)
       var most = 0
       for (n <- 1 to 5000) {
         state.change()
@@ -64,7 +75,7 @@ class MergeRuleSuite extends AnyFunSuite {
       }
       withClue(s"$changeBytes bytes, every $every: ") {
         assert(state.merged <= 5 * 5000 * changeBytes)
-        assert(most <= 40)
+        assert(most <= files)
       }
     }
   }
@@ -77,6 +88,38 @@ class MergeRuleSuite extends AnyFunSuite {
       for ((newer, older) <- state.files.zip(state.files.drop(1)))
         assert(newer.from == older.version)
       assert(state.files.head.version == state.version && state.files.last.isWhole)
+    }
+  }
+
+  test("ranges of any two providers have no version in common, or one contains the other") {
+    val random = new Random(1)
+    val ranges = for (_ <- 1 to 30; begun = random.nextInt(40).toLong) yield {
+      val state = new Files(wholeBytes = 1000000, changeBytes = 1L + random.nextInt(2000), begun)
+      (1 to 400).flatMap { _ =>
+        state.change()
+        if (random.nextInt(9) == 0) state.maintain()
+        state.files.filter(f => !f.isWhole && f.span > 1)
+      }
+    }
+    val all = ranges.flatten.distinct
+    assert(all.map(_.span).toSet == Set(10L, 100L))
+    for (one <- all; other <- all)
+      assert(one.version <= other.from || other.version <= one.from ||
+        one.from <= other.from && one.version >= other.version ||
+        other.from <= one.from && other.version >= one.version)
+  }
+
+  test("a whole ends where no earlier version is kept besides it but ends of wholes before it") {
+    for (changeBytes <- Seq(1000L, 7000L, 30000L); every <- Seq(1, 3, 7, 20)) {
+      val state = new Files(wholeBytes = 100000, changeBytes, begun = 0)
+      var ends = Set.empty[Long]
+      for (n <- 1 to 2500) {
+        state.change()
+        if (n % every == 0) state.maintain()
+        ends += state.files.last.version
+        val besides = MergeRule.besides(state.files.last).toSet - 0L
+        assert(besides.subsetOf(ends), s"$changeBytes bytes, every $every, version $n")
+      }
     }
   }
 
