@@ -94,7 +94,8 @@ object ResolveStreamJoin extends Rule[LogicalPlan] {
   /**
    * Some of Spark's DataFrame operations resolve a join by itself, in a first step, and want to see
    * one of their own then: `df.join(df, ...)` of a DataFrame with itself, `joinWith`, joins by column
-   * names; on Spark 4.0 each join. Such a join becomes ours with whatever is put on top of it, or with [[ResolveAwaitedJoin]].
+   * names; on Spark 4.0 each join. Such a join becomes ours with whatever is put on top of it, or with
+   * [[ResolveAwaitedJoin]].
    */
   private[logical] def isAwaited(j: Join): Boolean =
     j.resolved && isOurs(j) && (isSelfJoin(j) || DataFrameJoins.castToJoin) ||
