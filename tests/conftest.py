@@ -11,6 +11,7 @@ import streamjoin
 from tests import shared_classes
 from tests.kafka.jars import connector_jars
 from tests.orders import Shop
+from tests.other_sparks import ON_SPARK_4_0
 
 pytest_plugins = [
     "tests.connect_option",
@@ -32,8 +33,8 @@ JARS = Path(__file__).parent / "jars"
 WITHOUT_FORKS: dict[str, bool | float | int | str | None] = {
     "spark.hadoop.fs.file.impl": "com.globalmentor.apache.hadoop.fs.BareLocalFileSystem",
     "spark.hadoop.spark.sql.streaming.checkpointFileManagerClass": (
-        "org.apache.spark.sql.execution.streaming.checkpointing."
-        "FileSystemBasedCheckpointFileManager"
+        "org.apache.spark.sql.execution.streaming."
+        f"{'' if ON_SPARK_4_0 else 'checkpointing.'}FileSystemBasedCheckpointFileManager"
     ),
 }
 
