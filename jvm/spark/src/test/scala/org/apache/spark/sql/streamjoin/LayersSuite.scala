@@ -28,6 +28,7 @@ class LayersSuite extends AnyFunSuite {
   private val spark = Seq(
     "",
     "spark",
+    "run",
     "errors",
     "conditions",
     "logical.times",

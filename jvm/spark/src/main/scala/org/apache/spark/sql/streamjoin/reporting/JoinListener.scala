@@ -11,6 +11,7 @@ import org.apache.spark.sql.streaming.StreamingQueryListener.{
   QueryProgressEvent,
   QueryTerminatedEvent
 }
+import org.apache.spark.sql.streamjoin.run.RunScope
 import org.apache.spark.sql.streamjoin.spark.{SparkListener, SparkListenerEvent}
 
 /**
@@ -23,7 +24,7 @@ private[streamjoin] final class JoinListener extends SparkListener with Logging 
 
   override def onOtherEvent(event: SparkListenerEvent): Unit = event match {
     case e: QueryProgressEvent   => if (hasRun(e.progress)) JoinReport.of(e.progress).foreach(add)
-    case e: QueryTerminatedEvent => runs.remove(e.runId).foreach(r => unregister(r.source))
+    case e: QueryTerminatedEvent => ended(e.runId)
     case _                       =>
   }
 
@@ -42,6 +43,11 @@ private[streamjoin] final class JoinListener extends SparkListener with Logging 
       run.source.add(report)
       run.warnings.getOrElseUpdate(report.join, new BatchWarnings).of(report).foreach(logWarning(_))
     }
+  }
+
+  private def ended(run: UUID): Unit = {
+    runs.remove(run).foreach(r => unregister(r.source))
+    RunScope.ended(run)
   }
 
   private def started(query: String): JoinListener.Run = {

@@ -4,7 +4,8 @@ import scala.util.Try
 
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.streamjoin.checkpoint.JoinDescription
-import org.apache.spark.sql.streamjoin.physical.stateful.{OperatorsOfRuns, StoredDescription}
+import org.apache.spark.sql.streamjoin.physical.stateful.StoredDescription
+import org.apache.spark.sql.streamjoin.run.PerOperator
 import org.apache.spark.sql.streamjoin.spark.StatefulOperatorStateInfo
 
 import io.streamjoin.model.Side
@@ -15,7 +16,7 @@ import io.streamjoin.model.Side
  */
 private[changelog] object CheckpointedKeys {
 
-  private val counting = new OperatorsOfRuns[Set[Side]]
+  private val counting = new PerOperator[Set[Side]]
 
   def apply(
       spec: ChangelogSpec,

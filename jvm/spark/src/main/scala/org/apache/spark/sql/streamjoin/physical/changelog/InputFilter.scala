@@ -16,7 +16,8 @@ import org.apache.spark.sql.execution.{FilterExec, SparkPlan}
 import org.apache.spark.sql.streamjoin.checkpoint.JoinDescription
 import org.apache.spark.sql.streamjoin.conditions.SessionZone
 import org.apache.spark.sql.streamjoin.logical.plan.ChangelogJoin
-import org.apache.spark.sql.streamjoin.physical.stateful.{OperatorsOfRuns, StoredDescription}
+import org.apache.spark.sql.streamjoin.physical.stateful.StoredDescription
+import org.apache.spark.sql.streamjoin.run.PerOperator
 import org.apache.spark.sql.streamjoin.spark.StatefulOperatorStateInfo
 
 import io.streamjoin.model.Side
@@ -68,7 +69,7 @@ private[changelog] object InputFilter {
   // ---- of a checkpoint ----
 
   /** The texts of those by which the rows of a checkpoint came. */
-  private val began = new OperatorsOfRuns[Set[String]]
+  private val began = new PerOperator[Set[String]]
 
   /** Of those that can be applied, those that this checkpoint began with: all, where it begins. */
   def asBegun(

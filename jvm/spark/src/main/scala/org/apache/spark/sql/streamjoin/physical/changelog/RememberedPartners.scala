@@ -1,8 +1,9 @@
 package org.apache.spark.sql.streamjoin.physical.changelog
 
 import java.lang.ref.SoftReference
-import java.util.UUID
+import java.util.concurrent.atomic.AtomicReference
 
+import org.apache.spark.sql.streamjoin.run.RunScope
 import org.apache.spark.sql.streamjoin.spark.StatefulOperatorStateInfo
 
 import io.streamjoin.join.changelog.PartnerCounts
@@ -14,37 +15,25 @@ import io.streamjoin.join.changelog.PartnerCounts
  */
 private[changelog] object RememberedPartners {
 
-  private final case class Place(run: UUID, checkpoint: String, operator: Long, partition: Int)
+  private final case class Place(checkpoint: String, operator: Long, partition: Int)
 
   private final class Kept(val version: Long, val counts: PartnerCounts)
 
-  /** Those of queries that have ended go with the time. */
-  private val Most = 1024
+  private type Counts = AtomicReference[SoftReference[Kept]]
 
-  private val places =
-    new java.util.LinkedHashMap[Place, SoftReference[Kept]](16, 0.75f, true) {
-      override def removeEldestEntry(
-          eldest: java.util.Map.Entry[Place, SoftReference[Kept]]
-      ): Boolean = size > Most
-    }
-
-  private def place(info: StatefulOperatorStateInfo, partition: Int) =
-    Place(info.queryRunId, info.checkpointLocation, info.operatorId, partition)
+  private def of(info: StatefulOperatorStateInfo, partition: Int): Counts =
+    RunScope.of(info.queryRunId)
+      .kept(Place(info.checkpointLocation, info.operatorId, partition))(new Counts)
 
   /** Those of the version with which a batch begins; nobody else has them meanwhile. */
-  def take(info: StatefulOperatorStateInfo, partition: Int): PartnerCounts = places.synchronized {
-    Option(places.remove(place(info, partition)))
+  def take(info: StatefulOperatorStateInfo, partition: Int): PartnerCounts =
+    Option(of(info, partition).getAndSet(null))
       .flatMap(reference => Option(reference.get))
       .filter(_.version == info.storeVersion)
       .fold(new PartnerCounts)(_.counts)
-  }
 
   /** Those of the version that the batch has made. */
   def give(info: StatefulOperatorStateInfo, partition: Int, counts: PartnerCounts): Unit =
-    if (!counts.isEmpty) places.synchronized {
-      places.put(
-        place(info, partition),
-        new SoftReference(new Kept(info.storeVersion + 1, counts))
-      )
-    }
+    if (!counts.isEmpty)
+      of(info, partition).set(new SoftReference(new Kept(info.storeVersion + 1, counts)))
 }

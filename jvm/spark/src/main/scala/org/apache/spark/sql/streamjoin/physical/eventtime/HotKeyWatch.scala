@@ -6,7 +6,7 @@ import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
 import org.apache.spark.internal.Logging
 import org.apache.spark.sql.streamjoin.checkpoint.HotKeyFiles
-import org.apache.spark.sql.streamjoin.physical.stateful.OperatorsOfRuns
+import org.apache.spark.sql.streamjoin.run.PerOperator
 import org.apache.spark.sql.streamjoin.spark.StatefulOperatorStateInfo
 import org.apache.spark.util.CollectionAccumulator
 
@@ -70,7 +70,7 @@ private[eventtime] final class HotKeyWatch(
 
 private[eventtime] object HotKeyWatch {
 
-  private val watches = new OperatorsOfRuns[HotKeyWatch]
+  private val watches = new PerOperator[HotKeyWatch]
 
   def of(
       info: StatefulOperatorStateInfo,

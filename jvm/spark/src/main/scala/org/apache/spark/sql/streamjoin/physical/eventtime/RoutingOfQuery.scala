@@ -4,7 +4,8 @@ import scala.util.Try
 
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.streamjoin.checkpoint.JoinDescription
-import org.apache.spark.sql.streamjoin.physical.stateful.{OperatorsOfRuns, StoredDescription}
+import org.apache.spark.sql.streamjoin.physical.stateful.StoredDescription
+import org.apache.spark.sql.streamjoin.run.PerOperator
 import org.apache.spark.sql.streamjoin.spark.StatefulOperatorStateInfo
 
 import io.streamjoin.model.JoinType
@@ -16,7 +17,7 @@ import io.streamjoin.placement.Routing
  */
 private[eventtime] object RoutingOfQuery {
 
-  private val found = new OperatorsOfRuns[Routing]
+  private val found = new PerOperator[Routing]
 
   /** @param anew how they would, were there nothing yet */
   def apply(

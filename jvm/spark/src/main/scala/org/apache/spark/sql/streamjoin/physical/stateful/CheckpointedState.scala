@@ -60,7 +60,7 @@ private[physical] trait CheckpointedState extends StateStoreWriter {
       format,
       conf.getConf(StreamJoinConf.MaxBufferedRows),
       format.settings(conf, CommitChecks.ofRun(getStateInfo.queryRunId, session)),
-      HadoopSettings.broadcast(session),
+      HadoopSettings.broadcast(session, getStateInfo.queryRunId),
       Option.when(hasCheckpointIds)(checkpointInfoAccumulator),
       if (hasCheckpointIds) None else SegmentsIntoRocksDB.of(format, conf)
     )

@@ -1,12 +1,14 @@
 package org.apache.spark.sql.streamjoin.physical.stateful
 
-import java.util.{HashMap, WeakHashMap}
+import java.util.{HashMap, UUID}
+import java.util.concurrent.atomic.AtomicReference
 
 import org.apache.hadoop.conf.Configuration
 
 import org.apache.spark.broadcast.Broadcast
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.internal.{SQLConf, SessionState}
+import org.apache.spark.sql.streamjoin.run.RunScope
 import org.apache.spark.util.SerializableConfiguration
 
 /**
@@ -16,20 +18,18 @@ import org.apache.spark.util.SerializableConfiguration
  */
 private[physical] object HadoopSettings {
 
-  /** A run of a query has a session of its own. */
-  private val handedOut = new WeakHashMap[SparkSession, HandedOut]
-
-  def broadcast(session: SparkSession): Broadcast[SerializableConfiguration] = synchronized {
+  def broadcast(session: SparkSession, run: UUID): Broadcast[SerializableConfiguration] = {
+    val handedOut = RunScope.of(run).kept(HadoopSettings)(new AtomicReference[HandedOut])
     val context = session.sparkContext
     val (hadoops, sessions) = (context.hadoopConfiguration, session.sessionState.conf)
-    val last = handedOut.get(session)
+    val last = handedOut.get
     if (last != null && last.isOf(hadoops, sessions)) last.broadcast
     else {
       val broadcast =
         context.broadcast(
           new SerializableConfiguration(SessionState.newHadoopConf(hadoops, sessions))
         )
-      handedOut.put(session, HandedOut(settingsOf(hadoops), sessions.getAllConfs, broadcast))
+      handedOut.set(HandedOut(settingsOf(hadoops), sessions.getAllConfs, broadcast))
       broadcast
     }
   }

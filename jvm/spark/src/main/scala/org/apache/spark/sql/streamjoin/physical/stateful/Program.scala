@@ -1,9 +1,10 @@
 package org.apache.spark.sql.streamjoin.physical.stateful
 
 import java.nio.ByteBuffer
-import java.util.{ArrayDeque, LinkedHashMap, Map => JavaMap, UUID}
+import java.util.{ArrayDeque, UUID}
 
 import org.apache.spark.broadcast.Broadcast
+import org.apache.spark.sql.streamjoin.run.{PerOperator, RunScope}
 import org.apache.spark.sql.streamjoin.spark.StatefulOperatorStateInfo
 import org.apache.spark.util.Utils
 import org.apache.spark.{SparkContext, SparkEnv, TaskContext}
@@ -39,12 +40,14 @@ private[physical] object Program {
 /**
  * A program in the hands of the tasks of one batch.
  *
- * @param operator the operator in a run of its query
+ * @param run the run of the query
+ * @param operator the operator in the run
  * @param edition other where the program is
  * @param own the bytes that came with the task
  * @param shared those that executors have
  */
 private[physical] final class HandedProgram[T <: Program.Ready] private (
+    run: UUID,
     operator: UUID,
     edition: Long,
     own: Option[Array[Byte]],
@@ -53,12 +56,12 @@ private[physical] final class HandedProgram[T <: Program.Ready] private (
 
   /** For the task that asks, until it ends. */
   def forTask(): T = {
-    val ready = IdlePrograms.take[T](operator, edition).getOrElse(read().ready())
+    val ready = IdlePrograms.of(run, operator).take[T](edition).getOrElse(read().ready())
     Option(TaskContext.get()).foreach(_.addTaskCompletionListener[Unit] { task =>
       // nobody knows what is left in one that a failed task has used
       if (!task.isFailed() && !task.isInterrupted()) {
         ready.forget()
-        IdlePrograms.give(operator, edition, ready)
+        IdlePrograms.of(run, operator).give(edition, ready)
       }
     })
     ready
@@ -74,17 +77,17 @@ private[physical] final class HandedProgram[T <: Program.Ready] private (
 
 private[physical] object HandedProgram {
 
-  private val last = new OperatorsOfRuns[Last]
+  private val last = new PerOperator[Last]
 
   /** On the driver, for the tasks of a batch. */
   def of[T <: Program.Ready](
       info: StatefulOperatorStateInfo,
       context: SparkContext,
       program: Program[T]
-  ): HandedProgram[T] = last.of(info)(new Last).handed(context, program)
+  ): HandedProgram[T] = last.of(info)(new Last(info.queryRunId)).handed(context, program)
 
   /** The program of the last batch of an operator. */
-  private final class Last {
+  private final class Last(run: UUID) {
     private val operator = UUID.randomUUID()
     private var edition = 0L
     private var program: Program[_] = _
@@ -98,13 +101,13 @@ private[physical] object HandedProgram {
             shared = Some(context.broadcast(bytes))
             bytes = null
           }
-          new HandedProgram(operator, edition, None, shared)
+          new HandedProgram(run, operator, edition, None, shared)
         } else {
           edition += 1
           program = now
           bytes = written(now)
           shared = None
-          new HandedProgram(operator, edition, Some(bytes), None)
+          new HandedProgram(run, operator, edition, Some(bytes), None)
         }
       }
 
@@ -117,34 +120,27 @@ private[physical] object HandedProgram {
   }
 }
 
-/** Programs of this process that no task has at the moment. */
+/** Programs of this process that no task has at the moment, of one operator in a run. */
+private final class IdlePrograms {
+
+  private var edition = 0L
+  private val ready = new ArrayDeque[Program.Ready]
+
+  def take[T <: Program.Ready](wanted: Long): Option[T] = synchronized {
+    Option.when(edition == wanted)(ready.poll()).filter(_ != null).map(_.asInstanceOf[T])
+  }
+
+  def give(of: Long, program: Program.Ready): Unit = synchronized {
+    if (of > edition) {
+      edition = of
+      ready.clear()
+    }
+    if (of == edition) ready.push(program)
+  }
+}
+
 private object IdlePrograms {
 
-  /** So many operators; of one that is not among them a program is read anew. */
-  private val Remembered = 64
-
-  private val idle = new LinkedHashMap[UUID, Idle](16, 0.75f, true) {
-    override def removeEldestEntry(eldest: JavaMap.Entry[UUID, Idle]): Boolean = size > Remembered
-  }
-
-  def take[T <: Program.Ready](operator: UUID, edition: Long): Option[T] = synchronized {
-    Option(idle.get(operator))
-      .filter(_.edition == edition)
-      .flatMap(found => Option(found.ready.poll()))
-      .map(_.asInstanceOf[T])
-  }
-
-  def give(operator: UUID, edition: Long, ready: Program.Ready): Unit = synchronized {
-    val known = Option(idle.get(operator)).filter(_.edition >= edition)
-    val kept = known.getOrElse {
-      val fresh = new Idle(edition)
-      idle.put(operator, fresh)
-      fresh
-    }
-    if (kept.edition == edition) kept.ready.push(ready)
-  }
-
-  private final class Idle(val edition: Long) {
-    val ready = new ArrayDeque[Program.Ready]
-  }
+  def of(run: UUID, operator: UUID): IdlePrograms =
+    RunScope.of(run).kept((IdlePrograms, operator))(new IdlePrograms)
 }

@@ -4,6 +4,7 @@ import java.util.UUID
 
 import org.apache.spark.sql.catalyst.analysis.UnresolvedAttribute
 import org.apache.spark.sql.streamjoin.ColumnNames
+import org.apache.spark.sql.streamjoin.run.PerOperator
 import org.apache.spark.sql.streamjoin.spark.StatefulOperatorStateInfo
 
 import io.streamjoin.bounds.JoinBounds
@@ -30,7 +31,7 @@ private[streamjoin] object SaidNames {
   /** Where nothing is known. */
   val none: SaidNames = SaidNames(BySide.of(side => s"the ${side.name} input"), Map.empty)
 
-  private val known = new OperatorsOfRuns[SaidNames]
+  private val known = new PerOperator[SaidNames]
 
   /** Of a join that reports. */
   private[stateful] def remember(info: StatefulOperatorStateInfo)(names: => SaidNames): Unit =

@@ -1,0 +1,27 @@
+package org.apache.spark.sql.streamjoin.run
+
+import java.util.UUID
+
+import org.apache.spark.sql.streamjoin.spark.StatefulOperatorStateInfo
+
+/** A value of each stateful operator in the [[RunScope]] of its query. */
+private[streamjoin] final class PerOperator[V] {
+  import PerOperator._
+
+  /** @param first the value of an operator that is asked for the first time */
+  def of(info: StatefulOperatorStateInfo)(first: => V): V =
+    RunScope.of(info.queryRunId)
+      .kept(Place(this, info.checkpointLocation, info.operatorId))(first)
+
+  /** The values of all operators of a run, the one on top first. */
+  def ofRun(run: UUID): Seq[V] =
+    RunScope.of(run).all.collect {
+      case (Place(owner, _, operator), value) if owner eq this =>
+        operator -> value.asInstanceOf[V]
+    }.sortBy(-_._1).map(_._2)
+}
+
+private object PerOperator {
+
+  private final case class Place(owner: PerOperator[_], location: String, operator: Long)
+}
