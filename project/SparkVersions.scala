@@ -6,7 +6,7 @@ import sbt.Keys._
  *
  * {{{
  *   jvm/spark/src/main/scala                  every version
- *   jvm/spark/src/main/scala-spark-4.1        4.1
+ *   jvm/spark/src/main/scala-spark-4.0        4.0
  *   jvm/spark/src/main/scala-spark-4.1-4.2    4.1 to 4.2
  * }}}
  *

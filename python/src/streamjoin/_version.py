@@ -31,8 +31,9 @@ def _built() -> str:
 
 __version__ = _built()
 
+# Of 4.0, the release that lacks classes which the jar needs.
+_TOO_OLD = "4.0.0"
 # A version of Spark, and the one after which its jar is named.
-_TOO_OLD = "4.0.0"  # lacks classes that 4.0.1 has
 _JAR_OF = {"4.0": "4.0", "4.1": "4.1", "4.2": "4.2", "4.3": "4.2"}
 
 
