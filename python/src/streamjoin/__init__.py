@@ -1,14 +1,14 @@
 """Stream-to-stream joins with a watermark per column for Spark Structured Streaming.
 
-Importing this package gives ``pyspark.sql.DataFrame`` the methods ``imposeOrder`` and
-``streamJoin``; the functions ``impose_order`` and ``stream_join`` are the same for code that is
-checked by a type checker. ``pending`` lists the rows that a join buffers. ``doctor`` explains why
-there is no output. ``configure`` puts the jar, which this package contains, on a session builder.
+Importing this package adds the methods ``imposeOrder`` and ``streamJoin`` to
+``pyspark.sql.DataFrame``. The functions ``impose_order`` and ``stream_join`` do the same, and a
+type checker knows them. ``pending`` lists the rows that a join buffers. ``doctor`` explains why
+there is no output. ``configure`` adds the jar of this package to a session builder.
 """
 
 from __future__ import annotations
 
-from streamjoin import _version as _version  # first: what is below needs a pyspark that fits
+from streamjoin import _version as _version  # first: the imports below need a supported pyspark
 from streamjoin._api import attach, impose_order, stream_join
 from streamjoin._changelog import from_changelog, from_debezium, from_upserts, to_upserts
 from streamjoin._diagnosis.advice import LagAdvice, StateEstimate

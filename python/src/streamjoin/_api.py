@@ -1,4 +1,4 @@
-"""The two operations, as functions and as methods of DataFrame."""
+"""The operations, as functions and as methods of DataFrame."""
 
 from __future__ import annotations
 
@@ -42,11 +42,11 @@ def impose_order(
         or TINYINT.
     lag : str, int or datetime.timedelta
         How far a row may be behind the largest value seen without being late; not negative. For
-        times an interval string (``"1 minute"``; no months or years, their length varies) or a
-        timedelta; for columns of numbers an int, in the unit of the column.
+        times: an interval string (``"1 minute"``) or a timedelta. Months and years are refused, as
+        their length varies. For columns of numbers: an int, in the unit of the column.
     idle_timeout : str, datetime.timedelta or None, optional
-        After this long without a row (an interval string or a timedelta of wall-clock time), the
-        input no longer delays others. Default: None, it delays them without end.
+        After this time without a row, the input no longer delays others: an interval string or a
+        timedelta, of wall-clock time. Default: None, it delays them without end.
     max_ahead : str, datetime.timedelta or None, optional
         How far a time may be ahead of its batch (an interval string or a timedelta, not negative),
         for columns of times. The clock is the recorded time of the batch, which is also its
@@ -66,21 +66,21 @@ def impose_order(
     Raises
     ------
     pyspark.errors.PySparkTypeError
-        An argument is of another type than the ones above; bool is no int.
+        An argument has another type than the ones above. A bool is not accepted as an int.
     pyspark.errors.PySparkValueError
-        ``lag`` is an int that does not fit into a BIGINT. ``ahead`` is none of the words above,
+        ``lag`` is an int that does not fit into a BIGINT. ``ahead`` is none of the values above,
         or is given without ``max_ahead``.
     pyspark.errors.AnalysisException
         Error class ``STREAM_JOIN.NEGATIVE_LAG``, ``STREAM_JOIN.CALENDAR_INTERVAL`` or
         ``STREAM_JOIN.UNSUPPORTED_TIME_TYPE``.
 
-        ``STREAM_JOIN.INVALID_LAG``: a distance has no valid form, or a column of numbers has a
+        ``STREAM_JOIN.INVALID_LAG``: an interval does not parse, or a column of numbers has a
         ``max_ahead``.
 
-        There is no such column.
+        The column does not exist.
     SetupError
-        The session, or the Spark Connect server, was started without the jar or with one of another
-        version, or Spark is none of 4.0, 4.1, 4.2 and 4.3.
+        The session, or the Spark Connect server, runs without the jar or with a jar of another
+        version. Or the version of Spark is not 4.0, 4.1, 4.2 or 4.3.
 
     Notes
     -----
@@ -135,7 +135,8 @@ def stream_join(
         A condition. A str is a condition in SQL, in which aliases may be used
         (``left.alias("o")``: ``"o.id = d.id AND d.t BETWEEN o.t AND o.t + INTERVAL '1' HOUR"``).
         A list of names is the equality of these columns; the result has one copy of each. A list
-        of conditions is all of them. In a list of both, the result has both copies of a name.
+        of conditions is their conjunction. With a list of both, the result has both copies of
+        each name.
         Note that ``DataFrame.join`` takes a str as the name of a column: write ``["id"]`` here.
     how : str, optional
         ``"inner"`` (default), ``"left"``, ``"right"``, ``"full"``, ``"semi"`` or ``"anti"``, in
@@ -168,12 +169,13 @@ def stream_join(
         filter above is moved below the join.
     order_by : str, Column, list of str or Column, or None, optional
         The order of the output, over the whole query, in append mode. ``"rowtime"`` is the later
-        of the two times. For an unmatched row it is the time at which no partner can arrive any
-        more; with a window on one input, the time of the other input's row. Or columns, first an
-        event time that still has a watermark: ``["d.delivery_time", "o.order_time"]``. It is the
-        same as ``orderBy`` of the result, or ``ORDER BY`` in SQL: a row waits until no earlier row
-        can arrive. It excludes ``late="emit"``, whose rows arrive after their time. Default: None,
-        no particular order.
+        of the two times. For an unmatched row it is the time after which no partner can arrive.
+        With a window on one input, it is the time of the other input's row. Otherwise give
+        columns, first an event time that still has a watermark:
+        ``["d.delivery_time", "o.order_time"]``. This equals ``orderBy`` of the result, or
+        ``ORDER BY`` in SQL: the operator buffers a row until no earlier row can arrive. It
+        excludes ``late="emit"``, whose rows arrive after their time. Default: None, no particular
+        order.
     order_scope : str, optional
         The scope of the order, that of ``order_by`` or of an ``orderBy`` of the result.
         ``"query"`` (default): all partitions of each batch, and all batches. ``"partition"``: each
@@ -183,10 +185,10 @@ def stream_join(
         changelog join.
     mode : str or None, optional
         ``"event_time"``: the join that is described above. ``"changelog"``: inputs have inserts,
-        updates and deletes, and results are corrected. It needs no watermark and no bound. An
-        input that is not declared as a changelog only inserts. The output also has the columns
+        updates and deletes, and the join emits corrections. It needs no watermark and no bound. An
+        input that is not declared as a changelog only inserts. The last columns of the output are
         ``_change_type``, ``_commit_version`` (number of the batch) and ``_commit_timestamp`` (its
-        time), in this order, last. Default: None, ``"changelog"`` if an input is declared as one.
+        time). Default: None, ``"changelog"`` if an input is declared as one.
     state_ttl : str, datetime.timedelta, mapping or None, optional
         How long a changelog join stores a row, for both inputs, or as
         ``{"left": ..., "right": ...}``. The age counts from the event time if the input has an
@@ -204,25 +206,27 @@ def stream_join(
     Raises
     ------
     pyspark.errors.PySparkTypeError
-        An argument is of another type than the ones above.
+        An argument has another type than the ones above.
     pyspark.errors.PySparkValueError
         ``on`` is an empty list or a str that is only a name. ``retention`` is an int that does
         not fit into a BIGINT. ``how``, ``late``, ``order_scope``, ``mode`` or a side of
-        ``state_ttl`` is another word; the message lists the valid ones.
+        ``state_ttl`` has an unknown value; the message lists the valid ones.
     pyspark.errors.AnalysisException
-        Error class ``STREAM_JOIN.*``, with the names of the columns and the inequality to add:
-        ``MISSING_WATERMARK``, ``UNBOUNDED_STATE``, ``DISJUNCTIVE_BOUND``, ``NON_CONSTANT_BOUND``,
-        ``CALENDAR_INTERVAL``, ``UNSUPPORTED_CONDITION``, ``STATIC_INPUT``.
+        Error class ``STREAM_JOIN.*``, with the names of the columns and the inequality to add.
+
+        For the inputs and the condition: ``MISSING_WATERMARK``, ``UNBOUNDED_STATE``,
+        ``DISJUNCTIVE_BOUND``, ``NON_CONSTANT_BOUND``, ``CALENDAR_INTERVAL``,
+        ``UNSUPPORTED_CONDITION``, ``STATIC_INPUT``.
 
         For an argument: ``INVALID_LAG``, ``NEGATIVE_LAG`` (``retention``), ``UNSUPPORTED_ORDER``,
         ``INVALID_ROWTIME`` (``order_by``), ``UNSUPPORTED_AS_OF`` (``how``), ``INVALID_STATE_TTL``.
-        ``INVALID_OPTION``: an option of the other mode. ``LATE_COLUMN_EXISTS``,
+        ``INVALID_OPTION``: the option belongs to the other mode. ``LATE_COLUMN_EXISTS``,
         ``LATE_ROWS_BELOW``: this join or one below emits late rows.
 
         The condition does not parse or resolve.
     SetupError
-        The session, or the Spark Connect server, was started without the jar or with one of another
-        version, or Spark is none of 4.0, 4.1, 4.2 and 4.3.
+        The session, or the Spark Connect server, runs without the jar or with a jar of another
+        version. Or the version of Spark is not 4.0, 4.1, 4.2 or 4.3.
 
     Notes
     -----
@@ -273,7 +277,7 @@ def _given(**options: str | int | None) -> dict[str, str | int]:
 
 
 def attach() -> None:
-    """Give DataFrame the methods of this package."""
+    """Add the methods of this package to DataFrame."""
     methods = {
         "imposeOrder": impose_order,
         "streamJoin": stream_join,
@@ -287,7 +291,7 @@ def attach() -> None:
 
 
 def _named(function: Any, name: str) -> Any:
-    """Give the function under the name of the method: help and Python's own errors say it."""
+    """Return a copy of the function with the name of the method, for ``help`` and for errors."""
     method: Any = FunctionType(
         function.__code__, function.__globals__, name, function.__defaults__, function.__closure__
     )

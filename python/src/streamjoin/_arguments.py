@@ -18,7 +18,7 @@ from streamjoin._version import require_supported_pyspark
 
 _LONG = 2**63
 
-# A name, perhaps with an alias before it, and nothing else.
+# A column name, with or without an alias, and nothing else.
 _NAME = re.compile(r"\s*(\w+|`[^`]+`)(\.(\w+|`[^`]+`))*\s*")
 _NO_NAMES = ("true", "false", "null")
 
@@ -31,7 +31,7 @@ def dataframe(name: str, value: object) -> DataFrame:
 
 
 def require_builder(value: object) -> None:
-    """Refuse what is no session builder: most often a session, which runs already."""
+    """Refuse any other object than a session builder, most often a running session."""
     if not hasattr(value, "_options"):
         expected = "SparkSession.builder, as in configure(SparkSession.builder).getOrCreate()"
         raise wrong_type("builder", expected, value)
@@ -73,7 +73,7 @@ def order_by(value: object) -> list[str | Column]:
 def _distance(name: str, expected: str, value: object) -> str | int:
     if isinstance(value, timedelta):
         return _interval(value)
-    # bool is a subclass of int, but True is no distance.
+    # bool is a subclass of int, but True is not a distance
     if isinstance(value, bool) or not isinstance(value, (str, int)):
         raise wrong_type(name, expected, value)
     if isinstance(value, int) and not -_LONG <= value < _LONG:
@@ -151,7 +151,7 @@ def seconds(name: str, value: object) -> float:
 
 
 def _is_connect_query(source: object) -> bool:
-    """By its name, for its class needs libraries that a classic session has not."""
+    """Compare the class name: importing the class needs libraries that a classic session lacks."""
     kind = type(source)
     return (kind.__module__, kind.__name__) == (
         "pyspark.sql.connect.streaming.query",
@@ -172,7 +172,7 @@ def _interval(value: timedelta) -> str:
 def wrong_type(
     name: str, expected: str, value: Any, within: Sequence[object] | None = None
 ) -> PySparkTypeError:
-    """Make the error of a wrong type; of an entry of a list, with the list it is ``within``."""
+    """Build the error of a wrong type; ``within`` is the list that contains the wrong entry."""
     kind = type(value).__name__
     if within is not None:
         entries = " and ".join(dict.fromkeys(type(entry).__name__ for entry in within))

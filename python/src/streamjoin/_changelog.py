@@ -36,37 +36,37 @@ def from_changelog(
         A streaming DataFrame, of a classic session or of Spark Connect.
     key : str, sequence of str or None, optional
         The unique key. A change of a stored key replaces its row, and a delete needs only the
-        key. Names are literal; a name that no column has is read as by ``F.col``. Default: None,
-        rows are identified by all their columns, and counted. Each change then needs the whole
-        image of its row.
+        key. Names are literal; if no column has the name, it is resolved as by ``F.col``. Default:
+        None, rows are identified by all their columns, and equal rows are counted. Each change
+        then needs the whole image of its row.
     op : str, optional
         The column of the row kinds, of type STRING. Default: ``"_change_type"``.
     op_mapping : mapping of str to str or None, optional
-        The meaning of the words in ``op``: ``"insert"``, ``"update_preimage"``,
-        ``"update_postimage"`` or ``"delete"``. Default: None, these words (Spark, Delta),
-        ``+I -U +U -D`` (Flink) and ``INSERT UPDATE_BEFORE UPDATE_AFTER DELETE`` (Iceberg).
-        Upper and lower case are the same.
+        The meaning of the values in ``op``: ``"insert"``, ``"update_preimage"``,
+        ``"update_postimage"`` or ``"delete"``. Default: None, these values (Spark, Delta),
+        ``+I -U +U -D`` (Flink) and ``INSERT UPDATE_BEFORE UPDATE_AFTER DELETE`` (Iceberg). Case
+        is ignored.
     sequence_by : str or None, optional
-        The column that determines which of two changes of a key is later. Default: None, with a
-        key the column ``_commit_version`` if there is one. Otherwise equal images of one batch
-        cancel, and a remaining row replaces the stored one.
+        The column that determines which of two changes of a key is later. Default: None. With a
+        key, this is the column ``_commit_version`` if there is one. Otherwise equal images of one
+        batch cancel, and a remaining row replaces the stored one.
 
     Returns
     -------
     DataFrame
         The columns without ``op``, then ``_change_type``. ``_commit_version`` and
-        ``_commit_timestamp`` are no part of a row.
+        ``_commit_timestamp`` are not part of a row's image.
 
     Raises
     ------
     pyspark.errors.PySparkTypeError
-        An argument is of another type than the ones above.
+        An argument has another type than the ones above.
     pyspark.errors.AnalysisException
         Error class ``STREAM_JOIN.INVALID_CHANGELOG``. While the query runs:
         ``STREAM_JOIN.UNKNOWN_CHANGE_TYPE``, ``STREAM_JOIN.NULL_KEY``.
     SetupError
-        The session, or the Spark Connect server, was started without the jar or with one of another
-        version, or Spark is none of 4.0, 4.1, 4.2 and 4.3.
+        The session, or the Spark Connect server, runs without the jar or with a jar of another
+        version. Or the version of Spark is not 4.0, 4.1, 4.2 or 4.3.
 
     Notes
     -----
@@ -112,10 +112,10 @@ def from_upserts(
     key : str or sequence of str
         The unique key.
     sequence_by : str
-        The column that determines which of two changes of a key is later, by its larger value: a
+        The column that determines which of two changes of a key is later: the larger value, a
         number or a time. Text is compared as text.
     deletes : Column, str or None, optional
-        A condition; a str is SQL. A row that meets it deletes its key. Default: None, no row
+        A condition; a str is SQL. A row that satisfies it deletes its key. Default: None, no row
         deletes.
 
     Returns
@@ -126,15 +126,15 @@ def from_upserts(
     Raises
     ------
     pyspark.errors.PySparkTypeError
-        An argument is of another type than the ones above.
+        An argument has another type than the ones above.
     pyspark.errors.PySparkValueError
         ``key`` is an empty sequence.
     pyspark.errors.AnalysisException
-        Error class ``STREAM_JOIN.INVALID_CHANGELOG``; or the condition does not resolve. While the
-        query runs: ``STREAM_JOIN.NULL_KEY``.
+        Error class ``STREAM_JOIN.INVALID_CHANGELOG``, or the condition does not resolve. While
+        the query runs: ``STREAM_JOIN.NULL_KEY``.
     SetupError
-        The session, or the Spark Connect server, was started without the jar or with one of another
-        version, or Spark is none of 4.0, 4.1, 4.2 and 4.3.
+        The session, or the Spark Connect server, runs without the jar or with a jar of another
+        version. Or the version of Spark is not 4.0, 4.1, 4.2 or 4.3.
 
     Notes
     -----
@@ -186,9 +186,9 @@ def from_debezium(
         the key. An update whose ``before`` has another key deletes the row of that key. Without
         ``before``, that row stays. Default: ``"value"``.
     sequence_by : str or None, optional
-        What determines which of two changes of a key is later: a path in the message
-        (``"source.lsn"``), or a column beside it. Default: None, Kafka's column ``offset`` beside
-        the message.
+        The field that determines which of two changes of a key is later: a path in the message
+        (``"source.lsn"``), or a column next to the message. Default: None, Kafka's column
+        ``offset``.
 
     Returns
     -------
@@ -198,7 +198,7 @@ def from_debezium(
     Raises
     ------
     pyspark.errors.PySparkTypeError
-        An argument is of another type than the ones above.
+        An argument has another type than the ones above.
     pyspark.errors.PySparkValueError
         ``key`` is an empty sequence.
     pyspark.errors.AnalysisException
@@ -206,8 +206,8 @@ def from_debezium(
         query runs: ``STREAM_JOIN.UNKNOWN_CHANGE_TYPE`` (a truncate, too),
         ``STREAM_JOIN.NULL_KEY``.
     SetupError
-        The session, or the Spark Connect server, was started without the jar or with one of another
-        version, or Spark is none of 4.0, 4.1, 4.2 and 4.3.
+        The session, or the Spark Connect server, runs without the jar or with a jar of another
+        version. Or the version of Spark is not 4.0, 4.1, 4.2 or 4.3.
 
     Notes
     -----
@@ -239,29 +239,31 @@ def to_upserts(df: DataFrame, key: str | Sequence[str] | None = None) -> DataFra
     df : DataFrame
         Changes: a declared input, or the result of a changelog join.
     key : str, sequence of str or None, optional
-        The columns that identify a row of the result. Default: None, the key of a declared input,
-        or the key that the result of a join has by those of its inputs.
+        The columns that identify a row of the result. Default: None, the key of a declared input.
+        The result of a join has the key that follows from the keys of its inputs.
 
     Returns
     -------
     DataFrame
-        The same columns. ``_change_type`` is ``insert`` or ``update_postimage`` with the row as it
-        is after the batch, or ``delete``: ready for MERGE and for a compacted topic.
+        The same columns, for MERGE or a compacted topic. ``_change_type`` is ``insert`` or
+        ``update_postimage``, with the row after the batch, or ``delete``.
 
     Raises
     ------
     pyspark.errors.PySparkTypeError
-        An argument is of another type than the ones above.
+        An argument has another type than the ones above.
     pyspark.errors.AnalysisException
-        Error class ``STREAM_JOIN.INVALID_CHANGELOG``: the rows are no changes, or no key is known.
+        Error class ``STREAM_JOIN.INVALID_CHANGELOG``: the input is not a changelog, or it has no
+        known key.
     SetupError
-        The session, or the Spark Connect server, was started without the jar or with one of another
-        version, or Spark is none of 4.0, 4.1, 4.2 and 4.3.
+        The session, or the Spark Connect server, runs without the jar or with a jar of another
+        version. Or the version of Spark is not 4.0, 4.1, 4.2 or 4.3.
 
     Notes
     -----
-    Keeps no state above a join: both halves of a row whose join key changed are in one batch. Right
-    above a declaration with a key, the last image of each key is kept.
+    Above a join it needs no state: if the join key of a row changes, its delete and its insert are
+    in one batch. Directly above a declaration with a key, it stores the latest version of each key.
+
     Source: Flink's ``SinkUpsertMaterializer``, which keeps a history for each key.
 
     Examples
@@ -277,7 +279,7 @@ def to_upserts(df: DataFrame, key: str | Sequence[str] | None = None) -> DataFra
 
 
 def state_ttl(value: object) -> str | None:
-    """The option of a join: an interval, or ``left=..., right=...``."""
+    """Encode the option of a join: an interval, or ``left=..., right=...``."""
     if not isinstance(value, Mapping):
         return _arguments.duration(
             "state_ttl", value, "str, datetime.timedelta, mapping by side or None"

@@ -1,4 +1,4 @@
-"""The same operations on a Spark Connect session: hints, which its protocol carries."""
+"""The operations on a Spark Connect session, encoded as hints of its protocol."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _checked: WeakSet[Any] = WeakSet()
 
 
 def is_connect(thing: object) -> bool:
-    """Whether something is of Spark Connect, without the libraries that its classes need."""
+    """Check whether an object is of Spark Connect, without importing its libraries."""
     return any(c.__module__.startswith("pyspark.sql.connect.") for c in type(thing).__mro__)
 
 
@@ -44,7 +44,7 @@ def stream_join(
 
 
 def changes(df: DataFrame, function: str, options: list[tuple[str, str]], *more: Any) -> DataFrame:
-    """Declare changes, or net them, by the hint of a function's name."""
+    """Declare or consolidate changes with the hint that has the name of the function."""
     check(df.sparkSession)
     return df.hint(function, *(f"{name}={value}" for name, value in options), *more)
 
@@ -59,7 +59,7 @@ def _written(options: dict[str, str | int]) -> list[str]:
 
 
 def check(session: SparkSession) -> None:
-    """Ask a session once: a server without the jar would only warn of an unknown hint."""
+    """Check a session once: a server without the jar would only warn about an unknown hint."""
     if session in _checked:
         return
     require_supported_pyspark()

@@ -24,7 +24,7 @@ from streamjoin._pending import pending, place
 from streamjoin._progress import plain, reports
 from streamjoin._quiet import quiet
 
-# Rows of each side that are looked at for their keys.
+# Sampled rows of each side, to compare their keys.
 _SAMPLE = 1000
 
 
@@ -44,21 +44,21 @@ def doctor(source: str | os.PathLike[str] | StreamingQuery) -> Diagnosis:
     -------
     Diagnosis
         ``findings``, the one that explains most first. Each has ``code``, ``headline``,
-        ``figures``, ``cause`` and ``write``, the line to write. Printed it is text, in a notebook
-        a table. If nothing is wrong, the only finding is ``HEALTHY``, with the time at which the
-        next row is due.
+        ``figures``, ``cause`` and ``write``, the line to write. It prints as text, and in a
+        notebook as a table. If nothing is wrong, the only finding is ``HEALTHY``, with the time at
+        which the next row is due.
 
     Raises
     ------
     pyspark.errors.PySparkTypeError
-        ``source`` is of another type than the ones above.
+        ``source`` has another type than the ones above.
     pyspark.errors.AnalysisException
-        For a folder: ``STREAM_JOIN_STATE.NOT_FOUND``, it has no committed batch or no
-        ``streamJoin``; ``STREAM_JOIN.INCOMPATIBLE_CHECKPOINT``, the description of its state is
+        For a folder. ``STREAM_JOIN_STATE.NOT_FOUND``: it has no committed batch or no
+        ``streamJoin``. ``STREAM_JOIN.INCOMPATIBLE_CHECKPOINT``: the description of its state is
         damaged.
     SetupError
-        The session, or the Spark Connect server, was started without the jar or with one of another
-        version, or Spark is none of 4.0, 4.1, 4.2 and 4.3.
+        The session, or the Spark Connect server, runs without the jar or with a jar of another
+        version. Or the version of Spark is not 4.0, 4.1, 4.2 or 4.3.
 
     Notes
     -----
@@ -78,7 +78,7 @@ def doctor(source: str | os.PathLike[str] | StreamingQuery) -> Diagnosis:
         return diagnose_checkpoint(
             where, _joins(session, where), sample, _zones.of_session(session)
         )
-    # the state may be gone, or not there yet: the reports of the query tell the rest
+    # the state may be deleted, or not written yet: the reports of the query suffice then
     with quiet():
         return diagnose(_known(session, where, next(iter(location.values()))))
 
@@ -102,7 +102,7 @@ def _known(session: SparkSession, query: StreamingQuery, location: str) -> Known
 
 
 class _State:
-    """The rows that wait, of what there is one; a query that has not got so far has none."""
+    """The buffered rows; none if the query has no state yet."""
 
     def __init__(self, session: SparkSession, where: str | StreamingQuery) -> None:
         self._session = session
@@ -150,7 +150,7 @@ def _described(session: SparkSession, where: str) -> list[dict[str, Any]]:
     try:
         return _joins(session, where)
     except PySparkException:
-        # no batch yet, or over Spark Connect a query that has ended: its reports are there
+        # no batch yet, or a query on Spark Connect that has ended: its reports remain
         return []
 
 

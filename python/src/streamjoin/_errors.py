@@ -1,4 +1,4 @@
-"""What can be wrong with a set-up, each case with the line that puts it right."""
+"""Errors of a set-up, each with the line that corrects it."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ In a checkout of the sources, `make wheel` builds it, into dist/."""
 
 
 class SetupError(RuntimeError):
-    """The jar, the session or the version of Spark is not what streamjoin needs.
+    """The jar, the session or the version of Spark does not fit streamjoin.
 
-    The message says which line to add. Nothing has been read or started when this is raised.
+    The message says which line to add. It is raised before anything is read or started.
     """
 
 

@@ -1,4 +1,4 @@
-"""The plan of a query, as its explain writes it."""
+"""Reads the plan of a query from the text of explain."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from streamjoin._diagnosis.plan import Plan, read
 
 
 def plan_of(query: StreamingQuery) -> Plan:
-    """Read the plan of the last batch, which is there after the end of a query, too."""
+    """Read the plan of the last batch, which is available after the end of the query, too."""
     try:
         if not _connect.is_connect(query):
             of_jvm: Any = query._jsq

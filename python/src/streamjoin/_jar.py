@@ -1,4 +1,4 @@
-"""Where the jar of this package is."""
+"""The path of the jar."""
 
 from __future__ import annotations
 
@@ -13,31 +13,31 @@ _JARS = Path(__file__).resolve().parent / "jars"
 
 
 def jar_path(spark: str | None = None) -> str:
-    """Give the path of the jar for a version of Spark. The package has one for each.
+    """Return the path of the jar for a version of Spark.
 
     Parameters
     ----------
     spark : str, optional
-        The version of Spark that loads the jar, for example ``"4.1"`` or ``"4.1.4"``. Default:
-        that of the installed pyspark. Give it where another Spark loads the jar, for example a
-        Spark Connect server.
+        The version of Spark that loads the jar, for example ``"4.1"`` or ``"4.1.4"``. Set it if
+        another Spark loads the jar, for example a Spark Connect server. Default: the version of
+        the installed pyspark.
 
     Returns
     -------
     str
         The absolute path of ``streamjoin-spark-<version of Spark>_2.13-<version>.jar`` on this
-        machine, to be put on ``spark.jars`` or behind ``spark-submit --jars``. The jar of Spark
-        4.2 is also that of 4.3. ``python -m streamjoin.jar --spark 4.1`` prints the path.
+        machine, for ``spark.jars`` or ``spark-submit --jars``. Spark 4.2 and 4.3 have the same
+        jar. ``python -m streamjoin.jar --spark 4.1`` prints the path.
 
     Raises
     ------
     SetupError
-        There is no jar for this version of Spark, the jar is not there, or one of another version
-        than this package's is.
+        There is no jar for this version of Spark, the jar is missing, or its version is not the
+        version of this package.
 
     Notes
     -----
-    Source: the jar is put into the wheel by the project's own build (``make wheel``).
+    Source: the build of this project (``make wheel``) adds the jar to the wheel.
     """
     if spark is None:
         named = range_of("the installed pyspark", pyspark.__version__)

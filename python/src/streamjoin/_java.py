@@ -1,4 +1,4 @@
-"""Whether Spark finds a Java that it can run on; else its own error comes without the reason."""
+"""Checks the Java that Spark will start, as Spark's own error does not name the reason."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _VERSION = re.compile(r'^JAVA_VERSION="((?:1\.)?(\d+)[^"]*)"', re.MULTILINE)
 
 
 def require_java() -> None:
-    """Refuse a Java that Spark would be started with and cannot run on; starts no process."""
+    """Refuse a missing or too old Java; starts no process."""
     if (conf_folder() / "spark-env.sh").exists():
         return  # it may choose another Java
     home = _home()
@@ -24,14 +24,14 @@ def require_java() -> None:
     try:
         release = (home / "release").read_text(encoding="utf-8", errors="replace")
     except OSError:
-        return  # not every Java says of itself what it is
+        return  # not every Java has this file
     found = _VERSION.search(release)
     if found and int(found[2]) < _OLDEST:
         raise _errors.java_too_old(home, found[1])
 
 
 def _home() -> Path | None:
-    """As Spark's own launcher looks for it."""
+    """Find Java as Spark's launcher does."""
     chosen = os.environ.get("JAVA_HOME")
     if chosen:
         return Path(chosen)

@@ -1,4 +1,4 @@
-"""The way to the JVM: the class that serves Python calls, once the session is known to fit.
+"""Access to the JVM: the class that serves Python calls, after a check of the session.
 
 The imports here need no py4j, which a Spark Connect client does not have.
 """
@@ -15,18 +15,18 @@ from streamjoin._version import __version__, require_supported, require_supporte
 
 
 def require_jar(jvm: Any) -> Any:
-    """The class in a JVM that was started with the jar; one without it takes up none any more."""
+    """Return the class; refuse a JVM that was started without the jar, as it cannot load it."""
     from py4j.java_gateway import JavaClass
 
     api = jvm.io.streamjoin.PythonApi
-    # py4j takes the name of a class that it cannot find for that of a package.
+    # py4j returns a package for the name of a class that it cannot find
     if not isinstance(api, JavaClass):
         raise _errors.jar_not_loaded()
     return api
 
 
 def require_jar_in_process() -> None:
-    """Refuse a JVM that this process has started without the jar, if it has started one."""
+    """Refuse the JVM of this process, if it has one, if that was started without the jar."""
     jvm = jvm_in_process()
     if jvm is not None:
         require_jar(jvm)

@@ -1,6 +1,6 @@
-"""The settings with which Spark starts if the session builder has none.
+"""The settings with which Spark starts if the session builder has no value.
 
-A value given to the builder replaces one that comes from spark-submit, from
+A value of the builder replaces the value from spark-submit, from
 ``PYSPARK_SUBMIT_ARGS`` or from ``spark-defaults.conf``. To add to it, read it first.
 """
 
@@ -42,10 +42,10 @@ def _of_running_jvm(key: str) -> str | None:
 
 
 def add_to_submitted_jars(jar: str) -> None:
-    """Add a jar to the jars of PYSPARK_SUBMIT_ARGS, if it has some.
+    """Add a jar to the jars of PYSPARK_SUBMIT_ARGS, if that variable names jars.
 
-    Spark's launcher puts these arguments behind the settings of the builder, so the driver loads
-    the jars that they name, and none of ``spark.jars`` of the builder.
+    Spark's launcher appends these arguments to the settings of the builder. So the driver loads
+    their jars and ignores ``spark.jars`` of the builder.
     """
     words = shlex.split(os.environ.get(_SUBMIT_ARGS, ""))
     given = _taken(_JARS_KEY, words)
@@ -56,7 +56,7 @@ def add_to_submitted_jars(jar: str) -> None:
 
 @dataclass(frozen=True)
 class _Given:
-    """A setting among the words of spark-submit; `word` is the number of the one that ends it."""
+    """A setting in the arguments of spark-submit; `word` is the index of its last argument."""
 
     key: str
     value: str
@@ -70,7 +70,7 @@ def _of_submit_args(key: str, submit_args: str) -> str | None:
 
 
 def _taken(key: str, words: list[str]) -> _Given | None:
-    """Give the setting that Spark takes: an option before ``--conf``, the last of equal ones."""
+    """Return the setting that Spark uses: options before ``--conf``, then the last occurrence."""
     given = [each for each in _given(words) if each.key == key]
     return max(given, key=lambda each: (each.is_option, each.word), default=None)
 

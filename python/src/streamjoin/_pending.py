@@ -1,4 +1,4 @@
-"""A look at the rows that joins hold back."""
+"""Lists the buffered rows of joins and ordered outputs."""
 
 from __future__ import annotations
 
@@ -20,24 +20,23 @@ def pending(
 ) -> DataFrame:
     """List the rows that the joins and orders of a query buffer after its last committed batch.
 
-    It only reads the checkpoint, so a running query continues. One task reads one
-    partition of one join. The DataFrame is of one batch, even if it is computed again; call again
-    for a later one.
+    It only reads the checkpoint, so a running query continues. One task reads one partition of one
+    join. The DataFrame shows one batch, even if it is computed again. Call again for a later batch.
 
     Parameters
     ----------
     source : str, os.PathLike or StreamingQuery
-        The checkpoint folder of a query, or a query of this session, running or stopped; on
-        Spark Connect one that runs.
+        The checkpoint folder of a query, or a query of this session, running or stopped. On Spark
+        Connect, the query must run.
     side : str or None, optional
-        ``"left"`` or ``"right"``: rows of this input only, and their columns in the column
-        ``row``, as they were (``select("row.*")``). Default: None, both, with ``row`` as JSON.
+        ``"left"`` or ``"right"``: only rows of this input. The STRUCT ``row`` then has their
+        columns (``select("row.*")``). Default: None, both inputs, with ``row`` as JSON.
     operator : int or None, optional
-        The number of a join, where the query has several: its folder in the checkpoint's
-        ``state``, and ``operatorId`` of Spark's ``state-metadata``. Default: None, all joins.
-        ``side`` requires a number, as each join has other columns.
+        The number of a join, if the query has several: its folder in the checkpoint's ``state``,
+        and ``operatorId`` of Spark's ``state-metadata``. Default: None, all joins. With ``side``
+        and several joins a number is required, as each join has other columns.
     batch_id : int or None, optional
-        The batch after which to look; Spark keeps the last 100
+        The batch whose state is read. Spark keeps the last 100 batches
         (``spark.sql.streaming.minBatchesToRetain``). Default: None, the last committed batch.
 
     Returns
@@ -46,21 +45,21 @@ def pending(
         One row for each buffered row, in no order:
 
         - ``batch_id`` BIGINT, ``operator_id`` BIGINT
-        - ``partition_id`` INT: NULL for rows of which every partition has a copy (the copied
-          input of a join without an equality). A row with replicas is listed once. If it has one
-          in a second time bucket, the partition that owns the row lists it
+        - ``partition_id`` INT: NULL for rows of which every partition has a copy (the replicated
+          input of a join without an equality). A row with replicas is listed once. If it has a
+          replica in a second time bucket, the partition that owns the row lists it
         - ``side`` STRING: ``left`` or ``right``; ``held`` for rows that an ordered output
           buffers until the watermark of their own time has passed them (as an argument, ``left``)
-        - ``time``: the time by which the row is found
+        - ``time``: the event time by which the join finds the row
         - ``waits_for`` STRING: the column of the other input whose watermark evicts the row
         - ``expires``: the row stays buffered until that watermark is *above* this; NULL: that
           watermark never evicts it
         - ``watermark``: that watermark after the batch; NULL: unknown yet
-        - ``matched`` BOOLEAN: whether the row has been joined; NULL where the join does not
-          depend on it (inner joins, the side that is not preserved)
-        - ``limits`` ARRAY of STRUCT of ``waits_for``, ``expires``, ``watermark``: all of them,
-          if several columns can evict the row; the first to reach its limit does. The columns
-          above are those of the closest one.
+        - ``matched`` BOOLEAN: whether the row has been joined; NULL if the join does not depend
+          on it (inner joins, the side that is not preserved)
+        - ``limits`` ARRAY of STRUCT of ``waits_for``, ``expires``, ``watermark``: all limits, if
+          several columns can evict the row. The first watermark above its limit evicts the row.
+          The columns above show the closest limit
         - ``row`` STRING (JSON) or, with ``side``, STRUCT: the columns that the join has stored
 
         Times have the type of their column if all listed rows have the same type, otherwise
@@ -69,29 +68,29 @@ def pending(
     Raises
     ------
     pyspark.errors.PySparkTypeError
-        An argument is of another type than the ones above.
+        An argument has another type than the ones above.
     pyspark.errors.PySparkValueError
         ``side`` is neither ``"left"`` nor ``"right"``.
     pyspark.errors.AnalysisException
-        Error class ``STREAM_JOIN_STATE.NOT_FOUND``: there is no committed batch (or not this one),
-        or no state of a ``streamJoin``.
+        Error class ``STREAM_JOIN_STATE.NOT_FOUND``. No batch is committed, or not this one. Or the
+        checkpoint has no state of a ``streamJoin``.
 
-        ``STREAM_JOIN.INCOMPATIBLE_CHECKPOINT``: this version of streamjoin does not read the
+        ``STREAM_JOIN.INCOMPATIBLE_CHECKPOINT``. This version of streamjoin does not read the
         format of the state, or the description of the state is damaged.
     py4j.protocol.Py4JJavaError
-        When the rows are computed, with the error class ``STREAM_JOIN.INCOMPATIBLE_CHECKPOINT``: a
+        When the rows are computed, with the error class ``STREAM_JOIN.INCOMPATIBLE_CHECKPOINT``. A
         file of the state is damaged.
     SetupError
-        The session, or the Spark Connect server, was started without the jar or with one of another
-        version, or Spark is none of 4.0, 4.1, 4.2 and 4.3.
+        The session, or the Spark Connect server, runs without the jar or with a jar of another
+        version. Or the version of Spark is not 4.0, 4.1, 4.2 or 4.3.
 
     Notes
     -----
     The same rows in Scala and SQL: ``spark.read.format("streamjoin-pending")``, with the options
     ``side``, ``operator`` and ``batch``, and ``FROM `streamjoin-pending`.`/checkpoint` ``.
 
-    Spark Connect analyses a DataFrame each time that it is computed. It is then of the batch that
-    is the last one at that time, or of ``batch_id``.
+    Spark Connect analyses a DataFrame each time that it is computed. So it shows the last batch at
+    that time, or ``batch_id``.
 
     Source: the ``statestore`` reader of Spark, which shows the state of Spark's own operators.
 
@@ -111,7 +110,7 @@ def pending(
 
 
 def place(session: SparkSession, where: str | StreamingQuery) -> dict[str, str]:
-    """Say where to read, to a session that is known to have the jar."""
+    """Return the reader option with the place of the state; checks that the session has the jar."""
     if _connect.is_connect(session):
         _connect.check(session)
         return {"path": where} if isinstance(where, str) else {"query": where.id}

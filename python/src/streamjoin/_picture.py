@@ -1,9 +1,9 @@
-"""The joins of a query as a picture for notebooks: SVG, drawn by hand.
+"""The joins of a query as a picture for notebooks, in SVG without a plotting library.
 
-Each join has three panels over the known batches: the distance of the watermarks from the clock,
-the buffered rows, and in red the late or dropped rows.
-If the times are old, as in files that are read again, each watermark is drawn against the most
-advanced one: against the clock, all of them would be one flat line.
+Each join has three panels over the known batches. The first has the distance of the watermarks from
+the clock, the second the buffered rows, and the third, in red, the late or dropped rows. If the
+times are old, as in a replay of files, the first panel has the distance from the most advanced
+watermark: relative to the clock, all lines would be flat.
 """
 
 from __future__ import annotations
@@ -20,27 +20,27 @@ from streamjoin._view import SIDES, floor, header, late_share, name_of, of
 
 _WIDTH, _PANEL, _TEXT, _LINE, _EDGE = 760, 84, 320, 16, 8
 
-# At most the width of a character, on average over a text; of a bold one, too.
+# Upper limit of the average width of a character, also in bold.
 _CHARACTER = 7.2
 
-# Of the left input and the right one; red is for what is lost. Dashes tell lines apart where
-# colours are not seen, and the columns of one input.
+# Colours of the left and the right input; red marks lost rows. Dashes distinguish the columns of
+# one input, and the lines for readers who do not see colours.
 _COLOURS = {"left": "#1565c0", "right": "#00838f"}
 _OTHERS = (*_COLOURS.values(), "#6a1b9a", "#4e342e")
 _RED, _GREY = "#c62828", "#9e9e9e"
 _DASHES = ("", "6 3", "2 2", "8 3 2 3")
 
-# Watermarks that are this many times further behind the clock than apart are drawn against each
-# other.
+# The watermarks are drawn relative to each other if they are this many times further from the clock
+# than from each other.
 _OLD = 20
 
-# From how large a share on late rows are written in red: that of the alerts.
+# The share of late rows from which they are written in red, as in the alerts.
 _SHARE = 0.01
 
 
 @dataclass(frozen=True)
 class _Series:
-    """What one line of a panel shows: a value for each batch, and the text of the last one."""
+    """One line of a panel: a value for each batch, and a text for the last batch."""
 
     name: str
     values: Sequence[int | None]
@@ -53,7 +53,7 @@ class _Series:
         return f"{'▲ ' if self.alarm else ''}{self.name}: {self.text}"
 
     def colour(self, number: int) -> str:
-        """Give the colour of its input; that of its number where the input is not known."""
+        """Return the colour of the input, or by number if the input is unknown."""
         return _OTHERS[number % len(_OTHERS)] if self.side is None else _COLOURS[self.side]
 
 
@@ -110,7 +110,7 @@ def _has_numbers(join: JoinKnown) -> bool:
 
 
 def _is_old(join: JoinKnown) -> bool:
-    """See whether the clock is so far away that nothing could be seen against it."""
+    """Check whether the clock is too far away to draw distances from it."""
     delays = [list(delay.values()) for b in join.batches if (delay := b.of("delay"))]
     apart = max((max(each) - min(each) for each in delays), default=0)
     return bool(delays) and min(map(min, delays)) > _OLD * max(apart, floor(join))
@@ -135,13 +135,13 @@ def _marks(join: JoinKnown) -> list[_Series]:
 
 
 def _behind(join: JoinKnown, column: str, number: int) -> int | None:
-    """Give how far a watermark is behind the clock or, of numbers, behind the largest one."""
+    """Return how far a watermark is behind the clock or, for numbers, behind the largest one."""
     delay = join.batches[number].of("delay").get(column)
     return _apart(join, column, number) if delay is None else delay
 
 
 def _apart(join: JoinKnown, column: str, number: int) -> int | None:
-    """Give how far a watermark is behind the one that is ahead."""
+    """Return how far a watermark is behind the most advanced one."""
     marks = join.batches[number].of("watermark")
     mark = marks.get(column)
     return None if mark is None else max(marks.values()) - mark
@@ -177,7 +177,7 @@ def _lost(known: Known, join: JoinKnown) -> list[_Series]:
 def _lines(
     title: str, series: list[_Series], least: int, said: Callable[[int], str]
 ) -> tuple[str, int]:
-    """Draw a line for each series; the scale is at least so large that little looks like little."""
+    """Draw a line for each series; the scale spans at least `least`, so small values look small."""
     values = [v for each in series for v in each.values if v is not None]
     top, bottom = max([*values, least]), min([*values, 0])
     drawn = []
@@ -192,7 +192,7 @@ def _lines(
             f"stroke-dasharray='{_DASHES[n % len(_DASHES)]}' points='{points}'/>"
         )
         if points:
-            # of one batch there is no line yet
+            # one batch makes no line yet
             x, y = points.split(" ")[-1].split(",")
             drawn.append(f"<circle cx='{x}' cy='{y}' r='3' fill='{each.colour(n)}'/>")
     drawn.append(_zero(bottom, top))
@@ -223,7 +223,7 @@ def _zero(bottom: int, top: int) -> str:
 
 
 def _panel(title: str, series: list[_Series], drawn: str) -> tuple[str, int]:
-    """Put a title above what is drawn, and the names with the last values beside it."""
+    """Compose a panel: the title above the drawing, and names with the last values next to it."""
     rows = []
     for n, each in enumerate(series):
         y = 2 * _LINE + n * _LINE

@@ -1,4 +1,4 @@
-"""What a query has reported of its joins, batch by batch."""
+"""The progress reports of a query, by join and batch."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 
 @dataclass(frozen=True)
 class Batch:
-    """One batch of one join: its report, and when the batch began."""
+    """One batch of one join: its report, and the start time of the batch."""
 
     number: int
     at: datetime
@@ -28,14 +28,14 @@ class Batch:
         return metrics
 
     def of(self, prefix: str) -> dict[str, int]:
-        """Give the metrics that there are for each column, by column."""
+        """Return the values of a metric that exists per column, by column."""
         start = f"{prefix}."
         return {k[len(start) :]: v for k, v in self.metrics.items() if k.startswith(start)}
 
 
 @dataclass(frozen=True)
 class Join:
-    """One join, ordered output or operator of Spark's, over the batches that are known."""
+    """One join, ordered output or operator of Spark, over the known batches."""
 
     position: int
     batches: tuple[Batch, ...]
@@ -64,9 +64,9 @@ class Join:
 
 
 def reports(progress: Iterable[Any]) -> list[dict[str, Any]]:
-    """Give progress reports as plain dicts: of each batch one, and of triggers that ran none none.
+    """Return the progress reports as dicts, one for each batch that ran.
 
-    Of a query in which no batch has run yet they are the only reports.
+    If no batch has run yet, the reports of triggers without a batch are returned.
     """
     every = [plain(each) for each in progress]
     seen: dict[int, dict[str, Any]] = {}
@@ -78,14 +78,14 @@ def reports(progress: Iterable[Any]) -> list[dict[str, Any]]:
 def ran(report: Mapping[str, Any]) -> bool:
     """Check whether a batch has run.
 
-    A trigger that finds nothing reports the number of the next batch, and may repeat the figures of
+    A trigger without new data reports the number of the next batch, and may repeat the figures of
     the last one.
     """
     return bool(report.get("numInputRows")) or "addBatch" in report.get("durationMs", {})
 
 
 def plain(each: Any) -> dict[str, Any]:
-    """Give a report as it is written: on Spark Connect without the rows of all its sources."""
+    """Return a report as a dict of its JSON; on Spark Connect it lacks the total input rows."""
     if not isinstance(each, str):
         text = getattr(each, "json", None)
         if not isinstance(text, str):
@@ -96,17 +96,17 @@ def plain(each: Any) -> dict[str, Any]:
 
 
 def joins(progress: list[dict[str, Any]]) -> list[Join]:
-    """Give the event-time joins of a query; the report has the one on top first."""
+    """Return the event-time joins of a query, the topmost first, as in the report."""
     return _with(progress, "joinedRows")
 
 
 def changelog_joins(progress: list[dict[str, Any]]) -> list[Join]:
-    """Give the joins of changelogs, which have another way to be stuck, in the same order."""
+    """Return the changelog joins, in the same order: they have other metrics and causes."""
     return _with(progress, "changesOut")
 
 
 def orders(progress: list[dict[str, Any]]) -> list[Join]:
-    """Give the ordered outputs."""
+    """Return the ordered outputs."""
     return _with(progress, "heldRows", ORDER)
 
 
@@ -126,7 +126,7 @@ def _with(progress: list[dict[str, Any]], metric: str, name: str = JOIN) -> list
 
 
 def of_spark(progress: list[dict[str, Any]]) -> list[Join]:
-    """Give Spark's own stateful operators; the position is that among all operators."""
+    """Return Spark's own stateful operators; the position counts all operators."""
     of: dict[int, list[Batch]] = {}
     for report in progress:
         for position, operator in enumerate(report["stateOperators"]):
@@ -141,7 +141,7 @@ def instant(text: str) -> datetime:
 
 
 def shown_time(ms: int, zone: tzinfo = timezone.utc) -> str:
-    """Write a time as people read it in a zone; beyond what Python can hold, the number."""
+    """Format a time in a zone; the number if it is out of the range of Python."""
     try:
         at = (_EPOCH + timedelta(milliseconds=ms)).astimezone(zone)
     except OverflowError:
@@ -150,17 +150,17 @@ def shown_time(ms: int, zone: tzinfo = timezone.utc) -> str:
 
 
 def wait(rows: int, what: str) -> str:
-    """Say of rows that they wait: ``2 rows of o wait``."""
+    """Format a count of waiting rows: ``2 rows of o wait``."""
     return f"1 row of {what} waits" if rows == 1 else f"{rows} rows of {what} wait"
 
 
 def held(rows: int, what: str) -> str:
-    """Say of rows that they are there: ``2 rows of o are held``."""
+    """Format a count of stored rows: ``2 rows of o are held``."""
     return f"1 row of {what} is held" if rows == 1 else f"{rows} rows of {what} are held"
 
 
 def shown_span(ms: int) -> str:
-    """Write a distance as people say it: ``2 days 3 hours``; the two largest units."""
+    """Format a distance with its two largest units: ``2 days 3 hours``."""
     if ms < 0:
         return f"-{shown_span(-ms)}"
     parts = []
@@ -180,9 +180,9 @@ def shown_span(ms: int) -> str:
 
 
 class Distance(int):
-    """A distance of two times: its milliseconds, or the number of a column of numbers.
+    """A distance of two times, in milliseconds or in the unit of a column of numbers.
 
-    It is written with its unit.
+    Its text has the unit.
     """
 
     unit: str

@@ -1,4 +1,4 @@
-"""Errors that are expected and caught are not logged."""
+"""Keeps expected errors, which are caught, out of the log."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from logging import LogRecord
 
 from pyspark.logger import PySparkLogger
 
-# PySpark logs an error with a place in a query when it makes the exception, whether or not it is
-# caught: as JSON on stderr, with the stack traces of Java and Python. A notebook shows that above
-# what a cell returns.
+# PySpark logs an error that has a position in a query when it creates the exception, even if the
+# caller catches it. The log is JSON on stderr, with stack traces of Java and Python. A notebook
+# shows it above the result of the cell.
 _LOGGERS = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
 
 
 @contextlib.contextmanager
 def quiet() -> Iterator[None]:
-    """Keep this thread's errors out of the log of PySpark."""
+    """Keep the errors of this thread out of the log of PySpark."""
     here = threading.get_ident()
 
     def of_others(record: LogRecord) -> bool:

@@ -1,4 +1,4 @@
-"""Puts the jar and the extension on a session that is yet to be started."""
+"""Adds the jar and the extension to the settings of a new session."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from streamjoin._version import require_supported_pyspark
 _JARS_KEY = "spark.jars"
 _EXTENSIONS_KEY = "spark.sql.extensions"
 _FILES_KEY = "spark.sql.streaming.checkpointFileManagerClass"
-# Spark reads it from Hadoop's settings, into which either key leads.
+# Spark reads this setting from the Hadoop configuration; both keys end up there.
 _CHOSEN_FILES = (_FILES_KEY, f"spark.hadoop.{_FILES_KEY}")
 _FILES = "org.apache.spark.sql.streamjoin.checkpoint.LocalCheckpointFiles"
 
 
 def configure(builder: SparkSession.Builder) -> SparkSession.Builder:
-    """Put the jar of this package and its extension on a session builder.
+    """Add the jar of this package and its extension to a session builder.
 
     Parameters
     ----------
@@ -34,9 +34,9 @@ def configure(builder: SparkSession.Builder) -> SparkSession.Builder:
         its ``spark.jars`` and the extension to its ``spark.sql.extensions``, never twice. If the
         builder has no value, they are added to the value of ``spark-submit``,
         ``PYSPARK_SUBMIT_ARGS`` or ``spark-defaults.conf``. Jars in ``PYSPARK_SUBMIT_ARGS`` replace
-        those of a builder, so the jar is added to that variable of this process, too.
+        the jars of the builder, so the jar is also added to this environment variable.
 
-        ``spark.sql.streaming.checkpointFileManagerClass`` is set unless it is set already. Local
+        ``spark.sql.streaming.checkpointFileManagerClass`` is set if it has no value. Local
         checkpoints are then written without the processes that Hadoop starts for each file. A
         builder for a running Spark Connect server (``sc://``) stays unchanged: the server loads
         the jar when it starts.
@@ -49,11 +49,11 @@ def configure(builder: SparkSession.Builder) -> SparkSession.Builder:
     Raises
     ------
     pyspark.errors.PySparkTypeError
-        ``builder`` is no session builder: a session that runs cannot load the jar.
+        ``builder`` is not a session builder: a running session cannot load the jar.
     SetupError
-        The jar is not in the package or is of another version, the installed pyspark is
-        none of 4.0, 4.1, 4.2 and 4.3, there is no Java or one older than 17, or this process
-        has started Spark without the jar already, which takes it up no more.
+        The jar is not in the package or has another version. The version of the installed pyspark
+        is not 4.0, 4.1, 4.2 or 4.3. There is no Java, or it is older than 17. This process has
+        already started Spark without the jar: a running JVM cannot load it.
 
     Notes
     -----
@@ -70,7 +70,7 @@ def configure(builder: SparkSession.Builder) -> SparkSession.Builder:
     require_supported_pyspark()
     require_builder(builder)
     if _has_its_server(builder):
-        return builder  # it takes up no settings of this kind any more, and warns of them
+        return builder  # the server ignores these settings, with a warning
     require_jar_in_process()
     starts_java = _starts_java(builder)
     if starts_java:
@@ -91,38 +91,39 @@ def configure(builder: SparkSession.Builder) -> SparkSession.Builder:
 
 
 def _starts_java(builder: SparkSession.Builder) -> bool:
-    """Check whether the session will be of a JVM that this process is yet to start."""
+    """Check whether this process will start the JVM of the session."""
     running = "PYSPARK_GATEWAY_PORT" in os.environ or jvm_in_process() is not None
     return not running and not is_remote_only()
 
 
 def _has_its_server(builder: SparkSession.Builder) -> bool:
-    """Check whether the session is one of a server that runs, and has its jar or has none."""
+    """Check whether the session belongs to a running server, which cannot load the jar."""
     remote = builder._options.get("spark.remote", os.environ.get("SPARK_REMOTE", ""))
     return str(remote).startswith("sc://")
 
 
 def conf(base: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Give the Spark settings that load streamjoin.
+    """Return the Spark settings that load streamjoin.
 
     Parameters
     ----------
     base : Mapping of str to str, optional
-        Settings to start from; not changed. The jar and the extension are added to its
-        ``spark.jars`` and ``spark.sql.extensions`` (comma-separated lists), never twice; all its
-        other entries are in the result as they are. Default: none.
+        Settings to start from; they are not changed. The jar and the extension are added to the
+        lists ``spark.jars`` and ``spark.sql.extensions``, never twice. All other entries are
+        copied unchanged. Default: none.
 
     Returns
     -------
     dict of str to str
-        ``base`` with the jar and the extension, for ``SparkSession.builder.config(map=...)``, and
-        with this package's writer of checkpoints on local disks, if ``base`` names none.
+        ``base`` with the jar and the extension, for ``SparkSession.builder.config(map=...)``. If
+        ``base`` names no checkpoint file manager, the result has the one of this package for local
+        disks.
 
     Raises
     ------
     SetupError
-        The jar is not in the package or is of another version, or the installed pyspark is
-        none of 4.0, 4.1, 4.2 and 4.3.
+        The jar is not in the package or has another version, or the version of the installed
+        pyspark is not 4.0, 4.1, 4.2 or 4.3.
 
     Notes
     -----
@@ -132,7 +133,7 @@ def conf(base: Mapping[str, str] | None = None) -> dict[str, str]:
     settings = dict(base or {})
     jars = _entries(settings.get(_JARS_KEY))
     jar = jar_path()
-    # Cluster managers pass jars on under other folders and schemes; the file name stays.
+    # cluster managers copy jars to other folders and schemes, but keep the file name
     if _file_name(jar) not in map(_file_name, jars):
         jars.append(jar)
     extensions = _entries(settings.get(_EXTENSIONS_KEY))

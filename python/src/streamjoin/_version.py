@@ -1,4 +1,4 @@
-"""Which version this is, and which versions of Spark it runs on."""
+"""The version of this package, and the versions of Spark that it supports."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ try:
 except ModuleNotFoundError as error:
     if error.name != "pyspark":
         raise
-    # the wheel asks for none, lest pip replace the one of a cluster
+    # the wheel has no dependency on pyspark, or pip could replace the one of a cluster
     raise ImportError(
         "streamjoin runs on PySpark 4.0, 4.1, 4.2 or 4.3, and this Python has none. Install it:\n"
         '  pip install "pyspark>=4.0.1,<4.4"'
@@ -19,7 +19,7 @@ from streamjoin import _errors
 
 
 def _built() -> str:
-    """Give the version that the build has noted; also on PYTHONPATH and in an archive."""
+    """Read the version that the build has written; it also works on PYTHONPATH and in archives."""
     try:
         return files("streamjoin").joinpath("version.txt").read_text(encoding="utf-8").strip()
     except FileNotFoundError:
@@ -31,9 +31,9 @@ def _built() -> str:
 
 __version__ = _built()
 
-# Of 4.0, the release that lacks classes which the jar needs.
+# The release of 4.0 that lacks classes which the jar needs.
 _TOO_OLD = "4.0.0"
-# A version of Spark, and the one after which its jar is named.
+# A version of Spark, and the version in the name of its jar.
 _JAR_OF = {"4.0": "4.0", "4.1": "4.1", "4.2": "4.2", "4.3": "4.2"}
 
 
@@ -46,7 +46,7 @@ def require_supported(what: str, version: str) -> None:
 
 
 def range_of(what: str, version: str) -> str:
-    """Give the version of Spark after which the jar for this one is named."""
+    """Return the version of Spark in the name of the jar for this version."""
     found = _JAR_OF.get(".".join(version.split(".")[:2]))
     if found is None or version == _TOO_OLD:
         *others, last = _JAR_OF
@@ -54,5 +54,5 @@ def range_of(what: str, version: str) -> str:
     return found
 
 
-# Another pyspark lacks what the modules of this package import, which would say less.
+# First, for a clear error: the imports of this package fail with an unsupported pyspark.
 require_supported_pyspark()

@@ -1,4 +1,4 @@
-"""What a view of running joins shows, in a terminal and in a notebook alike."""
+"""The parts of a live view that the terminal and the notebook share."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _SECOND = 1_000
 
 
 def header(known: Known) -> str:
-    """Name the query and its last batch, at a time in the zone of the session."""
+    """Return the header: the query and its last batch, with its time in the session's zone."""
     last = known.progress[-1]
     name = last.get("name") or last.get("id") or "query"
     took = last.get("durationMs", {}).get("triggerExecution", 0)
@@ -22,14 +22,14 @@ def header(known: Known) -> str:
 
 
 def name_of(join: JoinKnown, side: str) -> str:
-    """Name an input as the doctor does, by its alias where it has one."""
+    """Return the display name of an input: its alias if it has one, else its side."""
     return alias(join.described, side) or side
 
 
 def floor(join: JoinKnown) -> int:
-    """Give the least distance that a scale of watermarks spans: the longest lag, or a second.
+    """Return the smallest span of a scale of watermarks: the longest lag, or a second.
 
-    Smaller distances are part of how a healthy query runs.
+    Smaller distances are normal in a healthy query.
     """
     lags = join.reported.last.of("lag")
     numbers = any(join.is_number(column) for column in join.reported.columns())
@@ -37,5 +37,5 @@ def floor(join: JoinKnown) -> int:
 
 
 def late_share(join: JoinKnown, side: str) -> tuple[int, int]:
-    """Count the late rows of an input, and all of them, over the batches that are known."""
+    """Count the late rows and all rows of an input, over the known batches."""
     return join.reported.total(of("lateRows", side)), join.reported.total(of("inputRows", side))

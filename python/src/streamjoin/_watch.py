@@ -1,4 +1,4 @@
-"""The joins of a query, seen live."""
+"""A live view of the joins of a query."""
 
 from __future__ import annotations
 
@@ -21,24 +21,24 @@ from streamjoin._picture import picture
 from streamjoin._progress import reports, shown_span
 from streamjoin._view import floor, header, late_share, name_of, of
 
-# Characters of a bar: at most, at least, and those of the text behind one.
+# Characters of a bar, at most and at least, and of the text after it.
 _BAR, _SHORT_BAR = 40, 8
 _AFTER_BAR = len("2024-05-04 10:00:00, 11 minutes 30 seconds behind the clock")
 _POLL_SECONDS = 0.5
 
-# Marks an input of which half of the rows are late; its line is red in a terminal. The first word
-# of it is there in a narrow one, too.
+# Mark an input of which half of the rows are late; its line is red in a terminal. A narrow terminal
+# cuts the second mark, but not the first.
 _ALARM, _MARK = " (!)", "  <- half of its rows or more are late"
 
 
 def watch(query: StreamingQuery, *, timeout: float | None = None) -> None:
     """Show the joins of a query, redrawn with each batch, until the query ends.
 
-    For each join it shows the watermarks against the clock and against each other, the buffered
-    rows, and the input, output and late rows of the last batch. In a notebook it is a picture that
-    replaces the cell's output. In a terminal it is a few lines that stay in place, cut to the
-    width. Interrupting it does not stop the query. Inputs have their aliases, and times are in the
-    time zone of the session.
+    For each join it shows the watermarks relative to the clock and to each other. It also shows
+    the buffered rows, and the input, output and late rows of the last batch. In a notebook, a
+    picture replaces the cell's output. In a terminal, a few lines are redrawn in place, cut to the
+    width. An interrupt ends the view, not the query. Inputs have their aliases, and times are in
+    the time zone of the session.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ def watch(query: StreamingQuery, *, timeout: float | None = None) -> None:
     Raises
     ------
     pyspark.errors.PySparkTypeError
-        An argument is of another type than the ones above.
+        An argument has another type than the ones above.
 
     Notes
     -----
@@ -80,7 +80,7 @@ def watch(query: StreamingQuery, *, timeout: float | None = None) -> None:
 
 
 class _View:
-    """The reports of a query with its plan, which is read once it has a join."""
+    """The reports of a query and its plan, which is read until it contains a join."""
 
     def __init__(self, query: StreamingQuery) -> None:
         self._query = query
@@ -102,9 +102,9 @@ def _zone() -> tzinfo:
 
 
 def render(known: Known | Sequence[Any], width: int | None = None) -> list[str]:
-    """Draw the joins of a query, line by line: of progress reports, the oldest first.
+    """Draw the joins of a query as lines, from progress reports, the oldest first.
 
-    Bars are shorter where `width` characters leave less room.
+    Bars are shorter if `width` characters leave less room.
     """
     if not isinstance(known, Known):
         known = Known(reports(known))
@@ -129,7 +129,7 @@ def _join(join: JoinKnown, width: int | None) -> list[str]:
 
 
 def _watermarks(join: JoinKnown, width: int | None) -> list[str]:
-    """Give a line for each column; the bar is how far it is behind the one that is ahead of all."""
+    """Draw a line for each column; the bar shows the distance to the most advanced watermark."""
     last = join.reported.last
     marks, delays = last.of("watermark"), last.of("delay")
     said = {column: join.said(column) for column in sorted({**last.of("lag"), **marks})}
@@ -181,7 +181,7 @@ def _drawing() -> Callable[[Known], None]:
 
 
 def _notebook() -> Callable[[Known], None] | None:
-    """Draw in a notebook, where there is one; IPython in a terminal is a terminal."""
+    """Return a function that draws in a notebook, if this is one; IPython in a terminal is not."""
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython is not None else None
     if shell is None or not hasattr(shell, "kernel"):
@@ -191,7 +191,7 @@ def _notebook() -> Callable[[Known], None] | None:
     shown: Any = display
 
     def draw(known: Known) -> None:
-        # what Spark writes of its stages meanwhile goes, too
+        # this also clears the progress of stages that Spark writes
         shown.clear_output(wait=True)
         shown.display(shown.HTML(picture(known)))
 
@@ -208,7 +208,7 @@ def _in_terminal(out: TextIO) -> Callable[[Known | Sequence[Any]], None]:
             out.flush()
             return
         columns, rows = shutil.get_terminal_size()
-        # a line that is wrapped, or has left the screen, could not be drawn over
+        # a line that wraps or scrolls off the screen could not be redrawn
         whole = render(known, columns - 1)[: rows - 1]
         lines = [_coloured(line[: columns - 1], _ALARM in line) for line in whole]
         if height:

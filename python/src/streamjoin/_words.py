@@ -1,4 +1,4 @@
-"""The words that arguments take: their types, and the check of a given word."""
+"""The valid values of arguments: their types, and their checks."""
 
 from __future__ import annotations
 
@@ -45,10 +45,10 @@ _OTHER_AS_OF = (
 
 
 def how(value: object) -> tuple[str, str | None]:
-    """Give a join type of Spark, and which rows of the right are matched."""
+    """Return the join type of Spark, and ``"last"`` for an as-of join."""
     words = get_args(How)
     kind = string("how", value)
-    # as DataFrame.join reads it
+    # normalized as in DataFrame.join
     plain = kind.lower().replace("_", "")
     if plain not in {word.replace("_", "") for word in words}:
         raise _not_among("how", kind, words, _OTHER_AS_OF if "asof" in plain else None)
@@ -69,7 +69,7 @@ def mode(value: object) -> str | None:
 
 
 def order_scope(value: object) -> str | None:
-    """Give the scope where it is not the one that holds anyway."""
+    """Return the scope, or None for the default."""
     word = _word("order_scope", "str", value, get_args(OrderScope))
     return None if word == "query" else word
 
@@ -79,7 +79,7 @@ def side(value: object) -> str | None:
 
 
 def sides(name: str, given: Mapping[Any, object]) -> None:
-    """Check the keys of a mapping by side, of which there is at least one."""
+    """Check the keys of a mapping by side; it must have at least one key."""
     if not given:
         raise _not_among(name, given, get_args(Side))
     for key in given:

@@ -9,12 +9,12 @@ from zoneinfo import ZoneInfo
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
-# As Spark takes it beside the names of regions: +09:00, UTC+9, GMT-3:30.
+# The offsets that Spark accepts besides names of regions: +09:00, UTC+9, GMT-3:30.
 _OFFSET = re.compile(r"(?:UTC|GMT|UT)?([+-])(\d{1,2})(?::?(\d{2}))?")
 
 
 def of_session(session: SparkSession) -> tzinfo:
-    """Give the zone in which `pending` and `explain` of a session show times."""
+    """Return the zone in which `pending` and `explain` of a session display times."""
     try:
         return zone(session.conf.get("spark.sql.session.timeZone") or "UTC")
     except PySparkException:
@@ -22,7 +22,7 @@ def of_session(session: SparkSession) -> tzinfo:
 
 
 def zone(name: str) -> tzinfo:
-    """Give the zone of a name of Spark's; UTC where this Python does not know it."""
+    """Return the zone of a name in Spark; UTC if this Python does not know it."""
     offset = _OFFSET.fullmatch(name)
     if offset:
         sign, hours, minutes = offset.groups()
@@ -31,5 +31,5 @@ def zone(name: str) -> tzinfo:
     try:
         return ZoneInfo(name)
     except (KeyError, ValueError, OSError):
-        # also where the system has no zones at all
+        # also if the system has no zone database
         return timezone.utc

@@ -15,7 +15,7 @@ from streamjoin._doctor import doctor
 from streamjoin._session import configure
 
 if __name__ != "__main__":
-    # the name belongs to the function, which an import of this module would hide
+    # an import of this module would hide the function of the same name
     raise ImportError("streamjoin.doctor is a function: from streamjoin import doctor")
 
 

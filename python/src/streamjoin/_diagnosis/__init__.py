@@ -1,1 +1,1 @@
-"""What `doctor` says: from reports, plans and state to findings."""
+"""The diagnosis of `doctor`: findings from reports, plans and state."""

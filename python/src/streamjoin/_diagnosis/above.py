@@ -1,4 +1,4 @@
-"""Findings about what stands above the join on top: an order, an aggregation, a filter."""
+"""Findings about operators above the topmost join: an order, an aggregation, a filter."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from streamjoin._progress import instant, shown_span
 
 
 def order_holds(s: Subject) -> Finding:
-    """Say until when an ordered output holds its rows back."""
+    """Report until when an ordered output buffers its rows."""
     rows = s.held.last.metrics.get("heldRows", 0)
     column = next(iter(s.held.columns()), "t")
     first = [w for w in s.known.waiting() if w.side == "held" and w.expires is not None]
@@ -52,7 +52,7 @@ def aggregation_waits(s: Subject) -> Finding:
 
 
 def _next_end(s: Subject, mark: str | None) -> NextEnd | None:
-    """Give the end of the window that is open at the watermark, if the plan shows windows."""
+    """Return the end of the window that is open at the watermark, if the plan has windows."""
     return None if mark is None else s.known.planned.next_end(milliseconds(instant(mark)))
 
 

@@ -13,9 +13,9 @@ from streamjoin._progress import shown_span
 
 @dataclass(frozen=True)
 class LagAdvice:
-    """The lag of a column that would have accepted the rows since the query first began.
+    """The lag of a column that would have accepted the rows since the first start of the query.
 
-    It follows from a sketch that is stored with the state, so a restart continues it.
+    It comes from a sketch that is stored with the state, so a restart continues it.
 
     Attributes
     ----------
@@ -24,8 +24,8 @@ class LagAdvice:
     now : int
         Its lag. All distances here are in milliseconds, or in the unit of a column of numbers.
     most : int
-        A lag with which at least 99.9 % of the rows would have been in time. It is less than half
-        as long again as the shortest such lag.
+        A lag with which at least 99.9 % of the rows would have been in time. It is less than 1.5
+        times the shortest such lag.
     all : int
         The lag with which all rows would have been in time.
     rows : int
@@ -54,17 +54,17 @@ class LagAdvice:
 
 @dataclass(frozen=True)
 class StateEstimate:
-    """The number of rows of an input that the bounds buffer, at the reported rate.
+    """An estimate of the state of an input: the rows that the bounds buffer at the reported rate.
 
     Attributes
     ----------
     input : str
         The input, with its name in the query.
     rows : int
-        Rows that the bounds buffer once the query has run for long enough. If a match removes a
-        row (semi and anti joins), there are fewer.
+        Rows that the bounds buffer in the steady state of the query. If a match removes a row (semi
+        and anti joins), there are fewer.
     size : int or None
-        Their bytes, by the size of the rows that are buffered now; None if there are none.
+        Their bytes, from the average size of the rows that are buffered now; None without rows.
     held : int
         Rows that are buffered now.
     kept_for : int
@@ -91,7 +91,7 @@ class StateEstimate:
 
 
 def lags(known: Known, wrong: Sequence[Subject] = ()) -> Iterator[LagAdvice]:
-    """Give the lag of each column, but of those whose times are `wrong`."""
+    """Return the lag advice for each column, except for columns whose times are `wrong`."""
     for join in known.joins:
         last = join.reported.last
         for column, rows in last.of("disorderRows").items():
@@ -108,7 +108,7 @@ def lags(known: Known, wrong: Sequence[Subject] = ()) -> Iterator[LagAdvice]:
 
 
 def sizes(known: Known, wrong: Sequence[Subject] = ()) -> Iterator[StateEstimate]:
-    """Estimate the state of each input, where the times of both can be compared."""
+    """Estimate the state of each input, if the times of both inputs are comparable."""
     for join in known.joins:
         if any(s.join is join for s in wrong):
             continue
@@ -136,19 +136,19 @@ def _size(join: JoinKnown, side: str) -> Iterator[StateEstimate]:
 
 
 def _kept(join: JoinKnown, side: str) -> Iterator[tuple[str, int]]:
-    """Give, for each bound that frees rows of a side, its own column and for how long it keeps."""
+    """Yield the own column and the buffering time of each bound that evicts rows of a side."""
     for bound in join.described.get("bounds", []):
         own, other = bound["later"], bound["earlier"]
         if own in join.times(side) and other not in join.times(side):
             fronts = join.front(own), join.front(other)
             lag = join.latest("lag", other)
             if fronts[0] is not None and fronts[1] is not None and lag is not None:
-                # rows come at the front of their own input and go by that of the other one
+                # a row arrives at the front of its own input, and the front of the other evicts it
                 yield own, bound["slack"] + lag + fronts[0] - fronts[1]
 
 
 def _rate(join: JoinKnown, side: str, said: str) -> float | None:
-    """Give the rows of a side for each unit by which its own time moved on."""
+    """Return the rows of a side per unit of its own event time."""
     columns = [c for c in join.reported.columns() if join.said(c) == said]
     marked = [
         (mark, batch)

@@ -9,17 +9,17 @@ SIDES = ("left", "right")
 
 
 def alias(described: Mapping[str, Any], side: str) -> str | None:
-    """Give the alias of an input, where it has one."""
+    """Return the alias of an input, if it has one."""
     of_times = _aliases(described, side)
     if len(of_times) == 1:
         return of_times[0]
-    # what no event time tells
+    # an input whose event times have no alias
     known: Mapping[str, str] = described.get("aliases", {})
     return None if of_times else known.get(side)
 
 
 def input_name(described: Mapping[str, Any], side: str) -> str:
-    """Name an input: ``o``, or ``the left input``; of several aliases ``the left input (o, d)``."""
+    """Name an input: ``o`` or ``the left input``; for several aliases ``the left input (o, d)``."""
     name = alias(described, side)
     if name is not None:
         return name
@@ -28,7 +28,7 @@ def input_name(described: Mapping[str, Any], side: str) -> str:
 
 
 def time_name(described: Mapping[str, Any], stored: str) -> str:
-    """Name a time that `pending` calls as the state does: ``d.dt`` of ``right.dt``."""
+    """Return the display name of a time with a name as in `pending`: ``d.dt`` for ``right.dt``."""
     said: Mapping[str, str] = described.get("said", {})
     return said.get(stored, stored)
 

@@ -1,8 +1,8 @@
 """The table of causes: their signals, the causes that take precedence, and their rank.
 
-A cause is found for a subject if all signals in `seen` are present, and none in `unseen`. A cause
-in `yields` that was found for the same join and input takes precedence: it explains this one. The
-findings have the order of the table, so the first one found is the headline.
+A subject has a cause if all signals in `seen` are present, and none in `unseen`. A cause in
+`yields` that was found for the same join and input takes precedence, as it explains this one. The
+findings have the order of the table, so the first finding is the headline.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from streamjoin._diagnosis.subjects import Scope, Subject
 class Cause:
     """One row of the table.
 
-    `seen` is looked at from left to right, so what costs a job of Spark stands last.
+    `seen` is evaluated from left to right, so a signal that needs a Spark job is last.
     """
 
     code: str
@@ -40,7 +40,7 @@ class Cause:
     yields: tuple[str, ...] = ()
 
 
-# Where rows of an input do not arrive, or cannot match, nothing that needs them is a cause.
+# Rows of an input do not arrive or cannot match. This explains other causes that need its rows.
 _NO_ROWS = ("REJECTED_AHEAD", "FILTERED_BELOW", "NULL_TIMES")
 
 _STUCK, _LOSES, _NOTE = Severity.STUCK, Severity.LOSES, Severity.NOTE
@@ -73,7 +73,7 @@ CAUSES: tuple[Cause, ...] = (
           seen=(S.AHEAD_OF_CLOCK,), yields=("OTHER_UNIT",)),
     Cause("MOSTLY_LATE", _LOSES, _INPUT, watermarks.mostly_late,
           seen=(S.HALF_LATE,)),
-    # ---- rows that wait ----
+    # ---- rows that wait for a watermark ----
     Cause("WATERMARK_STANDS", _STUCK, _TIME, watermarks.stands,
           seen=(S.STANDS, S.OTHERS_MOVE, S.AWAITED),
           yields=(*_NO_ROWS, "OTHER_UNIT", "WATERMARK_AHEAD")),
@@ -93,7 +93,7 @@ CAUSES: tuple[Cause, ...] = (
           seen=(S.KEY_MET, S.TIMES_MISS), unseen=(S.JOINED,)),
     Cause("CONDITION_NEVER_TRUE", _STUCK, _JOIN, matching.condition_never_true,
           seen=(S.KEY_MET, S.TIMES_FIT), unseen=(S.JOINED,)),
-    # ---- joins of changelogs ----
+    # ---- changelog joins ----
     Cause("MOSTLY_LATE", _LOSES, _CHANGES, changelog.mostly_late,
           seen=(S.CHANGES_HALF_LATE,)),
     Cause("MOSTLY_STALE", _LOSES, _CHANGES, changelog.mostly_stale,
@@ -110,7 +110,7 @@ CAUSES: tuple[Cause, ...] = (
           seen=(S.HELD_KEYS_DIFFER,)),
     Cause("STATE_GROWS", _LOSES, _CHANGES, changelog.state_grows,
           seen=(S.GROWS,)),
-    # ---- what stands above the join on top ----
+    # ---- operators above the topmost join ----
     Cause("MOSTLY_LATE", _LOSES, _ORDER, watermarks.late_in_order,
           seen=(S.HALF_LATE,)),
     Cause("MOSTLY_LATE", _LOSES, _SPARK, spark_drops.mostly_late,
@@ -123,7 +123,7 @@ CAUSES: tuple[Cause, ...] = (
           seen=(S.EMITTED, S.SINK_EMPTY), unseen=(S.OPERATOR_ABOVE, S.ORDER_HOLDS, S.ORDER_DROPS)),
     Cause("BACKLOG", _LOSES, _QUERY, whole_query.backlog,
           seen=(S.BEHIND,)),
-    # ---- rows that are lost while others come out ----
+    # ---- rows that are lost while others are emitted ----
     Cause("AHEAD_ROWS", _LOSES, _INPUT, watermarks.rejects_some,
           seen=(S.SOME_AHEAD,), unseen=(S.HALF_AHEAD,)),
     Cause("NULL_TIME_ROWS", _LOSES, _INPUT, inputs.some_null_times,
@@ -136,7 +136,7 @@ CAUSES: tuple[Cause, ...] = (
           seen=(S.SOME_LATE,), unseen=(S.HALF_LATE,)),
     Cause("LATE_ROWS", _LOSES, _SPARK, spark_drops.some_late,
           seen=(S.SOME_DROPPED,), unseen=(S.HALF_DROPPED,)),
-    # where rows are lost, their partners do not meet a key: that goes before
+    # partners of lost rows find no key, so lost rows take precedence
     Cause("NO_KEY_MET", _STUCK, _JOIN, matching.no_key_met,
           seen=(S.LOOKED_INTO, S.BOTH_PROBED), unseen=(S.JOINED, S.KEY_MET),
           yields=(*_NO_ROWS, "NO_KEY_MET", "OTHER_UNIT", "MOSTLY_LATE")),

@@ -1,4 +1,4 @@
-"""Findings about joins of changelogs: they emit nothing, or lose changes."""
+"""Findings about changelog joins that emit nothing or lose changes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from streamjoin._diagnosis.figures import LASTS, brought, of, share
 from streamjoin._diagnosis.findings import Finding
 from streamjoin._diagnosis.subjects import Subject
 
-# Rows of a side that are sampled.
+# The number of sampled rows of a side.
 _SAMPLE = 1000
 
 _ARRIVED = (
@@ -33,35 +33,35 @@ _NEEDED = {
 }
 
 
-# ---- what is seen ----
+# ---- facts ----
 
 
 def arrived(s: Subject) -> int:
-    """Count the changes of an input; none of an event-time join."""
+    """Count the changes of an input; 0 for an event-time join."""
     if "changesOut" not in s.last.metrics:
         return 0
     return sum(s.total(metric) for metric in _ARRIVED)
 
 
 def held(s: Subject, side: str | None = None) -> list[int]:
-    """Give the rows that are held of a side, batch by batch."""
+    """Return the number of stored rows of a side, by batch."""
     metric = of("bufferedRows", side or s.own)
     return [batch.metrics.get(metric, 0) for batch in s.of_join.batches]
 
 
 def is_half(s: Subject, metric: str) -> bool:
-    """See whether as many changes are lost in one way as are not lost at all."""
+    """Check whether `metric` counts at least as many changes as arrive without any loss."""
     lost = s.total(metric)
     return bool(lost) and lost >= arrived(s) - sum(s.total(each) for each in _LOST)
 
 
 def is_needed(s: Subject) -> bool:
-    """See whether nothing is emitted without a row of this side."""
+    """Check whether the join needs a row of this side to emit anything."""
     return s.own in _NEEDED.get(s.of_join.join_type, ())
 
 
 def grows(s: Subject) -> bool:
-    """See whether a side is held for ever, and more of it with each batch."""
+    """Check whether the state of a side has no limit and grows with each batch."""
     last = held(s)[-(LASTS + 1) :]
     growing = len(last) > LASTS and all(a < b for a, b in pairwise(last))
     limits = s.of_join.described.get("limits", {}).get(s.own)
@@ -71,12 +71,12 @@ def grows(s: Subject) -> bool:
 def held_keys_differ(s: Subject) -> bool:
     rows = [held(s, side)[-1] for side in SIDES]
     nothing = not s.total("changesOut", "")
-    # of more rows a sample of both sides may miss the keys that they share
+    # samples of more rows may miss the common keys of both sides
     looks = all(rows) and (nothing or max(rows) <= _SAMPLE)
     return looks and bool(matching.sampled(s).text)
 
 
-# ---- what is said ----
+# ---- findings ----
 
 
 def _loses(

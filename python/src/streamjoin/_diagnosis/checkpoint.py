@@ -1,4 +1,4 @@
-"""What the state alone tells, where there are no reports of a query."""
+"""Findings from the state alone, without reports of the query."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from streamjoin._pending import pending
 from streamjoin._progress import shown_time, wait
 
 _BATCHES = 3
-# As far as zones may be apart: the clock of the batch does not say of which one the times are.
+# The greatest difference of two time zones: the zone of the event times is unknown.
 _MARGIN = 15 * 3_600_000
 
 Waits = dict[tuple[int, str, str], dict[str, Any]]
@@ -30,7 +30,7 @@ Waits = dict[tuple[int, str, str], dict[str, Any]]
 def diagnose_checkpoint(
     folder: str, joins: list[dict[str, Any]], sample: Sample, zone: tzinfo
 ) -> Diagnosis:
-    # an ordered output without a join below has no description that says a batch
+    # an ordered output without a join has no description, which would have the batch
     batch = joins[0]["batch"] if joins else None
     there = _rows(folder, batch)
     now = _waiting(there)
@@ -39,18 +39,18 @@ def diagnose_checkpoint(
         *(f for join in joins for f in _contradiction(join)),
         *(f for join in joins for f in _ahead(join, now, zone)),
         *(f for join in joins for f in _stands(join, now, before)),
-        # what a changelog join notes of its rows is something else
+        # the match flags of a changelog join have another meaning
         *(f for join in joins if not join["changelog"] for f in _keys(join, now, sample)),
     ]
     return Diagnosis(tuple(found or [_nothing_wrong(batch, joins, there)]))
 
 
 def _rows(folder: str, batch: int | None) -> list[Row]:
-    """Count the rows that are there, by join, side and what they wait for, if for anything."""
+    """Count the rows in the state, by join, side and the column that they wait for."""
     try:
         rows = pending(folder, batch_id=batch)
     except PySparkException:
-        # Spark keeps the last 100 batches only
+        # Spark keeps only the last 100 batches
         return []
     numbers = isinstance(rows.schema["watermark"].dataType, IntegralType)
     time = F.lit(None) if numbers else F.expr("try_cast(max(watermark) AS TIMESTAMP)")

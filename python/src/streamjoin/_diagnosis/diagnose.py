@@ -1,4 +1,4 @@
-"""From what is known of a query to findings, by the table of causes."""
+"""Derives findings from the facts of a query, by the table of causes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from streamjoin._diagnosis.known import Known
 from streamjoin._diagnosis.signals import seen
 from streamjoin._diagnosis.subjects import Subject, subjects
 
-# Where a finding of these says that times are wrong, nothing is reckoned by them.
+# Times with one of these findings are wrong, so no advice is computed from them.
 _WRONG_TIMES = ("OTHER_UNIT", "WATERMARK_AHEAD")
 
 

@@ -1,4 +1,4 @@
-"""Figures of reports that several findings stand on."""
+"""Figures from the reports that several findings use."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ HOUR = 60 * MINUTE
 DAY = 24 * HOUR
 YEAR = 365 * DAY
 
-# Batches over which something must last before it is called so.
+# A condition must last for this number of batches to be a finding.
 LASTS = 3
 
 
@@ -28,7 +28,7 @@ def source_rows(report: Mapping[str, Any]) -> int:
 
 
 def brought(known: Known) -> list[int]:
-    """Give the rows of each source over all reports."""
+    """Return the number of rows of each source over all reports."""
     sources = len(known.progress[-1]["sources"]) if known.progress else 0
     return [
         sum(report["sources"][n].get("numInputRows") or 0 for report in known.progress)
@@ -41,7 +41,7 @@ def buffered(batch: Batch) -> int:
 
 
 def reported_rows(known: Known) -> int:
-    """Count what joins and orders hold by the last report."""
+    """Count the rows that joins and orders buffer in the last report."""
     last: list[dict[str, Any]] = known.progress[-1]["stateOperators"] if known.progress else []
     return sum(
         count
@@ -53,7 +53,7 @@ def reported_rows(known: Known) -> int:
 
 
 def emitted(known: Known) -> int:
-    """Count the rows that the join on top has surely emitted."""
+    """Count the rows that the topmost join has certainly emitted."""
     return sum(emitted_in(known, report) for report in known.progress)
 
 
@@ -62,13 +62,13 @@ def emitted_in(known: Known, report: Mapping[str, Any]) -> int:
     metrics = joins[0]["customMetrics"] if joins else {}
     if "changesOut" in metrics:
         return int(metrics["changesOut"])
-    # of an anti join rows that have met a partner are not emitted, and it may be one
+    # an anti join does not emit rows with a partner, and an unknown join may be an anti join
     joined = known.joins[0].join_type not in ("", "LEFT ANTI") if known.joins else False
     return int(metrics.get("nullPaddedRows", 0) + (metrics.get("joinedRows", 0) if joined else 0))
 
 
 def waiting_for(join: JoinKnown, side: str | None) -> int:
-    """Count the rows that wait for a side; of one that is not known, all that wait."""
+    """Count the rows that wait for a side; for an unknown side, all waiting rows."""
     if side is None:
         return buffered(join.reported.last)
     other = SIDES[1 - SIDES.index(side)]
@@ -76,7 +76,7 @@ def waiting_for(join: JoinKnown, side: str | None) -> int:
 
 
 def behind(source: Mapping[str, Any]) -> int | None:
-    """Count the messages of a source that are not read yet, if it reports them."""
+    """Count the unread messages of a source, if it reports them."""
     latest, end = _total(source.get("latestOffset")), _total(source.get("endOffset"))
     return None if latest is None or end is None else latest - end
 
@@ -97,7 +97,7 @@ def plain(said: str) -> str:
 
 
 def share(part: int, whole: int) -> str:
-    """Write a share in percent: ``45 %``; of less than one with a decimal that is not 0."""
+    """Format a share: ``45 %``; below 1 %, with the first decimal that is not 0."""
     percent = 100 * part / whole if whole else 0
     if percent >= 1 or not percent:
         return f"{percent:.0f} %"
@@ -105,7 +105,7 @@ def share(part: int, whole: int) -> str:
 
 
 def falls_behind(known: Known) -> tuple[int, int, int] | None:
-    """Give a source that falls behind: its number, its messages then, and now."""
+    """Return a source that falls behind: its number, its unread messages before and now."""
     for n in range(len(known.progress[-1]["sources"]) if known.progress else 0):
         counts = [behind(report["sources"][n]) for report in known.progress[-LASTS:]]
         if len(counts) == LASTS and None not in counts:

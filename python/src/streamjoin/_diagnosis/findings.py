@@ -11,7 +11,7 @@ from streamjoin._diagnosis.advice import LagAdvice, StateEstimate
 
 
 class Severity(Enum):
-    """How bad a finding is: its word, its sign, and its colour in a notebook."""
+    """The severity of a finding: its word, its sign, and its colour in a notebook."""
 
     STUCK = ("stuck", "\u2716", "#c62828")
     LOSES = ("loses", "\u25b2", "#e65100")
@@ -30,7 +30,7 @@ _SEVERITIES = {each.word: each for each in Severity}
 
 @dataclass(frozen=True)
 class Finding:
-    """One cause that holds rows back, or loses them.
+    """One cause of missing output or lost rows.
 
     Attributes
     ----------
@@ -39,15 +39,21 @@ class Finding:
     headline : str
         The finding in a sentence.
     figures : Mapping of str to int, float or str
-        The figures behind it. Times are text in the session's time zone. Distances are a subclass
-        of int, in milliseconds or in the unit of a column of numbers, and printed with that unit.
+        The figures of the finding. Times are text in the session's time zone. Distances are a
+        subclass of int, in milliseconds or in the unit of a column of numbers. Their text has the
+        unit.
     cause : str
         The cause in a sentence.
     write : str
         The line to write, or what to check; empty if there is nothing to do.
     severity : str
-        ``"stuck"``: rows are held back; ``"loses"``: rows are dropped, or the query falls behind;
-        ``"note"``: worth knowing; ``"unseen"``: unknown cause; ``"well"``: nothing is wrong.
+        One of these values:
+
+        - ``"stuck"``: the query cannot emit rows
+        - ``"loses"``: rows are dropped, or the query falls behind
+        - ``"note"``: worth knowing
+        - ``"unseen"``: the cause is unknown
+        - ``"well"``: nothing is wrong
     """
 
     code: str
@@ -62,17 +68,17 @@ class Finding:
 class Diagnosis:
     """All findings of a query or a checkpoint, the one that explains most first.
 
-    Printed it is text, in a notebook a table.
+    It prints as text, and in a notebook as a table.
 
     Attributes
     ----------
     findings : tuple of Finding
-        The causes that hold rows back, or lose them.
+        The causes of missing output or lost rows.
     lags : tuple of LagAdvice
-        For each column with an imposed order, the lag that would have accepted its rows; none for
+        For each column with an imposed order, the lag that would have accepted its rows. Empty for
         a folder, which has no reports.
     sizes : tuple of StateEstimate
-        For each input, the rows that the bounds buffer at the reported rate; none for a folder.
+        For each input, the rows that the bounds buffer at the reported rate. Empty for a folder.
     """
 
     findings: tuple[Finding, ...]
@@ -113,7 +119,7 @@ def _row(finding: Finding) -> str:
     more = "".join(f"<br>{escape(text)}" for text in texts if text)
     line = f"<br><code>{escape(finding.write)}</code>" if finding.write else ""
     edge = f"vertical-align:top;border-left:6px solid {severity.colour};white-space:nowrap"
-    # colour is not all there is: the sign and its word say the same
+    # the sign and its word repeat the colour, for readers who do not see it
     sign = f"<span style='color:{severity.colour}' title='{severity.word}'>{severity.sign}</span>"
     return (
         f"<tr><th style='text-align:left;{edge}'>{sign} {escape(finding.code)}</th>"

@@ -1,4 +1,4 @@
-"""Findings without a cause: that nothing is wrong, or that the cause is unknown."""
+"""Findings without a cause: nothing is wrong, or the cause is unknown."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def nothing_wrong(known: Known) -> Finding:
     there = rows_there(waiting, known.described_as)
     rows = sum(w.rows for w in waiting)
     if not known.described and not waiting:
-        # of a query that has ended the folder of its state may not be known, or be gone
+        # the state folder of a query that has ended may be unknown or deleted
         rows = reported_rows(known)
         there = (
             f"{held(rows, 'all joins') if rows else 'no row is held'} by its last report; "
@@ -52,7 +52,7 @@ def nothing_wrong(known: Known) -> Finding:
 
 
 def _summary(known: Known) -> str:
-    """Say how well it is: rows that are lost, however few, and joins without a pair count."""
+    """Summarize the health: mention any lost rows, and joins without a pair."""
     lost = list(_lost(known))
     if lost:
         return f"Few rows are lost ({'; '.join(lost)}), and nothing else is wrong"
@@ -62,7 +62,7 @@ def _summary(known: Known) -> str:
 
 
 def _lost(known: Known) -> Iterator[str]:
-    """Say of each input and order which share of its rows is lost, and how."""
+    """Describe the lost share of the rows of each input and order, by reason."""
     for join, side in product((*known.joins, *known.changelog_joins), SIDES):
         s = Subject(known, join, side)
         rows = changelog.arrived(s) or s.total("inputRows")
@@ -87,7 +87,7 @@ def _lost(known: Known) -> Iterator[str]:
 
 
 def _late_before(known: Known) -> str:
-    """Say that rows were late before the reports begin, which the stored distances tell."""
+    """Mention late rows from before the first report, by the stored greatest distances."""
     late = []
     for join in known.joins:
         for column in join.reported.columns():
@@ -107,7 +107,7 @@ def _late_before(known: Known) -> str:
 
 
 def _emitted_late(known: Known) -> str:
-    """Say of late rows that are emitted how many there are: they have not met their partners."""
+    """Mention emitted late rows: they were not joined with their partners."""
     emitted_late = [
         f"{share(s.total('lateRows'), s.total('inputRows'))} of {s.name}"
         for join, side in product(known.joins, SIDES)
@@ -117,16 +117,16 @@ def _emitted_late(known: Known) -> str:
 
 
 def _fewer(known: Known) -> str:
-    """Say what above the join lets only some of its rows through."""
+    """Mention operators above the join that pass only some of its rows."""
     sink, out, above = known.sink_rows(), emitted(known), known.planned.fewer_above
-    # an aggregation or a deduplication emits fewer rows than it gets
+    # an aggregation or a deduplication emits fewer rows than it reads
     if not above or sink is None or sink >= out or {*known.operators_above()} - {"globalLimit"}:
         return ""
     return f"Of {out} rows of the join {sink} have reached the sink, through {'; '.join(above)}."
 
 
 def _joins_nothing(known: Known) -> Iterator[bool]:
-    """Check for each join whether both inputs had rows and none of them matched."""
+    """Check for each join whether both inputs had rows, but none matched."""
     for join in known.joins:
         rows = [join.reported.total(of("inputRows", side)) for side in SIDES]
         yield all(rows) and not join.reported.total("joinedRows")
@@ -138,7 +138,7 @@ def _cannot_be_seen(known: Known) -> bool:
 
 
 def rows_there(waiting: Iterable[Waiting], described_as: Callable[[int], Mapping[str, Any]]) -> str:
-    """Say of the rows of joins and orders that they are there, and until when."""
+    """Describe the buffered rows of joins and orders, and until when they stay."""
     ordered = sorted(waiting, key=lambda w: (w.operator, w.side, w.waits_for or ""))
     said = [_are_there(described_as(each.operator), each) for each in ordered]
     return "; ".join(said) or "no rows wait"

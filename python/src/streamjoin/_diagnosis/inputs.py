@@ -1,4 +1,4 @@
-"""Findings about the rows of an input: none arrives, or their times are NULL."""
+"""Findings about the rows of an input: no row arrives, or their times are NULL."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from streamjoin._diagnosis.known import Known
 from streamjoin._diagnosis.subjects import Subject
 
 _NULL_KEYS = "a column of the equality is NULL in all rows"
-# A row without a time reaches the join, whatever its key, and is counted there.
+# A row without a time reaches the join with any key, and the join counts it.
 _OR_NO_TIME = re.compile(r"isnull\(\w+\) OR | OR isnull\(\w+\)")
 _NOT_NULL = re.compile(r"isnotnull\((\w+)\)")
 
@@ -19,21 +19,21 @@ _LOOK = "df.explain() shows what stands below the join."
 
 
 def of_sources(s: Subject) -> list[int]:
-    """Give the rows of the sources, of which the inputs of the lowest join are made.
+    """Return the number of rows of each source, if they are the input of the lowest join.
 
-    Of a join above it, and where an aggregation below holds rows back, they say nothing.
+    Empty for a join above it, and if an aggregation below buffers rows.
     """
     lowest = s.join is s.known.joins[-1] and not s.known.operators_below()
     return brought(s.known) if lowest else []
 
 
 def came(s: Subject) -> int:
-    """Count the rows of an input before anything dropped them, as far as the reports show."""
+    """Count the rows of an input before any drop, as far as the reports count them."""
     came = s.total("inputRows") + s.total("aheadRows")
     if s.total("inputRows") > s.total("nullTimeRows"):
         return came
-    # none with a time arrives, so a filter may have dropped the rest: the source of the input has
-    # brought no fewer rows than the least of the sources; which one it is they do not say
+    # No row with a time arrives, so a filter may have dropped the others. The reports do not name
+    # the source of the input, but it has at least as many rows as the smallest source.
     return max(came, min(of_sources(s), default=0))
 
 
@@ -53,7 +53,7 @@ def filtered_below(s: Subject) -> Finding:
 
 
 def _what_filters(s: Subject) -> tuple[str, str]:
-    """Say what the plan leaves of the causes, and what to look at."""
+    """Describe the causes that the plan does not exclude, and the place to look at."""
     planned = s.of_join.planned
     below = None if planned is None else planned.below[s.own]
     if planned is None or below is None:
@@ -85,13 +85,13 @@ def _what_filters(s: Subject) -> tuple[str, str]:
 
 
 def _keys(s: Subject) -> str:
-    """Name the columns of the equality of one side, as the plan calls them."""
+    """Return the columns of the equality of one side, with their names in the plan."""
     planned = s.of_join.planned
     keys = [] if planned is None else planned.described["keys"]
     return ", ".join(key.split(" = ")[0 if s.own == "left" else -1] for key in keys)
 
 
-# What stands below a join and passes each row on, but for filters.
+# Operators below a join that pass every row.
 _PASS = ("StreamJoinInput", "ImposeOrder", "EventTimeWatermark", "Project", "Union", "Coalesce")
 _MOVE = ("StreamExchange", "Exchange", "ToBuckets")
 _READ = (
@@ -105,7 +105,7 @@ _READ = (
 
 
 def null_keys(known: Known) -> str:
-    """Say how many rows have not reached the only join of a query for NULL in their keys."""
+    """Mention rows that did not reach the only join of a query because of NULL in their keys."""
     if len(known.joins) != 1 or known.changelog_joins:
         return ""
     sides = [Subject(known, known.joins[0], side) for side in SIDES]
@@ -131,7 +131,7 @@ def _passes_all_but_nulls(s: Subject) -> bool:
 
 
 def _only_nulls(s: Subject, text: str) -> bool:
-    """Recognize the filter on NULL keys, which every such join has."""
+    """Recognize the filter on NULL keys, which Spark adds below every such join."""
     rest = _OR_NO_TIME.sub("", text)
     known = {plain(name) for name in (*_keys(s).split(", "), *s.of_join.times(s.own))}
     others = set(_NOT_NULL.findall(rest)) - known

@@ -1,4 +1,4 @@
-"""What would make the keys of two samples equal."""
+"""Finds a function that makes the keys of two samples equal."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Any
 
 from streamjoin._diagnosis.called import alias
 
-# An equality as it lies beside the state: two names and a type.
+# An equality in the description next to the state: two names and a type.
 _NAMES = re.compile(r"`?([\w ]+)`? <?=>? `?([\w ]+)`?: .*")
 
-# The least that makes them equal is said.
+# From the smallest change; the first one with equal keys is reported.
 _CHANGES = (
     ("trim({})", str.strip),
     ("lower({})", str.lower),
@@ -24,9 +24,9 @@ _CHANGES = (
 
 @dataclass(frozen=True)
 class Agreement:
-    """What samples of both sides show, in a sentence, and the line to write.
+    """The comparison of samples of both sides as a sentence, and the line to write.
 
-    `explains`: the samples show why keys do not match, not only that they differ.
+    `explains`: the samples reveal why keys do not match, not only that they differ.
     """
 
     text: str = ""
@@ -40,7 +40,7 @@ class Agreement:
 def agreement(
     described: Mapping[str, Any], sample: Mapping[str, list[dict[str, Any]]]
 ) -> Agreement:
-    """Compare samples of the rows that wait on both sides, key by key."""
+    """Compare samples of the buffered rows of both sides, key by key."""
     for key in described.get("keys", []):
         names = _NAMES.fullmatch(key)
         if names is None:

@@ -1,4 +1,4 @@
-"""The facts of a query from which findings follow."""
+"""The facts of a query, from which the findings follow."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from streamjoin._progress import (
     shown_time,
 )
 
-# Rows that wait, by side, of the join with a number.
+# Maps the number of a join to buffered rows by side.
 Sample = Callable[[int], Mapping[str, list[dict[str, Any]]]]
 
 _NUMBERS = ("long", "integer", "short", "byte")
@@ -36,8 +36,8 @@ _NUMBERS = ("long", "integer", "short", "byte")
 class Waiting:
     """Rows of one side that wait for one column.
 
-    `expires` and `watermark` are as `pending` shows them; `unmatched` counts the rows that are
-    emitted without a match if none comes.
+    `expires` and `watermark` are as in `pending`. `unmatched` counts the rows that will be emitted
+    without a match if no partner arrives.
     """
 
     operator: int
@@ -51,10 +51,10 @@ class Waiting:
 
 @dataclass(frozen=True)
 class Known:
-    """All inputs of a diagnosis; what costs a Spark job is computed when it is needed.
+    """All inputs of a diagnosis; a fact that needs a Spark job is computed on demand.
 
-    `described` is what lies beside the state, of which there is none where the checkpoint is gone.
-    `next_batch` says when the next batch begins, where a trigger decides that.
+    `described` has the descriptions next to the state; empty if the checkpoint was deleted.
+    `next_batch` describes when the next batch begins, if a trigger decides that.
     """
 
     progress: Sequence[dict[str, Any]] = ()
@@ -77,20 +77,20 @@ class Known:
         return {}
 
     def samples(self, operator: int) -> Mapping[str, list[dict[str, Any]]]:
-        """Give rows that wait in a join, by side; looked at once."""
+        """Return sampled rows of a join, by side; cached."""
         if operator not in self._sampled:
             self._sampled[operator] = self.sample(operator)
         return self._sampled[operator]
 
     @cached_property
     def joins(self) -> list[JoinKnown]:
-        """The event-time joins, the one on top first."""
+        """The event-time joins, the topmost first."""
         reported = joins(list(self.progress))
         return self._known(reported, [d for d in self.described if not d.get("changelog")], False)
 
     @cached_property
     def changelog_joins(self) -> list[JoinKnown]:
-        """The joins of changelogs, the one on top first."""
+        """The changelog joins, the topmost first."""
         reported = changelog_joins(list(self.progress))
         return self._known(reported, [d for d in self.described if d.get("changelog")], True)
 
@@ -101,13 +101,13 @@ class Known:
 
     @cached_property
     def of_spark(self) -> list[Join]:
-        """Spark's own stateful operators, the one on top first."""
+        """Spark's own stateful operators, the topmost first."""
         return of_spark(list(self.progress))
 
     def _known(
         self, reported: list[Join], described: list[Mapping[str, Any]], changelog: bool
     ) -> list[JoinKnown]:
-        # reports have the join on top first; numbers count from the one below
+        # reports have the topmost join first; operator numbers count from the lowest join
         left = sorted(described, key=lambda d: d["operator"], reverse=True)
         fits = len(left) == len(reported)
         known = []
@@ -116,7 +116,7 @@ class Known:
             if not fits:
                 known.append(JoinKnown(join, None, planned, self.zone))
                 continue
-            # of joins side by side either may come first: the columns tell
+            # joins of parallel branches have no order: match them by their columns
             found = max(
                 (JoinKnown(join, d, planned, self.zone) for d in left), key=JoinKnown.columns_found
             )
@@ -125,40 +125,40 @@ class Known:
         return known
 
     def described_as(self, operator: int) -> Mapping[str, Any]:
-        """Give the description next to the state of a join, by its number; empty for an order."""
+        """Return the description next to the state of a join by its number; empty for an order."""
         return next((d for d in self.described if d["operator"] == operator), {})
 
     def sink_rows(self) -> int | None:
-        """Give the rows that have reached the sink, where it counts them."""
+        """Return the number of rows that have reached the sink, if it counts them."""
         counts = [report["sink"].get("numOutputRows", -1) for report in self.progress]
         return None if not counts or min(counts) < 0 else sum(counts)
 
     def operators_above(self) -> list[str]:
-        """Give Spark's stateful operators above the joins, the one on top first."""
+        """Return Spark's stateful operators above the joins, the topmost first."""
         above = takewhile(lambda name: name != JOIN, self.operators())
         return [name for name in above if name != ORDER]
 
     def operators_below(self) -> list[str]:
-        """Give those below the joins."""
+        """Return Spark's stateful operators below the joins, the lowest first."""
         return list(takewhile(lambda name: name != JOIN, reversed(self.operators())))
 
     def operators(self) -> list[str]:
-        """Give all stateful operators, the one on top first."""
+        """Return all stateful operators, the topmost first."""
         operators = self.progress[-1]["stateOperators"] if self.progress else []
         return [operator["operatorName"] for operator in operators]
 
     def time(self, ms: int) -> str:
-        """Write a point in time as `pending` does, in the zone of the session."""
+        """Format a point in time as `pending` does, in the zone of the session."""
         return shown_time(ms, self.zone)
 
     def clock(self, report: Mapping[str, Any]) -> str:
-        """Say when the batch of a report began."""
+        """Return when the batch of a report began, formatted."""
         return shown_time(round(instant(report["timestamp"]).timestamp()) * 1000, self.zone)
 
 
 @dataclass(frozen=True)
 class _Planned:
-    """The way to what the plan says of a join, which is read when it is asked for."""
+    """Returns the join in the plan, which is read on demand."""
 
     known: Known
     number: int
@@ -189,24 +189,24 @@ class JoinKnown:
 
     @cached_property
     def described(self) -> Mapping[str, Any]:
-        """The description next to the state, else the plan's; empty if there is neither."""
+        """The description next to the state, else from the plan, else empty."""
         if self.stored is not None:
             return self.stored
         return {} if self.planned is None else self.planned.described
 
     @property
     def join_type(self) -> str:
-        """The type of the join as explain says it; empty where it is not known."""
+        """The type of the join, spelled as in explain; empty if it is unknown."""
         return str(self.described.get("joinType", ""))
 
     def preserves(self, side: str) -> bool:
-        """Check whether unmatched rows of a side are emitted; False where it is not known."""
+        """Check whether unmatched rows of a side are emitted; False if the join type is unknown."""
         return self.join_type in ("FULL OUTER", f"{side.upper()} OUTER") or (
             self.join_type == "LEFT ANTI" and side == "left"
         )
 
     def input(self, side: str) -> str:
-        """Name an input as the person does."""
+        """Return the display name of an input."""
         return input_name(self.described, side)
 
     def times(self, side: str) -> dict[str, str]:
@@ -218,7 +218,7 @@ class JoinKnown:
         return found[0] if len(found) == 1 else None
 
     def said(self, column: str) -> str:
-        """Name a column of a metric as the person does."""
+        """Return the display name of a column of a metric."""
         return self._find(column)[0]
 
     def columns_found(self) -> int:
@@ -230,14 +230,14 @@ class JoinKnown:
         return kind in _NUMBERS if kind else not self._has_delay(column)
 
     def has_zone(self, column: str) -> bool:
-        """Check whether a column is a point in time, which is shown in the zone of the session."""
+        """Check whether a column is a point in time, displayed in the zone of the session."""
         kind = self._find(column)[1]
         if kind in (None, SOME_TIME):
             return self._has_delay(column)
         return kind not in ("timestamp_ntz", "date")
 
     def _has_delay(self, column: str) -> bool:
-        """Check whether a column is held against the clock: only points in time are."""
+        """Check whether a column is compared with the clock: only points in time are."""
         said = self.said(column)
         return any(self.said(c) == said for batch in self.batches for c in batch.of("delay"))
 
@@ -253,22 +253,22 @@ class JoinKnown:
         return column, None
 
     def span(self, column: str, distance: int) -> str:
-        """Write a distance of a column: as people say it, or the number."""
+        """Format a distance of a column: as a span of time, or as a number."""
         return str(distance) if self.is_number(column) else shown_span(distance)
 
     def distance(self, column: str, distance: int) -> Distance:
-        """Give a distance of a column as a figure, with its unit."""
+        """Return a distance of a column as a figure with its unit."""
         unit = f"in the unit of {self.said(column)}" if self.is_number(column) else ""
         return Distance(distance, unit)
 
     def time(self, column: str, value: int) -> str:
-        """Write a value of a column: a time in the zone of the session, or the number."""
+        """Format a value of a column: a time in the zone of the session, or a number."""
         if self.is_number(column):
             return str(value)
         return shown_time(value, self.zone if self.has_zone(column) else timezone.utc)
 
     def reach(self) -> int:
-        """Give how far apart the times of a pair can be, as far as the bounds say."""
+        """Return the largest distance of the times of a pair that the bounds allow."""
         return max((abs(b["slack"]) for b in self.described.get("bounds", [])), default=0)
 
     def slack(self, later: str, earlier: str) -> int | None:
@@ -278,7 +278,7 @@ class JoinKnown:
         return None
 
     def latest(self, metric: str, said: str) -> int | None:
-        """Give the last value of a metric of a column."""
+        """Return the latest value of a metric of a column."""
         for batch in reversed(self.batches):
             for column, value in batch.of(metric).items():
                 if self.said(column) == said:
@@ -286,12 +286,12 @@ class JoinKnown:
         return None
 
     def last_of(self, metric: str) -> int | None:
-        """Give a metric of the last batch that has it."""
+        """Return a metric from the last batch that has it."""
         with_it = [b.metrics[metric] for b in self.batches if metric in b.metrics]
         return with_it[-1] if with_it else None
 
     def front(self, said: str) -> int | None:
-        """Give the largest time of a column: its watermark plus its lag."""
+        """Return the largest time of a column: its watermark plus its lag."""
         mark, lag = self.latest("watermark", said), self.latest("lag", said)
         return None if mark is None or lag is None else mark + lag
 

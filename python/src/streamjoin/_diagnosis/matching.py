@@ -1,4 +1,4 @@
-"""Findings about pairs: bounds, keys and times that cannot meet."""
+"""Findings about pairs: bounds, keys and times that cannot match."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from streamjoin._diagnosis.keys import Agreement, agreement
 from streamjoin._diagnosis.known import JoinKnown, Sample
 from streamjoin._diagnosis.subjects import Subject
 
-# Zones are at most so many hours apart from that of the session.
+# The greatest difference of a time zone from that of the session, in hours.
 _ZONES = 14
 
-# By how much two times differ of which one was read in another unit; the least such time, in the
-# unit of the smaller: a number below it is a counter rather than a time.
+# The factor between two times if one was read in another unit. A number below the least time is a
+# counter rather than a time.
 _FACTORS = (1_000, 1_000_000, 1_000_000_000)
 _LEAST_TIME = 100_000_000
 
 
 def contradictory(s: Subject) -> Finding:
-    # what is beside no state has no number: the lowest join counts from 0
+    # without a description next to the state, count from 0 at the lowest join
     joins = s.known.joins
     lowest = len(joins) - 1 - next((i for i, join in enumerate(joins) if join is s.join), 0)
     return contradiction(s.of_join.described.get("operator", lowest))
@@ -44,7 +44,7 @@ def contradiction(operator: int) -> Finding:
 
 
 def sampled(s: Subject) -> Agreement:
-    """Compare the keys of the rows that wait, where the state is there to be looked at."""
+    """Compare the keys of the buffered rows, if the state is available."""
     stored = s.of_join.stored
     if stored is None or not stored.get("keys"):
         return Agreement()
@@ -64,7 +64,7 @@ def no_key_met(s: Subject) -> Finding:
 
 
 def _gone(s: Subject) -> str:
-    """Say of the rows that nothing can meet any more: a partner may be among them."""
+    """Mention rows that can no longer match: a partner may be among them."""
     said = [
         f"{count} {what}"
         for metric, what in _GONE.items()
@@ -84,11 +84,11 @@ _GONE = {
 
 
 def none_probed(s: Subject) -> bool:
-    """See whether no row of an input has looked for a partner: those of NULL keys do not.
+    """Check whether no row of an input has probed for a partner, as rows with NULL keys do not.
 
-    They are emitted at once, and neither buffered nor evicted; what was looked into is no more
-    than the rows of the other input. If nothing was, bounds that contradict each other are another
-    reason, which a description of the join excludes.
+    The join emits such rows at once, and neither buffers nor evicts them. All probes then come from
+    the other input. Without any probe, contradictory bounds are another possible reason. So the
+    description of the join is required in this case, to exclude it.
     """
     other = SIDES[1 - SIDES.index(s.own)]
     kept = any(
@@ -166,20 +166,20 @@ def _keys_differ(
 
 @dataclass(frozen=True)
 class Unit:
-    """Two times with a constant factor: one of them was read in another unit."""
+    """Two times that differ by a factor: one of them was read in another unit."""
 
     larger: str
     smaller: str
     factor: int
     is_number: bool
-    # of points in time the one that is not near the clock
+    # the point in time that is further from the clock
     wrong: str = ""
 
 
 def other_unit(join: JoinKnown) -> Unit | None:
     """Compare the largest times of both inputs.
 
-    The condition compares these times as they are: one with `o.ts * 1000` knows of the units.
+    Only if the condition compares them directly: `o.ts * 1000` in it already converts the unit.
     """
     lookup = join.described.get("lookup", {})
     names = [lookup.get(side) for side in SIDES]
@@ -206,7 +206,8 @@ def other_unit(join: JoinKnown) -> Unit | None:
     return Unit(larger, smaller, factor, False, wrong)
 
 
-# What a number is, and what it was read as, where it comes out too small; in turn: too large.
+# The unit of a number, and the unit as which it was read if the time is too small. If the time is
+# too large, the reverse.
 _READ_AS = {
     1_000: ("seconds", "milliseconds"),
     1_000_000: ("seconds", "microseconds"),
@@ -277,7 +278,7 @@ def times_never_meet(s: Subject) -> Finding:
         if not number and other_unit(join) is None:
             hours = _hours(distance, -low, high)
     elif not number and other_unit(join) is None:
-        # with one bound alone enough hours always do
+        # with only one bound, some number of hours always fits
         hours = -(-abs(miss) // HOUR) * (1 if miss > 0 else -1)
         hours = hours if abs(hours) <= _ZONES else None
     zone = ""
@@ -299,7 +300,7 @@ def times_never_meet(s: Subject) -> Finding:
 
 
 def _wider(join: JoinKnown, left: str, right: str, distance: int | None) -> str:
-    """Say what the condition would have to allow."""
+    """Describe what the condition would have to allow."""
     if other_unit(join) is not None:
         return "Bring the times of both inputs to one unit."
     if distance is None or abs(distance) > YEAR:
@@ -315,7 +316,7 @@ def _wider(join: JoinKnown, left: str, right: str, distance: int | None) -> str:
 
 
 def _hours(distance: int, low: int, high: int) -> int | None:
-    """Give the fewest whole hours that bring a distance into its bounds; of a zone, none more."""
+    """Return the smallest shift in hours that fits the bounds, up to that of a time zone."""
     fits = [n for n in range(-_ZONES, _ZONES + 1) if n and low <= distance - n * HOUR <= high]
     return min(fits, key=abs, default=None)
 

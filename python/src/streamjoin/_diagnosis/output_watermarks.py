@@ -1,4 +1,4 @@
-"""What explain says of the watermarks that a join emits.
+"""Reads the output watermarks of a join from the text of explain.
 
 Example: ``output watermark of o.ot: the latest o.ot seen - 1 minute, or if that is less, the latest
 d.dt seen - 1 hour 1 minute``.
@@ -18,9 +18,9 @@ _UNITS = {"day": 86_400_000, "hour": 3_600_000, "minute": 60_000, "second": 1_00
 
 
 def held_back(lines: Sequence[str], column: str | None) -> int | None:
-    """Give how far a watermark that is emitted may be behind the slowest one of the inputs.
+    """Return how far an output watermark may be behind the slowest watermark of the inputs.
 
-    None: the text does not tell. Without a column it is that of the slowest one.
+    None: unknown. Without a column, the result is for the slowest output watermark.
     """
     lags = {found[1]: found[2].strip() for line in lines if (found := _INPUT.match(line))}
     held = [
@@ -33,7 +33,7 @@ def held_back(lines: Sequence[str], column: str | None) -> int | None:
 
 
 def _behind(text: str, lags: dict[str, str]) -> int | None:
-    """Read ``x, or if that is less, y``; y may be ``the largest of`` several."""
+    """Parse ``x, or if that is less, y``; y may be ``the largest of`` several."""
     own, _, other = text.partition(", or if that is less, ")
     first = _term(own, lags)
     others = [_term(each, lags) for each in other.removeprefix("the largest of ").split(", ")]
@@ -60,7 +60,7 @@ def _plain(name: str) -> str:
 
 
 def distance(text: str | None) -> int | None:
-    """Read a distance as explain says it; of a number, the number."""
+    """Parse a distance in the format of explain; a number stays a number."""
     if text is None:
         return 0
     if re.fullmatch(r"\d+", text):

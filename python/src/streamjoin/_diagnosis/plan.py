@@ -1,7 +1,7 @@
-"""What the text of ``query.explain()`` shows of the joins of a query.
+"""Reads the joins of a query from the text of ``query.explain()``.
 
-It is there for queries that have ended, on classic sessions and on Spark Connect alike, also where
-no checkpoint is left. Its lines are those that the reference shows.
+The text is available after the end of a query and without its checkpoint, on classic sessions and
+on Spark Connect. The reference page documents its lines.
 """
 
 from __future__ import annotations
@@ -23,26 +23,26 @@ _BOUND = re.compile(r"(\S+) >= (\S+)(?: ([+-]) (.*))?")
 _INPUT = re.compile(r"a row of (.+?) is (?:not )?kept")
 _IDENTITY = re.compile(r"#\d+L?(?:-T\d+ms)?")
 
-# Of a window: where its first one begins, how far apart they begin, and how long one is.
+# Of windows: the offset of the first start, the slide, and the length.
 _WINDOW = re.compile(r"LongType\) - (-?\d+)\) % (\d+)\)")
 _WIDTH = re.compile(r"\) \+ (\d+)\), LongType, TimestampType")
 
 # The column of a window.
 _WINDOWED = re.compile(r"precisetimestampconversion\((\w+), ")
 
-# After how long an input that brings nothing is not waited for.
+# The idle timeout of an input.
 _IDLE = re.compile(r"; after ([^;,]+) without a row, ")
 
-# The type of a time, of which the plan does not tell which one it is.
+# The type of an event time whose exact type is not in the plan.
 SOME_TIME = "time"
 
-# What lets through fewer rows than it gets.
+# Operators that may emit fewer rows than they read.
 _FEWER = ("Filter", "StreamingGlobalLimit", "Generate", "StreamingDeduplicate")
 
 
 @dataclass(frozen=True)
 class Node:
-    """A node of a plan, with the lines that it lists below itself."""
+    """A node of a plan, with its detail lines."""
 
     depth: int
     text: str
@@ -51,10 +51,10 @@ class Node:
 
 @dataclass(frozen=True)
 class PlannedJoin:
-    """One join as the plan has it.
+    """One join in the plan.
 
-    `below` has what stands between each input and its source, the topmost first; None where Spark
-    has left that out, as it does for an input without rows.
+    `below` has the operators between each input and its source, the topmost first. It is None if
+    Spark has removed them, as for an input without rows.
     """
 
     node: Node
@@ -62,7 +62,7 @@ class PlannedJoin:
 
     @cached_property
     def described(self) -> dict[str, Any]:
-        """The same keys as the description next to the state, as far as the text has them."""
+        """The keys of the description next to the state, as far as the text has their values."""
         bounds = list(self._bounds())
         names = dict.fromkeys(
             name for bound in bounds for name in (bound["later"], bound["earlier"])
@@ -91,13 +91,13 @@ class PlannedJoin:
         return any(line.startswith("late rows") for line in self.node.lines)
 
     def keeps_ahead(self, column: str) -> bool:
-        """Check whether rows beyond ``max_ahead`` are kept, and only do not move the watermark."""
+        """Check whether rows beyond ``max_ahead`` are joined, without moving the watermark."""
         plain = column.rpartition(".")[2]
         of = [x for x in self._watermarks() if x.partition(":")[0].rpartition(".")[2] == plain]
         return any("ahead of its batch" in line and "is dropped" not in line for line in of)
 
     def idle_after(self, column: str) -> str:
-        """Give the ``idle_timeout`` of a column as explain says it; empty if it has none."""
+        """Return the ``idle_timeout`` of a column in the format of explain; empty without one."""
         plain = column.rpartition(".")[2]
         for line in self._watermarks():
             found = _IDLE.search(line)
@@ -106,7 +106,7 @@ class PlannedJoin:
         return ""
 
     def filters(self, side: str) -> list[str]:
-        """Give the parts of the condition that speak of one input alone."""
+        """Return the parts of the condition that use only one input."""
         mark = f": filter on rows of {self._input(side)}, before they are kept"
         return [
             line[len("condition ") :].partition(mark)[0]
@@ -119,7 +119,7 @@ class PlannedJoin:
         return any("added by the retention" in line for line in self.node.lines)
 
     def held_back(self, column: str | None = None) -> int | None:
-        """Give how far an output watermark may be behind the slowest watermark of the inputs."""
+        """Return how far an output watermark may be behind the slowest watermark of the inputs."""
         return held_back(self.node.lines, column)
 
     def _watermarks(self) -> list[str]:
@@ -156,13 +156,13 @@ class PlannedJoin:
         return None if name == f"the {side} input" else name
 
     def _is_of(self, name: str, side: str) -> bool:
-        """Check whether a time is of an input: by its alias, or that of the other input."""
+        """Check whether a time belongs to an input, by the alias of this or of the other input."""
         qualifier = name.rpartition(".")[0]
         own, other = (self._alias(s) for s in (side, SIDES[1 - SIDES.index(side)]))
         return qualifier == own if own else other is not None and qualifier != other
 
     def _kind(self, name: str) -> str:
-        """Tell numbers from times; which type of times, the reports tell."""
+        """Distinguish numbers from times; the type of a time comes from the reports."""
         plain = name.rpartition(".")[2]
         number = any(f"the largest {plain} seen" in line for line in self.node.lines)
         number |= any(f"the largest {name} seen" in line for line in self.node.lines)
@@ -171,10 +171,10 @@ class PlannedJoin:
 
 @dataclass(frozen=True)
 class NextEnd:
-    """When a window above a join closes.
+    """The end of a window above a join.
 
-    `held_back` is how much older than Spark's watermark rows of the join can be: that watermark
-    must pass the end by so much.
+    `held_back` is how much older than Spark's watermark rows of the join can be. The watermark must
+    pass the end by that distance.
     """
 
     end: int
@@ -183,19 +183,19 @@ class NextEnd:
 
 @dataclass(frozen=True)
 class Plan:
-    """The joins, the one on top first, and what stands above it, its root first."""
+    """The joins, the topmost first, and the operators above, from the root."""
 
     joins: Sequence[PlannedJoin] = ()
     above: Sequence[str] = ()
 
     @cached_property
     def fewer_above(self) -> list[str]:
-        """Operators that pass fewer rows than the join on top emits."""
+        """Operators above that may emit fewer rows than the topmost join."""
         above = [text for text in self.above if text.startswith(_FEWER)]
         return [text.partition(", state info")[0] for text in above]
 
     def next_end(self, mark: int) -> NextEnd | None:
-        """Give the first end of a window above that Spark's watermark has not closed."""
+        """Return the first window end above the joins that Spark's watermark has not passed."""
         for text in self.above:
             begins, width = _WINDOW.search(text), _WIDTH.search(text)
             held = self._held_back(_WINDOWED.search(text))
@@ -207,7 +207,7 @@ class Plan:
         return None
 
     def _held_back(self, windowed: re.Match[str] | None) -> int | None:
-        """Add what the joins of a chain hold back; of joins side by side it is not known."""
+        """Sum the distances of a chain of joins; None for joins in parallel branches."""
         depths = [join.node.depth for join in self.joins]
         if windowed is None or not depths or sorted(set(depths)) != depths:
             return None
@@ -217,7 +217,7 @@ class Plan:
 
 
 def read(text: str) -> Plan:
-    """Read the text of a physical plan; nothing of one without joins of this project."""
+    """Parse the text of a physical plan; empty without joins of this project."""
     nodes = list(_nodes(text))
     joins = [i for i, node in enumerate(nodes) if _JOIN.match(node.text)]
     tops = joins or [i for i, node in enumerate(nodes) if _ORDER.match(node.text)]
@@ -226,9 +226,9 @@ def read(text: str) -> Plan:
 
 
 def _nodes(text: str) -> Iterator[Node]:
-    """Give the nodes in the order of the text.
+    """Return the nodes in the order of the text.
 
-    What a join says of itself stands two levels below it, and before its first input.
+    The detail lines of a join are two levels deeper, and precede its first input.
     """
     current: Node | None = None
     for line in text.splitlines():

@@ -1,6 +1,6 @@
-"""Signals of a query, each a word and a predicate.
+"""Signals of a query, each with a name and a predicate.
 
-A cause has signals that must be present, and signals that must be absent: see `causes`.
+A cause requires some signals and excludes others: see `causes`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from streamjoin._progress import JOIN, ORDER, ran
 
 
 class Signal(Enum):
-    """Something that is seen, or not, of a subject."""
+    """A condition that holds for a subject or not."""
 
     # of the query
     ERROR = auto()
@@ -63,7 +63,7 @@ class Signal(Enum):
     AWAITED = auto()
     LAG_LONG = auto()
     UNMATCHED_WAIT = auto()
-    # of a join of changelogs, and of an input of it
+    # of a changelog join, and of its inputs
     CHANGES_OUT = auto()
     SIDE_NEEDED = auto()
     NOTHING_HELD = auto()
@@ -76,12 +76,12 @@ class Signal(Enum):
     GROWS = auto()
 
 
-# From how large a share on rows that are lost are a finding of their own: that of the alerts.
+# The share of lost rows from which they are a separate finding, as in the alerts.
 _SOME = 0.01
 
 
 def _lost(metric: str, *, least: float) -> Callable[[Subject], bool]:
-    """See whether a share of the rows of an input is counted by a metric, of all that arrived."""
+    """Check whether a metric counts at least a share of the rows of an input."""
 
     def seen(s: Subject) -> bool:
         lost = s.total(metric)
@@ -91,7 +91,7 @@ def _lost(metric: str, *, least: float) -> Callable[[Subject], bool]:
 
 
 def _ahead(least: float) -> Callable[[Subject], bool]:
-    """See whether a share of an input is rejected by `max_ahead`; such rows do not arrive."""
+    """Check whether `max_ahead` rejects at least a share of an input, before the join."""
 
     def seen(s: Subject) -> bool:
         rejected = watermarks.rejected(s)
@@ -101,7 +101,7 @@ def _ahead(least: float) -> Callable[[Subject], bool]:
 
 
 def _dropped(least: float) -> Callable[[Subject], bool]:
-    """See whether an operator of Spark's drops a share of its rows as late."""
+    """Check whether an operator of Spark drops at least a share of its rows as late."""
 
     def seen(s: Subject) -> bool:
         dropped, rows = spark_drops.dropped(s)
@@ -111,7 +111,7 @@ def _dropped(least: float) -> Callable[[Subject], bool]:
 
 
 def _late(least: float) -> Callable[[Subject], bool]:
-    """See whether a share of an input is late, of a join or of an ordered output."""
+    """Check whether at least a share of the rows of a join input or ordered output is late."""
 
     def seen(s: Subject) -> bool:
         late, rows = watermarks.late_of(s)
@@ -129,21 +129,21 @@ def _sources_silent(known: Known) -> bool:
 
 
 def _rows_wait(known: Known) -> bool:
-    """See whether rows wait for a watermark; those of changelogs wait for nothing."""
+    """Check whether rows wait for a watermark; rows of changelog joins do not."""
     in_orders = any(order.last.metrics.get("heldRows", 0) for order in known.orders)
     return in_orders or any(figures.buffered(join.reported.last) for join in known.joins)
 
 
 def _nothing_of_ours(known: Known) -> bool:
-    # a start that found nothing to do has shown no operator
+    # a query without a batch since its start reports no operator
     has_run = any(map(ran, known.progress))
     return has_run and not known.described and not {JOIN, ORDER}.intersection(known.operators())
 
 
 def _nothing_arrives(s: Subject) -> bool:
-    """See whether an input of the lowest join gets nothing though all sources have rows.
+    """Check whether an input of the lowest join receives nothing, but all sources have rows.
 
-    A row without a time arrives whatever its key, so few of those are not all that comes.
+    Rows without a time arrive with any key. So a few of them do not exclude a filter on the others.
     """
     sources = inputs.of_sources(s)
     with_time = s.total("inputRows") - s.total("nullTimeRows")
@@ -152,7 +152,7 @@ def _nothing_arrives(s: Subject) -> bool:
 
 
 def _rows_lost(s: Subject) -> bool:
-    """See whether an input loses enough rows for partners to be among them."""
+    """Check whether an input loses a share of its rows that may include the partners."""
     sides = [replace(s, side=side) for side in SIDES]
     lost = (_lost("nullTimeRows", least=_SOME), _ahead(_SOME), _late(_SOME))
     below = [
@@ -166,7 +166,7 @@ def _rows_lost(s: Subject) -> bool:
 
 
 def _both_probed(s: Subject) -> bool:
-    """See whether rows of both sides have looked for partners: not those late or without a time."""
+    """Check whether both sides have rows that probe: neither late nor without a time."""
     return all(
         s.total("inputRows", side) > s.total("lateRows", side) + s.total("nullTimeRows", side)
         for side in SIDES

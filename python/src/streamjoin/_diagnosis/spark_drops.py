@@ -9,20 +9,20 @@ from streamjoin._diagnosis.subjects import Subject
 
 
 def dropped(s: Subject) -> tuple[int, int]:
-    """Count the rows that an operator drops, and those that reach it as far as reports show."""
+    """Count the rows that an operator drops, and its input rows as far as they are reported."""
     late = sum(batch.report.get("numRowsDroppedByWatermark", 0) for batch in s.of_spark.batches)
     rows = _emitted(s.known) if is_above(s) else sum(brought(s.known))
     return late, max(late, rows)
 
 
 def _emitted(known: Known) -> int:
-    """Count the rows that the join on top has emitted; of an unknown type, all that may be."""
+    """Count the output rows of the topmost join; for an unknown join type, the possible maximum."""
     top = known.joins[0]
     return emitted(known) + (0 if top.join_type else top.reported.total("joinedRows"))
 
 
 def is_above(s: Subject) -> bool:
-    """Check whether an operator is above all joins: reports have those first."""
+    """Check whether an operator is above all joins: reports list such operators first."""
     return bool(s.known.joins) and s.of_spark.position < len(s.known.operators_above())
 
 

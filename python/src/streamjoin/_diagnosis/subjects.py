@@ -1,4 +1,4 @@
-"""What a finding can be about: the query, a join, one of its inputs, or one of its times."""
+"""The subject of a finding: the query, a join, one of its inputs, or one of its times."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from streamjoin._progress import Batch, Join
 
 
 class Scope(Enum):
-    """What a cause is looked for in."""
+    """The kind of subject that a cause applies to."""
 
     QUERY = "the query"
     JOIN = "each event-time join"
@@ -26,7 +26,7 @@ class Scope(Enum):
 
 @dataclass(frozen=True)
 class Subject:
-    """One of these, with what is known of it."""
+    """One subject, with the facts of its query."""
 
     known: Known
     join: JoinKnown | None = None
@@ -42,36 +42,36 @@ class Subject:
 
     @property
     def own(self) -> str:
-        """The side that this is about."""
+        """The side of this subject."""
         assert self.side is not None
         return self.side
 
     @property
     def time(self) -> str:
-        """The column that this is about, as the metrics call it."""
+        """The column of this subject, with its name in the metrics."""
         assert self.column is not None
         return self.column
 
     @property
     def held(self) -> Join:
-        """The ordered output that this is about."""
+        """The ordered output of this subject."""
         assert self.order is not None
         return self.order
 
     @property
     def of_spark(self) -> Join:
-        """The operator of Spark's that this is about."""
+        """The operator of Spark of this subject."""
         assert self.operator is not None
         return self.operator
 
     @property
     def orders(self) -> list[Join]:
-        """The ordered output that this is about, or all of the query."""
+        """The ordered output of this subject, or all ordered outputs of the query."""
         return self.known.orders if self.order is None else [self.order]
 
     @property
     def name(self) -> str:
-        """The input, as the person calls it."""
+        """The display name of the input."""
         return self.of_join.input(self.own)
 
     @property
@@ -79,12 +79,12 @@ class Subject:
         return self.of_join.reported.last
 
     def total(self, metric: str, side: str | None = None) -> int:
-        """Sum a metric of the join, or of the side, over all reports."""
+        """Sum a metric of the join or of a side over all reports."""
         of = self.side if side is None else side
         return self.of_join.reported.total(metric + (of or "").capitalize())
 
     def concerns(self, other: Subject) -> bool:
-        """Check whether both are about the same join and input, as far as they are about one."""
+        """Check whether both have the same join, input and order, as far as both have one."""
         return (
             (self.join is None or other.join is None or self.join is other.join)
             and (self.side is None or other.side is None or self.side == other.side)
@@ -94,7 +94,7 @@ class Subject:
 
 
 def subjects(known: Known, scope: Scope) -> Iterator[Subject]:
-    """Give all that a cause is looked for in, the lowest join first."""
+    """Return all subjects of a scope, the lowest join first."""
     if scope is Scope.QUERY:
         yield Subject(known)
     elif scope is Scope.ORDER:

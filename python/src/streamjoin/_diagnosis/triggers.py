@@ -1,4 +1,4 @@
-"""When the next batch of a query begins, where its trigger decides that."""
+"""The start of the next batch of a query with a trigger."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from pyspark.sql.streaming.query import StreamingQuery
 from streamjoin import _connect
 from streamjoin._progress import instant, reports, shown_span, shown_time
 
-# What Spark says of a query whose trigger has an interval, between its batches.
+# The status of a query between batches, if its trigger has an interval.
 _WAITS = "Waiting for next trigger"
 _INTERVAL = re.compile(r"ProcessingTimeTrigger\((\d+)\)")
 
-# Shorter intervals explain nothing.
+# A shorter interval does not explain missing output.
 _LEAST_MS = 10_000
 
 
 def next_batch(query: StreamingQuery, progress: Sequence[Any], zone: tzinfo) -> str:
-    """Say when the next batch begins; nothing where that does not wait for a trigger."""
+    """Describe when the next batch begins; empty if the query does not wait for a trigger."""
     if not query.isActive or query.status.get("message") != _WAITS:
         return ""
     now = round(datetime.now(timezone.utc).timestamp() * 1000)
@@ -30,7 +30,7 @@ def next_batch(query: StreamingQuery, progress: Sequence[Any], zone: tzinfo) -> 
 
 
 def said(interval: int | None, now: int, zone: tzinfo) -> str:
-    """Say when a trigger of an interval comes next: at a multiple of it, as Spark reckons."""
+    """Describe the next start of a trigger: at a multiple of its interval, as in Spark."""
     if interval is None:
         return "The next batch begins with the next trigger."
     if interval < _LEAST_MS:
@@ -43,11 +43,11 @@ def said(interval: int | None, now: int, zone: tzinfo) -> str:
 
 
 def _interval(query: StreamingQuery, progress: Sequence[Any]) -> int | None:
-    """Give the milliseconds between two triggers; on Spark Connect by the reports."""
+    """Return the milliseconds between two triggers; on Spark Connect, from the reports."""
     if not _connect.is_connect(query):
         of_jvm: Any = query._jsq
         found = _INTERVAL.fullmatch(str(of_jvm.streamingQuery().trigger().toString()))
         return int(found[1]) if found else None
-    # the first batch begins when the query does, those after it at multiples
+    # the first batch begins with the query, later batches at multiples of the interval
     times = [instant(r["timestamp"]).timestamp() * 1000 for r in reports(progress)][1:]
     return min((round((b - a) / 1000) * 1000 for a, b in pairwise(times)), default=None)

@@ -1,4 +1,4 @@
-"""Findings about watermarks: ahead of the clock, standing, too long a lag; and late rows."""
+"""Findings about late rows and watermarks: ahead of the clock, standing, or with a long lag."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ WAITS_FOR_ROWS = (
     "Rows wait for the watermark of the other input, and that moves with its rows only."
 )
 
-# A longer lag than this is no advice: times that far apart are wrong, not late.
+# A longer lag is not advised: times that are further apart are wrong, not late.
 _LONGEST_LAG = 365 * DAY
 
-# What a lag is rounded up to, by how long it is: people write two units.
+# The unit to which a lag is rounded up, by its length: two units are readable.
 _ROUNDED = ((DAY, HOUR), (HOUR, MINUTE), (MINUTE, 1_000))
 
 
@@ -37,7 +37,7 @@ _ROUNDED = ((DAY, HOUR), (HOUR, MINUTE), (MINUTE, 1_000))
 
 
 def beyond_the_clock(s: Subject) -> list[tuple[Batch, int]]:
-    """Give the batches after which a watermark is further after the clock than zones explain."""
+    """Return the batches with a watermark ahead of the clock by more than time zones explain."""
     if s.of_join.is_number(s.time):
         return []
     margin = HOUR if s.of_join.has_zone(s.time) else 15 * HOUR
@@ -70,7 +70,7 @@ def ahead(s: Subject) -> Finding:
 
 
 def watermark_ahead(column: str, mark: str, by: int, since: str, alone: bool = True) -> Finding:
-    """Say it; `alone`: other rows are late by it, so not all times are that far ahead."""
+    """Build the finding; `alone`: other rows are late, so not all times are that far ahead."""
     return Finding(
         "WATERMARK_AHEAD",
         f"The watermark of {column} is {mark}, {shown_span(by)} after the clock, {since}.",
@@ -128,7 +128,7 @@ def _rejects(code: str, s: Subject, what: str) -> Finding:
 
 
 def late_of(s: Subject) -> tuple[int, int]:
-    """Count the late rows, and all that arrived, of an input or of an ordered output."""
+    """Count the late rows and all rows of an input or of an ordered output."""
     if s.order is not None:
         late = s.order.total("lateRows")
         return late, max(late, emitted(s.known) if s.known.joins else sum(brought(s.known)))
@@ -136,12 +136,12 @@ def late_of(s: Subject) -> tuple[int, int]:
 
 
 def emits_late(s: Subject) -> bool:
-    """See whether late rows are emitted, and so not lost."""
+    """Check whether late rows are emitted and therefore not lost."""
     return s.join is not None and s.join.planned is not None and s.join.planned.emits_late
 
 
 def mostly_late(s: Subject) -> Finding:
-    """Half of the rows or more: their watermark has run away from them."""
+    """Report that at least half of the rows are late: the watermark is far ahead of them."""
     column, _ = _latest(s)
     moved = _jump(s.of_join, column)
     said = s.of_join.said(column)
@@ -159,7 +159,7 @@ def mostly_late(s: Subject) -> Finding:
 
 
 def some_late(s: Subject) -> Finding:
-    """A share of the rows, while the others are in time."""
+    """Report a share of late rows, while the others are in time."""
     late, rows = late_of(s)
     return _late_rows(
         "LATE_ROWS",
@@ -185,7 +185,7 @@ def _late_rows(code: str, s: Subject, more: str, cause: str) -> Finding:
             f'imposeOrder("{plain(join.said(column))}", ..., idle_timeout=...) with a longer one '
             f"than such pauses; or a longer lag: {write}"
         )
-    # not every join says how late its rows were
+    # not every join reports how late its rows were
     how_far = "" if by is None else f", by {join.span(column, by)} at most"
     return Finding(
         code,
@@ -197,7 +197,7 @@ def _late_rows(code: str, s: Subject, more: str, cause: str) -> Finding:
 
 
 def _idle_before(s: Subject, column: str) -> str:
-    """Give the ``idle_timeout`` by which a watermark moved before a row was late."""
+    """Return the ``idle_timeout`` that moved the watermark before the first late row."""
     planned = s.of_join.planned
     idle = planned.idle_after(s.of_join.said(column)) if planned else ""
     before: int | None = None
@@ -217,7 +217,7 @@ def _distances(join: JoinKnown, column: str, by: int | None, lag: int | None) ->
 
 
 def _longer_lag(join: JoinKnown, column: str, by: int | None, lag: int | None) -> str:
-    """Write the order whose lag would have kept the late rows."""
+    """Return the call of imposeOrder whose lag would have accepted the late rows."""
     name = plain(join.said(column)) or "..."
     emit = 'late="emit" emits the late rows of an event-time join.'
     if by is None:
@@ -237,7 +237,7 @@ def _longer_lag(join: JoinKnown, column: str, by: int | None, lag: int | None) -
 
 
 def _lag(join: JoinKnown, column: str, lag: int) -> str:
-    """Write a lag that is at least so long."""
+    """Format a lag, rounded up."""
     if join.is_number(column):
         return str(lag)
     size = next((small for large, small in _ROUNDED if lag >= large), 1)
@@ -262,13 +262,13 @@ def _columns(s: Subject) -> list[str]:
 
 
 def _latest(s: Subject) -> tuple[str, int | None]:
-    """Give the column of an input in which a row was latest, and by how much."""
+    """Return the column of an input with the greatest lateness, and that lateness."""
     found = [(c, s.of_join.reported.greatest(f"latestBy.{c}")) for c in _columns(s)]
     return max(found, key=lambda pair: pair[1] or 0, default=("", None))
 
 
 def _jump(join: JoinKnown, column: str) -> tuple[int, int] | None:
-    """Give the batch with the greatest jump of a watermark, and where it went."""
+    """Return the batch with the greatest jump of a watermark, and the new watermark."""
     best: tuple[int, int, int] | None = None
     before: int | None = None
     for batch in join.batches:
@@ -285,14 +285,14 @@ def _jump(join: JoinKnown, column: str) -> tuple[int, int] | None:
 
 
 def standing(s: Subject) -> list[Batch]:
-    """Give the batches since a watermark has stood where it is, the one that moved it first."""
+    """Return the batches with the current watermark, first the batch that moved it."""
     marks = s.of_join.reported.watermarks(s.time)
     since = next((i for i, mark in enumerate(marks) if mark == marks[-1]), 0)
     return list(s.of_join.batches[since:])
 
 
 def others_move(s: Subject) -> bool:
-    """See whether another watermark of the join has moved meanwhile."""
+    """Check whether another watermark of the join has moved in the same batches."""
     since = standing(s)
     return any(
         len({b.of("watermark").get(c) for b in since} - {None}) > 1
@@ -302,7 +302,7 @@ def others_move(s: Subject) -> bool:
 
 
 def idle_side(s: Subject) -> str | None:
-    """Give the side of a time; if only reports are left, the one that had no row."""
+    """Return the side of a time; if only reports exist, the only side without rows."""
     if s.side is not None:
         return s.side
     since = standing(s)[1:]
@@ -350,7 +350,7 @@ def _due(known: Known, said: str) -> dict[str, object]:
 
 
 def lag_is_long(s: Subject) -> bool:
-    """See whether a lag is ten times the disorder, and longer than the condition reaches."""
+    """Check whether a lag exceeds ten times the disorder and the join interval."""
     join = s.of_join
     lag = s.last.of("lag").get(s.time)
     disorder = join.reported.greatest(f"disorder.{s.time}")
@@ -361,9 +361,9 @@ def lag_is_long(s: Subject) -> bool:
 
 
 def unmatched_wait(s: Subject) -> bool:
-    """See whether rows wait that are emitted without a match.
+    """Check whether rows wait that will be emitted without a match.
 
-    Where rows are joined, those that wait may all have been, and only the state tells.
+    After matches, all buffered rows may be matched, so the match flags in the state decide.
     """
     preserved = [side for side in SIDES if s.of_join.preserves(side)]
     if not any(s.last.metrics.get(of("bufferedRows", side), 0) for side in preserved):

@@ -11,10 +11,10 @@ from streamjoin._progress import Distance
 
 _TRACEBACK = "Traceback (most recent call last):"
 
-# Where the error of a stream ends, and what Spark appends begins.
+# The first texts that Spark appends to the error of a stream.
 _APPENDED = ("=== Streaming Query ===", "JVM stacktrace:", "\n\tat ")
 
-# The lines of an exception that are said.
+# The number of lines of an exception in a finding.
 _LINES = 3
 
 
@@ -28,7 +28,7 @@ def failed(s: Subject) -> Finding:
 
 
 def _innermost(error: str) -> str:
-    """Give the cause in an error: of a traceback of Python's its last lines, else the first one."""
+    """Return the cause of an error: the last lines of a Python traceback, else the first line."""
     said = error.strip()
     for mark in _APPENDED:
         said = said.partition(mark)[0]
@@ -36,7 +36,7 @@ def _innermost(error: str) -> str:
     if _TRACEBACK not in said:
         return first
     lines = said.rpartition(_TRACEBACK)[2].splitlines()
-    # the exception is the first line after the calls, which are indented
+    # the exception follows the calls, which are indented
     calls = max((i for i, line in enumerate(lines) if line.startswith("  ")), default=0)
     raised = [line for line in lines[calls + 1 :] if not re.fullmatch(r"\s*(SQLSTATE: \w+)?", line)]
     if not raised:
@@ -45,12 +45,12 @@ def _innermost(error: str) -> str:
 
 
 def _raised_by(first: str) -> str:
-    """Say where it was raised, by the line that Spark puts before it."""
+    """Return where it was raised, from the line before the traceback."""
     where = first.partition(_TRACEBACK)[0].strip().rstrip(":")
     return f"({where})" if where else ""
 
 
-# Errors of Spark's that do not say what to do: a word of theirs, and what to write.
+# A word in an error of Spark without advice, and the advice.
 _MENDS = {
     "STREAMING_STATEFUL_OPERATOR_NOT_MATCH": (
         "The checkpoint is of other operators: symmetricHashJoin is Spark's join, streamJoin this "
