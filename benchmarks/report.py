@@ -97,7 +97,7 @@ def _delays(engine: Summary) -> str | None:
     batches, ms = engine.median("median_delay_batches"), engine.median("median_delay_ms")
     most, longest = engine.median("max_delay_batches"), engine.median("max_delay_ms")
     return (
-        f"{engine.engine}: rows without a partner come out {batches:.0f} batches and {ms:.0f} ms "
+        f"{engine.engine}: unmatched rows are emitted {batches:.0f} batches and {ms:.0f} ms "
         f"(most: {most:.0f}, {longest:.0f} ms) after the batch that allows them."
     )
 

@@ -104,9 +104,7 @@ def test_unmatched_rows_wait(lines: list[Result]) -> None:
     waited = {"unmatched_rows": 9, "median_delay_batches": 1, "max_delay_batches": 2}
     waited |= {"median_delay_ms": 30, "max_delay_ms": 40}
     text = page([*lines, line("spark-heap", 30, 3, **waited)])
-    assert (
-        "spark-heap: rows without a partner come out 1 batches and 30 ms (most: 2, 40 ms)" in text
-    )
+    assert "spark-heap: unmatched rows are emitted 1 batches and 30 ms (most: 2, 40 ms)" in text
 
 
 def test_plots(lines: list[Result], tmp_path: Path) -> None:
