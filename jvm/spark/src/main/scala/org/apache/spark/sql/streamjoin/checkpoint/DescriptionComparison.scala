@@ -6,14 +6,13 @@ import org.apache.spark.sql.streamjoin.errors.{StateErrors, StreamJoinRuntimeExc
 import org.json4s._
 
 /**
- * Compares how a checkpoint's operator was described with the one that is about to go on from it, and
- * refuses it in the words of the query: with names of columns and intervals.
+ * Compares the stored description of an operator with that of the query, and refuses a checkpoint
+ * that does not fit. The refusal names columns and intervals as the query does.
  *
- * A part that one of the two lacks, because the code that wrote it did not know of it, stands for its
- * default.
+ * If one description lacks a part, because an earlier version wrote it, the default applies.
  *
- * @param old the description in the checkpoint, in JSON
- * @param now that of the query
+ * @param old stored description, in JSON
+ * @param now description of the query, in JSON
  */
 private[checkpoint] final class DescriptionComparison(location: String, old: String, now: String) {
   import DescriptionComparison._
@@ -63,7 +62,7 @@ private[checkpoint] final class DescriptionComparison(location: String, old: Str
 
   private def timesNow = JoinDescription.times(now)
 
-  /** What was not called anything when it was written is called as it is now. */
+  /** If the stored description has no display names, those of the query are used. */
   private def timesThen = JoinDescription.times(old) match {
     case Nil   => timesNow
     case times => times
@@ -87,7 +86,7 @@ private[checkpoint] final class DescriptionComparison(location: String, old: Str
   private def texts(of: Map[String, JValue]): Seq[String] =
     of.get("bounds").toSeq.flatMap(_.children).map(JoinDescription.shown)
 
-  // ---- the time zone ----
+  // ---- time zone ----
 
   private def otherZone: Boolean =
     zoneThen.exists(a => zoneNow.exists(b => !SessionZone.same(a.id, b.id)))
@@ -95,7 +94,10 @@ private[checkpoint] final class DescriptionComparison(location: String, old: Str
   private def knowsNoZone(description: Map[String, JValue]): Boolean =
     zoneNow.nonEmpty && !description.contains("times")
 
-  /** Keys and times that were stored in one zone are not found by those of another. */
+  /**
+   * Refuses another session time zone if stored keys or times depend on it: a lookup would miss
+   * rows.
+   */
   private def requireZoneOfStored(): Unit =
     for (stored <- zoneNow.map(_.stored) if stored.nonEmpty && otherZone)
       throw zone(s"what ${stored.mkString(", ")} gives depends on it")
@@ -130,10 +132,12 @@ private object DescriptionComparison {
 
   private def setting(zone: String): String = s"$Zone = $zone"
 
-  /** What the absence of a part means that released checkpoints lack. */
+  /** Default of each part that a released checkpoint may lack. */
   private val Defaults: Map[String, JValue] = Map.empty
 
-  /** Parts that are not compared, or not as they are; of the versions that are read none is another join's. */
+  /**
+   * Parts that are not compared, or that have their own check: format and version, zone, sources.
+   */
   private val Apart = Set(
     "times",
     "zone",
@@ -144,7 +148,7 @@ private object DescriptionComparison {
     ExcludedRules.Part
   )
 
-  /** Parts that earlier checkpoints lack, of which nothing is known then. */
+  /** Parts that earlier checkpoints lack. If absent, they are not compared. */
   private val Since = Set("condition", "inputs")
 
   private val words = Map(
@@ -170,7 +174,7 @@ private object DescriptionComparison {
     case i  => i
   }
 
-  /** A part as it is shown, with times called as people call them. */
+  /** Text of a part, with the display names of times. */
   private def shown(value: JValue, times: Seq[(StoredTime, String)]): String = value match {
     case JArray(values) if values.isEmpty => "none"
     case JArray(values)                   => values.map(shown(_, times)).mkString(", ")

@@ -8,8 +8,8 @@ import org.json4s.JsonDSL._
 /**
  * The excluded rules of Spark's optimizer, as stored in the description of an operator.
  *
- * Optimizer rules decide which columns are stored (`ColumnPruning`) and how the stored condition of a
- * changelog join is written (`ConstantFolding`). With other rules, a query may not fit its own
+ * Optimizer rules decide which columns are stored (`ColumnPruning`) and how the stored condition of
+ * a changelog join is written (`ConstantFolding`). With other rules, a query may not fit its own
  * checkpoint.
  */
 private[streamjoin] object ExcludedRules {

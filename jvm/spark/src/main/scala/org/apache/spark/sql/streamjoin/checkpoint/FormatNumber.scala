@@ -3,13 +3,14 @@ package org.apache.spark.sql.streamjoin.checkpoint
 import org.apache.spark.sql.streamjoin.errors.StateErrors
 
 /**
- * The number of a format. It stands for all that a checkpoint holds of ours: files, keys, numbers, the
- * description. It is raised whenever code of this number could not go on from what the next one
- * writes, or the next one not from what this one has written.
+ * Version of a state format. It covers everything that this project writes to a checkpoint: files,
+ * keys, numbers and the description.
  *
- * @param format its name
- * @param current under which state is written
- * @param alsoRead from which the current one goes on
+ * Raise it if code of this version could not read what the next one writes, or the reverse.
+ *
+ * @param format name of the format
+ * @param current version that is written
+ * @param alsoRead earlier versions that can be read
  */
 private[streamjoin] final case class FormatNumber(
     format: String,
@@ -17,7 +18,7 @@ private[streamjoin] final case class FormatNumber(
     alsoRead: Set[Int] = Set.empty
 ) {
 
-  /** Refuses what was written under a number that is not read. */
+  /** Refuses state of a version that cannot be read. */
   def check(location: String, found: Option[Long]): Unit =
     if (!found.exists(n => n == current || alsoRead.exists(_ == n))) {
       throw StateErrors.incompatibleCheckpoint(

@@ -15,18 +15,20 @@ import org.json4s.jackson.JsonMethods.{compact, parse, render}
 import io.streamjoin.placement.{HotKey, HotKeys}
 
 /**
- * The keys of a join whose rows are spread over its partitions, beside its state: a file for each batch from which
- * on there are more of them, written before that batch has a task, so that one that is run again has its rows where
- * it had them.
+ * Files with the hot keys of a join, beside its state. A hot key is one whose rows are spread over
+ * the partitions.
+ *
+ * There is one file per batch in which more keys become hot. It is written before the first task of
+ * that batch, so that a retried batch places its rows in the same partitions.
  *
  * {{{
- *   state/<operator>/_hotKeys/17    those that were found in batch 16, and are spread from 17 on
+ *   state/<operator>/_hotKeys/17    keys found in batch 16, spread from batch 17 on
  *   state/<operator>/_hotKeys/420
  * }}}
  *
- * Where rows lie that are held depends on them, so what is there holds for good.
+ * The placement of buffered rows depends on these files. A key stays hot once it is stored.
  *
- * @param operator the folder of the join's state
+ * @param operator folder of the join's state
  */
 private[streamjoin] final class HotKeyFiles(operator: Path, hadoopConf: Configuration) {
   import HotKeyFiles._
@@ -34,13 +36,13 @@ private[streamjoin] final class HotKeyFiles(operator: Path, hadoopConf: Configur
   private val folder = new Path(operator, Folder)
   private val manager = LocalCheckpointFiles.manager(folder, hadoopConf)
 
-  /** The keys that are spread in a batch; none: there are none yet. */
+  /** The keys that are spread in a batch, if any. */
   def read(batch: Long): Option[HotKeys] = {
     val parts = batches.filter(_ <= batch).map(foundIn)
     parts.reduceOption((before, more) => before ++ more.keys)
   }
 
-  /** Notes keys that are spread from a batch on. */
+  /** Stores keys that are spread from a batch on. */
   def write(batch: Long, more: HotKeys): Unit = {
     manager.mkdirs(folder)
     val out = manager.createAtomic(file(batch), overwriteIfPossible = true)
@@ -54,7 +56,10 @@ private[streamjoin] final class HotKeyFiles(operator: Path, hadoopConf: Configur
     }
   }
 
-  /** Removes what a query noted that went on further, before its checkpoint was set back to a batch. */
+  /**
+   * Removes the files of later batches. A query leaves them behind if its checkpoint is reset to an
+   * earlier batch.
+   */
   def removeAfter(batch: Long): Unit =
     batches.filter(_ > batch).foreach(b => manager.delete(file(b)))
 
@@ -97,10 +102,10 @@ private[streamjoin] final class HotKeyFiles(operator: Path, hadoopConf: Configur
 
 private[streamjoin] object HotKeyFiles {
 
-  /** In the folder of a join's state. */
+  /** Subfolder of the join's state. */
   val Folder: String = "_hotKeys"
 
-  /** Of the files here, which the number of the state's format does not stand for. */
+  /** Version of these files. The version of the state format does not cover them. */
   private val Number = FormatNumber("of hot keys", 2, alsoRead = Set(1))
 
   private def json(keys: HotKeys): String = compact(render(

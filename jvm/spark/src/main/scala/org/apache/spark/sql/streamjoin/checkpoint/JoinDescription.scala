@@ -14,19 +14,19 @@ import io.streamjoin.model.{JoinType, Side}
 import io.streamjoin.placement.Routing
 
 /**
- * A time of a join as its rows have it stored.
+ * A time of a join, as stored with its rows.
  *
- * @param name with the side in front; several of one input that are called the same are numbered
- * @param dataType of its values; a window counts as its end
+ * @param name expression with its side in front. Equal names of one input are numbered
+ * @param dataType type of its values. A window counts as its end
  */
 private[streamjoin] final case class StoredTime(name: String, dataType: DataType)
 
 /**
- * The time zone that something of a join depends on.
+ * The time zone on which parts of a join depend.
  *
- * @param id of the session's zone
- * @param stored the keys, and the times computed from one row, that other zones would give other
- *   values; where there are none, only what is proved of times may depend on the zone
+ * @param id ID of the session time zone
+ * @param stored keys and computed times whose stored values depend on the zone. If empty, only
+ *   derived bounds may depend on it
  */
 private[streamjoin] final case class DescribedZone(id: String, stored: Seq[String]) {
 
@@ -36,10 +36,12 @@ private[streamjoin] final case class DescribedZone(id: String, stored: Seq[Strin
 private[streamjoin] object DescribedZone {
 
   /**
-   * @param stored what is stored: keys, and times computed from one row
-   * @param bounds the zones that what is proved of times depends on
-   * @param more what is stored and is written otherwise, and its zones
-   * @return none where all is the same in every zone
+   * Finds the time zones on which a join depends.
+   *
+   * @param stored stored expressions: keys, and times computed from one row
+   * @param bounds zones on which the derived bounds depend
+   * @param more names of further stored values, each with its zones
+   * @return none if nothing depends on a time zone
    */
   def of(
       stored: Seq[Expression],
@@ -58,31 +60,29 @@ private[streamjoin] object DescribedZone {
 }
 
 /**
- * A join as it is written beside its state, in JSON.
+ * Description of a join, stored beside its state as JSON.
  *
- * @param format the name of the [[StateFormat]]
- * @param version its number, which stands for everything in the checkpoint that is ours: this
- *   description, too
- * @param keys the equalities
- * @param sources where watermarks start, in the order in which they are stored
- * @param bounds all that follows from the condition, so that another way to write it is the same; each
- *   as a [[StoredBound]]
- * @param lookup for each side, the time by which a stored row is found
- * @param limits for each side, the times of the other side whose watermarks free a row, in the order
- *   of its stored limits
- * @param times the times of both sides, each with what the person called it; nothing is compared
- * @param zone the time zone, where something depends on it
- * @param changelog of a changelog join, how the rows of each side are told apart; none: the join is by
- *   event time
- * @param asOf of an as-of join, which of the last rows each row meets; none: it meets all in its bounds
- * @param condition of a changelog join, all conjuncts but the keys: what came out by them is taken back by
- *   them
- * @param inputs of a changelog join, the filters of each input that has changes, and what its columns are computed
- *   of
- * @param filters of a changelog join, the filters of its result that rows of its inputs must pass to be kept; none:
- *   all are
- * @param aliases of a changelog join, what the person called its inputs; nothing is compared. Those of
- *   other joins stand in `times`
+ * @param format name of the [[StateFormat]]
+ * @param version version of the format. It also covers this description
+ * @param keys equalities of the condition
+ * @param sources event-time columns with a watermark, in the order in which these are stored
+ * @param bounds all derived bounds, each as a [[StoredBound]]. They are the same for each way to
+ *   write the condition
+ * @param lookup for each side, the time by which a buffered row is probed
+ * @param limits for each side, the times of the other side whose watermarks evict a row, in the
+ *   order of its stored limits
+ * @param times times of both sides, each with its display name. Not compared
+ * @param zone the time zone, if something depends on it
+ * @param changelog row identity of each side of a changelog join; none for an event-time join
+ * @param asOf for an as-of join, which rows match; none for other joins
+ * @param condition for a changelog join, all conjuncts except the keys. A row is retracted by the
+ *   condition that emitted it
+ * @param inputs for a changelog join, the filters and the expressions of the columns of each input
+ *   with changes
+ * @param filters for a changelog join, the filters on its result that a row must pass to be stored;
+ *   none if all rows are stored
+ * @param aliases for a changelog join, the aliases of its inputs. Not compared. Other joins have
+ *   theirs in `times`
  */
 private[streamjoin] final case class JoinDescription(
     format: String,
@@ -142,16 +142,16 @@ private[streamjoin] final case class JoinDescription(
 
 private[streamjoin] object JoinDescription {
 
-  /** The operator's name in progress reports and in the state's metadata. */
+  /** The operator's name in progress reports and in the metadata of the state. */
   val Operator: String = "streamJoin"
 
-  /** The part with what the person called the inputs. */
+  /** Name of the part with the aliases of the inputs. */
   private[checkpoint] val Aliases: String = "aliases"
 
-  /** What stands in the place of the bounds where these contradict each other. */
+  /** Replaces the bounds if they contradict each other. */
   val Contradiction: String = "no two rows can match"
 
-  /** What was written under the version of this code. */
+  /** Reads a description of the current version. */
   def read(json: String): JoinDescription = {
     val all = fields(json)
     JoinDescription(
@@ -177,7 +177,7 @@ private[streamjoin] object JoinDescription {
     )
   }
 
-  /** How the rows of a join lie in its partitions; none where the code of this version does not know it. */
+  /** Placement of rows in the partitions; none if this version does not know it. */
   def routing(json: String): Option[Routing] = routing(fields(json))
 
   private def routing(all: Map[String, JValue]): Option[Routing] = {
@@ -200,31 +200,36 @@ private[streamjoin] object JoinDescription {
     v.toInt
   }
 
-  /** Which rows of the inputs are kept; none in what was written before they were chosen. */
+  /**
+   * Filters that a row must pass to be stored; none if an earlier version wrote the description.
+   */
   def filters(json: String): Seq[String] = fields(json).get("filters").toSeq.flatMap(texts)
 
-  /** None in what was written before times were. */
+  /** Times with their display names; none if an earlier version wrote the description. */
   def times(json: String): Seq[(StoredTime, String)] =
     fields(json).get("times").toSeq.flatMap(_.children).map(t => storedTime(t) -> text(t \ "said"))
 
-  /** None, too, in what was written before it was. */
+  /**
+   * The stored time zone; none if nothing depends on it, or if an earlier version wrote the
+   * description.
+   */
   def zone(json: String): Option[DescribedZone] = fields(json).get("zone").collect {
     case z: JObject => DescribedZone(text(z \ "id"), texts(z \ "stored"))
   }
 
-  /** The parts of a description, whatever wrote it. */
+  /** The parts of any description. Empty if the text is no JSON object. */
   def fields(json: String): Map[String, JValue] = Try(parse(json)).toOption match {
     case Some(JObject(fields)) => fields.filterNot(_._2 == JNothing).toMap
     case _                     => Map.empty
   }
 
-  /** A description with the parts that all operators have. */
+  /** Adds parts to a description. */
   def and(json: String, more: JObject): String = parse(json) match {
     case own: JObject => compact(render(own ~ more))
     case _            => throw new IllegalArgumentException(s"no description, but $json")
   }
 
-  /** A part of a description as it is shown. */
+  /** Text of a part for an error message. */
   def shown(value: JValue): String = value match {
     case JString(text)  => text
     case JArray(values) => values.map(shown).mkString(", ")

@@ -22,19 +22,23 @@ import org.apache.spark.sql.streamjoin.spark.{
 import org.apache.spark.sql.streamjoin.spark.CheckpointFileManager.CancellableFSDataOutputStream
 
 /**
- * The files of a checkpoint on a local disk, written by this process.
+ * Checkpoint file manager for a local disk that starts no other programs.
  *
- * Hadoop's own local file system asks other programs (`chmod`, `readlink`, `stat`) about each file that it
- * creates or renames, where its native library is missing, as it is in PySpark's wheel: most of what a small
- * batch took. A file becomes visible whole and by one rename, as there. Checksum files beside it (`.name.crc`)
- * are neither written nor read; one that Hadoop left is removed with the file that it speaks of, so that both
- * may be used on one checkpoint by turns.
+ * Without its native library, Hadoop's local file system starts programs (`chmod`, `readlink`,
+ * `stat`) for each file that it creates or renames. The PySpark wheel lacks that library, and these
+ * programs dominate the time of a small batch.
  *
- * For `spark.sql.streaming.checkpointFileManagerClass`. Of paths that are not local it makes what Spark would.
+ * As in Hadoop, a complete file appears with one rename. Checksum files (`.name.crc`) are neither
+ * written nor read. If Hadoop wrote one, it is removed together with its file, so that a checkpoint
+ * may be used with both managers in turn.
  *
- * @param path a folder of the checkpoint
- * @throws java.io.FileNotFoundException from `open` and `list`, of what is not there
- * @throws org.apache.hadoop.fs.FileAlreadyExistsException when a file is closed that must not replace one
+ * Set it with `spark.sql.streaming.checkpointFileManagerClass`. For paths that are not local, it
+ * delegates to the manager that Spark would use.
+ *
+ * @param path folder of the checkpoint
+ * @throws java.io.FileNotFoundException from `open` and `list`, if the path does not exist
+ * @throws org.apache.hadoop.fs.FileAlreadyExistsException from `close` of a new file that must not
+ *   replace an existing one
  */
 class LocalCheckpointFiles private[checkpoint] (
     path: Path,
@@ -43,7 +47,7 @@ class LocalCheckpointFiles private[checkpoint] (
 ) extends ClosedFileManager {
   import LocalCheckpointFiles._
 
-  /** As Spark makes it. */
+  /** Spark calls this constructor through reflection. */
   def this(path: Path, hadoopConf: Configuration) =
     this(path, hadoopConf, (to, from) => { Files.createLink(to, from); () })
 
@@ -99,12 +103,12 @@ class LocalCheckpointFiles private[checkpoint] (
 
 object LocalCheckpointFiles {
 
-  /** Gives a file, the second, another name, the first, unless that is there. */
+  /** Links its first argument to the file of the second one. Fails if the first one exists. */
   private[checkpoint] type Link = (LocalPath, LocalPath) => Unit
 
   /**
-   * The manager of a folder: this one where the folder is local and nobody asked for another by
-   * `spark.sql.streaming.checkpointFileManagerClass`.
+   * The manager of a folder. It is this one if the folder is local and
+   * `spark.sql.streaming.checkpointFileManagerClass` is not set.
    */
   def manager(path: Path, hadoopConf: Configuration): CheckpointFileManager =
     if (hadoopConf.get(Setting) == null && onLocalDisk(path, hadoopConf))
@@ -112,8 +116,8 @@ object LocalCheckpointFiles {
     else CheckpointFileManager.create(path, hadoopConf)
 
   /**
-   * One for all, of no settings: a manager of its own would keep those that it was made with, hundreds of kilobytes,
-   * for as long as Spark keeps the query.
+   * Shared by all managers, without settings. Otherwise each manager would retain its Hadoop
+   * configuration, hundreds of kilobytes, while Spark retains the query.
    */
   private lazy val reader = {
     val files = new RawLocalFileSystem
@@ -123,7 +127,10 @@ object LocalCheckpointFiles {
 
   private val Setting = SQLConf.STREAMING_CHECKPOINT_FILE_MANAGER_CLASS.parent.key
 
-  /** By a file system of Hadoop's or of Hive's, which wraps it, and no other that somebody has put in its place. */
+  /**
+   * Whether Hadoop's local file system serves the path, also if Hive wraps it. A custom
+   * implementation is left in place.
+   */
   private def onLocalDisk(path: Path, hadoopConf: Configuration): Boolean =
     path.getFileSystem(hadoopConf).getUri.getScheme == "file" &&
       hadoopConf.get("fs.file.impl", Hadoops) == Hadoops
@@ -143,7 +150,7 @@ object LocalCheckpointFiles {
   private def removeChecksum(file: LocalPath): Unit =
     Files.deleteIfExists(file.resolveSibling(s".${file.getFileName}.crc"))
 
-  /** Of java.io, for an interrupt of a task would close a channel for good. */
+  /** A file of `java.io`. An interrupted task would close a channel of `java.nio` for good. */
   private class NewFile(target: LocalPath, replaces: Boolean, link: Link, unfinished: LocalPath)
       extends CancellableFSDataOutputStream(
         new BufferedOutputStream(new FileOutputStream(unfinished.toFile))
@@ -182,12 +189,14 @@ object LocalCheckpointFiles {
       }
     }
 
-    /** A link, for a rename would replace what another process has written meanwhile. */
+    /**
+     * Links instead of renaming: a rename would replace a file that another process has written.
+     */
     private def appear(): Unit =
       try link(target, unfinished)
       catch {
         case _: ExistsAlready => throw exists()
-        // there are none on some file systems, as of a drive or a bucket that is mounted as a folder
+        // some file systems have no links, for example a mounted network drive or bucket
         case _: UnsupportedOperationException | _: FileSystemException =>
           if (Files.exists(target)) throw exists()
           Files.move(unfinished, target, ATOMIC_MOVE)

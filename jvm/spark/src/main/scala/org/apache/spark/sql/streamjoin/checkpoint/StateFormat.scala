@@ -9,41 +9,41 @@ import org.apache.spark.sql.types.{BooleanType, StructType}
 import io.streamjoin.model.Side
 import io.streamjoin.state.{JoinState, Watched}
 
-/** Where and how the buffered rows of a partition lie between batches. */
+/** Format in which the buffered rows of a partition are stored between batches. */
 private[streamjoin] trait StateFormat extends Serializable {
 
-  /** As it is chosen by `spark.sql.streamJoin.stateFormat`. */
+  /** Value of `spark.sql.streamJoin.stateFormat` that selects this format. */
   final def name: String = number.format
 
-  /** The number that stands for all that is written. */
+  /** Version of everything that the format writes. */
   def number: FormatNumber
 
   /** The schemas that Spark writes beside the state and validates. */
   def schemas(row: Side => StructType): Map[String, StateStoreColFamilySchema]
 
   /**
-   * The settings of the store, whatever provider the session has.
+   * Settings of the state store. They override the provider of the session.
    *
-   * @param commitsAreChecked whether Spark looks which stores have committed, so that they have to report it;
-   *   where it does not they are not asked to, whatever the session says
+   * @param commitsAreChecked whether Spark checks which stores have committed. If not, stores do
+   *   not report commits, whatever the session's setting
    */
   def settings(session: SQLConf, commitsAreChecked: Boolean = true): StateStoreConf
 
-  /** What a committed version holds, for whoever wants to look at it. */
+  /** Reads the rows of a committed version without changing it. */
   def read(version: StoredVersion, hadoopConf: Configuration): StoredRows
 
-  /** The rows in a store of this format. */
+  /** Opens the rows in a store of this format. */
   def open(store: StateStore, shape: StateShape): StoredState
 }
 
 private[streamjoin] object StateFormat {
 
-  /** The column family that the rows of a side are described in. */
+  /** Name of the column family in which Spark has the schema of a side's rows. */
   def rowsFamily(side: Side): String = s"rows-${side.name}"
 
   /**
-   * A row as it is described to Spark. Whether a column may be NULL differs from batch to batch, with
-   * what the optimizer can see.
+   * Schema of a stored row, as registered with Spark. All columns are nullable: nullability differs
+   * between batches, with what the optimizer infers.
    */
   def rowValue(row: StructType): StructType = new StructType()
     .add("matched", BooleanType, nullable = false)
@@ -51,17 +51,18 @@ private[streamjoin] object StateFormat {
 }
 
 /**
- * What a format must know of the rows that it is to hold.
+ * Properties of the rows that a format stores.
  *
- * @param schema the columns of each side's rows
- * @param limits how many limits a row of each side has
- * @param span how far apart the limits of rows may be that lie together
- * @param limitsOf the limits of a row, which may depend on whether it is marked as matched
- * @param timeIndex whether rows of a side and a key are often looked for by one time, so that it shall
- *   not cost a walk over the others of the key
- * @param watched of what else than limits a state in memory tells the least
- * @param renewed whether rows of a side may have been kept with other limits than `limitsOf` gives them now: by
- *   an age that the query had before it was started anew
+ * @param schema columns of each side's rows
+ * @param limits number of limits of a row of each side
+ * @param span largest distance between the first limits of the rows of one segment
+ * @param limitsOf limits of a row, which may depend on its matched flag
+ * @param timeIndex whether rows of a side are often probed by key and one time. Without an index,
+ *   such a probe visits all rows of the key
+ * @param watched further numbers of a row whose minimum is required. Only resident state maintains
+ *   it
+ * @param renewed whether stored limits of a side may differ from those of `limitsOf`. This is the
+ *   case if the query restarts with another TTL
  */
 private[streamjoin] final case class StateShape(
     schema: Side => StructType,
@@ -76,9 +77,9 @@ private[streamjoin] final case class StateShape(
 /**
  * The rows of one version of a store.
  *
- * @param flush hands what has changed to the store, to be called once before it commits; tells how many
- *   rows are new
- * @param spilled tells how many bytes lie on the local disk because memory is short
+ * @param flush hands the changes to the store and returns the number of new rows. Call it once,
+ *   before the commit
+ * @param spilled returns the number of bytes that are spilled to the local disk
  */
 private[streamjoin] final case class StoredState(
     rows: JoinState[UnsafeRow],

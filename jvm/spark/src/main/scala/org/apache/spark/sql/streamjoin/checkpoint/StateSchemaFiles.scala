@@ -22,10 +22,10 @@ import org.apache.spark.sql.streamjoin.spark.{
 }
 
 /**
- * Writes the schemas of the state beside it, or checks them against those that are there.
+ * Writes the schemas of the state beside it, or validates them against the stored ones.
  *
- * Spark's operators inherit the same; its signature differs between Spark 4.2 and 4.3, so it is
- * called one level below.
+ * Spark's operators inherit a method for this. Its signature differs between Spark 4.2 and 4.3, so
+ * this class calls the method below it.
  */
 private[streamjoin] object StateSchemaFiles {
 
@@ -33,8 +33,10 @@ private[streamjoin] object StateSchemaFiles {
   private val MetadataVersion = 2
 
   /**
-   * @param fits throws if the operator that has written the state was another; says whether the state is
-   *   of the same format, else it is described anew
+   * Validates the schemas, and writes them if they are new.
+   *
+   * @param fits throws if another operator wrote the state. Returns false if the state has another
+   *   format: then the schemas are written anew
    */
   def validate(
       fits: OperatorStateMetadata => Boolean,
@@ -61,11 +63,11 @@ private[streamjoin] object StateSchemaFiles {
   }
 
   /**
-   * Checks a stored state against the operator; writes nothing.
+   * Checks a stored state against the operator. Writes nothing.
    *
-   * @param fits as for [[validate]]
+   * @param fits see [[validate]]
    * @param written stored metadata of the operator
-   * @return the schema files that describe the state from now on, too
+   * @return the stored schema files that remain valid
    */
   def fitting(
       fits: OperatorStateMetadata => Boolean,
@@ -81,7 +83,10 @@ private[streamjoin] object StateSchemaFiles {
     if (isSame) files else Nil
   }
 
-  /** Spark compares types and places only: columns that changed places would be read as each other. */
+  /**
+   * Compares the names of columns. Spark compares only types and positions, and would read
+   * exchanged columns as each other.
+   */
   private def sameColumns(
       info: StatefulOperatorStateInfo,
       schemas: Iterable[StateStoreColFamilySchema],
@@ -104,10 +109,12 @@ private[streamjoin] object StateSchemaFiles {
     }
   }
 
-  /** Where the schemas of an operator are, as Spark has it. */
+  /** Folder of an operator's schemas, as in Spark. */
   def folder(operator: Path): Path = new Path(new Path(operator, "_stateSchema"), "default")
 
-  /** A file that Spark has noted by its whole path, where the checkpoint lies now. */
+  /**
+   * The current path of a schema file. Spark stores absolute paths, and a checkpoint may be moved.
+   */
   def here(folder: Path, noted: String): Path = new Path(folder, new Path(noted).getName)
 
   private def found(
@@ -122,7 +129,7 @@ private[streamjoin] object StateSchemaFiles {
           .createReader(operator, hadoopConf, MetadataVersion, batchId)
           .read()
       catch {
-        // nothing has been written before the first batch
+        // the first batch has no metadata yet
         case _: Exception if batchId == 0 => None
         case e: StateDataSourceReadOperatorMetadataFailure =>
           throw StateErrors.incompatibleCheckpoint(

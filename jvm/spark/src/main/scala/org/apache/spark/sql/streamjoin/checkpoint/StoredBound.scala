@@ -4,15 +4,16 @@ import org.apache.spark.sql.streamjoin.conditions.TimeUnit
 
 import io.streamjoin.bounds.Saturated
 
-/** A time bound as it is written beside the state: `left.t >= right.t - 3600000000`. */
+/** Stored form of a time bound: `left.t >= right.t - 3600000000`. */
 private[streamjoin] object StoredBound {
 
   def apply(later: String, earlier: String, slack: Long): String = s"$later >= $earlier - $slack"
 
   /**
-   * A bound between times that people have a name for.
+   * Parses a bound between times with display names.
    *
-   * @return the later time with its name, the name of the earlier one, and the slack
+   * @return the later time with its display name, the display name of the earlier time, and the
+   *   slack
    */
   def read(
       bound: String,
@@ -27,9 +28,10 @@ private[streamjoin] object StoredBound {
   }
 
   /**
-   * A bound as a person would write it: `o.t >= d.t - INTERVAL '1' HOUR`.
+   * A bound as a user would write it: `o.t >= d.t - INTERVAL '1' HOUR`.
    *
-   * @param times what people call the times in it; a bound between others is shown as it is stored
+   * @param times the times with their display names. A bound between other times keeps its stored
+   *   form
    */
   def words(bound: String, times: Seq[(StoredTime, String)]): String = {
     val said = for {

@@ -5,7 +5,7 @@ import org.json4s.JsonDSL._
 
 import io.streamjoin.placement.ReachBuckets
 
-/** Buckets of times as they are written, in JSON. */
+/** JSON form of time buckets. */
 private[checkpoint] object StoredBuckets {
 
   def json(b: ReachBuckets): JObject =

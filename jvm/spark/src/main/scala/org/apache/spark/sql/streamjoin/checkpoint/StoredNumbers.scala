@@ -11,7 +11,7 @@ import org.apache.spark.sql.streamjoin.spark.{
 import org.apache.spark.sql.types.{LongType, StringType, StructType}
 import org.apache.spark.unsafe.types.UTF8String
 
-/** Single numbers in the same version of the store as the rows they belong to. */
+/** Named numbers in the same version of the store as the rows they belong to. */
 private[streamjoin] final class StoredNumbers(store: StateStore) {
   private val writer = new UnsafeRowWriter(1)
   private val value = new LongRow(1)

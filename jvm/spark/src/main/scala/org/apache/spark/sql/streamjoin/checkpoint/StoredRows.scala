@@ -7,12 +7,12 @@ import org.apache.spark.sql.types.StructType
 import io.streamjoin.model.Side
 
 /**
- * A version of one partition's state as it lies in the checkpoint.
+ * A version of one partition's state in the checkpoint.
  *
  * @param number the version
- * @param checkpointId which of several files or snapshots of that version, where Spark has noted it
- * @param rows the columns of each side's rows
- * @param conf the settings with which it is read
+ * @param checkpointId ID of the file or snapshot of that version, if Spark has recorded one
+ * @param rows columns of each side's rows
+ * @param conf settings for reading it
  */
 private[streamjoin] final case class StoredVersion(
     store: StateStoreId,
@@ -23,10 +23,10 @@ private[streamjoin] final case class StoredVersion(
 )
 
 /**
- * A row as a checkpoint holds it.
+ * A row in a checkpoint.
  *
- * @param key the hash of its equality key
- * @param limits the watermarks above which it goes
+ * @param key hash of its equality key
+ * @param limits for each watermark, the value above which the row is evicted
  */
 private[streamjoin] final case class StoredRow(
     side: Side,
@@ -38,10 +38,10 @@ private[streamjoin] final case class StoredRow(
 )
 
 /**
- * What a version holds, read without a trace: no lock, no file of the checkpoint that is written.
+ * Contents of a version. Reading them takes no lock and writes no file of the checkpoint.
  *
- * @param watermarks by side and limit, those of the last eviction
- * @param rows none of which counts after it was closed
+ * @param watermarks the watermarks of the last eviction, by side and limit
+ * @param rows the rows; invalid after `close`
  */
 private[streamjoin] final case class StoredRows(
     watermarks: Side => Int => Long,

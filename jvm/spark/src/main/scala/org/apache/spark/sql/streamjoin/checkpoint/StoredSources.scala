@@ -12,10 +12,10 @@ import org.json4s.JsonDSL._
 private[streamjoin] final case class InputPlace(operator: Long, name: String)
 
 /**
- * The sources that each input of an operator reads, as stored in the operator's description.
+ * The sources of each input, as stored in the operator's description.
  *
- * The state buffers rows by input. If two inputs differ in nothing but their sources, only this part
- * of the description tells that the query exchanges them.
+ * The state buffers rows by input. If two inputs differ only in their sources, no other part of the
+ * description changes when the query exchanges them.
  */
 private[streamjoin] object StoredSources {
 

@@ -6,13 +6,13 @@ import org.apache.spark.sql.streamjoin.conditions.TimeUnit
 import io.streamjoin.bounds.JoinBounds
 
 /**
- * The times of a join, and what is proved of them, as they are written beside its state.
+ * Stored form of the times of a join and of their derived bounds.
  *
- * @param times the expression behind each column of `bounds`
+ * @param times the expression of each column of `bounds`
  */
 private[streamjoin] final class StoredTimes(times: IndexedSeq[Expression], bounds: JoinBounds) {
 
-  /** With the side in front; those of one input that are called the same are numbered. */
+  /** Names with the side in front. Equal names of one input are numbered. */
   private val names: IndexedSeq[String] = {
     val plain = bounds.columns.zip(times).map { case (column, time) =>
       s"${column.side.name}.${StoredTimes.sql(time)}"
@@ -28,7 +28,7 @@ private[streamjoin] final class StoredTimes(times: IndexedSeq[Expression], bound
   def apply(column: Int): StoredTime =
     StoredTime(names(column), TimeUnit.timeOf(times(column).dataType))
 
-  /** Each with what the person called it. */
+  /** The times with their display names. */
   def said: Seq[(StoredTime, String)] =
     names.indices.map(i => apply(i) -> bounds.columns(i).name)
 
@@ -46,7 +46,10 @@ private[streamjoin] final class StoredTimes(times: IndexedSeq[Expression], bound
 
 private[streamjoin] object StoredTimes {
 
-  /** Aliases come and go with the optimizer, ids with each run; the columns themselves stay. */
+  /**
+   * SQL text of an expression without qualifiers and IDs. The optimizer removes aliases and each
+   * run has other IDs; the columns remain.
+   */
   def sql(e: Expression): String =
     e.transform { case a: Attribute => a.withQualifier(Nil) }.sql
 }

@@ -5,7 +5,10 @@ import org.apache.spark.unsafe.Platform
 
 import io.streamjoin.state.segment.RowCodec
 
-/** Spark's rows are bytes already. What is read is one row that points to where they lie. */
+/**
+ * Copies Spark's rows, which are bytes already. `read` reuses one row that points to the bytes read
+ * last.
+ */
 private[checkpoint] final class UnsafeRowCodec(fields: Int) extends RowCodec[UnsafeRow] {
   private val row = new UnsafeRow(fields)
 

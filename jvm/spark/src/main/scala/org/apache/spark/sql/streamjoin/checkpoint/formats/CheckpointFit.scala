@@ -6,16 +6,20 @@ import org.apache.spark.sql.streamjoin.errors.StateErrors
 import org.apache.spark.sql.streamjoin.spark.{OperatorStateMetadata, OperatorStateMetadataV2}
 
 /**
- * Whether a checkpoint belongs to the join that is about to go on from it.
+ * Checks whether a checkpoint fits the join that continues from it.
  *
- * What decides which rows were kept, or already emitted, and where they are found must be as it was:
- * the type of the join, its keys, its times and what is proved of them. How the condition is written
- * does not matter. Lags may change; a watermark never goes back. So may the session's time zone, where
- * nothing of that depends on it.
+ * Join type, keys, times and derived bounds must be unchanged. They decide which rows are buffered
+ * or already emitted, and where buffered rows are. The following may change:
+ *
+ *  - the spelling of the condition
+ *  - lags, since a watermark never decreases
+ *  - the session time zone, if none of the above depends on it
  */
 private[streamjoin] object CheckpointFit {
 
-  /** @param mayTakeOver whether one format may go on in another, see [[SegmentsIntoRocksDB]] */
+  /**
+   * @param mayTakeOver whether state may change its format, see [[SegmentsIntoRocksDB]]
+   */
   def check(
       location: String,
       old: OperatorStateMetadata,
@@ -37,7 +41,7 @@ private[streamjoin] object CheckpointFit {
 
   private def compare(location: String, old: String, now: String, takesOver: Boolean): Unit = {
     val comparison = new DescriptionComparison(location, old, now)
-    // what the rest means depends on these
+    // the meaning of all other parts depends on format and version
     if (!takesOver) comparison.require("format")
     JoinDescription.format(old).flatMap(StateFormats.find).foreach(
       _.number.check(location, JoinDescription.version(old).map(_.toLong))
@@ -45,7 +49,7 @@ private[streamjoin] object CheckpointFit {
     comparison.requireAll()
   }
 
-  /** Spark's own complaint about another schema, as one of ours. */
+  /** Converts Spark's error about another schema into an error of this project. */
   def guard[T](location: String)(validation: => T): T =
     try validation
     catch {

@@ -21,10 +21,11 @@ import org.apache.spark.sql.streamjoin.spark.{
 import io.streamjoin.model.Side
 
 /**
- * State of the format `segments` that goes on in `rocksdb`: the way out of memory that is too small.
+ * Converts state of the format `segments` to `rocksdb`, for a query whose state outgrows memory.
  *
- * Each partition's version with which a query goes on becomes a snapshot of RocksDB, of the same number
- * and beside the files that it is made of. A partition that has been made before is not made again.
+ * For each partition, the version from which the query continues becomes a RocksDB snapshot with
+ * the same number, beside the files of the segments. A partition that has such a snapshot is not
+ * converted again.
  */
 private[streamjoin] final class SegmentsIntoRocksDB(session: SQLConf)
     extends Serializable
@@ -34,9 +35,9 @@ private[streamjoin] final class SegmentsIntoRocksDB(session: SQLConf)
   private val into: StateStoreConf = RocksDBImport.settings(session)
 
   /**
-   * Opens a version; where RocksDB has none of it, but segments have, that one.
+   * Opens a version. If only segments have this version, converts it first.
    *
-   * @param open opens RocksDB's
+   * @param open opens the version in RocksDB
    */
   def opened[T](
       store: StateStoreId,
@@ -72,11 +73,11 @@ private[streamjoin] final class SegmentsIntoRocksDB(session: SQLConf)
 
 private[streamjoin] object SegmentsIntoRocksDB {
 
-  /** Whether a checkpoint of an operator goes on in the other format. */
+  /** Whether the state of an operator changes from `segments` to `rocksdb`. */
   def applies(old: OperatorStateMetadata, now: OperatorStateMetadata): Boolean =
     format(old).contains(SegmentFormat.name) && format(now).contains(RocksDBFormat.name)
 
-  /** What takes over, where a format can. */
+  /** The conversion into a format, if there is one. */
   def of(format: StateFormat, session: SQLConf): Option[SegmentsIntoRocksDB] =
     Option.when(format == RocksDBFormat)(new SegmentsIntoRocksDB(session))
 

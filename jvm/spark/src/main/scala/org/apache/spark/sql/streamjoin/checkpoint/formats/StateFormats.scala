@@ -4,7 +4,7 @@ import org.apache.spark.sql.streamjoin.checkpoint.StateFormat
 import org.apache.spark.sql.streamjoin.checkpoint.rocksdb.RocksDBFormat
 import org.apache.spark.sql.streamjoin.checkpoint.segment.SegmentFormat
 
-/** The formats that there are. */
+/** Registry of the state formats. */
 private[streamjoin] object StateFormats {
 
   val all: Seq[StateFormat] = Seq(SegmentFormat, RocksDBFormat)

@@ -14,8 +14,9 @@ import org.json4s.jackson.JsonMethods.{compact, render}
 import io.streamjoin.model.Side
 
 /**
- * `streamjoin_joins(where)`: the joins in a checkpoint, by its folder or by the id of a query that runs,
- * as JSON. What `streamjoin.doctor` asks, on every kind of session.
+ * SQL function `streamjoin_joins(where)`: the joins in a checkpoint, as JSON. `where` is the folder
+ * of the checkpoint or the ID of a running query. `streamjoin.doctor` calls it, because a SQL
+ * function works in every kind of session.
  */
 private[streamjoin] object JoinsFunction {
 
@@ -69,7 +70,7 @@ private[streamjoin] object JoinsFunction {
       }.toList))
   }
 
-  /** In milliseconds, or in the unit of the numbers. */
+  /** A bound, with its slack in milliseconds or in the unit of the numbers. */
   private def bound(bound: String, times: Seq[(StoredTime, String)]): Option[JValue] =
     StoredBound.read(bound, times).map { case ((time, later), earlier, slack) =>
       ("later" -> later) ~ ("earlier" -> earlier) ~

@@ -8,12 +8,12 @@ import org.apache.spark.sql.util.CaseInsensitiveStringMap
 import io.streamjoin.model.Side
 
 /**
- * What a reader of waiting rows is asked for.
+ * Options of the data source of buffered rows.
  *
- * @param where the folder of a checkpoint, or the id of a query
- * @param side rows of this input only, their columns as they are
- * @param operator one join only
- * @param batch the batch after which to look; none: the last that was committed
+ * @param where folder of a checkpoint, or ID of a query
+ * @param side the only input to read, as columns instead of JSON
+ * @param operator the only join to read
+ * @param batch the batch whose state is read; none for the last committed batch
  */
 private[pending] final case class PendingOptions(
     where: Either[String, String],
@@ -24,7 +24,7 @@ private[pending] final case class PendingOptions(
 
 private[pending] object PendingOptions {
 
-  /** The name of the data source. */
+  /** Name of the data source. */
   val Format: String = "streamjoin-pending"
 
   private val known = Seq("path", "query", "side", "operator", "batch")

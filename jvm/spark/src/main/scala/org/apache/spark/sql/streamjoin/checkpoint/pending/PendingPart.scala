@@ -16,7 +16,7 @@ import org.apache.spark.sql.streamjoin.checkpoint.{StoredRow, StoredVersion}
 import io.streamjoin.model.Side
 import io.streamjoin.placement.{MaybePartition, Placement, Routing}
 
-/** What a task is to read: one partition of one join. */
+/** Input partition of the data source: one partition of one join's state. */
 private[pending] final case class PendingPart(
     batch: Long,
     operator: Long,
@@ -28,7 +28,10 @@ private[pending] final case class PendingPart(
     sides: Map[Side, PendingSide]
 ) extends InputPartition {
 
-  /** Without the sides whose rows a filter drops, all of them; see [[PendingPart.settled]]. */
+  /**
+   * Drops the sides for which the filter is not true. The filter must be one that
+   * [[PendingPart.settled]] accepts.
+   */
   def where(filter: Expression): PendingPart =
     copy(sides = sides.filter { case (side, shown) =>
       PendingPart.placed(
@@ -37,7 +40,9 @@ private[pending] final case class PendingPart(
       ).eval() == true
     })
 
-  /** @param columns those of the result, by their places */
+  /**
+   * @param columns indexes of the result columns
+   */
   def read(hadoopConf: Configuration, columns: Seq[Int]): PartitionReader[InternalRow] = {
     val stored = StateFormats.of(format).read(version, hadoopConf)
     val projections = sides.map { case (side, p) =>
@@ -65,8 +70,9 @@ private[pending] final case class PendingPart(
   }
 
   /**
-   * Copies of a row that several partitions hold are shown once. Where a key is spread it is not known whether the row
-   * is of another one with its hash.
+   * Whether this partition returns the row. Of the copies of a row, only that of its owner counts.
+   * The state stores only the hash of a key: if a hot key has this hash, the row counts as one of
+   * the hot key.
    */
   private def isShown(row: StoredRow): Boolean =
     routing.countsIn(partition, row.side) &&
@@ -79,10 +85,10 @@ private[pending] final case class PendingPart(
 
 private[pending] object PendingPart {
 
-  /** The columns that are the same for all rows of a part and a side. */
+  /** Columns with one value for all rows of a part and a side. */
   private val same = Seq("batch_id", "operator_id", "partition_id", "side")
 
-  /** Whether a filter asks for nothing that differs from row to row. */
+  /** Whether a filter depends only on columns with one value for all rows of a part and a side. */
   def settled(filter: Expression): Boolean =
     filter.deterministic && filter.references.nonEmpty &&
       filter.references.forall(a => same.contains(a.name)) &&

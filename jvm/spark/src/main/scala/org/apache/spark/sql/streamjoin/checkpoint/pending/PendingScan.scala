@@ -10,7 +10,7 @@ import org.apache.spark.sql.internal.connector.SupportsPushDownCatalystFilters
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.util.SerializableConfiguration
 
-/** Leaves out what nobody asks for: columns, and parts and sides that a filter drops as a whole. */
+/** Prunes columns, and skips parts and sides that a filter rejects completely. */
 private[pending] final class PendingScanBuilder(
     session: SparkSession,
     location: String,
@@ -32,7 +32,10 @@ private[pending] final class PendingScanBuilder(
     others
   }
 
-  /** None in Spark's own form; [[PendingScan.description]] shows what is left. */
+  /**
+   * Empty: filters are pushed as Catalyst expressions. [[PendingScan.description]] lists what
+   * remains.
+   */
   override def pushedFilters: Array[Predicate] = Array.empty
 
   override def build(): Scan = new PendingScan(session, location, wanted, all, columns)
@@ -68,7 +71,7 @@ private[pending] final class PendingScan(
   )
 }
 
-/** Reads parts on executors. */
+/** Creates readers on executors. */
 private final class PendingReaders(
     hadoopConf: Broadcast[SerializableConfiguration],
     columns: Seq[Int]

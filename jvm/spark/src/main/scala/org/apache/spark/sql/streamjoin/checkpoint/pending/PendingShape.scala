@@ -6,10 +6,10 @@ import org.apache.spark.sql.types._
 import io.streamjoin.model.Side
 
 /**
- * The columns in which waiting rows are shown.
+ * Schema of the buffered rows.
  *
- * A time has its own type where it is the same for all that is shown, else it is a text. A row is a
- * struct where one side is asked for, else JSON.
+ *  - A time has its own type if all times have the same one. Otherwise it is a string.
+ *  - A row is a struct if only one side of one join is read. Otherwise it is JSON.
  */
 private[pending] final class PendingShape(joins: Seq[StoredJoin], sides: Seq[Side], zone: String) {
 
@@ -34,7 +34,7 @@ private[pending] final class PendingShape(joins: Seq[StoredJoin], sides: Seq[Sid
 
   val schema: StructType = PendingShape.columns(time, limit, row)
 
-  /** Those of its sides that are asked for. */
+  /** The sides of a join that are read. */
   def sidesOf(join: StoredJoin): Seq[Side] = join.sides.filter(sides.contains(_))
 
   def side(join: StoredJoin, side: Side): PendingSide = {
@@ -60,7 +60,7 @@ private[pending] final class PendingShape(joins: Seq[StoredJoin], sides: Seq[Sid
     )
   }
 
-  /** Rows of changes are found by what tells them apart. */
+  /** Changelog joins probe rows by row identity, not by time. */
   private def isByTime(join: StoredJoin): Boolean = join.description.changelog.isEmpty
 
   private def common(types: Seq[DataType]): DataType = types.distinct match {
@@ -72,8 +72,9 @@ private[pending] final class PendingShape(joins: Seq[StoredJoin], sides: Seq[Sid
 private[pending] object PendingShape {
 
   /**
-   * @param time by which a row is found
-   * @param limit of the watermarks that it waits for
+   * @param time type of the time by which a row is probed
+   * @param limit type of the watermarks that evict a row
+   * @param row type of the row itself
    */
   def columns(time: DataType, limit: DataType, row: DataType): StructType = {
     val limits = new StructType()

@@ -12,11 +12,11 @@ import io.streamjoin.bounds.Saturated
 import io.streamjoin.model.Watermarks
 
 /**
- * How the rows of one side of a join are shown.
+ * Converts the stored rows of one side of a join to the columns of the result.
  *
- * @param called what stands in the column `side`
- * @param byTime whether a row is found by a time, not by what tells it apart
- * @param limitType of the limits, a text where they differ
+ * @param called value of the column `side`
+ * @param byTime whether rows are probed by a time, not by row identity
+ * @param limitType type of the limits; a string if they have several types
  * @param expressions from [[values]] to the columns of the result
  */
 private[pending] final case class PendingSide(
@@ -30,7 +30,7 @@ private[pending] final case class PendingSide(
     expressions: Seq[Expression]
 ) {
 
-  /** In the order of the columns of `PendingShape`. */
+  /** Values in the order of the columns of `PendingShape`. */
   def values(
       batch: Long,
       operator: Long,
@@ -61,7 +61,7 @@ private[pending] final case class PendingSide(
     )
   }
 
-  /** The limit that its watermark is closest to, of those that can be compared with the first. */
+  /** The limit closest to its watermark, of those with the unit of the first one. */
   private def nearest(stored: StoredRow, watermark: Int => Long): Option[Int] = {
     def unit(k: Int) = TimeUnit.of(limits(k).dataType)
     limits.indices.filter(unit(_) == unit(0)).minByOption { k =>
@@ -70,7 +70,7 @@ private[pending] final case class PendingSide(
     }
   }
 
-  /** None where there is no watermark yet, or no watermark that would free the row. */
+  /** NULL if there is no watermark yet, or none that would evict the row. */
   private def limit(k: Int, value: Long): Any =
     if (value == Watermarks.Unknown || value == Long.MaxValue) null
     else {
@@ -90,7 +90,9 @@ private[pending] final case class PendingSide(
 
 private[pending] object PendingSide {
 
-  /** A limit is a sum: one of whole numbers may go beyond the type of the column. */
+  /**
+   * Type of a limit. A limit of integers is a sum, and may exceed the range of the column's type.
+   */
   def limitType(time: StoredTime): DataType =
     if (TimeUnit.of(time.dataType).contains(TimeUnit.Number)) LongType else time.dataType
 }

@@ -7,9 +7,10 @@ import org.apache.spark.sql.sources.DataSourceRegister
 import org.apache.spark.sql.util.CaseInsensitiveStringMap
 
 /**
- * `spark.read.format("streamjoin-pending").load(checkpoint)`: the rows that joins hold back, as of one
- * batch. What is read is settled when the table is made, so that it is the same however often it is
- * computed.
+ * Data source of buffered rows, as of one batch:
+ * `spark.read.format("streamjoin-pending").load(checkpoint)`.
+ *
+ * The batch is chosen when the table is created. Repeated evaluations therefore read the same rows.
  */
 final class PendingSource extends SimpleTableProvider with DataSourceRegister {
 

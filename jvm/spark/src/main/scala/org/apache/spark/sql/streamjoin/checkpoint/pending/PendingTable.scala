@@ -11,7 +11,7 @@ import org.apache.spark.sql.{classic, SparkSession}
 
 import io.streamjoin.model.Side
 
-/** The rows that joins and orders of a checkpoint hold back after a batch. */
+/** Table of the rows that the joins and ordered outputs of a checkpoint buffer after a batch. */
 private[pending] final class PendingTable(
     session: classic.SparkSession,
     location: String,

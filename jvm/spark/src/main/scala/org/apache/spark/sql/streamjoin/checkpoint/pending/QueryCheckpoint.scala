@@ -5,7 +5,7 @@ import org.apache.spark.sql.streaming.StreamingQuery
 import org.apache.spark.sql.streamjoin.errors.StateErrors
 import org.apache.spark.sql.streamjoin.spark.StreamingQueryWrapper
 
-/** Where a query has its checkpoint. */
+/** Finds the checkpoint of a query. */
 object QueryCheckpoint {
 
   def of(query: StreamingQuery): String = query match {
@@ -13,7 +13,7 @@ object QueryCheckpoint {
     case other => throw new IllegalArgumentException(s"$other runs in no session of this process")
   }
 
-  /** Of a query that runs, by its id. */
+  /** Checkpoint of a running query, by its ID. */
   private[pending] def of(session: SparkSession, id: String): String =
     running(session, id).getOrElse(throw StateErrors.queryNotRunning(id))
 

@@ -7,8 +7,10 @@ import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation
 import org.apache.spark.sql.execution.datasources.v2.state.{StateSourceOptions, StateTable}
 
 /**
- * Refuses to read the state of a join of ours with Spark's `statestore`, which knows the stores of the
- * session's provider only: it looks for files that are not there, and says that they are missing.
+ * Refuses to read the state of a streamjoin operator with Spark's `statestore` source.
+ *
+ * That source always uses the provider of the session. It would report that files are missing which
+ * this format never has.
  */
 private[streamjoin] final case class RefuseStateReader(session: SparkSession)
     extends (LogicalPlan => Unit) {

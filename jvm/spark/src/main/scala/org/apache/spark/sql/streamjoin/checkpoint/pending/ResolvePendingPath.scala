@@ -10,8 +10,8 @@ import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation
 import org.apache.spark.sql.util.CaseInsensitiveStringMap
 
 /**
- * ``SELECT * FROM `streamjoin-pending`.`/checkpoint` ``, which Spark has for its file formats only; with
- * options as `WITH ('side' = 'left')`.
+ * Resolves ``SELECT * FROM `streamjoin-pending`.`/checkpoint` ``. Spark supports such paths for its
+ * file formats only. Options are written as `WITH ('side' = 'left')`.
  */
 private[streamjoin] final case class ResolvePendingPath(session: SparkSession)
     extends Rule[LogicalPlan] {

@@ -34,12 +34,13 @@ import io.streamjoin.model.Side
 import io.streamjoin.placement.Routing
 
 /**
- * A join, or an ordered output, with what a batch has committed of it.
+ * A join or an ordered output, as committed by a batch.
  *
- * @param description of an order as [[StoredOrder]] has it
- * @param isOrder whether its rows are held back by an order, all of them on the side [[StoredOrder.Held]]
- * @param routing how its rows lie in the partitions
- * @param rows the columns of each side's rows
+ * @param description description of a join, or that of an ordered output as converted by
+ *   [[StoredOrder]]
+ * @param isOrder whether it is an ordered output. All its rows are on the side [[StoredOrder.Held]]
+ * @param routing placement of its rows in the partitions
+ * @param rows columns of each side's rows
  */
 private[pending] final case class StoredJoin(
     operator: Long,
@@ -53,11 +54,14 @@ private[pending] final case class StoredJoin(
 
   def sides: Seq[Side] = if (isOrder) Seq(StoredOrder.Held) else Side.both
 
-  /** What stands in the column `side`. */
+  /** Value of the column `side`. */
   def called(side: Side): String = if (isOrder) StoredOrder.Called else side.name
 }
 
-/** The joins and orders in a checkpoint as of a batch. Nothing there is written or locked. */
+/**
+ * The joins and ordered outputs in a checkpoint, as of a batch. Nothing in the checkpoint is
+ * written or locked.
+ */
 private[pending] final class StoredJoins(
     session: SparkSession,
     location: String,
@@ -65,7 +69,7 @@ private[pending] final class StoredJoins(
 ) {
 
   private val hadoopConf = session.sessionState.newHadoopConf()
-  // tasks elsewhere have another working directory
+  // executors may have another working directory
   private val root = {
     val path = new Path(location)
     path.getFileSystem(hadoopConf).makeQualified(path)
@@ -79,7 +83,7 @@ private[pending] final class StoredJoins(
     CheckpointFiles.commits(session, folder)
   }
 
-  /** The batch that is looked at: the one asked for, or the last that was committed. */
+  /** The batch that is read: the requested one, or the last committed one. */
   val batch: Long = {
     val kept = commits.listBatchesOnDisk.sorted
     if (kept.isEmpty) throw absent("no batch that was committed")
@@ -91,7 +95,7 @@ private[pending] final class StoredJoins(
     asOf.getOrElse(kept.last)
   }
 
-  /** When the batch began, by the clock of the query that ran it. */
+  /** Start time of the batch, by the clock of the query that ran it. */
   def batchTimeMs: Option[Long] = {
     val folder = new Path(root, StreamingCheckpointConstants.DIR_NAME_OFFSETS)
     readable(s"offsets/$batch") {
@@ -99,7 +103,7 @@ private[pending] final class StoredJoins(
     }.map(_.batchTimestampMs)
   }
 
-  /** All joins and orders of this project, the lowest number first. */
+  /** All joins and ordered outputs of this project, by ascending number. */
   lazy val all: Seq[StoredJoin] = {
     val operators =
       if (!manager.exists(state)) Nil
@@ -107,7 +111,7 @@ private[pending] final class StoredJoins(
     operators.flatMap(join)
   }
 
-  /** The join or order with this number; where none is asked for, all. */
+  /** The join or ordered output with this number, or all of them if no number is given. */
   def of(operator: Option[Long]): Seq[StoredJoin] = {
     val found = all.filter(join => operator.forall(_ == join.operator))
     if (all.isEmpty) throw absent("no state of a streamJoin")
@@ -117,7 +121,7 @@ private[pending] final class StoredJoins(
     found
   }
 
-  /** What is at the location where no batch was committed. */
+  /** Describes a location without a committed batch. */
   private def notACheckpoint: String = {
     val files = root.getFileSystem(hadoopConf)
     def is(name: String) = files.exists(new Path(root, name))
@@ -136,7 +140,7 @@ private[pending] final class StoredJoins(
 
   private def absent(what: String) = StateErrors.stateNotFound(location, what)
 
-  /** A failure to read what describes the state, as one of the checkpoint. */
+  /** Reports a failure to read metadata as an error of the checkpoint. */
   private def readable[T](what: String)(read: => T): T =
     try read
     catch {
@@ -216,11 +220,11 @@ private[pending] final class StoredJoins(
       case other => other
     }
 
-  /** The session's, but for what is of the checkpoint. */
+  /** Settings of the session, except those that the checkpoint determines. */
   private def settings(ids: Boolean): SQLConf = {
     val own = session.sessionState.conf.clone()
     own.setConf(SQLConf.STATE_STORE_CHECKPOINT_FORMAT_VERSION, if (ids) 2 else 1)
-    // whoever only looks has nothing to say to the query's coordinator, which may not be there
+    // a reader must not report snapshots to the coordinator of a query, which may not run
     StoreReports.withoutSnapshots(own)
     own
   }

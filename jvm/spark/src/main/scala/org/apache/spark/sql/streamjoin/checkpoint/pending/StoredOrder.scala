@@ -7,16 +7,19 @@ import org.json4s.{JString, JValue}
 import io.streamjoin.model.{JoinType, Side}
 import io.streamjoin.placement.Routing
 
-/** An ordered output, as what looks at joins sees it: rows of one side, which wait for their own time. */
+/**
+ * Reads an ordered output as if it were a join. All its rows are on one side, and wait for the
+ * watermark of their own time.
+ */
 private[pending] object StoredOrder {
 
-  /** The operator's name in the state's metadata. */
+  /** Name of the operator in the metadata of the state. */
   val Operator: String = "streamOrder"
 
-  /** The side on which an order holds its rows. */
+  /** The side of all buffered rows. */
   val Held: Side = Side.Left
 
-  /** What that side is called. */
+  /** Value of the column `side`. */
   val Called: String = "held"
 
   def read(json: String): JoinDescription = {
@@ -36,7 +39,7 @@ private[pending] object StoredOrder {
     )
   }
 
-  /** Of `order_time: TIMESTAMP`, or of a window, which counts as its end. */
+  /** Parses `order_time: TIMESTAMP`. A window counts as its end. */
   private def time(order: Option[JValue]): StoredTime = order match {
     case Some(JString(timed(name, ddl))) =>
       StoredTime(

@@ -15,7 +15,7 @@ import org.apache.spark.sql.types.StructType
 
 import io.streamjoin.model.Side
 
-/** Rows in RocksDB, through Spark's own provider: for state that is larger than memory. */
+/** State format for state larger than memory: rows in RocksDB, through Spark's own provider. */
 private[checkpoint] object RocksDBFormat extends StateFormat {
 
   override val number: FormatNumber = RocksDBLayout.Number

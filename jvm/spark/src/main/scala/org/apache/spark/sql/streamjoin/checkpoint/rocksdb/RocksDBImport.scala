@@ -16,10 +16,10 @@ import org.apache.spark.sql.streamjoin.spark.{
 import io.streamjoin.model.{Side, Watermarks}
 
 /**
- * Writes rows from elsewhere as a snapshot of a partition's state, a part of them in memory at a time.
+ * Writes given rows as a snapshot of a partition's state. It buffers a limited number of rows.
  *
- * RocksDB counts versions from nothing, so what is written is its version 1. A snapshot says of no
- * version but in the name of its file, which is changed.
+ * RocksDB counts versions from zero, so the import writes version 1. Only the file name of a
+ * snapshot has the version, so a rename makes it the snapshot of another version.
  */
 private[checkpoint] final class RocksDBImport(
     id: StateStoreId,
@@ -46,7 +46,9 @@ private[checkpoint] final class RocksDBImport(
 
   def number(name: String, value: Long): Unit = new StoredNumbers(store).put(name, value)
 
-  /** @param watermarks by limit, those of the last eviction */
+  /**
+   * @param watermarks the watermarks of the last eviction, by limit
+   */
   def evicted(side: Side, watermarks: Array[Long]): Unit =
     for (k <- watermarks.indices if watermarks(k) != Watermarks.Unknown)
       number(RocksDBLayout.evictedName(side, k), watermarks(k))
@@ -61,7 +63,7 @@ private[checkpoint] final class RocksDBImport(
     }
   }
 
-  /** Makes what was written the snapshot of a version. */
+  /** Commits the rows as the snapshot of a version. */
   def commitAs(version: Long): Unit = {
     part.flush()
     store.commit()
@@ -69,7 +71,7 @@ private[checkpoint] final class RocksDBImport(
       val folder = id.storeCheckpointLocation()
       val files = folder.getFileSystem(hadoopConf)
       val snapshot = new Path(folder, s"$version.zip")
-      // another attempt may have been faster, with the same rows
+      // another attempt of the task may have written the same snapshot first
       if (!files.rename(new Path(folder, s"$Written.zip"), snapshot) && !files.exists(snapshot)) {
         throw new java.io.IOException(s"$snapshot could not be written")
       }
@@ -88,7 +90,7 @@ private[checkpoint] object RocksDBImport {
 
   private val RowsInMemory = 100000
 
-  /** Each commit is a snapshot. */
+  /** Settings with which each commit writes a snapshot. */
   def settings(session: SQLConf): StateStoreConf = {
     val own = session.clone()
     own.setConfString(RocksDBSettings.Changelog, "false")

@@ -24,8 +24,8 @@ import io.streamjoin.state.{BufferedRow, JoinState, Probed}
 /**
  * Buffered rows in Spark's `StateStore`, in the layout of [[RocksDBLayout]].
  *
- * Rows of the running batch stay in memory until [[flush]]; those that its own watermarks free never
- * reach the store.
+ * New rows of a batch stay in memory until [[flush]]. A row that its own batch evicts never reaches
+ * the store.
  */
 private[rocksdb] final class RocksDBJoinState(store: StateStore, shape: StateShape)
     extends JoinState[UnsafeRow] {
@@ -86,7 +86,7 @@ private[rocksdb] final class RocksDBJoinState(store: StateStore, shape: StateSha
 
   override def size(side: Side): Long = stored(side).size + batch.size(side)
 
-  /** Writes what is left of the batch, and tells how many rows that was. */
+  /** Writes the remaining rows of the batch to the store, and returns their number. */
   def flush(): Long = {
     val written = batch.size(Side.Left) + batch.size(Side.Right)
     for (side <- Side.both) batch.foreach(side) { row =>
@@ -99,7 +99,7 @@ private[rocksdb] final class RocksDBJoinState(store: StateStore, shape: StateSha
     written
   }
 
-  /** What lies in the store, then what the batch has brought. */
+  /** Cursor over stored rows, then over new rows of the batch. */
   private final class Cursor(
       side: StoredSide,
       found: StateStoreIterator[UnsafeRowPair],
@@ -201,7 +201,10 @@ private[rocksdb] final class RocksDBJoinState(store: StateStore, shape: StateSha
         rows.scan(from(key, least, Long.MinValue), last)
       }
 
-    /** The least limit `k`; what was below the watermark of the last eviction has gone. */
+    /**
+     * The smallest limit `k`. The scan starts at the watermark of the last eviction, since no row
+     * has a smaller limit.
+     */
     def least(k: Int): Long =
       if (count == 0) Long.MaxValue
       else {
@@ -239,21 +242,26 @@ private[rocksdb] final class RocksDBJoinState(store: StateStore, shape: StateSha
       }
     }
 
-    /** @param rowNeeded whether the rows are to be looked at; where not, they have none */
+    /**
+     * @param rowNeeded whether the caller reads the evicted rows. If not, their `row` may be null
+     */
     def evict(
         before: Array[Long],
         now: Array[Long],
         rowNeeded: Boolean
     ): Iterator[BufferedRow[UnsafeRow]] = {
       evictedTo = now
-      // without a row there may be limits still, see take
+      // without rows, stale limits may remain: see take
       if (count == 0 && !shape.renewed(side)) Iterator.empty
       else now.indices.iterator.filter(k => before(k) < now(k)).flatMap(k =>
         evict(k, before(k), now(k), rowNeeded)
       )
     }
 
-    /** Limits from `before` on: what was below it went when it was received. */
+    /**
+     * Evicts rows whose limit `k` is in `[before, now)`. A new row with a smaller limit is evicted
+     * in memory and never stored.
+     */
     private def evict(
         k: Int,
         before: Long,
@@ -271,7 +279,10 @@ private[rocksdb] final class RocksDBJoinState(store: StateStore, shape: StateSha
       going ++ finallyDo(limits.deleteRange(begin, end))
     }
 
-    /** The row; none: it was taken away before, and the limit that it was kept with is not found by the row. */
+    /**
+     * Looks up the row of a limit. None if the row was removed before: [[remove]] computes limits
+     * from the row, and misses one that was stored under an earlier TTL.
+     */
     private def take(
         key: Long,
         time: Long,
@@ -306,13 +317,13 @@ private[rocksdb] final class RocksDBJoinState(store: StateStore, shape: StateSha
       override def next(): Nothing = throw new NoSuchElementException
     }
 
-    /** Frees the store's iterator as soon as it has been read. */
+    /** Closes the store's iterator as soon as it is exhausted. */
     private def closing(found: StateStoreIterator[UnsafeRowPair]): Iterator[UnsafeRowPair] =
       found ++ finallyDo(found.close())
   }
 }
 
-/** A row that lies in the store; what is read of it stays valid. */
+/** A row in the store. Its contents stay valid after the cursor moves. */
 private final class InStore(
     override val row: UnsafeRow,
     override val key: Long,

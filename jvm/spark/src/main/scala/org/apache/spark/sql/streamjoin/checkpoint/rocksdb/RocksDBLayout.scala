@@ -11,7 +11,7 @@ import org.apache.spark.sql.types._
 import io.streamjoin.model.Side
 
 /**
- * How one partition's state lies in one state store.
+ * Layout of one partition's state in one state store.
  *
  * {{{
  *   column family   key                                          value
@@ -21,9 +21,9 @@ import io.streamjoin.model.Side
  *                   key hash, time, sequence
  * }}}
  *
- * `rows` is in the order of probes (one key, a range of times), `limits` in the order of eviction:
- * what goes is a prefix. The row's equality key itself is not stored apart; equal hashes meet the
- * condition like any other pair.
+ * `rows` has the order of probes: one key, a range of times. `limits` has the order of eviction:
+ * the evicted rows are a prefix. The equality key is not stored separately. The join evaluates its
+ * condition for rows with equal hashes.
  */
 private[rocksdb] object RocksDBLayout {
 
@@ -33,7 +33,9 @@ private[rocksdb] object RocksDBLayout {
 
   def limits(side: Side): String = s"limits-${side.name}"
 
-  /** Of the layout's own numbers: its version, and for each side the rows, the last eviction. */
+  /**
+   * Names of the layout's own numbers: format version, row count and last eviction of each side.
+   */
   val FormatName: String = "format"
 
   def sizeName(side: Side): String = s"rows.${side.name}"

@@ -17,8 +17,8 @@ import org.apache.spark.sql.streamjoin.spark.{StateStore, StateStoreProvider, St
 import io.streamjoin.model.{Side, Watermarks}
 
 /**
- * Reads a version of the state into a database of its own, which is deleted at the end; nothing is
- * committed.
+ * Reads a version of the state through a separate local copy of the database. It commits nothing
+ * and deletes the copy at the end.
  */
 private[rocksdb] final class RocksDBReader(version: StoredVersion, hadoopConf: Configuration) {
 
@@ -66,7 +66,7 @@ private[rocksdb] final class RocksDBReader(version: StoredVersion, hadoopConf: C
       )
     } catch {
       case e: Throwable =>
-        // a provider waits for its store when it is closed
+        // a provider cannot close while its store is in use
         store.abort()
         throw e
     }
@@ -92,7 +92,7 @@ private[rocksdb] final class RocksDBReader(version: StoredVersion, hadoopConf: C
       )
     }
 
-  /** In the order of the first limit; what other limits a row has is known before. */
+  /** Rows in the order of their first limit. Other limits are read beforehand. */
   private def rowsByLimit(store: StateStore, side: Side): Iterator[StoredRow] = {
     val fields = version.rows(side).length
     val others = mutable.HashMap.empty[(Long, Long, Long), mutable.ArrayBuffer[Long]]
@@ -106,7 +106,7 @@ private[rocksdb] final class RocksDBReader(version: StoredVersion, hadoopConf: C
       others.getOrElseUpdate(place, mutable.ArrayBuffer.empty) += limit
     for {
       (_, limit, place @ (hash, time, sequence)) <- limits(first = true)
-      // of a row that was taken away the limit may be left that it was kept with, see StateShape.renewed
+      // the limit of a removed row may remain, see StateShape.renewed
       value <- Option(store.get(key(hash, time, sequence), RocksDBLayout.rows(side))).map(_.copy())
     } yield StoredRow(
       side,

@@ -7,7 +7,7 @@ import org.apache.spark.sql.streamjoin.spark.{
   StoreReports
 }
 
-/** The settings of the operator's own state store, where that is RocksDB. */
+/** Settings of the operator's state store with RocksDB. */
 private[rocksdb] object RocksDBSettings {
 
   val Changelog: String = "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled"
@@ -18,7 +18,7 @@ private[rocksdb] object RocksDBSettings {
     "spark.sql.streaming.stateStore.rocksdb.trackTotalNumberOfRows" -> "false"
   )
 
-  /** RocksDB, whatever the session's provider: the operator needs ordered scans. */
+  /** Sets RocksDB as the provider, whatever the session's: the operator requires ordered scans. */
   def of(session: SQLConf, commitsAreChecked: Boolean = true): StateStoreConf = {
     val own = session.clone()
     own.setConfString(

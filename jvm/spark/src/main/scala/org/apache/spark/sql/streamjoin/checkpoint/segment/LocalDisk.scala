@@ -10,18 +10,23 @@ import org.apache.spark.sql.streamjoin.errors.StateErrors
 
 import io.streamjoin.state.segment.{MemoryPool, Spilling}
 
-/** When the states of this process write rows to its local disk, and where. */
+/** Spill settings of the states in this process. */
 private[segment] object LocalDisk {
 
-  /** Of the heap. Spark leaves 40 % of it to user code; a batch in the making needs the rest. */
+  /**
+   * Share of the heap. Spark reserves 40 % of the heap for user code, and a running batch requires
+   * the rest.
+   */
   private val DefaultShare = 0.3
 
-  /** Of the heap. With what a batch needs beside it, little more would be its end. */
+  /**
+   * Share of the heap. Together with the memory of a batch, a larger share would exhaust the heap.
+   */
   private val GreatestShare = 0.6
 
   private val pool = new MemoryPool
 
-  /** What an executor must know of the session's settings. */
+  /** The settings of the session that executors require. */
   def options(session: SQLConf): Map[String, String] =
     session.getConf(StreamJoinConf.SegmentMemory).map { limit =>
       StreamJoinConf.SegmentMemory.key -> limit.toString
@@ -30,7 +35,7 @@ private[segment] object LocalDisk {
   def spilling(conf: StateStoreConf): Spilling = {
     val set = conf.extraOptions.get(StreamJoinConf.SegmentMemory.key).map(_.toLong)
     val limit = set.getOrElse(heap(DefaultShare))
-    // whoever sets more than that knows of a heap without other use
+    // a larger limit that the user has set takes precedence
     val most = math.max(limit, heap(GreatestShare))
     Spilling(
       pool,
@@ -43,7 +48,7 @@ private[segment] object LocalDisk {
 
   private def heap(share: Double): Long = (Runtime.getRuntime.maxMemory * share).toLong
 
-  /** In one of Spark's local folders, a different one each time. */
+  /** A new file in one of Spark's local folders. */
   private def newFile(): File =
     Option(SparkEnv.get).fold(File.createTempFile("streamjoin", ".rows")) { env =>
       env.blockManager.diskBlockManager.createTempLocalBlock()._2

@@ -1,8 +1,8 @@
 package org.apache.spark.sql.streamjoin.checkpoint.segment
 
 /**
- * Decides which files of a state maintenance writes as one, so that a restart reads few of them and
- * what is written stays a small multiple of what has changed.
+ * Decides which files of a state maintenance merges. A restart reads few files, and the bytes
+ * written stay a small multiple of the changes.
  *
  * {{{
  *   file            change    range          range          range           whole
@@ -11,13 +11,14 @@ package org.apache.spark.sql.streamjoin.checkpoint.segment
  *   in one version  up to 18  up to 18       up to 18       1 per 1000      1
  * }}}
  *
- * Ten files that follow each other become one that is ten times as long. All become a whole when
- * what lies above the last whole is at least as large as it: of what was written by then, that
- * doubles it at most. So a restart reads at most as much again as there is.
+ *  - Ten consecutive files become one range of ten times the length.
+ *  - All files become a whole once those above the last whole have at least its size. Such a merge
+ *    at most doubles the bytes written so far, and a restart reads about twice the state at most.
  *
- * Providers of two executors may merge and delete the files of one partition at once. Because of
- * where ranges begin and end, two of them have no version in common, or one contains the other. Only
- * a whole may end inside a range. What the range continues is then kept as well, see [[besides]]:
+ * Providers of two executors may merge and delete the files of one partition at the same time.
+ * Ranges begin and end at multiples of their length. So two ranges are either disjoint, or one
+ * contains the other. Only a whole may end inside a range. The files from which such a range
+ * continues are kept as well, see [[besides]]:
  *
  * {{{
  *   here    writes "13, whole", and deletes what neither 13 nor later versions need
@@ -25,23 +26,23 @@ package org.apache.spark.sql.streamjoin.checkpoint.segment
  *   then    a restart at 20 reads "20, from 10", and needs 10
  * }}}
  *
- * Source: log-structured merge trees, tiered; Spark's own snapshots by number, which write the whole
- * state every so many versions, whatever has changed.
+ * Source: tiered log-structured merge trees. Spark's own providers write a snapshot of the whole
+ * state every few versions, however little has changed.
  *
- * @param fewest changes that are worth a merge
+ * @param fewest number of changes from which a merge pays off
  */
 private[segment] final class MergeRule(fewest: Int) {
   import MergeRule._
 
   /**
-   * The files to be written as one, none if they are well as they are.
+   * The files to merge next; empty if none.
    *
-   * @param files of one version, the newest first
-   * @param bytes of each
+   * @param files files of one version, the newest first
+   * @param bytes size of a file
    */
   def next(files: List[StateFile], bytes: StateFile => Long): List[StateFile] = {
     val (above, whole) = files.span(!_.isWhole) match {
-      // the first change of all needs none before it, and is none to be spared
+      // the file of version 1 needs none before it, but is merged like any other change
       case (some, List(first)) if first.span == 1 => (some :+ first, Nil)
       case split                                  => split
     }
@@ -50,7 +51,7 @@ private[segment] final class MergeRule(fewest: Int) {
     else Spans.reverseIterator.flatMap(ranges(above, _)).nextOption().getOrElse(Nil)
   }
 
-  /** Files that come to one range of a span. */
+  /** Runs of files that together form one range of a length. */
   private def ranges(files: List[StateFile], span: Long): Iterator[List[StateFile]] =
     for {
       end <- files.iterator if end.version % span == 0
@@ -62,16 +63,20 @@ private[segment] final class MergeRule(fewest: Int) {
 
 private[segment] object MergeRule {
 
-  /** How many versions a range stands for. */
+  /** Lengths of ranges, in versions. */
   private val Spans = List(10L, 100L, 1000L)
 
   /**
-   * The versions that must stay readable besides a whole: those from which a range that spans its end may continue.
+   * The versions that must stay readable besides a whole: a range across its end may continue from
+   * them.
    */
   def besides(whole: StateFile): List[Long] =
     Spans.map(span => whole.version - whole.version % span).filter(_ < whole.version).distinct
 
-  /** The file at whose end a whole makes [[besides]] name no more than the ends of earlier wholes. */
+  /**
+   * The best file to end a whole with: its version is a multiple of most lengths. [[besides]] then
+   * has the fewest versions.
+   */
   private def roundest(files: List[StateFile]): StateFile =
     files.maxBy(file => (Spans.count(file.version % _ == 0), file.version))
 }

@@ -8,15 +8,15 @@ import org.apache.spark.internal.Logging
 import org.apache.spark.sql.streamjoin.spark.{StateStoreId, StoreReports, StreamExecution}
 
 /**
- * Tells Spark's coordinator of state stores that a version is as cheap to read as it gets.
+ * Reports merged versions to Spark's coordinator of state stores as snapshots.
  *
- * It warns of stores that have not told of a snapshot for long ("Snapshot Lag Detected"): a restart would have to go
- * through all that has changed since. Here it reads some files a level ([[MergeRule]]), however long ago the last
- * whole was written.
+ * Spark warns of stores that have not reported a snapshot for long ("Snapshot Lag Detected"), since
+ * a restart would replay all changes. With [[MergeRule]], a restart reads a few files of each
+ * length, however old the last whole is.
  */
 private[segment] object MergedVersions extends Logging {
 
-  /** What cannot be told is no reason for maintenance to fail. */
+  /** Reports a version. A failed report does not fail the maintenance. */
   def report(store: StateStoreId, hadoopConf: Configuration, version: Long): Unit =
     for (env <- Option(SparkEnv.get); run <- Option(hadoopConf.get(StreamExecution.RUN_ID_KEY)))
       try {

@@ -9,8 +9,8 @@ import io.streamjoin.state.segment.{PackedInput, SegmentJoinState}
 /**
  * A version of a partition's state.
  *
- * @param files those from which it can be read, the newest first
- * @param numbers what is stored beside the rows
+ * @param files the files from which it can be read, the newest first
+ * @param numbers named numbers, stored beside the rows
  */
 private[segment] final case class Version(
     number: Long,
@@ -24,8 +24,9 @@ private[segment] final case class Version(
     copy(number + 1, file :: files, numbers)
 
   /**
-   * After some of the files, if they are of these, were written as one. They are not where another provider has
-   * merged some of them with files before them: what the one continues is inside a file then.
+   * Replaces merged files by their result. Returns this version unchanged if its files are not
+   * those of the merge. That happens if another provider has merged some of them with earlier ones:
+   * `one` then begins inside a file.
    */
   def mergedTo(one: StateFile): Version =
     if (
@@ -41,7 +42,7 @@ private[segment] final case class Version(
 /**
  * Rows in memory, at a version.
  *
- * @param before the version to which what was done can be undone
+ * @param before the version that a rollback restores, if any
  */
 private[segment] final class Resident(
     val rows: SegmentJoinState[UnsafeRow],
@@ -49,7 +50,10 @@ private[segment] final class Resident(
     var before: Option[Version]
 ) {
 
-  /** The same rows brought to a version, if they can be. */
+  /**
+   * The same rows at the current version or, after a rollback, the one before it; none for any
+   * other version.
+   */
   def at(number: Long, id: Option[String]): Option[Resident] = {
     def fits(v: Version) = v.number == number && id.forall(i => v.newestFile.exists(_.id == i))
     if (fits(version)) {
@@ -63,10 +67,10 @@ private[segment] final class Resident(
     }
   }
 
-  /** After what was done has been written. */
+  /** The rows after a commit. */
   def committed(next: Version): Resident = new Resident(rows, next, Some(version))
 
-  /** After what was done has been given up. */
+  /** The rows after a rollback of all uncommitted changes. */
   def aborted(): Resident = {
     rows.rollback()
     new Resident(rows, version, None)
@@ -78,7 +82,7 @@ private[segment] final class Resident(
   }
 }
 
-/** Numbers by name, as they are written. */
+/** Serialization of named numbers. */
 private[segment] object StoredMap {
 
   def write(numbers: Map[String, Long], out: DataOutputStream): Unit = {

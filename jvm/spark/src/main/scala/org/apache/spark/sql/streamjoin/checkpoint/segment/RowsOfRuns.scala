@@ -5,22 +5,23 @@ import org.apache.spark.sql.streamjoin.spark.StateStoreId
 import java.util.concurrent.ConcurrentHashMap
 
 /**
- * Who has the rows of a partition in the memory of this process.
+ * Registry of the providers that have the rows of a partition in the memory of this process.
  *
- * A provider is of one run of a query. When the query is started again Spark closes those of the run before only when
- * their maintenance is done, and the next run reads its state meanwhile: the rows would be in memory twice.
+ * A provider belongs to one run of a query. On a restart, Spark closes the providers of the
+ * previous run only after their maintenance. The next run reads its state meanwhile. Without this
+ * registry, the rows would be in memory twice.
  */
 private[segment] object RowsOfRuns {
 
   trait Holder {
 
-    /** Gives up the rows that it has in memory; they are in the files. */
+    /** Drops the rows in memory. They can be read again from the files. */
     def letGo(): Unit
   }
 
   private val holders = new ConcurrentHashMap[StateStoreId, Holder]
 
-  /** From now on the rows are this one's, and nobody else has them. */
+  /** Makes a provider the only owner of the rows: the previous one drops its rows. */
   def take(id: StateStoreId, holder: Holder): Unit = {
     val before = holders.put(id, holder)
     if (before != null && (before ne holder)) before.letGo()

@@ -24,8 +24,8 @@ import org.apache.spark.sql.types._
 import io.streamjoin.model.Side
 
 /**
- * Rows in memory, in segments by expiry, and on the local disk where memory is short; what a batch
- * brought is one file of the checkpoint.
+ * State format with rows in memory, in segments by expiry, spilled to the local disk if memory is
+ * short. Each batch writes its changes to one file of the checkpoint.
  */
 private[checkpoint] object SegmentFormat extends StateFormat {
 
@@ -48,7 +48,7 @@ private[checkpoint] object SegmentFormat extends StateFormat {
     ((StoredNumbers.Family -> StoredNumbers.schema) +: rows).toMap
   }
 
-  /** Those of the last session: in every batch they are asked for, and mostly as they were. */
+  /** Cached settings of the last session. Each batch requests them, and they rarely change. */
   @volatile private var last: Option[((Map[String, String], Boolean), StateStoreConf)] = None
 
   override def settings(session: SQLConf, commitsAreChecked: Boolean): StateStoreConf = {
@@ -84,14 +84,14 @@ private[checkpoint] object SegmentFormat extends StateFormat {
       version
     )
 
-  /** Whether there is a version. */
+  /** Whether the version exists. */
   def holds(version: StoredVersion, hadoopConf: Configuration): Boolean =
     reader(version, hadoopConf).exists()
 
   /**
-   * Shows a version without holding all of it: its numbers, by name, and its rows.
+   * Visits a version without loading all of it: its named numbers and its rows.
    *
-   * @return by side and limit, the watermarks of the last eviction
+   * @return the watermarks of the last eviction, by side and limit
    */
   def each(
       version: StoredVersion,

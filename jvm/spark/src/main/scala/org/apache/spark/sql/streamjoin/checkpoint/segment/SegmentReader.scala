@@ -11,7 +11,10 @@ import org.apache.spark.unsafe.Platform
 import io.streamjoin.model.Side
 import io.streamjoin.state.segment.{ChangeRow, History}
 
-/** Reads a version of the state from the files, beside whoever goes on with it. */
+/**
+ * Reads a version of the state from its files. A running query may continue to write and merge
+ * them.
+ */
 private[segment] final class SegmentReader(files: StateFiles, version: StoredVersion) {
 
   private val versions = new StoredVersions(files)
@@ -20,7 +23,9 @@ private[segment] final class SegmentReader(files: StateFiles, version: StoredVer
     try files.list().exists(_.version == version.number)
     finally files.close()
 
-  /** Where nobody goes on with the files: those that are read stay. */
+  /**
+   * Visits numbers and rows one by one. Requires that no running query deletes the files meanwhile.
+   */
   def each(number: (String, Long) => Unit, row: StoredRow => Unit): Side => Array[Long] =
     try {
       val history = new History

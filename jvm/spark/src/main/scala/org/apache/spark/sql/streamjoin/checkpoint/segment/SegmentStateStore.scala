@@ -20,11 +20,12 @@ import org.apache.spark.sql.types.StructType
 import io.streamjoin.state.segment.SegmentJoinState
 
 /**
- * One version of a partition's state in the hands of one task. Of Spark's interface it serves what
- * holds for every store (versions, commit, abort, metrics) and the numbers by name; the rows are had by
- * [[open]], which comes first.
+ * One version of a partition's state, used by one task.
  *
- * @param source the id of the version's file, if it is told; None begins without rows
+ * It supports only a part of Spark's interface: versions, commit, abort, metrics and named numbers.
+ * The rows are available through [[open]], which must be called first.
+ *
+ * @param source the ID of the version's file, if Spark has recorded one; None for an empty state
  */
 private[segment] final class SegmentStateStore(
     provider: SegmentStateStoreProvider,
@@ -46,7 +47,6 @@ private[segment] final class SegmentStateStore(
   private[segment] override def keepProvider(keep: StateStoreProvider => Unit): Unit =
     provider.unlessClosed(keep(provider))
 
-  /** The rows. */
   def open(shape: StateShape): SegmentJoinState[UnsafeRow] = {
     if (ended) throw new IllegalStateException(s"$this has been committed or given up")
     val rows = source.fold(provider.empty(version, shape))(provider.take(version, _, shape))
@@ -106,7 +106,7 @@ private[segment] final class SegmentStateStore(
 
   override def toString: String = s"SegmentStateStore[$id, version $version]"
 
-  // ---- what it does not serve; earlier versions of Spark lack the methods without `override` ----
+  // ---- unsupported; earlier versions of Spark lack the methods without `override` ----
 
   private def unsupported(operation: String): Nothing =
     throw StateStoreErrors.unsupportedOperationException(operation, "SegmentStateStoreProvider")

@@ -25,8 +25,8 @@ import org.apache.spark.util.Utils
 import io.streamjoin.state.segment.{History, SegmentJoinState, Spilling}
 
 /**
- * The state of one partition between batches: the rows in memory, as they were after the last batch,
- * and the files from which they can be read again.
+ * The state of one partition between batches: the rows in memory at the last version, and the files
+ * from which they can be read again.
  *
  * {{{
  *   version   1       2       3       4       5
@@ -34,21 +34,22 @@ import io.streamjoin.state.segment.{History, SegmentJoinState, Spilling}
  *                             (1..3)                       maintenance merges, by [[MergeRule]]
  * }}}
  *
- * Whoever opens a version takes the rows away from here and brings them back, with what it has done
- * or without. They serve the version they are at and, by undoing, the one before it. Whoever finds
- * them taken, or at another version, reads its own from the files: two tasks never share rows, nor
- * the file on the local disk of those that memory is too short for.
+ * A store takes the rows from its provider, and returns them after a commit or an abort. The rows
+ * serve their own version and, by a rollback, the one before it. If the rows are taken or have
+ * another version, the store reads separate rows from the files. Two tasks never share rows or a
+ * spill file.
  *
- * Source: the division of work of Spark's own providers (changes on commit, snapshots in maintenance).
+ * Source: the division of work in Spark's own providers (changes on commit, snapshots in
+ * maintenance).
  *
- * @param spillingOf when rows go to the local disk, and where, by the settings of the store
+ * @param spillingOf spill settings, from the settings of the store
  */
 private[sql] final class SegmentStateStoreProvider(spillingOf: StateStoreConf => Spilling)
     extends VersionedStores
     with RowsOfRuns.Holder
     with Logging {
 
-  /** As Spark makes it. */
+  /** Spark calls this constructor through reflection. */
   def this() = this(LocalDisk.spilling)
 
   private var storeId: StateStoreId = _
@@ -59,13 +60,13 @@ private[sql] final class SegmentStateStoreProvider(spillingOf: StateStoreConf =>
   private var spilling: Spilling = _
   private var rule: MergeRule = _
 
-  /** The rows, unless a task has them. */
+  /** The rows, unless a task has taken them. */
   private var resident: Option[Resident] = None
 
   /** The newest version that was committed or read here. */
   private var newest: Option[Version] = None
 
-  /** What maintenance has written that a task may not know of yet, the newest first. */
+  /** Files written by maintenance that a task may not have seen, the newest first. */
   private var merged = List.empty[StateFile]
   private var closed = false
   @volatile private var warned = false
@@ -120,7 +121,7 @@ private[sql] final class SegmentStateStoreProvider(spillingOf: StateStoreConf =>
 
   // ---- rows ----
 
-  /** The rows of a version, to be given back; nobody else has them meanwhile. */
+  /** Takes the rows of a version. No other task has them until [[give]]. */
   def take(number: Long, id: Option[String], shape: StateShape): Resident = {
     begin()
     val held = synchronized {
@@ -157,7 +158,7 @@ private[sql] final class SegmentStateStoreProvider(spillingOf: StateStoreConf =>
   private def bringTo(number: Long, id: Option[String], held: Resident): Option[Resident] =
     closingIfItFails(held.rows) {
       val found = held.at(number, id)
-      // what is at another version will not be asked for again
+      // Spark will not request the rows at the other version again
       if (found.isEmpty) held.rows.close() else held.rows.shrink()
       found
     }
@@ -176,14 +177,14 @@ private[sql] final class SegmentStateStoreProvider(spillingOf: StateStoreConf =>
     else {
       rows.rows.report()
       resident.foreach(_.rows.close())
-      // oldest first: what was merged since the rows were taken
+      // oldest first: files that were merged since the rows were taken
       merged.reverseIterator.foreach(rows.mergedTo)
       resident = Some(rows)
       newest = Some(rows.version)
     }
   }
 
-  /** Writes the next version of rows that have been taken. */
+  /** Writes the next version of taken rows. */
   def commit(taken: Resident, numbers: Map[String, Long]): Resident = {
     val before = taken.version
     val file = StateFile.change(before.number + 1, UUID.randomUUID().toString)
@@ -200,7 +201,7 @@ private[sql] final class SegmentStateStoreProvider(spillingOf: StateStoreConf =>
     new Resident(rowsOf(shape), Version(number, Nil, Map.empty), None)
   }
 
-  /** Whether the ids of files are Spark's to choose from. */
+  /** Whether Spark records the ID of each version's file. */
   def reportsIds: Boolean = conf.enableStateStoreCheckpointIds
 
   private def rowsOf(shape: StateShape) =
@@ -240,9 +241,13 @@ private[sql] final class SegmentStateStoreProvider(spillingOf: StateStoreConf =>
   // ---- maintenance ----
 
   /**
-   * Merges files and deletes those that no retained version needs. Does nothing once the checkpoint is gone: Spark
-   * deletes the temporary checkpoint of a query that has ended, perhaps while this method runs. Leaves the files
-   * alone once a task elsewhere has written a later version, see [[isOvertaken]].
+   * Merges files and deletes those that no retained version needs.
+   *
+   * It does nothing in these cases:
+   *
+   *  - The checkpoint no longer exists. Spark deletes the temporary checkpoint of a query that has
+   *    ended, perhaps while this method runs.
+   *  - A task elsewhere has written a later version, see [[isOvertaken]].
    */
   override def doMaintenance(): Unit =
     for (version <- synchronized(newest) if isStored(version))
@@ -257,13 +262,18 @@ private[sql] final class SegmentStateStoreProvider(spillingOf: StateStoreConf =>
           logDebug(s"The checkpoint of $storeId was deleted during maintenance", e)
       }
 
-  /** By its newest file: an interrupted write may have made the folder again. */
+  /**
+   * Looks for the newest file, not the folder: an interrupted write may have created the folder
+   * again.
+   */
   private def isStored(version: Version): Boolean = version.newestFile.forall(files.exists)
 
   /**
-   * Whether a provider of another executor or run has a later version, and maintains the files. This spares useless
-   * work, and errors in the log about files that the other has deleted. The files need it not: a task elsewhere may
-   * write the later version right after this looks ([[MergeRule]]).
+   * Whether a provider of another executor or run has a later version, and maintains the files.
+   *
+   * This check avoids useless work, and errors in the log about files that the other provider has
+   * deleted. Correctness does not depend on it: a task elsewhere may write the later version right
+   * after the check ([[MergeRule]]).
    */
   private def isOvertaken(version: Version): Boolean =
     files.list().exists(_.version > version.number)
@@ -275,7 +285,7 @@ private[sql] final class SegmentStateStoreProvider(spillingOf: StateStoreConf =>
     if (some.length > 1) mergeAll(merge(version, some))
   }
 
-  /** Writes what some files that follow each other come to as one, from the files alone. */
+  /** Merges consecutive files into one. Reads only the files, not the rows in memory. */
   private def merge(version: Version, some: List[StateFile]): Version = {
     val before = version.files.dropWhile(_ != some.last).drop(1).headOption
     val one = some.head.copy(from = if (before.isEmpty) 0 else some.last.from)
@@ -283,7 +293,7 @@ private[sql] final class SegmentStateStoreProvider(spillingOf: StateStoreConf =>
       var begun = false
       History.merge(out, whole = before.isEmpty) { read =>
         for (file <- some) versions.readOne(file) { (numbers, in) =>
-          // those of the newest
+          // the numbers of the newest file
           if (!begun) StoredMap.write(numbers, out)
           begun = true
           read(in)

@@ -1,22 +1,23 @@
 package org.apache.spark.sql.streamjoin.checkpoint.segment
 
 /**
- * A file of a partition's state: what has changed after one version, up to and with another. Several may
- * stand for one version: of tasks that ran twice, and those in which others were merged.
+ * A file of a partition's state, with the changes after one version up to and including another.
+ *
+ * Several files may belong to one version, if a task ran twice or files were merged.
  *
  * {{{
  *   7_ID.change      from 6            40_ID.30.range    from 30         40_ID.whole     from 0
  * }}}
  *
- * @param id of the task that has written the version, whatever was merged since
- * @param from the version that it goes on from; that of 0 is empty
+ * @param id ID of the task that has written the version; a merge keeps it
+ * @param from the version from which it continues. Version 0 is empty
  */
 private[segment] final case class StateFile(version: Long, id: String, from: Long) {
 
   /** Whether it needs no file before it. */
   def isWhole: Boolean = from == 0
 
-  /** How many versions it stands for. */
+  /** The number of its versions. */
   def span: Long = version - from
 
   def name: String =
@@ -38,7 +39,7 @@ private[segment] object StateFile {
     case _                                          => None
   }
 
-  /** The version that a file is of, also one that is being written under another name. */
+  /** The version in a file name, also in the temporary name of an unfinished file. */
   def versionOf(name: String): Option[Long] = name.stripPrefix(".") match {
     case Begin(version) => Some(version.toLong)
     case _              => None

@@ -15,7 +15,7 @@ import org.apache.spark.io.CompressionCodec
 import io.streamjoin.state.segment.PackedInput
 
 /**
- * The files of one partition's state.
+ * Reads and writes the files of one partition's state.
  *
  * {{{
  *   magic, format, version, version before, its id ("" if none is needed), name of the compression
@@ -23,7 +23,7 @@ import io.streamjoin.state.segment.PackedInput
  *   compressed:  content, checksum of the content
  * }}}
  *
- * Format 1 had neither the version before, which was always the one below, nor the first checksum.
+ * Format 1 has neither the version before, which is always `version - 1`, nor the first checksum.
  */
 private[segment] class StateFiles(
     folder: Path,
@@ -41,19 +41,21 @@ private[segment] class StateFiles(
 
   def exists(file: StateFile): Boolean = manager.exists(new Path(folder, file.name))
 
-  /** All files, those written last at the end. */
+  /** All files, in the order of their modification times. */
   def list(): Seq[StateFile] =
     manager.list(folder).toSeq
       .sortBy(_.getModificationTime)
       .flatMap(status => StateFile.of(status.getPath.getName))
 
-  /** How many bytes each file has. */
+  /** Size of each file in bytes. */
   def sizes(): Map[StateFile, Long] =
     manager.list(folder).flatMap(s => StateFile.of(s.getPath.getName).map(_ -> s.getLen)).toMap
 
   /**
-   * @param before what it goes on from, where it is no whole
-   * @return how many bytes were written
+   * Writes a file.
+   *
+   * @param before the file from which it continues; none for a whole
+   * @return number of bytes written
    */
   def write(file: StateFile, before: Option[StateFile])(content: DataOutputStream => Unit): Long = {
     val raw = manager.createAtomic(new Path(folder, file.name), overwriteIfPossible = true)
@@ -91,7 +93,7 @@ private[segment] class StateFiles(
    * Reads a file.
    *
    * @param content must read all of it
-   * @return what it gives, and the id of the file of the version before
+   * @return the result of `content`, and the ID of the file of the version before
    */
   def read[T](file: StateFile)(content: PackedInput => T): (T, Option[String]) = {
     val path = new Path(folder, file.name)
@@ -111,7 +113,7 @@ private[segment] class StateFiles(
     }
   }
 
-  /** What is said before the content: the id of the file before, and the name of the compression. */
+  /** Reads and checks the header: the ID of the previous file, and the name of the compression. */
   private def begin(file: StateFile, path: Path, raw: InputStream): (Option[String], String) = {
     val read = new CheckedInputStream(raw, new CRC32C)
     val head = new DataInputStream(read)
@@ -131,18 +133,20 @@ private[segment] class StateFiles(
     (before, codecName)
   }
 
-  /** Spark's own, and the one that is set: what else a file may say is damage. */
+  /** The codec of a name: one of Spark's own or the configured one. Any other name means damage. */
   private def known(name: String): CompressionCodec =
     if (name == compression || CompressionCodec.shortCompressionCodecNames.contains(name)) {
       codec(name)
     } else throw new IOException(s"it is said to be compressed by '$name'")
 
   /**
-   * Deletes files of versions before this one, with those that a killed process did not finish, but for
-   * those that are needed of all that are there.
+   * Deletes files of versions before this one, except those that later files need. Deletes
+   * unfinished files of killed processes as well.
    *
-   * @param newest that the caller knows. Where it is gone nothing is deleted: the checkpoint has been deleted and begun
-   *   anew in the same place, and what is there is of a query that has no other versions yet
+   * @param newest newest file that the caller knows. If it no longer exists, nothing is deleted:
+   *   the checkpoint was deleted and a new query has started in its place, which does not have
+   *   these versions yet
+   * @param needed selects the files to keep from all files
    */
   def deleteBefore(version: Long, newest: Option[StateFile])(
       needed: Seq[StateFile] => Set[StateFile]

@@ -8,20 +8,21 @@ import org.apache.spark.sql.streamjoin.errors.{StateErrors, StreamJoinRuntimeExc
 
 import io.streamjoin.state.segment.PackedInput
 
-/** The versions of one partition's state, as its files hold them. */
+/** The versions of one partition's state, read from its files. */
 private[segment] final class StoredVersions(files: StateFiles) {
 
-  /** The file of a version: the one with this id, or the one of the task that ended last. */
+  /** The file of a version: the one with this ID, or the one of the task that ended last. */
   def find(number: Long, id: Option[String]): StateFile = {
     val found = files.list().filter(f => f.version == number && id.forall(_ == f.id))
-    // when a file was merged says nothing of its task, which may be of a run before
+    // the last change file decides: a merged file may be newer, although its task belongs to an
+    // earlier run
     val last = found.filter(_.span == 1).lastOption.orElse(found.lastOption)
     last.fold(throw missing(number))(one => widest(found.filter(_.id == one.id)))
   }
 
   /**
-   * Reads a version, and reads it anew if a file is missing: maintenance may merge and delete files after this has
-   * listed them.
+   * Reads a version, and repeats that if a file is missing: maintenance may merge and delete files
+   * after they were listed.
    */
   def readAgainIfMissing[T](read: => T, attempts: Int = 5): T =
     try read
@@ -32,9 +33,9 @@ private[segment] final class StoredVersions(files: StateFiles) {
     }
 
   /**
-   * Reads a file and those before it that it needs.
+   * Reads a file and the files before it that it needs.
    *
-   * @param visit takes the numbers and the rows of one file
+   * @param visit receives the numbers and the rows of one file
    * @return the files, the newest first
    */
   def read(from: StateFile)(visit: (
@@ -55,12 +56,12 @@ private[segment] final class StoredVersions(files: StateFiles) {
     chain.toList
   }
 
-  /** Reads one file, which may be of a version in between. */
+  /** Reads one file without those before it. */
   def readOne(file: StateFile)(visit: (Map[String, Long], PackedInput) => Unit): Unit =
     files.read(file)(in => visit(StoredMap.read(in), in))
 
   /**
-   * Deletes what none of the versions from this one on needs.
+   * Deletes files that no version from this one on needs.
    *
    * @param newest see [[StateFiles.deleteBefore]]
    */
@@ -70,7 +71,7 @@ private[segment] final class StoredVersions(files: StateFiles) {
   private def neededFrom(from: Long, listed: Seq[StateFile]): Set[StateFile] = {
     val all = listed.groupBy(_.version)
     val needed = mutable.Set.empty[StateFile]
-    // each file that stays is followed to the version that it goes on from
+    // follow each retained file to the version from which it continues
     val asked = mutable.Queue.from(all.keysIterator.filter(_ >= from).flatMap { version =>
       all(version)
     })
@@ -85,7 +86,7 @@ private[segment] final class StoredVersions(files: StateFiles) {
     needed.toSet
   }
 
-  /** Of files that stand for one version, the one that needs the fewest others. */
+  /** The file that needs the fewest others, of several files of one version. */
   private def widest(some: Iterable[StateFile]): StateFile = some.minBy(_.from)
 
   private def missing(number: Long) =

@@ -6,18 +6,21 @@ import org.apache.spark.{SparkContext, SparkEnv}
 import org.apache.spark.sql.streamjoin.spark.{StateStore, StateStoreProvider, StateStoreProviderId}
 
 /**
- * Providers from which tasks in the driver's own process have had their stores, until Spark closes them.
+ * Caches the providers of tasks that run in the process of the driver, until Spark closes them.
  *
- * Each time that a store is asked for Spark tells its coordinator where it is, and first asks for the coordinator's
- * address where driver and executor are one: two messages with an answer, one partition after the other. There is
- * nowhere else that the store could be.
+ * On each request for a store, Spark reports its location to a coordinator. If driver and executor
+ * are one process, Spark first asks for the coordinator's address. Both messages block, for one
+ * partition after the other. The cache avoids them: in one process, a store has only one possible
+ * location.
  */
 private[streamjoin] object StoresOfDriver {
 
-  /** A store that can be had of its provider again. */
+  /** A store whose provider can be cached. */
   private[segment] trait Provided {
 
-    /** Its provider, unless that is closed, which it is not while it is kept. */
+    /**
+     * Passes its provider to `keep`, unless that is closed. The provider cannot close meanwhile.
+     */
     private[segment] def keepProvider(keep: StateStoreProvider => Unit): Unit
   }
 
@@ -26,8 +29,8 @@ private[streamjoin] object StoresOfDriver {
   /**
    * The store at a version, in a task.
    *
-   * @param checkpoint the id of the version's file, if Spark tells it
-   * @param first gets it from Spark
+   * @param checkpoint ID of the version's file, if Spark has recorded one
+   * @param first requests the store from Spark
    */
   def get(id: StateStoreProviderId, version: Long, checkpoint: Option[String])(
       first: => StateStore
