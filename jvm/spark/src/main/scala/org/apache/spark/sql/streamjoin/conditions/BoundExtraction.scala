@@ -8,16 +8,16 @@ import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.{CalendarInterval => Interval}
 
 /**
- * Finds the time bounds that follow from one conjunct of a condition.
+ * Derives the time bounds that follow from one conjunct of a condition.
  *
  * {{{
  *   NOT (x OR y), BETWEEN, IN, abs, greatest, ...   -->   comparisons   -->   later >= earlier - slack
  *                                              (here)              ([[LinearTimes]])
  * }}}
  *
- * @param present columns that are not null in any pair of rows that the condition lets through
- * @param windows the fields of windows that count as event times
- * @param multiples whether numbers in different units may be compared, as multiples
+ * @param present columns that are not null in any pair of rows that satisfies the condition
+ * @param windows fields of windows that count as event times
+ * @param multiples whether numbers in different units are comparable, as multiples
  */
 private[streamjoin] final class BoundExtraction(
     left: AttributeSet,
@@ -61,7 +61,7 @@ private[streamjoin] final class BoundExtraction(
     case InSet(value, set) =>
       any(set.toSeq.filter(_ != null).map(x => implied(EqualTo(value, Literal(x, value.dataType)))))
     case EqualTo(l, r) => all(Seq(ordered(l, r, strict = false), ordered(r, l, strict = false)))
-    // of windows, only equal ones say something of their ends
+    // among windows, only an equality determines their ends
     case c: BinaryComparison if TimeUnit.isWindow(c.left.dataType) => Result.none(NotConstant)
     case LessThanOrEqual(l, r)                                     => ordered(l, r, strict = false)
     case GreaterThanOrEqual(l, r)                                  => ordered(r, l, strict = false)
@@ -74,7 +74,10 @@ private[streamjoin] final class BoundExtraction(
   private def all(results: Seq[Result]): Result =
     Result(results.flatMap(_.found), results.flatMap(_.reasons))
 
-  /** What every branch of a disjunction bounds is bounded, by the widest of them. */
+  /**
+   * The bounds common to all branches of a disjunction, each with the largest slack of the
+   * branches.
+   */
   private def any(branches: Seq[Result]): Result = {
     val common = branches
       .flatMap(b => tightest(b.found))
@@ -94,7 +97,7 @@ private[streamjoin] final class BoundExtraction(
     (new ExpressionKey(b.later), new ExpressionKey(b.earlier))
 
   private def not(e: Expression): Result = (e, negated(e).map(implied)) match {
-    // what is not between two times lies before or after them
+    // NOT BETWEEN allows any distance before or after the range
     case (_: And, Some(Result(Nil, _)))    => Result.none(AnyDistance)
     case (_, Some(result))                 => result
     case (_, None) if isEqualityOfTimes(e) => Result.none(AnyDistance)
@@ -125,7 +128,7 @@ private[streamjoin] final class BoundExtraction(
 
   // ---- comparisons ----
 
-  /** What follows from `small <= large`, or from `small < large`. */
+  /** The bounds that follow from `small <= large` or, if strict, from `small < large`. */
   private def ordered(small: Expression, large: Expression, strict: Boolean): Result = {
     val parts: Seq[Result] = (small, large) match {
       case (Widened(Greatest(all), widen), _) if !TimeUnit.isWindow(large.dataType) =>
@@ -149,7 +152,10 @@ private[streamjoin] final class BoundExtraction(
     all(parts ++ chosen(small, large, strict) ++ solved :+ compared(small, large, strict))
   }
 
-  /** Of `greatest` and `least` across both inputs, what follows whichever of the times it is. */
+  /**
+   * The bounds of `greatest` or `least` across both inputs that hold whichever argument has the
+   * value.
+   */
   private def chosen(small: Expression, large: Expression, strict: Boolean): Option[Result] =
     Seq(small, large).flatMap(_.find(isChoice)).headOption.map { choice =>
       val times = choice.children
@@ -172,7 +178,7 @@ private[streamjoin] final class BoundExtraction(
     case _ => false
   }
 
-  /** Whether the negative of a value is not the value itself, as that of the least number is. */
+  /** Whether `-x` is exact. The negative of the smallest integer may overflow to itself. */
   private def negates(e: Expression, failOnError: Boolean): Boolean = e.dataType match {
     case DoubleType => true
     case _          => linear.of(UnaryMinus(e, failOnError)).isRight
@@ -192,7 +198,7 @@ private[streamjoin] final class BoundExtraction(
       b <- l.left.map(reason)
       bound <- between(b - a, strict)
     } yield bound
-    // what the first attempt finds is between the times themselves
+    // the first attempt relates the times themselves, without opaque terms
     val reasons =
       if (attempts.head.isRight) Nil
       else if (isFloating(small.dataType)) Seq(FloatingPoint)
@@ -208,7 +214,10 @@ private[streamjoin] final class BoundExtraction(
     case NotLinear.NotConstant   => NotConstant
   }
 
-  /** The bound that a difference has which is not negative: it must have the form `x - y + c`. */
+  /**
+   * The bound that follows from a difference that is at least (strict: above) zero. The difference
+   * must have the form `x - y + c`.
+   */
   private def between(
       difference: LinearTime,
       strict: Boolean
@@ -236,7 +245,7 @@ private[streamjoin] final class BoundExtraction(
     }
   }
 
-  /** A time in a unit of which it has several; none where it is no number of a column. */
+  /** A multiple of a time. Only a column of integers can have a factor other than 1. */
   private def multiple(e: Expression, factor: BigInt): Option[Expression] = e match {
     case _ if factor == 1 => Some(e)
     case a: Attribute
@@ -245,7 +254,7 @@ private[streamjoin] final class BoundExtraction(
     case _ => None
   }
 
-  /** Two columns of one input are related only where both are event times. */
+  /** Two columns of one input are related only if both are event times. */
   private def comparable(x: Expression, y: Expression): Boolean = {
     val sameInput = x.references.subsetOf(left) == y.references.subsetOf(left)
     !sameInput || Seq(x, y).forall(_.references.subsetOf(watermarked))
@@ -259,7 +268,10 @@ private[streamjoin] final class BoundExtraction(
   private def oneSided(e: Expression): Boolean =
     e.references.nonEmpty && (e.references.subsetOf(left) || e.references.subsetOf(right))
 
-  /** Months are refused even where each row by itself would say when it goes. */
+  /**
+   * Whether an expression adds months. It is refused even if it depends on one row only, for which
+   * the sum would be exact.
+   */
   private def inMonths(e: Expression): Boolean = e.exists {
     case _: TimestampAddYMInterval | _: DateAddYMInterval | _: AddMonths => true
     case TimestampAdd(unit, _, _, _) => TimestampUnits.micros(unit).isEmpty
@@ -272,7 +284,7 @@ private[streamjoin] final class BoundExtraction(
 private[streamjoin] object BoundExtraction {
   import RejectedBound._
 
-  /** A predicate that is asked to be FALSE, and so not NULL either. */
+  /** A predicate that must be FALSE, and so is not NULL either. */
   private object IsFalse {
     def unapply(e: Expression): Option[Expression] = e match {
       case EqualTo(c, FalseLiteral)       => Some(c)
@@ -283,7 +295,10 @@ private[streamjoin] object BoundExtraction {
     }
   }
 
-  /** An expression below casts to wider whole numbers, and how they are put around another. */
+  /**
+   * An expression below casts to wider integer types, with a function that applies these casts to
+   * another expression.
+   */
   private object Widened {
     def unapply(e: Expression): Option[(Expression, Expression => Expression)] = e match {
       case c @ Cast(inner, to, _, _) if TimeUnit.widens(inner.dataType, to) =>
@@ -294,12 +309,14 @@ private[streamjoin] object BoundExtraction {
     }
   }
 
-  /** @param reasons why an expression did not have the form of a bound */
+  /**
+   * @param reasons why expressions do not have the form of a bound
+   */
   final case class Result(found: Seq[FoundBound], reasons: Seq[Reason]) {
 
     /**
-     * Why there is no bound; or why there is none between two event times, where each row has been
-     * taken by itself in place of that.
+     * The reason for a missing bound. With a bound, the reason why it relates an opaque expression
+     * instead of an event time.
      */
     def reason: Option[Reason] =
       reasons

@@ -10,13 +10,18 @@ import org.apache.spark.sql.catalyst.expressions.{
 /**
  * The time bounds of a join condition.
  *
- * Each conjunct that compares two times of one family at a constant distance is brought into the form
- * `later >= earlier - slack`; strict comparisons are tightened by one unit, for times are whole
- * numbers. A "time" is an event-time column, or any deterministic expression of one row that is
- * compared with one.
+ * A time is an event-time column, or any deterministic expression of one row that is compared with
+ * one. A conjunct that compares two times of one family at a constant distance becomes
+ * `later >= earlier - slack`. A strict comparison is tightened by one unit, since times are
+ * integers.
  *
- * Every bound holds for each pair of rows that the conjunct lets through; where the conjunct is a
- * single comparison at a constant distance it is also the tightest that does.
+ * Every bound holds for each pair of rows that satisfies the conjunct. If the conjunct is one
+ * comparison at a constant distance, its bound is the tightest one.
+ *
+ * {{{
+ *   d.t BETWEEN o.t AND o.t + INTERVAL '1' HOUR    d.t >= o.t - 0       o.t >= d.t - 3600000000
+ *   d.t > o.t                                      d.t >= o.t - (-1)
+ * }}}
  */
 private[streamjoin] final case class ConditionBounds(
     found: Seq[FoundBound],
@@ -27,11 +32,11 @@ private[streamjoin] object ConditionBounds extends PredicateHelper {
 
   /**
    * @param condition the resolved condition
-   * @param left the left input's columns
-   * @param right the right input's columns
-   * @param watermarked the event-time columns of both
-   * @param windows the fields of windows that count as event times
-   * @param multiples whether numbers in different units may be compared, as multiples
+   * @param left columns of the left input
+   * @param right columns of the right input
+   * @param watermarked event-time columns of both inputs
+   * @param windows fields of windows that count as event times
+   * @param multiples whether numbers in different units are comparable, as multiples
    */
   def of(
       condition: Expression,
@@ -63,7 +68,10 @@ private[streamjoin] object ConditionBounds extends PredicateHelper {
     )
   }
 
-  /** Bounds that have to do with a watermarked column; others are comparisons of plain values. */
+  /**
+   * The bounds connected with an event-time column, directly or through others. All others compare
+   * plain values.
+   */
   private def connected(found: Seq[FoundBound], watermarked: AttributeSet): Seq[FoundBound] = {
     def ends(b: FoundBound) = Seq(b.later, b.earlier).map(new ExpressionKey(_))
     def grow(reached: Set[ExpressionKey]): Set[ExpressionKey] = {

@@ -7,10 +7,11 @@ import org.apache.spark.sql.types.{DataType, LongType, TimestampNTZType, Timesta
 import io.streamjoin.bounds.Saturated
 
 /**
- * A time bound found in a condition: `later >= earlier - slack`, between expressions of one row each.
+ * A time bound that a condition implies: `later >= earlier - slack`, between expressions of one row
+ * each.
  *
- * @param widened whether rounding, or days of 23 to 25 hours, make the slack wider than what is written
- * @param conjunct the part of the condition it came from
+ * @param widened whether rounding, or days of 23 to 25 hours, make the slack larger than written
+ * @param conjunct the part of the condition that implies it
  */
 private[streamjoin] final case class FoundBound(
     later: Expression,
@@ -21,8 +22,9 @@ private[streamjoin] final case class FoundBound(
 ) {
 
   /**
-   * Whether the conjunct says this and no more of two ordinary times, see [[Saturated.isOrdinary]]. It
-   * compares two of them, each as it is or at a constant distance.
+   * Whether the bound is equivalent to its conjunct for ordinary times, see
+   * [[Saturated.isOrdinary]]. The conjunct must compare two times, each as a plain column or moved
+   * by a constant.
    */
   def isWholeConjunct: Boolean = !widened && (conjunct match {
     case _: EqualTo | _: EqualNullSafe => false
@@ -32,8 +34,9 @@ private[streamjoin] final case class FoundBound(
   })
 
   /**
-   * Whether it is the conjunct of ordinary times only. With others a sum may overflow and fail; and nothing is later
-   * than the last time there is, where a bound that overflows stands at it.
+   * Whether the bound is equivalent to its conjunct for ordinary times only. For others, a sum in
+   * the conjunct may overflow and fail. A bound with negative slack saturates at the latest
+   * possible time, and no time is later than that.
    */
   def needsOrdinary: Boolean = slack < 0 || conjunct.children.exists(!_.isInstanceOf[Attribute])
 

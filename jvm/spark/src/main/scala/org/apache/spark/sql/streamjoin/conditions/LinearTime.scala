@@ -4,17 +4,19 @@ import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.types._
 
 /**
- * What is known of a value as a sum of times: `scale * value` is the sum of `terms`, each times its
- * factor, plus something in `[low, high]`; and it is one of the points of `grid`.
+ * A value as a linear combination of times, with a range of error.
+ *
+ * `scale * value` is the sum of `terms`, each times its factor, plus a number in `[low, high]`. It
+ * is also one of the points of `grid`.
  *
  * {{{
  *   a.t - b.t + INTERVAL '1' MINUTE    terms a.t, -b.t    [60000000, 60000000]    scale 1
  *   unix_seconds(a.t)                  terms a.t          [-999999, 0]            scale 1000000
  * }}}
  *
- * The range is wide where something is rounded, or where local time is involved: a day of a session's
- * time zone has 23 to 25 hours. The grid makes up for what rounding has taken: the difference of two
- * numbers of whole seconds that is above zero is at least one second.
+ * Rounding and local time widen the range: a day of a session's time zone has 23 to 25 hours. The
+ * grid recovers precision after rounding. For example, a difference of whole seconds that is above
+ * zero is at least one second.
  */
 private[streamjoin] final case class LinearTime(
     terms: Map[ExpressionKey, BigInt],
@@ -46,19 +48,19 @@ private[streamjoin] final case class LinearTime(
     if (factor < 0) -product else product
   }
 
-  /** The value moved by something in `[least, most]`, by a whole number in the unit of the value. */
+  /** Adds an integer in `[least, most]`, in the unit of the value. */
   def moved(least: BigInt, most: BigInt): LinearTime = {
     val by = if (least == most) Grid(0, scale * least) else Grid(scale, 0)
     copy(low = low + scale * least, high = high + scale * most, grid = grid + by)
   }
 
-  /** The value divided by a positive number and rounded down. */
+  /** Divides by a positive number, and rounds down. */
   def floorDiv(by: Long): LinearTime = rounded(by, 1 - by, 0)
 
-  /** The value, a whole number, divided by a positive number and rounded towards zero. */
+  /** Divides an integer value by a positive number, and rounds towards zero. */
   def truncateDiv(by: Long): LinearTime = rounded(by, 1 - by, by - 1)
 
-  /** The value, a whole number, divided by a positive number and rounded to the nearest. */
+  /** Divides an integer value by a positive number, and rounds to the nearest integer. */
   def nearestDiv(by: Long): LinearTime = rounded(by, -by / 2, by / 2)
 
   private def rounded(by: Long, least: Long, most: Long): LinearTime = {
@@ -66,10 +68,10 @@ private[streamjoin] final case class LinearTime(
     quotient.copy(grid = Grid(quotient.scale, 0))
   }
 
-  /** The value divided by a positive number, without rounding. */
+  /** Divides by a positive number without rounding. */
   def over(by: BigInt): LinearTime = copy(scale = scale * by)
 
-  /** Whether a value of this type can hold whatever comes out, so that it never wraps around. */
+  /** Whether the type contains every possible result, so that the value never wraps around. */
   def fits(dataType: IntegralType): Boolean = {
     val ends = terms.toSeq.map { case (term, factor) =>
       val (least, most) = LinearTime.range(term.expression.dataType)
@@ -80,8 +82,8 @@ private[streamjoin] final case class LinearTime(
   }
 
   /**
-   * The least `slack` with `x >= y - slack` wherever the value is at least (strictly: above) zero,
-   * where the terms are `x` and `-y`, each times `factor`. None where no BIGINT is large enough.
+   * The smallest `slack` with `x >= y - slack` for each value that is at least (strict: above)
+   * zero. The terms must be `x` and `-y`, each times `factor`. None if no BIGINT is large enough.
    */
   def slackFromZero(factor: BigInt, strict: Boolean): Option[Long] = {
     val least = if (strict) grid.above(0) else grid.atLeast(0)
@@ -104,7 +106,7 @@ private[streamjoin] object LinearTime {
 
   def constant(value: BigInt): LinearTime = LinearTime(Map.empty, value, value, 1, Grid(0, value))
 
-  /** A value that is a whole number, as all times are. */
+  /** A value that is an integer, as all times are. */
   def term(e: Expression): LinearTime =
     LinearTime(Map(new ExpressionKey(e) -> 1), 0, 0, 1, Grid(1, 0))
 
@@ -119,28 +121,28 @@ private[streamjoin] object LinearTime {
 }
 
 /**
- * The points `start + n * step`, for all whole numbers `n`.
+ * The points `start + n * step`, for all integers `n`.
  *
- * @param step 0 where there is one point only
+ * @param step 0 for a single point
  */
 private[streamjoin] final case class Grid(step: BigInt, start: BigInt) {
 
-  /** The sums of a point of each. */
+  /** All sums of a point of each grid. */
   def +(that: Grid): Grid = Grid(step gcd that.step, start + that.start)
 
   def *(factor: BigInt): Grid = Grid(step * factor, start * factor)
 
   def unary_- : Grid = Grid(step, -start)
 
-  /** The least point that is no less than a number; the number where there is none. */
+  /** The smallest point that is at least `n`; `n` if there is none. */
   def atLeast(n: BigInt): BigInt =
     if (step == 0) start.max(n) else n + ((start - n) mod step)
 
-  /** The least point that is above a number; the number itself and one where there is none. */
+  /** The smallest point above `n`; `n + 1` if there is none. */
   def above(n: BigInt): BigInt = atLeast(n + 1)
 }
 
-/** An expression that counts as the same term wherever it occurs. */
+/** Key of an expression in a map. Two keys are equal if the canonical forms are. */
 private[streamjoin] final class ExpressionKey(val expression: Expression) {
   private val canonical = expression.canonicalized
 

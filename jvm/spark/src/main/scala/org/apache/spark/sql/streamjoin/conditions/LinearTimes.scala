@@ -8,7 +8,7 @@ import org.apache.spark.sql.streamjoin.spark.{Arithmetic, TimestampAddInterval}
 import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.CalendarInterval
 
-/** Why an expression could not be brought into linear form. */
+/** The reason why an expression has no linear form. */
 private[streamjoin] sealed trait NotLinear
 
 private[streamjoin] object NotLinear {
@@ -18,10 +18,10 @@ private[streamjoin] object NotLinear {
 }
 
 /**
- * Brings expressions into the form of [[LinearTime]].
+ * Converts expressions to [[LinearTime]].
  *
- * @param opaque tells which expressions may stand as a term of their own
- * @param windows the fields of windows that count as event times
+ * @param opaque accepts expressions that may be a term as a whole
+ * @param windows fields of windows that count as event times
  */
 private[streamjoin] class LinearTimes(
     opaque: Expression => Boolean,
@@ -69,7 +69,7 @@ private[streamjoin] class LinearTimes(
     case d @ DivideDTInterval(i, n)   => quotient(d, i, n)(_.nearestDiv(_))
   }
 
-  /** Both ways of rounding are alike on either side of zero. */
+  /** Divides by the absolute value: both kinds of rounding are symmetric around zero. */
   private def quotient(e: Expression, dividend: Expression, divisor: Expression)(
       divided: (LinearTime, Long) => LinearTime
   ): Result = whole(divisor).filter(n => n != 0 && n != Long.MinValue).fold(term(e)) { n =>
@@ -78,7 +78,7 @@ private[streamjoin] class LinearTimes(
 
   private def sums(e: Expression, operands: Expression*): Boolean = e.dataType match {
     case _: IntegralType | _: DayTimeIntervalType => true
-    // digits that the result has no room for are rounded away
+    // Spark rounds digits that exceed the scale of the result
     case d: DecimalType =>
       operands.map(_.dataType).forall {
         case o: DecimalType => o.scale <= d.scale
@@ -89,14 +89,14 @@ private[streamjoin] class LinearTimes(
 
   private def fails(mode: EvalMode.Value): Boolean = mode != EvalMode.LEGACY
 
-  /** Numbers that wrap around at the end of their range are no sums. */
+  /** Refuses integers that may wrap around: these are not linear. */
   private def inRange(dataType: DataType, failOnError: Boolean)(x: LinearTime): Result =
     dataType match {
       case t: IntegralType if !failOnError && !x.fits(t) => Left(NotLinear.WrapsAround)
       case _                                             => Right(x)
     }
 
-  /** A time that is moved by a constant. */
+  /** Times moved by a constant. */
   private def moved: Shape = {
     case t @ TimestampAddInterval(start, interval, zone) =>
       if (interval.foldable) movedBy(start, interval, zone) else term(t)
@@ -121,7 +121,7 @@ private[streamjoin] class LinearTimes(
       Left(NotLinear.CalendarUnits)
   }
 
-  /** Spark adds days without a check: far enough they come out in the past, of each row by itself. */
+  /** Spark adds days without an overflow check. A sum that may overflow becomes an opaque term. */
   private def movedByDays(sum: Expression, date: Expression, days: Long): Result =
     form(date).map(_.moved(days, days)).flatMap { x =>
       if (x.fits(IntegerType)) Right(x) else term(sum)
@@ -138,7 +138,10 @@ private[streamjoin] class LinearTimes(
       case _                              => Left(NotLinear.NotConstant)
     }
 
-  /** Spark counts whole days in local time, whatever the interval is written in, and the rest in UTC. */
+  /**
+   * Adds a constant interval. Spark adds whole days in local time, whatever the type of the
+   * interval, and the rest as elapsed time.
+   */
   private def shifted(
       time: LinearTime,
       dataType: DataType,
@@ -167,13 +170,13 @@ private[streamjoin] class LinearTimes(
       (a - b).moved(-uncertain, uncertain)
     }
 
-  /** Times as numbers, and times that are rounded. */
+  /** Times as numbers, and rounded times. */
   private def rounded: Shape = {
     case UnixMicros(t)  => form(t)
     case UnixMillis(t)  => form(t).map(_.floorDiv(MICROS_PER_MILLIS))
     case UnixSeconds(t) => form(t).map(_.floorDiv(MICROS_PER_SECOND))
     case UnixDate(d)    => form(d)
-    // numbers for which there is no timestamp are an error
+    // Spark fails for numbers beyond the range of timestamps
     case SecondsToTimestamp(n) if isWhole(n)         => form(n).map(_ * MICROS_PER_SECOND)
     case MillisToTimestamp(n)                        => form(n).map(_ * MICROS_PER_MILLIS)
     case MicrosToTimestamp(n)                        => form(n)

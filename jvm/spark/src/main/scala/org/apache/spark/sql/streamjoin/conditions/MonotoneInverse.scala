@@ -7,23 +7,23 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.types._
 
 /**
- * Solves `f(x) <= limit` and `f(x) >= limit` for whole numbers `x`, intervals and decimals, where `f`
- * grows with `x` and is built of quotients, products, floating-point numbers and roundings.
+ * Solves `f(x) <= limit` and `f(x) >= limit` for an integer, interval or decimal `x`. The function
+ * `f` must be increasing, and consist of quotients, products, floating-point numbers and roundings.
  *
  * {{{
  *   timestampdiff(MINUTE, o.t, d.t) <= 60                         d.t - o.t <= 3659999999 us
  *   (unix_seconds(d.t) - unix_seconds(o.t)) / 60 < 5              unix_seconds(...) - ... <= 299
  * }}}
  *
- * The comparison itself is asked, by bisection, so that rounding is exactly that of Spark.
+ * Bisection evaluates the comparison with Spark itself, so that rounding is exactly Spark's.
  */
 private[streamjoin] object MonotoneInverse {
 
-  /** @return the inner expression, and the greatest value at which the comparison holds, if any */
+  /** @return the inner expression, and the largest value for which the comparison holds, if any */
   def atMost(f: Expression, limit: Expression, strict: Boolean): Option[(Expression, Expression)] =
     solve(f, limit)((y, l) => if (strict) LessThan(y, l) else LessThanOrEqual(y, l), sign = 1)
 
-  /** @return the inner expression, and the least value at which the comparison holds, if any */
+  /** @return the inner expression, and the smallest value for which the comparison holds, if any */
   def atLeast(f: Expression, limit: Expression, strict: Boolean): Option[(Expression, Expression)] =
     solve(f, limit)((y, l) => if (strict) GreaterThan(y, l) else GreaterThanOrEqual(y, l), -1)
 
@@ -34,9 +34,10 @@ private[streamjoin] object MonotoneInverse {
     if (!limit.foldable) None
     else
       chain(f).filter(c => c.inner ne f).flatMap { c =>
-        // ~x turns the order of all whole numbers round
+        // ~x reverses the order of all integers
         def at(x: Long): Literal = c.literal(if (sign > 0) x else ~x)
-        // out of range at the near end, nothing is known; at the far end, no pair gets through
+        // on overflow, no pair passes at the far end (x >= 0); at the near end, the comparison is
+        // assumed to hold, which only widens the bound
         def holds(x: Long): Boolean =
           try Option(comparison(c.outer(at(x)), limit).eval()).fold(x < 0)(_ == true)
           catch { case _: ArithmeticException => x < 0 }
@@ -46,9 +47,9 @@ private[streamjoin] object MonotoneInverse {
       }
 
   /**
-   * `outer(x)` is the whole expression, with `x` in place of `inner`.
+   * The whole expression as a function: `outer(x)` has `x` instead of `inner`.
    *
-   * @param makesAll whether `literal` makes all values of `inner`
+   * @param makesAll whether `literal` can create all values of `inner`
    */
   private final case class Chain(
       inner: Expression,
@@ -85,7 +86,7 @@ private[streamjoin] object MonotoneInverse {
       }
   }
 
-  /** A step that grows with one of its operands; the others are constant. */
+  /** A step that is increasing in one operand. All other operands are constant. */
   private def followed(e: Expression, operand: Expression): Option[Chain] =
     chain(operand).map(_.followedBy { x =>
       e.withNewChildren(e.children.map(c => if (c eq operand) x else c))
@@ -120,7 +121,10 @@ private[streamjoin] object MonotoneInverse {
     case _          => false
   }
 
-  /** The greatest number at which a predicate holds that holds up to there; none if it never does. */
+  /**
+   * The largest number for which a predicate holds that holds for all smaller ones; none if it
+   * never holds.
+   */
   private def greatest(holds: Long => Boolean): Option[Long] = {
     @tailrec def search(yes: Long, no: Long): Long = {
       val middle = (yes >> 1) + (no >> 1) + (yes & no & 1)

@@ -7,10 +7,10 @@ import org.apache.spark.sql.types.{DataType, LongType}
 import io.streamjoin.bounds.Saturated
 
 /**
- * A column of whole numbers in a smaller unit, as seconds in milliseconds, by which rows are bounded.
+ * A column of integers in a smaller unit, for example seconds as milliseconds, for use in a bound.
  *
- * Where the product overflows it stays at the end of the range: what Spark makes of the condition then, an
- * error or no match, is left to the condition itself.
+ * On overflow the product saturates. The condition itself decides whether Spark then fails or finds
+ * no match.
  */
 private[streamjoin] final case class MultipleOf(child: Expression, factor: Long)
     extends UnaryExpression {

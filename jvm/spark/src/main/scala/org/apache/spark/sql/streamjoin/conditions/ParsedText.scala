@@ -4,8 +4,8 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.types.{DataType, TimestampType}
 
 /**
- * Values that were read from text, as those of `from_json`: text may name an instant by the clocks of the
- * session's time zone, and whatever else it names is the same in all zones.
+ * Finds values that were parsed from text, for example by `from_json`. A text may have an instant
+ * in local time, which depends on the session time zone. Values of all other types do not.
  */
 private[streamjoin] object ParsedText {
 
@@ -16,14 +16,14 @@ private[streamjoin] object ParsedText {
 
   def holdsInstant(dataType: DataType): Boolean = dataType.existsRecursively(_ == TimestampType)
 
-  /** What a field, of a field, belongs to, under whatever name. */
+  /** The expression whose field, at any depth and under any alias, is `e`. */
   def whole(e: Expression): Expression = e match {
     case Alias(child, _)             => whole(child)
     case GetStructField(child, _, _) => whole(child)
     case _                           => e
   }
 
-  /** Whether an instant of a column that was read from text is in the value of an expression. */
+  /** Whether the value depends on an instant in a column that was parsed from text. */
   def readsInstant(e: Expression, column: ExprId): Boolean = whole(e) match {
     case a: Attribute => a.exprId == column && holdsInstant(e.dataType)
     case part         => part.children.exists(readsInstant(_, column))

@@ -3,9 +3,11 @@ package org.apache.spark.sql.streamjoin.conditions
 import org.apache.spark.sql.catalyst.expressions._
 
 /**
- * A condition with BETWEEN as the two comparisons it stands for: each can be a bound by itself. They
- * are those that Spark has resolved, with the casts between operands of different types. A part that
- * was given a name, as a Column may be, has none any more.
+ * A condition without aliases, and with BETWEEN replaced by its two comparisons, each of which can
+ * be a bound.
+ *
+ * Each comparison is the one that Spark has resolved, with casts between operands of different
+ * types.
  */
 private[streamjoin] object PlainCondition {
 

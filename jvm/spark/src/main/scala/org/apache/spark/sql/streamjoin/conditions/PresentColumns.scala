@@ -2,12 +2,12 @@ package org.apache.spark.sql.streamjoin.conditions
 
 import org.apache.spark.sql.catalyst.expressions._
 
-/** Columns that are not null in any pair of rows that a condition lets through. */
+/** Columns that are not null in any pair of rows that satisfies a condition. */
 private[streamjoin] object PresentColumns {
 
   def of(conjuncts: Seq[Expression]): AttributeSet = AttributeSet(conjuncts.flatMap(required))
 
-  /** The columns without which an expression is null. */
+  /** Columns that, if null, make an expression null. */
   private def strict(e: Expression): Seq[Attribute] = e match {
     case a: Attribute          => Seq(a)
     case r: RuntimeReplaceable => strict(r.replacement)
@@ -15,7 +15,7 @@ private[streamjoin] object PresentColumns {
     case _                     => Nil
   }
 
-  /** The columns without which a predicate is not true. */
+  /** Columns that, if null, prevent a predicate from being true. */
   private def required(e: Expression): Seq[Attribute] = e match {
     case IsNotNull(c)        => strict(c)
     case And(l, r)           => required(l) ++ required(r)

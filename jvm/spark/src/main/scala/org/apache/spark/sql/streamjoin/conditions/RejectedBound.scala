@@ -4,9 +4,10 @@ import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.types.DataType
 
 /**
- * A conjunct that compares times of both inputs and yet bounds nothing, or less than it may seem.
+ * A conjunct that compares times of both inputs, but implies no bound or a weaker one than
+ * expected.
  *
- * @param types of the event times in it
+ * @param types types of its event times
  */
 private[streamjoin] final case class RejectedBound(
     conjunct: Expression,
@@ -14,7 +15,7 @@ private[streamjoin] final case class RejectedBound(
     types: Seq[DataType]
 ) {
 
-  /** Why, as the person is told. */
+  /** The reason, for an error message. */
   def text: String = reason match {
     case RejectedBound.MixedTypes if types.length > 1 =>
       val named = types.map(_.sql).mkString(" and ")

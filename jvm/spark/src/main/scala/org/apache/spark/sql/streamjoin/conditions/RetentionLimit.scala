@@ -2,7 +2,9 @@ package org.apache.spark.sql.streamjoin.conditions
 
 import org.apache.spark.sql.catalyst.expressions.{Expression, TaggingExpression}
 
-/** Marks a part of a condition that the person did not write: it comes from the retention asked for. */
+/**
+ * Marks a part of a condition that follows from the `retention` option. The user did not write it.
+ */
 case class RetentionLimit(child: Expression) extends TaggingExpression {
 
   override def sql: String = child.sql

@@ -9,10 +9,10 @@ import org.apache.spark.sql.streamjoin.spark.TimestampAddInterval
 import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.CalendarInterval
 
-/** What of a condition comes out otherwise in another time zone of the session. */
+/** Finds the parts of a condition that depend on the session time zone. */
 private[streamjoin] object SessionZone {
 
-  /** The zones that the value of an expression depends on; none if it is the same in all. */
+  /** The time zones on which the value of an expression depends. */
   def of(e: Expression): Set[String] = e match {
     case _: GetStructField
         if ParsedText.isParser(ParsedText.whole(e)) && !ParsedText.holdsInstant(e.dataType) =>
@@ -23,7 +23,7 @@ private[streamjoin] object SessionZone {
 
   private def ofChildren(e: Expression): Set[String] = e.children.flatMap(of).toSet
 
-  /** Whether clocks are the same in two zones at all times, as in `UTC` and `Etc/UTC`. */
+  /** Whether two zones have the same local time at each instant, as `UTC` and `Etc/UTC`. */
   def same(a: String, b: String): Boolean = a == b || Try {
     def rules(zone: String) = DateTimeUtils.getZoneId(zone).getRules
     rules(a) == rules(b)
@@ -42,7 +42,7 @@ private[streamjoin] object SessionZone {
     case _ => e.children.exists(c => isInstant(c) || isText(c)) || isInstant(e)
   }
 
-  /** Spark counts what an interval has of whole days in local time. */
+  /** Whether an interval has no whole days or months, which Spark adds in local time. */
   private def isBelowADay(interval: Expression): Boolean =
     interval.foldable && Try(interval.eval()).toOption.exists {
       case micros: Long        => micros.abs < MICROS_PER_DAY

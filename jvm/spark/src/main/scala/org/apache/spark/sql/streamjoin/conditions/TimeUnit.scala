@@ -10,34 +10,35 @@ import org.apache.spark.sql.types._
 import io.streamjoin.bounds.Saturated
 
 /**
- * The families of types that can hold an event time. Times of one family can be compared at a
- * constant distance; times of different families cannot, for what lies between them depends on the
- * session's time zone.
+ * A family of types of event times.
+ *
+ * Times of one family have a constant distance. The distance of times of different families depends
+ * on the session time zone.
  */
 private[streamjoin] sealed trait TimeUnit extends Serializable {
 
-  /** How a watermark of this family is shown: milliseconds since 1970, or the number itself. */
+  /** A watermark as reported: milliseconds since 1970, or the number itself. */
   def shown(value: Long): Long
 
-  /** A time of this family, as an expression. */
+  /** A time of this family, as a literal. */
   def literal(time: Long): Literal
 
-  /** What is added to a time to move it by a distance. */
+  /** A distance that can be added to a time, as a literal. */
   def distance(by: Long): Literal
 
-  /** A distance as it is written in SQL. */
+  /** A distance in SQL. */
   def sql(distance: Long): String
 
-  /** A distance as one may be in an example: an hour, a day, a hundred. */
+  /** A distance for examples: an hour, a day, a hundred. */
   def example: Long
 
-  /** A distance, not negative, as people say it: `1 hour 30 minutes`. */
+  /** A distance of at least zero in words: `1 hour 30 minutes`. */
   def words(distance: Long): String
 
-  /** What is called `time`, moved by a distance, as it is written in SQL. */
+  /** The sum of a time and a distance in SQL. */
   final def moved(time: String, by: Long): String = moved(time, by, sql)
 
-  /** The same, as people say it. */
+  /** The sum of a time and a distance, with the distance in words. */
   final def movedInWords(time: String, by: Long): String = moved(time, by, words)
 
   private def moved(time: String, by: Long, written: Long => String): String =
@@ -77,7 +78,7 @@ private[streamjoin] object TimeUnit {
     override def words(distance: Long): String = distance.toString
   }
 
-  /** Whether it is a window as Spark's `window` makes it. It counts as the time of its end. */
+  /** Whether it is the type of Spark's `window`. A window counts as the time of its end. */
   def isWindow(dataType: DataType): Boolean = dataType match {
     case StructType(Array(start, end)) =>
       start.name == "start" && end.name == "end" && start.dataType == end.dataType &&
@@ -85,7 +86,7 @@ private[streamjoin] object TimeUnit {
     case _ => false
   }
 
-  /** The type of the time that a value counts as: of a window, that of its end. */
+  /** The type of the time that a value counts as; for a window, the type of its end. */
   def timeOf(dataType: DataType): DataType = dataType match {
     case StructType(Array(_, end)) if isWindow(dataType) => end.dataType
     case other                                           => other
@@ -100,7 +101,7 @@ private[streamjoin] object TimeUnit {
     case _                                             => None
   }
 
-  /** Whether a cast is one of whole numbers to a type that holds all of them. */
+  /** Whether a cast of integers preserves all values. */
   def widens(from: DataType, to: DataType): Boolean = (from, to) match {
     case (_: IntegralType, _: IntegralType) => Cast.canUpCast(from, to)
     case _                                  => false

@@ -7,7 +7,7 @@ import org.apache.spark.sql.catalyst.util.DateTimeUtils
 
 import org.apache.spark.unsafe.types.UTF8String
 
-/** The units that functions on timestamps take as a word. */
+/** The units that timestamp functions accept by name. */
 private[streamjoin] object TimestampUnits {
 
   private val constant: Map[String, Long] = Map(
@@ -21,10 +21,12 @@ private[streamjoin] object TimestampUnits {
     "WEEK" -> 7 * MICROS_PER_DAY
   )
 
-  /** The length of a unit of `timestampadd` and `timestampdiff`; none for months and longer ones. */
+  /**
+   * The length of a unit of `timestampadd` and `timestampdiff`; none for months and longer units.
+   */
   def micros(unit: String): Option[Long] = constant.get(unit.toUpperCase(Locale.ROOT))
 
-  /** The greatest length of what `date_trunc` and `trunc` round down to. */
+  /** The greatest length of a unit to which `date_trunc` and `trunc` round down. */
   def longest(format: Any): Option[Long] = {
     import DateTimeUtils._
     parseTruncLevel(format.asInstanceOf[UTF8String]) match {

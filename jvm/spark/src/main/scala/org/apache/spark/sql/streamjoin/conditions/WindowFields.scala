@@ -3,15 +3,15 @@ package org.apache.spark.sql.streamjoin.conditions
 import org.apache.spark.sql.catalyst.expressions._
 
 /**
- * The fields of windows in a condition, as times at a constant distance from the time that the window
- * counts as: `w.end` is that time, and `w.start` lies a window's length before it.
+ * Fields of windows in a condition, as times at a constant distance from the time of the window.
+ * `w.end` is that time, and `w.start` is earlier by the length of the window.
  *
- * @param windows the columns that are event times
- * @param lengths of the windows that have all one length, as those of sessions have not
+ * @param windows columns that are event times
+ * @param lengths lengths of the windows. Session windows have no fixed length and are absent
  */
 private[streamjoin] final class WindowFields(windows: AttributeSet, lengths: Map[ExprId, Long]) {
 
-  /** A field: the window, and how far it is from its end. */
+  /** A field: the window column, and the distance of the field from the window's end. */
   object Field {
     def unapply(e: Expression): Option[(Attribute, Long)] = e match {
       case GetStructField(w: Attribute, i, _)

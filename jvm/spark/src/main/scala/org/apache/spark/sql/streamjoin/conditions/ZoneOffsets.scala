@@ -7,10 +7,12 @@ import scala.jdk.CollectionConverters._
 import org.apache.spark.sql.catalyst.util.DateTimeConstants.MICROS_PER_SECOND
 import org.apache.spark.sql.catalyst.util.DateTimeUtils
 
-/** The least and the greatest offset from UTC that a zone has ever had or will have, in microseconds. */
+/**
+ * The smallest and the largest offset of a time zone from UTC, past and future, in microseconds.
+ */
 private[streamjoin] final case class ZoneOffsets(least: Long, most: Long) {
 
-  /** By how much a distance that is counted in local time may differ from elapsed time. */
+  /** The largest difference between a distance in local time and elapsed time. */
   def range: Long = most - least
 }
 
