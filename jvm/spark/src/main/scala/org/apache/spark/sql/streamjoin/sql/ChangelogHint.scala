@@ -8,9 +8,11 @@ import org.apache.spark.sql.streamjoin.errors.ChangelogErrors
 import org.apache.spark.sql.streamjoin.logical.plan.{OptionValue, UnresolvedChangelog}
 
 /**
- * Changes declared by a hint, for clients that have nothing but Spark's DataFrame: `'key=id'`, once for
- * each column of the key, and `'op=...'`, `'value=...'`, `'sequence_by=...'`; `'op_mapping=word=kind'`, once
- * for each word; and of `from_upserts` the condition `deletes`, as an expression.
+ * Resolves a hint that declares a changelog, for clients with only Spark's DataFrame.
+ *
+ * Its options are strings: `'key=id'` once for each column of the key, `'op=...'`, `'value=...'`,
+ * `'sequence_by=...'`, and `'op_mapping=word=kind'` once for each word. The condition `deletes` of
+ * `from_upserts` is an expression.
  */
 private[sql] object ChangelogHint {
 
@@ -39,7 +41,7 @@ private[sql] object ChangelogHint {
     )
   }
 
-  /** A kind has no `=`, a word may have some. */
+  /** Splits at the last `=`, since a word may contain `=` and a kind may not. */
   private def word(h: UnresolvedHint, pair: String): Seq[Expression] = pair.lastIndexOf('=') match {
     case -1 => throw unknown(h, s"op_mapping=$pair")
     case at => Seq(Literal(pair.take(at)), Literal(pair.drop(at + 1)))

@@ -7,8 +7,8 @@ import org.apache.spark.sql.catalyst.trees.CurrentOrigin
 import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
 
 /**
- * The words of SQL that look like table functions, for `SHOW FUNCTIONS` and `DESCRIBE FUNCTION`. Rules
- * take them up before Spark calls any function.
+ * Descriptions of SQL syntax that looks like table functions, for `SHOW FUNCTIONS` and
+ * `DESCRIBE FUNCTION`. Rules replace such calls before Spark looks up any function.
  */
 private[streamjoin] object DescribedFunctions {
 

@@ -1,12 +1,12 @@
 package org.apache.spark.sql.streamjoin.sql
 
-/** Puts `replacement` in the place of the characters from `start` until `end`. */
+/** Replaces the characters from `start` until `end`. */
 private[streamjoin] final case class Edit(start: Int, end: Int, replacement: String)
 
 /**
- * A text before and after edits, and where a place in one lies in the other.
+ * A text before and after edits, with a mapping of positions.
  *
- * @param edits that do not overlap, in the order of the text
+ * @param edits non-overlapping edits, in the order of the text
  */
 private[streamjoin] final class EditedText(val original: String, edits: Seq[Edit]) {
 
@@ -21,8 +21,8 @@ private[streamjoin] final class EditedText(val original: String, edits: Seq[Edit
   }
 
   /**
-   * The place in the original of a place in the edited text. What was put in lies where the edit
-   * begins, or, as the last character of something (`asEnd`), where it ends.
+   * Maps a position in the edited text to the original. A position in inserted text maps to the
+   * start of the edit or, as the last character of a range (`asEnd`), to its end.
    */
   def toOriginal(place: Int, asEnd: Boolean = false): Int = {
     var moved = 0

@@ -9,10 +9,10 @@ import org.apache.spark.sql.classic
 import org.apache.spark.sql.execution.command.ExplainCommand
 
 /**
- * `EXPLAIN SELECT ...` of a stream shows what `df.explain()` shows.
+ * Explains a streaming query in `EXPLAIN SELECT ...` as `df.explain()` does.
  *
- * Spark looks for streams in what it has parsed, where a view is a name only, and then plans the query
- * as one of tables. A query that is no stream, or not a right one, is left to Spark.
+ * Spark looks for streams in the parsed plan, where a view is only a name, and would plan the query
+ * as a batch query. This rule leaves batch queries and invalid queries to Spark.
  */
 case class ExplainStream(session: SparkSession) extends Rule[LogicalPlan] {
 

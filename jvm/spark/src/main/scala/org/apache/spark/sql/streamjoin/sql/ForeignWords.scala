@@ -7,16 +7,16 @@ import org.apache.spark.sql.catalyst.trees.Origin
 import org.apache.spark.sql.streamjoin.errors.{StreamJoinAnalysisException, StreamJoinErrors}
 
 /**
- * Words of other SQL dialects, answered with what to write in Spark SQL. Example: `JOIN d WITHIN 1 HOUR` is ksqlDB's,
- * and here a condition compares the event times.
+ * Recognizes syntax of other SQL dialects, and refuses it with the equivalent in Spark SQL. For
+ * example, `JOIN d WITHIN 1 HOUR` is ksqlDB's syntax; here a condition compares the event times.
  *
  * Sources: the SQL references of Flink, ksqlDB, RisingWave and Snowflake.
  */
 private[sql] object ForeignWords {
 
   /**
-   * The refusal of a text that Spark would read as something else: `trades ASOF JOIN quotes` gives trades the alias
-   * ASOF in Spark 4.2. In Spark 4.3 ASOF is a keyword, and the text is a join of tables.
+   * Refuses a text that Spark would misread. In `trades ASOF JOIN quotes`, Spark 4.2 reads ASOF as
+   * an alias of `trades`. In Spark 4.3 ASOF is a keyword, and the text is a join of tables.
    */
   def misread(text: String, tokens: IndexedSeq[SqlToken]): Option[ParseException] = {
     val words = new Words(text, tokens)
@@ -27,7 +27,10 @@ private[sql] object ForeignWords {
       .map(i => words.refused(i, words.asOfEnd(i))(asOf(AsOfJoin)))
   }
 
-  /** The refusal of a text that Spark's parser has refused, if the text has such words; else the parser's own. */
+  /**
+   * Replaces an error of Spark's parser if the text has syntax of another dialect. Otherwise
+   * returns the same error.
+   */
   def of(text: String, refused: ParseException): ParseException = {
     val words = new Words(text, SqlToken.all(text))
     val near = Option(refused.getMessageParameters.get("error")).getOrElse("").toUpperCase
@@ -46,7 +49,7 @@ private[sql] object ForeignWords {
     asOfJoin.orElse(temporal).orElse(phrase).getOrElse(refused)
   }
 
-  /** What to write for a group window or a windowing table function. Source: Flink SQL. */
+  /** What to write instead of a group window or a windowing table function. Source: Flink SQL. */
   val WindowInstead =
     "GROUP BY window(order_time, '10 minutes'), or session_window(order_time, '10 minutes')"
 
@@ -63,18 +66,20 @@ private[sql] object ForeignWords {
         "the other input the last row of quotes by event time; LEFT JOIN keeps rows without one"
     )
 
-  /** Spark 4.3 parses an ASOF JOIN of tables, and refuses it later if the MATCH_CONDITION is missing. */
+  /** Spark 4.3 parses an ASOF JOIN of tables, and reports a missing MATCH_CONDITION later. */
   private def asOfOfTables(near: String, words: Words): Boolean =
     Set("'ON'", "'USING'", "END OF INPUT")(near) &&
       !words.exists(words.at(_, "MATCH_CONDITION"))
 
-  /** The temporal join of Flink SQL, `JOIN rates FOR SYSTEM_TIME AS OF o.order_time`. */
+  /** Recognizes the temporal join of Flink SQL, `JOIN rates FOR SYSTEM_TIME AS OF o.order_time`. */
   private def asksForTimeOfRow(refused: ParseException): Boolean =
     Option(
       refused.getMessageParameters.get("reason")
     ).exists(_.contains("cannot refer to any columns"))
 
-  /** @param next what may follow the first word, in turn */
+  /**
+   * @param next for each word after the first one, which words match
+   */
   private final case class Phrase(first: Set[String], next: Seq[String => Boolean])(
       val words: String,
       val system: String,
@@ -109,7 +114,7 @@ private[sql] object ForeignWords {
     )
   )
 
-  /** The words of a text by their places; beyond both ends there are none. */
+  /** Words of a text by index. Indexes outside the text yield empty words. */
   private final class Words(text: String, tokens: IndexedSeq[SqlToken]) {
     def apply(i: Int): String =
       if (tokens.isDefinedAt(i))
@@ -131,7 +136,7 @@ private[sql] object ForeignWords {
         at(i + n, word)
       }
 
-    /** The place of JOIN in `ASOF JOIN` or `ASOF LEFT JOIN`. */
+    /** The index of JOIN in `ASOF JOIN` or `ASOF LEFT JOIN`. */
     def asOfEnd(i: Int): Int = if (at(i + 1, "LEFT")) i + 2 else i + 1
 
     def refused(from: Int, to: Int)(error: Origin => StreamJoinAnalysisException): ParseException =

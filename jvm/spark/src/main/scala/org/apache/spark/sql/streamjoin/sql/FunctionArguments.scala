@@ -10,12 +10,12 @@ import org.apache.spark.sql.catalyst.analysis.{
 import org.apache.spark.sql.catalyst.expressions.{Expression, Literal, NamedArgumentExpression}
 import org.apache.spark.sql.types.StringType
 
-/** The arguments of a table function, by their places or names. */
+/** Arguments of a table function, by position or name. */
 private[sql] object FunctionArguments {
 
   /**
-   * @param names in the order of the arguments
-   * @param refused makes an error of what is wrong
+   * @param names names of the arguments, in their order
+   * @param refused converts a reason to an error
    */
   def of(f: UnresolvedTableValuedFunction, names: Seq[String])(
       refused: String => Throwable
@@ -48,7 +48,7 @@ private[sql] object FunctionArguments {
     case _ => false
   }
 
-  /** The columns of `DESCRIPTOR(a, b)`, or one as a string. */
+  /** The columns of `DESCRIPTOR(a, b)`, or of a string with one column. */
   def columns(e: Expression): Option[Seq[Seq[String]]] = e match {
     case UnresolvedFunction(Seq(d), columns, _, _, _, _, _) if d.equalsIgnoreCase("DESCRIPTOR") =>
       val names = columns.collect { case a: UnresolvedAttribute => a.nameParts }

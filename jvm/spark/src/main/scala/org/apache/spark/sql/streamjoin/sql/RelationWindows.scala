@@ -3,23 +3,23 @@ package org.apache.spark.sql.streamjoin.sql
 import scala.collection.mutable
 
 /**
- * Finds windows on relations, `t OVER (RANGE INTERVAL '10' MINUTE FOLLOWING)`, in a text, and writes
- * each as a call that Spark's grammar knows:
+ * Finds windows on relations, `t OVER (RANGE INTERVAL '10' MINUTE FOLLOWING)`, in a text. Rewrites
+ * each to a call that Spark's grammar accepts:
  *
  * {{{
  *   STREAM_WINDOW(TABLE(SELECT * FROM t), INTERVAL '10' MINUTE, 'FOLLOWING')
  * }}}
  *
- * The relation may be all that Spark takes there: a name, `STREAM t`, a function, a query or joins in
- * parentheses. A window of a function, `rank() OVER (...)`, is left alone: it stands in a list of
- * expressions, and this one behind FROM, JOIN or a comma of FROM.
+ * The relation may be a name, `STREAM t`, a function, or a query or joins in parentheses. A window
+ * of a function, `rank() OVER (...)`, remains unchanged. It is part of an expression, while a
+ * window on a relation follows FROM, JOIN or a comma of FROM.
  *
  * Source: SQLstream s-Server, "Streaming Joins".
  */
 private[streamjoin] final class RelationWindows(tokens: IndexedSeq[SqlToken]) {
   import RelationWindows._
 
-  /** @return the edits; the words of a window that has no meaning are refused. */
+  /** @return the edits. Throws [[WrongWindow]] for an invalid window. */
   def edits: Seq[Edit] = {
     val found = mutable.Buffer.empty[Edit]
     val scopes = mutable.Stack(new Scope(expression = false))
@@ -49,7 +49,9 @@ private[streamjoin] final class RelationWindows(tokens: IndexedSeq[SqlToken]) {
     found.toSeq
   }
 
-  /** Not the alias `OVER`, with or without a list of columns, and not what has no words of a frame. */
+  /**
+   * Whether a window follows OVER, not the columns of an alias `OVER`. It has a keyword of a frame.
+   */
   private def isWindow(over: Int): Boolean =
     kind(over + 1) == "LEFT_PAREN" && !Seq("RIGHT_PAREN", "COMMA").contains(kind(over + 3)) &&
       (over + 2 until closing(over + 1)).exists(i => FrameWords(kind(i)))
@@ -93,7 +95,7 @@ private[streamjoin] final class RelationWindows(tokens: IndexedSeq[SqlToken]) {
         .flatMap { case (p, (from, separator)) => p.edits(from, separator) }
   }
 
-  /** A bound of a window, or why it is none. */
+  /** A bound of a window. Refuses an invalid one. */
   private def bound(words: Range, second: Boolean, refuse: String => Nothing): Bound = {
     val direction = words.lastOption.map(kind).getOrElse("")
     if (words.map(kind) == Seq("CURRENT", "ROW")) {
@@ -113,7 +115,7 @@ private[streamjoin] final class RelationWindows(tokens: IndexedSeq[SqlToken]) {
   private def closing(open: Int): Int = SqlToken.closing(tokens, open)
 }
 
-/** A window on a relation that is not understood, from `start` until `end` in the text. */
+/** An invalid window on a relation, at `start` until `end` in the text. */
 private[streamjoin] final class WrongWindow(
     val start: Int,
     val end: Int,
@@ -123,7 +125,7 @@ private[streamjoin] final class WrongWindow(
 
 private[streamjoin] object RelationWindows {
 
-  /** The function that stands for a window in what Spark reads, and in the text of a view. */
+  /** The function that represents a window for Spark's parser and in the text of a view. */
   val Name = "STREAM_WINDOW"
 
   /** The direction of a window of the last rows. */
@@ -133,7 +135,7 @@ private[streamjoin] object RelationWindows {
 
   private val BoundEnds = Set("PRECEDING", "FOLLOWING", "ROW")
 
-  /** Behind these a parenthesis may hold a FROM that lists no relations. */
+  /** Functions whose parentheses may contain a FROM without relations. */
   private val FromInside = Seq("EXTRACT", "TRIM", "SUBSTR", "SUBSTRING", "OVERLAY")
 
   private val AfterFrom = Set(
@@ -164,7 +166,10 @@ private[streamjoin] object RelationWindows {
       direction: String
   ) {
 
-    /** Replaces what stands from `from` until the value, and from the value to the bound's end. */
+    /**
+     * Replaces the characters from `from` up to the value, and from the value to the end of the
+     * bound.
+     */
     def edits(from: Int, separator: String): Seq[Edit] = value match {
       case Some((first, last)) =>
         Seq(Edit(from, first, separator), Edit(last, end, s", '$direction'"))
@@ -172,12 +177,12 @@ private[streamjoin] object RelationWindows {
     }
   }
 
-  /** What is known within one pair of parentheses. */
+  /** State of the scan within one pair of parentheses. */
   private final class Scope(val expression: Boolean) {
     var inFrom = false
     var sawFrom = false
 
-    /** Where the relation at hand begins. */
+    /** The index at which the current relation starts. */
     var relation = Option.empty[Int]
 
     def begin(at: Int): Unit = {

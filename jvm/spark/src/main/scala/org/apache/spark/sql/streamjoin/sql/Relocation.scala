@@ -7,7 +7,7 @@ import org.apache.spark.sql.catalyst.trees.{Origin, SQLQueryContext, TreeNode}
 import org.apache.spark.sql.streamjoin.errors.StreamJoinAnalysisException
 import org.apache.spark.sql.streamjoin.spark.{OriginOfNode, ParsedText}
 
-/** Moves the positions that a parser notes from an edited text to the text as it was written. */
+/** Moves positions in a parsed tree or error from an edited text to the original text. */
 private[streamjoin] final class Relocation(edited: EditedText) {
 
   def of(e: ParseException): ParseException = {
@@ -30,7 +30,7 @@ private[streamjoin] final class Relocation(edited: EditedText) {
     moved
   }
 
-  /** Changes the origin of a freshly parsed tree's nodes, also of those in sub-queries. */
+  /** Changes the origins of all nodes of a freshly parsed tree, including those in subqueries. */
   def relocate(tree: TreeNode[_]): Unit = if (OriginOfNode.canBeSet) {
     val seen = java.util.Collections.newSetFromMap(
       new java.util.IdentityHashMap[AnyRef, java.lang.Boolean]
@@ -50,7 +50,7 @@ private[streamjoin] final class Relocation(edited: EditedText) {
 
   private def moved(o: Origin): Origin = (o.startIndex, o.stopIndex) match {
     case (Some(start), Some(stop)) =>
-      // parameters are put in after our edits, so they are taken out before them
+      // Spark substitutes parameters after these edits, so they are reverted before the edits
       def before(position: Int) = ParsedText.withoutParameters(o, position)
       ParsedText.moved(o, relocated(before(start), before(stop)))
     case _ => o
@@ -66,7 +66,7 @@ private[streamjoin] final class Relocation(edited: EditedText) {
 
 private[streamjoin] object Relocation {
 
-  /** An error of this project about a part of a text, as the parser's. */
+  /** Converts an error of this project to an error of the parser, for a part of a text. */
   def refused(text: String, start: Int, stop: Int)(
       error: Origin => StreamJoinAnalysisException
   ): ParseException = {
@@ -81,7 +81,7 @@ private[streamjoin] object Relocation {
     )
   }
 
-  /** The origin of what stands from `start` to `stop` in a text. */
+  /** The origin of the characters from `start` to `stop`. */
   def origin(text: String, start: Int, stop: Int): Origin = {
     val before = text.substring(0, start.min(text.length))
     Origin(

@@ -9,12 +9,16 @@ import org.apache.spark.sql.streamjoin.errors.ChangelogErrors
 import org.apache.spark.sql.streamjoin.logical.plan.UnresolvedChangelog
 
 /**
- * `FROM_CHANGELOG(TABLE(t) [, key [, op [, op_mapping [, sequence_by]]]])`,
- * `FROM_UPSERTS(TABLE(t), key, sequence_by [, deletes])` and
- * `FROM_DEBEZIUM(TABLE(t), key [, value [, sequence_by]])`, with the arguments in this order or by name;
- * columns as `DESCRIPTOR(a, b)` or, one, as a string.
+ * Resolves the table functions that declare a changelog:
  *
- * Spark's grammar reads them as table functions; this rule takes them from there.
+ * {{{
+ *   FROM_CHANGELOG(TABLE(t) [, key [, op [, op_mapping [, sequence_by]]]])
+ *   FROM_UPSERTS(TABLE(t), key, sequence_by [, deletes])
+ *   FROM_DEBEZIUM(TABLE(t), key [, value [, sequence_by]])
+ * }}}
+ *
+ * Arguments are given by position or by name. Columns are given as `DESCRIPTOR(a, b)`, or a single
+ * one as a string. Spark's grammar parses the call as a table function, which this rule replaces.
  *
  * Source: Flink SQL, `FROM_CHANGELOG` (FLIP-564).
  */

@@ -9,11 +9,11 @@ import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
 import org.apache.spark.sql.streamjoin.logical.plan.UnresolvedImposeOrder
 
 /**
- * `IMPOSE_ORDER(TABLE(t), DESCRIPTOR(c), lag [, idle_timeout [, max_ahead [, ahead]]])`, with the
- * arguments in this order or by the names `input`, `column`, `lag`, `idle_timeout`, `max_ahead`,
- * `ahead`; the column also as a string.
+ * Resolves `IMPOSE_ORDER(TABLE(t), DESCRIPTOR(c), lag [, idle_timeout [, max_ahead [, ahead]]])`.
  *
- * Spark's grammar reads it as a table function; this rule takes it from there.
+ * Arguments are given in this order, or by the names `input`, `column`, `lag`, `idle_timeout`,
+ * `max_ahead`, `ahead`. The column may also be a string. Spark's grammar parses the call as a table
+ * function, which this rule replaces.
  *
  * Source: Hazelcast SQL, `IMPOSE_ORDER`.
  */

@@ -7,8 +7,8 @@ import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.trees.{CurrentOrigin, SQLQueryContext}
 
 /**
- * `SELECT STREAM id`, which by its words alone may as well be a column STREAM that is to be called id:
- * it is, where the relation has such a column, and else it is the column id.
+ * Resolves `SELECT STREAM id`, which Spark parses as a column STREAM with the alias `id`. If the
+ * relation has no column STREAM, it is the column `id`.
  *
  * Source: SQLstream s-Server, "Streaming Joins" (`SELECT STREAM`).
  */
@@ -24,7 +24,7 @@ object ResolveSelectStream extends Rule[LogicalPlan] {
       }
   }
 
-  /** Whether a name STREAM means nothing in the list of a query, nor in one around it. */
+  /** Whether neither this query nor an outer one has a column STREAM. */
   private def hasNone(child: LogicalPlan): Boolean =
     child.resolved && child.resolve(Seq(Word), conf.resolver).isEmpty &&
       AnalysisContext.get.outerPlan.forall { outer =>
@@ -33,7 +33,7 @@ object ResolveSelectStream extends Rule[LogicalPlan] {
 
   private val Word = "STREAM"
 
-  /** The first element of a list, written `STREAM id`, as the column id. */
+  /** Matches the first element of a list, if written `STREAM id`, and returns the column `id`. */
   private object Element {
     def unapply(e: Expression): Option[NamedExpression] = e match {
       case Alias(u @ UnresolvedAttribute(Seq(word)), name)

@@ -24,15 +24,17 @@ import org.apache.spark.sql.streamjoin.logical.plan.{
 import org.apache.spark.sql.types.StringType
 
 /**
- * The hints by which a join or an order is asked for where Spark's grammar, or its DataFrame, has no
- * other place for it: on classic sessions, over Spark Connect and in SQL alike.
+ * Resolves the hints with options of a join or an order, in classic sessions, Spark Connect and
+ * SQL. Spark's grammar and DataFrame have no other place for these options.
  *
- *  - `left.hint("stream_join", "late=emit", "retention=1 hour").join(right, ...)` speaks of this join;
- *  - `SELECT /*+ STREAM_JOIN(late => 'emit') */ ...` of all joins in FROM of this SELECT, or of EXISTS and IN
- *    in its WHERE where FROM has none;
- *  - `df.hint("impose_order", "order_time", "1 minute", "max_ahead=1 hour")` is `IMPOSE_ORDER` of df;
- *  - `df.hint("from_changelog", "key=id", "op=kind")`, `from_upserts`, `from_debezium` and `to_upserts` are
- *    the functions of changes, see [[ChangelogHint]].
+ *  - `left.hint("stream_join", "late=emit", "retention=1 hour").join(right, ...)` applies to this
+ *    join.
+ *  - `SELECT /*+ STREAM_JOIN(late => 'emit') */ ...` applies to all joins in FROM of this SELECT.
+ *    If FROM has no join, it applies to EXISTS and IN in WHERE.
+ *  - `df.hint("impose_order", "order_time", "1 minute", "max_ahead=1 hour")` is `IMPOSE_ORDER` of
+ *    `df`.
+ *  - `df.hint("from_changelog", "key=id", "op=kind")`, `from_upserts`, `from_debezium` and
+ *    `to_upserts` declare changelogs, see [[ChangelogHint]].
  */
 object ResolveStreamHints extends Rule[LogicalPlan] {
 
@@ -66,7 +68,10 @@ object ResolveStreamHints extends Rule[LogicalPlan] {
       origin
     )
 
-  /** A SELECT with the options at each join in its FROM; where that has none, at what its WHERE asks of sub-queries. */
+  /**
+   * Adds the options to each join in FROM of a SELECT. If FROM has no join, adds them to the
+   * subqueries in its WHERE.
+   */
   private def asked(select: LogicalPlan, options: JoinOptions): LogicalPlan = {
     var found = false
     def within(plan: LogicalPlan): LogicalPlan = plan match {

@@ -15,16 +15,18 @@ import org.apache.spark.sql.streamjoin.logical.plan.{LastRows, RelationWindow}
 import org.apache.spark.sql.types.StringType
 
 /**
- * `STREAM_WINDOW(TABLE(t), INTERVAL '10' MINUTE, 'FOLLOWING')`: what [[RelationWindows]] writes for a
- * window on a relation, and what the text of a view holds. A second interval and direction make it
- * the window BETWEEN the two. A number and `'ROWS PRECEDING'` are the last rows of the relation.
+ * Resolves `STREAM_WINDOW(TABLE(t), INTERVAL '10' MINUTE, 'FOLLOWING')`. [[RelationWindows]] writes
+ * this call for a window on a relation, and the text of a view contains it.
+ *
+ * A second interval and direction make it the window BETWEEN the two. A number and
+ * `'ROWS PRECEDING'` select the last rows of the relation.
  */
 object ResolveStreamWindow extends Rule[LogicalPlan] {
 
   override def apply(plan: LogicalPlan): LogicalPlan = plan.resolveOperatorsDown {
     case UnresolvedTVFAliases(_, f: UnresolvedTableValuedFunction, columns) if isWindow(f) =>
       val w = window(f)
-      // the window stays on top, where the join looks for it
+      // the window stays at the root, where the join expects it
       w.withNewChildren(Seq(UnresolvedSubqueryColumnAliases(columns, w.children.head)))
     case f: UnresolvedTableValuedFunction if isWindow(f) => window(f)
   }

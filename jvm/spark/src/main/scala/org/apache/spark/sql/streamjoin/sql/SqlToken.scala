@@ -5,11 +5,11 @@ import org.antlr.v4.runtime.{CharStreams, Token}
 import org.apache.spark.sql.catalyst.parser.SqlBaseLexer
 
 /**
- * A word of a SQL text.
+ * A token of a SQL text.
  *
- * @param kind the name that Spark's grammar gives it; the numbers of tokens change with the version
+ * @param kind name of the token type in Spark's grammar; its number changes with the version
  * @param start offset of its first character in the text
- * @param end offset behind its last one
+ * @param end offset behind its last character
  */
 private[streamjoin] final case class SqlToken(kind: String, start: Int, end: Int) {
   def is(kinds: String*): Boolean = kinds.contains(kind)
@@ -17,9 +17,10 @@ private[streamjoin] final case class SqlToken(kind: String, start: Int, end: Int
 
 private[streamjoin] object SqlToken {
 
-  /** The words of a text, without comments and white space. */
+  /** The tokens of a text, without comments and white space. */
   def all(text: String): IndexedSeq[SqlToken] = {
-    // the lexer knows keywords in capitals only; character by character, so that offsets stay
+    // the lexer accepts keywords in capitals only; converting each character separately preserves
+    // offsets
     val lexer = new SqlBaseLexer(CharStreams.fromString(text.map(_.toUpper)))
     lexer.removeErrorListeners()
     val offset = offsets(text)
@@ -34,7 +35,9 @@ private[streamjoin] object SqlToken {
       .toIndexedSeq
   }
 
-  /** The parenthesis that closes the one at `open`; behind all words if none does. */
+  /**
+   * The index of the parenthesis that closes the one at `open`; the number of tokens if none does.
+   */
   def closing(tokens: IndexedSeq[SqlToken], open: Int): Int = {
     var depth = 0
     var i = open
@@ -46,7 +49,7 @@ private[streamjoin] object SqlToken {
     if (depth > 0) tokens.length else i - 1
   }
 
-  /** The lexer counts code points. */
+  /** Converts the lexer's offsets, which count code points. */
   private def offsets(text: String): Int => Int =
     if (text.exists(Character.isSurrogate)) text.offsetByCodePoints(0, _) else identity
 

@@ -9,9 +9,11 @@ import org.apache.spark.sql.streamjoin.errors.StreamJoinAnalysisException
 import org.apache.spark.sql.streamjoin.logical.plan.JoinOptions
 
 /**
- * The hint `STREAM_JOIN` in a text. Spark's grammar takes no named arguments in a hint, but in a
- * function; and a hint of SQL, which stands on a SELECT, must be told from one of a DataFrame, which
- * stands on an input. So both of these are written as the last:
+ * Rewrites the hint `STREAM_JOIN` in a text.
+ *
+ * Spark's grammar accepts named arguments in a function, but not in a hint. A hint in SQL applies
+ * to a SELECT, one of a DataFrame to an input, and a rule must distinguish them. Therefore the
+ * first two forms are rewritten to the last one:
  *
  * {{{
  *   /*+ STREAM_JOIN */
@@ -34,7 +36,7 @@ private[streamjoin] final class StreamHintWords(text: String, tokens: IndexedSeq
     names.filter(word(_) == StreamHintWords.Hint).flatMap(hint)
   }
 
-  /** Whether a hint's name stands at `i`, rather than an argument. */
+  /** Whether the word at `i` is the name of a hint, not an argument. */
   private def isHintName(i: Int): Boolean =
     isAt(i - 1, "HENT_START") || isAt(i - 1, "COMMA") && isAt(i + 1, "LEFT_PAREN")
 
@@ -65,7 +67,10 @@ private[streamjoin] object StreamHintWords {
 
   private val Name = "JOIN_OPTIONS"
 
-  /** Whether a hint has the letters of `STREAM_JOIN` in another spelling, such as `STREAMJOIN` or `STREAM_JOINS`. */
+  /**
+   * Whether a hint has the letters of `STREAM_JOIN` in another spelling, such as `STREAMJOIN` or
+   * `STREAM_JOINS`.
+   */
   def isMisspelt(hint: String): Boolean = {
     def letters(name: String) = name.filter(_.isLetter).toUpperCase(Locale.ROOT).stripSuffix("S")
     !hint.equalsIgnoreCase(Hint) && letters(hint) == letters(Hint)
@@ -74,7 +79,7 @@ private[streamjoin] object StreamHintWords {
   def misspelt(origin: Origin, hint: String): StreamJoinAnalysisException =
     JoinOptions.refusal(s"there is no hint $hint; perhaps $Hint was meant")(origin)
 
-  /** The arguments of a hint on a SELECT. */
+  /** Matches the arguments of a hint on a SELECT. */
   object Select {
     def unapply(parameter: Expression): Option[Seq[Expression]] = parameter match {
       case UnresolvedFunction(Seq(Name), arguments, _, _, _, _, _) => Some(arguments)

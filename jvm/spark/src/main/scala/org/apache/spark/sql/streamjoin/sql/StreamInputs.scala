@@ -3,9 +3,11 @@ package org.apache.spark.sql.streamjoin.sql
 import java.util.Locale
 
 /**
- * The input of `IMPOSE_ORDER`, of `FROM_CHANGELOG`, `FROM_UPSERTS` and `FROM_DEBEZIUM`, and of the function that stands
- * for a window, in the forms that Spark's grammar does not have: `TABLE t`, `STREAM t`, `STREAM(t)`,
+ * Rewrites inputs that Spark's grammar does not have: `TABLE t`, `STREAM t`, `STREAM(t)`,
  * `TABLE(STREAM t)`, `(STREAM t)`. Each becomes a query in TABLE or in parentheses.
+ *
+ * It applies to the input of `IMPOSE_ORDER`, `FROM_CHANGELOG`, `FROM_UPSERTS`, `FROM_DEBEZIUM` and
+ * `STREAM_WINDOW`.
  *
  * Source: Hazelcast SQL (`TABLE t`); Spark SQL (`STREAM t` as a relation).
  */
@@ -22,14 +24,14 @@ private[streamjoin] final class StreamInputs(text: String, tokens: IndexedSeq[Sq
 
   private def isFunction(i: Int): Boolean = kind(i) == "IDENTIFIER" && Functions(word(i))
 
-  /** Whether an input begins at `i`: the first argument, or the one that is called so. */
+  /** Whether an input starts at `i`: the first argument, or the one with the name `input`. */
   private def isInput(i: Int): Boolean = kind(i - 1) match {
     case "LEFT_PAREN" => isFunction(i - 2)
     case "FAT_ARROW"  => word(i - 2) == "INPUT" && isFunction(enclosing(i) - 1)
     case _            => false
   }
 
-  /** The parenthesis that is open at `i`, or -1. */
+  /** The index of the innermost parenthesis that is open at `i`, or -1. */
   private def enclosing(i: Int): Int = {
     var depth = 0
     var n = i - 1
@@ -50,13 +52,13 @@ private[streamjoin] final class StreamInputs(text: String, tokens: IndexedSeq[Sq
     else if (SqlToken.isWord(kind(i + 1))) Seq(insert(i + 1, "("), close(i + 1))
     else Nil
 
-  /** Whether STREAM at `i` says that what follows is a stream, rather than being a name itself. */
+  /** Whether STREAM at `i` is a keyword before a relation, not a name itself. */
   private def isStream(i: Int): Boolean = kind(i) == "STREAM" &&
     (kind(i + 1) == "LEFT_PAREN" || kind(i + 1).nonEmpty && SqlToken.isWord(kind(i + 1)))
 
   private def insert(i: Int, what: String): Edit = Edit(tokens(i).start, tokens(i).start, what)
 
-  /** Closes a parenthesis behind the argument of which `i` is a part. */
+  /** Closes a parenthesis after the argument that contains `i`. */
   private def close(i: Int): Edit = {
     var (n, depth) = (i, 0)
     while (n < tokens.length && !(depth == 0 && Seq("COMMA", "RIGHT_PAREN").contains(kind(n)))) {

@@ -12,13 +12,14 @@ import org.apache.spark.sql.streamjoin.spark.ParsedText
 import org.apache.spark.sql.types.{DataType, StructType}
 
 /**
- * Reads windows on relations and the words of [[StreamWords]] and [[StreamHintWords]], and leaves the rest to the parser that
- * was there before.
+ * SQL parser for windows on relations and for the syntax of [[StreamWords]] and
+ * [[StreamHintWords]]. It delegates everything else to another parser.
  *
- * It writes them in Spark's own grammar, lets the other parser read that, and then moves all positions
- * back to the text as the person wrote it. A text without such words goes on as the same string.
+ * It rewrites this syntax to Spark's own grammar, lets the delegate parse the result, and then
+ * moves all positions back to the text of the user. A text without this syntax reaches the delegate
+ * as the same string.
  *
- * What later versions of Spark add to the interface is inherited from Spark's parser.
+ * Methods that later versions of Spark add to the interface are inherited from Spark's parser.
  */
 private[streamjoin] final class StreamSqlParser(delegate: ParserInterface)
     extends ParsedText.EditingParser(delegate) {
@@ -67,7 +68,7 @@ private[streamjoin] final class StreamSqlParser(delegate: ParserInterface)
 
 private[streamjoin] object StreamSqlParser {
 
-  /** Around a parser, once. */
+  /** Wraps a parser, unless it is wrapped already. */
   def around(delegate: ParserInterface): ParserInterface = delegate match {
     case p: StreamSqlParser => p
     case p                  => new StreamSqlParser(p)
@@ -76,7 +77,7 @@ private[streamjoin] object StreamSqlParser {
   private val words =
     s"(?i)\\b(over|stream|stream_window|asof|${DescribedFunctions.names.mkString("|")})\\b|/\\*\\+".r
 
-  /** The text in Spark's own grammar, if it is not in that already. */
+  /** The text rewritten to Spark's own grammar; none if nothing changes. */
   private def edited(text: String, failed: Throwable => Unit): Option[EditedText] =
     if (words.findFirstIn(text).isEmpty) None
     else {
@@ -90,7 +91,7 @@ private[streamjoin] object StreamSqlParser {
       } catch {
         case w: WrongWindow    => throw refusal(text, w)
         case e: ParseException => throw e
-        // a mistake of ours must not keep other people's SQL from running
+        // a bug in this parser must not prevent Spark from running valid SQL
         case NonFatal(e) =>
           failed(e)
           None

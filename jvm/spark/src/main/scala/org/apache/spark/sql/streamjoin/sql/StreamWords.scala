@@ -3,18 +3,26 @@ package org.apache.spark.sql.streamjoin.sql
 import java.util.Locale
 
 /**
- * Words of streaming SQL dialects that Spark's grammar does not have and that add nothing to a plan:
- * `SELECT STREAM`, and in a statement that has one, or a window on a relation, also `OUTER JOIN` for
- * `FULL OUTER JOIN` and a comma before FROM; `JOIN SELECT * FROM IMPOSE_ORDER(...)` without
- * parentheses; and `TABLE(IMPOSE_ORDER(TABLE t, ...))`. The functions of changes, as `FROM_UPSERTS`, are read like
- * `IMPOSE_ORDER`. [[StreamInputs]] reads their inputs.
+ * Removes syntax of streaming SQL dialects that Spark's grammar does not have and that adds nothing
+ * to a plan:
+ *
+ *  - `SELECT STREAM`
+ *  - `OUTER JOIN` for `FULL OUTER JOIN`, and a comma before FROM, in a statement that also has
+ *    `SELECT STREAM` or a window on a relation
+ *  - `JOIN SELECT * FROM IMPOSE_ORDER(...)` without parentheses
+ *  - `TABLE(IMPOSE_ORDER(TABLE t, ...))`
+ *
+ * The functions that declare changelogs, such as `FROM_UPSERTS`, are treated as `IMPOSE_ORDER`.
+ * [[StreamInputs]] rewrites their inputs.
  *
  * Source: SQLstream s-Server, "Streaming Joins"; the first draft of Hazelcast's design document;
- * Hazelcast SQL, where a table function stands in TABLE.
+ * Hazelcast SQL, which wraps a table function in TABLE.
  */
 private[streamjoin] final class StreamWords(text: String, tokens: IndexedSeq[SqlToken]) {
 
-  /** @param windowed whether the statement has a window on a relation */
+  /**
+   * @param windowed whether the statement has a window on a relation
+   */
   def edits(windowed: Boolean): Seq[Edit] = {
     val ours = windowed || tokens.indices.exists(i => isOurFunction(i) || isDialect(i))
     val streams = tokens.indices.filter(isSelectStream(_, ours))
@@ -26,7 +34,7 @@ private[streamjoin] final class StreamWords(text: String, tokens: IndexedSeq[Sql
     dropped ++ orders ++ wrappers ++ inputs ++ (if (dialect) tokens.indices.flatMap(other) else Nil)
   }
 
-  /** Takes out the words from one until another. */
+  /** Removes the tokens with indexes from `from` until `until`. */
   private def remove(from: Int, until: Int): Edit =
     Edit(tokens(from).start, if (until < tokens.length) tokens(until).start else text.length, "")
 
@@ -47,12 +55,12 @@ private[streamjoin] final class StreamWords(text: String, tokens: IndexedSeq[Sql
   private def isOuterAlone(i: Int): Boolean = kind(i) == "OUTER" && kind(i + 1) == "JOIN" &&
     !Seq("LEFT", "RIGHT", "FULL").contains(kind(i - 1))
 
-  /** Whether the comma at `i` ends a list: what follows is FROM, and no column of that name. */
+  /** Whether the comma at `i` ends a list: FROM follows, and it is no column of that name. */
   private def isLastComma(i: Int): Boolean =
     kind(i) == "COMMA" && kind(i + 1) == "FROM" && !Seq("", "COMMA").contains(kind(i + 2)) &&
       !secondFrom(i + 2)
 
-  /** Whether the words from `i` on come to a FROM before anything that only follows a relation. */
+  /** Whether another FROM follows `i` before a keyword that only follows a relation. */
   private def secondFrom(i: Int): Boolean = {
     var (n, depth) = (i, 0)
     while (
@@ -65,7 +73,7 @@ private[streamjoin] final class StreamWords(text: String, tokens: IndexedSeq[Sql
     depth == 0 && kind(n) == "FROM"
   }
 
-  /** Whether what stands at `i` has a meaning in a dialect with `SELECT STREAM` only. */
+  /** Whether the syntax at `i` is valid only in a dialect with `SELECT STREAM`. */
   private def isDialect(i: Int): Boolean = isLastComma(i) || isOuterAlone(i) && !isOuterAnAlias
 
   private lazy val isOuterAnAlias: Boolean =
@@ -79,7 +87,7 @@ private[streamjoin] final class StreamWords(text: String, tokens: IndexedSeq[Sql
     kind(i) == "TABLE" && Seq("FROM", "JOIN", "COMMA").contains(kind(i - 1)) &&
       kind(i + 1) == "LEFT_PAREN" && isOurFunction(i + 2) && kind(i + 3) == "LEFT_PAREN"
 
-  /** Takes away `TABLE(` at `i` and its parenthesis. */
+  /** Removes `TABLE(` at `i` and its closing parenthesis. */
   private def unwrapped(i: Int): Seq[Edit] = {
     val close = SqlToken.closing(tokens, i + 3) + 1
     if (kind(close) != "RIGHT_PAREN") Nil
@@ -87,8 +95,9 @@ private[streamjoin] final class StreamWords(text: String, tokens: IndexedSeq[Sql
   }
 
   /**
-   * Whether STREAM at `i` is the word of `SELECT STREAM` rather than a column of that name. `STREAM a`
-   * can also be a column with an alias: it is, unless the statement has other words of ours.
+   * Whether STREAM at `i` is the keyword of `SELECT STREAM`, not a column of that name. `STREAM a`
+   * may also be a column with an alias. It counts as one unless the statement has other syntax of
+   * this project.
    */
   private def isSelectStream(i: Int, ours: Boolean): Boolean =
     kind(i) == "STREAM" && Seq("SELECT", "HENT_END").contains(kind(i - 1)) && {
@@ -108,7 +117,7 @@ private[streamjoin] object StreamWords {
 
   private val Predicates = Set("IN", "LIKE", "ILIKE", "RLIKE", "BETWEEN")
 
-  /** What ends the element of a list, so that the word before it can be an alias. */
+  /** Tokens that end an element of a list, so that the word before them may be an alias. */
   private val AfterAlias = Set(
     "",
     "COMMA",
@@ -127,7 +136,7 @@ private[streamjoin] object StreamWords {
     "SEMICOLON"
   )
 
-  /** What may follow a relation of FROM, but not a column with an alias. */
+  /** Tokens that may follow a relation in FROM, but not a column with an alias. */
   private val AfterRelation = AfterAlias - "COMMA" - "FROM" - "" ++ Set(
     "JOIN",
     "INNER",
@@ -142,7 +151,7 @@ private[streamjoin] object StreamWords {
     "USING"
   )
 
-  /** What may follow a column in a list of expressions. */
+  /** Tokens that may follow a column in a list of expressions. */
   private val AfterColumn = Predicates ++ AfterAlias ++ Set(
     "AS",
     "IS",

@@ -11,7 +11,7 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 private[sql] object TableArgument {
   def unapply(argument: Expression): Option[LogicalPlan] = argument match {
     case t: FunctionTableSubqueryArgumentExpression => Some(t.plan)
-    // a query in parentheses is read as a single value, wherever it stands
+    // Spark parses each query in parentheses as a scalar subquery
     case q: ScalarSubquery => Some(q.plan)
     case _                 => None
   }
