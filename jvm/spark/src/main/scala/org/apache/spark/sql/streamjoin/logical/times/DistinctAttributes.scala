@@ -5,12 +5,13 @@ import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project}
 import org.apache.spark.sql.types.MetadataBuilder
 
 /**
- * Keeps the columns of a join's inputs apart where both read the same source.
+ * Keeps the columns of a join's inputs distinct if both inputs read the same source.
  *
- * Spark tells them apart by renaming one side's (`id#1 AS id#7`). Its optimizer takes such renames
- * away as redundant and knows only for its own join that they are not: also several in a row that end
- * in the old name (`id#1 AS key#5`, `key#5 AS id#7`). It leaves alone what changes a column's
- * metadata, so these renames get a mark there, which the join's output takes off again.
+ * Spark distinguishes them by renaming those of one side (`id#1 AS id#7`). Its optimizer removes
+ * such aliases as redundant, except below its own join. It never removes an alias that changes the
+ * metadata of a column. Therefore these aliases get a mark in the metadata, which the output of the
+ * join removes again. In a chain of aliases (`id#1 AS key#5`, `key#5 AS id#7`), each one gets a
+ * mark.
  */
 private[streamjoin] object DistinctAttributes {
 
@@ -40,7 +41,7 @@ private[streamjoin] object DistinctAttributes {
     Alias(a.child, a.name)(a.exprId, a.qualifier, Some(metadata), a.nonInheritableMetadataKeys)
   }
 
-  /** The column as the person knows it. */
+  /** The column with its original metadata. */
   def unmarked(a: Attribute): Attribute =
     if (a.metadata.contains(Mark)) {
       a.withMetadata(new MetadataBuilder().withMetadata(a.metadata).remove(Mark).build())

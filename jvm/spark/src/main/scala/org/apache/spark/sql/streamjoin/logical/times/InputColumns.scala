@@ -3,9 +3,8 @@ package org.apache.spark.sql.streamjoin.logical.times
 import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression}
 
 /**
- * A condition that was written for rows as they come out of a join, on rows as they go into it. A
- * column may have lost Spark's mark of a watermark on its way; where Spark looks for that mark it
- * must be as it was.
+ * Rewrites a condition on the output of a join to the columns of its inputs. A column of the output
+ * may have lost Spark's watermark metadata, which Spark's own rules require.
  */
 private[logical] object InputColumns {
 

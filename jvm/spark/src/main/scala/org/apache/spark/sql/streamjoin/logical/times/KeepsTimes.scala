@@ -4,11 +4,10 @@ import org.apache.spark.sql.catalyst.expressions.PipeOperator
 import org.apache.spark.sql.catalyst.plans.logical._
 
 /**
- * The nodes of Spark's that give each row of their input out in the batch in which it comes, any number
- * of times, with its columns unchanged: watermarks hold for their output as they do for their input.
+ * Matches nodes of Spark that emit each input row in the same batch, any number of times, with
+ * unchanged columns. The watermarks of their input are valid for their output.
  *
- * Of any other node nothing is known. It may hold rows back, as a stateful one does, or put other
- * values into a column.
+ * Any other node may buffer rows, as a stateful one does, or change the values of a column.
  */
 private[logical] object KeepsTimes {
 
@@ -21,12 +20,12 @@ private[logical] object KeepsTimes {
     case _: EventTimeWatermark | _: PipeOperator                      => true
     case _: Deduplicate | _: DeduplicateWithinWatermark               => true
     case _: Generate | _: LateralJoin                                 => true
-    // of a stream and a table; of two streams, see SparksJoin
+    // a stream and a table; see SparksJoin for two streams
     case _: Join => true
     case _       => PythonFunctions.contains(plan.nodeName)
   }
 
-  /** By name: their classes are not the same in all versions of Spark. */
+  /** Matched by name, since their classes differ between versions of Spark. */
   private val PythonFunctions =
     Set("BatchEvalPython", "ArrowEvalPython", "BatchEvalPythonUDTF", "ArrowEvalPythonUDTF")
 }

@@ -8,15 +8,15 @@ import org.apache.spark.sql.types.{DataType, TimestampType}
 import io.streamjoin.bounds.Saturated
 
 /**
- * How far an event time may be ahead of the batch that brings it. A time that is further ahead is not
- * believed: it moves no watermark.
+ * Limit of how far an event time may be ahead of its batch. A later time is not accepted: it moves
+ * no watermark.
  *
- * @param micros the distance, in microseconds
- * @param rejects whether the row is dropped too
+ * @param micros the distance in microseconds
+ * @param rejects whether the row is dropped as well
  */
 private[streamjoin] final case class MaxAhead(micros: Long, rejects: Boolean) {
 
-  /** The latest time that a batch believes, in the unit of the column. */
+  /** The latest time that a batch accepts, in the unit of the column. */
   def latest(unit: TimeUnit, batchTime: BatchTime): Long = {
     val micros = Saturated.add(batchTime.micros, this.micros)
     if (unit == TimeUnit.Date) Math.floorDiv(micros, MICROS_PER_DAY) else micros
@@ -24,11 +24,11 @@ private[streamjoin] final case class MaxAhead(micros: Long, rejects: Boolean) {
 }
 
 /**
- * When the batch began: Spark puts the recorded time of each batch in the place of `clock`, so a batch
- * that is run again sees the same.
+ * The start time of the batch. Spark replaces `clock` with the recorded time of each batch, so that
+ * a retried batch uses the same time.
  *
- * It counts as deterministic, which Spark's time of the batch does not: Spark would compute it in a
- * projection below.
+ * The expression counts as deterministic. Spark's own expression does not, and Spark would compute
+ * it in a projection below.
  */
 private[streamjoin] final case class BatchTime(clock: Expression)
     extends UnaryExpression
@@ -53,7 +53,7 @@ private[streamjoin] final case class BatchTime(clock: Expression)
 
 private[streamjoin] object BatchTime {
 
-  /** The time that values of a type are held against: those without a zone are in the session's. */
+  /** The time to compare with values of a type. Types without a time zone use the session's. */
   def forType(dataType: DataType): BatchTime =
     BatchTime(if (dataType == TimestampType) CurrentTimestamp() else LocalTimestamp())
 }

@@ -10,22 +10,22 @@ import org.apache.spark.sql.types.{DataType, StructType}
 import io.streamjoin.watermark.WatermarkPlan
 
 /**
- * What becomes of event times in the expressions of a projection.
+ * Derives the event times in the output of a projection.
  *
- * Spark's optimizer merges projections and takes structs apart. So a value has the same watermark whether
- * it is read from a field of a struct, or the struct is not there any more:
+ * Spark's optimizer merges projections and splits structs. So a value has the same watermark with
+ * and without the struct around it:
  *
  * {{{
  *   SELECT w.end AS e, s.a AS t FROM (SELECT window(t, ...) AS w, struct(t AS a) AS s FROM ...)
  *   SELECT (t - (t % ...) + ...) AS e, t FROM ...
  * }}}
  *
- * A field of a struct column has an identity of its own, which follows from that of the column. The end of
- * a window has that of the window, which counts as the time of its end.
+ * A field of a struct column has a separate ID, which is derived from the ID of the column. The end
+ * of a window has the ID of the window, which counts as the time of its end.
  *
- * @param watermarks of the columns below
- * @param lengthsBelow of those that are windows of one length
- * @param hasFields whether anything is known of a field of a struct below
+ * @param watermarks watermarks of the input columns
+ * @param lengthsBelow lengths of those input columns that are windows of fixed length
+ * @param hasFields whether any input property refers to a field of a struct
  */
 private[times] final class ProjectedTimes(
     watermarks: Map[ExprId, WatermarkPlan],
@@ -34,7 +34,10 @@ private[times] final class ProjectedTimes(
 ) {
   import ProjectedTimes._
 
-  /** Where a value comes from that an expression passes on unchanged, and what it is called from there on. */
+  /**
+   * For each value that an expression passes on unchanged, its ID in the input and its ID in the
+   * output.
+   */
   def passed(e: NamedExpression): Seq[(ExprId, ExprId)] = passed(e, e.exprId)
 
   private def passed(e: Expression, to: ExprId): Seq[(ExprId, ExprId)] = plain(e) match {
@@ -42,11 +45,11 @@ private[times] final class ProjectedTimes(
     case value                => origins(value).flatMap(renamed(_, to, value.dataType))
   }
 
-  /** A column, and all fields in it of which something may be known, with those of another that holds the same. */
+  /** Maps the IDs of a column, and of its fields if they are known, to those of an equal column. */
   def renamed(from: ExprId, to: ExprId, dataType: DataType): Seq[(ExprId, ExprId)] =
     if (hasFields) withFields(from, to, dataType) else Seq(from -> to)
 
-  /** The watermarks of windows that an expression makes, and of their ends. */
+  /** The watermarks of windows that an expression creates, and of their ends. */
   def computed(e: NamedExpression): Seq[(ExprId, WatermarkPlan)] = computed(e, e.exprId)
 
   private def computed(e: Expression, to: ExprId): Seq[(ExprId, WatermarkPlan)] = plain(e) match {
@@ -56,7 +59,7 @@ private[times] final class ProjectedTimes(
     case value                => windowEnd(value).map(to -> _).toSeq
   }
 
-  /** The lengths of windows that an expression makes or passes on. */
+  /** The lengths of windows that an expression creates or passes on. */
   def lengths(e: NamedExpression): Seq[(ExprId, Long)] = lengths(e, e.exprId)
 
   private def lengths(e: Expression, to: ExprId): Seq[(ExprId, Long)] = plain(e) match {
@@ -91,16 +94,16 @@ private[times] final class ProjectedTimes(
 
 private[times] object ProjectedTimes {
 
-  /** The identity of a field of a struct column. */
+  /** The ID of a field of a struct column. */
   private def field(column: ExprId, ordinal: Int): ExprId = {
     val name = s"${column.jvmId}/${column.id}/$ordinal"
     ExprId(ordinal, UUID.nameUUIDFromBytes(name.getBytes(UTF_8)))
   }
 
-  /** Whether it is the identity of a field: those of columns are random. */
+  /** Whether it is the ID of a field. Spark's IDs of columns have random UUIDs. */
   def isField(id: ExprId): Boolean = id.jvmId.version == 3
 
-  /** The identities of a column and of all fields in it, with those of another that holds the same. */
+  /** Maps the IDs of a column and of all its fields to those of an equal column. */
   private def withFields(from: ExprId, to: ExprId, dataType: DataType): Seq[(ExprId, ExprId)] =
     (from -> to) +: (dataType match {
       case StructType(fields) =>
@@ -110,7 +113,7 @@ private[times] object ProjectedTimes {
       case _ => Nil
     })
 
-  /** The same of the windows alone. */
+  /** Maps only the IDs of windows. */
   private def windows(from: ExprId, to: ExprId, dataType: DataType): Seq[(ExprId, ExprId)] =
     dataType match {
       case window if TimeUnit.isWindow(window) => Seq(from -> to)
@@ -121,7 +124,10 @@ private[times] object ProjectedTimes {
       case _ => Nil
     }
 
-  /** Without names, marks and casts that change no value, and without structs of which one field is read. */
+  /**
+   * Removes aliases, marks and casts that do not change the value. Replaces a field of a new struct
+   * by the value of the field.
+   */
   private def plain(e: Expression): Expression = e match {
     case Alias(child, _)                                      => plain(child)
     case KnownNullable(child)                                 => plain(child)
@@ -138,7 +144,7 @@ private[times] object ProjectedTimes {
   private def isUnchanged(from: DataType, to: DataType): Boolean =
     from == to || TimeUnit.widens(from, to)
 
-  /** The identities that a column, or a field of one, may be known by. */
+  /** The IDs of a column or of a field. */
   private def origins(plain: Expression): Seq[ExprId] = plain match {
     case a: Attribute => Seq(a.exprId)
     case GetStructField(child, ordinal, _) =>

@@ -2,7 +2,7 @@ package org.apache.spark.sql.streamjoin.logical.times
 
 import org.apache.spark.sql.catalyst.expressions.{Attribute, Cast, Expression}
 
-/** A column as it is, also cast to its own type, as the columns of a view are. */
+/** Matches a column, also with a cast to its own type, as in the columns of a view. */
 private[logical] object SameColumn {
   def unapply(e: Expression): Option[Attribute] = e match {
     case a: Attribute                                  => Some(a)

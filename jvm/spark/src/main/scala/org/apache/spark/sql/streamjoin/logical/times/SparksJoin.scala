@@ -12,14 +12,14 @@ import org.apache.spark.sql.streamjoin.spark.{
 }
 
 /**
- * What can be relied on of a join of two streams that Spark runs itself.
+ * Derives which times in the output of a stream-stream join of Spark have a valid watermark.
  *
- * The watermark that Spark propagates from it is held back by what bounds its state. Where nothing
- * does, it is that of the inputs as if the join kept no row, though it keeps them all: a row that
- * comes out may then be of any age, and the watermark says nothing of it.
+ * Spark lowers the watermark that it propagates from its join by the time bounds of the join's
+ * state. Without bounds, Spark propagates the watermark of the inputs, although the join stores all
+ * rows. An emitted row may then have any age, and the watermark is not valid.
  *
- * Asks what Spark asks when it plans the join, of the condition as its optimizer will leave it; where
- * that is not found out here, the answer is no.
+ * The derivation calls the functions with which Spark plans the join. It passes them the condition
+ * as Spark's optimizer will write it. If it finds no bounds, the join counts as unbounded.
  *
  * Source: Spark, `StreamingSymmetricHashJoinHelper.getStateWatermark`.
  */
@@ -30,12 +30,12 @@ private[streamjoin] object SparksJoin {
     case _                                                    => None
   }
 
-  /** Whether Spark lets go of the rows of both sides at some time. */
+  /** Whether Spark evicts the rows of both sides at some time. */
   def isBounded(join: Join): Boolean = keptTimes(join).nonEmpty
 
   /**
-   * The columns of the inputs that are never below the propagated watermark when they come out; none
-   * unless the rows of both sides go at some time.
+   * The input columns whose values in the output are never below the propagated watermark. None
+   * unless Spark evicts the rows of both sides at some time.
    */
   def keptTimes(join: Join): AttributeSet =
     if (!join.resolved) AttributeSet.empty
@@ -45,7 +45,7 @@ private[streamjoin] object SparksJoin {
         byKey(asked).getOrElse(byBounds(asked))
       }
 
-  /** A key with a watermark: Spark removes rows of both sides by it, and looks at nothing else. */
+  /** A key with a watermark: Spark evicts rows of both sides by it, and ignores other bounds. */
   private def byKey(join: Join): Option[AttributeSet] =
     ExtractEquiJoinKeys.unapply(join).flatMap { case (_, left, right, _, _, _, _, _) =>
       def marked(keys: Seq[Expression]) = keys.indexWhere {
@@ -67,7 +67,7 @@ private[streamjoin] object SparksJoin {
     }
   }
 
-  /** The column by which Spark compares rows with its watermark. It wants one at most. */
+  /** The column that Spark compares with its watermark. Spark supports at most one. */
   private def time(columns: Seq[Attribute]): Option[Attribute] =
     columns.filter(_.metadata.contains(EventTimeWatermark.delayKey)) match {
       case Seq(one) => Some(one)
@@ -79,7 +79,7 @@ private[streamjoin] object SparksJoin {
       .getStateValueWatermark(AttributeSet(side), AttributeSet(other), join.condition, Some(0L))
       .nonEmpty
 
-  /** As the optimizer writes it, with the columns of the inputs as they come from there. */
+  /** The condition as the optimizer writes it, on the columns of the inputs. */
   private def optimized(condition: Expression, join: Join): Expression = {
     val columns = join.left.output ++ join.right.output
     val plain = InputColumns.in(PlainCondition.of(condition), columns)

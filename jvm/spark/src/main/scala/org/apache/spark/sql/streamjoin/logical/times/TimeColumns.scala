@@ -11,21 +11,21 @@ import org.apache.spark.sql.types.LongType
 import io.streamjoin.model.Watermarks
 import io.streamjoin.watermark.WatermarkPlan
 
-/** Where a watermark starts. */
+/** The origin of a watermark. */
 private[streamjoin] sealed trait BaseColumn extends Serializable {
   def name: String
   def unit: TimeUnit
 
-  /** Whether it comes from this project's own words. */
+  /** Whether this project's own syntax declares it. */
   def imposed: Boolean
 }
 
 private[streamjoin] object BaseColumn {
 
   /**
-   * A column on which an order was imposed (or that Spark's own watermark was defined on).
+   * A column with an imposed order, or with Spark's own watermark.
    *
-   * @param sparkDelay the lag, in the unit of the column, of Spark's own watermark on this column
+   * @param sparkDelay lag of Spark's own watermark on this column, in the unit of the column
    */
   final case class Imposed(
       id: UUID,
@@ -39,16 +39,18 @@ private[streamjoin] object BaseColumn {
   ) extends BaseColumn
 
   /**
-   * A column of a stateful operator of Spark's below the join: the watermark that Spark propagates.
+   * A column of one of Spark's stateful operators below the join, with the watermark that Spark
+   * propagates.
    *
-   * @param imposed whether an order was imposed below that operator
+   * @param imposed whether an order is imposed below that operator
    */
   final case class Propagated(name: String, unit: TimeUnit, imposed: Boolean) extends BaseColumn
 
   /**
-   * How low watermarks of these columns can be while Spark's stands at 0. Spark's is at most the
-   * largest time seen minus Spark's delay, for each of its columns; so a keyed one is no lower than
-   * what its lag exceeds that delay by.
+   * Lower limits of these watermarks while Spark's watermark is 0.
+   *
+   * For each column, Spark's watermark is at most the largest time minus Spark's delay. So a keyed
+   * watermark is at least Spark's delay minus its own lag.
    */
   def besideSparks(bases: Seq[BaseColumn]): Array[Long] = bases.map {
     case b: Imposed    => b.sparkDelay.fold(Watermarks.Unknown)(d => math.min(0L, d - b.lag))
@@ -60,17 +62,18 @@ private[streamjoin] object BaseColumn {
 private[streamjoin] final case class TimeFact(later: ExprId, earlier: ExprId, slack: Long)
 
 /**
- * The event-time columns of a plan: how the watermark of each comes about, and what is known to hold
- * between them.
+ * The event-time columns of a plan: how each watermark is computed, and which facts relate the
+ * columns.
  *
- * @param bases the columns in which watermarks start, left to right
- * @param columns how the watermark of each event-time column comes about from those of `bases`
- * @param facts bounds that joins below have enforced
- * @param present columns that are never null, although their type allows it
- * @param padded columns in whose place outer joins below put NULL
- * @param matched for a column that only a match gives a value, the times that a match has, whatever their type allows
- * @param imposed whether an order was imposed below, also where its column does not come up to here
- * @param lengths of the windows that have all one length, in microseconds
+ * @param bases origins of watermarks, left to right
+ * @param columns for each event-time column, how its watermark is computed from those of `bases`
+ * @param facts bounds that joins below enforce
+ * @param present columns that are never null, although their type is nullable
+ * @param padded columns that outer joins below pad with NULL
+ * @param matched for a column with a value only in matched rows, the times with a value in these
+ *   rows
+ * @param imposed whether an order is imposed below, even if its column is not in the output
+ * @param lengths lengths of windows of fixed length, in microseconds
  */
 private[streamjoin] final case class TimeColumns(
     bases: Seq[BaseColumn],
@@ -85,26 +88,28 @@ private[streamjoin] final case class TimeColumns(
 
   def isWatermarked(a: Attribute): Boolean = columns.contains(a.exprId)
 
-  /** The same of rows in which a column has a value. */
+  /** The same for the rows in which a column has a value. */
   def where(column: Attribute): TimeColumns =
     copy(present = present + column.exprId ++ matched.getOrElse(column.exprId, Set.empty))
 
-  /** With a column in which a watermark starts. */
+  /** Adds a column as the origin of a watermark. */
   def withBase(column: Attribute, base: BaseColumn): TimeColumns = copy(
     bases = bases :+ base,
     columns = columns + (column.exprId -> WatermarkPlan.Base(bases.length)),
     imposed = imposed || base.imposed
   )
 
-  /** Without event times but those of some columns. */
+  /** Retains only these columns as event times. */
   def ofOnly(times: Set[ExprId]): TimeColumns =
     copy(columns = columns.filter { case (id, _) => times(id) })
 
-  /** What of it belongs to columns that come out. */
+  /** Retains only properties of these output columns. */
   def among(output: Seq[Attribute]): TimeColumns =
     rename(output.flatMap(a => inExpressions.renamed(a.exprId, a.exprId, a.dataType)))
 
-  /** What expressions make of the columns. Of most plans nothing is known of a field, and no struct is looked into. */
+  /**
+   * Derives expressions over these columns. Mostly no field is known, and no struct is inspected.
+   */
   @transient private lazy val inExpressions: ProjectedTimes = {
     val ids = columns.keysIterator ++ present ++ padded ++ matched.keysIterator ++
       lengths.keysIterator ++ facts.iterator.flatMap(f => Iterator(f.later, f.earlier))
@@ -114,7 +119,7 @@ private[streamjoin] final case class TimeColumns(
   private def shift(by: Int): TimeColumns =
     copy(columns = columns.view.mapValues(_.shift(by)).toMap)
 
-  /** The columns of two plans side by side. */
+  /** The columns of two inputs, left and right. */
   def ++(right: TimeColumns): TimeColumns = {
     val shifted = right.shift(bases.length)
     TimeColumns(
@@ -129,7 +134,7 @@ private[streamjoin] final case class TimeColumns(
     )
   }
 
-  /** The columns of a projection that it passes on, and the windows that it makes. */
+  /** The columns that a projection passes on, and the windows that it creates. */
   private def projected(list: Seq[NamedExpression]): TimeColumns = {
     val passed = rename(list.flatMap(inExpressions.passed))
     passed.copy(
@@ -138,7 +143,7 @@ private[streamjoin] final case class TimeColumns(
     )
   }
 
-  /** With windows that overlap, each row of the input in as many as there are. */
+  /** Adds overlapping windows. Each input row belongs to all windows that contain its time. */
   private def withWindows(
       below: TimeColumns,
       expanded: Seq[(Attribute, Seq[Expression])]
@@ -177,7 +182,7 @@ private[streamjoin] final case class TimeColumns(
   }
 }
 
-/** A node of this project's own, which says itself what becomes of the event times in it. */
+/** A node of this project that derives the event times of its own output. */
 private[streamjoin] trait HasTimeColumns {
 
   /** The event-time columns of its output. Valid once resolved. */
@@ -186,7 +191,7 @@ private[streamjoin] trait HasTimeColumns {
 
 private[streamjoin] object TimeColumns {
 
-  /** The times of which windows are made. */
+  /** The times from which windows are computed. */
   private def windowed(e: Expression): Seq[Attribute] = e.collect {
     case PreciseTimestampConversion(SameColumn(time), _, LongType) => time
   }
@@ -197,13 +202,18 @@ private[streamjoin] object TimeColumns {
     TimeColumns(Nil, Map.empty, Nil, Set.empty, Set.empty, Map.empty, imposed = false, Map.empty)
 
   /**
-   * The event-time columns of a resolved plan. Columns pass through projections as they are,
-   * renamed, in structs, or as wider numbers. A computed column has a watermark if it is a window of an
-   * event time or the end of one, or if Spark says so, as of `window_time`. Where it is not known that a
-   * node keeps them, they end.
+   * The event-time columns of a resolved plan.
    *
-   * The answer is the same for a plan as it is analysed and as it is optimized: a query is accepted by the
-   * one and runs by the other.
+   * A column passes through a projection unchanged, renamed, in a struct, or as a wider number. A
+   * computed column has a watermark in these cases:
+   *
+   *  - It is the window of an event time, or the end of such a window.
+   *  - Spark marks it, for example `window_time`.
+   *
+   * A node that may change columns ends their watermarks.
+   *
+   * The result is the same for the analyzed and the optimized plan. The analyzed plan decides
+   * whether a query is accepted, and the optimized one how it runs.
    */
   def of(plan: LogicalPlan): TimeColumns = plan match {
     case own: HasTimeColumns => own.timeColumns
@@ -239,8 +249,8 @@ private[streamjoin] object TimeColumns {
   }
 
   /**
-   * The times by which an aggregation groups, and what it computes of them: a projection above it may have become a
-   * part of it.
+   * The times of an aggregation: its grouping columns, and expressions on them. The optimizer may
+   * have merged a projection into the aggregation.
    */
   private def grouped(a: Aggregate): TimeColumns = {
     val below = of(a.child)
@@ -268,7 +278,7 @@ private[streamjoin] object TimeColumns {
     case other                                                        => SameColumn.unapply(other)
   }
 
-  /** The end of a window. */
+  /** Matches the end of a window. */
   private[times] object WindowEnd {
     def unapply(e: Expression): Option[Attribute] = e match {
       case g @ GetStructField(a: Attribute, _, _)
@@ -308,8 +318,8 @@ private[streamjoin] object TimeColumns {
   }
 
   /**
-   * Behind a stateful operator of Spark's, rows lag behind the watermark of the source; what Spark
-   * propagates to the next operator is all that is known.
+   * The columns of one of Spark's stateful operators. Its rows lag behind the watermark of the
+   * source. Only the watermark that Spark propagates to the next operator is valid for them.
    */
   private def behind(operator: LogicalPlan): TimeColumns =
     propagated(

@@ -6,8 +6,8 @@ import org.apache.spark.sql.streamjoin.conditions.{LinearTimes, TimeUnit}
 import io.streamjoin.watermark.WatermarkPlan
 
 /**
- * The watermark of a time that is computed from columns of a plan, such as `ROWTIME` of a join's rows:
- * what none of its values still to come will be below. None where that cannot be told.
+ * Derives the watermark of a time that is computed from columns of a plan, such as `ROWTIME` of a
+ * join's rows. No later value of the expression is below it. None if no watermark can be derived.
  */
 private[streamjoin] object TimeExpression {
 
@@ -18,7 +18,7 @@ private[streamjoin] object TimeExpression {
     case SameColumn(a) if times.columns.contains(a.exprId)            => times.columns.get(a.exprId)
     case Alias(child, _)                                              => of(child, times)
     case Cast(child, to, _, _) if TimeUnit.widens(child.dataType, to) => of(child, times)
-    // of a value that may be NULL nothing is known: one of the others comes out then
+    // a nullable value guarantees nothing: if it is NULL, the result is another value
     case GreatestOf(values) =>
       val certain = values.filterNot(mayBeNull(_, times)).flatMap(of(_, times))
       if (certain.nonEmpty) Some(WatermarkPlan.Greatest(certain)) else least(values, times)
@@ -36,7 +36,7 @@ private[streamjoin] object TimeExpression {
     case other         => other.nullable
   }
 
-  /** One of several values; a row without any has no time. */
+  /** The watermark of one of several values. A row without any value has no time. */
   private def least(values: Seq[Expression], times: TimeColumns): Option[WatermarkPlan] = {
     val plans = values.filterNot(isNull).map(of(_, times))
     Option.when(plans.nonEmpty && plans.forall(_.nonEmpty))(WatermarkPlan.Least(plans.flatten))
@@ -55,7 +55,7 @@ private[streamjoin] object TimeExpression {
   private def sameUnit(a: Expression, b: Expression): Boolean =
     TimeUnit.of(a.dataType) == TimeUnit.of(b.dataType)
 
-  /** A time and an interval. */
+  /** A time plus a constant. */
   private def moved(e: Expression, times: TimeColumns): Option[WatermarkPlan] =
     linear.of(e).toOption.filter(_.scale == 1).flatMap { sum =>
       sum.terms.toSeq match {

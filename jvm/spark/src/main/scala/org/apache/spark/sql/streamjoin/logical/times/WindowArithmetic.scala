@@ -6,28 +6,28 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.types.{IntegralType, LongType}
 
 /**
- * The sums by which Spark computes the windows of a time, in microseconds.
+ * Recognizes the arithmetic with which Spark computes the windows of a time, in microseconds.
  *
  * {{{
  *   start    t - (CASE WHEN t % slide < 0 THEN t % slide + slide ELSE t % slide END) - n
  *   end      the same + length
  * }}}
  *
- * Spark writes them as a struct, of which its optimizer may leave one of the two. Which it is, is told by
- * its value: a window begins no later than a time in it, and ends after it.
+ * Spark creates a struct of both, of which its optimizer may retain only one. The value decides
+ * which one it is: a window starts no later than each of its times, and ends after all of them.
  *
  * Source: Spark, `TimeWindowing`.
  */
 private[times] object WindowArithmetic {
 
-  /** The time in whose window an expression is the end; none if it is not that. */
+  /** The time of the window whose end is this expression; none for other expressions. */
   def timeOfEnd(e: Expression): Option[Expression] = e match {
     case PreciseTimestampConversion(micros, LongType, _) =>
       around(micros).collect { case (time, least) if least > 0 => time }
     case _ => None
   }
 
-  /** The length of a window with this start and end; none if it is not the same for all. */
+  /** The length of a window with this start and end; none if the length varies. */
   def length(start: Expression, end: Expression): Option[Long] = (start, end) match {
     case (
           PreciseTimestampConversion(from, LongType, _),
@@ -57,7 +57,7 @@ private[times] object WindowArithmetic {
     }
   }
 
-  /** A time since the start of its window: a remainder that is not negative. */
+  /** The distance of a time from the start of its window: a non-negative remainder. */
   private object SinceStart {
     def unapply(e: Expression): Option[Long] = e match {
       case CaseWhen(Seq((negative, raised)), Some(same)) => size(negative, raised, same)
