@@ -14,27 +14,33 @@ import org.apache.spark.sql.types.{DataType, DoubleType, FloatType}
 import io.streamjoin.model.Side
 
 /**
- * Filters on the inputs of a join that follow from its condition, and from what the other input
- * promises: rows that fail them can match nothing, and are not shuffled to find that out.
+ * Derives filters on the inputs of a join from its condition and from constraints of the other
+ * input. Rows that fail them match nothing, and are not shuffled.
  *
- * What follows is asked of Spark's rules, with a join of Spark's over leaves as a stand-in. What
- * concerns event times stays out of it: the join itself counts rows that are late or lack a time. A
- * row without a time gets there without a key, too: what a parser made nothing of lacks both.
+ * {{{
+ *   condition               o.id = d.id AND d.t BETWEEN o.t AND o.t + INTERVAL '1' HOUR
+ *   constraint of d         d.id > 5
+ *   filters on o            o.id > 5, o.id IS NOT NULL OR o.t IS NULL
+ * }}}
+ *
+ * Spark's own rules derive the filters, from a join of Spark with leaf nodes as inputs. Conditions
+ * on event times are excluded: the join itself counts rows that are late or lack a time. Such a row
+ * must reach the join without a key as well, because a failed parser yields neither.
  */
 private[logical] object InputFilters extends PredicateHelper {
 
-  /** An input of which no more is known than its columns, and what holds for each of its rows. */
+  /** An input of which only columns and constraints are known. */
   final case class Leaf(output: Seq[Attribute])(promises: ExpressionSet) extends LeafNode {
     override protected lazy val validConstraints: ExpressionSet = promises
     override protected def otherCopyArgs: Seq[AnyRef] = Seq(promises)
   }
 
   /**
-   * The join with such filters on its inputs.
+   * Adds the filters to the inputs of a join.
    *
-   * For a query as it is analysed: the optimizer looks at one batch, and what an input promises there
-   * need not hold for the rows of another. None where late rows come out: those that can match nothing
-   * are among them.
+   * Applies to the analyzed plan only. The optimizer sees one batch, and constraints of its input
+   * may not hold for the next one. A join that emits late rows gets no filters: its late rows
+   * include some that match nothing.
    */
   def place(join: StreamJoin): StreamJoin = if (join.late.nonEmpty) join else placed(join)
 
@@ -46,10 +52,11 @@ private[logical] object InputFilters extends PredicateHelper {
   }
 
   /**
-   * What rows of the left and of the right input must satisfy beyond what they are known to.
+   * Predicates that rows of the left and of the right input must satisfy in addition to known
+   * constraints.
    *
-   * @param join the stand-in, with the whole condition
-   * @param ours the join that it stands for
+   * @param join Spark's join, with the whole condition
+   * @param ours the join of this project that it represents
    */
   def of(join: Join, ours: StreamJoin): (Seq[Expression], Seq[Expression]) = {
     val times = AttributeSet(ours.times)
@@ -68,7 +75,10 @@ private[logical] object InputFilters extends PredicateHelper {
     }
   }
 
-  /** Of the demands that a value is there, what lets rows through that the join counts for want of a time. */
+  /**
+   * Relaxes IS NOT NULL predicates, so that rows without a time pass: the join counts them. Removes
+   * the predicates on the times themselves.
+   */
   private def counted(demands: Seq[Expression], join: StreamJoin, side: Side): Seq[Expression] = {
     val times = join.analysis.neededTimes(side)
     val lacks = times.filter(_.nullable).map(IsNull(_))
@@ -98,7 +108,10 @@ private[logical] object InputFilters extends PredicateHelper {
     case _                => Nil
   }
 
-  /** Of values that are equal and yet differ, what holds for the one need not hold for the other. */
+  /**
+   * Equal values may differ, for example in collation or as -0.0 and 0.0. Then a predicate on one
+   * does not hold for the other.
+   */
   private def replaceable(conjunct: Expression): Seq[Expression] = conjunct match {
     case EqualTo(l, r) if !isExact(l.dataType) => Seq(IsNotNull(l), IsNotNull(r))
     case other                                 => Seq(other)
@@ -110,7 +123,7 @@ private[logical] object InputFilters extends PredicateHelper {
       case _                      => false
     }
 
-  /** With joins of Spark's, which say what holds for their rows. */
+  /** Replaces joins of this project by joins of Spark, which have constraints. */
   private def asSparks(plan: LogicalPlan): LogicalPlan = plan.mapChildren(asSparks) match {
     case j: StreamJoin => asSparks(j)
     case other         => other

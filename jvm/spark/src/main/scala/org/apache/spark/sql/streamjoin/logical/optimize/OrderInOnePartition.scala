@@ -11,8 +11,8 @@ import org.apache.spark.sql.catalyst.trees.TreePattern.{LIMIT, REPARTITION_OPERA
 import org.apache.spark.sql.streamjoin.logical.plan.{OrderScope, StreamOrder}
 
 /**
- * Where all rows are brought into one partition above an order, as for LIMIT, they come in one: Spark
- * would fetch those of several in whatever order they arrive.
+ * Sorts an ordered output in one partition if a node above gathers all rows, such as LIMIT. Spark
+ * would gather the rows of several partitions in the order of their arrival.
  */
 object OrderInOnePartition extends Rule[LogicalPlan] {
 

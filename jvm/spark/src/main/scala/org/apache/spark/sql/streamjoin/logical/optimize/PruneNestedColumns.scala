@@ -8,8 +8,8 @@ import org.apache.spark.sql.streamjoin.spark.NestedColumnAliasing.rewritePlanIfS
 import org.apache.spark.sql.types.StructType
 
 /**
- * Of a struct only the fields that are asked for go into a join, as with Spark's own join, whose rule
- * does it. Whole columns that nobody asks for are left out by Spark's rules for any node.
+ * Prunes unused fields of structs from the inputs of a join. It calls the rule that Spark applies
+ * to its own join. Spark prunes whole columns for any node.
  */
 object PruneNestedColumns extends Rule[LogicalPlan] {
 
@@ -27,7 +27,9 @@ object PruneNestedColumns extends Rule[LogicalPlan] {
     _.dataType.existsRecursively(_.isInstanceOf[StructType])
   })
 
-  /** What a join reads of its columns; the whole ones are only called by their aliases. */
+  /**
+   * The expressions of a join, except aliases, which refer to whole columns without reading them.
+   */
   private def read(j: StreamJoin): Seq[Expression] =
     j.expressions.filterNot(_.isInstanceOf[AliasedColumn])
 }

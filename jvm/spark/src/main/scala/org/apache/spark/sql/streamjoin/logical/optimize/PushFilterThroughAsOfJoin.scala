@@ -6,9 +6,11 @@ import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.streamjoin.logical.plan.{AsOfJoin, StreamJoin, StreamJoinInput}
 
 /**
- * What a filter above an as-of join asks of rows of the probe side alone is asked of that input: each row
- * of it meets the last rows whatever becomes of the others. A row of the build side that were dropped
- * would make an earlier one the last.
+ * Pushes conditions on the probe side below an as-of join: each probe row matches independently of
+ * the others.
+ *
+ * Conditions on the build side stay above. Below, a dropped build row would make an earlier one the
+ * last row.
  */
 object PushFilterThroughAsOfJoin extends Rule[LogicalPlan] with PredicateHelper {
 

@@ -7,16 +7,17 @@ import org.apache.spark.sql.streamjoin.logical.plan.{JoinTypes, StreamJoin, Stre
 import org.apache.spark.sql.streamjoin.spark.{EliminateOuterJoin, PushPredicateThroughJoin}
 
 /**
- * A filter above a join goes below it where Spark would push it below a join of its own, and an outer
- * join of which it drops the padded rows becomes a narrower one.
+ * Pushes a filter below a join in the cases in which Spark pushes one below its own join. If the
+ * filter rejects padded rows of an outer join, the join type becomes narrower.
  *
- * What Spark's rules do is asked of them, with a join of Spark's over leaves as a stand-in. What then
- * follows for the inputs together with the join's own condition is found as for any: [[InputFilters]].
+ * Spark's own rules decide, on a join of Spark with leaf nodes as inputs. [[InputFilters]] then
+ * derives further filters from the join's own condition.
  */
 object PushFilterThroughStreamJoin extends Rule[LogicalPlan] with PredicateHelper {
 
   override def apply(plan: LogicalPlan): LogicalPlan = plan.transform {
-    // a late row is tested as it comes out: without the columns of the other input
+    // late rows are emitted without columns of the other input, and the filter must see them like
+    // that
     case f @ Filter(_, j: StreamJoin) if j.resolved && j.late.isEmpty => push(f, j)
   }
 

@@ -5,8 +5,8 @@ import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.streamjoin.logical.plan.StreamOrder
 
 /**
- * A filter above an order goes below it, from where it may go on into a join: rows that it drops need
- * not wait. What comes out, and when, is decided by the watermarks of the sources.
+ * Pushes a filter below an ordered output, so that rejected rows are not buffered. The watermarks
+ * of the sources decide when rows are emitted, with or without the filter.
  */
 object PushFilterThroughStreamOrder extends Rule[LogicalPlan] {
 

@@ -6,9 +6,10 @@ import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.streamjoin.logical.plan.{OfChanges, ToUpserts}
 
 /**
- * A filter above `toUpserts` asks which rows there are: of an update of which it drops the new image the row before is
- * gone, and the sink must hear of that. So it goes below, where both images are. What asks for the kind stays: there
- * it would ask for that of an image.
+ * Pushes a filter on row data below `toUpserts`, where both images of an update are visible.
+ *
+ * If the filter rejects the new image of an update, the sink needs a delete for the old image. A
+ * condition on the change kind stays above: below, it would test the kind of an image.
  */
 object PushFilterThroughUpserts extends Rule[LogicalPlan] with PredicateHelper {
 
