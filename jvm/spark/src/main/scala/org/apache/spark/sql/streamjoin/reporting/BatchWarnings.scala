@@ -7,8 +7,8 @@ import org.apache.spark.sql.streamjoin.conditions.TimeUnit
 import io.streamjoin.model.Side
 
 /**
- * What of a join's batches loses rows, or holds them for ever, without an error: told once for each cause
- * and run of a query. See `streamjoin.doctor`, which tells the rest.
+ * Warnings about batches that lose rows, or buffer them forever, without an error. Each cause is
+ * reported once per run of a query. `streamjoin.doctor` reports further problems.
  */
 private[reporting] final class BatchWarnings {
   import BatchWarnings._
@@ -16,7 +16,7 @@ private[reporting] final class BatchWarnings {
   private val told = mutable.Set.empty[String]
   private val standing = mutable.Map.empty[String, Standing]
 
-  /** What is to be said of a batch that has not been said before. */
+  /** The warnings of a batch that are new in this run. */
   def of(report: JoinReport): Seq[String] =
     (mostlyLate(report) ++ ahead(report) ++ stands(report)).collect {
       case (cause, text) if told.add(cause) =>
@@ -63,12 +63,12 @@ private[reporting] final class BatchWarnings {
 
 private[reporting] object BatchWarnings {
 
-  /** Fewer late rows are no cause. */
+  /** Fewer late rows cause no warning. */
   val FewRows: Long = 10
 
   val AheadMs: Long = 3600000L
 
-  /** In how many batches the watermarks of others must have moved. */
+  /** The number of batches in which watermarks of other columns must have moved. */
   val Batches: Int = 10
 
   private final case class Standing(mark: Long, othersMoved: Int)

@@ -15,8 +15,11 @@ import org.apache.spark.sql.streamjoin.run.RunScope
 import org.apache.spark.sql.streamjoin.spark.{SparkListener, SparkListenerEvent}
 
 /**
- * Hands what joins tell of their batches on: to Spark's metrics system, and what loses rows in silence to
- * the driver's log. It hears of the queries of all sessions, Spark Connect's too, beside their threads.
+ * Listener that passes the reports of joins to Spark's metrics system, and logs warnings on the
+ * driver.
+ *
+ * It receives the events of the queries of all sessions, including those of Spark Connect. It runs
+ * outside the threads of the queries.
  */
 private[streamjoin] final class JoinListener extends SparkListener with Logging {
 
@@ -29,8 +32,8 @@ private[streamjoin] final class JoinListener extends SparkListener with Logging 
   }
 
   /**
-   * Whether a batch has run: a trigger that finds nothing reports the number of the next batch, and may repeat the
-   * figures of the last one.
+   * Whether a batch has run. A trigger without new data reports the number of the next batch, and
+   * may repeat the metrics of the last one.
    */
   private def hasRun(progress: StreamingQueryProgress): Boolean =
     progress.numInputRows > 0 || progress.durationMs.containsKey("addBatch")
@@ -56,7 +59,10 @@ private[streamjoin] final class JoinListener extends SparkListener with Logging 
     new JoinListener.Run(source)
   }
 
-  /** Spark takes all figures away whose names begin like this source's: `orders_eu` with `orders`. */
+  /**
+   * Removes the metrics of a source. Spark removes all metrics whose names start with the name of
+   * the source: for `orders`, those of `orders_eu` too.
+   */
   private def unregister(source: JoinSource): Unit =
     if (runs.values.exists(_.source.sourceName.startsWith(source.sourceName))) source.clear()
     else Option(SparkEnv.get).foreach(_.metricsSystem.removeSource(source))
@@ -72,7 +78,7 @@ private[streamjoin] object JoinListener {
   private val listening =
     Collections.newSetFromMap(new WeakHashMap[SparkContext, java.lang.Boolean])
 
-  /** Listens to the application that runs, once however many sessions it has. */
+  /** Adds a listener to the running application, once for all its sessions. */
   def listen(): Unit = listening.synchronized {
     SparkContext.getActive.filter(listening.add).foreach(_.addSparkListener(new JoinListener))
   }

@@ -11,12 +11,12 @@ import org.apache.spark.sql.streamjoin.physical.stateful.SaidNames
 import io.streamjoin.model.{BySide, Side}
 
 /**
- * What a join has told of one batch.
+ * The report of a join on one batch.
  *
- * @param query what people call the query: its name, or its id where it has none
- * @param join its place among the joins of the query, the one on top first
- * @param metrics its own, see docs/reference/metrics.md
- * @param names what the person calls its inputs and times
+ * @param query name of the query, or its ID if it has no name
+ * @param join index of the join among those of the query, the topmost first
+ * @param metrics metrics of the join, see docs/reference/metrics.md
+ * @param names display names of its inputs and times
  */
 private[reporting] final case class JoinReport(
     query: String,
@@ -29,13 +29,13 @@ private[reporting] final case class JoinReport(
 
   def apply(metric: String): Long = metrics.getOrElse(metric, 0L)
 
-  /** The aliases of both inputs, if they are known: of `the left input (o, d)` they are `o_d`. */
+  /** The aliases of both inputs, if known. `the left input (o, d)` becomes `o_d`. */
   def aliases: Option[BySide[String]] = {
     val both = BySide.of(names.inputs(_).replaceAll(".*\\((.*)\\)", "$1").replace(", ", "_"))
     Option.when(!Side.both.exists(both(_).startsWith("the ")))(both)
   }
 
-  /** By column, of metrics that there are for each. */
+  /** The values of a metric by column. */
   def byColumn(prefix: String): Map[String, Long] = metrics.collect {
     case (name, value) if name.startsWith(s"$prefix.") => name.stripPrefix(s"$prefix.") -> value
   }
@@ -57,7 +57,8 @@ private[reporting] object JoinReport {
           ("memoryUsedBytes" -> operator.memoryUsedBytes) +
           ("commitTimeMs" -> operator.commitTimeMs)
       )
-      // of joins side by side the order may be another: a name that is not sure is not said
+      // joins side by side may be in another order; names are used only if they certainly belong to
+      // this join
       val own = names.lift(join).filter(_ => names.length == joins.length)
       own.filter(n => report.byColumn("watermark").keySet.subsetOf(n.columns.keySet))
         .fold(report)(n => report.copy(names = n))

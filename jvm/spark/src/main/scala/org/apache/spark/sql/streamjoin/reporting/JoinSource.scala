@@ -7,9 +7,11 @@ import org.apache.spark.metrics.source.Source
 import io.streamjoin.model.Side
 
 /**
- * The figures of the joins of one run of a query, in Spark's metrics system: `streamjoin.<query>`, and
- * in it `<join>.<figure>`. Readings are of the last batch; counts are sums since the query started, so
- * that a rate can be made of them.
+ * Metrics of the joins of one run of a query in Spark's metrics system, named
+ * `streamjoin.<query>.<join>.<metric>`.
+ *
+ * A gauge has the value of the last batch. A counter has the sum since the query started, from
+ * which a rate can be computed.
  */
 private[reporting] final class JoinSource(query: String) extends Source {
 
@@ -19,7 +21,7 @@ private[reporting] final class JoinSource(query: String) extends Source {
 
   @volatile private var values = Map.empty[String, Long]
 
-  /** Figures that there were not before are registered; Spark's metrics system hears of them. */
+  /** Adds the report of a batch. Registers metrics that are new. */
   def add(report: JoinReport): Unit = {
     val now = report.metrics.map { case (metric, value) =>
       val name = s"${report.join}.$metric"
@@ -33,7 +35,7 @@ private[reporting] final class JoinSource(query: String) extends Source {
     }
   }
 
-  /** Its figures are no more, in Spark's metrics system either. */
+  /** Removes all metrics, from Spark's metrics system as well. */
   def clear(): Unit = metricRegistry.removeMatching(MetricFilter.ALL)
 }
 
@@ -61,13 +63,16 @@ private[reporting] object JoinSource {
     "disorderRows."
   )
 
-  /** What tells which join it is; `inputs.<left>.<right>` is always 1, for its name is what it says. */
+  /**
+   * Metrics that identify the join. `inputs.<left>.<right>` is always 1: its name has the
+   * information.
+   */
   private def about(report: JoinReport): Seq[(String, Long)] = Seq(
     "batch" -> report.batch,
     "unmatchedOnly" -> (if (report.names.unmatchedOnly) 1L else 0L)
   ) ++ report.aliases.map(a => s"inputs.${a(Side.Left)}.${a(Side.Right)}" -> 1L)
 
-  /** Whether a figure says what there is, rather than what a batch did. */
+  /** Whether a metric is a gauge, not a counter of a batch. */
   def isReading(metric: String): Boolean =
     readings(metric) || ofColumns.exists(metric.startsWith)
 }
