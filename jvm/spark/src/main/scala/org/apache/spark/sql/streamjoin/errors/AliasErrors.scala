@@ -7,10 +7,10 @@ import org.apache.spark.sql.catalyst.plans.logical.Join
 import org.apache.spark.sql.catalyst.trees.Origin
 import org.apache.spark.sql.streamjoin.ColumnNames
 
-/** What Spark says of the names in a condition, where it does not say what to write. */
+/** Replaces Spark's errors about names in a condition by errors that state what to write. */
 private[streamjoin] object AliasErrors {
 
-  /** The analysis of a join, or what is wrong with its aliases. */
+  /** Runs the analysis of a join, and replaces its errors about aliases. */
   def told[T](analysis: => T): T =
     try analysis
     catch {
@@ -23,11 +23,17 @@ private[streamjoin] object AliasErrors {
 
   private val Unresolved = "UNRESOLVED_COLUMN"
 
-  /** A column that both inputs have, in a condition that does not say whose it is: Spark names twice the same. */
+  /**
+   * A column that both inputs have, without an alias in front. Spark's error would list the same
+   * name twice.
+   */
   private def ambiguous(e: AnalysisException) =
     error("AMBIGUOUS_COLUMN", e, "column" -> e.getMessageParameters.get("name").replace("`", ""))
 
-  /** An alias that no input has: Spark proposes columns without it, which both inputs may have. */
+  /**
+   * An alias that no input has. Spark would propose columns without an alias, which both inputs may
+   * have.
+   */
   private def unknown(e: ExtendedAnalysisException): Option[StreamJoinAnalysisException] = for {
     column <- Option(e.getMessageParameters.get("objectName"))
     name = UnresolvedAttribute.parseAttributeName(column)

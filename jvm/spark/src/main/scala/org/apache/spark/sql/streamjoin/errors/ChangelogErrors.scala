@@ -5,7 +5,7 @@ import org.apache.spark.sql.catalyst.trees.Origin
 import org.apache.spark.sql.streamjoin.ColumnNames
 import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors.analysis
 
-/** What changelogs and their joins are refused for, and fail of. */
+/** Errors about changelogs and changelog joins. */
 private[streamjoin] object ChangelogErrors {
 
   def undeclaredChangelog(
@@ -15,7 +15,9 @@ private[streamjoin] object ChangelogErrors {
   ): StreamJoinAnalysisException =
     analysis("UNDECLARED_CHANGELOG", origin, "side" -> side, "column" -> column)
 
-  /** @param columns of which one may be called as the kinds are, and be another */
+  /**
+   * @param columns columns of the plan. One may have the name of the change-kind column by accident
+   */
   def changeTypeDropped(
       origin: Origin,
       where: String,
@@ -69,10 +71,10 @@ private[streamjoin] object ChangelogErrors {
     analysis("UNSUPPORTED_CHANGELOG", origin, "reason" -> reason, "instead" -> instead)
 
   /**
-   * The message has the value if it is one character, such as Debezium's `t`, else only its length: a column that was
-   * named by mistake may hold anything.
+   * Shows a value in the message only if it has one character, such as Debezium's `t`. Otherwise it
+   * shows the length: a column that was named by mistake may contain anything.
    *
-   * @param word none: NULL
+   * @param word the value; none for NULL
    */
   def unknownChangeType(
       column: String,
@@ -92,7 +94,9 @@ private[streamjoin] object ChangelogErrors {
       )
     )
 
-  /** @param input as a person calls it */
+  /**
+   * @param input display name of the input
+   */
   def nullKey(input: String, key: Seq[String]): StreamJoinRuntimeException =
     new StreamJoinRuntimeException(
       "STREAM_JOIN.NULL_KEY",

@@ -5,7 +5,7 @@ import scala.jdk.CollectionConverters._
 import org.apache.spark.sql.catalyst.trees.Origin
 import org.apache.spark.util.Utils
 
-/** What is wrong with a state or a checkpoint, or with asking for what is in one. */
+/** Errors about state and checkpoints, and about requests to read them. */
 private[streamjoin] object StateErrors {
 
   def bufferLimitExceeded(
@@ -26,9 +26,9 @@ private[streamjoin] object StateErrors {
     )
 
   /**
-   * @param held bytes of all joins of the process that cannot go to the disk
-   * @param limit from which on rows go there
-   * @param most of what cannot
+   * @param held bytes that cannot be spilled, of all joins of the process
+   * @param limit bytes above which rows are spilled
+   * @param most upper limit for bytes that cannot be spilled
    */
   def stateMemoryExceeded(
       held: Long,
@@ -43,7 +43,9 @@ private[streamjoin] object StateErrors {
       }
     )
 
-  /** @param what goes on as "there is ..." */
+  /**
+   * @param what completes "there is ..."
+   */
   def stateNotFound(location: String, what: String): StreamJoinAnalysisException =
     state("NOT_FOUND", "location" -> location, "what" -> what)
 
@@ -69,7 +71,7 @@ private[streamjoin] object StateErrors {
   private def state(subClass: String, parameters: (String, String)*) =
     new StreamJoinAnalysisException(s"STREAM_JOIN_STATE.$subClass", parameters.toMap, Origin())
 
-  /** A failure of a query that runs, met where none does. */
+  /** Converts a runtime failure into an analysis error. */
   def atAnalysis(failure: StreamJoinRuntimeException): StreamJoinAnalysisException =
     new StreamJoinAnalysisException(
       failure.getCondition,
@@ -99,7 +101,7 @@ private[streamjoin] object StateErrors {
       cause
     )
 
-  /** The same failure with one more hint on what to do. */
+  /** The same failure with a further hint on what to do. */
   def withHint(failure: StreamJoinRuntimeException, hint: String): StreamJoinRuntimeException = {
     val said = failure.getMessageParameters.asScala.toMap
     new StreamJoinRuntimeException(
@@ -109,7 +111,7 @@ private[streamjoin] object StateErrors {
     )
   }
 
-  /** Whether the failure is that of a checkpoint that does not fit. */
+  /** Whether the failure is about a checkpoint that does not fit. */
   def isIncompatible(failure: StreamJoinRuntimeException): Boolean =
     failure.getCondition == Incompatible
 

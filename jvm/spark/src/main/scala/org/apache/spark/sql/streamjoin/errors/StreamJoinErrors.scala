@@ -6,7 +6,7 @@ import org.apache.spark.sql.streamjoin.ColumnNames
 import org.apache.spark.sql.types.DataType
 
 /**
- * What joins by event time, orders and their options are refused for; the texts are in
+ * Errors about event-time joins, orders and their options. The texts are in
  * `streamjoin-error-conditions.json`.
  */
 private[streamjoin] object StreamJoinErrors {
@@ -76,7 +76,9 @@ private[streamjoin] object StreamJoinErrors {
       "instead" -> instead
     )
 
-  /** @param types of the two sides, in the order in which they are written */
+  /**
+   * @param types types of the two operands, in the order in which they are written
+   */
   def timeTypeMismatch(
       origin: Origin,
       expression: Expression,
@@ -174,8 +176,8 @@ private[streamjoin] object StreamJoinErrors {
     analysis("NEGATIVE_LAG", origin, "parameter" -> parameter, "value" -> value, "column" -> column)
 
   /**
-   * @param options all that there are
-   * @param example some of them, by name, with values as in SQL
+   * @param options all valid options
+   * @param example some options by name, with values as in SQL
    */
   def invalidOption(
       origin: Origin,
@@ -199,8 +201,8 @@ private[streamjoin] object StreamJoinErrors {
     analysis("INVALID_IMPOSE_ORDER", origin, "reason" -> reason)
 
   /**
-   * @param words of the other SQL dialect
-   * @param system that has them
+   * @param words syntax of the other SQL dialect
+   * @param system the system with this dialect
    * @param instead what to write in Spark SQL
    */
   def otherDialect(
@@ -217,7 +219,9 @@ private[streamjoin] object StreamJoinErrors {
       "instead" -> instead
     )
 
-  /** @param meant the known function with the nearest name, if one is near */
+  /**
+   * @param meant the known function with the most similar name, if one is similar
+   */
   def unknownFunction(
       origin: Origin,
       name: String,
@@ -232,7 +236,9 @@ private[streamjoin] object StreamJoinErrors {
       "instead" -> meant.fold("one of these functions")(m => s"$m, if that was meant")
     )
 
-  /** @param ofRows whether a number of rows was asked for */
+  /**
+   * @param ofRows whether the window is a number of rows
+   */
   def invalidWindow(
       origin: Origin,
       window: String,

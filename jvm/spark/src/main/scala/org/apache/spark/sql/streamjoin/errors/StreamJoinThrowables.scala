@@ -7,7 +7,7 @@ import org.apache.spark.sql.AnalysisException
 import org.apache.spark.sql.catalyst.trees.Origin
 import org.apache.spark.sql.streamjoin.spark.MessageTemplate
 
-/** A join, or an order, that is refused when the query is analysed. */
+/** Refusal of a join or an order in the analysis of a query. */
 class StreamJoinAnalysisException(
     condition: String,
     parameters: Map[String, String],
@@ -28,11 +28,11 @@ class StreamJoinAnalysisException(
 
   protected override def template: String = StreamJoinConditions.template(condition)
 
-  /** What is wrong, and what to write instead: a line each, without the class of the error. */
+  /** The reason, and what to write instead: one line each, without the error class. */
   def reason: Seq[String] = StreamJoinConditions.reason(condition, parameters)
 }
 
-/** A failure while a query runs. */
+/** Failure of a running query. */
 class StreamJoinRuntimeException(
     condition: String,
     parameters: Map[String, String],
