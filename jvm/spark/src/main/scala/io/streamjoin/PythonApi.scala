@@ -11,39 +11,39 @@ import org.apache.spark.sql.{functions, Column, DataFrame, SparkSession}
 import org.apache.spark.sql.streaming.StreamingQuery
 
 /**
- * What the Python package calls. Plain types only, for py4j.
+ * Entry point of the Python package. It has plain types only, for py4j.
  *
- * Each method gives a DataFrame that is analysed; what it refuses it throws as an `AnalysisException`
- * with a condition `STREAM_JOIN.*`. Options that are not in a map have their defaults.
+ * Each method returns an analyzed DataFrame, or throws an `AnalysisException` with a condition
+ * `STREAM_JOIN.*`. Options that are not in a map have their defaults.
  */
 object PythonApi {
 
   /** The version of the jar. */
   def version(): String = Version.current
 
-  /** What is wrong with the session as a sentence, or null. */
+  /** Describes the problem of a session in a sentence; null if there is none. */
   def check(session: SparkSession): String =
     Version.problem(session.version).orElse(DataFrameOperations.check(session)).orNull
 
   /**
    * Imposes an order on a column, with the options of `IMPOSE_ORDER` by name.
    *
-   * @param column a top-level column of a time or a whole number (TINYINT to BIGINT)
-   * @param options `lag` (an interval as text, or a whole number in the unit of a column of numbers; there
-   *   must be one); `idle_timeout` and `max_ahead` (intervals, without: none); `ahead` (`reject`, the
-   *   default, or `keep`)
+   * @param column a top-level column with times or integers (TINYINT to BIGINT)
+   * @param options `lag`, which is required (an interval as text, or an integer in the unit of a
+   *   numeric column); `idle_timeout` and `max_ahead` (intervals; none by default); `ahead`
+   *   (`reject`, the default, or `keep`)
    */
   def imposeOrder(df: DataFrame, column: String, options: JMap[String, Any]): DataFrame =
     DataFrameOperations.imposeOrder(df, column, options.asScala.toSeq)
 
   /**
-   * Joins with the options of a join by name.
+   * Joins two DataFrames with options by name.
    *
-   * @param on a Column; a condition written in SQL; or a list of column names, of which one copy
-   *   comes out
-   * @param how a join type as `Dataset.join` reads it
-   * @param options those of the hint `STREAM_JOIN`: `retention`, `late`, `mode`, `state_ttl`, `match`,
-   *   `order_scope`; see [[org.apache.spark.sql.streamjoin.logical.plan.JoinOptions]]
+   * @param on a Column, a condition in SQL, or a list of column names. The output has one copy of
+   *   each listed column
+   * @param how a join type, as in `Dataset.join`
+   * @param options options of the hint `STREAM_JOIN`: `retention`, `late`, `mode`, `state_ttl`,
+   *   `match`, `order_scope`; see [[org.apache.spark.sql.streamjoin.logical.plan.JoinOptions]]
    */
   def streamJoin(
       left: DataFrame,
@@ -55,12 +55,14 @@ object PythonApi {
     DataFrameOperations.streamJoin(left, options.asScala.toSeq)(joined(_, right, on, how))
 
   /**
-   * Declares rows with a kind of change.
+   * Declares rows with a change kind as a changelog.
    *
-   * @param key the unique key; empty: rows are told apart by all their columns, and counted
-   * @param op the column of the kinds
-   * @param mapping what its words stand for; empty: those of Spark, Flink and Iceberg
-   * @param sequenceBy which of two changes of a key is later; null: `_commit_version`, or nothing says it
+   * @param key the unique key. If empty, all columns identify a row, and equal rows are counted
+   * @param op the column with the change kinds
+   * @param mapping the kind of each word in that column; if empty, the words of Spark, Flink and
+   *   Iceberg
+   * @param sequenceBy the column that orders the changes of a key; if null, `_commit_version`, if
+   *   there is one
    */
   def fromChangelog(
       df: DataFrame,
@@ -78,9 +80,9 @@ object PythonApi {
     )
 
   /**
-   * Declares rows that are each the latest image of their key.
+   * Declares rows as a changelog in which each row is the latest image of its key.
    *
-   * @param deletes which rows say that their key is gone; null: none
+   * @param deletes the condition of rows that delete their key; null if there are none
    */
   def fromUpserts(
       df: DataFrame,
@@ -91,11 +93,11 @@ object PythonApi {
     ChangelogOperations.fromUpserts(df, key.asScala.toSeq, sequenceBy, Option(deletes))
 
   /**
-   * Declares Debezium's messages as the changes of their rows.
+   * Declares Debezium's messages as a changelog.
    *
-   * @param key as columns of the row
-   * @param value the column of the messages
-   * @param sequenceBy a path in the message, or a column beside it; null: `offset`
+   * @param key columns of the row that identify it
+   * @param value the column with the messages
+   * @param sequenceBy a path in the message, or a column beside it; if null, `offset`
    */
   def fromDebezium(
       df: DataFrame,
@@ -105,7 +107,7 @@ object PythonApi {
   ): DataFrame =
     ChangelogOperations.fromDebezium(df, key.asScala.toSeq, value, Option(sequenceBy))
 
-  /** One row for each key and batch; an empty key: the one that is known. */
+  /** Emits one row for each key and batch. An empty key means the known key of the changelog. */
   def toUpserts(df: DataFrame, key: JList[String]): DataFrame =
     ChangelogOperations.toUpserts(df, key.asScala.toSeq)
 
@@ -117,6 +119,6 @@ object PythonApi {
       case other             => throw new IllegalArgumentException(s"no condition: $other")
     }
 
-  /** Where a query has its checkpoint. */
+  /** The checkpoint folder of a query. */
   def checkpointOf(query: StreamingQuery): String = QueryCheckpoint.of(query)
 }

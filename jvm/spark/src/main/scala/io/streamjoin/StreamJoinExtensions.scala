@@ -5,67 +5,85 @@ import org.apache.spark.sql.streamjoin.{RefuseQueries, Version}
 import org.apache.spark.sql.{SparkSessionExtensions, SparkSessionExtensionsProvider}
 
 /**
- * The extension: name it in `spark.sql.extensions`, or only put the jar on `spark.jars`, which
- * registers it by itself.
+ * The Spark session extension. Set it in `spark.sql.extensions`, or add the jar to `spark.jars`,
+ * which registers it automatically.
  *
- * What it adds, in the order in which a query meets it; within a stage, in the order of the rules.
+ * It adds these rules, listed by stage and in the order in which they run:
  *
- *  - Parsing. `StreamSqlParser`: windows on relations, `t OVER (RANGE ...)`, `SELECT STREAM`, arguments of the
- *    hint `STREAM_JOIN`, all written in Spark's own grammar.
- *  - Hint resolution, before Spark looks up functions and writes out stars.
+ *  - Parsing. `StreamSqlParser` rewrites windows on relations, `t OVER (RANGE ...)`,
+ *    `SELECT STREAM` and the arguments of the hint `STREAM_JOIN` to Spark's own grammar.
+ *  - Hint resolution, before Spark looks up functions and expands stars.
  *    - `ResolveImposeOrder`: `IMPOSE_ORDER(TABLE(t), DESCRIPTOR(c), lag)` becomes a plan node.
- *    - `ResolveChangelogFunctions`: so do `FROM_CHANGELOG`, `FROM_UPSERTS` and `FROM_DEBEZIUM`.
- *    - `RefuseForeignFunctions`: functions of other SQL dialects are refused, with what to write.
- *    - `AwaitChangeColumns`: `_change_type` above a join of changelogs is that of the result.
- *    - `ResolveStreamWindow`: and windows on relations.
+ *    - `ResolveChangelogFunctions`: `FROM_CHANGELOG`, `FROM_UPSERTS` and `FROM_DEBEZIUM` become
+ *      plan nodes.
+ *    - `RefuseForeignFunctions` refuses functions of other SQL dialects, with what to write
+ *      instead.
+ *    - `AwaitChangeColumns`: `_change_type` above a changelog join is resolved after the join.
+ *    - `ResolveStreamWindow`: windows on relations become plan nodes.
  *    - `ResolveStreamHints`: the hints `stream_join` and `impose_order` become plan nodes.
- *    - `AwaitAliases`: new names for all columns of a query wait for its joins, too.
- *    - `HoldHintedJoins`: what is above a join that adds columns waits for them.
- *    - `ExplainStream`: `EXPLAIN SELECT ...` of a stream shows what `df.explain()` shows.
- *    - `ResolvePendingPath`: the rows that wait, read as ``FROM `streamjoin-pending`.`/checkpoint` ``.
- *    - `ResolveChangelogJoin`, `InlineOrderedCTE`, `PlaceWindows`, `ResolveStreamJoin`, `ResolveStreamOrder`,
- *      `Changelogs.BeforeMode`: as below, for what was resolved before; Spark checks what it supports as soon as a query is
- *      resolved.
+ *    - `AwaitAliases`: new names for all columns of a query are resolved after its joins.
+ *    - `HoldHintedJoins`: nodes above a join that adds columns are resolved after the join.
+ *    - `ExplainStream`: `EXPLAIN SELECT ...` of a stream prints the same as `df.explain()`.
+ *    - `ResolvePendingPath`: buffered rows are read as
+ *      ``FROM `streamjoin-pending`.`/checkpoint` ``.
+ *    - `ResolveChangelogJoin`, `InlineOrderedCTE`, `PlaceWindows`, `ResolveStreamJoin`,
+ *      `ResolveStreamOrder`, `Changelogs.BeforeMode` run here as well, for plans that are resolved
+ *      already: Spark checks for unsupported operations as soon as a query is resolved.
  *  - Resolution.
- *    - `ResolveSelectStream`: `SELECT STREAM id` is the column id, where there is no column STREAM.
+ *    - `ResolveSelectStream`: `SELECT STREAM id` is the column `id`, if there is no column STREAM.
  *    - `ResolveOrders`: an order becomes a watermark of its column, or is refused.
- *    - `InlineOrderedCTE`: common table expressions with an order come to their places.
- *    - `PlaceWindows`: windows and parts of WHERE become bounds of the lowest join that they bound.
- *    - `ResolveStreamSubqueries`: sub-queries over streams become semi and anti joins.
- *    - `ResolveChangelog`, `KeepChangeColumns`, `ResolveChangelogJoin`: joins of changelogs, before the event-time join, which takes
- *      each row for one that stays.
- *    - `AwaitChangeColumns.Release`, `AwaitAliases.Release`: `_change_type` and the names are given back.
- *    - `CompleteSums`: sums over changes that no join has made get both images of each.
- *    - `ResolveStreamJoin`: a join of streams with an imposed order becomes the event-time join, or is refused.
- *    - `RefuseWindowsInConditions`: a window made in a condition is refused before Spark finds another fault.
- *    - `ResolveRowtime`: `ROWTIME` is found.
- *    - `ResolveStreamOrder`: `ORDER BY` an event time becomes this project's, or is refused.
- *  - Post-hoc. `TimesAndNumbers`: a time beside a number is refused before Spark does, with what to write.
- *    `CheckBeforeSpark`: the checks of the next stage, before Spark adds the plan to their errors.
- *  - Check, of the whole query: `ResolveChangelogJoin.check`, `PlaceWindows.check`, `ResolveAwaitedJoin.check`,
- *    `CheckJoinHints`, `CheckOutputMode`, `ResolveStreamOrder.check`, `Changelogs`, `CheckSecondWatermark`, `RefuseStateReader`;
- *    then `WarnAtAnalysis`.
- *  - Normalization. `ResolveAwaitedJoin`: a join on which nothing was put becomes ours. `OneEventTime`:
- *    deduplication above a join sees one event time. `MarkResult`: joins of changelogs whose changes come out as they are.
- *  - Optimization. `PushFilterThroughStreamOrder`, `PushFilterThroughStreamJoin`, `PushFilterThroughAsOfJoin`,
- *    `PushFilterThroughUpserts`: filters go below an order, a join, an as-of join where that changes nothing, and below
- *    `toUpserts`, where both images of an update are. `PruneNestedColumns`: structs are cut down to what is asked for.
- *    `OrderInOnePartition`: above an order that is brought into one partition.
- *  - Planning. `StreamJoinStrategy`: the physical operators; a join of Spark's that keeps rows for ever, below or
- *    above an order, is refused. `ExplainBuiltinJoin`: why a join stayed Spark's.
- *    `PlanExchanges`: this project's exchange replaces Spark's below the operators.
+ *    - `InlineOrderedCTE` inlines common table expressions with an order.
+ *    - `PlaceWindows` moves windows and parts of WHERE into the lowest join that they bound.
+ *    - `ResolveStreamSubqueries`: subqueries over streams become semi and anti joins.
+ *    - `ResolveChangelog`, `KeepChangeColumns`, `ResolveChangelogJoin`: changelog joins. They run
+ *      before the event-time join, which treats each row as an insert.
+ *    - `AwaitChangeColumns.Release`, `AwaitAliases.Release` restore `_change_type` and the new
+ *      names.
+ *    - `CompleteSums`: sums over a changelog that is not the output of a join get both images of
+ *      each update.
+ *    - `ResolveStreamJoin`: a join of streams with an imposed order becomes the event-time join, or
+ *      is refused.
+ *    - `RefuseWindowsInConditions` refuses a window in a condition before Spark reports another
+ *      error.
+ *    - `ResolveRowtime` resolves `ROWTIME`.
+ *    - `ResolveStreamOrder`: `ORDER BY` an event time becomes an ordered output, or is refused.
+ *  - Post-hoc.
+ *    - `TimesAndNumbers` refuses a time combined with a number before Spark does, with what to
+ *      write.
+ *    - `CheckBeforeSpark` runs the checks of the next stage, before Spark adds the plan to their
+ *      errors.
+ *  - Check, of the whole query: `ResolveChangelogJoin.check`, `PlaceWindows.check`,
+ *    `ResolveAwaitedJoin.check`, `CheckJoinHints`, `CheckOutputMode`, `ResolveStreamOrder.check`,
+ *    `Changelogs`, `CheckSecondWatermark`, `RefuseStateReader`; then `WarnAtAnalysis`.
+ *  - Normalization.
+ *    - `ResolveAwaitedJoin` replaces joins of Spark that no earlier rule has replaced, such as one
+ *      without a node above it.
+ *    - `OneEventTime`: deduplication above a join gets exactly one event time.
+ *    - `MarkResult` marks changelog joins whose changes the query emits unchanged.
+ *  - Optimization.
+ *    - `PushFilterThroughStreamOrder`, `PushFilterThroughStreamJoin`, `PushFilterThroughAsOfJoin`
+ *      push filters below an order, a join or an as-of join if that does not change the result.
+ *    - `PushFilterThroughUpserts` pushes them below `toUpserts`, where both images of an update are
+ *      visible.
+ *    - `PruneNestedColumns` prunes unused fields of structs.
+ *    - `OrderInOnePartition` sorts in one partition below a node that gathers all rows.
+ *  - Planning.
+ *    - `StreamJoinStrategy` plans the physical operators. It refuses a join of Spark with unbounded
+ *      state below or above an order.
+ *    - `ExplainBuiltinJoin` explains why a join is still Spark's.
+ *    - `PlanExchanges` replaces Spark's exchange below the operators.
  *
- * Beside the queries, `JoinListener` hands what joins report on to Spark's metrics system and, where rows are lost in
- * silence, to the driver's log.
+ * In addition, `JoinListener` passes the reports of joins to Spark's metrics system, and logs on
+ * the driver if rows are lost silently.
  *
- * Applied twice, it changes nothing: every rule leaves alone what another copy of it has done.
+ * Applied twice, it has the same effect: each rule leaves the results of another copy unchanged.
  */
 class StreamJoinExtensions extends SparkSessionExtensionsProvider {
   override def apply(extensions: SparkSessionExtensions): Unit =
     Version.problem(org.apache.spark.SPARK_VERSION) match {
       case None          => ExtensionPoints.inject(extensions)
       case Some(problem) =>
-        // Spark logs the exception and goes on if the jar alone is given
+        // if only the jar is given, Spark logs the exception and continues
         extensions.injectHintResolutionRule(_ => RefuseQueries(problem))
         throw new IllegalStateException(problem)
     }

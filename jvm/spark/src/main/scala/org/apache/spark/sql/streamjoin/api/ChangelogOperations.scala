@@ -4,7 +4,7 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.{classic, Column, DataFrame}
 import org.apache.spark.sql.streamjoin.logical.resolve.changelog.ChangelogSource
 
-/** What DataFrames of changes can do. Callers use `io.streamjoin`. */
+/** Operations on DataFrames with changes. Callers use `io.streamjoin`. */
 object ChangelogOperations {
 
   def fromChangelog(
@@ -21,7 +21,7 @@ object ChangelogOperations {
       sequenceBy: String,
       deletes: Option[Column]
   ): DataFrame = {
-    // the condition is resolved as a filter on the input would be
+    // resolves the condition as a filter on the input
     val condition = deletes.map { c =>
       classicOf(df.filter(c)).logicalPlan.expressions.head
     }
@@ -35,7 +35,7 @@ object ChangelogOperations {
       sequenceBy: Option[String]
   ): DataFrame = declared(df)(_.debezium(key, value, sequenceBy))
 
-  /** One row for each key and batch. */
+  /** Emits one row for each key and batch. */
   def toUpserts(df: DataFrame, key: Seq[String]): DataFrame =
     declared(df)(_.upsertsOf(key))
 

@@ -16,12 +16,14 @@ import org.apache.spark.sql.streamjoin.logical.plan.{
 import org.apache.spark.sql.streamjoin.logical.resolve.analyzer.FinishedJoin
 import org.apache.spark.sql.streamjoin.physical.StreamJoinStrategy
 
-/** The operations on DataFrames, where Spark's plans can be seen. Callers use `io.streamjoin`. */
+/** Operations on DataFrames that require access to Spark's plans. Callers use `io.streamjoin`. */
 object DataFrameOperations {
 
   /**
-   * @param column the name of the column, as it is written in SQL
-   * @param options the lag and whatever else is asked, by the names that `IMPOSE_ORDER` has for them
+   * Imposes an order on a column.
+   *
+   * @param column name of the column, as in SQL
+   * @param options the lag and further options, by the names of the arguments of `IMPOSE_ORDER`
    */
   def imposeOrder(df: DataFrame, column: String, options: Seq[(String, Any)]): DataFrame = {
     val value = options.map { case (name, value) => name -> Literal(value) }.toMap
@@ -37,7 +39,11 @@ object DataFrameOperations {
     )
   }
 
-  /** @param join what Spark makes of the left input and what it is joined with */
+  /**
+   * Joins a DataFrame with options.
+   *
+   * @param join applies Spark's own join to the left input
+   */
   def streamJoin(left: DataFrame, options: Seq[(String, Any)])(
       join: DataFrame => DataFrame
   ): DataFrame = {
@@ -48,7 +54,7 @@ object DataFrameOperations {
     on(joined)(FinishedJoin.of)
   }
 
-  /** What is wrong with a session, if anything. */
+  /** Describes the problem of a session, if any. */
   def check(session: SparkSession): Option[String] = {
     val planner = session.asInstanceOf[classic.SparkSession].sessionState.planner
     Option.when(!planner.strategies.exists(_.isInstanceOf[StreamJoinStrategy]))(

@@ -66,7 +66,7 @@ import org.apache.spark.sql.streamjoin.sql.{
   StreamSqlParser
 }
 
-/** Where the project's rules hook into Spark. */
+/** Registers the rules of this project with Spark. */
 object ExtensionPoints {
 
   def inject(extensions: SparkSessionExtensions): Unit = {
@@ -76,7 +76,7 @@ object ExtensionPoints {
     extensions.injectFunction(JoinsFunction.description)
     DescribedFunctions.all.foreach(extensions.injectTableFunction)
     extensions.injectParser((_, parser) => StreamSqlParser.around(parser))
-    // before Spark looks up functions, for DESCRIPTOR is none
+    // before Spark looks up functions: DESCRIPTOR is not a function
     extensions.injectHintResolutionRule(_ => ResolveImposeOrder)
     extensions.injectHintResolutionRule(_ => ResolveChangelogFunctions)
     extensions.injectHintResolutionRule(RefuseForeignFunctions(_))
@@ -84,18 +84,18 @@ object ExtensionPoints {
     extensions.injectHintResolutionRule(_ => ResolveStreamWindow)
     extensions.injectHintResolutionRule(_ => ResolveStreamHints)
     extensions.injectHintResolutionRule(_ => AwaitAliases)
-    // before a star is written out
+    // before Spark expands a star
     extensions.injectHintResolutionRule(_ => HoldHintedJoins)
     extensions.injectHintResolutionRule(ExplainStream(_))
-    // before Spark looks for a file format of this name
+    // before Spark looks for a file format with this name
     extensions.injectHintResolutionRule(ResolvePendingPath(_))
     extensions.injectResolutionRule(_ => ResolveSelectStream)
-    // what is looked at in a join first: orders on its inputs, windows, bounds in WHERE
+    // the parts that a join inspects first: orders on its inputs, windows, bounds in WHERE
     extensions.injectResolutionRule(_ => ResolveOrders)
     extensions.injectResolutionRule(_ => InlineOrderedCTE)
     extensions.injectResolutionRule(_ => PlaceWindows)
     extensions.injectResolutionRule(_ => ResolveStreamSubqueries)
-    // before the event-time join, which takes each row for one that stays
+    // before the event-time join, which treats each row as an insert
     extensions.injectResolutionRule(_ => ResolveChangelog)
     extensions.injectResolutionRule(_ => KeepChangeColumns)
     extensions.injectResolutionRule(_ => ResolveChangelogJoin)
@@ -113,7 +113,7 @@ object ExtensionPoints {
     )
     extensions.injectCheckRule(session => plan => checks(session).foreach(_(plan)))
     extensions.injectCheckRule(_ => new WarnAtAnalysis)
-    // a query is checked for what Spark's own joins support as soon as it is resolved
+    // Spark checks for unsupported stream-stream joins as soon as a query is resolved
     extensions.injectHintResolutionRule(_ => ResolveChangelogJoin)
     extensions.injectHintResolutionRule(_ => InlineOrderedCTE)
     extensions.injectHintResolutionRule(_ => PlaceWindows)
@@ -122,7 +122,7 @@ object ExtensionPoints {
     extensions.injectHintResolutionRule(_ => Changelogs.BeforeMode)
     extensions.injectPlanNormalizationRule(_ => ResolveAwaitedJoin)
     extensions.injectPlanNormalizationRule(_ => OneEventTime)
-    // of a whole query: what is above decides
+    // for a whole query: the nodes above a join decide
     extensions.injectPlanNormalizationRule(_ => MarkResult)
     extensions.injectOptimizerRule(_ => PushFilterThroughStreamOrder)
     extensions.injectOptimizerRule(_ => PushFilterThroughStreamJoin)
@@ -135,7 +135,7 @@ object ExtensionPoints {
     extensions.injectColumnar(_ => PlanExchanges)
   }
 
-  /** What is asked of a whole query, in this order. */
+  /** Checks of a whole query, in this order. */
   private def checks(session: SparkSession): Seq[LogicalPlan => Unit] = Seq(
     ResolveChangelogJoin.check,
     PlaceWindows.check,

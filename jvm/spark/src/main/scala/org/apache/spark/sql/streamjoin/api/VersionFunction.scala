@@ -9,8 +9,8 @@ import org.apache.spark.sql.streamjoin.Version
 import org.apache.spark.sql.streamjoin.logical.plan.JoinOptions
 
 /**
- * `streamjoin_version()`: the version of the jar. A client of Spark Connect asks for it, since a server
- * without the jar only warns of hints that it does not know.
+ * SQL function `streamjoin_version()`: the version of the jar. Clients of Spark Connect call it,
+ * since a server without the jar only warns of unknown hints.
  */
 private[streamjoin] object VersionFunction {
 
