@@ -5,7 +5,7 @@ import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.execution.streaming.state._
 
-/** Readers of the files of a checkpoint. This version of Spark creates missing folders when it reads. */
+/** Readers of the files of a checkpoint. In this version of Spark, they create missing folders. */
 private[streamjoin] object CheckpointFiles {
 
   def commits(session: SparkSession, folder: Path): CommitLog =
@@ -14,7 +14,7 @@ private[streamjoin] object CheckpointFiles {
   def offsets(session: SparkSession, folder: Path): OffsetSeqLog =
     new OffsetSeqLog(session, folder.toString)
 
-  /** The metadata of an operator with a state, in format 2, at a batch. */
+  /** The metadata of a stateful operator, in format 2, at a batch. */
   def operatorMetadata(
       operator: Path,
       hadoopConf: Configuration,

@@ -8,11 +8,11 @@ import org.apache.spark.sql.types.StructType
 import org.apache.spark.util.NextIterator
 
 /**
- * A column family of a RocksDB store that is read by ranges of its keys. The bytes in the store are those
- * of later versions of Spark, which read and delete ranges themselves.
+ * A column family of a RocksDB store that is read by key ranges. The bytes in the store are those
+ * of later versions of Spark, which scan and delete ranges themselves.
  *
- * This version of Spark reads the keys that begin with the same bytes. A scan reads those that begin as both
- * ends of the range do, and skips the ones before the range:
+ * This version of Spark scans all keys with a common prefix. A range scan uses the longest common
+ * prefix of both ends, and skips the keys before the range:
  *
  * {{{
  *   range of (key hash, time)    read                 skipped
@@ -38,7 +38,7 @@ private[streamjoin] final class OrderedFamily(
     )
   }
 
-  /** The pairs from one key to the last before another, in the order of the keys. */
+  /** The pairs from one key up to, but without, another, in the order of the keys. */
   def scan(from: UnsafeRow, until: UnsafeRow): StateStoreIterator[UnsafeRowPair] = {
     val (first, end) = (keys.encodeKey(from), keys.encodeKey(until))
     val same = Arrays.mismatch(first, end)

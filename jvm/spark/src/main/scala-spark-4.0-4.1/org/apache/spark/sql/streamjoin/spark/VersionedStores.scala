@@ -5,8 +5,8 @@ private[streamjoin] trait VersionedStores extends StateStoreProvider {
 
   /**
    * @param version the version to open
-   * @param checkpoint the id of the version's file, if Spark tells it
-   * @param isEmpty whether the store begins without rows at that version
+   * @param checkpoint ID of the version's file, if Spark has recorded one
+   * @param isEmpty whether the store starts without rows at that version
    */
   protected def open(version: Long, checkpoint: Option[String], isEmpty: Boolean): StateStore
 

@@ -1,8 +1,11 @@
 package org.apache.spark.sql.streamjoin.spark
 
-/** How `DataFrame.join` of this version of Spark goes on with the plan that the analyzer returns for its join. */
+/** What `DataFrame.join` of this version of Spark does with the analyzed plan of its join. */
 private[streamjoin] object DataFrameJoins {
 
-  /** Whether it casts that plan to Spark's own `Join`, so that the join has to stay one until an operator is on it. */
+  /**
+   * Whether it casts that plan to Spark's own `Join`. If so, the join remains one until another
+   * operator is above it.
+   */
   val castToJoin: Boolean = true
 }

@@ -2,6 +2,6 @@ package org.apache.spark.sql.streamjoin.spark
 
 private[streamjoin] object FileManagers {
 
-  /** This version of Spark's managers of files hold nothing open. */
+  /** Does nothing: file managers of this version of Spark have no resources to release. */
   def close(manager: CheckpointFileManager): Unit = ()
 }

@@ -2,9 +2,9 @@ package org.apache.spark.sql.streamjoin.spark
 
 import org.apache.spark.SparkThrowable
 
-// Members that later versions of Spark have: here Spark calls none of them.
+// Members that later versions of Spark have. This version does not call them.
 
-/** An error that knows its message without the values in it. */
+/** An error that has its message without parameter values. */
 private[streamjoin] trait MessageTemplate extends SparkThrowable {
 
   protected def template: String

@@ -5,7 +5,7 @@ import org.apache.spark.sql.catalyst.parser.{ParseException, ParserInterface}
 import org.apache.spark.sql.catalyst.trees.{Origin, TreeNode}
 import org.apache.spark.sql.execution.SparkSqlParser
 
-/** Positions in a text of SQL, and the errors about them. */
+/** Positions in a SQL text, and errors at these positions. */
 private[streamjoin] object ParsedText {
 
   def error(
@@ -16,10 +16,10 @@ private[streamjoin] object ParsedText {
       context: Array[QueryContext]
   ): ParseException = new ParseException(Some(text), at, at, condition, parameters, context)
 
-  /** The position itself: this version of Spark binds parameters after it has parsed. */
+  /** The position itself: this version of Spark binds parameters after parsing. */
   def withoutParameters(origin: Origin, position: Int): Int = position
 
-  /** The origin at the place of another. */
+  /** The origin with the position of another one. */
   def moved(origin: Origin, there: Origin): Origin = origin.copy(
     line = there.line,
     startPosition = there.startPosition,
@@ -28,7 +28,7 @@ private[streamjoin] object ParsedText {
     sqlText = there.sqlText
   )
 
-  /** A parser that edits a text before another parser reads it. */
+  /** A parser that edits a text and passes it to another parser. */
   abstract class EditingParser(delegate: ParserInterface) extends SparkSqlParser {
 
     protected def read[T <: TreeNode[_]](text: String)(parse: String => T): T

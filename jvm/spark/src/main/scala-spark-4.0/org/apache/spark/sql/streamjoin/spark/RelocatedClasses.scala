@@ -4,7 +4,7 @@ import org.apache.spark.sql.catalyst.expressions
 import org.apache.spark.sql.catalyst.plans.logical
 import org.apache.spark.sql.execution.streaming
 
-/** Aliases of classes that Spark 4.1 moved or renamed: as they are in 4.0. */
+/** Aliases of classes that Spark 4.1 has moved or renamed, for Spark 4.0. */
 private[streamjoin] trait RelocatedClasses {
 
   type CheckpointFileManager = streaming.CheckpointFileManager

@@ -4,7 +4,10 @@ import org.apache.hadoop.conf.Configuration
 import org.apache.spark.SparkEnv
 import org.apache.spark.sql.internal.SQLConf
 
-/** What state stores report to Spark's coordinator of state stores. This version of Spark takes no reports. */
+/**
+ * Reports of state stores to Spark's coordinator of state stores. This version of Spark accepts
+ * none.
+ */
 private[streamjoin] object StoreReports {
 
   def committed(

@@ -2,7 +2,7 @@ package org.apache.spark.sql.streamjoin.spark
 
 import org.apache.spark.sql.catalyst.expressions.{EvalMode, NumericEvalContext}
 
-/** How sums, differences and products treat overflow. */
+/** The overflow behavior of sums, differences and products. */
 private[streamjoin] object Arithmetic {
 
   type Context = NumericEvalContext

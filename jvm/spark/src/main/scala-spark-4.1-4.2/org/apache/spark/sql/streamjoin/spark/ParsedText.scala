@@ -6,7 +6,7 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.trees.{Origin, TreeNode}
 import org.apache.spark.sql.execution.SparkSqlParser
 
-/** Positions in a text of SQL, and the errors about them. */
+/** Positions in a SQL text, and errors at these positions. */
 private[streamjoin] object ParsedText {
 
   def error(
@@ -17,11 +17,11 @@ private[streamjoin] object ParsedText {
       context: Array[QueryContext]
   ): ParseException = new ParseException(Some(text), at, condition, parameters, context)
 
-  /** The position before Spark put the values of parameters into the text. */
+  /** The position before Spark substituted the values of parameters. */
   def withoutParameters(origin: Origin, position: Int): Int =
     origin.positionMapper.fold(position)(_.mapToOriginal(position))
 
-  /** The origin at the place of another in a text without parameters. */
+  /** The origin with the position of another one, which is in a text without parameters. */
   def moved(origin: Origin, there: Origin): Origin = origin.copy(
     line = there.line,
     startPosition = there.startPosition,
@@ -31,7 +31,7 @@ private[streamjoin] object ParsedText {
     positionMapper = None
   )
 
-  /** A parser that edits a text before another parser reads it. */
+  /** A parser that edits a text and passes it to another parser. */
   abstract class EditingParser(delegate: ParserInterface) extends SparkSqlParser {
 
     protected def read[T <: TreeNode[_]](text: String)(parse: String => T): T

@@ -5,7 +5,7 @@ import org.apache.spark.sql.catalyst.plans.logical
 import org.apache.spark.sql.execution.streaming.operators.stateful
 import org.apache.spark.sql.execution.streaming.{checkpointing, runtime, sinks}
 
-/** Aliases of classes that Spark 4.1 moved or renamed: as they are from 4.1 on. */
+/** Aliases of classes that Spark 4.1 has moved or renamed, for Spark 4.1 and later. */
 private[streamjoin] trait RelocatedClasses {
 
   type CheckpointFileManager = checkpointing.CheckpointFileManager

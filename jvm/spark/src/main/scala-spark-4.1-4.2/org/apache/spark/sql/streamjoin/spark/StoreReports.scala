@@ -6,7 +6,7 @@ import org.apache.hadoop.conf.Configuration
 import org.apache.spark.SparkEnv
 import org.apache.spark.sql.internal.SQLConf
 
-/** What state stores report to Spark's coordinator of state stores. */
+/** Reports of state stores to Spark's coordinator of state stores. */
 private[streamjoin] object StoreReports {
 
   /** Reports a commit, if Spark compares the commits of a batch. */
@@ -29,7 +29,7 @@ private[streamjoin] object StoreReports {
 
   def wantsSnapshots(conf: StateStoreConf): Boolean = conf.reportSnapshotUploadLag
 
-  /** Reports that a version is as cheap to read as it gets, within a run of a query. */
+  /** Reports a snapshot: a merged version, which a restart reads as fast. */
   def snapshot(env: SparkEnv, store: StateStoreId, run: String, version: Long): Unit = {
     StateStoreCoordinatorRef.forExecutor(env).snapshotUploaded(
       StateStoreProviderId(store, UUID.fromString(run)),

@@ -14,7 +14,7 @@ private[streamjoin] object CheckpointFiles {
   def offsets(session: SparkSession, folder: Path): OffsetSeqLog =
     new OffsetSeqLog(session, folder.toString, readOnly = true)
 
-  /** The metadata of an operator with a state, in format 2, at a batch. */
+  /** The metadata of a stateful operator, in format 2, at a batch. */
   def operatorMetadata(
       operator: Path,
       hadoopConf: Configuration,

@@ -3,7 +3,7 @@ package org.apache.spark.sql.streamjoin.spark
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.streaming.HasStreamingSourceIdentifyingName
 
-/** Names that a query gives its sources (`readStream.name`). */
+/** Names of the sources of a query (`readStream.name`). */
 private[streamjoin] object NamedSources {
 
   def nameOf(leaf: LogicalPlan): Option[String] = leaf match {

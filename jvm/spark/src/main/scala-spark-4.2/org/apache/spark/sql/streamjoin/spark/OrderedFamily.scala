@@ -4,7 +4,7 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.execution.streaming.state._
 import org.apache.spark.sql.types.StructType
 
-/** A column family of a RocksDB store that is read by ranges of its keys. */
+/** A column family of a RocksDB store that is read by key ranges. */
 private[streamjoin] final class OrderedFamily(
     store: StateStore,
     name: String,
@@ -15,7 +15,7 @@ private[streamjoin] final class OrderedFamily(
 
   store.createColFamilyIfAbsent(name, keySchema, valueSchema, encoder)
 
-  /** The pairs from one key to the last before another, in the order of the keys. */
+  /** The pairs from one key up to, but without, another, in the order of the keys. */
   def scan(from: UnsafeRow, until: UnsafeRow): StateStoreIterator[UnsafeRowPair] =
     store.rangeScan(Some(from), Some(until), name)
 

@@ -7,9 +7,10 @@ import scala.util.Try
 import org.apache.spark.sql.catalyst.trees.{Origin, TreeNode}
 
 /**
- * Corrects where a node of a plan stands in the text. Spark notes it when it makes the node and has no
- * way to change it; without this field positions are those of the edited text, and so is the text shown
- * with them.
+ * Changes the position of a plan node in the SQL text.
+ *
+ * Spark sets it when it creates the node, and has no method to change it. Without the change, error
+ * messages would have the edited text and positions in it.
  */
 private[streamjoin] object OriginOfNode {
 

@@ -1,12 +1,14 @@
 package org.apache.spark.sql.streamjoin.spark
 
 /**
- * Creates Spark's planner of a micro-batch. Its constructor has more parameters in later versions;
- * those get their defaults.
+ * Creates Spark's planner of a micro-batch. Later versions of its constructor have more parameters,
+ * which get their defaults.
  */
 private[streamjoin] object PlannerOfBatch {
 
-  /** @param known the arguments that every supported version takes, in order */
+  /**
+   * @param known the arguments that all supported versions have, in order
+   */
   def of(known: Any*): IncrementalExecution = {
     val constructor = classOf[IncrementalExecution].getConstructors.head
     val companion = Class.forName(s"${classOf[IncrementalExecution].getName}$$")

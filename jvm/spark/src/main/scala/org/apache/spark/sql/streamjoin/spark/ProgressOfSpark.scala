@@ -3,17 +3,17 @@ package org.apache.spark.sql.streamjoin.spark
 import org.apache.spark.sql.streaming.StateOperatorProgress
 
 /**
- * Makes Spark's progress report of an operator, whose constructor is another one in Spark 4.3: there
- * it is also told which metrics are readings, that stay, rather than counts of a batch.
+ * Creates Spark's progress report of an operator. The constructor in Spark 4.3 has another
+ * parameter: the names of those metrics that are gauges, not counters of a batch.
  */
 private[streamjoin] object ProgressOfSpark {
 
   private val constructor = classOf[StateOperatorProgress].getConstructors.head
 
   /**
-   * @param values the numbers of the report, in the order of the constructor
+   * @param values numbers of the report, in the order of the constructor
    * @param metrics the operator's own metrics
-   * @param readings those of `metrics` that are readings
+   * @param readings names of the gauges among `metrics`
    */
   def of(
       operator: String,

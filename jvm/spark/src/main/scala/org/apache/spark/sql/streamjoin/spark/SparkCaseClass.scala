@@ -1,12 +1,15 @@
 package org.apache.spark.sql.streamjoin.spark
 
 /**
- * Makes case classes of Spark's of which a later version has more parameters, all of them switches
- * that are off by default: their constructors of one version do not link with another.
+ * Creates Spark's case classes by reflection. Later versions have more parameters, so a constructor
+ * call compiled for one version does not link with another. All these parameters are flags, and
+ * false by default.
  */
 private[streamjoin] object SparkCaseClass {
 
-  /** @param known the arguments that every supported version takes, in order */
+  /**
+   * @param known the arguments that all supported versions have, in order
+   */
   def make[T](of: Class[T], known: AnyRef*): T = {
     val constructor = of.getConstructors.head
     val later = Seq.fill(constructor.getParameterCount - known.length)(Boolean.box(false))

@@ -6,11 +6,11 @@ import org.apache.spark.{ErrorClassesJsonReader, SparkThrowableHelper}
 import org.apache.spark.internal.Logging
 
 /**
- * Makes error conditions known to Spark's own table of them.
+ * Adds error conditions to Spark's own table.
  *
- * PySpark does not ask an exception for its text but looks the condition up there; what it does not
- * find comes out as an internal error in place of the message. There is no hook to add conditions,
- * hence the reflection. Where it fails, everything but `getMessage()` in Python still works.
+ * PySpark looks up the text of an exception in this table. A condition that is not there becomes an
+ * internal error without its message. Spark has no hook to add conditions, so this object uses
+ * reflection. If that fails, only `getMessage()` in Python is affected.
  */
 private[streamjoin] object SparksErrorTable extends Logging {
 

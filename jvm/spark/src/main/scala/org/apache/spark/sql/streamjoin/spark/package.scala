@@ -5,11 +5,11 @@ import org.apache.spark.sql.execution.streaming.state
 import org.apache.spark.{scheduler, shuffle, storage}
 
 /**
- * All contact with internals of Spark that change between its versions. Other packages import their names
- * from here; LayersSuite lists the exceptions.
+ * All contact with internals of Spark that change between its versions. Other packages import these
+ * names from here. LayersSuite lists the exceptions.
  *
- *  - Classes that this project's code uses as they are have aliases, for type and companion.
- *  - Where versions differ, an object or trait here has one interface, and a body in each folder
+ *  - Classes that need no adaptation have aliases, for type and companion.
+ *  - If versions differ, an object or trait here has one interface, and one body in each folder
  *    `scala-spark-*`.
  */
 package object spark extends spark.RelocatedClasses {
