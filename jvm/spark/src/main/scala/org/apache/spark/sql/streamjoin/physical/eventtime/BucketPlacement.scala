@@ -27,7 +27,8 @@ import io.streamjoin.model.Side
 import io.streamjoin.placement.{MaybePartition, Routing}
 
 /**
- * Assigns a row to the partition that owns it by its time bucket, and to that of its replica.
+ * Placement that assigns a row to the partition of its time bucket, and its replica to the
+ * partition of a neighbouring bucket.
  *
  * {{{
  *   buckets of 1 hour, partners at most 5 minutes apart
@@ -54,7 +55,9 @@ private[eventtime] final case class BucketPlacement(
 
 private[eventtime] object BucketPlacement {
 
-  /** The input of a join, brought to the partitions of its buckets if the routing has any. */
+  /**
+   * The input behind an exchange by time bucket; the input itself if the routing has no buckets.
+   */
   def over(input: SparkPlan, spec: StreamJoinSpec, side: Side, partitions: Int): SparkPlan =
     spec.routing match {
       case _: Routing.ByBuckets =>
@@ -62,7 +65,7 @@ private[eventtime] object BucketPlacement {
       case _ => input
     }
 
-  /** The partition of a row that goes by its key, as Spark's own shuffle has it. */
+  /** The partition ID of a row that is routed by its key, equal to that of Spark's shuffle. */
   def partitionOf(keys: Seq[Expression], partitions: Int): Expression = {
     val place = StatefulOpClusteredDistribution(keys, partitions).createPartitioning(partitions)
     place.asInstanceOf[HashPartitioning].partitionIdExpression
@@ -86,7 +89,7 @@ private final class BucketRows(
     new RowTimesReader(Array(column), Array(spec.times(column)), columns)
   }
 
-  /** The hash of the row's key, and the partition of its key, where there are keys. */
+  /** Computes the hash of the row's key and the partition of the key. None without an equality. */
   private val byKey: Option[UnsafeProjection] = Option.when(spec.equiKeys.nonEmpty) {
     val keys = spec.equiKeys.map(_.of(side))
     UnsafeProjection.create(
@@ -95,7 +98,7 @@ private final class BucketRows(
     )
   }
 
-  /** Where the row that came last has a replica, which comes next. */
+  /** The partition of the last row's replica, which the iterator emits next. */
   private var replica = MaybePartition.None
 
   override def hasNext: Boolean = replica.nonEmpty || rows.hasNext

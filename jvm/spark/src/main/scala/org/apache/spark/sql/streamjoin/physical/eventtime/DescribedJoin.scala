@@ -10,7 +10,7 @@ import org.apache.spark.sql.streamjoin.logical.plan.EquiKey
 
 import io.streamjoin.model.Side
 
-/** An event-time join as it is written beside its state. */
+/** The description of an event-time join that is stored beside its state. */
 private[physical] object DescribedJoin {
 
   def of(spec: StreamJoinSpec, format: StateFormat): JoinDescription = {

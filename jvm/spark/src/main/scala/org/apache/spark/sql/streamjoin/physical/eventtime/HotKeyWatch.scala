@@ -14,15 +14,16 @@ import io.streamjoin.join.eventtime.{HotKeyRule, TaskLoad}
 import io.streamjoin.placement.{HotKeys, ReachBuckets}
 
 /**
- * Which keys of one join are spread, batch by batch, in one run of its query; on the driver.
+ * Detection of hot keys for one join in one run of its query. Rows of a hot key are spread over the
+ * partitions by time bucket. Runs on the driver.
  *
  * {{{
- *   batch 16 runs            tasks tell which keys have most rows
- *   batch 17 is planned      more keys? written to the checkpoint; from here on the plan spreads them
+ *   batch 16 runs         tasks report their keys with most rows
+ *   batch 17 is planned   new hot keys: written to the checkpoint, and the plan spreads their rows
  *   batch 17 runs
  * }}}
  *
- * A run begins with what the checkpoint has, and finds no more before its first batch.
+ * A run starts with the hot keys of the checkpoint. It adds none before its first batch has run.
  */
 private[eventtime] final class HotKeyWatch(
     files: HotKeyFiles,
@@ -33,7 +34,7 @@ private[eventtime] final class HotKeyWatch(
   private var keys: Option[(Long, HotKeys)] = None
   private var told: Option[CollectionAccumulator[TaskLoad]] = None
 
-  /** @param rule by which more keys are found; none: there are to be no more */
+  /** @param rule detects further hot keys; none: the set of hot keys does not grow */
   def keysOf(batch: Long, rule: Option[HotKeyRule]): HotKeys = synchronized {
     val now = keys match {
       case Some((`batch`, same))                   => same
@@ -47,13 +48,13 @@ private[eventtime] final class HotKeyWatch(
     now
   }
 
-  /** A batch is about to run, whose tasks will tell what they see. */
+  /** Collects the load reports of the tasks of the next batch. */
   def listen(loads: CollectionAccumulator[TaskLoad]): Unit = synchronized {
     told = Some(loads)
   }
 
   private def found(batch: Long, known: HotKeys, rule: Option[HotKeyRule]) = {
-    // a task that was run twice has told the same twice
+    // a task that ran twice has reported twice
     val loads = told.toSeq.flatMap(_.value.asScala).map(l => l.partition -> l).toMap.values.toSeq
     val more = rule.toSeq.flatMap(_.found(loads, known, partitions))
     if (more.nonEmpty) {

@@ -12,13 +12,16 @@ import io.streamjoin.bounds.JoinBounds
 import io.streamjoin.model.{JoinType, Side}
 import io.streamjoin.placement.Routing
 
-/** What `explain` says of a join, in words. */
+/** The text of a join in `explain`. */
 private[physical] object JoinExplanation {
 
-  /** By the bounds, of which each analysis has its own: to say it again in each batch would cost a millisecond. */
+  /**
+   * Explanations by bounds, of which each analysis has its own instance. Without this cache, each
+   * batch would take a millisecond to build the text again.
+   */
   private val said = new WeakHashMap[JoinBounds, (Option[Attribute], ExplainedJoin)]
 
-  /** @param late the column by which late rows come out */
+  /** @param late the column with the reason of a late row, if the join emits late rows */
   def of(a: JoinAnalysis, late: Option[Attribute]): ExplainedJoin = said.synchronized {
     Option(said.get(a.bounds)).collect { case (`late`, same) => same }.getOrElse {
       val now = ExplainedJoin(lines(a, late), summary(a))
@@ -37,11 +40,11 @@ private[physical] object JoinExplanation {
   }
 
   private def summary(a: JoinAnalysis): String =
-    // how rows reach the partitions says it, too
+    // the description of the routing already says that no two rows can match
     if (a.bounds.contradictory && a.equiKeys.isEmpty) ""
     else new TimeWords(a).bounds.mkString(" and ")
 
-  /** How rows reach the partitions. */
+  /** Describes how the join distributes rows over partitions. */
   def routing(spec: StreamJoinSpec): String = spec.routing match {
     case Routing.ByKey if spec.equiKeys.isEmpty =>
       "no two rows can match: each goes to one partition"
@@ -70,7 +73,7 @@ private[physical] object JoinExplanation {
     s"buckets of ${widths.map(unit.words).mkString(" or ")} of ${times.mkString(", ")}"
   }
 
-  /** What each part of the condition is to the join. */
+  /** The role of each conjunct of the condition. */
   private def conjuncts(a: JoinAnalysis, times: TimeWords): Seq[String] =
     a.conjuncts.map { c =>
       val equality = Option.when(a.isEquality(c))("equality")

@@ -8,9 +8,16 @@ import io.streamjoin.join.eventtime.{Disorder, JoinCounters}
 import io.streamjoin.model.{Side, Watermarks}
 
 /**
- * What of a batch is the greatest rather than a sum: how far rows were behind their watermarks, by
- * column, by how little the closest pairs of a key missed their bounds, and how far rows ever were behind
- * the largest time before them, by column. As a vector of which the greatest over all partitions counts.
+ * The statistics of a batch that are maxima, as one vector. The driver takes the maximum over all
+ * partitions, element by element.
+ *
+ * {{{
+ *   per column   how far a row was behind the watermark
+ *   2 elements   by how little the closest pair of a key missed the bounds: too late, too early
+ *   per column   how far a row has ever been behind the largest time before it
+ * }}}
+ *
+ * A miss is stored negated, so that its maximum is the closest one.
  */
 private[physical] object JoinExtremes {
 
@@ -23,7 +30,7 @@ private[physical] object JoinExtremes {
       columns.indices.map(disorder.sketches.get(_).fold(0L)(_.greatest))
   }
 
-  /** As shown: in milliseconds, or in the unit of a column of numbers. */
+  /** The metrics of a batch, in milliseconds, or in the unit of a numeric column. */
   def metrics(spec: StreamJoinSpec, extremes: Array[Long]): Map[String, Long] = {
     val columns = for {
       (name, i) <- new ShownWatermarks(spec.times.expressions, spec.bounds).names
@@ -38,7 +45,7 @@ private[physical] object JoinExtremes {
     (columns ++ closestMiss(spec, extremes)).toMap
   }
 
-  /** The lag of each column that has one, in the same units. */
+  /** The lag of each column that has one, in the unit of [[metrics]]. */
   def lags(spec: StreamJoinSpec): Map[String, Long] =
     (for {
       (name, i) <- new ShownWatermarks(spec.times.expressions, spec.bounds).names
@@ -46,11 +53,11 @@ private[physical] object JoinExtremes {
       lag <- spec.times.lags.get(i)
     } yield s"lag.$name" -> unit.shown(lag)).toMap
 
-  /** How far a row of a column ever was behind the largest time before it. */
+  /** How far a row has ever been behind the largest time of its column before it. */
   def furthestEver(spec: StreamJoinSpec, extremes: Array[Long], column: Int): Long =
     extremes(spec.bounds.columns.length + 2 + column)
 
-  /** Positive where the right row's time was too late for the left row's. */
+  /** The distance is positive if the time of the right row was too late for the left row. */
   private def closestMiss(spec: StreamJoinSpec, extremes: Array[Long]): Option[(String, Long)] = {
     val n = spec.bounds.columns.length
     val misses = Seq(extremes(n) -> -1L, extremes(n + 1) -> 1L).collect {

@@ -6,9 +6,9 @@ import org.apache.spark.sql.streamjoin.physical.stateful.Program
 import io.streamjoin.model.BySide
 
 /**
- * A join as its tasks know it, whatever the batch.
+ * The part of a join task that does not depend on the batch.
  *
- * @param inputs the columns of the rows that come in
+ * @param inputs the columns of both inputs
  */
 private[physical] final case class JoinProgram(
     spec: StreamJoinSpec,
@@ -18,7 +18,7 @@ private[physical] final case class JoinProgram(
   override def ready(): JoinCode = new JoinCode(this)
 }
 
-/** The code of a join: how it looks at rows, and how they come out. */
+/** Generated code of a join: reads input rows and builds output rows. */
 private[physical] final class JoinCode(program: JoinProgram) extends Program.Ready {
   val spec: StreamJoinSpec = program.spec
   val inputs: BySide[Seq[Attribute]] = program.inputs

@@ -15,13 +15,13 @@ import io.streamjoin.model.Side
 import io.streamjoin.state.JoinState
 
 /**
- * What the tasks of one batch of a join by event time tell the driver.
+ * The accumulators through which the tasks of an event-time join report to the driver.
  *
- * @param common what the tasks of every stateful operator tell
+ * @param common the report of every stateful operator
  * @param furthest see [[JoinExtremes]]
  * @param sketched see [[StoredDisorder]]
- * @param held the earliest times of what is held, where an operator above asks for them
- * @param loads what the tasks see of their keys, where keys with many rows may be spread
+ * @param held the earliest times of the buffered rows, if an operator above requires them
+ * @param loads the load of each task by key, if the join may spread hot keys
  */
 private[physical] final case class JoinReport(
     common: BatchReport,
@@ -32,9 +32,10 @@ private[physical] final case class JoinReport(
 ) {
 
   /**
-   * What a partition has seen of its rows' times by the end of a batch: stored, and told to the driver.
+   * Stores the disorder of a partition at the end of a batch, and reports it to the driver.
    *
-   * @param ofColumn whether this partition's rows of a column count: of a copied input one partition's do
+   * @param ofColumn whether this partition counts the rows of a column; of a copied input, only one
+   *   partition does
    */
   def addTimes(
       partition: Int,
@@ -47,7 +48,7 @@ private[physical] final case class JoinReport(
     furthest.add(JoinExtremes.of(counters, disorder.seen))
   }
 
-  /** What a partition has seen of its keys by the end of a batch: the latest times stored, all told to the driver. */
+  /** Stores the latest times of a partition at the end of a batch, and reports its load. */
   def addLoad(partition: Int, numbers: StoredNumbers, load: StoredKeyLoad): Unit = {
     load.save(numbers)
     loads.foreach(_.add(load.told(partition)))
@@ -57,9 +58,10 @@ private[physical] final case class JoinReport(
 private[physical] object JoinReport {
 
   /**
-   * What a partition's metrics say of a batch of two inputs.
+   * The metrics of a partition in a batch of two inputs.
    *
-   * @param countsIn whether this partition counts what came of an input: of a copied one, one partition does
+   * @param countsIn whether this partition counts the rows of an input; of a copied input, only one
+   *   partition does
    */
   def rows(counters: JoinCounters, buffered: JoinState[UnsafeRow])(
       countsIn: Side => Boolean

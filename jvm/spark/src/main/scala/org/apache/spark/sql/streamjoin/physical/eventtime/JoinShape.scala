@@ -9,12 +9,13 @@ import io.streamjoin.join.eventtime.EarliestTimes
 import io.streamjoin.model.{BySide, Side}
 import io.streamjoin.state.Watched
 
-/** What a format must know of the rows that an event-time join holds. */
+/** The properties of the buffered rows of an event-time join that a state format requires. */
 private[eventtime] object JoinShape {
 
   /**
-   * @param own makes code that nobody else uses, where somebody asks for the earliest times held: in memory, a state
-   *   goes on from batch to batch with what it was made with
+   * @param own creates code that no other task uses, if an operator above requires the earliest
+   *   buffered times. State in memory keeps this code for all batches, so it cannot share the code
+   *   of a task
    */
   def of(code: JoinCode, own: Option[() => JoinCode]): StateShape = {
     val bounds = code.spec.bounds
@@ -35,7 +36,10 @@ private[eventtime] object JoinShape {
       )
   }
 
-  /** A quarter of what one row can match, so that a probe looks at little else. */
+  /**
+   * The time range of a stored group of rows: a quarter of the join interval, so that a probe reads
+   * few rows outside of its interval.
+   */
   private def spanOf(bounds: JoinBounds, side: Side): Long = bounds.probeWidth(side) match {
     case JoinBounds.Unbounded => 1L
     case width                => math.max(1L, width / 4)

@@ -16,14 +16,20 @@ import io.streamjoin.placement.Placement
 import io.streamjoin.state.JoinState
 
 /**
- * One batch of one partition of a join, from opening its state to committing it.
+ * Task of the event-time join: one batch of one partition, from opening the state to its commit.
  *
  * {{{
- *   watermarks before = stored          watermarks now = before, and what the batch brought
- *   left rows   --> late by before? partners in the store;  wait on the heap
- *   right rows  --> late by before? partners in the store and on the heap
- *   watermarks now --> evict, emit what never matched, write what is left, commit
+ *   W   watermarks at the end of the last batch, stored
+ *   W'  watermarks at the end of this batch
+ *
+ *   left rows    below W: late;  probe the right buffer;  buffered if a later row can match by W
+ *   right rows   below W: late;  probe the left buffer;   buffered if a later row can match by W'
+ *   W -> W'      evict rows, emit the unmatched ones, write the changes, commit
  * }}}
+ *
+ * The task reads all left rows first. So no left row of the batch follows a right row, and the task
+ * can judge a right row by W'. Example, orders joined with deliveries up to 30 minutes later, where
+ * W'(orders) = 12:25: the delivery of 12:20 probes the orders and is not buffered.
  */
 private[physical] final class JoinTask(
     program: HandedProgram[JoinCode],
@@ -77,7 +83,8 @@ private[physical] final class JoinTask(
         countsIn(spec.bounds.columns(column).side)
       }
       keys.foreach(report.addLoad(partitionId, state.numbers, _))
-      // below no join what is kept can also be met
+      // a join below may emit fewer rows than its watermark promises: then a matched row may find
+      // no further partner, and its time does not count
       report.held.foreach(_.add(
         operator.earliestBuffered ++
           operator.earliestUnmatched(side => watermarks.isOfJoin(side.other))

@@ -13,8 +13,8 @@ import io.streamjoin.join.eventtime.JoinOutput
 import io.streamjoin.model.Side
 
 /**
- * Output rows as Spark wants them, with the columns that are asked for: each overwrites the one before. Serves one task
- * at a time.
+ * Builds the output rows of a join with the required columns. Each row reuses the memory of the one
+ * before. Serves one task at a time.
  */
 private[physical] final class JoinedRowOutput(
     spec: StreamJoinSpec,
@@ -26,20 +26,20 @@ private[physical] final class JoinedRowOutput(
   private val lateRows = spec.output.late.map(new LateRowOutput(_, spec, left, right))
   private var answers: Side => Boolean = _ => false
 
-  /** For a task of whose partition late rows of some sides come out. */
+  /** Sets the sides whose late rows this task emits. */
   def answering(sides: Side => Boolean): JoinedRowOutput = {
     answers = sides
     this
   }
 
-  /** Lets go of the rows that came out last. */
+  /** Releases the rows of the last output. */
   def forget(): Unit = {
     pair(null, null)
     whole(null, null)
     lateRows.foreach(_.forget())
   }
 
-  /** Written by need, for many a batch gives nothing. */
+  /** Generated on first use, since many a batch emits no row. */
   private lazy val project = {
     val own = if (leftOnly) left else left ++ right
     UnsafeProjection.create(

@@ -11,7 +11,10 @@ import org.apache.spark.unsafe.types.UTF8String
 
 import io.streamjoin.model.Side
 
-/** Late rows as they come out: the columns of their own input, NULL in those of the other, and why. */
+/**
+ * Builds the output rows of late rows: the columns of their own input, NULL for those of the other,
+ * and the reason.
+ */
 private[physical] final class LateRowOutput(
     late: LateSpec,
     spec: StreamJoinSpec,
@@ -24,7 +27,7 @@ private[physical] final class LateRowOutput(
   private val sides = Side.both.map(s => s -> new OneSide(s)).toMap
   private val withReason = new JoinedRow
 
-  /** The same for all late rows of a batch, but for the column. */
+  /** Reasons by column and watermark. All late rows of a column share one in a batch. */
   private val reasons = mutable.Map.empty[(Int, Long), InternalRow]
 
   def late(side: Side, row: UnsafeRow, column: Int, watermark: Long): InternalRow = {
@@ -35,13 +38,13 @@ private[physical] final class LateRowOutput(
 
   def foundLate(side: Side, row: UnsafeRow): InternalRow = sides(side).passed(row)
 
-  /** Lets go of the rows of a batch. */
+  /** Releases the rows of a batch. */
   def forget(): Unit = {
     withReason(null, null)
     reasons.clear()
   }
 
-  /** As Spark writes a value of the column. */
+  /** The watermark as text, in Spark's format for the type of the column. */
   private def written(column: Int, watermark: Long): UTF8String = {
     val value = TimeUnit.of(spec.times(column).dataType).get.literal(watermark)
     Cast(value, StringType, Some(late.zone)).eval().asInstanceOf[UTF8String]
@@ -70,7 +73,10 @@ private[physical] final class LateRowOutput(
     private def ofOwn(column: Attribute): Option[Attribute] =
       own.find(_.exprId == column.exprId)
 
-    /** What a column of the other input shows: the key where both have one copy, or NULL. */
+    /**
+     * The value of a column of the other input: the key if the output has one column for both, else
+     * NULL.
+     */
     private def keyFor(column: Attribute): Expression =
       late.rows.sharedKeys.map(_.references).find(_.contains(column)).flatMap(both =>
         own.find(both.contains)

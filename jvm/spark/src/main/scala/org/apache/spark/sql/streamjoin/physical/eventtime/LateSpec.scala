@@ -3,7 +3,7 @@ package org.apache.spark.sql.streamjoin.physical.eventtime
 import org.apache.spark.sql.streamjoin.logical.plan.LateRows
 
 /**
- * The late rows that a join emits, for its tasks.
+ * Specification of the late rows that the tasks of a join emit.
  *
  * @param zone the time zone in which watermarks are written
  */

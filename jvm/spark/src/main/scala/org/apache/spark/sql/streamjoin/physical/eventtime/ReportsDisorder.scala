@@ -8,7 +8,7 @@ import org.apache.spark.util.CollectionAccumulator
 import io.streamjoin.bounds.JoinBounds
 import io.streamjoin.join.eventtime.TaskLoad
 
-/** A join by event time, which tells how far the rows of its columns come behind. */
+/** Physical operator of an event-time join that reports how far rows arrive out of order. */
 private[physical] trait ReportsDisorder extends JoinExec {
 
   protected def joinSpec: StreamJoinSpec
@@ -31,7 +31,7 @@ private[physical] trait ReportsDisorder extends JoinExec {
       loads: Option[CollectionAccumulator[TaskLoad]] = None
   ): JoinReport = JoinReport(report, furthest, sketched, held, loads)
 
-  /** Of a query that runs, also what it has seen. */
+  /** The explanation of the join, and the disorder that a running query has observed. */
   final override protected def explained: Seq[String] = joinSpec.said.lines ++ disorder.map(_.words)
 
   final override protected def shownReadings: Map[String, Long] =

@@ -12,14 +12,15 @@ import io.streamjoin.model.JoinType
 import io.streamjoin.placement.Routing
 
 /**
- * How the rows of a join without an equality reach its partitions: as they did when its checkpoint began, for
- * there they lie. It is looked up once in a query's run.
+ * The routing of a join without an equality. A query with a checkpoint keeps the routing that it
+ * started with, because its state is partitioned by it. The description in the checkpoint is read
+ * once in a run.
  */
 private[eventtime] object RoutingOfQuery {
 
   private val found = new PerOperator[Routing]
 
-  /** @param anew how they would, were there nothing yet */
+  /** @param anew the routing of a query without a checkpoint */
   def apply(
       anew: Routing,
       joinType: JoinType,
@@ -33,7 +34,10 @@ private[eventtime] object RoutingOfQuery {
           .getOrElse(anew)
       }
 
-  /** What is wrong with a description is said where the whole of it is compared, before the first batch. */
+  /**
+   * Ignores an invalid description. The check before the first batch compares all of it, and
+   * reports the error.
+   */
   private def of(joinType: JoinType, json: String): Option[Routing] = {
     val sameType =
       JoinDescription.fields(

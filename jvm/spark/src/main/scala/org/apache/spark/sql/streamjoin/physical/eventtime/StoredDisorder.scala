@@ -8,16 +8,17 @@ import io.streamjoin.join.eventtime.Disorder
 import io.streamjoin.watermark.DisorderSketch
 
 /**
- * The disorder of a join's columns since its query began: kept by each partition with its rows, so that a
- * restart goes on with it, and added up for the report of a batch. A checkpoint without it begins anew.
+ * The disorder of the columns of a join since the start of its query. Each partition stores it with
+ * its rows, so that a restart continues it. The driver adds the partitions up for the report of a
+ * batch. A checkpoint without these numbers starts at zero.
  *
  * {{{
- *   d<column>.has0, .has1   which of the buckets have rows, a bit for each
- *   d<column>.<bucket>      how many
+ *   d<column>.has0, .has1   bit set of the buckets with rows
+ *   d<column>.<bucket>      rows of the bucket
  *   d<column>.most          the greatest distance
  * }}}
  *
- * Names are short, for they are written with every version.
+ * Names are short because each version of the state contains them.
  */
 private[physical] final class StoredDisorder(val seen: Disorder) {
   import StoredDisorder._
@@ -38,7 +39,7 @@ private[physical] final class StoredDisorder(val seen: Disorder) {
     for ((column, sketch) <- seen.sketches) numbers.get(most(column)).foreach(sketch.raise)
   }
 
-  /** Writes what has changed. */
+  /** Writes the buckets that have changed. */
   def save(numbers: StoredNumbers): Unit =
     for ((column, sketch) <- seen.sketches) {
       val filled = sketch.filled
@@ -56,7 +57,8 @@ private[physical] final class StoredDisorder(val seen: Disorder) {
   /**
    * Rows by column and bucket, for the sum over partitions.
    *
-   * @param ofColumn whether this partition's rows of a column count: of a copied input one partition's do
+   * @param ofColumn whether this partition counts the rows of a column; of a copied input, only one
+   *   partition does
    */
   def counts(ofColumn: Int => Boolean): Map[String, Long] =
     for {
@@ -68,15 +70,15 @@ private[physical] final class StoredDisorder(val seen: Disorder) {
 
 private[physical] object StoredDisorder {
 
-  /** The share of the rows that is called most of them. */
+  /** The share of rows that the lag for most rows covers. */
   private val Most = 0.999
 
   private val Words = (DisorderSketch.Buckets + 63) / 64
 
   /**
-   * What all partitions have seen of each column since the query began, for people.
+   * The disorder of each column over all partitions since the start of the query, for display.
    *
-   * @param counts the sum of what the partitions count
+   * @param counts the sums of [[StoredDisorder.counts]] over the partitions
    */
   def of(spec: StreamJoinSpec, counts: Map[String, Long], extremes: Array[Long]): Seq[Seen] =
     for {
@@ -92,8 +94,8 @@ private[physical] object StoredDisorder {
     private def most: Long = sketch.covering(Most)
 
     /**
-     * The lags that would have kept most rows and all of them, and how many rows that stands on; in
-     * milliseconds, or in the unit of a column of numbers.
+     * The lags that would have covered most rows and all rows, and the number of rows. Lags are in
+     * milliseconds, or in the unit of a numeric column.
      */
     def readings: Seq[(String, Long)] = Seq(
       s"disorderRows.$name" -> sketch.rows,
@@ -109,7 +111,7 @@ private[physical] object StoredDisorder {
       s"lag of $name: $kept ${sketch.rows} rows; now ${unit.words(lag)}"
     }
 
-    /** Rounded up: a shorter lag would lose the row. */
+    /** Rounds up, since a shorter lag would drop the row. */
     private def shown(distance: Long): Long = -unit.shown(-distance)
   }
 

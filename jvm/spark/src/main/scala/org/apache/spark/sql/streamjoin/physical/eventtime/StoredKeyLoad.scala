@@ -6,18 +6,18 @@ import io.streamjoin.join.eventtime.{KeyLoad, TaskLoad}
 import io.streamjoin.model.{BySide, Side, Watermarks}
 
 /**
- * What a partition sees of its keys in a batch. The latest times are kept beside its rows, for a key can only be
- * spread after all rows that are held.
+ * The load of a partition by key in a batch. The latest times are stored beside the rows, because a
+ * hot key can only be spread from a time after all buffered rows.
  *
- * @param before the latest times of earlier batches; none: there are rows of a checkpoint that did not keep them,
- *   and as long as there are, no key of the partition is spread
+ * @param before the latest times of earlier batches. None if the checkpoint did not store them and
+ *   the partition has rows; then no key of the partition is spread
  */
 private[eventtime] final class StoredKeyLoad(before: Option[BySide[Long]]) {
   import StoredKeyLoad._
 
   val load = new KeyLoad(before.getOrElse(Nothing))
 
-  /** Writes what has changed. */
+  /** Writes the times that have changed. */
   def save(numbers: StoredNumbers): Unit =
     for (known <- before; side <- Side.both if load.latest(side) != known(side))
       numbers.put(latest(side), load.latest(side))
@@ -38,7 +38,7 @@ private[eventtime] object StoredKeyLoad {
 
   private def latest(side: Side): String = s"latest.${side.index}"
 
-  /** @param holdsRows whether the partition has rows as the batch begins */
+  /** @param holdsRows whether the partition has rows at the start of the batch */
   def open(numbers: StoredNumbers, holdsRows: Boolean): StoredKeyLoad = {
     val found = BySide.of(side => numbers.get(latest(side)))
     val known = Side.both.exists(found(_).nonEmpty) || !holdsRows

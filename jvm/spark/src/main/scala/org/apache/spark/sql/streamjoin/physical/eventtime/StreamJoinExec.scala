@@ -22,16 +22,28 @@ import io.streamjoin.placement.Routing
 import io.streamjoin.watermark.WatermarkPlan
 
 /**
- * The event-time join as a physical operator.
+ * Physical operator of the event-time join.
  *
  * {{{
- *   left input --(shuffle)--+                        1. both inputs have been read when the tasks are
- *                           +--> JoinTask             written: the batch's event times are known
- *   right input -(shuffle)--+    per partition        2. each task joins, evicts and commits
+ *   left input  --(shuffle)--+
+ *                            +--> JoinTask, per partition: join, evict, commit
+ *   right input --(shuffle)--+
  * }}}
  *
- * Works on driver and, through [[JoinTask]], on executors. Deterministic: a batch that is run again
- * from the same state and offsets gives the same rows.
+ * Both inputs are behind a shuffle. So the event times of the whole batch are known when Spark
+ * serializes the tasks of the join, and a task advances its watermarks in the same batch.
+ *
+ * Example, orders LEFT JOIN deliveries `ON d.time BETWEEN o.time AND o.time + 30 minutes`, with a
+ * lag of 0:
+ *
+ * {{{
+ *   batch 1   order 12:00      W(orders) 12:00                          buffered
+ *   batch 2   delivery 12:20   W(orders) 12:00, W(deliveries) 12:20     emits 12:00 with 12:20
+ *   batch 3   delivery 12:31   W(orders) 12:00, W(deliveries) 12:31     evicts the order
+ * }}}
+ *
+ * The operator is deterministic. A batch that runs again from the same state and offsets emits the
+ * same rows.
  */
 class StreamJoinExec(
     leftInput: SparkPlan,
@@ -65,7 +77,7 @@ class StreamJoinExec(
   override def outputPartitioning: Partitioning = spec.joinType match {
     case _ if spec.routing != Routing.ByKey =>
       UnknownPartitioning(getStateInfo.numPartitions)
-    // a late row is where its own key is, and has NULL for that of the other input
+    // a late row is in the partition of its own key, and has NULL for the key of the other input
     case _ if spec.output.late.nonEmpty && !spec.joinType.leftOnly =>
       UnknownPartitioning(getStateInfo.numPartitions)
     case joinType => partitionedAs(joinType)
@@ -89,7 +101,7 @@ class StreamJoinExec(
     case _ => new StreamJoinExec(left, right, batch, spec)
   }
 
-  /** How the rows of a batch go. */
+  /** The routing of the rows of a batch. */
   private def routing(info: StatefulOperatorStateInfo): Routing =
     hotKeyWatch(info) match {
       case Some(watch) =>
@@ -105,7 +117,7 @@ class StreamJoinExec(
       case None => RoutingOfQuery(spec.routing, spec.joinType, info, session)
     }
 
-  /** Where rows of a key can lie in one partition only, there is nothing to watch. */
+  /** None if all rows of a key must stay in one partition. */
   private def hotKeyWatch(info: StatefulOperatorStateInfo): Option[HotKeyWatch] =
     spec.hotBuckets
       .filter(_ => info.numPartitions > 1)
@@ -120,7 +132,7 @@ class StreamJoinExec(
 
   // ---- watermarks ----
 
-  /** Rows that come out are at most this much older than the slowest watermark below. */
+  /** Emitted rows are at most this much older than the slowest input watermark. */
   override def produceOutputWatermark(inputWatermarkMs: Long): Option[Long] =
     holdBackMs(spec.output.columns, passed).map(inputWatermarkMs - _)
 
@@ -134,13 +146,13 @@ class StreamJoinExec(
   @transient private var held: Option[EarliestTimes] = None
 
   /**
-   * Has the tasks tell the earliest times of what they hold, by column: of all rows, and of those that have met
-   * nothing; to be asked for before they run.
+   * Makes the tasks report the earliest times of their buffered rows by column: of all rows, and of
+   * the unmatched ones. Must be called before the tasks run.
    */
   private[physical] def watchHeld(): Unit =
     if (held.isEmpty) held = Some(registered(new EarliestTimes(2 * bounds.columns.length)))
 
-  /** Those times, once all tasks of the batch have run. */
+  /** The earliest times, complete when all tasks of the batch have run. */
   private[physical] def earliestBuffered: Option[WatermarkPlan.Buffered] = held.map { times =>
     val (all, unmatched) = times.value.toIndexedSeq.splitAt(bounds.columns.length)
     WatermarkPlan.Buffered(all, unmatched, spec.joinType.preserved)

@@ -10,8 +10,8 @@ import org.apache.spark.sql.streamjoin.logical.plan.StreamJoinInput
 import org.apache.spark.sql.streamjoin.physical.stateful.{FromSources, InLoopBelow}
 
 /**
- * The input of a join, with columns that may be NULL where they may be so in any batch. It does nothing
- * to rows.
+ * Physical operator at the input of a join that makes the columns nullable which may be NULL in any
+ * batch. It passes rows through unchanged.
  */
 case class StreamJoinInputExec(present: Set[ExprId], sources: Seq[String], child: SparkPlan)
     extends InLoopBelow
@@ -34,7 +34,7 @@ case class StreamJoinInputExec(present: Set[ExprId], sources: Seq[String], child
   override def doConsume(ctx: CodegenContext, input: Seq[ExprCode], row: ExprCode): String =
     consume(ctx, input)
 
-  /** Whoever reads a column has it computed. */
+  /** The operator reads no column itself. Its consumer evaluates the columns that it reads. */
   override def usedInputs: AttributeSet = AttributeSet.empty
 
   override protected def withNewChildInternal(newChild: SparkPlan): StreamJoinInputExec =

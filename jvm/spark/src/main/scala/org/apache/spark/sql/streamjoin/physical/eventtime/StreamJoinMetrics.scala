@@ -2,7 +2,7 @@ package org.apache.spark.sql.streamjoin.physical.eventtime
 
 import org.apache.spark.sql.streamjoin.physical.stateful.{Figure, OperatorMetrics}
 
-/** What a join tells of a batch, in Spark's user interface and in the query's progress. */
+/** The metrics of an event-time join, in Spark's user interface and in the query's progress. */
 private[physical] object StreamJoinMetrics {
 
   val figures: OperatorMetrics = new OperatorMetrics(

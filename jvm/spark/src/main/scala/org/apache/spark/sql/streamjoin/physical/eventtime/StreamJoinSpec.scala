@@ -12,10 +12,10 @@ import io.streamjoin.watermark.{JoinWatermarks, WatermarkPlan}
 /**
  * The event times of a join.
  *
- * @param bases where the watermarks start, in the order in which they are stored
+ * @param bases the source columns of the watermarks, in the order in which they are stored
  * @param expressions the expression behind each column of the bounds
- * @param zones the time zones of the session that the bounds depend on
- * @param zoned what of the inputs' keys and times depends on one
+ * @param zones the session time zones that the bounds depend on
+ * @param zoned the parts of the inputs' keys and times that depend on a time zone
  */
 private[streamjoin] final case class JoinTimes(
     bases: Seq[BaseColumn],
@@ -29,7 +29,7 @@ private[streamjoin] final case class JoinTimes(
 
   def apply(column: Int): Expression = expressions(column)
 
-  /** The lags of those columns whose watermarks follow from their own values alone. */
+  /** The lags of the columns whose watermarks depend on their own values alone. */
   def lags: Map[Int, Long] = watermarks.inputs.zipWithIndex.collect {
     case (WatermarkPlan.Base(i), column) => bases(i) -> column
   }.collect { case (base: BaseColumn.Imposed, column) => column -> base.lag }.toMap
@@ -38,8 +38,8 @@ private[streamjoin] final case class JoinTimes(
 /**
  * The output of a join.
  *
- * @param columns the columns that it may have
- * @param required those that a query above it reads, in the order of the output
+ * @param columns the columns that the join could emit
+ * @param required the columns that the query above it reads, in the order of the output
  * @param late how late rows are emitted; none: they are dropped
  */
 private[streamjoin] final case class JoinOutput(
@@ -49,20 +49,20 @@ private[streamjoin] final case class JoinOutput(
 )
 
 /**
- * The words of `explain` on a join.
+ * The text of a join in `explain`.
  *
  * @param lines the lines below the node
- * @param summary the bounds of the times, for the line of the node
+ * @param summary the time bounds, for the line of the node
  */
 private[streamjoin] final case class ExplainedJoin(lines: Seq[String], summary: String)
 
 /**
- * What the tasks of a join need to know of its analysis.
+ * Specification of an event-time join for its tasks.
  *
- * @param residual what of the condition a probe does not settle
- * @param filters the conjuncts on one input alone
- * @param said what `explain` says of the bounds
- * @param routing how rows reach the partitions
+ * @param residual the part of the condition that remains after the probe
+ * @param filters the conjuncts that reference one input only
+ * @param said the text in `explain`
+ * @param routing how rows are distributed over partitions
  */
 private[streamjoin] final case class StreamJoinSpec(
     joinType: JoinType,
@@ -77,10 +77,10 @@ private[streamjoin] final case class StreamJoinSpec(
 
   def bounds: JoinBounds = times.bounds
 
-  /** The keys whose rows are spread; none: all rows of a key are in one partition. */
+  /** The hot keys, whose rows are spread. None: all rows of a key are in one partition. */
   def hotKeys: Option[HotKeys] = Some(routing).collect { case Routing.ByKeyAndTime(_, hot) => hot }
 
-  /** By which rows of a key can be spread; none: they can not be. */
+  /** The time buckets by which rows of a hot key can be spread. None: they cannot be spread. */
   def hotBuckets: Option[ReachBuckets] = hotKeys.map(_.buckets).orElse(
     Option.when(equiKeys.nonEmpty && routing == Routing.ByKey)(
       bounds.buckets(bothCopied = Routing.single(joinType).isEmpty)
@@ -90,7 +90,7 @@ private[streamjoin] final case class StreamJoinSpec(
 
 private[streamjoin] object StreamJoinSpec {
 
-  /** @param timeBuckets whether rows that meet by their times alone may go by these */
+  /** @param timeBuckets whether a join without an equality may be routed by time bucket */
   def of(
       analysis: JoinAnalysis,
       output: JoinOutput,
@@ -110,7 +110,7 @@ private[streamjoin] object StreamJoinSpec {
     )
   }
 
-  /** Where no two rows can match, none need to meet: each goes to one partition. */
+  /** If no two rows can match, no rows need to meet, and each one is routed to one partition. */
   private def routing(analysis: JoinAnalysis, timeBuckets: Boolean): Routing = {
     val single = Routing.single(analysis.joinType)
     val hasKey = analysis.equiKeys.nonEmpty || analysis.bounds.contradictory

@@ -11,8 +11,9 @@ import io.streamjoin.model.Side
 import io.streamjoin.placement.{MaybePartition, Routing}
 
 /**
- * Looks at Spark's rows with generated code. One instance serves one task at a time. To write such code costs more
- * than a small batch takes to run it, so it is written by need, and kept ([[JoinProgram]]).
+ * Reads the rows of Spark for the join, with generated code. One instance serves one task at a
+ * time. Code generation takes longer than a small batch, so code is generated on first use and
+ * reused ([[JoinProgram]]).
  */
 private[physical] final class UnsafeJoinRows(
     spec: StreamJoinSpec,
@@ -49,10 +50,10 @@ private[physical] final class UnsafeJoinRows(
       case None            => true
     }
 
-  /** Lets go of the rows that were looked at last. */
+  /** Releases the last rows that were read. */
   def forget(): Unit = pair(null, null): Unit
 
-  /** Nothing where key and times leave nothing to ask. */
+  /** None if the key and the times leave no residual condition. */
   private def pairs(residual: Expression): Option[BasePredicate] =
     Option.when(residual != Literal.TrueLiteral)(
       Predicate.create(residual, leftOutput ++ rightOutput)
