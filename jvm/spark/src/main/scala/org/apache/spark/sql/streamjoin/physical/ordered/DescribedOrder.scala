@@ -6,13 +6,13 @@ import org.json4s.JsonDSL._
 import org.json4s.jackson.JsonMethods.{compact, render}
 
 /**
- * An order as it is written beside its state, in JSON: by what its rows are held back, and where
- * watermarks start. What rows of one time are sorted by may change.
+ * The description of an ordered output that is stored beside its state, in JSON: the event time and
+ * the sources of its watermark. It omits the tie-breakers, because a query may change them.
  */
 private[ordered] object DescribedOrder {
 
   def json(spec: OrderSpec, format: StateFormat): String = {
-    // ids differ with each run, aliases with the optimizer
+    // expression IDs differ in each run, and qualifiers depend on the optimizer
     val time = spec.time.transform { case a: Attribute => a.withQualifier(Nil) }
     compact(
       render(

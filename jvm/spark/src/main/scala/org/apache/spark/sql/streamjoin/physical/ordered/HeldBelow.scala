@@ -9,19 +9,25 @@ import io.streamjoin.bounds.JoinBounds
 import io.streamjoin.watermark.WatermarkPlan
 
 /**
- * The joins below an order whose rows reach it in the batch in which they come out: what they hold tells
- * how early a row can be that is still to come.
+ * The joins below an ordered output whose rows reach it in the same batch. Their buffered rows
+ * determine how early a row that is still to come can be.
  *
- * Joins below another stateful operator are not among them, for that may hold rows of its own.
+ * Joins below another stateful operator do not count, since that operator may buffer their rows.
  */
 private[ordered] final class HeldBelow private (joins: Seq[StreamJoinExec]) {
 
   def isEmpty: Boolean = joins.isEmpty
 
-  /** Has them tell what they hold; to be asked for before they run. */
+  /**
+   * Makes the joins report the earliest times of their buffered rows. Must be called before they
+   * run.
+   */
   def watch(): Unit = joins.foreach(_.watchHeld())
 
-  /** How the time below which nothing can come any more follows, once all their tasks have run. */
+  /**
+   * The plan of the time below which no row can follow. Requires that all tasks of the joins have
+   * run.
+   */
   def remaining(watermark: WatermarkPlan): WatermarkPlan =
     WatermarkPlan.remaining(watermark, held)
 
@@ -33,9 +39,9 @@ private[ordered] object HeldBelow {
 
   val nothing: HeldBelow = new HeldBelow(Nil)
 
-  /** @param watermark how that of the time comes about */
+  /** @param watermark the plan of the watermark of the event time */
   def of(input: SparkPlan, watermark: WatermarkPlan): HeldBelow = {
-    // bounds are how a join is known; a plan may have one twice, and below another operator
+    // bounds identify a join; a plan may contain a join twice, once below another stateful operator
     val known = all(input).map(_.spec.bounds)
     new HeldBelow(joins(input).filter { j =>
       known.count(_ eq j.spec.bounds) == 1 && WatermarkPlan.contains(watermark, j.spec.bounds)

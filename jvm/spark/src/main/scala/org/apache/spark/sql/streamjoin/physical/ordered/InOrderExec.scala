@@ -7,7 +7,10 @@ import org.apache.spark.sql.catalyst.plans.physical.Partitioning
 import org.apache.spark.sql.execution.{SparkPlan, UnaryExecNode}
 import org.apache.spark.sql.streamjoin.logical.plan.ClaimedOrder
 
-/** Says the order of its rows by the columns of the analysis, as far as the plan below keeps it. */
+/**
+ * Physical operator that declares the order of its rows in terms of the query's columns, as far as
+ * the plan below preserves that order. Rows pass through unchanged.
+ */
 case class InOrderExec(claimed: ClaimedOrder, child: SparkPlan) extends UnaryExecNode {
 
   override def nodeName: String = "InOrder"
@@ -19,7 +22,7 @@ case class InOrderExec(claimed: ClaimedOrder, child: SparkPlan) extends UnaryExe
 
   override def outputPartitioning: Partitioning = child.outputPartitioning
 
-  /** A key that the plan below has lost is missing there, and so are those after it. */
+  /** The plan below lacks a key that it does not preserve, and all keys after it. */
   override def outputOrdering: Seq[SortOrder] = claimed.order.take(child.outputOrdering.length)
 
   override protected def doExecute(): RDD[InternalRow] = child.execute()

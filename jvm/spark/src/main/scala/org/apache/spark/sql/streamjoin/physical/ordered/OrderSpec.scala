@@ -10,18 +10,19 @@ import org.apache.spark.sql.streamjoin.physical.stateful.WatermarkWords
 import io.streamjoin.watermark.WatermarkPlan
 
 /**
- * What the tasks of an order need to know.
+ * Specification of an ordered output for its tasks.
  *
- * @param order the time first, ascending; then what rows of one time are sorted by
- * @param column what the metrics call the time
- * @param scope how far the order reaches
- * @param byHeld whether rows come out as soon as joins below hold nothing before them
- * @param bases where the watermarks start, in the order in which they are stored
- * @param watermark how that of the time comes about
- * @param zoned what of the time depends on the time zone of the session
- * @param sources identities of the sources of the rows
- * @param summary what rows are ordered by, in a few words
- * @param explained the order, in words
+ * @param order the event time, ascending; then the tie-breakers
+ * @param column the name of the event time in metrics
+ * @param scope the rows among which the order holds
+ * @param byHeld whether rows may be emitted before the watermark passes them, if the joins below
+ *   buffer no earlier row
+ * @param bases the source columns of the watermarks, in the order in which they are stored
+ * @param watermark the plan of the watermark of the event time
+ * @param zoned the parts of the event time that depend on the session time zone
+ * @param sources the identities of the sources of the rows
+ * @param summary the order in a few words
+ * @param explained the order in `explain`
  */
 private[physical] final case class OrderSpec(
     order: Seq[SortOrder],
@@ -38,7 +39,7 @@ private[physical] final case class OrderSpec(
 
   def time: Expression = order.head.child
 
-  /** Whether rows of one time are sorted further. */
+  /** Whether rows with equal times have a tie-breaker. */
   def tied: Boolean = order.length > 1
 
   def unit: TimeUnit = TimeUnit.of(time.dataType).get

@@ -13,18 +13,18 @@ import io.streamjoin.model.Watermarks
 import io.streamjoin.watermark.WatermarkPlan
 
 /**
- * One batch of one partition of an order, from opening its state to committing it: what comes out, in
- * no order yet.
- *
- * @param remaining how the time below which nothing can come any more follows from the watermarks of
- *   the sources
+ * Task of the ordered output: one batch of one partition, from opening the state to its commit. The
+ * emitted rows are not sorted yet.
  *
  * {{{
- *   limit before = stored      limit now = nothing that remains is below it
- *   rows --> late by before? reached by now? --> out
- *                            else held back
- *   limit now --> rows of earlier batches --> out;   write what is left, commit
+ *   L   limit of the last batch, stored     L'  limit of this batch: no later row is below it
+ *
+ *   new rows       below L: late;   reached by L': emitted;   else buffered
+ *   buffered rows                   reached by L': emitted
+ *   at the end     write the changes, commit
  * }}}
+ *
+ * @param remaining computes the limit from the watermarks of the sources
  */
 private[ordered] final class OrderTask(
     spec: OrderSpec,
@@ -35,14 +35,14 @@ private[ordered] final class OrderTask(
     report: BatchReport
 ) extends Serializable {
 
-  /** What comes out, in no order. */
+  /** The emitted rows, in no order. */
   def run(partitionId: Int, input: Iterator[InternalRow]): Iterator[InternalRow] =
     numbered(partitionId, input).map(_.row)
 
   /**
-   * The same, each with the number of the range of its times, in whose order it is to be.
+   * The emitted rows, in no order, with the numbers of their time buckets.
    *
-   * @return each overwrites the one before
+   * @return one object, reused for each row
    */
   def numbered(
       partitionId: Int,
@@ -69,7 +69,7 @@ private[ordered] final class OrderTask(
       state.commit(report, counts, base, Array(limit))
       Iterator.empty
     }
-    // what a projection below computes is one row that shows one after another
+    // a projection below may emit rows in another format
     val unsafe = UnsafeProjection.create(output, output)
     val out = report.emitted
     val come = input

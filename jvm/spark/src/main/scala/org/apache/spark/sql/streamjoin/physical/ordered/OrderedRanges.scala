@@ -12,19 +12,18 @@ import org.apache.spark.sql.streamjoin.physical.exchange.{
 }
 
 /**
- * Brings rows that carry the number of their range of times into partitions of which each is above
- * those before it. How many, and where one ends, is decided by how many bytes there are: what is little
- * is one partition.
+ * Range-partitions rows by time bucket: each partition is above the ones before it. The number of
+ * partitions follows from the size of the rows. A small batch has one.
  */
 private[ordered] object OrderedRanges {
 
   private val LeastBytes = 1L << 20
 
   /**
-   * Runs the rows up to their exchange and reads that by ranges.
+   * Runs the map stage of the exchange, and reads its output by ranges.
    *
-   * @param input rows with the number of their range
-   * @param single whether one partition is wanted, however large
+   * @param input rows with the numbers of their buckets
+   * @param single whether one partition is required, of any size
    */
   def of(input: ExchangeInput, single: Boolean, conf: SQLConf): RDD[InternalRow] = {
     val context = input.rows.context
@@ -37,7 +36,7 @@ private[ordered] object OrderedRanges {
     exchange.rows(0, ranges(bytes, wanted))
   }
 
-  /** Neighbours together, as long as they have no more than the bytes that are wanted. */
+  /** Combines neighbouring buckets up to the wanted size. */
   private[ordered] def ranges(bytes: Array[Long], wanted: Long): Seq[(Int, Int)] = {
     val ends = mutable.ArrayBuffer.empty[Int]
     var size = 0L

@@ -7,27 +7,27 @@ import org.apache.spark.sql.streamjoin.physical.exchange.{NumberedRow, RowPacker
 import org.apache.spark.sql.streamjoin.spark.StorageLevel
 
 /**
- * Rows that have been computed and wait in their partitions until all of them have been. They are blocks of Spark's
- * own storage, in memory and else on the local disk: a shuffle would write, compress and read each of them to bring it
- * to where it is.
+ * Cached rows that wait in their partitions until all partitions have been computed. Spark stores
+ * them as blocks in memory, or else on the local disk. A shuffle would write, compress and read
+ * each row, although it stays in its partition.
  *
- * A block that is lost is computed again, as the rows of a shuffle would be.
+ * Spark computes a lost block again, as it does for a shuffle.
  */
 private[ordered] final class RowsInPlace private (packed: RDD[UnsafeRow], fields: Int) {
 
-  /** Each row overwrites the one before. */
+  /** The rows, in one reused object per partition. */
   def rows: RDD[InternalRow] = {
     val columns = fields
     packed.mapPartitionsInternal(_.flatMap(RowPacker.rows(_, columns)))
   }
 
-  /** Gives them up; who asks for them all the same has them computed again. */
+  /** Releases the blocks. A later reader would compute the rows again. */
   def free(): Unit = packed.unpersist(blocking = false)
 }
 
 private[ordered] object RowsInPlace {
 
-  /** @param fields how many columns a row has */
+  /** @param fields the number of columns */
   def run(rows: RDD[InternalRow], fields: Int): RowsInPlace = {
     val packed = rows
       .mapPartitionsInternal(inChunks)
@@ -36,7 +36,7 @@ private[ordered] object RowsInPlace {
     new RowsInPlace(packed, fields)
   }
 
-  /** Rows in chunks, in the order in which they come, each in no more memory than it needs. */
+  /** Packs rows into chunks, in arrival order. Each chunk is copied to its exact size. */
   private[ordered] def inChunks(rows: Iterator[InternalRow]): Iterator[UnsafeRow] = {
     val pair = new NumberedRow
     new RowPacker(1, LargestChunk).chunks(rows.map(pair.to(0, _))).map(_._2.copy())

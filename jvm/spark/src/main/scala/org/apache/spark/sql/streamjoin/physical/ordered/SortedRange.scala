@@ -5,8 +5,8 @@ import org.apache.spark.sql.catalyst.expressions.{Attribute, RowOrdering, Unsafe
 import org.apache.spark.sql.streamjoin.physical.exchange.{RowSorter, RowsByBytes}
 
 /**
- * The rows of one range of times, sorted: by the time, by what else is asked for, and what is then
- * still equal by its bytes, so that a batch that is run again comes out alike.
+ * Sorts the rows of a range of times: by the time, then by the tie-breakers, then by their bytes.
+ * The last step makes a batch deterministic that runs again.
  */
 private[ordered] final class SortedRange(spec: OrderSpec, output: Seq[Attribute])
     extends Serializable {
@@ -17,7 +17,7 @@ private[ordered] final class SortedRange(spec: OrderSpec, output: Seq[Attribute]
       val times = new TimedRows(spec, output)
       val sorter = RowSorter.create(
         output,
-        // a window counts as its end; where it is the same for two rows, they are compared
+        // the number of a window is its end; the order compares windows with the same end
         row => if (times.isTimeless(row)) Long.MinValue else times.time(row),
         new WithBytes(RowOrdering.create(spec.order, output))
       )
@@ -25,7 +25,7 @@ private[ordered] final class SortedRange(spec: OrderSpec, output: Seq[Attribute]
     }
 }
 
-/** Rows that an order finds equal, by their bytes. */
+/** Order that compares rows by their bytes if `order` finds them equal. */
 private[ordered] final class WithBytes(order: Ordering[InternalRow]) extends Ordering[UnsafeRow] {
 
   override def compare(a: UnsafeRow, b: UnsafeRow): Int = {

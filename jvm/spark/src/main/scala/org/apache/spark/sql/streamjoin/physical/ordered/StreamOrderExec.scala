@@ -20,21 +20,31 @@ import io.streamjoin.join.ordered.{OrderOperator, TimeBuckets}
 import io.streamjoin.model.{Side, Watermarks}
 
 /**
- * The rows of a stream in the order of an event time, as a physical operator.
+ * Physical operator of the ordered output: emits the rows of a stream by event time.
  *
  * {{{
- *   input --(shuffle)--> OrderTask           1. the input has been read: the batch's event times are
- *                        per partition           known, and what all tasks of the joins below, which
- *                            |                   the driver has run, still hold
- *                     range of times         2. each task holds rows back, and commits
- *                            |               3. what came out goes by ranges of its times to
- *                        SortedRange             partitions, the first of which has the first rows
+ *   input --(shuffle)--> OrderTask --(time bucket)--> SortedRange
+ *                        buffers rows, commits        sorts a range of times
  * }}}
  *
- * An order that reaches no further than each partition is sorted where it was held back.
+ * When the input has been read, the driver knows the event times of the batch, and the earliest
+ * rows that the joins below still buffer. So a task knows the limit below which no later row can
+ * be, and emits the rows that the limit has reached. They are range-partitioned by time, and the
+ * first partition has the earliest rows.
  *
- * Ranges need no look at the rows: what comes out lies below one limit. No row has a partition of its
- * own to be held back in, so rows stay where they are if there are as many partitions as in the state.
+ * Example, with a lag of 5 minutes:
+ *
+ * {{{
+ *   batch 1   12:07, 12:03, 12:01   limit 12:02   emits 12:01
+ *   batch 2   12:04, 12:12          limit 12:07   emits 12:03, 12:04, 12:07; buffers 12:12
+ *   batch 3   12:05                 limit 12:07   late, dropped
+ * }}}
+ *
+ * With [[OrderScope.EachPartition]] the emitted rows are sorted where they were buffered.
+ *
+ * No emitted row is beyond the limit, so the ranges are chosen without sampling. A row may be
+ * buffered in any partition, so no shuffle is needed if the input has as many partitions as the
+ * state.
  */
 class StreamOrderExec(child: SparkPlan, batch: BatchInfo, val spec: OrderSpec)
     extends StatefulBinaryExec(child, ExplainedLine(spec.explained.last), batch)
@@ -59,7 +69,7 @@ class StreamOrderExec(child: SparkPlan, batch: BatchInfo, val spec: OrderSpec)
     case OrderScope.EachPartition => left.outputPartitioning
   }
 
-  /** That of each partition. A window counts as its end, by which Spark does not sort. */
+  /** The order of each partition. A window is ordered by its end, which Spark cannot express. */
   override def outputOrdering: Seq[SortOrder] =
     if (TimeUnit.isWindow(spec.time.dataType)) Nil else spec.order
 
@@ -113,7 +123,7 @@ class StreamOrderExec(child: SparkPlan, batch: BatchInfo, val spec: OrderSpec)
 
   override protected def figures: OperatorMetrics = StreamOrderExec.Figures
 
-  /** The ranges in which rows come out are an exchange of their own. */
+  /** The operator contains its own exchange by time bucket. */
   override protected def furtherMetrics: Map[String, SQLMetric] = StreamExchangeExec.metrics(this)
 
   // ---- execution ----
@@ -124,7 +134,7 @@ class StreamOrderExec(child: SparkPlan, batch: BatchInfo, val spec: OrderSpec)
       if (spec.byHeld) HeldBelow.of(input, spec.watermark) else HeldBelow.nothing
     below.watch()
     val arrived = arrivals("aheadRows" -> input)
-    // the rows of a shuffle wait in it; where each partition has its own order, none waits
+    // a shuffle stores its rows itself; other rows wait in storage until all joins below have run
     val waiting =
       Option.when(!below.isEmpty && !JoinInputs.isShuffle(input)) {
         RowsInPlace.run(input.execute(), left.output.length)

@@ -11,7 +11,7 @@ import org.apache.spark.sql.streamjoin.physical.stateful.TimeReader
 
 import io.streamjoin.join.ordered.OrderedRows
 
-/** Reads the time of rows, as it is or computed. */
+/** Reads the event time of a row, from a column or a computed expression. */
 private[ordered] final class TimedRows(spec: OrderSpec, output: Seq[Attribute])
     extends OrderedRows[UnsafeRow] {
 
