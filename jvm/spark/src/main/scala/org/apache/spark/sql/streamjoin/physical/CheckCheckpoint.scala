@@ -29,12 +29,12 @@ import org.apache.spark.sql.streamjoin.spark.StreamingCheckpointConstants.{
 }
 
 /**
- * Compares a query with its checkpoint when the query is started.
+ * Compares a query with its checkpoint when the query starts.
  *
- * Spark compares stateful operators with their metadata when it plans the first batch of a run, and
- * plans no batch while no rows arrive. This check plans the query at its start, as the first batch
- * will, and compares it with the stored descriptions. It writes nothing, and leaves every other failure
- * to the first batch.
+ * Spark compares stateful operators with their metadata when it plans the first batch of a run. It
+ * plans no batch while no rows arrive. So this check plans the query at its start, as the first
+ * batch will, and compares the plan with the stored descriptions. It writes nothing, and leaves
+ * every other failure to the first batch.
  */
 private[streamjoin] final class CheckCheckpoint(session: SparkSession)
     extends (LogicalPlan => Unit)
@@ -55,7 +55,7 @@ private[streamjoin] final class CheckCheckpoint(session: SparkSession)
   private def folder(w: WriteToStream, name: String): Path =
     new Path(w.resolvedCheckpointLocation, name)
 
-  /** Whether a batch has started, and a stateful operator has metadata of the version used here. */
+  /** Whether a batch has started, and an operator has state metadata of the supported version. */
   private def hasState(w: WriteToStream): Boolean = {
     val (offsets, state) = (folder(w, DIR_NAME_OFFSETS), folder(w, DIR_NAME_STATE))
     val files = CheckpointFileManager.create(state, classicSession.sessionState.newHadoopConf())
@@ -81,7 +81,7 @@ private[streamjoin] final class CheckCheckpoint(session: SparkSession)
     }
   }
 
-  /** The query's plan in a batch in which every source has rows. */
+  /** The query's plan for a batch in which every source has rows. */
   private def planned(
       w: WriteToStream,
       own: classic.SparkSession,

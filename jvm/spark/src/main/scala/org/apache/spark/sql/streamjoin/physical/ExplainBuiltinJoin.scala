@@ -13,10 +13,10 @@ import org.apache.spark.sql.streamjoin.physical.stateful.ExplainedLine
 import org.apache.spark.sql.streamjoin.spark.StreamingSymmetricHashJoinExec
 
 /**
- * Says in `explain` why a join stayed Spark's although it was to be replaced.
+ * Columnar rule that explains why Spark's stream-stream join was not replaced.
  *
- * It stands among the columnar rules because those are what Spark lets an extension do to the plan of
- * a batch of a stream once all operators are in it.
+ * Spark applies the columnar rules of an extension to the plan of each streaming batch when all
+ * operators are in place. No other hook of an extension runs that late.
  */
 object ExplainBuiltinJoin extends ColumnarRule {
 
@@ -46,7 +46,9 @@ object ExplainBuiltinJoin extends ColumnarRule {
     }
 }
 
-/** A join of Spark's, and why it is not this project's. Rows pass as they are. */
+/**
+ * Wraps Spark's own join to show in `explain` why it was not replaced. Rows pass through unchanged.
+ */
 case class BuiltinJoinExec(reason: Seq[String], child: SparkPlan) extends UnaryExecNode {
 
   override def nodeName: String = "StreamJoin not used"

@@ -19,16 +19,16 @@ import org.apache.spark.sql.streamjoin.physical.exchange.{ByKey, StreamExchangeE
 import org.apache.spark.sql.streamjoin.physical.ordered.StreamOrderExec
 
 /**
- * Replaces Spark's exchange below this project's operators, where rows go by the hash of a key, and the sort by
- * that hash above it. Each row goes to the same partition.
+ * Columnar rule that replaces Spark's hash exchange below this project's operators, and the sort by
+ * key hash above it. Each row is routed to the same partition as before.
  *
  * {{{
- *   Sort [hash(id)]                      StreamExchange hashpartitioning(id, 200), sorted by hash(id)
- *   +- Exchange hashpartitioning(id, 200)
+ *   Sort [hash(id)]                          StreamExchange hashpartitioning(id, 200),
+ *   +- Exchange hashpartitioning(id, 200)      sorted by hash(id)
  * }}}
  *
- * Among the columnar rules for the reason of [[ExplainBuiltinJoin]]: exchanges are there, nothing is compiled yet,
- * and none stands for another yet.
+ * At the time of the columnar rules the exchanges are planned, nothing is compiled, and no exchange
+ * is reused yet. See [[ExplainBuiltinJoin]] for these rules.
  */
 object PlanExchanges extends ColumnarRule {
 

@@ -56,7 +56,7 @@ import org.apache.spark.sql.streamjoin.physical.stateful.{
   ImposeOrderExec
 }
 
-/** Plans this project's logical nodes. */
+/** Planner strategy for this project's logical nodes. */
 case class StreamJoinStrategy(session: SparkSession) extends SparkStrategy {
 
   override def apply(plan: LogicalPlan): Seq[SparkPlan] = {
@@ -86,8 +86,8 @@ case class StreamJoinStrategy(session: SparkSession) extends SparkStrategy {
   }
 
   /**
-   * @param asked what of it comes out
-   * @param condition on its output
+   * @param asked the projection above the join
+   * @param condition the filter above the join
    */
   private def planChanges(
       j: ChangelogJoin,
@@ -106,7 +106,10 @@ case class StreamJoinStrategy(session: SparkSession) extends SparkStrategy {
     ImposeOrderExec(o.id, o.column, o.lag, latest.getOrElse(Long.MaxValue), rejects, child)
   }
 
-  /** Spark's own watermark of the column is right below; the optimizer may have put something on it. */
+  /**
+   * Plans Spark's watermark operator with a cap. It is right below [[ImposeOrder]], or below
+   * projections and filters that the optimizer has pushed between them.
+   */
   private def believed(
       plan: LogicalPlan,
       column: Attribute,
@@ -121,7 +124,10 @@ case class StreamJoinStrategy(session: SparkSession) extends SparkStrategy {
     case other => planLater(other)
   }
 
-  /** Columns that come out as they are asked for leave nothing to do for a projection. */
+  /**
+   * If the projection only selects columns, the join emits them in that order, and the projection
+   * does nothing.
+   */
   private def required(list: Seq[NamedExpression], j: StreamJoin): Seq[Attribute] = {
     val columns = list.collect { case a: Attribute => a }
     if (columns.length == list.length && AttributeSet(columns).size == list.length) columns

@@ -10,11 +10,11 @@ import org.apache.spark.sql.execution.metric.SQLMetric
 /**
  * An input of a shuffle.
  *
- * @param rows each with the number of its partition
- * @param partitions above all numbers
- * @param fields how many columns a row has
- * @param bytes of its rows, as Spark shows it
- * @param count of its rows
+ * @param rows rows with partition numbers
+ * @param partitions the number of partitions
+ * @param fields the number of columns
+ * @param bytes metric of the size of the rows
+ * @param count metric of the number of rows
  */
 private[physical] final case class ExchangeInput(
     @transient rows: RDD[NumberedRow],
@@ -25,10 +25,10 @@ private[physical] final case class ExchangeInput(
 ) {
 
   /**
-   * In a task.
+   * The rows with the partition numbers of the shuffle. Runs in a task.
    *
    * @param first the number of the input's first partition
-   * @return each overwrites the one before
+   * @return one object, reused for each row
    */
   def numbered(
       rows: Iterator[NumberedRow],
@@ -43,8 +43,8 @@ private[physical] final case class ExchangeInput(
 }
 
 /**
- * The rows of several inputs, each with the number of its partition. The partitions of an input come
- * after those of the one before.
+ * RDD of the rows of several inputs with their partition numbers. The partitions of the inputs
+ * follow each other, in the order of the inputs.
  *
  * {{{
  *   left    0   1          tasks   0: left 0, right 0
@@ -52,8 +52,11 @@ private[physical] final case class ExchangeInput(
  *                                  2: right 2
  * }}}
  *
- * A task has a partition of each input if there are then as many tasks as cores, and no partition has
- * a preferred machine. Else it has one partition of one input.
+ * A task reads a partition of each input under two conditions. Else it reads one partition of one
+ * input.
+ *
+ * - There are at least as many tasks as cores.
+ * - No partition has a preferred location.
  */
 private[exchange] final class ExchangeInputs(spark: SparkContext, inputs: Seq[ExchangeInput])
     extends RDD[NumberedRow](spark, Nil) {
@@ -71,7 +74,7 @@ private[exchange] final class ExchangeInputs(spark: SparkContext, inputs: Seq[Ex
     tasks.zipWithIndex.map { case (parts, i) => new PartsOfInputs(i, rows, parts) }.toArray
   }
 
-  /** The partitions of inputs that each task has. */
+  /** The partitions that each task reads, as pairs of input and partition. */
   @transient private lazy val tasks: IndexedSeq[Seq[(Int, Int)]] = {
     val all = inputs.indices.flatMap { input =>
       inputs(input).rows.partitions.indices.map(input -> _)
@@ -96,7 +99,7 @@ private[exchange] final class ExchangeInputs(spark: SparkContext, inputs: Seq[Ex
     }
 }
 
-/** @param of which partition of which input, in the order of the inputs */
+/** @param of pairs of input and partition, in the order of the inputs */
 private final class PartsOfInputs(
     override val index: Int,
     @transient rows: Seq[RDD[NumberedRow]],
@@ -107,7 +110,10 @@ private final class PartsOfInputs(
 
   private def now = of.map { case (input, partition) => input -> rows(input).partitions(partition) }
 
-  /** As Spark's own partitions that stand on others: those may have been replaced. */
+  /**
+   * Refreshes the parent partitions, as Spark's own partitions do: a checkpoint of the parent may
+   * have replaced them.
+   */
   private def writeObject(out: ObjectOutputStream): Unit = {
     parts = now
     out.defaultWriteObject()

@@ -6,8 +6,8 @@ import org.apache.spark.sql.catalyst.plans.QueryPlan
 import org.apache.spark.sql.catalyst.plans.physical.{HashPartitioning, Partitioning}
 
 /**
- * A row with the number of its partition. One object shows one row after another, and no number is
- * boxed: there is one for each row of a batch.
+ * A row with its partition number. An iterator reuses one object for all rows, and the number is
+ * not boxed.
  */
 private[physical] final class NumberedRow extends Product2[Int, InternalRow] {
   var number = 0
@@ -26,26 +26,27 @@ private[physical] final class NumberedRow extends Product2[Int, InternalRow] {
   override def canEqual(other: Any): Boolean = other.isInstanceOf[NumberedRow]
 }
 
-/** Assigns the rows of an exchange to partitions. */
+/** Assignment of the rows of an exchange to partitions. */
 private[physical] trait ExchangePlacement extends Serializable {
 
   def partitioning: Partitioning
 
   /**
-   * In a task: each row with its partition, once for each partition that it goes to.
+   * The rows with their partition numbers. A row with replicas is repeated, once for each
+   * partition. Runs in a task.
    *
-   * @return each overwrites the one before
+   * @return one object, reused for each row
    */
   def numbered(
       rows: Iterator[InternalRow],
       columns: Seq[Attribute]
   ): Iterator[NumberedRow]
 
-  /** The same for all inputs that differ only in the ids of their columns. */
+  /** The same placement for all inputs that differ only in expression IDs. */
   def canonicalized(columns: Seq[Attribute]): ExchangePlacement = this
 }
 
-/** Assigns a row to the partition of its key, as Spark's own exchange does. */
+/** Placement by key hash, as in Spark's own exchange. */
 private[physical] final case class ByKey(partitioning: HashPartitioning)
     extends ExchangePlacement {
 

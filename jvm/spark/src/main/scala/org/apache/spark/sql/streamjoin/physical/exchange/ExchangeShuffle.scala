@@ -17,22 +17,22 @@ import org.apache.spark.{
 }
 
 /**
- * One shuffle for several inputs of an operator, so that a batch has one stage before it, and its tasks one
- * output each.
+ * One shuffle for all inputs of an operator. So a batch has one map stage, and each map task has
+ * one output.
  *
  * {{{
- *   partitions of the shuffle    0 .. n-1   n .. 2n-1   2n
- *   rows of                      left       right       none: see PackingWriter
+ *   partition of the shuffle   0 .. n-1   n .. 2n-1   2n
+ *   rows of                    left       right       none: see PackingWriter
  * }}}
  *
- * Rows are packed into chunks. Outputs of few rows need no files: they come to the driver with the results
- * of the map tasks, and go with the tasks that read them, which Spark writes out when all map outputs are
- * there.
+ * Rows are packed into chunks. A small map output is inline instead of in a file: it reaches the
+ * driver with the result of its map task. Spark serializes the reading tasks when all map outputs
+ * are complete, and these tasks carry the inline rows.
  *
- * On the driver.
+ * Lives on the driver.
  *
- * @param first of each input, the number of its first partition
- * @param inline the outputs that need no files; none: all are in files
+ * @param first the number of each input's first partition
+ * @param inline the inline map outputs; none: all outputs are in files
  */
 private[physical] final class ExchangeShuffle private (
     inputs: Seq[ExchangeInput],
@@ -43,19 +43,19 @@ private[physical] final class ExchangeShuffle private (
 
   private val mappers = shuffle.rdd.getNumPartitions
 
-  /** Which outputs were inline when a task was written last. */
+  /** The inline map outputs when the last task was serialized. */
   private val last = new AtomicReference(Option.empty[MapIds])
 
-  /** Whether all map outputs are there. */
+  /** Whether all map outputs are complete. */
   def isWritten: Boolean = SparkEnv.get.mapOutputTracker match {
     case t: MapOutputTrackerMaster => t.getNumAvailableOutputs(shuffle.shuffleId) == mappers
     case _                         => false
   }
 
   /**
-   * Runs the inputs up to the shuffle.
+   * Runs the map stage.
    *
-   * @return how many bytes there are of each partition of the shuffle
+   * @return the bytes of each partition of the shuffle
    */
   def run(): Array[Long] = {
     val written =
@@ -73,7 +73,7 @@ private[physical] final class ExchangeShuffle private (
   /**
    * The rows of an input by ranges of its partitions.
    *
-   * @param ranges of each, the first partition and the one behind the last
+   * @param ranges the first partition (inclusive) and the last one (exclusive) of each range
    */
   def rows(input: Int, ranges: Seq[(Int, Int)]): RDD[InternalRow] =
     new ExchangedRows(
@@ -85,8 +85,8 @@ private[physical] final class ExchangeShuffle private (
     )
 
   /**
-   * The rows of some partitions in the map outputs that are inline, of those that count now. Where an output
-   * is missing none is told of it: a task learns of that as it would of one in files.
+   * The rows of some partitions in the inline map outputs that Spark has registered. If an output
+   * is missing, the reading task detects that, as it does for an output in a file.
    */
   private def small(from: Int, until: Int): InlinePart = {
     val told = inline.get.value
@@ -95,7 +95,7 @@ private[physical] final class ExchangeShuffle private (
     val count = register.withMapStatuses(_.filter(_ != null).map(_.mapId)).filter(told.contains)
     val ids = MapIds.of(count)
     if (last.getAndSet(Some(ids)).exists(_ != ids)) {
-      // what executors are told is kept, also where a late attempt has come in the place of another
+      // the tracker caches the serialized statuses, even if a late attempt has replaced another one
       register.invalidateSerializedMapOutputStatusCache()
     }
     InlinePart(
@@ -111,7 +111,9 @@ private[physical] final class ExchangeShuffle private (
 
 private[physical] object ExchangeShuffle {
 
-  /** @param most how many bytes of all map outputs together may be inline; none: they are in files */
+  /**
+   * @param most the most bytes of all inline map outputs together; none: all outputs are in files
+   */
   def of(
       context: SparkContext,
       inputs: Seq[ExchangeInput],
@@ -127,7 +129,7 @@ private[physical] object ExchangeShuffle {
     val shuffle = new ShuffleDependency[Int, InternalRow, InternalRow](
       rows,
       new ByNumber(first.last + 1),
-      // of chunks: who reads their rows knows how many columns they have
+      // for chunks; the reader knows the number of columns of their rows
       new UnsafeRowSerializer(0),
       None,
       None,

@@ -17,19 +17,22 @@ import org.apache.spark.{
 import org.apache.spark.sql.streamjoin.spark.{MetadataFetchFailedException, ShuffleBlockId}
 
 /**
- * One input behind a shuffle of several, in its partitions: rows of inline map outputs, which came with the task
- * ([[InlinePart]]), and those of the others, in files as ever.
+ * RDD of one input behind a shuffle of several. A task reads the inline map outputs that it carries
+ * ([[InlinePart]]), and then the other ones from files.
  *
- * Map tasks may run again after a task was written, when an executor is lost, and what was inline may then be in
- * files or the other way round where an input is not the same each time. So a task looks up which outputs are
- * inline as Spark's register of them has it while it runs, before it asks for the files and again after it: if
- * those are not the ones that it has, it fails as if an output were lost, and is written anew. What was the same
- * before and after was so in between, for no attempt of a map task counts a second time.
+ * If an executor is lost, Spark runs map tasks again after a reading task was serialized. An output
+ * of an input that is not deterministic can then change between inline and file. So the task asks
+ * Spark's map output tracker which outputs are inline, before and after it opens the files:
  *
- * @param mappers how many map outputs there are
- * @param ranges of the partitions of the shuffle, each with the one behind its last
- * @param fields how many columns a row has
- * @param inline gives the rows of a range that are in no file, on the driver; none: all are in files
+ * - Equal to the outputs that it carries: no output changed in between, because Spark never
+ *   registers one attempt of a map task twice.
+ * - Different: the task fails as if an output was lost, and Spark serializes it again.
+ *
+ * @param mappers the number of map outputs
+ * @param ranges the first partition of the shuffle (inclusive) and the last one (exclusive), by
+ *   task
+ * @param fields the number of columns
+ * @param inline the inline rows of a range, on the driver; none: all outputs are in files
  */
 private[exchange] final class ExchangedRows(
     shuffle: ShuffleDependency[Int, InternalRow, InternalRow],
@@ -95,11 +98,11 @@ private[exchange] final class ExchangedRows(
 private[exchange] object ExchangedRows {
 
   /**
-   * In a task.
+   * Checks the inline map outputs in a task.
    *
-   * @param told the partition that says which map outputs are inline
-   * @param inline those of which the task has the rows
-   * @throws MetadataFetchFailedException if others are inline by now
+   * @param told the partition whose size marks an inline map output
+   * @param inline the map outputs whose rows the task carries
+   * @throws MetadataFetchFailedException if other map outputs are inline now
    */
   def check(tracker: MapOutputTracker, shuffle: Int, told: Int, inline: MapIds): Unit = {
     val now = tracker
@@ -109,7 +112,7 @@ private[exchange] object ExchangedRows {
       .toArray
     if (MapIds.of(now) != inline) {
       tracker match {
-        // an executor goes by what it was told at first, which may be what is outdated
+        // an executor caches the first statuses that it fetched, which may be outdated
         case ofExecutor: MapOutputTrackerWorker => ofExecutor.unregisterShuffle(shuffle)
         case _                                  => ()
       }
@@ -123,14 +126,17 @@ private[exchange] object ExchangedRows {
 }
 
 /**
- * The rows of a partition that go with the task that reads it.
+ * The rows of a partition that its reading task carries.
  *
- * @param mapIds of all map outputs that are inline
- * @param rows of those with rows for the partition
+ * @param mapIds the IDs of all inline map outputs
+ * @param rows the bytes of each one with rows for the partition
  */
 private[exchange] final case class InlinePart(mapIds: MapIds, rows: Array[Array[Byte]])
 
-/** @param now asked on the driver whenever a task is written for it; null: nothing is inline */
+/**
+ * @param now the inline rows, evaluated on the driver when a task is serialized; null: no output is
+ *   inline
+ */
 private[exchange] final class ExchangedPart(
     override val index: Int,
     val from: Int,
@@ -140,13 +146,13 @@ private[exchange] final class ExchangedPart(
 
   private var come: Option[InlinePart] = None
 
-  /** In a task. */
+  /** The inline rows, in a task. */
   def inline: Option[InlinePart] = come
 
   private def writeObject(out: ObjectOutputStream): Unit = {
     if (now != null) come = Some(now())
     out.defaultWriteObject()
-    // the driver keeps the partition, and what it carries only once
+    // the driver keeps the partition; without this it would keep the rows as well
     if (now != null) come = None
   }
 }

@@ -8,10 +8,10 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.unsafe.Platform
 
 /**
- * Rows with a number each, as they come, in pages of [[SizedRows]].
+ * Rows with their hashes in arrival order, in pages of [[SizedRows]].
  *
  * {{{
- *   row i   number, place --> page and offset
+ *   row i   hash, place --> page and offset
  * }}}
  */
 private[exchange] final class HashedPart {
@@ -27,7 +27,7 @@ private[exchange] final class HashedPart {
 
   def length: Int = count
 
-  /** How many bytes it takes. */
+  /** The bytes in use. */
   def bytes: Long = held + 16L * hashes.length
 
   def add(hash: Long, row: UnsafeRow): Unit = {
@@ -54,9 +54,10 @@ private[exchange] final class HashedPart {
   def hash(i: Int): Long = hashes(i)
 
   /**
-   * Reads all rows once as they lie, which memory foresees, for they will be read in another order, which it does not.
+   * Reads all rows once in the order of memory, which the prefetcher of the CPU recognizes. The
+   * sorted order that follows is random to it.
    *
-   * @return a number that means nothing, so that the reads are not left out
+   * @return a number without meaning, so that the compiler does not remove the reads
    */
   def bringNear(): Long = {
     var read = 0L
@@ -73,19 +74,20 @@ private[exchange] final class HashedPart {
     read
   }
 
-  /** Shows a row, until its bytes are given up. */
+  /** Points `row` to a row, valid while the pages are. */
   def show(i: Int, row: UnsafeRow): Unit = {
     val page = pages((places(i) >>> 32).toInt)
     SizedRows.show(page, Platform.BYTE_ARRAY_OFFSET + (places(i) & 0xffffffffL), row)
   }
 
   /**
-   * The rows in ascending order of their numbers; those of one number as they came.
+   * The rows in ascending order of their hashes. Rows of one hash keep their arrival order.
    *
-   * @param shared how many of the upper bits all of the numbers have alike
+   * @param shared the number of upper bits that all hashes have in common
    */
   def inOrder(shared: Int): Array[Int] = {
-    // the upper bits of the number, then that of the row: most of the order comes of sorting plain numbers
+    // a key has the upper bits of the hash and the index of the row, so a sort of plain numbers
+    // does most of the work
     val rowBits = 64 - java.lang.Long.numberOfLeadingZeros(math.max(count - 1, 1).toLong)
     val keys = new Array[Long](count)
     var i = 0

@@ -2,9 +2,9 @@ package org.apache.spark.sql.streamjoin.physical.exchange
 
 import org.apache.spark.sql.catalyst.InternalRow
 
-/** Rows that come with the number by which they are sorted: whoever needs it has it. */
+/** Rows with the hash by which they are sorted, so that a reader need not compute it again. */
 private[physical] trait HashedRows extends Iterator[InternalRow] {
 
-  /** That of the row that came last. */
+  /** The hash of the last row. */
   def hash: Long
 }

@@ -8,11 +8,11 @@ import org.apache.spark.sql.streamjoin.StreamJoinConf
 import org.apache.spark.util.AccumulatorV2
 
 /**
- * The outputs of a shuffle's map tasks that were so few rows that they came with the results of the tasks: by
- * the number that Spark gives to each attempt of a map task, the rows of each partition ([[RowPacker]]).
+ * Accumulator of the inline map outputs of a shuffle: the bytes of each partition ([[RowPacker]]),
+ * by the ID of the map task attempt.
  *
- * It is more than one attempt of a task that may tell. Which of them counts is in Spark's register of map
- * outputs, as for those that are in files.
+ * Several attempts of a map task may add their output. Spark's map output tracker decides which one
+ * counts, as it does for outputs in files.
  */
 private[exchange] final class InlineOutputs
     extends AccumulatorV2[(Long, Array[Array[Byte]]), Map[Long, Array[Array[Byte]]]] {
@@ -33,23 +33,23 @@ private[exchange] final class InlineOutputs
     synchronized { outputs ++= more }
   }
 
-  /** Tasks are written on one of Spark's threads, their results are taken in on another. */
+  /** Synchronized: Spark serializes tasks in one thread, and merges their results in another. */
   override def value: Map[Long, Array[Array[Byte]]] = synchronized(outputs)
 }
 
 private[physical] object InlineOutputs {
 
   /**
-   * Of all map outputs together that are inline: they go through the driver, and a partition's with its task, which
-   * Spark calls very large from 1,000 KiB on.
+   * The most bytes of all inline map outputs together. They pass through the driver, and the bytes
+   * of a partition through its reading task. Spark warns of a task from 1,000 KiB on.
    */
   private val MostBytes = 900L << 10
 
-  /** How many bytes may be inline; none: all outputs are in files. */
+  /** The most bytes that may be inline; none: all outputs are in files. */
   def most(conf: SQLConf): Option[Long] =
     Option.when(conf.getConf(StreamJoinConf.StreamExchange) && isSparksOwn)(MostBytes)
 
-  /** Whether map outputs are where Spark's own code leaves them, and each attempt of a task has a number. */
+  /** Whether Spark's default shuffle is in use, with a unique ID for each attempt of a map task. */
   private def isSparksOwn: Boolean = Option(SparkEnv.get).exists { env =>
     env.shuffleManager.getClass == classOf[SortShuffleManager] &&
     !env.conf.get(PUSH_BASED_SHUFFLE_ENABLED) &&

@@ -3,14 +3,14 @@ package org.apache.spark.sql.streamjoin.physical.exchange
 import java.util.Arrays
 
 /**
- * Different numbers, as the ranges that they make: few where they follow each other, as those of the tasks of a
- * stage do, however many there are.
+ * Set of distinct numbers, stored as ranges. The IDs of the tasks of one stage are consecutive, so
+ * a few ranges suffice for any number of tasks.
  *
  * {{{
  *   3 4 5 9   -->   3 6   9 10
  * }}}
  *
- * @param bounds of each range, in ascending order, the first number and the one behind the last
+ * @param bounds the first number (inclusive) and the last one (exclusive) of each range, ascending
  */
 private[exchange] final class MapIds private (private val bounds: Array[Long])
     extends Serializable {

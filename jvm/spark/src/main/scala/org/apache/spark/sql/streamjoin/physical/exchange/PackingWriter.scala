@@ -5,15 +5,15 @@ import org.apache.spark.{ShuffleDependency, SparkEnv, TaskContext}
 import org.apache.spark.sql.streamjoin.spark.{MapStatus, ShuffleWriteProcessor}
 
 /**
- * Writes the output of a map task in chunks, and not at all if it is inline.
+ * Shuffle writer that packs rows into chunks, and writes no file if the output is inline.
  *
  * {{{
- *   partitions         0   1   ..   n-1    n
- *   in files           bytes of each       0     as Spark has it
- *   inline             0   0   ..   0      1     nobody looks for a file
+ *   partition     0   1   ..   n-1    n
+ *   in a file     bytes of each       0
+ *   inline        0   0   ..   0      1     no file is read
  * }}}
  *
- * @param inline takes an output that is small, and how many bytes that is; none: all outputs are in files
+ * @param inline receives outputs of at most this many bytes; none: all outputs are in files
  */
 private[exchange] final class PackingWriter(inline: Option[(InlineOutputs, Long)])
     extends ShuffleWriteProcessor {
@@ -47,7 +47,7 @@ private[exchange] final class PackingWriter(inline: Option[(InlineOutputs, Long)
 
 private[exchange] object PackingWriter {
 
-  /** What Spark's register of map outputs has of one that is inline, by partition. */
+  /** The sizes by partition with which an inline output is registered in Spark. */
   def sizes(partitions: Int): Array[Long] = {
     val sizes = new Array[Long](partitions)
     sizes(partitions - 1) = 1L

@@ -10,10 +10,10 @@ import org.apache.spark.sql.catalyst.expressions.{
 import org.apache.spark.sql.catalyst.plans.physical.HashPartitioning
 
 /**
- * Which partition a row goes to, asked of one row after the other in one task.
+ * Computes the partition of a row, for the rows of one task.
  *
- * To generate the code for it takes as long as the expression takes for some thousand rows as it is, though the code
- * has been compiled: of the first rows the expression itself is asked.
+ * To generate code takes as long as to interpret the expression for some thousand rows, even if the
+ * code is compiled already. So the first rows are interpreted.
  */
 private[exchange] final class PartitionOfRow(
     partitioning: HashPartitioning,
@@ -35,6 +35,6 @@ private[exchange] final class PartitionOfRow(
 
 private[exchange] object PartitionOfRow {
 
-  /** Rows for which no code is worth while. */
+  /** The number of rows for which code generation does not pay. */
   private[exchange] val AsItIs = 1000
 }

@@ -10,7 +10,10 @@ import org.apache.spark.sql.catalyst.expressions.{
 import org.apache.spark.sql.streamjoin.logical.plan.KeyHash
 import org.apache.spark.sql.types._
 
-/** The hash of some columns of a row, [[KeyHash]]. Numbers and times are read where they are; for others code is generated. */
+/**
+ * Hash of the key columns of a row, see [[KeyHash]]. Integers and times are hashed in place, other
+ * types with generated code.
+ */
 private[physical] sealed abstract class RowHash {
   def apply(row: UnsafeRow): Long
 }
@@ -30,7 +33,7 @@ private[physical] object RowHash {
   private val LongBytes = 8
   private val IntBytes = 4
 
-  /** How many bytes of a value are hashed; 0: that is not so simple. */
+  /** The hashed bytes of a value; 0: the type requires generated code. */
   private def width(of: DataType): Int = of match {
     case LongType | TimestampType | TimestampNTZType => LongBytes
     case IntegerType | DateType                      => IntBytes

@@ -6,16 +6,18 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.unsafe.Platform
 
 /**
- * Rows by the number of the partition that they go to, as bytes ([[SizedRows]]).
+ * Packs rows into bytes by partition number ([[SizedRows]]).
  *
  * {{{
- *   few rows    all of a number are one array of bytes
- *   more        chunks of rows of one number, in their order: whatever moves a row moves a chunk, at the
- *               price of one. Spark writes the size of each row, and reads it back byte by byte
+ *   small output    one array of bytes per number
+ *   large output    chunks of rows with one number, in arrival order
  * }}}
  *
- * @param count above all numbers
- * @param largest how many bytes a chunk has at most, if it has several rows
+ * Spark handles a chunk like one row. For single rows it would write the size of each one, and read
+ * it byte by byte.
+ *
+ * @param count the number of partitions
+ * @param largest the most bytes of a chunk with several rows
  */
 private[physical] final class RowPacker(count: Int, largest: Int = RowPacker.LargestChunk) {
   import RowPacker._
@@ -26,7 +28,7 @@ private[physical] final class RowPacker(count: Int, largest: Int = RowPacker.Lar
   private var all = 0L
   private var rowCount = 0L
 
-  /** How many bytes have been added. */
+  /** The bytes of all added rows. */
   def size: Long = all
 
   def rows: Long = rowCount
@@ -42,18 +44,18 @@ private[physical] final class RowPacker(count: Int, largest: Int = RowPacker.Lar
     rowCount += 1
   }
 
-  /** By number; null where there is no row. */
+  /** The bytes by number; null if it has no rows. */
   def toBytes: Array[Array[Byte]] = Array.tabulate(count) { number =>
     if (packed(number) == null) null else Arrays.copyOf(packed(number), ends(number))
   }
 
-  /** Those that were added, and those that follow, in chunks, each with its number. */
+  /** All rows in chunks with their numbers: the added rows, then those of `rows`. */
   def chunks(
       rows: Iterator[NumberedRow]
   ): Iterator[Product2[Int, UnsafeRow]] = new Iterator[Product2[Int, UnsafeRow]] {
     private var ready: (Int, UnsafeRow) = _
 
-    /** The numbers before it have given what they had, once all rows have been read. */
+    /** When all rows are read, the first number whose rest is not emitted yet. */
     private var emptied = 0
 
     override def hasNext: Boolean = {
@@ -93,10 +95,10 @@ private[physical] object RowPacker {
   private val FirstBytes = 1 << 9
   private val LargestChunk = 1 << 14
 
-  /** What all chunks that are begun may take. */
+  /** The most bytes of all unfinished chunks together. */
   private val AtMost = 1 << 24
 
-  /** Rows as bytes, as something that Spark moves as it moves a row; it has no columns. */
+  /** Wraps the bytes of rows as a row without columns, which Spark can move. */
   def chunkOf(bytes: Array[Byte], end: Int): UnsafeRow = {
     val row = new UnsafeRow(0)
     row.pointTo(bytes, Platform.BYTE_ARRAY_OFFSET, end)
@@ -104,9 +106,9 @@ private[physical] object RowPacker {
   }
 
   /**
-   * The rows of a chunk; each overwrites the one before.
+   * The rows of a chunk, in one reused object.
    *
-   * @param fields how many columns a row has
+   * @param fields the number of columns
    */
   def rows(chunk: UnsafeRow, fields: Int): Iterator[UnsafeRow] = {
     val begin = chunk.getBaseOffset

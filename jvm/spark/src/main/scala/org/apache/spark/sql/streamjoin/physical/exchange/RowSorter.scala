@@ -7,12 +7,12 @@ import org.apache.spark.sql.catalyst.types.DataTypeUtils
 import org.apache.spark.sql.execution.UnsafeExternalRowSorter
 import org.apache.spark.util.collection.unsafe.sort.{PrefixComparators, RecordComparator}
 
-/** Spark's sorter of rows, which goes to the disk where memory is short, by a number and what else is asked. */
+/** Spark's external row sorter, by a number and a further order. It spills to disk. */
 private[physical] object RowSorter {
 
   /**
-   * @param number what rows are sorted by first
-   * @param order asked where the numbers are equal
+   * @param number the first sort key
+   * @param order decides between equal numbers
    */
   def create(
       columns: Seq[Attribute],
@@ -40,8 +40,8 @@ private[physical] object RowSorter {
   }
 
   /**
-   * Shows an order whole rows. To an order that is handed to the sorter itself every row is 0 bytes long, so that all are
-   * equal by their bytes.
+   * Passes whole rows to an order. Spark's own comparator declares each row 0 bytes long, so that
+   * all rows would be equal by their bytes.
    */
   private final class WholeRows(fields: Int, order: Ordering[UnsafeRow]) extends RecordComparator {
     private val one = new UnsafeRow(fields)

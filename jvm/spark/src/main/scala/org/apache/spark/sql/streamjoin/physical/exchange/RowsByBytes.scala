@@ -3,7 +3,7 @@ package org.apache.spark.sql.streamjoin.physical.exchange
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.unsafe.Platform
 
-/** An order of rows by their bytes: the same in each run, where nothing else tells them apart. */
+/** Order of rows by their bytes: deterministic for rows that no other order distinguishes. */
 private[physical] object RowsByBytes {
 
   def compare(a: UnsafeRow, b: UnsafeRow): Int = {

@@ -6,18 +6,18 @@ import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, UnsafeR
 import org.apache.spark.sql.execution.UnsafeExternalRowSorter
 
 /**
- * Sorts rows by a hash of them, which is spread evenly over all numbers.
+ * Sorts rows by their hash, which is distributed evenly.
  *
  * {{{
- *   few               lie as they come, sorted by their numbers      read in any order: the caches hold them all
- *   more              in 64 parts by the upper bits, each like this  one part after another
- *   more than memory  Spark's sorter, which goes to the disk
+ *   few rows           arrival order, with a sorted index; all rows fit into the CPU caches
+ *   more rows          64 parts by the upper bits, each as above, read one after another
+ *   more than memory   Spark's external sorter
  * }}}
  *
- * To sort them all at once costs a wait for memory at each row that is read.
+ * With one index over all rows, the reader would wait for memory at each row.
  *
- * @param fields how many columns a row has
- * @param memory asked before more is held
+ * @param fields the number of columns
+ * @param memory grants the memory before it is used
  * @param spilling sorts by the same hash
  */
 private[exchange] final class RowsByHash(
@@ -116,7 +116,7 @@ private[exchange] final class RowsByHash(
 
 private[exchange] object RowsByHash {
 
-  /** In a task: the rows in the order of the hash of some keys. */
+  /** The rows in the order of the hash of some keys. Runs in a task. */
   def sorted(
       rows: Iterator[InternalRow],
       keys: Seq[Expression],
@@ -135,9 +135,9 @@ private[exchange] object RowsByHash {
   private val PartBits = 6
   private val Parts = 1 << PartBits
 
-  /** They stay in the caches. */
+  /** The most bytes that stay in the CPU caches. */
   private val FewBytes = 1L << 18
 
-  /** Ascending, as numbers with a sign are. */
+  /** Ascending by the signed hash. */
   private def partOf(hash: Long): Int = ((hash ^ Long.MinValue) >>> (64 - PartBits)).toInt
 }

@@ -4,7 +4,7 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.unsafe.Platform
 
 /**
- * Rows as bytes, one behind the other, at multiples of a word.
+ * Encoding of rows as bytes with their sizes, aligned to words.
  *
  * {{{
  *   size  row  size  row ...
@@ -13,13 +13,13 @@ import org.apache.spark.unsafe.Platform
 private[physical] object SizedRows {
   private val Word = 8
 
-  /** How many bytes a row takes. */
+  /** The encoded size of a row. */
   def needed(row: UnsafeRow): Int = Word + row.getSizeInBytes
 
   /**
    * Copies a row.
    *
-   * @return where the next one goes
+   * @return the position of the next row
    */
   def write(row: UnsafeRow, bytes: Array[Byte], at: Int): Int = {
     val size = row.getSizeInBytes
@@ -29,10 +29,10 @@ private[physical] object SizedRows {
   }
 
   /**
-   * Shows what lies there.
+   * Points `row` to the encoded row at an offset.
    *
-   * @param offset from `base`, as [[Platform]] counts
-   * @return the offset of the next one
+   * @param offset from `base`, as in [[Platform]]
+   * @return the offset of the next row
    */
   def show(base: AnyRef, offset: Long, row: UnsafeRow): Long = {
     val size = Platform.getLong(base, offset).toInt
@@ -41,9 +41,9 @@ private[physical] object SizedRows {
   }
 
   /**
-   * All between two offsets; each overwrites the one before.
+   * The rows between two offsets, in one reused object.
    *
-   * @param fields how many columns a row has
+   * @param fields the number of columns
    */
   def read(base: AnyRef, from: Long, until: Long, fields: Int): Iterator[UnsafeRow] =
     new Iterator[UnsafeRow] {

@@ -3,21 +3,21 @@ package org.apache.spark.sql.streamjoin.physical.exchange
 import org.apache.spark.TaskContext
 import org.apache.spark.memory.{MemoryConsumer, MemoryMode, TaskMemoryManager}
 
-/** How much rows may take that are sorted in memory. */
+/** Memory for rows that are sorted without Spark's external sorter. */
 private[exchange] trait SortMemory {
 
-  /** Whether so many bytes may be held. */
+  /** Whether this many bytes are granted. */
   def holds(bytes: Long): Boolean
 
-  /** All is given back. */
+  /** Releases all memory. */
   def free(): Unit
 }
 
 private[exchange] object SortMemory {
 
   /**
-   * That of a task, of which Spark knows. It is a part of what the task may have, for it is given back only when the rows
-   * have been read; all sorts of the task share it.
+   * Memory of a task, acquired from Spark. All sorts of the task share it. It is only a part of the
+   * task's memory, since a sort releases it only when its rows have been read.
    */
   def of(task: TaskContext): SortMemory = {
     val memory = new OfTask(task.taskMemoryManager())
@@ -27,7 +27,7 @@ private[exchange] object SortMemory {
 
   private val Step = 1L << 18
 
-  /** A fourth or so of what Spark lets a task have where all cores are busy. */
+  /** About a quarter of the memory that Spark grants a task if all cores are busy. */
   private val mostOfTask: Long =
     Runtime.getRuntime.maxMemory / (8L * Runtime.getRuntime.availableProcessors)
 
@@ -42,7 +42,7 @@ private[exchange] object SortMemory {
 
     override def free(): Unit = freeMemory(getUsed)
 
-    /** What is held is on its way out. */
+    /** Can not spill, since the rows are being read. */
     override def spill(size: Long, trigger: MemoryConsumer): Long = 0L
   }
 }

@@ -9,10 +9,10 @@ import org.apache.spark.sql.execution.exchange.Exchange
 import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
 
 /**
- * Brings the rows of an input to the partitions of an operator. The inputs of one operator go through
- * one shuffle ([[ExchangeShuffle]]), packed into chunks of many rows each.
+ * Physical operator that exchanges the rows of an input of a stateful operator. All inputs of one
+ * operator share one shuffle ([[ExchangeShuffle]]), whose rows are packed into chunks.
  *
- * @param order by the hash of a key, in which each partition is read; none: in the order of arrival
+ * @param order reads each partition in the order of a key's hash; none: in arrival order
  */
 case class StreamExchangeExec(
     placement: ExchangePlacement,
@@ -36,7 +36,7 @@ case class StreamExchangeExec(
     canonical.copy(placement = placement.canonicalized(child.output))
   }
 
-  /** The shuffle that it goes through, and which of its inputs it is. */
+  /** The shared shuffle, and the number of this input in it. */
   @transient private var part: Option[(ExchangeShuffle, Int)] = None
 
   private[physical] def shuffle: ExchangeShuffle = {
@@ -70,7 +70,7 @@ case class StreamExchangeExec(
 
 private[physical] object StreamExchangeExec {
 
-  /** Sends the inputs of one operator through one shuffle, before they are run. */
+  /** Assigns the inputs of one operator to one shuffle. Must be called before they run. */
   def together(inputs: Seq[StreamExchangeExec]): Unit = {
     val all = inputs.distinctBy(System.identityHashCode(_))
     for (some <- all.headOption if all.forall(_.part.isEmpty)) {
@@ -84,7 +84,7 @@ private[physical] object StreamExchangeExec {
     }
   }
 
-  /** What an exchange shows of its rows. */
+  /** The metrics of an exchange. */
   def metrics(of: SparkPlan): Map[String, SQLMetric] = {
     val context = of.session.sparkContext
     Map(
