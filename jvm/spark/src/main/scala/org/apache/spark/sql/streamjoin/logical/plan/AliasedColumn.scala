@@ -12,13 +12,14 @@ import org.apache.spark.sql.streamjoin.ColumnNames
 import org.apache.spark.sql.types.DataType
 
 /**
- * A column of a join's condition and the alias that the person gave its input.
+ * A column of a join condition with the alias of its input in the query.
  *
- * In each batch Spark puts other columns, without aliases, in the place of those of a source of files.
- * This is an expression so that it follows them; but it reads nothing, so that no column is kept for its
- * sake.
+ * It is an expression so that it follows its column: in each batch Spark replaces the columns of a
+ * file source by others without aliases. It references nothing, so that the optimizer can still
+ * prune the column.
  *
- * @param isOfInput whether all columns of its input have this alias, so that it means the input
+ * @param isOfInput whether all columns of the input have this alias, so that it is the alias of the
+ *   input
  */
 private[streamjoin] final case class AliasedColumn(
     child: Expression,
@@ -37,7 +38,7 @@ private[streamjoin] final case class AliasedColumn(
 
 private[streamjoin] object AliasedColumn {
 
-  /** Those of the columns that have an alias. */
+  /** The columns with an alias. */
   def of(columns: Iterable[Attribute], inputs: LogicalPlan*): Seq[AliasedColumn] =
     columns.toSeq.filter(_.qualifier.nonEmpty).map { a =>
       val isOfInput = inputs.find(_.outputSet.contains(a)).exists { input =>
@@ -46,20 +47,21 @@ private[streamjoin] object AliasedColumn {
       AliasedColumn(a, a.qualifier, isOfInput)
     }
 
-  /** What the person calls an input, as far as its columns in the condition tell. */
+  /** The alias of an input, if its columns in the condition determine one. */
   def ofInput(input: LogicalPlan, known: Seq[AliasedColumn]): Option[String] =
     ColumnNames.alias(known.collect {
       case AliasedColumn(a: Attribute, alias, true) if input.outputSet.contains(a) =>
         a.withQualifier(alias)
     })
 
-  /** Whether a column is none of the row, but says what became of it. */
+  /** Whether a column has change metadata rather than row data. */
   private def saysOfChange(a: Attribute): Boolean =
     a.metadata.contains(ChangelogMarks.Kind) || ChangelogMarks.isCommit(a)
 
   /**
-   * An expression with the aliases that the optimizer has removed. A column of a catalog table then has the name of
-   * the table as its qualifier, so an alias that is known replaces any other.
+   * Restores the aliases that the optimizer has removed. A known alias replaces any other
+   * qualifier, because a column of a catalog table has the name of the table as its qualifier by
+   * then.
    */
   def restored(e: Expression, known: Seq[AliasedColumn]): Expression = {
     val aliases = known.collect { case AliasedColumn(a: Attribute, alias, _) =>

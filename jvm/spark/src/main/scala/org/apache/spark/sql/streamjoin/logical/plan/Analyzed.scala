@@ -3,13 +3,15 @@ package org.apache.spark.sql.streamjoin.logical.plan
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.trees.TreeNodeTag
 
-/** A node that needs the analysis of a condition. */
+/** A logical node that requires the analysis of a condition. */
 private[streamjoin] trait Analyzed extends LogicalPlan {
 
-  /** All that the analysis depends on. */
+  /** All inputs of the analysis. */
   protected def question: JoinQuestion
 
-  /** Keys, bounds, time zones and watermarks that follow from the condition. Valid once resolved. */
+  /**
+   * Keys, bounds, time zones and watermarks that follow from the condition. Valid once resolved.
+   */
   @transient final lazy val analysis: JoinAnalysis = analyses.of(question)
 
   private def analyses: RecentAnalyses = getTagValue(RecentAnalyses.Tag).getOrElse {
@@ -20,8 +22,8 @@ private[streamjoin] trait Analyzed extends LogicalPlan {
 }
 
 /**
- * The last analyses of a node and its copies: the optimizer copies a join many times, and makes the
- * same of it in every batch.
+ * Cache of the last analyses of a node and its copies. The optimizer copies a join many times, and
+ * repeats its steps in every batch.
  */
 private[plan] final class RecentAnalyses {
   private var recent: List[JoinAnalysis] = Nil
@@ -38,6 +40,6 @@ private object RecentAnalyses {
   /** Spark copies tags with nodes. */
   val Tag: TreeNodeTag[RecentAnalyses] = TreeNodeTag("streamjoin.analyzed")
 
-  /** More than the forms that a join goes through from its analysis to its plan. */
+  /** More than the forms of one join between analysis and physical plan. */
   val Kept = 8
 }

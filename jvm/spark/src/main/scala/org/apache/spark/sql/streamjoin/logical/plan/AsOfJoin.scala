@@ -10,15 +10,23 @@ import io.streamjoin.model.{BySide, JoinType, Side}
 import io.streamjoin.watermark.WatermarkPlan
 
 /**
- * The join of each row of one stream, the probe side, with the last rows of its key of the other.
+ * Logical node of the as-of join: joins each row of one input, the probe side, with the last rows
+ * of its key in the other.
  *
- * What the condition says of one input stays in it: it is asked of the last rows, and must not choose
- * among all.
+ * {{{
+ *   trades t, last quote q of the symbol with q.time <= t.time
  *
- * @param condition the whole condition, without what the choice of the last rows itself says
- * @param timed the event time of the left input and that of the right
- * @param options what the person asked of it
- * @param aliased the columns of the condition under the aliases that the person gave
+ *   quotes   12:00   12:05   12:10
+ *   trade    12:07                    joined with the quote of 12:05
+ * }}}
+ *
+ * Conjuncts on one input stay in the condition. They are evaluated on the last rows, and do not
+ * restrict the rows among which the last ones are chosen.
+ *
+ * @param condition the whole condition, without the conjuncts that `bounds` expresses
+ * @param timed the event times of the left and the right input
+ * @param options the options of the join in the query
+ * @param aliased the columns of the condition with their aliases in the query
  */
 case class AsOfJoin(
     left: LogicalPlan,
@@ -35,7 +43,7 @@ case class AsOfJoin(
   override def times: Seq[Attribute] = timed.map(_.column)
   override def names: Seq[String] = timed.map(_.name)
 
-  /** Without `aliased`, which stand in the condition. */
+  /** Omits `aliased`, which repeats columns of the condition. */
   override protected def stringArgs: Iterator[Any] = productIterator.take(productArity - 1)
 
   override def output: Seq[Attribute] =
@@ -43,7 +51,7 @@ case class AsOfJoin(
       markedAsTime(DistinctAttributes.unmarked(a))
     )
 
-  /** A column that the join leaves without a watermark must not look as if it had one. */
+  /** Removes Spark's event-time mark from a column that has no watermark above the join. */
   private def markedAsTime(a: Attribute): Attribute =
     if (!resolved || EventTimeMarks.of(Seq(a)).isEmpty || timeColumns.isWatermarked(a)) a
     else EventTimeMarks.unmarked(a)
@@ -60,12 +68,14 @@ case class AsOfJoin(
   def watermark(side: Side): WatermarkPlan =
     inputTimes.columns(time(side).exprId)
 
-  /** The time below which all rows of both sides have come. */
+  /** The time below which both inputs are complete. */
   def limit: WatermarkPlan = WatermarkPlan.AsOfLimit(
     Seq(WatermarkPlan.Shifted(watermark(bounds.probe), bounds.reach), watermark(bounds.build))
   )
 
-  /** A row comes out when the limit has passed it, and a match is no older than the tolerance. */
+  /**
+   * A probe row is emitted when the limit has passed it. A match is no older than the tolerance.
+   */
   override def timeColumns: TimeColumns = {
     val both = inputTimes
     val (probe, build) = (time(bounds.probe).exprId, time(bounds.build).exprId)

@@ -4,8 +4,9 @@ import org.apache.spark.sql.catalyst.expressions.Attribute
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, UnaryNode}
 
 /**
- * New names for all columns of a query with joins. Until those are resolved nobody counts the columns, for the result of
- * a changelog join has others than its inputs together.
+ * New column names for a query with unresolved joins. It stays unresolved until they are resolved,
+ * because a changelog join has other columns than its inputs together, and Spark compares the
+ * numbers of columns and names.
  */
 case class AwaitedAliases(names: Seq[String], child: LogicalPlan) extends UnaryNode {
 

@@ -5,8 +5,8 @@ import org.apache.spark.sql.catalyst.expressions.{Attribute, ExprId, Unevaluable
 import org.apache.spark.sql.types.{DataType, Metadata}
 
 /**
- * A column of a name that both inputs of a changelog join have, and its result: until the join is
- * resolved, nobody looks for it, for it would be ambiguous.
+ * A column of a changelog join whose name occurs in both inputs and in the result. It stays
+ * unresolved until the join is resolved, since Spark would report an ambiguous reference before.
  */
 case class AwaitedColumn(name: String) extends Attribute with Unevaluable {
 

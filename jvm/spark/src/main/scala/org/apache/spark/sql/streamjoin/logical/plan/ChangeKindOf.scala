@@ -19,11 +19,12 @@ import org.apache.spark.unsafe.types.UTF8String
 import io.streamjoin.join.changelog.ChangeKind
 
 /**
- * A word for a kind of change as Spark's change feeds have it; another one fails the query.
+ * Expression that translates a row kind of a changelog into the row kind of Spark's change feeds.
+ * An unknown word fails the query.
  *
- * @param words in lower case, and the kind that each stands for
- * @param column where the words are, as an error names it: once it runs, the expression has places and no names
- * @param instead what that error says to write
+ * @param words the known words in lower case, with their row kinds
+ * @param column the name of the input column for errors, since a bound expression has no names
+ * @param instead the advice in that error
  */
 case class ChangeKindOf(child: Expression, words: Map[String, String])(
     val column: String,
@@ -62,7 +63,7 @@ private[plan] final class KindWords(words: Map[String, String], column: String, 
   private val kinds: Map[String, UTF8String] =
     words.map { case (word, kind) => word -> UTF8String.fromString(kind) }
 
-  // a feed has few words, and writes each as it always does
+  // a feed has few words and spells each one alike, so a linear search is fastest
   private val (plain, kindOfPlain) =
     kinds.toArray.sortBy { case (word, kind) => (word != kind.toString, word) }
       .map { case (word, kind) => (UTF8String.fromString(word), kind) }.unzip
@@ -83,11 +84,11 @@ private[plan] final class KindWords(words: Map[String, String], column: String, 
 
 object ChangeKindOf {
 
-  /** Whether a row of a kind is there from now on. */
+  /** Whether a row kind adds a row: an insert or the new image of an update. */
   def comes(kind: Attribute): Expression =
     In(kind, ChangeKind.all.filter(_.added).map(a => Literal(a.name)))
 
-  /** The column of which an expression says that, and nothing else; none: it says something else. */
+  /** The kind column of an expression made by [[comes]]; none: another expression. */
   def coming(e: Expression): Option[Attribute] = e match {
     case In(kind: Attribute, _) if comes(kind).semanticEquals(e) => Some(kind)
     case _                                                       => None
@@ -100,7 +101,7 @@ object ChangeKindOf {
     ChangeKind.Delete -> Seq("-d")
   )
 
-  /** The words of Spark and Delta, Flink and Iceberg. */
+  /** The row kinds of Spark, Delta, Flink and Iceberg. */
   val known: Map[String, String] =
     synonyms.flatMap { case (kind, others) => (kind.name +: others).map(_ -> kind.name) }
 }

@@ -15,25 +15,26 @@ import io.streamjoin.join.changelog.Leaving
 import io.streamjoin.model.{BySide, JoinType, Side}
 
 /**
- * The join of two changelogs.
+ * Logical node of the join of two changelogs.
  *
  * @param condition the whole condition
- * @param added for each side, the column that says whether a row is there from now on, or no more; the
- *   first of the left
- * @param leftKey the unique key of the left input; empty: rows are told apart by all columns, and counted
- * @param leftSequence which of two changes of one key is later
- * @param leftTtl for how long a row of the left is kept after it was written, in microseconds
- * @param times the event-time columns by which rows leave, or by which their age counts; kept even where
- *   nobody above asks for them
- * @param names what the person calls each of `times`
- * @param changes the columns that say what became of a row: kind, batch and time of the batch
- * @param leftParts what the left input is made of, above its source
- * @param normalizes whether it only gives the changes of one input with both images, see
- *   [[org.apache.spark.sql.streamjoin.logical.resolve.changelog.ChangelogBuilder]]
- * @param keysFromBelow of which inputs the key follows from a join below, see [[UniqueKey]]
- * @param aliased the columns of the condition under the aliases that the person gave
- * @param isResult whether its changes are those of the query, with nothing above that nets them
- * @param ofGroups the sides whose key is that of groups, of which one may be that of NULL
+ * @param added for each side, left first, the column that is true if a change adds its row, and
+ *   false if it removes the row
+ * @param leftKey the unique key of the left input; empty: all columns identify a row, and equal
+ *   rows are counted
+ * @param leftSequence orders the changes of one key
+ * @param leftTtl the time to live of a left row after its last write, in microseconds
+ * @param times the event-time columns by which rows are evicted or expire; required even if the
+ *   query does not read them
+ * @param names the display name of each of `times`
+ * @param changes the output columns with change metadata: row kind, batch, and time of the batch
+ * @param leftParts the expressions of the left input above its source
+ * @param normalizes whether it only adds the old images to the changes of one input
+ * @param keysFromBelow the sides whose key follows from a join below, see [[UniqueKey]]
+ * @param aliased the columns of the condition with their aliases in the query
+ * @param isResult whether its changes are the result of the query, without a node above that
+ *   consolidates them
+ * @param ofGroups the sides whose key is the key of an aggregate, which may have a group of NULL
  */
 case class ChangelogJoin(
     left: LogicalPlan,
@@ -62,10 +63,13 @@ case class ChangelogJoin(
 
   override def kind: JoinKind = JoinKind.Changelog
 
-  /** Without `aliased`, which stand in the condition, and what follows from its place. */
+  /**
+   * Omits `aliased`, which repeats columns of the condition, and fields that follow from the
+   * position in the plan.
+   */
   override protected def stringArgs: Iterator[Any] = productIterator.take(productArity - 3)
 
-  /** The same join whose changes are those of the query, or are netted above it. */
+  /** The same join with another `isResult`. */
   def asResult(result: Boolean): ChangelogJoin = {
     val made = copy(isResult = result)
     made.copyTagsFrom(this)
@@ -81,7 +85,7 @@ case class ChangelogJoin(
 
   def parts(side: Side): Seq[InputPart] = if (side == Side.Left) leftParts else rightParts
 
-  /** The time by which the age of a side's rows counts; none: by when they were written. */
+  /** The event time from which the TTL of a side counts; none: it counts from the last write. */
   def ttlTime(side: Side): Option[Attribute] = ttl(side).flatMap { _ =>
     times.find { a =>
       input(side).outputSet.contains(a) && TimeUnit.of(a.dataType).exists {
@@ -91,7 +95,7 @@ case class ChangelogJoin(
     }
   }
 
-  /** By which of the times rows leave. Valid once resolved. */
+  /** The event times by which rows are evicted. Valid once resolved. */
   @transient lazy val leaving: Leaving = new Leaving(analysis.bounds, alone = normalizes)
 
   override def timeColumns: TimeColumns =
@@ -103,7 +107,7 @@ case class ChangelogJoin(
     }
 
   override def output: Seq[Attribute] = {
-    // of the commit columns none comes so far but the sequence; rows of a table may have brought their mark along
+    // the sequence is the only commit column here; rows of a table may have an old mark
     def isCommit(side: Side, a: Attribute) = !normalizes && ChangelogMarks.isCommit(a) &&
       sequence(side).exists(_.exprId == a.exprId)
     def data(side: Side) =
@@ -111,7 +115,7 @@ case class ChangelogJoin(
     emitted(BySide.of(data)).map(plain) ++ changes
   }
 
-  /** Spark knows nothing of the times of changes: their watermarks are [[timeColumns]]. */
+  /** Removes Spark's event-time marks. The watermarks of changes are in [[timeColumns]] alone. */
   private def plain(a: Attribute): Attribute = EventTimeMarks.unmarked(
     DistinctAttributes.unmarked(if (normalizes) a else ChangelogMarks.unmarked(a))
   )
@@ -121,16 +125,16 @@ case class ChangelogJoin(
 
   def conjuncts: Seq[Expression] = splitConjunctivePredicates(condition)
 
-  /** Whether somebody has declared the key of a side. */
+  /** Whether the query declares the key of a side. */
   def hasDeclaredKey(side: Side): Boolean = key(side).nonEmpty && !keysFromBelow(side)
 
-  /** Whether a side has a unique key, and at most one row of each join key. */
+  /** Whether a side has a unique key, and at most one row per join key. */
   def oneAKey(side: Side): Boolean = {
     val joinKeys = equiKeys.map(_.of(side))
     key(side).nonEmpty && key(side).forall(k => joinKeys.exists(_.semanticEquals(k)))
   }
 
-  /** By which columns rows of the output are told apart; none: there are no such. */
+  /** The columns that identify a row of the output; none: no columns do. */
   def outputKey: Option[Seq[Attribute]] = {
     def tells(side: Side) =
       key(side).nonEmpty && oneAKey(side.other) && !joinType.preserves(side.other)
@@ -140,12 +144,13 @@ case class ChangelogJoin(
     else Option.when(leftKey.nonEmpty && rightKey.nonEmpty && !isMixed)(leftKey ++ rightKey)
   }
 
-  /** Whether a row of each input may come out padded that is the group of NULL. */
+  /** Whether the output may contain the group of NULL of each input, both padded. */
   private def isMixed: Boolean = joinType == JoinType.FullOuter && Side.both.forall(ofGroups)
 
   /**
-   * The same for a join above; empty: there is none for it. A column of it that may be padded is no part of a key, and
-   * where rows leave the state, a key may come again without its old row having gone.
+   * The key of the output that a join above may use; empty: none. A column that may be padded is
+   * not part of a key. If rows are evicted or expire, a key may occur again without a delete of its
+   * old row.
    */
   def lastingKey: Seq[Attribute] = {
     val stays = !normalizes && !leaving.exists && Side.both.forall(ttl(_).isEmpty)
@@ -153,7 +158,7 @@ case class ChangelogJoin(
     if (stays) outputKey.filter(_.forall(there.contains)).getOrElse(Nil) else Nil
   }
 
-  /** What of the condition concerns one side alone. */
+  /** The conjuncts that reference one side only. */
   def only(side: Side): Option[Expression] =
     JoinAnalysis.oneSided(conjuncts, input(side).outputSet).reduceOption(And(_, _))
 

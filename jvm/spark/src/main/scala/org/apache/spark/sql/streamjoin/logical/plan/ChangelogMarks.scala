@@ -5,18 +5,18 @@ import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project}
 import org.apache.spark.sql.types.{Metadata, MetadataBuilder}
 
 /**
- * What is known of a changelog, kept where Spark takes it along by itself: in the metadata of its columns.
+ * Properties of a changelog, stored in the metadata of its columns, which Spark propagates.
  *
  * {{{
- *   column of the kinds   Kind: of how many columns the unique key is
- *   key columns           Key: their place in the key; Group: it is that of groups, of which one may be that of NULL
+ *   column of the kinds   Kind: number of columns of the unique key
+ *   key columns           Key: position in the key; Group: key of an aggregate, may be NULL
  *   sequence              Sequence
- *   commit columns        Commit: no part of a row's identity
+ *   commit columns        Commit: not part of the row identity
  * }}}
  */
 private[streamjoin] object ChangelogMarks {
 
-  /** The words of Spark's change feeds. */
+  /** The names of Spark's change feeds. */
   val ChangeType = "_change_type"
   val CommitVersion = "_commit_version"
   val CommitTimestamp = "_commit_timestamp"
@@ -29,45 +29,45 @@ private[streamjoin] object ChangelogMarks {
 
   private val all = Seq(Kind, Key, Group, Sequence, Commit)
 
-  /** The column that says which kind of change a row is. */
+  /** The column with the row kind. */
   def kind(columns: Seq[Attribute]): Option[Attribute] = columns.find(_.metadata.contains(Kind))
 
   /**
-   * Whether the rows of a plan are changes. Marks also go where rows are written: what a table or the
-   * batch of a sink has from there declares nothing.
+   * Whether the rows of a plan are changes. Spark writes metadata with the rows, so marks from a
+   * table or from the batch of a sink declare nothing.
    */
   def areChanges(plan: LogicalPlan): Boolean =
     plan.isStreaming && kind(plan.output).exists { k =>
       !plan.collectLeaves().exists(_.output.exists(_.exprId == k.exprId))
     }
 
-  /** Whether those of a plan below are, or its own. */
+  /** Whether the rows of a plan, or of a plan below it, are changes. */
   def changesWithin(plan: LogicalPlan): Boolean = plan.exists(p => p.resolved && areChanges(p))
 
   def isCommit(a: Attribute): Boolean = a.metadata.contains(Commit)
 
-  /** How many columns the unique key has; 0: there is none. */
+  /** The number of columns of the unique key; 0: there is none. */
   def keySize(kind: Attribute): Int = kind.metadata.getLong(Kind).toInt
 
-  /** The unique key, where all its columns are still there. */
+  /** The unique key; empty if a column of it is missing. */
   def key(columns: Seq[Attribute]): Seq[Attribute] = {
     val found = columns.filter(_.metadata.contains(Key)).sortBy(_.metadata.getLong(Key))
     val wanted = kind(columns).fold(0)(keySize)
     if (found.map(_.metadata.getLong(Key)) == (0L until wanted.toLong)) found else Nil
   }
 
-  /** Whether NULL is a key as any other. */
+  /** Whether NULL is a value of the key like any other. */
   def isOfGroups(key: Seq[Attribute]): Boolean = key.exists(_.metadata.contains(Group))
 
   def sequence(columns: Seq[Attribute]): Option[Attribute] =
     columns.find(_.metadata.contains(Sequence))
 
-  /** What tells of changes among the columns. */
+  /** The columns with marks. */
   def marked(columns: Seq[Attribute]): Seq[Attribute] = columns.filter(isMarked)
 
   def isMarked(a: Attribute): Boolean = all.exists(a.metadata.contains)
 
-  /** Without the marks that rows have brought from where changes were written: they declare nothing. */
+  /** Removes marks that were written with the rows: they declare nothing. */
   def withoutStale(plan: LogicalPlan): LogicalPlan =
     if (areChanges(plan) || marked(plan.output).isEmpty) plan
     else Project(plan.output.map(unmarked), plan)
@@ -88,7 +88,10 @@ private[streamjoin] object ChangelogMarks {
   def marked(a: Attribute, marks: (String, Long)*): NamedExpression =
     if (marks.isEmpty) a else marked(a, a.name, a.qualifier, a.metadata, marks: _*)
 
-  /** The column as one of changes that are told apart by all columns, and counted. */
+  /**
+   * The column of a changelog without a key, in which all columns identify a row, and equal rows
+   * are counted.
+   */
   def counted(a: Attribute): Attribute =
     if (Seq(Kind, Key, Sequence).exists(a.metadata.contains)) {
       val builder =
@@ -97,13 +100,13 @@ private[streamjoin] object ChangelogMarks {
       a.withMetadata(builder.build())
     } else a
 
-  /** Whether two columns tell the same of changes. */
+  /** Whether two columns have the same marks. */
   def sameMarks(a: Attribute, b: Attribute): Boolean = of(a) == of(b)
 
   private def of(a: Attribute): Seq[Option[Long]] =
     all.map(mark => Option.when(a.metadata.contains(mark))(a.metadata.getLong(mark)))
 
-  /** The column as one of no changelog. */
+  /** The column without marks. */
   def unmarked(a: Attribute): Attribute =
     if (isMarked(a)) {
       val builder = new MetadataBuilder().withMetadata(a.metadata)

@@ -3,14 +3,10 @@ package org.apache.spark.sql.streamjoin.logical.plan
 import org.apache.spark.sql.catalyst.expressions.{Descending, SortOrder}
 import org.apache.spark.sql.streamjoin.ColumnNames
 
-/**
- * An order by columns of the analysis.
- *
- * Not an expression, so that no rule changes it.
- */
+/** An order in terms of the analyzed columns. Not an expression, so that no rule rewrites it. */
 final class ClaimedOrder(val order: Seq[SortOrder]) extends Serializable {
 
-  /** Its keys, as a query has them. */
+  /** The sort keys as SQL. */
   def words: Seq[String] = order.map { key =>
     ColumnNames.sql(key.child) + (if (key.direction == Descending) " DESC" else "")
   }

@@ -1,8 +1,11 @@
 package org.apache.spark.sql.streamjoin.logical.plan
 
-/** A join whose bounds may be others in another time zone of the session. */
+/** A join whose bounds may depend on the session time zone. */
 private[streamjoin] trait DependsOnZones {
 
-  /** The zones of the session on which its bounds depend, and those of joins below. Valid once resolved. */
+  /**
+   * The session time zones that its bounds depend on, and those of joins below. Valid once
+   * resolved.
+   */
   def zones: Set[String]
 }

@@ -5,7 +5,7 @@ import org.apache.spark.sql.types._
 
 import io.streamjoin.model.{BySide, Side}
 
-/** An equality between the inputs, by which rows are distributed and looked up. */
+/** An equality between the inputs, by which rows are partitioned and looked up. */
 private[streamjoin] final case class EquiKey(
     left: Expression,
     right: Expression,
@@ -15,24 +15,24 @@ private[streamjoin] final case class EquiKey(
   def of(side: Side): Expression = BySide(left, right)(side)
 }
 
-/** The number that a row's keys are looked up by. */
+/** Hash of the key by which rows are looked up. */
 private[streamjoin] object KeyHash {
 
-  /** @param keys of one side */
+  /** @param keys the keys of one side */
   def of(keys: Seq[Expression]): Expression = CollationAwareXxHash64(keys, Seed)
 
-  /** What it begins with, and what it is where all keys are NULL. */
+  /** The seed, and the hash if all keys are NULL. */
   val Seed: Long = 42L
 
-  /** Whether it is such a hash. */
+  /** Whether an expression is such a hash. */
   def is(e: Expression): Boolean = e match {
     case CollationAwareXxHash64(_, seed) => seed == Seed
     case _                               => false
   }
 
   /**
-   * Whether two rows with one hash have one key. The steps of XXH64 over a single word (multiplication
-   * by an odd number, rotation, exclusive or with its own upper bits) can all be undone.
+   * Whether equal hashes imply equal keys. XXH64 over a single word is invertible: it consists of
+   * multiplications by odd numbers, rotations, and exclusive ors with the word's own upper bits.
    */
   def isExact(keys: Seq[EquiKey]): Boolean = keys match {
     case Seq(key) if !key.nullSafe =>

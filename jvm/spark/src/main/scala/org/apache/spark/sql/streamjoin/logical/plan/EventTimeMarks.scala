@@ -5,11 +5,12 @@ import org.apache.spark.sql.catalyst.plans.logical.{EventTimeWatermark, LogicalP
 import org.apache.spark.sql.types.MetadataBuilder
 
 /**
- * Rows as they are, of which an operator of Spark's sees these columns as event times and no others.
+ * Logical node that marks these columns, and no others, as event times for Spark's operators. Rows
+ * pass through unchanged.
  *
- * @param times the columns; as expressions, for Spark gives the columns of a source other ids in each
+ * @param times the columns, as expressions, because Spark replaces the columns of a source in each
  *   batch
- * @param delays of their watermarks, in milliseconds, in the same order
+ * @param delays the delays of their watermarks in milliseconds, in the same order
  */
 case class EventTimeMarks(times: Seq[Attribute], delays: Seq[Long], child: LogicalPlan)
     extends UnaryNode {
@@ -22,13 +23,13 @@ case class EventTimeMarks(times: Seq[Attribute], delays: Seq[Long], child: Logic
 
 private[streamjoin] object EventTimeMarks {
 
-  /** The rows of a plan, of which these columns are seen as event times. */
+  /** A plan with these columns as its event times. */
   def over(delays: Map[ExprId, Long], child: LogicalPlan): EventTimeMarks = {
     val times = child.output.filter(a => delays.contains(a.exprId))
     EventTimeMarks(times, times.map(a => delays(a.exprId)), child)
   }
 
-  /** The columns that Spark takes for event times, with the delays of their watermarks. */
+  /** The columns that Spark treats as event times, with the delays of their watermarks. */
   def of(columns: Seq[Attribute]): Map[ExprId, Long] = columns.collect {
     case a if a.metadata.contains(EventTimeWatermark.delayKey) =>
       a.exprId -> a.metadata.getLong(EventTimeWatermark.delayKey)
@@ -37,7 +38,7 @@ private[streamjoin] object EventTimeMarks {
   /** A column without the mark. */
   def unmarked(a: Attribute): Attribute = marked(Seq(a), Map.empty).head
 
-  /** What is computed, without the mark that it was given. */
+  /** A computed column without the mark that it was given. */
   def unmarked(a: Alias): Alias =
     if (!a.explicitMetadata.exists(_.contains(EventTimeWatermark.delayKey))) a
     else {

@@ -15,16 +15,17 @@ import org.apache.spark.sql.streamjoin.logical.times.{
 }
 
 /**
- * Gives a column a watermark of its own: the largest value seen minus `lag`. Rows pass unchanged and
- * in no particular order; those too far ahead may be dropped.
+ * Logical node of a watermarked event-time column. The watermark is the largest value seen minus
+ * `lag`. Rows pass through in no particular order. Those too far ahead may be dropped.
  *
- * @param id tells this node from others for as long as the query runs
+ * @param id identifies the node while the query runs
  * @param column the event-time column
  * @param lag in the unit of the column: microseconds, days, or the number itself
- * @param idleTimeoutMs after how long without a row the input stops holding others back
- * @param imposed whether the person asked for it (rather than for Spark's own watermark)
- * @param maxAhead how far values may be ahead of the batch; none: every value is believed
- * @param batchTime when the batch began, where there is a `maxAhead`
+ * @param idleTimeoutMs the time without a row after which the input is idle, and does not delay the
+ *   watermark of others
+ * @param imposed whether the query declares it, rather than Spark's own watermark
+ * @param maxAhead how far a value may be ahead of the batch; none: every value is accepted
+ * @param batchTime the start of the batch, if there is a `maxAhead`
  */
 case class ImposeOrder(
     id: UUID,
@@ -59,7 +60,7 @@ case class ImposeOrder(
       EventTimeWatermark.getDelayMs(w.delay) * MICROS_PER_MILLIS
   }
 
-  /** The latest value that the batch believes, in the unit of the column. */
+  /** The latest value that the batch accepts, in the unit of the column. */
   def latest: Option[Long] =
     for (a <- maxAhead; now <- batchTime; unit <- TimeUnit.of(column.dataType))
       yield a.latest(unit, now)

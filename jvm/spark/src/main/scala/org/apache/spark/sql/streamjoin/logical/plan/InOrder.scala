@@ -5,12 +5,14 @@ import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, UnaryNode, View
 import org.apache.spark.sql.streamjoin.logical.times.{HasTimeColumns, TimeColumns}
 
 /**
- * All of a query whose rows come in an order, said by the columns that it has when it starts.
+ * Top node of a query with ordered output, which declares the order in terms of the columns that
+ * the query starts with.
  *
- * Below, an optimizer may have others, but the rows of a batch are handed to a sink with these, beside the order of the
- * physical plan: one by other columns is of no use there, and fails what Spark does with it (`persist`).
+ * The optimizer may replace the columns below. A sink receives a batch with the original columns
+ * and the order of the physical plan. If that order used other columns, it would be useless there,
+ * and `persist` of the batch would fail.
  *
- * @param claimed the order in each partition
+ * @param claimed the order within each partition
  */
 case class InOrder(claimed: ClaimedOrder, child: LogicalPlan) extends UnaryNode
     with HasTimeColumns {
@@ -30,7 +32,7 @@ case class InOrder(claimed: ClaimedOrder, child: LogicalPlan) extends UnaryNode
 
 private[streamjoin] object InOrder {
 
-  /** A query, with the order in which its rows come where Spark's own nodes keep it. */
+  /** The query with its order, if Spark's own nodes above the ordering preserve it. */
   def of(query: LogicalPlan): LogicalPlan = query match {
     case known: InOrder => known
     case _ if query.exists(_.isInstanceOf[StreamOrder]) =>

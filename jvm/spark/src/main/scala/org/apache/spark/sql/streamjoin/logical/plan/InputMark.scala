@@ -6,7 +6,7 @@ import org.apache.spark.sql.catalyst.expressions.Attribute
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, SubqueryAlias, UnaryNode}
 import org.apache.spark.sql.streamjoin.logical.times.{HasTimeColumns, TimeColumns}
 
-/** What is written on an input of a join and is of no effect but for the join, which takes it off. */
+/** A node on an input of a join that only affects the join. The join removes it. */
 private[streamjoin] trait InputMark extends UnaryNode with HasTimeColumns {
 
   final override def timeColumns: TimeColumns = TimeColumns.of(child)
@@ -14,7 +14,7 @@ private[streamjoin] trait InputMark extends UnaryNode with HasTimeColumns {
   final override def output: Seq[Attribute] = child.output
 }
 
-/** Finds marks of one kind, which stand below the name of the input and its options. */
+/** Finds marks of one kind below the alias and the options of an input. */
 private[streamjoin] abstract class InputMarks[M <: InputMark](implicit kind: ClassTag[M]) {
 
   /** The mark on an input of a join. */
@@ -25,7 +25,7 @@ private[streamjoin] abstract class InputMarks[M <: InputMark](implicit kind: Cla
     case _                 => None
   }
 
-  /** The input without it. */
+  /** The input without its mark. */
   final def off(input: LogicalPlan): LogicalPlan = input match {
     case kind(mark)                               => mark.child
     case a: SubqueryAlias if on(a.child).nonEmpty => a.withNewChildren(Seq(off(a.child)))

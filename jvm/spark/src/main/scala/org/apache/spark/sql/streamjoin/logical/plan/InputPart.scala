@@ -1,13 +1,14 @@
 package org.apache.spark.sql.streamjoin.logical.plan
 
 /**
- * What an input of a changelog join is made of, above its source: a row that came by it would not be found when it
- * goes by another, nor in another time zone of the session where it depends on that.
+ * An expression of an input of a changelog join above its source. If it changed between the insert
+ * of a row and its delete, the delete would not find the row. The session time zone may change it,
+ * too.
  *
- * @param column by name: plans are made anew, and ids with them; none: which rows there are
- * @param sql the expression, or the name of the column that it is
- * @param zones the session's, where it depends on that
- * @param lasts whether it has the same text at each start
+ * @param column the name of the column, since expression IDs differ in each plan; none: a filter
+ * @param sql the expression, or the name of the column
+ * @param zones the session time zones that it depends on
+ * @param lasts whether its text is the same at each start of the query
  */
 private[streamjoin] final case class InputPart(
     column: Option[String],

@@ -20,25 +20,27 @@ import io.streamjoin.model.{BySide, JoinType, Side}
 import io.streamjoin.watermark.{JoinWatermarks, WatermarkPlan}
 
 /**
- * What of a condition is computed for a pair of rows.
+ * The residual condition: what remains to be evaluated after the index probe and the one-sided
+ * filters.
  *
  * @param ofAny for any pair
- * @param ofOrdinary for a pair whose times are ordinary, see [[io.streamjoin.bounds.Saturated.isOrdinary]]
+ * @param ofOrdinary for a pair of ordinary times, see [[io.streamjoin.bounds.Saturated.isOrdinary]]
  */
 private[streamjoin] final case class Residual(ofAny: Expression, ofOrdinary: Expression)
 
 /**
- * All that follows from a join's condition and inputs: keys, predicates on one input, time columns,
- * bounds and watermarks.
+ * The analysis of a join: keys, one-sided filters, time columns, bounds and watermarks that follow
+ * from its condition and inputs.
  *
- * @param question what it is the analysis of
- * @param equiKeys the conjuncts by which rows are distributed and looked up
- * @param filters the conjuncts on one input alone
+ * @param question the inputs of the analysis
+ * @param equiKeys the equalities by which rows are partitioned and looked up
+ * @param filters the conjuncts that reference one input only
  * @param expressions the expression of each column of `bounds`
- * @param conditionBounds the bounds as found, each with its conjunct; and what was no bound, and why
- * @param bounds what follows from all of them, and from what joins below have enforced
- * @param zones the time zones of the session that the bounds depend on, of joins below too
- * @param padded the columns in whose place this join or one below puts NULL
+ * @param conditionBounds the bounds with their conjuncts, and the other conjuncts with the reason
+ *   why they are no bounds
+ * @param bounds all bounds together, with those that joins below have enforced
+ * @param zones the session time zones that the bounds depend on, with those of joins below
+ * @param padded the columns that this join or one below may pad with NULL
  */
 private[streamjoin] final case class JoinAnalysis(
     question: JoinQuestion,
@@ -57,15 +59,12 @@ private[streamjoin] final case class JoinAnalysis(
 
   private val inputs: TimeColumns = question.times
 
-  /** The source columns below, in the order in which their watermarks are kept. */
+  /** The source columns of the watermarks, in the order in which they are stored. */
   val bases: Seq[BaseColumn] = inputs.bases
 
   def conjuncts: Seq[Expression] = JoinAnalysis.conjuncts(condition)
 
-  /**
-   * What of the condition is still to be seen of two rows of which a probe has found one for the
-   * other, and of which each by itself can match.
-   */
+  /** The conjuncts that neither the probe nor the one-sided filters have settled. */
   def residual: Residual = {
     def ends(some: Seq[Expression]) = some.map(new ExpressionKey(_)).toSet
     val probed = ends(Side.both.map(side => expressions(bounds.probeColumn(side))))
@@ -82,7 +81,7 @@ private[streamjoin] final case class JoinAnalysis(
       .reduceOption(And(_, _))
       .getOrElse(Literal.TrueLiteral)
 
-  /** The equality, where rows whose keys have one hash have one key. */
+  /** The equality, if equal hashes imply equal keys. */
   private def exactKey: Option[Expression] =
     if (KeyHash.isExact(equiKeys)) conjuncts.find(isEquality) else None
 
@@ -97,7 +96,7 @@ private[streamjoin] final case class JoinAnalysis(
     equiKeys.exists(k => (k.left == x && k.right == y) || (k.left == y && k.right == x))
   }
 
-  /** What of the inputs' keys and times depends on the time zone of the session. */
+  /** The parts of the inputs' keys and times that depend on the session time zone. */
   def zoned: Seq[ZonedPart] = Side.both.zip(question.inputs).flatMap { case (side, input) =>
     val keys = equiKeys.map(_.of(side))
     val read =
@@ -120,23 +119,24 @@ private[streamjoin] final case class JoinAnalysis(
     )
   }
 
-  /** A time column that is a column of its input, not computed from one row. */
+  /** A time column that is a column of its input; none: it is computed. */
   def attribute(column: Int): Option[Attribute] =
     Some(expressions(column)).collect { case a: Attribute => a }
 
   /**
-   * The columns of a side without a value in which a row matches nothing, and is counted as one without
-   * a time: those that the condition bounds, unless a join below has put NULL there.
+   * The columns of a side in which NULL means that the row matches nothing and is counted as a row
+   * without a time. These are the bounded columns that no join below pads.
    */
   def neededTimes(side: Side): Seq[Attribute] = for {
     i <- bounds.indices(side) if bounds.constrained(i) && !bounds.columns(i).padded
     a <- attribute(i)
   } yield a
 
-  /** The event-time columns of the join's own output. */
+  /** The event-time columns of the join's output. */
   def output: TimeColumns = {
     val out = for {
-      // a column that nothing bounds may come out with any age: it is no event time any more
+      // without a bound, rows of any age may be emitted, so the column is no event time above the
+      // join
       i <- bounds.columns.indices if bounds.watermarkedInOutput(i)
       if joinType.emits(bounds.columns(i).side)
       a <- attribute(i)
@@ -153,7 +153,10 @@ private[streamjoin] final case class JoinAnalysis(
     )
   }
 
-  /** What a row with a value on a side that this join alone pads is known by to be a match. */
+  /**
+   * For each time column of a side that only this join pads: the bounded time columns. If that
+   * column has a value, the row is a match, and these are not NULL.
+   */
   private def matched: Map[ExprId, Set[ExprId]] =
     Side.both.filter(JoinAnalysis.pads(joinType, _)) match {
       case Seq(side) =>
@@ -169,8 +172,8 @@ private[streamjoin] final case class JoinAnalysis(
 private[streamjoin] object JoinAnalysis extends PredicateHelper {
 
   /**
-   * Compares fields of windows, and numbers in different units, where this bounds a join that is unbounded without.
-   * What a checkpoint holds of a join that is bounded by other times does not depend on them.
+   * Compares window fields, and numbers in different units, only if this bounds a join that is
+   * unbounded otherwise. So the checkpoint of any other join does not depend on these comparisons.
    */
   def of(question: JoinQuestion): JoinAnalysis = {
     def unbounded(a: JoinAnalysis) = Side.both.count(!a.bounds.bounded(_))
@@ -179,7 +182,7 @@ private[streamjoin] object JoinAnalysis extends PredicateHelper {
     else Some(ofAllTimes(question)).filter(unbounded(_) < unbounded(plain)).getOrElse(plain)
   }
 
-  /** Compares fields of windows, and numbers in different units, in any case. */
+  /** Compares window fields, and numbers in different units, in any case. */
   def ofAllTimes(question: JoinQuestion): JoinAnalysis = {
     val windows = new WindowFields(AttributeSet(question.named.map(_._1)), question.times.lengths)
     of(question, windows, multiples = true)
@@ -246,11 +249,11 @@ private[streamjoin] object JoinAnalysis extends PredicateHelper {
     )
   }
 
-  /** Whether rows come out with NULL in the place of the columns of a side. */
+  /** Whether the join pads the columns of a side with NULL. */
   private def pads(joinType: JoinType, side: Side): Boolean =
     joinType.preserves(side.other) && !joinType.leftOnly
 
-  /** Spark's optimizer makes one FALSE of a condition of which a part is false. */
+  /** Spark's optimizer folds a condition with a false conjunct to FALSE. */
   private def isNeverTrue(conjunct: Expression): Boolean = conjunct match {
     case Literal(value, BooleanType) => value != true
     case _                           => false

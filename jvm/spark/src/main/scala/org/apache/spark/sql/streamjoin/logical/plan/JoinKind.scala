@@ -6,30 +6,31 @@ import org.apache.spark.sql.streamjoin.errors.{StreamJoinAnalysisException, Stre
 import org.apache.spark.sql.streamjoin.logical.times.TimeColumns
 
 /**
- * The kind of a stream-to-stream join. A join of Spark's has at most one kind:
+ * The kind of a stream-to-stream join. The first rule that applies to a join decides:
  *
  * {{{
- *   hint mode => 'changelog'                         Changelog
- *   else match => 'last', or t OVER (ROWS ...)       AsOf
- *   else an input is a changelog                     Changelog
- *   else options, and no input is a stream           OfTables
- *   else two streams, and a type of join of ours     EventTime
+ *   hint mode => 'changelog'                            Changelog
+ *   hint match => 'last', or t OVER (ROWS ...)          AsOf
+ *   an input is a changelog                             Changelog
+ *   options, and no input is a stream                   OfTables
+ *   two streams, and a join type of this project        EventTime
  * }}}
  *
- * A kind lists the options that it does not take. The package `logical.resolve.analyzer` builds its node.
+ * A kind lists the options that it does not support. The package `logical.resolve.analyzer` builds
+ * its node.
  */
 private[streamjoin] sealed abstract class JoinKind {
 
-  /** Whether rows meet by their event times, and each output row is final. */
+  /** Whether rows are joined by event time, and each output row is final. */
   def byEventTime: Boolean = false
 
-  /** Whether a join is of this kind, as far as the inputs are resolved. */
+  /** Whether a join is of this kind, as far as its inputs are resolved. */
   protected def applies(j: Join): Boolean
 
-  /** The options that a join of this kind does not take, the most important first. */
+  /** The options that this kind does not support, the most important first. */
   private[plan] def misfits: Seq[JoinKind.Misfit] = Nil
 
-  /** Refuses the first option of a join that does not fit this kind. */
+  /** Refuses the first option of a join that this kind does not support. */
   final def misfit(j: Join): Option[StreamJoinAnalysisException] = for {
     options <- StreamJoinHint.on(j)
     misfit <- misfits.find(_.isGiven(options))
@@ -38,13 +39,13 @@ private[streamjoin] sealed abstract class JoinKind {
 
 private[streamjoin] object JoinKind {
 
-  /** An option that a kind does not take: whether a join has it, and the error then. */
+  /** An unsupported option: whether a join has it, and the error. */
   private[plan] final case class Misfit(
       isGiven: JoinOptions => Boolean,
       error: Origin => StreamJoinAnalysisException
   )
 
-  /** Rows meet whose event times are within bounds; the node is [[StreamJoin]]. */
+  /** Joins rows whose event times are within bounds; the node is [[StreamJoin]]. */
   case object EventTime extends JoinKind {
 
     override def byEventTime: Boolean = true
@@ -56,7 +57,7 @@ private[streamjoin] object JoinKind {
     override private[plan] def misfits = Seq(stateTtl)
   }
 
-  /** Each row meets the last rows before it; the node is [[AsOfJoin]]. */
+  /** Joins each row with the last rows before it; the node is [[AsOfJoin]]. */
   case object AsOf extends JoinKind {
 
     override def byEventTime: Boolean = true
@@ -83,7 +84,7 @@ private[streamjoin] object JoinKind {
     )
   }
 
-  /** Changelogs meet without bounds, and changes are output; the node is [[ChangelogJoin]]. */
+  /** Joins changelogs without time bounds, and emits changes; the node is [[ChangelogJoin]]. */
   case object Changelog extends JoinKind {
 
     override protected def applies(j: Join): Boolean =
@@ -111,7 +112,10 @@ private[streamjoin] object JoinKind {
     )
   }
 
-  /** A join in which no stream takes part, with options: it stays Spark's, with the columns of a join of streams. */
+  /**
+   * A join with options but without a streaming input. Spark executes it, with the output columns
+   * of a join of streams.
+   */
   case object OfTables extends JoinKind {
 
     override protected def applies(j: Join): Boolean =
@@ -127,15 +131,18 @@ private[streamjoin] object JoinKind {
     )
   )
 
-  /** The kind of a join; none: it stays Spark's. */
+  /** The kind of a join; none: Spark's own join. */
   def of(j: Join): Option[JoinKind] =
     if (StreamJoinHint.on(j).exists(_.isChangelog)) Some(Changelog)
     else Seq(AsOf, Changelog, OfTables, EventTime).find(_.applies(j))
 
-  /** The same of a join that becomes this project's whatever the settings say. */
+  /** The kind of a join that this project executes in any configuration. */
   def required(j: Join): Option[JoinKind] = of(j).filter(_ != EventTime || isImposed(j))
 
-  /** Whether an imposed order on an input, windows on the inputs, or a hint ask for a join of this project. */
+  /**
+   * Whether the query requires this project's join: by a watermarked column of an input, windows on
+   * the inputs, or a hint.
+   */
   def isImposed(j: Join): Boolean =
     StreamJoinHint.on(j).nonEmpty || j.children.exists(TimeColumns.of(_).imposed) ||
       j.getTagValue(JoinWindows.Placed).nonEmpty

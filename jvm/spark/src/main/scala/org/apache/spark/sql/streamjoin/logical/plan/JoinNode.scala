@@ -7,7 +7,7 @@ import org.apache.spark.sql.streamjoin.logical.times.HasTimeColumns
 import io.streamjoin.model.{BySide, JoinType, Side}
 
 /**
- * A stream-to-stream join of this project, of any [[JoinKind]].
+ * Logical node of a stream-to-stream join of this project, of any [[JoinKind]].
  *
  * Code that treats the kinds differently asks the node instead of matching on its class.
  */
@@ -26,10 +26,10 @@ private[streamjoin] trait JoinNode extends BinaryNode
   /** The event-time columns of the inputs that the join uses. */
   def times: Seq[Attribute]
 
-  /** The display name of each of `times`. The optimizer forgets aliases. */
+  /** The display name of each of `times`, since the optimizer removes aliases. */
   def names: Seq[String]
 
-  /** The columns of the condition with the aliases of the query. */
+  /** The columns of the condition with their aliases in the query. */
   def aliased: Seq[AliasedColumn]
 
   /** The options of the join. */
@@ -38,7 +38,10 @@ private[streamjoin] trait JoinNode extends BinaryNode
   /** The late rows that the join emits; none: it drops late rows. */
   def late: Option[LateRows] = None
 
-  /** The event time of an output row, where it is that of one input row; none: it follows from both rows. */
+  /**
+   * The event time of an output row, if it is the event time of one input; none: it follows from
+   * both rows.
+   */
   def rowtime: Option[Attribute] = None
 
   override def zones: Set[String] = if (kind.byEventTime) analysis.zones else Set.empty

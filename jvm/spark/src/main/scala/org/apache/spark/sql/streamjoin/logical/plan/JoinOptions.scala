@@ -7,19 +7,19 @@ import org.apache.spark.sql.streamjoin.NearestWord
 import org.apache.spark.sql.streamjoin.errors.{StreamJoinAnalysisException, StreamJoinErrors}
 
 /**
- * What a person asks of one join beside its condition and type. It travels in the plan, from the call
- * or the SQL text to the operator: [[StreamJoinHint]], then [[StreamJoin]].
+ * The options of one join beside its condition and type. They travel in the plan from the call or
+ * the SQL text to the operator: [[StreamJoinHint]], then [[StreamJoin]].
  *
  * A new option is a field here and an entry in [[JoinOptions.entries]].
  *
- * @param retention for how long rows are kept that the condition does not bound: an interval, or a
- *   whole number, as text; none: as the session says
- * @param emitLate whether late rows come out, with a column that says why, instead of being dropped
- * @param mode `event_time` or `changelog`; none: as the inputs are
- * @param leftTtl for how long rows of the left are kept after they were written, as text
- * @param last whether each row of the left meets the last one of the right only, see [[AsOfJoin]]
+ * @param retention how long rows are buffered that the condition does not bound: an interval, or a
+ *   whole number, as text; none: the setting of the session
+ * @param emitLate whether late rows are emitted with a column for the reason, instead of dropped
+ * @param mode `event_time` or `changelog`; none: determined by the inputs
+ * @param leftTtl the time to live of left rows after they were written, as text
+ * @param last whether each left row is joined with the last right row only, see [[AsOfJoin]]
  * @param orderScope the scope of an order above the join
- * @param hint the hint by which they came: joins of one SELECT share it
+ * @param hint identifies the hint of the options; joins of one SELECT share a hint
  */
 final case class JoinOptions(
     retention: Option[String] = None,
@@ -32,10 +32,10 @@ final case class JoinOptions(
     hint: Option[UUID] = None
 ) {
 
-  /** Whether columns come out of the join that none of its inputs has. */
+  /** Whether the join has output columns that no input has. */
   def addsColumns: Boolean = emitLate || isChangelog
 
-  /** As `explain` shows it: what was asked for, and nothing else. */
+  /** The options that were set, for `explain`. */
   def words: String = Seq(
     retention.map(r => s"retention $r"),
     Option.when(emitLate)("late emit"),
@@ -46,10 +46,10 @@ final case class JoinOptions(
     Option.when(orderScope != OrderScope.Query)("order_scope partition")
   ).flatten.mkString(", ")
 
-  /** As a plan shows it: an option that nobody gave changes no plan. */
+  /** The text in a plan. Options that were not set change no plan. */
   override def toString: String = s"JoinOptions($words)"
 
-  /** Whether rows are to come and go, see [[ChangelogJoin]]. */
+  /** Whether the join is a [[ChangelogJoin]]. */
   def isChangelog: Boolean = mode.contains(JoinOptions.Changelog)
 }
 
@@ -58,7 +58,10 @@ object JoinOptions {
   val EventTime: String = "event_time"
   val Changelog: String = "changelog"
 
-  /** An option: the values that it takes, one of them as in SQL, and how a value is read. None: it is not taken. */
+  /**
+   * An option: its values, one of them as an SQL example, and the function that reads a value. The
+   * function returns none for an invalid value.
+   */
   private final case class Entry(
       name: String,
       values: String,
@@ -112,7 +115,7 @@ object JoinOptions {
 
   val names: Seq[String] = entries.map(_.name)
 
-  /** Refuses the options of a join, with those to write instead. */
+  /** Refuses the options of a join, and suggests others. */
   def refusal(reason: String, instead: String*)(origin: Origin): StreamJoinAnalysisException =
     StreamJoinErrors.invalidOption(
       origin,
@@ -124,10 +127,10 @@ object JoinOptions {
     )
 
   /**
-   * The options of one hint or call; those that are NULL count as not given.
+   * The options of one hint or call. An option that is NULL counts as not set.
    *
-   * @throws StreamJoinAnalysisException `STREAM_JOIN.INVALID_OPTION` for a name that is unknown or
-   *   there twice, and for a value that it does not take
+   * @throws StreamJoinAnalysisException `STREAM_JOIN.INVALID_OPTION` for an unknown or duplicate
+   *   name, or an invalid value
    */
   def of(arguments: Seq[OptionValue], origin: Origin): JoinOptions = {
     arguments.map(_.name).diff(names).headOption.foreach { name =>

@@ -7,10 +7,10 @@ import org.apache.spark.sql.streamjoin.logical.times.TimeColumns
 import io.streamjoin.model.JoinType
 
 /**
- * All that the analysis of a join depends on: two joins of which it is equal have the same analysis.
+ * All inputs of the analysis of a join. Equal questions have the same analysis.
  *
- * @param named the event-time columns of both inputs, and what the person calls them
- * @param aliases what the person calls each input, where its columns in the condition tell it
+ * @param named the event-time columns of both inputs with their display names
+ * @param aliases the alias of each input, if its columns in the condition determine one
  */
 private[streamjoin] final case class JoinQuestion(
     left: JoinQuestion.Input,
@@ -23,17 +23,20 @@ private[streamjoin] final case class JoinQuestion(
 
   def inputs: Seq[JoinQuestion.Input] = Seq(left, right)
 
-  /** The event times of both inputs. Of what the optimizer makes of the inputs, no other column counts. */
+  /**
+   * The event times of both inputs. It omits columns that only the optimizer's rewrites of the
+   * inputs contain.
+   */
   def times: TimeColumns = (left.times ++ right.times).ofOnly(named.map(_._1.exprId).toSet)
 }
 
 private[streamjoin] object JoinQuestion {
 
   /**
-   * What counts of an input.
+   * The properties of an input that the analysis depends on.
    *
-   * @param zones the time zones of the session that the bounds of joins below depend on
-   * @param zoned what of its columns depends on one
+   * @param zones the session time zones that the bounds of joins below depend on
+   * @param zoned the parts of its columns that depend on a time zone
    */
   final case class Input(
       output: Seq[Attribute],

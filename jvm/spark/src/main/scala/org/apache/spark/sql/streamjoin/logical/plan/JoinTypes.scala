@@ -4,7 +4,7 @@ import org.apache.spark.sql.catalyst.plans
 
 import io.streamjoin.model.JoinType
 
-/** The join types of this project under Spark's names. */
+/** Mapping between the join types of this project and those of Spark. */
 private[streamjoin] object JoinTypes {
 
   private val types: Seq[(plans.JoinType, JoinType)] = Seq(
@@ -16,10 +16,10 @@ private[streamjoin] object JoinTypes {
     plans.LeftAnti -> JoinType.LeftAnti
   )
 
-  /** The type of a join of Spark's; none: this project has no such join. */
+  /** The join type for one of Spark's; none: this project does not support it. */
   def of(t: plans.JoinType): Option[JoinType] =
     if (t == plans.Cross) Some(JoinType.Inner) else types.collectFirst { case (`t`, ours) => ours }
 
-  /** The type as Spark names it. */
+  /** Spark's join type. */
   def ofSpark(t: JoinType): plans.JoinType = types.collectFirst { case (sparks, `t`) => sparks }.get
 }

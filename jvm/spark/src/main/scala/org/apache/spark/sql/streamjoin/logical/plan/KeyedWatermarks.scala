@@ -6,7 +6,10 @@ import org.apache.spark.sql.catalyst.plans.logical.{EventTimeWatermark, LogicalP
 import org.apache.spark.sql.catalyst.util.DateTimeConstants.MICROS_PER_MILLIS
 import org.apache.spark.sql.types.TimestampType
 
-/** Spark's own watermarks as keyed ones, so that there is one way in which they are followed. */
+/**
+ * Wraps Spark's own watermarks into [[ImposeOrder]], so that the rest of the code handles one kind
+ * of watermark.
+ */
 private[streamjoin] object KeyedWatermarks {
 
   def of(plan: LogicalPlan): LogicalPlan = plan match {

@@ -3,11 +3,11 @@ package org.apache.spark.sql.streamjoin.logical.plan
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 
 /**
- * On an input of a join: of each key only the last rows at the time of a row of the other input take
- * part, `child OVER (ROWS 3 PRECEDING)`. The join becomes an [[AsOfJoin]]; a plan in which one is left
- * is refused.
+ * Mark on an input of a join, `child OVER (ROWS 3 PRECEDING)`: a row of the other input matches
+ * only the last rows of its key. The join becomes an [[AsOfJoin]]. A mark elsewhere in a plan is
+ * refused.
  *
- * @param count how many rows of a key
+ * @param count the number of rows of a key
  */
 case class LastRows(count: Int, child: LogicalPlan)
     extends InputMark {

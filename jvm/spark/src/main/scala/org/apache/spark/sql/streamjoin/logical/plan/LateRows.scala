@@ -6,11 +6,12 @@ import org.apache.spark.sql.types.DataType
 /**
  * The late rows that a join emits.
  *
- * An expression, so that Spark renames its columns with those of the join's inputs.
+ * It is an expression, so that Spark renames its columns with those of the join's inputs.
  *
  * @param column the output column with the reason why a row is late; NULL in all other rows
  * @param below the input columns with the reason of late rows that joins below emitted
- * @param sharedKeys equalities of key columns of which the output has one copy: a late row has its own value there
+ * @param sharedKeys equalities of key columns of which the output has one copy; a late row has its
+ *   own value there
  */
 private[streamjoin] final case class LateRows(
     column: Attribute,

@@ -9,9 +9,10 @@ import org.apache.spark.sql.catalyst.expressions.{
 import org.apache.spark.sql.types.DataType
 
 /**
- * An event-time column of an input of a join, with its display name: the optimizer forgets aliases.
+ * An event-time column of an input of a join, with its display name, since the optimizer removes
+ * aliases.
  *
- * It is an expression, so that it follows the column where Spark replaces that by another one.
+ * It is an expression, so that it follows its column if Spark replaces that.
  */
 private[streamjoin] final case class NamedTime(child: Expression, name: String)
     extends UnaryExpression

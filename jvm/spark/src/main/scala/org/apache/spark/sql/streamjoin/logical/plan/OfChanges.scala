@@ -4,15 +4,15 @@ import org.apache.spark.sql.catalyst.expressions.{AttributeSet, Expression}
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project, UnaryNode, Union}
 
 /**
- * Which columns above changelog joins tell of a change and not of its row: of the row that goes they are others than they
- * were of the row that came.
+ * The columns above changelog joins that have change metadata rather than row data. The delete of a
+ * row has other values in them than its insert.
  *
- * @param passed the columns of the changes themselves, under whatever name
- * @param computed what is computed of such, or differs each time it is asked for
+ * @param passed the change metadata columns, possibly renamed
+ * @param computed the columns that are computed from them, or are nondeterministic
  */
 private[streamjoin] final case class OfChanges(passed: AttributeSet, computed: AttributeSet) {
 
-  /** Whether an expression tells of a change. */
+  /** Whether an expression depends on change metadata. */
   def tells(e: Expression): Boolean =
     !e.deterministic || e.references.exists(a => passed.contains(a) || computed.contains(a))
 }

@@ -12,7 +12,7 @@ import org.apache.spark.sql.catalyst.expressions.{
 import org.apache.spark.sql.types.{DayTimeIntervalType, IntegralType, StringType}
 import org.apache.spark.unsafe.types.CalendarInterval
 
-/** The value of an option as it was written, and its name in small letters. */
+/** An option as written in the query, with its name in lower case. */
 private[streamjoin] final case class OptionValue(name: String, value: Expression) {
 
   def isNull: Boolean = value match {
@@ -20,14 +20,14 @@ private[streamjoin] final case class OptionValue(name: String, value: Expression
     case _                => false
   }
 
-  /** One of these words. */
+  /** The value, if it is one of these words. */
   def word(words: String*): Option[String] = value match {
     case Literal(text, StringType) => Some(text.toString).filter(words.contains)
     case _                         => None
   }
 
   /**
-   * An interval for both sides, as text, or one for each in a map; as a text, that is
+   * An interval for both sides as text, or a map with an interval for each side. As text, a map is
    * `left=1 day, right=30 days`.
    */
   def bySide: Option[(Option[String], Option[String])] = value match {
@@ -53,7 +53,7 @@ private[streamjoin] final case class OptionValue(name: String, value: Expression
     )((limits.toMap.get("left"), limits.toMap.get("right")))
   }
 
-  /** An interval or a whole number, as text; whether it is one is seen where its column is known. */
+  /** An interval or a whole number, as text. It is validated when its column is resolved. */
   def distance: Option[String] = value match {
     case Literal(text, StringType)               => Some(text.toString)
     case Literal(n: Number, _: IntegralType)     => Some(n.toString)
@@ -65,7 +65,7 @@ private[streamjoin] final case class OptionValue(name: String, value: Expression
 
 private[streamjoin] object OptionValue {
 
-  /** `name => value` of SQL, or `'name=value'`; none for what is neither. */
+  /** Reads `name => value` of SQL, or `'name=value'`; none: neither of these. */
   def written(argument: Expression): Option[OptionValue] = argument match {
     case NamedArgumentExpression(name, value) =>
       Some(OptionValue(name.toLowerCase(Locale.ROOT), value))

@@ -4,10 +4,10 @@ import scala.annotation.tailrec
 
 import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, Cast, Expression}
 
-/** A column of a projection that is one of the columns below, under whatever name. */
+/** A column of a projection that passes an input column through, possibly renamed. */
 private[streamjoin] object PassedColumn {
 
-  /** The column below. A view casts each of its columns to the type that it has. */
+  /** The input column. It ignores a cast to the same type, as views contain it. */
   @tailrec
   def of(e: Expression): Option[Attribute] = e match {
     case a: Attribute                              => Some(a)

@@ -4,11 +4,11 @@ import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 
 /**
- * A window on an input of a join: `child OVER (RANGE INTERVAL '10' MINUTE FOLLOWING)`. The join takes
- * it in as a bound of its condition; a plan in which one is left is refused.
+ * Mark of a window on an input of a join: `child OVER (RANGE INTERVAL '10' MINUTE FOLLOWING)`. The
+ * join turns it into bounds of its condition. A mark elsewhere in a plan is refused.
  *
  * @param lengths one, or the two of BETWEEN
- * @param preceding for each length, whether it goes back in time
+ * @param preceding for each length, whether it extends back in time
  */
 case class RelationWindow(lengths: Seq[Expression], preceding: Seq[Boolean], child: LogicalPlan)
     extends InputMark {

@@ -8,7 +8,10 @@ import org.apache.spark.sql.catalyst.plans.logical.{
   UnaryNode
 }
 
-/** What says in which tasks rows lie, or counts them on their way: its rows are those below it, in any order. */
+/**
+ * Extractor of nodes that repartition or count rows. Their output rows are those of their child, in
+ * any order.
+ */
 private[streamjoin] object RowsElsewhere {
 
   def unapply(plan: UnaryNode): Option[LogicalPlan] = plan match {

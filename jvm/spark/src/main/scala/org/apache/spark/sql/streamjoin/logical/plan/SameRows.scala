@@ -9,7 +9,10 @@ import org.apache.spark.sql.catalyst.plans.logical.{
   View
 }
 
-/** What stands in a plan for names, for `|>` or for a hint to Spark's own joins: its rows are those below it. */
+/**
+ * Extractor of nodes for names, for `|>`, and for hints to Spark's own joins. Their output rows are
+ * those of their child.
+ */
 private[streamjoin] object SameRows {
 
   def unapply(plan: UnaryNode): Option[LogicalPlan] = plan match {

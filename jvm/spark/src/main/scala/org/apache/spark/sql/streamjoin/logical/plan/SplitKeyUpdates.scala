@@ -4,18 +4,20 @@ import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, Express
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, UnaryNode}
 
 /**
- * Splits an update that changes the key of its row: a delete of the old key comes before the update. All other
- * messages pass as they are.
+ * Logical node that splits an update that changes the key of its row: a delete of the old key
+ * precedes the update. All other messages pass through unchanged.
  *
  * {{{
  *   u, before 1, after 2   -> d, before 1, after 2;  u, before 1, after 2
- *   u, before 1, after 1   -> as it is
- *   u, no before           -> as it is: the old key is not known
+ *   u, before 1, after 1   -> unchanged
+ *   u, no before           -> unchanged: the old key is not known
  * }}}
  *
- * Its output is that of its child, so the columns read from a message are the same expressions with the node and without.
+ * Its output is the output of its child. So columns that are read from a message are the same
+ * expressions with the node and without.
  *
- * Source: Debezium's connectors, which write such a pair of messages where the primary key of a table changes.
+ * Source: Debezium's connectors, which write such a pair of messages if the primary key of a row
+ * changes.
  *
  * @param message the column of the messages
  * @param changesKey whether a message is such an update
@@ -30,7 +32,7 @@ case class SplitKeyUpdates(
 
   override def output: Seq[Attribute] = child.output
 
-  /** What holds of the messages below need not hold of the deletes. */
+  /** A constraint on the messages below need not apply to the deletes. */
   override protected lazy val validConstraints: ExpressionSet =
     child.constraints.filterNot(_.references.contains(message))
 

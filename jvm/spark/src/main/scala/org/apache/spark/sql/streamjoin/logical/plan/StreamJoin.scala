@@ -9,14 +9,14 @@ import org.apache.spark.sql.types.TimestampType
 import io.streamjoin.model.{BySide, JoinType, Side, Watermarks}
 
 /**
- * The event-time join of two streams.
+ * Logical node of the event-time join of two streams.
  *
- * @param condition the whole condition; parts that bound times, or concern one input only, stay in it
- * @param timed the event-time columns of both inputs. They decide which rows are late, so they are
- *   kept even where nobody above asks for them.
- * @param options what the person asked of it
- * @param late the late rows that it emits; none: late rows are dropped
- * @param aliased the columns of the condition under the aliases that the person gave
+ * @param condition the whole condition, with time bounds and conjuncts on one input
+ * @param timed the event-time columns of both inputs; required even if the query does not read
+ *   them, because they decide which rows are late
+ * @param options the options of the join in the query
+ * @param late the late rows that it emits; none: it drops late rows
+ * @param aliased the columns of the condition with their aliases in the query
  */
 case class StreamJoin(
     left: LogicalPlan,
@@ -33,19 +33,19 @@ case class StreamJoin(
   override def times: Seq[Attribute] = timed.map(_.column)
   override def names: Seq[String] = timed.map(_.name)
 
-  /** Without `aliased`, which stand in the condition. */
+  /** Omits `aliased`, which repeats columns of the condition. */
   override protected def stringArgs: Iterator[Any] = productIterator.take(productArity - 1)
 
   override def output: Seq[Attribute] = {
     val columns = emitted(BySide(left.output, right.output))
-    // a late row has columns of its own input only
+    // a late row only has columns of its own input
     val nullable = if (late.isEmpty) columns else columns.map(_.withNullability(true))
     nullable.map(a => markedAsTime(DistinctAttributes.unmarked(a))) ++ late.map(_.column)
   }
 
   /**
-   * A column that the join leaves without a watermark must not look as if it had one; one that lost
-   * its mark in a cast gets it back.
+   * Aligns Spark's event-time mark with the watermark above the join: removes it from a column
+   * without one, and restores it if a cast has removed it.
    */
   private def markedAsTime(a: Attribute): Attribute = {
     val marked = EventTimeMarks.of(Seq(a)).nonEmpty
@@ -71,7 +71,7 @@ case class StreamJoin(
 
   override def producedAttributes: AttributeSet = AttributeSet(late.map(_.column))
 
-  /** Those of `times` that one input has. */
+  /** The columns of `times` that one input has. */
   private[streamjoin] def timesOf(side: Side): Seq[Attribute] =
     times.filter(input(side).outputSet.contains)
 
@@ -85,7 +85,7 @@ case class StreamJoin(
 
 object StreamJoin {
 
-  /** Whether a part of WHERE may stand in the condition of a join instead, or below it. */
+  /** Whether a conjunct of WHERE may be moved into the condition of a join, or below the join. */
   private[streamjoin] def mayDemand(part: Expression): Boolean =
     part.deterministic && !part.containsPattern(CURRENT_LIKE) && !part.exists {
       case _: SubqueryExpression | _: PythonFuncExpression | _: OuterReference => true

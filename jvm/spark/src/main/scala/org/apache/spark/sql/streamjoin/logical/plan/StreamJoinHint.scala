@@ -5,12 +5,12 @@ import org.apache.spark.sql.catalyst.plans.logical.{Join, LogicalPlan, SubqueryA
 import org.apache.spark.sql.streamjoin.logical.times.{HasTimeColumns, TimeColumns}
 
 /**
- * On the left input of a join: if both inputs are streams the join is to be this project's, whatever
- * watermarks they have, with these options. The join takes it in.
+ * Hint on the left input of a join. If both inputs are streams, it requires this project's join
+ * with these options, for any watermarks. The join removes it.
  *
- * A node rather than a mark on the join, for Spark makes joins anew while it resolves them.
+ * A node rather than a tag on the join, because Spark creates joins anew while it resolves them.
  *
- * @param held whether an [[UnresolvedStreamJoin]] is on the join, to be taken with it
+ * @param held whether the join has an [[UnresolvedStreamJoin]], which is removed with the hint
  */
 case class StreamJoinHint(options: JoinOptions, held: Boolean, child: LogicalPlan)
     extends UnaryNode
@@ -28,7 +28,7 @@ case class StreamJoinHint(options: JoinOptions, held: Boolean, child: LogicalPla
 
 private[streamjoin] object StreamJoinHint {
 
-  /** What was asked of a join; none where nothing was. */
+  /** The options of a join; none: it has no hint. */
   def on(j: Join): Option[JoinOptions] = of(j.left).map(_.options)
 
   /** Whether the late rows of a join are to be emitted. */
@@ -47,7 +47,7 @@ private[streamjoin] object StreamJoinHint {
     j.withNewChildren(Seq(within(j.left), j.right)).asInstanceOf[Join]
   }
 
-  /** The hint on an input, which may have been given an alias since. */
+  /** The hint on an input, possibly below an alias. */
   def of(input: LogicalPlan): Option[StreamJoinHint] = input match {
     case h: StreamJoinHint => Some(h)
     case a: SubqueryAlias  => of(a.child)

@@ -5,15 +5,15 @@ import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan, UnaryNo
 import org.apache.spark.sql.streamjoin.logical.times.{HasTimeColumns, InputColumns, TimeColumns}
 
 /**
- * An input of a join, whose columns may be NULL whenever they may be when the query is analysed.
+ * Logical node on an input of a join that keeps the nullability of the analyzed query.
  *
- * Spark's optimizer looks at one batch. Where a branch of a union brings nothing, it finds columns that
- * are never NULL in this batch and simplifies the join's condition by that; but the join also meets
- * rows of other batches. For the same reason it tells what depends on the time zone.
+ * Spark optimizes one batch at a time. If a branch of a union has no rows in a batch, Spark may
+ * infer that a column is never NULL, and simplify the join condition. But the join also matches
+ * rows of other batches. For the same reason the node stores which parts depend on the time zone.
  *
  * @param present the columns that are never NULL
- * @param zoned what of the columns depends on the time zone of the session
- * @param sources identities of the sources of its rows, also of those without rows in a batch
+ * @param zoned the parts of the columns that depend on the session time zone
+ * @param sources the identities of the sources of its rows, also of those without rows in a batch
  */
 case class StreamJoinInput(
     present: Set[ExprId],
@@ -49,10 +49,13 @@ private[streamjoin] object StreamJoinInput {
     input
   )
 
-  /** What of an input depends on the time zone. */
+  /** The parts of an input that depend on the time zone. */
   def zoned(input: LogicalPlan): Seq[ZonedPart] = in(input).fold(Seq.empty[ZonedPart])(_.zoned)
 
-  /** The input of a join as planned: wrapped again if the optimizer has put a node on top of it. */
+  /**
+   * The input of a join as planned. It wraps the input again if the optimizer has put a node above
+   * it.
+   */
   def onTop(input: LogicalPlan): StreamJoinInput = input match {
     case i: StreamJoinInput => i
     case other              => of(other, sources = in(other).fold(Seq.empty[String])(_.sources))
@@ -64,7 +67,7 @@ private[streamjoin] object StreamJoinInput {
     case _                  => None
   }
 
-  /** The input with a filter on its rows, written for rows as they come out of the join. */
+  /** The input with a filter. The condition references output columns of the join. */
   def filtered(input: LogicalPlan, condition: Expression): LogicalPlan = input match {
     case i: StreamJoinInput => i.copy(child = filtered(i.child, condition))
     case other              => Filter(InputColumns.in(condition, other.output), other)

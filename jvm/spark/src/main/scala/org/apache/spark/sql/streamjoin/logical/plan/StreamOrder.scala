@@ -13,17 +13,19 @@ import org.apache.spark.sql.streamjoin.logical.times.{
 import io.streamjoin.watermark.WatermarkPlan
 
 /**
- * The rows of a stream in ascending order of an event time, over the whole query or in each partition of
- * it: each is held back until nothing can come any more that belongs before it.
+ * Logical node of the ordered output: emits the rows of a stream by event time, over the whole
+ * query or in each partition. A row is buffered until no earlier row can arrive.
  *
- * @param order the time first, ascending; then what rows of one time are sorted by
- * @param name what the person calls the time
- * @param column what the metrics call it
- * @param scope how far the order reaches
- * @param whole whether rows of one time wait until all of them are there, and come out in one batch
- * @param zoned what of the time depends on the time zone of the session; as in [[StreamJoinInput]]
- * @param sources identities of the sources of its rows; as in [[StreamJoinInput]]
- * @param claimed the order as it was asked for
+ * @param order the event time, ascending; then the tie-breakers
+ * @param name the display name of the time
+ * @param column the name of the time in metrics
+ * @param scope the rows among which the order holds
+ * @param whole whether rows of one time are buffered until all of them have arrived, and are
+ *   emitted in one batch
+ * @param zoned the parts of the time that depend on the session time zone; as in
+ *   [[StreamJoinInput]]
+ * @param sources the identities of the sources of its rows; as in [[StreamJoinInput]]
+ * @param claimed the order as written in the query
  */
 case class StreamOrder(
     order: Seq[SortOrder],
@@ -38,7 +40,7 @@ case class StreamOrder(
 ) extends UnaryNode
     with HasTimeColumns {
 
-  /** The time by which the rows are ordered. */
+  /** The time by which rows are ordered. */
   def time: Expression = order.head.child
 
   override def output: Seq[Attribute] = child.output
@@ -48,17 +50,22 @@ case class StreamOrder(
 
   override def maxRows: Option[Long] = child.maxRows
 
-  /** That of each partition. A window counts as its end, by which Spark does not sort. */
+  /** The order of each partition. A window is ordered by its end, which Spark cannot express. */
   override def outputOrdering: Seq[SortOrder] =
     if (TimeUnit.isWindow(time.dataType)) Nil else order
 
-  /** Where watermarks start, and how that of the time comes about; valid once resolved. */
+  /**
+   * The source columns of the watermarks, and the watermark plan of the time. Valid once resolved.
+   */
   @transient lazy val watermark: (Seq[BaseColumn], Option[WatermarkPlan]) = {
     val times = TimeColumns.of(child)
     (times.bases, TimeExpression.watermark(time, times))
   }
 
-  /** Rows come out when the time's own watermark lets them, later than by those of other columns. */
+  /**
+   * The watermark of the time decides when rows are emitted. The other columns have no watermark
+   * above, because rows are emitted later than their watermarks allow.
+   */
   override def timeColumns: TimeColumns =
     TimeColumns.of(child).among(Seq(time).collect { case a: Attribute => a })
 
@@ -66,24 +73,26 @@ case class StreamOrder(
     copy(child = newChild)
 }
 
-/** How far an order reaches, from batch to batch in any case. */
+/** The rows among which an order holds. It always continues from batch to batch. */
 sealed trait OrderScope
 
 object OrderScope {
 
-  /** Over all partitions, each of which is above those before it. */
+  /** All rows of the query: each partition is above the ones before it. */
   case object Query extends OrderScope
 
-  /** The same, with all rows of a batch in one partition. */
+  /** As [[Query]], with all rows of a batch in one partition. */
   case object OnePartition extends OrderScope
 
-  /** Each partition has an order of its own: rows stay where they are, and those of one key together. */
+  /**
+   * The rows of each partition. Rows stay in their partition, so that a key stays in one partition.
+   */
   case object EachPartition extends OrderScope
 }
 
 object StreamOrder {
 
-  /** Whether a node hands the rows of its one child on in the order in which they come. */
+  /** Whether a node preserves the order of the rows of its child. */
   def isKeptBy(plan: LogicalPlan): Boolean = {
     import org.apache.spark.sql.catalyst.plans.logical._
     plan match {
@@ -97,7 +106,7 @@ object StreamOrder {
     }
   }
 
-  /** Nodes of Spark's that hand rows to Python and back; their classes differ between versions. */
+  /** Spark's nodes for Python functions. Their classes differ between versions. */
   private val PythonRows =
     Set("MapInPandas", "MapInArrow", "BatchEvalPython", "ArrowEvalPython", "PythonMapInArrow")
 }

@@ -4,11 +4,11 @@ import org.apache.spark.sql.catalyst.expressions.Attribute
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, UnaryNode}
 
 /**
- * Of the changes of each key in a batch, the one that counts: the row that is there after it, or that it
- * is gone.
+ * Logical node that keeps one change of each key in a batch: the row after the batch, or its
+ * delete.
  *
- * @param key by which rows are told apart
- * @param kind the column that says what became of a row
+ * @param key the columns that identify a row
+ * @param kind the column with the row kind
  */
 case class ToUpserts(key: Seq[Attribute], kind: Attribute, child: LogicalPlan) extends UnaryNode {
 
@@ -20,7 +20,7 @@ case class ToUpserts(key: Seq[Attribute], kind: Attribute, child: LogicalPlan) e
 
 object ToUpserts {
 
-  /** Whether changes come from such a one: then an update comes without the image that it replaces. */
+  /** Whether changes are upserts: then an update has no old image. */
   private[streamjoin] def isIn(changes: LogicalPlan): Boolean =
     changes.exists(_.isInstanceOf[ToUpserts])
 }

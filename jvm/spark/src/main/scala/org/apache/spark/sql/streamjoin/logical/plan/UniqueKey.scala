@@ -6,21 +6,22 @@ import org.apache.spark.sql.catalyst.expressions.Attribute
 import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan, Project}
 
 /**
- * By which columns the rows of a changelog are told apart: those that somebody has declared, or the key that the result
- * of a join below has, which follows from the keys of its inputs. Each change of such a result comes with both images,
- * so nothing need be kept to complete it.
+ * The unique key of a changelog: the declared one, or the key of the result of a join below,
+ * inferred from the keys of its inputs. Such a result has both images of each change. So no state
+ * is required to add the old one.
  *
- * Source: Flink's planner, which derives the unique keys of a join's inputs alike (`FlinkRelMdUniqueKeys`).
+ * Source: Flink's planner, which infers the unique keys of a join in the same way
+ * (`FlinkRelMdUniqueKeys`).
  */
 private[streamjoin] object UniqueKey {
 
-  /** The key as columns of an input; empty: none is known, or not all of its columns are still there. */
+  /** The key as columns of an input; empty: no key, or a column of it is missing. */
   def of(input: LogicalPlan): Seq[Attribute] = ChangelogMarks.key(input.output) match {
     case Nil      => fromBelow(input)
     case declared => declared
   }
 
-  /** The same where nobody has declared one. */
+  /** The inferred key; empty if a key is declared. */
   def fromBelow(input: LogicalPlan): Seq[Attribute] =
     if (ChangelogMarks.key(input.output).nonEmpty) Nil
     else {
@@ -29,7 +30,7 @@ private[streamjoin] object UniqueKey {
       if (found.forall(_.nonEmpty)) found.flatten else Nil
     }
 
-  /** Whether the key is that of groups, of which one may be that of NULL. */
+  /** Whether the key is the key of an aggregate, which may have a group of NULL. */
   def isOfGroups(input: LogicalPlan): Boolean = ChangelogMarks.key(input.output) match {
     case Nil      => joinBelow(input).exists(_.ofGroups.nonEmpty)
     case declared => ChangelogMarks.isOfGroups(declared)
@@ -42,7 +43,7 @@ private[streamjoin] object UniqueKey {
     case _                                    => None
   }
 
-  /** Whether a column of a plan is one of the join below, under whatever name. */
+  /** Whether a column of a plan is a column of the join below, possibly renamed. */
   @tailrec
   private def isThat(plan: LogicalPlan, column: Attribute, below: Attribute): Boolean = plan match {
     case _: ChangelogJoin => column.exprId == below.exprId

@@ -4,11 +4,11 @@ import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression}
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, UnaryNode}
 
 /**
- * `FROM_CHANGELOG(TABLE(child), ...)` and its like before their input is known.
+ * A call of `FROM_CHANGELOG(TABLE(child), ...)` or a similar function with unresolved input.
  *
  * @param function the name, in lower case
- * @param columns of arguments that are columns, their names
- * @param names of the other arguments, in the order of `values`
+ * @param columns for arguments that are columns, their column names
+ * @param names the names of the other arguments, in the order of `values`
  */
 case class UnresolvedChangelog(
     function: String,

@@ -3,7 +3,7 @@ package org.apache.spark.sql.streamjoin.logical.plan
 import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression}
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, UnaryNode}
 
-/** `IMPOSE_ORDER(TABLE(child), DESCRIPTOR(column), lag)` before its input is known. */
+/** A call of `IMPOSE_ORDER(TABLE(child), DESCRIPTOR(column), lag)` with unresolved input. */
 case class UnresolvedImposeOrder(
     column: Seq[String],
     lag: Expression,

@@ -4,10 +4,10 @@ import org.apache.spark.sql.catalyst.expressions.Attribute
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, UnaryNode}
 
 /**
- * A join out of which columns are asked that none of its inputs has. Until it has them, nothing above
- * it is resolved: a `*` there would miss them.
+ * A join that will have output columns that no input has. It keeps all nodes above unresolved until
+ * the join has them, since a `*` there would miss them.
  *
- * @param child a join of Spark's, and what Spark puts on it where it is one by column names
+ * @param child a join of Spark's, and the node that Spark puts on a join by column names
  */
 case class UnresolvedStreamJoin(child: LogicalPlan) extends UnaryNode {
 

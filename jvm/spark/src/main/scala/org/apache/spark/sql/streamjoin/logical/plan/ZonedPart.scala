@@ -1,11 +1,11 @@
 package org.apache.spark.sql.streamjoin.logical.plan
 
 /**
- * A column of an input that has other values in another time zone of the session. A row that is kept from
- * one zone would not be found, or be late, by what comes in another.
+ * A column of an input whose values depend on the session time zone. A row buffered in one zone
+ * would be late, or not be found, in another.
  *
- * @param column by name: plans are made anew, and ids with them
- * @param sql what depends on the zone
- * @param zones the session's
+ * @param column the name of the column, since expression IDs differ in each plan
+ * @param sql the expression that depends on the zone
+ * @param zones the session time zones
  */
 private[streamjoin] final case class ZonedPart(column: String, sql: String, zones: Set[String])
