@@ -6,9 +6,12 @@ import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.streamjoin.logical.plan.AwaitedAliases
 
 /**
- * `(SELECT * FROM a JOIN b ...) AS t(x, y, ...)` in SQL, and `toDF` over Spark Connect, give the columns of a query names.
- * Spark does so as soon as the query is resolved, when a join of changelogs is still Spark's and has the columns of its
- * inputs. So the names are set aside before Spark resolves anything, and given back once the joins stand.
+ * Analyzer rule that defers the column names of a query with joins: those of `(SELECT * FROM a JOIN
+ * b ...) AS t(x, y, ...)` in SQL, and of `toDF` over Spark Connect.
+ *
+ * Spark assigns the names as soon as the query is resolved. A changelog join is still Spark's own
+ * join then, and has the columns of its inputs. So this rule sets the names aside before Spark
+ * resolves the query. [[Release]] restores them when the joins are built.
  */
 private[streamjoin] object AwaitAliases extends Rule[LogicalPlan] {
 
@@ -18,7 +21,7 @@ private[streamjoin] object AwaitAliases extends Rule[LogicalPlan] {
       AwaitedAliases(names, child)
   }
 
-  /** Gives them back. */
+  /** Restores the names. */
   object Release extends Rule[LogicalPlan] {
     override def apply(plan: LogicalPlan): LogicalPlan = plan.resolveOperatorsUp {
       case AwaitedAliases(names, child)

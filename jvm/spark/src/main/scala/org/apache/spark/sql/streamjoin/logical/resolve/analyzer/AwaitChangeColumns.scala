@@ -8,8 +8,11 @@ import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.streamjoin.logical.plan.{AwaitedColumn, ChangelogMarks}
 
 /**
- * In SQL, `_change_type` above a join is that of the result; while the join is Spark's, it would be that of
- * either input. It is set aside before Spark resolves anything, and given back once what is below stands.
+ * Analyzer rule that defers `_change_type` and the commit columns above a join in SQL.
+ *
+ * They are columns of the join's result. While the join is Spark's own, Spark would find them in
+ * either input. So this rule sets them aside before Spark resolves the query. [[Release]] restores
+ * them when all nodes below are resolved.
  */
 private[streamjoin] object AwaitChangeColumns extends Rule[LogicalPlan] {
 
@@ -24,7 +27,7 @@ private[streamjoin] object AwaitChangeColumns extends Rule[LogicalPlan] {
       }
   }
 
-  /** Gives them back. */
+  /** Restores the columns. */
   object Release extends Rule[LogicalPlan] {
     override def apply(plan: LogicalPlan): LogicalPlan = plan.resolveOperatorsUp {
       case p

@@ -2,7 +2,10 @@ package org.apache.spark.sql.streamjoin.logical.resolve.analyzer
 
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 
-/** The plan of a DataFrame that is a join with options. Spark's joins that wait for a second step are built, or refused. */
+/**
+ * Resolves the plan of a DataFrame that is a join with options. It builds or refuses joins that
+ * wait for a second step.
+ */
 private[streamjoin] object FinishedJoin {
 
   def of(plan: LogicalPlan): LogicalPlan =

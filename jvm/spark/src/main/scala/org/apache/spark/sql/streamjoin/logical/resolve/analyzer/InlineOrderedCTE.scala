@@ -13,7 +13,10 @@ import org.apache.spark.sql.streamjoin.logical.plan.{
 import org.apache.spark.sql.streamjoin.{ColumnNames, StreamJoinConf}
 import org.apache.spark.sql.streamjoin.spark.{InlineCTE, SparkCaseClass}
 
-/** Puts common table expressions with an order, or with changes, in their places, where a join can see them. */
+/**
+ * Analyzer rule that inlines common table expressions with event times or with changes, so that a
+ * join above can see them.
+ */
 object InlineOrderedCTE extends Rule[LogicalPlan] {
 
   override def apply(plan: LogicalPlan): LogicalPlan =
@@ -30,7 +33,10 @@ object InlineOrderedCTE extends Rule[LogicalPlan] {
     /* keepDanglingRelations = */ Boolean.box(false)
   )
 
-  /** Spark lets stand what is read more than once and would give other values each time. */
+  /**
+   * Spark does not inline a nondeterministic expression that is referenced several times, because
+   * its values would differ. A stream join cannot read such a reference, so it is refused.
+   */
   private def inlined(w: WithCTE): LogicalPlan = inline(w) match {
     case rest: WithCTE if rest.exists(readsEventTime) && rest.exists(readsShared) =>
       throw shared(rest)
@@ -63,7 +69,9 @@ object InlineOrderedCTE extends Rule[LogicalPlan] {
     case _                                                => false
   }
 
-  /** Whether there is anything about which it must be seen what is read from where. */
+  /**
+   * Whether a plan has event times or changes that a common table expression may hide from a join.
+   */
   private def hidesStreams(plan: LogicalPlan): Boolean = plan.exists {
     case p if readsEventTime(p) => true
     case p: Project             => p.resolved && ChangelogMarks.areChanges(p)
@@ -71,7 +79,10 @@ object InlineOrderedCTE extends Rule[LogicalPlan] {
     case _                      => false
   }
 
-  /** The query itself may wait for what is in the expressions: for ROWTIME, their event times. */
+  /**
+   * Whether all definitions are resolved. The main query may be unresolved: ROWTIME in it is
+   * resolved from the event times of the definitions.
+   */
   private def isInlinable(w: WithCTE): Boolean =
     w.cteDefs.forall(_.resolved) &&
       w.plan.collectWithSubqueries { case r: CTERelationRef => r }.forall(_.resolved)

@@ -7,14 +7,14 @@ import org.apache.spark.sql.streamjoin.logical.resolve.asof.AsOfBuilder
 import org.apache.spark.sql.streamjoin.logical.resolve.eventtime.{LateColumn, StreamJoinBuilder}
 import org.apache.spark.sql.streamjoin.logical.resolve.shared.Refusal
 
-/** Builds the node of a join that Spark has resolved, by the [[JoinKind]] of the join. */
+/** Builds the logical node for a join that Spark has resolved, by its [[JoinKind]]. */
 private[streamjoin] object JoinBuilder {
 
-  /** Keeps what is above a join from being resolved until the join is released. */
+  /** Keeps the nodes above a join unresolved until the join is released. */
   def hold(j: Join): UnresolvedStreamJoin =
     UnresolvedStreamJoin(StreamJoinHint.changed(j)(_.copy(held = true)))
 
-  /** A join that was held, with the columns that it adds. */
+  /** Builds a join that waited in [[UnresolvedStreamJoin]], with the columns that it adds. */
   def released(held: LogicalPlan): LogicalPlan = held match {
     case p @ Project(_, j: Join) if isChangelog(j) => ResolveChangelogJoin.released(p, free(j))
     case p @ Project(columns, j: Join) =>
@@ -23,11 +23,11 @@ private[streamjoin] object JoinBuilder {
     case other   => throw new IllegalStateException(s"no join, but ${other.nodeName}")
   }
 
-  /** @param retained whether a retention may bound what the condition does not */
+  /** @param retained whether a retention may replace missing bounds of the condition */
   def build(j: Join, retained: Boolean = true): Either[Refusal, LogicalPlan] =
     built(j, j.output, byNames = false, retained)
 
-  /** The node, or the error that the join is refused with. */
+  /** The node of a join; throws if the join is refused. */
   def required(j: Join): LogicalPlan = orThrow(build(j))
 
   private def built(
@@ -49,7 +49,7 @@ private[streamjoin] object JoinBuilder {
 
   private def isChangelog(j: Join): Boolean = JoinKind.of(j).contains(JoinKind.Changelog)
 
-  /** It stays Spark's, with the columns that a join of streams would have. */
+  /** Spark's own join, with the output columns of a join of streams. */
   private def ofTables(j: Join, columns: Seq[NamedExpression]): LogicalPlan = {
     val plain = StreamJoinHint.changed(j)(_.child)
     if (!StreamJoinHint.emitsLate(j)) plain

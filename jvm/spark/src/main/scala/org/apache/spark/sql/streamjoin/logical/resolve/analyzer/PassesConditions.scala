@@ -12,14 +12,18 @@ import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.streamjoin.logical.plan.StreamJoinHint
 
 /**
- * What may stand between an inner join and a filter whose conditions may as well be the join's. Of an
- * outer join it is the input that it preserves.
+ * Extractor of nodes between a filter and an inner join below it whose conditions may be moved into
+ * the join. Of an outer join, conditions may be moved to the preserved input.
  */
 private[logical] object PassesConditions extends AliasHelper {
 
   /**
-   * The input; what makes of a condition on rows that come out one on rows of the input, if it mentions
-   * no column of another; and what puts another input in its place.
+   * Returns three values:
+   *
+   * - the input;
+   * - a function that rewrites a condition on the output as one on the input, for conditions that
+   *   reference no other input;
+   * - a function that replaces the input.
    */
   def unapply(
       plan: LogicalPlan
@@ -28,7 +32,7 @@ private[logical] object PassesConditions extends AliasHelper {
       Some((input, lower, (other: LogicalPlan) => plan.withNewChildren(Seq(other))))
     plan match {
       case Project(list, input) if list.forall(_.deterministic) =>
-        // a list that is not resolved has no aliases yet
+        // an unresolved list has no aliases yet
         lazy val aliases = getAliasMap(list)
         alone(input, replaceAlias(_, aliases))
       case Filter(condition, input) if condition.deterministic => alone(input)
@@ -36,7 +40,7 @@ private[logical] object PassesConditions extends AliasHelper {
       case hint: StreamJoinHint                                => alone(hint.child)
       case view: View                                          => alone(view.child)
       case PipeOperator(input)                                 => alone(input)
-      // a late row is tested as it comes out
+      // a filter tests a late row with the output columns of the join
       case j: Join if !StreamJoinHint.emitsLate(j) =>
         j.joinType match {
           case LeftOuter | LeftSemi | LeftAnti | ExistenceJoin(_) =>

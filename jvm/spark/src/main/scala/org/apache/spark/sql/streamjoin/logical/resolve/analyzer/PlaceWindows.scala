@@ -25,12 +25,14 @@ import org.apache.spark.sql.streamjoin.logical.times.InputColumns
 import io.streamjoin.model.Side
 
 /**
- * Gives each join of streams its whole condition: the windows on its inputs as bounds, and, where it
- * is an inner join, the parts of WHERE that concern both inputs; all that concern its columns, where
- * it is written `FROM a, b WHERE ...`.
+ * Analyzer rule that completes the conditions of joins of streams:
  *
- * A part of WHERE goes to the lowest join that it bounds, whether that will be this project's or stay
- * Spark's: what Spark bounds only later, when it optimizes, would look unbounded to a join above.
+ * - The windows on the inputs of a join become bounds.
+ * - The conjuncts of WHERE that reference both inputs are moved into an inner join.
+ * - For `FROM a, b WHERE ...`, all conjuncts on its columns are moved.
+ *
+ * A conjunct is moved to the lowest join that it bounds, even if Spark executes that join. Spark
+ * itself would move it in the optimizer only, and a join above would look unbounded before.
  */
 object PlaceWindows extends Rule[LogicalPlan] with PredicateHelper {
 
@@ -38,18 +40,18 @@ object PlaceWindows extends Rule[LogicalPlan] with PredicateHelper {
     if (!plan.containsPattern(JOIN) || !concerns(plan)) plan
     else AnalysisHelper.allowInvokingTransformsInAnalyzer(placed(plan))
 
-  /** Whether a query has joins that are, or may become, this project's. */
+  /** Whether a query has joins that this project executes, or may execute. */
   private def concerns(plan: LogicalPlan): Boolean = BuiltinJoin.isSought || plan.exists {
     case _: RelationWindow | _: LastRows | _: ImposeOrder => true
     case j: JoinNode                                      => j.kind == JoinKind.EventTime
     case _                                                => false
   }
 
-  /** Refuses a window that no join has taken in. */
+  /** Refuses a window that is not on an input of a join. */
   def check(plan: LogicalPlan): Unit =
     WindowsOfInputs.misplaced(plan).foreach(refusal => throw refusal.error)
 
-  /** Whether parts of WHERE above inner joins, from which bounds may come, are not resolved yet. */
+  /** Whether conjuncts of WHERE above inner joins are still unresolved and may become bounds. */
   def mayBringBounds(plan: LogicalPlan): Boolean = plan match {
     case Filter(condition, child) =>
       val (joined, inputs) = chain(child).partition(isOfInner)
@@ -59,11 +61,11 @@ object PlaceWindows extends Rule[LogicalPlan] with PredicateHelper {
     case _ => false
   }
 
-  /** What is no bound, and may be resolved only when the join is ours. */
+  /** Whether a conjunct is no bound, and may be resolved only after the join is built. */
   private def followsJoin(part: Expression): Boolean =
     Rowtime.isUnqualifiedIn(part) || part.exists(_.isInstanceOf[SubqueryExpression])
 
-  /** Inner joins, what is between them, and their inputs. */
+  /** Inner joins, the nodes between them, and their inputs. */
   private def chain(plan: LogicalPlan): Seq[LogicalPlan] =
     if (isOfInner(plan)) plan +: plan.children.flatMap(chain) else Seq(plan)
 
@@ -85,7 +87,7 @@ object PlaceWindows extends Rule[LogicalPlan] with PredicateHelper {
 
   private def isCross(j: Join): Boolean = isInner(j) && j.condition.isEmpty
 
-  /** Whether conditions on rows of the plan may as well be conditions of an inner join in it. */
+  /** Whether conditions on the rows of a plan may be moved into an inner join in it. */
   private def isOfInner(plan: LogicalPlan): Boolean = plan match {
     case j: Join if isInner(j)                 => true
     case j: Join if PreservedInputs.isOuter(j) => j.children.exists(isOfInner)
@@ -101,7 +103,7 @@ object PlaceWindows extends Rule[LogicalPlan] with PredicateHelper {
   private def hasWindow(j: Join): Boolean =
     Seq(j.left, j.right).exists(RelationWindow.on(_).nonEmpty)
 
-  /** A chain of inner joins, with what is below it done. */
+  /** Completes the joins below a chain of inner joins. */
   private def below(plan: LogicalPlan): LogicalPlan = plan match {
     case j: Join if isCross(j)     => j.mapChildren(below)
     case j: Join if isInner(j)     => window(j.mapChildren(below).asInstanceOf[Join])
@@ -111,14 +113,14 @@ object PlaceWindows extends Rule[LogicalPlan] with PredicateHelper {
     case input                     => placed(input)
   }
 
-  /** An outer join, with something done to the inputs that it preserves, or would with a WHERE above it. */
+  /** Changes the inputs that an outer join preserves, or would preserve with a WHERE above it. */
   private def preserving(j: Join, change: LogicalPlan => LogicalPlan): Join = {
     val preserved =
       if (PreservedInputs.isOuter(j)) j.children else PassesConditions.unapply(j).map(_._1).toSeq
     j.mapChildren(c => if (preserved.exists(_ eq c)) change(c) else placed(c)).asInstanceOf[Join]
   }
 
-  /** @return the joins, and what is left of the condition */
+  /** @return the joins, and the remaining conjuncts */
   private def distribute(
       plan: LogicalPlan,
       conjuncts: Seq[Expression]
@@ -149,8 +151,8 @@ object PlaceWindows extends Rule[LogicalPlan] with PredicateHelper {
   }
 
   /**
-   * Places parts of WHERE below an outer join. If one goes below an input that the join pads, WHERE drops the
-   * padded rows, and the join becomes one that does not emit them.
+   * Moves conjuncts of WHERE below an outer join. A conjunct on an input that the join pads drops
+   * the padded rows, so the join type becomes one that does not emit them.
    */
   private def distributeBelow(
       j: Join,
@@ -171,10 +173,13 @@ object PlaceWindows extends Rule[LogicalPlan] with PredicateHelper {
     (join, above)
   }
 
-  /** A part of WHERE that concerns one input is left to the optimizer, which puts it below the join. */
+  /**
+   * Whether a conjunct belongs into a join. Spark's optimizer pushes a conjunct on one input below
+   * the join.
+   */
   private def belongs(part: Expression, j: Join): Boolean =
     part.references.subsetOf(j.outputSet) && StreamJoin.mayDemand(part) &&
-      // the last rows are those of the keys in ON
+      // the keys in ON determine which rows are the last ones
       (isCross(j) || !JoinKind.of(j).contains(JoinKind.AsOf)) &&
       (isCross(j) || j.children.forall(input => !part.references.subsetOf(input.outputSet)))
 
@@ -205,7 +210,7 @@ object PlaceWindows extends Rule[LogicalPlan] with PredicateHelper {
     !waits && j.childrenResolved && j.duplicateResolved && !j.exists(_.isInstanceOf[CTERelationRef])
   }
 
-  /** The column that the window of a side, or of the other one, is about. */
+  /** The time column of the window on a side, or on the other side. */
   private def time(j: Join, side: Side): Attribute = {
     val input = j.children(side.index)
     val written = Seq(j.left, j.right).flatMap(RelationWindow.on(_)).head

@@ -11,18 +11,18 @@ import org.apache.spark.sql.streamjoin.spark.EliminateOuterJoin
 import io.streamjoin.model.Side
 
 /**
- * The inputs of an outer join whose rows a condition above the join may filter instead.
+ * The inputs of an outer join to which a condition above the join may be moved.
  *
  * {{{
  *   p JOIN q ... FULL JOIN r ... WHERE q.t >= p.t
  *
- *   The condition drops the rows that have NULL for p and q. The others are those of a LEFT join, which
- *   preserves the rows of p JOIN q: the condition may as well be evaluated there.
+ *   The condition drops all rows that are NULL for p and q. The others are those of a LEFT join,
+ *   which preserves the rows of p JOIN q. So the condition may be evaluated below.
  * }}}
  */
 private[resolve] object PreservedInputs {
 
-  /** Whether a join is an outer join of streams whose padded rows a condition above it may drop. */
+  /** Whether a join is an outer join of streams whose padded rows a condition above may drop. */
   def isOuter(j: Join): Boolean = j.joinType match {
     case LeftOuter | RightOuter | FullOuter =>
       JoinKind.of(j).contains(JoinKind.EventTime) && !StreamJoinHint.emitsLate(j)
@@ -37,9 +37,9 @@ private[resolve] object PreservedInputs {
   }
 
   /**
-   * The type of a join of which the same rows satisfy some conditions, with fewer padded rows.
+   * The join type with the fewest padded rows that gives the same result under the conditions.
    *
-   * Asks Spark's rule, with a join over leaves as a stand-in.
+   * It applies Spark's own rule to a join over leaf nodes.
    */
   def narrowed(j: Join, conditions: Seq[Expression]): JoinType =
     conditions.map(PlainCondition.of).reduceOption(And).fold(j.joinType) { condition =>

@@ -9,11 +9,11 @@ import org.apache.spark.sql.streamjoin.logical.plan.{ChangelogMarks, UnresolvedC
 import org.apache.spark.sql.streamjoin.logical.resolve.changelog.ChangelogSource
 import org.apache.spark.sql.types.{BooleanType, MapType, StringType}
 
-/** Declares what SQL's functions say, once their input is resolved. */
+/** Analyzer rule for the SQL functions that declare a changelog. */
 private[streamjoin] object ResolveChangelog extends Rule[LogicalPlan] {
 
   override def apply(plan: LogicalPlan): LogicalPlan = plan.resolveOperatorsUp {
-    // of a join below the result is asked for, not what it is before it joins changes
+    // requires the result of a changelog join below, so the join must be built before
     case u: UnresolvedChangelog if u.function == "to_upserts" =>
       if (u.childrenResolved && !u.child.exists(ResolveChangelogJoin.isPending)) declared(u) else u
     case u: UnresolvedChangelog if u.childrenResolved && u.expressions.forall(_.resolved) =>

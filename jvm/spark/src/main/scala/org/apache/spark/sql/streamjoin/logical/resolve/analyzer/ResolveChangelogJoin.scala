@@ -24,11 +24,12 @@ import org.apache.spark.sql.streamjoin.logical.plan.{
 import org.apache.spark.sql.streamjoin.logical.resolve.changelog.ChangelogBuilder
 
 /**
- * A join of which an input is a changelog becomes this project's. What Spark has put on top of it by
- * then, the columns of `*` or of USING, has the inputs' kinds in it: the result's come in their place.
+ * Analyzer rule that builds the changelog join, if an input of a join is a changelog. Spark has put
+ * a projection above the join by then, for `*` or USING, with the row kinds of the inputs. The row
+ * kind of the result replaces them.
  *
- * A join that is all of the plan stays as it is: Spark's DataFrame operations resolve joins by
- * themselves, in a first step, and want to see one of their own.
+ * The rule does not build a join at the top of a plan. Spark's DataFrame operations resolve a join
+ * separately first, and expect one of Spark's own.
  */
 private[streamjoin] object ResolveChangelogJoin extends Rule[LogicalPlan] with PredicateHelper {
 
@@ -42,16 +43,16 @@ private[streamjoin] object ResolveChangelogJoin extends Rule[LogicalPlan] with P
         }
     }
 
-  /** The plan with all its joins of changelogs made ours. */
+  /** The plan with all its changelog joins built. */
   def all(plan: LogicalPlan): LogicalPlan =
     AnalysisHelper.allowInvokingTransformsInAnalyzer(made(plan))
 
   /**
-   * A semi or anti join in the place of a filter: the columns stay those of the left input, of which the
-   * ones that tell of its changes now tell of the result's.
+   * Builds a semi or anti join that replaces a filter. The columns remain those of the left input.
+   * Its change metadata columns now describe the changes of the result.
    */
   def filtered(join: Join): LogicalPlan = {
-    // joins below it are made first
+    // builds the joins below it first
     val built = all(join)
     val own = ChangelogMarks.kind(join.left.output)
     def ofResult(name: String) = built.output.filter(a =>
@@ -78,20 +79,26 @@ private[streamjoin] object ResolveChangelogJoin extends Rule[LogicalPlan] with P
     }
   }
 
-  /** A join by column names that was held, as [[UnresolvedStreamJoin]], with all that it adds. */
+  /**
+   * Builds a join by column names that waited in [[UnresolvedStreamJoin]], with all columns that it
+   * adds.
+   */
   def released(p: Project, join: Join): LogicalPlan =
     AnalysisHelper.allowInvokingTransformsInAnalyzer {
       val (byNames, equal) = withoutKinds(p, join)
       projected(byNames, made(equal), all = true)
     }
 
-  /** Refuses a column of an input's changes above the join: a DataFrame knows its own, `orders["_change_type"]`. */
+  /**
+   * Refuses a reference above the join to the change metadata of an input. In a DataFrame this is
+   * `orders["_change_type"]`.
+   */
   def check(plan: LogicalPlan): Unit =
     if (plan.exists(_.isInstanceOf[ChangelogJoin])) {
       for (p <- plan; a <- p.missingInput.find(tellsOfChange)) throw hidden(p, a)
     }
 
-  /** Whether a plan is a join of changelogs that is not built yet. */
+  /** Whether a plan is a changelog join that is not built yet. */
   def isPending(plan: LogicalPlan): Boolean = plan match {
     case j: Join =>
       j.resolved && !StreamJoinHint.isHeld(j) && JoinKind.of(j).contains(JoinKind.Changelog)
@@ -107,7 +114,7 @@ private[streamjoin] object ResolveChangelogJoin extends Rule[LogicalPlan] with P
     case other =>
       other.mapChildren(made) match {
         case same if same.fastEquals(other) => other
-        // what is not resolved yet will see the columns as they are
+        // a node that is not resolved yet will find the new columns
         case p: Project if p.child.resolved => projected(p, p.child, all = false)
         case p if p.resolved && p.missingInput.nonEmpty =>
           throw hidden(p, p.missingInput.head)
@@ -115,7 +122,10 @@ private[streamjoin] object ResolveChangelogJoin extends Rule[LogicalPlan] with P
       }
   }
 
-  /** The projection above a join that is made: also what it emits only by a qualified name, as after USING. */
+  /**
+   * The projection above a built join. It also has hidden columns, which a query may reference by a
+   * qualified name after USING.
+   */
   private def projected(p: Project, child: LogicalPlan, all: Boolean): Project = {
     val made = Project(columns(p.projectList, child, all), child)
     made.copyTagsFrom(p)
@@ -127,12 +137,12 @@ private[streamjoin] object ResolveChangelogJoin extends Rule[LogicalPlan] with P
 
   // ---- NATURAL JOIN ----
 
-  /** Whether Spark has joined by the columns that tell of changes, for both inputs have them. */
+  /** Whether Spark has joined by change metadata columns, because both inputs have them. */
   private def isNatural(p: Project, j: Join): Boolean =
     p.getTagValue(Project.hiddenOutputTag).exists(_.exists(tellsOfChange)) &&
       j.condition.exists(splitConjunctivePredicates(_).exists(isOfChanges))
 
-  /** The same by the columns of the rows alone. */
+  /** The same join by the row data columns only. */
   private def withoutKinds(p: Project, j: Join): (Project, Join) =
     if (!isNatural(p, j)) (p, j)
     else {
@@ -161,7 +171,7 @@ private[streamjoin] object ResolveChangelogJoin extends Rule[LogicalPlan] with P
   private def tellsOfChange(a: Attribute): Boolean =
     a.metadata.contains(ChangelogMarks.Kind) || ChangelogMarks.isCommit(a)
 
-  /** The columns that were asked for, with the result's kind in the place of those of the inputs. */
+  /** The selected columns. The row kind of the result replaces those of the inputs. */
   private def columns(
       list: Seq[NamedExpression],
       child: LogicalPlan,

@@ -20,10 +20,11 @@ import org.apache.spark.sql.streamjoin.spark.DataFrameJoins
 import io.streamjoin.model.Side
 
 /**
- * Holds back what is above a join that is to have columns of its own, before Spark resolves anything.
+ * Analyzer rule that keeps the nodes above a join unresolved if the join will add columns. It runs
+ * before Spark resolves anything.
  *
- * A join that some DataFrame operation of Spark's resolves by itself, in a first step, is left to the
- * second: see [[ResolveStreamJoin.isAwaited]].
+ * Some DataFrame operations of Spark resolve a join separately in a first step. This rule leaves
+ * such a join to the second step, see [[ResolveStreamJoin.isAwaited]].
  */
 object HoldHintedJoins extends Rule[LogicalPlan] {
 
@@ -46,11 +47,14 @@ object HoldHintedJoins extends Rule[LogicalPlan] {
     case other => other.mapChildren(held)
   }
 
-  /** Of changes that are declared below, where Spark resolves a query as a whole: over Spark Connect, and in SQL. */
+  /**
+   * Whether the join may add columns. An unresolved changelog below occurs where Spark resolves a
+   * query as a whole: over Spark Connect, and in SQL.
+   */
   private def mayAddColumns(j: Join, options: JoinOptions): Boolean =
     options.addsColumns || j.exists(_.isInstanceOf[UnresolvedChangelog])
 
-  /** Over Spark Connect a join with nothing on it is asked for its columns: those of the result, as `*` has them. */
+  /** Whether the join is the whole query, as over Spark Connect. It gets the columns of `*`. */
   private def isWhole(j: Join): Boolean = !j.childrenResolved && StreamJoinHint.on(j).nonEmpty
 
   private def isSecondStep(j: Join): Boolean =
@@ -63,15 +67,15 @@ object HoldHintedJoins extends Rule[LogicalPlan] {
   }
 }
 
-/** Refuses a hint that no join of streams has taken in. */
+/** Refuses a hint that is not on a join of streams. */
 object CheckJoinHints extends (LogicalPlan => Unit) {
 
   override def apply(plan: LogicalPlan): Unit = {
-    // a DataFrame is analysed before it is joined
+    // a DataFrame with a hint is analyzed before it is joined
     check(StreamJoinHint.of(plan).fold(plan)(_.child))
   }
 
-  /** A plan on which no join is put any more. */
+  /** A complete plan, above which no join follows. */
   def settled(plan: LogicalPlan): LogicalPlan = {
     check(plan)
     plan.transform { case h: StreamJoinHint => h.child }
@@ -93,7 +97,7 @@ object CheckJoinHints extends (LogicalPlan => Unit) {
     }
   }
 
-  /** A join of a DataFrame with itself, to which Spark has let nothing be added. */
+  /** The error for a self-join of a DataFrame, to which Spark allows no further column. */
   def lacksColumns(j: Join): StreamJoinAnalysisException =
     JoinOptions.refusal(
       "late rows come out with a column that this join of a stream with itself lacks; put " +

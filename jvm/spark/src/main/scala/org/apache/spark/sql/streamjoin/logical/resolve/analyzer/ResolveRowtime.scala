@@ -10,12 +10,12 @@ import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
 import org.apache.spark.sql.streamjoin.logical.resolve.shared.Rowtime
 
 /**
- * The pseudo-column `ROWTIME`, or `t.ROWTIME`, of a stream: see [[Rowtime]]. A column that has this
- * name comes first; on a table the name means nothing.
+ * Analyzer rule for the pseudo-column `ROWTIME`, or `t.ROWTIME`, of a stream, see [[Rowtime]]. A
+ * real column of this name takes precedence. A table has no such pseudo-column.
  */
 object ResolveRowtime extends Rule[LogicalPlan] {
 
-  /** Where nothing is unresolved there is no such name: so it is in each batch of a query. */
+  /** Skips a resolved plan, as in each batch of a query. */
   override def apply(plan: LogicalPlan): LogicalPlan = plan.resolveOperatorsUpWithPruning(
     _.containsAnyPattern(UNRESOLVED_ATTRIBUTE, PLAN_EXPRESSION)
   ) {
@@ -33,7 +33,10 @@ object ResolveRowtime extends Rule[LogicalPlan] {
       }
   }
 
-  /** With the columns that are asked for behind the list, as Spark adds those that it finds there. */
+  /**
+   * Appends the columns that the sort references to the list below, as Spark does for missing
+   * columns.
+   */
   private def ordered(sort: Sort, list: Project): LogicalPlan = {
     val missing = AttributeSet(sort.order.flatMap(_.references.filter(_.resolved))) -- list.output
     val found = list.child.output.filter(missing.contains)
@@ -41,13 +44,13 @@ object ResolveRowtime extends Rule[LogicalPlan] {
     else Project(list.output, sort.copy(child = list.copy(projectList = list.projectList ++ found)))
   }
 
-  /** A column of an input that Spark is yet to tell from the other input's would be either's. */
+  /** Whether both inputs may still have the same columns, so that a reference is ambiguous. */
   private def isAmbiguous(plan: LogicalPlan): Boolean = plan match {
     case j: Join => !j.duplicateResolved
     case _       => false
   }
 
-  /** An element of a list keeps the name it was written with. */
+  /** An element of a projection keeps its name. */
   private def named(p: LogicalPlan, e: NamedExpression): NamedExpression = e match {
     case u: UnresolvedAttribute =>
       value(p, u).fold[NamedExpression](u)(Alias(_, u.nameParts.last)())
@@ -59,7 +62,7 @@ object ResolveRowtime extends Rule[LogicalPlan] {
     case s: SubqueryExpression if !s.plan.resolved => s.withNewPlan(ofOuter(p, s.plan))
   }
 
-  /** What a sub-query calls the ROWTIME of a stream outside, by the name of its column. */
+  /** Replaces the ROWTIME of an outer stream in a subquery by the name of its column. */
   private def ofOuter(p: LogicalPlan, query: LogicalPlan): LogicalPlan =
     query.transformAllExpressions {
       case u: UnresolvedAttribute if u.nameParts.length > 1 && isRowtime(p, u) =>
@@ -70,7 +73,7 @@ object ResolveRowtime extends Rule[LogicalPlan] {
     Rowtime.isCalled(u.nameParts.last) && !isTaken(p) &&
       p.resolveChildren(u.nameParts, conf.resolver).isEmpty
 
-  /** Whether Spark may still find a column or an alias of that name. */
+  /** Whether Spark may still find a column or an alias of this name. */
   private def isTaken(p: LogicalPlan): Boolean =
     p.expressions.exists(_.exists {
       case Alias(u: UnresolvedAttribute, _) if Rowtime.isCalled(u.nameParts.last) => false
@@ -78,7 +81,7 @@ object ResolveRowtime extends Rule[LogicalPlan] {
       case _        => false
     }) || p.children.exists(isVisible(p, _))
 
-  /** Conditions and orders of rows find columns that a list right below them has left out. */
+  /** A filter or sort may reference columns that the projection right below it omits. */
   private def isVisible(p: LogicalPlan, below: LogicalPlan): Boolean =
     below.resolved && below.output.exists(a => Rowtime.isCalled(a.name)) || (p match {
       case _: Filter | _: Sort =>
@@ -101,7 +104,7 @@ object ResolveRowtime extends Rule[LogicalPlan] {
         case _                => throw refusal(u, p.children.flatMap(Rowtime.columns))
       }
 
-  /** An order of rows looks behind the list right below it, as it does for columns that the list leaves out. */
+  /** A sort may reference the event time of the input of the projection right below it. */
   private def rowtime(
       p: LogicalPlan,
       child: LogicalPlan

@@ -20,11 +20,11 @@ import org.apache.spark.sql.streamjoin.logical.resolve.shared.Refusal
 import org.apache.spark.sql.streamjoin.spark.DataFrameJoins
 
 /**
- * A join of two streams of which one has an imposed order becomes this project's join, and one of
- * streams with Spark's own watermarks where the settings say so.
+ * Analyzer rule that replaces a join of two streams by this project's join, if an input has a
+ * watermarked event-time column. If the settings say so, it also replaces joins of streams with
+ * Spark's own watermarks.
  *
- * Looks into plans that have been analysed before, for a join may have had to wait there: see
- * [[isAwaited]].
+ * It also visits plans that are already analyzed, since a join may wait in one: see [[isAwaited]].
  */
 object ResolveStreamJoin extends Rule[LogicalPlan] {
 
@@ -48,8 +48,9 @@ object ResolveStreamJoin extends Rule[LogicalPlan] {
   }
 
   /**
-   * What was resolved above an as-of join before it became ours may take a column for an event time that
-   * is none any more. What is not resolved yet will see the columns as they are.
+   * Corrects references above an as-of join that were resolved before the join was built. They may
+   * mark a column as an event time that is none above the join. Unresolved references will find the
+   * new columns.
    */
   private def seenAbove(plan: LogicalPlan): LogicalPlan =
     if (!plan.exists(_.isInstanceOf[AsOfJoin])) plan
@@ -63,14 +64,14 @@ object ResolveStreamJoin extends Rule[LogicalPlan] {
           p.transformExpressions {
             case a: Attribute if a.resolved && lost.contains(a) =>
               EventTimeMarks.unmarked(a)
-            // a window was marked by the time it is made of
+            // Spark marked a window by the time that it is computed from
             case a: Alias
                 if a.resolved && a.references.nonEmpty && a.references.subsetOf(lost) =>
               EventTimeMarks.unmarked(a)
           }
       }
 
-  /** @param retained whether a retention may stand in for bounds of inner joins */
+  /** @param retained whether a retention may replace missing bounds of inner joins */
   private def joins(retained: => Boolean): PartialFunction[LogicalPlan, LogicalPlan] = {
     case j: Join if isComplete(j) && isOurs(j) =>
       JoinBuilder
@@ -87,21 +88,30 @@ object ResolveStreamJoin extends Rule[LogicalPlan] {
   private def isComplete(j: Join): Boolean =
     j.resolved && j.condition.nonEmpty && !StreamJoinHint.isHeld(j)
 
-  /** What lacks bounds, here or in a join below, stays as it is for now, for WHERE may have them. */
+  /**
+   * Leaves a plan unchanged for now if it lacks bounds, here or in a join below. WHERE may still
+   * add them.
+   */
   private def later(refusal: Refusal, plan: LogicalPlan): LogicalPlan =
     if (refusal.awaitsBound) plan else throw refusal.error
 
   /**
-   * Some of Spark's DataFrame operations resolve a join by itself, in a first step, and want to see
-   * one of their own then: `df.join(df, ...)` of a DataFrame with itself, `joinWith`, joins by column
-   * names; on Spark 4.0 each join. Such a join becomes ours with whatever is put on top of it, or with
-   * [[ResolveAwaitedJoin]].
+   * Whether a join waits for another analysis. Some DataFrame operations of Spark resolve a join
+   * separately in a first step, and expect one of Spark's own:
+   *
+   * - `df.join(df, ...)` of a DataFrame with itself
+   * - `joinWith`
+   * - joins by column names
+   * - each join on Spark 4.0
+   *
+   * This rule replaces such a join when the query has another node above it. [[ResolveAwaitedJoin]]
+   * replaces it if there is none.
    */
   private[logical] def isAwaited(j: Join): Boolean =
     j.resolved && isOurs(j) && (isSelfJoin(j) || DataFrameJoins.castToJoin) ||
       BuiltinJoin.unapply(j).nonEmpty
 
-  /** Those of changelogs are built before, by [[ResolveChangelogJoin]]. */
+  /** [[ResolveChangelogJoin]] builds changelog joins before this rule. */
   private def isOurs(j: Join): Boolean = JoinKind.required(j).exists(_ != JoinKind.Changelog)
 
   private def isSelfJoin(j: Join): Boolean =
@@ -109,12 +119,12 @@ object ResolveStreamJoin extends Rule[LogicalPlan] {
 }
 
 /**
- * Makes a join ours on which nothing was put, before it is optimized; and one that still lacks its
- * condition or bounds, or refuses it.
+ * Analyzer rule that replaces a join at the top of a plan before it is optimized. It also replaces,
+ * or refuses, a join that still lacks its condition or bounds.
  */
 object ResolveAwaitedJoin extends Rule[LogicalPlan] {
 
-  /** Refuses a join without a condition or bounds, unless they may still be put on top of it. */
+  /** Refuses a join without a condition or bounds, unless a node above may still add them. */
   def check(plan: LogicalPlan): Unit = plan match {
     case j: Join if j.condition.isEmpty || ResolveStreamJoin.isAwaited(j) =>
       j.children.foreach(check)

@@ -14,11 +14,11 @@ import org.apache.spark.sql.streamjoin.logical.resolve.orders.{AskedOrderScope, 
 import org.apache.spark.sql.streamjoin.logical.times.TimeColumns
 
 /**
- * `ORDER BY` an event time of a stream becomes this project's operator, which Spark's would refuse;
- * whatever else a stream is sorted by is refused with what to write.
+ * Analyzer rule that replaces `ORDER BY` an event time of a stream by this project's ordered
+ * output. Spark would refuse it. Any other sort of a stream is refused with advice.
  *
- * A sort above an aggregation is Spark's in complete mode. Which it is to be is known when the query
- * starts: until then it stays a sort.
+ * A sort above an aggregation is valid in complete mode. The output mode is known when the query
+ * starts, so the sort remains until then.
  */
 object ResolveStreamOrder extends Rule[LogicalPlan] {
 
@@ -54,7 +54,10 @@ object ResolveStreamOrder extends Rule[LogicalPlan] {
       w
     }
 
-  /** Refuses sorts that can be in no query, and orders that what is above them would undo. */
+  /**
+   * Refuses sorts that are invalid in any output mode, and orders that a node above does not
+   * preserve.
+   */
   def check(plan: LogicalPlan): Unit = plan.foreach {
     case s: Sort if isOfStream(s) && checked =>
       StreamOrderBuilder.build(s).left.foreach(throw _)
@@ -68,14 +71,14 @@ object ResolveStreamOrder extends Rule[LogicalPlan] {
     case _ =>
   }
 
-  /** The order in which the rows of a plan come. */
+  /** The order of the rows of a plan. */
   private def ordered(plan: LogicalPlan): Option[StreamOrder] = plan match {
     case o: StreamOrder               => Some(o)
     case p if StreamOrder.isKeptBy(p) => p.children.headOption.flatMap(ordered)
     case _                            => None
   }
 
-  /** Whether rows leave a node in another order than that in which they come. */
+  /** Whether a node changes the order of its rows. */
   private def undoes(plan: LogicalPlan): Boolean = plan match {
     case Repartition(partitions, _, _) => partitions > 1
     case _: RepartitionOperation | _: Sort | _: StreamOrder | _: Window | _: Aggregate =>
@@ -84,7 +87,7 @@ object ResolveStreamOrder extends Rule[LogicalPlan] {
     case p => p.children.length > 1 || TimeColumns.isStateful(p)
   }
 
-  /** A sort of a stream whose output mode does not matter. */
+  /** Whether a sort of a stream is independent of the output mode. */
   private def isOfStream(s: Sort): Boolean =
     s.resolved && s.child.isStreaming && !s.child.exists {
       case a @ (_: Aggregate | _: Distinct) => a.isStreaming
@@ -92,6 +95,6 @@ object ResolveStreamOrder extends Rule[LogicalPlan] {
       case _                                => false
     }
 
-  /** Whoever turns Spark's checks off has each batch sorted by itself. */
+  /** Whether Spark's checks are on. Without them, Spark sorts each batch separately. */
   private def checked: Boolean = conf.isUnsupportedOperationCheckEnabled
 }

@@ -16,11 +16,12 @@ import org.apache.spark.sql.streamjoin.logical.times.TimeColumns
 import org.apache.spark.sql.streamjoin.spark.{PullupCorrelatedPredicates, RewritePredicateSubquery}
 
 /**
- * `WHERE [NOT] EXISTS (...)` and `WHERE c [NOT] IN (...)` over streams with an imposed order or of rows
- * that change, or where Spark's joins are to be replaced, as the LEFT SEMI and LEFT ANTI joins that they are.
+ * Analyzer rule that turns `WHERE [NOT] EXISTS (...)` and `WHERE c [NOT] IN (...)` into LEFT SEMI
+ * and LEFT ANTI joins. It applies to streams with a watermarked event-time column, to changelogs,
+ * and to joins of Spark's that are to be replaced.
  *
- * Spark makes joins of them when it optimizes; a stream join must be there when the query is checked
- * and started. What is done is Spark's own doing, on the one condition alone.
+ * Spark creates these joins in the optimizer. A stream join is required earlier, when the query is
+ * checked and started. So this rule applies Spark's own rules to that one condition.
  */
 object ResolveStreamSubqueries extends Rule[LogicalPlan] {
 
@@ -32,7 +33,7 @@ object ResolveStreamSubqueries extends Rule[LogicalPlan] {
           others.foreach(refuse)
           if (ours.isEmpty) f
           else {
-            // Spark checks what is left of sub-queries; none of these will be
+            // Spark checks the remaining subqueries only, so these are checked here
             ours.flatMap(query).foreach { q =>
               if (q.plan.exists(mentionsRowBelow)) {
                 throw StreamJoinErrors.unsupportedSubquery(
@@ -44,7 +45,7 @@ object ResolveStreamSubqueries extends Rule[LogicalPlan] {
               PlaceWindows.check(q.plan)
               ValidateSubqueryExpression(f, q)
             }
-            // a query around this one only looks for what mentions it above joins
+            // Spark looks for references of an outer query above joins only
             val (correlated, own) = others.partition(_.exists(_.isInstanceOf[OuterReference]))
             val hint = StreamJoinHint.of(child)
             val outer =
@@ -76,7 +77,7 @@ object ResolveStreamSubqueries extends Rule[LogicalPlan] {
 
   private val AsJoinOfChanges = "it as a join: o [LEFT] JOIN d ON d.id = o.id"
 
-  /** AND-ed parts, and those that a NOT makes so: `NOT (a OR NOT b)` is `NOT a AND b`. */
+  /** The conjuncts, including implied ones: `NOT (a OR NOT b)` is `NOT a AND b`. */
   private def conjuncts(condition: Expression): Seq[Expression] = condition match {
     case And(a, b)     => conjuncts(a) ++ conjuncts(b)
     case Not(Or(a, b)) => conjuncts(Not(a)) ++ conjuncts(Not(b))
@@ -87,7 +88,7 @@ object ResolveStreamSubqueries extends Rule[LogicalPlan] {
   private def filtered(conditions: Seq[Expression], plan: LogicalPlan): LogicalPlan =
     conditions.reduceOption(And).fold(plan)(Filter(_, plan))
 
-  /** Refuses what would not become a join. */
+  /** Refuses a subquery that cannot become a join. */
   private def refuse(e: Expression): Unit = e.foreach {
     case s: SubqueryExpression
         if hasOrder(s.plan) ||
@@ -106,7 +107,9 @@ object ResolveStreamSubqueries extends Rule[LogicalPlan] {
     case _ =>
   }
 
-  /** A join of changelogs has columns of its own once it is ours, and is that first. */
+  /**
+   * Whether the columns of a plan are final: a changelog join has other columns when it is built.
+   */
   private def isReady(plan: LogicalPlan): Boolean = plan.isStreaming && !plan.exists { p =>
     p.isInstanceOf[CTERelationRef] || ResolveChangelogJoin.isPending(p)
   }
@@ -126,7 +129,7 @@ object ResolveStreamSubqueries extends Rule[LogicalPlan] {
       (hasChanges(outer, q) || mentions(q) && (hasOrder(outer, q) || BuiltinJoin.isSought))
     }
 
-  /** Whether the row that is asked for is mentioned, by which times are bounded; changes need no bound. */
+  /** Whether a subquery references the outer row, which bounds its times. Changes need no bound. */
   private def mentions(query: SubqueryExpression): Boolean = query match {
     case e: Exists => e.isCorrelated
     case _         => true
@@ -143,7 +146,10 @@ object ResolveStreamSubqueries extends Rule[LogicalPlan] {
     case _                     => None
   }
 
-  /** Where a sub-query stands: Spark notes it of an IN, and of an EXISTS only what is inside. */
+  /**
+   * The position of a subquery in the SQL text. For an EXISTS, Spark records positions of its
+   * content only.
+   */
   private def place(s: SubqueryExpression): Origin = s match {
     case e: Exists if e.plan.origin.startIndex.nonEmpty => e.plan.origin
     case _                                              => s.origin
@@ -165,11 +171,12 @@ object ResolveStreamSubqueries extends Rule[LogicalPlan] {
         )
       case _ =>
     }
-    // the rules look at the whole plan they are given
+    // Spark's rules rewrite the whole plan that they get
     val stub = LocalRelation(outer.output)
     val filter = CurrentOrigin.withOrigin(origin)(Filter(plain(conjunct), stub))
     val correlated = PullupCorrelatedPredicates(filter).transformExpressions {
-      // Spark makes a value of one that does not mention the row, and that has no end here
+      // Spark would turn an uncorrelated one into a scalar value, which an endless stream does not
+      // have
       case e: Exists if !e.isCorrelated =>
         e.copy(outerAttrs = stub.output.take(1), joinCond = Seq(Literal.TrueLiteral))
     }
@@ -181,14 +188,14 @@ object ResolveStreamSubqueries extends Rule[LogicalPlan] {
       case j: Join if (j.left eq outer) && changes =>
         ResolveChangelogJoin.filtered(tidied(j))
       case j: Join if j.left eq outer =>
-        // only what the condition mentions comes out of a sub-query
+        // a subquery emits only the columns that the condition references
         if (Rowtime.columns(j.right).isEmpty && query(conjunct).exists(q => hasTimes(q.plan))) {
           throw refused(
             "nothing in it says how far its event time is from that of the row asked for"
           )
         }
         val join = tidied(j)
-        // Spark has no such join of its own that it could stay
+        // Spark has no such join of its own that could remain
         if (!query(conjunct).exists(hasOrder(outer, _))) {
           BuiltinJoin
             .replaced(join.copy(left = ours(outer)))
@@ -199,7 +206,7 @@ object ResolveStreamSubqueries extends Rule[LogicalPlan] {
     RenewedMarks.of(if (changes) told(made) else made)
   }
 
-  /** Of a row that only comes, too, the result says whether it comes or goes. */
+  /** Adds the row kind of the result. Even an append-only outer row may be deleted from it. */
   private def told(plan: LogicalPlan): LogicalPlan = plan match {
     case Project(list, child) if ChangelogMarks.kind(plan.output).isEmpty =>
       val changes =
@@ -208,20 +215,25 @@ object ResolveStreamSubqueries extends Rule[LogicalPlan] {
     case other => other
   }
 
-  /** Whether Spark would have to put the row that is asked for through a join of ours. */
+  /**
+   * Whether Spark would have to push the reference to the outer row through a join of this project.
+   */
   private def mentionsRowBelow(plan: LogicalPlan): Boolean = plan match {
     case _: JoinNode =>
       plan.exists(_.expressions.exists(_.exists(_.isInstanceOf[OuterReference])))
     case _ => false
   }
 
-  /** The row that is asked for as it will be: of joins of Spark's less is known than of those in their place. */
+  /**
+   * The outer rows with this project's joins, whose properties are better known than those of
+   * Spark's joins.
+   */
   private def ours(outer: LogicalPlan): LogicalPlan =
     ResolveStreamJoin(Project(outer.output, outer))
 
   /**
-   * BETWEEN keeps what it was written with out of sight of the rules that follow. A sub-query of changes
-   * emits also what tells of them.
+   * Prepares a subquery for Spark's rules: replaces BETWEEN, which hides its comparison, and adds
+   * the change metadata columns.
    */
   private def plain(conjunct: Expression): Expression = conjunct.transform {
     case s: SubqueryExpression =>
@@ -231,25 +243,28 @@ object ResolveStreamSubqueries extends Rule[LogicalPlan] {
       })
   }
 
-  /** Whether there is a row does not depend on how many are looked at. */
+  /** Removes a limit, since EXISTS does not depend on the number of rows. */
   private def unlimited(plan: LogicalPlan): LogicalPlan = plan match {
     case GlobalLimit(IntegerLiteral(n), LocalLimit(_, child)) if n > 0 => child
     case other                                                         => other
   }
 
-  /** Nor does it depend on how often a row is there. DISTINCT of rows that only come is a group of each. */
+  /**
+   * Removes DISTINCT of changes, since neither EXISTS nor IN depends on duplicates. DISTINCT of an
+   * append-only stream remains: it is an aggregation of Spark's.
+   */
   private def repeated(plan: LogicalPlan): LogicalPlan = plan match {
     case Distinct(child) if ChangelogMarks.changesWithin(child) => child
     case other                                                  => other
   }
 
-  /** What Spark has made of a sub-query, as a person would have written it. */
+  /** Restores what Spark's rules have changed: column names and the condition. */
   private def tidied(join: Join): Join =
     named(join.copy(condition = join.condition.map(withoutNulls)))
 
   /**
-   * Where both sides read one stream, Spark tells its columns apart by ids that it puts into names. A
-   * checkpoint knows columns by name, and ids are others at each start.
+   * Restores the column names of a self-join. Spark puts expression IDs into the names, and these
+   * differ at each start. A checkpoint identifies columns by name.
    */
   private def named(join: Join): Join = {
     val names = join.right
@@ -272,11 +287,11 @@ object ResolveStreamSubqueries extends Rule[LogicalPlan] {
       )
   }
 
-  /** Whether it is the text of the column: its name, its id and what is known of its watermark. */
+  /** Whether a name consists of a column's name, its ID and its watermark. */
   private def isNumbered(name: String, column: Attribute): Boolean =
     name.startsWith(s"${column.name}#") && name.drop(column.name.length + 1).matches("\\d+.*")
 
-  /** Spark's NOT IN asks for NULL also where none can be. */
+  /** Removes the NULL test of Spark's NOT IN if the condition cannot be NULL. */
   private def withoutNulls(condition: Expression): Expression = condition.transform {
     case Or(c, IsNull(same)) if c.fastEquals(same) && !c.nullable => c
   }
