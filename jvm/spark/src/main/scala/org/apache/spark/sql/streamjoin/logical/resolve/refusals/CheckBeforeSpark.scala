@@ -5,11 +5,11 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.rules.Rule
 
 /**
- * Checks of whole queries, before Spark runs them: to the message of an error that it meets there it
- * adds a picture of the whole plan, some twenty lines beside the two that say what to write.
+ * Runs checks on whole queries before Spark does. Spark would add the tree of the whole plan to the
+ * error, which makes the message long.
  *
- * A sub-query or a view by itself is left to Spark's check of the query around it, which may bring what
- * it lacks; so is what is not resolved, of which Spark knows better what is wrong.
+ * It skips a subquery or a view on its own: the query around it may add what it lacks. It also
+ * skips an unresolved plan, for which Spark reports the better error.
  */
 private[streamjoin] final class CheckBeforeSpark(checks: Seq[LogicalPlan => Unit])
     extends Rule[LogicalPlan] {

@@ -11,8 +11,9 @@ import org.apache.spark.sql.streamjoin.logical.plan.JoinNode
 import io.streamjoin.model.Side
 
 /**
- * Refuses a join above an aggregation in output modes in which a group comes out again whenever it
- * changes: what it was before has been joined by then. Spark refuses its own joins there as well.
+ * Refuses a join above an aggregation in output modes in which the aggregation emits a group again
+ * for each change. The join would already have joined the old values. Spark refuses its own joins
+ * there, too.
  */
 private[streamjoin] object CheckOutputMode extends (LogicalPlan => Unit) {
 

@@ -8,8 +8,9 @@ import org.apache.spark.sql.streamjoin.logical.plan.{ImposeOrder, JoinNode}
 import org.apache.spark.sql.streamjoin.logical.resolve.shared.Rowtime
 
 /**
- * Refuses `withWatermark` above an order or a join of ours, where Spark has a watermark below already.
- * Spark takes one on the way of a row, and says so in the first batch only.
+ * Refuses `withWatermark` above a watermarked event-time column, or a join of this project, if
+ * Spark has a watermark below already. Spark supports one watermark on the path of a row, and
+ * reports that in the first batch only.
  */
 private[streamjoin] object CheckSecondWatermark extends (LogicalPlan => Unit) {
 

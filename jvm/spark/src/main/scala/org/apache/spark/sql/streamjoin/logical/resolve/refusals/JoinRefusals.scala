@@ -20,21 +20,17 @@ import org.apache.spark.sql.streamjoin.logical.resolve.shared.Refusal
 
 import io.streamjoin.model.Side
 
-/**
- * Refuses joins whose state could not be bounded, each with the condition that would mend it.
- *
- * Fails closed: what cannot be proven is refused, never run with state that grows without end.
- */
+/** Refuses joins whose state is not provably bounded, with the condition that would bound it. */
 private[streamjoin] object JoinRefusals {
 
-  /** What is wrong with a join; none: it can run. */
+  /** The refusal of a join; none: it can run. */
   def of(join: StreamJoin): Option[Refusal] =
     ofCondition(join, join.condition)
       .orElse(Side.both.flatMap(ofWatermark(join, _)).headOption)
       .map(Refusal(_))
       .orElse(UnboundedJoin.refusal(join))
 
-  /** What stands in the condition is evaluated row by row inside the join, from its two rows alone. */
+  /** Refuses expressions that cannot be evaluated on the two rows of a pair alone. */
   def ofCondition(
       join: LogicalPlan,
       condition: Expression
@@ -86,7 +82,10 @@ private[streamjoin] object JoinRefusals {
         )
     }
 
-  /** Spark makes windows where columns are computed only, and leaves such a join unresolved. */
+  /**
+   * Refuses a window expression in a condition. Spark supports it in projections only, and leaves
+   * the join unresolved.
+   */
   def checkWindows(condition: Expression, origin: Origin): Unit = condition.foreach {
     case w @ (_: TimeWindow | _: SessionWindow) =>
       throw StreamJoinErrors.unsupportedCondition(

@@ -13,17 +13,17 @@ import org.apache.spark.sql.streamjoin.conditions.TimeUnit
 import org.apache.spark.sql.streamjoin.logical.plan.JoinNode
 import org.apache.spark.sql.streamjoin.logical.resolve.shared.Rowtime
 
-/** Says of an input that has no event time which one it had, where it was lost, and how it is kept. */
+/** Explains where an input without an event time has lost one, and how to keep it. */
 private[logical] object LostOrder {
 
-  /** @return sentences without the last full stop; none where nothing below has an event time */
+  /** @return sentences without the last full stop; none if no plan below has an event time */
   def of(input: LogicalPlan): Option[String] = place(input).map {
     case (at, times) =>
       val had = times.map(ColumnNames.of).mkString(" and ")
       s"Below there is $had with one, but ${how(at, times)}"
   }
 
-  /** The lowest place on the way down that leaves out what is below it. */
+  /** The node on the way down that omits the event time of its child. */
   private def place(plan: LogicalPlan): Option[(LogicalPlan, Seq[Attribute])] =
     plan.children.iterator.map { child =>
       Rowtime.columns(child) match {
@@ -61,7 +61,7 @@ private[logical] object LostOrder {
       s"what ${other.nodeName} emits has none. Impose the order above it"
   }
 
-  /** How a list of expressions lost the times of what is below it. */
+  /** How a projection lost the event times of its child. */
   private def listed(
       list: Seq[NamedExpression],
       times: Seq[Attribute],
@@ -90,7 +90,7 @@ private[logical] object LostOrder {
       (a, f)
   }
 
-  /** Whether the watermark of the column can be Spark's too. */
+  /** Whether Spark can have a watermark on the column. */
   private def isSparks(time: Attribute): Boolean =
     TimeUnit.of(time.dataType).contains(TimeUnit.Timestamp)
 
@@ -101,7 +101,10 @@ private[logical] object LostOrder {
     case _                                     => s"CAST(${name(time)} AS TIMESTAMP)"
   }
 
-  /** A column of times first: it is what was to be compared. */
+  /**
+   * The columns computed from an event time. Those with a time type come first, since they are most
+   * likely to be compared.
+   */
   private def computed(
       list: Seq[NamedExpression],
       times: Seq[Attribute]

@@ -10,9 +10,9 @@ import io.streamjoin.bounds.JoinBounds
 import io.streamjoin.model.Side
 
 /**
- * `later >= earlier - c`, which a condition lacks, with event times of one family.
+ * A bound `later >= earlier - c` that a condition lacks, between comparable event times.
  *
- * @param ofEqualWindows whether both are windows of one length, which may well be equal
+ * @param ofEqualWindows whether both are windows of one length, which can be compared for equality
  */
 private[streamjoin] final case class MissingBound(
     later: MissingBound.Time,
@@ -21,7 +21,10 @@ private[streamjoin] final case class MissingBound(
     ofEqualWindows: Boolean
 ) {
 
-  /** What would do, between columns as they are called: an inequality, or an equality of windows. */
+  /**
+   * A sufficient condition between columns with these names: an inequality, or an equality of
+   * windows.
+   */
   def sql(laterName: String, earlierName: String): String =
     if (ofEqualWindows) s"$laterName = $earlierName"
     else s"${later.sql(laterName)} >= ${unit.moved(earlier.sql(earlierName), -unit.example)}"
@@ -30,15 +33,16 @@ private[streamjoin] final case class MissingBound(
 private[streamjoin] object MissingBound {
 
   /**
-   * A time of a column: its value, the end of a window, or a number in the unit of what it is compared with.
+   * A time of a column: its value, the end of a window, or a number in the unit of the other
+   * column.
    *
-   * @param factor what the number is multiplied by
+   * @param factor converts the number to that unit
    */
   final case class Time(column: Attribute, factor: Long) {
 
     def isWindow: Boolean = TimeUnit.isWindow(column.dataType)
 
-    /** As it is written of a column that is called so. */
+    /** The SQL for a column with this name. */
     def sql(name: String): String =
       if (isWindow) s"$name.end" else if (factor == 1) name else s"$name * $factor"
 
@@ -51,11 +55,11 @@ private[streamjoin] object MissingBound {
       } else column
   }
 
-  /** The inequalities without which rows of an input would be kept for ever. */
+  /** The inequalities without which state is unbounded. */
   def of(join: StreamJoin): Seq[MissingBound] =
     Side.both.filterNot(join.analysis.bounds.bounded).flatMap(of(join, _))
 
-  /** The bound that rows of `side` lack; if there is one, between columns bounded the other way. */
+  /** The bound that rows of `side` lack. It prefers columns that have the opposite bound. */
   def of(join: StreamJoin, side: Side): Option[MissingBound] = {
     val analysis = JoinAnalysis.ofAllTimes(join.analysis.question)
     val bounds = analysis.bounds

@@ -18,7 +18,7 @@ import org.apache.spark.sql.streamjoin.logical.resolve.shared.Rowtime
 
 import io.streamjoin.model.Side
 
-/** Refuses an input that has no event-time column with a watermark, and says how it gets one. */
+/** Refuses an input without a watermarked event-time column, and explains how to declare one. */
 private[streamjoin] object MissingWatermark extends PredicateHelper {
 
   def refusal(
@@ -54,14 +54,16 @@ private[streamjoin] object MissingWatermark extends PredicateHelper {
       s"IMPOSE_ORDER(TABLE($table), DESCRIPTOR($name), $interval)"
   }
 
-  /** @return a lag as it may be written for a column, in Python and in SQL */
+  /** @return an example lag for a column, in Python and in SQL */
   def exampleLag(column: Attribute): (String, String) = TimeUnit.of(column.dataType) match {
     case Some(TimeUnit.Number) => ("100", "100")
     case Some(TimeUnit.Date)   => ("\"1 day\"", "INTERVAL '1' DAY")
     case _                     => ("\"1 minute\"", "INTERVAL '1' MINUTE")
   }
 
-  /** The column that the condition compares with the times of the other input, or could compare. */
+  /**
+   * The column that the condition compares, or could compare, with the times of the other input.
+   */
   private def candidate(
       input: LogicalPlan,
       units: Set[TimeUnit],
@@ -74,7 +76,7 @@ private[streamjoin] object MissingWatermark extends PredicateHelper {
     def mentioned(in: Seq[Expression]) = AttributeSet(in.flatMap(_.references))
     def isNumber(a: Attribute) = TimeUnit.of(a.dataType).contains(TimeUnit.Number)
     def isCompared(a: Attribute) = mentioned(others).contains(a)
-    // a number that the condition does not bound is as well a key, or a price
+    // a number that the condition does not bound may be a key or a price
     def fits(a: Attribute) = !TimeUnit.isWindow(a.dataType) && (!isNumber(a) || isCompared(a)) &&
       TimeUnit.of(a.dataType).exists(unit => units.isEmpty || units(unit))
     input.output
@@ -83,7 +85,7 @@ private[streamjoin] object MissingWatermark extends PredicateHelper {
       .headOption
   }
 
-  /** What to write in TABLE(...) for an input: its name, or the query that it is. */
+  /** The argument of TABLE(...) for an input: its name, or the text of its query. */
   private def relation(input: LogicalPlan): Option[String] = input match {
     case SubqueryAlias(name, _: View) => Some(ColumnNames.written(name.qualifier :+ name.name))
     case SubqueryAlias(name, table: LeafNode) if name.qualifier.nonEmpty && table.isStreaming =>

@@ -6,8 +6,8 @@ import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.streamjoin.logical.plan.JoinKind
 
 /**
- * Refuses a window that the condition of a join makes itself while the query is being resolved: Spark
- * leaves such a join unresolved, and would then find fault with whatever stands above it.
+ * Analyzer rule that refuses a window expression in the condition of a join. Spark leaves such a
+ * join unresolved, and would report an error for a node above it.
  */
 object RefuseWindowsInConditions extends Rule[LogicalPlan] {
 

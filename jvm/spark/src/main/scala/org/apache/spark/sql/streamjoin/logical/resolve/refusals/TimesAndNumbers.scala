@@ -9,8 +9,8 @@ import org.apache.spark.sql.streamjoin.logical.plan.ImposeOrder
 import org.apache.spark.sql.types._
 
 /**
- * Refuses a time plus a number, and a time compared with a number, above an imposed order: Spark would
- * refuse them in its next step, and does not say what to write.
+ * Analyzer rule that refuses a time plus a number, and a time compared with a number, above a
+ * watermarked event-time column. Spark would refuse them in its next step, without advice.
  */
 private[streamjoin] object TimesAndNumbers extends Rule[LogicalPlan] {
 
@@ -39,7 +39,7 @@ private[streamjoin] object TimesAndNumbers extends Rule[LogicalPlan] {
     case _              => false
   }
 
-  /** Without the names that BETWEEN has for what it compares. */
+  /** Replaces the internal names of BETWEEN by the compared expressions. */
   private def written(e: Expression): Expression = e.transformUp {
     case b: Between => b.replacement
     case w: With =>
@@ -56,7 +56,7 @@ private[streamjoin] object TimesAndNumbers extends Rule[LogicalPlan] {
 
   private def advice(b: BinaryExpression): Option[String] = b match {
     case _: Add => moved(b, "+")
-    // Spark takes whatever is subtracted from a time for another time
+    // Spark casts the right operand of a subtraction from a time to a time
     case _: Subtract | _: SubtractTimestamps => moved(b, "-")
     case _: BinaryComparison =>
       Seq(b.left -> b.right, b.right -> b.left).collectFirst {
@@ -74,7 +74,7 @@ private[streamjoin] object TimesAndNumbers extends Rule[LogicalPlan] {
     if (isTime(b.left)) distance(plain(b.right)).map(d => s"Write ${sql(b.left)} $sign $d")
     else None
 
-  /** What Spark puts around an operand to make both of one type says nothing of what was written. */
+  /** Removes the casts that Spark adds to align types, which the query does not contain. */
   private def plain(e: Expression): Expression = e match {
     case c: Cast if c.getTagValue(Cast.USER_SPECIFIED_CAST).isEmpty => plain(c.child)
     case other                                                      => other

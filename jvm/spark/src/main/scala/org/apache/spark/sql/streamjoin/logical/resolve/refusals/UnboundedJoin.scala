@@ -10,8 +10,8 @@ import org.apache.spark.sql.streamjoin.logical.resolve.shared.Refusal
 import io.streamjoin.model.{JoinType, Side}
 
 /**
- * Refuses a join whose condition does not bound how long rows are kept, with the reason that is nearest
- * and with all that is missing at once.
+ * Refuses a join whose condition does not bound its state, with the most specific reason and all
+ * missing bounds.
  */
 private[streamjoin] object UnboundedJoin {
 
@@ -66,7 +66,7 @@ private[streamjoin] object UnboundedJoin {
     )
   }
 
-  /** What would bound the sides; none where no two event times are of one type. */
+  /** The bounds that the sides lack; none if no two event times have one type. */
   private def inequalities(join: StreamJoin, sides: Seq[Side]): Option[String] = {
     val missing = sides.flatMap(side => MissingBound.of(join, side).map(side -> _))
     val columns = join.left.output ++ join.right.output
@@ -80,14 +80,14 @@ private[streamjoin] object UnboundedJoin {
     val written = missing.map { case (side, m) =>
       m.sql(aliased(side)(m.later.column), aliased(side.other)(m.earlier.column))
     }
-    // equal windows bound both sides
+    // one equality of windows bounds both sides
     val needed = if (missing.exists(_._2.ofEqualWindows)) written.take(1) else written
     val aliases =
       if (named) "" else ", where l and r are aliases that the left and the right input still need"
     Option.when(missing.nonEmpty)(needed.mkString(" AND ") + aliases)
   }
 
-  /** How to come to event times that can be compared. */
+  /** Advice to make event times comparable. */
   private def sameType(join: StreamJoin): String = {
     def time(side: Side) =
       join.timesOf(side).filterNot(t => TimeUnit.isWindow(t.dataType)).headOption
@@ -101,7 +101,7 @@ private[streamjoin] object UnboundedJoin {
     advice.getOrElse("Compare two event times of the same type")
   }
 
-  /** Of two types, the one that comes first is made the other. */
+  /** Of two types, the first one is converted to the other. */
   private val ranks =
     Seq(TimeUnit.Number, TimeUnit.Date, TimeUnit.TimestampNtz, TimeUnit.Timestamp)
 

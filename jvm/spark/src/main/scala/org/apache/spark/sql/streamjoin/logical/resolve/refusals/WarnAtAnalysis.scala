@@ -14,10 +14,16 @@ import org.apache.spark.sql.streamjoin.logical.plan.{ImposeOrder, JoinKind, Join
 import org.apache.spark.sql.streamjoin.spark.FileStreamSink
 
 /**
- * Warns, in the driver's log, of what may be meant but is probably not: bounds that contradict each
- * other, a table with an order among streams, two orders of one column, a join of streams without any
- * watermark, two columns of one name in files, a setting of this project that there is not. Once for
- * each join, order and start, and for each setting: a query that starts has a session of its own.
+ * Logs a warning on the driver for a query that is valid but probably not intended:
+ *
+ * - contradictory time bounds
+ * - a watermark declared on a table, or twice on one column
+ * - a stream-stream join without any watermark
+ * - files with duplicate column names
+ * - an unknown setting of this project
+ *
+ * It warns once per node and start of the query, and once per setting. A query starts in a session
+ * of its own, so settings are remembered for the whole driver.
  */
 private[streamjoin] final class WarnAtAnalysis extends (LogicalPlan => Unit) with Logging {
   import WarnAtAnalysis._
@@ -78,7 +84,7 @@ private[streamjoin] final class WarnAtAnalysis extends (LogicalPlan => Unit) wit
   private def words(o: ImposeOrder): String =
     TimeUnit.of(o.column.dataType).fold("")(_.movedInWords(s"latest ${o.column.name}", -o.lag))
 
-  /** A join that stays Spark's, and of which no input has a watermark. */
+  /** Whether Spark executes the join, and no input has a watermark. */
   private def isUnbounded(j: Join): Boolean = JoinKind.required(j).isEmpty && j.children.forall {
     input =>
       input.isStreaming && !input.exists {
@@ -87,12 +93,12 @@ private[streamjoin] final class WarnAtAnalysis extends (LogicalPlan => Unit) wit
       }
   }
 
-  /** A file keeps two columns of one name, and neither can be read. */
+  /** A file with two columns of one name cannot be read. */
   private def repeated(w: WriteToStream): Unit =
     if (w.inputQuery.exists(_.isInstanceOf[StreamJoin])) {
       val names = w.inputQuery.output.map(_.name.toLowerCase(Locale.ROOT))
       val twice = names.diff(names.distinct).distinct
-      // by itself: a query may be no more than a join, of which more is told
+      // tagged separately: the query may consist of a join that other warnings have tagged
       if (twice.nonEmpty && isNew(w)) {
         logWarning(
           s"The files of this query have more than one column ${twice.mkString(", ")}, and such cannot be " +
@@ -116,12 +122,12 @@ private[streamjoin] final class WarnAtAnalysis extends (LogicalPlan => Unit) wit
 
 private[streamjoin] object WarnAtAnalysis {
 
-  /** On what an order was imposed on and dropped from, for it is no stream: the column. */
+  /** Tag of a table for which a watermark was declared and ignored: the name of the column. */
   val OrderOfTable: TreeNodeTag[String] = TreeNodeTag("streamjoin.orderOfTable")
 
   private val Seen: TreeNodeTag[Unit] = TreeNodeTag("streamjoin.warned")
 
-  /** The settings of which the application was told. */
+  /** The settings with a logged warning. */
   private val Told = ConcurrentHashMap.newKeySet[String]
 
   private val Prefix = "spark.sql.streamjoin."
