@@ -15,37 +15,37 @@ import org.apache.spark.sql.types.{DayTimeIntervalType, IntegralType, YearMonthI
 import org.apache.spark.unsafe.types.{CalendarInterval, UTF8String}
 
 /**
- * How far apart two times, or two numbers, are, as the person gave it: a lag, a timeout, the length of a
- * window, a retention.
+ * A distance between two times or two numbers, as given in the query: a lag, a timeout, a window
+ * length, a retention.
  */
 private[streamjoin] sealed trait Distance {
 
-  /** As it was written. */
+  /** The distance as written. */
   def text: String
 }
 
 private[streamjoin] object Distance {
 
-  /** For times: an interval. */
+  /** A distance of times: an interval. */
   final case class Interval(value: CalendarInterval, text: String) extends Distance
 
-  /** For numbers: a number. */
+  /** A distance of numbers: a number. */
   final case class Count(value: Long) extends Distance {
     override def text: String = value.toString
   }
 
   /**
-   * Neither; whose column it was meant for decides what is to be written instead.
+   * Neither an interval nor a number. The type of the column determines the advice in the error.
    *
-   * @param meant the interval that was probably meant
+   * @param meant the interval that was probably intended
    */
   final case class Unreadable(text: String, reason: String, meant: Option[String] = None)
       extends Distance
 
-  /** As people write it in a setting: `1 minute`, `INTERVAL '1' MINUTE`, `100`. */
+  /** Reads the text of a setting: `1 minute`, `INTERVAL '1' MINUTE`, `100`. */
   def of(text: String): Distance = text.trim.toLongOption.fold(interval(text))(Count(_))
 
-  /** As an expression of SQL, constant: an interval, a string that is one, a whole number. */
+  /** Reads a constant SQL expression: an interval, a string with an interval, or a whole number. */
   def of(e: Expression): Distance =
     if (!e.foldable) Unreadable(e.sql, "it is not constant")
     else {
@@ -67,7 +67,7 @@ private[streamjoin] object Distance {
       .orElse(literal(text))
       .fold[Distance](unreadable(text))(Interval(_, s"'$text'"))
 
-  /** Why a number as text is no interval. */
+  /** The reason why a number as text is not an interval. */
   private[shared] val NoUnit = "it has no unit"
 
   private def unreadable(text: String): Unreadable = Unreadable(
@@ -76,17 +76,17 @@ private[streamjoin] object Distance {
     MeantInterval.of(text)
   )
 
-  /** What Spark reads only where it expects SQL: fields, `INTERVAL '01:30' MINUTE TO SECOND`. */
+  /** Reads syntax that Spark only accepts in SQL: fields, `INTERVAL '01:30' MINUTE TO SECOND`. */
   private def literal(text: String): Option[CalendarInterval] =
     Try(CatalystSqlParser.parseExpression(text)).toOption.collect { case l: Literal => of(l) }
       .collect { case Interval(i, _) if !text.trim.startsWith("'") => i }
 }
 
 /**
- * Reads distances in the unit of a column, or refuses them and says what to write instead.
+ * Converts distances to the unit of a column, or refuses them with advice.
  *
- * @param parameter what the distance is, as the person knows it
- * @param example an interval as it is written there
+ * @param parameter the name of the parameter for errors
+ * @param example an interval in the syntax of the parameter
  */
 private[streamjoin] final class Distances(
     parameter: String,
@@ -98,13 +98,13 @@ private[streamjoin] final class Distances(
 
   private val unit = TimeUnit.of(column.dataType)
 
-  /** In the unit of the column, rounded down to it. */
+  /** In the unit of the column, rounded down. */
   def inUnits(distance: Distance): Long = inMicros(distance) match {
     case micros if unit.contains(TimeUnit.Date) => Math.floorDiv(micros, MICROS_PER_DAY)
     case other                                  => other
   }
 
-  /** Of a column of numbers as a number, of others in microseconds. */
+  /** A number for a numeric column, else microseconds. */
   def inMicros(distance: Distance): Long = (unit, distance) match {
     case (Some(TimeUnit.Number), Count(n)) => notNegative(n, distance)
     case (Some(TimeUnit.Number), Interval(_, text)) =>
@@ -117,7 +117,7 @@ private[streamjoin] final class Distances(
     case _             => span(distance)
   }
 
-  /** A span of wall-clock time, in microseconds, whatever the column holds. */
+  /** Wall-clock time in microseconds, for a column of any type. */
   def span(distance: Distance): Long = distance match {
     case Count(n) => throw refusal(n.toString, "it is a span of wall-clock time", interval)
     case Unreadable(text, reason, meant) =>

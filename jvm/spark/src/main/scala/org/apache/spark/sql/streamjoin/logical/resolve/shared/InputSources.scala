@@ -15,8 +15,8 @@ import org.json4s.jackson.JsonMethods.parse
  * Identities of the streaming sources below an input.
  *
  * A named source (`readStream.name`, Spark's source evolution) is identified by its name. Any other
- * source is identified by its kind and location: path, topic or table. Options that may hold secrets
- * are not read.
+ * source is identified by its kind and location: path, topic or table. Options that may contain
+ * secrets are not read.
  */
 private[resolve] object InputSources {
 
@@ -55,7 +55,7 @@ private[resolve] object InputSources {
     }.map(location => s"$kind $location".trim)
   }
 
-  /** Options in which other sources take their location. */
+  /** The options with the location of other sources. */
   private val Locations =
     Seq("topic", "topics", "streamName", "table", "dbtable", "host", "port")
 
@@ -65,7 +65,7 @@ private[resolve] object InputSources {
       _.map { case (topic, partitions) => s"$topic ${partitions.values}" }
     }
 
-  /** Without the scheme of local files, so that both spellings of a path are equal. */
+  /** Removes the scheme of local files, so that both spellings of a path are equal. */
   private def path(written: String): String = Try {
     val uri = new Path(written).toUri
     if (uri.getScheme == "file") uri.getPath else uri.toString

@@ -4,29 +4,30 @@ import org.apache.spark.sql.catalyst.expressions.{ExprId, Expression}
 import org.apache.spark.sql.catalyst.plans.logical._
 
 /**
- * The walk over what an input of a join is made of, from its sources up: what is found in an expression goes
- * along with the columns that are computed of it.
+ * Bottom-up traversal of an input of a join, from its sources. It propagates properties of
+ * expressions to the columns that are computed from them.
  *
- * At analysis: of a batch that brings nothing to an input, Spark's optimizer leaves no expression.
+ * It runs at analysis. In a batch without rows for an input, Spark's optimizer removes the
+ * expressions.
  *
- * @tparam T what is looked for
+ * @tparam T the property
  */
 private[resolve] abstract class InputWalk[T] {
   import InputWalk.Found
 
-  /** What is found in the expression itself, rather than in the columns that it reads. */
+  /** The property of the expression itself, without those of the columns that it reads. */
   protected def own(e: Expression): Option[T]
 
-  /** What is still there of something in a column when it is read by an expression. */
+  /** The part of a column's property that remains in an expression that reads the column. */
   protected def carried(what: T, column: ExprId, reader: Expression): Option[T]
 
-  /** Whether to go on below a node; it ends at all others. */
+  /** Whether the traversal continues below a node. */
   protected def passes(plan: LogicalPlan): Boolean
 
-  /** What a node says itself, in place of what is below. */
+  /** The properties that a node declares, which replace those of its children. */
   protected def told(plan: LogicalPlan): Option[Seq[Found[T]]] = None
 
-  /** What is found of the rows of an input, and of the columns that come out of it, each under its name. */
+  /** The properties of the rows of an input, and of its output columns by name. */
   protected final def named(input: LogicalPlan): Seq[(Option[String], T)] = {
     val names = input.output.map(a => a.exprId -> a.name).toMap
     found(input).collect {
@@ -74,6 +75,6 @@ private[resolve] abstract class InputWalk[T] {
 
 private[resolve] object InputWalk {
 
-  /** @param column in the value of which it is; none: in which rows there are */
+  /** @param column the column with the property; none: the property is of a filter */
   final case class Found[T](column: Option[ExprId], what: T)
 }

@@ -9,31 +9,31 @@ import org.apache.spark.sql.streamjoin.logical.times.TimeColumns
 import io.streamjoin.model.Side
 
 /**
- * The late rows that one join emits, somewhere above it.
+ * The late rows of one join in the plan above it.
  *
- * @param columns those that say why a row is late, NULL in all others; none where they were left out
- * @param present whether such rows may still be there
+ * @param columns the columns with the reason, NULL in all other rows; empty if the query omits them
+ * @param present whether the plan may still contain late rows
  */
 private[logical] final case class LateRowsBelow(columns: Set[ExprId], present: Boolean)
 
 /**
- * Late rows of a join must not go into another one as if they were in time: neither the watermarks of
- * their columns nor what is known of their times holds for them. A join above emits them again, if
- * it emits late rows at all and can tell them from others; else it is refused.
+ * Handles late rows of a join that reach another join. That join must not treat them as rows in
+ * time, since neither watermarks nor bounds apply to them. It emits them again if it emits late
+ * rows at all, and can distinguish them from others. Else it is refused.
  */
 private[logical] object LateRowsBelow extends PredicateHelper {
 
-  /** Why a join cannot be: late rows of a join below would reach it, and it does not emit them again. */
+  /** The refusal of a join that late rows of a join below reach, if it does not emit them again. */
   def refusal(join: StreamJoin): Option[Refusal] = (for {
     (side, input) <- Side.both.zip(join.children)
     rows <- of(input) if rows.present
     if join.late.isEmpty || rows.columns.isEmpty || !join.joinType.emits(side)
   } yield Refusal(StreamJoinErrors.lateRowsBelow(join.origin, side.name, input.output))).headOption
 
-  /** Whether late rows of a join come up to here among the others. */
+  /** Whether rows of a plan may include late rows of a join. */
   def reach(plan: LogicalPlan): Boolean = of(plan).exists(_.present)
 
-  /** The columns of a plan that say why rows are late. */
+  /** The columns of a plan with the reason why rows are late. */
   def columns(plan: LogicalPlan): Seq[Attribute] = {
     val ids = of(plan).flatMap(_.columns).toSet
     plan.output.filter(a => ids(a.exprId))

@@ -6,7 +6,7 @@ import scala.util.Try
 
 import org.apache.spark.sql.streamjoin.NearestWord
 
-/** What was probably meant by a string that is no interval: `10m`, `1 minuet`, `PT1H`, `10`. */
+/** Suggests an interval for a string that is none: `10m`, `1 minuet`, `PT1H`, `10`. */
 private[resolve] object MeantInterval {
 
   private val units =
@@ -31,7 +31,7 @@ private[resolve] object MeantInterval {
   private val Bare = "\\s*(\\d+)\\s*".r
   private val Counted = "(?i)\\s*(\\d+)\\s*([a-z]+)\\s*".r
 
-  /** Intervals as they are written, in quotes. */
+  /** The suggested intervals, in quotes. */
   def of(text: String): Option[String] = text match {
     case Bare(n) => Some(s"${written(n, "second")} or ${written(n, "minute")}")
     case Counted(n, unit) =>

@@ -20,16 +20,20 @@ import io.streamjoin.model.{JoinType, Side}
 /**
  * The event time of a row, `ROWTIME`.
  *
- * Of a stream it is its column with a watermark. A row of a join has the time at which its match is
- * found, the first at which both rows are in their windows: that of the row without a window, or the
- * later one. An unmatched row has the time at which it leaves its window. A row with the last rows before
- * it has its own.
+ * {{{
+ *   stream                               its column with a watermark
+ *   joined row, one input with window    time of the row without a window
+ *   joined row, both with windows        first time at which both rows are in their windows
+ *   joined row, no windows               the later of both times
+ *   unmatched row                        time at which the row leaves its window
+ *   row joined with last rows            its own time
+ * }}}
  *
  * Source: SQLstream s-Server, "Streaming Joins".
  */
 private[streamjoin] object Rowtime {
 
-  /** Whether ROWTIME of no input in particular, which may be that of a join, stands in an expression. */
+  /** Whether an expression contains an unqualified ROWTIME, which may be the time of a join. */
   private[logical] def isUnqualifiedIn(e: Expression): Boolean = e.exists {
     case UnresolvedAttribute(Seq(name)) => isCalled(name)
     case _                              => false
@@ -37,7 +41,7 @@ private[streamjoin] object Rowtime {
 
   private[logical] def isCalled(name: String): Boolean = name.equalsIgnoreCase("ROWTIME")
 
-  /** @return the event time of a plan's rows, or the columns among which there is none to choose */
+  /** @return the event time of a plan's rows, or the columns if the choice is ambiguous */
   def of(plan: LogicalPlan): Either[Seq[Attribute], Expression] = plan match {
     case j: Join if j.getTagValue(JoinWindows.Placed).nonEmpty =>
       JoinTypes.of(j.joinType).fold(column(plan))(joined(j, j.left, j.right, _))
@@ -51,13 +55,13 @@ private[streamjoin] object Rowtime {
     case _ => column(plan)
   }
 
-  /** The columns of a plan that carry a watermark. */
+  /** The columns of a plan with a watermark. */
   def columns(plan: LogicalPlan): Seq[Attribute] = plan match {
-    // before it is known whose join it is
+    // before it is known whether this project or Spark executes the join
     case _: Join | _: Filter | _: SubqueryAlias | _: PipeOperator | _: StreamJoinHint =>
       val below = AttributeSet(plan.children.flatMap(columns))
       plan.output.filter(below.contains)
-    // as that of USING, above such a join
+    // for USING, above such a join
     case Project(list, child) =>
       val below = AttributeSet(columns(child))
       val times = TimeColumns.of(KeyedWatermarks.of(plan))
@@ -92,8 +96,8 @@ private[streamjoin] object Rowtime {
     }
 
   /**
-   * Of an outer join without windows: the later time, or that by which the bounds say of a row that no
-   * partner can come any more.
+   * The event time of an outer join without windows. For a joined row it is the later time. For an
+   * unmatched row it is the time from which no partner can arrive by the bounds.
    */
   private def unmatched(
       join: LogicalPlan,
@@ -129,7 +133,7 @@ private[streamjoin] object Rowtime {
     val JoinWindows(l, r) = windows
     val leftKept = joinType == JoinType.LeftOuter || joinType == JoinType.FullOuter
     val rightKept = joinType == JoinType.RightOuter || joinType == JoinType.FullOuter
-    // what an unmatched row leaves its window at: the time at which the window has gone past it
+    // the time at which an unmatched row leaves its window
     val (leftGone, rightGone) = (plus(left, -l.from), plus(right, -r.from))
     if (l == NoWindow) { if (rightKept) Coalesce(Seq(left, rightGone)) else left }
     else if (r == NoWindow) { if (leftKept) Coalesce(Seq(right, leftGone)) else right }

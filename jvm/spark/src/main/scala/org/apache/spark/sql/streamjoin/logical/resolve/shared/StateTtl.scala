@@ -9,10 +9,10 @@ import org.apache.spark.sql.catalyst.util.DateTimeConstants.MICROS_PER_DAY
 import org.apache.spark.sql.catalyst.util.IntervalUtils
 import org.apache.spark.sql.streamjoin.errors.{ChangelogErrors, StreamJoinAnalysisException}
 
-/** For how long rows of a changelog join are kept. */
+/** Reads the time to live of the rows of a changelog join. */
 private[resolve] object StateTtl {
 
-  /** In microseconds. */
+  /** The TTL in microseconds. */
   def of(text: String, origin: Origin): Either[StreamJoinAnalysisException, Long] = {
     def refused(reason: String) =
       Left(ChangelogErrors.invalidStateTtl(origin, s"'$text'", reason))
@@ -31,6 +31,6 @@ private[resolve] object StateTtl {
     }
   }
 
-  /** Ten thousand years: the end of an age is a time. */
+  /** Ten thousand years. The end of a TTL must be a valid timestamp. */
   private val Longest = 10000L * 366 * MICROS_PER_DAY
 }

@@ -14,17 +14,17 @@ import org.apache.spark.sql.streamjoin.logical.times.DistinctAttributes
 
 import io.streamjoin.model.BySide
 
-/** Finds the columns of a stream that depend on the time zone of the session, down to its sources. */
+/** Finds the columns of a stream that depend on the session time zone, down to its sources. */
 private[resolve] object ZonedInput extends InputWalk[Zoned] {
 
   def of(input: LogicalPlan): Seq[ZonedPart] =
     named(input).collect { case (Some(column), z) => ZonedPart(column, z.sql, z.zones) }.distinct
 
-  /** The input as one of a join. */
+  /** An input of a join with its properties. */
   def joined(input: LogicalPlan): StreamJoinInput =
     StreamJoinInput.of(input, of(input), InputSources.of(input))
 
-  /** Both inputs of a join, whose columns stay apart, with keyed watermarks. */
+  /** Both inputs of a join with distinct columns and keyed watermarks. */
   def joined(left: LogicalPlan, right: LogicalPlan): BySide[StreamJoinInput] =
     BySide(left -> right, right -> left).map { case (input, other) =>
       joined(KeyedWatermarks.of(DistinctAttributes.keep(input, other)))
@@ -62,9 +62,11 @@ private[resolve] object ZonedInput extends InputWalk[Zoned] {
 }
 
 /**
- * @param sql what depends on the zone
- * @param zones the session's
- * @param parsed whether the value was read from text, so that only what of it is an instant depends on the
+ * A value that depends on the time zone.
+ *
+ * @param sql the expression that depends on the zone
+ * @param zones the session time zones
+ * @param parsed whether the value is parsed from text; then only an instant in it depends on the
  *   zone
  */
 private[resolve] final case class Zoned(sql: String, zones: Set[String], parsed: Boolean)
