@@ -7,9 +7,12 @@ import org.apache.spark.sql.streamjoin.logical.resolve.shared.Refusal
 import org.apache.spark.sql.streamjoin.StreamJoinConf
 
 /**
- * A join of two streams in Spark's own words: no order is imposed on either. It stays Spark's unless
- * `spark.sql.streamJoin.replaceBuiltin` is set, its condition bounds the state, and nothing below it
- * stays Spark's of which rows come out at any age.
+ * A join of two streams by Spark's own means, without a watermarked column of this project. It is
+ * replaced under three conditions:
+ *
+ * - `spark.sql.streamJoin.replaceBuiltin` is set.
+ * - Its condition bounds the state.
+ * - No join below remains Spark's and emits rows of any age.
  */
 private[streamjoin] object BuiltinJoin {
 
@@ -20,6 +23,6 @@ private[streamjoin] object BuiltinJoin {
   /** Whether Spark's joins are to be replaced. */
   def isSought: Boolean = SQLConf.get.getConf(StreamJoinConf.ReplaceBuiltin)
 
-  /** This project's join in its place, or why it has to stay. */
+  /** This project's join, or the reason why Spark's remains. */
   def replaced(j: Join): Either[Refusal, StreamJoin] = StreamJoinBuilder.build(j, retained = false)
 }

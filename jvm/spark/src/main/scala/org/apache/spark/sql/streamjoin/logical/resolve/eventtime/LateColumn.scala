@@ -7,7 +7,7 @@ import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
 import org.apache.spark.sql.streamjoin.logical.plan.LateRows
 import org.apache.spark.sql.types.{StringType, StructType}
 
-/** The column that says why a row came out as late, where late rows come out; NULL in all others. */
+/** The output column with the reason why a row is late; NULL in all other rows. */
 private[streamjoin] object LateColumn extends PredicateHelper {
 
   val Name: String = "late"
@@ -18,10 +18,10 @@ private[streamjoin] object LateColumn extends PredicateHelper {
     .add("watermark", StringType, nullable = false)
 
   /**
-   * A join out of which late rows come.
+   * A join that emits late rows.
    *
-   * @param columns what comes out of the join, without this column
-   * @param byNames whether the join is by column names: of the keys only one copy comes out
+   * @param columns the output columns of the join, without this column
+   * @param byNames whether the join is by column names, so that the output has one copy of each key
    */
   def emit(join: Join, columns: Seq[NamedExpression], byNames: Boolean): LogicalPlan = {
     val late = AttributeReference(Name, dataType)()
@@ -30,11 +30,11 @@ private[streamjoin] object LateColumn extends PredicateHelper {
     val found = AttributeSet(ours.late.toSeq.flatMap(_.below))
     val required = columns.filterNot(c => found.contains(c.toAttribute))
     refuseTaken(join, required)
-    // an alias is what Spark renames where a stream is joined with itself
+    // Spark renames an alias in a self-join
     Project(required :+ Alias(late, Name)(), ours)
   }
 
-  /** A join of tables, of which no row is late. */
+  /** A join of tables, without late rows. */
   def empty(plan: LogicalPlan): LogicalPlan = {
     refuseTaken(plan, plan.output)
     Project(plan.output :+ Alias(Literal(null, dataType), Name)(), plan)

@@ -6,10 +6,11 @@ import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.streamjoin.logical.plan.{EventTimeMarks, JoinNode, StreamJoin}
 
 /**
- * Deduplication above a join sees one event time, where several come out of the join: Spark's operator
- * takes no more. Any of them will do to free its state, for Spark's watermark is held back for all; it
- * is the first that is among its keys, or else the first, and one that is never missing from a padded
- * row before one that may be. Above it, all are event times again.
+ * Analyzer rule that leaves one event time for Spark's deduplication above a join, which accepts no
+ * more. All event times are restored above it.
+ *
+ * Any of them can evict its state, since Spark's watermark waits for all. The rule prefers a column
+ * that no join pads, and among these a key of the deduplication.
  */
 object OneEventTime extends Rule[LogicalPlan] {
 
@@ -39,7 +40,7 @@ object OneEventTime extends Rule[LogicalPlan] {
     times.minBy(a => (mayLack(a), !AttributeSet(keys).contains(a)))
   }
 
-  /** The columns that are NULL in rows which a join below pads, also by other names. */
+  /** The columns that a join below pads with NULL, possibly renamed. */
   private def paddedBelow(input: LogicalPlan): ExprId => Boolean = {
     val padded = input.collect { case j: JoinNode => j.padded }.flatten.map(_.exprId).toSet
     val names = input.collect { case p: Project => p.projectList }.flatten.collect {

@@ -11,9 +11,8 @@ import org.apache.spark.sql.streamjoin.spark.{Arithmetic, TimestampAddInterval}
 import org.apache.spark.sql.streamjoin.StreamJoinConf
 
 /**
- * Bounds what the condition leaves unbounded, where the person has said for how long rows are to be
- * kept: the missing inequality becomes a part of the condition. What comes out is what the same join
- * gives as a batch query with that inequality.
+ * Adds the bounds that a condition lacks, if the query or the session sets a retention. The result
+ * is that of a batch join with the added inequalities.
  */
 private[streamjoin] object Retention {
 
@@ -23,7 +22,7 @@ private[streamjoin] object Retention {
       join.copy(condition = (join.condition +: missing).reduce(And(_, _)))
     }
 
-  /** What was given, and as what. */
+  /** The source of the retention and its value. */
   private def asked(join: StreamJoin): Option[(String, String)] = {
     def setting = SQLConf.get.getConf(StreamJoinConf.Retention)
     join.options.retention

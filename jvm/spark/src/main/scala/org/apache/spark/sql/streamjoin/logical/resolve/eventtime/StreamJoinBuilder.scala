@@ -25,15 +25,15 @@ import org.apache.spark.sql.streamjoin.logical.times.{SparksJoin, TimeColumns}
 
 import io.streamjoin.model.{BySide, JoinType, Side}
 
-/** Makes a [[StreamJoin]] of a join that Spark has resolved, or refuses it. */
+/** Builds a [[StreamJoin]] for a join that Spark has resolved, or refuses it. */
 private[streamjoin] object StreamJoinBuilder {
 
   /**
-   * Joins of Spark's below, of which it would keep rows for ever, become ours with it: nothing of their
-   * output can be relied on otherwise.
+   * Builds the join. It also replaces joins of Spark's below that have unbounded state, since their
+   * output could have rows of any age.
    *
-   * @param retained whether a retention may bound what the condition does not
-   * @param late the late rows that it emits, but for those of joins below
+   * @param retained whether a retention may replace missing bounds of the condition
+   * @param late the late rows that the join emits, without those of joins below
    */
   def build(
       join: Join,
@@ -70,14 +70,15 @@ private[streamjoin] object StreamJoinBuilder {
     filtered
   }
 
-  /** The join, or the error that it is refused with. */
+  /** The join; throws if it is refused. */
   def required(join: Join, late: Option[LateRows] = None): StreamJoin =
     build(join, late = late).fold(r => throw r.error, identity)
 
   /**
-   * A plan without joins of Spark's that keep rows for ever.
+   * Replaces joins of Spark's with unbounded state.
    *
-   * @param behindStateful whether also where an aggregation sorts their rows out by Spark's watermark
+   * @param behindStateful whether to continue below an aggregation, which drops late rows by
+   *   Spark's watermark
    */
   def bounded(
       plan: LogicalPlan,

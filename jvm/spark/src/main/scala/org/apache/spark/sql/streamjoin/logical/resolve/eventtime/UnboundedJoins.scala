@@ -8,13 +8,14 @@ import org.apache.spark.sql.streamjoin.logical.times.SparksJoin
 import io.streamjoin.model.Side
 
 /**
- * Joins of Spark's that keep rows for ever, in a query in which an order says that none is wanted.
+ * Refuses joins of Spark's with unbounded state in a query with a watermarked event-time column.
  *
- * The rules leave none behind; this looks at what is planned, whatever they have overlooked.
+ * The analyzer rules replace all of them. This check of the plan guards against a case that they
+ * miss.
  */
 private[streamjoin] object UnboundedJoins {
 
-  /** Refuses to plan a node that is such a join above an order, or that imposes one above such a join. */
+  /** Refuses to plan such a join above or below a watermarked event-time column. */
   def check(plan: LogicalPlan): Unit = plan match {
     case SparksJoin(j) if JoinKind.isImposed(j) => refuse(j)
     case o: ImposeOrder if o.imposed            => o.child.foreach(refuse)

@@ -9,7 +9,7 @@ import org.apache.spark.sql.streamjoin.errors.{StreamJoinAnalysisException, Stre
 import org.apache.spark.sql.streamjoin.logical.plan.{JoinWindows, LastRows, RelationWindow, Window}
 import org.apache.spark.sql.streamjoin.logical.resolve.shared.{Distance, Distances, Refusal}
 
-/** Reads the windows that are written on the inputs of a join, or refuses them. */
+/** Reads the windows on the inputs of a join, or refuses them. */
 private[streamjoin] object WindowsOfInputs {
 
   /** The windows on the inputs of a join, whose event times are `left` and `right`. */
@@ -35,7 +35,7 @@ private[streamjoin] object WindowsOfInputs {
       }
     }
 
-  /** Why a plan cannot be: a window in it that is not on an input of a join. */
+  /** The refusal of a window that is not on an input of a join. */
   def misplaced(plan: LogicalPlan): Option[Refusal] = plan.collectFirst {
     case w: RelationWindow =>
       Refusal(refusal(w, "it stands on a relation that is no input of a join"))
@@ -57,7 +57,7 @@ private[streamjoin] object WindowsOfInputs {
     case _                               => w.lengths.map(_.sql).mkString(" AND ")
   }
 
-  /** The length of a window in the unit of distances. */
+  /** The length of a window in the unit of the event time. */
   private def span(length: Expression, time: Attribute): Long = {
     val distances =
       new Distances("length of the window", time, length.origin, "INTERVAL '1' MINUTE")

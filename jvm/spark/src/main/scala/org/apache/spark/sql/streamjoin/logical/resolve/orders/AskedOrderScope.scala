@@ -5,8 +5,8 @@ import org.apache.spark.sql.streamjoin.errors.StreamJoinAnalysisException
 import org.apache.spark.sql.streamjoin.logical.plan.{JoinNode, JoinOptions, OrderScope, StreamOrder}
 
 /**
- * The option `order_scope`, as an order finds it: a hint puts it on a join, and it is meant for the order above that
- * join.
+ * Reads the option `order_scope` for an order. The hint is on a join, and the option applies to the
+ * order above that join.
  */
 private[logical] object AskedOrderScope {
 
@@ -25,7 +25,7 @@ private[logical] object AskedOrderScope {
     case _           => false
   }
 
-  /** Of a whole query: a join with the option below no order. */
+  /** Refuses the option on a join without an order above it. Requires the whole query. */
   def unused(plan: LogicalPlan): Option[StreamJoinAnalysisException] =
     for {
       join <- plan.find(asks)

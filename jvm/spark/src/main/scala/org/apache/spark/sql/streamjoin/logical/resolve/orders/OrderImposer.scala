@@ -17,9 +17,9 @@ import org.apache.spark.sql.types.{StringType, TimestampType}
 import org.apache.spark.unsafe.types.CalendarInterval
 
 /**
- * What may be said of an order besides its column and lag.
+ * The options of a watermarked event-time column.
  *
- * @param ahead what becomes of rows further ahead than `maxAhead`: `reject` or `keep`
+ * @param ahead the handling of rows further ahead than `maxAhead`: `reject` or `keep`
  */
 private[streamjoin] final case class OrderOptions(
     idleTimeout: Option[Distance],
@@ -28,10 +28,10 @@ private[streamjoin] final case class OrderOptions(
 )
 
 /**
- * Makes an [[ImposeOrder]] node over a resolved plan, or refuses the column or the lag.
+ * Builds an [[ImposeOrder]] node over a resolved plan, or refuses the column or the lag.
  *
- * A TIMESTAMP column gets Spark's own watermark too, where the plan has none yet, so that
- * aggregations above see one.
+ * A TIMESTAMP column also gets a watermark of Spark's, if the plan has none, for aggregations
+ * above.
  */
 private[streamjoin] object OrderImposer {
 
@@ -77,7 +77,7 @@ private[streamjoin] object OrderImposer {
     )
   }
 
-  /** An option as an expression of SQL. */
+  /** Reads an option from an SQL expression. */
   def word(e: Expression, origin: Origin): String =
     if (e.foldable && e.dataType.isInstanceOf[StringType]) String.valueOf(e.eval())
     else throw StreamJoinErrors.wrongUse(origin, s"${e.sql} is no constant string")

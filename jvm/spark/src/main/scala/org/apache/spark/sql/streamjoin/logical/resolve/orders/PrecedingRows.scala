@@ -6,15 +6,15 @@ import org.apache.spark.sql.streamjoin.logical.plan.{JoinNode, JoinWindows, Stre
 import org.apache.spark.sql.streamjoin.logical.resolve.shared.Rowtime
 
 /**
- * Rows of a join with a window PRECEDING on one input, in the order of the other one's time: such a row
- * comes out when its window is full, with all that it meets, and not before.
+ * Detects an order by the time of a join with a window PRECEDING on one input. The order then emits
+ * a row when its window is complete, together with all its matches.
  *
- * Source: the second query of SQLstream s-Server, "Streaming Joins", whose trade waits for orders up to
- * its own time although nothing before it can come. Its first query, FOLLOWING, waits for no full window.
+ * Source: the second query of SQLstream s-Server, "Streaming Joins", in which a trade waits for
+ * orders up to its own time. The first query, with FOLLOWING, does not wait for a complete window.
  */
 private[resolve] object PrecedingRows extends AliasHelper {
 
-  /** Whether that is what decides of an order by `time`. */
+  /** Whether an order by `time` waits for complete windows. */
   def decide(time: Expression, plan: LogicalPlan): Boolean = plan match {
     case Project(list, child) => decide(replaceAlias(time, getAliasMap(list)), child)
     case j: JoinNode if j.rowtime.isEmpty =>

@@ -7,8 +7,8 @@ import org.apache.spark.sql.streamjoin.logical.resolve.refusals.WarnAtAnalysis
 import org.apache.spark.sql.streamjoin.logical.resolve.shared.Distance
 
 /**
- * `IMPOSE_ORDER` over an input that is resolved by now becomes a watermark of its column, or is
- * refused. An order imposed on a table is dropped, as Spark drops watermarks in batch queries.
+ * Analyzer rule that builds the node for `IMPOSE_ORDER`, or refuses it, when its input is resolved.
+ * It removes the node from a table, as Spark removes watermarks from batch queries.
  */
 object ResolveOrders extends Rule[LogicalPlan] {
 

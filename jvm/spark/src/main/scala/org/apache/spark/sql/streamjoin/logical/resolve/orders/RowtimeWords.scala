@@ -17,10 +17,13 @@ import org.apache.spark.sql.streamjoin.logical.plan.JoinNode
 import org.apache.spark.sql.streamjoin.spark.TimestampAddInterval
 import org.apache.spark.sql.types.DayTimeIntervalType
 
-/** What rows are ordered by, as people say it: nobody wrote the expression of a join's `Rowtime`. */
+/**
+ * The event time of an order in words, since the query does not contain the expression of a join's
+ * [[Rowtime]].
+ */
 private[resolve] object RowtimeWords {
 
-  /** @param below the plan of the rows; its joins know what the person calls their times */
+  /** @param below the plan of the rows, whose joins have the display names of their times */
   def of(time: Expression, below: LogicalPlan): String = {
     val names = below.collect { case j: JoinNode => j.times.map(_.exprId).zip(j.names) }
       .reverse.flatten.toMap

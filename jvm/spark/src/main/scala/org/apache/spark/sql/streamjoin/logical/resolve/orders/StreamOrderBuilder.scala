@@ -29,7 +29,7 @@ import org.apache.spark.sql.streamjoin.logical.resolve.shared.{
 }
 import org.apache.spark.sql.streamjoin.logical.times.TimeColumns
 
-/** Makes a [[StreamOrder]] of a sort that Spark has resolved, or says why it cannot be one. */
+/** Builds a [[StreamOrder]] for a sort that Spark has resolved, or refuses it with a reason. */
 private[logical] object StreamOrderBuilder extends AliasHelper {
 
   def build(sort: Sort): Either[StreamJoinAnalysisException, LogicalPlan] = {
@@ -107,7 +107,11 @@ private[logical] object StreamOrderBuilder extends AliasHelper {
       case _                                           => None
     }
 
-  /** What to sort by; `asked` is what was sorted by. */
+  /**
+   * Advice on a valid sort key.
+   *
+   * @param asked the refused sort key
+   */
   private def instead(asked: Expression, child: LogicalPlan): String = {
     val (times, others) = child.output
       .filter(a => TimeUnit.of(a.dataType).nonEmpty && !TimeUnit.isWindow(a.dataType))
@@ -134,7 +138,7 @@ private[logical] object StreamOrderBuilder extends AliasHelper {
       )
   }
 
-  /** A column by a name that means no other of those that come out. */
+  /** A name of the column that is unique in the output. */
   private def named(a: Attribute, child: LogicalPlan): String = {
     val name = ColumnNames.written(Seq(a.name))
     if (child.output.count(_.name.equalsIgnoreCase(a.name)) == 1) name
@@ -142,8 +146,8 @@ private[logical] object StreamOrderBuilder extends AliasHelper {
   }
 
   /**
-   * How many projections down the time has a watermark; there, what is sorted by is an expression of
-   * times.
+   * The number of projections between the sort and the plan in which the time has a watermark.
+   * There the sort key is an expression of event times.
    */
   private def placed(time: Expression, child: LogicalPlan): Option[Int] =
     if (

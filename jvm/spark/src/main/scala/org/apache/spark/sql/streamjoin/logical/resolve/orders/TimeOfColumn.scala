@@ -6,10 +6,10 @@ import org.apache.spark.sql.streamjoin.{ColumnNames, NearestWord}
 import org.apache.spark.sql.streamjoin.conditions.TimeUnit
 import org.apache.spark.sql.types._
 
-/** What to write where a column cannot have an order: as sentences without the last full stop. */
+/** Advice for a column that cannot be an event time: sentences without the last full stop. */
 private[resolve] object TimeOfColumn {
 
-  /** How a column of another type becomes an event time, or what in it is one. */
+  /** How to convert a column of another type to an event time, or the field of it that is one. */
   def made(column: Attribute): String = {
     val name = ColumnNames.written(Seq(column.name))
     def below(expression: String) =
@@ -32,7 +32,7 @@ private[resolve] object TimeOfColumn {
 
   private val other = "Impose the order on a column of such a type"
 
-  /** The columns that are written nearly so, else those that can have an order. */
+  /** The columns with a similar name, or else the columns with a suitable type. */
   def meant(column: Seq[String], input: LogicalPlan): String = {
     val times = input.output.filter(a => TimeUnit.of(a.dataType).nonEmpty)
     if (times.isEmpty) "None of these is of a type that can have an order; see to_timestamp"
