@@ -2,24 +2,31 @@ import sbt._
 import sbt.Keys._
 
 /**
- * Suites that need a JVM with Spark's flags. `test` starts ScalaTest's own runner in it, whose exit
- * code tells how it went: of the two sockets by which sbt 1 and ScalaTest follow forked tests each
- * can be waited for without end, with every test passed (sbt's issue 9614, ScalaTest's 2434).
- * `testOnly` is sbt's.
+ * Suites that need a JVM with Spark's flags. `test` starts ScalaTest's own runner in two JVMs, each
+ * with every other suite, because most suites keep one core busy. The exit codes tell the result:
+ * sbt 1 and ScalaTest follow forked tests by two sockets, and each of them can wait without end
+ * after the last test has passed (sbt's issue 9614, ScalaTest's 2434). `testOnly` is sbt's.
  */
 object OwnJvm {
+  private val jvms = 2
+
   def settings(options: Seq[String]): Seq[Setting[_]] = Seq(
     Test / fork := true,
     Test / parallelExecution := false,
     Test / javaOptions ++= options,
     Test / test := Def.task {
-      val suites = (Test / definedTestNames).value
+      val suites = (Test / definedTestNames).value.sorted.zipWithIndex
       val classpath = (Test / fullClasspath).value.files.mkString(java.io.File.pathSeparator)
-      val run = Seq("-classpath", classpath, "org.scalatest.tools.Runner", "-o") ++
-        suites.flatMap(Seq("-s", _))
-      val code = Fork.java((Test / forkOptions).value, run)
-      if (code != 0)
-        throw new MessageOnlyException(s"suites of ${name.value} failed, or none ran: $code")
+      // The lines of the two JVMs mix: `I` repeats at the end which tests failed, with their suites.
+      val runner = Seq("-classpath", classpath, "org.scalatest.tools.Runner", "-oI")
+      val running = suites.groupBy(_._2 % jvms).values.toList.map { part =>
+        Fork.java.fork((Test / forkOptions).value, runner ++ part.flatMap(s => Seq("-s", s._1)))
+      }
+      val codes =
+        try running.map(_.exitValue())
+        finally running.foreach(_.destroy())
+      if (codes.exists(_ != 0))
+        throw new MessageOnlyException(s"suites of ${name.value} failed, or none ran: $codes")
     }.tag(Tags.ForkedTestGroup).value
   )
 }

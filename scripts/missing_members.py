@@ -97,18 +97,38 @@ def class_files(jar: Path, beginning: str | tuple[str, ...] = "") -> Iterator[Cl
                 yield parse(contents.read(name))
 
 
+class Classes:
+    """Classes of ours and, from the jars of a folder, those of Spark and of Scala's library.
+
+    A class of the folder is parsed when it is looked up: most are not.
+    """
+
+    def __init__(self, ours: list[ClassFile], folder: Path) -> None:
+        self._parsed = {c.name: c for c in ours}
+        self._jars: dict[str, ZipFile] = {}
+        for library in sorted(folder.glob("*.jar")):
+            if library.name.startswith(("spark-", "scala-library")):
+                contents = ZipFile(library)
+                names = (n.removesuffix(".class") for n in contents.namelist())
+                self._jars.update((n, contents) for n in names if not n.startswith(OURS))
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._parsed or name in self._jars
+
+    def __getitem__(self, name: str) -> ClassFile:
+        if name not in self._parsed:
+            self._parsed[name] = parse(self._jars[name].read(f"{name}.class"))
+        return self._parsed[name]
+
+
 def missing(jar: Path, distribution: Path) -> list[str]:
     """Give what the jar refers to and the distribution does not have, sorted."""
-    known: dict[str, ClassFile] = {}
-    for library in sorted(distribution.glob("*.jar")):
-        if library.name.startswith(("spark-", "scala-library")):
-            known.update((c.name, c) for c in class_files(library) if not c.name.startswith(OURS))
     ours = list(class_files(jar, OURS))
-    known.update((c.name, c) for c in ours)
+    known = Classes(ours, distribution)
 
     def above(name: str) -> Iterator[ClassFile]:
-        here = known.get(name)
-        if here is not None:
+        if name in known:
+            here = known[name]
             yield here
             for parent in here.parents:
                 yield from above(parent)

@@ -27,6 +27,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         metafunc.parametrize("index", chosen)
 
 
+@pytest.mark.sampled
 def test_rows_and_state_are_the_same(
     index: int, spark: SparkSession, tmp_path: Path, pytestconfig: pytest.Config
 ) -> None:

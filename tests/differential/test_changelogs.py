@@ -29,6 +29,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     metafunc.parametrize("case", cases, ids=[case.name for case in cases])
 
 
+@pytest.mark.sampled
 def test_what_comes_out_sums_up_to_the_batch_join(
     case: ChangelogCase, spark: SparkSession, tmp_path: Path
 ) -> None:

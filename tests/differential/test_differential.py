@@ -72,6 +72,7 @@ def verdicts(
     pool.close()
 
 
+@pytest.mark.sampled
 def test_stream_gives_what_the_batch_join_gives(
     case: Case,
     verdicts: Pool,

@@ -51,6 +51,7 @@ def test_tutorial(name: str) -> None:
     check(printed(page(name)))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", ON_DELTA)
 def test_tutorial_on_delta(name: str, tmp_path: Path) -> None:
     """In another process: the session needs Delta's jars, here from a folder instead of Maven."""

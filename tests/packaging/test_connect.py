@@ -86,6 +86,7 @@ def test_what_waits(seen: dict[str, Any]) -> None:
     assert "STREAM_JOIN_STATE.QUERY_NOT_RUNNING" in waiting["ended"]
 
 
+@pytest.mark.thorough
 def test_tests_of_joins_pass_there_too() -> None:
     """Some of those that are marked; `pytest --connect` runs all of them."""
     some = ROOT / "tests" / "eventtime" / "test_same_batch.py"

@@ -50,6 +50,7 @@ def test_spark_submit_with_the_jar(submitted: list[str]) -> None:
     assert len(submitted) - len(rows) == 80
 
 
+@pytest.mark.thorough
 def test_spark_submit_with_the_package_as_an_archive(submitted: list[str], tmp_path: Path) -> None:
     """As managed platforms take it: the wheel, copied to `streamjoin.zip`."""
     home = Path(pyspark.__file__).parent
@@ -83,6 +84,7 @@ def test_spark_submit_with_the_package_as_an_archive(submitted: list[str], tmp_p
     assert result(printed) == submitted
 
 
+@pytest.mark.thorough
 def test_executors_of_their_own_give_the_same(submitted: list[str], tmp_path: Path) -> None:
     printed = run(
         [sys.executable, str(JOB), str(tmp_path), "local-cluster[2,1,1024]"],

@@ -15,8 +15,10 @@ SIZES = (
     replace(NONE, crashes=1),
     replace(NONE, failures=1, copies=1),
     replace(NONE, batches=3, maintenance=1),
-    # two executors maintain the files at once
-    replace(MAINTAINED, batches=5, begun=3, maintenance=2),
+    # two executors maintain the files at once: by far the most states
+    pytest.param(
+        replace(MAINTAINED, batches=5, begun=3, maintenance=2), marks=pytest.mark.thorough
+    ),
     # a lost file is refused, or no version needs it
     replace(MAINTAINED, losses=1),
     replace(MAINTAINED, losses=1, ids=True),
