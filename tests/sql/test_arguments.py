@@ -100,6 +100,7 @@ def test_how_of_wrong_type(rows: DataFrame) -> None:
         ({"late": "emitt"}, "`late`.*'drop', 'emit'; it is 'emitt'. Perhaps 'emit' was meant"),
         ({"late": "Emit"}, "`late`.*Perhaps 'emit' was meant"),
         ({"mode": "change_log"}, "`mode`.*'event_time', 'changelog'; it is 'change_log'"),
+        ({"emit": "earl"}, "`emit`.*'final', 'early'; it is 'earl'. Perhaps 'early' was meant"),
         ({"order_scope": "partitions"}, "`order_scope`.*'query', 'partition'"),
         ({"state_ttl": {"rihgt": "1 day"}}, "`state_ttl`.*'left', 'right'.*Perhaps 'right'"),
         ({"state_ttl": {}}, "`state_ttl`.*'left', 'right'; it is {}"),

@@ -119,6 +119,7 @@ def stream_join(
     order_by: str | Column | Sequence[str | Column] | None = None,
     order_scope: _words.OrderScope = "query",
     mode: _words.Mode | None = None,
+    emit: _words.Emit | None = None,
     state_ttl: _changelog.Ttl = None,
 ) -> DataFrame:
     """Join two streams, with a watermark for each event-time column; also ``left.streamJoin(...)``.
@@ -189,6 +190,12 @@ def stream_join(
         input that is not declared as a changelog only inserts. The last columns of the output are
         ``_change_type``, ``_commit_version`` (number of the batch) and ``_commit_timestamp`` (its
         time). Default: None, ``"changelog"`` if an input is declared as one.
+    emit : str or None, optional
+        ``"final"``: a result is emitted once. ``"early"``: an unmatched row is emitted in the batch
+        in which it arrives, and corrected when its match arrives. Watermarks and bounds evict rows
+        as in the join with final results, and are required. The output has the columns of
+        ``mode="changelog"``. Default: None, ``"early"`` if an input is such a result or another
+        changelog, else ``"final"``.
     state_ttl : str, datetime.timedelta, mapping or None, optional
         How long a changelog join stores a row, for both inputs, or as
         ``{"left": ..., "right": ...}``. The age counts from the event time if the input has an
@@ -209,8 +216,8 @@ def stream_join(
         An argument has another type than the ones above.
     pyspark.errors.PySparkValueError
         ``on`` is an empty list or a str that is only a name. ``retention`` is an int that does
-        not fit into a BIGINT. ``how``, ``late``, ``order_scope``, ``mode`` or a side of
-        ``state_ttl`` has an unknown value; the message lists the valid ones.
+        not fit into a BIGINT. ``how``, ``late``, ``order_scope``, ``mode``, ``emit`` or a
+        side of ``state_ttl`` has an unknown value; the message lists the valid ones.
     pyspark.errors.AnalysisException
         Error class ``STREAM_JOIN.*``, with the names of the columns and the inequality to add.
 
@@ -253,6 +260,7 @@ def stream_join(
         retention=_arguments.retention(retention),
         late=_words.late(late),
         mode=_words.mode(mode),
+        emit=_words.emit(emit),
         state_ttl=_changelog.state_ttl(state_ttl),
         match=match,
         order_scope=_words.order_scope(order_scope),

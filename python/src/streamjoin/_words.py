@@ -34,6 +34,7 @@ How: TypeAlias = Literal[
 ]
 Ahead: TypeAlias = Literal["reject", "keep"]
 Late: TypeAlias = Literal["drop", "emit"]
+Emit: TypeAlias = Literal["final", "early"]
 Mode: TypeAlias = Literal["event_time", "changelog"]
 OrderScope: TypeAlias = Literal["query", "partition"]
 Side: TypeAlias = Literal["left", "right"]
@@ -66,6 +67,10 @@ def late(value: object) -> str:
 
 def mode(value: object) -> str | None:
     return _optional("mode", value, get_args(Mode))
+
+
+def emit(value: object) -> str | None:
+    return _optional("emit", value, get_args(Emit))
 
 
 def order_scope(value: object) -> str | None:

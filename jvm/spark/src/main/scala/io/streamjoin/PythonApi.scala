@@ -42,8 +42,8 @@ object PythonApi {
    * @param on a Column, a condition in SQL, or a list of column names. The output has one copy of
    *   each listed column
    * @param how a join type, as in `Dataset.join`
-   * @param options options of the hint `STREAM_JOIN`: `retention`, `late`, `mode`, `state_ttl`,
-   *   `match`, `order_scope`; see [[org.apache.spark.sql.streamjoin.logical.plan.JoinOptions]]
+   * @param options options of the hint `STREAM_JOIN`: `retention`, `late`, `mode`, `emit`,
+   *   `state_ttl`, `match`, `order_scope`; see [[org.apache.spark.sql.streamjoin.logical.plan.JoinOptions]]
    */
   def streamJoin(
       left: DataFrame,

@@ -147,16 +147,19 @@ case class ChangelogJoin(
   /** Whether the output may contain the group of NULL of each input, both padded. */
   private def isMixed: Boolean = joinType == JoinType.FullOuter && Side.both.forall(ofGroups)
 
-  /**
-   * The key of the output that a join above may use; empty: none. A column that may be padded is
-   * not part of a key. If rows are evicted or expire, a key may occur again without a delete of its
-   * old row.
-   */
-  def lastingKey: Seq[Attribute] = {
-    val stays = !normalizes && !leaving.exists && Side.both.forall(ttl(_).isEmpty)
+  /** The key of a table to which the output is merged; empty: none. It has no column that may be padded. */
+  def tableKey: Seq[Attribute] = {
     val there = AttributeSet(joinType.always.flatMap(input(_).output))
-    if (stays) outputKey.filter(_.forall(there.contains)).getOrElse(Nil) else Nil
+    if (normalizes) Nil else outputKey.filter(_.forall(there.contains)).getOrElse(Nil)
   }
+
+  /**
+   * The same for the state of a join above. If rows are evicted or expire, a key may occur again
+   * without a delete of its old row. In a table the new row replaces the old one, but the state of a
+   * join above would emit a retraction of it.
+   */
+  def lastingKey: Seq[Attribute] =
+    if (leaving.exists || Side.both.exists(ttl(_).nonEmpty)) Nil else tableKey
 
   /** The conjuncts that reference one side only. */
   def only(side: Side): Option[Expression] =

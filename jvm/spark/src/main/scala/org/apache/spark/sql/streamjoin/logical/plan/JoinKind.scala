@@ -9,7 +9,7 @@ import org.apache.spark.sql.streamjoin.logical.times.TimeColumns
  * The kind of a stream-to-stream join. The first rule that applies to a join decides:
  *
  * {{{
- *   hint mode => 'changelog'                            Changelog
+ *   hint mode => 'changelog', or emit => 'early'        Changelog
  *   hint match => 'last', or t OVER (ROWS ...)          AsOf
  *   an input is a changelog                             Changelog
  *   options, and no input is a stream                   OfTables
@@ -95,6 +95,21 @@ private[streamjoin] object JoinKind {
       Misfit(isGiven, JoinOptions.refusal(reason, "state_ttl"))
 
     override private[plan] def misfits = Seq(
+      Misfit(
+        o => o.emitsEarly && o.mode.contains(JoinOptions.EventTime),
+        JoinOptions.refusal(
+          "emit => 'early' corrects results later, and those of mode => 'event_time' are final",
+          "emit"
+        )
+      ),
+      Misfit(
+        _.emit.contains(JoinOptions.Final),
+        JoinOptions.refusal(
+          "emit is 'final', and the results of this join are corrected later: the mode is changelog, or an " +
+            "input is a changelog or the result of a join with emit => 'early'",
+          "emit"
+        )
+      ),
       refused(
         _.mode.contains(JoinOptions.EventTime),
         "an input has rows that come and go, and the mode is event_time"

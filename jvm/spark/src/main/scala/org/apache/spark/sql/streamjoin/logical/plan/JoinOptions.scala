@@ -16,6 +16,8 @@ import org.apache.spark.sql.streamjoin.errors.{StreamJoinAnalysisException, Stre
  *   whole number, as text; none: the setting of the session
  * @param emitLate whether late rows are emitted with a column for the reason, instead of dropped
  * @param mode `event_time` or `changelog`; none: determined by the inputs
+ * @param emit `final` or `early`; none: determined by the mode. An early result is corrected later, by a
+ *   changelog join that evicts rows by watermark
  * @param leftTtl the time to live of left rows after they were written, as text
  * @param last whether each left row is joined with the last right row only, see [[AsOfJoin]]
  * @param orderScope the scope of an order above the join
@@ -25,6 +27,7 @@ final case class JoinOptions(
     retention: Option[String] = None,
     emitLate: Boolean = false,
     mode: Option[String] = None,
+    emit: Option[String] = None,
     leftTtl: Option[String] = None,
     rightTtl: Option[String] = None,
     last: Boolean = false,
@@ -40,6 +43,7 @@ final case class JoinOptions(
     retention.map(r => s"retention $r"),
     Option.when(emitLate)("late emit"),
     mode.map(m => s"mode $m"),
+    emit.map(e => s"emit $e"),
     leftTtl.map(t => s"state_ttl left $t"),
     rightTtl.map(t => s"state_ttl right $t"),
     Option.when(last)("match last"),
@@ -50,13 +54,19 @@ final case class JoinOptions(
   override def toString: String = s"JoinOptions($words)"
 
   /** Whether the join is a [[ChangelogJoin]]. */
-  def isChangelog: Boolean = mode.contains(JoinOptions.Changelog)
+  def isChangelog: Boolean = mode.contains(JoinOptions.Changelog) || emitsEarly
+
+  /** Whether unmatched rows are emitted at once, and corrected later. */
+  def emitsEarly: Boolean = emit.contains(JoinOptions.Early)
 }
 
 object JoinOptions {
 
   val EventTime: String = "event_time"
   val Changelog: String = "changelog"
+
+  val Final: String = "final"
+  val Early: String = "early"
 
   /**
    * An option: its values, one of them as an SQL example, and the function that reads a value. The
@@ -87,6 +97,12 @@ object JoinOptions {
       s"'$EventTime' or '$Changelog'",
       s"'$Changelog'",
       (options, value) => value.word(EventTime, Changelog).map(w => options.copy(mode = Some(w)))
+    ),
+    Entry(
+      "emit",
+      s"'$Final' or '$Early'",
+      s"'$Early'",
+      (options, value) => value.word(Final, Early).map(w => options.copy(emit = Some(w)))
     ),
     Entry(
       "state_ttl",

@@ -23,12 +23,19 @@ private[streamjoin] object UniqueKey {
 
   /** The inferred key; empty if a key is declared. */
   def fromBelow(input: LogicalPlan): Seq[Attribute] =
-    if (ChangelogMarks.key(input.output).nonEmpty) Nil
-    else {
-      val key = joinBelow(input).fold(Seq.empty[Attribute])(_.lastingKey)
-      val found = key.map(k => input.output.find(isThat(input, _, k)))
-      if (found.forall(_.nonEmpty)) found.flatten else Nil
-    }
+    if (ChangelogMarks.key(input.output).nonEmpty) Nil else inferred(input, _.lastingKey)
+
+  /** The key of a table to which the changes are merged. A key that occurs again replaces its row there. */
+  def ofTable(input: LogicalPlan): Seq[Attribute] = ChangelogMarks.key(input.output) match {
+    case Nil      => inferred(input, _.tableKey)
+    case declared => declared
+  }
+
+  private def inferred(input: LogicalPlan, keyOf: ChangelogJoin => Seq[Attribute]) = {
+    val key = joinBelow(input).fold(Seq.empty[Attribute])(keyOf)
+    val found = key.map(k => input.output.find(isThat(input, _, k)))
+    if (found.forall(_.nonEmpty)) found.flatten else Nil
+  }
 
   /** Whether the key is the key of an aggregate, which may have a group of NULL. */
   def isOfGroups(input: LogicalPlan): Boolean = ChangelogMarks.key(input.output) match {

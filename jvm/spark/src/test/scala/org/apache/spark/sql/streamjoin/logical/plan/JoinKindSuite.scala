@@ -37,6 +37,7 @@ class JoinKindSuite extends AnalysisSession {
   private def table = LocalRelation(orders.output)
 
   private val last = Some(JoinOptions(last = true))
+  private val early = Some(JoinOptions(emit = Some(JoinOptions.Early)))
   private val changelog = Some(JoinOptions(mode = Some(JoinOptions.Changelog)))
 
   test("the inputs and the options decide on the kind") {
@@ -44,6 +45,7 @@ class JoinKindSuite extends AnalysisSession {
     assert(JoinKind.of(join(orders, options = last)).contains(JoinKind.AsOf))
     assert(JoinKind.of(join(orders, LastRows(3, plain))).contains(JoinKind.AsOf))
     assert(JoinKind.of(join(orders, options = changelog)).contains(JoinKind.Changelog))
+    assert(JoinKind.of(join(orders, options = early)).contains(JoinKind.Changelog))
     assert(JoinKind.of(join(changes)).contains(JoinKind.Changelog))
     assert(JoinKind.of(join(table, table.newInstance(), last)).contains(JoinKind.AsOf))
     assert(
@@ -78,6 +80,10 @@ class JoinKindSuite extends AnalysisSession {
       "retention" -> JoinOptions(retention = Some("1 hour")),
       "event_time" -> JoinOptions(mode = Some(JoinOptions.EventTime)),
       "changelog" -> JoinOptions(mode = Some(JoinOptions.Changelog)),
+      "final" -> JoinOptions(emit = Some(JoinOptions.Final)),
+      "early" -> JoinOptions(emit = Some(JoinOptions.Early)),
+      "early and event_time" ->
+        JoinOptions(mode = Some(JoinOptions.EventTime), emit = Some(JoinOptions.Early)),
       "left state_ttl" -> JoinOptions(leftTtl = Some("1 day")),
       "right state_ttl" -> JoinOptions(rightTtl = Some("1 day")),
       "match" -> JoinOptions(last = true),
@@ -90,7 +96,15 @@ class JoinKindSuite extends AnalysisSession {
     assert(refused(JoinKind.EventTime) == ttl)
     assert(refused(JoinKind.AsOf) == Seq("late", "retention") ++ ttl)
     assert(refused(JoinKind.Changelog) ==
-      Seq("late", "retention", "event_time", "match", "order_scope"))
+      Seq(
+        "late",
+        "retention",
+        "event_time",
+        "final",
+        "early and event_time",
+        "match",
+        "order_scope"
+      ))
     assert(refused(JoinKind.OfTables).isEmpty)
   }
 

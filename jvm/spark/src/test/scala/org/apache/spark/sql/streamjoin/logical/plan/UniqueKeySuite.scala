@@ -77,6 +77,7 @@ class UniqueKeySuite extends AnalysisSession {
       "IMPOSE_ORDER(TABLE(b), DESCRIPTOR(t), INTERVAL '1' MINUTE) b ON a.id = b.id " +
       "AND a.t BETWEEN b.t AND b.t + INTERVAL '1' HOUR"
     assert(key(over(timed)) == Nil)
+    assert(UniqueKey.ofTable(analyzed(timed)).map(_.name) == Seq("id"))
   }
 
   test("through names, filters and views, and from join to join") {

@@ -58,7 +58,9 @@ private[streamjoin] object ChangelogBuilder {
         Refusal(StreamJoinErrors.unsupportedJoinType(join.origin, join.joinType.sql))
       )
       _ <- ChangelogRefusals.of(join, condition).map(Refusal(_)).toLeft(())
-    } yield built(join, joinType, condition, leftTtl, rightTtl)
+      (node, plan) = built(join, joinType, condition, leftTtl, rightTtl)
+      _ <- EarlyResults.refusal(node, options).map(Refusal(_)).toLeft(())
+    } yield plan
   }
 
   private def ttl(text: Option[String], origin: Origin): Either[Refusal, Option[Long]] =
@@ -73,7 +75,7 @@ private[streamjoin] object ChangelogBuilder {
       condition: Expression,
       leftTtl: Option[Long],
       rightTtl: Option[Long]
-  ): LogicalPlan = {
+  ): (ChangelogJoin, LogicalPlan) = {
     val (l, r) = (
       DistinctAttributes.keep(join.left, join.right),
       DistinctAttributes.keep(join.right, join.left)
@@ -95,12 +97,10 @@ private[streamjoin] object ChangelogBuilder {
     val built = ChangelogDraft.withTimes(imaged, a => leaves || aging.exists(_.exprId == a.exprId))
     built.copyTagsFrom(join)
     val carried = AttributeSet(built.children.flatMap(_.output)) -- (x.output ++ y.output)
-    Project(
-      built.output.filterNot(carried.contains).map(a =>
-        if (built.changes.contains(a)) Alias(a, a.name)() else a
-      ),
-      built
+    val columns = built.output.filterNot(carried.contains).map(a =>
+      if (built.changes.contains(a)) Alias(a, a.name)() else a
     )
+    (built, Project(columns, built))
   }
 
   /** The plan with the columns that tell of its changes, where projections have left them out. */

@@ -311,7 +311,7 @@ private[streamjoin] final class ChangelogSource(input: LogicalPlan, resolver: Re
       )
     }
     val changes = UnitedChanges.of(input)
-    val known = if (key.isEmpty) UniqueKey.of(changes) else key.map(column("key", _))
+    val known = if (key.isEmpty) UniqueKey.ofTable(changes) else key.map(column("key", _))
     if (known.exists(_.exprId == kind.exprId)) throw ofChange(kind)
     checkKey(known)
     for (what <- known.flatMap(UnsteadyColumns.in(changes).of).headOption)
