@@ -10,7 +10,6 @@ from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from streamjoin import stream_join
 from tests.orders import WITHIN_THE_HOUR, Shop
 from tests.streams import Run
 
@@ -18,7 +17,10 @@ Changes = list[tuple[Any, ...]]
 
 
 def early(shop: Shop, how: str = "left") -> DataFrame:
-    return stream_join(shop.ordered(), shop.delivered(), WITHIN_THE_HOUR, how, emit="early")
+    joined: DataFrame = shop.ordered().streamJoin(
+        shop.delivered(), WITHIN_THE_HOUR, how, emit="early"
+    )
+    return joined
 
 
 def shown(result: DataFrame) -> DataFrame:
