@@ -48,6 +48,7 @@ class LayersSuite extends AnyFunSuite {
     "checkpoint.pending",
     "physical.exchange",
     "physical.stateful",
+    "physical.consolidate",
     "physical.eventtime",
     "physical.changelog",
     "physical.ordered",

@@ -9,11 +9,8 @@ import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.streamjoin.StreamJoinConf
 import org.apache.spark.sql.streamjoin.logical.plan.KeyHash
 import org.apache.spark.sql.streamjoin.physical.asof.AsOfJoinExec
-import org.apache.spark.sql.streamjoin.physical.changelog.{
-  ChangelogJoinExec,
-  NetOutputExec,
-  ToUpsertsExec
-}
+import org.apache.spark.sql.streamjoin.physical.changelog.ChangelogJoinExec
+import org.apache.spark.sql.streamjoin.physical.consolidate.ConsolidateExec
 import org.apache.spark.sql.streamjoin.physical.eventtime.StreamJoinExec
 import org.apache.spark.sql.streamjoin.physical.exchange.{ByKey, StreamExchangeExec}
 import org.apache.spark.sql.streamjoin.physical.ordered.StreamOrderExec
@@ -37,7 +34,7 @@ object PlanExchanges extends ColumnarRule {
     else
       plan.transform {
         case operator @ (_: StreamJoinExec | _: AsOfJoinExec | _: ChangelogJoinExec |
-            _: NetOutputExec | _: ToUpsertsExec | _: StreamOrderExec) =>
+            _: ConsolidateExec | _: StreamOrderExec) =>
           operator.mapChildren(exchanged)
       }
 

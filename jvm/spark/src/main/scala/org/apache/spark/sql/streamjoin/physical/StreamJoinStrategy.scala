@@ -35,10 +35,9 @@ import org.apache.spark.sql.streamjoin.physical.asof.{AsOfJoinExec, AsOfSpec}
 import org.apache.spark.sql.streamjoin.physical.changelog.{
   AboveChanges,
   PlanChangelogJoin,
+  PlanConsolidate,
   PlanExplodedChanges,
-  PlanKeyUpdates,
-  PlanNetOutput,
-  ToUpsertsExec
+  PlanKeyUpdates
 }
 import org.apache.spark.sql.streamjoin.physical.eventtime.{
   JoinExplanation,
@@ -81,7 +80,7 @@ case class StreamJoinStrategy(session: SparkSession) extends SparkStrategy {
     case j: AsOfJoin =>
       Seq(new AsOfJoinExec(planInput(j.left), planInput(j.right), BatchInfo(), AsOfSpec.of(j)))
     case s: SplitKeyUpdates => Seq(PlanKeyUpdates(s, planLater))
-    case u: ToUpserts       => Seq(ToUpsertsExec(u.key, u.kind, planLater(u.child)))
+    case u: ToUpserts       => Seq(PlanConsolidate.latest(u, planLater(u.child)))
     case _                  => Nil
   }
 
@@ -97,7 +96,7 @@ case class StreamJoinStrategy(session: SparkSession) extends SparkStrategy {
     val (wanted, rest) = PlanChangelogJoin.filter(j, condition)
     val others = rest.filter(_ != Literal.TrueLiteral)
     val columns = AttributeSet.fromAttributeSets((asked ++ others).map(_.references))
-    PlanNetOutput(j, PlanChangelogJoin(j, columns, planInput, wanted), asked, others)
+    PlanConsolidate(j, PlanChangelogJoin(j, columns, planInput, wanted), asked, others)
   }
 
   private def planOrder(o: ImposeOrder): SparkPlan = {

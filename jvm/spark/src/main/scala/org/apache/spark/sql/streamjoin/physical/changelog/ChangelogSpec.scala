@@ -4,6 +4,7 @@ import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeReference,
 import org.apache.spark.sql.catalyst.types.DataTypeUtils
 import org.apache.spark.sql.streamjoin.logical.plan.{EquiKey, InputPart}
 import org.apache.spark.sql.streamjoin.logical.times.BaseColumn
+import org.apache.spark.sql.streamjoin.physical.consolidate.PackedUpdate
 import org.apache.spark.sql.types.{BooleanType, LongType, StructType}
 
 import io.streamjoin.bounds.JoinBounds
@@ -17,7 +18,7 @@ import io.streamjoin.watermark.JoinWatermarks
  *
  * @param columns as they arrive
  * @param added whether a row is there from now on, or no more
- * @param second where rows have the image that they replace beside their own
+ * @param packed the format of updates, if both images are one row
  * @param key the unique key; empty: there is none
  * @param keyFromBelow whether that follows from a join below, see [[org.apache.spark.sql.streamjoin.logical.plan.UniqueKey]]
  * @param nullKey whether NULL is a key as any other
@@ -32,7 +33,7 @@ import io.streamjoin.watermark.JoinWatermarks
 private[changelog] final case class ChangelogSide(
     columns: Seq[Attribute],
     added: Attribute,
-    second: Option[SecondImage],
+    packed: Option[PackedUpdate],
     key: Seq[Attribute],
     keyFromBelow: Boolean,
     nullKey: Boolean,
@@ -55,15 +56,10 @@ private[changelog] final case class ChangelogSide(
   val kept: Seq[Attribute] = columns.filterNot(_.exprId == added.exprId)
 
   /** The columns as they arrive behind the shuffle. */
-  val arriving: Seq[Attribute] = columns ++ second.toSeq.flatMap(_.added).map(_.toAttribute)
+  val arriving: Seq[Attribute] = columns ++ packed.toSeq.flatMap(_.more)
 
   /** What is kept of a row, of the image that it replaces. */
-  val replaced: Seq[Attribute] = {
-    val places = second.toSeq.flatMap(_.columns).map { case (a, e) =>
-      a.exprId -> e.toAttribute
-    }.toMap
-    kept.map(a => places.getOrElse(a.exprId, a))
-  }
+  val replaced: Seq[Attribute] = packed.fold(kept)(_.before(kept))
 
   /** In which of that a change changes something. */
   val image: Seq[Attribute] =

@@ -13,6 +13,7 @@ import org.apache.spark.sql.catalyst.expressions.{
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.execution.{ProjectExec, SparkPlan}
 import org.apache.spark.sql.streamjoin.logical.plan.{ChangeKindOf, ChangelogJoin}
+import org.apache.spark.sql.streamjoin.physical.consolidate.{PackUpdatesExec, PackedUpdate}
 import org.apache.spark.sql.streamjoin.physical.stateful.BatchInfo
 
 import io.streamjoin.join.changelog.ChangeKind
@@ -87,8 +88,8 @@ private[physical] object PlanChangelogJoin extends PredicateHelper {
       Nil
     )
     new ChangelogJoinExec(
-      paired(j, Side.Left, l, left),
-      paired(j, Side.Right, r, right),
+      packed(j, Side.Left, l, left),
+      packed(j, Side.Right, r, right),
       BatchInfo(),
       spec.copy(
         summary = ChangelogExplanation.summary(spec, j),
@@ -98,21 +99,18 @@ private[physical] object PlanChangelogJoin extends PredicateHelper {
     )
   }
 
-  private def paired(
+  private def packed(
       j: ChangelogJoin,
       side: Side,
       own: ChangelogSide,
       input: SparkPlan
-  ): SparkPlan =
-    own.second.fold(input) { s =>
-      PairedImagesExec(told(j, side), own.added, s.replaced, s.added, input)
-    }
+  ): SparkPlan = own.packed.fold(input)(PackUpdatesExec(same(j, side), _, input))
 
   /**
    * In what the two images of an update are equal, so that one has the other's: what brings the changes of a row
    * together, and their sequence. The last image of a key that is kept below has a sequence of its own.
    */
-  private def told(j: ChangelogJoin, side: Side): Seq[Expression] = {
+  private def same(j: ChangelogJoin, side: Side): Seq[Expression] = {
     val sequence = j.sequence(side).filterNot(_ => hasLastImages(j.input(side)))
     (j.equiKeys.map(_.of(side)) ++ j.key(side) ++ sequence).distinct
   }
@@ -123,23 +121,21 @@ private[physical] object PlanChangelogJoin extends PredicateHelper {
   }
 
   /**
-   * Where the other image of an update is in the row that is shuffled: of rows whose key is declared. Changes of a join
-   * below are mostly not shuffled again.
+   * Updates are packed if the key is declared. Changes of a join below are mostly not exchanged
+   * again.
    */
-  private def second(
+  private def packed(
       j: ChangelogJoin,
       side: Side,
       columns: Seq[Attribute]
-  ): Option[SecondImage] = {
-    val known = told(j, side)
+  ): Option[PackedUpdate] =
     Option.when(j.hasDeclaredKey(side) && j.equiKeys.nonEmpty && hasPreimages(j.input(side))) {
-      val added = j.added(side.index)
-      SecondImage.of(
-        columns.filterNot(a => a.exprId == added.exprId || known.exists(_.semanticEquals(a))),
-        added
+      val known = j.added(side.index) +: same(j, side)
+      PackedUpdate(
+        j.added(side.index),
+        columns.filterNot(a => known.exists(_.semanticEquals(a)))
       )
     }
-  }
 
   /** Whether an update may come as two rows. */
   private def hasPreimages(input: LogicalPlan): Boolean = input.exists {
@@ -160,7 +156,7 @@ private[physical] object PlanChangelogJoin extends PredicateHelper {
     ChangelogSide(
       columns,
       j.added(side.index),
-      second(j, side, columns),
+      packed(j, side, columns),
       j.key(side),
       j.keysFromBelow(side),
       j.ofGroups(side),

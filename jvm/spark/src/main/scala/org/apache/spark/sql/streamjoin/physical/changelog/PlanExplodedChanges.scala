@@ -9,6 +9,7 @@ import org.apache.spark.sql.streamjoin.logical.plan.{
   OfChanges,
   ToUpserts
 }
+import org.apache.spark.sql.streamjoin.physical.consolidate.{Consolidate, ConsolidateExec}
 
 /**
  * Plans what stands above the result of a changelog join where a generator, or UNPIVOT, is among it: the two images of an update may
@@ -65,11 +66,8 @@ private[physical] object PlanExplodedChanges {
     val kind: Attribute = ChangelogMarks.kind(output).getOrElse(
       throw new IllegalStateException(s"no kind of changes among ${output.mkString(", ")}")
     )
-    NetOutputExec(
-      Nil,
-      output.filterNot(ofChange.contains),
-      kind,
-      Nil,
+    ConsolidateExec(
+      Consolidate(Nil, output.filterNot(ofChange.contains), kind, Nil, Consolidate.All),
       None,
       Reason,
       planLater(plan.transformUp { case j: ChangelogJoin if j.isResult => j.asResult(false) })

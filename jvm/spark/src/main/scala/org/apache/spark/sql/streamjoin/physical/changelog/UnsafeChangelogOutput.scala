@@ -10,6 +10,7 @@ import org.apache.spark.sql.catalyst.expressions.{
   UnsafeProjection,
   UnsafeRow
 }
+import org.apache.spark.sql.streamjoin.physical.consolidate.{CopiedColumns, EqualColumns}
 
 import io.streamjoin.join.changelog.{Changed, ChangelogOutput}
 import io.streamjoin.model.Side

@@ -20,6 +20,7 @@ import org.apache.spark.sql.catalyst.expressions.{
   XXH64
 }
 import org.apache.spark.sql.streamjoin.errors.ChangelogErrors
+import org.apache.spark.sql.streamjoin.physical.consolidate.CopiedColumns
 import org.apache.spark.sql.streamjoin.physical.exchange.RowHash
 import org.apache.spark.sql.streamjoin.physical.stateful.{RowTimesReader, SaidNames}
 
@@ -203,7 +204,7 @@ private[changelog] final class UnsafeChangelogRows(spec: ChangelogSpec)
 
     def isAdded(row: UnsafeRow): Boolean = row.getBoolean(addedAt)
 
-    def replaces(row: UnsafeRow): Boolean = own.second.nonEmpty && row.getBoolean(presentAt)
+    def replaces(row: UnsafeRow): Boolean = own.packed.nonEmpty && row.getBoolean(presentAt)
 
     def replaced(row: UnsafeRow): UnsafeRow = written(replacedToStored(row))
 

@@ -7,6 +7,7 @@ import org.apache.spark.sql.catalyst.expressions.{AttributeReference, UnsafeProj
 import org.apache.spark.sql.streamjoin.physical.exchange.RowsByBytes
 import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.UTF8String
+import org.apache.spark.sql.streamjoin.physical.consolidate.EqualColumns
 import org.scalatest.funsuite.AnyFunSuite
 
 /** Rows are ordered by some of their columns as rows of these alone are by their bytes; so equal columns are found. */

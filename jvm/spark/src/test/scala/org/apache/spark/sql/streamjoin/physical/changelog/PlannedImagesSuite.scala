@@ -3,6 +3,7 @@ package org.apache.spark.sql.streamjoin.physical.changelog
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.catalyst.expressions.NamedExpression
 import org.apache.spark.sql.streamjoin.logical.plan.ChangelogJoin
+import org.apache.spark.sql.streamjoin.physical.consolidate.PackUpdatesExec
 
 import io.streamjoin.PythonApi
 
@@ -33,10 +34,10 @@ class PlannedImagesSuite extends PlannedChangelogs {
     )
     session.sessionState.optimizer.execute(planOf(joined)).collect { case j: ChangelogJoin =>
       planned(j).children
-        .collect { case p: PairedImagesExec =>
+        .collect { case p: PackUpdatesExec =>
           (
-            p.told.collect { case a: NamedExpression => a.name }.toSet,
-            p.replaced.map(_.name).toSet
+            p.same.collect { case a: NamedExpression => a.name }.toSet,
+            p.packed.replaced.map(_.name).toSet
           )
         }
     }

@@ -1,4 +1,4 @@
-package org.apache.spark.sql.streamjoin.physical.changelog
+package org.apache.spark.sql.streamjoin.physical.consolidate
 
 import org.apache.spark.sql.catalyst.expressions.{Attribute, UnsafeRow}
 import org.apache.spark.unsafe.Platform
@@ -22,7 +22,7 @@ import org.apache.spark.unsafe.bitset.BitSetMethods
  * @param columns how many columns there are: what comes from no other row is 0 until it is set
  * @param spare how many bytes there are behind a row, for whoever sets one of those that has a variable part
  */
-private[changelog] final class CopiedColumns private (
+private[physical] final class CopiedColumns private (
     runs: Array[CopiedColumns.Run],
     columns: Int,
     spare: Int
@@ -102,7 +102,7 @@ private[changelog] final class CopiedColumns private (
   }
 }
 
-private[changelog] object CopiedColumns {
+private[physical] object CopiedColumns {
 
   /**
    * @param wanted the columns of the rows to make; those that no other row has are left to whoever sets them

@@ -1,21 +1,22 @@
-package org.apache.spark.sql.streamjoin.physical.changelog
+package org.apache.spark.sql.streamjoin.physical.consolidate
 
 import scala.util.Random
 
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{AttributeReference, UnsafeProjection, UnsafeRow}
 import org.apache.spark.sql.streamjoin.AnalysisSession
+import org.apache.spark.sql.streamjoin.physical.exchange.RowHash
 import org.apache.spark.sql.types.{BooleanType, LongType, StringType}
 import org.apache.spark.unsafe.types.UTF8String
 
 import io.streamjoin.join.changelog.ChangelogCounters
 
-/** What is left of the changes of a batch where an update that a join tells goes through as it is. */
-class NettedByKeySuite extends AnalysisSession {
-  import NettedByKeySuite._
+/** Consolidated changes of a batch in which a row may have both images of an update. */
+class PackedRunsSuite extends AnalysisSession {
+  import PackedRunsSuite._
 
   private def netted(rows: Row*): Seq[Change] =
-    session.sparkContext.parallelize(rows, 1).mapPartitions(NettedByKeySuite.netted(_)).collect()
+    session.sparkContext.parallelize(rows, 1).mapPartitions(PackedRunsSuite.netted(_)).collect()
       .toSeq
 
   private def came(id: Long, name: Option[String]) = Row(id, name, added = true, None)
@@ -28,12 +29,14 @@ class NettedByKeySuite extends AnalysisSession {
   private def changed(id: Long, before: Option[String], after: Option[String]) =
     Seq((id, before, "update_preimage"), (id, after, "update_postimage"))
 
-  test("an update goes through, whatever is in it, before what only comes or goes") {
-    assert(
-      netted(came(1, ann), update(7, bob, None), went(3, None), update(2, None, ann)) ==
-        changed(7, bob, None) ++ changed(2, None, ann) ++
-        netted(went(3, None), came(1, ann))
-    )
+  test("an update passes, whatever is in it, and so do rows that are only inserted or deleted") {
+    val all = netted(came(1, ann), update(7, bob, None), went(3, None), update(2, None, ann))
+    assert(all.groupBy(_._1) == Map(
+      1L -> netted(came(1, ann)),
+      2L -> changed(2, None, ann),
+      3L -> netted(went(3, None)),
+      7L -> changed(7, bob, None)
+    ))
     assert(netted(came(1, ann)) == Seq((1L, ann, "insert")))
     assert(netted(went(1, None)) == Seq((1L, None, "delete")))
     assert(netted() == Nil)
@@ -77,7 +80,7 @@ class NettedByKeySuite extends AnalysisSession {
   }
 }
 
-private object NettedByKeySuite {
+private object PackedRunsSuite {
 
   /** @param before the name in the image that is replaced, where there is one in the row */
   final case class Row(
@@ -99,11 +102,14 @@ private object NettedByKeySuite {
       AttributeReference("_change_type", StringType)(),
       AttributeReference("_added", BooleanType)()
     )
-    val paired = PairedChanges(Seq(id, name, kind), added, SecondImage.of(Seq(name), added))
-    val arriving = Seq(id, name, added) ++ paired.second.added.map(_.toAttribute)
+    val packed = PackedUpdate(added, Seq(name))
+    val arriving = Seq(id, name, added) ++ packed.more
     val toUnsafe = UnsafeProjection.create(arriving, arriving)
+    val hash = RowHash.of(Seq(id), Seq(id))
+    def hashOf(row: Row) = hash(UnsafeProjection.create(Seq(id), Seq(id))(InternalRow(row.id)))
+    val sorted = rows.toSeq.sortBy(hashOf).iterator
     // the same object for every row, as Spark's own code does it
-    val unsafe: Iterator[UnsafeRow] = rows.map { row =>
+    val unsafe: Iterator[UnsafeRow] = sorted.map { row =>
       toUnsafe(
         InternalRow(
           row.id,
@@ -114,7 +120,8 @@ private object NettedByKeySuite {
         )
       )
     }
-    new NettedByKey(paired, Seq(id), Seq(id), Seq(id, name), kind, unsafe, new ChangelogCounters)
+    val by = Consolidate(Seq(id), Seq(id, name), kind, Nil, Consolidate.All)
+    new ConsolidatedRuns(by, Some(packed), arriving, unsafe, new ChangelogCounters).output
       .map { row =>
         val named = Option.unless(row.isNullAt(1))(row.getUTF8String(1).toString)
         (row.getLong(0), named, row.getUTF8String(2).toString)

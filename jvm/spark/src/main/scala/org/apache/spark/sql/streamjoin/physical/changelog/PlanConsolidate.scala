@@ -1,15 +1,34 @@
 package org.apache.spark.sql.streamjoin.physical.changelog
 
-import org.apache.spark.sql.catalyst.expressions.{And, Attribute, Expression, NamedExpression}
+import org.apache.spark.sql.catalyst.expressions.{
+  Alias,
+  And,
+  Attribute,
+  Expression,
+  NamedExpression
+}
 import org.apache.spark.sql.execution.{FilterExec, ProjectExec, SparkPlan}
 import org.apache.spark.sql.streamjoin.ColumnNames
-import org.apache.spark.sql.streamjoin.logical.plan.{AliasedColumn, ChangelogJoin}
+import org.apache.spark.sql.streamjoin.logical.plan.{
+  AliasedColumn,
+  ChangeKindOf,
+  ChangelogJoin,
+  ChangelogMarks,
+  ToUpserts
+}
+import org.apache.spark.sql.streamjoin.physical.consolidate.{
+  Consolidate,
+  ConsolidateExec,
+  DerivedColumn,
+  PackUpdatesExec,
+  PackedUpdate
+}
 
 import io.streamjoin.model.Side
 import io.streamjoin.placement.Routing
 
 /**
- * Plans the operators right above a changelog join: filters and columns. Below both it adds [[NetOutputExec]], if the
+ * Plans the operators right above a changelog join: filters and columns. Below both it adds [[ConsolidateExec]], if the
  * changes are those of the query and rows of different join keys may have equal output columns.
  *
  * {{{
@@ -20,7 +39,7 @@ import io.streamjoin.placement.Routing
  *   else                                       consolidated, by the output key or all columns
  * }}}
  */
-private[physical] object PlanNetOutput {
+private[physical] object PlanConsolidate {
 
   /**
    * @param list the output columns
@@ -77,7 +96,7 @@ private[physical] object PlanNetOutput {
   private def projected(
       plan: SparkPlan,
       list: Seq[NamedExpression],
-      filters: Seq[Expression]
+      filters: Seq[Expression] = Nil
   ): SparkPlan =
     filters.reduceOption(And(_, _)).fold(plan)(FilterExec(_, plan)) match {
       case some if list == some.output => some
@@ -92,19 +111,44 @@ private[physical] object PlanNetOutput {
       kind: Attribute,
       reason: String,
       within: Seq[Expression]
-  ): NetOutputExec = {
+  ): ConsolidateExec = {
     val columns =
       if (required.computed.isEmpty) joined.output
       else required.plain ++ joined.output.filter(j.changes.contains) ++ required.computed
     val key = if (joined.spec.outputKey.forall(required.contains)) joined.spec.outputKey else Nil
     val identity = required.plain ++ required.computed.map(_.toAttribute)
-    if (key.nonEmpty && within.isEmpty) {
-      val (rows, paired) = PairedChanges.of(columns, key, kind, j.changes, joined)
-      NetOutputExec(key, identity, kind, within, Some(paired), reason, rows)
-    } else {
-      val rows = if (required.computed.isEmpty) joined else ProjectExec(columns, joined)
-      NetOutputExec(key, identity, kind, within, None, reason, rows)
+    val by = Consolidate(key, identity, kind, within, Consolidate.All)
+    if (key.isEmpty || within.nonEmpty)
+      ConsolidateExec(by, None, reason, projected(joined, columns))
+    else {
+      val (rows, packed) = this.packed(j, joined, columns, key, kind)
+      ConsolidateExec(by, Some(packed), reason, rows)
     }
+  }
+
+  /** The changes of a join on their way through an exchange by the output key. */
+  private def packed(
+      j: ChangelogJoin,
+      joined: ChangelogJoinExec,
+      columns: Seq[NamedExpression],
+      key: Seq[Attribute],
+      kind: Attribute
+  ): (SparkPlan, PackedUpdate) = {
+    val added =
+      Alias(ChangeKindOf.comes(kind), "_added")(DerivedColumn.id(kind, DerivedColumn.Added))
+    val replaced = columns.map(_.toAttribute)
+      .filterNot(a => (key ++ j.changes).exists(_.exprId == a.exprId))
+    val packed = PackedUpdate(added.toAttribute, replaced)
+    val flagged = projected(joined, columns.filterNot(_.exprId == kind.exprId) :+ added)
+    (PackUpdatesExec(key, packed, flagged), packed)
+  }
+
+  /** Plans `toUpserts`. Of a key that is NULL, any of several rows is the latest, but the same one each time. */
+  def latest(u: ToUpserts, changes: SparkPlan): SparkPlan = {
+    val identity = changes.output
+      .filterNot(a => a.exprId == u.kind.exprId || ChangelogMarks.isCommit(a))
+    val by = Consolidate(u.key, identity, u.kind, Nil, Consolidate.Latest)
+    ConsolidateExec(by, None, "toUpserts", changes)
   }
 
   /** The expressions that choose the partition of an output row and are not part of its identity. */

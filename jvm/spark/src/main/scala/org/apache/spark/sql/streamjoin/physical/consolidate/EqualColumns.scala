@@ -1,4 +1,4 @@
-package org.apache.spark.sql.streamjoin.physical.changelog
+package org.apache.spark.sql.streamjoin.physical.consolidate
 
 import org.apache.spark.sql.catalyst.expressions.{
   Attribute,
@@ -8,11 +8,11 @@ import org.apache.spark.sql.catalyst.expressions.{
 }
 
 /** Whether two rows have the same bytes in some columns: of plain ones of a fixed length the words are compared. */
-private[changelog] sealed abstract class EqualColumns {
+private[physical] sealed abstract class EqualColumns {
   def apply(one: UnsafeRow, other: UnsafeRow): Boolean
 }
 
-private[changelog] object EqualColumns {
+private[physical] object EqualColumns {
 
   /**
    * @param ofOne what is compared of the first row

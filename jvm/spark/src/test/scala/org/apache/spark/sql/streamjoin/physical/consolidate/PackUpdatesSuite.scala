@@ -1,4 +1,4 @@
-package org.apache.spark.sql.streamjoin.physical.changelog
+package org.apache.spark.sql.streamjoin.physical.consolidate
 
 import scala.util.Random
 
@@ -8,7 +8,7 @@ import org.apache.spark.sql.types.{BooleanType, LongType}
 import org.scalatest.funsuite.AnyFunSuite
 
 /** Two images of an update in one row, and what becomes of all other rows. */
-class PairedImagesSuite extends AnyFunSuite {
+class PackUpdatesSuite extends AnyFunSuite {
 
   private type Row = (Long, Option[Long], Long, Boolean)
 
@@ -42,7 +42,7 @@ class PairedImagesSuite extends AnyFunSuite {
 
   /** What comes out, each row with the image that it replaces. */
   private def paired(rows: Row*): Seq[(Row, Option[Row])] =
-    new PairedImages(Seq(id, seq), in, Seq(v), columns, arriving(rows)).map { row =>
+    new PackedUpdates(Seq(id, seq), PackedUpdate(in, Seq(v)), columns, arriving(rows)).map { row =>
       val own = (row.getLong(0), number(row, 1), row.getLong(2), row.getBoolean(3))
       own -> Option.when(row.getBoolean(4))((own._1, number(row, 5), own._3, false))
     }.toSeq

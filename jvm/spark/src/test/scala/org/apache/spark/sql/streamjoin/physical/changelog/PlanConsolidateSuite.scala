@@ -7,7 +7,7 @@ import org.apache.spark.sql.streamjoin.AnalysisSession
 import io.streamjoin.PythonApi
 
 /** Where what comes out of a query is netted above its joins, and by what. */
-class PlanNetOutputSuite extends AnalysisSession {
+class PlanConsolidateSuite extends AnalysisSession {
 
   override protected def beforeAll(): Unit = {
     super.beforeAll()
@@ -31,7 +31,7 @@ class PlanNetOutputSuite extends AnalysisSession {
     // Spark looks for streams in what was parsed
     session.sessionState.executePlan(planOf(df)).explainString(FormattedMode)
 
-  private val Node = """(?m)^NetOutput by (.*)$""".r
+  private val Node = """(?m)^Consolidate by (.*)$""".r
 
   /** By what each of the nodes of a query nets. */
   private def netted(text: String): Seq[String] =
@@ -118,7 +118,10 @@ class PlanNetOutputSuite extends AnalysisSession {
     val text = explained(session.sql(twice))
     assert(netted(twice) == Seq("id, within each join key"))
     // nodes are listed from the inputs upwards
-    assert(text.contains("length(") && text.indexOf("length(") < text.indexOf("NetOutput by"), text)
+    assert(
+      text.contains("length(") && text.indexOf("length(") < text.indexOf("Consolidate by"),
+      text
+    )
   }
 
   test(
@@ -198,7 +201,7 @@ class PlanNetOutputSuite extends AnalysisSession {
       text
     )
     // the node stands above the generator
-    assert(text.indexOf("NetOutput") < text.indexOf("Generate"), text)
+    assert(text.indexOf("Consolidate") < text.indexOf("Generate"), text)
     val union = left("o.id, o.amount, o.cust, c.name")
     assert(netted(exploded("n", s"$union UNION ALL $union")) == Seq("all columns"))
     assert(netted(s"${exploded("n")} UNION ALL ${left("o.cust")}") == Seq("all columns"))

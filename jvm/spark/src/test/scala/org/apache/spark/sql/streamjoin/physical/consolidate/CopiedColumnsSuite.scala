@@ -1,4 +1,4 @@
-package org.apache.spark.sql.streamjoin.physical.changelog
+package org.apache.spark.sql.streamjoin.physical.consolidate
 
 import scala.util.Random
 

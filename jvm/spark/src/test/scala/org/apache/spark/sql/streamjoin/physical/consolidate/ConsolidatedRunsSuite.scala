@@ -1,24 +1,18 @@
-package org.apache.spark.sql.streamjoin.physical.changelog
+package org.apache.spark.sql.streamjoin.physical.consolidate
 
 import scala.util.Random
 
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{
-  Ascending,
-  AttributeReference,
-  SortOrder,
-  UnsafeProjection,
-  UnsafeRow
-}
-import org.apache.spark.sql.streamjoin.logical.plan.KeyHash
+import org.apache.spark.sql.catalyst.expressions.{AttributeReference, UnsafeProjection, UnsafeRow}
+import org.apache.spark.sql.streamjoin.physical.exchange.RowHash
 import org.apache.spark.sql.types.{LongType, StringType}
 import org.apache.spark.unsafe.types.UTF8String
 import org.scalatest.funsuite.AnyFunSuite
 
 import io.streamjoin.join.changelog.{ChangeKind, ChangelogCounters}
 
-/** What is left of the changes of a batch that several join keys have given. */
-class NettedRunsSuite extends AnyFunSuite {
+/** Consolidated changes of a batch from several join keys. */
+class ConsolidatedRunsSuite extends AnyFunSuite {
 
   private type Row = (Long, Option[String], String)
 
@@ -29,26 +23,25 @@ class NettedRunsSuite extends AnyFunSuite {
   )
   private val columns = Seq(id, name, kind)
 
-  private val ById = Seq(SortOrder(id, Ascending))
-  private val ByAll = Seq(SortOrder(KeyHash.of(Seq(id, name)), Ascending))
-
   private def text(s: String) = UTF8String.fromString(s)
 
   private def netted(rows: Seq[Row], keyed: Boolean): (Seq[Row], Long) = {
+    val key = if (keyed) Seq(id) else Nil
+    consolidated(rows, Consolidate(key, Seq(id, name), kind, Nil, Consolidate.All))
+  }
+
+  private def consolidated(rows: Seq[Row], by: Consolidate): (Seq[Row], Long) = {
     val toUnsafe = UnsafeProjection.create(columns, columns)
-    val order = if (keyed) ById else ByAll
-    val hash = UnsafeProjection.create(order.map(_.child), columns)
+    val hash = RowHash.of(by.together, columns)
     // the same object for every row, as Spark's own code does it
     val sorted = rows
       .map { case (i, n, k) => toUnsafe(InternalRow(i, n.map(text).orNull, text(k))).copy() }
-      .sortBy(hash(_).getLong(0))
+      .sortBy(hash(_))
     val arriving = UnsafeRow.createFromByteArray(0, columns.length)
     val counters = new ChangelogCounters
-    val runs = new NettedRuns(
-      order,
-      if (keyed) Seq(id) else Nil,
-      Seq(id, name),
-      kind,
+    val runs = new ConsolidatedRuns(
+      by,
+      None,
       columns,
       sorted.iterator.map { row =>
         arriving.copyFrom(row)
@@ -57,8 +50,7 @@ class NettedRunsSuite extends AnyFunSuite {
       counters
     )
     val out = Seq.newBuilder[Row]
-    while (runs.hasNext) runs.next().foreach { changed =>
-      val row = runs.row(changed.kind, changed.row)
+    runs.output.foreach { row =>
       val n = Option.unless(row.isNullAt(1))(row.getUTF8String(1).toString)
       out += ((row.getLong(0), n, row.getUTF8String(2).toString))
     }
@@ -122,6 +114,39 @@ class NettedRunsSuite extends AnyFunSuite {
       assert(updates == out.count(_._3.startsWith("update")) / 2)
       assert(keyed || updates == 0)
       assert(netted(random.shuffle(rows), keyed)._1 == out)
+    }
+  }
+
+  private def latest(rows: Row*): Seq[Row] =
+    consolidated(rows, Consolidate(Seq(id), Seq(id, name), kind, Nil, Consolidate.Latest))._1
+
+  test("the latest of a key: what is inserted, or else the delete") {
+    assert(latest(bob("delete"), ann("insert")) == Seq(ann("update_postimage")))
+    assert(latest(ann("update_postimage"), bob("update_preimage")) == Seq(ann("update_postimage")))
+    assert(latest(ann("update_postimage")) == Seq(ann("insert")))
+    assert(latest(bob("delete")) == Seq(bob("delete")))
+    assert(latest(bob("delete"), bob("insert")).isEmpty)
+    assert(latest(bob("insert"), bob("delete"), ann("insert")) == Seq(ann("insert")))
+  }
+
+  test("random changes: one change of each key, the same in whichever order they arrive") {
+    val random = new Random(12)
+    for (round <- 1 to 300) {
+      val rows = Seq.fill(random.nextInt(12)) {
+        val kind = ChangeKind.all(random.nextInt(4)).name
+        (random.nextInt(3).toLong, Seq(None, Some("Ann"), Some("Bob"))(random.nextInt(3)), kind)
+      }
+      val out = latest(rows: _*)
+      assert(out.map(_._1).distinct == out.map(_._1))
+      val all = weights(rows).groupBy(_._1._1)
+      assert(out.map(_._1).toSet == all.keySet)
+      for ((id, name, kind) <- out) {
+        val (more, less) = all(id).partition(_._2 > 0)
+        assert((if (more.nonEmpty) more else less).contains((id, name)), s"$round: $rows")
+        assert(kind == (if (more.isEmpty) "delete"
+                        else if (less.isEmpty) "insert" else "update_postimage"))
+      }
+      assert(latest(random.shuffle(rows): _*) == out)
     }
   }
 

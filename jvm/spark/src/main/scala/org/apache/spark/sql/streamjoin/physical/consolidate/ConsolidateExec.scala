@@ -1,0 +1,101 @@
+package org.apache.spark.sql.streamjoin.physical.consolidate
+
+import org.apache.spark.rdd.RDD
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{Ascending, Attribute, AttributeSet, SortOrder}
+import org.apache.spark.sql.catalyst.plans.QueryPlan
+import org.apache.spark.sql.catalyst.plans.physical.{AllTuples, Distribution, Partitioning}
+import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
+import org.apache.spark.sql.execution.{SparkPlan, UnaryExecNode}
+import org.apache.spark.sql.streamjoin.logical.plan.KeyHash
+import org.apache.spark.sql.streamjoin.physical.stateful.{ExplainedLine, JoinDistribution}
+
+import io.streamjoin.join.changelog.ChangelogCounters
+
+/**
+ * Physical operator that consolidates the changes of a batch, see [[Consolidate]]. A join consolidates the changes of one
+ * join key. If the query drops the join key, a row that leaves one join key may be equal to one that enters another.
+ *
+ * It has no state: both changes of a row are in one batch.
+ *
+ * @param packed the format of the input; none: a row is one image, with the word of its kind
+ * @param reason why it is needed, for `explain`
+ */
+case class ConsolidateExec(
+    by: Consolidate,
+    packed: Option[PackedUpdate],
+    reason: String,
+    child: SparkPlan
+) extends UnaryExecNode {
+
+  override def nodeName: String = "Consolidate"
+
+  private def key: String =
+    if (by.key.isEmpty) "all columns" else by.key.map(_.name).mkString(", ")
+
+  override def simpleString(maxFields: Int): String = by.keep match {
+    case Consolidate.Latest => s"$nodeName to the latest of each $key"
+    case Consolidate.All =>
+      s"$nodeName by $key${if (by.within.isEmpty) "" else ", within each join key"}"
+  }
+
+  private def explained: Seq[String] = Seq(
+    s"$reason: what cancels out is left out",
+    by.keep match {
+      case Consolidate.Latest                => s"of each key ($key) one change comes out"
+      case Consolidate.All if by.key.isEmpty => "changes come out as insert and delete"
+      case Consolidate.All =>
+        s"two images of one key ($key) come out as an update" +
+          (if (by.within.isEmpty) ", also where the join key changed" else "")
+    }
+  )
+
+  override def innerChildren: Seq[QueryPlan[_]] = explained.map(ExplainedLine(_))
+
+  override def verboseStringWithOperatorId(): String =
+    s"\n$formattedNodeName\n${(simpleString(0) +: explained).mkString("\n")}\n"
+
+  override lazy val metrics: Map[String, SQLMetric] = Map(
+    "numOutputRows" -> SQLMetrics.createMetric(sparkContext, "number of output rows"),
+    "suppressedUpdates" ->
+      SQLMetrics.createMetric(sparkContext, "updates that change nothing that is seen")
+  )
+
+  override def output: Seq[Attribute] = ConsolidatedRuns.output(by, packed, child.output)
+
+  override def producedAttributes: AttributeSet = AttributeSet(by.kind)
+
+  override def outputPartitioning: Partitioning = child.outputPartitioning
+
+  override def requiredChildDistribution: Seq[Distribution] = Seq(
+    if (by.together.isEmpty) AllTuples else JoinDistribution.together(by.together)
+  )
+
+  /** By a hash, because not all types have an order. */
+  override def requiredChildOrdering: Seq[Seq[SortOrder]] = Seq(
+    if (by.together.isEmpty) Nil else Seq(SortOrder(KeyHash.of(by.together), Ascending))
+  )
+
+  override protected def doExecute(): RDD[InternalRow] = {
+    val (how, format, columns) = (by, packed, child.output)
+    val (rowsOut, suppressed) = (longMetric("numOutputRows"), longMetric("suppressedUpdates"))
+    child.execute().mapPartitionsInternal { rows =>
+      val counters = new ChangelogCounters
+      val consolidated = new ConsolidatedRuns(how, format, columns, rows, counters).output
+      new Iterator[InternalRow] {
+        override def hasNext: Boolean = {
+          val more = consolidated.hasNext
+          if (!more) suppressed.set(counters.suppressedUpdates)
+          more
+        }
+        override def next(): InternalRow = {
+          rowsOut += 1
+          consolidated.next()
+        }
+      }
+    }
+  }
+
+  override protected def withNewChildInternal(newChild: SparkPlan): ConsolidateExec =
+    copy(child = newChild)
+}

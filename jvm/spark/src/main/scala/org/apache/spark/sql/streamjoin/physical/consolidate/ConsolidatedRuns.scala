@@ -1,0 +1,193 @@
+package org.apache.spark.sql.streamjoin.physical.consolidate
+
+import scala.collection.mutable
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{
+  Ascending,
+  Attribute,
+  Literal,
+  RowOrdering,
+  SortOrder,
+  UnsafeProjection,
+  UnsafeRow
+}
+import org.apache.spark.sql.streamjoin.physical.exchange.{HashedRows, RowHash, RowsByBytes}
+import org.apache.spark.unsafe.types.UTF8String
+
+import io.streamjoin.join.changelog.{
+  ChangeKind,
+  Changed,
+  ChangelogCounters,
+  OutputDelta,
+  RowIdentity
+}
+
+/**
+ * Consolidates rows that are sorted by a hash: a run of one hash is consolidated as a join consolidates the changes of one
+ * join key. The order of arrival has no effect: after an exchange, rows arrive in any order.
+ *
+ * @param packed the format of the rows; none: a row is one image
+ * @param columns of the rows
+ */
+private[consolidate] final class ConsolidatedRuns(
+    by: Consolidate,
+    packed: Option[PackedUpdate],
+    columns: Seq[Attribute],
+    rows: Iterator[InternalRow],
+    counters: ChangelogCounters
+) {
+  import ConsolidatedRuns._
+
+  private val written = ConsolidatedRuns.output(by, packed, columns)
+
+  private def place(a: Attribute): Int = columns.indexWhere(_.exprId == a.exprId)
+
+  private val kindAt = place(by.kind)
+  private val (addedAt, replacesAt) =
+    packed.fold(-1 -> -1)(p => place(p.added) -> place(p.replaces))
+
+  private def isAdded(row: UnsafeRow): Boolean =
+    if (addedAt < 0) added(row.getUTF8String(kindAt)) else row.getBoolean(addedAt)
+
+  private def replaces(row: UnsafeRow): Boolean = replacesAt >= 0 && row.getBoolean(replacesAt)
+
+  private def columnsOf(some: Seq[Attribute], old: Boolean): Seq[Attribute] =
+    packed.filter(_ => old).fold(some)(_.before(some))
+
+  // ---- images ----
+
+  private final class Projections(old: Boolean) {
+    lazy val identity: UnsafeProjection =
+      UnsafeProjection.create(columnsOf(by.identity, old), columns)
+
+    lazy val as: Map[ChangeKind, UnsafeProjection] = ChangeKind.all.map { k =>
+      k -> UnsafeProjection.create(
+        columnsOf(written, old).map(a => if (a.exprId == by.kind.exprId) Literal(k.name) else a),
+        columns
+      )
+    }.toMap
+  }
+
+  private val (ofOld, ofNew) = (new Projections(old = true), new Projections(old = false))
+
+  private lazy val areEqual =
+    EqualColumns.of(columnsOf(by.identity, old = true), by.identity, columns)
+
+  /** An image of a row that arrived, equal to another one if both are equal in the identity. */
+  private final class Image(val row: UnsafeRow, val isOld: Boolean) {
+    private def projections = if (isOld) ofOld else ofNew
+    private lazy val identity = projections.identity(row).copy()
+
+    def isAdded: Boolean = !isOld && ConsolidatedRuns.this.isAdded(row)
+
+    def as(kind: ChangeKind): InternalRow =
+      if (kindAt >= 0 && row.getUTF8String(kindAt) == words(kind)) row
+      else projections.as(kind)(row)
+
+    override def equals(other: Any): Boolean = other match {
+      case o: ConsolidatedRuns#Image =>
+        if (row eq o.row) areEqual(row, row) else identity == o.identity
+      case _        => false
+    }
+
+    override def hashCode: Int = identity.hashCode
+  }
+
+  // ---- runs ----
+
+  private val hashAhead: () => Long = rows match {
+    case sorted: HashedRows => () => sorted.hash
+    case _ =>
+      val hash = RowHash.of(by.together, columns)
+      () => hash(ahead)
+  }
+
+  private var ahead: UnsafeRow = _
+  private var aheadHash = 0L
+  advance()
+
+  private def advance(): Unit =
+    if (rows.hasNext) {
+      ahead = rows.next().asInstanceOf[UnsafeRow].copy()
+      aheadHash = hashAhead()
+    } else ahead = null
+
+  private lazy val keyOf = Option.when(by.key.nonEmpty)(UnsafeProjection.create(by.key, columns))
+
+  private val run = mutable.ArrayBuffer.empty[Image]
+
+  private val delta = new OutputDelta[Image](
+    new RowIdentity[Image] {
+      override def key(image: Image): Option[AnyRef] = keyOf.map(_(image.row).copy())
+      override def sameKey(a: Image, b: Image): Boolean = keyOf.exists { of =>
+        run.length == 2 && ((a.row eq b.row) || of(a.row).copy() == of(b.row))
+      }
+    },
+    counters
+  )
+
+  /** The changes that are left. A row may be overwritten by the next one. */
+  def output: Iterator[InternalRow] = new Iterator[Iterator[InternalRow]] {
+    override def hasNext: Boolean = ahead != null
+    override def next(): Iterator[InternalRow] = nextRun().map(c => c.row.as(c.kind))
+  }.flatten
+
+  private def nextRun(): Iterator[Changed[Image]] = {
+    run.clear()
+    val (first, hash) = (ahead, aheadHash)
+    while (ahead != null && aheadHash == hash) {
+      if (replaces(ahead)) run += new Image(ahead, isOld = true)
+      run += new Image(ahead, isOld = false)
+      advance()
+    }
+    if (run.last.row ne first) run.sortInPlace()(ByBytes)
+    run.foreach(image => delta.emit(Some(image), image.isAdded))
+    by.keep match {
+      case Consolidate.All    => delta.settle()
+      case Consolidate.Latest => latest(delta.settle().toList).iterator
+    }
+  }
+
+  /** The same order each time, whatever the order of arrival. */
+  private object ByBytes extends Ordering[Image] {
+    override def compare(a: Image, b: Image): Int = {
+      val byRow = RowsByBytes.compare(a.row, b.row)
+      if (byRow != 0) byRow else java.lang.Boolean.compare(b.isOld, a.isOld)
+    }
+  }
+
+  private lazy val byKey = RowOrdering.create(by.key.map(SortOrder(_, Ascending)), columns)
+
+  /** One change of each key. NULL may be the key of several rows: the same one is left each time. */
+  private def latest(changes: List[Changed[Image]]): List[Changed[Image]] = changes match {
+    case Nil => Nil
+    case first :: _ =>
+      val (ofKey, others) =
+        changes.partition(c => byKey.compare(c.row.row, first.row.row) == 0)
+      val (inserted, deleted) = ofKey.partition(_.kind.added)
+      val one = inserted.lastOption.fold(Changed(ChangeKind.Delete, deleted.last.row)) { last =>
+        Changed(if (deleted.isEmpty) ChangeKind.Insert else ChangeKind.Postimage, last.row)
+      }
+      one :: latest(others)
+  }
+}
+
+private[consolidate] object ConsolidatedRuns {
+
+  /** The output columns: the kind replaces the flag of packed rows. */
+  def output(
+      by: Consolidate,
+      packed: Option[PackedUpdate],
+      columns: Seq[Attribute]
+  ): Seq[Attribute] = packed.fold(columns) { p =>
+    val more = p.more.map(_.exprId)
+    columns.filterNot(a => more.contains(a.exprId))
+      .map(a => if (a.exprId == p.added.exprId) by.kind else a)
+  }
+
+  private val words: Map[ChangeKind, UTF8String] =
+    ChangeKind.all.map(k => k -> UTF8String.fromString(k.name)).toMap
+
+  private val added: Set[UTF8String] = words.collect { case (k, word) if k.added => word }.toSet
+}

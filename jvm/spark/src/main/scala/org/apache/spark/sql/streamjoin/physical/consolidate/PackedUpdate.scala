@@ -1,0 +1,39 @@
+package org.apache.spark.sql.streamjoin.physical.consolidate
+
+import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeReference}
+import org.apache.spark.sql.types.{BooleanType, DataType}
+
+/**
+ * Format of changes in which an update is one row: the new image, followed by the columns of the old
+ * image that may differ. A flag replaces the kind.
+ *
+ * {{{
+ *   id  name  _added     _replaces  _replaced_name
+ *   7   Ann   true       true       Bob                update of 7 from Bob to Ann
+ *   8   Eva   true       false      NULL               insert
+ *   9   Tom   false      false      NULL               delete
+ * }}}
+ *
+ * @param added the flag: the row is inserted, not deleted
+ * @param replaced the columns that may differ between both images
+ */
+private[physical] final case class PackedUpdate(added: Attribute, replaced: Seq[Attribute]) {
+
+  /** Whether the row has an old image. */
+  def replaces: Attribute = beside(added, "_replaces", BooleanType, DerivedColumn.Replaces)
+
+  /** The columns behind those of a row. */
+  def more: Seq[Attribute] = replaces +: replaced.map(old)
+
+  /** Where the old image has the values of the columns. */
+  def before(columns: Seq[Attribute]): Seq[Attribute] =
+    columns.map(a => if (replaced.exists(_.exprId == a.exprId)) old(a) else a)
+
+  private def old(a: Attribute) =
+    beside(a, s"_replaced_${a.name}", a.dataType, DerivedColumn.Replaced)
+
+  private def beside(a: Attribute, name: String, dataType: DataType, kind: DerivedColumn.Kind) =
+    AttributeReference(name, dataType, nullable = kind == DerivedColumn.Replaced)(
+      DerivedColumn.id(a, kind)
+    )
+}
