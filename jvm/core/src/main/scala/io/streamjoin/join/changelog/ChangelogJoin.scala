@@ -395,15 +395,3 @@ private object ChangelogJoin {
   /** Rows that are read before the result is worth caching. */
   val ShortWalk = 64
 }
-
-/**
- * Match-count transition: an unchanged row of which partners were inserted or deleted.
- *
- * @param won how many were inserted; else some were deleted
- * @param counted whether it is known that no partner is unchanged
- */
-private final class MatchTransition[R](val row: R, val won: Int, val counted: Boolean) {
-
-  /** The number of its unchanged partners. */
-  var stay = 0
-}

@@ -40,7 +40,7 @@ private[asof] final class AsOfTask(
   ): Iterator[InternalRow] =
     new OfPartition(partitionId).output(left, right, report.common.emitted)
 
-  private final class OfPartition(partitionId: Int) extends PartitionTask {
+  private final class OfPartition(partitionId: Int) extends RowTask {
     import spec.join.times
     private val rows = new UnsafeAsOfRows(spec, columns)
     private val state = partitions.open(partitionId, shapeOf(rows))

@@ -1,28 +1,29 @@
 package org.apache.spark.sql.streamjoin.physical.changelog
 
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.UnsafeRow
-import org.apache.spark.sql.streamjoin.checkpoint.{StateShape, StoredNumbers}
+import org.apache.spark.sql.streamjoin.checkpoint.StateShape
 import org.apache.spark.sql.streamjoin.physical.stateful.{
   AwaitedArrivals,
   BaseWatermarks,
   BatchReport,
   HandedProgram,
-  PartitionState
+  PartitionState,
+  PartitionTask
 }
 
-import io.streamjoin.join.changelog.{AppendOnlyJoin, Changed, ChangelogCounters, ChangelogJoin}
+import io.streamjoin.join.changelog.{AppendOnlyJoin, ChangelogCounters, ChangelogJoin}
 import io.streamjoin.model.{Side, Watermarks}
 
 /**
  * One batch of one partition of a changelog join, from opening its state to committing it.
  *
- * Both inputs come sorted by the hash of their join key, so that the changes of one key are together and
- * no more than those are in memory; where rows only come, as they are.
+ * Both inputs arrive sorted by the hash of their join key, so only the changes of one key are in
+ * memory. Append-only inputs arrive in any order.
  *
  * {{{
- *   changes --> late by the watermarks before the batch? dropped; else netted, joined, kept
- *   watermarks now --> rows of which nothing can change any more leave
+ *   clock of the batch --> rows expire that were written too long ago
+ *   changes            --> late by the watermarks before the batch? ignored; else consolidated, joined, stored
+ *   watermarks now     --> rows are evicted of which nothing can change any more, and expire by their time
  * }}}
  */
 private[changelog] final class ChangelogTask(
@@ -36,63 +37,76 @@ private[changelog] final class ChangelogTask(
       partitionId: Int,
       left: Iterator[InternalRow],
       right: Iterator[InternalRow]
-  ): Iterator[InternalRow] = {
-    val code = program.forTask()
-    val (spec, rows, output) = (code.spec, code.rows, code.output)
-    val nowMs = batch().batchTimeMs
-    val state = partitions.open(partitionId, shapeOf(code))
-    val base = BaseWatermarks.next(spec.bases, spec.watermarks.rivals, batch(), state.numbers)
-    val (before, now) = (spec.watermarks.received(base.before), spec.watermarks.received(base.now))
-    val clock = clockOf(spec, state.numbers, nowMs)
+  ): Iterator[InternalRow] =
+    new OfPartition(partitionId).output(left, right, report.emitted)
+
+  private final class OfPartition(partitionId: Int) extends PartitionTask {
+    private val code = program.forTask()
+    import code.{rows, spec}
+
+    private val state = partitions.open(partitionId, shapeOf(code))
+    private val base =
+      BaseWatermarks.next(spec.bases, spec.watermarks.rivals, batch(), state.numbers)
+    private val (before, now) =
+      (spec.watermarks.received(base.before), spec.watermarks.received(base.now))
+    private val agesByWrite = Side.both.filter(spec.side(_).ttlOfWrite.nonEmpty)
+
+    /** The clock of the last batch, in microseconds, if rows expire by when they were written. */
+    private val lastClock =
+      if (agesByWrite.isEmpty) None else state.numbers.get(ChangelogTask.Clock)
+
+    /** The recorded time of the batch. It does not go back if the clock of a machine does. */
+    private val clock = {
+      val recorded = batch().batchTimeMs * 1000L
+      lastClock.fold(recorded)(math.max(_, recorded))
+    }
+
     rows.begin(clock / 1000L, before)
-    output.begin(partitions.info.storeVersion, nowMs)
-    val counters = new ChangelogCounters
-    val partners = RememberedPartners.take(partitions.info, partitionId)
-    val changes: JoinedChanges =
+    code.output.begin(partitions.info.storeVersion, batch().batchTimeMs)
+
+    private val counters = new ChangelogCounters
+    private val partners = RememberedPartners.take(partitions.info, partitionId)
+    private val changes =
       if (spec.appendOnly)
-        new AppendedRows(
-          rows,
-          new AppendOnlyJoin[UnsafeRow, UnsafeRow](rows, output, state.rows, counters),
-          left,
-          right
-        )
+        new AppendedRows(rows, new AppendOnlyJoin(rows, code.output, state.rows, counters))
       else
         new ChangesByKey(
           rows,
-          new ChangelogJoin[UnsafeRow, UnsafeRow](
-            spec.joinType,
-            rows,
-            output,
-            state.rows,
-            counters,
-            partners
-          ),
-          left,
-          right
+          new ChangelogJoin(spec.joinType, rows, code.output, state.rows, counters, partners)
         )
-    val clocks = new Clocks(spec)
-    if (Side.both.exists(spec.side(_).ttlOfWrite.nonEmpty)) {
-      val last = state.numbers.get(ChangelogTask.Clock).getOrElse(Watermarks.Unknown)
-      for (side <- Side.both if spec.side(side).ttlOfWrite.nonEmpty)
-        changes.operator.expire(
+    import changes.operator
+
+    if (agesByWrite.nonEmpty) {
+      val last = lastClock.getOrElse(Watermarks.Unknown)
+      for (side <- agesByWrite)
+        operator.expire(
           side,
           clocks(side, before, before, last),
-          clocks(side, before, before, clock),
+          clocks(side, before, before),
           ChangelogCounters.Expired
         )
       state.numbers.put(ChangelogTask.Clock, clock)
     }
-    lazy val finished: Unit = {
+
+    override def arrive(
+        left: Iterator[InternalRow],
+        right: Iterator[InternalRow]
+    ): Iterator[InternalRow] = changes.of(left, right).map(code.output.row)
+
+    override def advance(): Iterator[InternalRow] = {
       for (side <- Side.both) {
-        val (left, aged) =
-          (clocks(side, now, before, clock), clocks(side, now, now, clock))
-        val from = clocks(side, before, before, clock)
-        if (!from.sameElements(left))
-          changes.operator.expire(side, from, left, ChangelogCounters.Evicted)
-        // a change that is not late may be older than rows get: it goes with its batch, whether a clock has moved or not
+        val arrived = clocks(side, before, before)
+        val evicted = clocks(side, now, before)
+        if (!arrived.sameElements(evicted))
+          operator.expire(side, arrived, evicted, ChangelogCounters.Evicted)
+        // a change that is not late may be older than state_ttl: it expires with its batch, even if no clock advances
         if (spec.side(side).ttlTime.nonEmpty)
-          changes.operator.expire(side, left, aged, ChangelogCounters.Expired)
+          operator.expire(side, evicted, clocks(side, now, now), ChangelogCounters.Expired)
       }
+      Iterator.empty
+    }
+
+    override def commit(): Unit = {
       state.commit(
         report,
         ChangelogMetrics.counted(counters, state.rows, spec.routing.countsIn(partitionId, _)),
@@ -101,26 +115,24 @@ private[changelog] final class ChangelogTask(
       )
       RememberedPartners.give(partitions.info, partitionId, partners)
     }
-    val all = changes ++ new Iterator[Changed[UnsafeRow]] {
-      override def hasNext: Boolean = {
-        finished
-        false
-      }
-      override def next(): Changed[UnsafeRow] = Iterator.empty.next()
-    }
-    val rowsOut = report.emitted
-    all.map { changed =>
-      rowsOut += 1
-      output.row(changed)
-    }
-  }
 
-  /** The recorded time, in microseconds, by which ages count: it does not go back where the clock of a machine does. */
-  private def clockOf(spec: ChangelogSpec, numbers: StoredNumbers, nowMs: Long): Long = {
-    val last =
-      if (Side.both.forall(spec.side(_).ttlOfWrite.isEmpty)) None
-      else numbers.get(ChangelogTask.Clock)
-    last.fold(nowMs * 1000L)(math.max(_, nowMs * 1000L))
+    /**
+     * The clocks of a side's limits, in their order.
+     *
+     * @param leaving the watermarks by which rows are evicted, by column
+     * @param aging the watermarks by which rows expire by their time, by column
+     * @param written the clock by which rows expire by when they were written
+     */
+    private def clocks(
+        side: Side,
+        leaving: Array[Long],
+        aging: Array[Long],
+        written: Long = clock
+    ): Array[Long] = {
+      val own = spec.side(side)
+      (own.leaves.map(spec.leaving.clock(_, leaving)) ++
+        own.ttl.map(_ => own.ttlTime.fold(written)(aging(_)))).toArray
+    }
   }
 
   private def shapeOf(code: ChangelogCode): StateShape = {
@@ -145,19 +157,4 @@ private object ChangelogTask {
 
   /** The clock of the last batch, in the state. */
   private val Clock = "clock"
-}
-
-/** The clocks of a side's limits, in their order. */
-private final class Clocks(spec: ChangelogSpec) {
-
-  /**
-   * @param leaving the watermarks, by column, by which rows leave
-   * @param aging those by which their age counts
-   * @param written the clock of when rows were written
-   */
-  def apply(side: Side, leaving: Array[Long], aging: Array[Long], written: Long): Array[Long] = {
-    val own = spec.side(side)
-    (own.leaves.map(spec.leaving.clock(_, leaving)) ++
-      own.ttl.map(_ => own.ttlTime.fold(written)(aging(_)))).toArray
-  }
 }

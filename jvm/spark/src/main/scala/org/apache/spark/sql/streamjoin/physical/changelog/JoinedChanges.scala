@@ -7,33 +7,39 @@ import org.apache.spark.sql.streamjoin.physical.exchange.HashedRows
 import io.streamjoin.join.changelog.{AppendOnlyJoin, ChangeBuffer, Changed, ChangelogJoin, Expiring}
 import io.streamjoin.model.Side
 
-/** The output of a batch, while its rows are read. */
-private[changelog] sealed trait JoinedChanges extends Iterator[Changed[UnsafeRow]] {
+/** An operator with the order in which it takes its inputs. */
+private[changelog] sealed trait JoinedChanges {
 
-  /** What they go through. */
   def operator: Expiring
+
+  /** The output of a batch. It reads the inputs while it is read. */
+  def of(left: Iterator[InternalRow], right: Iterator[InternalRow]): Iterator[Changed[UnsafeRow]]
 }
 
 /** The changes of one join key after another, of inputs that are sorted by its hash. */
 private[changelog] final class ChangesByKey(
     rows: UnsafeChangelogRows,
-    override val operator: ChangelogJoin[UnsafeRow, UnsafeRow],
-    left: Iterator[InternalRow],
-    right: Iterator[InternalRow]
+    override val operator: ChangelogJoin[UnsafeRow, UnsafeRow]
 ) extends JoinedChanges {
 
-  private val (l, r) = (new KeyRuns(rows, Side.Left, left), new KeyRuns(rows, Side.Right, right))
-  private var ofKey = Iterator.empty[Changed[UnsafeRow]]
+  override def of(
+      left: Iterator[InternalRow],
+      right: Iterator[InternalRow]
+  ): Iterator[Changed[UnsafeRow]] = new Iterator[Changed[UnsafeRow]] {
+    private val (l, r) =
+      (new KeyRuns(rows, Side.Left, left), new KeyRuns(rows, Side.Right, right))
+    private var ofKey = Iterator.empty[Changed[UnsafeRow]]
 
-  override def hasNext: Boolean = {
-    while (!ofKey.hasNext && (l.nonEmpty || r.nonEmpty)) {
-      val key = if (l.isBefore(r)) l.key else r.key
-      ofKey = operator.process(key, l.take(key), r.take(key))
+    override def hasNext: Boolean = {
+      while (!ofKey.hasNext && (l.nonEmpty || r.nonEmpty)) {
+        val key = if (l.isBefore(r)) l.key else r.key
+        ofKey = operator.process(key, l.take(key), r.take(key))
+      }
+      ofKey.hasNext
     }
-    ofKey.hasNext
-  }
 
-  override def next(): Changed[UnsafeRow] = ofKey.next()
+    override def next(): Changed[UnsafeRow] = ofKey.next()
+  }
 }
 
 /** The changes of one input, join key by join key. */
@@ -74,24 +80,17 @@ private final class KeyRuns(rows: UnsafeChangelogRows, side: Side, input: Iterat
     } else ahead = null
 }
 
-/** The rows of the left input, then those of the right, as they come: they are kept as they are. */
+/** The rows of the left input, then those of the right, one by one. */
 private[changelog] final class AppendedRows(
     rows: UnsafeChangelogRows,
-    override val operator: AppendOnlyJoin[UnsafeRow, UnsafeRow],
-    left: Iterator[InternalRow],
-    right: Iterator[InternalRow]
+    override val operator: AppendOnlyJoin[UnsafeRow, UnsafeRow]
 ) extends JoinedChanges {
 
-  private var ofRow = Iterator.empty[Changed[UnsafeRow]]
-
-  override def hasNext: Boolean = {
-    while (!ofRow.hasNext && (left.hasNext || right.hasNext))
-      ofRow =
-        if (left.hasNext) joined(Side.Left, left.next()) else joined(Side.Right, right.next())
-    ofRow.hasNext
-  }
-
-  override def next(): Changed[UnsafeRow] = ofRow.next()
+  override def of(
+      left: Iterator[InternalRow],
+      right: Iterator[InternalRow]
+  ): Iterator[Changed[UnsafeRow]] =
+    left.flatMap(joined(Side.Left, _)) ++ right.flatMap(joined(Side.Right, _))
 
   private def joined(side: Side, row: InternalRow): Iterator[Changed[UnsafeRow]] = {
     val arriving = row.asInstanceOf[UnsafeRow]

@@ -7,7 +7,7 @@ import org.apache.spark.sql.streamjoin.physical.stateful.{
   BaseWatermarks,
   HandedProgram,
   PartitionState,
-  PartitionTask
+  RowTask
 }
 
 import io.streamjoin.join.eventtime.{EventTimeJoin, JoinCounters, JoinStats}
@@ -45,7 +45,7 @@ private[physical] final class JoinTask(
   ): Iterator[InternalRow] =
     new OfPartition(partitionId).output(left, right, report.common.emitted)
 
-  private final class OfPartition(partitionId: Int) extends PartitionTask {
+  private final class OfPartition(partitionId: Int) extends RowTask {
     private val code = program.forTask()
     import code.{rows, spec}
     import spec.times.watermarks

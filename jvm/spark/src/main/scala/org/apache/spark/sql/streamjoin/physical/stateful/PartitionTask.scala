@@ -7,14 +7,16 @@ import org.apache.spark.sql.execution.metric.SQLMetric
 import io.streamjoin.model.Side
 
 /**
- * One batch of one partition of an operator with two inputs. The constructor opens the state. Then
- * all left rows arrive, then all right ones, so that no row of the batch looks up the latter. The
- * watermarks advance, and the state is committed.
+ * One batch of one partition of an operator with two inputs. The constructor opens the state. The
+ * inputs arrive, the watermarks advance, and the state is committed.
  */
 private[physical] trait PartitionTask {
 
-  /** Takes an input row, and returns the rows that it makes the operator emit. */
-  def arrive(side: Side, row: UnsafeRow): Iterator[InternalRow]
+  /**
+   * Takes input rows, and returns the rows that they make the operator emit. It is called while an
+   * input has rows, and after its result has been read.
+   */
+  def arrive(left: Iterator[InternalRow], right: Iterator[InternalRow]): Iterator[InternalRow]
 
   /** The rows that the operator emits by the watermarks of the batch. */
   def advance(): Iterator[InternalRow]
@@ -44,8 +46,7 @@ private[physical] trait PartitionTask {
     }
 
     private def proceed(): Unit =
-      if (left.hasNext) current = arrive(Side.Left, left.next().asInstanceOf[UnsafeRow])
-      else if (right.hasNext) current = arrive(Side.Right, right.next().asInstanceOf[UnsafeRow])
+      if (left.hasNext || right.hasNext) current = arrive(left, right)
       else if (!advanced) {
         advanced = true
         current = advance()
@@ -54,4 +55,18 @@ private[physical] trait PartitionTask {
         commit()
       }
   }
+}
+
+/** A task that takes all left rows, then all right ones: no row of the batch looks up the latter. */
+private[physical] trait RowTask extends PartitionTask {
+
+  /** Takes an input row, and returns the rows that it makes the operator emit. */
+  def arrive(side: Side, row: UnsafeRow): Iterator[InternalRow]
+
+  override final def arrive(
+      left: Iterator[InternalRow],
+      right: Iterator[InternalRow]
+  ): Iterator[InternalRow] =
+    if (left.hasNext) arrive(Side.Left, left.next().asInstanceOf[UnsafeRow])
+    else arrive(Side.Right, right.next().asInstanceOf[UnsafeRow])
 }
