@@ -60,69 +60,94 @@ private[streamjoin] object DescribedZone {
 }
 
 /**
- * Description of a join, stored beside its state as JSON.
+ * Event times of a join.
  *
- * @param format name of the [[StateFormat]]
- * @param version version of the format. It also covers this description
- * @param keys equalities of the condition
  * @param sources event-time columns with a watermark, in the order in which these are stored
  * @param bounds all derived bounds, each as a [[StoredBound]]. They are the same for each way to
  *   write the condition
  * @param lookup for each side, the time by which a buffered row is probed
  * @param limits for each side, the times of the other side whose watermarks evict a row, in the
  *   order of its stored limits
- * @param times times of both sides, each with its display name. Not compared
- * @param zone the time zone, if something depends on it
- * @param changelog row identity of each side of a changelog join; none for an event-time join
- * @param asOf for an as-of join, which rows match; none for other joins
- * @param condition for a changelog join, all conjuncts except the keys. A row is retracted by the
- *   condition that emitted it
- * @param inputs for a changelog join, the filters and the expressions of the columns of each input
- *   with changes
- * @param filters for a changelog join, the filters on its result that a row must pass to be stored;
- *   none if all rows are stored
- * @param aliases for a changelog join, the aliases of its inputs. Not compared. Other joins have
- *   theirs in `times`
+ * @param said times of both sides, each with its display name. Not compared
  */
-private[streamjoin] final case class JoinDescription(
-    format: String,
-    version: Int,
-    joinType: JoinType,
-    routing: Routing,
-    keys: Seq[String],
+private[streamjoin] final case class DescribedTimes(
     sources: Seq[String],
     bounds: Seq[String],
     lookup: Map[Side, StoredTime],
     limits: Map[Side, Seq[StoredTime]],
-    times: Seq[(StoredTime, String)],
+    said: Seq[(StoredTime, String)]
+)
+
+/** Kind of a join, with the parts of its description that other kinds do not have. */
+private[streamjoin] sealed trait DescribedKind
+
+private[streamjoin] object DescribedKind {
+  case object EventTime extends DescribedKind
+
+  /** @param which which rows match */
+  final case class AsOf(which: String) extends DescribedKind
+
+  /**
+   * @param identity row identity of each side
+   * @param condition all conjuncts except the keys. A row is retracted by the condition that
+   *   emitted it
+   * @param inputs filters and expressions of the columns of each input with changes
+   * @param filters filters on the result that a row must pass to be stored; none if all rows are
+   *   stored
+   */
+  final case class Changelog(
+      identity: Seq[String],
+      condition: Option[Seq[String]],
+      inputs: Option[Seq[String]],
+      filters: Option[Seq[String]]
+  ) extends DescribedKind
+}
+
+/**
+ * Description of a join, stored beside its state as JSON.
+ *
+ * @param format name of the [[StateFormat]], and version of the format. It also covers this
+ *   description
+ * @param keys equalities of the condition
+ * @param zone the time zone, if something depends on it
+ * @param aliases for a changelog join, the aliases of its inputs. Not compared. Other joins have
+ *   theirs in `times`
+ */
+private[streamjoin] final case class JoinDescription(
+    format: (String, Int),
+    joinType: JoinType,
+    routing: Routing,
+    keys: Seq[String],
+    times: DescribedTimes,
     zone: Option[DescribedZone],
-    changelog: Option[Seq[String]] = None,
-    asOf: Option[String] = None,
-    condition: Option[Seq[String]] = None,
-    inputs: Option[Seq[String]] = None,
-    filters: Option[Seq[String]] = None,
+    kind: DescribedKind,
     aliases: Map[Side, String] = Map.empty
 ) {
+  import DescribedKind._
+
+  private def asOf: Option[String] = Some(kind).collect { case AsOf(which) => which }
+
+  def changelog: Option[Changelog] = Some(kind).collect { case c: Changelog => c }
 
   def json: String = {
     val fields: JObject =
-      ("format" -> format) ~
-        ("version" -> version) ~
+      ("format" -> format._1) ~
+        ("version" -> format._2) ~
         ("joinType" -> joinType.name) ~
         ("routing" -> routing.name) ~
         ("buckets" -> buckets) ~
         ("keys" -> keys) ~
-        ("sources" -> sources) ~
-        ("bounds" -> bounds) ~
-        ("lookup" -> bySide(lookup(_))(written)) ~
-        ("limits" -> bySide(limits(_))(times => JArray(times.map(written).toList))) ~
-        ("times" -> times.map { case (time, said) => written(time) ~ ("said" -> said) }) ~
+        ("sources" -> times.sources) ~
+        ("bounds" -> times.bounds) ~
+        ("lookup" -> bySide(times.lookup(_))(written)) ~
+        ("limits" -> bySide(times.limits(_))(some => JArray(some.map(written).toList))) ~
+        ("times" -> times.said.map { case (time, said) => written(time) ~ ("said" -> said) }) ~
         ("zone" -> zone.map(_.json)) ~
-        ("changelog" -> changelog) ~
+        ("changelog" -> changelog.map(_.identity)) ~
         ("asOf" -> asOf) ~
-        ("condition" -> condition) ~
-        ("inputs" -> inputs) ~
-        ("filters" -> filters) ~
+        ("condition" -> changelog.flatMap(_.condition)) ~
+        ("inputs" -> changelog.flatMap(_.inputs)) ~
+        ("filters" -> changelog.flatMap(_.filters)) ~
         (JoinDescription.Aliases -> Option.when(aliases.nonEmpty)(aliases.map { case (s, a) =>
           s.name -> a
         }))
@@ -155,26 +180,31 @@ private[streamjoin] object JoinDescription {
   def read(json: String): JoinDescription = {
     val all = fields(json)
     JoinDescription(
-      text(all("format")),
-      version(json).getOrElse(0),
+      (text(all("format")), version(json).getOrElse(0)),
       JoinType.all.find(_.name == text(all("joinType"))).get,
       routing(all).get,
       texts(all("keys")),
-      texts(all("sources")),
-      texts(all("bounds")),
-      Side.both.map(s => s -> storedTime(all("lookup") \ s.name)).toMap,
-      Side.both.map(s => s -> (all("limits") \ s.name).children.map(storedTime)).toMap,
-      times(json),
+      DescribedTimes(
+        texts(all("sources")),
+        texts(all("bounds")),
+        Side.both.map(s => s -> storedTime(all("lookup") \ s.name)).toMap,
+        Side.both.map(s => s -> (all("limits") \ s.name).children.map(storedTime)).toMap,
+        times(json)
+      ),
       zone(json),
-      all.get("changelog").map(texts),
-      all.get("asOf").map(text),
-      all.get("condition").map(texts),
-      all.get("inputs").map(texts),
-      all.get("filters").map(texts),
+      kind(all),
       Side.both.flatMap { side =>
         all.get(Aliases).map(_ \ side.name).collect { case JString(alias) => side -> alias }
       }.toMap
     )
+  }
+
+  private def kind(all: Map[String, JValue]): DescribedKind = {
+    def some(part: String) = all.get(part).map(texts)
+    some("changelog")
+      .map(DescribedKind.Changelog(_, some("condition"), some("inputs"), some("filters")))
+      .orElse(all.get("asOf").map(asOf => DescribedKind.AsOf(text(asOf))))
+      .getOrElse(DescribedKind.EventTime)
   }
 
   /** Placement of rows in the partitions; none if this version does not know it. */

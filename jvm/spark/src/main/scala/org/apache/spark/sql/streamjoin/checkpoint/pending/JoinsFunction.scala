@@ -42,31 +42,31 @@ private[streamjoin] object JoinsFunction {
 
   private def shown(stored: StoredJoins, join: StoredJoin): JValue = {
     val d = join.description
-    val said = d.times.toMap
+    val said = d.times.said.toMap
     ("operator" -> join.operator) ~
       ("batch" -> stored.batch) ~
       ("batchTimeMs" -> stored.batchTimeMs) ~
       ("joinType" -> d.joinType.name) ~
       ("keys" -> d.keys) ~
       ("changelog" -> d.changelog.nonEmpty) ~
-      ("contradiction" -> (d.bounds == Seq(JoinDescription.Contradiction))) ~
-      ("bounds" -> d.bounds.flatMap(bound(_, d.times))) ~
+      ("contradiction" -> (d.times.bounds == Seq(JoinDescription.Contradiction))) ~
+      ("bounds" -> d.times.bounds.flatMap(bound(_, d.times.said))) ~
       ("limits" -> JObject(Side.both.map { side =>
-        side.name -> (JArray(d.limits(side).toList.map(t => JString(t.name))): JValue)
+        side.name -> (JArray(d.times.limits(side).toList.map(t => JString(t.name))): JValue)
       }.toList)) ~
       ("times" -> JObject(Side.both.map { side =>
-        val own = d.times.collect {
+        val own = d.times.said.collect {
           case (time, called) if time.name.startsWith(s"${side.name}.") =>
             called -> (JString(time.dataType.typeName): JValue)
         }
         side.name -> (JObject(own.toList): JValue)
       }.toList)) ~
-      ("said" -> JObject(d.times.map { case (time, called) =>
+      ("said" -> JObject(d.times.said.map { case (time, called) =>
         JField(time.name, JString(called))
       }.toList)) ~
       ("aliases" -> d.aliases.map { case (side, alias) => side.name -> alias }) ~
       ("lookup" -> JObject(Side.both.map { side =>
-        side.name -> (d.lookup.get(side).flatMap(said.get): JValue)
+        side.name -> (d.times.lookup.get(side).flatMap(said.get): JValue)
       }.toList))
   }
 

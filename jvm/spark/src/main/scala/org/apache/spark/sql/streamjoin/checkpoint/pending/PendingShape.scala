@@ -17,14 +17,14 @@ private[pending] final class PendingShape(joins: Seq[StoredJoin], sides: Seq[Sid
 
   private val time = {
     val (byTime, others) = shown
-      .map { case (j, s) => isByTime(j) -> j.description.lookup(s).dataType }
+      .map { case (j, s) => isByTime(j) -> j.description.times.lookup(s).dataType }
       .partition(_._1)
     common((if (byTime.isEmpty) others else byTime).map(_._2))
   }
 
   private val limit = common(for {
     (join, side) <- shown
-    limit <- join.description.limits(side)
+    limit <- join.description.times.limits(side)
   } yield PendingSide.limitType(limit))
 
   private val row = shown match {
@@ -38,9 +38,9 @@ private[pending] final class PendingShape(joins: Seq[StoredJoin], sides: Seq[Sid
   def sidesOf(join: StoredJoin): Seq[Side] = join.sides.filter(sides.contains(_))
 
   def side(join: StoredJoin, side: Side): PendingSide = {
-    val limits = join.description.limits(side)
+    val limits = join.description.times.limits(side)
     val limitType = common(limits.map(PendingSide.limitType))
-    val found = if (isByTime(join)) join.description.lookup(side).dataType else time
+    val found = if (isByTime(join)) join.description.times.lookup(side).dataType else time
     val own = PendingShape.columns(found, limitType, join.rows(side))
     PendingSide(
       join.called(side),

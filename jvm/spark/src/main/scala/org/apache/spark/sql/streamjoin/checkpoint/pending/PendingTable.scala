@@ -54,7 +54,7 @@ private[pending] object PendingTable {
       join.operator,
       partition,
       join.partitions,
-      join.description.format,
+      join.description.format._1,
       join.routing,
       join.version(partition),
       shape.sidesOf(join).map(s => s -> shape.side(join, s)).toMap

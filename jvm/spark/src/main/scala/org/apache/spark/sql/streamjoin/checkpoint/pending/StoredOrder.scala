@@ -1,6 +1,11 @@
 package org.apache.spark.sql.streamjoin.checkpoint.pending
 
-import org.apache.spark.sql.streamjoin.checkpoint.{JoinDescription, StoredTime}
+import org.apache.spark.sql.streamjoin.checkpoint.{
+  DescribedKind,
+  DescribedTimes,
+  JoinDescription,
+  StoredTime
+}
 import org.apache.spark.sql.types.{DataType, StructType}
 import org.json4s.{JString, JValue}
 
@@ -25,17 +30,19 @@ private[pending] object StoredOrder {
   def read(json: String): JoinDescription = {
     val own = time(JoinDescription.fields(json).get("order"))
     JoinDescription(
-      JoinDescription.format(json).get,
-      JoinDescription.version(json).getOrElse(0),
+      JoinDescription.format(json).get -> JoinDescription.version(json).getOrElse(0),
       JoinType.Inner,
       Routing.ByKey,
       keys = Nil,
-      sources = Nil,
-      bounds = Nil,
-      lookup = Side.both.map(_ -> own).toMap,
-      limits = Side.both.map(_ -> Seq(own)).toMap,
-      times = Nil,
-      zone = None
+      DescribedTimes(
+        sources = Nil,
+        bounds = Nil,
+        lookup = Side.both.map(_ -> own).toMap,
+        limits = Side.both.map(_ -> Seq(own)).toMap,
+        said = Nil
+      ),
+      zone = None,
+      DescribedKind.EventTime
     )
   }
 

@@ -1,6 +1,11 @@
 package org.apache.spark.sql.streamjoin.physical.asof
 
-import org.apache.spark.sql.streamjoin.checkpoint.{JoinDescription, StateFormat, StoredTime}
+import org.apache.spark.sql.streamjoin.checkpoint.{
+  DescribedKind,
+  JoinDescription,
+  StateFormat,
+  StoredTime
+}
 import org.apache.spark.sql.streamjoin.physical.eventtime.DescribedJoin
 
 import io.streamjoin.model.Side
@@ -17,11 +22,16 @@ private[asof] object DescribedAsOf {
         spec.times(side).dataType
       )
     val oldest = tolerance.fold("any age")(t => s"not older than $t")
-    DescribedJoin.of(spec.join, format).copy(
+    val joined = DescribedJoin.of(spec.join, format)
+    joined.copy(
       routing = Routing.ByKey,
-      lookup = Side.both.map(s => s -> time(s)).toMap,
-      limits = Side.both.map(s => s -> Seq(time(s.other))).toMap,
-      asOf = Some(s"the last $count of the ${build.name} input, up to $reach later, $oldest")
+      times = joined.times.copy(
+        lookup = Side.both.map(s => s -> time(s)).toMap,
+        limits = Side.both.map(s => s -> Seq(time(s.other))).toMap
+      ),
+      kind = DescribedKind.AsOf(
+        s"the last $count of the ${build.name} input, up to $reach later, $oldest"
+      )
     )
   }
 }

@@ -14,12 +14,12 @@ import io.streamjoin.join.changelog.ChangeKind
 private[changelog] final class ChangeMetadataWriter(spec: ChangelogSpec) {
 
   private def place(column: Attribute): Int =
-    spec.required.indexWhere(_.exprId == column.exprId)
+    spec.output.columns.indexWhere(_.exprId == column.exprId)
 
-  private def ofChange(n: Int): Int = place(spec.changes(n))
+  private def ofChange(n: Int): Int = place(spec.output.changes(n))
 
   private val (kindAt, versionAt, timeAt) = (ofChange(0), ofChange(1), ofChange(2))
-  private val addedAt = spec.added.fold(-1)(place)
+  private val addedAt = spec.output.added.fold(-1)(place)
 
   private var version = 0L
   private var time = 0L

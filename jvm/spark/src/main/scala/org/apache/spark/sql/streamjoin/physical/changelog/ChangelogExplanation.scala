@@ -12,11 +12,14 @@ import io.streamjoin.placement.Routing
 /** What `explain` says of a changelog join, in words. */
 private[changelog] object ChangelogExplanation {
 
-  def lines(spec: ChangelogSpec, j: ChangelogJoin): Seq[String] =
+  def of(spec: ChangelogSpec, j: ChangelogJoin): ChangelogWords =
+    ChangelogWords(spec.words.aliases, summary(spec, j), lines(spec, j), forEver(spec, j))
+
+  private def lines(spec: ChangelogSpec, j: ChangelogJoin): Seq[String] =
     if (j.normalizes) normalizing(spec) ++ watermarks(j) ++ Seq(kept(spec, j, Side.Left))
     else {
       val output = j.outputKey match {
-        case Some(key) if spec.outputKey.nonEmpty => s"output key: ${names(key)}"
+        case Some(key) if spec.output.key.nonEmpty => s"output key: ${names(key)}"
         case Some(key) =>
           s"output key: none, for not all of ${names(key)} are asked for; changes come out as insert " +
             "and delete"
@@ -27,13 +30,13 @@ private[changelog] object ChangelogExplanation {
         else Side.both.map(toldApart(spec, j, _))
       (routing(spec, j) +: told) ++ watermarks(j) ++
         Side.both.map(kept(spec, j, _)) ++
-        spec.wanted.map(c => s"of the result, only rows with ${ColumnNames.sql(c)}") :+ output
+        spec.output.rows.map(c => s"of the result, only rows with ${ColumnNames.sql(c)}") :+ output
     }
 
   /** How rows meet, for the node's own line. */
-  def summary(spec: ChangelogSpec, j: ChangelogJoin): String =
+  private def summary(spec: ChangelogSpec, j: ChangelogJoin): String =
     if (j.normalizes)
-      s"the last image of each key (${names(spec.left.key)}) of ${aliases(j)(Side.Left)}"
+      s"the last image of each key (${names(spec.left.key.columns)}) of ${aliases(j)(Side.Left)}"
     else {
       val bounds = if (j.leaving.exists) new TimeWords(j.analysis).bounds else Nil
       (routing(spec, j) +: bounds).mkString(", ")
@@ -50,7 +53,7 @@ private[changelog] object ChangelogExplanation {
 
   private def routing(spec: ChangelogSpec, j: ChangelogJoin): String = {
     def sql(e: Expression) = ColumnNames.sql(AliasedColumn.restored(e, j.aliased))
-    val keys = spec.equiKeys.map { k =>
+    val keys = spec.on.equiKeys.map { k =>
       s"${sql(k.left)} ${if (k.nullSafe) "<=>" else "="} ${sql(k.right)}"
     }
     spec.routing match {
@@ -63,9 +66,9 @@ private[changelog] object ChangelogExplanation {
   }
 
   /** What is kept for ever, for the log. */
-  def forEver(spec: ChangelogSpec, j: ChangelogJoin): Seq[String] =
+  private def forEver(spec: ChangelogSpec, j: ChangelogJoin): Seq[String] =
     Side.both.filter { side =>
-      spec.side(side).limitCount == 0 && !(j.normalizes && side == Side.Right)
+      spec.side(side).expiry.limitCount == 0 && !(j.normalizes && side == Side.Right)
     }.map(kept(spec, j, _))
 
   /** The watermarks, and the bounds by which rows leave. */
@@ -82,7 +85,7 @@ private[changelog] object ChangelogExplanation {
     }
 
   private def normalizing(spec: ChangelogSpec): Seq[String] = Seq(
-    s"the last image of each key (${names(spec.left.key)}) is kept, for rows may change their join " +
+    s"the last image of each key (${names(spec.left.key.columns)}) is kept, for rows may change their join " +
       "key, or be filtered: each change gets the image that it replaces"
   )
 
@@ -90,23 +93,23 @@ private[changelog] object ChangelogExplanation {
 
   private def toldApart(spec: ChangelogSpec, j: ChangelogJoin, side: Side): String = {
     val own = spec.side(side)
-    val key = names(own.key) + (if (own.keyFromBelow) " of the join below" else "")
+    val key = names(own.key.columns) + (if (own.key.inferred) " of the join below" else "")
     val by =
-      if (own.key.isEmpty) "all columns that are asked for, and counted"
-      else if (own.oneAKey) s"key $key, one row for each join key"
+      if (own.key.columns.isEmpty) "all columns that are asked for, and counted"
+      else if (own.key.oneAJoinKey) s"key $key, one row for each join key"
       else s"key $key, several rows for each join key"
     s"rows of ${new TimeWords(j.analysis).input(side)} are told apart by $by" +
-      own.sequence.fold("")(s => s"; of one key the largest ${s.name} counts")
+      own.key.sequence.fold("")(s => s"; of one key the largest ${s.name} counts")
   }
 
   private def kept(spec: ChangelogSpec, j: ChangelogJoin, side: Side): String = {
     val own = spec.side(side)
     val times = new TimeWords(j.analysis)
-    val leaves = own.leaves.map { c =>
+    val leaves = own.expiry.leaves.map { c =>
       s"nothing of it can change any more: ${times.name(c)} is below ${clock(j, times, c)}"
     }
-    val ages = own.ttl.map(TimeUnit.Timestamp.words).map { limit =>
-      own.ttlTime.fold(s"$limit after it was last written") { c =>
+    val ages = own.expiry.ttl.map(TimeUnit.Timestamp.words).map { limit =>
+      own.expiry.ttlTime.fold(s"$limit after it was last written") { c =>
         s"${times.behind(c, 0)} passes ${times.name(c)} + $limit"
       }
     }

@@ -52,14 +52,15 @@ class ChangelogJoinExec(
   override def shortName: String = JoinDescription.Operator
 
   override def simpleString(maxFields: Int): String =
-    if (spec.normalizes) s"ChangelogJoin, ${spec.summary}"
-    else s"ChangelogJoin ${spec.joinType.name}, ${spec.summary}"
+    if (spec.normalizes) s"ChangelogJoin, ${spec.words.summary}"
+    else s"ChangelogJoin ${spec.on.joinType.name}, ${spec.words.summary}"
 
-  override protected def explained: Seq[String] = spec.explained
+  override protected def explained: Seq[String] = spec.words.lines
 
-  override def output: Seq[Attribute] = spec.required
+  override def output: Seq[Attribute] = spec.output.columns
 
-  override def producedAttributes: AttributeSet = AttributeSet(spec.changes ++ spec.added)
+  override def producedAttributes: AttributeSet =
+    AttributeSet(spec.output.changes ++ spec.output.added)
 
   override def requiredChildDistribution: Seq[Distribution] =
     JoinDistribution.required(spec.routing, spec.keys, spec.spread, getStateInfo.numPartitions)
@@ -67,8 +68,8 @@ class ChangelogJoinExec(
   override def requiredChildOrdering: Seq[Seq[SortOrder]] = Side.both.map(byKeyHash)
 
   override def outputPartitioning: Partitioning =
-    if (spec.equiKeys.isEmpty) UnknownPartitioning(getStateInfo.numPartitions)
-    else partitionedAs(spec.joinType)
+    if (spec.on.equiKeys.isEmpty) UnknownPartitioning(getStateInfo.numPartitions)
+    else partitionedAs(spec.on.joinType)
 
   /**
    * The same with another list of columns that come out.
@@ -76,17 +77,22 @@ class ChangelogJoinExec(
    * @param added which of them says whether a row comes
    */
   private[changelog] def giving(list: Seq[Attribute], added: Attribute): ChangelogJoinExec =
-    new ChangelogJoinExec(left, right, batch, spec.copy(required = list, added = Some(added)))
+    new ChangelogJoinExec(
+      left,
+      right,
+      batch,
+      spec.copy(output = spec.output.copy(columns = list, added = Some(added)))
+    )
 
   /** One join key comes out after another: a join above by the same key needs neither shuffle nor sort. */
-  override def outputOrdering: Seq[SortOrder] = spec.joinType.always.map(byKeyHash) match {
+  override def outputOrdering: Seq[SortOrder] = spec.on.joinType.always.map(byKeyHash) match {
     case Seq(left, right) =>
       for ((l, r) <- left.zip(right)) yield l.copy(sameOrderExpressions = Seq(r.child))
     case some => some.flatten
   }
 
   private def byKeyHash(side: Side): Seq[SortOrder] =
-    if (spec.equiKeys.isEmpty || spec.appendOnly) Nil
+    if (spec.on.equiKeys.isEmpty || spec.appendOnly) Nil
     else Seq(SortOrder(KeyHash.of(spec.keys(side)), Ascending))
 
   // ---- tree ----
@@ -97,12 +103,16 @@ class ChangelogJoinExec(
       batch: BatchInfo
   ): ChangelogJoinExec = batch.stateInfo match {
     case Some(info) if this.batch.stateInfo.isEmpty =>
-      val filters = InputFilter.asBegun(spec.filters, info, session)
+      val filters = InputFilter.asBegun(spec.inputs.filters, info, session)
       new ChangelogJoinExec(
         InputFilter.over(left, Side.Left, filters),
         InputFilter.over(right, Side.Right, filters),
         batch,
-        CheckpointedKeys(spec.copy(filters = filters), info, session)
+        CheckpointedKeys(
+          spec.copy(inputs = spec.inputs.copy(filters = filters)),
+          info,
+          session
+        )
       )
     case _ => new ChangelogJoinExec(left, right, batch, spec)
   }
@@ -119,13 +129,13 @@ class ChangelogJoinExec(
   /** Rows come out at any age. */
   override def produceOutputWatermark(inputWatermarkMs: Long): Option[Long] = None
 
-  override protected def bases: Seq[BaseColumn] = spec.bases
+  override protected def bases: Seq[BaseColumn] = spec.times.bases
 
   override protected def bounds: JoinBounds = spec.bounds
 
-  override protected def times: IndexedSeq[Expression] = spec.times
+  override protected def times: IndexedSeq[Expression] = spec.times.expressions
 
-  override protected def alias(side: Side): Option[String] = spec.aliases.get(side)
+  override protected def alias(side: Side): Option[String] = spec.words.aliases.get(side)
 
   // ---- execution ----
 
@@ -133,9 +143,9 @@ class ChangelogJoinExec(
 
   override protected def doExecute(): RDD[InternalRow] = {
     // once in the life of a checkpoint
-    if (getStateInfo.storeVersion == 0 && spec.forEver.nonEmpty) {
+    if (getStateInfo.storeVersion == 0 && spec.words.forEver.nonEmpty) {
       logWarning(
-        s"${simpleString(0)}: ${spec.forEver.mkString("; ")}. state_ttl ends it, and so do watermarks " +
+        s"${simpleString(0)}: ${spec.words.forEver.mkString("; ")}. state_ttl ends it, and so do watermarks " +
           "of both inputs with a bound between their times in the condition."
       )
     }

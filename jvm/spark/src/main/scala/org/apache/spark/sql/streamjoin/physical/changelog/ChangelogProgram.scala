@@ -12,9 +12,9 @@ private[changelog] final class ChangelogProgram(val spec: ChangelogSpec)
   private def told: Seq[Any] = {
     val bounds = spec.bounds
     Seq(
-      spec.copy(watermarks = null, leaving = null),
-      spec.watermarks.inputs,
-      spec.leaving.alone,
+      spec.copy(times = spec.times.copy(watermarks = null, leaving = null)),
+      spec.times.watermarks.inputs,
+      spec.times.leaving.alone,
       bounds.columns,
       bounds.conjuncts,
       bounds.facts,
@@ -27,7 +27,7 @@ private[changelog] final class ChangelogProgram(val spec: ChangelogSpec)
     case _                   => false
   }
 
-  override def hashCode: Int = spec.required.hashCode
+  override def hashCode: Int = spec.output.columns.hashCode
 }
 
 /** The code of a join: how it looks at rows, and how they come out. */

@@ -46,10 +46,10 @@ private[changelog] final class ChangelogTask(
 
     private val state = partitions.open(partitionId, shapeOf(code))
     private val base =
-      BaseWatermarks.next(spec.bases, spec.watermarks.rivals, batch(), state.numbers)
+      BaseWatermarks.next(spec.times.bases, spec.times.watermarks.rivals, batch(), state.numbers)
     private val (before, now) =
-      (spec.watermarks.received(base.before), spec.watermarks.received(base.now))
-    private val agesByWrite = Side.both.filter(spec.side(_).ttlOfWrite.nonEmpty)
+      (spec.times.watermarks.received(base.before), spec.times.watermarks.received(base.now))
+    private val agesByWrite = Side.both.filter(spec.side(_).expiry.ttlOfWrite.nonEmpty)
 
     /** The clock of the last batch, in microseconds, if rows expire by when they were written. */
     private val lastClock =
@@ -72,7 +72,7 @@ private[changelog] final class ChangelogTask(
       else
         new ChangesByKey(
           rows,
-          new ChangelogJoin(spec.joinType, rows, code.output, state.rows, counters, partners)
+          new ChangelogJoin(spec.on.joinType, rows, code.output, state.rows, counters, partners)
         )
     import changes.operator
 
@@ -100,7 +100,7 @@ private[changelog] final class ChangelogTask(
         if (!arrived.sameElements(evicted))
           operator.expire(side, arrived, evicted, ChangelogCounters.Evicted)
         // a change that is not late may be older than state_ttl: it expires with its batch, even if no clock advances
-        if (spec.side(side).ttlTime.nonEmpty)
+        if (spec.side(side).expiry.ttlTime.nonEmpty)
           operator.expire(side, evicted, clocks(side, now, now), ChangelogCounters.Expired)
       }
       Iterator.empty
@@ -130,8 +130,8 @@ private[changelog] final class ChangelogTask(
         written: Long = clock
     ): Array[Long] = {
       val own = spec.side(side)
-      (own.leaves.map(spec.leaving.clock(_, leaving)) ++
-        own.ttl.map(_ => own.ttlTime.fold(written)(aging(_)))).toArray
+      (own.expiry.leaves.map(spec.times.leaving.clock(_, leaving)) ++
+        own.expiry.ttl.map(_ => own.expiry.ttlTime.fold(written)(aging(_)))).toArray
     }
   }
 
@@ -140,15 +140,15 @@ private[changelog] final class ChangelogTask(
     val appendOnly = code.spec.appendOnly
     StateShape(
       of(_).stored,
-      of(_).limitCount,
-      of(_).ttl.fold(1L)(ttl => math.max(1L, ttl / 16)),
+      of(_).expiry.limitCount,
+      of(_).expiry.ttl.fold(1L)(ttl => math.max(1L, ttl / 16)),
       (side, row, _) => {
-        val limits = new Array[Long](of(side).limitCount)
+        val limits = new Array[Long](of(side).expiry.limitCount)
         code.rows.limits(side, row, limits)
         limits
       },
-      side => !appendOnly && !of(side).oneAKey,
-      renewed = of(_).ttlTime.nonEmpty
+      side => !appendOnly && !of(side).key.oneAJoinKey,
+      renewed = of(_).expiry.ttlTime.nonEmpty
     )
   }
 }

@@ -23,7 +23,7 @@ private[changelog] object CheckpointedKeys {
       info: StatefulOperatorStateInfo,
       session: SparkSession
   ): ChangelogSpec = {
-    val fromBelow = Side.both.filter(spec.side(_).keyFromBelow).toSet
+    val fromBelow = Side.both.filter(spec.side(_).key.inferred).toSet
     if (fromBelow.isEmpty) spec
     else {
       val sides = fromBelow & counting.of(info) {
@@ -35,9 +35,11 @@ private[changelog] object CheckpointedKeys {
       else {
         val which = sides.map(_.name).toSeq.sorted.mkString(" and ")
         spec.counting(sides).copy(
-          explained = spec.explained :+
-            s"its checkpoint began without the key of the join below: rows of the $which input are told apart " +
-            "by all columns, and counted"
+          words = spec.words.copy(lines =
+            spec.words.lines :+
+              s"its checkpoint began without the key of the join below: rows of the $which input are told apart " +
+              "by all columns, and counted"
+          )
         )
       }
     }

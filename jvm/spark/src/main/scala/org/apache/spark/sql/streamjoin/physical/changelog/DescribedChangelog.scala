@@ -9,6 +9,8 @@ import org.apache.spark.sql.catalyst.expressions.{
   PlanExpression
 }
 import org.apache.spark.sql.streamjoin.checkpoint.{
+  DescribedKind,
+  DescribedTimes,
   DescribedZone,
   JoinDescription,
   StateFormat,
@@ -23,42 +25,46 @@ import io.streamjoin.model.Side
 private[changelog] object DescribedChangelog {
 
   def of(spec: ChangelogSpec, format: StateFormat): JoinDescription = {
-    val times = new StoredTimes(spec.times, spec.bounds)
+    val times = new StoredTimes(spec.times.expressions, spec.bounds)
     JoinDescription(
-      format.name,
-      format.number.current,
-      spec.joinType,
+      format.name -> format.number.current,
+      spec.on.joinType,
       spec.routing,
-      spec.equiKeys.map { k =>
+      spec.on.equiKeys.map { k =>
         s"${StoredTimes.sql(k.left)} ${if (k.nullSafe) "<=>" else "="} " +
           s"${StoredTimes.sql(k.right)}: ${k.left.dataType.sql}"
       },
-      spec.bases.map(_.name),
-      if (spec.leaving.exists) times.proved else Nil,
-      Side.both.map(_ -> StoredTime("identity", LongType)).toMap,
-      Side.both.map { side =>
-        val own = spec.side(side)
-        side -> (own.leaves.map(times(_)) ++ own.ttl.map { _ =>
-          own.ttlTime.fold(StoredTime("state_ttl", TimestampType))(times(_))
-        })
-      }.toMap,
-      times.said,
+      DescribedTimes(
+        spec.times.bases.map(_.name),
+        if (spec.times.leaving.exists) times.proved else Nil,
+        Side.both.map(_ -> StoredTime("identity", LongType)).toMap,
+        Side.both.map { side =>
+          val own = spec.side(side)
+          side -> (own.expiry.leaves.map(times(_)) ++ own.expiry.ttl.map { _ =>
+            own.expiry.ttlTime.fold(StoredTime("state_ttl", TimestampType))(times(_))
+          })
+        }.toMap,
+        times.said
+      ),
       zone(spec),
-      Some(Side.both.map(side => s"${name(side)}${identity(spec.side(side))}")),
-      condition = Some(condition(spec)),
-      inputs = Some(inputs(spec)),
-      filters =
-        Option.when(spec.filters.nonEmpty)(spec.filters.map(_.sql).distinct.sorted),
+      DescribedKind.Changelog(
+        Side.both.map(side => s"${name(side)}${identity(spec.side(side))}"),
+        Some(condition(spec)),
+        Some(inputs(spec)),
+        Option.when(spec.inputs.filters.nonEmpty)(spec.inputs.filters.map(_.sql).distinct.sorted)
+      ),
       aliases =
-        if (spec.normalizes) spec.aliases.map { case (s, called) => s -> s"$called ($LastImages)" }
-        else spec.aliases
+        if (spec.normalizes) spec.words.aliases.map { case (s, called) =>
+          s -> s"$called ($LastImages)"
+        }
+        else spec.words.aliases
     )
   }
 
   /** The sides of which a description says that all of their columns tell rows apart. */
   def counting(description: JoinDescription): Set[Side] =
     Side.both.filter(side =>
-      description.changelog.exists(_.exists(_.startsWith(name(side) + AllColumns)))
+      description.changelog.exists(_.identity.exists(_.startsWith(name(side) + AllColumns)))
     ).toSet
 
   private val AllColumns = "all columns, counted"
@@ -71,7 +77,7 @@ private[changelog] object DescribedChangelog {
   /** In no order; a subquery has no text that lasts from start to start. */
   private def condition(spec: ChangelogSpec): Seq[String] = {
     val ofLeft = AttributeSet(spec.left.columns)
-    conjuncts(spec.condition)
+    conjuncts(spec.on.condition)
       .filterNot(c => c == Literal.TrueLiteral || c.exists(_.isInstanceOf[PlanExpression[_]]))
       .map(_.transform { case a: Attribute =>
         a.withQualifier(Seq((if (ofLeft.contains(a)) Side.Left else Side.Right).name))
@@ -81,7 +87,7 @@ private[changelog] object DescribedChangelog {
 
   /** A row that came by these is taken back by them. */
   private def inputs(spec: ChangelogSpec): Seq[String] =
-    spec.parts.collect {
+    spec.inputs.parts.collect {
       case (side, part) if part.lasts =>
         part.column.fold(s"${side.name} WHERE ")(name => s"${side.name}.$name = ") + part.sql
     }.distinct.sorted
@@ -89,9 +95,9 @@ private[changelog] object DescribedChangelog {
   /** What came in one zone is taken back by what the condition, and the inputs, say in the same. */
   private def zone(spec: ChangelogSpec): Option[DescribedZone] =
     DescribedZone.of(
-      spec.equiKeys.flatMap(k => Seq(k.left, k.right)) ++ conjuncts(spec.condition),
-      spec.zones,
-      spec.parts.map { case (_, part) => part.sql -> part.zones }
+      spec.on.equiKeys.flatMap(k => Seq(k.left, k.right)) ++ conjuncts(spec.on.condition),
+      spec.times.zones,
+      spec.inputs.parts.map { case (_, part) => part.sql -> part.zones }
     )
 
   private def conjuncts(e: Expression): Seq[Expression] = e match {
@@ -101,9 +107,13 @@ private[changelog] object DescribedChangelog {
 
   private def identity(side: ChangelogSide): String = {
     val told =
-      if (side.key.isEmpty) AllColumns
-      else side.key.map(_.name).mkString("key ", ", ", if (side.oneAKey) ", one a join key" else "")
-    val sequence = side.sequence.fold("")(s => s", sequence ${s.name}")
-    told + sequence + (if (side.ttl.isEmpty) "" else ", with state_ttl")
+      if (side.key.columns.isEmpty) AllColumns
+      else side.key.columns.map(_.name).mkString(
+        "key ",
+        ", ",
+        if (side.key.oneAJoinKey) ", one a join key" else ""
+      )
+    val sequence = side.key.sequence.fold("")(s => s", sequence ${s.name}")
+    told + sequence + (if (side.expiry.ttl.isEmpty) "" else ", with state_ttl")
   }
 }

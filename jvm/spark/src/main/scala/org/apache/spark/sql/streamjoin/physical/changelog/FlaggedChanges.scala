@@ -14,7 +14,7 @@ private[changelog] object FlaggedChanges {
    * @return the join with that list as its output; none where more is asked of the kind, or something is computed
    */
   def of(joined: ChangelogJoinExec, list: Seq[NamedExpression]): Option[ChangelogJoinExec] = {
-    val kind = joined.spec.changes.head.exprId
+    val kind = joined.spec.output.changes.head.exprId
     val (flags, others) = list.partition {
       case Alias(e, _) => ChangeKindOf.coming(e).exists(_.exprId == kind)
       case _           => false

@@ -17,9 +17,9 @@ private[changelog] final class KeyDecides private (left: Int, right: Int) {
 private[changelog] object KeyDecides {
 
   /** None where there is more to ask: another condition, or a row that stands for one that is gone. */
-  def of(spec: ChangelogSpec): Option[KeyDecides] = spec.equiKeys match {
+  def of(spec: ChangelogSpec): Option[KeyDecides] = spec.on.equiKeys match {
     case Seq(key @ EquiKey(l: Attribute, r: Attribute, _))
-        if KeyHash.isExact(spec.equiKeys) && isOnly(key, spec.condition) &&
+        if KeyHash.isExact(spec.on.equiKeys) && isOnly(key, spec.on.condition) &&
           spec.left.gone.isEmpty && spec.right.gone.isEmpty =>
       def place(of: ChangelogSide, a: Attribute) = of.storedColumns.indexWhere(_.exprId == a.exprId)
       Some(new KeyDecides(place(spec.left, l), place(spec.right, r)))

@@ -55,48 +55,46 @@ private[physical] object PlanChangelogJoin extends PredicateHelper {
     val (left, right) = (planned(Side.Left), planned(Side.Right))
     val read = asked ++ AttributeSet(j.condition +: wanted) ++ AttributeSet(j.leftKey ++ j.rightKey)
     val (l, r) = (side(j, Side.Left, left.output, read), side(j, Side.Right, right.output, read))
-    val required = j.output.filter(asked.contains)
     val spec = ChangelogSpec(
-      j.joinType,
-      j.equiKeys,
-      j.condition,
+      JoinedOn(j.joinType, j.equiKeys, j.condition),
       l,
       r,
-      appendOnly,
-      required.filterNot(j.changes.contains),
-      wanted.reduceOption(And(_, _)),
-      InputFilter.of(j, wanted),
-      j.changes,
-      required,
-      None,
-      j.outputKey.filter(_.forall(k => required.exists(_.exprId == k.exprId)))
-        .getOrElse(Nil),
-      j.analysis.bases,
-      j.analysis.expressions,
-      j.analysis.watermarks,
-      j.leaving,
-      j.analysis.zones,
-      Side.both.zip(Seq(l, r)).flatMap { case (side, own) =>
-        j.parts(side)
-          .filter(_.column.forall(name => own.kept.exists(_.name == name)))
-          .map(side -> _)
-      },
-      j.normalizes,
-      ChangelogExplanation.aliases(j),
-      "",
-      Nil,
-      Nil
+      if (appendOnly) ChangelogMode.AppendOnly
+      else if (j.normalizes) ChangelogMode.Normalize
+      else ChangelogMode.Join,
+      output(j, asked, wanted),
+      times(j),
+      ChangelogInputs(
+        Side.both.zip(Seq(l, r)).flatMap { case (side, own) =>
+          j.parts(side)
+            .filter(_.column.forall(name => own.kept.exists(_.name == name)))
+            .map(side -> _)
+        },
+        InputFilter.of(j, wanted)
+      ),
+      ChangelogWords(ChangelogExplanation.aliases(j))
     )
     new ChangelogJoinExec(
       packed(j, Side.Left, l, left),
       packed(j, Side.Right, r, right),
       BatchInfo(),
-      spec.copy(
-        summary = ChangelogExplanation.summary(spec, j),
-        explained = ChangelogExplanation.lines(spec, j),
-        forEver = ChangelogExplanation.forEver(spec, j)
-      )
+      spec.copy(words = ChangelogExplanation.of(spec, j))
     )
+  }
+
+  private def output(
+      j: ChangelogJoin,
+      asked: AttributeSet,
+      wanted: Seq[Expression]
+  ): ChangelogColumns = {
+    val required = j.output.filter(asked.contains)
+    val key = j.outputKey.filter(_.forall(k => required.exists(_.exprId == k.exprId)))
+    ChangelogColumns(required, j.changes, None, key.getOrElse(Nil), wanted.reduceOption(And(_, _)))
+  }
+
+  private def times(j: ChangelogJoin): ChangelogTimes = {
+    import j.analysis.{bases, expressions, watermarks, zones}
+    ChangelogTimes(bases, expressions, watermarks, j.leaving, zones)
   }
 
   private def packed(
@@ -153,20 +151,25 @@ private[physical] object PlanChangelogJoin extends PredicateHelper {
       columns: Seq[Attribute],
       read: AttributeSet
   ): ChangelogSide = {
+    val sequence = j.sequence(side)
     ChangelogSide(
       columns,
       j.added(side.index),
       packed(j, side, columns),
-      j.key(side),
-      j.keysFromBelow(side),
-      j.ofGroups(side),
-      j.oneAKey(side),
-      j.sequence(side),
-      j.sequence(side).exists(read.contains),
+      SideKey(
+        j.key(side),
+        j.keysFromBelow(side),
+        j.ofGroups(side),
+        j.oneAKey(side),
+        sequence,
+        sequence.exists(read.contains)
+      ),
       (j.only(side).toSeq ++ timed(j, side)).reduceOption(And(_, _)),
-      j.leaving.columns(side),
-      j.ttl(side),
-      j.ttlTime(side).map(a => j.analysis.expressions.indexWhere(_.semanticEquals(a)))
+      SideExpiry(
+        j.leaving.columns(side),
+        j.ttl(side),
+        j.ttlTime(side).map(a => j.analysis.expressions.indexWhere(_.semanticEquals(a)))
+      )
     )
   }
 

@@ -91,7 +91,7 @@ private[physical] object PlanConsolidate {
 
   /** The join key by which the output is partitioned and ordered, if the output has it. */
   private def ordered(spec: ChangelogSpec, required: RequiredColumns): Seq[Expression] =
-    spec.joinType.always.map(spec.keys).find(_.forall(required.contains)).getOrElse(Nil)
+    spec.on.joinType.always.map(spec.keys).find(_.forall(required.contains)).getOrElse(Nil)
 
   private def projected(
       plan: SparkPlan,
@@ -115,7 +115,7 @@ private[physical] object PlanConsolidate {
     val columns =
       if (required.computed.isEmpty) joined.output
       else required.plain ++ joined.output.filter(j.changes.contains) ++ required.computed
-    val key = if (joined.spec.outputKey.forall(required.contains)) joined.spec.outputKey else Nil
+    val key = if (joined.spec.output.key.forall(required.contains)) joined.spec.output.key else Nil
     val identity = required.plain ++ required.computed.map(_.toAttribute)
     val by = Consolidate(key, identity, kind, within, Consolidate.All)
     if (key.isEmpty || within.nonEmpty)
@@ -154,8 +154,8 @@ private[physical] object PlanConsolidate {
   /** The expressions that choose the partition of an output row and are not part of its identity. */
   private def hiddenKeys(spec: ChangelogSpec, required: RequiredColumns): Seq[Expression] = {
     def hidden(side: Side) = spec.keys(side).filterNot(required.identifies)
-    spec.joinType.always match {
-      case _ if spec.equiKeys.isEmpty =>
+    spec.on.joinType.always match {
+      case _ if spec.on.equiKeys.isEmpty =>
         spec.routing match {
           case Routing.Broadcast(unicast) => spec.spread(unicast).filterNot(required.identifies)
           case _                          => Nil
@@ -163,7 +163,7 @@ private[physical] object PlanConsolidate {
       case Nil       => Side.both.flatMap(hidden)
       case Seq(side) => hidden(side)
       // the two are equal
-      case _ => spec.equiKeys.filterNot(k =>
+      case _ => spec.on.equiKeys.filterNot(k =>
           required.identifies(k.left) || required.identifies(k.right)
         ).map(_.left)
     }

@@ -23,7 +23,7 @@ import io.streamjoin.model.Side
 private[changelog] final class UnsafeChangelogOutput(spec: ChangelogSpec)
     extends ChangelogOutput[UnsafeRow, UnsafeRow] {
 
-  private val leftOnly = spec.joinType.leftOnly
+  private val leftOnly = spec.on.joinType.leftOnly
 
   private val (left, right) = (spec.left.storedColumns, spec.right.storedColumns)
 
@@ -33,10 +33,10 @@ private[changelog] final class UnsafeChangelogOutput(spec: ChangelogSpec)
 
   private val columns =
     CopiedColumns.of(
-      spec.required,
+      spec.output.columns,
       left,
       if (leftOnly) Nil else right,
-      spare = if (spec.added.isEmpty) ChangeMetadataWriter.Spare else 0
+      spare = if (spec.output.added.isEmpty) ChangeMetadataWriter.Spare else 0
     )
 
   /**
@@ -48,7 +48,7 @@ private[changelog] final class UnsafeChangelogOutput(spec: ChangelogSpec)
   /** Releases the last rows. */
   def forget(): Unit = pair(null, null): Unit
 
-  private lazy val wanted = spec.wanted.map {
+  private lazy val wanted = spec.output.rows.map {
     Predicate.create(_, nullable(if (leftOnly) left else left ++ right))
   }
 
@@ -71,16 +71,17 @@ private[changelog] final class UnsafeChangelogOutput(spec: ChangelogSpec)
     if (side == Side.Left) emitted(row, if (leftOnly) row else nullRight)
     else emitted(nullLeft, row)
 
-  private lazy val keyOf = Option.when(spec.outputKey.nonEmpty)(
-    UnsafeProjection.create(nullable(spec.outputKey), nullable(spec.required))
+  private lazy val keyOf = Option.when(spec.output.key.nonEmpty)(
+    UnsafeProjection.create(nullable(spec.output.key), nullable(spec.output.columns))
   )
 
   override def key(row: UnsafeRow): Option[AnyRef] = keyOf.map(_(row).copy())
 
-  private lazy val haveOneKey = EqualColumns.of(spec.outputKey, spec.outputKey, spec.required)
+  private lazy val haveOneKey =
+    EqualColumns.of(spec.output.key, spec.output.key, spec.output.columns)
 
   override def sameKey(a: UnsafeRow, b: UnsafeRow): Boolean =
-    spec.outputKey.nonEmpty && haveOneKey(a, b)
+    spec.output.key.nonEmpty && haveOneKey(a, b)
 
   /** The output row: the row that was created before, now with its change metadata. */
   def row(changed: Changed[UnsafeRow]): InternalRow = {

@@ -43,7 +43,7 @@ private[changelog] final class UnsafeChangelogRows(spec: ChangelogSpec)
   private val right = new OneSide(Right)
   private lazy val condition =
     Predicate.create(
-      (spec.left.gone ++ spec.right.gone).map(Not(_)).foldLeft(spec.condition)(And(_, _)),
+      (spec.left.gone ++ spec.right.gone).map(Not(_)).foldLeft(spec.on.condition)(And(_, _)),
       spec.left.storedColumns ++ spec.right.storedColumns
     )
   private val keyDecides = KeyDecides.of(spec)
@@ -117,9 +117,9 @@ private[changelog] final class UnsafeChangelogRows(spec: ChangelogSpec)
     private val own = spec.side(side)
     private val stored = own.storedColumns
 
-    val keyed: Boolean = own.key.nonEmpty
+    val keyed: Boolean = own.key.columns.nonEmpty
     val agesByWrite: Boolean = own.expires.nonEmpty
-    val limitCount: Int = own.limitCount
+    val limitCount: Int = own.expiry.limitCount
 
     private val toStored = storing(own.kept)
     private val replacedToStored = storing(own.replaced)
@@ -128,7 +128,7 @@ private[changelog] final class UnsafeChangelogRows(spec: ChangelogSpec)
       CopiedColumns.of(image, own.arriving, more = stored.length - own.kept.length)
 
     private val asTheyArrive = own.arriving.map(_.exprId) == stored.map(_.exprId)
-    private val ttl = own.ttlOfWrite.getOrElse(0L)
+    private val ttl = own.expiry.ttlOfWrite.getOrElse(0L)
 
     /** Where a row goes by when it was written, that is now. */
     private def written(row: UnsafeRow): UnsafeRow = {
@@ -146,7 +146,7 @@ private[changelog] final class UnsafeChangelogRows(spec: ChangelogSpec)
       UnsafeProjection.create((known :+ Literal(true)) ++ own.expires, stored ++ before)
     }
     private val (nothing, pairOfKey) = (new GenericInternalRow(stored.length), new JoinedRow)
-    private val leavesBy = new Array[Long](own.limitCount)
+    private val leavesBy = new Array[Long](limitCount)
 
     private def leaves(row: UnsafeRow): Boolean = {
       limits(row, leavesBy)
@@ -157,7 +157,7 @@ private[changelog] final class UnsafeChangelogRows(spec: ChangelogSpec)
       toTombstone.map(_(pairOfKey(row, before.getOrElse(nothing))).copy()).filter(leaves)
 
     def remembered(row: UnsafeRow): Boolean =
-      own.key.nonEmpty && own.sequence.nonEmpty && (own.limitCount == 0 || leaves(row))
+      own.key.columns.nonEmpty && own.key.sequence.nonEmpty && (limitCount == 0 || leaves(row))
 
     private val goneAt = own.kept.length
 
@@ -168,10 +168,10 @@ private[changelog] final class UnsafeChangelogRows(spec: ChangelogSpec)
       val keys = spec.keys(side)
       Option.when(keys.nonEmpty)(RowHash.of(keys, own.arriving))
     }
-    private lazy val keyHash = RowHash.of(own.key, stored)
+    private lazy val keyHash = RowHash.of(own.key.columns, stored)
     private val neverNull: Array[Int] =
-      if (own.nullKey) Array.empty
-      else own.key.map(k => stored.indexWhere(_.exprId == k.exprId)).toArray
+      if (own.key.acceptsNull) Array.empty
+      else own.key.columns.map(k => stored.indexWhere(_.exprId == k.exprId)).toArray
 
     /** What a row is told apart by, where that is not all of it. */
     private lazy val data =
@@ -180,18 +180,18 @@ private[changelog] final class UnsafeChangelogRows(spec: ChangelogSpec)
     private lazy val byImage = ImageOrder.of(own.image, stored)
 
     private lazy val ofCondition =
-      UnsafeProjection.create(stored.filter(spec.condition.references.contains), stored)
+      UnsafeProjection.create(stored.filter(spec.on.condition.references.contains), stored)
 
     def seen(row: UnsafeRow): AnyRef = ofCondition(row).copy()
 
-    lazy val byKey: BaseOrdering = ordering(own.key)
-    private lazy val bySequence = own.sequence.map(s => ordering(Seq(s)))
+    lazy val byKey: BaseOrdering = ordering(own.key.columns)
+    private lazy val bySequence = own.key.sequence.map(s => ordering(Seq(s)))
 
     def compareSequence(a: UnsafeRow, b: UnsafeRow): Int =
       if (bySequence.isEmpty) 0 else bySequence.get.compare(a, b)
 
     lazy val mayMatch = Predicate.create(
-      (own.gone.map(Not(_)).toSeq ++ own.only ++ spec.keys(side).zip(spec.equiKeys).collect {
+      (own.gone.map(Not(_)).toSeq ++ own.only ++ spec.keys(side).zip(spec.on.equiKeys).collect {
         case (k, e) if !e.nullSafe && k.nullable => IsNotNull(k): Expression
       }).reduceOption(And(_, _)).getOrElse(Literal.TrueLiteral),
       stored
@@ -212,15 +212,15 @@ private[changelog] final class UnsafeChangelogRows(spec: ChangelogSpec)
       val kept = written(toStored(row))
       if (kept.anyNull && neverNull.exists(kept.isNullAt)) {
         throw ChangelogErrors.nullKey(
-          spec.aliases.getOrElse(side, SaidNames.none.inputs(side)),
-          own.key.map(_.name)
+          spec.words.aliases.getOrElse(side, SaidNames.none.inputs(side)),
+          own.key.columns.map(_.name)
         )
       }
       kept
     }
 
     def identity(row: UnsafeRow): Long =
-      if (own.oneAKey) 0L
+      if (own.key.oneAJoinKey) 0L
       else if (keyed) keyHash(row)
       else {
         val told = if (data.isEmpty) row else data.get(row)
@@ -231,33 +231,34 @@ private[changelog] final class UnsafeChangelogRows(spec: ChangelogSpec)
 
     private lazy val times = {
       val columns = spec.bounds.indices(side).toArray
-      new RowTimesReader(columns, columns.map(spec.times(_)), stored)
+      new RowTimesReader(columns, columns.map(spec.times.expressions(_)), stored)
     }
-    private val read = new RowTimes(spec.times.length)
+    private val read = new RowTimes(spec.times.expressions.length)
 
-    def late(row: UnsafeRow): Boolean = spec.leaving.exists && {
+    def late(row: UnsafeRow): Boolean = spec.times.leaving.exists && {
       times.read(row, read)
-      spec.leaving.late(side, read, before)
+      spec.times.leaving.late(side, read, before)
     }
 
     /** A delete that has no more than the key does not tell the time of its row. */
-    def mayHaveExpired(row: UnsafeRow): Boolean = own.ttl.exists { ttl =>
-      own.ttlTime.forall { column =>
+    def mayHaveExpired(row: UnsafeRow): Boolean = own.expiry.ttl.exists { ttl =>
+      own.expiry.ttlTime.forall { column =>
         times.read(row, read)
         if (read.isNull(column)) keyed
         else Saturated.add(read(column), ttl) < before(column)
       }
     }
 
-    val settlesExpired: Boolean = own.oneAKey && own.ttl.nonEmpty && own.leaves.isEmpty
+    val settlesExpired: Boolean =
+      own.key.oneAJoinKey && own.expiry.ttl.nonEmpty && own.expiry.leaves.isEmpty
 
     /** What has no time never leaves by it. */
     private def time(column: Int): Long = if (read.isNull(column)) Long.MaxValue else read(column)
 
     def limits(row: UnsafeRow, into: Array[Long]): Unit = if (limitCount > 0) {
-      if (spec.times.nonEmpty) times.read(row, read)
-      for (k <- own.leaves.indices) into(k) = time(own.leaves(k))
-      for (ttl <- own.ttl) into(own.leaves.length) = own.ttlTime match {
+      if (spec.times.expressions.nonEmpty) times.read(row, read)
+      for (k <- own.expiry.leaves.indices) into(k) = time(own.expiry.leaves(k))
+      for (ttl <- own.expiry.ttl) into(own.expiry.leaves.length) = own.expiry.ttlTime match {
         case Some(column) => Saturated.add(time(column), ttl)
         case None         => row.getLong(stored.length - 1)
       }

@@ -1,6 +1,8 @@
 package org.apache.spark.sql.streamjoin.physical.eventtime
 
 import org.apache.spark.sql.streamjoin.checkpoint.{
+  DescribedKind,
+  DescribedTimes,
   DescribedZone,
   JoinDescription,
   StateFormat,
@@ -16,21 +18,23 @@ private[physical] object DescribedJoin {
   def of(spec: StreamJoinSpec, format: StateFormat): JoinDescription = {
     val times = new StoredTimes(spec.times.expressions, spec.bounds)
     JoinDescription(
-      format.name,
-      format.number.current,
+      format.name -> format.number.current,
       spec.joinType,
       spec.routing,
       spec.equiKeys.map(key),
-      spec.times.bases.map(_.name),
-      times.proved,
-      Side.both.map(s => s -> times(spec.bounds.probeColumn(s))).toMap,
-      Side.both.map(s => s -> spec.bounds.limiting(s).map(times(_))).toMap,
-      times.said,
+      DescribedTimes(
+        spec.times.bases.map(_.name),
+        times.proved,
+        Side.both.map(s => s -> times(spec.bounds.probeColumn(s))).toMap,
+        Side.both.map(s => s -> spec.bounds.limiting(s).map(times(_))).toMap,
+        times.said
+      ),
       DescribedZone.of(
         spec.equiKeys.flatMap(k => Seq(k.left, k.right)) ++ spec.times.expressions,
         spec.times.zones,
         spec.times.zoned.map(part => part.sql -> part.zones)
-      )
+      ),
+      DescribedKind.EventTime
     )
   }
 

@@ -63,12 +63,12 @@ class ChangelogTimesSuite extends PlannedChangelogs {
       val all = joins(join(left, right, Hour))
       assert(all.length == 2)
       for (j <- all; s = spec(j)) {
-        assert(s.leaving.exists && s.left.leaves.nonEmpty, s.explained)
-        assert(s.forEver.isEmpty)
-        assert(s.right.leaves.nonEmpty != j.normalizes)
-        assert(s.explained.exists(_.contains("nothing of it can change any more")))
+        assert(s.times.leaving.exists && s.left.expiry.leaves.nonEmpty, s.words.lines)
+        assert(s.words.forEver.isEmpty)
+        assert(s.right.expiry.leaves.nonEmpty != j.normalizes)
+        assert(s.words.lines.exists(_.contains("nothing of it can change any more")))
       }
-      val said = spec(all.find(!_.normalizes).get).explained
+      val said = spec(all.find(!_.normalizes).get).words.lines
       assert(said.exists(_.contains("the latest b.t seen - 1 hour 1 minute")), said)
     }
   }
@@ -82,7 +82,8 @@ class ChangelogTimesSuite extends PlannedChangelogs {
     assert(left.columns.toSeq == Seq("id", "k", "t", "_change_type"))
     val all = joins(join(left, declared().head, Hour))
     assert(all.map(_.normalizes).sorted == Seq(false, true))
-    for (j <- all; s = spec(j)) assert(s.forEver.isEmpty && s.left.leaves.nonEmpty, s.explained)
+    for (j <- all; s = spec(j))
+      assert(s.words.forEver.isEmpty && s.left.expiry.leaves.nonEmpty, s.words.lines)
     assert(all.find(_.normalizes).get.sequence(Side.Left).nonEmpty)
     val j = all.find(!_.normalizes).get
     assert(j.sequence(Side.Left).isEmpty && j.left.output.map(_.name).count(_ == "k") == 1)
@@ -91,14 +92,14 @@ class ChangelogTimesSuite extends PlannedChangelogs {
   test("a filter between the declaration and the order: an image that it drops is kept below it") {
     val left = ordered(changes(source, "id").where("k > 0"), "t")
     val images = joins(join(left, declared().head, Hour)).filter(_.normalizes)
-    assert(images.length == 1 && spec(images.head).left.leaves.isEmpty)
+    assert(images.length == 1 && spec(images.head).left.expiry.leaves.isEmpty)
   }
 
   test("one bound only: the rows of one input leave") {
     val j = only(join(declared().head, declared().head, "a.k = b.k AND b.t >= a.t"))
     val s = spec(j)
-    assert(s.left.leaves.isEmpty && s.right.leaves.nonEmpty && s.leaving.exists)
-    assert(s.forEver == Seq("a row of a is kept until it goes: without limit"))
+    assert(s.left.expiry.leaves.isEmpty && s.right.expiry.leaves.nonEmpty && s.times.leaving.exists)
+    assert(s.words.forEver == Seq("a row of a is kept until it goes: without limit"))
   }
 
   test("no bound, or no watermark: nothing leaves, nothing is late, and no time is kept for it") {
@@ -111,7 +112,7 @@ class ChangelogTimesSuite extends PlannedChangelogs {
       j <- joins(df.select("a.id", "_change_type"))
     ) {
       assert(j.times.isEmpty && !j.leaving.exists)
-      assert(spec(j).forEver.length == 2)
+      assert(spec(j).words.forEver.length == 2)
       val names = j.children.flatMap(_.output).map(_.name)
       assert(names.count(_ == "t") == (if (j.condition.references.exists(_.name == "t")) 2 else 0))
     }
@@ -121,13 +122,15 @@ class ChangelogTimesSuite extends PlannedChangelogs {
     for (left <- declared()) {
       val j = only(join(left, changes(source), "a.k = b.k", "state_ttl" -> "1 day"))
       val s = spec(j)
-      assert(s.left.ttlTime.nonEmpty && s.left.ttlOfWrite.isEmpty && !s.left.stored.exists(
-        _.name == ChangelogSide.Expires
-      ))
-      assert(s.right.ttlTime.isEmpty && s.right.ttlOfWrite.nonEmpty)
-      assert(!s.leaving.exists)
-      assert(s.explained.exists(_.contains("passes a.t + 1 day")), s.explained)
-      assert(s.explained.exists(_.contains("1 day after it was last written")))
+      assert(
+        s.left.expiry.ttlTime.nonEmpty && s.left.expiry.ttlOfWrite.isEmpty && !s.left.stored.exists(
+          _.name == ChangelogSide.Expires
+        )
+      )
+      assert(s.right.expiry.ttlTime.isEmpty && s.right.expiry.ttlOfWrite.nonEmpty)
+      assert(!s.times.leaving.exists)
+      assert(s.words.lines.exists(_.contains("passes a.t + 1 day")), s.words.lines)
+      assert(s.words.lines.exists(_.contains("1 day after it was last written")))
     }
   }
 
@@ -137,7 +140,7 @@ class ChangelogTimesSuite extends PlannedChangelogs {
     val above = join(below, declared().head, Hour)
     val all = joins(above)
     assert(all.length == 2 && all.forall(_.leaving.exists))
-    assert(all.forall(j => Side.both.forall(spec(j).side(_).leaves.nonEmpty)))
+    assert(all.forall(j => Side.both.forall(spec(j).side(_).expiry.leaves.nonEmpty)))
   }
 
   test("what is written beside the state names sources, bounds and limits") {

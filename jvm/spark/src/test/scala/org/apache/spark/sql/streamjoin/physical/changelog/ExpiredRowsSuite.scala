@@ -27,7 +27,7 @@ class ExpiredRowsSuite extends PlannedChangelogs {
 
   private def rows(of: ChangelogSpec, watermark: Long): UnsafeChangelogRows = {
     val rows = new UnsafeChangelogRows(of)
-    rows.begin(0L, Array.fill(of.times.length)(watermark))
+    rows.begin(0L, Array.fill(of.times.expressions.length)(watermark))
     rows
   }
 

@@ -28,7 +28,7 @@ class FlaggedChangesSuite extends PlannedChangelogs {
     }.get)
   }
 
-  private lazy val kind: Attribute = joined.spec.changes.head
+  private lazy val kind: Attribute = joined.spec.output.changes.head
   private lazy val others: Seq[Attribute] = joined.output.filterNot(_.exprId == kind.exprId)
   private lazy val flag: NamedExpression = Alias(ChangeKindOf.comes(kind), "_added")()
 
@@ -36,7 +36,7 @@ class FlaggedChangesSuite extends PlannedChangelogs {
     for (list <- Seq(others :+ flag, flag +: others.reverse)) {
       val found = FlaggedChanges.of(joined, list).get
       assert(found.output.map(_.exprId) == list.map(_.exprId))
-      assert(found.spec.added.map(_.exprId).contains(flag.exprId))
+      assert(found.spec.output.added.map(_.exprId).contains(flag.exprId))
       assert(found.requiredChildOrdering == joined.requiredChildOrdering)
     }
   }

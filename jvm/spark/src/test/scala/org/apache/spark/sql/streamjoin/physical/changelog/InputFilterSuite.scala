@@ -31,7 +31,7 @@ class InputFilterSuite extends PlannedChangelogs {
     }.head
   }
 
-  private def texts(spec: ChangelogSpec): Set[String] = spec.filters.map(_.sql).toSet
+  private def texts(spec: ChangelogSpec): Set[String] = spec.inputs.filters.map(_.sql).toSet
 
   private val (ofLeft, ofRight) = ("(left.id > 5L)", "(right.id < 3L)")
 
@@ -72,7 +72,11 @@ class InputFilterSuite extends PlannedChangelogs {
   test("they are on the inputs, and in the description") {
     val one = spec("a.id > 5 AND b.id < 3 AND a.k < 2")
     def over(side: Side) =
-      InputFilter.over(LocalTableScanExec(one.side(side).columns, Nil, None), side, one.filters)
+      InputFilter.over(
+        LocalTableScanExec(one.side(side).columns, Nil, None),
+        side,
+        one.inputs.filters
+      )
     assert(over(Side.Left).collect { case f: FilterExec =>
       f.condition.references.map(_.name).toSet
     } ==
@@ -82,7 +86,9 @@ class InputFilterSuite extends PlannedChangelogs {
       DescribedChangelog.of(spec, StateFormats.of("segments")).json
     assert(JoinDescription.filters(described(one)).toSet ==
       Set(ofLeft, ofRight, "(left.k < 2L)"))
-    assert(JoinDescription.filters(described(one.copy(filters = Nil))).isEmpty)
-    assert(JoinDescription.read(described(one)).filters.exists(_.length == 3))
+    assert(JoinDescription.filters(described(one.copy(inputs =
+      one.inputs.copy(filters = Nil)
+    ))).isEmpty)
+    assert(JoinDescription.read(described(one)).changelog.flatMap(_.filters).exists(_.length == 3))
   }
 }
