@@ -11,9 +11,9 @@ import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan, Project
 import org.apache.spark.sql.streamjoin.logical.plan.ChangelogJoin
 
 /**
- * Projections and filters above a changelog join, as one of each: what comes out of the last of them is what the join nets
- * by. Spark's optimizer leaves several where one asks twice for what another has computed at some cost, and where its rules
- * are switched off.
+ * Projections and filters above a changelog join, as one of each: changes are consolidated by the output columns of the
+ * last one. Spark's optimizer leaves several if one uses an expensive column of another twice, and if its rules are
+ * switched off.
  */
 private[physical] object AboveChanges extends AliasHelper {
 

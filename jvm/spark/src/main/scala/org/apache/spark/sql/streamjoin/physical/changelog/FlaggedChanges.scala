@@ -4,8 +4,8 @@ import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, NamedExpress
 import org.apache.spark.sql.streamjoin.logical.plan.ChangeKindOf
 
 /**
- * Changes of a join for whoever asks whether a row comes, and nothing else of its kind: a join above, or the netting. The
- * join says so itself, where it would write a word, and a projection read the word and copy the row.
+ * Changes of a join for an operator that reads the kind only as a flag: a join above, or a consolidation. The join writes
+ * the flag itself. Otherwise it would write a word, and a projection would read the word and copy the row.
  */
 private[changelog] object FlaggedChanges {
 

@@ -59,7 +59,7 @@ private[physical] object PlanConsolidate {
       case Some((k, (why, within))) =>
         val made = required.computed.map(_.exprId).toSet
         projected(
-          netted(j, joined, required, k, why, within),
+          consolidated(j, joined, required, k, why, within),
           list.map(e => if (made(e.exprId)) e.toAttribute else e),
           filters
         )
@@ -104,7 +104,7 @@ private[physical] object PlanConsolidate {
       case some                        => ProjectExec(list, some)
     }
 
-  private def netted(
+  private def consolidated(
       j: ChangelogJoin,
       joined: ChangelogJoinExec,
       required: RequiredColumns,
