@@ -40,8 +40,8 @@ final class AppendOnlyJoin[R, O](
    * @return its pairs, as inserts; to be read before the next call, while the row is unchanged
    */
   def insert(side: Side, key: Long, row: R): Iterator[Changed[O]] =
-    if (rows.late(side, row)) ignored(side, Late)
-    else if (!rows.joinable(side, row)) ignored(side, Cancelled)
+    if (rows(side).late(row)) ignored(side, Late)
+    else if (!rows(side).joinable(row)) ignored(side, Cancelled)
     else {
       counters.count(side, Inserted)
       stored.append(side, key, row, matched = false)

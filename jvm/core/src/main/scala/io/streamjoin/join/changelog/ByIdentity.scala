@@ -58,7 +58,7 @@ private[changelog] final class ByIdentity[R](rows: ChangelogRows[R]) {
     count = 0
     var i = 0
     while (i < changes.length) {
-      var slot = ByIdentity.mixed(rows.identity(side, changes(i))) & mask
+      var slot = ByIdentity.mixed(rows(side).identity(changes(i))) & mask
       while (slots(slot) > 0 && !isSame(side, changes(first(slots(slot) - 1)), changes(i)))
         slot = slot + 1 & mask
       next(i) = -1
@@ -77,7 +77,7 @@ private[changelog] final class ByIdentity[R](rows: ChangelogRows[R]) {
   }
 
   private def isSame(side: Side, a: R, b: R): Boolean =
-    if (rows.keyed(side)) rows.sameUniqueKey(side, a, b) else rows.compare(side, a, b) == 0
+    if (rows(side).keyed) rows(side).sameUniqueKey(a, b) else rows(side).compare(a, b) == 0
 
   /** Returns the number of slots, at least two for each change. */
   private def makeRoom(changes: Int): Int = {

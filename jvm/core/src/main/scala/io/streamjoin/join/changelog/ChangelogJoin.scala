@@ -96,18 +96,18 @@ final class ChangelogJoin[R, O](
    * its key.
    */
   private def keeps(side: Side, row: R): Boolean =
-    joinType.preserves(side) || rows.joinable(side, row) || rows.remembered(side, row)
+    joinType.preserves(side) || rows(side).joinable(row) || rows(side).remembered(row)
 
   /** Whether rows of this side are marked when a partner has left the state. */
   private def forgets(side: Side): Boolean =
-    joinType.notesMatches(side) && rows.limitCount(side.other) > 0
+    joinType.notesMatches(side) && rows(side.other).limitCount > 0
 
   /**
    * Whether a delete of a row that is not stored is the delete of an expired row that may have
    * results.
    */
   private def retracts(side: Side, row: R): Boolean =
-    rows.mayHaveExpired(side, row) && (joinType.preserves(side) || rows.joinable(side, row))
+    rows(side).mayHaveExpired(row) && (joinType.preserves(side) || rows(side).joinable(row))
 
   /**
    * Processes the changes of one join key.
@@ -143,7 +143,7 @@ final class ChangelogJoin[R, O](
     if (joinType.notesMatches(side.other)) {
       state.evict(side, before, now).foreach { evicted =>
         counters.count(side, why)
-        note(side, evicted.key, rows.copy(side, evicted.row))
+        note(side, evicted.key, rows(side).copy(evicted.row))
       }
     } else counters.count(side, why, stored.discard(side, before, now))
   }
@@ -210,7 +210,7 @@ final class ChangelogJoin[R, O](
 
   private def remember(key: Long, delta: KeyDelta[R]): Unit =
     for (i <- 0 until delta.added.length) {
-      val seen = rows.seen(delta.side, delta.added(i))
+      val seen = rows(delta.side).seen(delta.added(i))
       if (delta.counted) partners.put(delta.side, key, seen, delta.has(i))
       else partners.forget(delta.side, key, seen)
     }
@@ -230,17 +230,17 @@ final class ChangelogJoin[R, O](
       val won = joinWith(side, delta.added, row, delta.has, added = true)
       val retracted = if (!notesOther || partner.matched) retract(delta, row) else 0
       if (partner.matched) {
-        if (lost + won + retracted > 0 && rows.settlesExpired(side)) {
-          unmarked += new MatchTransition(rows.copy(other, row), won, counted = true)
+        if (lost + won + retracted > 0 && rows(side).settlesExpired) {
+          unmarked += new MatchTransition(rows(other).copy(row), won, counted = true)
           candidates.remove()
         }
       } else if (notesOther && lost + won > 0) {
         val stay =
-          if (known) partners.change(other, key, rows.seen(other, row), lost, won) else None
+          if (known) partners.change(other, key, rows(other).seen(row), lost, won) else None
         if (
           (lost > 0) != (won > 0) && stay.forall(_ == 0) && !(stay.isEmpty && staying.matches(row))
         )
-          transitions += new MatchTransition(rows.copy(other, row), won, stay.nonEmpty)
+          transitions += new MatchTransition(rows(other).copy(row), won, stay.nonEmpty)
       }
     }
     delta.counted = !candidates.hasNext
@@ -267,7 +267,7 @@ final class ChangelogJoin[R, O](
     val known = partners.has(other, key)
     for (one <- unmarked) {
       if (one.won == 0) outputDelta.emit(output.alone(other, one.row), added = isAlone(false))
-      if (known) partners.put(other, key, rows.seen(other, one.row), one.won)
+      if (known) partners.put(other, key, rows(other).seen(one.row), one.won)
       stored.append(other, key, one.row, matched = false)
     }
     unmarked.clear()
@@ -327,7 +327,7 @@ final class ChangelogJoin[R, O](
       candidates.close()
       if (walked > ShortWalk)
         for (one <- transitions)
-          partners.put(side.other, key, rows.seen(side.other, one.row), one.stay + one.won)
+          partners.put(side.other, key, rows(side.other).seen(one.row), one.stay + one.won)
     }
 
   /** An unchanged row of a side: mostly it is enough to know that a row still has a partner. */
@@ -351,7 +351,7 @@ final class ChangelogJoin[R, O](
 
     private def look(): Unit = {
       val candidates = state.probe(side, key, Long.MinValue, Long.MaxValue)
-      one = Option.when(candidates.hasNext)(rows.copy(side, candidates.next().row))
+      one = Option.when(candidates.hasNext)(rows(side).copy(candidates.next().row))
       candidates.close()
       looked = true
     }

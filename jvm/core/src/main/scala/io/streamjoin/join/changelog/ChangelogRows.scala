@@ -9,50 +9,57 @@ import io.streamjoin.model.Side
  */
 trait ChangelogRows[R] {
 
+  /** The rows of an input. */
+  def apply(side: Side): InputRows[R]
+
+  /** Whether the whole condition holds for the two rows. */
+  def matches(left: R, right: R): Boolean
+}
+
+/** Accessors of the rows of one input. */
+trait InputRows[R] {
+
   /**
-   * Whether rows of the side have a unique key; otherwise they are identified by all columns,
+   * Whether rows have a unique key; otherwise they are identified by all columns,
    * and counted.
    */
-  def keyed(side: Side): Boolean
+  def keyed: Boolean
 
   /**
    * A hash of the unique key, or of the whole row: the time by which the state finds a row of a
    * join key.
    */
-  def identity(side: Side, row: R): Long
+  def identity(row: R): Long
 
-  /** Whether two rows have one unique key, if the side has one. */
-  def sameUniqueKey(side: Side, a: R, b: R): Boolean
+  /** Whether two rows have one unique key, if there is one. */
+  def sameUniqueKey(a: R, b: R): Boolean
 
   /** Compares the sequences of two rows of one unique key; 0 if they are equal or unknown. */
-  def compareSequence(side: Side, a: R, b: R): Int
+  def compareSequence(a: R, b: R): Int
 
   /**
-   * A total order of the rows of a side; 0 for rows that are equal in each column, except for a
+   * A total order of the rows; 0 for rows that are equal in each column, except for a
    * sequence that is not required.
    */
-  def compare(side: Side, a: R, b: R): Int
+  def compare(a: R, b: R): Int
 
   /**
    * Whether the row can match by its own columns: no NULL in an equality, and each condition on
    * this input alone holds.
    */
-  def joinable(side: Side, row: R): Boolean
-
-  /** Whether the whole condition holds for the two rows. */
-  def matches(left: R, right: R): Boolean
+  def joinable(row: R): Boolean
 
   /**
-   * The columns of a row in the condition, for `equals`: equal rows of a side have the same
+   * The columns of a row in the condition, for `equals`: equal rows have the same
    * partners. It outlives the call.
    */
-  def seen(side: Side, row: R): AnyRef
+  def seen(row: R): AnyRef
 
   /**
    * Whether a row is stored that can match nothing and is not emitted alone: older changes of
    * its key are recognized by it.
    */
-  def remembered(side: Side, row: R): Boolean
+  def remembered(row: R): Boolean
 
   /**
    * Tombstone of the key of a deleted row, by which older changes of it are recognized. It
@@ -62,47 +69,47 @@ trait ChangelogRows[R] {
    * @param row the delete
    * @param before the stored row of its key: it has the columns that the change lacks
    */
-  def tombstone(side: Side, row: R, before: Option[R]): Option[R]
+  def tombstone(row: R, before: Option[R]): Option[R]
 
   /** Whether the row is a tombstone. */
-  def isTombstone(side: Side, row: R): Boolean
+  def isTombstone(row: R): Boolean
 
   /** A copy of a row of the state that outlives the call. */
-  def copy(side: Side, row: R): R
+  def copy(row: R): R
 
   /**
    * Whether a change is late, by the times of its row and for any kind: the rows that it would
    * change may have left the state.
    */
-  def late(side: Side, row: R): Boolean
+  def late(row: R): Boolean
 
   /**
    * Whether rows expire by the time of their last write, so that equal rows may expire at
    * different times.
    */
-  def agesByWrite(side: Side): Boolean
+  def agesByWrite: Boolean
 
   /**
    * Whether a write of an unchanged row is emitted, as an update with equal images: rows above
    * expire by the time of their last write, too.
    */
-  def reportsWrites(side: Side): Boolean
+  def reportsWrites: Boolean
 
   /**
-   * Whether a row that is not stored may have expired by `state_ttl`. False if the side has no
+   * Whether a row that is not stored may have expired by `state_ttl`. False if rows have no
    * TTL, or if the time of the row shows that its TTL has not ended.
    */
-  def mayHaveExpired(side: Side, row: R): Boolean
+  def mayHaveExpired(row: R): Boolean
 
   /**
    * Whether a change of a row deletes or replaces the expired row of its join key: there is at
    * most one, and rows leave the state by `state_ttl` alone.
    */
-  def settlesExpired(side: Side): Boolean
+  def settlesExpired: Boolean
 
-  /** The number of limits of rows of the side, each with a clock of its own. */
-  def limitCount(side: Side): Int
+  /** The number of limits of a row, each with a clock of its own. */
+  def limitCount: Int
 
   /** The clocks beyond which the row leaves the state; `Long.MaxValue`: never. */
-  def limits(side: Side, row: R, into: Array[Long]): Unit
+  def limits(row: R, into: Array[Long]): Unit
 }

@@ -50,7 +50,7 @@ private[changelog] final class CountedChanges[R](
     else {
       val inserts = countInserts(changes, from, until)
       val deletes = until - from - inserts
-      val both = if (rows.agesByWrite(side)) 0 else math.min(inserts, deletes)
+      val both = if (rows(side).agesByWrite) 0 else math.min(inserts, deletes)
       deleted.clear()
       if (deletes > both) takeEqual(side, key, row, deletes - both)
       // some of the inserted rows are deleted again
@@ -92,8 +92,8 @@ private[changelog] final class CountedChanges[R](
 
   /** Removes up to this many rows that are equal to this one: those first that expire first. */
   private def takeEqual(side: Side, key: Long, row: R, atMost: Int): Unit = {
-    def isEqual(other: R) = rows.compare(side, other, row) == 0
-    if (!rows.agesByWrite(side) && !forgets(side))
+    def isEqual(other: R) = rows(side).compare(other, row) == 0
+    if (!rows(side).agesByWrite && !forgets(side))
       stored.take(side, key, row, atMost, deleted)((other, _) => isEqual(other))
     else {
       val all = mutable.ArrayBuffer.empty[DeletionOrder]
@@ -121,8 +121,8 @@ private[changelog] final class CountedChanges[R](
   }
 
   private def deletionOrder(side: Side, row: R, matched: Boolean): DeletionOrder = {
-    val limits = new Array[Long](rows.limitCount(side))
-    rows.limits(side, row, limits)
+    val limits = new Array[Long](rows(side).limitCount)
+    rows(side).limits(row, limits)
     DeletionOrder(limits.toSeq, matched)
   }
 }

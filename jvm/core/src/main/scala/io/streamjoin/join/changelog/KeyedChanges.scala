@@ -36,8 +36,8 @@ private[changelog] final class KeyedChanges[R](
   private var side: Side = _
   private var changes: ChangeBuffer[R] = _
 
-  private val bySequence: Comparator[R] = (a, b) => rows.compareSequence(side, a, b)
-  private val byRow: Comparator[R] = (a, b) => rows.compare(side, a, b)
+  private val bySequence: Comparator[R] = (a, b) => rows(side).compareSequence(a, b)
+  private val byRow: Comparator[R] = (a, b) => rows(side).compare(a, b)
 
   override def net(
       key: Long,
@@ -51,10 +51,10 @@ private[changelog] final class KeyedChanges[R](
     val found = stored.takeOf(side, key, changes(from))
     val before = stored.taken
     val matched = stored.takenMatched
-    val was = found && !rows.isTombstone(side, before)
+    val was = found && !rows(side).isTombstone(before)
     val fresh =
       if (!found) from
-      else changes.partition(from, until)(i => rows.compareSequence(side, changes(i), before) < 0)
+      else changes.partition(from, until)(i => rows(side).compareSequence(changes(i), before) < 0)
     if (fresh > from) counters.count(side, Stale, (fresh - from).toLong)
     val open = !found || !was && matched
     val expired = open && retractExpired(fresh, until, into)
@@ -98,7 +98,7 @@ private[changelog] final class KeyedChanges[R](
         val order =
           if (delete == end) -1
           else if (insert == firstDelete) 1
-          else rows.compare(side, changes(insert), changes(delete))
+          else rows(side).compare(changes(insert), changes(delete))
         if (order <= 0) insert += 1
         if (order >= 0) delete += 1
         if (order > 0) removed = Some(changes(delete - 1))
@@ -112,7 +112,7 @@ private[changelog] final class KeyedChanges[R](
   /** The end of the changes of one sequence. */
   private def endOfStep(start: Int, until: Int): Int = {
     var end = start + 1
-    while (end < until && rows.compareSequence(side, changes(end), changes(start)) == 0) end += 1
+    while (end < until && rows(side).compareSequence(changes(end), changes(start)) == 0) end += 1
     end
   }
 
@@ -126,10 +126,10 @@ private[changelog] final class KeyedChanges[R](
       into: KeyDelta[R]
   ): Unit = {
     val kept = keeps(side, row)
-    if (kept && was && rows.compare(side, before, row) == 0) {
+    if (kept && was && rows(side).compare(before, row) == 0) {
       // a write nevertheless: its time in the state begins anew
       stored.append(side, key, row, matched)
-      if (rows.reportsWrites(side) && !isSame(row, before)) into.written.add(row, matched)
+      if (rows(side).reportsWrites && !isSame(row, before)) into.written.add(row, matched)
     } else {
       if (was) into.removed.add(before, matched)
       if (kept) into.added.add(row, marked = false)
@@ -163,7 +163,7 @@ private[changelog] final class KeyedChanges[R](
     var end = from
     var i = from
     while (i < until) {
-      val order = if (end == from) 0 else rows.compareSequence(side, changes(i), changes(from))
+      val order = if (end == from) 0 else rows(side).compareSequence(changes(i), changes(from))
       if (order > 0) end = from
       if (order >= 0) {
         changes.swap(i, end)
@@ -184,7 +184,7 @@ private[changelog] final class KeyedChanges[R](
     var deleted = false
     while (insert >= from) {
       val order =
-        if (delete < firstDelete) 1 else rows.compare(side, changes(insert), changes(delete))
+        if (delete < firstDelete) 1 else rows(side).compare(changes(insert), changes(delete))
       if (order > 0) return insert
       if (order < 0) deleted = true else insert -= 1
       delete -= 1
@@ -219,7 +219,7 @@ private[changelog] final class KeyedChanges[R](
   /** A row before void changes has their sequence, if it is among them. */
   private def rewritten(from: Int, until: Int): Unit = {
     var i = from
-    while (i < until && rows.compare(side, changes(i), stayed) != 0) i += 1
+    while (i < until && rows(side).compare(changes(i), stayed) != 0) i += 1
     if (i < until) stayed = changes(i)
   }
 
@@ -239,15 +239,15 @@ private[changelog] final class KeyedChanges[R](
   ): Unit = {
     val known = Option.when(found)(before)
     lastRemoval(from, until)
-      .flatMap(i => rows.tombstone(side, changes(i), known))
-      .orElse(known.filter(rows.isTombstone(side, _)))
-      .foreach(t => stored.append(side, key, t, matched = open && rows.mayHaveExpired(side, t)))
+      .flatMap(i => rows(side).tombstone(changes(i), known))
+      .orElse(known.filter(rows(side).isTombstone(_)))
+      .foreach(t => stored.append(side, key, t, matched = open && rows(side).mayHaveExpired(t)))
   }
 
   private def lastRemoval(from: Int, until: Int): Option[Int] =
     (from until until).filterNot(changes.isMarked).reduceOption { (a, b) =>
-      val order = rows.compareSequence(side, changes(a), changes(b))
-      if (order < 0 || order == 0 && rows.compare(side, changes(a), changes(b)) < 0) b else a
+      val order = rows(side).compareSequence(changes(a), changes(b))
+      if (order < 0 || order == 0 && rows(side).compare(changes(a), changes(b)) < 0) b else a
     }
 }
 

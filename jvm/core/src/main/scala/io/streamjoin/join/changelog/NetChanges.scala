@@ -23,7 +23,7 @@ private[changelog] final class NetChanges[R](
 ) {
   private val byIdentity = new ByIdentity[R](rows)
   private val ofRow = BySide.of[RowChanges[R]] { side =>
-    if (rows.keyed(side)) new KeyedChanges[R](rows, stored, counters, keeps, retracts)
+    if (rows(side).keyed) new KeyedChanges[R](rows, stored, counters, keeps, retracts)
     else new CountedChanges[R](rows, stored, counters, keeps, forgets, retracts)
   }
 
@@ -48,7 +48,7 @@ private[changelog] final class NetChanges[R](
   }
 
   private def withoutLate(side: Side, changes: ChangeBuffer[R]): Unit = {
-    val inTime = changes.partition(0, changes.length)(i => !rows.late(side, changes(i)))
+    val inTime = changes.partition(0, changes.length)(i => !rows(side).late(changes(i)))
     counters.count(side, Late, (changes.length - inTime).toLong)
     changes.truncate(inTime)
   }

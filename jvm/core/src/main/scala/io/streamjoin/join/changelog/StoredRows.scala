@@ -6,7 +6,7 @@ import io.streamjoin.state.JoinState
 /** The stored rows of a state, found by identity. */
 private[changelog] final class StoredRows[R](rows: ChangelogRows[R], state: JoinState[R]) {
 
-  private val limitsOf = BySide.of(side => new Array[Long](rows.limitCount(side)))
+  private val limitsOf = BySide.of(side => new Array[Long](rows(side).limitCount))
 
   /** The row that [[takeOf]] has removed, and whether a partner of it has expired. */
   var taken: R = _
@@ -14,14 +14,14 @@ private[changelog] final class StoredRows[R](rows: ChangelogRows[R], state: Join
 
   /** Removes the row with the unique key of this one, and returns whether there was one. */
   def takeOf(side: Side, key: Long, like: R): Boolean = {
-    val id = rows.identity(side, like)
+    val id = rows(side).identity(like)
     val stored = state.probe(side, key, id, id)
     var found = false
     while (!found && stored.hasNext) {
       val one = stored.next()
       val row = one.row
-      if (rows.sameUniqueKey(side, row, like)) {
-        taken = rows.copy(side, row)
+      if (rows(side).sameUniqueKey(row, like)) {
+        taken = rows(side).copy(row)
         takenMatched = one.matched
         stored.remove()
         found = true
@@ -39,14 +39,14 @@ private[changelog] final class StoredRows[R](rows: ChangelogRows[R], state: Join
   def take(side: Side, key: Long, like: R, atMost: Int, into: ChangeBuffer[R])(
       removes: (R, Boolean) => Boolean
   ): Unit = {
-    val id = rows.identity(side, like)
+    val id = rows(side).identity(like)
     val stored = state.probe(side, key, id, id)
     val most = into.length + atMost
     while (into.length < most && stored.hasNext) {
       val one = stored.next()
       val row = one.row
       if (removes(row, one.matched)) {
-        into.add(rows.copy(side, row), one.matched)
+        into.add(rows(side).copy(row), one.matched)
         stored.remove()
       }
     }
@@ -55,8 +55,8 @@ private[changelog] final class StoredRows[R](rows: ChangelogRows[R], state: Join
 
   def append(side: Side, key: Long, row: R, matched: Boolean): Unit = {
     val limits = limitsOf(side)
-    rows.limits(side, row, limits)
-    state.append(side, key, rows.identity(side, row), limits, row, matched)
+    rows(side).limits(row, limits)
+    state.append(side, key, rows(side).identity(row), limits, row, matched)
   }
 
   /**

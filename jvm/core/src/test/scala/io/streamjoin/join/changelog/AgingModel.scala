@@ -47,11 +47,11 @@ private[changelog] final class AgingModel(join: TestChangelog) {
     retractedRows.values.foreach(_.clear())
     for (side <- Side.both)
       changes(side).groupBy(c => identityOf(side, c.row)).values.foreach { of =>
-        if (join.keyed(side)) keyed(side, of) else counted(side, of)
+        if (join(side).keyed) keyed(side, of) else counted(side, of)
       }
     val was =
       result(before.map { case (side, rows) => side -> (rows ++ retractedRows(side)) }, lostBefore)
-    for (side <- Side.both if join.settlesExpired(side)) settle(side, before(side))
+    for (side <- Side.both if join(side).settlesExpired) settle(side, before(side))
     val after = stored.map { case (side, rows) => side -> rows.toSeq }
     difference(result(after, lost(after)), was)
   }
@@ -65,8 +65,8 @@ private[changelog] final class AgingModel(join: TestChangelog) {
   }
 
   /** Whether a delete of a row that is not stored is the delete of an expired row that may have results. */
-  private def isRetraction(side: Side, row: Row): Boolean = join.mayHaveExpired(side, row) &&
-    (join.joinType.preserves(side) || join.joinable(side, row))
+  private def isRetraction(side: Side, row: Row): Boolean = join(side).mayHaveExpired(row) &&
+    (join.joinType.preserves(side) || join(side).joinable(row))
 
   private def identityOf(side: Side, row: Row): Any = join.layout(side) match {
     case Layout.OneAKey   => row.join
@@ -79,7 +79,7 @@ private[changelog] final class AgingModel(join: TestChangelog) {
 
   /** A row that can match nothing and is never emitted alone is not stored if it has no sequence. */
   private def stores(side: Side, row: Row): Boolean =
-    join.joinType.preserves(side) || join.keyed(side) || join.joinable(side, row)
+    join.joinType.preserves(side) || join(side).keyed || join(side).joinable(row)
 
   /** The last change by sequence counts; of one sequence, equal rows of both kinds cancel. */
   private def keyed(side: Side, changes: Seq[Change[Row]]): Unit = {

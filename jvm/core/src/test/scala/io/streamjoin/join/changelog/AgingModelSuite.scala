@@ -25,7 +25,7 @@ class AgingModelSuite extends AnyFunSuite {
       size: Int,
       random: Random
   ) {
-    private val keyed = join.keyed(side)
+    private val keyed = join(side).keyed
     private val seen = mutable.ArrayBuffer.empty[Row]
     private val used = mutable.HashSet.empty[Int]
     private var sequence = 0

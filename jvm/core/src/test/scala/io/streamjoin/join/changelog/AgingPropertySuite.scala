@@ -19,12 +19,12 @@ class AgingPropertySuite extends AnyFunSuite {
 
   /** A table whose rows are written at the ticks of a clock; in one tick a row comes, or goes. */
   private final class Table(join: TestChangelog, side: Side, ttl: Option[Long], random: Random) {
-    private val keyed = join.keyed(side)
+    private val keyed = join(side).keyed
     private val rows = mutable.ArrayBuffer.empty[Row]
     private var sequence = 0
 
     private def sameKey(a: Row, b: Row): Boolean =
-      join.sameUniqueKey(side, a, b) && join.identity(side, a) == join.identity(side, b)
+      join(side).sameUniqueKey(a, b) && join(side).identity(a) == join(side).identity(b)
 
     def tick(now: Long): Seq[Change[Row]] = {
       val touched = mutable.ArrayBuffer.empty[Row]

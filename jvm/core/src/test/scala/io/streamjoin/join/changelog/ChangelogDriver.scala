@@ -6,7 +6,7 @@ import java.nio.ByteBuffer
 import scala.collection.mutable
 
 import io.streamjoin.bounds.{JoinBounds, RowTimes, TimeBound, TimeColumn}
-import io.streamjoin.model.{JoinType, Side, Watermarks}
+import io.streamjoin.model.{BySide, JoinType, Side, Watermarks}
 import io.streamjoin.state.JoinState
 import io.streamjoin.state.segment.{MemoryPool, PackedInput, RowCodec, SegmentJoinState, Spilling}
 import io.streamjoin.testing.{HeapJoinState, LocalFiles}
@@ -84,51 +84,19 @@ private[changelog] final case class TestChangelog(
   def hash(join: Option[Int]): Long =
     if (equality) Math.floorMod(join.hashCode, hashes).toLong else 0L
 
-  override def keyed(side: Side): Boolean = layout(side) != Layout.NoKey
-
-  override def identity(side: Side, row: Row): Long = layout(side) match {
-    case Layout.OneAKey   => 0L
-    case Layout.UniqueKey => (row.unique % 3).toLong
-    case Layout.NoKey     => (row.value % 3).toLong
-  }
-
-  override def sameUniqueKey(side: Side, a: Row, b: Row): Boolean =
-    a.join == b.join && (layout(side) == Layout.OneAKey || a.unique == b.unique)
-
-  override def remembered(side: Side, row: Row): Boolean = keyed(side) && row.sequence > 0
-
-  override def tombstone(side: Side, row: Row, before: Option[Row]): Option[Row] =
-    Some(row.copy(deleted = true)).filter { r =>
-      r.sequence > 0 && (r.expires != Long.MaxValue || within.nonEmpty)
-    }
-
-  override def isTombstone(side: Side, row: Row): Boolean = row.deleted
-
-  override def compareSequence(side: Side, a: Row, b: Row): Int =
-    Integer.compare(a.sequence, b.sequence)
-
-  override def compare(side: Side, a: Row, b: Row): Int = bytes(a).compareTo(bytes(b))
-
   private def bytes(row: Row): String = row.copy(expires = 0L, sequence = 0).toString
-
-  override def reportsWrites(side: Side): Boolean = reports
-
-  override def joinable(side: Side, row: Row): Boolean =
-    !row.deleted && (!equality || nullSafe || row.join.nonEmpty) && (!filtered || row.value % 2 == 0)
 
   /** How often the condition was looked at. */
   var evaluations: Long = 0L
 
   override def matches(l: Row, r: Row): Boolean = {
     evaluations += 1
-    (!equality || l.join == r.join) && joinable(Side.Left, l) && joinable(Side.Right, r) &&
+    (!equality || l.join == r.join) && apply(Side.Left).joinable(l) && apply(
+      Side.Right
+    ).joinable(r) &&
     (!residual || l.value / 3 % 2 == r.value / 3 % 2) &&
     within.forall(w => r.time >= l.time && r.time <= l.time + w) && condition(l, r)
   }
-
-  override def seen(side: Side, row: Row): AnyRef = (row.join, row.value, row.time, row.deleted)
-
-  override def copy(side: Side, row: Row): Row = row
 
   private val columns =
     Side.both.map(s => TimeColumn(s, s"${s.name}.time", watermarked = true, nullable = false))
@@ -147,25 +115,65 @@ private[changelog] final case class TestChangelog(
   private val leaving = new Leaving(bounds, alone = false)
   private val times = new RowTimes(2)
 
-  override def late(side: Side, row: Row): Boolean = {
-    times.set(column(side), row.time)
-    leaving.late(side, times, watermarks)
+  private final class OneSide(side: Side) extends InputRows[Row] {
+    override def keyed: Boolean = layout(side) != Layout.NoKey
+
+    override def identity(row: Row): Long = layout(side) match {
+      case Layout.OneAKey   => 0L
+      case Layout.UniqueKey => (row.unique % 3).toLong
+      case Layout.NoKey     => (row.value % 3).toLong
+    }
+
+    override def sameUniqueKey(a: Row, b: Row): Boolean =
+      a.join == b.join && (layout(side) == Layout.OneAKey || a.unique == b.unique)
+
+    override def remembered(row: Row): Boolean = keyed && row.sequence > 0
+
+    override def tombstone(row: Row, before: Option[Row]): Option[Row] =
+      Some(row.copy(deleted = true)).filter { r =>
+        r.sequence > 0 && (r.expires != Long.MaxValue || within.nonEmpty)
+      }
+
+    override def isTombstone(row: Row): Boolean = row.deleted
+
+    override def compareSequence(a: Row, b: Row): Int =
+      Integer.compare(a.sequence, b.sequence)
+
+    override def compare(a: Row, b: Row): Int = bytes(a).compareTo(bytes(b))
+
+    override def reportsWrites: Boolean = reports
+
+    override def joinable(row: Row): Boolean =
+      !row.deleted && (!equality || nullSafe || row.join.nonEmpty) && (!filtered || row.value % 2 == 0)
+
+    override def seen(row: Row): AnyRef = (row.join, row.value, row.time, row.deleted)
+
+    override def copy(row: Row): Row = row
+
+    override def late(row: Row): Boolean = {
+      times.set(column(side), row.time)
+      leaving.late(side, times, watermarks)
+    }
+
+    override def mayHaveExpired(row: Row): Boolean =
+      retracts && row.expires != Long.MaxValue
+
+    override def settlesExpired: Boolean =
+      layout(side) == Layout.OneAKey && equality && within.isEmpty
+
+    override def agesByWrite: Boolean = aging
+
+    override def limitCount: Int = 2
+
+    override def limits(row: Row, into: Array[Long]): Unit = {
+      into(0) = row.expires
+      into(1) = if (within.isEmpty) Long.MaxValue else row.time
+    }
   }
 
-  override def mayHaveExpired(side: Side, row: Row): Boolean =
-    retracts && row.expires != Long.MaxValue
+  private val sides = BySide.of(new OneSide(_))
 
-  override def settlesExpired(side: Side): Boolean =
-    layout(side) == Layout.OneAKey && equality && within.isEmpty
-
-  override def agesByWrite(side: Side): Boolean = aging
-
-  override def limitCount(side: Side): Int = 2
-
-  override def limits(side: Side, row: Row, into: Array[Long]): Unit = {
-    into(0) = row.expires
-    into(1) = if (within.isEmpty) Long.MaxValue else row.time
-  }
+  override def apply(side: Side): InputRows[Row] = sides(side)
 
   /** The clock by which rows of a side leave. */
   def clock(side: Side, received: Array[Long]): Long =
@@ -274,7 +282,7 @@ private[changelog] final class ChangelogDriver(
       Some(if (side == Side.Left) Out(shown(row), None) else Out(None, shown(row)))
         .filter(join.wanted)
     override def key(row: Out): Option[AnyRef] =
-      Option.when(join.keyed(Side.Left) && join.keyed(Side.Right)) {
+      Option.when(join(Side.Left).keyed && join(Side.Right).keyed) {
         (row.left.map(r => (r.join, r.unique)), row.right.map(r => (r.join, r.unique)))
       }
     override def sameKey(a: Out, b: Out): Boolean = key(a).exists(key(b).contains)

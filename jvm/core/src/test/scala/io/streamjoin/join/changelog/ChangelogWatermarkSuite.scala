@@ -113,7 +113,7 @@ class ChangelogWatermarkSuite extends AnyFunSuite {
       if (layout == Layout.NoKey) a == b else a.join == b.join && a.unique == b.unique
 
     def learn(changes: Seq[Change[Row]]): Unit =
-      for (c <- changes if !join.late(side, c.row)) {
+      for (c <- changes if !join(side).late(c.row)) {
         val i = known.indexWhere(same(_, c.row))
         // keyed, each row is replaced; else, each change counts
         if (i >= 0 && (!c.added || layout != Layout.NoKey)) known.remove(i)

@@ -24,7 +24,7 @@ class UntidyChangelogSuite extends AnyFunSuite {
   import ChangelogCases._
 
   private final class Untidy(join: TestChangelog, side: Side, random: Random) {
-    private val keyed = join.keyed(side)
+    private val keyed = join(side).keyed
     private var sequence = 0
     private val counts = mutable.HashMap.empty[Row, Int]
     private val byKey = mutable.HashMap.empty[(Option[Int], Int), Row]

@@ -144,7 +144,7 @@ private[changelog] final class ChangelogTask(
       of(_).expiry.ttl.fold(1L)(ttl => math.max(1L, ttl / 16)),
       (side, row, _) => {
         val limits = new Array[Long](of(side).expiry.limitCount)
-        code.rows.limits(side, row, limits)
+        code.rows(side).limits(row, limits)
         limits
       },
       side => !appendOnly && !of(side).key.oneAJoinKey,

@@ -27,7 +27,7 @@ private[changelog] final class ChangesByKey(
       right: Iterator[InternalRow]
   ): Iterator[Changed[UnsafeRow]] = new Iterator[Changed[UnsafeRow]] {
     private val (l, r) =
-      (new KeyRuns(rows, Side.Left, left), new KeyRuns(rows, Side.Right, right))
+      (new KeyRuns(rows(Side.Left), left), new KeyRuns(rows(Side.Right), right))
     private var ofKey = Iterator.empty[Changed[UnsafeRow]]
 
     override def hasNext: Boolean = {
@@ -43,12 +43,15 @@ private[changelog] final class ChangesByKey(
 }
 
 /** The changes of one input, join key by join key. */
-private final class KeyRuns(rows: UnsafeChangelogRows, side: Side, input: Iterator[InternalRow]) {
+private final class KeyRuns(
+    rows: UnsafeChangelogRows#OneSide,
+    input: Iterator[InternalRow]
+) {
   private var ahead: UnsafeRow = _
   private var aheadKey = 0L
   private val keyAhead: () => Long = input match {
     case sorted: HashedRows => () => sorted.hash
-    case _                  => () => rows.joinKey(side, ahead)
+    case _                  => () => rows.joinKey(ahead)
   }
   advance()
 
@@ -66,8 +69,8 @@ private final class KeyRuns(rows: UnsafeChangelogRows, side: Side, input: Iterat
   def take(key: Long): ChangeBuffer[UnsafeRow] = {
     run.clear()
     while (ahead != null && aheadKey == key) {
-      run.add(rows.kept(side, ahead), rows.isAdded(side, ahead))
-      if (rows.replaces(side, ahead)) run.add(rows.replaced(side, ahead), marked = false)
+      run.add(rows.kept(ahead), rows.isAdded(ahead))
+      if (rows.replaces(ahead)) run.add(rows.replaced(ahead), marked = false)
       advance()
     }
     run
@@ -94,6 +97,6 @@ private[changelog] final class AppendedRows(
 
   private def joined(side: Side, row: InternalRow): Iterator[Changed[UnsafeRow]] = {
     val arriving = row.asInstanceOf[UnsafeRow]
-    operator.insert(side, rows.joinKey(side, arriving), rows.passing(side, arriving))
+    operator.insert(side, rows(side).joinKey(arriving), rows(side).passing(arriving))
   }
 }

@@ -25,7 +25,7 @@ import org.apache.spark.sql.streamjoin.physical.exchange.RowHash
 import org.apache.spark.sql.streamjoin.physical.stateful.{RowTimesReader, SaidNames}
 
 import io.streamjoin.bounds.{RowTimes, Saturated}
-import io.streamjoin.join.changelog.ChangelogRows
+import io.streamjoin.join.changelog.{ChangelogRows, InputRows}
 import io.streamjoin.model.Side
 import io.streamjoin.model.Side.{Left, Right}
 
@@ -49,7 +49,7 @@ private[changelog] final class UnsafeChangelogRows(spec: ChangelogSpec)
   private val keyDecides = KeyDecides.of(spec)
   private val pair = new JoinedRow
 
-  private def of(side: Side): OneSide = if (side == Left) left else right
+  override def apply(side: Side): OneSide = if (side == Left) left else right
 
   /**
    * @param nowMs the recorded time of the batch
@@ -67,59 +67,17 @@ private[changelog] final class UnsafeChangelogRows(spec: ChangelogSpec)
     right.forget()
   }
 
-  override def keyed(side: Side): Boolean = of(side).keyed
-  override def identity(side: Side, row: UnsafeRow): Long = of(side).identity(row)
-  override def sameUniqueKey(side: Side, a: UnsafeRow, b: UnsafeRow): Boolean =
-    of(side).byKey.compare(a, b) == 0
-  override def compareSequence(side: Side, a: UnsafeRow, b: UnsafeRow): Int =
-    of(side).compareSequence(a, b)
-  override def compare(side: Side, a: UnsafeRow, b: UnsafeRow): Int = of(side).compare(a, b)
-  override def joinable(side: Side, row: UnsafeRow): Boolean = of(side).mayMatch.eval(row)
-  override def remembered(side: Side, row: UnsafeRow): Boolean = of(side).remembered(row)
-  override def tombstone(
-      side: Side,
-      row: UnsafeRow,
-      before: Option[UnsafeRow]
-  ): Option[UnsafeRow] = of(side).tombstone(row, before)
-  override def isTombstone(side: Side, row: UnsafeRow): Boolean = of(side).isTombstone(row)
   override def matches(l: UnsafeRow, r: UnsafeRow): Boolean =
     if (keyDecides.isEmpty) condition.eval(pair(l, r)) else keyDecides.get.matches(l, r)
-  override def seen(side: Side, row: UnsafeRow): AnyRef = of(side).seen(row)
-  override def copy(side: Side, row: UnsafeRow): UnsafeRow = row.copy()
-  override def agesByWrite(side: Side): Boolean = of(side).agesByWrite
-  override def reportsWrites(side: Side): Boolean = spec.normalizes && of(side).agesByWrite
-  override def limitCount(side: Side): Int = of(side).limitCount
-  override def limits(side: Side, row: UnsafeRow, into: Array[Long]): Unit =
-    of(side).limits(row, into)
-  override def late(side: Side, row: UnsafeRow): Boolean = of(side).late(row)
-  override def mayHaveExpired(side: Side, row: UnsafeRow): Boolean = of(side).mayHaveExpired(row)
-  override def settlesExpired(side: Side): Boolean = of(side).settlesExpired
 
-  /** A hash of the join key of a row as it arrives. */
-  def joinKey(side: Side, row: UnsafeRow): Long = of(side).joinKey(row)
-
-  /** A row as it arrives, as it is kept. */
-  def kept(side: Side, row: UnsafeRow): UnsafeRow = of(side).kept(row)
-
-  /** The same of a row without a key, as long as the next one has not arrived. */
-  def passing(side: Side, row: UnsafeRow): UnsafeRow = of(side).passing(row)
-
-  /** Whether the row that arrives is there from now on, or no more. */
-  def isAdded(side: Side, row: UnsafeRow): Boolean = of(side).isAdded(row)
-
-  /** Whether the row that arrives has the image that it replaces beside its own. */
-  def replaces(side: Side, row: UnsafeRow): Boolean = of(side).replaces(row)
-
-  /** That image, as it is kept. */
-  def replaced(side: Side, row: UnsafeRow): UnsafeRow = of(side).replaced(row)
-
-  private final class OneSide(side: Side) {
+  /** The rows of one input. */
+  final class OneSide(side: Side) extends InputRows[UnsafeRow] {
     private val own = spec.side(side)
     private val stored = own.storedColumns
 
-    val keyed: Boolean = own.key.columns.nonEmpty
-    val agesByWrite: Boolean = own.expires.nonEmpty
-    val limitCount: Int = own.expiry.limitCount
+    override val keyed: Boolean = own.key.columns.nonEmpty
+    override val agesByWrite: Boolean = own.expires.nonEmpty
+    override val limitCount: Int = own.expiry.limitCount
 
     private val toStored = storing(own.kept)
     private val replacedToStored = storing(own.replaced)
@@ -138,6 +96,7 @@ private[changelog] final class UnsafeChangelogRows(spec: ChangelogSpec)
 
     def forget(): Unit = pairOfKey(null, null): Unit
 
+    /** The same of a row without a key, as long as the next one has not arrived. */
     def passing(row: UnsafeRow): UnsafeRow = if (asTheyArrive) row else kept(row)
 
     private lazy val toTombstone = own.gone.map { _ =>
@@ -153,15 +112,15 @@ private[changelog] final class UnsafeChangelogRows(spec: ChangelogSpec)
       leavesBy.exists(_ != Long.MaxValue)
     }
 
-    def tombstone(row: UnsafeRow, before: Option[UnsafeRow]): Option[UnsafeRow] =
+    override def tombstone(row: UnsafeRow, before: Option[UnsafeRow]): Option[UnsafeRow] =
       toTombstone.map(_(pairOfKey(row, before.getOrElse(nothing))).copy()).filter(leaves)
 
-    def remembered(row: UnsafeRow): Boolean =
+    override def remembered(row: UnsafeRow): Boolean =
       own.key.columns.nonEmpty && own.key.sequence.nonEmpty && (limitCount == 0 || leaves(row))
 
     private val goneAt = own.kept.length
 
-    def isTombstone(row: UnsafeRow): Boolean = own.gone.nonEmpty && row.getBoolean(goneAt)
+    override def isTombstone(row: UnsafeRow): Boolean = own.gone.nonEmpty && row.getBoolean(goneAt)
     private val addedAt = own.arriving.indexWhere(_.exprId == own.added.exprId)
     private val presentAt = own.columns.length
     private lazy val hash = {
@@ -182,32 +141,45 @@ private[changelog] final class UnsafeChangelogRows(spec: ChangelogSpec)
     private lazy val ofCondition =
       UnsafeProjection.create(stored.filter(spec.on.condition.references.contains), stored)
 
-    def seen(row: UnsafeRow): AnyRef = ofCondition(row).copy()
+    override def seen(row: UnsafeRow): AnyRef = ofCondition(row).copy()
 
-    lazy val byKey: BaseOrdering = ordering(own.key.columns)
+    private lazy val byKey: BaseOrdering = ordering(own.key.columns)
     private lazy val bySequence = own.key.sequence.map(s => ordering(Seq(s)))
 
-    def compareSequence(a: UnsafeRow, b: UnsafeRow): Int =
+    override def compareSequence(a: UnsafeRow, b: UnsafeRow): Int =
       if (bySequence.isEmpty) 0 else bySequence.get.compare(a, b)
 
-    lazy val mayMatch = Predicate.create(
+    private lazy val mayMatch = Predicate.create(
       (own.gone.map(Not(_)).toSeq ++ own.only ++ spec.keys(side).zip(spec.on.equiKeys).collect {
         case (k, e) if !e.nullSafe && k.nullable => IsNotNull(k): Expression
       }).reduceOption(And(_, _)).getOrElse(Literal.TrueLiteral),
       stored
     )
 
+    override def sameUniqueKey(a: UnsafeRow, b: UnsafeRow): Boolean = byKey.compare(a, b) == 0
+
+    override def joinable(row: UnsafeRow): Boolean = mayMatch.eval(row)
+
+    override def copy(row: UnsafeRow): UnsafeRow = row.copy()
+
+    override def reportsWrites: Boolean = spec.normalizes && agesByWrite
+
     private def ordering(by: Seq[Attribute]): BaseOrdering =
       RowOrdering.create(by.map(SortOrder(_, Ascending)), stored)
 
+    /** A hash of the join key of a row as it arrives. */
     def joinKey(row: UnsafeRow): Long = if (hash.isEmpty) 0L else hash.get(row)
 
+    /** Whether the row that arrives is inserted, not deleted. */
     def isAdded(row: UnsafeRow): Boolean = row.getBoolean(addedAt)
 
+    /** Whether the row that arrives has an old image beside its own. */
     def replaces(row: UnsafeRow): Boolean = own.packed.nonEmpty && row.getBoolean(presentAt)
 
+    /** That image, as it is stored. */
     def replaced(row: UnsafeRow): UnsafeRow = written(replacedToStored(row))
 
+    /** A row as it arrives, as it is stored. */
     def kept(row: UnsafeRow): UnsafeRow = {
       val kept = written(toStored(row))
       if (kept.anyNull && neverNull.exists(kept.isNullAt)) {
@@ -219,7 +191,7 @@ private[changelog] final class UnsafeChangelogRows(spec: ChangelogSpec)
       kept
     }
 
-    def identity(row: UnsafeRow): Long =
+    override def identity(row: UnsafeRow): Long =
       if (own.key.oneAJoinKey) 0L
       else if (keyed) keyHash(row)
       else {
@@ -227,7 +199,7 @@ private[changelog] final class UnsafeChangelogRows(spec: ChangelogSpec)
         XXH64.hashUnsafeBytes(told.getBaseObject, told.getBaseOffset, told.getSizeInBytes, 42L)
       }
 
-    def compare(a: UnsafeRow, b: UnsafeRow): Int = byImage.compare(a, b)
+    override def compare(a: UnsafeRow, b: UnsafeRow): Int = byImage.compare(a, b)
 
     private lazy val times = {
       val columns = spec.bounds.indices(side).toArray
@@ -235,13 +207,13 @@ private[changelog] final class UnsafeChangelogRows(spec: ChangelogSpec)
     }
     private val read = new RowTimes(spec.times.expressions.length)
 
-    def late(row: UnsafeRow): Boolean = spec.times.leaving.exists && {
+    override def late(row: UnsafeRow): Boolean = spec.times.leaving.exists && {
       times.read(row, read)
       spec.times.leaving.late(side, read, before)
     }
 
     /** A delete that has no more than the key does not tell the time of its row. */
-    def mayHaveExpired(row: UnsafeRow): Boolean = own.expiry.ttl.exists { ttl =>
+    override def mayHaveExpired(row: UnsafeRow): Boolean = own.expiry.ttl.exists { ttl =>
       own.expiry.ttlTime.forall { column =>
         times.read(row, read)
         if (read.isNull(column)) keyed
@@ -249,13 +221,13 @@ private[changelog] final class UnsafeChangelogRows(spec: ChangelogSpec)
       }
     }
 
-    val settlesExpired: Boolean =
+    override val settlesExpired: Boolean =
       own.key.oneAJoinKey && own.expiry.ttl.nonEmpty && own.expiry.leaves.isEmpty
 
     /** What has no time never leaves by it. */
     private def time(column: Int): Long = if (read.isNull(column)) Long.MaxValue else read(column)
 
-    def limits(row: UnsafeRow, into: Array[Long]): Unit = if (limitCount > 0) {
+    override def limits(row: UnsafeRow, into: Array[Long]): Unit = if (limitCount > 0) {
       if (spec.times.expressions.nonEmpty) times.read(row, read)
       for (k <- own.expiry.leaves.indices) into(k) = time(own.expiry.leaves(k))
       for (ttl <- own.expiry.ttl) into(own.expiry.leaves.length) = own.expiry.ttlTime match {

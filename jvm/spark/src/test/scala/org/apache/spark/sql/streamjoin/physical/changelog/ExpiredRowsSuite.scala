@@ -45,7 +45,7 @@ class ExpiredRowsSuite extends PlannedChangelogs {
   test("without state_ttl none has; with one by the last write any may") {
     for ((ttl, may) <- Seq(None -> false, Some("1 hour") -> true); key <- Seq(Nil, Seq("k"))) {
       val of = spec(changes(key, None), "a.k = b.k", ttl)
-      assert(rows(of, Watermarks.Unknown).mayHaveExpired(Left, row(of.left, 5L)) == may)
+      assert(rows(of, Watermarks.Unknown)(Left).mayHaveExpired(row(of.left, 5L)) == may)
     }
   }
 
@@ -53,17 +53,17 @@ class ExpiredRowsSuite extends PlannedChangelogs {
     for (key <- Seq(Nil, Seq("k"))) {
       val of = spec(ordered(changes(key, None), "t"), "a.k = b.k", Some("1 hour"))
       val at = rows(of, 2 * Hour)
-      assert(at.mayHaveExpired(Left, row(of.left, Hour - 1)))
-      assert(!at.mayHaveExpired(Left, row(of.left, Hour)))
+      assert(at(Left).mayHaveExpired(row(of.left, Hour - 1)))
+      assert(!at(Left).mayHaveExpired(row(of.left, Hour)))
       // a delete by key does not tell the time of the row; a row without a time has no age
-      assert(at.mayHaveExpired(Left, row(of.left, null)) == key.nonEmpty)
-      assert(!rows(of, Watermarks.Unknown).mayHaveExpired(Left, row(of.left, 0L)))
+      assert(at(Left).mayHaveExpired(row(of.left, null)) == key.nonEmpty)
+      assert(!rows(of, Watermarks.Unknown)(Left).mayHaveExpired(row(of.left, 0L)))
     }
   }
 
   test("a change tells of the expired row of its join key where that has one row, and an age") {
     def settles(key: Seq[String], on: String, ttl: Option[String]) =
-      rows(spec(changes(key, None), on, ttl), Watermarks.Unknown).settlesExpired(Left)
+      rows(spec(changes(key, None), on, ttl), Watermarks.Unknown)(Left).settlesExpired
     val ttl = Some("1 hour")
     assert(settles(Seq("k"), "a.k = b.k", ttl))
     assert(settles(Seq("k"), "a.k = b.k AND a.id = b.id", ttl))
@@ -72,6 +72,6 @@ class ExpiredRowsSuite extends PlannedChangelogs {
     assert(!settles(Seq("id"), "a.k = b.k", ttl))
     assert(!settles(Seq("id", "k"), "a.k = b.k", ttl))
     val right = rows(spec(changes(Nil, None), "a.k = b.k", ttl), Watermarks.Unknown)
-    assert(right.settlesExpired(Right))
+    assert(right(Right).settlesExpired)
   }
 }
