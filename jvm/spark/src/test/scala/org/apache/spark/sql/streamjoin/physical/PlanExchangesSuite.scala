@@ -74,6 +74,7 @@ class PlanExchangesSuite extends PlannedChanges {
     val joined = together(changes("id"), changes("id"), "a.id = b.id", "left")
     val netted = joined.selectExpr("a.k", "b.k AS other", "_change_type")
     assert(sorts(netted) == Seq.fill(3)(Sorted))
+    assert(sorts(PythonApi.toUpserts(netted, java.util.List.of("k"))) == Seq.fill(3)(Sorted))
   }
 
   test("append-only inputs are not sorted") {
