@@ -15,7 +15,7 @@ private[streamjoin] final class PerOperator[V] {
 
   /** The values of all operators of a run, the one on top first. */
   def ofRun(run: UUID): Seq[V] =
-    RunScope.of(run).all.collect {
+    RunScope.find(run).toSeq.flatMap(_.all).collect {
       case (Place(owner, _, operator), value) if owner eq this =>
         operator -> value.asInstanceOf[V]
     }.sortBy(-_._1).map(_._2)

@@ -36,6 +36,9 @@ private[streamjoin] object RunScope {
     scopes.computeIfAbsent(run, _ => new RunScope)
   }
 
+  /** The scope of a run of which this process keeps something. */
+  def find(run: UUID): Option[RunScope] = scopes.synchronized(Option(scopes.get(run)))
+
   def ended(run: UUID): Unit = scopes.synchronized {
     scopes.remove(run)
     ()

@@ -48,19 +48,7 @@ private[checkpoint] object SegmentFormat extends StateFormat {
     ((StoredNumbers.Family -> StoredNumbers.schema) +: rows).toMap
   }
 
-  /** Cached settings of the last session. Each batch requests them, and they rarely change. */
-  @volatile private var last: Option[((Map[String, String], Boolean), StateStoreConf)] = None
-
   override def settings(session: SQLConf, commitsAreChecked: Boolean): StateStoreConf = {
-    val from = session.getAllConfs -> commitsAreChecked
-    last.collect { case (`from`, same) => same }.getOrElse {
-      val now = settingsOf(session, commitsAreChecked)
-      last = Some(from -> now)
-      now
-    }
-  }
-
-  private def settingsOf(session: SQLConf, commitsAreChecked: Boolean): StateStoreConf = {
     val own = session.clone()
     own.setConfString(
       SQLConf.STATE_STORE_PROVIDER_CLASS.key,

@@ -10,7 +10,6 @@ import org.apache.spark.sql.streamjoin.spark.{
   StateStoreId,
   StateStoreIterator,
   StateStoreMetrics,
-  StateStoreProvider,
   UnsafeRowPair
 }
 import org.apache.spark.TaskContext
@@ -28,11 +27,10 @@ import io.streamjoin.state.segment.SegmentJoinState
  * @param source the ID of the version's file, if Spark has recorded one; None for an empty state
  */
 private[segment] final class SegmentStateStore(
-    provider: SegmentStateStoreProvider,
+    val partition: StoredPartition,
     override val version: Long,
     source: Option[Option[String]]
-) extends ReleasedStore
-    with StoresOfDriver.Provided {
+) extends ReleasedStore {
 
   private var taken: Option[Resident] = None
   private var committed: Option[Resident] = None
@@ -42,14 +40,11 @@ private[segment] final class SegmentStateStore(
 
   Option(TaskContext.get()).foreach(_.addTaskCompletionListener[Unit](_ => abort()))
 
-  override def id: StateStoreId = provider.stateStoreId
-
-  private[segment] override def keepProvider(keep: StateStoreProvider => Unit): Unit =
-    provider.unlessClosed(keep(provider))
+  override def id: StateStoreId = partition.stateStoreId
 
   def open(shape: StateShape): SegmentJoinState[UnsafeRow] = {
     if (ended) throw new IllegalStateException(s"$this has been committed or given up")
-    val rows = source.fold(provider.empty(version, shape))(provider.take(version, _, shape))
+    val rows = source.fold(partition.empty(version, shape))(partition.take(version, _, shape))
     taken = Some(rows)
     numbers = rows.version.numbers
     rows.rows
@@ -59,16 +54,16 @@ private[segment] final class SegmentStateStore(
     val rows = taken.filterNot(_ => ended).getOrElse(
       throw new IllegalStateException(s"$this has no rows to commit")
     )
-    val next = provider.commit(rows, numbers)
+    val next = partition.commit(rows, numbers)
     ended = true
     committed = Some(next)
-    provider.give(next)
+    partition.give(next)
     next.version.number
   }
 
   override def abort(): Unit = if (!ended) {
     ended = true
-    taken.foreach(rows => provider.give(rows.aborted()))
+    taken.foreach(rows => partition.give(rows.aborted()))
   }
 
   override def hasCommitted: Boolean = committed.nonEmpty
@@ -84,13 +79,13 @@ private[segment] final class SegmentStateStore(
 
   override def getStateStoreCheckpointInfo(): StateStoreCheckpointInfo = {
     def idOf(rows: Option[Resident]) =
-      rows.filter(_ => provider.reportsIds).flatMap(_.version.newestFile).map(_.id)
+      rows.filter(_ => partition.reportsIds).flatMap(_.version.newestFile).map(_.id)
     val base = committed.flatMap(_.before).flatMap(_.newestFile).map(_.id)
     StateStoreCheckpointInfo(
       id.partitionId,
       version + 1,
       idOf(committed),
-      base.filter(_ => provider.reportsIds)
+      base.filter(_ => partition.reportsIds)
     )
   }
 

@@ -14,6 +14,7 @@ import org.apache.spark.sql.streamjoin.spark.{
   StateStore,
   StateStoreConf,
   StateStoreId,
+  StateStoreProvider,
   StoreReports,
   VersionedStores
 }
@@ -46,6 +47,7 @@ import io.streamjoin.state.segment.{History, SegmentJoinState, Spilling}
  */
 private[sql] final class SegmentStateStoreProvider(spillingOf: StateStoreConf => Spilling)
     extends VersionedStores
+    with StoredPartition
     with RowsOfRuns.Holder
     with Logging {
 
@@ -104,7 +106,6 @@ private[sql] final class SegmentStateStoreProvider(spillingOf: StateStoreConf =>
 
   override def close(): Unit = synchronized {
     closed = true
-    StoresOfDriver.forget(this)
     RowsOfRuns.forget(storeId, this)
     letGo()
     files.close()
@@ -115,14 +116,13 @@ private[sql] final class SegmentStateStoreProvider(spillingOf: StateStoreConf =>
     resident = None
   }
 
-  def unlessClosed(action: => Unit): Unit = synchronized(if (!closed) action)
+  override def provider: Option[StateStoreProvider] = synchronized(Option.when(!closed)(this))
 
   override def toString: String = s"SegmentStateStoreProvider[$storeId]"
 
   // ---- rows ----
 
-  /** Takes the rows of a version. No other task has them until [[give]]. */
-  def take(number: Long, id: Option[String], shape: StateShape): Resident = {
+  override def take(number: Long, id: Option[String], shape: StateShape): Resident = {
     begin()
     val held = synchronized {
       val found = resident
@@ -171,7 +171,7 @@ private[sql] final class SegmentStateStoreProvider(spillingOf: StateStoreConf =>
         throw e
     }
 
-  def give(rows: Resident): Unit = synchronized {
+  override def give(rows: Resident): Unit = synchronized {
     val stale = newest.exists(_.number > rows.version.number)
     if (closed || stale || rows.rows.broken || !RowsOfRuns.areOf(storeId, this)) rows.rows.close()
     else {
@@ -184,8 +184,7 @@ private[sql] final class SegmentStateStoreProvider(spillingOf: StateStoreConf =>
     }
   }
 
-  /** Writes the next version of taken rows. */
-  def commit(taken: Resident, numbers: Map[String, Long]): Resident = {
+  override def commit(taken: Resident, numbers: Map[String, Long]): Resident = {
     val before = taken.version
     val file = StateFile.change(before.number + 1, UUID.randomUUID().toString)
     files.write(file, before.newestFile) { out =>
@@ -196,13 +195,12 @@ private[sql] final class SegmentStateStoreProvider(spillingOf: StateStoreConf =>
     taken.committed(before.next(file, numbers))
   }
 
-  def empty(number: Long, shape: StateShape): Resident = {
+  override def empty(number: Long, shape: StateShape): Resident = {
     begin()
     new Resident(rowsOf(shape), Version(number, Nil, Map.empty), None)
   }
 
-  /** Whether Spark records the ID of each version's file. */
-  def reportsIds: Boolean = conf.enableStateStoreCheckpointIds
+  override def reportsIds: Boolean = conf.enableStateStoreCheckpointIds
 
   private def rowsOf(shape: StateShape) =
     new SegmentJoinState[UnsafeRow](

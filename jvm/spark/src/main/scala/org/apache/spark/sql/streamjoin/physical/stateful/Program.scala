@@ -56,12 +56,14 @@ private[physical] final class HandedProgram[T <: Program.Ready] private (
 
   /** For the task that asks, until it ends. */
   def forTask(): T = {
-    val ready = IdlePrograms.of(run, operator).take[T](edition).getOrElse(read().ready())
+    // the scope may be forgotten before the task ends, and is not made again then
+    val idle = IdlePrograms.of(run, operator)
+    val ready = idle.take[T](edition).getOrElse(read().ready())
     Option(TaskContext.get()).foreach(_.addTaskCompletionListener[Unit] { task =>
       // nobody knows what is left in one that a failed task has used
       if (!task.isFailed() && !task.isInterrupted()) {
         ready.forget()
-        IdlePrograms.of(run, operator).give(edition, ready)
+        idle.give(edition, ready)
       }
     })
     ready

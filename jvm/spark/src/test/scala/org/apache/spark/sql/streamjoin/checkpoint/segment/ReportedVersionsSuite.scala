@@ -52,7 +52,7 @@ class ReportedVersionsSuite extends SparkFunSuite with SharedSparkSession {
   test("settings of a store are those that the session has now") {
     val conf = spark.sessionState.conf
     val before = SegmentFormat.settings(conf)
-    assert(SegmentFormat.settings(conf) eq before)
+    assert(SegmentFormat.settings(conf).sqlConfs == before.sqlConfs)
     withSQLConf(
       "spark.sql.streaming.minBatchesToRetain" -> "7",
       "spark.sql.streamJoin.segmentMemory" -> "3m"

@@ -12,7 +12,7 @@ import org.apache.spark.sql.execution.streaming.state.{
 import org.apache.spark.sql.test.SharedSparkSession
 
 /** Which stores are had again without asking Spark. */
-class StoresOfDriverSuite extends SparkFunSuite with SharedSparkSession {
+class LocalStoresSuite extends SparkFunSuite with SharedSparkSession {
 
   private def provider(id: StateStoreId): StateStoreProvider =
     BegunProvider(id, SegmentFormat.settings(spark.sessionState.conf))
@@ -23,7 +23,7 @@ class StoresOfDriverSuite extends SparkFunSuite with SharedSparkSession {
       val id = StateStoreProviderId(store, UUID.randomUUID)
       var asked = Seq.empty[StateStoreProvider]
       def get(id: StateStoreProviderId, version: Long): Long =
-        StoresOfDriver.get(id, version, None) {
+        LocalStores.get(id, version, None) {
           asked :+= provider(store)
           asked.last.getStore(version)
         }.version
@@ -36,7 +36,7 @@ class StoresOfDriverSuite extends SparkFunSuite with SharedSparkSession {
         assert(get(id, 4) == 4 && asked.length == 3)
         asked.last.close()
         // closed before it could be kept
-        StoresOfDriver.get(id, 5, None)(asked.last.getStore(5))
+        LocalStores.get(id, 5, None)(asked.last.getStore(5))
         assert(get(id, 5) == 5 && asked.length == 4)
       } finally asked.foreach(_.close())
     }
