@@ -1,17 +1,17 @@
 package org.apache.spark.sql.streamjoin.reporting
 
-import java.util.{Collections, UUID, WeakHashMap}
+import java.util.UUID
 
 import scala.collection.mutable
 
-import org.apache.spark.{SparkContext, SparkEnv}
+import org.apache.spark.SparkEnv
 import org.apache.spark.internal.Logging
 import org.apache.spark.sql.streaming.StreamingQueryProgress
 import org.apache.spark.sql.streaming.StreamingQueryListener.{
   QueryProgressEvent,
   QueryTerminatedEvent
 }
-import org.apache.spark.sql.streamjoin.run.RunScope
+import org.apache.spark.sql.streamjoin.run.{OncePerApplication, RunScope}
 import org.apache.spark.sql.streamjoin.spark.{SparkListener, SparkListenerEvent}
 
 /**
@@ -75,11 +75,7 @@ private[streamjoin] object JoinListener {
     val warnings = mutable.Map.empty[Int, BatchWarnings]
   }
 
-  private val listening =
-    Collections.newSetFromMap(new WeakHashMap[SparkContext, java.lang.Boolean])
-
   /** Adds a listener to the running application, once for all its sessions. */
-  def listen(): Unit = listening.synchronized {
-    SparkContext.getActive.filter(listening.add).foreach(_.addSparkListener(new JoinListener))
-  }
+  def listen(): Unit =
+    OncePerApplication.first(JoinListener).foreach(_.addSparkListener(new JoinListener))
 }

@@ -1,7 +1,5 @@
 package org.apache.spark.sql.streamjoin.physical.eventtime
 
-import java.util.WeakHashMap
-
 import org.apache.spark.sql.catalyst.expressions.Attribute
 import org.apache.spark.sql.streamjoin.ColumnNames
 import org.apache.spark.sql.streamjoin.conditions.{FoundBound, RetentionLimit, TimeUnit}
@@ -15,20 +13,9 @@ import io.streamjoin.placement.Routing
 /** The text of a join in `explain`. */
 private[physical] object JoinExplanation {
 
-  /**
-   * Explanations by bounds, of which each analysis has its own instance. Without this cache, each
-   * batch would take a millisecond to build the text again.
-   */
-  private val said = new WeakHashMap[JoinBounds, (Option[Attribute], ExplainedJoin)]
-
   /** @param late the column with the reason of a late row, if the join emits late rows */
-  def of(a: JoinAnalysis, late: Option[Attribute]): ExplainedJoin = said.synchronized {
-    Option(said.get(a.bounds)).collect { case (`late`, same) => same }.getOrElse {
-      val now = ExplainedJoin(lines(a, late), summary(a))
-      said.put(a.bounds, late -> now)
-      now
-    }
-  }
+  def of(a: JoinAnalysis, late: Option[Attribute]): ExplainedJoin =
+    ExplainedJoin(lines(a, late), summary(a))
 
   private def lines(a: JoinAnalysis, late: Option[Attribute]): Seq[String] = {
     val times = new TimeWords(a)

@@ -1,7 +1,6 @@
 package org.apache.spark.sql.streamjoin.logical.resolve.refusals
 
 import java.util.Locale
-import java.util.concurrent.ConcurrentHashMap
 
 import org.apache.spark.internal.Logging
 import org.apache.spark.sql.catalyst.plans.logical.{EventTimeWatermark, Join, LogicalPlan}
@@ -11,6 +10,7 @@ import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.streamjoin.{ColumnNames, StreamJoinConf}
 import org.apache.spark.sql.streamjoin.conditions.TimeUnit
 import org.apache.spark.sql.streamjoin.logical.plan.{ImposeOrder, JoinKind, JoinNode, StreamJoin}
+import org.apache.spark.sql.streamjoin.run.OncePerApplication
 import org.apache.spark.sql.streamjoin.spark.FileStreamSink
 
 /**
@@ -58,7 +58,7 @@ private[streamjoin] final class WarnAtAnalysis extends (LogicalPlan => Unit) wit
       case w: WriteToStream if w.sink.isInstanceOf[FileStreamSink] => repeated(w)
       case _                                                       =>
     }
-    unknownSettings.filter(Told.add).foreach { key =>
+    unknownSettings.filter(OncePerApplication.first(_).nonEmpty).foreach { key =>
       logWarning(s"There is no setting $key; ${known(key)}.")
     }
   }
@@ -126,9 +126,6 @@ private[streamjoin] object WarnAtAnalysis {
   val OrderOfTable: TreeNodeTag[String] = TreeNodeTag("streamjoin.orderOfTable")
 
   private val Seen: TreeNodeTag[Unit] = TreeNodeTag("streamjoin.warned")
-
-  /** The settings with a logged warning. */
-  private val Told = ConcurrentHashMap.newKeySet[String]
 
   private val Prefix = "spark.sql.streamjoin."
 }
