@@ -36,7 +36,6 @@ import org.apache.spark.sql.streamjoin.physical.changelog.{
   AboveChanges,
   PlanChangelogJoin,
   PlanConsolidate,
-  PlanExplodedChanges,
   PlanKeyUpdates
 }
 import org.apache.spark.sql.streamjoin.physical.eventtime.{
@@ -60,7 +59,7 @@ case class StreamJoinStrategy(session: SparkSession) extends SparkStrategy {
 
   override def apply(plan: LogicalPlan): Seq[SparkPlan] = {
     UnboundedJoins.check(plan)
-    PlanExplodedChanges(plan, planLater).fold(planned(plan))(Seq(_))
+    planned(plan)
   }
 
   private def planned(plan: LogicalPlan): Seq[SparkPlan] = plan match {

@@ -189,35 +189,9 @@ class PlanConsolidateSuite extends AnalysisSession {
     )
   }
 
-  private def exploded(what: String, query: String = left("o.id, o.amount, o.cust, c.name")) =
-    s"SELECT $what, _change_type FROM ($query) AS w LATERAL VIEW explode(sequence(1, amount)) e AS n"
-
-  test("with a generator, on top and by all columns") {
-    for (what <- Seq("id, n", "n", "*", "id, cust, n + 1"))
-      assert(netted(exploded(what)) == Seq("all columns"), what)
-    val text = explained(session.sql(exploded("id, n")))
-    assert(
-      text.contains("a generator or UNPIVOT may make equal rows of what goes and of what comes"),
-      text
-    )
-    // the node stands above the generator
-    assert(text.indexOf("Consolidate") < text.indexOf("Generate"), text)
-    val union = left("o.id, o.amount, o.cust, c.name")
-    assert(netted(exploded("n", s"$union UNION ALL $union")) == Seq("all columns"))
-    assert(netted(s"${exploded("n")} UNION ALL ${left("o.cust")}") == Seq("all columns"))
-    // what tells of the change, or is another each time, is put to what is left
-    val told = "n, IF(_change_type = 'delete', NULL, name) AS name, rand()"
-    assert(netted(exploded(told)) == Seq("all columns"))
-    // rows that only come are never taken back
-    val plain = "SELECT /*+ STREAM_JOIN(mode => 'changelog') */ o.id, o.amount, _change_type " +
-      "FROM appended o JOIN appended c ON o.id = c.id"
-    assert(netted(exploded("n", plain)) == Nil)
-  }
-
   test("not below what nets by itself, nor where nothing is taken back") {
     def upserts(df: DataFrame) = PythonApi.toUpserts(df, java.util.List.of("id"))
     assert(Node.findFirstIn(explained(upserts(session.sql(left("o.id, c.name"))))).isEmpty)
-    assert(Node.findFirstIn(explained(upserts(session.sql(exploded("id, n"))))).isEmpty)
     val sign = "IF(_change_type IN ('insert', 'update_postimage'), 1, -1)"
     assert(netted(s"SELECT name, sum($sign) FROM (${left("o.id, c.name")}) GROUP BY name") == Nil)
     def appended(how: String) =

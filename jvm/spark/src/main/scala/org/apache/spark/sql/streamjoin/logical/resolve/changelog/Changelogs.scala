@@ -5,7 +5,12 @@ import java.util.Locale
 import scala.annotation.tailrec
 
 import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, Sum}
-import org.apache.spark.sql.catalyst.expressions.{AttributeSet, SessionWindow}
+import org.apache.spark.sql.catalyst.expressions.{
+  AttributeSet,
+  SessionWindow,
+  TimeWindow,
+  VirtualColumn
+}
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.streaming.{WriteToStream, WriteToStreamStatement}
@@ -160,11 +165,15 @@ private[streamjoin] object Changelogs extends (LogicalPlan => Unit) {
     case _                       => None
   }
 
-  /** Operators that let changes through as they are. */
-  private def stays(plan: LogicalPlan): Unit = plan match {
+  /**
+   * Operators that let changes through as they are.
+   *
+   * @param summed whether all stands below sums, to which it does not matter how many rows one is made into
+   */
+  private def stays(plan: LogicalPlan, summed: Boolean = false): Unit = plan match {
     case _: ChangelogJoin =>
     case f: Filter =>
-      belowStays(f)
+      belowStays(f, summed)
       UnsteadyColumns.in(f.child).of(f.condition).foreach { what =>
         throw ChangelogErrors.unsupportedChangelog(
           f.origin,
@@ -173,15 +182,12 @@ private[streamjoin] object Changelogs extends (LogicalPlan => Unit) {
           "a filter by columns of the rows"
         )
       }
-      if (ExplodedChanges.isIn(f)) ExplodedChanges.filtered(f).foreach(throw _)
-    case ExplodedChanges(g) =>
-      ExplodedChanges.refusal(g).foreach(throw _)
-      stays(g.child)
     case u: Union =>
       for (reason <- UnitedChanges.misfit(u))
         throw ChangelogErrors.unsupportedChangelog(u.origin, reason, UnitedChanges.Instead)
-      u.children.foreach(stays)
-    case _: Project | SameRows(_) | _: ToUpserts => belowStays(plan)
+      u.children.foreach(stays(_, summed))
+    case _: Project | SameRows(_) | _: ToUpserts => belowStays(plan, summed)
+    case e: Expand if summed && isOfGroups(e)    => belowStays(e, summed)
     case other if other.children.exists(ChangelogMarks.areChanges) =>
       throw ChangelogErrors.unsupportedChangelog(
         other.origin,
@@ -192,8 +198,13 @@ private[streamjoin] object Changelogs extends (LogicalPlan => Unit) {
     case _ =>
   }
 
-  private def belowStays(plan: LogicalPlan): Unit =
-    plan.children.filter(ChangelogMarks.changesWithin).foreach(stays)
+  private def belowStays(plan: LogicalPlan, summed: Boolean): Unit =
+    plan.children.filter(ChangelogMarks.changesWithin).foreach(stays(_, summed))
+
+  /** Whether Spark has put it there for ROLLUP and the like, or for windows that overlap. */
+  private def isOfGroups(e: Expand): Boolean = e.output.exists(a =>
+    a.name == VirtualColumn.groupingIdName || a.metadata.contains(TimeWindow.marker)
+  )
 
   /** Sums are right where the kind says with which sign a row counts. */
   private def counts(a: Aggregate): Unit = {
@@ -244,10 +255,6 @@ private[streamjoin] object Changelogs extends (LogicalPlan => Unit) {
           "added to",
         "sums by columns of the rows, such as a time that each of them brings along"
       )
-    stays(a.child match {
-      // ROLLUP and the like make the same rows of one that goes as of one that comes
-      case sets: Expand => sets.child
-      case other        => other
-    })
+    stays(a.child, summed = true)
   }
 }

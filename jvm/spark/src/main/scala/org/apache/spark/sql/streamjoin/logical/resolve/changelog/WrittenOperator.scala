@@ -48,7 +48,7 @@ private[resolve] object WrittenOperator {
     case _: Except    => "an anti join, WHERE NOT EXISTS (...)"
     case _: Window =>
       "an anti join with the rows after it for the last row of each group, WHERE NOT EXISTS (SELECT 1 ... later.t > t)"
-    case _: LateralJoin => "a column of the SELECT, or LATERAL VIEW explode(array(...))"
+    case _: LateralJoin                         => "a column of the SELECT"
     case _: EventTimeWatermark | _: ImposeOrder => "it on the inputs of the join"
     case other                                  => insteadBelow(other)
   }

@@ -163,63 +163,6 @@ class WholeQueryChecksSuite extends AnalysisSession {
     )
   }
 
-  test(
-    "a generator of columns of the rows stands above results of joins of changes, and nowhere else"
-  ) {
-    val joined =
-      "SELECT a.id, a.n, _change_type, _commit_version FROM changes AS a JOIN changes AS b ON a.id = b.n"
-    session.sql(
-      "SELECT *, id % 3 AS n FROM FROM_CHANGELOG(TABLE(raw), op => DESCRIPTOR(op), key => DESCRIPTOR(id))"
-    ).createOrReplaceTempView("changes")
-    def exploded(what: String, from: String = joined, above: String = "") = Changelogs(written(
-      analyzed(
-        s"SELECT w.id, v, _change_type $above FROM ($from) AS w LATERAL VIEW explode(array($what)) e AS v"
-      ),
-      OutputMode.Append()
-    ))
-    exploded("n")
-    exploded(
-      "n, id",
-      s"SELECT id, n + 1 AS n, _change_type, _commit_version AS version FROM ($joined)"
-    )
-    exploded("n", s"SELECT * FROM ($joined) LATERAL VIEW OUTER explode(sequence(1, n)) AS k")
-    exploded("n", s"$joined UNION ALL $joined")
-    // what is put to the rows that are left
-    exploded("n", above = ", rand(), IF(_change_type = 'delete', 1, 2) AS k")
-    for (
-      (what, from) <- Seq(
-        "n" -> "SELECT * FROM changes",
-        "n, CAST(rand() * 9 AS BIGINT)" -> joined,
-        "n, _commit_version" -> joined,
-        "_change_type" -> joined,
-        "n, unix_seconds(current_timestamp())" -> joined,
-        "n, k" -> s"SELECT *, CAST(rand() * 9 AS BIGINT) AS k FROM ($joined)",
-        "n" -> s"SELECT *, IF(_change_type = 'delete', 1, 2) AS k FROM ($joined)",
-        "n" -> s"SELECT * FROM ($joined) WHERE _change_type <> 'delete'"
-      )
-    ) refused(exploded(what, from), "UNSUPPORTED_CHANGELOG")
-    // one below a declaration is nothing to a filter above
-    session.sql(
-      "SELECT *, id % 3 AS n FROM FROM_CHANGELOG(TABLE(SELECT e AS id, op FROM raw LATERAL VIEW " +
-        "explode(array(id)) x AS e), op => DESCRIPTOR(op))"
-    ).createOrReplaceTempView("exploded_feed")
-    Changelogs(written(
-      analyzed(
-        s"SELECT * FROM (${joined.replace("changes", "exploded_feed")}) WHERE _change_type = 'insert'"
-      ),
-      OutputMode.Append()
-    ))
-    refused(
-      Changelogs(written(
-        analyzed(
-          s"SELECT * FROM (SELECT w.*, v FROM ($joined) AS w LATERAL VIEW explode(array(n)) e AS v) WHERE _change_type <> 'delete'"
-        ),
-        OutputMode.Append()
-      )),
-      "UNSUPPORTED_CHANGELOG"
-    )
-  }
-
   private val joinedChanges =
     "SELECT a.id, a.n, _change_type, _commit_version FROM changes AS a JOIN changes AS b ON a.id = b.n"
 
@@ -232,32 +175,41 @@ class WholeQueryChecksSuite extends AnalysisSession {
         s"SELECT *, id % 3 AS n FROM FROM_CHANGELOG(TABLE(raw), op => DESCRIPTOR(op)$key)"
       ).createOrReplaceTempView(view)
 
-  test("UNPIVOT of columns of the rows stands where a generator may") {
+  test("a generator or UNPIVOT above changes is refused with what to write instead") {
     views()
-    def unpivoted(from: String, columns: String = "id, n") =
-      s"SELECT * FROM ($from) UNPIVOT (v FOR c IN ($columns))"
-    checked(unpivoted(joinedChanges))
-    checked(s"SELECT v + 1, _change_type FROM (${unpivoted(joinedChanges)}) WHERE v > 1")
-    checked(unpivoted(s"$joinedChanges UNION ALL $joinedChanges"))
-    checked(unpivoted("SELECT * FROM counted"))
+    def exploded(from: String) =
+      s"SELECT w.id, v, _change_type FROM ($from) AS w LATERAL VIEW explode(array(n)) e AS v"
+    def unpivoted(from: String) = s"SELECT * FROM ($from) UNPIVOT (v FOR c IN (id, n))"
     val signs = "sum(IF(_change_type IN ('insert', 'update_postimage'), 1, -1))"
-    checked(
-      s"SELECT c, v, $signs FROM (${unpivoted(joinedChanges)}) GROUP BY GROUPING SETS ((c), (v))",
-      OutputMode.Update()
-    )
-    for (
-      wrong <- Seq(
-        unpivoted("SELECT * FROM changes"),
-        unpivoted(joinedChanges, "id, n, _commit_version"),
-        unpivoted(s"SELECT id, hash(current_date()) AS n, _change_type FROM ($joinedChanges)"),
-        s"${unpivoted(joinedChanges)} WHERE _change_type <> 'delete'",
-        s"SELECT a.v, _change_type FROM (${unpivoted("SELECT * FROM changes")}) AS a JOIN changes AS b ON a.v = b.n"
+    for {
+      from <- Seq(
+        joinedChanges,
+        "SELECT * FROM changes",
+        "SELECT * FROM counted",
+        s"$joinedChanges UNION ALL $joinedChanges"
       )
-    ) {
-      val error = refusal(checked(wrong))
-      assert(error.getCondition == "STREAM_JOIN.UNSUPPORTED_CHANGELOG", wrong)
-      assert(error.getMessage.contains("UNPIVOT") && !error.getMessage.contains("Expand"), wrong)
+      (name, made) <- Seq("the generator explode(" -> exploded(from), "UNPIVOT" -> unpivoted(from))
+      above <- Seq(
+        made,
+        s"SELECT v + 1, _change_type FROM ($made) WHERE v > 1",
+        s"SELECT v, $signs FROM ($made WHERE v > 1) GROUP BY v"
+      )
+    } {
+      val error = refusal(checked(above, OutputMode.Update()))
+      assert(error.getCondition == "STREAM_JOIN.UNSUPPORTED_CHANGELOG", above)
+      for (text <- Seq(s"$name", "above changes", "Write it on the input below the declaration"))
+        assert(error.getMessage.contains(text), above)
+      assert(!error.getMessage.contains("Expand"), above)
     }
+    // below a declaration it is part of the input
+    session.sql(
+      "SELECT *, id % 3 AS n FROM FROM_CHANGELOG(TABLE(SELECT e AS id, op FROM raw LATERAL VIEW " +
+        "explode(array(id)) x AS e), op => DESCRIPTOR(op))"
+    ).createOrReplaceTempView("exploded_feed")
+    checked(joinedChanges.replace("changes", "exploded_feed"))
+    checked(
+      s"SELECT * FROM (${joinedChanges.replace("changes", "exploded_feed")}) WHERE _change_type = 'insert'"
+    )
   }
 
   test("nothing that differs from batch to batch decides on a row above changes") {
