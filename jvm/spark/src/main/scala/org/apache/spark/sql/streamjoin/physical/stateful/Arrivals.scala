@@ -24,13 +24,6 @@ private[physical] final class LargestTime extends AccumulatorV2[Long, Long] {
   override def value: Long = largest
 }
 
-/**
- * What one batch brought in one source column.
- *
- * @param largest the largest value, or `Watermarks.Unknown` if none came
- */
-private[physical] final case class Arrival(largest: Long)
-
 /** A vector of numbers of which every task reports the same, or a lower, value. */
 private[physical] final class LargestNumbers(size: Int)
     extends AccumulatorV2[Array[Long], Array[Long]] {

@@ -43,13 +43,13 @@ private[physical] object BaseWatermarks {
     val arrived = bases.indices.map { i =>
       bases(i) match {
         case _: BaseColumn.Propagated => math.max(before(i), propagated(batch.propagated))
-        case b: BaseColumn.Imposed if batch.arrivals(i).largest != Watermarks.Unknown =>
-          math.max(before(i), Saturated.subtract(batch.arrivals(i).largest, b.lag))
+        case b: BaseColumn.Imposed if batch.arrivals(i) != Watermarks.Unknown =>
+          math.max(before(i), Saturated.subtract(batch.arrivals(i), b.lag))
         case _ => before(i)
       }
     }
     val lastActive = bases.indices.map { i =>
-      if (batch.arrivals(i).largest != Watermarks.Unknown) batch.batchTimeMs
+      if (batch.arrivals(i) != Watermarks.Unknown) batch.batchTimeMs
       else numbers.get(active(i)).getOrElse(batch.batchTimeMs)
     }
     val idle = bases.indices.map(i => isIdle(bases(i), lastActive(i), batch.batchTimeMs))

@@ -8,13 +8,13 @@ import io.streamjoin.model.Watermarks
 /**
  * What the driver tells the tasks of one batch about the source columns.
  *
- * @param arrivals for each source column, the largest value the batch brought; for a column of one of
- *   Spark's own operators, nothing
+ * @param arrivals for each source column, the largest value that the batch brought, or `Watermarks.Unknown` if none
+ *   came; for a column of one of Spark's own operators always that
  * @param propagated Spark's watermark for the join's input at the end of the batch
  * @param batchTimeMs when the batch began, as recorded in the offset log
  */
 private[physical] final case class BatchArrivals(
-    arrivals: Seq[Arrival],
+    arrivals: Seq[Long],
     propagated: Option[Long],
     batchTimeMs: Long
 )
@@ -26,8 +26,8 @@ private[physical] object BatchArrivals {
     val noted = JoinInputs.arrivals(inputs)
     BatchArrivals(
       bases.map {
-        case b: BaseColumn.Imposed    => noted.getOrElse(b.id, Arrival(Watermarks.Unknown))
-        case _: BaseColumn.Propagated => Arrival(Watermarks.Unknown)
+        case b: BaseColumn.Imposed    => noted.getOrElse(b.id, Watermarks.Unknown)
+        case _: BaseColumn.Propagated => Watermarks.Unknown
       },
       batch.watermarkForEviction,
       batch.timeMs.getOrElse(

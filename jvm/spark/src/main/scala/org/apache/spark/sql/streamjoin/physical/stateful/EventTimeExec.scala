@@ -5,7 +5,7 @@ import org.apache.spark.sql.execution.metric.SQLMetrics
 import org.apache.spark.sql.streamjoin.logical.times.BaseColumn
 
 /** A stateful operator whose rows go by the watermarks of source columns. */
-private[physical] trait EventTimeExec extends ReportingExec with ReadsInputs {
+private[physical] trait EventTimeExec extends ReportingExec {
 
   /** The source columns that its watermarks follow from. */
   protected def bases: Seq[BaseColumn]
@@ -26,7 +26,8 @@ private[physical] trait EventTimeExec extends ReportingExec with ReadsInputs {
 
   @transient private var inputs: Option[Seq[SparkPlan]] = None
 
-  final override def read: Seq[SparkPlan] = inputs.getOrElse(children)
+  /** The inputs as they are run: what its tasks read from. */
+  private[stateful] final def read: Seq[SparkPlan] = inputs.getOrElse(children)
 
   /**
    * What the batch brings, for the tasks of the operator.

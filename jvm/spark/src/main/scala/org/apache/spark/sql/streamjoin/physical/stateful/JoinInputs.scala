@@ -95,7 +95,7 @@ private[physical] object JoinInputs {
     case s: ShuffleExchangeLike          => isWritten(s)
     case e: StreamExchangeExec           => e.shuffle.isWritten
     case _: ImposeOrderExec              => false
-    case j: ReadsInputs                  => j.read.forall(isRead)
+    case j: EventTimeExec                => j.read.forall(isRead)
     case other                           => other.children.forall(isRead)
   }
 
@@ -107,13 +107,10 @@ private[physical] object JoinInputs {
     }
 
   /** The largest event times of this batch, by the id of the node that noted them. */
-  def arrivals(inputs: Seq[SparkPlan]): Map[UUID, Arrival] =
+  def arrivals(inputs: Seq[SparkPlan]): Map[UUID, Long] =
     inputs
       .flatMap(noted)
       .groupMapReduce(_.orderId)(_.largest.value.longValue)(math.max)
-      .view
-      .mapValues(Arrival(_))
-      .toMap
 
   /** How many rows of this batch were too far ahead; those below another join count there. */
   def ahead(input: SparkPlan): Long = input match {

@@ -7,7 +7,7 @@ import org.scalatest.funsuite.AnyFunSuite
 /** What a task gets of a batch, by when it was written. */
 class AwaitedArrivalsSuite extends AnyFunSuite {
 
-  private val brought = BatchArrivals(Seq(Arrival(7L)), None, batchTimeMs = 1L)
+  private val brought = BatchArrivals(Seq(7L), None, batchTimeMs = 1L)
 
   private def inTask(arrivals: AwaitedArrivals): AwaitedArrivals = {
     val bytes = new ByteArrayOutputStream
@@ -27,7 +27,7 @@ class AwaitedArrivalsSuite extends AnyFunSuite {
     val early = inTask(awaited)
     come = Some(brought)
     assert(inTask(awaited)() == brought)
-    come = Some(brought.copy(arrivals = Seq(Arrival(8L))))
+    come = Some(brought.copy(arrivals = Seq(8L)))
     assert(inTask(awaited)() == brought)
     intercept[IllegalStateException](early())
   }
