@@ -20,7 +20,7 @@ class RunScopeSuite extends AnyFunSuite {
     assert(new PerOperator[Int].of(info(run))(5) == 5)
     assert(numbers.ofRun(run) == Seq(3, 1))
     RunScope.ended(run)
-    assert(numbers.ofRun(run).isEmpty)
+    assert(numbers.ofRun(run).isEmpty && RunScope.find(run).isEmpty)
     assert(numbers.of(info(run))(6) == 6)
     assert(numbers.of(info(other))(7) == 4)
   }

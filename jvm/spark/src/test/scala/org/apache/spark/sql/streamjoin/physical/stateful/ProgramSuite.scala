@@ -4,6 +4,7 @@ import java.util.UUID
 import java.util.concurrent.atomic.AtomicInteger
 
 import org.apache.spark.sql.execution.streaming.operators.stateful.StatefulOperatorStateInfo
+import org.apache.spark.sql.streamjoin.run.RunScope
 import org.apache.spark.sql.test.SharedSparkSession
 import org.apache.spark.{SparkException, SparkFunSuite}
 
@@ -54,6 +55,16 @@ class ProgramSuite extends SparkFunSuite with SharedSparkSession {
     val first = batch(run, "a")
     intercept[SparkException](batch(run, "a", fails = true))
     assert(batch(run, "a") != first)
+  }
+
+  test("a task that ends after its run keeps nothing of the run") {
+    val run = UUID.randomUUID
+    val program = HandedProgram.of(info(run), spark.sparkContext, Word("a"))
+    spark.sparkContext.parallelize(Seq(1), 1).foreach { _ =>
+      program.forTask()
+      RunScope.ended(run)
+    }
+    assert(RunScope.find(run).isEmpty)
   }
 
   test("what is idle has forgotten the rows of its task") {
