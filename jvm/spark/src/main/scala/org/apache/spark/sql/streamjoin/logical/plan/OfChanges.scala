@@ -1,6 +1,8 @@
 package org.apache.spark.sql.streamjoin.logical.plan
 
-import org.apache.spark.sql.catalyst.expressions.{AttributeSet, Expression}
+import scala.annotation.tailrec
+
+import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, AttributeSet, Cast, Expression}
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project, UnaryNode, Union}
 
 /**
@@ -39,5 +41,18 @@ private[streamjoin] object OfChanges {
       OfChanges(all(_.passed), all(_.computed))
     case u: UnaryNode => in(u.child)
     case _            => none
+  }
+}
+
+/** A column of a projection that passes an input column through, possibly renamed. */
+private[streamjoin] object PassedColumn {
+
+  /** The input column. It ignores a cast to the same type, as views contain it. */
+  @tailrec
+  def of(e: Expression): Option[Attribute] = e match {
+    case a: Attribute                              => Some(a)
+    case Alias(child, _)                           => of(child)
+    case c: Cast if c.child.dataType == c.dataType => of(c.child)
+    case _                                         => None
   }
 }

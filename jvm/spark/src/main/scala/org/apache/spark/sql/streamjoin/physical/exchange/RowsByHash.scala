@@ -141,3 +141,10 @@ private[exchange] object RowsByHash {
   /** Ascending by the signed hash. */
   private def partOf(hash: Long): Int = ((hash ^ Long.MinValue) >>> (64 - PartBits)).toInt
 }
+
+/** Rows with the hash by which they are sorted, so that a reader need not compute it again. */
+private[physical] trait HashedRows extends Iterator[InternalRow] {
+
+  /** The hash of the last row. */
+  def hash: Long
+}

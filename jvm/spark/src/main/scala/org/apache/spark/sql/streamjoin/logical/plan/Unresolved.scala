@@ -1,0 +1,63 @@
+package org.apache.spark.sql.streamjoin.logical.plan
+
+import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression}
+import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, UnaryNode}
+
+/**
+ * A join that will have output columns that no input has. It keeps all nodes above unresolved until
+ * the join has them, since a `*` there would miss them.
+ *
+ * @param child a join of Spark's, and the node that Spark puts on a join by column names
+ */
+case class UnresolvedStreamJoin(child: LogicalPlan) extends UnaryNode {
+
+  override lazy val resolved: Boolean = false
+
+  override def output: Seq[Attribute] = child.output
+
+  override protected def withNewChildInternal(newChild: LogicalPlan): UnresolvedStreamJoin =
+    copy(child = newChild)
+}
+
+/**
+ * A call of `FROM_CHANGELOG(TABLE(child), ...)` or a similar function with unresolved input.
+ *
+ * @param function the name, in lower case
+ * @param columns for arguments that are columns, their column names
+ * @param names the names of the other arguments, in the order of `values`
+ */
+case class UnresolvedChangelog(
+    function: String,
+    columns: Map[String, Seq[String]],
+    names: Seq[String],
+    values: Seq[Expression],
+    child: LogicalPlan
+) extends UnaryNode {
+
+  def value(name: String): Option[Expression] = names.zip(values).toMap.get(name)
+
+  override lazy val resolved: Boolean = false
+
+  override def output: Seq[Attribute] = child.output
+
+  override protected def withNewChildInternal(newChild: LogicalPlan): UnresolvedChangelog =
+    copy(child = newChild)
+}
+
+/** A call of `IMPOSE_ORDER(TABLE(child), DESCRIPTOR(column), lag)` with unresolved input. */
+case class UnresolvedImposeOrder(
+    column: Seq[String],
+    lag: Expression,
+    idleTimeout: Option[Expression],
+    maxAhead: Option[Expression],
+    ahead: Option[Expression],
+    child: LogicalPlan
+) extends UnaryNode {
+
+  override lazy val resolved: Boolean = false
+
+  override def output: Seq[Attribute] = child.output
+
+  override protected def withNewChildInternal(newChild: LogicalPlan): UnresolvedImposeOrder =
+    copy(child = newChild)
+}
