@@ -26,7 +26,7 @@ import org.apache.spark.sql.{SparkSessionExtensions, SparkSessionExtensionsProvi
  *    - `ExplainStream`: `EXPLAIN SELECT ...` of a stream prints the same as `df.explain()`.
  *    - `ResolvePendingPath`: buffered rows are read as
  *      ``FROM `streamjoin-pending`.`/checkpoint` ``.
- *    - `ResolveChangelogJoin`, `InlineOrderedCTE`, `PlaceWindows`, `ResolveStreamJoin`,
+ *    - `ResolveChangelogJoin.SecondStep`, `InlineOrderedCTE`, `PlaceWindows`, `ResolveStreamJoin`,
  *      `ResolveStreamOrder`, `Changelogs.BeforeMode` run here as well, for plans that are resolved
  *      already: Spark checks for unsupported operations as soon as a query is resolved.
  *  - Resolution.

@@ -114,7 +114,7 @@ object ExtensionPoints {
     extensions.injectCheckRule(session => plan => checks(session).foreach(_(plan)))
     extensions.injectCheckRule(_ => new WarnAtAnalysis)
     // Spark checks for unsupported stream-stream joins as soon as a query is resolved
-    extensions.injectHintResolutionRule(_ => ResolveChangelogJoin)
+    extensions.injectHintResolutionRule(_ => ResolveChangelogJoin.SecondStep)
     extensions.injectHintResolutionRule(_ => InlineOrderedCTE)
     extensions.injectHintResolutionRule(_ => PlaceWindows)
     extensions.injectHintResolutionRule(_ => ResolveStreamJoin)

@@ -22,25 +22,36 @@ import org.apache.spark.sql.streamjoin.logical.plan.{
   StreamJoinHint
 }
 import org.apache.spark.sql.streamjoin.logical.resolve.changelog.ChangelogBuilder
+import org.apache.spark.sql.streamjoin.spark.DataFrameJoins
 
 /**
  * Analyzer rule that builds the changelog join, if an input of a join is a changelog. Spark has put
  * a projection above the join by then, for `*` or USING, with the row kinds of the inputs. The row
  * kind of the result replaces them.
  *
- * The rule does not build a join at the top of a plan. Spark's DataFrame operations resolve a join
- * separately first, and expect one of Spark's own.
+ * Some of Spark's DataFrame operations resolve a join separately first, and expect one of Spark's
+ * own: see [[ResolveStreamJoin.isExpected]]. The rule builds such a join in their second step, or
+ * when the query has another node above it.
  */
 private[streamjoin] object ResolveChangelogJoin extends Rule[LogicalPlan] with PredicateHelper {
 
-  override def apply(plan: LogicalPlan): LogicalPlan =
+  override def apply(plan: LogicalPlan): LogicalPlan = pending(plan) {
+    case j: Join if ResolveStreamJoin.isExpected(j) => j.mapChildren(made)
+    case other                                      => made(other)
+  }
+
+  /** The rule before Spark resolves anything: a join that is resolved already is in its second step. */
+  object SecondStep extends Rule[LogicalPlan] {
+    override def apply(plan: LogicalPlan): LogicalPlan = pending(plan) {
+      case j: Join if ResolveStreamJoin.isByNames(j) || DataFrameJoins.castToJoin =>
+        j.mapChildren(made)
+      case other => made(other)
+    }
+  }
+
+  private def pending(plan: LogicalPlan)(build: LogicalPlan => LogicalPlan): LogicalPlan =
     AnalysisHelper.allowInvokingTransformsInAnalyzer {
-      if (!plan.exists(isPending)) plan
-      else
-        plan match {
-          case j: Join => j.mapChildren(made)
-          case other   => made(other)
-        }
+      if (plan.exists(isPending)) build(plan) else plan
     }
 
   /** The plan with all its changelog joins built. */

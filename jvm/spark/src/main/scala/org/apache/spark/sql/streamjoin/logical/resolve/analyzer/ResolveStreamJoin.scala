@@ -1,7 +1,7 @@
 package org.apache.spark.sql.streamjoin.logical.resolve.analyzer
 
 import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, AttributeSet}
-import org.apache.spark.sql.catalyst.plans.InnerLike
+import org.apache.spark.sql.catalyst.plans.{Cross, InnerLike}
 import org.apache.spark.sql.catalyst.plans.logical.{AnalysisHelper, Join, LogicalPlan, Project}
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.trees.CurrentOrigin
@@ -110,6 +110,13 @@ object ResolveStreamJoin extends Rule[LogicalPlan] {
   private[logical] def isAwaited(j: Join): Boolean =
     j.resolved && isOurs(j) && (isSelfJoin(j) || DataFrameJoins.castToJoin) ||
       BuiltinJoin.unapply(j).nonEmpty
+
+  /** Whether a DataFrame operation that resolves this join separately expects Spark's own node. */
+  private[analyzer] def isExpected(j: Join): Boolean =
+    isByNames(j) || j.condition.nonEmpty && (isSelfJoin(j) || DataFrameJoins.castToJoin)
+
+  /** Whether a join may be the first step of a join by column names, which adds its condition later. */
+  private[analyzer] def isByNames(j: Join): Boolean = j.condition.isEmpty && j.joinType != Cross
 
   /** [[ResolveChangelogJoin]] builds changelog joins before this rule. */
   private def isOurs(j: Join): Boolean = JoinKind.required(j).exists(_ != JoinKind.Changelog)

@@ -1,8 +1,11 @@
 package org.apache.spark.sql.streamjoin.logical.resolve.changelog
 
+import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.catalyst.plans.logical.Join
+import org.apache.spark.sql.functions.expr
 import org.apache.spark.sql.streamjoin.AnalysisSession
 import org.apache.spark.sql.streamjoin.logical.plan.ChangelogJoin
+import org.apache.spark.sql.streamjoin.spark.DataFrameJoins
 
 /** Joins of changelogs by column names have the columns that Spark's have. */
 class ChangelogColumnNamesSuite extends AnalysisSession {
@@ -56,6 +59,29 @@ class ChangelogColumnNamesSuite extends AnalysisSession {
       assert(refused.getCondition == "STREAM_JOIN.UNSUPPORTED_CHANGELOG")
       assert(refused.getMessage.contains("Write _change_type by its name alone"))
     }
+  }
+
+  /** On Spark 4.0 only once an operator is on the join: see [[DataFrameJoins]]. */
+  private def columnsOf(join: DataFrame): Seq[String] =
+    (if (DataFrameJoins.castToJoin) join.select("*") else join).columns.toSeq
+
+  test("DataFrame.join with nothing on it has the columns of the result") {
+    val (a, b) = (session.table("a").as("a"), session.table("b").as("b"))
+    val both = Seq("id", "k", "x", "id", "k", "y") ++ Changes
+    val twice = Seq("id", "k", "x", "id", "k", "x") ++ Changes
+    assert(columnsOf(a.join(b, expr("a.id = b.k"))) == both)
+    // of another source, so that Spark renews no columns
+    val other = stream("value AS id", "value AS k", "value AS y", "'insert' AS op")
+    val c = other.hint("from_changelog", "op=op").as("c")
+    assert(columnsOf(a.join(c, expr("a.id = c.k"), "left")) == both)
+    assert(columnsOf(a.join(c, a("id") === c("k"), "full")) == both)
+    assert(columnsOf(a.join(c, a("id") === c("k"), "left_semi")) == both.take(3) ++ Changes)
+    assert(columnsOf(a.join(b, Seq("id"))) == Seq("id", "k", "x", "k", "y") ++ Changes)
+    assert(columnsOf(a.crossJoin(b)) == both)
+    assert(columnsOf(a.join(a.as("d"), expr("a.id = d.k"))) == twice)
+    assert(columnsOf(a.join(a, a("id") === a("id"))) == twice)
+    val three = a.join(b, expr("a.id = b.k")).join(c, expr("a.id = c.k"))
+    assert(columnsOf(three) == both.take(6) ++ both.drop(3))
   }
 
   test("names for all columns of a query are those of the result") {
