@@ -108,8 +108,13 @@ private[streamjoin] object StreamJoinErrors {
       "instead" -> instead
     )
 
-  def calendarInterval(origin: Origin, expression: String): StreamJoinAnalysisException =
-    analysis("CALENDAR_INTERVAL", origin, "expression" -> expression)
+  /** @param effect what follows for the expression, as `does not bound ...` */
+  def calendarInterval(
+      origin: Origin,
+      expression: String,
+      effect: String
+  ): StreamJoinAnalysisException =
+    analysis("CALENDAR_INTERVAL", origin, "expression" -> expression, "effect" -> effect)
 
   def staticInput(origin: Origin, side: String, columns: Seq[String]): StreamJoinAnalysisException =
     analysis("STATIC_INPUT", origin, "side" -> side, "columns" -> columns.mkString(", "))

@@ -202,6 +202,24 @@ class SqlFormsSuite extends AnalysisSession {
       )
   }
 
+  test("why a distance of months is refused says what it is for") {
+    streams
+    for (
+      (arguments, effect) <- Seq(
+        "INTERVAL '1' MONTH" -> "so it does not bound how long a row is kept.",
+        "'0 seconds', idle_timeout => '1 month'" -> "so it does not tell when the input is idle.",
+        "'0 seconds', max_ahead => '1 year'" ->
+          "so it does not bound how far ahead of the clock a time may be."
+      )
+    ) {
+      val e = refusal(
+        analyzed(s"SELECT * FROM IMPOSE_ORDER(TABLE(raw_o), DESCRIPTOR(t), $arguments)")
+      )
+      assert(e.getCondition == "STREAM_JOIN.CALENDAR_INTERVAL")
+      assert(e.getMessage.contains(effect))
+    }
+  }
+
   for (name <- Seq("event_time", "rowtime"))
     test(s"ROWTIME of a column that was called $name below") {
       streams

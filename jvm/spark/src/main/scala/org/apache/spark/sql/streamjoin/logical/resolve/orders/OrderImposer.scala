@@ -57,10 +57,13 @@ private[streamjoin] object OrderImposer {
       )
     val units = new Distances("lag", attribute, origin).inUnits(lag)
     val idle = options.idleTimeout.map { timeout =>
-      Math.floorDiv(
-        new Distances("idle_timeout", attribute, origin).span(timeout),
-        MICROS_PER_MILLIS
+      val distances = new Distances(
+        "idle_timeout",
+        attribute,
+        origin,
+        calendar = "does not tell when the input is idle"
       )
+      Math.floorDiv(distances.span(timeout), MICROS_PER_MILLIS)
     }
     val ahead = maxAhead(attribute, unit, options, origin)
     val below = sparkWatermark(child, attribute, units)
@@ -101,7 +104,12 @@ private[streamjoin] object OrderImposer {
       )
     }
     options.maxAhead.map { limit =>
-      val distances = new Distances("max_ahead", column, origin)
+      val distances = new Distances(
+        "max_ahead",
+        column,
+        origin,
+        calendar = "does not bound how far ahead of the clock a time may be"
+      )
       if (unit == TimeUnit.Number) {
         throw distances.refusal(
           limit.text,

@@ -5,7 +5,7 @@ import org.apache.spark.sql.streamjoin.ColumnNames
 import org.apache.spark.sql.streamjoin.conditions.{RejectedBound, TimeUnit}
 import org.apache.spark.sql.streamjoin.errors.{StreamJoinAnalysisException, StreamJoinErrors}
 import org.apache.spark.sql.streamjoin.logical.plan.StreamJoin
-import org.apache.spark.sql.streamjoin.logical.resolve.shared.Refusal
+import org.apache.spark.sql.streamjoin.logical.resolve.shared.{Distances, Refusal}
 
 import io.streamjoin.model.{JoinType, Side}
 
@@ -30,7 +30,7 @@ private[streamjoin] object UnboundedJoin {
     def instead(lead: String, end: String = "") =
       missing.fold(sameType(join))(some => s"$lead, for example $some$end")
     val calendar = because(RejectedBound.CalendarInterval).map(c =>
-      StreamJoinErrors.calendarInterval(join.origin, ColumnNames.sql(c))
+      StreamJoinErrors.calendarInterval(join.origin, ColumnNames.sql(c), Distances.Unbounded)
     )
     def disjunctive = because(RejectedBound.InsideOr).map(
       StreamJoinErrors.disjunctiveBound(

@@ -87,12 +87,14 @@ private[streamjoin] object Distance {
  *
  * @param parameter the name of the parameter for errors
  * @param example an interval in the syntax of the parameter
+ * @param calendar the effect of an interval of months or years, which has no constant length
  */
 private[streamjoin] final class Distances(
     parameter: String,
     column: Attribute,
     origin: Origin,
-    example: String = "'1 minute'"
+    example: String = "'1 minute'",
+    calendar: String = Distances.Unbounded
 ) {
   import Distance._
 
@@ -123,7 +125,8 @@ private[streamjoin] final class Distances(
     case Unreadable(text, reason, meant) =>
       throw refusal(text, reason, meant.fold(interval)(m => s"$interval; here perhaps $m"))
     case Interval(i, text) =>
-      if (i.months != 0) throw StreamJoinErrors.calendarInterval(origin, s"the $parameter $text")
+      if (i.months != 0)
+        throw StreamJoinErrors.calendarInterval(origin, s"the $parameter $text", calendar)
       val micros = Try(IntervalUtils.getDuration(i, MICROSECONDS)).getOrElse {
         val most = Long.MaxValue / MICROS_PER_DAY
         throw refusal(text, "it is out of range", s"an interval of at most $most days")
@@ -147,4 +150,10 @@ private[streamjoin] final class Distances(
     else throw StreamJoinErrors.negativeLag(origin, parameter, distance.text, column.name)
 
   private def interval = s"an interval such as $example"
+}
+
+private[resolve] object Distances {
+
+  /** What a bound of months does not do. */
+  val Unbounded = "does not bound how long a row is kept"
 }
