@@ -10,7 +10,7 @@ import org.apache.spark.sql.streamjoin.errors.{StreamJoinAnalysisException, Stre
  * Recognizes syntax of other SQL dialects, and refuses it with the equivalent in Spark SQL. For
  * example, `JOIN d WITHIN 1 HOUR` is ksqlDB's syntax; here a condition compares the event times.
  *
- * Sources: the SQL references of Flink, ksqlDB, RisingWave and Snowflake.
+ * Sources: the SQL references of Flink, ksqlDB, MySQL, RisingWave and Snowflake.
  */
 private[sql] object ForeignWords {
 
@@ -46,7 +46,29 @@ private[sql] object ForeignWords {
       yield words.refused(i, i + p.length - 1) {
         StreamJoinErrors.otherDialect(_, p.words, p.system, p.instead)
       }).nextOption()
-    asOfJoin.orElse(temporal).orElse(phrase).getOrElse(refused)
+    asOfJoin.orElse(temporal).orElse(phrase).orElse(interval(near, words)).getOrElse(refused)
+  }
+
+  /** `INTERVAL o.seconds SECOND`, or `10 MINUTES` where Spark stops at the unit. */
+  private def interval(near: String, words: Words): Option[ParseException] = {
+    def of(from: Int, to: Int)(what: String, system: String, instead: String) =
+      words.refused(from, to)(StreamJoinErrors.otherDialect(_, what, system, instead))
+    def ofColumn = for (i <- words.find(words.columnUnit(_).nonEmpty); unit <- words.columnUnit(i))
+      yield of(i, unit)(
+        "INTERVAL with an expression",
+        "MySQL",
+        s"${words.between(i + 1, unit)} * INTERVAL '1' ${words(unit)}"
+      )
+    def bare = words.find(i => words.isBareInterval(i) && near == s"'${words(i + 1)}'").map { i =>
+      val amount = words.between(i, i + 1)
+      val quoted = if (words.isNumber(i)) s"'$amount'" else amount
+      of(i, i + 1)(
+        "an interval without the word INTERVAL",
+        "ksqlDB",
+        s"INTERVAL $quoted ${words(i + 1)}"
+      )
+    }
+    ofColumn.orElse(bare)
   }
 
   /** What to write instead of a group window or a windowing table function. Source: Flink SQL. */
@@ -114,6 +136,16 @@ private[sql] object ForeignWords {
     )
   )
 
+  private val Units =
+    Set("YEAR", "MONTH", "WEEK", "DAY", "HOUR", "MINUTE", "SECOND", "MILLISECOND", "MICROSECOND")
+      .flatMap(unit => Seq(unit, s"${unit}S"))
+
+  private val NumberKinds = Set("INTEGER_VALUE", "DECIMAL_VALUE")
+
+  private val StringKinds = Set("STRING_LITERAL", "DOUBLEQUOTED_STRING")
+
+  private val NameKinds = Set("IDENTIFIER", "BACKQUOTED_IDENTIFIER")
+
   /** Words of a text by index. Indexes outside the text yield empty words. */
   private final class Words(text: String, tokens: IndexedSeq[SqlToken]) {
     def apply(i: Int): String =
@@ -135,6 +167,29 @@ private[sql] object ForeignWords {
       Seq("FOR", "SYSTEM_TIME", "AS", "OF").zipWithIndex.forall { case (word, n) =>
         at(i + n, word)
       }
+
+    /** The index of the unit in `INTERVAL o.seconds SECOND` and `INTERVAL (o.seconds) SECOND`. */
+    def columnUnit(i: Int): Option[Int] =
+      if (!at(i, "INTERVAL")) None
+      else {
+        val last =
+          if (at(i + 1, "(")) SqlToken.closing(tokens, i + 1)
+          else Iterator.iterate(i + 1)(_ + 2).dropWhile(n => isName(n) && at(n + 1, ".")).next()
+        Option.when((at(last, ")") || isName(last)) && Units(apply(last + 1)))(last + 1)
+      }
+
+    /** Whether `10 MINUTES` starts here, and is not part of `INTERVAL 1 HOUR 10 MINUTES`. */
+    def isBareInterval(i: Int): Boolean =
+      (isNumber(i) || StringKinds(kind(i))) && Units(apply(i + 1)) && !at(i - 1, "INTERVAL") &&
+        !Units(apply(i - 1))
+
+    def isNumber(i: Int): Boolean = NumberKinds(kind(i))
+
+    private def isName(i: Int): Boolean = NameKinds(kind(i))
+
+    /** The text from one word until another. */
+    def between(from: Int, until: Int): String =
+      text.substring(tokens(from).start, tokens(until - 1).end)
 
     /** The index of JOIN in `ASOF JOIN` or `ASOF LEFT JOIN`. */
     def asOfEnd(i: Int): Int = if (at(i + 1, "LEFT")) i + 2 else i + 1

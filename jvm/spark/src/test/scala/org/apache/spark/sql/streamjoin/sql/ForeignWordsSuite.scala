@@ -85,6 +85,45 @@ class ForeignWordsSuite extends AnyFunSuite {
     ) assert(refused(text).contains("STREAM_JOIN.OTHER_DIALECT"), text)
   }
 
+  test("intervals of columns, and without the word INTERVAL, are answered with Spark's") {
+    for (
+      (written, instead) <- Seq(
+        "INTERVAL o.n SECOND" -> "o.n * INTERVAL '1' SECOND",
+        "interval `n` hours" -> "`n` * INTERVAL '1' HOURS",
+        "INTERVAL a.o.n MINUTE" -> "a.o.n * INTERVAL '1' MINUTE",
+        "INTERVAL (o.n + 1) MINUTE" -> "(o.n + 1) * INTERVAL '1' MINUTE",
+        "10 MINUTES" -> "INTERVAL '10' MINUTES",
+        "'10' MINUTE" -> "INTERVAL '10' MINUTE"
+      );
+      text <- Seq(
+        s"SELECT * FROM o JOIN d ON o.k = d.k AND d.t <= o.t + $written",
+        s"SELECT * FROM o JOIN d OVER (RANGE $written FOLLOWING) ON o.k = d.k"
+      )
+    ) {
+      val e = intercept[ParseException](parser.parsePlan(text))
+      assert(e.getCondition == "STREAM_JOIN.OTHER_DIALECT", text)
+      assert(e.getMessage.contains(s"Write $instead."), text)
+      assert(e.getMessage.contains(written), text)
+    }
+  }
+
+  test("Spark's intervals, and units that are names, stay") {
+    for (
+      text <- Seq(
+        "SELECT t + INTERVAL 1 HOUR 10 MINUTES FROM o",
+        "SELECT t + INTERVAL -10 MINUTES FROM o",
+        "SELECT 10 minutes, interval second FROM o"
+      )
+    ) assert(refused(text).isEmpty, text)
+    for (
+      text <- Seq(
+        "SELECT 10 minutes FROM o WHERE )",
+        "SELECT t + INTERVAL 1 HOUR 10 MINUTES FROM o WHERE )",
+        "CREATE TABLE x (interval INTERVAL DAY TO SECOND, n INT"
+      )
+    ) assert(refused(text).contains("PARSE_SYNTAX_ERROR"), text)
+  }
+
   test("a syntax error elsewhere, and words that only look alike, stay Spark's") {
     for (
       text <- Seq(
