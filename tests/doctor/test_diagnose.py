@@ -315,6 +315,15 @@ def test_one_lag_that_keeps_all() -> None:
     assert said in str(kept_by(5_000, 5_000))
 
 
+def test_a_lag_is_rounded_up() -> None:
+    """To the two units that people write: a shorter one would not have kept all rows."""
+    said = "41 seconds would have kept 99.9 %, 5 hours 33 minutes all of"
+    assert said in str(kept_by(40_500, 19_940_000))
+    assert "0.5 seconds would have kept 99.9 %, 1 day 3 hours all of" in str(
+        kept_by(500, 86_400_000 + 2 * 3_600_000 + 1)
+    )
+
+
 def test_the_rows_that_the_bounds_keep() -> None:
     """A hundred orders a minute, kept for an hour, the lag of a minute, and ten minutes between."""
     hour, minute = 3_600_000, 60_000

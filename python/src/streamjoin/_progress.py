@@ -159,24 +159,37 @@ def held(rows: int, what: str) -> str:
     return f"1 row of {what} is held" if rows == 1 else f"{rows} rows of {what} are held"
 
 
+_UNITS = (
+    ("year", 31_557_600_000),
+    ("day", 86_400_000),
+    ("hour", 3_600_000),
+    ("minute", 60_000),
+    ("second", 1_000),
+)
+
+
 def shown_span(ms: int) -> str:
     """Format a distance with its two largest units: ``2 days 3 hours``."""
     if ms < 0:
         return f"-{shown_span(-ms)}"
     parts = []
-    for unit, size in (
-        ("year", 31_557_600_000),
-        ("day", 86_400_000),
-        ("hour", 3_600_000),
-        ("minute", 60_000),
-        ("second", 1_000),
-    ):
+    for unit, size in _UNITS:
         count, ms = divmod(ms, size)
         if count:
             parts.append(f"{count} {unit}{'' if count == 1 else 's'}")
     if not parts:
         return f"{ms / 1000:g} seconds"
     return " ".join(parts[:2])
+
+
+def shown_lag(ms: int) -> str:
+    """Write a lag that is at least so long, in the units of `shown_span`."""
+    sizes = [size for _, size in _UNITS]
+    for large, small in zip(sizes, [*sizes[1:], 1_000], strict=True):
+        if ms >= large:
+            whole, rest = divmod(ms, large)
+            return shown_span(whole * large - (-rest // small) * small)
+    return shown_span(ms)
 
 
 class Distance(int):

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from streamjoin._diagnosis.called import SIDES
 from streamjoin._diagnosis.known import JoinKnown, Known
 from streamjoin._diagnosis.subjects import Subject
-from streamjoin._progress import shown_span
+from streamjoin._progress import shown_lag, shown_span
 
 
 @dataclass(frozen=True)
@@ -42,8 +42,8 @@ class LagAdvice:
     is_number: bool = False
 
     def __str__(self) -> str:
-        def said(distance: int) -> str:
-            return str(distance) if self.is_number else shown_span(distance)
+        def said(lag: int) -> str:
+            return str(lag) if self.is_number else shown_lag(lag)
 
         if self.most == self.all:
             kept = f"{said(self.all)} would have kept all of"

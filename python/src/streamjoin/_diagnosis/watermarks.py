@@ -7,7 +7,6 @@ from streamjoin._diagnosis.called import SIDES
 from streamjoin._diagnosis.figures import (
     DAY,
     HOUR,
-    MINUTE,
     brought,
     buffered,
     emitted,
@@ -20,7 +19,7 @@ from streamjoin._diagnosis.figures import (
 from streamjoin._diagnosis.findings import Finding
 from streamjoin._diagnosis.known import JoinKnown, Known
 from streamjoin._diagnosis.subjects import Subject
-from streamjoin._progress import Batch, Distance, shown_span, wait
+from streamjoin._progress import Batch, Distance, shown_lag, shown_span, wait
 
 WAITS_FOR_ROWS = (
     "Rows wait for the watermark of the other input, and that moves with its rows only."
@@ -28,9 +27,6 @@ WAITS_FOR_ROWS = (
 
 # A longer lag is not advised: times that are further apart are wrong, not late.
 _LONGEST_LAG = 365 * DAY
-
-# The unit to which a lag is rounded up, by its length: two units are readable.
-_ROUNDED = ((DAY, HOUR), (HOUR, MINUTE), (MINUTE, 1_000))
 
 
 # ---- ahead of the clock ----
@@ -240,8 +236,7 @@ def _lag(join: JoinKnown, column: str, lag: int) -> str:
     """Format a lag, rounded up."""
     if join.is_number(column):
         return str(lag)
-    size = next((small for large, small in _ROUNDED if lag >= large), 1)
-    return f'"{shown_span(-(-lag // size) * size)}"'
+    return f'"{shown_lag(lag)}"'
 
 
 def late_in_order(s: Subject) -> Finding:
