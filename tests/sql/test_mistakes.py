@@ -115,6 +115,11 @@ MISTAKES: dict[str, tuple[Callable[[Streams], object], str, str]] = {
         "TIME_TYPE_MISMATCH",
         "Write o.ot + INTERVAL '1 hour'",
     ),
+    "a number in quotes": (
+        condition("d.dt BETWEEN o.ot AND o.ot + ' 5'"),
+        "TIME_TYPE_MISMATCH",
+        "Write o.ot + INTERVAL '5' SECOND, or of another unit",
+    ),
     "a span held against a number": (
         condition("d.dt >= o.ot AND d.dt - o.ot < 3600"),
         "TIME_TYPE_MISMATCH",

@@ -81,8 +81,10 @@ private[streamjoin] object TimesAndNumbers extends Rule[LogicalPlan] {
   }
 
   private def distance(e: Expression): Option[String] = e match {
-    case Literal(text, StringType) => Some(s"INTERVAL '$text'")
-    case l: Literal if isNumber(l) => Some(s"INTERVAL '${l.sql}' SECOND, or of another unit")
+    case Literal(text, StringType) if text.toString.trim.toDoubleOption.isEmpty =>
+      Some(s"INTERVAL '$text'")
+    case l: Literal if isNumber(l) || l.dataType == StringType =>
+      Some(s"INTERVAL '${l.toString.trim}' SECOND, or of another unit")
     case number if isNumber(number) =>
       Some(s"make_dt_interval(0, 0, 0, ${sql(number)}) (of seconds)")
     case _ => None

@@ -17,6 +17,11 @@ class TimesAndNumbersSuite extends AnalysisSession {
     assert(message("r.t BETWEEN l.t - 5 AND l.t").contains("INTERVAL '5' SECOND"))
   }
 
+  test("a time plus a string: an interval, or a number that lacks its unit") {
+    assert(message("r.t <= l.t + '1 hour'").contains("Write l.t + INTERVAL '1 hour'."))
+    assert(message("r.t <= l.t + ' 5'").contains("Write l.t + INTERVAL '5' SECOND"))
+  }
+
   test("a time beside a number") {
     assert(message("r.t <= l.k").contains("timestamp_millis(l.k)"))
   }
