@@ -59,6 +59,14 @@ def test_a_page_is_short() -> None:
     assert {page: length for page, length in lengths.items() if length > 250} == {}
 
 
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_code_fits_the_site(page: Path) -> None:
+    """At 1400 pixels a block shows so many characters; beyond them a reader copies half a line."""
+    text = page.read_text(encoding="utf-8")
+    blocks = re.findall(r"^```(?:python|sql)\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    assert [line for block in blocks for line in block.splitlines() if len(line) > 110] == []
+
+
 def first_cells(page: str) -> set[str]:
     """The names in the first column of a page's tables."""
     text = (ROOT / "docs" / page).read_text(encoding="utf-8")
