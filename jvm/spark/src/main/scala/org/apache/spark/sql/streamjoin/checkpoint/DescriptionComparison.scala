@@ -145,6 +145,7 @@ private object DescriptionComparison {
     "format",
     JoinDescription.Aliases,
     StoredSources.Part,
+    StoredSources.Order,
     ExcludedRules.Part
   )
 

@@ -1,6 +1,7 @@
 package org.apache.spark.sql.streamjoin.checkpoint
 
 import org.apache.spark.sql.streamjoin.errors.{StateErrors, StreamJoinRuntimeException}
+import org.apache.spark.sql.streamjoin.logical.plan.InputSource
 import org.json4s._
 import org.json4s.JsonDSL._
 
@@ -16,39 +17,93 @@ private[streamjoin] final case class InputPlace(operator: Long, name: String)
  *
  * The state buffers rows by input. If two inputs differ only in their sources, no other part of the
  * description changes when the query exchanges them.
+ * Spark finds the offsets of a source by its place in the query, so a query with the sources in another
+ * order is refused, too.
  */
 private[streamjoin] object StoredSources {
 
-  /** Name of the part of the description. */
+  /** Part with the identities of the sources of each input, sorted. */
   val Part: String = "origins"
 
+  /** Part with the names and the locations of the sources of each input, in the order of the query. */
+  val Order: String = "sourceOrder"
+
   /** @param sources by the names of the inputs */
-  def part(sources: Seq[(String, Seq[String])]): JObject =
-    Part -> JObject(sources.map { case (input, names) => JField(input, names) }.toList)
+  def parts(sources: Seq[(String, Seq[InputSource])]): JObject = {
+    def byInput(json: Seq[InputSource] => JValue) =
+      JObject(sources.map { case (input, of) => JField(input, json(of)) }.toList)
+    (Part -> byInput(_.flatMap(_.identities).distinct.sorted)) ~
+      (Order -> byInput(of => of.map(s => ("name" -> s.name) ~ ("at" -> s.locations))))
+  }
 
   /**
-   * Refuses a query in which a source has moved from one input to another. A source that the
-   * checkpoint does not contain is accepted. So is a source that a second input reads as well.
+   * Refuses a query in which a source has moved from one input to another, or to another place in the
+   * order by which Spark finds offsets. A source that the checkpoint does not contain is accepted. So
+   * is a source that a second input reads as well.
    *
    * @param location path of the state
    * @param written stored description of each operator
    * @param described description of each operator of the query
+   * @param byName whether Spark finds the offsets of sources by their names
    */
   def requireInPlace(
       location: String,
       written: Map[Long, String],
-      described: Map[Long, String]
+      described: Map[Long, String],
+      byName: Boolean
   ): Unit = {
-    val (before, now) = (sources(written), sources(described))
-    moved(before, now).foreach(m => throw refusal(location, m, before, now))
+    val (before, now) = (inputs(written), inputs(described))
+    // a query in which only one run has names is compared by locations
+    val named = Seq(before, now).forall(_.forall(_.sources.forall(_.name.nonEmpty)))
+    def sets(inputs: Seq[Input]) = inputs.map(i => i.place -> ids(i.sources, named).toSet).toMap
+    moved(sets(before), sets(now)).foreach(m => throw exchange(location, m, before, now))
+    if (!byName) {
+      for (operator <- before.map(_.place.operator).distinct.sorted) {
+        val (was, is) = (ordered(before, operator), ordered(now, operator))
+        shifted(was.map(s => ids(Seq(s), named)), is.map(s => ids(Seq(s), named)))
+          .foreach(s => throw otherOrder(location, operator, s, before, now))
+      }
+    }
   }
 
-  /** Sources by input. Descriptions of earlier versions have none. */
-  private def sources(descriptions: Map[Long, String]): Map[InputPlace, Set[String]] = for {
-    (operator, json) <- descriptions
-    JObject(inputs) <- JoinDescription.fields(json).get(Part).toSeq
-    (input, names) <- inputs
-  } yield InputPlace(operator, input) -> names.children.map(JoinDescription.shown).toSet
+  private def ids(of: Seq[InputSource], named: Boolean): Seq[String] =
+    of.flatMap(s => if (named) s.identities else s.locations)
+
+  /**
+   * An input of a description.
+   *
+   * @param inOrder whether the sources have the order of the query
+   */
+  private final case class Input(place: InputPlace, sources: Seq[InputSource], inOrder: Boolean)
+
+  /** Descriptions of earlier versions have no sources, or no order. */
+  private def inputs(descriptions: Map[Long, String]): Seq[Input] = for {
+    (operator, json) <- descriptions.toSeq.sortBy(_._1)
+    parts = JoinDescription.fields(json)
+    inOrder = parts.contains(Order)
+    JObject(inputs) <- parts.get(Order).orElse(parts.get(Part)).toSeq
+    (input, sources) <- inputs
+  } yield Input(
+    InputPlace(operator, input),
+    sources.children.map(if (inOrder) source else identified),
+    inOrder
+  )
+
+  private def source(json: JValue): InputSource = InputSource(
+    Option(json \ "name").collect { case JString(name) => name },
+    (json \ "at").children.map(JoinDescription.shown)
+  )
+
+  private def identified(json: JValue): InputSource = JoinDescription.shown(json) match {
+    case s"source $name" => InputSource(Some(name), Nil)
+    case location        => InputSource(None, Seq(location))
+  }
+
+  /** The sources of an operator in the order of the query; none where it is not known of an input. */
+  private def ordered(inputs: Seq[Input], operator: Long): Seq[InputSource] = {
+    val own = inputs.filter(_.place.operator == operator)
+    if (own.forall(i => i.inOrder && i.sources.nonEmpty)) own.flatMap(_.sources) else Nil
+  }
 
   /** A source that has moved from one input to another. */
   private[checkpoint] final case class Moved(source: String, from: InputPlace, to: InputPlace)
@@ -68,30 +123,74 @@ private[streamjoin] object StoredSources {
     found.headOption
   }
 
-  private def refusal(
+  /** A source with another place in the order, counted from 0. */
+  private[checkpoint] final case class Shifted(source: String, from: Int, to: Int)
+
+  /** @param before the identities of each source in order; likewise `now` */
+  private[checkpoint] def shifted(
+      before: Seq[Seq[String]],
+      now: Seq[Seq[String]]
+  ): Option[Shifted] = {
+    def places(of: Seq[Seq[String]], id: String) = of.indices.filter(of(_).contains(id))
+    val found = for {
+      id <- before.flatten.distinct
+      (was, is) = (places(before, id), places(now, id))
+      from <- was.diff(is).headOption
+      to <- is.diff(was).headOption
+    } yield Shifted(id, from, to)
+    found.headOption
+  }
+
+  private def exchange(
       location: String,
       m: Moved,
-      before: Map[InputPlace, Set[String]],
-      now: Map[InputPlace, Set[String]]
+      before: Seq[Input],
+      now: Seq[Input]
   ): StreamJoinRuntimeException = {
     val one = m.from.operator == m.to.operator
     def called(p: InputPlace) =
       if (one) s"the ${p.name} input" else s"the ${p.name} input of operator ${p.operator}"
     val concerned =
-      if (one) before.keys.filter(_.operator == m.from.operator).toSeq.sortBy(_.name)
+      if (one) before.map(_.place).filter(_.operator == m.from.operator)
       else Seq(m.from, m.to)
-    def shown(sources: Map[InputPlace, Set[String]]) = concerned.map { p =>
-      s"${called(p)} from ${sources.getOrElse(p, Set.empty).toSeq.sorted.mkString(", ")}"
-    }.mkString("; ")
     StateErrors.incompatibleCheckpoint(
       location,
       s"its inputs were exchanged: ${m.source} was read by ${called(m.from)} and is now read by " +
         called(m.to),
-      shown(before),
-      shown(now),
+      shown(before, concerned, called),
+      shown(now, concerned, called),
       instead = Instead
     )
   }
+
+  private def otherOrder(
+      location: String,
+      operator: Long,
+      s: Shifted,
+      before: Seq[Input],
+      now: Seq[Input]
+  ): StreamJoinRuntimeException = {
+    val concerned = before.map(_.place).filter(_.operator == operator)
+    def called(p: InputPlace) = if (concerned.length == 1) "the input" else s"the ${p.name} input"
+    StateErrors.incompatibleCheckpoint(
+      location,
+      "its sources are in another order, by which Spark finds their offsets: " +
+        s"${s.source} was number ${s.from + 1} and is now number ${s.to + 1}",
+      shown(before, concerned, called),
+      shown(now, concerned, called),
+      instead =
+        "Restore the order of the sources, or start the query with a new checkpoint location"
+    )
+  }
+
+  private def shown(
+      inputs: Seq[Input],
+      concerned: Seq[InputPlace],
+      called: InputPlace => String
+  ): String = concerned.map { place =>
+    val sources = inputs.filter(_.place == place).flatMap(_.sources)
+    s"${called(place)} from ${sources.map(_.identities.mkString(", ")).mkString(", ")}"
+  }.mkString("; ")
 
   private val Instead =
     "Restore the inputs as they were, or start the query with a new checkpoint location. If only " +

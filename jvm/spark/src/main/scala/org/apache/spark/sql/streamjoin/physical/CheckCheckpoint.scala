@@ -17,6 +17,7 @@ import org.apache.spark.sql.{classic, SparkSession}
 import org.apache.spark.sql.streamjoin.spark.{
   CheckpointFileManager,
   CheckpointFiles,
+  NamedSources,
   OffsetSeqLog,
   OffsetSeqMetadata,
   OperatorStateMetadataV2,
@@ -75,7 +76,8 @@ private[streamjoin] final class CheckCheckpoint(session: SparkSession)
         StoredSources.requireInPlace(
           folder(w, DIR_NAME_STATE).toString,
           written.toMap,
-          operators.map(o => o.getStateInfo.operatorId -> o.described).toMap
+          operators.map(o => o.getStateInfo.operatorId -> o.described).toMap,
+          NamedSources.findOffsets(log, batch)
         )
       }
     }

@@ -4,8 +4,9 @@ import scala.util.Random
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import org.apache.spark.sql.streamjoin.checkpoint.StoredSources.Moved
+import org.apache.spark.sql.streamjoin.checkpoint.StoredSources.{Moved, Shifted}
 import org.apache.spark.sql.streamjoin.errors.StreamJoinRuntimeException
+import org.apache.spark.sql.streamjoin.logical.plan.InputSource
 
 /** Which changes of the sources of inputs exchange them. */
 class StoredSourcesSuite extends AnyFunSuite {
@@ -88,24 +89,101 @@ class StoredSourcesSuite extends AnyFunSuite {
     assert(refused > 500)
   }
 
-  private def described(l: String, r: String): Map[Long, String] = Map(
-    0L -> JoinDescription.and(
-      """{"format":"segments"}""",
-      StoredSources.part(Seq("left" -> Seq(l), "right" -> Seq(r)))
-    )
-  )
+  test("a source is at another place if it leaves one for another") {
+    def shifted(before: String, now: String) = {
+      def each(sources: String) = sources.split(' ').toSeq.map(_.split(',').toSeq)
+      StoredSources.shifted(each(before), each(now))
+    }
+    assert(shifted("a b c", "b a c").contains(Shifted("a", 0, 1)))
+    assert(shifted("a b", "x a").contains(Shifted("a", 0, 1)))
+    assert(shifted("a x b", "a b").contains(Shifted("b", 2, 1)))
+    assert(shifted("a a b", "a b a").contains(Shifted("a", 1, 2)))
+    assert(shifted("t,u v", "t u,v").contains(Shifted("u", 0, 1)))
+    for (now <- Seq("a b", "a c", "a b c", "a", "x y", "a b,c", "b,a b"))
+      assert(shifted("a b", now).isEmpty, now)
+    assert(shifted("a,b c", "b,a c").isEmpty)
+    assert(shifted("a a b", "a a b").isEmpty)
+  }
+
+  /** A query of one join; a source is written `location` or `name@location`. */
+  private def described(l: String, r: String): Map[Long, String] = {
+    def sources(all: String) = all.split(';').toSeq.map {
+      case s"$name@$location" => InputSource(Some(name), Seq(location))
+      case location           => InputSource(None, Seq(location))
+    }
+    val parts = StoredSources.parts(Seq("left" -> sources(l), "right" -> sources(r)))
+    Map(0L -> JoinDescription.and("""{"format":"segments"}""", parts))
+  }
+
+  private type Described = Map[Long, String]
+
+  private def accepted(before: Described, now: Described, byName: Boolean = false): Unit =
+    StoredSources.requireInPlace("/c/state", before, now, byName)
+
+  private def refused(
+      before: Described,
+      now: Described,
+      byName: Boolean = false
+  ): StreamJoinRuntimeException =
+    intercept[StreamJoinRuntimeException](accepted(before, now, byName))
+
+  private def withoutOrder(described: Described): Described =
+    described.map { case (o, json) => o -> json.replaceAll(""","sourceOrder":.*""", "}") }
+
+  test("sources in another order are refused, if Spark finds offsets by it") {
+    val before = described("json /a;json /b", "json /c")
+    val now = described("json /b;json /a", "json /c")
+    val e = refused(before, now)
+    assert(e.getCondition == "STREAM_JOIN.INCOMPATIBLE_CHECKPOINT")
+    for (
+      part <- Seq(
+        "its sources are in another order, by which Spark finds their offsets: " +
+          "json /a was number 1 and is now number 2",
+        "Found: the left input from json /a, json /b; the right input from json /c.",
+        "Expected: the left input from json /b, json /a; the right input from json /c.",
+        "Restore the order of the sources"
+      )
+    ) assert(e.getMessage.contains(part))
+    accepted(before, before)
+    accepted(before, described("json /a;json /x", "json /y"))
+    accepted(before, described("json /a;json /b", "json /c;json /d"))
+    refused(before, described("json /a", "json /c"))
+    refused(before, described("json /x;json /a;json /b", "json /c"))
+  }
+
+  test("named sources are found by name or by order, as the checkpoint says") {
+    val before = described("x@json /a;y@json /b", "z@json /c")
+    val now = described("y@json /b;x@json /a", "z@json /c")
+    accepted(before, now, byName = true)
+    assert(refused(before, now).getMessage.contains("source x was number 1 and is now number 2"))
+    accepted(before, described("x@json /b;y@json /a", "z@json /d"))
+    refused(before, described("z@json /a;y@json /b", "x@json /c"), byName = true)
+  }
+
+  test("sources are compared by location if only one run has names") {
+    val before = described("json /a;json /b", "json /c")
+    accepted(before, described("x@json /a;y@json /b", "z@json /c"))
+    refused(before, described("x@json /b;y@json /a", "z@json /c"))
+    for (old <- Seq(before, withoutOrder(before)))
+      assert(refused(old, described("x@json /c;y@json /b", "z@json /a")).getMessage.contains(
+        "its inputs were exchanged"
+      ))
+  }
+
+  test("a description without their order goes on in any") {
+    val before = withoutOrder(described("json /a;json /b", "json /c"))
+    assert(before(0).endsWith(""""origins":{"left":["json /a","json /b"],"right":["json /c"]}}"""))
+    accepted(before, described("json /b;json /a", "json /c"))
+    accepted(withoutOrder(described("x@json /a", "z@json /c")), described("x@json /b", "z@json /d"))
+    refused(withoutOrder(described("x@json /a", "z@json /c")), described("z@json /a", "x@json /c"))
+  }
 
   test("descriptions carry them, and an exchange is said in words") {
-    assert(described("json /o", "json /d")(0).contains(
-      """"origins":{"left":["json /o"],"right":["json /d"]}"""
+    assert(described("json /o", "x@json /d")(0).contains(
+      """"origins":{"left":["json /o"],"right":["source x"]},""" +
+        """"sourceOrder":{"left":[{"at":["json /o"]}],"right":[{"name":"x","at":["json /d"]}]}"""
     ))
-    val e = intercept[StreamJoinRuntimeException](
-      StoredSources.requireInPlace(
-        "/c/state",
-        described("json /o", "json /d"),
-        described("json /d", "json /o")
-      )
-    )
+    val e = refused(described("json /o", "json /d"), described("json /d", "json /o"))
     assert(e.getCondition == "STREAM_JOIN.INCOMPATIBLE_CHECKPOINT")
     for (
       part <- Seq(
@@ -119,6 +197,6 @@ class StoredSourcesSuite extends AnyFunSuite {
 
   test("a description from before they were noted goes on") {
     val old = Map(0L -> """{"format":"segments","joinType":"INNER"}""")
-    StoredSources.requireInPlace("/c/state", old, described("json /d", "json /o"))
+    accepted(old, described("json /d", "json /o"))
   }
 }

@@ -13,12 +13,12 @@ import org.apache.spark.sql.streamjoin.logical.times.{HasTimeColumns, InputColum
  *
  * @param present the columns that are never NULL
  * @param zoned the parts of the columns that depend on the session time zone
- * @param sources the identities of the sources of its rows, also of those without rows in a batch
+ * @param sources the sources of its rows in their order, also those without rows in a batch
  */
 case class StreamJoinInput(
     present: Set[ExprId],
     zoned: Seq[ZonedPart],
-    sources: Seq[String],
+    sources: Seq[InputSource],
     child: LogicalPlan
 ) extends UnaryNode
     with HasTimeColumns {
@@ -41,7 +41,7 @@ private[streamjoin] object StreamJoinInput {
   def of(
       input: LogicalPlan,
       zoned: Seq[ZonedPart] = Nil,
-      sources: Seq[String] = Nil
+      sources: Seq[InputSource] = Nil
   ): StreamJoinInput = StreamJoinInput(
     input.output.filterNot(_.nullable).map(_.exprId).toSet,
     zoned,
@@ -58,7 +58,7 @@ private[streamjoin] object StreamJoinInput {
    */
   def onTop(input: LogicalPlan): StreamJoinInput = input match {
     case i: StreamJoinInput => i
-    case other              => of(other, sources = in(other).fold(Seq.empty[String])(_.sources))
+    case other => of(other, sources = in(other).fold(Seq.empty[InputSource])(_.sources))
   }
 
   private def in(input: LogicalPlan): Option[StreamJoinInput] = input match {

@@ -24,7 +24,7 @@ import io.streamjoin.watermark.WatermarkPlan
  *   emitted in one batch
  * @param zoned the parts of the time that depend on the session time zone; as in
  *   [[StreamJoinInput]]
- * @param sources the identities of the sources of its rows; as in [[StreamJoinInput]]
+ * @param sources the sources of its rows; as in [[StreamJoinInput]]
  * @param claimed the order as written in the query
  */
 case class StreamOrder(
@@ -34,7 +34,7 @@ case class StreamOrder(
     scope: OrderScope,
     whole: Boolean,
     zoned: Seq[ZonedPart],
-    sources: Seq[String],
+    sources: Seq[InputSource],
     claimed: ClaimedOrder,
     child: LogicalPlan
 ) extends UnaryNode

@@ -6,14 +6,14 @@ import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, ExprCo
 import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeSet, ExprId, SortOrder}
 import org.apache.spark.sql.catalyst.plans.physical.Partitioning
 import org.apache.spark.sql.execution.SparkPlan
-import org.apache.spark.sql.streamjoin.logical.plan.StreamJoinInput
+import org.apache.spark.sql.streamjoin.logical.plan.{InputSource, StreamJoinInput}
 import org.apache.spark.sql.streamjoin.physical.stateful.{FromSources, InLoopBelow}
 
 /**
  * Physical operator at the input of a join that makes the columns nullable which may be NULL in any
  * batch. It passes rows through unchanged.
  */
-case class StreamJoinInputExec(present: Set[ExprId], sources: Seq[String], child: SparkPlan)
+case class StreamJoinInputExec(present: Set[ExprId], sources: Seq[InputSource], child: SparkPlan)
     extends InLoopBelow
     with FromSources {
 

@@ -3,7 +3,12 @@ package org.apache.spark.sql.streamjoin.physical.ordered
 import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, SortOrder}
 import org.apache.spark.sql.streamjoin.ColumnNames
 import org.apache.spark.sql.streamjoin.conditions.TimeUnit
-import org.apache.spark.sql.streamjoin.logical.plan.{OrderScope, StreamOrder, ZonedPart}
+import org.apache.spark.sql.streamjoin.logical.plan.{
+  InputSource,
+  OrderScope,
+  StreamOrder,
+  ZonedPart
+}
 import org.apache.spark.sql.streamjoin.logical.times.BaseColumn
 import org.apache.spark.sql.streamjoin.physical.stateful.WatermarkWords
 
@@ -20,7 +25,7 @@ import io.streamjoin.watermark.WatermarkPlan
  * @param bases the source columns of the watermarks, in the order in which they are stored
  * @param watermark the plan of the watermark of the event time
  * @param zoned the parts of the event time that depend on the session time zone
- * @param sources the identities of the sources of the rows
+ * @param sources the sources of the rows
  * @param summary the order in a few words
  * @param explained the order in `explain`
  */
@@ -32,7 +37,7 @@ private[physical] final case class OrderSpec(
     bases: Seq[BaseColumn],
     watermark: WatermarkPlan,
     zoned: Seq[ZonedPart],
-    sources: Seq[String],
+    sources: Seq[InputSource],
     summary: String,
     explained: Seq[String]
 ) {

@@ -10,7 +10,7 @@ import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.metric.SQLMetric
 import org.apache.spark.sql.streamjoin.checkpoint.StateFormat
 import org.apache.spark.sql.streamjoin.conditions.TimeUnit
-import org.apache.spark.sql.streamjoin.logical.plan.OrderScope
+import org.apache.spark.sql.streamjoin.logical.plan.{InputSource, OrderScope}
 import org.apache.spark.sql.streamjoin.logical.times.BaseColumn
 import org.apache.spark.sql.streamjoin.physical.exchange.{ExchangeInput, StreamExchangeExec}
 import org.apache.spark.sql.streamjoin.physical.stateful._
@@ -102,7 +102,7 @@ class StreamOrderExec(child: SparkPlan, batch: BatchInfo, val spec: OrderSpec)
   override protected def description(format: StateFormat): String =
     DescribedOrder.json(spec, format)
 
-  override protected def sources: Seq[(String, Seq[String])] = Seq("input" -> spec.sources)
+  override protected def sources: Seq[(String, Seq[InputSource])] = Seq("input" -> spec.sources)
 
   override protected def storedRows(side: Side): StructType =
     if (side == OrderOperator.BufferSide) DataTypeUtils.fromAttributes(left.output)

@@ -29,6 +29,7 @@ import org.apache.spark.sql.streamjoin.checkpoint.{
   StateSchemaFiles,
   StoredSources
 }
+import org.apache.spark.sql.streamjoin.logical.plan.InputSource
 import org.apache.spark.sql.types.StructType
 import org.json4s.JsonDSL._
 
@@ -44,8 +45,8 @@ private[physical] trait CheckpointedState extends StateStoreWriter {
   /** The operator as it is written beside its state, in JSON, with the number of its format. */
   protected def description(format: StateFormat): String
 
-  /** The sources of each input, by the name of the input. */
-  protected def sources: Seq[(String, Seq[String])]
+  /** The sources of each input in their order, by the name of the input. */
+  protected def sources: Seq[(String, Seq[InputSource])]
 
   /** The columns of the rows that are kept. */
   protected def storedRows(side: Side): StructType
@@ -96,7 +97,7 @@ private[physical] trait CheckpointedState extends StateStoreWriter {
 
   /** The description that is stored in the operator's metadata, in JSON. */
   private[physical] final def described: String =
-    JoinDescription.and(description(format), StoredSources.part(sources) ~ ExcludedRules.part)
+    JoinDescription.and(description(format), StoredSources.parts(sources) ~ ExcludedRules.part)
 
   override def validateNewMetadata(
       oldMetadata: OperatorStateMetadata,

@@ -10,6 +10,7 @@ import org.apache.spark.sql.catalyst.plans.physical.{
 import org.apache.spark.sql.catalyst.types.DataTypeUtils
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.streaming.StateOperatorProgress
+import org.apache.spark.sql.streamjoin.logical.plan.InputSource
 import org.apache.spark.sql.streamjoin.logical.times.BaseColumn
 import org.apache.spark.sql.types.StructType
 
@@ -52,7 +53,7 @@ private[physical] trait JoinExec extends EventTimeExec {
     super.getProgress()
   }
 
-  final override protected def sources: Seq[(String, Seq[String])] =
+  final override protected def sources: Seq[(String, Seq[InputSource])] =
     Side.both.map(side => side.name -> FromSources.of(input(side)))
 
   override protected def storedRows(side: Side): StructType =

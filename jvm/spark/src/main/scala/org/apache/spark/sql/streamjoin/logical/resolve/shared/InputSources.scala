@@ -7,24 +7,23 @@ import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.streaming.StreamingRelationV2
 import org.apache.spark.sql.catalyst.util.CaseInsensitiveMap
+import org.apache.spark.sql.streamjoin.logical.plan.InputSource
 import org.apache.spark.sql.streamjoin.spark.{NamedSources, StreamingRelation}
 import org.json4s._
 import org.json4s.jackson.JsonMethods.parse
 
 /**
- * Identities of the streaming sources below an input.
+ * The streaming sources below an input, each as often and in the order in which Spark finds it there.
  *
- * A named source (`readStream.name`, Spark's source evolution) is identified by its name. Any other
- * source is identified by its kind and location: path, topic or table. Options that may contain
- * secrets are not read.
+ * Of the options of a source, only its path, topic or table is read. Others may contain secrets.
  */
 private[resolve] object InputSources {
 
-  def of(input: LogicalPlan): Seq[String] =
-    input.collectLeaves().flatMap(named).distinct.sorted
-
-  private def named(leaf: LogicalPlan): Seq[String] =
-    NamedSources.nameOf(leaf).fold(located(leaf))(name => Seq(s"source $name"))
+  def of(input: LogicalPlan): Seq[InputSource] = for {
+    leaf <- input.collectLeaves()
+    locations = located(leaf)
+    if locations.nonEmpty
+  } yield InputSource(NamedSources.nameOf(leaf), locations)
 
   private def located(leaf: LogicalPlan): Seq[String] = leaf match {
     case s: StreamingRelation =>

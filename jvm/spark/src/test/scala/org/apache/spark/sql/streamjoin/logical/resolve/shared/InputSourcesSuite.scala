@@ -9,7 +9,7 @@ import org.apache.spark.sql.catalyst.streaming.{StreamingRelationV2, UserProvide
 import org.apache.spark.sql.catalyst.types.DataTypeUtils
 import org.apache.spark.sql.connector.catalog.{Identifier, Table, TableCapability}
 import org.apache.spark.sql.streamjoin.AnalysisSession
-import org.apache.spark.sql.streamjoin.logical.plan.{StreamJoinInput, StreamOrder}
+import org.apache.spark.sql.streamjoin.logical.plan.{InputSource, StreamJoinInput, StreamOrder}
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.util.CaseInsensitiveStringMap
 
@@ -33,13 +33,15 @@ class InputSourcesSuite extends AnalysisSession {
       None
     )
 
-  private def of(plan: LogicalPlan*): Seq[String] =
+  private def sources(plan: LogicalPlan*): Seq[InputSource] =
     InputSources.of(if (plan.length == 1) plan.head else Union(plan))
+
+  private def of(plan: LogicalPlan*): Seq[String] = sources(plan: _*).flatMap(_.identities)
 
   test("topics, each by itself, and no other option of Kafka") {
     val servers = "kafka.bootstrap.servers" -> "broker:9092"
     val secret = "kafka.sasl.jaas.config" -> "password=secret"
-    assert(of(source("kafka", servers, secret, "subscribe" -> "b, a")) == Seq("kafka a", "kafka b"))
+    assert(of(source("kafka", servers, secret, "subscribe" -> "b, a")) == Seq("kafka b", "kafka a"))
     assert(of(source("kafka", servers, "subscribePattern" -> "a.*")) == Seq("kafka a.*"))
     assert(of(source("kafka", servers, "assign" -> """{"a":[0,1]}""")) == Seq("kafka a List(0, 1)"))
     assert(of(source("kafka", servers, "assign" -> "no json")) == Seq("kafka no json"))
@@ -58,10 +60,16 @@ class InputSourcesSuite extends AnalysisSession {
     assert(of(table) == Seq("table n.t"))
     val named = source("mine", "path" -> "/a").withSourceIdentifyingName(UserProvided("orders"))
     assert(of(named) == Seq("source orders"))
+    assert(sources(named) == Seq(InputSource(Some("orders"), Seq("mine /a"))))
   }
 
-  test("all branches of a union, one that is there twice once") {
-    assert(of(source("a"), source("b"), source("a")) == Seq("a", "b"))
+  test("all branches of a union in their order, one that is there twice also twice") {
+    assert(of(source("b"), source("a"), source("b")) == Seq("b", "a", "b"))
+    val topics = source("kafka", "subscribe" -> "b,a")
+    assert(sources(topics, source("a")).map(_.locations) == Seq(
+      Seq("kafka b", "kafka a"),
+      Seq("a")
+    ))
   }
 
   test("joins and orders keep those of each input") {
@@ -72,8 +80,8 @@ class InputSourcesSuite extends AnalysisSession {
     val on = "o.id = d.id AND d.t BETWEEN o.t AND o.t + INTERVAL '1' MINUTE"
     val both = joined(o, d, on).selectExpr("o.id", "o.t AS t")
     val inputs = planOf(both).collect { case i: StreamJoinInput => i.sources }
-    assert(inputs == folders.map(folder => Seq(s"json $folder")))
+    assert(inputs == folders.map(folder => Seq(InputSource(None, Seq(s"json $folder")))))
     val order = planOf(both.orderBy("t")).collect { case s: StreamOrder => s.sources }
-    assert(order == Seq(folders.map(folder => s"json $folder").sorted))
+    assert(order == Seq(folders.map(folder => InputSource(None, Seq(s"json $folder")))))
   }
 }
