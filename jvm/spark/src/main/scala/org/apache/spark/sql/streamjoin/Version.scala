@@ -17,10 +17,15 @@ object Version {
 
   private val supported: Seq[String] = properties.getProperty("spark").split(',').toSeq
 
+  /** Of Spark 4.0, the release that lacks classes which the jar needs. */
+  private val TooOld = "4.0.0"
+
   /** Why the jar does not run on a version of Spark, if so. */
   def problem(running: String): Option[String] = {
     val minor = running.split('.').take(2).mkString(".")
-    Option.unless(supported.contains(minor))(
+    if (running == TooOld)
+      Some(s"streamjoin $current needs Spark 4.0.1 or later, but this is Spark $running.")
+    else Option.unless(supported.contains(minor))(
       s"This jar of streamjoin $current runs on Spark ${supported.mkString(" and ")}, but this is " +
         s"Spark $running: use the jar that `python -m streamjoin.jar --spark $minor` prints."
     )
