@@ -35,7 +35,7 @@ KILLS ?= 100
 # Two sbt processes in one directory wait for each other's lock at best.
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help demo bench bench-full bench-jars kafka-jars soak throughput quick test test-jvm test-python test-all test-thorough nightly docs release wheel jar lint lint-python format clean
+.PHONY: help test-newest demo bench bench-full bench-jars kafka-jars soak throughput quick test test-jvm test-python test-all test-thorough nightly docs release wheel jar lint lint-python format clean
 
 help:
 	@echo "make demo     run the two example pipelines; the plot goes to artifacts/"
@@ -44,6 +44,7 @@ help:
 	@echo "make quick    an answer in two minutes: style, Scala core, one join of each kind"
 	@echo "make test     before a change: linters, types, Scala tests, wheel, Python tests of every feature"
 	@echo "make test-all make test, and what takes long: all random cases, crashes, faults, Kafka, Delta, soak"
+	@echo "make test-newest  the tests of Spark's versions, on the newest patch of each"
 	@echo "make nightly  what takes hours: CASES=4000 differential cases, CHAINS=2000, CHANGELOGS=2000, KILLS=100, faults on a cluster, a soak of MINUTES=180, two of changelogs; SEED=1"
 	@echo "make docs     the site of the documentation, every link checked, in artifacts/site"
 	@echo "make release  all of a release but the upload; STREAMJOIN_HOME_PAGE and STREAMJOIN_SIGN_WITH say where and by whom"
@@ -105,6 +106,14 @@ test-thorough: $(STAMPS)/jvm-tested $(STAMPS)/installed $(OTHER_MINORS:%=$(STAMP
 	$(SBT) core/test
 	STREAMJOIN_OTHER_SPARKS="$(foreach s,$(OTHER_MINORS),$(s)=$(abspath .venv-spark-$(s))/bin/python)" \
 	  $(PYTEST) -m thorough
+
+# The tests of versions on the newest patch of each minor version, also of the default one.
+test-newest: OTHER_SPARKS := 4.0.* 4.1.* 4.2.* 4.3.*
+test-newest: $(STAMPS)/installed $(STAMPS)/test-jars-staged
+	rm -f $(STAMPS)/spark-*
+	$(MAKE) OTHER_SPARKS="$(OTHER_SPARKS)" $(foreach s,$(basename $(OTHER_SPARKS)),$(STAMPS)/spark-$(s))
+	STREAMJOIN_OTHER_SPARKS="$(foreach s,$(basename $(OTHER_SPARKS)),$(s)=$(abspath .venv-spark-$(s))/bin/python)" \
+	  $(PYTEST) -m thorough tests/packaging/test_spark_versions.py tests/packaging/test_submit.py tests/crash/test_crash.py
 
 # Each part runs whatever became of the one before; what failed is said at the end.
 nightly: MINUTES = 180

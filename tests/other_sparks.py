@@ -10,7 +10,10 @@ import os
 import pyspark
 import pytest
 
-MINORS = ("4.0", "4.1", "4.3")
+_NAMED = dict(
+    entry.split("=", 1) for entry in os.environ.get("STREAMJOIN_OTHER_SPARKS", "").split()
+)
+MINORS = tuple(_NAMED) or ("4.0", "4.1", "4.3")
 
 # Whether the tests run on Spark 4.0, which lacks some of what later versions have.
 ON_SPARK_4_0 = pyspark.__version__.startswith("4.0.")
@@ -18,8 +21,7 @@ ON_SPARK_4_0 = pyspark.__version__.startswith("4.0.")
 
 def python_of(minor: str) -> str:
     """Give the Python that has this version of PySpark; without one, the test is skipped."""
-    named = os.environ.get("STREAMJOIN_OTHER_SPARKS", "").split()
-    found = dict(entry.split("=", 1) for entry in named).get(minor)
+    found = _NAMED.get(minor)
     if found is None:
         pytest.skip(f"STREAMJOIN_OTHER_SPARKS names no Python that has pyspark {minor}")
     return found
