@@ -376,11 +376,6 @@ def test_what_cannot_be_joined_as_of(market: Market, spark: SparkSession) -> Non
     last = "quotes OVER (ROWS 1 PRECEDING) AS q"
     cases: list[tuple[Any, str, str]] = [
         (
-            lambda: trades.streamJoin(quotes, ["sym"], "asof", late="emit"),
-            "UNSUPPORTED_AS_OF",
-            "late rows",
-        ),
-        (
             lambda: trades.streamJoin(quotes, ["sym"], "asof", retention="1 hour"),
             "UNSUPPORTED_AS_OF",
             "how old a match may be",

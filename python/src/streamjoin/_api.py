@@ -149,6 +149,10 @@ def stream_join(
         stored forever. The condition may also set the latest time of a match (``q.t < t.t``;
         default: ``q.t <= t.t``). Its other parts apply to the last row; they do not select an
         earlier one. A row is emitted when both watermarks have passed it.
+
+        If the right input is a changelog with a key, each left row is joined with the version that
+        is valid at its time: from the time of a row to that of the next row or the delete of its
+        key. The equality must contain the key. The output is append-only, without the row kind.
     retention : str, int, datetime.timedelta or None, optional
         How long to buffer rows that the condition does not bound. For times it is an interval
         string (``"1 hour"``) or a timedelta, for numbers an int in their unit; not negative. The
@@ -201,7 +205,8 @@ def stream_join(
         ``{"left": ..., "right": ...}``. The age counts from the event time if the input has an
         imposed order. Otherwise it counts from the last write, by the recorded time of the
         batches. Emitted results stay when a row expires. Default: None, a row is stored until it
-        is deleted, or until a bound and both watermarks evict it.
+        is deleted, or until a bound and both watermarks evict it. In an as-of join with a changelog
+        it is the age, by event time, at which the last version of a key ends.
 
     Returns
     -------

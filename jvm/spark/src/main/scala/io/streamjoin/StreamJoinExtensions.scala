@@ -21,6 +21,7 @@ import org.apache.spark.sql.{SparkSessionExtensions, SparkSessionExtensionsProvi
  *    - `AwaitChangeColumns`: `_change_type` above a changelog join is resolved after the join.
  *    - `ResolveStreamWindow`: windows on relations become plan nodes.
  *    - `ResolveStreamHints`: the hints `stream_join` and `impose_order` become plan nodes.
+ *    - `MarkLastRows` hides the row kind of a changelog that is the right input of an as-of join.
  *    - `AwaitAliases`: new names for all columns of a query are resolved after its joins.
  *    - `HoldHintedJoins`: nodes above a join that adds columns are resolved after the join.
  *    - `ExplainStream`: `EXPLAIN SELECT ...` of a stream prints the same as `df.explain()`.

@@ -18,8 +18,8 @@ import io.streamjoin.state.JoinState
  *     else    -> buffered        builds     |   and time, and joined   |
  * }}}
  *
- *   1. A row is late if it is strictly below the watermark of its own side: dropped and
- *     counted.
+ *   1. A row is late if it is strictly below the watermark of its own side: counted, and dropped
+ *     or emitted as late.
  *   1. The limit of a batch is the time below which all rows of both sides have arrived. Rows
  *     below it are due. Due probe and build rows are sorted by key and time, and merged once.
  *     So the result is that of the sorted tables, in any order of arrival, at the cost of the
@@ -28,6 +28,9 @@ import io.streamjoin.state.JoinState
  *     rows, until the tolerance lets them match no more.
  *   1. Other conditions are evaluated on these last rows only. They do not make an earlier row
  *     the last.
+ *   1. A build row may end the row before it, as the delete of a version does: from its time on
+ *     the key has no last row. An end that is due is not stored: an earlier row of its key would
+ *     be late.
  *
  * Settled rows are stored with the buffered build rows, and marked as matched.
  *
@@ -97,7 +100,7 @@ final class AsOfJoin[R, O](
       }
       if (time < watermark) {
         counters.countLate(side)
-        Arrival.Dropped
+        Arrival.Late
       } else if (!rows.joinable(side, row)) unmatchable(side)
       else if (bounds.due(side, time) < now) Arrival.Due
       else {
@@ -109,6 +112,9 @@ final class AsOfJoin[R, O](
 
   private def unmatchable(side: Side): Arrival =
     if (side == probe && joinType.preserves(probe)) Arrival.Unmatched else Arrival.Dropped
+
+  /** The output for a late row, if late rows are emitted. */
+  def late(side: Side, row: R): Option[O] = output.late(side, row, column(side), received(side))
 
   /** The output for a row of the probe side that cannot match. */
   def unmatched(row: R): O = {
@@ -272,7 +278,11 @@ final class AsOfJoin[R, O](
 
     /** The settled rows of the key of a probe row, the earliest first. */
     def of(row: R): collection.Seq[R] =
-      keys.find(own => rows.hasKeyOf(row, own.head)).getOrElse(Nil)
+      keys.find(own => rows.hasKeyOf(row, own.head)).fold[collection.Seq[R]](Nil)(valid)
+
+    /** The rows of one key without the end of those before them, which is the first. */
+    private def valid(own: mutable.ArrayBuffer[R]): mutable.ArrayBuffer[R] =
+      if (rows.ends(own.head)) own.tail else own
 
     private def insert(row: R): Unit = {
       val own = keys.find(some => rows.sameKey(some.head, row)).getOrElse {
@@ -283,16 +293,19 @@ final class AsOfJoin[R, O](
       var place = own.length
       while (place > 0 && compareInKey(build, own(place - 1), row) > 0) place -= 1
       own.insert(place, row)
-      if (own.length > bounds.count) {
-        own.remove(0)
-        counters.countEvicted(build, 1)
-      }
+      evictFirst(own, if (rows.ends(row)) place else math.max(0, own.length - bounds.count))
+    }
+
+    private def evictFirst(own: mutable.ArrayBuffer[R], count: Int): Unit = {
+      own.remove(0, count)
+      counters.countEvicted(build, count.toLong)
     }
 
     /** Replaces the stored rows of the key by the settled ones. */
     def save(key: Long): Unit = if (changed) {
-      val (last, old) =
-        keys.iterator.flatten.partition(r => bounds.expiry(rows.time(build, r)) >= now)
+      val (last, old) = keys.iterator.flatten.partition { row =>
+        !rows.ends(row) && bounds.expiry(rows.time(build, row)) >= now
+      }
       counters.countEvicted(build, old.size.toLong)
       val missing = mutable.HashMap.empty[R, Int]
       last.foreach(row => missing(row) = missing.getOrElse(row, 0) + 1)
@@ -315,7 +328,10 @@ object AsOfJoin {
 
   object Arrival {
 
-    /** It is late, or no later row can match it. */
+    /** It is below the watermark of its side. */
+    case object Late extends Arrival
+
+    /** No later row can match it. */
     case object Dropped extends Arrival
 
     /** It is buffered until the limit has passed it. */

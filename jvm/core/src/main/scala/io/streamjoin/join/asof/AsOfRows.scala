@@ -29,6 +29,12 @@ trait AsOfRows[R] {
   /** Whether a probe row has the key of a build row with the same hash. */
   def hasKeyOf(probe: R, build: R): Boolean
 
+  /**
+   * Whether a build row ends the validity of the one before it and matches nothing itself, as the
+   * delete of a version does.
+   */
+  def ends(build: R): Boolean
+
   /** An order of build rows of one time that does not depend on their arrival. */
   def compareTied(one: R, other: R): Int
 

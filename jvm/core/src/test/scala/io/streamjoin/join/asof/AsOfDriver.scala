@@ -10,12 +10,14 @@ import io.streamjoin.testing.{Emitted, Joined, Matched, TestRow, Unmatched}
  * One partition of an as-of join, run batch by batch as the tasks of a query do.
  *
  * @param also what the condition asks of a pair besides key, reach and tolerance
+ * @param ends whether a build row ends those before it
  */
 private[asof] final class AsOfDriver(
     joinType: JoinType,
     val bounds: AsOfBounds,
     state: JoinState[TestRow],
-    also: (TestRow, TestRow) => Boolean = (_, _) => true
+    also: (TestRow, TestRow) => Boolean = (_, _) => true,
+    ends: TestRow => Boolean = _ => false
 ) {
   val counters = new JoinCounters
 
@@ -47,7 +49,8 @@ private[asof] final class AsOfDriver(
       (of(AsOfJoin.Arrival.Due).filter(_.side == side) ++ operator.release(side).toList)
         .sortWith(operator.compare(side, _, _) < 0)
     }
-    of(AsOfJoin.Arrival.Unmatched).map(operator.unmatched) ++
+    of(AsOfJoin.Arrival.Late).flatMap(row => operator.late(row.side, row)) ++
+      of(AsOfJoin.Arrival.Unmatched).map(operator.unmatched) ++
       operator.join(side => due(side).iterator).toList
   }
 
@@ -57,18 +60,24 @@ private[asof] final class AsOfDriver(
     val last =
       if (row.times.isEmpty || row.key.isEmpty || !row.joinable) Nil
       else
-        builds
-          .filter(b => b.times.nonEmpty && b.joinable && b.key == row.key)
-          .filter(b => time(b) <= Saturated.add(time(row), bounds.reach))
-          .sortBy(b => (time(b), b.name))
-          .takeRight(bounds.count)
-          .filter(b => pairs(row, b))
+        valid(
+          builds
+            .filter(b => b.times.nonEmpty && b.joinable && b.key == row.key)
+            .filter(b => time(b) <= Saturated.add(time(row), bounds.reach))
+        ).filter(b => pairs(row, b))
     val found = last.map(b => if (bounds.probe == Side.Left) Joined(row, b) else Joined(b, row))
     if (last.isEmpty) Seq(Unmatched(row)).filter(_ => joinType.preserves(bounds.probe))
     else if (joinType == JoinType.LeftSemi) Seq(Matched(row))
     else if (joinType == JoinType.LeftAnti) Nil
     else found
   }
+
+  /** The last of some build rows of one key, without those that another row ends. */
+  def valid(builds: Seq[TestRow]): Seq[TestRow] =
+    builds
+      .sortBy(b => (b.times.head._2, b.name))
+      .takeRight(bounds.count)
+      .reverse.takeWhile(b => !ends(b)).reverse
 
   private def pairs(probe: TestRow, build: TestRow): Boolean =
     bounds.tolerance.forall(t => build.times.head._2 >= probe.times.head._2 - t) &&
@@ -82,6 +91,7 @@ private[asof] final class AsOfDriver(
     override def key(side: Side, row: TestRow): Long = row.key.get % 3 - 1
     override def sameKey(one: TestRow, other: TestRow): Boolean = one.key == other.key
     override def hasKeyOf(probe: TestRow, build: TestRow): Boolean = probe.key == build.key
+    override def ends(build: TestRow): Boolean = AsOfDriver.this.ends(build)
     override def compareTied(one: TestRow, other: TestRow): Int = one.name.compareTo(other.name)
     override def matches(left: TestRow, right: TestRow): Boolean =
       if (bounds.probe == Side.Left) pairs(left, right) else pairs(right, left)

@@ -50,11 +50,13 @@ class AsOfPropertySuite extends AnyFunSuite {
       val bounds = random(seed)
       val state = if (seed.nextBoolean()) inSegments else new HeapJoinState[TestRow](identity)
       val even = seed.nextInt(3) == 0
+      val deletes = seed.nextInt(3)
       val driver = new AsOfDriver(
         joinType(seed, bounds.probe),
         bounds,
         state,
-        (a, b) => !even || (a.name.length + b.name.length) % 2 == 0
+        (a, b) => !even || (a.name.length + b.name.length) % 2 == 0,
+        ends = row => row.name.last - '0' < deletes * 2
       )
       var (out, came) = (Seq.empty[Emitted], Seq.empty[TestRow])
       var before, largest: Side => Long = BySide.of(_ => Watermarks.Unknown)
@@ -88,9 +90,11 @@ class AsOfPropertySuite extends AnyFunSuite {
         )
         def buffered(side: Side) = came.filter(r => r.side == side && !settled(r))
         assert(state.size(bounds.probe) == buffered(bounds.probe).size)
-        val last = builds.filter(r => settled(r) && r.joinable && r.key.nonEmpty)
-          .filter(r => timeOf(r).exists(bounds.expiry(_) >= limit))
-          .groupBy(_.key).values.map(_.size.min(bounds.count)).sum
+        val last = builds
+          .filter(r => settled(r) && r.joinable && r.key.nonEmpty && r.times.nonEmpty)
+          .groupBy(_.key).values
+          .map(driver.valid(_).count(r => timeOf(r).exists(bounds.expiry(_) >= limit)))
+          .sum
         assert(state.size(bounds.build) == buffered(bounds.build).size + last)
       }
     }

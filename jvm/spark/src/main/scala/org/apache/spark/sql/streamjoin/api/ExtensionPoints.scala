@@ -22,6 +22,7 @@ import org.apache.spark.sql.streamjoin.logical.resolve.analyzer.{
   CheckJoinHints,
   HoldHintedJoins,
   InlineOrderedCTE,
+  MarkLastRows,
   PlaceWindows,
   ResolveAwaitedJoin,
   ResolveChangelog,
@@ -83,6 +84,7 @@ object ExtensionPoints {
     extensions.injectHintResolutionRule(_ => AwaitChangeColumns)
     extensions.injectHintResolutionRule(_ => ResolveStreamWindow)
     extensions.injectHintResolutionRule(_ => ResolveStreamHints)
+    extensions.injectHintResolutionRule(_ => MarkLastRows)
     extensions.injectHintResolutionRule(_ => AwaitAliases)
     // before Spark expands a star
     extensions.injectHintResolutionRule(_ => HoldHintedJoins)

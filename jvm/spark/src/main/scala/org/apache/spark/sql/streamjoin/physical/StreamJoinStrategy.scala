@@ -25,6 +25,7 @@ import org.apache.spark.sql.streamjoin.logical.plan.{
   EventTimeMarks,
   ImposeOrder,
   InOrder,
+  JoinNode,
   SplitKeyUpdates,
   StreamJoin,
   StreamJoinInput,
@@ -77,7 +78,8 @@ case class StreamJoinStrategy(session: SparkSession) extends SparkStrategy {
     case j: StreamJoin                    => Seq(planJoin(j, j.output))
     case AboveChanges(list, condition, j) => Seq(planChanges(j, list, condition))
     case j: AsOfJoin =>
-      Seq(new AsOfJoinExec(planInput(j.left), planInput(j.right), BatchInfo(), AsOfSpec.of(j)))
+      val spec = AsOfSpec.of(j, lateOf(j))
+      Seq(new AsOfJoinExec(planInput(j.left), planInput(j.right), BatchInfo(), spec))
     case s: SplitKeyUpdates => Seq(PlanKeyUpdates(s, planLater))
     case u: ToUpserts       => Seq(PlanConsolidate.latest(u, planLater(u.child)))
     case _                  => Nil
@@ -137,19 +139,21 @@ case class StreamJoinStrategy(session: SparkSession) extends SparkStrategy {
 
   private def planJoin(j: StreamJoin, required: Seq[Attribute]): SparkPlan = {
     JoinRefusals.of(j).foreach(refusal => throw refusal.error)
-    val late = j.late.map(LateSpec(_, SQLConf.get.sessionLocalTimeZone))
     new StreamJoinExec(
       planInput(j.left),
       planInput(j.right),
       BatchInfo(),
       StreamJoinSpec.of(
         j.analysis,
-        JoinOutput(j.output, required, late),
+        JoinOutput(j.output, required, lateOf(j)),
         JoinExplanation.of(j.analysis, j.late.map(_.column)),
         SQLConf.get.getConf(StreamJoinConf.TimeBuckets)
       )
     )
   }
+
+  private def lateOf(j: JoinNode): Option[LateSpec] =
+    j.late.map(LateSpec(_, SQLConf.get.sessionLocalTimeZone))
 
   private def planInput(input: LogicalPlan): SparkPlan = planLater(StreamJoinInput.onTop(input))
 }

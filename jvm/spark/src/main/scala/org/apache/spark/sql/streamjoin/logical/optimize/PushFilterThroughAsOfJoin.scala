@@ -15,7 +15,7 @@ import org.apache.spark.sql.streamjoin.logical.plan.{AsOfJoin, StreamJoin, Strea
 object PushFilterThroughAsOfJoin extends Rule[LogicalPlan] with PredicateHelper {
 
   override def apply(plan: LogicalPlan): LogicalPlan = plan.transform {
-    case f @ Filter(condition, j: AsOfJoin) if j.resolved =>
+    case f @ Filter(condition, j: AsOfJoin) if j.resolved && j.late.isEmpty =>
       val probe = j.bounds.probe
       val input = j.children(probe.index)
       val (ofProbe, others) = splitConjunctivePredicates(condition).partition { c =>

@@ -1,7 +1,6 @@
 package org.apache.spark.sql.streamjoin.logical.plan
 
-import org.apache.spark.sql.catalyst.expressions.Attribute
-import org.apache.spark.sql.catalyst.expressions.Expression
+import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeSet, Expression}
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.streamjoin.logical.times.{DistinctAttributes, TimeColumns, TimeFact}
 
@@ -26,6 +25,8 @@ import io.streamjoin.watermark.WatermarkPlan
  * @param condition the whole condition, without the conjuncts that `bounds` expresses
  * @param timed the event times of the left and the right input
  * @param options the options of the join in the query
+ * @param versions the columns of a build side that is a changelog; none: its rows are inserts
+ * @param late the late rows that it emits; none: it drops late rows
  * @param aliased the columns of the condition with their aliases in the query
  */
 case class AsOfJoin(
@@ -36,6 +37,8 @@ case class AsOfJoin(
     timed: Seq[NamedTime],
     bounds: AsOfBounds,
     override val options: JoinOptions = JoinOptions(),
+    versions: Option[Versions] = None,
+    override val late: Option[LateRows] = None,
     aliased: Seq[AliasedColumn] = Nil
 ) extends JoinNode {
 
@@ -46,10 +49,29 @@ case class AsOfJoin(
   /** Omits `aliased`, which repeats columns of the condition. */
   override protected def stringArgs: Iterator[Any] = productIterator.take(productArity - 1)
 
-  override def output: Seq[Attribute] =
-    emitted(BySide(left.output, right.output)).map(a =>
-      markedAsTime(DistinctAttributes.unmarked(a))
-    )
+  override def output: Seq[Attribute] = {
+    val columns = emitted(BySide.of(emitted))
+    val nullable = if (late.isEmpty) columns else columns.map(_.withNullability(true))
+    nullable.map(a => markedAsTime(DistinctAttributes.unmarked(a))) ++ late.map(_.column)
+  }
+
+  /** The columns of a side that the join emits. */
+  private def emitted(side: Side): Seq[Attribute] = versions match {
+    case Some(v) if side == bounds.build =>
+      val hidden = AttributeSet(v.hidden)
+      input(side).output.filterNot(hidden.contains).map(ChangelogMarks.unmarked)
+    case _ => input(side).output
+  }
+
+  override def producedAttributes: AttributeSet = AttributeSet(late.map(_.column))
+
+  override def endsChanges: Boolean = versions.nonEmpty
+
+  /** The conjuncts by which rows meet: of versions, those that are of their key. */
+  def equiKeys: Seq[EquiKey] = {
+    val all = analysis.equiKeys
+    versions.fold(all)(v => all.filter(k => v.keyColumn(k.of(bounds.build)).nonEmpty))
+  }
 
   /** Removes Spark's event-time mark from a column that has no watermark above the join. */
   private def markedAsTime(a: Attribute): Attribute =

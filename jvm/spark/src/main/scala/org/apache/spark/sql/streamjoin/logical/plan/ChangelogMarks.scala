@@ -41,8 +41,15 @@ private[streamjoin] object ChangelogMarks {
       !plan.collectLeaves().exists(_.output.exists(_.exprId == k.exprId))
     }
 
-  /** Whether the rows of a plan, or of a plan below it, are changes. */
-  def changesWithin(plan: LogicalPlan): Boolean = plan.exists(p => p.resolved && areChanges(p))
+  /**
+   * Whether the rows of a plan, or of a plan below it, are changes. Joins that emit final rows for
+   * changes end the search.
+   */
+  def changesWithin(plan: LogicalPlan): Boolean =
+    plan.resolved && areChanges(plan) || (plan match {
+      case j: JoinNode if j.endsChanges => false
+      case _                            => plan.children.exists(changesWithin)
+    })
 
   def isCommit(a: Attribute): Boolean = a.metadata.contains(Commit)
 

@@ -11,7 +11,7 @@ private[streamjoin] trait InputMark extends UnaryNode with HasTimeColumns {
 
   final override def timeColumns: TimeColumns = TimeColumns.of(child)
 
-  final override def output: Seq[Attribute] = child.output
+  override def output: Seq[Attribute] = child.output
 }
 
 /** Finds marks of one kind below the alias and the options of an input. */

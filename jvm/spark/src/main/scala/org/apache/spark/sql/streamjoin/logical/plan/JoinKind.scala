@@ -69,11 +69,6 @@ private[streamjoin] object JoinKind {
       StreamJoinErrors.unsupportedAsOf(origin, reason, instead)
 
     override private[plan] def misfits = Seq(
-      stateTtl,
-      Misfit(
-        _.emitLate,
-        refused("late rows are to come out of it", "Leave late = 'emit' out: they are counted")
-      ),
       Misfit(
         _.retention.nonEmpty,
         refused(

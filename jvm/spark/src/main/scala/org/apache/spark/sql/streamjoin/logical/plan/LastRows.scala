@@ -1,5 +1,6 @@
 package org.apache.spark.sql.streamjoin.logical.plan
 
+import org.apache.spark.sql.catalyst.expressions.Attribute
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 
 /**
@@ -7,10 +8,17 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
  * only the last rows of its key. The join becomes an [[AsOfJoin]]. A mark elsewhere in a plan is
  * refused.
  *
+ * The rows of a changelog are versions above the mark, so it hides their row kind.
+ *
  * @param count the number of rows of a key
+ * @param byOption whether an option of the join asks for it, not a window
  */
-case class LastRows(count: Int, child: LogicalPlan)
+case class LastRows(count: Int, child: LogicalPlan, byOption: Boolean = false)
     extends InputMark {
+
+  override lazy val output: Seq[Attribute] =
+    if (child.resolved && ChangelogMarks.areChanges(child)) Versions.columns(child.output)
+    else child.output
 
   override protected def withNewChildInternal(newChild: LogicalPlan): LastRows =
     copy(child = newChild)

@@ -14,7 +14,7 @@ private[asof] object AsOfExplanation {
 
   def lines(j: AsOfJoin): Seq[String] = {
     val words = new Words(j)
-    words.times.watermarks ++ Seq(words.meets) ++
+    words.times.watermarks ++ Seq(words.meets) ++ words.versions ++
       j.analysis.conjuncts.map(c => s"condition ${ColumnNames.sql(c)}: ${words.part(c)}") :+
       words.comesOut
   }
@@ -31,21 +31,35 @@ private[asof] object AsOfExplanation {
     private val until = unit.movedInWords(own, j.bounds.reach)
 
     def meets: String = {
-      val rows = if (j.bounds.count == 1) "row" else s"${j.bounds.count} rows"
-      val keys = j.analysis.equiKeys.map { k =>
+      val rows = if (j.bounds.count == 1) row else s"${j.bounds.count} ${row}s"
+      val keys = j.equiKeys.map { k =>
         s"${sql(k.of(build))} ${if (k.nullSafe) "<=>" else "="} ${sql(k.of(probe))}"
       }
-      val oldest = j.bounds.tolerance.fold("; the last row of each key is kept without end") { t =>
+      val end = if (j.versions.isEmpty) "without end" else "until the key is deleted"
+      val oldest = j.bounds.tolerance.fold(s"; the last $row of each key is kept $end") { t =>
         s", none older than ${unit.movedInWords(own, -t)}"
       }
       s"each row of ${times.input(probe)} meets the last $rows of ${times.input(build)} with " +
         (keys :+ s"$other <= $until").mkString(" and ") + oldest
     }
 
+    /** What a version is, and when it ends. */
+    def versions: Option[String] = j.versions.map { v =>
+      val key = v.key.map(_.name).mkString(", ")
+      val ties = v.sequence.fold("")(s => s"; of equal times ${s.name} decides")
+      s"a version is valid from its $other to that of the next version or the delete of its key, $key$ties"
+    }
+
     def part(c: Expression): String =
-      if (j.analysis.isEquality(c)) "equality"
-      else if (isAge(c)) "how old the last row may be"
-      else "asked of the last row" + (if (j.bounds.count == 1) "" else "s")
+      if (isKey(c)) "equality"
+      else if (isAge(c)) s"how old the last $row may be"
+      else s"asked of the last $row" + (if (j.bounds.count == 1) "" else "s")
+
+    private def row = if (j.versions.isEmpty) "row" else "version"
+
+    /** Whether rows meet by it: an equality beside the key of versions is asked of them. */
+    private def isKey(c: Expression): Boolean = j.analysis.isEquality(c) &&
+      j.versions.forall(v => c.references.exists(v.keyColumn(_).nonEmpty))
 
     /** Whether it says of the times alone how far before a row of the probe side one may be. */
     private def isAge(c: Expression): Boolean = j.analysis.conditionBounds.found.exists { b =>

@@ -49,7 +49,10 @@ class AsOfJoinExec(
 
   override def outputPartitioning: Partitioning = spec.join.joinType match {
     case _ if spec.join.equiKeys.isEmpty => UnknownPartitioning(getStateInfo.numPartitions)
-    case joinType                        => partitionedAs(joinType)
+    // a late row is where its own key is, and has NULL for that of the other input
+    case joinType if spec.join.output.late.nonEmpty && !joinType.leftOnly =>
+      UnknownPartitioning(getStateInfo.numPartitions)
+    case joinType => partitionedAs(joinType)
   }
 
   // ---- tree ----

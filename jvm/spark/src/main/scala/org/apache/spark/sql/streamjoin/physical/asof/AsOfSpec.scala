@@ -2,10 +2,11 @@ package org.apache.spark.sql.streamjoin.physical.asof
 
 import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, Literal}
 import org.apache.spark.sql.catalyst.expressions.And
-import org.apache.spark.sql.streamjoin.logical.plan.{AsOfJoin, Residual}
+import org.apache.spark.sql.streamjoin.logical.plan.{AsOfJoin, Residual, Versions}
 import org.apache.spark.sql.streamjoin.physical.eventtime.{
   ExplainedJoin,
   JoinOutput,
+  LateSpec,
   StreamJoinSpec
 }
 
@@ -22,6 +23,7 @@ import io.streamjoin.watermark.WatermarkPlan
  * @param received how the watermark of each side comes about
  * @param limit how the time comes about below which all rows of both sides have come
  * @param passed the watermarks of the output's event times
+ * @param versions the columns of a build side whose rows are versions
  */
 private[physical] final case class AsOfSpec(
     join: StreamJoinSpec,
@@ -30,7 +32,8 @@ private[physical] final case class AsOfSpec(
     filters: Seq[Expression],
     received: BySide[WatermarkPlan],
     limit: WatermarkPlan,
-    passed: Seq[(Attribute, WatermarkPlan)]
+    passed: Seq[(Attribute, WatermarkPlan)],
+    versions: Option[Versions]
 ) {
 
   /** Which of the join's columns the event time of each side is. */
@@ -40,7 +43,8 @@ private[physical] final case class AsOfSpec(
 
 private[physical] object AsOfSpec {
 
-  def of(j: AsOfJoin): AsOfSpec = {
+  /** @param late how late rows are emitted */
+  def of(j: AsOfJoin, late: Option[LateSpec] = None): AsOfSpec = {
     val analysis = j.analysis
     val out = j.timeColumns.columns
     // all that the condition says is asked of the last rows, and chooses none
@@ -49,16 +53,17 @@ private[physical] object AsOfSpec {
       StreamJoinSpec
         .of(
           analysis,
-          JoinOutput(j.output, j.output),
+          JoinOutput(j.output, j.output, late),
           ExplainedJoin(AsOfExplanation.lines(j), AsOfExplanation.summary(j))
         )
-        .copy(residual = Residual(whole, whole)),
+        .copy(equiKeys = j.equiKeys, residual = Residual(whole, whole)),
       j.bounds,
       BySide.of(j.time),
       analysis.filters(j.bounds.probe),
       BySide.of(j.watermark),
       j.limit,
-      j.output.flatMap(a => out.get(a.exprId).map(a -> _))
+      j.output.flatMap(a => out.get(a.exprId).map(a -> _)),
+      j.versions
     )
   }
 

@@ -52,7 +52,7 @@ private[asof] final class AsOfTask(
       spec.join.joinType,
       spec.bounds,
       rows,
-      new JoinedRowOutput(spec.join, columns.left, columns.right),
+      new JoinedRowOutput(spec.join, columns.left, columns.right).answering(_ => true),
       state.rows,
       new JoinCounters,
       disorder.seen,
@@ -66,6 +66,7 @@ private[asof] final class AsOfTask(
         case AsOfJoin.Arrival.Due =>
           due(side).add(row)
           Iterator.empty
+        case AsOfJoin.Arrival.Late      => operator.late(side, row).iterator
         case AsOfJoin.Arrival.Unmatched => Iterator.single(operator.unmatched(row))
         case _                          => Iterator.empty
       }

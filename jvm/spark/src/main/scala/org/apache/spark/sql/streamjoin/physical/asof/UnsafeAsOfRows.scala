@@ -1,5 +1,6 @@
 package org.apache.spark.sql.streamjoin.physical.asof
 
+import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Left => _, Right => _, _}
 import org.apache.spark.sql.streamjoin.logical.plan.KeyHash
 import org.apache.spark.sql.streamjoin.physical.exchange.RowsByBytes
@@ -54,7 +55,26 @@ private[asof] final class UnsafeAsOfRows(spec: AsOfSpec, columns: BySide[Seq[Att
   override def hasKeyOf(probe: UnsafeRow, other: UnsafeRow): Boolean =
     pairedKeys.forall(_.eval(if (build == Side.Right) pair(probe, other) else pair(other, probe)))
 
-  override def compareTied(one: UnsafeRow, other: UnsafeRow): Int = RowsByBytes.compare(one, other)
+  private val deleted = spec.versions.fold(-1)(v => place(v.deleted))
+
+  override def ends(row: UnsafeRow): Boolean = deleted >= 0 && row.getBoolean(deleted)
+
+  private val bySequence: Option[Ordering[InternalRow]] =
+    spec.versions.flatMap(_.sequence).map { s =>
+      val order = SortOrder(BoundReference(place(s), s.dataType, nullable = true), Ascending)
+      RowOrdering.create(Seq(order), Nil)
+    }
+
+  private def place(column: Attribute): Int =
+    columns(build).indexWhere(_.exprId == column.exprId)
+
+  /** By the sequence of versions; of one sequence, a delete comes before the row that replaces it. */
+  override def compareTied(one: UnsafeRow, other: UnsafeRow): Int = {
+    val sequence = bySequence.fold(0)(_.compare(one, other))
+    if (sequence != 0) sequence
+    else if (ends(one) != ends(other)) if (ends(one)) -1 else 1
+    else RowsByBytes.compare(one, other)
+  }
 
   override def matches(left: UnsafeRow, right: UnsafeRow): Boolean =
     whole.forall(_.eval(pair(left, right)))

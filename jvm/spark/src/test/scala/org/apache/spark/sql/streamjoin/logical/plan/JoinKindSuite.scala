@@ -94,7 +94,7 @@ class JoinKindSuite extends AnalysisSession {
     }
     val ttl = Seq("left state_ttl", "right state_ttl")
     assert(refused(JoinKind.EventTime) == ttl)
-    assert(refused(JoinKind.AsOf) == Seq("late", "retention") ++ ttl)
+    assert(refused(JoinKind.AsOf) == Seq("retention"))
     assert(refused(JoinKind.Changelog) ==
       Seq(
         "late",

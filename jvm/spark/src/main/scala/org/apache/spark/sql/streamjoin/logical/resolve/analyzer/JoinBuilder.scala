@@ -2,7 +2,13 @@ package org.apache.spark.sql.streamjoin.logical.resolve.analyzer
 
 import org.apache.spark.sql.catalyst.expressions.NamedExpression
 import org.apache.spark.sql.catalyst.plans.logical.{Join, LogicalPlan, Project}
-import org.apache.spark.sql.streamjoin.logical.plan.{JoinKind, StreamJoinHint, UnresolvedStreamJoin}
+import org.apache.spark.sql.streamjoin.logical.plan.{
+  JoinKind,
+  JoinNode,
+  LateRows,
+  StreamJoinHint,
+  UnresolvedStreamJoin
+}
 import org.apache.spark.sql.streamjoin.logical.resolve.asof.AsOfBuilder
 import org.apache.spark.sql.streamjoin.logical.resolve.eventtime.{LateColumn, StreamJoinBuilder}
 import org.apache.spark.sql.streamjoin.logical.resolve.shared.Refusal
@@ -37,11 +43,20 @@ private[streamjoin] object JoinBuilder {
       retained: Boolean = true
   ): Either[Refusal, LogicalPlan] = JoinKind.of(j) match {
     case Some(JoinKind.Changelog) => Right(ResolveChangelogJoin.all(free(j)))
-    case Some(JoinKind.AsOf)      => AsOfBuilder.build(j)
     case Some(JoinKind.OfTables)  => Right(ofTables(j, columns))
-    case Some(JoinKind.EventTime) if StreamJoinHint.emitsLate(j) =>
-      Right(LateColumn.emit(j, columns, byNames))
-    case _ => StreamJoinBuilder.build(j, retained)
+    case Some(kind) if StreamJoinHint.emitsLate(j) =>
+      LateColumn.emit(j, columns, byNames)(late => node(j, kind, retained = true, Some(late)))
+    case kind => node(j, kind.getOrElse(JoinKind.EventTime), retained, late = None)
+  }
+
+  private def node(
+      j: Join,
+      kind: JoinKind,
+      retained: Boolean,
+      late: Option[LateRows]
+  ): Either[Refusal, JoinNode] = kind match {
+    case JoinKind.AsOf => AsOfBuilder.build(j, late)
+    case _             => StreamJoinBuilder.build(j, retained, late)
   }
 
   private def addsColumns(j: Join): Boolean =

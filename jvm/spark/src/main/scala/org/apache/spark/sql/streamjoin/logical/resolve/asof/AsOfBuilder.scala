@@ -8,13 +8,16 @@ import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
 import org.apache.spark.sql.streamjoin.logical.plan.{
   AliasedColumn,
   AsOfJoin,
+  ChangelogMarks,
   JoinKind,
   JoinOptions,
   JoinTypes,
   LastRows,
+  LateRows,
   NamedTime,
   RelationWindow,
-  StreamJoinHint
+  StreamJoinHint,
+  Versions
 }
 import org.apache.spark.sql.streamjoin.logical.resolve.changelog.Changelogs
 import org.apache.spark.sql.streamjoin.logical.resolve.eventtime.StreamJoinBuilder
@@ -28,7 +31,8 @@ import io.streamjoin.model.{BySide, JoinType, Side}
 /** Makes an [[AsOfJoin]] of a join that Spark has resolved and one of whose inputs is [[LastRows]], or refuses it. */
 private[streamjoin] object AsOfBuilder {
 
-  def build(join: Join): Either[Refusal, AsOfJoin] = for {
+  /** @param late the late rows that it emits */
+  def build(join: Join, late: Option[LateRows] = None): Either[Refusal, AsOfJoin] = for {
     window <- windowOf(join)
     (build, count) = window
     probe = build.other
@@ -37,14 +41,30 @@ private[streamjoin] object AsOfBuilder {
     plain = StreamJoinHint.changed(join)(_.child)
     l <- StreamJoinBuilder.bounded(LastRows.off(plain.left))
     r <- StreamJoinBuilder.bounded(LastRows.off(plain.right))
-    BySide(left, right) = ZonedInput.joined(l, r)
+    versioned <- versionsOf(join, BySide(l, r)(build))
+    inputs = BySide.of(side =>
+      versioned.filter(_ => side == build).fold(BySide(l, r)(side))(_.plan)
+    )
+    versions = versioned.map(_.versions)
+    BySide(left, right) = ZonedInput.joined(inputs.left, inputs.right)
     condition = PlainCondition.of(join.condition.getOrElse(Literal.TrueLiteral))
     _ <- JoinRefusals.ofCondition(join, condition).map(Refusal(_)).toLeft(())
-    _ <- Side.both.flatMap(ofInput(join, _, left, right)).headOption.toLeft(())
+    _ <- Side.both.flatMap(ofInput(join, _, left, right, versions)).headOption.toLeft(())
     times <- timesOf(join, condition, probe, left, right)
-    made =
-      assembled(join, left, right, joinType, condition, times, AsOfBounds(probe, count, 0, None))
+    aged <- VersionTtl.within(join, condition, times, build, versions)
+    made = assembled(
+      join,
+      left,
+      right,
+      joinType,
+      aged,
+      times,
+      AsOfBounds(probe, count, 0, None),
+      versions,
+      late.map(_.copy(below = Seq(left, right).flatMap(LateRowsBelow.columns)))
+    )
     _ <- beyond(join, made, times).toLeft(())
+    _ <- ofKey(join, made).toLeft(())
   } yield made
 
   private def refused(join: Join, reason: String, instead: String): Refusal =
@@ -53,7 +73,7 @@ private[streamjoin] object AsOfBuilder {
   /** Which input is met by its last rows, and by how many. */
   private def windowOf(join: Join): Either[Refusal, (Side, Int)] = {
     val windows = Side.both.zip(join.children).flatMap { case (side, input) =>
-      LastRows.on(input).map(side -> _.count)
+      LastRows.on(input).filterNot(_.byOption).map(side -> _.count)
     }
     windows match {
       case Seq(one) if !byOption(join) => Right(one)
@@ -110,10 +130,15 @@ private[streamjoin] object AsOfBuilder {
       join: Join,
       side: Side,
       left: LogicalPlan,
-      right: LogicalPlan
+      right: LogicalPlan,
+      versions: Option[Versions]
   ): Option[Refusal] = {
     val input = if (side == Side.Left) left else right
-    Changelogs.refusal(join, side, input).orElse {
+    val ofChanges =
+      if (versions.exists(v => input.outputSet.contains(v.deleted)))
+        Changelogs.undeclared(join, side, input)
+      else Changelogs.refusal(join, side, input)
+    ofChanges.orElse {
       if (LateRowsBelow.reach(input))
         Some(refused(
           join,
@@ -124,6 +149,38 @@ private[streamjoin] object AsOfBuilder {
         Some(Refusal(MissingWatermark.refusal(join.origin, side, left, right, join.condition)))
       else None
     }
+  }
+
+  /** The versions of a build side that is a changelog. */
+  private def versionsOf(
+      join: Join,
+      build: LogicalPlan
+  ): Either[Refusal, Option[VersionedInput]] =
+    if (!ChangelogMarks.areChanges(build)) Right(None)
+    else
+      VersionedInput.of(build)
+        .left.map { case (reason, instead) => refused(join, reason, instead) }
+        .map(Some(_))
+
+  /** Versions of one key must meet in one partition, whatever else the condition compares. */
+  private def ofKey(join: Join, made: AsOfJoin): Option[Refusal] = for {
+    versions <- made.versions
+    build = made.bounds.build
+    compared = made.equiKeys.flatMap(k => versions.keyColumn(k.of(build))).map(_.exprId)
+    missing = versions.key.filterNot(a => compared.contains(a.exprId))
+    if missing.nonEmpty
+  } yield {
+    val names = missing.map(a =>
+      ColumnNames.among(made.input(build).output, a)
+        .getOrElse(ColumnNames.of(a))
+    )
+    refused(
+      join,
+      s"no equality of the condition has ${names.mkString(", ")} of the key of the ${build.name} " +
+        s"input, ${versions.key.map(_.name).mkString(", ")}: a row could meet versions of several keys",
+      s"Write ${names.map(n => s"$n = <column of the ${build.other.name} input>").mkString(" AND ")} " +
+        "in the condition, without a function of it"
+    )
   }
 
   private def timesOf(
@@ -156,7 +213,9 @@ private[streamjoin] object AsOfBuilder {
       joinType: JoinType,
       condition: Expression,
       times: AsOfTimes,
-      bounds: AsOfBounds
+      bounds: AsOfBounds,
+      versions: Option[Versions],
+      late: Option[LateRows]
   ): AsOfJoin = {
     val pair = Side.both.map(side => if (side == bounds.probe) times.probe else times.build)
     val whole = AsOfJoin(
@@ -170,6 +229,8 @@ private[streamjoin] object AsOfBuilder {
       },
       bounds.copy(reach = times.reach),
       StreamJoinHint.on(join).getOrElse(JoinOptions()),
+      versions,
+      late,
       AliasedColumn.of(condition.references ++ AttributeSet(pair), left, right)
     )
     val made = whole.copy(bounds = whole.bounds.copy(tolerance = tolerance(whole)))

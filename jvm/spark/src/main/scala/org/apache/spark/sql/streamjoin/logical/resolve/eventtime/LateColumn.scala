@@ -4,7 +4,8 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans.logical.{Join, LogicalPlan, Project}
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
-import org.apache.spark.sql.streamjoin.logical.plan.LateRows
+import org.apache.spark.sql.streamjoin.logical.plan.{JoinNode, LateRows}
+import org.apache.spark.sql.streamjoin.logical.resolve.shared.Refusal
 import org.apache.spark.sql.types.{StringType, StructType}
 
 /** The output column with the reason why a row is late; NULL in all other rows. */
@@ -20,18 +21,22 @@ private[streamjoin] object LateColumn extends PredicateHelper {
   /**
    * A join that emits late rows.
    *
+   * @param build builds the node
    * @param columns the output columns of the join, without this column
    * @param byNames whether the join is by column names, so that the output has one copy of each key
    */
-  def emit(join: Join, columns: Seq[NamedExpression], byNames: Boolean): LogicalPlan = {
+  def emit(join: Join, columns: Seq[NamedExpression], byNames: Boolean)(
+      build: LateRows => Either[Refusal, JoinNode]
+  ): Either[Refusal, LogicalPlan] = {
     val late = AttributeReference(Name, dataType)()
     val keys = if (byNames) join.condition.toSeq.flatMap(splitConjunctivePredicates) else Nil
-    val ours = StreamJoinBuilder.required(join, Some(LateRows(late, sharedKeys = keys)))
-    val found = AttributeSet(ours.late.toSeq.flatMap(_.below))
-    val required = columns.filterNot(c => found.contains(c.toAttribute))
-    refuseTaken(join, required)
-    // Spark renames an alias in a self-join
-    Project(required :+ Alias(late, Name)(), ours)
+    build(LateRows(late, sharedKeys = keys)).map { ours =>
+      val found = AttributeSet(ours.late.toSeq.flatMap(_.below))
+      val required = columns.filterNot(c => found.contains(c.toAttribute))
+      refuseTaken(join, required)
+      // Spark renames an alias in a self-join
+      Project(required :+ Alias(late, Name)(), ours)
+    }
   }
 
   /** A join of tables, without late rows. */

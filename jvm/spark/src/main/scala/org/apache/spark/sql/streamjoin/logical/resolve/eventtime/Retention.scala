@@ -1,13 +1,11 @@
 package org.apache.spark.sql.streamjoin.logical.resolve.eventtime
 
-import org.apache.spark.sql.catalyst.expressions._
-import org.apache.spark.sql.catalyst.parser.CatalystSqlParser
+import org.apache.spark.sql.catalyst.expressions.{And, Expression}
 import org.apache.spark.sql.internal.SQLConf
-import org.apache.spark.sql.streamjoin.conditions.{RetentionLimit, TimeUnit}
+import org.apache.spark.sql.streamjoin.conditions.RetentionLimit
 import org.apache.spark.sql.streamjoin.logical.plan.StreamJoin
 import org.apache.spark.sql.streamjoin.logical.resolve.refusals.MissingBound
-import org.apache.spark.sql.streamjoin.logical.resolve.shared.{Distance, Distances}
-import org.apache.spark.sql.streamjoin.spark.{Arithmetic, TimestampAddInterval}
+import org.apache.spark.sql.streamjoin.logical.resolve.shared.{Distance, Distances, NotBefore}
 import org.apache.spark.sql.streamjoin.StreamJoinConf
 
 /**
@@ -33,20 +31,8 @@ private[streamjoin] object Retention {
   private def inequality(missing: MissingBound, name: String, retention: String): Expression = {
     val column = missing.later.column
     val kept = new Distances(name, column, column.origin).inUnits(Distance.of(retention))
-    val (later, earlier) = (missing.later.expression, missing.earlier.expression)
-    val bound = missing.unit match {
-      case TimeUnit.Number =>
-        GreaterThanOrEqual(later, Subtract(earlier, Literal(kept), Arithmetic.ansi))
-      case TimeUnit.Date => GreaterThanOrEqual(later, DateSub(earlier, Literal(kept.toInt)))
-      case _ =>
-        val interval = CatalystSqlParser.parseExpression(missing.unit.sql(kept))
-        val start = TimestampAddInterval(
-          earlier,
-          UnaryMinus(interval, failOnError = true),
-          Some(SQLConf.get.sessionLocalTimeZone)
-        )
-        GreaterThanOrEqual(later, DatetimeSub(earlier, interval, start))
-    }
-    RetentionLimit(bound)
+    RetentionLimit(
+      NotBefore.of(missing.later.expression, missing.earlier.expression, missing.unit, kept)
+    )
   }
 }

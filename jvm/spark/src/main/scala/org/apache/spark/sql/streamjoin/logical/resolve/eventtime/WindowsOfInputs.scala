@@ -39,7 +39,7 @@ private[streamjoin] object WindowsOfInputs {
   def misplaced(plan: LogicalPlan): Option[Refusal] = plan.collectFirst {
     case w: RelationWindow =>
       Refusal(refusal(w, "it stands on a relation that is no input of a join"))
-    case l: LastRows =>
+    case l: LastRows if !l.byOption =>
       Refusal(
         StreamJoinErrors.unsupportedAsOf(
           l.origin,

@@ -1,0 +1,56 @@
+package org.apache.spark.sql.streamjoin.logical.resolve.asof
+
+import org.apache.spark.sql.catalyst.expressions.{And, Expression}
+import org.apache.spark.sql.catalyst.plans.logical.Join
+import org.apache.spark.sql.streamjoin.conditions.TimeUnit
+import org.apache.spark.sql.streamjoin.logical.plan.{JoinOptions, StreamJoinHint, Versions}
+import org.apache.spark.sql.streamjoin.logical.resolve.shared.{
+  Distance,
+  Distances,
+  NotBefore,
+  Refusal,
+  StateTtl
+}
+
+import io.streamjoin.model.{BySide, Side}
+
+/**
+ * `state_ttl` of versions, as a part of the condition: the last version of a key ends when its key has not
+ * changed for so long, by event time. So it is one more limit of the age of a match.
+ */
+private[asof] object VersionTtl {
+
+  /** The condition with that limit. */
+  def within(
+      join: Join,
+      condition: Expression,
+      times: AsOfTimes,
+      build: Side,
+      versions: Option[Versions]
+  ): Either[Refusal, Expression] = {
+    val options = StreamJoinHint.on(join).getOrElse(JoinOptions())
+    val ttl = BySide(options.leftTtl, options.rightTtl)
+    def refused(reason: String) =
+      Left(Refusal(JoinOptions.refusal(reason, "state_ttl")(join.origin)))
+    if (Side.both.forall(ttl(_).isEmpty)) Right(condition)
+    else if (versions.isEmpty)
+      refused(
+        "state_ttl ends versions of a changelog, and of an input that only inserts rows the condition says " +
+          "how old a match may be"
+      )
+    else
+      ttl(build) match {
+        case None =>
+          refused(
+            s"state_ttl of the ${build.other.name} input has no effect: its rows are kept until they are joined"
+          )
+        case Some(text) =>
+          StateTtl.of(text, join.origin).left.map(Refusal(_)).map { _ =>
+            val time = times.build
+            val age = new Distances("state_ttl", time, join.origin).inUnits(Distance.of(text))
+            val unit = TimeUnit.of(time.dataType).get
+            And(condition, NotBefore.of(time, times.probe, unit, age))
+          }
+      }
+  }
+}

@@ -1,0 +1,445 @@
+"""The as-of join with a changelog: each row with the version that is valid at its time."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.errors import AnalysisException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+import streamjoin
+from streamjoin import from_changelog, from_upserts, impose_order
+from tests.orders import at
+from tests.streams import Landing, Run
+
+KEY = "o.currency = r.currency"
+KINDS = {"+": "insert", "-": "delete", "<": "update_preimage", ">": "update_postimage"}
+
+
+class Exchange:
+    """Orders, and rates of currencies as changes."""
+
+    def __init__(self, spark: SparkSession, folder: Path) -> None:
+        self.spark = spark
+        self.folder = folder
+        self.order_landing = Landing(spark, folder / "orders", "time TIMESTAMP, currency STRING")
+        self.rate_landing = Landing(
+            spark,
+            folder / "rates",
+            "time TIMESTAMP, currency STRING, rate DOUBLE, n INT, _change_type STRING",
+        )
+
+    def orders(self) -> DataFrame:
+        return impose_order(self.order_landing.stream(), "time", "0 seconds").alias("o")
+
+    def changes(self, **declared: Any) -> DataFrame:
+        return from_changelog(
+            self.rate_landing.stream(), **{"key": "currency", "sequence_by": "n", **declared}
+        )
+
+    def rates(self, **declared: Any) -> DataFrame:
+        return impose_order(self.changes(**declared), "time", "0 seconds").alias("r")
+
+    def order(self, *arrivals: str) -> None:
+        self.order_landing.land(
+            *(
+                {"time": at(clock), "currency": currency}
+                for currency, clock in (a.split() for a in arrivals)
+            )
+        )
+
+    def change(self, *arrivals: str) -> None:
+        """Land changes such as `+EUR 10:01 1.10`, and `-EUR 10:05 1.10 7` with a sequence."""
+        self.rate_landing.land(*map(change, arrivals))
+
+    def run(self, result: DataFrame, name: str = "checkpoint") -> Run:
+        return Run(result, self.folder / name)
+
+    def shown(self, **options: Any) -> Run:
+        joined = self.orders().streamJoin(self.rates(), KEY, "left_asof", **options)
+        return self.run(joined.select("o.currency", "o.time", "r.rate"))
+
+
+def change(arrival: str) -> dict[str, object]:
+    word, clock, rate, *sequence = arrival.split()
+    return {
+        "time": None if clock == "-" else at(clock),
+        "currency": None if word[1:] == "-" else word[1:],
+        "rate": float(rate),
+        "n": int(sequence[0]) if sequence else 0,
+        "_change_type": KINDS[word[0]],
+    }
+
+
+def clocks(batches: dict[int, list[tuple[Any, ...]]]) -> list[tuple[str, ...]]:
+    return sorted(
+        tuple(v.strftime("%H:%M") if hasattr(v, "strftime") else str(v) for v in row)
+        for rows in batches.values()
+        for row in rows
+    )
+
+
+@pytest.fixture
+def exchange(spark: SparkSession, tmp_path: Path) -> Exchange:
+    return Exchange(spark, tmp_path)
+
+
+@pytest.fixture(params=["segments", "rocksdb"])
+def state_format(spark: SparkSession, request: pytest.FixtureRequest) -> Iterator[str]:
+    spark.conf.set("spark.sql.streamJoin.stateFormat", request.param)
+    yield request.param
+    spark.conf.unset("spark.sql.streamJoin.stateFormat")
+
+
+@pytest.mark.connect
+@pytest.mark.usefixtures("state_format")
+def test_a_version_is_valid_until_the_next_one_or_its_delete(exchange: Exchange) -> None:
+    run = exchange.shown()
+    exchange.change("+EUR 10:01 1.10", "+USD 10:00 1.00")
+    exchange.order("EUR 10:00", "EUR 10:01", "EUR 10:02")
+    # a change of 10:01 may still come
+    assert clocks(run.step()) == [("EUR", "10:00", "None")]
+    exchange.change("<EUR 10:04 1.10", ">EUR 10:04 1.12", "-USD 10:06 1.00")
+    exchange.order("EUR 10:04", "EUR 10:05", "USD 10:05", "USD 10:07")
+    assert clocks(run.step()) == [
+        ("EUR", "10:01", "1.1"),
+        ("EUR", "10:02", "1.1"),
+        ("EUR", "10:04", "1.12"),
+        ("EUR", "10:05", "1.12"),
+        ("USD", "10:05", "1.0"),
+    ]
+    exchange.change("+USD 10:09 1.02", "-EUR 10:08 1.12")
+    exchange.order("USD 10:09", "EUR 10:10")
+    assert clocks(run.step()) == [("USD", "10:07", "None")]
+    # the delete of EUR has passed, so the key has left the state; the change of 10:09 waits
+    assert run.metrics()["bufferedRowsRight"] == 1
+    exchange.change("+GBP 10:20 1.30")
+    exchange.order("GBP 10:20")
+    assert clocks(run.step()) == [("EUR", "10:10", "None"), ("USD", "10:09", "1.02")]
+    assert run.metrics()["bufferedRowsRight"] == 2
+
+
+@pytest.mark.connect
+def test_columns_and_upserts(exchange: Exchange, spark: SparkSession) -> None:
+    rates = impose_order(
+        from_upserts(
+            exchange.rate_landing.stream(), "currency", "n", deletes=F.col("rate").isNull()
+        ),
+        "time",
+        "0 seconds",
+    )
+    joined = exchange.orders().streamJoin(rates.drop("n").alias("r"), KEY, "asof")
+    assert joined.columns == ["time", "currency", "time", "currency", "rate"]
+    renamed = rates.withColumnRenamed("time", "at")
+    by_name = exchange.orders().streamJoin(renamed, ["currency"], "asof")
+    assert by_name.columns == ["currency", "time", "at", "rate", "n"]
+    run = exchange.run(joined.select("o.time", "rate"))
+    rows = [change(c) for c in (">EUR 10:01 1.1 1", ">EUR 10:01 1.2 2", ">EUR 10:05 0 3")]
+    rows[-1]["rate"] = None
+    exchange.rate_landing.land(*rows, change("+EUR 10:09 2"))
+    exchange.order("EUR 10:02", "EUR 10:06", "EUR 10:09")
+    assert clocks(run.step()) == [("10:02", "1.2")]
+
+
+@pytest.mark.connect
+def test_ties_and_nulls(exchange: Exchange) -> None:
+    run = exchange.shown()
+    exchange.change(
+        # of one time the sequence decides, whatever the order of arrival
+        "+A 10:01 1.2 2",
+        "+A 10:01 1.1 1",
+        "-B 10:01 0 2",
+        "+B 10:01 1.1 1",
+        # of one sequence, a delete comes before the row that replaces it
+        "+C 10:01 1.1 1",
+        "-C 10:01 0 1",
+        # without a time or a key a change is of no version
+        "+A - 9 9",
+        "+- 10:02 9 9",
+        "+Z 10:09 0",
+    )
+    exchange.order("A 10:02", "B 10:02", "C 10:02", "Z 10:09")
+    exchange.order_landing.land({"time": at("10:02")}, {"currency": "A"})
+    assert clocks(run.step()) == [
+        ("A", "10:02", "1.2"),
+        ("A", "None", "None"),
+        ("B", "10:02", "None"),
+        ("C", "10:02", "1.1"),
+        ("None", "10:02", "None"),
+    ]
+    assert run.metrics()["nullTimeRowsRight"] == 1
+
+
+def test_an_update_may_move_the_time_of_a_version(exchange: Exchange) -> None:
+    run = exchange.shown()
+    # to 10:05: the row of 10:02 is a version until then; and of B to 10:01, before it
+    exchange.change("+A 10:02 1 1", "<A 10:02 1 2", ">A 10:05 2 2")
+    exchange.change("+B 10:04 1 1", "<B 10:04 1 2", ">B 10:01 2 2", "+Z 10:09 0")
+    exchange.order("A 10:03", "A 10:05", "B 10:03", "B 10:04", "Z 10:09")
+    assert clocks(run.step()) == [
+        ("A", "10:03", "1.0"),
+        ("A", "10:05", "2.0"),
+        ("B", "10:03", "2.0"),
+        ("B", "10:04", "1.0"),
+    ]
+
+
+@pytest.mark.connect
+def test_late_changes_and_orders_come_out_as_data(exchange: Exchange) -> None:
+    joined = exchange.orders().streamJoin(exchange.rates(), KEY, "asof", late="emit")
+    assert joined.columns[-1] == "late"
+    columns = ["o.currency", "o.time", "r.currency", "r.time", "rate"]
+    run = exchange.run(joined.select(*columns, "late.input", "late.column", "late.watermark"))
+    exchange.change("+EUR 10:01 1.1", "+EUR 10:06 1.2")
+    exchange.order("EUR 10:06")
+    run.step()
+    exchange.change("-EUR 10:03 1.1", "+EUR 10:10 1.3")
+    exchange.order("EUR 10:04", "EUR 10:08", "EUR 10:10")
+    mark = "2024-05-04 10:06:00"
+    assert clocks(run.step()) == [
+        ("EUR", "10:04", "None", "None", "None", "left", "o.time", mark),
+        ("EUR", "10:06", "EUR", "10:06", "1.2", "None", "None", "None"),
+        ("EUR", "10:08", "EUR", "10:06", "1.2", "None", "None", "None"),
+        ("None", "None", "EUR", "10:03", "1.1", "right", "r.time", mark),
+    ]
+    assert (run.metrics()["lateRowsLeft"], run.metrics()["lateRowsRight"]) == (1, 1)
+
+
+@pytest.mark.connect
+def test_the_last_version_ends_by_its_age(exchange: Exchange, capsys: Any) -> None:
+    by_ttl = exchange.shown(state_ttl={"right": "5 minutes"})
+    condition = f"{KEY} AND r.time >= o.time - INTERVAL '5' MINUTE AND r.rate > 1"
+    by_condition = exchange.orders().streamJoin(exchange.rates(), condition, "left_asof")
+    by_age = exchange.run(by_condition.select("o.currency", "o.time", "rate"), "age")
+    exchange.change("+EUR 10:01 1.1", "+EUR 10:03 1.0", "+USD 10:01 1.2", "+Z 10:08 0")
+    exchange.order("EUR 10:02", "EUR 10:07", "USD 10:06", "USD 10:07", "Z 10:08")
+    shared = [("EUR", "10:02", "1.1"), ("USD", "10:06", "1.2"), ("USD", "10:07", "None")]
+    assert clocks(by_ttl.step()) == sorted([*shared, ("EUR", "10:07", "1.0")])
+    # another condition than the key is asked of the version, and chooses no earlier one
+    assert clocks(by_age.step()) == sorted([*shared, ("EUR", "10:07", "None")])
+    # USD of 10:01 is older than five minutes for all orders to come
+    assert by_ttl.metrics()["bufferedRowsRight"] == 2
+    capsys.readouterr()
+    by_condition.explain()
+    said = capsys.readouterr().out
+    assert (
+        "each row of o meets the last version of r with r.currency = o.currency and "
+        "r.time <= o.time, none older than o.time - 5 minutes" in said
+    )
+    assert (
+        "a version is valid from its r.time to that of the next version or the delete of its "
+        "key, currency; of equal times n decides" in said
+    )
+    assert "how old the last version may be" in said
+
+
+def test_a_key_that_is_part_of_the_equality(exchange: Exchange) -> None:
+    """A version that moves to another value of a column beside the key ends the one before."""
+    condition = f"{KEY} AND o.currency = substr(r._commit_version, 1, 3)"
+    changes = exchange.changes().withColumn("_commit_version", F.expr("concat(currency, rate)"))
+    rates = impose_order(changes, "time", "0 seconds").alias("r")
+    joined = exchange.orders().streamJoin(rates, condition, "asof")
+    run = exchange.run(joined.select("o.time", "rate"))
+    exchange.change("+EUR 10:01 1.1", "+EUR 10:04 1.2", "+Z 10:09 0")
+    exchange.order("EUR 10:02", "EUR 10:05", "Z 10:09")
+    assert clocks(run.step()) == [("10:02", "1.1"), ("10:05", "1.2")]
+
+
+def expected(
+    orders: list[dict[str, Any]], changes: list[dict[str, Any]]
+) -> list[tuple[int, int | None]]:
+    """For each order the id of the version that is valid at its time, of all changes in time."""
+
+    def version(order: dict[str, Any]) -> int | None:
+        before = [
+            c
+            for c in changes
+            if c["k"] == order["k"] and c["t"] <= order["t"] and c["op"] != "update_preimage"
+        ]
+        last = max(before, key=lambda c: (c["t"], c["n"]), default=None)
+        return None if last is None or last["op"] == "delete" else int(last["id"])
+
+    return sorted((o["id"], version(o)) for o in orders)
+
+
+def in_time(batches: list[list[dict[str, Any]]], lag: int) -> list[dict[str, Any]]:
+    """Leave out what is below the largest time of the batches before, less the lag."""
+    kept, largest = [], -(10**9)
+    for rows in batches:
+        kept += [r for r in rows if r["t"] >= largest - lag]
+        largest = max([largest, *(r["t"] for r in rows)])
+    return kept
+
+
+def random_changes(seed: random.Random) -> list[dict[str, Any]]:
+    changes: dict[tuple[str, int, int], dict[str, Any]] = {}
+    for i in range(250):
+        op = seed.choices(
+            ["insert", "update_preimage", "update_postimage", "delete"], [3, 1, 3, 2]
+        )[0]
+        k, t, n = f"k{seed.randint(1, 6)}", i + seed.randint(-15, 15), seed.randint(0, 2)
+        changes.setdefault((k, t, n), {"id": i, "t": t, "k": k, "n": n, "op": op})
+    return list(changes.values())
+
+
+@pytest.mark.parametrize("how", ["asof", "left_asof"])
+@pytest.mark.usefixtures("state_format")
+def test_random_changelogs_against_plain_python(
+    spark: SparkSession, tmp_path: Path, how: str
+) -> None:
+    """Updates, deletes, ties, late changes, versions out of order within and across batches."""
+    seed = random.Random(how)
+    lag = 10
+    orders = [
+        {"id": i, "t": i + seed.randint(-15, 15), "k": f"k{seed.randint(1, 6)}"} for i in range(250)
+    ]
+    changes = random_changes(seed)
+    left = Landing(spark, tmp_path / "left", "id INT, t INT, k STRING")
+    right = Landing(spark, tmp_path / "right", "id INT, t INT, k STRING, n INT, op STRING")
+    versions = from_changelog(right.stream(), key="k", op="op", sequence_by="n")
+    joined = (
+        impose_order(left.stream(), "t", lag)
+        .alias("o")
+        # the sequence decides even if nobody selects it
+        .streamJoin(impose_order(versions.drop("n"), "t", lag).alias("r"), "o.k = r.k", how)
+    )
+    run = Run(joined.select("o.id", "r.id"), tmp_path / "checkpoint")
+    taken: list[tuple[list[dict[str, Any]], list[dict[str, Any]]]] = []
+    while orders or changes:
+        cuts = seed.randint(20, 80), seed.randint(20, 80)
+        batch = orders[: cuts[0]], changes[: cuts[1]]
+        orders, changes = orders[cuts[0] :], changes[cuts[1] :]
+        taken.append(batch)
+        for landing, rows in zip((left, right), batch, strict=True):
+            if rows:
+                seed.shuffle(rows)
+                landing.land(*rows)
+        # each step is a restart from the checkpoint
+        run.step()
+    end = {"id": -1, "t": 10_000, "k": "end", "n": 0, "op": "insert"}
+    left.land(end)
+    right.land(end)
+    run.step()
+    batches = [list(side) for side in zip(*taken, strict=True)]
+    accepted = [in_time(side, lag) for side in batches]
+    wanted = [row for row in expected(*accepted) if how == "left_asof" or row[1] is not None]
+    assert sorted(run.rows()) == wanted
+    late = [sum(map(len, side)) - len(kept) for side, kept in zip(batches, accepted, strict=True)]
+    assert late[0] > 0
+    assert run.total("lateRowsLeft") == late[0]
+    preimages = sum(
+        c["op"] == "update_preimage"
+        for c in [c for rows in batches[1] for c in rows]
+        if c not in accepted[1]
+    )
+    assert run.total("lateRowsRight") == late[1] - preimages > 0
+
+
+def test_what_goes_on_above_a_join_of_versions(exchange: Exchange) -> None:
+    joined = exchange.orders().streamJoin(exchange.rates(), KEY, "asof")
+    counted = joined.groupBy(F.window("o.time", "10 minutes")).agg(F.sum("rate"))
+    run = exchange.run(counted.select("window.start", "sum(rate)"))
+    exchange.change("+EUR 10:01 1", "+EUR 10:12 2", "+EUR 10:30 3")
+    exchange.order("EUR 10:05", "EUR 10:08", "EUR 10:12", "EUR 10:30")
+    run.step()
+    assert clocks(run.batches) == [("10:00", "2.0"), ("10:10", "2.0")]
+
+
+def test_another_sequence_is_another_join(exchange: Exchange) -> None:
+    exchange.change("+EUR 10:01 1.1")
+    exchange.order("EUR 10:01")
+    exchange.shown().step()
+    other = exchange.orders().streamJoin(exchange.rates(sequence_by="rate"), KEY, "left_asof")
+    with pytest.raises(Exception, match="INCOMPATIBLE_CHECKPOINT"):
+        exchange.run(other.select("o.currency", "o.time", "r.rate")).step()
+
+
+def test_what_waits_of_versions(exchange: Exchange) -> None:
+    run = exchange.shown()
+    exchange.change("+EUR 10:01 1.1", "-EUR 10:04 1.1")
+    exchange.order("EUR 10:04")
+    run.step()
+    waiting = streamjoin.pending(str(run.checkpoint)).orderBy("side", "time")
+    assert [(r["side"], r["time"].strftime("%H:%M")) for r in waiting.collect()] == [
+        ("left", "10:04"),
+        ("right", "10:01"),
+        ("right", "10:04"),
+    ]
+
+
+def test_what_is_no_join_of_versions(exchange: Exchange) -> None:
+    orders, rates = exchange.orders(), exchange.rates()
+    cases: list[tuple[Any, str, str]] = [
+        (
+            lambda: orders.streamJoin(rates, "o.time >= r.time", "asof"),
+            "UNSUPPORTED_AS_OF",
+            "Write r.currency = <column of the left input> in the condition",
+        ),
+        (
+            lambda: orders.streamJoin(rates, "o.currency = upper(r.currency)", "asof"),
+            "UNSUPPORTED_AS_OF",
+            "no equality of the condition has r.currency of the key",
+        ),
+        (
+            lambda: orders.streamJoin(exchange.rates(key=None, sequence_by=None), KEY, "asof"),
+            "UNSUPPORTED_AS_OF",
+            "no key",
+        ),
+        (
+            lambda: orders.streamJoin(
+                rates.selectExpr("time", "rate", "_change_type"), "o.time > r.time", "asof"
+            ),
+            "UNSUPPORTED_AS_OF",
+            "the key currency of the changelog is not among the columns",
+        ),
+        (
+            lambda: orders.streamJoin(rates.where("rate > 1"), KEY, "asof"),
+            "UNSUPPORTED_AS_OF",
+            "the filter (r.rate > 1",
+        ),
+        (
+            lambda: orders.streamJoin(rates.distinct().alias("r"), KEY, "asof"),
+            "UNSUPPORTED_AS_OF",
+            "stands between the declaration of the changelog and the join",
+        ),
+        (
+            lambda: orders.streamJoin(exchange.changes().alias("r"), KEY, "asof"),
+            "MISSING_WATERMARK",
+            "imposeOrder",
+        ),
+        (
+            lambda: rates.streamJoin(orders, KEY, "asof"),
+            "UNSUPPORTED_CHANGELOG",
+            "the left input has changes",
+        ),
+        (
+            lambda: orders.streamJoin(rates, KEY, "asof", state_ttl={"left": "1 hour"}),
+            "INVALID_OPTION",
+            "of the left input has no effect",
+        ),
+        (
+            lambda: orders.streamJoin(
+                orders.withColumnRenamed("time", "at").alias("r"), KEY, "asof", state_ttl="1 hour"
+            ),
+            "INVALID_OPTION",
+            "how old a match may be",
+        ),
+        (
+            lambda: orders.streamJoin(rates, KEY, "asof", retention="1 hour"),
+            "UNSUPPORTED_AS_OF",
+            "how old a match may be",
+        ),
+    ]
+    for query, condition, said in cases:
+        with pytest.raises(AnalysisException) as caught:
+            query()
+        assert caught.value.getCondition() == f"STREAM_JOIN.{condition}", caught.value
+        assert said in str(caught.value)
+    # what tells of no version of another value
+    kept = rates.where("currency <> 'XXX' AND _change_type <> 'delete'")
+    orders.streamJoin(kept, KEY, "asof")
