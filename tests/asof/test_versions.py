@@ -147,6 +147,36 @@ def test_columns_and_upserts(exchange: Exchange, spark: SparkSession) -> None:
 
 
 @pytest.mark.connect
+def test_the_same_in_sql(exchange: Exchange, spark: SparkSession) -> None:
+    exchange.orders().createOrReplaceTempView("versioned_orders")
+    exchange.rates().createOrReplaceTempView("versioned_rates")
+    exchange.rate_landing.stream().createOrReplaceTempView("rate_changes")
+    declared = (
+        "IMPOSE_ORDER(TABLE(SELECT * FROM FROM_CHANGELOG(TABLE(rate_changes), "
+        "key => DESCRIPTOR(currency), sequence_by => DESCRIPTOR(n))), DESCRIPTOR(time), "
+        "INTERVAL '0' SECOND)"
+    )
+    on = "ON o.currency = r.currency"
+    texts = [
+        "* FROM versioned_orders o LEFT JOIN versioned_rates FOR SYSTEM_TIME AS OF o.time AS r "
+        f"{on}",
+        f"* FROM versioned_orders o LEFT JOIN {declared} FOR SYSTEM_TIME AS OF o.time r {on}",
+        f"* FROM versioned_orders o LEFT JOIN versioned_rates OVER (ROWS 1 PRECEDING) AS r {on}",
+        "/*+ STREAM_JOIN(match => 'last') */ * FROM versioned_orders o LEFT JOIN versioned_rates "
+        f"AS r {on}",
+    ]
+    exchange.change("+EUR 10:01 1.1", "-EUR 10:04 1.1", "+EUR 10:09 1.2")
+    exchange.order("EUR 10:02", "EUR 10:05", "EUR 10:09")
+    for n, text in enumerate(texts):
+        joined = spark.sql(f"SELECT {text}")
+        assert joined.columns == ["time", "currency", "time", "currency", "rate", "n"], text
+        run = exchange.run(joined.select("o.time", "rate"), f"sql-{n}")
+        assert clocks(run.step()) == [("10:02", "1.1"), ("10:05", "None")], text
+    with pytest.raises(AnalysisException, match="in FOR SYSTEM_TIME AS OF is no event time"):
+        spark.sql(f"SELECT {texts[0]}".replace("o.time", "o.currency"))
+
+
+@pytest.mark.connect
 def test_ties_and_nulls(exchange: Exchange) -> None:
     run = exchange.shown()
     exchange.change(

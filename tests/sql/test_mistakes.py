@@ -177,11 +177,11 @@ MISTAKES: dict[str, tuple[Callable[[Streams], object], str, str]] = {
     ),
     "the temporal join of Flink": (
         in_from(
-            "mistaken_orders o JOIN mistaken_deliveries FOR SYSTEM_TIME AS OF o.ot AS d "
+            "mistaken_orders o JOIN mistaken_deliveries FOR SYSTEM_TIME AS OF ot AS d "
             "ON o.id = d.id"
         ),
         "UNSUPPORTED_AS_OF",
-        "not at that of each row.\nWrite JOIN quotes OVER (ROWS 1 PRECEDING)",
+        "as in o.order_time.\nWrite JOIN quotes OVER (ROWS 1 PRECEDING)",
     ),
     "WATERMARK FOR": (
         in_from("mistaken_orders WATERMARK FOR ot AS ot - INTERVAL '1' MINUTE"),

@@ -78,7 +78,8 @@ private[sql] object ForeignWords {
   private val AsOfJoin = "Spark's SQL has no ASOF JOIN of streams"
 
   private val TimeOfRow =
-    "FOR SYSTEM_TIME AS OF reads a table as it was at a constant time, not at that of each row"
+    "FOR SYSTEM_TIME AS OF takes a constant time for a table, or the event time of the other input by its " +
+      "name, as in o.order_time"
 
   private def asOf(reason: String)(origin: Origin): StreamJoinAnalysisException =
     StreamJoinErrors.unsupportedAsOf(
@@ -93,7 +94,10 @@ private[sql] object ForeignWords {
     Set("'ON'", "'USING'", "END OF INPUT")(near) &&
       !words.exists(words.at(_, "MATCH_CONDITION"))
 
-  /** Recognizes the temporal join of Flink SQL, `JOIN rates FOR SYSTEM_TIME AS OF o.order_time`. */
+  /**
+   * Recognizes a time of a row that [[RelationWindows]] does not rewrite, as in
+   * `JOIN rates FOR SYSTEM_TIME AS OF order_time`.
+   */
   private def asksForTimeOfRow(refused: ParseException): Boolean =
     Option(
       refused.getMessageParameters.get("reason")

@@ -10,11 +10,18 @@ import scala.collection.mutable
  *   STREAM_WINDOW(TABLE(SELECT * FROM t), INTERVAL '10' MINUTE, 'FOLLOWING')
  * }}}
  *
+ * It also rewrites the row that is valid at the event time of the other input:
+ *
+ * {{{
+ *   rates FOR SYSTEM_TIME AS OF o.order_time
+ *   STREAM_WINDOW(TABLE(SELECT * FROM rates), o.order_time, 'SYSTEM_TIME')
+ * }}}
+ *
  * The relation may be a name, `STREAM t`, a function, or a query or joins in parentheses. A window
  * of a function, `rank() OVER (...)`, remains unchanged. It is part of an expression, while a
  * window on a relation follows FROM, JOIN or a comma of FROM.
  *
- * Source: SQLstream s-Server, "Streaming Joins".
+ * Sources: SQLstream s-Server, "Streaming Joins"; Flink SQL and SQL:2011, `FOR SYSTEM_TIME AS OF`.
  */
 private[streamjoin] final class RelationWindows(tokens: IndexedSeq[SqlToken]) {
   import RelationWindows._
@@ -43,6 +50,9 @@ private[streamjoin] final class RelationWindows(tokens: IndexedSeq[SqlToken]) {
         case "OVER" if scope.relation.exists(_ < i) =>
           if (isWindow(i)) found ++= window(scope.relation.get, i)
           scope.relation = None
+        case "FOR" if scope.relation.exists(_ < i) && isTimeOfRow(i) =>
+          found ++= timeOfRow(scope.relation.get, i)
+          scope.relation = None
         case _ =>
       }
     }
@@ -55,6 +65,28 @@ private[streamjoin] final class RelationWindows(tokens: IndexedSeq[SqlToken]) {
   private def isWindow(over: Int): Boolean =
     kind(over + 1) == "LEFT_PAREN" && !Seq("RIGHT_PAREN", "COMMA").contains(kind(over + 3)) &&
       (over + 2 until closing(over + 1)).exists(i => FrameWords(kind(i)))
+
+  /** Whether a column follows, with the name of its input. Of a constant, Spark reads a table as it was then. */
+  private def isTimeOfRow(at: Int): Boolean =
+    SystemTime.indices.forall(n => kind(at + n) == SystemTime(n)) &&
+      SqlToken.isWord(kind(at + 4)) && kind(at + 5) == "DOT" &&
+      kind(nameEnd(at + 4) + 1) != "LEFT_PAREN"
+
+  /** The last word of a name with dots. */
+  private def nameEnd(first: Int): Int =
+    if (kind(first + 1) == "DOT") nameEnd(first + 2) else first
+
+  private def timeOfRow(relation: Int, at: Int): Seq[Edit] = {
+    val end = tokens(nameEnd(at + 4)).end
+    Seq(
+      opening(relation),
+      Edit(tokens(at).start, tokens(at + 4).start, "), "),
+      Edit(end, end, s", '$TimeOfRow')")
+    )
+  }
+
+  private def opening(relation: Int): Edit =
+    Edit(tokens(relation).start, tokens(relation).start, s"$Name(TABLE(SELECT * FROM ")
 
   private def kind(i: Int): String = if (i < tokens.length) tokens(i).kind else ""
 
@@ -90,7 +122,7 @@ private[streamjoin] final class RelationWindows(tokens: IndexedSeq[SqlToken]) {
     val pieces = bounds.map(bound(_, bounds.length == 2, refuse)).map { p =>
       if (ofRows) p.copy(direction = LastRows) else p
     }
-    Edit(tokens(relation).start, tokens(relation).start, s"$Name(TABLE(SELECT * FROM ") +:
+    opening(relation) +:
       pieces.zip((tokens(over).start, "), ") +: pieces.map(p => (p.end, ", ")))
         .flatMap { case (p, (from, separator)) => p.edits(from, separator) }
   }
@@ -130,6 +162,11 @@ private[streamjoin] object RelationWindows {
 
   /** The direction of a window of the last rows. */
   val LastRows = "ROWS PRECEDING"
+
+  /** In the place of a direction: the last row at the time of a row of the other input. */
+  val TimeOfRow = "SYSTEM_TIME"
+
+  private val SystemTime = IndexedSeq("FOR", "SYSTEM_TIME", "AS", "OF")
 
   private val FrameWords = Set("RANGE", "ROWS", "PRECEDING", "FOLLOWING", "UNBOUNDED")
 

@@ -3,6 +3,7 @@ package org.apache.spark.sql.streamjoin.sql
 import java.util.Locale
 
 import org.apache.spark.sql.catalyst.analysis.{
+  UnresolvedAttribute,
   UnresolvedSubqueryColumnAliases,
   UnresolvedTVFAliases,
   UnresolvedTableValuedFunction
@@ -19,7 +20,8 @@ import org.apache.spark.sql.types.StringType
  * this call for a window on a relation, and the text of a view contains it.
  *
  * A second interval and direction make it the window BETWEEN the two. A number and
- * `'ROWS PRECEDING'` select the last rows of the relation.
+ * `'ROWS PRECEDING'` select the last rows of the relation. A
+ * column of the other input and `'SYSTEM_TIME'` select the last row at that time.
  */
 object ResolveStreamWindow extends Rule[LogicalPlan] {
 
@@ -47,6 +49,9 @@ object ResolveStreamWindow extends Rule[LogicalPlan] {
             ofRows = true
           )
       }
+    case Seq(TableArgument(plan), time: UnresolvedAttribute, Literal(d, StringType))
+        if d.toString.equalsIgnoreCase(RelationWindows.TimeOfRow) =>
+      LastRows(1, plan, at = time.nameParts)
     case Seq(TableArgument(plan), bounds @ _*) if bounds.length == 2 || bounds.length == 4 =>
       val (lengths, directions) = bounds.grouped(2).map(b => (b.head, b.last)).toSeq.unzip
       RelationWindow(lengths, directions.map(preceding(f, _)), plan)

@@ -12,8 +12,8 @@ import org.apache.spark.sql.streamjoin.spark.ParsedText
 import org.apache.spark.sql.types.{DataType, StructType}
 
 /**
- * SQL parser for windows on relations and for the syntax of [[StreamWords]] and
- * [[StreamHintWords]]. It delegates everything else to another parser.
+ * SQL parser for windows on relations, `FOR SYSTEM_TIME AS OF`, and the syntax of [[StreamWords]]
+ * and [[StreamHintWords]]. It delegates everything else to another parser.
  *
  * It rewrites this syntax to Spark's own grammar, lets the delegate parse the result, and then
  * moves all positions back to the text of the user. A text without this syntax reaches the delegate
@@ -75,7 +75,7 @@ private[streamjoin] object StreamSqlParser {
   }
 
   private val words =
-    s"(?i)\\b(over|stream|stream_window|asof|${DescribedFunctions.names.mkString("|")})\\b|/\\*\\+".r
+    s"(?i)\\b(over|system_time|stream|stream_window|asof|${DescribedFunctions.names.mkString("|")})\\b|/\\*\\+".r
 
   /** The text rewritten to Spark's own grammar; none if nothing changes. */
   private def edited(text: String, failed: Throwable => Unit): Option[EditedText] =

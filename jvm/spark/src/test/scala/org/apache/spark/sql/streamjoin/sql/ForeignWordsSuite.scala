@@ -47,9 +47,13 @@ class ForeignWordsSuite extends AnyFunSuite {
 
   private lazy val parser = StreamSqlParser.around(new SparkSqlParser())
 
-  test("FOR SYSTEM_TIME AS OF the time of a row is an as-of join; of a constant it reads a table") {
+  test("FOR SYSTEM_TIME AS OF takes a column by the name of its input, or a constant") {
     val rates = "SELECT * FROM orders o JOIN rates FOR SYSTEM_TIME AS OF"
-    assert(refused(s"$rates o.at AS r ON o.k = r.k").contains("STREAM_JOIN.UNSUPPORTED_AS_OF"))
+    for (time <- Seq("at", "date_trunc('day', o.at)", "o.at - INTERVAL '1' MINUTE"))
+      assert(refused(s"$rates $time AS r ON o.k = r.k").nonEmpty, time)
+    assert(refused(s"$rates at AS r ON o.k = r.k").contains("STREAM_JOIN.UNSUPPORTED_AS_OF"))
+    assert(refused(s"$rates o.at AS r ON o.k = r.k").isEmpty)
+    assert(refused(s"$rates `o o`.time r ON true").isEmpty)
     assert(refused(s"$rates '2024-05-04' AS r ON o.k = r.k").isEmpty)
   }
 

@@ -12,9 +12,14 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
  *
  * @param count the number of rows of a key
  * @param byOption whether an option of the join asks for it, not a window
+ * @param at the event time of the other input in `FOR SYSTEM_TIME AS OF o.time`; empty: none is named
  */
-case class LastRows(count: Int, child: LogicalPlan, byOption: Boolean = false)
-    extends InputMark {
+case class LastRows(
+    count: Int,
+    child: LogicalPlan,
+    byOption: Boolean = false,
+    at: Seq[String] = Nil
+) extends InputMark {
 
   override lazy val output: Seq[Attribute] =
     if (child.resolved && ChangelogMarks.areChanges(child)) Versions.columns(child.output)

@@ -2,6 +2,7 @@ package org.apache.spark.sql.streamjoin.logical.resolve.asof
 
 import org.apache.spark.sql.catalyst.expressions.{Left => _, Right => _, _}
 import org.apache.spark.sql.catalyst.plans.logical.{Join, LogicalPlan}
+import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.streamjoin.ColumnNames
 import org.apache.spark.sql.streamjoin.conditions.PlainCondition
 import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
@@ -192,7 +193,8 @@ private[streamjoin] object AsOfBuilder {
   ): Either[Refusal, AsOfTimes] = {
     val (ofProbe, ofBuild) = if (probe == Side.Left) (left, right) else (right, left)
     for {
-      times <- AsOfTimes.of(condition, ofProbe, ofBuild, byOption(join)).left.map { names =>
+      mayBe <- probeTimes(join, ofProbe)
+      times <- AsOfTimes.of(condition, ofProbe, ofBuild, byOption(join), mayBe).left.map { names =>
         refused(
           join,
           s"there are several event times, ${names.mkString(" and ")}",
@@ -203,6 +205,22 @@ private[streamjoin] object AsOfBuilder {
         .map { case (reason, instead) => refused(join, reason, instead) }
         .toLeft(())
     } yield times
+  }
+
+  /** The event time of the probe side that was named, or all of them. */
+  private def probeTimes(join: Join, probe: LogicalPlan): Either[Refusal, Seq[Attribute]] = {
+    val all = AsOfTimes.in(probe)
+    join.children.flatMap(LastRows.on(_)).map(_.at).find(_.nonEmpty) match {
+      case None => Right(all)
+      case Some(name) =>
+        probe.resolve(name, SQLConf.get.resolver)
+          .collect { case a: Attribute if all.exists(_.exprId == a.exprId) => Seq(a) }
+          .toRight(refused(
+            join,
+            s"${ColumnNames.written(name)} in FOR SYSTEM_TIME AS OF is no event time of the other input",
+            s"Write ${all.map(ColumnNames.of).mkString(" or ")} there, or give the column an imposed order"
+          ))
+    }
   }
 
   /** @param bounds without what the condition says of them */

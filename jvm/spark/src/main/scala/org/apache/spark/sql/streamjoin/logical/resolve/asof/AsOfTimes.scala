@@ -48,23 +48,25 @@ private[resolve] object AsOfTimes {
    * Of several times of an input those that the condition compares; left, the names of those that are too many.
    *
    * @param byCondition whether the condition may say up to when, instead of the time of the probe row
+   * @param ofProbe the event times of the probe side that may be meant
    */
   def of(
       condition: Expression,
       probe: LogicalPlan,
       build: LogicalPlan,
-      byCondition: Boolean
+      byCondition: Boolean,
+      ofProbe: Seq[Attribute]
   ): Either[Seq[String], AsOfTimes] = {
-    val compared = comparisons(condition, probe, build)
+    val compared = comparisons(condition, probe, build, AttributeSet(ofProbe))
     val uppers = if (byCondition) compared.filter(isUpper(_, build)) else Nil
     def pairs(bounds: Seq[FoundBound]) = bounds.map { b =>
       if (isUpper(b, build)) (b.later, b.earlier) else (b.earlier, b.later)
     }.distinct
-    (in(probe), in(build), pairs(uppers), pairs(compared)) match {
+    (ofProbe, in(build), pairs(uppers), pairs(compared)) match {
       case (_, _, Seq((p: Attribute, b: Attribute)), _)   => Right(AsOfTimes(p, b, uppers))
       case (Seq(p), Seq(b), Nil, _)                       => Right(AsOfTimes(p, b, uppers))
       case (_, _, Nil, Seq((p: Attribute, b: Attribute))) => Right(AsOfTimes(p, b, uppers))
-      case (ofProbe, ofBuild, _, _) =>
+      case (_, ofBuild, _, _) =>
         Left(Seq(ofProbe, ofBuild).filter(_.length > 1).flatten.map(ColumnNames.of))
     }
   }
@@ -79,9 +81,10 @@ private[resolve] object AsOfTimes {
   private def comparisons(
       condition: Expression,
       probe: LogicalPlan,
-      build: LogicalPlan
+      build: LogicalPlan,
+      ofProbe: AttributeSet
   ): Seq[FoundBound] = {
-    val (ofProbe, ofBuild) = (AttributeSet(in(probe)), AttributeSet(in(build)))
+    val ofBuild = AttributeSet(in(build))
     ConditionBounds
       .of(condition, probe.outputSet, build.outputSet, ofProbe ++ ofBuild)
       .found

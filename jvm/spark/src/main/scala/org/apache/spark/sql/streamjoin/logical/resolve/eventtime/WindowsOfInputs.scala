@@ -43,7 +43,7 @@ private[streamjoin] object WindowsOfInputs {
       Refusal(
         StreamJoinErrors.unsupportedAsOf(
           l.origin,
-          s"OVER (ROWS ${l.count} PRECEDING) stands on a relation that is no input of a join of streams",
+          s"${if (l.at.isEmpty) s"OVER (ROWS ${l.count} PRECEDING)" else "FOR SYSTEM_TIME AS OF"} stands on a relation that is no input of a join of streams",
           "Put it on one input of a join with ON"
         )
       )
