@@ -347,6 +347,29 @@ def test_silent_inputs_of_an_as_of_join_do_not_go_with_the_join_above(
     assert clocks({0: [row]}) == [("A", "10:30", "10:31")]
 
 
+@pytest.mark.connect
+def test_late_rows_of_either_side_as_data(market: Market) -> None:
+    trades, quotes = market.trades(), market.quotes()
+    joined = trades.streamJoin(quotes, TEN_MINUTES, "left_asof", late="emit")
+    assert joined.columns == ["time", "sym", "n", "time", "sym", "n", "late"]
+    # a filter of the probe side is asked of late rows, too: it stays above the join
+    run = market.run(
+        joined.where("t.n > 0 OR t.n IS NULL").select("t.time", "q.time", "late.input")
+    )
+    market.quote("A 10:01", "A 10:05")
+    market.trade("A 10:06")
+    run.step()
+    market.quote("A 10:04", "A 10:08")
+    market.trade("A 10:02", "A 10:08")
+    assert clocks(run.step()) == [
+        ("10:02", "None", "left"),
+        ("10:06", "10:05", "None"),
+        ("None", "10:04", "right"),
+    ]
+    by_name = trades.streamJoin(quotes.drop("n"), ["sym"], "asof", late="emit")
+    assert by_name.columns == ["sym", "time", "n", "time", "late"]
+
+
 def test_what_waits_and_what_it_says(market: Market, capsys: pytest.CaptureFixture[str]) -> None:
     joined = market.trades().streamJoin(market.quotes(), TEN_MINUTES, "left_asof")
     capsys.readouterr()

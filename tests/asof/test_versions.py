@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
+from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 import streamjoin
-from streamjoin import from_changelog, from_upserts, impose_order
+from streamjoin import from_changelog, from_debezium, from_upserts, impose_order
 from tests.orders import at
 from tests.streams import Landing, Run
 
@@ -266,6 +267,52 @@ def test_the_last_version_ends_by_its_age(exchange: Exchange, capsys: Any) -> No
         "key, currency; of equal times n decides" in said
     )
     assert "how old the last version may be" in said
+
+
+def test_debezium_by_the_time_of_the_change(exchange: Exchange, spark: SparkSession) -> None:
+    row = "STRUCT<currency: STRING, rate: DOUBLE>"
+    landing = Landing(
+        spark,
+        exchange.folder / "envelopes",
+        f"value STRUCT<op: STRING, before: {row}, after: {row}, source: STRUCT<ts_ms: BIGINT>>",
+    )
+    changes = from_debezium(landing.stream(), "currency", sequence_by="source.ts_ms")
+    rates = impose_order(
+        changes.withColumn("changed", F.expr("timestamp_millis(_commit_version)")),
+        "changed",
+        "0 seconds",
+    ).alias("r")
+    joined = exchange.orders().streamJoin(rates, KEY, "left_asof")
+    assert joined.columns == ["time", "currency", "currency", "rate", "_commit_version", "changed"]
+    run = exchange.run(joined.select("o.currency", "o.time", "rate"))
+
+    def envelope(
+        op: str, clock: str, before: tuple[str, float] | None, after: tuple[str, float] | None
+    ) -> dict[str, object]:
+        moment = datetime.fromisoformat(at(clock)).replace(tzinfo=timezone.utc)
+        images = [i and dict(zip(("currency", "rate"), i, strict=True)) for i in (before, after)]
+        source = {"ts_ms": int(moment.timestamp()) * 1000}
+        return {"value": {"op": op, "before": images[0], "after": images[1], "source": source}}
+
+    landing.land(
+        envelope("c", "10:01", None, ("EUR", 1.1)),
+        envelope("u", "10:03", ("EUR", 1.1), ("EUR", 1.2)),
+        envelope("d", "10:05", ("EUR", 1.2), None),
+        # an update of the key
+        envelope("c", "10:01", None, ("USX", 1.0)),
+        envelope("u", "10:03", ("USX", 1.0), ("USD", 1.0)),
+        envelope("c", "10:09", None, ("Z", 0.0)),
+    )
+    orders = ["EUR 10:02", "EUR 10:04", "EUR 10:06", "USX 10:02", "USX 10:04", "USD 10:04"]
+    exchange.order(*orders, "Z 10:09")
+    assert clocks(run.step()) == [
+        ("EUR", "10:02", "1.1"),
+        ("EUR", "10:04", "1.2"),
+        ("EUR", "10:06", "None"),
+        ("USD", "10:04", "1.0"),
+        ("USX", "10:02", "1.0"),
+        ("USX", "10:04", "None"),
+    ]
 
 
 def test_a_key_that_is_part_of_the_equality(exchange: Exchange) -> None:

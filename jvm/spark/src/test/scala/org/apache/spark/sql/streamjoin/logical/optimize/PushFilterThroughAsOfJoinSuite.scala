@@ -1,7 +1,9 @@
 package org.apache.spark.sql.streamjoin.logical.optimize
 
+import org.apache.spark.sql.catalyst.expressions.AttributeReference
 import org.apache.spark.sql.catalyst.plans.logical.Filter
-import org.apache.spark.sql.streamjoin.logical.plan.AsOfJoin
+import org.apache.spark.sql.streamjoin.logical.plan.{AsOfJoin, LateRows}
+import org.apache.spark.sql.types.StringType
 
 class PushFilterThroughAsOfJoinSuite extends RulesOverJoins {
 
@@ -22,6 +24,12 @@ class PushFilterThroughAsOfJoinSuite extends RulesOverJoins {
 
   test("one of the build side stays above: without its last row an earlier one would be the last") {
     val plan = Filter(above3(lastRows, "y"), lastRows)
+    assert(PushFilterThroughAsOfJoin(plan) == plan)
+  }
+
+  test("every filter stays above a join that emits late rows: it is asked of them, too") {
+    val late = LateRows(AttributeReference("late", StringType)())
+    val plan = Filter(above3(lastRows, "x"), lastRows.copy(late = Some(late)))
     assert(PushFilterThroughAsOfJoin(plan) == plan)
   }
 
