@@ -10,17 +10,18 @@ import sbt.Keys._
 object OwnJvm {
   private val jvms = 2
 
-  def settings(options: Seq[String]): Seq[Setting[_]] = Seq(
+  def settings(flags: Seq[String]): Seq[Setting[_]] = Seq(
     Test / fork := true,
     Test / parallelExecution := false,
-    Test / javaOptions ++= options,
+    Test / javaOptions ++= flags,
     Test / test := Def.task {
       val suites = (Test / definedTestNames).value.sorted.zipWithIndex
+      val options = (Test / forkOptions).value
       val classpath = (Test / fullClasspath).value.files.mkString(java.io.File.pathSeparator)
       // The lines of the two JVMs mix: `I` repeats at the end which tests failed, with their suites.
       val runner = Seq("-classpath", classpath, "org.scalatest.tools.Runner", "-oI")
       val running = suites.groupBy(_._2 % jvms).values.toList.map { part =>
-        Fork.java.fork((Test / forkOptions).value, runner ++ part.flatMap(s => Seq("-s", s._1)))
+        Fork.java.fork(options, runner ++ part.flatMap(s => Seq("-s", s._1)))
       }
       val codes =
         try running.map(_.exitValue())

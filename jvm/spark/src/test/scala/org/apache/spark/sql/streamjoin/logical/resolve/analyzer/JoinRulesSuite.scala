@@ -139,15 +139,34 @@ class JoinRulesSuite extends AnalysisSession {
     assert(made.output.last.exprId != ChangelogMarks.kind(changes.output).get.exprId)
   }
 
-  test(
-    "a join that is all of the plan stays, and so does one of rows that stay unless it is asked"
-  ) {
-    assert(ResolveChangelogJoin(changing) == changing)
+  test("a join of changes that is all of the plan is one of changelogs, too") {
+    for (rule <- Seq(ResolveChangelogJoin, ResolveChangelogJoin.SecondStep))
+      assert(rule(changing).exists(_.isInstanceOf[ChangelogJoin]))
+    // Spark adds the condition of a join by names later
+    val byNames = changing.copy(condition = None)
+    for (rule <- Seq(ResolveChangelogJoin, ResolveChangelogJoin.SecondStep))
+      assert(rule(byNames) == byNames)
+  }
+
+  test("a join of rows that are only inserted stays unless the mode is changelog") {
     val stays = under(join(Some(key)))
     assert(ResolveChangelogJoin(stays) == stays)
     val options = JoinOptions(mode = Some(JoinOptions.Changelog))
     val asked = under(join(Some(key), left = StreamJoinHint(options, held = false, orders)))
     assert(ResolveChangelogJoin(asked).exists(_.isInstanceOf[ChangelogJoin]))
+  }
+
+  // ---- MarkLastRows ----
+
+  test("a changelog that an as-of join reads as versions has no row kind above") {
+    val last = StreamJoinHint(JoinOptions(last = true), held = false, plain)
+    val versions =
+      join(Some(EqualTo(column(plain, "k"), column(changes, "id"))), Inner, last, changes)
+    val marked = MarkLastRows(under(versions)).collectFirst { case rows: LastRows => rows }.get
+    assert(marked.byOption && ChangelogMarks.kind(marked.output).isEmpty)
+    assert(marked.output.map(_.name) == changes.output.map(_.name).filter(_ != "_change_type"))
+    for (same <- Seq(under(changing), under(join(Some(key), left = last.copy(child = orders)))))
+      assert(MarkLastRows(same) == same)
   }
 
   // ---- MarkResult ----
