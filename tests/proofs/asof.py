@@ -92,6 +92,19 @@ def a_due_build_row_counts_for_each_later_probe_row(kind: type[AsOf]) -> Claim:
     )
 
 
+class DueAtTheLimit(AsOf):
+    def is_due(self, probes: bool, time: Term, limit: Maybe) -> Truth:
+        return super().is_due(probes, time - 1, limit)
+
+
+@proof("R22", SOUND, rule=AsOf, weakened=DueAtTheLimit)
+def no_row_can_arrive_that_an_end_that_is_due_would_end(kind: type[AsOf]) -> Claim:
+    """So it need not be stored. A row of its time could be before it by the sequence."""
+    asof, (end, build) = join(kind), z3.Ints("end build")
+    limit = asof.limit(PROBE, BUILD)
+    return Claim([asof.is_due(False, end, limit), in_time(build, BUILD)], end < build)
+
+
 class StrictlyBefore(AsOf):
     def precedes(self, probe: Term, build: Term) -> Truth:
         return build < probe + self.reach
