@@ -5,9 +5,9 @@ import org.apache.spark.util.AccumulatorV2
 import io.streamjoin.model.Watermarks
 
 /**
- * The largest event time that a batch brought in one column.
+ * Accumulator of the largest event time of one column in a batch.
  *
- * A task that is run twice adds the same value again, which changes nothing.
+ * A task that runs again adds the same value, which changes nothing.
  */
 private[physical] final class LargestTime extends AccumulatorV2[Long, Long] {
   private var largest = Watermarks.Unknown
@@ -24,7 +24,10 @@ private[physical] final class LargestTime extends AccumulatorV2[Long, Long] {
   override def value: Long = largest
 }
 
-/** A vector of numbers of which every task reports the same, or a lower, value. */
+/**
+ * Accumulator of a vector of numbers: for each position, the largest number of all tasks. The tasks
+ * of a batch report the same number, or a lower one.
+ */
 private[physical] final class LargestNumbers(size: Int)
     extends AccumulatorV2[Array[Long], Array[Long]] {
   private val numbers = Array.fill(size)(Watermarks.Unknown)
@@ -42,7 +45,7 @@ private[physical] final class LargestNumbers(size: Int)
   override def value: Array[Long] = numbers.clone()
 }
 
-/** A vector of times of which every task reports its own, and the earliest of all counts. */
+/** Accumulator of a vector of times: for each position, the earliest time of all tasks. */
 private[physical] final class EarliestTimes(size: Int)
     extends AccumulatorV2[Array[Long], Array[Long]] {
   private var times: Option[Array[Long]] = None
@@ -59,15 +62,15 @@ private[physical] final class EarliestTimes(size: Int)
   override def merge(other: AccumulatorV2[Array[Long], Array[Long]]): Unit =
     if (!other.isZero) add(other.value)
 
-  /** Those that nobody has reported are not known. */
+  /** The earliest times. Without a report, all of them are `Watermarks.Unknown`. */
   override def value: Array[Long] = times.fold(Array.fill(size)(Watermarks.Unknown))(_.clone())
 }
 
 /**
- * What the partitions of one batch have counted, summed up. A partition that is run once more, by a
- * second action on the batch or a second attempt, counts once.
+ * Accumulator of the counts of all partitions in one batch. A partition counts once, even if a
+ * second attempt or a second action on the batch runs it again.
  *
- * @param come is told on the driver what each task has counted, also of a partition that is run once more
+ * @param come receives on the driver the counts of each task, including repeated ones
  */
 private[physical] final class PartitionCounts(@transient come: Map[String, Long] => Unit = _ => ())
     extends AccumulatorV2[(Int, Map[String, Long]), Map[String, Long]] {

@@ -3,14 +3,14 @@ package org.apache.spark.sql.streamjoin.physical.stateful
 import java.io.ObjectOutputStream
 
 /**
- * What a batch brings, for tasks that run behind the shuffles of their inputs.
+ * The [[BatchArrivals]] of a batch, for tasks that read the shuffles of the inputs.
  *
- * Spark writes out what the tasks of a stage have to do when all stages that they read from are done, and
- * what tasks have noted is counted before their stage is done. So this is complete when it is written for
- * the tasks, and no job has to be run to know it before. Written any earlier it is empty, and a task that
- * got it so fails rather than to go by too low a watermark.
+ * It takes its value when Spark serializes the tasks. That happens after all parent stages of the
+ * stage have ended, and a stage ends after Spark has merged the accumulators of its tasks. So the
+ * value is complete, without a separate job. An earlier serialization yields no value, and a task
+ * with it fails instead of using too low a watermark.
  *
- * @param take what has come, once all of it has; asked on the driver, until it gives something
+ * @param take returns the value once all input rows have been read; called on the driver until then
  */
 private[physical] final class AwaitedArrivals(
     @transient private val take: () => Option[BatchArrivals]
@@ -18,7 +18,7 @@ private[physical] final class AwaitedArrivals(
 
   private var come: Option[BatchArrivals] = None
 
-  /** What the batch has brought; in a task. */
+  /** The value. Called in a task. */
   def apply(): BatchArrivals = come.getOrElse(
     throw new IllegalStateException("the task was written before its inputs had been read")
   )

@@ -7,8 +7,8 @@ import io.streamjoin.bounds.Saturated
 import io.streamjoin.model.Watermarks
 
 /**
- * The watermarks of the source columns, before and after a batch, and when each input last brought a
- * row. Every partition computes the same from the same; each keeps them beside its rows.
+ * Watermarks of the source columns before and after a batch, and the time at which each input last
+ * had a row. Every partition computes the same values, and stores them beside its rows.
  */
 private[physical] final case class BaseWatermarks(
     before: Array[Long],
@@ -30,8 +30,11 @@ private[physical] object BaseWatermarks {
   private def active(i: Int): String = s"active.$i"
 
   /**
+   * Computes the watermarks of a batch.
+   *
    * @param bases the source columns, in the order in which they are stored
-   * @param rivals for each source column, those that it goes with while its input is idle
+   * @param rivals for each source column, the ones whose watermark it may follow while its input is
+   *   idle
    */
   def next(
       bases: Seq[BaseColumn],
@@ -60,9 +63,9 @@ private[physical] object BaseWatermarks {
   }
 
   /**
-   * Whether an input would now count as idle that did not in a batch.
+   * Whether an input counts as idle now, but did not at the time of a batch.
    *
-   * @param lastActiveMs when each source last brought a row, or `Watermarks.Unknown`
+   * @param lastActiveMs the time at which each source last had a row, or `Watermarks.Unknown`
    */
   def turnsIdle(
       bases: Seq[BaseColumn],
@@ -79,7 +82,10 @@ private[physical] object BaseWatermarks {
     case _                     => false
   }
 
-  /** An idle input goes with the slowest rival that is not idle and has times of the same family. */
+  /**
+   * The watermark of an idle input: it follows the slowest rival that is not idle and has the same
+   * time unit.
+   */
   private def follow(
       i: Int,
       rivals: Set[Int],
@@ -93,7 +99,7 @@ private[physical] object BaseWatermarks {
       .minOption
       .fold(arrived(i))(math.max(_, arrived(i)))
 
-  /** Spark gives milliseconds, and 0 while it knows nothing. */
+  /** Converts Spark's watermark, in milliseconds. Spark's value for an unknown watermark is 0. */
   private def propagated(ms: Option[Long]): Long =
     ms.filter(_ > 0).fold(Watermarks.Unknown)(_ * 1000L)
 }

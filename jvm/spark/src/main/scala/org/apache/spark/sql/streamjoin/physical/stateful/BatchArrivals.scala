@@ -6,12 +6,12 @@ import org.apache.spark.sql.streamjoin.logical.times.BaseColumn
 import io.streamjoin.model.Watermarks
 
 /**
- * What the driver tells the tasks of one batch about the source columns.
+ * Data about the source columns in one batch, sent from the driver to the tasks.
  *
- * @param arrivals for each source column, the largest value that the batch brought, or `Watermarks.Unknown` if none
- *   came; for a column of one of Spark's own operators always that
- * @param propagated Spark's watermark for the join's input at the end of the batch
- * @param batchTimeMs when the batch began, as recorded in the offset log
+ * @param arrivals for each source column, the largest event time of the batch, or
+ *   `Watermarks.Unknown` without a row; always that for a column of one of Spark's operators
+ * @param propagated Spark's watermark for the input of the join at the end of the batch
+ * @param batchTimeMs the start time of the batch in the offset log
  */
 private[physical] final case class BatchArrivals(
     arrivals: Seq[Long],
@@ -21,7 +21,7 @@ private[physical] final case class BatchArrivals(
 
 private[physical] object BatchArrivals {
 
-  /** What a batch has brought, once the inputs have been run up to their shuffles. */
+  /** Reads the data of a batch. All input rows must have reached their shuffles. */
   def of(bases: Seq[BaseColumn], inputs: Seq[SparkPlan], batch: BatchInfo): BatchArrivals = {
     val noted = JoinInputs.arrivals(inputs)
     BatchArrivals(

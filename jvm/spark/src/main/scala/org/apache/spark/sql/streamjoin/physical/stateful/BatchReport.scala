@@ -3,13 +3,15 @@ package org.apache.spark.sql.streamjoin.physical.stateful
 import org.apache.spark.sql.execution.metric.SQLMetric
 
 /**
- * What the tasks of one batch tell the driver: in a few accumulators, since each is written for every task, read
- * by it and brought back, however little it says.
+ * Accumulators to which the tasks of one batch report.
  *
- * @param emitted counts the rows that come out
- * @param ofPartitions what else is counted, by partition
- * @param watermarks what was received at the end of the batch, by time column
- * @param lastActiveMs when each source last brought a row, in milliseconds
+ * They are few, because Spark serializes each accumulator for every task and returns it to the
+ * driver.
+ *
+ * @param emitted counts the output rows
+ * @param ofPartitions all other counts, by partition
+ * @param watermarks the watermark of each time column at the end of the batch
+ * @param lastActiveMs the time at which each source last had a row, in milliseconds
  */
 private[physical] final class BatchReport(
     val emitted: SQLMetric,

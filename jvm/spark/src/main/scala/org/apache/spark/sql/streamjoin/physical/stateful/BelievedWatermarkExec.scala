@@ -13,10 +13,15 @@ import org.apache.spark.sql.streamjoin.spark.{EventTimeStatsAccum, EventTimeWate
 import org.apache.spark.unsafe.types.CalendarInterval
 
 /**
- * Spark's own watermark of a column that has an order, told as people say it; by it, windows above close.
- * A subclass, for Spark looks for that class. A row without a time moves nothing; Spark's own takes it for one of 1970.
+ * Physical operator of Spark's own watermark on a column that also has a watermark of this project.
+ * It drives Spark's operators above, for example windows.
  *
- * @param latest the latest time that is believed: none beyond it moves the watermark
+ * It is a subclass because Spark searches the plan for the parent class. It differs in two points:
+ *
+ *  - A row without a time does not change the watermark. Spark reads such a time as 1970.
+ *  - A time after `latest` does not advance the watermark.
+ *
+ * @param latest the latest accepted time; none: all times are accepted
  */
 class BelievedWatermarkExec(
     nodeId: UUID,

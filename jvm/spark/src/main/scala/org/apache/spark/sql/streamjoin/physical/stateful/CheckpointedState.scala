@@ -36,25 +36,30 @@ import org.json4s.JsonDSL._
 import io.streamjoin.model.Side
 
 /**
- * What every stateful operator of this project has to do with its checkpoint, whatever it keeps there:
- * its state lies in a [[StateFormat]], a description of the operator lies beside it, and a checkpoint of
- * another operator is refused before the first batch.
+ * Checkpoint duties of every stateful operator of this project:
+ *
+ *  - Its state has a [[StateFormat]].
+ *  - A description of the operator is stored beside the state.
+ *  - The operator refuses the checkpoint of another operator before the first batch.
  */
 private[physical] trait CheckpointedState extends StateStoreWriter {
 
-  /** The operator as it is written beside its state, in JSON, with the number of its format. */
+  /**
+   * The description of the operator that is stored beside its state, in JSON, with the version of
+   * its format.
+   */
   protected def description(format: StateFormat): String
 
-  /** The sources of each input in their order, by the name of the input. */
+  /** The sources of each input in their order, with the name of the input. */
   protected def sources: Seq[(String, Seq[InputSource])]
 
-  /** The columns of the rows that are kept. */
+  /** The schema of the stored rows. */
   protected def storedRows(side: Side): StructType
 
   protected final def format: StateFormat =
     StateFormats.of(conf.getConf(StreamJoinConf.StateFormat))
 
-  /** The state of single partitions, for the tasks of this batch. */
+  /** Access of the tasks of this batch to the state of their partitions. */
   protected final def partitionState: PartitionState =
     new PartitionState(
       getStateInfo,
@@ -66,7 +71,10 @@ private[physical] trait CheckpointedState extends StateStoreWriter {
       if (hasCheckpointIds) None else SegmentsIntoRocksDB.of(format, conf)
     )
 
-  /** Runs a task per partition where its state is. In one process that is no question to be asked. */
+  /**
+   * Runs one task per partition, preferably on the executor that has the state of the partition. In
+   * local mode there is one process only, so Spark need not look up the location.
+   */
   protected final def perPartition[T: ClassTag](left: RDD[InternalRow], right: RDD[InternalRow])(
       task: (Int, Iterator[InternalRow], Iterator[InternalRow]) => Iterator[T]
   ): RDD[T] =
@@ -95,7 +103,7 @@ private[physical] trait CheckpointedState extends StateStoreWriter {
     )
   }
 
-  /** The description that is stored in the operator's metadata, in JSON. */
+  /** The description in the metadata of the operator, in JSON. */
   private[physical] final def described: String =
     JoinDescription.and(description(format), StoredSources.parts(sources) ~ ExcludedRules.part)
 
@@ -131,8 +139,8 @@ private[physical] trait CheckpointedState extends StateStoreWriter {
     }
 
   /**
-   * Refuses the state of another operator, as the first batch of a run does; writes nothing. Spark
-   * itself refuses the state of another kind of operator.
+   * Refuses the state of another operator, as the first batch of a run does. It writes nothing.
+   * Spark itself refuses the state of another kind of operator.
    *
    * @return the stored description, in JSON
    */
@@ -154,7 +162,11 @@ private[physical] trait CheckpointedState extends StateStoreWriter {
     written.map(_.operatorPropertiesJson)
   }
 
-  /** Refuses the state of another operator. Whether its description stays valid. */
+  /**
+   * Refuses the state of another operator.
+   *
+   * @return whether the stored schemas remain valid; not so if the state changes its format
+   */
   private def goesOnFrom(written: OperatorStateMetadata): Boolean = {
     val now = operatorStateMetadata(Nil)
     validateNewMetadata(written, now)

@@ -9,13 +9,18 @@ import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.streamjoin.spark.{ProgressReporter, StoreReports, StreamExecution}
 
 /**
- * Whether Spark looks at the end of a batch which stores have committed. It does where rows go to a function
- * (`foreachBatch`), which may leave some of them unread. Of a query with another sink nobody reads what stores
- * report, a message and its answer for each partition in each batch.
+ * Decides whether state stores report their commits to Spark's coordinator.
+ *
+ * At the end of a batch, Spark compares the commits for a sink that calls a function
+ * (`foreachBatch`), because the function may leave partitions unread. For any other sink, nothing
+ * reads the reports. Each report costs a message and its answer per partition and batch.
  */
 private[stateful] object CommitChecks {
 
-  /** Of all batches of a run of a query, on the driver, while one of them is run. Where it is not known they are. */
+  /**
+   * Whether Spark compares the commits in a run of a query. Called on the driver, during a batch.
+   * If this is unknown, stores report.
+   */
   def ofRun(run: UUID, session: SparkSession): Boolean =
     session.sharedState.activeStreamingQueries.values.asScala.find(_.runId == run).forall(known)
 
@@ -24,6 +29,6 @@ private[stateful] object CommitChecks {
       StoreReports.comparesCommits(of.invoke(query).asInstanceOf[ProgressReporter])
     }
 
-  /** Spark has it for its own queries only. */
+  /** Reflective, because Spark declares the method for subclasses only. */
   private val reporter = Try(classOf[StreamExecution].getMethod("progressReporter")).toOption
 }

@@ -4,15 +4,18 @@ import org.apache.spark.sql.execution.{SQLExecution, SparkPlan}
 import org.apache.spark.sql.execution.metric.SQLMetrics
 import org.apache.spark.sql.streamjoin.logical.times.BaseColumn
 
-/** A stateful operator whose rows go by the watermarks of source columns. */
+/** Physical operator that evicts rows by the watermarks of source columns. */
 private[physical] trait EventTimeExec extends ReportingExec {
 
-  /** The source columns that its watermarks follow from. */
+  /** The source columns from which its watermarks are computed. */
   protected def bases: Seq[BaseColumn]
 
   final override protected def sourceCount: Int = bases.length
 
-  /** Whether Spark's watermark, or an input that has turned idle, can free what is held. */
+  /**
+   * Whether another batch could evict rows: Spark's watermark has advanced, or an input has become
+   * idle.
+   */
   final override def shouldRunAnotherBatch(newInputWatermark: Long): Boolean = {
     val propagated = bases.exists(_.isInstanceOf[BaseColumn.Propagated]) &&
       batch.watermarkForEviction.exists(newInputWatermark > _)
@@ -26,13 +29,14 @@ private[physical] trait EventTimeExec extends ReportingExec {
 
   @transient private var inputs: Option[Seq[SparkPlan]] = None
 
-  /** The inputs as they are run: what its tasks read from. */
+  /** The inputs as executed, from which the tasks read. */
   private[stateful] final def read: Seq[SparkPlan] = inputs.getOrElse(children)
 
   /**
-   * What the batch brings, for the tasks of the operator.
+   * The arrivals of the batch, for the tasks of the operator.
    *
-   * @param inputs as they are run, with the metric that counts the rows of each that were too far ahead
+   * @param inputs the inputs as executed, each with the name of the metric for its rows that are
+   *   too far ahead
    */
   protected final def arrivals(inputs: (String, SparkPlan)*): AwaitedArrivals = {
     val plans = inputs.map(_._2)

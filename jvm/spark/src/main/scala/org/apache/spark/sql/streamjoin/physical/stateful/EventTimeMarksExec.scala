@@ -7,7 +7,7 @@ import org.apache.spark.sql.catalyst.plans.physical.Partitioning
 import org.apache.spark.sql.execution.{SparkPlan, UnaryExecNode}
 import org.apache.spark.sql.streamjoin.logical.plan.EventTimeMarks
 
-/** See [[EventTimeMarks]]. Rows pass as they are. */
+/** Physical operator of [[EventTimeMarks]]. Rows pass unchanged. */
 case class EventTimeMarksExec(times: Seq[Attribute], delays: Seq[Long], child: SparkPlan)
     extends UnaryExecNode {
 

@@ -5,7 +5,7 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.Attribute
 import org.apache.spark.sql.execution.LeafExecNode
 
-/** A line of text under an operator in `explain`. It is never run. */
+/** Plan node for a line of text below an operator in EXPLAIN. It is never executed. */
 private[physical] case class ExplainedLine(text: String) extends LeafExecNode {
   override def nodeName: String = "Explained"
   override def output: Seq[Attribute] = Nil

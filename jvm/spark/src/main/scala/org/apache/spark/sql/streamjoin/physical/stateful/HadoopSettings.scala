@@ -12,9 +12,10 @@ import org.apache.spark.sql.streamjoin.run.RunScope
 import org.apache.spark.util.SerializableConfiguration
 
 /**
- * Hadoop's settings, as tasks need them to reach a checkpoint. They are some hundred kilobytes that
- * would be written anew for every batch, a twentieth of what a small one costs: they are handed out
- * once in a query's run, and again where one of them has changed, as credentials do.
+ * Broadcast of the Hadoop settings with which tasks access a checkpoint.
+ *
+ * The settings have several hundred kilobytes, too much to serialize in every batch. A run
+ * broadcasts them once, and again if a setting has changed, for example a credential.
  */
 private[physical] object HadoopSettings {
 
@@ -40,14 +41,17 @@ private[physical] object HadoopSettings {
     settings
   }
 
-  /** @param hadoops, sessions the settings that were put together to what was handed out */
+  /** @param hadoops, sessions the settings from which the broadcast was built */
   private final case class HandedOut(
       hadoops: HashMap[String, String],
       sessions: Map[String, String],
       broadcast: Broadcast[SerializableConfiguration]
   ) {
 
-    /** Some thousand settings, looked at in every batch: to put them together takes several times as long. */
+    /**
+     * Whether the settings are unchanged. This comparison is several times faster than building the
+     * settings anew.
+     */
     def isOf(conf: Configuration, session: SQLConf): Boolean = {
       val now = conf.iterator
       var same = session.getAllConfs == sessions

@@ -10,10 +10,11 @@ import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
 import org.apache.spark.sql.streamjoin.conditions.TimeUnit
 
 /**
- * Passes rows on and notes the largest event time among them, of those that are believed.
+ * Physical operator of a watermarked event-time column. It records the largest accepted event time,
+ * and may drop rows that are too far ahead.
  *
- * @param latest the latest time that is believed
- * @param rejects whether rows beyond it are dropped
+ * @param latest the latest accepted time
+ * @param rejects whether the operator drops rows after `latest`
  */
 case class ImposeOrderExec(
     orderId: UUID,
@@ -24,7 +25,7 @@ case class ImposeOrderExec(
     child: SparkPlan
 ) extends LooksAtTimes {
 
-  /** By need: a plan is copied many times on its way to execution. */
+  /** Lazy, because Spark copies a plan many times before it executes one copy. */
   private[physical] lazy val largest: LargestTime = {
     val none = new LargestTime
     sparkContext.register(none)
@@ -34,7 +35,7 @@ case class ImposeOrderExec(
   override lazy val metrics: Map[String, SQLMetric] =
     Map("aheadRows" -> SQLMetrics.createMetric(sparkContext, "rows too far ahead"))
 
-  /** How many rows of the batch were beyond `latest`. */
+  /** The number of rows of the batch after `latest`. */
   private[physical] def ahead: Long = longMetric("aheadRows").value
 
   override def output: Seq[Attribute] = child.output

@@ -6,12 +6,12 @@ import org.apache.spark.sql.catalyst.expressions.codegen.CodegenContext
 import org.apache.spark.sql.execution.{CodegenSupport, UnaryExecNode}
 
 /**
- * An operator that is a part of the loop that Spark generates for what is below, where that is one: what is below, this
- * and what is above are one.
+ * Unary operator that takes part in the whole-stage code generation of its child, if the child
+ * does.
  */
 private[physical] trait InLoopBelow extends UnaryExecNode with CodegenSupport {
 
-  /** Above rows that are there already a loop would only copy them. */
+  /** Above a child without generated code, a generated loop would only copy rows. */
   override def supportCodegen: Boolean = child match {
     case below: CodegenSupport => below.supportCodegen
     case _                     => false

@@ -13,16 +13,18 @@ import org.apache.spark.sql.types.{MapType, VariantType}
 import io.streamjoin.model.Side
 import io.streamjoin.placement.Routing
 
-/** What a join asks of its inputs, by the way their rows are routed. */
+/** Required distribution of the inputs of a stateful operator. */
 private[physical] object JoinDistribution {
 
   /**
-   * An input of which each partition needs all rows is brought together by one shuffle into a single
-   * partition, which every task of the join then reads: its rows are written once however many
-   * partitions there are.
+   * The distributions of a join, by its routing.
    *
-   * @param keys of each side, those by which rows meet; none: rows are spread
-   * @param spread by which columns, where they can be hashed
+   * If each partition needs all rows of an input, one shuffle writes these rows to a single
+   * partition. Every task of the join reads that partition. So each row is written once, for any
+   * number of partitions.
+   *
+   * @param keys the join keys of each side; empty: the rows of the side are spread
+   * @param spread the columns by whose hash the rows of a side are spread
    */
   def required(
       routing: Routing,
@@ -39,11 +41,11 @@ private[physical] object JoinDistribution {
     }
   }
 
-  /** For what keeps nothing: rows that are equal in these end in one partition, whichever that is. */
+  /** The distribution of a stateless operator: rows with equal values are in one partition. */
   def together(by: Seq[Expression]): Distribution =
     SparkCaseClass.make(classOf[ClusteredDistribution], by, Boolean.box(false), None)
 
-  /** As many columns as can be hashed: rows with one time need not end in one partition. */
+  /** The columns that Spark can hash. Without the others, equal rows still are in one partition. */
   def hashable(columns: Seq[Attribute]): Seq[Attribute] =
     columns.filterNot(_.dataType.existsRecursively {
       case _: MapType | _: VariantType => true

@@ -18,12 +18,12 @@ import io.streamjoin.bounds.JoinBounds
 import io.streamjoin.model.{BySide, JoinType, Side, Watermarks}
 import io.streamjoin.watermark.WatermarkPlan
 
-/** A join whose rows go by the watermarks of columns of both inputs. */
+/** Physical operator of a join that evicts rows by watermarks of columns of both inputs. */
 private[physical] trait JoinExec extends EventTimeExec {
 
   protected def bounds: JoinBounds
 
-  /** The expression behind each column of `bounds`. */
+  /** The expression of each column of `bounds`. */
   protected def times: IndexedSeq[Expression]
 
   protected final def input: BySide[SparkPlan] = BySide(left, right)
@@ -35,12 +35,12 @@ private[physical] trait JoinExec extends EventTimeExec {
     shown.of(received) ++ batch.timeMs.fold(Map.empty[String, Long])(shown.delays(received, _))
   }
 
-  /** What the person calls an input whose event times do not tell. */
+  /** The alias of an input, for an input whose event times have no qualifier. */
   protected def alias(side: Side): Option[String] = None
 
   protected def emitsUnmatchedOnly: Boolean = false
 
-  /** Spark's report has figures alone. What they are called is kept for what is said of them. */
+  /** Spark's report has numbers only. The display names are recorded for the messages about it. */
   final override def getProgress(): StateOperatorProgress = {
     SaidNames.remember(getStateInfo) {
       val columns = new ShownWatermarks(times, bounds).names
@@ -59,7 +59,7 @@ private[physical] trait JoinExec extends EventTimeExec {
   override protected def storedRows(side: Side): StructType =
     DataTypeUtils.fromAttributes(input(side).output)
 
-  /** Where rows are that come out in the partition of their key. */
+  /** The partitioning of an output whose rows are in the partition of their key. */
   protected final def partitionedAs(joinType: JoinType): Partitioning =
     joinType.always.map(input(_).outputPartitioning) match {
       case Nil      => UnknownPartitioning(left.outputPartitioning.numPartitions)
@@ -68,13 +68,14 @@ private[physical] trait JoinExec extends EventTimeExec {
     }
 
   /**
-   * By how much Spark's watermark must be held back behind the join, in milliseconds; none where
-   * Spark's watermark says nothing of an event time of the output that Spark knows.
+   * The distance, in milliseconds, by which Spark's watermark must lag behind its value at the
+   * input. There is none if Spark's watermark does not limit an event time of the output that Spark
+   * knows.
    *
-   * @param passed the event times of the output, and how the watermark of each comes about
+   * It is computed for a Spark watermark of 0. The watermarks of the output then follow from those
+   * of the source columns as in any batch.
    *
-   * With Spark's watermark at 0 the watermarks of the output follow from those of the source columns
-   * as in any batch.
+   * @param passed the event times of the output, each with the plan of its watermark
    */
   protected final def holdBackMs(
       output: Seq[Attribute],
@@ -85,7 +86,7 @@ private[physical] trait JoinExec extends EventTimeExec {
     val lowest = passed.collect {
       case (time, plan) if time.references.exists(a => known(a.exprId)) => plan.eval(base)
     }
-    // Spark calls a row at the watermark late, hence a millisecond more
+    // Spark treats a row at the watermark as late, so one more millisecond is required
     Option.when(lowest.nonEmpty && !lowest.contains(Watermarks.Unknown))(
       math.floorDiv(-math.min(lowest.min, 0L), 1000L) + 2
     )

@@ -24,12 +24,12 @@ import org.apache.spark.sql.streamjoin.spark.SparkCaseClass
 import org.apache.spark.util.ThreadUtils
 
 /**
- * The inputs of a join up to their shuffles: when these have been written, all rows of the batch have been
- * seen, and their largest event times are known.
+ * Inputs of a join down to their shuffles. Once these shuffles are written, all rows of the batch
+ * have been read, and their largest event times are known.
  */
 private[physical] object JoinInputs {
 
-  /** The inputs as they are run: shuffled, and through one shuffle if the exchange can do so. */
+  /** Both inputs as executed, with one common shuffle if their exchanges support it. */
   def shuffled(
       left: SparkPlan,
       right: SparkPlan,
@@ -41,14 +41,18 @@ private[physical] object JoinInputs {
   }
 
   /**
-   * The input, with a shuffle where it would otherwise be computed by the join's own tasks, or where
-   * all of them read all of it. One of which nothing is asked has its own.
+   * An input as executed. It gets a shuffle in two cases:
+   *
+   *  - The tasks of the join would otherwise compute the event times of its rows.
+   *  - Every task of the join reads all of its rows.
+   *
+   * An input without a required distribution remains as it is.
    */
   def shuffled(input: SparkPlan, distribution: Distribution): SparkPlan =
     if (distribution == UnspecifiedDistribution) {
       input
     } else if (input.isInstanceOf[SortExec]) {
-      // the order within a partition is made behind the shuffle
+      // the sort within partitions must follow the shuffle
       input.mapChildren(shuffled(_, distribution))
     } else if (!isShuffle(input) && (distribution == AllTuples || unseen(input))) {
       val partitions = distribution.requiredNumPartitions.get
@@ -63,7 +67,10 @@ private[physical] object JoinInputs {
       input
     }
 
-  /** The rows of an input by partition of the join; of what all partitions need, all of it each. */
+  /**
+   * The rows of an input for each partition of the join. With `AllTuples`, each partition has all
+   * rows.
+   */
   def rows(input: SparkPlan, distribution: Distribution, partitions: Int): RDD[InternalRow] =
     if (distribution == AllTuples) {
       val everything: ShufflePartitionSpec = CoalescedPartitionSpec(0, 1)
@@ -74,7 +81,10 @@ private[physical] object JoinInputs {
       input.execute()
     }
 
-  /** Runs an input that is a shuffle, joins below it too, before its rows are asked for. */
+  /**
+   * Executes the shuffle of an input before its rows are read, including joins below. Without a
+   * shuffle, it does nothing.
+   */
   def run(input: SparkPlan): Unit = input match {
     case ReusedExchangeExec(_, original) => run(original)
     case e: StreamExchangeExec           => e.shuffle.run(): Unit
@@ -85,8 +95,8 @@ private[physical] object JoinInputs {
   }
 
   /**
-   * Whether all rows have been read, of joins in between those of their inputs too: the shuffles that come
-   * first below have been written.
+   * Whether all rows of the inputs have been read: the nearest shuffles below are written. For a
+   * join in between, the shuffles of its own inputs count.
    */
   def areRead(inputs: Seq[SparkPlan]): Boolean = inputs.forall(isRead)
 
@@ -106,13 +116,16 @@ private[physical] object JoinInputs {
       case _ => false
     }
 
-  /** The largest event times of this batch, by the id of the node that noted them. */
+  /** The largest event times of this batch, by the ID of the node that recorded them. */
   def arrivals(inputs: Seq[SparkPlan]): Map[UUID, Long] =
     inputs
       .flatMap(noted)
       .groupMapReduce(_.orderId)(_.largest.value.longValue)(math.max)
 
-  /** How many rows of this batch were too far ahead; those below another join count there. */
+  /**
+   * The number of rows of this batch that are too far ahead. Rows below another join are in the
+   * metric of that join.
+   */
   def ahead(input: SparkPlan): Long = input match {
     case _: StatefulBinaryExec           => 0L
     case o: ImposeOrderExec              => o.ahead + ahead(o.child)
@@ -120,7 +133,10 @@ private[physical] object JoinInputs {
     case other                           => other.children.map(ahead).sum
   }
 
-  /** Whether the rows of a plan have been computed once its shuffles have run. */
+  /**
+   * Whether the topmost node of a plan is a shuffle. Its rows are computed once the shuffle has
+   * run.
+   */
   def isShuffle(plan: SparkPlan): Boolean = plan match {
     case _: ShuffleExchangeLike | _: ReusedExchangeExec | _: StreamExchangeExec => true
     case _                                                                      => false

@@ -9,14 +9,18 @@ import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, ExprCo
 import org.apache.spark.sql.streamjoin.conditions.TimeUnit
 
 /**
- * Looks at the event time of each row that passes. It changes nothing.
+ * Unary physical operator that inspects the event time of each row, and may drop the row. A row
+ * without a time passes.
  */
 private[physical] trait LooksAtTimes extends InLoopBelow {
 
-  /** The column. */
+  /** The event-time column. */
   protected def time: Attribute
 
-  /** In a task, asked of each time that is not NULL: whether its row goes on. To be serializable. */
+  /**
+   * Inspects a time that is not NULL, in a task. Returns whether the row passes. Must be
+   * serializable.
+   */
   protected def look: LongPredicate
 
   override protected def doExecute(): RDD[InternalRow] = {
@@ -27,11 +31,14 @@ private[physical] trait LooksAtTimes extends InLoopBelow {
     )
   }
 
-  /** Of this project's classes the code names none: whoever compiles it may not see them. */
+  /**
+   * Generates code without a class of this project, because the class loader of the compiler may
+   * not find it.
+   */
   override def doConsume(ctx: CodegenContext, input: Seq[ExprCode], row: ExprCode): String = {
     val looking = ctx.addReferenceObj("look", look, classOf[LongPredicate].getName)
     val read = input(child.output.indexWhere(_.exprId == time.exprId))
-    // a window's time is its end
+    // the time of a window is its end
     val value = if (TimeUnit.isWindow(time.dataType)) s"${read.value}.getLong(1)" else read.value
     s"""
        |do {

@@ -9,10 +9,10 @@ import io.streamjoin.model.Side
 import io.streamjoin.state.JoinState
 
 /**
- * The state of one partition from the begin of a batch to its end.
+ * State of one partition from the start of a batch to its end.
  *
- * @param makeVersion makes what has changed in the store its next version
- * @param started when the batch began in this partition, in nanoseconds
+ * @param makeVersion commits the changes of the store as its next version
+ * @param started the time at which the batch started in this partition, in nanoseconds
  */
 private[physical] final class OpenPartition(
     partition: Int,
@@ -25,15 +25,16 @@ private[physical] final class OpenPartition(
 
   val rows: JoinState[UnsafeRow] = state.rows
 
-  /** Numbers that become part of the same version. */
+  /** Numbers that are committed in the same version. */
   val numbers: StoredNumbers = new StoredNumbers(store)
 
   /**
-   * Ends the batch: rows and watermarks become one version.
+   * Ends the batch: commits rows and watermarks as one version. Throws if the partition has more
+   * rows than `maxBufferedRows`.
    *
-   * @param counts what the operator has counted
+   * @param counts the counts of the operator
    * @param base the watermarks of the source columns
-   * @param received the operator's own at the end of the batch
+   * @param received the watermarks of the operator at the end of the batch
    */
   def commit(
       report: BatchReport,

@@ -6,22 +6,26 @@ import org.apache.spark.sql.streaming.StateOperatorProgress
 import org.apache.spark.sql.streamjoin.spark.ProgressOfSpark
 
 /**
- * A figure that an operator tells of a batch, summed over all partitions.
+ * A metric of a batch, summed over all partitions.
  *
- * @param name in the query's progress
- * @param text in Spark's user interface
- * @param isReading whether it says what there is at the end of a batch, rather than what the batch did
+ * @param name its name in the progress of the query
+ * @param text its name in Spark's user interface
+ * @param isReading whether it is a gauge at the end of the batch, rather than a counter of the
+ *   batch
  */
 private[physical] final case class Figure(name: String, text: String, isReading: Boolean = false)
 
 /**
- * What a stateful operator tells of a batch, in Spark's user interface and in the query's progress: what
- * Spark asks every such operator for, the bytes on the local disk, and figures of its own.
+ * Metrics of a stateful operator, in Spark's user interface and in the progress of the query:
+ *
+ *  - the metrics that Spark requires of every stateful operator
+ *  - the bytes on the local disk
+ *  - metrics of the operator itself
  */
 private[physical] final class OperatorMetrics(own: Seq[Figure]) {
   import OperatorMetrics._
 
-  /** Those that the progress shows as the operator's own. */
+  /** The names of the metrics that Spark's report does not define. */
   def names: Seq[String] = (own :+ Spilled).map(_.name)
 
   def create(context: SparkContext): Map[String, SQLMetric] = {
@@ -35,9 +39,11 @@ private[physical] final class OperatorMetrics(own: Seq[Figure]) {
   }
 
   /**
-   * @param value of a figure by its name
-   * @param more other readings by name, as they are shown: watermarks above all
-   * @param extremes other figures of the batch, by name
+   * Creates the report of a batch.
+   *
+   * @param value returns the value of a metric by its name
+   * @param more further gauges by name, mainly watermarks
+   * @param extremes further metrics of the batch, by name
    */
   def progress(
       operator: String,
@@ -79,7 +85,7 @@ private[physical] object OperatorMetrics {
     Figure("commitTimeMs", "time to commit changes")
   )
 
-  /** What Spark asks for, in the order of its report. */
+  /** The metrics that Spark requires, in the order of its report. */
   private val asked = Seq(
     "numTotalStateRows",
     "numUpdatedStateRows",

@@ -15,11 +15,13 @@ import org.apache.spark.sql.streamjoin.spark.{
 import org.apache.spark.util.{CollectionAccumulator, SerializableConfiguration}
 
 /**
- * How the tasks of one batch reach the state of their partitions.
+ * Access of the tasks of one batch to the state of their partitions.
  *
- * @param maxBufferedRows the most rows that a partition may hold at the end of a batch; 0 is no limit
- * @param takeOver goes on from state of another format
- * @param checkpoints takes the ids of what was committed, where Spark's checkpoints have such
+ * @param maxBufferedRows the largest number of rows of a partition at the end of a batch; 0: no
+ *   limit
+ * @param takeOver converts state of another format
+ * @param checkpoints collects the IDs of the committed versions, if Spark's checkpoints have such
+ *   IDs
  */
 private[physical] final class PartitionState(
     val info: StatefulOperatorStateInfo,
@@ -31,7 +33,7 @@ private[physical] final class PartitionState(
     takeOver: Option[SegmentsIntoRocksDB]
 ) extends Serializable {
 
-  /** The partition's state at the version with which the batch begins. */
+  /** Opens the state of a partition, at the version with which the batch starts. */
   def open(partition: Int, shape: StateShape): OpenPartition = {
     val started = System.nanoTime
     val id = StateStoreId(info.checkpointLocation, info.operatorId, partition)

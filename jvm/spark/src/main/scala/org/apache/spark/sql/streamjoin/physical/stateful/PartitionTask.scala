@@ -7,24 +7,27 @@ import org.apache.spark.sql.execution.metric.SQLMetric
 import io.streamjoin.model.Side
 
 /**
- * One batch of one partition of an operator with two inputs. The constructor opens the state. The
- * inputs arrive, the watermarks advance, and the state is committed.
+ * Task of one partition in one batch, for an operator with two inputs. Its constructor opens the
+ * state. Then it reads the inputs, advances the watermarks, and commits the state.
  */
 private[physical] trait PartitionTask {
 
   /**
-   * Takes input rows, and returns the rows that they make the operator emit. It is called while an
-   * input has rows, and after its result has been read.
+   * Reads input rows, and returns the rows that the operator emits for them. It is called again
+   * after its result has been read, until both inputs are empty.
    */
   def arrive(left: Iterator[InternalRow], right: Iterator[InternalRow]): Iterator[InternalRow]
 
-  /** The rows that the operator emits by the watermarks of the batch. */
+  /** Advances the watermarks, and returns the rows that the operator emits by them. */
   def advance(): Iterator[InternalRow]
 
-  /** Makes the state the next version. */
+  /** Commits the state as its next version. */
   def commit(): Unit
 
-  /** The output. Whoever finds its end has the state committed: a task that fails before commits nothing. */
+  /**
+   * The output of the task. It commits the state at its end, so a task that fails before commits
+   * nothing.
+   */
   final def output(
       left: Iterator[InternalRow],
       right: Iterator[InternalRow],
@@ -57,10 +60,13 @@ private[physical] trait PartitionTask {
   }
 }
 
-/** A task that takes all left rows, then all right ones: no row of the batch looks up the latter. */
+/**
+ * Task that reads all left rows before all right rows. So no row of the batch probes the right rows
+ * of the batch.
+ */
 private[physical] trait RowTask extends PartitionTask {
 
-  /** Takes an input row, and returns the rows that it makes the operator emit. */
+  /** Reads an input row, and returns the rows that the operator emits for it. */
   def arrive(side: Side, row: UnsafeRow): Iterator[InternalRow]
 
   override final def arrive(

@@ -10,21 +10,25 @@ import org.apache.spark.util.Utils
 import org.apache.spark.{SparkContext, SparkEnv, TaskContext}
 
 /**
- * What the tasks of an operator go by, as far as it is the same from batch to batch.
+ * Plan of the tasks of a stateful operator: the part that most batches have in common.
  *
  * {{{
- *   driver     program, as bytes: broadcast once it has been the same in two batches
- *   executor   bytes --> program --> made ready --> a task of a batch --> back, for a task of the next batch
+ *   driver     program --> bytes; broadcast if two successive batches have the same program
+ *   executor   bytes --> program --> ready() --> a task --> pool --> a task of the next batch
  * }}}
  *
- * To write a program into the tasks of each batch, to read it in each task and to generate its code anew is
- * more than the rows of a small batch cost. Programs that are equal must make the same ready.
+ * Three steps would cost more than the rows of a small batch: to serialize the program in each
+ * batch, to deserialize it in each task, and to generate its code. So tasks share the results of
+ * `ready()`. Equal programs must have equal results.
  *
- * @tparam T what a task makes ready of it: generated code above all
+ * @tparam T the objects that a task prepares from the program, mainly generated code
  */
 private[physical] trait Program[T <: Program.Ready] extends Serializable {
 
-  /** Made of a program that nobody else has, and used by one task at a time: nothing in it need bear two threads. */
+  /**
+   * Prepares the objects of a task. It is called on a copy of the program that nothing else uses.
+   * One task at a time uses the result, which need not be thread-safe.
+   */
   def ready(): T
 }
 
@@ -32,19 +36,19 @@ private[physical] object Program {
 
   trait Ready {
 
-    /** Lets go of the rows of the task that has ended. */
+    /** Releases the rows of a task that has ended. */
     def forget(): Unit
   }
 }
 
 /**
- * A program in the hands of the tasks of one batch.
+ * Handle of the program in the tasks of one batch.
  *
  * @param run the run of the query
  * @param operator the operator in the run
- * @param edition other where the program is
- * @param own the bytes that came with the task
- * @param shared those that executors have
+ * @param edition a number that changes with the program
+ * @param own the bytes, serialized with the task
+ * @param shared the bytes, broadcast to the executors
  */
 private[physical] final class HandedProgram[T <: Program.Ready] private (
     run: UUID,
@@ -54,13 +58,13 @@ private[physical] final class HandedProgram[T <: Program.Ready] private (
     shared: Option[Broadcast[Array[Byte]]]
 ) extends Serializable {
 
-  /** For the task that asks, until it ends. */
+  /** The prepared objects, reserved for the calling task until it ends. */
   def forTask(): T = {
-    // the scope may be forgotten before the task ends, and is not made again then
+    // resolved before the task ends: a scope that was removed meanwhile must not be created again
     val idle = IdlePrograms.of(run, operator)
     val ready = idle.take[T](edition).getOrElse(read().ready())
     Option(TaskContext.get()).foreach(_.addTaskCompletionListener[Unit] { task =>
-      // nobody knows what is left in one that a failed task has used
+      // a failed task leaves the objects in an unknown state
       if (!task.isFailed() && !task.isInterrupted()) {
         ready.forget()
         idle.give(edition, ready)
@@ -69,7 +73,7 @@ private[physical] final class HandedProgram[T <: Program.Ready] private (
     ready
   }
 
-  /** A program that nobody else has. */
+  /** Deserializes a copy of the program. */
   def read(): Program[T] =
     SparkEnv.get.closureSerializer.newInstance().deserialize[Program[T]](
       ByteBuffer.wrap(own.orElse(shared.map(_.value)).get),
@@ -81,14 +85,14 @@ private[physical] object HandedProgram {
 
   private val last = new PerOperator[Last]
 
-  /** On the driver, for the tasks of a batch. */
+  /** Creates the handle of a batch. Called on the driver. */
   def of[T <: Program.Ready](
       info: StatefulOperatorStateInfo,
       context: SparkContext,
       program: Program[T]
   ): HandedProgram[T] = last.of(info)(new Last(info.queryRunId)).handed(context, program)
 
-  /** The program of the last batch of an operator. */
+  /** The program of an operator in its last batch. */
   private final class Last(run: UUID) {
     private val operator = UUID.randomUUID()
     private var edition = 0L
@@ -122,7 +126,7 @@ private[physical] object HandedProgram {
   }
 }
 
-/** Programs of this process that no task has at the moment, of one operator in a run. */
+/** Pool of prepared objects that no task of this process uses, for one operator of a run. */
 private final class IdlePrograms {
 
   private var edition = 0L

@@ -6,29 +6,29 @@ import org.apache.spark.sql.streaming.StateOperatorProgress
 import org.apache.spark.util.AccumulatorV2
 
 /**
- * A stateful operator that tells the same of a batch however often its partitions are run: in EXPLAIN, in
- * Spark's user interface, in the query's progress.
+ * Stateful operator with reports: in EXPLAIN, in Spark's user interface, and in the progress of the
+ * query. In the progress, a partition counts once, even if it runs again.
  */
 private[physical] trait ReportingExec extends StatefulBinaryExec with CheckpointedState {
 
-  /** What EXPLAIN tells of the operator, line by line. */
+  /** The lines of the operator in EXPLAIN. */
   protected def explained: Seq[String]
 
   protected def figures: OperatorMetrics
 
-  /** How many watermarks a batch receives. */
+  /** The number of watermarks that a batch reports. */
   protected def watermarkCount: Int = 0
 
-  /** How many sources may turn idle. */
+  /** The number of sources that may become idle. */
   protected def sourceCount: Int = 0
 
-  /** The watermarks as the progress shows them. */
+  /** The watermarks in the progress, by name. */
   protected def shownWatermarks(received: Array[Long]): Map[String, Long] = Map.empty
 
-  /** What else stays as it is from batch to batch, by name. */
+  /** Further gauges, by name. */
   protected def shownReadings: Map[String, Long] = Map.empty
 
-  /** What else the batch did that is no sum over partitions, by name. */
+  /** Further metrics of the batch that are not sums over partitions, by name. */
   protected def shownExtremes: Map[String, Long] = Map.empty
 
   override def innerChildren: Seq[QueryPlan[_]] = explained.map(ExplainedLine(_))
@@ -39,7 +39,7 @@ private[physical] trait ReportingExec extends StatefulBinaryExec with Checkpoint
   final override lazy val metrics: Map[String, SQLMetric] =
     figures.create(sparkContext) ++ furtherMetrics
 
-  /** Those of Spark's user interface alone. */
+  /** Metrics that only Spark's user interface shows. */
   protected def furtherMetrics: Map[String, SQLMetric] = Map.empty
 
   @transient private lazy val received: LargestNumbers =
@@ -56,10 +56,12 @@ private[physical] trait ReportingExec extends StatefulBinaryExec with Checkpoint
     accumulator
   }
 
-  /** When each source last brought a row, in milliseconds, as the batch knows by now. */
+  /**
+   * The time at which each source last had a row, in milliseconds, from the tasks that have ended.
+   */
   protected final def lastActiveMs: Array[Long] = lastActive.value
 
-  /** What the tasks of this batch report to. */
+  /** The accumulators to which the tasks of this batch report. */
   protected final def report: BatchReport =
     new BatchReport(longMetric("numOutputRows"), ofPartitions, received, lastActive)
 

@@ -10,10 +10,10 @@ import org.apache.spark.sql.catalyst.expressions.{
 import io.streamjoin.bounds.RowTimes
 
 /**
- * Reads the times of rows of one input.
+ * Reads the event times of the rows of one input.
  *
- * @param columns their numbers in [[RowTimes]]
- * @param times the expression of each of them
+ * @param columns the positions of the times in [[RowTimes]]
+ * @param times the expression of each time
  * @param input the columns of a row
  */
 private[physical] final class RowTimesReader(
@@ -24,7 +24,7 @@ private[physical] final class RowTimesReader(
   private val readers = times.map(t => TimeReader.of(t.dataType))
   private val ordinals = times.map(t => input.indexWhere(a => t.semanticEquals(a)))
 
-  /** Times that are not simply columns of the row are computed. */
+  /** Computes the times, if one of them is not a column of the row. */
   private val computed: Option[UnsafeProjection] =
     Option.when(ordinals.contains(-1))(UnsafeProjection.create(times.toSeq, input))
 

@@ -11,11 +11,11 @@ import io.streamjoin.bounds.JoinBounds
 import io.streamjoin.model.{BySide, Side}
 
 /**
- * What the person calls the inputs of a join and its event times.
+ * Display names of the inputs of a join and of its event times.
  *
- * @param inputs `o`; of several aliases `the left input (o, d)`; without any `the left input`
- * @param columns by the name that a report has for a time: `d.dt` of `dt`
- * @param unmatchedOnly whether the join emits unmatched rows alone, as an anti join
+ * @param inputs `o`; for several aliases `the left input (o, d)`; without an alias `the left input`
+ * @param columns the display name of a time by its name in a report, for example `d.dt` for `dt`
+ * @param unmatchedOnly whether the join emits unmatched rows only, as an anti join does
  */
 private[streamjoin] final case class SaidNames(
     inputs: BySide[String],
@@ -28,22 +28,22 @@ private[streamjoin] final case class SaidNames(
 
 private[streamjoin] object SaidNames {
 
-  /** Where nothing is known. */
+  /** The names of a join without a report. */
   val none: SaidNames = SaidNames(BySide.of(side => s"the ${side.name} input"), Map.empty)
 
   private val known = new PerOperator[SaidNames]
 
-  /** Of a join that reports. */
+  /** Records the names of a join when it reports. */
   private[stateful] def remember(info: StatefulOperatorStateInfo)(names: => SaidNames): Unit =
     known.of(info)(names)
 
-  /** Of the joins of a run of a query that have reported, the one on top first, as Spark lists them. */
+  /** The names of all joins of a run that have reported, the topmost first, as Spark lists them. */
   def ofRun(run: UUID): Seq[SaidNames] = known.ofRun(run)
 
   /**
-   * The alias of an input, by what its event times are called.
+   * The alias of an input: the qualifier that all of its event times have.
    *
-   * @param otherwise where these have none
+   * @param otherwise the alias if no event time has a qualifier
    */
   private[stateful] def alias(bounds: JoinBounds, side: Side)(
       otherwise: => Option[String]
@@ -53,7 +53,7 @@ private[streamjoin] object SaidNames {
     if (told.isEmpty) otherwise else told.headOption.filter(_ => all.length == 1)
   }
 
-  /** An input, as it is called in a sentence. */
+  /** The display name of an input in a sentence. */
   private[stateful] def input(bounds: JoinBounds, side: Side)(
       otherwise: => Option[String]
   ): String = alias(bounds, side)(otherwise).getOrElse {
@@ -61,7 +61,7 @@ private[streamjoin] object SaidNames {
     none.inputs(side) + (if (told.isEmpty) "" else told.sorted.mkString(" (", ", ", ")"))
   }
 
-  /** What stands before the names of the event times. */
+  /** The qualifiers of the event times of an input. */
   private def ofTimes(bounds: JoinBounds, side: Side): Seq[Seq[String]] =
     bounds.indices(side).filter(bounds.columns(_).watermarked).map { column =>
       UnresolvedAttribute.parseAttributeName(bounds.columns(column).name).init

@@ -6,18 +6,18 @@ import org.apache.spark.sql.execution.metric.SQLMetric
 import org.apache.spark.sql.execution.ui.SparkListenerDriverAccumUpdates
 
 /**
- * Shows in Spark's user interface what tasks have counted, with the same sums as if each count were an accumulator of
- * their own. They bring back one with all of them; there are some thirty.
+ * Adds the counts of the tasks to the metrics in Spark's user interface.
  *
- * A partition that is run twice counts twice there.
+ * Each task returns one accumulator with all counts, instead of about thirty accumulators. The sums
+ * are the same. As in any metric of Spark's, a partition that runs twice counts twice.
  */
 private[stateful] object ShownCounts {
 
   /**
-   * On the thread that plans the execution.
+   * Called on the thread that plans the execution.
    *
-   * @param metrics by the names of the counts
-   * @return is told the counts of a task
+   * @param metrics the metrics by the names of the counts
+   * @return a function that adds the counts of one task
    */
   def of(context: SparkContext, metrics: Map[String, SQLMetric]): Map[String, Long] => Unit = {
     val execution = Option(context.getLocalProperty(SQLExecution.EXECUTION_ID_KEY)).map(_.toLong)
@@ -31,6 +31,9 @@ private[stateful] object ShownCounts {
     }
   }
 
-  /** A sum of nothing is not shown; a size or time has a least value, too. */
+  /**
+   * Whether a metric is a plain sum. A count of 0 does not change a sum, but it may be the minimum
+   * of a size or a time.
+   */
   private def isSum(metric: SQLMetric): Boolean = metric.metricType == "sum"
 }

@@ -7,13 +7,15 @@ import io.streamjoin.bounds.JoinBounds
 import io.streamjoin.model.Watermarks
 
 /**
- * The watermarks of a join in progress reports.
+ * Watermarks of a join in progress reports.
  *
- * @param times the expression behind each column of `bounds`
+ * @param times the expression of each column of `bounds`
  */
 private[physical] final class ShownWatermarks(times: IndexedSeq[Expression], bounds: JoinBounds) {
 
-  /** Those received so far: `watermark.<column>` in milliseconds, or the number. */
+  /**
+   * The known watermarks: `watermark.<column>` in milliseconds, or the number of a number column.
+   */
   def of(received: Array[Long]): Map[String, Long] =
     (for {
       (name, column) <- names
@@ -22,8 +24,8 @@ private[physical] final class ShownWatermarks(times: IndexedSeq[Expression], bou
     } yield s"watermark.$name" -> unit.shown(received(column))).toMap
 
   /**
-   * How far those of points in time are behind the clock of a batch: `delay.<column>` in milliseconds,
-   * negative where they are after it.
+   * The distance between the time of the batch and each watermark of a timestamp: `delay.<column>`
+   * in milliseconds. It is negative for a watermark after the time of the batch.
    */
   def delays(received: Array[Long], batchMs: Long): Map[String, Long] =
     (for {
@@ -32,7 +34,10 @@ private[physical] final class ShownWatermarks(times: IndexedSeq[Expression], bou
       if TimeUnit.of(times(column).dataType).contains(TimeUnit.Timestamp)
     } yield s"delay.$name" -> (batchMs - TimeUnit.Timestamp.shown(received(column)))).toMap
 
-  /** The column; with the alias or the side before it where two columns have one name. */
+  /**
+   * The names of the watermarked columns, each with its index. If two columns have one name, the
+   * alias or the side precedes it.
+   */
   def names: Seq[(String, Int)] = {
     val columns = bounds.columns.indices.filter(bounds.columns(_).watermarked)
     def plain(i: Int) = times(i) match {

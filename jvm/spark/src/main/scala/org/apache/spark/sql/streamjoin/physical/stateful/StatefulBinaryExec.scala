@@ -17,15 +17,15 @@ import org.apache.spark.sql.streamjoin.spark.{FlatMapGroupsWithStateExec, Statef
 import org.apache.spark.sql.types.NullType
 
 /**
- * What a stateful operator learns of the micro-batch in which it runs; nothing while a plan is only
+ * The micro-batch in which a stateful operator runs. All fields are empty while a plan is only
  * explained.
  *
- * @param stateInfo where its state is, and of which version
- * @param timeMs when the batch began, in milliseconds, as the offset log has it: a batch that is run
- *   again sees the same
- * @param watermarkForLateEvents Spark's watermark below the operator, in milliseconds, at the end of the
- *   batch before
- * @param watermarkForEviction the same for this batch
+ * @param stateInfo location and version of the state
+ * @param timeMs the start time of the batch in the offset log, in milliseconds; a repeated batch
+ *   has the same time
+ * @param watermarkForLateEvents Spark's watermark at the input of the operator at the end of the
+ *   previous batch, in milliseconds
+ * @param watermarkForEviction the same at the end of this batch
  */
 final case class BatchInfo(
     stateInfo: Option[StatefulOperatorStateInfo] = None,
@@ -35,12 +35,13 @@ final case class BatchInfo(
 )
 
 /**
- * A stateful operator of two inputs, to which Spark's planner of micro-batches gives a [[BatchInfo]].
+ * Stateful physical operator with two inputs. Spark's planner of micro-batches assigns its
+ * [[BatchInfo]].
  *
- * That planner knows the classes to which it gives something. This is a subclass of one of them for that
- * plumbing only, and hides it: nothing of the parent's runs, and as a product it is what its own
- * constructor takes. Why this parent, and not Spark's join:
- * docs/internals/decisions/0023-subclass-for-plumbing.md.
+ * The planner recognizes operators by class. So this class extends one of them, to receive the
+ * batch and the state. It hides the parent: none of the parent's code runs, and its product
+ * elements are the arguments of the subclass.
+ * `docs/internals/decisions/0023-subclass-for-plumbing.md` explains the choice of the parent.
  */
 abstract class StatefulBinaryExec(
     leftInput: SparkPlan,
@@ -73,14 +74,17 @@ abstract class StatefulBinaryExec(
   /** The same operator with other inputs, in another batch. */
   protected def planned(left: SparkPlan, right: SparkPlan, batch: BatchInfo): StatefulBinaryExec
 
-  /** The arguments of the operator's own constructor. */
+  /** The constructor arguments of the subclass. */
   protected def arguments: IndexedSeq[Any]
 
   override def productArity: Int = arguments.length
 
   override def productElement(i: Int): Any = arguments(i)
 
-  /** As the hash code, which is that of a product: the parent compares its own parameters. */
+  /**
+   * Consistent with the hash code, which is that of a product. The parent compares its own
+   * parameters.
+   */
   final override def equals(other: Any): Boolean = other match {
     case o: StatefulBinaryExec => (this eq o) || getClass == o.getClass && arguments == o.arguments
     case _                     => false

@@ -9,14 +9,14 @@ import org.apache.spark.sql.streamjoin.spark.{
   StatefulOperatorStateInfo
 }
 
-/** How the operator of a checkpoint was described when its query began, for what has to stay as it was. */
+/** Reads the description of an operator in its checkpoint, for properties that must not change. */
 private[physical] object StoredDescription {
 
   /** The description beside the state, in JSON, if there is one. */
   def of(info: StatefulOperatorStateInfo, session: SparkSession): Option[String] =
     metadata(info, session).map(_.operatorPropertiesJson)
 
-  /** The operator's metadata, if there is a state. */
+  /** The metadata of the operator, if there is a state. */
   def metadata(
       info: StatefulOperatorStateInfo,
       session: SparkSession

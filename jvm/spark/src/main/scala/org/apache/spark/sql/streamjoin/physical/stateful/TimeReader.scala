@@ -4,7 +4,7 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.streamjoin.conditions.TimeUnit
 import org.apache.spark.sql.types._
 
-/** Reads a time of any supported type as a number in the unit of its family. */
+/** Reads a time of any supported type as a number in the unit of its [[TimeUnit]]. */
 private[physical] trait TimeReader extends Serializable {
   def apply(row: InternalRow, ordinal: Int): Long
 }

@@ -11,15 +11,15 @@ import io.streamjoin.watermark.WatermarkPlan
 
 import WatermarkWords.latest
 
-/** Times, distances and watermarks of a join as people say them, with the lags put in. */
+/** Display texts of the times, distances, and watermarks of a join, with lags included. */
 private[physical] final class TimeWords(a: JoinAnalysis) {
 
   def name(column: Int): String = a.bounds.columns(column).name
 
-  /** `o`, where all columns of the input are called `o.something`. */
+  /** The display name of an input: its alias, for example `o`, if it has one. */
   def input(side: Side): String = alias(side).getOrElse(SaidNames.none.inputs(side))
 
-  /** That of its event times or, where these have none, of all its columns. */
+  /** The alias of the event times of an input; if they have none, the alias of all its columns. */
   def alias(side: Side): Option[String] = SaidNames.alias(a.bounds, side) {
     a.question.aliases(side.index).map(alias => ColumnNames.written(Seq(alias)))
   }
@@ -27,7 +27,10 @@ private[physical] final class TimeWords(a: JoinAnalysis) {
   def bound(b: TimeBound): String =
     s"${name(b.later)} >= ${moved(name(b.earlier), unit(b.earlier), Saturated.subtract(0, b.slack))}"
 
-  /** The bounds of the condition, those of two times together: `d.t from o.t to o.t + 1 hour`. */
+  /**
+   * The bounds of the condition. Both bounds of two times form one text: `d.t from o.t to o.t + 1
+   * hour`.
+   */
   def bounds: Seq[String] =
     if (a.bounds.contradictory) Seq("no two rows can match")
     else {
@@ -46,17 +49,17 @@ private[physical] final class TimeWords(a: JoinAnalysis) {
       }
     }
 
-  /** Two times, that of the left input first. */
+  /** Two times in display order: the time of the left input first. */
   private def pair(x: Int, y: Int): (Int, Int) =
     if (a.bounds.columns(x).side == Side.Right && a.bounds.columns(y).side == Side.Left) (y, x)
     else if (a.bounds.columns(x).side == a.bounds.columns(y).side) (x.min(y), x.max(y))
     else (x, y)
 
-  /** The watermarks in which times start. */
+  /** The watermarks of the source columns. */
   def watermarks: Seq[String] =
     a.bases.zip(sources).map { case (base, source) => WatermarkWords.of(base, source) }
 
-  /** The columns in which watermarks start; as a join calls them, where several have one name. */
+  /** The names of the source columns. Columns with the same name have their names in the join. */
   private def sources: Seq[String] = {
     val names = a.bases.map(_.name)
     names.zipWithIndex.map { case (name, i) =>
@@ -64,12 +67,15 @@ private[physical] final class TimeWords(a: JoinAnalysis) {
     }
   }
 
-  /** What moves the watermark of a column. */
+  /** The time or the watermark that advances the watermark of a column. */
   def seen(column: Int): String =
     if (lag(column).nonEmpty) latest(name(column), unit(column))
     else s"the watermark of ${name(column)}"
 
-  /** What `seen(other)` must pass until `other`'s watermark has passed the time and the slack. */
+  /**
+   * The value that `seen(other)` must pass before the watermark of `other` passes the time plus the
+   * slack.
+   */
   def passed(column: Int, other: Int, slack: Long): String = {
     val behind = lag(other).getOrElse(0L)
     val parts = Seq("bound" -> slack, "lag" -> behind).filter(_._2 != 0).map { case (what, d) =>
@@ -79,7 +85,7 @@ private[physical] final class TimeWords(a: JoinAnalysis) {
       (if (parts.isEmpty) "" else parts.mkString(" (", " + ", ")"))
   }
 
-  /** The watermark of a column, less a distance. */
+  /** The watermark of a column minus a distance. */
   def behind(column: Int, distance: Long): String = {
     val total = Saturated.add(distance, lag(column).getOrElse(0L))
     moved(seen(column), unit(column), Saturated.subtract(0, total))
@@ -87,7 +93,7 @@ private[physical] final class TimeWords(a: JoinAnalysis) {
 
   private def unit(column: Int): TimeUnit = TimeUnit.of(a.expressions(column).dataType).get
 
-  /** The lag of a column whose watermark follows from its own values alone. */
+  /** The lag of a column, if its own values alone determine its watermark. */
   private def lag(column: Int): Option[Long] = a.watermarks.inputs(column) match {
     case WatermarkPlan.Base(i) =>
       Some(a.bases(i)).collect { case b: BaseColumn.Imposed => b.lag }

@@ -3,10 +3,10 @@ package org.apache.spark.sql.streamjoin.physical.stateful
 import org.apache.spark.sql.streamjoin.conditions.TimeUnit
 import org.apache.spark.sql.streamjoin.logical.times.BaseColumn
 
-/** Where watermarks start, as people say it. */
+/** Display texts of the watermarks of source columns. */
 private[physical] object WatermarkWords {
 
-  /** @param source the column, as the person calls it */
+  /** @param source the display name of the column */
   def of(base: BaseColumn, source: String): String = base match {
     case b: BaseColumn.Imposed =>
       val idle = b.idleTimeoutMs.fold("") { ms =>
