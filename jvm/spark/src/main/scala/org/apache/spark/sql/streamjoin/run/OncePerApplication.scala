@@ -6,12 +6,12 @@ import scala.collection.mutable
 
 import org.apache.spark.SparkContext
 
-/** What an application does once, however many sessions and queries it has. */
+/** Registry of actions that an application runs once, in all its sessions and queries. */
 private[streamjoin] object OncePerApplication {
 
   private val done = new WeakHashMap[SparkContext, mutable.Set[Any]]
 
-  /** The application that runs, where it has not done this before. */
+  /** The running application, on the first call with this key; afterwards none. */
   def first(what: Any): Option[SparkContext] = done.synchronized {
     SparkContext.getActive.filter(done.computeIfAbsent(_, _ => mutable.Set.empty).add(what))
   }

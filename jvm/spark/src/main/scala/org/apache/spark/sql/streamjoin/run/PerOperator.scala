@@ -4,16 +4,16 @@ import java.util.UUID
 
 import org.apache.spark.sql.streamjoin.spark.StatefulOperatorStateInfo
 
-/** A value of each stateful operator in the [[RunScope]] of its query. */
+/** Registry of one value per stateful operator, in the [[RunScope]] of its query. */
 private[streamjoin] final class PerOperator[V] {
   import PerOperator._
 
-  /** @param first the value of an operator that is asked for the first time */
+  /** @param first creates the value of an operator without one */
   def of(info: StatefulOperatorStateInfo)(first: => V): V =
     RunScope.of(info.queryRunId)
       .kept(Place(this, info.checkpointLocation, info.operatorId))(first)
 
-  /** The values of all operators of a run, the one on top first. */
+  /** The values of all operators of a run, the topmost operator first. */
   def ofRun(run: UUID): Seq[V] =
     RunScope.find(run).toSeq.flatMap(_.all).collect {
       case (Place(owner, _, operator), value) if owner eq this =>

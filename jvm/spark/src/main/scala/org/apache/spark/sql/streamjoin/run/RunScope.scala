@@ -5,18 +5,18 @@ import java.util.{LinkedHashMap, Map => JavaMap, UUID}
 import scala.collection.mutable
 
 /**
- * What a process keeps of one run of a query, from batch to batch. It can all be made again.
+ * Cache of a process for one run of a query, across batches. All values can be created again.
  *
  * {{{
- *   driver     a run ends --> Spark reports it --> its scope is forgotten
- *   executor   hears of no end: the scopes of the runs that were asked for last are kept
+ *   driver     Spark reports the end of a run --> its scope is removed
+ *   executor   no such report: the most recently used scopes remain
  * }}}
  */
 private[streamjoin] final class RunScope private () {
 
   private val values = mutable.Map.empty[Any, Any]
 
-  /** @param first the value where nothing is kept under the key yet */
+  /** @param first creates the value if the key has none */
   def kept[V](key: Any)(first: => V): V = synchronized {
     values.getOrElseUpdate(key, first).asInstanceOf[V]
   }
@@ -36,7 +36,7 @@ private[streamjoin] object RunScope {
     scopes.computeIfAbsent(run, _ => new RunScope)
   }
 
-  /** The scope of a run of which this process keeps something. */
+  /** The scope of a run, if this process has one. */
   def find(run: UUID): Option[RunScope] = scopes.synchronized(Option(scopes.get(run)))
 
   def ended(run: UUID): Unit = scopes.synchronized {
@@ -44,6 +44,6 @@ private[streamjoin] object RunScope {
     ()
   }
 
-  /** How many runs this process keeps something of. */
+  /** The number of runs with a scope in this process. */
   def runs: Int = scopes.synchronized(scopes.size)
 }
