@@ -5,12 +5,15 @@ import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project}
 import org.apache.spark.sql.streamjoin.logical.plan.ChangelogMarks
 
 /**
- * The sequence of changes where projections above their declaration have left it out: which change of a key
- * is the later one does not depend on what somebody wants to see of it.
+ * Restores the sequence column of a changelog if projections above its declaration have dropped it.
+ * The sequence orders the changes of a key, whether or not the query selects it.
  */
 private[resolve] object CarriedSequence {
 
-  /** The input with its sequence, as one column more where it was left out; none if it has none. */
+  /**
+   * The input with its sequence, appended if it was dropped. An input without a declared sequence
+   * remains unchanged. None: the sequence cannot be restored.
+   */
   def of(input: LogicalPlan): Option[LogicalPlan] =
     Option(if (isIn(input)) input else carried(input)).filter(p => isIn(p) || !isDeclared(p))
 
@@ -34,7 +37,10 @@ private[resolve] object CarriedSequence {
         case p => p
       }
 
-  /** The right input under other ids than the left one's: both may be made of one stream. */
+  /**
+   * The right input with new expression IDs for the columns that are in the left input, too. In a
+   * self-join, both inputs may restore the same column.
+   */
   def apart(left: LogicalPlan, right: LogicalPlan): LogicalPlan = {
     val same = left.outputSet.intersect(right.outputSet)
     if (same.isEmpty) right

@@ -26,21 +26,26 @@ import org.apache.spark.sql.streamjoin.logical.times.DistinctAttributes
 import io.streamjoin.model.{JoinType, Side}
 
 /**
- * Makes a [[ChangelogJoin]] of a join that Spark has resolved, or refuses it.
+ * Builds a [[ChangelogJoin]] for a join that Spark has resolved, or refuses it.
  *
  * {{{
- *   the input's unique key             rows of one key          state
- *     is the join key, or more of it   are in one partition     by unique key, in the join
- *     else                             may change partitions    their last image by unique key below,
- *                                                               with which the change gets both images
- *     there is none                    each is its own image    rows, counted
+ *   unique key of the input     rows of one key             state
+ *     the join key, or a        are in one partition        in the join, by unique key
+ *       superset of it
+ *     another key               may change the partition    below the join, the latest version by
+ *                                                           unique key, to add the old images
+ *     none                      each row is its own image   in the join, rows with counts
  * }}}
  *
- * The same where something between the declaration and the join may drop an image of a row.
+ * The second line also applies if an operator between the declaration and the join may drop an
+ * image of a row.
  */
 private[streamjoin] object ChangelogBuilder {
 
-  /** The join, with columns of its own for the changes: where it is joined with itself Spark renews them. */
+  /**
+   * Builds the join, or refuses it. The columns with change metadata are aliases, which Spark
+   * renames in a self-join.
+   */
   def build(asked: Join): Either[Refusal, LogicalPlan] = {
     val plain = StreamJoinHint.changed(asked)(_.child)
     val join = plain
@@ -80,7 +85,7 @@ private[streamjoin] object ChangelogBuilder {
       DistinctAttributes.keep(join.left, join.right),
       DistinctAttributes.keep(join.right, join.left)
     )
-    // which key it has decides what must be below it; so do the times by which rows leave
+    // the draft determines keys and event times, on which the plan below the join depends
     val (timedLeft, timedRight) = (KeyedWatermarks.of(l), KeyedWatermarks.of(r))
     val draft = ChangelogDraft.withTimes(
       ChangelogDraft.of(timedLeft, timedRight, joinType, condition)
@@ -103,7 +108,7 @@ private[streamjoin] object ChangelogBuilder {
     (built, Project(columns, built))
   }
 
-  /** The plan with the columns that tell of its changes, where projections have left them out. */
+  /** Adds the columns with change metadata that projections have dropped. */
   def withMarks(plan: LogicalPlan): LogicalPlan = plan match {
     case u: Union => withKinds(u)
     case other =>
@@ -116,7 +121,10 @@ private[streamjoin] object ChangelogBuilder {
       }
   }
 
-  /** A union has no key, and each of its parts as many columns: the kind is all that they can have beside their own. */
+  /**
+   * Adds the row kind to the parts of a union. A union has no key, and its parts have equally many
+   * columns, so the kind is the only column that all of them can add.
+   */
   private def withKinds(union: Union): LogicalPlan = {
     val parts = union.children.map(part => part -> withMarks(part))
     val kinds = parts.map { case (part, made) =>
@@ -128,7 +136,7 @@ private[streamjoin] object ChangelogBuilder {
     })
   }
 
-  /** The columns of an input by which it is joined, where all of its keys are such. */
+  /** The join key of a side as columns; none if a part of it is an expression. */
   private def joinKey(j: ChangelogJoin, side: Side): Option[Seq[Attribute]] = {
     val keys = j.equiKeys.map(_.of(side))
     Option.when(keys.forall(_.isInstanceOf[Attribute]))(keys.collect { case a: Attribute => a })

@@ -22,11 +22,12 @@ import org.apache.spark.sql.types.{LongType, MetadataBuilder, StringType, Timest
 
 import io.streamjoin.model.{JoinType, Side}
 
-/** Puts a [[ChangelogJoin]] together of inputs whose changes are marked. */
+/** Builds a [[ChangelogJoin]] from inputs whose changes have marks. */
 private[resolve] object ChangelogDraft {
 
   /**
-   * @param normalizes whether it only gives the changes of one input with both images, see [[LastImages]]
+   * @param normalizes whether it only adds the old images to the changes of one input, see
+   *   [[LastImages]]
    */
   def of(
       left: LogicalPlan,
@@ -80,7 +81,7 @@ private[resolve] object ChangelogDraft {
   private def commit(a: Attribute): Attribute =
     a.withMetadata(new MetadataBuilder().putLong(ChangelogMarks.Commit, 1L).build())
 
-  /** The input as it goes into the join: the columns of its rows, and whether they come or go. */
+  /** An input of the join: its data columns, its sequence, and whether a change adds its row. */
   private def arriving(input: LogicalPlan): LogicalPlan = {
     val kind = ChangelogMarks.kind(input.output)
     val sequence =
@@ -96,7 +97,11 @@ private[resolve] object ChangelogDraft {
     )
   }
 
-  /** The join with those of its event times, as the person calls them. */
+  /**
+   * Adds the event times of the inputs and their display names.
+   *
+   * @param wanted selects the event times
+   */
   def withTimes(
       j: ChangelogJoin,
       wanted: Attribute => Boolean = _ => true

@@ -28,12 +28,16 @@ import org.apache.spark.sql.types.CalendarIntervalType
 import io.streamjoin.model.Side
 
 /**
- * Why a join cannot be one of changelogs: a change must come to it as the row that it is, and what the
- * condition says of a pair must stay true as long as both rows stay.
+ * Refuses joins of changelogs that violate one of two requirements:
+ *
+ *  - A change reaches the join with the row that was declared.
+ *  - The condition has the same value for a pair as long as both rows exist.
  */
 private[resolve] object ChangelogRefusals {
 
-  /** What is wrong with a join of inputs of which one changes or may; none: it can run. */
+  /**
+   * The error of a join with a changelog, or with an input that looks like one; none: it can run.
+   */
   def of(join: Join, condition: Expression): Option[StreamJoinAnalysisException] =
     Side.both
       .zip(join.children)
@@ -57,8 +61,8 @@ private[resolve] object ChangelogRefusals {
       }
 
     /**
-     * Rows are told apart by their bytes. Of all types only this one has bytes that nobody has written: those that
-     * Spark keeps free for an interval that is NULL.
+     * The error of a column with the type INTERVAL. The bytes of a row identify it, and only in
+     * this type some bytes are undefined: Spark reserves space for an interval that is NULL.
      */
     private def inexact(input: LogicalPlan): Option[StreamJoinAnalysisException] =
       input.output.find(_.dataType.existsRecursively(_ == CalendarIntervalType)).map { a =>
@@ -70,7 +74,7 @@ private[resolve] object ChangelogRefusals {
         )
       }
 
-    /** Changes below, of which the input does not say any more which they are. */
+    /** The error of an input that has lost the row kind of the changes below. */
     private def lost(input: LogicalPlan): StreamJoinAnalysisException =
       input.collectFirst { case u: Union if u.children.exists(ChangelogMarks.areChanges) => u }
         .flatMap(UnitedChanges.misfit)
@@ -81,7 +85,7 @@ private[resolve] object ChangelogRefusals {
           input.output.map(_.name)
         ))
 
-    /** What stands between the declaration of changes and the join. */
+    /** The error of an operator between the declaration of the changes and the join. */
     private def above(plan: LogicalPlan): Option[StreamJoinAnalysisException] = plan match {
       case p if Declaration.is(p) =>
         p match {
@@ -94,7 +98,7 @@ private[resolve] object ChangelogRefusals {
         unsteady(plan)
           .orElse(byKind(plan))
           .orElse(plan.children.flatMap(above).headOption)
-      // in which order the changes of a batch come says nothing
+      // the order of the changes in a batch has no meaning
       case RowsElsewhere(child) => above(child)
       case u: Union =>
         UnitedChanges.misfitBelow(u).map(unsupported(_, UnitedChanges.Instead))
@@ -108,8 +112,8 @@ private[resolve] object ChangelogRefusals {
     }
 
     /**
-     * Both images of an update must come, each as the row that it is: neither a column nor a filter may
-     * depend on what is said of the change.
+     * The error of a column or a filter that depends on change metadata. Both images of an update
+     * must reach the join unchanged.
      */
     private def byKind(plan: LogicalPlan): Option[StreamJoinAnalysisException] = {
       val below = plan.children.flatMap(_.output)
@@ -135,13 +139,13 @@ private[resolve] object ChangelogRefusals {
       }
     }
 
-    /** A row that goes must be what it was when it came. */
+    /** The error of a nondeterministic expression. A delete must have the values of its insert. */
     private def unsteady(plan: LogicalPlan): Option[StreamJoinAnalysisException] =
       plan.expressions
         .find(UnsteadyColumns.is)
         .map(ChangelogErrors.nondeterministicChange(join.origin, side.name, _))
 
-    /** What emits a row again when it changes, or what is no row of the input. */
+    /** The error of an operator that emits a row again after a change, or that emits late rows. */
     private def comesAgain(
         input: LogicalPlan
     )(plan: LogicalPlan): Option[StreamJoinAnalysisException] = plan match {

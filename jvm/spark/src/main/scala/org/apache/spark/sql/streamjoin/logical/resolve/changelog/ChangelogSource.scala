@@ -28,8 +28,8 @@ import org.apache.spark.sql.types.{DataType, IntegralType, Metadata, StringType,
 import io.streamjoin.join.changelog.ChangeKind
 
 /**
- * Declares what rows of an input are as changes: a projection of Spark's own whose columns carry
- * [[ChangelogMarks]], so that whatever Spark does with it, they go along.
+ * Declares the rows of an input as changes. A declaration is a projection whose columns carry
+ * [[ChangelogMarks]]. Spark propagates the marks with the columns.
  */
 private[streamjoin] final class ChangelogSource(input: LogicalPlan, resolver: Resolver) {
 
@@ -68,7 +68,9 @@ private[streamjoin] final class ChangelogSource(input: LogicalPlan, resolver: Re
     Project(data :+ ofKind(kind, columns.map(_.qualifier), key.length), below)
   }
 
-  /** @param qualifiers what stands before the names of the rows' columns: the same before this one */
+  /**
+   * @param qualifiers the qualifiers of the data columns; the kind has the same one if they agree
+   */
   private def ofKind(kind: Expression, qualifiers: Seq[Seq[String]], keySize: Int): Alias = {
     val one = qualifiers.distinct
     val qualifier = if (one.length == 1) one.head else Nil
@@ -105,7 +107,7 @@ private[streamjoin] final class ChangelogSource(input: LogicalPlan, resolver: Re
         "a column whose values can be compared"
       )
 
-  /** Rows that go would be taken for such that come. */
+  /** Refuses an input that has changes already. Its deletes would count as inserts. */
   private def checkRows(): Unit =
     if (ChangelogMarks.changesWithin(input))
       throw refused(
@@ -113,7 +115,7 @@ private[streamjoin] final class ChangelogSource(input: LogicalPlan, resolver: Re
         "the rows of a source; changes are joined as they are, and toUpserts(key) gives the last one of each key"
       )
 
-  /** The result has a column of this name, which is that of the kinds. */
+  /** Refuses a data column with the name of the kind column in the result. */
   private def checkNames(columns: Seq[String]): Unit =
     for (name <- columns.find(_.toLowerCase(Locale.ROOT) == ChangeType)) {
       throw refused(
@@ -125,7 +127,7 @@ private[streamjoin] final class ChangelogSource(input: LogicalPlan, resolver: Re
   private def refused(reason: String, expected: String) =
     ChangelogErrors.invalidChangelog(input.origin, reason, expected)
 
-  /** Rows with a kind. */
+  /** Declares rows with a row kind. */
   def changes(
       key: Seq[String],
       op: String,
@@ -180,7 +182,7 @@ private[streamjoin] final class ChangelogSource(input: LogicalPlan, resolver: Re
         word -> kinds.head
       }
 
-  /** The latest image of each row. */
+  /** Declares upserts: each row is the latest version of its key. */
   def upserts(key: Seq[String], sequenceBy: String, deletes: Option[Expression]): LogicalPlan = {
     checkRows()
     val kind = deletes.fold[Expression](Literal(ChangeKind.Postimage.name)) { condition =>
@@ -194,7 +196,7 @@ private[streamjoin] final class ChangelogSource(input: LogicalPlan, resolver: Re
     )
   }
 
-  /** Debezium's envelopes: a message is the latest image of its key. */
+  /** Declares Debezium messages: each message is the latest version of its key. */
   def debezium(names: Seq[String], value: String, sequenceBy: Option[String]): LogicalPlan = {
     checkRows()
     val message = column("value", value)
@@ -245,7 +247,7 @@ private[streamjoin] final class ChangelogSource(input: LogicalPlan, resolver: Re
       fields :+ commit :+ ofKind(kind, Seq(message.qualifier), key.length),
       debezium.splitKeyUpdates(
         fields.indices.filter(i => fields(i).metadata.contains(Key)),
-        // a tombstone only tells a compacted topic what the delete before it has told
+        // a tombstone repeats the delete before it, for the compaction of a topic
         Filter(IsNotNull(message), input)
       )
     )
@@ -268,7 +270,10 @@ private[streamjoin] final class ChangelogSource(input: LogicalPlan, resolver: Re
     sequence
   }
 
-  /** A field of the envelope, also nested, or one beside it in the message; or a column beside that. */
+  /**
+   * The field of a path in the envelope, or else in the message; otherwise the column with this
+   * name.
+   */
   private def withinOrBeside(
       message: Expression,
       envelope: Expression,
@@ -295,7 +300,7 @@ private[streamjoin] final class ChangelogSource(input: LogicalPlan, resolver: Re
     "d" -> ChangeKind.Delete.name
   )
 
-  /** Of the changes of each key in a batch, the one that counts. */
+  /** Consolidates the changes of each key in a batch to one change. */
   def upsertsOf(key: Seq[String]): LogicalPlan = {
     val kind = declaredKind.getOrElse(
       throw ChangelogErrors.invalidChangelog(

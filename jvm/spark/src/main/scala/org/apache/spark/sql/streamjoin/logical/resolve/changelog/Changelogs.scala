@@ -29,10 +29,10 @@ import org.apache.spark.sql.streamjoin.logical.resolve.shared.Refusal
 
 import io.streamjoin.model.Side
 
-/** Refuses plans that would take changes for rows. */
+/** Plan check that refuses operators that would treat each change as an insert. */
 private[streamjoin] object Changelogs extends (LogicalPlan => Unit) {
 
-  /** An input of a join has a column that looks like the kinds of changes. */
+  /** The refusal of an input with an undeclared column that has the name of the row kind. */
   def undeclared(join: LogicalPlan, side: Side, input: LogicalPlan): Option[Refusal] = {
     val declared = ChangelogMarks.kind(input.output).filter(_ => ChangelogMarks.areChanges(input))
     input.output.find { a =>
@@ -41,13 +41,13 @@ private[streamjoin] object Changelogs extends (LogicalPlan => Unit) {
     }.map(a => Refusal(ChangelogErrors.undeclaredChangelog(join.origin, side.name, a.name)))
   }
 
-  /** A changelog, declared or not, below an event-time join. */
+  /** The refusal of an event-time join above a changelog, declared or not. */
   def refusal(join: StreamJoin): Option[Refusal] =
     Side.both.zip(join.children).flatMap { case (side, input) =>
       refusal(join, side, input)
     }.headOption
 
-  /** The same of one input of a join that takes rows for what stays. */
+  /** The same for one input of any join that treats each row as an insert. */
   def refusal(join: LogicalPlan, side: Side, input: LogicalPlan): Option[Refusal] =
     undeclared(join, side, input).orElse(
       Option.when(ChangelogMarks.changesWithin(input))(
@@ -61,7 +61,10 @@ private[streamjoin] object Changelogs extends (LogicalPlan => Unit) {
       )
     )
 
-  /** A query that runs: the kind must reach the sink, or the sums above must count with it. */
+  /**
+   * Checks a query at its start. The row kind must reach the sink, or the sums above must use it as
+   * a sign.
+   */
   override def apply(plan: LogicalPlan): Unit = plan match {
     case w: WriteToStream => written(w.inputQuery, w.outputMode)
     case _                =>
@@ -81,8 +84,9 @@ private[streamjoin] object Changelogs extends (LogicalPlan => Unit) {
   }
 
   /**
-   * How rows lie in files, and how many there are, may be asked of changes as of any rows. Below a projection it would
-   * part the join from the columns that tell what it has to net.
+   * The plan below the topmost nodes that rename, repartition, or count rows. A node that
+   * repartitions or counts rows is permitted at the top only. Below a projection, it would separate
+   * the join from the columns that decide what it must consolidate.
    */
   @tailrec
   private def belowLastSteps(plan: LogicalPlan): LogicalPlan = plan match {
@@ -91,7 +95,10 @@ private[streamjoin] object Changelogs extends (LogicalPlan => Unit) {
     case _                    => plan
   }
 
-  /** Before Spark looks for what it does not support in a mode, or at all: what is wrong of changes is said in their words. */
+  /**
+   * Rule with the same checks before Spark's check of the output mode. So the user sees an error
+   * about changes, not a general one of Spark's.
+   */
   object BeforeMode extends Rule[LogicalPlan] {
     override def apply(plan: LogicalPlan): LogicalPlan = {
       plan match {
@@ -108,7 +115,7 @@ private[streamjoin] object Changelogs extends (LogicalPlan => Unit) {
     case _ if !ChangelogMarks.changesWithin(plan) =>
     case _ if ChangelogMarks.areChanges(plan)     => stays(plan)
     case a: Aggregate                             =>
-      // PIVOT makes two of one
+      // PIVOT becomes two aggregations
       a.child.foreach {
         case below: Aggregate if ChangelogMarks.areChanges(below.child) => counts(below)
         case _                                                          =>
@@ -126,7 +133,10 @@ private[streamjoin] object Changelogs extends (LogicalPlan => Unit) {
     case other => stays(other)
   }
 
-  /** Of sums in update mode, a filter keeps from the sink that a group fails it from now on. */
+  /**
+   * Refuses a filter on sums of changes. In update mode, the sink would not see that a group no
+   * longer passes the filter.
+   */
   private def fallsOut(plan: LogicalPlan): Unit = plan match {
     case Filter(condition, child) if fixed(child).exists(!condition.references.subsetOf(_)) =>
       throw ChangelogErrors.unsupportedChangelog(
@@ -138,7 +148,10 @@ private[streamjoin] object Changelogs extends (LogicalPlan => Unit) {
     case _ =>
   }
 
-  /** Sums without a watermark, of which Spark says that one is missing: changes have none to give. */
+  /**
+   * Refuses sums of changes without a watermark in append mode. Spark's error would ask for a
+   * watermark, which changes do not have.
+   */
   private def neverFinal(plan: LogicalPlan): Unit = plan match {
     case a: Aggregate
         if ToldKinds.of(a.child).nonEmpty &&
@@ -151,7 +164,10 @@ private[streamjoin] object Changelogs extends (LogicalPlan => Unit) {
     case _ =>
   }
 
-  /** Above an aggregation of changes, the columns that a group never changes. */
+  /**
+   * The columns of a group that never change, above an aggregation of changes; none: there is no
+   * such aggregation.
+   */
   private def fixed(plan: LogicalPlan): Option[AttributeSet] = plan match {
     case a: Aggregate =>
       Option.when(ToldKinds.of(a.child).nonEmpty)(AttributeSet(a.aggregateExpressions.collect {
@@ -166,9 +182,9 @@ private[streamjoin] object Changelogs extends (LogicalPlan => Unit) {
   }
 
   /**
-   * Operators that let changes through as they are.
+   * Refuses operators that do not pass changes unchanged.
    *
-   * @param summed whether all stands below sums, to which it does not matter how many rows one is made into
+   * @param summed whether sums are above, for which one row may become several
    */
   private def stays(plan: LogicalPlan, summed: Boolean = false): Unit = plan match {
     case _: ChangelogJoin =>
@@ -201,12 +217,17 @@ private[streamjoin] object Changelogs extends (LogicalPlan => Unit) {
   private def belowStays(plan: LogicalPlan, summed: Boolean): Unit =
     plan.children.filter(ChangelogMarks.changesWithin).foreach(stays(_, summed))
 
-  /** Whether Spark has put it there for ROLLUP and the like, or for windows that overlap. */
+  /**
+   * Whether Spark has added the node, for grouping sets such as ROLLUP or for overlapping windows.
+   */
   private def isOfGroups(e: Expand): Boolean = e.output.exists(a =>
     a.name == VirtualColumn.groupingIdName || a.metadata.contains(TimeWindow.marker)
   )
 
-  /** Sums are right where the kind says with which sign a row counts. */
+  /**
+   * Refuses aggregations of changes other than sums over the row kind, which decides the sign of a
+   * row.
+   */
   private def counts(a: Aggregate): Unit = {
     val kinds = ToldKinds.of(a.child)
     if (kinds.isEmpty) {

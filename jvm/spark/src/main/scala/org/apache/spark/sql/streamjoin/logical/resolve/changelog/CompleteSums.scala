@@ -5,8 +5,8 @@ import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.trees.TreePattern.AGGREGATE
 
 /**
- * Sums over changes that no join has made get both images of each: one that comes alone, the latest of its
- * key, would be added and what it replaces never taken off.
+ * Analyzer rule that adds the old images below sums of changes without a join. A sum would add the
+ * new image of an upsert, and never subtract the old one.
  */
 private[streamjoin] object CompleteSums extends Rule[LogicalPlan] {
 

@@ -21,10 +21,10 @@ import org.apache.spark.sql.streamjoin.logical.plan.SplitKeyUpdates
 import org.apache.spark.sql.types.{DataType, StructType}
 
 /**
- * The envelope of a Debezium message: `op`, `before` and `after`.
+ * The envelope of a Debezium message: `op`, `before`, and `after`.
  *
- * @param payload where in the message it is, as Kafka Connect writes JSON by default, with the schema beside it; none: it
- *   is the message
+ * @param payload the position of the envelope in the message, if the message has a schema beside
+ *   it. Kafka Connect writes such JSON by default. None: the message is the envelope
  */
 private[resolve] final class DebeziumEnvelope private (
     message: Attribute,
@@ -38,24 +38,24 @@ private[resolve] final class DebeziumEnvelope private (
   val envelope: Expression =
     payload.fold[Expression](message)(GetStructField(message, _, Some(Payload)))
 
-  /** Where `op` stands, as an error names it, in a message that is called so. */
+  /** The path of `op` in errors, for a message column with this name. */
   def opOf(name: String): String = (name +: payload.map(_ => Payload).toSeq :+ "op").mkString(".")
 
   private def field(place: Int): GetStructField = GetStructField(envelope, place)
 
   def word: Expression = field(op)
 
-  /** The columns of the rows. */
+  /** The schema of the rows. */
   def row: StructType = field(after).dataType.asInstanceOf[StructType]
 
-  /** The image that a message is about. */
+  /** The image of a message: the old one of a delete, otherwise the new one. */
   def image: Expression = If(EqualTo(word, Literal("d")), field(before), field(after))
 
   /**
-   * The messages, with a delete of the old key before each update that changes the key.
+   * Adds a delete of the old key before each update that changes the key.
    *
-   * @param key the places of the key's columns. An image in which one of them is NULL does not tell the key: logs of many
-   *   databases have the old values of some columns only
+   * @param key the positions of the key columns. An old image with NULL in one of them does not
+   *   identify the key: many databases log only some columns of the old image
    */
   def splitKeyUpdates(key: Seq[Int], child: LogicalPlan): LogicalPlan = {
     val images = key.map(k => (GetStructField(field(before), k), GetStructField(field(after), k)))
@@ -76,7 +76,7 @@ private[resolve] final class DebeziumEnvelope private (
 private[resolve] object DebeziumEnvelope {
   private val Payload = "payload"
 
-  /** None: the column is no such message. */
+  /** The envelope of a column; none: the column has no Debezium messages. */
   def of(message: Attribute): Option[DebeziumEnvelope] = {
     val payload = Some(message.dataType).collect {
       case s: StructType if field(s, "op").isEmpty => field(s, Payload)
@@ -98,7 +98,7 @@ private[resolve] object DebeziumEnvelope {
       case (f, i) if f.name.toLowerCase(Locale.ROOT) == name => (i, f.dataType)
     }
 
-  /** A struct with another value in one place. */
+  /** A struct with another value in one field. */
   private def withField(struct: Expression, place: Int, value: Expression): Expression =
     CreateNamedStruct(struct.dataType.asInstanceOf[StructType].fields.toSeq.zipWithIndex.flatMap {
       case (f, i) =>

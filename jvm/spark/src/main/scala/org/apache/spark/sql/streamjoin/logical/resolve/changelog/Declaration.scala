@@ -3,7 +3,7 @@ package org.apache.spark.sql.streamjoin.logical.resolve.changelog
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project}
 import org.apache.spark.sql.streamjoin.logical.plan.{ChangelogJoin, ChangelogMarks}
 
-/** Where rows become changes: what somebody has declared, and the joins of such. */
+/** Detects the nodes where changes originate: declarations and changelog joins. */
 private[resolve] object Declaration {
 
   def is(plan: LogicalPlan): Boolean = plan match {

@@ -6,8 +6,9 @@ import org.apache.spark.sql.streamjoin.logical.plan.{ChangelogJoin, JoinOptions}
 import io.streamjoin.model.Side
 
 /**
- * Refuses `emit => 'early'` where the state of the join would grow without limit. An early result is the
- * result of an event-time join, emitted before it is final. So it takes the watermarks and bounds of one.
+ * Refuses `emit => 'early'` if the state of the join would grow without limit. An early result is
+ * the result of an event-time join, emitted before it is final. So it requires the watermarks and
+ * bounds of such a join.
  */
 private[resolve] object EarlyResults {
 

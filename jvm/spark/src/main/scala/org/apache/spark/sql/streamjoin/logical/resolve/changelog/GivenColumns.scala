@@ -8,12 +8,16 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.streamjoin.errors.{ChangelogErrors, StreamJoinAnalysisException}
 
 /**
- * The columns of an input that arguments name. A name is meant as it stands, as those of `dropDuplicates` are; where no
- * column has it, as it is written for `F.col`: in backticks, or behind the alias of the input.
+ * Resolves the columns of an input that arguments name. A literal match comes first, as in
+ * `dropDuplicates`. Without a match, the name is parsed as in `F.col`, with backticks or with the
+ * alias of the input.
  */
 private[resolve] final class GivenColumns(input: LogicalPlan, resolver: Resolver) {
 
-  /** @throws StreamJoinAnalysisException INVALID_CHANGELOG: no column is called so, or several are */
+  /**
+   * @throws StreamJoinAnalysisException INVALID_CHANGELOG if no column or several columns have the
+   *   name
+   */
   def column(parameter: String, name: String): Attribute =
     called(name) match {
       case Seq(one) => one
@@ -46,7 +50,7 @@ private[resolve] final class GivenColumns(input: LogicalPlan, resolver: Resolver
       case some => some
     }
 
-  /** Whether it is a field of a column. */
+  /** Whether a path denotes a field of a column. */
   private def isPart(path: Seq[String]): Boolean =
     Try(input.resolve(path, resolver)).toOption.flatten.exists(!_.isInstanceOf[Attribute])
 
@@ -56,11 +60,11 @@ private[resolve] final class GivenColumns(input: LogicalPlan, resolver: Resolver
 
 private[resolve] object GivenColumns {
 
-  /** The parts of a name as SQL has it; none: it is no such name. */
+  /** The parts of a name in SQL syntax; none: the syntax is wrong. */
   private def path(name: String): Option[Seq[String]] =
     Try(UnresolvedAttribute.parseAttributeName(name)).toOption.filter(_.nonEmpty)
 
-  /** The name of one of some columns: as it stands, or else without backticks. */
+  /** The name of one of the columns: a literal match, or else the name without backticks. */
   def plain(name: String, columns: Seq[String], resolver: Resolver): String =
     if (columns.exists(resolver(_, name))) name
     else path(name).collect { case Seq(one) => one }.getOrElse(name)

@@ -17,16 +17,17 @@ import org.apache.spark.sql.types.{Metadata, MetadataBuilder}
 import io.streamjoin.join.changelog.ChangeKind
 
 /**
- * An aggregation as an input of a changelog join: each row that comes out of it is the latest image of
- * its group. In update mode a group comes again when it changes, in append mode once.
+ * Turns an aggregation into an input of a changelog join. Each output row of the aggregation is the
+ * latest version of its group. In update mode it emits a group again after a change, in append mode
+ * once.
  */
 private[resolve] object GroupUpserts {
 
-  /** The input as a changelog, where it is an aggregation with nothing but columns and filters above. */
+  /** The input as a changelog, if it is an aggregation with only projections and filters above. */
   def of(input: LogicalPlan): LogicalPlan =
     if (isAggregation(input)) asking(input, declared(input)) else input
 
-  /** Without columns of groups that nobody has asked for. */
+  /** Removes the grouping columns that the query does not select. */
   private def asking(input: LogicalPlan, made: LogicalPlan): LogicalPlan =
     if (made.output.length == input.output.length + 1) made
     else {
@@ -55,7 +56,7 @@ private[resolve] object GroupUpserts {
     case other => other.withNewChildren(other.children.map(declared))
   }
 
-  /** With the marks of the columns below. */
+  /** Copies the marks of the columns below. */
   private def known(e: NamedExpression, below: LogicalPlan): NamedExpression =
     e.transform { case a: Attribute =>
       below.output.find(_.exprId == a.exprId).fold(a)(b => a.withMetadata(b.metadata))
@@ -78,7 +79,7 @@ private[resolve] object GroupUpserts {
       )
     Project(
       a.output.map(ChangelogMarks.unmarked).map { c =>
-        // under its own id: what is above goes on as it is
+        // with its own expression ID, so that the nodes above remain valid
         if (!key.contains(c.exprId)) c
         else
           c.withMetadata(
@@ -97,7 +98,10 @@ private[resolve] object GroupUpserts {
     )
   }
 
-  /** With the columns of its groups, also those that do not come out, and which they are. */
+  /**
+   * Adds the grouping columns that the aggregation does not output. Returns the IDs of all grouping
+   * columns.
+   */
   private def withGroups(a: Aggregate): (Aggregate, Seq[ExprId]) = {
     val groups: Seq[NamedExpression] = a.groupingExpressions.map { group =>
       a.aggregateExpressions.find {

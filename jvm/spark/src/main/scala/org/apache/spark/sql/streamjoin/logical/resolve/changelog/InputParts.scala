@@ -23,12 +23,15 @@ import org.apache.spark.sql.streamjoin.logical.plan.{
 import org.apache.spark.sql.streamjoin.logical.resolve.shared.InputWalk
 
 /**
- * Finds the filters of an input of a changelog join and what its columns are computed of, down to its
- * source or to an operator that keeps a state of its own.
+ * Finds the filters and the computed columns of an input of a changelog join, down to its source or
+ * to an operator with state.
  */
 private[resolve] object InputParts extends InputWalk[InputPart] {
 
-  /** @param changes whether rows of the input go: else each is what it was when it came */
+  /**
+   * @param changes whether the input has deletes; otherwise no delete must find its row, and the
+   *   expressions may change
+   */
   def of(input: LogicalPlan, changes: Boolean): Seq[InputPart] =
     named(input).map { case (column, part) =>
       part.copy(column = column, lasts = part.lasts && changes)
@@ -58,11 +61,14 @@ private[resolve] object InputParts extends InputWalk[InputPart] {
     case _                                               => false
   }
 
-  /** By the names of columns alone: those of views and aliases may be others. */
+  /** The text with unqualified column names. The names of views and aliases may change. */
   private def text(e: Expression): String =
     ColumnNames.sql(e.transform { case a: Attribute => a.withQualifier(Nil) })
 
-  /** Names of what has none are made at each start. */
+  /**
+   * Whether the text of an expression is the same at each start. At each start, Spark generates
+   * names in lambda functions, subqueries, and Python functions.
+   */
   private def lasts(e: Expression): Boolean = !e.exists {
     case _: LambdaFunction | _: PlanExpression[_] | _: PythonFuncExpression => true
     case _                                                                  => false

@@ -10,9 +10,13 @@ import org.apache.spark.unsafe.types.UTF8String
 import io.streamjoin.join.changelog.ChangeKind
 
 /**
- * `df.na.fill`, `df.na.replace` and `df.na.drop` go by all columns of a type if nobody says by which: also by those that tell
- * of changes; so does a cast of all of them. These are never NULL, and have none of the words or numbers that are replaced in columns of rows; so such
- * columns stay what they are.
+ * Analyzer rule that preserves change metadata in `df.na.fill`, `df.na.replace`, `df.na.drop`, and
+ * in a cast of all columns.
+ *
+ * Without a list of columns, these functions apply to all columns of a type, including the row kind
+ * and the commit columns. There they have no effect, because these columns contain neither NULL nor
+ * a replaced value. So the rule restores the original columns. For a nullable commit column, it
+ * restores the mark only.
  */
 private[streamjoin] object KeepChangeColumns extends Rule[LogicalPlan] {
 
@@ -30,7 +34,10 @@ private[streamjoin] object KeepChangeColumns extends Rule[LogicalPlan] {
 
   private def tells(child: LogicalPlan): Boolean = ChangelogMarks.areChanges(child)
 
-  /** What to write for an expression that leaves a column as it is; none: it stands as it should. */
+  /**
+   * The replacement of an expression that does not change a column with change metadata; none: the
+   * expression remains.
+   */
   private def kept(e: NamedExpression): Option[NamedExpression] = e match {
     case a @ Alias(child, name) if !ChangelogMarks.isMarked(a.toAttribute) =>
       same(child).map(column => Alias(column, name)(a.exprId, a.qualifier, Some(column.metadata)))
@@ -41,7 +48,10 @@ private[streamjoin] object KeepChangeColumns extends Rule[LogicalPlan] {
     case _ => None
   }
 
-  /** The commit column of a feed, which may have NULL in it: what is made of it alone is no part of a row, either. */
+  /**
+   * The commit column that an expression reads. The column of a feed may be nullable. An expression
+   * on this column alone is change metadata, too.
+   */
   private def ofCommit(e: Expression): Option[Attribute] = e match {
     case _: Attribute => None
     case _ => e.references.toSeq match {
@@ -58,7 +68,7 @@ private[streamjoin] object KeepChangeColumns extends Rule[LogicalPlan] {
     case _ => None
   }
 
-  /** Whether a condition asks for a word that no kind of change has. */
+  /** Whether a condition compares the row kind with a word that is no row kind. */
   private def isOther(condition: Expression, kind: Attribute): Boolean = condition match {
     case EqualTo(a: Attribute, word) if a.exprId == kind.exprId && word.foldable =>
       word.eval() match {

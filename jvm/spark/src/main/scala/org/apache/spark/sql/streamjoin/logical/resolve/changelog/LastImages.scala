@@ -23,18 +23,23 @@ import org.apache.spark.sql.streamjoin.logical.resolve.shared.ZonedInput
 import io.streamjoin.model.JoinType
 
 /**
- * The last image of each key of an input, with which a change gets the one that it replaces: where changes
- * of one key may come to other partitions of the join, or something in between may drop one of its images.
+ * Normalization of a changelog: stores the latest version of each key, to add the old image to each
+ * change. It is required in two cases:
+ *
+ *  - Changes of one key may be in different partitions of the join.
+ *  - An operator between declaration and join may drop an image.
+ *
+ * Source: Flink's operator ChangelogNormalize.
  */
 private[resolve] object LastImages {
 
   /**
-   * The input, with the last image of each key kept right above its declaration where a change could
-   * miss the one that it replaces. Where none could, with its sequence, see [[CarriedSequence]].
+   * The input of a join, normalized right above its declaration if a change could lack its old
+   * image. Otherwise only its sequence is restored, see [[CarriedSequence]].
    *
-   * @param joinKey the columns of the input by which it is joined, where all of its keys are such
-   * @param leaves whether rows leave the join by watermarks
-   * @param ttl for how long, in microseconds, rows are kept
+   * @param joinKey the join key as columns of the input; none if a part of it is an expression
+   * @param leaves whether the join evicts rows by watermark
+   * @param ttl the time to live of rows, in microseconds
    */
   def kept(
       input: LogicalPlan,
@@ -54,11 +59,14 @@ private[resolve] object LastImages {
         .getOrElse(normalized(input, images(_, leaves, ttl, called)))
   }
 
-  /** Changes of which each comes with the image that it replaces, also where no join keeps that. */
+  /** Adds the old image to each change, for operators other than joins. */
   def complete(changes: LogicalPlan): LogicalPlan =
     normalized(changes, images(_, leaves = false, ttl = None, Nil))
 
-  /** Whether nothing has a key by which an image could be missed, or something below looks after that. */
+  /**
+   * Whether each change has its old image: no declaration has a key, or a join below adds the
+   * image.
+   */
   def areComplete(changes: LogicalPlan): Boolean = changes match {
     case _: ChangelogJoin => true
     case p if Declaration.is(p) =>
@@ -66,7 +74,7 @@ private[resolve] object LastImages {
     case p => p.children.forall(areComplete)
   }
 
-  /** Whether each change that was declared comes here. */
+  /** Whether all declared changes reach this plan. */
   private def passesAll(plan: LogicalPlan): Boolean = plan match {
     case p if Declaration.is(p) => true
     case Project(_, child)      => passesAll(child)
@@ -76,15 +84,19 @@ private[resolve] object LastImages {
     case _                      => false
   }
 
-  /** Of a union some parts may have keys and others none, on any level. */
+  /**
+   * Normalizes the incomplete parts of a plan. Of a union, at any depth, some parts may have keys
+   * and others none.
+   */
   private def normalized(plan: LogicalPlan, images: LogicalPlan => LogicalPlan): LogicalPlan =
     if (areComplete(plan)) plan
     else if (Declaration.is(plan)) images(plan)
     else ordered(plan).map(images).fold(plan.mapChildren(normalized(_, images)))(asking(plan, _))
 
   /**
-   * A declaration with orders on top of it, and columns chosen between them: those orders say when the last image
-   * of a key may go, and what is late. With the sequence, where that was not chosen.
+   * A declaration with watermarked columns and projections above it, and with its sequence
+   * restored. The normalization is above them, because the watermarks decide when it evicts a
+   * version and which changes are late.
    */
   private def ordered(plan: LogicalPlan): Option[LogicalPlan] = {
     def declared(p: LogicalPlan): Boolean = p match {
@@ -101,16 +113,16 @@ private[resolve] object LastImages {
     }
   }
 
-  /** The images with the columns of the input in whose place they are. */
+  /** The normalized changes with the columns of the original input. */
   private def asking(input: LogicalPlan, images: LogicalPlan): LogicalPlan =
     if (images.output.length == input.output.length) images
     else Project(input.output.map(a => images.output.find(_.exprId == a.exprId).get), images)
 
   /**
-   * The changes of a keyed input with both images: a join with nothing, by its key, of the rows that
-   * have no partner. Its columns are those of the input, so what is above goes on as it is.
+   * Adds the old images to a keyed input, by an anti join with an empty input on the unique key.
+   * The output has the columns of the input, so the nodes above remain valid.
    *
-   * @param called the columns of the input under the alias that it has above
+   * @param called the columns of the input with their alias above
    */
   private def images(
       declared: LogicalPlan,
@@ -129,7 +141,7 @@ private[resolve] object LastImages {
       .zip(nothing.output)
       .map { case (k, n) => EqualNullSafe(k, n): Expression }
       .reduce(And(_, _))
-    // commit columns are part of what is kept: what is above may ask for them
+    // commit columns are stored too, since nodes above may read them
     val whole = Project(
       declared.output.map { a =>
         if (a.exprId == kind.exprId) Alias(a, a.name)(explicitMetadata = Some(a.metadata)) else a

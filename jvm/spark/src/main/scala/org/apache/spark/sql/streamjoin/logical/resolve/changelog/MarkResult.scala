@@ -5,8 +5,9 @@ import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.streamjoin.logical.plan.{ChangelogJoin, ToUpserts}
 
 /**
- * Tells joins of changelogs whose changes come out of the query as they are: those must be exact in what comes out
- * of them, where sums, `toUpserts` and other joins net what they are given. Each part of a UNION ALL is a result.
+ * Rule that marks the changelog joins whose changes are the result of the query. Such a join must
+ * emit exact changes. Sums, `toUpserts`, and other joins consolidate their input. Each part of a
+ * UNION ALL is a result.
  */
 object MarkResult extends Rule[LogicalPlan] {
 

@@ -5,14 +5,17 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.streamjoin.logical.plan.{ChangelogJoin, ChangelogMarks}
 
 /**
- * What stands above a join that has become ours may have been resolved before: here it gets to know of its
- * columns what the join says.
+ * Updates the marks of columns above a join that has become a changelog join. The nodes above may
+ * have been resolved before.
  */
 private[resolve] object RenewedMarks {
 
   def of(plan: LogicalPlan): LogicalPlan = renewed(plan)._1
 
-  /** With whether there is such a join: in one walk upwards, however deep the plan is. */
+  /**
+   * The plan, and whether it has such a join. A single traversal determines both, since plans may
+   * be deep.
+   */
   private def renewed(plan: LogicalPlan): (LogicalPlan, Boolean) = {
     val (children, joins) = plan.children.map(renewed).unzip
     val isAbove = joins.contains(true)
@@ -23,7 +26,7 @@ private[resolve] object RenewedMarks {
     )
   }
 
-  /** One node, whose columns say of changes what those of its inputs do. */
+  /** A node whose columns have the marks of its input columns. */
   def ofInputs(plan: LogicalPlan): LogicalPlan = {
     val below = AttributeMap(plan.children.flatMap(_.output).map(a => a -> a))
     plan.transformExpressions {

@@ -4,7 +4,7 @@ import org.apache.spark.sql.catalyst.expressions.AttributeSet
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.streamjoin.logical.plan.{ChangelogMarks, SameRows}
 
-/** The columns in which a plan says of which kind its changes are: the kind itself, and what is computed of it. */
+/** The columns of a plan with the row kind: the kind itself, and columns computed from it. */
 private[resolve] object ToldKinds {
 
   def of(plan: LogicalPlan): AttributeSet = plan match {

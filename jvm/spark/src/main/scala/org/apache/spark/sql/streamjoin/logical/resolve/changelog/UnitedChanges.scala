@@ -5,17 +5,18 @@ import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.streamjoin.logical.plan.ChangelogMarks
 
 /**
- * `UNION ALL` of changelogs: a table that has the rows of all of them. Two of its parts may have a row of one
- * key, so it has none itself: rows are told apart by all columns, and counted. A part that has a key gets the
- * last image of each key below the union (see [[LastImages]]), for then each change must come with the image
- * that it replaces.
+ * `UNION ALL` of changelogs: a table with the rows of all parts.
+ *
+ * Two parts may have rows with the same key, so the union has no key. All columns identify a row,
+ * and equal rows are counted. So each change requires its old image, and a part with a key is
+ * normalized below the union (see [[LastImages]]).
  */
 private[resolve] object UnitedChanges {
 
-  /** The changes without the key that the first part of a union below says. */
+  /** Removes the key that a union below inherits from its first part. */
   def of(changes: LogicalPlan): LogicalPlan = if (isUnited(changes)) unkeyed(changes) else changes
 
-  /** With what each part of a union below needs where its changes become those of the union. */
+  /** Applies a function to each part of a union below. */
   def completed(changes: LogicalPlan)(complete: LogicalPlan => LogicalPlan): LogicalPlan =
     changes match {
       case p if Declaration.is(p) => p
@@ -23,7 +24,7 @@ private[resolve] object UnitedChanges {
       case p                      => p.mapChildren(completed(_)(complete))
     }
 
-  /** Why the rows of a union are not those of changelogs; none: they are. */
+  /** The reason why a union is no changelog; none: it is one. */
   def misfit(u: Union): Option[String] = u.children.zipWithIndex.collectFirst {
     case (part, i) if !ChangelogMarks.areChanges(part) =>
       s"part ${i + 1} of UNION ALL has rows of which nobody has said that they are changes, and others have changes"
@@ -31,7 +32,10 @@ private[resolve] object UnitedChanges {
       s"part ${i + 1} of UNION ALL says in another column than the first of which kind its changes are"
   }
 
-  /** The same where a join tells their rows apart: by what is no part of them in none of the union's parts. */
+  /**
+   * The same below a join, which identifies rows by their data columns. So the commit columns must
+   * be at the same positions in all parts.
+   */
   def misfitBelow(u: Union): Option[String] =
     misfit(u).orElse(u.children.zipWithIndex.collectFirst {
       case (part, i) if places(part, isCommit) != places(u.children.head, isCommit) =>
@@ -45,7 +49,7 @@ private[resolve] object UnitedChanges {
   private def places(part: LogicalPlan, which: Attribute => Boolean): Seq[Boolean] =
     part.output.map(which)
 
-  /** What to write in the place of a union that does not fit. */
+  /** The advice for a union that is no changelog. */
   val Instead: String =
     "the same columns in each part, and declare each with fromChangelog: one whose rows only come, too, " +
       "with a column _change_type that is 'insert'"

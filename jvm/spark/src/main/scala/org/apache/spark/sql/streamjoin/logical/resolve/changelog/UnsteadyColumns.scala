@@ -7,14 +7,15 @@ import org.apache.spark.sql.streamjoin.ColumnNames
 import org.apache.spark.sql.streamjoin.logical.plan.{ChangelogJoin, ChangelogMarks}
 
 /**
- * Columns of changes that differ from batch to batch, as `current_date()` and `rand()` do. They may come out; what
- * decides on rows may not go by them, for a row that goes has others than it had when it came.
+ * Nondeterministic columns of changes, such as `current_date()` and `rand()`. A query may output
+ * them. No filter, key, or group may depend on them, because a delete has other values than its
+ * insert.
  *
- * @param made of each such column, the expression that makes it so
+ * @param made the nondeterministic expression of each such column
  */
 private[resolve] final class UnsteadyColumns private (made: AttributeMap[Expression]) {
 
-  /** What of an expression differs from batch to batch, as a person wrote it; none: nothing. */
+  /** The display text of the nondeterministic part of an expression; none: it is deterministic. */
   def of(e: Expression): Option[String] =
     if (UnsteadyColumns.is(e)) Some(ColumnNames.sql(e))
     else
@@ -32,15 +33,20 @@ private[resolve] final class UnsteadyColumns private (made: AttributeMap[Express
 
 private[resolve] object UnsteadyColumns {
 
-  /** Whether an expression by itself gives another value when a row goes than when it came. */
+  /** Whether an expression itself may have another value for a delete than for its insert. */
   def is(e: Expression): Boolean = !e.deterministic || e.containsPattern(CURRENT_LIKE)
 
-  /** As Spark calls it where it puts an expression of a grouping into a column below. */
+  /**
+   * Spark's name for a nondeterministic grouping expression that it moves to a projection below.
+   */
   private val PulledOut = "_nondeterministic"
 
   private val none = new UnsteadyColumns(AttributeMap.empty)
 
-  /** Those of a plan. What a join gives, and where the image of each key is kept, is what it was when it came. */
+  /**
+   * The nondeterministic columns of a plan. A join or a keyed changelog has none, because its
+   * deletes repeat stored values.
+   */
   def in(plan: LogicalPlan): UnsteadyColumns = plan match {
     case _: ChangelogJoin                     => none
     case p if Declaration.is(p) && isKeyed(p) => none
@@ -62,7 +68,10 @@ private[resolve] object UnsteadyColumns {
     case _            => none
   }
 
-  /** A filter below the declaration of changes without a key, of which one image may pass and the other not. */
+  /**
+   * A nondeterministic filter above the nearest joins and keyed declarations. It may pass one image
+   * of a row and drop the other.
+   */
   def filter(plan: LogicalPlan): Option[Filter] = plan match {
     case _: ChangelogJoin                     => None
     case p if Declaration.is(p) && isKeyed(p) => None

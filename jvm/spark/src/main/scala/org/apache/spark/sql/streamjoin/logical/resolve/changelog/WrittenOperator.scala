@@ -5,10 +5,10 @@ import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.streamjoin.ColumnNames
 import org.apache.spark.sql.streamjoin.logical.plan.{ImposeOrder, RowsElsewhere}
 
-/** An operator that may not stand above changes, in the words of the person who wrote it. */
+/** Display names of operators that are not permitted above changes. */
 private[resolve] object WrittenOperator {
 
-  /** What it is called where it is written. */
+  /** The name of an operator in SQL or in the DataFrame API. */
   def name(operator: LogicalPlan): String = operator match {
     case g: Generate                    => s"the generator ${ColumnNames.sql(g.generator)}"
     case _: Expand                      => "UNPIVOT"
@@ -31,7 +31,7 @@ private[resolve] object WrittenOperator {
     case other => other.nodeName
   }
 
-  /** What to write instead, between a declaration and a join. */
+  /** The advice for an operator between a declaration and a join. */
   def insteadBelow(operator: LogicalPlan): String = operator match {
     case _: Generate | _: Expand =>
       "it on the input below the declaration, with what it gives in the key or without a key"
@@ -39,7 +39,7 @@ private[resolve] object WrittenOperator {
     case _                => "the projection or filter of columns only"
   }
 
-  /** The same above the joins. */
+  /** The advice for an operator above the joins. */
   def instead(operator: LogicalPlan): String = operator match {
     case _: Distinct | _: Deduplicate | _: DeduplicateWithinWatermark =>
       "sums by these columns in update mode, SELECT k, sum(CASE WHEN _change_type IN ('insert', 'update_postimage') " +
