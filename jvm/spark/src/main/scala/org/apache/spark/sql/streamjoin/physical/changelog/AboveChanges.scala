@@ -11,13 +11,15 @@ import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan, Project
 import org.apache.spark.sql.streamjoin.logical.plan.ChangelogJoin
 
 /**
- * Projections and filters above a changelog join, as one of each: changes are consolidated by the output columns of the
- * last one. Spark's optimizer leaves several if one uses an expensive column of another twice, and if its rules are
- * switched off.
+ * Extractor of the projections and filters above a changelog join, merged into one of each: changes
+ * are consolidated by the output columns of the last one. Spark's optimizer leaves several of them
+ * if one uses an expensive column of another twice, and if its rules are switched off.
  */
 private[physical] object AboveChanges extends AliasHelper {
 
-  /** What comes out, of the columns of the join; the condition, on the same; and the join. */
+  /**
+   * The output columns and the condition, both as expressions of columns of the join; and the join.
+   */
   def unapply(plan: LogicalPlan): Option[(Seq[NamedExpression], Expression, ChangelogJoin)] =
     plan match {
       case j: ChangelogJoin => Some((j.output, Literal.TrueLiteral, j))
@@ -32,7 +34,7 @@ private[physical] object AboveChanges extends AliasHelper {
       case _ => None
     }
 
-  /** A value that is another each time it is asked for is made once. */
+  /** Only deterministic expressions are merged: any other must be evaluated once. */
   private def steady(plan: LogicalPlan) =
     unapply(plan).filter { case (list, condition, _) =>
       condition.deterministic && list.forall(_.deterministic)

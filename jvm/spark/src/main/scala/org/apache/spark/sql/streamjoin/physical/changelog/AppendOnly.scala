@@ -9,15 +9,19 @@ import org.apache.spark.sql.streamjoin.logical.plan.{ChangelogJoin, StreamJoinIn
 import io.streamjoin.model.{JoinType, Side}
 
 /**
- * Whether a changelog join is an inner one of rows that only come and have no key, so that it takes nothing back.
- * It is asked of the plan of one batch, and another batch may have another answer: what is held is the same.
+ * Whether a changelog join is an inner join of insert-only inputs without keys, so that it emits no
+ * deletes. The plan of each batch is examined anew. Both modes store the same rows, so the mode may
+ * differ between batches.
  */
 private[changelog] object AppendOnly {
 
   def apply(j: ChangelogJoin): Boolean =
     j.joinType == JoinType.Inner && !j.normalizes && onlyCome(j)
 
-  /** Whether a join may take back what it gave: a semi join gives no row that a new one would take back, either. */
+  /**
+   * Whether a join may emit deletes. A semi join of insert-only inputs without keys emits none,
+   * either.
+   */
   def takesBack(j: ChangelogJoin): Boolean =
     !apply(j) && !(j.joinType == JoinType.LeftSemi && onlyCome(j))
 
@@ -31,7 +35,7 @@ private[changelog] object AppendOnly {
       case _                               => false
     }
 
-  /** Whether the changes of a kind are those of such a join, in a chain. */
+  /** Whether this is the row kind of an append-only join below, so that all changes are inserts. */
   private def areInserts(kind: Attribute, plan: LogicalPlan): Boolean =
     traced(kind, plan) match {
       case (a: Attribute, below: ChangelogJoin) =>
@@ -39,7 +43,10 @@ private[changelog] object AppendOnly {
       case _ => false
     }
 
-  /** What a column of a plan is, and of which plan below. */
+  /**
+   * Follows a column through projections and filters: its expression, and the plan that it refers
+   * to.
+   */
   @tailrec
   private def traced(e: Expression, plan: LogicalPlan): (Expression, LogicalPlan) =
     (e, plan) match {

@@ -8,8 +8,9 @@ import org.apache.spark.unsafe.Platform
 import io.streamjoin.join.changelog.ChangeKind
 
 /**
- * Writer of the change metadata of an output row, in the required columns: row kind, batch and time of the batch, or
- * whether the row is inserted. It writes into an existing row with [[ChangeMetadataWriter.Spare]] spare bytes.
+ * Writer of the change metadata of an output row, in the required columns: row kind, batch and time
+ * of the batch, or whether the row is inserted. It writes into an existing row with
+ * [[ChangeMetadataWriter.Spare]] spare bytes.
  */
 private[changelog] final class ChangeMetadataWriter(spec: ChangelogSpec) {
 
@@ -26,7 +27,7 @@ private[changelog] final class ChangeMetadataWriter(spec: ChangelogSpec) {
 
   /**
    * @param version the number of the batch
-   * @param time its time, in microseconds
+   * @param time the recorded time of the batch, in microseconds
    */
   def begin(version: Long, time: Long): Unit = {
     this.version = version
@@ -36,7 +37,7 @@ private[changelog] final class ChangeMetadataWriter(spec: ChangelogSpec) {
   private val kinds = ChangeKind.all.toArray
   private val words = kinds.map(_.name.getBytes(UTF_8))
 
-  /** A scan of four kinds is as fast as a hash. */
+  /** A linear search of four kinds is as fast as a hash table. */
   private def wordOf(kind: ChangeKind): Array[Byte] = {
     var i = 0
     while (kinds(i) ne kind) i += 1
@@ -50,7 +51,7 @@ private[changelog] final class ChangeMetadataWriter(spec: ChangelogSpec) {
     if (kindAt >= 0) append(row, wordOf(kind))
   }
 
-  /** Appends the variable part of the kind, which is the last one of the row. */
+  /** Appends the bytes of the row kind at the end of the row. */
   private def append(row: UnsafeRow, word: Array[Byte]): Unit = {
     // a pair would allocate an object for each row
     val bytes = row.getBaseObject.asInstanceOf[Array[Byte]]
@@ -71,6 +72,6 @@ private[changelog] object ChangeMetadataWriter {
 
   private def rounded(bytes: Int): Int = (bytes + 7) / 8 * 8
 
-  /** The spare bytes that a row needs at its end. */
+  /** The number of spare bytes that a row needs at its end. */
   val Spare: Int = rounded(ChangeKind.all.map(_.name.length).max)
 }

@@ -9,7 +9,7 @@ import org.apache.spark.sql.streamjoin.physical.stateful.TimeWords
 import io.streamjoin.model.Side
 import io.streamjoin.placement.Routing
 
-/** What `explain` says of a changelog join, in words. */
+/** Text of `explain` about a changelog join. */
 private[changelog] object ChangelogExplanation {
 
   def of(spec: ChangelogSpec, j: ChangelogJoin): ChangelogWords =
@@ -33,7 +33,7 @@ private[changelog] object ChangelogExplanation {
         spec.output.rows.map(c => s"of the result, only rows with ${ColumnNames.sql(c)}") :+ output
     }
 
-  /** How rows meet, for the node's own line. */
+  /** The line of the node: routing and bounds, or the key of the stored latest versions. */
   private def summary(spec: ChangelogSpec, j: ChangelogJoin): String =
     if (j.normalizes)
       s"the last image of each key (${names(spec.left.key.columns)}) of ${aliases(j)(Side.Left)}"
@@ -42,7 +42,7 @@ private[changelog] object ChangelogExplanation {
       (routing(spec, j) +: bounds).mkString(", ")
     }
 
-  /** What the person calls the inputs; last images are those of an input of the join above. */
+  /** The display names of the inputs. A join that stores latest versions has one input. */
   def aliases(j: ChangelogJoin): Map[Side, String] = {
     val words = new TimeWords(j.analysis)
     if (j.normalizes) Map(Side.Left -> words.alias(Side.Left).getOrElse(OfKeys))
@@ -65,13 +65,13 @@ private[changelog] object ChangelogExplanation {
     }
   }
 
-  /** What is kept for ever, for the log. */
+  /** The lines about rows that are stored without limit, for the log. */
   private def forEver(spec: ChangelogSpec, j: ChangelogJoin): Seq[String] =
     Side.both.filter { side =>
       spec.side(side).expiry.limitCount == 0 && !(j.normalizes && side == Side.Right)
     }.map(kept(spec, j, _))
 
-  /** The watermarks, and the bounds by which rows leave. */
+  /** The lines about watermarks, bounds and late changes. */
   private def watermarks(j: ChangelogJoin): Seq[String] =
     if (j.times.isEmpty) Nil
     else {
@@ -120,7 +120,7 @@ private[changelog] object ChangelogExplanation {
     })
   }
 
-  /** The watermark that a time has behind the join. */
+  /** The clock of a time column: rows with an earlier time are evicted. */
   private def clock(j: ChangelogJoin, times: TimeWords, column: Int): String = {
     val bounds = j.analysis.bounds
     val others =

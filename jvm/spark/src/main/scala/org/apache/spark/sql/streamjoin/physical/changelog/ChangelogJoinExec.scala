@@ -33,11 +33,26 @@ import io.streamjoin.bounds.JoinBounds
 import io.streamjoin.model.Side
 
 /**
- * The changelog join as a physical operator: both inputs shuffled by their join key and, unless rows only
- * come, sorted by its hash, then [[ChangelogTask]] per partition. Without an equality see
- * [[ChangelogSpec.routing]].
+ * Physical operator of the changelog join. It requires both inputs shuffled by the join key and
+ * sorted by its hash, and runs one [[ChangelogTask]] in each partition. Append-only inputs need no
+ * order. Without an equality in the condition, [[ChangelogSpec.routing]] distributes the rows.
  *
- * Deterministic: a batch that is run again from the same state and offsets gives the same changes.
+ * After each batch, the changes emitted so far add up to the join of the two current tables.
+ * Example, orders LEFT JOIN customers by customer id, with the key `order_id` and the output
+ * columns (order_id, amount, name):
+ *
+ * {{{
+ *   batch   change of an input             emitted
+ *   12:00   insert order 7, customer 1     insert            7, 20, NULL
+ *   12:05   insert customer 1, Ann         update_preimage   7, 20, NULL
+ *                                          update_postimage  7, 20, Ann
+ *   12:10   update customer 1 to Anna      update_preimage   7, 20, Ann
+ *                                          update_postimage  7, 20, Anna
+ *   12:15   delete order 7                 delete            7, 20, Anna
+ * }}}
+ *
+ * It is deterministic: a batch that runs again from the same state and offsets emits the same
+ * changes. For the algorithm see [[io.streamjoin.join.changelog.ChangelogJoin]].
  */
 class ChangelogJoinExec(
     leftInput: SparkPlan,
@@ -72,9 +87,9 @@ class ChangelogJoinExec(
     else partitionedAs(spec.on.joinType)
 
   /**
-   * The same with another list of columns that come out.
+   * The same join with other output columns.
    *
-   * @param added which of them says whether a row comes
+   * @param added the flag that replaces the row kind: the row is inserted, not deleted
    */
   private[changelog] def giving(list: Seq[Attribute], added: Attribute): ChangelogJoinExec =
     new ChangelogJoinExec(
@@ -84,7 +99,10 @@ class ChangelogJoinExec(
       spec.copy(output = spec.output.copy(columns = list, added = Some(added)))
     )
 
-  /** One join key comes out after another: a join above by the same key needs neither shuffle nor sort. */
+  /**
+   * The output is sorted by the hash of the join key, as the inputs are. A join above with the same
+   * key needs neither shuffle nor sort.
+   */
   override def outputOrdering: Seq[SortOrder] = spec.on.joinType.always.map(byKeyHash) match {
     case Seq(left, right) =>
       for ((l, r) <- left.zip(right)) yield l.copy(sameOrderExpressions = Seq(r.child))
@@ -126,7 +144,7 @@ class ChangelogJoinExec(
 
   override protected def storedRows(side: Side): StructType = spec.side(side).stored
 
-  /** Rows come out at any age. */
+  /** None: output rows may have any event time. */
   override def produceOutputWatermark(inputWatermarkMs: Long): Option[Long] = None
 
   override protected def bases: Seq[BaseColumn] = spec.times.bases
@@ -142,7 +160,7 @@ class ChangelogJoinExec(
   private[changelog] def program: ChangelogProgram = new ChangelogProgram(spec)
 
   override protected def doExecute(): RDD[InternalRow] = {
-    // once in the life of a checkpoint
+    // logged once, in the first batch of a checkpoint
     if (getStateInfo.storeVersion == 0 && spec.words.forEver.nonEmpty) {
       logWarning(
         s"${simpleString(0)}: ${spec.words.forEver.mkString("; ")}. state_ttl ends it, and so do watermarks " +

@@ -8,7 +8,7 @@ import io.streamjoin.join.changelog.ChangelogCounters.Count
 import io.streamjoin.model.Side
 import io.streamjoin.state.JoinState
 
-/** What a changelog join tells of a batch, in Spark's user interface and in the query's progress. */
+/** Metrics of a changelog join, for Spark's user interface and the progress of the query. */
 private[changelog] object ChangelogMetrics {
 
   private def name(count: Count, side: Side): String = count.name + side.name.capitalize
@@ -29,7 +29,12 @@ private[changelog] object ChangelogMetrics {
 
   private def words(count: Count): String = count.name.replaceAll("([A-Z])", " $1").toLowerCase
 
-  /** @param countsHere whether what has happened to a side is told of this partition, not of another that has it too */
+  /**
+   * The metrics of one partition.
+   *
+   * @param countsHere whether this partition counts the changes of a side, and not another
+   *   partition that has a copy of them
+   */
   def counted(
       counters: ChangelogCounters,
       held: JoinState[UnsafeRow],

@@ -2,13 +2,16 @@ package org.apache.spark.sql.streamjoin.physical.changelog
 
 import org.apache.spark.sql.streamjoin.physical.stateful.Program
 
-/** A join of changelogs as its tasks know it, whatever the batch. */
+/** Program of the tasks of a changelog join: the part that is the same in each batch. */
 private[changelog] final class ChangelogProgram(val spec: ChangelogSpec)
     extends Program[ChangelogCode] {
 
   override def ready(): ChangelogCode = new ChangelogCode(spec)
 
-  /** A join above another is analysed anew in each batch: bounds are the same where the same is in them. */
+  /**
+   * The parts by which programs are compared. A join above another one is analyzed again in each
+   * batch, so equal bounds are different objects and are compared by their contents.
+   */
   private def told: Seq[Any] = {
     val bounds = spec.bounds
     Seq(
@@ -30,7 +33,7 @@ private[changelog] final class ChangelogProgram(val spec: ChangelogSpec)
   override def hashCode: Int = spec.output.columns.hashCode
 }
 
-/** The code of a join: how it looks at rows, and how they come out. */
+/** Generated code of a changelog join: accessors of input rows and a factory of output rows. */
 private[changelog] final class ChangelogCode(val spec: ChangelogSpec) extends Program.Ready {
   val rows: UnsafeChangelogRows = new UnsafeChangelogRows(spec)
   val output: UnsafeChangelogOutput = new UnsafeChangelogOutput(spec)

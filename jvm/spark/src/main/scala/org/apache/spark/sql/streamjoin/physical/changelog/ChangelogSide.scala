@@ -25,16 +25,16 @@ private[changelog] final case class SideKey(
     sequenceRequired: Boolean
 ) {
 
-  /** The same without a key. */
+  /** The same without a key: rows are identified by all columns, and counted. */
   def counting: SideKey = copy(columns = Nil, inferred = false, oneAJoinKey = false)
 }
 
 /**
  * When rows of an input leave the state.
  *
- * @param leaves the numbers of the times by which a row is evicted
- * @param ttl how long a row is stored, in microseconds
- * @param ttlTime the number of the time from which `ttl` counts; none: from the last write
+ * @param leaves the indices of the event times by which a row is evicted
+ * @param ttl the time to live of a row, in microseconds
+ * @param ttlTime the index of the event time from which `ttl` counts; none: from the last write
  */
 private[changelog] final case class SideExpiry(
     leaves: IndexedSeq[Int],
@@ -45,14 +45,14 @@ private[changelog] final case class SideExpiry(
   /** The number of limits of a row: its eviction times, then its age. */
   def limitCount: Int = leaves.length + ttl.size
 
-  /** How long a row is stored after its last write, if that is what counts. */
+  /** The time to live, if it counts from the last write. */
   def ttlOfWrite: Option[Long] = ttl.filter(_ => ttlTime.isEmpty)
 }
 
 /**
  * One input of a changelog join.
  *
- * @param columns as they arrive
+ * @param columns the columns of the input
  * @param added whether a row is inserted, not deleted
  * @param packed the format of updates, if both images are one row
  * @param only the conjuncts of the condition on this input alone
@@ -66,33 +66,36 @@ private[changelog] final case class ChangelogSide(
     expiry: SideExpiry
 ) {
 
-  /** What is kept of a row. */
+  /** The columns of a row that are stored. */
   val kept: Seq[Attribute] = columns.filterNot(_.exprId == added.exprId)
 
-  /** The columns as they arrive behind the shuffle. */
+  /** The columns behind the shuffle: with the old image of an update, if updates are packed. */
   val arriving: Seq[Attribute] = columns ++ packed.toSeq.flatMap(_.more)
 
-  /** What is kept of a row, of the image that it replaces. */
+  /** The same columns of the old image. */
   val replaced: Seq[Attribute] = packed.fold(kept)(_.before(kept))
 
-  /** In which of that a change changes something. */
+  /**
+   * The stored columns that are compared: they identify a row without a key, and decide whether an
+   * update changes the row. A sequence that the query does not require is not compared.
+   */
   val image: Seq[Attribute] =
     kept.filterNot(a => !key.sequenceRequired && key.sequence.exists(_.exprId == a.exprId))
 
-  /** Whether it is a sign that its key is gone, where such are kept. */
+  /** Whether the row is the tombstone of a deleted key, if tombstones are stored. */
   val gone: Option[Attribute] = Option.when(
     key.sequence.nonEmpty && key.columns.nonEmpty && expiry.limitCount > 0
   )(
     AttributeReference(ChangelogSide.Gone, BooleanType, nullable = false)()
   )
 
-  /** The clock beyond which it goes, where that is that of when it was written. */
+  /** The clock beyond which the row expires, if its age counts from the last write. */
   val expires: Option[Attribute] =
     expiry.ttlOfWrite.map(_ =>
       AttributeReference(ChangelogSide.Expires, LongType, nullable = false)()
     )
 
-  /** The same as it lies in the state. */
+  /** The columns of a row in the state. */
   val storedColumns: Seq[Attribute] = kept ++ gone ++ expires
 
   def stored: StructType = DataTypeUtils.fromAttributes(storedColumns)

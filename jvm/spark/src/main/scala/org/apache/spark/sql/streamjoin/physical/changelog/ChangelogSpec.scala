@@ -11,9 +11,9 @@ import io.streamjoin.placement.Routing
 import io.streamjoin.watermark.JoinWatermarks
 
 /**
- * Which rows of a changelog join meet.
+ * The join type and the condition of a changelog join.
  *
- * @param condition the whole condition
+ * @param condition the whole condition, including `equiKeys`
  */
 private[changelog] final case class JoinedOn(
     joinType: JoinType,
@@ -39,9 +39,9 @@ private[changelog] object ChangelogMode {
 /**
  * The event times of a changelog join.
  *
- * @param bases where watermarks start, in the order in which they are stored
+ * @param bases the columns in which watermarks originate, in the order in which they are stored
  * @param expressions the expression behind each column of the bounds
- * @param leaving by which of the times rows are evicted
+ * @param leaving the rule by which rows are evicted
  * @param zones the time zones of the session that the bounds depend on
  */
 private[changelog] final case class ChangelogTimes(
@@ -59,9 +59,10 @@ private[changelog] final case class ChangelogTimes(
  *
  * @param columns the required columns, in their order
  * @param changes the columns of change metadata
- * @param added the one of `columns` with a flag that replaces the kind
- * @param key the columns that identify an output row; empty: there are none, or not all are required
- * @param rows which rows are required; none: all
+ * @param added the column of `columns` with the flag that replaces the row kind
+ * @param key the columns that identify an output row; empty: there are none, or not all are
+ *   required
+ * @param rows the condition of the required rows; none: all rows
  */
 private[changelog] final case class ChangelogColumns(
     columns: Seq[Attribute],
@@ -75,7 +76,8 @@ private[changelog] final case class ChangelogColumns(
  * The plans below a changelog join, as far as stored rows depend on them.
  *
  * @param parts filters and computed columns above the sources, if they are required
- * @param filters conjuncts of the required rows on one input. Once a checkpoint is known, those that its rows passed
+ * @param filters conjuncts of `rows` on one input. Once a checkpoint is known, only those that its
+ *   stored rows passed
  */
 private[changelog] final case class ChangelogInputs(
     parts: Seq[(Side, InputPart)],
@@ -83,12 +85,12 @@ private[changelog] final case class ChangelogInputs(
 )
 
 /**
- * The words of `explain` on a changelog join.
+ * Text of `explain` about a changelog join.
  *
  * @param aliases the aliases of the inputs
- * @param summary the condition, for the line of the node
+ * @param summary routing and bounds, for the line of the node
  * @param lines the lines below the node
- * @param forEver those of them about rows that are stored without limit
+ * @param forEver the lines about rows that are stored without limit
  */
 private[changelog] final case class ChangelogWords(
     aliases: Map[Side, String],
@@ -97,7 +99,7 @@ private[changelog] final case class ChangelogWords(
     forEver: Seq[String] = Nil
 )
 
-/** What the tasks of a changelog join need to know. */
+/** Specification of a changelog join for its tasks. */
 private[changelog] final case class ChangelogSpec(
     on: JoinedOn,
     left: ChangelogSide,
@@ -114,14 +116,15 @@ private[changelog] final case class ChangelogSpec(
 
   def normalizes: Boolean = mode == ChangelogMode.Normalize
 
-  /** A full join without an equality is in one partition: both inputs are preserved. */
+  /** A full join without an equality runs in one partition, because it preserves both inputs. */
   def routing: Routing =
     if (on.joinType == JoinType.FullOuter) Routing.ByKey
     else Routing.of(on.joinType, on.equiKeys.nonEmpty)
 
   /**
-   * By what rows of a side are spread where nothing says which ones meet: all changes of a row to one place. Not by a key
-   * from below, which the changes of older checkpoints were not spread by, and each image finds its like without.
+   * The columns by which rows of a side are distributed if the condition has no equality. All
+   * changes of a row reach one partition. An inferred key is not used: rows of older checkpoints
+   * are not distributed by it, and each change has the whole image.
    */
   def spread(of: Side): Seq[Attribute] =
     if (on.joinType == JoinType.FullOuter) Nil
@@ -130,7 +133,7 @@ private[changelog] final case class ChangelogSpec(
 
   def side(side: Side): ChangelogSide = if (side == Side.Left) left else right
 
-  /** With rows of these sides told apart by all their columns, although a join below gives them a key. */
+  /** The same, with rows of these sides identified by all columns instead of the inferred key. */
   def counting(sides: Set[Side]): ChangelogSpec = {
     def of(side: Side) =
       if (sides(side)) this.side(side).copy(key = this.side(side).key.counting)

@@ -17,13 +17,14 @@ import io.streamjoin.model.{Side, Watermarks}
 /**
  * One batch of one partition of a changelog join, from opening its state to committing it.
  *
- * Both inputs arrive sorted by the hash of their join key, so only the changes of one key are in
- * memory. Append-only inputs arrive in any order.
+ * Both inputs are sorted by the hash of the join key, so only the changes of one key are in memory.
+ * Append-only inputs are not sorted.
  *
  * {{{
- *   clock of the batch --> rows expire that were written too long ago
- *   changes            --> late by the watermarks before the batch? ignored; else consolidated, joined, stored
- *   watermarks now     --> rows are evicted of which nothing can change any more, and expire by their time
+ *   clock of the batch --> expires rows by their last write
+ *   changes            --> below a watermark before the batch? late, ignored
+ *                          else consolidated, joined, stored
+ *   watermarks now     --> evict rows that nothing can change, and expire rows by event time
  * }}}
  */
 private[changelog] final class ChangelogTask(
@@ -51,11 +52,15 @@ private[changelog] final class ChangelogTask(
       (spec.times.watermarks.received(base.before), spec.times.watermarks.received(base.now))
     private val agesByWrite = Side.both.filter(spec.side(_).expiry.ttlOfWrite.nonEmpty)
 
-    /** The clock of the last batch, in microseconds, if rows expire by when they were written. */
+    /**
+     * The clock of the last batch, in microseconds, if the age of rows counts from the last write.
+     */
     private val lastClock =
       if (agesByWrite.isEmpty) None else state.numbers.get(ChangelogTask.Clock)
 
-    /** The recorded time of the batch. It does not go back if the clock of a machine does. */
+    /**
+     * The recorded time of the batch. It never decreases, even if the clock of the machine does.
+     */
     private val clock = {
       val recorded = batch().batchTimeMs * 1000L
       lastClock.fold(recorded)(math.max(_, recorded))
@@ -99,7 +104,8 @@ private[changelog] final class ChangelogTask(
         val evicted = clocks(side, now, before)
         if (!arrived.sameElements(evicted))
           operator.expire(side, arrived, evicted, ChangelogCounters.Evicted)
-        // a change that is not late may be older than state_ttl: it expires with its batch, even if no clock advances
+        // a change that is not late may be older than state_ttl: its row expires at the end of this
+        // batch, even if no clock advances
         if (spec.side(side).expiry.ttlTime.nonEmpty)
           operator.expire(side, evicted, clocks(side, now, now), ChangelogCounters.Expired)
       }
@@ -117,11 +123,11 @@ private[changelog] final class ChangelogTask(
     }
 
     /**
-     * The clocks of a side's limits, in their order.
+     * The clocks of a side, one for each limit of its rows.
      *
-     * @param leaving the watermarks by which rows are evicted, by column
-     * @param aging the watermarks by which rows expire by their time, by column
-     * @param written the clock by which rows expire by when they were written
+     * @param leaving the watermarks that evict rows, by column
+     * @param aging the watermarks by which rows expire by event time, by column
+     * @param written the clock by which rows expire by their last write
      */
     private def clocks(
         side: Side,
@@ -155,6 +161,6 @@ private[changelog] final class ChangelogTask(
 
 private object ChangelogTask {
 
-  /** The clock of the last batch, in the state. */
+  /** The name of the clock of the last batch in the state. */
   private val Clock = "clock"
 }

@@ -11,8 +11,8 @@ import org.apache.spark.sql.streamjoin.spark.StatefulOperatorStateInfo
 import io.streamjoin.model.Side
 
 /**
- * Keys of the rows of a join as its checkpoint has them. Earlier versions did not infer a key from a join below: in
- * their checkpoints, rows are identified by all columns.
+ * The row identity that the checkpoint of a join uses. Earlier versions did not infer a key from a
+ * join below: in their checkpoints, rows are identified by all columns.
  */
 private[changelog] object CheckpointedKeys {
 

@@ -21,7 +21,7 @@ import org.apache.spark.sql.types.{LongType, TimestampType}
 
 import io.streamjoin.model.Side
 
-/** A changelog join as it is written beside its state. */
+/** Description of a changelog join, stored beside its state. */
 private[changelog] object DescribedChangelog {
 
   def of(spec: ChangelogSpec, format: StateFormat): JoinDescription = {
@@ -61,7 +61,7 @@ private[changelog] object DescribedChangelog {
     )
   }
 
-  /** The sides of which a description says that all of their columns tell rows apart. */
+  /** The sides whose rows are identified by all columns, according to a description. */
   def counting(description: JoinDescription): Set[Side] =
     Side.both.filter(side =>
       description.changelog.exists(_.identity.exists(_.startsWith(name(side) + AllColumns)))
@@ -69,12 +69,18 @@ private[changelog] object DescribedChangelog {
 
   private val AllColumns = "all columns, counted"
 
-  /** Tells the rows of an input from the same rows in the join above. */
+  /**
+   * Suffix of an alias, which distinguishes the latest versions of an input from its rows in the
+   * join above.
+   */
   private val LastImages = "last images"
 
   private def name(side: Side): String = s"${side.name}: "
 
-  /** In no order; a subquery has no text that lasts from start to start. */
+  /**
+   * The conjuncts, sorted, since their order has no effect. Subqueries are omitted: their text
+   * differs at each start of the query.
+   */
   private def condition(spec: ChangelogSpec): Seq[String] = {
     val ofLeft = AttributeSet(spec.left.columns)
     conjuncts(spec.on.condition)
@@ -85,14 +91,20 @@ private[changelog] object DescribedChangelog {
       .distinct.sorted
   }
 
-  /** A row that came by these is taken back by them. */
+  /**
+   * The filters and computed columns of the inputs. If they changed between the insert of a row and
+   * its delete, the delete would not find the row.
+   */
   private def inputs(spec: ChangelogSpec): Seq[String] =
     spec.inputs.parts.collect {
       case (side, part) if part.lasts =>
         part.column.fold(s"${side.name} WHERE ")(name => s"${side.name}.$name = ") + part.sql
     }.distinct.sorted
 
-  /** What came in one zone is taken back by what the condition, and the inputs, say in the same. */
+  /**
+   * The session time zone of the condition and the inputs. If it changed between the insert of a
+   * row and its delete, the delete would not find the row.
+   */
   private def zone(spec: ChangelogSpec): Option[DescribedZone] =
     DescribedZone.of(
       spec.on.equiKeys.flatMap(k => Seq(k.left, k.right)) ++ conjuncts(spec.on.condition),

@@ -4,14 +4,16 @@ import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, NamedExpress
 import org.apache.spark.sql.streamjoin.logical.plan.ChangeKindOf
 
 /**
- * Changes of a join for an operator that reads the kind only as a flag: a join above, or a consolidation. The join writes
- * the flag itself. Otherwise it would write a word, and a projection would read the word and copy the row.
+ * Optimization for an operator that reads the row kind of a join only as a flag: a join above, or a
+ * consolidation. The join writes the flag itself. Otherwise it would write a word, and a projection
+ * would read the word and copy the row.
  */
 private[changelog] object FlaggedChanges {
 
   /**
-   * @param list what is asked for right above the join
-   * @return the join with that list as its output; none where more is asked of the kind, or something is computed
+   * @param list the projection right above the join
+   * @return the join with this list as its output; none if the projection does more than replace
+   *   the row kind by the flag
    */
   def of(joined: ChangelogJoinExec, list: Seq[NamedExpression]): Option[ChangelogJoinExec] = {
     val kind = joined.spec.output.changes.head.exprId

@@ -4,7 +4,7 @@ import org.apache.spark.sql.catalyst.expressions.{Attribute, UnsafeProjection, U
 import org.apache.spark.sql.streamjoin.physical.exchange.RowsByBytes
 import org.apache.spark.sql.types._
 
-/** The order of rows by the bytes that they have with nothing but some of their columns. */
+/** Order of rows by the bytes of some of their columns. */
 private[changelog] sealed abstract class ImageOrder {
   def compare(a: UnsafeRow, b: UnsafeRow): Int
 }
@@ -12,7 +12,7 @@ private[changelog] sealed abstract class ImageOrder {
 private[changelog] object ImageOrder {
 
   /**
-   * @param image those columns, in their order
+   * @param image the compared columns, in their order
    * @param columns all columns of the rows
    */
   def of(image: Seq[Attribute], columns: Seq[Attribute]): ImageOrder =
@@ -21,10 +21,10 @@ private[changelog] object ImageOrder {
       new InPlace(image.map(a => columns.indexWhere(_.exprId == a.exprId)).toArray)
     else new Projected(image, columns)
 
-  /** Columns whose NULLs fit into one word. */
+  /** The number of columns whose NULL bits fit into one word. */
   private val MostInPlace = 64
 
-  /** Whether a value is the same word wherever it is. */
+  /** Whether the word of a value in a row depends on the value only. */
   private def isInWord(a: Attribute): Boolean = a.dataType match {
     case BooleanType | _: IntegralType | DateType | TimestampType | TimestampNTZType => true
     case _                                                                           => false
@@ -34,7 +34,7 @@ private[changelog] object ImageOrder {
     override def compare(a: UnsafeRow, b: UnsafeRow): Int = RowsByBytes.compare(a, b)
   }
 
-  /** The same without a copy: first the word of the NULLs, then that of each column. */
+  /** The same order without a copy: by the NULL bits, then by the word of each column. */
   private final class InPlace(places: Array[Int]) extends ImageOrder {
 
     override def compare(a: UnsafeRow, b: UnsafeRow): Int = {

@@ -23,41 +23,45 @@ import org.apache.spark.sql.streamjoin.spark.StatefulOperatorStateInfo
 import io.streamjoin.model.Side
 
 /**
- * A filter on the result that goes by one input alone: a row of it that fails is in no result, so it need be
- * neither shuffled nor kept.
+ * Filter on the result that references one input only. A row of this input that fails is in no
+ * result, so the join neither shuffles nor stores it.
  *
- * @param sql its text in a checkpoint
+ * @param sql the text of the filter in a checkpoint
  */
 private[changelog] final case class InputFilter(side: Side, sql: String, condition: Expression)
 
 /**
- * Such filters are applied to the inputs as they were when the checkpoint began: what failed them then is not held,
- * and a filter that lets more through would miss it. One that is new stays above the join, as all of them do besides.
+ * Filters on the result that are pushed down to the inputs. The first batch of a checkpoint decides
+ * which ones: the state lacks the rows that failed them, so they cannot be removed later. A filter
+ * that is added later is not pushed down. The join evaluates all of them on its output, too.
  */
 private[changelog] object InputFilter {
 
   /**
-   * Those that can be. A row with a declared key is needed all the same: it says that the image before it is gone, and
-   * which change of the key was the last.
+   * The filters that can be pushed down. An input with a declared key gets none: a row that fails
+   * still replaces the old image of its key, and has the latest sequence of the key.
    *
-   * @param wanted which rows of the output somebody asks for
+   * @param wanted the conjuncts of the condition on the output
    */
   def of(j: ChangelogJoin, wanted: Seq[Expression]): Seq[InputFilter] = for {
     side <- Side.both
-    // rows of another come out padded, too
+    // a filter on an input that may be padded must see the padded rows, too
     if j.joinType.always.contains(side) && !j.hasDeclaredKey(side) && !j.normalizes
     columns = AttributeSet(j.input(side).output) - j.added(side.index)
     c <- wanted
     if c.references.nonEmpty && c.references.subsetOf(columns) && lasts(c) && !isInferred(c, wanted)
   } yield InputFilter(side, text(side, c), c)
 
-  /** Perhaps Spark's conclusion from another of them: whether it draws it may depend on its version, or on the batch. */
+  /**
+   * Whether Spark may have inferred the conjunct from another one. It may do so in some versions or
+   * batches only.
+   */
   private def isInferred(c: Expression, all: Seq[Expression]): Boolean = c match {
     case IsNotNull(a: Attribute) => all.exists(other => other != c && other.references.contains(a))
     case _                       => false
   }
 
-  /** Whether it is the same, under the same text, at each start. */
+  /** Whether the filter has the same text and the same meaning at each start of the query. */
   private def lasts(c: Expression): Boolean = SessionZone.of(c).isEmpty && !c.exists {
     case _: LambdaFunction | _: PlanExpression[_] => true
     case _                                        => false
@@ -68,10 +72,10 @@ private[changelog] object InputFilter {
 
   // ---- of a checkpoint ----
 
-  /** The texts of those by which the rows of a checkpoint came. */
+  /** The texts of the filters that the stored rows of a checkpoint passed. */
   private val began = new PerOperator[Set[String]]
 
-  /** Of those that can be applied, those that this checkpoint began with: all, where it begins. */
+  /** The filters that the checkpoint began with. A new checkpoint begins with all of them. */
   def asBegun(
       some: Seq[InputFilter],
       info: StatefulOperatorStateInfo,
@@ -80,7 +84,7 @@ private[changelog] object InputFilter {
     if (some.isEmpty) some
     else {
       val texts = began.of(info) {
-        // a description that cannot be read is told of where the whole of it is compared
+        // an unreadable description is reported where the whole of it is compared
         Try(StoredDescription.of(info, session).fold(some.map(_.sql))(JoinDescription.filters))
           .getOrElse(Nil)
           .toSet
@@ -88,7 +92,7 @@ private[changelog] object InputFilter {
       some.filter(f => texts(f.sql))
     }
 
-  /** An input with its filters. */
+  /** The input with its filters on top. */
   def over(input: SparkPlan, side: Side, some: Seq[InputFilter]): SparkPlan =
     some.filter(_.side == side).map(_.condition).reduceOption(And(_, _))
       .fold(input)(FilterExec(_, input))

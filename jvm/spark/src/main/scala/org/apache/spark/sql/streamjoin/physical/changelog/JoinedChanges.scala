@@ -7,16 +7,18 @@ import org.apache.spark.sql.streamjoin.physical.exchange.HashedRows
 import io.streamjoin.join.changelog.{AppendOnlyJoin, ChangeBuffer, Changed, ChangelogJoin, Expiring}
 import io.streamjoin.model.Side
 
-/** An operator with the order in which it takes its inputs. */
+/** Operator of a batch, with the order in which it reads its inputs. */
 private[changelog] sealed trait JoinedChanges {
 
   def operator: Expiring
 
-  /** The output of a batch. It reads the inputs while it is read. */
+  /** The output of the batch. The inputs are read lazily. */
   def of(left: Iterator[InternalRow], right: Iterator[InternalRow]): Iterator[Changed[UnsafeRow]]
 }
 
-/** The changes of one join key after another, of inputs that are sorted by its hash. */
+/**
+ * Join of inputs that are sorted by the hash of the join key: it processes one key after another.
+ */
 private[changelog] final class ChangesByKey(
     rows: UnsafeChangelogRows,
     override val operator: ChangelogJoin[UnsafeRow, UnsafeRow]
@@ -42,7 +44,7 @@ private[changelog] final class ChangesByKey(
   }
 }
 
-/** The changes of one input, join key by join key. */
+/** Reader of the changes of one input, one join key at a time. */
 private final class KeyRuns(
     rows: UnsafeChangelogRows#OneSide,
     input: Iterator[InternalRow]
@@ -57,15 +59,17 @@ private final class KeyRuns(
 
   def nonEmpty: Boolean = ahead != null
 
-  /** The hash of the next changes' join key, where there are some. */
+  /** The hash of the next join key. Valid if there are more changes. */
   def key: Long = aheadKey
 
-  /** Whether its next key is not after the next key of the other. */
+  /** Whether the next key is at most the next key of the other input. */
   def isBefore(other: KeyRuns): Boolean = nonEmpty && (!other.nonEmpty || key <= other.key)
 
   private val run = new ChangeBuffer[UnsafeRow]
 
-  /** The changes of that key, if it is the next one; the same list for one key after another. */
+  /**
+   * The changes of the key; empty if it is not the next one. The buffer is reused for the next key.
+   */
   def take(key: Long): ChangeBuffer[UnsafeRow] = {
     run.clear()
     while (ahead != null && aheadKey == key) {
@@ -83,7 +87,7 @@ private final class KeyRuns(
     } else ahead = null
 }
 
-/** The rows of the left input, then those of the right, one by one. */
+/** Join of append-only inputs: it processes the left rows, then the right rows, one at a time. */
 private[changelog] final class AppendedRows(
     rows: UnsafeChangelogRows,
     override val operator: AppendOnlyJoin[UnsafeRow, UnsafeRow]

@@ -4,10 +4,11 @@ import org.apache.spark.sql.catalyst.expressions.{And, Attribute, EqualTo, Expre
 import org.apache.spark.sql.streamjoin.logical.plan.{EquiKey, KeyHash}
 
 /**
- * A condition that is one equality of numbers or times: of rows whose join key has one hash it asks nothing more than that
- * the key is not NULL, for NULL has the hash of some number.
+ * Condition that consists of one equality of numbers or times. The hash of such a key is exact:
+ * rows with one hash have equal keys. It only remains to check that neither key is NULL, since NULL
+ * has the hash of some number.
  *
- * @param left the place of the key in rows of the left input, as they are kept
+ * @param left the index of the key in the stored rows of the left input
  */
 private[changelog] final class KeyDecides private (left: Int, right: Int) {
 
@@ -16,7 +17,7 @@ private[changelog] final class KeyDecides private (left: Int, right: Int) {
 
 private[changelog] object KeyDecides {
 
-  /** None where there is more to ask: another condition, or a row that stands for one that is gone. */
+  /** None if the join has no such condition, or if an input has tombstones. */
   def of(spec: ChangelogSpec): Option[KeyDecides] = spec.on.equiKeys match {
     case Seq(key @ EquiKey(l: Attribute, r: Attribute, _))
         if KeyHash.isExact(spec.on.equiKeys) && isOnly(key, spec.on.condition) &&

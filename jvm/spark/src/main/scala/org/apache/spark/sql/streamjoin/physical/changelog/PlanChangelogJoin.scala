@@ -19,14 +19,15 @@ import org.apache.spark.sql.streamjoin.physical.stateful.BatchInfo
 import io.streamjoin.join.changelog.ChangeKind
 import io.streamjoin.model.Side
 
-/** Plans a changelog join: which columns come out, and how rows are told apart. */
+/** Planner of changelog joins: decides on the output columns and the row identity. */
 private[physical] object PlanChangelogJoin extends PredicateHelper {
 
   /**
-   * What of a filter on the output is the join's: of an update of which it drops one image the other
-   * is left, which is an insert or a delete, and the join says so.
+   * Splits a filter above the join into the conjuncts that the join evaluates, and the rest. If a
+   * filter rejects one image of an update, the other image becomes an insert or a delete. Only the
+   * join can emit it with this row kind.
    *
-   * @return the join's part, and the rest
+   * @return the conjuncts that the join evaluates, and the rest
    */
   def filter(j: ChangelogJoin, condition: Expression): (Seq[Expression], Seq[Expression]) =
     splitConjunctivePredicates(condition).partition { c =>
@@ -35,8 +36,8 @@ private[physical] object PlanChangelogJoin extends PredicateHelper {
     }
 
   /**
-   * @param asked the columns that somebody asks for
-   * @param wanted which rows
+   * @param asked the required columns
+   * @param wanted the conjuncts that the required rows satisfy
    */
   def apply(
       j: ChangelogJoin,
@@ -47,7 +48,7 @@ private[physical] object PlanChangelogJoin extends PredicateHelper {
     val appendOnly = AppendOnly(j)
     def planned(side: Side) = {
       val input = planInput(j.input(side))
-      // what all rows have alike need not go through the shuffle
+      // all rows are inserts, so the flag need not be shuffled
       if (appendOnly)
         ProjectExec(input.output.filterNot(_.exprId == j.added(side.index).exprId), input)
       else input
@@ -105,8 +106,9 @@ private[physical] object PlanChangelogJoin extends PredicateHelper {
   ): SparkPlan = own.packed.fold(input)(PackUpdatesExec(same(j, side), _, input))
 
   /**
-   * In what the two images of an update are equal, so that one has the other's: what brings the changes of a row
-   * together, and their sequence. The last image of a key that is kept below has a sequence of its own.
+   * The expressions that are equal in both images of an update, so that a packed update stores them
+   * once: join key, unique key and sequence. If latest versions are stored below, the old image has
+   * another sequence than the new one.
    */
   private def same(j: ChangelogJoin, side: Side): Seq[Expression] = {
     val sequence = j.sequence(side).filterNot(_ => hasLastImages(j.input(side)))
@@ -119,8 +121,8 @@ private[physical] object PlanChangelogJoin extends PredicateHelper {
   }
 
   /**
-   * Updates are packed if the key is declared. Changes of a join below are mostly not exchanged
-   * again.
+   * The format of packed updates. Updates are packed if the key is declared: changes of a join
+   * below are mostly not shuffled again.
    */
   private def packed(
       j: ChangelogJoin,
@@ -135,7 +137,7 @@ private[physical] object PlanChangelogJoin extends PredicateHelper {
       )
     }
 
-  /** Whether an update may come as two rows. */
+  /** Whether an update may be two rows. */
   private def hasPreimages(input: LogicalPlan): Boolean = input.exists {
     case _: ChangelogJoin => true
     case p =>
@@ -173,7 +175,10 @@ private[physical] object PlanChangelogJoin extends PredicateHelper {
     )
   }
 
-  /** A row without a time that the condition bounds can match nothing, and would never leave. */
+  /**
+   * The event times that the condition bounds must not be NULL. A row with a NULL there matches
+   * nothing, and would never be evicted.
+   */
   private def timed(j: ChangelogJoin, side: Side): Seq[Expression] =
     if (!j.leaving.exists) Nil
     else {

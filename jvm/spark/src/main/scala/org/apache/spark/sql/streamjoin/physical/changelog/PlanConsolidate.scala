@@ -28,12 +28,13 @@ import io.streamjoin.model.Side
 import io.streamjoin.placement.Routing
 
 /**
- * Plans the operators right above a changelog join: filters and columns. Below both it adds [[ConsolidateExec]], if the
- * changes are those of the query and rows of different join keys may have equal output columns.
+ * Planner of the operators right above a changelog join: filters and projections. Below both it
+ * adds [[ConsolidateExec]], if the changes are the result of the query and rows of different join
+ * keys may have equal output columns.
  *
  * {{{
  *   a join, sums or toUpserts are above        not consolidated here: they do it themselves
- *   the join deletes nothing                   not consolidated
+ *   the join emits no deletes                  not consolidated
  *   the output has the columns of the equality not consolidated: rows of different join keys differ
  *     and others only in expressions           consolidated within each join key
  *   else                                       consolidated, by the output key or all columns
@@ -43,7 +44,8 @@ private[physical] object PlanConsolidate {
 
   /**
    * @param list the output columns
-   * @param filters conditions above the join that the join does not evaluate, see [[PlanChangelogJoin.filter]]
+   * @param filters conditions above the join that the join does not evaluate, see
+   *   [[PlanChangelogJoin.filter]]
    */
   def apply(
       j: ChangelogJoin,
@@ -67,7 +69,10 @@ private[physical] object PlanConsolidate {
     }
   }
 
-  /** Why different rows may have equal output columns; and the join key, if these must have the same one. */
+  /**
+   * The reason why different rows may have equal output columns, and the join key within which such
+   * rows are compared; empty: rows of all join keys are compared.
+   */
   private def mayBeEqual(
       j: ChangelogJoin,
       spec: ChangelogSpec,
@@ -126,7 +131,7 @@ private[physical] object PlanConsolidate {
     }
   }
 
-  /** The changes of a join on their way through an exchange by the output key. */
+  /** Packs the updates of a join for the exchange by the output key. */
   private def packed(
       j: ChangelogJoin,
       joined: ChangelogJoinExec,
@@ -143,7 +148,10 @@ private[physical] object PlanConsolidate {
     (PackUpdatesExec(key, packed, flagged), packed)
   }
 
-  /** Plans `toUpserts`. Of a key that is NULL, any of several rows is the latest, but the same one each time. */
+  /**
+   * Plans `toUpserts`. Several rows may have a NULL key. Any of them is the latest, but a batch
+   * that runs again chooses the same one.
+   */
   def latest(u: ToUpserts, changes: SparkPlan): SparkPlan = {
     val identity = changes.output
       .filterNot(a => a.exprId == u.kind.exprId || ChangelogMarks.isCommit(a))
@@ -151,7 +159,9 @@ private[physical] object PlanConsolidate {
     ConsolidateExec(by, None, "toUpserts", changes)
   }
 
-  /** The expressions that choose the partition of an output row and are not part of its identity. */
+  /**
+   * The expressions that decide on the partition of an output row and are not part of its identity.
+   */
   private def hiddenKeys(spec: ChangelogSpec, required: RequiredColumns): Seq[Expression] = {
     def hidden(side: Side) = spec.keys(side).filterNot(required.identifies)
     spec.on.joinType.always match {
@@ -162,7 +172,7 @@ private[physical] object PlanConsolidate {
         }
       case Nil       => Side.both.flatMap(hidden)
       case Seq(side) => hidden(side)
-      // the two are equal
+      // both sides of an equality are equal, so one of them is enough
       case _ => spec.on.equiKeys.filterNot(k =>
           required.identifies(k.left) || required.identifies(k.right)
         ).map(_.left)

@@ -11,12 +11,15 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.execution.{GenerateExec, ProjectExec, SparkPlan}
 import org.apache.spark.sql.streamjoin.logical.plan.SplitKeyUpdates
 
-/** Plans [[SplitKeyUpdates]]: as Spark's `explode` of one message or two, for which it generates code. */
+/**
+ * Planner of [[SplitKeyUpdates]] as Spark's `explode` of one or two messages, which has generated
+ * code.
+ */
 private[physical] object PlanKeyUpdates {
 
   def apply(s: SplitKeyUpdates, planLater: LogicalPlan => SparkPlan): SparkPlan = {
     val message = s.message
-    // with a number of its own: by that alone Spark tells whether a projection changes anything
+    // a new expression ID: by IDs alone, Spark decides whether a projection changes anything
     val each = AttributeReference(message.name, message.dataType, message.nullable)()
     val exploded = GenerateExec(
       Explode(If(

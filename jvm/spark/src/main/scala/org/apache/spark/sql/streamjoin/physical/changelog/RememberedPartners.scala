@@ -9,9 +9,9 @@ import org.apache.spark.sql.streamjoin.spark.StatefulOperatorStateInfo
 import io.streamjoin.join.changelog.PartnerCounts
 
 /**
- * The partners that changelog joins have counted, between the batches of a query, in this process and for as long
- * as it has memory to spare. They count of one version of a partition: whoever has another begins anew, and so
- * do tasks that run a batch again.
+ * Cache of partner counts of changelog joins, between the batches of a query in one process. Soft
+ * references release it if memory is short. An entry is valid for one version of a partition. A
+ * task for another version starts with an empty cache, and so does a task that runs a batch again.
  */
 private[changelog] object RememberedPartners {
 
@@ -25,14 +25,17 @@ private[changelog] object RememberedPartners {
     RunScope.of(info.queryRunId)
       .kept(Place(info.checkpointLocation, info.operatorId, partition))(new Counts)
 
-  /** Those of the version with which a batch begins; nobody else has them meanwhile. */
+  /**
+   * Removes and returns the counts of the version with which a batch begins. So no other task uses
+   * them at the same time.
+   */
   def take(info: StatefulOperatorStateInfo, partition: Int): PartnerCounts =
     Option(of(info, partition).getAndSet(null))
       .flatMap(reference => Option(reference.get))
       .filter(_.version == info.storeVersion)
       .fold(new PartnerCounts)(_.counts)
 
-  /** Those of the version that the batch has made. */
+  /** Stores the counts for the version that the batch has committed. */
   def give(info: StatefulOperatorStateInfo, partition: Int, counts: PartnerCounts): Unit =
     if (!counts.isEmpty)
       of(info, partition).set(new SoftReference(new Kept(info.storeVersion + 1, counts)))

@@ -51,17 +51,22 @@ private[changelog] final class RequiredColumns(
   /** Whether all columns of an expression are in the output unchanged. */
   def contains(e: Expression): Boolean = e.references.subsetOf(plainSet)
 
-  /** Expressions of columns that are not in the output themselves: different rows may have equal values. */
+  /**
+   * Expressions of columns that are not in the output themselves: different rows may have equal
+   * values.
+   */
   val lossy: Seq[NamedExpression] = computed.filterNot(contains)
 
   /**
-   * Pairs of columns that an inner join below has found equal, so that one determines the other. Values that are equal
-   * in a collation may differ in expressions of them. Numbers that are equal and differ in bytes are never plain keys.
+   * Pairs of columns that are equal by an inner join below, so that one determines the other.
+   * Strings with a collation are excluded: expressions of equal strings may differ. Numbers that
+   * are equal and differ in bytes are never plain keys.
    */
   private val equal: Seq[(Attribute, Attribute)] = j.children.flatMap(equalIn)
 
   private def equalIn(plan: LogicalPlan): Seq[(Attribute, Attribute)] = plan match {
-    // its columns are those of its first input, and rows of the others are from another join
+    // the columns of a union are those of its first input, but rows of the others are from other
+    // joins
     case _: Union => Nil
     case below: ChangelogJoin if below.joinType == JoinType.Inner =>
       below.equiKeys.collect {

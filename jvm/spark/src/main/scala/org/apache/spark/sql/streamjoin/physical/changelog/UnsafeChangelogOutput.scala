@@ -16,9 +16,10 @@ import io.streamjoin.join.changelog.{Changed, ChangelogOutput}
 import io.streamjoin.model.Side
 
 /**
- * Factory of output rows in the format of Spark, with the required columns. Columns of the stored rows are copied. The
- * row has room for its change metadata, which is known last. Code is generated on first use, as many batches have no
- * output, and is reused from batch to batch ([[ChangelogProgram]]).
+ * Factory of output rows in the format of Spark, with the required columns. It copies the columns
+ * of the stored rows, and leaves room for the change metadata, which is known last. Code is
+ * generated on first use, as many batches have no output, and is reused in later batches
+ * ([[ChangelogProgram]]).
  */
 private[changelog] final class UnsafeChangelogOutput(spec: ChangelogSpec)
     extends ChangelogOutput[UnsafeRow, UnsafeRow] {
@@ -45,7 +46,7 @@ private[changelog] final class UnsafeChangelogOutput(spec: ChangelogSpec)
    */
   def begin(version: Long, nowMs: Long): Unit = metadata.begin(version, nowMs * 1000L)
 
-  /** Releases the last rows. */
+  /** Releases the rows that were read last. */
   def forget(): Unit = pair(null, null): Unit
 
   private lazy val wanted = spec.output.rows.map {
@@ -83,7 +84,7 @@ private[changelog] final class UnsafeChangelogOutput(spec: ChangelogSpec)
   override def sameKey(a: UnsafeRow, b: UnsafeRow): Boolean =
     spec.output.key.nonEmpty && haveOneKey(a, b)
 
-  /** The output row: the row that was created before, now with its change metadata. */
+  /** Completes an output row with its change metadata. */
   def row(changed: Changed[UnsafeRow]): InternalRow = {
     metadata.write(changed.row, changed.kind)
     changed.row

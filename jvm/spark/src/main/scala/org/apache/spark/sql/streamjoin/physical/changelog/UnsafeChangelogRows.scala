@@ -30,8 +30,9 @@ import io.streamjoin.model.Side
 import io.streamjoin.model.Side.{Left, Right}
 
 /**
- * Looks at Spark's rows with generated code. One instance serves one task at a time. The code is written by need, for
- * that costs more than a small batch takes to run it, and kept ([[ChangelogProgram]]).
+ * Accessors of Spark's rows, with generated code. One instance serves one task at a time. Code is
+ * generated on first use, as this costs more than a small batch takes, and is reused in later
+ * batches ([[ChangelogProgram]]).
  */
 private[changelog] final class UnsafeChangelogRows(spec: ChangelogSpec)
     extends ChangelogRows[UnsafeRow] {
@@ -60,7 +61,7 @@ private[changelog] final class UnsafeChangelogRows(spec: ChangelogSpec)
     this.before = before
   }
 
-  /** Lets go of the rows that were looked at last. */
+  /** Releases the rows that were read last. */
   def forget(): Unit = {
     pair(null, null)
     left.forget()
@@ -88,7 +89,7 @@ private[changelog] final class UnsafeChangelogRows(spec: ChangelogSpec)
     private val asTheyArrive = own.arriving.map(_.exprId) == stored.map(_.exprId)
     private val ttl = own.expiry.ttlOfWrite.getOrElse(0L)
 
-    /** Where a row goes by when it was written, that is now. */
+    /** Sets when the row expires, if its age counts from this write. */
     private def written(row: UnsafeRow): UnsafeRow = {
       if (agesByWrite) row.setLong(stored.length - 1, nowMs * 1000L + ttl)
       row
@@ -96,7 +97,10 @@ private[changelog] final class UnsafeChangelogRows(spec: ChangelogSpec)
 
     def forget(): Unit = pairOfKey(null, null): Unit
 
-    /** The same of a row without a key, as long as the next one has not arrived. */
+    /**
+     * A row without a key in the stored format. It is valid until the next row arrives, as it may
+     * be the arriving row itself.
+     */
     def passing(row: UnsafeRow): UnsafeRow = if (asTheyArrive) row else kept(row)
 
     private lazy val toTombstone = own.gone.map { _ =>
@@ -132,7 +136,7 @@ private[changelog] final class UnsafeChangelogRows(spec: ChangelogSpec)
       if (own.key.acceptsNull) Array.empty
       else own.key.columns.map(k => stored.indexWhere(_.exprId == k.exprId)).toArray
 
-    /** What a row is told apart by, where that is not all of it. */
+    /** Projection to the columns that identify a row, if these are not all stored columns. */
     private lazy val data =
       Option.when(own.image.length < stored.length)(UnsafeProjection.create(own.image, stored))
 
@@ -167,19 +171,19 @@ private[changelog] final class UnsafeChangelogRows(spec: ChangelogSpec)
     private def ordering(by: Seq[Attribute]): BaseOrdering =
       RowOrdering.create(by.map(SortOrder(_, Ascending)), stored)
 
-    /** A hash of the join key of a row as it arrives. */
+    /** The hash of the join key of an arriving row. */
     def joinKey(row: UnsafeRow): Long = if (hash.isEmpty) 0L else hash.get(row)
 
-    /** Whether the row that arrives is inserted, not deleted. */
+    /** Whether the arriving row is inserted, not deleted. */
     def isAdded(row: UnsafeRow): Boolean = row.getBoolean(addedAt)
 
-    /** Whether the row that arrives has an old image beside its own. */
+    /** Whether the arriving row is a packed update, with the old image beside the new one. */
     def replaces(row: UnsafeRow): Boolean = own.packed.nonEmpty && row.getBoolean(presentAt)
 
-    /** That image, as it is stored. */
+    /** The old image in the stored format. */
     def replaced(row: UnsafeRow): UnsafeRow = written(replacedToStored(row))
 
-    /** A row as it arrives, as it is stored. */
+    /** The arriving row in the stored format. NULL in its key fails the query, unless accepted. */
     def kept(row: UnsafeRow): UnsafeRow = {
       val kept = written(toStored(row))
       if (kept.anyNull && neverNull.exists(kept.isNullAt)) {
@@ -212,7 +216,7 @@ private[changelog] final class UnsafeChangelogRows(spec: ChangelogSpec)
       spec.times.leaving.late(side, read, before)
     }
 
-    /** A delete that has no more than the key does not tell the time of its row. */
+    /** A delete with only the key does not contain the time of its row, which may have expired. */
     override def mayHaveExpired(row: UnsafeRow): Boolean = own.expiry.ttl.exists { ttl =>
       own.expiry.ttlTime.forall { column =>
         times.read(row, read)
@@ -224,7 +228,7 @@ private[changelog] final class UnsafeChangelogRows(spec: ChangelogSpec)
     override val settlesExpired: Boolean =
       own.key.oneAJoinKey && own.expiry.ttl.nonEmpty && own.expiry.leaves.isEmpty
 
-    /** What has no time never leaves by it. */
+    /** A NULL time neither evicts nor expires its row. */
     private def time(column: Int): Long = if (read.isNull(column)) Long.MaxValue else read(column)
 
     override def limits(row: UnsafeRow, into: Array[Long]): Unit = if (limitCount > 0) {
