@@ -4,21 +4,22 @@ import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression}
 import org.apache.spark.sql.streamjoin.physical.stateful.JoinDistribution
 
 /**
- * How the changes of one batch are consolidated: the result has what the batch inserts and does not
- * delete, and what it deletes and does not insert.
+ * Rule by which the changes of one batch are consolidated: an insert and a delete of equal rows
+ * cancel. A delete and an insert of one key become an update.
  *
  * {{{
- *   changes of a batch                by key id                    by all columns   latest of each id
- *   delete 7 Bob, insert 7 Bob        nothing                      nothing          nothing
- *   delete 7 Bob, insert 7 Ann        an update: both images       as they are      update_postimage 7 Ann
- *   insert 8 Eva                      as it is                     as it is         as it is
+ *   changes of a batch           by key id            by all columns   latest of each id
+ *   delete 7 Bob, insert 7 Bob   nothing              nothing          nothing
+ *   delete 7 Bob, insert 7 Ann   update: both images  unchanged        update_postimage 7 Ann
+ *   insert 8 Eva                 unchanged            unchanged        unchanged
  * }}}
  *
- * @param key identifies a row: two images of one key are an update; empty: all columns identify it
+ * @param key the columns that identify a row; empty: all columns do, and there are no updates
  * @param identity the columns in which equal rows cancel
- * @param kind the column with the kind of the change
- * @param within only rows with equal values of these are compared; they are in one partition already.
- *   Empty: rows from all partitions, after an exchange
+ * @param kind the column with the row kind
+ * @param within only rows with equal values of these are compared; they are in one partition
+ *   already. Empty: rows of all partitions are compared, after an exchange
+ * @param keep which of the remaining changes are emitted
  */
 private[physical] final case class Consolidate(
     key: Seq[Attribute],
@@ -28,7 +29,7 @@ private[physical] final case class Consolidate(
     keep: Consolidate.Keep
 ) {
 
-  /** Rows that are compared have equal hashes of these; empty: all rows are compared. */
+  /** Expressions with equal hashes for rows that are compared; empty: all rows are compared. */
   def together: Seq[Expression] =
     if (within.nonEmpty) within
     else JoinDistribution.hashable(if (key.isEmpty) identity else key)
@@ -38,9 +39,9 @@ private[physical] object Consolidate {
 
   sealed trait Keep
 
-  /** All changes that are left. */
+  /** All remaining changes. */
   case object All extends Keep
 
-  /** Of each key one change: the inserted row, or the deleted one if nothing is inserted. */
+  /** One change of each key: the inserted row, or the deleted one if no row is inserted. */
   case object Latest extends Keep
 }

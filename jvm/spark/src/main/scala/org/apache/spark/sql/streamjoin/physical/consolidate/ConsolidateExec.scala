@@ -13,13 +13,14 @@ import org.apache.spark.sql.streamjoin.physical.stateful.{ExplainedLine, JoinDis
 import io.streamjoin.join.changelog.ChangelogCounters
 
 /**
- * Physical operator that consolidates the changes of a batch, see [[Consolidate]]. A join consolidates the changes of one
- * join key. If the query drops the join key, a row that leaves one join key may be equal to one that enters another.
+ * Physical operator that consolidates the changes of a batch, see [[Consolidate]]. A join
+ * consolidates the changes of one join key only. If the query drops the join key, a row deleted
+ * under one join key may equal a row inserted under another.
  *
- * It has no state: both changes of a row are in one batch.
+ * The operator has no state: the two changes that cancel are in one batch.
  *
- * @param packed the format of the input; none: a row is one image, with the word of its kind
- * @param reason why it is needed, for `explain`
+ * @param packed the format of the input; none: a row is one image, with the word of its row kind
+ * @param reason the reason for the operator, for `explain`
  */
 case class ConsolidateExec(
     by: Consolidate,
@@ -71,7 +72,7 @@ case class ConsolidateExec(
     if (by.together.isEmpty) AllTuples else JoinDistribution.together(by.together)
   )
 
-  /** By a hash, because not all types have an order. */
+  /** Sorted by a hash, because not all types have an order. */
   override def requiredChildOrdering: Seq[Seq[SortOrder]] = Seq(
     if (by.together.isEmpty) Nil else Seq(SortOrder(KeyHash.of(by.together), Ascending))
   )

@@ -24,11 +24,12 @@ import io.streamjoin.join.changelog.{
 }
 
 /**
- * Consolidates rows that are sorted by a hash: a run of one hash is consolidated as a join consolidates the changes of one
- * join key. The order of arrival has no effect: after an exchange, rows arrive in any order.
+ * Algorithm of [[ConsolidateExec]] in one partition. The rows are sorted by a hash. The rows of one
+ * hash are a run, which is consolidated as a join consolidates the changes of one join key. The
+ * order within a run has no effect, since rows leave an exchange in any order.
  *
  * @param packed the format of the rows; none: a row is one image
- * @param columns of the rows
+ * @param columns the columns of the rows
  */
 private[consolidate] final class ConsolidatedRuns(
     by: Consolidate,
@@ -74,7 +75,7 @@ private[consolidate] final class ConsolidatedRuns(
   private lazy val areEqual =
     EqualColumns.of(columnsOf(by.identity, old = true), by.identity, columns)
 
-  /** An image of a row that arrived, equal to another one if both are equal in the identity. */
+  /** An image of an input row. Two images are equal if their columns of the identity are equal. */
   private final class Image(val row: UnsafeRow, val isOld: Boolean) {
     private def projections = if (isOld) ofOld else ofNew
     private lazy val identity = projections.identity(row).copy()
@@ -127,7 +128,7 @@ private[consolidate] final class ConsolidatedRuns(
     counters
   )
 
-  /** The changes that are left. A row may be overwritten by the next one. */
+  /** The remaining changes. The next row may overwrite the previous one. */
   def output: Iterator[InternalRow] = new Iterator[Iterator[InternalRow]] {
     override def hasNext: Boolean = ahead != null
     override def next(): Iterator[InternalRow] = nextRun().map(c => c.row.as(c.kind))
@@ -149,7 +150,7 @@ private[consolidate] final class ConsolidatedRuns(
     }
   }
 
-  /** The same order each time, whatever the order of arrival. */
+  /** An order that does not depend on the order of arrival. */
   private object ByBytes extends Ordering[Image] {
     override def compare(a: Image, b: Image): Int = {
       val byRow = RowsByBytes.compare(a.row, b.row)
@@ -159,7 +160,10 @@ private[consolidate] final class ConsolidatedRuns(
 
   private lazy val byKey = RowOrdering.create(by.key.map(SortOrder(_, Ascending)), columns)
 
-  /** One change of each key. NULL may be the key of several rows: the same one is left each time. */
+  /**
+   * One change of each key. Several rows may have a NULL key: a batch that runs again keeps the
+   * same one.
+   */
   private def latest(changes: List[Changed[Image]]): List[Changed[Image]] = changes match {
     case Nil => Nil
     case first :: _ =>

@@ -6,21 +6,23 @@ import org.apache.spark.unsafe.array.ByteArrayMethods.roundNumberOfBytesToNeares
 import org.apache.spark.unsafe.bitset.BitSetMethods
 
 /**
- * Rows that are made of columns of one or two others and of nothing else: what each column has in their bytes is
- * copied, where a projection would make a value of it and write that. No code is generated for it.
+ * Factory of rows that consist of columns of one or two source rows. It copies the bytes of each
+ * column. A projection would read the value and write it again. It needs no generated code.
  *
  * {{{
- *   first, second    null bits | a word for each column                        | variable parts
- *                                the value, or where it is and how many bytes
- *   a row made       null bits | runs of words, one after the other | more | variable parts | spare
+ *   source row   null bits | a word for each column               | variable-length parts
+ *                            the value, or its offset and length
+ *   new row      null bits | runs of copied words | further words | variable-length parts | spare
  * }}}
  *
- * In the rows made only the places of variable parts are others. Each has the bytes that a projection would give it,
- * as long as the rows that it is made of have those, too; it outlives the call.
+ * The new row differs only in the offsets of the variable-length parts. It has the bytes that a
+ * projection would write, provided that the source rows have such bytes. The row outlives the call.
  *
- * @param runs the columns that stand side by side there and here
- * @param columns how many columns there are: what comes from no other row is 0 until it is set
- * @param spare how many bytes there are behind a row, for whoever sets one of those that has a variable part
+ * @param runs the columns to copy: each run is adjacent in a source row and in the new row
+ * @param columns the number of columns of a new row; a column that is not copied is 0 until it is
+ *   set
+ * @param spare the number of bytes behind a new row, for a caller that sets a column of variable
+ *   length
  */
 private[physical] final class CopiedColumns private (
     runs: Array[CopiedColumns.Run],
@@ -65,7 +67,7 @@ private[physical] final class CopiedColumns private (
     size
   }
 
-  /** @return where the variable part of the next column goes */
+  /** @return the offset of the next variable-length part */
   private def copy(run: Run, row: UnsafeRow, into: Array[Byte], begin: Int): Int = {
     val base = row.getBaseObject
     val words =
@@ -82,7 +84,7 @@ private[physical] final class CopiedColumns private (
       if (bytes > 0) {
         Platform.copyMemory(base, row.getBaseOffset + place(word), into, Start + at, bytes)
       }
-      // a value that has no bytes is somewhere all the same, but what is NULL
+      // an empty value has an offset, too; a NULL has one only if bytes are reserved for it
       if (bytes > 0 || !row.isNullAt(column)) {
         val moved = at.toLong << 32 | word & 0xffffffffL
         Platform.putLong(into, here + (column - run.from) * WordSize, moved)
@@ -105,10 +107,11 @@ private[physical] final class CopiedColumns private (
 private[physical] object CopiedColumns {
 
   /**
-   * @param wanted the columns of the rows to make; those that no other row has are left to whoever sets them
-   * @param first those of the rows that they are made of
-   * @param second those of the others, where they are made of two
-   * @param more how many columns there are behind them, to be set
+   * @param wanted the columns of a new row; the caller sets those that no source row has
+   * @param first the columns of the first source row
+   * @param second the columns of the second source row; empty: there is one source row
+   * @param more the number of further columns behind `wanted`, which the caller sets
+   * @param spare the number of bytes behind a new row
    */
   def of(
       wanted: Seq[Attribute],
@@ -150,22 +153,27 @@ private[physical] object CopiedColumns {
   private val Nowhere = -1
   private val Start = Platform.BYTE_ARRAY_OFFSET
 
-  /** What values have that can be changed in their place, also those that are NULL now: wide decimals and intervals. */
+  /**
+   * The bytes reserved for a value that can be updated in place, even if it is NULL: wide decimals
+   * and intervals.
+   */
   private val Reserved = 16
 
   private def place(word: Long): Int = (word >>> 32).toInt
 
-  /** How many bytes a value has beside its word. */
+  /** The number of bytes of a value in the variable-length part. */
   private def held(word: Long, reserved: Boolean): Int =
     if (reserved) Reserved else roundNumberOfBytesToNearestWord(word.toInt)
 
   /**
-   * Columns that stand side by side, here and where they come from.
+   * Columns that are adjacent in a source row and in the new row.
    *
-   * @param from the number of the first, there
-   * @param to the number of the first, here
-   * @param variable the numbers, there, of those with a variable part
-   * @param reserved of each of these, whether it has its bytes whatever its value
+   * @param ofFirst whether the source is the first row
+   * @param from the index of the first column in the source row
+   * @param to the index of the first column in the new row
+   * @param length the number of columns
+   * @param variable the indices, in the source row, of columns of variable length
+   * @param reserved whether each of these has reserved bytes, whatever its value
    */
   private final class Run(
       val ofFirst: Boolean,

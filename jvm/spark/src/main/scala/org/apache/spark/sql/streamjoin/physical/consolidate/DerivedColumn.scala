@@ -5,14 +5,15 @@ import java.util.UUID
 import org.apache.spark.sql.catalyst.expressions.{Attribute, ExprId}
 
 /**
- * Expression IDs of columns that a plan adds beside those of the query. They are the same in each batch, as those of the
- * query are. With random IDs, a cached task plan would never compare equal.
+ * Expression IDs of columns that the planner adds to those of the query. They are derived from the
+ * IDs of the query's columns, and so are the same in each batch. With random IDs, a cached task
+ * plan would never compare equal.
  */
 private[physical] object DerivedColumn {
 
   /**
    * @param of the column of the query
-   * @param kind distinguishes several columns beside one
+   * @param kind distinguishes several columns that are derived from one
    */
   def id(of: Attribute, kind: Kind): ExprId = {
     val uuid = of.exprId.jvmId

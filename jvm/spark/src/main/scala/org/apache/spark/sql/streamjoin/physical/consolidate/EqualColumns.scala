@@ -7,7 +7,10 @@ import org.apache.spark.sql.catalyst.expressions.{
   UnsafeRow
 }
 
-/** Whether two rows have the same bytes in some columns: of plain ones of a fixed length the words are compared. */
+/**
+ * Comparison of two rows by the bytes of some expressions. Plain columns of fixed length are
+ * compared word by word, without a projection.
+ */
 private[physical] sealed abstract class EqualColumns {
   def apply(one: UnsafeRow, other: UnsafeRow): Boolean
 }
@@ -15,9 +18,9 @@ private[physical] sealed abstract class EqualColumns {
 private[physical] object EqualColumns {
 
   /**
-   * @param ofOne what is compared of the first row
-   * @param ofOther what is compared of the second with that, one by one
-   * @param columns of both rows
+   * @param ofOne the compared expressions of the first row
+   * @param ofOther the compared expressions of the second row, in the same order
+   * @param columns the columns of each row
    */
   def of(
       ofOne: Seq[Expression],

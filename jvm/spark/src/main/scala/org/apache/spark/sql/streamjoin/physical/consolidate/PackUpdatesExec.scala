@@ -13,12 +13,14 @@ import org.apache.spark.sql.catalyst.plans.physical.Partitioning
 import org.apache.spark.sql.execution.{SparkPlan, UnaryExecNode}
 
 /**
- * Packs the two images of an update, if they are adjacent, into one row: one row for the exchange and the sort, not two.
- * All other rows pass without an old image.
+ * Physical operator that packs the two images of an update into one row, if they are adjacent. So
+ * the exchange and the sort handle one row instead of two. All other rows pass without an old
+ * image.
  *
- * The rows of the child are Spark's own: a projection computes the flag of [[PackedUpdate]], or a join writes it.
+ * The child emits rows in Spark's binary format: a projection computes the flag of
+ * [[PackedUpdate]], or a join writes it.
  *
- * @param same expressions that are equal in both images; the exchange places rows by some of them
+ * @param same expressions that are equal in both images; the exchange partitions by some of them
  */
 case class PackUpdatesExec(same: Seq[Expression], packed: PackedUpdate, child: SparkPlan)
     extends UnaryExecNode {
@@ -67,7 +69,7 @@ private[consolidate] final class PackedUpdates(
 
   private val deleted = UnsafeRow.createFromByteArray(0, columns.length)
 
-  /** A row that has been read and not been returned. */
+  /** A row that was read and not yet returned. */
   private var ahead: UnsafeRow = _
 
   override def hasNext: Boolean = ahead != null || rows.hasNext

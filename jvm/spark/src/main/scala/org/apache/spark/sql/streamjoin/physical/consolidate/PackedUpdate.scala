@@ -4,8 +4,8 @@ import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeReference}
 import org.apache.spark.sql.types.{BooleanType, DataType}
 
 /**
- * Format of changes in which an update is one row: the new image, followed by the columns of the old
- * image that may differ. A flag replaces the kind.
+ * Format of changes in which an update is one row: the new image, followed by the columns of the
+ * old image that may differ. A flag replaces the row kind.
  *
  * {{{
  *   id  name  _added     _replaces  _replaced_name
@@ -22,10 +22,10 @@ private[physical] final case class PackedUpdate(added: Attribute, replaced: Seq[
   /** Whether the row has an old image. */
   def replaces: Attribute = beside(added, "_replaces", BooleanType, DerivedColumn.Replaces)
 
-  /** The columns behind those of a row. */
+  /** The columns that the format adds to a row. */
   def more: Seq[Attribute] = replaces +: replaced.map(old)
 
-  /** Where the old image has the values of the columns. */
+  /** The columns that have the values of the old image. */
   def before(columns: Seq[Attribute]): Seq[Attribute] =
     columns.map(a => if (replaced.exists(_.exprId == a.exprId)) old(a) else a)
 
