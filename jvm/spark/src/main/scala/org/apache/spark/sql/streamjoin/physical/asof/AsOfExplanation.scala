@@ -6,10 +6,10 @@ import org.apache.spark.sql.streamjoin.conditions.TimeUnit
 import org.apache.spark.sql.streamjoin.logical.plan.AsOfJoin
 import org.apache.spark.sql.streamjoin.physical.stateful.TimeWords
 
-/** What `explain` says of an as-of join, in words. */
+/** Text of `explain` about an as-of join. */
 private[asof] object AsOfExplanation {
 
-  /** Which rows meet, for the node's own line. */
+  /** The rows that match, for the line of the node. */
   def summary(j: AsOfJoin): String = new Words(j).meets
 
   def lines(j: AsOfJoin): Seq[String] = {
@@ -27,7 +27,7 @@ private[asof] object AsOfExplanation {
     private val unit = TimeUnit.of(j.time(probe).dataType).get
     private val (own, other) = (j.names(probe.index), j.names(build.index))
 
-    /** Up to when a row of the build side counts. */
+    /** The largest time of a build row that may match a probe row. */
     private val until = unit.movedInWords(own, j.bounds.reach)
 
     def meets: String = {
@@ -43,7 +43,7 @@ private[asof] object AsOfExplanation {
         (keys :+ s"$other <= $until").mkString(" and ") + oldest
     }
 
-    /** What a version is, and when it ends. */
+    /** When a version of a changelog is valid. */
     def versions: Option[String] = j.versions.map { v =>
       val key = v.key.map(_.name).mkString(", ")
       val ties = v.sequence.fold("")(s => s"; of equal times ${s.name} decides")
@@ -57,11 +57,14 @@ private[asof] object AsOfExplanation {
 
     private def row = if (j.versions.isEmpty) "row" else "version"
 
-    /** Whether rows meet by it: an equality beside the key of versions is asked of them. */
+    /**
+     * Whether the conjunct is an equality by which rows are looked up. With versions, only
+     * equalities of their key are. All others are evaluated on the last rows.
+     */
     private def isKey(c: Expression): Boolean = j.analysis.isEquality(c) &&
       j.versions.forall(v => c.references.exists(v.keyColumn(_).nonEmpty))
 
-    /** Whether it says of the times alone how far before a row of the probe side one may be. */
+    /** Whether the conjunct only limits how much earlier than the probe row a build row may be. */
     private def isAge(c: Expression): Boolean = j.analysis.conditionBounds.found.exists { b =>
       b.conjunct == c && b.isWholeConjunct && b.later.semanticEquals(j.time(build)) &&
       b.earlier.semanticEquals(j.time(probe))

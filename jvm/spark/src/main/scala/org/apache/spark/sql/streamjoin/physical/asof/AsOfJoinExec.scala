@@ -17,10 +17,21 @@ import org.apache.spark.sql.streamjoin.physical.stateful._
 import io.streamjoin.model.Side
 
 /**
- * The as-of join as a physical operator: both inputs shuffled by their key, then [[AsOfTask]] for each
- * partition. Without an equality all rows are in one partition, for the last rows are those of all.
+ * Physical operator of the as-of join. It requires both inputs shuffled by the key, and runs one
+ * [[AsOfTask]] in each partition. Without an equality, one partition has all rows, since the last
+ * rows are the last of all.
  *
- * Deterministic: a batch that is run again from the same state and offsets gives the same rows.
+ * A probe row is emitted once both watermarks have passed its time. Example, trades with the last
+ * quote of their symbol, `q.time <= t.time`. The lag of both inputs is 1 minute:
+ *
+ * {{{
+ *   batch   arriving rows of one symbol                watermarks t, q   emitted
+ *   1       quotes 12:00, 12:05, 12:10; trade 12:07    12:06, 12:09
+ *   2       trade 12:12                                12:11, 12:09      trade 12:07, quote 12:05
+ * }}}
+ *
+ * It is deterministic: a batch that runs again from the same state and offsets emits the same rows.
+ * For the algorithm see [[io.streamjoin.join.asof.AsOfJoin]].
  */
 class AsOfJoinExec(
     leftInput: SparkPlan,
@@ -49,7 +60,7 @@ class AsOfJoinExec(
 
   override def outputPartitioning: Partitioning = spec.join.joinType match {
     case _ if spec.join.equiKeys.isEmpty => UnknownPartitioning(getStateInfo.numPartitions)
-    // a late row is where its own key is, and has NULL for that of the other input
+    // a late row is in the partition of its own key, and its key of the other input is NULL
     case joinType if spec.join.output.late.nonEmpty && !joinType.leftOnly =>
       UnknownPartitioning(getStateInfo.numPartitions)
     case joinType => partitionedAs(joinType)
@@ -72,7 +83,7 @@ class AsOfJoinExec(
 
   // ---- watermarks ----
 
-  /** Rows that come out are at most this much older than the slowest watermark below. */
+  /** Output rows are at most this much older than Spark's watermark below the join. */
   override def produceOutputWatermark(inputWatermarkMs: Long): Option[Long] =
     holdBackMs(output, spec.passed).map(inputWatermarkMs - _)
 

@@ -15,14 +15,14 @@ import io.streamjoin.model.{BySide, Side}
 import io.streamjoin.watermark.WatermarkPlan
 
 /**
- * What the tasks of an as-of join need to know.
+ * Specification of an as-of join for its tasks.
  *
- * @param join keys, columns and where watermarks start, as of any join by event time
+ * @param join keys, columns and source watermarks, as for every event-time join
  * @param times the event time of each side
- * @param filters what of the condition concerns the probe side alone
- * @param received how the watermark of each side comes about
- * @param limit how the time comes about below which all rows of both sides have come
- * @param passed the watermarks of the output's event times
+ * @param filters the conjuncts on the probe side alone
+ * @param received how the watermark of each side follows from the source watermarks
+ * @param limit how the time follows from them below which both inputs are complete
+ * @param passed the event times of the output, with their watermarks
  * @param versions the columns of a build side whose rows are versions
  */
 private[physical] final case class AsOfSpec(
@@ -36,7 +36,7 @@ private[physical] final case class AsOfSpec(
     versions: Option[Versions]
 ) {
 
-  /** Which of the join's columns the event time of each side is. */
+  /** The index of the event time of each side among the times of the join. */
   def columns: BySide[Int] =
     times.map(time => join.times.expressions.indexWhere(_.semanticEquals(time)))
 }
@@ -47,7 +47,7 @@ private[physical] object AsOfSpec {
   def of(j: AsOfJoin, late: Option[LateSpec] = None): AsOfSpec = {
     val analysis = j.analysis
     val out = j.timeColumns.columns
-    // all that the condition says is asked of the last rows, and chooses none
+    // the whole condition is evaluated on the last rows; it does not choose them
     val whole = analysis.conjuncts.reduceOption(And(_, _)).getOrElse(Literal.TrueLiteral)
     AsOfSpec(
       StreamJoinSpec

@@ -20,9 +20,9 @@ import io.streamjoin.watermark.WatermarkPlan
  * One batch of one partition of an as-of join, from opening its state to committing it.
  *
  * {{{
- *   rows --> late? held back? or due --+
- *   rows of earlier batches that are   +--> sorted by key and time --> joined
- *   due                              --+
+ *   arriving rows --> late, buffered, or due --+
+ *                                              +--> sorted by key and time --> joined
+ *   buffered rows that are due now           --+
  * }}}
  */
 private[asof] final class AsOfTask(

@@ -12,7 +12,7 @@ import org.apache.spark.sql.streamjoin.physical.eventtime.DescribedJoin
 import io.streamjoin.model.Side
 import io.streamjoin.placement.Routing
 
-/** An as-of join as it is written beside its state. */
+/** Description of an as-of join, stored beside its state. */
 private[asof] object DescribedAsOf {
 
   def of(spec: AsOfSpec, format: StateFormat): JoinDescription = {

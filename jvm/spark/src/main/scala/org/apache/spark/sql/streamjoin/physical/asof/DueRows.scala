@@ -7,7 +7,7 @@ import org.apache.spark.sql.streamjoin.physical.exchange.RowSorter
 import io.streamjoin.join.asof.AsOfJoin
 import io.streamjoin.model.Side
 
-/** The rows of one side that are due in a batch, sorted, on the disk where memory is short. */
+/** Sorter of the rows of one side that are due in a batch. It spills to disk if memory is short. */
 private[asof] final class DueRows(
     side: Side,
     columns: Seq[Attribute],
@@ -22,11 +22,11 @@ private[asof] final class DueRows(
     sorter.insertRow(row)
   }
 
-  /** Nothing can be added any more. */
+  /** The sorted rows. No row can be added afterwards. */
   def sorted(): Iterator[UnsafeRow] =
     if (sorter == null) Iterator.empty else sorter.sort().asInstanceOf[Iterator[UnsafeRow]]
 
-  /** By the hashes of the keys; where they are equal, the keys are asked. */
+  /** Sorts by the hash of the key, then by time. */
   private def create(): UnsafeExternalRowSorter =
     RowSorter.create(columns, rows.key(side, _), operator.compareInKey(side, _, _))
 }

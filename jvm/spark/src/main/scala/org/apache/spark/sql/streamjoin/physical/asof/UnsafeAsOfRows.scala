@@ -10,7 +10,9 @@ import io.streamjoin.join.asof.AsOfRows
 import io.streamjoin.model.{BySide, Side}
 import io.streamjoin.placement.Routing
 
-/** Looks at Spark's rows with generated code. One instance serves one task. */
+/**
+ * Accessors of Spark's rows for an as-of join, with generated code. One instance serves one task.
+ */
 private[asof] final class UnsafeAsOfRows(spec: AsOfSpec, columns: BySide[Seq[Attribute]])
     extends AsOfRows[UnsafeRow] {
 
@@ -21,7 +23,9 @@ private[asof] final class UnsafeAsOfRows(spec: AsOfSpec, columns: BySide[Seq[Att
 
   private val whole = predicate(spec.join.residual.ofAny, columns.left ++ columns.right)
 
-  /** Two build rows, the other by columns of its own. */
+  /**
+   * Whether two build rows have equal keys. The second row has attributes with new expression IDs.
+   */
   private val sameKeys: Option[BasePredicate] = {
     val own = columns(build)
     val others = own.map(_.newInstance())
@@ -68,7 +72,10 @@ private[asof] final class UnsafeAsOfRows(spec: AsOfSpec, columns: BySide[Seq[Att
   private def place(column: Attribute): Int =
     columns(build).indexWhere(_.exprId == column.exprId)
 
-  /** By the sequence of versions; of one sequence, a delete comes before the row that replaces it. */
+  /**
+   * By the sequence of the versions. Within one sequence, a delete precedes the row that replaces
+   * the deleted one. All others are ordered by their bytes.
+   */
   override def compareTied(one: UnsafeRow, other: UnsafeRow): Int = {
     val sequence = bySequence.fold(0)(_.compare(one, other))
     if (sequence != 0) sequence
