@@ -16,16 +16,17 @@ private[streamjoin] final case class InputPlace(operator: Long, name: String)
  * The sources of each input, as stored in the operator's description.
  *
  * The state buffers rows by input. If two inputs differ only in their sources, no other part of the
- * description changes when the query exchanges them.
- * Spark finds the offsets of a source by its place in the query, so a query with the sources in another
- * order is refused, too.
+ * description changes when the query exchanges them. Spark finds the offsets of a source by its
+ * place in the query, so a query with its sources in another order is refused, too.
  */
 private[streamjoin] object StoredSources {
 
   /** Part with the identities of the sources of each input, sorted. */
   val Part: String = "origins"
 
-  /** Part with the names and the locations of the sources of each input, in the order of the query. */
+  /**
+   * Part with the names and the locations of the sources of each input, in the order of the query.
+   */
   val Order: String = "sourceOrder"
 
   /** @param sources by the names of the inputs */
@@ -37,9 +38,9 @@ private[streamjoin] object StoredSources {
   }
 
   /**
-   * Refuses a query in which a source has moved from one input to another, or to another place in the
-   * order by which Spark finds offsets. A source that the checkpoint does not contain is accepted. So
-   * is a source that a second input reads as well.
+   * Refuses a query in which a source has moved from one input to another, or to another place in
+   * the order by which Spark finds offsets. A source that the checkpoint does not contain is
+   * accepted. So is a source that a second input reads as well.
    *
    * @param location path of the state
    * @param written stored description of each operator
@@ -99,13 +100,13 @@ private[streamjoin] object StoredSources {
     case location        => InputSource(None, Seq(location))
   }
 
-  /** The sources of an operator in the order of the query; none where it is not known of an input. */
+  /** The sources of an operator in the order of the query; empty if an input lacks this order. */
   private def ordered(inputs: Seq[Input], operator: Long): Seq[InputSource] = {
     val own = inputs.filter(_.place.operator == operator)
     if (own.forall(i => i.inOrder && i.sources.nonEmpty)) own.flatMap(_.sources) else Nil
   }
 
-  /** A source that has moved from one input to another. */
+  /** A source that another input reads than before. */
   private[checkpoint] final case class Moved(source: String, from: InputPlace, to: InputPlace)
 
   private[checkpoint] def moved(
@@ -123,7 +124,7 @@ private[streamjoin] object StoredSources {
     found.headOption
   }
 
-  /** A source with another place in the order, counted from 0. */
+  /** A source with another index in the order of the query. */
   private[checkpoint] final case class Shifted(source: String, from: Int, to: Int)
 
   /** @param before the identities of each source in order; likewise `now` */

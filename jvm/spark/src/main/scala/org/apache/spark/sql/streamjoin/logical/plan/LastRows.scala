@@ -8,11 +8,12 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
  * only the last rows of its key. The join becomes an [[AsOfJoin]]. A mark elsewhere in a plan is
  * refused.
  *
- * The rows of a changelog are versions above the mark, so it hides their row kind.
+ * Above the mark, the rows of a changelog are versions, so it hides their row kind.
  *
  * @param count the number of rows of a key
- * @param byOption whether an option of the join asks for it, not a window
- * @param at the event time of the other input in `FOR SYSTEM_TIME AS OF o.time`; empty: none is named
+ * @param byOption whether it stands for the option `match => 'last'` of the join, not for a window
+ * @param at the event time of the other input in `FOR SYSTEM_TIME AS OF o.time`; empty: none is
+ *   named
  */
 case class LastRows(
     count: Int,

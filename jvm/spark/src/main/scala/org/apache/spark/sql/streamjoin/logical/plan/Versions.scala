@@ -6,21 +6,21 @@ import org.apache.spark.sql.streamjoin.spark.NormalizeFloatingNumbers
 import org.apache.spark.sql.types.{BooleanType, DataType}
 
 /**
- * Columns of the build side of an [[AsOfJoin]] whose rows are versions: each is valid from its time to the
- * next version or the delete of its key.
+ * Columns of the build side of an [[AsOfJoin]] whose rows are versions. A version is valid from its
+ * event time to that of the next version, or of the delete, of its key.
  *
  * {{{
  *   12:00  EUR 1.10  insert             valid from 12:00 to 12:05
  *   12:05  EUR 1.12  update_postimage   valid from 12:05 to 12:09
- *   12:09  EUR 1.12  delete             from here on EUR has no version
+ *   12:09  EUR 1.12  delete             EUR has no version from 12:09 on
  * }}}
  *
- * An expression, so that Spark renames its columns with those of the join's inputs.
+ * It is an expression, so that Spark renames its columns together with those of the join's inputs.
  *
- * @param deleted whether a row is the delete of its key; no column of the output
- * @param key the columns that identify the row of which these are versions
- * @param sequence decides which of the rows of one time is the last
- * @param carried whether the sequence is there for this alone, and no column of the output
+ * @param deleted the flag of a delete; not a column of the output
+ * @param key the unique key: rows with equal values are versions of one row
+ * @param sequence the column that orders versions with equal event times
+ * @param carried whether the query drops the sequence below the join, so that the output lacks it
  */
 private[streamjoin] final case class Versions(
     deleted: Attribute,
@@ -30,10 +30,10 @@ private[streamjoin] final case class Versions(
 ) extends Expression
     with Unevaluable {
 
-  /** The columns that the join has for itself. */
+  /** The columns that the output of the join lacks. */
   def hidden: Seq[Attribute] = deleted +: sequence.filter(_ => carried).toSeq
 
-  /** The key column that an expression has one value for each value of; none: there is no such. */
+  /** The key column that an expression maps one to one; none: it is no such expression. */
   def keyColumn(e: Expression): Option[Attribute] = e match {
     case c: Cast if TimeUnit.widens(c.child.dataType, c.dataType) => keyColumn(c.child)
     case _ => key.find(NormalizeFloatingNumbers.normalize(_).semanticEquals(e))
@@ -54,7 +54,7 @@ private[streamjoin] final case class Versions(
 
 private[streamjoin] object Versions {
 
-  /** The columns of a changelog as those of its versions: rows of a result, and no changes. */
+  /** The columns of a changelog as those of its versions: without row kind and marks of changes. */
   def columns(changes: Seq[Attribute]): Seq[Attribute] = {
     val kind = ChangelogMarks.kind(changes)
     changes.filterNot(a => kind.exists(_.exprId == a.exprId)).map(ChangelogMarks.unmarked)

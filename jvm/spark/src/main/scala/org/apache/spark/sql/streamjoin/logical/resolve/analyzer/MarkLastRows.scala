@@ -6,8 +6,9 @@ import org.apache.spark.sql.catalyst.trees.TreePattern.JOIN
 import org.apache.spark.sql.streamjoin.logical.plan.{ChangelogMarks, LastRows, StreamJoinHint}
 
 /**
- * Marks the right input of a join with `match => 'last'`, before Spark resolves anything: what is above does
- * not see the row kind of a changelog of which only versions take part.
+ * Analyzer rule that marks the right input of a join with `match => 'last'`. It runs with the rules
+ * for hints, before Spark resolves column names. The join reads the versions of a changelog, so
+ * that expressions above it must not resolve to the row kind.
  */
 object MarkLastRows extends Rule[LogicalPlan] {
 

@@ -29,10 +29,13 @@ import io.streamjoin.bounds.JoinBounds
 import io.streamjoin.join.asof.AsOfBounds
 import io.streamjoin.model.{BySide, JoinType, Side}
 
-/** Makes an [[AsOfJoin]] of a join that Spark has resolved and one of whose inputs is [[LastRows]], or refuses it. */
+/**
+ * Builder of an [[AsOfJoin]] from a join that Spark has resolved, if the query asks for the last
+ * rows of one input. It returns a refusal if the join cannot be an as-of join.
+ */
 private[streamjoin] object AsOfBuilder {
 
-  /** @param late the late rows that it emits */
+  /** @param late the late rows that the join emits */
   def build(join: Join, late: Option[LateRows] = None): Either[Refusal, AsOfJoin] = for {
     window <- windowOf(join)
     (build, count) = window
@@ -71,7 +74,7 @@ private[streamjoin] object AsOfBuilder {
   private def refused(join: Join, reason: String, instead: String): Refusal =
     Refusal(StreamJoinErrors.unsupportedAsOf(join.origin, reason, instead))
 
-  /** Which input is met by its last rows, and by how many. */
+  /** The build side, and how many of its last rows match a probe row. */
   private def windowOf(join: Join): Either[Refusal, (Side, Int)] = {
     val windows = Side.both.zip(join.children).flatMap { case (side, input) =>
       LastRows.on(input).filterNot(_.byOption).map(side -> _.count)
@@ -90,7 +93,7 @@ private[streamjoin] object AsOfBuilder {
 
   private def byOption(join: Join): Boolean = StreamJoinHint.on(join).exists(_.last)
 
-  /** What of the join as written is nothing that an as-of join has. */
+  /** Refuses a join with parts that as-of joins do not support. */
   private def misfit(join: Join): Option[Refusal] = {
     val table = Side.both.zip(join.children).collectFirst {
       case (side, input) if !input.isStreaming =>
@@ -163,7 +166,7 @@ private[streamjoin] object AsOfBuilder {
         .left.map { case (reason, instead) => refused(join, reason, instead) }
         .map(Some(_))
 
-  /** Versions of one key must meet in one partition, whatever else the condition compares. */
+  /** All versions of a key must be in one partition, whatever else the condition compares. */
   private def ofKey(join: Join, made: AsOfJoin): Option[Refusal] = for {
     versions <- made.versions
     build = made.bounds.build
@@ -207,7 +210,9 @@ private[streamjoin] object AsOfBuilder {
     } yield times
   }
 
-  /** The event time of the probe side that was named, or all of them. */
+  /**
+   * The event time of the probe side that `FOR SYSTEM_TIME AS OF` names, or all of its event times.
+   */
   private def probeTimes(join: Join, probe: LogicalPlan): Either[Refusal, Seq[Attribute]] = {
     val all = AsOfTimes.in(probe)
     join.children.flatMap(LastRows.on(_)).map(_.at).find(_.nonEmpty) match {
@@ -223,7 +228,7 @@ private[streamjoin] object AsOfBuilder {
     }
   }
 
-  /** @param bounds without what the condition says of them */
+  /** @param bounds the bounds without reach and tolerance, which follow from the condition */
   private def assembled(
       join: Join,
       left: LogicalPlan,
@@ -256,7 +261,7 @@ private[streamjoin] object AsOfBuilder {
     made
   }
 
-  /** How old a match may be; as all that the condition says, and joins below have enforced, has it. */
+  /** How old a match may be, by the condition and by the conditions of joins below. */
   private def tolerance(join: AsOfJoin): Option[Long] = {
     val found = join.analysis
     def column(side: Side) = found.expressions.indexWhere(_.semanticEquals(join.time(side)))
@@ -264,7 +269,10 @@ private[streamjoin] object AsOfBuilder {
     Option.when(slack != JoinBounds.Unbounded)(slack)
   }
 
-  /** A condition that only rows behind the probe row can meet, where those before it are looked through. */
+  /**
+   * Refuses a condition that only build rows after the probe row can satisfy: an as-of join
+   * searches the rows before it.
+   */
   private def beyond(join: Join, made: AsOfJoin, times: AsOfTimes): Option[Refusal] = {
     def name(side: Side) = made.names(side.index)
     val (p, b) = (name(made.bounds.probe), name(made.bounds.build))

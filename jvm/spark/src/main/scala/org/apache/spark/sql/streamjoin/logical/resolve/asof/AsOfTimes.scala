@@ -7,11 +7,12 @@ import org.apache.spark.sql.streamjoin.conditions.{ConditionBounds, FoundBound, 
 import org.apache.spark.sql.streamjoin.logical.times.TimeColumns
 
 /**
- * The event times by which an as-of join looks for last rows.
+ * The event times by which an as-of join finds the last rows.
  *
- * @param probe of the rows that are matched
- * @param build of the rows of which the last are looked for
- * @param uppers what the condition says of up to when a build row counts, in place of the time of the probe row
+ * @param probe the event time of the probe side
+ * @param build the event time of the build side
+ * @param uppers the conjuncts that bound the time of a build row from above; empty: the time of the
+ *   probe row does
  */
 private[resolve] final case class AsOfTimes(
     probe: Attribute,
@@ -22,7 +23,7 @@ private[resolve] final case class AsOfTimes(
   /** By how much a build row may be later than the probe row, in the unit of the times. */
   def reach: Long = uppers.map(_.slack).minOption.getOrElse(0L)
 
-  /** What is wrong with them, and what to write instead. */
+  /** Why these times are refused, and what to write instead. */
   def misfit: Option[(String, String)] =
     if (TimeUnit.of(probe.dataType) != TimeUnit.of(build.dataType))
       Some(
@@ -45,10 +46,12 @@ private[resolve] final case class AsOfTimes(
 private[resolve] object AsOfTimes {
 
   /**
-   * Of several times of an input those that the condition compares; left, the names of those that are too many.
+   * Chooses an event time of each side. If an input has several, the condition decides: it compares
+   * two of them. If it does not decide, the names of the candidates are returned on the left.
    *
-   * @param byCondition whether the condition may say up to when, instead of the time of the probe row
-   * @param ofProbe the event times of the probe side that may be meant
+   * @param byCondition whether a conjunct may bound the build rows from above, instead of the time
+   *   of the probe row
+   * @param ofProbe the candidates of the probe side
    */
   def of(
       condition: Expression,
@@ -71,13 +74,13 @@ private[resolve] object AsOfTimes {
     }
   }
 
-  /** The event times of an input; a window of an aggregation is none. */
+  /** The event times of an input, except the windows of an aggregation. */
   def in(input: LogicalPlan): Seq[Attribute] = {
     val known = TimeColumns.of(input)
     input.output.filter(a => known.isWatermarked(a) && !TimeUnit.isWindow(a.dataType))
   }
 
-  /** What the condition says of an event time of the one and one of the other side. */
+  /** The bounds of the condition between an event time of each side, except equalities. */
   private def comparisons(
       condition: Expression,
       probe: LogicalPlan,
@@ -93,7 +96,7 @@ private[resolve] object AsOfTimes {
       .filter(b => !b.conjunct.isInstanceOf[EqualTo] && !b.conjunct.isInstanceOf[EqualNullSafe])
   }
 
-  /** Whether a comparison says up to when rows of the input count. */
+  /** Whether a bound limits the times of the input from above. */
   private def isUpper(b: FoundBound, input: LogicalPlan): Boolean = {
     val (later, earlier) = (b.later.references, b.earlier.references)
     earlier.subsetOf(input.outputSet) && !later.subsetOf(input.outputSet)

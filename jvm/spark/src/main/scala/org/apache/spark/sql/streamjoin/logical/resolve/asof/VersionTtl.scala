@@ -15,12 +15,17 @@ import org.apache.spark.sql.streamjoin.logical.resolve.shared.{
 import io.streamjoin.model.{BySide, Side}
 
 /**
- * `state_ttl` of versions, as a part of the condition: the last version of a key ends when its key has not
- * changed for so long, by event time. So it is one more limit of the age of a match.
+ * `state_ttl` of versions, as a conjunct of the condition. A version expires if its key has not
+ * changed for this time, by event time. So the conjunct limits the age of a match.
+ *
+ * {{{
+ *   state_ttl => '1 hour', version of 12:00, no later change of its key
+ *   a row of 13:00 matches it, a row of 13:01 does not
+ * }}}
  */
 private[asof] object VersionTtl {
 
-  /** The condition with that limit. */
+  /** The condition with this conjunct, if the join has a `state_ttl`. */
   def within(
       join: Join,
       condition: Expression,

@@ -35,14 +35,14 @@ import io.streamjoin.join.changelog.ChangeKind
  *   delete                     a row that ends the version
  * }}}
  *
- * @param plan the input as it goes into the join
- * @param versions its columns
+ * @param plan the input of the join: without preimages, with a flag instead of the row kind
+ * @param versions the columns of the versions
  */
 private[asof] final case class VersionedInput(plan: LogicalPlan, versions: Versions)
 
 private[asof] object VersionedInput {
 
-  /** Why an as-of join cannot be, and what to write. */
+  /** The reason for a refusal, and what to write instead. */
   type Misfit = (String, String)
 
   def of(changes: LogicalPlan): Either[Misfit, VersionedInput] =
@@ -86,7 +86,10 @@ private[asof] object VersionedInput {
     if (Declaration.is(plan)) ChangelogMarks.key(plan.output)
     else plan.children.flatMap(declaredKey)
 
-  /** What may drop the change that ends a version. The join, in contrast, evaluates its condition on the last version. */
+  /**
+   * Refuses operators that may drop the change that ends a version. A condition of the join has no
+   * such effect: it is evaluated on the last version.
+   */
   private def dropping(plan: LogicalPlan): Option[Misfit] = plan match {
     case _: ChangelogJoin =>
       Some((
@@ -111,7 +114,10 @@ private[asof] object VersionedInput {
       ))
   }
 
-  /** The columns that all changes of a version have in common, and the kind, by which a person chooses. */
+  /**
+   * The columns by which a query may filter changes: the key, which is equal in all changes of a
+   * row, and the row kind.
+   */
   private def known(changes: LogicalPlan): AttributeSet =
     AttributeSet(ChangelogMarks.key(changes.output) ++ ChangelogMarks.kind(changes.output))
 }
