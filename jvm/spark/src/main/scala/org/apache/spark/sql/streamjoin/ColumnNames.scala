@@ -33,8 +33,8 @@ private[streamjoin] object ColumnNames {
     columns.flatMap(qualifier(_).lastOption).headOption
 
   /**
-   * An expression without what Spark has put into it: casts between operands of different types, and what
-   * marks a column of the query around a sub-query.
+   * The SQL of an expression as the query has it: without casts that Spark inserts between operands
+   * of different types, and without its marks on columns of an outer query.
    */
   def sql(e: Expression): String = e.transform {
     case c: Cast if isInserted(c)     => c.child
@@ -44,7 +44,10 @@ private[streamjoin] object ColumnNames {
 
   private def aliased(a: Attribute): Attribute = a.withQualifier(qualifier(a).takeRight(1))
 
-  /** Casts that are written as functions, `bigint(t)`, bear no mark: such ones Spark does not insert. */
+  /**
+   * Whether Spark inserted a cast. Casts that the query writes as functions, `bigint(t)`, have no
+   * tag. Only types between which Spark inserts casts count.
+   */
   private def isInserted(c: Cast): Boolean =
     c.getTagValue(Cast.USER_SPECIFIED_CAST).isEmpty && ((c.child.dataType, c.dataType) match {
       case (from, to) if from == to             => true

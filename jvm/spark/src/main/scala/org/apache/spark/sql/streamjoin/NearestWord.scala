@@ -4,10 +4,10 @@ import java.util.Locale
 
 import org.apache.spark.unsafe.types.UTF8String
 
-/** What was probably meant by a word that is none. */
+/** Suggestion for a misspelt word. */
 private[streamjoin] object NearestWord {
 
-  /** The word that is nearest, if it differs in a third of its letters at most, or one is part of the other. */
+  /** The most similar word, if at most a third of its letters differ, or one contains the other. */
   def of(written: String, words: Seq[String]): Option[String] = {
     def distance(word: String) = folded(written).levenshteinDistance(folded(word))
     words.minByOption(distance).filter { word =>

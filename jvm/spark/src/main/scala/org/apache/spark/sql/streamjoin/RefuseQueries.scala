@@ -5,8 +5,9 @@ import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, UnresolvedHint}
 import org.apache.spark.sql.catalyst.rules.Rule
 
 /**
- * Refuses the queries that are written for this extension, in a session whose Spark the jar does not run on.
- * Spark ignores hints that it does not know, and the query would be another one.
+ * Analyzer rule that refuses queries with hints or functions of this extension, if the jar does not
+ * run on the session's version of Spark. Spark ignores unknown hints, so the query would silently
+ * have another meaning.
  */
 final case class RefuseQueries(problem: String) extends Rule[LogicalPlan] {
 

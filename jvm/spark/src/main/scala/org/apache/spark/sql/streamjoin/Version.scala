@@ -17,10 +17,10 @@ object Version {
 
   private val supported: Seq[String] = properties.getProperty("spark").split(',').toSeq
 
-  /** Of Spark 4.0, the release that lacks classes which the jar needs. */
+  /** The release of Spark 4.0 that lacks classes which the jar needs. */
   private val TooOld = "4.0.0"
 
-  /** Why the jar does not run on a version of Spark, if so. */
+  /** The reason why the jar does not run on a version of Spark; none: it does. */
   def problem(running: String): Option[String] = {
     val minor = running.split('.').take(2).mkString(".")
     if (running == TooOld)

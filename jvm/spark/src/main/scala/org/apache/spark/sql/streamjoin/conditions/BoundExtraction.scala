@@ -11,8 +11,9 @@ import org.apache.spark.unsafe.types.{CalendarInterval => Interval}
  * Derives the time bounds that follow from one conjunct of a condition.
  *
  * {{{
- *   NOT (x OR y), BETWEEN, IN, abs, greatest, ...   -->   comparisons   -->   later >= earlier - slack
- *                                              (here)              ([[LinearTimes]])
+ *   NOT (x OR y), BETWEEN, IN, abs, greatest, ...
+ *     --> comparisons                (this class)
+ *     --> later >= earlier - slack   ([[LinearTimes]])
  * }}}
  *
  * @param present columns that are not null in any pair of rows that satisfies the condition

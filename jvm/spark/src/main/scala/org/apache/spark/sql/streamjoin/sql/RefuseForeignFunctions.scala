@@ -14,10 +14,13 @@ import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
 import org.apache.spark.sql.types.DayTimeIntervalType
 
 /**
- * Refuses functions that belong to other SQL dialects or are misspelt, before Spark reports something else.
+ * Analyzer rule that refuses functions that belong to other SQL dialects or are misspelt. Spark's
+ * own error would not name the cause.
  *
- *  - A table function with a DESCRIPTOR, such as `TUMBLE(TABLE(t), DESCRIPTOR(ts), ...)`: Spark would name DESCRIPTOR.
- *  - A group window, such as `GROUP BY TUMBLE(ts, INTERVAL '1' MINUTE)`, where the session has no function of the name.
+ *  - A table function with a DESCRIPTOR, such as `TUMBLE(TABLE(t), DESCRIPTOR(ts), ...)`. Spark
+ *    would report DESCRIPTOR.
+ *  - A group window, such as `GROUP BY TUMBLE(ts, INTERVAL '1' MINUTE)`, if the session has no
+ *    function with this name.
  *
  * Source: Flink SQL, windowing table functions and group windows.
  */

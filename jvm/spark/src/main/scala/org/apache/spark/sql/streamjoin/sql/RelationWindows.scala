@@ -66,13 +66,16 @@ private[streamjoin] final class RelationWindows(tokens: IndexedSeq[SqlToken]) {
     kind(over + 1) == "LEFT_PAREN" && !Seq("RIGHT_PAREN", "COMMA").contains(kind(over + 3)) &&
       (over + 2 until closing(over + 1)).exists(i => FrameWords(kind(i)))
 
-  /** Whether a column follows, with the name of its input. Of a constant, Spark reads a table as it was then. */
+  /**
+   * Whether `FOR SYSTEM_TIME AS OF` and a qualified column follow. With a constant, it is Spark's
+   * own time travel.
+   */
   private def isTimeOfRow(at: Int): Boolean =
     SystemTime.indices.forall(n => kind(at + n) == SystemTime(n)) &&
       SqlToken.isWord(kind(at + 4)) && kind(at + 5) == "DOT" &&
       kind(nameEnd(at + 4) + 1) != "LEFT_PAREN"
 
-  /** The last word of a name with dots. */
+  /** The index of the last word of a name with dots. */
   private def nameEnd(first: Int): Int =
     if (kind(first + 1) == "DOT") nameEnd(first + 2) else first
 
@@ -163,7 +166,7 @@ private[streamjoin] object RelationWindows {
   /** The direction of a window of the last rows. */
   val LastRows = "ROWS PRECEDING"
 
-  /** In the place of a direction: the last row at the time of a row of the other input. */
+  /** Replaces the direction: the last row at the time of a row of the other input. */
   val TimeOfRow = "SYSTEM_TIME"
 
   private val SystemTime = IndexedSeq("FOR", "SYSTEM_TIME", "AS", "OF")

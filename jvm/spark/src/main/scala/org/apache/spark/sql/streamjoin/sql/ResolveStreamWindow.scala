@@ -20,8 +20,8 @@ import org.apache.spark.sql.types.StringType
  * this call for a window on a relation, and the text of a view contains it.
  *
  * A second interval and direction make it the window BETWEEN the two. A number and
- * `'ROWS PRECEDING'` select the last rows of the relation. A
- * column of the other input and `'SYSTEM_TIME'` select the last row at that time.
+ * `'ROWS PRECEDING'` select the last rows of the relation. A column of the other input and
+ * `'SYSTEM_TIME'` select the last row at that time.
  */
 object ResolveStreamWindow extends Rule[LogicalPlan] {
 

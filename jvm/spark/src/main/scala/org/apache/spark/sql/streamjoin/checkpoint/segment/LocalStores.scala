@@ -7,8 +7,8 @@ import org.apache.spark.sql.streamjoin.run.RunScope
 import org.apache.spark.sql.streamjoin.spark.{StateStore, StateStoreProviderId}
 
 /**
- * Stores of tasks that run in the process of the driver. A run requests each of them from Spark once,
- * and then from its provider, until Spark closes that.
+ * Cache of the state stores of tasks that run in the process of the driver. A run requests each
+ * store from Spark once, and later from the provider of the store, until Spark closes the provider.
  *
  * On each request for a store, Spark reports its location to a coordinator. If driver and executor
  * are one process, Spark first asks for the coordinator's address. Both messages block, for one

@@ -67,7 +67,7 @@ case class AsOfJoin(
 
   override def endsChanges: Boolean = versions.nonEmpty
 
-  /** The conjuncts by which rows meet: of versions, those that are of their key. */
+  /** The equalities by which rows are looked up. With versions, only those of their key. */
   def equiKeys: Seq[EquiKey] = {
     val all = analysis.equiKeys
     versions.fold(all)(v => all.filter(k => v.keyColumn(k.of(bounds.build)).nonEmpty))

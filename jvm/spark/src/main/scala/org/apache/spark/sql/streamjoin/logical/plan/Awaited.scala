@@ -6,9 +6,9 @@ import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, UnaryNode}
 import org.apache.spark.sql.types.{DataType, Metadata}
 
 /**
- * New column names for a query with unresolved joins. It stays unresolved until they are resolved,
- * because a changelog join has other columns than its inputs together, and Spark compares the
- * numbers of columns and names.
+ * New column names for a query with unresolved joins. It stays unresolved until the joins are
+ * resolved. Spark compares the number of names with the number of columns, and a changelog join has
+ * other columns than its inputs.
  */
 case class AwaitedAliases(names: Seq[String], child: LogicalPlan) extends UnaryNode {
 

@@ -147,7 +147,10 @@ case class ChangelogJoin(
   /** Whether the output may contain the group of NULL of each input, both padded. */
   private def isMixed: Boolean = joinType == JoinType.FullOuter && Side.both.forall(ofGroups)
 
-  /** The key of a table to which the output is merged; empty: none. It has no column that may be padded. */
+  /**
+   * The key of a table to which the output is merged; empty: none. It has no column that may be
+   * padded.
+   */
   def tableKey: Seq[Attribute] = {
     val there = AttributeSet(joinType.always.flatMap(input(_).output))
     if (normalizes) Nil else outputKey.filter(_.forall(there.contains)).getOrElse(Nil)
@@ -155,8 +158,8 @@ case class ChangelogJoin(
 
   /**
    * The same for the state of a join above. If rows are evicted or expire, a key may occur again
-   * without a delete of its old row. In a table the new row replaces the old one, but the state of a
-   * join above would emit a retraction of it.
+   * without a delete of its old row. In a table, the new row replaces the old one. A join above
+   * would emit a retraction of the old one.
    */
   def lastingKey: Seq[Attribute] =
     if (leaving.exists || Side.both.exists(ttl(_).nonEmpty)) Nil else tableKey

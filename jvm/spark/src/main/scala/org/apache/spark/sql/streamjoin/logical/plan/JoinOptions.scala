@@ -16,8 +16,8 @@ import org.apache.spark.sql.streamjoin.errors.{StreamJoinAnalysisException, Stre
  *   whole number, as text; none: the setting of the session
  * @param emitLate whether late rows are emitted with a column for the reason, instead of dropped
  * @param mode `event_time` or `changelog`; none: determined by the inputs
- * @param emit `final` or `early`; none: determined by the mode. An early result is corrected later, by a
- *   changelog join that evicts rows by watermark
+ * @param emit `final` or `early`; none: determined by the mode. A changelog join, which evicts rows
+ *   by watermark, emits early results and corrects them later
  * @param leftTtl the time to live of left rows after they were written, as text
  * @param last whether each left row is joined with the last right row only, see [[AsOfJoin]]
  * @param orderScope the scope of an order above the join

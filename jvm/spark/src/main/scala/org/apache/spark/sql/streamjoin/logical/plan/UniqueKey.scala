@@ -25,7 +25,10 @@ private[streamjoin] object UniqueKey {
   def fromBelow(input: LogicalPlan): Seq[Attribute] =
     if (ChangelogMarks.key(input.output).nonEmpty) Nil else inferred(input, _.lastingKey)
 
-  /** The key of a table to which the changes are merged. A key that occurs again replaces its row there. */
+  /**
+   * The key of a table to which the changes are merged. There, a key that occurs again replaces its
+   * row.
+   */
   def ofTable(input: LogicalPlan): Seq[Attribute] = ChangelogMarks.key(input.output) match {
     case Nil      => inferred(input, _.tableKey)
     case declared => declared

@@ -7,7 +7,7 @@ import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, UnaryNode}
  * A join that will have output columns that no input has. It keeps all nodes above unresolved until
  * the join has them, since a `*` there would miss them.
  *
- * @param child a join of Spark's, and the node that Spark puts on a join by column names
+ * @param child Spark's own join, or the node that Spark adds above a join by column names
  */
 case class UnresolvedStreamJoin(child: LogicalPlan) extends UnaryNode {
 

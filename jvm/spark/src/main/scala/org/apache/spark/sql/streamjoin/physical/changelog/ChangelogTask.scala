@@ -18,7 +18,8 @@ import io.streamjoin.model.{Side, Watermarks}
  * One batch of one partition of a changelog join, from opening its state to committing it.
  *
  * Both inputs are sorted by the hash of the join key, so only the changes of one key are in memory.
- * Append-only inputs are not sorted.
+ * Without an equality in the condition, all rows of the partition have one key. Append-only inputs
+ * are not sorted.
  *
  * {{{
  *   clock of the batch --> expires rows by their last write

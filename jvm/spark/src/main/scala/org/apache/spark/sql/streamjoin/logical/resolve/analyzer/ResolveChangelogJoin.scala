@@ -40,7 +40,10 @@ private[streamjoin] object ResolveChangelogJoin extends Rule[LogicalPlan] with P
     case other                                      => made(other)
   }
 
-  /** The rule before Spark resolves anything: a join that is resolved already is in its second step. */
+  /**
+   * The same rule before Spark resolves anything. A join that is already resolved then is in the
+   * second step of its DataFrame operation.
+   */
   object SecondStep extends Rule[LogicalPlan] {
     override def apply(plan: LogicalPlan): LogicalPlan = pending(plan) {
       case j: Join if ResolveStreamJoin.isByNames(j) || DataFrameJoins.castToJoin =>

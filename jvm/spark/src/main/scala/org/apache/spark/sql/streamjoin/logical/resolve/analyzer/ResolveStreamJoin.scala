@@ -115,7 +115,9 @@ object ResolveStreamJoin extends Rule[LogicalPlan] {
   private[analyzer] def isExpected(j: Join): Boolean =
     isByNames(j) || j.condition.nonEmpty && (isSelfJoin(j) || DataFrameJoins.castToJoin)
 
-  /** Whether a join may be the first step of a join by column names, which adds its condition later. */
+  /**
+   * Whether a join may be the first step of a join by column names, which adds its condition later.
+   */
   private[analyzer] def isByNames(j: Join): Boolean = j.condition.isEmpty && j.joinType != Cross
 
   /** [[ResolveChangelogJoin]] builds changelog joins before this rule. */

@@ -154,6 +154,6 @@ private[streamjoin] final class Distances(
 
 private[resolve] object Distances {
 
-  /** What a bound of months does not do. */
+  /** The effect of a bound of months, for errors. */
   val Unbounded = "does not bound how long a row is kept"
 }

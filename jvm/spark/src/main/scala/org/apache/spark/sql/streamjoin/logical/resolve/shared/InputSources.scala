@@ -13,7 +13,8 @@ import org.json4s._
 import org.json4s.jackson.JsonMethods.parse
 
 /**
- * The streaming sources below an input, each as often and in the order in which Spark finds it there.
+ * The streaming sources below an input, in the order of the plan. A source that occurs twice is
+ * there twice, as Spark stores an offset for each.
  *
  * Of the options of a source, only its path, topic or table is read. Others may contain secrets.
  */

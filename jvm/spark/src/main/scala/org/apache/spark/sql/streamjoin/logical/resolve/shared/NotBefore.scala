@@ -6,10 +6,10 @@ import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.streamjoin.conditions.TimeUnit
 import org.apache.spark.sql.streamjoin.spark.{Arithmetic, TimestampAddInterval}
 
-/** The condition `later >= earlier - distance`, as a person writes it. */
+/** Builder of the condition `later >= earlier - distance`, in the form that a query would have. */
 private[resolve] object NotBefore {
 
-  /** @param distance in the unit of the times */
+  /** @param distance the distance in the unit of the times */
   def of(later: Expression, earlier: Expression, unit: TimeUnit, distance: Long): Expression =
     unit match {
       case TimeUnit.Number =>
