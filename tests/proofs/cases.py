@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from tests.proofs.changelog_rules import Leaving
+from tests.proofs.changelog_rules import EvictionRule
 from tests.proofs.rules import (
     JOIN_TYPES,
     LEFT,
@@ -133,7 +133,7 @@ def answer_join(fields: Fields, rule: type[Join] = Join) -> Fields:
     row = dict(enumerate(maybes(fields["times"])))
     marks = maybes(fields["marks"])
     n = range(len(join.columns))
-    leaving = Leaving(join)
+    leaving = EvictionRule(join)
     required = [all_of(*[row[i].there for i in join.of(s) if join.constrained(i)]) for s in SIDES]
     limits = [join.limit(s, row, b) for s in SIDES for b in join.limiting(s)]
     return {

@@ -10,7 +10,7 @@ import z3
 
 from tests.proofs import changelog_rules as rules
 from tests.proofs import shapes
-from tests.proofs.changelog_rules import Counted, Delta, Leaving, Partners, Stay, Version
+from tests.proofs.changelog_rules import Counted, Delta, EvictionRule, Partners, Stay, Version
 from tests.proofs.proof import EXACT, OUTPUT, SOUND, TIGHT, Claim, proof
 from tests.proofs.rules import LEFT, SIDES, Join, Row, Watermarks
 from tests.proofs.shapes import joined, unknown_or
@@ -85,13 +85,13 @@ def the_rows_without_a_partner_after_a_batch_less_those_before_it(rule: DeltaOfR
     return found
 
 
-class LeavesByPartnersAlone(Leaving):
+class LeavesByPartnersAlone(EvictionRule):
     def clock(self, column: int, watermarks: Watermarks) -> Maybe:
         return self.join.bound(column, watermarks)
 
 
-@proof("R27", SOUND, rule=Leaving, weakened=LeavesByPartnersAlone)
-def a_row_that_has_left_can_neither_change_nor_match(kind: type[Leaving]) -> list[Claim]:
+@proof("R27", SOUND, rule=EvictionRule, weakened=LeavesByPartnersAlone)
+def a_row_that_has_left_can_neither_change_nor_match(kind: type[EvictionRule]) -> list[Claim]:
     found = []
     for shape in shapes.ALL:
         join = shape(Join)
@@ -106,13 +106,13 @@ def a_row_that_has_left_can_neither_change_nor_match(kind: type[Leaving]) -> lis
     return found
 
 
-class LeavesOneLate(Leaving):
+class LeavesOneLate(EvictionRule):
     def clock(self, column: int, watermarks: Watermarks) -> Maybe:
         return moved(super().clock(column, watermarks), -1)
 
 
-@proof("R27", TIGHT, rule=Leaving, weakened=LeavesOneLate)
-def a_stored_row_can_change_or_match(kind: type[Leaving]) -> Claim:
+@proof("R27", TIGHT, rule=EvictionRule, weakened=LeavesOneLate)
+def a_stored_row_can_change_or_match(kind: type[EvictionRule]) -> Claim:
     """With one event time on a side. With several it may stay a little longer."""
     join = shapes.BOTH_WAYS(Join)
     marks = [known(z3.Int("w_0")), known(z3.Int("w_1"))]
@@ -123,15 +123,15 @@ def a_stored_row_can_change_or_match(kind: type[Leaving]) -> Claim:
     )
 
 
-class LeavesByItsOwnWatermark(Leaving):
+class LeavesByItsOwnWatermark(EvictionRule):
     def leaves(self, side: int, row: Row, watermarks: Watermarks) -> Truth:
         return any_of(
             *[is_below(row[i], moved(self.clock(i, watermarks), -1)) for i in self.columns(side)]
         )
 
 
-@proof("R27", OUTPUT, rule=Leaving, weakened=LeavesByItsOwnWatermark)
-def no_image_below_the_output_watermark_is_still_to_come(kind: type[Leaving]) -> list[Claim]:
+@proof("R27", OUTPUT, rule=EvictionRule, weakened=LeavesByItsOwnWatermark)
+def no_image_below_the_output_watermark_is_still_to_come(kind: type[EvictionRule]) -> list[Claim]:
     """Also the old image of a key whose time has changed: it is the image of a stored row."""
     found = []
     for shape in shapes.ALL:

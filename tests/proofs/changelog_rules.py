@@ -97,7 +97,7 @@ def both(lost: Term, won: Term) -> Truth:
 
 
 @dataclass(frozen=True)
-class Leaving:
+class EvictionRule:
     """By which watermark rows leave."""
 
     join: Join

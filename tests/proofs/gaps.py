@@ -8,7 +8,7 @@ from typing import TypeAlias
 import z3
 
 from tests.proofs import shapes
-from tests.proofs.changelog_rules import Leaving
+from tests.proofs.changelog_rules import EvictionRule
 from tests.proofs.rules import INNER, LEFT, AsOf, Join
 from tests.proofs.shapes import unknown_or
 from tests.proofs.terms import Truth, all_of, is_below, known, negate
@@ -34,7 +34,7 @@ def a_changelog_row_whose_end_is_a_column_is_never_evicted() -> Truth:
     return all_of(
         join.late(LEFT, row, marks),
         negate(join.survives(LEFT, row, marks)),
-        negate(Leaving(join).leaves(LEFT, row, marks)),
+        negate(EvictionRule(join).leaves(LEFT, row, marks)),
     )
 
 

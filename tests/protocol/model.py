@@ -126,7 +126,7 @@ class State(NamedTuple):
     tasks: tuple[Task, ...] = ()
     providers: tuple[Provider, ...] = ()
     holders: tuple[int, ...] = (0, 0)
-    """`RowsOfRuns`: by executor, the run that has the rows in memory."""
+    """`ResidentState`: by executor, the run that has the rows in memory."""
     # what may still happen
     crashes: int = 0
     failures: int = 0
@@ -279,7 +279,7 @@ class Query:
     def _take(self, s: State, t: Task) -> Found:
         step = f"{t.name}: take(version {t.batch})"
         own = _provider(s, t.run, t.executor) or Provider(t.run, t.executor)
-        # RowsOfRuns: another run of the query gives up its rows
+        # ResidentState: another run of the query gives up its rows
         others = tuple(
             p._replace(resident=None) if p.executor == t.executor else p
             for p in s.providers

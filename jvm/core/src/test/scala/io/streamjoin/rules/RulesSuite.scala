@@ -6,7 +6,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import io.streamjoin.bounds.{JoinBounds, RowBounds, RowTimes, TimeBound, TimeColumn}
 import io.streamjoin.join.asof.AsOfBounds
-import io.streamjoin.join.changelog.Leaving
+import io.streamjoin.join.changelog.EvictionRule
 import io.streamjoin.join.ordered.{OrderCounters, OrderOperator, OrderedRows}
 import io.streamjoin.model.{BySide, JoinType, Side, Watermarks}
 import io.streamjoin.testing.HeapJoinState
@@ -192,7 +192,7 @@ private object RulesSuite {
     private def ofSides(decided: RowBounds => Boolean) = flags(Side.both.map(rowsOf).map(decided))
 
     def answer: Fields = {
-      val leaving = Leaving(bounds, alone = false)
+      val leaving = EvictionRule(bounds, alone = false)
       val leavingBy = Side.both.flatMap(leaving.columns)
       Map(
         "contradictory" -> flags(Seq(bounds.contradictory)),

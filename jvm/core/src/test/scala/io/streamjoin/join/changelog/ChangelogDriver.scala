@@ -112,7 +112,7 @@ private[changelog] final case class TestChangelog(
 
   private def column(side: Side): Int = if (side == Side.Left) 0 else 1
 
-  private val leaving = new Leaving(bounds, alone = false)
+  private val leaving = new EvictionRule(bounds, alone = false)
   private val times = new RowTimes(2)
 
   private final class OneSide(side: Side) extends InputRows[Row] {

@@ -50,7 +50,7 @@ import org.apache.spark.sql.streamjoin.physical.eventtime.{
 import org.apache.spark.sql.streamjoin.physical.ordered.{InOrderExec, OrderSpec, StreamOrderExec}
 import org.apache.spark.sql.streamjoin.physical.stateful.{
   BatchInfo,
-  BelievedWatermarkExec,
+  CappedWatermarkExec,
   EventTimeMarksExec,
   ImposeOrderExec
 }
@@ -116,7 +116,7 @@ case class StreamJoinStrategy(session: SparkSession) extends SparkStrategy {
       latest: Option[Long]
   ): SparkPlan = plan match {
     case w: EventTimeWatermark if w.eventTime.exprId == column.exprId =>
-      new BelievedWatermarkExec(w.nodeId, w.eventTime, w.delay, planLater(w.child), latest)
+      new CappedWatermarkExec(w.nodeId, w.eventTime, w.delay, planLater(w.child), latest)
     case Project(list, child) if latest.nonEmpty =>
       ProjectExec(list, believed(child, column, latest))
     case Filter(condition, child) if latest.nonEmpty =>

@@ -6,7 +6,7 @@ import scala.jdk.CollectionConverters._
 
 import org.apache.spark.sql.streaming.StreamingQueryProgress
 import org.apache.spark.sql.streamjoin.checkpoint.JoinDescription
-import org.apache.spark.sql.streamjoin.physical.stateful.SaidNames
+import org.apache.spark.sql.streamjoin.physical.stateful.DisplayNames
 
 import io.streamjoin.model.{BySide, Side}
 
@@ -24,7 +24,7 @@ private[reporting] final case class JoinReport(
     batch: Long,
     join: Int,
     metrics: Map[String, Long],
-    names: SaidNames = SaidNames.none
+    names: DisplayNames = DisplayNames.none
 ) {
 
   def apply(metric: String): Long = metrics.getOrElse(metric, 0L)
@@ -45,7 +45,7 @@ private[reporting] object JoinReport {
 
   def of(progress: StreamingQueryProgress): Seq[JoinReport] = {
     val joins = progress.stateOperators.toSeq.filter(_.operatorName == JoinDescription.Operator)
-    val names = SaidNames.ofRun(progress.runId)
+    val names = DisplayNames.ofRun(progress.runId)
     joins.zipWithIndex.map { case (operator, join) =>
       val report = JoinReport(
         Option(progress.name).getOrElse(progress.id.toString),

@@ -2,7 +2,7 @@ package org.apache.spark.sql.streamjoin.reporting
 
 import java.util.UUID
 
-import org.apache.spark.sql.streamjoin.physical.stateful.SaidNames
+import org.apache.spark.sql.streamjoin.physical.stateful.DisplayNames
 import org.scalatest.funsuite.AnyFunSuite
 
 import io.streamjoin.model.BySide
@@ -14,7 +14,7 @@ class BatchWarningsSuite extends AnyFunSuite {
     JoinReport("orders", new UUID(0, 0), batch, 0, metrics.toMap)
 
   private val names =
-    SaidNames(BySide("o", "the right input"), Map("ot" -> "o.ot", "dt" -> "d.dt"))
+    DisplayNames(BySide("o", "the right input"), Map("ot" -> "o.ot", "dt" -> "d.dt"))
 
   private def only(said: Seq[String]): String = {
     assert(said.length == 1)

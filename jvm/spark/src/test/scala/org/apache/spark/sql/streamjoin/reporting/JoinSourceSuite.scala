@@ -4,7 +4,7 @@ import java.util.UUID
 
 import scala.jdk.CollectionConverters._
 
-import org.apache.spark.sql.streamjoin.physical.stateful.SaidNames
+import org.apache.spark.sql.streamjoin.physical.stateful.DisplayNames
 import org.scalatest.funsuite.AnyFunSuite
 
 import io.streamjoin.model.BySide
@@ -43,7 +43,7 @@ class JoinSourceSuite extends AnyFunSuite {
 
   test("an anti join is marked, and the aliases of the inputs are in the name of a figure") {
     def about(left: String, right: String, unmatchedOnly: Boolean): Set[String] = {
-      val names = SaidNames(BySide(left, right), Map.empty, unmatchedOnly)
+      val names = DisplayNames(BySide(left, right), Map.empty, unmatchedOnly)
       val own = new JoinSource("orders")
       own.add(JoinReport("orders", new UUID(0, 0), 0, join = 1, Map.empty, names))
       own.metricRegistry.getGauges.asScala.collect {

@@ -32,7 +32,7 @@ class RegistriesSuite extends AnyFunSuite {
       found.toSet == Set(
         "LocalDisk.pool",
         "OncePerApplication.done",
-        "RowsOfRuns.holders",
+        "ResidentState.holders",
         "RunScope.scopes"
       )
     )

@@ -48,7 +48,7 @@ import io.streamjoin.state.segment.{History, SegmentJoinState, Spilling}
 private[sql] final class SegmentStateStoreProvider(spillingOf: StateStoreConf => Spilling)
     extends VersionedStores
     with StoredPartition
-    with RowsOfRuns.Holder
+    with ResidentState.Holder
     with Logging {
 
   /** Spark calls this constructor through reflection. */
@@ -106,7 +106,7 @@ private[sql] final class SegmentStateStoreProvider(spillingOf: StateStoreConf =>
 
   override def close(): Unit = synchronized {
     closed = true
-    RowsOfRuns.forget(storeId, this)
+    ResidentState.forget(storeId, this)
     letGo()
     files.close()
   }
@@ -135,8 +135,8 @@ private[sql] final class SegmentStateStoreProvider(spillingOf: StateStoreConf =>
   }
 
   private def begin(): Unit = {
-    RowsOfRuns.take(storeId, this)
-    if (synchronized(closed)) RowsOfRuns.forget(storeId, this)
+    ResidentState.take(storeId, this)
+    if (synchronized(closed)) ResidentState.forget(storeId, this)
   }
 
   private def warnOfMemory(): Unit = {
@@ -173,7 +173,7 @@ private[sql] final class SegmentStateStoreProvider(spillingOf: StateStoreConf =>
 
   override def give(rows: Resident): Unit = synchronized {
     val stale = newest.exists(_.number > rows.version.number)
-    if (closed || stale || rows.rows.broken || !RowsOfRuns.areOf(storeId, this)) rows.rows.close()
+    if (closed || stale || rows.rows.broken || !ResidentState.areOf(storeId, this)) rows.rows.close()
     else {
       rows.rows.report()
       resident.foreach(_.rows.close())

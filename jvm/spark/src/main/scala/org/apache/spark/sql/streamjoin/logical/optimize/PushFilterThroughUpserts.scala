@@ -3,7 +3,7 @@ package org.apache.spark.sql.streamjoin.logical.optimize
 import org.apache.spark.sql.catalyst.expressions.{And, PredicateHelper}
 import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan}
 import org.apache.spark.sql.catalyst.rules.Rule
-import org.apache.spark.sql.streamjoin.logical.plan.{OfChanges, ToUpserts}
+import org.apache.spark.sql.streamjoin.logical.plan.{ChangeMetadataColumns, ToUpserts}
 
 /**
  * Pushes a filter on row data below `toUpserts`, where both images of an update are visible.
@@ -15,7 +15,7 @@ object PushFilterThroughUpserts extends Rule[LogicalPlan] with PredicateHelper {
 
   override def apply(plan: LogicalPlan): LogicalPlan = plan.transform {
     case f @ Filter(condition, u: ToUpserts) =>
-      val told = OfChanges.in(u.child)
+      val told = ChangeMetadataColumns.in(u.child)
       val (ofRow, others) = splitConjunctivePredicates(condition).partition { c =>
         c.references.nonEmpty && !told.tells(c) && !c.references.contains(u.kind)
       }

@@ -11,7 +11,7 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.streamjoin.conditions.TimeUnit
 import org.apache.spark.sql.streamjoin.logical.times.{DistinctAttributes, TimeColumns}
 
-import io.streamjoin.join.changelog.Leaving
+import io.streamjoin.join.changelog.EvictionRule
 import io.streamjoin.model.{BySide, JoinType, Side}
 
 /**
@@ -96,7 +96,7 @@ case class ChangelogJoin(
   }
 
   /** The event times by which rows are evicted. Valid once resolved. */
-  @transient lazy val leaving: Leaving = new Leaving(analysis.bounds, alone = normalizes)
+  @transient lazy val leaving: EvictionRule = new EvictionRule(analysis.bounds, alone = normalizes)
 
   override def timeColumns: TimeColumns =
     if (!normalizes) analysis.output

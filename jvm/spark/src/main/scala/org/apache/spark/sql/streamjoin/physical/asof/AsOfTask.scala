@@ -28,7 +28,7 @@ import io.streamjoin.watermark.WatermarkPlan
 private[asof] final class AsOfTask(
     spec: AsOfSpec,
     columns: BySide[Seq[Attribute]],
-    batch: AwaitedArrivals,
+    batch: StageInputWatermarks,
     partitions: PartitionState,
     report: JoinReport
 ) extends Serializable {

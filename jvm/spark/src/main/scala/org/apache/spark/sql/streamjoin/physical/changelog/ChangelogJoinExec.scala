@@ -20,7 +20,7 @@ import org.apache.spark.sql.streamjoin.logical.plan.KeyHash
 import org.apache.spark.sql.streamjoin.logical.times.BaseColumn
 import org.apache.spark.sql.streamjoin.physical.stateful.{
   BatchInfo,
-  HandedProgram,
+  TaskPlanHandle,
   JoinDistribution,
   JoinExec,
   JoinInputs,
@@ -171,7 +171,7 @@ class ChangelogJoinExec(
     val (l, r) = JoinInputs.shuffled(left, right, distribution)
     val arrived = arrivals("aheadRowsLeft" -> l, "aheadRowsRight" -> r)
     val task = new ChangelogTask(
-      HandedProgram.of(getStateInfo, sparkContext, program),
+      TaskPlanHandle.of(getStateInfo, sparkContext, program),
       arrived,
       partitionState,
       report

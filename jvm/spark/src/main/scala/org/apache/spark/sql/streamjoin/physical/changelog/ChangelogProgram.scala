@@ -1,10 +1,10 @@
 package org.apache.spark.sql.streamjoin.physical.changelog
 
-import org.apache.spark.sql.streamjoin.physical.stateful.Program
+import org.apache.spark.sql.streamjoin.physical.stateful.TaskPlan
 
-/** Program of the tasks of a changelog join: the part that is the same in each batch. */
+/** TaskPlan of the tasks of a changelog join: the part that is the same in each batch. */
 private[changelog] final class ChangelogProgram(val spec: ChangelogSpec)
-    extends Program[ChangelogCode] {
+    extends TaskPlan[ChangelogCode] {
 
   override def ready(): ChangelogCode = new ChangelogCode(spec)
 
@@ -34,7 +34,7 @@ private[changelog] final class ChangelogProgram(val spec: ChangelogSpec)
 }
 
 /** Generated code of a changelog join: accessors of input rows and a factory of output rows. */
-private[changelog] final class ChangelogCode(val spec: ChangelogSpec) extends Program.Ready {
+private[changelog] final class ChangelogCode(val spec: ChangelogSpec) extends TaskPlan.Ready {
   val rows: UnsafeChangelogRows = new UnsafeChangelogRows(spec)
   val output: UnsafeChangelogOutput = new UnsafeChangelogOutput(spec)
 

@@ -5,7 +5,7 @@ import org.apache.spark.sql.streamjoin.logical.plan.{EquiKey, InputPart}
 import org.apache.spark.sql.streamjoin.logical.times.BaseColumn
 
 import io.streamjoin.bounds.JoinBounds
-import io.streamjoin.join.changelog.Leaving
+import io.streamjoin.join.changelog.EvictionRule
 import io.streamjoin.model.{JoinType, Side}
 import io.streamjoin.placement.Routing
 import io.streamjoin.watermark.JoinWatermarks
@@ -48,7 +48,7 @@ private[changelog] final case class ChangelogTimes(
     bases: Seq[BaseColumn],
     expressions: IndexedSeq[Expression],
     watermarks: JoinWatermarks,
-    leaving: Leaving,
+    leaving: EvictionRule,
     zones: Set[String]
 ) {
   def bounds: JoinBounds = watermarks.bounds

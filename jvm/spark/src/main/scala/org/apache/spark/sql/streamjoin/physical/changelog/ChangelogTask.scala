@@ -3,10 +3,10 @@ package org.apache.spark.sql.streamjoin.physical.changelog
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.streamjoin.checkpoint.StateShape
 import org.apache.spark.sql.streamjoin.physical.stateful.{
-  AwaitedArrivals,
+  StageInputWatermarks,
   BaseWatermarks,
   BatchReport,
-  HandedProgram,
+  TaskPlanHandle,
   PartitionState,
   PartitionTask
 }
@@ -29,8 +29,8 @@ import io.streamjoin.model.{Side, Watermarks}
  * }}}
  */
 private[changelog] final class ChangelogTask(
-    program: HandedProgram[ChangelogCode],
-    batch: AwaitedArrivals,
+    program: TaskPlanHandle[ChangelogCode],
+    batch: StageInputWatermarks,
     partitions: PartitionState,
     report: BatchReport
 ) extends Serializable {

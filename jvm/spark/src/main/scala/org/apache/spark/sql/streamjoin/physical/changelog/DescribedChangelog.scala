@@ -55,7 +55,7 @@ private[changelog] object DescribedChangelog {
       ),
       aliases =
         if (spec.normalizes) spec.words.aliases.map { case (s, called) =>
-          s -> s"$called ($LastImages)"
+          s -> s"$called ($LatestVersions)"
         }
         else spec.words.aliases
     )
@@ -73,7 +73,7 @@ private[changelog] object DescribedChangelog {
    * Suffix of an alias, which distinguishes the latest versions of an input from its rows in the
    * join above.
    */
-  private val LastImages = "last images"
+  private val LatestVersions = "last images"
 
   private def name(side: Side): String = s"${side.name}: "
 

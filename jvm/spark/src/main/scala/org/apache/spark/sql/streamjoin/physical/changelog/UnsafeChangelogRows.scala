@@ -22,7 +22,7 @@ import org.apache.spark.sql.catalyst.expressions.{
 import org.apache.spark.sql.streamjoin.errors.ChangelogErrors
 import org.apache.spark.sql.streamjoin.physical.consolidate.CopiedColumns
 import org.apache.spark.sql.streamjoin.physical.exchange.RowHash
-import org.apache.spark.sql.streamjoin.physical.stateful.{RowTimesReader, SaidNames}
+import org.apache.spark.sql.streamjoin.physical.stateful.{RowTimesReader, DisplayNames}
 
 import io.streamjoin.bounds.{RowTimes, Saturated}
 import io.streamjoin.join.changelog.{ChangelogRows, InputRows}
@@ -47,7 +47,7 @@ private[changelog] final class UnsafeChangelogRows(spec: ChangelogSpec)
       (spec.left.gone ++ spec.right.gone).map(Not(_)).foldLeft(spec.on.condition)(And(_, _)),
       spec.left.storedColumns ++ spec.right.storedColumns
     )
-  private val keyDecides = KeyDecides.of(spec)
+  private val keyDecides = KeyOnlyCondition.of(spec)
   private val pair = new JoinedRow
 
   override def apply(side: Side): OneSide = if (side == Left) left else right
@@ -188,7 +188,7 @@ private[changelog] final class UnsafeChangelogRows(spec: ChangelogSpec)
       val kept = written(toStored(row))
       if (kept.anyNull && neverNull.exists(kept.isNullAt)) {
         throw ChangelogErrors.nullKey(
-          spec.words.aliases.getOrElse(side, SaidNames.none.inputs(side)),
+          spec.words.aliases.getOrElse(side, DisplayNames.none.inputs(side)),
           own.key.columns.map(_.name)
         )
       }

@@ -1,7 +1,7 @@
 package org.apache.spark.sql.streamjoin.physical.eventtime
 
 import org.apache.spark.sql.catalyst.expressions.Attribute
-import org.apache.spark.sql.streamjoin.physical.stateful.Program
+import org.apache.spark.sql.streamjoin.physical.stateful.TaskPlan
 
 import io.streamjoin.model.BySide
 
@@ -13,13 +13,13 @@ import io.streamjoin.model.BySide
 private[physical] final case class JoinProgram(
     spec: StreamJoinSpec,
     inputs: BySide[Seq[Attribute]]
-) extends Program[JoinCode] {
+) extends TaskPlan[JoinCode] {
 
   override def ready(): JoinCode = new JoinCode(this)
 }
 
 /** Generated code of a join: reads input rows and builds output rows. */
-private[physical] final class JoinCode(program: JoinProgram) extends Program.Ready {
+private[physical] final class JoinCode(program: JoinProgram) extends TaskPlan.Ready {
   val spec: StreamJoinSpec = program.spec
   val inputs: BySide[Seq[Attribute]] = program.inputs
   val rows: UnsafeJoinRows = new UnsafeJoinRows(spec, inputs.left, inputs.right)

@@ -3,9 +3,9 @@ package org.apache.spark.sql.streamjoin.physical.eventtime
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.streamjoin.physical.stateful.{
-  AwaitedArrivals,
+  StageInputWatermarks,
   BaseWatermarks,
-  HandedProgram,
+  TaskPlanHandle,
   PartitionState,
   RowTask
 }
@@ -32,8 +32,8 @@ import io.streamjoin.state.JoinState
  * W'(orders) = 12:25: the delivery of 12:20 probes the orders and is not buffered.
  */
 private[physical] final class JoinTask(
-    program: HandedProgram[JoinCode],
-    batch: AwaitedArrivals,
+    program: TaskPlanHandle[JoinCode],
+    batch: StageInputWatermarks,
     partitions: PartitionState,
     report: JoinReport
 ) extends Serializable {

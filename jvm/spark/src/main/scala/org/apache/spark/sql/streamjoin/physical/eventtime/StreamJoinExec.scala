@@ -173,7 +173,7 @@ class StreamJoinExec(
       loads
     }
     val task = new JoinTask(
-      HandedProgram.of(getStateInfo, sparkContext, program),
+      TaskPlanHandle.of(getStateInfo, sparkContext, program),
       arrived,
       partitionState,
       joinReport(held, loads)

@@ -7,14 +7,14 @@ import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeSet, ExprI
 import org.apache.spark.sql.catalyst.plans.physical.Partitioning
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.streamjoin.logical.plan.{InputSource, StreamJoinInput}
-import org.apache.spark.sql.streamjoin.physical.stateful.{FromSources, InLoopBelow}
+import org.apache.spark.sql.streamjoin.physical.stateful.{FromSources, FusedWithChild}
 
 /**
  * Physical operator at the input of a join that makes the columns nullable which may be NULL in any
  * batch. It passes rows through unchanged.
  */
 case class StreamJoinInputExec(present: Set[ExprId], sources: Seq[InputSource], child: SparkPlan)
-    extends InLoopBelow
+    extends FusedWithChild
     with FromSources {
 
   override def nodeName: String = "StreamJoinInput"

@@ -30,7 +30,7 @@ private[ordered] final class OrderTask(
     spec: OrderSpec,
     remaining: WatermarkPlan,
     output: Seq[Attribute],
-    batch: AwaitedArrivals,
+    batch: StageInputWatermarks,
     partitions: PartitionState,
     report: BatchReport
 ) extends Serializable {

@@ -131,7 +131,7 @@ class StreamOrderExec(child: SparkPlan, batch: BatchInfo, val spec: OrderSpec)
   override protected def doExecute(): RDD[InternalRow] = {
     val input = JoinInputs.shuffled(left, spread)
     val below =
-      if (spec.byHeld) HeldBelow.of(input, spec.watermark) else HeldBelow.nothing
+      if (spec.byHeld) BufferedBelow.of(input, spec.watermark) else BufferedBelow.nothing
     below.watch()
     val arrived = arrivals("aheadRows" -> input)
     // a shuffle stores its rows itself; other rows wait in storage until all joins below have run

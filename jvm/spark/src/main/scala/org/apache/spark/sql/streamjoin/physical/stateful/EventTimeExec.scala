@@ -38,13 +38,13 @@ private[physical] trait EventTimeExec extends ReportingExec {
    * @param inputs the inputs as executed, each with the name of the metric for its rows that are
    *   too far ahead
    */
-  protected final def arrivals(inputs: (String, SparkPlan)*): AwaitedArrivals = {
+  protected final def arrivals(inputs: (String, SparkPlan)*): StageInputWatermarks = {
     val plans = inputs.map(_._2)
     this.inputs = Some(plans)
     val (context, bases, batch) = (sparkContext, this.bases, this.batch)
     val ahead = inputs.map { case (name, input) => longMetric(name) -> input }
     val execution = context.getLocalProperty(SQLExecution.EXECUTION_ID_KEY)
-    new AwaitedArrivals(() =>
+    new StageInputWatermarks(() =>
       Option.when(JoinInputs.areRead(plans)) {
         ahead.foreach { case (metric, input) => metric.set(JoinInputs.ahead(input)) }
         SQLMetrics.postDriverMetricUpdates(context, execution, ahead.map(_._1))

@@ -23,7 +23,7 @@ case class ImposeOrderExec(
     latest: Long,
     rejects: Boolean,
     child: SparkPlan
-) extends LooksAtTimes {
+) extends ReadsEventTimes {
 
   /** Lazy, because Spark copies a plan many times before it executes one copy. */
   private[physical] lazy val largest: LargestTime = {

@@ -42,10 +42,10 @@ private[physical] trait JoinExec extends EventTimeExec {
 
   /** Spark's report has numbers only. The display names are recorded for the messages about it. */
   final override def getProgress(): StateOperatorProgress = {
-    SaidNames.remember(getStateInfo) {
+    DisplayNames.remember(getStateInfo) {
       val columns = new ShownWatermarks(times, bounds).names
-      SaidNames(
-        BySide.of(side => SaidNames.input(bounds, side)(alias(side))),
+      DisplayNames(
+        BySide.of(side => DisplayNames.input(bounds, side)(alias(side))),
         columns.map { case (shown, column) => shown -> bounds.columns(column).name }.toMap,
         emitsUnmatchedOnly
       )

@@ -17,10 +17,10 @@ private[physical] final class TimeWords(a: JoinAnalysis) {
   def name(column: Int): String = a.bounds.columns(column).name
 
   /** The display name of an input: its alias, for example `o`, if it has one. */
-  def input(side: Side): String = alias(side).getOrElse(SaidNames.none.inputs(side))
+  def input(side: Side): String = alias(side).getOrElse(DisplayNames.none.inputs(side))
 
   /** The alias of the event times of an input; if they have none, the alias of all its columns. */
-  def alias(side: Side): Option[String] = SaidNames.alias(a.bounds, side) {
+  def alias(side: Side): Option[String] = DisplayNames.alias(a.bounds, side) {
     a.question.aliases(side.index).map(alias => ColumnNames.written(Seq(alias)))
   }
 

@@ -9,7 +9,7 @@ import org.apache.spark.sql.catalyst.trees.TreePattern.PLAN_EXPRESSION
 import org.apache.spark.sql.streamjoin.conditions.PlainCondition
 import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
 import org.apache.spark.sql.streamjoin.logical.plan.{ChangelogMarks, JoinNode, StreamJoinHint}
-import org.apache.spark.sql.streamjoin.logical.resolve.changelog.{ChangelogBuilder, RenewedMarks}
+import org.apache.spark.sql.streamjoin.logical.resolve.changelog.{ChangelogBuilder, PropagatedMarks}
 import org.apache.spark.sql.streamjoin.logical.resolve.eventtime.BuiltinJoin
 import org.apache.spark.sql.streamjoin.logical.resolve.shared.Rowtime
 import org.apache.spark.sql.streamjoin.logical.times.TimeColumns
@@ -61,7 +61,7 @@ object ResolveStreamSubqueries extends Rule[LogicalPlan] {
           p.expressions.foreach(refuse)
           p
       }
-      if (made eq plan) plan else RenewedMarks.of(made)
+      if (made eq plan) plan else PropagatedMarks.of(made)
     }
 
   private val AsExists =
@@ -203,7 +203,7 @@ object ResolveStreamSubqueries extends Rule[LogicalPlan] {
         }
         join
     }
-    RenewedMarks.of(if (changes) told(made) else made)
+    PropagatedMarks.of(if (changes) told(made) else made)
   }
 
   /** Adds the row kind of the result. Even an append-only outer row may be deleted from it. */

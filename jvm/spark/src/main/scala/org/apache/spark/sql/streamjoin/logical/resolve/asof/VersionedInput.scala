@@ -21,7 +21,7 @@ import org.apache.spark.sql.streamjoin.logical.plan.{
 import org.apache.spark.sql.streamjoin.logical.resolve.changelog.{
   CarriedSequence,
   Declaration,
-  WrittenOperator
+  OperatorName
 }
 
 import io.streamjoin.join.changelog.ChangeKind
@@ -109,7 +109,7 @@ private[asof] object VersionedInput {
       dropping(plan.children.head)
     case other =>
       Some((
-        s"${WrittenOperator.name(other)} stands between the declaration of the changelog and the join",
+        s"${OperatorName.name(other)} stands between the declaration of the changelog and the join",
         "Write a projection of columns there, or it on the input below the declaration"
       ))
   }

@@ -94,8 +94,8 @@ private[streamjoin] object ChangelogBuilder {
     val leaves = draft.leaving.exists
     val aging = Side.both.flatMap(draft.ttlTime(_))
     val (x, y) = if (leaves || aging.nonEmpty) (timedLeft, timedRight) else (l, r)
-    val left = LastImages.kept(x, joinKey(draft, Side.Left), leaves, draft.leftTtl)
-    val right = LastImages.kept(y, joinKey(draft, Side.Right), leaves, draft.rightTtl)
+    val left = LatestVersions.kept(x, joinKey(draft, Side.Left), leaves, draft.leftTtl)
+    val right = LatestVersions.kept(y, joinKey(draft, Side.Right), leaves, draft.rightTtl)
     val imaged = ChangelogDraft
       .of(left, CarriedSequence.apart(left, right), joinType, condition)
       .copy(leftTtl = draft.leftTtl, rightTtl = draft.rightTtl)

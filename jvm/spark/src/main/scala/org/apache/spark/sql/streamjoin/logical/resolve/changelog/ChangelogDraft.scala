@@ -27,7 +27,7 @@ private[resolve] object ChangelogDraft {
 
   /**
    * @param normalizes whether it only adds the old images to the changes of one input, see
-   *   [[LastImages]]
+   *   [[LatestVersions]]
    */
   def of(
       left: LogicalPlan,

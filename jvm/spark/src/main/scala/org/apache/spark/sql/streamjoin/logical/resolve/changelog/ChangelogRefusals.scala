@@ -105,9 +105,9 @@ private[resolve] object ChangelogRefusals {
           .orElse(u.children.flatMap(above).headOption)
       case other =>
         Some(unsupported(
-          s"${WrittenOperator.name(other)} stands between the changes of the ${side.name} input and the join, and " +
+          s"${OperatorName.name(other)} stands between the changes of the ${side.name} input and the join, and " +
             "may make other rows of them",
-          s"${WrittenOperator.insteadBelow(other)}, or declare the changes above it"
+          s"${OperatorName.insteadBelow(other)}, or declare the changes above it"
         ))
     }
 
@@ -142,7 +142,7 @@ private[resolve] object ChangelogRefusals {
     /** The error of a nondeterministic expression. A delete must have the values of its insert. */
     private def unsteady(plan: LogicalPlan): Option[StreamJoinAnalysisException] =
       plan.expressions
-        .find(UnsteadyColumns.is)
+        .find(NondeterministicColumns.is)
         .map(ChangelogErrors.nondeterministicChange(join.origin, side.name, _))
 
     /** The error of an operator that emits a row again after a change, or that emits late rows. */

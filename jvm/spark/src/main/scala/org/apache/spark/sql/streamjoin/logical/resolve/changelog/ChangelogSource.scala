@@ -33,7 +33,7 @@ import io.streamjoin.join.changelog.ChangeKind
  */
 private[streamjoin] final class ChangelogSource(input: LogicalPlan, resolver: Resolver) {
 
-  private val columns = new GivenColumns(input, resolver)
+  private val columns = new ArgumentColumns(input, resolver)
 
   private def column(parameter: String, name: String): Attribute = columns.column(parameter, name)
 
@@ -209,7 +209,7 @@ private[streamjoin] final class ChangelogSource(input: LogicalPlan, resolver: Re
     )
     val sequence = sequenceOf(message, debezium.envelope, sequenceBy)
     val row = debezium.row
-    val key = names.map(GivenColumns.plain(_, row.fieldNames.toSeq, resolver))
+    val key = names.map(ArgumentColumns.plain(_, row.fieldNames.toSeq, resolver))
     val fields = row.fields.toSeq.zipWithIndex.map { case (f, i) =>
       val place = key.indexWhere(resolver(_, f.name))
       val own = if (place >= 0) Seq(Key -> place.toLong) else Nil
@@ -319,7 +319,7 @@ private[streamjoin] final class ChangelogSource(input: LogicalPlan, resolver: Re
     val known = if (key.isEmpty) UniqueKey.ofTable(changes) else key.map(column("key", _))
     if (known.exists(_.exprId == kind.exprId)) throw ofChange(kind)
     checkKey(known)
-    for (what <- known.flatMap(UnsteadyColumns.in(changes).of).headOption)
+    for (what <- known.flatMap(NondeterministicColumns.in(changes).of).headOption)
       throw refused(
         s"the key has what differs from batch to batch, $what, so that a row would go under another key than it came",
         "columns of the rows"
@@ -331,6 +331,6 @@ private[streamjoin] final class ChangelogSource(input: LogicalPlan, resolver: Re
         "toUpserts(key=...) with columns of the result"
       )
     }
-    ToUpserts(known, kind, LastImages.complete(changes))
+    ToUpserts(known, kind, LatestVersions.complete(changes))
   }
 }

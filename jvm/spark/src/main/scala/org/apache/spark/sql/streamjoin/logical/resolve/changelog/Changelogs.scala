@@ -154,7 +154,7 @@ private[streamjoin] object Changelogs extends (LogicalPlan => Unit) {
    */
   private def neverFinal(plan: LogicalPlan): Unit = plan match {
     case a: Aggregate
-        if ToldKinds.of(a.child).nonEmpty &&
+        if RowKindColumns.of(a.child).nonEmpty &&
           !a.child.output.exists(_.metadata.contains(EventTimeWatermark.delayKey)) =>
       throw ChangelogErrors.unsupportedChangelog(
         a.origin,
@@ -170,7 +170,7 @@ private[streamjoin] object Changelogs extends (LogicalPlan => Unit) {
    */
   private def fixed(plan: LogicalPlan): Option[AttributeSet] = plan match {
     case a: Aggregate =>
-      Option.when(ToldKinds.of(a.child).nonEmpty)(AttributeSet(a.aggregateExpressions.collect {
+      Option.when(RowKindColumns.of(a.child).nonEmpty)(AttributeSet(a.aggregateExpressions.collect {
         case e if !e.exists(_.isInstanceOf[AggregateExpression]) => e.toAttribute
       }))
     case Project(list, child) =>
@@ -190,7 +190,7 @@ private[streamjoin] object Changelogs extends (LogicalPlan => Unit) {
     case _: ChangelogJoin =>
     case f: Filter =>
       belowStays(f, summed)
-      UnsteadyColumns.in(f.child).of(f.condition).foreach { what =>
+      NondeterministicColumns.in(f.child).of(f.condition).foreach { what =>
         throw ChangelogErrors.unsupportedChangelog(
           f.origin,
           s"the filter ${ColumnNames.sql(f.condition)} on changes goes by what differs from batch to batch, $what, " +
@@ -207,8 +207,8 @@ private[streamjoin] object Changelogs extends (LogicalPlan => Unit) {
     case other if other.children.exists(ChangelogMarks.areChanges) =>
       throw ChangelogErrors.unsupportedChangelog(
         other.origin,
-        s"${WrittenOperator.name(other)} above changes takes each for a row that stays, and may make other rows of them",
-        s"${WrittenOperator.instead(other)}; or it in foreachBatch, where the changes of a batch are rows as any; or " +
+        s"${OperatorName.name(other)} above changes takes each for a row that stays, and may make other rows of them",
+        s"${OperatorName.instead(other)}; or it in foreachBatch, where the changes of a batch are rows as any; or " +
           "go on with a table that the changes were merged into"
       )
     case _ =>
@@ -229,7 +229,7 @@ private[streamjoin] object Changelogs extends (LogicalPlan => Unit) {
    * row.
    */
   private def counts(a: Aggregate): Unit = {
-    val kinds = ToldKinds.of(a.child)
+    val kinds = RowKindColumns.of(a.child)
     if (kinds.isEmpty) {
       throw ChangelogErrors.changeTypeDropped(
         a.origin,
@@ -267,8 +267,8 @@ private[streamjoin] object Changelogs extends (LogicalPlan => Unit) {
         "a session that a row has made longer, or of two has made one, stays so when the row goes",
         "sums by window(...)"
       )
-    val columns = UnsteadyColumns.in(a.child)
-    val passing = UnsteadyColumns.filter(a.child).map(f => ColumnNames.sql(f.condition))
+    val columns = NondeterministicColumns.in(a.child)
+    val passing = NondeterministicColumns.filter(a.child).map(f => ColumnNames.sql(f.condition))
     for (what <- (a.groupingExpressions ++ sums).flatMap(columns.of).headOption.orElse(passing))
       throw ChangelogErrors.unsupportedChangelog(
         a.origin,

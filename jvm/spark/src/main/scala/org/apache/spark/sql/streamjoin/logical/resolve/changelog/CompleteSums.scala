@@ -13,7 +13,7 @@ private[streamjoin] object CompleteSums extends Rule[LogicalPlan] {
   override def apply(plan: LogicalPlan): LogicalPlan =
     plan.resolveOperatorsUpWithPruning(_.containsPattern(AGGREGATE)) {
       case a: Aggregate
-          if a.resolved && ToldKinds.of(a.child).nonEmpty && !LastImages.areComplete(a.child) =>
-        a.copy(child = LastImages.complete(a.child))
+          if a.resolved && RowKindColumns.of(a.child).nonEmpty && !LatestVersions.areComplete(a.child) =>
+        a.copy(child = LatestVersions.complete(a.child))
     }
 }

@@ -9,7 +9,7 @@ import org.apache.spark.sql.streamjoin.logical.plan.ChangelogMarks
  *
  * Two parts may have rows with the same key, so the union has no key. All columns identify a row,
  * and equal rows are counted. So each change requires its old image, and a part with a key is
- * normalized below the union (see [[LastImages]]).
+ * normalized below the union (see [[LatestVersions]]).
  */
 private[resolve] object UnitedChanges {
 
@@ -67,6 +67,6 @@ private[resolve] object UnitedChanges {
         val below = unkeyed(part)
         Project(below.output.map(ChangelogMarks.counted), below)
       }
-    case p => RenewedMarks.ofInputs(p.mapChildren(unkeyed))
+    case p => PropagatedMarks.ofInputs(p.mapChildren(unkeyed))
   }
 }

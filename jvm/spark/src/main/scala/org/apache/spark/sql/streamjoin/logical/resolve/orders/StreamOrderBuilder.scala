@@ -39,7 +39,7 @@ private[logical] object StreamOrderBuilder extends AliasHelper {
       Left(StreamJoinErrors.unsupportedOrder(sort.origin, why, instead))
     val first = keys.head
     val name = ColumnNames.sql(first.child)
-    val scope = if (sort.global) AskedOrderScope.of(child) else OrderScope.EachPartition
+    val scope = if (sort.global) RequestedOrderScope.of(child) else OrderScope.EachPartition
     if (!keys.forall(_.deterministic)) {
       refused("it sorts by values that are not deterministic", "Sort by columns of the rows")
     } else if (ChangelogMarks.areChanges(child)) {

@@ -73,7 +73,7 @@ private[streamjoin] object Distance {
   private def unreadable(text: String): Unreadable = Unreadable(
     s"'$text'",
     if (text.trim.toLongOption.nonEmpty) NoUnit else "it is not an interval",
-    MeantInterval.of(text)
+    IntervalSuggestion.of(text)
   )
 
   /** Reads syntax that Spark only accepts in SQL: fields, `INTERVAL '01:30' MINUTE TO SECOND`. */

@@ -12,7 +12,7 @@ import org.apache.spark.sql.streamjoin.conditions.TimeUnit
  * Unary physical operator that inspects the event time of each row, and may drop the row. A row
  * without a time passes.
  */
-private[physical] trait LooksAtTimes extends InLoopBelow {
+private[physical] trait ReadsEventTimes extends FusedWithChild {
 
   /** The event-time column. */
   protected def time: Attribute

@@ -10,20 +10,20 @@ import org.apache.spark.sql.streamjoin.logical.plan.{EquiKey, KeyHash}
  *
  * @param left the index of the key in the stored rows of the left input
  */
-private[changelog] final class KeyDecides private (left: Int, right: Int) {
+private[changelog] final class KeyOnlyCondition private (left: Int, right: Int) {
 
   def matches(l: UnsafeRow, r: UnsafeRow): Boolean = !l.isNullAt(left) && !r.isNullAt(right)
 }
 
-private[changelog] object KeyDecides {
+private[changelog] object KeyOnlyCondition {
 
   /** None if the join has no such condition, or if an input has tombstones. */
-  def of(spec: ChangelogSpec): Option[KeyDecides] = spec.on.equiKeys match {
+  def of(spec: ChangelogSpec): Option[KeyOnlyCondition] = spec.on.equiKeys match {
     case Seq(key @ EquiKey(l: Attribute, r: Attribute, _))
         if KeyHash.isExact(spec.on.equiKeys) && isOnly(key, spec.on.condition) &&
           spec.left.gone.isEmpty && spec.right.gone.isEmpty =>
       def place(of: ChangelogSide, a: Attribute) = of.storedColumns.indexWhere(_.exprId == a.exprId)
-      Some(new KeyDecides(place(spec.left, l), place(spec.right, r)))
+      Some(new KeyOnlyCondition(place(spec.left, l), place(spec.right, r)))
     case _ => None
   }
 

@@ -7,7 +7,7 @@ import scala.util.Try
 import org.apache.spark.sql.streamjoin.NearestWord
 
 /** Suggests an interval for a string that is none: `10m`, `1 minuet`, `PT1H`, `10`. */
-private[resolve] object MeantInterval {
+private[resolve] object IntervalSuggestion {
 
   private val units =
     Seq("microsecond", "millisecond", "second", "minute", "hour", "day", "week")

@@ -12,33 +12,33 @@ import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project, UnaryN
  * @param passed the change metadata columns, possibly renamed
  * @param computed the columns that are computed from them, or are nondeterministic
  */
-private[streamjoin] final case class OfChanges(passed: AttributeSet, computed: AttributeSet) {
+private[streamjoin] final case class ChangeMetadataColumns(passed: AttributeSet, computed: AttributeSet) {
 
   /** Whether an expression depends on change metadata. */
   def tells(e: Expression): Boolean =
     !e.deterministic || e.references.exists(a => passed.contains(a) || computed.contains(a))
 }
 
-private[streamjoin] object OfChanges {
+private[streamjoin] object ChangeMetadataColumns {
 
-  private val none = OfChanges(AttributeSet.empty, AttributeSet.empty)
+  private val none = ChangeMetadataColumns(AttributeSet.empty, AttributeSet.empty)
 
-  def in(plan: LogicalPlan): OfChanges = plan match {
-    case j: ChangelogJoin => OfChanges(AttributeSet(j.changes), AttributeSet.empty)
+  def in(plan: LogicalPlan): ChangeMetadataColumns = plan match {
+    case j: ChangelogJoin => ChangeMetadataColumns(AttributeSet(j.changes), AttributeSet.empty)
     case Project(list, child) =>
       val below = in(child)
       val (passed, others) =
         list.partition(PassedColumn.of(_).exists(below.passed.contains))
-      OfChanges(
+      ChangeMetadataColumns(
         AttributeSet(passed.map(_.toAttribute)),
         AttributeSet(others.filter(below.tells).map(_.toAttribute))
       )
     case u: Union =>
       val below = u.children.map(c => in(c) -> c.output)
-      def all(of: OfChanges => AttributeSet) = AttributeSet(u.output.zipWithIndex.collect {
+      def all(of: ChangeMetadataColumns => AttributeSet) = AttributeSet(u.output.zipWithIndex.collect {
         case (a, n) if below.exists { case (some, columns) => of(some).contains(columns(n)) } => a
       })
-      OfChanges(all(_.passed), all(_.computed))
+      ChangeMetadataColumns(all(_.passed), all(_.computed))
     case u: UnaryNode => in(u.child)
     case _            => none
   }

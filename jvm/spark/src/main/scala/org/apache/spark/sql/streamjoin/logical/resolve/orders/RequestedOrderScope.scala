@@ -8,7 +8,7 @@ import org.apache.spark.sql.streamjoin.logical.plan.{JoinNode, JoinOptions, Orde
  * Reads the option `order_scope` for an order. The hint is on a join, and the option applies to the
  * order above that join.
  */
-private[logical] object AskedOrderScope {
+private[logical] object RequestedOrderScope {
 
   /** The scope of an order of the rows of a plan. */
   def of(plan: LogicalPlan): OrderScope =

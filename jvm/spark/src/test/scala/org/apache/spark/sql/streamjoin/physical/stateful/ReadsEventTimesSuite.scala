@@ -11,7 +11,7 @@ import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.CalendarInterval
 
 /** Event times are noted in the code that Spark generates as they are without it. */
-class LooksAtTimesSuite extends AnalysisSession {
+class ReadsEventTimesSuite extends AnalysisSession {
 
   /** Numbers 0 to 9 as a time, NULL below 2. */
   private def times(dataType: DataType): ProjectExec = {
@@ -64,7 +64,7 @@ class LooksAtTimesSuite extends AnalysisSession {
     }
 
   test("Spark's own watermark is that of the rows that are believed, in one loop with the order") {
-    def believed(below: SparkPlan) = new BelievedWatermarkExec(
+    def believed(below: SparkPlan) = new CappedWatermarkExec(
       UUID.randomUUID(),
       below.output.last,
       new CalendarInterval(0, 0, 0),

@@ -17,7 +17,7 @@ import io.streamjoin.model.{BySide, Side}
  * @param columns the display name of a time by its name in a report, for example `d.dt` for `dt`
  * @param unmatchedOnly whether the join emits unmatched rows only, as an anti join does
  */
-private[streamjoin] final case class SaidNames(
+private[streamjoin] final case class DisplayNames(
     inputs: BySide[String],
     columns: Map[String, String],
     unmatchedOnly: Boolean = false
@@ -26,19 +26,19 @@ private[streamjoin] final case class SaidNames(
   def column(reported: String): String = columns.getOrElse(reported, reported)
 }
 
-private[streamjoin] object SaidNames {
+private[streamjoin] object DisplayNames {
 
   /** The names of a join without a report. */
-  val none: SaidNames = SaidNames(BySide.of(side => s"the ${side.name} input"), Map.empty)
+  val none: DisplayNames = DisplayNames(BySide.of(side => s"the ${side.name} input"), Map.empty)
 
-  private val known = new PerOperator[SaidNames]
+  private val known = new PerOperator[DisplayNames]
 
   /** Records the names of a join when it reports. */
-  private[stateful] def remember(info: StatefulOperatorStateInfo)(names: => SaidNames): Unit =
+  private[stateful] def remember(info: StatefulOperatorStateInfo)(names: => DisplayNames): Unit =
     known.of(info)(names)
 
   /** The names of all joins of a run that have reported, the topmost first, as Spark lists them. */
-  def ofRun(run: UUID): Seq[SaidNames] = known.ofRun(run)
+  def ofRun(run: UUID): Seq[DisplayNames] = known.ofRun(run)
 
   /**
    * The alias of an input: the qualifier that all of its event times have.

@@ -12,7 +12,7 @@ import org.apache.spark.sql.streamjoin.errors.{ChangelogErrors, StreamJoinAnalys
  * `dropDuplicates`. Without a match, the name is parsed as in `F.col`, with backticks or with the
  * alias of the input.
  */
-private[resolve] final class GivenColumns(input: LogicalPlan, resolver: Resolver) {
+private[resolve] final class ArgumentColumns(input: LogicalPlan, resolver: Resolver) {
 
   /**
    * @throws StreamJoinAnalysisException INVALID_CHANGELOG if no column or several columns have the
@@ -24,7 +24,7 @@ private[resolve] final class GivenColumns(input: LogicalPlan, resolver: Resolver
       case Nil =>
         throw refused(
           s"there is no single column $name, given as $parameter",
-          GivenColumns.path(name).filter(isPart).fold(
+          ArgumentColumns.path(name).filter(isPart).fold(
             s"one of ${input.output.map(_.name).mkString(", ")}"
           )(path =>
             s"""a column of its own for this part of another: .withColumn("${path.last}", F.col("$name"))"""
@@ -42,7 +42,7 @@ private[resolve] final class GivenColumns(input: LogicalPlan, resolver: Resolver
   private def called(name: String): Seq[Attribute] =
     input.output.filter(a => resolver(a.name, name)) match {
       case Nil =>
-        GivenColumns.path(name).fold(Seq.empty[Attribute])(path =>
+        ArgumentColumns.path(name).fold(Seq.empty[Attribute])(path =>
           input.output.filter(a =>
             (a.qualifier :+ a.name).takeRight(path.length).corresponds(path)(resolver)
           )
@@ -58,7 +58,7 @@ private[resolve] final class GivenColumns(input: LogicalPlan, resolver: Resolver
     ChangelogErrors.invalidChangelog(input.origin, reason, expected)
 }
 
-private[resolve] object GivenColumns {
+private[resolve] object ArgumentColumns {
 
   /** The parts of a name in SQL syntax; none: the syntax is wrong. */
   private def path(name: String): Option[Seq[String]] =

@@ -9,15 +9,15 @@ import org.apache.spark.sql.test.SharedSparkSession
 import org.apache.spark.{SparkException, SparkFunSuite}
 
 /** How often a program is made ready, and for whom. */
-class ProgramSuite extends SparkFunSuite with SharedSparkSession {
-  import ProgramSuite._
+class TaskPlanSuite extends SparkFunSuite with SharedSparkSession {
+  import TaskPlanSuite._
 
   private def info(run: UUID): StatefulOperatorStateInfo =
     StatefulOperatorStateInfo("checkpoint", run, 0, 0, 1, None, None)
 
   /** What the task of a batch got, by the number under which it was made ready. */
   private def batch(run: UUID, word: String, asks: Int = 1, fails: Boolean = false): Seq[Int] = {
-    val program = HandedProgram.of(info(run), spark.sparkContext, Word(word))
+    val program = TaskPlanHandle.of(info(run), spark.sparkContext, Word(word))
     spark.sparkContext
       .parallelize(Seq(1), 1)
       .map { _ =>
@@ -59,7 +59,7 @@ class ProgramSuite extends SparkFunSuite with SharedSparkSession {
 
   test("a task that ends after its run keeps nothing of the run") {
     val run = UUID.randomUUID
-    val program = HandedProgram.of(info(run), spark.sparkContext, Word("a"))
+    val program = TaskPlanHandle.of(info(run), spark.sparkContext, Word("a"))
     spark.sparkContext.parallelize(Seq(1), 1).foreach { _ =>
       program.forTask()
       RunScope.ended(run)
@@ -75,15 +75,15 @@ class ProgramSuite extends SparkFunSuite with SharedSparkSession {
   }
 }
 
-private object ProgramSuite {
+private object TaskPlanSuite {
   private val made = new AtomicInteger
   private val forgotten = new AtomicInteger
 
-  private final case class Word(word: String) extends Program[ReadyWord] {
+  private final case class Word(word: String) extends TaskPlan[ReadyWord] {
     override def ready(): ReadyWord = new ReadyWord(word, made.incrementAndGet())
   }
 
-  private final class ReadyWord(val word: String, val number: Int) extends Program.Ready {
+  private final class ReadyWord(val word: String, val number: Int) extends TaskPlan.Ready {
     override def forget(): Unit = { forgotten.incrementAndGet(); () }
   }
 }

@@ -23,7 +23,7 @@ import org.apache.spark.{SparkContext, SparkEnv, TaskContext}
  *
  * @tparam T the objects that a task prepares from the program, mainly generated code
  */
-private[physical] trait Program[T <: Program.Ready] extends Serializable {
+private[physical] trait TaskPlan[T <: TaskPlan.Ready] extends Serializable {
 
   /**
    * Prepares the objects of a task. It is called on a copy of the program that nothing else uses.
@@ -32,7 +32,7 @@ private[physical] trait Program[T <: Program.Ready] extends Serializable {
   def ready(): T
 }
 
-private[physical] object Program {
+private[physical] object TaskPlan {
 
   trait Ready {
 
@@ -50,7 +50,7 @@ private[physical] object Program {
  * @param own the bytes, serialized with the task
  * @param shared the bytes, broadcast to the executors
  */
-private[physical] final class HandedProgram[T <: Program.Ready] private (
+private[physical] final class TaskPlanHandle[T <: TaskPlan.Ready] private (
     run: UUID,
     operator: UUID,
     edition: Long,
@@ -74,50 +74,50 @@ private[physical] final class HandedProgram[T <: Program.Ready] private (
   }
 
   /** Deserializes a copy of the program. */
-  def read(): Program[T] =
-    SparkEnv.get.closureSerializer.newInstance().deserialize[Program[T]](
+  def read(): TaskPlan[T] =
+    SparkEnv.get.closureSerializer.newInstance().deserialize[TaskPlan[T]](
       ByteBuffer.wrap(own.orElse(shared.map(_.value)).get),
       Utils.getContextOrSparkClassLoader
     )
 }
 
-private[physical] object HandedProgram {
+private[physical] object TaskPlanHandle {
 
   private val last = new PerOperator[Last]
 
   /** Creates the handle of a batch. Called on the driver. */
-  def of[T <: Program.Ready](
+  def of[T <: TaskPlan.Ready](
       info: StatefulOperatorStateInfo,
       context: SparkContext,
-      program: Program[T]
-  ): HandedProgram[T] = last.of(info)(new Last(info.queryRunId)).handed(context, program)
+      program: TaskPlan[T]
+  ): TaskPlanHandle[T] = last.of(info)(new Last(info.queryRunId)).handed(context, program)
 
   /** The program of an operator in its last batch. */
   private final class Last(run: UUID) {
     private val operator = UUID.randomUUID()
     private var edition = 0L
-    private var program: Program[_] = _
+    private var program: TaskPlan[_] = _
     private var bytes: Array[Byte] = _
     private var shared: Option[Broadcast[Array[Byte]]] = None
 
-    def handed[T <: Program.Ready](context: SparkContext, now: Program[T]): HandedProgram[T] =
+    def handed[T <: TaskPlan.Ready](context: SparkContext, now: TaskPlan[T]): TaskPlanHandle[T] =
       synchronized {
         if (now == program) {
           if (shared.isEmpty) {
             shared = Some(context.broadcast(bytes))
             bytes = null
           }
-          new HandedProgram(run, operator, edition, None, shared)
+          new TaskPlanHandle(run, operator, edition, None, shared)
         } else {
           edition += 1
           program = now
           bytes = written(now)
           shared = None
-          new HandedProgram(run, operator, edition, Some(bytes), None)
+          new TaskPlanHandle(run, operator, edition, Some(bytes), None)
         }
       }
 
-    private def written(program: Program[_]): Array[Byte] = {
+    private def written(program: TaskPlan[_]): Array[Byte] = {
       val buffer = SparkEnv.get.closureSerializer.newInstance().serialize[AnyRef](program)
       val bytes = new Array[Byte](buffer.remaining)
       buffer.get(bytes)
@@ -130,13 +130,13 @@ private[physical] object HandedProgram {
 private final class IdlePrograms {
 
   private var edition = 0L
-  private val ready = new ArrayDeque[Program.Ready]
+  private val ready = new ArrayDeque[TaskPlan.Ready]
 
-  def take[T <: Program.Ready](wanted: Long): Option[T] = synchronized {
+  def take[T <: TaskPlan.Ready](wanted: Long): Option[T] = synchronized {
     Option.when(edition == wanted)(ready.poll()).filter(_ != null).map(_.asInstanceOf[T])
   }
 
-  def give(of: Long, program: Program.Ready): Unit = synchronized {
+  def give(of: Long, program: TaskPlan.Ready): Unit = synchronized {
     if (of > edition) {
       edition = of
       ready.clear()

@@ -6,7 +6,7 @@ import org.apache.spark.sql.streamjoin.ColumnNames
 import org.apache.spark.sql.streamjoin.logical.plan.{ImposeOrder, RowsElsewhere}
 
 /** Display names of operators that are not permitted above changes. */
-private[resolve] object WrittenOperator {
+private[resolve] object OperatorName {
 
   /** The name of an operator in SQL or in the DataFrame API. */
   def name(operator: LogicalPlan): String = operator match {

@@ -16,7 +16,7 @@ import io.streamjoin.model.Side
  *
  * @param alone whether rows have no partners at all, so that only their own changes count
  */
-final case class Leaving(bounds: JoinBounds, alone: Boolean) {
+final case class EvictionRule(bounds: JoinBounds, alone: Boolean) {
 
   private val watermarked: Map[Side, Array[Int]] =
     Side.both.map { side =>

@@ -8,7 +8,7 @@ import org.apache.spark.sql.streamjoin.logical.plan.{ChangelogJoin, ChangelogMar
  * Updates the marks of columns above a join that has become a changelog join. The nodes above may
  * have been resolved before.
  */
-private[resolve] object RenewedMarks {
+private[resolve] object PropagatedMarks {
 
   def of(plan: LogicalPlan): LogicalPlan = renewed(plan)._1
 

@@ -15,7 +15,7 @@ import org.apache.spark.sql.types.LongType
 import io.streamjoin.PythonApi
 
 /** When the hash of the join key is all that a condition asks for, and what becomes of keys that are NULL. */
-class KeyDecidesSuite extends PlannedChangelogs {
+class KeyOnlyConditionSuite extends PlannedChangelogs {
 
   private def input(name: String): DataFrame = PythonApi.fromChangelog(
     stream(
@@ -45,7 +45,7 @@ class KeyDecidesSuite extends PlannedChangelogs {
 
   test("one equality of whole numbers, and nothing beside it") {
     for (on <- Seq("a.n = b.n", "b.n = a.n", "a.k = b.n"))
-      assert(KeyDecides.of(spec(on)).nonEmpty, on)
+      assert(KeyOnlyCondition.of(spec(on)).nonEmpty, on)
     for (
       on <- Seq(
         "a.s = b.s",
@@ -55,7 +55,7 @@ class KeyDecidesSuite extends PlannedChangelogs {
         "a.n = b.n AND a.k > 0",
         "a.n + 1 = b.n"
       )
-    ) assert(KeyDecides.of(spec(on)).isEmpty, on)
+    ) assert(KeyOnlyCondition.of(spec(on)).isEmpty, on)
   }
 
   test("NULL meets nothing, nor the number that has its hash") {

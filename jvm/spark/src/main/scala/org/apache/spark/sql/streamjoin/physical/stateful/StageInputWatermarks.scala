@@ -12,7 +12,7 @@ import java.io.ObjectOutputStream
  *
  * @param take returns the value once all input rows have been read; called on the driver until then
  */
-private[physical] final class AwaitedArrivals(
+private[physical] final class StageInputWatermarks(
     @transient private val take: () => Option[BatchArrivals]
 ) extends Serializable {
 

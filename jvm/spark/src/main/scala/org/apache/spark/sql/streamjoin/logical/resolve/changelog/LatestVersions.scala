@@ -31,7 +31,7 @@ import io.streamjoin.model.JoinType
  *
  * Source: Flink's operator ChangelogNormalize.
  */
-private[resolve] object LastImages {
+private[resolve] object LatestVersions {
 
   /**
    * The input of a join, normalized right above its declaration if a change could lack its old

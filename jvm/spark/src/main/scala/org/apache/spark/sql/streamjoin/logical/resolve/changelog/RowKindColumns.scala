@@ -5,7 +5,7 @@ import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.streamjoin.logical.plan.{ChangelogMarks, SameRows}
 
 /** The columns of a plan with the row kind: the kind itself, and columns computed from it. */
-private[resolve] object ToldKinds {
+private[resolve] object RowKindColumns {
 
   def of(plan: LogicalPlan): AttributeSet = plan match {
     case p if Declaration.is(p) => own(p)

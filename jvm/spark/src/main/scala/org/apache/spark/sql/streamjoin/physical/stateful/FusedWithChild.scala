@@ -9,7 +9,7 @@ import org.apache.spark.sql.execution.{CodegenSupport, UnaryExecNode}
  * Unary operator that takes part in the whole-stage code generation of its child, if the child
  * does.
  */
-private[physical] trait InLoopBelow extends UnaryExecNode with CodegenSupport {
+private[physical] trait FusedWithChild extends UnaryExecNode with CodegenSupport {
 
   /** Above a child without generated code, a generated loop would only copy rows. */
   override def supportCodegen: Boolean = child match {

@@ -14,7 +14,7 @@ import io.streamjoin.watermark.WatermarkPlan
  *
  * Joins below another stateful operator do not count, since that operator may buffer their rows.
  */
-private[ordered] final class HeldBelow private (joins: Seq[StreamJoinExec]) {
+private[ordered] final class BufferedBelow private (joins: Seq[StreamJoinExec]) {
 
   def isEmpty: Boolean = joins.isEmpty
 
@@ -35,15 +35,15 @@ private[ordered] final class HeldBelow private (joins: Seq[StreamJoinExec]) {
     joins.find(_.spec.bounds eq bounds).flatMap(_.earliestBuffered)
 }
 
-private[ordered] object HeldBelow {
+private[ordered] object BufferedBelow {
 
-  val nothing: HeldBelow = new HeldBelow(Nil)
+  val nothing: BufferedBelow = new BufferedBelow(Nil)
 
   /** @param watermark the plan of the watermark of the event time */
-  def of(input: SparkPlan, watermark: WatermarkPlan): HeldBelow = {
+  def of(input: SparkPlan, watermark: WatermarkPlan): BufferedBelow = {
     // bounds identify a join; a plan may contain a join twice, once below another stateful operator
     val known = all(input).map(_.spec.bounds)
-    new HeldBelow(joins(input).filter { j =>
+    new BufferedBelow(joins(input).filter { j =>
       known.count(_ eq j.spec.bounds) == 1 && WatermarkPlan.contains(watermark, j.spec.bounds)
     })
   }

@@ -23,14 +23,14 @@ import org.apache.spark.unsafe.types.CalendarInterval
  *
  * @param latest the latest accepted time; none: all times are accepted
  */
-class BelievedWatermarkExec(
+class CappedWatermarkExec(
     nodeId: UUID,
     eventTime: Attribute,
     delay: CalendarInterval,
     child: SparkPlan,
     latest: Option[Long]
 ) extends EventTimeWatermarkExec(nodeId, eventTime, delay, child)
-    with LooksAtTimes {
+    with ReadsEventTimes {
 
   override def nodeName: String = "EventTimeWatermark"
 
@@ -42,15 +42,15 @@ class BelievedWatermarkExec(
   override protected def time: Attribute = eventTime
 
   override protected def look: LongPredicate =
-    new BelievedWatermarkExec.Noted(eventTimeStats, latest.getOrElse(Long.MaxValue))
+    new CappedWatermarkExec.Noted(eventTimeStats, latest.getOrElse(Long.MaxValue))
 
   override protected def otherCopyArgs: Seq[AnyRef] = Seq(latest)
 
-  override protected def withNewChildInternal(newChild: SparkPlan): BelievedWatermarkExec =
-    new BelievedWatermarkExec(nodeId, eventTime, delay, newChild, latest)
+  override protected def withNewChildInternal(newChild: SparkPlan): CappedWatermarkExec =
+    new CappedWatermarkExec(nodeId, eventTime, delay, newChild, latest)
 }
 
-private object BelievedWatermarkExec {
+private object CappedWatermarkExec {
 
   private final class Noted(stats: EventTimeStatsAccum, latest: Long)
       extends LongPredicate

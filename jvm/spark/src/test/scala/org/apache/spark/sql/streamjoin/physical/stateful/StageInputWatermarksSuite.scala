@@ -5,25 +5,25 @@ import java.io.{ByteArrayInputStream, ByteArrayOutputStream, ObjectInputStream, 
 import org.scalatest.funsuite.AnyFunSuite
 
 /** What a task gets of a batch, by when it was written. */
-class AwaitedArrivalsSuite extends AnyFunSuite {
+class StageInputWatermarksSuite extends AnyFunSuite {
 
   private val brought = BatchArrivals(Seq(7L), None, batchTimeMs = 1L)
 
-  private def inTask(arrivals: AwaitedArrivals): AwaitedArrivals = {
+  private def inTask(arrivals: StageInputWatermarks): StageInputWatermarks = {
     val bytes = new ByteArrayOutputStream
     new ObjectOutputStream(bytes).writeObject(arrivals)
     new ObjectInputStream(new ByteArrayInputStream(bytes.toByteArray)).readObject()
-      .asInstanceOf[AwaitedArrivals]
+      .asInstanceOf[StageInputWatermarks]
   }
 
   test("a task that was written before its inputs were read fails") {
-    val early = inTask(new AwaitedArrivals(() => None))
+    val early = inTask(new StageInputWatermarks(() => None))
     assert(intercept[IllegalStateException](early()).getMessage.contains("had been read"))
   }
 
   test("what came between two writings is told, and does not change after") {
     var come = Option.empty[BatchArrivals]
-    val awaited = new AwaitedArrivals(() => come)
+    val awaited = new StageInputWatermarks(() => come)
     val early = inTask(awaited)
     come = Some(brought)
     assert(inTask(awaited)() == brought)
@@ -33,7 +33,7 @@ class AwaitedArrivalsSuite extends AnyFunSuite {
   }
 
   test("what has been told can be written once more where it was told") {
-    val first = inTask(new AwaitedArrivals(() => Some(brought)))
+    val first = inTask(new StageInputWatermarks(() => Some(brought)))
     assert(inTask(first)() == brought)
   }
 }

@@ -13,14 +13,14 @@ import org.apache.spark.sql.streamjoin.logical.plan.{ChangelogJoin, ChangelogMar
  *
  * @param made the nondeterministic expression of each such column
  */
-private[resolve] final class UnsteadyColumns private (made: AttributeMap[Expression]) {
+private[resolve] final class NondeterministicColumns private (made: AttributeMap[Expression]) {
 
   /** The display text of the nondeterministic part of an expression; none: it is deterministic. */
   def of(e: Expression): Option[String] =
-    if (UnsteadyColumns.is(e)) Some(ColumnNames.sql(e))
+    if (NondeterministicColumns.is(e)) Some(ColumnNames.sql(e))
     else
       column(e).map {
-        case (a, by) if a.name == UnsteadyColumns.PulledOut => ColumnNames.sql(by)
+        case (a, by) if a.name == NondeterministicColumns.PulledOut => ColumnNames.sql(by)
         case (a, by) => s"${ColumnNames.of(a)}, which is ${ColumnNames.sql(by)}"
       }
 
@@ -28,10 +28,10 @@ private[resolve] final class UnsteadyColumns private (made: AttributeMap[Express
     e.references.collectFirst(Function.unlift(a => made.get(a).map(a -> _)))
 
   private def source(e: Expression): Option[Expression] =
-    if (UnsteadyColumns.is(e)) Some(e) else column(e).map(_._2)
+    if (NondeterministicColumns.is(e)) Some(e) else column(e).map(_._2)
 }
 
-private[resolve] object UnsteadyColumns {
+private[resolve] object NondeterministicColumns {
 
   /** Whether an expression itself may have another value for a delete than for its insert. */
   def is(e: Expression): Boolean = !e.deterministic || e.containsPattern(CURRENT_LIKE)
@@ -41,13 +41,13 @@ private[resolve] object UnsteadyColumns {
    */
   private val PulledOut = "_nondeterministic"
 
-  private val none = new UnsteadyColumns(AttributeMap.empty)
+  private val none = new NondeterministicColumns(AttributeMap.empty)
 
   /**
    * The nondeterministic columns of a plan. A join or a keyed changelog has none, because its
    * deletes repeat stored values.
    */
-  def in(plan: LogicalPlan): UnsteadyColumns = plan match {
+  def in(plan: LogicalPlan): NondeterministicColumns = plan match {
     case _: ChangelogJoin                     => none
     case p if Declaration.is(p) && isKeyed(p) => none
     case Project(list, child)                 => made(child, list.map(e => e.toAttribute -> e))
@@ -60,7 +60,7 @@ private[resolve] object UnsteadyColumns {
         }
       )
     case u: Union =>
-      new UnsteadyColumns(AttributeMap(u.children.flatMap { part =>
+      new NondeterministicColumns(AttributeMap(u.children.flatMap { part =>
         val below = in(part)
         u.output.zip(part.output).flatMap { case (a, of) => below.source(of).map(a -> _) }
       }))
@@ -79,9 +79,9 @@ private[resolve] object UnsteadyColumns {
     case p                                    => p.children.flatMap(filter).headOption
   }
 
-  private def made(child: LogicalPlan, columns: Seq[(Attribute, Expression)]): UnsteadyColumns = {
+  private def made(child: LogicalPlan, columns: Seq[(Attribute, Expression)]): NondeterministicColumns = {
     val below = in(child)
-    new UnsteadyColumns(AttributeMap(columns.flatMap { case (a, e) =>
+    new NondeterministicColumns(AttributeMap(columns.flatMap { case (a, e) =>
       below.source(e).map {
         case Alias(by, _) => a -> by
         case by           => a -> by

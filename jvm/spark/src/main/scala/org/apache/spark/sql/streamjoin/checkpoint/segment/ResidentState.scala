@@ -11,7 +11,7 @@ import java.util.concurrent.ConcurrentHashMap
  * previous run only after their maintenance. The next run reads its state meanwhile. Without this
  * registry, the rows would be in memory twice.
  */
-private[segment] object RowsOfRuns {
+private[segment] object ResidentState {
 
   trait Holder {
 
