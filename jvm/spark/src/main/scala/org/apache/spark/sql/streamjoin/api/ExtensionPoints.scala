@@ -73,10 +73,21 @@ object ExtensionPoints {
   def inject(extensions: SparkSessionExtensions): Unit = {
     StreamJoinConditions.register()
     JoinListener.listen()
+    parsing(extensions)
+    beforeResolution(extensions)
+    resolution(extensions)
+    ofResolvedQueries(extensions)
+    planning(extensions)
+  }
+
+  private def parsing(extensions: SparkSessionExtensions): Unit = {
     extensions.injectFunction(VersionFunction.description)
     extensions.injectFunction(JoinsFunction.description)
     DescribedFunctions.all.foreach(extensions.injectTableFunction)
     extensions.injectParser((_, parser) => StreamSqlParser.around(parser))
+  }
+
+  private def beforeResolution(extensions: SparkSessionExtensions): Unit = {
     // before Spark looks up functions: DESCRIPTOR is not a function
     extensions.injectHintResolutionRule(_ => ResolveImposeOrder)
     extensions.injectHintResolutionRule(_ => ResolveChangelogFunctions)
@@ -91,6 +102,9 @@ object ExtensionPoints {
     extensions.injectHintResolutionRule(ExplainStream(_))
     // before Spark looks for a file format with this name
     extensions.injectHintResolutionRule(ResolvePendingPath(_))
+  }
+
+  private def resolution(extensions: SparkSessionExtensions): Unit = {
     extensions.injectResolutionRule(_ => ResolveSelectStream)
     // the parts that a join inspects first: orders on its inputs, windows, bounds in WHERE
     extensions.injectResolutionRule(_ => ResolveOrders)
@@ -115,13 +129,19 @@ object ExtensionPoints {
     )
     extensions.injectCheckRule(session => plan => checks(session).foreach(_(plan)))
     extensions.injectCheckRule(_ => new WarnAtAnalysis)
-    // Spark checks for unsupported stream-stream joins as soon as a query is resolved
+  }
+
+  /** Spark checks for unsupported stream-stream joins as soon as a query is resolved. */
+  private def ofResolvedQueries(extensions: SparkSessionExtensions): Unit = {
     extensions.injectHintResolutionRule(_ => ResolveChangelogJoin.SecondStep)
     extensions.injectHintResolutionRule(_ => InlineOrderedCTE)
     extensions.injectHintResolutionRule(_ => PlaceWindows)
     extensions.injectHintResolutionRule(_ => ResolveStreamJoin)
     extensions.injectHintResolutionRule(_ => ResolveStreamOrder)
     extensions.injectHintResolutionRule(_ => Changelogs.BeforeMode)
+  }
+
+  private def planning(extensions: SparkSessionExtensions): Unit = {
     extensions.injectPlanNormalizationRule(_ => ResolveAwaitedJoin)
     extensions.injectPlanNormalizationRule(_ => OneEventTime)
     // for a whole query: the nodes above a join decide

@@ -21,22 +21,21 @@ private[changelog] object RememberedPartners {
 
   private type Counts = AtomicReference[SoftReference[Kept]]
 
-  private def of(info: StatefulOperatorStateInfo, partition: Int): Counts =
-    RunScope.of(info.queryRunId)
-      .kept(Place(info.checkpointLocation, info.operatorId, partition))(new Counts)
+  private def in(scope: RunScope, info: StatefulOperatorStateInfo, partition: Int): Counts =
+    scope.kept(Place(info.checkpointLocation, info.operatorId, partition))(new Counts)
 
   /**
    * Removes and returns the counts of the version with which a batch begins. So no other task uses
    * them at the same time.
    */
   def take(info: StatefulOperatorStateInfo, partition: Int): PartnerCounts =
-    Option(of(info, partition).getAndSet(null))
+    Option(in(RunScope.of(info.queryRunId), info, partition).getAndSet(null))
       .flatMap(reference => Option(reference.get))
       .filter(_.version == info.storeVersion)
       .fold(new PartnerCounts)(_.counts)
 
-  /** Stores the counts for the version that the batch has committed. */
+  /** Stores the counts for the version that the batch has committed, unless the run has ended. */
   def give(info: StatefulOperatorStateInfo, partition: Int, counts: PartnerCounts): Unit =
-    if (!counts.isEmpty)
-      of(info, partition).set(new SoftReference(new Kept(info.storeVersion + 1, counts)))
+    for (scope <- RunScope.find(info.queryRunId) if !counts.isEmpty)
+      in(scope, info, partition).set(new SoftReference(new Kept(info.storeVersion + 1, counts)))
 }

@@ -88,7 +88,7 @@ private[consolidate] final class ConsolidatedRuns(
 
     override def equals(other: Any): Boolean = other match {
       case o: ConsolidatedRuns#Image =>
-        if (row eq o.row) areEqual(row, row) else identity == o.identity
+        if (isOld != o.isOld && (row eq o.row)) areEqual(row, row) else identity == o.identity
       case _ => false
     }
 

@@ -8,7 +8,6 @@ import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression,
 import org.apache.spark.sql.catalyst.expressions.{
   AttributeSet,
   SessionWindow,
-  TimeWindow,
   VirtualColumn
 }
 import org.apache.spark.sql.catalyst.plans.logical._
@@ -220,9 +219,8 @@ private[streamjoin] object Changelogs extends (LogicalPlan => Unit) {
   /**
    * Whether Spark has added the node, for grouping sets such as ROLLUP or for overlapping windows.
    */
-  private def isOfGroups(e: Expand): Boolean = e.output.exists(a =>
-    a.name == VirtualColumn.groupingIdName || a.metadata.contains(TimeWindow.marker)
-  )
+  private def isOfGroups(e: Expand): Boolean =
+    OperatorName.isWindow(e) || e.output.exists(_.name == VirtualColumn.groupingIdName)
 
   /**
    * Refuses aggregations of changes other than sums over the row kind, which decides the sign of a

@@ -1,6 +1,6 @@
 package org.apache.spark.sql.streamjoin.logical.resolve.changelog
 
-import org.apache.spark.sql.catalyst.expressions.WindowExpression
+import org.apache.spark.sql.catalyst.expressions.{TimeWindow, WindowExpression}
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.streamjoin.ColumnNames
 import org.apache.spark.sql.streamjoin.logical.plan.{ImposeOrder, RowsElsewhere}
@@ -11,6 +11,7 @@ private[resolve] object OperatorName {
   /** The name of an operator in SQL or in the DataFrame API. */
   def name(operator: LogicalPlan): String = operator match {
     case g: Generate                    => s"the generator ${ColumnNames.sql(g.generator)}"
+    case e: Expand if isWindow(e)       => "a window that overlaps others"
     case _: Expand                      => "UNPIVOT"
     case _: Distinct                    => "DISTINCT"
     case _: Deduplicate                 => "dropDuplicates"
@@ -29,6 +30,11 @@ private[resolve] object OperatorName {
         .headOption
         .fold("a window function")(e => s"the window function ${ColumnNames.sql(e)}")
     case other => other.nodeName
+  }
+
+  /** Whether Spark has added the node for windows that overlap: it is their column that is new. */
+  def isWindow(e: Expand): Boolean = e.output.exists { a =>
+    !e.child.outputSet.contains(a) && a.metadata.contains(TimeWindow.marker)
   }
 
   /** The advice for an operator between a declaration and a join. */
