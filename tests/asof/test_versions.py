@@ -427,6 +427,70 @@ def test_what_goes_on_above_a_join_of_versions(exchange: Exchange) -> None:
     assert clocks(run.batches) == [("10:00", "2.0"), ("10:10", "2.0")]
 
 
+def test_orders_of_one_key_and_time_have_no_sequence(spark: SparkSession, tmp_path: Path) -> None:
+    """An order has another column where a change has its sequence: no number of 20 digits."""
+    order_landing = Landing(
+        spark, tmp_path / "orders", "time TIMESTAMP, currency STRING, id BIGINT, price DOUBLE"
+    )
+    rate_landing = Landing(
+        spark,
+        tmp_path / "rates",
+        "time TIMESTAMP, currency STRING, rate DOUBLE, scn DECIMAL(20,0), _change_type STRING",
+    )
+    orders = impose_order(order_landing.stream(), "time", "0 seconds").alias("o")
+    changes = from_changelog(rate_landing.stream(), key="currency", sequence_by="scn")
+    rates = impose_order(changes, "time", "0 seconds").alias("r")
+    joined = orders.streamJoin(rates, KEY, "asof").select("o.id", "o.price", "r.rate", "r.scn")
+    run = Run(joined, tmp_path / "checkpoint")
+    for scn, rate in ((10, 1.1), (9, 1.2)):
+        row = {"time": at("10:01"), "currency": "EUR", "rate": rate, "scn": scn}
+        rate_landing.land({**row, "_change_type": "insert"})
+    rate_landing.land({"time": at("10:09"), "currency": "USD", "_change_type": "insert", "scn": 1})
+    placed = {"time": at("10:02"), "currency": "EUR", "price": 100.5}
+    order_landing.land(*({**placed, "id": n} for n in (2, -1, 5_000_000_000)))
+    order_landing.land({"time": at("10:09"), "currency": "GBP", "id": 4, "price": 1.0})
+    run.step()
+    assert sorted(row[:3] for row in run.rows()) == [
+        (-1, 100.5, 1.1),
+        (2, 100.5, 1.1),
+        (5_000_000_000, 100.5, 1.1),
+    ]
+
+
+def test_a_union_of_joins_of_versions_below_a_changelog_join(exchange: Exchange) -> None:
+    """Their rows are final: nothing below them is brought to the latest version of each key."""
+    parts = [
+        exchange.orders().streamJoin(exchange.rates(), KEY, "left_asof").select("o.*", "rate")
+        for _ in range(2)
+    ]
+    both = parts[0].union(parts[1]).alias("p")
+    names = Landing(exchange.spark, exchange.folder / "names", "currency STRING, name STRING")
+    joined = both.streamJoin(names.stream().alias("n"), "p.currency = n.currency", mode="changelog")
+    run = exchange.run(joined.select("p.time", "p.rate", "n.name", "_change_type"))
+    names.land({"currency": "EUR", "name": "Euro"})
+    exchange.change("+EUR 10:01 1.1", ">EUR 10:04 1.2", "+USD 10:09 1")
+    exchange.order("EUR 10:02", "EUR 10:05", "EUR 10:09")
+    run.step()
+    found = sorted((row[0].strftime("%H:%M"), *row[1:]) for row in run.rows())
+    assert found == sorted(2 * [("10:02", 1.1, "Euro", "insert"), ("10:05", 1.2, "Euro", "insert")])
+
+
+def test_two_conversions_by_one_changelog(exchange: Exchange) -> None:
+    """The second one restores a sequence that the first one has emitted."""
+    rates = exchange.rates()
+    first = exchange.orders().streamJoin(rates, KEY, "asof")
+    second = rates.selectExpr("time AS t2", "currency AS c2", "rate AS r2", "_change_type")
+    both = first.streamJoin(second, "o.currency = c2 AND o.time >= t2", "asof")
+    run = exchange.run(both.select("o.currency", "o.time", "rate", "r2"))
+    exchange.change("+EUR 10:01 1.1", "+EUR 10:09 1.2")
+    exchange.order("EUR 10:02", "EUR 10:09")
+    run.step()
+    exchange.change("+USD 10:30 1")
+    exchange.order("USD 10:30")
+    run.step()
+    assert clocks(run.batches)[0] == ("EUR", "10:02", "1.1", "1.1")
+
+
 def test_another_sequence_is_another_join(exchange: Exchange) -> None:
     exchange.change("+EUR 10:01 1.1")
     exchange.order("EUR 10:01")
@@ -451,6 +515,8 @@ def test_what_waits_of_versions(exchange: Exchange) -> None:
 
 def test_what_is_no_join_of_versions(exchange: Exchange) -> None:
     orders, rates = exchange.orders(), exchange.rates()
+    orders.createOrReplaceTempView("asked_orders")
+    rates.createOrReplaceTempView("asked_rates")
     cases: list[tuple[Any, str, str]] = [
         (
             lambda: orders.streamJoin(rates, "o.time >= r.time", "asof"),
@@ -483,6 +549,14 @@ def test_what_is_no_join_of_versions(exchange: Exchange) -> None:
             lambda: orders.streamJoin(rates.distinct().alias("r"), KEY, "asof"),
             "UNSUPPORTED_AS_OF",
             "stands between the declaration of the changelog and the join",
+        ),
+        (
+            lambda: exchange.spark.sql(
+                "SELECT * FROM asked_orders o JOIN asked_rates OVER (ROWS 3 PRECEDING) AS r ON "
+                + KEY
+            ),
+            "UNSUPPORTED_AS_OF",
+            "one version is valid at a time",
         ),
         (
             lambda: orders.streamJoin(exchange.changes().alias("r"), KEY, "asof"),

@@ -41,7 +41,9 @@ class Process:
         return {
             "runs": self._field("scopes", "run.RunScope").size(),
             "applications": self._field("done", "run.OncePerApplication").size(),
-            "partitions in memory": self._field("holders", "checkpoint.segment.ResidentState").size(),
+            "partitions in memory": self._field(
+                "holders", "checkpoint.segment.ResidentState"
+            ).size(),
             "bytes in memory": self._field("pool", "checkpoint.segment.LocalDisk").used(),
         }
 

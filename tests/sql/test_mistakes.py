@@ -261,7 +261,7 @@ def test_the_functions_are_listed_and_described(spark: SparkSession) -> None:
         (example,) = re.findall(rf"> (SELECT \* FROM {name}\(.*\));", said)
         # it is as the parser takes it: only the tables are not there
         with pytest.raises(PySparkException) as refused:
-            spark.sql(example)
+            spark.newSession().sql(example)
         assert refused.value.getCondition() == "TABLE_OR_VIEW_NOT_FOUND"
 
 

@@ -144,7 +144,7 @@ final class AsOfJoin[R, O](
   /** The same for two rows with one key hash. */
   def compareInKey(side: Side, one: R, other: R): Int = {
     val byTime = java.lang.Long.compare(rows.time(side, one), rows.time(side, other))
-    if (byTime != 0) byTime else rows.compareTied(one, other)
+    if (byTime != 0) byTime else rows.compareTied(side, one, other)
   }
 
   /**

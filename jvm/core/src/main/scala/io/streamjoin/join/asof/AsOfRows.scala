@@ -36,7 +36,7 @@ trait AsOfRows[R] {
   def ends(build: R): Boolean
 
   /** An order of build rows of one time that does not depend on their arrival. */
-  def compareTied(one: R, other: R): Int
+  def compareTied(side: Side, one: R, other: R): Int
 
   /** Whether the whole condition holds. */
   def matches(left: R, right: R): Boolean

@@ -92,7 +92,8 @@ private[asof] final class AsOfDriver(
     override def sameKey(one: TestRow, other: TestRow): Boolean = one.key == other.key
     override def hasKeyOf(probe: TestRow, build: TestRow): Boolean = probe.key == build.key
     override def ends(build: TestRow): Boolean = AsOfDriver.this.ends(build)
-    override def compareTied(one: TestRow, other: TestRow): Int = one.name.compareTo(other.name)
+    override def compareTied(side: Side, one: TestRow, other: TestRow): Int =
+      one.name.compareTo(other.name)
     override def matches(left: TestRow, right: TestRow): Boolean =
       if (bounds.probe == Side.Left) pairs(left, right) else pairs(right, left)
     override def copy(row: TestRow): TestRow = row

@@ -173,7 +173,8 @@ private[sql] final class SegmentStateStoreProvider(spillingOf: StateStoreConf =>
 
   override def give(rows: Resident): Unit = synchronized {
     val stale = newest.exists(_.number > rows.version.number)
-    if (closed || stale || rows.rows.broken || !ResidentState.areOf(storeId, this)) rows.rows.close()
+    if (closed || stale || rows.rows.broken || !ResidentState.areOf(storeId, this))
+      rows.rows.close()
     else {
       rows.rows.report()
       resident.foreach(_.rows.close())

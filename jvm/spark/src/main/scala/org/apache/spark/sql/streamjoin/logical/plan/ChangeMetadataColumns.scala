@@ -12,7 +12,10 @@ import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project, UnaryN
  * @param passed the change metadata columns, possibly renamed
  * @param computed the columns that are computed from them, or are nondeterministic
  */
-private[streamjoin] final case class ChangeMetadataColumns(passed: AttributeSet, computed: AttributeSet) {
+private[streamjoin] final case class ChangeMetadataColumns(
+    passed: AttributeSet,
+    computed: AttributeSet
+) {
 
   /** Whether an expression depends on change metadata. */
   def tells(e: Expression): Boolean =
@@ -35,9 +38,10 @@ private[streamjoin] object ChangeMetadataColumns {
       )
     case u: Union =>
       val below = u.children.map(c => in(c) -> c.output)
-      def all(of: ChangeMetadataColumns => AttributeSet) = AttributeSet(u.output.zipWithIndex.collect {
-        case (a, n) if below.exists { case (some, columns) => of(some).contains(columns(n)) } => a
-      })
+      def all(of: ChangeMetadataColumns => AttributeSet) =
+        AttributeSet(u.output.zipWithIndex.collect {
+          case (a, n) if below.exists { case (some, columns) => of(some).contains(columns(n)) } => a
+        })
       ChangeMetadataColumns(all(_.passed), all(_.computed))
     case u: UnaryNode => in(u.child)
     case _            => none

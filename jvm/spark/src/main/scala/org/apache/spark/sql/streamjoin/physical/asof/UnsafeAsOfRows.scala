@@ -72,15 +72,16 @@ private[asof] final class UnsafeAsOfRows(spec: AsOfSpec, columns: BySide[Seq[Att
   private def place(column: Attribute): Int =
     columns(build).indexWhere(_.exprId == column.exprId)
 
-  /**
-   * By the sequence of the versions. Within one sequence, a delete precedes the row that replaces
-   * the deleted one. All others are ordered by their bytes.
-   */
-  override def compareTied(one: UnsafeRow, other: UnsafeRow): Int = {
+  /** Rows are ordered by their bytes, and those of the build side by [[compareVersions]] first. */
+  override def compareTied(side: Side, one: UnsafeRow, other: UnsafeRow): Int = {
+    val versions = if (side == build) compareVersions(one, other) else 0
+    if (versions != 0) versions else RowsByBytes.compare(one, other)
+  }
+
+  /** By the sequence. Within one sequence, a delete precedes the row that replaces the deleted one. */
+  private def compareVersions(one: UnsafeRow, other: UnsafeRow): Int = {
     val sequence = bySequence.fold(0)(_.compare(one, other))
-    if (sequence != 0) sequence
-    else if (ends(one) != ends(other)) if (ends(one)) -1 else 1
-    else RowsByBytes.compare(one, other)
+    if (sequence != 0) sequence else java.lang.Boolean.compare(ends(other), ends(one))
   }
 
   override def matches(left: UnsafeRow, right: UnsafeRow): Boolean =

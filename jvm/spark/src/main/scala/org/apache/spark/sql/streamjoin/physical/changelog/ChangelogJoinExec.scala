@@ -20,12 +20,12 @@ import org.apache.spark.sql.streamjoin.logical.plan.KeyHash
 import org.apache.spark.sql.streamjoin.logical.times.BaseColumn
 import org.apache.spark.sql.streamjoin.physical.stateful.{
   BatchInfo,
-  TaskPlanHandle,
   JoinDistribution,
   JoinExec,
   JoinInputs,
   OperatorMetrics,
-  StatefulBinaryExec
+  StatefulBinaryExec,
+  TaskPlanHandle
 }
 import org.apache.spark.sql.types.StructType
 

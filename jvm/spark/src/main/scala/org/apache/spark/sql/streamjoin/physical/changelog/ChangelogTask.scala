@@ -3,12 +3,12 @@ package org.apache.spark.sql.streamjoin.physical.changelog
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.streamjoin.checkpoint.StateShape
 import org.apache.spark.sql.streamjoin.physical.stateful.{
-  StageInputWatermarks,
   BaseWatermarks,
   BatchReport,
-  TaskPlanHandle,
   PartitionState,
-  PartitionTask
+  PartitionTask,
+  StageInputWatermarks,
+  TaskPlanHandle
 }
 
 import io.streamjoin.join.changelog.{AppendOnlyJoin, ChangelogCounters, ChangelogJoin}

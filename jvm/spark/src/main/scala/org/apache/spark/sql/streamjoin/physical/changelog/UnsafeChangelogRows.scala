@@ -22,7 +22,7 @@ import org.apache.spark.sql.catalyst.expressions.{
 import org.apache.spark.sql.streamjoin.errors.ChangelogErrors
 import org.apache.spark.sql.streamjoin.physical.consolidate.CopiedColumns
 import org.apache.spark.sql.streamjoin.physical.exchange.RowHash
-import org.apache.spark.sql.streamjoin.physical.stateful.{RowTimesReader, DisplayNames}
+import org.apache.spark.sql.streamjoin.physical.stateful.{DisplayNames, RowTimesReader}
 
 import io.streamjoin.bounds.{RowTimes, Saturated}
 import io.streamjoin.join.changelog.{ChangelogRows, InputRows}

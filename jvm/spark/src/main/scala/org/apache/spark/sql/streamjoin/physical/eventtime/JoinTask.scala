@@ -3,11 +3,11 @@ package org.apache.spark.sql.streamjoin.physical.eventtime
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.streamjoin.physical.stateful.{
-  StageInputWatermarks,
   BaseWatermarks,
-  TaskPlanHandle,
   PartitionState,
-  RowTask
+  RowTask,
+  StageInputWatermarks,
+  TaskPlanHandle
 }
 
 import io.streamjoin.join.eventtime.{EventTimeJoin, JoinCounters, JoinStats}

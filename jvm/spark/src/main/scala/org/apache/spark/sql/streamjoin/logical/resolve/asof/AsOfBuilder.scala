@@ -45,7 +45,7 @@ private[streamjoin] object AsOfBuilder {
     plain = StreamJoinHint.changed(join)(_.child)
     l <- StreamJoinBuilder.bounded(LastRows.off(plain.left))
     r <- StreamJoinBuilder.bounded(LastRows.off(plain.right))
-    versioned <- versionsOf(join, BySide(l, r)(build))
+    versioned <- versionsOf(join, BySide(l, r), build, count)
     inputs = BySide.of(side =>
       versioned.filter(_ => side == build).fold(BySide(l, r)(side))(_.plan)
     )
@@ -158,11 +158,19 @@ private[streamjoin] object AsOfBuilder {
   /** The versions of a build side that is a changelog. */
   private def versionsOf(
       join: Join,
-      build: LogicalPlan
+      inputs: BySide[LogicalPlan],
+      build: Side,
+      count: Int
   ): Either[Refusal, Option[VersionedInput]] =
-    if (!ChangelogMarks.areChanges(build)) Right(None)
+    if (!ChangelogMarks.areChanges(inputs(build))) Right(None)
+    else if (count > 1)
+      Left(refused(
+        join,
+        s"the last $count rows of a changelog are asked for, of which one version is valid at a time",
+        "Write OVER (ROWS 1 PRECEDING), or FOR SYSTEM_TIME AS OF"
+      ))
     else
-      VersionedInput.of(build)
+      VersionedInput.of(inputs(build), inputs(build.other))
         .left.map { case (reason, instead) => refused(join, reason, instead) }
         .map(Some(_))
 

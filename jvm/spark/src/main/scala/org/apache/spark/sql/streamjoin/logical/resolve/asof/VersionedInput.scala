@@ -45,11 +45,15 @@ private[asof] object VersionedInput {
   /** The reason for a refusal, and what to write instead. */
   type Misfit = (String, String)
 
-  def of(changes: LogicalPlan): Either[Misfit, VersionedInput] =
-    misfit(changes).toLeft(versioned(changes))
+  /**
+   * @param probe the other input. It may have the sequence as well, from another join with the same
+   *   changelog
+   */
+  def of(changes: LogicalPlan, probe: LogicalPlan): Either[Misfit, VersionedInput] =
+    misfit(changes).toLeft(versioned(changes, probe))
 
-  private def versioned(changes: LogicalPlan): VersionedInput = {
-    val input = CarriedSequence.of(changes).getOrElse(changes)
+  private def versioned(changes: LogicalPlan, probe: LogicalPlan): VersionedInput = {
+    val input = CarriedSequence.apart(probe, CarriedSequence.of(changes).getOrElse(changes))
     val kind = ChangelogMarks.kind(input.output).get
     def is(name: String): Expression = EqualTo(kind, Literal(name))
     val plan = Project(

@@ -5,11 +5,7 @@ import java.util.Locale
 import scala.annotation.tailrec
 
 import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, Sum}
-import org.apache.spark.sql.catalyst.expressions.{
-  AttributeSet,
-  SessionWindow,
-  VirtualColumn
-}
+import org.apache.spark.sql.catalyst.expressions.{AttributeSet, SessionWindow, VirtualColumn}
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.streaming.{WriteToStream, WriteToStreamStatement}

@@ -13,7 +13,9 @@ private[streamjoin] object CompleteSums extends Rule[LogicalPlan] {
   override def apply(plan: LogicalPlan): LogicalPlan =
     plan.resolveOperatorsUpWithPruning(_.containsPattern(AGGREGATE)) {
       case a: Aggregate
-          if a.resolved && RowKindColumns.of(a.child).nonEmpty && !LatestVersions.areComplete(a.child) =>
+          if a.resolved && RowKindColumns.of(a.child).nonEmpty && !LatestVersions.areComplete(
+            a.child
+          ) =>
         a.copy(child = LatestVersions.complete(a.child))
     }
 }

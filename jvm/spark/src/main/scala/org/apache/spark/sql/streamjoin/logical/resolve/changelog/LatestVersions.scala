@@ -16,6 +16,7 @@ import org.apache.spark.sql.streamjoin.logical.plan.{
   ChangelogJoin,
   ChangelogMarks,
   ImposeOrder,
+  JoinNode,
   SameRows
 }
 import org.apache.spark.sql.streamjoin.logical.resolve.shared.ZonedInput
@@ -68,7 +69,8 @@ private[resolve] object LatestVersions {
    * image.
    */
   def areComplete(changes: LogicalPlan): Boolean = changes match {
-    case _: ChangelogJoin => true
+    case _: ChangelogJoin             => true
+    case j: JoinNode if j.endsChanges => true
     case p if Declaration.is(p) =>
       ChangelogMarks.kind(p.output).forall(ChangelogMarks.keySize(_) == 0)
     case p => p.children.forall(areComplete)

@@ -79,7 +79,10 @@ private[resolve] object NondeterministicColumns {
     case p                                    => p.children.flatMap(filter).headOption
   }
 
-  private def made(child: LogicalPlan, columns: Seq[(Attribute, Expression)]): NondeterministicColumns = {
+  private def made(
+      child: LogicalPlan,
+      columns: Seq[(Attribute, Expression)]
+  ): NondeterministicColumns = {
     val below = in(child)
     new NondeterministicColumns(AttributeMap(columns.flatMap { case (a, e) =>
       below.source(e).map {
