@@ -44,7 +44,7 @@ lazy val spark = (project in file("jvm/spark"))
     Publishing.withInside(core),
     SparkVersions.settings,
     scalacOptions ++= strict,
-    OwnJvm.settings(JvmFlags.forSpark),
+    OwnJvm.settings(JvmFlags.forShortQueries),
     libraryDependencies ++= scalaTest ++ Seq(
       "org.apache.spark" %% "spark-sql" % sparkVersion.value % Provided,
       "org.apache.spark" %% "spark-sql" % sparkVersion.value % Test classifier "tests",
@@ -62,11 +62,7 @@ lazy val benchmarksSpark = (project in file("benchmarks/jvm/spark"))
     Benchmarks.settings,
     LocalFiles.atRuntime,
     scalacOptions ++= strict,
-    // many short queries: compiling them well costs more than it saves, and for the first compiler alone the JVM leaves
-    // less room than what is compiled of them needs
-    OwnJvm.settings(
-      JvmFlags.forSpark ++ Seq("-XX:TieredStopAtLevel=1", "-XX:ReservedCodeCacheSize=512m")
-    ),
+    OwnJvm.settings(JvmFlags.forShortQueries),
     libraryDependencies ++= Seq(
       "org.apache.spark" %% "spark-sql" % sparkVersion.value % Provided,
       "org.scalatest" %% "scalatest" % "3.2.19" % Test
