@@ -89,6 +89,9 @@ def eventually(holds: Callable[[], bool], seconds: float) -> bool:
 
 def test_queries_that_have_ended_leave_nothing_behind(spark: SparkSession, tmp_path: Path) -> None:
     process = Process(spark)
+    # other tests of this session may have left stores, which Spark closes within a minute
+    first = process.registries()
+    first["applications"] = max(1, first["applications"])
     results = [event_times(tmp_path, spark), changes(tmp_path, spark)]
     before: tuple[int, int] | None = None
     for number in range(QUERIES):
@@ -98,10 +101,13 @@ def test_queries_that_have_ended_leave_nothing_behind(spark: SparkSession, tmp_p
         if number == WARM_UP:
             before = (process.threads(), process.heap())
     assert before is not None
-    assert process.registries()["runs"] == 0
+    assert process.registries()["runs"] <= first["runs"]
+
+    def is_as_before() -> bool:
+        return all(size <= first[name] for name, size in process.registries().items())
+
     # Spark closes the stores of queries that have ended when it maintains them, once a minute
-    empty = {"runs": 0, "applications": 1, "partitions in memory": 0, "bytes in memory": 0}
-    assert eventually(lambda: process.registries() == empty, 180), process.registries()
+    assert eventually(is_as_before, 180), (first, process.registries())
     threads, heap = process.threads(), process.heap()
     assert threads <= before[0] + 20
     assert heap <= before[1] + (64 << 20), (before[1], heap)
