@@ -40,7 +40,8 @@ case class AsOfJoin(
     versions: Option[Versions] = None,
     override val late: Option[LateRows] = None,
     aliased: Seq[AliasedColumn] = Nil
-) extends JoinNode {
+) extends JoinNode
+    with EndsChanges {
 
   override def kind: JoinKind = JoinKind.AsOf
   override def times: Seq[Attribute] = timed.map(_.column)
@@ -65,7 +66,7 @@ case class AsOfJoin(
 
   override def producedAttributes: AttributeSet = AttributeSet(late.map(_.column))
 
-  override def endsChanges: Boolean = versions.nonEmpty
+  override def readsChanges: Boolean = versions.nonEmpty
 
   /** The equalities by which rows are looked up. With versions, only those of their key. */
   def equiKeys: Seq[EquiKey] = {

@@ -47,8 +47,8 @@ private[streamjoin] object ChangelogMarks {
    */
   def changesWithin(plan: LogicalPlan): Boolean =
     plan.resolved && areChanges(plan) || (plan match {
-      case j: JoinNode if j.endsChanges => false
-      case _                            => plan.children.exists(changesWithin)
+      case EndsChanges() => false
+      case _             => plan.children.exists(changesWithin)
     })
 
   def isCommit(a: Attribute): Boolean = a.metadata.contains(Commit)

@@ -1,8 +1,7 @@
 package org.apache.spark.sql.streamjoin.logical.plan
 
-import org.apache.spark.sql.catalyst.expressions.{Attribute, Descending, SortOrder}
+import org.apache.spark.sql.catalyst.expressions.Attribute
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, UnaryNode, View}
-import org.apache.spark.sql.streamjoin.ColumnNames
 import org.apache.spark.sql.streamjoin.logical.times.{HasTimeColumns, TimeColumns}
 
 /**
@@ -40,14 +39,5 @@ private[streamjoin] object InOrder {
       val order = query.transformUp { case v: View => v.child }.outputOrdering
       if (order.isEmpty) query else InOrder(new ClaimedOrder(order), query)
     case _ => query
-  }
-}
-
-/** An order in terms of the analyzed columns. Not an expression, so that no rule rewrites it. */
-final class ClaimedOrder(val order: Seq[SortOrder]) extends Serializable {
-
-  /** The sort keys as SQL. */
-  def words: Seq[String] = order.map { key =>
-    ColumnNames.sql(key.child) + (if (key.direction == Descending) " DESC" else "")
   }
 }

@@ -38,9 +38,6 @@ private[streamjoin] trait JoinNode extends BinaryNode
   /** The late rows that the join emits; none: it drops late rows. */
   def late: Option[LateRows] = None
 
-  /** Whether an input may be a changelog although the output rows are final. */
-  def endsChanges: Boolean = false
-
   /**
    * The event time of an output row, if it is the event time of one input; none: it follows from
    * both rows.

@@ -1,7 +1,8 @@
 package org.apache.spark.sql.streamjoin.logical.plan
 
-import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, SortOrder}
+import org.apache.spark.sql.catalyst.expressions.{Attribute, Descending, Expression, SortOrder}
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, UnaryNode}
+import org.apache.spark.sql.streamjoin.ColumnNames
 import org.apache.spark.sql.streamjoin.conditions.TimeUnit
 import org.apache.spark.sql.streamjoin.logical.times.{
   BaseColumn,
@@ -109,4 +110,13 @@ object StreamOrder {
   /** Spark's nodes for Python functions. Their classes differ between versions. */
   private val PythonRows =
     Set("MapInPandas", "MapInArrow", "BatchEvalPython", "ArrowEvalPython", "PythonMapInArrow")
+}
+
+/** An order in terms of the analyzed columns. Not an expression, so that no rule rewrites it. */
+final class ClaimedOrder(val order: Seq[SortOrder]) extends Serializable {
+
+  /** The sort keys as SQL. */
+  def words: Seq[String] = order.map { key =>
+    ColumnNames.sql(key.child) + (if (key.direction == Descending) " DESC" else "")
+  }
 }

@@ -5,7 +5,6 @@ import scala.collection.mutable
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.streamjoin.conditions.TimeUnit
-import org.apache.spark.sql.streamjoin.logical.plan.LateRows
 import org.apache.spark.sql.streamjoin.physical.stateful.ShownWatermarks
 import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.UTF8String
@@ -88,10 +87,3 @@ private[physical] final class LateRowOutput(
       }
   }
 }
-
-/**
- * Specification of the late rows that the tasks of a join emit.
- *
- * @param zone the time zone in which watermarks are written
- */
-private[streamjoin] final case class LateSpec(rows: LateRows, zone: String)

@@ -1,7 +1,13 @@
 package org.apache.spark.sql.streamjoin.physical.eventtime
 
 import org.apache.spark.sql.catalyst.expressions._
-import org.apache.spark.sql.streamjoin.logical.plan.{EquiKey, JoinAnalysis, Residual, ZonedPart}
+import org.apache.spark.sql.streamjoin.logical.plan.{
+  EquiKey,
+  JoinAnalysis,
+  LateRows,
+  Residual,
+  ZonedPart
+}
 import org.apache.spark.sql.streamjoin.logical.times.BaseColumn
 
 import io.streamjoin.bounds.JoinBounds
@@ -121,3 +127,10 @@ private[streamjoin] object StreamJoinSpec {
       .getOrElse(Routing.of(analysis.joinType, hasKey))
   }
 }
+
+/**
+ * Specification of the late rows that the tasks of a join emit.
+ *
+ * @param zone the time zone in which watermarks are written
+ */
+private[streamjoin] final case class LateSpec(rows: LateRows, zone: String)

@@ -5,7 +5,7 @@ import org.apache.spark.sql.execution.metric.SQLMetrics
 import org.apache.spark.sql.streamjoin.logical.times.BaseColumn
 
 /** Physical operator that evicts rows by the watermarks of source columns. */
-private[physical] trait EventTimeExec extends ReportingExec {
+private[physical] trait EventTimeExec extends ReportingExec with ReadsInputs {
 
   /** The source columns from which its watermarks are computed. */
   protected def bases: Seq[BaseColumn]
@@ -29,8 +29,7 @@ private[physical] trait EventTimeExec extends ReportingExec {
 
   @transient private var inputs: Option[Seq[SparkPlan]] = None
 
-  /** The inputs as executed, from which the tasks read. */
-  private[stateful] final def read: Seq[SparkPlan] = inputs.getOrElse(children)
+  override final def read: Seq[SparkPlan] = inputs.getOrElse(children)
 
   /**
    * The arrivals of the batch, for the tasks of the operator.

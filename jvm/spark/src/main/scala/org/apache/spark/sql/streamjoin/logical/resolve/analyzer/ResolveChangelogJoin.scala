@@ -30,14 +30,14 @@ import org.apache.spark.sql.streamjoin.spark.DataFrameJoins
  * kind of the result replaces them.
  *
  * Some of Spark's DataFrame operations resolve a join separately first, and expect one of Spark's
- * own: see [[ResolveStreamJoin.isExpected]]. The rule builds such a join in their second step, or
+ * own: see [[TwoStepJoins.isExpected]]. The rule builds such a join in their second step, or
  * when the query has another node above it.
  */
 private[streamjoin] object ResolveChangelogJoin extends Rule[LogicalPlan] with PredicateHelper {
 
   override def apply(plan: LogicalPlan): LogicalPlan = pending(plan) {
-    case j: Join if ResolveStreamJoin.isExpected(j) => j.mapChildren(made)
-    case other                                      => made(other)
+    case j: Join if TwoStepJoins.isExpected(j) => j.mapChildren(made)
+    case other                                 => made(other)
   }
 
   /**
@@ -46,7 +46,7 @@ private[streamjoin] object ResolveChangelogJoin extends Rule[LogicalPlan] with P
    */
   object SecondStep extends Rule[LogicalPlan] {
     override def apply(plan: LogicalPlan): LogicalPlan = pending(plan) {
-      case j: Join if ResolveStreamJoin.isByNames(j) || DataFrameJoins.castToJoin =>
+      case j: Join if TwoStepJoins.isByNames(j) || DataFrameJoins.castToJoin =>
         j.mapChildren(made)
       case other => made(other)
     }

@@ -24,7 +24,7 @@ import io.streamjoin.model.Side
  * before Spark resolves anything.
  *
  * Some DataFrame operations of Spark resolve a join separately in a first step. This rule leaves
- * such a join to the second step, see [[ResolveStreamJoin.isAwaited]].
+ * such a join to the second step, see [[TwoStepJoins]].
  */
 object HoldHintedJoins extends Rule[LogicalPlan] {
 

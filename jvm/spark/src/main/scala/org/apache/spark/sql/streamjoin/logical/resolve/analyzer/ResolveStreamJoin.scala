@@ -1,7 +1,7 @@
 package org.apache.spark.sql.streamjoin.logical.resolve.analyzer
 
 import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, AttributeSet}
-import org.apache.spark.sql.catalyst.plans.{Cross, InnerLike}
+import org.apache.spark.sql.catalyst.plans.InnerLike
 import org.apache.spark.sql.catalyst.plans.logical.{AnalysisHelper, Join, LogicalPlan, Project}
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.trees.CurrentOrigin
@@ -17,7 +17,6 @@ import org.apache.spark.sql.streamjoin.logical.plan.{
 import org.apache.spark.sql.streamjoin.logical.resolve.eventtime.{BuiltinJoin, StreamJoinBuilder}
 import org.apache.spark.sql.streamjoin.logical.resolve.refusals.JoinRefusals
 import org.apache.spark.sql.streamjoin.logical.resolve.shared.Refusal
-import org.apache.spark.sql.streamjoin.spark.DataFrameJoins
 
 /**
  * Analyzer rule that replaces a join of two streams by this project's join, if an input has a
@@ -96,35 +95,14 @@ object ResolveStreamJoin extends Rule[LogicalPlan] {
     if (refusal.awaitsBound) plan else throw refusal.error
 
   /**
-   * Whether a join waits for another analysis. Some DataFrame operations of Spark resolve a join
-   * separately in a first step, and expect one of Spark's own:
-   *
-   * - `df.join(df, ...)` of a DataFrame with itself
-   * - `joinWith`
-   * - joins by column names
-   * - each join on Spark 4.0
-   *
-   * This rule replaces such a join when the query has another node above it. [[ResolveAwaitedJoin]]
-   * replaces it if there is none.
+   * Whether a join waits for another analysis, see [[TwoStepJoins]]. This rule replaces such a join
+   * when the query has another node above it. [[ResolveAwaitedJoin]] replaces it if there is none.
    */
   private[logical] def isAwaited(j: Join): Boolean =
-    j.resolved && isOurs(j) && (isSelfJoin(j) || DataFrameJoins.castToJoin) ||
-      BuiltinJoin.unapply(j).nonEmpty
-
-  /** Whether a DataFrame operation that resolves this join separately expects Spark's own node. */
-  private[analyzer] def isExpected(j: Join): Boolean =
-    isByNames(j) || j.condition.nonEmpty && (isSelfJoin(j) || DataFrameJoins.castToJoin)
-
-  /**
-   * Whether a join may be the first step of a join by column names, which adds its condition later.
-   */
-  private[analyzer] def isByNames(j: Join): Boolean = j.condition.isEmpty && j.joinType != Cross
+    j.resolved && isOurs(j) && TwoStepJoins.isByCondition(j) || BuiltinJoin.unapply(j).nonEmpty
 
   /** [[ResolveChangelogJoin]] builds changelog joins before this rule. */
   private def isOurs(j: Join): Boolean = JoinKind.required(j).exists(_ != JoinKind.Changelog)
-
-  private def isSelfJoin(j: Join): Boolean =
-    j.left.collectLeaves().exists(l => j.right.collectLeaves().exists(l.sameResult(_)))
 }
 
 /**

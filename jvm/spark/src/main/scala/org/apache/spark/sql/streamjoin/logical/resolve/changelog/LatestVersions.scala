@@ -15,8 +15,8 @@ import org.apache.spark.sql.streamjoin.logical.plan.{
   ChangeKindOf,
   ChangelogJoin,
   ChangelogMarks,
+  EndsChanges,
   ImposeOrder,
-  JoinNode,
   SameRows
 }
 import org.apache.spark.sql.streamjoin.logical.resolve.shared.ZonedInput
@@ -69,8 +69,7 @@ private[resolve] object LatestVersions {
    * image.
    */
   def areComplete(changes: LogicalPlan): Boolean = changes match {
-    case _: ChangelogJoin             => true
-    case j: JoinNode if j.endsChanges => true
+    case _: ChangelogJoin | EndsChanges() => true
     case p if Declaration.is(p) =>
       ChangelogMarks.kind(p.output).forall(ChangelogMarks.keySize(_) == 0)
     case p => p.children.forall(areComplete)

@@ -2,7 +2,7 @@ package org.apache.spark.sql.streamjoin.logical.resolve.changelog
 
 import org.apache.spark.sql.catalyst.expressions.Attribute
 import org.apache.spark.sql.catalyst.plans.logical._
-import org.apache.spark.sql.streamjoin.logical.plan.{ChangelogMarks, JoinNode}
+import org.apache.spark.sql.streamjoin.logical.plan.{ChangelogMarks, EndsChanges}
 
 /**
  * `UNION ALL` of changelogs: a table with the rows of all parts.
@@ -19,10 +19,10 @@ private[resolve] object UnitedChanges {
   /** Applies a function to each part of a union below. */
   def completed(changes: LogicalPlan)(complete: LogicalPlan => LogicalPlan): LogicalPlan =
     changes match {
-      case p if Declaration.is(p)       => p
-      case j: JoinNode if j.endsChanges => j
-      case u: Union                     => u.mapChildren(complete)
-      case p                            => p.mapChildren(completed(_)(complete))
+      case p if Declaration.is(p) => p
+      case p @ EndsChanges()      => p
+      case u: Union               => u.mapChildren(complete)
+      case p                      => p.mapChildren(completed(_)(complete))
     }
 
   /** The reason why a union is no changelog; none: it is one. */
