@@ -10,8 +10,14 @@ private[streamjoin] final class PerOperator[V] {
 
   /** @param first creates the value of an operator without one */
   def of(info: StatefulOperatorStateInfo)(first: => V): V =
-    RunScope.of(info.queryRunId)
-      .kept(Place(this, info.checkpointLocation, info.operatorId))(first)
+    RunScope.of(info.queryRunId).kept(place(info))(first)
+
+  /** The value of an operator; none: it has none, or its run has ended. */
+  def find(info: StatefulOperatorStateInfo): Option[V] =
+    RunScope.find(info.queryRunId).flatMap(_.get(place(info)))
+
+  private def place(info: StatefulOperatorStateInfo) =
+    Place(this, info.checkpointLocation, info.operatorId)
 
   /** The values of all operators of a run, the topmost operator first. */
   def ofRun(run: UUID): Seq[V] =

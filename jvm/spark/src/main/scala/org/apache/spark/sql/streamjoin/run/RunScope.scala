@@ -21,6 +21,8 @@ private[streamjoin] final class RunScope private () {
     values.getOrElseUpdate(key, first).asInstanceOf[V]
   }
 
+  def get[V](key: Any): Option[V] = synchronized(values.get(key).map(_.asInstanceOf[V]))
+
   def all: Seq[(Any, Any)] = synchronized(values.toSeq)
 }
 

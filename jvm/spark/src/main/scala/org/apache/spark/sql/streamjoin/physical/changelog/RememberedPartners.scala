@@ -1,9 +1,9 @@
 package org.apache.spark.sql.streamjoin.physical.changelog
 
 import java.lang.ref.SoftReference
-import java.util.concurrent.atomic.AtomicReference
+import java.util.concurrent.ConcurrentHashMap
 
-import org.apache.spark.sql.streamjoin.run.RunScope
+import org.apache.spark.sql.streamjoin.run.PerOperator
 import org.apache.spark.sql.streamjoin.spark.StatefulOperatorStateInfo
 
 import io.streamjoin.join.changelog.PartnerCounts
@@ -15,27 +15,25 @@ import io.streamjoin.join.changelog.PartnerCounts
  */
 private[changelog] object RememberedPartners {
 
-  private final case class Place(checkpoint: String, operator: Long, partition: Int)
-
   private final class Kept(val version: Long, val counts: PartnerCounts)
 
-  private type Counts = AtomicReference[SoftReference[Kept]]
+  /** By partition. */
+  private type Counts = ConcurrentHashMap[Int, SoftReference[Kept]]
 
-  private def in(scope: RunScope, info: StatefulOperatorStateInfo, partition: Int): Counts =
-    scope.kept(Place(info.checkpointLocation, info.operatorId, partition))(new Counts)
+  private val remembered = new PerOperator[Counts]
 
   /**
    * Removes and returns the counts of the version with which a batch begins. So no other task uses
    * them at the same time.
    */
   def take(info: StatefulOperatorStateInfo, partition: Int): PartnerCounts =
-    Option(in(RunScope.of(info.queryRunId), info, partition).getAndSet(null))
+    Option(remembered.of(info)(new Counts).remove(partition))
       .flatMap(reference => Option(reference.get))
       .filter(_.version == info.storeVersion)
       .fold(new PartnerCounts)(_.counts)
 
   /** Stores the counts for the version that the batch has committed, unless the run has ended. */
   def give(info: StatefulOperatorStateInfo, partition: Int, counts: PartnerCounts): Unit =
-    for (scope <- RunScope.find(info.queryRunId) if !counts.isEmpty)
-      in(scope, info, partition).set(new SoftReference(new Kept(info.storeVersion + 1, counts)))
+    for (places <- remembered.find(info) if !counts.isEmpty)
+      places.put(partition, new SoftReference(new Kept(info.storeVersion + 1, counts)))
 }
