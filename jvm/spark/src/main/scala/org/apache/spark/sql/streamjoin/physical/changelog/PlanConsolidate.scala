@@ -126,8 +126,8 @@ private[physical] object PlanConsolidate {
     if (key.isEmpty || within.nonEmpty)
       ConsolidateExec(by, None, reason, projected(joined, columns))
     else {
-      val (rows, packed) = this.packed(j, joined, columns, key, kind)
-      ConsolidateExec(by, Some(packed), reason, rows)
+      val (rows, format) = packed(j, joined, columns, key, kind)
+      ConsolidateExec(by, Some(format), reason, rows)
     }
   }
 
@@ -143,9 +143,9 @@ private[physical] object PlanConsolidate {
       Alias(ChangeKindOf.comes(kind), "_added")(DerivedColumn.id(kind, DerivedColumn.Added))
     val replaced = columns.map(_.toAttribute)
       .filterNot(a => (key ++ j.changes).exists(_.exprId == a.exprId))
-    val packed = PackedUpdate(added.toAttribute, replaced)
+    val format = PackedUpdate(added.toAttribute, replaced)
     val flagged = projected(joined, columns.filterNot(_.exprId == kind.exprId) :+ added)
-    (PackUpdatesExec(key, packed, flagged), packed)
+    (PackUpdatesExec(key, format, flagged), format)
   }
 
   /**

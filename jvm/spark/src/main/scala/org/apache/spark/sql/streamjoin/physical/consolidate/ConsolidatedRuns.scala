@@ -62,12 +62,15 @@ private[consolidate] final class ConsolidatedRuns(
     lazy val identity: UnsafeProjection =
       UnsafeProjection.create(columnsOf(by.identity, old), columns)
 
-    lazy val as: Map[ChangeKind, UnsafeProjection] = ChangeKind.all.map { k =>
-      k -> UnsafeProjection.create(
-        columnsOf(written, old).map(a => if (a.exprId == by.kind.exprId) Literal(k.name) else a),
+    private val made = mutable.Map.empty[ChangeKind, UnsafeProjection]
+
+    def as(kind: ChangeKind): UnsafeProjection = made.getOrElseUpdate(
+      kind,
+      UnsafeProjection.create(
+        columnsOf(written, old).map(a => if (a.exprId == by.kind.exprId) Literal(kind.name) else a),
         columns
       )
-    }.toMap
+    )
   }
 
   private val (ofOld, ofNew) = (new Projections(old = true), new Projections(old = false))
