@@ -150,3 +150,12 @@ def planned_at(run: Run, minutes: int) -> list[tuple[Any, ...]]:
         file.unlink()
     run.step()
     return run.batches[number]
+
+
+def clocks(batches: dict[int, list[tuple[Any, ...]]]) -> list[tuple[str, ...]]:
+    """Give the rows of all batches as text, sorted, with times as those of a clock."""
+    return sorted(
+        tuple(v.strftime("%H:%M") if hasattr(v, "strftime") else str(v) for v in row)
+        for rows in batches.values()
+        for row in rows
+    )

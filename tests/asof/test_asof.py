@@ -14,7 +14,7 @@ from pyspark.sql import functions as F
 import streamjoin
 from streamjoin import impose_order
 from tests.orders import at
-from tests.streams import Landing, Run, planned_at
+from tests.streams import Landing, Run, clocks, planned_at
 
 TEN_MINUTES = "q.sym = t.sym AND q.time <= t.time AND q.time >= t.time - INTERVAL '10' MINUTE"
 
@@ -56,14 +56,6 @@ class Market:
 
     def run(self, result: DataFrame, name: str = "checkpoint") -> Run:
         return Run(result, self.folder / name)
-
-
-def clocks(batches: dict[int, list[tuple[Any, ...]]]) -> list[tuple[str, ...]]:
-    return sorted(
-        tuple(v.strftime("%H:%M") if hasattr(v, "strftime") else str(v) for v in row)
-        for rows in batches.values()
-        for row in rows
-    )
 
 
 @pytest.fixture

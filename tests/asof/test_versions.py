@@ -16,7 +16,7 @@ from pyspark.sql import functions as F
 import streamjoin
 from streamjoin import from_changelog, from_debezium, from_upserts, impose_order
 from tests.orders import at
-from tests.streams import Landing, Run
+from tests.streams import Landing, Run, clocks
 
 KEY = "o.currency = r.currency"
 KINDS = {"+": "insert", "-": "delete", "<": "update_preimage", ">": "update_postimage"}
@@ -75,14 +75,6 @@ def change(arrival: str) -> dict[str, object]:
         "n": int(sequence[0]) if sequence else 0,
         "_change_type": KINDS[word[0]],
     }
-
-
-def clocks(batches: dict[int, list[tuple[Any, ...]]]) -> list[tuple[str, ...]]:
-    return sorted(
-        tuple(v.strftime("%H:%M") if hasattr(v, "strftime") else str(v) for v in row)
-        for rows in batches.values()
-        for row in rows
-    )
 
 
 @pytest.fixture
