@@ -35,7 +35,7 @@ def test_jar_of_another_version(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr("streamjoin._jar._JARS", tmp_path)
     (tmp_path / "streamjoin-spark-4.2_2.13-0.0.1.jar").touch()
     with pytest.raises(
-        streamjoin.SetupError, match=r"holds streamjoin-spark-4\.2_2\.13-0\.0\.1\.jar"
+        streamjoin.SetupError, match=r"has streamjoin-spark-4\.2_2\.13-0\.0\.1\.jar"
     ):
         streamjoin.jar_path()
 
@@ -81,7 +81,7 @@ def test_import_without_a_pyspark() -> None:
             print(error)
         """
     )
-    assert "this Python has none. Install it" in printed
+    assert "PySpark is not installed. Install it" in printed
     assert 'pip install "pyspark>=4.0.1,<4.4"' in printed
 
 
@@ -101,7 +101,7 @@ def test_java_that_is_too_old(
     (tmp_path / "release").write_text(f'IMPLEMENTOR="x"\nJAVA_VERSION="{version}"\n')
     monkeypatch.setenv("JAVA_HOME", str(tmp_path))
     if refused:
-        with pytest.raises(streamjoin.SetupError, match=rf"is {version}\. Install one that fits"):
+        with pytest.raises(streamjoin.SetupError, match=rf"is {version}\. Install a newer Java"):
             require_java()
     else:
         require_java()
@@ -110,7 +110,7 @@ def test_java_that_is_too_old(
 def test_no_java_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("JAVA_HOME", raising=False)
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(streamjoin.SetupError, match="there is none: no `java` on PATH"):
+    with pytest.raises(streamjoin.SetupError, match="Java is not installed: no `java` on PATH"):
         require_java()
     monkeypatch.setenv("SPARK_CONF_DIR", str(tmp_path))
     (tmp_path / "spark-env.sh").touch()

@@ -76,7 +76,7 @@ def test_each_jar_states_the_versions_that_choose_it() -> None:
 def test_the_path_of_another_jar_is_printed() -> None:
     printed = run([sys.executable, "-m", "streamjoin.jar", "--spark", "4.1.4"])
     assert printed == streamjoin.jar_path("4.1")
-    with pytest.raises(streamjoin.SetupError, match=r"the one asked for is 3\.5\.9"):
+    with pytest.raises(streamjoin.SetupError, match=r"the requested version is 3\.5\.9"):
         streamjoin.jar_path("3.5.9")
 
 

@@ -105,9 +105,9 @@ def needs_limit(ahead: str | None, max_ahead: str | None) -> None:
 def condition(on: object, left: DataFrame, right: DataFrame) -> Column | str | list[str]:
     if isinstance(on, str) and _NAME.fullmatch(on) and on.strip().lower() not in _NO_NAMES:
         raise PySparkValueError(
-            f'`on` is a condition where it is a str, and "{on}" is only the name of a column. For '
-            f'equality of the columns of that name write ["{on}"], with the bound between the '
-            "event times as a Column in that list or as retention=; or all of it as a condition, "
+            f'A str as `on` is a condition, but "{on}" is only the name of a column. To compare '
+            f'the columns of that name for equality, write ["{on}"]. Add the bound between the '
+            "event times as a Column in that list, or as retention=. Or write the whole condition, "
             f'"l.{on} = r.{on} AND ...", with aliases l and r.'
         )
     if isinstance(on, (Column, str)):

@@ -9,12 +9,12 @@ EXTENSION = "io.streamjoin.StreamJoinExtensions"
 _SET_UP = """\
   in Python:        spark = streamjoin.configure(SparkSession.builder).getOrCreate()
   on spark-submit:  --jars $(python -m streamjoin.jar)
-A session that runs already cannot take it up: stop it and restart the Python process (in a \
-notebook, the kernel) first."""
+A running session cannot load the jar: first stop it, and restart the Python process (in a \
+notebook, the kernel)."""
 
 
 _REINSTALL = """\
-Install the wheel again, from where you had it:
+Install the wheel again from its original source:
   pip install --force-reinstall --no-deps pyspark_streamjoin-VERSION-py3-none-any.whl
 In a checkout of the sources, `make wheel` builds it, into dist/."""
 
@@ -35,44 +35,46 @@ def jar_missing(jar: Path) -> SetupError:
 
 def jar_of_other_version(jar: Path, found: list[str]) -> SetupError:
     return SetupError(
-        f"pyspark-streamjoin needs {jar.name}, but {jar.parent} holds {', '.join(found)}. "
+        f"pyspark-streamjoin needs {jar.name}, but {jar.parent} has {', '.join(found)}. "
         f"{_REINSTALL}"
     )
 
 
 def no_java() -> SetupError:
     return SetupError(
-        "Spark needs Java 17 or newer, and there is none: no `java` on PATH and no JAVA_HOME. "
-        "Install one (for example `apt-get install openjdk-17-jre-headless`, or "
-        "`conda install openjdk=17`), or set JAVA_HOME to one."
+        "Spark needs Java 17 or newer, but Java is not installed: no `java` on PATH and no "
+        "JAVA_HOME. Install Java (for example `apt-get install openjdk-17-jre-headless`, or "
+        "`conda install openjdk=17`), or set JAVA_HOME."
     )
 
 
 def java_too_old(home: Path, version: str) -> SetupError:
     return SetupError(
-        f"Spark needs Java 17 or newer; the Java in {home} is {version}. Install one that fits, "
-        "and set JAVA_HOME to it before Python starts."
+        f"Spark needs Java 17 or newer; the Java in {home} is {version}. Install a newer Java, "
+        "and set JAVA_HOME before Python starts."
     )
 
 
 def jar_in_archive(jar: Path) -> SetupError:
     return SetupError(
-        f"This package is imported from an archive, {jar.parents[2]}, out of which Spark loads no "
-        "jar. Give the session the jar itself (spark-submit --jars, spark.jars), or install the "
-        "wheel."
+        f"This package is imported from an archive, {jar.parents[2]}, and Spark cannot load a jar "
+        "from an archive. Add the jar file to the session (spark-submit --jars, spark.jars), or "
+        "install the wheel."
     )
 
 
 def jar_not_loaded() -> SetupError:
     return SetupError(
-        f"This Spark session was started without the streamjoin jar. Start it with it:\n{_SET_UP}"
+        "This Spark session was started without the streamjoin jar. Start it with the "
+        f"jar:\n{_SET_UP}"
     )
 
 
 def loaded_jar_of_other_version(loaded: str, package: str) -> SetupError:
     return SetupError(
         f"This Spark session has loaded the streamjoin jar {loaded}, but the Python package is "
-        f"{package}. Take the other jar off spark.jars and add the package's own:\n{_SET_UP}"
+        f"{package}. Remove the other jar from spark.jars, and add the jar of the "
+        f"package:\n{_SET_UP}"
     )
 
 
@@ -83,14 +85,15 @@ def session_unfit(problem: str) -> SetupError:
 def spark_unsupported(what: str, version: str, supported: str) -> SetupError:
     return SetupError(
         f"streamjoin runs on Spark {supported}; {what} is {version}. "
-        'Install one that fits:\n  pip install "pyspark>=4.0.1,<4.4"'
+        'Install a supported version:\n  pip install "pyspark>=4.0.1,<4.4"'
     )
 
 
 def jar_not_on_server(spark: str) -> SetupError:
     return SetupError(
-        f"This Spark Connect server was started without the streamjoin jar for Spark {spark}, and "
-        "cannot take it up any more (addArtifact is too late). Start the server with it:\n"
+        f"This Spark Connect server was started without the streamjoin jar for Spark {spark}, "
+        "and a running server cannot load it (addArtifact is too late). Start the server with "
+        "the jar:\n"
         f"  start-connect-server.sh --jars $(python -m streamjoin.jar --spark {spark})\n"
         "or, for a server in this process, the session:\n"
         '  spark = streamjoin.configure(SparkSession.builder.remote("local")).getOrCreate()'
@@ -101,5 +104,5 @@ def server_of_other_version(server: str, package: str) -> SetupError:
     return SetupError(
         f"The Spark Connect server has the streamjoin jar {server}, but the Python package here is "
         f"{package}. Install the package of the server's version, or start the server with the "
-        "other jar."
+        "jar of this package."
     )

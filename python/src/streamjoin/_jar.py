@@ -42,7 +42,7 @@ def jar_path(spark: str | None = None) -> str:
     if spark is None:
         named = range_of("the installed pyspark", pyspark.__version__)
     else:
-        named = range_of("the one asked for", spark)
+        named = range_of("the requested version", spark)
     jar = _JARS / f"streamjoin-spark-{named}_2.13-{__version__}.jar"
     if jar.is_file():
         return str(jar)

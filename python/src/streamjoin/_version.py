@@ -11,7 +11,8 @@ except ModuleNotFoundError as error:
         raise
     # the wheel has no dependency on pyspark, or pip could replace the one of a cluster
     raise ImportError(
-        "streamjoin runs on PySpark 4.0, 4.1, 4.2 or 4.3, and this Python has none. Install it:\n"
+        "streamjoin runs on PySpark 4.0, 4.1, 4.2 or 4.3, but PySpark is not installed. Install "
+        "it:\n"
         '  pip install "pyspark>=4.0.1,<4.4"'
     ) from None
 
@@ -24,8 +25,8 @@ def _built() -> str:
         return files("streamjoin").joinpath("version.txt").read_text(encoding="utf-8").strip()
     except FileNotFoundError:
         raise ImportError(
-            "These are the sources of streamjoin, of which nothing has been built: there is "
-            "neither version.txt nor the jar. `make wheel` in the checkout makes both."
+            "This is a source checkout of streamjoin without build output: version.txt and the "
+            "jar are missing. Build both with `make wheel`."
         ) from None
 
 

@@ -40,7 +40,7 @@ OrderScope: TypeAlias = Literal["query", "partition"]
 Side: TypeAlias = Literal["left", "right"]
 
 _OTHER_AS_OF = (
-    ". An as-of join keeps left rows only: to keep those of the right, exchange the inputs, "
+    ". An as-of join only preserves left rows. To preserve right rows, exchange the inputs: "
     'right.streamJoin(left, on, "left_asof")'
 )
 
@@ -107,7 +107,7 @@ def _not_among(
     name: str, value: object, words: Sequence[str], advice: str | None = None
 ) -> PySparkValueError:
     near = get_close_matches(str(value).lower().replace(" ", "_"), words, n=1)
-    meant = advice or (f". Perhaps '{near[0]}' was meant" if near else "")
+    meant = advice or (f". Perhaps write '{near[0]}'" if near else "")
     return PySparkValueError(
         errorClass="VALUE_NOT_ALLOWED",
         messageParameters={
