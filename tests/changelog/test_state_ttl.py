@@ -152,7 +152,7 @@ def test_a_delete_of_a_row_that_has_expired_takes_back_what_it_gave(
     ]
     merged(table, out)
     assert table == {3: (3, 30, None), 4: (4, 4, "a")}
-    # in the join, and where the last image of each key is kept below it
+    # in the join, and where the latest version of each key is kept below it
     assert run.metrics()["retractedExpiredRowsLeft"] == 4
     assert run.metrics()["unknownRetractionsLeft"] == 0
 

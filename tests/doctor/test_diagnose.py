@@ -100,7 +100,7 @@ def test_the_innermost_cause_of_an_error(error: str, said: str) -> None:
 def test_rows_of_a_state_that_nobody_can_look_at() -> None:
     """Over Spark Connect the folder of a query that has ended is not known."""
     said = str(diagnose(Known(progress=reports([report(0, bufferedRowsLeft=2, joinedRows=1)]))))
-    assert "Nothing is wrong: 2 rows of all joins are held by its last report; " in said
+    assert "Nothing is wrong: 2 rows of all joins are stored by its last report. " in said
 
 
 def test_sources_without_rows() -> None:
@@ -129,7 +129,7 @@ def test_a_backlog_that_grows() -> None:
 
     growing = [report(n, source=source(10 * (n + 1))) for n in range(3)]
     assert codes(*growing) == ["BACKLOG"]
-    assert "30 messages of a topic are not read yet, 10 were 2 batches ago" in str(
+    assert "30 messages of a topic are unread, 10 were unread 2 batches ago" in str(
         diagnose(Known(progress=reports(growing)))
     )
     assert codes(*(report(n, source=source(20 - 5 * n)) for n in range(3))) == ["HEALTHY"]
@@ -154,7 +154,7 @@ def test_a_trigger_that_found_nothing_is_no_batch() -> None:
 def test_late_rows_of_a_join_that_does_not_say_by_how_much() -> None:
     late = report(0, inputRowsLeft=10, lateRowsLeft=6, **{"watermark.ot": 5})
     seen = diagnose(Known(progress=reports([late]), described=[DESCRIBED]))
-    assert "6 of 10 rows of o are late; the watermark of o.ot went to" in str(seen)
+    assert "6 of 10 rows of o are late; the watermark of o.ot moved to" in str(seen)
     assert "<a longer lag>" in str(seen)
 
 
@@ -304,22 +304,23 @@ def test_the_lag_that_would_have_kept_the_rows() -> None:
         ("d.dt", 40_000, 180_000, 60_000, 1000)
     ]
     said = (
-        "lag of d.dt: 40 seconds would have kept 99.9 %, 3 minutes all of 1000 rows; now 1 minute"
+        "lag of d.dt: 40 seconds would have accepted 99.9 %, 3 minutes all of 1000 rows; "
+        "now 1 minute"
     )
     assert said in str(seen)
     assert said in seen._repr_html_()
 
 
 def test_one_lag_that_keeps_all() -> None:
-    said = "lag of d.dt: 5 seconds would have kept all of 1000 rows; now 1 minute"
+    said = "lag of d.dt: 5 seconds would have accepted all of 1000 rows; now 1 minute"
     assert said in str(kept_by(5_000, 5_000))
 
 
 def test_a_lag_is_rounded_up() -> None:
     """To the two units that people write: a shorter one would not have kept all rows."""
-    said = "41 seconds would have kept 99.9 %, 5 hours 33 minutes all of"
+    said = "41 seconds would have accepted 99.9 %, 5 hours 33 minutes all of"
     assert said in str(kept_by(40_500, 19_940_000))
-    assert "0.5 seconds would have kept 99.9 %, 1 day 3 hours all of" in str(
+    assert "0.5 seconds would have accepted 99.9 %, 1 day 3 hours all of" in str(
         kept_by(500, 86_400_000 + 2 * 3_600_000 + 1)
     )
 
@@ -340,7 +341,7 @@ def test_the_rows_that_the_bounds_keep() -> None:
     assert (left.input, left.kept_for, left.rows, left.held) == ("o", 71 * minute, 7_100, 7)
     assert left.size == 710_000
     assert (right.input, right.kept_for, right.rows) == ("d", 0, 0)
-    assert "state of o: a row is kept for 1 hour 11 minutes of event time" in str(left)
+    assert "state of o: a row is buffered for 1 hour 11 minutes of event time" in str(left)
 
 
 def test_nothing_is_advised_without_figures() -> None:
@@ -355,9 +356,9 @@ def test_a_query_without_a_join_of_ours() -> None:
         return diagnose(Known(progress=reports([plain]))).headline
 
     assert of("symmetricHashJoin").code == "NO_JOIN"
-    assert "stateful in it: symmetricHashJoin." in of("symmetricHashJoin").headline
+    assert "Its stateful operators: symmetricHashJoin." in of("symmetricHashJoin").headline
     assert "replaceBuiltin=true" in of("symmetricHashJoin").write
-    assert "stateful in it: nothing." in of().headline
+    assert "Its stateful operators: nothing." in of().headline
     assert of("streamOrder").code == "HEALTHY"
     # where nothing comes in, that is why nothing comes out
     empty = [{**report(n, 0), "stateOperators": []} for n in range(3)]

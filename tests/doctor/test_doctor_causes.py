@@ -119,7 +119,7 @@ def test_few_rows_that_are_lost_are_said() -> None:
     seen = diagnose(known(setup))
     assert codes(seen) == ["HEALTHY"]
     assert seen.headline.headline.startswith(
-        "Few rows are lost (0.3 % of d, late), and nothing else is wrong: "
+        "Few rows are lost (0.3 % of d, late). The doctor found no other problem: "
     )
 
 
@@ -146,11 +146,13 @@ def test_late_rows_that_are_emitted_are_not_lost() -> None:
     setup.inputs["right"].times.append(lambda k, t: t - 3_600_000 if k % 10 == 0 else t)
     assert codes(diagnose(known(setup))) == ["LATE_ROWS"]
     (join,) = known(setup).planned.joins
-    emits = replace(join, node=replace(join.node, lines=[*join.node.lines, "late rows come out"]))
+    emits = replace(
+        join, node=replace(join.node, lines=[*join.node.lines, "late rows are emitted"])
+    )
     seen = diagnose(replace(known(setup), plan=lambda: Plan((emits,))))
     assert codes(seen) == ["HEALTHY"]
     assert seen.headline.headline.startswith("Nothing is wrong: ")
-    assert "Late, and emitted as such: 8 % of d." in seen.headline.headline
+    assert "Emitted as late: 8 % of d." in seen.headline.headline
 
 
 def test_what_lets_some_rows_through_is_said() -> None:
@@ -158,7 +160,10 @@ def test_what_lets_some_rows_through_is_said() -> None:
         seen = diagnose(known(Setup(Random(0), above=[above], passes=2)))
         assert codes(seen) == ["HEALTHY"]
         text = above.replace("#1", "").partition(",")[0]
-        assert f"12 have reached the sink, through {text}." in seen.headline.headline
+        assert (
+            f"12 of 72 rows of the join have reached the sink, through {text}."
+            in seen.headline.headline
+        )
 
 
 def test_keys_that_are_null_in_some_rows() -> None:
@@ -166,15 +171,15 @@ def test_keys_that_are_null_in_some_rows() -> None:
     setup.inputs["right"].keys = lambda k: None if k % 4 == 0 else f"A{k}"
     seen = diagnose(known(setup))
     assert codes(seen) == ["HEALTHY"]
-    said = "NULL in a column of the equality (o.id, d.id) has kept 18 of 144 rows away."
+    said = "NULL in a column of the equality (o.id, d.id) excludes 18 of 144 rows."
     assert said in seen.headline.headline
     # of a row without a partner a full join tells, and another filter may have dropped them
     setup.how = "FULL OUTER"
-    assert "has kept" not in str(diagnose(known(setup)))
+    assert "excludes" not in str(diagnose(known(setup)))
     setup.how, setup.inputs["right"].dropped = "INNER", False
     (join,) = known(setup).planned.joins
     other = replace(join, below={**join.below, "right": ["Filter (isnotnull(id) AND (a = 1))"]})
-    assert "has kept" not in str(diagnose(replace(known(setup), plan=lambda: Plan((other,)))))
+    assert "excludes" not in str(diagnose(replace(known(setup), plan=lambda: Plan((other,)))))
 
 
 def test_rows_that_were_late_before_the_reports() -> None:
@@ -185,7 +190,8 @@ def test_rows_that_were_late_before_the_reports() -> None:
     seen = diagnose(replace(told, progress=told.progress[3:]))
     assert codes(seen) == ["HEALTHY"]
     assert re.search(
-        r"Before these reports a row came \d+ minutes .* behind in d\.dt, more than the lag",
+        r"Before these reports a row arrived \d+ minutes .* behind in d\.dt, more than the "
+        r"current lag",
         seen.headline.headline,
     )
     assert "Before these reports" not in str(diagnose(known(Setup(Random(0)))))
@@ -218,8 +224,8 @@ def test_rows_that_come_after_an_idle_timeout() -> None:
     idle = replace(join, node=replace(join.node, lines=[*join.node.lines, line]))
     seen = diagnose(replace(told, progress=moved, plan=lambda: Plan((idle,)))).headline
     assert seen.code in ("LATE_ROWS", "MOSTLY_LATE")
-    assert seen.cause.startswith("d brought no row for 5 minutes, its idle_timeout: ")
-    assert seen.write.startswith('imposeOrder("dt", ..., idle_timeout=...) with a longer one')
+    assert seen.cause.startswith("d had no row for 5 minutes, its idle_timeout. ")
+    assert seen.write.startswith('imposeOrder("dt", ..., idle_timeout=...) with a timeout longer')
     without = diagnose(replace(told, progress=moved)).headline
     assert "idle_timeout" not in without.cause
 
@@ -233,7 +239,8 @@ def test_few_rows_that_spark_drops_are_said() -> None:
     seen = diagnose(replace(told, progress=lossy))
     assert codes(seen) == ["HEALTHY"]
     assert seen.headline.headline.startswith(
-        "Few rows are lost (0.5 % of the rows for dedupe, late), and nothing else is wrong: "
+        "Few rows are lost (0.5 % of the rows for dedupe, late). The doctor found no other "
+        "problem: "
     )
     lossy[3]["stateOperators"][-1]["numRowsDroppedByWatermark"] = 60
     (found,) = diagnose(replace(told, progress=lossy)).findings
@@ -265,7 +272,9 @@ def test_few_changes_that_are_lost_are_said() -> None:
     feeds.counts["left"] |= {"insertedRows": 1000, "unknownRetractions": 3}
     seen = diagnose(feeds.known())
     assert codes(seen) == ["HEALTHY"]
-    assert seen.headline.headline.startswith("Few rows are lost (0.3 % of o, of rows that are not")
+    assert seen.headline.headline.startswith(
+        "Few rows are lost (0.3 % of o, deletes of rows that are not"
+    )
 
 
 def test_deletes_of_expired_rows_have_arrived() -> None:

@@ -57,7 +57,7 @@ def feed(spark: SparkSession, tmp_path: Path) -> Feed:
 def test_one_source_is_empty(feed: Feed) -> None:
     seen = feed.diagnose(feed.joined(), lambda: feed.land(feed.orders, "1", "2"))
     assert seen.headline.code == "NO_INPUT"
-    assert "No change of d has come, and no row of" in seen.headline.headline
+    assert "No change of d has arrived, and no row of" in seen.headline.headline
     assert "customers" in seen.headline.headline
 
 
@@ -80,7 +80,7 @@ def test_removals_of_rows_that_are_not_held(feed: Feed) -> None:
 
     seen = feed.diagnose(feed.joined("left"), both)
     assert seen.headline.code == "UNKNOWN_RETRACTIONS"
-    assert "2 of 2 changes of o take away rows" in seen.headline.headline
+    assert "2 of 2 changes of o delete rows" in seen.headline.headline
 
 
 def test_a_sequence_that_does_not_grow(feed: Feed) -> None:
@@ -91,7 +91,7 @@ def test_a_sequence_that_does_not_grow(feed: Feed) -> None:
     steps = [lambda n=n: feed.land(feed.orders, "1", seq=str(n)) for n in (10, 11)]
     seen = feed.diagnose(feed.joined(key="id", sequence_by="seq"), first, *steps)
     assert seen.headline.code == "MOSTLY_STALE"
-    assert "'10' is before '9'" in seen.headline.cause
+    assert "'10' sorts before '9'" in seen.headline.cause
 
 
 def test_rows_that_go_before_their_partners_come(feed: Feed) -> None:
@@ -104,7 +104,7 @@ def test_rows_that_go_before_their_partners_come(feed: Feed) -> None:
     )
     seen = feed.diagnose(joined, *steps, lambda: feed.land(feed.customers, "1", "2"))
     assert seen.headline.code == "EXPIRED_UNMET"
-    assert "Rows of o that went by state_ttl: 2" in seen.headline.headline
+    assert "state_ttl has expired 2 rows of o" in seen.headline.headline
     assert 'state_ttl={"left": "..."}' in seen.headline.write
 
 
@@ -128,7 +128,7 @@ def test_a_state_that_grows_for_ever(feed: Feed) -> None:
 
     seen = feed.diagnose(feed.joined(key="id"), *map(step, range(5)))
     assert seen.headline.code == "STATE_GROWS"
-    assert "10 rows of o are held" in seen.headline.headline
+    assert "stores 10 rows of o" in seen.headline.headline
     assert 'state_ttl={"left": "30 days"}' in seen.headline.write
 
 
@@ -141,10 +141,10 @@ def test_all_is_well(spark: SparkSession, feed: Feed) -> None:
     right = from_changelog(feed.customers.stream(), op="op").alias("d")
     seen = feed.diagnose(stream_join(left, right, "o.id = d.id", state_ttl="1 day"), both)
     assert seen.headline.code == "HEALTHY"
-    assert "1 row of o is held" in seen.headline.headline
+    assert "1 row of o is stored" in seen.headline.headline
     state = doctor(str(feed.folder / "checkpoint")).headline
     assert state.code == "HEALTHY"
-    assert "1 row of o is held" in state.headline
+    assert "1 row of o is stored" in state.headline
 
 
 def test_an_input_that_brings_nothing_after_a_restart_is_not_empty(feed: Feed) -> None:
@@ -155,7 +155,7 @@ def test_an_input_that_brings_nothing_after_a_restart_is_not_empty(feed: Feed) -
     # what tells orders apart is no part of the equality: their last images are kept below
     joined = feed.joined("left", key="v")
     seen = feed.diagnose(joined, both)
-    held = "1 row of o is held; 1 row of d is held; 1 row of o (last images) is held"
+    held = "1 row of o is stored; 1 row of d is stored; 1 row of o (last images) is stored"
     assert held in seen.headline.headline
     again = feed.diagnose(joined, lambda: feed.land(feed.customers, "1"))
     assert [finding.code for finding in again.findings] == ["HEALTHY"]
@@ -170,5 +170,5 @@ def test_rows_that_nothing_ends_are_told_of_a_checkpoint(feed: Feed) -> None:
     right = from_changelog(feed.customers.stream(), op="op").alias("d")
     feed.diagnose(stream_join(left, right, "o.id = d.id"), both)
     state = doctor(str(feed.folder / "checkpoint")).headline
-    assert "2 rows of o are held; 1 row of d is held" in state.headline
+    assert "2 rows of o are stored; 1 row of d is stored" in state.headline
     assert dict(state.figures)["waiting rows"] == 3

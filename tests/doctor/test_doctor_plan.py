@@ -30,20 +30,21 @@ WriteToDataSourceV2 MicroBatchWrite[epoch: 2, writer: NoopStreamingWrite]
          +- StreamJoin LEFT OUTER, hash by [o.id] = [d.id], d.dt from o.ot - 90 minutes to o.ot
             :  :- watermark of ot: the latest ot seen - 1 minute
             :  :- watermark of dt: the latest dt seen; a time more than 10 minutes ahead of its \
-batch does not count, and its row is dropped
+batch does not advance it, and its row is dropped
             :  :- condition (o.id = d.id): equality
             :  :- condition (d.dt >= o.ot + INTERVAL '-01:30' HOUR): bound d.dt >= o.ot - 1 hour \
 30 minutes
             :  :- condition (d.dt <= o.ot): added by the retention, bound o.ot >= d.dt
-            :  :- condition (d.kind = 'x'): filter on rows of d, before they are kept
+            :  :- condition (d.kind = 'x'): filter on rows of d, before they are buffered
             :  :- condition (o.a > d.b): no bound: it compares no event times of both inputs
-            :  :- a row of o is kept until the latest d.dt seen passes o.ot; if it has not matched
-            :  :- a row of d is kept until the latest o.ot seen passes d.dt + 1 hour 30 minutes
+            :  :- a row of o is buffered until the latest d.dt seen passes o.ot; if it has not \
+matched
+            :  :- a row of d is buffered until the latest o.ot seen passes d.dt + 1 hour 30 minutes
             :  :- output watermark of o.ot: the latest o.ot seen - 1 minute, or if that is less, \
 the latest d.dt seen
             :  :- output watermark of d.dt: the latest d.dt seen, or if that is less, the latest \
 o.ot seen - 1 hour 31 minutes
-            :  +- lag of dt: 0 seconds would have kept all of 15 rows; now 1 minute
+            :  +- lag of dt: 0 seconds would have accepted all of 15 rows; now 1 minute
             :- StreamExchange hashpartitioning(id#67, 1)
             :  +- *(1) StreamJoinInput
             :     +- ImposeOrder latest ot - 1 minute
@@ -156,11 +157,11 @@ def test_a_chain_of_numbers() -> None:
    :  :- condition (r.t >= d.t): bound r.t >= d.t
    :  :- condition (r.t <= d.t + 100): bound d.t >= r.t - 100
    :  :- known from the joins below: o.t >= d.t - 10
-   :  :- a row of the left input is kept until the largest r.t seen passes d.t + 100
-   :  +- a row of r is kept until the watermark of d.t passes r.t
+   :  :- a row of the left input is buffered until the largest r.t seen passes d.t + 100
+   :  +- a row of r is buffered until the watermark of d.t passes r.t
    :- StreamJoin INNER, hash by [o.id] = [d.id], no two rows can match
-   :  :  :- a row of o is not kept: the time bounds contradict each other
-   :  :  +- a row of d is not kept: the time bounds contradict each other
+   :  :  :- a row of o is not buffered: the time bounds contradict each other
+   :  :  +- a row of d is not buffered: the time bounds contradict each other
    :  :- Exchange hashpartitioning(id#1, 1)
    :  +- Exchange hashpartitioning(id#2, 1)
    +- Exchange hashpartitioning(id#3, 1)
@@ -184,7 +185,7 @@ def test_a_text_without_a_join() -> None:
 
 
 FILTER = "Filter ((isnotnull(id#70) OR isnull(dt#71-T60000ms)) AND (kind#7 = x))"
-PART = "condition (d.kind = 'x'): filter on rows of d, before they are kept"
+PART = "condition (d.kind = 'x'): filter on rows of d, before they are buffered"
 
 
 def cause_of_no_rows(plan: str, how: str = "INNER") -> str:
@@ -196,12 +197,13 @@ def cause_of_no_rows(plan: str, how: str = "INNER") -> str:
 
 def test_what_lets_no_row_through() -> None:
     assert cause_of_no_rows(PLAN) == (
-        "The condition keeps only rows with (d.kind = 'x'), or a column of the equality is NULL in "
+        "The condition passes only rows with (d.kind = 'x'), or a column of the equality is "
+        "NULL in "
         "all rows."
     )
     # rows without a key reach a join that emits them unmatched
     full = cause_of_no_rows(PLAN, "FULL OUTER")
-    assert full == "The condition keeps only rows with (d.kind = 'x')."
+    assert full == "The condition passes only rows with (d.kind = 'x')."
     nothing_else = PLAN.replace(PART, "condition (1 = 1): no bound")
     nulls = nothing_else.replace(FILTER, "Filter (isnotnull(id#70) OR isnull(dt#71-T60000ms))")
     assert "so a column of the equality is NULL in all rows (d.id)" in cause_of_no_rows(nulls)
@@ -213,7 +215,9 @@ def test_what_lets_no_row_through() -> None:
 def test_any_other_filter_is_said(part: str) -> None:
     """A test for NULL of another column is one, and so is one that asks for NULL as a time."""
     other = PLAN.replace(PART, "condition (1 = 1): no bound").replace("(kind#7 = x)", part)
-    assert "a filter keeps only some: Filter " in cause_of_no_rows(other).replace("A f", "a f")
+    assert "a filter passes only some rows: Filter " in cause_of_no_rows(other).replace(
+        "A f", "a f"
+    )
     assert part.partition("#")[0] in cause_of_no_rows(other)
 
 

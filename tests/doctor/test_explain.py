@@ -21,14 +21,14 @@ def test_a_join_within_an_hour(shop: Shop, capsys: pytest.CaptureFixture[str]) -
         == """\
 watermark of order_time: the latest order_time seen - 1 minute
 watermark of delivery_time: the latest delivery_time seen - 1 minute 30 seconds; after 10 \
-minutes without a row, that of the slowest input it is joined with
+minutes without a row, the watermark of the slowest input that it is joined with
 condition (o.id = d.id): equality
 condition (d.delivery_time >= o.order_time): bound d.delivery_time >= o.order_time
 condition (d.delivery_time <= o.order_time + INTERVAL '01' HOUR): bound o.order_time >= \
 d.delivery_time - 1 hour
-a row of o is kept until the latest d.delivery_time seen passes o.order_time + 1 hour 1 minute \
-30 seconds (bound 1 hour + lag 1 minute 30 seconds); if it has not matched by then, it comes out
-a row of d is kept until the latest o.order_time seen passes d.delivery_time + 1 minute (lag 1 \
+a row of o is buffered until the latest d.delivery_time seen passes o.order_time + 1 hour 1 minute \
+30 seconds (bound 1 hour + lag 1 minute 30 seconds); if it has not matched by then, it is emitted
+a row of d is buffered until the latest o.order_time seen passes d.delivery_time + 1 minute (lag 1 \
 minute)
 output watermark of o.order_time: the latest o.order_time seen - 1 minute, or if that is less, \
 the latest d.delivery_time seen - 1 hour 1 minute 30 seconds
@@ -51,15 +51,15 @@ watermark of order_time: the latest order_time seen
 watermark of delivery_time: the latest delivery_time seen
 condition (o.id = d.id): equality
 condition (d.delivery_time >= o.order_time): bound d.delivery_time >= o.order_time
-condition (o.id > 3): filter on rows of o, before they are kept
+condition (o.id > 3): filter on rows of o, before they are buffered
 condition ((o.id + d.id) < 10): no bound: it compares no event times of both inputs
-condition ((o.order_time > d.delivery_time) OR (o.id = 5)): no bound: it stands inside OR, and \
-not every branch bounds it
+condition ((o.order_time > d.delivery_time) OR (o.id = 5)): no bound: it is inside OR, and not \
+each branch bounds the state
 condition (o.order_time >= d.delivery_time + INTERVAL '-01' HOUR): added by the retention, \
 bound o.order_time >= d.delivery_time - 1 hour
-a row of o is kept until the latest d.delivery_time seen passes o.order_time + 1 hour (bound 1 \
+a row of o is buffered until the latest d.delivery_time seen passes o.order_time + 1 hour (bound 1 \
 hour), or until it matches
-a row of d is kept until the latest o.order_time seen passes d.delivery_time
+a row of d is buffered until the latest o.order_time seen passes d.delivery_time
 output watermark of o.order_time: the latest o.order_time seen, or if that is less, the latest \
 d.delivery_time seen - 1 hour
 """
@@ -86,12 +86,12 @@ condition (a.id = b.auction): equality
 condition (b.at >= a.start): bound b.at >= a.start
 condition (b.at <= a.end): bound a.end >= b.at
 condition (b.at < (a.start + a.length)): bound (a.start + a.length) >= b.at + 1
-a row of a is kept until the largest b.at seen passes the earliest of a.end + 3 (lag 3), \
+a row of a is buffered until the largest b.at seen passes the earliest of a.end + 3 (lag 3), \
 (a.start + a.length) + 2 (bound -1 + lag 3); if it has not matched by then, it \
-comes out
-a row of b is kept until the largest a.start seen passes b.at + 5 (lag 5); if it has not \
-matched by then, it comes out
-output watermark of a.start: none, for nothing bounds how old its values may be
+is emitted
+a row of b is buffered until the largest a.start seen passes b.at + 5 (lag 5); if it has not \
+matched by then, it is emitted
+output watermark of a.start: none, because no bound limits the age of its values
 output watermark of b.at: the largest b.at seen - 3, or if that is less, the largest a.start \
 seen - 5
 """
@@ -119,10 +119,10 @@ condition (r.return_time <= d.delivery_time + INTERVAL '02' HOUR): bound d.deliv
 r.return_time - 2 hours
 known from the joins below: o.order_time >= d.delivery_time - 1 hour
 known from the joins below: d.delivery_time >= o.order_time
-a row of the left input is kept until the latest r.return_time seen passes the earliest of \
+a row of the left input is buffered until the latest r.return_time seen passes the earliest of \
 o.order_time + 3 hours 2 minutes (bound 3 hours + lag 2 minutes), d.delivery_time + 2 hours 2 \
-minutes (bound 2 hours + lag 2 minutes); if it has not matched by then, it comes out
-a row of r is kept until the watermark of o.order_time passes r.return_time, or the watermark \
+minutes (bound 2 hours + lag 2 minutes); if it has not matched by then, it is emitted
+a row of r is buffered until the watermark of o.order_time passes r.return_time, or the watermark \
 of d.delivery_time passes r.return_time, whichever comes first
 output watermark of o.order_time: the watermark of o.order_time, or if that is less, the latest \
 r.return_time seen - 3 hours 2 minutes
@@ -151,9 +151,9 @@ condition (d.delivery_time >= o.order_time): bound d.delivery_time >= o.order_ti
 condition (d.delivery_time <= o.order_time + INTERVAL '1' DAY): bound o.order_time >= \
 d.delivery_time - 1 day 2 hours 6 minutes 32 seconds (with room for rounding and for changes of \
 the clocks)
-a row of o is kept until the latest d.delivery_time seen passes o.order_time + 1 day 2 hours 6 \
+a row of o is buffered until the latest d.delivery_time seen passes o.order_time + 1 day 2 hours 6 \
 minutes 32 seconds (bound 1 day 2 hours 6 minutes 32 seconds)
-a row of d is kept until the latest o.order_time seen passes d.delivery_time
+a row of d is buffered until the latest o.order_time seen passes d.delivery_time
 output watermark of o.order_time: the latest o.order_time seen, or if that is less, the latest \
 d.delivery_time seen - 1 day 2 hours 6 minutes 32 seconds
 output watermark of d.delivery_time: the latest d.delivery_time seen, or if that is less, the \

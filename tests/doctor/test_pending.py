@@ -110,7 +110,7 @@ def test_an_earlier_batch(shop: Shop, stored: str) -> None:
     with pytest.raises(AnalysisException) as failed:
         pending(run.checkpoint, batch_id=2)
     assert failed.value.getCondition() == "STREAM_JOIN_STATE.NOT_FOUND"
-    assert "no batch 2; those from 0 to 1 are kept" in str(failed.value)
+    assert "no batch 2. It has batches 0 to 1" in str(failed.value)
 
 
 def test_only_what_a_join_depends_on_is_told_of_matches(shop: Shop) -> None:
@@ -197,7 +197,7 @@ def test_several_joins_and_several_limits(shop: Shop, stored: str) -> None:
         pending(run.checkpoint, "left")
     lower = call.operator_id ^ 1
     assert {r.row.id for r in pending(run.checkpoint, "left", operator=lower).collect()} == {1, 2}
-    with pytest.raises(AnalysisException, match="no streamJoin with the number 7; there are 0, 1"):
+    with pytest.raises(AnalysisException, match="no streamJoin with the number 7. It has 0, 1"):
         pending(run.checkpoint, operator=7)
 
 

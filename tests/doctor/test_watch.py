@@ -122,8 +122,8 @@ PLAN_TEXT = """
    :  :- watermark of ot: the latest ot seen - 1 minute
    :  :- watermark of dt: the latest dt seen
    :  :- condition (d.dt >= o.ot): bound d.dt >= o.ot
-   :  :- a row of o is kept until the latest d.dt seen passes o.ot
-   :  +- a row of d is kept until the latest o.ot seen passes d.dt
+   :  :- a row of o is buffered until the latest d.dt seen passes o.ot
+   :  +- a row of d is buffered until the latest o.ot seen passes d.dt
    :- Exchange hashpartitioning(id#1, 2)
    +- Exchange hashpartitioning(id#2, 2)
 """

@@ -44,7 +44,7 @@ def test_no_row_is_copied_for_none_to_meet(
     result = stream_join(shop.ordered(), shop.delivered(), on, "full")
     result.explain()
     plan = capsys.readouterr().out
-    assert "no two rows can match: each goes to one partition" in plan
+    assert "no two rows can match: each is sent to one partition" in plan
     assert plan.count("Exchange hashpartitioning") == 2
     run = shop.run(result)
     shop.order((1, "10:00"), (2, "10:01"), (3, None))
@@ -68,8 +68,8 @@ def test_an_aggregation_above_closes_its_windows(shop: Shop) -> None:
 def test_explain_says_so(shop: Shop, capsys: pytest.CaptureFixture[str]) -> None:
     stream_join(shop.ordered(), shop.delivered(), NEVER, "left").explain()
     text = capsys.readouterr().out
-    reason = "is not kept: the time bounds contradict each other, so no two rows can match"
-    assert f"a row of o {reason}; it comes out at once\n" in text
+    reason = "is not buffered: the time bounds contradict each other, so no two rows can match"
+    assert f"a row of o {reason}; it is emitted at once\n" in text
     assert f"a row of d {reason}\n" in text
 
 
@@ -79,6 +79,6 @@ def test_explain_of_a_condition_that_is_never_true(
     never = WITHIN_THE_HOUR + " AND 1 = 2"
     stream_join(shop.ordered(), shop.delivered(), never, "left").explain()
     text = capsys.readouterr().out
-    reason = "is not kept: the condition is never true, so no two rows can match"
-    assert f"a row of o {reason}; it comes out at once\n" in text
+    reason = "is not buffered: the condition is never true, so no two rows can match"
+    assert f"a row of o {reason}; it is emitted at once\n" in text
     assert "condition false: no bound: it is the same for all rows\n" in text

@@ -389,8 +389,10 @@ def test_explain_says_it(shop: Shop, capsys: pytest.CaptureFixture[str]) -> None
         result.explain()
         return capsys.readouterr().out
 
-    assert "late rows come out, with the reason in late" in explained(emitting(shop))
-    assert "late rows of o come out, with the reason in late" in explained(emitting(shop, "semi"))
+    assert "late rows are emitted, with the reason in late" in explained(emitting(shop))
+    assert "late rows of o are emitted, with the reason in late" in explained(
+        emitting(shop, "semi")
+    )
     dropping = stream_join(shop.ordered(), shop.delivered(), WITHIN_THE_HOUR)
     assert "late rows" not in explained(dropping)
 
@@ -405,7 +407,7 @@ def test_another_word_is_refused(shop: Shop) -> None:
 
 def test_a_column_of_that_name_is_refused(shop: Shop) -> None:
     orders = shop.ordered().withColumn("LATE", F.lit(1)).alias("o")
-    with pytest.raises(AnalysisException, match=r"there is one already: o\.LATE") as refused:
+    with pytest.raises(AnalysisException, match=r"the result already has one: o\.LATE") as refused:
         stream_join(orders, shop.delivered(), WITHIN_THE_HOUR, late="emit")
     assert refused.value.getCondition() == "STREAM_JOIN.LATE_COLUMN_EXISTS"
     # of a semi join the right columns do not come out

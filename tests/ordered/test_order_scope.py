@@ -125,7 +125,7 @@ def test_the_hint_and_sort_by_ask_for_it_too(
     shop.ordered().createOrReplaceTempView("scoped_orders")
     shop.delivered().createOrReplaceTempView("scoped_deliveries")
     joins = f"scoped_orders AS o JOIN scoped_deliveries AS d ON {WITHIN_THE_HOUR}"
-    said = "the order is that of each partition"
+    said = "the order holds within each partition"
     hint = "/*+ STREAM_JOIN(order_scope => 'partition') */"
     for query in (
         f"SELECT {hint} o.id FROM {joins} ORDER BY o.order_time",
@@ -157,7 +157,7 @@ def test_where_it_means_nothing_it_is_refused(shop: Shop) -> None:
         ).start()
     assert caught.value.getCondition() == "STREAM_JOIN.INVALID_OPTION"
     assert "the result is not ordered" in str(caught.value)
-    with pytest.raises(AnalysisException, match="rows that come and go have no order"):
+    with pytest.raises(AnalysisException, match="changes have no order"):
         stream_join(
             shop.ordered(),
             shop.delivered(),

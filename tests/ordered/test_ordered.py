@@ -221,7 +221,7 @@ def test_sql_and_what_it_says(
     ordered.select("*").explain()
     said = capsys.readouterr().out
     assert "StreamOrder" in said
-    assert "each row is held back until the watermark of t has passed it" in said
+    assert "each row is buffered until the watermark of t has passed it" in said
     run = shop.run(ordered)
     shop.order((1, "10:10"), (2, "10:00"), (3, "10:00"), (4, "10:05"))
     assert [row[0] for row in run.step()[0]] == [3, 2]
@@ -258,7 +258,9 @@ def test_what_cannot_be_ordered(spark: SparkSession, shop: Shop, tmp_path: Path)
     cases.append((writer.start, "ORDER BY window, ..., and select window too"))
     upserts = [shop.ordered().fromUpserts("id", "id"), shop.delivered().fromUpserts("id", "id")]
     changes = upserts[0].streamJoin(upserts[1], ["id"])
-    cases.append((lambda: changes.orderBy("order_time"), "the table that the changes are merged"))
+    cases.append(
+        (lambda: changes.orderBy("order_time"), "the table into which the changes are merged")
+    )
     for df, said in cases:
         error = refused(df)
         assert error.getCondition() == "STREAM_JOIN.UNSUPPORTED_ORDER", error

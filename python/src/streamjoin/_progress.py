@@ -155,8 +155,8 @@ def wait(rows: int, what: str) -> str:
 
 
 def held(rows: int, what: str) -> str:
-    """Format a count of stored rows: ``2 rows of o are held``."""
-    return f"1 row of {what} is held" if rows == 1 else f"{rows} rows of {what} are held"
+    """Format a count of stored rows: ``2 rows of o are stored``."""
+    return f"1 row of {what} is stored" if rows == 1 else f"{rows} rows of {what} are stored"
 
 
 _UNITS = (

@@ -21,11 +21,11 @@ def order_holds(s: Subject) -> Finding:
     )
     return Finding(
         "ORDER_HOLDS",
-        f"The ordered output has emitted nothing, and holds {rows} rows back for the watermark of "
-        f"{column}{due}.",
+        f"The ordered output has emitted nothing, and buffers {rows} rows until the watermark "
+        f"of {column}{due}.",
         {"held rows": rows, **({"first goes above": str(first[0].expires)} if first else {})},
-        "A row in order is emitted when no earlier one can come: when the watermark has reached "
-        "its time. That is the largest time of the slowest input, less its lag.",
+        "The operator emits a row when no earlier row can arrive: when the watermark reaches "
+        "its time. The watermark is the largest time of the slowest input minus its lag.",
         f'A shorter lag: imposeOrder("{plain(column)}", ...).',
     )
 
@@ -44,8 +44,8 @@ def aggregation_waits(s: Subject) -> Finding:
         f"The join has emitted {out} rows; {known.operators_above()[0]} above it waits for Spark's "
         f"watermark, {at}{f', to pass {passes} at the earliest' if passes else ''}.",
         {"rows of the join": out, "watermark": at, **({"next end": closes} if closes else {})},
-        "What stands above a join goes by Spark's own watermark of the query, which the slowest "
-        "of all inputs holds back. A window closes when that passes its end, the group of a time "
+        "Operators above a join use Spark's watermark of the query, which follows the slowest "
+        "input. A window closes when this watermark passes its end, and the group of a time "
         f"when it passes that time.{older}",
         "A shorter lag of the slowest input, or a shorter window.",
     )
@@ -60,10 +60,10 @@ def filtered_above(s: Subject) -> Finding:
     out, fewer = emitted(s.known), s.known.planned.fewer_above
     return Finding(
         "FILTERED_ABOVE",
-        f"The join has emitted {out} rows, and none has reached the sink.",
+        f"The join has emitted {out} rows, but none has reached the sink.",
         {"rows of the join": out},
-        f"{'; '.join(fewer)} above the join lets none of them through."
+        f"{'; '.join(fewer)} above the join passes none of them."
         if fewer
-        else "A filter above the join lets none of them through.",
-        "query.explain() shows what stands above the join.",
+        else "A filter above the join passes none of them.",
+        "query.explain() shows the operators above the join.",
     )

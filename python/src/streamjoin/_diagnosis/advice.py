@@ -31,7 +31,7 @@ class LagAdvice:
     rows : int
         The number of measured rows: rows that arrived when the column had a watermark.
     is_number : bool
-        Whether the column holds numbers.
+        Whether the column has numbers.
     """
 
     column: str
@@ -46,9 +46,9 @@ class LagAdvice:
             return str(lag) if self.is_number else shown_lag(lag)
 
         if self.most == self.all:
-            kept = f"{said(self.all)} would have kept all of"
+            kept = f"{said(self.all)} would have accepted all of"
         else:
-            kept = f"{said(self.most)} would have kept 99.9 %, {said(self.all)} all of"
+            kept = f"{said(self.most)} would have accepted 99.9 %, {said(self.all)} all of"
         return f"lag of {self.column}: {kept} {self.rows} rows; now {said(self.now)}"
 
 
@@ -85,8 +85,8 @@ class StateEstimate:
         kept = units if self.is_number else shown_span(self.kept_for)
         size = "" if self.size is None else f", some {_bytes(self.size)}"
         return (
-            f"state of {self.input}: a row is kept for {kept} of event time, at the rate seen "
-            f"{self.rows} rows{size}; {self.held} are held"
+            f"state of {self.input}: a row is buffered for {kept} of event time, at the current "
+            f"rate {self.rows} rows{size}; {self.held} are buffered"
         )
 
 

@@ -86,7 +86,7 @@ def _loses(
         lost, changes = s.total(metric), arrived(s)
         return Finding(
             code,
-            f"{lost} of {changes} changes of {s.name} {what}: they are ignored.",
+            f"{lost} of {changes} changes of {s.name} {what}: the join ignores them.",
             {metric: lost, "changes": changes, "side": s.own},
             cause,
             write,
@@ -96,10 +96,10 @@ def _loses(
 
 
 _LATE = (
-    "A change is late by the times of its row, whatever its kind: the lag says for how long a "
-    "row may still be changed.",
-    "imposeOrder(..., lag) with one as long as rows are changed for; or a condition without "
-    "bounds and with state_ttl.",
+    "A change of any kind is late by the times of its row. The lag limits how long a row may "
+    "change.",
+    "imposeOrder(..., lag) with a lag as long as rows can change. Or a condition without "
+    "bounds, with state_ttl.",
 )
 
 mostly_late = _loses("MOSTLY_LATE", "lateRows", "are late", *_LATE)
@@ -114,19 +114,19 @@ def some_late(s: Subject) -> Finding:
 mostly_stale = _loses(
     "MOSTLY_STALE",
     "staleRows",
-    "have a smaller sequence than the row that is held",
-    "The sequence does not grow with the changes of a key: numbers as text, in which '10' is "
-    "before '9', a clock that jumps, or a topic that is read again from its beginning.",
-    'sequence_by="..." with a number that grows with each change of a key.',
+    "have a smaller sequence than the stored row",
+    "The sequence does not increase with the changes of a key. Causes: numbers as text, where "
+    "'10' sorts before '9', a clock that jumps, or a topic that is read again from the start.",
+    'sequence_by="..." with a number that increases with each change of a key.',
 )
 
 unknown_retractions = _loses(
     "UNKNOWN_RETRACTIONS",
     "unknownRetractions",
-    "take away rows that are not held",
-    "The feed began after the rows had come; or what goes does not look as it came: a column that "
-    "differs in the two images, 0.0 and -0.0.",
-    'Read the feed from its first version, or give a key: fromChangelog(key="...").',
+    "delete rows that are not stored",
+    "The feed started after the inserts of these rows. Or a delete differs from its insert in a "
+    "column, for example 0.0 and -0.0.",
+    'Read the feed from its first version, or declare a key: fromChangelog(key="...").',
 )
 
 
@@ -136,21 +136,21 @@ def empty_source(s: Subject) -> Finding:
     names = ", ".join(str(sources[n]["description"]) for n in empty)
     return Finding(
         "NO_INPUT",
-        f"No change of {s.name} has come, and no row of {names}.",
+        f"No change of {s.name} has arrived, and no row of {names}.",
         {"side": s.own},
-        "Nothing is joined with an input that is empty.",
-        "Look at the source: path, topic, starting offsets or version.",
+        "A join with an empty input has no pairs.",
+        "Check the source: path, topic, starting offsets or version.",
     )
 
 
 def filtered_below(s: Subject) -> Finding:
     return Finding(
         "FILTERED_BELOW",
-        f"Each source has brought rows, and none has reached {s.name}.",
+        f"Each source has delivered rows, but none has reached {s.name}.",
         {"rows of the sources": sum(brought(s.known)), "side": s.own},
-        "A filter before the join lets none through, or a column of the equality is "
-        "NULL in all rows; a filter above an inner join goes below it.",
-        "df.explain() shows what stands below the join.",
+        "A filter below the join drops all rows, or a column of the equality is NULL in all "
+        "rows. Spark pushes a filter above an inner join below it.",
+        "df.explain() shows the operators below the join.",
     )
 
 
@@ -158,16 +158,16 @@ def expired_unmet(s: Subject) -> Finding:
     gone = s.total("expiredRows")
     return Finding(
         "EXPIRED_UNMET",
-        f"Nothing has come out. Rows of {s.name} that went by state_ttl: {gone}.",
+        f"The join has emitted nothing. state_ttl has expired {gone} rows of {s.name}.",
         {"expiredRows": gone, "side": s.own},
-        "What comes later meets none of them: their age ends before their partners come.",
-        f'A longer age: state_ttl={{"{s.own}": "..."}}.',
+        "Later rows cannot match them: they expire before their partners arrive.",
+        f'A longer state_ttl: state_ttl={{"{s.own}": "..."}}.',
     )
 
 
 def no_key_met(s: Subject) -> Finding:
     return matching.keys_differ(
-        "No row that is held has met its key",
+        "No stored row has found its key in the other input",
         s.of_join.described,
         s.known.samples,
         {f"rows, {side}": held(s, side)[-1] for side in SIDES},
@@ -178,10 +178,10 @@ def state_grows(s: Subject) -> Finding:
     rows = held(s)[-1]
     return Finding(
         "STATE_GROWS",
-        f"{rows} rows of {s.name} are held, more with each batch, and "
-        "nothing ends that: none of them has ever gone.",
+        f"The join stores {rows} rows of {s.name}, more with each batch, and no limit ends "
+        "that: it has never removed one.",
         {"rows": rows, "batches": len(s.of_join.batches), "side": s.own},
-        "A row of a changelog join is kept until it is deleted.",
-        f'state_ttl={{"{s.own}": "30 days"}}; or watermarks of both inputs and a bound '
-        "between their times in the condition.",
+        "A changelog join stores a row until its delete.",
+        f'state_ttl={{"{s.own}": "30 days"}}. Or watermarks of both inputs, with a bound between '
+        "their times in the condition.",
     )

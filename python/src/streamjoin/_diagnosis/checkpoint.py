@@ -108,7 +108,9 @@ def _stands(join: dict[str, Any], now: Waits, before: Waits) -> Iterator[Finding
 def _keys(join: dict[str, Any], now: Waits, sample: Sample) -> Iterator[Finding]:
     own = {key[1]: waits for key, waits in now.items() if key[0] == join["operator"]}
     if set(own) == set(SIDES) and not any(waits["matched"] for waits in own.values()):
-        finding = keys_differ("Of the rows that wait none has met its key", join, sample, {})
+        finding = keys_differ(
+            "No buffered row has found its key in the other input", join, sample, {}
+        )
         if "agree" in finding.headline:
             yield finding
 
@@ -121,11 +123,11 @@ def _nothing_wrong(batch: int | None, joins: list[dict[str, Any]], rows: list[Ro
     said = rows_there(there, lambda operator: described.get(operator, {}))
     return Finding(
         "HEALTHY",
-        f"The state shows nothing wrong: {said}.",
+        f"The state contains no problem: {said}.",
         {
             **({} if batch is None else {"batch": batch}),
             "waiting rows": sum(each.rows for each in there),
         },
-        "Late rows, and rows that never came, leave no trace in it; the reports of the query have "
-        "them: streamjoin.doctor(query).",
+        "The state contains no late rows, and no rows that never arrived. The reports of the "
+        "query count them: streamjoin.doctor(query).",
     )

@@ -25,8 +25,8 @@ def nothing_wrong(known: Known) -> Finding:
         # the state folder of a query that has ended may be unknown or deleted
         rows = reported_rows(known)
         there = (
-            f"{held(rows, 'all joins') if rows else 'no row is held'} by its last report; "
-            "streamjoin.doctor of the folder of its checkpoint looks at the rows themselves"
+            f"{held(rows, 'all joins') if rows else 'no row is stored'} by its last report. To "
+            "inspect the rows, call streamjoin.doctor with the folder of the checkpoint"
         )
     last = [r["batchId"] for r in known.progress if emitted_in(known, r)]
     out = f" Last output in batch {last[-1]}." if last else ""
@@ -36,11 +36,13 @@ def nothing_wrong(known: Known) -> Finding:
     if _cannot_be_seen(known):
         return Finding(
             "NOT_SEEN",
-            f"No pair has been joined, and its reports do not say why: {there}.{out}{due}",
+            "The query has joined no pair, and its reports do not show the reason: "
+            f"{there}.{out}{due}",
             {"waiting rows": rows},
-            "Bounds and keys cannot be seen: neither the plan nor the state of the query is there.",
-            "df.explain() lists the bounds of the joins; a query with a checkpointLocation "
-            "leaves its state.",
+            "Bounds and keys are unknown: neither the plan nor the state of the query is "
+            "available.",
+            "df.explain() lists the bounds of the joins. A query with a checkpointLocation "
+            "keeps its state.",
             severity=Severity.UNSEEN.word,
         )
     return Finding(
@@ -55,9 +57,9 @@ def _summary(known: Known) -> str:
     """Summarize the health: mention any lost rows, and joins without a pair."""
     lost = list(_lost(known))
     if lost:
-        return f"Few rows are lost ({'; '.join(lost)}), and nothing else is wrong"
+        return f"Few rows are lost ({'; '.join(lost)}). The doctor found no other problem"
     if any(_joins_nothing(known)):
-        return "No pair has been joined yet, and no cause of that is seen"
+        return "The query has joined no pair yet, and the doctor found no cause"
     return "Nothing is wrong"
 
 
@@ -70,7 +72,7 @@ def _lost(known: Known) -> Iterator[str]:
             "late": 0 if emits_late(s) else s.total("lateRows"),
             "without a time": s.total("nullTimeRows"),
             "further ahead than max_ahead": rejected(s),
-            "of rows that are not held": s.total("unknownRetractions"),
+            "deletes of rows that are not stored": s.total("unknownRetractions"),
         }
         for what, count in counts.items():
             if count:
@@ -99,8 +101,8 @@ def _late_before(known: Known) -> str:
             if (behind or 0) > (now or 0):
                 late.append(f"{join.span(column, behind or 0)} behind in {join.said(column)}")
     return (
-        f"Before these reports a row came {', '.join(late)}, more than the lag of today: late, "
-        "unless the lag was longer then."
+        f"Before these reports a row arrived {', '.join(late)}, more than the current lag. It "
+        "was late, unless the lag was longer then."
         if late
         else ""
     )
@@ -113,7 +115,7 @@ def _emitted_late(known: Known) -> str:
         for join, side in product(known.joins, SIDES)
         if emits_late(s := Subject(known, join, side)) and s.total("lateRows")
     ]
-    return f"Late, and emitted as such: {', '.join(emitted_late)}." if emitted_late else ""
+    return f"Emitted as late: {', '.join(emitted_late)}." if emitted_late else ""
 
 
 def _fewer(known: Known) -> str:
@@ -122,7 +124,7 @@ def _fewer(known: Known) -> str:
     # an aggregation or a deduplication emits fewer rows than it reads
     if not above or sink is None or sink >= out or {*known.operators_above()} - {"globalLimit"}:
         return ""
-    return f"Of {out} rows of the join {sink} have reached the sink, through {'; '.join(above)}."
+    return f"{sink} of {out} rows of the join have reached the sink, through {'; '.join(above)}."
 
 
 def _joins_nothing(known: Known) -> Iterator[bool]:

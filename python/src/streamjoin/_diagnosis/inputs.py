@@ -15,7 +15,7 @@ _NULL_KEYS = "a column of the equality is NULL in all rows"
 _OR_NO_TIME = re.compile(r"isnull\(\w+\) OR | OR isnull\(\w+\)")
 _NOT_NULL = re.compile(r"isnotnull\((\w+)\)")
 
-_LOOK = "df.explain() shows what stands below the join."
+_LOOK = "df.explain() shows the operators below the join."
 
 
 def of_sources(s: Subject) -> list[int]:
@@ -40,12 +40,12 @@ def came(s: Subject) -> int:
 def filtered_below(s: Subject) -> Finding:
     causes, write = _what_filters(s)
     without, ahead = s.total("nullTimeRows"), s.total("aheadRows")
-    but = f" but {without} without a time" if without else ""
+    but = f" except {without} without a time" if without else ""
     if ahead:
-        causes += f" max_ahead has dropped {ahead} rows besides."
+        causes += f" max_ahead has also dropped {ahead} rows."
     return Finding(
         "FILTERED_BELOW",
-        f"Each source has brought rows, and none{but} has reached {s.name}.",
+        f"Each source has delivered rows, but none{but} has reached {s.name}.",
         {"rows of the sources": sum(brought(s.known)), "side": s.own},
         causes,
         write,
@@ -58,28 +58,29 @@ def _what_filters(s: Subject) -> tuple[str, str]:
     below = None if planned is None else planned.below[s.own]
     if planned is None or below is None:
         return (
-            f"A filter before the join lets none through, or {_NULL_KEYS}; a filter above an "
-            "inner join goes below it.",
+            f"A filter below the join drops all rows, or {_NULL_KEYS}. Spark pushes a filter "
+            "above an inner join below it.",
             _LOOK,
         )
     of_condition = planned.filters(s.own)
     filters = [text for text in below if text.startswith("Filter") and not _only_nulls(s, text)]
     found = []
     if of_condition:
-        found.append(f"the condition keeps only rows with {' and '.join(of_condition)}")
+        found.append(f"the condition passes only rows with {' and '.join(of_condition)}")
     elif filters:
-        found.append(f"a filter keeps only some: {'; '.join(filters)}")
+        found.append(f"a filter passes only some rows: {'; '.join(filters)}")
     if s.of_join.described.get("keys") and not s.of_join.preserves(s.own):
         found.append(_NULL_KEYS)
     if not found:
-        return "Something below the join lets no row through.", _LOOK
+        return "An operator below the join drops all rows.", _LOOK
     cause = ", or ".join(found)
     if found == [_NULL_KEYS]:
         columns = _keys(s)
         return (
-            "No filter stands before the join, so a column of the equality is NULL in all rows "
-            f"({columns}): the parser of the rows and their schema disagree about a name or type.",
-            f"Look at {columns} of that input before the join.",
+            "No filter is below the join, so a column of the equality is NULL in all rows "
+            f"({columns}). The parser of the rows and their schema disagree about a name or a "
+            "type.",
+            f"Check {columns} of that input below the join.",
         )
     return f"{cause[0].upper()}{cause[1:]}.", _LOOK
 
@@ -114,7 +115,7 @@ def null_keys(known: Known) -> str:
     keys = ", ".join(_keys(s) for s in sides if not s.of_join.preserves(s.own))
     if missing <= 0 or not keys or not all(map(_passes_all_but_nulls, sides)):
         return ""
-    return f"NULL in a column of the equality ({keys}) has kept {missing} of {sources} rows away."
+    return f"NULL in a column of the equality ({keys}) excludes {missing} of {sources} rows."
 
 
 def _passes_all_but_nulls(s: Subject) -> bool:
@@ -158,8 +159,8 @@ def _without_times(code: str, s: Subject, what: str) -> Finding:
         code,
         f"{what} had NULL in {times}.",
         {"rows": s.total("nullTimeRows"), "side": s.own},
-        "The parser of the rows and their schema disagree: a format of times, a name of a "
-        "field, a type.",
-        f'.where("{column} IS NULL") on that input shows the rows; to_timestamp(text, '
+        "The parser of the rows and their schema disagree about a time format, a field name or "
+        "a type.",
+        f'.where("{column} IS NULL") on that input shows the rows. to_timestamp(text, '
         "format) reads another format.",
     )

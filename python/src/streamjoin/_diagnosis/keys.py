@@ -50,7 +50,7 @@ def agreement(
         if not ls or not rs or set(ls) & set(rs):
             continue
         on_left, on_right = _column(described, "left", left), _column(described, "right", right)
-        seen = f"Of what waits: {on_left} {_some(ls)}, {on_right} {_some(rs)}"
+        seen = f"Buffered values: {on_left} {_some(ls)}, {on_right} {_some(rs)}"
         for text, change in _CHANGES:
             least = min((ls, rs), key=len)
             theirs = {change(value) for value in (rs if least is ls else ls)}
@@ -59,7 +59,7 @@ def agreement(
                 return Agreement(
                     f"{seen}; after {text.format('key')} {agree} of {len(least)} agree.",
                     f"{text.format(on_left)} = {text.format(on_right)} in the condition, "
-                    "or the same change on both inputs before the join.",
+                    "or the same conversion on both inputs below the join.",
                 )
         return Agreement(f"{seen}.")
     return Agreement()

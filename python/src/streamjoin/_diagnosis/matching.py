@@ -34,9 +34,9 @@ def contradiction(operator: int) -> Finding:
         "CONTRADICTION",
         "The bounds of the join contradict each other: no two rows can match.",
         {"operator": operator},
-        "Two parts of the condition ask for times that exclude each other, as d.t >= o.t + 1 hour "
-        "and d.t <= o.t do.",
-        "df.explain() lists the bounds, each with the part of the condition it comes from.",
+        "Two parts of the condition exclude each other, for example d.t >= o.t + 1 hour and d.t "
+        "<= o.t.",
+        "df.explain() lists each bound with its part of the condition.",
     )
 
 
@@ -55,7 +55,7 @@ def no_key_met(s: Subject) -> Finding:
     join = s.of_join
     looked = s.total("lookedIntoRows", "")
     return _keys_differ(
-        f"No row has met its key, of {looked} looked into",
+        f"No row has found its key in the other input, of {looked} rows that were checked",
         join.described,
         sampled(s),
         {f"rows, {side}": s.total("inputRows", side) for side in SIDES},
@@ -70,9 +70,7 @@ def _gone(s: Subject) -> str:
         for metric, what in _GONE.items()
         if (count := sum(s.total(metric, side) for side in SIDES))
     ]
-    return (
-        f" Or their partners are among the rows that are gone: {', '.join(said)}." if said else ""
-    )
+    return f" Or their partners are among the removed rows: {', '.join(said)}." if said else ""
 
 
 _GONE = {
@@ -112,16 +110,16 @@ def keys_are_null(s: Subject) -> Finding:
     filters = [] if planned is None else planned.filters(s.own)
     never = f", or {' and '.join(filters)} is true for none" if filters else ""
     if planned is None:
-        never = ", or a part of the condition that speaks of this input alone is true for none"
+        never = ", or a filter of the condition on this input is true for none"
     return Finding(
         "NO_KEY_MET",
-        f"None of {rows} rows of {s.name} has looked for a partner: a column of the equality is "
+        f"The join has looked up none of {rows} rows of {s.name}: a column of the equality is "
         f"NULL in all of them{never}.",
         {f"rows, {s.own}": rows},
-        "NULL equals nothing, so such a row is emitted at once. The parser of the rows and their "
-        "schema disagree about the name of a field or a type.",
-        f"Look at {' and '.join(s.of_join.described.get('keys', [])) or 'the equality'} of that "
-        "input before the join.",
+        "NULL equals no value, so the join emits such a row at once. The parser of the rows and "
+        "their schema disagree about a field name or a type.",
+        f"Check {' and '.join(s.of_join.described.get('keys', [])) or 'the equality'} of that "
+        "input below the join.",
     )
 
 
@@ -146,7 +144,7 @@ def _keys_differ(
 ) -> Finding:
     keys = described.get("keys", [])
     cause = (
-        "The columns of the equality hold other values in the two inputs: another spelling, "
+        "The columns of the equality have different values in the two inputs: another spelling, "
         "spaces, upper and lower case, leading zeros, or another column."
     )
     if not seen.explains:
@@ -221,17 +219,17 @@ def unit_differs(s: Subject) -> Finding:
     assert unit is not None
     seconds, finer = _READ_AS[unit.factor]
     if unit.is_number:
-        cause = f"One of them holds {seconds}, it seems, and the other {finer}."
+        cause = f"One of them probably has {seconds}, and the other {finer}."
         write = (
-            f"Bring both to one unit before imposeOrder: {unit.smaller} * {unit.factor}, or "
+            f"Convert both to one unit below imposeOrder: {unit.smaller} * {unit.factor}, or "
             f"{unit.larger} / {unit.factor} in whole numbers."
         )
     else:
         read = (seconds, finer) if unit.wrong == unit.smaller else (finer, seconds)
-        cause = f"{unit.wrong} was made of {read[0]}, it seems, that were read as {read[1]}."
+        cause = f"{unit.wrong} was probably computed from {read[0]} that were read as {read[1]}."
         write = (
-            f"timestamp_seconds(n), timestamp_millis(n) or timestamp_micros(n) makes a time of a "
-            f"number n: one for {unit.wrong} that fits its unit."
+            "timestamp_seconds(n), timestamp_millis(n) or timestamp_micros(n) converts a "
+            f"number n to a time. For {unit.wrong}, use the function of its unit."
         )
     marks = {n: join.time(n, join.front(n) or 0) for n in (unit.larger, unit.smaller)}
     at = ", ".join(f"{name} is at {mark}" for name, mark in marks.items())
@@ -253,9 +251,9 @@ def condition_never_true(s: Subject) -> Finding:
     met = s.total("keyMetRows", "")
     return Finding(
         "CONDITION_NEVER_TRUE",
-        f"Keys and times meet ({met} rows), but the rest of the condition never holds.",
+        f"Keys and times match ({met} rows), but the rest of the condition is never true.",
         {"rows that met their key": met},
-        "What is compared besides keys and times is false, or NULL, for each pair.",
+        "The other comparisons are false or NULL for each pair.",
         "df.explain() lists the parts of the condition.",
     )
 
@@ -284,16 +282,16 @@ def times_never_meet(s: Subject) -> Finding:
     zone = ""
     if hours:
         count, earlier = abs(hours), "earlier" if hours > 0 else "later"
-        zone = f" {count} hour{'' if count == 1 else 's'} {earlier} it would fit: a time zone?"
+        zone = f" {count} hour{'' if count == 1 else 's'} {earlier} it would match: a time zone?"
     return Finding(
         "TIMES_NEVER_MEET",
-        f"Keys meet ({met} rows), times never: the closest pair misses its bounds by "
+        f"Keys match ({met} rows), but times never do: the closest pair misses its bounds by "
         f"{span(abs(miss))}.{is_now}{zone}",
         {"rows that met their key": met, "closest miss": join.distance(left, miss)},
         f"{right} is too {'late' if miss > 0 else 'early'} for what the condition allows after "
         f"{left}."
-        + (" Whole hours are mostly a text that was read in another zone." if zone else ""),
-        "to_utc_timestamp(t, zone) or a text with its zone on one input; or a wider bound."
+        + (" Whole hours are mostly a text that was read in another time zone." if zone else ""),
+        "to_utc_timestamp(t, zone), or a text with its zone, on one input. Or a wider bound."
         if zone
         else _wider(join, left, right, None if number else distance),
     )
@@ -302,16 +300,16 @@ def times_never_meet(s: Subject) -> Finding:
 def _wider(join: JoinKnown, left: str, right: str, distance: int | None) -> str:
     """Describe what the condition would have to allow."""
     if other_unit(join) is not None:
-        return "Bring the times of both inputs to one unit."
+        return "Convert the times of both inputs to one unit."
     if distance is None or abs(distance) > YEAR:
-        return "A wider bound in the condition; or mend the times of one input."
+        return "A wider bound in the condition. Or correct the times of one input."
     if join.planned is not None and join.planned.retention and distance > 0:
         return (
-            f'A retention of at least "{join.span(left, distance)}"; or a bound in the condition.'
+            f'A retention of at least "{join.span(left, distance)}", or a bound in the condition.'
         )
     return (
         f"A condition that allows {_signed(lambda d: join.span(left, d), distance)} for "
-        f"{right} - {left}; or mend the times of one input."
+        f"{right} - {left}. Or correct the times of one input."
     )
 
 

@@ -20,7 +20,7 @@ _JOIN = re.compile(r"(StreamJoin|AsOfJoin|ChangelogJoin) ([A-Z]+(?: [A-Z]+)?)\b"
 _ORDER = re.compile(r"StreamOrder by (.*)")
 _KEYS = re.compile(r"hash by \[(.*?)\] = \[(.*?)\]")
 _BOUND = re.compile(r"(\S+) >= (\S+)(?: ([+-]) (.*))?")
-_INPUT = re.compile(r"a row of (.+?) is (?:not )?kept")
+_INPUT = re.compile(r"a row of (.+?) is (?:not )?(?:buffered|stored)")
 _IDENTITY = re.compile(r"#\d+L?(?:-T\d+ms)?")
 
 # Of windows: the offset of the first start, the slide, and the length.
@@ -107,7 +107,7 @@ class PlannedJoin:
 
     def filters(self, side: str) -> list[str]:
         """Return the parts of the condition that use only one input."""
-        mark = f": filter on rows of {self._input(side)}, before they are kept"
+        mark = f": filter on rows of {self._input(side)}, before they are buffered"
         return [
             line[len("condition ") :].partition(mark)[0]
             for line in self.node.lines

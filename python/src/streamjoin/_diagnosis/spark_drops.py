@@ -47,10 +47,10 @@ def _late(code: str, s: Subject) -> Finding:
         code,
         f"{late} of {rows} rows are late for {name(s)}{where}, and dropped: {share(late, rows)}.",
         {"late rows": late, "rows": rows, "operator": name(s)},
-        "This operator is Spark's own. It drops rows below Spark's watermark, which is the largest "
-        "time seen less the lag, of the slowest input.",
-        'late="emit" emits rows that are late here, too: .where("late IS NULL") before it takes '
-        "them off, or a longer lag of their input keeps them."
+        "This operator is Spark's own. It drops rows below Spark's watermark, which is the "
+        "largest time seen minus the lag, of the slowest input.",
+        'late="emit" emits rows that are also late here. Drop them with .where("late IS NULL") '
+        "below this operator, or use a longer lag for their input."
         if emits
         else "A longer lag of the input whose rows are late: imposeOrder(..., <a longer lag>), or "
         "withWatermark.",

@@ -22,7 +22,7 @@ from streamjoin._diagnosis.subjects import Subject
 from streamjoin._progress import Batch, Distance, shown_lag, shown_span, wait
 
 WAITS_FOR_ROWS = (
-    "Rows wait for the watermark of the other input, and that moves with its rows only."
+    "Rows wait for the watermark of the other input, and only rows of that input advance it."
 )
 
 # A longer lag is not advised: times that are further apart are wrong, not late.
@@ -71,13 +71,13 @@ def watermark_ahead(column: str, mark: str, by: int, since: str, alone: bool = T
         "WATERMARK_AHEAD",
         f"The watermark of {column} is {mark}, {shown_span(by)} after the clock, {since}.",
         {"watermark": mark, "ahead by": Distance(by)},
-        "One row with a time in the future has moved it; all rows with real times are late since "
-        "then."
+        "One row with a time in the future has advanced it. Since then, all rows with real "
+        "times are late."
         if alone
         else "The times of this input are after the clock: another time zone, another format, or "
         "a row with a time in the future.",
         f'imposeOrder("{plain(column)}", ..., max_ahead="10 minutes"), and a new checkpoint: '
-        "watermarks do not go back.",
+        "watermarks never move back.",
     )
 
 
@@ -113,10 +113,10 @@ def _rejects(code: str, s: Subject, what: str) -> Finding:
         code,
         f"{what} rows of {s.name} are further ahead of the clock than max_ahead allows.",
         {"rows ahead": rejected(s), "rows that arrived": s.total("inputRows"), "side": s.own},
-        "max_ahead drops rows whose time is too far after the clock of their batch: the clock of "
-        "who writes them, another time zone, or milliseconds read as seconds.",
-        'A longer max_ahead; ahead="keep" keeps such rows and only ignores their times for the '
-        "watermark; or correct the times before imposeOrder.",
+        "max_ahead drops rows whose time is too far after the clock of their batch. Causes: the "
+        "clock of the producer, another time zone, or milliseconds read as seconds.",
+        'A longer max_ahead. Or ahead="keep", which joins such rows and only ignores their times '
+        "for the watermark. Or correct the times below imposeOrder.",
     )
 
 
@@ -144,13 +144,13 @@ def mostly_late(s: Subject) -> Finding:
     jump = ""
     if moved:
         at = s.of_join.time(column, moved[1])
-        jump = f"; the watermark of {said} went to {at} in batch {moved[0]}"
+        jump = f"; the watermark of {said} moved to {at} in batch {moved[0]}"
     return _late_rows(
         "MOSTLY_LATE",
         s,
         jump,
-        "A watermark goes by the largest time seen: files or partitions of a backlog are read "
-        "out of order, or a row is far ahead of the others.",
+        "A watermark follows the largest time seen. The query reads files or partitions of a "
+        "backlog out of order, or a row is far ahead of the others.",
     )
 
 
@@ -161,7 +161,7 @@ def some_late(s: Subject) -> Finding:
         "LATE_ROWS",
         s,
         f": {share(late, rows)} of its rows",
-        "A row is late when its time is below the watermark, the largest time seen less the lag.",
+        "A row is late when its time is below the watermark, the largest time seen minus the lag.",
     )
 
 
@@ -174,12 +174,12 @@ def _late_rows(code: str, s: Subject, more: str, cause: str) -> Finding:
     idle = _idle_before(s, column)
     if idle:
         cause = (
-            f"{s.name} brought no row for {idle}, its idle_timeout: its watermark went on with "
-            "those of other inputs, and rows that came afterwards are late by it."
+            f"{s.name} had no row for {idle}, its idle_timeout. Its watermark then followed the "
+            "other inputs, so rows that arrived afterwards are late."
         )
         write = (
-            f'imposeOrder("{plain(join.said(column))}", ..., idle_timeout=...) with a longer one '
-            f"than such pauses; or a longer lag: {write}"
+            f'imposeOrder("{plain(join.said(column))}", ..., idle_timeout=...) with a timeout '
+            f"longer than such pauses. Or a longer lag: {write}"
         )
     # not every join reports how late its rows were
     how_far = "" if by is None else f", by {join.span(column, by)} at most"
@@ -217,19 +217,19 @@ def _longer_lag(join: JoinKnown, column: str, by: int | None, lag: int | None) -
     name = plain(join.said(column)) or "..."
     emit = 'late="emit" emits the late rows of an event-time join.'
     if by is None:
-        return f'imposeOrder("{name}", <a longer lag>) would have kept them; {emit}'
+        return f'imposeOrder("{name}", <a longer lag>) would have accepted them; {emit}'
     needed = max(by + (lag or 0), join.last_of(f"lagForAll.{column}") or 0, 1)
     if not join.is_number(column) and needed > _LONGEST_LAG:
         return (
-            f"No lag makes up for times that are years apart: look at the largest {name}, or set "
+            f"No lag corrects times that are years apart. Check the largest {name}, or set "
             f"max_ahead; {emit}"
         )
     most = join.last_of(f"lagForMost.{column}")
     for_most = ""
     if most is not None and (lag or 0) < most < needed:
-        for_most = f" {_lag(join, column, most)} would have kept 99.9 % of all rows."
+        for_most = f" {_lag(join, column, most)} would have accepted 99.9 % of all rows."
     order = f'imposeOrder("{name}", {_lag(join, column, needed)})'
-    return f"{order} would have kept them; {emit}{for_most}"
+    return f"{order} would have accepted them; {emit}{for_most}"
 
 
 def _lag(join: JoinKnown, column: str, lag: int) -> str:
@@ -247,8 +247,8 @@ def late_in_order(s: Subject) -> Finding:
         f"{late} of {rows} rows of the ordered output are late: {share(late, rows)} are dropped.",
         {"late rows": late, "rows": rows},
         "An ordered output cannot emit a row below the watermark that it has reached.",
-        f'imposeOrder("{plain(columns[0]) if columns else "..."}", <a longer lag>) would have kept '
-        "them.",
+        f'imposeOrder("{plain(columns[0]) if columns else "..."}", <a longer lag>) would have '
+        "accepted them.",
     )
 
 
@@ -314,12 +314,12 @@ def stands(s: Subject) -> Finding:
     is_at = "has none yet" if mark is None else f"stands at {join.time(s.time, mark)}"
     lasted = shown_span(milliseconds(s.last.at) - milliseconds(first.at))
     if side is None:
-        what, brought_rows = f"{waiting} rows wait", "its input may have brought no row since"
+        what, brought_rows = f"{waiting} rows wait", "its input may have had no row since"
     else:
         quiet = sum(b.metrics.get(of("inputRows", side), 0) for b in batches)
         other = SIDES[1 - SIDES.index(side)]
         what = wait(waiting, join.input(other))
-        brought_rows = f"{join.input(side)} brought {quiet or 'no'} row{'s' * (quiet > 1)} since"
+        brought_rows = f"{join.input(side)} had {quiet or 'no'} row{'s' * (quiet > 1)} since"
     return Finding(
         "WATERMARK_STANDS",
         f"{what} for {said}, which {is_at} since batch {first.number} ({lasted}): {brought_rows}.",
@@ -331,8 +331,8 @@ def stands(s: Subject) -> Finding:
 
 def idle_timeout(column: str) -> str:
     return (
-        f'imposeOrder("{plain(column)}", ..., idle_timeout="5 minutes") says how long an input '
-        "that brings nothing is waited for."
+        f'imposeOrder("{plain(column)}", ..., idle_timeout="5 minutes") limits how long the join '
+        "waits for an idle input."
     )
 
 
@@ -378,14 +378,14 @@ def long_lag(s: Subject) -> Finding:
     distances = {"lag": lag, "disorder": disorder, "reach": join.reach()}
     return Finding(
         "LONG_LAG",
-        f"{waiting} rows wait, and none has come out unmatched: the lag of {said} is "
+        f"{waiting} rows wait, and the join has emitted none without a match: the lag of {said} is "
         f"{shown_span(lag)}, the greatest disorder seen {shown_span(disorder)}.",
         {
             **{name: join.distance(s.time, value) for name, value in distances.items()},
             **_due(s.known, said),
         },
-        "A watermark is the largest time seen minus the lag, so an unmatched row comes out as "
-        "much later as the lag is long.",
+        "A watermark is the largest time seen minus the lag. So the lag delays each row without "
+        "a match.",
         f'imposeOrder("{plain(said)}", "{shown_span(max(2 * disorder, 60_000))}"); the '
-        "checkpoint goes on with another lag.",
+        "checkpoint continues with another lag.",
     )

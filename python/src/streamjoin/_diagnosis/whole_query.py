@@ -22,7 +22,7 @@ def failed(s: Subject) -> Finding:
     return Finding(
         "FAILED",
         f"The query has ended with an error: {_innermost(s.known.error)}",
-        cause="Nothing comes out of a query that does not run.",
+        cause="A query that does not run emits nothing.",
         write=_mend(s.known.error),
     )
 
@@ -53,9 +53,9 @@ def _raised_by(first: str) -> str:
 # A word in an error of Spark without advice, and the advice.
 _MENDS = {
     "STREAMING_STATEFUL_OPERATOR_NOT_MATCH": (
-        "The checkpoint is of other operators: symmetricHashJoin is Spark's join, streamJoin this "
-        "one. Start with a new checkpointLocation, or set spark.sql.streamJoin.replaceBuiltin as "
-        "it was."
+        "The checkpoint has other operators: symmetricHashJoin is Spark's join, streamJoin is "
+        "this project's. Start with a new checkpointLocation, or restore the setting "
+        "spark.sql.streamJoin.replaceBuiltin."
     ),
     "OutOfMemoryError": (
         "Give the executors more memory (in local mode spark.driver.memory), or set "
@@ -68,14 +68,14 @@ def _mend(error: str) -> str:
     for word, mend in _MENDS.items():
         if word in error:
             return mend
-    return "Mend what the error names, and start the query again from its checkpoint."
+    return "Correct the cause of the error, and start the query again from its checkpoint."
 
 
 def no_batch(s: Subject) -> Finding:
     return Finding(
         "NO_BATCH",
         f"No batch has run yet: {s.known.status or 'the query has not reported anything'}.",
-        cause="The first report comes with the end of the first batch.",
+        cause="Spark reports at the end of the first batch.",
         write="query.status",
     )
 
@@ -84,10 +84,10 @@ def never_any_input(s: Subject) -> Finding:
     since = s.known.clock(s.known.progress[0])
     return Finding(
         "NO_INPUT",
-        f"No source has brought a row since the query started ({since}).",
+        f"No source has delivered a row since the query started ({since}).",
         {"reports": s.known.silent},
-        "Watermarks move with rows only.",
-        "Look at the sources: paths, topics, starting offsets, and filters before the join.",
+        "Only rows advance a watermark.",
+        "Check the sources: paths, topics, starting offsets, and filters below the join.",
     )
 
 
@@ -95,9 +95,9 @@ def no_input_lately(s: Subject) -> Finding:
     since = [report for report in s.known.progress if source_rows(report)][-1]
     return Finding(
         "NO_INPUT",
-        f"No source has brought a row since batch {since['batchId']} ({s.known.clock(since)}).",
+        f"No source has delivered a row since batch {since['batchId']} ({s.known.clock(since)}).",
         {"reports": s.known.silent},
-        "Watermarks move with rows only: what waits goes on waiting.",
+        "Only rows advance a watermark, so buffered rows continue to wait.",
     )
 
 
@@ -106,12 +106,12 @@ def no_join(s: Subject) -> Finding:
     of_spark = "symmetricHashJoin" in operators
     return Finding(
         "NO_JOIN",
-        f"No join of this project is in the query; stateful in it: {_listed(operators)}.",
-        cause="A join of two streams, neither of which has an imposed order, is Spark's own."
+        f"The query has no join of this project. Its stateful operators: {_listed(operators)}.",
+        cause="Spark executes a join of two streams without imposed orders itself."
         if of_spark
-        else "Rows are held back by Spark's own operators, if by any.",
-        write="imposeOrder on both inputs makes it one, and so does "
-        "spark.sql.streamJoin.replaceBuiltin=true; df.explain() then has a StreamJoin."
+        else "Only Spark's own operators can buffer rows.",
+        write="To use this project's join, impose an order on both inputs, or set "
+        "spark.sql.streamJoin.replaceBuiltin=true. df.explain() then shows a StreamJoin."
         if of_spark
         else "df.explain() shows what the query does.",
     )
@@ -129,12 +129,12 @@ def backlog(s: Subject) -> Finding:
     return Finding(
         "BACKLOG",
         f"The query falls behind: {last} messages of "
-        f"{report['sources'][source]['description']} are not read yet, {first} were "
+        f"{report['sources'][source]['description']} are unread, {first} were unread "
         f"{LASTS - 1} batches ago.",
         {
             "messages behind": last,
             "a batch takes": Distance(report.get("durationMs", {}).get("triggerExecution", 0)),
         },
-        "A batch takes longer than what it reads takes to arrive.",
+        "A batch takes longer than its rows take to arrive.",
         "More partitions and cores, or a larger maxOffsetsPerTrigger.",
     )

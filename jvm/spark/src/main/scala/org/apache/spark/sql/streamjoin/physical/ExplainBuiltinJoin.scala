@@ -32,8 +32,8 @@ object ExplainBuiltinJoin extends ColumnarRule {
   }
 
   private val below = Seq(
-    "a join below it stays Spark's and keeps rows for ever, so that rows of any age come out of it.",
-    "What that one lacks stands above it."
+    "a join below it remains Spark's, which buffers rows for ever, so it emits rows of any age.",
+    "The line above that join shows what it lacks."
   )
 
   private def whyKept(j: StreamingSymmetricHashJoinExec): Option[Seq[String]] =
@@ -41,7 +41,7 @@ object ExplainBuiltinJoin extends ColumnarRule {
       BuiltinJoin.replaced(join) match {
         case Left(refused) if refused.ofBelow => below
         case Left(refused)                    => refused.error.reason
-        case Right(_) => Seq("its bounds did not stand in its condition when it was analysed.")
+        case Right(_) => Seq("its condition had no bounds when Spark analyzed it.")
       }
     }
 }

@@ -21,7 +21,7 @@ class ExplainBuiltinJoinSuite extends StreamsInSql {
   test("a join without bounds says which it lacks, where it was to be replaced") {
     val said = replacing(explained(unbounded))
     assert(said.contains(NotUsed) && said.contains("StreamingSymmetricHashJoin"), said)
-    assert(said.contains("nothing in the condition (o.k = d.k) bounds"), said)
+    assert(said.contains("the condition (o.k = d.k) does not bound"), said)
   }
 
   test("where it was not, it says nothing") {

@@ -128,7 +128,7 @@ class ExplainedNodesSuite extends AnalysisSession {
     ) ==
       "hash by [o.value] = [d.value], no two rows can match")
     assert(bounds("d.timestamp > o.timestamp AND d.timestamp < o.timestamp", "inner") ==
-      "no two rows can match: each goes to one partition")
+      "no two rows can match: each is sent to one partition")
   }
 
   test("what is said of the parts of the condition keeps the aliases in each batch") {
@@ -148,11 +148,12 @@ class ExplainedNodesSuite extends AnalysisSession {
     def asOf(on: String, how: String = "inner") =
       PythonApi.streamJoin(o, d, on, how, java.util.Map.of("match", "last"))
     val meets =
-      "each row of o meets the last row of d with d.value = o.value and d.timestamp <= o.timestamp"
+      "each row of o is joined with the last row of d with d.value = o.value and d.timestamp <= " +
+        "o.timestamp"
     assert(line(asOf("o.value = d.value AND d.timestamp >= o.timestamp - INTERVAL '10' MINUTE")) ==
       s"AsOfJoin INNER, $meets, none older than o.timestamp - 10 minutes")
     assert(line(asOf("o.value = d.value", "left")) ==
-      s"AsOfJoin LEFT OUTER, $meets; the last row of each key is kept without end")
+      s"AsOfJoin LEFT OUTER, $meets; the last row of each key is stored without limit")
     val said =
       exec(optimized(asOf(
         "o.value = d.value AND d.timestamp >= o.timestamp - INTERVAL '10' MINUTE AND d.value > o.value"
@@ -160,13 +161,15 @@ class ExplainedNodesSuite extends AnalysisSession {
         .verboseStringWithOperatorId()
     assert(
       said.contains(
-        "condition (d.timestamp >= o.timestamp + INTERVAL '-10' MINUTE): how old the last row may be"
+        "condition (d.timestamp >= o.timestamp + INTERVAL '-10' MINUTE): maximum age of the " +
+          "last row"
       )
     )
-    assert(said.contains("condition (d.value > o.value): asked of the last row"), said)
+    assert(said.contains("condition (d.value > o.value): evaluated on the last row"), said)
     assert(
       said.contains(
-        "a row comes out when the watermarks of o.timestamp and d.timestamp have passed o.timestamp"
+        "a row is emitted when the watermarks of o.timestamp and d.timestamp have passed " +
+          "o.timestamp"
       ),
       said
     )
@@ -177,8 +180,8 @@ class ExplainedNodesSuite extends AnalysisSession {
     assert(line(join) == "ChangelogJoin LEFT OUTER, hash by o.value = c.id")
     for (plan <- Seq(planOf(join), ofABatch(join))) {
       val said = exec(plan).verboseStringWithOperatorId()
-      assert(said.contains("rows of c are told apart by key id"), said)
-      assert(said.contains("a row of o is kept until it goes: without limit"), said)
+      assert(said.contains("rows of c are identified by key id"), said)
+      assert(said.contains("a row of o is stored until it is deleted: without limit"), said)
     }
   }
 
@@ -188,11 +191,11 @@ class ExplainedNodesSuite extends AnalysisSession {
       for (plan <- Seq(planOf(_: DataFrame), ofABatch(_: DataFrame)))
         yield exec(plan(joined(left, changes("e"), on))).verboseStringWithOperatorId()
     for (text <- said(first, "o.value = e.id")) {
-      assert(text.contains("a row of the left input is kept"), text)
-      assert(text.contains("a row of e is kept"), text)
+      assert(text.contains("a row of the left input is stored"), text)
+      assert(text.contains("a row of e is stored"), text)
     }
     for (text <- said(first.as("w"), "w.value = e.id"))
-      assert(text.contains("a row of w is kept"), text)
+      assert(text.contains("a row of w is stored"), text)
   }
 
   test("an order says by what: a time that nobody wrote, in words") {
@@ -213,7 +216,7 @@ class ExplainedNodesSuite extends AnalysisSession {
       inner.sortWithinPartitions("d.timestamp")
     ) == "StreamOrder by d.timestamp; in each partition")
     val said = exec(planOf(join.orderBy("rowtime"))).verboseStringWithOperatorId()
-    assert(said.contains("held back until the watermark of rowtime has reached it"), said)
+    assert(said.contains("buffered until the watermark of rowtime has reached it"), said)
   }
 
   test("an empty line stands before each node of a formatted plan") {

@@ -35,25 +35,26 @@ private[asof] object AsOfExplanation {
       val keys = j.equiKeys.map { k =>
         s"${sql(k.of(build))} ${if (k.nullSafe) "<=>" else "="} ${sql(k.of(probe))}"
       }
-      val end = if (j.versions.isEmpty) "without end" else "until the key is deleted"
-      val oldest = j.bounds.tolerance.fold(s"; the last $row of each key is kept $end") { t =>
+      val end = if (j.versions.isEmpty) "without limit" else "until the key is deleted"
+      val oldest = j.bounds.tolerance.fold(s"; the last $row of each key is stored $end") { t =>
         s", none older than ${unit.movedInWords(own, -t)}"
       }
-      s"each row of ${times.input(probe)} meets the last $rows of ${times.input(build)} with " +
+      s"each row of ${times.input(probe)} is joined with the last $rows of " +
+        s"${times.input(build)} with " +
         (keys :+ s"$other <= $until").mkString(" and ") + oldest
     }
 
     /** When a version of a changelog is valid. */
     def versions: Option[String] = j.versions.map { v =>
       val key = v.key.map(_.name).mkString(", ")
-      val ties = v.sequence.fold("")(s => s"; of equal times ${s.name} decides")
+      val ties = v.sequence.fold("")(s => s"; among equal times ${s.name} decides")
       s"a version is valid from its $other to that of the next version or the delete of its key, $key$ties"
     }
 
     def part(c: Expression): String =
       if (isKey(c)) "equality"
-      else if (isAge(c)) s"how old the last $row may be"
-      else s"asked of the last $row" + (if (j.bounds.count == 1) "" else "s")
+      else if (isAge(c)) s"maximum age of the last $row"
+      else s"evaluated on the last $row" + (if (j.bounds.count == 1) "" else "s")
 
     private def row = if (j.versions.isEmpty) "row" else "version"
 
@@ -71,8 +72,8 @@ private[asof] object AsOfExplanation {
     }
 
     def comesOut: String =
-      if (until == own) s"a row comes out when the watermarks of $own and $other have passed $own"
-      else s"a row comes out when the watermark of $own has passed $own and that of $other $until"
+      if (until == own) s"a row is emitted when the watermarks of $own and $other have passed $own"
+      else s"a row is emitted when the watermark of $own has passed $own and that of $other $until"
 
     private def sql(e: Expression): String = ColumnNames.sql(e)
   }

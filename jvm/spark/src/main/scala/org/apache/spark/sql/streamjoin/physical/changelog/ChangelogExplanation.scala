@@ -21,22 +21,23 @@ private[changelog] object ChangelogExplanation {
       val output = j.outputKey match {
         case Some(key) if spec.output.key.nonEmpty => s"output key: ${names(key)}"
         case Some(key) =>
-          s"output key: none, for not all of ${names(key)} are asked for; changes come out as insert " +
-            "and delete"
-        case None => "output key: none is known; changes come out as insert and delete"
+          s"output key: none, because the query does not use all of ${names(key)}; changes are " +
+            "emitted as insert and delete"
+        case None => "output key: none is known; changes are emitted as insert and delete"
       }
       val told =
-        if (spec.appendOnly) Seq("rows of both inputs only come: they are joined as they arrive")
+        if (spec.appendOnly) Seq("both inputs are append-only: rows are joined as they arrive")
         else Side.both.map(toldApart(spec, j, _))
       (routing(spec, j) +: told) ++ watermarks(j) ++
         Side.both.map(kept(spec, j, _)) ++
-        spec.output.rows.map(c => s"of the result, only rows with ${ColumnNames.sql(c)}") :+ output
+        spec.output.rows.map(c => s"filter on the result: ${ColumnNames.sql(c)}") :+ output
     }
 
   /** The line of the node: routing and bounds, or the key of the stored latest versions. */
   private def summary(spec: ChangelogSpec, j: ChangelogJoin): String =
     if (j.normalizes)
-      s"the last image of each key (${names(spec.left.key.columns)}) of ${aliases(j)(Side.Left)}"
+      s"the latest version of each key (${names(spec.left.key.columns)}) of " +
+        s"${aliases(j)(Side.Left)}"
     else {
       val bounds = if (j.leaving.exists) new TimeWords(j.analysis).bounds else Nil
       (routing(spec, j) +: bounds).mkString(", ")
@@ -80,13 +81,13 @@ private[changelog] object ChangelogExplanation {
         case (bound, found) =>
           s"condition ${ColumnNames.sql(found.conjunct)}: bound ${times.bound(bound)}"
       } ++ Option.when(j.leaving.exists)(
-        "a change is late, and ignored, if a time of its row is below its watermark, whatever its kind"
+        "a change of any kind is late, and ignored, if a time of its row is below its watermark"
       )
     }
 
   private def normalizing(spec: ChangelogSpec): Seq[String] = Seq(
-    s"the last image of each key (${names(spec.left.key.columns)}) is kept, for rows may change their join " +
-      "key, or be filtered: each change gets the image that it replaces"
+    s"the latest version of each key (${names(spec.left.key.columns)}) is stored, because rows " +
+      "may change their join key, or be filtered: each change gets its old image"
   )
 
   private def names(some: Seq[Attribute]): String = some.map(_.name).mkString(", ")
@@ -95,26 +96,26 @@ private[changelog] object ChangelogExplanation {
     val own = spec.side(side)
     val key = names(own.key.columns) + (if (own.key.inferred) " of the join below" else "")
     val by =
-      if (own.key.columns.isEmpty) "all columns that are asked for, and counted"
+      if (own.key.columns.isEmpty) "all required columns, with a count"
       else if (own.key.oneAJoinKey) s"key $key, one row for each join key"
       else s"key $key, several rows for each join key"
-    s"rows of ${new TimeWords(j.analysis).input(side)} are told apart by $by" +
-      own.key.sequence.fold("")(s => s"; of one key the largest ${s.name} counts")
+    s"rows of ${new TimeWords(j.analysis).input(side)} are identified by $by" +
+      own.key.sequence.fold("")(s => s"; of one key, the largest ${s.name} wins")
   }
 
   private def kept(spec: ChangelogSpec, j: ChangelogJoin, side: Side): String = {
     val own = spec.side(side)
     val times = new TimeWords(j.analysis)
     val leaves = own.expiry.leaves.map { c =>
-      s"nothing of it can change any more: ${times.name(c)} is below ${clock(j, times, c)}"
+      s"it can no longer change: ${times.name(c)} is below ${clock(j, times, c)}"
     }
     val ages = own.expiry.ttl.map(TimeUnit.Timestamp.words).map { limit =>
-      own.expiry.ttlTime.fold(s"$limit after it was last written") { c =>
+      own.expiry.ttlTime.fold(s"$limit after its last write") { c =>
         s"${times.behind(c, 0)} passes ${times.name(c)} + $limit"
       }
     }
     val input = if (j.normalizes) aliases(j)(side) else times.input(side)
-    s"a row of $input is kept until it goes" + (leaves ++ ages match {
+    s"a row of $input is stored until it is deleted" + (leaves ++ ages match {
       case Nil  => ": without limit"
       case ends => ends.mkString(", or ", ", or ", "")
     })

@@ -163,8 +163,8 @@ class ChangelogJoinExec(
     // logged once, in the first batch of a checkpoint
     if (getStateInfo.storeVersion == 0 && spec.words.forEver.nonEmpty) {
       logWarning(
-        s"${simpleString(0)}: ${spec.words.forEver.mkString("; ")}. state_ttl ends it, and so do watermarks " +
-          "of both inputs with a bound between their times in the condition."
+        s"${simpleString(0)}: ${spec.words.forEver.mkString("; ")}. To limit it, set state_ttl, " +
+          "or write a bound between watermarked times of both inputs in the condition."
       )
     }
     val distribution = requiredChildDistribution

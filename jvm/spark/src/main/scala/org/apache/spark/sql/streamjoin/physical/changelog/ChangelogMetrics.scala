@@ -20,7 +20,7 @@ private[changelog] object ChangelogMetrics {
     } ++ Seq(
       Figure("aheadRowsLeft", "rows too far ahead, left"),
       Figure("aheadRowsRight", "rows too far ahead, right"),
-      Figure("suppressedUpdates", "updates that change nothing that is seen"),
+      Figure("suppressedUpdates", "updates that change no output column"),
       Figure("changesOut", "changes emitted")
     )
   )

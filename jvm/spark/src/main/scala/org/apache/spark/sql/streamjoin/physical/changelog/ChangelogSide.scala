@@ -25,7 +25,7 @@ private[changelog] final case class SideKey(
     sequenceRequired: Boolean
 ) {
 
-  /** The same without a key: rows are identified by all columns, and counted. */
+  /** The same without a key: rows are identified by all columns, with a count. */
   def counting: SideKey = copy(columns = Nil, inferred = false, oneAJoinKey = false)
 }
 

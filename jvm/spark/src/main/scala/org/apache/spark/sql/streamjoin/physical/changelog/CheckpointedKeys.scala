@@ -37,8 +37,8 @@ private[changelog] object CheckpointedKeys {
         spec.counting(sides).copy(
           words = spec.words.copy(lines =
             spec.words.lines :+
-              s"its checkpoint began without the key of the join below: rows of the $which input are told apart " +
-              "by all columns, and counted"
+              "its checkpoint was created without the key of the join below: rows of the " +
+              s"$which input are identified by all columns, with a count"
           )
         )
       }

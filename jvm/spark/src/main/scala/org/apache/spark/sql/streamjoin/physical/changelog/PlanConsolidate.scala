@@ -83,13 +83,13 @@ private[physical] object PlanConsolidate {
     val hidden = hiddenKeys(spec, required)
     if (hidden.nonEmpty) {
       Some(
-        s"rows of different join keys may be equal in what comes out, for ${names(hidden)} does not" ->
+        s"rows of different join keys may be equal in the output, which lacks ${names(hidden)}" ->
           Nil
       )
     } else {
       Option.when(required.lossy.nonEmpty) {
         val of = required.lossy.flatMap(_.references).distinct.filterNot(required.contains)
-        s"rows may be equal in what is computed of ${names(of)}" -> ordered(spec, required)
+        s"rows may be equal in the columns computed from ${names(of)}" -> ordered(spec, required)
       }
     }
   }

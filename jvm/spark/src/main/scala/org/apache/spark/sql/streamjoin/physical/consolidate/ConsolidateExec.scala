@@ -41,12 +41,12 @@ case class ConsolidateExec(
   }
 
   private def explained: Seq[String] = Seq(
-    s"$reason: what cancels out is left out",
+    s"$reason: changes that cancel are dropped",
     by.keep match {
-      case Consolidate.Latest                => s"of each key ($key) one change comes out"
-      case Consolidate.All if by.key.isEmpty => "changes come out as insert and delete"
+      case Consolidate.Latest                => s"one change of each key ($key) is emitted"
+      case Consolidate.All if by.key.isEmpty => "changes are emitted as insert and delete"
       case Consolidate.All =>
-        s"two images of one key ($key) come out as an update" +
+        s"two images of one key ($key) are emitted as an update" +
           (if (by.within.isEmpty) ", also where the join key changed" else "")
     }
   )
@@ -59,7 +59,7 @@ case class ConsolidateExec(
   override lazy val metrics: Map[String, SQLMetric] = Map(
     "numOutputRows" -> SQLMetrics.createMetric(sparkContext, "number of output rows"),
     "suppressedUpdates" ->
-      SQLMetrics.createMetric(sparkContext, "updates that change nothing that is seen")
+      SQLMetrics.createMetric(sparkContext, "updates that change no output column")
   )
 
   override def output: Seq[Attribute] = ConsolidatedRuns.output(by, packed, child.output)

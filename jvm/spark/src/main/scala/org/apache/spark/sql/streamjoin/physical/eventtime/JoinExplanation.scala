@@ -34,7 +34,7 @@ private[physical] object JoinExplanation {
   /** Describes how the join distributes rows over partitions. */
   def routing(spec: StreamJoinSpec): String = spec.routing match {
     case Routing.ByKey if spec.equiKeys.isEmpty =>
-      "no two rows can match: each goes to one partition"
+      "no two rows can match: each is sent to one partition"
     case Routing.ByKey => byKey(spec)
     case Routing.ByKeyAndTime(_, hot) =>
       val keys = if (hot.size == 1) "one key" else s"${hot.size} keys"
@@ -69,7 +69,7 @@ private[physical] object JoinExplanation {
       }
       val no = a.conditionBounds.rejected.find(_.conjunct == c).map("no bound: " + _.text)
       val filter = Side.both.find(a.filters(_).contains(c)).map { side =>
-        s"filter on rows of ${times.input(side)}, before they are kept"
+        s"filter on rows of ${times.input(side)}, before they are buffered"
       }
       val said = equality ++ bounds ++ no ++ filter
       val origin = if (c.isInstanceOf[RetentionLimit]) "added by the retention, " else ""
@@ -91,8 +91,8 @@ private[physical] object JoinExplanation {
       val why =
         if (a.bounds.neverTrue) "the condition is never true"
         else "the time bounds contradict each other"
-      s"$row is not kept: $why, so no two rows can match" +
-        (if (a.joinType.preserves(side)) "; it comes out at once" else "")
+      s"$row is not buffered: $why, so no two rows can match" +
+        (if (a.joinType.preserves(side)) "; it is emitted at once" else "")
     } else {
       val limits = a.bounds.limiting(side).map { b =>
         val ends = a.bounds
@@ -103,10 +103,10 @@ private[physical] object JoinExplanation {
       }
       val first = if (limits.length > 1) ", whichever comes first" else ""
       val end =
-        if (a.joinType.preserves(side)) "; if it has not matched by then, it comes out"
+        if (a.joinType.preserves(side)) "; if it has not matched by then, it is emitted"
         else if (a.joinType == JoinType.LeftSemi && side == Side.Left) ", or until it matches"
         else ""
-      s"$row is kept until ${limits.mkString(", or ")}$first$end"
+      s"$row is buffered until ${limits.mkString(", or ")}$first$end"
     }
   }
 
@@ -120,7 +120,7 @@ private[physical] object JoinExplanation {
       a.bounds.columns(m).multipleOf.toSeq.flatMap(of => behind(m).map(b => s"($b) / ${of.factor}"))
     }
     val mark =
-      if (!a.bounds.watermarkedInOutput(i)) "none, for nothing bounds how old its values may be"
+      if (!a.bounds.watermarkedInOutput(i)) "none, because no bound limits the age of its values"
       else if (a.bounds.contradictory) times.behind(i, 0)
       else s"${times.behind(i, 0)}, or if that is less, ${oneOf("the largest of", limits)}"
     s"output watermark of ${times.name(i)}: $mark"
@@ -128,7 +128,7 @@ private[physical] object JoinExplanation {
 
   private def lateRows(a: JoinAnalysis, times: TimeWords, column: Attribute): String = {
     val rows = if (a.joinType.leftOnly) s"late rows of ${times.input(Side.Left)}" else "late rows"
-    s"$rows come out, with the reason in ${column.name}"
+    s"$rows are emitted, with the reason in ${column.name}"
   }
 
   private def oneOf(which: String, texts: Seq[String]): String =

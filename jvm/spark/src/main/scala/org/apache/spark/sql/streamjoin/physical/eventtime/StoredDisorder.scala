@@ -106,8 +106,8 @@ private[physical] object StoredDisorder {
     def words: String = {
       val all = unit.words(sketch.greatest)
       val kept =
-        if (most == sketch.greatest) s"$all would have kept all of"
-        else s"${unit.words(most)} would have kept 99.9 %, $all all of"
+        if (most == sketch.greatest) s"$all would have accepted all of"
+        else s"${unit.words(most)} would have accepted 99.9 %, $all all of"
       s"lag of $name: $kept ${sketch.rows} rows; now ${unit.words(lag)}"
     }
 

@@ -10,7 +10,7 @@ private[physical] object StreamJoinMetrics {
       Figure("inputRowsLeft", "input rows, left"),
       Figure("inputRowsRight", "input rows, right"),
       Figure("joinedRows", "pairs joined"),
-      Figure("lookedIntoRows", "rows without a partner that were looked into"),
+      Figure("lookedIntoRows", "rows without a match whose key was looked up"),
       Figure("keyMetRows", "of these, rows whose key the other input has"),
       Figure("lateRowsLeft", "late rows, left"),
       Figure("lateRowsRight", "late rows, right"),

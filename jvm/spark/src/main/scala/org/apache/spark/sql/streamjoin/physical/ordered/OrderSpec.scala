@@ -74,8 +74,8 @@ private[physical] object OrderSpec {
 
   private def reached(scope: OrderScope): Option[String] = scope match {
     case OrderScope.Query         => None
-    case OrderScope.OnePartition  => Some("all rows of a batch come out in one partition")
-    case OrderScope.EachPartition => Some("the order is that of each partition")
+    case OrderScope.OnePartition  => Some("all rows of a batch are emitted in one partition")
+    case OrderScope.EachPartition => Some("the order holds within each partition")
   }
 
   private def summary(o: StreamOrder): String =
@@ -94,10 +94,10 @@ private[physical] object OrderSpec {
     val called = if (o.time.isInstanceOf[Attribute]) o.name else o.column
     val order = if (called == o.name) called else s"$called, ${o.name}"
     val sooner =
-      if (byHeld) ", or sooner if the joins below hold nothing before it" else ""
+      if (byHeld) ", or sooner if the joins below buffer no earlier row" else ""
     bases.distinct.map(b => WatermarkWords.of(b, b.name)) ++ Seq(
       s"order: $order; $further",
-      s"each row is held back until the watermark of $called has $passed it$sooner; rows below it " +
+      s"each row is buffered until the watermark of $called has $passed it$sooner; rows below it " +
         "are late and dropped"
     ) ++ reached(o.scope)
   }

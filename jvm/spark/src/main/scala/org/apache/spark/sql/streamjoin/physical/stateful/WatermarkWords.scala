@@ -10,17 +10,17 @@ private[physical] object WatermarkWords {
   def of(base: BaseColumn, source: String): String = base match {
     case b: BaseColumn.Imposed =>
       val idle = b.idleTimeoutMs.fold("") { ms =>
-        s"; after ${TimeUnit.Timestamp.words(ms * 1000)} without a row, that of the slowest input " +
-          "it is joined with"
+        s"; after ${TimeUnit.Timestamp.words(ms * 1000)} without a row, the watermark of the " +
+          "slowest input that it is joined with"
       }
       val ahead = b.maxAhead.fold("") { a =>
         val dropped = if (a.rejects) ", and its row is dropped" else ""
         s"; a time more than ${TimeUnit.Timestamp.words(a.micros)} ahead of its batch does not " +
-          s"count$dropped"
+          s"advance it$dropped"
       }
       s"watermark of $source: ${b.unit.movedInWords(latest(source, b.unit), -b.lag)}$idle$ahead"
     case _: BaseColumn.Propagated =>
-      s"watermark of $source: that of Spark's own operator below"
+      s"watermark of $source: from Spark's own operator below"
   }
 
   def latest(name: String, unit: TimeUnit): String =

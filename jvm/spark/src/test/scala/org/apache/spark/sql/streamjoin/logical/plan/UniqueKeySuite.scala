@@ -117,7 +117,7 @@ class UniqueKeySuite extends AnalysisSession {
       .explainString(FormattedMode)
     assert(
       text.contains(
-        "rows of x are told apart by key id of the join below, one row for each join key"
+        "rows of x are identified by key id of the join below, one row for each join key"
       ),
       text
     )

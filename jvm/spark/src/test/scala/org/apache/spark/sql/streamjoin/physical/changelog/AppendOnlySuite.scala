@@ -66,6 +66,6 @@ class AppendOnlySuite extends PlannedChangelogs {
     for (side <- Side.both) {
       assert(exec.children(side.index).output == exec.spec.side(side).storedColumns)
     }
-    assert(exec.spec.words.lines.exists(_.contains("rows of both inputs only come")))
+    assert(exec.spec.words.lines.exists(_.contains("both inputs are append-only")))
   }
 }

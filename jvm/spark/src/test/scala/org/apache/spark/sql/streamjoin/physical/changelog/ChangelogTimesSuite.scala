@@ -66,7 +66,7 @@ class ChangelogTimesSuite extends PlannedChangelogs {
         assert(s.times.leaving.exists && s.left.expiry.leaves.nonEmpty, s.words.lines)
         assert(s.words.forEver.isEmpty)
         assert(s.right.expiry.leaves.nonEmpty != j.normalizes)
-        assert(s.words.lines.exists(_.contains("nothing of it can change any more")))
+        assert(s.words.lines.exists(_.contains("it can no longer change")))
       }
       val said = spec(all.find(!_.normalizes).get).words.lines
       assert(said.exists(_.contains("the latest b.t seen - 1 hour 1 minute")), said)
@@ -99,7 +99,7 @@ class ChangelogTimesSuite extends PlannedChangelogs {
     val j = only(join(declared().head, declared().head, "a.k = b.k AND b.t >= a.t"))
     val s = spec(j)
     assert(s.left.expiry.leaves.isEmpty && s.right.expiry.leaves.nonEmpty && s.times.leaving.exists)
-    assert(s.words.forEver == Seq("a row of a is kept until it goes: without limit"))
+    assert(s.words.forEver == Seq("a row of a is stored until it is deleted: without limit"))
   }
 
   test("no bound, or no watermark: nothing leaves, nothing is late, and no time is kept for it") {
@@ -130,7 +130,7 @@ class ChangelogTimesSuite extends PlannedChangelogs {
       assert(s.right.expiry.ttlTime.isEmpty && s.right.expiry.ttlOfWrite.nonEmpty)
       assert(!s.times.leaving.exists)
       assert(s.words.lines.exists(_.contains("passes a.t + 1 day")), s.words.lines)
-      assert(s.words.lines.exists(_.contains("1 day after it was last written")))
+      assert(s.words.lines.exists(_.contains("1 day after its last write")))
     }
   }
 

@@ -205,11 +205,13 @@ class PlanConsolidateSuite extends AnalysisSession {
   test("explain says why, and that an update is one again") {
     val text = explained(session.sql(left("o.id, c.name")))
     assert(text.contains(
-      "rows of different join keys may be equal in what comes out, for o.cust does not: what cancels out is left out"
+      "rows of different join keys may be equal in the output, which lacks o.cust: changes " +
+        "that cancel are dropped"
     ))
     assert(text.contains(
-      "two images of one key (id) come out as an update, also where the join key changed"
+      "two images of one key (id) are emitted as an update, also where the join key changed"
     ))
-    assert(explained(session.sql(left("c.name"))).contains("changes come out as insert and delete"))
+    assert(explained(session.sql(left("c.name"))).contains("changes are emitted as insert and " +
+      "delete"))
   }
 }

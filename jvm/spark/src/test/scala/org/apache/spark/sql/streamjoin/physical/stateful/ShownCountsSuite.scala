@@ -99,5 +99,5 @@ class ShownCountsSuite extends TimedStreams {
     }
   }
 
-  private val Seen = """lag of a.t: .* would have kept .* (\d+) rows; now (.*)""".r
+  private val Seen = """lag of a.t: .* would have accepted .* (\d+) rows; now (.*)""".r
 }

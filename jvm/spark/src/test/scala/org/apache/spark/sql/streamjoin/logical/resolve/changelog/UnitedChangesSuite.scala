@@ -34,7 +34,7 @@ class UnitedChangesSuite extends AnalysisSession {
       analyzed(s"SELECT u.id, w.id, _change_type FROM ($union) u LEFT JOIN whole w ON u.k = w.k")
     )
 
-  test("has no key, and the last image of each key of its parts is kept below") {
+  test("has no key, and the latest version of each key of its parts is kept below") {
     for (
       (union, parts) <- Seq(
         s"SELECT $c FROM a UNION ALL SELECT $c FROM b" -> 2,
