@@ -11,10 +11,11 @@ private[sql] object StreamJoinConf {
     SQLConf
       .buildConf("spark.sql.streamJoin.replaceBuiltin")
       .doc(
-        "Whether a join of two streams that carry Spark's own watermarks only becomes this project's " +
-          "join, wherever its condition bounds the state. Elsewhere the join stays Spark's, and " +
-          "explain says why. It counts as it is set when a query is analysed: when a DataFrame is " +
-          "made of the join, and at the latest when the query starts."
+        "Whether streamjoin replaces Spark's stream-stream join of inputs that only have " +
+          "Spark's watermarks. It replaces a join whose condition bounds the state. Otherwise " +
+          "Spark executes the join, and explain shows the reason. Spark reads this setting when " +
+          "it analyzes the query: when you create the DataFrame, and at the latest when the query " +
+          "starts."
       )
       .version("0.1.0")
       .booleanConf
@@ -24,8 +25,9 @@ private[sql] object StreamJoinConf {
     SQLConf
       .buildConf("spark.sql.streamJoin.maxBufferedRows")
       .doc(
-        "How many rows one partition of a stream-to-stream join may hold back at the end of a batch. " +
-          "Beyond it the query fails with STREAM_JOIN.BUFFER_LIMIT_EXCEEDED. 0 means no limit."
+        "The maximum number of rows that one partition of a stream-to-stream join may buffer at " +
+          "the end of a batch. Above this number the query fails with " +
+          "STREAM_JOIN.BUFFER_LIMIT_EXCEEDED. 0 means no limit."
       )
       .version("0.1.0")
       .longConf
@@ -36,10 +38,10 @@ private[sql] object StreamJoinConf {
     SQLConf
       .buildConf("spark.sql.streamJoin.stateFormat")
       .doc(
-        "Where a stream-to-stream join keeps the rows that it holds back: 'segments', in memory, and on " +
-          "the local disk beyond segmentMemory, what a batch brought being one file of the checkpoint; " +
-          "or 'rocksdb', on the local disk. A checkpoint of 'segments' goes on in " +
-          "'rocksdb' where the query is started again with it, not the other way round."
+        "Where a stream-to-stream join buffers rows. 'segments': in memory, and on the local " +
+          "disk beyond segmentMemory; each batch adds one file to the checkpoint. 'rocksdb': on " +
+          "the local disk. A query with a checkpoint of 'segments' can restart with 'rocksdb', " +
+          "but not the other way round."
       )
       .version("0.1.0")
       .stringConf
@@ -50,11 +52,11 @@ private[sql] object StreamJoinConf {
     SQLConf
       .buildConf("spark.sql.streamJoin.segmentMemory")
       .doc(
-        "How much memory of an executor the rows that stream-to-stream joins hold back in the format " +
-          "'segments' may take between two batches, all joins and partitions together. Beyond it the " +
-          "rows themselves go to the local disk (spark.local.dir); what they are found by, some 60 to " +
-          "110 bytes a row, stays. Not set: 30 % of the executor's heap. It counts from the next start " +
-          "of a query on."
+        "The memory of an executor for rows that stream-to-stream joins buffer in the format " +
+          "'segments' between two batches, for all joins and partitions together. Beyond this " +
+          "limit, joins spill rows to the local disk (spark.local.dir). The index of the rows, " +
+          "some 60 to 110 bytes a row, stays in memory. Default: 30 % of the executor's heap. A " +
+          "change takes effect when a query starts."
       )
       .version("0.1.0")
       .bytesConf(ByteUnit.BYTE)
@@ -65,10 +67,10 @@ private[sql] object StreamJoinConf {
     SQLConf
       .buildConf("spark.sql.streamJoin.retention")
       .doc(
-        "For how long a stream-to-stream join keeps rows that its condition does not bound: an interval " +
-          "such as '1 hour' where the event times are times, a whole number where they are numbers. The " +
-          "inequality that is missing is added to the condition and shown by explain. Not set: such joins " +
-          "are refused with STREAM_JOIN.UNBOUNDED_STATE."
+        "How long a stream-to-stream join buffers rows that its condition does not bound: an " +
+          "interval such as '1 hour' for times, or a whole number for numbers. The join adds the " +
+          "missing inequality to the condition, and explain shows it. Default: the analyzer " +
+          "refuses such joins with STREAM_JOIN.UNBOUNDED_STATE."
       )
       .version("0.1.0")
       .stringConf
@@ -78,11 +80,10 @@ private[sql] object StreamJoinConf {
     SQLConf
       .buildConf("spark.sql.streamJoin.timeBuckets")
       .doc(
-        "Whether a stream-to-stream join without an equality, whose time bounds keep partners within a " +
-          "distance that is the same for all, sends each row to the task of its time, and near the edge " +
-          "of a bucket of time to one more. Otherwise one input, of a full join both, is copied to all " +
-          "tasks. It counts when a query is started with a new checkpoint; one with a checkpoint goes on " +
-          "as it began."
+        "Whether a stream-to-stream join without an equality distributes rows by time buckets. " +
+          "This requires time bounds with a constant distance. A row is sent to one task, and " +
+          "near the edge of a bucket to two. Otherwise the join copies one input, or both for a " +
+          "full join, to all tasks. A change takes effect with a new checkpoint only."
       )
       .version("0.1.0")
       .booleanConf
@@ -92,10 +93,10 @@ private[sql] object StreamJoinConf {
     SQLConf
       .buildConf("spark.sql.streamJoin.hotKeys")
       .doc(
-        "Whether rows of a key that has very many of them (hotKeyRows) are spread over the tasks of a " +
-          "stream-to-stream join by their times, where its time bounds keep partners within a distance that " +
-          "is the same for all. A key that is spread stays so in its checkpoint; 'false' adds no more. It " +
-          "counts from the next start of a query on."
+        "Whether a stream-to-stream join spreads the rows of a hot key (hotKeyRows) over its " +
+          "tasks by time. This requires time bounds with a constant distance. A key remains " +
+          "spread in its checkpoint, and 'false' spreads no further keys. A change takes effect " +
+          "when a query starts."
       )
       .version("0.1.0")
       .booleanConf
@@ -105,9 +106,9 @@ private[sql] object StreamJoinConf {
     SQLConf
       .buildConf("spark.sql.streamJoin.hotKeyRows")
       .doc(
-        "How many rows of a batch, of both inputs together, a key of a stream-to-stream join must have to be " +
-          "spread over its tasks (hotKeys). Its task must also be done in 3/5 of its time by that. It " +
-          "counts from the next start of a query on."
+        "The number of rows in a batch, of both inputs together, from which a stream-to-stream " +
+          "join spreads a key over its tasks (hotKeys). The spread must also reduce the time of " +
+          "the key's task to 3/5. A change takes effect when a query starts."
       )
       .version("0.1.0")
       .longConf
@@ -118,10 +119,10 @@ private[sql] object StreamJoinConf {
     SQLConf
       .buildConf("spark.sql.streamJoin.hotKeyBuckets")
       .doc(
-        "How many buckets of time the rows of a batch must span for a key of a stream-to-stream join to be " +
-          "spread over its tasks (hotKeys). Of a batch that spans few, one task would have most rows of the key " +
-          "at a time. 0: a key with hotKeyRows is spread whatever that brings, so that at least what is " +
-          "buffered is spread in the long run. It counts from the next start of a query on."
+        "The number of time buckets that a batch must span before a stream-to-stream join " +
+          "spreads a key over its tasks (hotKeys). In a batch with few buckets, one task would " +
+          "process most rows of the key. 0: the join spreads each key with hotKeyRows, so the " +
+          "buffered rows are spread in the long run. A change takes effect when a query starts."
       )
       .version("0.1.0")
       .intConf
@@ -132,9 +133,10 @@ private[sql] object StreamJoinConf {
     SQLConf
       .buildConf("spark.sql.streamJoin.streamExchange")
       .doc(
-        "Whether this project's exchange brings rows to the partitions of its operators: it sends all inputs of an " +
-          "operator through one shuffle, packed into chunks of many rows each, and few rows travel with the results " +
-          "of tasks and not in files. Otherwise Spark's own exchange does. Each row goes to the same partition."
+        "Whether streamjoin's exchange distributes rows over the partitions of its operators. " +
+          "It sends all inputs of an operator through one shuffle, in chunks of many rows. It " +
+          "sends few rows with the results of tasks, without files. Otherwise Spark's exchange " +
+          "distributes the rows. Both send each row to the same partition."
       )
       .version("0.1.0")
       .booleanConf
