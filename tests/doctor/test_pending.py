@@ -197,7 +197,7 @@ def test_several_joins_and_several_limits(shop: Shop, stored: str) -> None:
         pending(run.checkpoint, "left")
     lower = call.operator_id ^ 1
     assert {r.row.id for r in pending(run.checkpoint, "left", operator=lower).collect()} == {1, 2}
-    with pytest.raises(AnalysisException, match="no streamJoin with the number 7. It has 0, 1"):
+    with pytest.raises(AnalysisException, match=r"no streamJoin with the number 7\. It has 0, 1"):
         pending(run.checkpoint, operator=7)
 
 

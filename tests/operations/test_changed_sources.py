@@ -20,7 +20,7 @@ from tests.streams import Landing, Run
 EVOLUTION = "spark.sql.streaming.queryEvolution.enableSourceEvolution"
 # In format 1 of the offset log, the default of Spark 4.2, Spark finds offsets by order.
 OFFSETS = "spark.sql.streaming.offsetLog.formatVersion"
-ORDER = "its sources are in another order, by which Spark finds their offsets"
+ORDER = "its sources have another order, and Spark finds their offsets by this order"
 WITHIN_A_MINUTE = (
     "l.id = r.id AND r.t BETWEEN l.t - INTERVAL '1' MINUTE AND l.t + INTERVAL '1' MINUTE"
 )

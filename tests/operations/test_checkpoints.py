@@ -292,8 +292,8 @@ def test_a_setting_of_the_optimizer_that_the_state_depends_on_is_named(
     with pytest.raises(AnalysisException) as included:
         run("without").start(availableNow=True)
     for refused, words in (
-        (excluded, f"was '' when it was written and is '{pruning}' now"),
-        (included, f"was '{pruning}' when it was written and is '' now"),
+        (excluded, f"was '' when the checkpoint was written, and is '{pruning}' now"),
+        (included, f"was '{pruning}' when the checkpoint was written, and is '' now"),
     ):
         assert "its rows have other columns" in str(refused.value)
         assert f"{setting} {words}" in str(refused.value)
@@ -324,7 +324,7 @@ def test_too_many_buffered_rows_fail_the_query(shop: Shop, spark: SparkSession) 
         with pytest.raises(StreamingQueryException) as failed:
             run.step()
         assert "STREAM_JOIN.BUFFER_LIMIT_EXCEEDED" in str(failed.value)
-        assert "would hold 4 rows (4 left, 0 right)" in str(failed.value)
+        assert "would buffer 4 rows (4 left, 0 right)" in str(failed.value)
     finally:
         spark.conf.unset("spark.sql.streamJoin.maxBufferedRows")
     # nothing of the failed batch was kept

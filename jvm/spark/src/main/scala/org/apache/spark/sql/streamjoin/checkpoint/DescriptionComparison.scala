@@ -100,16 +100,16 @@ private[checkpoint] final class DescriptionComparison(location: String, old: Str
    */
   private def requireZoneOfStored(): Unit =
     for (stored <- zoneNow.map(_.stored) if stored.nonEmpty && otherZone)
-      throw zone(s"what ${stored.mkString(", ")} gives depends on it")
+      throw zone(s"the value of ${stored.mkString(", ")} depends on it")
 
   private def zoneOfBounds =
-    zone("how long rows are kept depends on it, by days or local times in the condition")
+    zone("days or local times in the condition make the bounds depend on it")
 
   private def zone(why: String): StreamJoinRuntimeException = {
     def id(zone: Option[DescribedZone]) = zone.fold("")(_.id)
     val before = id(zoneThen)
     refusal(
-      s"it was written in another time zone of the session, and $why",
+      s"another time zone of the session wrote it, and $why",
       setting(before),
       setting(id(zoneNow)),
       s"Set $Zone to '$before' and start the query again, or start it with a new checkpoint location"
@@ -120,7 +120,7 @@ private[checkpoint] final class DescriptionComparison(location: String, old: Str
 private object DescriptionComparison {
 
   private val AsItWas =
-    "Start the query with a new checkpoint location, or restore the query as it was"
+    "Start the query with a new checkpoint location, or restore the earlier query"
 
   private def setFormat(name: String) =
     s"Set spark.sql.streamJoin.stateFormat = '$name', or start with a new checkpoint location"
@@ -128,7 +128,7 @@ private object DescriptionComparison {
   private val Zone = SQLConf.SESSION_LOCAL_TIMEZONE.key
 
   private val PerhapsZone = AsItWas +
-    s" (if it was written in another time zone of the session, set $Zone to that)"
+    s" (if another time zone of the session wrote it, set $Zone to that zone)"
 
   private def setting(zone: String): String = s"$Zone = $zone"
 
@@ -155,17 +155,17 @@ private object DescriptionComparison {
   private val words = Map(
     "joinType" -> "another join type",
     "format" -> "another state format",
-    "order" -> "another time that rows are ordered by",
+    "order" -> "another event time of its order",
     "keys" -> "other equalities as keys",
     "condition" -> "another condition",
     "inputs" -> "other filters or columns of its inputs",
-    "changelog" -> "another key or sequence of an input, or state_ttl where there is none now, or the reverse",
-    "filters" -> "other filters on its result, and without the rows that fail these",
-    "sources" -> "other event-time columns that have a watermark",
-    "asOf" -> "another choice of the last rows",
-    "lookup" -> "another time by which rows are looked up",
-    "limits" -> "other times by which rows go",
-    "routing" -> "another way for rows to reach the partitions"
+    "changelog" -> "another key or sequence of an input, or state_ttl was added or removed",
+    "filters" -> "other filters on its result, so it lacks the rows that these filters drop",
+    "sources" -> "other event-time columns with a watermark",
+    "asOf" -> "another definition of the last rows",
+    "lookup" -> "another time for the lookup of rows",
+    "limits" -> "other times for the eviction of rows",
+    "routing" -> "another distribution of rows over the partitions"
   )
 
   private val first = Seq("joinType", "keys", "sources", "bounds")

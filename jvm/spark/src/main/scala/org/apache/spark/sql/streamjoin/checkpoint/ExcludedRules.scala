@@ -33,8 +33,9 @@ private[streamjoin] object ExcludedRules {
           if StateErrors.isIncompatible(e) && before(written) != now =>
         throw StateErrors.withHint(
           e,
-          s"${Setting.key} was '${before(written)}' when it was written and is '$now' now. Stored " +
-            "columns and conditions depend on it: if the query is the same, set it as it was"
+          s"${Setting.key} was '${before(written)}' when the checkpoint was written, and is " +
+            s"'$now' now. Stored columns and conditions depend on it. If the query is the same, " +
+            "restore this setting"
         )
     }
 

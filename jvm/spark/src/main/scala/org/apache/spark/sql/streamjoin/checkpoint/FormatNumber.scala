@@ -23,8 +23,8 @@ private[streamjoin] final case class FormatNumber(
     if (!found.exists(n => n == current || alsoRead.exists(_ == n))) {
       throw StateErrors.incompatibleCheckpoint(
         location,
-        "its state was written by another version of streamjoin, in a format that this one does " +
-          "not read",
+        "another version of streamjoin wrote its state, in a format that this version does not " +
+          "read",
         found.fold(s"format $format without a number")(v => s"format $format $v"),
         s"format $format $current"
       )

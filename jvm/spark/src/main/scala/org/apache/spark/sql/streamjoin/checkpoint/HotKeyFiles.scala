@@ -80,7 +80,7 @@ private[streamjoin] final class HotKeyFiles(operator: Path, hadoopConf: Configur
           operator.toString,
           s"$Folder/$batch cannot be read",
           text.take(200),
-          "the file as it was written",
+          "the unchanged file",
           e
         )
     }

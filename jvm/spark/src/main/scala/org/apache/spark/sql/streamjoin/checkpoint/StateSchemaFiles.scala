@@ -134,7 +134,7 @@ private[streamjoin] object StateSchemaFiles {
         case e: StateDataSourceReadOperatorMetadataFailure =>
           throw StateErrors.incompatibleCheckpoint(
             info.checkpointLocation,
-            "it does not say by which operator it was written, as those of Spark before 4.0",
+            "it does not name the operator that wrote it, like checkpoints of Spark before 4.0",
             "none",
             JoinDescription.Operator,
             e

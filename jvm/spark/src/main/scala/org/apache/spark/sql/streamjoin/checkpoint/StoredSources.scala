@@ -175,7 +175,7 @@ private[streamjoin] object StoredSources {
     def called(p: InputPlace) = if (concerned.length == 1) "the input" else s"the ${p.name} input"
     StateErrors.incompatibleCheckpoint(
       location,
-      "its sources are in another order, by which Spark finds their offsets: " +
+      "its sources have another order, and Spark finds their offsets by this order: " +
         s"${s.source} was number ${s.from + 1} and is now number ${s.to + 1}",
       shown(before, concerned, called),
       shown(now, concerned, called),
@@ -194,6 +194,6 @@ private[streamjoin] object StoredSources {
   }.mkString("; ")
 
   private val Instead =
-    "Restore the inputs as they were, or start the query with a new checkpoint location. If only " +
-      "names were exchanged, give the sources names that the checkpoint does not contain"
+    "Restore the inputs, or start the query with a new checkpoint location. If you only renamed " +
+      "the sources, give them names that the checkpoint does not contain"
 }

@@ -28,17 +28,17 @@ private[reporting] final class BatchWarnings {
     of = side.name.capitalize
     (late, rows) = (report(s"lateRows$of"), report(s"inputRows$of"))
     if late >= FewRows && late * 2 >= rows
-  } yield s"late $of" -> (s"$late of $rows rows of ${report.names.inputs(side)} are late. They are " +
-    "dropped, or come out as late where late='emit' asks for them. The watermark goes by the largest " +
-    "time seen: is a backlog read out of order, or was a row far ahead of the others?")
+  } yield s"late $of" -> (s"$late of $rows rows of ${report.names.inputs(side)} are late. The " +
+    "join drops them, or emits them as late with late='emit'. The watermark follows the largest " +
+    "time seen. Does the query read a backlog out of order, or was a row far ahead of the others?")
 
   private def ahead(report: JoinReport): Seq[(String, String)] = for {
     (column, delay) <- report.byColumn("delay").toSeq
     if delay < -AheadMs
   } yield s"ahead $column" -> (s"the watermark of ${report.names.column(column)} is " +
-    s"${TimeUnit.Timestamp.words(-delay / 1000 * 1000000)} after the clock. A row " +
-    "with a time in the future has moved it, and rows with real times are late. max_ahead keeps such " +
-    "rows from it; a watermark that has moved does not go back, so a new checkpoint is needed.")
+    s"${TimeUnit.Timestamp.words(-delay / 1000 * 1000000)} after the clock. A row with a time " +
+    "in the future has advanced it, and rows with real times are late. max_ahead prevents this. " +
+    "A watermark never moves back, so you also need a new checkpoint.")
 
   private def stands(report: JoinReport): Seq[(String, String)] = {
     val marks = report.byColumn("watermark")
@@ -54,8 +54,8 @@ private[reporting] final class BatchWarnings {
       val waiting = report("bufferedRowsLeft") + report("bufferedRowsRight")
       Option.when(now.othersMoved >= Batches && waiting > 0)(
         s"stands $column" -> (s"the watermark of ${report.names.column(column)} has not moved in " +
-          s"$Batches batches in which others did, and $waiting rows wait. idle_timeout says how long " +
-          "an input that brings nothing is waited for.")
+          s"$Batches batches in which others did, and the join buffers $waiting rows. " +
+          "idle_timeout limits how long a join waits for an idle input.")
       )
     }
   }

@@ -137,8 +137,8 @@ class StoredSourcesSuite extends AnyFunSuite {
     assert(e.getCondition == "STREAM_JOIN.INCOMPATIBLE_CHECKPOINT")
     for (
       part <- Seq(
-        "its sources are in another order, by which Spark finds their offsets: " +
-          "json /a was number 1 and is now number 2",
+        "its sources have another order, and Spark finds their offsets by this order: json /a " +
+          "was number 1 and is now number 2",
         "Found: the left input from json /a, json /b; the right input from json /c.",
         "Expected: the left input from json /b, json /a; the right input from json /c.",
         "Restore the order of the sources"
@@ -190,7 +190,7 @@ class StoredSourcesSuite extends AnyFunSuite {
         "its inputs were exchanged: json /d was read by the right input and is now read by the left input",
         "Found: the left input from json /o; the right input from json /d.",
         "Expected: the left input from json /d; the right input from json /o.",
-        "give the sources names that the checkpoint does not contain"
+        "give them names that the checkpoint does not contain"
       )
     ) assert(e.getMessage.contains(part))
   }

@@ -55,7 +55,9 @@ class BatchWarningsSuite extends AnyFunSuite {
     assert(batch(BatchWarnings.Batches, waiting = 0).isEmpty)
     val said = only(batch(BatchWarnings.Batches + 1))
     assert(
-      said.contains("the watermark of dt has not moved in 10 batches in which others did, and 5")
+      said.contains(
+        "the watermark of dt has not moved in 10 batches in which others did, and the join buffers 5"
+      )
     )
     assert(batch(BatchWarnings.Batches + 2).isEmpty)
   }

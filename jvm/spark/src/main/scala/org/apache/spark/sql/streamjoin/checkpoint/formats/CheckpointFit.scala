@@ -59,7 +59,7 @@ private[streamjoin] object CheckpointFit {
           location,
           "its rows have other columns",
           String.valueOf(parameters.getOrDefault("storedValueSchema", parameters.toString)),
-          String.valueOf(parameters.getOrDefault("newValueSchema", "those of this query")),
+          String.valueOf(parameters.getOrDefault("newValueSchema", "the columns of this query")),
           e.asInstanceOf[Throwable]
         )
     }

@@ -50,8 +50,8 @@ private[streamjoin] final class SegmentsIntoRocksDB(session: SQLConf)
       case e: Exception
           if number > 0 && SegmentFormat.holds(version(store, number, shape), hadoopConf) =>
         logInfo(
-          s"The rows of ${store.storeCheckpointLocation()}, version $number, are taken over from segments " +
-            "into RocksDB, once"
+          s"The rows of ${store.storeCheckpointLocation()}, version $number, are copied from " +
+            "segments into RocksDB, once"
         )
         logDebug("What RocksDB lacks of them", e)
         take(version(store, number, shape), shape, hadoopConf)

@@ -35,7 +35,7 @@ private[pending] object PendingOptions {
       text.toLongOption.filter(_ >= 0).getOrElse(throw invalid(
         name,
         text,
-        "a whole number from 0 on"
+        "a whole number of at least 0"
       ))
     }
     options.asScala.keys.find(!known.contains(_)).foreach { other =>

@@ -41,8 +41,8 @@ private[pending] object PendingTable {
     asked.side.filter(_ => joins.length > 1).foreach { side =>
       throw StateErrors.stateNotFound(
         location,
-        s"more than one streamJoin: ${stored.numbers(joins)}. Say by operator whose " +
-          s"${side.name} rows are meant"
+        s"more than one streamJoin: ${stored.numbers(joins)}. Select one with the option " +
+          s"operator, for its ${side.name} rows"
       )
     }
     val shape = new PendingShape(joins, sides, spark.sessionState.conf.sessionLocalTimeZone)

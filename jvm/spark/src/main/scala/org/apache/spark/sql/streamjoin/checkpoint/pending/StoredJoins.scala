@@ -86,10 +86,10 @@ private[pending] final class StoredJoins(
   /** The batch that is read: the requested one, or the last committed one. */
   val batch: Long = {
     val kept = commits.listBatchesOnDisk.sorted
-    if (kept.isEmpty) throw absent("no batch that was committed")
+    if (kept.isEmpty) throw absent("no committed batch")
     asOf.foreach { b =>
       if (!kept.contains(b)) {
-        throw absent(s"no batch $b; those from ${kept.head} to ${kept.last} are kept")
+        throw absent(s"no batch $b. It has batches ${kept.head} to ${kept.last}")
       }
     }
     asOf.getOrElse(kept.last)
@@ -116,7 +116,7 @@ private[pending] final class StoredJoins(
     val found = all.filter(join => operator.forall(_ == join.operator))
     if (all.isEmpty) throw absent("no state of a streamJoin")
     if (found.isEmpty) {
-      throw absent(s"no streamJoin with the number ${operator.get}; there are ${numbers(all)}")
+      throw absent(s"no streamJoin with the number ${operator.get}. It has ${numbers(all)}")
     }
     found
   }
@@ -126,13 +126,13 @@ private[pending] final class StoredJoins(
     val files = root.getFileSystem(hadoopConf)
     def is(name: String) = files.exists(new Path(root, name))
     if (!files.exists(root)) "no such folder. Give the checkpointLocation of the query"
-    else if (is("metadata")) "no batch that was committed: the query has not ended its first one"
+    else if (is("metadata")) "no committed batch: the query has not ended its first one"
     else {
       val above = root.getParent
       val hint =
-        if (above != null && files.exists(new Path(above, "metadata"))) s"; it is $above"
+        if (above != null && files.exists(new Path(above, "metadata"))) s", which is $above"
         else ""
-      s"no checkpoint, but something else. Give the checkpointLocation of the query$hint"
+      s"no checkpoint, but other files. Give the checkpointLocation of the query$hint"
     }
   }
 
@@ -151,14 +151,14 @@ private[pending] final class StoredJoins(
             location,
             s"$what cannot be read",
             String.valueOf(e.getMessage),
-            "the file as it was written",
+            "the unchanged file",
             e
           )
         )
     }
 
   private def join(operator: Long): Option[StoredJoin] =
-    readable(s"what state/$operator says of its operator")(described(operator))
+    readable(s"the operator name of state/$operator")(described(operator))
 
   private def described(operator: Long): Option[StoredJoin] = {
     val folder = new Path(state, operator.toString)
@@ -179,7 +179,7 @@ private[pending] final class StoredJoins(
   ): StoredJoin = {
     val json = metadata.operatorPropertiesJson
     val format = JoinDescription.format(json).flatMap(StateFormats.find)
-      .getOrElse(throw absent("no state of a streamJoin in a format that is known"))
+      .getOrElse(throw absent("no state of a streamJoin in a known format"))
     try format.number.check(location, JoinDescription.version(json).map(_.toLong))
     catch { case e: StreamJoinRuntimeException => throw StateErrors.atAnalysis(e) }
     val store = metadata.stateStoreInfo.head

@@ -22,6 +22,6 @@ private[segment] object MergedVersions extends Logging {
       try {
         StoreReports.snapshot(env, store, run, version)
       } catch {
-        case NonFatal(e) => logDebug(s"Spark was not told of version $version of $store", e)
+        case NonFatal(e) => logDebug(s"Cannot report version $version of $store to Spark", e)
       }
 }

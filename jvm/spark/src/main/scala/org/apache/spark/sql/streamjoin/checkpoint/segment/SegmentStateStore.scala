@@ -43,7 +43,7 @@ private[segment] final class SegmentStateStore(
   override def id: StateStoreId = partition.stateStoreId
 
   def open(shape: StateShape): SegmentJoinState[UnsafeRow] = {
-    if (ended) throw new IllegalStateException(s"$this has been committed or given up")
+    if (ended) throw new IllegalStateException(s"$this has been committed or aborted")
     val rows = source.fold(partition.empty(version, shape))(partition.take(version, _, shape))
     taken = Some(rows)
     numbers = rows.version.numbers

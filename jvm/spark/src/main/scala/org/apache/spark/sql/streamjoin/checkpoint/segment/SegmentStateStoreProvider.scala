@@ -146,8 +146,8 @@ private[sql] final class SegmentStateStoreProvider(spillingOf: StateStoreConf =>
       logWarning(
         "The indexes of all rows in stream-to-stream joins of this executor take " +
           s"${Utils.bytesToString(fixed)}, more than ${StreamJoinConf.SegmentMemory.key} = " +
-          s"${Utils.bytesToString(spilling.limit)}. They cannot be spilled to the local disk: they " +
-          "are of rows in small groups that batches read, or find the spilled rows. Beyond " +
+          s"${Utils.bytesToString(spilling.limit)}. They cannot be spilled to the local disk: " +
+          "they index rows in small groups that batches read, or spilled rows. Beyond " +
           s"${Utils.bytesToString(spilling.most)} the query fails with " +
           "STREAM_JOIN.STATE_MEMORY_EXCEEDED. To prevent this, use more memory, more executors " +
           "or stateFormat 'rocksdb', with the same checkpoint, or narrower time bounds with a new one"

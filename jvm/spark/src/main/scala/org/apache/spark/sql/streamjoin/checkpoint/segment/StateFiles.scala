@@ -117,7 +117,8 @@ private[segment] class StateFiles(
   private def begin(file: StateFile, path: Path, raw: InputStream): (Option[String], String) = {
     val read = new CheckedInputStream(raw, new CRC32C)
     val head = new DataInputStream(read)
-    if (head.readInt() != Magic) throw new IOException("it does not begin as a state does")
+    if (head.readInt() != Magic) throw new IOException("it does not start with the header of a " +
+      "state file")
     val format = head.readInt()
     Number.check(path.toString, Some(format.toLong))
     val version = head.readLong()
@@ -126,10 +127,10 @@ private[segment] class StateFiles(
     val codecName = head.readUTF()
     if (format > 1) {
       val found = read.getChecksum.getValue
-      if (head.readLong() != found) throw new IOException("the checksum of its beginning is wrong")
+      if (head.readLong() != found) throw new IOException("the checksum of its header is wrong")
     }
     if (version != file.version || from != file.from)
-      throw new IOException("it is of another version")
+      throw new IOException("it has another version")
     (before, codecName)
   }
 
@@ -137,7 +138,7 @@ private[segment] class StateFiles(
   private def known(name: String): CompressionCodec =
     if (name == compression || CompressionCodec.shortCompressionCodecNames.contains(name)) {
       codec(name)
-    } else throw new IOException(s"it is said to be compressed by '$name'")
+    } else throw new IOException(s"its header names the unknown compression '$name'")
 
   /**
    * Deletes files of versions before this one, except those that later files need. Deletes
@@ -166,7 +167,7 @@ private[segment] class StateFiles(
       path.toString,
       "a file of the state cannot be read",
       reason,
-      "the file as it was written",
+      "the unchanged file",
       cause
     )
 

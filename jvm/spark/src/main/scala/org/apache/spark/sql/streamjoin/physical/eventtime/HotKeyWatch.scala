@@ -60,8 +60,8 @@ private[eventtime] final class HotKeyWatch(
     if (more.nonEmpty) {
       files.write(batch, known.copy(keys = more))
       logInfo(
-        s"${more.length} keys have so many rows that from batch $batch on their rows are spread over " +
-          s"the partitions by their times (spark.sql.streamJoin.hotKeys): " +
+        s"${more.length} hot keys: from batch $batch on, the join spreads their rows over the " +
+          "partitions by time (spark.sql.streamJoin.hotKeys): " +
           more.map(key => s"one of partition ${key.partition}").mkString(", ")
       )
     }

@@ -98,7 +98,7 @@ class DescribedJoinSuite extends AnyFunSuite {
       "other time bounds",
       "Found: o.t >= d.t - INTERVAL '1' HOUR.",
       "Expected: o.t >= d.t - INTERVAL '90' MINUTE.",
-      "restore the query as it was."
+      "restore the earlier query."
     )
     refused(described(Hour), described(Hour + " AND b.t > a.t"))(
       "Found: d.t >= o.t.",
@@ -137,7 +137,8 @@ class DescribedJoinSuite extends AnyFunSuite {
     val unknown = now.replace("\"BY KEY\"", "\"BY TOPIC PARTITION\"")
     assert(unknown != now)
     refused(unknown, now)(
-      "another way for rows to reach the partitions. Found: BY TOPIC PARTITION. Expected: BY KEY."
+      "another distribution of rows over the partitions. Found: BY TOPIC PARTITION. Expected: " +
+        "BY KEY."
     )
   }
 
@@ -152,7 +153,7 @@ class DescribedJoinSuite extends AnyFunSuite {
     )
     refused(released(described(Day)), described(Day, zone = "America/New_York"))(
       "other time bounds",
-      "(if it was written in another time zone of the session, set spark.sql.session.timeZone to that)"
+      "(if another time zone of the session wrote it, set spark.sql.session.timeZone to that zone)"
     )
   }
 
