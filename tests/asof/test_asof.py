@@ -369,7 +369,7 @@ def test_what_waits_and_what_it_says(market: Market, capsys: pytest.CaptureFixtu
     said = capsys.readouterr().out
     assert "AsOfJoin LEFT OUTER" in said
     assert (
-        "each row of t meets the last row of q with q.sym = t.sym and q.time <= t.time, "
+        "each row of t is joined with the last row of q with q.sym = t.sym and q.time <= t.time, "
         "none older than t.time - 10 minutes" in said
     )
     run = market.run(joined)
@@ -393,7 +393,7 @@ def test_what_cannot_be_joined_as_of(market: Market, spark: SparkSession) -> Non
         (
             lambda: trades.streamJoin(quotes, ["sym"], "asof", retention="1 hour"),
             "UNSUPPORTED_AS_OF",
-            "how old a match may be",
+            "the age of a match",
         ),
         (
             lambda: trades.streamJoin(
@@ -412,15 +412,16 @@ def test_what_cannot_be_joined_as_of(market: Market, spark: SparkSession) -> Non
                 f"SELECT * FROM trades OVER (ROWS 2 PRECEDING) t JOIN {last} ON q.sym = t.sym"
             ),
             "UNSUPPORTED_AS_OF",
-            "twice",
+            "more than once",
         ),
-        (lambda: spark.sql(f"SELECT * FROM {last}"), "UNSUPPORTED_AS_OF", "no input of a join"),
+        (lambda: spark.sql(f"SELECT * FROM {last}"), "UNSUPPORTED_AS_OF", "not an input of a join"),
         (
             lambda: spark.sql(
                 "SELECT * FROM trades t JOIN quotes OVER (ROWS 0 PRECEDING) q ON q.sym = t.sym"
             ),
             "INVALID_WINDOW",
-            "OVER (ROWS 0 PRECEDING) of a relation has no meaning: 0 is no whole number above 0.\n"
+            "OVER (ROWS 0 PRECEDING) of a relation is not valid: 0 is not a whole number "
+            "above 0.\n"
             "Write JOIN t OVER (ROWS 1 PRECEDING)",
         ),
         (

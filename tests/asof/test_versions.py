@@ -165,7 +165,7 @@ def test_the_same_in_sql(exchange: Exchange, spark: SparkSession) -> None:
         assert joined.columns == ["time", "currency", "time", "currency", "rate", "n"], text
         run = exchange.run(joined.select("o.time", "rate"), f"sql-{n}")
         assert clocks(run.step()) == [("10:02", "1.1"), ("10:05", "None")], text
-    with pytest.raises(AnalysisException, match="in FOR SYSTEM_TIME AS OF is no event time"):
+    with pytest.raises(AnalysisException, match="in FOR SYSTEM_TIME AS OF is not an event time"):
         spark.sql(f"SELECT {texts[0]}".replace("o.time", "o.currency"))
 
 
@@ -251,14 +251,14 @@ def test_the_last_version_ends_by_its_age(exchange: Exchange, capsys: Any) -> No
     by_condition.explain()
     said = capsys.readouterr().out
     assert (
-        "each row of o meets the last version of r with r.currency = o.currency and "
+        "each row of o is joined with the last version of r with r.currency = o.currency and "
         "r.time <= o.time, none older than o.time - 5 minutes" in said
     )
     assert (
         "a version is valid from its r.time to that of the next version or the delete of its "
-        "key, currency; of equal times n decides" in said
+        "key, currency; among equal times n decides" in said
     )
-    assert "how old the last version may be" in said
+    assert "maximum age of the last version" in said
 
 
 def test_debezium_by_the_time_of_the_change(exchange: Exchange, spark: SparkSession) -> None:
@@ -540,7 +540,7 @@ def test_what_is_no_join_of_versions(exchange: Exchange) -> None:
         (
             lambda: orders.streamJoin(rates.distinct().alias("r"), KEY, "asof"),
             "UNSUPPORTED_AS_OF",
-            "stands between the declaration of the changelog and the join",
+            "is between the declaration of the changelog and the join",
         ),
         (
             lambda: exchange.spark.sql(
@@ -558,7 +558,7 @@ def test_what_is_no_join_of_versions(exchange: Exchange) -> None:
         (
             lambda: rates.streamJoin(orders, KEY, "asof"),
             "UNSUPPORTED_CHANGELOG",
-            "the left input has changes",
+            "the left input is a changelog",
         ),
         (
             lambda: orders.streamJoin(rates, KEY, "asof", state_ttl={"left": "1 hour"}),
@@ -570,12 +570,12 @@ def test_what_is_no_join_of_versions(exchange: Exchange) -> None:
                 orders.withColumnRenamed("time", "at").alias("r"), KEY, "asof", state_ttl="1 hour"
             ),
             "INVALID_OPTION",
-            "how old a match may be",
+            "the age of a match",
         ),
         (
             lambda: orders.streamJoin(rates, KEY, "asof", retention="1 hour"),
             "UNSUPPORTED_AS_OF",
-            "how old a match may be",
+            "the age of a match",
         ),
     ]
     for query, condition, said in cases:

@@ -373,7 +373,7 @@ def test_how_changes_lie_is_asked_for_on_an_input_and_last(
         assert table == Counter(tuple(row) for row in expected.collect())
         observed = run.progress[number]["observedMetrics"]["said"]
         assert observed["n"] == len(run.batches[number])
-    with pytest.raises(AnalysisException, match="Write it last, above all else"):
+    with pytest.raises(AnalysisException, match="Write this operator last, above all others"):
         Run(changes.coalesce(1).where("name = 'a'"), tmp_path / "other").step()
 
 
@@ -1117,7 +1117,7 @@ def test_what_is_refused(spark: SparkSession, tmp_path: Path) -> None:
     # in append mode, too, where Spark itself has nothing but the mode to say
     by_name = wide.groupBy("amount").pivot("name", ["Ada", "Bob"])
     for rows in (wide.groupBy("name").count(), by_name.sum("o.id")):
-        with pytest.raises(AnalysisException, match="counts a row that goes as one that comes"):
+        with pytest.raises(AnalysisException, match="counts a delete like an insert"):
             rows.writeStream.format("noop").start()
     today = wide.where("amount > day(current_date())")
     refused("UNSUPPORTED_CHANGELOG", lambda: today.writeStream.format("noop").start())
@@ -1129,7 +1129,7 @@ def test_what_is_refused(spark: SparkSession, tmp_path: Path) -> None:
         orders.alias("o").streamJoin(named.select(words, "c.id", "_change_type").alias("c"), on)
     assert error.value.getCondition() == "STREAM_JOIN.UNSUPPORTED_CHANGELOG"
     assert "the generator explode(split(" in str(error.value)
-    assert "Write it on the input below the declaration" in str(error.value)
+    assert "Write this operator below the declaration" in str(error.value)
 
 
 @pytest.mark.connect
@@ -1153,7 +1153,7 @@ def test_state_ttl_of_a_checkpoint_comes_and_goes_with_a_new_one(
         orders.land(change("insert", id=1, customer=1, amount=1, seq=1))
         with pytest.raises(AnalysisException, match="INCOMPATIBLE_CHECKPOINT") as error:
             Run(joined(refused), checkpoint).step()
-        assert "or state_ttl where there is none now" in str(error.value)
+        assert "or state_ttl was added or removed" in str(error.value)
 
 
 @pytest.mark.connect
@@ -1170,9 +1170,9 @@ def test_explain_says_how_rows_are_told_apart(
     )
     joined.explain(mode="extended")
     text = capsys.readouterr().out
-    assert "ChangelogJoin, the last image of each key (id) of o" in text
-    assert "the last image of each key (id) is kept" in text
-    assert "rows of o are told apart by key id, several rows for each join key" in text
-    assert "rows of c are told apart by key id, one row for each join key" in text
-    assert text.count("a row of o is kept until it goes: without limit") == 2
+    assert "ChangelogJoin, the latest version of each key (id) of o" in text
+    assert "the latest version of each key (id) is stored" in text
+    assert "rows of o are identified by key id, several rows for each join key" in text
+    assert "rows of c are identified by key id, one row for each join key" in text
+    assert text.count("a row of o is stored until it is deleted: without limit") == 2
     assert "output key: id" in text

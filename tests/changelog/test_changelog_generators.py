@@ -133,4 +133,4 @@ def test_above_changes_it_is_refused_with_what_to_write(
         assert error.value.getCondition() == "STREAM_JOIN.UNSUPPORTED_CHANGELOG", name
         told = str(error.value)
         assert ("UNPIVOT" if name == "UNPIVOT" else "the generator explode(") in told, name
-        assert "Write it on the input below the declaration" in told, name
+        assert "Write this operator below the declaration" in told, name

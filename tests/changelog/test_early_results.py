@@ -137,12 +137,12 @@ def test_what_is_refused(spark: SparkSession, tmp_path: Path) -> None:
     half = "o.id = d.id AND d.delivery_time >= o.order_time"
     assert "no watermark evicts those of the left input" in refusal(orders, half, emit="early")
     not_final = refusal(orders, WITHIN_THE_HOUR, emit="early", mode="event_time")
-    assert "those of mode => 'event_time' are final" in not_final
+    assert "but mode => 'event_time' emits final results" in not_final
     not_early = refusal(orders, WITHIN_THE_HOUR, emit="final", mode="changelog")
-    assert "the results of this join are corrected later" in not_early
+    assert "this join corrects its results later" in not_early
     below = early(Shop(spark, tmp_path / "below"), "semi")
     said = refusal(below, WITHIN_THE_HOUR, "inner", emit="final")
-    assert "the result of a join with emit => 'early'" in said
+    assert "the output of a join with emit => 'early'" in said
 
 
 def test_in_sql(spark: SparkSession, tmp_path: Path) -> None:

@@ -174,7 +174,10 @@ def test_what_is_missing_between_windows(
     right = deliveries(shop, "1 hour").select("id", "w").alias("d")
     left.join(right, F.expr("o.id = d.id")).explain()
     # explain has no aliases left to name them by
-    assert "for example l.w = r.w, where l and r are aliases" in capsys.readouterr().out
+    aliased = (
+        "for example l.w = r.w. Give the left input the alias l and the right input the alias r"
+    )
+    assert aliased in capsys.readouterr().out
     with pytest.raises(AnalysisException, match=r"STREAM_JOIN\.UNSUPPORTED_TIME_TYPE"):
         impose_order(left, "w", "1 minute")
 

@@ -250,8 +250,8 @@ def test_sql(shop: Shop, spark: SparkSession) -> None:
 @pytest.mark.parametrize(
     ("ahead", "said"),
     [
-        ("reject", "does not count, and its row is dropped"),
-        ("keep", "does not count"),
+        ("reject", "does not advance it, and its row is dropped"),
+        ("keep", "does not advance it"),
     ],
 )
 def test_explain(shop: Shop, capsys: pytest.CaptureFixture[str], ahead: str, said: str) -> None:
@@ -270,7 +270,7 @@ def test_explain(shop: Shop, capsys: pytest.CaptureFixture[str], ahead: str, sai
         ("order_time", "-1 minute", "NEGATIVE_LAG", "max_ahead"),
         ("order_time", "1 month", "CALENDAR_INTERVAL", "INTERVAL '31' DAY"),
         ("order_time", "soon", "INVALID_LAG", "max_ahead 'soon'"),
-        ("id", "1 minute", "INVALID_LAG", "numbers cannot be held against a clock"),
+        ("id", "1 minute", "INVALID_LAG", "numbers cannot be compared with a clock"),
     ],
 )
 def test_refusals(shop: Shop, column: str, given: str, condition: str, hint: str) -> None:

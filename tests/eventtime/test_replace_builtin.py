@@ -283,11 +283,11 @@ def test_a_join_with_a_table_stays(
 @pytest.mark.parametrize(
     ("on", "reason"),
     [
-        ("o.id = d.id", "nothing in the condition"),
+        ("o.id = d.id", "the condition (o.id = d.id) does not bound how long"),
         ("o.id = d.id AND o.order_time >= d.delivery_time", "Add the missing inequality"),
         (
             "o.id = d.id AND (o.order_time = d.delivery_time OR o.id = 1)",
-            "the time bound stands inside OR",
+            "the time bound is inside OR",
         ),
     ],
 )
@@ -332,7 +332,7 @@ def test_explain_says_of_which_join_a_bound_is_missing(
     again = shop.deliveries.stream().withWatermark("delivery_time", "0 seconds").alias("e")
     on = "o.id = e.id AND e.delivery_time BETWEEN order_time AND order_time + INTERVAL '1' HOUR"
     upper, lower = explained(below.join(again, F.expr(on), "left"), capsys).split(WHY_NOT)[1:]
-    assert upper.startswith("a join below it stays Spark's")
+    assert upper.startswith("a join below it remains Spark's")
     assert "Add the missing" not in upper
     assert "Add the missing inequality" in lower
 

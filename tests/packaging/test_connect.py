@@ -45,7 +45,8 @@ def test_orders_and_how_far_they_reach(seen: dict[str, Any]) -> None:
     assert "StreamOrder by the later of o.ot and d.dt" in by_rowtime
     assert "StreamOrder by d.dt, o.ot" in by_both
     # an order within partitions does not ask what the joins below hold
-    sooner = [", or sooner if the joins below hold nothing" in text for text in seen["ordered"]]
+    earlier = ", or sooner if the joins below buffer no earlier row"
+    sooner = [earlier in text for text in seen["ordered"]]
     assert sooner == [True, True, False]
     assert "StreamOrder by d.dt; in each partition" in in_partitions
 
@@ -77,8 +78,9 @@ def test_what_waits(seen: dict[str, Any]) -> None:
     assert (waiting["by_query"], waiting["sql"]) == ([2], 1)
     running, ended, folder = waiting["doctor"]
     assert "the first until d.dt passes" in running
-    assert "Nothing is wrong: no row is held by its last report; streamjoin.doctor of the" in ended
-    assert "The state shows nothing wrong" in folder
+    assert "Nothing is wrong: no row is stored by its last report. To inspect the rows, " in ended
+    assert "call streamjoin.doctor with the folder of the" in ended
+    assert "The state contains no problem" in folder
     # its plan is left, and tells the filter above the join and the aliases of the inputs
     assert "none has reached the sink" in waiting["forgotten"]
     assert "Filter (uuid(" in waiting["forgotten"]
@@ -136,5 +138,5 @@ def test_a_session_is_asked_once_and_a_server_without_the_jar_is_refused(
         _connect.check(Server(spark, "'0.0.1'"))  # type: ignore[arg-type]
     dropping = spark.newSession()
     dropping.conf.set("spark.sql.optimizer.disableHints", "true")
-    with pytest.raises(AnalysisException, match="has Spark drop them"):
+    with pytest.raises(AnalysisException, match="Spark drops all hints"):
         _connect.check(Server(dropping, "streamjoin_version()"))  # type: ignore[arg-type]

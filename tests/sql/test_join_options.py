@@ -162,11 +162,11 @@ def test_on_tables(views: Shop) -> None:
     [
         ("STREAM_JOIN(lat => 'emit')", "there is no option lat"),
         ("STREAM_JOIN(late => 'emti')", "late is 'drop' or 'emit', not 'emti'"),
-        ("STREAM_JOIN(late => 'emit', late => 'drop')", "late is there twice"),
-        ("STREAM_JOIN('emit')", "'emit' is no option"),
-        ("STREAM_JOIN(late = 'emit')", "is no option"),
+        ("STREAM_JOIN(late => 'emit', late => 'drop')", "late is given twice"),
+        ("STREAM_JOIN('emit')", "'emit' is not an option"),
+        ("STREAM_JOIN(late = 'emit')", "is not an option"),
         ("STREAM_JOIN(retention => TRUE)", "retention is an interval"),
-        ("STREAM_JOIN, STREAM_JOIN", "there twice"),
+        ("STREAM_JOIN, STREAM_JOIN", "two STREAM_JOIN hints"),
     ],
 )
 def test_a_wrong_option_is_refused(views: Shop, hint: str, said: str) -> None:

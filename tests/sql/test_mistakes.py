@@ -75,8 +75,12 @@ def in_from(text: str) -> Callable[[Streams], object]:
 
 # What is done, the condition under STREAM_JOIN, and what the text says to write.
 MISTAKES: dict[str, tuple[Callable[[Streams], object], str, str]] = {
-    "a column that is not there": (order(column="order_time"), "INVALID_COLUMN", "are id, ot, n"),
-    "a column misspelt": (order(column="ott"), "INVALID_COLUMN", "Perhaps ot was meant"),
+    "a column that is not there": (
+        order(column="order_time"),
+        "INVALID_COLUMN",
+        "order: id, ot, n",
+    ),
+    "a column misspelt": (order(column="ott"), "INVALID_COLUMN", "Perhaps write ot"),
     "a unit misspelt": (order(lag="1 minuet"), "INVALID_LAG", "perhaps '1 minute'"),
     "a lag without a unit": (order(lag="10"), "INVALID_LAG", "'10 seconds' or '10 minutes'"),
     "a unit cut short": (order(lag="10m"), "INVALID_LAG", "perhaps '10 minutes'"),
@@ -84,7 +88,7 @@ MISTAKES: dict[str, tuple[Callable[[Streams], object], str, str]] = {
     "a number as a string": (
         order(column="n", lag="5"),
         "INVALID_LAG",
-        "it is a string, and the column holds numbers.\nGive a whole number",
+        "it is a string, and the column has numbers.\nGive a whole number",
     ),
     "a lag in words": (order(lag="one minute"), "INVALID_LAG", "such as '1 minute'. "),
     "an order on a string": (order(column="s"), "UNSUPPORTED_TIME_TYPE", "to_timestamp(s) AS s"),
@@ -118,7 +122,7 @@ MISTAKES: dict[str, tuple[Callable[[Streams], object], str, str]] = {
     "a number in quotes": (
         condition("d.dt BETWEEN o.ot AND o.ot + ' 5'"),
         "TIME_TYPE_MISMATCH",
-        "Write o.ot + INTERVAL '5' SECOND, or of another unit",
+        "Write o.ot + INTERVAL '5' SECOND, or another unit",
     ),
     "a span held against a number": (
         condition("d.dt >= o.ot AND d.dt - o.ot < 3600"),
@@ -154,7 +158,7 @@ MISTAKES: dict[str, tuple[Callable[[Streams], object], str, str]] = {
             s.deliveries.imposeOrder("dt", "1 minute"), f"o.id = d.id AND {BOUND}"
         ),
         "UNKNOWN_ALIAS",
-        "no input has the alias o: neither has one.\nGive the inputs the aliases that",
+        "no input has the alias o: the inputs have no aliases.\nGive the inputs the aliases that",
     ),
     "an alias misspelt": (
         lambda s: s.joined(f"o.id = e.id AND {BOUND}"),
@@ -168,7 +172,7 @@ MISTAKES: dict[str, tuple[Callable[[Streams], object], str, str]] = {
             f"INTERVAL '1' MINUTE) AS d WHERE o.id = d.id AND {BOUND})"
         ),
         "UNSUPPORTED_SUBQUERY",
-        "Write it as a join: o [LEFT] JOIN d ON",
+        "Write the sub-query as a join: o [LEFT] JOIN d ON",
     ),
     "ASOF JOIN": (
         in_from("mistaken_orders o ASOF JOIN mistaken_deliveries d ON o.id = d.id"),
@@ -191,7 +195,7 @@ MISTAKES: dict[str, tuple[Callable[[Streams], object], str, str]] = {
     "a function misspelt": (
         in_from("IMPOSEORDER(TABLE(mistaken_orders), DESCRIPTOR(ot), INTERVAL '1' MINUTE)"),
         "UNKNOWN_FUNCTION",
-        "Write IMPOSE_ORDER, if that was meant",
+        "Write IMPOSE_ORDER, which has a similar name",
     ),
     "a window as Flink writes it": (
         in_from("TUMBLE(TABLE(mistaken_orders), DESCRIPTOR(ot), INTERVAL '1' MINUTE)"),
@@ -269,8 +273,8 @@ def test_the_functions_are_listed_and_described(spark: SparkSession) -> None:
     ("place", "said"),
     [
         ("nowhere", "no such folder. Give the checkpointLocation"),
-        ("empty", "no checkpoint, but something else"),
-        ("checkpoint/state", "Give the checkpointLocation of the query; it is file:"),
+        ("empty", "no checkpoint, but other files"),
+        ("checkpoint/state", "Give the checkpointLocation of the query, which is file:"),
     ],
 )
 def test_a_folder_that_is_no_checkpoint(shop: Shop, place: str, said: str) -> None:

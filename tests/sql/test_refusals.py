@@ -58,7 +58,7 @@ def condition_of(action: Callable[[], object]) -> tuple[str, str]:
         (
             KEY + "o.order_time <=> d.delivery_time",
             "NON_CONSTANT_BOUND",
-            "NULL meet NULL",
+            "matches NULL with NULL",
         ),
         (
             KEY + "abs(CAST(o.order_time AS DOUBLE) - CAST(d.delivery_time AS DOUBLE)) < 60",

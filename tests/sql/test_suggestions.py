@@ -51,7 +51,7 @@ def test_the_missing_inequalities(
     ]
     on = f"`{aliases[0]}`.id = `{aliases[1]}`.id"
     text = refusal(partial(sides[0].streamJoin, sides[1], on))
-    found = re.search(r"for example (.*?)\. Or say for how long", text)
+    found = re.search(r"for example (.*?)\. Or limit how long", text)
     assert found is not None, text
     on += f" AND {found[1]}"
     assert sides[0].streamJoin(sides[1], on).isStreaming
@@ -64,7 +64,7 @@ def test_inputs_without_aliases(spark: SparkSession, tmp_path: Path) -> None:
     ]
     text = refusal(lambda: sides[0].streamJoin(sides[1], ["id"]))
     both = "l.t >= r.t - INTERVAL '1' HOUR AND r.t >= l.t - INTERVAL '1' HOUR"
-    assert f"for example {both}, where l and r are aliases" in text
+    assert f"for example {both}. Give the left input the alias l" in text
     on = "l.id = r.id AND l.t >= r.t - INTERVAL '1' HOUR"
     text = refusal(lambda: sides[0].alias("l").streamJoin(sides[1].alias("r"), on))
     assert "r.t >= l.t - INTERVAL '1' HOUR. Or" in text
@@ -85,7 +85,8 @@ def test_windows_without_aliases_in_explain(
     ).select("*").explain()
     text = capsys.readouterr().out
     assert "StreamJoin not used: " in text
-    assert "for example l.w = r.w, where l and r are aliases" in text
+    aliases = "Give the left input the alias l and the right input the alias r"
+    assert f"for example l.w = r.w. {aliases}" in text
 
 
 @pytest.mark.parametrize(("left", "right", "kind"), NAMES)

@@ -58,8 +58,8 @@ object DataFrameOperations {
   def check(session: SparkSession): Option[String] = {
     val planner = session.asInstanceOf[classic.SparkSession].sessionState.planner
     Option.when(!planner.strategies.exists(_.isInstanceOf[StreamJoinStrategy]))(
-      "the extension is not loaded in this session: set spark.sql.extensions=" +
-        "io.streamjoin.StreamJoinExtensions before the session is created"
+      "this session has not loaded the extension: set spark.sql.extensions=" +
+        "io.streamjoin.StreamJoinExtensions before you create the session"
     )
   }
 

@@ -31,6 +31,7 @@ private[streamjoin] object VersionFunction {
   )
 
   private def withoutHints = JoinOptions.refusal(
-    s"joins and orders are asked for by hints, and ${SQLConf.DISABLE_HINTS.key} has Spark drop them"
+    "joins and orders need hints, but Spark drops all hints because of " +
+      s"${SQLConf.DISABLE_HINTS.key}"
   )(CurrentOrigin.get)
 }

@@ -20,9 +20,9 @@ private[streamjoin] final case class RejectedBound(
     case RejectedBound.MixedTypes if types.length > 1 =>
       val named = types.map(_.sql).mkString(" and ")
       if (types.exists(TimeUnit.of(_).contains(TimeUnit.Number))) {
-        s"its event times are $named, and a number is compared with a time row by row only"
+        s"its event times are $named, and numbers and times have no common unit"
       } else {
-        s"its event times are $named, and how far these lie apart depends on the time zone"
+        s"its event times are $named, and their distance depends on the time zone"
       }
     case other => other.text
   }
@@ -30,33 +30,35 @@ private[streamjoin] final case class RejectedBound(
 
 private[streamjoin] object RejectedBound {
   sealed abstract class Reason(val text: String)
-  case object InsideOr extends Reason("it stands inside OR, and not every branch bounds it")
+  case object InsideOr extends Reason("it is inside OR, and not each branch bounds the state")
   case object AnyDistance
-      extends Reason("it also holds for times that lie any distance apart")
+      extends Reason("it also holds for times at any distance")
   case object CalendarInterval extends Reason("months and years have no constant length")
   case object MixedTypes
       extends Reason(
-        "times of different types (TIMESTAMP, TIMESTAMP_NTZ, DATE, numbers) lie at no constant distance"
+        "times of different types (TIMESTAMP, TIMESTAMP_NTZ, DATE, numbers) have no constant " +
+          "distance"
       )
   case object WrapsAround
       extends Reason(
-        "with spark.sql.ansi.enabled=false its numbers wrap around where they overflow; " +
-          "CAST them to BIGINT before the sum, or use try_add, try_subtract and try_multiply"
+        "with spark.sql.ansi.enabled=false its numbers wrap around on overflow. CAST them to " +
+          "BIGINT before the sum, or use try_add, try_subtract and try_multiply"
       )
   case object NullSafe
-      extends Reason("<=> also lets NULL meet NULL, and such rows would be kept for ever")
+      extends Reason("<=> also matches NULL with NULL, and the join would buffer such rows for " +
+        "ever")
   case object SkipsNull
       extends Reason(
-        "greatest and least pass over NULL, so a row without one of the times could match any; " +
-          "add IS NOT NULL for each of them"
+        "greatest and least ignore NULL, so a row without one of the times could match any row. " +
+          "Add IS NOT NULL for each of the times"
       )
   case object FloatingPoint
       extends Reason(
-        "floating-point numbers are rounded; use unix_micros, unix_millis or unix_seconds"
+        "floating-point numbers are rounded. Use unix_micros, unix_millis or unix_seconds"
       )
   case object NotConstant
       extends Reason(
-        "it is not a constant distance between one time of each input; a distance that a row brings " +
-          "along is added to its own time (o.time + o.wait >= d.time)"
+        "it has no constant distance between one time of each input. Add the distance in a " +
+          "column to the time of its own row (o.time + o.wait >= d.time)"
       )
 }

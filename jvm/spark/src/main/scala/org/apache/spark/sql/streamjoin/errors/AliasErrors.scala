@@ -48,7 +48,7 @@ private[streamjoin] object AliasErrors {
     e,
     "column" -> name.mkString("."),
     "alias" -> name.head,
-    "aliases" -> (if (aliases.isEmpty) "neither has one"
+    "aliases" -> (if (aliases.isEmpty) "the inputs have no aliases"
                   else s"there are ${aliases.mkString(", ")}")
   )
 

@@ -30,8 +30,8 @@ private[streamjoin] object ChangelogErrors {
       "columns" -> columns.mkString(", "),
       "how" ->
         (if (columns.exists(_.equalsIgnoreCase("_change_type")))
-           "as it is, and what is computed of it under another name"
-         else "in each select up to there")
+           "unchanged, and give a column that is computed from it another name"
+         else "in each select below")
     )
 
   def missingSequence(

@@ -87,7 +87,7 @@ private[streamjoin] object StateErrors {
       expected: String,
       cause: Throwable = null,
       instead: String =
-        "Start the query with a new checkpoint location, or restore the query as it was"
+        "Start the query with a new checkpoint location, or restore the earlier query"
   ): StreamJoinRuntimeException =
     new StreamJoinRuntimeException(
       Incompatible,

@@ -238,7 +238,7 @@ private[streamjoin] object StreamJoinErrors {
       origin,
       "name" -> name,
       "known" -> known.mkString(", "),
-      "instead" -> meant.fold("one of these functions")(m => s"$m, if that was meant")
+      "instead" -> meant.fold("one of these functions")(m => s"$m, which has a similar name")
     )
 
   /**
@@ -252,7 +252,7 @@ private[streamjoin] object StreamJoinErrors {
   ): StreamJoinAnalysisException = {
     val instead =
       if (ofRows)
-        "Write JOIN t OVER (ROWS 1 PRECEDING) AS t ON ..., for the last row of t by event time"
+        "Write JOIN t OVER (ROWS 1 PRECEDING) AS t ON ..., for the latest row of t by event time"
       else
         "Write JOIN t OVER (RANGE INTERVAL '10' MINUTE FOLLOWING) AS t ON ..., or PRECEDING, or " +
           "compare the event times in ON"
@@ -315,7 +315,7 @@ private[streamjoin] object StreamJoinErrors {
       "SECOND_WATERMARK",
       origin,
       "column" -> column,
-      "columns" -> (if (columns.isEmpty) "none that passed up to here" else columns.mkString(", "))
+      "columns" -> (if (columns.isEmpty) "none that is selected here" else columns.mkString(", "))
     )
 
   def unsupportedOutputMode(

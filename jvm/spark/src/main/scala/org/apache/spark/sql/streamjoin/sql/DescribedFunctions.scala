@@ -17,39 +17,39 @@ private[streamjoin] object DescribedFunctions {
   val all: Seq[Description] = Seq(
     described(
       "impose_order",
-      "_FUNC_(TABLE(t), DESCRIPTOR(c), lag [, idle_timeout [, max_ahead [, ahead]]]) - The rows of t, of " +
-        "which c is an event time with a watermark of its own: the largest value seen minus lag.",
+      "_FUNC_(TABLE(t), DESCRIPTOR(c), lag [, idle_timeout [, max_ahead [, ahead]]]) - The rows " +
+        "of t, with a watermark on the event time c: the largest value seen minus lag.",
       "lag - an interval without months, or a whole number if c is a number",
-      "idle_timeout - for how long others wait for an input without rows",
-      "max_ahead - a time further ahead of the clock moves no watermark",
+      "idle_timeout - how long other inputs wait for an input without rows",
+      "max_ahead - a time further ahead of the clock does not advance the watermark",
       "ahead - 'reject' drops a row with such a time, 'keep' joins it"
     )("SELECT * FROM _FUNC_(TABLE(orders), DESCRIPTOR(order_time), INTERVAL '1' MINUTE);"),
     described(
       "from_changelog",
       "_FUNC_(TABLE(t), key => DESCRIPTOR(k), op => DESCRIPTOR(op), op_mapping => MAP(...), sequence_by " +
-        "=> DESCRIPTOR(s)) - The rows of t as changes, of which each has its kind.",
-      "key - identifies a row; without it, a change has the whole row",
-      "op - the column with the kind of a change, _change_type if it is left out",
-      "op_mapping - other words for the kinds, all of them",
-      "sequence_by - of two changes of a key the one with the larger value counts"
+        "=> DESCRIPTOR(s)) - The rows of t as a changelog with a row kind.",
+      "key - identifies a row. Without a key, the whole row does",
+      "op - the column with the row kind. Default: _change_type",
+      "op_mapping - maps all values of op to row kinds",
+      "sequence_by - orders the changes of a key; the largest value wins"
     )(
       "SELECT * FROM _FUNC_(TABLE(orders), key => DESCRIPTOR(id), op => DESCRIPTOR(op), op_mapping => " +
         "MAP('I', 'insert', 'D', 'delete'));"
     ),
     described(
       "from_upserts",
-      "_FUNC_(TABLE(t), DESCRIPTOR(k), DESCRIPTOR(s), deletes => condition) - The rows of t as the latest " +
-        "images of their keys, by s.",
-      "deletes - a row for which it is true deletes its key"
+      "_FUNC_(TABLE(t), DESCRIPTOR(k), DESCRIPTOR(s), deletes => condition) - The rows of t as " +
+        "upserts, with the latest version of each key by s.",
+      "deletes - a row for which the condition is true deletes its key"
     )(
       "SELECT * FROM _FUNC_(TABLE(orders), DESCRIPTOR(id), DESCRIPTOR(version), deletes => closed);"
     ),
     described(
       "from_debezium",
-      "_FUNC_(TABLE(t), DESCRIPTOR(k), value => DESCRIPTOR(v), sequence_by => 's') - Debezium's messages " +
-        "in t as changes.",
-      "value - the column with the messages, parsed by from_json; value if it is left out",
-      "sequence_by - a field of the message that grows with each change of a key"
+      "_FUNC_(TABLE(t), DESCRIPTOR(k), value => DESCRIPTOR(v), sequence_by => 's') - The " +
+        "Debezium messages in t as a changelog.",
+      "value - the column with the messages, parsed by from_json. Default: value",
+      "sequence_by - a field of the message that increases with each change of a key"
     )("SELECT * FROM _FUNC_(TABLE(messages), DESCRIPTOR(id), sequence_by => 'source.lsn');")
   )
 
@@ -75,6 +75,10 @@ private[streamjoin] object DescribedFunctions {
       ""
     ),
     (_: Seq[Expression]) =>
-      throw StreamJoinErrors.wrongUse(CurrentOrigin.get, s"$name stands in FROM of a query")
+      throw StreamJoinErrors.wrongUse(
+        CurrentOrigin.get,
+        s"$name is a table function, which " +
+          "belongs in FROM of a query"
+      )
   )
 }

@@ -85,8 +85,9 @@ private[sql] object ForeignWords {
     StreamJoinErrors.unsupportedAsOf(
       origin,
       reason,
-      "Write JOIN quotes OVER (ROWS 1 PRECEDING) AS q ON t.symbol = q.symbol, which gives each row of " +
-        "the other input the last row of quotes by event time; LEFT JOIN keeps rows without one"
+      "Write JOIN quotes OVER (ROWS 1 PRECEDING) AS q ON t.symbol = q.symbol, which joins each " +
+        "row of the other input with the latest row of quotes by event time. LEFT JOIN also emits " +
+        "rows without a match"
     )
 
   /** Spark 4.3 parses an ASOF JOIN of tables, and reports a missing MATCH_CONDITION later. */
@@ -131,7 +132,7 @@ private[sql] object ForeignWords {
     Phrase(Set("EMIT"), Seq(Set("CHANGES", "FINAL", "ON", "AFTER", "STREAM")))(
       "EMIT",
       "ksqlDB or RisingWave SQL",
-      "the query without it: a streaming query emits with each batch, and its output mode says what"
+      "the query without it: a streaming query emits rows in each batch, by its output mode"
     ),
     Phrase(Set("WITHIN"), Seq(next => next == "(" || next.headOption.exists(_.isDigit)))(
       "WITHIN",

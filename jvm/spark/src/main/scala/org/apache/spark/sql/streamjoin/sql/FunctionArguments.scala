@@ -37,7 +37,7 @@ private[sql] object FunctionArguments {
         names(i) -> value
     }
     arguments.map(_._1).diff(names).foreach { name =>
-      throw refused(s"the argument '$name' is there twice")
+      throw refused(s"the argument '$name' is given twice")
     }
     arguments.toMap
   }

@@ -103,22 +103,22 @@ private[streamjoin] final class RelationWindows(tokens: IndexedSeq[SqlToken]) {
         reason,
         frame.headOption.exists(kind(_) == "ROWS")
       )
-    if (close >= tokens.length) refuse("its parenthesis is not closed")
+    if (close >= tokens.length) refuse("its closing parenthesis is missing")
     kind(frame.head) match {
       case "RANGE" =>
       case "ROWS" =>
         if (kind(frame.last) != "PRECEDING" || kind(frame(1)) == "BETWEEN") {
-          refuse("a number of rows is that of the last ones: ROWS 1 PRECEDING")
+          refuse("a number of rows selects the last rows: ROWS 1 PRECEDING")
         }
       case "PARTITION" | "DISTRIBUTE" | "ORDER" | "SORT" | "CLUSTER" =>
-        refuse("it has neither partitions nor an order of its own; the window is on event time")
-      case _ => refuse("it does not begin with RANGE")
+        refuse("it has PARTITION BY or ORDER BY, but the window is on event time")
+      case _ => refuse("it does not start with RANGE")
     }
     val bounds =
       if (kind(frame(1)) != "BETWEEN") Seq(frame.tail)
       else {
         val and = frame.drop(3).find(i => kind(i) == "AND" && BoundEnds(kind(i - 1)))
-        val at = and.getOrElse(refuse("BETWEEN lacks its second bound"))
+        val at = and.getOrElse(refuse("BETWEEN has no second bound"))
         Seq(frame(2) until at, at + 1 until close)
       }
     val ofRows = kind(frame.head) == "ROWS"
@@ -134,12 +134,12 @@ private[streamjoin] final class RelationWindows(tokens: IndexedSeq[SqlToken]) {
   private def bound(words: Range, second: Boolean, refuse: String => Nothing): Bound = {
     val direction = words.lastOption.map(kind).getOrElse("")
     if (words.map(kind) == Seq("CURRENT", "ROW")) {
-      if (!second) refuse("CURRENT ROW alone gives it no length")
+      if (!second) refuse("CURRENT ROW alone defines no length")
       Bound(None, tokens(words.head).start, tokens(words.last).end, "FOLLOWING")
     } else if (words.headOption.exists(kind(_) == "UNBOUNDED")) {
-      refuse("UNBOUNDED would keep rows for ever")
+      refuse("with UNBOUNDED the join would buffer rows for ever")
     } else if (direction != "PRECEDING" && direction != "FOLLOWING") {
-      refuse("a bound is an interval and PRECEDING or FOLLOWING")
+      refuse("a bound must be an interval with PRECEDING or FOLLOWING")
     } else if (words.length == 1) refuse(s"$direction needs an interval before it")
     else {
       val value = (tokens(words.head).start, tokens(words(words.length - 2)).end)

@@ -67,5 +67,5 @@ object ResolveChangelogFunctions extends Rule[LogicalPlan] {
 
   private def single(parts: Seq[String], refused: String => Throwable): String =
     if (parts.length == 1) parts.head
-    else throw refused(s"${UnresolvedAttribute(parts).name} is no column of the input's own")
+    else throw refused(s"${UnresolvedAttribute(parts).name} is not a top-level column of the input")
 }

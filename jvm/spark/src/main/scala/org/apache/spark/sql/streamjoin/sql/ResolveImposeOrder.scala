@@ -36,8 +36,8 @@ object ResolveImposeOrder extends Rule[LogicalPlan] {
       case _ =>
         throw StreamJoinErrors.wrongUse(
           f.origin,
-          "the first argument must be TABLE(...), STREAM(...) or a query in parentheses; what another " +
-            "function gives goes in as TABLE(SELECT * FROM ...)"
+          "the first argument must be TABLE(...), STREAM(...) or a query in parentheses. Pass " +
+            "the result of another function as TABLE(SELECT * FROM ...)"
         )
     }
     val column = arguments.get("column").flatMap(FunctionArguments.columns) match {

@@ -62,7 +62,7 @@ object ResolveStreamHints extends Rule[LogicalPlan] {
     JoinOptions.of(
       arguments.map { a =>
         OptionValue.written(a).getOrElse(
-          throw invalid(origin, s"${a.sql} is no option, which has a name and a value")
+          throw invalid(origin, s"${a.sql} is not an option, which has a name and a value")
         )
       },
       origin
@@ -78,7 +78,7 @@ object ResolveStreamHints extends Rule[LogicalPlan] {
       case j: Join =>
         found = true
         if (StreamJoinHint.on(j).nonEmpty) {
-          throw invalid(CurrentOrigin.get, "STREAM_JOIN is there twice")
+          throw invalid(CurrentOrigin.get, "the SELECT has two STREAM_JOIN hints")
         }
         val inputs = j.mapChildren(within).asInstanceOf[Join]
         inputs.withNewChildren(
@@ -118,7 +118,8 @@ object ResolveStreamHints extends Rule[LogicalPlan] {
     case _ =>
       throw StreamJoinErrors.wrongUse(
         h.origin,
-        "as a hint it takes the name of the column, the lag, and options such as 'max_ahead=1 hour'"
+        "as a hint it requires the name of the column, the lag, and options such as " +
+          "'max_ahead=1 hour'"
       )
   }
 
@@ -127,7 +128,8 @@ object ResolveStreamHints extends Rule[LogicalPlan] {
   private def unknown(option: String) =
     StreamJoinErrors.wrongUse(
       CurrentOrigin.get,
-      s"it has no option $option, or twice, only ${ImposeOrderOptions.mkString(", ")}"
+      s"it has no option $option, or has it twice. Its options are " +
+        s"${ImposeOrderOptions.mkString(", ")}"
     )
 
   private def invalid(origin: Origin, reason: String) =

@@ -45,7 +45,7 @@ object ResolveStreamWindow extends Rule[LogicalPlan] {
           throw StreamJoinErrors.invalidWindow(
             f.origin,
             s"OVER (ROWS ${count.sql} PRECEDING)",
-            s"${count.sql} is no whole number above 0",
+            s"${count.sql} is not a whole number above 0",
             ofRows = true
           )
       }
@@ -58,7 +58,7 @@ object ResolveStreamWindow extends Rule[LogicalPlan] {
     case _ =>
       throw wrong(
         f,
-        "the arguments are TABLE(...) and one or two times an interval and a direction"
+        "its arguments must be TABLE(...), and one or two pairs of an interval and a direction"
       )
   }
 
@@ -66,7 +66,7 @@ object ResolveStreamWindow extends Rule[LogicalPlan] {
     direction match {
       case Literal(d, StringType) if d.toString.equalsIgnoreCase("PRECEDING") => true
       case Literal(d, StringType) if d.toString.equalsIgnoreCase("FOLLOWING") => false
-      case _ => throw wrong(f, "the direction is 'PRECEDING' or 'FOLLOWING'")
+      case _ => throw wrong(f, "its direction must be 'PRECEDING' or 'FOLLOWING'")
     }
 
   private def wrong(f: UnresolvedTableValuedFunction, reason: String) =

@@ -77,7 +77,7 @@ private[streamjoin] object StreamHintWords {
   }
 
   def misspelt(origin: Origin, hint: String): StreamJoinAnalysisException =
-    JoinOptions.refusal(s"there is no hint $hint; perhaps $Hint was meant")(origin)
+    JoinOptions.refusal(s"there is no hint $hint; perhaps write $Hint")(origin)
 
   /** Matches the arguments of a hint on a SELECT. */
   object Select {

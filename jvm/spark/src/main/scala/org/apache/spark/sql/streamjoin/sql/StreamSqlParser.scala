@@ -63,7 +63,7 @@ private[streamjoin] final class StreamSqlParser(delegate: ParserInterface)
     catch { case e: ParseException => throw ForeignWords.of(text, e) }
 
   private def failed(e: Throwable): Unit =
-    logWarning("A statement could not be searched for windows on relations", e)
+    logWarning("Cannot search a statement for windows on relations", e)
 }
 
 private[streamjoin] object StreamSqlParser {

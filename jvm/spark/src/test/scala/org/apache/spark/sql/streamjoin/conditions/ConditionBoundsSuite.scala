@@ -348,7 +348,7 @@ class ConditionBoundsSuite extends AnyFunSuite {
   test("the reason names the types that do not fit") {
     def text(sql: String) = Condition(sql).found.head.rejected.map(_.text).mkString
     assert(
-      text("a.t >= b.n").startsWith("its event times are TIMESTAMP and TIMESTAMP_NTZ, and how")
+      text("a.t >= b.n").startsWith("its event times are TIMESTAMP and TIMESTAMP_NTZ, and their")
     )
     assert(text("unix_seconds(a.t) = b.seq").startsWith("its event times are TIMESTAMP and BIGINT"))
   }

@@ -206,8 +206,8 @@ class SqlFormsSuite extends AnalysisSession {
     streams
     for (
       (arguments, effect) <- Seq(
-        "INTERVAL '1' MONTH" -> "so it does not bound how long a row is kept.",
-        "'0 seconds', idle_timeout => '1 month'" -> "so it does not tell when the input is idle.",
+        "INTERVAL '1' MONTH" -> "so it does not bound how long the join buffers a row.",
+        "'0 seconds', idle_timeout => '1 month'" -> "so it does not define when the input is idle.",
         "'0 seconds', max_ahead => '1 year'" ->
           "so it does not bound how far ahead of the clock a time may be."
       )

@@ -83,7 +83,7 @@ class TableFunctionsSuite extends AnalysisSession {
       rule,
       "IMPOSE_ORDERS(TABLE(t), DESCRIPTOR(ot), INTERVAL '1' MINUTE)",
       "UNKNOWN_FUNCTION",
-      "Write IMPOSE_ORDER, if that was meant"
+      "Write IMPOSE_ORDER, which has a similar name"
     )
     refused(
       rule,
@@ -135,9 +135,9 @@ class TableFunctionsSuite extends AnalysisSession {
   test("a window that is none") {
     for (
       (arguments, says) <- Seq(
-        "INTERVAL '10' MINUTE, 'AROUND'" -> "the direction is",
-        "INTERVAL '10' MINUTE" -> "one or two times an interval",
-        "0, 'ROWS PRECEDING'" -> "no whole number above 0"
+        "INTERVAL '10' MINUTE, 'AROUND'" -> "its direction must be",
+        "INTERVAL '10' MINUTE" -> "one or two pairs of an interval",
+        "0, 'ROWS PRECEDING'" -> "not a whole number above 0"
       )
     )
       refused(ResolveStreamWindow, s"STREAM_WINDOW(TABLE(t), $arguments)", "INVALID_WINDOW", says)

@@ -73,7 +73,7 @@ private[streamjoin] object JoinKind {
         _.retention.nonEmpty,
         refused(
           "it has a retention",
-          "Say in the condition how old a match may be, as in q.t >= t.t - INTERVAL '10' MINUTE"
+          "Limit the age of a match in the condition, as in q.t >= t.t - INTERVAL '10' MINUTE"
         )
       )
     )
@@ -93,31 +93,31 @@ private[streamjoin] object JoinKind {
       Misfit(
         o => o.emitsEarly && o.mode.contains(JoinOptions.EventTime),
         JoinOptions.refusal(
-          "emit => 'early' corrects results later, and those of mode => 'event_time' are final",
+          "emit => 'early' corrects results later, but mode => 'event_time' emits final results",
           "emit"
         )
       ),
       Misfit(
         _.emit.contains(JoinOptions.Final),
         JoinOptions.refusal(
-          "emit is 'final', and the results of this join are corrected later: the mode is changelog, or an " +
-            "input is a changelog or the result of a join with emit => 'early'",
+          "emit is 'final', but this join corrects its results later. The mode is changelog, or " +
+            "an input is a changelog or the output of a join with emit => 'early'",
           "emit"
         )
       ),
       refused(
         _.mode.contains(JoinOptions.EventTime),
-        "an input has rows that come and go, and the mode is event_time"
+        "an input is a changelog, but the mode is event_time"
       ),
       refused(_.emitLate, "late => 'emit' is an option of an event-time join"),
-      refused(_.last, "match => 'last', an as-of join, is one by event time"),
+      refused(_.last, "match => 'last' requests an as-of join, which is an event-time join"),
       refused(
         _.orderScope != OrderScope.Query,
-        "order_scope is an option of an event-time join: rows that come and go have no order"
+        "order_scope is an option of an event-time join: changes have no order"
       ),
       refused(
         _.retention.nonEmpty,
-        "retention is an option of an event-time join; here it is state_ttl"
+        "retention is an option of an event-time join. A changelog join has state_ttl instead"
       )
     )
   }
@@ -135,7 +135,7 @@ private[streamjoin] object JoinKind {
   private val stateTtl: Misfit = Misfit(
     o => o.leftTtl.nonEmpty || o.rightTtl.nonEmpty,
     JoinOptions.refusal(
-      "state_ttl is an option of a changelog join: give mode => 'changelog', too",
+      "state_ttl is an option of a changelog join: also write mode => 'changelog'",
       "mode",
       "state_ttl"
     )

@@ -151,7 +151,7 @@ object JoinOptions {
   def of(arguments: Seq[OptionValue], origin: Origin): JoinOptions = {
     arguments.map(_.name).diff(names).headOption.foreach { name =>
       throw refusal(
-        if (names.contains(name)) s"the option $name is there twice"
+        if (names.contains(name)) s"the option $name is given twice"
         else s"there is no option $name",
         NearestWord.of(name, names).getOrElse(names.head)
       )(origin)

@@ -225,8 +225,8 @@ object PlaceWindows extends Rule[LogicalPlan] with PredicateHelper {
         val names = Rowtime.columns(input).map(ColumnNames.of)
         throw WindowsOfInputs.refusal(
           written,
-          s"the ${side.name} input has several event-time columns, ${names.mkString(" and ")}; " +
-            "leave the window out and compare the one you mean in ON"
+          s"the ${side.name} input has several event-time columns, ${names.mkString(" and ")}. " +
+            "Remove the window, and compare one of these columns in ON"
         )
     }
   }

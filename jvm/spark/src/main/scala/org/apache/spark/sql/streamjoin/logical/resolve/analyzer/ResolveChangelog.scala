@@ -39,7 +39,7 @@ private[streamjoin] object ResolveChangelog extends Rule[LogicalPlan] {
         u.value("deletes").filter(_.dataType != BooleanType).foreach { e =>
           throw refused(
             u,
-            s"deletes is no condition: ${e.sql}",
+            s"deletes is not a condition: ${e.sql}",
             "a condition on columns of the input"
           )
         }
@@ -49,7 +49,8 @@ private[streamjoin] object ResolveChangelog extends Rule[LogicalPlan] {
             throw ChangelogErrors.missingSequence(
               u.origin,
               "FROM_UPSERTS",
-              "sequence_by => DESCRIPTOR(column), with one that grows with each change of a key"
+              "sequence_by => DESCRIPTOR(column), with a column that increases with each change " +
+                "of a key"
             )
           ),
           u.value("deletes")

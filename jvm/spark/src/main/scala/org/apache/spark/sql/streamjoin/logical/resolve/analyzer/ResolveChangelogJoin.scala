@@ -204,8 +204,9 @@ private[streamjoin] object ResolveChangelogJoin extends Rule[LogicalPlan] with P
   private def hidden(plan: LogicalPlan, column: Attribute) =
     ChangelogErrors.unsupportedChangelog(
       plan.origin,
-      s"the column ${column.name} tells of a change of an input, and rows of the result have changes " +
-        "of their own",
-      s"${ChangelogMarks.ChangeType} by its name alone, in a query around the join: it is that of the result"
+      s"the column ${column.name} describes a change of an input, and the changes of the result " +
+        "differ from it",
+      s"${ChangelogMarks.ChangeType} without an alias, in a query around the join: there it is " +
+        "the row kind of the result"
     )
 }

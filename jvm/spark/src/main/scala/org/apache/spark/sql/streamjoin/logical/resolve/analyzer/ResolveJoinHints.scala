@@ -100,8 +100,8 @@ object CheckJoinHints extends (LogicalPlan => Unit) {
   /** The error for a self-join of a DataFrame, to which Spark allows no further column. */
   def lacksColumns(j: Join): StreamJoinAnalysisException =
     JoinOptions.refusal(
-      "late rows come out with a column that this join of a stream with itself lacks; put " +
-        "select(\"*\") on it"
+      "the join emits late rows with an additional column, which this join of a stream with " +
+        "itself lacks. Add select(\"*\") to the join"
     )(j.origin)
 
   private def notOfStreams(j: Join) = {

@@ -47,8 +47,8 @@ object ResolveStreamOrder extends Rule[LogicalPlan] {
           case s @ (_: Sort | _: StreamOrder) if s.isStreaming && checked =>
             throw StreamJoinErrors.unsupportedOrder(
               s.origin,
-              s"in output mode ${w.outputMode.toString.toLowerCase(Locale.ROOT)} rows come out again " +
-                "whenever they change, and not when their place is certain",
+              s"in output mode ${w.outputMode.toString.toLowerCase(Locale.ROOT)} the query " +
+                "emits rows again after each change, and not when their position is final",
               "Write the query in append mode, outputMode(\"append\")"
             )
           case _ =>
@@ -69,7 +69,7 @@ object ResolveStreamOrder extends Rule[LogicalPlan] {
         throw StreamJoinErrors.unsupportedOrder(
           o.origin,
           s"${p.nodeName} above it does not keep the order of its rows",
-          "Sort last, or leave this ORDER BY out: below it has no effect"
+          "Sort last, or remove this ORDER BY: it has no effect below this operator"
         )
     case _ =>
   }

@@ -38,8 +38,8 @@ object ResolveStreamSubqueries extends Rule[LogicalPlan] {
               if (q.plan.exists(mentionsRowBelow)) {
                 throw StreamJoinErrors.unsupportedSubquery(
                   place(q),
-                  "a join in it, or what is below that, mentions the row that it is asked for",
-                  "that in the WHERE above the join, or the joins in FROM"
+                  "a join in the sub-query, or below that join, refers to the outer row",
+                  "the reference in the WHERE above the join, or write the joins in FROM"
                 )
               }
               PlaceWindows.check(q.plan)
@@ -66,16 +66,17 @@ object ResolveStreamSubqueries extends Rule[LogicalPlan] {
 
   private val AsExists =
     "WHERE [NOT] EXISTS (SELECT 1 FROM d WHERE d.id = o.id AND d.time BETWEEN o.time AND o.time + " +
-      "INTERVAL '1' HOUR) as a condition of its own, joined to others by AND"
+      "INTERVAL '1' HOUR) as a separate condition, joined to others by AND"
 
   private val AsExistsOfChanges =
-    "WHERE [NOT] EXISTS (SELECT 1 FROM d WHERE d.id = o.id) as a condition of its own, joined to others by AND"
+    "WHERE [NOT] EXISTS (SELECT 1 FROM d WHERE d.id = o.id) as a separate condition, joined to " +
+      "others by AND"
 
   private val AsJoin =
-    "it as a join: o [LEFT] JOIN d ON d.id = o.id AND d.time BETWEEN o.time AND " +
+    "the sub-query as a join: o [LEFT] JOIN d ON d.id = o.id AND d.time BETWEEN o.time AND " +
       "o.time + INTERVAL '1' HOUR"
 
-  private val AsJoinOfChanges = "it as a join: o [LEFT] JOIN d ON d.id = o.id"
+  private val AsJoinOfChanges = "the sub-query as a join: o [LEFT] JOIN d ON d.id = o.id"
 
   /** The conjuncts, including implied ones: `NOT (a OR NOT b)` is `NOT a AND b`. */
   private def conjuncts(condition: Expression): Seq[Expression] = condition match {
@@ -97,11 +98,13 @@ object ResolveStreamSubqueries extends Rule[LogicalPlan] {
       val asExists = if (changes) AsExistsOfChanges else AsExists
       val (reason, instead) = s match {
         case x: Exists if !changes && !x.isCorrelated =>
-          "it does not mention the row it is asked for" -> asExists
-        case _: ScalarSubquery => "a value of a stream is not known before its end" -> asExists
+          "it does not refer to the outer row" -> asExists
+        case _: ScalarSubquery => "a value of a stream is unknown before the end of the " +
+            "stream" -> asExists
         case _: LateralSubquery =>
-          "LATERAL asks it anew for each row" -> (if (changes) AsJoinOfChanges else AsJoin)
-        case _ => "it is not a condition of WHERE of its own" -> asExists
+          "LATERAL evaluates the sub-query for each " +
+            "row" -> (if (changes) AsJoinOfChanges else AsJoin)
+        case _ => "it is not a separate condition in WHERE" -> asExists
       }
       throw StreamJoinErrors.unsupportedSubquery(place(s), reason, instead)
     case _ =>
@@ -166,8 +169,8 @@ object ResolveStreamSubqueries extends Rule[LogicalPlan] {
     conjunct match {
       case Not(InSubquery(values, q)) if (values ++ q.plan.output).exists(_.nullable) =>
         throw refused(
-          "NOT IN is true of no row as soon as one NULL is compared, and these columns may be NULL; " +
-            "NOT EXISTS is what can be answered in time"
+          "NOT IN is true for no row after a comparison with NULL, and these columns may be " +
+            "NULL. NOT EXISTS does not have this problem"
         )
       case _ =>
     }
@@ -181,7 +184,7 @@ object ResolveStreamSubqueries extends Rule[LogicalPlan] {
         e.copy(outerAttrs = stub.output.take(1), joinCond = Seq(Literal.TrueLiteral))
     }
     if (correlated.expressions.flatMap(query).exists(_.plan.exists(_.isInstanceOf[DomainJoin]))) {
-      throw refused("an aggregate or a limit in it depends on the row it is asked for")
+      throw refused("an aggregate or a limit in it depends on the outer row")
     }
     val made = RewritePredicateSubquery(correlated).transformUp {
       case r: LocalRelation if r eq stub => outer
@@ -191,7 +194,8 @@ object ResolveStreamSubqueries extends Rule[LogicalPlan] {
         // a subquery emits only the columns that the condition references
         if (Rowtime.columns(j.right).isEmpty && query(conjunct).exists(q => hasTimes(q.plan))) {
           throw refused(
-            "nothing in it says how far its event time is from that of the row asked for"
+            "it does not bound the distance between its event time and the event time of the " +
+              "outer row"
           )
         }
         val join = tidied(j)

@@ -85,8 +85,8 @@ private[streamjoin] object AsOfBuilder {
       case _ =>
         Left(refused(
           join,
-          "it is said twice which input is met by its last rows",
-          "Say it of one input, and leave the other whole: each of its rows meets the last rows"
+          "the join requests the last rows of an input more than once",
+          "Request the last rows of one input only, for the rows of the other input"
         ))
     }
   }
@@ -103,14 +103,14 @@ private[streamjoin] object AsOfBuilder {
       Some(refused(
         join,
         "the join has no condition",
-        "Write ON with the equality of the keys, or ON true for the last rows of all"
+        "Write ON with the equality of the keys, or ON true to ignore keys"
       ))
     else if (table.nonEmpty) table.map(Refusal(_))
     else if (join.children.exists(RelationWindow.on(_).nonEmpty))
       Some(refused(
         join,
         "the other input has a window of time",
-        "Leave that window out, or compare the times of both inputs in ON instead of the last rows"
+        "Remove that window, or compare the times of both inputs in ON instead of the last rows"
       ))
     else JoinKind.AsOf.misfit(join).map(Refusal(_))
   }
@@ -122,9 +122,9 @@ private[streamjoin] object AsOfBuilder {
     JoinTypes.of(join.joinType).filter(fitting).toRight(
       refused(
         join,
-        s"a ${join.joinType.sql} join would emit rows of the ${probe.other.name} input that were " +
-          "never the last, or columns of it alone",
-        s"With the last rows of the ${probe.other.name} input it may be " +
+        s"a ${join.joinType.sql} join would emit rows of the ${probe.other.name} input that " +
+          "were never the last rows, or only columns of that input",
+        s"The last rows of the ${probe.other.name} input support these join types: " +
           fitting.toSeq.map(_.name).sorted.mkString(", ")
       )
     )
@@ -146,7 +146,7 @@ private[streamjoin] object AsOfBuilder {
       if (LateRowsBelow.reach(input))
         Some(refused(
           join,
-          s"late rows come out of a join below, on the ${side.name} side",
+          s"a join below emits late rows, on the ${side.name} side",
           "Filter them out by late IS NULL first"
         ))
       else if (AsOfTimes.in(input).isEmpty)
@@ -166,7 +166,8 @@ private[streamjoin] object AsOfBuilder {
     else if (count > 1)
       Left(refused(
         join,
-        s"the last $count rows of a changelog are asked for, of which one version is valid at a time",
+        s"the query requests the last $count rows of a changelog, but only one version is valid " +
+          "at a time",
         "Write OVER (ROWS 1 PRECEDING), or FOR SYSTEM_TIME AS OF"
       ))
     else
@@ -189,7 +190,8 @@ private[streamjoin] object AsOfBuilder {
     refused(
       join,
       s"no equality of the condition has ${names.mkString(", ")} of the key of the ${build.name} " +
-        s"input, ${versions.key.map(_.name).mkString(", ")}: a row could meet versions of several keys",
+        s"input, ${versions.key.map(_.name).mkString(", ")}: a row could match versions of " +
+        "several keys",
       s"Write ${names.map(n => s"$n = <column of the ${build.other.name} input>").mkString(" AND ")} " +
         "in the condition, without a function of it"
     )
@@ -208,8 +210,8 @@ private[streamjoin] object AsOfBuilder {
       times <- AsOfTimes.of(condition, ofProbe, ofBuild, byOption(join), mayBe).left.map { names =>
         refused(
           join,
-          s"there are several event times, ${names.mkString(" and ")}",
-          "Compare the two that are meant, and no others, in the condition: q.t <= t.t"
+          s"the inputs have several event times, ${names.mkString(" and ")}",
+          "Compare only two of them in the condition: q.t <= t.t"
         )
       }
       _ <- times.misfit
@@ -230,8 +232,10 @@ private[streamjoin] object AsOfBuilder {
           .collect { case a: Attribute if all.exists(_.exprId == a.exprId) => Seq(a) }
           .toRight(refused(
             join,
-            s"${ColumnNames.written(name)} in FOR SYSTEM_TIME AS OF is no event time of the other input",
-            s"Write ${all.map(ColumnNames.of).mkString(" or ")} there, or give the column an imposed order"
+            s"${ColumnNames.written(name)} in FOR SYSTEM_TIME AS OF is not an event time of the " +
+              "other input",
+            s"Write ${all.map(ColumnNames.of).mkString(" or ")} there, or impose an order on " +
+              "the column"
           ))
     }
   }
@@ -288,8 +292,8 @@ private[streamjoin] object AsOfBuilder {
       times.uppers.isEmpty && made.bounds.tolerance.exists(_ <= 0) && !atOneTime(made)
     )(refused(
       join,
-      s"by the condition $b is not before $p, and the last rows are looked for before it",
-      s"Write $b <= $p; or leave it to a join with bounds on both sides to meet all rows behind it"
+      s"by the condition $b is not before $p, but an as-of join looks up the last rows before it",
+      s"Write $b <= $p, or write a join with bounds on both sides, which matches all rows after it"
     ))
   }
 

@@ -30,15 +30,15 @@ private[resolve] final case class AsOfTimes(
         (
           s"${ColumnNames.of(probe)} is ${probe.dataType.sql} and ${ColumnNames.of(build)} " +
             s"${build.dataType.sql}",
-          "Give both inputs an event time of one type"
+          "Give both inputs an event time of the same type"
         )
       )
     else
       uppers.find(!AsOfTimes.isExact(_)).map { b =>
         (
           s"${ColumnNames.sql(b.conjunct)} does not compare the event times at a constant distance",
-          s"Write ${ColumnNames.of(build)} <= ${ColumnNames.of(probe)}, or that with an interval " +
-            "added; what else there is to ask can be asked of the result"
+          s"Write ${ColumnNames.of(build)} <= ${ColumnNames.of(probe)}, or add an interval to " +
+            "one side. Filter the result by all other conditions"
         )
       }
 }

@@ -40,14 +40,15 @@ private[asof] object VersionTtl {
     if (Side.both.forall(ttl(_).isEmpty)) Right(condition)
     else if (versions.isEmpty)
       refused(
-        "state_ttl ends versions of a changelog, and of an input that only inserts rows the condition says " +
-          "how old a match may be"
+        "state_ttl expires versions of a changelog. This input is append-only, so a bound in " +
+          "the condition limits the age of a match"
       )
     else
       ttl(build) match {
         case None =>
           refused(
-            s"state_ttl of the ${build.other.name} input has no effect: its rows are kept until they are joined"
+            s"state_ttl of the ${build.other.name} input has no effect: the join buffers its " +
+              "rows only until they are joined"
           )
         case Some(text) =>
           StateTtl.of(text, join.origin).left.map(Refusal(_)).map { _ =>

@@ -77,7 +77,7 @@ private[asof] object VersionedInput {
     val key = ChangelogMarks.key(changes.output)
     if (ChangelogMarks.kind(changes.output).forall(ChangelogMarks.keySize(_) == 0))
       Some((
-        "the changelog has no key by which a version is the next one of another",
+        "the changelog has no key, which identifies the versions of a row",
         "Declare the key: fromChangelog(key=\"currency\"), fromUpserts or fromDebezium"
       ))
     else if (key.isEmpty) {
@@ -97,8 +97,8 @@ private[asof] object VersionedInput {
   private def dropping(plan: LogicalPlan): Option[Misfit] = plan match {
     case _: ChangelogJoin =>
       Some((
-        "the changelog is the result of a join, whose changes are not in the order of their times",
-        "Join with each changelog in turn, or with a table that the changes were merged into"
+        "the changelog is the output of a join, whose changes are not ordered by time",
+        "Join with each changelog separately, or with a table into which the changes are merged"
       ))
     case p if Declaration.is(p) => None
     case Filter(condition, child) if condition.references.subsetOf(known(child)) =>
@@ -106,15 +106,15 @@ private[asof] object VersionedInput {
     case Filter(condition, _) =>
       Some((
         s"the filter ${ColumnNames.sql(condition)} would drop the change that ends a version",
-        "Write it in the condition of the join, where the version at the time of the row must meet it; " +
-          "or before the declaration, if such rows are no changes at all"
+        "Write the filter in the condition of the join, which evaluates it on the version at " +
+          "the time of the row. Or write it below the declaration, if such rows are not changes"
       ))
     case _: Project | _: EventTimeWatermark | _: ImposeOrder | SameRows(_) =>
       dropping(plan.children.head)
     case other =>
       Some((
-        s"${OperatorName.name(other)} stands between the declaration of the changelog and the join",
-        "Write a projection of columns there, or it on the input below the declaration"
+        s"${OperatorName.name(other)} is between the declaration of the changelog and the join",
+        "Only select columns there, or move this operator below the declaration"
       ))
   }
 

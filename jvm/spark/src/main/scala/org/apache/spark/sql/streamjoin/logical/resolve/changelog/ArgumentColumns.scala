@@ -27,14 +27,14 @@ private[resolve] final class ArgumentColumns(input: LogicalPlan, resolver: Resol
           ArgumentColumns.path(name).filter(isPart).fold(
             s"one of ${input.output.map(_.name).mkString(", ")}"
           )(path =>
-            s"""a column of its own for this part of another: .withColumn("${path.last}", F.col("$name"))"""
+            s"""the nested field as a column: .withColumn("${path.last}", F.col("$name"))"""
           )
         )
       case several =>
         val path = several.head.qualifier.lastOption.toSeq :+ several.head.name
         throw refused(
           s"${several.length} columns have the name $name, given as $parameter",
-          "the one that is meant a name of its own: " +
+          "one of them a unique name: " +
             s"select(F.col(\"${path.mkString(".")}\").alias(\"${path.mkString("_")}\"), ...)"
         )
     }

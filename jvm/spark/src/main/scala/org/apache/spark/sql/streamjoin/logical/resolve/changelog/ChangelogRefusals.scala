@@ -67,8 +67,8 @@ private[resolve] object ChangelogRefusals {
     private def inexact(input: LogicalPlan): Option[StreamJoinAnalysisException] =
       input.output.find(_.dataType.existsRecursively(_ == CalendarIntervalType)).map { a =>
         unsupported(
-          s"the column ${a.name} of the ${side.name} input has the type INTERVAL, of months, days and time " +
-            "together, by which equal rows cannot be told",
+          s"the column ${a.name} of the ${side.name} input has the type INTERVAL with months, " +
+            "days and time, whose values cannot be compared",
           "an INTERVAL YEAR TO MONTH or an INTERVAL DAY TO SECOND (make_ym_interval, make_dt_interval), or its parts " +
             "as columns"
         )
@@ -105,8 +105,8 @@ private[resolve] object ChangelogRefusals {
           .orElse(u.children.flatMap(above).headOption)
       case other =>
         Some(unsupported(
-          s"${OperatorName.name(other)} stands between the changes of the ${side.name} input and the join, and " +
-            "may make other rows of them",
+          s"${OperatorName.name(other)} is between the changes of the ${side.name} input and " +
+            "the join, and may turn them into other rows",
           s"${OperatorName.insteadBelow(other)}, or declare the changes above it"
         ))
     }
@@ -120,8 +120,8 @@ private[resolve] object ChangelogRefusals {
       val kind = AttributeSet(ChangelogMarks.kind(below))
       def refused(e: Expression, name: String) = unsupported(
         s"${ColumnNames.sql(e)}, between the changes of the ${side.name} input and the join, depends on " +
-          s"$name: a row would not go as it came",
-        "it without that column, or below the declaration of the changes"
+          s"$name: the delete of a row could differ from its insert",
+        "the expression without that column, or below the declaration of the changelog"
       )
       plan match {
         case Filter(condition, _) =>
@@ -151,9 +151,9 @@ private[resolve] object ChangelogRefusals {
     )(plan: LogicalPlan): Option[StreamJoinAnalysisException] = plan match {
       case a @ (_: Aggregate | _: Distinct) if a.isStreaming =>
         Some(unsupported(
-          s"an aggregation stands below the ${side.name} input, whose rows come again when they change",
-          "the aggregation with nothing but columns and filters between it and the join; or fromUpserts on " +
-            "its result, written to a table or topic first"
+          s"an aggregation is below the ${side.name} input. It emits a row again after each change",
+          "only selected columns and filters between the aggregation and the join. Or write its " +
+            "result to a table or topic, and read that with fromUpserts"
         ))
       case j: JoinNode if j.late.nonEmpty =>
         Some(StreamJoinErrors.lateRowsBelow(join.origin, side.name, input.output))
@@ -177,15 +177,15 @@ private[resolve] object ChangelogRefusals {
     condition.references.find(a => hidden.contains(a) || !known.contains(a)).map { a =>
       unsupported(
         condition,
-        s"the column ${a.name}, which tells of a change and is no part of its row",
-        "Write a filter below fromChangelog, or the condition without it"
+        s"the column ${a.name}, which describes a change and is not part of its row",
+        "Write a filter below fromChangelog, or the condition without this column"
       )
     }.orElse(condition.collectFirst {
       case e @ (_: SubqueryExpression | _: PythonFuncExpression) =>
         unsupported(
           e,
           "a sub-query or a Python function",
-          "Write it as a column of one of the inputs"
+          "Compute it as a column of one of the inputs"
         )
       case e
           if !e.isInstanceOf[CommonExpressionRef] &&
@@ -193,8 +193,9 @@ private[resolve] object ChangelogRefusals {
               !e.children.exists(_.containsPattern(CURRENT_LIKE))) =>
         unsupported(
           e,
-          "a value that differs from batch to batch, so that a pair would not end as it began",
-          "Write it as a constant, or have the rows of an input bring it along as a column"
+          "a value that differs between batches, so the delete of a pair could differ from its " +
+            "insert",
+          "Write it as a constant, or store it as a column in the rows of an input"
         )
     })
   }

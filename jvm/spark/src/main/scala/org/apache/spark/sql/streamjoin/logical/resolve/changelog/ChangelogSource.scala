@@ -98,7 +98,7 @@ private[streamjoin] final class ChangelogSource(input: LogicalPlan, resolver: Re
   }
 
   private def ofChange(a: Attribute) =
-    refused(s"${a.name} tells of a change, and is no part of its row", "another column")
+    refused(s"${a.name} describes a change, and is not part of its row", "another column")
 
   private def checkOrder(name: String, of: DataType): Unit =
     if (!RowOrdering.isOrderable(of))
@@ -111,16 +111,17 @@ private[streamjoin] final class ChangelogSource(input: LogicalPlan, resolver: Re
   private def checkRows(): Unit =
     if (ChangelogMarks.changesWithin(input))
       throw refused(
-        "the input has changes already, and rows of it that go would count as rows that come",
-        "the rows of a source; changes are joined as they are, and toUpserts(key) gives the last one of each key"
+        "the input is already a changelog, and the declaration would read its deletes as inserts",
+        "the rows of a source. A changelog needs no second declaration, and toUpserts(key) " +
+          "emits the latest change of each key"
       )
 
   /** Refuses a data column with the name of the kind column in the result. */
   private def checkNames(columns: Seq[String]): Unit =
     for (name <- columns.find(_.toLowerCase(Locale.ROOT) == ChangeType)) {
       throw refused(
-        s"the rows have a column $name of their own",
-        s"""the rows without it or under another name: .withColumnRenamed("$name", "kind")"""
+        s"the rows already have a column $name",
+        s"""the rows without this column, or rename it: .withColumnRenamed("$name", "kind")"""
       )
     }
 
@@ -139,7 +140,7 @@ private[streamjoin] final class ChangelogSource(input: LogicalPlan, resolver: Re
     if (!kind.dataType.isInstanceOf[StringType]) {
       throw ChangelogErrors.invalidChangelog(
         input.origin,
-        s"the column $op of the kinds has the type ${kind.dataType.sql}",
+        s"the column $op of the row kind has the type ${kind.dataType.sql}",
         "a column of type STRING"
       )
     }
@@ -151,8 +152,8 @@ private[streamjoin] final class ChangelogSource(input: LogicalPlan, resolver: Re
       input.output.filterNot(_.exprId == kind.exprId),
       ChangeKindOf(kind, words(mapping))(
         kind.name,
-        "Say with op_mapping what the words stand for, as op_mapping={\"I\": \"insert\"}, or filter such rows " +
-          "out before"
+        "Map the values to row kinds, as op_mapping={\"I\": \"insert\"}, or filter such rows " +
+          "out below"
       ),
       keys,
       sequence
@@ -167,7 +168,7 @@ private[streamjoin] final class ChangelogSource(input: LogicalPlan, resolver: Re
           kind.trim.toLowerCase(Locale.ROOT),
           throw ChangelogErrors.invalidChangelog(
             input.origin,
-            s"op_mapping makes '$kind' of '$word'",
+            s"op_mapping maps '$word' to '$kind'",
             ChangeKind.all.map(_.name).mkString("one of ", ", ", "")
           )
         )
@@ -175,9 +176,10 @@ private[streamjoin] final class ChangelogSource(input: LogicalPlan, resolver: Re
       }.groupMap(_._1)(_._2).map { case (word, kinds) =>
         if (kinds.distinct.length > 1)
           throw refused(
-            s"op_mapping makes ${kinds.distinct.sorted.mkString(" and ")} of '$word', for upper and lower case are " +
-              "the same",
-            "one kind for each word; where case tells them apart, a column that says so in other words"
+            s"op_mapping maps '$word' to ${kinds.distinct.sorted.mkString(" and ")}, because it " +
+              "ignores case",
+            "one row kind for each value. If the values differ only in case, compute a column " +
+              "with distinct values"
           )
         word -> kinds.head
       }
@@ -203,8 +205,9 @@ private[streamjoin] final class ChangelogSource(input: LogicalPlan, resolver: Re
     val debezium = DebeziumEnvelope.of(message).getOrElse(
       throw ChangelogErrors.invalidChangelog(
         input.origin,
-        s"the column $value is no envelope of Debezium's: ${message.dataType.sql}",
-        "a STRUCT with op, before and after, or one with such a payload, as from_json gives it"
+        s"the column $value is not a Debezium envelope: ${message.dataType.sql}",
+        "a STRUCT with op, before and after, or a STRUCT with such a payload, as from_json " +
+          "returns it"
       )
     )
     val sequence = sequenceOf(message, debezium.envelope, sequenceBy)
@@ -225,15 +228,15 @@ private[streamjoin] final class ChangelogSource(input: LogicalPlan, resolver: Re
     checkKey(key.map { k =>
       fields.find(f => resolver(f.name, k)).getOrElse(throw ChangelogErrors.invalidChangelog(
         input.origin,
-        s"the key ${key.mkString(", ")} is no part of the rows",
+        s"the key ${key.mkString(", ")} is not part of the rows",
         s"columns of ${row.fieldNames.mkString(", ")}"
       )).toAttribute
     })
     val op = debezium.opOf(value)
     val kind = ChangeKindOf(debezium.word, Debezium)(
       op,
-      "A truncate, a message of another kind, and one that could not be parsed say of no row that it changed. " +
-        s"Filter such out before, as .where(\"$op IN ('c', 'r', 'u', 'd')\")"
+      "A truncate, another kind of message, and an unparsed message change no row. Filter such " +
+        s"messages out below, as .where(\"$op IN ('c', 'r', 'u', 'd')\")"
     )
     val commit = marked(
       sequence,
@@ -263,8 +266,8 @@ private[streamjoin] final class ChangelogSource(input: LogicalPlan, resolver: Re
     ).getOrElse(throw ChangelogErrors.missingSequence(
       input.origin,
       "fromDebezium",
-      "sequence_by=\"source.lsn\", or another number of the source that grows with each change; " +
-        "or keep Kafka's column offset beside the value"
+      "sequence_by=\"source.lsn\", or another number of the source that increases with each " +
+        "change. Or keep Kafka's column offset next to the value"
     ))
     checkOrder(path.getOrElse("offset"), sequence.dataType)
     sequence
@@ -305,13 +308,13 @@ private[streamjoin] final class ChangelogSource(input: LogicalPlan, resolver: Re
     val kind = declaredKind.getOrElse(
       throw ChangelogErrors.invalidChangelog(
         input.origin,
-        "the rows are no changes, or do not say any more which come and which go",
-        "a changelog or a join of such, with the column _change_type"
+        "the rows are not changes, or lack the row kind",
+        "a changelog or a join of changelogs, with the column _change_type"
       )
     )
     if (ToUpserts.isIn(input)) {
       throw refused(
-        "the rows come from toUpserts already, which gives an update without the image before it",
+        "the rows are already the output of toUpserts, which emits an update without its old image",
         "the changes themselves, without the toUpserts below"
       )
     }
@@ -321,13 +324,14 @@ private[streamjoin] final class ChangelogSource(input: LogicalPlan, resolver: Re
     checkKey(known)
     for (what <- known.flatMap(NondeterministicColumns.in(changes).of).headOption)
       throw refused(
-        s"the key has what differs from batch to batch, $what, so that a row would go under another key than it came",
+        s"the key contains $what, which differs between batches. The delete of a row could have " +
+          "another key than its insert",
         "columns of the rows"
       )
     if (known.isEmpty) {
       throw ChangelogErrors.invalidChangelog(
         input.origin,
-        "no key of the rows is known",
+        "the rows have no known key",
         "toUpserts(key=...) with columns of the result"
       )
     }

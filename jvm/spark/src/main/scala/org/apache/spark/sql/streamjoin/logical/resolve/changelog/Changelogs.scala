@@ -49,7 +49,7 @@ private[streamjoin] object Changelogs extends (LogicalPlan => Unit) {
         Refusal(
           ChangelogErrors.unsupportedChangelog(
             join.origin,
-            s"the ${side.name} input has changes, and this join takes each row for one that stays",
+            s"the ${side.name} input is a changelog, but this join reads append-only rows",
             "streamJoin(..., mode=\"changelog\") with the column _change_type kept"
           )
         )
@@ -71,7 +71,8 @@ private[streamjoin] object Changelogs extends (LogicalPlan => Unit) {
     if (mode == OutputMode.Complete() && ChangelogMarks.areChanges(query)) {
       throw ChangelogErrors.unsupportedChangelog(
         query.origin,
-        "in output mode complete a sink takes what a batch gives for the whole result, and this query gives changes",
+        "in output mode complete a sink replaces its whole content in each batch, but this " +
+          "query emits changes",
         "the query in update mode, for a sink that takes changes"
       )
     }
@@ -136,9 +137,9 @@ private[streamjoin] object Changelogs extends (LogicalPlan => Unit) {
     case Filter(condition, child) if fixed(child).exists(!condition.references.subsetOf(_)) =>
       throw ChangelogErrors.unsupportedChangelog(
         plan.origin,
-        s"the filter ${ColumnNames.sql(condition)} on sums of changes does not tell of a group that it fails from now " +
-          "on, so that what came out of it would stay",
-        "the condition as a column of the result, by which the sink deletes"
+        s"the filter ${ColumnNames.sql(condition)} on sums of changes drops a group without a " +
+          "delete, so the sink would keep its earlier result",
+        "the condition as a column of the result, and delete by this column in the sink"
       )
     case _ =>
   }
@@ -153,7 +154,8 @@ private[streamjoin] object Changelogs extends (LogicalPlan => Unit) {
           !a.child.output.exists(_.metadata.contains(EventTimeWatermark.delayKey)) =>
       throw ChangelogErrors.unsupportedChangelog(
         a.origin,
-        "sums of changes are corrected whenever a row comes or goes, so that none is final, and append mode is for what is",
+        "each change corrects sums of changes, so no sum is final. Append mode requires final " +
+          "results",
         "the query in update mode"
       )
     case _ =>
@@ -188,8 +190,8 @@ private[streamjoin] object Changelogs extends (LogicalPlan => Unit) {
       NondeterministicColumns.in(f.child).of(f.condition).foreach { what =>
         throw ChangelogErrors.unsupportedChangelog(
           f.origin,
-          s"the filter ${ColumnNames.sql(f.condition)} on changes goes by what differs from batch to batch, $what, " +
-            "so that a row that came in might not go",
+          s"the filter ${ColumnNames.sql(f.condition)} on changes depends on $what, which " +
+            "differs between batches. It could pass the insert of a row, and drop its delete",
           "a filter by columns of the rows"
         )
       }
@@ -202,9 +204,10 @@ private[streamjoin] object Changelogs extends (LogicalPlan => Unit) {
     case other if other.children.exists(ChangelogMarks.areChanges) =>
       throw ChangelogErrors.unsupportedChangelog(
         other.origin,
-        s"${OperatorName.name(other)} above changes takes each for a row that stays, and may make other rows of them",
-        s"${OperatorName.instead(other)}; or it in foreachBatch, where the changes of a batch are rows as any; or " +
-          "go on with a table that the changes were merged into"
+        s"${OperatorName.name(other)} above changes treats each as an append-only row, and may " +
+          "turn them into other rows",
+        s"${OperatorName.instead(other)}. Or run this operator in foreachBatch, on the changes " +
+          "of one batch. Or query a table into which the changes are merged"
       )
     case _ =>
   }
@@ -234,7 +237,8 @@ private[streamjoin] object Changelogs extends (LogicalPlan => Unit) {
     if (ToUpserts.isIn(a.child)) {
       throw ChangelogErrors.unsupportedChangelog(
         a.origin,
-        "toUpserts stands below the aggregation and gives an update without the image before it, which no sum would take off",
+        "toUpserts is below the aggregation. It emits an update without its old image, which a " +
+          "sum must subtract",
         "the aggregation on the changes themselves, without toUpserts"
       )
     }
@@ -248,7 +252,7 @@ private[streamjoin] object Changelogs extends (LogicalPlan => Unit) {
     wrong.foreach { e =>
       throw ChangelogErrors.unsupportedChangelog(
         a.origin,
-        s"${e.sql} counts a row that goes as one that comes",
+        s"${e.sql} counts a delete like an insert",
         "sum(CASE WHEN _change_type IN ('insert', 'update_postimage') THEN x ELSE -x END), with 1 " +
           "for x to count"
       )
@@ -258,7 +262,7 @@ private[streamjoin] object Changelogs extends (LogicalPlan => Unit) {
     )
       throw ChangelogErrors.unsupportedChangelog(
         a.origin,
-        "a session that a row has made longer, or of two has made one, stays so when the row goes",
+        "a row may extend or merge sessions, and the delete of the row does not undo this",
         "sums by window(...)"
       )
     val columns = NondeterministicColumns.in(a.child)
@@ -266,9 +270,9 @@ private[streamjoin] object Changelogs extends (LogicalPlan => Unit) {
     for (what <- (a.groupingExpressions ++ sums).flatMap(columns.of).headOption.orElse(passing))
       throw ChangelogErrors.unsupportedChangelog(
         a.origin,
-        s"the sums go by what differs from batch to batch, $what, so that a row that goes would not be taken off what it was " +
-          "added to",
-        "sums by columns of the rows, such as a time that each of them brings along"
+        s"the sums depend on $what, which differs between batches. A delete could subtract from " +
+          "another group than its insert",
+        "sums by columns of the rows, such as a time in each row"
       )
     stays(a.child, summed = true)
   }

@@ -66,16 +66,16 @@ private[resolve] object GroupUpserts {
     if (asked.groupingExpressions.isEmpty) {
       throw ChangelogErrors.unsupportedChangelog(
         asked.origin,
-        "an aggregation without groups has one row, which has no key by which it could be told that it is another",
-        "groupBy(...), as by a constant column of the rows"
+        "an aggregation without groups has one row, which has no key that identifies it",
+        "groupBy(...), for example by a constant column"
       )
     }
     val (a, key) = withGroups(asked)
     for (c <- a.output if key.contains(c.exprId) && !RowOrdering.isOrderable(c.dataType))
       throw ChangelogErrors.unsupportedChangelog(
         asked.origin,
-        s"groups by ${c.name}, of type ${c.dataType.sql}, have no order by which one is found again",
-        "groups by values that can be compared: array_sort(map_entries(m)) in the place of a map m"
+        s"groups by ${c.name}, of type ${c.dataType.sql}, have values that cannot be compared",
+        "groups by values that can be compared: array_sort(map_entries(m)) instead of a map m"
       )
     Project(
       a.output.map(ChangelogMarks.unmarked).map { c =>

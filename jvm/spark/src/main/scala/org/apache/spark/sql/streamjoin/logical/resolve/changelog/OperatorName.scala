@@ -11,7 +11,7 @@ private[resolve] object OperatorName {
   /** The name of an operator in SQL or in the DataFrame API. */
   def name(operator: LogicalPlan): String = operator match {
     case g: Generate                    => s"the generator ${ColumnNames.sql(g.generator)}"
-    case e: Expand if isWindow(e)       => "a window that overlaps others"
+    case e: Expand if isWindow(e)       => "an overlapping window"
     case _: Expand                      => "UNPIVOT"
     case _: Distinct                    => "DISTINCT"
     case _: Deduplicate                 => "dropDuplicates"
@@ -40,22 +40,23 @@ private[resolve] object OperatorName {
   /** The advice for an operator between a declaration and a join. */
   def insteadBelow(operator: LogicalPlan): String = operator match {
     case _: Generate | _: Expand =>
-      "it on the input below the declaration, with what it gives in the key or without a key"
-    case RowsElsewhere(_) => "it last, above all else"
-    case _                => "the projection or filter of columns only"
+      "this operator below the declaration. Add its output to the key, or declare no key"
+    case RowsElsewhere(_) => "this operator last, above all others"
+    case _                => "only a projection or a filter of columns"
   }
 
   /** The advice for an operator above the joins. */
   def instead(operator: LogicalPlan): String = operator match {
     case _: Distinct | _: Deduplicate | _: DeduplicateWithinWatermark =>
       "sums by these columns in update mode, SELECT k, sum(CASE WHEN _change_type IN ('insert', 'update_postimage') " +
-        "THEN 1 ELSE -1 END) AS n ... GROUP BY k: what has n > 0 is there"
+        "THEN 1 ELSE -1 END) AS n ... GROUP BY k: a row exists if n > 0"
     case _: Intersect => "a semi join, WHERE EXISTS (...)"
     case _: Except    => "an anti join, WHERE NOT EXISTS (...)"
     case _: Window =>
-      "an anti join with the rows after it for the last row of each group, WHERE NOT EXISTS (SELECT 1 ... later.t > t)"
+      "an anti join with the later rows, for the last row of each group, WHERE NOT EXISTS " +
+        "(SELECT 1 ... later.t > t)"
     case _: LateralJoin                         => "a column of the SELECT"
-    case _: EventTimeWatermark | _: ImposeOrder => "it on the inputs of the join"
+    case _: EventTimeWatermark | _: ImposeOrder => "this operator on the inputs of the join"
     case other                                  => insteadBelow(other)
   }
 }

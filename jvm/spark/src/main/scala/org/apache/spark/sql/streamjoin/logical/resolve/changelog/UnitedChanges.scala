@@ -28,9 +28,9 @@ private[resolve] object UnitedChanges {
   /** The reason why a union is no changelog; none: it is one. */
   def misfit(u: Union): Option[String] = u.children.zipWithIndex.collectFirst {
     case (part, i) if !ChangelogMarks.areChanges(part) =>
-      s"part ${i + 1} of UNION ALL has rows of which nobody has said that they are changes, and others have changes"
+      s"part ${i + 1} of UNION ALL is not declared as a changelog, but other parts are"
     case (part, i) if places(part, isKind) != places(u.children.head, isKind) =>
-      s"part ${i + 1} of UNION ALL says in another column than the first of which kind its changes are"
+      s"part ${i + 1} of UNION ALL has the row kind in another column than the first part"
   }
 
   /**
@@ -40,7 +40,8 @@ private[resolve] object UnitedChanges {
   def misfitBelow(u: Union): Option[String] =
     misfit(u).orElse(u.children.zipWithIndex.collectFirst {
       case (part, i) if places(part, isCommit) != places(u.children.head, isCommit) =>
-        s"part ${i + 1} of UNION ALL has its commit columns, which are no part of its rows, in other places than the first"
+        s"part ${i + 1} of UNION ALL has its commit columns in other positions than the first " +
+          "part. These columns are not part of the rows"
     })
 
   private def isKind(a: Attribute): Boolean = a.metadata.contains(ChangelogMarks.Kind)
@@ -52,8 +53,8 @@ private[resolve] object UnitedChanges {
 
   /** The advice for a union that is no changelog. */
   val Instead: String =
-    "the same columns in each part, and declare each with fromChangelog: one whose rows only come, too, " +
-      "with a column _change_type that is 'insert'"
+    "the same columns in each part, and declare each part with fromChangelog. An append-only " +
+      "part needs a column _change_type with the value 'insert'"
 
   private def isUnited(plan: LogicalPlan): Boolean = plan match {
     case p if Declaration.is(p) => false

@@ -31,23 +31,26 @@ private[streamjoin] object WindowsOfInputs {
       ends match {
         case Seq(end)                    => Window(end.min(0), end.max(0))
         case Seq(from, to) if from <= to => Window(from, to)
-        case _                           => throw refusal(w, "it ends before it begins")
+        case _                           => throw refusal(w, "its end is before its start")
       }
     }
 
   /** The refusal of a window that is not on an input of a join. */
   def misplaced(plan: LogicalPlan): Option[Refusal] = plan.collectFirst {
     case w: RelationWindow =>
-      Refusal(refusal(w, "it stands on a relation that is no input of a join"))
+      Refusal(refusal(w, "its relation is not an input of a join"))
     case l: LastRows if !l.byOption =>
       Refusal(
         StreamJoinErrors.unsupportedAsOf(
           l.origin,
-          s"${if (l.at.isEmpty) s"OVER (ROWS ${l.count} PRECEDING)" else "FOR SYSTEM_TIME AS OF"} stands on a relation that is no input of a join of streams",
+          s"${written(l)} is on a relation that is not an input of a join of streams",
           "Put it on one input of a join with ON"
         )
       )
   }
+
+  private def written(l: LastRows): String =
+    if (l.at.isEmpty) s"OVER (ROWS ${l.count} PRECEDING)" else "FOR SYSTEM_TIME AS OF"
 
   def refusal(w: RelationWindow, reason: String): StreamJoinAnalysisException =
     StreamJoinErrors.invalidWindow(w.origin, written(w), reason)
@@ -66,7 +69,7 @@ private[streamjoin] object WindowsOfInputs {
     if (isDate && distances.inMicros(distance) % MICROS_PER_DAY != 0) {
       throw distances.refusal(
         length.sql,
-        "the column holds dates",
+        "the column has dates",
         "an interval of whole days"
       )
     }

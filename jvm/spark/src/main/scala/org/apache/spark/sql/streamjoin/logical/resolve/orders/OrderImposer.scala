@@ -61,7 +61,7 @@ private[streamjoin] object OrderImposer {
         "idle_timeout",
         attribute,
         origin,
-        calendar = "does not tell when the input is idle"
+        calendar = "does not define when the input is idle"
       )
       Math.floorDiv(distances.span(timeout), MICROS_PER_MILLIS)
     }
@@ -83,7 +83,7 @@ private[streamjoin] object OrderImposer {
   /** Reads an option from an SQL expression. */
   def word(e: Expression, origin: Origin): String =
     if (e.foldable && e.dataType.isInstanceOf[StringType]) String.valueOf(e.eval())
-    else throw StreamJoinErrors.wrongUse(origin, s"${e.sql} is no constant string")
+    else throw StreamJoinErrors.wrongUse(origin, s"${e.sql} is not a constant string")
 
   private def maxAhead(
       column: Attribute,
@@ -100,7 +100,7 @@ private[streamjoin] object OrderImposer {
     if (options.ahead.nonEmpty && options.maxAhead.isEmpty) {
       throw StreamJoinErrors.wrongUse(
         origin,
-        "ahead says what becomes of rows further ahead than max_ahead, and there is no max_ahead"
+        "ahead applies to rows further ahead than max_ahead, and max_ahead is not set"
       )
     }
     options.maxAhead.map { limit =>
@@ -113,8 +113,8 @@ private[streamjoin] object OrderImposer {
       if (unit == TimeUnit.Number) {
         throw distances.refusal(
           limit.text,
-          "numbers cannot be held against a clock",
-          s"it for a column of times, such as timestamp_millis(${column.name}), or leave it out"
+          "numbers cannot be compared with a clock",
+          s"max_ahead for a column of times, such as timestamp_millis(${column.name}), or remove it"
         )
       }
       MaxAhead(distances.span(limit), rejects)
@@ -142,9 +142,9 @@ private[streamjoin] object OrderImposer {
         val alias = ColumnNames.written(column.takeRight(1))
         throw refused(
           "it is a field inside a column, not a column",
-          s"Give it a column of its own below the order: select $name AS $alias"
+          s"Select it as a separate column below the order: select $name AS $alias"
         )
-      case None => throw refused("there is no such column", TimeOfColumn.meant(column, child))
+      case None => throw refused("the input has no such column", TimeOfColumn.meant(column, child))
     }
   }
 

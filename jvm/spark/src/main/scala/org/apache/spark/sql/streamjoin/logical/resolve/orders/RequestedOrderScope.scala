@@ -31,7 +31,7 @@ private[logical] object RequestedOrderScope {
       join <- plan.find(asks)
       if !plan.exists { case o: StreamOrder => o.child.exists(_ eq join); case _ => false }
     } yield JoinOptions.refusal(
-      "order_scope says how far the order of the result reaches, and the result is not ordered",
+      "order_scope sets the scope of an order, but the result is not ordered",
       "order_scope"
     )(join.origin)
 }

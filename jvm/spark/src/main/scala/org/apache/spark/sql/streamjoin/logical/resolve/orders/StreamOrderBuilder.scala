@@ -41,16 +41,16 @@ private[logical] object StreamOrderBuilder extends AliasHelper {
     val name = ColumnNames.sql(first.child)
     val scope = if (sort.global) RequestedOrderScope.of(child) else OrderScope.EachPartition
     if (!keys.forall(_.deterministic)) {
-      refused("it sorts by values that are not deterministic", "Sort by columns of the rows")
+      refused("the sort key is not deterministic", "Sort by columns of the rows")
     } else if (ChangelogMarks.areChanges(child)) {
       refused(
-        "its rows come and go, each change after those before it",
-        "Sort the table that the changes are merged into"
+        "its rows are changes, and each change follows the earlier ones",
+        "Sort the table into which the changes are merged"
       )
     } else if (LateRowsBelow.reach(child)) {
       refused(
-        "late rows of a join below come out after their time, so they have no place in the order",
-        "Filter them out by late IS NULL first, or leave late = 'emit' out"
+        "a join below emits late rows after their time, so they have no position in the order",
+        "Filter them out by late IS NULL first, or remove late = 'emit'"
       )
     } else {
       placed(first.child, child) match {
@@ -64,20 +64,22 @@ private[logical] object StreamOrderBuilder extends AliasHelper {
               val also =
                 if (child.output.exists(_.exprId == window.exprId)) "" else s", and select $w too"
               refused(
-                s"$name is the start of $w, and nothing says when all windows that start before one have come",
-                s"Sort by the window itself, which counts as its end: ORDER BY $w, ...$also"
+                s"$name is the start of $w, and no watermark bounds when earlier windows arrive",
+                s"Sort by the window itself, which the order compares by its end: ORDER BY $w, " +
+                  s"...$also"
               )
           }
         case Some(_) if first.direction != Ascending =>
           refused(
-            s"$name comes first in descending order, and of a stream that has no end the last row " +
-              "never comes",
+            s"$name is the first sort key, in descending order. The last row of a stream " +
+              "without an end never arrives",
             s"Sort by $name ascending"
           )
         case Some(_) if first.nullOrdering == NullsLast && first.child.nullable =>
           refused(
-            s"rows whose $name is NULL would come last, when the stream has ended",
-            s"Leave NULLS LAST out: they come first in their batch; or filter by $name IS NOT NULL"
+            s"rows whose $name is NULL would be last, after the end of the stream",
+            s"Remove NULLS LAST, which puts them first in their batch. Or filter by $name IS " +
+              "NOT NULL"
           )
         case Some(depth) =>
           Right(under(
@@ -94,8 +96,8 @@ private[logical] object StreamOrderBuilder extends AliasHelper {
   }
 
   private def unordered(e: Expression): String =
-    s"${ColumnNames.sql(e)}, which comes first, is no event time with a watermark, so nothing says " +
-      "when all rows that belong before one have come"
+    s"${ColumnNames.sql(e)}, the first sort key, is not an event time with a watermark. No " +
+      "watermark bounds when earlier rows arrive"
 
   /** The window whose start a value is. */
   private def windowOf(value: Expression, child: LogicalPlan): Option[Attribute] =
@@ -123,18 +125,18 @@ private[logical] object StreamOrderBuilder extends AliasHelper {
           a
         )._1})"""
     def clock = clocks.find(isAsked).orElse(clocks.headOption).map { t =>
-      s"Give an event-time column a watermark below, as in ${order(t)}, and sort by it first"
+      s"Impose an order on an event-time column below, as in ${order(t)}, and sort by it first"
     }
     times.headOption
       .map(named(_, child))
       .map(t => s"Sort by $t first, ascending: ORDER BY $t, ...")
       .orElse(numbers.find(isAsked).map { n =>
-        s"If it grows with time, give it a watermark below, as in ${order(n)}" +
-          clock.fold("")(c => s". Or g${c.tail}")
+        s"If it increases with time, impose an order on it below, as in ${order(n)}" +
+          clock.fold("")(c => s". Or i${c.tail}")
       })
       .orElse(clock)
       .getOrElse(
-        "Let an event-time column with an imposed order pass up to here, and sort by it first"
+        "Select an event-time column with an imposed order up to here, and sort by it first"
       )
   }
 

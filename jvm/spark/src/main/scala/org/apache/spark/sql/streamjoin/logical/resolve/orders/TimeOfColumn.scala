@@ -13,7 +13,7 @@ private[resolve] object TimeOfColumn {
   def made(column: Attribute): String = {
     val name = ColumnNames.written(Seq(column.name))
     def below(expression: String) =
-      s"Make one of it below the order: select $expression AS $name, or a name of your own"
+      s"Compute a time from it below the order: select $expression AS $name, or another name"
     column.dataType match {
       case _: StringType => below(s"to_timestamp($name)")
       case DoubleType | FloatType =>
@@ -23,23 +23,24 @@ private[resolve] object TimeOfColumn {
       case s: StructType =>
         s.fields.find(f => TimeUnit.of(f.dataType).nonEmpty).fold(other) { field =>
           val inside = ColumnNames.written(Seq(column.name, field.name))
-          s"Give a field a column of its own below the order: select $inside AS " +
+          s"Select a field as a separate column below the order: select $inside AS " +
             ColumnNames.written(Seq(field.name))
         }
       case _ => other
     }
   }
 
-  private val other = "Impose the order on a column of such a type"
+  private val other = "Impose the order on a column of one of these types"
 
   /** The columns with a similar name, or else the columns with a suitable type. */
   def meant(column: Seq[String], input: LogicalPlan): String = {
     val times = input.output.filter(a => TimeUnit.of(a.dataType).nonEmpty)
-    if (times.isEmpty) "None of these is of a type that can have an order; see to_timestamp"
+    if (times.isEmpty) "None of these columns has a type that can have an order. See to_timestamp"
     else {
       NearestWord.of(column.last, times.map(_.name)).fold(
-        s"Of a type that can have an order are ${times.map(ColumnNames.of).mkString(", ")}"
-      )(name => s"Perhaps ${ColumnNames.written(Seq(name))} was meant")
+        "These columns have a type that can have an order: " +
+          s"${times.map(ColumnNames.of).mkString(", ")}"
+      )(name => s"Perhaps write ${ColumnNames.written(Seq(name))}")
     }
   }
 }

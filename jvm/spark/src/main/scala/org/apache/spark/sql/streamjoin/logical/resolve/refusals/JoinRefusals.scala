@@ -41,8 +41,8 @@ private[streamjoin] object JoinRefusals {
           join.origin,
           s,
           "a sub-query",
-          "Join with the table of the sub-query before the join of the streams, filter an input by it, " +
-            "or read a single value first and write it as a constant"
+          "Join the table of the sub-query with an input below this join, or filter an input by " +
+            "it. Write a single value as a constant"
         )
       case u: PythonFuncExpression
           if !join.children.exists(c => u.references.subsetOf(c.outputSet)) =>
@@ -50,35 +50,35 @@ private[streamjoin] object JoinRefusals {
           join.origin,
           u,
           "a Python function of columns of both inputs",
-          "Use SQL functions, or filter the result of an inner join by it"
+          "Use SQL functions, or filter the output of an inner join by this function"
         )
       case o: OuterReference =>
         StreamJoinErrors.unsupportedCondition(
           join.origin,
           o,
-          "a column of the query outside",
-          "Compare it in WHERE of the sub-query"
+          "a column of the outer query",
+          "Write the comparison in WHERE of the sub-query"
         )
       case s if isOfSession(s) =>
         StreamJoinErrors.unsupportedCondition(
           join.origin,
           s,
-          "a value of the session it runs in",
+          "a value of the session",
           "Write the value as a constant"
         )
       case t if t.children.isEmpty && t.containsPattern(CURRENT_LIKE) =>
         StreamJoinErrors.unsupportedCondition(
           join.origin,
           t,
-          "the time at which it runs",
-          "Filter the result of an inner join by it"
+          "the current time",
+          "Filter the output of an inner join by this expression"
         )
       case e if !e.deterministic && e.children.forall(_.deterministic) =>
         StreamJoinErrors.unsupportedCondition(
           join.origin,
           e,
           "an expression that is not deterministic",
-          "Compute it as a column of one input, or filter the result of an inner join by it"
+          "Compute it as a column of one input, or filter the output of an inner join by it"
         )
     }
 
@@ -91,8 +91,9 @@ private[streamjoin] object JoinRefusals {
       throw StreamJoinErrors.unsupportedCondition(
         origin,
         w,
-        "a window that it makes itself",
-        "Make it a column of each input, as in window(order_time, '1 hour') AS w, and compare these"
+        "a computed time window",
+        "Compute the window as a column of each input, as in window(order_time, '1 hour') AS w, " +
+          "and compare these columns"
       )
     case _ =>
   }

@@ -20,7 +20,7 @@ private[logical] object LostOrder {
   def of(input: LogicalPlan): Option[String] = place(input).map {
     case (at, times) =>
       val had = times.map(ColumnNames.of).mkString(" and ")
-      s"Below there is $had with one, but ${how(at, times)}"
+      s"The event time $had below has a watermark, but ${how(at, times)}"
   }
 
   /** The node on the way down that omits the event time of its child. */
@@ -37,28 +37,30 @@ private[logical] object LostOrder {
     case _: Aggregate | _: Distinct if !times.exists(isSparks) =>
       val (what, time) =
         (if (at.isInstanceOf[Distinct]) "DISTINCT" else "an aggregation", times.head)
-      s"$what emits its rows by Spark's watermark, which only a TIMESTAMP has, and ${name(time)} is " +
-        s"a ${time.dataType.sql}. Make a TIMESTAMP of it below, with ${timestamp(time)} AS " +
-        s"${name(time)}, impose the order on that, and compare it with a TIMESTAMP of the other input"
+      s"$what emits its rows by Spark's watermark, which requires a TIMESTAMP, and " +
+        s"${name(time)} is " +
+        s"a ${time.dataType.sql}. Compute a TIMESTAMP from it below, with ${timestamp(time)} AS " +
+        s"${name(time)}, impose the order on that column, and compare it with a TIMESTAMP of " +
+        "the other input"
     case a: Aggregate if ends(a.aggregateExpressions, times).nonEmpty =>
       listed(a.aggregateExpressions, times, "an aggregation")
     case _: Aggregate =>
       val time = times.find(t => !TimeUnit.isWindow(t.dataType)).getOrElse(times.head)
       val window =
         if (TimeUnit.isWindow(time.dataType)) name(time) else s"window(${name(time)}, '1 hour')"
-      s"an aggregation emits no event time. Group by $window too, and pass the window up to this " +
-        "join, or window_time(window)"
+      s"an aggregation emits no event time. Also group by $window, and select the window up to " +
+        "this join, or window_time(window)"
     case u: Union =>
       val columns = u.output.indices.filter { i =>
         u.children.exists(c => Rowtime.columns(c).exists(_.exprId == c.output(i).exprId))
       }.map(i => name(u.output(i)))
-      "a union is as good as its worst input, and another one has none in the same place. Impose an " +
-        s"order on ${columns.mkString(" or ")} of each input of the union, or above the union"
+      "another input of the union has none at the same position. Impose an order on " +
+        s"${columns.mkString(" or ")} of each input of the union, or above the union"
     case j: JoinNode if j.kind.byEventTime =>
-      "nothing in the condition of the join below bounds it. Compare it there with a time of the " +
+      "the condition of the join below does not bound it. Compare it there with a time of the " +
         "other input"
     case other =>
-      s"what ${other.nodeName} emits has none. Impose the order above it"
+      s"${other.nodeName} removes the watermark. Impose the order above this operator"
   }
 
   /** How a projection lost the event times of its child. */
@@ -69,17 +71,18 @@ private[logical] object LostOrder {
   ): String =
     ends(list, times).headOption.map { case (alias, end) =>
       val window = name(end.child.asInstanceOf[Attribute])
-      s"${written(alias)} is one end of that window, and a number of windows may share it. " +
-        s"Pass $window itself up to this join, or window_time($window) AS ${name(alias.toAttribute)}"
+      s"${written(alias)} is one end of that window, and several windows may share this end. " +
+        s"Select $window itself up to this join, or window_time($window) AS " +
+        s"${name(alias.toAttribute)}"
     }.orElse(computed(list, times).headOption.map { case (alias, time) =>
       val again =
         if (TimeUnit.of(alias.dataType).isEmpty || TimeUnit.isWindow(alias.dataType)) ""
-        else s", or impose the order on ${name(alias.toAttribute)}, behind where it is computed"
-      s"${written(alias)} is computed from it, and what is computed has no watermark. Pass " +
-        s"${name(time)} itself up to this join and compare that$again"
+        else s", or impose the order on ${name(alias.toAttribute)} above the computation"
+      s"${written(alias)} is computed from it, and a computed column has no watermark. Select " +
+        s"${name(time)} itself up to this join, and compare that$again"
     }).getOrElse {
       val keep = times.map(name).mkString(" or ")
-      s"$where leaves it out. Pass $keep up to this join as well"
+      s"$where omits it. Select $keep up to this join as well"
     }
 
   private def ends(
@@ -96,7 +99,8 @@ private[logical] object LostOrder {
 
   private def timestamp(time: Attribute): String = TimeUnit.of(time.dataType) match {
     case Some(TimeUnit.Number) =>
-      s"timestamp_seconds(${name(time)}), or timestamp_micros where the numbers are no seconds,"
+      s"timestamp_seconds(${name(time)}), or timestamp_micros if the unit of the numbers is not " +
+        "seconds,"
     case _ if TimeUnit.isWindow(time.dataType) => s"CAST(${name(time)}.end AS TIMESTAMP)"
     case _                                     => s"CAST(${name(time)} AS TIMESTAMP)"
   }

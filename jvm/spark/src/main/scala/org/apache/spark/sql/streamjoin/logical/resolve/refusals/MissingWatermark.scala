@@ -37,8 +37,8 @@ private[streamjoin] object MissingWatermark extends PredicateHelper {
         candidate(input, types.flatMap(TimeUnit.of(_)).toSet, condition).map(order(input, side, _))
       )
       .getOrElse(
-        s"None of these columns can have one that helps: let a column of type $wanted pass up to " +
-          "this join, with its order imposed"
+        s"None of these columns can have a suitable watermark. Select a column of type $wanted " +
+          "up to this join, and impose an order on it"
       )
     StreamJoinErrors.missingWatermark(origin, side.name, input.output.map(ColumnNames.of), instead)
   }

@@ -62,8 +62,9 @@ private[streamjoin] object TimesAndNumbers extends Rule[LogicalPlan] {
       Seq(b.left -> b.right, b.right -> b.left).collectFirst {
         case (time, number) if isTime(time) && isNumber(number) =>
           val n = sql(number)
-          s"Compare ${sql(time)} with timestamp_millis($n), or timestamp_seconds($n), as the numbers " +
-            "are; where they are to have an order, make the column below it"
+          s"Compare ${sql(time)} with timestamp_millis($n), or timestamp_seconds($n), by the " +
+            "unit of the numbers. To impose an order on the numbers, compute this column below " +
+            "the order"
         case (span, number) if isSpan(span) && isNumber(number) =>
           s"Compare ${sql(span)} with ${distance(plain(number)).get}"
       }
@@ -84,7 +85,7 @@ private[streamjoin] object TimesAndNumbers extends Rule[LogicalPlan] {
     case Literal(text, StringType) if text.toString.trim.toDoubleOption.isEmpty =>
       Some(s"INTERVAL '$text'")
     case l: Literal if isNumber(l) || l.dataType == StringType =>
-      Some(s"INTERVAL '${l.toString.trim}' SECOND, or of another unit")
+      Some(s"INTERVAL '${l.toString.trim}' SECOND, or another unit")
     case number if isNumber(number) =>
       Some(s"make_dt_interval(0, 0, 0, ${sql(number)}) (of seconds)")
     case _ => None

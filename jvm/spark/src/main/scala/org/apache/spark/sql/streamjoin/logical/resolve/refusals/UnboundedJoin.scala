@@ -37,7 +37,7 @@ private[streamjoin] object UnboundedJoin {
         join.origin,
         side,
         _,
-        instead("Add a bound that holds for every branch")
+        instead("Add a bound that holds in each branch")
       )
     )
     def varying = rejected.headOption.map(r =>
@@ -59,8 +59,8 @@ private[streamjoin] object UnboundedJoin {
         instead(
           s"Add the missing ${if (sides.length > 1) "inequalities" else "inequality"} to the " +
             "condition of the join",
-          ". Or say for how long rows are to be kept, with streamJoin(..., retention=...) or " +
-            "spark.sql.streamJoin.retention: what is missing is then added to the condition"
+          ". Or limit how long the join buffers rows, with streamJoin(..., retention=...) or " +
+            "spark.sql.streamJoin.retention. The retention adds the missing bound to the condition"
         )
       )
     )
@@ -83,7 +83,7 @@ private[streamjoin] object UnboundedJoin {
     // one equality of windows bounds both sides
     val needed = if (missing.exists(_._2.ofEqualWindows)) written.take(1) else written
     val aliases =
-      if (named) "" else ", where l and r are aliases that the left and the right input still need"
+      if (named) "" else ". Give the left input the alias l and the right input the alias r"
     Option.when(missing.nonEmpty)(needed.mkString(" AND ") + aliases)
   }
 
@@ -96,7 +96,8 @@ private[streamjoin] object UnboundedJoin {
       val (side, from, to) = if (rank(l) < rank(r)) (Side.Left, l, r) else (Side.Right, r, l)
       val wanted = to.dataType.sql
       s"Make a $wanted of ${ColumnNames.of(from)} below the order of the ${side.name} input, with " +
-        s"${made(from, to)}, impose the order on that, and compare it with ${ColumnNames.of(to)}"
+        s"${made(from, to)}, impose the order on that column, and compare it with " +
+        s"${ColumnNames.of(to)}"
     }
     advice.getOrElse("Compare two event times of the same type")
   }
@@ -110,7 +111,7 @@ private[streamjoin] object UnboundedJoin {
     (TimeUnit.of(from.dataType), TimeUnit.of(to.dataType)) match {
       case (Some(TimeUnit.Number), Some(TimeUnit.Date)) => s"date_from_unix_date($column)"
       case (Some(TimeUnit.Number), Some(TimeUnit.Timestamp)) =>
-        s"timestamp_seconds($column) or timestamp_millis($column), as the numbers are"
+        s"timestamp_seconds($column) or timestamp_millis($column), by the unit of the numbers"
       case (Some(TimeUnit.Number), _) => s"CAST(timestamp_seconds($column) AS ${to.dataType.sql})"
       case _                          => s"CAST($column AS ${to.dataType.sql})"
     }

@@ -33,24 +33,25 @@ private[streamjoin] final class WarnAtAnalysis extends (LogicalPlan => Unit) wit
       p match {
         case j: JoinNode if j.resolved && isNew(j) && j.analysis.bounds.contradictory =>
           logWarning(
-            "No two rows can match: the bounds of a join contradict each other. Its condition is " +
-              s"${ColumnNames.sql(j.condition)}. df.explain() has each bound beside the part of the " +
-              "condition that it comes from."
+            "No two rows can match: the bounds of a join contradict each other. The condition " +
+              s"is ${ColumnNames.sql(j.condition)}. df.explain() shows each bound next to its part " +
+              "of the condition."
           )
         case o: ImposeOrder if o.imposed && isNew(o) => below(o).foreach(twice(o, _))
         case j: Join if isUnbounded(j) && isNew(j) =>
           logWarning(
-            "A join of two streams, neither of which has a watermark, is Spark's own and keeps all rows " +
-              "for ever. Give its inputs orders: df.imposeOrder(...) or, in SQL, IMPOSE_ORDER(...)."
+            "Spark executes a join of two streams without watermarks itself, and buffers all " +
+              "rows for ever. Impose orders on its inputs: df.imposeOrder(...) or, in SQL, " +
+              "IMPOSE_ORDER(...)."
           )
         case _ =>
       }
       p.getTagValue(OrderOfTable).foreach { column =>
         p.unsetTagValue(OrderOfTable)
         logWarning(
-          s"IMPOSE_ORDER on $column does nothing, for its input is a table and no stream, and is read " +
-            "whole in each batch. If it is meant as a stream, write TABLE(STREAM t), or read it by " +
-            "spark.readStream."
+          s"IMPOSE_ORDER on $column has no effect, because its input is a table and not a " +
+            "stream. Each batch reads the whole table. To read it as a stream, write TABLE(STREAM " +
+            "t), or use spark.readStream."
         )
       }
     }
@@ -59,7 +60,7 @@ private[streamjoin] final class WarnAtAnalysis extends (LogicalPlan => Unit) wit
       case _                                                       =>
     }
     unknownSettings.filter(OncePerApplication.first(_).nonEmpty).foreach { key =>
-      logWarning(s"There is no setting $key; ${known(key)}.")
+      logWarning(s"Unknown setting $key; ${known(key)}.")
     }
   }
 
@@ -76,8 +77,8 @@ private[streamjoin] final class WarnAtAnalysis extends (LogicalPlan => Unit) wit
   private def twice(above: ImposeOrder, below: ImposeOrder): Unit = {
     val name = ColumnNames.of(above.column)
     logWarning(
-      s"An order is imposed on $name twice, ${words(below)} and above that ${words(above)}: the one " +
-        "above counts. Leave one out."
+      s"The query imposes an order on $name twice, ${words(below)} and above that " +
+        s"${words(above)}. The one above takes effect. Remove one of them."
     )
   }
 
@@ -101,8 +102,9 @@ private[streamjoin] final class WarnAtAnalysis extends (LogicalPlan => Unit) wit
       // tagged separately: the query may consist of a join that other warnings have tagged
       if (twice.nonEmpty && isNew(w)) {
         logWarning(
-          s"The files of this query have more than one column ${twice.mkString(", ")}, and such cannot be " +
-            s"read from them. Leave one out or rename it, as in .drop(right[\"${twice.head}\"])."
+          s"The files of this query would contain more than one column ${twice.mkString(", ")}, " +
+            "and no reader accepts such files. Drop or rename one of them, as in " +
+            s".drop(right[\"${twice.head}\"])."
         )
       }
     }

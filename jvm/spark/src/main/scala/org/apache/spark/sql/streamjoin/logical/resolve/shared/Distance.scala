@@ -110,12 +110,12 @@ private[streamjoin] final class Distances(
   def inMicros(distance: Distance): Long = (unit, distance) match {
     case (Some(TimeUnit.Number), Count(n)) => notNegative(n, distance)
     case (Some(TimeUnit.Number), Interval(_, text)) =>
-      throw refusal(text, "the column holds numbers", "a whole number")
+      throw refusal(text, "the column has numbers", "a whole number")
     case (Some(TimeUnit.Number), Unreadable(text, NoUnit, _)) =>
-      throw refusal(text, "it is a string, and the column holds numbers", "a whole number")
+      throw refusal(text, "it is a string, and the column has numbers", "a whole number")
     case (Some(TimeUnit.Number), Unreadable(text, reason, _)) =>
       throw refusal(text, reason, "a whole number")
-    case (_, Count(n)) => throw refusal(n.toString, "the column holds times", interval)
+    case (_, Count(n)) => throw refusal(n.toString, "the column has times", interval)
     case _             => span(distance)
   }
 
@@ -155,5 +155,5 @@ private[streamjoin] final class Distances(
 private[resolve] object Distances {
 
   /** The effect of a bound of months, for errors. */
-  val Unbounded = "does not bound how long a row is kept"
+  val Unbounded = "does not bound how long the join buffers a row"
 }

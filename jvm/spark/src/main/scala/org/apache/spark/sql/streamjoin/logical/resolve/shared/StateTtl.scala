@@ -22,12 +22,13 @@ private[resolve] object StateTtl {
       case Distance.Interval(i, _) =>
         Try(IntervalUtils.getDuration(i, MICROSECONDS)).toOption.filter(_ < Longest) match {
           case None => refused(
-              "it is longer than ten thousand years; without state_ttl rows stay until they go"
+              "it is longer than ten thousand years. Without state_ttl, the join stores a row " +
+                "until its delete"
             )
           case Some(micros) if micros <= 0 => refused("it is not positive")
           case Some(micros)                => Right(micros)
         }
-      case _ => refused("it is no interval")
+      case _ => refused("it is not an interval")
     }
   }
 

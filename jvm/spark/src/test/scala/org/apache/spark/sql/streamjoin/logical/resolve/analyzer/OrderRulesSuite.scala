@@ -141,7 +141,8 @@ class OrderRulesSuite extends AnalysisSession {
       (column, said) <- Seq(
         "t" -> """imposeOrder("t", "1 minute"), and sort by it first""",
         "d" -> """imposeOrder("d", "1 day"), and sort by it first""",
-        "n" -> """If it grows with time, give it a watermark below, as in df.imposeOrder("n", 100). Or"""
+        "n" -> ("If it increases with time, impose an order on it below, as in " +
+          """df.imposeOrder("n", 100). Or""")
       )
     )
       assert(refusedOrder(times.orderBy(column)).contains(said))

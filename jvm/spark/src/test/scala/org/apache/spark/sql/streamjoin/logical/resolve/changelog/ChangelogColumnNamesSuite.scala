@@ -57,7 +57,7 @@ class ChangelogColumnNamesSuite extends AnalysisSession {
     for (column <- Seq(a("_change_type"), b("_change_type"))) {
       val refused = refusal(a.join(b, Seq("id")).select(b("id"), column))
       assert(refused.getCondition == "STREAM_JOIN.UNSUPPORTED_CHANGELOG")
-      assert(refused.getMessage.contains("Write _change_type by its name alone"))
+      assert(refused.getMessage.contains("Write _change_type without an alias"))
     }
   }
 

@@ -74,7 +74,7 @@ class KeepChangeColumnsSuite extends AnalysisSession {
       assert(!changes(planOf(how(result))))
       val error = refusal(how(result).writeStream.format("noop").start())
       assert(error.getCondition == "STREAM_JOIN.CHANGE_TYPE_DROPPED")
-      assert(error.getMessage.contains("Keep the column _change_type as it is"), error.getMessage)
+      assert(error.getMessage.contains("Keep the column _change_type unchanged"), error.getMessage)
     }
   }
 }

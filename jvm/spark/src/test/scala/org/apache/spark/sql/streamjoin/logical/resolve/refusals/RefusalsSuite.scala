@@ -32,16 +32,16 @@ class RefusalsSuite extends AnalysisSession {
     )
       says(
         missing(ordered(source, "t").selectExpr("k", expression)),
-        "t with one, but",
+        "t below has a watermark, but",
         s"AS $name is computed from it",
-        "Pass t itself",
+        "Select t itself",
         s"impose the order on $name"
       )
   }
 
   test("the ordered column was left out") {
     val message = missing(ordered(source, "t").select("k", "count"))
-    says(message, "t with one, but", "leaves it out", "Pass t up to this join")
+    says(message, "t below has a watermark, but", "omits it", "Select t up to this join")
     assert(!message.contains("imposeOrder"))
   }
 
@@ -50,7 +50,7 @@ class RefusalsSuite extends AnalysisSession {
     other.createOrReplaceTempView("d")
     val text = "SELECT * FROM (SELECT k, c FROM (SELECT k, count AS c FROM o) WHERE c > 1) x " +
       "JOIN d ON x.k = d.k"
-    says(refusal(session.sql(text)).getMessage, "t with one, but", "leaves it out")
+    says(refusal(session.sql(text)).getMessage, "t below has a watermark, but", "omits it")
   }
 
   test("the start of a window") {
@@ -91,7 +91,7 @@ class RefusalsSuite extends AnalysisSession {
         )
       ) {
         val text = s"SELECT * FROM ($input) x JOIN d ON x.k = d.k"
-        says(refusal(session.sql(text)).getMessage, "n with one, but", what, made)
+        says(refusal(session.sql(text)).getMessage, "n below has a watermark, but", what, made)
       }
     }
   }
@@ -131,7 +131,7 @@ class RefusalsSuite extends AnalysisSession {
   test("a union of which one input has no order") {
     says(
       missing(ordered(source, "t").union(source)),
-      "a union is as good as its worst input",
+      "another input of the union has none at the same position",
       "Impose an order on t"
     )
   }
@@ -159,7 +159,7 @@ class RefusalsSuite extends AnalysisSession {
     ) {
       val e = refusal(session.sql(s"SELECT $list FROM o x $join d y ON $on"))
       assert(e.getCondition == "STREAM_JOIN.UNSUPPORTED_CONDITION")
-      says(e.getMessage, "a window that it makes itself")
+      says(e.getMessage, "a computed time window")
     }
   }
 

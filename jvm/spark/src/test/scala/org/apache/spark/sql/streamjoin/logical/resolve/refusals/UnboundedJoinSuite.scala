@@ -62,13 +62,13 @@ class UnboundedJoinSuite extends AnyFunSuite {
   says("a.k = b.k")(
     "UNBOUNDED_STATE",
     "a row of the left or right input",
-    s"Add the missing inequalities to the condition of the join, for example $Both. Or say"
+    s"Add the missing inequalities to the condition of the join, for example $Both. Or limit"
   )
   says("a.k = b.k AND a.t < b.t")(
     "UNBOUNDED_STATE",
     "a row of the left input",
     "Add the missing inequality to the condition of the join, for example a.t >= b.t - INTERVAL '1' " +
-      "HOUR. Or say"
+      "HOUR. Or limit"
   )
   says("a.k = b.k AND a.seq = b.seq", "s", "i")(
     "UNBOUNDED_STATE",
@@ -81,7 +81,7 @@ class UnboundedJoinSuite extends AnyFunSuite {
   says("a.k = b.k AND a.t <> b.t")(
     "NON_CONSTANT_BOUND",
     "(NOT (a.t = b.t)) does not bound",
-    "it also holds for times that lie any distance apart",
+    "it also holds for times at any distance",
     s"for example $Both."
   )
   says("a.k = b.k AND CAST(a.t AS BIGINT) < CAST(b.t AS BIGINT)")(
@@ -101,16 +101,16 @@ class UnboundedJoinSuite extends AnyFunSuite {
   says("a.k = b.k AND a.t = b.n", right = "n")(
     "NON_CONSTANT_BOUND",
     "(a.t = b.n) does not bound",
-    "its event times are TIMESTAMP and TIMESTAMP_NTZ, and how far these lie apart depends on the time " +
-      "zone",
-    "Make a TIMESTAMP of b.n below the order of the right input, with CAST(n AS TIMESTAMP), impose " +
-      "the order on that, and compare it with a.t."
+    "its event times are TIMESTAMP and TIMESTAMP_NTZ, and their distance depends on the time zone",
+    "Make a TIMESTAMP of b.n below the order of the right input, with CAST(n AS TIMESTAMP), " +
+      "impose the order on that column, and compare it with a.t."
   )
   says("a.k = b.k AND a.seq = unix_seconds(b.t)", left = "seq")(
     "NON_CONSTANT_BOUND",
-    "its event times are BIGINT and TIMESTAMP, and a number is compared",
+    "its event times are BIGINT and TIMESTAMP, and numbers and times have no common unit",
     "Make a TIMESTAMP of a.seq below the order of the left input, with timestamp_seconds(seq) or " +
-      "timestamp_millis(seq), as the numbers are, impose the order on that, and compare it with b.t."
+      "timestamp_millis(seq), by the unit of the numbers, impose the order on that column, and " +
+      "compare it with b.t."
   )
   says("a.k = b.k AND a.t >= b.d", right = "d")(
     "NON_CONSTANT_BOUND",
@@ -118,7 +118,7 @@ class UnboundedJoinSuite extends AnyFunSuite {
   )
   says("a.k = b.k AND (a.t = b.t OR a.k = 3)")(
     "DISJUNCTIVE_BOUND",
-    s"Add a bound that holds for every branch, for example $Both."
+    s"Add a bound that holds in each branch, for example $Both."
   )
   says("a.k = b.k AND a.t >= add_months(b.t, 1)")("CALENDAR_INTERVAL", "months or years")
 }

@@ -38,7 +38,7 @@ class WarnAtAnalysisSuite extends StreamsInSql {
           "ON oi.id = x.id"
       ))
       assert(said.length == 1)
-      assert(said.head.startsWith("IMPOSE_ORDER on t does nothing, for its input is a table"))
+      assert(said.head.startsWith("IMPOSE_ORDER on t has no effect, because its input is a table"))
     }
   }
 
@@ -52,7 +52,7 @@ class WarnAtAnalysisSuite extends StreamsInSql {
       }
       assert(said.length == 2)
       assert(
-        said.exists(_.startsWith("There is no setting spark.sql.streamJoin.lag; there are spark"))
+        said.exists(_.startsWith("Unknown setting spark.sql.streamJoin.lag; there are spark"))
       )
       assert(said.exists(_.endsWith("it is written spark.sql.streamJoin.replaceBuiltin.")))
     }
@@ -68,7 +68,8 @@ class WarnAtAnalysisSuite extends StreamsInSql {
             .start(s"${folder.getCanonicalPath}/files").stop()
         }
         assert(
-          said.count(_.startsWith("The files of this query have more than one column id")) == 1
+          said.count(_.startsWith("The files of this query would contain more than one column " +
+            "id")) == 1
         )
     }
   }
@@ -82,7 +83,7 @@ class WarnAtAnalysisSuite extends StreamsInSql {
         s"FROM_UPSERTS(TABLE($name), DESCRIPTOR(id), DESCRIPTOR(version)) AS $name"
       val unbounded = warned(analyze("SELECT a.id FROM a JOIN b ON a.id = b.id"))
       assert(unbounded.length == 1)
-      assert(unbounded.head.contains("is Spark's own and keeps all rows for ever"))
+      assert(unbounded.head.contains("itself, and buffers all rows for ever"))
       for (how <- Seq("", "LEFT"))
         assert(
           warned(analyze(

@@ -197,7 +197,7 @@ class WholeQueryChecksSuite extends AnalysisSession {
     } {
       val error = refusal(checked(above, OutputMode.Update()))
       assert(error.getCondition == "STREAM_JOIN.UNSUPPORTED_CHANGELOG", above)
-      for (text <- Seq(s"$name", "above changes", "Write it on the input below the declaration"))
+      for (text <- Seq(s"$name", "above changes", "Write this operator below the declaration"))
         assert(error.getMessage.contains(text), above)
       assert(!error.getMessage.contains("Expand"), above)
     }
@@ -264,7 +264,7 @@ class WholeQueryChecksSuite extends AnalysisSession {
         OutputMode.Update()
       ))
       assert(
-        error.getMessage.toLowerCase.contains(s"differs from batch to batch, $by"),
+        error.getMessage.toLowerCase.contains(s"depend on $by, which differs between batches"),
         error.getMessage
       )
     }
@@ -328,7 +328,7 @@ class WholeQueryChecksSuite extends AnalysisSession {
     for (mode <- Seq("append", "update")) {
       val pivoted = query.groupBy("n").pivot("id", Seq(1L, 2L)).sum("_commit_version")
       val error = refusal(pivoted.writeStream.outputMode(mode).format("noop").start())
-      assert(error.getMessage.contains("counts a row that goes as one that comes"), mode)
+      assert(error.getMessage.contains("counts a delete like an insert"), mode)
     }
     val sums = "sum(IF(_change_type IN ('insert', 'update_postimage'), 1, -1))"
     refused(

@@ -47,9 +47,9 @@ class DistancesSuite extends AnyFunSuite {
       refused(
         of,
         sql("INTERVAL '1' MINUTE")
-      )("INVALID_LAG", "the column holds numbers", "a whole number")
+      )("INVALID_LAG", "the column has numbers", "a whole number")
     }
-    for (of <- times) refused(of, sql("7"))("INVALID_LAG", "the column holds times", "'1 minute'")
+    for (of <- times) refused(of, sql("7"))("INVALID_LAG", "the column has times", "'1 minute'")
   }
 
   test("a refusal quotes what was written") {
