@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 # The newest patch of each other version of Spark; each has an environment .venv-spark-4.0 and so on.
 OTHER_SPARKS := 4.0.5 4.1.4 4.3.0
-OTHER_MINORS := $(basename $(OTHER_SPARKS))
+OTHER_MINORS = $(basename $(OTHER_SPARKS))
 RELEASE_VENV := .venv-release
 DIST := dist
 # Outside target/, which sbt cleans at will.
@@ -33,7 +33,10 @@ CHANGELOGS ?= 2000
 KILLS ?= 100
 
 # Two sbt processes in one directory wait for each other's lock at best.
+# `make test` runs two targets side by side, of which one starts sbt.
+ifndef SIDE_BY_SIDE
 .NOTPARALLEL:
+endif
 .DELETE_ON_ERROR:
 .PHONY: help test-newest demo bench bench-full bench-jars kafka-jars soak throughput quick test test-jvm test-python test-all test-thorough nightly docs release wheel jar lint lint-python format clean
 
@@ -76,6 +79,8 @@ throughput: $(STAMPS)/installed $(STAMPS)/test-jars-staged
 	$(BIN)/python -m tests.soak throughput --seed $(SEED)
 
 PYTEST := $(BIN)/python -m pytest
+# Where the tests of versions find the Python of each.
+ON_OTHER_SPARKS = STREAMJOIN_OTHER_SPARKS="$(foreach s,$(OTHER_MINORS),$(s)=$(abspath .venv-spark-$(s))/bin/python)"
 # A worker has a Spark session of its own. A file stays in one worker, and files start in the order of
 # their names: by their number of tests, those of few and long tests would run alone at the end.
 WORKERS := -n 2 --dist loadfile --no-loadscope-reorder
@@ -87,7 +92,10 @@ quick: $(STAMPS)/installed
 	STREAMJOIN_TIMES=0.02 $(SBT) core/test
 	$(PYTEST) $(WORKERS) -m quick
 
-test: lint-python test-jvm test-python
+# The compiler leaves a core to the linters and to pip.
+test: $(STAMPS)/venv
+	$(MAKE) -j2 SIDE_BY_SIDE=yes test-jvm lint-python $(OTHER_MINORS:%=$(STAMPS)/pyspark-%)
+	$(MAKE) test-python
 
 test-jvm: $(STAMPS)/jvm-tested
 
@@ -96,7 +104,8 @@ test-python: $(STAMPS)/installed $(STAMPS)/test-jars-staged $(STAMPS)/shared-cla
 ifdef PYTEST_ARGS
 	$(PYTEST) $(PYTEST_ARGS)
 else
-	$(PYTEST) $(WORKERS) -m "not thorough or sampled" --diff-cases 10 --diff-chains 1 --diff-changelogs 1
+	$(MAKE) $(OTHER_MINORS:%=$(STAMPS)/spark-%)
+	$(ON_OTHER_SPARKS) $(PYTEST) $(WORKERS) -m "not thorough or sampled" --diff-cases 10 --diff-chains 1 --diff-changelogs 1
 endif
 
 test-all: test test-thorough
@@ -104,16 +113,18 @@ test-all: test test-thorough
 # What `make test` leaves out. Its Python tests start brokers, clusters and drivers: one at a time.
 test-thorough: $(STAMPS)/jvm-tested $(STAMPS)/installed $(OTHER_MINORS:%=$(STAMPS)/spark-%) $(STAMPS)/test-jars-staged $(STAMPS)/shared-classes
 	$(SBT) core/test
-	STREAMJOIN_OTHER_SPARKS="$(foreach s,$(OTHER_MINORS),$(s)=$(abspath .venv-spark-$(s))/bin/python)" \
-	  $(PYTEST) -m thorough
+	$(ON_OTHER_SPARKS) $(PYTEST) -m thorough
 
-# The tests of versions on the newest patch of each minor version, also of the default one.
+# The tests of versions on the newest patch of each minor version, also of the default one, and the
+# links with every patch. What passed goes into the page of versions.
 test-newest: OTHER_SPARKS := 4.0.* 4.1.* 4.2.* 4.3.*
 test-newest: $(STAMPS)/installed $(STAMPS)/test-jars-staged
-	rm -f $(STAMPS)/spark-*
-	$(MAKE) OTHER_SPARKS="$(OTHER_SPARKS)" $(foreach s,$(basename $(OTHER_SPARKS)),$(STAMPS)/spark-$(s))
-	STREAMJOIN_OTHER_SPARKS="$(foreach s,$(basename $(OTHER_SPARKS)),$(s)=$(abspath .venv-spark-$(s))/bin/python)" \
+	rm -f $(STAMPS)/spark-* $(STAMPS)/pyspark-*
+	$(MAKE) OTHER_SPARKS="$(OTHER_SPARKS)" $(OTHER_MINORS:%=$(STAMPS)/spark-%)
+	$(BIN)/python -m scripts.spark_versions links
+	$(ON_OTHER_SPARKS) STREAMJOIN_KEEP_VERSIONS=yes \
 	  $(PYTEST) -m thorough tests/packaging/test_spark_versions.py tests/packaging/test_submit.py tests/crash/test_crash.py
+	$(BIN)/python -m scripts.spark_versions page
 
 # Each part runs whatever became of the one before; what failed is said at the end.
 nightly: MINUTES = 180
@@ -196,13 +207,20 @@ $(WHEEL): $(JAR) $(STAMPS)/venv $(PYTHON_PACKAGE)
 	rm -rf $(DIST)
 	$(BIN)/python -m build --wheel --no-isolation --outdir $(DIST) python
 
-# The same wheel on another version of Spark, with as much as the tests of versions need.
-$(STAMPS)/spark-%: $(WHEEL)
+# Another version of Spark, with as much as the tests of versions need.
+$(STAMPS)/pyspark-%: python/requirements-dev.txt | $(STAMPS)/venv
 	test -x .venv-spark-$*/bin/python || $(PYTHON) -m venv .venv-spark-$*
 	grep -E '^(confluent-kafka|numpy|pandas|pyarrow|pytest|testcontainers)' python/requirements-dev.txt \
 	  > .venv-spark-$*/requirements.txt
 	.venv-spark-$*/bin/python -m pip install --quiet --disable-pip-version-check \
 	  pyspark==$(filter $*.%,$(OTHER_SPARKS)) -r .venv-spark-$*/requirements.txt
+	@touch $@
+
+# Make would take the stamp away, as a step on the way to the next.
+.PRECIOUS: $(STAMPS)/pyspark-%
+
+# The same wheel there.
+$(STAMPS)/spark-%: $(WHEEL) $(STAMPS)/pyspark-%
 	.venv-spark-$*/bin/python -m pip install --quiet --disable-pip-version-check \
 	  --force-reinstall --no-deps $<
 	@touch $@

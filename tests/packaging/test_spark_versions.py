@@ -14,7 +14,9 @@ import pytest
 
 import streamjoin
 from scripts.missing_members import missing
+from scripts.spark_versions import PAGE, keep, page
 from streamjoin._version import _JAR_OF
+from tests.golden_checkpoints.archive import OF_OTHER_SPARKS
 from tests.other_sparks import MINORS, python_of
 from tests.processes import ROOT, run, run_python
 
@@ -27,14 +29,38 @@ BREADTH = [
     "tests/eventtime/test_wrong_in_spark.py",
 ]
 CHOSEN = "not golden or (goes_on and spark)"
+USED = """
+import platform, pyspark
+from pyspark.sql import SparkSession
+spark = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false").getOrCreate()
+java = spark._jvm.java.lang.System.getProperty("java.version")
+print(pyspark.__version__, platform.python_version(), java)
+"""
+
+
+@pytest.mark.parametrize("minor", MINORS)
+def test_one_query_of_each_kind(minor: str) -> None:
+    """Each goes on from a checkpoint of Spark 4.0; and queries are refused there as here."""
+    kept = "tests/golden_checkpoints/test_golden_checkpoints.py::test_a_kept_checkpoint_goes_on"
+    cases = [f"{kept}[spark-4.0-segments-2-{case}]" for case in OF_OTHER_SPARKS]
+    assert passed_on(minor, *cases, "tests/sql/test_refusals.py") > len(cases)
 
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("minor", MINORS)
 def test_features(minor: str) -> None:
+    passed = passed_on(minor, "-k", CHOSEN, *BREADTH)
+    assert passed > 50
+    if "STREAMJOIN_KEEP_VERSIONS" in os.environ:
+        version, python, java = run([python_of(minor), "-c", USED]).split()
+        keep("tests", version, {"java": java, "python": python, "passed": passed})
+
+
+def passed_on(minor: str, *chosen: str) -> int:
+    """Run tests on a version of Spark and count those that passed: none may fail."""
     python = python_of(minor)
     done = subprocess.run(
-        [python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-k", CHOSEN, *BREADTH],
+        [python, "-m", "pytest", "-q", "-p", "no:cacheprovider", *chosen],
         cwd=ROOT,
         env={**os.environ, "PYSPARK_PYTHON": python},
         capture_output=True,
@@ -45,7 +71,7 @@ def test_features(minor: str) -> None:
     assert done.returncode == 0, done.stdout[-20_000:] + done.stderr[-5_000:]
     counted = re.search(r"(\d+) passed", done.stdout)
     assert counted is not None
-    assert int(counted[1]) > 50
+    return int(counted[1])
 
 
 @pytest.mark.thorough
@@ -64,6 +90,11 @@ def test_the_check_of_links_finds_what_is_missing() -> None:
     found = missing(Path(streamjoin.jar_path("4.1")), here)
     # a provider of 4.1 opens stores by fewer parameters
     assert any("StateStoreProvider.getStore" in line for line in found)
+
+
+def test_the_page_of_versions_has_what_ran() -> None:
+    text = PAGE.read_text()
+    assert page(text) == text
 
 
 def test_each_jar_states_the_versions_that_choose_it() -> None:
