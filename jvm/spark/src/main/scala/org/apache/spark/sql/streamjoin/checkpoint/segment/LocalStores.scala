@@ -8,7 +8,7 @@ import org.apache.spark.sql.streamjoin.spark.{StateStore, StateStoreProviderId}
 
 /**
  * Cache of the state stores of tasks that run in the process of the driver. A run requests each
- * store from Spark once, and later from the provider of the store, until Spark closes the provider.
+ * store from Spark once, and later opens the same partition, until Spark closes its provider.
  *
  * On each request for a store, Spark reports its location to a coordinator. If driver and executor
  * are one process, Spark first asks for the coordinator's address. Both messages block, for one
@@ -27,10 +27,10 @@ private[streamjoin] object LocalStores {
   ): StateStore = if (SparkEnv.get.executorId != SparkContext.DRIVER_IDENTIFIER) first
   else {
     val known = RunScope.of(id.queryRunId).kept(id)(new AtomicReference[StoredPartition])
-    Option(known.get).flatMap(_.provider).fold {
+    Option(known.get).filterNot(_.isClosed).fold {
       val store = first
       Some(store).collect { case s: SegmentStateStore => known.set(s.partition) }
       store
-    }(_.getStore(version, checkpoint))
+    }(new SegmentStateStore(_, version, Some(checkpoint)))
   }
 }

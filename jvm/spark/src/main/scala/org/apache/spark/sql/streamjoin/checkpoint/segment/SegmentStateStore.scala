@@ -40,7 +40,7 @@ private[segment] final class SegmentStateStore(
 
   Option(TaskContext.get()).foreach(_.addTaskCompletionListener[Unit](_ => abort()))
 
-  override def id: StateStoreId = partition.stateStoreId
+  override def id: StateStoreId = partition.storeId
 
   def open(shape: StateShape): SegmentJoinState[UnsafeRow] = {
     if (ended) throw new IllegalStateException(s"$this has been committed or aborted")
