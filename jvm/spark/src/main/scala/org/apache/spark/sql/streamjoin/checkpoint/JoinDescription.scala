@@ -106,15 +106,14 @@ private[streamjoin] object DescribedKind {
 /**
  * Description of a join, stored beside its state as JSON.
  *
- * @param format name of the [[StateFormat]], and version of the format. It also covers this
- *   description
+ * @param format the format of the state, which also covers this description
  * @param keys equalities of the condition
  * @param zone the time zone, if something depends on it
  * @param aliases for a changelog join, the aliases of its inputs. Not compared. Other joins have
  *   theirs in `times`
  */
 private[streamjoin] final case class JoinDescription(
-    format: (String, Int),
+    format: FormatNumber,
     joinType: JoinType,
     routing: Routing,
     keys: Seq[String],
@@ -131,8 +130,8 @@ private[streamjoin] final case class JoinDescription(
 
   def json: String = {
     val fields: JObject =
-      ("format" -> format._1) ~
-        ("version" -> format._2) ~
+      ("format" -> format.format) ~
+        ("version" -> format.current) ~
         ("joinType" -> joinType.name) ~
         ("routing" -> routing.name) ~
         ("buckets" -> buckets) ~
@@ -180,7 +179,7 @@ private[streamjoin] object JoinDescription {
   def read(json: String): JoinDescription = {
     val all = fields(json)
     JoinDescription(
-      (text(all("format")), version(json).getOrElse(0)),
+      number(json),
       JoinType.all.find(_.name == text(all("joinType"))).get,
       routing(all).get,
       texts(all("keys")),
@@ -225,6 +224,10 @@ private[streamjoin] object JoinDescription {
   def format(json: String): Option[String] = fields(json).get("format").collect { case JString(f) =>
     f
   }
+
+  /** The format of a description that has one. */
+  private[checkpoint] def number(json: String): FormatNumber =
+    FormatNumber(format(json).get, version(json).getOrElse(0))
 
   def version(json: String): Option[Int] = fields(json).get("version").collect { case JInt(v) =>
     v.toInt

@@ -54,7 +54,7 @@ private[pending] object PendingTable {
       join.operator,
       partition,
       join.partitions,
-      join.description.format._1,
+      join.description.format.format,
       join.routing,
       join.version(partition),
       shape.sidesOf(join).map(s => s -> shape.side(join, s)).toMap

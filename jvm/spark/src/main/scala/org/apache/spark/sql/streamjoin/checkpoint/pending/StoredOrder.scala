@@ -30,7 +30,7 @@ private[pending] object StoredOrder {
   def read(json: String): JoinDescription = {
     val own = time(JoinDescription.fields(json).get("order"))
     JoinDescription(
-      JoinDescription.format(json).get -> JoinDescription.version(json).getOrElse(0),
+      JoinDescription.number(json),
       JoinType.Inner,
       Routing.ByKey,
       keys = Nil,

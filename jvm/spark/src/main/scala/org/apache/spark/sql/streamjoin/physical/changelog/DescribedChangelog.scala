@@ -27,7 +27,7 @@ private[changelog] object DescribedChangelog {
   def of(spec: ChangelogSpec, format: StateFormat): JoinDescription = {
     val times = new StoredTimes(spec.times.expressions, spec.bounds)
     JoinDescription(
-      format.name -> format.number.current,
+      format.number,
       spec.on.joinType,
       spec.routing,
       spec.on.equiKeys.map { k =>

@@ -18,7 +18,7 @@ private[physical] object DescribedJoin {
   def of(spec: StreamJoinSpec, format: StateFormat): JoinDescription = {
     val times = new StoredTimes(spec.times.expressions, spec.bounds)
     JoinDescription(
-      format.name -> format.number.current,
+      format.number,
       spec.joinType,
       spec.routing,
       spec.equiKeys.map(key),
