@@ -10,7 +10,7 @@ import org.apache.spark.sql.catalyst.expressions.{
   UnsafeProjection,
   UnsafeRow
 }
-import org.apache.spark.sql.streamjoin.physical.consolidate.{CopiedColumns, EqualColumns}
+import org.apache.spark.sql.streamjoin.physical.consolidate.{CopiedColumns, RowKey}
 
 import io.streamjoin.join.changelog.{Changed, ChangelogOutput}
 import io.streamjoin.model.Side
@@ -78,11 +78,10 @@ private[changelog] final class UnsafeChangelogOutput(spec: ChangelogSpec)
 
   override def key(row: UnsafeRow): Option[AnyRef] = keyOf.map(_(row).copy())
 
-  private lazy val haveOneKey =
-    EqualColumns.of(spec.output.key, spec.output.key, spec.output.columns)
+  private lazy val byKey = RowKey.of(spec.output.key, spec.output.columns)
 
   override def sameKey(a: UnsafeRow, b: UnsafeRow): Boolean =
-    spec.output.key.nonEmpty && haveOneKey(a, b)
+    spec.output.key.nonEmpty && byKey.same(a, b)
 
   /** Completes an output row with its change metadata. */
   def row(changed: Changed[UnsafeRow]): InternalRow = {

@@ -20,7 +20,7 @@ import org.apache.spark.sql.catalyst.expressions.{
   XXH64
 }
 import org.apache.spark.sql.streamjoin.errors.ChangelogErrors
-import org.apache.spark.sql.streamjoin.physical.consolidate.CopiedColumns
+import org.apache.spark.sql.streamjoin.physical.consolidate.{CopiedColumns, RowKey}
 import org.apache.spark.sql.streamjoin.physical.exchange.RowHash
 import org.apache.spark.sql.streamjoin.physical.stateful.{DisplayNames, RowTimesReader}
 
@@ -140,7 +140,7 @@ private[changelog] final class UnsafeChangelogRows(spec: ChangelogSpec)
     private lazy val data =
       Option.when(own.image.length < stored.length)(UnsafeProjection.create(own.image, stored))
 
-    private lazy val byImage = ImageOrder.of(own.image, stored)
+    private lazy val byImage = RowKey.of(own.image, stored)
 
     private lazy val ofCondition =
       UnsafeProjection.create(stored.filter(spec.on.condition.references.contains), stored)

@@ -75,8 +75,8 @@ private[consolidate] final class ConsolidatedRuns(
 
   private val (ofOld, ofNew) = (new Projections(old = true), new Projections(old = false))
 
-  private lazy val areEqual =
-    EqualColumns.of(columnsOf(by.identity, old = true), by.identity, columns)
+  private lazy val images =
+    RowKey.of(columnsOf(by.identity, old = true), by.identity, columns)
 
   /** An image of an input row. Two images are equal if their columns of the identity are equal. */
   private final class Image(val row: UnsafeRow, val isOld: Boolean) {
@@ -91,7 +91,7 @@ private[consolidate] final class ConsolidatedRuns(
 
     override def equals(other: Any): Boolean = other match {
       case o: ConsolidatedRuns#Image =>
-        if (isOld != o.isOld && (row eq o.row)) areEqual(row, row) else identity == o.identity
+        if (isOld != o.isOld && (row eq o.row)) images.same(row, row) else identity == o.identity
       case _ => false
     }
 
@@ -149,7 +149,7 @@ private[consolidate] final class ConsolidatedRuns(
     run.foreach(image => delta.emit(Some(image), image.isAdded))
     by.keep match {
       case Consolidate.All    => delta.settle()
-      case Consolidate.Latest => latest(delta.settle().toList).iterator
+      case Consolidate.Latest => latest(delta.settle().toSeq)
     }
   }
 
@@ -167,16 +167,17 @@ private[consolidate] final class ConsolidatedRuns(
    * One change of each key. Several rows may have a NULL key: a batch that runs again keeps the
    * same one.
    */
-  private def latest(changes: List[Changed[Image]]): List[Changed[Image]] = changes match {
-    case Nil => Nil
-    case first :: _ =>
-      val (ofKey, others) =
-        changes.partition(c => byKey.compare(c.row.row, first.row.row) == 0)
-      val (inserted, deleted) = ofKey.partition(_.kind.added)
-      val one = inserted.lastOption.fold(Changed(ChangeKind.Delete, deleted.last.row)) { last =>
-        Changed(if (deleted.isEmpty) ChangeKind.Insert else ChangeKind.Postimage, last.row)
-      }
-      one :: latest(others)
+  private def latest(changes: Seq[Changed[Image]]): Iterator[Changed[Image]] = {
+    def first(of: Changed[Image]) =
+      changes.indexWhere(c => byKey.compare(c.row.row, of.row.row) == 0)
+    changes.groupBy(first).toSeq.sortBy(_._1).iterator.map { case (_, ofKey) => latestOfKey(ofKey) }
+  }
+
+  private def latestOfKey(changes: Seq[Changed[Image]]): Changed[Image] = {
+    val (inserted, deleted) = changes.partition(_.kind.added)
+    inserted.lastOption.fold(Changed(ChangeKind.Delete, deleted.last.row)) { last =>
+      Changed(if (deleted.isEmpty) ChangeKind.Insert else ChangeKind.Postimage, last.row)
+    }
   }
 }
 

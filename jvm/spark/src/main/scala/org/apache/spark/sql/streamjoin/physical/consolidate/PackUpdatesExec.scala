@@ -58,7 +58,7 @@ private[consolidate] final class PackedUpdates(
   private val addedAt = columns.indexWhere(_.exprId == packed.added.exprId)
   private val replacesAt = columns.length
 
-  private val areOfOneRow = EqualColumns.of(same, same, columns)
+  private val key = RowKey.of(same, columns)
 
   private val (alone, both) = {
     val old = columns.map(_.newInstance())
@@ -86,7 +86,7 @@ private[consolidate] final class PackedUpdates(
   }
 
   private def followedBy(next: UnsafeRow): InternalRow =
-    if (next.getBoolean(addedAt) && areOfOneRow(deleted, next)) {
+    if (next.getBoolean(addedAt) && key.same(deleted, next)) {
       val row = both(next, deleted)
       row.setBoolean(replacesAt, true)
       row

@@ -1,4 +1,4 @@
-package org.apache.spark.sql.streamjoin.physical.changelog
+package org.apache.spark.sql.streamjoin.physical.consolidate
 
 import scala.util.Random
 
@@ -7,11 +7,10 @@ import org.apache.spark.sql.catalyst.expressions.{AttributeReference, UnsafeProj
 import org.apache.spark.sql.streamjoin.physical.exchange.RowsByBytes
 import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.UTF8String
-import org.apache.spark.sql.streamjoin.physical.consolidate.EqualColumns
 import org.scalatest.funsuite.AnyFunSuite
 
 /** Rows are ordered by some of their columns as rows of these alone are by their bytes; so equal columns are found. */
-class ImageOrderSuite extends AnyFunSuite {
+class RowKeySuite extends AnyFunSuite {
 
   private val types =
     Seq(BooleanType, ByteType, IntegerType, LongType, DoubleType, DateType, StringType)
@@ -40,16 +39,12 @@ class ImageOrderSuite extends AnyFunSuite {
       val alone = UnsafeProjection.create(image, columns)
       def row(): UnsafeRow =
         toRow(InternalRow.fromSeq(columns.map(a => value(a.dataType, random)))).copy()
-      val order = ImageOrder.of(image, columns)
-      val same = EqualColumns.of(image, image, columns)
-      val whole = image.length == columns.length
+      val key = RowKey.of(image, columns)
       for (_ <- 0 until 30) {
         val (a, b) = (row(), row())
-        val expected =
-          if (whole) RowsByBytes.compare(a, b)
-          else RowsByBytes.compare(alone(a).copy(), alone(b).copy())
-        assert(math.signum(order.compare(a, b)) == math.signum(expected))
-        assert(same(a, b) == (alone(a).copy() == alone(b).copy()))
+        val expected = RowsByBytes.compare(alone(a).copy(), alone(b).copy())
+        assert(math.signum(key.compare(a, b)) == math.signum(expected))
+        assert(key.same(a, b) == (alone(a).copy() == alone(b).copy()))
       }
     }
   }
@@ -59,9 +54,9 @@ class ImageOrderSuite extends AnyFunSuite {
     val (a, b, c) = (column(), column(), column())
     val toRow = UnsafeProjection.create(Seq(a, b, c), Seq(a, b, c))
     def row(values: Any*): UnsafeRow = toRow(InternalRow.fromSeq(values)).copy()
-    val crossed = EqualColumns.of(Seq(a, b), Seq(b, c), Seq(a, b, c))
-    assert(crossed(row(1L, null, 5L), row(9L, 1L, null)))
-    assert(!crossed(row(1L, null, 5L), row(9L, 1L, 0L)))
-    assert(!crossed(row(1L, null, 5L), row(9L, 2L, null)))
+    val crossed = RowKey.of(Seq(a, b), Seq(b, c), Seq(a, b, c))
+    assert(crossed.same(row(1L, null, 5L), row(9L, 1L, null)))
+    assert(!crossed.same(row(1L, null, 5L), row(9L, 1L, 0L)))
+    assert(!crossed.same(row(1L, null, 5L), row(9L, 2L, null)))
   }
 }

@@ -1,0 +1,91 @@
+package org.apache.spark.sql.streamjoin.physical.consolidate
+
+import java.lang.Long.compareUnsigned
+
+import org.apache.spark.sql.catalyst.expressions.{
+  Attribute,
+  Expression,
+  UnsafeProjection,
+  UnsafeRow
+}
+import org.apache.spark.sql.streamjoin.physical.exchange.RowsByBytes
+
+/**
+ * Comparison of rows by some expressions, as rows of these expressions alone are compared by their
+ * bytes. Columns of fixed length are compared in place, without such rows.
+ */
+private[physical] sealed abstract class RowKey {
+
+  def compare(one: UnsafeRow, other: UnsafeRow): Int
+
+  final def same(one: UnsafeRow, other: UnsafeRow): Boolean = compare(one, other) == 0
+}
+
+private[physical] object RowKey {
+
+  /** @param columns the columns of each row */
+  def of(expressions: Seq[Expression], columns: Seq[Attribute]): RowKey =
+    if (expressions == columns) Whole else of(expressions, expressions, columns)
+
+  /**
+   * @param ofOne the compared expressions of the first row
+   * @param ofOther the compared expressions of the second row, in the same order
+   */
+  def of(ofOne: Seq[Expression], ofOther: Seq[Expression], columns: Seq[Attribute]): RowKey = {
+    def places(some: Seq[Expression]) = some.collect {
+      case a: Attribute if UnsafeRow.isFixedLength(a.dataType) =>
+        columns.indexWhere(_.exprId == a.exprId)
+    }.toArray
+    val (one, other) = (places(ofOne), places(ofOther))
+    if (one.length == ofOne.length && other.length == ofOther.length && one.length <= MostInPlace)
+      new InPlace(one, other)
+    else new Projected(ofOne, ofOther, columns)
+  }
+
+  /** The number of columns whose NULL bits fit into one word. */
+  private val MostInPlace = 64
+
+  private object Whole extends RowKey {
+    override def compare(one: UnsafeRow, other: UnsafeRow): Int = RowsByBytes.compare(one, other)
+  }
+
+  /** Compares the NULL bits, then the word of each column. */
+  private final class InPlace(placesOfOne: Array[Int], placesOfOther: Array[Int]) extends RowKey {
+
+    override def compare(one: UnsafeRow, other: UnsafeRow): Int = {
+      var order =
+        if (one.anyNull || other.anyNull)
+          compareUnsigned(nulls(one, placesOfOne), nulls(other, placesOfOther))
+        else 0
+      var k = 0
+      while (order == 0 && k < placesOfOne.length) {
+        order = compareUnsigned(one.getLong(placesOfOne(k)), other.getLong(placesOfOther(k)))
+        k += 1
+      }
+      order
+    }
+
+    private def nulls(row: UnsafeRow, places: Array[Int]): Long = {
+      var bits = 0L
+      var k = 0
+      while (k < places.length) {
+        if (row.isNullAt(places(k))) bits |= 1L << k
+        k += 1
+      }
+      bits
+    }
+  }
+
+  private final class Projected(
+      ofOne: Seq[Expression],
+      ofOther: Seq[Expression],
+      columns: Seq[Attribute]
+  ) extends RowKey {
+
+    private val (toOne, toOther) =
+      (UnsafeProjection.create(ofOne, columns), UnsafeProjection.create(ofOther, columns))
+
+    override def compare(one: UnsafeRow, other: UnsafeRow): Int =
+      RowsByBytes.compare(toOne(one), toOther(other))
+  }
+}
