@@ -2,6 +2,9 @@ package org.apache.spark.sql.streamjoin.run
 
 import java.util.UUID
 
+import scala.jdk.CollectionConverters._
+
+import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.streamjoin.spark.StatefulOperatorStateInfo
 
 /** Registry of one value per stateful operator, in the [[RunScope]] of its query. */
@@ -11,6 +14,15 @@ private[streamjoin] final class PerOperator[V] {
   /** @param first creates the value of an operator without one */
   def of(info: StatefulOperatorStateInfo)(first: => V): V =
     RunScope.of(info.queryRunId).kept(place(info))(first)
+
+  /**
+   * The same while a plan is made. A plan that is only explained, or compared with a checkpoint,
+   * has a run that never begins, whose value is not kept.
+   */
+  def planned(info: StatefulOperatorStateInfo, session: SparkSession)(first: => V): V = {
+    val runs = session.sharedState.activeStreamingQueries.values.asScala.map(_.runId)
+    if (runs.exists(_ == info.queryRunId)) of(info)(first) else first
+  }
 
   /** The value of an operator; none: it has none, or its run has ended. */
   def find(info: StatefulOperatorStateInfo): Option[V] =

@@ -15,6 +15,7 @@ import org.apache.spark.sql.streamjoin.physical.asof.{AsOfJoinExec, AsOfSpec}
 import org.apache.spark.sql.streamjoin.physical.changelog.PlanChangelogJoin
 import org.apache.spark.sql.streamjoin.physical.ordered.{OrderSpec, StreamOrderExec}
 import org.apache.spark.sql.streamjoin.physical.stateful.BatchInfo
+import org.apache.spark.sql.streamjoin.run.RunScope
 
 import io.streamjoin.PythonApi
 
@@ -242,5 +243,18 @@ class ExplainedNodesSuite extends AnalysisSession {
       assert("[0-9a-f]{8}-[0-9a-f]{4}".r.findFirstIn(said).isEmpty, said)
       assert(!said.contains(Long.MaxValue.toString), said)
     }
+  }
+
+  test("explain leaves no scope of a run that never begins") {
+    val before = RunScope.runs
+    val withoutEquality = WithinTheHour.replace("o.value = d.value AND ", "")
+    val filtered =
+      joined(stream("value").as("o"), changes("c"), "o.value = c.id").where("value > 5")
+    val first = joined(changes("a"), changes("b"), "a.id = b.id")
+      .selectExpr("a.id AS x", "_change_type").as("f")
+    val chain = joined(first, changes("c"), "f.x = c.id")
+    for (df <- Seq(joined(o, d, WithinTheHour), joined(o, d, withoutEquality), filtered, chain))
+      text(df, formatted = false)
+    assert(RunScope.runs == before)
   }
 }

@@ -2,7 +2,7 @@ package org.apache.spark.sql.streamjoin.physical.changelog
 
 import scala.util.Try
 
-import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.streamjoin.checkpoint.JoinDescription
 import org.apache.spark.sql.streamjoin.physical.stateful.StoredDescription
 import org.apache.spark.sql.streamjoin.run.PerOperator
@@ -26,7 +26,7 @@ private[changelog] object CheckpointedKeys {
     val fromBelow = Side.both.filter(spec.side(_).key.inferred).toSet
     if (fromBelow.isEmpty) spec
     else {
-      val sides = fromBelow & counting.of(info) {
+      val sides = fromBelow & counting.planned(info, session) {
         // an unreadable description is reported where the whole of it is compared
         Try(StoredDescription.of(info, session).map(JoinDescription.read))
           .toOption.flatten.fold(Set.empty[Side])(DescribedChangelog.counting)

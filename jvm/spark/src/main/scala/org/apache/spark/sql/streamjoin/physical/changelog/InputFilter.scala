@@ -2,7 +2,7 @@ package org.apache.spark.sql.streamjoin.physical.changelog
 
 import scala.util.Try
 
-import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.catalyst.expressions.{
   And,
   Attribute,
@@ -83,7 +83,7 @@ private[changelog] object InputFilter {
   ): Seq[InputFilter] =
     if (some.isEmpty) some
     else {
-      val texts = began.of(info) {
+      val texts = began.planned(info, session) {
         // an unreadable description is reported where the whole of it is compared
         Try(StoredDescription.of(info, session).fold(some.map(_.sql))(JoinDescription.filters))
           .getOrElse(Nil)

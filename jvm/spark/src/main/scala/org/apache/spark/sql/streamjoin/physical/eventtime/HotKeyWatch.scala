@@ -2,9 +2,9 @@ package org.apache.spark.sql.streamjoin.physical.eventtime
 
 import scala.jdk.CollectionConverters._
 
-import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
 import org.apache.spark.internal.Logging
+import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.streamjoin.checkpoint.HotKeyFiles
 import org.apache.spark.sql.streamjoin.run.PerOperator
 import org.apache.spark.sql.streamjoin.spark.StatefulOperatorStateInfo
@@ -76,9 +76,10 @@ private[eventtime] object HotKeyWatch {
   def of(
       info: StatefulOperatorStateInfo,
       buckets: ReachBuckets,
-      hadoopConf: => Configuration
-  ): HotKeyWatch = watches.of(info) {
+      session: SparkSession
+  ): HotKeyWatch = watches.planned(info, session) {
     val folder = new Path(info.checkpointLocation, info.operatorId.toString)
-    new HotKeyWatch(new HotKeyFiles(folder, hadoopConf), buckets, info.numPartitions)
+    val files = new HotKeyFiles(folder, session.sessionState.newHadoopConf())
+    new HotKeyWatch(files, buckets, info.numPartitions)
   }
 }

@@ -2,7 +2,7 @@ package org.apache.spark.sql.streamjoin.physical.eventtime
 
 import scala.util.Try
 
-import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.streamjoin.checkpoint.JoinDescription
 import org.apache.spark.sql.streamjoin.physical.stateful.StoredDescription
 import org.apache.spark.sql.streamjoin.run.PerOperator
@@ -29,7 +29,7 @@ private[eventtime] object RoutingOfQuery {
   ): Routing =
     if (anew == Routing.ByKey) anew
     else
-      found.of(info) {
+      found.planned(info, session) {
         Try(StoredDescription.of(info, session).flatMap(of(joinType, _))).toOption.flatten
           .getOrElse(anew)
       }

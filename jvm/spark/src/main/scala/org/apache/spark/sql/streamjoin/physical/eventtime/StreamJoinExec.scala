@@ -121,7 +121,7 @@ class StreamJoinExec(
   private def hotKeyWatch(info: StatefulOperatorStateInfo): Option[HotKeyWatch] =
     spec.hotBuckets
       .filter(_ => info.numPartitions > 1)
-      .map(HotKeyWatch.of(info, _, session.sessionState.newHadoopConf()))
+      .map(HotKeyWatch.of(info, _, session))
 
   override protected def arguments: IndexedSeq[Any] = IndexedSeq(left, right, batch, spec)
 
