@@ -19,7 +19,6 @@ import io.streamjoin.watermark.WatermarkPlan
  *
  * @param order the event time, ascending; then the tie-breakers
  * @param name the display name of the time
- * @param column the name of the time in metrics
  * @param scope the rows among which the order holds
  * @param whole whether rows of one time are buffered until all of them have arrived, and are
  *   emitted in one batch
@@ -31,7 +30,6 @@ import io.streamjoin.watermark.WatermarkPlan
 case class StreamOrder(
     order: Seq[SortOrder],
     name: String,
-    column: String,
     scope: OrderScope,
     whole: Boolean,
     zoned: Seq[ZonedPart],
@@ -43,11 +41,10 @@ case class StreamOrder(
 
   /** The time by which rows are ordered. */
   def time: Expression = order.head.child
-
   override def output: Seq[Attribute] = child.output
 
   override protected def stringArgs: Iterator[Any] =
-    Iterator(order, name, column, scope, whole, child)
+    Iterator(order, name, StreamOrder.column(time), scope, whole, child)
 
   override def maxRows: Option[Long] = child.maxRows
 
@@ -92,6 +89,12 @@ object OrderScope {
 }
 
 object StreamOrder {
+
+  /** The name of a time in metrics. */
+  private[streamjoin] def column(time: Expression): String = time match {
+    case a: Attribute => a.name
+    case _            => "rowtime"
+  }
 
   /** Whether a node preserves the order of the rows of its child. */
   def isKeptBy(plan: LogicalPlan): Boolean = {

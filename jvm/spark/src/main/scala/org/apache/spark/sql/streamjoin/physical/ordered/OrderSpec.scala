@@ -18,7 +18,6 @@ import io.streamjoin.watermark.WatermarkPlan
  * Specification of an ordered output for its tasks.
  *
  * @param order the event time, ascending; then the tie-breakers
- * @param column the name of the event time in metrics
  * @param scope the rows among which the order holds
  * @param byHeld whether rows may be emitted before the watermark passes them, if the joins below
  *   buffer no earlier row
@@ -26,23 +25,23 @@ import io.streamjoin.watermark.WatermarkPlan
  * @param watermark the plan of the watermark of the event time
  * @param zoned the parts of the event time that depend on the session time zone
  * @param sources the sources of the rows
- * @param summary the order in a few words
- * @param explained the order in `explain`
+ * @param words the order in `explain`
  */
 private[physical] final case class OrderSpec(
     order: Seq[SortOrder],
-    column: String,
     scope: OrderScope,
     byHeld: Boolean,
     bases: Seq[BaseColumn],
     watermark: WatermarkPlan,
     zoned: Seq[ZonedPart],
     sources: Seq[InputSource],
-    summary: String,
-    explained: Seq[String]
+    words: OrderWords
 ) {
 
   def time: Expression = order.head.child
+
+  /** The name of the event time in metrics. */
+  def column: String = StreamOrder.column(time)
 
   /** Whether rows with equal times have a tie-breaker. */
   def tied: Boolean = order.length > 1
@@ -50,23 +49,28 @@ private[physical] final case class OrderSpec(
   def unit: TimeUnit = TimeUnit.of(time.dataType).get
 }
 
+/**
+ * Text of `explain` about an ordered output.
+ *
+ * @param summary the order in a few words, for the line of the node
+ * @param lines the lines below the node
+ */
+private[ordered] final case class OrderWords(summary: String, lines: Seq[String])
+
 private[physical] object OrderSpec {
 
   def of(o: StreamOrder): OrderSpec = o.watermark match {
     case (bases, Some(watermark)) =>
       val byHeld = watermark.isOfJoin && o.scope != OrderScope.EachPartition && !o.whole
-      val words = explained(o, bases, byHeld)
       OrderSpec(
         o.order,
-        o.column,
         o.scope,
         byHeld,
         bases,
         watermark,
         o.zoned,
         o.sources,
-        summary(o),
-        words
+        OrderWords(summary(o), explained(o, bases, byHeld))
       )
     case _ =>
       throw new IllegalStateException(s"the watermark of ${o.name} was lost by the optimizer")
@@ -91,7 +95,7 @@ private[physical] object OrderSpec {
       if (o.order.length == 1) "rows of one time by their bytes"
       else s"rows of one time by ${o.order.tail.map(k => ColumnNames.sql(k)).mkString(", ")}"
     val passed = if (o.order.length == 1) "reached" else "passed"
-    val called = if (o.time.isInstanceOf[Attribute]) o.name else o.column
+    val called = if (o.time.isInstanceOf[Attribute]) o.name else StreamOrder.column(o.time)
     val order = if (called == o.name) called else s"$called, ${o.name}"
     val sooner =
       if (byHeld) ", or sooner if the joins below buffer no earlier row" else ""

@@ -27,7 +27,7 @@ import org.apache.spark.sql.streamjoin.logical.resolve.shared.{
   LateRowsBelow,
   ZonedInput
 }
-import org.apache.spark.sql.streamjoin.logical.times.TimeColumns
+import org.apache.spark.sql.streamjoin.logical.times.{TimeColumns, TimeExpression}
 
 /** Builds a [[StreamOrder]] for a sort that Spark has resolved, or refuses it with a reason. */
 private[logical] object StreamOrderBuilder extends AliasHelper {
@@ -152,20 +152,7 @@ private[logical] object StreamOrderBuilder extends AliasHelper {
    * There the sort key is an expression of event times.
    */
   private def placed(time: Expression, child: LogicalPlan): Option[Int] =
-    if (
-      StreamOrder(
-        Seq(SortOrder(time, Ascending)),
-        "",
-        "",
-        OrderScope.Query,
-        whole = false,
-        Nil,
-        Nil,
-        new ClaimedOrder(Nil),
-        child
-      ).watermark._2.nonEmpty
-    )
-      Some(0)
+    if (TimeExpression.watermark(time, TimeColumns.of(child)).nonEmpty) Some(0)
     else
       child match {
         case Project(list, below) if list.forall(_.deterministic) =>
@@ -188,7 +175,6 @@ private[logical] object StreamOrderBuilder extends AliasHelper {
         StreamOrder(
           keys,
           name,
-          columnOf(keys.head.child),
           scope,
           whole,
           zoned(keys, child),
@@ -209,10 +195,5 @@ private[logical] object StreamOrderBuilder extends AliasHelper {
   private def zoned(keys: Seq[SortOrder], child: LogicalPlan): Seq[ZonedPart] = {
     val read = keys.head.references.map(_.name).toSet
     ZonedInput.of(child).filter(part => read(part.column))
-  }
-
-  private def columnOf(time: Expression): String = time match {
-    case a: Attribute => a.name
-    case _            => "rowtime"
   }
 }
