@@ -44,8 +44,6 @@ case class AsOfJoin(
     with EndsChanges {
 
   override def kind: JoinKind = JoinKind.AsOf
-  override def times: Seq[Attribute] = timed.map(_.column)
-  override def names: Seq[String] = timed.map(_.name)
 
   /** Omits `aliased`, which repeats columns of the condition. */
   override protected def stringArgs: Iterator[Any] = productIterator.take(productArity - 1)

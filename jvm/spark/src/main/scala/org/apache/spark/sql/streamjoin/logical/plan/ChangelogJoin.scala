@@ -18,56 +18,33 @@ import io.streamjoin.model.{BySide, JoinType, Side}
  * Logical node of the join of two changelogs.
  *
  * @param condition the whole condition
- * @param added for each side, left first, the column that is true if a change adds its row, and
- *   false if it removes the row
- * @param leftKey the unique key of the left input; empty: all columns identify a row, and equal
- *   rows are counted
- * @param leftSequence orders the changes of one key
- * @param leftTtl the time to live of a left row after its last write, in microseconds
- * @param times the event-time columns by which rows are evicted or expire; required even if the
+ * @param inputs the properties of the left and the right input
+ * @param timed the event-time columns by which rows are evicted or expire; required even if the
  *   query does not read them
- * @param names the display name of each of `times`
  * @param changes the output columns with change metadata: row kind, batch, and time of the batch
- * @param leftParts the expressions of the left input above its source
  * @param normalizes whether it only adds the old images to the changes of one input
- * @param keysFromBelow the sides whose key follows from a join below, see [[UniqueKey]]
  * @param aliased the columns of the condition with their aliases in the query
  * @param isResult whether its changes are the result of the query, without a node above that
  *   consolidates them
- * @param ofGroups the sides whose key is the key of an aggregate, which may have a group of NULL
  */
 case class ChangelogJoin(
     left: LogicalPlan,
     right: LogicalPlan,
     joinType: JoinType,
     condition: Expression,
-    added: Seq[Attribute],
-    leftKey: Seq[Attribute],
-    rightKey: Seq[Attribute],
-    leftSequence: Option[Attribute],
-    rightSequence: Option[Attribute],
-    leftTtl: Option[Long],
-    rightTtl: Option[Long],
-    times: Seq[Attribute],
-    names: Seq[String],
+    inputs: Seq[ChangelogInput],
+    timed: Seq[NamedTime],
     changes: Seq[Attribute],
-    leftParts: Seq[InputPart],
-    rightParts: Seq[InputPart],
     normalizes: Boolean,
-    keysFromBelow: Set[Side],
     aliased: Seq[AliasedColumn] = Nil,
-    isResult: Boolean = false,
-    ofGroups: Set[Side] = Set.empty
+    isResult: Boolean = false
 ) extends JoinNode
     with PredicateHelper {
 
   override def kind: JoinKind = JoinKind.Changelog
 
-  /**
-   * Omits `aliased`, which repeats columns of the condition, and fields that follow from the
-   * position in the plan.
-   */
-  override protected def stringArgs: Iterator[Any] = productIterator.take(productArity - 3)
+  /** Omits `aliased`, which repeats columns of the condition, and the position in the plan. */
+  override protected def stringArgs: Iterator[Any] = productIterator.take(productArity - 2)
 
   /** The same join with another `isResult`. */
   def asResult(result: Boolean): ChangelogJoin = {
@@ -76,14 +53,16 @@ case class ChangelogJoin(
     made
   }
 
-  def key(side: Side): Seq[Attribute] = if (side == Side.Left) leftKey else rightKey
+  /** The properties of an input. */
+  def of(side: Side): ChangelogInput = inputs(side.index)
 
-  def sequence(side: Side): Option[Attribute] =
-    if (side == Side.Left) leftSequence else rightSequence
+  def key(side: Side): Seq[Attribute] = of(side).key
+  def sequence(side: Side): Option[Attribute] = of(side).sequence
+  def ttl(side: Side): Option[Long] = of(side).ttl
 
-  def ttl(side: Side): Option[Long] = if (side == Side.Left) leftTtl else rightTtl
-
-  def parts(side: Side): Seq[InputPart] = if (side == Side.Left) leftParts else rightParts
+  /** The same join with another time to live of each input. */
+  def withTtl(ttl: BySide[Option[Long]]): ChangelogJoin =
+    copy(inputs = Side.both.map(side => of(side).copy(ttl = ttl(side))))
 
   /** The event time from which the TTL of a side counts; none: it counts from the last write. */
   def ttlTime(side: Side): Option[Attribute] = ttl(side).flatMap { _ =>
@@ -111,7 +90,7 @@ case class ChangelogJoin(
     def isCommit(side: Side, a: Attribute) = !normalizes && ChangelogMarks.isCommit(a) &&
       sequence(side).exists(_.exprId == a.exprId)
     def data(side: Side) =
-      input(side).output.filterNot(a => added.contains(a) || isCommit(side, a))
+      input(side).output.filterNot(a => a == of(side).added || isCommit(side, a))
     emitted(BySide.of(data)).map(plain) ++ changes
   }
 
@@ -126,7 +105,7 @@ case class ChangelogJoin(
   def conjuncts: Seq[Expression] = splitConjunctivePredicates(condition)
 
   /** Whether the query declares the key of a side. */
-  def hasDeclaredKey(side: Side): Boolean = key(side).nonEmpty && !keysFromBelow(side)
+  def hasDeclaredKey(side: Side): Boolean = key(side).nonEmpty && !of(side).inferred
 
   /** Whether a side has a unique key, and at most one row per join key. */
   def oneAKey(side: Side): Boolean = {
@@ -138,14 +117,15 @@ case class ChangelogJoin(
   def outputKey: Option[Seq[Attribute]] = {
     def tells(side: Side) =
       key(side).nonEmpty && oneAKey(side.other) && !joinType.preserves(side.other)
-    if (joinType.leftOnly) Option.when(leftKey.nonEmpty)(leftKey)
-    else if (tells(Side.Left)) Some(leftKey)
-    else if (tells(Side.Right)) Some(rightKey)
-    else Option.when(leftKey.nonEmpty && rightKey.nonEmpty && !isMixed)(leftKey ++ rightKey)
+    val (l, r) = (key(Side.Left), key(Side.Right))
+    if (joinType.leftOnly) Option.when(l.nonEmpty)(l)
+    else if (tells(Side.Left)) Some(l)
+    else if (tells(Side.Right)) Some(r)
+    else Option.when(l.nonEmpty && r.nonEmpty && !isMixed)(l ++ r)
   }
 
   /** Whether the output may contain the group of NULL of each input, both padded. */
-  private def isMixed: Boolean = joinType == JoinType.FullOuter && Side.both.forall(ofGroups)
+  private def isMixed: Boolean = joinType == JoinType.FullOuter && inputs.forall(_.ofGroups)
 
   /**
    * The key of a table to which the output is merged; empty: none. It has no column that may be

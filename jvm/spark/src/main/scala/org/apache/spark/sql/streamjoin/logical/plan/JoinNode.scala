@@ -24,10 +24,10 @@ private[streamjoin] trait JoinNode extends BinaryNode
   def condition: Expression
 
   /** The event-time columns of the inputs that the join uses. */
-  def times: Seq[Attribute]
+  def timed: Seq[NamedTime]
 
-  /** The display name of each of `times`, since the optimizer removes aliases. */
-  def names: Seq[String]
+  final def times: Seq[Attribute] = timed.map(_.column)
+  final def names: Seq[String] = timed.map(_.name)
 
   /** The columns of the condition with their aliases in the query. */
   def aliased: Seq[AliasedColumn]

@@ -30,8 +30,6 @@ case class StreamJoin(
 ) extends JoinNode {
 
   override def kind: JoinKind = JoinKind.EventTime
-  override def times: Seq[Attribute] = timed.map(_.column)
-  override def names: Seq[String] = timed.map(_.name)
 
   /** Omits `aliased`, which repeats columns of the condition. */
   override protected def stringArgs: Iterator[Any] = productIterator.take(productArity - 1)

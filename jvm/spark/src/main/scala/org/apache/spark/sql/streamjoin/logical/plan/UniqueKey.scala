@@ -42,7 +42,7 @@ private[streamjoin] object UniqueKey {
 
   /** Whether the key is the key of an aggregate, which may have a group of NULL. */
   def isOfGroups(input: LogicalPlan): Boolean = ChangelogMarks.key(input.output) match {
-    case Nil      => joinBelow(input).exists(_.ofGroups.nonEmpty)
+    case Nil      => joinBelow(input).exists(_.inputs.exists(_.ofGroups))
     case declared => ChangelogMarks.isOfGroups(declared)
   }
 

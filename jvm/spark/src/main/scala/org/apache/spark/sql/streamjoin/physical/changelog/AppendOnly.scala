@@ -29,7 +29,7 @@ private[changelog] object AppendOnly {
     Side.both.forall(side => j.key(side).isEmpty && onlyCome(j, side))
 
   private def onlyCome(j: ChangelogJoin, side: Side): Boolean =
-    traced(j.added(side.index), j.input(side)) match {
+    traced(j.of(side).added, j.input(side)) match {
       case (Literal.TrueLiteral, _)        => true
       case (In(kind: Attribute, _), below) => areInserts(kind, below)
       case _                               => false

@@ -47,7 +47,7 @@ private[changelog] object InputFilter {
     side <- Side.both
     // a filter on an input that may be padded must see the padded rows, too
     if j.joinType.always.contains(side) && !j.hasDeclaredKey(side) && !j.normalizes
-    columns = AttributeSet(j.input(side).output) - j.added(side.index)
+    columns = AttributeSet(j.input(side).output) - j.of(side).added
     c <- wanted
     if c.references.nonEmpty && c.references.subsetOf(columns) && lasts(c) && !isInferred(c, wanted)
   } yield InputFilter(side, text(side, c), c)

@@ -50,11 +50,11 @@ private[physical] object PlanChangelogJoin extends PredicateHelper {
       val input = planInput(j.input(side))
       // all rows are inserts, so the flag need not be shuffled
       if (appendOnly)
-        ProjectExec(input.output.filterNot(_.exprId == j.added(side.index).exprId), input)
+        ProjectExec(input.output.filterNot(_.exprId == j.of(side).added.exprId), input)
       else input
     }
     val (left, right) = (planned(Side.Left), planned(Side.Right))
-    val read = asked ++ AttributeSet(j.condition +: wanted) ++ AttributeSet(j.leftKey ++ j.rightKey)
+    val read = asked ++ AttributeSet(j.condition +: wanted) ++ AttributeSet(j.inputs.flatMap(_.key))
     val (l, r) = (side(j, Side.Left, left.output, read), side(j, Side.Right, right.output, read))
     val spec = ChangelogSpec(
       JoinedOn(j.joinType, j.equiKeys, j.condition),
@@ -67,7 +67,7 @@ private[physical] object PlanChangelogJoin extends PredicateHelper {
       times(j),
       ChangelogInputs(
         Side.both.zip(Seq(l, r)).flatMap { case (side, own) =>
-          j.parts(side)
+          j.of(side).parts
             .filter(_.column.forall(name => own.kept.exists(_.name == name)))
             .map(side -> _)
         },
@@ -130,9 +130,9 @@ private[physical] object PlanChangelogJoin extends PredicateHelper {
       columns: Seq[Attribute]
   ): Option[PackedUpdate] =
     Option.when(j.hasDeclaredKey(side) && j.equiKeys.nonEmpty && hasPreimages(j.input(side))) {
-      val known = j.added(side.index) +: same(j, side)
+      val known = j.of(side).added +: same(j, side)
       PackedUpdate(
-        j.added(side.index),
+        j.of(side).added,
         columns.filterNot(a => known.exists(_.semanticEquals(a)))
       )
     }
@@ -156,12 +156,12 @@ private[physical] object PlanChangelogJoin extends PredicateHelper {
     val sequence = j.sequence(side)
     ChangelogSide(
       columns,
-      j.added(side.index),
+      j.of(side).added,
       packed(j, side, columns),
       SideKey(
         j.key(side),
-        j.keysFromBelow(side),
-        j.ofGroups(side),
+        j.of(side).inferred,
+        j.of(side).ofGroups,
         j.oneAKey(side),
         sequence,
         sequence.exists(read.contains)

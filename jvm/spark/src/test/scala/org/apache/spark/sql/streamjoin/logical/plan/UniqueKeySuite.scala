@@ -28,7 +28,7 @@ class UniqueKeySuite extends AnalysisSession {
   /** The key of the left input of the uppermost join, by its columns as the person calls them. */
   private def key(text: String): Seq[String] = {
     val j = above(text)
-    assert(j.keysFromBelow(Side.Left) == j.key(Side.Left).nonEmpty)
+    assert(j.of(Side.Left).inferred == j.key(Side.Left).nonEmpty)
     assert(j.sequence(Side.Left).isEmpty)
     j.key(Side.Left).map(_.name)
   }

@@ -23,7 +23,7 @@ import org.apache.spark.sql.streamjoin.logical.plan.{
 import org.apache.spark.sql.streamjoin.logical.resolve.shared.{Refusal, StateTtl}
 import org.apache.spark.sql.streamjoin.logical.times.DistinctAttributes
 
-import io.streamjoin.model.{JoinType, Side}
+import io.streamjoin.model.{BySide, JoinType, Side}
 
 /**
  * Builds a [[ChangelogJoin]] for a join that Spark has resolved, or refuses it.
@@ -63,7 +63,7 @@ private[streamjoin] object ChangelogBuilder {
         Refusal(StreamJoinErrors.unsupportedJoinType(join.origin, join.joinType.sql))
       )
       _ <- ChangelogRefusals.of(join, condition).map(Refusal(_)).toLeft(())
-      (node, plan) = built(join, joinType, condition, leftTtl, rightTtl)
+      (node, plan) = built(join, joinType, condition, BySide(leftTtl, rightTtl))
       _ <- EarlyResults.refusal(node, options).map(Refusal(_)).toLeft(())
     } yield plan
   }
@@ -78,8 +78,7 @@ private[streamjoin] object ChangelogBuilder {
       join: Join,
       joinType: JoinType,
       condition: Expression,
-      leftTtl: Option[Long],
-      rightTtl: Option[Long]
+      ttl: BySide[Option[Long]]
   ): (ChangelogJoin, LogicalPlan) = {
     val (l, r) = (
       DistinctAttributes.keep(join.left, join.right),
@@ -88,17 +87,16 @@ private[streamjoin] object ChangelogBuilder {
     // the draft determines keys and event times, on which the plan below the join depends
     val (timedLeft, timedRight) = (KeyedWatermarks.of(l), KeyedWatermarks.of(r))
     val draft = ChangelogDraft.withTimes(
-      ChangelogDraft.of(timedLeft, timedRight, joinType, condition)
-        .copy(leftTtl = leftTtl, rightTtl = rightTtl)
+      ChangelogDraft.of(timedLeft, timedRight, joinType, condition).withTtl(ttl)
     )
     val leaves = draft.leaving.exists
     val aging = Side.both.flatMap(draft.ttlTime(_))
     val (x, y) = if (leaves || aging.nonEmpty) (timedLeft, timedRight) else (l, r)
-    val left = LatestVersions.kept(x, joinKey(draft, Side.Left), leaves, draft.leftTtl)
-    val right = LatestVersions.kept(y, joinKey(draft, Side.Right), leaves, draft.rightTtl)
+    val left = LatestVersions.kept(x, joinKey(draft, Side.Left), leaves, ttl.left)
+    val right = LatestVersions.kept(y, joinKey(draft, Side.Right), leaves, ttl.right)
     val imaged = ChangelogDraft
       .of(left, CarriedSequence.apart(left, right), joinType, condition)
-      .copy(leftTtl = draft.leftTtl, rightTtl = draft.rightTtl)
+      .withTtl(ttl)
     val built = ChangelogDraft.withTimes(imaged, a => leaves || aging.exists(_.exprId == a.exprId))
     built.copyTagsFrom(join)
     val carried = AttributeSet(built.children.flatMap(_.output)) -- (x.output ++ y.output)

@@ -12,8 +12,10 @@ import org.apache.spark.sql.streamjoin.ColumnNames
 import org.apache.spark.sql.streamjoin.logical.plan.{
   AliasedColumn,
   ChangeKindOf,
+  ChangelogInput,
   ChangelogJoin,
   ChangelogMarks,
+  NamedTime,
   UniqueKey
 }
 import org.apache.spark.sql.streamjoin.logical.resolve.shared.ZonedInput
@@ -37,23 +39,12 @@ private[resolve] object ChangelogDraft {
       normalizes: Boolean = false
   ): ChangelogJoin = {
     val (l, r) = (arriving(left), arriving(right))
-    def sequenceOf(plan: LogicalPlan) =
-      if (ChangelogMarks.key(plan.output).isEmpty) None else ChangelogMarks.sequence(plan.output)
-    def sidesOf(which: LogicalPlan => Boolean) =
-      Side.both.zip(Seq(left, right)).collect { case (side, input) if which(input) => side }.toSet
     ChangelogJoin(
       ZonedInput.joined(l),
       ZonedInput.joined(r),
       joinType,
       condition,
-      Seq(l.output.last, r.output.last),
-      UniqueKey.of(left),
-      UniqueKey.of(right),
-      sequenceOf(left),
-      sequenceOf(right),
-      None,
-      None,
-      Nil,
+      Seq(described(left, l), described(right, r)),
       Nil,
       Seq(
         AttributeReference(
@@ -69,14 +60,24 @@ private[resolve] object ChangelogDraft {
           nullable = false
         )())
       ),
-      InputParts.of(l, ChangelogMarks.areChanges(left)),
-      InputParts.of(r, ChangelogMarks.areChanges(right)),
       normalizes,
-      sidesOf(UniqueKey.fromBelow(_).nonEmpty),
-      AliasedColumn.of(condition.references, left, right),
-      ofGroups = sidesOf(UniqueKey.isOfGroups)
+      AliasedColumn.of(condition.references, left, right)
     )
   }
+
+  /** @param arriving the input with the flag of inserts as its last column */
+  private def described(input: LogicalPlan, arriving: LogicalPlan): ChangelogInput =
+    ChangelogInput(
+      arriving.output.last,
+      UniqueKey.of(input),
+      UniqueKey.fromBelow(input).nonEmpty,
+      UniqueKey.isOfGroups(input),
+      sequence(input),
+      InputParts.of(arriving, ChangelogMarks.areChanges(input))
+    )
+
+  private def sequence(input: LogicalPlan): Option[Attribute] =
+    if (ChangelogMarks.key(input.output).isEmpty) None else ChangelogMarks.sequence(input.output)
 
   private def commit(a: Attribute): Attribute =
     a.withMetadata(new MetadataBuilder().putLong(ChangelogMarks.Commit, 1L).build())
@@ -84,9 +85,7 @@ private[resolve] object ChangelogDraft {
   /** An input of the join: its data columns, its sequence, and whether a change adds its row. */
   private def arriving(input: LogicalPlan): LogicalPlan = {
     val kind = ChangelogMarks.kind(input.output)
-    val sequence =
-      if (ChangelogMarks.key(input.output).isEmpty) None
-      else ChangelogMarks.sequence(input.output)
+    val sequence = this.sequence(input)
     val columns = input.output.filterNot { a =>
       kind.exists(_.exprId == a.exprId) ||
       ChangelogMarks.isCommit(a) && !sequence.exists(_.exprId == a.exprId)
@@ -110,13 +109,11 @@ private[resolve] object ChangelogDraft {
       val own = TimeColumns.of(p)
       p.output.filter(a => own.isWatermarked(a) && wanted(a))
     }
-    j.copy(
-      times = times,
-      names = times.map { a =>
-        val side = if (j.left.outputSet.contains(a)) Side.Left else Side.Right
-        ColumnNames.among(j.children.flatMap(_.output), a)
-          .getOrElse(s"${side.name}.${ColumnNames.of(a)}")
-      }
-    )
+    j.copy(timed = times.map { a =>
+      val side = if (j.left.outputSet.contains(a)) Side.Left else Side.Right
+      val name = ColumnNames.among(j.children.flatMap(_.output), a)
+        .getOrElse(s"${side.name}.${ColumnNames.of(a)}")
+      NamedTime(a, name)
+    })
   }
 }

@@ -21,7 +21,7 @@ import org.apache.spark.sql.streamjoin.logical.plan.{
 }
 import org.apache.spark.sql.streamjoin.logical.resolve.shared.ZonedInput
 
-import io.streamjoin.model.JoinType
+import io.streamjoin.model.{JoinType, Side}
 
 /**
  * Normalization of a changelog: stores the latest version of each key, to add the old image to each
@@ -159,8 +159,8 @@ private[resolve] object LatestVersions {
     }
     val untimed = join.copy(
       left = ZonedInput.joined(input),
-      added = Seq(input.output.last, join.added(1)),
-      leftTtl = ttl,
+      inputs =
+        Seq(join.of(Side.Left).copy(added = input.output.last, ttl = ttl), join.of(Side.Right)),
       aliased = called.filter(c => key.exists(_.semanticEquals(c.child)))
     )
     val complete = if (leaves) ChangelogDraft.withTimes(untimed) else untimed

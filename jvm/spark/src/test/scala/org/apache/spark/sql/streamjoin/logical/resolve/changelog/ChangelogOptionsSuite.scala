@@ -6,6 +6,7 @@ import org.apache.spark.sql.streamjoin.AnalysisSession
 import org.apache.spark.sql.streamjoin.logical.plan.ChangelogJoin
 
 import io.streamjoin.PythonApi
+import io.streamjoin.model.Side
 
 /** What is asked of a changelog join: in SQL, as a hint of a DataFrame and by the Python package. */
 class ChangelogOptionsSuite extends AnalysisSession {
@@ -26,7 +27,7 @@ class ChangelogOptionsSuite extends AnalysisSession {
     planOf(df).collectFirst { case j: ChangelogJoin if !j.normalizes => j }
       .getOrElse(fail(planOf(df).toString))
 
-  private def ttl(df: DataFrame) = (join(df).leftTtl, join(df).rightTtl)
+  private def ttl(df: DataFrame) = (join(df).ttl(Side.Left), join(df).ttl(Side.Right))
 
   test("the mode by a hint makes one of two inputs whose rows only come, with its columns in *") {
     val hint = "/*+ STREAM_JOIN(mode => 'changelog') */"
@@ -89,7 +90,7 @@ class ChangelogOptionsSuite extends AnalysisSession {
       where
     )
     val both = planOf(sql("state_ttl => '1 day'", "c AS x", s"$exists AND k IN (SELECT id FROM b)"))
-      .collect { case j: ChangelogJoin if !j.normalizes => j.leftTtl }
+      .collect { case j: ChangelogJoin if !j.normalizes => j.ttl(Side.Left) }
     assert(both == Seq(Some(Day), Some(Day)))
     // without changes there are no columns that could tell of them
     for (where <- Seq(exists, "x.id > 3", "x.id IN (1, 2)"))

@@ -6,6 +6,7 @@ import org.apache.spark.sql.streamjoin.AnalysisSession
 import org.apache.spark.sql.streamjoin.logical.plan.{ChangelogJoin, ChangelogMarks}
 
 import io.streamjoin.PythonApi
+import io.streamjoin.model.Side
 
 /** What is declared of changes, and what may stand between that and a join. */
 class DeclaredChangelogSuite extends AnalysisSession {
@@ -212,13 +213,13 @@ class DeclaredChangelogSuite extends AnalysisSession {
       val latest = one(
         "FROM_UPSERTS(TABLE(written), DESCRIPTOR(id), DESCRIPTOR(version), deletes => op = 'delete')"
       )
-      assert(latest.leftKey.map(_.name) == Seq("id"))
-      assert(latest.leftSequence.map(_.name).contains("version"))
+      assert(latest.key(Side.Left).map(_.name) == Seq("id"))
+      assert(latest.sequence(Side.Left).map(_.name).contains("version"))
       val whole =
         one("FROM_CHANGELOG(TABLE(SELECT *, op AS kind FROM written), op => DESCRIPTOR(kind))")
-      assert(whole.leftKey.isEmpty && whole.left.output.exists(_.name == "version"))
+      assert(whole.key(Side.Left).isEmpty && whole.left.output.exists(_.name == "version"))
       val appended = one("written")
-      assert(appended.leftKey.isEmpty)
+      assert(appended.key(Side.Left).isEmpty)
       assert(Seq("id", "op", "version").forall(name => appended.left.output.exists(_.name == name)))
       val groups = one("(SELECT version, op, max(id) AS id FROM written GROUP BY version, op)")
       assert(groups.left.output.exists(_.name == "version"))

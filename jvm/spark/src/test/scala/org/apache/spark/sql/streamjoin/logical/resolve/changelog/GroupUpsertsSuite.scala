@@ -29,7 +29,10 @@ class GroupUpsertsSuite extends AnalysisSession {
 
   test("have their groups as a key, of which NULL may be one") {
     val (j, columns, images) = joined("SELECT k, count(*) AS n FROM rows GROUP BY k", "a.k = g.k")
-    assert(j.key(Side.Right).map(_.name) == Seq("k") && j.ofGroups == Set[Side](Side.Right))
+    assert(j.key(Side.Right).map(_.name) == Seq("k") && j.inputs.map(_.ofGroups) == Seq(
+      false,
+      true
+    ))
     assert(columns == Seq("k", "n") && !images)
   }
 
@@ -70,7 +73,7 @@ class GroupUpsertsSuite extends AnalysisSession {
   test("a key from the join below may be that of NULL, too") {
     val below = s"(SELECT g.k, a.w, _change_type FROM $groups g LEFT JOIN a ON g.k = a.id) x"
     val j = uppermost(s"$below LEFT JOIN a AS b ON x.w = b.k")
-    assert(j.keysFromBelow(Side.Left) && j.ofGroups == Set[Side](Side.Left))
+    assert(j.of(Side.Left).inferred && j.inputs.map(_.ofGroups) == Seq(true, false))
   }
 
   test("one row of all rows has no group, and groups of groups, or without an order, are refused") {
