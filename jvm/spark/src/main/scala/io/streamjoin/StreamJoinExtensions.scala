@@ -62,10 +62,8 @@ import org.apache.spark.sql.{SparkSessionExtensions, SparkSessionExtensionsProvi
  *    - `OneEventTime`: deduplication above a join gets exactly one event time.
  *    - `MarkResult` marks changelog joins whose changes the query emits unchanged.
  *  - Optimization.
- *    - `PushFilterThroughStreamOrder`, `PushFilterThroughStreamJoin`, `PushFilterThroughAsOfJoin`
- *      push filters below an order, a join or an as-of join if that does not change the result.
- *    - `PushFilterThroughUpserts` pushes them below `toUpserts`, where both images of an update are
- *      visible.
+ *    - `PushFilters` and `PushFilterThroughStreamJoin` push filters below an order, a join, an as-of
+ *      join or `toUpserts` if that does not change the result.
  *    - `PruneNestedColumns` prunes unused fields of structs.
  *    - `OrderInOnePartition` sorts in one partition below a node that gathers all rows.
  *  - Planning.

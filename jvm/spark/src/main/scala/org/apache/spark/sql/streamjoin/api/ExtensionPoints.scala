@@ -11,10 +11,8 @@ import org.apache.spark.sql.streamjoin.errors.StreamJoinConditions
 import org.apache.spark.sql.streamjoin.logical.optimize.{
   OrderInOnePartition,
   PruneNestedColumns,
-  PushFilterThroughAsOfJoin,
   PushFilterThroughStreamJoin,
-  PushFilterThroughStreamOrder,
-  PushFilterThroughUpserts
+  PushFilters
 }
 import org.apache.spark.sql.streamjoin.logical.resolve.analyzer.{
   AwaitAliases,
@@ -146,10 +144,8 @@ object ExtensionPoints {
     extensions.injectPlanNormalizationRule(_ => OneEventTime)
     // for a whole query: the nodes above a join decide
     extensions.injectPlanNormalizationRule(_ => MarkResult)
-    extensions.injectOptimizerRule(_ => PushFilterThroughStreamOrder)
+    extensions.injectOptimizerRule(_ => PushFilters)
     extensions.injectOptimizerRule(_ => PushFilterThroughStreamJoin)
-    extensions.injectOptimizerRule(_ => PushFilterThroughAsOfJoin)
-    extensions.injectOptimizerRule(_ => PushFilterThroughUpserts)
     extensions.injectOptimizerRule(_ => PruneNestedColumns)
     extensions.injectOptimizerRule(_ => OrderInOnePartition)
     extensions.injectPlannerStrategy(StreamJoinStrategy(_))

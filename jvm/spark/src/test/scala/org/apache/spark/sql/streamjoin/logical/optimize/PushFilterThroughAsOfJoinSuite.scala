@@ -16,7 +16,7 @@ class PushFilterThroughAsOfJoinSuite extends RulesOverJoins {
   }
 
   test("a filter of the probe side goes below the join") {
-    PushFilterThroughAsOfJoin(Filter(above3(lastRows, "x"), lastRows)) match {
+    PushFilters(Filter(above3(lastRows, "x"), lastRows)) match {
       case j: AsOfJoin => assert(filtered(j.left) == Set("x") && filtered(j.right).isEmpty)
       case other       => fail(s"a filter stays above:\n$other")
     }
@@ -24,17 +24,17 @@ class PushFilterThroughAsOfJoinSuite extends RulesOverJoins {
 
   test("one of the build side stays above: without its last row an earlier one would be the last") {
     val plan = Filter(above3(lastRows, "y"), lastRows)
-    assert(PushFilterThroughAsOfJoin(plan) == plan)
+    assert(PushFilters(plan) == plan)
   }
 
   test("every filter stays above a join that emits late rows: it is asked of them, too") {
     val late = LateRows(AttributeReference("late", StringType)())
     val plan = Filter(above3(lastRows, "x"), lastRows.copy(late = Some(late)))
-    assert(PushFilterThroughAsOfJoin(plan) == plan)
+    assert(PushFilters(plan) == plan)
   }
 
   test("of one of both each part goes where it belongs") {
-    PushFilterThroughAsOfJoin(Filter(above3(lastRows, "x", "y"), lastRows)) match {
+    PushFilters(Filter(above3(lastRows, "x", "y"), lastRows)) match {
       case f @ Filter(_, j: AsOfJoin) =>
         assert(f.condition == above3(lastRows, "y"))
         assert(filtered(j.left) == Set("x") && filtered(j.right).isEmpty)

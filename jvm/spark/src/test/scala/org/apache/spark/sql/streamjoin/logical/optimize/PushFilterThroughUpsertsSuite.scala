@@ -27,7 +27,7 @@ class PushFilterThroughUpsertsSuite extends AnalysisSession {
       case _                 => Nil
     }
     val upserts = PythonApi.toUpserts(session.sql(changes), java.util.List.of("id"))
-    val pushed = PushFilterThroughUpserts(planOf(upserts.where(condition)))
+    val pushed = PushFilters(planOf(upserts.where(condition)))
     val below = pushed.collectFirst { case u: ToUpserts => conditions(u.child) }.get
     (below, conditions(pushed))
   }

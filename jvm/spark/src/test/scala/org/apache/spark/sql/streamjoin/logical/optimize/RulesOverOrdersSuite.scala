@@ -4,7 +4,7 @@ import org.apache.spark.sql.catalyst.expressions.{GreaterThan, Literal, Rand}
 import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan}
 import org.apache.spark.sql.streamjoin.logical.plan.{OrderScope, StreamOrder}
 
-/** [[PushFilterThroughStreamOrder]] and [[OrderInOnePartition]]. */
+/** [[PushFilters]] and [[OrderInOnePartition]]. */
 class RulesOverOrdersSuite extends RulesOverJoins {
 
   private def orderIn(plan: LogicalPlan): StreamOrder =
@@ -13,7 +13,7 @@ class RulesOverOrdersSuite extends RulesOverJoins {
   private lazy val order: StreamOrder = orderIn(planOf(a.orderBy("t")))
 
   test("a filter goes below an order") {
-    PushFilterThroughStreamOrder(Filter(above3(order, "x"), order)) match {
+    PushFilters(Filter(above3(order, "x"), order)) match {
       case o: StreamOrder =>
         assert(o.child == Filter(above3(order, "x"), order.child) && o.output == order.output)
       case other => fail(s"a filter stays above:\n$other")
@@ -22,7 +22,7 @@ class RulesOverOrdersSuite extends RulesOverJoins {
 
   test("one that differs from one evaluation to the next stays above") {
     val plan = Filter(GreaterThan(Rand(Literal(1L)), Literal(0.5)), order)
-    assert(PushFilterThroughStreamOrder(plan) == plan)
+    assert(PushFilters(plan) == plan)
   }
 
   test("an order below what brings all rows into one partition is one of that partition") {
