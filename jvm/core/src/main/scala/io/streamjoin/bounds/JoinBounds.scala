@@ -1,8 +1,8 @@
 package io.streamjoin.bounds
 
 import io.streamjoin.model.{JoinType, Side}
-import io.streamjoin.placement.ReachBuckets
 import io.streamjoin.model.Watermarks.Unknown
+import io.streamjoin.placement.ReachBuckets
 
 /**
  * Time bounds of a join condition: a system of difference constraints between the time columns
@@ -198,3 +198,12 @@ object JoinBounds {
     d
   }
 }
+
+/**
+ * The canonical form of a time bound: `column(later) >= column(earlier) - slack`.
+ *
+ * The columns are numbers in a [[JoinBounds]]; the slack is in the unit of the columns
+ * (microseconds, days, or plain numbers) and may be negative. The Hazelcast document calls it the
+ * postpone time.
+ */
+final case class TimeBound(later: Int, earlier: Int, slack: Long)

@@ -3,6 +3,10 @@ package org.apache.spark.sql.streamjoin.run
 import java.util.{LinkedHashMap, Map => JavaMap, UUID}
 
 import scala.collection.mutable
+import scala.jdk.CollectionConverters._
+
+import org.apache.spark.sql.classic.SparkSession
+import org.apache.spark.sql.streamjoin.spark.StatefulOperatorStateInfo
 
 /**
  * Cache of a process for one run of a query, across batches. All values can be created again.
@@ -48,4 +52,41 @@ private[streamjoin] object RunScope {
 
   /** The number of runs with a scope in this process. */
   def runs: Int = scopes.synchronized(scopes.size)
+}
+
+/** Registry of one value per stateful operator, in the [[RunScope]] of its query. */
+private[streamjoin] final class PerOperator[V] {
+  import PerOperator._
+
+  /** @param first creates the value of an operator without one */
+  def of(info: StatefulOperatorStateInfo)(first: => V): V =
+    RunScope.of(info.queryRunId).kept(place(info))(first)
+
+  /**
+   * The same while a plan is made. A plan that is only explained, or compared with a checkpoint,
+   * has a run that never begins, whose value is not kept.
+   */
+  def planned(info: StatefulOperatorStateInfo, session: SparkSession)(first: => V): V = {
+    val runs = session.sharedState.activeStreamingQueries.values.asScala.map(_.runId)
+    if (runs.exists(_ == info.queryRunId)) of(info)(first) else first
+  }
+
+  /** The value of an operator; none: it has none, or its run has ended. */
+  def find(info: StatefulOperatorStateInfo): Option[V] =
+    RunScope.find(info.queryRunId).flatMap(_.get(place(info)))
+
+  private def place(info: StatefulOperatorStateInfo) =
+    Place(this, info.checkpointLocation, info.operatorId)
+
+  /** The values of all operators of a run, the topmost operator first. */
+  def ofRun(run: UUID): Seq[V] =
+    RunScope.find(run).toSeq.flatMap(_.all).collect {
+      case (Place(owner, _, operator), value) if owner eq this =>
+        operator -> value.asInstanceOf[V]
+    }.sortBy(-_._1).map(_._2)
+}
+
+private object PerOperator {
+
+  private final case class Place(owner: PerOperator[_], location: String, operator: Long)
 }

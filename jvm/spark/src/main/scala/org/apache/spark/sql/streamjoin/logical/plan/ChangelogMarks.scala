@@ -121,3 +121,18 @@ private[streamjoin] object ChangelogMarks {
       a.withMetadata(builder.build())
     } else a
 }
+
+/** Logical node that may read a changelog although its output rows are final. */
+private[streamjoin] trait EndsChanges { this: LogicalPlan =>
+
+  /** Whether an input is a changelog. */
+  def readsChanges: Boolean
+}
+
+/** Extractor of nodes that read a changelog and emit final rows. */
+private[streamjoin] object EndsChanges {
+  def unapply(plan: LogicalPlan): Boolean = plan match {
+    case node: EndsChanges => node.readsChanges
+    case _                 => false
+  }
+}

@@ -76,3 +76,15 @@ private[streamjoin] object StreamJoinInput {
   def nullable(columns: Seq[Attribute], present: Set[ExprId]): Seq[Attribute] =
     columns.map(a => a.withNullability(!present(a.exprId)))
 }
+
+/**
+ * A streaming source of an input.
+ *
+ * @param name the name that the query gives it (`readStream.name`)
+ * @param locations its format with its path, topic or table; one for each topic
+ */
+private[streamjoin] final case class InputSource(name: Option[String], locations: Seq[String]) {
+
+  /** The texts that identify the source: its name, else its locations. */
+  def identities: Seq[String] = name.fold(locations)(name => Seq(s"source $name"))
+}

@@ -1,11 +1,14 @@
 package org.apache.spark.sql.streamjoin.physical.stateful
 
+import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{
   Attribute,
   Expression,
   UnsafeProjection,
   UnsafeRow
 }
+import org.apache.spark.sql.streamjoin.conditions.TimeUnit
+import org.apache.spark.sql.types._
 
 import io.streamjoin.bounds.RowTimes
 
@@ -37,5 +40,21 @@ private[physical] final class RowTimesReader(
       else into.set(columns(i), readers(i)(source, ordinal))
       i += 1
     }
+  }
+}
+
+/** Reads a time of any supported type as a number in the unit of its [[TimeUnit]]. */
+private[physical] trait TimeReader extends Serializable {
+  def apply(row: InternalRow, ordinal: Int): Long
+}
+
+private[physical] object TimeReader {
+  def of(dataType: DataType): TimeReader = dataType match {
+    case TimestampType | TimestampNTZType | LongType => (row, i) => row.getLong(i)
+    case DateType | IntegerType                      => (row, i) => row.getInt(i)
+    case ShortType                                   => (row, i) => row.getShort(i)
+    case ByteType                                    => (row, i) => row.getByte(i)
+    case window if TimeUnit.isWindow(window)         => (row, i) => row.getStruct(i, 2).getLong(1)
+    case other => throw new IllegalArgumentException(s"${other.sql} cannot hold an event time")
   }
 }
