@@ -2,6 +2,7 @@ package org.apache.spark.sql.streamjoin.logical.plan
 
 import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression}
 import org.apache.spark.sql.catalyst.plans.logical.{BinaryNode, LogicalPlan}
+import org.apache.spark.sql.catalyst.trees.TreeNodeTag
 import org.apache.spark.sql.streamjoin.logical.times.HasTimeColumns
 
 import io.streamjoin.model.{BySide, JoinType, Side}
@@ -12,7 +13,6 @@ import io.streamjoin.model.{BySide, JoinType, Side}
  * Code that treats the kinds differently asks the node instead of matching on its class.
  */
 private[streamjoin] trait JoinNode extends BinaryNode
-    with Analyzed
     with DependsOnZones
     with HasTimeColumns {
 
@@ -63,7 +63,7 @@ private[streamjoin] trait JoinNode extends BinaryNode
   override lazy val resolved: Boolean = childrenResolved && expressions.forall(_.resolved) &&
     left.outputSet.intersect(right.outputSet).isEmpty
 
-  override protected final def question: JoinQuestion = JoinQuestion(
+  private def question: JoinQuestion = JoinQuestion(
     JoinQuestion.Input.of(left),
     JoinQuestion.Input.of(right),
     joinType,
@@ -71,4 +71,38 @@ private[streamjoin] trait JoinNode extends BinaryNode
     times.zip(names),
     children.map(AliasedColumn.ofInput(_, aliased))
   )
+
+  /**
+   * Keys, bounds, time zones and watermarks that follow from the condition. Valid once resolved.
+   */
+  @transient final lazy val analysis: JoinAnalysis = analyses.of(question)
+
+  private def analyses: RecentAnalyses = getTagValue(RecentAnalyses.Tag).getOrElse {
+    val none = new RecentAnalyses
+    setTagValue(RecentAnalyses.Tag, none)
+    none
+  }
+}
+
+/**
+ * Cache of the last analyses of a node and its copies. The optimizer copies a join many times, and
+ * repeats its steps in every batch.
+ */
+private[plan] final class RecentAnalyses {
+  private var recent: List[JoinAnalysis] = Nil
+
+  def of(question: JoinQuestion): JoinAnalysis = synchronized {
+    val analysis = recent.find(_.question == question).getOrElse(JoinAnalysis.of(question))
+    recent = analysis :: recent.filterNot(_ eq analysis).take(RecentAnalyses.Kept - 1)
+    analysis
+  }
+}
+
+private object RecentAnalyses {
+
+  /** Spark copies tags with nodes. */
+  val Tag: TreeNodeTag[RecentAnalyses] = TreeNodeTag("streamjoin.analyzed")
+
+  /** More than the forms of one join between analysis and physical plan. */
+  val Kept = 8
 }
