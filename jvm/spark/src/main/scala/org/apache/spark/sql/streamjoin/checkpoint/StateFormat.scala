@@ -3,7 +3,13 @@ package org.apache.spark.sql.streamjoin.checkpoint
 import org.apache.hadoop.conf.Configuration
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.internal.SQLConf
-import org.apache.spark.sql.streamjoin.spark.{StateStore, StateStoreColFamilySchema, StateStoreConf}
+import org.apache.spark.sql.streamjoin.spark.{
+  StateStore,
+  StateStoreColFamilySchema,
+  StateStoreConf,
+  StateStoreProvider,
+  StoreReports
+}
 import org.apache.spark.sql.types.{BooleanType, StructType}
 
 import io.streamjoin.model.Side
@@ -27,7 +33,22 @@ private[streamjoin] trait StateFormat extends Serializable {
    * @param commitsAreChecked whether Spark checks which stores have committed. If not, stores do
    *   not report commits, whatever the session's setting
    */
-  def settings(session: SQLConf, commitsAreChecked: Boolean = true): StateStoreConf
+  final def settings(session: SQLConf, commitsAreChecked: Boolean = true): StateStoreConf = {
+    val own = session.clone()
+    own.setConfString(SQLConf.STATE_STORE_PROVIDER_CLASS.key, provider.getName)
+    own.setConfString(SQLConf.STREAMING_STATE_STORE_ENCODING_FORMAT.key, "unsaferow")
+    for ((key, value) <- defaults if !session.contains(key)) own.setConfString(key, value)
+    if (!commitsAreChecked) StoreReports.withoutCommitChecks(own)
+    new StateStoreConf(own, options(session))
+  }
+
+  protected def provider: Class[_ <: StateStoreProvider]
+
+  /** Settings of Spark that apply unless the session has others. */
+  protected def defaults: Map[String, String] = Map.empty
+
+  /** Settings of the session that executors require. */
+  protected def options(session: SQLConf): Map[String, String] = Map.empty
 
   /** Reads the rows of a committed version without changing it. */
   def read(version: StoredVersion, hadoopConf: Configuration): StoredRows

@@ -1,9 +1,19 @@
 package org.apache.spark.sql.streamjoin.checkpoint.rocksdb
 
 import org.apache.hadoop.conf.Configuration
-import org.apache.spark.sql.internal.SQLConf
-import org.apache.spark.sql.streamjoin.checkpoint.{FormatNumber, StateFormat, StateShape, StoredRows, StoredState, StoredVersion}
-import org.apache.spark.sql.streamjoin.spark.{RocksDBStateStoreProvider, StateStore, StateStoreColFamilySchema, StateStoreConf, StoreReports}
+import org.apache.spark.sql.streamjoin.checkpoint.{
+  FormatNumber,
+  StateFormat,
+  StateShape,
+  StoredRows,
+  StoredState,
+  StoredVersion
+}
+import org.apache.spark.sql.streamjoin.spark.{
+  RocksDBStateStoreProvider,
+  StateStore,
+  StateStoreColFamilySchema
+}
 import org.apache.spark.sql.types.StructType
 
 import io.streamjoin.model.Side
@@ -16,8 +26,17 @@ private[checkpoint] object RocksDBFormat extends StateFormat {
   override def schemas(row: Side => StructType): Map[String, StateStoreColFamilySchema] =
     RocksDBLayout.schemas(row)
 
-  override def settings(session: SQLConf, commitsAreChecked: Boolean): StateStoreConf =
-    RocksDBSettings.of(session, commitsAreChecked)
+  val Changelog: String = "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled"
+
+  /** The format requires ordered scans. */
+  override protected def provider: Class[RocksDBStateStoreProvider] =
+    classOf[RocksDBStateStoreProvider]
+
+  override protected def defaults: Map[String, String] = Map(
+    Changelog -> "true",
+    // the operator counts its rows itself
+    "spark.sql.streaming.stateStore.rocksdb.trackTotalNumberOfRows" -> "false"
+  )
 
   override def read(version: StoredVersion, hadoopConf: Configuration): StoredRows =
     new RocksDBReader(version, hadoopConf).read()
@@ -25,30 +44,5 @@ private[checkpoint] object RocksDBFormat extends StateFormat {
   override def open(store: StateStore, shape: StateShape): StoredState = {
     val rows = new RocksDBJoinState(store, shape)
     StoredState(rows, () => rows.flush(), () => 0L)
-  }
-}
-
-/** Settings of the operator's state store with RocksDB. */
-private[rocksdb] object RocksDBSettings {
-
-  val Changelog: String = "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled"
-
-  private val unlessSet = Seq(
-    Changelog -> "true",
-    // the operator counts its rows itself
-    "spark.sql.streaming.stateStore.rocksdb.trackTotalNumberOfRows" -> "false"
-  )
-
-  /** Sets RocksDB as the provider, whatever the session's: the operator requires ordered scans. */
-  def of(session: SQLConf, commitsAreChecked: Boolean = true): StateStoreConf = {
-    val own = session.clone()
-    own.setConfString(
-      SQLConf.STATE_STORE_PROVIDER_CLASS.key,
-      classOf[RocksDBStateStoreProvider].getName
-    )
-    own.setConfString(SQLConf.STREAMING_STATE_STORE_ENCODING_FORMAT.key, "unsaferow")
-    for ((key, value) <- unlessSet if !session.contains(key)) own.setConfString(key, value)
-    if (!commitsAreChecked) StoreReports.withoutCommitChecks(own)
-    new StateStoreConf(own)
   }
 }

@@ -93,7 +93,7 @@ private[checkpoint] object RocksDBImport {
   /** Settings with which each commit writes a snapshot. */
   def settings(session: SQLConf): StateStoreConf = {
     val own = session.clone()
-    own.setConfString(RocksDBSettings.Changelog, "false")
-    RocksDBSettings.of(own)
+    own.setConfString(RocksDBFormat.Changelog, "false")
+    RocksDBFormat.settings(own)
   }
 }

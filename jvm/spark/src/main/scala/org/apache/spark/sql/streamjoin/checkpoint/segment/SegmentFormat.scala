@@ -15,9 +15,7 @@ import org.apache.spark.sql.streamjoin.checkpoint.{
 import org.apache.spark.sql.streamjoin.spark.{
   NoPrefixKeyStateEncoderSpec,
   StateStore,
-  StateStoreColFamilySchema,
-  StateStoreConf,
-  StoreReports
+  StateStoreColFamilySchema
 }
 import org.apache.spark.sql.types._
 
@@ -48,16 +46,11 @@ private[checkpoint] object SegmentFormat extends StateFormat {
     ((StoredNumbers.Family -> StoredNumbers.schema) +: rows).toMap
   }
 
-  override def settings(session: SQLConf, commitsAreChecked: Boolean): StateStoreConf = {
-    val own = session.clone()
-    own.setConfString(
-      SQLConf.STATE_STORE_PROVIDER_CLASS.key,
-      classOf[SegmentStateStoreProvider].getName
-    )
-    own.setConfString(SQLConf.STREAMING_STATE_STORE_ENCODING_FORMAT.key, "unsaferow")
-    if (!commitsAreChecked) StoreReports.withoutCommitChecks(own)
-    new StateStoreConf(own, LocalDisk.options(session))
-  }
+  override protected def provider: Class[SegmentStateStoreProvider] =
+    classOf[SegmentStateStoreProvider]
+
+  override protected def options(session: SQLConf): Map[String, String] =
+    LocalDisk.options(session)
 
   override def read(version: StoredVersion, hadoopConf: Configuration): StoredRows =
     reader(version, hadoopConf).read()
