@@ -47,7 +47,6 @@ private[changelog] final class UnsafeChangelogRows(spec: ChangelogSpec)
       (spec.left.gone ++ spec.right.gone).map(Not(_)).foldLeft(spec.on.condition)(And(_, _)),
       spec.left.storedColumns ++ spec.right.storedColumns
     )
-  private val keyDecides = KeyOnlyCondition.of(spec)
   private val pair = new JoinedRow
 
   override def apply(side: Side): OneSide = if (side == Left) left else right
@@ -68,8 +67,7 @@ private[changelog] final class UnsafeChangelogRows(spec: ChangelogSpec)
     right.forget()
   }
 
-  override def matches(l: UnsafeRow, r: UnsafeRow): Boolean =
-    if (keyDecides.isEmpty) condition.eval(pair(l, r)) else keyDecides.get.matches(l, r)
+  override def matches(l: UnsafeRow, r: UnsafeRow): Boolean = condition.eval(pair(l, r))
 
   /** The rows of one input. */
   final class OneSide(side: Side) extends InputRows[UnsafeRow] {
