@@ -20,7 +20,7 @@ import io.streamjoin.testing.{HeapJoinState, LocalFiles}
  * @param time the event time, where the join bounds it
  * @param sequence which of two changes of one unique key is later
  */
-private[changelog] final case class Row(
+final case class Row(
     join: Option[Int],
     unique: Int,
     value: Int,
@@ -35,14 +35,14 @@ private[changelog] final case class Row(
  *
  * @param added whether the row is there from now on, or no more
  */
-private[changelog] final case class Change[R](row: R, added: Boolean)
+final case class Change[R](row: R, added: Boolean)
 
 /** An output row: images of both sides, None where there is none. */
-private[changelog] final case class Out(left: Option[Row], right: Option[Row])
+final case class Out(left: Option[Row], right: Option[Row])
 
 /** How the rows of a side are identified. */
-private[changelog] sealed trait Layout
-private[changelog] object Layout {
+sealed trait Layout
+object Layout {
 
   /** The join key contains the unique key. */
   case object OneAKey extends Layout
@@ -62,7 +62,7 @@ private[changelog] object Layout {
  * @param retracts whether a delete of a row with a TTL is the delete of an expired row, if it is not stored
  * @param hashes how many different hashes of keys there are: few, so that different keys meet
  */
-private[changelog] final case class TestChangelog(
+final case class TestChangelog(
     joinType: JoinType,
     left: Layout,
     right: Layout,
@@ -182,6 +182,21 @@ private[changelog] final case class TestChangelog(
   def wanted(o: Out): Boolean =
     !selective || (o.left.toSeq ++ o.right).map(_.value).sum % 3 != 0
 
+  val output: ChangelogOutput[Row, Out] = new ChangelogOutput[Row, Out] {
+    // neither sequence nor age come out
+    private def shown(row: Row) = Some(row.copy(sequence = 0, expires = Long.MaxValue))
+    override def joined(l: Row, r: Row): Option[Out] =
+      Some(Out(shown(l), shown(r))).filter(wanted)
+    override def alone(side: Side, row: Row): Option[Out] =
+      Some(if (side == Side.Left) Out(shown(row), None) else Out(None, shown(row)))
+        .filter(wanted)
+    override def key(row: Out): Option[AnyRef] =
+      Option.when(apply(Side.Left).keyed && apply(Side.Right).keyed) {
+        (row.left.map(r => (r.join, r.unique)), row.right.map(r => (r.join, r.unique)))
+      }
+    override def sameKey(a: Out, b: Out): Boolean = key(a).exists(key(b).contains)
+  }
+
   /** The result of two tables. */
   def result(l: Seq[Row], r: Seq[Row]): Seq[Out] = all(l, r).filter(wanted)
 
@@ -209,7 +224,7 @@ private[changelog] final case class TestChangelog(
  * @param appends whether rows only come, and go through the operator for those
  * @param memory how many bytes segments may hold between two versions; what lies on the disk is searched there
  */
-private[changelog] final class ChangelogDriver(
+final class ChangelogDriver(
     join: TestChangelog,
     segments: Boolean = false,
     remembers: Boolean = true,
@@ -273,31 +288,16 @@ private[changelog] final class ChangelogDriver(
     case _                        =>
   }
 
-  private val output = new ChangelogOutput[Row, Out] {
-    // neither sequence nor age come out
-    private def shown(row: Row) = Some(row.copy(sequence = 0, expires = Long.MaxValue))
-    override def joined(l: Row, r: Row): Option[Out] =
-      Some(Out(shown(l), shown(r))).filter(join.wanted)
-    override def alone(side: Side, row: Row): Option[Out] =
-      Some(if (side == Side.Left) Out(shown(row), None) else Out(None, shown(row)))
-        .filter(join.wanted)
-    override def key(row: Out): Option[AnyRef] =
-      Option.when(join(Side.Left).keyed && join(Side.Right).keyed) {
-        (row.left.map(r => (r.join, r.unique)), row.right.map(r => (r.join, r.unique)))
-      }
-    override def sameKey(a: Out, b: Out): Boolean = key(a).exists(key(b).contains)
-  }
-
   val counters = new ChangelogCounters
   private var partners = new PartnerCounts
   private def operator = {
     if (!remembers) partners = new PartnerCounts
-    new ChangelogJoin[Row, Out](join.joinType, join, output, state, counters, partners)
+    new ChangelogJoin[Row, Out](join.joinType, join, join.output, state, counters, partners)
   }
 
   /** The operator for rows that only come. */
   def appending: AppendOnlyJoin[Row, Out] =
-    new AppendOnlyJoin[Row, Out](join, output, state, counters)
+    new AppendOnlyJoin[Row, Out](join, join.output, state, counters)
   private def expiring: Expiring = if (appends) appending else operator
   private var clock = Long.MinValue
 

@@ -8,7 +8,7 @@ import org.scalatest.Assertions._
 import io.streamjoin.model.{JoinType, Side}
 
 /** A table, and the changes that lead from one of its states to the next. */
-private[changelog] final class ChangelogTable(join: TestChangelog, side: Side, random: Random) {
+final class ChangelogTable(join: TestChangelog, side: Side, random: Random) {
   private val layout = join.layout(side)
   private var sequence = 0
   val rows: mutable.ArrayBuffer[Row] = mutable.ArrayBuffer.empty
@@ -49,7 +49,7 @@ private[changelog] final class ChangelogTable(join: TestChangelog, side: Side, r
   }
 }
 
-private[changelog] object ChangelogCases {
+object ChangelogCases {
 
   /** @param left how rows of the left input are told apart, where it is not drawn */
   def randomJoin(

@@ -1,0 +1,73 @@
+package org.apache.spark.sql.streamjoin.checkpoint.simulation
+
+import scala.util.Random
+
+import org.apache.logging.log4j.Level
+import org.apache.logging.log4j.core.config.Configurator
+import org.apache.spark.sql.execution.streaming.state.StateStore
+import org.apache.spark.sql.streamjoin.checkpoint.StateFormat
+import org.apache.spark.sql.streamjoin.checkpoint.rocksdb.RocksDBFormat
+import org.apache.spark.sql.streamjoin.checkpoint.segment.SegmentFormat
+import org.scalatest.funsuite.AnyFunSuite
+
+import io.streamjoin.testing.RandomCases
+
+/** Random histories of queries, executors and state files, with the state stores of the product. */
+class SimulationSuite extends AnyFunSuite {
+  import SimulationSuite._
+
+  for ((format, count) <- Seq(SegmentFormat -> Histories, RocksDBFormat -> HistoriesOfRocksDB))
+    test(s"${format.name}: no history loses a row, emits one twice, or needs a deleted file") {
+      quietly(RandomCases.forAll(count) { random =>
+        violated(random, format, Mutation.Nothing).foreach(fail(_))
+      })
+    }
+
+  for (mutation <- Mutation.all)
+    test(s"a broken promise is found: $mutation") {
+      val failure = (1L to MostForMutation).iterator
+        .flatMap(seed => violated(new Random(seed), SegmentFormat, mutation))
+        .nextOption()
+      assert(failure.nonEmpty)
+      info(failure.get.linesIterator.next())
+    }
+}
+
+private[simulation] object SimulationSuite {
+  val Histories = 20000
+  val HistoriesOfRocksDB = 20
+  val MostForMutation = 2000L
+  private val MostMoves = 150
+
+  /** Without what Spark logs of failures that are meant. */
+  def quietly(body: => Unit): Unit = {
+    val name = classOf[StateStore].getPackageName
+    Configurator.setLevel(name, Level.OFF)
+    try body
+    finally Configurator.setLevel(name, Level.ERROR)
+  }
+
+  private def setup(random: Random, format: StateFormat): Setup = Setup(
+    random.nextLong(),
+    ids = random.nextInt(3) == 0,
+    // of one version, Spark's provider deletes the one that a restart needs, if the next is written
+    retained = random.nextInt(2) + (if (format == RocksDBFormat) 2 else 1),
+    deltas = 1 + random.nextInt(4),
+    tick = if (random.nextInt(3) == 0) 50 else 1,
+    memory = Option.when(random.nextInt(20) == 0)(1),
+    // a store of RocksDB locks its provider
+    atomic = format == RocksDBFormat,
+    killedAtEnd = random.nextBoolean()
+  )
+
+  /** The smallest form of a history that violates something. */
+  def violated(random: Random, format: StateFormat, mutation: Mutation): Option[String] = {
+    val drawn = setup(random, format)
+    val count = 20 + random.nextInt(MostMoves)
+    val outcome = Simulation.draw(drawn, format, count, mutation)
+    outcome.violation.map { _ =>
+      val (least, setup) = Simulation.shrink(outcome, drawn, format, mutation)
+      s"${least.violation.get}\n$setup\n${least.moves.mkString("\n")}\n\n${least.story}"
+    }
+  }
+}
