@@ -11,19 +11,21 @@ import io.streamjoin.testing.{Emitted, Joined, Matched, TestRow, Unmatched}
  *
  * @param also what the condition asks of a pair besides key, reach and tolerance
  * @param ends whether a build row ends those before it
+ * @param begins the watermarks with which it begins
  */
-private[asof] final class AsOfDriver(
+final class AsOfDriver(
     joinType: JoinType,
     val bounds: AsOfBounds,
     state: JoinState[TestRow],
     also: (TestRow, TestRow) => Boolean = (_, _) => true,
-    ends: TestRow => Boolean = _ => false
+    ends: TestRow => Boolean = _ => false,
+    begins: Side => Long = BySide.of(_ => Watermarks.Unknown)
 ) {
   val counters = new JoinCounters
 
   /** Of the left column and of the right one, both with a lag of 0. */
   val disorder = new Disorder(2, Map(0 -> 0L, 1 -> 0L))
-  private var received: Side => Long = BySide.of(_ => Watermarks.Unknown)
+  private var received: Side => Long = begins
 
   /** The limit of the last batch. */
   def limit: Long = bounds.limit(received)
