@@ -16,6 +16,7 @@ from tests.other_sparks import ON_SPARK_4_0
 pytest_plugins = [
     "tests.connect_option",
     "tests.differential.options",
+    "tests.metamorphic.options",
     "tests.golden.options",
     "tests.kafka.fixtures",
     "tests.cluster.options",
@@ -49,6 +50,7 @@ THOROUGH = {
     "faults",
     "golden_checkpoints",
     "kafka",
+    "metamorphic",
     "peers",
     "soak",
 }
