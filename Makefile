@@ -38,7 +38,7 @@ ifndef SIDE_BY_SIDE
 .NOTPARALLEL:
 endif
 .DELETE_ON_ERROR:
-.PHONY: help test-newest demo bench bench-full bench-jars kafka-jars soak throughput quick test test-jvm test-python test-all test-thorough nightly docs release wheel jar lint lint-python format clean
+.PHONY: help test-newest demo bench bench-full bench-jars kafka-jars soak reliability throughput quick test test-jvm test-python test-all test-thorough nightly docs release wheel jar lint lint-python format clean
 
 help:
 	@echo "make demo     run the two example pipelines; the plot goes to artifacts/"
@@ -52,6 +52,7 @@ help:
 	@echo "make docs     the site of the documentation, every link checked, in artifacts/site"
 	@echo "make release  all of a release but the upload; STREAMJOIN_HOME_PAGE and STREAMJOIN_SIGN_WITH say where and by whom"
 	@echo "make soak     the Kafka pipeline for MINUTES=10, with things going wrong; report and plots go to artifacts/soak"
+	@echo "make reliability  random tests for MINUTES=10 that continue where they stopped; a page in results/"
 	@echo "make throughput  rows a second through Kafka, without faults and with"
 	@echo "make kafka-jars  a Kafka broker and Spark's connector, in docker/kafka/jars"
 	@echo "make wheel    build the wheel, with the jar inside, in dist/"
@@ -74,6 +75,9 @@ kafka-jars: $(STAMPS)/test-jars-staged
 
 soak: $(STAMPS)/installed $(STAMPS)/test-jars-staged
 	$(BIN)/python -m tests.soak run --minutes $(MINUTES) --seed $(SEED)
+
+reliability: $(STAMPS)/installed $(STAMPS)/test-jars-staged $(STAMPS)/shared-classes
+	$(BIN)/python -m tests.reliability --minutes $(MINUTES)
 
 throughput: $(STAMPS)/installed $(STAMPS)/test-jars-staged
 	$(BIN)/python -m tests.soak throughput --seed $(SEED)
@@ -105,7 +109,8 @@ ifdef PYTEST_ARGS
 	$(PYTEST) $(PYTEST_ARGS)
 else
 	$(MAKE) $(OTHER_MINORS:%=$(STAMPS)/spark-%)
-	$(ON_OTHER_SPARKS) $(PYTEST) $(WORKERS) -m "not thorough or sampled" --diff-cases 10 --diff-chains 1 --diff-changelogs 1
+	$(ON_OTHER_SPARKS) $(PYTEST) $(WORKERS) -m "not thorough or sampled" --diff-cases 10 --diff-chains 1 --diff-changelogs 1 \
+	  --meta-plans 8 --meta-changelogs 3 --meta-variations 4
 endif
 
 test-all: test test-thorough
