@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 
@@ -9,10 +10,11 @@ import pytest
 from pyspark.sql import SparkSession
 
 from tests.metamorphic.check import check, report, smaller
-from tests.metamorphic.plans import draw
-from tests.metamorphic.variations import OPTIMIZER_RULES, chosen
+from tests.metamorphic.plans import Plan, draw
+from tests.metamorphic.variations import OPTIMIZER_RULES, VARIATIONS, chosen
 
 HERE = "tests/metamorphic/test_metamorphic.py"
+LATE_WITHOUT_LAG = 8
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -37,6 +39,23 @@ def test_variations_give_the_same_rows(
     if failures:
         parts = [report(f, f"{again} --meta-only '{f.variation}'") for f in failures]
         pytest.fail("\n\n".join(parts), pytrace=False)
+
+
+def test_a_variation_that_loses_rows_is_found(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without a lag, rows of this plan are late."""
+
+    def without_lag(plan: Plan, rng: Random) -> Plan:
+        inputs = [
+            replace(each, times=tuple(replace(t, lag=t.lag and 0) for t in each.times))
+            for each in plan.case.inputs
+        ]
+        return plan.with_case(inputs=tuple(inputs))
+
+    monkeypatch.setitem(VARIATIONS, "without lag", without_lag)
+    (failure,) = check(draw(1, LATE_WITHOUT_LAG), ["without lag"], spark, tmp_path)
+    assert any(problem.startswith(("missing", "superfluous")) for problem in failure.problems)
 
 
 def test_excluded_rules_have_these_names(spark: SparkSession) -> None:

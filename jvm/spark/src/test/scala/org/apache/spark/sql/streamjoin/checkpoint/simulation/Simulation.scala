@@ -62,10 +62,10 @@ private[simulation] final class Simulation(
 
   private val eventTime = new EventTimeOperator(random, 1 + random.nextInt(2))
   private val operators: IndexedSeq[Operator] = random.nextInt(5) match {
-    case 2 => Vector(new AsOfOperator(random, 1 + random.nextInt(2), eventTime.length))
-    case 3 => Vector(new AsOfOperator(random, 1, eventTime.length), eventTime)
     case 0 => Vector(eventTime)
     case 1 => Vector(new ChangelogOperator(random, 1 + random.nextInt(2), eventTime.length))
+    case 2 => Vector(new AsOfOperator(random, 1 + random.nextInt(2), eventTime.length))
+    case 3 => Vector(new AsOfOperator(random, 1, eventTime.length), eventTime)
     case _ => Vector(eventTime, new ChangelogOperator(random, 1, eventTime.length))
   }
   private val units = eventTime.length
