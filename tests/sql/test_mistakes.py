@@ -174,18 +174,18 @@ MISTAKES: dict[str, tuple[Callable[[Streams], object], str, str]] = {
         "UNSUPPORTED_SUBQUERY",
         "Write the sub-query as a join: o [LEFT] JOIN d ON",
     ),
-    "ASOF JOIN": (
-        in_from("mistaken_orders o ASOF JOIN mistaken_deliveries d ON o.id = d.id"),
+    "an ASOF JOIN without a match condition": (
+        in_from("mistaken_orders o ASOF JOIN mistaken_deliveries d USING (id)"),
         "UNSUPPORTED_AS_OF",
-        "OVER (ROWS 1 PRECEDING)",
+        "the ASOF JOIN has no MATCH_CONDITION",
     ),
     "the temporal join of Flink": (
         in_from(
-            "mistaken_orders o JOIN mistaken_deliveries FOR SYSTEM_TIME AS OF ot AS d "
-            "ON o.id = d.id"
+            "mistaken_orders o JOIN mistaken_deliveries FOR SYSTEM_TIME AS OF "
+            "date_trunc('hour', o.ot) AS d ON o.id = d.id"
         ),
         "UNSUPPORTED_AS_OF",
-        "as in o.order_time.\nWrite JOIN quotes OVER (ROWS 1 PRECEDING)",
+        "as in o.order_time.\nWrite the column, without a function of it",
     ),
     "WATERMARK FOR": (
         in_from("mistaken_orders WATERMARK FOR ot AS ot - INTERVAL '1' MINUTE"),

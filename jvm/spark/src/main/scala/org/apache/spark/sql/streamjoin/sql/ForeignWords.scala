@@ -15,19 +15,6 @@ import org.apache.spark.sql.streamjoin.errors.{StreamJoinAnalysisException, Stre
 private[sql] object ForeignWords {
 
   /**
-   * Refuses a text that Spark would misread. In `trades ASOF JOIN quotes`, Spark 4.2 reads ASOF as
-   * an alias of `trades`. In Spark 4.3 ASOF is a keyword, and the text is a join of tables.
-   */
-  def misread(text: String, tokens: IndexedSeq[SqlToken]): Option[ParseException] = {
-    val words = new Words(text, tokens)
-    val alias = words.exists(i => words.at(i, "ASOF") && words.kind(i + 1) == "DOT")
-    words
-      .find(i => words.isAsOf(i) && words.kind(i) == "IDENTIFIER" && words(i - 1) != "AS")
-      .filterNot(_ => alias)
-      .map(i => words.refused(i, words.asOfEnd(i))(asOf(AsOfJoin)))
-  }
-
-  /**
    * Replaces an error of Spark's parser if the text has syntax of another dialect. Otherwise
    * returns the same error.
    */
@@ -35,12 +22,16 @@ private[sql] object ForeignWords {
     val words = new Words(text, SqlToken.all(text))
     val near = Option(refused.getMessageParameters.get("error")).getOrElse("").toUpperCase
     def asOfJoin =
-      if (near == "'ASOF'" || asOfOfTables(near, words))
-        words.find(words.isAsOf).map(i => words.refused(i, words.asOfEnd(i))(asOf(AsOfJoin)))
+      if (lacksMatchCondition(near, words))
+        words.find(words.isAsOf).map { i =>
+          words.refused(i, words.asOfEnd(i))(
+            StreamJoinErrors.unsupportedAsOf(_, "the ASOF JOIN has no MATCH_CONDITION", AsOfWords.Instead)
+          )
+        }
       else None
     def temporal =
       if (asksForTimeOfRow(refused))
-        words.find(words.isTimeTravel).map(i => words.refused(i, i + 3)(asOf(TimeOfRow)))
+        words.find(words.isTimeTravel).map(i => words.refused(i, i + 3)(timeOfRow))
       else None
     def phrase = (for (p <- phrases.iterator; i <- words.find(p.matches(words, _)))
       yield words.refused(i, i + p.length - 1) {
@@ -75,29 +66,23 @@ private[sql] object ForeignWords {
   val WindowInstead =
     "GROUP BY window(order_time, '10 minutes'), or session_window(order_time, '10 minutes')"
 
-  private val AsOfJoin = "Spark's SQL has no ASOF JOIN of streams"
-
-  private val TimeOfRow =
-    "FOR SYSTEM_TIME AS OF takes a constant time for a table, or the event time of the other input by its " +
-      "name, as in o.order_time"
-
-  private def asOf(reason: String)(origin: Origin): StreamJoinAnalysisException =
+  private def timeOfRow(origin: Origin): StreamJoinAnalysisException =
     StreamJoinErrors.unsupportedAsOf(
       origin,
-      reason,
-      "Write JOIN quotes OVER (ROWS 1 PRECEDING) AS q ON t.symbol = q.symbol, which joins each " +
-        "row of the other input with the latest row of quotes by event time. LEFT JOIN also emits " +
-        "rows without a match"
+      "FOR SYSTEM_TIME AS OF takes a constant time for a table, or the event time of the other input, as " +
+        "in o.order_time",
+      "Write the column, without a function of it; or ASOF JOIN quotes AS q MATCH_CONDITION (t.time - " +
+        "INTERVAL '5' SECOND >= q.time) ON t.symbol = q.symbol"
     )
 
-  /** Spark 4.3 parses an ASOF JOIN of tables, and reports a missing MATCH_CONDITION later. */
-  private def asOfOfTables(near: String, words: Words): Boolean =
+  /** Spark 4.3 has the keyword ASOF, and stops where MATCH_CONDITION is missing. */
+  private def lacksMatchCondition(near: String, words: Words): Boolean =
     Set("'ON'", "'USING'", "END OF INPUT")(near) &&
       !words.exists(words.at(_, "MATCH_CONDITION"))
 
   /**
    * Recognizes a time of a row that [[RelationWindows]] does not rewrite, as in
-   * `JOIN rates FOR SYSTEM_TIME AS OF order_time`.
+   * `JOIN rates FOR SYSTEM_TIME AS OF date_trunc('day', o.order_time)`.
    */
   private def asksForTimeOfRow(refused: ParseException): Boolean =
     Option(

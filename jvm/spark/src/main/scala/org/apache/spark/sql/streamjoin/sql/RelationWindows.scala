@@ -13,7 +13,7 @@ import scala.collection.mutable
  * It also rewrites the row that is valid at the event time of the other input:
  *
  * {{{
- *   rates FOR SYSTEM_TIME AS OF o.order_time
+ *   rates FOR SYSTEM_TIME AS OF o.order_time                      also without `o.`
  *   STREAM_WINDOW(TABLE(SELECT * FROM rates), o.order_time, 'SYSTEM_TIME')
  * }}}
  *
@@ -67,13 +67,24 @@ private[streamjoin] final class RelationWindows(tokens: IndexedSeq[SqlToken]) {
       (over + 2 until closing(over + 1)).exists(i => FrameWords(kind(i)))
 
   /**
-   * Whether `FOR SYSTEM_TIME AS OF` and a qualified column follow. With a constant, it is Spark's
-   * own time travel.
+   * Whether `FOR SYSTEM_TIME AS OF` and a column follow. With a constant, it is Spark's own time
+   * travel.
    */
   private def isTimeOfRow(at: Int): Boolean =
     SystemTime.indices.forall(n => kind(at + n) == SystemTime(n)) &&
-      SqlToken.isWord(kind(at + 4)) && kind(at + 5) == "DOT" &&
-      kind(nameEnd(at + 4) + 1) != "LEFT_PAREN"
+      SqlToken.isWord(kind(at + 4)) && {
+        val end = nameEnd(at + 4)
+        if (end > at + 4) kind(end + 1) != "LEFT_PAREN"
+        else !isConstant(at + 4) && mayFollowName(kind(end + 1))
+      }
+
+  private def isConstant(i: Int): Boolean =
+    Constants(kind(i)) || kind(i).endsWith("_LITERAL") || kind(i).endsWith("_VALUE")
+
+  /** Whether the word before this token is a whole expression, which an alias may follow. */
+  private def mayFollowName(next: String): Boolean =
+    Set("", "COMMA", "RIGHT_PAREN", "SEMICOLON")(next) ||
+      SqlToken.isWord(next) && !next.endsWith("_LITERAL") && !Operators(next)
 
   /** The index of the last word of a name with dots. */
   private def nameEnd(first: Int): Int =
@@ -82,14 +93,11 @@ private[streamjoin] final class RelationWindows(tokens: IndexedSeq[SqlToken]) {
   private def timeOfRow(relation: Int, at: Int): Seq[Edit] = {
     val end = tokens(nameEnd(at + 4)).end
     Seq(
-      opening(relation),
+      RelationWindows.opening(tokens(relation)),
       Edit(tokens(at).start, tokens(at + 4).start, "), "),
       Edit(end, end, s", '$TimeOfRow')")
     )
   }
-
-  private def opening(relation: Int): Edit =
-    Edit(tokens(relation).start, tokens(relation).start, s"$Name(TABLE(SELECT * FROM ")
 
   private def kind(i: Int): String = if (i < tokens.length) tokens(i).kind else ""
 
@@ -125,7 +133,7 @@ private[streamjoin] final class RelationWindows(tokens: IndexedSeq[SqlToken]) {
     val pieces = bounds.map(bound(_, bounds.length == 2, refuse)).map { p =>
       if (ofRows) p.copy(direction = LastRows) else p
     }
-    opening(relation) +:
+    RelationWindows.opening(tokens(relation)) +:
       pieces.zip((tokens(over).start, "), ") +: pieces.map(p => (p.end, ", ")))
         .flatMap { case (p, (from, separator)) => p.edits(from, separator) }
   }
@@ -169,7 +177,30 @@ private[streamjoin] object RelationWindows {
   /** Replaces the direction: the last row at the time of a row of the other input. */
   val TimeOfRow = "SYSTEM_TIME"
 
+  /** Inserts the function before the first token of a relation. */
+  def opening(relation: SqlToken): Edit =
+    Edit(relation.start, relation.start, s"$Name(TABLE(SELECT * FROM ")
+
   private val SystemTime = IndexedSeq("FOR", "SYSTEM_TIME", "AS", "OF")
+
+  /** Words that are values without parentheses. */
+  private val Constants = Set(
+    "CURRENT_DATE",
+    "CURRENT_TIME",
+    "CURRENT_TIMESTAMP",
+    "LOCALTIMESTAMP",
+    "CURRENT_USER",
+    "SESSION_USER",
+    "USER",
+    "NULL",
+    "TRUE",
+    "FALSE",
+    "DOUBLEQUOTED_STRING"
+  )
+
+  /** Words that continue an expression. */
+  private val Operators =
+    Set("DIV", "AT", "COLLATE", "IS", "AND", "OR", "DOUBLEQUOTED_STRING", "BETWEEN", "IN", "LIKE")
 
   private val FrameWords = Set("RANGE", "ROWS", "PRECEDING", "FOLLOWING", "UNBOUNDED")
 
@@ -178,7 +209,8 @@ private[streamjoin] object RelationWindows {
   /** Functions whose parentheses may contain a FROM without relations. */
   private val FromInside = Seq("EXTRACT", "TRIM", "SUBSTR", "SUBSTRING", "OVERLAY")
 
-  private val AfterFrom = Set(
+  /** Keywords that end FROM. */
+  val AfterFrom: Set[String] = Set(
     "WHERE",
     "GROUP",
     "HAVING",

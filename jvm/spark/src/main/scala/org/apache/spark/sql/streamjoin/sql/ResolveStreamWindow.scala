@@ -12,7 +12,7 @@ import org.apache.spark.sql.catalyst.expressions.{Expression, Literal}
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
-import org.apache.spark.sql.streamjoin.logical.plan.{LastRows, RelationWindow}
+import org.apache.spark.sql.streamjoin.logical.plan.{LastRows, MatchCondition, RelationWindow}
 import org.apache.spark.sql.types.StringType
 
 /**
@@ -21,7 +21,8 @@ import org.apache.spark.sql.types.StringType
  *
  * A second interval and direction make it the window BETWEEN the two. A number and
  * `'ROWS PRECEDING'` select the last rows of the relation. A column of the other input and
- * `'SYSTEM_TIME'` select the last row at that time.
+ * `'SYSTEM_TIME'` select the last row at that time. A condition and `'ASOF'` select the last row
+ * that satisfies it.
  */
 object ResolveStreamWindow extends Rule[LogicalPlan] {
 
@@ -52,6 +53,9 @@ object ResolveStreamWindow extends Rule[LogicalPlan] {
     case Seq(TableArgument(plan), time: UnresolvedAttribute, Literal(d, StringType))
         if d.toString.equalsIgnoreCase(RelationWindows.TimeOfRow) =>
       LastRows(1, plan, at = time.nameParts)
+    case Seq(TableArgument(plan), condition, Literal(d, StringType))
+        if d.toString.equalsIgnoreCase(AsOfWords.Name) =>
+      LastRows(1, plan, asOf = Some(MatchCondition.of(condition)))
     case Seq(TableArgument(plan), bounds @ _*) if bounds.length == 2 || bounds.length == 4 =>
       val (lengths, directions) = bounds.grouped(2).map(b => (b.head, b.last)).toSeq.unzip
       RelationWindow(lengths, directions.map(preceding(f, _)), plan)

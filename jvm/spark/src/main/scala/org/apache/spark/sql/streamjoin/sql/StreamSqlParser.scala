@@ -12,8 +12,8 @@ import org.apache.spark.sql.streamjoin.spark.ParsedText
 import org.apache.spark.sql.types.{DataType, StructType}
 
 /**
- * SQL parser for windows on relations, `FOR SYSTEM_TIME AS OF`, and the syntax of [[StreamWords]]
- * and [[StreamHintWords]]. It delegates everything else to another parser.
+ * SQL parser for windows on relations, `FOR SYSTEM_TIME AS OF`, `ASOF JOIN`, and the syntax of
+ * [[StreamWords]] and [[StreamHintWords]]. It delegates everything else to another parser.
  *
  * It rewrites this syntax to Spark's own grammar, lets the delegate parse the result, and then
  * moves all positions back to the text of the user. A text without this syntax reaches the delegate
@@ -83,8 +83,7 @@ private[streamjoin] object StreamSqlParser {
     else {
       try {
         val tokens = SqlToken.all(text)
-        ForeignWords.misread(text, tokens).foreach(throw _)
-        val windows = new RelationWindows(tokens).edits
+        val windows = new RelationWindows(tokens).edits ++ new AsOfWords(text, tokens).edits
         val edits = windows ++ new StreamWords(text, tokens).edits(windows.nonEmpty) ++
           new StreamHintWords(text, tokens).edits
         Option.when(edits.nonEmpty)(new EditedText(text, edits.sortBy(e => (e.start, e.end))))

@@ -26,10 +26,14 @@ private[streamjoin] abstract class InputMarks[M <: InputMark](implicit kind: Cla
   }
 
   /** The input without its mark. */
-  final def off(input: LogicalPlan): LogicalPlan = input match {
-    case kind(mark)                               => mark.child
-    case a: SubqueryAlias if on(a.child).nonEmpty => a.withNewChildren(Seq(off(a.child)))
-    case h: StreamJoinHint                        => h.withNewChildren(Seq(off(h.child)))
-    case other                                    => other
+  final def off(input: LogicalPlan): LogicalPlan = changed(input)(_.child)
+
+  /** The input with its mark replaced. */
+  final def changed(input: LogicalPlan)(change: M => LogicalPlan): LogicalPlan = input match {
+    case kind(mark) => change(mark)
+    case a: SubqueryAlias if on(a.child).nonEmpty =>
+      a.withNewChildren(Seq(changed(a.child)(change)))
+    case h: StreamJoinHint => h.withNewChildren(Seq(changed(h.child)(change)))
+    case other             => other
   }
 }

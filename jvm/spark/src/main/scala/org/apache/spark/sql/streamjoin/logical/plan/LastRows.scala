@@ -1,6 +1,6 @@
 package org.apache.spark.sql.streamjoin.logical.plan
 
-import org.apache.spark.sql.catalyst.expressions.Attribute
+import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, Literal}
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 
 /**
@@ -14,12 +14,14 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
  * @param byOption whether it stands for the option `match => 'last'` of the join, not for a window
  * @param at the event time of the other input in `FOR SYSTEM_TIME AS OF o.time`; empty: none is
  *   named
+ * @param asOf the match condition of an `ASOF JOIN`; none: the join has another form
  */
 case class LastRows(
     count: Int,
     child: LogicalPlan,
     byOption: Boolean = false,
-    at: Seq[String] = Nil
+    at: Seq[String] = Nil,
+    asOf: Option[MatchCondition] = None
 ) extends InputMark {
 
   override lazy val output: Seq[Attribute] =
@@ -31,3 +33,20 @@ case class LastRows(
 }
 
 private[streamjoin] object LastRows extends InputMarks[LastRows]
+
+/**
+ * The match condition of an `ASOF JOIN`, which compares columns of both inputs. It is no expression
+ * of the node, since the node has columns of one input only.
+ *
+ * @param pending the condition until it is a part of the condition of the join
+ */
+private[streamjoin] final class MatchCondition private (val pending: Option[Expression])
+
+private[streamjoin] object MatchCondition {
+
+  /** A match condition that is a part of the condition of the join. */
+  val Placed = new MatchCondition(None)
+
+  def of(condition: Expression): MatchCondition =
+    if (condition == Literal.TrueLiteral) Placed else new MatchCondition(Some(condition))
+}

@@ -14,6 +14,7 @@ import org.apache.spark.sql.streamjoin.logical.plan.{
   JoinNode,
   JoinWindows,
   LastRows,
+  MatchCondition,
   RelationWindow,
   StreamJoin
 }
@@ -28,6 +29,7 @@ import io.streamjoin.model.Side
  * Analyzer rule that completes the conditions of joins of streams:
  *
  * - The windows on the inputs of a join become bounds.
+ * - The match condition of an `ASOF JOIN` becomes a part of the condition of the join.
  * - The conjuncts of WHERE that reference both inputs are moved into an inner join.
  * - For `FROM a, b WHERE ...`, all conjuncts on its columns are moved.
  *
@@ -183,24 +185,39 @@ object PlaceWindows extends Rule[LogicalPlan] with PredicateHelper {
       (isCross(j) || !JoinKind.of(j).contains(JoinKind.AsOf)) &&
       (isCross(j) || j.children.forall(input => !part.references.subsetOf(input.outputSet)))
 
-  private def window(j: Join): Join =
-    if (!hasWindow(j) || !isReady(j)) j
-    else {
-      val (left, right) = (time(j, Side.Left), time(j, Side.Right))
-      val windows = WindowsOfInputs.of(j, left, right)
-      val bounds = windows.condition(left, right)
-      val join = CurrentOrigin.withOrigin(j.origin) {
-        j.copy(
-          left = RelationWindow.off(j.left),
-          right = RelationWindow.off(j.right),
-          joinType = if (isCross(j)) Inner else j.joinType,
-          condition = Some(j.condition.fold[Expression](bounds)(And(_, bounds)))
-        )
-      }
-      join.copyTagsFrom(j)
-      join.setTagValue(JoinWindows.Placed, windows)
-      join
+  private def window(j: Join): Join = {
+    val pending = LastRows.on(j.right).flatMap(_.asOf).flatMap(_.pending)
+    if (!hasWindow(j) && pending.isEmpty || !isReady(j)) j
+    else pending.fold(bounded(j))(matched(j, _))
+  }
+
+  private def matched(j: Join, pending: Expression): Join = {
+    val join = CurrentOrigin.withOrigin(j.origin) {
+      j.copy(
+        right = LastRows.changed(j.right)(_.copy(asOf = Some(MatchCondition.Placed))),
+        condition = (j.condition.filter(_ != Literal.TrueLiteral) ++ Seq(pending)).reduceOption(And)
+      )
     }
+    join.copyTagsFrom(j)
+    join
+  }
+
+  private def bounded(j: Join): Join = {
+    val (left, right) = (time(j, Side.Left), time(j, Side.Right))
+    val windows = WindowsOfInputs.of(j, left, right)
+    val bounds = windows.condition(left, right)
+    val join = CurrentOrigin.withOrigin(j.origin) {
+      j.copy(
+        left = RelationWindow.off(j.left),
+        right = RelationWindow.off(j.right),
+        joinType = if (isCross(j)) Inner else j.joinType,
+        condition = Some(j.condition.fold[Expression](bounds)(And(_, bounds)))
+      )
+    }
+    join.copyTagsFrom(j)
+    join.setTagValue(JoinWindows.Placed, windows)
+    join
+  }
 
   private def isReady(j: Join): Boolean = {
     val waits = j.joinType match {

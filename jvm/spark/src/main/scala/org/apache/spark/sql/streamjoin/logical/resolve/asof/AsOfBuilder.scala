@@ -68,10 +68,11 @@ private[streamjoin] object AsOfBuilder {
       late.map(_.copy(below = Seq(left, right).flatMap(LateRowsBelow.columns)))
     )
     _ <- beyond(join, made, times).toLeft(())
+    _ <- AsOfCriteria.misfit(join, made, times).toLeft(())
     _ <- ofKey(join, made).toLeft(())
   } yield made
 
-  private def refused(join: Join, reason: String, instead: String): Refusal =
+  private[asof] def refused(join: Join, reason: String, instead: String): Refusal =
     Refusal(StreamJoinErrors.unsupportedAsOf(join.origin, reason, instead))
 
   /** The build side, and how many of its last rows match a probe row. */
@@ -206,8 +207,14 @@ private[streamjoin] object AsOfBuilder {
   ): Either[Refusal, AsOfTimes] = {
     val (ofProbe, ofBuild) = if (probe == Side.Left) (left, right) else (right, left)
     for {
-      mayBe <- probeTimes(join, ofProbe)
-      times <- AsOfTimes.of(condition, ofProbe, ofBuild, byOption(join), mayBe).left.map { names =>
+      mayBe <- probeTimes(join, ofProbe, ofBuild)
+      times <- AsOfTimes.of(
+        condition,
+        ofProbe,
+        ofBuild,
+        byOption(join) || AsOfCriteria.has(join),
+        mayBe
+      ).left.map { names =>
         refused(
           join,
           s"the inputs have several event times, ${names.mkString(" and ")}",
@@ -223,10 +230,22 @@ private[streamjoin] object AsOfBuilder {
   /**
    * The event time of the probe side that `FOR SYSTEM_TIME AS OF` names, or all of its event times.
    */
-  private def probeTimes(join: Join, probe: LogicalPlan): Either[Refusal, Seq[Attribute]] = {
+  private def probeTimes(
+      join: Join,
+      probe: LogicalPlan,
+      build: LogicalPlan
+  ): Either[Refusal, Seq[Attribute]] = {
     val all = AsOfTimes.in(probe)
+    def isOfBoth(name: Seq[String]) =
+      Seq(probe, build).forall(_.resolve(name, SQLConf.get.resolver).nonEmpty)
     join.children.flatMap(LastRows.on(_)).map(_.at).find(_.nonEmpty) match {
       case None => Right(all)
+      case Some(name) if isOfBoth(name) =>
+        Left(refused(
+          join,
+          s"${ColumnNames.written(name)} in FOR SYSTEM_TIME AS OF is a column of both inputs",
+          s"Write it by the name of the other input, ${all.map(ColumnNames.of).mkString(" or ")}"
+        ))
       case Some(name) =>
         probe.resolve(name, SQLConf.get.resolver)
           .collect { case a: Attribute if all.exists(_.exprId == a.exprId) => Seq(a) }

@@ -102,6 +102,7 @@ private[resolve] object AsOfTimes {
     earlier.subsetOf(input.outputSet) && !later.subsetOf(input.outputSet)
   }
 
-  private def isExact(b: FoundBound): Boolean =
+  /** Whether a conjunct is one comparison at a constant distance. */
+  def isExact(b: FoundBound): Boolean =
     !b.widened && b.conjunct.isInstanceOf[BinaryComparison]
 }

@@ -1,0 +1,56 @@
+package org.apache.spark.sql.streamjoin.logical.resolve.asof
+
+import org.apache.spark.sql.catalyst.expressions.Expression
+import org.apache.spark.sql.catalyst.plans.logical.Join
+import org.apache.spark.sql.streamjoin.ColumnNames
+import org.apache.spark.sql.streamjoin.logical.plan.{AsOfJoin, LastRows}
+import org.apache.spark.sql.streamjoin.logical.resolve.shared.Refusal
+
+/**
+ * MATCH_CONDITION and ON of an `ASOF JOIN`.
+ *
+ * In batch systems, ON selects the rows among which the last one is found. An as-of join evaluates
+ * other conditions than equalities on the last row only. So an `ASOF JOIN` takes those conditions
+ * only for which both are the same:
+ *
+ * {{{
+ *   t.k = q.k                                  the key
+ *   q.time >= t.time - INTERVAL '1' HOUR       if the last row is too old, all others are
+ *   t.price > 0                                of the left input: matches all rows or none
+ * }}}
+ *
+ * The versions of a changelog are no rows to choose from: one is valid at a time.
+ */
+private[asof] object AsOfCriteria {
+
+  def has(join: Join): Boolean = LastRows.on(join.right).exists(_.asOf.nonEmpty)
+
+  def misfit(join: Join, made: AsOfJoin, times: AsOfTimes): Option[Refusal] =
+    if (!has(join)) None
+    else if (times.uppers.isEmpty)
+      Some(AsOfBuilder.refused(
+        join,
+        s"the match condition does not compare ${name(made, 0)} and ${name(made, 1)}, the event times",
+        s"Write MATCH_CONDITION (${name(made, 0)} >= ${name(made, 1)})"
+      ))
+    else
+      made.analysis.conjuncts.find(!selects(made, _)).map { c =>
+        AsOfBuilder.refused(
+          join,
+          s"ON of an ASOF JOIN selects the rows among which the last one is found, and " +
+            s"${ColumnNames.sql(c)} is not an equality",
+          "Filter the right input, ASOF JOIN (SELECT * FROM quotes WHERE ...) AS q; or write JOIN quotes " +
+            "OVER (ROWS 1 PRECEDING) AS q ON ..., which evaluates the condition on the last row only"
+        )
+      }
+
+  private def name(made: AsOfJoin, side: Int): String = made.names(side)
+
+  private def selects(made: AsOfJoin, conjunct: Expression): Boolean =
+    made.versions.nonEmpty || made.analysis.isEquality(conjunct) ||
+      conjunct.references.subsetOf(made.input(made.bounds.probe).outputSet) ||
+      made.analysis.conditionBounds.found.exists { b =>
+        b.conjunct == conjunct && AsOfTimes.isExact(b) &&
+        Seq(b.later, b.earlier).forall(e => made.times.exists(_.semanticEquals(e)))
+      }
+}

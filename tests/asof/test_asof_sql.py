@@ -1,0 +1,192 @@
+"""ASOF JOIN of streams, as Spark 4.3, Snowflake and DuckDB write it for tables."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from pyspark.errors import AnalysisException, ParseException
+from pyspark.sql import SparkSession
+
+from tests.asof.exchange import Exchange
+from tests.asof.market import Market
+from tests.streams import clocks
+
+MATCH = "MATCH_CONDITION (t.time >= q.time)"
+
+
+@pytest.fixture
+def market(spark: SparkSession, tmp_path: Path) -> Market:
+    market = Market(spark, tmp_path)
+    market.views()
+    return market
+
+
+@pytest.fixture
+def exchange(spark: SparkSession, tmp_path: Path) -> Exchange:
+    exchange = Exchange(spark, tmp_path)
+    exchange.orders().createOrReplaceTempView("matched_orders")
+    exchange.rates().createOrReplaceTempView("matched_rates")
+    return exchange
+
+
+@pytest.mark.connect
+@pytest.mark.parametrize(
+    "joined",
+    [
+        f"trades t ASOF JOIN quotes q {MATCH} ON t.sym = q.sym",
+        f"trades t LEFT ASOF JOIN quotes AS q {MATCH} ON t.sym = q.sym",
+        f"trades t LEFT OUTER ASOF JOIN quotes AS q {MATCH} ON t.sym = q.sym",
+        "trades t ASOF JOIN quotes q MATCH_CONDITION (q.time <= t.time) ON t.sym = q.sym",
+        "trades t ASOF LEFT JOIN quotes q ON t.sym = q.sym AND t.time >= q.time",
+        f"trades t ASOF JOIN (SELECT * FROM quotes WHERE n > 0) AS q {MATCH} ON t.sym = q.sym",
+        f"trades t ASOF JOIN quotes AS q {MATCH} ON t.sym = q.sym AND t.n > 0 "
+        "AND q.time >= t.time - INTERVAL '1' HOUR",
+    ],
+)
+def test_an_asof_join_of_streams(market: Market, joined: str) -> None:
+    result = market.spark.sql(f"SELECT * FROM {joined}")
+    assert result.columns == ["time", "sym", "n", "time", "sym", "n"]
+    run = market.run(result.select("t.sym", "t.time", "q.time"))
+    market.quote("A 10:01", "A 10:04", "A 10:06", "Z 10:09")
+    market.trade("A 10:04", "A 10:05", "B 10:05", "Z 10:09")
+    padded = [("B", "10:05", "None")] if "LEFT" in joined else []
+    assert clocks(run.step()) == [("A", "10:04", "10:04"), ("A", "10:05", "10:04"), *padded]
+
+
+@pytest.mark.connect
+def test_strictly_before_and_at_a_distance(market: Market) -> None:
+    market.quote("A 10:01", "A 10:04", "Z 10:09")
+    market.trade("A 10:04", "A 10:05", "Z 10:09")
+    found = {
+        "t.time > q.time": [("10:04", "10:01"), ("10:05", "10:04")],
+        "t.time - INTERVAL '1' MINUTE >= q.time": [("10:04", "10:01"), ("10:05", "10:04")],
+        "t.time - INTERVAL '1' MINUTE > q.time": [("10:04", "10:01"), ("10:05", "10:01")],
+    }
+    for n, (condition, rows) in enumerate(found.items()):
+        result = market.spark.sql(
+            f"SELECT t.time, q.time AS quoted FROM trades t ASOF JOIN quotes q "
+            f"MATCH_CONDITION ({condition}) ON t.sym = q.sym"
+        )
+        assert clocks(market.run(result, f"{n}").step()) == rows, condition
+
+
+@pytest.mark.connect
+def test_using_and_no_key(market: Market) -> None:
+    market.quote("A 10:01", "B 10:03", "Z 10:09")
+    market.trade("A 10:04", "Z 10:09")
+    by_name = market.spark.sql(
+        "SELECT * FROM trades ASOF JOIN quotes MATCH_CONDITION (trades.time >= quotes.time) "
+        "USING (sym)"
+    )
+    assert by_name.columns == ["sym", "time", "n", "time", "n"]
+    run = market.run(by_name.select("sym", "quotes.time"), "using")
+    assert clocks(run.step()) == [("A", "10:01")]
+    of_all = market.spark.sql(f"SELECT q.sym, q.time FROM trades t ASOF JOIN quotes q {MATCH}")
+    assert clocks(market.run(of_all, "all").step()) == [("B", "10:03")]
+
+
+@pytest.mark.connect
+def test_the_version_of_a_changelog(exchange: Exchange) -> None:
+    match = "MATCH_CONDITION (o.time >= r.time)"
+    texts = [
+        f"matched_orders o LEFT ASOF JOIN matched_rates AS r {match} ON o.currency = r.currency",
+        f"matched_orders o LEFT ASOF JOIN matched_rates AS r {match} USING (currency)",
+        # the version at the time of the order must satisfy what else is asked
+        f"matched_orders o LEFT ASOF JOIN matched_rates AS r {match} "
+        "ON o.currency = r.currency AND r.rate > 1",
+    ]
+    exchange.change("+EUR 10:01 1.1", "-EUR 10:04 1.1", "+USD 10:01 1.2", ">USD 10:04 0.9")
+    exchange.change("+Z 10:09 1.2")
+    exchange.order("EUR 10:02", "EUR 10:05", "USD 10:02", "USD 10:05", "Z 10:09")
+    for n, text in enumerate(texts):
+        result = exchange.spark.sql(f"SELECT * FROM {text}")
+        assert "_change_type" not in result.columns
+        low = "None" if "rate" in text.split(match)[1] else "0.9"
+        rows = [("10:02", "1.1"), ("10:02", "1.2"), ("10:05", low), ("10:05", "None")]
+        run = exchange.run(result.select("o.time", "rate"), f"{n}")
+        assert clocks(run.step()) == sorted(rows), text
+
+
+@pytest.mark.connect
+def test_for_system_time_as_of_a_column_without_the_name_of_its_input(
+    market: Market, exchange: Exchange
+) -> None:
+    orders = exchange.orders().withColumnRenamed("time", "order_time")
+    orders.createOrReplaceTempView("timed_orders")
+    result = exchange.spark.sql(
+        "SELECT o.order_time, rate FROM timed_orders o "
+        "LEFT JOIN matched_rates FOR SYSTEM_TIME AS OF order_time r ON o.currency = r.currency"
+    )
+    exchange.change("+EUR 10:01 1.1", "-EUR 10:04 1.1", "+Z 10:09 1")
+    exchange.order("EUR 10:02", "EUR 10:05", "Z 10:09")
+    assert clocks(exchange.run(result).step()) == [("10:02", "1.1"), ("10:05", "None")]
+    with pytest.raises(AnalysisException, match="time in FOR SYSTEM_TIME AS OF is a column of bo"):
+        market.spark.sql(
+            "SELECT * FROM trades t JOIN quotes FOR SYSTEM_TIME AS OF time q ON t.sym = q.sym"
+        )
+    with pytest.raises(
+        AnalysisException, match=r"elsewhere in .* is not an event time"
+    ):
+        market.spark.sql(
+            "SELECT * FROM trades t JOIN quotes FOR SYSTEM_TIME AS OF elsewhere q ON t.sym = q.sym"
+        )
+
+
+@pytest.mark.connect
+@pytest.mark.parametrize(
+    ("joined", "said"),
+    [
+        (
+            "trades t ASOF JOIN quotes q MATCH_CONDITION (t.time <= q.time) ON t.sym = q.sym",
+            "Write q.time <= t.time",
+        ),
+        (
+            "trades t ASOF JOIN quotes q MATCH_CONDITION (t.time < q.time) ON t.sym = q.sym",
+            "Write q.time <= t.time",
+        ),
+        (
+            "trades t ASOF JOIN quotes q MATCH_CONDITION (t.n >= q.n) ON t.sym = q.sym",
+            "Write MATCH_CONDITION (t.time >= q.time)",
+        ),
+        (
+            "trades t ASOF JOIN quotes q MATCH_CONDITION (t.time = q.time) ON t.sym = q.sym",
+            "Write MATCH_CONDITION (t.time >= q.time)",
+        ),
+        (
+            "trades t ASOF JOIN quotes q ON t.sym = q.sym",
+            "Write MATCH_CONDITION (t.time >= q.time)",
+        ),
+        (
+            f"trades t ASOF JOIN quotes q {MATCH} ON t.sym = q.sym AND q.n > 0",
+            "Filter the right input",
+        ),
+        (
+            f"trades t ASOF JOIN quotes q {MATCH} ON t.sym = q.sym AND q.n > t.n",
+            "Filter the right input",
+        ),
+        (
+            f"trades t ASOF JOIN quotes OVER (ROWS 1 PRECEDING) q {MATCH} ON t.sym = q.sym",
+            "not an input of a join",
+        ),
+        ("trades t ASOF JOIN quotes q USING (sym)", "Write ASOF JOIN quotes AS q MATCH_CONDITION"),
+        (f"trades t FULL ASOF JOIN quotes q {MATCH} ON t.sym = q.sym", "an INNER or a LEFT join"),
+    ],
+)
+def test_what_is_no_asof_join(market: Market, joined: str, said: str) -> None:
+    with pytest.raises((AnalysisException, ParseException)) as caught:
+        market.spark.sql(f"SELECT t.time FROM {joined}")
+    assert caught.value.getCondition() == "STREAM_JOIN.UNSUPPORTED_AS_OF", caught.value
+    assert said in str(caught.value)
+
+
+@pytest.mark.connect
+def test_an_asof_join_of_tables_is_sparks(market: Market) -> None:
+    market.spark.sql("SELECT TIMESTAMP '2024-05-04' AS time, 'A' AS sym").createOrReplaceTempView(
+        "stored_quotes"
+    )
+    with pytest.raises(AnalysisException) as caught:
+        market.spark.sql(
+            f"SELECT t.time FROM trades t ASOF JOIN stored_quotes q {MATCH} ON t.sym = q.sym"
+        )
+    assert caught.value.getCondition() == "STREAM_JOIN.STATIC_INPUT", caught.value
