@@ -65,6 +65,23 @@ def latest(inputs: dict[str, DataFrame]) -> DataFrame:
     return pairs.groupBy("l.n").agg(F.max_by("r.n", "r.t")).toDF("l", "r")
 
 
+def versions(inputs: dict[str, DataFrame]) -> DataFrame:
+    changes = from_changelog(inputs["r"], key="k", op="op", sequence_by="s")
+    rates = impose_order(changes, "t", "10 minutes").alias("r")
+    on = f"{SAME_KEY_BEFORE} AND r.n <> 21"
+    joined = stream_join(ordered(inputs, "l", "10 minutes"), rates, on, "left_asof")
+    return joined.selectExpr("l.n AS l", "r.n AS r")
+
+
+def latest_versions(inputs: dict[str, DataFrame]) -> DataFrame:
+    left, right = (inputs[name].alias(name) for name in "lr")
+    change = "l.k = r.k AND r.t <= l.t AND r.op <> 'update_preimage'"
+    last = F.max_by(F.struct("r.n", "r.t", "r.op"), F.struct("r.t", "r.s"))
+    found = left.join(right, F.expr(change), "left").groupBy("l.n", "l.t").agg(last.alias("r"))
+    valid = "r.op <> 'delete' AND r.t >= t - INTERVAL '2' HOURS AND r.n <> 21"
+    return found.selectExpr("n AS l", f"IF({valid}, r.n, NULL) AS r")
+
+
 def in_order(on: str, lag: str) -> Callable[..., DataFrame]:
     def query(inputs: dict[str, DataFrame]) -> DataFrame:
         joined = stream_join(
@@ -107,6 +124,62 @@ def orders(key: str, kind: str, keys: list[Any], time: str = "TIMESTAMP") -> dic
             },
             {"r": [{"n": 16, key: d, "t": at("11:21")}]},
             *closing(at("20:00", 6)),
+        ],
+    }
+
+
+def changing_rates() -> dict[str, Any]:
+    """Orders, and versions that pass, end and wait when the checkpoint is kept."""
+
+    def order(n: int, k: int, t: str) -> Row:
+        return {"n": n, "k": k, "t": at(t)}
+
+    def rate(n: int, k: int, t: str, op: str = "insert", s: int = 1) -> Row:
+        return {"n": n, "k": k, "t": at(t), "s": s, "op": op}
+
+    end = {"n": CLOSING, "k": -1, "t": at("20:00", 6)}
+    return {
+        "schemas": {
+            "l": "n INT, k INT, t TIMESTAMP",
+            "r": "n INT, k INT, t TIMESTAMP, s INT, op STRING",
+        },
+        "morning": [
+            {
+                "l": [order(1, 1, "10:00"), order(2, 2, "10:10")],
+                "r": [rate(11, 1, "09:50"), rate(12, 2, "10:05"), rate(13, 3, "09:30")],
+            },
+            {
+                "l": [order(3, 3, "10:20"), order(4, 1, "10:31")],
+                "r": [
+                    rate(11, 1, "10:25", "update_preimage", 2),
+                    rate(14, 1, "10:25", "update_postimage", 2),
+                    rate(12, 2, "10:30", "delete", 2),
+                    # of equal times the sequence decides
+                    rate(15, 3, "10:30", "update_postimage", 3),
+                    rate(16, 3, "10:30", "update_postimage", 2),
+                ],
+            },
+        ],
+        "evening": [
+            {
+                "l": [order(5, 2, "10:35"), order(6, 3, "10:36"), order(7, 1, "10:50")],
+                "r": [
+                    rate(14, 1, "10:45", "delete", 3),
+                    rate(17, 2, "10:40"),
+                    rate(18, 4, "10:41"),
+                ],
+            },
+            {"r": [rate(21, 1, "11:00", s=4), rate(19, 3, "10:55", "update_postimage", 4)]},
+            {
+                "l": [
+                    order(8, 1, "11:05"),
+                    order(9, 2, "11:06"),
+                    order(10, 3, "12:55"),
+                    # older than two hours
+                    order(22, 4, "12:42"),
+                ]
+            },
+            {"l": [end], "r": [{**end, "s": 1, "op": "insert"}]},
         ],
     }
 
@@ -428,6 +501,12 @@ CASES = [
         query=both(SAME_KEY_BEFORE, "left_asof", "10 minutes"),
         over_tables=latest,
         **orders("k", "INT", [1, 2, 3, 4]),
+    ),
+    Case(
+        "versions",
+        query=versions,
+        over_tables=latest_versions,
+        **changing_rates(),
     ),
     Case(
         "changes_by_key",
