@@ -1,4 +1,8 @@
-"""examples/delta_tables.py: two Delta tables joined into a third, killed and started again."""
+"""Joins with Delta's change feed.
+
+examples/delta_tables.py joins two Delta tables into a third, killed and started again. A temporal
+join reads the versions of a table.
+"""
 
 from __future__ import annotations
 
@@ -53,10 +57,26 @@ def test_kills_at_any_moment(
             assert all(other == first for other in others), f"batch {each}: {again}"
 
 
-def killed_and_again(folder: Path, *arguments: str) -> dict[str, Any]:
-    """What a process leaves behind that goes on where another was killed."""
+@pytest.mark.parametrize("state_format", ["segments", "rocksdb"])
+def test_the_version_of_a_table_at_the_time_of_an_order(state_format: str, tmp_path: Path) -> None:
+    require_jars()
+    log = tmp_path / "versions.log"
+    ended = spawn("tests.delta.versions_job", str(tmp_path), state_format, log=log).wait(300)
+    assert ended == 0, log.read_text()[-4000:]
+    end = json.loads((tmp_path / "end.json").read_text())
+    assert end["found"] == end["expected"]
+    rates = {rate for _, rate in end["expected"]}
+    assert rates == {None, 0.8, 1.0, 1.05, 1.1, 1.2, 1.3}
+
+
+def require_jars() -> None:
     if not list(JARS.glob("*.jar")):
         pytest.fail("the jars of Delta are not there: make kafka-jars")
+
+
+def killed_and_again(folder: Path, *arguments: str) -> dict[str, Any]:
+    """What a process leaves behind that goes on where another was killed."""
+    require_jars()
     killed = run(folder, "killed", *arguments)
     assert killed == -signal.SIGKILL, (folder / "killed.log").read_text()[-4000:]
     again = run(folder, "again", *arguments[:2])
