@@ -73,6 +73,8 @@ def full() -> list[Case]:
         _with_hazelcast("W1 inner", "W1"),
         _with_hazelcast("W1 left", "W1", how="left"),
         _with_hazelcast("W1-hot", "W1-hot"),
+        Case("V1 inner", "V1", [*FLINK], warm, large),
+        Case("V1 left", "V1", [*FLINK], warm, large | {"how": "left"}),
         *(_wider(seconds, warm, keys=100_000) for seconds in (60, 180, 600)),
         *(_wider(seconds, warm, keys=seconds * 5000 // 3) for seconds in (180, 600)),
         Case("W1-hot, 400,000 rows a side", "W1-hot", [LIMIT, *spark], warm, hot),

@@ -81,7 +81,9 @@ def test_a_run_of_this_projects_join_has_every_field(case: Case, tmp_path: Path)
 def test_flink(case: Case, engine: str) -> None:
     if not Engine.of(engine).staged():
         pytest.skip("Flink's jars are not here: make bench-jars")
-    assert check.outcome(process.run(engine, case), process.run(LIMIT, case)) == "correct"
+    versions = replace(case, workload="V1", parameters={**TINY, "lag": 5000})
+    for each in (case, versions):
+        assert check.outcome(process.run(engine, each), process.run(LIMIT, each)) == "correct"
 
 
 @pytest.mark.parametrize("engine", [FLINK[0], FLINK_MINI_BATCH[0]])

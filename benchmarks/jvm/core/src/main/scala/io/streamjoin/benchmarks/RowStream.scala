@@ -47,6 +47,15 @@ object Arrival {
    */
   final case class Changing(key: Option[String]) extends Arrival
 
+  /**
+   * They come and change as [[Changing]] rows, and each image is valid from a time of its own.
+   *
+   * @param key the unique key
+   * @param time the column
+   * @param lag of the watermark, in milliseconds; no row is ever late by it
+   */
+  final case class Versioned(key: String, time: String, lag: Long) extends Arrival
+
   val Lanes = 16
 }
 
@@ -89,8 +98,9 @@ final class RowStream(
   def lag: Long = ordered.lag
 
   private def ordered: Arrival.Ordered = arrival match {
-    case o: Arrival.Ordered => o
-    case _                  => throw new NoSuchElementException(s"$name has no event time")
+    case o: Arrival.Ordered              => o
+    case Arrival.Versioned(_, time, lag) => Arrival.Ordered(time, lag)
+    case _ => throw new NoSuchElementException(s"$name has no event time")
   }
 
   def arrivedBefore(step: Long): Long = if (step > steps) rows + 1 else arrivals(step)

@@ -22,6 +22,7 @@ object Workloads {
     "U2" -> ((n, p) => new FanOut(n, p)),
     "U3" -> ((n, p) => new Duplicates(n, p)),
     "CH" -> ((n, p) => new LeftChain(n, p)),
+    "V1" -> ((n, p) => new Rates(n, p)),
     "FLAT" -> ((n, p) => new KeyedUpdates(n, p)),
     "LAT" -> ((n, p) => small(n, p.or("batch" -> 1000, "how" -> "left", "rows" -> 60000)))
   )

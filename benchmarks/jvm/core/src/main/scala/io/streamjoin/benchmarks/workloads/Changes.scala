@@ -44,6 +44,8 @@ private[workloads] final class Changes(val keys: Long, changes: Long, zipf: Bool
    * @param arrivals how many changes have arrived before a step
    * @param id what a key comes out as
    * @param keyed whether the engines are told of the key
+   * @param valid the column from whose time on an image is valid, with the lag of its watermark; none: it is
+   *   so when it arrives
    * @param columns by key and the change that has brought them
    */
   def stream(
@@ -52,22 +54,28 @@ private[workloads] final class Changes(val keys: Long, changes: Long, zipf: Bool
       steps: Long,
       arrivals: Long => Long = step => step,
       id: Long => Long = key => key,
-      keyed: Boolean = true
+      keyed: Boolean = true,
+      valid: Option[(Column, Long)] = None
   )(columns: (String, (Long, Long) => Long)*): RowStream =
     new RowStream(
       name,
       ordinal,
-      Column.number("id")(row => id(key(of(row)))) +:
+      IndexedSeq(Column.number("id")(row => id(key(of(row))))) ++
         columns.map { case (name, value) =>
           Column.number(name)(row => value(key(of(row)), image(row)))
-        }.toIndexedSeq :+
-        Column.number("seq")(of) :+
-        Column.change { row =>
-          if (row < keys) Kind.Change.insert
-          else if (goes(row)) Kind.Change.preimage
-          else Kind.Change.postimage
-        },
-      Arrival.Changing(Option.when(keyed)("id")),
+        } ++
+        valid.map { case (time, _) => time.copy(value = row => time.value(of(row))) } ++
+        IndexedSeq(
+          Column.number("seq")(of),
+          Column.change { row =>
+            if (row < keys) Kind.Change.insert
+            else if (goes(row)) Kind.Change.preimage
+            else Kind.Change.postimage
+          }
+        ),
+      valid.fold[Arrival](Arrival.Changing(Option.when(keyed)("id"))) { case (time, lag) =>
+        Arrival.Versioned("id", time.name, lag)
+      },
       steps,
       step => rowsBefore(arrivals(step))
     )

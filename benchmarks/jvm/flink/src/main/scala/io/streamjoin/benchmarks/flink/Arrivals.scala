@@ -47,19 +47,24 @@ private object Arrivals {
   ): Unit = {
     val rows = steps.flatMap(new RowsOfStep(stream)).returns(rowType(stream))
     val schema = columns(stream).foldLeft(Schema.newBuilder()) { (schema, column) =>
-      val isKey = stream.arrival == Arrival.Changing(Some(column.name))
+      val isKey = key(stream).contains(column.name)
       schema.column(column.name, if (isKey) dataType(column).notNull else dataType(column))
     }
     stream.arrival match {
-      case Arrival.Ordered(name, lag) =>
-        val time = stream.indexOf(name)
-        val strategy = WatermarkStrategy
-          .forBoundedOutOfOrderness[RowData](java.time.Duration.ofMillis(lag))
-          .withTimestampAssigner((row, _) => row.getTimestamp(time, 3).getMillisecond)
+      case Arrival.Ordered(time, _) =>
         tables.createTemporaryView(
           stream.name,
-          rows.assignTimestampsAndWatermarks(strategy),
-          schema.watermark(name, "SOURCE_WATERMARK()").build()
+          rows.assignTimestampsAndWatermarks(watermarks(stream)),
+          schema.watermark(time, "SOURCE_WATERMARK()").build()
+        )
+      case Arrival.Versioned(key, time, _) =>
+        val timed = rows.assignTimestampsAndWatermarks(watermarks(stream))
+        tables.createTemporaryView(
+          stream.name,
+          tables.fromChangelogStream(
+            timed.asInstanceOf[DataStream[Row]],
+            schema.primaryKey(key).watermark(time, "SOURCE_WATERMARK()").build()
+          )
         )
       case Arrival.Appended =>
         tables.createTemporaryView(stream.name, rows, schema.build())
@@ -71,6 +76,19 @@ private object Arrivals {
           tables.fromChangelogStream(rows.asInstanceOf[DataStream[Row]], schema.build())
         )
     }
+  }
+
+  private def key(stream: RowStream): Option[String] = stream.arrival match {
+    case Arrival.Changing(key)        => key
+    case Arrival.Versioned(key, _, _) => Some(key)
+    case _                            => None
+  }
+
+  private def watermarks(stream: RowStream): WatermarkStrategy[RowData] = {
+    val time = stream.indexOf(stream.time)
+    WatermarkStrategy
+      .forBoundedOutOfOrderness[RowData](java.time.Duration.ofMillis(stream.lag))
+      .withTimestampAssigner((row, _) => row.getTimestamp(time, 3).getMillisecond)
   }
 
   /** A row has its kind beside its columns. */

@@ -144,7 +144,9 @@ private object SparkBatch {
         .agg(expr(s"sum($weight)").as("copies"))
         .where("copies > 0")
         .selectExpr(columns :+ "explode(sequence(1, copies)) AS copy": _*)
-    case _ => rows
+    // its query reads all images with their times
+    case Arrival.Versioned(_, _, _) => rows.where("_change_type <> 'update_preimage'")
+    case _                          => rows
   }
 }
 

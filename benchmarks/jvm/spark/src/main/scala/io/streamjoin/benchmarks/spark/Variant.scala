@@ -69,7 +69,13 @@ final case class Variant(
         )
       case Arrival.Ordered(time, lag) => rows.withWatermark(time, s"$lag milliseconds")
       case Arrival.Appended           => rows
-      case Arrival.Changing(None)     => through("FROM_CHANGELOG(TABLE(arriving))")
+      case Arrival.Versioned(unique, time, lag) =>
+        val changes =
+          s"FROM_CHANGELOG(TABLE(arriving), key => DESCRIPTOR($unique), sequence_by => DESCRIPTOR(seq))"
+        through(
+          s"IMPOSE_ORDER(TABLE(SELECT * FROM $changes), DESCRIPTOR($time), INTERVAL '$lag' MILLISECOND)"
+        )
+      case Arrival.Changing(None) => through("FROM_CHANGELOG(TABLE(arriving))")
       case Arrival.Changing(Some(unique)) =>
         through(
           s"FROM_CHANGELOG(TABLE(arriving), key => DESCRIPTOR($unique), sequence_by => DESCRIPTOR(seq))"

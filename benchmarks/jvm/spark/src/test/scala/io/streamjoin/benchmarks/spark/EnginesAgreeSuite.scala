@@ -20,7 +20,8 @@ class EnginesAgreeSuite extends AnyFunSuite {
     Workloads.names.filterNot(Set("W1-catchup", "LAT", "N4")).filterNot(isChangelog).map {
       case nexmark if nexmark.startsWith("N") => Workloads.of(nexmark, auctions)
       case "W2"                               => Workloads.of("W2", orders.but("behind" -> 700))
-      case other                              => Workloads.of(other, orders)
+      case "V1"  => Workloads.of("V1", orders.but("lag" -> 5000, "how" -> "left"))
+      case other => Workloads.of(other, orders)
     } ++ Seq(
       left,
       Workloads.of("W1-hot", orders.but("skew" -> "half", "window" -> 20)),
