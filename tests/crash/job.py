@@ -1,9 +1,10 @@
-"""The process that gets killed: ``python -m tests.crash.job FOLDER [--builtin] [--order TIME]``.
+"""The process that gets killed: ``python -m tests.crash.job FOLDER``, and one of its options.
 
 It reads ``case.json`` and the files that land in ``source/``, keeps its checkpoint in
 ``checkpoint/`` and writes one file an attempt of a batch to ``output/`` and one a batch to
 ``progress/``. Once there is a file ``complete`` it works off the rest and ends. With an order an
-as-of join over the same files runs beside it, in the folder ``last/``.
+as-of join over the same files runs beside it, in the folder ``last/``. With versions, the join is
+the as-of join with a changelog.
 
 An idempotent sink would overwrite the output of a batch that runs again. This one keeps both, so
 that the test can also see whether they are equal.
@@ -55,6 +56,7 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--builtin", action="store_true", help="Spark's own join, to test the test")
     parser.add_argument("--order", help="a time of the result by which it is ordered")
+    parser.add_argument("--versions", action="store_true", help="the join with a changelog")
     arguments = parser.parse_args()
     folder: Path = arguments.folder
     case = from_json((folder / "case.json").read_text())
@@ -68,6 +70,8 @@ def main() -> None:
             start(plans.in_order(case, inputs, arguments.order), folder),
             start(last, folder / "last", "last"),
         ]
+    elif arguments.versions:
+        queries = [start(plans.valid_version(last_rows(case), inputs), folder)]
     else:
         build = builtin.stream if arguments.builtin else plans.stream
         queries = [start(build(case, session, inputs), folder)]

@@ -11,8 +11,10 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from random import Random
+from zlib import crc32
 
 import pytest
 from pyspark.sql import SparkSession
@@ -83,6 +85,57 @@ def test_an_ordered_output_goes_on_where_it_was(
     assert known == sorted(known)
     assert len(known) > 10
     check_last_rows(last_rows(director.case), tmp_path / "last", director.landing.arrived)
+
+
+@pytest.mark.parametrize("state_format", ["segments", "rocksdb"])
+def test_versions_are_exact_after_kills(
+    state_format: str, tmp_path: Path, pytestconfig: pytest.Config
+) -> None:
+    seed: int = pytestconfig.option.crash_seed
+    count = -(-pytestconfig.option.crash_kills // len(SCENARIOS))
+    kills = draw_kills(Random(f"versions/{state_format}/{seed}/kills"), count)
+    if state_format == "rocksdb":
+        # it merges files of its own
+        kills = [replace(k, phase="committed") if k.phase == "merging" else k for k in kills]
+    case = scenario("full_join", seed, STEPS_FOR_EACH_PROCESS * (len(kills) + 1))
+    settings = {**case.settings, "spark.sql.streamJoin.stateFormat": state_format}
+    case = replace(case, settings=settings)
+    director = Director(case, tmp_path, kills, "--versions")
+    director.direct()
+    again = f"--crash-seed {seed}, kills: {kills}"
+    check_versions(last_rows(case), tmp_path, director.landing.arrived, again)
+
+
+def check_versions(case: Case, folder: Path, arrived: Arrived, again: str) -> None:
+    """Each row with the last change of its key, by the time and then by the sequence."""
+    result = read_run(case, folder, arrived)
+    arrivals = judge(case, result.batches)
+    probes, changes = (
+        [row for row in on_time(arrivals, alias) if SENTINEL not in row["id"]] for alias in "ab"
+    )
+    columns = [result.columns.index(name) for name in ("a_id", "b_id")]
+    found = [tuple(row[column] for column in columns) for row in result.rows]
+    expected = []
+    for row in probes:
+        key, time = row["k"], row["t"]
+        last = max(
+            (
+                (change["t"], crc32(change["id"].encode()), change["id"])
+                for change in changes
+                if None not in (key, time, change["t"])
+                and change["k"] == key
+                and change["t"] <= time
+            ),
+            default=None,
+        )
+        deleted = last is None or last[1] % 4 == 0
+        expected.append((row["id"], None if deleted or last is None else last[2]))
+    assert sorted((r for r in found if SENTINEL not in r[0]), key=str) == sorted(
+        expected, key=str
+    ), again
+    assert unstable(result) == [], again
+    assert sum(version is not None for _, version in expected) > 5
+    assert sum(version is None for _, version in expected) > 5
 
 
 def check_last_rows(case: Case, folder: Path, arrived: Arrived) -> None:

@@ -9,6 +9,7 @@ from functools import reduce
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from streamjoin import from_changelog
 from tests.differential.case import NUMBERS, Case, Input, Join, Node, TimeColumn, inputs_of, visible
 from tests.differential.instants import delay
 from tests.differential.shapes import PLAIN, above_join, before_watermark, below_join, column
@@ -220,6 +221,22 @@ def last_before(case: Case, inputs: Mapping[str, DataFrame]) -> DataFrame:
     joined = join_inputs(case, inputs, imposed)
     left, right = (joined[leaf].alias(leaf) for leaf in inputs_of(case.tree))
     return whole(case, left.streamJoin(right, sql_of(case, case.tree.condition), "left_asof"))
+
+
+CHANGE = "IF(crc32(id) % 4 = 0, 'delete', 'update_postimage') AS op", "crc32(id) AS seq"
+
+
+def valid_version(case: Case, inputs: Mapping[str, DataFrame]) -> DataFrame:
+    """The same where the rows of the second input are versions, and deletes, of their key."""
+    left, right = inputs_of(case.tree)
+    changes = from_changelog(
+        inputs[right].selectExpr("*", *CHANGE), key="k", op="op", sequence_by="seq"
+    )
+    probe, build = (
+        imposed(df, "t", case.input(alias).time("t")).alias(alias)
+        for alias, df in ((left, inputs[left]), (right, changes))
+    )
+    return whole(case, probe.streamJoin(build, sql_of(case, case.tree.condition), "left_asof"))
 
 
 def stream(case: Case, session: SparkSession, inputs: Mapping[str, DataFrame]) -> DataFrame:
