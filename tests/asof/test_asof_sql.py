@@ -181,7 +181,7 @@ def test_what_is_no_asof_join(market: Market, joined: str, said: str) -> None:
 
 
 @pytest.mark.connect
-def test_an_asof_join_of_tables_is_sparks(market: Market) -> None:
+def test_an_asof_join_with_a_table_is_none_of_streams(market: Market) -> None:
     market.spark.sql("SELECT TIMESTAMP '2024-05-04' AS time, 'A' AS sym").createOrReplaceTempView(
         "stored_quotes"
     )

@@ -10,7 +10,7 @@ import org.apache.spark.sql.{SparkSessionExtensions, SparkSessionExtensionsProvi
  *
  * It adds these rules, listed by stage and in the order in which they run:
  *
- *  - Parsing. `StreamSqlParser` rewrites windows on relations, `t OVER (RANGE ...)`,
+ *  - Parsing. `StreamSqlParser` rewrites windows on relations, `t OVER (RANGE ...)`, `ASOF JOIN`,
  *    `SELECT STREAM` and the arguments of the hint `STREAM_JOIN` to Spark's own grammar.
  *  - Hint resolution, before Spark looks up functions and expands stars.
  *    - `ResolveImposeOrder`: `IMPOSE_ORDER(TABLE(t), DESCRIPTOR(c), lag)` becomes a plan node.
@@ -34,7 +34,9 @@ import org.apache.spark.sql.{SparkSessionExtensions, SparkSessionExtensionsProvi
  *    - `ResolveSelectStream`: `SELECT STREAM id` is the column `id`, if there is no column STREAM.
  *    - `ResolveOrders`: an order becomes a watermark of its column, or is refused.
  *    - `InlineOrderedCTE` inlines common table expressions with an order.
- *    - `PlaceWindows` moves windows and parts of WHERE into the lowest join that they bound.
+ *    - `ReplaceAsOfJoin` replaces the `ASOF JOIN` of two streams that Spark 4.3 parses.
+ *    - `PlaceWindows` moves windows, match conditions and parts of WHERE into the lowest join that
+ *      they bound.
  *    - `ResolveStreamSubqueries`: subqueries over streams become semi and anti joins.
  *    - `ResolveChangelog`, `KeepChangeColumns`, `ResolveChangelogJoin`: changelog joins. They run
  *      before the event-time join, which treats each row as an insert.

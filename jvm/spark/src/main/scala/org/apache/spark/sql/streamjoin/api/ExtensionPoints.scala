@@ -22,6 +22,7 @@ import org.apache.spark.sql.streamjoin.logical.resolve.analyzer.{
   InlineOrderedCTE,
   MarkLastRows,
   PlaceWindows,
+  ReplaceAsOfJoin,
   ResolveAwaitedJoin,
   ResolveChangelog,
   ResolveChangelogJoin,
@@ -107,6 +108,7 @@ object ExtensionPoints {
     // the parts that a join inspects first: orders on its inputs, windows, bounds in WHERE
     extensions.injectResolutionRule(_ => ResolveOrders)
     extensions.injectResolutionRule(_ => InlineOrderedCTE)
+    extensions.injectResolutionRule(_ => ReplaceAsOfJoin)
     extensions.injectResolutionRule(_ => PlaceWindows)
     extensions.injectResolutionRule(_ => ResolveStreamSubqueries)
     // before the event-time join, which treats each row as an insert

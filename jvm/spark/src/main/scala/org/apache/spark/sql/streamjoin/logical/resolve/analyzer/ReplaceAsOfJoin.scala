@@ -1,0 +1,47 @@
+package org.apache.spark.sql.streamjoin.logical.resolve.analyzer
+
+import org.apache.spark.sql.catalyst.expressions.And
+import org.apache.spark.sql.catalyst.plans.logical.{AsOfJoin, Join, JoinHint, LogicalPlan}
+import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.catalyst.trees.CurrentOrigin
+import org.apache.spark.sql.catalyst.trees.TreePattern.AS_OF_JOIN
+import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
+import org.apache.spark.sql.streamjoin.logical.plan.{ChangelogMarks, LastRows, MatchCondition}
+
+/**
+ * Analyzer rule that replaces Spark's as-of join by this project's, if both inputs are streams.
+ * Spark 4.3 parses `ASOF JOIN` itself, and executes it if the right input is a table.
+ */
+object ReplaceAsOfJoin extends Rule[LogicalPlan] {
+
+  override def apply(plan: LogicalPlan): LogicalPlan =
+    if (!plan.containsPattern(AS_OF_JOIN)) plan
+    else
+      plan.resolveOperatorsUp {
+        case j: AsOfJoin
+            if j.childrenResolved && j.children.forall(_.isStreaming) && isMatched(j) =>
+          CurrentOrigin.withOrigin(j.origin)(replaced(j))
+      }
+
+  /** Whether Spark has resolved the match condition. */
+  private def isMatched(j: AsOfJoin): Boolean = j.resolved &&
+    j.children.forall(_.outputSet.intersect(j.asOfCondition.references).nonEmpty)
+
+  private def replaced(j: AsOfJoin): Join = {
+    // columns above the join are resolved already, among them the row kind
+    if (ChangelogMarks.areChanges(j.right)) {
+      throw StreamJoinErrors.unsupportedAsOf(
+        j.origin,
+        "the right input of Spark's ASOF JOIN is a changelog",
+        "Write JOIN rates FOR SYSTEM_TIME AS OF o.time AS r ON o.currency = r.currency, or LEFT JOIN"
+      )
+    }
+    Join(
+      j.left,
+      LastRows(1, j.right, asOf = Some(MatchCondition.Placed)),
+      j.joinType,
+      (j.condition ++ Seq(j.asOfCondition)).reduceOption(And),
+      JoinHint.NONE
+    )
+  }
+}
