@@ -25,7 +25,11 @@ private[sql] object ForeignWords {
       if (lacksMatchCondition(near, words))
         words.find(words.isAsOf).map { i =>
           words.refused(i, words.asOfEnd(i))(
-            StreamJoinErrors.unsupportedAsOf(_, "the ASOF JOIN has no MATCH_CONDITION", AsOfWords.Instead)
+            StreamJoinErrors.unsupportedAsOf(
+              _,
+              "the ASOF JOIN has no MATCH_CONDITION",
+              AsOfWords.Instead
+            )
           )
         }
       else None
