@@ -3,7 +3,8 @@
 Importing this package adds the methods ``imposeOrder`` and ``streamJoin`` to
 ``pyspark.sql.DataFrame``. The functions ``impose_order`` and ``stream_join`` do the same, and a
 type checker knows them. ``pending`` lists the rows that a join buffers. ``doctor`` explains why
-there is no output. ``configure`` adds the jar of this package to a session builder.
+there is no output. ``rescale`` gives a checkpoint another number of partitions. ``configure`` adds
+the jar of this package to a session builder.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from streamjoin._doctor import doctor
 from streamjoin._errors import SetupError
 from streamjoin._jar import jar_path
 from streamjoin._pending import pending
+from streamjoin._rescale import rescale
 from streamjoin._session import conf, configure
 from streamjoin._version import __version__
 from streamjoin._watch import watch
@@ -44,6 +46,7 @@ __all__ = [
     "impose_order",
     "jar_path",
     "pending",
+    "rescale",
     "stream_join",
     "to_upserts",
     "watch",

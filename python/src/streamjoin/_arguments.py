@@ -17,6 +17,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 from streamjoin._version import require_supported_pyspark
 
 _LONG = 2**63
+_INT = 2**31
 
 # A column name, with or without an alias, and nothing else.
 _NAME = re.compile(r"\s*(\w+|`[^`]+`)(\.(\w+|`[^`]+`))*\s*")
@@ -157,6 +158,23 @@ def _is_connect_query(source: object) -> bool:
         "pyspark.sql.connect.streaming.query",
         "StreamingQuery",
     )
+
+
+def path(name: str, value: object) -> str:
+    if isinstance(value, (str, os.PathLike)):
+        return str(value)
+    raise wrong_type(name, "str or os.PathLike", value)
+
+
+def partitions(value: object) -> int:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise wrong_type("partitions", "int", value)
+    if not 0 < value < _INT:
+        raise PySparkValueError(
+            errorClass="VALUE_NOT_BETWEEN",
+            messageParameters={"arg_name": "partitions", "min": "1", "max": str(_INT - 1)},
+        )
+    return value
 
 
 def whole(name: str, value: object) -> int | None:

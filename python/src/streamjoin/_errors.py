@@ -89,6 +89,13 @@ def spark_unsupported(what: str, version: str, supported: str) -> SetupError:
     )
 
 
+def needs_classic_session(function: str) -> SetupError:
+    return SetupError(
+        f"{function} runs Spark jobs over files and does not work on Spark Connect. Call it in a "
+        "classic session, or run: python -m streamjoin rescale CHECKPOINT TO --partitions N"
+    )
+
+
 def jar_not_on_server(spark: str) -> SetupError:
     return SetupError(
         f"This Spark Connect server was started without the streamjoin jar for Spark {spark}, "

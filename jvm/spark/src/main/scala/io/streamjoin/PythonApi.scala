@@ -7,6 +7,7 @@ import scala.jdk.CollectionConverters._
 import org.apache.spark.sql.streamjoin.Version
 import org.apache.spark.sql.streamjoin.api.{ChangelogOperations, DataFrameOperations}
 import org.apache.spark.sql.streamjoin.checkpoint.pending.QueryCheckpoint
+import org.apache.spark.sql.streamjoin.rescale.Rescale
 import org.apache.spark.sql.{functions, Column, DataFrame, SparkSession}
 import org.apache.spark.sql.streaming.StreamingQuery
 
@@ -121,4 +122,18 @@ object PythonApi {
 
   /** The checkpoint folder of a query. */
   def checkpointOf(query: StreamingQuery): String = QueryCheckpoint.of(query)
+
+  /**
+   * Writes a new checkpoint of a stopped query, with another number of partitions.
+   *
+   * @param to the folder of the new checkpoint, which is empty or does not exist
+   * @return a line for each join and ordered output
+   */
+  def rescale(
+      session: SparkSession,
+      checkpoint: String,
+      to: String,
+      partitions: Int
+  ): JList[String] =
+    Rescale(session, checkpoint, to, partitions).asJava
 }

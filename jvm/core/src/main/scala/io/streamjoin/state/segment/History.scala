@@ -91,4 +91,26 @@ object History {
     if (whole) writer.end(_ => Array.emptyLongArray, _ => Array.emptyLongArray)
     else writer.end(history.markedIds, history.removedIds)
   }
+
+  /**
+   * Writes rows as a version that needs none before it. It numbers the rows.
+   *
+   * @param count how many rows there are
+   * @param watermarks for each side and by limit, those of the last eviction
+   * @param rows passes each row to its argument
+   */
+  def write(out: DataOutputStream, count: Long, watermarks: Side => Array[Long])(
+      rows: (ChangeRow => Unit) => Unit
+  ): Unit = {
+    val writer = new ChangeWriter(out)
+    writer.begin(ChangeHead(count, watermarks))
+    var id = 0L
+    rows { row =>
+      row.id = id
+      id += 1
+      writer.row(row)
+    }
+    if (id != count) throw new IllegalStateException(s"there are $id rows instead of $count")
+    writer.end(_ => Array.emptyLongArray, _ => Array.emptyLongArray)
+  }
 }

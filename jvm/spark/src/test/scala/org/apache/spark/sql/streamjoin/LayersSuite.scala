@@ -54,6 +54,7 @@ class LayersSuite extends AnyFunSuite {
     "physical.ordered",
     "physical.asof",
     "physical",
+    "rescale",
     "reporting",
     "sql",
     "api"

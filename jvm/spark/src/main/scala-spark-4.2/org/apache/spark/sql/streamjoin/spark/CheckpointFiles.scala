@@ -14,14 +14,19 @@ private[streamjoin] object CheckpointFiles {
   def offsets(session: SparkSession, folder: Path): OffsetSeqLog =
     new OffsetSeqLog(session, folder.toString, readOnly = true)
 
-  /** The metadata of a stateful operator, in format 2, at a batch. */
+  /**
+   * The metadata of a stateful operator at a batch.
+   *
+   * @param version the format of the metadata. Format 1 has no batches
+   */
   def operatorMetadata(
       operator: Path,
       hadoopConf: Configuration,
-      batch: Long
+      batch: Long,
+      version: Int = 2
   ): Option[OperatorStateMetadata] =
     OperatorStateMetadataReader
-      .createReader(operator, hadoopConf, 2, batch, createMetadataDir = false)
+      .createReader(operator, hadoopConf, version, batch, createMetadataDir = false)
       .read()
 
   def schemas(

@@ -53,6 +53,20 @@ private[streamjoin] trait StateFormat extends Serializable {
   /** Reads the rows of a committed version without changing it. */
   def read(version: StoredVersion, hadoopConf: Configuration): StoredRows
 
+  /**
+   * Visits a committed version without loading all of it: its named numbers and its rows. Requires
+   * that no running query deletes the files meanwhile.
+   *
+   * @return the watermarks of the last eviction, by side and limit
+   */
+  def each(
+      version: StoredVersion,
+      hadoopConf: Configuration
+  )(number: (String, Long) => Unit, row: StoredRow => Unit): Side => Array[Long]
+
+  /** Writes rows as the first version of a partition, without an earlier one. */
+  def write(version: NewVersion, hadoopConf: Configuration)(rows: Iterator[StoredRow]): Unit
+
   /** Opens the rows in a store of this format. */
   def open(store: StateStore, shape: StateShape): StoredState
 }

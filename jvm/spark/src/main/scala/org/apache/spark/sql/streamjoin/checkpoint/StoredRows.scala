@@ -1,6 +1,7 @@
 package org.apache.spark.sql.streamjoin.checkpoint
 
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.streamjoin.spark.{StateStoreConf, StateStoreId}
 import org.apache.spark.sql.types.StructType
 
@@ -47,4 +48,24 @@ private[streamjoin] final case class StoredRows(
     watermarks: Side => Int => Long,
     rows: Iterator[StoredRow],
     close: () => Unit
+)
+
+/**
+ * A version to be written, of a partition that has no files yet.
+ *
+ * @param id ID of the version, if the checkpoint records IDs
+ * @param numbers the named numbers beside the rows
+ * @param evicted the watermarks of the last eviction, by side and limit
+ * @param count the number of rows
+ * @param session the settings from which those of the store are derived
+ */
+private[streamjoin] final case class NewVersion(
+    store: StateStoreId,
+    number: Long,
+    id: Option[String],
+    shape: StateShape,
+    numbers: Map[String, Long],
+    evicted: Map[Side, Array[Long]],
+    count: Long,
+    session: SQLConf
 )

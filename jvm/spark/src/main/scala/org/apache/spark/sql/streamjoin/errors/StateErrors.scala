@@ -71,6 +71,20 @@ private[streamjoin] object StateErrors {
   private def state(subClass: String, parameters: (String, String)*) =
     new StreamJoinAnalysisException(s"STREAM_JOIN_STATE.$subClass", parameters.toMap, Origin())
 
+  /**
+   * @param subClass of `STREAM_JOIN_RESCALE`
+   */
+  def rescale(
+      subClass: String,
+      location: String,
+      parameters: (String, String)*
+  ): StreamJoinAnalysisException =
+    new StreamJoinAnalysisException(
+      s"STREAM_JOIN_RESCALE.$subClass",
+      parameters.toMap + ("location" -> location),
+      Origin()
+    )
+
   /** Converts a runtime failure into an analysis error. */
   def atAnalysis(failure: StreamJoinRuntimeException): StreamJoinAnalysisException =
     new StreamJoinAnalysisException(

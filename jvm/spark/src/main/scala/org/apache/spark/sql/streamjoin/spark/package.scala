@@ -47,6 +47,7 @@ package object spark extends spark.RelocatedClasses {
   lazy val OperatorInfoV1 = state.OperatorInfoV1
   type OperatorStateMetadata = state.OperatorStateMetadata
   lazy val OperatorStateMetadataReader = state.OperatorStateMetadataReader
+  lazy val OperatorStateMetadataWriter = state.OperatorStateMetadataWriter
   type OperatorStateMetadataV2 = state.OperatorStateMetadataV2
   lazy val OperatorStateMetadataV2 = state.OperatorStateMetadataV2
   type RangeKeyScanStateEncoderSpec = state.RangeKeyScanStateEncoderSpec

@@ -22,6 +22,7 @@ import org.apache.spark.sql.streamjoin.errors.{
 import org.apache.spark.sql.streamjoin.spark.{
   CheckpointFileManager,
   CheckpointFiles,
+  OperatorStateMetadata,
   OperatorStateMetadataV2,
   StateSchemaCompatibilityChecker,
   StateStoreId,
@@ -41,14 +42,16 @@ import io.streamjoin.placement.Routing
  * @param isOrder whether it is an ordered output. All its rows are on the side [[StoredOrder.Held]]
  * @param routing placement of its rows in the partitions
  * @param rows columns of each side's rows
+ * @param metadata the metadata beside its state
  */
-private[pending] final case class StoredJoin(
+private[streamjoin] final case class StoredJoin(
     operator: Long,
     partitions: Int,
     description: JoinDescription,
     isOrder: Boolean,
     routing: Routing,
     rows: Map[Side, StructType],
+    metadata: OperatorStateMetadataV2,
     version: Int => StoredVersion
 ) {
 
@@ -62,7 +65,7 @@ private[pending] final case class StoredJoin(
  * The joins and ordered outputs in a checkpoint, as of a batch. Nothing in the checkpoint is
  * written or locked.
  */
-private[pending] final class StoredJoins(
+private[streamjoin] final class StoredJoins(
     session: SparkSession,
     location: String,
     asOf: Option[Long]
@@ -70,7 +73,7 @@ private[pending] final class StoredJoins(
 
   private val hadoopConf = session.sessionState.newHadoopConf()
   // executors may have another working directory
-  private val root = {
+  val root: Path = {
     val path = new Path(location)
     path.getFileSystem(hadoopConf).makeQualified(path)
   }
@@ -104,11 +107,28 @@ private[pending] final class StoredJoins(
   }
 
   /** All joins and ordered outputs of this project, by ascending number. */
-  lazy val all: Seq[StoredJoin] = {
-    val operators =
-      if (!manager.exists(state)) Nil
-      else manager.list(state).toSeq.flatMap(_.getPath.getName.toLongOption).sorted
-    operators.flatMap(join)
+  lazy val all: Seq[StoredJoin] = operators.flatMap(join)
+
+  /** The numbers of the operators with state, also of those of Spark. */
+  private def operators: Seq[Long] =
+    if (!manager.exists(state)) Nil
+    else manager.list(state).toSeq.flatMap(_.getPath.getName.toLongOption).sorted
+
+  /** The stateful operators of Spark, with their names in progress reports. */
+  def others: Seq[(Long, String)] = {
+    val own = all.map(_.operator).toSet
+    operators.filterNot(own).map { operator =>
+      operator -> readable(s"what state/$operator says of its operator") {
+        metadata(operator)
+          .orElse(CheckpointFiles.operatorMetadata(
+            folder(operator),
+            hadoopConf,
+            batch,
+            version = 1
+          ))
+          .get.operatorInfo.operatorName
+      }
+    }
   }
 
   /** The join or ordered output with this number, or all of them if no number is given. */
@@ -160,17 +180,18 @@ private[pending] final class StoredJoins(
   private def join(operator: Long): Option[StoredJoin] =
     readable(s"the operator name of state/$operator")(described(operator))
 
-  private def described(operator: Long): Option[StoredJoin] = {
-    val folder = new Path(state, operator.toString)
-    if (!manager.exists(OperatorStateMetadataV2.metadataDirPath(folder))) None
-    else
-      CheckpointFiles.operatorMetadata(folder, hadoopConf, batch).collect {
-        case m: OperatorStateMetadataV2
-            if Seq(JoinDescription.Operator, StoredOrder.Operator)
-              .contains(m.operatorInfo.operatorName) =>
-          join(operator, m, isOrder = m.operatorInfo.operatorName == StoredOrder.Operator)
-      }
+  private def described(operator: Long): Option[StoredJoin] = metadata(operator).collect {
+    case m: OperatorStateMetadataV2
+        if Seq(JoinDescription.Operator, StoredOrder.Operator)
+          .contains(m.operatorInfo.operatorName) =>
+      join(operator, m, isOrder = m.operatorInfo.operatorName == StoredOrder.Operator)
   }
+
+  private def metadata(operator: Long): Option[OperatorStateMetadata] =
+    if (!manager.exists(OperatorStateMetadataV2.metadataDirPath(folder(operator)))) None
+    else CheckpointFiles.operatorMetadata(folder(operator), hadoopConf, batch)
+
+  private def folder(operator: Long) = new Path(state, operator.toString)
 
   private def join(
       operator: Long,
@@ -196,6 +217,7 @@ private[pending] final class StoredJoins(
       isOrder,
       routing(operator, description),
       rows,
+      metadata,
       partition =>
         StoredVersion(
           StateStoreId(state.toString, operator, partition),

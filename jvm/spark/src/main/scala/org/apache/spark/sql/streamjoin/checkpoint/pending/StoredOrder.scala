@@ -16,7 +16,7 @@ import io.streamjoin.placement.Routing
  * Reads an ordered output as if it were a join. All its rows are on one side, and wait for the
  * watermark of their own time.
  */
-private[pending] object StoredOrder {
+private[streamjoin] object StoredOrder {
 
   /** Name of the operator in the metadata of the state. */
   val Operator: String = "streamOrder"

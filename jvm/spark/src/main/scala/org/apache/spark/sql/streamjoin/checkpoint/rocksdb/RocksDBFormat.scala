@@ -3,8 +3,10 @@ package org.apache.spark.sql.streamjoin.checkpoint.rocksdb
 import org.apache.hadoop.conf.Configuration
 import org.apache.spark.sql.streamjoin.checkpoint.{
   FormatNumber,
+  NewVersion,
   StateFormat,
   StateShape,
+  StoredRow,
   StoredRows,
   StoredState,
   StoredVersion
@@ -40,6 +42,25 @@ private[checkpoint] object RocksDBFormat extends StateFormat {
 
   override def read(version: StoredVersion, hadoopConf: Configuration): StoredRows =
     new RocksDBReader(version, hadoopConf).read()
+
+  override def each(
+      version: StoredVersion,
+      hadoopConf: Configuration
+  )(number: (String, Long) => Unit, row: StoredRow => Unit): Side => Array[Long] =
+    new RocksDBReader(version, hadoopConf).each(number, row)
+
+  override def write(version: NewVersion, hadoopConf: Configuration)(
+      rows: Iterator[StoredRow]
+  ): Unit = {
+    val settings = RocksDBImport.settings(version.session)
+    val into = new RocksDBImport(version.store, settings, version.shape, hadoopConf)
+    try {
+      version.numbers.foreach { case (name, value) => into.number(name, value) }
+      rows.foreach(into.row)
+      for ((side, watermarks) <- version.evicted) into.evicted(side, watermarks)
+      into.commitAs(version.number, version.id)
+    } finally into.close()
+  }
 
   override def open(store: StateStore, shape: StateShape): StoredState = {
     val rows = new RocksDBJoinState(store, shape)

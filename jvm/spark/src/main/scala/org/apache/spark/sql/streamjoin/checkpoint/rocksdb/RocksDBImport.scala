@@ -63,14 +63,19 @@ private[checkpoint] final class RocksDBImport(
     }
   }
 
-  /** Commits the rows as the snapshot of a version. */
-  def commitAs(version: Long): Unit = {
+  /**
+   * Commits the rows as the snapshot of a version.
+   *
+   * @param checkpointId ID of the snapshot, if the checkpoint records IDs
+   */
+  def commitAs(version: Long, checkpointId: Option[String] = None): Unit = {
     part.flush()
     store.commit()
-    if (version != Written) {
+    val name = (version.toString +: checkpointId.toSeq).mkString("_")
+    if (name != Written.toString) {
       val folder = id.storeCheckpointLocation()
       val files = folder.getFileSystem(hadoopConf)
-      val snapshot = new Path(folder, s"$version.zip")
+      val snapshot = new Path(folder, s"$name.zip")
       // another attempt of the task may have written the same snapshot first
       if (!files.rename(new Path(folder, s"$Written.zip"), snapshot) && !files.exists(snapshot)) {
         throw new java.io.IOException(s"$snapshot could not be written")
@@ -90,9 +95,10 @@ private[checkpoint] object RocksDBImport {
 
   private val RowsInMemory = 100000
 
-  /** Settings with which each commit writes a snapshot. */
+  /** Settings with which each commit writes a snapshot without an ID. */
   def settings(session: SQLConf): StateStoreConf = {
     val own = session.clone()
+    own.setConf(SQLConf.STATE_STORE_CHECKPOINT_FORMAT_VERSION, 1)
     own.setConfString(RocksDBFormat.Changelog, "false")
     RocksDBFormat.settings(own)
   }

@@ -45,7 +45,7 @@ private[rocksdb] final class RocksDBJoinState(store: StateStore, shape: StateSha
     timeIndex = shape.timeIndex
   )
   private val stored = BySide.of(new StoredSide(_))
-  private var sequence = numbers.get("sequence").getOrElse(0L)
+  private var sequence = numbers.get(RocksDBLayout.SequenceName).getOrElse(0L)
 
   override def probe(
       side: Side,
@@ -94,7 +94,7 @@ private[rocksdb] final class RocksDBJoinState(store: StateStore, shape: StateSha
       sequence += 1
     }
     Side.both.foreach(stored(_).saveNumbers())
-    numbers.put("sequence", sequence)
+    numbers.put(RocksDBLayout.SequenceName, sequence)
     numbers.put(RocksDBLayout.FormatName, RocksDBLayout.Number.current.toLong)
     written
   }

@@ -34,13 +34,21 @@ private[rocksdb] object RocksDBLayout {
   def limits(side: Side): String = s"limits-${side.name}"
 
   /**
-   * Names of the layout's own numbers: format version, row count and last eviction of each side.
+   * Names of the layout's own numbers: format version, next sequence number, row count and last
+   * eviction of each side.
    */
   val FormatName: String = "format"
+
+  val SequenceName: String = "sequence"
 
   def sizeName(side: Side): String = s"rows.${side.name}"
 
   def evictedName(side: Side, limit: Int): String = s"evicted.${side.name}.$limit"
+
+  /** Whether a number belongs to the layout, and not to the operator. */
+  def isOwn(name: String): Boolean =
+    name == FormatName || name == SequenceName ||
+      Side.both.exists(s => name == sizeName(s) || name.startsWith(s"evicted.${s.name}."))
 
   private def longs(names: String*): StructType =
     StructType(names.map(StructField(_, LongType, nullable = false)))

@@ -34,15 +34,53 @@ private[rocksdb] final class RocksDBReader(version: StoredVersion, hadoopConf: C
     stateSchemaProvider = None
   )
 
-  def read(): StoredRows =
-    try read(provider.getStore(version.number, version.checkpointId))
+  def read(): StoredRows = {
+    val store = open()
+    StoredRows(
+      side => watermarks(new StoredNumbers(store), side),
+      Side.both.iterator.flatMap(rows(store, _)),
+      () => close(store)
+    )
+  }
+
+  /** Visits the numbers of the operator, and the rows. Returns the watermarks of the last eviction. */
+  def each(number: (String, Long) => Unit, row: StoredRow => Unit): Side => Array[Long] = {
+    val store = open()
+    try {
+      val (own, ofOperator) = allNumbers(store).partition(n => RocksDBLayout.isOwn(n._1))
+      ofOperator.foreach(number.tupled)
+      Side.both.foreach(rows(store, _).foreach(row))
+      Side.both.map(side => side -> evicted(own.toMap, side)).toMap
+    } finally close(store)
+  }
+
+  private def close(store: StateStore): Unit = {
+    store.abort()
+    provider.close()
+  }
+
+  private def allNumbers(store: StateStore): Seq[(String, Long)] =
+    store.iterator(StoredNumbers.Family)
+      .map(pair => pair.key.getString(0) -> pair.value.getLong(0)).toList
+
+  /** A limit whose watermark is unknown has no number. */
+  private def evicted(numbers: Map[String, Long], side: Side): Array[Long] = {
+    val prefix = RocksDBLayout.evictedName(side, 0).stripSuffix("0")
+    val known = numbers.keys.filter(_.startsWith(prefix)).map(_.stripPrefix(prefix).toInt)
+    Array.tabulate(known.maxOption.fold(0)(_ + 1)) { k =>
+      numbers.getOrElse(RocksDBLayout.evictedName(side, k), Watermarks.Unknown)
+    }
+  }
+
+  private def open(): StateStore =
+    try open(provider.getStore(version.number, version.checkpointId))
     catch {
       case e: Throwable =>
         provider.close()
         throw e
     }
 
-  private def read(store: StateStore): StoredRows =
+  private def open(store: StateStore): StateStore =
     try {
       val numbers = new StoredNumbers(store)
       RocksDBLayout.Number.check(
@@ -56,14 +94,7 @@ private[rocksdb] final class RocksDBReader(version: StoredVersion, hadoopConf: C
           family.valueSchema,
           family.keyStateEncoderSpec.get
         )
-      StoredRows(
-        side => watermarks(numbers, side),
-        Side.both.iterator.flatMap(rows(store, _)),
-        () => {
-          store.abort()
-          provider.close()
-        }
-      )
+      store
     } catch {
       case e: Throwable =>
         // a provider cannot close while its store is in use

@@ -4,6 +4,7 @@ import org.apache.hadoop.conf.Configuration
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.streamjoin.checkpoint.{
   FormatNumber,
+  NewVersion,
   StateFormat,
   StateShape,
   StoredNumbers,
@@ -69,16 +70,21 @@ private[checkpoint] object SegmentFormat extends StateFormat {
   def holds(version: StoredVersion, hadoopConf: Configuration): Boolean =
     reader(version, hadoopConf).exists()
 
-  /**
-   * Visits a version without loading all of it: its named numbers and its rows.
-   *
-   * @return the watermarks of the last eviction, by side and limit
-   */
-  def each(
+  override def each(
       version: StoredVersion,
       hadoopConf: Configuration
   )(number: (String, Long) => Unit, row: StoredRow => Unit): Side => Array[Long] =
     reader(version, hadoopConf).each(number, row)
+
+  override def write(version: NewVersion, hadoopConf: Configuration)(
+      rows: Iterator[StoredRow]
+  ): Unit = {
+    val conf = settings(version.session)
+    val files =
+      new StateFiles(version.store.storeCheckpointLocation(), hadoopConf, conf.compressionCodec)
+    try new SegmentWriter(files).write(version, rows)
+    finally files.close()
+  }
 
   override def open(store: StateStore, shape: StateShape): StoredState = store match {
     case s: SegmentStateStore =>

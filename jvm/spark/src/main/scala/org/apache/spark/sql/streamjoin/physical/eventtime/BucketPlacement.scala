@@ -53,12 +53,17 @@ private[eventtime] final case class BucketPlacement(
   override def toString: String = "by time bucket"
 }
 
-private[eventtime] object BucketPlacement {
+private[streamjoin] object BucketPlacement {
 
   /**
    * The input behind an exchange by time bucket; the input itself if the routing has no buckets.
    */
-  def over(input: SparkPlan, spec: StreamJoinSpec, side: Side, partitions: Int): SparkPlan =
+  private[eventtime] def over(
+      input: SparkPlan,
+      spec: StreamJoinSpec,
+      side: Side,
+      partitions: Int
+  ): SparkPlan =
     spec.routing match {
       case _: Routing.ByBuckets =>
         StreamExchangeExec(BucketPlacement(spec, side, partitions), None, input)

@@ -68,7 +68,7 @@ private[physical] final class StoredDisorder(val seen: Disorder) {
     } yield rowsOf(column, bucket) -> rows
 }
 
-private[physical] object StoredDisorder {
+private[streamjoin] object StoredDisorder {
 
   /** The share of rows that the lag for most rows covers. */
   private val Most = 0.999
@@ -80,7 +80,11 @@ private[physical] object StoredDisorder {
    *
    * @param counts the sums of [[StoredDisorder.counts]] over the partitions
    */
-  def of(spec: StreamJoinSpec, counts: Map[String, Long], extremes: Array[Long]): Seq[Seen] =
+  private[physical] def of(
+      spec: StreamJoinSpec,
+      counts: Map[String, Long],
+      extremes: Array[Long]
+  ): Seq[Seen] =
     for {
       (name, column) <- new ShownWatermarks(spec.times.expressions, spec.bounds).names
       lag <- spec.times.lags.get(column).toSeq
@@ -121,6 +125,21 @@ private[physical] object StoredDisorder {
       counts.get(rowsOf(column, bucket)).foreach(sketch.add(bucket, _))
     sketch.raise(greatest)
     sketch
+  }
+
+  private val Part = raw"d(\d+)\.(most|has\d+|\d+)".r
+
+  /** The column whose disorder a stored number is part of, if it is. */
+  def columnOf(name: String): Option[Int] = name match {
+    case Part(column, _) => Some(column.toInt)
+    case _               => None
+  }
+
+  /** One of these numbers for the rows of several partitions together. */
+  def added(name: String, numbers: Seq[Long]): Long = name match {
+    case Part(_, "most")                         => numbers.max
+    case Part(_, part) if part.startsWith("has") => numbers.reduce(_ | _)
+    case _                                       => numbers.sum
   }
 
   private def has(column: Int, word: Int): String = s"d$column.has$word"

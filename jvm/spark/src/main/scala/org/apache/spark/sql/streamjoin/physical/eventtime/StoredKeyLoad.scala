@@ -32,14 +32,17 @@ private[eventtime] final class StoredKeyLoad(before: Option[BySide[Long]]) {
     )
 }
 
-private[eventtime] object StoredKeyLoad {
+private[streamjoin] object StoredKeyLoad {
 
   private val Nothing = BySide(Watermarks.Unknown, Watermarks.Unknown)
 
-  private def latest(side: Side): String = s"latest.${side.index}"
+  /** The name of the latest time of a side. */
+  def latest(side: Side): String = s"latest.${side.index}"
+
+  def isPart(name: String): Boolean = Side.both.exists(latest(_) == name)
 
   /** @param holdsRows whether the partition has rows at the start of the batch */
-  def open(numbers: StoredNumbers, holdsRows: Boolean): StoredKeyLoad = {
+  private[eventtime] def open(numbers: StoredNumbers, holdsRows: Boolean): StoredKeyLoad = {
     val found = BySide.of(side => numbers.get(latest(side)))
     val known = Side.both.exists(found(_).nonEmpty) || !holdsRows
     new StoredKeyLoad(Option.when(known)(found.map(_.getOrElse(Watermarks.Unknown))))

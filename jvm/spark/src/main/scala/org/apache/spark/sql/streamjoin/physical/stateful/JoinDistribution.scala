@@ -14,7 +14,7 @@ import io.streamjoin.model.Side
 import io.streamjoin.placement.Routing
 
 /** Required distribution of the inputs of a stateful operator. */
-private[physical] object JoinDistribution {
+private[streamjoin] object JoinDistribution {
 
   /**
    * The distributions of a join, by its routing.

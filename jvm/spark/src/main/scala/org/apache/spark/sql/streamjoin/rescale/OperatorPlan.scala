@@ -1,0 +1,152 @@
+package org.apache.spark.sql.streamjoin.rescale
+
+import org.apache.spark.sql.catalyst.expressions.Literal
+import org.apache.spark.sql.catalyst.types.DataTypeUtils
+import org.apache.spark.sql.classic.SparkSession
+import org.apache.spark.sql.streamjoin.checkpoint.pending.StoredJoin
+import org.apache.spark.sql.streamjoin.physical.stateful.JoinDistribution
+
+import io.streamjoin.model.{Side, Watermarks}
+import io.streamjoin.placement.{HotKeys, Routing}
+
+/**
+ * What is written for one operator.
+ *
+ * @param contents what each new partition has beside its rows
+ * @param hot the hot keys, with their new partitions
+ */
+private[rescale] final case class OperatorPlan(
+    join: StoredJoin,
+    operator: RescaledOperator,
+    state: RescaledState,
+    contents: Seq[RescaledState.Contents],
+    hot: Option[HotKeys],
+    rows: Long
+) {
+
+  /** @return the IDs of the new versions by partition, if the checkpoint records IDs */
+  def write(files: RescaledFiles, batch: Long): Option[Seq[String]] = {
+    val ids = state.write(operator, files.state, contents)
+    files.describe(join, batch, hot)
+    ids
+  }
+
+  def told: String = {
+    val kind = if (join.isOrder) "ordered output" else "join"
+    s"$kind ${join.operator}: $rows rows, from ${operator.from} to ${operator.to} partitions"
+  }
+}
+
+private[rescale] object OperatorPlan {
+
+  /** Reads all rows of an operator. Refuses it if not all of it can be moved. */
+  def of(
+      session: SparkSession,
+      join: StoredJoin,
+      partitions: Int,
+      refusal: Refusals
+  ): OperatorPlan = new Planner(session, join, partitions, refusal).plan()
+
+  private final class Planner(
+      session: SparkSession,
+      join: StoredJoin,
+      partitions: Int,
+      refusal: Refusals
+  ) {
+
+    def plan(): OperatorPlan = {
+      val operator = RescaledOperator(
+        join.operator,
+        join.description.format.format,
+        join.routing,
+        join.partitions,
+        partitions,
+        join.rows,
+        Side.both.map(side => side -> keys(side)).toMap
+      )
+      val state = new RescaledState(session, join)
+      val surveys = state.survey(operator)
+      val shares = surveys.flatMap(_.targets).groupMapReduce(_._1)(_._2)(_ + _)
+      val numbers = new MergedNumbers(join.description, join.routing, surveys, shares)
+      numbers.different.headOption.foreach(name => throw uneven(s"the number $name"))
+      val evicted = Side.both.map(side => side -> evictedOf(side, surveys)).toMap
+      OperatorPlan(
+        join,
+        operator.copy(keys = Side.both.map(s => s -> agreed(operator, s, surveys)).toMap),
+        state,
+        (0 until partitions).map { p =>
+          RescaledState.Contents(numbers.of(p), evicted, shares.get(p).fold(0L)(_.count))
+        },
+        hot(surveys),
+        shares.values.map(_.count).sum
+      )
+    }
+
+    /** A reading of the keys that agrees with all rows. Several such place each row alike. */
+    private def agreed(
+        operator: RescaledOperator,
+        side: Side,
+        surveys: Seq[Survey]
+    ): Seq[KeyReading] = {
+      val found = surveys.map(_.readings(side)).reduce(_ & _)
+      if (operator.keys(side).nonEmpty && found.isEmpty) throw unknownKey(side)
+      found.toSeq.sorted.headOption.map(operator.keys(side)).toSeq
+    }
+
+    private def evictedOf(side: Side, surveys: Seq[Survey]): Seq[Long] = {
+      val limits = join.description.times.limits(side).length
+      surveys.map(_.evicted(side).padTo(limits, Watermarks.Unknown)).distinct match {
+        case Seq(one) => one
+        case _        => throw uneven(s"the watermarks that evict ${side.name} rows")
+      }
+    }
+
+    /** A hot key without buffered rows is found again when it has rows. */
+    private def hot(surveys: Seq[Survey]): Option[HotKeys] = join.routing match {
+      case Routing.ByKeyAndTime(_, keys) if partitions > 1 =>
+        val found = surveys.flatMap(_.hotKeys).toMap
+        Some(keys.copy(keys = keys.keys.flatMap(found.get))).filter(_.size > 0)
+      case _ => None
+    }
+
+    /** The readings of the keys of a side; none if its time or the row itself decides. */
+    private def keys(side: Side): Seq[KeyReading] = join.routing match {
+      case Routing.Broadcast(_) if join.description.changelog.nonEmpty =>
+        throw refusal("NO_EQUALITY", "operator" -> join.operator.toString)
+      case Routing.Broadcast(_)                    => Seq(anywhere(side))
+      case Routing.ByKey if join.isOrder           => Seq(anywhere(side))
+      case Routing.ByKey | _: Routing.ByKeyAndTime => byKey(side)
+      case _                                       => Nil
+    }
+
+    private def byKey(side: Side): Seq[KeyReading] =
+      if (join.description.keys.isEmpty)
+        Seq(KeyReading(
+          Seq(Literal(0)),
+          DataTypeUtils.toAttributes(join.rows(side)),
+          hashed = false
+        ))
+      else {
+        val zone = join.description.zone.map(_.id)
+        val found = new StoredKeys(session, zone).of(join.description.keys, side, join.rows(side))
+        if (found.isEmpty) throw unknownKey(side)
+        found
+      }
+
+    /** The rows may be in any partition: those with equal columns are in one. */
+    private def anywhere(side: Side): KeyReading = {
+      val all = DataTypeUtils.toAttributes(join.rows(side))
+      KeyReading(JoinDistribution.hashable(all), all, hashed = false)
+    }
+
+    private def unknownKey(side: Side) = refusal(
+      "UNKNOWN_KEY",
+      "operator" -> join.operator.toString,
+      "side" -> side.name,
+      "key" -> join.description.keys.mkString(", ")
+    )
+
+    private def uneven(what: String) =
+      refusal("UNEVEN", "operator" -> join.operator.toString, "what" -> what)
+  }
+}

@@ -1,0 +1,121 @@
+package org.apache.spark.sql.streamjoin.rescale
+
+import org.apache.hadoop.fs.Path
+import org.apache.spark.sql.{classic, SparkSession}
+import org.apache.spark.sql.streamjoin.checkpoint.pending.{QueryCheckpoint, StoredJoins}
+import org.apache.spark.sql.streamjoin.spark.StreamingCheckpointConstants.{
+  DIR_NAME_COMMITS,
+  DIR_NAME_OFFSETS
+}
+
+/**
+ * Writes a new checkpoint of a stopped query, with another number of partitions. The query continues
+ * from it as if it had started with this number.
+ *
+ * {{{
+ *   1   refuse what cannot be moved, by the files beside the state
+ *   2   read all rows: check their keys, find their new partitions, compare the partitions
+ *   3   write the state, then the commit, then the offsets
+ * }}}
+ *
+ * Steps 1 and 2 write nothing, and no step changes the old checkpoint.
+ *
+ * @param location the old checkpoint
+ * @param target the folder of the new one
+ */
+private[rescale] final class Rescale(
+    session: classic.SparkSession,
+    location: String,
+    target: String,
+    partitions: Int
+) {
+  private val refusal = new Refusals(location)
+  private val hadoopConf = session.sessionState.newHadoopConf()
+  private val stored = new StoredJoins(session, location, None)
+  private val files = {
+    val path = new Path(target)
+    new RescaledFiles(
+      stored.root,
+      path.getFileSystem(hadoopConf).makeQualified(path),
+      partitions,
+      hadoopConf
+    )
+  }
+  private val batch = stored.batch
+  private def latest = files.batches(DIR_NAME_OFFSETS).last
+
+  /** @return a line for each operator */
+  def run(): Seq[String] = {
+    val planned = latest
+    refuse(planned)
+    val plans = stored.of(None).map { join =>
+      describe(s"read operator ${join.operator}")
+      OperatorPlan.of(session, join, partitions, refusal)
+    }
+    files.copyOthers()
+    val ids = plans.flatMap { plan =>
+      describe(s"rescale operator ${plan.join.operator}")
+      plan.write(files, batch).map(plan.join.operator -> _)
+    }
+    files.commit(batch, ids.toMap)
+    requireUnchanged(planned)
+    finish(planned)
+    plans.map(_.told)
+  }
+
+  private def finish(planned: Long): Unit =
+    if (planned > batch) Seq(planned, batch).foreach(files.offsets)
+    else Seq(batch, batch - 1).filter(_ >= 0).foreach(files.offsets)
+
+  // ---- refusals ----
+
+  private def refuse(planned: Long): Unit = {
+    for (query <- session.streams.active if isOf(QueryCheckpoint.of(query)))
+      throw refusal("QUERY_RUNNING", "id" -> query.id.toString)
+    if (!files.isEmpty) throw refusal("TARGET_NOT_EMPTY", "to" -> target)
+    if (planned > batch + 1) {
+      throw refusal(
+        "UNFINISHED_BATCHES",
+        "planned" -> planned.toString,
+        "committed" -> batch.toString
+      )
+    }
+    for ((operator, name) <- stored.others)
+      throw refusal("OTHER_OPERATOR", "operator" -> operator.toString, "name" -> name)
+    if (stored.of(None).forall(_.partitions == partitions))
+      throw refusal("SAME_PARTITIONS", "partitions" -> partitions.toString)
+  }
+
+  private def isOf(checkpoint: String): Boolean = {
+    val path = new Path(checkpoint)
+    path.getFileSystem(hadoopConf).makeQualified(path) == stored.root
+  }
+
+  private def requireUnchanged(planned: Long): Unit = {
+    val now = Seq(files.batches(DIR_NAME_COMMITS).last, latest)
+    if (now != Seq(batch, planned)) {
+      throw refusal(
+        "CHANGED",
+        "before" -> s"$batch and $planned",
+        "now" -> now.mkString(" and "),
+        "to" -> target
+      )
+    }
+  }
+
+  private def describe(job: String): Unit = session.sparkContext.setJobDescription(job)
+}
+
+/** The entry point. */
+object Rescale {
+
+  /** @return a line for each join and ordered output */
+  def apply(session: SparkSession, checkpoint: String, to: String, partitions: Int): Seq[String] = {
+    val own = session.asInstanceOf[classic.SparkSession]
+    val before = own.sparkContext.getLocalProperty(Description)
+    try new Rescale(own, checkpoint, to, partitions).run()
+    finally own.sparkContext.setJobDescription(before)
+  }
+
+  private val Description = "spark.job.description"
+}

@@ -1,0 +1,116 @@
+package org.apache.spark.sql.streamjoin.rescale
+
+import java.nio.charset.StandardCharsets.UTF_8
+
+import scala.util.Using
+
+import org.apache.hadoop.conf.Configuration
+import org.apache.hadoop.fs.{FileUtil, Path}
+import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.streamjoin.checkpoint.pending.StoredJoin
+import org.apache.spark.sql.streamjoin.checkpoint.{HotKeyFiles, StateSchemaFiles}
+import org.apache.spark.sql.streamjoin.spark.StreamingCheckpointConstants._
+import org.apache.spark.sql.streamjoin.spark.{CheckpointFileManager, OperatorStateMetadataWriter}
+import org.json4s._
+import org.json4s.jackson.JsonMethods.{compact, parse, render}
+
+import io.streamjoin.placement.HotKeys
+
+/**
+ * The files of a checkpoint beside the rows, with another number of partitions.
+ *
+ * {{{
+ *   everything but the folders below       copied
+ *   state/OPERATOR/_metadata, _hotKeys     with the new partitions
+ *   state/OPERATOR/_stateSchema            copied
+ *   commits/N                              with the IDs of the new versions
+ *   offsets/N, and N+1 or N-1              with the new number as spark.sql.shuffle.partitions
+ * }}}
+ *
+ * Spark starts no query on a folder that has a state and no offsets, and none if the entry before
+ * the latest one is missing. So the offsets are written last, the latest entry first: until the
+ * last file appears, the checkpoint is refused.
+ */
+private[rescale] final class RescaledFiles(
+    from: Path,
+    to: Path,
+    partitions: Int,
+    hadoopConf: Configuration
+) {
+  private val source = from.getFileSystem(hadoopConf)
+  private val target = to.getFileSystem(hadoopConf)
+  private lazy val writer = CheckpointFileManager.create(to, hadoopConf)
+
+  val state: Path = new Path(to, DIR_NAME_STATE)
+
+  def isEmpty: Boolean = !target.exists(to) || target.listStatus(to).isEmpty
+
+  /** The numbers of the entries in one of Spark's logs, ascending. */
+  def batches(log: String): Seq[Long] = {
+    val folder = new Path(from, log)
+    if (!source.exists(folder)) Nil
+    else source.listStatus(folder).toSeq.flatMap(_.getPath.getName.toLongOption).sorted
+  }
+
+  /** Copies the ID of the query, the logs of sources, and whatever else it has. */
+  def copyOthers(): Unit = {
+    target.mkdirs(to)
+    val apart = Set(DIR_NAME_STATE, DIR_NAME_COMMITS, DIR_NAME_OFFSETS)
+    source.listStatus(from).map(_.getPath).filterNot(p => apart(p.getName)).foreach(copy(_, to))
+  }
+
+  /** Writes what describes an operator, as of a batch. */
+  def describe(join: StoredJoin, batch: Long, hot: Option[HotKeys]): Unit = {
+    val folder = new Path(state, join.operator.toString)
+    val schemas = StateSchemaFiles.folder(folder)
+    target.mkdirs(schemas)
+    val stores = join.metadata.stateStoreInfo.map { store =>
+      val files = store.stateSchemaFilePaths.map { noted =>
+        val old = StateSchemaFiles.folder(new Path(from, s"$DIR_NAME_STATE/${join.operator}"))
+        copy(StateSchemaFiles.here(old, noted), schemas)
+        StateSchemaFiles.here(schemas, noted).toString
+      }
+      store.copy(numPartitions = partitions, stateSchemaFilePaths = files)
+    }
+    OperatorStateMetadataWriter
+      .createWriter(folder, hadoopConf, 2, Some(batch))
+      .write(join.metadata.copy(stateStoreInfo = stores))
+    hot.foreach(new HotKeyFiles(folder, hadoopConf).write(batch, _))
+  }
+
+  /** Writes the entry of a batch in the commit log, with the IDs of versions by operator. */
+  def commit(batch: Long, ids: Map[Long, Seq[String]]): Unit =
+    rewrite(DIR_NAME_COMMITS, batch) { json =>
+      val stores = ids.toList.map { case (operator, of) =>
+        operator.toString -> JArray(of.map(id => JArray(List(JString(id)))).toList)
+      }
+      if (ids.isEmpty) json else replaced(json, "stateUniqueIds", JObject(stores))
+    }
+
+  /** Writes the entry of a batch in the offset log. */
+  def offsets(batch: Long): Unit = rewrite(DIR_NAME_OFFSETS, batch) { json =>
+    val now = JObject(SQLConf.SHUFFLE_PARTITIONS.key -> JString(partitions.toString))
+    replaced(json, "conf", (json \ "conf").merge(now: JValue))
+  }
+
+  /** Writes an entry of a log with another second line, which is a JSON object. */
+  private def rewrite(log: String, batch: Long)(change: JValue => JValue): Unit = {
+    val text = Using.resource(source.open(new Path(new Path(from, log), batch.toString))) { in =>
+      new String(in.readAllBytes(), UTF_8)
+    }
+    val lines = text.split("\n", -1)
+    val folder = new Path(to, log)
+    target.mkdirs(folder)
+    val changed = lines.updated(1, compact(render(change(parse(lines(1))))))
+    val out = writer.createAtomic(new Path(folder, batch.toString), overwriteIfPossible = false)
+    out.write(changed.mkString("\n").getBytes(UTF_8))
+    out.close()
+  }
+
+  private def replaced(json: JValue, name: String, value: JValue): JValue =
+    json.removeField(_._1 == name).merge(JObject(name -> value): JValue)
+
+  private def copy(file: Path, folder: Path): Unit = {
+    FileUtil.copy(source, file, target, folder, false, hadoopConf): Unit
+  }
+}

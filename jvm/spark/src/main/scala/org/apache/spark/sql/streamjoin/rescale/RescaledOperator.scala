@@ -1,0 +1,25 @@
+package org.apache.spark.sql.streamjoin.rescale
+
+import org.apache.spark.sql.types.StructType
+
+import io.streamjoin.model.Side
+import io.streamjoin.placement.Routing
+
+/**
+ * An operator whose rows get other partitions, as tasks need it.
+ *
+ * @param format name of its state format
+ * @param from the old number of partitions
+ * @param to the new one
+ * @param rows columns of each side's rows
+ * @param keys for each side, the readings of the stored keys that are possible
+ */
+private[rescale] final case class RescaledOperator(
+    number: Long,
+    format: String,
+    routing: Routing,
+    from: Int,
+    to: Int,
+    rows: Map[Side, StructType],
+    keys: Map[Side, Seq[KeyReading]]
+)

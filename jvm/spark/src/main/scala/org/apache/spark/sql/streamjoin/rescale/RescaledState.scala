@@ -1,0 +1,119 @@
+package org.apache.spark.sql.streamjoin.rescale
+
+import java.util.UUID
+
+import org.apache.hadoop.fs.Path
+import org.apache.spark.{HashPartitioner, TaskContext}
+import org.apache.spark.rdd.RDD
+import org.apache.spark.sql.classic.SparkSession
+import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.streamjoin.checkpoint.formats.StateFormats
+import org.apache.spark.sql.streamjoin.checkpoint.pending.StoredJoin
+import org.apache.spark.sql.streamjoin.checkpoint.{NewVersion, StateShape, StoredVersion}
+import org.apache.spark.sql.streamjoin.spark.StateStoreId
+import org.apache.spark.sql.types.StructType
+import org.apache.spark.util.SerializableConfiguration
+
+import io.streamjoin.model.Side
+
+/**
+ * Writes the rows of an operator to new partitions, in a Spark job: one task reads each old
+ * partition, a shuffle distributes the rows, and one task writes each new partition.
+ */
+private[rescale] final class RescaledState(session: SparkSession, join: StoredJoin) {
+  import RescaledState._
+
+  private val context = session.sparkContext
+  private val hadoopConf =
+    context.broadcast(new SerializableConfiguration(session.sessionState.newHadoopConf()))
+
+  private def partitions: RDD[(Int, StoredVersion)] = {
+    val all = (0 until join.partitions).map(p => p -> join.version(p))
+    context.parallelize(all, join.partitions)
+  }
+
+  /** Reads all old partitions, and writes nothing. */
+  def survey(operator: RescaledOperator): Seq[Survey] = {
+    val conf = hadoopConf
+    partitions.map { case (partition, version) =>
+      Survey.of(operator, partition, version, conf.value.value)
+    }.collect().toSeq
+  }
+
+  /**
+   * Writes the new partitions.
+   *
+   * @param state the folder of the state in the new checkpoint
+   * @param contents numbers, watermarks and the count of rows of each new partition
+   * @return the IDs of the versions by partition, if the checkpoint records IDs
+   */
+  def write(
+      operator: RescaledOperator,
+      state: Path,
+      contents: Seq[Contents]
+  ): Option[Seq[String]] = {
+    val (conf, number) = (hadoopConf, join.version(0).number)
+    val ids = join.version(0).checkpointId.map(_ => contents.map(_ => UUID.randomUUID().toString))
+    val root = state.toString
+    val all = context.broadcast(contents.zipWithIndex.map { case (c, p) =>
+      c.copy(id = ids.map(_(p)))
+    })
+    val settings = session.sessionState.conf.getAllConfs
+    moved(operator).partitionBy(new HashPartitioner(operator.to)).foreachPartition { chunks =>
+      val partition = TaskContext.getPartitionId()
+      val own = all.value(partition)
+      val sql = new SQLConf
+      settings.foreach { case (key, value) => sql.setConfString(key, value) }
+      val version = NewVersion(
+        StateStoreId(root, operator.number, partition),
+        number,
+        own.id,
+        shape(operator.rows, own.evicted),
+        own.numbers,
+        own.evicted.map { case (side, watermarks) => side -> watermarks.toArray },
+        own.count,
+        sql
+      )
+      val rows = chunks.flatMap(chunk => RowChunks.rows(chunk._2, operator.rows(_).length))
+      StateFormats.of(operator.format).write(version, conf.value.value)(rows)
+    }
+    ids
+  }
+
+  private def moved(operator: RescaledOperator): RDD[(Int, Array[Byte])] = {
+    val conf = hadoopConf
+    partitions.mapPartitions(_.flatMap { case (partition, version) =>
+      val chunks = new Pulled[(Int, Array[Byte])](pass => {
+        val packed = new RowChunks(operator.to, (target, chunk) => pass(target -> chunk))
+        val places = new RowPlaces(operator, partition)
+        StateFormats.of(operator.format).each(version, conf.value.value)(
+          (_, _) => (),
+          row => places.foreach(row)((target, key) => packed.add(target, key, row))
+        )
+        packed.flush()
+      })
+      TaskContext.get().addTaskCompletionListener[Unit](_ => chunks.close())
+      chunks
+    })
+  }
+}
+
+private[rescale] object RescaledState {
+
+  /** @param id ID of the version */
+  final case class Contents(
+      numbers: Map[String, Long],
+      evicted: Map[Side, Seq[Long]],
+      count: Long,
+      id: Option[String] = None
+  )
+
+  /** A writer appends rows, each with its limits. It neither probes nor evicts. */
+  private def shape(rows: Map[Side, StructType], evicted: Map[Side, Seq[Long]]): StateShape =
+    StateShape(
+      rows(_),
+      evicted(_).length,
+      _ => 1L,
+      (_, _, _) => throw new UnsupportedOperationException("no row is removed")
+    )
+}
