@@ -1,6 +1,6 @@
 package org.apache.spark.sql.streamjoin.rescale
 
-import org.apache.spark.sql.catalyst.expressions.Literal
+import org.apache.spark.sql.catalyst.expressions.{Attribute, Literal}
 import org.apache.spark.sql.catalyst.types.DataTypeUtils
 import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.streamjoin.checkpoint.pending.StoredJoin
@@ -120,12 +120,7 @@ private[rescale] object OperatorPlan {
     }
 
     private def byKey(side: Side): Seq[KeyReading] =
-      if (join.description.keys.isEmpty)
-        Seq(KeyReading(
-          Seq(Literal(0)),
-          DataTypeUtils.toAttributes(join.rows(side)),
-          hashed = false
-        ))
+      if (join.description.keys.isEmpty) Seq(placed(side, _ => Nil))
       else {
         val zone = join.description.zone.map(_.id)
         val found = new StoredKeys(session, zone).of(join.description.keys, side, join.rows(side))
@@ -134,9 +129,12 @@ private[rescale] object OperatorPlan {
       }
 
     /** The rows may be in any partition: those with equal columns are in one. */
-    private def anywhere(side: Side): KeyReading = {
-      val all = DataTypeUtils.toAttributes(join.rows(side))
-      KeyReading(JoinDistribution.hashable(all), all, hashed = false)
+    private def anywhere(side: Side): KeyReading = placed(side, JoinDistribution.hashable)
+
+    /** @param by some of the columns; none: all rows are in one partition */
+    private def placed(side: Side, by: Seq[Attribute] => Seq[Attribute]): KeyReading = {
+      val columns = DataTypeUtils.toAttributes(join.rows(side))
+      KeyReading(Option(by(columns)).filter(_.nonEmpty).getOrElse(Seq(Literal(0))), columns, false)
     }
 
     private def unknownKey(side: Side) = refusal(
