@@ -73,7 +73,9 @@ def first_cells(page: str) -> set[str]:
     return set(re.findall(r"^\| `(\w+)` \|", text, re.MULTILINE))
 
 
-@pytest.mark.parametrize("function", [streamjoin.impose_order, streamjoin.stream_join])
+@pytest.mark.parametrize(
+    "function", [streamjoin.impose_order, streamjoin.stream_join, streamjoin.rescale]
+)
 def test_the_reference_has_every_argument(function: object) -> None:
     assert callable(function)
     arguments = set(inspect.signature(function).parameters) - {"df", "left", "right"}

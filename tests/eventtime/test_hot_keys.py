@@ -9,7 +9,7 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from streamjoin import pending
+from streamjoin import pending, rescale
 from tests.orders import Shop, at
 from tests.streams import Run, wait_for_report
 
@@ -113,6 +113,27 @@ def test_a_hot_key_changes_nothing_but_where_its_rows_lie(
     result = [tuple(map(str, row)) for row in run.rows() if "20:00" not in str(row)]
     assert sorted(result) == sorted(tuple(map(str, row)) for row in expected.collect())
     assert run.total("lateRowsLeft") == run.total("lateRowsRight") == 0
+
+
+@pytest.mark.parametrize(("how", "partitions"), [("left", 7), ("full", 3), ("full", 1)])
+def test_a_hot_key_moves_to_other_partitions(shop: Shop, how: str, partitions: int) -> None:
+    stays, moves = run_of(shop, how), run_of(shop, how)
+    moves.checkpoint = stays.checkpoint.with_name("moves")
+    work_off(stays, shop, range(BATCHES // 2))
+    before = pending(stays.checkpoint).count()
+    rescale(stays.checkpoint, moves.checkpoint, partitions)
+    hot = sorted((moves.checkpoint / "state/0/_hotKeys").glob("[0-9]*"))
+    assert len(hot) == (0 if partitions == 1 else 1)
+    assert pending(moves.checkpoint).count() == before
+    stays.batches.clear()
+    work_off(stays, shop, range(BATCHES // 2, BATCHES))
+    moves.step()
+    if partitions > 1:
+        assert moves.metrics()["hotKeys"] == 1
+        assert partitions_of_the_hot_key(moves) > 1
+    # the first has read the rows in several batches
+    assert sorted(map(str, moves.rows())) == sorted(map(str, stays.rows()))
+    assert pending(moves.checkpoint).count() == pending(stays.checkpoint).count()
 
 
 def test_a_key_is_left_alone_where_a_batch_spans_few_buckets(shop: Shop) -> None:

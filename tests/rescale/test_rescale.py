@@ -15,18 +15,29 @@ from tests.streams import Run
 
 # Counts of replicas depend on the number of partitions, and so does what reports sample.
 COMPARED = ("inputRows", "lateRows", "joinedRows", "nullPaddedRows", "watermark.", "disorder")
+FORMAT = "spark.sql.streamJoin.stateFormat"
+IDS = "spark.sql.streaming.stateStore.checkpointFormatVersion"
+
+# What make test runs of all kinds and both formats.
+FEW = [
+    ("left", "segments"),
+    ("chain", "rocksdb"),
+    ("time buckets, full", "segments"),
+    ("changelog", "rocksdb"),
+    ("versions", "segments"),
+    ("order above a join", "segments"),
+]
 
 
-def moved(run: Run, partitions: int) -> list[str]:
+def moved(run: Run, partitions: int) -> None:
     """Continue a query from a new checkpoint."""
     before = fingerprints(run.checkpoint)
     new = run.checkpoint.with_name(f"{run.checkpoint.name}-{partitions}")
-    told = rescale(run.checkpoint, new, partitions)
+    assert f"to {partitions} partitions" in rescale(run.checkpoint, new, partitions)[0]
     assert fingerprints(run.checkpoint) == before
     listed = held(run)
     run.checkpoint = new
     assert held(run) == listed
-    return told
 
 
 def held(run: Run) -> list[tuple[Any, ...]]:
@@ -45,47 +56,63 @@ def reported(run: Run) -> dict[int, list[dict[str, Any]]]:
     }
 
 
-def compare(spark: SparkSession, folder: Path, kind: str, numbers: list[int], seed: int) -> None:
-    """Run a query beside itself, and move one of both before each batch but the first."""
-    session = spark.newSession()
-    session.conf.set("spark.sql.session.timeZone", "UTC")
-    session.conf.set("spark.sql.shuffle.partitions", "2")
-    for setting in ("stateFormat", "hotKeyRows"):
-        value = spark.conf.get(f"spark.sql.streamJoin.{setting}", None)
-        if value is not None:
-            session.conf.set(f"spark.sql.streamJoin.{setting}", value)
-    world = World(session, folder, seed)
-    # it is the time of the batch
-    result = KINDS[kind](world).drop("_commit_timestamp")
-    stays, moves = Run(result, folder / "stays"), Run(result, folder / "moves")
-    for number in [None, None, *numbers, None]:
-        if number is not None:
-            moved(moves, number)
-        if number is None and world.batch > 1:
-            world.close()
-        else:
-            world.land()
-        stays.step()
-        moves.step()
-        assert ordered(kind, moves) == ordered(kind, stays)
-        assert reported(moves) == reported(stays)
-    assert any(moves.batches.values()), "nothing came out"
-
-
-def ordered(kind: str, run: Run) -> dict[int, list[tuple[Any, ...]]]:
+def given(kind: str, run: Run) -> dict[int, list[tuple[Any, ...]]]:
     return {
         batch: rows if kind in IN_ORDER else sorted(rows, key=str)
         for batch, rows in run.batches.items()
     }
 
 
-@pytest.fixture(params=["segments", "rocksdb"])
-def state_format(spark: SparkSession, request: pytest.FixtureRequest) -> Any:
-    spark.conf.set("spark.sql.streamJoin.stateFormat", request.param)
-    yield request.param
-    spark.conf.unset("spark.sql.streamJoin.stateFormat")
+class Beside:
+    """A query beside itself: one of both moves, and they must not differ."""
+
+    def __init__(self, spark: SparkSession, folder: Path, kind: str, **settings: str) -> None:
+        session = spark.newSession()
+        session.conf.set("spark.sql.session.timeZone", "UTC")
+        session.conf.set("spark.sql.shuffle.partitions", "2")
+        for name, value in settings.items():
+            session.conf.set(name, value)
+        self.kind = kind
+        self.world = World(session, folder, seed=len(kind))
+        # the timestamp of a change is the time of its batch
+        result = KINDS[kind](self.world).drop("_commit_timestamp")
+        self.stays, self.moves = Run(result, folder / "stays"), Run(result, folder / "moves")
+
+    def step(self) -> None:
+        self.stays.step()
+        self.moves.step()
+        assert given(self.kind, self.moves) == given(self.kind, self.stays)
+        assert reported(self.moves) == reported(self.stays)
+
+    def go(self, *partitions: int) -> None:
+        for _ in range(2):
+            self.world.land()
+            self.step()
+        for number in partitions:
+            moved(self.moves, number)
+            self.world.land()
+            self.step()
+        self.world.close()
+        self.step()
+        assert any(self.moves.batches.values()), "nothing came out"
 
 
+@pytest.mark.parametrize(("kind", "state_format"), FEW)
+def test_a_query_goes_on(
+    kind: str, state_format: str, spark: SparkSession, tmp_path: Path
+) -> None:
+    Beside(spark, tmp_path, kind, **{FORMAT: state_format}).go(5, 1, 3)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("state_format", ["segments", "rocksdb"])
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_query_goes_on(kind: str, spark: SparkSession, tmp_path: Path) -> None:
-    compare(spark, tmp_path, kind, [7, 1, 3], seed=len(kind))
+def test_a_query_of_any_kind_goes_on(
+    kind: str, state_format: str, spark: SparkSession, tmp_path: Path
+) -> None:
+    Beside(spark, tmp_path, kind, **{FORMAT: state_format}).go(1, 7, 64)
+
+
+@pytest.mark.parametrize("state_format", ["segments", "rocksdb"])
+def test_versions_with_ids(state_format: str, spark: SparkSession, tmp_path: Path) -> None:
+    Beside(spark, tmp_path, "left", **{FORMAT: state_format, IDS: "2"}).go(5)

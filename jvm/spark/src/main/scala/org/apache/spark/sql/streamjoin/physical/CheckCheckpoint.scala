@@ -56,13 +56,26 @@ private[streamjoin] final class CheckCheckpoint(session: SparkSession)
   private def folder(w: WriteToStream, name: String): Path =
     new Path(w.resolvedCheckpointLocation, name)
 
-  /** Whether a batch has started, and an operator has state metadata of the supported version. */
+  /**
+   * Whether an operator has state metadata of the supported version. Refuses such a checkpoint if no
+   * batch has started, as a query would ignore its state.
+   */
   private def hasState(w: WriteToStream): Boolean = {
     val (offsets, state) = (folder(w, DIR_NAME_OFFSETS), folder(w, DIR_NAME_STATE))
     val files = CheckpointFileManager.create(state, classicSession.sessionState.newHadoopConf())
-    files.exists(offsets) && files.exists(state) && files.list(state).exists { operator =>
+    val has = files.exists(state) && files.list(state).exists { operator =>
       files.exists(OperatorStateMetadataV2.metadataDirPath(operator.getPath))
     }
+    if (has && !files.exists(offsets)) {
+      throw StateErrors.incompatibleCheckpoint(
+        w.resolvedCheckpointLocation,
+        "it is not complete, as after an interrupted call of streamjoin.rescale",
+        "a state without offsets",
+        "a state, and the offsets up to which it has read",
+        instead = "Delete it, and repeat the call"
+      )
+    }
+    has
   }
 
   private def compare(w: WriteToStream): Unit = {

@@ -13,18 +13,20 @@ import org.apache.spark.sql.streamjoin.physical.eventtime.BucketPlacement
  * The expressions by which the rows of a side are distributed over the partitions.
  *
  * @param columns the stored columns of the side
- * @param hashed whether a row is stored under the hash of these expressions, in their partition. If
- *   not, a row may be in any partition
+ * @param hashed whether a row is stored under the hash of these expressions
+ * @param placed whether a row is in their partition. If not, it may be in any
  */
 private[rescale] final case class KeyReading(
     expressions: Seq[Expression],
     columns: Seq[Attribute],
-    hashed: Boolean
+    hashed: Boolean,
+    placed: Boolean
 ) {
 
   /** Evaluates the expressions in one task. */
   def evaluated(from: Int, to: Int): KeyValues = new KeyValues(
     hashed,
+    placed,
     UnsafeProjection.create(
       Seq(
         KeyHash.of(expressions),
@@ -37,12 +39,17 @@ private[rescale] final case class KeyReading(
 }
 
 /** The hash of the key of one row after another, and the old and the new partition of the key. */
-private[rescale] final class KeyValues(val hashed: Boolean, values: UnsafeProjection) {
+private[rescale] final class KeyValues(
+    hashed: Boolean,
+    val placed: Boolean,
+    values: UnsafeProjection
+) {
   private var current: UnsafeRow = _
 
   def read(row: UnsafeRow): Unit = current = values(row)
 
-  def hash: Long = current.getLong(0)
+  /** Whether the row may be stored under a hash. */
+  def isStoredUnder(hash: Long): Boolean = !hashed || current.getLong(0) == hash
 
   def oldPartition: Int = current.getInt(1)
 

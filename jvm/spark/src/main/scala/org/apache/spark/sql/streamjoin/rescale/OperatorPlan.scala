@@ -1,6 +1,6 @@
 package org.apache.spark.sql.streamjoin.rescale
 
-import org.apache.spark.sql.catalyst.expressions.{Attribute, Literal}
+import org.apache.spark.sql.catalyst.expressions.Literal
 import org.apache.spark.sql.catalyst.types.DataTypeUtils
 import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.streamjoin.checkpoint.pending.StoredJoin
@@ -26,9 +26,8 @@ private[rescale] final case class OperatorPlan(
 
   /** @return the IDs of the new versions by partition, if the checkpoint records IDs */
   def write(files: RescaledFiles, batch: Long): Option[Seq[String]] = {
-    val ids = state.write(operator, files.state, contents)
     files.describe(join, batch, hot)
-    ids
+    state.write(operator, files.state, contents)
   }
 
   def told: String = {
@@ -39,16 +38,22 @@ private[rescale] final case class OperatorPlan(
 
 private[rescale] object OperatorPlan {
 
-  /** Reads all rows of an operator. Refuses it if not all of it can be moved. */
+  /**
+   * Reads all rows of an operator. Refuses it if not all of it can be moved.
+   *
+   * @param joins all operators of the checkpoint
+   */
   def of(
       session: SparkSession,
+      joins: Seq[StoredJoin],
       join: StoredJoin,
       partitions: Int,
       refusal: Refusals
-  ): OperatorPlan = new Planner(session, join, partitions, refusal).plan()
+  ): OperatorPlan = new Planner(session, joins, join, partitions, refusal).plan()
 
   private final class Planner(
       session: SparkSession,
+      joins: Seq[StoredJoin],
       join: StoredJoin,
       partitions: Int,
       refusal: Refusals
@@ -114,28 +119,47 @@ private[rescale] object OperatorPlan {
       case Routing.Broadcast(_) if join.description.changelog.nonEmpty =>
         throw refusal("NO_EQUALITY", "operator" -> join.operator.toString)
       case Routing.Broadcast(_)                    => Seq(anywhere(side))
-      case Routing.ByKey if join.isOrder           => Seq(anywhere(side))
+      case Routing.ByKey if join.isOrder           => likeJoins(side) :+ anywhere(side)
       case Routing.ByKey | _: Routing.ByKeyAndTime => byKey(side)
       case _                                       => Nil
     }
 
     private def byKey(side: Side): Seq[KeyReading] =
-      if (join.description.keys.isEmpty) Seq(placed(side, _ => Nil))
+      if (join.description.keys.isEmpty) Seq(inOnePartition(side))
       else {
-        val zone = join.description.zone.map(_.id)
-        val found = new StoredKeys(session, zone).of(join.description.keys, side, join.rows(side))
+        val found = readings(join, side, side)
         if (found.isEmpty) throw unknownKey(side)
         found
       }
 
-    /** The rows may be in any partition: those with equal columns are in one. */
-    private def anywhere(side: Side): KeyReading = placed(side, JoinDistribution.hashable)
+    /**
+     * The keys of the joins, for an ordered output: its rows mostly stay in the partitions of a join
+     * below. Then the held rows of a key stay together with those that follow.
+     */
+    private def likeJoins(side: Side): Seq[KeyReading] = for {
+      other <- joins if !other.isOrder && other.description.keys.nonEmpty
+      of <- Side.both
+      reading <- readings(other, of, side)
+    } yield reading.copy(hashed = false)
 
-    /** @param by some of the columns; none: all rows are in one partition */
-    private def placed(side: Side, by: Seq[Attribute] => Seq[Attribute]): KeyReading = {
+    private def readings(of: StoredJoin, keysOf: Side, side: Side): Seq[KeyReading] =
+      new StoredKeys(session, of.description.zone.map(_.id))
+        .of(of.description.keys, keysOf, join.rows(side))
+
+    /** The rows may be in any partition: those with equal columns are in one. */
+    private def anywhere(side: Side): KeyReading = {
       val columns = DataTypeUtils.toAttributes(join.rows(side))
-      KeyReading(Option(by(columns)).filter(_.nonEmpty).getOrElse(Seq(Literal(0))), columns, false)
+      val by = JoinDistribution.hashable(columns)
+      val expressions = if (by.isEmpty) Seq(Literal(0)) else by
+      KeyReading(expressions, columns, hashed = false, placed = false)
     }
+
+    private def inOnePartition(side: Side): KeyReading = KeyReading(
+      Seq(Literal(0)),
+      DataTypeUtils.toAttributes(join.rows(side)),
+      hashed = false,
+      placed = true
+    )
 
     private def unknownKey(side: Side) = refusal(
       "UNKNOWN_KEY",

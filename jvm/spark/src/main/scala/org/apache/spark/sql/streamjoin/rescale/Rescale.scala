@@ -15,7 +15,7 @@ import org.apache.spark.sql.streamjoin.spark.StreamingCheckpointConstants.{
  * {{{
  *   1   refuse what cannot be moved, by the files beside the state
  *   2   read all rows: check their keys, find their new partitions, compare the partitions
- *   3   write the state, then the commit, then the offsets
+ *   3   write the state, the other files, the commit, and the offsets
  * }}}
  *
  * Steps 1 and 2 write nothing, and no step changes the old checkpoint.
@@ -48,24 +48,23 @@ private[rescale] final class Rescale(
   def run(): Seq[String] = {
     val planned = latest
     refuse(planned)
-    val plans = stored.of(None).map { join =>
+    val joins = stored.of(None)
+    val plans = joins.map { join =>
       describe(s"read operator ${join.operator}")
-      OperatorPlan.of(session, join, partitions, refusal)
+      OperatorPlan.of(session, joins, join, partitions, refusal)
     }
-    files.copyOthers()
     val ids = plans.flatMap { plan =>
       describe(s"rescale operator ${plan.join.operator}")
       plan.write(files, batch).map(plan.join.operator -> _)
     }
+    files.copyOthers()
     files.commit(batch, ids.toMap)
     requireUnchanged(planned)
-    finish(planned)
+    // the latest entry first: without the one before it, Spark does not start the query
+    val offsets = if (planned > batch) Seq(planned, batch) else Seq(batch, batch - 1)
+    offsets.filter(_ >= 0).foreach(files.offsets)
     plans.map(_.told)
   }
-
-  private def finish(planned: Long): Unit =
-    if (planned > batch) Seq(planned, batch).foreach(files.offsets)
-    else Seq(batch, batch - 1).filter(_ >= 0).foreach(files.offsets)
 
   // ---- refusals ----
 

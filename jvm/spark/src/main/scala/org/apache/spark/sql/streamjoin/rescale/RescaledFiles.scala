@@ -27,9 +27,9 @@ import io.streamjoin.placement.HotKeys
  *   offsets/N, and N+1 or N-1              with the new number as spark.sql.shuffle.partitions
  * }}}
  *
- * Spark starts no query on a folder that has a state and no offsets, and none if the entry before
- * the latest one is missing. So the offsets are written last, the latest entry first: until the
- * last file appears, the checkpoint is refused.
+ * No query starts on a folder that has the description of an operator and no offsets, or lacks the
+ * offsets before the latest ones. So the descriptions are written first, and the offsets last: until
+ * the last file appears, the checkpoint is refused.
  */
 private[rescale] final class RescaledFiles(
     from: Path,
@@ -54,7 +54,6 @@ private[rescale] final class RescaledFiles(
 
   /** Copies the ID of the query, the logs of sources, and whatever else it has. */
   def copyOthers(): Unit = {
-    target.mkdirs(to)
     val apart = Set(DIR_NAME_STATE, DIR_NAME_COMMITS, DIR_NAME_OFFSETS)
     source.listStatus(from).map(_.getPath).filterNot(p => apart(p.getName)).foreach(copy(_, to))
   }

@@ -83,8 +83,8 @@ private[rescale] final class RowPlaces(operator: RescaledOperator, partition: In
   }
 
   private def agrees(values: KeyValues, row: StoredRow): Boolean =
-    !values.hashed || values.hash == row.key &&
-      (values.oldPartition == partition || isInBucket(row, values.oldPartition))
+    values.isStoredUnder(row.key) &&
+      (!values.placed || values.oldPartition == partition || isInBucket(row, values.oldPartition))
 
   /** Whether the row is in the partition of a time bucket, instead of that of its key. */
   private def isInBucket(row: StoredRow, keyPartition: Int): Boolean = routing match {

@@ -4,9 +4,9 @@ import scala.util.Try
 
 import org.apache.spark.sql.catalyst.analysis.{UnresolvedAttribute, UnresolvedFunction}
 import org.apache.spark.sql.catalyst.expressions._
-import org.apache.spark.sql.catalyst.optimizer.NormalizeNaNAndZero
 import org.apache.spark.sql.catalyst.plans.logical.{LocalRelation, Project}
 import org.apache.spark.sql.classic.SparkSession
+import org.apache.spark.sql.streamjoin.spark.NormalizeNaNAndZero
 import org.apache.spark.sql.types.{DataType, StructType}
 
 import io.streamjoin.model.Side
@@ -33,7 +33,7 @@ private[rescale] final class StoredKeys(session: SparkSession, zone: Option[Stri
     val each = keys.map(key => equalities(key).flatMap(readings(_, side, names, columns)))
     each.foldLeft(Seq(Seq.empty[Expression])) { (some, next) =>
       some.flatMap(before => next.map(before :+ _)).take(MostReadings)
-    }.map(KeyReading(_, columns, hashed = true))
+    }.map(KeyReading(_, columns, hashed = true, placed = true))
   }
 
   /** The ways to split a key into its sides and their type. */

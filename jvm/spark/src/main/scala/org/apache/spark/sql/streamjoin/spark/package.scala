@@ -33,6 +33,7 @@ package object spark extends spark.RelocatedClasses {
   lazy val InlineCTE = optimizer.InlineCTE
   lazy val NestedColumnAliasing = optimizer.NestedColumnAliasing
   lazy val NormalizeFloatingNumbers = optimizer.NormalizeFloatingNumbers
+  lazy val NormalizeNaNAndZero = optimizer.NormalizeNaNAndZero
   lazy val PullupCorrelatedPredicates = optimizer.PullupCorrelatedPredicates
   lazy val PushExtraPredicateThroughJoin = optimizer.PushExtraPredicateThroughJoin
   lazy val PushPredicateThroughJoin = optimizer.PushPredicateThroughJoin
