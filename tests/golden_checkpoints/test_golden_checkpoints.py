@@ -12,7 +12,7 @@ from py4j.protocol import Py4JJavaError
 from pyspark.errors import AnalysisException, StreamingQueryException
 from pyspark.sql import SparkSession
 
-from streamjoin import pending
+from streamjoin import pending, rescale
 from tests.fingerprints import fingerprints
 from tests.golden_checkpoints.archive import (
     KEPT,
@@ -53,6 +53,22 @@ def test_a_kept_checkpoint_goes_on(spark: SparkSession, tmp_path: Path, kept: Pa
         assert given == answer(spark, case, [*morning.batches, *case.evening])
     # something was left to do
     assert day.run.rows() if case.changes else decided(case, day.run.rows())
+
+
+@pytest.mark.parametrize("kept", READABLE, ids=name_of)
+def test_a_kept_checkpoint_moves_to_other_partitions(
+    spark: SparkSession, tmp_path: Path, kept: Path
+) -> None:
+    day, morning = restored(spark, kept, tmp_path)
+    case, state_format = day.case, kept.parent.name.rpartition("-")[0]
+    before = pending(day.run.checkpoint).count()
+    rescale(day.run.checkpoint, tmp_path / "moved", PARTITIONS + 3)
+    day.run.checkpoint = tmp_path / "moved"
+    assert pending(day.run.checkpoint).count() == before
+    with settings(spark, case, state_format):
+        day.play(case.evening)
+        given = decided(case, [*map(tuple, morning.output), *day.run.rows()])
+        assert given == answer(spark, case, [*morning.batches, *case.evening])
 
 
 def test_each_case_is_kept_in_each_format() -> None:

@@ -181,7 +181,11 @@ def test_an_interrupted_call(run: Run, shop: Shop, tmp_path: Path) -> None:
     rescale(run.checkpoint, whole, 3)
     files = [path for path in whole.rglob("*") if path.is_file() and path.suffix != ".crc"]
     files.sort(key=lambda path: path.stat().st_mtime_ns)
-    assert [str(f.relative_to(whole)) for f in files[-3:]] == ["commits/1", "offsets/1", "offsets/0"]
+    assert [str(f.relative_to(whole)) for f in files[-3:]] == [
+        "commits/1",
+        "offsets/1",
+        "offsets/0",
+    ]
     shop.deliver((3, "10:40"))
     for count in range(1, len(files)):
         shutil.rmtree(part, ignore_errors=True)
@@ -211,7 +215,7 @@ def test_the_command(run: Run, tmp_path: Path) -> None:
     told = subprocess.run(
         [*command, "--partitions", "3"], capture_output=True, text=True, check=True, env=os.environ
     )
-    assert told.stdout == "join 0: 3 rows, from 2 to 3 partitions\n"
+    assert told.stdout == "join 0: 4 rows, from 2 to 3 partitions\n"
     again = subprocess.run([*command, "--partitions", "3"], capture_output=True, text=True)
     assert again.returncode == 1
     assert "STREAM_JOIN_RESCALE.TARGET_NOT_EMPTY" in again.stderr

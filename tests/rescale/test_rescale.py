@@ -98,9 +98,7 @@ class Beside:
 
 
 @pytest.mark.parametrize(("kind", "state_format"), FEW)
-def test_a_query_goes_on(
-    kind: str, state_format: str, spark: SparkSession, tmp_path: Path
-) -> None:
+def test_a_query_goes_on(kind: str, state_format: str, spark: SparkSession, tmp_path: Path) -> None:
     Beside(spark, tmp_path, kind, **{FORMAT: state_format}).go(5, 1, 3)
 
 

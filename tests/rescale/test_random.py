@@ -1,0 +1,59 @@
+"""The random joins of `tests/differential`, moved to other partitions at each restart."""
+
+from __future__ import annotations
+
+import random
+import shutil
+from pathlib import Path
+
+import pytest
+from pyspark.errors import AnalysisException
+from pyspark.sql import SparkSession
+from pyspark.sql.streaming.query import StreamingQuery
+
+from streamjoin import rescale
+from tests.differential import check as checks
+from tests.differential import runner
+from tests.differential.case import Restart
+from tests.differential.generator import generate
+
+CASES = 60
+# Before a batch is committed there is nothing to move.
+EXPECTED = ("STREAM_JOIN_STATE.NOT_FOUND", "STREAM_JOIN_RESCALE.OTHER_OPERATOR")
+
+
+class Moving(runner._Runner):
+    def _restart(self, restart: Restart) -> StreamingQuery:
+        draw = random.Random(f"{self.case.name} {restart.step}")
+        old = self.checkpoint
+        new = old.with_name(f"{old.name}-{restart.step}")
+        number = draw.choice([n for n in (1, 2, 3, 7, 12) if n != self._partitions()])
+        try:
+            rescale(old, new, number)
+        except AnalysisException as refused:
+            if not str(refused).startswith(tuple(f"[{name}]" for name in EXPECTED)):
+                raise
+        else:
+            self.checkpoint = new
+            # the oracle reads there what was in each batch
+            for log in (old / "offsets").glob("[0-9]*"):
+                if not (new / "offsets" / log.name).exists():
+                    shutil.copy(log, new / "offsets" / log.name)
+        return super()._restart(restart)
+
+    def _partitions(self) -> int:
+        tail = self.checkpoint.name.rpartition("-")[2]
+        states = [p for p in (self.checkpoint / "state/0").glob("[0-9]*") if p.is_dir()]
+        return len(states) if tail.isdecimal() else self.case.partitions
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("number", range(CASES))
+def test_a_random_join(
+    number: int, spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    case = generate(3, number)
+    if not case.restarts:
+        pytest.skip("it does not restart")
+    monkeypatch.setattr(runner, "_Runner", Moving)
+    assert checks.check(case, spark, tmp_path).problems == ()
