@@ -97,7 +97,8 @@ def joined(on: str, how: str, **options: Any) -> Build:
 def chained(first: str, second: str) -> Build:
     def build(w: World) -> DataFrame:
         pairs = w.ordered("a").streamJoin(w.ordered("b"), KEYED, first)
-        return pairs.streamJoin(w.ordered("c"), OF_A_CHAIN, second)
+        joined: DataFrame = pairs.streamJoin(w.ordered("c"), OF_A_CHAIN, second)
+        return joined
 
     return build
 
@@ -111,7 +112,8 @@ def versioned(how: str) -> Build:
         columns = w.stream("b").select("id", "t", "v", "n", "gone")
         versions = from_upserts(columns, key="id", sequence_by="n", deletes=F.col("gone"))
         rates = impose_order(versions, "t", "5 minutes").alias("b")
-        return w.ordered("a").streamJoin(rates, "a.id = b.id", how)
+        joined: DataFrame = w.ordered("a").streamJoin(rates, "a.id = b.id", how)
+        return joined
 
     return build
 
@@ -123,7 +125,9 @@ def changes(how: str, on: str = "a.id = b.id AND a.v < b.v + 10", **options: Any
 def counted(how: str) -> Build:
     def build(w: World) -> DataFrame:
         columns = w.stream("d").select("id", "name", "v", "_change_type")
-        return from_changelog(columns).alias("d").streamJoin(w.latest("a"), "d.id = a.id", how)
+        changes = from_changelog(columns).alias("d")
+        joined: DataFrame = changes.streamJoin(w.latest("a"), "d.id = a.id", how)
+        return joined
 
     return build
 
@@ -133,7 +137,7 @@ def sorted_rows(w: World) -> DataFrame:
 
 
 def sorted_pairs(w: World) -> DataFrame:
-    pairs = w.ordered("a").streamJoin(w.ordered("b"), KEYED)
+    pairs: DataFrame = w.ordered("a").streamJoin(w.ordered("b"), KEYED)
     columns = pairs.selectExpr("a.t AS t", "a.id AS id", "a.v AS v", "b.t AS u", "b.v AS w")
     return columns.orderBy("t", "id", "v", "u", "w")
 

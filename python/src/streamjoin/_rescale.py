@@ -20,8 +20,8 @@ def rescale(
     """Write a new checkpoint of a stopped query, with another number of partitions.
 
     The query continues from the new checkpoint as if it had started with this number: with the same
-    rows, watermarks, late rows and batch numbers. The old checkpoint is not changed. Spark jobs read
-    and write the state, one task for each partition.
+    rows, watermarks, late rows and batch numbers. The old checkpoint is not changed. Spark jobs
+    read and write the state, one task for each partition.
 
     Parameters
     ----------

@@ -5,6 +5,7 @@ import scala.util.Try
 import org.apache.spark.sql.catalyst.analysis.{UnresolvedAttribute, UnresolvedFunction}
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans.logical.{LocalRelation, Project}
+import org.apache.spark.sql.catalyst.types.DataTypeUtils
 import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.streamjoin.spark.NormalizeNaNAndZero
 import org.apache.spark.sql.types.{DataType, StructType}
@@ -52,7 +53,9 @@ private[rescale] final class StoredKeys(session: SparkSession, zone: Option[Stri
   ): Seq[Expression] = {
     val text = if (side == Side.Left) key.left else key.right
     Try(session.sessionState.sqlParser.parseExpression(text)).toOption.toSeq.flatMap { parsed =>
-      chosen(parsed, names).flatMap(resolved(_, columns)).filter(_.dataType == key.dataType)
+      chosen(parsed, names).flatMap(resolved(_, columns)).filter(e =>
+        DataTypeUtils.sameType(e.dataType, key.dataType)
+      )
     }
   }
 
@@ -72,7 +75,8 @@ private[rescale] final class StoredKeys(session: SparkSession, zone: Option[Stri
 
   private def resolved(parsed: Expression, columns: Seq[Attribute]): Option[Expression] = Try {
     val known = parsed.transformUp {
-      case f: UnresolvedFunction if Normalized(f.nameParts.last) =>
+      case f: UnresolvedFunction if f.nameParts.last == Normalized => f.arguments.head
+      case f: UnresolvedFunction if f.nameParts.last == Normalizing =>
         NormalizeNaNAndZero(f.arguments.head)
     }
     val plan = Project(Seq(Alias(known, "key")()), LocalRelation(columns))
@@ -91,8 +95,12 @@ private object StoredKeys {
   /** More readings mean a row with dozens of columns of one name. */
   private val MostReadings = 256
 
-  /** What Spark's planner puts around keys of floating-point numbers. */
-  private val Normalized = Set("knownfloatingpointnormalized", "normalizenanandzero")
+  // what Spark's planner puts around keys of floating-point numbers, and knows as no function
+
+  private val Normalizing = "normalizenanandzero"
+
+  /** Says that its argument is normalized. */
+  private val Normalized = "knownfloatingpointnormalized"
 
   private def places(text: String, part: String): Seq[Int] =
     Iterator.iterate(text.indexOf(part))(i => text.indexOf(part, i + 1)).takeWhile(_ >= 0).toSeq
