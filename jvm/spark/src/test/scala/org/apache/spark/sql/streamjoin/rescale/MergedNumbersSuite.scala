@@ -20,7 +20,7 @@ class MergedNumbersSuite extends AnyFunSuite {
   private val described = {
     val times = Side.both.map(s => s -> StoredTime(s"${s.name}.t", TimestampType)).toMap
     JoinDescription(
-      "segments" -> 2,
+      FormatNumber("segments", 2),
       JoinType.Inner,
       Routing.ByKey,
       Nil,
