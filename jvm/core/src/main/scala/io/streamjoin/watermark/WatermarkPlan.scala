@@ -86,7 +86,7 @@ object WatermarkPlan {
   /** All source columns that a watermark follows from. */
   private[watermark] def sources(plan: WatermarkPlan): Seq[Int] = plan match {
     case Base(i)           => Seq(i)
-    case Joined(join, _)   => join.inputs.flatMap(sources)
+    case Joined(join, _)   => join.sources
     case Least(inputs)     => inputs.flatMap(sources)
     case Greatest(inputs)  => inputs.flatMap(sources)
     case AsOfLimit(inputs) => inputs.flatMap(sources)
@@ -153,7 +153,7 @@ object WatermarkPlan {
 
   /** Whether it follows, among others, from the watermarks at a join with these bounds. */
   def contains(plan: WatermarkPlan, bounds: JoinBounds): Boolean =
-    joins(plan).exists(j => (j.bounds eq bounds) || j.inputs.exists(contains(_, bounds)))
+    joins(plan).exists(_.contains(bounds))
 
   /** An output column of a join: delayed as long as the join may buffer rows. */
   final case class Joined(join: JoinWatermarks, column: Int) extends WatermarkPlan {
@@ -250,48 +250,5 @@ object WatermarkPlan {
   case object Never extends WatermarkPlan {
     override def eval(base: Array[Long]): Long = Watermarks.Unknown
     override def shift(by: Int): WatermarkPlan = Never
-  }
-}
-
-/**
- * The watermarks at one join.
- *
- * @param inputs for each column of `bounds`, the plan of its watermark below the join
- */
-final case class JoinWatermarks(bounds: JoinBounds, inputs: IndexedSeq[WatermarkPlan]) {
-
-  /** Whether the rows of a side are the output of a join. */
-  def isOfJoin(side: Side): Boolean = bounds.indices(side).exists(inputs(_).isOfJoin)
-
-  def shift(by: Int): JoinWatermarks = JoinWatermarks(bounds, inputs.map(_.shift(by)))
-
-  /** The watermarks that arrive at the join, by column. */
-  def received(base: Array[Long]): Array[Long] = inputs.map(_.eval(base)).toArray
-
-  /** The watermark of a column of the output. */
-  def output(base: Array[Long], column: Int): Long =
-    bounds.outputWatermark(column, received(base))
-
-  /** The display name of a source column at the lowest join that it reaches unchanged. */
-  def nameOf(base: Int): Option[String] =
-    inputs.indices
-      .find(c => inputs(c) == WatermarkPlan.Base(base))
-      .map(bounds.columns(_).name)
-      .orElse(inputs.flatMap(WatermarkPlan.joins).flatMap(_.nameOf(base)).headOption)
-
-  /**
-   * For each source column, the columns by which an idle input advances: those of the other
-   * input of the lowest join that it reaches. A join above must not accept more of a column
-   * than the join below does.
-   */
-  def rivals: Map[Int, Set[Int]] = {
-    val here = for {
-      c <- bounds.columns.indices
-      i <- WatermarkPlan.direct(inputs(c))
-    } yield i -> bounds
-      .indices(bounds.columns(c).side.other)
-      .flatMap(o => WatermarkPlan.sources(inputs(o)))
-      .toSet
-    inputs.flatMap(WatermarkPlan.rivals).toMap ++ here
   }
 }

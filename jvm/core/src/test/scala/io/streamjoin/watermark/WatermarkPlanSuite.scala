@@ -43,6 +43,25 @@ class WatermarkPlanSuite extends AnyFunSuite {
     assert(Seq(0, 1, 2).map(above.output(base, _)) == Seq(103, 102, 101))
   }
 
+  test(
+    "a chain of sixty joins is evaluated join by join, also when it is the right input of another"
+  ) {
+    // each join asks for two columns of the one below: 2 ^ 60 evaluations if none were kept
+    val chain = (2 to 61).foldLeft(below) { (join, source) =>
+      new JoinWatermarks(join2.bounds, Vector(Joined(join, 0), Joined(join, 1), Base(source)))
+    }
+    val base = Array.fill(62)(1000L)
+    assert(chain.output(base, 0) == 1000 - 7)
+    assert(chain.shift(1).output(0L +: base, 0) == 1000 - 7)
+    assert(chain.sources.toSet == (0 to 61).toSet)
+    assert(chain.rivals(61) == (0 to 60).toSet)
+    assert(chain.nameOf(62).isEmpty)
+    assert(!chain.contains(new TestJoin {}.bounds))
+    // a source goes on, in the same array
+    base(61) = 2000
+    assert(chain.received(base).last == 2000)
+  }
+
   test("a silent source holds back what depends on it, and only that") {
     // no returns yet: rows of o and d may wait for them for any time
     val noReturns = Array(103L, 106L, Unknown)
