@@ -217,7 +217,7 @@ $(STAMPS)/pyspark-%: python/requirements-dev.txt | $(STAMPS)/venv
 	test -x .venv-spark-$*/bin/python || $(PYTHON) -m venv .venv-spark-$*
 	grep -E '^(confluent-kafka|numpy|pandas|pyarrow|pytest|testcontainers)' python/requirements-dev.txt \
 	  > .venv-spark-$*/requirements.txt
-	.venv-spark-$*/bin/python -m pip install --quiet --disable-pip-version-check \
+	.venv-spark-$*/bin/python -m pip install --quiet --disable-pip-version-check --upgrade \
 	  pyspark==$(filter $*.%,$(OTHER_SPARKS)) -r .venv-spark-$*/requirements.txt
 	@touch $@
 

@@ -58,6 +58,7 @@ def test_a_variation_that_loses_rows_is_found(
     assert any(problem.startswith(("missing", "superfluous")) for problem in failure.problems)
 
 
+@pytest.mark.sampled
 def test_excluded_rules_have_these_names(spark: SparkSession) -> None:
     """Spark ignores an excluded rule that it does not know."""
     of = spark._jvm.org.apache.spark.util.Utils  # type: ignore[union-attr]

@@ -20,10 +20,8 @@ OPTIMIZER_RULES = {
     **{
         name: OURS + name
         for name in (
-            "PushFilterThroughStreamOrder",
+            "PushFilters",
             "PushFilterThroughStreamJoin",
-            "PushFilterThroughAsOfJoin",
-            "PushFilterThroughUpserts",
             "PruneNestedColumns",
             "OrderInOnePartition",
         )

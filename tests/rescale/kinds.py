@@ -142,6 +142,19 @@ def sorted_pairs(w: World) -> DataFrame:
     return columns.orderBy("t", "id", "v", "u", "w")
 
 
+def sorted_by(how: str) -> Build:
+    """The rows come from a join of two equalities, and each side's key may be NULL."""
+
+    def build(w: World) -> DataFrame:
+        pairs: DataFrame = w.ordered("a").streamJoin(w.ordered("b"), KEYED, how)
+        columns = pairs.selectExpr(
+            "coalesce(a.t, b.t) AS t", "a.id AS id", "b.id AS other", "a.v AS v", "b.v AS w"
+        )
+        return columns.orderBy("t", "id", "other", "v", "w")
+
+    return build
+
+
 KINDS: dict[str, Build] = {
     **{how: joined(KEYED, how) for how in ("inner", "left", "full", "left_semi", "left_anti")},
     "computed key": joined(KEYED.replace("a.id = b.id", "upper(a.name) = upper(b.name)"), "left"),
@@ -167,5 +180,7 @@ KINDS: dict[str, Build] = {
     "early": joined(KEYED, "left", emit="early"),
     "order": sorted_rows,
     "order above a join": sorted_pairs,
+    "order above a full join": sorted_by("full"),
+    "order above a right join": sorted_by("right"),
 }
-IN_ORDER = {"order", "order above a join"}
+IN_ORDER = {kind for kind in KINDS if kind.startswith("order")}

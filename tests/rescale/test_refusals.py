@@ -56,6 +56,20 @@ def test_a_folder_that_is_not_empty(run: Run, tmp_path: Path) -> None:
     rescale(run.checkpoint, to, 3)
 
 
+def test_a_folder_inside_the_old_one(run: Run) -> None:
+    for to in (run.checkpoint / "sources" / "new", run.checkpoint, run.checkpoint.parent):
+        assert "STREAM_JOIN_RESCALE.TARGET_INSIDE" in refusal(run, to)
+
+
+def test_offsets_that_are_missing(shop: Shop, run: Run, tmp_path: Path) -> None:
+    shop.order((4, "10:40"))
+    run.step()
+    (run.checkpoint / "offsets/0").unlink()
+    message = refusal(run, tmp_path / "to")
+    assert "STREAM_JOIN_RESCALE.MISSING_OFFSETS" in message
+    assert "offsets/0" in message
+
+
 def test_the_same_number(run: Run, tmp_path: Path) -> None:
     assert "STREAM_JOIN_RESCALE.SAME_PARTITIONS" in refusal(run, tmp_path / "to", 2)
 

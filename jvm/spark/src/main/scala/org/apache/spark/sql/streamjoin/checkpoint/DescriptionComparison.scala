@@ -109,7 +109,7 @@ private[checkpoint] final class DescriptionComparison(location: String, old: Str
     def id(zone: Option[DescribedZone]) = zone.fold("")(_.id)
     val before = id(zoneThen)
     refusal(
-      s"another time zone of the session wrote it, and $why",
+      s"it was written in another time zone of the session, and $why",
       setting(before),
       setting(id(zoneNow)),
       s"Set $Zone to '$before' and start the query again, or start it with a new checkpoint location"
@@ -128,7 +128,7 @@ private object DescriptionComparison {
   private val Zone = SQLConf.SESSION_LOCAL_TIMEZONE.key
 
   private val PerhapsZone = AsItWas +
-    s" (if another time zone of the session wrote it, set $Zone to that zone)"
+    s" (if it was written in another time zone of the session, set $Zone to that zone)"
 
   private def setting(zone: String): String = s"$Zone = $zone"
 

@@ -12,6 +12,7 @@ import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.streamjoin.checkpoint.StoredSources
 import org.apache.spark.sql.streamjoin.errors.{StateErrors, StreamJoinRuntimeException}
+import org.apache.spark.sql.streamjoin.logical.plan.{JoinNode, StreamOrder}
 import org.apache.spark.sql.streamjoin.physical.stateful.CheckpointedState
 import org.apache.spark.sql.{classic, SparkSession}
 import org.apache.spark.sql.streamjoin.spark.{
@@ -25,6 +26,7 @@ import org.apache.spark.sql.streamjoin.spark.{
   WatermarkPropagator
 }
 import org.apache.spark.sql.streamjoin.spark.StreamingCheckpointConstants.{
+  DIR_NAME_COMMITS,
   DIR_NAME_OFFSETS,
   DIR_NAME_STATE
 }
@@ -57,25 +59,35 @@ private[streamjoin] final class CheckCheckpoint(session: SparkSession)
     new Path(w.resolvedCheckpointLocation, name)
 
   /**
-   * Whether an operator has state metadata of the supported version. Refuses such a checkpoint if no
-   * batch has started, as a query would ignore its state.
+   * Whether an operator has state metadata of the supported version. Refuses such a checkpoint if it
+   * has no offsets of a batch: a query would start with the first batch and ignore the state.
    */
   private def hasState(w: WriteToStream): Boolean = {
-    val (offsets, state) = (folder(w, DIR_NAME_OFFSETS), folder(w, DIR_NAME_STATE))
+    val state = folder(w, DIR_NAME_STATE)
     val files = CheckpointFileManager.create(state, classicSession.sessionState.newHadoopConf())
-    val has = files.exists(state) && files.list(state).exists { operator =>
+    def entries(of: Path) = if (files.exists(of)) files.list(of).toSeq else Nil
+    val has = entries(state).exists { operator =>
       files.exists(OperatorStateMetadataV2.metadataDirPath(operator.getPath))
     }
-    if (has && !files.exists(offsets)) {
+    // a query makes the folder when it starts, before the entry of its first batch
+    def hasBegun(offsets: Path) = entries(offsets).nonEmpty ||
+      (files.exists(offsets) && entries(folder(w, DIR_NAME_COMMITS)).isEmpty)
+    if (has && joins(w) && !hasBegun(folder(w, DIR_NAME_OFFSETS))) {
       throw StateErrors.incompatibleCheckpoint(
         w.resolvedCheckpointLocation,
         "it is not complete, as after an interrupted call of streamjoin.rescale",
         "a state without offsets",
         "a state, and the offsets up to which it has read",
-        instead = "Delete it, and repeat the call"
+        instead = "If streamjoin.rescale has written it, delete it, and repeat the call. If not, " +
+          "restore its folder offsets"
       )
     }
     has
+  }
+
+  private def joins(w: WriteToStream): Boolean = w.inputQuery.exists {
+    case _: JoinNode | _: StreamOrder => true
+    case _                            => false
   }
 
   private def compare(w: WriteToStream): Unit = {

@@ -60,7 +60,7 @@ private[rescale] object OperatorPlan {
   ) {
 
     def plan(): OperatorPlan = {
-      val operator = RescaledOperator(
+      val asked = RescaledOperator(
         join.operator,
         join.description.format.format,
         join.routing,
@@ -70,14 +70,18 @@ private[rescale] object OperatorPlan {
         Side.both.map(side => side -> keys(side)).toMap
       )
       val state = new RescaledState(session, join)
-      val surveys = state.survey(operator)
+      val first = state.survey(asked)
+      val operator =
+        asked.copy(keys = Side.both.map(s => s -> agreed(asked, s, first)).toMap)
+      // a reading that fits the rows of one partition by chance has counted them elsewhere
+      val surveys = if (Side.both.forall(decided(asked, _))) first else state.survey(operator)
       val shares = surveys.flatMap(_.targets).groupMapReduce(_._1)(_._2)(_ + _)
       val numbers = new MergedNumbers(join.description, join.routing, surveys, shares)
       numbers.different.headOption.foreach(name => throw uneven(s"the number $name"))
       val evicted = Side.both.map(side => side -> evictedOf(side, surveys)).toMap
       OperatorPlan(
         join,
-        operator.copy(keys = Side.both.map(s => s -> agreed(operator, s, surveys)).toMap),
+        operator,
         state,
         (0 until partitions).map { p =>
           RescaledState.Contents(numbers.of(p), evicted, shares.get(p).fold(0L)(_.count))
@@ -87,7 +91,11 @@ private[rescale] object OperatorPlan {
       )
     }
 
-    /** A reading of the keys that agrees with all rows. Several such place each row alike. */
+    /** Whether all readings that agree with the rows of a partition place each of them alike. */
+    private def decided(operator: RescaledOperator, side: Side): Boolean =
+      operator.keys(side).length < 2 || operator.keys(side).forall(_.hashed)
+
+    /** A reading of the keys that agrees with all rows. */
     private def agreed(
         operator: RescaledOperator,
         side: Side,

@@ -1,8 +1,10 @@
 package org.apache.spark.sql.streamjoin.rescale
 
+import scala.jdk.CollectionConverters._
+
 import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.{classic, SparkSession}
-import org.apache.spark.sql.streamjoin.checkpoint.pending.{QueryCheckpoint, StoredJoins}
+import org.apache.spark.sql.streamjoin.checkpoint.pending.StoredJoins
 import org.apache.spark.sql.streamjoin.spark.StreamingCheckpointConstants.{
   DIR_NAME_COMMITS,
   DIR_NAME_OFFSETS
@@ -42,7 +44,7 @@ private[rescale] final class Rescale(
     )
   }
   private val batch = stored.batch
-  private def latest = files.batches(DIR_NAME_OFFSETS).last
+  private def latest = files.batches(DIR_NAME_OFFSETS).lastOption.getOrElse(-1L)
 
   /** @return a line for each operator */
   def run(): Seq[String] = {
@@ -60,17 +62,22 @@ private[rescale] final class Rescale(
     files.copyOthers()
     files.commit(batch, ids.toMap)
     requireUnchanged(planned)
-    // the latest entry first: without the one before it, Spark does not start the query
-    val offsets = if (planned > batch) Seq(planned, batch) else Seq(batch, batch - 1)
-    offsets.filter(_ >= 0).foreach(files.offsets)
+    needed(planned).foreach(files.offsets)
     plans.map(_.told)
   }
+
+  /** The entries of the offset log. The latest first: Spark does not start without the other one. */
+  private def needed(planned: Long): Seq[Long] =
+    Seq(planned max batch, (planned max batch) - 1).filter(_ >= 0)
 
   // ---- refusals ----
 
   private def refuse(planned: Long): Unit = {
-    for (query <- session.streams.active if isOf(QueryCheckpoint.of(query)))
+    // those of all sessions of the application
+    val running = session.sharedState.activeStreamingQueries.values.asScala
+    for (query <- running if isOf(query.resolvedCheckpointRoot))
       throw refusal("QUERY_RUNNING", "id" -> query.id.toString)
+    if (files.overlap) throw refusal("TARGET_INSIDE", "to" -> target)
     if (!files.isEmpty) throw refusal("TARGET_NOT_EMPTY", "to" -> target)
     if (planned > batch + 1) {
       throw refusal(
@@ -79,6 +86,8 @@ private[rescale] final class Rescale(
         "committed" -> batch.toString
       )
     }
+    for (entry <- needed(planned).diff(files.batches(DIR_NAME_OFFSETS)).headOption)
+      throw refusal("MISSING_OFFSETS", "batch" -> entry.toString)
     for ((operator, name) <- stored.others)
       throw refusal("OTHER_OPERATOR", "operator" -> operator.toString, "name" -> name)
     if (stored.of(None).forall(_.partitions == partitions))

@@ -45,6 +45,12 @@ private[rescale] final class RescaledFiles(
 
   def isEmpty: Boolean = !target.exists(to) || target.listStatus(to).isEmpty
 
+  /** Whether one of the two folders is the other, or inside it. */
+  def overlap: Boolean = {
+    val (one, other) = (from.toString, to.toString)
+    one == other || one.startsWith(s"$other/") || other.startsWith(s"$one/")
+  }
+
   /** The numbers of the entries in one of Spark's logs, ascending. */
   def batches(log: String): Seq[Long] = {
     val folder = new Path(from, log)
@@ -102,8 +108,14 @@ private[rescale] final class RescaledFiles(
     target.mkdirs(folder)
     val changed = lines.updated(1, compact(render(change(parse(lines(1))))))
     val out = writer.createAtomic(new Path(folder, batch.toString), overwriteIfPossible = false)
-    out.write(changed.mkString("\n").getBytes(UTF_8))
-    out.close()
+    try {
+      out.write(changed.mkString("\n").getBytes(UTF_8))
+      out.close()
+    } catch {
+      case e: Throwable =>
+        out.cancel()
+        throw e
+    }
   }
 
   private def replaced(json: JValue, name: String, value: JValue): JValue =

@@ -153,7 +153,7 @@ class DescribedJoinSuite extends AnyFunSuite {
     )
     refused(released(described(Day)), described(Day, zone = "America/New_York"))(
       "other time bounds",
-      "(if another time zone of the session wrote it, set spark.sql.session.timeZone to that zone)"
+      "(if it was written in another time zone of the session, set spark.sql.session.timeZone to that zone)"
     )
   }
 
