@@ -125,9 +125,7 @@ def test_for_system_time_as_of_a_column_without_the_name_of_its_input(
         market.spark.sql(
             "SELECT * FROM trades t JOIN quotes FOR SYSTEM_TIME AS OF time q ON t.sym = q.sym"
         )
-    with pytest.raises(
-        AnalysisException, match=r"elsewhere in .* is not an event time"
-    ):
+    with pytest.raises(AnalysisException, match=r"elsewhere in .* is not an event time"):
         market.spark.sql(
             "SELECT * FROM trades t JOIN quotes FOR SYSTEM_TIME AS OF elsewhere q ON t.sym = q.sym"
         )
