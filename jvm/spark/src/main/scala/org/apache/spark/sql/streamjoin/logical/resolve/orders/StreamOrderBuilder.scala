@@ -55,20 +55,9 @@ private[logical] object StreamOrderBuilder extends AliasHelper {
     } else {
       placed(first.child, child) match {
         case None =>
-          windowOf(
-            first.child,
-            child
-          ).fold(refused(unordered(first.child), instead(first.child, child))) {
-            window =>
-              val w = ColumnNames.written(Seq(window.name))
-              val also =
-                if (child.output.exists(_.exprId == window.exprId)) "" else s", and select $w too"
-              refused(
-                s"$name is the start of $w, and no watermark bounds when earlier windows arrive",
-                s"Sort by the window itself, which the order compares by its end: ORDER BY $w, " +
-                  s"...$also"
-              )
-          }
+          val (why, what) = windowOf(first.child, child)
+            .fold(unordered(first.child) -> instead(first.child, child))(startOf(_, name, child))
+          refused(why, what)
         case Some(_) if first.direction != Ascending =>
           refused(
             s"$name is the first sort key, in descending order. The last row of a stream " +
@@ -93,6 +82,17 @@ private[logical] object StreamOrderBuilder extends AliasHelper {
           ))
       }
     }
+  }
+
+  /** Why the start of a window is no sort key, and what to write. */
+  private def startOf(window: Attribute, name: String, child: LogicalPlan): (String, String) = {
+    val w = ColumnNames.written(Seq(window.name))
+    val also =
+      if (child.output.exists(_.exprId == window.exprId)) "" else s", and select $w too"
+    (
+      s"$name is the start of $w, and no watermark bounds when earlier windows arrive",
+      s"Sort by the window itself, which the order compares by its end: ORDER BY $w, ...$also"
+    )
   }
 
   private def unordered(e: Expression): String =
