@@ -138,6 +138,8 @@ nightly: $(STAMPS)/installed $(STAMPS)/test-jars-staged
 	for part in \
 	  "-m pytest tests/differential --diff-cases $(CASES) --diff-chains $(CHAINS) --diff-changelogs $(CHANGELOGS) --diff-seed $(SEED)" \
 	  "-m pytest --connect" \
+	  "-m pytest tests/rescale --rescale-all --rescale-cases 60" \
+	  "-m pytest tests/metamorphic --meta-plans 200 --meta-changelogs 40 --meta-seed $(SEED)" \
 	  "-m pytest tests/crash tests/delta --crash-kills $(KILLS) --crash-seed $(SEED)" \
 	  "-m pytest tests/faults --faults" \
 	  "-m pytest tests/kafka/test_debezium.py --compaction" \

@@ -17,6 +17,7 @@ pytest_plugins = [
     "tests.connect_option",
     "tests.differential.options",
     "tests.metamorphic.options",
+    "tests.rescale.options",
     "tests.golden.options",
     "tests.kafka.fixtures",
     "tests.cluster.options",

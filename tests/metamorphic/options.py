@@ -7,8 +7,8 @@ import pytest
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     add = parser.getgroup("streamjoin").addoption
-    add("--meta-plans", type=int, default=40, help="number of random plans")
-    add("--meta-changelogs", type=int, default=12, help="number of random changelog plans")
+    add("--meta-plans", type=int, default=16, help="number of random plans")
+    add("--meta-changelogs", type=int, default=5, help="number of random changelog plans")
     add("--meta-seed", type=int, default=1, help="seed of the random plans")
     add("--meta-first", type=int, default=0, help="number of the first plan")
     add("--meta-plan", type=int, default=None, help="run only the plan with this number")

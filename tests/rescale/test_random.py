@@ -20,7 +20,6 @@ from tests.differential.case import Restart
 from tests.differential.generator import generate
 from tests.differential.invariants import violations as checked
 
-CASES = 60
 NUMBERS = (1, 2, 3, 7, 12)
 # Before a batch is committed there is nothing to move.
 EXPECTED = ("STREAM_JOIN_STATE.NOT_FOUND", "STREAM_JOIN_RESCALE.OTHER_OPERATOR")
@@ -51,8 +50,12 @@ class Moving(runner._Runner):
         return len(states) if tail.isdecimal() else self.case.partitions
 
 
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if "number" in metafunc.fixturenames:
+        metafunc.parametrize("number", range(metafunc.config.option.rescale_cases))
+
+
 @pytest.mark.thorough
-@pytest.mark.parametrize("number", range(CASES))
 def test_a_random_join(
     number: int, spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -18,6 +18,8 @@ COMPARED = ("inputRows", "lateRows", "joinedRows", "nullPaddedRows", "watermark.
 FORMAT = "spark.sql.streamJoin.stateFormat"
 IDS = "spark.sql.streaming.stateStore.checkpointFormatVersion"
 
+FORMATS = ("segments", "rocksdb")
+
 # What make test runs of all kinds and both formats.
 FEW = [
     ("left", "segments"),
@@ -63,6 +65,17 @@ def given(kind: str, run: Run) -> dict[int, list[tuple[Any, ...]]]:
     }
 
 
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Each kind in one of the formats, or in both with ``--rescale-all``."""
+    if "any_kind" in metafunc.fixturenames:
+        pairs = [
+            (kind, FORMATS[(place + other) % 2])
+            for place, kind in enumerate(KINDS)
+            for other in range(2 if metafunc.config.option.rescale_all else 1)
+        ]
+        metafunc.parametrize(("any_kind", "format_of_it"), pairs)
+
+
 class Beside:
     """A query beside itself: one of both moves, and they must not differ."""
 
@@ -103,14 +116,17 @@ def test_a_query_goes_on(kind: str, state_format: str, spark: SparkSession, tmp_
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("state_format", ["segments", "rocksdb"])
-@pytest.mark.parametrize("kind", KINDS)
 def test_a_query_of_any_kind_goes_on(
-    kind: str, state_format: str, spark: SparkSession, tmp_path: Path
+    any_kind: str,
+    format_of_it: str,
+    spark: SparkSession,
+    tmp_path: Path,
+    pytestconfig: pytest.Config,
 ) -> None:
-    Beside(spark, tmp_path, kind, **{FORMAT: state_format}).go(1, 7, 64)
+    partitions = (1, 7, 64) if pytestconfig.option.rescale_all else (1, 7)
+    Beside(spark, tmp_path, any_kind, **{FORMAT: format_of_it}).go(*partitions)
 
 
-@pytest.mark.parametrize("state_format", ["segments", "rocksdb"])
+@pytest.mark.parametrize("state_format", FORMATS)
 def test_versions_with_ids(state_format: str, spark: SparkSession, tmp_path: Path) -> None:
     Beside(spark, tmp_path, "left", **{FORMAT: state_format, IDS: "2"}).go(5)
