@@ -14,6 +14,8 @@ from tests.streams import clocks
 
 MATCH = "MATCH_CONDITION (t.time >= q.time)"
 
+PUBLISHED = "trades t ASOF JOIN (SELECT *, timestamp_seconds(n) AS published FROM quotes) AS q"
+
 
 @pytest.fixture
 def market(spark: SparkSession, tmp_path: Path) -> Market:
@@ -161,6 +163,22 @@ def test_for_system_time_as_of_a_column_without_the_name_of_its_input(
         ),
         (
             f"trades t ASOF JOIN quotes q {MATCH} ON t.sym = q.sym AND q.n > t.n",
+            "Filter the right input",
+        ),
+        *(
+            (f"{PUBLISHED} {MATCH} ON t.sym = q.sym AND {condition}", "Filter the right input")
+            for condition in (
+                "t.time >= greatest(q.time, q.published)",
+                "q.time <= least(t.time, q.published)",
+                "least(q.time, q.published) >= t.time - INTERVAL '1' HOUR",
+                "(q.time >= t.time - INTERVAL '1' HOUR AND q.n > 0) IS TRUE",
+                "(q.time >= t.time - INTERVAL '1' HOUR AND q.n > 0) = TRUE",
+                "(q.time >= t.time - INTERVAL '1' HOUR AND q.n > 0) <=> TRUE",
+            )
+        ),
+        (
+            f"{PUBLISHED} MATCH_CONDITION (t.time >= greatest(q.time, q.published)) "
+            "ON t.sym = q.sym AND q.time >= t.time - INTERVAL '1' HOUR",
             "Filter the right input",
         ),
         (

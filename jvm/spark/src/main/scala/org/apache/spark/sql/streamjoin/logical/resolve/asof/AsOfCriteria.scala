@@ -1,6 +1,6 @@
 package org.apache.spark.sql.streamjoin.logical.resolve.asof
 
-import org.apache.spark.sql.catalyst.expressions.Expression
+import org.apache.spark.sql.catalyst.expressions.{Left => _, Right => _, _}
 import org.apache.spark.sql.catalyst.plans.logical.Join
 import org.apache.spark.sql.streamjoin.ColumnNames
 import org.apache.spark.sql.streamjoin.logical.plan.{AsOfJoin, LastRows}
@@ -49,8 +49,32 @@ private[asof] object AsOfCriteria {
   private def selects(made: AsOfJoin, conjunct: Expression): Boolean =
     made.versions.nonEmpty || made.analysis.isEquality(conjunct) ||
       conjunct.references.subsetOf(made.input(made.bounds.probe).outputSet) ||
-      made.analysis.conditionBounds.found.exists { b =>
-        b.conjunct == conjunct && AsOfTimes.isExact(b) &&
-        Seq(b.later, b.earlier).forall(e => made.times.exists(_.semanticEquals(e)))
+      comparesTimes(made, conjunct)
+
+  /**
+   * Whether a conjunct is one comparison of the event times alone. A bound may follow from other
+   * conjuncts, too, which also depend on other columns of a row:
+   *
+   * {{{
+   *   t.time >= greatest(q.time, q.published)
+   *   (q.time >= t.time - INTERVAL '1' HOUR AND q.bid > 0) IS TRUE
+   * }}}
+   */
+  private def comparesTimes(made: AsOfJoin, conjunct: Expression): Boolean = {
+    val bounds = made.analysis.conditionBounds.found.filter(_.conjunct == conjunct)
+    isInequality(conjunct) && bounds.nonEmpty &&
+    conjunct.references.subsetOf(AttributeSet(made.times)) &&
+    bounds.forall { b =>
+      !b.widened && Seq(b.later, b.earlier).forall(e => made.times.exists(_.semanticEquals(e)))
+    }
+  }
+
+  private def isInequality(conjunct: Expression): Boolean = conjunct match {
+    case _: LessThan | _: LessThanOrEqual | _: GreaterThan | _: GreaterThanOrEqual =>
+      !conjunct.exists {
+        case _: Greatest | _: Least => true
+        case _                      => false
       }
+    case _ => false
+  }
 }

@@ -49,6 +49,31 @@ class AsOfTimesSuite extends AnalysisSession {
       assert(byOption(on) == Seq(s"both.$time", "w.t"))
     }
 
+  private val AsOf = "o ASOF JOIN w MATCH_CONDITION (o.t >= w.t) ON o.k = w.k AND"
+
+  private val Young = "w.t >= o.t - INTERVAL 1 HOUR"
+
+  for (
+    condition <- Seq(
+      "o.t >= greatest(w.t, timestamp_seconds(w.k))",
+      "w.t <= least(o.t, timestamp_seconds(w.k))",
+      "least(w.t, timestamp_seconds(w.k)) >= o.t - INTERVAL 1 HOUR",
+      s"($Young AND w.k > 0) IS TRUE",
+      s"($Young AND w.k > 0) = TRUE",
+      s"TRUE <=> ($Young AND w.k > 0)"
+    )
+  ) test(s"a bound of an ASOF JOIN is a comparison of the times alone, not $condition") {
+    streams
+    val refused = refusal(analyzed(s"SELECT * FROM $AsOf $condition"))
+    assert(refused.getCondition == "STREAM_JOIN.UNSUPPORTED_AS_OF")
+    assert(refused.getMessage.contains("Filter the right input"))
+  }
+
+  for (condition <- Seq(Young, "o.t - w.t <= INTERVAL 1 HOUR", "o.t > w.t", "o.k > 0"))
+    test(s"an ASOF JOIN with $condition") {
+      assert(chosen(s"$AsOf $condition") == Seq("o.t", "w.t"))
+    }
+
   test("of several times of the build side") {
     val window = "both OVER (ROWS 2 PRECEDING) AS both"
     assert(chosen(s"w JOIN $window ON w.k = both.k AND both.late <= w.t") == Seq(
