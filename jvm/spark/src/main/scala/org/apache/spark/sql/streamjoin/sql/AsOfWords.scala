@@ -13,8 +13,17 @@ import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
  *   t LEFT JOIN STREAM_WINDOW(TABLE(SELECT * FROM quotes AS q ), (t.at >= q.at), 'ASOF') ON t.k = q.k
  * }}}
  *
- * Without MATCH_CONDITION, ON compares the times. If ASOF is a keyword, the text remains unchanged:
- * the query may be one of tables, which only the analyzer knows.
+ * Without MATCH_CONDITION, ON compares the times. ASOF may then be an alias in Spark, and the text
+ * remains unchanged:
+ *
+ * {{{
+ *   FROM orders ASOF JOIN quotes ON ...       ASOF is the alias of orders
+ *   FROM orders o ASOF JOIN quotes ON ...     an as-of join: orders has an alias
+ *   FROM orders LEFT ASOF JOIN quotes ON ...  an as-of join: an alias precedes the type of a join
+ * }}}
+ *
+ * If ASOF is a keyword, the text remains unchanged: the query may be one of tables, which only the
+ * analyzer knows.
  *
  * Sources: the SQL references of Spark 4.3, Snowflake, DuckDB and ClickHouse.
  */
@@ -22,19 +31,15 @@ private[streamjoin] final class AsOfWords(text: String, tokens: IndexedSeq[SqlTo
   import AsOfWords._
 
   /** @return the edits. Throws the refusal of an invalid `ASOF JOIN`. */
-  def edits: Seq[Edit] = if (isQualifier) Nil else tokens.indices.filter(isAsOf).flatMap(rewritten)
+  def edits: Seq[Edit] = tokens.indices.filter(isAsOf).flatMap(rewritten)
 
   private def kind(i: Int): String = if (tokens.isDefinedAt(i)) tokens(i).kind else ""
 
   private def is(i: Int, word: String): Boolean = tokens.isDefinedAt(i) &&
     text.substring(tokens(i).start, tokens(i).end).toUpperCase(Locale.ROOT) == word
 
-  /** Whether ASOF is the alias of a relation. */
-  private def isQualifier: Boolean =
-    tokens.indices.exists(i => is(i, "ASOF") && kind(i + 1) == "DOT")
-
-  private def isAsOf(i: Int): Boolean =
-    is(i, "ASOF") && kind(i) == "IDENTIFIER" && kind(i - 1) != "AS" && kind(join(i)) == "JOIN"
+  private def isAsOf(i: Int): Boolean = is(i, "ASOF") && kind(i) == "IDENTIFIER" &&
+    !BeforeName(kind(i - 1)) && kind(join(i)) == "JOIN"
 
   /** The index of JOIN in `ASOF JOIN`, `ASOF LEFT JOIN` and `ASOF LEFT OUTER JOIN`. */
   private def join(asOf: Int): Int =
@@ -50,6 +55,10 @@ private[streamjoin] final class AsOfWords(text: String, tokens: IndexedSeq[SqlTo
       )
       .dropWhile(n => !isCriterion(n) && !AfterRelation(kind(n)))
       .next()
+    if (is(criteria, MatchCondition) || !mayBeAlias(i)) joined(i, criteria) else Nil
+  }
+
+  private def joined(i: Int, criteria: Int): Seq[Edit] = {
     if (OtherTypes(typeBefore(i)))
       refuse(
         i - 1,
@@ -58,12 +67,39 @@ private[streamjoin] final class AsOfWords(text: String, tokens: IndexedSeq[SqlTo
       )
     val begin = Seq(
       Edit(tokens(i).start, tokens(i + 1).start, ""),
-      RelationWindows.opening(tokens(relation))
+      RelationWindows.opening(tokens(join(i) + 1))
     )
     if (is(criteria, MatchCondition)) begin ++ matched(criteria)
     else if (kind(criteria) == "ON") begin :+ insert(tokens(criteria).start, s"), TRUE, '$Name') ")
     else refuse(i, join(i), "the ASOF JOIN has no MATCH_CONDITION")
   }
+
+  /** Whether ASOF may be the alias of the relation before it. */
+  private def mayBeAlias(i: Int): Boolean = {
+    val clause = Iterator.iterate(i - 1)(before).dropWhile(!beginsClause(_)).next()
+    !TypeWords(kind(i - 1)) && !Set("ON", "USING")(kind(clause)) && !hasAlias(clause + 1, i - 1)
+  }
+
+  private def beginsClause(n: Int): Boolean =
+    n < 0 || Clauses(kind(n)) && !(kind(n) == "FROM" && kind(n - 1) == "DISTINCT")
+
+  /** The token before this one, or before the parentheses that this one closes. */
+  private def before(n: Int): Int = if (kind(n) == "RIGHT_PAREN") opening(n) - 1 else n - 1
+
+  private def opening(close: Int): Int = (close - 1 to 0 by -1)
+    .find(n => kind(n) == "LEFT_PAREN" && SqlToken.closing(tokens, n) == close)
+    .getOrElse(0)
+
+  /** Whether a relation from its first to its last token ends with an alias, `t q` or `t q(k)`. */
+  private def hasAlias(first: Int, last: Int): Boolean = {
+    val isStream = is(first, "STREAM") && first < last && isName(first + 1)
+    val name = if (kind(last) == "RIGHT_PAREN") opening(last) - 1 else last
+    name > (if (isStream) first + 1 else first) && isName(name) &&
+    !Set("DOT", "OF")(kind(name - 1))
+  }
+
+  private def isName(n: Int): Boolean = SqlToken.isWord(kind(n)) && !NoAlias(kind(n)) &&
+    !kind(n).endsWith("_LITERAL") && !kind(n).endsWith("_VALUE")
 
   /** The type of the join if it is written before ASOF. */
   private def typeBefore(i: Int): String = kind(if (kind(i - 1) == "OUTER") i - 2 else i - 1)
@@ -101,7 +137,18 @@ private[streamjoin] object AsOfWords {
 
   private val MatchCondition = "MATCH_CONDITION"
 
+  /** Tokens after which ASOF is the name of a relation, of a column or an alias. */
+  private val BeforeName = Set("AS", "FROM", "JOIN", "COMMA", "DOT", "LEFT_PAREN", "LATERAL")
+
+  /** Tokens before a relation, and before the criteria of a join. */
+  private val Clauses = Set("FROM", "JOIN", "COMMA", "LEFT_PAREN", "LATERAL", "ON", "USING")
+
+  /** Words behind a relation that are no alias. */
+  private val NoAlias = Set("AS", "TABLESAMPLE", "REPEATABLE", "PIVOT", "UNPIVOT", "OVER")
+
   private val OtherTypes = Set("RIGHT", "FULL", "SEMI", "ANTI", "CROSS", "NATURAL")
+
+  private val TypeWords = OtherTypes ++ Set("INNER", "LEFT", "OUTER")
 
   /** Tokens that may follow the relation of a join without criteria. */
   private val AfterRelation = Set(

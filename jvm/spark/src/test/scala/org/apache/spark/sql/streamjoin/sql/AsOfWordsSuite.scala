@@ -31,8 +31,27 @@ class AsOfWordsSuite extends AnyFunSuite {
       s"a ASOF JOIN b $Match" -> s"a JOIN $Call ON TRUE",
       s"a ASOF JOIN b $Match WHERE a.k > 0" -> s"a JOIN $Call ON TRUE WHERE a.k > 0",
       s"a ASOF JOIN b $Match JOIN c USING (k)" -> s"a JOIN $Call ON TRUE JOIN c USING (k)",
-      "a ASOF JOIN b ON a.k = b.k AND a.at >= b.at" ->
-        "a JOIN STREAM_WINDOW(TABLE(SELECT * FROM b ), TRUE, 'ASOF') ON a.k = b.k AND a.at >= b.at"
+      s"asof ASOF JOIN b $Match ON asof.k = b.k" -> s"asof JOIN $Call ON asof.k = b.k",
+      s"a JOIN asof ASOF JOIN b $Match" -> s"a JOIN asof JOIN $Call ON TRUE",
+      s"c AS asof JOIN a ASOF JOIN b $Match" -> s"c AS asof JOIN a JOIN $Call ON TRUE",
+      s"a ASOF JOIN b $Match WHERE EXISTS (SELECT * FROM asof WHERE asof.k > 0)" ->
+        s"a JOIN $Call ON TRUE WHERE EXISTS (SELECT * FROM asof WHERE asof.k > 0)"
+    ) ++ Seq(
+      "x a",
+      "x AS a",
+      "x AS a(at, k)",
+      "s.x a",
+      "(SELECT * FROM x) a",
+      "x TABLESAMPLE (5 ROWS) a",
+      "STREAM x a",
+      "c JOIN a ON a.k IS NOT DISTINCT FROM c.k",
+      "c JOIN a USING (k)",
+      "c, x a",
+      "a LEFT",
+      "a INNER"
+    ).map(left =>
+      s"$left ASOF JOIN b ON a.k = b.k AND a.at >= b.at" ->
+        s"$left JOIN STREAM_WINDOW(TABLE(SELECT * FROM b ), TRUE, 'ASOF') ON a.k = b.k AND a.at >= b.at"
     )
   ) test(asOf) {
     assert(written(s"SELECT * FROM $asOf") == s"SELECT * FROM $rewritten")
@@ -67,9 +86,9 @@ class AsOfWordsSuite extends AnyFunSuite {
   test("what is no ASOF JOIN is refused") {
     for (
       text <- Seq(
-        "SELECT * FROM (SELECT * FROM a) ASOF JOIN b USING (id)",
-        "SELECT * FROM a ASOF JOIN b",
-        "SELECT * FROM a ASOF JOIN b WHERE a.k > 0",
+        "SELECT * FROM (SELECT * FROM a) a ASOF JOIN b USING (id)",
+        "SELECT * FROM t a ASOF JOIN b",
+        "SELECT * FROM t a ASOF JOIN b WHERE a.k > 0",
         s"SELECT * FROM a RIGHT ASOF JOIN b $Match ON a.k = b.k",
         s"SELECT * FROM a FULL OUTER ASOF JOIN b $Match ON a.k = b.k",
         s"SELECT * FROM a CROSS ASOF JOIN b $Match",
@@ -83,6 +102,21 @@ class AsOfWordsSuite extends AnyFunSuite {
       text <- Seq(
         "SELECT * FROM a ASOF JOIN b ON asof.id = b.id",
         "SELECT * FROM a AS asof JOIN b USING (id)",
+        "SELECT * FROM asof JOIN b ON asof.id = b.id",
+        "SELECT * FROM s.asof JOIN b USING (id)",
+        "SELECT * FROM asof LEFT JOIN b USING (id)",
+        "SELECT * FROM a JOIN asof JOIN b USING (id)",
+        "SELECT * FROM a, asof JOIN b USING (id)",
+        "SELECT * FROM (asof JOIN b USING (id))",
+        "WITH asof AS (SELECT 1 AS id) SELECT id FROM asof JOIN b USING (id)",
+        "SELECT * FROM a asof JOIN b ON id = k",
+        "SELECT * FROM a asof LEFT JOIN b ON id = k",
+        "SELECT * FROM a asof JOIN b",
+        "SELECT * FROM s.a asof JOIN b USING (id)",
+        "SELECT * FROM f(1) asof JOIN b USING (id)",
+        "SELECT * FROM (SELECT * FROM a) asof JOIN b USING (id)",
+        "SELECT * FROM a TABLESAMPLE (5 ROWS) asof JOIN b USING (id)",
+        "SELECT * FROM a JOIN c asof JOIN b USING (id)",
         "SELECT 'a ASOF JOIN b' FROM a -- ASOF JOIN",
         "SELECT asof, match_condition FROM a"
       )
