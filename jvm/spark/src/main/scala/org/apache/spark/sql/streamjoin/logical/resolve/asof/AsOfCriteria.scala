@@ -3,6 +3,7 @@ package org.apache.spark.sql.streamjoin.logical.resolve.asof
 import org.apache.spark.sql.catalyst.expressions.{Left => _, Right => _, _}
 import org.apache.spark.sql.catalyst.plans.logical.Join
 import org.apache.spark.sql.streamjoin.ColumnNames
+import org.apache.spark.sql.streamjoin.errors.StreamJoinErrors
 import org.apache.spark.sql.streamjoin.logical.plan.{AsOfJoin, LastRows}
 import org.apache.spark.sql.streamjoin.logical.resolve.shared.Refusal
 
@@ -28,14 +29,14 @@ private[asof] object AsOfCriteria {
   def misfit(join: Join, made: AsOfJoin, times: AsOfTimes): Option[Refusal] =
     if (!has(join)) None
     else if (times.uppers.isEmpty)
-      Some(AsOfBuilder.refused(
+      Some(refused(
         join,
         s"the match condition does not compare ${name(made, 0)} and ${name(made, 1)}, the event times",
         s"Write MATCH_CONDITION (${name(made, 0)} >= ${name(made, 1)})"
       ))
     else
       made.analysis.conjuncts.find(!selects(made, _)).map { c =>
-        AsOfBuilder.refused(
+        refused(
           join,
           s"ON of an ASOF JOIN selects the rows among which the last one is found, and " +
             s"${ColumnNames.sql(c)} is not an equality",
@@ -77,4 +78,7 @@ private[asof] object AsOfCriteria {
       }
     case _ => false
   }
+
+  private def refused(join: Join, reason: String, instead: String): Refusal =
+    Refusal(StreamJoinErrors.unsupportedAsOf(join.origin, reason, instead))
 }
