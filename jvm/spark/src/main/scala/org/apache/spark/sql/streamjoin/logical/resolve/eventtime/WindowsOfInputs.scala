@@ -50,7 +50,9 @@ private[streamjoin] object WindowsOfInputs {
   }
 
   private def written(l: LastRows): String =
-    if (l.at.isEmpty) s"OVER (ROWS ${l.count} PRECEDING)" else "FOR SYSTEM_TIME AS OF"
+    if (l.asOf.nonEmpty) "STREAM_WINDOW(..., 'ASOF')"
+    else if (l.at.nonEmpty) "FOR SYSTEM_TIME AS OF"
+    else s"OVER (ROWS ${l.count} PRECEDING)"
 
   def refusal(w: RelationWindow, reason: String): StreamJoinAnalysisException =
     StreamJoinErrors.invalidWindow(w.origin, written(w), reason)

@@ -74,6 +74,20 @@ class AsOfTimesSuite extends AnalysisSession {
       assert(chosen(s"$AsOf $condition") == Seq("o.t", "w.t"))
     }
 
+  test("a misplaced window is named as it is written") {
+    streams
+    for (
+      (arguments, name) <- Seq(
+        "TRUE, 'ASOF'" -> "STREAM_WINDOW(..., 'ASOF')",
+        "o.t, 'SYSTEM_TIME'" -> "FOR SYSTEM_TIME AS OF",
+        "2, 'ROWS PRECEDING'" -> "OVER (ROWS 2 PRECEDING)"
+      )
+    ) {
+      val text = s"SELECT * FROM STREAM_WINDOW(TABLE(SELECT * FROM w), $arguments)"
+      assert(refusal(analyzed(text)).getMessage.contains(s"$name is on a relation"))
+    }
+  }
+
   test("of several times of the build side") {
     val window = "both OVER (ROWS 2 PRECEDING) AS both"
     assert(chosen(s"w JOIN $window ON w.k = both.k AND both.late <= w.t") == Seq(
