@@ -41,6 +41,7 @@ def exchange(spark: SparkSession, tmp_path: Path) -> Exchange:
         f"trades t LEFT OUTER ASOF JOIN quotes AS q {MATCH} ON t.sym = q.sym",
         "trades t ASOF JOIN quotes q MATCH_CONDITION (q.time <= t.time) ON t.sym = q.sym",
         "trades t ASOF LEFT JOIN quotes q ON t.sym = q.sym AND t.time >= q.time",
+        f"trades t ASOF INNER JOIN quotes q {MATCH} ON t.sym = q.sym",
         f"trades t ASOF JOIN (SELECT * FROM quotes WHERE n > 0) AS q {MATCH} ON t.sym = q.sym",
         f"trades t ASOF JOIN quotes AS q {MATCH} ON t.sym = q.sym AND t.n > 0 "
         "AND q.time >= t.time - INTERVAL '1' HOUR",
@@ -187,6 +188,7 @@ def test_for_system_time_as_of_a_column_without_the_name_of_its_input(
         ),
         ("trades t ASOF JOIN quotes q USING (sym)", "Write ASOF JOIN quotes AS q MATCH_CONDITION"),
         (f"trades t FULL ASOF JOIN quotes q {MATCH} ON t.sym = q.sym", "an INNER or a LEFT join"),
+        (f"trades t ASOF RIGHT JOIN quotes q {MATCH} ON t.sym = q.sym", "an INNER or a LEFT join"),
     ],
 )
 def test_what_is_no_asof_join(market: Market, joined: str, said: str) -> None:

@@ -43,9 +43,7 @@ private[streamjoin] final class AsOfWords(text: String, tokens: IndexedSeq[SqlTo
 
   /** The index of JOIN in `ASOF JOIN`, `ASOF LEFT JOIN` and `ASOF LEFT OUTER JOIN`. */
   private def join(asOf: Int): Int =
-    if (kind(asOf + 1) != "LEFT") asOf + 1
-    else if (kind(asOf + 2) == "OUTER") asOf + 3
-    else asOf + 2
+    Iterator.iterate(asOf + 1)(_ + 1).dropWhile(n => TypeWords(kind(n))).next()
 
   private def rewritten(i: Int): Seq[Edit] = {
     val relation = join(i) + 1
@@ -59,9 +57,10 @@ private[streamjoin] final class AsOfWords(text: String, tokens: IndexedSeq[SqlTo
   }
 
   private def joined(i: Int, criteria: Int): Seq[Edit] = {
-    if (OtherTypes(typeBefore(i)))
+    val isOther = (typeStart(i) until join(i)).exists(n => OtherTypes(kind(n)))
+    if (isOther)
       refuse(
-        i - 1,
+        typeStart(i),
         join(i),
         "an ASOF JOIN is an INNER or a LEFT join, each row of the left input with one"
       )
@@ -101,8 +100,9 @@ private[streamjoin] final class AsOfWords(text: String, tokens: IndexedSeq[SqlTo
   private def isName(n: Int): Boolean = SqlToken.isWord(kind(n)) && !NoAlias(kind(n)) &&
     !kind(n).endsWith("_LITERAL") && !kind(n).endsWith("_VALUE")
 
-  /** The type of the join if it is written before ASOF. */
-  private def typeBefore(i: Int): String = kind(if (kind(i - 1) == "OUTER") i - 2 else i - 1)
+  /** The index of the first word of the type before ASOF, or of ASOF. */
+  private def typeStart(i: Int): Int =
+    if (TypeWords(kind(i - 1))) typeStart(i - 1) else i
 
   private def isCriterion(i: Int): Boolean = Set("ON", "USING")(kind(i)) ||
     is(i, MatchCondition) && kind(i + 1) == "LEFT_PAREN"

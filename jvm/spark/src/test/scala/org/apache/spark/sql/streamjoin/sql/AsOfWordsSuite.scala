@@ -28,6 +28,8 @@ class AsOfWordsSuite extends AnyFunSuite {
       s"a LEFT OUTER ASOF JOIN b $Match ON a.k = b.k" -> s"a LEFT OUTER JOIN $Call ON a.k = b.k",
       s"a INNER ASOF JOIN b $Match ON a.k = b.k" -> s"a INNER JOIN $Call ON a.k = b.k",
       s"a ASOF LEFT JOIN b $Match ON a.k = b.k" -> s"a LEFT JOIN $Call ON a.k = b.k",
+      s"a ASOF LEFT OUTER JOIN b $Match ON a.k = b.k" -> s"a LEFT OUTER JOIN $Call ON a.k = b.k",
+      s"a ASOF INNER JOIN b $Match ON a.k = b.k" -> s"a INNER JOIN $Call ON a.k = b.k",
       s"a ASOF JOIN b $Match" -> s"a JOIN $Call ON TRUE",
       s"a ASOF JOIN b $Match WHERE a.k > 0" -> s"a JOIN $Call ON TRUE WHERE a.k > 0",
       s"a ASOF JOIN b $Match JOIN c USING (k)" -> s"a JOIN $Call ON TRUE JOIN c USING (k)",
@@ -92,6 +94,12 @@ class AsOfWordsSuite extends AnyFunSuite {
         s"SELECT * FROM a RIGHT ASOF JOIN b $Match ON a.k = b.k",
         s"SELECT * FROM a FULL OUTER ASOF JOIN b $Match ON a.k = b.k",
         s"SELECT * FROM a CROSS ASOF JOIN b $Match",
+        s"SELECT * FROM a ASOF RIGHT JOIN b $Match ON a.k = b.k",
+        s"SELECT * FROM a ASOF FULL OUTER JOIN b $Match ON a.k = b.k",
+        s"SELECT * FROM a ASOF SEMI JOIN b $Match ON a.k = b.k",
+        s"SELECT * FROM a ASOF LEFT ANTI JOIN b $Match ON a.k = b.k",
+        s"SELECT * FROM a ASOF CROSS JOIN b $Match",
+        s"SELECT * FROM t a ASOF RIGHT JOIN b ON a.k = b.k AND a.at >= b.at",
         "SELECT * FROM a ASOF JOIN b MATCH_CONDITION (a.at >= b.at"
       )
     ) assert(refused(text) == "STREAM_JOIN.UNSUPPORTED_AS_OF", text)
