@@ -6,6 +6,7 @@ import random
 import shutil
 from dataclasses import replace
 from functools import partial
+from itertools import count, islice
 from pathlib import Path
 
 import pytest
@@ -52,7 +53,9 @@ class Moving(runner._Runner):
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "number" in metafunc.fixturenames:
-        metafunc.parametrize("number", range(metafunc.config.option.rescale_cases))
+        restarting = (n for n in count() if generate(3, n).restarts)
+        chosen = islice(restarting, metafunc.config.option.rescale_cases)
+        metafunc.parametrize("number", [*chosen])
 
 
 @pytest.mark.thorough
@@ -60,8 +63,6 @@ def test_a_random_join(
     number: int, spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     case = generate(3, number)
-    if not case.restarts:
-        pytest.skip("it does not restart")
     monkeypatch.setattr(runner, "_Runner", Moving)
     # how many replicas are buffered at the end depends on the last number
     most = partial(replace, partitions=max(NUMBERS))

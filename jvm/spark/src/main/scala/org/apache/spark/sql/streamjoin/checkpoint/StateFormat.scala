@@ -13,7 +13,7 @@ import org.apache.spark.sql.streamjoin.spark.{
 import org.apache.spark.sql.types.{BooleanType, StructType}
 
 import io.streamjoin.model.Side
-import io.streamjoin.state.{JoinState, Watched}
+import io.streamjoin.state.JoinState
 
 /** Format in which the buffered rows of a partition are stored between batches. */
 private[streamjoin] trait StateFormat extends Serializable {
@@ -84,30 +84,6 @@ private[streamjoin] object StateFormat {
     .add("matched", BooleanType, nullable = false)
     .add("row", row.asNullable, nullable = false)
 }
-
-/**
- * Properties of the rows that a format stores.
- *
- * @param schema columns of each side's rows
- * @param limits number of limits of a row of each side
- * @param span largest distance between the first limits of the rows of one segment
- * @param limitsOf limits of a row, which may depend on its matched flag
- * @param timeIndex whether rows of a side are often probed by key and one time. Without an index,
- *   such a probe visits all rows of the key
- * @param watched further numbers of a row whose minimum is required. Only resident state maintains
- *   it
- * @param renewed whether stored limits of a side may differ from those of `limitsOf`. This is the
- *   case if the query restarts with another TTL
- */
-private[streamjoin] final case class StateShape(
-    schema: Side => StructType,
-    limits: Side => Int,
-    span: Side => Long,
-    limitsOf: (Side, UnsafeRow, Boolean) => Array[Long],
-    timeIndex: Side => Boolean = _ => false,
-    watched: Side => Watched[UnsafeRow] = _ => Watched.nothing[UnsafeRow],
-    renewed: Side => Boolean = _ => false
-)
 
 /**
  * The rows of one version of a store.

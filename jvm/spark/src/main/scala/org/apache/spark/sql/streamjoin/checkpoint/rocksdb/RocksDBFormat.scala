@@ -1,6 +1,7 @@
 package org.apache.spark.sql.streamjoin.checkpoint.rocksdb
 
 import org.apache.hadoop.conf.Configuration
+import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.streamjoin.checkpoint.{
   FormatNumber,
   NewVersion,
@@ -14,7 +15,8 @@ import org.apache.spark.sql.streamjoin.checkpoint.{
 import org.apache.spark.sql.streamjoin.spark.{
   RocksDBStateStoreProvider,
   StateStore,
-  StateStoreColFamilySchema
+  StateStoreColFamilySchema,
+  StateStoreConf
 }
 import org.apache.spark.sql.types.StructType
 
@@ -40,6 +42,14 @@ private[checkpoint] object RocksDBFormat extends StateFormat {
     "spark.sql.streaming.stateStore.rocksdb.trackTotalNumberOfRows" -> "false"
   )
 
+  /** Settings with which each commit writes a snapshot without an ID. */
+  def settingsOfImport(session: SQLConf): StateStoreConf = {
+    val own = session.clone()
+    own.setConf(SQLConf.STATE_STORE_CHECKPOINT_FORMAT_VERSION, 1)
+    own.setConfString(Changelog, "false")
+    settings(own)
+  }
+
   override def read(version: StoredVersion, hadoopConf: Configuration): StoredRows =
     new RocksDBReader(version, hadoopConf).read()
 
@@ -52,7 +62,7 @@ private[checkpoint] object RocksDBFormat extends StateFormat {
   override def write(version: NewVersion, hadoopConf: Configuration)(
       rows: Iterator[StoredRow]
   ): Unit = {
-    val settings = RocksDBImport.settings(version.session)
+    val settings = settingsOfImport(version.session)
     val into = new RocksDBImport(version.store, settings, version.shape, hadoopConf)
     try {
       version.numbers.foreach { case (name, value) => into.number(name, value) }

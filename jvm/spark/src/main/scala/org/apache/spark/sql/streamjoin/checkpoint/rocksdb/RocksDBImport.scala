@@ -4,7 +4,6 @@ import java.util.UUID
 
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
-import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.streamjoin.checkpoint.{StateShape, StoredNumbers, StoredRow}
 import org.apache.spark.sql.streamjoin.spark.{
   StateStoreConf,
@@ -94,12 +93,4 @@ private[checkpoint] object RocksDBImport {
   private val Written = 1L
 
   private val RowsInMemory = 100000
-
-  /** Settings with which each commit writes a snapshot without an ID. */
-  def settings(session: SQLConf): StateStoreConf = {
-    val own = session.clone()
-    own.setConf(SQLConf.STATE_STORE_CHECKPOINT_FORMAT_VERSION, 1)
-    own.setConfString(RocksDBFormat.Changelog, "false")
-    RocksDBFormat.settings(own)
-  }
 }
