@@ -27,6 +27,13 @@ class AsOfTimesSuite extends AnalysisSession {
     times(analyzed(s"SELECT * FROM $relation"))
   }
 
+  /** Suites of Spark in the same process change its time zone. */
+  private def in(zone: String)(f: => Any): Unit = {
+    session.conf.set("spark.sql.session.timeZone", zone)
+    try f: Unit
+    finally session.conf.unset("spark.sql.session.timeZone")
+  }
+
   private def byOption(condition: String): Seq[String] = {
     streams
     times(analyzed(
@@ -70,9 +77,18 @@ class AsOfTimesSuite extends AnalysisSession {
   }
 
   for (condition <- Seq(Young, "o.t - w.t <= INTERVAL 1 HOUR", "o.t > w.t", "o.k > 0"))
-    test(s"an ASOF JOIN with $condition") {
+    test(s"an ASOF JOIN with $condition")(in("UTC") {
       assert(chosen(s"$AsOf $condition") == Seq("o.t", "w.t"))
+    })
+
+  test("a difference of local times is no age in a zone with daylight saving") {
+    in("America/New_York") {
+      streams
+      val relation = s"$AsOf o.t - w.t <= INTERVAL 1 HOUR"
+      val refused = refusal(analyzed(s"SELECT * FROM $relation"))
+      assert(refused.getCondition == "STREAM_JOIN.UNSUPPORTED_AS_OF")
     }
+  }
 
   test("a misplaced window is named as it is written") {
     streams
