@@ -49,7 +49,7 @@ def main() -> None:
         parser.error("no piece has run: give it some --minutes")
     path = arguments.results / f"reliability-{time.strftime('%Y-%m-%d')}.md"
     path.write_text(report(pieces))
-    print(path)
+    print(f"{path}: list it in mkdocs.yml")
     raise SystemExit(any(piece.failures for piece in pieces[before:]))
 
 
