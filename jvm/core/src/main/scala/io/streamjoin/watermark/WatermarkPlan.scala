@@ -171,20 +171,20 @@ object WatermarkPlan {
    * what one batch leaves to be emitted, and promises nothing to other operators.
    *
    * @param watermark the watermark that is promised to other operators
-   * @param inputs for each column of the join, the lower bound of its rows still to arrive
+   * @param arriving for each column of the join, the lower bound of its rows still to arrive
    */
   final case class Remaining(
       watermark: Joined,
-      inputs: IndexedSeq[WatermarkPlan],
+      arriving: JoinWatermarks,
       buffered: Buffered
   ) extends WatermarkPlan {
     private def bounds = watermark.join.bounds
     private def column = watermark.column
 
-    override def eval(base: Array[Long]): Long = math.max(
-      watermark.eval(base),
-      math.min(ofBuffered(base), ofArriving(base))
-    )
+    override def eval(base: Array[Long]): Long = {
+      val inputs = arriving.received(base)
+      math.max(watermark.eval(base), math.min(ofBuffered(inputs), ofArriving(inputs)))
+    }
 
     /**
      * A row may stay buffered longer than needed. It matches only rows still to arrive, and
@@ -192,16 +192,15 @@ object WatermarkPlan {
      * row is emitted only if it finds another partner. A row that was never joined is always
      * emitted if its side is preserved.
      */
-    private def ofBuffered(base: Array[Long]): Long = math.min(
+    private def ofBuffered(inputs: Array[Long]): Long = math.min(
       buffered.unmatched(column),
-      math.max(buffered.earliest(column), beside(other => inputs(other).eval(base)))
+      math.max(buffered.earliest(column), beside(inputs(_)))
     )
 
-    private def ofArriving(base: Array[Long]): Long = {
-      val own = inputs(column).eval(base)
+    private def ofArriving(inputs: Array[Long]): Long = {
+      val own = inputs(column)
       if (buffered.preserved(bounds.columns(column).side)) own
-      else
-        math.max(own, beside(other => math.min(buffered.earliest(other), inputs(other).eval(base))))
+      else math.max(own, beside(other => math.min(buffered.earliest(other), inputs(other))))
     }
 
     /**
@@ -216,7 +215,7 @@ object WatermarkPlan {
       }.maxOption.getOrElse(Watermarks.Unknown)
 
     override def shift(by: Int): WatermarkPlan =
-      Remaining(Joined(watermark.join.shift(by), column), inputs.map(_.shift(by)), buffered)
+      Remaining(Joined(watermark.join.shift(by), column), arriving.shift(by), buffered)
   }
 
   /**
@@ -234,19 +233,25 @@ object WatermarkPlan {
   )
 
   /** The same plan with the buffered rows of some joins known. */
-  def remaining(plan: WatermarkPlan, buffered: JoinBounds => Option[Buffered]): WatermarkPlan =
-    plan match {
+  def remaining(plan: WatermarkPlan, buffered: JoinBounds => Option[Buffered]): WatermarkPlan = {
+    // one instance for all columns of a join, so that each join is evaluated once
+    val arriving = new IdentityHashMap[JoinWatermarks, JoinWatermarks]
+    def of(plan: WatermarkPlan): WatermarkPlan = plan match {
       case joined @ Joined(join, _) =>
         buffered(join.bounds).fold[WatermarkPlan](joined) { h =>
-          Remaining(joined, join.inputs.map(remaining(_, buffered)), h)
+          if (!arriving.containsKey(join))
+            arriving.put(join, JoinWatermarks(join.bounds, join.inputs.map(of))): Unit
+          Remaining(joined, arriving.get(join), h)
         }
-      case Least(inputs)         => Least(inputs.map(remaining(_, buffered)))
-      case Greatest(inputs)      => Greatest(inputs.map(remaining(_, buffered)))
-      case WindowEnd(of)         => WindowEnd(remaining(of, buffered))
-      case Shifted(of, distance) => Shifted(remaining(of, buffered), distance)
-      case Multiple(of, factor)  => Multiple(remaining(of, buffered), factor)
-      case other                 => other
+      case Least(inputs)            => Least(inputs.map(of))
+      case Greatest(inputs)         => Greatest(inputs.map(of))
+      case WindowEnd(below)         => WindowEnd(of(below))
+      case Shifted(below, distance) => Shifted(of(below), distance)
+      case Multiple(below, factor)  => Multiple(of(below), factor)
+      case other                    => other
     }
+    of(plan)
+  }
 
   /** A column whose rows may be of any age. */
   case object Never extends WatermarkPlan {

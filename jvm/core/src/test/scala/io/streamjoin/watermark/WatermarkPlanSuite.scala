@@ -57,6 +57,11 @@ class WatermarkPlanSuite extends AnyFunSuite {
     assert(chain.rivals(61) == (0 to 60).toSet)
     assert(chain.nameOf(62).isEmpty)
     assert(!chain.contains(new TestJoin {}.bounds))
+    // if nothing is buffered, only rows to come count
+    val none = IndexedSeq.fill(3)(Long.MaxValue)
+    val left = remaining(Joined(chain, 0), _ => Some(Buffered(none, none, Set.empty)))
+    assert(left.eval(base) == 1000)
+    assert(left.shift(1).eval(0L +: base) == 1000)
     // a source goes on, in the same array
     base(61) = 2000
     assert(chain.received(base).last == 2000)
