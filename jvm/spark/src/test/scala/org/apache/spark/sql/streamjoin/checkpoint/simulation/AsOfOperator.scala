@@ -8,14 +8,14 @@ import org.apache.spark.sql.streamjoin.checkpoint.{StateShape, StoredNumbers}
 import io.streamjoin.join.asof.{AsOfBounds, AsOfDriver}
 import io.streamjoin.model.{BySide, JoinType, Side, Watermarks}
 import io.streamjoin.state.JoinState
-import io.streamjoin.testing.{Emitted, HeapJoinState, TestRow}
+import io.streamjoin.testing.{HeapJoinState, TestRow}
 
 /** A random as-of join. Its last unit is the end of time. */
 private[simulation] final class AsOfOperator(
     random: Random,
     override val partitions: Int,
     length: Int
-) extends Operator {
+) extends RowOperator {
   import AsOfOperator._
 
   private val bounds = AsOfBounds(
@@ -26,7 +26,7 @@ private[simulation] final class AsOfOperator(
   )
   private val joinType = Types(random.nextInt(Types.length))
   private val lags = BySide.of(_ => random.nextInt(6).toLong)
-  private val rows = (0 until length - 1).map { i =>
+  override protected val rows: IndexedSeq[TestRow] = (0 until length - 1).map { i =>
     TestRow(
       Side.both(random.nextInt(2)),
       Map(0 -> (i + random.nextInt(9).toLong)),
@@ -37,8 +37,7 @@ private[simulation] final class AsOfOperator(
   private val table = new RowTable[TestRow]
 
   private def time(row: TestRow): Long = row.times(0)
-  private def of(units: Range): Seq[TestRow] = units.flatMap(rows.lift)
-  private def partitionOf(row: TestRow): Int = (row.key.get % partitions).toInt
+  override protected def partitionOf(row: TestRow): Int = (row.key.get % partitions).toInt
 
   override val shape: StateShape = StateShape(
     _ => Operator.schema,
@@ -52,7 +51,7 @@ private[simulation] final class AsOfOperator(
 
   private def advanced(before: Side => Long, units: Range): BySide[Long] = BySide.of { side =>
     val largest = of(units).filter(_.side == side).map(time(_) - lags(side)).maxOption
-    if (units.contains(rows.length)) EndOfTime
+    if (endsIn(units)) EndOfTime
     else largest.fold(before(side))(math.max(before(side), _))
   }
 
@@ -65,7 +64,7 @@ private[simulation] final class AsOfOperator(
   ): Seq[Any] = {
     val before = BySide.of(s => numbers.get(s"watermark.${s.name}").getOrElse(Watermarks.Unknown))
     val now = advanced(before, units)
-    val own = random.shuffle(of(units).filter(partitionOf(_) == partition))
+    val own = random.shuffle(of(units, partition))
     val emitted = driver(new DecodedState(state, table), before).batch(own, now)
     for (side <- Side.both if now(side) != Watermarks.Unknown)
       numbers.put(s"watermark.${side.name}", now(side))
@@ -78,23 +77,15 @@ private[simulation] final class AsOfOperator(
     val rules = driver(new HeapJoinState[TestRow](identity), unknown)
     var watermarks = unknown
     var came = Seq.empty[TestRow]
-    var before = Seq.empty[Emitted]
-    Operator.batches(ends).map { units =>
-      came ++= of(units).filter(r => partitionOf(r) == partition && time(r) >= watermarks(r.side))
+    added(ends) { units =>
+      came ++= of(units, partition).filter(r => time(r) >= watermarks(r.side))
       watermarks = advanced(watermarks, units)
       val limit = bounds.limit(watermarks)
       val builds = came.filter(_.side == bounds.build)
       val due = came.filter(r => r.side == bounds.probe && bounds.due(r.side, time(r)) < limit)
-      val now = due.flatMap(rules.expected(_, builds))
-      val emitted = now.diff(before)
-      before = now
-      emitted
-    }.toIndexedSeq
+      due.flatMap(rules.expected(_, builds))
+    }
   }
-
-  override def shown(units: Range): String =
-    (of(units).map(_.toString) ++ Option.when(units.contains(rows.length))("the end of time"))
-      .mkString(" ")
 
   override def toString: String =
     s"as-of, ${joinType.name}, $bounds, lags $lags, $partitions partitions"

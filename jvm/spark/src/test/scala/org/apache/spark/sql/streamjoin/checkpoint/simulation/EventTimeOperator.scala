@@ -13,11 +13,11 @@ import io.streamjoin.testing.{Emitted, RandomJoin, Reference, TestRow, Wm}
 
 /** A random event-time join. Its last unit is the end of time. */
 private[simulation] final class EventTimeOperator(random: Random, override val partitions: Int)
-    extends Operator {
+    extends RowOperator {
 
   private val joinType = JoinType.all(random.nextInt(JoinType.all.length))
   private val join = RandomJoin.admissible(random, maxColumns = 1 + random.nextInt(2))
-  private val rows: IndexedSeq[TestRow] =
+  override protected val rows: IndexedSeq[TestRow] =
     join.events(12 + random.nextInt(12)).collect { case row: TestRow => row }.toIndexedSeq
   private val columns = join.columns.indices
   private val lags = columns.map(_ => random.nextInt(4).toLong)
@@ -43,14 +43,12 @@ private[simulation] final class EventTimeOperator(random: Random, override val p
     found
   }
 
-  private def of(units: Range): Seq[TestRow] = units.flatMap(rows.lift)
-
-  private def partitionOf(row: TestRow): Int = (row.key.getOrElse(0L) % partitions).toInt
+  override protected def partitionOf(row: TestRow): Int = (row.key.getOrElse(0L) % partitions).toInt
 
   /** R1: the watermarks at the end of a batch. */
   private def advanced(before: Seq[Long], units: Range): Seq[Long] = columns.map { column =>
     val largest =
-      if (units.contains(rows.length)) Some(Reference.endOfTime.toLong)
+      if (endsIn(units)) Some(Reference.endOfTime.toLong)
       else of(units).flatMap(_.times.get(column)).maxOption.map(_ - lags(column))
     if (join.columns(column).watermarked) largest.fold(before(column))(math.max(before(column), _))
     else Watermarks.Unknown
@@ -74,7 +72,7 @@ private[simulation] final class EventTimeOperator(random: Random, override val p
       JoinStats(new JoinCounters)
     )
     operator.restore(before.toArray)
-    val own = random.shuffle(of(units).filter(partitionOf(_) == partition))
+    val own = random.shuffle(of(units, partition))
     val (left, right) = own.partition(_.side == Side.Left)
     val emitted = left.flatMap(row => operator.process(Side.Left, row).toList) ++
       right.flatMap(row => operator.process(Side.Right, row, keepFor = now.toArray).toList) ++
@@ -86,23 +84,14 @@ private[simulation] final class EventTimeOperator(random: Random, override val p
   override def expected(partition: Int, ends: Seq[Int]): IndexedSeq[Seq[Any]] = {
     val reference = new Reference(join, joinType)
     var watermarks: Seq[Long] = columns.map(_ => Watermarks.Unknown)
-    var before = Seq.empty[Emitted]
-    Operator.batches(ends).map { units =>
-      val (left, right) =
-        of(units).filter(partitionOf(_) == partition).partition(_.side == Side.Left)
+    added(ends) { units =>
+      val (left, right) = of(units, partition).partition(_.side == Side.Left)
       (left ++ right).foreach(reference.see)
       watermarks = advanced(watermarks, units)
       for (c <- columns if watermarks(c) != Watermarks.Unknown) reference.see(Wm(c, watermarks(c)))
-      val now = reference.outputSoFar
-      val emitted = now.diff(before)
-      before = now
-      emitted
-    }.toIndexedSeq
+      reference.outputSoFar
+    }
   }
-
-  override def shown(units: Range): String =
-    (of(units).map(_.toString) ++ Option.when(units.contains(rows.length))("the end of time"))
-      .mkString(" ")
 
   override def toString: String =
     s"${joinType.name}, $join, lags ${lags.mkString(", ")}, $partitions partitions"
