@@ -151,16 +151,6 @@ private[streamjoin] object AsOfWords {
   private val TypeWords = OtherTypes ++ Set("INNER", "LEFT", "OUTER")
 
   /** Tokens that may follow the relation of a join without criteria. */
-  private val AfterRelation = Set(
-    "",
-    "RIGHT_PAREN",
-    "COMMA",
-    "JOIN",
-    "INNER",
-    "LEFT",
-    "RIGHT",
-    "FULL",
-    "CROSS",
-    "NATURAL"
-  ) ++ RelationWindows.AfterFrom
+  private val AfterRelation =
+    Set("", "RIGHT_PAREN", "COMMA") ++ SqlToken.BeginsJoin ++ RelationWindows.AfterFrom
 }

@@ -53,6 +53,9 @@ private[streamjoin] object SqlToken {
   private def offsets(text: String): Int => Int =
     if (text.exists(Character.isSurrogate)) text.offsetByCodePoints(0, _) else identity
 
+  /** Tokens with which a join may begin after a relation. */
+  val BeginsJoin: Set[String] = Set("JOIN", "INNER", "LEFT", "RIGHT", "FULL", "CROSS", "NATURAL")
+
   private val Symbols = Set(
     "LEFT_PAREN",
     "RIGHT_PAREN",

@@ -137,19 +137,8 @@ private[streamjoin] object StreamWords {
   )
 
   /** Tokens that may follow a relation in FROM, but not a column with an alias. */
-  private val AfterRelation = AfterAlias - "COMMA" - "FROM" - "" ++ Set(
-    "JOIN",
-    "INNER",
-    "LEFT",
-    "RIGHT",
-    "FULL",
-    "CROSS",
-    "NATURAL",
-    "SEMI",
-    "ANTI",
-    "ON",
-    "USING"
-  )
+  private val AfterRelation = AfterAlias - "COMMA" - "FROM" - "" ++ SqlToken.BeginsJoin ++
+    Set("SEMI", "ANTI", "ON", "USING")
 
   /** Tokens that may follow a column in a list of expressions. */
   private val AfterColumn = Predicates ++ AfterAlias ++ Set(
