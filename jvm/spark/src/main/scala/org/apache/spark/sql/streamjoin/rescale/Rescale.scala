@@ -2,7 +2,6 @@ package org.apache.spark.sql.streamjoin.rescale
 
 import scala.jdk.CollectionConverters._
 
-import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.{classic, SparkSession}
 import org.apache.spark.sql.streamjoin.checkpoint.pending.StoredJoins
 import org.apache.spark.sql.streamjoin.spark.StreamingCheckpointConstants.{
@@ -34,15 +33,8 @@ private[rescale] final class Rescale(
   private val refusal = new Refusals(location)
   private val hadoopConf = session.sessionState.newHadoopConf()
   private val stored = new StoredJoins(session, location, None)
-  private val files = {
-    val path = new Path(target)
-    new RescaledFiles(
-      stored.root,
-      path.getFileSystem(hadoopConf).makeQualified(path),
-      partitions,
-      hadoopConf
-    )
-  }
+  private val files =
+    new RescaledFiles(stored.root, stored.qualified(target), partitions, hadoopConf)
   private val batch = stored.batch
   private def latest = files.batches(DIR_NAME_OFFSETS).lastOption.getOrElse(-1L)
 
@@ -75,7 +67,7 @@ private[rescale] final class Rescale(
   private def refuse(planned: Long): Unit = {
     // those of all sessions of the application
     val running = session.sharedState.activeStreamingQueries.values.asScala
-    for (query <- running if isOf(query.resolvedCheckpointRoot))
+    for (query <- running if stored.qualified(query.resolvedCheckpointRoot) == stored.root)
       throw refusal("QUERY_RUNNING", "id" -> query.id.toString)
     if (files.overlap) throw refusal("TARGET_INSIDE", "to" -> target)
     if (!files.isEmpty) throw refusal("TARGET_NOT_EMPTY", "to" -> target)
@@ -92,11 +84,6 @@ private[rescale] final class Rescale(
       throw refusal("OTHER_OPERATOR", "operator" -> operator.toString, "name" -> name)
     if (stored.of(None).forall(_.partitions == partitions))
       throw refusal("SAME_PARTITIONS", "partitions" -> partitions.toString)
-  }
-
-  private def isOf(checkpoint: String): Boolean = {
-    val path = new Path(checkpoint)
-    path.getFileSystem(hadoopConf).makeQualified(path) == stored.root
   }
 
   private def requireUnchanged(planned: Long): Unit = {

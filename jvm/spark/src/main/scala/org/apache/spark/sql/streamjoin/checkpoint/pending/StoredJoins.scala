@@ -73,10 +73,7 @@ private[streamjoin] final class StoredJoins(
 
   private val hadoopConf = session.sessionState.newHadoopConf()
   // executors may have another working directory
-  val root: Path = {
-    val path = new Path(location)
-    path.getFileSystem(hadoopConf).makeQualified(path)
-  }
+  val root: Path = qualified(location)
   private val state = new Path(root, StreamingCheckpointConstants.DIR_NAME_STATE)
   private lazy val manager = CheckpointFileManager.create(root, hadoopConf)
 
@@ -84,6 +81,12 @@ private[streamjoin] final class StoredJoins(
     val folder = new Path(root, StreamingCheckpointConstants.DIR_NAME_COMMITS)
     if (!readable("commits")(manager.exists(folder))) throw absent(notACheckpoint)
     CheckpointFiles.commits(session, folder)
+  }
+
+  /** The absolute path of a location, with its file system. */
+  def qualified(location: String): Path = {
+    val path = new Path(location)
+    path.getFileSystem(hadoopConf).makeQualified(path)
   }
 
   /** The batch that is read: the requested one, or the last committed one. */

@@ -43,12 +43,15 @@ private[rocksdb] object RocksDBLayout {
 
   def sizeName(side: Side): String = s"rows.${side.name}"
 
-  def evictedName(side: Side, limit: Int): String = s"evicted.${side.name}.$limit"
+  /** What the name of each number of the last eviction begins with. */
+  def evictedPrefix(side: Side): String = s"evicted.${side.name}."
+
+  def evictedName(side: Side, limit: Int): String = s"${evictedPrefix(side)}$limit"
 
   /** Whether a number belongs to the layout, and not to the operator. */
   def isOwn(name: String): Boolean =
     name == FormatName || name == SequenceName ||
-      Side.both.exists(s => name == sizeName(s) || name.startsWith(s"evicted.${s.name}."))
+      Side.both.exists(s => name == sizeName(s) || name.startsWith(evictedPrefix(s)))
 
   private def longs(names: String*): StructType =
     StructType(names.map(StructField(_, LongType, nullable = false)))

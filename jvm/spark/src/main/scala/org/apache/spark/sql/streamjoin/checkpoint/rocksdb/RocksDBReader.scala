@@ -65,7 +65,7 @@ private[rocksdb] final class RocksDBReader(version: StoredVersion, hadoopConf: C
 
   /** A limit whose watermark is unknown has no number. */
   private def evicted(numbers: Map[String, Long], side: Side): Array[Long] = {
-    val prefix = RocksDBLayout.evictedName(side, 0).stripSuffix("0")
+    val prefix = RocksDBLayout.evictedPrefix(side)
     val known = numbers.keys.filter(_.startsWith(prefix)).map(_.stripPrefix(prefix).toInt)
     Array.tabulate(known.maxOption.fold(0)(_ + 1)) { k =>
       numbers.getOrElse(RocksDBLayout.evictedName(side, k), Watermarks.Unknown)

@@ -16,7 +16,9 @@ import org.apache.spark.sql.streamjoin.checkpoint.{
 import org.apache.spark.sql.streamjoin.spark.{
   NoPrefixKeyStateEncoderSpec,
   StateStore,
-  StateStoreColFamilySchema
+  StateStoreColFamilySchema,
+  StateStoreConf,
+  StateStoreId
 }
 import org.apache.spark.sql.types._
 
@@ -57,14 +59,10 @@ private[checkpoint] object SegmentFormat extends StateFormat {
     reader(version, hadoopConf).read()
 
   private def reader(version: StoredVersion, hadoopConf: Configuration): SegmentReader =
-    new SegmentReader(
-      new StateFiles(
-        version.store.storeCheckpointLocation(),
-        hadoopConf,
-        version.conf.compressionCodec
-      ),
-      version
-    )
+    new SegmentReader(files(version.store, version.conf, hadoopConf), version)
+
+  private def files(of: StateStoreId, conf: StateStoreConf, hadoopConf: Configuration): StateFiles =
+    new StateFiles(of.storeCheckpointLocation(), hadoopConf, conf.compressionCodec)
 
   /** Whether the version exists. */
   def holds(version: StoredVersion, hadoopConf: Configuration): Boolean =
@@ -79,11 +77,9 @@ private[checkpoint] object SegmentFormat extends StateFormat {
   override def write(version: NewVersion, hadoopConf: Configuration)(
       rows: Iterator[StoredRow]
   ): Unit = {
-    val conf = settings(version.session)
-    val files =
-      new StateFiles(version.store.storeCheckpointLocation(), hadoopConf, conf.compressionCodec)
-    try new SegmentWriter(files).write(version, rows)
-    finally files.close()
+    val into = files(version.store, settings(version.session), hadoopConf)
+    try new SegmentWriter(into).write(version, rows)
+    finally into.close()
   }
 
   override def open(store: StateStore, shape: StateShape): StoredState = store match {
