@@ -15,3 +15,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     add("--meta-variations", type=int, default=8, help="variations of each plan; 0: all")
     add("--meta-only", default="", metavar="NAME", help="run one variation only")
     add("--meta-shrink", type=int, default=0, metavar="RUNS", help="make a failing plan smaller")
+
+
+def parametrize(metafunc: pytest.Metafunc, count: int) -> None:
+    """Give a test that takes an ``index`` the numbers of the chosen plans."""
+    if "index" in metafunc.fixturenames:
+        option = metafunc.config.option
+        numbers = range(option.meta_first, option.meta_first + count)
+        metafunc.parametrize("index", numbers if option.meta_plan is None else [option.meta_plan])

@@ -9,15 +9,13 @@ import pytest
 from pyspark.sql import SparkSession
 
 from tests.metamorphic.changelogs import VARIATIONS, draw, problems, wanted
+from tests.metamorphic.options import parametrize
 
 HERE = "tests/metamorphic/test_changelogs.py"
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    if "index" in metafunc.fixturenames:
-        option = metafunc.config.option
-        numbers = range(option.meta_first, option.meta_first + option.meta_changelogs)
-        metafunc.parametrize("index", numbers if option.meta_plan is None else [option.meta_plan])
+    parametrize(metafunc, metafunc.config.option.meta_changelogs)
 
 
 @pytest.mark.sampled

@@ -10,6 +10,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from tests.metamorphic.check import check, report, smaller
+from tests.metamorphic.options import parametrize
 from tests.metamorphic.plans import Plan, draw
 from tests.metamorphic.variations import OPTIMIZER_RULES, VARIATIONS, chosen
 
@@ -18,10 +19,7 @@ LATE_WITHOUT_LAG = 8
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    if "index" in metafunc.fixturenames:
-        option = metafunc.config.option
-        numbers = range(option.meta_first, option.meta_first + option.meta_plans)
-        metafunc.parametrize("index", numbers if option.meta_plan is None else [option.meta_plan])
+    parametrize(metafunc, metafunc.config.option.meta_plans)
 
 
 @pytest.mark.sampled
