@@ -5,12 +5,11 @@ from __future__ import annotations
 import argparse
 import sys
 
-from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
+from streamjoin._command import run
 from streamjoin._launch import launch_setting
 from streamjoin._rescale import rescale
-from streamjoin._session import configure
 
 
 def main() -> int:
@@ -25,16 +24,9 @@ def main() -> int:
     builder = SparkSession.builder.appName("streamjoin rescale")
     if launch_setting("spark.master") is None:
         builder = builder.master("local[*]")
-    session = configure(builder).config("spark.log.level", "ERROR").getOrCreate()
-    try:
-        for line in rescale(asked.checkpoint, asked.to, asked.partitions, spark=session):
-            print(line)
-    except PySparkException as refused:
-        print(refused, file=sys.stderr)
-        return 1
-    finally:
-        session.stop()
-    return 0
+    return run(
+        builder, lambda spark: rescale(asked.checkpoint, asked.to, asked.partitions, spark=spark)
+    )
 
 
 if __name__ == "__main__":

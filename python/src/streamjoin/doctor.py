@@ -8,11 +8,10 @@ from __future__ import annotations
 import argparse
 import sys
 
-from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
+from streamjoin._command import run
 from streamjoin._doctor import doctor
-from streamjoin._session import configure
 
 if __name__ != "__main__":
     # an import of this module would hide the function of the same name
@@ -23,22 +22,13 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m streamjoin.doctor", description=__doc__)
     parser.add_argument("checkpoint", help="the checkpointLocation of a query, running or not")
     folder = parser.parse_args().checkpoint
-    builder = SparkSession.builder.master("local[*]").appName("streamjoin doctor")
-    session = (
-        configure(builder)
+    builder = (
+        SparkSession.builder.master("local[*]")
+        .appName("streamjoin doctor")
         .config("spark.ui.enabled", "false")
-        .config("spark.log.level", "ERROR")
         .config("spark.ui.showConsoleProgress", "false")
-        .getOrCreate()
     )
-    try:
-        print(doctor(folder))
-    except PySparkException as refused:
-        print(refused, file=sys.stderr)
-        return 1
-    finally:
-        session.stop()
-    return 0
+    return run(builder, lambda _: [doctor(folder)])
 
 
 sys.exit(main())
