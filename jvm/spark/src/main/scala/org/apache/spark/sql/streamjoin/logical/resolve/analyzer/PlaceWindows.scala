@@ -132,15 +132,12 @@ object PlaceWindows extends Rule[LogicalPlan] with PredicateHelper {
       val (right, afterRight) = distribute(j.right, afterLeft)
       val (here, above) = afterRight.partition(belongs(_, j))
       val inputs = j.children.flatMap(_.output)
-      val join = CurrentOrigin.withOrigin(j.origin) {
-        j.copy(
-          left = left,
-          right = right,
-          joinType = if (here.isEmpty) j.joinType else Inner,
-          condition = (j.condition ++ here.map(InputColumns.in(_, inputs))).reduceOption(And)
-        )
-      }
-      join.copyTagsFrom(j)
+      val join = copied(j)(_.copy(
+        left = left,
+        right = right,
+        joinType = if (here.isEmpty) j.joinType else Inner,
+        condition = (j.condition ++ here.map(InputColumns.in(_, inputs))).reduceOption(And)
+      ))
       (window(join), above)
     case j: Join if PreservedInputs.isOuter(j) && isOfInner(j) => distributeBelow(j, conjuncts)
     case PassesConditions(input, lower, on) if isOfInner(input) =>
@@ -191,30 +188,29 @@ object PlaceWindows extends Rule[LogicalPlan] with PredicateHelper {
     else pending.fold(bounded(j))(matched(j, _))
   }
 
-  private def matched(j: Join, pending: Expression): Join = {
-    val join = CurrentOrigin.withOrigin(j.origin) {
-      j.copy(
-        right = LastRows.changed(j.right)(_.copy(asOf = Some(MatchCondition.Placed))),
-        condition = (j.condition.filter(_ != Literal.TrueLiteral) ++ Seq(pending)).reduceOption(And)
-      )
-    }
+  /** A changed copy of a join, with its place in the text and its tags. */
+  private def copied(j: Join)(change: Join => Join): Join = {
+    val join = CurrentOrigin.withOrigin(j.origin)(change(j))
     join.copyTagsFrom(j)
     join
   }
+
+  private def matched(j: Join, pending: Expression): Join =
+    copied(j)(_.copy(
+      right = LastRows.changed(j.right)(_.copy(asOf = Some(MatchCondition.Placed))),
+      condition = (j.condition.filter(_ != Literal.TrueLiteral) ++ Seq(pending)).reduceOption(And)
+    ))
 
   private def bounded(j: Join): Join = {
     val (left, right) = (time(j, Side.Left), time(j, Side.Right))
     val windows = WindowsOfInputs.of(j, left, right)
     val bounds = windows.condition(left, right)
-    val join = CurrentOrigin.withOrigin(j.origin) {
-      j.copy(
-        left = RelationWindow.off(j.left),
-        right = RelationWindow.off(j.right),
-        joinType = if (isCross(j)) Inner else j.joinType,
-        condition = Some(j.condition.fold[Expression](bounds)(And(_, bounds)))
-      )
-    }
-    join.copyTagsFrom(j)
+    val join = copied(j)(_.copy(
+      left = RelationWindow.off(j.left),
+      right = RelationWindow.off(j.right),
+      joinType = if (isCross(j)) Inner else j.joinType,
+      condition = Some(j.condition.fold[Expression](bounds)(And(_, bounds)))
+    ))
     join.setTagValue(JoinWindows.Placed, windows)
     join
   }

@@ -34,6 +34,7 @@ import io.streamjoin.model.{BySide, JoinType, Side}
  * rows of one input. It returns a refusal if the join cannot be an as-of join.
  */
 private[streamjoin] object AsOfBuilder {
+  import AsOfCriteria.refused
 
   /** @param late the late rows that the join emits */
   def build(join: Join, late: Option[LateRows] = None): Either[Refusal, AsOfJoin] = for {
@@ -71,9 +72,6 @@ private[streamjoin] object AsOfBuilder {
     _ <- AsOfCriteria.misfit(join, made, times).toLeft(())
     _ <- ofKey(join, made).toLeft(())
   } yield made
-
-  private[asof] def refused(join: Join, reason: String, instead: String): Refusal =
-    Refusal(StreamJoinErrors.unsupportedAsOf(join.origin, reason, instead))
 
   /** The build side, and how many of its last rows match a probe row. */
   private def windowOf(join: Join): Either[Refusal, (Side, Int)] = {

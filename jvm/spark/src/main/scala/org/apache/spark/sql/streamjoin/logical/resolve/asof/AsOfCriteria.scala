@@ -79,6 +79,7 @@ private[asof] object AsOfCriteria {
     case _ => false
   }
 
-  private def refused(join: Join, reason: String, instead: String): Refusal =
+  /** The refusal of a join as an as-of join. */
+  def refused(join: Join, reason: String, instead: String): Refusal =
     Refusal(StreamJoinErrors.unsupportedAsOf(join.origin, reason, instead))
 }
