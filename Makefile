@@ -38,9 +38,10 @@ ifndef SIDE_BY_SIDE
 .NOTPARALLEL:
 endif
 .DELETE_ON_ERROR:
-.PHONY: help test-newest demo bench bench-full bench-jars kafka-jars soak reliability throughput quick test test-jvm test-python test-all test-thorough nightly docs release wheel jar lint lint-python format clean
+.PHONY: help venv test-newest demo bench bench-full bench-jars kafka-jars soak reliability throughput quick test test-jvm test-python test-all test-thorough nightly docs release wheel jar lint lint-python format clean
 
 help:
+	@echo "make venv     the virtual environment .venv, which ./sbt needs too"
 	@echo "make demo     run the two example pipelines; the plot goes to artifacts/"
 	@echo "make bench    the short benchmarks, about ten minutes; table and plots go to artifacts/"
 	@echo "make bench-full  all benchmarks, hours; results go to results/"
@@ -59,6 +60,8 @@ help:
 	@echo "make lint     formatting, linters and types only"
 	@echo "make format   rewrite the sources in the project's format"
 	@echo "make clean    remove everything that was built; the virtual environment stays"
+
+venv: $(STAMPS)/venv
 
 demo: $(STAMPS)/installed
 	cd examples && $(abspath $(BIN))/python -m demo --plot ../artifacts/demo.png

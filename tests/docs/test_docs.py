@@ -111,3 +111,23 @@ def test_the_manifests_of_kubernetes_are_yaml() -> None:
     assert whole["spec"]["sparkConf"]["spark.sql.extensions"] == EXTENSION
     assert all(isinstance(value, str) for value in whole["spec"]["sparkConf"].values())
     assert set(dependencies["spec"]["deps"]) == {"jars", "pyFiles"}
+
+
+def test_the_architecture_names_every_package() -> None:
+    page = (ROOT / "docs" / "internals" / "architecture.md").read_text(encoding="utf-8")
+    named = {part for word in re.findall(r"`([\w.]+)`", page) for part in word.split(".")}
+    sources = [
+        ROOT / "jvm" / "core" / "src" / "main" / "scala" / "io" / "streamjoin",
+        *(ROOT / "jvm" / "spark" / "src" / "main" / "scala").glob(
+            "org/apache/spark/sql/streamjoin"
+        ),
+    ]
+    packages = {folder.name for root in sources for folder in root.rglob("*") if folder.is_dir()}
+    assert packages - named == set()
+
+
+def test_the_layout_names_every_folder_of_tests() -> None:
+    page = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"([\w-]+)/", page.partition("## Layout")[2]))
+    folders = {file.parent.name for file in ROOT.glob("tests/*/*.py")}
+    assert folders - named == set()
