@@ -11,7 +11,7 @@ import org.apache.spark.sql.streamjoin.logical.plan.StreamJoin
 
 import io.streamjoin.{PythonApi, StreamJoinExtensions}
 
-/** A session with the extension in which statements over streams are analysed, and none is run. */
+/** A session with the extension that analyzes statements over streams and runs none. */
 trait AnalysisSession extends AnyFunSuite with BeforeAndAfterAll {
 
   protected lazy val session: classic.SparkSession = classic.SparkSession
@@ -25,7 +25,7 @@ trait AnalysisSession extends AnyFunSuite with BeforeAndAfterAll {
     try session.stop()
     finally super.afterAll()
 
-  /** A stream with columns of the rate source, `timestamp` and `value`, made into others. */
+  /** A stream of expressions over the columns `timestamp` and `value` of the rate source. */
   protected def stream(columns: String*): DataFrame =
     session.readStream.format("rate").load().selectExpr(columns: _*)
 

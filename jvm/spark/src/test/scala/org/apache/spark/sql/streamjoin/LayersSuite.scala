@@ -7,8 +7,8 @@ import scala.jdk.CollectionConverters._
 import org.scalatest.funsuite.AnyFunSuite
 
 /**
- * The packages in one order, from what everything stands on to what people call. An import may only
- * go down, so no two packages can need each other.
+ * The layer order of the packages, from the models at the bottom to the public API. A file imports
+ * only from its own layer or a lower one, so no two packages depend on each other.
  */
 class LayersSuite extends AnyFunSuite {
 
@@ -60,7 +60,7 @@ class LayersSuite extends AnyFunSuite {
     "api"
   )
 
-  private val floors: Map[String, Int] =
+  private val layers: Map[String, Int] =
     (core.map("io.streamjoin." + _) ++
       spark.map(p => if (p.isEmpty) LayersSuite.Spark else s"${LayersSuite.Spark}.$p") :+
       "io.streamjoin").zipWithIndex.toMap
@@ -71,7 +71,7 @@ class LayersSuite extends AnyFunSuite {
     finally found.close()
   }
 
-  /** Packages of Spark whose members change between its versions. */
+  /** Packages of Spark whose members differ between its versions. */
   private val volatile = Seq(
     "org.apache.spark.memory",
     "org.apache.spark.scheduler",
@@ -81,24 +81,24 @@ class LayersSuite extends AnyFunSuite {
     "org.apache.spark.storage"
   )
 
-  /** Classes of Java, whose static members no alias can have. */
+  /** Java classes: a Scala alias cannot expose their static members. */
   private val allowed = Seq("MemoryConsumer", "MemoryMode", "TaskMemoryManager")
 
-  test("every package has its floor") {
+  test("every package has a position in the order of layers") {
     assert(files.nonEmpty)
-    assert(files.map(_.packageName).toSet -- floors.keySet == Set.empty)
+    assert(files.map(_.packageName).toSet -- layers.keySet == Set.empty)
   }
 
-  test("no import runs upwards") {
-    val upwards = for {
+  test("no file imports a package of a higher layer") {
+    val upward = for {
       file <- files
-      imported <- file.imports(floors.keySet)
-      if floors(imported) > floors(file.packageName)
+      imported <- file.imports(layers.keySet)
+      if layers(imported) > layers(file.packageName)
     } yield s"${file.path}: $imported"
-    assert(upwards.isEmpty, upwards.mkString("\n", "\n", ""))
+    assert(upward.isEmpty, upward.mkString("\n", "\n", ""))
   }
 
-  test("internals of Spark that change between its versions are imported from the package spark") {
+  test("only the package spark imports Spark internals that change between versions") {
     val direct = for {
       file <- files
       if file.packageName != s"${LayersSuite.Spark}.spark" && !file.path.endsWith(
@@ -115,7 +115,7 @@ private object LayersSuite {
   val Spark = "org.apache.spark.sql.streamjoin"
 }
 
-/** @param ofSpark its imports of Spark's, as they are written */
+/** @param ofSpark the import clauses of Spark's packages, as text */
 private final case class SourceFile(
     path: Path,
     packageName: String,
@@ -123,7 +123,7 @@ private final case class SourceFile(
     ofSpark: Seq[String]
 ) {
 
-  /** The packages of this project that the file imports something of. */
+  /** The packages of this project from which the file imports. */
   def imports(packages: Set[String]): Seq[String] =
     imported.flatMap(name => name.split('.').inits.map(_.mkString(".")).find(packages)).distinct
 }

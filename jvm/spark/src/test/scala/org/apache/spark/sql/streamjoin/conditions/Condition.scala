@@ -14,8 +14,8 @@ import org.apache.spark.sql.connector.catalog.DefaultCatalogManager
 import org.apache.spark.sql.types._
 
 /**
- * A condition between two inputs `a` and `b` as the analyzer leaves it, and as the optimizer does: the
- * bounds are taken from both in the life of a query.
+ * A condition between two inputs `a` and `b`, after the analyzer and after the optimizer. A query
+ * derives its bounds from both.
  */
 final class Condition private (sql: String, val analyzed: Expression, optimized: Expression) {
   import Condition._
@@ -33,10 +33,10 @@ final class Condition private (sql: String, val analyzed: Expression, optimized:
 
   val found: Seq[ConditionBounds] = bounds(multiples = false)
 
-  /** The same where numbers in different units may be compared. */
+  /** The bounds if numbers in different units may be compared. */
   val foundInUnits: Seq[ConditionBounds] = bounds(multiples = true)
 
-  /** The bounds in words, the same whether the optimizer has seen the condition or not. */
+  /** The bounds as text. They must be equal before and after the optimizer. */
   def words: Set[String] = words(found)
 
   def wordsInUnits: Set[String] = words(foundInUnits)
@@ -49,7 +49,7 @@ final class Condition private (sql: String, val analyzed: Expression, optimized:
 
   def reasons: Set[RejectedBound.Reason] = found.head.rejected.map(_.reason).toSet
 
-  /** Whether Spark lets a pair of rows through; none if it fails. */
+  /** Whether Spark accepts a pair of rows; None if the evaluation fails. */
   def accepts(rows: InternalRow): Option[Boolean] = Try(evaluated.eval(rows) == true).toOption
 
   private lazy val evaluated = BindReferences.bindReference(optimized, a ++ b)
@@ -108,14 +108,14 @@ object Condition extends PlanTest {
   private def conditionOf(plan: LogicalPlan): Expression =
     plan.collectFirst { case Project(Seq(Alias(e, "c")), _) => e }.get
 
-  /** Runs with settings of the session. */
+  /** Runs a body with settings of the session. */
   def withSettings[T](settings: (String, String)*)(f: => T): T = {
     var result: Option[T] = None
     withSQLConf(settings: _*) { result = Some(f) }
     result.get
   }
 
-  /** A column, or the columns of an expression of one row. */
+  /** The name of a column, or the columns of an expression over one row. */
   def name(e: Expression): String = e match {
     case c: Attribute          => s"${if (AttributeSet(a).contains(c)) "a" else "b"}.${c.name}"
     case MultipleOf(c, factor) => s"$factor ${name(c)}"

@@ -11,12 +11,12 @@ import org.apache.spark.sql.types._
 
 import io.streamjoin.testing.RandomCases
 
-/** A comparison of a.COLUMN and b.COLUMN by OP at a distance of N. */
+/** A comparison of a.COLUMN and b.COLUMN, with OP for the operator and N for the distance. */
 private final case class Shape(column: String, sql: String, exact: Boolean = true)
 
 /**
- * Conditions of all shapes against Spark's own evaluation of them: no pair of rows that Spark lets
- * through breaks a bound, and where a shape says exactly one distance there are pairs at the limit.
+ * Compares the bounds of conditions of all forms with Spark's own evaluation. No accepted pair of
+ * rows violates a bound. If a form has one exact distance, some accepted pairs are at the limit.
  */
 class ConditionBoundsPropertySuite extends AnyFunSuite {
 
@@ -37,7 +37,7 @@ class ConditionBoundsPropertySuite extends AnyFunSuite {
     Shape("t", "unix_seconds(a.t) OP unix_seconds(b.t) + N"),
     Shape("t", "unix_millis(a.t) - unix_millis(b.t) OP N"),
     Shape("t", "unix_micros(a.t) - N OP unix_micros(b.t)"),
-    // rounds towards 1970, and the bound has room for times on either side of that
+    // unix_timestamp rounds towards 1970, and the bound includes times before and after it
     Shape("t", "unix_timestamp(a.t) - unix_timestamp(b.t) OP N", exact = false),
     Shape("t", "CAST(a.t AS BIGINT) - CAST(b.t AS BIGINT) OP N"),
     Shape("t", "CAST(a.t AS DECIMAL(26, 6)) - CAST(b.t AS DECIMAL(26, 6)) OP N"),
@@ -97,7 +97,7 @@ class ConditionBoundsPropertySuite extends AnyFunSuite {
     if (operator != "=" && random.nextInt(4) == 0) s"NOT ($plain)" else plain
   }
 
-  /** A value at, or right beside, a whole second, minute, hour, day, or change of the clocks. */
+  /** A value at or next to a full second, minute, hour or day, or near a clock change. */
   private def edge(random: Random, column: String): Long = column match {
     case "t" | "n" =>
       val changes = Seq(1710054000000000L, 1710050400000000L, 1712415600000000L, 0L)
@@ -122,7 +122,7 @@ class ConditionBoundsPropertySuite extends AnyFunSuite {
     case _                      => value
   }
 
-  test("no pair that Spark lets through breaks a bound, and some are at the limit") {
+  test("every pair that Spark accepts satisfies the bounds, and some pairs reach them") {
     var (bounds, reached, refused) = (0, 0, 0)
     RandomCases.forAll(300) { random =>
       val shape = shapes(random.nextInt(shapes.length))
@@ -130,7 +130,7 @@ class ConditionBoundsPropertySuite extends AnyFunSuite {
       withSettings("spark.sql.session.timeZone" -> zone) {
         val sql = comparison(random, shape)
         val condition = Condition(sql)
-        condition.words // the same before and after the optimizer
+        condition.words // requires equal bounds before and after the optimizer
         val found = condition.found.last.found
         assert(found.nonEmpty, sql)
         for (bound <- found) {
@@ -161,7 +161,7 @@ class ConditionBoundsPropertySuite extends AnyFunSuite {
     if (RandomCases.all) assert(reached > bounds / 2 && refused > 500, s"$bounds $reached $refused")
   }
 
-  test("no pair breaks a bound of AND, OR, NOT, IN, abs, greatest, least and <=> of these") {
+  test("every accepted pair satisfies the bounds of AND, OR, NOT, IN, abs, greatest, least, <=>") {
     var (bounds, pairs) = (0, 0)
     RandomCases.forAll(200) { random =>
       withSettings("spark.sql.session.timeZone" -> zones(random.nextInt(zones.length))) {
@@ -191,7 +191,7 @@ class ConditionBoundsPropertySuite extends AnyFunSuite {
                     BigInt(x.longValue) >= BigInt(y.longValue) - bound.slack,
                     s"$sql: $x, $y, $bound"
                   )
-                case (x, y) => fail(s"$sql lets NULL through: $x, $y, $bound")
+                case (x, y) => fail(s"$sql accepts NULL: $x, $y, $bound")
               }
             }
           }
@@ -210,7 +210,7 @@ class ConditionBoundsPropertySuite extends AnyFunSuite {
     "timestampdiff(SECOND, timestamp_millis(b.seq), timestamp_seconds(a.seq)) OP N"
   )
 
-  test("no pair of numbers in different units that Spark lets through breaks a bound") {
+  test("every accepted pair of numbers in different units satisfies the bounds") {
     var (bounds, reached) = (0, 0)
     RandomCases.forAll(120) { random =>
       val sql = comparison(random, Shape("seq", inUnits(random.nextInt(inUnits.length))))

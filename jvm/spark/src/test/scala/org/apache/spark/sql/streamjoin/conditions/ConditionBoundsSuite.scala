@@ -4,7 +4,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.streamjoin.conditions.Condition.withSettings
 
-/** Every shape in which people write a time bound, and what it comes to. */
+/** Each form in which a query can write a time bound, and the bounds that follow. */
 class ConditionBoundsSuite extends AnyFunSuite {
 
   private val Second = 1000000L
@@ -13,7 +13,7 @@ class ConditionBoundsSuite extends AnyFunSuite {
   private val Day = 24 * Hour
 
   private def shape(sql: String)(bounds: String*): Unit =
-    test(sql)(withSettings("spark.sql.session.timeZone" -> "UTC") {
+    test(s"bounds: $sql")(withSettings("spark.sql.session.timeZone" -> "UTC") {
       val condition = Condition(sql)
       assert(condition.words == bounds.toSet, condition.reasons)
     })
@@ -75,7 +75,7 @@ class ConditionBoundsSuite extends AnyFunSuite {
   )
   refused("a.t >= b.t OR a.k = b.k", RejectedBound.InsideOr)
 
-  // constants on either side, and the signs of them
+  // constants on either side, positive and negative
   shape("a.t + INTERVAL '1' HOUR >= b.t - INTERVAL '30' MINUTE")(s"a.t >= b.t - ${90 * Minute}")
   shape("a.t - INTERVAL '1' HOUR >= b.t")(s"a.t >= b.t + $Hour")
   shape("INTERVAL '1' HOUR + a.t >= b.t")(s"a.t >= b.t - $Hour")
@@ -133,7 +133,7 @@ class ConditionBoundsSuite extends AnyFunSuite {
   shape("unix_millis(a.t) - unix_millis(b.t) <= 60")("b.t >= a.t - 60999")
   shape("unix_micros(a.t) - unix_micros(b.t) <= 60")("b.t >= a.t - 60")
   shape("unix_seconds(a.t) * 1000 <= unix_millis(b.t) + 5")("b.t >= a.t - 1004999")
-  // before 1970 it rounds up
+  // unix_timestamp rounds up before 1970
   shape("unix_timestamp(a.t) - unix_timestamp(b.t) <= 60")(s"b.t >= a.t - ${62 * Second - 2}")
   shape("to_unix_timestamp(a.t) <= to_unix_timestamp(b.t)")(s"b.t >= a.t - ${2 * Second - 2}")
   shape("CAST(a.t AS BIGINT) - CAST(b.t AS LONG) <= 60")(s"b.t >= a.t - ${61 * Second - 1}")
@@ -202,7 +202,7 @@ class ConditionBoundsSuite extends AnyFunSuite {
   shape("trunc(a.d, 'MM') <= b.d")("b.d >= a.d - 30")
   shape("last_day(a.d) >= b.d")("a.d >= b.d - 30")
 
-  // other families
+  // other types
   shape("a.n BETWEEN b.n AND b.n + INTERVAL '1' DAY")("a.n >= b.n", s"b.n >= a.n - $Day")
   shape("a.seq >= b.seq - 5 AND a.seq <= b.seq + 5")("a.seq >= b.seq - 5", "b.seq >= a.seq - 5")
   shape("a.i >= b.seq - 5")("a.i >= b.seq - 5")
@@ -225,8 +225,8 @@ class ConditionBoundsSuite extends AnyFunSuite {
   )
   shape("timestamp_seconds(CAST(a.i AS DOUBLE)) <= timestamp_seconds(CAST(b.i AS DOUBLE))")()
 
-  /** Of numbers in different units, which bound nothing without. */
-  private def units(sql: String)(bounds: String*): Unit = test(s"in units: $sql") {
+  /** Bounds between numbers in different units, which give no bound if units are not allowed. */
+  private def units(sql: String)(bounds: String*): Unit = test(s"bounds in different units: $sql") {
     val condition = Condition(sql)
     assert(condition.wordsInUnits == bounds.toSet, condition.reasons)
     assert(condition.words.forall(_.contains("row(")), condition.words)
@@ -251,11 +251,11 @@ class ConditionBoundsSuite extends AnyFunSuite {
   units("-3 * a.seq <= 2 * b.seq")("2 b.seq >= row(a.seq)")
   units("a.seq * 1000 >= b.seq + b.k")("1000 a.seq >= row(b.k, b.seq)")
 
-  // one row's own values
+  // expressions over one row
   shape("b.t <= a.until")("a.until >= b.t")
   shape("b.t < a.t + a.wait")("row(a.t, a.wait) >= b.t + 1")
   shape("b.seq <= a.seq + a.k")("row(a.k, a.seq) >= b.seq")
-  // whichever of both inputs it is
+  // the greater and the smaller time of both inputs
   shape("greatest(a.sure, b.sure) - least(a.sure, b.sure) <= INTERVAL '5' MINUTE")(
     s"a.sure >= b.sure - ${5 * Minute}",
     s"b.sure >= a.sure - ${5 * Minute}"
@@ -269,7 +269,7 @@ class ConditionBoundsSuite extends AnyFunSuite {
   )
   refused("greatest(a.t, b.t) - least(a.t, b.t) <= INTERVAL '5' MINUTE", RejectedBound.SkipsNull)
   refused("greatest(a.sure, b.sure) >= a.t", RejectedBound.InsideOr)
-  // days are added without a check for the end of the range
+  // date_add and date_sub do not check for overflow
   shape("a.d >= date_add(b.d, 2147483647)")("a.d >= row(b.d)")
   shape("date_sub(a.d, -2147483647) <= b.d")("b.d >= row(a.d)")
   shape("greatest(a.t, a.until) >= b.t")("row(a.t, a.until) >= b.t")
@@ -280,7 +280,7 @@ class ConditionBoundsSuite extends AnyFunSuite {
   refused("CASE WHEN a.k > 1 THEN a.t >= b.t ELSE a.t < b.t END", RejectedBound.NotConstant)
   refused("coalesce(a.t >= b.t, true)", RejectedBound.NotConstant)
 
-  // greatest and least skip NULL: only what is there is bounded
+  // greatest and least ignore NULL, so only arguments that cannot be NULL are bounded
   shape("greatest(a.sure, a.u) <= b.t")(
     "b.t >= row(a.sure, a.u)",
     "b.t >= a.sure"
@@ -308,19 +308,19 @@ class ConditionBoundsSuite extends AnyFunSuite {
     "a.seq >= b.seq + 9223372036854775808"
   )
 
-  test("numbers in one unit are compared as they are, whether others are or not") {
+  test("bounds between numbers in one unit do not change if other units are allowed") {
     for (sql <- Seq("a.seq >= b.seq - 5", "2 * a.seq <= 2 * b.seq + 5", "a.i >= b.seq - 5")) {
       assert(Condition(sql).wordsInUnits == Condition(sql).words)
     }
   }
 
-  test("a number is in no unit of a time") {
+  test("a number and a time have no common unit") {
     val condition = Condition("timestamp_millis(a.seq) <= b.t")
     assert(condition.wordsInUnits == condition.words)
     assert(condition.foundInUnits.head.rejected.map(_.reason) == Seq(RejectedBound.MixedTypes))
   }
 
-  test("numbers in different units that may wrap around bound nothing") {
+  test("without ANSI mode, products that may overflow give no bound between different units") {
     withSettings("spark.sql.ansi.enabled" -> "false") {
       val condition = Condition("a.seq * 1000 >= b.seq - 5")
       assert(condition.wordsInUnits.forall(_.contains("row(")))
@@ -330,14 +330,14 @@ class ConditionBoundsSuite extends AnyFunSuite {
     }
   }
 
-  test("times of different types are compared row by row, and the reason is kept") {
+  test("times of different types are compared per row and rejected as MixedTypes") {
     for (sql <- Seq("a.t >= b.d", "b.n <= a.t", "a.d < b.n", "unix_seconds(a.t) = b.seq")) {
       assert(Condition(sql).words.exists(_.contains("row(")), sql)
       assert(Condition(sql).reasons == Set(RejectedBound.MixedTypes), sql)
     }
   }
 
-  test("what bounds one direction has no reason beside that") {
+  test("a bound in one direction leaves no rejection reason") {
     for (
       sql <-
         Seq("CAST(a.t AS BIGINT) < CAST(b.t AS BIGINT)", "unix_seconds(a.t) <= unix_seconds(b.t)")
@@ -345,7 +345,7 @@ class ConditionBoundsSuite extends AnyFunSuite {
       assert(Condition(sql).reasons.isEmpty, sql)
   }
 
-  test("the reason names the types that do not fit") {
+  test("the rejection reason names both incompatible types") {
     def text(sql: String) = Condition(sql).found.head.rejected.map(_.text).mkString
     assert(
       text("a.t >= b.n").startsWith("its event times are TIMESTAMP and TIMESTAMP_NTZ, and their")
@@ -353,7 +353,7 @@ class ConditionBoundsSuite extends AnyFunSuite {
     assert(text("unix_seconds(a.t) = b.seq").startsWith("its event times are TIMESTAMP and BIGINT"))
   }
 
-  test("numbers that may wrap around bound nothing") {
+  test("without ANSI mode, sums of numbers that may overflow give no bound") {
     withSettings("spark.sql.ansi.enabled" -> "false") {
       for (
         sql <- Seq("a.seq >= b.seq - 5", "a.i + 5 >= b.i", "a.seq - b.seq <= 5", "-a.i <= -b.i")
@@ -372,11 +372,9 @@ class ConditionBoundsSuite extends AnyFunSuite {
     }
   }
 
-  test(
-    "a day of a zone with daylight saving has 23 to 25 hours, a shorter interval its own length"
-  ) {
+  test("a one-day interval is widened in zones with daylight saving, a shorter one is not") {
     withSettings("spark.sql.session.timeZone" -> "America/New_York") {
-      val changes = 3602 * Second + 56 * Minute // local mean time was at -4:56:02
+      val changes = 3602 * Second + 56 * Minute // the offset of local mean time was -4:56:02
       assert(
         Condition("a.t >= b.t - INTERVAL '23' HOUR").words == Set(s"a.t >= b.t - ${23 * Hour}")
       )

@@ -4,6 +4,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.streamjoin.conditions.Condition.withSettings
 
+/** Whether a condition depends on the session time zone. */
 class SessionZoneSuite extends AnyFunSuite {
 
   private def zones(sql: String): Set[String] =
@@ -53,9 +54,9 @@ class SessionZoneSuite extends AnyFunSuite {
   for (sql <- depending)
     test(s"depends on the zone: $sql")(assert(zones(sql) == Set("Europe/Berlin")))
 
-  for (sql <- same) test(s"the same in all zones: $sql")(assert(zones(sql).isEmpty))
+  for (sql <- same) test(s"does not depend on the zone: $sql")(assert(zones(sql).isEmpty))
 
-  test("zones of other names may have the same clocks") {
+  test("zones with the same rules are equal under different names") {
     assert(SessionZone.same("UTC", "Etc/UTC"))
     assert(SessionZone.same("+05:30", "+05:30"))
     assert(!SessionZone.same("UTC", "Europe/London"))
