@@ -5,6 +5,7 @@ import org.apache.spark.sql.catalyst.plans.logical.Filter
 import org.apache.spark.sql.streamjoin.logical.plan.{AsOfJoin, LateRows}
 import org.apache.spark.sql.types.StringType
 
+/** [[PushFilters]] above as-of joins. */
 class PushFilterThroughAsOfJoinSuite extends RulesOverJoins {
 
   private lazy val lastRows: AsOfJoin = {
@@ -15,30 +16,32 @@ class PushFilterThroughAsOfJoinSuite extends RulesOverJoins {
     ).collectFirst { case j: AsOfJoin => j }.get
   }
 
-  test("a filter of the probe side goes below the join") {
+  test("a filter on the probe side is pushed below the join") {
     PushFilters(Filter(above3(lastRows, "x"), lastRows)) match {
       case j: AsOfJoin => assert(filtered(j.left) == Set("x") && filtered(j.right).isEmpty)
-      case other       => fail(s"a filter stays above:\n$other")
+      case other       => fail(s"the filter was not pushed:\n$other")
     }
   }
 
-  test("one of the build side stays above: without its last row an earlier one would be the last") {
+  test("a filter on the build side is not pushed") {
+    // without its last row, an earlier row would become the last one
     val plan = Filter(above3(lastRows, "y"), lastRows)
     assert(PushFilters(plan) == plan)
   }
 
-  test("every filter stays above a join that emits late rows: it is asked of them, too") {
+  test("no filter is pushed below a join that emits late rows") {
+    // the filter applies to late rows too
     val late = LateRows(AttributeReference("late", StringType)())
     val plan = Filter(above3(lastRows, "x"), lastRows.copy(late = Some(late)))
     assert(PushFilters(plan) == plan)
   }
 
-  test("of one of both each part goes where it belongs") {
+  test("a filter on both sides is pushed on the probe side only") {
     PushFilters(Filter(above3(lastRows, "x", "y"), lastRows)) match {
       case f @ Filter(_, j: AsOfJoin) =>
         assert(f.condition == above3(lastRows, "y"))
         assert(filtered(j.left) == Set("x") && filtered(j.right).isEmpty)
-      case other => fail(s"no filter above the join:\n$other")
+      case other => fail(s"there is no filter above the join:\n$other")
     }
   }
 }

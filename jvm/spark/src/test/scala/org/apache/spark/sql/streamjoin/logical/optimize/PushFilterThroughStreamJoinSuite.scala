@@ -6,22 +6,23 @@ import org.apache.spark.sql.streamjoin.logical.plan.StreamJoin
 
 import io.streamjoin.model.JoinType
 
+/** [[PushFilterThroughStreamJoin]] on its own. */
 class PushFilterThroughStreamJoinSuite extends RulesOverJoins {
 
   private def pushed(how: String, names: String*): StreamJoin = {
     val j = join(how)
     PushFilterThroughStreamJoin(Filter(above3(j, names: _*), j)) match {
       case made: StreamJoin => made
-      case other            => fail(s"a filter stays above:\n$other")
+      case other            => fail(s"the filter was not pushed:\n$other")
     }
   }
 
-  test("a filter of one input goes below the join, of both into both") {
+  test("a filter on both inputs is pushed into each input") {
     val j = pushed("inner", "x", "y")
     assert(filtered(j.left) == Set("x") && filtered(j.right) == Set("y"))
   }
 
-  test("an outer join of which it drops the padded rows becomes a narrower one") {
+  test("a filter that drops the padded rows narrows an outer join") {
     for (
       (how, name, narrower) <- Seq(
         ("left", "y", JoinType.Inner),
@@ -32,7 +33,7 @@ class PushFilterThroughStreamJoinSuite extends RulesOverJoins {
     ) assert(pushed(how, name).joinType == narrower, s"$how, $name")
   }
 
-  test("a filter of the preserved input leaves the join as it is") {
+  test("a filter on the preserved input is pushed and keeps the join type") {
     for (
       (how, name) <- Seq("left" -> "x", "right" -> "y", "left_semi" -> "x", "left_anti" -> "x")
     ) {
@@ -42,14 +43,14 @@ class PushFilterThroughStreamJoinSuite extends RulesOverJoins {
     }
   }
 
-  test("what differs from one evaluation to the next stays above") {
+  test("a nondeterministic filter stays above the join") {
     val j = join("inner")
-    val drawn = GreaterThan(Rand(Literal(1L)), Literal(0.5))
-    PushFilterThroughStreamJoin(Filter(And(drawn, above3(j, "x")), j)) match {
-      case Filter(`drawn`, made: StreamJoin) =>
+    val random = GreaterThan(Rand(Literal(1L)), Literal(0.5))
+    PushFilterThroughStreamJoin(Filter(And(random, above3(j, "x")), j)) match {
+      case Filter(`random`, made: StreamJoin) =>
         assert(filtered(made.left) == Set("x"))
         assert(!made.exists(_.expressions.exists(!_.deterministic)))
-      case other => fail(s"it is not right above the join:\n$other")
+      case other => fail(s"the filter is not directly above the join:\n$other")
     }
   }
 }

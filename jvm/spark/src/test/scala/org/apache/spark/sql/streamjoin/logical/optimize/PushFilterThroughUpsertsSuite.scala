@@ -6,6 +6,7 @@ import org.apache.spark.sql.streamjoin.logical.plan.ToUpserts
 
 import io.streamjoin.PythonApi
 
+/** [[PushFilters]] above `toUpserts`. */
 class PushFilterThroughUpsertsSuite extends AnalysisSession {
 
   override protected def beforeAll(): Unit = {
@@ -19,7 +20,7 @@ class PushFilterThroughUpsertsSuite extends AnalysisSession {
       .createOrReplaceTempView("whole")
   }
 
-  /** What is asked below `toUpserts`, and what above. */
+  /** The filter conditions below `toUpserts`, and those above. */
   private def placed(changes: String, condition: String): (Seq[String], Seq[String]) = {
     def conditions(plan: LogicalPlan): Seq[String] = plan match {
       case Filter(c, child)  => c.sql +: conditions(child)
@@ -35,26 +36,26 @@ class PushFilterThroughUpsertsSuite extends AnalysisSession {
   private val joined =
     "SELECT x.id, y.k, _change_type, _commit_version FROM a x LEFT JOIN a y ON x.k = y.id"
 
-  test("what rows there are is asked where both images of an update are") {
+  test("a filter on row columns is pushed below toUpserts") {
     for (changes <- Seq(joined, "SELECT * FROM a", "SELECT * FROM whole")) {
       val (below, above) = placed(changes, "k > 1")
       assert(below.length == 1 && above.isEmpty, changes)
     }
   }
 
-  test("what became of a row is asked of what comes out") {
+  test("a filter on change columns stays above toUpserts") {
     for (
-      asked <-
+      filter <-
         Seq("_change_type <> 'delete'", "_commit_version > 3", "k > 1 OR _change_type = 'delete'")
     ) {
-      val (below, above) = placed(joined, asked)
-      assert(below.isEmpty && above.length == 1, asked)
+      val (below, above) = placed(joined, filter)
+      assert(below.isEmpty && above.length == 1, filter)
     }
     val (below, above) = placed("SELECT * FROM whole", "_change_type <> 'delete'")
     assert(below.isEmpty && above.length == 1)
   }
 
-  test("of a condition each part is asked where it belongs") {
+  test("a conjunction is split into a part below toUpserts and a part above") {
     val (below, above) = placed(joined, "k > 1 AND _change_type <> 'delete'")
     assert(below.length == 1 && below.head.contains("> "), below)
     assert(above.length == 1 && above.head.contains("_change_type"), above)

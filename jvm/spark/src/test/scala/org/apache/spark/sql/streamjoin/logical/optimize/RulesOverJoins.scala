@@ -13,7 +13,7 @@ import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan}
 import org.apache.spark.sql.streamjoin.AnalysisSession
 import org.apache.spark.sql.streamjoin.logical.plan.StreamJoin
 
-/** Plans for one rule alone: a join of a stream `k, x, s, t` with a stream `bk, y, bt`. */
+/** Plans for tests of a single rule: a join of a stream `k, x, s, t` with a stream `bk, y, bt`. */
 trait RulesOverJoins extends AnalysisSession with PredicateHelper {
 
   protected lazy val a: DataFrame = ordered(
@@ -40,7 +40,7 @@ trait RulesOverJoins extends AnalysisSession with PredicateHelper {
   protected def above3(plan: LogicalPlan, names: String*): Expression =
     names.map(n => GreaterThan(column(plan, n), Literal(3L)): Expression).reduce(And(_, _))
 
-  /** The columns of which filters in a plan ask that they are above 3. */
+  /** The columns that the filters of a plan require to be above 3. */
   protected def filtered(plan: LogicalPlan): Set[String] = plan.collect {
     case Filter(condition, _) =>
       splitConjunctivePredicates(condition).collect { case GreaterThan(c: Attribute, _) => c.name }

@@ -4,7 +4,7 @@ import org.apache.spark.sql.catalyst.expressions.{GreaterThan, Literal, Rand}
 import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan}
 import org.apache.spark.sql.streamjoin.logical.plan.{OrderScope, StreamOrder}
 
-/** [[PushFilters]] and [[OrderInOnePartition]]. */
+/** [[PushFilters]] and [[OrderInOnePartition]] above a [[StreamOrder]]. */
 class RulesOverOrdersSuite extends RulesOverJoins {
 
   private def orderIn(plan: LogicalPlan): StreamOrder =
@@ -12,20 +12,20 @@ class RulesOverOrdersSuite extends RulesOverJoins {
 
   private lazy val order: StreamOrder = orderIn(planOf(a.orderBy("t")))
 
-  test("a filter goes below an order") {
+  test("a filter is pushed below an order") {
     PushFilters(Filter(above3(order, "x"), order)) match {
       case o: StreamOrder =>
         assert(o.child == Filter(above3(order, "x"), order.child) && o.output == order.output)
-      case other => fail(s"a filter stays above:\n$other")
+      case other => fail(s"the filter was not pushed:\n$other")
     }
   }
 
-  test("one that differs from one evaluation to the next stays above") {
+  test("a nondeterministic filter stays above an order") {
     val plan = Filter(GreaterThan(Rand(Literal(1L)), Literal(0.5)), order)
     assert(PushFilters(plan) == plan)
   }
 
-  test("an order below what brings all rows into one partition is one of that partition") {
+  test("an order below LIMIT or coalesce(1) has the scope of one partition") {
     for (
       gathered <- Seq(
         a.orderBy("t").limit(5),
@@ -39,7 +39,7 @@ class RulesOverOrdersSuite extends RulesOverJoins {
     }
   }
 
-  test("any other order stays what it is") {
+  test("an order without LIMIT or coalesce(1) above it keeps its scope") {
     for (df <- Seq(a.orderBy("t"), a.orderBy("t").where("x > 3"))) {
       val plan = planOf(df)
       assert(OrderInOnePartition(plan) == plan)

@@ -12,13 +12,13 @@ import org.apache.spark.sql.streamjoin.logical.plan.{KeyedWatermarks, StreamJoin
 import org.apache.spark.sql.types._
 
 /**
- * A plan has the same event times, with the same watermarks, as it is analysed and as Spark's optimizer
- * leaves it: by the one a query is accepted, and by the other it runs.
+ * A plan has the same event times, with the same watermarks, before and after Spark's optimizer. A
+ * query is accepted by its analyzed plan and runs by its optimized plan.
  */
 class OptimizedTimesSuite extends StreamsInSql {
   import OptimizedTimesSuite._
 
-  /** The event times of a plan by name, each with its watermark; and the lengths of windows. */
+  /** The event times of a plan by name, each with its watermark, and the lengths of windows. */
   private def times(plan: LogicalPlan): Map[String, Long] = {
     val known = TimeColumns.of(KeyedWatermarks.of(plan))
     val bases = known.bases.map {
@@ -60,7 +60,7 @@ class OptimizedTimesSuite extends StreamsInSql {
       Set("e")
     ),
     (
-      "the end of a window that begins past the minute",
+      "the end of a window with a start offset",
       _.select(window(col("t"), "1 hour", "1 hour", "10 minutes").as("w")).select("w.end"),
       Set("end")
     ),
@@ -81,20 +81,20 @@ class OptimizedTimesSuite extends StreamsInSql {
       Set("a")
     ),
     (
-      "a window in a struct in a struct",
+      "a window in a nested struct",
       _.select(window(col("t"), "2 seconds").as("w"), col("t"))
         .select(struct(struct(col("w"), col("t")).as("i")).as("s"))
         .select(col("s.i.w.end").as("e"), col("s.i.t"), col("s.i.w").as("v")),
       Set("e", "t", "v")
     ),
     (
-      "a field of a struct with another field",
+      "a field of a struct that gets another field",
       _.select(struct(col("t").as("a")).as("s")).select(col("s").withField("b", lit(1)).as("s"))
         .select("s.a", "s.b"),
       Set("a")
     ),
     (
-      "the end of a window by which rows are grouped",
+      "the end of a grouping window",
       _.groupBy(window(col("t"), "2 seconds").as("w")).count().select(
         col("w.end").as("e"),
         col("w")
@@ -102,7 +102,7 @@ class OptimizedTimesSuite extends StreamsInSql {
       Set("e", "w")
     ),
     (
-      "a struct with the window by which rows are grouped",
+      "a struct with a grouping window",
       _.groupBy(window(col("t"), "2 seconds").as("w")).count()
         .select(struct(col("w"), col("w.end").as("e")).as("s")).select("s.w", "s.e"),
       Set("w", "e")
@@ -115,14 +115,15 @@ class OptimizedTimesSuite extends StreamsInSql {
       },
       Set("end", "t")
     ),
-    ("a time that is moved", _.select((col("t") + expr("INTERVAL '1' SECOND")).as("u")), Set())
+    ("a time plus an interval", _.select((col("t") + expr("INTERVAL '1' SECOND")).as("u")), Set())
   )
 
-  for ((name, query, expected) <- cases) test(name)({
-    assert(same(query(stream)).keySet.filterNot(_.startsWith("length")) == expected)
-  })
+  for ((name, query, expected) <- cases)
+    test(s"the optimizer does not change the event times of $name")({
+      assert(same(query(stream)).keySet.filterNot(_.startsWith("length")) == expected)
+    })
 
-  test("a column of which only the optimizer makes an event time is none of a join") {
+  test("a column that only the optimizer makes an event time is none of a join") {
     val left = spark.table("oi").withColumn("u", coalesce(col("ot"))).as("o")
     val joined = left.join(spark.table("di").as("d"), expr(near("o", "d") + " AND u >= dt"))
     def watermarked(plan: LogicalPlan) = plan.collectFirst { case j: StreamJoin =>
@@ -133,7 +134,7 @@ class OptimizedTimesSuite extends StreamsInSql {
     assert(watermarked(optimized(joined)) == before)
   }
 
-  test("random projections") {
+  test("the optimizer does not change the event times of random projections") {
     val found = for (seed <- 0 until 200) yield {
       val random = new Random(seed)
       val df = (0 until 1 + random.nextInt(5)).foldLeft(stream)((df, _) => step(df, random))
@@ -151,7 +152,7 @@ private object OptimizedTimesSuite {
 
   private def isTime(t: DataType): Boolean = t == TimestampType || t == TimestampNTZType
 
-  /** One more projection, filter or union. */
+  /** Adds a random projection, filter, union or aggregation. */
   def step(df: DataFrame, random: Random): DataFrame = random.nextInt(10) match {
     case 0 => df.where(df(quoted(pick(df.columns.toSeq, random))).isNotNull)
     case 1 => df.union(df.select(df.columns.toSeq.map(c => df(quoted(c))): _*))
@@ -195,7 +196,7 @@ private object OptimizedTimesSuite {
       case _                  => Seq(c)
     }
 
-  /** With names that differ. */
+  /** Renames the columns to distinct names. */
   private def distinct(df: DataFrame): DataFrame =
     df.toDF(df.columns.toSeq.zipWithIndex.map { case (c, i) => s"${c.take(12)}$i" }: _*)
 }

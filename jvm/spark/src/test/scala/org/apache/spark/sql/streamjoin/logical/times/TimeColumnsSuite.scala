@@ -14,7 +14,7 @@ import org.apache.spark.sql.streamjoin.logical.plan.{ImposeOrder, StreamJoinInpu
 import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.UTF8String
 
-/** Which nodes watermarks pass, and which not. */
+/** The plan nodes that pass a watermark, and those that end it. */
 class TimeColumnsSuite extends AnyFunSuite {
   import TimeColumnsSuite._
 
@@ -38,7 +38,7 @@ class TimeColumnsSuite extends AnyFunSuite {
     "a limit" -> GlobalLimit(Literal(3), LocalLimit(Literal(3), input)),
     "an offset" -> Offset(Literal(3), input),
     "a sample" -> Sample(0.0, 0.5, withReplacement = false, 1L, input),
-    "partitions" -> input.repartition(3),
+    "a repartition" -> input.repartition(3),
     "a hint" -> ResolvedHint(input),
     "explode" -> Generate(
       Explode(CreateArray(Seq(id))),
@@ -48,29 +48,30 @@ class TimeColumnsSuite extends AnyFunSuite {
       Seq(Symbol("e").long),
       input
     ),
-    "Spark's watermark" -> delayed(t, input),
+    "EventTimeWatermark" -> delayed(t, input),
     "deduplication" -> Deduplicate(Seq(id), input),
     "deduplication within the watermark" -> DeduplicateWithinWatermark(Seq(id), input),
     "a join with a table" -> input.join(table.plan, LeftOuter, Some(id === table.id)),
-    "an input of ours" -> StreamJoinInput.of(input, zoned = Nil),
-    "Python functions" -> BatchEvalPython(Nil, Nil, input)
+    "StreamJoinInput" -> StreamJoinInput.of(input, zoned = Nil),
+    "evaluation of Python functions" -> BatchEvalPython(Nil, Nil, input)
   )
 
-  for ((name, plan) <- passing) test(s"$name passes it")(assert(watermarked(plan) == Seq("t")))
+  for ((name, plan) <- passing)
+    test(s"$name passes the watermark")(assert(watermarked(plan) == Seq("t")))
 
   private val ending: Seq[(String, LogicalPlan)] = Seq(
     "an unknown node" -> Unknown(input),
-    "an unknown node, and what passes above it" -> Unknown(input).where(id > 3L),
-    "a group without its time" -> input.groupBy(id)(id),
-    "DISTINCT, of a time without Spark's watermark" -> Distinct(input),
-    "a sliding calculation" -> Window(Nil, Seq(id), Nil, input),
-    "a group by a time without Spark's watermark" -> input.groupBy(t)(t),
-    "a union with a stream that has none" -> input.union(new Source(isStreaming = true).plan)
+    "an unknown node below a filter" -> Unknown(input).where(id > 3L),
+    "a grouping without its time" -> input.groupBy(id)(id),
+    "DISTINCT of a time without Spark's watermark" -> Distinct(input),
+    "a window function" -> Window(Nil, Seq(id), Nil, input),
+    "a grouping by a time without Spark's watermark" -> input.groupBy(t)(t),
+    "a union with a stream without a watermark" -> input.union(new Source(isStreaming = true).plan)
   )
 
-  for ((name, plan) <- ending) test(s"$name ends it")(assert(watermarked(plan).isEmpty))
+  for ((name, plan) <- ending) test(s"$name ends the watermark")(assert(watermarked(plan).isEmpty))
 
-  test("a projection passes a column as it is, renamed, or as a wider number") {
+  test("a projection passes a column unchanged, renamed, or cast to a wider number") {
     val number = ordered(n, stream.plan)
     assert(watermarked(input.select(t, id)) == Seq("t"))
     assert(watermarked(input.select(t.as("u"), id)) == Seq("u"))
@@ -79,7 +80,7 @@ class TimeColumnsSuite extends AnyFunSuite {
     assert(watermarked(input.select(Cast(t, DateType, Some("UTC")).as("day"))).isEmpty)
   }
 
-  test("of Spark's stateful operators, a time that has Spark's mark") {
+  test("Spark's stateful operators pass a time that has Spark's watermark") {
     val plan = delayed(t, stream.plan)
     val time = plan.output.find(_.name == "t").get
     val below = ordered(time, plan)
@@ -87,12 +88,12 @@ class TimeColumnsSuite extends AnyFunSuite {
     assert(watermarked(Distinct(below)) == Seq("t"))
   }
 
-  test("a union has the columns that all inputs have") {
+  test("a union passes a column that has a watermark in all inputs") {
     val other = new Source(isStreaming = true)
     assert(watermarked(input.union(ordered(other.t, other.plan))) == Seq("t"))
   }
 
-  test("of a join of Spark's, the times that it bounds on both sides") {
+  test("a join of Spark passes the times that it bounds in both directions") {
     val other = new Source(isStreaming = true)
     val (left, right) = (delayed(t, stream.plan), delayed(other.t, other.plan))
     val (l, r) = (left.output(1), right.output(1))
@@ -110,16 +111,16 @@ class TimeColumnsSuite extends AnyFunSuite {
     assert(kept(key && !(l < r) && !(l > inFour)) == both)
     assert(kept(key && Between(l, r, inFour)) == both)
     assert(kept(key && l === r) == both)
-    // by the key, whatever stands beside it
+    // an equality key bounds the time on its own
     assert(kept(l === other.n.cast(TimestampType)) == Set("left"))
-    // bounds that only we see
+    // Spark does not derive this bound
     assert(kept(key && l >= Least(Seq(r, inFour)) && l <= inFour) == Set())
   }
 }
 
 private object TimeColumnsSuite {
 
-  /** A node that nobody has looked at. */
+  /** A node that [[TimeColumns]] does not know. */
   case class Unknown(child: LogicalPlan) extends UnaryNode {
     override def output: Seq[Attribute] = child.output
     override protected def withNewChildInternal(newChild: LogicalPlan): Unknown =
