@@ -12,8 +12,9 @@ import org.apache.spark.sql.test.SharedSparkSession
 import io.streamjoin.StreamJoinExtensions
 
 /**
- * Streams `o`, `d` and `x`, each of `id BIGINT, k BIGINT` and a time `ot`, `dt`, `xt` with Spark's own
- * watermark, and `oi`, `di`, `xi` with an imposed order. Queries are planned, never run.
+ * Streams `o`, `d` and `x`, each with `id BIGINT, k BIGINT` and a time `ot`, `dt` or `xt` with
+ * Spark's own watermark. `oi`, `di` and `xi` are the same streams with an imposed order. Queries
+ * are planned, never run.
  */
 trait StreamsInSql extends SharedSparkSession {
 
@@ -37,27 +38,27 @@ trait StreamsInSql extends SharedSparkSession {
   protected def replacing[T](f: => T): T =
     withSQLConf(StreamJoinConf.ReplaceBuiltin.key -> "true")(f)
 
-  /** The joins of a query as it is optimized, in brackets: `ours` and `sparks`, by their times. */
+  /** The joins of an optimized query, nested, each with its bounded times: `ours` or `sparks`. */
   protected def joins(sql: String): String = joins(spark.sql(sql))
 
-  protected def joins(df: DataFrame): String = said(optimized(df))
+  protected def joins(df: DataFrame): String = described(optimized(df))
 
-  /** As when the query starts. */
+  /** The optimized plan with which the query would start. */
   protected def optimized(df: DataFrame): LogicalPlan = {
     val analyzed = df.asInstanceOf[classic.DataFrame].queryExecution.analyzed
     spark.sessionState.optimizer.execute(ResolveAwaitedJoin(analyzed.clone()))
   }
 
-  /** Which times a condition mentions says which bounds it has: all here are between two. */
-  private def said(plan: LogicalPlan): String = plan match {
+  /** Lists the times in each condition. In these tests, every bound is between two times. */
+  private def described(plan: LogicalPlan): String = plan match {
     case j: StreamJoin => join("ours", j, Seq(j.condition.references.map(_.name)))
     case j: Join       => join("sparks", j, j.condition.toSeq.map(_.references.map(_.name)))
-    case other         => other.children.map(said).filter(_.nonEmpty).mkString(" ")
+    case other         => other.children.map(described).filter(_.nonEmpty).mkString(" ")
   }
 
   private def join(whose: String, plan: LogicalPlan, names: Seq[Iterable[String]]): String = {
     val bounded = names.flatten.filter(_.endsWith("t")).distinct.sorted.mkString("-")
-    val below = plan.children.map(said).filter(_.nonEmpty)
+    val below = plan.children.map(described).filter(_.nonEmpty)
     (s"$whose($bounded" +: below).mkString(" ") + ")"
   }
 
@@ -67,7 +68,7 @@ trait StreamsInSql extends SharedSparkSession {
 
 object StreamsInSql {
 
-  /** Bounds between two of the streams, by the letters they begin with. */
+  /** Bounds between two of the streams, by the first letter of their names. */
   def near(a: String, b: String, c: String = "4"): String =
     s"$b.${b.head}t BETWEEN $a.${a.head}t AND $a.${a.head}t + INTERVAL $c SECONDS"
 

@@ -9,9 +9,7 @@ class AliasedColumnSuite extends AnyFunSuite {
   private def column(qualifier: String*) =
     AttributeReference("id", IntegerType)(qualifier = qualifier)
 
-  test(
-    "an alias that is known replaces what the optimizer leaves: nothing, or the name of a table"
-  ) {
+  test("a known alias replaces a missing qualifier and the name of a table") {
     val (ofTable, plain) = (column("spark_catalog", "default", "orders"), column())
     val known = Seq(
       AliasedColumn(ofTable, Seq("o"), isOfInput = true),

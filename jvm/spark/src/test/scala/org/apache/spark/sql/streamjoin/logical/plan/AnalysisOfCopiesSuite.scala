@@ -4,7 +4,10 @@ import org.apache.spark.sql.catalyst.expressions.{And, Expression}
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project}
 import org.apache.spark.sql.streamjoin.AnalysisSession
 
-/** A join is copied many times in a batch, and analysed anew only where something has changed. */
+/**
+ * Spark copies a join many times in a batch. A copy is analyzed again only if its condition or an
+ * input has changed.
+ */
 class AnalysisOfCopiesSuite extends AnalysisSession {
 
   private def plan: LogicalPlan = {
@@ -18,13 +21,13 @@ class AnalysisOfCopiesSuite extends AnalysisSession {
 
   private def joins(plan: LogicalPlan): Seq[StreamJoin] = plan.collect { case j: StreamJoin => j }
 
-  /** As a rule of Spark's changes an expression. */
+  /** A copy with another condition, made as a rule of Spark makes it. */
   private def changed(join: StreamJoin, condition: Expression): StreamJoin =
     join
       .mapExpressions(e => if (e eq join.condition) condition else e)
       .asInstanceOf[StreamJoin]
 
-  test("a copy in which nothing has changed has the analysis of the first") {
+  test("an unchanged copy shares the analysis of the original join") {
     val first = plan
     val copy = first.clone()
     assert(joins(first).length == 2)
@@ -34,7 +37,7 @@ class AnalysisOfCopiesSuite extends AnalysisSession {
     }
   }
 
-  test("a copy with another condition has its own") {
+  test("a copy with another condition has a separate analysis") {
     val first = joins(plan).head
     val part = first.analysis.conjuncts.head
     val copy = changed(first, part)
@@ -44,13 +47,13 @@ class AnalysisOfCopiesSuite extends AnalysisSession {
     assert(changed(first, And(first.condition, part)).analysis ne first.analysis)
   }
 
-  test("and shares it with another that is changed alike, as in the next batch") {
+  test("copies with equal new conditions share one analysis") {
     val first = joins(plan).head
     val condition = And(first.condition, first.analysis.conjuncts.head)
     assert(changed(first, condition).analysis eq changed(first, condition).analysis)
   }
 
-  test("a copy above an input that has lost its watermark has its own") {
+  test("a copy whose input has lost its watermark has a separate analysis") {
     val first = joins(plan).head
     val lost = first.right.transformUp { case o: ImposeOrder => o.child }
     val copy = first.withNewChildren(Seq(first.left, lost)).asInstanceOf[StreamJoin]
@@ -58,7 +61,7 @@ class AnalysisOfCopiesSuite extends AnalysisSession {
     assert(first.analysis.bounds.columns.count(_.watermarked) == 3)
   }
 
-  test("and so has one whose input emits other columns") {
+  test("a copy whose input has other columns has a separate analysis") {
     val first = joins(plan).head
     val fewer = Project(first.right.output.filterNot(_.name == "id"), first.right)
     val copy = first.withNewChildren(Seq(first.left, fewer)).asInstanceOf[StreamJoin]

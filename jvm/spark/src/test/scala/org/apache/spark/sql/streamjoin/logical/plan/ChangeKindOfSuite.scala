@@ -11,12 +11,12 @@ import org.apache.spark.sql.types.StringType
 import org.apache.spark.unsafe.types.UTF8String
 import org.scalatest.funsuite.AnyFunSuite
 
-/** Which words are which kinds of change, and what is said of others. */
+/** The translation of words into row kinds, and the error for unknown words. */
 class ChangeKindOfSuite extends AnyFunSuite {
 
   private val op = AttributeReference("op", StringType)()
 
-  /** Both ways in which Spark evaluates an expression. */
+  /** The expression in both of Spark's modes: interpreted and compiled. */
   private def kinds(words: Map[String, String]): Seq[String => String] = {
     val kind =
       BindReferences.bindReference(ChangeKindOf(op, words)("value.op", "Write so"), Seq(op))
@@ -25,7 +25,7 @@ class ChangeKindOfSuite extends AnyFunSuite {
     Seq(w => kind.eval(row(w)).toString, w => compiled(row(w)).getUTF8String(0).toString)
   }
 
-  test("words in any case, with spaces around them") {
+  test("known words are translated in any case and with spaces around them") {
     for (of <- kinds(ChangeKindOf.known)) {
       val words = Seq("insert", "+I", "UPDATE_BEFORE", "-u", " Update_After", "+U", "DELETE ", "-d")
       assert(words.map(of) == Seq(
@@ -41,7 +41,7 @@ class ChangeKindOfSuite extends AnyFunSuite {
     }
   }
 
-  test("another word, or none: the message names the column, the known words and what to write") {
+  test("the error for an unknown word or NULL names the column, the known words and the fix") {
     for (of <- kinds(Map("c" -> "insert", "b" -> "delete")); word <- Seq("insert", "", "t", null)) {
       val message = intercept[StreamJoinRuntimeException](of(word)).getMessage
       val found = word match {

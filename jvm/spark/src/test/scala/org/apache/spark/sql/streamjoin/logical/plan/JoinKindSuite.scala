@@ -7,6 +7,7 @@ import org.apache.spark.sql.streamjoin.AnalysisSession
 
 import io.streamjoin.PythonApi
 
+/** Which kind of join the inputs and the options select, and the options that each kind refuses. */
 class JoinKindSuite extends AnalysisSession {
 
   private lazy val plain = planOf(stream("value AS k", "timestamp AS t"))
@@ -40,7 +41,7 @@ class JoinKindSuite extends AnalysisSession {
   private val early = Some(JoinOptions(emit = Some(JoinOptions.Early)))
   private val changelog = Some(JoinOptions(mode = Some(JoinOptions.Changelog)))
 
-  test("the inputs and the options decide on the kind") {
+  test("the inputs and the options determine the kind of a join") {
     assert(JoinKind.of(join(orders)).contains(JoinKind.EventTime))
     assert(JoinKind.of(join(orders, options = last)).contains(JoinKind.AsOf))
     assert(JoinKind.of(join(orders, LastRows(3, plain))).contains(JoinKind.AsOf))
@@ -53,13 +54,13 @@ class JoinKindSuite extends AnalysisSession {
     )
   }
 
-  test("an option decides before what an input is") {
+  test("an option takes precedence over the inputs, and mode over match") {
     assert(JoinKind.of(join(changes, options = last)).contains(JoinKind.AsOf))
     val both = Some(JoinOptions(last = true, mode = Some(JoinOptions.Changelog)))
     assert(JoinKind.of(join(orders, options = both)).contains(JoinKind.Changelog))
   }
 
-  test("a join with a table, or of a type that is not ours, has no kind") {
+  test("a join with a table, a natural join and a plain join of tables have no kind") {
     for (options <- Seq(None, Some(JoinOptions()))) {
       assert(JoinKind.of(join(orders, table.newInstance(), options)).isEmpty)
       assert(JoinKind.of(join(orders, options = options, how = NaturalJoin(LeftOuter))).isEmpty)
@@ -67,14 +68,14 @@ class JoinKindSuite extends AnalysisSession {
     assert(JoinKind.of(join(table, table.newInstance())).isEmpty)
   }
 
-  test("a join of streams in Spark's own words is ours only by a setting") {
+  test("a stream join is required only by an imposed order or a hint") {
     assert(JoinKind.of(join(plain, plain)).contains(JoinKind.EventTime))
     assert(JoinKind.required(join(plain, plain)).isEmpty)
     assert(JoinKind.required(join(orders)).contains(JoinKind.EventTime))
     assert(JoinKind.required(join(plain, plain, Some(JoinOptions()))).contains(JoinKind.EventTime))
   }
 
-  test("each option is refused by the kinds that do not take it") {
+  test("each kind of join refuses the options that it does not support") {
     val options = Seq(
       "late" -> JoinOptions(emitLate = true),
       "retention" -> JoinOptions(retention = Some("1 hour")),
@@ -108,7 +109,7 @@ class JoinKindSuite extends AnalysisSession {
     assert(refused(JoinKind.OfTables).isEmpty)
   }
 
-  test("an as-of join of changelogs is refused by the same error in SQL and of DataFrames") {
+  test("an as-of join of a changelog gives the same error in SQL and with DataFrames") {
     session.sql(FromChangelog).createOrReplaceTempView("c")
     ordered(stream("value AS k", "timestamp AS t"), "t").createOrReplaceTempView("q")
     val options = java.util.Map.of[String, Any]("match", "last")

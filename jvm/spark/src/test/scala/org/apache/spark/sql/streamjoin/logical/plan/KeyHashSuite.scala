@@ -21,7 +21,7 @@ class KeyHashSuite extends AnyFunSuite {
   private def hash(value: Any, dataType: DataType): Long =
     KeyHash.of(Seq(Literal(value, dataType))).eval().asInstanceOf[Long]
 
-  /** The number whose product with an odd number is one. */
+  /** The inverse of an odd number modulo 2 to the power of 64. */
   private def inverse(odd: Long): Long =
     Iterator.iterate(odd)(x => x * (2 - odd * x)).drop(6).next()
 
@@ -43,7 +43,7 @@ class KeyHashSuite extends AnyFunSuite {
     word * inverse(P1)
   }
 
-  test("a whole number or a time can be told from its hash") {
+  test("the hash of a whole number or a time is invertible") {
     val random = new Random(1)
     val edges = Seq(0L, 1L, -1L, Long.MinValue, Long.MaxValue)
     for (value <- edges ++ Seq.fill(1000)(random.nextLong())) {
@@ -59,7 +59,7 @@ class KeyHashSuite extends AnyFunSuite {
   private def equality(dataType: DataType, nullSafe: Boolean = false) =
     EquiKey(AttributeReference("x", dataType)(), AttributeReference("y", dataType)(), nullSafe)
 
-  test("a hash is exact for one key of few bytes that is not null, and for no other") {
+  test("a hash is exact only for one whole number or time that is compared by =") {
     for (t <- Seq(ByteType, ShortType, IntegerType, LongType, DateType, TimestampType))
       assert(KeyHash.isExact(Seq(equality(t))), t)
     for (t <- Seq(StringType, DoubleType, DecimalType(10, 2), BinaryType))

@@ -8,6 +8,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import io.streamjoin.model.JoinType
 
+/** The conjuncts that remain to be evaluated after the probe, see [[Residual]]. */
 class ResidualSuite extends AnyFunSuite {
 
   private def column(name: String, dataType: DataType) = AttributeReference(name, dataType)()
@@ -37,17 +38,17 @@ class ResidualSuite extends AnyFunSuite {
       ))
       .residual
 
-  test("nothing is left where a probe settles all, but a sum that may overflow") {
+  test("after a probe by key and both bounds, only a sum that may overflow remains") {
     assert(residual(sameId, from, to) == Residual(to, TrueLiteral))
   }
 
-  test("what is later than the last time there is, is computed") {
+  test("a strict comparison remains for times at the ends of their range") {
     val after = GreaterThan(later, earlier)
     assert(residual(sameId, after, to) == Residual(And(after, to), TrueLiteral))
     assert(residual(sameId, LessThan(earlier, later), to).ofOrdinary == TrueLiteral)
   }
 
-  test("a key whose hash is not exact is compared") {
+  test("an equality whose hash is not exact remains") {
     val sameText = EqualTo(leftText, rightText)
     assert(residual(sameText, from, to) == Residual(And(sameText, to), sameText))
     assert(residual(sameId, sameText, from, to).ofOrdinary == And(sameId, sameText))
@@ -55,19 +56,19 @@ class ResidualSuite extends AnyFunSuite {
     assert(residual(nullSafe, from, to).ofOrdinary == nullSafe)
   }
 
-  test("a day of a time zone, and a constant that is no small one, are computed") {
+  test("a bound of one zoned day and a bound with a large constant remain") {
     val wide = LessThanOrEqual(later, moved(earlier, Day))
     assert(residual(sameId, from, wide).ofOrdinary == wide)
     val far = LessThanOrEqual(later, moved(moved(earlier, 1L << 60), (1L << 60) + 1))
     assert(residual(sameId, from, to, far).ofOrdinary == far)
   }
 
-  test("a comparison of other times than those of the probe is computed") {
+  test("a comparison of times that the probe does not use remains") {
     val other = LessThanOrEqual(ntz, laterNtz)
     assert(residual(sameId, from, to, other).ofOrdinary == other)
   }
 
-  test("one row's part of the condition is left to that row") {
+  test("a conjunct on one input does not remain") {
     assert(residual(sameId, from, to, IsNotNull(leftText)).ofOrdinary == TrueLiteral)
   }
 }

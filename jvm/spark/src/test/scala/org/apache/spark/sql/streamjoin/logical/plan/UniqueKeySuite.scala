@@ -7,7 +7,7 @@ import org.apache.spark.sql.streamjoin.AnalysisSession
 import io.streamjoin.PythonApi
 import io.streamjoin.model.Side
 
-/** Which key the result of a changelog join has for a join above it. */
+/** The key that a join above infers for the result of a changelog join. */
 class UniqueKeySuite extends AnalysisSession {
 
   override protected def beforeAll(): Unit = {
@@ -25,7 +25,7 @@ class UniqueKeySuite extends AnalysisSession {
   private def above(text: String): ChangelogJoin =
     planOf(session.sql(text)).collectFirst { case j: ChangelogJoin => j }.get
 
-  /** The key of the left input of the uppermost join, by its columns as the person calls them. */
+  /** The key of the left input of the uppermost join, by column names of the query. */
   private def key(text: String): Seq[String] = {
     val j = above(text)
     assert(j.of(Side.Left).inferred == j.key(Side.Left).nonEmpty)
@@ -39,7 +39,7 @@ class UniqueKeySuite extends AnalysisSession {
   private def over(below: String, on: String = "x.k = c.id", how: String = "LEFT") =
     s"SELECT x.*, c.k AS ck FROM ($below) x $how JOIN c ON $on"
 
-  test("by the key of one input, where each row of it comes out at most once") {
+  test("the result has the key of the input whose rows match at most once") {
     for (how <- Seq("INNER", "LEFT"))
       assert(key(over(paired(how, "a.k = b.id"))) == Seq("id"), how)
     for (how <- Seq("INNER", "RIGHT"))
@@ -48,18 +48,18 @@ class UniqueKeySuite extends AnalysisSession {
       assert(key(over(paired(how, "a.k = b.k", "a.id, a.k"))) == Seq("id"), how)
   }
 
-  test("by the keys of both, where each may come out with several") {
+  test("the result has the keys of both inputs if their rows match several times") {
     assert(key(over(paired("INNER", "a.k = b.k"))) == Seq("id", "other"))
     assert(key(over(paired("INNER", "a.id < b.id"))) == Seq("id", "other"))
   }
 
-  test("a column that may be padded is no part of a key") {
+  test("the result has no key if a key column may be padded") {
     assert(key(over(paired("LEFT", "a.k = b.k"))) == Nil)
     assert(key(over(paired("FULL", "a.id = b.id"))) == Nil)
     assert(key(over(paired("RIGHT", "a.k = b.k"))) == Nil)
   }
 
-  test("none where an input has none, or not all of it is there any more") {
+  test("the result has no key if an input has none or the query drops a key column") {
     assert(key(over(paired("LEFT", "a.k = b.id", "a.k"))) == Nil)
     assert(key(over(paired("LEFT", "a.k = b.id", "a.id + 1 AS id, a.k"))) == Nil)
     assert(key(over(paired("INNER", "a.k = b.k", "a.id, a.k"))) == Nil)
@@ -67,7 +67,8 @@ class UniqueKeySuite extends AnalysisSession {
     assert(key(over(paired("LEFT", "a.k = b.id").replace("JOIN b", "JOIN counted_b b"))) == Nil)
   }
 
-  test("none where rows leave: a key may come again while its old row is still there") {
+  test("the result has no key if input rows expire or are evicted") {
+    // a key may arrive again while its old row is still in the result
     def hinted(options: String) =
       paired("LEFT", "a.k = b.id").replace("SELECT", s"SELECT /*+ STREAM_JOIN($options) */")
     assert(key(over(hinted("mode => 'changelog'"))) == Seq("id"))
@@ -80,7 +81,7 @@ class UniqueKeySuite extends AnalysisSession {
     assert(UniqueKey.ofTable(analyzed(timed)).map(_.name) == Seq("id"))
   }
 
-  test("through names, filters and views, and from join to join") {
+  test("the key is inferred through aliases, filters, views and further joins") {
     val chain = over(paired("LEFT", "a.k = b.id"), "x.id = c.id")
     session.sql(
       s"SELECT id AS number, upper(CAST(k AS STRING)) AS k, _change_type FROM ($chain) WHERE k > 1"
@@ -93,7 +94,7 @@ class UniqueKeySuite extends AnalysisSession {
     assert(!above(over(paired("LEFT", "a.k = b.id"))).oneAKey(Side.Left))
   }
 
-  test("of upserts without one that is said") {
+  test("toUpserts without a key infers it from the join, or is refused") {
     def upserts(text: String) =
       planOf(PythonApi.toUpserts(session.sql(text), java.util.List.of())).collectFirst {
         case u: ToUpserts => u.key.map(_.name)
@@ -103,7 +104,7 @@ class UniqueKeySuite extends AnalysisSession {
     assert(error.getCondition == "STREAM_JOIN.INVALID_CHANGELOG")
   }
 
-  test("not through what may give a row several times") {
+  test("no key is inferred through UNION ALL or a generator") {
     val one = paired("LEFT", "a.k = b.id")
     val union = session.sql(s"$one UNION ALL $one")
     assert(UniqueKey.of(planOf(union)) == Nil)
@@ -111,7 +112,7 @@ class UniqueKeySuite extends AnalysisSession {
     assert(UniqueKey.of(planOf(some)) == Nil)
   }
 
-  test("explain names it, and what comes out is an update again") {
+  test("explain names the inferred key and the output key of both joins") {
     val text = session.sessionState
       .executePlan(planOf(session.sql(over(paired("LEFT", "a.id = b.id"), "x.id = c.id"))))
       .explainString(FormattedMode)

@@ -7,6 +7,7 @@ import org.apache.spark.sql.catalyst.expressions.{Attribute, Cast, Expression, U
 import org.apache.spark.sql.streamjoin.spark.NormalizeFloatingNumbers
 import org.apache.spark.sql.types.{DoubleType, IntegerType, LongType}
 
+/** The columns of [[Versions]] on their own. */
 class VersionsSuite extends AnyFunSuite {
 
   private val (id, level, name) = (Symbol("id").int, Symbol("level").double, Symbol("name").string)
@@ -14,13 +15,13 @@ class VersionsSuite extends AnyFunSuite {
   private def keyColumn(key: Attribute, e: Expression): Option[Attribute] =
     Versions(Symbol("deleted").boolean, Seq(key), None, carried = false).keyColumn(e)
 
-  test("what has one value for each value of a key column") {
+  test("an injective expression of a key column has a key column") {
     assert(keyColumn(id, id).contains(id))
     assert(keyColumn(id, Cast(id, LongType)).contains(id))
     assert(keyColumn(level, NormalizeFloatingNumbers.normalize(level)).contains(level))
   }
 
-  test("what may have one value for several of them") {
+  test("an expression that may be equal for several keys has no key column") {
     assert(keyColumn(id, level).isEmpty)
     assert(keyColumn(name, Upper(name)).isEmpty)
     assert(keyColumn(id, Cast(id, DoubleType)).isEmpty)
@@ -28,7 +29,7 @@ class VersionsSuite extends AnyFunSuite {
     assert(keyColumn(long, Cast(long, IntegerType)).isEmpty)
   }
 
-  test("columns of its own, and the sequence if nobody selects it") {
+  test("the hidden columns are the delete flag and a sequence that the query drops") {
     val (deleted, n) = (Symbol("deleted").boolean, Symbol("n").int)
     def hidden(carried: Boolean) = Versions(deleted, Seq(id), Some(n), carried).hidden
     assert(hidden(carried = false) == Seq(deleted))
