@@ -6,7 +6,7 @@ import org.apache.spark.sql.streamjoin.logical.plan.ChangelogJoin
 
 import io.streamjoin.model.JoinType
 
-/** EXISTS and IN over changelogs, as the joins that they are. */
+/** EXISTS and IN over changelogs are planned as semi and anti joins. */
 class ChangelogSubqueriesSuite extends AnalysisSession {
 
   override protected def beforeAll(): Unit = {
@@ -26,12 +26,12 @@ class ChangelogSubqueriesSuite extends AnalysisSession {
 
   private val semi = "EXISTS (SELECT 1 FROM c WHERE c.id = a.k)"
 
-  test("above one input") {
+  test("EXISTS above a changelog is a semi join, NOT EXISTS an anti join") {
     for ((condition, how) <- Seq(semi -> JoinType.LeftSemi, s"NOT $semi" -> JoinType.LeftAnti))
       assert(joins(s"SELECT id, _change_type FROM a WHERE $condition") == Seq(how))
   }
 
-  test("without a mention of the row that is asked for: as long as there is a row at all") {
+  test("an uncorrelated EXISTS is a semi or anti join, and EXISTS inside OR is refused") {
     for (
       (condition, how) <- Seq(
         "EXISTS (SELECT 1 FROM c WHERE k = 1)" -> JoinType.LeftSemi,
@@ -44,7 +44,7 @@ class ChangelogSubqueriesSuite extends AnalysisSession {
     assert(!refused.getMessage.contains("time"), refused.getMessage)
   }
 
-  test("of rows that only come: the result has changes, and says so") {
+  test("EXISTS over a changelog adds the change columns to an insert-only input") {
     for (condition <- Seq(semi, s"NOT $semi").map(_.replace("a.k", "o.k"))) {
       assert(joins(s"SELECT id, _change_type FROM rows AS o WHERE $condition").length == 1)
       val all = session.sql(s"SELECT * FROM rows AS o WHERE $condition").columns
@@ -52,7 +52,7 @@ class ChangelogSubqueriesSuite extends AnalysisSession {
     }
   }
 
-  test("whose joins mention the row that is asked for are refused before Spark fails at them") {
+  test("EXISTS with an outer column in a join condition or a join input is refused") {
     for (
       query <- Seq(
         "SELECT 1 FROM b LEFT JOIN c ON b.id = c.id AND a.k = c.k",
@@ -66,12 +66,12 @@ class ChangelogSubqueriesSuite extends AnalysisSession {
     assert(joins(s"SELECT id, _change_type FROM a WHERE EXISTS ($above)").length == 2)
   }
 
-  test("with a limit, which says nothing of whether there is a row") {
+  test("LIMIT in EXISTS has no effect") {
     val limited = "EXISTS (SELECT 1 FROM c WHERE c.id = a.k LIMIT 1)"
     assert(joins(s"SELECT id, _change_type FROM a WHERE $limited") == Seq(JoinType.LeftSemi))
   }
 
-  test("of a union of changelogs, and with DISTINCT, which says as little") {
+  test("sub-queries with DISTINCT and unions of changelogs are semi or anti joins") {
     val all = "SELECT k FROM b UNION ALL SELECT k FROM c"
     for (
       (condition, how) <- Seq(
@@ -83,13 +83,13 @@ class ChangelogSubqueriesSuite extends AnalysisSession {
         s"EXISTS (SELECT 1 FROM ($all) x WHERE x.k = a.id)" -> JoinType.LeftSemi
       )
     ) assert(joins(s"SELECT id, _change_type FROM a WHERE $condition") == Seq(how), condition)
-    // rows of which nobody has said that they come and go
+    // one branch of this union is not declared as a changelog
     val mixed = all.replace("FROM c", "FROM rows")
     val refused = refusal(session.sql(s"SELECT id, _change_type FROM a WHERE id IN ($mixed)"))
     assert(refused.getCondition.startsWith("STREAM_JOIN."), refused.getMessage)
   }
 
-  test("one above another, in one WHERE and through a view") {
+  test("two sub-queries, in one WHERE or through a view, are two joins") {
     val two = s"$semi AND k IN (SELECT id FROM b)"
     assert(joins(s"SELECT * FROM a WHERE $two") == Seq.fill(2)(JoinType.LeftSemi))
     session.sql(s"SELECT * FROM a WHERE $semi").createOrReplaceTempView("some")
@@ -101,7 +101,7 @@ class ChangelogSubqueriesSuite extends AnalysisSession {
     assert(joins("SELECT * FROM some JOIN b USING (id)") == Seq(JoinType.Inner, JoinType.LeftSemi))
   }
 
-  test("above a join of changelogs, which has columns of its own for what its inputs say too") {
+  test("a sub-query above a changelog join is a semi join with one column _change_type") {
     for (
       join <- Seq("a JOIN b ON a.k = b.k", "a LEFT JOIN b ON a.k = b.k");
       what <- Seq("*", "a.id, _change_type", "a.id, b.id, _change_type, _commit_version");

@@ -20,8 +20,9 @@ import org.apache.spark.sql.streamjoin.logical.plan.{
 }
 
 /**
- * What is set aside until a join is known: [[HoldHintedJoins]] for its columns, [[AwaitChangeColumns]] for the kind
- * of a change, [[AwaitAliases]] for new names of all columns. Each alone.
+ * The rules that defer names until a join is built, each on its own: [[HoldHintedJoins]] defers the
+ * columns of the join, [[AwaitChangeColumns]] the change columns, and [[AwaitAliases]] new names of
+ * all columns.
  */
 class HeldNamesSuite extends AnalysisSession {
 
@@ -39,7 +40,7 @@ class HeldNamesSuite extends AnalysisSession {
     )
   }
 
-  test("a join that is to have columns of its own is held back, with what is above it") {
+  test("a join whose hint adds output columns stays unresolved") {
     for (options <- Seq(JoinOptions(emitLate = true), JoinOptions(mode = Some("changelog")))) {
       val plan = HoldHintedJoins(join(Some(options), LeftOuter))
       assert(plan.exists(_.isInstanceOf[UnresolvedStreamJoin]), plan)
@@ -47,7 +48,7 @@ class HeldNamesSuite extends AnalysisSession {
     }
   }
 
-  test("so is one of changes that are declared below it") {
+  test("a join with a declared changelog below it stays unresolved") {
     val Project(list, j: Join) = join(Some(JoinOptions(retention = Some("1 hour")))): @unchecked
     val declared = j.withNewChildren(
       Seq(j.left, UnresolvedChangelog("from_changelog", Map.empty, Nil, Nil, j.right))
@@ -56,21 +57,21 @@ class HeldNamesSuite extends AnalysisSession {
     assert(plan.exists(_.isInstanceOf[UnresolvedStreamJoin]), plan)
   }
 
-  test("all others are resolved as they stand") {
+  test("a join without a hint, or with retention only, is left unchanged") {
     for (options <- Seq(None, Some(JoinOptions(retention = Some("1 hour"))))) {
       val plan = join(options)
       assert(HoldHintedJoins(plan) == plan)
     }
   }
 
-  test("a join that is all of a plan is asked for the columns of its result") {
+  test("a hinted join at the top of a plan gets a SELECT * above it") {
     val plan = join(Some(JoinOptions(retention = Some("1 hour"))))
     assert(HoldHintedJoins(plan.children.head) == plan)
     val plain = join(None).children.head
     assert(HoldHintedJoins(plain) == plain)
   }
 
-  test("names for the columns of a query with joins are given when the joins stand") {
+  test("column aliases of a query are deferred only if it contains a join") {
     val text = "SELECT x FROM (SELECT * FROM a JOIN b ON a.id = b.id) AS t(x, y)"
     val plan = AwaitAliases(CatalystSqlParser.parsePlan(text))
     assert(plan.collect { case a: AwaitedAliases => a.names } == Seq(Seq("x", "y")))
@@ -87,7 +88,7 @@ class HeldNamesSuite extends AnalysisSession {
   private def awaited(text: String): Seq[String] =
     names(AwaitChangeColumns(CatalystSqlParser.parsePlan(text)))
 
-  test("the columns of changes above a join are awaited, without a qualifier") {
+  test("unqualified change columns above a join are deferred") {
     assert(
       awaited("SELECT o.id, _CHANGE_TYPE, _commit_version, _commit_timestamp, o._change_type " +
         "FROM a AS o JOIN b ON o.id = b.id") ==
@@ -101,11 +102,11 @@ class HeldNamesSuite extends AnalysisSession {
     )
   }
 
-  test("without a join they are columns as any") {
+  test("change columns of a query without a join are not deferred") {
     assert(awaited("SELECT _change_type FROM a") == Seq("_change_type"))
   }
 
-  test("they are given back once nothing below is to become a join of changes") {
+  test("deferred change columns are restored once the plan below is resolved") {
     val known = planOf(stream("value AS k", "timestamp AS t"))
     def list(child: LogicalPlan) = Project(Seq(AwaitedColumn("_change_type")), child)
     assert(names(AwaitChangeColumns.Release(list(known))) == Seq("_change_type"))

@@ -18,7 +18,10 @@ import org.apache.spark.sql.streamjoin.logical.plan.{
 }
 import org.apache.spark.sql.streamjoin.logical.resolve.changelog.{CompleteSums, MarkResult}
 
-/** [[ResolveStreamJoin]], [[ResolveAwaitedJoin]], [[ResolveChangelog]], [[ResolveChangelogJoin]], [[MarkResult]] and [[CompleteSums]], each alone. */
+/**
+ * [[ResolveStreamJoin]], [[ResolveAwaitedJoin]], [[ResolveChangelog]], [[ResolveChangelogJoin]],
+ * [[MarkLastRows]], [[MarkResult]] and [[CompleteSums]], each on its own.
+ */
 class JoinRulesSuite extends AnalysisSession {
 
   private lazy val plain = planOf(stream("value AS k", "timestamp AS t"))
@@ -45,12 +48,12 @@ class JoinRulesSuite extends AnalysisSession {
       right: LogicalPlan = deliveries
   ) = Join(left, right, how, condition, JoinHint.NONE)
 
-  // Spark's DataFrames look at a join that is all of the plan before anything is put on it
+  // Spark's DataFrames resolve a join at the top of a plan separately, in a first step
   private def under(j: Join): Project = Project(j.output, j)
 
   // ---- ResolveStreamJoin ----
 
-  test("a join of streams with an order is ours, with what bounds it") {
+  test("a bounded join of watermarked streams becomes a StreamJoin") {
     val bounded = join(Some(And(key, bounds)), LeftOuter)
     ResolveStreamJoin(under(bounded)) match {
       case Project(_, j: StreamJoin) =>
@@ -61,7 +64,7 @@ class JoinRulesSuite extends AnalysisSession {
     }
   }
 
-  test("an inner join without bounds waits for WHERE, an outer one is refused") {
+  test("an unbounded inner join below WHERE is left unchanged, an outer one is refused") {
     val parts = UnresolvedAttribute.quoted("later")
     val waiting = Filter(GreaterThan(parts, Literal(1)), join(Some(key)))
     assert(ResolveStreamJoin(waiting) == waiting)
@@ -69,14 +72,14 @@ class JoinRulesSuite extends AnalysisSession {
       "STREAM_JOIN.UNBOUNDED_STATE")
   }
 
-  test("what is no join of streams with an order stays as it is") {
+  test("a join of plain streams, or with a table, is left unchanged") {
     val other = stream("value AS k", "timestamp AS t")
     val sparks = under(join(None, left = plain, right = planOf(other)))
     val table = under(join(Some(key), right = LocalRelation(deliveries.output)))
     for (plan <- Seq(sparks, table)) assert(ResolveStreamJoin(plan) == plan)
   }
 
-  test("a join with the last rows of an input is an as-of join") {
+  test("a join with the last rows of an input becomes an AsOfJoin") {
     val last = join(Some(key), right = LastRows(1, deliveries))
     ResolveStreamJoin(under(last)) match {
       case Project(_, j: AsOfJoin) => assert(j.times.map(_.name) == Seq("ot", "dt"))
@@ -86,13 +89,13 @@ class JoinRulesSuite extends AnalysisSession {
 
   // ---- ResolveAwaitedJoin ----
 
-  test("a join on which nothing was put is ours before it is optimized, or refused") {
+  test("a join at the top of a plan becomes a StreamJoin, or is refused without bounds") {
     assert(ResolveAwaitedJoin(join(Some(And(key, bounds)))).isInstanceOf[StreamJoin])
     assert(refusal(ResolveAwaitedJoin(join(Some(key)))).getCondition ==
       "STREAM_JOIN.UNBOUNDED_STATE")
   }
 
-  test("a join without a condition may still get one from above") {
+  test("the check accepts a join without a condition and refuses an unbounded one") {
     ResolveAwaitedJoin.check(join(None))
     assert(refusal(ResolveAwaitedJoin.check(under(join(Some(key))))).getCondition ==
       "STREAM_JOIN.UNBOUNDED_STATE")
@@ -108,7 +111,7 @@ class JoinRulesSuite extends AnalysisSession {
   private lazy val changes =
     ResolveChangelog(declared("from_changelog", "op" -> Seq("op"), "key" -> Seq("id")))
 
-  test("a declaration, once its input is known") {
+  test("a declaration is resolved once its input is") {
     assert(ChangelogMarks.areChanges(changes))
     assert(ChangelogMarks.key(changes.output).map(_.name) == Seq("id"))
     val unknown = declared("from_changelog", "op" -> Seq("op"))
@@ -116,7 +119,7 @@ class JoinRulesSuite extends AnalysisSession {
     assert(ResolveChangelog(unknown) == unknown)
   }
 
-  test("a declaration that lacks what it needs is refused") {
+  test("a declaration without its key or its sequence is refused") {
     for (wrong <- Seq("from_upserts", "from_debezium")) {
       assert(refusal(ResolveChangelog(declared(wrong))).getCondition ==
         "STREAM_JOIN.INVALID_CHANGELOG")
@@ -130,7 +133,7 @@ class JoinRulesSuite extends AnalysisSession {
   private lazy val changing =
     join(Some(EqualTo(column(changes, "id"), column(plain, "k"))), LeftOuter, changes, plain)
 
-  test("a join with changes is one of changelogs, and what is above asks for its kind of change") {
+  test("a join with a changelog becomes a ChangelogJoin, whose _change_type is used above") {
     val above =
       Project(Seq(column(changes, "id"), ChangelogMarks.kind(changes.output).get), changing)
     val made = ResolveChangelogJoin(above)
@@ -139,7 +142,7 @@ class JoinRulesSuite extends AnalysisSession {
     assert(made.output.last.exprId != ChangelogMarks.kind(changes.output).get.exprId)
   }
 
-  test("a join of changes that is all of the plan is one of changelogs, too") {
+  test("a join at the top of a plan becomes a ChangelogJoin once it has a condition") {
     for (rule <- Seq(ResolveChangelogJoin, ResolveChangelogJoin.SecondStep))
       assert(rule(changing).exists(_.isInstanceOf[ChangelogJoin]))
     // Spark adds the condition of a join by names later
@@ -148,7 +151,7 @@ class JoinRulesSuite extends AnalysisSession {
       assert(rule(byNames) == byNames)
   }
 
-  test("a join of rows that are only inserted stays unless the mode is changelog") {
+  test("a join of insert-only inputs becomes a ChangelogJoin only in changelog mode") {
     val stays = under(join(Some(key)))
     assert(ResolveChangelogJoin(stays) == stays)
     val options = JoinOptions(mode = Some(JoinOptions.Changelog))
@@ -158,7 +161,7 @@ class JoinRulesSuite extends AnalysisSession {
 
   // ---- MarkLastRows ----
 
-  test("a changelog that an as-of join reads as versions has no row kind above") {
+  test("MarkLastRows hides the row kind of a changelog that an as-of join reads") {
     val last = StreamJoinHint(JoinOptions(last = true), held = false, plain)
     val versions =
       join(Some(EqualTo(column(plain, "k"), column(changes, "id"))), Inner, last, changes)
@@ -171,7 +174,7 @@ class JoinRulesSuite extends AnalysisSession {
 
   // ---- MarkResult ----
 
-  test("changes come out as they are of the uppermost joins, and of none below sums") {
+  test("MarkResult marks the uppermost changelog joins, and none below a sum") {
     def marks(plan: LogicalPlan) = plan.collect { case j: ChangelogJoin => j.isResult }
     val made = ResolveChangelogJoin(under(changing))
     assert(marks(MarkResult(made)) == Seq(true))
@@ -186,7 +189,7 @@ class JoinRulesSuite extends AnalysisSession {
   private def sum(over: LogicalPlan) =
     Aggregate(Nil, Seq(Alias(Sum(column(over, "v")).toAggregateExpression(), "s")()), over)
 
-  test("sums over changes of a key get the images that are replaced") {
+  test("CompleteSums adds old images below a sum over upserts") {
     val latest = ResolveChangelog(
       declared("from_upserts", "key" -> Seq("id"), "sequence_by" -> Seq("v"))
     )
@@ -195,7 +198,7 @@ class JoinRulesSuite extends AnalysisSession {
     assert(CompleteSums(complete) == complete)
   }
 
-  test("sums over rows that stay, and over a join of changelogs, are complete") {
+  test("CompleteSums leaves sums over plain rows and over changelog joins unchanged") {
     for (complete <- Seq(sum(rows), sum(ResolveChangelogJoin(under(changing)))))
       assert(CompleteSums(complete) == complete)
   }

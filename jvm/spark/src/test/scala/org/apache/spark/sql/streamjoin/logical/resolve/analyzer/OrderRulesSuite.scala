@@ -13,7 +13,10 @@ import org.apache.spark.sql.streamjoin.logical.plan.{
 }
 import org.apache.spark.sql.streamjoin.logical.resolve.orders.ResolveOrders
 
-/** [[ResolveOrders]], [[ResolveRowtime]], [[ResolveStreamOrder]] and [[InlineOrderedCTE]], each alone. */
+/**
+ * [[ResolveOrders]], [[ResolveRowtime]], [[ResolveStreamOrder]] and [[InlineOrderedCTE]], each on
+ * its own.
+ */
 class OrderRulesSuite extends AnalysisSession {
 
   private lazy val plain = planOf(stream("value AS k", "timestamp AS t"))
@@ -26,22 +29,22 @@ class OrderRulesSuite extends AnalysisSession {
 
   // ---- ResolveOrders ----
 
-  private def asked(child: LogicalPlan) =
+  private def requested(child: LogicalPlan) =
     UnresolvedImposeOrder(Seq("t"), Literal("1 minute"), None, None, None, child)
 
-  test("an order asked of a stream that is known") {
-    val order = ResolveOrders(asked(plain)).collectFirst { case o: ImposeOrder => o }.get
+  test("IMPOSE_ORDER on a resolved stream becomes an ImposeOrder") {
+    val order = ResolveOrders(requested(plain)).collectFirst { case o: ImposeOrder => o }.get
     assert(order.column.exprId == time(plain).exprId && order.lag == 60L * 1000 * 1000)
   }
 
-  test("an order waits for its input, and its arguments") {
-    val unknown = asked(UnresolvedRelation(Seq("t")))
+  test("IMPOSE_ORDER stays unresolved until its input and its lag are resolved") {
+    val unknown = requested(UnresolvedRelation(Seq("t")))
     assert(ResolveOrders(unknown) == unknown)
-    val lag = asked(plain).copy(lag = UnresolvedAttribute("x"))
+    val lag = requested(plain).copy(lag = UnresolvedAttribute("x"))
     assert(ResolveOrders(lag) == lag)
   }
 
-  test("an order of a table is dropped") {
+  test("an ImposeOrder on a table is removed") {
     val order = inOrder.collectFirst { case o: ImposeOrder => o }.get
     assert(ResolveOrders(order) == order)
     val rows = table(order.child)
@@ -52,7 +55,7 @@ class OrderRulesSuite extends AnalysisSession {
 
   private val rowtime = UnresolvedAttribute("ROWTIME")
 
-  test("ROWTIME is the event time, under its own name in a list") {
+  test("ROWTIME resolves to the event time, with the alias ROWTIME in a SELECT list") {
     ResolveRowtime(Project(Seq(rowtime), inOrder)) match {
       case Project(Seq(Alias(a: Attribute, "ROWTIME")), _) =>
         assert(a.exprId == time(inOrder).exprId)
@@ -63,7 +66,7 @@ class OrderRulesSuite extends AnalysisSession {
       AttributeSet(time(inOrder)))
   }
 
-  test("ROWTIME of a table, and a column of this name, are Spark's") {
+  test("ROWTIME of a table, or of an input with a column of this name, is left to Spark") {
     val called = Project(Seq(Alias(time(inOrder), "rowtime")()), inOrder)
     for (child <- Seq(table(inOrder), called)) {
       val list = Project(Seq(rowtime), child)
@@ -81,7 +84,7 @@ class OrderRulesSuite extends AnalysisSession {
   private def sorted(child: LogicalPlan, direction: SortDirection = Ascending) =
     Sort(Seq(SortOrder(time(child), direction)), global = true, child)
 
-  test("a sort by an event time is an order") {
+  test("a sort by an event time becomes a StreamOrder") {
     ResolveStreamOrder(sorted(inOrder)) match {
       case o: StreamOrder =>
         assert(o.time.semanticEquals(time(inOrder)) && o.child == inOrder)
@@ -89,7 +92,7 @@ class OrderRulesSuite extends AnalysisSession {
     }
   }
 
-  test("any other sort stays: a table's for Spark, a stream's to be refused") {
+  test("another sort of a stream is refused, and a sort of a table is left to Spark") {
     val ofTable = sorted(table(inOrder))
     assert(ResolveStreamOrder(ofTable) == ofTable)
     ResolveStreamOrder.check(ofTable)
@@ -106,7 +109,7 @@ class OrderRulesSuite extends AnalysisSession {
     e.getMessage
   }
 
-  test("what to sort by instead is a name that means one column, and is right when it is written") {
+  test("the refusal of a sort suggests an unambiguous event time that is accepted") {
     for (name <- Seq("a", "b"))
       ordered(stream("value AS k", "timestamp AS t"), "t").createOrReplaceTempView(name)
     val join = "a JOIN b ON a.k = b.k AND b.t BETWEEN a.t AND a.t + INTERVAL 1 HOUR"
@@ -117,13 +120,13 @@ class OrderRulesSuite extends AnalysisSession {
         s"SELECT a.k, b.t AS `my t` FROM $join" -> "`my t`"
       )
     ) {
-      val said = refusedOrder(session.sql(s"$query ORDER BY a.k"))
-      assert(said.contains(s"ORDER BY $written, ..."))
+      val message = refusedOrder(session.sql(s"$query ORDER BY a.k"))
+      assert(message.contains(s"ORDER BY $written, ..."))
       assert(analyzed(s"$query ORDER BY $written, a.k").exists(_.isInstanceOf[StreamOrder]))
     }
   }
 
-  test("a name that two columns have is Spark's error, as of tables") {
+  test("a sort by an ambiguous name gives the same error for streams as for tables") {
     val (a, b) = (stream("value AS k", "timestamp AS t"), stream("value AS k", "timestamp AS t"))
     def refused(left: DataFrame, right: DataFrame) = {
       val on = "a.k = b.k AND b.t BETWEEN a.t AND a.t + INTERVAL 1 HOUR"
@@ -135,20 +138,20 @@ class OrderRulesSuite extends AnalysisSession {
     assert(refused(ordered(a, "t"), ordered(b, "t")) == refused(tables, tables))
   }
 
-  test("a time without a watermark is itself what is to get one, with a lag that it may have") {
+  test("the refusal of a sort by a column without a watermark suggests an order on it") {
     val times = stream("timestamp AS t", "value AS n", "CAST(timestamp AS DATE) AS d")
     for (
-      (column, said) <- Seq(
+      (column, advice) <- Seq(
         "t" -> """imposeOrder("t", "1 minute"), and sort by it first""",
         "d" -> """imposeOrder("d", "1 day"), and sort by it first""",
         "n" -> ("If it increases with time, impose an order on it below, as in " +
           """df.imposeOrder("n", 100). Or""")
       )
     )
-      assert(refusedOrder(times.orderBy(column)).contains(said))
+      assert(refusedOrder(times.orderBy(column)).contains(advice))
   }
 
-  test("what would undo an order is refused above it") {
+  test("an operator that does not keep the order is refused above it") {
     val order = ResolveStreamOrder(sorted(inOrder))
     for (above <- Seq(Repartition(2, shuffle = true, order), Distinct(order))) {
       val refused = refusal(ResolveStreamOrder.check(above))
@@ -171,13 +174,13 @@ class OrderRulesSuite extends AnalysisSession {
     WithCTE(Union(reference, reference), Seq(definition))
   }
 
-  test("an ordered expression stands wherever it is read") {
+  test("a common table expression with an event time is inlined at each reference") {
     val inlined = InlineOrderedCTE(readTwice(inOrder))
     assert(!inlined.exists(p => p.isInstanceOf[WithCTE] || p.isInstanceOf[CTERelationRef]))
     assert(inlined.collect { case o: ImposeOrder => o }.length == 2)
   }
 
-  test("one without an order, or of tables, is left to Spark") {
+  test("a common table expression without an event time is left to Spark") {
     for (query <- Seq(plain, table(inOrder))) {
       val plan = readTwice(query)
       assert(InlineOrderedCTE(plan) == plan)

@@ -7,7 +7,7 @@ import org.apache.spark.sql.streamjoin.logical.plan.StreamJoin
 
 import io.streamjoin.model.JoinType
 
-/** Bounds in WHERE, by the join that they end in and whose it is. */
+/** The join to which bounds in WHERE are moved, and whether it is this project's or Spark's. */
 class PlaceWindowsSuite extends StreamsInSql {
 
   private val chain = "ours(dt-xt ours(dt-ot))"
@@ -22,34 +22,35 @@ class PlaceWindowsSuite extends StreamsInSql {
       assert(joins(query("oi o", "di d", "xi x")) == expected)
     }
 
-  both("an inner chain, ON and WHERE", chain) { (o, d, x) =>
+  both("WHERE above two inner joins bounds both", chain) { (o, d, x) =>
     s"SELECT o.id FROM $o JOIN $d ON ${meets("o", "d")} JOIN $x ON ${meets("d", "x")} " +
       s"WHERE ${near("o", "d")} AND ${near("d", "x")}"
   }
 
-  both("FROM o, d, x WHERE", chain) { (o, d, x) =>
+  both("WHERE above FROM o, d, x bounds both joins", chain) { (o, d, x) =>
     s"SELECT o.id FROM $o, $d, $x WHERE ${meets("o", "d")} AND ${meets("d", "x")} " +
       s"AND ${near("d", "x")} AND ${near("o", "d")}"
   }
 
-  both("the upper join has its bounds in ON", chain) { (o, d, x) =>
+  both("WHERE bounds the lower join if the upper one has its bounds in ON", chain) { (o, d, x) =>
     s"SELECT o.id FROM $o JOIN $d ON ${meets("o", "d")} " +
       s"JOIN $x ON ${meets("d", "x")} AND ${near("d", "x")} WHERE ${near("o", "d")}"
   }
 
-  both("the lower join is on the right", "ours(dt-ot ours(dt-xt))") { (o, d, x) =>
-    s"SELECT o.id FROM $o JOIN (SELECT d.*, x.xt FROM $d JOIN $x ON ${meets("d", "x")}) AS d " +
-      s"ON ${meets("o", "d")} WHERE ${near("o", "d")} AND d.xt BETWEEN d.dt AND d.dt + INTERVAL 3 SECONDS"
+  both("WHERE bounds a lower join that is the right input", "ours(dt-ot ours(dt-xt))") {
+    (o, d, x) =>
+      s"SELECT o.id FROM $o JOIN (SELECT d.*, x.xt FROM $d JOIN $x ON ${meets("d", "x")}) AS d " +
+        s"ON ${meets("o", "d")} WHERE ${near("o", "d")} AND d.xt BETWEEN d.dt AND d.dt + INTERVAL 3 SECONDS"
   }
 
   for (how <- Seq("LEFT", "LEFT SEMI", "LEFT ANTI")) {
-    both(s"above a $how join", chain) { (o, d, x) =>
+    both(s"WHERE above a $how join bounds the inner join below it", chain) { (o, d, x) =>
       s"SELECT o.id FROM $o JOIN $d ON ${meets("o", "d")} " +
         s"$how JOIN $x ON ${meets("d", "x")} AND ${near("d", "x")} WHERE ${near("o", "d")}"
     }
   }
 
-  both("above a RIGHT join", chain) { (o, d, x) =>
+  both("WHERE above a RIGHT join bounds the inner join below it", chain) { (o, d, x) =>
     s"SELECT o.id FROM $x RIGHT JOIN ($o JOIN $d ON ${meets("o", "d")}) " +
       s"ON ${meets("d", "x")} AND ${near("d", "x")} WHERE ${near("o", "d")}"
   }
@@ -61,7 +62,7 @@ class PlaceWindowsSuite extends StreamsInSql {
     s"SELECT o.id, x.id AS xid FROM $from ON ${meets("d", "x")} AND ${near("d", "x")}"
   }
 
-  /** By how the join pads `o JOIN d`: the type that it has without these rows, from the type that it has. */
+  /** Types that pad `o JOIN d`, whether it is on the left, and the type without padded rows. */
   private val narrower = Seq(
     ("FULL", true, JoinType.LeftOuter),
     ("RIGHT", true, JoinType.Inner),
@@ -73,15 +74,17 @@ class PlaceWindowsSuite extends StreamsInSql {
     val place = if (first) "left" else "right"
     val chained = if (first) chain else "ours(dt-xt ours(dt-ot))"
 
-    both(s"above a $how join that pads its $place input", chained) { (o, d, x) =>
-      s"${outer(how, first)(o, d, x)} WHERE ${near("o", "d")}"
+    both(s"WHERE bounds the inner join that a $how join pads as its $place input", chained) {
+      (o, d, x) =>
+        s"${outer(how, first)(o, d, x)} WHERE ${near("o", "d")}"
     }
 
-    both(s"above a $how join of which WHERE drops all padded rows, $place", chained) { (o, d, x) =>
-      s"${outer(how, first)(o, d, x)} WHERE ${near("o", "d")} AND x.id > 3"
+    both(s"WHERE bounds the $place inner join and drops all padded rows of a $how join", chained) {
+      (o, d, x) =>
+        s"${outer(how, first)(o, d, x)} WHERE ${near("o", "d")} AND x.id > 3"
     }
 
-    test(s"above a $how join, $place: its type at the analysis") {
+    test(s"bounds in WHERE on the $place inner join narrow a $how join in the analyzed plan") {
       val query = outer(how, first)("oi o", "di d", "xi x")
       def typeOf(where: String) =
         spark.sql(s"$query WHERE $where").queryExecution.analyzed.collectFirst {
@@ -92,7 +95,7 @@ class PlaceWindowsSuite extends StreamsInSql {
       assert(typeOf(s"${near("o", "d")} AND x.id > 3") == JoinType.Inner)
     }
 
-    test(s"above a $how join, $place: what lets padded rows through stays above it") {
+    test(s"the $place inner join of a $how join is refused if WHERE accepts padded rows") {
       val query = outer(how, first)("oi o", "di d", "xi x")
       for (
         where <- Seq(
@@ -103,7 +106,7 @@ class PlaceWindowsSuite extends StreamsInSql {
       ) assert(refusal(s"$query WHERE $where") == "UNBOUNDED_STATE", where)
     }
 
-    test(s"above a $how join, $place, of which late rows come out") {
+    test(s"the $place inner join of a $how join that emits late rows takes no bounds of WHERE") {
       val query = outer(how, first)("oi o", "di d", "xi x").replace(
         "SELECT",
         "SELECT /*+ STREAM_JOIN(late => 'emit') */"
@@ -112,14 +115,17 @@ class PlaceWindowsSuite extends StreamsInSql {
     }
   }
 
-  test("bounds of an outer join itself stand in ON") {
+  test("an outer join with its own bounds in WHERE is refused") {
     for (how <- Seq("LEFT", "RIGHT", "FULL")) {
       val query = s"SELECT o.id FROM oi o $how JOIN di d ON ${meets("o", "d")}"
       assert(refusal(s"$query WHERE ${near("o", "d")}") == "UNBOUNDED_STATE", how)
     }
   }
 
-  both("two outer joins above it", "ours(dt-ot ours(dt-xt ours(dt-ot)))") { (o, d, x) =>
+  both(
+    "WHERE above two outer joins bounds the inner join below them",
+    "ours(dt-ot ours(dt-xt ours(dt-ot)))"
+  ) { (o, d, x) =>
     val again = o.replace(" o", "") + " p"
     s"SELECT o.id FROM $o JOIN $d ON ${meets("o", "d")} " +
       s"LEFT JOIN $x ON ${meets("d", "x")} AND ${near("d", "x")} " +
@@ -128,7 +134,7 @@ class PlaceWindowsSuite extends StreamsInSql {
   }
 
   both(
-    "a sub-query with names and a WHERE of its own",
+    "WHERE bounds the inner join in a sub-query with aliases and a filter",
     "ours(came_dt-xt ours(dt-ot))"
   ) { (o, d, x) =>
     s"SELECT a FROM (SELECT o.id a, o.ot AS ot, d.dt AS came_dt, d.k k FROM $o JOIN $d ON ${meets("o", "d")} " +
@@ -136,7 +142,7 @@ class PlaceWindowsSuite extends StreamsInSql {
       "WHERE came_dt BETWEEN ot AND ot + INTERVAL 4 SECONDS"
   }
 
-  test("df.join().join().where()") {
+  test("where() above DataFrame joins bounds the lower join") {
     replacing {
       def named(n: String) = spark.table(n).as(n)
       val (o, d, x) = (named("o"), named("d"), named("x"))
@@ -156,13 +162,13 @@ class PlaceWindowsSuite extends StreamsInSql {
     }
   }
 
-  test("what concerns one input only does not go into the condition") {
+  test("WHERE with bounds and a filter on one input bounds the join") {
     val query =
       s"SELECT o.id FROM o JOIN d ON ${meets("o", "d")} WHERE ${near("o", "d")} AND o.id > 3"
     replacing(assert(joins(query) == "ours(dt-ot)"))
   }
 
-  test("a join that keeps rows for ever is trusted by none above it") {
+  test("a join above an unbounded join of Spark is not replaced") {
     val lower = s"o JOIN d ON ${meets("o", "d")}"
     val upper = s"JOIN x ON ${meets("d", "x")} AND ${near("d", "x")}"
     replacing {
@@ -171,7 +177,7 @@ class PlaceWindowsSuite extends StreamsInSql {
     }
   }
 
-  test("a join that Spark bounds is trusted, whatever makes it Spark's") {
+  test("a join above a join of Spark is replaced only if the lower one is bounded") {
     val lower = s"o JOIN d ON ${meets("o", "d")} AND current_database() = 'default'"
     replacing {
       val query = s"SELECT o.id FROM $lower JOIN x ON ${meets("d", "x")} WHERE ${near("d", "x")}"
@@ -180,7 +186,7 @@ class PlaceWindowsSuite extends StreamsInSql {
     }
   }
 
-  test("nothing is moved where no join is sought") {
+  test("WHERE stays above the join without replaceBuiltin") {
     val query = s"SELECT o.id FROM o JOIN d ON ${meets("o", "d")} WHERE ${near("o", "d")}"
     assert(spark.sql(query).queryExecution.analyzed.exists(
       _.isInstanceOf[org.apache.spark.sql.catalyst.plans.logical.Filter]

@@ -4,7 +4,7 @@ import org.apache.spark.sql.streamjoin.logical.StreamsInSql
 import org.apache.spark.sql.streamjoin.logical.StreamsInSql._
 import org.apache.spark.sql.streamjoin.logical.plan.StreamJoin
 
-/** EXISTS and IN over streams, as the joins that they are. */
+/** EXISTS and IN over streams are planned as semi and anti joins. */
 class ResolveStreamSubqueriesSuite extends StreamsInSql {
 
   private def exists(o: String, d: String, where: String) =
@@ -12,26 +12,26 @@ class ResolveStreamSubqueriesSuite extends StreamsInSql {
 
   private val bounded = s"${meets("o", "d")} AND ${near("o", "d")}"
 
-  test("with orders") {
+  test("EXISTS over watermarked streams is a stream join, and refused without bounds") {
     assert(joins(exists("oi", "di", bounded)) == "ours(dt-ot)")
     assert(refusal(exists("oi", "di", meets("o", "d"))) == "UNSUPPORTED_SUBQUERY")
     val half = s"${meets("o", "d")} AND d.dt >= o.ot"
     assert(refusal(exists("oi", "di", half)) == "UNBOUNDED_STATE")
   }
 
-  test("in the place of Spark's") {
+  test("EXISTS, NOT EXISTS and IN are stream joins with replaceBuiltin") {
     replacing {
       assert(joins(exists("o", "d", bounded)) == "ours(dt-ot)")
       assert(joins(exists("o", "d", bounded).replace("EXISTS", "NOT EXISTS")) == "ours(dt-ot)")
       assert(joins("SELECT id FROM o WHERE (k, ot) IN (SELECT k, dt FROM d)") == "ours(dt-ot)")
-      // as a condition above a join
+      // a conjunct of WHERE above a join
       val chain = s"SELECT o.id FROM o JOIN d ON ${meets("o", "d")} WHERE ${near("o", "d")} AND " +
         s"EXISTS (SELECT 1 FROM x WHERE ${meets("d", "x")} AND ${near("d", "x")})"
       assert(joins(chain) == "ours(dt-xt ours(dt-ot))")
     }
   }
 
-  test("of a stream that is among those of FROM, with all bounds in WHERE") {
+  test("EXISTS over a stream that FROM reads too is a join above those of FROM") {
     replacing {
       for (from <- Seq("0", "3")) {
         val again = s"e.k = d.k AND e.id <> d.id AND e.dt BETWEEN d.dt - INTERVAL $from SECONDS " +
@@ -44,7 +44,8 @@ class ResolveStreamSubqueriesSuite extends StreamsInSql {
     }
   }
 
-  test("columns of one stream on both sides keep their names, which the checkpoint knows") {
+  test("EXISTS over the same stream keeps the column names of both sides") {
+    // checkpoints contain these names
     val texts = Seq(exists(
       "oi",
       "oi",
@@ -62,7 +63,7 @@ class ResolveStreamSubqueriesSuite extends StreamsInSql {
     }
   }
 
-  test("what bounds nothing is refused with the line that is missing") {
+  test("EXISTS and IN without complete bounds are refused with replaceBuiltin") {
     replacing {
       assert(refusal(exists("o", "d", meets("o", "d"))) == "UNSUPPORTED_SUBQUERY")
       assert(refusal(exists("o", "d", s"${meets("o", "d")} AND d.dt >= o.ot")) == "UNBOUNDED_STATE")
@@ -70,7 +71,7 @@ class ResolveStreamSubqueriesSuite extends StreamsInSql {
     }
   }
 
-  test("without either they are Spark's to refuse") {
+  test("Spark refuses EXISTS without an imposed order and without replaceBuiltin") {
     val condition = refusal(exists("o", "d", bounded))
     assert(condition == "INVALID_SUBQUERY_EXPRESSION.STREAMING_QUERY")
   }

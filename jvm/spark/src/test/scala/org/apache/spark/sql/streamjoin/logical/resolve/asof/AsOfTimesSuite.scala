@@ -5,7 +5,7 @@ import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project}
 import org.apache.spark.sql.streamjoin.{AnalysisSession, ColumnNames}
 import org.apache.spark.sql.streamjoin.logical.plan.AsOfJoin
 
-/** Which event times an as-of join goes by. */
+/** The event times that an as-of join compares. */
 class AsOfTimesSuite extends AnalysisSession {
 
   private lazy val streams: Unit = {
@@ -27,7 +27,7 @@ class AsOfTimesSuite extends AnalysisSession {
     times(analyzed(s"SELECT * FROM $relation"))
   }
 
-  /** Suites of Spark in the same process change its time zone. */
+  /** Sets the time zone explicitly, since suites of Spark change it in the same process. */
   private def in(zone: String)(f: => Any): Unit = {
     session.conf.set("spark.sql.session.timeZone", zone)
     try f: Unit
@@ -50,7 +50,7 @@ class AsOfTimesSuite extends AnalysisSession {
       "w.t <= both.late AND w.t >= both.late - INTERVAL 1 HOUR" -> "late"
     )
   )
-    test(s"of several times of the probe side the one that is compared: $condition") {
+    test(s"the condition selects one of two probe-side event times: $condition") {
       val on = s"both.k = w.k AND $condition"
       assert(chosen(s"both JOIN $Window ON $on") == Seq(s"both.$time", "w.t"))
       assert(byOption(on) == Seq(s"both.$time", "w.t"))
@@ -69,7 +69,7 @@ class AsOfTimesSuite extends AnalysisSession {
       s"($Young AND w.k > 0) = TRUE",
       s"TRUE <=> ($Young AND w.k > 0)"
     )
-  ) test(s"a bound of an ASOF JOIN is a comparison of the times alone, not $condition") {
+  ) test(s"an ASOF JOIN refuses a bound that does not compare the times alone: $condition") {
     streams
     val refused = refusal(analyzed(s"SELECT * FROM $AsOf $condition"))
     assert(refused.getCondition == "STREAM_JOIN.UNSUPPORTED_AS_OF")
@@ -77,11 +77,11 @@ class AsOfTimesSuite extends AnalysisSession {
   }
 
   for (condition <- Seq(Young, "o.t - w.t <= INTERVAL 1 HOUR", "o.t > w.t", "o.k > 0"))
-    test(s"an ASOF JOIN with $condition")(in("UTC") {
+    test(s"an ASOF JOIN accepts $condition")(in("UTC") {
       assert(chosen(s"$AsOf $condition") == Seq("o.t", "w.t"))
     })
 
-  test("a difference of local times is no age in a zone with daylight saving") {
+  test("an ASOF JOIN refuses a difference of timestamps in a zone with daylight saving") {
     in("America/New_York") {
       streams
       val relation = s"$AsOf o.t - w.t <= INTERVAL 1 HOUR"
@@ -90,7 +90,7 @@ class AsOfTimesSuite extends AnalysisSession {
     }
   }
 
-  test("a misplaced window is named as it is written") {
+  test("the refusal of a misplaced window names its SQL form") {
     streams
     for (
       (arguments, name) <- Seq(
@@ -104,7 +104,7 @@ class AsOfTimesSuite extends AnalysisSession {
     }
   }
 
-  test("of several times of the build side") {
+  test("the condition selects one of two build-side event times") {
     val window = "both OVER (ROWS 2 PRECEDING) AS both"
     assert(chosen(s"w JOIN $window ON w.k = both.k AND both.late <= w.t") == Seq(
       "w.t",
@@ -116,7 +116,7 @@ class AsOfTimesSuite extends AnalysisSession {
     ))
   }
 
-  test("where none or two are compared nothing says which is meant") {
+  test("an as-of join that compares none or both of two event times is refused") {
     streams
     for (
       condition <- Seq(
@@ -130,7 +130,7 @@ class AsOfTimesSuite extends AnalysisSession {
     }
   }
 
-  test("ROWTIME is the time of the row that looks back") {
+  test("ROWTIME of an as-of join is the event time of the probe side") {
     streams
     for (
       (relation, time) <- Seq(

@@ -3,7 +3,7 @@ package org.apache.spark.sql.streamjoin.logical.resolve.orders
 import org.apache.spark.sql.streamjoin.AnalysisSession
 import org.apache.spark.sql.streamjoin.logical.plan.StreamOrder
 
-/** `ORDER BY ROWTIME` goes by the time of a row, whatever columns of it come out. */
+/** `ORDER BY ROWTIME` sorts by the event time of a row, whatever columns the query selects. */
 class RowtimeOfOrderSuite extends AnalysisSession {
 
   override protected def beforeAll(): Unit = {
@@ -12,7 +12,7 @@ class RowtimeOfOrderSuite extends AnalysisSession {
       ordered(stream("value AS k", "timestamp AS t"), "t").createOrReplaceTempView(name)
   }
 
-  /** By how many columns of both inputs, and which columns come out. */
+  /** The number of columns in the first sort key, and the output columns. */
   private def orderedBy(text: String): (Int, Seq[String]) = {
     val plan = analyzed(text)
     val order = plan.collectFirst { case o: StreamOrder => o.order.head }.get
@@ -40,22 +40,22 @@ class RowtimeOfOrderSuite extends AnalysisSession {
       assert(orderedBy(s"SELECT $list FROM $from $order") == (2 -> columns))
     )
 
-  test("a column that is called so comes first") {
+  test("an output column ROWTIME takes precedence") {
     assert(orderedBy(s"SELECT a.k, b.t AS ROWTIME FROM a JOIN b ON $near ORDER BY ROWTIME") ==
       (1 -> Seq("k", "ROWTIME")))
   }
 
-  test("of one stream it is its time, in the list or not") {
+  test("ORDER BY ROWTIME of one stream sorts by its event time, selected or not") {
     for (list <- Seq("k", "t", "k + 1 AS t"))
       assert(orderedBy(s"SELECT $list FROM a ORDER BY ROWTIME")._1 == 1)
   }
 
-  // ---- what nothing still to come is below ----
+  // ---- the watermark of the order ----
 
   private val Hour = 60L * 60 * 1000 * 1000
 
-  /** Where an order by ROWTIME stands when the inputs do, all in hours. */
-  private def limit(from: String, a: Long, b: Long): Long = {
+  /** The watermark of an order by ROWTIME for watermarks of `a` and `b`, all in hours. */
+  private def watermark(from: String, a: Long, b: Long): Long = {
     val order = analyzed(s"SELECT a.k FROM $from ORDER BY ROWTIME").collectFirst {
       case o: StreamOrder => o
     }.get
@@ -63,8 +63,8 @@ class RowtimeOfOrderSuite extends AnalysisSession {
   }
 
   for (how <- Seq("JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN"))
-    test(s"$how: a match waits for the faster of the two, for it has both times") {
+    test(s"$how: the watermark of ORDER BY ROWTIME is the smaller input watermark") {
       val from = s"a $how b ON $near"
-      assert(limit(from, 10, 5) == 5 && limit(from, 5, 10) == 5)
+      assert(watermark(from, 10, 5) == 5 && watermark(from, 5, 10) == 5)
     }
 }

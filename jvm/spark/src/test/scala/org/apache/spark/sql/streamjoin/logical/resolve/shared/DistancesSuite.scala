@@ -25,7 +25,7 @@ class DistancesSuite extends AnyFunSuite {
     for (part <- parts) assert(e.getMessage.contains(part))
   }
 
-  test("an interval, however it is written, is in the unit of the column") {
+  test("an interval in any syntax is converted to the unit of the column") {
     val written = Seq(
       Distance.of("90 minutes"),
       Distance.of("INTERVAL '1:30' HOUR TO MINUTE"),
@@ -39,7 +39,7 @@ class DistancesSuite extends AnyFunSuite {
     assert(distances(DateType).span(Distance.of("1 minute")) == Minute)
   }
 
-  test("a number is one for columns of numbers") {
+  test("numeric columns accept only whole numbers, and time columns only intervals") {
     for (
       of <- Seq(LongType, IntegerType, ShortType, ByteType); d <- Seq(Distance.of(" 7 "), sql("7"))
     ) {
@@ -52,7 +52,7 @@ class DistancesSuite extends AnyFunSuite {
     for (of <- times) refused(of, sql("7"))("INVALID_LAG", "the column has times", "'1 minute'")
   }
 
-  test("a refusal quotes what was written") {
+  test("a refusal quotes the value and names the column") {
     refused(TimestampType, sql("INTERVAL '-1' MINUTE"))(
       "NEGATIVE_LAG",
       "the lag INTERVAL '-01' MINUTE for column t is negative"

@@ -13,7 +13,7 @@ import org.apache.spark.sql.streamjoin.logical.plan.{InputSource, StreamJoinInpu
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.util.CaseInsensitiveStringMap
 
-/** By what the sources of an input are identified. */
+/** How the streaming sources of an input are identified. */
 class InputSourcesSuite extends AnalysisSession {
 
   private object NoTable extends Table {
@@ -38,7 +38,7 @@ class InputSourcesSuite extends AnalysisSession {
 
   private def of(plan: LogicalPlan*): Seq[String] = sources(plan: _*).flatMap(_.identities)
 
-  test("topics, each by itself, and no other option of Kafka") {
+  test("a Kafka source is identified by its topics only") {
     val servers = "kafka.bootstrap.servers" -> "broker:9092"
     val secret = "kafka.sasl.jaas.config" -> "password=secret"
     assert(of(source("kafka", servers, secret, "subscribe" -> "b, a")) == Seq("kafka b", "kafka a"))
@@ -47,14 +47,14 @@ class InputSourcesSuite extends AnalysisSession {
     assert(of(source("kafka", servers, "assign" -> "no json")) == Seq("kafka no json"))
   }
 
-  test("other locations, however the option is written, and the kind without any") {
+  test("another source is identified by its kind and location, or by its kind alone") {
     assert(of(source("socket", "HOST" -> "here", "port" -> "1")) == Seq("socket here 1"))
     assert(of(source("rate", "rowsPerSecond" -> "5")) == Seq("rate"))
     assert(of(source("mine", "path" -> "file:/a/b/")) == Seq("mine /a/b"))
     assert(of(source("mine", "path" -> "s3a://bucket/b*")) == Seq("mine s3a://bucket/b*"))
   }
 
-  test("names and tables before locations") {
+  test("a table name and a source name take precedence over a location") {
     val table =
       source("mine", "path" -> "/a").copy(identifier = Some(Identifier.of(Array("n"), "t")))
     assert(of(table) == Seq("table n.t"))
@@ -63,7 +63,7 @@ class InputSourcesSuite extends AnalysisSession {
     assert(sources(named) == Seq(InputSource(Some("orders"), Seq("mine /a"))))
   }
 
-  test("all branches of a union in their order, one that is there twice also twice") {
+  test("a union has the sources of its branches in order, repeated ones included") {
     assert(of(source("b"), source("a"), source("b")) == Seq("b", "a", "b"))
     val topics = source("kafka", "subscribe" -> "b,a")
     assert(sources(topics, source("a")).map(_.locations) == Seq(
@@ -72,7 +72,7 @@ class InputSourcesSuite extends AnalysisSession {
     ))
   }
 
-  test("joins and orders keep those of each input") {
+  test("a join records the sources of each input, and an order those below it") {
     val folders = Seq("o", "d").map(name => Files.createTempDirectory(name).toString)
     def read(folder: String, alias: String) =
       ordered(session.readStream.schema("id INT, t TIMESTAMP").json(folder), "t").alias(alias)

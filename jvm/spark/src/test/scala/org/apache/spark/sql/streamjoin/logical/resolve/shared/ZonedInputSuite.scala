@@ -5,7 +5,7 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.streamjoin.AnalysisSession
 import org.apache.spark.sql.streamjoin.logical.plan.{AsOfJoin, StreamJoin, StreamOrder, ZonedPart}
 
-/** What of the inputs of joins and orders is kept as it was in the session's time zone. */
+/** The parts of the inputs of joins and orders that depend on the session time zone. */
 class ZonedInputSuite extends AnalysisSession {
 
   private val Local = "CAST(timestamp AS TIMESTAMP_NTZ) AS t"
@@ -28,7 +28,7 @@ class ZonedInputSuite extends AnalysisSession {
 
   private val Cast = "CAST(timestamp AS TIMESTAMP_NTZ)"
 
-  test("an event time that is computed below its order") {
+  test("an event time is zoned if its expression depends on the session time zone") {
     assert(of("value AS k", Local)(s"a.k = b.k AND $Bound") == Set(Cast))
     for (
       (time, depends) <- Seq(
@@ -46,7 +46,7 @@ class ZonedInputSuite extends AnalysisSession {
     }
   }
 
-  test("keys too, and nothing that is only carried along or filtered by") {
+  test("a key may be zoned, a column that is only selected or filtered on is not") {
     val day = "CAST(timestamp AS DATE) AS day"
     assert(of(day, "timestamp AS t")(s"a.day = b.day AND $Bound") == Set("CAST(timestamp AS DATE)"))
     assert(of(day, "value AS k", "timestamp AS t")(s"a.k = b.k AND $Bound").isEmpty)
@@ -58,7 +58,7 @@ class ZonedInputSuite extends AnalysisSession {
     )).isEmpty)
   }
 
-  test("through projections, unions, aggregations and a join below that did not need it") {
+  test("zoned parts are found below projections, unions, aggregations and joins") {
     val once =
       stream("value AS k", "timestamp AS at").selectExpr("k", "CAST(at AS TIMESTAMP_NTZ) AS l")
     val both =
@@ -81,7 +81,7 @@ class ZonedInputSuite extends AnalysisSession {
     assert(zoned(joined(days, input("b", "timestamp AS t"), s"a.day = b.t AND $Bound")).size == 1)
   }
 
-  test("of an order the time it goes by, and of an as-of join both") {
+  test("an order and an as-of join record a zoned event time, not a second sort key") {
     val local = input("a", "value AS k", "CAST(timestamp AS DATE) AS day", Local)
     assert(zoned(local.orderBy("t")) == Set(Cast))
     val plain = input("a", "value AS k", "CAST(timestamp AS DATE) AS day", "timestamp AS t")
@@ -92,7 +92,7 @@ class ZonedInputSuite extends AnalysisSession {
     ) == Set(Cast))
   }
 
-  test("of what is parsed from text only instants") {
+  test("a column parsed from text is zoned only if it is a TIMESTAMP") {
     def parsed(schema: String, more: String = "value AS k") = stream(
       s"from_json(CAST(value AS STRING), '$schema') AS v",
       more
