@@ -7,7 +7,7 @@ import org.apache.spark.sql.streamjoin.logical.plan.ChangelogJoin
 import io.streamjoin.PythonApi
 import io.streamjoin.model.Side
 
-/** Which change of a key is the later one is known of whatever columns somebody takes along. */
+/** A join reads the declared sequence of an input, whatever columns a projection above it keeps. */
 class CarriedSequenceSuite extends AnalysisSession {
 
   override protected def beforeAll(): Unit = {
@@ -33,7 +33,7 @@ class CarriedSequenceSuite extends AnalysisSession {
     j
   }
 
-  /** One input of each alias. */
+  /** Inputs whose projections drop or replace the sequence column. */
   private val inputs = Seq(
     "(SELECT id, k, _change_type FROM u)",
     "narrow",
@@ -43,7 +43,7 @@ class CarriedSequenceSuite extends AnalysisSession {
   )
 
   for (input <- inputs) {
-    test(s"$input by its key") {
+    test(s"an equi-join reads the sequence of $input") {
       for (
         (side, from) <-
           Seq(Side.Left -> s"$input x JOIN plain y", Side.Right -> s"plain y LEFT JOIN $input x")
@@ -53,17 +53,17 @@ class CarriedSequenceSuite extends AnalysisSession {
       }
     }
 
-    test(s"$input without an equality") {
+    test(s"a non-equi join reads the sequence of $input") {
       val plan = analyzed(s"SELECT * FROM $input x JOIN plain y ON x.id < y.id")
       assert(joins(plan).map(_.sequence(Side.Left).nonEmpty) == Seq(true))
     }
 
-    test(s"$input with itself") {
+    test(s"a self-join reads the sequence of $input on both sides") {
       val plan = analyzed(s"SELECT * FROM $input x JOIN $input y ON x.id = y.id")
       assert(joins(plan).map(j => Side.both.map(j.sequence(_).nonEmpty)) == Seq(Seq(true, true)))
     }
 
-    test(s"$input in EXISTS") {
+    test(s"the joins of EXISTS read the sequence of $input") {
       val plan = analyzed(
         s"SELECT * FROM $input x WHERE EXISTS (SELECT 1 FROM $input y WHERE x.id = y.id)"
       )
@@ -71,7 +71,7 @@ class CarriedSequenceSuite extends AnalysisSession {
     }
   }
 
-  test("the columns are those that were asked for") {
+  test("a restored sequence adds no column to the output") {
     def columns(text: String) = session.sql(text).columns.toSeq
     val changes = Seq("_change_type", "_commit_version", "_commit_timestamp")
     assert(columns("SELECT * FROM narrow x JOIN plain y ON x.id = y.id") ==
@@ -82,7 +82,7 @@ class CarriedSequenceSuite extends AnalysisSession {
       Seq("id", "k") ++ changes)
   }
 
-  test("changes that no join has made are complete above toUpserts and sums") {
+  test("toUpserts and sums normalize a keyed declaration, not the result of a join") {
     val sum = "sum(CASE WHEN _change_type IN ('insert', 'update_postimage') THEN 1 ELSE -1 END)"
     def upserts(text: String) =
       planOf(PythonApi.toUpserts(session.sql(text), java.util.List.of("id")))
@@ -93,7 +93,7 @@ class CarriedSequenceSuite extends AnalysisSession {
         upserts("SELECT id, _change_type FROM narrow WHERE k > 0") -> Seq(true),
         analyzed(s"SELECT k, $sum FROM narrow GROUP BY k") -> Seq(true),
         analyzed(s"SELECT $sum FROM d WHERE k = 1") -> Seq(true),
-        // a join gives both images, and those without a key are there
+        // a join emits both images, and a changelog without a key contains both
         upserts(join.replace("x._change", "_change")) -> Seq(false),
         analyzed(s"SELECT id, $sum FROM (${join.replace("x._change", "_change")}) GROUP BY id") ->
           Seq(false),

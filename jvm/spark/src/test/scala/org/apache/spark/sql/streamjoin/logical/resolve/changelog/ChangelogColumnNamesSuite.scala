@@ -7,7 +7,7 @@ import org.apache.spark.sql.streamjoin.AnalysisSession
 import org.apache.spark.sql.streamjoin.logical.plan.ChangelogJoin
 import org.apache.spark.sql.streamjoin.spark.DataFrameJoins
 
-/** Joins of changelogs by column names have the columns that Spark's have. */
+/** Changelog joins by column names have the columns of Spark's joins, then the change columns. */
 class ChangelogColumnNamesSuite extends AnalysisSession {
 
   private val Changes = Seq("_change_type", "_commit_version", "_commit_timestamp")
@@ -20,7 +20,7 @@ class ChangelogColumnNamesSuite extends AnalysisSession {
         .sql("SELECT * FROM FROM_UPSERTS(TABLE(rows), DESCRIPTOR(id), DESCRIPTOR(seq))")
         .selectExpr("id", "k", s"seq AS $other", "_change_type")
         .createOrReplaceTempView(name)
-      // the same without changes
+      // a table with the same row columns
       session.range(3).selectExpr("id", "id % 3 AS k", s"id AS $other")
         .createOrReplaceTempView(s"table_$name")
     }
@@ -28,7 +28,7 @@ class ChangelogColumnNamesSuite extends AnalysisSession {
 
   private val types = Seq("JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN")
 
-  test("USING: the columns of both inputs, also those that only a qualified name reaches") {
+  test("JOIN USING has the columns of Spark's join, also by qualified names") {
     for (
       join <- types; what <- Seq("*", "a.*", "b.*", "id", "b.id", "a.id, b.id, b.k", "y, a.id + 1")
     )
@@ -37,7 +37,7 @@ class ChangelogColumnNamesSuite extends AnalysisSession {
       same(s"SELECT $what FROM %sa AS a $join %sb AS b USING (id, k)", what)
   }
 
-  test("NATURAL JOIN is by the columns of the rows, not by what tells of their changes") {
+  test("NATURAL JOIN compares the row columns, not the change columns") {
     for (join <- types; what <- Seq("*", "b.id", "a.*, b.k", "x, y"))
       same(s"SELECT $what FROM %sa AS a NATURAL $join %sb AS b", what)
     // with commit columns on both sides
@@ -49,11 +49,11 @@ class ChangelogColumnNamesSuite extends AnalysisSession {
     assert(condition.references.map(_.name).toSet == Set("id", "k", "x", "y"))
   }
 
-  test("a DataFrame's columns are found above a join by names") {
+  test("columns of the input DataFrames are found above a join by column names") {
     val (a, b) = (session.table("a"), session.table("b"))
     val joined = a.join(b, Seq("id"), "left").select(b("id"), a("k"), b("y"))
     assert(joined.columns.toSeq == Seq("id", "k", "y"))
-    // what tells of an input's changes is not there, and not the result's by another name
+    // the change columns of an input are not in the output, nor aliases of those of the result
     for (column <- Seq(a("_change_type"), b("_change_type"))) {
       val refused = refusal(a.join(b, Seq("id")).select(b("id"), column))
       assert(refused.getCondition == "STREAM_JOIN.UNSUPPORTED_CHANGELOG")
@@ -61,16 +61,16 @@ class ChangelogColumnNamesSuite extends AnalysisSession {
     }
   }
 
-  /** On Spark 4.0 only once an operator is on the join: see [[DataFrameJoins]]. */
+  /** The columns of a join. Spark 4.0 needs an operator above the join, see [[DataFrameJoins]]. */
   private def columnsOf(join: DataFrame): Seq[String] =
     (if (DataFrameJoins.castToJoin) join.select("*") else join).columns.toSeq
 
-  test("DataFrame.join with nothing on it has the columns of the result") {
+  test("DataFrame.join without another operator has the columns of the changelog join") {
     val (a, b) = (session.table("a").as("a"), session.table("b").as("b"))
     val both = Seq("id", "k", "x", "id", "k", "y") ++ Changes
     val twice = Seq("id", "k", "x", "id", "k", "x") ++ Changes
     assert(columnsOf(a.join(b, expr("a.id = b.k"))) == both)
-    // of another source, so that Spark renews no columns
+    // another source, so that Spark does not replace the column ids
     val other = stream("value AS id", "value AS k", "value AS y", "'insert' AS op")
     val c = other.hint("from_changelog", "op=op").as("c")
     assert(columnsOf(a.join(c, expr("a.id = c.k"), "left")) == both)
@@ -84,7 +84,7 @@ class ChangelogColumnNamesSuite extends AnalysisSession {
     assert(columnsOf(three) == both.take(6) ++ both.drop(3))
   }
 
-  test("names for all columns of a query are those of the result") {
+  test("column aliases of a query name the columns of its changelog join") {
     val columns = "(i, j, k, l, m, n, kind, version, time)"
     for (
       text <- Seq(

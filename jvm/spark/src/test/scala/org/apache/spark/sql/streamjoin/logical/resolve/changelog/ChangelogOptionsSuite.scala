@@ -8,7 +8,7 @@ import org.apache.spark.sql.streamjoin.logical.plan.ChangelogJoin
 import io.streamjoin.PythonApi
 import io.streamjoin.model.Side
 
-/** What is asked of a changelog join: in SQL, as a hint of a DataFrame and by the Python package. */
+/** Options of a changelog join: in SQL, as hints of a DataFrame, and through the Python API. */
 class ChangelogOptionsSuite extends AnalysisSession {
 
   private val Day = MICROS_PER_DAY
@@ -29,7 +29,7 @@ class ChangelogOptionsSuite extends AnalysisSession {
 
   private def ttl(df: DataFrame) = (join(df).ttl(Side.Left), join(df).ttl(Side.Right))
 
-  test("the mode by a hint makes one of two inputs whose rows only come, with its columns in *") {
+  test("the hint mode => 'changelog' makes a changelog join and adds its columns to *") {
     val hint = "/*+ STREAM_JOIN(mode => 'changelog') */"
     for (
       (text, columns) <- Seq(
@@ -59,7 +59,7 @@ class ChangelogOptionsSuite extends AnalysisSession {
     }
   }
 
-  test("how long rows are kept, for both inputs or one") {
+  test("state_ttl applies to both inputs or to one, and invalid values are refused") {
     def sql(value: String, inputs: String = "c JOIN b ON c.k = b.k") =
       session.sql(s"SELECT /*+ STREAM_JOIN(state_ttl => $value) */ * FROM $inputs")
     assert(ttl(sql("'1 day'")) == (Some(Day), Some(Day)))
@@ -78,7 +78,7 @@ class ChangelogOptionsSuite extends AnalysisSession {
       assert(refusal(sql(wrong)).getCondition == "STREAM_JOIN.INVALID_STATE_TTL", wrong)
   }
 
-  test("the hint of a SELECT without a join speaks of the sub-queries in its WHERE") {
+  test("the hint of a SELECT without a join applies to the sub-queries in its WHERE") {
     def sql(options: String, from: String, where: String) =
       session.sql(s"SELECT /*+ STREAM_JOIN($options) */ * FROM $from WHERE $where")
     val exists = "EXISTS (SELECT 1 FROM b WHERE b.id = x.k)"
@@ -92,13 +92,13 @@ class ChangelogOptionsSuite extends AnalysisSession {
     val both = planOf(sql("state_ttl => '1 day'", "c AS x", s"$exists AND k IN (SELECT id FROM b)"))
       .collect { case j: ChangelogJoin if !j.normalizes => j.ttl(Side.Left) }
     assert(both == Seq(Some(Day), Some(Day)))
-    // without changes there are no columns that could tell of them
+    // without a changelog the output has no change columns
     for (where <- Seq(exists, "x.id > 3", "x.id IN (1, 2)"))
       assert(refusal(sql("mode => 'changelog'", "a AS x", where)).getCondition ==
         "STREAM_JOIN.INVALID_OPTION")
   }
 
-  test("Python's arguments take the same road, also of a stream with itself") {
+  test("mode and state_ttl apply through the Python API, also to a self-join") {
     def python(left: String, right: String, on: Any, options: (String, Any)*) =
       PythonApi.streamJoin(
         session.table(left).as("l"),
@@ -116,11 +116,11 @@ class ChangelogOptionsSuite extends AnalysisSession {
       assert(df.columns.takeRight(3).toSeq == Changes)
       assert(df.columns.count(_ == "_change_type") == 1)
     }
-    // implied
+    // implied by a declared input
     assert(python("c", "b", "l.k = r.k").columns.takeRight(3).toSeq == Changes)
   }
 
-  test("an option of the other mode is refused") {
+  test("an option of the other mode, an unknown mode and a table are refused") {
     def condition(hint: String, text: String) =
       intercept[AnalysisException](session.sql(s"SELECT /*+ STREAM_JOIN($hint) */ * FROM $text"))
         .getCondition

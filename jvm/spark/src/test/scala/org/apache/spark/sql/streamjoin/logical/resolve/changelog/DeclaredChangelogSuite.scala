@@ -8,7 +8,7 @@ import org.apache.spark.sql.streamjoin.logical.plan.{ChangelogJoin, ChangelogMar
 import io.streamjoin.PythonApi
 import io.streamjoin.model.Side
 
-/** What is declared of changes, and what may stand between that and a join. */
+/** Declarations of changelogs, and the operators that are allowed between one and a join. */
 class DeclaredChangelogSuite extends AnalysisSession {
 
   override protected def beforeAll(): Unit = {
@@ -30,9 +30,7 @@ class DeclaredChangelogSuite extends AnalysisSession {
 
   private def condition(sql: String): String = refusal(session.sql(sql)).getCondition
 
-  test(
-    "a key, and a sequence, have an order and are parts of the row; a key has each column once"
-  ) {
+  test("FROM_CHANGELOG refuses unordered, repeated and missing columns in key and sequence") {
     def declared(arguments: String) =
       s"SELECT * FROM FROM_CHANGELOG(TABLE(SELECT id, op, word, m, v FROM raw), $arguments)"
     session.sql(declared("op => DESCRIPTOR(word), key => DESCRIPTOR(id)"))
@@ -51,7 +49,8 @@ class DeclaredChangelogSuite extends AnalysisSession {
     )
   }
 
-  test("an interval of months, days and time has bytes that nobody has written where it is NULL") {
+  test("a changelog join refuses the INTERVAL type and accepts the ANSI interval types") {
+    // some bytes of a NULL INTERVAL are undefined, and the bytes of a row identify it
     def joined(column: String, events: String = "id") = session.sql(
       s"""SELECT * FROM FROM_CHANGELOG(TABLE(SELECT id, op, $column AS i FROM raw), op => DESCRIPTOR(op)) a
          |JOIN (SELECT id, $events AS e FROM plain) e ON a.id = e.id""".stripMargin
@@ -65,7 +64,7 @@ class DeclaredChangelogSuite extends AnalysisSession {
       )
   }
 
-  test("a word is of one kind, in upper and lower case") {
+  test("op_mapping refuses an unknown row kind, and two row kinds for one word in any case") {
     def declared(words: String) =
       s"SELECT * FROM FROM_CHANGELOG(TABLE(plain), op => DESCRIPTOR(op), op_mapping => MAP($words))"
     session.sql(declared("'u', '+U', 'U', 'update_after', 'd', '-D'"))
@@ -73,7 +72,7 @@ class DeclaredChangelogSuite extends AnalysisSession {
       assert(condition(declared(wrong)) == "STREAM_JOIN.INVALID_CHANGELOG", wrong)
   }
 
-  test("a name that two columns have is none of a key") {
+  test("toUpserts refuses an ambiguous key column and suggests an alias") {
     val joined =
       session.sql("SELECT x.id, y.id, _change_type FROM b AS x JOIN b AS y ON x.id = y.id")
     val refused = refusal(PythonApi.toUpserts(joined, java.util.List.of("id")))
@@ -81,9 +80,7 @@ class DeclaredChangelogSuite extends AnalysisSession {
     assert(refused.getMessage.contains("F.col(\"x.id\").alias(\"x_id\")"), refused.getMessage)
   }
 
-  test(
-    "a column is named as it stands, or as for F.col; of what is none, it is said what to write"
-  ) {
+  test("a column name is read literally, then as by F.col, and a refusal says what to write") {
     val odd = stream(
       "value AS `order id`",
       "value AS `a.b`",
@@ -106,10 +103,10 @@ class DeclaredChangelogSuite extends AnalysisSession {
         "`a``b`" -> "a`b"
       )
     ) assert(key(name, sequence = "`s q`") == Seq(column), name)
-    // as it stands comes first
+    // the literal name comes first
     assert(key("`x`", odd.selectExpr("op", "`s q`", "1 AS x", "2 AS ```x```")) == Seq("`x`"))
     for (
-      (name, said) <- Seq(
+      (name, advice) <- Seq(
         "s.id" -> ".withColumn(\"id\", F.col(\"s.id\"))",
         "p.`order id`" -> "one of order id, a.b",
         "`order id" -> "one of order id, a.b",
@@ -118,7 +115,7 @@ class DeclaredChangelogSuite extends AnalysisSession {
     ) {
       val error = refusal(key(name))
       assert(error.getCondition == "STREAM_JOIN.INVALID_CHANGELOG", name)
-      assert(error.getMessage.contains(said), error.getMessage)
+      assert(error.getMessage.contains(advice), error.getMessage)
     }
     val upserts = PythonApi.toUpserts(
       session.sql("SELECT x.id AS `i d`, _change_type FROM b AS x JOIN b AS y ON x.id = y.id"),
@@ -138,7 +135,7 @@ class DeclaredChangelogSuite extends AnalysisSession {
     assert(planOf(debezium).output.head.metadata.contains(ChangelogMarks.Key))
   }
 
-  test("what became of a row is no part of a key; a key of upserts has an order") {
+  test("a change column in a key and an unordered key of toUpserts are refused") {
     val keyed =
       "op => DESCRIPTOR(op), sequence_by => DESCRIPTOR(id), key => DESCRIPTOR(id, _commit_version)"
     assert(condition(s"SELECT * FROM FROM_CHANGELOG(TABLE(plain), $keyed)") ==
@@ -156,7 +153,7 @@ class DeclaredChangelogSuite extends AnalysisSession {
       )
   }
 
-  test("of messages, too, a key and a sequence have an order, and a key has each column once") {
+  test("FROM_DEBEZIUM refuses unordered and repeated columns in key and sequence") {
     session.sql(
       "SELECT named_struct('op', op, 'before', s, 'after', s, 'm', m) AS value, id AS offset FROM " +
         "(SELECT *, named_struct('id', id, 'm', m) AS s FROM raw)"
@@ -172,7 +169,7 @@ class DeclaredChangelogSuite extends AnalysisSession {
     ) assert(condition(declared(wrong)) == "STREAM_JOIN.INVALID_CHANGELOG", wrong)
   }
 
-  test("changes are not declared anew, and those of toUpserts do not go through it again") {
+  test("changes cannot be declared again, and toUpserts cannot follow toUpserts") {
     val joined = session.sql("SELECT x.id, x.op, _change_type, _commit_version FROM " +
       "(SELECT id, 'c' AS op, _change_type FROM b) AS x JOIN b AS y ON x.id = y.id")
     val upserts = PythonApi.toUpserts(joined, java.util.List.of("id"))
@@ -191,7 +188,7 @@ class DeclaredChangelogSuite extends AnalysisSession {
         "STREAM_JOIN.INVALID_CHANGELOG")
   }
 
-  test("a table that changes were written to declares nothing by what its columns bring along") {
+  test("a table of written changes declares nothing by the metadata of its columns") {
     val joined = session.sql(
       "SELECT x.id, _change_type AS op, _commit_version AS version FROM b AS x JOIN b AS y ON x.id = y.id"
     )
@@ -227,12 +224,12 @@ class DeclaredChangelogSuite extends AnalysisSession {
     java.nio.file.Files.delete(folder)
   }
 
-  test("rows have no column with the name of the kinds") {
+  test("FROM_CHANGELOG refuses an input with another column _change_type") {
     assert(condition("SELECT * FROM FROM_CHANGELOG(TABLE(raw), op => DESCRIPTOR(op))") ==
       "STREAM_JOIN.INVALID_CHANGELOG")
   }
 
-  test("between the declaration and a join nothing depends on what is said of the change") {
+  test("filters and expressions of change columns below a join are refused") {
     def join(input: String) =
       s"SELECT x.id, _change_type FROM ($input) AS x JOIN b ON x.id = b.id"
     for (
@@ -252,7 +249,7 @@ class DeclaredChangelogSuite extends AnalysisSession {
     ) assert(condition(join(input)) == "STREAM_JOIN.UNSUPPORTED_CHANGELOG", input)
   }
 
-  test("a condition asks of rows, not of their changes or of the day, and says what to write") {
+  test("a join condition on _change_type or rand() is refused with the fix") {
     for (
       (condition, instead) <- Seq(
         "x._change_type = b._change_type" -> "Write a filter below fromChangelog",
@@ -266,7 +263,7 @@ class DeclaredChangelogSuite extends AnalysisSession {
     }
   }
 
-  test("a common table expression of changes is joined, with others and with itself") {
+  test("a common table expression of a changelog is joined with another and with itself") {
     val c = "WITH c AS (SELECT * FROM FROM_CHANGELOG(TABLE(plain), op => DESCRIPTOR(op)))"
     for (
       join <-

@@ -5,7 +5,7 @@ import org.apache.spark.sql.streamjoin.logical.plan.ChangelogJoin
 
 import io.streamjoin.model.Side
 
-/** Aggregations of rows that only come, below a join with changes. */
+/** Aggregations of insert-only rows below a changelog join. */
 class GroupUpsertsSuite extends AnalysisSession {
 
   override protected def beforeAll(): Unit = {
@@ -16,7 +16,7 @@ class GroupUpsertsSuite extends AnalysisSession {
       .createOrReplaceTempView("a")
   }
 
-  /** The join, its columns, and whether the last image of each group is kept below. */
+  /** The join, the columns of its right input, and whether this input is normalized. */
   private def joined(groups: String, on: String): (ChangelogJoin, Seq[String], Boolean) = {
     val df = session.sql(s"SELECT * FROM a LEFT JOIN ($groups) g ON $on")
     val joins = planOf(df).collect { case j: ChangelogJoin => j }
@@ -27,16 +27,17 @@ class GroupUpsertsSuite extends AnalysisSession {
     )
   }
 
-  test("have their groups as a key, of which NULL may be one") {
-    val (j, columns, images) = joined("SELECT k, count(*) AS n FROM rows GROUP BY k", "a.k = g.k")
+  test("an aggregation below a changelog join has its groups as the key") {
+    val (j, columns, normalized) =
+      joined("SELECT k, count(*) AS n FROM rows GROUP BY k", "a.k = g.k")
     assert(j.key(Side.Right).map(_.name) == Seq("k") && j.inputs.map(_.ofGroups) == Seq(
       false,
       true
     ))
-    assert(columns == Seq("k", "n") && !images)
+    assert(columns == Seq("k", "n") && !normalized)
   }
 
-  test("and the same where not all of them come out") {
+  test("an aggregation that omits a group column has no key and is normalized") {
     for (
       groups <- Seq(
         "SELECT count(*) AS n FROM rows GROUP BY k",
@@ -44,14 +45,14 @@ class GroupUpsertsSuite extends AnalysisSession {
         "SELECT max(id) AS n FROM rows GROUP BY k, k % 2 HAVING max(id) > 3"
       )
     ) {
-      val (j, columns, images) = joined(groups, "a.id = g.n")
-      assert(j.key(Side.Right).isEmpty && columns == Seq("n") && images, groups)
+      val (j, columns, normalized) = joined(groups, "a.id = g.n")
+      assert(j.key(Side.Right).isEmpty && columns == Seq("n") && normalized, groups)
     }
     val exists = "SELECT id, _change_type FROM a WHERE id IN (SELECT count(*) FROM rows GROUP BY k)"
     assert(analyzed(exists).collect { case j: ChangelogJoin => j.normalizes } == Seq(false, true))
   }
 
-  test("DISTINCT is groups of all columns") {
+  test("DISTINCT below a changelog join has all its columns as the key") {
     val (j, columns, _) = joined("SELECT DISTINCT k, w FROM rows", "a.k = g.k AND a.w = g.w")
     assert(j.key(Side.Right).length == 2 && columns == Seq("k", "w"))
   }
@@ -62,7 +63,8 @@ class GroupUpsertsSuite extends AnalysisSession {
     analyzed(s"SELECT /*+ STREAM_JOIN(mode => 'changelog') */ * FROM $from")
       .collectFirst { case j: ChangelogJoin => j }.get
 
-  test("two groups of NULL that come out padded are not told apart by their keys") {
+  test("a FULL JOIN of two aggregations has no output key") {
+    // each input may have a group of NULL, and both padded rows would have the key (NULL, NULL)
     assert(uppermost(s"$groups f FULL JOIN $groups g ON f.k = g.k").outputKey.isEmpty)
     assert(
       uppermost(s"$groups f LEFT JOIN $groups g ON f.n = g.n").outputKey.map(_.length).contains(2)
@@ -70,13 +72,13 @@ class GroupUpsertsSuite extends AnalysisSession {
     assert(uppermost(s"$groups f FULL JOIN a ON f.k = a.id").outputKey.map(_.length).contains(2))
   }
 
-  test("a key from the join below may be that of NULL, too") {
+  test("a key inferred from an aggregation below another join is marked as a group key") {
     val below = s"(SELECT g.k, a.w, _change_type FROM $groups g LEFT JOIN a ON g.k = a.id) x"
     val j = uppermost(s"$below LEFT JOIN a AS b ON x.w = b.k")
     assert(j.of(Side.Left).inferred && j.inputs.map(_.ofGroups) == Seq(true, false))
   }
 
-  test("one row of all rows has no group, and groups of groups, or without an order, are refused") {
+  test("a global, a nested and an unordered aggregation are refused below a changelog join") {
     for (
       wrong <- Seq(
         "SELECT max(k) AS k FROM rows",

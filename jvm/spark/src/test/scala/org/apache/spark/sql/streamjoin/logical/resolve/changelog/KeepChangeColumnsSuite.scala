@@ -7,7 +7,7 @@ import org.apache.spark.sql.streamjoin.logical.plan.{ChangelogJoin, ChangelogMar
 
 import io.streamjoin.PythonApi
 
-/** `df.na` of all columns, of changes. */
+/** `df.na` and casts on all columns of a changelog. */
 class KeepChangeColumnsSuite extends AnalysisSession {
 
   private def feed(key: String*): DataFrame = PythonApi.fromChangelog(
@@ -38,7 +38,7 @@ class KeepChangeColumnsSuite extends AnalysisSession {
     _.na.fill("none").na.fill(0L).na.drop("all")
   )
 
-  test("what is filled or replaced in all columns leaves changes what they are") {
+  test("df.na and casts on all columns of a changelog leave it a changelog") {
     for ((how, n) <- all.zipWithIndex; of <- Seq(feed(), feed("id"), result)) {
       val made = planOf(how(of))
       assert(changes(made), n)
@@ -50,19 +50,19 @@ class KeepChangeColumnsSuite extends AnalysisSession {
     }
   }
 
-  test("rows that lack a value are told by their own columns") {
-    def asked(df: DataFrame): Set[String] =
+  test("df.na.drop tests the row columns only") {
+    def tested(df: DataFrame): Set[String] =
       planOf(df).collectFirst { case f: Filter => f.condition.references.map(_.name).toSet }.get
-    assert(asked(result.na.drop()) == result.columns.toSet -- Seq(
+    assert(tested(result.na.drop()) == result.columns.toSet -- Seq(
       "_change_type",
       "_commit_version",
       "_commit_timestamp"
     ))
-    assert(asked(result.na.drop(Seq("name", "_change_type"))) == Set("name"))
-    assert(asked(result.na.drop("all")).isEmpty)
+    assert(tested(result.na.drop(Seq("name", "_change_type"))) == Set("name"))
+    assert(tested(result.na.drop("all")).isEmpty)
   }
 
-  test("the kind under another name, or made another, is not that of the changes any more") {
+  test("a computed _change_type is no row kind, and the sink refuses the query") {
     assert(changes(planOf(result.selectExpr("id", "coalesce(_change_type, 'x') AS kind"))))
     for (
       how <- Seq[DataFrame => DataFrame](

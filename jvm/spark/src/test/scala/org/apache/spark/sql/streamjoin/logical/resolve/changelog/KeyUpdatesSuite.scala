@@ -8,13 +8,13 @@ import org.apache.spark.sql.streamjoin.logical.resolve.shared.ZonedInput
 
 import io.streamjoin.PythonApi
 
-/** Debezium's updates that change the declared key: as the delete of the old key and the update. */
+/** A Debezium update of the declared key is split into a delete of the old key and the update. */
 class KeyUpdatesSuite extends AnalysisSession {
 
   private val row = "STRUCT<id: INT, part: STRING, name: STRING>"
   private val fields = s"op STRING, before $row, after $row, source STRUCT<lsn: INT>"
 
-  /** The changes that messages are declared as: the columns of the row, the sequence, and the kind. */
+  /** The declared changes of messages: the columns of the row, the sequence, and the row kind. */
   private def declared(messages: Seq[String], key: Seq[String], payload: Boolean): Seq[Seq[Any]] = {
     val values = messages.map { m =>
       val parsed = s"from_json('$m', '$fields')"
@@ -42,7 +42,7 @@ class KeyUpdatesSuite extends AnalysisSession {
 
   for (payload <- Seq(false, true)) {
     def of(key: String*)(messages: String*) = declared(messages, key, payload)
-    val where = if (payload) "in a payload" else "as it is"
+    val where = if (payload) "with a payload" else "without a payload"
 
     test(s"an update that changes the key deletes the row of the old key, $where") {
       assert(of("id")(message("u", 7, old, now)) == Seq(ofOld ++ delete, ofNow ++ update))
@@ -59,22 +59,22 @@ class KeyUpdatesSuite extends AnalysisSession {
         assert(of(columns: _*)(message("u", 7, key, now)) == Seq(ofNow ++ update))
     }
 
-    test(s"where the image before is not there, or lacks a column of the key, $where") {
+    test(s"an update deletes the old key only if the old image has all its columns, $where") {
       val unknown = Seq(image(null, "q", "a"), image(1, null, "a"))
       for (before <- "null" +: unknown)
         assert(of("id", "part")(message("u", 7, before, now)) == Seq(ofNow ++ update), before)
-      // other columns need not be there
+      // columns outside the key may be NULL
       assert(of("id")(message("u", 7, image(1, null, null), now)) ==
         Seq(Seq[Any](1, null, null) ++ delete, ofNow ++ update))
     }
 
-    test(s"other messages are one change, whatever images they have, $where") {
+    test(s"a create, a snapshot read and a delete are one change each, $where") {
       for (op <- Seq("c", "r"))
         assert(of("id")(message(op, 7, old, now)) == Seq(ofNow ++ update), op)
       assert(of("id")(message("d", 7, old, now)) == Seq(ofOld ++ delete))
     }
 
-    test(s"messages keep their order, and each its sequence, $where") {
+    test(s"split updates keep the order and the sequence of their messages, $where") {
       val back = message("u", 8, now, old)
       assert(of("id")(message("u", 7, old, now), back).map(r => (r.head, r(3), r.last)) == Seq(
         (1, 7, "delete"),
@@ -85,13 +85,13 @@ class KeyUpdatesSuite extends AnalysisSession {
     }
   }
 
-  test("the key of an update of which all is NULL is that of none") {
+  test("an update whose old image has only NULL is one change") {
     val nothing = image(null, null, null)
     assert(declared(Seq(message("u", 7, nothing, now)), Seq("id"), payload = false) ==
       Seq(ofNow ++ update))
   }
 
-  test("what a checkpoint says of the columns of an input is what it was without") {
+  test("SplitKeyUpdates does not change the description of an input in a checkpoint") {
     val messages = stream(s"from_json('', '$fields') AS value")
     val plan =
       planOf(PythonApi.fromDebezium(messages, java.util.List.of("id"), "value", "source.lsn"))
@@ -101,8 +101,8 @@ class KeyUpdatesSuite extends AnalysisSession {
     assert(ZonedInput.of(plan) == ZonedInput.of(without))
   }
 
-  test("a message of which a filter below knows more") {
-    // what holds below need not hold of the delete
+  test("a filter on the messages does not remove the delete of the old key") {
+    // the constraints of the filter do not hold for the delete
     val messages = session
       .sql(s"SELECT from_json('${message("u", 7, old, now)}', '$fields') AS value")
       .where("value.op = 'u' AND value.after.id = 2")

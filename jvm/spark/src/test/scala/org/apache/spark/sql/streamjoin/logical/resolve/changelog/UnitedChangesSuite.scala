@@ -7,7 +7,7 @@ import org.apache.spark.sql.streamjoin.logical.plan.{ChangelogJoin, ToUpserts}
 import io.streamjoin.PythonApi
 import io.streamjoin.model.Side
 
-/** UNION ALL of changelogs as a changelog. */
+/** A UNION ALL of changelogs is a changelog. */
 class UnitedChangesSuite extends AnalysisSession {
 
   override protected def beforeAll(): Unit = {
@@ -34,7 +34,7 @@ class UnitedChangesSuite extends AnalysisSession {
       analyzed(s"SELECT u.id, w.id, _change_type FROM ($union) u LEFT JOIN whole w ON u.k = w.k")
     )
 
-  test("has no key, and the latest version of each key of its parts is kept below") {
+  test("a union has no key, and each of its parts with a key is normalized") {
     for (
       (union, parts) <- Seq(
         s"SELECT $c FROM a UNION ALL SELECT $c FROM b" -> 2,
@@ -48,20 +48,20 @@ class UnitedChangesSuite extends AnalysisSession {
         s"SELECT id + 1 AS id, k, _change_type FROM (SELECT * FROM a UNION ALL SELECT * FROM b) x WHERE k > 0" -> 2
       )
     ) {
-      val (images, joined) = united(union).partition(_.normalizes)
-      assert(images.length == parts && joined.length == 1, union)
+      val (normalized, joined) = united(union).partition(_.normalizes)
+      assert(normalized.length == parts && joined.length == 1, union)
       val one = joined.head
       assert(one.key(Side.Left).isEmpty && one.sequence(Side.Left).isEmpty, union)
       assert(one.left.exists(_.isInstanceOf[Union]), union)
     }
   }
 
-  test("parts may be results of joins, which keep no images of their own") {
+  test("parts of a union that are results of joins are not normalized") {
     val part = "SELECT x.id, x.k, _change_type FROM a x JOIN b y ON x.id = y.id"
     assert(united(s"$part UNION ALL $part").map(_.normalizes) == Seq.fill(3)(false))
   }
 
-  test("sums above one with and without keys have the last images of those with keys") {
+  test("sums above a union normalize only its parts with a key") {
     val sign = "CASE WHEN _change_type IN ('insert', 'update_postimage') THEN 1 ELSE -1 END"
     for (parts <- Seq(Seq("a", "whole"), Seq("whole", "a"), Seq("whole", "a", "whole"))) {
       val union = parts.map(part => s"SELECT $c FROM $part").mkString(" UNION ALL ")
@@ -70,7 +70,8 @@ class UnitedChangesSuite extends AnalysisSession {
     }
   }
 
-  test("a key of upserts is said of it, for a part's may be another row's in another part") {
+  test("toUpserts above a union requires a key") {
+    // a key of one part may be the key of another row in another part
     val union = s"SELECT $c FROM a UNION ALL SELECT $c FROM b"
     def upserts(key: String*) = PythonApi.toUpserts(session.sql(union), java.util.List.of(key: _*))
     assert(refusal(upserts()).getCondition == "STREAM_JOIN.INVALID_CHANGELOG")
@@ -79,7 +80,7 @@ class UnitedChangesSuite extends AnalysisSession {
     assert(joins(plan).map(_.normalizes) == Seq(true, true))
   }
 
-  test("parts that do not say the same of their columns are refused, with the part") {
+  test("the refusal names the part of a union whose change columns differ") {
     for (
       (union, part) <- Seq(
         s"SELECT $c FROM a UNION ALL SELECT id, k, 'insert' AS _change_type FROM rows" -> "part 2",
