@@ -6,12 +6,12 @@ import org.apache.spark.sql.{DataFrame, Row}
 import org.apache.spark.sql.execution.streaming.runtime.MemoryStream
 import org.apache.spark.sql.streamjoin.AnalysisSession
 
-/** Deduplication above a join, of which several event times come out. */
+/** Deduplication above a join whose output has several event times. */
 class OneEventTimeSuite extends AnalysisSession {
 
   private def at(second: Long): Timestamp = new Timestamp(second * 1000)
 
-  /** What comes out when each batch of both inputs has been read, in turn. */
+  /** The output after the given batches of both inputs. */
   private def rows(how: String, over: DataFrame => DataFrame)(
       batches: (Seq[(String, Long)], Seq[(String, Long)])*
   ): Seq[Row] = {
@@ -42,16 +42,16 @@ class OneEventTimeSuite extends AnalysisSession {
 
   private def ids(rows: Seq[Row]): Seq[String] = rows.map(_.getString(0)).sorted
 
-  test("dropDuplicates of all columns") {
+  test("dropDuplicates on all columns emits each row once") {
     assert(ids(rows("inner", _.dropDuplicates())(repeated: _*)) == Seq("a", "b", "y", "z"))
   }
 
-  test("dropDuplicates of some, whichever of the times is among them") {
+  test("dropDuplicates on some columns accepts either event time, or none, among them") {
     for (keys <- Seq(Seq("id", "t"), Seq("id", "s"), Seq("id")))
       assert(ids(rows("inner", _.dropDuplicates(keys))(repeated: _*)) == Seq("a", "b", "y", "z"))
   }
 
-  test("dropDuplicatesWithinWatermark, and a column of its result") {
+  test("dropDuplicatesWithinWatermark emits each key once, also below a projection") {
     for (
       over <- Seq[DataFrame => DataFrame](
         _.dropDuplicatesWithinWatermark(Seq("id")),
@@ -61,9 +61,7 @@ class OneEventTimeSuite extends AnalysisSession {
       assert(ids(rows("inner", over)(repeated: _*)) == Seq("a", "b", "y", "z"))
   }
 
-  test(
-    "dropDuplicatesWithinWatermark above a full join, of whose rows either time may be missing"
-  ) {
+  test("dropDuplicatesWithinWatermark above a full join accepts rows without one of the times") {
     val batches = repeated.patch(
       2,
       Seq(
@@ -83,7 +81,7 @@ class OneEventTimeSuite extends AnalysisSession {
     }
   }
 
-  test("above an outer join, and with an aggregation by the other time above") {
+  test("dropDuplicates accepts padded rows below and an aggregation by the other time above") {
     val padded = (Seq("c" -> 50L, "c" -> 50L), Nil)
     val batches = repeated.patch(2, Seq(padded), 0)
     assert(ids(rows("left", _.dropDuplicates(Seq("id", "t")))(batches: _*)) ==

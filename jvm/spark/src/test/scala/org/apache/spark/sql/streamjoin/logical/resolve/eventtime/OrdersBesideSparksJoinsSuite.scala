@@ -5,7 +5,7 @@ import org.apache.spark.sql.streamjoin.logical.plan.ImposeOrder
 import org.apache.spark.sql.streamjoin.logical.StreamsInSql
 import org.apache.spark.sql.streamjoin.logical.StreamsInSql._
 
-/** No join below or above which an order was imposed ends as one of Spark's that keeps rows for ever. */
+/** A query with an imposed order never runs an unbounded join of Spark below or above it. */
 class OrdersBesideSparksJoinsSuite extends StreamsInSql {
 
   private def counted(columns: String, stream: String, by: String) =
@@ -16,7 +16,7 @@ class OrdersBesideSparksJoinsSuite extends StreamsInSql {
 
   private val window = "window(ot, '4 seconds')"
 
-  test("an order below an aggregation that emits no time") {
+  test("a join above an aggregation that emits no event time is refused") {
     for {
       how <- Seq("JOIN", "LEFT JOIN")
       (columns, by) <- Seq("k" -> "k", "k" -> s"k, $window")
@@ -26,19 +26,19 @@ class OrdersBesideSparksJoinsSuite extends StreamsInSql {
     }
   }
 
-  test("the end of a window is an event time") {
+  test("a join on the window ends of two aggregations is a stream join") {
     for (how <- Seq("JOIN", "LEFT JOIN")) {
       val (l, r) = (windowed("end", "o"), windowed("end", "d"))
       assert(joins(s"SELECT l.n FROM $l l $how $r r ON l.wt = r.wt") == "ours(wt)")
     }
   }
 
-  test("the start of a window is none") {
+  test("a join on the window starts of two aggregations is refused") {
     val (l, r) = (windowed("start", "o"), windowed("start", "d"))
     assert(refusal(s"SELECT l.n FROM $l l JOIN $r r ON l.wt = r.wt") == "MISSING_WATERMARK")
   }
 
-  test("an order above a join of Spark's") {
+  test("an order above a join of Spark is refused unless the join is bounded") {
     def over(on: String, where: String = "") =
       s"SELECT ot FROM IMPOSE_ORDER(TABLE(SELECT o.ot FROM o JOIN d ON $on $where), " +
         "DESCRIPTOR(ot), INTERVAL '1' MINUTE)"
@@ -48,7 +48,7 @@ class OrdersBesideSparksJoinsSuite extends StreamsInSql {
     assert(joins(over(meets("o", "d"), s"WHERE ${near("o", "d")}")) == "sparks(dt-ot)")
   }
 
-  test("an order above an aggregation of a join of Spark's") {
+  test("an order above an aggregated join of Spark is refused unless the join is bounded") {
     def over(on: String) =
       s"SELECT w FROM IMPOSE_ORDER(TABLE(SELECT window.end AS w, count(*) AS n FROM o JOIN d ON $on " +
         "GROUP BY window(ot, '4 seconds')), DESCRIPTOR(w), INTERVAL '1' MINUTE)"
@@ -56,7 +56,7 @@ class OrdersBesideSparksJoinsSuite extends StreamsInSql {
     assert(joins(over(s"${meets("o", "d")} AND ${near("o", "d")}")) == "sparks(dt-ot)")
   }
 
-  test("what the rules overlook is refused when it is planned") {
+  test("the check of the plan refuses an unbounded join of Spark below an order") {
     val unbounded = s"SELECT o.ot FROM o JOIN d ON ${meets("o", "d")}"
     val below = spark.sql(unbounded).queryExecution.analyzed
     val order = spark.table("oi").queryExecution.analyzed.collectFirst { case o: ImposeOrder =>
@@ -69,7 +69,7 @@ class OrdersBesideSparksJoinsSuite extends StreamsInSql {
     UnboundedJoins.check(above.copy(imposed = false))
   }
 
-  test("an ordered join above a join of Spark's") {
+  test("a stream join above a join of Spark is refused unless the lower one is bounded") {
     def over(on: String, where: String = "") =
       s"SELECT o.id FROM o JOIN d ON $on JOIN xi x ON ${meets("d", "x")} AND ${near("d", "x")} $where"
     assert(refusal(over(meets("o", "d"))) == "UNBOUNDED_STATE")
@@ -78,8 +78,8 @@ class OrdersBesideSparksJoinsSuite extends StreamsInSql {
     assert(joins(over(meets("o", "d"), s"WHERE ${near("o", "d")}")) == "ours(dt-xt sparks(dt-ot))")
   }
 
-  test("a bound that Spark does not see makes the join below ours") {
-    // each row brings its bound along
+  test("a lower join whose bounds Spark does not derive becomes a stream join") {
+    // the bound depends on the row
     val lower =
       s"${meets("o", "d")} AND d.dt BETWEEN o.ot AND least(o.ot + INTERVAL 4 SECONDS, o.ot)"
     val query =
@@ -87,14 +87,14 @@ class OrdersBesideSparksJoinsSuite extends StreamsInSql {
     assert(joins(query) == "ours(dt-xt ours(dt-ot))")
   }
 
-  test("DISTINCT lets no order of numbers pass") {
+  test("DISTINCT ends the watermark of a number") {
     val numbers = "IMPOSE_ORDER(TABLE(oi), DESCRIPTOR(id), 10)"
     val query = s"SELECT a.k FROM (SELECT DISTINCT id, k FROM $numbers) a JOIN $numbers b " +
       "ON a.k = b.k AND a.id BETWEEN b.id AND b.id + 5"
     assert(refusal(query) == "MISSING_WATERMARK")
   }
 
-  test("DISTINCT is a stateful operator: only Spark's watermark passes it") {
+  test("DISTINCT passes a time that has Spark's watermark") {
     val distinct = "(SELECT DISTINCT id, ot FROM oi)"
     assert(joins(s"SELECT o.id FROM $distinct o JOIN di d ON o.id = d.k AND ${near("o", "d")}") ==
       "ours(dt-ot)")

@@ -10,7 +10,7 @@ import io.streamjoin.PythonApi
 import io.streamjoin.bounds.Saturated
 import io.streamjoin.model.Watermarks.Unknown
 
-/** Joins of streams of which one counts its time in seconds, and the other in milliseconds. */
+/** Joins of two streams whose event times are numbers, in seconds and in milliseconds. */
 class UnitsOfNumbersSuite extends AnalysisSession {
 
   private def numbers(alias: String, lag: Long): DataFrame =
@@ -35,7 +35,7 @@ class UnitsOfNumbersSuite extends AnalysisSession {
   private def optimized(df: DataFrame): StreamJoin =
     in(session.sessionState.optimizer.execute(planOf(df).clone()))
 
-  test("the watermarks of the output are in the units of their columns") {
+  test("each output watermark is in the unit of its column") {
     for (how <- Seq("inner", "left", "full")) {
       val joined = join(minute, how)
       for (j <- Seq(ours(joined), optimized(joined))) {
@@ -50,7 +50,7 @@ class UnitsOfNumbersSuite extends AnalysisSession {
     }
   }
 
-  test("a product past the range is no bound") {
+  test("the conversion of a watermark to another unit saturates on overflow") {
     val j = ours(join(minute))
     val most = Long.MaxValue / 10
     val out = j.times.map(t => j.analysis.output.columns(t.exprId).eval(Array(most, 300000L)))
@@ -58,21 +58,21 @@ class UnitsOfNumbersSuite extends AnalysisSession {
     assert(Saturated.multiply(most, 1000) == Long.MaxValue)
   }
 
-  test("functions that make times of the numbers say the same") {
+  test("timestamp_seconds and timestamp_millis give the bounds of a factor of 1000") {
     val times = "timestamp_millis(d.ts) BETWEEN timestamp_seconds(o.ts) AND " +
       "timestamp_seconds(o.ts) + INTERVAL '1' MINUTE"
     def bounds(on: String) = ours(join(on)).analysis.bounds.conjuncts.toSet
     assert(bounds(s"o.id = d.id AND $times") == bounds(minute))
   }
 
-  test("a join goes on above it by the times of both units") {
+  test("a join above can use the event time in either unit") {
     val above = numbers("x", 60)
     val chain = join(minute).select("o.id", "o.ts", "d.ts").toDF("id", "s", "ms").as("j")
     for (on <- Seq("x.ts BETWEEN j.s AND j.s + 5", "x.ts * 1000 BETWEEN j.ms AND j.ms + 5000"))
       assert(isOurs(planOf(chain.join(above, expr(s"j.id = x.id AND $on")))), on)
   }
 
-  test("numbers in one unit that bound a join leave others to each row") {
+  test("bounds in one unit exclude bounds between different units") {
     val j = ours(join("o.id = d.id AND d.ts BETWEEN o.ts AND o.ts + 9 AND d.ts <= 3 * o.ts"))
     assert(j.analysis.bounds.columns.forall(_.multipleOf.isEmpty))
   }
@@ -80,13 +80,13 @@ class UnitsOfNumbersSuite extends AnalysisSession {
   private def refusalOf(on: String): String =
     intercept[AnalysisException](planOf(join(on, "left"))).getMessage
 
-  test("what is missing is said in the unit of what is there") {
+  test("the refusal suggests the missing bound in the units of the given one") {
     assert(refusalOf("o.id = d.id AND d.ts >= o.ts * 1000").contains("o.ts * 1000 >= d.ts - 100"))
     assert(refusalOf("o.id = d.id AND d.ts <= o.ts * 1000").contains("d.ts >= o.ts * 1000 - 100"))
     assert(refusalOf("o.id = d.id").contains("o.ts >= d.ts - 100 AND d.ts >= o.ts - 100"))
   }
 
-  test("a retention stands in for it") {
+  test("a retention adds the missing bound") {
     session.conf.set(StreamJoinConf.Retention.key, "5000")
     try {
       val j = ours(join("o.id = d.id AND d.ts >= o.ts * 1000", "left"))

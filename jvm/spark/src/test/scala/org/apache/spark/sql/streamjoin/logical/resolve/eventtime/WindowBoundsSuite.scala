@@ -7,7 +7,7 @@ import org.apache.spark.sql.streamjoin.logical.StreamsInSql
 import org.apache.spark.sql.streamjoin.logical.plan.StreamJoin
 import org.apache.spark.sql.streamjoin.StreamJoinConf
 
-/** Ends and starts of windows in conditions, as event times. */
+/** Ends and starts of windows as event times in join conditions. */
 class WindowBoundsSuite extends StreamsInSql {
 
   private val Second = 1000000L
@@ -35,7 +35,7 @@ class WindowBoundsSuite extends StreamsInSql {
   private def analyzed(df: DataFrame): LogicalPlan =
     df.asInstanceOf[classic.DataFrame].queryExecution.analyzed
 
-  /** Between the event times of a join, `later >= earlier - seconds`, as it is analysed and as it runs. */
+  /** The bounds `later >= earlier - seconds` of a join, equal before and after the optimizer. */
   private def bounds(joined: DataFrame): Set[(String, String, Long)] = {
     def of(plan: LogicalPlan) = {
       val j = plan.collectFirst { case j: StreamJoin => j }.get
@@ -62,47 +62,52 @@ class WindowBoundsSuite extends StreamsInSql {
 
   private val tenLater = Seq(("o.v", "d.w", 10L), ("d.w", "o.v", -10L))
 
-  bounded("ends", ten, twenty, "o.v.end = d.w.end - INTERVAL '10' SECOND")(tenLater: _*)
+  bounded("window ends", ten, twenty, "o.v.end = d.w.end - INTERVAL '10' SECOND")(tenLater: _*)
   bounded(
-    "ends, the other way",
+    "window ends, with the sides swapped",
     ten,
     twenty,
     "d.w.end - INTERVAL '10' SECOND = o.v.end"
   )(tenLater: _*)
-  bounded("starts", ten, twenty, "o.v.start = d.w.start")(tenLater: _*)
+  bounded("window starts", ten, twenty, "o.v.start = d.w.start")(tenLater: _*)
   bounded(
-    "a start and an end",
+    "a window start and a window end",
     ten,
     twenty,
     "o.v.end = d.w.start + INTERVAL '10' SECOND"
   )(tenLater: _*)
   bounded(
-    "windows in windows",
+    "nested windows",
     ten,
     twenty,
     "o.v.start >= d.w.start AND o.v.end <= d.w.end"
   )(("o.v", "d.w", 10L), ("d.w", "o.v", 0L))
   bounded("sliding windows", ten, sliding, "o.v.start = d.w.start")(tenLater: _*)
-  bounded("times in windows", ten, twenty, "d.dt >= o.v.start AND d.dt < o.v.end")(
+  bounded("a time within a window", ten, twenty, "d.dt >= o.v.start AND d.dt < o.v.end")(
     ("d.dt", "o.v", 10L),
     ("o.v", "d.dt", 0L)
   )
-  bounded("the windows of an aggregation", ten, counted(twenty).as("d"), "o.v.start = d.w.start")(
+  bounded("windows of one aggregation", ten, counted(twenty).as("d"), "o.v.start = d.w.start")(
     tenLater: _*
   )
   bounded(
-    "aggregations of both",
+    "windows of two aggregations",
     ten.groupBy("v").count().as("o"),
     counted(sliding).as("d"),
     "o.v.start = d.w.start"
   )(tenLater: _*)
   bounded(
-    "windows that have passed a projection",
+    "windows above projections",
     ten.select(struct(col("v").as("i")).as("s")).select(col("s.i").as("v")).as("o"),
     counted(twenty).distinct().where("count > 1").as("d"),
     "o.v.start = d.w.start"
   )(tenLater: _*)
-  bounded("sessions", ten, sessions, "d.w.end BETWEEN o.v.end AND o.v.end + INTERVAL '1' HOUR")(
+  bounded(
+    "session windows",
+    ten,
+    sessions,
+    "d.w.end BETWEEN o.v.end AND o.v.end + INTERVAL '1' HOUR"
+  )(
     ("d.w", "o.v", 0L),
     ("o.v", "d.w", 3600L)
   )
@@ -113,7 +118,7 @@ class WindowBoundsSuite extends StreamsInSql {
     "o.v = d.w"
   )(("o.v", "d.w", 0L), ("d.w", "o.v", 0L))
 
-  test("ends bound nothing beside what bounds the join without them") {
+  test("window ends give no bound if other event times bound the join") {
     val left = ten.withColumn("at", col("v.end")).as("o")
     val on = "o.at = d.dt AND o.v.start = d.w.start"
     assert(bounds(left.join(twenty, expr(on))).forall(b => Set("o.at", "d.dt")(b._1)))
@@ -125,31 +130,34 @@ class WindowBoundsSuite extends StreamsInSql {
     e.getMessage
   }
 
-  test("the start of a session is at no constant distance from its end") {
-    val said = refusalOf(ten, sessions, "o.v.start = d.w.start")
-    assert(said.contains("o.v.end >= d.w.end - INTERVAL '1' HOUR"), said)
+  test("the refusal of session window starts suggests their ends") {
+    val message = refusalOf(ten, sessions, "o.v.start = d.w.start")
+    assert(message.contains("o.v.end >= d.w.end - INTERVAL '1' HOUR"), message)
   }
 
-  test("nor is that of windows of several lengths") {
+  test("the refusal of starts of windows with several lengths suggests their ends") {
     val both = twenty.select("w").union(sliding.select("w"))
       .union(twenty.select(window(col("dt"), "5 seconds").as("w"))).as("d")
     assert(refusalOf(ten, both, "o.v.start = d.w.start").contains("d.w.end"))
     assert(bounds(ten.join(both, expr("o.v.end = d.w.end"))).size == 2)
   }
 
-  test("what is missing between windows of different lengths is said of their ends") {
-    val said = refusalOf(ten, twenty.drop("dt").as("d"), "o.id = d.id")
-    assert(said.contains("o.v.end >= d.w.end - INTERVAL '1' HOUR AND d.w.end >= o.v.end"), said)
+  test("the refusal suggests bounds between the ends of windows with different lengths") {
+    val message = refusalOf(ten, twenty.drop("dt").as("d"), "o.id = d.id")
+    assert(
+      message.contains("o.v.end >= d.w.end - INTERVAL '1' HOUR AND d.w.end >= o.v.end"),
+      message
+    )
   }
 
-  test("and between windows of one length of the windows") {
+  test("the refusal suggests an equality of windows with the same length") {
     val other = spark.table("di").select(window(col("dt"), "10 seconds").as("w"), col("id")).as("d")
     assert(refusalOf(ten, other, "o.id = d.id").contains("o.v = d.w"))
   }
 
-  test("between a window and a time, too") {
-    val said = refusalOf(ten, spark.table("di").as("d"), "o.id = d.id")
-    assert(said.contains("o.v.end >= d.dt - INTERVAL '1' HOUR AND d.dt >= o.v.end"), said)
+  test("the refusal suggests bounds between the end of a window and a time") {
+    val message = refusalOf(ten, spark.table("di").as("d"), "o.id = d.id")
+    assert(message.contains("o.v.end >= d.dt - INTERVAL '1' HOUR AND d.dt >= o.v.end"), message)
   }
 
   test("a retention bounds windows by their ends") {

@@ -6,7 +6,7 @@ import org.apache.spark.sql.streamjoin.AnalysisSession
 
 import io.streamjoin.PythonApi
 
-/** An option that there is not is refused on every road on which options come, never left out in silence. */
+/** An unknown option is refused in every API that takes options, never ignored. */
 class MisspeltOptionSuite extends AnalysisSession {
 
   private def left: DataFrame = ordered(stream("value AS k", "timestamp AS t"), "t").as("a")
@@ -24,16 +24,16 @@ class MisspeltOptionSuite extends AnalysisSession {
   }
 
   for (
-    (road, query) <- Seq[(String, () => DataFrame)](
+    (api, query) <- Seq[(String, () => DataFrame)](
       "SQL, by name" -> (() => sql("STREAM_JOIN(lat => 'emit')")),
       "SQL, as text" -> (() => sql("STREAM_JOIN('lat=emit')")),
-      "a hint of a DataFrame" -> (() => hinted.join(right, expr(s"a.k = b.k AND $Bound"))),
-      "columns by their DataFrame" -> { () =>
+      "DataFrame.join with a hint" -> (() => hinted.join(right, expr(s"a.k = b.k AND $Bound"))),
+      "DataFrame.join on columns of the DataFrames" -> { () =>
         val (l, r) = (hinted, right)
         l.join(r, l("k") === r("k") && expr(Bound))
       },
-      "column names" -> (() => hinted.join(right, Seq("k")).where(Bound)),
-      "a stream with itself" -> { () =>
+      "DataFrame.join by column names" -> (() => hinted.join(right, Seq("k")).where(Bound)),
+      "a self-join" -> { () =>
         val one = ordered(stream("value AS k", "timestamp AS t"), "t")
         one.hint("stream_join", "lat=emit").as("x").join(
           one.as("y"),
@@ -41,7 +41,7 @@ class MisspeltOptionSuite extends AnalysisSession {
         )
       },
       "joinWith" -> (() => hinted.joinWith(right, expr(s"a.k = b.k AND $Bound")).toDF()),
-      "a call" -> { () =>
+      "the Python API" -> { () =>
         PythonApi.streamJoin(
           left,
           right,
@@ -51,13 +51,13 @@ class MisspeltOptionSuite extends AnalysisSession {
         )
       }
     )
-  ) test(road) {
+  ) test(s"an unknown option is refused: $api") {
     val refused = refusal(query())
     assert(refused.getCondition == "STREAM_JOIN.INVALID_OPTION")
     assert(refused.getMessage.contains("lat"))
   }
 
-  test("what to write is said with the option that was meant") {
+  test("the refusal of a hint shows a correct hint and the Python call") {
     for (
       (hint, instead) <- Seq(
         "STREAM_JOIN(state_tl => '1 day')" -> ("state_ttl => '30 days'", "state_ttl=\"30 days\""),

@@ -3,7 +3,7 @@ package org.apache.spark.sql.streamjoin.logical.resolve.refusals
 import org.apache.spark.sql.{AnalysisException, DataFrame}
 import org.apache.spark.sql.streamjoin.AnalysisSession
 
-/** A join that cannot be is refused with the word that fits, and with what to write. */
+/** A refused join gets an error that names the cause and what to write. */
 class RefusalsSuite extends AnalysisSession {
 
   private def source: DataFrame =
@@ -18,10 +18,10 @@ class RefusalsSuite extends AnalysisSession {
     e.getMessage
   }
 
-  private def says(message: String, words: String*): Unit =
-    words.foreach(w => assert(message.contains(w), message))
+  private def says(message: String, parts: String*): Unit =
+    parts.foreach(part => assert(message.contains(part), message))
 
-  test("a time that was computed from the ordered one") {
+  test("the refusal says that the time is computed from the watermarked column") {
     for (
       (expression, name) <- Seq(
         "date_trunc('HOUR', t) AS hour" -> "hour",
@@ -39,13 +39,13 @@ class RefusalsSuite extends AnalysisSession {
       )
   }
 
-  test("the ordered column was left out") {
+  test("the refusal says that a projection omits the watermarked column") {
     val message = missing(ordered(source, "t").select("k", "count"))
     says(message, "t below has a watermark, but", "omits it", "Select t up to this join")
     assert(!message.contains("imposeOrder"))
   }
 
-  test("it was left out far below, and in SQL") {
+  test("the refusal says that a nested SQL query omits the watermarked column") {
     ordered(source, "t").createOrReplaceTempView("o")
     other.createOrReplaceTempView("d")
     val text = "SELECT * FROM (SELECT k, c FROM (SELECT k, count AS c FROM o) WHERE c > 1) x " +
@@ -53,12 +53,12 @@ class RefusalsSuite extends AnalysisSession {
     says(refusal(session.sql(text)).getMessage, "t below has a watermark, but", "omits it")
   }
 
-  test("the start of a window") {
+  test("the refusal suggests window_time instead of the start of a window") {
     val windows = ordered(source, "t").selectExpr("k", "window(t, '1 minute') AS w")
     says(missing(windows.selectExpr("k", "w.start AS e")), "one end of", "window_time(w) AS e")
   }
 
-  test("the start of the window of an aggregation") {
+  test("the refusal suggests window_time instead of the window start of an aggregation") {
     ordered(source, "t").createOrReplaceTempView("o")
     other.createOrReplaceTempView("d")
     val text = "SELECT * FROM (SELECT k, window.start AS e, count(*) AS n FROM o " +
@@ -66,12 +66,12 @@ class RefusalsSuite extends AnalysisSession {
     says(refusal(session.sql(text)).getMessage, "one end of", "window_time(window) AS e")
   }
 
-  test("an aggregation without a window") {
+  test("the refusal suggests a window for an aggregation without one") {
     val message = missing(ordered(source, "t").groupBy("k").count())
     says(message, "an aggregation emits no event time", "window(t, '1 hour')")
   }
 
-  test("DISTINCT and groups of times that cannot be Spark's event times") {
+  test("the refusal suggests a TIMESTAMP below DISTINCT and GROUP BY of another type") {
     for (
       (time, made) <- Seq(
         "value AS n" -> "timestamp_seconds(n), or timestamp_micros",
@@ -96,7 +96,7 @@ class RefusalsSuite extends AnalysisSession {
     }
   }
 
-  test("what DISTINCT is to be written as is accepted") {
+  test("the query that is suggested for DISTINCT is accepted") {
     stream("value % 3 AS k", "value AS n").createOrReplaceTempView("numbers")
     other.createOrReplaceTempView("d")
     val text = "SELECT * FROM (SELECT DISTINCT n, k FROM IMPOSE_ORDER(TABLE(SELECT k, " +
@@ -105,7 +105,7 @@ class RefusalsSuite extends AnalysisSession {
     assert(isOurs(analyzed(text)))
   }
 
-  test("an error shows no plan, and the place of the join that it is about") {
+  test("an error has the position of its join and no plan tree") {
     for ((view, time) <- Seq("o" -> "ot", "d" -> "dt", "x" -> "xt"))
       ordered(stream("value % 3 AS k", s"timestamp AS $time"), time).createOrReplaceTempView(view)
     val near = "o.k = x.k AND xt BETWEEN ot AND ot + INTERVAL '1' HOUR"
@@ -128,7 +128,7 @@ class RefusalsSuite extends AnalysisSession {
     assert(!e.getMessage.contains("+-"))
   }
 
-  test("a union of which one input has no order") {
+  test("the refusal says that one input of a union has no watermark") {
     says(
       missing(ordered(source, "t").union(source)),
       "another input of the union has none at the same position",
@@ -136,7 +136,7 @@ class RefusalsSuite extends AnalysisSession {
     )
   }
 
-  test("a number is advised only where the condition bounds it") {
+  test("the refusal suggests an order on a timestamp, not on a number without bounds") {
     val numbers = stream("value AS k", "value AS n", "value AS price")
     val right = ordered(stream("value AS k", "timestamp AS s"), "s").as("r")
     val e = refusal(joined(numbers.as("l"), right, "l.k = r.k"))
@@ -145,7 +145,7 @@ class RefusalsSuite extends AnalysisSession {
     says(missing(source), "imposeOrder(\"t\"")
   }
 
-  test("a window made in ON") {
+  test("a window that is computed in ON is refused") {
     ordered(source, "t").createOrReplaceTempView("o")
     other.createOrReplaceTempView("d")
     for (
@@ -165,7 +165,7 @@ class RefusalsSuite extends AnalysisSession {
 
   private val On = "l.k = r.k AND r.s BETWEEN l.t AND l.t + INTERVAL 1 HOUR"
 
-  test("withWatermark above an order or a join") {
+  test("withWatermark above an order or a join is refused") {
     val both = joined(ordered(source, "t").as("l"), other, On)
     for (
       make <- Seq[() => DataFrame](
@@ -181,7 +181,7 @@ class RefusalsSuite extends AnalysisSession {
     }
   }
 
-  test("withWatermark below an order, or on a table, is none above one") {
+  test("withWatermark below an order, on a table or on another union input is accepted") {
     planOf(ordered(source.withWatermark("t", "1 minute"), "t"))
     planOf(ordered(session.range(3).selectExpr("timestamp_seconds(id) AS t"), "t")
       .withWatermark("t", "1 minute"))

@@ -2,6 +2,7 @@ package org.apache.spark.sql.streamjoin.logical.resolve.refusals
 
 import org.apache.spark.sql.streamjoin.AnalysisSession
 
+/** Bounds that mix times and numbers are refused with the interval to write. */
 class TimesAndNumbersSuite extends AnalysisSession {
 
   private def message(bound: String): String = {
@@ -12,25 +13,25 @@ class TimesAndNumbersSuite extends AnalysisSession {
     refused.getMessage
   }
 
-  test("a time plus a number, BETWEEN too") {
+  test("the refusal of a time plus a number suggests an interval") {
     assert(message("r.t <= l.t + 10").contains("INTERVAL '10' SECOND"))
     assert(message("r.t BETWEEN l.t - 5 AND l.t").contains("INTERVAL '5' SECOND"))
   }
 
-  test("a time plus a string: an interval, or a number that lacks its unit") {
+  test("the refusal of a time plus a string suggests an interval") {
     assert(message("r.t <= l.t + '1 hour'").contains("Write l.t + INTERVAL '1 hour'."))
     assert(message("r.t <= l.t + ' 5'").contains("Write l.t + INTERVAL '5' SECOND"))
   }
 
-  test("a time beside a number") {
+  test("the refusal of a time compared with a number suggests timestamp_millis") {
     assert(message("r.t <= l.k").contains("timestamp_millis(l.k)"))
   }
 
-  test("a distance of times beside a number") {
+  test("the refusal of a time difference compared with a number suggests an interval") {
     assert(message("r.t - l.t <= 10").contains("INTERVAL '10' SECOND"))
   }
 
-  test("without an order it is Spark's to refuse") {
+  test("Spark refuses a time plus a number if no input has an order") {
     stream("value AS k", "timestamp AS t").createOrReplaceTempView("l")
     stream("value AS k", "timestamp AS t").createOrReplaceTempView("r")
     val refused = intercept[org.apache.spark.sql.AnalysisException](

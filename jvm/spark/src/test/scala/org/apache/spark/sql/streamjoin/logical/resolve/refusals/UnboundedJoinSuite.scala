@@ -8,7 +8,7 @@ import org.apache.spark.sql.streamjoin.logical.plan.{ImposeOrder, NamedTime, Str
 
 import io.streamjoin.model.JoinType
 
-/** What a join is told whose condition bounds too little. */
+/** The refusal of a join whose condition does not bound both inputs. */
 class UnboundedJoinSuite extends AnyFunSuite {
 
   private def input(alias: String, columns: LogicalPlan, time: String): LogicalPlan = {
@@ -37,7 +37,7 @@ class UnboundedJoinSuite extends AnyFunSuite {
       plan.output.find(_.name == name).get
     }.zip(Seq("a", "b")).map { case (time, name) => NamedTime(time, name) }
     val columns = a.output ++ b.output
-    // as the analyzer leaves it: with the aliases of the inputs
+    // the analyzed condition has the aliases of the inputs
     val condition = Condition(on).analyzed.transform {
       case c: org.apache.spark.sql.catalyst.expressions.Attribute =>
         columns.find(_.exprId == c.exprId).getOrElse(c)
@@ -50,7 +50,7 @@ class UnboundedJoinSuite extends AnyFunSuite {
   private def says(on: String, left: String = "t", right: String = "t")(
       condition: String,
       parts: String*
-  ): Unit = test(s"$on, of $left and $right") {
+  ): Unit = test(s"the refusal of $on with event times $left and $right") {
     val (found, message) = refusal(on, left, right)
     assert(found == condition)
     for (part <- parts) assert(message.contains(part))
@@ -95,7 +95,7 @@ class UnboundedJoinSuite extends AnyFunSuite {
   )
   says("a.k = b.k AND a.t >= b.t + INTERVAL '1' HOUR AND a.x > 5")(
     "UNBOUNDED_STATE",
-    // without the casts that nobody wrote
+    // without the casts that the analyzer adds
     "(((a.k = b.k) AND (a.t >= b.t + INTERVAL '01' HOUR)) AND (a.x > 5))"
   )
   says("a.k = b.k AND a.t = b.n", right = "n")(

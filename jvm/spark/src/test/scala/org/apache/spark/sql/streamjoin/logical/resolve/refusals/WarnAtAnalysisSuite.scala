@@ -3,7 +3,7 @@ package org.apache.spark.sql.streamjoin.logical.resolve.refusals
 import org.apache.spark.sql.classic
 import org.apache.spark.sql.streamjoin.logical.StreamsInSql
 
-/** What is told in the driver's log when a query is analysed, and that it is told once. */
+/** Warnings in the driver's log when a query is analyzed, each logged once. */
 class WarnAtAnalysisSuite extends StreamsInSql {
 
   private def warned(analysis: => Unit): Seq[String] = {
@@ -17,64 +17,68 @@ class WarnAtAnalysisSuite extends StreamsInSql {
 
   private val within = "oi.id = di.id AND dt BETWEEN ot AND ot + INTERVAL '1' HOUR"
 
-  test("bounds that contradict each other") {
-    val said = warned(
+  test("contradictory bounds are logged once") {
+    val warnings = warned(
       analyze(
         "SELECT * FROM oi JOIN di ON oi.id = di.id AND dt > ot AND dt < ot - INTERVAL '1' HOUR"
       )
     )
-    assert(said.length == 1)
+    assert(warnings.length == 1)
     assert(
-      said.head.startsWith("No two rows can match: the bounds of a join contradict each other.")
+      warnings.head.startsWith("No two rows can match: the bounds of a join contradict each other.")
     )
-    assert(said.head.contains("dt < "))
+    assert(warnings.head.contains("dt < "))
   }
 
-  test("an order on a table among streams") {
+  test("an order on a table that is joined with a stream is logged") {
     withTempView("t") {
       spark.sql("SELECT 1 AS id, timestamp'2024-05-04 10:00:00' AS t").createOrReplaceTempView("t")
-      val said = warned(analyze(
+      val warnings = warned(analyze(
         "SELECT * FROM oi JOIN IMPOSE_ORDER(TABLE(t), DESCRIPTOR(t), INTERVAL '1' MINUTE) AS x " +
           "ON oi.id = x.id"
       ))
-      assert(said.length == 1)
-      assert(said.head.startsWith("IMPOSE_ORDER on t has no effect, because its input is a table"))
+      assert(warnings.length == 1)
+      assert(
+        warnings.head.startsWith("IMPOSE_ORDER on t has no effect, because its input is a table")
+      )
     }
   }
 
-  test("settings that there are not, once, though queries have sessions of their own") {
+  test("an unknown setting is logged once for all sessions") {
     withSQLConf(
       "spark.sql.streamJoin.replaceBuiltIn" -> "true",
       "spark.sql.streamJoin.lag" -> "1 minute"
     ) {
-      val said = warned {
+      val warnings = warned {
         for (_ <- 1 to 2) spark.cloneSession().sql(s"SELECT * FROM oi JOIN di ON $within")
       }
-      assert(said.length == 2)
+      assert(warnings.length == 2)
       assert(
-        said.exists(_.startsWith("Unknown setting spark.sql.streamJoin.lag; there are spark"))
+        warnings.exists(_.startsWith("Unknown setting spark.sql.streamJoin.lag; there are spark"))
       )
-      assert(said.exists(_.endsWith("it is written spark.sql.streamJoin.replaceBuiltin.")))
+      assert(warnings.exists(_.endsWith("it is written spark.sql.streamJoin.replaceBuiltin.")))
     }
   }
 
-  test("two columns of one name in files, of a query that is no more than a join too") {
+  test("duplicate column names in files are logged, also if the join is the whole query") {
     val join = s"SELECT * FROM oi JOIN di ON $within"
     for (query <- Seq(join, "SELECT oi.id, di.id " + join.stripPrefix("SELECT * "))) withTempDir {
       folder =>
-        val said = warned {
+        val warnings = warned {
           spark.sql(query).writeStream.format("parquet")
             .option("checkpointLocation", s"${folder.getCanonicalPath}/checkpoint")
             .start(s"${folder.getCanonicalPath}/files").stop()
         }
         assert(
-          said.count(_.startsWith("The files of this query would contain more than one column " +
-            "id")) == 1
+          warnings.count(
+            _.startsWith("The files of this query would contain more than one column " +
+              "id")
+          ) == 1
         )
     }
   }
 
-  test("a join of streams without watermarks, but not one of changelogs") {
+  test("a join of streams without watermarks is logged, a changelog join is not") {
     withTempView("a", "b") {
       for (name <- Seq("a", "b"))
         spark.readStream.format("rate").load().selectExpr("value AS id", "value AS version")
@@ -93,7 +97,7 @@ class WarnAtAnalysisSuite extends StreamsInSql {
     }
   }
 
-  test("nothing of a join that is well") {
+  test("a valid join logs no warning") {
     assert(warned(analyze(s"SELECT * FROM oi JOIN di ON $within")).isEmpty)
   }
 }

@@ -20,8 +20,8 @@ import io.streamjoin.PythonApi
 
 /**
  * [[Changelogs]], [[CheckBeforeSpark]], [[CheckJoinHints]], [[CheckOutputMode]],
- * [[CheckSecondWatermark]] and [[RefuseWindowsInConditions]], each alone: what they let through stays as
- * it is.
+ * [[CheckSecondWatermark]] and [[RefuseWindowsInConditions]], each on its own. A plan that they
+ * accept remains unchanged.
  */
 class WholeQueryChecksSuite extends AnalysisSession {
 
@@ -40,7 +40,7 @@ class WholeQueryChecksSuite extends AnalysisSession {
   private def refused(check: => Unit, condition: String): Unit =
     assert(refusal(check).getCondition == s"STREAM_JOIN.$condition")
 
-  test("whole queries that are resolved are checked, and none else") {
+  test("CheckBeforeSpark checks only resolved whole queries") {
     var checked = Seq.empty[LogicalPlan]
     val rule = new CheckBeforeSpark(Seq(plan => checked :+= plan))
     assert(rule(left) == left && checked == Seq(left))
@@ -49,7 +49,7 @@ class WholeQueryChecksSuite extends AnalysisSession {
     assert(checked.length == 1)
   }
 
-  test("a hint is one of a join of streams, or of a DataFrame still to be joined") {
+  test("CheckJoinHints accepts a hint on the left input of a stream join or of a whole plan") {
     val hint = StreamJoinHint(JoinOptions(retention = Some("1 hour")), held = false, left)
     CheckJoinHints(hint)
     refused(CheckJoinHints(Filter(Literal.TrueLiteral, hint)), "INVALID_OPTION")
@@ -76,7 +76,7 @@ class WholeQueryChecksSuite extends AnalysisSession {
   private def written(query: LogicalPlan, mode: OutputMode): LogicalPlan =
     WriteToStream("q", None, "checkpoint", null, mode, false, query, None, None)
 
-  test("a join above groups that come out again is refused, in append mode it is not") {
+  test("a join above an aggregation is refused in update mode and accepted in append mode") {
     for (query <- Seq(both, asOf)) {
       val aboveGroups = query.transform { case j: JoinNode =>
         j.withNewChildren(Seq(Distinct(j.left), j.right))
@@ -87,7 +87,7 @@ class WholeQueryChecksSuite extends AnalysisSession {
     }
   }
 
-  test("of changes the kind reaches the sink, and is counted with by sums") {
+  test("_change_type must reach the sink of a changelog, or the sums above it") {
     val changes = analyzed(
       "SELECT * FROM FROM_CHANGELOG(TABLE(raw), op => DESCRIPTOR(op), key => DESCRIPTOR(id))"
     )
@@ -124,7 +124,8 @@ class WholeQueryChecksSuite extends AnalysisSession {
       val sums = Aggregate(Seq(group), Seq(group, signs), signed)
       checked(sums)
       checked(Project(Seq(group, signs.toAttribute), SubqueryAlias("s", sums)))
-      // a filter by what a group never changes lets it through to its end; one on its sums does not
+      // a filter on a sum can drop a later row of a group that it has accepted; a filter on a group
+      // key cannot
       for ((by, isFixed) <- Seq(group -> true, signs.toAttribute -> false)) {
         val some = Filter(GreaterThan(by, Literal(1L)), SubqueryAlias("s", sums))
         checked(some)
@@ -136,11 +137,11 @@ class WholeQueryChecksSuite extends AnalysisSession {
       checked(Aggregate(Nil, Seq(sum), Project(Seq(column(changes, "id")), changes))),
       "CHANGE_TYPE_DROPPED"
     )
-    // a plan that is not written may still be put below something
+    // a plan without a sink may still become a part of another query
     Changelogs(Project(Seq(column(changes, "id")), changes))
   }
 
-  test("names, |> and hints to Spark's own joins are nothing to changes") {
+  test("aliases, pipe syntax and Spark's join hints are accepted above changes") {
     session.sql(
       "SELECT *, id % 3 AS n FROM FROM_CHANGELOG(TABLE(raw), op => DESCRIPTOR(op), key => DESCRIPTOR(id))"
     ).createOrReplaceTempView("changes")
@@ -201,7 +202,7 @@ class WholeQueryChecksSuite extends AnalysisSession {
         assert(error.getMessage.contains(text), above)
       assert(!error.getMessage.contains("Expand"), above)
     }
-    // below a declaration it is part of the input
+    // a generator below a declaration is part of the input
     session.sql(
       "SELECT *, id % 3 AS n FROM FROM_CHANGELOG(TABLE(SELECT e AS id, op FROM raw LATERAL VIEW " +
         "explode(array(id)) x AS e), op => DESCRIPTOR(op))"
@@ -212,7 +213,7 @@ class WholeQueryChecksSuite extends AnalysisSession {
     )
   }
 
-  test("nothing that differs from batch to batch decides on a row above changes") {
+  test("expressions that differ between batches are refused in sums and filters of changes") {
     views()
     val sign = "IF(_change_type IN ('insert', 'update_postimage'), 1, -1)"
     val today = s"SELECT *, current_date() AS day, $sign AS sign"
@@ -225,7 +226,7 @@ class WholeQueryChecksSuite extends AnalysisSession {
         s"SELECT *, day AS x FROM ($today FROM ($joinedChanges) UNION ALL $today FROM ($joinedChanges))"
       )
     ) {
-      // a column of it comes out, and says when a sum was made
+      // such a column may be selected, also as the time of a sum
       checked(from)
       checked(
         s"SELECT n, sum(sign), current_timestamp() AS made FROM ($from) GROUP BY n",
@@ -268,7 +269,7 @@ class WholeQueryChecksSuite extends AnalysisSession {
         error.getMessage
       )
     }
-    // what is computed below a declaration with a key is held with the row, and goes as it came
+    // below a declaration with a key, the value is stored with the row, and a delete retracts it
     PythonApi.fromChangelog(
       stream("value AS id", "current_date() AS day", "'insert' AS op"),
       java.util.List.of("id"),
@@ -288,18 +289,18 @@ class WholeQueryChecksSuite extends AnalysisSession {
       checked(s"SELECT day, sum($sign) FROM dated GROUP BY day", OutputMode.Update()),
       "UNSUPPORTED_CHANGELOG"
     )
-    // one image passes, and the other does not
+    // without a key, the filter may accept one image of an update and reject the other
     def younger(key: String) = s"SELECT id, sum($sign) FROM FROM_CHANGELOG(TABLE(" +
       s"SELECT * FROM raw WHERE id > day(current_date())), op => DESCRIPTOR(op)$key) GROUP BY id"
     checked(younger(", key => DESCRIPTOR(id)"), OutputMode.Update())
     refused(checked(younger(""), OutputMode.Update()), "UNSUPPORTED_CHANGELOG")
   }
 
-  test("what may not stand above changes is called as it was written, before Spark looks at it") {
+  test("the refusal names an unsupported operator above a changelog as the query wrote it") {
     views()
     val query = session.sql(joinedChanges)
     for (
-      (said, df) <- Seq(
+      (operator, df) <- Seq(
         "DISTINCT above" -> session.sql(s"SELECT DISTINCT n, _change_type FROM ($joinedChanges)"),
         "DISTINCT above" -> session.sql(s"$joinedChanges UNION $joinedChanges"),
         "LATERAL above" -> session.sql(
@@ -321,8 +322,8 @@ class WholeQueryChecksSuite extends AnalysisSession {
       mode <- Seq("append", "update")
     ) {
       val error = refusal(df.writeStream.outputMode(mode).format("noop").start())
-      assert(error.getCondition == "STREAM_JOIN.UNSUPPORTED_CHANGELOG", said)
-      assert(error.getMessage.contains(said), error.getMessage)
+      assert(error.getCondition == "STREAM_JOIN.UNSUPPORTED_CHANGELOG", operator)
+      assert(error.getMessage.contains(operator), error.getMessage)
     }
     refused(query.orderBy("id").writeStream.format("noop").start(), "UNSUPPORTED_ORDER")
     for (mode <- Seq("append", "update")) {
@@ -342,7 +343,7 @@ class WholeQueryChecksSuite extends AnalysisSession {
       s"SELECT window(t, '2 hours', '1 hour') AS w, $sums FROM timed GROUP BY 1",
       OutputMode.Complete()
     )
-    // what a row has made of two sessions is not made two again
+    // the delete of a row cannot split the session that the row has merged
     refused(
       checked(
         s"SELECT session_window(t, '1 hour') AS w, $sums FROM timed GROUP BY 1",
@@ -356,7 +357,7 @@ class WholeQueryChecksSuite extends AnalysisSession {
     )
   }
 
-  test("changes are no whole result, and sums do not stand above those of toUpserts") {
+  test("changes in complete mode, and sums above toUpserts, are refused") {
     session.sql("SELECT * FROM FROM_CHANGELOG(TABLE(raw), op => DESCRIPTOR(op))")
       .createOrReplaceTempView("changes")
     val joined = session.sql(
@@ -389,7 +390,7 @@ class WholeQueryChecksSuite extends AnalysisSession {
       refused(Changelogs(written(summed(of), OutputMode.Update())), "UNSUPPORTED_CHANGELOG")
   }
 
-  test("a watermark above an order or a join is a second one") {
+  test("CheckSecondWatermark refuses a watermark above an order or a join") {
     def watermarked(plan: LogicalPlan) = EventTimeWatermark(
       UUID.randomUUID(),
       column(plan, "t"),
@@ -402,9 +403,7 @@ class WholeQueryChecksSuite extends AnalysisSession {
     CheckSecondWatermark(left)
   }
 
-  test(
-    "a window in the condition of a join is refused before Spark finds fault with something else"
-  ) {
+  test("RefuseWindowsInConditions refuses a window in a join condition") {
     def window(plan: LogicalPlan, name: String) =
       TimeWindow(column(plan, name), 1000000L, 1000000L, 0L)
     def join(condition: Expression) = Join(left, right, Inner, Some(condition), JoinHint.NONE)
