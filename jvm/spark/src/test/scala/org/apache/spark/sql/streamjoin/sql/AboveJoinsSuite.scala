@@ -1,11 +1,11 @@
 package org.apache.spark.sql.streamjoin.sql
 
-/** Whatever SQL puts above a join of ours is planned, or refused in words. */
+/** Each SQL statement above a stream join is planned or refused without an internal error. */
 class AboveJoinsSuite extends SqlShapes {
 
   private val Bounds = "d.t BETWEEN o.t AND o.t + INTERVAL 1 HOUR"
 
-  /** Each has a side `o`. */
+  /** Relations for FROM. Each has an input `o`. */
   private val relations = Seq(
     "o",
     s"o JOIN d ON o.k = d.k AND $Bounds",
@@ -33,7 +33,7 @@ class AboveJoinsSuite extends SqlShapes {
     "c AS o"
   )
 
-  /** `#` is the relation. */
+  /** Statements, with `#` for the relation. */
   private val statements = Seq(
     "SELECT * FROM #",
     "SELECT o.id FROM # WHERE o.id > 3",
@@ -79,7 +79,10 @@ class AboveJoinsSuite extends SqlShapes {
   )
 
   for (relation <- relations)
-    test(relation)(check(statements.map(_.replace("#", relation))))
+    test(s"each statement above $relation is planned or refused")(check(statements.map(_.replace(
+      "#",
+      relation
+    ))))
 
   testThatSomeArePlanned(0.6)
 }

@@ -4,7 +4,7 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.execution.command.ExplainCommand
 import org.apache.spark.sql.streamjoin.AnalysisSession
 
-/** The rule alone. */
+/** [[ExplainStream]] on its own. */
 class ExplainStreamSuite extends AnalysisSession {
 
   private def explained(text: String): (LogicalPlan, LogicalPlan) = {
@@ -12,7 +12,7 @@ class ExplainStreamSuite extends AnalysisSession {
     plan -> ExplainStream(session)(plan)
   }
 
-  test("a query of a view is known to be one of streams") {
+  test("EXPLAIN of a query of a streaming view gets the resolved streaming plan") {
     stream("value AS k", "timestamp AS t").createOrReplaceTempView("explained")
     explained("SELECT k FROM explained WHERE k > 3") match {
       case (before: ExplainCommand, after: ExplainCommand) =>
@@ -22,7 +22,7 @@ class ExplainStreamSuite extends AnalysisSession {
     }
   }
 
-  test("a query of tables, a wrong one and a command are left to Spark") {
+  test("EXPLAIN of a table, of an invalid query and of a command is left to Spark") {
     for (text <- Seq("SELECT 1", "SELECT nothing FROM explained", "SHOW TABLES")) {
       val (before, after) = explained(text)
       assert(after == before, text)

@@ -7,7 +7,7 @@ import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, LocalRelation, Pr
 import org.apache.spark.sql.types.LongType
 import org.scalatest.funsuite.AnyFunSuite
 
-/** The rule alone, over what Spark's parser makes of a text. */
+/** [[ResolveSelectStream]] on its own, applied to the output of Spark's parser. */
 class ResolveSelectStreamSuite extends AnyFunSuite {
 
   /** The list of a query after the rule, each element as `column` or `column AS name`. */
@@ -28,16 +28,16 @@ class ResolveSelectStreamSuite extends AnyFunSuite {
     }
   }
 
-  test("a column behind STREAM is that column") {
+  test("SELECT STREAM id selects the column id") {
     assert(list("SELECT STREAM id, v FROM t", "id", "v") == Seq("id", "v"))
     assert(list("SELECT stream id FROM t GROUP BY id", "id") == Seq("id"))
   }
 
-  test("a column STREAM of the relation gets another name, as ever") {
+  test("SELECT STREAM id is an alias if the relation has a column STREAM") {
     assert(list("SELECT STREAM id, v FROM t", "stream", "v") == Seq("STREAM AS id", "v"))
   }
 
-  test("so it does where AS says so, and behind the first element") {
+  test("STREAM with AS, or behind the first element of the list, is a column with an alias") {
     assert(list("SELECT STREAM AS id FROM t", "v") == Seq("STREAM AS id"))
     assert(list("SELECT v, STREAM id FROM t", "v") == Seq("v", "STREAM AS id"))
   }

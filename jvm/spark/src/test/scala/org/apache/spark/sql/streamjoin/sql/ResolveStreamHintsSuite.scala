@@ -10,7 +10,7 @@ import org.apache.spark.sql.streamjoin.logical.plan.{
   UnresolvedImposeOrder
 }
 
-/** The rule alone: hints as the parser or a DataFrame has put them. */
+/** [[ResolveStreamHints]] on its own, applied to hints of the parser and of DataFrames. */
 class ResolveStreamHintsSuite extends AnalysisSession {
 
   private def hinted(text: String): LogicalPlan =
@@ -24,7 +24,7 @@ class ResolveStreamHintsSuite extends AnalysisSession {
   private def ofDataFrame(name: String, arguments: String*): LogicalPlan =
     ResolveStreamHints(UnresolvedHint(name, arguments.map(Literal(_)), relation))
 
-  test("a SELECT's options are those of each join in its FROM, and of none in a sub-query") {
+  test("the hint of a SELECT applies to each join in its FROM, and to none in a sub-query") {
     val plan = hinted(
       "SELECT /*+ STREAM_JOIN(late => 'emit', retention => '1 hour') */ * " +
         "FROM a JOIN b ON a.k = b.k JOIN (SELECT * FROM c JOIN d) AS s"
@@ -35,7 +35,7 @@ class ResolveStreamHintsSuite extends AnalysisSession {
     assert(!plan.exists(_.isInstanceOf[UnresolvedHint]))
   }
 
-  test("without a join they are those of EXISTS in WHERE") {
+  test("the hint of a SELECT without a join applies to EXISTS in its WHERE") {
     val plan = hinted(
       "SELECT /*+ STREAM_JOIN(retention => '1 hour') */ * FROM a WHERE EXISTS (SELECT 1 FROM b)"
     )
@@ -45,7 +45,7 @@ class ResolveStreamHintsSuite extends AnalysisSession {
     })
   }
 
-  test("a SELECT that joins nothing, and options that there are not") {
+  test("a hint on a SELECT without a join, and an unknown or repeated option, are refused") {
     for (
       text <- Seq(
         "SELECT /*+ STREAM_JOIN(late => 'emit') */ * FROM a",
@@ -56,7 +56,7 @@ class ResolveStreamHintsSuite extends AnalysisSession {
     ) assert(refusal(hinted(text)).getCondition == "STREAM_JOIN.INVALID_OPTION", text)
   }
 
-  test("hints of a DataFrame: of a join, an order, changes") {
+  test("hints of a DataFrame become join options, an order or a changelog declaration") {
     ofDataFrame("stream_join", "late=emit") match {
       case h: StreamJoinHint => assert(h.options.emitLate && h.child == relation)
       case other             => fail(other.toString)
@@ -73,7 +73,7 @@ class ResolveStreamHintsSuite extends AnalysisSession {
     }
   }
 
-  test("other hints stay as they are") {
+  test("other hints are left unchanged") {
     val broadcast = UnresolvedHint("broadcast", Nil, relation)
     assert(ResolveStreamHints(broadcast) == broadcast)
   }

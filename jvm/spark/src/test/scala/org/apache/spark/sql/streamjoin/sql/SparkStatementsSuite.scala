@@ -13,7 +13,7 @@ import org.apache.spark.sql.catalyst.parser.ParserInterface
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.execution.SparkSqlParser
 
-/** Spark's own SQL tests mean with the extension what they mean without it. */
+/** The statements of Spark's own SQL tests are parsed alike with the extension and without it. */
 class SparkStatementsSuite extends AnyFunSuite with SQLQueryTestHelper {
 
   private val folder = "sql-tests/inputs/"
@@ -36,7 +36,7 @@ class SparkStatementsSuite extends AnyFunSuite with SQLQueryTestHelper {
     }
   }
 
-  /** Notes the string it was asked for last. */
+  /** Records the last string that it parsed. */
   private class Witness extends SparkSqlParser {
     var seen: String = _
 
@@ -46,7 +46,7 @@ class SparkStatementsSuite extends AnyFunSuite with SQLQueryTestHelper {
     }
   }
 
-  /** What a parser makes of a statement, without the ids and addresses that are new each time. */
+  /** The plan or the error of a statement, without ids and addresses that differ each time. */
   private def parsed(parser: ParserInterface, statement: String): String = {
     val text = Try(parser.parsePlan(statement)) match {
       case Success(plan) => plan.treeString
@@ -58,13 +58,13 @@ class SparkStatementsSuite extends AnyFunSuite with SQLQueryTestHelper {
     )
   }
 
-  test("there are some") {
+  test("Spark's tests contain more than 300 files and 10000 statements") {
     assert(files.length > 300)
     assert(files.map { case (_, text) => statements(text).length }.sum > 10000)
   }
 
   for ((name, text) <- files)
-    test(name) {
+    test(s"statements of $name are parsed as by Spark") {
       val witness = new Witness
       val (plain, extended) = (new SparkSqlParser, StreamSqlParser.around(witness))
       for (statement <- statements(text)) {

@@ -4,7 +4,7 @@ import org.apache.spark.sql.AnalysisException
 import org.apache.spark.sql.streamjoin.AnalysisSession
 import org.apache.spark.sql.streamjoin.logical.plan.ChangelogJoin
 
-/** What is written in SQL, and is right, is accepted, in whichever of the forms. */
+/** Each valid SQL form is accepted. */
 class SqlFormsSuite extends AnalysisSession {
 
   private lazy val streams: Unit = {
@@ -44,16 +44,16 @@ class SqlFormsSuite extends AnalysisSession {
         Seq("id", "x"),
       s"SELECT STREAM i FROM o AS x(i, k, t, n) OUTER JOIN d ON x.k = d.k AND d.t BETWEEN x.t AND " +
         "x.t + INTERVAL 1 HOUR" -> Seq("i"),
-      // columns that are called so
+      // relations with a column STREAM
       "SELECT STREAM id FROM named" -> Seq("id"),
       "SELECT STREAM AS id FROM named" -> Seq("id"),
       "SELECT STREAM a, id FROM named" -> Seq("a", "id"),
       "SELECT STREAM x FROM (SELECT id AS stream FROM o)" -> Seq("x")
     )
   )
-    test(text)(assert(names(text) == columns))
+    test(s"output columns of $text")(assert(names(text) == columns))
 
-  test("a column STREAM that is there is that column") {
+  test("SELECT stream reads the column if the relation has one") {
     streams
     for (text <- Seq("SELECT stream id FROM named", "SELECT stream AS id FROM named")) {
       assert(analyzed(text).collectFirst {
@@ -70,7 +70,7 @@ class SqlFormsSuite extends AnalysisSession {
       "SELECT STREAM nothing FROM o"
     )
   )
-    test(s"no such column: $text") {
+    test(s"Spark reports an unresolved column: $text") {
       streams
       assert(
         intercept[AnalysisException](analyzed(text)).getCondition.startsWith("UNRESOLVED_COLUMN")
@@ -94,7 +94,7 @@ class SqlFormsSuite extends AnalysisSession {
       s"FROM o |> LEFT JOIN d ON o.k = d.k AND $Bounds |> WHERE o.id > 3"
     )
   )
-    test(text) {
+    test(s"a stream join in pipe syntax: $text") {
       streams
       assert(isOurs(analyzed(text)))
     }
@@ -119,7 +119,7 @@ class SqlFormsSuite extends AnalysisSession {
       "(WITH x AS (SELECT * FROM raw_o) SELECT * FROM x)"
     )
   )
-    test(s"the input of an order, and of changes: $input") {
+    test(s"IMPOSE_ORDER and FROM_UPSERTS accept the input $input") {
       streams
       for (
         order <- Seq(
@@ -148,7 +148,7 @@ class SqlFormsSuite extends AnalysisSession {
         )
     }
 
-  test("a common table expression below a join with an order, on whichever side") {
+  test("a common table expression is joined with IMPOSE_ORDER, and refused without it") {
     streams
     val x = "(WITH x AS (SELECT k, t AS s FROM raw_d) SELECT * FROM x)"
     val on = "o.k = y.k AND y.s BETWEEN o.t AND o.t + INTERVAL 1 HOUR"
@@ -161,7 +161,7 @@ class SqlFormsSuite extends AnalysisSession {
     )
   }
 
-  test("the input of an order, with a watermark of Spark's") {
+  test("IMPOSE_ORDER accepts an input with a WATERMARK clause") {
     streams
     assert(isOurs(analyzed(
       "SELECT o.id FROM IMPOSE_ORDER(STREAM(raw_o) WATERMARK t DELAY OF INTERVAL 1 MINUTE, " +
@@ -178,12 +178,12 @@ class SqlFormsSuite extends AnalysisSession {
       "\"INTERVAL '1 02' DAY TO HOUR\""
     )
   )
-    test(s"a lag as a string: $lag") {
+    test(s"IMPOSE_ORDER accepts the lag $lag") {
       streams
       assert(names(s"SELECT id FROM IMPOSE_ORDER(TABLE(raw_o), 't', $lag)") == Seq("id"))
     }
 
-  test("a lag as a string that is an interval of months, or negative") {
+  test("imposeOrder refuses a lag with months, a negative lag and a malformed lag") {
     streams
     for (
       (lag, condition) <- Seq(
@@ -202,7 +202,7 @@ class SqlFormsSuite extends AnalysisSession {
       )
   }
 
-  test("why a distance of months is refused says what it is for") {
+  test("the refusal of an interval with months names the purpose of the argument") {
     streams
     for (
       (arguments, effect) <- Seq(
@@ -221,7 +221,7 @@ class SqlFormsSuite extends AnalysisSession {
   }
 
   for (name <- Seq("event_time", "rowtime"))
-    test(s"ROWTIME of a column that was called $name below") {
+    test(s"ROWTIME resolves to an event time that is renamed from $name") {
       streams
       for (
         text <- Seq(
@@ -235,7 +235,7 @@ class SqlFormsSuite extends AnalysisSession {
     }
 
   for (ty <- Seq("TIMESTAMP", "TIMESTAMP_NTZ"))
-    test(s"windows of $ty") {
+    test(s"a join on equal windows of $ty is a stream join") {
       def side(alias: String) =
         ordered(stream("value % 3 AS k", s"CAST(timestamp AS $ty) AS t"), "t")
           .selectExpr("k", "window(t, '1 minute') AS w").as(alias)
@@ -244,7 +244,7 @@ class SqlFormsSuite extends AnalysisSession {
     }
 
   for (mode <- Seq("", "EXTENDED", "FORMATTED", "COST"))
-    test(s"EXPLAIN $mode of a stream") {
+    test(s"EXPLAIN $mode shows the stream join and its watermarks") {
       streams
       val query = s"SELECT o.id FROM o JOIN d ON o.k = d.k AND $Bounds"
       val text = session.sql(s"EXPLAIN $mode $query").head().getString(0)
@@ -252,7 +252,7 @@ class SqlFormsSuite extends AnalysisSession {
       assert(text.contains("StreamJoin") && text.contains("watermark of o.t"))
     }
 
-  test("EXPLAIN of a table, and of what is wrong, is Spark's") {
+  test("EXPLAIN of a table or of an invalid query has Spark's output") {
     streams
     assert(session.sql("EXPLAIN SELECT * FROM table").head().getString(0).contains("Physical Plan"))
     val wrong = session.sql("EXPLAIN SELECT nothing FROM o").collect().map(_.getString(0))

@@ -6,10 +6,10 @@ import org.apache.spark.sql.execution.SimpleMode
 import org.apache.spark.sql.execution.command.ExplainCommand
 import org.apache.spark.sql.streamjoin.AnalysisSession
 
-/** Many texts: each is planned, or refused in words that are not Spark's own astonishment. */
+/** Checks that each of many statements is planned, or refused without an internal error. */
 trait SqlShapes extends AnalysisSession {
 
-  /** Streams `o`, `d` and `e` of `id`, `k` and `t`, with orders; `c`, whose rows change; `table`. */
+  /** Streams `o`, `d`, `e` of `id`, `k`, `t` with an order; a changelog `c`; a table `table`. */
   protected lazy val streams: Unit = {
     for (name <- Seq("o", "d", "e"))
       ordered(stream("value AS id", "value % 3 AS k", "timestamp AS t"), "t")
@@ -23,13 +23,13 @@ trait SqlShapes extends AnalysisSession {
 
   private var texts, planned = 0
 
-  /** The last test: what is refused for a mistake of the texts themselves says nothing. */
+  /** The last test. It fails if most statements are refused only for mistakes of their own. */
   protected def testThatSomeArePlanned(share: Double): Unit =
-    test(s"more than $share of them are planned") {
+    test(s"more than $share of the statements are planned") {
       assert(planned > texts * share, s"$planned of $texts")
     }
 
-  /** Fails with the texts that are neither. */
+  /** Fails with the statements that are neither planned nor refused properly. */
   protected def check(some: Seq[String]): Unit = {
     streams
     texts += some.size

@@ -24,16 +24,16 @@ class StreamSqlParserSuite extends AnyFunSuite {
     "SELECT * FROM a JOIN STREAM_WINDOW(TABLE(SELECT * FROM t ), INTERVAL '1' DAY, 'FOLLOWING') " +
       "ON TRUE"
 
-  /** Gives a fixed answer to each method, and notes what it was asked. */
+  /** A parser with a fixed answer for each method. It records the calls. */
   private class Recorder(answers: Map[String, AnyRef]) extends InvocationHandler {
-    val asked: mutable.Buffer[(String, Seq[AnyRef])] = mutable.Buffer.empty
+    val received: mutable.Buffer[(String, Seq[AnyRef])] = mutable.Buffer.empty
 
     val parser: ParserInterface = Proxy
       .newProxyInstance(getClass.getClassLoader, Array(classOf[ParserInterface]), this)
       .asInstanceOf[ParserInterface]
 
     override def invoke(proxy: Object, method: Method, arguments: Array[Object]): Object = {
-      asked += method.getName -> Option(arguments).toSeq.flatten
+      received += method.getName -> Option(arguments).toSeq.flatten
       answers(method.getName)
     }
   }
@@ -66,32 +66,32 @@ class StreamSqlParserSuite extends AnyFunSuite {
     "parseRoutineParam" -> ((p, text) => p.parseRoutineParam(text))
   )
 
-  test("there is a test for each method of the interface") {
+  test("each method of ParserInterface is tested") {
     val methods = classOf[ParserInterface].getMethods.map(_.getName).filterNot(_.contains("$"))
     assert(methods.toSet == calls.keySet)
   }
 
   for ((method, call) <- calls) {
-    test(s"$method goes to the parser that was there before, with the same string") {
+    test(s"$method passes an unaffected string to the wrapped parser unchanged") {
       val recorder = new Recorder(answers)
       val text = new String("whatever stands over there")
       assert(call(StreamSqlParser.around(recorder.parser), text) eq answers(method))
-      assert(recorder.asked.length == 1)
-      val (asked, arguments) = recorder.asked.head
-      assert(asked == method)
+      assert(recorder.received.length == 1)
+      val (called, arguments) = recorder.received.head
+      assert(called == method)
       assert(arguments.head eq text)
       if (method == "parsePlanWithParameters") assert(arguments(1) eq parameters)
     }
   }
 
   for (method <- Seq("parsePlan", "parsePlanWithParameters", "parseQuery", "parseExpression"))
-    test(s"$method reads windows") {
+    test(s"$method rewrites a window") {
       val recorder = new Recorder(answers)
       assert(calls(method)(StreamSqlParser.around(recorder.parser), Window) eq answers(method))
-      assert(recorder.asked.map { case (m, a) => m -> a.head } == Seq(method -> Rewritten))
+      assert(recorder.received.map { case (m, a) => m -> a.head } == Seq(method -> Rewritten))
     }
 
-  test("applied twice it is applied once") {
+  test("a StreamSqlParser is not wrapped again") {
     val once = StreamSqlParser.around(new Recorder(answers).parser)
     assert(StreamSqlParser.around(once) eq once)
   }
@@ -99,13 +99,13 @@ class StreamSqlParserSuite extends AnyFunSuite {
   private def read(text: String): String = {
     val recorder = new Recorder(answers)
     StreamSqlParser.around(recorder.parser).parsePlan(text)
-    recorder.asked.head._2.head.toString
+    recorder.received.head._2.head.toString
   }
 
   private def untouched(text: String): Unit = {
     val recorder = new Recorder(answers)
     StreamSqlParser.around(recorder.parser).parsePlan(text)
-    assert(recorder.asked.head._2.head eq text)
+    assert(recorder.received.head._2.head eq text)
   }
 
   private val Frame = "OVER (RANGE INTERVAL '1' DAY PRECEDING)"
@@ -127,7 +127,7 @@ class StreamSqlParserSuite extends AnyFunSuite {
       "t -- over\n"
     )
   ) {
-    test(s"a window on $relation") {
+    test(s"the parser rewrites a window on $relation") {
       for (
         (before, after) <- Seq(
           "SELECT * FROM " -> " AS w JOIN u ON TRUE",
@@ -153,7 +153,7 @@ class StreamSqlParserSuite extends AnyFunSuite {
     }
   }
 
-  test("windows on both sides, and one within another") {
+  test("the parser rewrites windows on both inputs and nested windows") {
     assert(
       read(s"SELECT * FROM a $Frame x JOIN b $Frame y ON x.i = y.i") ==
         s"SELECT * FROM ${window("a")} x JOIN ${window("b")} y ON x.i = y.i"
@@ -163,7 +163,7 @@ class StreamSqlParserSuite extends AnyFunSuite {
     assert(read(s"SELECT * FROM $inner $Frame") == s"SELECT * FROM ${window(readInner)}")
   }
 
-  test("a window between two distances") {
+  test("the parser rewrites RANGE BETWEEN") {
     assert(
       read(
         "SELECT * FROM t OVER (RANGE BETWEEN INTERVAL '1' DAY PRECEDING AND :n + 1 FOLLOWING)"
@@ -204,9 +204,9 @@ class StreamSqlParserSuite extends AnyFunSuite {
       "SELECT * FROM orders outer JOIN t over (a, b) ON TRUE"
     )
   )
-    test(s"untouched: $text")(untouched(text))
+    test(s"the parser does not change $text")(untouched(text))
 
-  test("SELECT STREAM") {
+  test("the parser removes STREAM behind SELECT") {
     assert(read("SELECT STREAM * FROM t") == "SELECT * FROM t")
     assert(read("select stream o.a, b from t") == "select o.a, b from t")
     assert(read("SELECT STREAM a AS b FROM t") == "SELECT a AS b FROM t")
@@ -221,21 +221,21 @@ class StreamSqlParserSuite extends AnyFunSuite {
     )
   }
 
-  test("OUTER JOIN and a comma before FROM, next to other words of streams") {
+  test("the parser rewrites OUTER JOIN and a comma before FROM in a SELECT STREAM") {
     assert(
       read("SELECT STREAM o.a, b, FROM o OUTER JOIN t ON TRUE LEFT OUTER JOIN u ON TRUE") ==
         "SELECT o.a, b FROM o FULL OUTER JOIN t ON TRUE LEFT OUTER JOIN u ON TRUE"
     )
   }
 
-  test("JOIN SELECT * FROM IMPOSE_ORDER without parentheses") {
+  test("the parser rewrites JOIN SELECT * FROM IMPOSE_ORDER without parentheses") {
     assert(
       read("SELECT * FROM a JOIN SELECT * FROM IMPOSE_ORDER(TABLE(t), 'c', 1) AS d ON TRUE") ==
         "SELECT * FROM a JOIN IMPOSE_ORDER(TABLE(t), 'c', 1) AS d ON TRUE"
     )
   }
 
-  test("TABLE around IMPOSE_ORDER") {
+  test("the parser removes TABLE around IMPOSE_ORDER only") {
     val order = "IMPOSE_ORDER(TABLE(t), DESCRIPTOR(c), INTERVAL '1' DAY)"
     assert(read(s"SELECT * FROM TABLE($order)") == s"SELECT * FROM $order")
     assert(
@@ -252,7 +252,7 @@ class StreamSqlParserSuite extends AnyFunSuite {
     assert(read(s"SELECT * FROM TABLE($order") == s"SELECT * FROM TABLE($order")
   }
 
-  test("TABLE t as the input of IMPOSE_ORDER") {
+  test("the parser adds parentheses to TABLE t as the input of IMPOSE_ORDER") {
     for (name <- Seq("t", "db.t", "`a b`.date.t")) {
       assert(
         read(s"SELECT * FROM impose_order(TABLE $name, 'c', 1)") ==
@@ -269,7 +269,7 @@ class StreamSqlParserSuite extends AnyFunSuite {
 
   private val spark = StreamSqlParser.around(new org.apache.spark.sql.execution.SparkSqlParser)
 
-  /** What of a text an error points at, and the place it names. */
+  /** The condition of an error, the fragment that it points at, and its line and position. */
   private def refused(text: String): (String, String, Int, Int) = {
     val e = intercept[ParseException](spark.parsePlan(text))
     assert(e.command.contains(text))
@@ -293,7 +293,7 @@ class StreamSqlParserSuite extends AnyFunSuite {
       "RANGE FOLLOWING INTERVAL" -> "PRECEDING or FOLLOWING"
     )
   ) {
-    test(s"refused: OVER ($frame)") {
+    test(s"OVER ($frame) is refused with its position") {
       val text = s"SELECT *\n  FROM a JOIN t OVER ($frame) ON TRUE"
       assert(
         refused(text) == (("STREAM_JOIN.INVALID_WINDOW", s"OVER ($frame)", 2, 16))
@@ -302,7 +302,7 @@ class StreamSqlParserSuite extends AnyFunSuite {
     }
   }
 
-  test("a syntax error has the place it has in the text as it was written") {
+  test("a syntax error has its position in the original text") {
     val text = s"SELECT STREAM a, 'ÿ𝄞'\nFROM a JOIN t $Frame AS t ONE TRUE\nWHERE b"
     val (condition, _, line, place) = refused(text)
     assert((condition, line) == (("PARSE_SYNTAX_ERROR", 2)))
@@ -311,7 +311,7 @@ class StreamSqlParserSuite extends AnyFunSuite {
     assert(text.linesIterator.forall(message.contains(_)))
   }
 
-  test("every node has the place it has in the text as it was written") {
+  test("nodes and expressions have their positions in the original text") {
     val text =
       s"SELECT STREAM x.a, 1 + b\nFROM a JOIN t $Frame AS t ON x.a = (SELECT max(c) FROM d)"
     val plan = spark.parsePlan(text)
@@ -339,7 +339,7 @@ class StreamSqlParserSuite extends AnyFunSuite {
       assert(found(f), f)
   }
 
-  test("parameters are put in, and do not move the places") {
+  test("the value of a parameter does not shift the positions behind it") {
     val text = s"SELECT * FROM a JOIN t OVER (RANGE INTERVAL :n MINUTE FOLLOWING) ON :flag AND b.c"
     val values = Map("n" -> Literal("10000000"), "flag" -> Literal(true))
     val plan = spark.parsePlanWithParameters(text, NamedParameterContext(values))

@@ -1,11 +1,11 @@
 package org.apache.spark.sql.streamjoin.sql
 
-/** Whatever a sub-query over streams is made of, it is a join of ours or refused in words. */
+/** Each sub-query over streams is planned as a join or refused without an internal error. */
 class SubqueryShapesSuite extends SqlShapes {
 
   private def near(x: String) = s"$x.t BETWEEN o.t AND o.t + INTERVAL 1 HOUR"
 
-  /** What follows FROM in the sub-query; each has a side `d`. */
+  /** Relations for FROM in the sub-query. Each has an input `d`. */
   private val relations = Seq(
     "d",
     "(SELECT * FROM d WHERE id > 1) d",
@@ -36,7 +36,7 @@ class SubqueryShapesSuite extends SqlShapes {
     "(VALUES (1L, 1L, TIMESTAMP '2024-01-01')) AS d(id, k, t)"
   )
 
-  /** `#` is the relation. */
+  /** Conditions, with `#` for the relation. */
   private val conditions = Seq(
     s"EXISTS (SELECT 1 FROM # WHERE d.k = o.k AND ${near("d")})",
     s"NOT EXISTS (SELECT d.id FROM # WHERE d.k = o.k AND ${near("d")})",
@@ -60,7 +60,7 @@ class SubqueryShapesSuite extends SqlShapes {
   private val outer = Seq("o", "c AS o", "table AS o")
 
   for (relation <- relations)
-    test(relation) {
+    test(s"each sub-query over $relation is planned or refused") {
       check(
         for (o <- outer; condition <- conditions)
           yield s"SELECT o.id FROM $o WHERE ${condition.replace("#", relation)}"

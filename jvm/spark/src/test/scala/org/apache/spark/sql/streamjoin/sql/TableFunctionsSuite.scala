@@ -16,7 +16,10 @@ import org.apache.spark.sql.streamjoin.logical.plan.{
   UnresolvedImposeOrder
 }
 
-/** [[ResolveImposeOrder]], [[ResolveStreamWindow]] and [[ResolveChangelogFunctions]], each alone. */
+/**
+ * [[ResolveImposeOrder]], [[ResolveStreamWindow]], [[ResolveChangelogFunctions]] and
+ * [[RefuseForeignFunctions]], each on its own.
+ */
 class TableFunctionsSuite extends AnalysisSession {
 
   private def parsed(function: String): LogicalPlan =
@@ -46,7 +49,7 @@ class TableFunctionsSuite extends AnalysisSession {
     assert(refused.getMessage.contains(says))
   }
 
-  test("IMPOSE_ORDER, its options by name") {
+  test("IMPOSE_ORDER becomes an order with an option by name") {
     val order = ResolveImposeOrder(
       parsed(
         "IMPOSE_ORDER(TABLE(t), DESCRIPTOR(ot), INTERVAL '1' MINUTE, max_ahead => INTERVAL '1' HOUR)"
@@ -58,7 +61,7 @@ class TableFunctionsSuite extends AnalysisSession {
     assert(order.idleTimeout.isEmpty && order.ahead.isEmpty)
   }
 
-  test("IMPOSE_ORDER with less than it needs") {
+  test("IMPOSE_ORDER with missing or invalid arguments is refused") {
     val rule = ResolveImposeOrder
     for (
       (arguments, says) <- Seq(
@@ -70,7 +73,7 @@ class TableFunctionsSuite extends AnalysisSession {
     ) refused(rule, s"IMPOSE_ORDER($arguments)", "INVALID_IMPOSE_ORDER", says)
   }
 
-  test("other functions of a DESCRIPTOR are named, for Spark would name DESCRIPTOR") {
+  test("another function with a DESCRIPTOR is refused with the function or clause to write") {
     val rule = RefuseForeignFunctions(session)
     for (window <- Seq("TUMBLE", "hop", "CUMULATE", "Session"))
       refused(
@@ -93,7 +96,7 @@ class TableFunctionsSuite extends AnalysisSession {
     )
   }
 
-  test("group windows of Flink SQL, unless the session has a function of that name") {
+  test("group windows of Flink SQL are refused unless the session has such a function") {
     val rule = RefuseForeignFunctions(session)
     def grouped(by: String) =
       CatalystSqlParser.parsePlan(s"SELECT count(*) FROM t GROUP BY $by")
@@ -110,7 +113,7 @@ class TableFunctionsSuite extends AnalysisSession {
     finally session.sql("DROP TEMPORARY FUNCTION tumble")
   }
 
-  test("a window of a relation: how far, and in which direction") {
+  test("STREAM_WINDOW becomes a window with its directions, or the last n rows") {
     def window(arguments: String): LogicalPlan =
       ResolveStreamWindow(parsed(s"STREAM_WINDOW(TABLE(t), $arguments) AS w(a, b)")).collectFirst {
         case w: RelationWindow => w
@@ -132,7 +135,7 @@ class TableFunctionsSuite extends AnalysisSession {
     }
   }
 
-  test("a window that is none") {
+  test("STREAM_WINDOW with an invalid direction, length or count is refused") {
     for (
       (arguments, says) <- Seq(
         "INTERVAL '10' MINUTE, 'AROUND'" -> "its direction must be",
@@ -143,7 +146,7 @@ class TableFunctionsSuite extends AnalysisSession {
       refused(ResolveStreamWindow, s"STREAM_WINDOW(TABLE(t), $arguments)", "INVALID_WINDOW", says)
   }
 
-  test("the functions of changes, columns by descriptor or by name") {
+  test("changelog functions take columns as descriptors or as strings") {
     def changes(function: String): UnresolvedChangelog =
       ResolveChangelogFunctions(parsed(function)).collectFirst { case c: UnresolvedChangelog =>
         c
@@ -162,7 +165,7 @@ class TableFunctionsSuite extends AnalysisSession {
     ) refused(ResolveChangelogFunctions, function, "INVALID_CHANGELOG", says)
   }
 
-  test("functions of Spark's own are nobody's here") {
+  test("Spark's own table functions are left unchanged") {
     for (rule <- rules; function <- Seq("range(5)", "explode(array(1))")) {
       val plan = parsed(function)
       assert(rule(plan) == plan && plan.exists(_.isInstanceOf[UnresolvedTableValuedFunction]))
