@@ -6,7 +6,7 @@ import io.streamjoin.model.Side
 import io.streamjoin.testing.RandomCases.onFailure
 import io.streamjoin.testing.{RandomCases, TestJoin}
 
-/** The closure against all solutions of random systems of constraints on a grid. */
+/** Compares the closure with all solutions of random constraint systems on a grid. */
 class ClosurePropertySuite extends AnyFunSuite {
 
   private val top = 24

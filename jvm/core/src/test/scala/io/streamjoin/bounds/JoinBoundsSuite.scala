@@ -18,7 +18,7 @@ class JoinBoundsSuite extends AnyFunSuite {
     on(d.between(o - 1, o + 3))
   }
 
-  /** The same, one floor up, with a third input. */
+  /** The join above `ordersAndDeliveries`, with a third input. */
   private class Returns(deliveriesNullable: Boolean = false) extends TestJoin {
     val o = left("o")
     val d = left("d", nullable = deliveriesNullable)
@@ -35,7 +35,7 @@ class JoinBoundsSuite extends AnyFunSuite {
   private def outputWatermark(join: TestJoin)(column: Col, received: Long*): Long =
     join.bounds.outputWatermark(column.index, received.toArray)
 
-  test("a conjunct bounds one column by the other, and only in its direction") {
+  test("a conjunct bounds one column by the other in one direction only") {
     object oneWay extends TestJoin {
       val a = left("a")
       val b = right("b")
@@ -44,13 +44,13 @@ class JoinBoundsSuite extends AnyFunSuite {
     import oneWay.{a, b, bounds}
     assert(slack(oneWay)(a, b) == 4)
     assert(slack(oneWay)(b, a) == Unbounded)
-    // the watermark of b frees rows of a; nothing frees rows of b
+    // the watermark of b evicts rows of a; no watermark evicts rows of b
     assert(bounds.limiting(Left) == Seq(b.index))
     assert(bounds.limiting(Right) == Nil)
     assert(bounds.bounded(Left) && !bounds.bounded(Right))
   }
 
-  test("of several bounds for one pair the lowest constant wins") {
+  test("the lowest constant wins among several bounds of one pair of columns") {
     object several extends TestJoin {
       val a = left("a")
       val b = right("b")
@@ -60,7 +60,7 @@ class JoinBoundsSuite extends AnyFunSuite {
     assert(slack(several)(a, b) == 2)
   }
 
-  test("a constant may be negative: the other time must have passed by so much") {
+  test("a negative slack raises the bound above the watermark of the other column") {
     // b BETWEEN a + 7 AND a + 10
     object later extends TestJoin {
       val a = left("a")
@@ -71,11 +71,11 @@ class JoinBoundsSuite extends AnyFunSuite {
     assert(slack(later)(b, a) == -7)
     assert(slack(later)(a, b) == 10)
     assert(!bounds.contradictory)
-    // 100 + 7 = 107: a b below that would have come too early for every a still to come
+    // 100 + 7 = 107: a lower b matches no future a
     assert(bound(later)(b, 100, Unknown) == 107)
     // 100 - 10 = 90
     assert(bound(later)(a, Unknown, 100) == 90)
-    // b: min(100, 107) = 100, for a watermark never runs ahead of what was received
+    // b: min(100, 107) = 100, the output watermark never exceeds the received one
     assert(outputWatermark(later)(b, 100, 100) == 100)
   }
 
@@ -92,7 +92,7 @@ class JoinBoundsSuite extends AnyFunSuite {
     assert(bounds.limiting(Left) == Seq(r.index))
   }
 
-  test("a path may be tighter than the conjunct itself") {
+  test("a path of bounds can be tighter than the direct conjunct") {
     object detour extends TestJoin {
       val a = left("a")
       val x = left("x")
@@ -104,7 +104,7 @@ class JoinBoundsSuite extends AnyFunSuite {
     assert(slack(detour)(a, b) == 2)
   }
 
-  test("with several columns on the other side each frees rows by itself") {
+  test("the bound of a column is the highest that a column of the other side implies") {
     object join2 extends Returns {
       on(r.between(d - 1, d + 4))
     }
@@ -119,7 +119,7 @@ class JoinBoundsSuite extends AnyFunSuite {
     assert(bound(join2)(r, Unknown, Unknown, 110) == Unknown)
   }
 
-  test("an unwatermarked column, and one that nothing bounds, frees no rows") {
+  test("a column without a watermark or without a bound evicts no rows") {
     object perRow extends TestJoin {
       val time = left("auction.time")
       val expires = left("auction.expires", watermarked = false)
@@ -135,7 +135,7 @@ class JoinBoundsSuite extends AnyFunSuite {
     assert(bounds.slack(1, 0) == 0)
   }
 
-  test("facts are not chained through a column that may be null") {
+  test("facts are not chained through a nullable column") {
     object chained extends TestJoin {
       val a = left("a")
       val n = left("n", nullable = true)
@@ -148,12 +148,12 @@ class JoinBoundsSuite extends AnyFunSuite {
     assert(slack(chained)(m, n) == 1)
     assert(slack(chained)(n, a) == 1)
     assert(slack(chained)(m, a) == Unbounded)
-    // r >= m >= n - 1 holds if n is there
+    // r >= m >= n - 1 holds if n is not NULL
     assert(slack(chained)(r, n) == 1)
     assert(slack(chained)(r, a) == Unbounded)
   }
 
-  test("the watermark of a column that may be null frees nothing: its null rows are never late") {
+  test("the watermark of a nullable column evicts nothing, since NULL is never late") {
     object join2 extends Returns(deliveriesNullable = true) {
       on(r.between(o - 1, o + 4))
     }
@@ -164,7 +164,7 @@ class JoinBoundsSuite extends AnyFunSuite {
     assert(bound(join2)(r, 50, 100, Unknown) == 49)
   }
 
-  test("a column that may be null is as good as another once the condition bounds it") {
+  test("a nullable column evicts rows if the condition bounds it") {
     object join2 extends Returns(deliveriesNullable = true) {
       on(r.between(d - 1, d + 4))
     }
@@ -174,7 +174,7 @@ class JoinBoundsSuite extends AnyFunSuite {
     assert(slack(join2)(r, o) == 2)
   }
 
-  test("contradictory bounds are found, also over a path") {
+  test("the closure finds contradictory bounds, also over a path") {
     class Contradiction(low: Long, high: Long) extends TestJoin {
       val a = left("a")
       val b = right("b")
@@ -197,7 +197,7 @@ class JoinBoundsSuite extends AnyFunSuite {
     assert(path.bounds.contradictory)
   }
 
-  test("a contradiction on one input alone is one as well, and needs no state") {
+  test("a contradiction within one input makes the join contradictory and needs no state") {
     object alone extends TestJoin {
       val a = left("a")
       val x = left("x")
@@ -210,8 +210,8 @@ class JoinBoundsSuite extends AnyFunSuite {
     assert(bounds.probeColumn(Right) == 2)
   }
 
-  test("facts that contradict each other only say that the columns are never both there") {
-    // what an outer join with a condition that is never true promises
+  test("contradictory facts alone do not make the join contradictory") {
+    // facts of an outer join whose condition is never true
     object vacuous extends TestJoin {
       val a = left("a")
       val n = left("n", nullable = true)
@@ -222,7 +222,7 @@ class JoinBoundsSuite extends AnyFunSuite {
     assert(!vacuous.bounds.contradictory)
   }
 
-  test("a bound that overflows becomes no bound, never a tighter one") {
+  test("an overflowing bound becomes unbounded or saturates, and never gets tighter") {
     val near = Long.MaxValue - 1
     object far extends TestJoin {
       val a = left("a")
@@ -243,11 +243,11 @@ class JoinBoundsSuite extends AnyFunSuite {
       val b = right("b")
       on(a >= b + near)
     }
-    // 10 + near is above every time: as high as can be
+    // 10 + near overflows, so the bound is the largest time
     assert(bound(ahead)(ahead.a, Unknown, 10) == Long.MaxValue)
   }
 
-  test("the output watermark is the lower one of what was received and the bound") {
+  test("the output watermark is the lower of the received watermark and the bound") {
     import ordersAndDeliveries.{d, o}
     // o >= d - 3, d >= o - 1
     assert(outputWatermark(ordersAndDeliveries)(o, 103, 106) == 103)
@@ -258,7 +258,7 @@ class JoinBoundsSuite extends AnyFunSuite {
     assert(outputWatermark(ordersAndDeliveries)(d, 103, Unknown) == Unknown)
   }
 
-  test("rows are looked up by the column with the narrowest range") {
+  test("a probe uses the column with the narrowest range") {
     object wide extends TestJoin {
       val free = left("free")
       val a = left("a")
@@ -276,21 +276,21 @@ class JoinBoundsSuite extends AnyFunSuite {
       val b = right("b")
       on(b.between(plain - 1, plain + 1), b.between(marked - 1, marked + 1))
     }
-    // of two that are equally narrow, the watermarked one
+    // the watermarked one of two equally narrow columns
     assert(equallyWide.bounds.probeColumn(Left) == equallyWide.marked.index)
   }
 
-  test("facts for the join above: after an inner join, all that the condition proves") {
+  test("the output facts of inner and outer joins are the bounds of the condition") {
     val expected = Set(TimeBound(1, 0, 1), TimeBound(0, 1, 3))
     assert(ordersAndDeliveries.bounds.outputFacts(Inner).toSet == expected)
-    // a pair that is there has been joined, so an outer join promises the same of it
+    // facts cover only rows with both columns, so outer joins have the same facts
     for (joinType <- Seq(LeftOuter, RightOuter, FullOuter))
       assert(ordersAndDeliveries.bounds.outputFacts(joinType).toSet == expected)
     for (joinType <- Seq(LeftSemi, LeftAnti))
       assert(ordersAndDeliveries.bounds.outputFacts(joinType).isEmpty)
   }
 
-  test("facts for the join above: of rows that come out unmatched, only what was known before") {
+  test("within a preserved side, only the input facts remain output facts") {
     // b between x and a proves a >= x for matched rows
     object between extends TestJoin {
       val a = left("a")
@@ -308,7 +308,7 @@ class JoinBoundsSuite extends AnyFunSuite {
       assert(within(bounds.outputFacts(joinType)) == Seq(10))
   }
 
-  test("nulls in the output: of the other side's columns where unmatched rows are padded") {
+  test("columns of the side that an outer join pads are nullable in the output") {
     import ordersAndDeliveries.{bounds, d, o}
     def nullable(column: Col) =
       io.streamjoin.model.JoinType.all.filter(bounds.nullableInOutput(column.index, _))
@@ -316,7 +316,7 @@ class JoinBoundsSuite extends AnyFunSuite {
     assert(nullable(d).filterNot(_.leftOnly) == Seq(LeftOuter, FullOuter))
   }
 
-  test("nulls in the output: a bounded column loses its nulls unless its side is preserved") {
+  test("a bounded column is not nullable in the output unless its side is preserved") {
     object nulls extends TestJoin {
       val a = left("a", nullable = true)
       val free = left("free", nullable = true)

@@ -37,18 +37,18 @@ class MultipleSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   private val minute = new Units(1000, 0, 60000)
 
-  test("a multiple frees rows of the other input by the watermark of its column") {
+  test("the watermark of a column bounds the other input through its multiple") {
     assert(Side.both.forall(minute.bounds.bounded))
     assert(minute.bounds.limiting(Side.Right) == Seq(minute.multiple.index))
     assert(minute.bounds.limiting(Side.Left) == Seq(minute.d.index))
   }
 
-  test("only the column itself has a watermark, in the input and in the output") {
+  test("only the column itself has an output watermark, its multiple has none") {
     assert(minute.bounds.watermarkedInOutput(minute.o.index))
     assert(!minute.bounds.watermarkedInOutput(minute.multiple.index))
   }
 
-  test("rows are looked up by the multiple, and lack a time without the column") {
+  test("a probe uses the multiple, and the condition constrains the column and its multiple") {
     assert(minute.bounds.probeColumn(Side.Left) == minute.multiple.index)
     assert(minute.bounds.constrained == Set(0, 1, 2))
   }
@@ -88,7 +88,7 @@ class MultipleSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     rows.survives(limits, watermarks)
   }
 
-  test("no match is missed and no row is freed too early") {
+  test("random rows near the limits of Long miss no match and are not evicted too early") {
     var matches = 0
     forAll(edges, edges, seconds, edges, edges, minSuccessful(5000)) {
       (down, up, left, right, watermark) =>

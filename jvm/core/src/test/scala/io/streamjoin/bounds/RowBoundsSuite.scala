@@ -32,18 +32,18 @@ class RowBoundsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     rows.survives(limits, watermarks)
   }
 
-  test("a bound on a value of the row says when this row goes") {
+  test("a bound on a value of a row is the eviction limit of this row") {
     import auctions._
     val rows = boundsOf(auctions, Side.Left)
     assert(rows.limitCount == 1)
     assert(rows.limitColumn(0) == bid.index)
-    // expires >= bid: the row goes once W(bid) is above its own 17
+    // expires >= bid: the row is evicted when W(bid) exceeds its own 17
     assert(rows.limit(times(auctions, l(10, 17)), 0) == 17)
     assert(survives(rows, times(auctions, l(10, 17)), Array(Unknown, Unknown, 17L)))
     assert(!survives(rows, times(auctions, l(10, 17)), Array(Unknown, Unknown, 18L)))
   }
 
-  test("a row that fails what the condition demands between its own times is inconsistent") {
+  test("a row is inconsistent if its own times violate the condition") {
     import auctions._
     val rows = boundsOf(auctions, Side.Left)
     assert(rows.consistent(times(auctions, l(10, 10))))
@@ -51,7 +51,7 @@ class RowBoundsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(!rows.consistent(times(auctions, l(10, 9))))
   }
 
-  test("a row without a time that the condition bounds lacks it, another null does not matter") {
+  test("a row lacks a time only if a column that the condition bounds is NULL") {
     object partly extends TestJoin {
       val a = left("a", nullable = true)
       val free = left("free", nullable = true)
@@ -65,7 +65,7 @@ class RowBoundsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(!rows.lacksTime(times(partly, l(1, 2))))
   }
 
-  test("late is strictly below the watermark of any watermarked column; null never is") {
+  test("a row is late strictly below the watermark of a watermarked column, and NULL is not") {
     import auctions._
     val rows = boundsOf(auctions, Side.Left)
     val watermarks = Array(10L, 100L, 1000L)
@@ -74,7 +74,7 @@ class RowBoundsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(rows.lateBy(times(auctions, l(9, 17).without(time)), watermarks) == -1)
   }
 
-  test("the probed range is what the condition allows, from all columns of the row") {
+  test("the probe range is the intersection of the bounds of all columns of the row") {
     object two extends TestJoin {
       val a = left("a")
       val x = left("x")
@@ -84,19 +84,19 @@ class RowBoundsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     import two._
     val rows = boundsOf(two, Side.Left)
     val row = times(two, l(10, 11))
-    // the higher one of 10 - 5 = 5 and 11 - 2 = 9, the lower one of 10 + 5 = 15 and 11 + 9 = 20
+    // the higher of 10 - 5 = 5 and 11 - 2 = 9, the lower of 10 + 5 = 15 and 11 + 9 = 20
     assert((rows.probeFrom(row), rows.probeTo(row)) == ((9, 15)))
   }
 
-  test("a range without an upper end is open") {
+  test("a probe range with a bound at one end is open at the other") {
     import auctions._
     val rows = boundsOf(auctions, Side.Right)
-    // looked up by expires or by time: one end only either way
+    // both expires and time, as the probe column, bound one end only
     val row = times(auctions, r(5))
     assert((rows.probeFrom(row) == Long.MinValue) != (rows.probeTo(row) == Long.MaxValue))
   }
 
-  test("values read before do not shine through") {
+  test("setting a time or NULL replaces the previous value of the column") {
     val times = new RowTimes(2)
     times.set(0, 5)
     times.setNull(0)
@@ -116,7 +116,7 @@ class RowBoundsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   private def holds(later: Long, earlier: Long, slack: Long): Boolean =
     BigInt(later) >= BigInt(earlier) - slack
 
-  test("near the ends of Long no match is missed and no row is freed too early") {
+  test("near the limits of Long no match is missed and no row is evicted too early") {
     forAll(edges, edges, edges, edges, edges, minSuccessful(2000)) {
       (down, up, left, right, watermark) =>
         object edge extends TestJoin {

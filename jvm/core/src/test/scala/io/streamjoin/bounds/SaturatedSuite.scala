@@ -16,15 +16,15 @@ class SaturatedSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   private def clamp(exact: BigInt): Long =
     exact.max(BigInt(Long.MinValue)).min(BigInt(Long.MaxValue)).toLong
 
-  test("a sum is exact, or the nearest end of the range") {
+  test("a sum is exact or saturates at the nearest limit of Long") {
     forAll(longs, longs)((a, b) => assert(Saturated.add(a, b) == clamp(BigInt(a) + b)))
   }
 
-  test("a difference is exact, or the nearest end of the range") {
+  test("a difference is exact or saturates at the nearest limit of Long") {
     forAll(longs, longs)((a, b) => assert(Saturated.subtract(a, b) == clamp(BigInt(a) - b)))
   }
 
-  test("a product is exact, or the nearest end of the range") {
+  test("a product is exact or saturates at the nearest limit of Long") {
     forAll(longs, longs)((a, b) => assert(Saturated.multiply(a, b) == clamp(BigInt(a) * b)))
     forAll(longs)(a => assert(Saturated.multiply(a, 1000) == clamp(BigInt(a) * 1000)))
   }

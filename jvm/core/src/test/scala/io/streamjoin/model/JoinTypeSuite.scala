@@ -7,7 +7,7 @@ import io.streamjoin.model.Side.{Left, Right}
 
 class JoinTypeSuite extends AnyFunSuite {
 
-  test("the sides of which every row that comes out has a row") {
+  test("each join type lists the sides that contribute a row to every output row") {
     val sides = Map[JoinType, Seq[Side]](
       Inner -> Seq(Left, Right),
       LeftOuter -> Seq(Left),

@@ -6,10 +6,10 @@ import io.streamjoin.model.Side
 import io.streamjoin.testing.RandomCases
 import io.streamjoin.testing.RandomCases.onFailure
 
-/** Where the rows of hot keys go, from the arithmetic alone. */
+/** Placement of the rows of hot keys, computed without running a join. */
 class HotKeysSuite extends AnyFunSuite {
 
-  test("rows of one key that may match meet where one is at home, before, at and after its edge") {
+  test("two rows of a hot key that can match meet in an owner's partition, at any bucket edge") {
     RandomCases.forAll(3000) { random =>
       val (before, after) = (random.nextInt(20).toLong - 5, random.nextInt(20).toLong + 5)
       val single = Seq(None, Some(Side.Left), Some(Side.Right))(random.nextInt(3))
@@ -36,7 +36,8 @@ class HotKeysSuite extends AnyFunSuite {
           for ((side, places) <- at) {
             assert(places.distinct == places && places.length <= 2)
             if (single.contains(side)) assert(places.length == 1)
-            // rows buffered before the key was hot stay, and there is no replica before its edge
+            // rows buffered before the key was hot stay, and no row before its first bucket is
+            // replicated
             if (buckets.bucketOf(side, times(side)) < from) assert(places == Seq(own))
             for (p <- places) {
               val here = Placement(routing, p, partitions)
@@ -52,7 +53,7 @@ class HotKeysSuite extends AnyFunSuite {
     }
   }
 
-  test("no row is replicated at the first edge, and half of one input at others") {
+  test("no row is replicated at the first bucket edge, and half of one input at later edges") {
     val buckets = ReachBuckets(0, 5, 20)
     val routing = Routing.ByKeyAndTime(Some(Side.Left), HotKeys(buckets, Seq(HotKey(7L, 1, 3))))
     def replicas(times: Range) =
@@ -63,7 +64,7 @@ class HotKeysSuite extends AnyFunSuite {
     assert((0 until 2080).forall(routing.replica(Side.Left, 7L, _, 4, MaybePartition(1)).isEmpty))
   }
 
-  test("buckets in a row of one key lie in as many partitions as there are") {
+  test("consecutive buckets of a hot key use all partitions evenly") {
     val buckets = ReachBuckets(0, 5, 20)
     for (partitions <- 1 to 8) {
       val hot = HotKeys(buckets, Seq(HotKey(1L, partitions - 1, 16)))
@@ -75,14 +76,14 @@ class HotKeysSuite extends AnyFunSuite {
     }
   }
 
-  test("of keys with one hash, that is not spread which lies elsewhere") {
+  test("a key with the hash of a hot key but another partition is not spread") {
     val hot = HotKeys(ReachBuckets(0, 5, 20), Seq(HotKey(7L, 1, 3)))
     val times = 60L to 400L
     assert(times.exists(hot.replica(Side.Left, 7L, _, 4, MaybePartition(1)).nonEmpty))
     assert(times.forall(hot.owner(Side.Left, 7L, _, 4, MaybePartition(1)).nonEmpty))
     assert(times.forall(hot.owner(Side.Left, 7L, _, 4, MaybePartition(2)).isEmpty))
     assert(times.forall(hot.replica(Side.Left, 7L, _, 4, MaybePartition(2)).isEmpty))
-    // where it is not known which of them a row is of, it is of the one that is spread
+    // without a known partition, a row counts as one of the hot key
     for (t <- times)
       assert(
         hot.owner(Side.Left, 7L, t, 4, MaybePartition.None) ==
@@ -90,7 +91,7 @@ class HotKeysSuite extends AnyFunSuite {
       )
   }
 
-  test("each of many keys is found, and no other") {
+  test("a set of hot keys contains each of its hashes and no other") {
     RandomCases.forAll(200) { random =>
       val hashes = Seq.fill(random.nextInt(200))(random.nextLong() >> random.nextInt(60)).distinct
       val hot = HotKeys(ReachBuckets(0, 5, 20), Nil) ++ hashes.map(HotKey(_, 0, 0))
@@ -106,7 +107,7 @@ class HotKeysSuite extends AnyFunSuite {
     }
   }
 
-  test("buckets whose numbers could wrap around are refused, and none are made") {
+  test("buckets of width one are refused, and bucket numbers never wrap around") {
     assertThrows[IllegalArgumentException](HotKeys(ReachBuckets(0, 0, 1), Nil))
     assert(ReachBuckets.of(5, -5, bothCopied = false).get.width == 2)
     for (shift <- Seq(-ReachBuckets.Farthest, ReachBuckets.Farthest); side <- Side.both) {

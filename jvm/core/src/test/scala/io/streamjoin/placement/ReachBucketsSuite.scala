@@ -8,7 +8,7 @@ import io.streamjoin.model.Side
 import io.streamjoin.testing.RandomCases
 import io.streamjoin.testing.RandomCases.onFailure
 
-/** Where rows go by their times, from the arithmetic alone. */
+/** Placement of rows by time bucket, computed without running a join. */
 class ReachBucketsSuite extends AnyFunSuite {
 
   private def distance(random: Random): Long = {
@@ -16,7 +16,7 @@ class ReachBucketsSuite extends AnyFunSuite {
     random.nextLong() & ((1L << bits) - 1)
   }
 
-  /** Times near zero, near the ends of the range, and anywhere. */
+  /** Times near zero, near the limits of Long, and random ones. */
   private def time(random: Random): Long = random.nextInt(4) match {
     case 0 => random.nextInt(100).toLong - 50
     case 1 => Long.MaxValue - random.nextInt(100)
@@ -33,7 +33,7 @@ class ReachBucketsSuite extends AnyFunSuite {
 
   for (single <- Seq(None, Some(Side.Left), Some(Side.Right)))
     test(
-      s"rows that may match meet where one is at home, ${single.fold("none")(_.name)} in one place"
+      s"rows that can match meet at an owner, unreplicated input: ${single.fold("none")(_.name)}"
     ) {
       RandomCases.forAll(3000) { random =>
         val before = distance(random) * (if (random.nextInt(4) == 0) -1 else 1)
@@ -65,7 +65,8 @@ class ReachBucketsSuite extends AnyFunSuite {
                   assert(owns || here.mayMeetReplicas(side))
                 }
               }
-              // each meets the other at its own home, so that both know of the pair, which comes out once
+              // a row meets its partner in its own partition, so both know of the pair and one
+              // emits it
               for (side <- single.map(Seq(_)).getOrElse(Side.both))
                 assert(at(side.other).contains(at(side).head))
             }
@@ -74,7 +75,7 @@ class ReachBucketsSuite extends AnyFunSuite {
       }
     }
 
-  test("half of the rows of one input are replicated, or a quarter of both, at any distance") {
+  test("half of one input or a quarter of both inputs is replicated, at any distance") {
     val random = new Random(1)
     for (
       reach <- Seq(1L, 10L, 5000000L); (single, most) <- Seq(Some(Side.Left) -> 0.55, None -> 0.3)
@@ -87,13 +88,13 @@ class ReachBucketsSuite extends AnyFunSuite {
     }
   }
 
-  test("partners at one moment need no replicas") {
+  test("rows that match at a single distance need no replicas") {
     val buckets = ReachBuckets.of(-5, 5, bothCopied = true).get
     for (time <- -20L to 20L; side <- Side.both) assert(buckets.replica(side, time, 3).isEmpty)
     assert(buckets.owner(Side.Left, 7, 5) == buckets.owner(Side.Right, 12, 5))
   }
 
-  test("buckets in a row lie in as many partitions as there are") {
+  test("as many consecutive buckets as partitions use each partition once") {
     for (partitions <- 1 to 9; first <- Seq(0L, -9L, 45L)) {
       val turn = first / partitions * partitions
       val found =
@@ -102,14 +103,14 @@ class ReachBucketsSuite extends AnyFunSuite {
     }
   }
 
-  test("times that are multiples of something lie in all partitions") {
+  test("bucket numbers that are multiples of a unit use all partitions") {
     for (unit <- Seq(8L, 60L, 1000000L, 86400000000L)) {
       val found = (0L until 200L).map(i => ReachBuckets.partition(i * unit, 8)).groupBy(identity)
       assert(found.size == 8 && found.values.forall(_.length < 60), s"$unit")
     }
   }
 
-  test("what is too far apart has no buckets") {
+  test("a distance that is too large or contradictory has no buckets") {
     for ((before, after) <- Seq((0L, Long.MaxValue), (Long.MaxValue / 4, 0L), (5L, -6L)))
       assert(ReachBuckets.of(before, after, bothCopied = true).isEmpty)
   }

@@ -7,7 +7,10 @@ import org.scalatest.funsuite.AnyFunSuite
 import io.streamjoin.model.Side
 import io.streamjoin.model.Side.{Left, Right}
 
-/** Where stored rows go equals where arriving rows of a join with that number of partitions go. */
+/**
+ * Stored rows get the partitions that arriving rows get in a join with the new number of
+ * partitions.
+ */
 class StoredRowTargetsSuite extends AnyFunSuite {
 
   private val buckets = ReachBuckets.of(5, 20, bothCopied = true).get
@@ -26,24 +29,24 @@ class StoredRowTargetsSuite extends AnyFunSuite {
     found.result()
   }
 
-  test("by key") {
+  test("routing by key sends a stored row to the partition of its key") {
     assert(targets(Routing.ByKey, 5, Left, 0, 3) == Seq(3 -> 7L))
   }
 
-  test("one input in all partitions") {
+  test("broadcast routing keeps a row of one input and sends the other to all partitions") {
     val routing = Routing.Broadcast(Left)
     assert(targets(routing, 3, Left, 0, 2) == Seq(2 -> 7L))
     assert(targets(routing, 3, Right, 0, 2) == Seq(0 -> 7L, 1 -> 7L, 2 -> 7L))
   }
 
-  test("both inputs in all partitions, with one owner") {
+  test("shared routing sends a row to all partitions with exactly one owner") {
     val found = targets(Routing.Shared, 4, Left, 12, 0)
     assert(found.map(_._1) == Seq(0, 1, 2, 3))
     assert(found.count(_._2 == Routing.NoKey) == 1)
     assert(found.count(_._2 == Routing.ReplicaKey) == 3)
   }
 
-  test("by time bucket: the owner first, and a replica near an edge") {
+  test("routing by time sends a row to its owner first, then to its replica") {
     val random = new Random(1)
     for (_ <- 1 to 1000; single <- Seq(None, Some(Left)); side <- Side.both) {
       val (n, time) = (1 + random.nextInt(8), random.nextInt(10000).toLong)
@@ -62,7 +65,7 @@ class StoredRowTargetsSuite extends AnyFunSuite {
     }
   }
 
-  test("a hot key: by its own partition before its first bucket, then by bucket") {
+  test("a hot key uses its own partition before its first bucket, then the bucket's partition") {
     val hot = HotKeys(buckets, Seq(HotKey(7L, partition = 2, from = 10)))
     val routing = Routing.ByKeyAndTime(None, hot)
     assert(targets(routing, 5, Left, 0, 2) == Seq(2 -> 7L))

@@ -13,9 +13,9 @@ import io.streamjoin.testing.HeapJoinState
 import io.streamjoin.watermark.{JoinWatermarks, WatermarkPlan}
 
 /**
- * The code against the rules of `docs/internals/rules.md`, which are proven: both answer the same in each
- * case of `cases.txt`. `python -m tests.proofs.new_cases` writes it: random cases, and those that a solver
- * found to tell a rule from a weakened one.
+ * Compares the code with the proven rules of `docs/internals/rules.md`: both give the same answer
+ * in each case of `cases.txt`. `python -m tests.proofs.new_cases` writes this file. It contains
+ * random cases and those with which a solver distinguishes a rule from a weakened one.
  */
 class RulesSuite extends AnyFunSuite {
   import RulesSuite._
@@ -36,11 +36,11 @@ class RulesSuite extends AnyFunSuite {
       withClue(s"$asked\n")(assert(answer(asked).toSeq.sorted == expected.toSeq.sorted))
   }
 
-  test("R2 to R8, R10 to R12, R17, R27: bounds, rows and output of a join") {
+  test("R2 to R8, R10 to R12, R17, R27: bounds, row decisions and output of a join") {
     check("columns", 300)(new JoinCase(_).answer)
   }
 
-  test("R8: a probe finds each partner") {
+  test("R8: the probe range of a row contains the probe time of each partner") {
     val found = for {
       ((_, expected), join) <- of("columns").zip(joins) if expected("pairs") == "1"
       side <- Side.both
@@ -52,14 +52,14 @@ class RulesSuite extends AnyFunSuite {
     assert(found.length > 50)
   }
 
-  test("R10, R15, R18: watermarks of columns above joins, unions and computed times") {
+  test("R10, R15, R18: column watermarks above joins, unions and computed times") {
     check("plan", 100) { asked =>
       val plan = WatermarkPlans(asked("plan"), joins.map(_.bounds))
       Map("value" -> mark(plan.eval(marks(asked("base")))))
     }
   }
 
-  test("R19: what remains to come out of a join") {
+  test("R19: the earliest time that a join can still emit") {
     check("remaining", 100) { asked =>
       val (number, column) = two(asked("remaining"), ":")
       val join = joins(number.toInt)
@@ -75,7 +75,7 @@ class RulesSuite extends AnyFunSuite {
     }
   }
 
-  test("R21, R23: as-of joins") {
+  test("R21, R23: limit, due rows and expired rows of an as-of join") {
     check("asof", 40) { asked =>
       val probe = sideOf(asked("asof").head)
       val bounds = AsOfBounds(
@@ -95,7 +95,7 @@ class RulesSuite extends AnyFunSuite {
     }
   }
 
-  test("R20: output in order") {
+  test("R20: the order operator emits, holds or drops each row") {
     check("order", 20) { asked =>
       val limits = marks(asked("limits"))
       val counters = new OrderCounters

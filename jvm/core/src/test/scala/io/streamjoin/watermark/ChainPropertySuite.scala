@@ -27,10 +27,10 @@ import io.streamjoin.testing.{
   Wm
 }
 
-/** What comes out of one join goes into another, with what the first promises about it. */
+/** Two joins, of which the upper one reads the output, watermarks and facts of the lower one. */
 class ChainPropertySuite extends AnyFunSuite {
 
-  test("event by event: what the first join emits is never late at the second") {
+  test("event by event: output of the lower join is never late at the upper join") {
     var throughBoth = 0
     RandomCases.forAll(200) { random =>
       val chain = Chain.random(random)
@@ -56,7 +56,7 @@ class ChainPropertySuite extends AnyFunSuite {
     if (RandomCases.all) assert(throughBoth > 200)
   }
 
-  test("batch by batch: what the first join emits is never late at the second") {
+  test("batch by batch: output of the lower join is never late at the upper join") {
     RandomCases.forAll(500) { random =>
       val chain = Chain.random(random)
       val lower = new BatchDriver(chain.lower, chain.lowerType)
@@ -90,7 +90,7 @@ class ChainPropertySuite extends AnyFunSuite {
     }
   }
 
-  test("what remains to come out of a join is known exactly, from what it holds") {
+  test("the earliest future output time of a join is exact, given its buffered rows") {
     var tighter = 0
     RandomCases.forAll(500) { random =>
       val join = RandomJoin.admissible(random, maxColumns = 1)
@@ -126,7 +126,7 @@ class ChainPropertySuite extends AnyFunSuite {
     if (RandomCases.all) assert(tighter > 500)
   }
 
-  test("what remains to come out of a chain is known as well as can be, from what its joins hold") {
+  test("the earliest future output time of a chain is a sound and tight limit") {
     var (tighter, apart, past, pastJoined) = (0, 0, 0, 0)
     RandomCases.forAll(500) { random =>
       val chain = Chain.random(random)
@@ -168,7 +168,7 @@ class ChainPropertySuite extends AnyFunSuite {
             def least(buffered: Seq[Long]) = (chain.sourceMark(base, c) +: (below ++ buffered)).min
             val expected = least(buffered)
             val found = chain.remaining(c, lower.buffered, upper.buffered).eval(base)
-            // a row that needs a partner, or has had one, may be known to find none
+            // the limit can exclude a buffered row that needs a partner or has had one
             assert(found >= expected, s"column $c")
             if (chain.preserves(c)) {
               assert(found <= least(alone), s"column $c")
@@ -191,7 +191,7 @@ class ChainPropertySuite extends AnyFunSuite {
     if (RandomCases.all) {
       assert(tighter > 200)
       assert(apart > 200)
-      // buffered rows that can match nothing that the lower join will still emit
+      // buffered rows that match nothing the lower join will still emit
       assert(past > 200)
       assert(pastJoined > 3)
     }
@@ -209,7 +209,7 @@ private final class Chain(
     val upperType: JoinType
 ) {
 
-  /** The columns of the lower join that come out of it. */
+  /** The output columns of the lower join. */
   val carried: Range = 0 until upper.bounds.indices(Side.Left).length
 
   private val beside = upper.bounds.indices(Side.Right)
@@ -229,7 +229,7 @@ private final class Chain(
 
   def upperOutput(column: Int): WatermarkPlan = WatermarkPlan.Joined(above, column)
 
-  /** What remains to come out of the upper join. */
+  /** The earliest time that the upper join can still emit. */
   def remaining(
       column: Int,
       below: WatermarkPlan.Buffered,
@@ -239,12 +239,12 @@ private final class Chain(
     bounds => Some(if (bounds eq lower.bounds) below else above)
   )
 
-  /** Whether a row comes out of both joins without any partner. */
+  /** Whether both joins emit a row without a partner. */
   def preserves(column: Int): Boolean =
     upperType.preserves(upper.columns(column).side) &&
       (!carried.contains(column) || lowerType.preserves(lower.columns(column).side))
 
-  /** The columns that come out of both joins with a watermark. */
+  /** The output columns of both joins that have a watermark. */
   def emitted: Seq[Int] = upper.columns.indices.filter { c =>
     upper.bounds.watermarkedInOutput(c) && upperType.emits(upper.columns(c).side)
   }
@@ -268,7 +268,9 @@ private final class Chain(
     case _                         =>
   }
 
-  /** A row of the lower join as a row of the upper one; it must be what was promised. */
+  /**
+   * An output row of the lower join as an input row of the upper one. It must satisfy the facts.
+   */
   def lift(out: Emitted): TestRow = {
     val times = timesOf(out).filter(t => carried.contains(t._1))
     for (c <- carried if !upper.columns(c).nullable)
@@ -307,7 +309,7 @@ private final class Chain(
 
 private object Remaining {
 
-  /** The earliest time that a row still to come out can have, by trying all that can come in. */
+  /** The earliest time of a future output row, by trying all possible input rows. */
   def earliest(
       join: TestJoin,
       joinType: JoinType,
@@ -347,7 +349,7 @@ private object Chain {
 
   private def pick[A](random: Random, of: Seq[A]): A = of(random.nextInt(of.length))
 
-  /** A join of what comes out of `lower` with a third input of one column. */
+  /** A join of the output of `lower` with a third input of one column. */
   final class UpperJoin(lower: RandomJoin, lowerType: JoinType, random: Random) extends TestJoin {
 
     private val carried =
@@ -365,7 +367,7 @@ private object Chain {
     }
     known(lower.bounds.outputFacts(lowerType))
 
-    /** Whether a watermark of the column ever leaves the lower join. */
+    /** Whether the lower join ever emits a watermark of the column. */
     private def leaves(c: Int): Boolean = {
       val received = lower.columns.map { column =>
         if (column.watermarked) Reference.endOfTime.toLong else Watermarks.Unknown

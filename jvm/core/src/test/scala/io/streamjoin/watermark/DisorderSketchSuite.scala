@@ -12,33 +12,33 @@ class DisorderSketchSuite extends AnyFunSuite {
     sketch
   }
 
-  test("without rows, and of rows in order, a lag of nothing keeps all") {
+  test("a lag of zero covers an empty sketch and rows in order") {
     for (sketch <- Seq(of(), of(0, -5, Long.MinValue)))
       assert((sketch.covering(0.999), sketch.greatest) == ((0L, 0L)))
   }
 
-  test("a thousand rows of which one was far behind") {
+  test("a lag that covers 99.9 % ignores the one outlier of a thousand rows") {
     val sketch = of(Seq.fill(999)(40L) :+ 180L: _*)
     assert((sketch.rows, sketch.greatest, sketch.covering(1)) == ((1000L, 180L, 180L)))
     assert(sketch.covering(0.999) == 47)
   }
 
   test(
-    "every distance lies in the bucket that says of itself to reach so far, and not much further"
+    "the lag that covers a distance exceeds it by at most half"
   ) {
     val random = new Random(5)
     val distances =
       (1L to 70L) ++ Seq.fill(1000)(random.nextLong() >>> (1 + random.nextInt(60))) ++
         Seq(Long.MaxValue - 1, Long.MaxValue)
     for (distance <- distances if distance > 0) {
-      // the greatest is known as it is, so a larger one has to be there
+      // the sketch stores the greatest distance exactly, so a larger one is added
       val lag = of(distance, Long.MaxValue).covering(0.5)
       assert(lag >= distance)
       assert(lag - distance <= distance / 2, distance)
     }
   }
 
-  test("a lag covers a share: random distances against all of them sorted") {
+  test("a lag covers the required share of random distances, compared with sorting them") {
     val random = new Random(7)
     for (_ <- 1 to 200) {
       val distances = Seq.fill(1 + random.nextInt(300))(random.nextLong() >> random.nextInt(60))
@@ -53,7 +53,7 @@ class DisorderSketchSuite extends AnyFunSuite {
     }
   }
 
-  test("sketches of parts add up to that of the whole") {
+  test("the merged sketches of two parts equal the sketch of the whole") {
     val (some, others) = (Seq(3L, 70L, 70L, 0L), Seq(500L, 3L))
     val sum = of(some: _*)
     of(others: _*).filled.foreach { case (bucket, rows) => sum.add(bucket, rows) }

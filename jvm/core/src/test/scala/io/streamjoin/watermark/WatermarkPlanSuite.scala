@@ -29,24 +29,24 @@ class WatermarkPlanSuite extends AnyFunSuite {
   private val above =
     new JoinWatermarks(join2.bounds, Vector(Joined(below, 0), Joined(below, 1), Base(2)))
 
-  test("orders, deliveries, returns: what join1 has enforced arrives at join2 as facts") {
+  test("bounds that the lower join enforces are facts of the upper join") {
     // d >= o - 1, o >= d - 3
     assert(join2.facts.toSet == (join2.d >= join2.o - 1).toSet ++ (join2.o >= join2.d - 3))
   }
 
-  test("orders, deliveries, returns: every watermark comes out of the second join") {
+  test("the upper join emits a watermark of each of its three time columns") {
     val base = Array(103L, 106L, 110L)
     // o: min(103, 106 - 3) = 103    d: min(106, 103 - 1) = 102
     assert(above.received(base).toSeq == Seq(103, 102, 110))
     // o: min(103, 110 - 7) = 103    d: min(102, 110 - 4) = 102
-    // r: min(110, the higher one of 102 - 1 and 103 - 2) = 101
+    // r: min(110, the higher of 102 - 1 and 103 - 2) = 101
     assert(Seq(0, 1, 2).map(above.output(base, _)) == Seq(103, 102, 101))
   }
 
   test(
-    "a chain of sixty joins is evaluated join by join, also when it is the right input of another"
+    "a chain of sixty joins is evaluated once per join, also after a shift of its base columns"
   ) {
-    // each join asks for two columns of the one below: 2 ^ 60 evaluations if none were kept
+    // each join reads two columns of the join below: 2 ^ 60 evaluations without caching
     val chain = (2 to 61).foldLeft(below) { (join, source) =>
       new JoinWatermarks(join2.bounds, Vector(Joined(join, 0), Joined(join, 1), Base(source)))
     }
@@ -57,41 +57,44 @@ class WatermarkPlanSuite extends AnyFunSuite {
     assert(chain.rivals(61) == (0 to 60).toSet)
     assert(chain.nameOf(62).isEmpty)
     assert(!chain.contains(new TestJoin {}.bounds))
-    // if nothing is buffered, only rows to come count
+    // if nothing is buffered, only future rows count
     val none = IndexedSeq.fill(3)(Long.MaxValue)
     val left = remaining(Joined(chain, 0), _ => Some(Buffered(none, none, Set.empty)))
     assert(left.eval(base) == 1000)
     assert(left.shift(1).eval(0L +: base) == 1000)
-    // a source goes on, in the same array
+    // the watermark of a source rises, in the same array
     base(61) = 2000
     assert(chain.received(base).last == 2000)
   }
 
-  test("a silent source holds back what depends on it, and only that") {
-    // no returns yet: rows of o and d may wait for them for any time
+  test("a source without a watermark blocks only the watermarks that depend on it") {
+    // no returns yet: rows of o and d can stay buffered for any time
     val noReturns = Array(103L, 106L, Unknown)
     assert(above.received(noReturns).toSeq == Seq(103, 102, Unknown))
     assert(Seq(0, 1, 2).map(above.output(noReturns, _)) == Seq(Unknown, Unknown, Unknown))
-    // no deliveries yet: nothing is known of o either, for each of its rows may wait for one
+    // no deliveries yet: o has no watermark either, since each of its rows can still match one
     val noDeliveries = Array(103L, Unknown, 110L)
     assert(above.received(noDeliveries).toSeq == Seq(Unknown, Unknown, 110))
   }
 
-  test("an idle source goes with the other input of the lowest join it comes to") {
+  test("the rivals of a source are the other input's sources of the lowest join above it") {
     assert(below.rivals == Map(0 -> Set(1), 1 -> Set(0)))
     assert(above.rivals == Map(0 -> Set(1), 1 -> Set(0), 2 -> Set(0, 1)))
   }
 
-  /** `trades ASOF JOIN quotes`, which looks for quotes of five seconds before: base columns 0 and 1. */
+  /**
+   * `trades ASOF JOIN quotes`, which looks for quotes from five seconds before: base columns 0 and
+   * 1.
+   */
   private def asOf: WatermarkPlan =
     Shifted(AsOfLimit(Seq(Shifted(Base(0), -5), Base(1))), 5)
 
-  /** That, or a union with it, joined with news: base columns 2 and 3. */
+  /** The as-of join, or a union with it, joined with news: base columns 2 and 3. */
   private def aboveAsOf(traded: WatermarkPlan, news: Int) =
     new JoinWatermarks(join1.bounds, Vector(traded, Base(news)))
 
   test(
-    "R16: an idle source of an as-of join goes with the other side of it, also in the join above"
+    "R16: the rivals of an as-of join's source are its other side, also in joins above"
   ) {
     val ofAsOf = Map(0 -> Set(1), 1 -> Set(0))
     assert(rivals(asOf) == ofAsOf)
@@ -102,32 +105,32 @@ class WatermarkPlanSuite extends AnyFunSuite {
     assert(rivals(AsOfLimit(Seq(asOf, Base(2)))) == ofAsOf ++ Map(2 -> Set(0, 1)))
   }
 
-  test("the limit of an as-of join is that of its slower side") {
+  test("the limit of an as-of join is the limit of its slower side") {
     // 103 - 5 < 99
     assert(asOf.eval(Array(103L, 99L)) == 103)
     assert(asOf.eval(Array(110L, 99L)) == 104)
     assert(asOf.eval(Array(110L, Unknown)) == Unknown)
   }
 
-  test("a union is as slow as its slowest input") {
+  test("the watermark of a union is the lowest one of its inputs") {
     assert(Least(Seq(Base(0), Base(1))).eval(Array(5L, 3L)) == 3)
     assert(Least(Seq(Base(0), Base(1))).eval(Array(5L, Unknown)) == Unknown)
     assert(Least(Seq(Base(0), Never)).eval(Array(5L)) == Unknown)
   }
 
-  test("a window ends after each time in it") {
-    // no time before 5 comes any more, so no window that ends at 5
+  test("the watermark of a window end is above the watermark of its time") {
+    // no time below 5 arrives any more, so no window that ends at 5
     assert(WindowEnd(Base(0)).eval(Array(5L)) == 6)
     assert(WindowEnd(Base(0)).eval(Array(Unknown)) == Unknown)
   }
 
-  test("a time in a smaller unit is a multiple") {
+  test("the watermark of a time in a smaller unit is multiplied and saturates") {
     assert(Multiple(Base(0), 1000).eval(Array(5L)) == 5000)
     assert(Multiple(Base(0), 1000).eval(Array(Long.MaxValue / 10)) == Long.MaxValue)
     assert(Multiple(Base(0), 1000).eval(Array(Unknown)) == Unknown)
   }
 
-  test("a shifted plan finds its base columns further on") {
+  test("a shifted plan reads its base columns at the shifted positions") {
     val base = Array(103L, 106L, 110L)
     val shifted = Array(-1L, -2L) ++ base
     for (
@@ -145,7 +148,7 @@ class WatermarkPlanSuite extends AnyFunSuite {
       assert(plan.shift(2).eval(shifted) == plan.eval(base), plan)
   }
 
-  test("a plan only rises with its base watermarks") {
+  test("a plan never falls when base watermarks rise, and never exceeds its own base") {
     RandomCases.forAll(500) { random =>
       val join = RandomJoin.admissible(random, maxColumns = 2)
       val plans = join.columns.indices.map { c =>
