@@ -10,14 +10,14 @@ import io.streamjoin.testing.RandomCases.onFailure
 import io.streamjoin.testing.{LocalFiles, RandomCases}
 
 /**
- * All that can be done to rows, in any order within a version, with every setting and little memory: operators come to
- * their state in an order of their own, and later ones in another.
+ * Random operations on the segment state, in any order within a version, with random settings and
+ * little memory. Each operator has its own order of operations, so the state must accept any.
  */
 class AnyOrderSuite extends AnyFunSuite {
   import AnyOrderSuite._
 
   test(
-    "whatever is done in whatever order is as in a plain list, and so is what was written of it"
+    "random operations in any order give the rows of a plain list, also after a restore"
   ) {
     var (searched, read, merged) = (0, 0, 0)
     RandomCases.forAll(150) { random =>
@@ -109,7 +109,7 @@ private object AnyOrderSuite {
       model.append(side, row)
     }
 
-    /** Looks for rows, marks some and takes some away. */
+    /** Probes, marks some of the found rows as matched and removes some. */
     private def probe(reach: Int): Unit = {
       val side = anySide()
       val of = anyKey()
@@ -150,7 +150,7 @@ private object AnyOrderSuite {
     }
 
     private def rollback(): Unit = {
-      history += "undone"
+      history += "rolled back"
       tested.rollback()
       undone()
       if (oneOf(2)) tested.shrink()
@@ -170,7 +170,7 @@ private object AnyOrderSuite {
     }
 
     def readBack(): Unit = if (written.nonEmpty) {
-      history += "read again"
+      history += "restored"
       tested.close()
       tested = empty()
       tested.restore(readingBack(written))

@@ -26,7 +26,7 @@ class ChainWalkSuite extends AnyFunSuite {
   }
 
   test(
-    "each row of the key and the range once, in however many segments, in whatever order it came"
+    "a probe returns each row of its key and time range once, across any number of segments"
   ) {
     val random = new Random(1)
     val rows = random.shuffle((0L until 20000L).toList)
@@ -43,7 +43,7 @@ class ChainWalkSuite extends AnyFunSuite {
     }
   }
 
-  test("deleted rows are skipped, and rows behind them in their chains are found") {
+  test("a probe skips deleted rows and finds the rows behind them in the chain") {
     val side = sideOf(0L until 2000L)(_ % 2)
     val probe = side.probe(1, 0, 2000)
     while (probe.hasNext) {
@@ -54,7 +54,7 @@ class ChainWalkSuite extends AnyFunSuite {
     assert(found(side, 1, 0, 2000).map(_.toLong).sorted == left)
   }
 
-  test("one that is closed gives nothing more, and the next begins anew") {
+  test("a closed probe returns no more rows, and the next probe starts over") {
     val side = sideOf(0L until 2000L)(_ => 7)
     val probe = side.probe(7, 0, 2000)
     for (_ <- 0 until 30) probe.next()
@@ -64,7 +64,7 @@ class ChainWalkSuite extends AnyFunSuite {
     assert(found(side, 7, 5, 9).sorted == Seq("5", "6", "7", "8", "9"))
   }
 
-  test("the row that was returned stays what it is while the next is looked for") {
+  test("hasNext does not change the row that next returned") {
     val side = sideOf(0L until 2000L)(_ => 7)
     val probe = side.probe(7, 0, 2000)
     var seen = 0

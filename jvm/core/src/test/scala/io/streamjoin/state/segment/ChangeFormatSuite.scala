@@ -10,7 +10,7 @@ import io.streamjoin.model.Side
 
 class ChangeFormatSuite extends AnyFunSuite {
 
-  test("numbers of any size and rows of any length are read as they were written") {
+  test("the reader returns numbers of any size and rows of any length as written") {
     val numbers = Seq(0L, 1L, -1L, 127L, 128L, Long.MaxValue, Long.MinValue, 1L << 35)
     val sizes = Seq(0, 8, 2048, 2056, 8192, 100000)
     val rows =

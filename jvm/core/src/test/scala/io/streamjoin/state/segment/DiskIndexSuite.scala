@@ -22,7 +22,7 @@ class DiskIndexSuite extends AnyFunSuite {
     (rows.toList, pieces)
   }
 
-  test("the rows of a key and a range of times, in the order of times") {
+  test("a search returns the rows of a key and a time range in time order") {
     RandomCases.forAll(30) { random =>
       inFile { disk =>
         val count = random.nextInt(3000)
@@ -47,10 +47,10 @@ class DiskIndexSuite extends AnyFunSuite {
     }
   }
 
-  test("a search reads a piece or two, of a key with many rows those of the range") {
+  test("a search reads at most two blocks, or for a large key the blocks of the time range") {
     inFile { disk =>
       val count = 100000
-      // every second row is of one key
+      // every second row has the same key
       val index = DiskIndex.of(count, _ => true, i => key(if (i % 2 == 0) 0 else i), _.toLong, disk)
       for (n <- 1 until count by 1000) {
         val (rows, pieces) = found(index, n, Long.MinValue, Long.MaxValue)

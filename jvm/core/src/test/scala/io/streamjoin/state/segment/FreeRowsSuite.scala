@@ -10,7 +10,7 @@ class FreeRowsSuite extends AnyFunSuite {
     free
   }
 
-  test("what has become free together is taken in ascending order, the last ones first") {
+  test("row numbers are reused in ascending order, those freed last first") {
     val free = freed(7, 3, 9)
     assert(free.take() == 3)
     free.seal()
@@ -20,7 +20,7 @@ class FreeRowsSuite extends AnyFunSuite {
     assert(!free.nonEmpty)
   }
 
-  test("what was taken comes back, and is taken in the same order") {
+  test("a rollback frees the taken row numbers again, in the same order") {
     val free = freed(4, 2, 6)
     assert(Seq(free.take(), free.take()) == Seq(2, 4))
     free.rollback()

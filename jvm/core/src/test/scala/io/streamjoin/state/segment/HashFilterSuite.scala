@@ -6,7 +6,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 class HashFilterSuite extends AnyFunSuite {
 
-  test("what was added is let through, of the rest one in a hundred or two") {
+  test("the filter passes all added hashes and less than 2 % of the others") {
     val random = new Random(1)
     for (count <- Seq(0, 1, 50, 3000, 200000)) {
       val filter = new HashFilter(count)
@@ -19,7 +19,7 @@ class HashFilterSuite extends AnyFunSuite {
     }
   }
 
-  test("hashes that differ in a bit, or follow each other, are distinguished as well") {
+  test("the filter distinguishes hashes that differ in one bit or are consecutive") {
     for (distance <- Seq(1, 1 << 16, 1 << 28)) {
       val filter = new HashFilter(1000)
       for (n <- 0 until 1000) filter.add(n * distance * 2)

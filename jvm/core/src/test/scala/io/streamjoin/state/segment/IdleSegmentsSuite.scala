@@ -10,13 +10,15 @@ import io.streamjoin.model.Side
 import io.streamjoin.model.Side.Left
 import io.streamjoin.testing.{LocalFiles, RandomCases}
 
-/** Segments that nothing comes to for some versions, where memory is short: nothing of a row stays there. */
+/**
+ * Segments that no batch reads for some versions, while memory is short: they are spilled entirely.
+ */
 class IdleSegmentsSuite extends AnyFunSuite {
   import IdleSegmentsSuite._
   import ReclaimSuite.{bytes, readingBack}
   import SegmentJoinStateSuite._
 
-  test("rows of which all is on the disk, and comes back, are as in a plain list") {
+  test("segments that are spilled entirely and loaded again hold the rows of a plain list") {
     var wentToDisk = 0
     RandomCases.forAll(60) { random =>
       val limits = 1 + random.nextInt(2)
@@ -35,7 +37,7 @@ class IdleSegmentsSuite extends AnyFunSuite {
       val written = mutable.ArrayBuffer.empty[Array[Byte]]
       val watermarks = Array.fill(limits)(0L)
       var committed = watermarks.clone()
-      // who is probed often, who hardly ever
+      // some states are probed often, some hardly ever
       val probes = random.nextInt(4)
       for (version <- 0 until 60) {
         if (random.nextInt(3) == 0) {
@@ -54,7 +56,7 @@ class IdleSegmentsSuite extends AnyFunSuite {
         for (_ <- 0 until random.nextInt(1 + probes)) {
           val side = Side.both(random.nextInt(2))
           val (key, from) = (random.nextInt(4).toLong, random.nextInt(version * 10 + 30).toLong)
-          val (found, expected) = model.probedBeside(tested, side, key, from)
+          val (found, expected) = model.probeBoth(tested, side, key, from)
           assert(found == expected)
         }
         if (random.nextInt(6) == 0) {
@@ -87,12 +89,12 @@ class IdleSegmentsSuite extends AnyFunSuite {
   }
 
   test(
-    "an input that piles up while the other one is idle is not in memory, and is joined in order"
+    "rows that pile up while the other input is idle are spilled, then joined in order"
   ) {
     val waiting = new Waiting(memory = 1 << 19)
     import waiting._
     assert(tested.spilled > Rows * 48L)
-    // what nothing has come to lately; the index and numbers of all were 60 bytes a row and more
+    // idle segments; in memory, index and numbers take 60 bytes a row and more
     assert(pool.fixed < Rows * 8L)
     var most = 0L
     for (batch <- 0 until Batches) {
@@ -109,7 +111,7 @@ class IdleSegmentsSuite extends AnyFunSuite {
     tested.close()
   }
 
-  test("rows that come out unmatched come from the disk a page at a time") {
+  test("eviction of spilled unmatched rows reads the disk page by page") {
     val waiting = new Waiting(memory = 1)
     import waiting._
     var (count, most) = (0, 0L)
@@ -120,7 +122,7 @@ class IdleSegmentsSuite extends AnyFunSuite {
     }
     assert(count == Rows / 2 + 7)
     assert(most < Rows * 4L)
-    // it did not happen
+    // undo the eviction
     tested.rollback()
     tested.shrink()
     assert(tested.size(Left) == Rows)
@@ -129,7 +131,7 @@ class IdleSegmentsSuite extends AnyFunSuite {
     tested.close()
   }
 
-  test("what comes back is refused where there is no memory for it") {
+  test("loading spilled segments fails above the memory limit, and a rollback recovers") {
     val waiting = new Waiting(memory = 1, most = Rows * 24L)
     import waiting._
     val before = pool.fixed
@@ -138,7 +140,7 @@ class IdleSegmentsSuite extends AnyFunSuite {
     }
     assert(pool.fixed > Rows * 24L && pool.fixed < Rows * 30L)
     tested.rollback()
-    // a few versions later it is as it was
+    // a few versions later the memory is as before
     for (_ <- 0 to 4) tested.seal()
     tested.shrink()
     assert(pool.fixed <= before + (1 << 17))
@@ -148,7 +150,7 @@ class IdleSegmentsSuite extends AnyFunSuite {
     assert(pool.fixed == 0 && pool.used == 0)
   }
 
-  test("a state is read from its files of which not even the numbers have room in memory") {
+  test("a restore succeeds if not even the numbers of the rows fit in memory") {
     val waiting = new Waiting(memory = Long.MaxValue)
     assert(waiting.pool.fixed > Rows * 48L)
     val pool = new MemoryPool
@@ -161,7 +163,7 @@ class IdleSegmentsSuite extends AnyFunSuite {
     tested.close()
   }
 
-  test("what is come to in each batch stays in memory, however short that is") {
+  test("a segment that each batch probes stays in memory, however short memory is") {
     val waiting = new Waiting(memory = 1)
     import waiting._
     for (n <- 0 until 10 * PerBatch)
@@ -176,7 +178,7 @@ class IdleSegmentsSuite extends AnyFunSuite {
       assert(tested.spilled == spilled)
     }
     assert(allocated > 10 * PerBatch * 50L)
-    // and goes when it is not any more
+    // without probes, the segments are spilled
     for (_ <- 0 to 4) next()
     assert(tested.allocated < allocated / 4)
     tested.close()
@@ -213,7 +215,7 @@ private object IdleSegmentsSuite extends Assertions {
     }
   }
 
-  /** What is asked of all rows is as in the list, and now and then the rows are shown. */
+  /** Compares sizes and least limits with the model, and now and then all rows. */
   def requireAlike(
       tested: SegmentJoinState[String],
       model: Model,
@@ -242,7 +244,7 @@ private object IdleSegmentsSuite extends Assertions {
   def state(spilling: Spilling): SegmentJoinState[String] =
     new SegmentJoinState[String](_ => 1, _ => 1000L, _ => SegmentJoinStateSuite.TextCodec, spilling)
 
-  /** Rows of one side that have come over many versions, with times and limits that ascend. */
+  /** Rows of one side, appended over many versions with ascending times and limits. */
   final class Waiting(memory: Long, most: Long = Long.MaxValue) {
     val pool = new MemoryPool
     val tested: SegmentJoinState[String] = state(Spilling(pool, memory, LocalFiles.create, most))

@@ -4,7 +4,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 class MemoryPoolSuite extends AnyFunSuite {
 
-  test("who holds more gives up more, and no one within the limit") {
+  test("the excess of a share is proportional to its size, and zero within the limit") {
     val pool = new MemoryPool
     val shares = Seq(30L, 90L, 0L).map { bytes =>
       val share = pool.share()
@@ -20,7 +20,7 @@ class MemoryPoolSuite extends AnyFunSuite {
     assert(pool.used == 90 && pool.fixed == 10 && shares.head.excess(100) == 0)
   }
 
-  test("figures as large as memory may be") {
+  test("an excess of terabytes does not overflow") {
     val pool = new MemoryPool
     val share = pool.share()
     share.report(1L << 45, 0)

@@ -13,15 +13,15 @@ class PackedInputSuite extends AnyFunSuite {
   import PackedInputSuite._
 
   test(
-    "what was written is read, in whatever pieces it comes, and summed up as far as it is read"
+    "the input reads what was written from partial reads, with the checksum of what it read"
   ) {
     RandomCases.forAll(50) { random =>
-      val said = Seq.fill(random.nextInt(2000))(Said.of(random))
-      val written = bytes(said)
+      val items = Seq.fill(random.nextInt(2000))(Item.of(random))
+      val written = bytes(items)
       val beyond = new Array[Byte](8 + random.nextInt(100000))
       random.nextBytes(beyond)
       val in = new PackedInput(new InPieces(written ++ beyond, random))
-      for (one <- said) {
+      for (one <- items) {
         if (random.nextInt(20) == 0) in.checksum()
         assert(one.read(in) == one)
       }
@@ -31,7 +31,7 @@ class PackedInputSuite extends AnyFunSuite {
     }
   }
 
-  test("an end within anything is said") {
+  test("a truncated input fails with an EOFException for each kind of value") {
     val random = new Random(0)
     val all =
       Seq(Number(1L << 40), Distance(-1L << 50), Whole(7), Fixed(-1), Text("två"), Bytes(40))
@@ -41,7 +41,7 @@ class PackedInputSuite extends AnyFunSuite {
     }
   }
 
-  test("no more memory is taken than what there is asks for") {
+  test("a size beyond the end of the input does not allocate that size") {
     val in = new PackedInput(new ByteArrayInputStream(new Array[Byte](100000)))
     intercept[EOFException](in.take(Int.MaxValue - 16))
     assert(in.bytes.length <= (1 << 18))
@@ -50,56 +50,56 @@ class PackedInputSuite extends AnyFunSuite {
 
 private object PackedInputSuite {
 
-  /** Something that is written and read. */
-  sealed trait Said {
+  /** A value that is written and read. */
+  sealed trait Item {
     def write(out: PackedOutput, stream: DataOutputStream): Unit
-    def read(in: PackedInput): Said
+    def read(in: PackedInput): Item
   }
 
-  final case class Number(n: Long) extends Said {
+  final case class Number(n: Long) extends Item {
     override def write(out: PackedOutput, stream: DataOutputStream): Unit = out.number(n)
-    override def read(in: PackedInput): Said = Number(in.number())
+    override def read(in: PackedInput): Item = Number(in.number())
   }
 
-  final case class Distance(n: Long) extends Said {
+  final case class Distance(n: Long) extends Item {
     override def write(out: PackedOutput, stream: DataOutputStream): Unit = out.distance(n)
-    override def read(in: PackedInput): Said = Distance(in.distance())
+    override def read(in: PackedInput): Item = Distance(in.distance())
   }
 
-  final case class Fixed(n: Long) extends Said {
+  final case class Fixed(n: Long) extends Item {
     override def write(out: PackedOutput, stream: DataOutputStream): Unit = out.long(n)
-    override def read(in: PackedInput): Said = Fixed(in.long())
+    override def read(in: PackedInput): Item = Fixed(in.long())
   }
 
-  /** Java's. */
-  final case class Whole(n: Int) extends Said {
+  /** An int as `DataOutputStream` writes it. */
+  final case class Whole(n: Int) extends Item {
     override def write(out: PackedOutput, stream: DataOutputStream): Unit = {
       out.flush()
       stream.writeInt(n)
     }
-    override def read(in: PackedInput): Said = Whole(in.int())
+    override def read(in: PackedInput): Item = Whole(in.int())
   }
 
-  final case class Text(text: String) extends Said {
+  final case class Text(text: String) extends Item {
     override def write(out: PackedOutput, stream: DataOutputStream): Unit = out.text(text)
-    override def read(in: PackedInput): Said = Text(in.text())
+    override def read(in: PackedInput): Item = Text(in.text())
   }
 
-  /** So many, each of which tells its place. */
-  final case class Bytes(size: Int) extends Said {
+  /** That many bytes; each contains its position. */
+  final case class Bytes(size: Int) extends Item {
     private def all = Array.tabulate(size)(_.toByte)
 
     override def write(out: PackedOutput, stream: DataOutputStream): Unit = out.bytes(all, 0, size)
 
-    override def read(in: PackedInput): Said = {
+    override def read(in: PackedInput): Item = {
       val at = in.take(size)
       assert(in.bytes.slice(at, at + size).sameElements(all))
       this
     }
   }
 
-  object Said {
-    def of(random: Random): Said = {
+  object Item {
+    def of(random: Random): Item = {
       val n = random.nextLong() >> random.nextInt(64)
       random.nextInt(12) match {
         case 0                    => Text("x" * random.nextInt(300) + "ü\u0000")
@@ -113,11 +113,11 @@ private object PackedInputSuite {
     }
   }
 
-  def bytes(said: Seq[Said]): Array[Byte] = {
+  def bytes(items: Seq[Item]): Array[Byte] = {
     val buffer = new ByteArrayOutputStream
     val stream = new DataOutputStream(buffer)
     val out = new PackedOutput(stream)
-    said.foreach(_.write(out, stream))
+    items.foreach(_.write(out, stream))
     out.flush()
     buffer.toByteArray
   }
@@ -128,7 +128,7 @@ private object PackedInputSuite {
     crc.getValue
   }
 
-  /** Gives less than is asked for, as streams do. */
+  /** Returns fewer bytes than requested, as streams do. */
   final class InPieces(all: Array[Byte], random: Random) extends ByteArrayInputStream(all) {
     override def read(into: Array[Byte], at: Int, size: Int): Int =
       super.read(into, at, if (size > 1) 1 + random.nextInt(math.min(size, 40000)) else size)

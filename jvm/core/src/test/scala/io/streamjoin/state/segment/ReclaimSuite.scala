@@ -9,12 +9,12 @@ import org.scalatest.funsuite.AnyFunSuite
 import io.streamjoin.model.Side.Left
 import io.streamjoin.testing.{LocalFiles, RandomCases}
 
-/** Rows that are taken away one by one, and come again, while their segment stays. */
+/** Rows that are removed individually and replaced, while their segment stays. */
 class ReclaimSuite extends AnyFunSuite {
   import ReclaimSuite._
   import SegmentJoinStateSuite.TextCodec
 
-  test("rows that come and go in segments that stay are as in a plain map, at every version") {
+  test("random appends, removals and rollbacks give the rows of a plain map at every version") {
     var onDisk = 0L
     RandomCases.forAll(300) { random =>
       val limits = random.nextInt(3)
@@ -44,7 +44,7 @@ class ReclaimSuite extends AnyFunSuite {
           now -= place
           if (random.nextInt(3) > 0) {
             val row = s"$step.$n " + "x" * random.nextInt(if (random.nextInt(9) == 0) 300 else 20)
-            // the first limit is for ever; those of the second go one by one
+            // the first limit never expires; the second expires row by row
             val due = time + random.nextInt(20)
             val of = Array(Long.MaxValue, due).take(limits)
             tested.append(Left, place._1, place._2, of, row, matched = false)
@@ -88,7 +88,7 @@ class ReclaimSuite extends AnyFunSuite {
   private def hash(n: Int): Long = n * 0x9e3779b97f4a7c15L
 
   for (timeIndex <- Seq(false, true))
-    test(s"a key that is replaced for ever costs what a key costs, index by time: $timeIndex") {
+    test(s"replacing the row of a key 200,000 times needs no more memory, time index: $timeIndex") {
       val tested = state(timeIndex = timeIndex)
       for (n <- 0 until 1000) add(tested, key = hash(n), time = 0, row = s"$n")
       tested.seal()
@@ -102,14 +102,14 @@ class ReclaimSuite extends AnyFunSuite {
       assert(tested.allocated < before + (1 << 16))
     }
 
-  test("rows of one key that many rows have are replaced without a walk over the others") {
+  test("with a time index, a row of a large key is replaced without a walk over the key's chain") {
     val tested = state(timeIndex = true)
     val rows = 50000
     for (n <- 0 until rows) add(tested, key = 1, time = n, row = s"$n")
     tested.seal()
     assert(tested.probe(Left, 1, 0, 0).length == 1)
     val before = tested.allocated
-    // with a walk over the chain of the key for each it would be minutes
+    // a walk over the key's chain for each row would take minutes
     for (round <- 1 to 6; n <- 0 until rows) {
       replace(tested, key = 1, time = n, row = s"$n.$round")
       if (n % 1000 == 0) tested.seal()
@@ -122,7 +122,7 @@ class ReclaimSuite extends AnyFunSuite {
       assert(tested.probe(Left, 1, n, n).map(_.row).toList == List(s"$n.6"))
   }
 
-  test("no chain is much longer than the rows that are in it") {
+  test("a chain is at most 1.6 times as long as its live rows") {
     val segment = new Segment(0, 9, 0, new SpilledBytes(new SpillFile(LocalFiles.create)))
     def append(n: Int): Unit =
       segment.append(5, n, Array.emptyLongArray, s"$n", TextCodec, matched = false, n)
@@ -144,7 +144,7 @@ class ReclaimSuite extends AnyFunSuite {
       segment.reclaim(deleted)
       val before = segment.length
       append(0)
-      // the number that was free, or a new one
+      // the reused number, or a new one
       rows += (if (segment.length > before) before else freshOf(segment))
       segment.seal()
       assert(length <= 1600)
@@ -152,7 +152,7 @@ class ReclaimSuite extends AnyFunSuite {
     assert(segment.length <= 1600 && segment.live == 1000)
   }
 
-  test("rows that go before a probe asks for an index leave their place to others") {
+  test("rows that are discarded before an index exists free their place for new rows") {
     for (timeIndex <- Seq(false, true)) {
       val tested = state(limits = 2, timeIndex)
       def append(n: Int): Unit =
@@ -182,7 +182,7 @@ class ReclaimSuite extends AnyFunSuite {
     }
   }
 
-  test("rows without bytes") {
+  test("rows of zero bytes are stored, removed and restored") {
     val none = new RowCodec[Unit] {
       override def size(row: Unit): Int = 0
       override def write(row: Unit, into: Array[Byte], at: Int): Unit = assert(into != null)
@@ -225,7 +225,7 @@ class ReclaimSuite extends AnyFunSuite {
     }
   }
 
-  test("memory comes back when most rows have been taken away, and the others are found") {
+  test("removing nine of ten rows frees memory, and a probe finds the others") {
     for (memory <- Seq(Long.MaxValue, 1L << 18)) {
       val tested = state(timeIndex = true, memory = memory)
       for (n <- 0 until 20000) add(tested, key = n, time = n, row = s"$n " + "x" * 100)
@@ -233,13 +233,13 @@ class ReclaimSuite extends AnyFunSuite {
       tested.shrink()
       assert(tested.probe(Left, 0, 0, 0).length == 1)
       val (before, disk) = (tested.allocated, tested.spilled)
-      for (n <- 0 until 20000 if n % 10 != 0) takeAway(tested, n, n)
+      for (n <- 0 until 20000 if n % 10 != 0) removeRows(tested, n, n)
       tested.seal()
       assert(tested.allocated < before / 4)
       assert(tested.spilled <= disk)
       for (n <- 0 until 20000 by 10)
         assert(tested.probe(Left, n, n, n).map(_.row).toList == List(s"$n " + "x" * 100))
-      // what is undone is what came after
+      // a rollback undoes only the replacements after the seal
       for (n <- 0 until 500) replace(tested, n * 10L, n * 10L, "new")
       tested.rollback()
       for (n <- 0 until 20000 by 10)
@@ -268,11 +268,11 @@ private object ReclaimSuite {
   def add(state: SegmentJoinState[String], key: Long, time: Long, row: String): Unit =
     state.append(Left, key, time, Array.emptyLongArray, row, matched = false)
 
-  def takeAway(state: SegmentJoinState[String], key: Long, time: Long): Unit =
-    SegmentJoinStateSuite.takeAway(state.probe(Left, key, time, time))
+  def removeRows(state: SegmentJoinState[String], key: Long, time: Long): Unit =
+    SegmentJoinStateSuite.removeRows(state.probe(Left, key, time, time))
 
   def replace(state: SegmentJoinState[String], key: Long, time: Long, row: String): Unit = {
-    takeAway(state, key, time)
+    removeRows(state, key, time)
     add(state, key, time, row)
   }
 

@@ -15,7 +15,7 @@ class RowBytesSuite extends AnyFunSuite {
     finally file.close()
   }
 
-  test("a place is good wherever its bytes lie, and what came after a version can be forgotten") {
+  test("a place reads its row from memory or disk, also after rollbacks") {
     var onDisk = 0L
     RandomCases.forAll(200) { random =>
       in { (bytes, file) =>
@@ -44,7 +44,7 @@ class RowBytesSuite extends AnyFunSuite {
     if (RandomCases.all) assert(onDisk > 0)
   }
 
-  test("rows that are left are moved together, from memory and from the disk, in little memory") {
+  test("compaction keeps the remaining rows of memory and disk, in little extra memory") {
     RandomCases.forAll(50) { random =>
       in { (bytes, file) =>
         def text(i: Int) = s"$i " + "x" * (i * 7919L % 900).toInt
@@ -68,7 +68,7 @@ class RowBytesSuite extends AnyFunSuite {
     }
   }
 
-  test("as much memory is given back as is asked for, by chunks") {
+  test("a spill frees the requested memory in whole chunks") {
     in { (bytes, file) =>
       val places = for (i <- 0 until 1000) yield bytes.append(s"$i" + "y" * 100, TextCodec)
       val before = bytes.allocated
@@ -84,7 +84,7 @@ class RowBytesSuite extends AnyFunSuite {
     }
   }
 
-  test("rows larger than a chunk") {
+  test("rows larger than a chunk are spilled and read") {
     in { (bytes, _) =>
       val rows = Seq("small", "z" * (3 << 20), "small too", "w" * (20 << 20), "the last")
       val places = rows.map(bytes.append(_, TextCodec))
@@ -94,7 +94,7 @@ class RowBytesSuite extends AnyFunSuite {
     }
   }
 
-  test("what is given back is used by others, and read as theirs") {
+  test("released disk space is reused by other rows") {
     in { (first, file) =>
       val disk = new SpilledBytes(file)
       def filled(name: String) = {
@@ -115,7 +115,7 @@ class RowBytesSuite extends AnyFunSuite {
     }
   }
 
-  test("however often memory is short, there are numbers for further chunks") {
+  test("chunk numbers do not run out after 20,000 spills") {
     in { (bytes, _) =>
       val places = for (i <- 0 until 20000) yield {
         val place = bytes.append(s"$i", TextCodec)

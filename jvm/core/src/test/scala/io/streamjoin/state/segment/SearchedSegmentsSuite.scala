@@ -8,17 +8,20 @@ import io.streamjoin.model.Side
 import io.streamjoin.model.Side.Left
 import io.streamjoin.testing.{LocalFiles, RandomCases}
 
-/** Segments that are on the disk while batches come to them: rows are searched there, and little of each is in memory. */
+/**
+ * Spilled segments that batches still probe: rows are searched on disk, with little of each in
+ * memory.
+ */
 class SearchedSegmentsSuite extends AnyFunSuite {
   import IdleSegmentsSuite.{expire, key, requireAlike}
   import ReclaimSuite.{bytes, readingBack}
   import SearchedSegmentsSuite._
   import SegmentJoinStateSuite._
 
-  test("rows that are searched on the disk, marked and taken away there are as in a plain list") {
+  test("rows that are probed, marked and removed on disk are those of a plain list") {
     var searched = 0
     RandomCases.forAll(80) { random =>
-      // 0: nothing but being taken away ends a row
+      // 0: rows are only removed, never evicted
       val limits = random.nextInt(3)
       val span = Seq(20L, 100L, 1000L)(random.nextInt(3))
       val memory = 1 + random.nextInt(if (random.nextBoolean()) 2000 else 40000).toLong
@@ -53,10 +56,10 @@ class SearchedSegmentsSuite extends AnyFunSuite {
         for (_ <- 0 until random.nextInt(12)) {
           val side = Side.both(random.nextInt(2))
           val (of, from) = (key(random.nextInt(7)), random.nextInt(version * 10 + 30).toLong)
-          val (found, expected) = model.probedBeside(tested, side, of, from)
+          val (found, expected) = model.probeBoth(tested, side, of, from)
           assert(found == expected)
         }
-        // a join evicts when the rows of the batch have been looked for
+        // a join evicts after the probes of the batch
         if (limits > 0 && random.nextInt(3) == 0) {
           expire(tested, model, watermarks, random)
         }
@@ -89,7 +92,7 @@ class SearchedSegmentsSuite extends AnyFunSuite {
   }
 
   test(
-    "a state whose rows are all within reach of each batch holds a few bytes of each, and is read so"
+    "a state that each batch probes at any age stays within its memory, also when restored"
   ) {
     val pool = new MemoryPool
     val tested = state(pool)
@@ -97,7 +100,7 @@ class SearchedSegmentsSuite extends AnyFunSuite {
     for (version <- 0 until Versions) {
       for (n <- version * PerVersion until (version + 1) * PerVersion)
         tested.append(Left, key(n), n.toLong, Array(n.toLong), s"$n", matched = false)
-      // rows of any age, and of every second probe none
+      // rows of any age; every second probe finds none
       for (n <- version until 2 * (version + 1) * PerVersion by 199) {
         val found = tested.probe(Left, key(n), 0L, Long.MaxValue)
         assert(found.map(_.row).toList == Option.when(n < (version + 1) * PerVersion)(s"$n").toList)
@@ -118,7 +121,7 @@ class SearchedSegmentsSuite extends AnyFunSuite {
     restored.close()
   }
 
-  test("rows go from the disk without coming back, and what was done there is undone") {
+  test("eviction from disk does not load the rows, and a rollback undoes changes on disk") {
     val pool = new MemoryPool
     val tested = filled(state(pool))
     val allocated = tested.allocated
@@ -145,7 +148,7 @@ class SearchedSegmentsSuite extends AnyFunSuite {
     assert(evicted.sorted == (0 until Rows / 2 + 7).filterNot(n => n % 3 == 1 && n % 2 == 0))
     assert(tested.size(Left) == before - evicted.length)
     assert(tested.least(Left, 0) == Rows / 2 + 7)
-    // flags of rows, and what may come back in a version
+    // flags of rows, and the rows that a version may load
     assert(tested.allocated < allocated + Memory / 4 + Rows)
     tested.rollback()
     assert(tested.size(Left) == Rows && tested.least(Left, 0) == 0)
@@ -153,9 +156,9 @@ class SearchedSegmentsSuite extends AnyFunSuite {
     tested.close()
   }
 
-  test("rows are taken away on the disk, and the rest of their segment goes in the same version") {
+  test("removing rows on disk and discarding the rest in one version frees the disk") {
     val tested = filled(state(new MemoryPool))
-    for (n <- 0 until Rows by 3) takeAway(tested.probe(Left, key(n), n.toLong, n.toLong))
+    for (n <- 0 until Rows by 3) removeRows(tested.probe(Left, key(n), n.toLong, n.toLong))
     tested.discard(Left, Array(0L), Array(Rows.toLong))
     tested.seal()
     assert(tested.size(Left) == 0 && tested.spilled == 0)
@@ -163,7 +166,7 @@ class SearchedSegmentsSuite extends AnyFunSuite {
   }
 
   test(
-    "a segment of which as much is read in a version as it is large comes back, where there is room"
+    "repeated probes of spilled rows load them only within the memory limit"
   ) {
     for (memory <- Seq(Memory, 16 * Memory)) {
       val pool = new MemoryPool

@@ -31,7 +31,7 @@ class SegmentJoinStateSuite extends AnyFunSuite {
       _ => watched
     )
 
-  test("a batch that brings more than memory has is refused while it comes") {
+  test("appending more rows than memory holds fails during the batch") {
     val pool = new MemoryPool
     val spilling = Spilling(pool, Long.MaxValue, LocalFiles.create, most = 8L << 20)
     val tested =
@@ -48,7 +48,7 @@ class SegmentJoinStateSuite extends AnyFunSuite {
     assert(tested.size(Left) == 0)
   }
 
-  test("what is appended, joined, taken away and evicted is as in a plain list") {
+  test("random appends, probes, removals and evictions give the rows of a plain list") {
     var onDisk = 0L
     RandomCases.forAll(400) { random =>
       val limits = 1 + random.nextInt(2)
@@ -76,7 +76,7 @@ class SegmentJoinStateSuite extends AnyFunSuite {
             if (random.nextBoolean()) tested.shrink()
           case 3 | 4 =>
             val (key, from) = (random.nextInt(4).toLong, random.nextInt(60).toLong)
-            val (found, expected) = model.probedBeside(tested, side, key, from)
+            val (found, expected) = model.probeBoth(tested, side, key, from)
             assert(found == expected)
           case _ =>
             val time = watermarks(0) + random.nextInt(60)
@@ -105,7 +105,7 @@ class SegmentJoinStateSuite extends AnyFunSuite {
     if (RandomCases.all) assert(onDisk > 0)
   }
 
-  test("one key and many segments: a probe finds its range only") {
+  test("a probe of a key in many segments finds only the rows of its time range") {
     val tested = state(span = 4)
     for (time <- 0L until 5000L)
       tested.append(Left, 1, time, Array(time), s"$time", matched = false)
@@ -114,7 +114,7 @@ class SegmentJoinStateSuite extends AnyFunSuite {
     assert(tested.probe(Left, 2, 0, 5000).isEmpty)
   }
 
-  test("of segments that no probe has reached there is no index") {
+  test("a segment builds no index before its first probe") {
     val tested = state(span = 1000)
     for (n <- 0 until 100000)
       tested.append(Left, n % 97, n, Array(n.toLong), s"$n", matched = false)
@@ -122,14 +122,14 @@ class SegmentJoinStateSuite extends AnyFunSuite {
     assert(tested.probe(Right, 5, 0, 100000).isEmpty)
     assert(tested.probe(Left, 5, 100000, 200000).isEmpty)
     assert(tested.allocated == without)
-    // two segments of the hundred: a slot for each of their rows takes 8 to 16 bytes
+    // two of the hundred segments: an index slot of a row takes 8 to 16 bytes
     assert(tested.probe(Left, 50005 % 97, 49995, 50005).map(_.row.toInt).toList == List(50005))
     assert(tested.allocated > without && tested.allocated <= without + 2 * 1024 * 16)
     assert(tested.probe(Left, 5, 0, 100000).length == 1031)
     assert(tested.allocated > without + 100000 * 8L)
   }
 
-  test("many rows in one segment, of which some are undone") {
+  test("a rollback undoes many rows of a large segment") {
     val tested = state(span = 1 << 20)
     def append(from: Int, until: Int): Unit =
       for (n <- from until until)
@@ -155,7 +155,7 @@ class SegmentJoinStateSuite extends AnyFunSuite {
     check(40000)
   }
 
-  test("a segment after a large one begins with room for as many rows") {
+  test("a probe finds each row in segments of thousands of rows") {
     val tested = state(span = 1 << 12)
     for (n <- 0 until 20000) tested.append(Left, n, n, Array(n.toLong), s"$n", matched = false)
     assert((0 until 20000 by 7).forall(n =>
@@ -163,7 +163,7 @@ class SegmentJoinStateSuite extends AnyFunSuite {
     ))
   }
 
-  test("limits and times at the ends of Long") {
+  test("limits and times at the ends of Long are probed and evicted") {
     val tested = state()
     val ends = Seq(Long.MaxValue, Long.MinValue, 0L)
     for (end <- ends) tested.append(Left, 1, end, Array(end), s"$end", matched = false)
@@ -174,7 +174,7 @@ class SegmentJoinStateSuite extends AnyFunSuite {
     assert(tested.size(Left) == 1)
   }
 
-  test("rows larger than a chunk") {
+  test("rows larger than a chunk are probed and rolled back") {
     val tested = state()
     val large = "y" * (3 << 20)
     tested.append(Left, 1, 1, Array(1L), "small", matched = false)
@@ -185,7 +185,7 @@ class SegmentJoinStateSuite extends AnyFunSuite {
     assert(tested.size(Left) == 0 && tested.probe(Left, 1, 0, 9).isEmpty)
   }
 
-  test("memory goes with the rows") {
+  test("eviction frees the memory of the rows") {
     val tested = state(span = 100)
     for (time <- 0L until 20000L) {
       tested.append(Left, time, time, Array(time), "z" * 100, matched = false)
@@ -198,7 +198,7 @@ class SegmentJoinStateSuite extends AnyFunSuite {
     assert(tested.allocated < (4 << 20))
   }
 
-  test("rows that stay longest go to the disk first, and no more than must") {
+  test("the rows that expire last are spilled first, and no more than necessary") {
     val memory = 3L << 20
     val tested = state(span = 100, memory = memory)
     for (time <- 0L until 5000L)
@@ -211,7 +211,7 @@ class SegmentJoinStateSuite extends AnyFunSuite {
     assert(spilled >= before - tested.allocated)
     tested.shrink()
     assert(tested.spilled == spilled)
-    // what goes first is in memory: nothing becomes free on the disk
+    // the rows that expire first are in memory, so nothing on disk becomes free
     tested.discard(Left, Array(0L), Array(1000L))
     tested.seal()
     assert(tested.spilled == spilled)
@@ -221,14 +221,14 @@ class SegmentJoinStateSuite extends AnyFunSuite {
     tested.close()
   }
 
-  test("rows that can still be undone stay in memory") {
+  test("shrink is refused while rows can still be rolled back") {
     val tested = state(memory = 1)
     tested.append(Left, 1, 1, Array(1L), "new", matched = false)
     intercept[IllegalStateException](tested.shrink())
     tested.close()
   }
 
-  test("the file does not grow while the state turns over") {
+  test("the spill file does not grow while rows come and expire") {
     val tested = state(span = 100, memory = 1)
     var (early, late) = (0L, 0L)
     for (time <- 0L until 60000L) {
@@ -245,20 +245,20 @@ class SegmentJoinStateSuite extends AnyFunSuite {
     tested.close()
   }
 
-  test("a segment that is left without rows by an undoing gives its place on the disk back") {
+  test("a rollback frees the disk space of a segment without rows") {
     val tested = state(memory = 1)
     tested.append(Left, 1, 1, Array(1L), "one", matched = false)
     tested.seal()
     tested.shrink()
     assert(tested.spilled > 0)
-    takeAway(tested.probe(Left, 1, 1, 1))
+    removeRows(tested.probe(Left, 1, 1, 1))
     tested.seal()
     tested.rollback()
     assert(tested.spilled == 0)
     tested.close()
   }
 
-  test("a state larger than the memory is read within it") {
+  test("a restore of a state larger than memory stays within the memory limit") {
     val rows = for (n <- 0 until 20000) yield s"$n " + "z" * (500 + n % 1000)
     val written = state(span = 1000)
     for (n <- rows.indices) {
@@ -299,7 +299,7 @@ class SegmentJoinStateSuite extends AnyFunSuite {
 
 private object SegmentJoinStateSuite {
 
-  def takeAway(found: Probed[_]): Unit = found.foreach(_ => found.remove())
+  def removeRows(found: Probed[_]): Unit = found.foreach(_ => found.remove())
 
   object TextCodec extends RowCodec[String] {
     private def padded(n: Int) = (n + 4 + 7) / 8 * 8
@@ -323,13 +323,13 @@ private object SegmentJoinStateSuite {
     var matched = false
   }
 
-  /** How long a row is, as what is watched. */
+  /** Watches the length of a row. */
   object Lengths extends Watched[String] {
     override def count: Int = 1
     override def read(row: String, into: Array[Long], at: Int): Unit = into(at) = row.length.toLong
   }
 
-  /** A state as plainly as possible. */
+  /** A state as plain lists. */
   final class Model {
     private val now = Map[Side, mutable.ArrayBuffer[Row]](
       Left -> mutable.ArrayBuffer.empty,
@@ -345,25 +345,27 @@ private object SegmentJoinStateSuite {
 
     def remove(side: Side, row: Row): Unit = now(side).filterInPlace(_ ne row)
 
-    /** The rows that both show of a key over twenty steps of time, of which some are marked and some taken away. */
-    def probedBeside(
+    /**
+     * The rows that both find for a key within twenty units of time. Marks some and removes some.
+     */
+    def probeBoth(
         tested: SegmentJoinState[String],
         side: Side,
         key: Long,
         from: Long
     ): (List[String], List[String]) = {
       def marks(row: String) = row.hashCode % 3 == 0
-      def goes(row: String) = row.hashCode % 7 == 0
+      def isRemoved(row: String) = row.hashCode % 7 == 0
       val (found, expected) =
         (tested.probe(side, key, from, from + 20), probe(side, key, from, from + 20))
       val rows = found.map { row =>
         if (marks(row.row)) found.setMatched()
-        if (goes(row.row)) found.remove()
+        if (isRemoved(row.row)) found.remove()
         row.row
       }.toList
       for (row <- expected) {
         if (marks(row.row)) row.matched = true
-        if (goes(row.row)) remove(side, row)
+        if (isRemoved(row.row)) remove(side, row)
       }
       (rows.sorted, expected.map(_.row).sorted)
     }

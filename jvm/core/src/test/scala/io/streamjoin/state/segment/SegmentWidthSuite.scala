@@ -9,7 +9,7 @@ import io.streamjoin.testing.LocalFiles
 
 class SegmentWidthSuite extends AnyFunSuite {
 
-  /** How many rows each segment has after rows with these limits, by their limits. */
+  /** The number of rows in each segment after appending rows with these limits. */
   private def rowsOfSegments(span: Long)(limits: Iterator[Long]): Seq[Int] = {
     val side = new SegmentSide[String](
       1,
@@ -23,11 +23,11 @@ class SegmentWidthSuite extends AnyFunSuite {
     rows.values.toSeq
   }
 
-  test("enough rows at the least width") {
+  test("segments keep the least width if it gives them enough rows") {
     assert(rowsOfSegments(span = 100)((0L until 100000L).iterator).forall(_ == 100))
   }
 
-  test("disorder fills the newest segments late: they are no wider for it") {
+  test("segments of unordered rows do not get wider than those of ordered rows") {
     for (disorder <- Seq(10, 1000, 10000)) {
       val random = new Random(disorder)
       val limits = Iterator.tabulate(200000)(n => n.toLong - random.nextInt(disorder))
@@ -37,7 +37,7 @@ class SegmentWidthSuite extends AnyFunSuite {
     }
   }
 
-  test("few rows in each: wider until they are enough, and narrower again") {
+  test("segments get wider while rows are sparse, and narrower when rows are dense") {
     val sparse = (0L until 100000L).map(_ * 10)
     val dense = (0L until 100000L).map(sparse.last + _ / 10)
     val rows = rowsOfSegments(span = 16)(sparse.iterator ++ dense.iterator)
@@ -46,14 +46,14 @@ class SegmentWidthSuite extends AnyFunSuite {
     assert(last.forall(_ <= 256))
   }
 
-  test("a row far ahead changes nothing for those that follow") {
+  test("a row far ahead does not change the width of the following segments") {
     val sparse = (0L until 100000L).map(_ * 10)
     val alone = rowsOfSegments(span = 16)(sparse.iterator)
     val behind = rowsOfSegments(span = 16)(Iterator(Long.MaxValue / 2) ++ sparse)
     assert(math.abs(behind.size - alone.size) <= 16)
   }
 
-  test("where a probe goes through all segments there are few, from the start") {
+  test("rows very far apart make fewer than 500 segments") {
     assert(rowsOfSegments(span = 1)((0L until 100000L).iterator.map(_ * 1000000)).size < 500)
   }
 }

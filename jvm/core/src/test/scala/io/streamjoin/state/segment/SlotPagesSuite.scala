@@ -6,7 +6,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 class SlotPagesSuite extends AnyFunSuite {
 
-  test("keys in ascending order go through the slots from one end of memory to the other") {
+  test("ascending keys have ascending slots") {
     val random = new Random(1)
     for (expected <- Seq(1, 1000, 100000)) {
       val slots = new SlotPages(expected)
@@ -16,7 +16,7 @@ class SlotPagesSuite extends AnyFunSuite {
     }
   }
 
-  test("a few keys that are no hashes have slots of their own") {
+  test("sixteen consecutive keys have different slots") {
     val slots = new SlotPages(16)
     for (first <- Seq(0L, -8L)) {
       val keys = (0 until 16).map(first + _)

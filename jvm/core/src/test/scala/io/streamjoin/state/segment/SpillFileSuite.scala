@@ -17,7 +17,7 @@ class SpillFileSuite extends AnyFunSuite {
     into.toSeq
   }
 
-  /** The file under another name, which stays. */
+  /** A spill file with a second link, which remains when the file's own name is deleted. */
   private def linked(test: (SpillFile, Path) => Unit): Unit = LocalFiles.in { folder =>
     val link = folder.resolve("link")
     val file = new SpillFile(() => {
@@ -29,7 +29,7 @@ class SpillFileSuite extends AnyFunSuite {
     finally file.close()
   }
 
-  test("what was written is read, and written over when it was given back") {
+  test("the file reads what it wrote and reuses released extents") {
     val file = new SpillFile(LocalFiles.create)
     val some = Seq(4096, 4000, 10000).map(n => file.write(bytes(n, n), n))
     val size = file.size
@@ -43,7 +43,7 @@ class SpillFileSuite extends AnyFunSuite {
     file.close()
   }
 
-  test("there is no file before the first write, and none with a name after it") {
+  test("the file is created by the first write and has no name after it") {
     var made = Option.empty[File]
     val file = new SpillFile(() => {
       made = Some(LocalFiles.create())
@@ -56,7 +56,7 @@ class SpillFileSuite extends AnyFunSuite {
     assert(file.size == 0)
   }
 
-  test("where nothing is left, the disk has its place again") {
+  test("the file is truncated when all extents are released") {
     linked { (file, link) =>
       val some = Seq.fill(3)(file.write(bytes(5000, 7), 5000))
       assert(Files.size(link) > 15000)
@@ -67,7 +67,7 @@ class SpillFileSuite extends AnyFunSuite {
     }
   }
 
-  test("an interrupt leaves it as it is") {
+  test("an interrupted thread can still read and write the file") {
     val file = new SpillFile(LocalFiles.create)
     val extent = file.write(bytes(600, 8), 600)
     Thread.currentThread.interrupt()
@@ -77,7 +77,7 @@ class SpillFileSuite extends AnyFunSuite {
     file.close()
   }
 
-  test("a disk that is full") {
+  test("a write to a full disk fails with the cause and marks the file as failed") {
     assume(Files.exists(Paths.get("/dev/full")))
     val file = new SpillFile(LocalFiles.full)
     val e = intercept[UncheckedIOException](file.write(bytes(600, 8), 600))
@@ -87,7 +87,7 @@ class SpillFileSuite extends AnyFunSuite {
     file.close()
   }
 
-  test("a file that has lost its end") {
+  test("a read of a truncated file fails and marks the file as failed") {
     linked { (file, link) =>
       val extent = file.write(bytes(6000, 8), 6000)
       assert(!file.failed)
@@ -100,7 +100,7 @@ class SpillFileSuite extends AnyFunSuite {
     }
   }
 
-  test("a folder that is not there") {
+  test("a write to a missing folder fails with its path and marks the file as failed") {
     val file = new SpillFile(() => new File("/not/there/rows"))
     val e = intercept[UncheckedIOException](file.write(bytes(600, 8), 600))
     assert(e.getMessage.contains("/not/there/rows"))
