@@ -11,12 +11,12 @@ import io.streamjoin.watermark.WatermarkPlan
 import io.streamjoin.state.segment.{History, MemoryPool, PackedInput, SegmentJoinState, Spilling}
 
 /**
- * A join fed batch by batch: the rows of a batch are late by the watermarks of the batch before,
- * and rows of the side that comes second are buffered only if they survive those of its end. Each batch
- * ends a version of the state.
+ * Runs a join batch by batch. The watermarks of the previous batch decide which rows are late. Rows
+ * of the second side are buffered only if they survive the watermarks of the batch's end. Each
+ * batch commits a version of the state.
  *
- * @param memory how many bytes the state may hold where [[shrink]] is called
- * @param searchedFrom segments of so many rows are searched on the disk
+ * @param memory memory limit of the state in bytes, applied by [[shrink]]
+ * @param searchedFrom the least number of rows of a segment that is searched on disk
  */
 final class BatchDriver(
     join: TestJoin,
@@ -53,7 +53,7 @@ final class BatchDriver(
     JoinStats(counters)
   )
 
-  /** @param watermarks what has been received by the end of the batch, by column */
+  /** @param watermarks the watermarks received by the end of the batch, by column */
   def batch(first: Side, rows: Seq[TestRow], watermarks: Array[Long]): Seq[Emitted] = {
     val emitted = process(first, rows, watermarks)
     state.number()
@@ -62,7 +62,7 @@ final class BatchDriver(
     emitted
   }
 
-  /** The batch is begun, gets as far as `rows`, and fails. */
+  /** Runs a batch that processes `rows` and then fails. */
   def failedBatch(first: Side, rows: Seq[TestRow], watermarks: Array[Long]): Unit = {
     val (received, counted) = (operator.received, counters)
     counters = new JoinCounters
@@ -75,7 +75,7 @@ final class BatchDriver(
     operator.restore(received)
   }
 
-  /** Goes on with nothing but what has been written. */
+  /** Restores the state from the written versions. */
   def restart(): Unit = {
     val received = operator.received
     state.close()
@@ -85,7 +85,7 @@ final class BatchDriver(
     operator.restore(received)
   }
 
-  /** Puts some that follow each other of what has been written together, the oldest ones or later ones. */
+  /** Merges the consecutive written versions `from` until `until`. */
   def merge(from: Int, until: Int): Unit = {
     val some = versions.slice(from, until)
     if (some.nonEmpty) {
@@ -94,17 +94,17 @@ final class BatchDriver(
     }
   }
 
-  /** What it holds, for who asks what remains to come out of it. */
+  /** The limits of the buffered rows, for the earliest future output time. */
   def buffered: WatermarkPlan.Buffered = WatermarkPlan.Buffered(
     operator.earliestBuffered.toIndexedSeq,
     operator.earliestUnmatched(_ => true).toIndexedSeq,
     joinType.preserved
   )
 
-  /** How many versions have been written, each or some together. */
+  /** The number of written versions, counted after merges. */
   def written: Int = versions.length
 
-  /** Memory is found to be short. */
+  /** Spills rows until the state is within its memory limit. */
   def shrink(): Unit = state.shrink()
 
   /** Bytes on the disk. */

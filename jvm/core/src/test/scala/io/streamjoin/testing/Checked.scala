@@ -8,8 +8,8 @@ import io.streamjoin.model.{JoinType, Side}
 import io.streamjoin.testing.RandomCases.onFailure
 
 /**
- * A join that is compared with brute force after each event: what has come out, what is buffered,
- * what was late, and whether every row keeps what the output watermarks before it promised.
+ * Compares a join with brute force after each event: output, buffered rows and late rows. Also
+ * checks that no output row is below an earlier output watermark.
  */
 final class Checked(join: TestJoin, joinType: JoinType) {
 
@@ -30,7 +30,7 @@ final class Checked(join: TestJoin, joinType: JoinType) {
       now.foreach(keepsPromises)
       emitted ++= rows(now)
       assertSame("too much, too little or not yet", emitted, reference.outputSoFar)
-      // no buffered row can match nothing, and no evicted row could match
+      // each buffered row can still match, and no evicted row could match
       for (side <- Side.both)
         assertSame(s"${side.name} buffer", driver.buffer(side), reference.buffer(side))
       assert(Side.both.map(driver.counters.lateRows).sum == reference.lateRows, "late rows")
@@ -38,13 +38,13 @@ final class Checked(join: TestJoin, joinType: JoinType) {
     }
   }
 
-  /** After the last watermarks: everything has come out. */
+  /** Checks, after the last watermarks, that all output was emitted. */
   def assertComplete(): Unit =
     withClue(onFailure(s"${joinType.name}, $join\n${events.mkString("\n")}\n")) {
       assertSame("at the end", emitted, reference.finalOutput)
     }
 
-  /** How many rows have come out. */
+  /** The number of emitted rows. */
   def outputRows: Int = emitted.length
 
   private def keepsPromises(event: Emitted): Unit = event match {
@@ -67,12 +67,12 @@ object Checked {
     case Joined(l, r) => l.times ++ r.times
     case Unmatched(r) => r.times
     case Matched(l)   => l.times
-    // no watermark is promised for them
+    // output watermarks do not cover late rows
     case _: Late | _: FoundLate => Map.empty
     case _: Wm                  => Map.empty
   }
 
-  /** The same things equally often, in any order. */
+  /** Asserts equal elements with equal counts, in any order. */
   def assertSame(
       what: String,
       actual: collection.Seq[Any],

@@ -7,7 +7,7 @@ import io.streamjoin.model.{JoinType, Side}
 /**
  * A [[StreamJoin]] over a heap state, fed one event at a time.
  *
- * @param emitsLate whether late rows come out
+ * @param emitsLate whether late rows are emitted
  */
 class Driver(val join: TestJoin, joinType: JoinType, emitsLate: Boolean = false) {
 
@@ -34,7 +34,7 @@ class Driver(val join: TestJoin, joinType: JoinType, emitsLate: Boolean = false)
     }
   }
 
-  /** Goes on with nothing but the buffered rows and the received watermarks. */
+  /** Restarts with the buffered rows and the received watermarks only. */
   def restart(): Unit = {
     val fresh = new HeapJoinState[TestRow](identity)
     for (side <- Side.both; b <- state.all(side).toSeq.sortBy(_.sequence))
@@ -56,9 +56,9 @@ class Driver(val join: TestJoin, joinType: JoinType, emitsLate: Boolean = false)
 }
 
 /**
- * The first rule of the Hazelcast document for output watermarks: the least of the last received
- * value and the least time in the buffers. It depends on what happens to be buffered, so it is not
- * the rule of the product; it is here because the document's traces show it.
+ * Uses the first rule of the Hazelcast document for output watermarks: the lower of the received
+ * watermark and the least buffered time. It depends on the buffered rows, so the product uses
+ * another rule. The traces of the document use this one.
  */
 final class FirstRuleDriver(join: TestJoin, joinType: JoinType) extends Driver(join, joinType) {
 

@@ -8,10 +8,10 @@ import io.streamjoin.model.{BySide, Side}
 import io.streamjoin.state.{BufferedRow, JoinState, Probed}
 
 /**
- * Buffered rows as plainly as possible: by key, those of one key sorted by time when they are first
- * probed after an append. An eviction looks at every row.
+ * Reference state: rows by key, sorted by time at the first probe after an append. An eviction
+ * reads every row.
  *
- * @param copy makes a row that outlives the call
+ * @param copy copies a row so that it can be kept after the call
  */
 final class HeapJoinState[R](copy: R => R) extends JoinState[R] {
 
@@ -50,16 +50,16 @@ final class HeapJoinState[R](copy: R => R) extends JoinState[R] {
 
   override def size(side: Side): Long = of(side).size
 
-  /** All rows of a side, in no order. */
+  /** All rows of a side, in any order. */
   def all(side: Side): Iterator[HeapRow[R]] = of(side).all
 }
 
 /**
  * A row on the heap.
  *
- * @param time the time by which it is looked up
- * @param sequence tells rows of the same key and time apart
- * @param limits for each limit of its side, the watermark above which it goes
+ * @param time the time that probes compare
+ * @param sequence distinguishes rows of the same key and time
+ * @param limits for each limit of its side, the watermark above which the row is evicted
  */
 final class HeapRow[R](
     override val row: R,
@@ -70,7 +70,7 @@ final class HeapRow[R](
     var matched: Boolean
 ) extends BufferedRow[R] {
 
-  /** Whether it has been taken away from the buffer it was in. */
+  /** Whether the row has been removed from its buffer. */
   private[testing] var removed: Boolean = false
 
   /** Whether some limit is below its watermark. */
@@ -102,7 +102,7 @@ private final class HeapCursor[R](side: HeapSide[R], found: Iterator[HeapRow[R]]
   override def close(): Unit = ()
 }
 
-/** The rows of one side by key; those of a key sorted by time whenever they are looked at. */
+/** The rows of one side by key. The rows of a key are sorted by time when they are read. */
 private final class HeapSide[R] {
   private val byKey = mutable.LongMap.empty[KeyRows[R]]
   private var count = 0L
@@ -137,8 +137,8 @@ private final class HeapSide[R] {
 }
 
 /**
- * Rows of one key. A removed row stays in its place, so that the order by time holds, until more than
- * half of the places are dead.
+ * Rows of one key. A removed row keeps its place, so that the order by time holds, until more than
+ * half of the places are of removed rows.
  */
 private final class KeyRows[R] {
   private var rows = new Array[HeapRow[R]](4)
@@ -199,7 +199,7 @@ private final class KeyRows[R] {
 
 private object KeyRows {
 
-  /** The rows from `start` on that are not removed, as long as their time is at most `to`. */
+  /** The rows from `start` that are not removed and whose time is at most `to`. */
   final class Range[R](rows: Array[HeapRow[R]], start: Int, end: Int, to: Long)
       extends Iterator[HeapRow[R]] {
     private var i = start

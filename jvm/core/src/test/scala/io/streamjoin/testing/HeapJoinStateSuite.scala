@@ -21,7 +21,7 @@ class HeapJoinStateSuite extends AnyFunSuite {
       to: Long = Long.MaxValue
   ): Seq[String] = state.probe(Left, key, from, to).map(_.row).toSeq
 
-  test("a probe finds the rows of its key and range, both ends included, in ascending time") {
+  test("a probe finds the rows of its key and inclusive time range in ascending time") {
     val state = empty
     for (time <- Seq(5L, 1L, 3L, 2L, 4L)) put(state, 7, time, s"row $time")
     put(state, 8, 3, "other key")
@@ -33,7 +33,7 @@ class HeapJoinStateSuite extends AnyFunSuite {
     assert(state.probe(Right, 7, 0, 9).isEmpty)
   }
 
-  test("times at the ends of Long are found") {
+  test("a probe finds times at the limits of Long") {
     val state = empty
     put(state, 1, Long.MaxValue, "last")
     put(state, 1, Long.MinValue, "first")
@@ -42,7 +42,7 @@ class HeapJoinStateSuite extends AnyFunSuite {
     assert(found(state, 1, Long.MinValue, Long.MinValue) == Seq("first"))
   }
 
-  test("the row and the limits that were handed in may be used again") {
+  test("append copies the row and the limits") {
     val state = new HeapJoinState[Array[Int]](_.clone())
     val (row, limits) = (Array(1), Array(10L))
     state.append(Left, 0, 0, limits, row, matched = false)
@@ -52,7 +52,7 @@ class HeapJoinStateSuite extends AnyFunSuite {
     assert(state.evict(Left, Array(0L), Array(11L)).length == 1)
   }
 
-  test("a mark stays with its row, and comes back when the row goes") {
+  test("an evicted row keeps its matched flag") {
     val state = empty
     put(state, 1, 1, "a")
     put(state, 1, 2, "b")
@@ -62,7 +62,7 @@ class HeapJoinStateSuite extends AnyFunSuite {
     assert(evicted == Map("a" -> false, "b" -> true))
   }
 
-  test("a row goes when any of its limits is below its watermark, strictly") {
+  test("a row is evicted when any of its limits is strictly below its watermark") {
     val state = empty
     def add(row: String, limits: Long*): Unit =
       state.append(Left, 0, 0, limits.toArray, row, matched = false)
@@ -74,7 +74,7 @@ class HeapJoinStateSuite extends AnyFunSuite {
     assert(state.size(Left) == 1)
   }
 
-  test("a row may be removed while the probe that found it goes on") {
+  test("a probe continues after the removal of a row that it found") {
     val state = empty
     for (i <- 1 to 10) put(state, 1, i.toLong, s"$i")
     val probe = state.probe(Left, 1, 1, 10)
@@ -87,7 +87,7 @@ class HeapJoinStateSuite extends AnyFunSuite {
     assert(found(state, 1).isEmpty)
   }
 
-  test("removing a row twice counts once") {
+  test("a row that is removed twice counts once") {
     val state = empty
     put(state, 1, 1, "a")
     val probe = state.probe(Left, 1, 1, 1)
@@ -97,7 +97,7 @@ class HeapJoinStateSuite extends AnyFunSuite {
     assert(state.size(Left) == 0)
   }
 
-  test("a probe never misses: as a linear scan, with removals and evictions in between") {
+  test("a probe finds the rows of a linear scan, also after removals and evictions") {
     RandomCases.forAll(1000) { random =>
       final case class Buffered(side: Side, key: Long, time: Long, limits: Seq[Long], id: Int)
       val state = new HeapJoinState[Buffered](identity)

@@ -5,13 +5,13 @@ import java.nio.file.{Files, Path, Paths}
 
 import scala.jdk.CollectionConverters._
 
-/** Files on this machine's disk. */
+/** Test files on the local disk. */
 object LocalFiles {
 
-  /** Gives an empty one. */
+  /** Creates an empty file. */
   val create: () => File = () => File.createTempFile("rows", ".test")
 
-  /** Gives one that cannot be written to. */
+  /** Returns a file that cannot be written to. */
   val full: () => File = () => {
     val file = create()
     file.delete()

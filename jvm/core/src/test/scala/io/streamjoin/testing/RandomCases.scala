@@ -5,9 +5,9 @@ import scala.util.Random
 import org.scalatest.Assertions._
 
 /**
- * Many small random cases, the same ones in each run. A failure names its seed: with that in the
- * environment, as STREAMJOIN_SEED, the case runs alone. STREAMJOIN_FIRST_SEED asks for other cases,
- * STREAMJOIN_TIMES=10 for ten times as many, STREAMJOIN_TIMES=0.1 for a tenth.
+ * Many small random cases, the same ones in each run. A failure names its seed. With
+ * STREAMJOIN_SEED in the environment, only that case runs. STREAMJOIN_FIRST_SEED selects other
+ * cases, STREAMJOIN_TIMES=10 runs ten times as many, STREAMJOIN_TIMES=0.1 a tenth.
  */
 object RandomCases {
 
@@ -22,11 +22,11 @@ object RandomCases {
 
   private def count(cases: Int): Int = math.max(1, (cases * times).toInt)
 
-  /** Words for `withClue` that are found only when a check fails. */
+  /** A clue for `withClue` that is evaluated only when a check fails. */
   def onFailure(text: => String): AnyRef = new AnyRef {
     override def toString: String = text
   }
 
-  /** Whether all cases run, so that a test may count how often something happened. */
+  /** Whether all cases run, so that a test can assert how often something happened. */
   def all: Boolean = only.isEmpty && times >= 1
 }

@@ -5,7 +5,7 @@ import scala.util.Random
 import io.streamjoin.bounds.{TimeBound, TimeColumn}
 import io.streamjoin.model.Side
 
-/** Random conditions over small integer times, rows that keep their promises, and watermarks. */
+/** Random conditions over small integer times, rows that satisfy the facts, and watermarks. */
 final class RandomJoin(random: Random, maxColumns: Int) extends TestJoin {
 
   private val sides: Seq[(Side, Seq[Int])] = Side.both.map { side =>
@@ -30,12 +30,12 @@ final class RandomJoin(random: Random, maxColumns: Int) extends TestJoin {
     if (chance(0.05)) on(Seq(TimeBound(i, j, slack())))
   }
 
-  /** Whether it is a join that may run: no row would be buffered for ever. */
+  /** Whether the join is accepted: both sides have bounded state. */
   def admissible: Boolean = Side.both.forall(bounds.bounded)
 
   /**
-   * Rows around a time that moves on, and watermarks a little behind it, so that most rows are not
-   * late. At times a watermark is ahead, or goes back.
+   * Rows around an advancing time, and watermarks a little behind it, so that most rows are not
+   * late. Now and then a watermark is ahead, or lower than before.
    */
   def events(count: Int): Seq[Given] = {
     val pace = 0.3 + random.nextDouble() * 0.7
@@ -65,7 +65,7 @@ final class RandomJoin(random: Random, maxColumns: Int) extends TestJoin {
       Iterator.continually(draw()).find(keepsPromises).get,
       key = Option.unless(chance(0.05))(if (chance(0.7)) 0L else 1L),
       joinable = !chance(0.05),
-      // now and then two rows are equal in everything
+      // now and then two rows are equal in all fields
       name = if (chance(0.1)) "twin" else name
     )
   }

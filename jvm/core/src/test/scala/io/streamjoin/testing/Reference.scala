@@ -6,8 +6,8 @@ import io.streamjoin.bounds.TimeBound
 import io.streamjoin.model.{JoinType, Side}
 
 /**
- * The contract of a join, by brute force: what must have come out, and what must be buffered, given
- * all rows that were not late when they arrived.
+ * The contract of a join by brute force: the required output and buffered rows, given all rows that
+ * were not late on arrival.
  */
 final class Reference(join: TestJoin, joinType: JoinType) {
 
@@ -18,7 +18,7 @@ final class Reference(join: TestJoin, joinType: JoinType) {
   private val hopeful = mutable.Set.empty[TestRow]
   private var late = 0
 
-  /** Takes note of an event. */
+  /** Records an event. */
   def see(event: Given): Unit = event match {
     case row: TestRow =>
       if (isLate(row)) late += 1
@@ -46,7 +46,7 @@ final class Reference(join: TestJoin, joinType: JoinType) {
   /** The output once every buffered row is evicted. */
   def finalOutput: Seq[Emitted] = output(_ => true)
 
-  /** What is out by now: each match at once, each unmatched row as soon as it is hopeless. */
+  /** The output so far: each match at once, each unmatched row as soon as it can match nothing. */
   def outputSoFar: Seq[Emitted] = output(!canMatch(_))
 
   private def output(settled: TestRow => Boolean): Seq[Emitted] = {
@@ -63,10 +63,10 @@ final class Reference(join: TestJoin, joinType: JoinType) {
     joined ++ alone.map(Unmatched(_))
   }
 
-  /** Whether a row has met another. */
+  /** Whether a row has matched another. */
   def isJoined(row: TestRow): Boolean = found.exists { case (l, r) => l == row || r == row }
 
-  /** The rows that must be buffered by now: exactly those that could still matter. */
+  /** The rows that must be buffered now: exactly those that can affect the result. */
   def buffer(side: Side): Seq[TestRow] = {
     val decided: Set[TestRow] =
       if (joinType.leftOnly && side == Side.Left) found.map(_._1).toSet else Set.empty
@@ -74,8 +74,8 @@ final class Reference(join: TestJoin, joinType: JoinType) {
   }
 
   /**
-   * Whether some row of the other side that is still to come could match. It changes with the
-   * received watermarks only, and once no, always no.
+   * Whether a future row of the other side can match. It depends on the received watermarks only,
+   * and never changes from false to true.
    */
   private def canMatch(row: TestRow): Boolean = {
     if (!hopeless(row) && !hopeful(row)) (if (partnerExists(row)) hopeful else hopeless) += row
@@ -86,7 +86,7 @@ final class Reference(join: TestJoin, joinType: JoinType) {
     row.joinable && row.key.nonEmpty && new Partners(join, row, received.toMap).exist
 }
 
-/** Tries every row of the other side on the grid that is not late and keeps its promises. */
+/** Tries every row of the other side on the grid that is not late and satisfies the facts. */
 private final class Partners(join: TestJoin, row: TestRow, received: Map[Int, Long]) {
 
   private val times = new Array[Long](join.columns.length)
@@ -96,10 +96,10 @@ private final class Partners(join: TestJoin, row: TestRow, received: Map[Int, Lo
   private val open = join.bounds.indices(row.side.other)
   private val constrained = join.conjuncts.flatMap(b => Seq(b.later, b.earlier)).toSet
 
-  /** The columns to choose times for; those that the condition mentions first. */
+  /** The columns to choose times for, the columns of the condition first. */
   private val order = open.sortBy(c => (!constrained(c), c)).toArray
 
-  /** For each place in the order, what can be checked once it has a time. */
+  /** For each position in the order, the bounds that can be checked once it has a time. */
   private val demands = (0 to order.length).map(settledAt(join.conjuncts, _)).toArray
   private val promises = (0 to order.length).map(settledAt(join.facts, _)).toArray
 
@@ -139,9 +139,9 @@ private final class Partners(join: TestJoin, row: TestRow, received: Map[Int, Lo
 
 object Reference {
 
-  /** A watermark above every time that occurs. */
+  /** A watermark above every time in the tests. */
   val endOfTime = 1000
 
-  /** All times that a row to come may have; wide enough for the times and slacks of the tests. */
+  /** All times that a future row can have, wide enough for the times and slacks of the tests. */
   val grid: Array[Int] = ((-25 to 40) ++ (endOfTime to endOfTime + 8)).toArray
 }

@@ -13,12 +13,12 @@ import io.streamjoin.model.{JoinType, Side, Watermarks}
 import io.streamjoin.placement.{MaybePartition, Placement, Routing}
 
 /**
- * A join over several partitions. Rows go where the routing sends them; where that knows no keys, what the
- * condition says of them is tested on each pair.
+ * A join over several partitions. The routing places the rows. With a routing without keys, the
+ * equality is tested on each pair.
  *
- * @param first the routing that it begins with
+ * @param first the initial routing
  * @param places the partition of each key
- * @param hash of a key that is there
+ * @param hash the hash of a key that is not NULL
  */
 final class RoutedDriver(
     join: TestJoin,
@@ -29,7 +29,7 @@ final class RoutedDriver(
     hash: Long => Long = identity
 ) {
 
-  /** By which the rows of the next batch go. */
+  /** The routing of the rows of the next batch. */
   var routing: Routing = first
 
   private val counters = Seq.fill(partitions)(new JoinCounters)
@@ -71,7 +71,7 @@ final class RoutedDriver(
     }
   }
 
-  /** @param home the partition of a row that goes to one only, and to any, or to that of its key */
+  /** @param home the partition of a row without a time bucket: that of its key, or any */
   def batch(rows: Seq[TestRow], home: TestRow => Int, watermarks: Array[Long]): Seq[Emitted] = {
     loads = loads.map(load => new KeyLoad(load.latest))
     val emitted = (0 until partitions).flatMap { p =>
@@ -90,17 +90,17 @@ final class RoutedDriver(
     emitted
   }
 
-  /** What the tasks of the last batch tell of their keys. */
+  /** The key loads that the tasks of the last batch report. */
   def reported: Seq[TaskLoad] =
     loads.zipWithIndex.map { case (l, p) => TaskLoad(p, l.seen, l.heaviest, l.span, l.latest) }
 
-  /** What all partitions together have counted. */
+  /** The sum of a counter over all partitions. */
   def counted(of: JoinCounters => Long): Long = counters.map(of).sum
 
-  /** How many rows all partitions together hold. */
+  /** The number of rows buffered in all partitions. */
   def buffered(side: Side): Long = states.map(_.size(side)).sum
 
-  /** In how many partitions there are rows. */
+  /** The number of partitions that buffer rows. */
   def filled: Int = states.count(state => Side.both.exists(state.size(_) > 0))
 
   private abstract class Rows extends JoinRows[TestRow] {

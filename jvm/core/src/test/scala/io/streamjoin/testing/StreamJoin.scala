@@ -5,19 +5,20 @@ import io.streamjoin.join.eventtime.{EventTimeJoin, JoinCounters, JoinOutput, Jo
 import io.streamjoin.model.{JoinType, Side, Watermarks}
 import io.streamjoin.state.JoinState
 
-/** What comes out of a join driven event by event. */
+/** The output of a join that runs event by event. */
 sealed trait JoinEvent[+O]
 
 object JoinEvent {
   final case class Row[O](row: O) extends JoinEvent[O]
 
-  /** The watermark of a time column has moved to `value`. */
+  /** The watermark of a time column has risen to `value`. */
   final case class Watermark(column: Int, value: Long) extends JoinEvent[Nothing]
 }
 
 /**
- * The join without any engine: rows and keyed watermarks go in one at a time, rows and keyed
- * watermarks come out. The rows that a watermark frees precede the watermarks it causes.
+ * The join without an engine: it takes one row or column watermark at a time, and emits rows and
+ * column watermarks. Rows evicted by a watermark are emitted before the output watermarks it
+ * causes.
  *
  * Source: the processor of Hazelcast, "Stream to stream JOIN".
  *
@@ -42,7 +43,7 @@ final class StreamJoin[R, O](
   def onRow(side: Side, row: R): Seq[JoinEvent[O]] =
     operator.process(side, row).map(JoinEvent.Row(_)).toSeq
 
-  /** The watermark of one column arrives: no row with a smaller value of it comes any more. */
+  /** The watermark of one column arrives: no row with a smaller value arrives later. */
   def onWatermark(column: Int, value: Long): Seq[JoinEvent[O]] = {
     val received = operator.received
     received(column) = math.max(received(column), value)
@@ -50,10 +51,10 @@ final class StreamJoin[R, O](
     freed ++ bounds.columns.indices.flatMap(emit(_, received))
   }
 
-  /** The watermarks received so far: with the buffered rows, all that a restart needs. */
+  /** The watermarks received so far. A restart needs these and the buffered rows. */
   def received: Array[Long] = operator.received
 
-  /** Goes on from what an earlier instance had received. */
+  /** Continues with the watermarks that an earlier instance received. */
   def restore(received: Array[Long]): Unit = {
     operator.restore(received)
     bounds.columns.indices.foreach(c => emitted(c) = bounds.outputWatermark(c, received))

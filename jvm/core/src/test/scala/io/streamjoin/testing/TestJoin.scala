@@ -83,7 +83,7 @@ abstract class TestJoin {
 
   object output extends Output
 
-  /** Gives late rows out too. */
+  /** Also emits late rows. */
   object outputWithLate extends Output {
     override def late(side: Side, row: TestRow, column: Int, watermark: Long): Option[Emitted] =
       Some(Late(row, Wm(column, watermark)))
@@ -108,7 +108,7 @@ object TestJoin {
   /** The hash of a key that is null. */
   val NullKey: Long = 42L
 
-  /** Whether a bound holds for these times; a missing time makes it unknown, which is not true. */
+  /** Whether a bound holds for these times. A missing time is NULL, so the bound is not true. */
   def holds(b: TimeBound, times: Map[Int, Long]): Boolean =
     times.contains(b.later) && times.contains(b.earlier) &&
       times(b.later) >= times(b.earlier) - b.slack

@@ -5,20 +5,20 @@ import scala.util.hashing.MurmurHash3
 import io.streamjoin.model.Side
 import io.streamjoin.testing.TestJoin.Col
 
-/** What goes into a join. */
+/** An input event of a join. */
 sealed trait Given
 
-/** What comes out of it. */
+/** An output event of a join. */
 sealed trait Emitted
 
 /**
- * A row that is nothing but times, a key and a name.
+ * A row with times, a key and a name.
  *
  * @param times by column number; a missing one is null
  * @param key the equality key; None is null
  * @param joinable whether the conjuncts on this input alone hold
  * @param foundLate whether a join below emitted it as late
- * @param name tells rows with equal values apart
+ * @param name distinguishes rows with equal values
  */
 final case class TestRow(
     side: Side,
@@ -45,7 +45,7 @@ final case class TestRow(
   }
 }
 
-/** A watermark that arrives, or that comes out. */
+/** An input or output watermark. */
 final case class Wm(column: Int, value: Long) extends Given with Emitted {
   override def toString: String = s"wm$column($value)"
 }
@@ -68,7 +68,7 @@ final case class Late(row: TestRow, below: Wm) extends Emitted {
   override def toString: String = s"late($row, $below)"
 }
 
-/** A row that a join below found late. */
+/** A row that a lower join emitted as late. */
 final case class FoundLate(row: TestRow) extends Emitted {
   override def toString: String = s"foundLate($row)"
 }

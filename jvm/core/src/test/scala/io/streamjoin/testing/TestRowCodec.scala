@@ -6,7 +6,7 @@ import scala.collection.mutable
 
 import io.streamjoin.state.segment.RowCodec
 
-/** Writes a row as its number in a list of all rows, and a length that differs from row to row. */
+/** Writes a row as its index in a list of all rows, with a length that varies by row. */
 final class TestRowCodec extends RowCodec[TestRow] {
   private val rows = mutable.ArrayBuffer.empty[TestRow]
 

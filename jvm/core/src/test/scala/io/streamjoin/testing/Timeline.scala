@@ -7,8 +7,8 @@ import io.streamjoin.model.{Side, Watermarks}
 import io.streamjoin.testing.TestJoin.Col
 
 /**
- * A trace as the seeds write it. What comes out of an event must be named by `out` before the next
- * `in`; an event without `out` must give nothing.
+ * A trace in the notation of the seeds. `out` must list the output of an event before the next
+ * `in`. An event without `out` must emit nothing.
  *
  * {{{
  *   in(l(102, 103))
@@ -58,7 +58,7 @@ final class Timeline(driver: Driver) {
   def lateRows(left: Long, right: Long)(implicit pos: Position): Unit =
     assert(Side.both.map(driver.counters.lateRows) == Seq(left, right))
 
-  /** Nothing more has come out. */
+  /** Asserts that there is no further output. */
   def nothingLeft()(implicit pos: Position): Unit = assert(pending.isEmpty, s"came out of $last")
 
   private def holds(side: Side, expected: Seq[TestRow])(implicit pos: Position): Unit =
@@ -76,7 +76,7 @@ object Timeline {
   def unmatched(row: TestRow): Emitted = Unmatched(row)
   def matched(left: TestRow): Emitted = Matched(left)
 
-  /** Runs a trace and checks that nothing is left over at its end. */
+  /** Runs a trace and asserts that it has listed all output. */
   def trace(driver: Driver)(steps: Timeline => Unit)(implicit pos: Position): Unit = {
     val timeline = new Timeline(driver)
     steps(timeline)

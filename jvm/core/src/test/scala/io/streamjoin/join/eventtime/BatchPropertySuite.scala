@@ -8,12 +8,12 @@ import io.streamjoin.testing.RandomCases.onFailure
 import io.streamjoin.testing.{BatchDriver, Driver, RandomCases, RandomJoin, TestRow, Wm}
 
 /**
- * A batch at a time emits the rows that an event at a time emits, although fewer rows are buffered, and
- * whatever befalls the state in between.
+ * Compares processing by batch with processing by event. The batch join buffers fewer rows, and its
+ * state fails, restarts, merges versions and spills between batches.
  */
 class BatchPropertySuite extends AnyFunSuite {
 
-  test("a batch gives what its rows, and then its watermarks, give one by one") {
+  test("a batch emits what its rows, then its watermarks, emit event by event") {
     var onDisk = 0L
     RandomCases.forAll(800) { random =>
       val joinType = JoinType.all(random.nextInt(JoinType.all.length))

@@ -18,7 +18,7 @@ class DraftTablesSuite extends AnyFunSuite {
     on(s2.between(s1, s1 + units))
   }
 
-  /** Table 4 names no bounds; with these its joined rows come out, and no others. */
+  /** Table 4 names no bounds. These bounds give exactly its joined rows. */
   private object withinOne extends Within(1)
 
   /** The bounds of the query in the draft's text. */
@@ -31,13 +31,13 @@ class DraftTablesSuite extends AnyFunSuite {
       in(l(1))
       in(r(1))
       out(joined(l(1), r(1)))
-      // The table sends s1_wm(2), s2_wm(2) on as they are. Here a watermark leaves when both sides
-      // have one, and no higher than rows that may still be buffered.
+      // The table emits s1_wm(2) and s2_wm(2) unchanged. Here the join emits a watermark when both
+      // sides have one, and not above rows that can still be buffered.
       in(wm(s1, 2))
       in(wm(s2, 2))
       // s1: min(2, 2 - 1) = 1    s2: min(2, 2 - 0) = 2
       out(wm(s1, 1), wm(s2, 2))
-      // s1 >= s2 - 1: 2 - 1 = 1, so s1(1) may still meet an s2(2)
+      // s1 >= s2 - 1: 2 - 1 = 1, so s1(1) can still match an s2(2)
       leftBuffer(l(1))
       rightBuffer()
       in(l(3))
@@ -45,10 +45,10 @@ class DraftTablesSuite extends AnyFunSuite {
       // not with s1(1): 1 + 1 = 2
       out(joined(l(3), r(3)))
       in(wm(s1, 4))
-      // s2 >= s1: s2(3) goes, and was joined
+      // s2 >= s1: s2(3) is evicted; it was joined
       rightBuffer()
       in(wm(s2, 4))
-      // s1: min(4, 4 - 1) = 3    s2: min(4, 4) = 4; s1(1) goes, and was joined
+      // s1: min(4, 4 - 1) = 3    s2: min(4, 4) = 4; s1(1) is evicted; it was joined
       out(wm(s1, 3), wm(s2, 4))
       leftBuffer(l(3))
       // The table has the second column's rows after both wm(4). s2(4) is not late: 4 = 4.
@@ -56,15 +56,15 @@ class DraftTablesSuite extends AnyFunSuite {
       out(joined(l(3), r(4)))
       in(wm(s2, 6))
       // s1: min(4, 6 - 1) = 4; s2: min(6, 4) = 4 as before, where the table has s2_wm(6): an
-      // s1(4) may yet come and join the s2(4) that is buffered
+      // s1(4) can still arrive and match the buffered s2(4)
       out(wm(s1, 4))
       leftBuffer()
       in(r(7))
-      // The table pads s2(7) at s2_wm(8). But it may yet meet an s1(6) or an s1(7), for s1 stands
-      // at 4: it waits.
+      // The table pads s2(7) at s2_wm(8). But the watermark of s1 is 4, so s2(7) can still
+      // match an s1(6) or an s1(7). It stays buffered.
       in(wm(s2, 8))
       rightBuffer(r(4), r(7))
-      // S1 ends in table 3. Once its watermark is above 7, s2(7) comes out, before the watermark.
+      // S1 ends in table 3. When its watermark exceeds 7, s2(7) is emitted, before the watermark.
       in(wm(s1, 8))
       // s1: min(8, 8 - 1) = 7    s2: min(8, 8) = 8
       out(unmatched(r(7)), wm(s1, 7), wm(s2, 8))
@@ -95,7 +95,7 @@ class DraftTablesSuite extends AnyFunSuite {
     }
   }
 
-  test("table 2: an input without a watermark leaves the other side without a bound") {
+  test("table 2: an input without a watermark leaves the other side unbounded") {
     class SomeWatermarked(first: Boolean, second: Boolean) extends TestJoin {
       val s1 = left("s1_time", watermarked = first)
       val s2 = right("s2_time", watermarked = second)
@@ -103,14 +103,14 @@ class DraftTablesSuite extends AnyFunSuite {
     }
     def bounded(first: Boolean, second: Boolean) =
       Side.both.map(new SomeWatermarked(first, second).bounds.bounded)
-    // the left side is freed by the watermark of the right one and the other way round
+    // the watermark of each side evicts rows of the other
     assert(bounded(first = false, second = false) == Seq(false, false))
     assert(bounded(first = true, second = false) == Seq(false, true))
     assert(bounded(first = false, second = true) == Seq(true, false))
     assert(bounded(first = true, second = true) == Seq(true, true))
   }
 
-  test("table 2: with zero lag the result is not empty, for equal to a watermark is not late") {
+  test("table 2: a row equal to the watermark is not late, so zero lag has a result") {
     import withinOne._
     trace(new Driver(withinOne, JoinType.Inner)) { t =>
       import t._

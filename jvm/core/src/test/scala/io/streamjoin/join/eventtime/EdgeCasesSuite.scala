@@ -31,7 +31,7 @@ class EdgeCasesSuite extends AnyFunSuite {
     assert(bounds.slack(i2.index, i1.index) == 1)
   }
 
-  test("simple case: wm(i2)=10 removes i1 rows up to 5 and lets wm(i1)=6 out") {
+  test("simple case: wm(i2)=10 evicts i1 rows up to 5 and emits wm(i1)=6") {
     import twoInputs.{i1, i2, l, r}
     trace(new Driver(twoInputs, JoinType.Inner)) { t =>
       import t._
@@ -49,7 +49,7 @@ class EdgeCasesSuite extends AnyFunSuite {
     }
   }
 
-  test("simple case: the second condition removes i2 rows") {
+  test("simple case: wm(i1)=10 evicts i2 rows below 9 by the second condition") {
     import twoInputs.{i1, r}
     trace(new Driver(twoInputs, JoinType.Inner)) { t =>
       import t._
@@ -62,7 +62,7 @@ class EdgeCasesSuite extends AnyFunSuite {
   }
 
   test(
-    "example 1: a row that is out of bounds but not late is joined with buffered rows and not buffered"
+    "example 1: a row out of bounds but not late is joined but not buffered"
   ) {
     trace(new Driver(sameTime, JoinType.Inner)) { t =>
       import t._
@@ -82,7 +82,7 @@ class EdgeCasesSuite extends AnyFunSuite {
     }
   }
 
-  test("example 1: the buffered rows are marked as used where the join type needs it") {
+  test("example 1: a full outer join marks joined rows and does not pad them") {
     trace(new Driver(sameTime, JoinType.FullOuter)) { t =>
       import t._
       in(l(0))
@@ -91,7 +91,7 @@ class EdgeCasesSuite extends AnyFunSuite {
       out(joined(l(0), r(0)))
       leftUsed(l(0))
       rightUsed(r(0))
-      // removed, but used: nothing is padded
+      // evicted after a match: nothing is padded
       in(wm(lTime, 1))
       rightBuffer()
       in(r(0))
@@ -103,7 +103,7 @@ class EdgeCasesSuite extends AnyFunSuite {
     }
   }
 
-  test("example 2, with the document's first rule: wm(0) comes out while l{0} is buffered") {
+  test("example 2, the document's first rule: wm(0) is emitted while l{0} is buffered") {
     trace(new FirstRuleDriver(sameTime, JoinType.Inner)) { t =>
       import t._
       in(l(0))
@@ -117,7 +117,7 @@ class EdgeCasesSuite extends AnyFunSuite {
     }
   }
 
-  test("example 2, with our rule: no watermark comes out until both sides have one") {
+  test("example 2, our rule: no watermark is emitted until both sides have one") {
     trace(new Driver(sameTime, JoinType.Inner)) { t =>
       import t._
       in(l(0))
@@ -132,7 +132,7 @@ class EdgeCasesSuite extends AnyFunSuite {
   }
 
   for (joinType <- Seq(JoinType.RightOuter, JoinType.FullOuter)) {
-    test(s"example 2, ${joinType.name}: out of bounds and unmatched is padded at once") {
+    test(s"example 2, ${joinType.name}: an unmatched row out of bounds is padded at once") {
       trace(new Driver(sameTime, joinType)) { t =>
         import t._
         in(l(0))
@@ -144,14 +144,14 @@ class EdgeCasesSuite extends AnyFunSuite {
         // 0 < 2 too, but l{0} is buffered
         in(r(0))
         out(joined(l(0), r(0)))
-        // equal to the bound: may still be met
+        // equal to the bound: can still match
         in(r(2))
         rightBuffer(r(2))
       }
     }
   }
 
-  test("restart: the trace of the document up to the snapshot, with its first rule") {
+  test("restart: the document's trace up to the snapshot, with its first rule") {
     trace(new FirstRuleDriver(sameTime, JoinType.LeftOuter)) { t =>
       import t._
       in(l(10).named("1"))
@@ -163,31 +163,31 @@ class EdgeCasesSuite extends AnyFunSuite {
     }
   }
 
-  test("restart: the row l2 that was late before the restart is late after it") {
+  test("restart: a row that was late before the restart is late after it") {
     trace(new Driver(sameTime, JoinType.LeftOuter)) { t =>
       import t._
       in(l(10).named("1"))
       in(r(10).named("1"))
       out(joined(l(10).named("1"), r(10).named("1")))
       in(wm(lTime, 15))
-      // l.time = r.time: 10 < 15, row r1 goes
+      // l.time = r.time: 10 < 15, row r1 is evicted
       rightBuffer()
       restart()
       leftBuffer(l(10).named("1"))
       leftUsed(l(10).named("1"))
-      // dropped, for the received watermark was restored: 10 < 15. Else joined(l2, null) would come
-      // out later, and the user would see both l2 and r1, but not joined.
+      // dropped, since the received watermark was restored: 10 < 15. Otherwise joined(l2, null)
+      // would be emitted later, and the user would see both l2 and r1, but not joined.
       in(l(10).named("2"))
       lateRows(left = 1, right = 0)
       leftBuffer(l(10).named("1"))
-      // l1 goes as well, and was joined before the restart: nothing is padded
+      // l1 is also evicted; it was joined before the restart, so nothing is padded
       in(wm(rTime, 15))
       leftBuffer()
       out(wm(lTime, 15), wm(rTime, 15))
     }
   }
 
-  test("restart: output watermarks neither go back nor are repeated") {
+  test("restart: output watermarks do not fall and are not repeated") {
     trace(new Driver(sameTime, JoinType.LeftOuter)) { t =>
       import t._
       in(wm(lTime, 15))
@@ -195,7 +195,7 @@ class EdgeCasesSuite extends AnyFunSuite {
       // l: min(15, 12)    r: min(12, 15)
       out(wm(lTime, 12), wm(rTime, 12))
       restart()
-      // after the restart the watermarks of the sources may lag behind for a while
+      // after the restart, source watermarks can be lower for a while
       in(wm(lTime, 5))
       in(wm(rTime, 5))
       in(wm(rTime, 12))
@@ -207,7 +207,7 @@ class EdgeCasesSuite extends AnyFunSuite {
     }
   }
 
-  test("a condition on one input: such rows are never buffered, and padded at once if outer") {
+  test("a row that fails a one-sided condition is not buffered, and padded at once if preserved") {
     // FROM l LEFT JOIN r ON l.field > 10 AND l.time BETWEEN r.time - 1 AND r.time + 1
     object band extends TestJoin {
       val lTime = left("l.time")
@@ -229,9 +229,9 @@ class EdgeCasesSuite extends AnyFunSuite {
     }
   }
 
-  test("a bound between two times of one input is a filter on its rows and removes nothing") {
-    // ON l.time1 >= l.time2 + 10 AND l.time1 = r.time: a watermark of l.time2 says nothing of the
-    // left rows that are there
+  test("a bound between two times of one input filters its rows and evicts nothing") {
+    // ON l.time1 >= l.time2 + 10 AND l.time1 = r.time: a watermark of l.time2 does not limit the
+    // buffered left rows
     object twoTimes extends TestJoin {
       val time1 = left("l.time1")
       val time2 = left("l.time2")
@@ -251,7 +251,7 @@ class EdgeCasesSuite extends AnyFunSuite {
       out(joined(l(15, 5), r(15)))
       in(wm(time2, 8))
       leftBuffer(l(15, 5))
-      // it says something of the right rows: r.time = l.time1 >= l.time2 + 10 >= 18
+      // it limits the right rows: r.time = l.time1 >= l.time2 + 10 >= 18
       rightBuffer(r(18))
     }
   }

@@ -30,7 +30,7 @@ class EventTimeJoinSuite extends AnyFunSuite {
       )
   }
 
-  test("a row that the end of the batch would evict at once is joined but not buffered") {
+  test("a row below the watermark of the batch's end is joined but not buffered") {
     new Fixture(JoinType.LeftOuter) {
       assert(operator.process(Side.Right, r(5)).isEmpty)
       val endOfBatch = Array(Unknown, 8L)
@@ -38,14 +38,14 @@ class EventTimeJoinSuite extends AnyFunSuite {
       assert(operator.process(Side.Left, l(7), endOfBatch).toSeq == Seq(Unmatched(l(7))))
       assert(operator.process(Side.Left, l(8), endOfBatch).isEmpty)
       assert(state.all(Side.Left).map(_.row).toSeq == Seq(l(8)))
-      // late is still judged by what was received before the batch
+      // the watermark before the batch decides which rows are late
       assert(counters.lateRows(Side.Left) == 0)
       assert(operator.advance(endOfBatch).isEmpty)
       assert(state.size(Side.Left) == 1)
     }
   }
 
-  test("restored watermarks judge what is late and free nothing by themselves") {
+  test("restored watermarks decide which rows are late and evict nothing by themselves") {
     new Fixture(JoinType.LeftOuter) {
       assert(operator.process(Side.Left, l(5)).isEmpty)
       operator.restore(Array(Unknown, 10L))
@@ -56,7 +56,7 @@ class EventTimeJoinSuite extends AnyFunSuite {
     }
   }
 
-  test("the received watermarks that are handed out are a copy") {
+  test("`received` returns a copy of the watermarks") {
     new Fixture(JoinType.Inner) {
       operator.received(0) = 100
       assert(operator.process(Side.Left, l(5)).isEmpty)
@@ -64,7 +64,7 @@ class EventTimeJoinSuite extends AnyFunSuite {
     }
   }
 
-  test("the rows of a probe end with an exception, not with a null") {
+  test("next after the last output row throws NoSuchElementException") {
     new Fixture(JoinType.Inner) {
       assert(operator.process(Side.Right, r(5)).isEmpty)
       val found = operator.process(Side.Left, l(5))
@@ -73,11 +73,11 @@ class EventTimeJoinSuite extends AnyFunSuite {
     }
   }
 
-  test("what happened is counted by side") {
+  test("counters count evicted, late and padded rows by side") {
     new Fixture(JoinType.FullOuter) {
       Seq(l(1), l(2), l(3)).foreach(operator.process(Side.Left, _).toSeq)
       Seq(r(2), r(9)).foreach(operator.process(Side.Right, _).toSeq)
-      // both sides at once: l{1}, l{2}, l{3} and r{2} go, all but l{2} and r{2} unmatched
+      // evicts l{1}, l{2}, l{3} and r{2}; all but l{2} and r{2} are unmatched
       assert(operator.advance(Array(5L, 5L)).toSet == Set(Unmatched(l(1)), Unmatched(l(3))))
       assert(operator.process(Side.Left, l(4)).isEmpty)
       assert(Side.both.map(counters.evictedRows) == Seq(3, 1))

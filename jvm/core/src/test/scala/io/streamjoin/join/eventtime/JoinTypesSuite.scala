@@ -18,7 +18,7 @@ class JoinTypesSuite extends AnyFunSuite {
 
   import near._
 
-  test("INNER: pairs come out at once, rows without a match never") {
+  test("INNER: emits pairs at once and never emits unmatched rows") {
     trace(new Driver(near, Inner)) { t =>
       import t._
       in(l(10))
@@ -34,7 +34,7 @@ class JoinTypesSuite extends AnyFunSuite {
     }
   }
 
-  test("LEFT OUTER: a left row that goes without a match is padded, before the watermarks") {
+  test("LEFT OUTER: pads an unmatched left row at eviction, before the watermarks") {
     trace(new Driver(near, LeftOuter)) { t =>
       import t._
       in(l(10))
@@ -42,27 +42,27 @@ class JoinTypesSuite extends AnyFunSuite {
       in(r(13))
       out(joined(l(11), r(13)))
       in(wm(lTime, 13))
-      // 13 - 2 = 11: both may still meet 11 or more
+      // 13 - 2 = 11: both can still match 11 or more
       in(wm(rTime, 12))
       // l: min(13, 12 - 2) = 10    r: min(12, 13 - 2) = 11
       out(wm(lTime, 10), wm(rTime, 11))
       leftBuffer(l(10), l(11))
-      // 13 - 2 = 11: 10 goes, 11 stays
+      // 13 - 2 = 11: 10 is evicted, 11 stays
       in(wm(rTime, 13))
       out(unmatched(l(10)), wm(lTime, 11))
       leftBuffer(l(11))
-      // 11 goes as well, and has been joined
+      // 11 is also evicted; it has been joined
       in(wm(rTime, 14))
       out(wm(lTime, 12))
       leftBuffer()
-      // the right row goes without notice
+      // the right row is evicted without output
       in(wm(lTime, 16))
       out(wm(rTime, 14))
       rightBuffer()
     }
   }
 
-  test("RIGHT OUTER: the mirror image") {
+  test("RIGHT OUTER: pads an unmatched right row at eviction") {
     trace(new Driver(near, RightOuter)) { t =>
       import t._
       in(r(10))
@@ -79,7 +79,7 @@ class JoinTypesSuite extends AnyFunSuite {
     }
   }
 
-  test("FULL OUTER: both") {
+  test("FULL OUTER: pads unmatched rows of both sides at eviction") {
     trace(new Driver(near, FullOuter)) { t =>
       import t._
       in(l(10))
@@ -95,7 +95,7 @@ class JoinTypesSuite extends AnyFunSuite {
     }
   }
 
-  test("LEFT SEMI: a left row is emitted once, at its first match, and not buffered") {
+  test("LEFT SEMI: emits a left row once, at its first match, and does not buffer it") {
     trace(new Driver(near, LeftSemi)) { t =>
       import t._
       in(r(10))
@@ -112,7 +112,7 @@ class JoinTypesSuite extends AnyFunSuite {
       out(matched(l(20)))
       leftBuffer()
       in(r(20))
-      // right rows serve any number of left rows
+      // a right row matches any number of left rows
       rightBuffer(r(10), r(11), r(19), r(20))
       in(l(50))
       in(wm(rTime, 60))
@@ -120,7 +120,7 @@ class JoinTypesSuite extends AnyFunSuite {
     }
   }
 
-  test("LEFT SEMI: one right row brings out all left rows that have waited for it") {
+  test("LEFT SEMI: one right row emits all buffered left rows that it matches") {
     trace(new Driver(near, LeftSemi)) { t =>
       import t._
       in(l(9))
@@ -131,7 +131,7 @@ class JoinTypesSuite extends AnyFunSuite {
       leftBuffer(l(14))
       in(wm(lTime, 20))
       rightBuffer()
-      // out of bounds, yet it meets what is buffered
+      // out of bounds, but it matches a buffered row
       in(r(12))
       out(matched(l(14)))
       leftBuffer()
@@ -139,7 +139,7 @@ class JoinTypesSuite extends AnyFunSuite {
     }
   }
 
-  test("LEFT ANTI: a left row is forgotten at its first match, and comes out if it goes before") {
+  test("LEFT ANTI: drops a left row at its first match, and emits it if evicted unmatched") {
     trace(new Driver(near, LeftAnti)) { t =>
       import t._
       in(r(10))
@@ -149,23 +149,23 @@ class JoinTypesSuite extends AnyFunSuite {
       in(l(20))
       in(l(25))
       leftBuffer(l(20), l(25))
-      // matched while it waits
+      // matched while buffered
       in(r(21))
       leftBuffer(l(25))
       // 28 - 2 = 26
       in(wm(rTime, 28))
       out(unmatched(l(25)))
       leftBuffer()
-      // can meet nothing to come and nothing that is there
+      // matches no future row and no buffered row
       in(l(24))
       out(unmatched(l(24)))
-      // can meet nothing to come, but r{21} is there
+      // matches no future row, but the buffered r{21}
       in(l(22))
       leftBuffer()
     }
   }
 
-  test("equal rows are rows of their own") {
+  test("equal rows are joined and padded separately") {
     trace(new Driver(near, FullOuter)) { t =>
       import t._
       in(l(10))
@@ -182,7 +182,7 @@ class JoinTypesSuite extends AnyFunSuite {
     }
   }
 
-  test("rows meet only rows of their own key") {
+  test("a row joins only rows of its key") {
     trace(new Driver(near, Inner)) { t =>
       import t._
       in(l(10).key(1))
@@ -193,7 +193,7 @@ class JoinTypesSuite extends AnyFunSuite {
   }
 
   for (joinType <- JoinType.all) {
-    test(s"${joinType.name}: a null key matches nothing, not even null, and is never buffered") {
+    test(s"${joinType.name}: a row with a NULL key matches nothing and is not buffered") {
       trace(new Driver(near, joinType)) { t =>
         import t._
         in(l(10).nullKey)
@@ -205,7 +205,7 @@ class JoinTypesSuite extends AnyFunSuite {
       }
     }
 
-    test(s"${joinType.name}: where a condition on the row alone fails, it is never buffered") {
+    test(s"${joinType.name}: a row that fails a one-sided condition is not buffered") {
       trace(new Driver(near, joinType)) { t =>
         import t._
         in(r(10))
@@ -218,7 +218,7 @@ class JoinTypesSuite extends AnyFunSuite {
       }
     }
 
-    test(s"${joinType.name}: contradictory bounds match nothing and keep nothing") {
+    test(s"${joinType.name}: with contradictory bounds nothing matches or is buffered") {
       // r.time > l.time AND r.time < l.time
       object never extends TestJoin {
         val lTime = left("l.time")
@@ -236,7 +236,7 @@ class JoinTypesSuite extends AnyFunSuite {
       }
     }
 
-    test(s"${joinType.name}: contradictory bounds on one input alone match nothing either") {
+    test(s"${joinType.name}: with contradictory bounds within one input nothing matches") {
       object never extends TestJoin {
         val a = left("a")
         val x = left("x")
@@ -255,7 +255,7 @@ class JoinTypesSuite extends AnyFunSuite {
     }
   }
 
-  test("auctions and bids: each auction goes by its own end, not by its start") {
+  test("auctions and bids: each auction is evicted by its own end") {
     // bid.time BETWEEN auction.time AND auction.expires
     object auctions extends TestJoin {
       val time = left("auction.time")
@@ -285,7 +285,7 @@ class JoinTypesSuite extends AnyFunSuite {
       in(auction(15, 20))
       out(unmatched(auction(15, 20)))
       in(wm(time, 101))
-      // time: nothing says how long an auction lasts, so its watermark does not leave the join
+      // time: no bound limits the length of an auction, so the join emits no watermark for it
       rightBuffer()
       out(wm(bid, 21))
     }

@@ -7,7 +7,7 @@ import org.scalatest.funsuite.AnyFunSuite
 import io.streamjoin.model.{BySide, Side}
 import io.streamjoin.placement.{HotKey, HotKeys, ReachBuckets}
 
-/** Which keys a task finds to have most rows, and which of them are spread. */
+/** Counts of the heaviest keys of a task, and the rule that spreads hot keys. */
 class KeyLoadSuite extends AnyFunSuite {
 
   private val none = HotKeys(ReachBuckets(0, 5, 20), Nil)
@@ -18,13 +18,13 @@ class KeyLoadSuite extends AnyFunSuite {
     load
   }
 
-  test("a key with many rows is counted about right, whatever else comes and in whatever order") {
+  test("the count of a heavy key is within the error bound, random or in turns") {
     val random = new Random(1)
     val rows = 100000
     for (share <- Seq(0.2, 0.5, 0.9)) {
       val drawn =
         seen(Iterator.fill(rows)(if (random.nextDouble() < share) 7L else random.nextLong()))
-      // never above what was drawn, but for the noise of that, and less by what others took away
+      // at most the drawn rows, except for noise, and less by what other keys displaced
       assert(drawn.heaviest(7L) < rows * share * 1.05, s"$share")
       assert(drawn.heaviest(7L) > rows * (share - 1.0 / KeyLoad.Counters) * 0.95, s"$share")
     }
@@ -35,18 +35,18 @@ class KeyLoadSuite extends AnyFunSuite {
     }
   }
 
-  test("many keys with few rows each leave no trace") {
+  test("a million light keys have counts below 200") {
     val all = seen(Iterator.tabulate(1000000)(i => i.toLong * 31))
     assert(all.seen == 1000000 && all.heaviest.values.forall(_ < 200))
   }
 
-  test("replicas count for the latest time only") {
+  test("replicas affect only the latest time") {
     val load = new KeyLoad(BySide(10L, 20L))
     for (i <- 0 to 100) load.see(Side.Right, 7L, i.toLong, replica = true)
     assert(load.seen == 0 && load.heaviest.isEmpty && load.latest == BySide(10L, 100L))
   }
 
-  test("the range of times is that of the input with the larger range") {
+  test("the time span is that of the input with the larger span") {
     val load = new KeyLoad(BySide(10L, Long.MaxValue))
     assert(load.span == 0)
     for (i <- 0 until 10000) {
@@ -59,7 +59,7 @@ class KeyLoadSuite extends AnyFunSuite {
     assert(load.span == Long.MaxValue)
   }
 
-  test("keys with more than half of a task's share are spread, after all that came") {
+  test("keys with more than half of a task's share are spread, from the next bucket on") {
     val loads = Seq(
       TaskLoad(0, 10000, Map(1L -> 6000L, 2L -> 900L), 60, BySide(95L, 130L)),
       TaskLoad(1, 2000, Map(3L -> 1900L), 40, BySide(Long.MinValue, 7L)),
@@ -71,14 +71,14 @@ class KeyLoadSuite extends AnyFunSuite {
     assert(found(10000).isEmpty)
     assert(found(1000, none ++ Seq(HotKey(1L, 0, 2))).isEmpty)
     assert(HotKeyRule(1000, 0).found(loads, none, partitions = 4).map(_.hash) == Seq(1L, 3L))
-    // nothing is won where another task has more to do
+    // spreading gains nothing if another task has more rows
     assert(HotKeyRule(1000, 2).found(loads, none, partitions = 4).map(_.hash) == Seq(1L))
     assert(HotKeyRule(1000, 2).found(loads, none, partitions = 1).isEmpty)
-    // where a batch spans few buckets, one task would have most of a key's rows at a time
+    // if a batch spans few buckets, one task has most rows of a key at a time
     assert(found(1000, minBuckets = 3).length == 1 && found(1000, minBuckets = 4).isEmpty)
   }
 
-  test("a key is spread where its task is done in three fifths of the time") {
+  test("a key is spread if its task then has at most three fifths of its rows") {
     def isSpread(share: Double, partitions: Int, span: Long = 100) = {
       val (rows, others) = ((share * 100000).toLong, ((1 - share) * 100000 / partitions).toLong)
       val loads = (0 until partitions).map { p =>
@@ -91,11 +91,11 @@ class KeyLoadSuite extends AnyFunSuite {
     assert(!isSpread(0.4, 3) && isSpread(0.6, 3))
     assert(!isSpread(0.2, 4) && isSpread(0.4, 4))
     assert(!isSpread(0.03, 16) && isSpread(0.06, 16))
-    // of wider buckets fewer rows lie twice
+    // wider buckets have fewer replicas
     assert(!isSpread(0.7, 2, span = 20 * 64) && isSpread(0.8, 2, span = 20 * 64))
   }
 
-  test("buckets are wider where a batch spans many for each task") {
+  test("buckets get wider if a batch spans many buckets for each task") {
     def found(span: Long, latest: Long) = HotKeyRule(1000, 2).found(
       Seq(TaskLoad(0, 10000, Map(1L -> 10000L), span, BySide(latest, latest))),
       none,
@@ -108,7 +108,7 @@ class KeyLoadSuite extends AnyFunSuite {
     assert(found(Long.MaxValue, 95).map(_.wider) == Seq(4))
   }
 
-  test("there is an end to them") {
+  test("the number of hot keys is limited to MaxKeys") {
     val loads = (0 until 200).map { p =>
       TaskLoad(p, 100, (0 until 16).map(i => p * 16L + i -> (100L - i)).toMap, 0, BySide(0L, 0L))
     }

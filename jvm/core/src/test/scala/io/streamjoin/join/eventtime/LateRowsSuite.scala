@@ -22,7 +22,7 @@ import io.streamjoin.testing.{
   Wm
 }
 
-/** Late rows where they come out. */
+/** Joins that emit late rows. */
 class LateRowsSuite extends AnyFunSuite {
 
   private object twoTimes extends TestJoin {
@@ -34,7 +34,7 @@ class LateRowsSuite extends AnyFunSuite {
 
   import twoTimes._
 
-  test("a late row comes out with the first of its times that is late, and its watermark") {
+  test("a late row is emitted with its first late column and the watermark of that column") {
     trace(new Driver(twoTimes, Inner, emitsLate = true)) { t =>
       import t._
       in(r(30))
@@ -46,7 +46,7 @@ class LateRowsSuite extends AnyFunSuite {
       out(Late(l(30, 99), wm(seen, 100)))
       in(l(30, 100))
       out(joined(l(30, 100), r(30)))
-      // of a NULL time nothing is late
+      // NULL is not late
       in(l(29, 0).without(seen))
       out(Late(l(29, 0).without(seen), wm(lTime, 30)))
       lateRows(left = 3, right = 0)
@@ -54,7 +54,7 @@ class LateRowsSuite extends AnyFunSuite {
     }
   }
 
-  test("a late row is not padded as well, and a padded row is not late") {
+  test("a late row is not padded, and a padded row is not late") {
     trace(new Driver(twoTimes, FullOuter, emitsLate = true)) { t =>
       import t._
       in(l(10, 10))
@@ -62,13 +62,13 @@ class LateRowsSuite extends AnyFunSuite {
       out(unmatched(l(10, 10)))
       in(r(15))
       out(Late(r(15), wm(rTime, 16)))
-      // not late, but too old for anything to come
+      // not late, but too old to match a future row
       in(l(10, 10))
       out(unmatched(l(10, 10)))
     }
   }
 
-  test("a row that a join below found late comes out as it came in, and is not late once more") {
+  test("a row that a lower join found late is emitted unchanged and not counted as late again") {
     trace(new Driver(twoTimes, FullOuter, emitsLate = true)) { t =>
       import t._
       in(wm(lTime, 30))
@@ -83,7 +83,7 @@ class LateRowsSuite extends AnyFunSuite {
     }
   }
 
-  test("of a row that another partition answers for, nothing comes out") {
+  test("only the owner partition emits and counts a late row") {
     val counters = new JoinCounters
     val operators = Seq.tabulate(3) { partition =>
       new EventTimeJoin[TestRow, Emitted](
@@ -103,7 +103,7 @@ class LateRowsSuite extends AnyFunSuite {
   }
 
   for (joinType <- JoinType.all) {
-    test(s"${joinType.name}: late rows come out at once, and nothing else changes") {
+    test(s"${joinType.name}: late rows are emitted at once, with no other change in the output") {
       var lateRows = 0
       RandomCases.forAll(200) { random =>
         val join = RandomJoin.admissible(random, maxColumns = 2)
@@ -124,7 +124,7 @@ class LateRowsSuite extends AnyFunSuite {
     }
   }
 
-  /** Why a row is late, if it is: by the order of its columns. */
+  /** The first late column of a row in column order, if any. */
   private def reason(join: TestJoin, watermarks: Array[Long], event: Given): Option[Late] =
     event match {
       case row: TestRow =>

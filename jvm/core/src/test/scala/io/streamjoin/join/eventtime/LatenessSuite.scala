@@ -24,7 +24,7 @@ class LatenessSuite extends AnyFunSuite {
     on(rTime.between(lTime - 5, lTime + 5))
   }
 
-  test("late is strictly below the watermark, equal is not") {
+  test("a row strictly below the watermark is late, a row equal to it is not") {
     import near._
     trace(new Driver(near, Inner)) { t =>
       import t._
@@ -37,7 +37,7 @@ class LatenessSuite extends AnyFunSuite {
     }
   }
 
-  test("a late row is dropped on a preserved side too: nothing is padded, nothing is joined") {
+  test("a late row of a preserved side is dropped without a pair or padding") {
     import near._
     trace(new Driver(near, FullOuter)) { t =>
       import t._
@@ -45,7 +45,7 @@ class LatenessSuite extends AnyFunSuite {
       in(wm(lTime, 10))
       in(l(9))
       lateRows(left = 1, right = 0)
-      // the right side has a watermark of its own: none yet
+      // the right side has a separate watermark: none yet
       in(r(0))
       out(unmatched(r(0)))
       lateRows(left = 1, right = 0)
@@ -53,7 +53,7 @@ class LatenessSuite extends AnyFunSuite {
     }
   }
 
-  test("a row is late by any of its times, also by one that the condition does not mention") {
+  test("a row is late by any watermarked column, also by one outside the condition") {
     import twoTimes._
     trace(new Driver(twoTimes, LeftOuter)) { t =>
       import t._
@@ -69,7 +69,7 @@ class LatenessSuite extends AnyFunSuite {
     }
   }
 
-  test("lateness comes before being out of bounds") {
+  test("a row that is late and out of bounds is dropped as late") {
     import near._
     trace(new Driver(near, LeftOuter)) { t =>
       import t._
@@ -85,7 +85,7 @@ class LatenessSuite extends AnyFunSuite {
     }
   }
 
-  test("a null time that the condition bounds is never late, never buffered, padded at once") {
+  test("a row with NULL in a bounded time is not late, not buffered and padded at once") {
     import near._
     val driver = new Driver(near, LeftOuter)
     trace(driver) { t =>
@@ -112,7 +112,7 @@ class LatenessSuite extends AnyFunSuite {
     on(rTime.between(lPadded, lPadded + 5), rTime >= lTime)
   }
 
-  test("a time that a join below has padded with null is not counted as one that is missing") {
+  test("a time that a lower join padded with NULL is not counted as a NULL time") {
     import chained._
     val driver = new Driver(chained, LeftOuter)
     trace(driver) { t =>
@@ -132,7 +132,7 @@ class LatenessSuite extends AnyFunSuite {
     assert(driver.counters.nullPaddedRows == 2)
   }
 
-  test("a watermark that goes back changes nothing") {
+  test("a lower watermark has no effect") {
     import near._
     trace(new Driver(near, LeftOuter)) { t =>
       import t._
@@ -146,12 +146,12 @@ class LatenessSuite extends AnyFunSuite {
       in(l(19))
       lateRows(left = 1, right = 0)
       leftBuffer(l(20))
-      // and a watermark that is repeated says nothing new
+      // a repeated watermark has no effect
       in(wm(rTime, 20))
     }
   }
 
-  test("no watermark of either side comes out until both have one") {
+  test("the join emits no watermark until both sides have one") {
     import near._
     trace(new Driver(near, Inner)) { t =>
       import t._
@@ -163,13 +163,14 @@ class LatenessSuite extends AnyFunSuite {
     }
   }
 
-  test("empty buffers do not advance a watermark: it stays delayed") {
+  test("empty buffers do not advance an output watermark") {
     import near._
     trace(new Driver(near, Inner)) { t =>
       import t._
       in(wm(lTime, 100))
       in(wm(rTime, 100))
-      // 100 - 5 = 95, for an l{95} may yet come, wait, and come out late if 100 were promised
+      // 100 - 5 = 95, since an l{95} can still arrive and be emitted later, below a watermark of
+      // 100
       out(wm(lTime, 95), wm(rTime, 95))
     }
   }

@@ -6,7 +6,7 @@ import io.streamjoin.model.Watermarks.Unknown
 import io.streamjoin.model.{JoinType, Side}
 import io.streamjoin.testing.{Emitted, HeapJoinState, TestJoin, TestRow}
 
-/** What a join that joins nothing can tell of the reason, and how far rows were behind. */
+/** Statistics that explain a join without output, and the disorder of its rows. */
 class NearMissStatsSuite extends AnyFunSuite {
 
   private object within extends TestJoin {
@@ -30,13 +30,13 @@ class NearMissStatsSuite extends AnyFunSuite {
         JoinStats(counters)
       )
 
-    /** What a batch ends with, without a watermark that moves. */
+    /** Ends a batch without a change of the watermarks. */
     def end(): Unit = assert(operator.advance(operator.received).isEmpty)
 
     def arrive(side: Side, row: TestRow): Seq[Emitted] = operator.process(side, row).toSeq
   }
 
-  test("rows of other keys meet no key") {
+  test("rows with different keys count as examined without a key match") {
     new Fixture {
       arrive(Side.Left, l(5).key(7))
       arrive(Side.Right, r(6).key(8))
@@ -47,7 +47,7 @@ class NearMissStatsSuite extends AnyFunSuite {
     }
   }
 
-  test("the closest miss, and on which side of its bounds") {
+  test("the closest miss is recorded separately for too late and too early pairs") {
     new Fixture {
       arrive(Side.Left, l(5).key(7))
       arrive(Side.Right, r(18).key(7))
@@ -60,7 +60,7 @@ class NearMissStatsSuite extends AnyFunSuite {
     }
   }
 
-  test("a row that was not buffered is still found in its batch") {
+  test("a row that was not buffered is compared within its batch") {
     new Fixture {
       val endOfBatch = Array(Unknown, 100L)
       assert(operator.process(Side.Left, l(5).key(7), endOfBatch).isEmpty)
@@ -72,7 +72,7 @@ class NearMissStatsSuite extends AnyFunSuite {
     }
   }
 
-  test("a pair whose times fit and whose condition does not hold misses by nothing") {
+  test("a pair within its bounds that fails the condition is not a near miss") {
     new Fixture {
       arrive(Side.Left, l(5).key(7))
       arrive(Side.Right, r(6).key(7).unjoinable)
@@ -84,7 +84,7 @@ class NearMissStatsSuite extends AnyFunSuite {
     }
   }
 
-  test("nothing is looked into of a batch in which a pair was joined") {
+  test("a batch with a joined pair is not examined") {
     new Fixture {
       for (i <- 1 to 10) arrive(Side.Left, l(5).key(10L + i))
       arrive(Side.Right, r(6).key(11))
@@ -94,7 +94,7 @@ class NearMissStatsSuite extends AnyFunSuite {
     }
   }
 
-  test("of many rows the first of each input are looked into") {
+  test("only the first rows of an input are examined, up to the limit") {
     new Fixture {
       for (i <- 1 to 3 * NearMissStats.Limit) arrive(Side.Left, l(5).key(10L + i))
       end()
@@ -103,7 +103,7 @@ class NearMissStatsSuite extends AnyFunSuite {
     }
   }
 
-  test("rows that meet a partner count once in a semi join") {
+  test("a semi join counts a row with two partners as one joined row") {
     new Fixture(JoinType.LeftSemi) {
       arrive(Side.Right, r(6).key(7))
       arrive(Side.Right, r(7).key(7))
@@ -112,7 +112,7 @@ class NearMissStatsSuite extends AnyFunSuite {
     }
   }
 
-  test("how far the row furthest back was behind its watermark, late or not") {
+  test("furthestBehind records the largest distance behind the watermark, also of late rows") {
     new Fixture {
       operator.restore(Array(10L, Unknown))
       assert(operator.disorder.furthestBehind.toSeq == Seq(Unknown, Unknown))

@@ -29,7 +29,7 @@ class OrdersDeliveriesReturnsSuite extends AnyFunSuite {
   /** Only what the document extracts: `r >= d - 1`, `d >= r - 4`. */
   private object bare extends Join2
 
-  /** With what join1 has enforced before: `d >= o - 1`, `o >= d - 3`. */
+  /** With the facts that join1 enforces: `d >= o - 1`, `o >= d - 3`. */
   private object informed extends Join2 {
     known(dTime >= oTime - 1, oTime >= dTime - 3)
   }
@@ -53,18 +53,18 @@ class OrdersDeliveriesReturnsSuite extends AnyFunSuite {
       out(joined(l(102, 101), r(100)))
       rightBuffer(r(100))
       in(wm(dTime, 102))
-      // 102 - 1 = 101: anything with r.time < 101 goes
+      // 102 - 1 = 101: evicts rows with r.time < 101
       wmState(oTime -> unknown, dTime -> unknown, rTime -> Some(101))
       rightBuffer()
       leftBuffer(l(102, 101), l(102, 103))
       // min(102, least d in the buffer) = min(102, 101) = 101
       out(wm(dTime, 101))
       in(wm(rTime, 110))
-      // 110 - 4 = 106: anything with d.time < 106 goes
+      // 110 - 4 = 106: evicts rows with d.time < 106
       wmState(oTime -> unknown, dTime -> Some(106), rTime -> Some(101))
       leftBuffer()
       rightBuffer()
-      // the buffers are empty: all that was received
+      // the buffers are empty: the received watermarks
       out(wm(oTime, 103), wm(dTime, 102), wm(rTime, 110))
     }
   }
@@ -76,7 +76,7 @@ class OrdersDeliveriesReturnsSuite extends AnyFunSuite {
       in(l(102, 101))
       in(l(102, 103))
       leftBuffer(l(102, 101), l(102, 103))
-      // no bound mentions o.time, so its watermark never leaves this join
+      // no bound mentions o.time, so the join never emits its watermark
       in(wm(oTime, 103))
       in(r(100))
       out(joined(l(102, 101), r(100)))
@@ -90,12 +90,12 @@ class OrdersDeliveriesReturnsSuite extends AnyFunSuite {
       leftBuffer()
       rightBuffer()
       // d: min(102, 110 - 4) = 102    r: min(110, 102 - 1) = 101
-      // the first rule said 110: true of what is buffered, but not of what may yet be
+      // the first rule gives 110: true of the buffered rows, but not of future ones
       out(wm(dTime, 102), wm(rTime, 101))
     }
   }
 
-  test("the trace with our rule and what join1 has enforced: the watermark of o lives") {
+  test("the trace with our rule and the facts of join1: the join emits the watermark of o") {
     import informed._
     trace(new Driver(informed, JoinType.Inner)) { t =>
       import t._
@@ -122,7 +122,7 @@ class OrdersDeliveriesReturnsSuite extends AnyFunSuite {
   }
 
   for (join <- Seq(bare, informed)) {
-    val name = if (join == bare) "the bounds of join2 alone" else "what join1 has enforced"
+    val name = if (join == bare) "the bounds of join2 alone" else "the facts of join1"
 
     import join._
 
@@ -134,19 +134,19 @@ class OrdersDeliveriesReturnsSuite extends AnyFunSuite {
       trace(driver)(steps)
     }
 
-    test(s"we didn't remove too much, with $name") {
+    test(s"no evicted row matches a future row, with $name") {
       atTheEnd { t =>
         import t._
-        // the lowest left row that can come: not late, for equal to a watermark is not late
+        // the lowest future left row: equal to the watermark, so not late
         in(l(103, 102))
-        // it would not have met r{99} nor r{100}: 102 - 1 = 101
+        // it matches neither r{99} nor r{100}: 102 - 1 = 101
         assert(!matches(l(103, 102), r(99)))
         assert(!matches(l(103, 102), r(100)))
-        // 102 < 106: nothing to come can meet it
+        // 102 < 106: no future row matches it
         leftBuffer()
-        // the lowest right row that can come
+        // the lowest future right row
         in(r(110))
-        // it would not have met l{102, 101} nor l{102, 103}: 103 + 4 = 107
+        // it matches neither l{102, 101} nor l{102, 103}: 103 + 4 = 107
         assert(!matches(l(102, 101), r(110)))
         assert(!matches(l(102, 103), r(110)))
         rightBuffer(r(110))
@@ -154,24 +154,24 @@ class OrdersDeliveriesReturnsSuite extends AnyFunSuite {
       }
     }
 
-    test(s"we don't store too much, with $name") {
+    test(s"each buffered row can match a future row, with $name") {
       atTheEnd { t =>
         import t._
-        // the lowest rows that are not removed are l{d.time=106} and r{101}
+        // the lowest rows that are not evicted are l{d.time=106} and r{101}
         val lowest = l(103, 106)
         in(lowest)
         leftBuffer(lowest)
         in(l(103, 105))
         leftBuffer(lowest)
-        // each could meet the lowest row to come of the other side:
+        // each matches the lowest future row of the other side:
         // 101 is in [102 - 1, 102 + 4], and 110 in [106 - 1, 106 + 4]
         assert(matches(l(103, 102), r(101)))
         assert(matches(lowest, r(110)))
-        // one less could not
+        // one less does not match
         assert(!matches(l(103, 102), r(100)))
         assert(!matches(l(103, 105), r(110)))
-        // r{106} does not join l{103, 102}, as the document says; not by the condition, for
-        // 106 is in [102 - 1, 102 + 4], but since it is late: 106 < 110
+        // r{106} does not join l{103, 102}, as the document says. The condition holds, since 106
+        // is in [102 - 1, 102 + 4], but r{106} is late: 106 < 110
         in(r(106))
         lateRows(left = 0, right = 1)
       }

@@ -18,11 +18,11 @@ import io.streamjoin.testing.{
   Wm
 }
 
-/** A join gives the same from any number of partitions, however its rows reach them. */
+/** The output of a join does not depend on its number of partitions or its routing. */
 class RoutingPropertySuite extends AnyFunSuite {
 
   for (joinType <- JoinType.all) {
-    test(s"${joinType.name}: several partitions without an equality give what one gives") {
+    test(s"${joinType.name}: without an equality, several partitions emit what one emits") {
       var outputRows = 0
       RandomCases.forAll(300) { random =>
         val join = RandomJoin.admissible(random, maxColumns = 2)
@@ -51,7 +51,7 @@ class RoutingPropertySuite extends AnyFunSuite {
   }
 
   for (joinType <- JoinType.all) {
-    test(s"${joinType.name}: partitions by buckets of time give what one partition gives") {
+    test(s"${joinType.name}: partitions by time bucket emit what one partition emits") {
       var (outputRows, replicas) = (0, 0L)
       RandomCases.forAll(600) { random =>
         val join = RandomJoin.admissible(random, maxColumns = 2)
@@ -78,8 +78,8 @@ class RoutingPropertySuite extends AnyFunSuite {
   }
 
   for (joinType <- JoinType.all; hashes <- Seq(2, 1)) {
-    val said = if (hashes == 1) ", two keys of one hash" else ""
-    test(s"${joinType.name}: keys that become hot on the way give what one partition gives$said") {
+    val hashNote = if (hashes == 1) ", two keys of one hash" else ""
+    test(s"${joinType.name}: with keys that become hot, partitions emit what one emits$hashNote") {
       var (outputRows, replicas, spread, wider) = (0, 0L, 0, 0)
       RandomCases.forAll(600) { random =>
         val join = RandomJoin.admissible(random, maxColumns = 2)
@@ -89,7 +89,7 @@ class RoutingPropertySuite extends AnyFunSuite {
           val buckets = if (random.nextBoolean()) usual else narrow
           val partitions = 1 + random.nextInt(6)
           val one = new BatchDriver(join, joinType)
-          // those of one hash may lie together or apart
+          // keys of one hash can be in one partition or in two
           val places = Seq.fill(2)(random.nextInt(partitions))
           def place(key: Long) = places(key.toInt)
           val many =
@@ -120,17 +120,17 @@ class RoutingPropertySuite extends AnyFunSuite {
     }
   }
 
-  test("only a side that is not preserved is broadcast without being answered for") {
+  test("routing broadcasts a side only if it is not preserved, and shares rows of full joins") {
     for (joinType <- JoinType.all)
       Routing.of(joinType, hasEquality = false) match {
         case Routing.Broadcast(unicast) => assert(!joinType.preserves(unicast.other))
         case Routing.Shared             => assert(joinType == JoinType.FullOuter)
-        case other                      => fail(s"$other where there is no key")
+        case other                      => fail(s"$other without an equality")
       }
     assert(JoinType.all.forall(Routing.of(_, hasEquality = true) == Routing.ByKey))
   }
 
-  /** What is counted once of a row or a pair, wherever else it is. */
+  /** Compares the counters that count a row or pair once, despite replicas. */
   private def sameCounts(one: BatchDriver, many: RoutedDriver): Unit =
     for (
       side <- Side.both;
@@ -144,12 +144,12 @@ class RoutingPropertySuite extends AnyFunSuite {
     ) assert(many.counted(count) == count(one.counters))
 
   /**
-   * Sends the same random events to one partition and to several, and holds what comes out of each batch side by
-   * side.
+   * Sends the same random events to one partition and to several, and compares the output of each
+   * batch.
    *
-   * @param home the partition of a row that goes to one only
-   * @param afterBatch what else is to hold
-   * @return how many rows came out
+   * @param home the partition of a row that is sent to one partition only
+   * @param afterBatch further checks
+   * @return the number of emitted rows
    */
   private def inStep(
       random: Random,

@@ -8,13 +8,13 @@ import io.streamjoin.testing.RandomCases.onFailure
 import io.streamjoin.testing.{Checked, Driver, RandomCases, RandomJoin, TestRow, Wm}
 
 /**
- * The contract against brute force on random traces: conditions of two to four bounds over one to
- * three time columns a side, some without a watermark, some nullable, with facts that rows obey.
+ * Compares the join with brute force on random traces. Conditions have two to four bounds over one
+ * to three time columns a side, some without a watermark, some nullable, with facts.
  */
 class StreamJoinPropertySuite extends AnyFunSuite {
 
   for (joinType <- JoinType.all) {
-    test(s"${joinType.name}: emitted, buffered and late rows are as by brute force") {
+    test(s"${joinType.name}: emitted, buffered and late rows equal those of brute force") {
       var (outputRows, lateRows) = (0, 0)
       RandomCases.forAll(300) { random =>
         val join = RandomJoin.admissible(random, maxColumns = 1 + random.nextInt(3))
@@ -24,7 +24,7 @@ class StreamJoinPropertySuite extends AnyFunSuite {
         outputRows += checked.outputRows
         lateRows += checked.reference.lateRows
       }
-      // the traces are worth something
+      // the traces emit enough rows, and enough late rows
       if (RandomCases.all) {
         assert(outputRows > 300)
         assert(lateRows > 100)
@@ -32,7 +32,7 @@ class StreamJoinPropertySuite extends AnyFunSuite {
     }
   }
 
-  test("a restart anywhere changes nothing of what comes out") {
+  test("restarts do not change the emitted rows and watermarks") {
     RandomCases.forAll(500) { random =>
       val joinType = JoinType.all(random.nextInt(JoinType.all.length))
       val join = RandomJoin.admissible(random, maxColumns = 2)
@@ -42,7 +42,7 @@ class StreamJoinPropertySuite extends AnyFunSuite {
           if (random.nextInt(4) == 0) restarted.restart()
           val (expected, actual) = (steady.send(event), restarted.send(event))
           assertSame(s"$event", rows(actual), rows(expected))
-          // of watermarks none is missing, none comes twice, none comes earlier or later
+          // each watermark is emitted once, at the same event
           assert(watermarks(actual) == watermarks(expected))
         }
       }
